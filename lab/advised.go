@@ -21,18 +21,18 @@ func needsAdvice(v Variant) bool {
 // takeAdvice gives a variant the setting that was advised, as given; false if there
 // was none.
 func (s *Stand) takeAdvice(v *Variant) bool {
-	advice := s.out.Result(s.Sick).advice()
+	advice := s.out.Result(s.Sick).advisedSetting()
 	if advice == "" {
-		s.warnf("%s: the diagnosis of %s advised no setting: not measured", v.Name, s.Sick)
+		s.addWarning("%s: the diagnosis of %s advised no setting: not measured", v.Name, s.Sick)
 		return false
 	}
-	v.Env, v.Flags = advised(v.Env, advice), advised(v.Flags, advice)
+	v.Env, v.Flags = insertAdvice(v.Env, advice), insertAdvice(v.Flags, advice)
 	v.About = fmt.Sprintf("as advised: %s", advice)
 	return true
 }
 
-// advised puts what was advised in the place that is kept for it.
-func advised(words []string, advice string) []string {
+// insertAdvice puts the advised words in the place that is kept for them.
+func insertAdvice(words []string, advice string) []string {
 	i := slices.Index(words, setting)
 	if i < 0 {
 		return words
@@ -40,8 +40,9 @@ func advised(words []string, advice string) []string {
 	return slices.Replace(slices.Clone(words), i, i+1, strings.Fields(advice)...)
 }
 
-// advice is the setting of the first fix of what was found first.
-func (r *Result) advice() string {
+// advisedSetting returns the setting of the first fix of the first cause found, "" if there is
+// none.
+func (r *Result) advisedSetting() string {
 	if r == nil || r.Diagnosis == nil || len(r.Found) == 0 {
 		return ""
 	}
@@ -53,15 +54,15 @@ func (r *Result) advice() string {
 	return ""
 }
 
-// predictions holds what the diagnosis of the sick variant predicted against what
-// was measured of the one that got its advice.
-func (o *Outcome) predictions(sick, advised string) {
+// comparePredictions compares what the diagnosis of the sick variant predicted with what was
+// measured of the variant that got its advice.
+func (o *Outcome) comparePredictions(sick, advised string) {
 	before, after := o.Result(sick), o.Result(advised)
 	if before == nil || after == nil || before.Diagnosis == nil || len(before.Found) == 0 {
 		return
 	}
 	for _, p := range before.Diagnosis.Verdicts[0].Prediction {
-		out := Prediction{Metric: p.Metric, Unit: p.Unit, Variant: advised, Predicted: p.Then, Measured: o.measured(after, p.Metric)}
+		out := Prediction{Metric: p.Metric, Unit: p.Unit, Variant: advised, Predicted: p.Then, Measured: o.measuredValue(after, p.Metric)}
 		if out.Predicted != nil && out.Measured != nil && *out.Measured != 0 {
 			e := *out.Predicted / *out.Measured - 1
 			out.RelativeError = &e
@@ -86,14 +87,14 @@ func (o *Outcome) Predicted(variant, metric string) (p check.Prediction) {
 // Measured is what came of a metric in a variant, nil where it was not measured.
 func (o *Outcome) Measured(variant, metric string) *float64 {
 	if r := o.Result(variant); r != nil {
-		return o.measured(r, metric)
+		return o.measuredValue(r, metric)
 	}
 	return nil
 }
 
-// measured is what came of a metric that was predicted, nil if it was not
+// measuredValue returns the measured value of a metric that was predicted, nil if it was not
 // measured: by the variant's capture, else over its runs, else by its diagnosis.
-func (o *Outcome) measured(r *Result, metric string) *float64 {
+func (o *Outcome) measuredValue(r *Result, metric string) *float64 {
 	if v, ok := r.figures[metric]; ok {
 		return &v
 	}

@@ -22,8 +22,8 @@ type beside struct {
 // host are put back after that even where the lab is stopped (Ctrl-Z).
 const longest = 10 * time.Minute
 
-// on does something while the host is as a variant wants it.
-func (s *Stand) on(v Variant, do func() error) error {
+// withHost calls do while the host is as a variant wants it.
+func (s *Stand) withHost(v Variant, do func() error) error {
 	if v.Of != "" {
 		if of, ok := s.Variant(v.Of); ok {
 			v.Host, v.Beside = of.Host, of.Beside
@@ -48,32 +48,33 @@ func (s *Stand) on(v Variant, do func() error) error {
 // keepBeside has a program run beside the services; nil: none.
 func (s *Stand) keepBeside(command []string) error {
 	if s.beside != nil && !slices.Equal(s.beside.command, command) {
-		s.leave()
+		s.stopBeside()
 	}
 	if s.beside != nil || len(command) == 0 {
 		return nil
 	}
-	s.say("starting %s beside the services", command[0])
+	s.reportProgress("starting %s beside the services", command[0])
 	var said struct{ Ready string }
 	p, err := process.Start(s.ctx, s.programs.named(command[0]), command[1:], nil, filepath.Join(s.dir, command[0]+".stderr"), &said)
 	if err != nil {
 		return err
 	}
-	s.say("%s: %s", command[0], said.Ready)
+	s.reportProgress("%s: %s", command[0], said.Ready)
 	s.beside = &beside{p, command}
 	return nil
 }
 
-// leave ends it.
-func (s *Stand) leave() {
+// stopBeside stops the program that runs beside the services.
+func (s *Stand) stopBeside() {
 	if s.beside != nil {
 		_ = s.beside.Stop() // it has nothing to say
 		s.beside = nil
 	}
 }
 
-// limited puts a service into a cgroup that limits what its variant limits, with all that it has started.
-func (one *Service) limited(files string) (err error) {
+// limitResources puts a service, with all that it has started, into a cgroup that limits what its
+// variant limits.
+func (one *Service) limitResources(files string) (err error) {
 	switch v := one.Variant; {
 	case v.Memory > 0:
 		one.limit, err = process.NewMemory(v.Memory)
@@ -82,7 +83,7 @@ func (one *Service) limited(files string) (err error) {
 	default:
 		return nil
 	}
-	for _, pid := range one.pids() {
+	for _, pid := range one.allPIDs() {
 		if err == nil && (one.dependency == nil || pid != one.dependency.PID) {
 			err = one.limit.Add(pid)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// blocks measures the variants that are compared: in each block every one of them
-// once, under the same load, in random order.
-func (s *Stand) blocks() error {
+// measureBlocks measures the variants that are compared: in each block every one of them once,
+// under the same load, in random order.
+func (s *Stand) measureBlocks() error {
 	var names []string
 	for _, v := range s.variants {
 		if v.Compared && !(v.Aside && s.opt.Quick) {
@@ -20,20 +20,20 @@ func (s *Stand) blocks() error {
 	n, again := 0, s.Sizes.Blocks*len(names)/2 // what others on this host spoil is made again, within limits
 	runs, err := compare.Blocks(s.ctx, s.Sizes.Blocks, names, s.out.Plan.Seed, func(ctx context.Context, name string, block int) (compare.Run, error) {
 		n++
-		r, load, err := s.once(name, block)
+		r, load, err := s.measureOnce(name, block)
 		for ; err == nil && r.Others > others && again > 0; again-- {
 			s.out.Repeated++
-			r, load, err = s.once(name, block)
+			r, load, err = s.measureOnce(name, block)
 		}
 		if err != nil {
 			return compare.Run{}, err
 		}
 		s.out.Runs = append(s.out.Runs, r)
-		s.say("block %d of %d, run %d of %d: %-13s %s", block+1, s.Sizes.Blocks, n, len(names)*s.Sizes.Blocks, name, r.line())
+		s.reportProgress("block %d of %d, run %d of %d: %-13s %s", block+1, s.Sizes.Blocks, n, len(names)*s.Sizes.Blocks, name, r.formatLine())
 		return compare.Run{Name: name, Start: r.Start, Load: load, Metrics: r.Metrics}, nil
 	})
 	if s.out.Repeated > 0 {
-		s.warnf("runs repeated because other programs used more than %.0[2]f %% of the host's CPUs during the run: %[1]d", s.out.Repeated, 100*others)
+		s.addWarning("runs repeated because other programs used more than %.0[2]f %% of the host's CPUs during the run: %[1]d", s.out.Repeated, 100*others)
 	}
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Stand) blocks() error {
 		if name == s.Sick {
 			continue
 		}
-		c, err := compare.Compare(runs[index(names, s.Sick)], runs[i], compare.Options{Before: s.Sick, After: name})
+		c, err := compare.Compare(runs[indexOrFirst(names, s.Sick)], runs[i], compare.Options{Before: s.Sick, After: name})
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *Stand) blocks() error {
 	return nil
 }
 
-func index(names []string, name string) int {
+func indexOrFirst(names []string, name string) int {
 	for i, n := range names {
 		if n == name {
 			return i
@@ -61,19 +61,19 @@ func index(names []string, name string) int {
 	return 0
 }
 
-// once measures a variant once.
-func (s *Stand) once(name string, block int) (r Measured, load compare.Load, err error) {
+// measureOnce measures a variant once.
+func (s *Stand) measureOnce(name string, block int) (r Measured, load compare.Load, err error) {
 	v, _ := s.Variant(name)
 	err = s.With(v, func(one *Service) error {
-		s.quiet()
-		r, load, err = s.load.measure(one, block)
+		s.awaitQuiet()
+		r, load, err = s.load.measureRun(one, block)
 		return err
 	})
 	return r, load, err
 }
 
-// line sums a run up.
-func (r *Measured) line() string {
+// formatLine sums up a run in a line.
+func (r *Measured) formatLine() string {
 	words := []string{fmt.Sprintf("p99 %7.2f ms", r.Metrics["p99_ms"])}
 	for _, c := range columns {
 		if v, ok := r.Metrics[c.metric]; ok && c.metric != "p99_ms" && c.progress {

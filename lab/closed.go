@@ -31,42 +31,42 @@ type closing struct {
 	*Stand
 }
 
-func (l Closed) on(s *Stand) loading {
+func (l Closed) newLoading(s *Stand) loading {
 	run, slo := l.For.Seconds(), float64(l.SLO.Microseconds())/1e3
 	s.out.Plan.SLOMs = &slo
 	s.out.Plan.Connections, s.out.Plan.RunS = &l.Connections, &run
 	return closing{l, s}
 }
 
-func (c closing) resident(Variant) bool { return false }
+func (c closing) isResident(Variant) bool { return false }
 
-func (c closing) admit(Variant) error { return nil }
-func (c closing) ready() error        { return nil }
-func (c closing) checks() []Check     { return nil }
+func (c closing) admitVariant(Variant) error { return nil }
+func (c closing) prepareLoad() error         { return nil }
+func (c closing) loadChecks() []Check        { return nil }
 
-// demand has clients who give no request up while the diagnosis records.
-func (c closing) demand(*Service) (Demand, error) {
+// diagnosisDemand returns a demand whose clients give no request up while the diagnosis records.
+func (c closing) diagnosisDemand(*Service) (Demand, error) {
 	return Demand{Before: c.Before, Connections: c.Connections, Patience: c.Sizes.Record + settle, SLO: c.SLO}, nil
 }
 
-// measure makes one run. The figures are of all that was sent, up to the last
-// answer; who gave up waited at least as long as that.
-func (c closing) measure(one *Service, block int) (Measured, compare.Load, error) {
+// measureRun makes one run. The figures are of all that was sent, up to the last answer; a client
+// that gave up waited at least as long as that.
+func (c closing) measureRun(one *Service, block int) (Measured, compare.Load, error) {
 	r := Measured{Variant: one.Variant.Name, Block: block + 1}
 	var from state
 	var failed error
 	d, err := c.Drive(c.ctx, one, Demand{Before: c.Before, Connections: c.Connections, For: c.For, Patience: c.Patience, Storm: func() {
 		r.Start = time.Now()
-		from, failed = c.look(one)
+		from, failed = c.takeState(one)
 	}})
 	if err = cmp.Or(err, failed); err != nil {
 		return r, compare.Load{}, err
 	}
-	until, err := c.look(one)
+	until, err := c.takeState(one)
 	if err != nil {
 		return r, compare.Load{}, err
 	}
-	r.Metrics = c.Runtime.between(from, until)
+	r.Metrics = c.Runtime.figuresBetween(from, until)
 	for name, v := range map[string]*float64{
 		"rate_stdev": d.Result.Rate.Stdev, "rate_max": d.Result.Rate.Max,
 		"mean_ms": d.Result.Latency.Mean, "stdev_ms": d.Result.Latency.Stdev, "max_ms": d.Result.Latency.Max,
@@ -78,10 +78,10 @@ func (c closing) measure(one *Service, block int) (Measured, compare.Load, error
 	}
 	r.Metrics["rate"], r.Metrics["answered"], r.Metrics["kib_per_s"] = d.Result.Rate.Mean, float64(d.Result.Codes.Success), d.Result.BytesPerS/1024
 	if n := d.Result.Completed; n > 0 {
-		r.Metrics["cpu_ms_per_request"] = 1e3 * from.cpu(until) / float64(n)
+		r.Metrics["cpu_ms_per_request"] = 1e3 * from.cpuSeconds(until) / float64(n)
 	}
 	r.Achieved, r.Limited = d.Result.Rate.Mean, d.Limited
-	r.Others = until.others(from.usage, from.until(until))
+	r.Others = until.othersShare(from.usage, from.secondsUntil(until))
 	return r, compare.Load{URL: one.operation, Mode: "closed", LatencyFrom: "send", Connections: c.Connections, Rate: r.Achieved,
 		Duration: c.For, Sent: d.Sent, Failed: d.Failed - d.Result.Timeouts, Others: &r.Others, Limited: d.Limited}, nil
 }

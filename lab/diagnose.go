@@ -27,44 +27,44 @@ import (
 // attempts is how often a spoilt diagnosis is made.
 const attempts = 3
 
-// diagnose records a variant under its load and diagnoses the capture.
-func (s *Stand) diagnose(v Variant) error {
+// diagnoseVariant records a variant under its load and diagnoses the capture.
+func (s *Stand) diagnoseVariant(v Variant) error {
 	r := Result{Name: v.Name, About: v.About, Expected: v.Expected}
 	for r.Attempts = 1; ; r.Attempts++ {
-		if err := s.With(v, func(one *Service) error { return s.attempt(one, &r) }); err != nil {
+		if err := s.With(v, func(one *Service) error { return s.attemptDiagnosis(one, &r) }); err != nil {
 			return err
 		}
 		if r.OK || r.Others < others || r.Attempts == attempts {
 			break
 		}
-		s.warnf("%s: other programs used %.0f %% of the host's CPUs during the diagnosis: trying again", v.Name, 100*r.Others)
+		s.addWarning("%s: other programs used %.0f %% of the host's CPUs during the diagnosis: trying again", v.Name, 100*r.Others)
 	}
 	s.out.Variants = append(s.out.Variants, r)
 	return nil
 }
 
-func (s *Stand) attempt(one *Service, r *Result) error {
-	demand, err := s.load.demand(one)
+func (s *Stand) attemptDiagnosis(one *Service, r *Result) error {
+	demand, err := s.load.diagnosisDemand(one)
 	if err != nil {
 		return err
 	}
 	demand.For = s.Sizes.Record
-	s.quiet()
-	before, begin := usageOf(one.pids()...), time.Now()
+	s.awaitQuiet()
+	before, begin := usageOf(one.allPIDs()...), time.Now()
 	if err := s.diagnoseOnce(one, demand, r); err != nil {
 		return err
 	}
-	r.Others = usageOf(one.pids()...).others(before, time.Since(begin).Seconds())
+	r.Others = usageOf(one.allPIDs()...).othersShare(before, time.Since(begin).Seconds())
 	r.Command, r.Found, r.OK = one.command, Supported(r.Diagnosis), one.Variant.Expected.Met(r.Diagnosis)
 	what := demand.String()
 	if one.Variant.Journey != "" {
 		what = fmt.Sprintf("%.0f users/s", demand.Rate)
 	}
-	s.say("%s at %s: %s, %s", r.Name, what, found(r.Found), asExpected(r.OK))
+	s.reportProgress("%s at %s: %s, %s", r.Name, what, formatFound(r.Found), asExpected(r.OK))
 	return nil
 }
 
-func found(ids []string) string {
+func formatFound(ids []string) string {
 	if len(ids) == 0 {
 		return "nothing found"
 	}
@@ -81,7 +81,7 @@ func asExpected(ok bool) string {
 // diagnoseOnce does what unstall PID --load URL does: it records the process while
 // the load runs, and diagnoses the capture.
 func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
-	targets, err := one.targets(s.ctx)
+	targets, err := one.resolveTargets(s.ctx)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	before, err := s.look(one)
+	before, err := s.takeState(one)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 		asked = slices.Concat(asked, probes.Kernel)
 	}
 	found := record.Find(s.ctx, asked, targets)
-	lasts := demand.lead() + s.Sizes.Record + settle
+	lasts := demand.leadTime() + s.Sizes.Record + settle
 	if demand.Rate == 0 { // clients are still there when the probes take their last look
 		lasts = demand.Before + s.Sizes.Record
 		demand.For += lastLook
@@ -111,13 +111,13 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	_, err = found.Record(s.ctx, record.Options{For: lasts, Path: path, Tool: s.opt.Version, Command: []string{"unstall-lab", "run", s.Name},
 		Beside: func(ctx context.Context, sink probe.Sink) error {
 			if demand.Rate == 0 && demand.Before > 0 { // others use it, too: what they ask for is no part of our load
-				if err := s.alone(ctx, one, demand.Before); err != nil {
+				if err := s.runOneClient(ctx, one, demand.Before); err != nil {
 					return err
 				}
 			}
 			rows := &rowsFrom{}
-			sum := func(result *load.Result) { r.Served = served(rows.delivered(result, demand), demand.SLO) }
-			g, err := s.generator(one, demand)
+			sum := func(result *load.Result) { r.Served = newServed(rows.sumDelivered(result, demand), demand.SLO) }
+			g, err := s.newGenerator(one, demand)
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	if err != nil {
 		return err
 	}
-	after, err := s.look(one)
+	after, err := s.takeState(one)
 	if err != nil {
 		return err
 	}
@@ -151,13 +151,14 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	}
 	seen := incident.Of(bundle, incident.Options{}).Bundle
 	if id, ok := subjectOf(seen, t.PID); ok {
-		r.figures = s.Runtime.figures(seen, id, [3]state{one.first, before, after})
+		r.figures = s.Runtime.captureFigures(seen, id, [3]state{one.first, before, after})
 	}
 	return nil
 }
 
-// targets are the processes that one would record of a service; the first is whom its requests are of.
-func (one *Service) targets(ctx context.Context) (all []discover.Target, err error) {
+// resolveTargets returns the processes that one would record of a service; requests are attributed
+// to the first.
+func (one *Service) resolveTargets(ctx context.Context) (all []discover.Target, err error) {
 	pids := one.processes
 	if len(pids) == 0 {
 		pids = []int{one.PID}

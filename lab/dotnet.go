@@ -19,7 +19,7 @@ type Dotnet struct {
 	On9 bool // they run on .NET 9, whatever they are built with
 }
 
-func (d Dotnet) build(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
+func (d Dotnet) buildPrograms(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
 	dotnet, err := build.FindDotnet(ctx, true, say)
 	if err != nil {
 		return nil, err
@@ -44,16 +44,16 @@ func (d Dotnet) build(ctx context.Context, l *Lab, say func(string)) (*programs,
 	}}, nil
 }
 
-// look reads /proc: the service is an ordinary one that says nothing of itself.
-func (Dotnet) look(one *Service) (st state, err error) {
+// readState reads /proc: the service is an ordinary one that reports nothing about itself.
+func (Dotnet) readState(one *Service) (st state, err error) {
 	p, err := statOf(one.PID)
 	st.Time = time.Now().UnixNano()
 	st.UserSeconds, st.SysSeconds, st.MinorFaults, st.RSS, st.threads = p.user, p.system, p.minorFaults, p.resident, p.threads
 	return st, err
 }
 
-func (Dotnet) between(a, b state) map[string]float64 {
-	m := a.process(b)
+func (Dotnet) figuresBetween(a, b state) map[string]float64 {
+	m := a.processFigures(b)
 	m["threads"] = float64(b.threads)
 	return m
 }
@@ -78,7 +78,7 @@ const (
 	LargeWaits   = "waits for large objects" // a minute
 )
 
-func (Dotnet) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
+func (Dotnet) captureFigures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
 	m := make(map[string]float64)
 	if pool := b.SeriesOf(about, evidence.SeriesPoolThreads); pool != nil && len(pool.V) > 0 {
 		m[PoolThreads], m[MostPoolThreads] = stats.Median(pool.V), slices.Max(pool.V)

@@ -43,8 +43,8 @@ func (d Demand) String() string {
 // closedConnections are enough to keep the processors of a small host busy.
 const closedConnections = 16
 
-// lead is how long it takes to come to the rate.
-func (d Demand) lead() time.Duration { return d.Before + d.Ramp }
+// leadTime returns how long it takes to come to the rate.
+func (d Demand) leadTime() time.Duration { return d.Before + d.Ramp }
 
 // Delivered is what came of a demand after Before and Ramp.
 type Delivered struct {
@@ -71,8 +71,8 @@ func (d *Delivered) Answered(from, until time.Duration) float64 {
 	return float64(n) / (until - from).Seconds()
 }
 
-// request is the load generator's plan for a demand.
-func (s *Stand) request(one *Service, d Demand) load.Plan {
+// loadPlan returns the load generator's plan for a demand.
+func (s *Stand) loadPlan(one *Service, d Demand) load.Plan {
 	p := load.Plan{URL: one.URL, Header: http.Header{}, Arrivals: load.Poisson, Seed: d.Seed, Timeout: cmp.Or(d.Patience, settle)}
 	switch {
 	case len(one.Variant.Paths) > 0:
@@ -102,7 +102,7 @@ func (s *Stand) request(one *Service, d Demand) load.Plan {
 // Drive puts a load on a service and returns what the clients saw of it.
 func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, error) {
 	if d.Rate == 0 && d.Before > 0 {
-		if err := s.alone(ctx, one, d.Before); err != nil {
+		if err := s.runOneClient(ctx, one, d.Before); err != nil {
 			return Delivered{}, err
 		}
 		if d.Storm != nil {
@@ -113,23 +113,23 @@ func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, e
 	rows := &rowsFrom{}
 	if d.Storm != nil {
 		rose := make(chan struct{})
-		timer := time.AfterFunc(d.lead(), func() { d.Storm(); close(rose) })
+		timer := time.AfterFunc(d.leadTime(), func() { d.Storm(); close(rose) })
 		defer func() {
 			if !timer.Stop() {
 				<-rose
 			}
 		}()
 	}
-	r, err := load.Run(ctx, s.request(one, d), rows)
+	r, err := load.Run(ctx, s.loadPlan(one, d), rows)
 	if err != nil {
 		return Delivered{}, err
 	}
-	return rows.delivered(r, d), nil
+	return rows.sumDelivered(r, d), nil
 }
 
-// alone puts one client on a service.
-func (s *Stand) alone(ctx context.Context, one *Service, d time.Duration) error {
-	_, err := load.Run(ctx, s.request(one, Demand{Connections: 1, For: d}), nil)
+// runOneClient puts one client on a service.
+func (s *Stand) runOneClient(ctx context.Context, one *Service, d time.Duration) error {
+	_, err := load.Run(ctx, s.loadPlan(one, Demand{Connections: 1, For: d}), nil)
 	return err
 }
 
@@ -143,9 +143,9 @@ func (o *rowsFrom) Rows(rows []load.Row) error {
 	return nil
 }
 
-// delivered sums up the requests that were meant to be sent at the demand's rate.
-func (o *rowsFrom) delivered(r *load.Result, d Demand) Delivered {
-	from := r.Start.Add(d.lead()).UnixNano()
+// sumDelivered sums up the requests that were meant to be sent at the demand's rate.
+func (o *rowsFrom) sumDelivered(r *load.Result, d Demand) Delivered {
+	from := r.Start.Add(d.leadTime()).UnixNano()
 	out := Delivered{Limited: r.GeneratorLimited, Result: r, rows: o.rows}
 	var latencies []int64
 	var answered, slow, sum int64

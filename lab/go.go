@@ -29,7 +29,7 @@ type Go struct {
 	Sources fs.FS // as they lie in the lab's folder
 }
 
-func (g Go) build(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
+func (g Go) buildPrograms(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
 	files, err := sharedSources()
 	if err != nil {
 		return nil, err
@@ -77,14 +77,14 @@ func sharedSources() (build.Sources, error) {
 	return files, files.Add(shared, "lab", ".go")
 }
 
-func (Go) look(one *Service) (state, error) {
+func (Go) readState(one *Service) (state, error) {
 	st, err := one.Command("state")
 	return state{State: st}, err
 }
 
-func (Go) between(a, b state) map[string]float64 {
-	s := a.until(b)
-	m := a.process(b)
+func (Go) figuresBetween(a, b state) map[string]float64 {
+	s := a.secondsUntil(b)
+	m := a.processFigures(b)
 	m["gc_cycles_per_s"] = float64(b.GCCycles-a.GCCycles) / s
 	m["assist_ms_per_s"] = 1e3 * (b.Assist - a.Assist) / s
 	m["alloc_mib_per_s"] = float64(b.AllocBytes-a.AllocBytes) / s / (1 << 20)
@@ -92,13 +92,13 @@ func (Go) between(a, b state) map[string]float64 {
 	if b.GCCycles > a.GCCycles {
 		m["live_heap_mib"] = float64(b.LiveBytes) / (1 << 20)
 	}
-	if n := finished(b) - finished(a); n > 0 {
-		m["cpu_ms_per_request"] = 1e3 * a.cpu(b) / float64(n)
+	if n := totalFinished(b) - totalFinished(a); n > 0 {
+		m["cpu_ms_per_request"] = 1e3 * a.cpuSeconds(b) / float64(n)
 	}
 	return m
 }
 
-func finished(s state) (n int64) {
+func totalFinished(s state) (n int64) {
 	for _, c := range s.Finished {
 		n += c
 	}
@@ -112,7 +112,7 @@ const (
 	collectorFigure = "CPU of GC"
 )
 
-func (Go) figures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64 {
+func (Go) captureFigures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64 {
 	g := metrics.GoCollector(b, about, metrics.Scope{Whole: true})
 	if g == nil {
 		return nil
@@ -132,6 +132,6 @@ func (Go) figures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) 
 // those since the first load count, by what was allocated.
 func cyclesPerSecond(looks [3]state) float64 {
 	first, before, after := looks[0], looks[1], looks[2]
-	rate := float64(after.AllocBytes-before.AllocBytes) / before.until(after)
+	rate := float64(after.AllocBytes-before.AllocBytes) / before.secondsUntil(after)
 	return float64(after.GCCycles-first.GCCycles) / float64(max(after.AllocBytes-first.AllocBytes, 1)) * rate
 }

@@ -18,8 +18,8 @@ func CPUSeconds(pid int) float64 {
 	return p.user + p.system
 }
 
-// children are the processes that one began and that are there.
-func children(pid int) (all []int) {
+// childPIDs returns the live children of a process.
+func childPIDs(pid int) (all []int) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
 		return nil
@@ -85,9 +85,9 @@ func HostBusySeconds() (busy, stolen float64) {
 	return busy, stolen
 }
 
-// memory is what the host could give, in MiB, from /proc/meminfo; false where
+// availableMemory returns how much memory the host can give, in MiB, from /proc/meminfo; false if
 // that is not known.
-func memory() (available int, ok bool) {
+func availableMemory() (available int, ok bool) {
 	b, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0, false
@@ -114,9 +114,9 @@ func usageOf(pids ...int) usage {
 	return u
 }
 
-// others is the share of the host's processors that others used between two
+// othersShare returns the share of the host's processors that other programs used between two
 // instants that many seconds apart.
-func (u usage) others(before usage, seconds float64) float64 {
+func (u usage) othersShare(before usage, seconds float64) float64 {
 	if seconds <= 0 {
 		return 0
 	}

@@ -33,7 +33,7 @@ type Launch struct {
 	Flags []string
 }
 
-func (j JVM) build(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
+func (j JVM) buildPrograms(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
 	homes := make(map[int]string)
 	var versions []string
 	for _, v := range l.Variants {
@@ -73,9 +73,9 @@ func (j JVM) build(ctx context.Context, l *Lab, say func(string)) (*programs, er
 	}}, nil
 }
 
-// look reads /proc, and what the JVM counts for jstat: young collections, and the time of
-// all.
-func (JVM) look(one *Service) (st state, err error) {
+// readState reads /proc and the JVM's counters for jstat: the number of young collections, and the
+// time of all collections.
+func (JVM) readState(one *Service) (st state, err error) {
 	p, err := statOf(one.PID)
 	st.Time = time.Now().UnixNano()
 	st.UserSeconds, st.SysSeconds, st.MinorFaults, st.RSS, st.threads = p.user, p.system, p.minorFaults, p.resident, p.threads
@@ -105,11 +105,11 @@ func (JVM) look(one *Service) (st state, err error) {
 	return st, nil
 }
 
-func (JVM) between(a, b state) map[string]float64 {
-	m := a.process(b)
+func (JVM) figuresBetween(a, b state) map[string]float64 {
+	m := a.processFigures(b)
 	if a.counted && b.counted {
-		m["gc_cycles_per_s"] = float64(b.GCCycles-a.GCCycles) / a.until(b)
-		m["stopped_ms_per_s"] = 1e3 * (b.stopped - a.stopped) / a.until(b)
+		m["gc_cycles_per_s"] = float64(b.GCCycles-a.GCCycles) / a.secondsUntil(b)
+		m["stopped_ms_per_s"] = 1e3 * (b.stopped - a.stopped) / a.secondsUntil(b)
 	}
 	return m
 }
@@ -122,9 +122,9 @@ const (
 	YoungStopped     = "share of time paused by GC" // 1
 )
 
-// figures are of the time in which requests came.
-func (JVM) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
-	beside := metrics.Beside{Window: requested(b), Source: -1}
+// captureFigures returns the figures of the time in which requests came.
+func (JVM) captureFigures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
+	beside := metrics.Beside{Window: requestWindow(b), Source: -1}
 	if b.Requests.Len() > 0 {
 		beside.Clock = b.Requests.Clock.At(0)
 	}
@@ -143,8 +143,8 @@ func (JVM) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map
 	}
 }
 
-// requested is from when until when requests were meant to come.
-func requested(b *evidence.Bundle) (w metrics.Window) {
+// requestWindow returns the time from the first intended request to the last.
+func requestWindow(b *evidence.Bundle) (w metrics.Window) {
 	for i := range b.Requests.Len() {
 		at := cmp.Or(b.Requests.Intended.At(i), b.Requests.Start.At(i))
 		if w.From == 0 || at < w.From {

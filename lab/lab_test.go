@@ -71,7 +71,7 @@ func TestPlateau(t *testing.T) {
 		{[]int64{10, 100, 101, 102, 102}, true},
 		{[]int64{100, 101, 110, 102}, false},
 	} {
-		if got := plateau(c.v, 4, .03, 1); got != c.flat {
+		if got := isPlateau(c.v, 4, .03, 1); got != c.flat {
 			t.Errorf("plateau(%v) = %v, want %v", c.v, got, c.flat)
 		}
 	}
@@ -89,7 +89,7 @@ func TestPass(t *testing.T) {
 		{"a check is not", Outcome{Variants: []Result{{OK: true}}, Checks: []Check{{}}}, false},
 		{"a miss that is only told", Outcome{Variants: []Result{{OK: true}}, Checks: []Check{{Told: true}}}, true},
 	} {
-		if c.o.finish(); c.o.Pass != c.passed {
+		if c.o.completeOutcome(); c.o.Pass != c.passed {
 			t.Errorf("%s: pass = %v, want %v", c.name, c.o.Pass, c.passed)
 		}
 	}
@@ -129,7 +129,7 @@ func TestSchema(t *testing.T) {
 		Checks:      []Check{{Name: "p99", Unit: "1", Asked: "better", Got: n(-.5), Low: n(-.6), High: n(-.4), Article: n(-.45), OK: true}},
 		Runs:        []Measured{{Variant: "sick", Block: 1, Start: at, Offered: n(1000), Achieved: 999, Metrics: map[string]float64{"p99_ms": 6.4}}},
 	}
-	o.finish()
+	o.completeOutcome()
 	var got bytes.Buffer
 	if err := output.Encode(&got, &o); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestScore(t *testing.T) {
 func TestNoToolchain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	l := &Lab{Name: "fake", Runtime: Go{Sources: fstest.MapFS{}}}
-	if _, err := l.Runtime.build(t.Context(), l, func(string) {}); !errors.Is(err, build.ErrNoGo) {
+	if _, err := l.Runtime.buildPrograms(t.Context(), l, func(string) {}); !errors.Is(err, build.ErrNoGo) {
 		t.Errorf("error %v, want %v", err, build.ErrNoGo)
 	}
 }
@@ -182,7 +182,7 @@ func TestRunsOnOthers(t *testing.T) {
 	own, newer := Dotnet{Project: build.Project{File: "a.csproj"}}, Dotnet{Project: build.Project{File: "a.csproj"}, On9: true}
 	l := &Lab{Name: "fake", Runtime: own, On: map[string]Runtime{"dotnet-9": newer}}
 	for on, want := range map[string]Dotnet{"": own, "dotnet-9": newer} {
-		got, err := l.on(on)
+		got, err := l.onRuntime(on)
 		if err != nil || got.Runtime.(Dotnet).On9 != want.On9 || l.Runtime.(Dotnet).On9 {
 			t.Errorf("on %q: %+v, %v", on, got, err)
 		}
@@ -201,7 +201,7 @@ func TestBetween(t *testing.T) {
 		{50, 100, 90},   // a slower one
 		{110, 118, 140}, // none is well between: beyond the first
 	} {
-		if got, _, _ := (Rising{Peak: 120}).between(x.first, x.second); got != x.want {
+		if got, _, _ := (Rising{Peak: 120}).peakBetween(x.first, x.second); got != x.want {
 			t.Errorf("between %v and %v: %v, want %v", x.first, x.second, got, x.want)
 		}
 	}

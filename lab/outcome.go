@@ -89,8 +89,8 @@ type Served struct {
 	Slow *float64 `json:"slow_share"`
 }
 
-// served sums up what clients got.
-func served(d Delivered, slo time.Duration) *Served {
+// newServed sums up what clients got.
+func newServed(d Delivered, slo time.Duration) *Served {
 	s := &Served{Sent: d.Sent, Rate: d.Achieved, MeanMs: d.Mean, P50Ms: d.P50, P99Ms: d.P99}
 	if slo > 0 {
 		s.Slow = &d.Slow
@@ -225,7 +225,7 @@ func (o *Outcome) Changed(variant, metric string, most float64) Check {
 // in the variant's capture; false without one.
 func (r *Result) CollectorShare() (float64, bool) { return r.Figure(collectorFigure) }
 
-func (o *Outcome) judge() {
+func (o *Outcome) decidePass() {
 	o.Pass = len(o.Variants) > 0
 	for _, v := range o.Variants {
 		o.Pass = o.Pass && v.OK

@@ -7,21 +7,21 @@ import "time"
 // and latencies in the storm are theirs.
 const others = .1
 
-// quiet waits for a moment in which others use little of the host, as long as
-// there is patience left for the whole of the lab.
-func (s *Stand) quiet() {
+// awaitQuiet waits for a moment in which other programs use little of the host, as long as there
+// is patience left for the whole of the lab.
+func (s *Stand) awaitQuiet() {
 	const look = 300 * time.Millisecond
 	waited := false
 	for s.patience > 0 && s.ctx.Err() == nil {
 		before, begin := usageOf(), time.Now()
 		time.Sleep(look)
 		took := time.Since(begin)
-		if usageOf().others(before, took.Seconds()) < others {
+		if usageOf().othersShare(before, took.Seconds()) < others {
 			return
 		}
 		if !waited {
 			waited = true
-			s.say("other programs are using this host: waiting until it is quiet")
+			s.reportProgress("other programs are using this host: waiting until it is quiet")
 		}
 		s.patience -= took
 	}

@@ -16,28 +16,28 @@ import (
 // Report writes an outcome for people.
 func Report(w io.Writer, o *Outcome) error {
 	p := &page{w: w}
-	p.line("lab %s · %d CPUs · %s · %.0f s: %s", o.Lab, o.Host.CPUs, o.Host.Toolchain, o.Host.DurationS, o.verdict())
+	p.writeLine("lab %s · %d CPUs · %s · %.0f s: %s", o.Lab, o.Host.CPUs, o.Host.Toolchain, o.Host.DurationS, o.formatVerdict())
 	if o.Plan.Only == nil {
-		p.line("%s, %s", o.Plan.load(), o.Plan.blocks())
+		p.writeLine("%s, %s", o.Plan.formatLoad(), o.Plan.formatBlocks())
 	} else {
-		p.line("only %s: nothing was compared", strings.Join(o.Plan.Only, ", "))
+		p.writeLine("only %s: nothing was compared", strings.Join(o.Plan.Only, ", "))
 	}
-	p.line("")
-	p.diagnoses(o)
-	p.storms(o)
+	p.writeLine("")
+	p.writeDiagnoses(o)
+	p.writeLoads(o)
 	for _, c := range o.Comparisons {
-		p.comparison(c)
+		p.writeComparison(c)
 	}
-	p.predictions(o)
-	p.checks(o)
+	p.writePredictions(o)
+	p.writeChecks(o)
 	for _, text := range o.Warnings {
-		p.line("warning: %s", text)
+		p.writeLine("warning: %s", text)
 	}
 	return p.err
 }
 
-// verdict says in a few words whether the lab passed.
-func (o *Outcome) verdict() string {
+// formatVerdict says in a few words whether the lab passed.
+func (o *Outcome) formatVerdict() string {
 	if o.Pass {
 		return "all as asked for"
 	}
@@ -49,18 +49,18 @@ type page struct {
 	err error
 }
 
-func (p *page) line(format string, args ...any) {
+func (p *page) writeLine(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
 	}
 }
 
-// table writes rows of cells below a title.
-func (p *page) table(title string, rows [][]string) {
+// writeTable writes rows of cells below a title.
+func (p *page) writeTable(title string, rows [][]string) {
 	if len(rows) == 0 || p.err != nil {
 		return
 	}
-	p.line("%s", title)
+	p.writeLine("%s", title)
 	t := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
 		fmt.Fprintf(t, "  %s\n", strings.Join(r, "\t"))
@@ -68,22 +68,22 @@ func (p *page) table(title string, rows [][]string) {
 	if err := t.Flush(); p.err == nil {
 		p.err = err
 	}
-	p.line("")
+	p.writeLine("")
 }
 
-func (p *page) diagnoses(o *Outcome) {
+func (p *page) writeDiagnoses(o *Outcome) {
 	var rows [][]string
 	for _, v := range o.Variants {
-		rows = append(rows, []string{mark(v.OK, false), v.Name, found(v.Found), "expected " + v.Expected.String(), v.About})
+		rows = append(rows, []string{markWord(v.OK, false), v.Name, formatFound(v.Found), "expected " + v.Expected.String(), v.About})
 	}
-	p.table("DIAGNOSED", rows)
+	p.writeTable("DIAGNOSED", rows)
 	for _, v := range o.Variants {
-		p.finding(v)
+		p.writeFinding(v)
 	}
 }
 
-// finding is what the first cause found in a variant says, costs and advises.
-func (p *page) finding(v Result) {
+// writeFinding writes what the first cause found in a variant says, costs and advises.
+func (p *page) writeFinding(v Result) {
 	if v.Diagnosis == nil {
 		return
 	}
@@ -92,27 +92,27 @@ func (p *page) finding(v Result) {
 		return
 	}
 	first := &supported[0]
-	p.line("%s: %s  %s", v.Name, first.Cause, first.Title)
+	p.writeLine("%s: %s  %s", v.Name, first.Cause, first.Title)
 	if cost := sentence.Cost(v.Diagnosis, first); cost != "" {
-		p.line("  %s", cost)
+		p.writeLine("  %s", cost)
 	}
 	for _, f := range first.Fix {
 		if f.Setting != "" {
-			p.line("  FIX %s", f.Setting)
+			p.writeLine("  FIX %s", f.Setting)
 		}
 	}
-	p.line("")
+	p.writeLine("")
 }
 
-// load says in words what the services were put under.
-func (p *Plan) load() string {
+// formatLoad describes the load of the services in words.
+func (p *Plan) formatLoad() string {
 	if p.Connections != nil {
 		return fmt.Sprintf("closed loop of %d connections for %.3g s, each run in a process that served one client before", *p.Connections, *p.RunS)
 	}
 	return fmt.Sprintf("storm %.0f/s for %.3g s after %.3g/s", *p.Peak, *p.StormS, *p.Base)
 }
 
-func (p *Plan) blocks() string {
+func (p *Plan) formatBlocks() string {
 	return fmt.Sprintf("%d blocks in random order (seed %d)", p.Blocks, p.Seed)
 }
 
@@ -137,8 +137,8 @@ var columns = []column{
 	{"system", "system_cores", "%.2f", false}, {"threads", "threads", "%.0f", true}, {"RSS MiB", "rss_mib", "%.0f", false}, {"served/s", "rate", "%.1f", true},
 }
 
-// columns are those that some run has.
-func (o *Outcome) columns() (known []column) {
+// knownColumns returns the columns that some run has a figure for.
+func (o *Outcome) knownColumns() (known []column) {
 	for _, c := range columns {
 		if slices.ContainsFunc(o.Runs, func(r Measured) bool { _, ok := r.Metrics[c.metric]; return ok }) {
 			known = append(known, c)
@@ -147,13 +147,13 @@ func (o *Outcome) columns() (known []column) {
 	return known
 }
 
-// storms gives the medians of each variant over the blocks.
-func (p *page) storms(o *Outcome) {
+// writeLoads writes the medians of each variant over the blocks.
+func (p *page) writeLoads(o *Outcome) {
 	if len(o.Runs) == 0 {
 		return
 	}
 	rows := [][]string{{""}}
-	for _, c := range o.columns() {
+	for _, c := range o.knownColumns() {
 		rows[0] = append(rows[0], c.head)
 	}
 	for _, v := range o.Variants {
@@ -161,16 +161,16 @@ func (p *page) storms(o *Outcome) {
 			continue
 		}
 		row := []string{v.Name}
-		for _, c := range o.columns() {
-			row = append(row, o.median(v.Name, c))
+		for _, c := range o.knownColumns() {
+			row = append(row, o.formatMedian(v.Name, c))
 		}
 		rows = append(rows, row)
 	}
-	p.table(strings.ToUpper(o.Plan.underLoad())+" (medians of the blocks)", rows)
+	p.writeTable(strings.ToUpper(o.Plan.underLoad())+" (medians of the blocks)", rows)
 }
 
-// median is what a column shows of a variant.
-func (o *Outcome) median(variant string, c column) string {
+// formatMedian formats the median of a variant's figures in a column.
+func (o *Outcome) formatMedian(variant string, c column) string {
 	values := o.Of(variant, c.metric)
 	if len(values) == 0 {
 		return ""
@@ -178,55 +178,55 @@ func (o *Outcome) median(variant string, c column) string {
 	return fmt.Sprintf(c.format, stats.Median(values))
 }
 
-func (p *page) comparison(c *compare.Comparison) {
+func (p *page) writeComparison(c *compare.Comparison) {
 	title := fmt.Sprintf("%s → %s", c.Before, c.After)
 	if c.Refused() {
-		p.line("%s: not compared: %s\n", title, c.Why)
+		p.writeLine("%s: not compared: %s\n", title, c.Why)
 		return
 	}
 	var rows [][]string
 	for _, name := range []string{"gc_cycles_per_s", "cpu_ms_per_request", "assist_ms_per_s", "system_cores", "p50_ms", "p99_ms", "rate", "rss_mib"} {
 		if m, ok := c.Of(name); ok {
-			rows = append(rows, []string{m.Title, percent(m.Change), between95(m.Low, m.High, percent), string(m.Result), m.Why})
+			rows = append(rows, []string{m.Title, formatPercent(m.Change), formatInterval(m.Low, m.High, formatPercent), string(m.Result), m.Why})
 		}
 	}
-	p.table(title, rows)
+	p.writeTable(title, rows)
 }
 
-func (p *page) predictions(o *Outcome) {
+func (p *page) writePredictions(o *Outcome) {
 	var rows [][]string
 	for _, x := range o.Predictions {
-		rows = append(rows, []string{x.Metric, figure(x.Predicted, x.Unit), figure(x.Measured, x.Unit), percent(x.RelativeError)})
+		rows = append(rows, []string{x.Metric, formatFigure(x.Predicted, x.Unit), formatFigure(x.Measured, x.Unit), formatPercent(x.RelativeError)})
 	}
 	if len(rows) > 0 {
 		rows = append([][]string{{"", "predicted", "measured", "error"}}, rows...)
 	}
-	p.table("PREDICTED BY THE DIAGNOSIS", rows)
+	p.writeTable("PREDICTED BY THE DIAGNOSIS", rows)
 }
 
-func (p *page) checks(o *Outcome) {
+func (p *page) writeChecks(o *Outcome) {
 	var rows [][]string
 	for _, c := range o.Checks {
-		show := c.show()
+		show := c.chooseFormat()
 		article := ""
 		if c.Article != nil {
 			article = "article " + show(c.Article)
 		}
-		rows = append(rows, []string{mark(c.OK, c.Told), c.Name, show(c.Got), between95(c.Low, c.High, show), "asked " + c.Asked, article, c.Why})
+		rows = append(rows, []string{markWord(c.OK, c.Told), c.Name, show(c.Got), formatInterval(c.Low, c.High, show), "asked " + c.Asked, article, c.Why})
 	}
-	p.table("ASKED FOR", rows)
+	p.writeTable("ASKED FOR", rows)
 }
 
-// show is how the figures of a check are written.
-func (c *Check) show() func(*float64) string {
+// chooseFormat returns the function that formats the figures of a check.
+func (c *Check) chooseFormat() func(*float64) string {
 	if c.change {
-		return percent
+		return formatPercent
 	}
-	return func(v *float64) string { return figure(v, c.Unit) }
+	return func(v *float64) string { return formatFigure(v, c.Unit) }
 }
 
-// mark says in a word whether something is as it was asked for.
-func mark(ok, told bool) string {
+// markWord says in a word whether something is as it was asked for.
+func markWord(ok, told bool) string {
 	switch {
 	case ok:
 		return "ok"
@@ -236,21 +236,21 @@ func mark(ok, told bool) string {
 	return "MISSED"
 }
 
-func percent(v *float64) string {
+func formatPercent(v *float64) string {
 	if v == nil {
 		return "?"
 	}
 	return strings.Replace(fmt.Sprintf("%+.1f %%", 100**v), "-", "−", 1)
 }
 
-func between95(low, high *float64, show func(*float64) string) string {
+func formatInterval(low, high *float64, show func(*float64) string) string {
 	if low == nil || high == nil {
 		return ""
 	}
 	return fmt.Sprintf("(%s to %s)", show(low), show(high))
 }
 
-func figure(v *float64, unit string) string {
+func formatFigure(v *float64, unit string) string {
 	switch {
 	case v == nil:
 		return "?"

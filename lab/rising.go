@@ -53,7 +53,7 @@ type rising struct {
 	warmed []int // PIDs
 }
 
-func (l Rising) on(s *Stand) loading {
+func (l Rising) newLoading(s *Stand) loading {
 	slo, lasts := float64(l.SLO.Microseconds())/1e3, l.For.Seconds()
 	s.out.Plan.SLOMs, s.out.Plan.StormS = &slo, &lasts
 	r := &rising{Rising: l, Stand: s}
@@ -61,17 +61,18 @@ func (l Rising) on(s *Stand) loading {
 	return r
 }
 
-// resident is what is compared, and what others are at another rate.
-func (l *rising) resident(v Variant) bool {
+// isResident reports whether a variant is compared, or shares its service with others at another
+// rate.
+func (l *rising) isResident(v Variant) bool {
 	shared := slices.ContainsFunc(l.variants, func(other Variant) bool { return other.Of == v.Name })
 	return v.Of == "" && (v.Compared || shared)
 }
 
-func (l *rising) admit(v Variant) error {
-	if !l.resident(v) {
+func (l *rising) admitVariant(v Variant) error {
+	if !l.isResident(v) {
 		return nil
 	}
-	one, err := l.start(v)
+	one, err := l.startService(v)
 	if err != nil {
 		return err
 	}
@@ -79,8 +80,8 @@ func (l *rising) admit(v Variant) error {
 	return nil
 }
 
-// ready looks for the knees and moves the peak between them.
-func (l *rising) ready() error {
+// prepareLoad looks for the knees and moves the peak between them.
+func (l *rising) prepareLoad() error {
 	var knees [2]*float64
 	for i, name := range l.Between {
 		v, ok := l.Variant(name)
@@ -88,7 +89,7 @@ func (l *rising) ready() error {
 			return nil
 		}
 		err := l.With(v, func(one *Service) (err error) {
-			knees[i], err = l.knee(one)
+			knees[i], err = l.findKnee(one)
 			return err
 		})
 		if err != nil {
@@ -98,60 +99,61 @@ func (l *rising) ready() error {
 	if knees[0] == nil || knees[1] == nil {
 		return nil // that is told already
 	}
-	peak, low, high := l.between(*knees[0], *knees[1])
+	peak, low, high := l.peakBetween(*knees[0], *knees[1])
 	if low > high {
-		l.warnf("there is no rate well above the knee of %s and well below that of %s", l.Between[0], l.Between[1])
+		l.addWarning("there is no rate well above the knee of %s and well below that of %s", l.Between[0], l.Between[1])
 	}
 	if peak != l.Peak {
-		l.warnf("the peak is %.0f requests/s instead of %.0f, so that it lies between %.0f and %.0f: beyond the knee of %s and below that of %s",
+		l.addWarning("the peak is %.0f requests/s instead of %.0f, so that it lies between %.0f and %.0f: beyond the knee of %s and below that of %s",
 			peak, l.Peak, low, high, l.Between[0], l.Between[1])
 		l.Peak = peak
 	}
 	return nil
 }
 
-// between is the peak for two knees: the one that was planned, if it is well between them.
-func (l Rising) between(first, second float64) (peak, low, high float64) {
+// peakBetween returns the peak for two knees: the one that was planned, if it is well between
+// them.
+func (l Rising) peakBetween(first, second float64) (peak, low, high float64) {
 	low, high = beyondKnee*first, belowKnee*second
 	if l.Peak >= low && l.Peak <= high {
 		return l.Peak, low, high
 	}
-	return rounded(max(min(l.Peak, high), low)), low, high
+	return roundRate(max(min(l.Peak, high), low)), low, high
 }
 
-func (l *rising) knee(one *Service) (*float64, error) {
-	if err := l.warm(one); err != nil {
+func (l *rising) findKnee(one *Service) (*float64, error) {
+	if err := l.warmUp(one); err != nil {
 		return nil, err
 	}
-	l.say("looking for the knee of %s: the highest rate at which its p99 is within %v", one.Variant.Name, l.SLO)
-	plan := l.request(one, Demand{Rate: l.Peak, For: l.Hold, Patience: l.Patience, Seed: l.out.Plan.Seed})
+	l.reportProgress("looking for the knee of %s: the highest rate at which its p99 is within %v", one.Variant.Name, l.SLO)
+	plan := l.loadPlan(one, Demand{Rate: l.Peak, For: l.Hold, Patience: l.Patience, Seed: l.out.Plan.Seed})
 	k, err := load.Knee(l.ctx, plan, load.SLO{P99: l.SLO, Achieved: keepsUp}, load.KneeOptions{Start: l.Peak, Step: l.Hold, Confirm: l.Confirm, Precision: l.Precision,
-		Tried: func(step load.KneeStep) { l.say("%s", step.Line()) },
-		Run:   func(ctx context.Context, p load.Plan) (*load.Result, error) { return l.try(ctx, one, p) }})
+		Tried: func(step load.KneeStep) { l.reportProgress("%s", step.Line()) },
+		Run:   func(ctx context.Context, p load.Plan) (*load.Result, error) { return l.tryRate(ctx, one, p) }})
 	if err != nil {
 		return nil, err
 	}
 	found := Knee{Variant: one.Variant.Name, Rate: k.Rate}
 	if k.Rate == nil {
 		found.Why = k.Why
-		l.warnf("%s keeps its SLO of %v at no rate: %s", found.Variant, l.SLO, k.Why)
+		l.addWarning("%s keeps its SLO of %v at no rate: %s", found.Variant, l.SLO, k.Why)
 	} else {
-		l.say("the knee of %s is %.0f requests/s", found.Variant, *k.Rate)
+		l.reportProgress("the knee of %s is %.0f requests/s", found.Variant, *k.Rate)
 	}
 	l.out.Knees = append(l.out.Knees, found)
 	return k.Rate, nil
 }
 
-// try makes one run of the search, again where others spoilt it.
-func (l *rising) try(ctx context.Context, one *Service, p load.Plan) (*load.Result, error) {
+// tryRate makes one run of the search, again if other programs spoilt it.
+func (l *rising) tryRate(ctx context.Context, one *Service, p load.Plan) (*load.Result, error) {
 	for attempt := 1; ; attempt++ {
-		l.quiet()
-		before, begin := usageOf(one.pids()...), time.Now()
+		l.awaitQuiet()
+		before, begin := usageOf(one.allPIDs()...), time.Now()
 		r, err := load.Run(ctx, p, nil)
-		if err != nil || attempt == attempts || l.patience <= 0 || usageOf(one.pids()...).others(before, time.Since(begin).Seconds()) < others {
+		if err != nil || attempt == attempts || l.patience <= 0 || usageOf(one.allPIDs()...).othersShare(before, time.Since(begin).Seconds()) < others {
 			return r, err
 		}
-		l.say("other programs used the host during the run: trying again")
+		l.reportProgress("other programs used the host during the run: trying again")
 	}
 }
 
@@ -159,28 +161,28 @@ func (l *rising) try(ctx context.Context, one *Service, p load.Plan) (*load.Resu
 // compiled late in a service's life is compiled before it is measured.
 const warming = 4
 
-// warm lets a service compile what it runs.
-func (l *rising) warm(one *Service) error {
+// warmUp lets a service compile what it runs.
+func (l *rising) warmUp(one *Service) error {
 	if slices.Contains(l.warmed, one.PID) {
 		return nil
 	}
-	l.say("warming up %s: %s", one.Variant.Name, one.Variant.About)
+	l.reportProgress("warming up %s: %s", one.Variant.Name, one.Variant.About)
 	l.warmed = append(l.warmed, one.PID)
 	d := Demand{Connections: warming, For: l.Warm}
 	if one.Variant.Warm > 0 {
 		d = Demand{Rate: one.Variant.Warm, For: l.Warm}
 	}
-	_, err := load.Run(l.ctx, l.request(one, d), nil)
+	_, err := load.Run(l.ctx, l.loadPlan(one, d), nil)
 	return err
 }
 
-func (l *rising) demand(one *Service) (Demand, error) {
-	d := l.rise(one)
-	return d, l.warm(one)
+func (l *rising) diagnosisDemand(one *Service) (Demand, error) {
+	d := l.riseDemand(one)
+	return d, l.warmUp(one)
 }
 
-// rise is the load on a variant, but for how long it stays at its rate.
-func (l *rising) rise(one *Service) Demand {
+// riseDemand returns the load on a variant, but for how long it stays at its rate.
+func (l *rising) riseDemand(one *Service) Demand {
 	rate := l.Peak
 	switch v := one.Variant; {
 	case v.Part > 0:
@@ -191,18 +193,18 @@ func (l *rising) rise(one *Service) Demand {
 	return Demand{Before: l.Before, Base: min(l.Base, rate), Ramp: l.Ramp, Rate: rate, Patience: l.Patience, SLO: cmp.Or(one.Variant.SLO, l.SLO)}
 }
 
-func (l *rising) measure(one *Service, block int) (Measured, compare.Load, error) {
+func (l *rising) measureRun(one *Service, block int) (Measured, compare.Load, error) {
 	r := Measured{Variant: one.Variant.Name, Block: block + 1}
-	if err := l.warm(one); err != nil {
+	if err := l.warmUp(one); err != nil {
 		return r, compare.Load{}, err
 	}
 	var from state
 	var failed error
-	d := l.rise(one)
+	d := l.riseDemand(one)
 	d.For, d.Seed = l.For, l.out.Plan.Seed+uint64(block) // the same arrivals for all of a block
 	d.Storm = func() {
 		r.Start = time.Now()
-		from, failed = l.look(one)
+		from, failed = l.takeState(one)
 	}
 	delivered, err := l.Drive(l.ctx, one, d)
 	if err == nil {
@@ -211,18 +213,18 @@ func (l *rising) measure(one *Service, block int) (Measured, compare.Load, error
 	if err != nil {
 		return r, compare.Load{}, err
 	}
-	until, err := l.look(one)
+	until, err := l.takeState(one)
 	if err != nil {
 		return r, compare.Load{}, err
 	}
-	r.Metrics = l.Runtime.between(from, until)
+	r.Metrics = l.Runtime.figuresBetween(from, until)
 	r.Metrics["p50_ms"], r.Metrics["p90_ms"], r.Metrics["p99_ms"], r.Metrics["mean_ms"] = delivered.P50, delivered.P90, delivered.P99, delivered.Mean
 	r.Metrics["slow_share"], r.Metrics["rate"] = delivered.Slow, delivered.Achieved
 	r.Offered, r.Achieved, r.Limited = &delivered.Offered, delivered.Achieved, delivered.Limited
-	r.Others = until.others(from.usage, from.until(until))
+	r.Others = until.othersShare(from.usage, from.secondsUntil(until))
 	return r, compare.Load{URL: one.operation, Mode: "open", LatencyFrom: "intended", Offered: delivered.Offered, Rate: delivered.Achieved,
 		Duration: l.For, Sent: delivered.Sent, Failed: delivered.Failed, Others: &r.Others, Limited: delivered.Limited}, nil
 }
 
-// checks are none: what the knees must be is the lab's to say.
-func (l *rising) checks() []Check { return nil }
+// loadChecks returns none: the lab itself checks what the knees must be.
+func (l *rising) loadChecks() []Check { return nil }

@@ -29,19 +29,19 @@ type Options struct {
 // error says what kept the lab from being run, and the outcome holds what there
 // was.
 func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
-	s, err := stand(ctx, l, opt)
+	s, err := newStand(ctx, l, opt)
 	if err != nil {
 		return nil, err
 	}
-	err = s.run(s.measure)
+	err = s.runServices(s.measureAll)
 	s.out.Host.DurationS = time.Since(s.out.Host.Start).Seconds()
-	s.out.finish()
+	s.out.completeOutcome()
 	return s.out, err
 }
 
-// stand is a lab that is about to run.
-func stand(ctx context.Context, l *Lab, opt Options) (*Stand, error) {
-	l, err := l.on(opt.On)
+// newStand returns a lab that is about to run.
+func newStand(ctx context.Context, l *Lab, opt Options) (*Stand, error) {
+	l, err := l.onRuntime(opt.On)
 	if err != nil {
 		return nil, err
 	}
@@ -51,31 +51,31 @@ func stand(ctx context.Context, l *Lab, opt Options) (*Stand, error) {
 		s.Sizes = l.Quick
 		s.variants = slices.DeleteFunc(s.variants, func(v Variant) bool { return v.Long })
 	}
-	if err := s.only(opt.Only); err != nil {
+	if err := s.keepOnly(opt.Only); err != nil {
 		return nil, err
 	}
 	s.patience = s.Sizes.Patience
 	s.out.Plan.Blocks, s.out.Plan.Seed = s.Sizes.Blocks, rand.Uint64()>>11 // JSON's numbers have 53 bits
-	s.load = s.Sizes.Load.on(s)
+	s.load = s.Sizes.Load.newLoading(s)
 	return s, nil
 }
 
-// on is the lab on another of its runtimes.
-func (l *Lab) on(name string) (*Lab, error) {
+// onRuntime returns the lab on another of its runtimes.
+func (l *Lab) onRuntime(name string) (*Lab, error) {
 	if name == "" {
 		return l, nil
 	}
 	other, ok := l.On[name]
 	if !ok {
-		return nil, fmt.Errorf("lab %s: it does not run on %q%s", l.Name, name, l.others())
+		return nil, fmt.Errorf("lab %s: it does not run on %q%s", l.Name, name, l.otherRuntimes())
 	}
 	moved := *l
 	moved.Runtime = other
 	return &moved, nil
 }
 
-// only leaves the variants of these names.
-func (s *Stand) only(names []string) error {
+// keepOnly keeps the variants of these names.
+func (s *Stand) keepOnly(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -89,17 +89,17 @@ func (s *Stand) only(names []string) error {
 	return nil
 }
 
-// others says what else a lab runs on than its own runtime.
-func (l *Lab) others() string {
+// otherRuntimes says which runtimes a lab runs on beside its own.
+func (l *Lab) otherRuntimes() string {
 	if len(l.On) == 0 {
 		return ""
 	}
 	return ", but on " + strings.Join(slices.Sorted(maps.Keys(l.On)), ", ")
 }
 
-// finish gives lists their empty form and says whether the lab passed.
-func (o *Outcome) finish() {
-	o.judge()
+// completeOutcome gives lists their empty form and decides whether the lab passed.
+func (o *Outcome) completeOutcome() {
+	o.decidePass()
 	if o.Variants == nil {
 		o.Variants = []Result{}
 	}
@@ -123,8 +123,8 @@ func (o *Outcome) finish() {
 	}
 }
 
-// run builds what the services need, does something with them, and ends them.
-func (s *Stand) run(do func() error) (failed error) {
+// runServices builds what the services need, calls do, and ends the services.
+func (s *Stand) runServices(do func() error) (failed error) {
 	if err := s.enoughMemory(); err != nil {
 		return err
 	}
@@ -133,9 +133,9 @@ func (s *Stand) run(do func() error) (failed error) {
 			return fmt.Errorf("captures cannot be kept: %w", err)
 		}
 	}
-	say := func(text string) { s.say("%s", text) }
+	say := func(text string) { s.reportProgress("%s", text) }
 	var err error
-	if s.programs, err = s.Runtime.build(s.ctx, s.Lab, say); err == nil {
+	if s.programs, err = s.Runtime.buildPrograms(s.ctx, s.Lab, say); err == nil {
 		s.depends, err = s.buildDependency(s.ctx, say)
 	}
 	if err == nil {
@@ -153,9 +153,9 @@ func (s *Stand) run(do func() error) (failed error) {
 	}
 	defer os.RemoveAll(s.dir)
 	defer func() {
-		s.leave()
+		s.stopBeside()
 		for _, one := range s.Services {
-			if e := one.stop(); e != nil && failed == nil && s.ctx.Err() == nil {
+			if e := one.stopService(); e != nil && failed == nil && s.ctx.Err() == nil {
 				failed = fmt.Errorf("%s: %w", one.Variant.Name, e)
 			}
 		}
@@ -163,17 +163,17 @@ func (s *Stand) run(do func() error) (failed error) {
 	return do()
 }
 
-func (s *Stand) measure() error {
+func (s *Stand) measureAll() error {
 	for _, v := range s.variants {
 		if needsAdvice(v) {
 			continue
 		}
-		if err := s.load.admit(v); err != nil {
+		if err := s.load.admitVariant(v); err != nil {
 			return fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
 	if s.out.Plan.Only == nil {
-		if err := s.load.ready(); err != nil {
+		if err := s.load.prepareLoad(); err != nil {
 			return err
 		}
 	}
@@ -183,26 +183,26 @@ func (s *Stand) measure() error {
 			if !s.takeAdvice(v) {
 				continue
 			}
-			if err := s.load.admit(*v); err != nil {
+			if err := s.load.admitVariant(*v); err != nil {
 				return fmt.Errorf("%s: %w", v.Name, err)
 			}
 		}
-		if err := s.diagnose(*v); err != nil {
+		if err := s.diagnoseVariant(*v); err != nil {
 			return fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
 	if s.out.Plan.Only != nil {
 		return nil
 	}
-	if err := s.blocks(); err != nil {
+	if err := s.measureBlocks(); err != nil {
 		return err
 	}
 	for _, v := range s.variants {
 		if v.Predicted {
-			s.out.predictions(s.Sick, v.Name)
+			s.out.comparePredictions(s.Sick, v.Name)
 		}
 	}
-	s.out.Checks = append(s.out.Checks, s.load.checks()...)
+	s.out.Checks = append(s.out.Checks, s.load.loadChecks()...)
 	if s.Lab.Checks != nil {
 		s.out.Checks = append(s.out.Checks, s.Lab.Checks(s.out)...)
 	}

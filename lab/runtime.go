@@ -10,16 +10,16 @@ import (
 // Runtime is what the services of a lab are written for, [Go], [Dotnet] or [JVM]: how
 // they are built and started, and what they can be asked.
 type Runtime interface {
-	// build builds what the variants need.
-	build(ctx context.Context, l *Lab, say func(string)) (*programs, error)
-	// look says what a process is like, usage aside.
-	look(one *Service) (state, error)
-	// between are the figures of a service between two instants, by the names that
+	// buildPrograms builds what the variants need.
+	buildPrograms(ctx context.Context, l *Lab, say func(string)) (*programs, error)
+	// readState says what a process is like, usage aside.
+	readState(one *Service) (state, error)
+	// figuresBetween are the figures of a service between two instants, by the names that
 	// package compare knows.
-	between(a, b state) map[string]float64
-	// figures are what the capture of a variant's diagnosis holds and the diagnosis
+	figuresBetween(a, b state) map[string]float64
+	// captureFigures are what the capture of a variant's diagnosis holds and the diagnosis
 	// does not give, by the names that predictions have.
-	figures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64
+	captureFigures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64
 }
 
 // programs are what a runtime built.
@@ -41,19 +41,19 @@ type state struct {
 	stopped float64 // by its collector so far, s
 }
 
-// until is how long b is after a, s.
-func (a state) until(b state) float64 { return float64(b.Time-a.Time) / 1e9 }
+// secondsUntil returns how long b is after a, s.
+func (a state) secondsUntil(b state) float64 { return float64(b.Time-a.Time) / 1e9 }
 
-// cpu is the CPU time from a to b, s.
-func (a state) cpu(b state) float64 {
+// cpuSeconds returns the CPU time from a to b, s.
+func (a state) cpuSeconds(b state) float64 {
 	return b.UserSeconds + b.SysSeconds - a.UserSeconds - a.SysSeconds
 }
 
-// process are the figures that any process has.
-func (a state) process(b state) map[string]float64 {
-	s := a.until(b)
+// processFigures returns the figures that any process has.
+func (a state) processFigures(b state) map[string]float64 {
+	s := a.secondsUntil(b)
 	return map[string]float64{
-		"cpu_cores":          a.cpu(b) / s,
+		"cpu_cores":          a.cpuSeconds(b) / s,
 		"user_cores":         (b.UserSeconds - a.UserSeconds) / s,
 		"system_cores":       (b.SysSeconds - a.SysSeconds) / s,
 		"rss_mib":            float64(b.RSS) / (1 << 20),

@@ -72,7 +72,7 @@ func ReportScore(w io.Writer, s Score) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "LAB\tVARIANT\tEXPECTED\tFOUND\t")
 	for _, l := range s.Variants {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.Lab, l.Variant, l.Expected, found(l.Found), mark(l.OK, false))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.Lab, l.Variant, l.Expected, formatFound(l.Found), markWord(l.OK, false))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // them want it; variants that want it in different ways cannot run side by side.
 func Serve(ctx context.Context, l *Lab, opt Options, variants []string, do func(*Stand) error) error {
 	opt.Only = variants
-	s, err := stand(ctx, l, opt)
+	s, err := newStand(ctx, l, opt)
 	if err != nil {
 		return err
 	}
@@ -22,19 +22,19 @@ func Serve(ctx context.Context, l *Lab, opt Options, variants []string, do func(
 			return fmt.Errorf("lab %s: %s and %s want different hosts", l.Name, first.Name, v.Name)
 		}
 	}
-	return s.run(func() error { return s.on(first, func() error { return s.serve(variants, do) }) })
+	return s.runServices(func() error { return s.withHost(first, func() error { return s.serveVariants(variants, do) }) })
 }
 
-func (s *Stand) serve(variants []string, do func(*Stand) error) error {
+func (s *Stand) serveVariants(variants []string, do func(*Stand) error) error {
 	for _, name := range variants {
 		v, _ := s.Variant(name)
-		if err := s.load.admit(v); err != nil {
+		if err := s.load.admitVariant(v); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if s.Service(name) != nil {
 			continue
 		}
-		one, err := s.start(v)
+		one, err := s.startService(v)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -44,7 +44,7 @@ func (s *Stand) serve(variants []string, do func(*Stand) error) error {
 }
 
 // Demand is the load that a service is diagnosed under; where that takes it, it is warmed up before.
-func (s *Stand) Demand(one *Service) (Demand, error) { return s.load.demand(one) }
+func (s *Stand) Demand(one *Service) (Demand, error) { return s.load.diagnosisDemand(one) }
 
 // calmPart is what is left of a load when little is asked for.
 const calmPart = .05

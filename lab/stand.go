@@ -63,10 +63,10 @@ func (s *Stand) Service(name string) *Service {
 // With does something with a variant: with the resident service, else with one that
 // is started for it and stopped again.
 func (s *Stand) With(v Variant, do func(*Service) error) error {
-	return s.on(v, func() error { return s.with(v, do) })
+	return s.withHost(v, func() error { return s.withService(v, do) })
 }
 
-func (s *Stand) with(v Variant, do func(*Service) error) error {
+func (s *Stand) withService(v Variant, do func(*Service) error) error {
 	if one := s.Service(v.Name); one != nil {
 		return do(one)
 	}
@@ -75,19 +75,19 @@ func (s *Stand) with(v Variant, do func(*Service) error) error {
 		shared.Variant = v
 		return do(&shared)
 	}
-	one, err := s.start(v)
+	one, err := s.startService(v)
 	if err != nil {
 		return err
 	}
 	err = do(one)
-	if e := one.stop(); err == nil && e != nil && s.ctx.Err() == nil {
+	if e := one.stopService(); err == nil && e != nil && s.ctx.Err() == nil {
 		err = fmt.Errorf("%s: %w", v.Name, e)
 	}
 	return err
 }
 
-// start starts a variant with its dependency.
-func (s *Stand) start(v Variant) (*Service, error) {
+// startService starts a variant with its dependency.
+func (s *Stand) startService(v Variant) (*Service, error) {
 	one := &Service{Variant: v}
 	var at struct{ RESP, HTTP string }
 	file := func(name string) string { return filepath.Join(s.dir, v.Name+"."+name) }
@@ -119,7 +119,7 @@ func (s *Stand) start(v Variant) (*Service, error) {
 	var announced service.Announcement
 	p, err := process.Start(s.ctx, bin, args, v.Env, file("service.stderr"), &announced)
 	if err != nil {
-		one.stop()
+		one.stopService()
 		return nil, err
 	}
 	path := v.Path
@@ -129,11 +129,11 @@ func (s *Stand) start(v Variant) (*Service, error) {
 	one.Process, one.URL, one.operation = p, "http://"+announced.Serving+path, "http://"+announced.Serving+s.Path
 	one.processes = announced.Processes
 	one.command = strings.Join(words, " ")
-	if err := one.limited(s.dir); err != nil {
-		return nil, errors.Join(err, one.stop())
+	if err := one.limitResources(s.dir); err != nil {
+		return nil, errors.Join(err, one.stopService())
 	}
-	if one.first, err = s.look(one); err != nil {
-		one.stop()
+	if one.first, err = s.takeState(one); err != nil {
+		one.stopService()
 	}
 	return one, err
 }
@@ -141,7 +141,7 @@ func (s *Stand) start(v Variant) (*Service, error) {
 // monitor in the arguments of a dependency stands for the file of its monitor.
 const monitor = "{monitor}"
 
-func (one *Service) stop() error {
+func (one *Service) stopService() error {
 	var errs []error
 	if one.Process != nil {
 		errs = append(errs, one.Stop())
@@ -153,11 +153,11 @@ func (one *Service) stop() error {
 	return errors.Join(errs...)
 }
 
-// pids are the service's processes.
-func (one *Service) pids() []int {
+// allPIDs returns the service's processes, its dependency included.
+func (one *Service) allPIDs() []int {
 	pids := []int{one.PID}
 	for _, pid := range one.processes {
-		pids = append(append(pids, pid), children(pid)...)
+		pids = append(append(pids, pid), childPIDs(pid)...)
 	}
 	if one.dependency != nil {
 		pids = append(pids, one.dependency.PID)
@@ -173,10 +173,10 @@ func (one *Service) Serving() []int {
 	return []int{one.PID}
 }
 
-// look says what a service is like now.
-func (s *Stand) look(one *Service) (state, error) {
-	st, err := s.Runtime.look(one)
-	st.usage = usageOf(one.pids()...)
+// takeState returns the state of a service now, with the host's usage.
+func (s *Stand) takeState(one *Service) (state, error) {
+	st, err := s.Runtime.readState(one)
+	st.usage = usageOf(one.allPIDs()...)
 	return st, err
 }
 
@@ -231,33 +231,33 @@ func (s *Stand) Variant(name string) (Variant, bool) {
 func (s *Stand) Context() context.Context { return s.ctx }
 
 // Say tells the user how far the lab is.
-func (s *Stand) Say(format string, args ...any) { s.say(format, args...) }
+func (s *Stand) Say(format string, args ...any) { s.reportProgress(format, args...) }
 
-func (s *Stand) say(format string, args ...any) {
+func (s *Stand) reportProgress(format string, args ...any) {
 	if s.opt.Progress != nil {
 		s.opt.Progress(fmt.Sprintf(format, args...))
 	}
 }
 
-func (s *Stand) warnf(format string, args ...any) {
+func (s *Stand) addWarning(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.out.Warnings = append(s.out.Warnings, text)
-	s.say("warning: %s", text)
+	s.reportProgress("warning: %s", text)
 }
 
 // Spare is how much memory (MiB) the host can give to services that grow, beside what
 // is left to itself; ok is whether that is known.
 func (s *Stand) Spare() (mib int, ok bool) {
-	available, ok := memory()
+	available, ok := availableMemory()
 	return available - spare, ok
 }
 
-// fill is how much memory the services take that run at the same time, MiB: those that
-// are resident, and the largest of the others, which come one after the other.
-func (s *Stand) fill() (mib int) {
+// memoryNeeded returns how much memory the services take that run at the same time, MiB: the
+// resident ones, and the largest of the others, which come one after the other.
+func (s *Stand) memoryNeeded() (mib int) {
 	other := 0
 	for _, v := range s.variants {
-		if s.load.resident(v) {
+		if s.load.isResident(v) {
 			mib += v.Resident
 		} else {
 			other = max(other, v.Resident)
@@ -272,8 +272,8 @@ const spare = 1024
 // enoughMemory refuses to start what the host cannot hold: it would measure its
 // swap, or lose a process.
 func (s *Stand) enoughMemory() error {
-	available, ok := memory()
-	if need := s.fill() + spare; ok && available < need {
+	available, ok := availableMemory()
+	if need := s.memoryNeeded() + spare; ok && available < need {
 		return fmt.Errorf("lab %s: its services need %d MiB together and only %d MiB are available: close other programs, or run it on a larger host", s.Name, need, available)
 	}
 	return nil

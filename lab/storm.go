@@ -40,75 +40,75 @@ type storming struct {
 	moved bool
 }
 
-func (l Storm) on(s *Stand) loading {
+func (l Storm) newLoading(s *Stand) loading {
 	slo := float64(l.SLO.Microseconds()) / 1e3
 	storm := l.For.Seconds()
 	s.out.Plan.SLOMs, s.out.Plan.StormS = &slo, &storm
 	t := &storming{Storm: l, Stand: s}
-	t.tell()
+	t.publishRates()
 	return t
 }
 
-// tell gives the outcome the rates.
-func (t *storming) tell() {
+// publishRates writes the rates into the outcome.
+func (t *storming) publishRates() {
 	peak, base := t.Peak, t.Peak/t.Spike
 	t.out.Plan.Peak, t.out.Plan.Base = &peak, &base
 }
 
-func (t *storming) resident(Variant) bool { return true }
+func (t *storming) isResident(Variant) bool { return true }
 
-// admit starts a service and warms it up.
-func (t *storming) admit(v Variant) error {
-	one, err := t.start(v)
+// admitVariant starts a service and warms it up.
+func (t *storming) admitVariant(v Variant) error {
+	one, err := t.startService(v)
 	if err != nil {
 		return err
 	}
 	t.Services = append(t.Services, one)
-	t.say("warming up %s: %s", v.Name, v.About)
-	if err := t.follow(one); err != nil {
+	t.reportProgress("warming up %s: %s", v.Name, v.About)
+	if err := t.followStorm(one); err != nil {
 		return err
 	}
-	return t.warm(one)
+	return t.warmToPlateau(one)
 }
 
-// ready looks how much the fixed variant can do, and moves the peak to where its
+// prepareLoad looks how much load the fixed variant can serve, and moves the peak to where its
 // share of that must be.
-func (t *storming) ready() error {
+func (t *storming) prepareLoad() error {
 	one := t.Service(t.Fixed)
 	if one == nil {
 		return nil
 	}
-	t.say("looking for the knee of %s: the highest rate at which its p99 is within %v", t.Fixed, t.SLO)
+	t.reportProgress("looking for the knee of %s: the highest rate at which its p99 is within %v", t.Fixed, t.SLO)
 	if t.Search {
-		return t.search(one)
+		return t.searchKnee(one)
 	}
-	return t.bracket(one)
+	return t.bracketKnee(one)
 }
 
-func (t *storming) demand(one *Service) (Demand, error) {
+func (t *storming) diagnosisDemand(one *Service) (Demand, error) {
 	v := one.Variant
 	if v.Overload > 0 {
 		most, err := t.Drive(t.ctx, one, Demand{For: t.Hold})
 		if err != nil {
 			return Demand{}, err
 		}
-		t.say("%s serves %.0f requests/s at most", v.Name, most.Achieved)
+		t.reportProgress("%s serves %.0f requests/s at most", v.Name, most.Achieved)
 		return Demand{Rate: v.Overload * most.Achieved}, nil
 	}
-	return Demand{Rate: t.rate(one)}, nil
+	return Demand{Rate: t.diagnosisRate(one)}, nil
 }
 
-// rate is what a variant is diagnosed under.
-func (t *storming) rate(one *Service) float64 {
+// diagnosisRate returns the rate that a variant is diagnosed under, requests/s.
+func (t *storming) diagnosisRate(one *Service) float64 {
 	if r := one.Variant.Rate; r > 0 {
 		return r
 	}
 	return t.Peak
 }
 
-// measure makes one run: a base load, then many times as much. The figures are of
-// the storm.
-func (t *storming) measure(one *Service, block int) (Measured, compare.Load, error) {
+// measureRun makes one run: a base load, then many times as much. The figures are those of the
+// storm.
+func (t *storming) measureRun(one *Service, block int) (Measured, compare.Load, error) {
 	var from state
 	var failed error
 	r := Measured{Variant: one.Variant.Name, Block: block + 1}
@@ -117,7 +117,7 @@ func (t *storming) measure(one *Service, block int) (Measured, compare.Load, err
 		Seed: t.out.Plan.Seed + uint64(block), // the same arrivals for all of a block
 		Storm: func() {
 			r.Start = time.Now()
-			from, failed = t.look(one)
+			from, failed = t.takeState(one)
 		},
 	})
 	if err == nil {
@@ -126,45 +126,44 @@ func (t *storming) measure(one *Service, block int) (Measured, compare.Load, err
 	if err != nil {
 		return r, compare.Load{}, err
 	}
-	until, err := t.look(one)
+	until, err := t.takeState(one)
 	if err != nil {
 		return r, compare.Load{}, err
 	}
-	r.Metrics = t.Runtime.between(from, until)
+	r.Metrics = t.Runtime.figuresBetween(from, until)
 	r.Metrics["p50_ms"], r.Metrics["p90_ms"], r.Metrics["p99_ms"] = delivered.P50, delivered.P90, delivered.P99
 	r.Metrics["rate"] = delivered.Achieved
 	r.Offered, r.Achieved, r.Limited = &delivered.Offered, delivered.Achieved, delivered.Limited
-	r.Others = until.others(from.usage, from.until(until))
+	r.Others = until.othersShare(from.usage, from.secondsUntil(until))
 	return r, compare.Load{URL: one.operation, Mode: "open", LatencyFrom: "intended", Offered: delivered.Offered, Rate: delivered.Achieved,
 		Duration: t.For, Sent: delivered.Sent, Failed: delivered.Failed, Others: &r.Others, Limited: delivered.Limited}, nil
 }
 
-func (t *storming) checks() []Check { return []Check{t.out.kneeCheck()} }
+func (t *storming) loadChecks() []Check { return []Check{t.out.kneeCheck()} }
 
 // keepsUp is the part of the offered load that must be answered: below, a queue
 // grows for as long as the load lasts.
 const keepsUp = .95
 
-// holds says whether a service keeps the SLO at a rate.
-func (t *storming) holds(one *Service, rate float64) (bool, error) {
-	t.quiet()
+// keepsSLO reports whether a service keeps the SLO at a rate.
+func (t *storming) keepsSLO(one *Service, rate float64) (bool, error) {
+	t.awaitQuiet()
 	d, err := t.Drive(t.ctx, one, Demand{Rate: rate, For: t.Hold, Seed: t.out.Plan.Seed})
 	if err != nil {
 		return false, err
 	}
 	ok := d.Achieved >= keepsUp*d.Offered && d.P99 <= *t.out.Plan.SLOMs && d.Failed == 0
-	t.say("%s at %.0f requests/s: p99 %.1f ms, %.1f %% answered in time", one.Variant.Name, rate, d.P99, 100*d.Achieved/d.Offered)
+	t.reportProgress("%s at %.0f requests/s: p99 %.1f ms, %.1f %% answered in time", one.Variant.Name, rate, d.P99, 100*d.Achieved/d.Offered)
 	return ok, nil
 }
 
-// bracket looks whether the knee is where the peak's share puts it: at the rate of
-// which the peak is four fifths the SLO must be kept, at that of which it is three
-// fifths it need not be.
-func (t *storming) bracket(one *Service) error {
+// bracketKnee checks whether the knee is where the peak's share puts it: at the rate of which the
+// peak is four fifths the SLO must be kept, at that of which it is three fifths it need not be.
+func (t *storming) bracketKnee(one *Service) error {
 	low, high := t.Peak/Share[1], t.Peak/Share[0]
 	p := &t.out.Plan
 	for _, rate := range []float64{low, high} {
-		ok, err := t.holds(one, rate)
+		ok, err := t.keepsSLO(one, rate)
 		if err != nil {
 			return err
 		}
@@ -177,14 +176,14 @@ func (t *storming) bracket(one *Service) error {
 	return nil
 }
 
-// search finds the knee and moves the peak to where its share of it must be.
-func (t *storming) search(one *Service) error {
+// searchKnee finds the knee and moves the peak to where its share of it must be.
+func (t *storming) searchKnee(one *Service) error {
 	p := &t.out.Plan
-	k, err := load.Knee(t.ctx, t.request(one, Demand{Rate: t.Peak, For: t.Hold, Seed: p.Seed}), load.SLO{P99: t.SLO, Achieved: keepsUp},
+	k, err := load.Knee(t.ctx, t.loadPlan(one, Demand{Rate: t.Peak, For: t.Hold, Seed: p.Seed}), load.SLO{P99: t.SLO, Achieved: keepsUp},
 		load.KneeOptions{Start: t.Peak, Step: t.Hold,
-			Tried: func(step load.KneeStep) { t.say("%s", step.Line()) },
+			Tried: func(step load.KneeStep) { t.reportProgress("%s", step.Line()) },
 			Run: func(ctx context.Context, p load.Plan) (*load.Result, error) {
-				t.quiet()
+				t.awaitQuiet()
 				return load.Run(ctx, p, nil)
 			}})
 	if err != nil {
@@ -194,34 +193,34 @@ func (t *storming) search(one *Service) error {
 		return fmt.Errorf("%s keeps its SLO of %v at no rate: %s: is this host busy?", one.Variant.Name, t.SLO, k.Why)
 	}
 	p.Knee = k.Rate
-	t.say("the knee of %s is %.0f requests/s", one.Variant.Name, *k.Rate)
-	peak := min(max(t.Peak, rounded(Share[0]**k.Rate)), rounded(Share[1]**k.Rate))
+	t.reportProgress("the knee of %s is %.0f requests/s", one.Variant.Name, *k.Rate)
+	peak := min(max(t.Peak, roundRate(Share[0]**k.Rate)), roundRate(Share[1]**k.Rate))
 	if peak == t.Peak {
 		return nil
 	}
-	t.warnf("the storm is %.0f requests/s instead of %.0f: it must be %.0f to %.0f %% of the knee", peak, t.Peak, 100*Share[0], 100*Share[1])
+	t.addWarning("the storm is %.0f requests/s instead of %.0f: it must be %.0f to %.0f %% of the knee", peak, t.Peak, 100*Share[0], 100*Share[1])
 	t.Peak, t.moved = peak, true
-	t.tell()
+	t.publishRates()
 	for _, one := range t.Services {
-		if err := t.follow(one); err != nil {
+		if err := t.followStorm(one); err != nil {
 			return err
 		}
 		if !one.Variant.Compared {
 			continue
 		}
-		if err := t.warm(one); err != nil {
+		if err := t.warmToPlateau(one); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rounded is a rate as people would give it.
-func rounded(v float64) float64 { return math.Round(v/10) * 10 }
+// roundRate rounds a rate as people would give it, to a multiple of 10.
+func roundRate(v float64) float64 { return math.Round(v/10) * 10 }
 
-// follow makes a service's size follow a storm that was moved; it is to be warmed up
+// followStorm makes a service's size follow a storm that was moved; the service must be warmed up
 // again then.
-func (t *storming) follow(one *Service) error {
+func (t *storming) followStorm(one *Service) error {
 	if t.Follow == nil || !t.moved {
 		return nil
 	}

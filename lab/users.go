@@ -10,11 +10,12 @@ import (
 	"github.com/unstall/unstall/internal/collect/record"
 )
 
-// generator is what makes the load of a diagnosis: users on journeys, or requests at a rate.
-func (s *Stand) generator(one *Service, d Demand) (record.Generator, error) {
+// newGenerator returns the generator of a diagnosis's load: users on journeys, or requests at a
+// rate.
+func (s *Stand) newGenerator(one *Service, d Demand) (record.Generator, error) {
 	v := one.Variant
 	if v.Journey == "" {
-		return record.Planned(s.request(one, d)), nil
+		return record.Planned(s.loadPlan(one, d)), nil
 	}
 	at, err := url.Parse(one.URL)
 	if err != nil {
@@ -39,5 +40,5 @@ type users struct {
 func (u users) Plan() load.Plan { return u.script.Plan() }
 
 func (u users) Run(ctx context.Context, o load.Observer) (*load.Result, error) {
-	return journey.Run(ctx, u.script, journey.Options{For: u.lead() + u.For}, o)
+	return journey.Run(ctx, u.script, journey.Options{For: u.leadTime() + u.For}, o)
 }

@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// warm puts load on a service until its memory is on a plateau: a process that
-// was just allowed more memory first pays page faults for it, which is another
-// mechanism, and passes. There must have been a cycle, too, for only then was the
-// heap once as large as it gets.
-func (t *storming) warm(one *Service) error {
+// warmToPlateau puts load on a service until its memory is on a plateau: a process that was just
+// allowed more memory first pays page faults for it, which is another mechanism, and passes. There
+// must have been a GC cycle, too, because only then was the heap once as large as it gets.
+func (t *storming) warmToPlateau(one *Service) error {
 	const (
 		every = 500 * time.Millisecond
 		looks = 4
@@ -18,7 +17,7 @@ func (t *storming) warm(one *Service) error {
 	)
 	rate := one.Variant.Warm
 	if rate == 0 {
-		rate = t.rate(one)
+		rate = t.diagnosisRate(one)
 	}
 	ctx, enough := context.WithCancel(t.ctx)
 	defer enough()
@@ -38,23 +37,23 @@ func (t *storming) warm(one *Service) error {
 			if err != nil {
 				return err
 			}
-			t.warnf("%s: its memory was still changing after %v under load: %d MiB resident", one.Variant.Name, t.Warm, last(resident)>>20)
+			t.addWarning("%s: its memory was still changing after %v under load: %d MiB resident", one.Variant.Name, t.Warm, lastOrZero(resident)>>20)
 			return nil
 		case <-time.After(every):
 		}
-		now, err := t.look(one)
+		now, err := t.takeState(one)
 		if err != nil {
 			return err
 		}
 		resident = append(resident, now.RSS)
-		flat = now.GCCycles > one.first.GCCycles && plateau(resident, looks, still, slack)
+		flat = now.GCCycles > one.first.GCCycles && isPlateau(resident, looks, still, slack)
 	}
 	enough()
 	return <-done
 }
 
-// plateau says that the last figures differ little.
-func plateau(v []int64, looks int, part float64, slack int64) bool {
+// isPlateau reports whether the last figures differ little.
+func isPlateau(v []int64, looks int, part float64, slack int64) bool {
 	if len(v) < looks {
 		return false
 	}
@@ -65,7 +64,7 @@ func plateau(v []int64, looks int, part float64, slack int64) bool {
 	return most-least <= max(slack, int64(part*float64(most)))
 }
 
-func last(v []int64) int64 {
+func lastOrZero(v []int64) int64 {
 	if len(v) == 0 {
 		return 0
 	}

@@ -89,10 +89,10 @@ func (c *demoCommand) Run(s *session) error {
 	}
 	d := &demo{session: s, demoCommand: c, begin: time.Now(), busy: hostBusy()}
 	if !c.Preferred {
-		d.say("A Go gateway whose heap is too small: find out why it is slow, apply what unstall advises, and see whether that helped. About a minute.")
+		d.printWrapped("A Go gateway whose heap is too small: find out why it is slow, apply what unstall advises, and see whether that helped. About a minute.")
 		time.Sleep(hostLook)
-		if others := d.others(); others >= busyHost {
-			d.say("\nOther programs use %s of this host's CPUs: figures will be less clear. As root, the demo runs at a higher priority.", units.Percent(others))
+		if others := d.othersCPUShare(); others >= busyHost {
+			d.printWrapped("\nOther programs use %s of this host's CPUs: figures will be less clear. As root, the demo runs at a higher priority.", units.Percent(others))
 			if code, ok := runPreferred(s); ok {
 				s.code = code
 				return nil
@@ -101,43 +101,43 @@ func (c *demoCommand) Run(s *session) error {
 	}
 	switch err := d.run(); {
 	case s.Err() != nil:
-		s.fail(notRun, errors.New("demo: interrupted: its services have ended"))
+		s.reportError(notRun, errors.New("demo: interrupted: its services have ended"))
 	case err != nil:
-		s.fail(notRun, fmt.Errorf("demo: %w", err))
+		s.reportError(notRun, fmt.Errorf("demo: %w", err))
 	}
 	return nil
 }
 
 func (d *demo) run() error {
-	d.step("Starting the gateway and asking what it can serve (5 s)")
-	return d.serve("sick", nil, func(stand *lab.Stand, sick *lab.Service) error {
+	d.printStep("Starting the gateway and asking what it can serve (5 s)")
+	return d.serveGateway("sick", nil, func(stand *lab.Stand, sick *lab.Service) error {
 		most, err := stand.Drive(d, sick, lab.Demand{For: sizingFor})
 		if err != nil {
 			return err
 		}
 		d.rate = min(max(leastRate, math.Round(demoLoad*most.Achieved/10)*10), mostRate)
-		diagnosis, err := d.diagnose(sick)
+		diagnosis, err := d.diagnoseGateway(sick)
 		if err == nil && hostOnly(diagnosis) { // the moment was a bad one
-			d.answer("%s", sentence.Brief(diagnosis))
-			d.say("Other programs use the CPUs that the gateway waits for: once more.")
-			diagnosis, err = d.diagnose(sick)
+			d.printAnswer("%s", sentence.Brief(diagnosis))
+			d.printWrapped("Other programs use the CPUs that the gateway waits for: once more.")
+			diagnosis, err = d.diagnoseGateway(sick)
 		}
 		if err != nil {
 			return err
 		}
-		verdict := d.found(diagnosis, sick)
+		verdict := d.reportVerdict(diagnosis, sick)
 		if verdict == nil {
 			return nil // said
 		}
 		setting := settingOf(verdict)
 		if setting == "" {
-			d.miss("%s advised no setting.", demoCause)
+			d.reportMiss("%s advised no setting.", demoCause)
 			return nil
 		}
-		d.step("Starting it a second time with that setting (5 s)")
-		d.show("%s gateway", setting)
-		return d.serve("advised", strings.Fields(setting), func(_ *lab.Stand, advised *lab.Service) error {
-			return d.compare(diagnosis, sick, advised)
+		d.printStep("Starting it a second time with that setting (5 s)")
+		d.printCommand("%s gateway", setting)
+		return d.serveGateway("advised", strings.Fields(setting), func(_ *lab.Stand, advised *lab.Service) error {
+			return d.compareGateways(diagnosis, sick, advised)
 		})
 	})
 }
@@ -146,8 +146,8 @@ func (d *demo) run() error {
 // it is as sick on any host.
 var gateway = lab.Variant{Program: "gateway", Args: []string{"-live=46", "-signature=60000"}, Env: []string{"GOMAXPROCS=2"}, Compared: true, Resident: 1300}
 
-// serve runs the gateway with a setting while do lasts.
-func (d *demo) serve(name string, setting []string, do func(*lab.Stand, *lab.Service) error) error {
+// serveGateway runs the gateway with a setting while do runs.
+func (d *demo) serveGateway(name string, setting []string, do func(*lab.Stand, *lab.Service) error) error {
 	l := goballast.Lab
 	v := gateway
 	v.Name, v.Env = name, slices.Concat(v.Env, setting)
@@ -155,7 +155,7 @@ func (d *demo) serve(name string, setting []string, do func(*lab.Stand, *lab.Ser
 	l.Quick = lab.Sizes{Load: lab.Storm{Peak: max(leastRate, d.rate), Spike: 1, Warm: 6 * time.Second}}
 	building := func(text string) {
 		if strings.HasPrefix(text, "building") {
-			d.say("%s (the first time only, up to a minute)", text)
+			d.printWrapped("%s (the first time only, up to a minute)", text)
 		}
 	}
 	return lab.Serve(d, &l, lab.Options{Quick: true, Version: release, Progress: building}, []string{name}, func(s *lab.Stand) error {
@@ -166,15 +166,15 @@ func (d *demo) serve(name string, setting []string, do func(*lab.Stand, *lab.Ser
 	})
 }
 
-// diagnose records the gateway under load by the product and reads what it recorded.
-func (d *demo) diagnose(one *lab.Service) (*diagnose.Diagnosis, error) {
+// diagnoseGateway records the gateway under load with the product and diagnoses the capture.
+func (d *demo) diagnoseGateway(one *lab.Service) (*diagnose.Diagnosis, error) {
 	path := filepath.Join(d.Dir, "sick.unstall")
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of the last time
 		return nil, err
 	}
-	d.step("Recording it under %.0f requests/s (%.0f s)", d.rate, recordFor.Seconds())
-	d.show("unstall PID --load URL -r %.0f --for %s", d.rate, recordFor)
-	if _, err := d.unstall(append([]string{fmt.Sprint(one.PID), "--for", recordFor.String(), "--capture", path, "--load", one.URL}, d.load()...)...); err != nil {
+	d.printStep("Recording it under %.0f requests/s (%.0f s)", d.rate, recordFor.Seconds())
+	d.printCommand("unstall PID --load URL -r %.0f --for %s", d.rate, recordFor)
+	if _, err := d.runUnstall(append([]string{fmt.Sprint(one.PID), "--for", recordFor.String(), "--capture", path, "--load", one.URL}, d.loadFlags()...)...); err != nil {
 		return nil, err
 	}
 	c, err := capture.Open(path)
@@ -203,23 +203,24 @@ func hostOnly(diagnosis *diagnose.Diagnosis) bool {
 	return len(supported) > 0 && gatewayFault(diagnosis) == nil
 }
 
-// found says what a diagnosis found and returns its verdict on the gateway, nil if that is not the known answer.
-func (d *demo) found(diagnosis *diagnose.Diagnosis, one *lab.Service) *diagnose.Verdict {
-	v, others := gatewayFault(diagnosis), d.others(one)
+// reportVerdict prints what a diagnosis found and returns its verdict on the gateway, nil if that
+// is not the known answer.
+func (d *demo) reportVerdict(diagnosis *diagnose.Diagnosis, one *lab.Service) *diagnose.Verdict {
+	v, others := gatewayFault(diagnosis), d.othersCPUShare(one)
 	if v == nil || v.Cause != demoCause {
-		d.answer("%s", sentence.Brief(diagnosis))
+		d.printAnswer("%s", sentence.Brief(diagnosis))
 		if hostOnly(diagnosis) && others >= takenHost {
-			d.say("\nThat is right: other programs use %s of this host's CPUs, and the gateway waits for them. Run the demo again when the host is quieter.", units.Percent(others))
+			d.printWrapped("\nThat is right: other programs use %s of this host's CPUs, and the gateway waits for them. Run the demo again when the host is quieter.", units.Percent(others))
 			return nil
 		}
-		d.miss("The known answer is %s.", demoCause)
+		d.reportMiss("The known answer is %s.", demoCause)
 		return nil
 	}
-	d.answer("%s: %s", v.Cause, v.Title)
-	d.answer("%s", sentence.Cost(diagnosis, v))
-	d.answer("To change: %s", settingOf(v))
+	d.printAnswer("%s: %s", v.Cause, v.Title)
+	d.printAnswer("%s", sentence.Cost(diagnosis, v))
+	d.printAnswer("To change: %s", settingOf(v))
 	if predicted := sentence.Predictions(v, 0); len(predicted) > 0 {
-		d.answer("Predicted: %s", strings.Join(predicted, " · "))
+		d.printAnswer("Predicted: %s", strings.Join(predicted, " · "))
 	}
 	return v
 }
@@ -234,11 +235,12 @@ func settingOf(v *diagnose.Verdict) string {
 	return ""
 }
 
-// compare has the product compare both gateways under the same load, writes the page and says how it went.
-func (d *demo) compare(diagnosis *diagnose.Diagnosis, sick, advised *lab.Service) error {
-	d.step("Comparing both under the same load, in turn (%.0f s)", (2 * (blocks + 1) * blockFor).Seconds())
-	d.show("unstall compare SICK-URL ADVISED-URL -r %.0f --blocks %d --for %s", d.rate, blocks, blockFor)
-	said, err := d.unstall(append([]string{"compare", sick.URL, advised.URL, "--blocks", fmt.Sprint(blocks), "--for", blockFor.String(), "--fail-on", "none", "--format", "json"}, d.load()...)...)
+// compareGateways has the product compare both gateways under the same load, writes the page and
+// prints the result.
+func (d *demo) compareGateways(diagnosis *diagnose.Diagnosis, sick, advised *lab.Service) error {
+	d.printStep("Comparing both under the same load, in turn (%.0f s)", (2 * (blocks + 1) * blockFor).Seconds())
+	d.printCommand("unstall compare SICK-URL ADVISED-URL -r %.0f --blocks %d --for %s", d.rate, blocks, blockFor)
+	said, err := d.runUnstall(append([]string{"compare", sick.URL, advised.URL, "--blocks", fmt.Sprint(blocks), "--for", blockFor.String(), "--fail-on", "none", "--format", "json"}, d.loadFlags()...)...)
 	if err != nil {
 		return err
 	}
@@ -252,33 +254,33 @@ func (d *demo) compare(diagnosis *diagnose.Diagnosis, sick, advised *lab.Service
 		if !slices.Contains([]string{"p50_ms", "p99_ms", "mean_ms"}, m.Name) {
 			continue
 		}
-		d.answer("%-13s %s, %s: %s", m.Title, sentence.Both(&c.Metrics[i]), sentence.Changed(&c.Metrics[i]), m.Result)
+		d.printAnswer("%-13s %s, %s: %s", m.Title, sentence.Both(&c.Metrics[i]), sentence.Changed(&c.Metrics[i]), m.Result)
 		decided = decided || m.Result == compare.Improved
 	}
-	d.answer("%s", sentence.Compared(c))
+	d.printAnswer("%s", sentence.Compared(c))
 	page := filepath.Join(d.Dir, "demo.html")
-	d.write(page, func(w io.Writer) error { return html.Options{}.Compare(w, c, diagnosis, nil) })
-	d.say("")
-	switch others := d.others(sick, advised); {
+	d.writeOutput(page, func(w io.Writer) error { return html.Options{}.Compare(w, c, diagnosis, nil) })
+	d.printWrapped("")
+	switch others := d.othersCPUShare(sick, advised); {
 	case decided:
 	case others >= busyHost:
-		d.say("The comparison did not decide: other programs used %s of this host's CPUs. Run the demo again when the host is quieter.", units.Percent(others))
+		d.printWrapped("The comparison did not decide: other programs used %s of this host's CPUs. Run the demo again when the host is quieter.", units.Percent(others))
 	default:
-		d.miss("The comparison did not show that the setting made requests faster.")
+		d.reportMiss("The comparison did not show that the setting made requests faster.")
 	}
-	d.say("Done in %.0f s. Page: %s", time.Since(d.begin).Seconds(), page)
-	d.say("All of the diagnosis:")
-	d.show("unstall %s", filepath.Join(d.Dir, "sick.unstall"))
+	d.printWrapped("Done in %.0f s. Page: %s", time.Since(d.begin).Seconds(), page)
+	d.printWrapped("All of the diagnosis:")
+	d.printCommand("unstall %s", filepath.Join(d.Dir, "sick.unstall"))
 	return nil
 }
 
-// load are the flags of the load, the same for all.
-func (d *demo) load() []string {
+// loadFlags returns the flags of the load, which are the same for every command.
+func (d *demo) loadFlags() []string {
 	return []string{"-r", fmt.Sprint(d.rate), "--poisson", "-H", goballast.Lab.Headers[0]}
 }
 
-// unstall runs the product and returns what it wrote.
-func (d *demo) unstall(args ...string) ([]byte, error) {
+// runUnstall runs the product and returns what it wrote to standard output.
+func (d *demo) runUnstall(args ...string) ([]byte, error) {
 	var said bytes.Buffer
 	c := exec.CommandContext(d, d.Unstall, args...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
@@ -291,8 +293,8 @@ func (d *demo) unstall(args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// others is the share of the host's CPUs that other programs used during the demo.
-func (d *demo) others(running ...*lab.Service) float64 {
+// othersCPUShare returns the share of the host's CPUs that other programs used during the demo.
+func (d *demo) othersCPUShare(running ...*lab.Service) float64 {
 	ours := d.ours + lab.CPUSeconds(os.Getpid())
 	for _, one := range running {
 		ours += lab.CPUSeconds(one.PID)
@@ -308,24 +310,26 @@ func hostBusy() float64 {
 // columns is how wide the lines of the demo are.
 const columns = 80
 
-func (d *demo) say(format string, args ...any) {
+func (d *demo) printWrapped(format string, args ...any) {
 	fmt.Fprintln(d.out, ansi.Wordwrap(fmt.Sprintf(format, args...), columns, " "))
 }
 
-// step says what is done next and how long it takes.
-func (d *demo) step(format string, args ...any) { d.say("\n"+format+" …", args...) }
+// printStep prints what is done next and how long it takes.
+func (d *demo) printStep(format string, args ...any) { d.printWrapped("\n"+format+" …", args...) }
 
-// show writes a command on its line.
-func (d *demo) show(format string, args ...any) { fmt.Fprintf(d.out, "  $ "+format+"\n", args...) }
+// printCommand prints a command on its own line.
+func (d *demo) printCommand(format string, args ...any) {
+	fmt.Fprintf(d.out, "  $ "+format+"\n", args...)
+}
 
-// answer says something of what unstall answered, set in.
-func (d *demo) answer(format string, args ...any) {
+// printAnswer prints an answer of unstall, indented.
+func (d *demo) printAnswer(format string, args ...any) {
 	text := ansi.Wordwrap(fmt.Sprintf(format, args...), columns-4, " ")
 	fmt.Fprintln(d.out, "    "+strings.ReplaceAll(text, "\n", "\n    "))
 }
 
-// miss says what did not come out and decides how the command ends.
-func (d *demo) miss(format string, args ...any) {
-	d.say("Not as expected: "+format, args...)
+// reportMiss prints what did not come out as expected and sets the exit code.
+func (d *demo) reportMiss(format string, args ...any) {
+	d.printWrapped("Not as expected: "+format, args...)
 	d.code = max(d.code, missed)
 }

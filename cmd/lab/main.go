@@ -57,7 +57,7 @@ func main() {
 		err = command.Run(s)
 	}
 	if err != nil {
-		s.fail(wrongUse, err)
+		s.reportError(wrongUse, err)
 	}
 	os.Exit(s.code)
 }
@@ -73,19 +73,19 @@ type session struct {
 	code     int
 }
 
-// fail prints an error, one line for each that is joined in it.
-func (s *session) fail(code int, err error) {
+// reportError prints an error, one line for each that is joined in it, and raises the exit code.
+func (s *session) reportError(code int, err error) {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(s.err, "unstall-lab: %s\n", strings.TrimSpace(line))
 	}
 	s.code = max(s.code, code)
 }
 
-// write renders into a file, or to the output if it has no name.
-func (s *session) write(name string, render func(io.Writer) error) {
+// writeOutput renders into a file, or to standard output if name is empty.
+func (s *session) writeOutput(name string, render func(io.Writer) error) {
 	if name == "" {
 		if err := render(s.out); err != nil {
-			s.fail(notRun, err)
+			s.reportError(notRun, err)
 		}
 		return
 	}
@@ -94,7 +94,7 @@ func (s *session) write(name string, render func(io.Writer) error) {
 		err = errors.Join(render(f), f.Close())
 	}
 	if err != nil {
-		s.fail(notRun, err)
+		s.reportError(notRun, err)
 	}
 }
 

@@ -23,8 +23,8 @@ type options struct {
 	Output string `short:"o" placeholder:"FILE" help:"Write the report to a file."`
 }
 
-// form is that of the report; more are those beside text and json.
-func (c *options) form(more ...string) (string, error) {
+// chooseFormat returns the format of the report; more are the formats beside text and json.
+func (c *options) chooseFormat(more ...string) (string, error) {
 	if c.Output != "" { // to be told of it after minutes is too late
 		if dir, err := os.Stat(filepath.Dir(c.Output)); err != nil || !dir.IsDir() {
 			return "", fmt.Errorf("-o %s: directory %s does not exist", c.Output, filepath.Dir(c.Output))
@@ -50,7 +50,7 @@ type runCommand struct {
 }
 
 func (c *runCommand) Run(s *session) error {
-	form, err := c.form("html")
+	form, err := c.chooseFormat("html")
 	if err != nil {
 		return err
 	}
@@ -61,11 +61,11 @@ func (c *runCommand) Run(s *session) error {
 					return fmt.Errorf("run %s --only %s: unknown variant: see unstall-lab list", c.Name, name)
 				}
 			}
-			outcomes := c.run(s, []*lab.Lab{l}, c.On, c.Only, form == "html")
+			outcomes := c.runLabs(s, []*lab.Lab{l}, c.On, c.Only, form == "html")
 			if len(outcomes) == 0 {
 				return nil
 			}
-			s.write(c.Output, func(w io.Writer) error {
+			s.writeOutput(c.Output, func(w io.Writer) error {
 				switch form {
 				case "json":
 					return json.Encode(w, outcomes[0])
@@ -83,12 +83,12 @@ func (c *runCommand) Run(s *session) error {
 type scoreCommand struct{ options }
 
 func (c *scoreCommand) Run(s *session) error {
-	form, err := c.form()
+	form, err := c.chooseFormat()
 	if err != nil {
 		return err
 	}
-	score := lab.ScoreOf(c.run(s, all.Labs, "", nil, false))
-	s.write(c.Output, func(w io.Writer) error {
+	score := lab.ScoreOf(c.runLabs(s, all.Labs, "", nil, false))
+	s.writeOutput(c.Output, func(w io.Writer) error {
 		if form == "json" {
 			return json.Encode(w, score)
 		}
@@ -97,8 +97,8 @@ func (c *scoreCommand) Run(s *session) error {
 	return nil
 }
 
-// run runs labs one after the other and says how far they are.
-func (c *options) run(s *session, labs []*lab.Lab, on string, only []string, pictures bool) (outcomes []*lab.Outcome) {
+// runLabs runs labs one after the other and prints how far they are.
+func (c *options) runLabs(s *session, labs []*lab.Lab, on string, only []string, pictures bool) (outcomes []*lab.Outcome) {
 	begin := time.Now()
 	for _, l := range labs {
 		o, err := lab.Run(s, l, lab.Options{Quick: c.Quick, On: on, Only: only, Keep: c.Keep, Version: release, Pictures: pictures, Progress: func(text string) {
@@ -106,10 +106,10 @@ func (c *options) run(s *session, labs []*lab.Lab, on string, only []string, pic
 		}})
 		switch {
 		case s.Err() != nil:
-			s.fail(notRun, errors.New("lab "+l.Name+": interrupted: its services have ended"))
+			s.reportError(notRun, errors.New("lab "+l.Name+": interrupted: its services have ended"))
 			return outcomes
 		case err != nil:
-			s.fail(notRun, err)
+			s.reportError(notRun, err)
 			continue
 		}
 		if !o.Pass {

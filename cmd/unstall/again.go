@@ -21,12 +21,12 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// again records what follows a capture: a live target named as the run after it is
-// recorded for as long as the capture before it, with the same flags and the load that was
-// asked for, and the new capture takes its place. Files stay what they are. False if that
-// failed, which has been said; the error is of wrong use.
-func (s *session) again(before, after string, e elsewhere, b besides) (string, bool, error) {
-	away, _, err := e.split([]string{after})
+// recordAfter records the run after a change: a live target named as AFTER is recorded for as long
+// as the capture before it, with the same flags and the load that was asked for, and the new
+// capture takes its place. Files are returned as they are. It returns false after a failure that
+// it has printed; the error is one of wrong use.
+func (s *session) recordAfter(before, after string, e elsewhere, b besides) (string, bool, error) {
+	away, _, err := e.splitRemote([]string{after})
 	if err != nil {
 		return "", false, err
 	}
@@ -36,7 +36,7 @@ func (s *session) again(before, after string, e elsewhere, b besides) (string, b
 		live, _, errs = discover.Split(context.Background(), []string{after}, platform.Recognisers())
 		switch {
 		case len(errs) > 0:
-			s.said(errs)
+			s.reportUnresolved(errs)
 			return "", false, nil
 		case len(live) == 0 && b.Load != "":
 			return "", false, fmt.Errorf("--load %s: load runs only while a running process is recorded, and %s is a file", b.Load, after)
@@ -46,11 +46,11 @@ func (s *session) again(before, after string, e elsewhere, b besides) (string, b
 	}
 	r, was, _ := recordedLike(before)
 	if was.Load != "" && b.Load == "" {
-		return "", false, fmt.Errorf("%s was recorded under --load: give the same load, as runs under different loads do not compare: unstall compare %s %s %s", before, quoted(before), quoted(after), was.words())
+		return "", false, fmt.Errorf("%s was recorded under --load: give the same load, as runs under different loads do not compare: unstall compare %s %s %s", before, quoteArg(before), quoteArg(after), was.formatFlags())
 	}
-	send, err := b.sending(r.For)
+	send, err := b.newSending(r.For)
 	if err == nil && away != nil {
-		err = away.takes(b)
+		err = away.checkLoad(b)
 	}
 	if err != nil {
 		return "", false, err
@@ -59,21 +59,21 @@ func (s *session) again(before, after string, e elsewhere, b besides) (string, b
 	if b.Load != "" {
 		how = ""
 	}
-	s.note("recording the running process for %s, as long as %s%s", r.For, before, how)
+	s.printNote("recording the running process for %s, as long as %s%s", r.For, before, how)
 	var path string
 	if away != nil {
 		path = s.recordAway(away, r, b, nil)
 	} else {
-		path = s.record(r, live, send, nil)
+		path = s.recordTargets(r, live, send, nil)
 	}
-	path, ok := s.kept(path)
+	path, ok := s.noteCapture(path)
 	return path, ok, nil
 }
 
-// kept says where a capture is, if there is one.
-func (s *session) kept(path string) (string, bool) {
+// noteCapture prints where a capture was saved and returns its path; false if there is none.
+func (s *session) noteCapture(path string) (string, bool) {
 	if path != "" {
-		s.note("saved %s", path)
+		s.printNote("saved %s", path)
 	}
 	return path, path != ""
 }
@@ -85,14 +85,14 @@ func recordedLike(path string) (r recording, b besides, targets []string) {
 	if err == nil && len(c.Info.Command) > 1 {
 		r, b, targets = parsedLike(c.Info.Command[1:])
 	}
-	r.For, r.Capture = lasted(path), ""
+	r.For, r.Capture = captureDuration(path), ""
 	return r, b, targets
 }
 
 // parsedLike reads the flags of a recording out of a command line; none of one that is not understood.
 func parsedLike(args []string) (r recording, b besides, targets []string) {
 	parser := newParser(kong.Exit(func(int) {}), kong.Writers(io.Discard, io.Discard))
-	command, err := parser.Parse(spell(args))
+	command, err := parser.Parse(normalizeArgs(args))
 	if err != nil || command.Selected() == nil {
 		return r, b, nil
 	}
@@ -106,9 +106,9 @@ func parsedLike(args []string) (r recording, b besides, targets []string) {
 	return r, b, nil
 }
 
-// verifiable is the command that compares the one capture that was read with its service after a change; "" of
-// anything else, or of another host's.
-func verifiable(files []string) string {
+// verifyCommand returns the command that compares the one capture that was read with its service
+// after a change; "" for anything else, or for a capture of another host.
+func verifyCommand(files []string) string {
 	if len(files) != 1 {
 		return ""
 	}
@@ -125,12 +125,12 @@ func verifiable(files []string) string {
 	if _, err := strconv.Atoi(targets[0]); err != nil { // a PID is another's after a restart, a name or address is not
 		target = targets[0]
 	}
-	return verifies(files[0], nil, target, elsewhere{}, b)
+	return formatVerifyCommand(files[0], nil, target, elsewhere{}, b)
 }
 
-// lasted is how long a capture was recorded, in whole seconds; what is none stands
-// for as long as is recorded by default.
-func lasted(path string) time.Duration {
+// captureDuration returns how long a capture was recorded, in whole seconds; of a file that is no
+// capture, the default of 30 s.
+func captureDuration(path string) time.Duration {
 	c, err := capture.Open(path)
 	if err != nil || c.Info.Start.IsZero() {
 		return 30 * time.Second
@@ -138,8 +138,9 @@ func lasted(path string) time.Duration {
 	return max(time.Second, c.End.Sub(c.Info.Start).Round(time.Second))
 }
 
-// words are the flags of a load, as they are typed, without passwords and secrets of headers: else they work as they are.
-func (b *besides) words() string {
+// formatFlags returns the flags of a load as they are typed, without passwords and secret headers;
+// the rest works as it is.
+func (b *besides) formatFlags() string {
 	if b.Load == "" {
 		return ""
 	}
@@ -179,35 +180,37 @@ func (b *besides) words() string {
 		}
 	}
 	for i, w := range words {
-		words[i] = quoted(w)
+		words[i] = quoteArg(w)
 	}
 	return strings.Join(words, " ")
 }
 
-// verifies is the command that compares a capture with its service after a change. A process is
-// named by its name where only it bears it, for after a restart it has another PID.
-func verifies(capture string, live []discover.Target, target string, e elsewhere, b besides) string {
+// formatVerifyCommand returns the command that compares a capture with its service after a change.
+// It names a process by its name where no other process has it, because after a restart the PID is
+// another.
+func formatVerifyCommand(capture string, live []discover.Target, target string, e elsewhere, b besides) string {
 	if len(live) == 1 && live[0].PID != 0 && live[0].Name != "" && target == fmt.Sprint(live[0].PID) {
 		named, files, errs := discover.Split(context.Background(), []string{live[0].Name}, platform.Recognisers())
 		if len(errs) == 0 && len(files) == 0 && len(named) == 1 && named[0].PID == live[0].PID {
 			target = live[0].Name
 		}
 	}
-	words := []string{"unstall compare", quoted(capture), quoted(target)}
+	words := []string{"unstall compare", quoteArg(capture), quoteArg(target)}
 	if e.Binary != "" {
-		words = append(words, "--binary", quoted(e.Binary))
+		words = append(words, "--binary", quoteArg(e.Binary))
 	}
 	if e.Sudo {
 		words = append(words, "--sudo")
 	}
-	return strings.TrimSpace(strings.Join(words, " ") + " " + b.words())
+	return strings.TrimSpace(strings.Join(words, " ") + " " + b.formatFlags())
 }
 
 // mostEarlier is how many earlier captures are read for what runs of a service vary by, the latest first.
 const mostEarlier = 6
 
-// earlier measures the captures of the same service beside the one before a change that are older than it.
-func (s *session) earlier(before string, b compare.Run, opt compare.MeasureOptions) []compare.Run {
+// measureEarlier measures the captures of the same service that lie beside the one before a change
+// and are older than it.
+func (s *session) measureEarlier(before string, b compare.Run, opt compare.MeasureOptions) []compare.Run {
 	of, err := capture.Open(before)
 	if err != nil || of.Info.Target == "" {
 		return nil
@@ -222,7 +225,7 @@ func (s *session) earlier(before string, b compare.Run, opt compare.MeasureOptio
 	}
 	var all []candidate
 	for _, path := range paths {
-		if fi, err := os.Lstat(path); err != nil || !fi.Mode().IsRegular() || same(path, before) {
+		if fi, err := os.Lstat(path); err != nil || !fi.Mode().IsRegular() || isSameFile(path, before) {
 			continue
 		}
 		c, err := capture.Open(path)
@@ -237,7 +240,7 @@ func (s *session) earlier(before string, b compare.Run, opt compare.MeasureOptio
 	opt.Parts = false
 	runs := []compare.Run{b}
 	for _, c := range all[:min(len(all), mostEarlier)] {
-		more, err := compare.Read(c.path, quiet.read, opt)
+		more, err := compare.Read(c.path, quiet.readFiles, opt)
 		if err != nil || len(more) != 1 || !compare.Alike(&more[0], &b) {
 			continue
 		}

@@ -25,7 +25,7 @@ type calibrateCommand struct {
 }
 
 func (c *calibrateCommand) Run(s *session) error {
-	form, err := c.form(false)
+	form, err := c.chooseForm(false)
 	switch {
 	case err != nil:
 		return err
@@ -33,34 +33,34 @@ func (c *calibrateCommand) Run(s *session) error {
 		return fmt.Errorf("--format %s: calibrate writes text or json", form.Name)
 	case c.Each < 2*time.Second || c.Each > 30*time.Second:
 		return fmt.Errorf("--each %s: give 2s to 30s", c.Each)
-	case !s.places(c.Output):
+	case !s.checkOutput(c.Output):
 		return nil
 	}
 	how := linux.HostOptions{Every: 500 * time.Millisecond}
 	var target discover.Target
 	if c.Target != "" {
 		if target, err = discover.Resolve(context.Background(), c.Target, platform.Recognisers()); err != nil {
-			s.said([]error{err})
+			s.reportUnresolved([]error{err})
 			return nil
 		}
 		if target.PID == 0 {
-			s.fail(unreadable, fmt.Errorf("%s: no process of this host serves it: nothing to compare with the loads", c.Target))
+			s.reportError(unreadable, fmt.Errorf("%s: no process of this host serves it: nothing to compare with the loads", c.Target))
 			return nil
 		}
 		how.Of = []int{target.PID}
-		s.note("%s", describe(target))
+		s.printNote("%s", describeTarget(target))
 	}
 	loads := calibrate.Standard()
-	s.note("running %d built-in loads for %s each, with one or two threads and at most 32 MiB of memory or disk, removed afterwards (Ctrl-C ends it early)", len(loads), c.Each)
+	s.printNote("running %d built-in loads for %s each, with one or two threads and at most 32 MiB of memory or disk, removed afterwards (Ctrl-C ends it early)", len(loads), c.Each)
 	path := s.recordHost("calibrate", how, record.Options{For: time.Duration(len(loads)+1)*(c.Each+time.Second) + lead, Path: c.Capture,
 		Beside: func(ctx context.Context, _ probe.Sink) error {
-			pause(ctx, lead) // the service alone, and the files that are read open
-			return calibrate.Run(ctx, loads, c.Each, func(l calibrate.Load) { s.note("%s: %s", l.Name, l.About) })
+			sleepContext(ctx, lead) // the service alone, and the files that are read open
+			return calibrate.Run(ctx, loads, c.Each, func(l calibrate.Load) { s.printNote("%s: %s", l.Name, l.About) })
 		}})
 	if path == "" {
 		return nil
 	}
-	b := s.read([]string{path})
+	b := s.readFiles([]string{path})
 	if b == nil {
 		return nil
 	}
@@ -69,13 +69,13 @@ func (c *calibrateCommand) Run(s *session) error {
 	name, pid := "", 0
 	if target.PID != 0 {
 		if name, pid, service = host.ServiceOf(b, target.PID); len(service) == 0 {
-			s.fail(unreadable, fmt.Errorf("pid %d: it ended before a second sample", target.PID))
+			s.reportError(unreadable, fmt.Errorf("pid %d: it ended before a second sample", target.PID))
 			return nil
 		}
 	}
 	r := calibrate.Of(b, name, pid, service)
-	r.ToolVersion, r.Capture = version(), path
-	s.write(c.Output, []string{path}, func(w io.Writer) error { return form.Calibrate(w, r) })
-	s.note("saved %s", path)
+	r.ToolVersion, r.Capture = programVersion(), path
+	s.writeOutput(c.Output, []string{path}, func(w io.Writer) error { return form.Calibrate(w, r) })
+	s.printNote("saved %s", path)
 	return nil
 }

@@ -25,53 +25,53 @@ func (c *causesCommand) Run(s *session) error {
 		width = max(width, len(k.ID))
 	}
 	if c.ID != "" {
-		if err := known(c.ID); err != nil {
+		if err := checkCause(c.ID); err != nil {
 			return err
 		}
 	}
 	if len(c.Why) > 0 {
-		return c.why(s)
+		return c.explainVerdict(s)
 	}
 	for _, k := range all.Causes {
 		switch {
 		case c.ID == "":
 			fmt.Fprintf(s.out, "%-*s  %s\n", width, k.ID, k.Title)
 		case c.ID == k.ID:
-			explain(s.out, k)
+			writeCause(s.out, k)
 			return nil
 		}
 	}
 	return nil
 }
 
-// explain writes what a cause is, what it needs, and its thresholds.
-func explain(w io.Writer, k check.Check) {
+// writeCause writes what a cause is, what it needs, and its thresholds.
+func writeCause(w io.Writer, k check.Check) {
 	fmt.Fprintf(w, "%s: %s\n\n%s\n\nNeeds %s.\n\nNamed from: %s.\n\nThresholds:\n", k.ID, k.Title, strings.TrimSpace(k.Doc), strings.TrimSuffix(k.Needs, "."), k.Least)
 	for _, t := range k.Thresholds {
 		fmt.Fprintf(w, "  %s  %s\n", t, t.Name)
 	}
 }
 
-// why shows how the verdict about a cause came about.
-func (c *causesCommand) why(s *session) error {
+// explainVerdict shows how the verdict about a cause came about.
+func (c *causesCommand) explainVerdict(s *session) error {
 	if c.ID == "" {
 		return errors.New("--why: name the cause, such as unstall causes go.gc-rate --why FILE")
 	}
-	bundle := s.read(c.Why)
+	bundle := s.readFiles(c.Why)
 	if bundle == nil {
 		return nil
 	}
-	d, err := diagnose.Run(context.Background(), bundle, diagnose.Options{Version: version()})
+	d, err := diagnose.Run(context.Background(), bundle, diagnose.Options{Version: programVersion()})
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
-	s.write("", c.Why, func(w io.Writer) error { return present.Why(w, d, c.ID) })
+	s.writeOutput("", c.Why, func(w io.Writer) error { return present.Why(w, d, c.ID) })
 	return nil
 }
 
-// known says of what is the id of no cause which one is meant.
-func known(id string) error {
+// checkCause returns an error that names the nearest causes if no cause has this id.
+func checkCause(id string) error {
 	var ids, near []string
 	for _, k := range all.Causes {
 		if k.ID == id {

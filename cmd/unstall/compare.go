@@ -39,8 +39,8 @@ type after struct {
 	Streams int      `placeholder:"N" help:"With --load and --http2: concurrent requests on each connection."`
 }
 
-// besides is the load that was asked for while AFTER is recorded.
-func (c *compareCommand) besides() besides {
+// loadOfAfter returns the load that was asked for while AFTER is recorded.
+func (c *compareCommand) loadOfAfter() besides {
 	if c.Load == "" {
 		return besides{}
 	}
@@ -79,30 +79,30 @@ func (p *percentage) UnmarshalText(text []byte) error {
 }
 
 func (c *compareCommand) Run(s *session) error {
-	form, err := c.form(false)
+	form, err := c.chooseForm(false)
 	if err != nil {
 		return err
 	}
 	if form.Compare == nil {
 		return fmt.Errorf("--format %s: compare writes text, json, markdown or html", form.Name)
 	}
-	if err := c.check(); err != nil {
+	if err := c.checkFlags(); err != nil {
 		return err
 	}
-	if !s.places(c.Output) {
+	if !s.checkOutput(c.Output) {
 		return nil
 	}
 	opt := compare.Options{Level: c.Level, MinEffect: float64(c.MinEffect)}
-	if c.services.are(c.Runs) {
+	if c.services.areURLs(c.Runs) {
 		return s.compareServices(c, form, opt)
 	}
 	before, after := c.Before, c.After
 	if len(c.Runs) == 2 {
 		before, after = several(c.Runs[:1]), several(c.Runs[1:])
-		if !s.present(c.Runs[0], c.Runs[1]) {
+		if !s.checkFilesExist(c.Runs[0], c.Runs[1]) {
 			return nil // it has been said
 		}
-		path, ok, err := s.again(before[0], after[0], c.elsewhere, c.besides())
+		path, ok, err := s.recordAfter(before[0], after[0], c.elsewhere, c.loadOfAfter())
 		if err != nil || !ok {
 			return err // or it has been said
 		}
@@ -110,13 +110,13 @@ func (c *compareCommand) Run(s *session) error {
 		opt.Before, opt.After = c.Runs[0], path
 	}
 	measure := compare.MeasureOptions{SLO: c.SLO, Parts: len(before) == 1 && len(after) == 1}
-	b, ok := s.runs(before, measure)
-	a, too := s.runs(after, measure)
+	b, ok := s.readRuns(before, measure)
+	a, too := s.readRuns(after, measure)
 	if !ok || !too {
 		return nil // it has been said
 	}
 	if len(b) == 1 && len(a) == 1 {
-		opt.Earlier = s.earlier(before[0], b[0], measure)
+		opt.Earlier = s.measureEarlier(before[0], b[0], measure)
 	}
 	result, err := compare.Compare(b, a, opt)
 	if err != nil {
@@ -124,16 +124,16 @@ func (c *compareCommand) Run(s *session) error {
 	}
 	form = form.Repeat(typedCommand())
 	if sides := form.Sides; sides != nil && len(b) == 1 && len(a) == 1 {
-		was, is := s.side(before[0], c.SLO), s.side(after[0], c.SLO)
+		was, is := s.diagnoseSide(before[0], c.SLO), s.diagnoseSide(after[0], c.SLO)
 		form.Compare = func(w io.Writer, result *compare.Comparison) error { return sides(w, result, was, is) }
 	}
-	s.compared(c, form, result, slices.Concat(before, after))
+	s.writeComparison(c, form, result, slices.Concat(before, after))
 	return nil
 }
 
-// compared writes a comparison and decides how the command ends.
-func (s *session) compared(c *compareCommand, form present.Form, result *compare.Comparison, inputs []string) {
-	s.write(c.Output, inputs, func(w io.Writer) error { return form.Compare(w, result) })
+// writeComparison writes a comparison and sets the exit code.
+func (s *session) writeComparison(c *compareCommand, form present.Form, result *compare.Comparison, inputs []string) {
+	s.writeOutput(c.Output, inputs, func(w io.Writer) error { return form.Compare(w, result) })
 	switch {
 	case result.Refused(), len(result.Metrics) == 0:
 		s.code = max(s.code, unreadable)
@@ -147,7 +147,7 @@ func (s *session) compared(c *compareCommand, form present.Form, result *compare
 	}
 }
 
-func (c *compareCommand) check() error {
+func (c *compareCommand) checkFlags() error {
 	switch {
 	case len(c.Runs) > 0 && len(c.Before)+len(c.After) > 0:
 		return fmt.Errorf("%s: with --before and --after, give all runs behind these flags", c.Runs[0])
@@ -168,12 +168,13 @@ func (c *compareCommand) check() error {
 	return nil
 }
 
-// present says which of two runs are files that are not there, both before anything is read.
-func (s *session) present(names ...string) bool {
+// checkFilesExist prints an error for each name that is a file which does not exist, before any is
+// read, and returns false if there is one.
+func (s *session) checkFilesExist(names ...string) bool {
 	ok := true
 	for _, name := range names {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && discover.LikeFile(name) {
-			s.fail(unreadable, discover.Explain(fmt.Errorf("%s: %w", name, errors.Unwrap(err))))
+			s.reportError(unreadable, discover.Explain(fmt.Errorf("%s: %w", name, errors.Unwrap(err))))
 			ok = false
 		}
 	}
@@ -188,12 +189,12 @@ func metricNames() string {
 	return strings.Join(names, ", ")
 }
 
-// runs measures the runs of one side; false if one of them could not be read.
-func (s *session) runs(names []string, opt compare.MeasureOptions) (runs []compare.Run, ok bool) {
+// readRuns reads and measures the runs of one side; false if one of them could not be read.
+func (s *session) readRuns(names []string, opt compare.MeasureOptions) (runs []compare.Run, ok bool) {
 	for _, name := range names {
-		more, err := compare.Read(name, s.read, opt)
+		more, err := compare.Read(name, s.readFiles, opt)
 		if err != nil {
-			s.fail(unreadable, err)
+			s.reportError(unreadable, err)
 		}
 		if err != nil || len(more) == 0 {
 			return nil, false

@@ -7,9 +7,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// complete returns the words that may end a line being typed, as shells hand it over in COMP_LINE:
-// commands, flags and the values of an enumeration. None lets the shell offer files.
-func complete(program *kong.Node, line string) []string {
+// completeLine returns the words that may end a line being typed, as shells hand it over in
+// COMP_LINE: commands, flags and the values of an enumeration. If it returns none, the shell
+// offers files.
+func completeLine(program *kong.Node, line string) []string {
 	words := strings.Fields(line)
 	last := ""
 	if !strings.HasSuffix(line, " ") && len(words) > 0 {

@@ -22,7 +22,7 @@ func TestComplete(t *testing.T) {
 		"unstall":                 "",
 		"unstall compare --min-e": "--min-effect",
 	} {
-		if got := strings.Join(complete(program, line), " "); got != want {
+		if got := strings.Join(completeLine(program, line), " "); got != want {
 			t.Errorf("%q: %s, not %s", line, got, want)
 		}
 	}

@@ -11,8 +11,9 @@ type within struct {
 	Containers []string `name:"container" sep:"none" placeholder:"NAME" help:"A container, by its name or id, as Docker, Podman, containerd, CRI-O, runc or crun knows it; may be repeated."`
 }
 
-// targets are what was typed, containers among it.
-func (w *within) targets(typed []string) ([]string, error) {
+// addContainers returns the typed targets with those of --container added; an error if there are
+// none.
+func (w *within) addContainers(typed []string) ([]string, error) {
 	for _, name := range w.Containers {
 		if _, is, _ := container.Parse(name); !is {
 			name = "container:" + name

@@ -23,9 +23,9 @@ import (
 // mostAtOnce runs are read side by side: each is in memory as a whole.
 const mostAtOnce = 4
 
-// dataset writes tables of what each file tells, or all together. Ctrl-C ends it early: what
-// was read by then is written.
-func (c *exportCommand) dataset(s *session) error {
+// exportDataset writes parquet tables of each file, or of all files together. Ctrl-C ends it
+// early: what was read by then is written.
+func (c *exportCommand) exportDataset(s *session) error {
 	switch {
 	case c.What != "":
 		return fmt.Errorf("--what %s: not for a parquet export", c.What)
@@ -46,14 +46,14 @@ func (c *exportCommand) dataset(s *session) error {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	if err := to.Check(ctx); err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
 	beNice()
 	spareMemory()
 	artifacts, done, errs := discover.Files(c.Files, s.in)
 	defer done()
-	s.said(errs)
+	s.reportUnresolved(errs)
 	var groups [][]*format.Artifact
 	for _, a := range artifacts {
 		if c.Together && len(groups) > 0 {
@@ -63,13 +63,13 @@ func (c *exportCommand) dataset(s *session) error {
 		}
 	}
 	if len(groups) > 0 {
-		s.writeRuns(ctx, parquet.NewDataset(to), c.Output, groups, c.ask)
+		s.writeRuns(ctx, parquet.NewDataset(to), c.Output, groups, c.diagnoseOptions)
 	}
 	return nil
 }
 
-func (c *exportCommand) ask(b *evidence.Bundle) (diagnose.Options, error) {
-	opt := diagnose.Options{Version: version(), Since: c.Since.near(b), Until: c.Until.near(b)}
+func (c *exportCommand) diagnoseOptions(b *evidence.Bundle) (diagnose.Options, error) {
+	opt := diagnose.Options{Version: programVersion(), Since: c.Since.resolveTime(b), Until: c.Until.resolveTime(b)}
 	if c.SLO != nil {
 		opt.SLO = *c.SLO
 	}
@@ -106,27 +106,27 @@ func (s *session) writeRuns(ctx context.Context, to *parquet.Dataset, name strin
 			continue
 		}
 		if r.Err != nil {
-			s.fail(unreadable, r.Err)
+			s.reportError(unreadable, r.Err)
 		}
 		if as := to.Seen(r); as != "" {
-			s.note("skipped %s: same content as %s", r.Files[0], as)
+			s.printNote("skipped %s: same content as %s", r.Files[0], as)
 			continue
 		}
 		if err := to.Add(all, r); err != nil {
-			s.fail(unreadable, err)
+			s.reportError(unreadable, err)
 			to.Abandon()
 			return
 		}
 	}
 	if len(skipped) > 0 {
-		s.note("skipped: unknown format: %s", strings.Join(skipped, ", "))
+		s.printNote("skipped: unknown format: %s", strings.Join(skipped, ", "))
 	}
 	if err := to.Close(all); err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return
 	}
 	if to.Parts > 0 {
-		s.note("wrote %s: %s, %s, %s, %s", name, units.Plural(to.Rows["runs"], "run"), units.Plural(to.Rows["requests"], "request"),
+		s.printNote("wrote %s: %s, %s, %s, %s", name, units.Plural(to.Rows["runs"], "run"), units.Plural(to.Rows["requests"], "request"),
 			units.Plural(to.Rows["ledger"], "ledger row"), units.Plural(to.Rows["verdicts"], "verdict"))
 	}
 }

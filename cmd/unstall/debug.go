@@ -25,9 +25,9 @@ type debugCommand struct {
 
 // Run says how to start a container beside another one, or starts it.
 func (c *debugCommand) Run(s *session) error {
-	form, err := c.form(false)
+	form, err := c.chooseForm(false)
 	if err == nil {
-		err = c.check()
+		err = c.checkFlags()
 	}
 	if err != nil {
 		return err
@@ -40,17 +40,17 @@ func (c *debugCommand) Run(s *session) error {
 	context.AfterFunc(ctx, stop)
 	aside, err := remote.Beside(ctx, c.Target, c.Image, c.Kernel)
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
 	if !c.Start {
-		return s.print(func(w io.Writer) error { return c.print(w, aside) })
+		return s.printOutput(func(w io.Writer) error { return c.printCommand(w, aside) })
 	}
-	return c.begin(ctx, s, aside, form)
+	return c.runSidecar(ctx, s, aside, form)
 }
 
-// print writes what to paste, and why.
-func (c *debugCommand) print(w io.Writer, a remote.Sidecar) error {
+// printCommand writes the commands to paste, and why each right is needed.
+func (c *debugCommand) printCommand(w io.Writer, a remote.Sidecar) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "To record %s from a sidecar container, with only these rights:\n\n", a.Of)
 	width := 0
@@ -74,7 +74,7 @@ func (c *debugCommand) print(w io.Writer, a remote.Sidecar) error {
 		}
 	}
 	for i, word := range words {
-		words[i] = quoted(word)
+		words[i] = quoteArg(word)
 	}
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(words, " "))
 	if strings.Contains(b.String(), remote.Placeholder) {
@@ -88,8 +88,8 @@ func (c *debugCommand) print(w io.Writer, a remote.Sidecar) error {
 	return err
 }
 
-// begin runs the container and diagnoses what it recorded.
-func (c *debugCommand) begin(ctx context.Context, s *session, a remote.Sidecar, form present.Form) error {
+// runSidecar runs the container and diagnoses what it recorded.
+func (c *debugCommand) runSidecar(ctx context.Context, s *session, a remote.Sidecar, form present.Form) error {
 	command := a.Command
 	if a.Profile != nil {
 		f, err := os.CreateTemp("", "unstall-*.json")
@@ -108,31 +108,31 @@ func (c *debugCommand) begin(ctx context.Context, s *session, a remote.Sidecar, 
 			command = append(command, strings.Replace(word, "--custom="+remote.ProfileFile, "--custom="+f.Name(), 1))
 		}
 	}
-	s.note("starting a sidecar container for %s:\n  %s", a.Of, strings.Join(command, " "))
+	s.printNote("starting a sidecar container for %s:\n  %s", a.Of, strings.Join(command, " "))
 	h, err := a.Start(command)
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
-	e := errand{Version: version(), Beside: true, Recording: c.recording}
+	e := errand{Version: programVersion(), Beside: true, Recording: c.recording}
 	e.Recording.Capture = ""
-	path := s.fetch(ctx, h, e, s.err, c.recording, nil)
+	path := s.fetchCapture(ctx, h, e, s.err, c.recording, nil)
 	if path == "" {
 		return nil
 	}
-	defer s.note("saved %s; to see this again:\n  unstall %s", path, path)
-	bundle := s.read([]string{path})
+	defer s.printNote("saved %s; to see this again:\n  unstall %s", path, path)
+	bundle := s.readFiles([]string{path})
 	if bundle == nil {
 		return nil
 	}
-	d, err := diagnose.Run(context.Background(), bundle, diagnose.Options{ExpectedRate: c.Expect, Version: version()})
+	d, err := diagnose.Run(context.Background(), bundle, diagnose.Options{ExpectedRate: c.Expect, Version: programVersion()})
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
-	form = form.Repeat("unstall " + quoted(path))
-	if s.write(c.Output, []string{path}, func(w io.Writer) error { return form.Report(w, d) }) {
-		s.wrote(c.Output)
+	form = form.Repeat("unstall " + quoteArg(path))
+	if s.writeOutput(c.Output, []string{path}, func(w io.Writer) error { return form.Report(w, d) }) {
+		s.printWrote(c.Output)
 	}
 	return nil
 }

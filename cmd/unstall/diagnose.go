@@ -46,15 +46,16 @@ type grafana struct {
 	Grafana string `env:"UNSTALL_GRAFANA" placeholder:"URL" help:"Link to the dashboard of deploy/grafana for the same period: the address of a Grafana, or of a dashboard in it."`
 }
 
-func (g *grafana) linker() (*generate.Linker, error) {
+func (g *grafana) newLinker() (*generate.Linker, error) {
 	if g.Grafana == "" {
 		return nil, nil
 	}
 	return generate.NewLinker(g.Grafana)
 }
 
-// linked puts a link to the time of a diagnosis into it; l may be nil, and the time unknown.
-func linked(d *diagnose.Diagnosis, l *generate.Linker) {
+// linkDashboard puts a link to the dashboard of the same time into a diagnosis; it does nothing if
+// l is nil or the time is unknown.
+func linkDashboard(d *diagnose.Diagnosis, l *generate.Linker) {
 	if l == nil || d.Window.Start == nil || d.Window.End == nil {
 		return
 	}
@@ -77,13 +78,13 @@ type output struct {
 	Color  string `env:"UNSTALL_COLOR" enum:"auto,always,never" default:"auto" help:"Color: auto, always or never."`
 }
 
-// form is the form that was asked for.
-func (o *output) form(verbose bool) (present.Form, error) {
+// chooseForm returns the form of report that the flags ask for.
+func (o *output) chooseForm(verbose bool) (present.Form, error) {
 	return present.Choose(o.Format, o.Output, present.Look{Color: o.Color, Verbose: verbose})
 }
 
 func (c *diagnoseCommand) Run(s *session) error {
-	form, err := c.form(c.Verbose)
+	form, err := c.chooseForm(c.Verbose)
 	if err != nil {
 		return err
 	}
@@ -91,40 +92,40 @@ func (c *diagnoseCommand) Run(s *session) error {
 		return fmt.Errorf("--slo %s: give a time above zero", *c.SLO)
 	}
 	for _, id := range c.FailOn {
-		if err := known(id); err != nil {
+		if err := checkCause(id); err != nil {
 			return fmt.Errorf("--fail-on: %w", err)
 		}
 	}
-	if err := c.recording.check(); err != nil {
+	if err := c.recording.checkFlags(); err != nil {
 		return err
 	}
-	send, err := c.besides.sending(c.For)
+	send, err := c.besides.newSending(c.For)
 	if err != nil {
 		return err
 	}
-	dashboard, err := c.linker()
+	dashboard, err := c.newLinker()
 	if err != nil {
 		return err
 	}
-	if !s.places(c.Output) {
+	if !s.checkOutput(c.Output) {
 		return nil
 	}
-	targets, err := c.targets(c.Targets)
+	targets, err := c.addContainers(c.Targets)
 	if err != nil {
 		return err
 	}
-	away, targets, err := c.elsewhere.split(targets)
+	away, targets, err := c.elsewhere.splitRemote(targets)
 	if err == nil && away != nil {
-		err = away.takes(c.besides)
+		err = away.checkLoad(c.besides)
 	}
 	if err != nil {
 		return err
 	}
-	live, files := s.inputs(targets)
+	live, files := s.splitInputs(targets)
 	files = append(slices.Clone(c.Requests), files...)
 	switch {
 	case away != nil && len(live) > 0:
-		return away.alone(typed(live[0]))
+		return away.refuseLocalTarget(targetAsTyped(live[0]))
 	case away != nil:
 	case len(live) == 0 && len(files) == 0:
 		return nil // said
@@ -132,35 +133,35 @@ func (c *diagnoseCommand) Run(s *session) error {
 		return fmt.Errorf("--load %s: load runs only while a running process is recorded; give its PID, name or URL, or use unstall load", c.Load)
 	}
 	if len(live) == 0 && away == nil {
-		if err := s.given.files(); err != nil {
+		if err := s.given.refuseRecordingFlags(); err != nil {
 			return err
 		}
 	}
 	var well *evidence.Bundle
 	if c.Baseline != "" {
-		if well = s.read([]string{c.Baseline}); well == nil {
+		if well = s.readFiles([]string{c.Baseline}); well == nil {
 			return nil
 		}
 	}
 	var path, verify string
 	if len(live) > 0 || away != nil {
-		files = s.readable(files)
-		early := func(path string) { s.firstFinding(path, c.options(well)) }
+		files = s.dropMissing(files)
+		early := func(path string) { s.firstFinding(path, c.diagnoseOptions(well)) }
 		if away != nil {
 			path = s.recordAway(away, c.recording, c.besides, early)
 		} else {
-			path = s.record(c.recording, live, send, early)
+			path = s.recordTargets(c.recording, live, send, early)
 		}
 		if path == "" {
 			return nil
 		}
 		files = append(files, path)
-		if all := names(live, away); len(all) == 1 {
-			verify = verifies(path, live, all[0], c.elsewhere, c.besides)
+		if all := targetNames(live, away); len(all) == 1 {
+			verify = formatVerifyCommand(path, live, all[0], c.elsewhere, c.besides)
 		}
-		defer s.saved(path, verify)
+		defer s.printSaved(path, verify)
 	}
-	bundle := s.read(files)
+	bundle := s.readFiles(files)
 	if bundle == nil {
 		bundle = s.refused // that it holds nothing of use is a report as well
 	}
@@ -170,29 +171,29 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if c.Baseline != "" {
 		s.baselineOf(c.Baseline, files)
 	}
-	opt := c.options(well)
-	if opt.Since, opt.Until, err = c.stretch.of(bundle, s); err != nil {
+	opt := c.diagnoseOptions(well)
+	if opt.Since, opt.Until, err = c.stretch.resolvePeriod(bundle, s); err != nil {
 		return err
 	}
 	d, err := diagnose.Run(context.Background(), bundle, opt)
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
-	pasteable(d, s.found)
+	fillCommands(d, s.found)
 	pasteableAway(d, away)
-	linked(d, dashboard)
+	linkDashboard(d, dashboard)
 	if verify == "" && path == "" && d.Outcome == diagnose.Found {
-		if verify = verifiable(files); verify != "" && (c.Output == "" || c.Output == "-") && terminal(s.out) {
-			defer s.note("to compare after a change:\n  %s", verify)
+		if verify = verifyCommand(files); verify != "" && (c.Output == "" || c.Output == "-") && isTerminal(s.out) {
+			defer s.printNote("to compare after a change:\n  %s", verify)
 		}
 	}
-	form = form.Repeat(repeatable(path, verify)...)
+	form = form.Repeat(repeatCommands(path, verify)...)
 	if c.Output != "" && c.Output != "-" {
 		fmt.Fprintln(s.out, sentence.Brief(d))
 	}
-	if s.write(c.Output, files, func(w io.Writer) error { return form.Report(w, d) }) {
-		s.wrote(c.Output)
+	if s.writeOutput(c.Output, files, func(w io.Writer) error { return form.Report(w, d) }) {
+		s.printWrote(c.Output)
 	}
 	if slices.ContainsFunc(d.Verdicts, func(v diagnose.Verdict) bool {
 		return v.Verdict == "supported" && (c.Fail || slices.Contains(c.FailOn, v.Cause))
@@ -214,25 +215,26 @@ func (s *session) baselineOf(baseline string, files []string) {
 		if err != nil || was.Info.Target == is.Info.Target || was.Info.Target == "" || is.Info.Target == "" || strings.ContainsAny(was.Info.Target+is.Info.Target, ".:") {
 			continue
 		}
-		s.note("warning: --baseline %s is a recording of %s, but %s is of %s: the usual latency of one process says little about another", baseline, was.Info.Target, name, is.Info.Target)
+		s.printNote("warning: --baseline %s is a recording of %s, but %s is of %s: the usual latency of one process says little about another", baseline, was.Info.Target, name, is.Info.Target)
 	}
 }
 
-// readable says which files are not there before time is spent on recording, and
-// leaves them out.
-func (s *session) readable(files []string) []string {
+// dropMissing reports the files that do not exist and leaves them out, before time is spent on
+// recording.
+func (s *session) dropMissing(files []string) []string {
 	return slices.DeleteFunc(files, func(name string) bool {
 		_, err := os.Stat(name)
 		if name == "-" || err == nil {
 			return false
 		}
-		s.fail(unreadable, discover.Explain(fmt.Errorf("%s: %w", name, errors.Unwrap(err))))
+		s.reportError(unreadable, discover.Explain(fmt.Errorf("%s: %w", name, errors.Unwrap(err))))
 		return true
 	})
 }
 
-// places says whether a report can be written under this name, before time is spent on what it is to hold.
-func (s *session) places(name string) bool {
+// checkOutput reports whether a report can be written under this name, before time is spent on
+// what it is to hold.
+func (s *session) checkOutput(name string) bool {
 	if name == "" || name == "-" {
 		return true
 	}
@@ -244,16 +246,17 @@ func (s *session) places(name string) bool {
 	case err == nil && fi.IsDir():
 		err = fmt.Errorf("this is a directory: give the name of a file in it, such as %s", filepath.Join(name, "report.html"))
 	default:
-		err = writable(name, dir, err == nil)
+		err = checkWritable(name, dir, err == nil)
 	}
 	if err != nil {
-		s.fail(unreadable, fmt.Errorf("-o %s: %w", name, err))
+		s.reportError(unreadable, fmt.Errorf("-o %s: %w", name, err))
 	}
 	return err == nil
 }
 
-// writable tries to open a file for writing, or to make one beside where it is to be.
-func writable(name, dir string, exists bool) error {
+// checkWritable tries to open a file for writing, or to create one in the directory it is to be
+// in.
+func checkWritable(name, dir string, exists bool) error {
 	if exists {
 		f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 		if errors.Is(err, syscall.ENXIO) { // a pipe that is not read yet
@@ -262,17 +265,18 @@ func writable(name, dir string, exists bool) error {
 		if err == nil {
 			return f.Close()
 		}
-		return fmt.Errorf("%w: give another name", plainly(err))
+		return fmt.Errorf("%w: give another name", trimPath(err))
 	}
 	f, err := os.CreateTemp(dir, ".unstall-")
 	if err != nil {
-		return fmt.Errorf("nothing can be written to %s: %w: give another name", dir, plainly(err))
+		return fmt.Errorf("nothing can be written to %s: %w: give another name", dir, trimPath(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// plainly is an error about a file without its name, which is said beside it.
-func plainly(err error) error {
+// trimPath returns an error about a file without the file's name, which the message around it
+// names already.
+func trimPath(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
 		return of.Err
@@ -280,8 +284,8 @@ func plainly(err error) error {
 	return err
 }
 
-func (c *diagnoseCommand) options(well *evidence.Bundle) diagnose.Options {
-	opt := diagnose.Options{Requests: c.Requests, Baseline: well, ExpectedRate: c.Expect, Version: version()}
+func (c *diagnoseCommand) diagnoseOptions(well *evidence.Bundle) diagnose.Options {
+	opt := diagnose.Options{Requests: c.Requests, Baseline: well, ExpectedRate: c.Expect, Version: programVersion()}
 	if c.SLO != nil {
 		opt.SLO = *c.SLO
 	}
@@ -297,6 +301,6 @@ func (s *session) firstFinding(path string, opt diagnose.Options) {
 	b := incident.NewBundle()
 	incident.ReadCapture(context.Background(), c, b)
 	if d, err := diagnose.Run(context.Background(), b, opt); err == nil {
-		s.note("after %.0f s: %s", record.FirstAfter.Seconds(), sentence.Brief(d))
+		s.printNote("after %.0f s: %s", record.FirstAfter.Seconds(), sentence.Brief(d))
 	}
 }

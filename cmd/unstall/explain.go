@@ -25,10 +25,10 @@ func (c *explainCommand) Run(s *session) error {
 	if c.SLO != nil && *c.SLO <= 0 {
 		return fmt.Errorf("--slo %s: give a time above zero", *c.SLO)
 	}
-	if !s.places(c.Output) {
+	if !s.checkOutput(c.Output) {
 		return nil
 	}
-	bundle := s.read(c.Files)
+	bundle := s.readFiles(c.Files)
 	if bundle == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (c *explainCommand) Run(s *session) error {
 		opt.SLO = *c.SLO
 	}
 	var err error
-	if opt.Since, opt.Until, err = c.stretch.of(bundle, s); err != nil {
+	if opt.Since, opt.Until, err = c.stretch.resolvePeriod(bundle, s); err != nil {
 		return err
 	}
 	states := text.LifeStates
@@ -48,12 +48,12 @@ func (c *explainCommand) Run(s *session) error {
 	life, err := timeline.LifeOf(i.Bundle, i.Ledgers(), c.Request, states)
 	switch {
 	case errors.Is(err, timeline.ErrNoRequest):
-		s.fail(unreadable, fmt.Errorf("--request %s: %w", c.Request, err))
+		s.reportError(unreadable, fmt.Errorf("--request %s: %w", c.Request, err))
 		return nil
 	case err != nil:
 		return err
 	}
-	s.write(c.Output, c.Files, func(w io.Writer) error {
+	s.writeOutput(c.Output, c.Files, func(w io.Writer) error {
 		o := text.For(w)
 		if c.Color != "auto" {
 			o.Color = c.Color == "always"

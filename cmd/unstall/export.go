@@ -26,7 +26,7 @@ func (c *exportCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	part, err := c.part(&form)
+	part, err := c.choosePart(&form)
 	if err != nil {
 		return err
 	}
@@ -35,18 +35,18 @@ func (c *exportCommand) Run(s *session) error {
 	}
 	switch {
 	case form.Many:
-		return c.dataset(s)
+		return c.exportDataset(s)
 	case c.Together:
 		return fmt.Errorf("--together: a %s export always combines all files; only parquet can separate them", form.Name)
 	}
-	if form.Binary && (c.Output == "" || c.Output == "-") && terminal(s.out) {
+	if form.Binary && (c.Output == "" || c.Output == "-") && isTerminal(s.out) {
 		return fmt.Errorf("--to %s cannot go to a terminal: add -o FILE%s", form.Name, form.Extensions[0])
 	}
-	bundle := s.read(c.Files)
+	bundle := s.readFiles(c.Files)
 	if bundle == nil {
 		return nil
 	}
-	since, until, err := c.stretch.of(bundle, s)
+	since, until, err := c.stretch.resolvePeriod(bundle, s)
 	if err != nil {
 		return err
 	}
@@ -57,20 +57,20 @@ func (c *exportCommand) Run(s *session) error {
 	source := export.Of(bundle, opt)
 	write, err := form.Prepare(source, part)
 	if err != nil {
-		s.fail(unreadable, fmt.Errorf("--to %s: in %s %w", form.Name, strings.Join(c.Files, ", "), err))
+		s.reportError(unreadable, fmt.Errorf("--to %s: in %s %w", form.Name, strings.Join(c.Files, ", "), err))
 		return nil
 	}
-	if s.write(c.Output, c.Files, write) && form.Viewer != "" && c.Output != "" && c.Output != "-" {
-		s.note("to see it in a browser:\n  %s %s", form.Viewer, quoted(c.Output))
+	if s.writeOutput(c.Output, c.Files, write) && form.Viewer != "" && c.Output != "" && c.Output != "-" {
+		s.printNote("to see it in a browser:\n  %s %s", form.Viewer, quoteArg(c.Output))
 	}
 	for _, what := range source.Omitted {
-		s.note("note: %s", what)
+		s.printNote("note: %s", what)
 	}
 	return nil
 }
 
-// part is what of the form is asked for.
-func (c *exportCommand) part(form *export.Form) (string, error) {
+// choosePart returns the part of the form that the flags ask for.
+func (c *exportCommand) choosePart(form *export.Form) (string, error) {
 	given := map[string]string{"what": c.What, "table": c.Table}
 	for _, flag := range []string{"what", "table"} {
 		if given[flag] != "" && flag != form.Flag {
@@ -80,8 +80,8 @@ func (c *exportCommand) part(form *export.Form) (string, error) {
 	return form.Part(given[form.Flag])
 }
 
-// terminal says whether what is written is shown on a terminal.
-func terminal(w io.Writer) bool {
+// isTerminal reports whether w is a terminal.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

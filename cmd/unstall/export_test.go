@@ -24,15 +24,15 @@ func TestTerminal(t *testing.T) {
 	}
 	defer r.Close()
 	defer pipe.Close()
-	if terminal(file) || terminal(null) || terminal(pipe) || terminal(new(bytes.Buffer)) {
-		t.Errorf("file %t, null %t, pipe %t, buffer %t: none is a terminal", terminal(file), terminal(null), terminal(pipe), terminal(new(bytes.Buffer)))
+	if isTerminal(file) || isTerminal(null) || isTerminal(pipe) || isTerminal(new(bytes.Buffer)) {
+		t.Errorf("file %t, null %t, pipe %t, buffer %t: none is a terminal", isTerminal(file), isTerminal(null), isTerminal(pipe), isTerminal(new(bytes.Buffer)))
 	}
 	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skipf("no terminal can be had here: %v", err)
 	}
 	defer pty.Close()
-	if !terminal(pty) {
+	if !isTerminal(pty) {
 		t.Error("a terminal is not taken for one")
 	}
 	var said bytes.Buffer

@@ -29,7 +29,7 @@ type fleetCommand struct {
 const leastWindow = 15 * time.Minute
 
 func (c *fleetCommand) Run(s *session) error {
-	form, err := c.form(false)
+	form, err := c.chooseForm(false)
 	switch {
 	case err != nil:
 		return err
@@ -37,14 +37,14 @@ func (c *fleetCommand) Run(s *session) error {
 		return fmt.Errorf("--format %s: fleet writes text or json", form.Name)
 	case c.Since < leastWindow:
 		return fmt.Errorf("--since %s: give at least %s: hosts write about once a minute", c.Since, leastWindow)
-	case !s.places(c.Output):
+	case !s.checkOutput(c.Output):
 		return nil
 	}
 	token := os.Getenv("UNSTALL_STORE_TOKEN")
 	if c.TokenFile != "" {
 		text, err := os.ReadFile(c.TokenFile)
 		if err != nil {
-			s.fail(unreadable, discover.Explain(fmt.Errorf("%s: %w", c.TokenFile, errors.Unwrap(err))))
+			s.reportError(unreadable, discover.Explain(fmt.Errorf("%s: %w", c.TokenFile, errors.Unwrap(err))))
 			return nil
 		}
 		token = strings.TrimSpace(string(text))
@@ -55,12 +55,12 @@ func (c *fleetCommand) Run(s *session) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	r, err := fleet.Of(ctx, store, fleet.Options{Since: c.Since, Service: c.Service, Version: version(), Now: time.Now()})
+	r, err := fleet.Of(ctx, store, fleet.Options{Since: c.Since, Service: c.Service, Version: programVersion(), Now: time.Now()})
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
-	s.write(c.Output, nil, func(w io.Writer) error { return form.Fleet(w, r) })
+	s.writeOutput(c.Output, nil, func(w io.Writer) error { return form.Fleet(w, r) })
 	if c.Fail && (len(r.Unlike) > 0 || len(r.Versions) > 0 && r.Versions[0].Result == "worse") {
 		s.code = max(s.code, found)
 	}

@@ -27,8 +27,9 @@ func givenOn(command *kong.Context) given {
 	return g
 }
 
-// check refuses flags that contradict each other, or that say nothing, whatever the command is.
-func (g given) check() error {
+// checkContradictions refuses flags that contradict each other or have no effect, whatever the
+// command is.
+func (g given) checkContradictions() error {
 	format, output := g["format"], g["output"]
 	if other := present.FormOf(output); format != "" && other != "" && other != format && slices.Contains(strings.Split(present.Names("|"), "|"), format) {
 		return fmt.Errorf("--format %s -o %s: this file name stands for the format %s: omit --format, or use another file name than %s", format, output, other, filepath.Ext(output))
@@ -51,8 +52,8 @@ func (g given) check() error {
 // recorded are flags about how a process is recorded.
 var recorded = []string{"for", "passive", "jfr", "no-jfr", "kernel", "no-kernel", "heap", "otlp", "capture"}
 
-// files refuses what says how a process is recorded where there are only files.
-func (g given) files() error {
+// refuseRecordingFlags refuses flags about recording a process where only files are given.
+func (g given) refuseRecordingFlags() error {
 	for _, name := range recorded {
 		if _, ok := g[name]; ok {
 			return fmt.Errorf("--%s: it is for recording a running process, but only files were given: omit it, or give a PID, name or URL", name)

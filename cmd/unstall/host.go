@@ -27,7 +27,7 @@ type hostCommand struct {
 }
 
 func (c *hostCommand) Run(s *session) error {
-	form, err := c.form(false)
+	form, err := c.chooseForm(false)
 	switch {
 	case err != nil:
 		return err
@@ -35,12 +35,12 @@ func (c *hostCommand) Run(s *session) error {
 		return fmt.Errorf("--format %s: host writes text or json", form.Name)
 	case c.For < 2*time.Second:
 		return fmt.Errorf("--for %s: record at least 2s: rates need several readings", c.For)
-	case !s.places(c.Output):
+	case !s.checkOutput(c.Output):
 		return nil
 	}
 	files, path := c.Files, ""
 	if len(files) == 0 {
-		s.note("recording this host for %s (Ctrl-C ends it early)", c.For)
+		s.printNote("recording this host for %s (Ctrl-C ends it early)", c.For)
 		beNice()
 		path = s.recordHost("host", linux.HostOptions{}, record.Options{For: c.For, Path: c.Capture})
 		if path == "" {
@@ -48,19 +48,19 @@ func (c *hostCommand) Run(s *session) error {
 		}
 		files = []string{path}
 	}
-	b := s.read(files)
+	b := s.readFiles(files)
 	if b == nil {
 		return nil
 	}
 	r := host.Of(incident.Normalize(b))
 	if r == nil {
-		s.fail(unreadable, fmt.Errorf("%s: no recording of a host: record one with unstall host", strings.Join(files, ", ")))
+		s.reportError(unreadable, fmt.Errorf("%s: no recording of a host: record one with unstall host", strings.Join(files, ", ")))
 		return nil
 	}
-	r.ToolVersion, r.Capture = version(), path
-	s.write(c.Output, files, func(w io.Writer) error { return form.Host(w, r) })
+	r.ToolVersion, r.Capture = programVersion(), path
+	s.writeOutput(c.Output, files, func(w io.Writer) error { return form.Host(w, r) })
 	if path != "" {
-		s.note("saved %s; to see this again:\n  unstall host %s", path, path)
+		s.printNote("saved %s; to see this again:\n  unstall host %s", path, path)
 	}
 	if c.Fail && len(r.Findings) > 0 {
 		s.code = max(s.code, found)
@@ -76,16 +76,16 @@ func (s *session) recordHost(name string, how linux.HostOptions, opt record.Opti
 	found := record.Finding{Targets: []discover.Target{{Name: name}}, Accesses: all.Host(how)}
 	for _, a := range found.Accesses {
 		if a.Missing != nil {
-			s.fail(unreadable, a.Missing)
+			s.reportError(unreadable, a.Missing)
 			return ""
 		}
 	}
-	opt.Tool, opt.Command = version(), os.Args
-	opt.Warn = func(text string) { s.note("warning: %s", text) }
-	opt.Fail = func(err error) { s.fail(unreadable, err) }
+	opt.Tool, opt.Command = programVersion(), os.Args
+	opt.Warn = func(text string) { s.printNote("warning: %s", text) }
+	opt.Fail = func(err error) { s.reportError(unreadable, err) }
 	path, err := found.Record(ctx, opt)
 	if err != nil && (path == "" || ctx.Err() == nil) {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	}
 	return path
 }

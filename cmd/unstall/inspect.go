@@ -13,18 +13,18 @@ type inspectCommand struct {
 }
 
 func (c *inspectCommand) Run(s *session) error {
-	form, err := c.form(false)
+	form, err := c.chooseForm(false)
 	if err != nil {
 		return err
 	}
 	if form.Inspect == nil {
 		return fmt.Errorf("--format %s: inspect writes text or json", form.Name)
 	}
-	bundle := s.read(c.Files)
+	bundle := s.readFiles(c.Files)
 	if bundle == nil {
 		return nil
 	}
 	held := incident.Normalize(bundle)
-	s.write(c.Output, c.Files, func(w io.Writer) error { return form.Inspect(w, held) })
+	s.writeOutput(c.Output, c.Files, func(w io.Writer) error { return form.Inspect(w, held) })
 	return nil
 }

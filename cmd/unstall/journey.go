@@ -42,9 +42,9 @@ func (u users) Run(ctx context.Context, o load.Observer) (*load.Result, error) {
 	return journey.Run(ctx, u.script, journey.Options{For: u.lasts}, o)
 }
 
-// journey reads the file, and refuses flags that say what the file says.
-func (c *loadCommand) journey() (record.Generator, error) {
-	name, text, err := c.script()
+// readJourneys reads the file of journeys and refuses flags that the file itself sets.
+func (c *loadCommand) readJourneys() (record.Generator, error) {
+	name, text, err := c.readScript()
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (c *loadCommand) journey() (record.Generator, error) {
 // mostScript is how large a file of journeys may be.
 const mostScript = 4 << 20
 
-func (c *loadCommand) script() (name string, text []byte, err error) {
+func (c *loadCommand) readScript() (name string, text []byte, err error) {
 	if c.Example != "" {
 		if c.URL != "" {
 			return "", nil, fmt.Errorf("--example --example %s and %s: use only one; for another site: --var base=http://host:port", c.Example, c.URL)
@@ -108,8 +108,8 @@ func (c *loadCommand) script() (name string, text []byte, err error) {
 	return c.URL, text, nil
 }
 
-// print writes an example out.
-func (c *loadCommand) print(s *session) error {
+// printExample writes the file of a built-in example.
+func (c *loadCommand) printExample(s *session) error {
 	if c.Example == "" {
 		return errors.New("--print is for --example")
 	}

@@ -15,6 +15,6 @@ func (c *launchCommand) Run(s *session) error {
 	if len(c.Command) == 0 {
 		return errors.New("give a command after --: unstall run --thp=off -- redis-server")
 	}
-	s.fail(unreadable, c.launch())
+	s.reportError(unreadable, c.execCommand())
 	return nil
 }

@@ -14,9 +14,10 @@ import (
 // huge pages for (MADV_HUGEPAGE) still gets them.
 const exceptAdvised = 1 << 1
 
-// launch becomes the command. What prctl(2) sets, PR_SET_THP_DISABLE, is inherited by what it
-// runs and starts, and ends with it: nothing of the host is changed.
-func (c *launchCommand) launch() error {
+// execCommand replaces this process by the command. The setting of prctl(2), PR_SET_THP_DISABLE,
+// is inherited by what the command runs and starts, and ends with it; the host's settings stay as
+// they are.
+func (c *launchCommand) execCommand() error {
 	path, err := exec.LookPath(c.Command[0])
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Command[0], errors.Unwrap(err))

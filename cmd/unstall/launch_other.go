@@ -4,4 +4,4 @@ package main
 
 import "errors"
 
-func (c *launchCommand) launch() error { return errors.New("available only on Linux") }
+func (c *launchCommand) execCommand() error { return errors.New("available only on Linux") }

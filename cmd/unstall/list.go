@@ -16,7 +16,7 @@ import (
 type listCommand struct{ output }
 
 func (c *listCommand) Run(s *session) error {
-	form, err := c.form(false)
+	form, err := c.chooseForm(false)
 	if err != nil {
 		return err
 	}
@@ -25,21 +25,21 @@ func (c *listCommand) Run(s *session) error {
 	}
 	found, err := discover.DiscoverAll(context.Background(), platform.Recognisers())
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		if form.Name == "text" {
 			fmt.Fprint(s.out, usage)
 		}
 		return nil
 	}
-	s.write(c.Output, nil, func(w io.Writer) error {
+	s.writeOutput(c.Output, nil, func(w io.Writer) error {
 		if form.Name == "json" {
-			return json.Encode(w, listed(found))
+			return json.Encode(w, jsonList(found))
 		}
 		o := text.For(w)
 		if c.Color != "auto" {
 			o.Color = c.Color == "always"
 		}
-		_, err := io.WriteString(w, listing(found, o, os.Geteuid() == 0))
+		_, err := io.WriteString(w, formatListing(found, o, os.Geteuid() == 0))
 		return err
 	})
 	return nil
@@ -72,7 +72,7 @@ type listedProcess struct {
 	Next       string     `json:"next"`
 }
 
-func listed(found []discover.Found) list {
+func jsonList(found []discover.Found) list {
 	l := list{Schema: "unstall.list/v1", Processes: []listedProcess{}}
 	for _, f := range found {
 		p := listedProcess{PID: f.PID, Name: f.Name, Main: orNull(f.Main), Runtime: f.Runtime, Version: orNull(f.Version), Exe: orNull(f.Exe),

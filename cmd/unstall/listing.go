@@ -23,13 +23,13 @@ type column struct {
 
 var columns = []column{
 	{head: "PID", cell: func(f discover.Found) string { return fmt.Sprint(f.PID) }},
-	{head: "NAME", cell: programName, brief: func(f discover.Found) string { return cut(programName(f), 20) }},
+	{head: "NAME", cell: programName, brief: func(f discover.Found) string { return truncateName(programName(f), 20) }},
 	{head: "RUNTIME", cell: runtimeName},
-	{head: "USER", cell: func(f discover.Found) string { return f.User }, brief: func(f discover.Found) string { return cut(f.User, 8) }},
+	{head: "USER", cell: func(f discover.Found) string { return f.User }, brief: func(f discover.Found) string { return truncateName(f.User, 8) }},
 	{head: "CPU", right: true, cell: func(f discover.Found) string { return units.Fixed(f.CPU, 2) }},
 	{head: "RSS", right: true, cell: func(f discover.Found) string { return units.Size(float64(f.RSS)) }},
-	{head: "LISTENS", cell: func(f discover.Found) string { return listens(f, 3) },
-		brief: func(f discover.Found) string { return strings.ReplaceAll(listens(f, 1), "127.0.0.1:", "lo:") }},
+	{head: "LISTENS", cell: func(f discover.Found) string { return formatListeners(f, 3) },
+		brief: func(f discover.Found) string { return strings.ReplaceAll(formatListeners(f, 1), "127.0.0.1:", "lo:") }},
 	{head: "CAN READ", cell: func(f discover.Found) string { return strings.Join(f.Reads, ", ") },
 		brief: func(f discover.Found) string {
 			return strings.ReplaceAll(strings.Join(f.Reads, ", "), "environment", "env")
@@ -43,9 +43,9 @@ var narrower = []struct {
 	drop bool // else its brief form is taken
 }{{"LISTENS", false}, {"NEXT", true}, {"CAN READ", false}, {"USER", false}, {"NAME", false}, {"USER", true}, {"LISTENS", true}, {"RSS", true}, {"CAN READ", true}, {"RUNTIME", true}}
 
-// listing is the table of what runs here, what is hidden from this user, and
-// what to type next.
-func listing(found []discover.Found, o text.Options, root bool) string {
+// formatListing returns the table of processes that can be diagnosed, which of their data this
+// user may not read, and what to type next.
+func formatListing(found []discover.Found, o text.Options, root bool) string {
 	var b strings.Builder
 	if len(found) == 0 {
 		b.WriteString("No process here can be diagnosed: no Go, Java, .NET or Redis process, and none that listens at a port, found")
@@ -56,11 +56,11 @@ func listing(found []discover.Found, o text.Options, root bool) string {
 		}
 		return b.String() + usage
 	}
-	for _, line := range table(found, o) {
+	for _, line := range layOutTable(found, o) {
 		b.WriteString(line + "\n")
 	}
 	b.WriteByte('\n')
-	hidden(&b, found, o, root)
+	writeUnreadable(&b, found, o, root)
 	next := found[0].Next
 	for _, l := range [][2]string{
 		{next, "find why its requests are slow, and what to change"},
@@ -73,7 +73,7 @@ func listing(found []discover.Found, o text.Options, root bool) string {
 	return b.String()
 }
 
-func table(found []discover.Found, o text.Options) []string {
+func layOutTable(found []discover.Found, o text.Options) []string {
 	columns := slices.Clone(columns)
 	rows, size := layOut(found, columns, o.ASCII)
 	for _, n := range narrower {
@@ -101,7 +101,7 @@ func layOut(found []discover.Found, columns []column, ascii bool) (lines []strin
 	for i, c := range columns {
 		cells[0] = append(cells[0], c.head)
 		for n, f := range found {
-			cells[n+1] = append(cells[n+1], printable(c.cell(f), ascii))
+			cells[n+1] = append(cells[n+1], sanitizeName(c.cell(f), ascii))
 		}
 		for _, row := range cells {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
@@ -126,8 +126,9 @@ func layOut(found []discover.Found, columns []column, ascii bool) (lines []strin
 	return lines, size
 }
 
-// hidden says what this user may not read, by who may.
-func hidden(b *strings.Builder, found []discover.Found, o text.Options, root bool) {
+// writeUnreadable writes which processes this user may not read in full, grouped by what is needed
+// to read them.
+func writeUnreadable(b *strings.Builder, found []discover.Found, o text.Options, root bool) {
 	var order []string
 	by := map[string][]string{}
 	for _, f := range found {
@@ -145,7 +146,7 @@ func hidden(b *strings.Builder, found []discover.Found, o text.Options, root boo
 		if len(of) > most {
 			of = append(of[:most:most], fmt.Sprintf("and %d more", len(by[needs])-most))
 		}
-		fmt.Fprintf(b, "%s: environment, open files and I/O of %s\n", printable("needs "+needs, o.ASCII), strings.Join(of, ", "))
+		fmt.Fprintf(b, "%s: environment, open files and I/O of %s\n", sanitizeName("needs "+needs, o.ASCII), strings.Join(of, ", "))
 	}
 	if !root {
 		b.WriteString("root also sees the processes of other users\n")
@@ -172,8 +173,9 @@ func runtimeName(f discover.Found) string {
 	return strings.TrimSpace(r.Title + " " + f.Version)
 }
 
-// listens names the first ports; sockets with a path only where there are none.
-func listens(f discover.Found, most int) string {
+// formatListeners returns the first ports a process listens at, or its sockets' names if it has no
+// port.
+func formatListeners(f discover.Found, most int) string {
 	var names []string
 	for _, l := range f.Listens {
 		if l.Addr.IsValid() {
@@ -192,15 +194,16 @@ func listens(f discover.Found, most int) string {
 	return strings.Join(names, " ")
 }
 
-func cut(s string, n int) string {
+func truncateName(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "~"
 	}
 	return s
 }
 
-// printable makes a name from outside safe to print: processes name themselves.
-func printable(s string, ascii bool) string {
+// sanitizeName replaces control characters, and with ascii all others outside ASCII, by '?':
+// processes choose their names themselves.
+func sanitizeName(s string, ascii bool) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || ascii && r > unicode.MaxASCII {
 			return '?'

@@ -23,7 +23,7 @@ func TestListing(t *testing.T) {
 4711  gateway           go1.26.8     app     1.20  107 MiB  :8080 127.0.0.1:6060  pprof, /proc, environment  unstall 4711
 12    java?[2J Gateway  JVM 17.0.15  tomcat  0.00    2 GiB  app.sock              /proc                      unstall 12
 `
-	got := listing(running, text.Options{Width: 130}, true)
+	got := formatListing(running, text.Options{Width: 130}, true)
 	if !strings.HasPrefix(got, wide) {
 		t.Errorf("130 columns:\n%s", got)
 	}
@@ -32,20 +32,20 @@ func TestListing(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "sudo") || !strings.Contains(listing(running, text.Options{Width: 80}, false), "root also sees the processes") {
+	if strings.Contains(got, "sudo") || !strings.Contains(formatListing(running, text.Options{Width: 80}, false), "root also sees the processes") {
 		t.Error("what root adds is said to others than root")
 	}
 	for _, width := range []int{80, 60, 40} {
-		for _, line := range table(running, text.Options{Width: width}) {
+		for _, line := range layOutTable(running, text.Options{Width: width}) {
 			if utf8.RuneCountInString(line) > width {
 				t.Errorf("%d columns: %q", width, line)
 			}
 		}
 	}
-	if head := table(running, text.Options{Width: 80})[0]; strings.Join(strings.Fields(head), " ") != "PID NAME RUNTIME CPU RSS LISTENS CAN READ" {
+	if head := layOutTable(running, text.Options{Width: 80})[0]; strings.Join(strings.Fields(head), " ") != "PID NAME RUNTIME CPU RSS LISTENS CAN READ" {
 		t.Errorf("80 columns: %s", head)
 	}
-	if got := listing(nil, text.Options{Width: 80}, false); !strings.HasPrefix(got, "No process here") || !strings.Contains(got, "sudo unstall") || !strings.Contains(got, usage) {
+	if got := formatListing(nil, text.Options{Width: 80}, false); !strings.HasPrefix(got, "No process here") || !strings.Contains(got, "sudo unstall") || !strings.Contains(got, usage) {
 		t.Errorf("nothing runs:\n%s", got)
 	}
 }

@@ -41,7 +41,7 @@ type recording struct {
 	dir string // where it is, unless Capture says; "" this directory
 }
 
-func (r *recording) check() error {
+func (r *recording) checkFlags() error {
 	if r.JFR && r.Passive {
 		return errors.New("--jfr switches the flight recorder on, --passive switches nothing on: use only one")
 	}
@@ -66,67 +66,66 @@ func (r *recording) check() error {
 	return nil
 }
 
-// record records targets into a capture and returns its path; "" if there is
-// none. What keeps it from recording is said. Ctrl-C ends the recording, a second
-// one the program.
-func (s *session) record(r recording, targets []discover.Target, sends *sending, first func(path string)) string {
+// recordTargets records targets into a capture and returns its path; "" if there is none, after it
+// has printed why. Ctrl-C ends the recording, a second one the program.
+func (s *session) recordTargets(r recording, targets []discover.Target, sends *sending, first func(path string)) string {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	return s.recordUntil(ctx, r, targets, sends, first)
 }
 
-// recordUntil is record, which the end of a context ends.
+// recordUntil records until its context ends.
 func (s *session) recordUntil(ctx context.Context, r recording, targets []discover.Target, sends *sending, first func(path string)) string {
 	beNice()
-	probes, others := r.probes()
+	probes, others := r.chooseProbes()
 	found := record.FindOther(ctx, probes, others, targets)
-	if sends == nil && !s.recordable(found) {
+	if sends == nil && !s.checkRecordable(found) {
 		return ""
 	}
 	if r.OTLP != "" {
-		spans, err := s.spans(r.OTLP)
+		spans, err := s.receiveSpans(r.OTLP)
 		if err != nil {
-			s.fail(unreadable, err)
+			s.reportError(unreadable, err)
 			return ""
 		}
 		defer spans.Close()
 		found.Accesses = append(found.Accesses, spans.Access())
 	}
-	s.announce(found, r)
+	s.announceRecording(found, r)
 	s.found = found
-	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, NoFlight: r.NoJFR, Heap: r.Heap, Path: r.Capture, Dir: r.dir, ExpectedRate: r.Expect, Tool: version(), Command: os.Args,
+	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, NoFlight: r.NoJFR, Heap: r.Heap, Path: r.Capture, Dir: r.dir, ExpectedRate: r.Expect, Tool: programVersion(), Command: os.Args,
 		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) },
-		Fail: func(err error) { s.fail(unreadable, err) }, First: first}
+		Fail: func(err error) { s.reportError(unreadable, err) }, First: first}
 	if sends != nil {
-		opt.Beside = sends.run(s, targets)
+		opt.Beside = sends.runLoad(s, targets)
 	}
 	path, err := found.Record(ctx, opt)
 	if err != nil && (path == "" || ctx.Err() == nil) {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	} else if sends != nil && ctx.Err() == nil {
-		if err := unanswered(sends.result); err != nil {
-			s.fail(unreadable, err)
+		if err := unansweredError(sends.result); err != nil {
+			s.reportError(unreadable, err)
 		}
 	}
 	return path
 }
 
-// spans listens for them.
-func (s *session) spans(address string) (*otlp.Receiver, error) {
+// receiveSpans listens for OpenTelemetry spans at an address.
+func (s *session) receiveSpans(address string) (*otlp.Receiver, error) {
 	r, err := otlp.Listen(address, spans.Reads)
 	if err == nil {
-		s.note("receiving spans at http://%s: start the service with OTEL_EXPORTER_OTLP_ENDPOINT=http://%[1]s, or let a collector send there", r.Address())
+		s.printNote("receiving spans at http://%s: start the service with OTEL_EXPORTER_OTLP_ENDPOINT=http://%[1]s, or let a collector send there", r.Address())
 		if r.Beyond() {
-			s.note("warning: any client that reaches this host can send spans there")
+			s.printNote("warning: any client that reaches this host can send spans there")
 		}
 	}
 	return r, err
 }
 
-// probes are those that are asked, and others that are asked of processes of whose runtime these can
-// tell nothing: what the kernel does.
-func (r *recording) probes() (probes, others []probe.Probe) {
+// chooseProbes returns the probes to ask, and the other probes, of the kernel, for processes about
+// whose runtime the first ones can tell nothing.
+func (r *recording) chooseProbes() (probes, others []probe.Probe) {
 	switch {
 	case r.Kernel:
 		return slices.Concat(all.Probes, all.Kernel, []probe.Probe{exchanged}), nil
@@ -152,12 +151,13 @@ var exchanged = probe.Probe{Name: all.Exchanges.Name, About: all.Exchanges.About
 	return all.Exchanges.Find(ctx, t)
 }}
 
-// recordable says why, if nothing of the targets can be recorded.
-func (s *session) recordable(f record.Finding) bool {
+// checkRecordable returns false if nothing of the targets can be recorded, after it has printed
+// why.
+func (s *session) checkRecordable(f record.Finding) bool {
 	alone := false
 	for _, a := range f.Accesses {
 		if a.Missing != nil && a.Alone {
-			s.fail(unreadable, a.Missing)
+			s.reportError(unreadable, a.Missing)
 			alone = true
 		}
 	}
@@ -168,22 +168,22 @@ func (s *session) recordable(f record.Finding) bool {
 		return true
 	}
 	for _, a := range f.Accesses {
-		s.fail(unreadable, a.Missing)
+		s.reportError(unreadable, a.Missing)
 	}
 	if len(f.Accesses) == 0 {
 		for _, t := range f.Targets {
-			s.fail(unreadable, fmt.Errorf("%s: nothing to record here: give the PID of a process on this host or the URL of its net/http/pprof", typed(t)))
+			s.reportError(unreadable, fmt.Errorf("%s: nothing to record here: give the PID of a process on this host or the URL of its net/http/pprof", targetAsTyped(t)))
 		}
 	}
 	return false
 }
 
-// announce says what will be recorded of whom and what that switches on.
-func (s *session) announce(f record.Finding, r recording) {
+// announceRecording prints what will be recorded of each target and what that switches on.
+func (s *session) announceRecording(f record.Finding, r recording) {
 	for _, t := range f.Targets {
-		s.note("%s", describe(t))
+		s.printNote("%s", describeTarget(t))
 		if t.Note != "" {
-			s.note("  %s", t.Note)
+			s.printNote("  %s", t.Note)
 		}
 	}
 	on := f.SwitchesOn()
@@ -197,16 +197,16 @@ func (s *session) announce(f record.Finding, r recording) {
 	}
 	switch {
 	case len(on) == 0 || r.Passive:
-		s.note("recording for %s; nothing is switched on (Ctrl-C ends it early)", r.For)
+		s.printNote("recording for %s; nothing is switched on (Ctrl-C ends it early)", r.For)
 	default:
-		s.note("switching on for %s: %s   (--passive switches nothing on; Ctrl-C ends it early)", r.For, strings.Join(on, ", "))
+		s.printNote("switching on for %s: %s   (--passive switches nothing on; Ctrl-C ends it early)", r.For, strings.Join(on, ", "))
 	}
 }
 
-func describe(t discover.Target) string {
+func describeTarget(t discover.Target) string {
 	parts := []string{t.Name}
 	if t.Name == "" {
-		parts[0] = typed(t)
+		parts[0] = targetAsTyped(t)
 	}
 	if t.PID != 0 {
 		parts = append(parts, fmt.Sprintf("pid %d", t.PID))
@@ -228,44 +228,46 @@ func describe(t discover.Target) string {
 	return strings.TrimSpace(parts[0] + "  " + strings.Join(parts[1:], " · "))
 }
 
-// typed is what the user typed, without passwords.
-func typed(t discover.Target) string {
+// targetAsTyped returns a target as the user typed it, without passwords.
+func targetAsTyped(t discover.Target) string {
 	if t.URL != nil {
 		return t.URL.Redacted()
 	}
 	return t.Arg
 }
 
-// note tells the user something that is not the result.
-func (s *session) note(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }
+// printNote prints a message that is not part of the result to standard error.
+func (s *session) printNote(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }
 
-// saved says where the capture is and what can be done with it: verify is the command that compares it after a change.
-func (s *session) saved(path, verify string) {
+// printSaved prints where the capture is and what can be done with it; verify is the command that
+// compares it after a change, or "".
+func (s *session) printSaved(path, verify string) {
 	if verify != "" {
 		secret := ""
 		if strings.Contains(verify, redact.Mark) {
 			secret = " (write the secret where it says " + redact.Mark + ")"
 		}
-		s.note("saved %s; to compare after a change%s:\n  %s", path, secret, verify)
+		s.printNote("saved %s; to compare after a change%s:\n  %s", path, secret, verify)
 		return
 	}
-	s.note("saved %s; to see this again:\n  unstall %s", path, path)
+	s.printNote("saved %s; to see this again:\n  unstall %s", path, path)
 }
 
-// inputs are what a command was given, live targets apart from files.
-func (s *session) inputs(args []string) (live []discover.Target, files []string) {
-	if err := mistyped(args); err != nil {
-		s.fail(wrongUse, err)
+// splitInputs resolves the arguments of a command into live targets and files, and reports those
+// that are neither.
+func (s *session) splitInputs(args []string) (live []discover.Target, files []string) {
+	if err := mistypedCommand(args); err != nil {
+		s.reportError(wrongUse, err)
 		return nil, nil
 	}
 	live, files, errs := discover.Split(context.Background(), args, platform.Recognisers())
-	s.said(errs)
+	s.reportUnresolved(errs)
 	return live, files
 }
 
-// mistyped is the error of a command that was meant and is none: its first word is no process and no file here, and
-// close to the name of a command.
-func mistyped(args []string) error {
+// mistypedCommand returns an error if the first argument is close to the name of a command and is
+// neither a process nor a file here; nil otherwise.
+func mistypedCommand(args []string) error {
 	if len(args) == 0 || discover.LikeFile(args[0]) || strings.ContainsAny(args[0], ":/0123456789") {
 		return nil
 	}
@@ -310,13 +312,13 @@ func unknownCommand(args []string) error {
 	return fmt.Errorf("unknown command %s; see unstall --help", args[0])
 }
 
-// said says what keeps names from being resolved.
-func (s *session) said(errs []error) {
+// reportUnresolved prints why names could not be resolved and sets the exit code.
+func (s *session) reportUnresolved(errs []error) {
 	for _, err := range errs {
 		code := unreadable
 		if errors.Is(err, discover.ErrUse) {
 			code = wrongUse
 		}
-		s.fail(code, err)
+		s.reportError(code, err)
 	}
 }

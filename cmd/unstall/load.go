@@ -53,9 +53,9 @@ func (c *loadCommand) Run(s *session) error {
 		return fmt.Errorf("--format %s: unknown format: give text|json", c.Format)
 	}
 	if c.Print {
-		return c.print(s)
+		return c.printExample(s)
 	}
-	g, p, err := c.generator()
+	g, p, err := c.newGenerator()
 	if err != nil {
 		return err
 	}
@@ -68,13 +68,13 @@ func (c *loadCommand) Run(s *session) error {
 		return errors.New("--knee searches for a rate of requests: give a URL instead of journeys")
 	}
 	if c.Knee {
-		return c.knee(ctx, s, p)
+		return c.findKnee(ctx, s, p)
 	}
 	o := &loadProgress{line: text.NewProgress(s.err)}
 	if c.Rows != "" {
-		f, err := private(c.Rows)
+		f, err := createPrivate(c.Rows)
 		if err != nil {
-			s.fail(unreadable, err)
+			s.reportError(unreadable, err)
 			return nil
 		}
 		defer f.Close()
@@ -91,52 +91,53 @@ func (c *loadCommand) Run(s *session) error {
 		}
 	}
 	if r != nil {
-		s.write(c.Output, nil, c.render(r.Table, r.JSON))
+		s.writeOutput(c.Output, nil, c.chooseRenderer(r.Table, r.JSON))
 	}
 	if err == nil && ctx.Err() == nil {
-		err = unanswered(r)
+		err = unansweredError(r)
 	}
-	return c.failed(s, err)
+	return c.reportFailure(s, err)
 }
 
-// unanswered is the error of a load that got no answer at all.
-func unanswered(r *load.Result) error {
+// unansweredError returns an error if a load got no response at all.
+func unansweredError(r *load.Result) error {
 	if r == nil || r.Completed > 0 || r.Unfinished == 0 {
 		return nil
 	}
 	return fmt.Errorf("%s: none of %d requests got a response in time: is the service stopped, or slower than --timeout?", r.URL, r.Unfinished)
 }
 
-func (c *loadCommand) knee(ctx context.Context, s *session, p load.Plan) error {
+func (c *loadCommand) findKnee(ctx context.Context, s *session, p load.Plan) error {
 	k, err := load.Knee(ctx, p, load.SLO{P99: c.SLO}, load.KneeOptions{Step: c.For,
 		Tried: func(step load.KneeStep) { fmt.Fprintln(s.err, step.Line()) }})
 	if k != nil && len(k.Steps) > 0 && k.Why != "" {
-		s.write(c.Output, nil, c.render(k.Text, k.JSON))
+		s.writeOutput(c.Output, nil, c.chooseRenderer(k.Text, k.JSON))
 	}
-	return c.failed(s, err)
+	return c.reportFailure(s, err)
 }
 
-func (c *loadCommand) render(table, json func(io.Writer) error) func(io.Writer) error {
+func (c *loadCommand) chooseRenderer(table, json func(io.Writer) error) func(io.Writer) error {
 	if c.Format == "json" || c.Format == "" && strings.HasSuffix(c.Output, ".json") {
 		return json
 	}
 	return table
 }
 
-// failed gives an error its exit code.
-func (c *loadCommand) failed(s *session, err error) error {
+// reportFailure prints an error of the load and sets the exit code; it returns an error in the
+// plan, which is wrong use, to the caller.
+func (c *loadCommand) reportFailure(s *session, err error) error {
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 	case errors.Is(err, load.ErrPlan):
 		return err
 	default:
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	}
 	return nil
 }
 
-// generator is what makes the load, and its plan.
-func (c *loadCommand) generator() (record.Generator, load.Plan, error) {
+// newGenerator returns the generator of the load and its plan.
+func (c *loadCommand) newGenerator() (record.Generator, load.Plan, error) {
 	switch {
 	case c.URL == "" && c.Example == "":
 		return nil, load.Plan{}, errors.New("<url> is missing: give http://host:port/path, or a file of journeys (docs/load.md)")
@@ -144,18 +145,18 @@ func (c *loadCommand) generator() (record.Generator, load.Plan, error) {
 		return nil, load.Plan{}, fmt.Errorf("--var %s: it is for a file of journeys", c.Var[0])
 	}
 	if c.isJourney() {
-		g, err := c.journey()
+		g, err := c.readJourneys()
 		if err != nil {
 			return nil, load.Plan{}, err
 		}
 		return g, g.Plan(), nil
 	}
-	p, err := c.plan()
+	p, err := c.buildPlan()
 	return record.Planned(p), p, err
 }
 
-// plan is what the flags say.
-func (c *loadCommand) plan() (load.Plan, error) {
+// buildPlan returns the plan of the load that the flags describe.
+func (c *loadCommand) buildPlan() (load.Plan, error) {
 	p := load.Plan{URL: c.URL, Socket: c.Unix, Paths: c.Paths, Method: c.Method, Seed: c.Seed, Connections: c.Connections, HTTP2: c.HTTP2, Streams: c.Streams,
 		Duration: c.For, Requests: c.Requests, Timeout: c.Timeout, Insecure: c.Insecure, Header: http.Header{}}
 	if c.Poisson {
@@ -186,25 +187,25 @@ func (c *loadCommand) plan() (load.Plan, error) {
 		return p, nil
 	}
 	var err error
-	p.Pattern, err = c.pattern()
+	p.Pattern, err = c.parsePattern()
 	return p, err
 }
 
-// pattern reads --ramp, --steps and --spike; nil without them.
-func (c *loadCommand) pattern() (load.Pattern, error) {
+// parsePattern parses --ramp, --steps and --spike; it returns nil without them.
+func (c *loadCommand) parsePattern() (load.Pattern, error) {
 	d := c.For
 	if d == 0 {
 		d = load.DefaultDuration
 	}
 	switch {
 	case c.Ramp != "":
-		rates, err := numbers(c.Ramp, ":")
+		rates, err := parseNumbers(c.Ramp, ":")
 		if err != nil || len(rates) != 2 {
 			return nil, fmt.Errorf("--ramp %s: give two rates, such as 100:1000", c.Ramp)
 		}
 		return load.Ramp(rates[0], rates[1], d), nil
 	case c.Steps != "":
-		rates, err := numbers(c.Steps, ",")
+		rates, err := parseNumbers(c.Steps, ",")
 		if err != nil {
 			return nil, fmt.Errorf("--steps %s: give rates, such as 100,200,400", c.Steps)
 		}
@@ -234,7 +235,7 @@ func (c *loadCommand) pattern() (load.Pattern, error) {
 	return nil, nil
 }
 
-func numbers(text, separator string) (out []float64, err error) {
+func parseNumbers(text, separator string) (out []float64, err error) {
 	for field := range strings.SplitSeq(text, separator) {
 		v, err := strconv.ParseFloat(field, 64)
 		if err != nil {

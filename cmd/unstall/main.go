@@ -86,7 +86,7 @@ the user's configuration (slo: 300ms), and UNSTALL_SLO, UNSTALL_BASELINE, UNSTAL
 `
 
 func main() {
-	args := plugged(os.Args[0], os.Args[1:])
+	args := kubectlArgs(os.Args[0], os.Args[1:])
 	switch {
 	case len(args) == 0:
 		args = []string{"list"}
@@ -115,7 +115,7 @@ func main() {
 		return
 	}
 	if len(args) == 2 && args[0] == remote.GuestCommand {
-		if err := guest(args[1]); err != nil {
+		if err := runGuest(args[1]); err != nil {
 			fmt.Fprintf(os.Stderr, "unstall: %v\n", err)
 			os.Exit(wrongUse)
 		}
@@ -129,36 +129,36 @@ func main() {
 	}
 	resolver, err := readDefaults(defaultsName())
 	if err != nil {
-		s.fail(wrongUse, err)
+		s.reportError(wrongUse, err)
 		os.Exit(s.code)
 	}
 	parser := newParser(kong.Resolvers(resolver))
 	if line, typed := os.LookupEnv("COMP_LINE"); typed { // a shell asks what may follow
-		for _, word := range complete(parser.Model.Node, line) {
+		for _, word := range completeLine(parser.Model.Node, line) {
 			fmt.Println(word)
 		}
 		return
 	}
-	command, err := parser.Parse(spell(args))
+	command, err := parser.Parse(normalizeArgs(args))
 	if err != nil {
-		s.fail(wrongUse, usageError(err))
+		s.reportError(wrongUse, usageError(err))
 		os.Exit(s.code)
 	}
 	s.noPager = parser.Model.Target.Interface().(cli).NoPager
-	if s.given = givenOn(command); s.given.check() != nil {
-		s.fail(wrongUse, s.given.check())
+	if s.given = givenOn(command); s.given.checkContradictions() != nil {
+		s.reportError(wrongUse, s.given.checkContradictions())
 		os.Exit(s.code)
 	}
-	tidy(s)
+	restoreLeftovers(s)
 	if err := command.Run(s); err != nil {
-		s.fail(wrongUse, err)
+		s.reportError(wrongUse, err)
 	}
 	os.Exit(s.code)
 }
 
-// tidy switches off what recordings left on that were killed, and puts back what tries
-// changed, whatever this start is for.
-func tidy(s *session) {
+// restoreLeftovers switches off what killed recordings left switched on and restores settings that
+// interrupted tries changed; every start of the program does so.
+func restoreLeftovers(s *session) {
 	experiment.RestoreLeftovers(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
 	for _, p := range all.Probes {
 		if p.Tidy != nil {

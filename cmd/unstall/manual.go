@@ -21,28 +21,28 @@ func (manFlag) BeforeReset(k *kong.Kong) error {
 func writeManual(w io.Writer, program *kong.Node) error {
 	about, description, _ := strings.Cut(usage, "\n")
 	m := new(manual)
-	m.macro(`TH %s 1 "" %s ""`, strings.ToUpper(program.Name), program.Name)
-	m.macro("SH NAME")
-	m.text(program.Name + " - " + strings.TrimPrefix(strings.TrimSuffix(about, "."), "unstall "))
-	m.macro("SH SYNOPSIS")
-	m.text(`\fB` + program.Name + `\fP [\fIcommand\fP] [\fIflags\fP] [\fIarguments\fP]`)
-	m.macro("SH DESCRIPTION")
-	m.macro("nf")
-	m.text(escape(strings.Trim(description, "\n")))
-	m.macro("fi")
-	m.macro("SH OPTIONS")
-	m.flags(program.Flags)
-	m.macro("SH COMMANDS")
+	m.writeMacro(`TH %s 1 "" %s ""`, strings.ToUpper(program.Name), program.Name)
+	m.writeMacro("SH NAME")
+	m.writeText(program.Name + " - " + strings.TrimPrefix(strings.TrimSuffix(about, "."), "unstall "))
+	m.writeMacro("SH SYNOPSIS")
+	m.writeText(`\fB` + program.Name + `\fP [\fIcommand\fP] [\fIflags\fP] [\fIarguments\fP]`)
+	m.writeMacro("SH DESCRIPTION")
+	m.writeMacro("nf")
+	m.writeText(escapeRoff(strings.Trim(description, "\n")))
+	m.writeMacro("fi")
+	m.writeMacro("SH OPTIONS")
+	m.writeFlags(program.Flags)
+	m.writeMacro("SH COMMANDS")
 	for _, command := range program.Children {
 		if command.Hidden {
 			continue
 		}
-		m.macro("SS %s", escape(program.Name+" "+command.Summary()))
-		m.text(escape(command.Help))
+		m.writeMacro("SS %s", escapeRoff(program.Name+" "+command.Summary()))
+		m.writeText(escapeRoff(command.Help))
 		for _, v := range command.Positional {
-			m.item(v.Summary(), v.Help)
+			m.writeItem(v.Summary(), v.Help)
 		}
-		m.flags(command.Flags)
+		m.writeFlags(command.Flags)
 	}
 	_, err := io.WriteString(w, m.b.String())
 	return err
@@ -50,17 +50,17 @@ func writeManual(w io.Writer, program *kong.Node) error {
 
 type manual struct{ b strings.Builder }
 
-func (m *manual) macro(format string, args ...any) { fmt.Fprintf(&m.b, "."+format+"\n", args...) }
+func (m *manual) writeMacro(format string, args ...any) { fmt.Fprintf(&m.b, "."+format+"\n", args...) }
 
-func (m *manual) text(text string) { m.b.WriteString(text + "\n") }
+func (m *manual) writeText(text string) { m.b.WriteString(text + "\n") }
 
-func (m *manual) item(name, text string) {
-	m.macro("TP")
-	m.text(`\fB` + escape(name) + `\fP`)
-	m.text(escape(text))
+func (m *manual) writeItem(name, text string) {
+	m.writeMacro("TP")
+	m.writeText(`\fB` + escapeRoff(name) + `\fP`)
+	m.writeText(escapeRoff(text))
 }
 
-func (m *manual) flags(flags []*kong.Flag) {
+func (m *manual) writeFlags(flags []*kong.Flag) {
 	for _, f := range flags {
 		if f.Hidden {
 			continue
@@ -72,14 +72,14 @@ func (m *manual) flags(flags []*kong.Flag) {
 		if f.Short != 0 {
 			name = "-" + string(f.Short) + ", " + name
 		}
-		m.item(name, kong.DefaultHelpValueFormatter(f.Value))
+		m.writeItem(name, kong.DefaultHelpValueFormatter(f.Value))
 	}
 }
 
 var escapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'")
 
-// escape returns a text in which roff finds no macro and no escape.
-func escape(text string) string {
+// escapeRoff escapes a text so that roff finds no macro and no escape in it.
+func escapeRoff(text string) string {
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
 		return `\&` + escapes.Replace(text)
 	}

@@ -15,7 +15,7 @@ func TestManual(t *testing.T) {
 			t.Errorf("no %q", want)
 		}
 	}
-	if got := escape(".not a macro\n.nor this"); got != "\\&.not a macro\n\\&.nor this" {
+	if got := escapeRoff(".not a macro\n.nor this"); got != "\\&.not a macro\n\\&.nor this" {
 		t.Errorf("%q", got)
 	}
 }

@@ -27,19 +27,19 @@ func (c *mcpCommand) Run(s *session) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	captures, err := capturestore.Open(c.Dir, version())
+	captures, err := capturestore.Open(c.Dir, programVersion())
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
 	defer captures.Close()
-	opt := mcp.Options{Version: version(), Bound: c.MaxAnswer, List: here}
+	opt := mcp.Options{Version: programVersion(), Bound: c.MaxAnswer, List: listProcesses}
 	if c.AllowRecord {
-		opt.Record = (&recordQueue{dir: c.Dir}).record
+		opt.Record = (&recordQueue{dir: c.Dir}).recordTarget
 	}
 	beNice()
 	if err := mcp.New(captures, opt).Run(ctx, &sdk.StdioTransport{}); err != nil && ctx.Err() == nil && !errors.Is(err, sdk.ErrConnectionClosed) {
-		s.fail(unreadable, fmt.Errorf("mcp: %w", err))
+		s.reportError(unreadable, fmt.Errorf("mcp: %w", err))
 	}
 	return nil
 }

@@ -13,22 +13,23 @@ type stretch struct {
 	Until moment `placeholder:"TIME" help:"Only events until this time."`
 }
 
-// of returns both times for a bundle, zero what is open, and says which were taken where they were not given in full.
-func (c *stretch) of(b *evidence.Bundle, s *session) (since, until time.Time, err error) {
-	since, until = c.Since.near(b), c.Until.near(b)
-	for _, said := range []string{c.Since.taken("since", since, b.Dated()), c.Until.taken("until", until, b.Dated())} {
+// resolvePeriod returns both times for a bundle, zero for an open end. It prints which times it
+// took where they were not given in full.
+func (c *stretch) resolvePeriod(b *evidence.Bundle, s *session) (since, until time.Time, err error) {
+	since, until = c.Since.resolveTime(b), c.Until.resolveTime(b)
+	for _, said := range []string{c.Since.formatTaken("since", since, b.Dated()), c.Until.formatTaken("until", until, b.Dated())} {
 		if said != "" {
-			s.note("%s", said)
+			s.printNote("%s", said)
 		}
 	}
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		return since, until, fmt.Errorf("--since %s is not before --until %s", told(since, b.Dated()), told(until, b.Dated()))
+		return since, until, fmt.Errorf("--since %s is not before --until %s", formatMoment(since, b.Dated()), formatMoment(until, b.Dated()))
 	}
 	return since, until, nil
 }
 
-// told writes a time: of a log without dates since its beginning.
-func told(t time.Time, dated bool) string {
+// formatMoment formats a time; in a log without dates, as the time since its beginning.
+func formatMoment(t time.Time, dated bool) string {
 	if !dated && t.Year() == 1970 { // since the log began; but a date may have been asked for all the same
 		return t.Sub(time.Unix(0, 0)).Round(time.Millisecond).String()
 	}
@@ -68,13 +69,13 @@ func (m *moment) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not a time: give 2026-11-20T14:02:00Z, 14:02:00 (UTC), 520s (after the start) or -10m (before the end)", text)
 }
 
-// near returns the time; a time of day is the one closest to the middle of the
-// evidence. The zero time stands for none.
-func (m moment) near(b *evidence.Bundle) time.Time {
+// resolveTime returns the time in a bundle's period; a time of day becomes the one closest to the
+// middle of the evidence. It returns the zero time if none was given.
+func (m moment) resolveTime(b *evidence.Bundle) time.Time {
 	if !m.present || !m.ofDay && m.relative == 0 {
 		return m.time
 	}
-	from, until := span(b)
+	from, until := evidencePeriod(b)
 	switch {
 	case m.relative > 0:
 		return time.Unix(0, from).Add(m.relative)
@@ -94,9 +95,9 @@ func (m moment) near(b *evidence.Bundle) time.Time {
 	return t
 }
 
-// span is the time of all evidence with a time of day, else of what has none, ns. Its clocks
-// need not be aligned yet.
-func span(b *evidence.Bundle) (from, until int64) {
+// evidencePeriod returns the first and last time, in ns, of all evidence with a date, or of all
+// evidence if none has one. The clocks need not be aligned yet.
+func evidencePeriod(b *evidence.Bundle) (from, until int64) {
 	dated := b.Dated()
 	some := false
 	for _, c := range b.Coverage {
@@ -116,8 +117,8 @@ func span(b *evidence.Bundle) (from, until int64) {
 	return from, until
 }
 
-// taken says which time was taken, where that was not given in full.
-func (m moment) taken(flag string, t time.Time, dated bool) string {
+// formatTaken says which time was taken if it was not given in full; "" otherwise.
+func (m moment) formatTaken(flag string, t time.Time, dated bool) string {
 	switch {
 	case !m.present || !m.ofDay && m.relative == 0:
 		return ""

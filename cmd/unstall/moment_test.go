@@ -25,12 +25,12 @@ func TestMoment(t *testing.T) {
 		if err := m.UnmarshalText([]byte(in)); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.near(b).UTC().Format(time.RFC3339); got != want {
+		if got := m.resolveTime(b).UTC().Format(time.RFC3339); got != want {
 			t.Errorf("%s is %s, want %s", in, got, want)
 		}
 	}
 	var m moment
-	if !m.near(b).IsZero() {
+	if !m.resolveTime(b).IsZero() {
 		t.Error("none given, yet there is one")
 	}
 	if err := m.UnmarshalText([]byte("yesterday")); err == nil {

@@ -22,10 +22,11 @@ type page struct {
 // Terminal is the one that the text will be on: its width and colours are those of the page.
 func (p *page) Terminal() *os.File { return p.screen }
 
-// page is for what goes to a terminal whose size is known; nil: there is none, or nobody wants a pager.
-func (s *session) page() *page {
+// newPage returns a page for output to a terminal whose size is known; nil if there is no such
+// terminal or no pager is wanted.
+func (s *session) newPage() *page {
 	f, ok := s.out.(*os.File)
-	if !ok || s.noPager || pager() == "" || os.Getenv("TERM") == "dumb" {
+	if !ok || s.noPager || choosePager() == "" || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	if rows, ok := text.Rows(f); ok && rows > 0 {
@@ -34,9 +35,9 @@ func (s *session) page() *page {
 	return nil
 }
 
-// pager is the program that shows what is longer than the screen, as git chooses it: UNSTALL_PAGER, else PAGER, else
-// less; "" and cat are none.
-func pager() string {
+// choosePager returns the program that shows what is longer than the screen, as git chooses it:
+// UNSTALL_PAGER, else PAGER, else less. It returns "" for no pager, also if cat is chosen.
+func choosePager() string {
 	for _, name := range []string{"UNSTALL_PAGER", "PAGER"} {
 		if v, ok := os.LookupEnv(name); ok {
 			if v == "cat" {
@@ -51,13 +52,13 @@ func pager() string {
 	return "less"
 }
 
-// show prints a page, by the pager if it is longer than the screen.
-func (p *page) show() error {
+// showPage prints a page, through the pager if it is longer than the screen.
+func (p *page) showPage() error {
 	if bytes.Count(p.Bytes(), []byte("\n")) < p.rows {
 		_, err := p.WriteTo(p.screen)
 		return err
 	}
-	c := exec.Command("sh", "-c", pager()) // it may have arguments
+	c := exec.Command("sh", "-c", choosePager()) // it may have arguments
 	all := bytes.Clone(p.Bytes())
 	c.Stdin, c.Stdout, c.Stderr = &p.Buffer, p.screen, os.Stderr
 	c.Env = os.Environ()
@@ -77,7 +78,7 @@ func (p *page) show() error {
 	if _, err := p.screen.Write(all); err != nil {
 		return err
 	}
-	return fmt.Errorf("cannot start the pager %q: set UNSTALL_PAGER or PAGER, or give --no-pager", pager())
+	return fmt.Errorf("cannot start the pager %q: set UNSTALL_PAGER or PAGER, or give --no-pager", choosePager())
 }
 
 // What a shell exits with for a program that is not there, or is none.

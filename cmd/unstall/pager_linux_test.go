@@ -63,7 +63,7 @@ func TestPager(t *testing.T) {
 			t.Setenv("UNSTALL_PAGER", command)
 			var said bytes.Buffer
 			s := &session{out: screen, err: &said, noPager: c.no}
-			s.write("", nil, func(w io.Writer) error { _, err := io.WriteString(w, c.text); return err })
+			s.writeOutput("", nil, func(w io.Writer) error { _, err := io.WriteString(w, c.text); return err })
 			paged, _ := os.ReadFile(file)
 			if want := map[bool]string{true: c.text}[c.page]; string(paged) != want {
 				t.Errorf("paged is %q, want %q", paged, want)
@@ -83,7 +83,7 @@ func TestPager(t *testing.T) {
 	var b bytes.Buffer
 	t.Setenv("UNSTALL_PAGER", "cat >/dev/null")
 	s := &session{out: &b}
-	s.write("", nil, func(w io.Writer) error { _, err := io.WriteString(w, long); return err })
+	s.writeOutput("", nil, func(w io.Writer) error { _, err := io.WriteString(w, long); return err })
 	if b.String() != long {
 		t.Errorf("what is no terminal has %q", b.String())
 	}

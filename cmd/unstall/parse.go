@@ -78,9 +78,9 @@ func usageError(err error) error {
 // shortValue is a letter with its value, such as -o=report.html.
 var shortValue = regexp.MustCompile(`^-[[:alpha:]]=`)
 
-// spell writes arguments as the parser reads them: it takes "--since -10m" for two flags, and "=" in
-// "-o=report.html" for a part of the value.
-func spell(args []string) (out []string) {
+// normalizeArgs rewrites arguments as the parser reads them: the parser takes "--since -10m" for
+// two flags, and the "=" in "-o=report.html" for a part of the value.
+func normalizeArgs(args []string) (out []string) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {

@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 		{line: "--slo 1s load x", err: `flag --slo applies to the default command "diagnose", not "load"`},
 	} {
 		parser := newParser(kong.Resolvers(resolver))
-		_, err := parser.Parse(spell(strings.Fields(c.line)))
+		_, err := parser.Parse(normalizeArgs(strings.Fields(c.line)))
 		program := parser.Model.Target.Interface().(cli)
 		switch {
 		case c.err == "" && (err != nil || !c.holds(&program)):

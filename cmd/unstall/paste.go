@@ -25,7 +25,7 @@ func pasteableAway(d *diagnose.Diagnosis, a *away) {
 	for i := range d.Verdicts {
 		for k := range d.Verdicts[i].Needs {
 			n := &d.Verdicts[i].Needs[k]
-			n.Command = ours.ReplaceAllString(n.Command, "$1 "+strings.ReplaceAll(quoted(names(nil, a)[0]), "$", "$$"))
+			n.Command = ours.ReplaceAllString(n.Command, "$1 "+strings.ReplaceAll(quoteArg(targetNames(nil, a)[0]), "$", "$$"))
 			if _, err := strconv.Atoi(a.targets[0]); err == nil {
 				n.Command = pid.ReplaceAllString(n.Command, a.targets[0])
 			}
@@ -33,16 +33,16 @@ func pasteableAway(d *diagnose.Diagnosis, a *away) {
 	}
 }
 
-// pasteable puts the address and the process id of the one target that was
-// recorded into the commands of a diagnosis, so that they work as they are.
-func pasteable(d *diagnose.Diagnosis, f record.Finding) {
+// fillCommands puts the address and the PID of the one recorded target into the commands of a
+// diagnosis, so that they work as they are.
+func fillCommands(d *diagnose.Diagnosis, f record.Finding) {
 	if len(f.Targets) != 1 {
 		return
 	}
 	var words []string
 	for _, a := range f.Accesses {
 		if a.Probe == "gopprof" && a.Missing == nil && len(a.SwitchesOn) > 0 {
-			words = curl(a)
+			words = curlReplacements(a)
 		}
 	}
 	address := strings.NewReplacer(words...)
@@ -61,8 +61,8 @@ func pasteable(d *diagnose.Diagnosis, f record.Finding) {
 	}
 }
 
-// curl is what commands have instead of HOST:PORT, in pairs.
-func curl(a probe.Access) []string {
+// curlReplacements returns what replaces HOST:PORT in curl commands, as pairs of old and new.
+func curlReplacements(a probe.Access) []string {
 	if path, ok := strings.CutPrefix(a.Where, "unix:"); ok {
 		socket := strings.TrimSuffix(path, "/debug/pprof")
 		if name, abstract := strings.CutPrefix(socket, "@"); abstract {

@@ -29,7 +29,7 @@ func TestPasteable(t *testing.T) {
 	} {
 		const words = "field 10 of /proc/PID/stat at HOST:PORT"
 		d := &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Needs: []diagnose.Need{{What: words, Command: c.command}}, Fix: []diagnose.Fix{{Code: "main.PID"}}}}}
-		if pasteable(d, c.found); d.Verdicts[0].Needs[0] != (diagnose.Need{What: words, Command: c.want}) || d.Verdicts[0].Fix[0].Code != "main.PID" {
+		if fillCommands(d, c.found); d.Verdicts[0].Needs[0] != (diagnose.Need{What: words, Command: c.want}) || d.Verdicts[0].Fix[0].Code != "main.PID" {
 			t.Errorf("%q: %+v", c.command, d.Verdicts[0])
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// plugged are the arguments of unstall where kubectl runs it as its plugin, under the name kubectl-unstall
-// (https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/): kubectl unstall pod/NAME is unstall debug pod/NAME. Other
-// commands stay what they are.
-func plugged(program string, args []string) []string {
+// kubectlArgs returns the arguments of unstall where kubectl runs it as its plugin, under the name
+// kubectl-unstall (https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/): kubectl
+// unstall pod/NAME is unstall debug pod/NAME. Other commands keep their arguments.
+func kubectlArgs(program string, args []string) []string {
 	if strings.TrimSuffix(filepath.Base(program), ".exe") != "kubectl-unstall" {
 		return args
 	}

@@ -21,7 +21,7 @@ func TestPlugged(t *testing.T) {
 		{"kubectl-unstall", []string{"version"}, []string{"version"}},
 		{"kubectl-unstall", nil, []string{"debug", "--help"}},
 	} {
-		if got := plugged(c.program, c.args); !slices.Equal(got, c.want) {
+		if got := kubectlArgs(c.program, c.args); !slices.Equal(got, c.want) {
 			t.Errorf("%s %q: %q, want %q", c.program, c.args, got, c.want)
 		}
 	}

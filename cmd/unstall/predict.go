@@ -19,7 +19,7 @@ type predictCommand struct {
 }
 
 func (c *predictCommand) Run(s *session) error {
-	form, err := c.form(false)
+	form, err := c.chooseForm(false)
 	if err != nil {
 		return err
 	}
@@ -30,12 +30,12 @@ func (c *predictCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	bundle := s.read(c.Files)
+	bundle := s.readFiles(c.Files)
 	if bundle == nil {
 		return nil
 	}
-	opt := diagnose.PredictOptions{Target: c.Target, Wanted: wanted, Version: version()}
-	if opt.Since, opt.Until, err = c.stretch.of(bundle, s); err != nil {
+	opt := diagnose.PredictOptions{Target: c.Target, Wanted: wanted, Version: programVersion()}
+	if opt.Since, opt.Until, err = c.stretch.resolvePeriod(bundle, s); err != nil {
 		return err
 	}
 	a, err := diagnose.Predict(bundle, opt)
@@ -45,11 +45,11 @@ func (c *predictCommand) Run(s *session) error {
 		if a == nil && !errors.As(err, &which) {
 			code = unreadable
 		}
-		s.fail(code, err)
+		s.reportError(code, err)
 	}
 	if a == nil || len(wanted) > 0 && len(a.Rows) == 0 {
 		return nil
 	}
-	s.write(c.Output, c.Files, func(w io.Writer) error { return form.Repeat(typedCommand()).Predict(w, a) })
+	s.writeOutput(c.Output, c.Files, func(w io.Writer) error { return form.Repeat(typedCommand()).Predict(w, a) })
 	return nil
 }

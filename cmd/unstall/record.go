@@ -10,32 +10,32 @@ type recordCommand struct {
 }
 
 func (c *recordCommand) Run(s *session) error {
-	if err := c.check(); err != nil {
+	if err := c.checkFlags(); err != nil {
 		return err
 	}
-	targets, err := c.targets(c.Targets)
+	targets, err := c.addContainers(c.Targets)
 	if err != nil {
 		return err
 	}
-	away, targets, err := c.elsewhere.split(targets)
+	away, targets, err := c.elsewhere.splitRemote(targets)
 	if err != nil {
 		return err
 	}
-	live, files := s.inputs(targets)
+	live, files := s.splitInputs(targets)
 	if len(files) > 0 {
 		return fmt.Errorf("%s is a file, not a process; to diagnose it: unstall %s", files[0], files[0])
 	}
 	var path string
 	switch {
 	case away != nil && len(live) > 0:
-		return away.alone(typed(live[0]))
+		return away.refuseLocalTarget(targetAsTyped(live[0]))
 	case away != nil:
 		path = s.recordAway(away, c.recording, besides{}, nil)
 	case len(live) > 0:
-		path = s.record(c.recording, live, nil, nil)
+		path = s.recordTargets(c.recording, live, nil, nil)
 	}
 	if path != "" {
-		s.note("saved %s; to diagnose it:\n  unstall %s", path, path)
+		s.printNote("saved %s; to diagnose it:\n  unstall %s", path, path)
 	}
 	return nil
 }

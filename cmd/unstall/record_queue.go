@@ -22,9 +22,9 @@ type recordQueue struct {
 	one sync.Mutex
 }
 
-// record records a target and returns the name of the capture, and what a terminal would have
-// been told.
-func (d *recordQueue) record(ctx context.Context, target string, how time.Duration, passive bool) (name, said string, err error) {
+// recordTarget records a target and returns the name of the capture and the messages that a
+// terminal would have shown.
+func (d *recordQueue) recordTarget(ctx context.Context, target string, how time.Duration, passive bool) (name, said string, err error) {
 	if !d.one.TryLock() {
 		return "", "", errors.New("another recording is running: wait until it has ended")
 	}
@@ -32,7 +32,7 @@ func (d *recordQueue) record(ctx context.Context, target string, how time.Durati
 	var told notes
 	s := &session{in: strings.NewReader(""), out: io.Discard, err: &told}
 	r := recording{For: how, Passive: passive, dir: d.dir}
-	if err := r.check(); err != nil {
+	if err := r.checkFlags(); err != nil {
 		return "", "", err
 	}
 	t, err := discover.Resolve(ctx, target, platform.Recognisers())
@@ -64,12 +64,12 @@ func (n *notes) String() string {
 	return n.text.String()
 }
 
-// everything lists what runs here, services of unknown runtimes, too.
-func everything(ctx context.Context) ([]discover.Found, error) {
+// listAllProcesses lists the processes here, including services of unknown runtimes.
+func listAllProcesses(ctx context.Context) ([]discover.Found, error) {
 	return discover.DiscoverAll(ctx, platform.Recognisers())
 }
 
-// here lists what runs here.
-func here(ctx context.Context) ([]discover.Found, error) {
+// listProcesses lists the processes here whose runtime is known.
+func listProcesses(ctx context.Context) ([]discover.Found, error) {
 	return discover.Discover(ctx, platform.Recognisers())
 }

@@ -33,8 +33,9 @@ type away struct {
 	targets []string // as they would be typed there
 }
 
-// split takes targets on another host out of what was typed; nil if there are none.
-func (e elsewhere) split(typed []string) (*away, []string, error) {
+// splitRemote separates targets on another host from the rest of what was typed; *away is nil if
+// there are none.
+func (e elsewhere) splitRemote(typed []string) (*away, []string, error) {
 	var a *away
 	var rest []string
 	for _, arg := range typed {
@@ -61,8 +62,8 @@ func (e elsewhere) split(typed []string) (*away, []string, error) {
 	return a, rest, nil
 }
 
-// takes refuses a load that another host cannot make.
-func (a *away) takes(b besides) error {
+// checkLoad refuses a load that another host cannot make.
+func (a *away) checkLoad(b besides) error {
 	if b.Load == "" {
 		return nil
 	}
@@ -75,15 +76,16 @@ func (a *away) takes(b besides) error {
 	return nil
 }
 
-// alone refuses a target of this host beside those of another, whose clock is another.
-func (a *away) alone(other string) error {
+// refuseLocalTarget returns the error for a target of this host beside those of another host,
+// whose clock differs.
+func (a *away) refuseLocalTarget(other string) error {
 	return fmt.Errorf("%s: targets of %s were given, too: record one host at a time", other, a.host)
 }
 
-// names are targets as they were typed, without passwords.
-func names(live []discover.Target, a *away) (all []string) {
+// targetNames returns all targets as they were typed, without passwords.
+func targetNames(live []discover.Target, a *away) (all []string) {
 	for _, t := range live {
-		all = append(all, typed(t))
+		all = append(all, targetAsTyped(t))
 	}
 	if a != nil {
 		for _, t := range a.targets {
@@ -112,23 +114,24 @@ func (s *session) recordAway(a *away, r recording, b besides, first func(path st
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	h, err := remote.Connect(ctx, a.host, remote.Options{Binary: a.Binary, Sudo: a.Sudo, Say: func(text string) { s.note("%s", text) }})
+	h, err := remote.Connect(ctx, a.host, remote.Options{Binary: a.Binary, Sudo: a.Sudo, Say: func(text string) { s.printNote("%s", text) }})
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return ""
 	}
 	defer h.Close()
 	to := s.err
-	e := errand{Version: version(), As: a.host.String() + "/", Targets: a.targets, Recording: r, Besides: b, First: first != nil}
+	e := errand{Version: programVersion(), As: a.host.String() + "/", Targets: a.targets, Recording: r, Besides: b, First: first != nil}
 	e.Recording.Capture = ""
 	if a.targets[0] == "" {
 		e.List, e.Width, to = true, text.For(s.out).Width, s.out
 	}
-	return s.fetch(ctx, h, e, to, r, first)
+	return s.fetchCapture(ctx, h, e, to, r, first)
 }
 
-// fetch has a host do an errand, and keeps the capture of it.
-func (s *session) fetch(ctx context.Context, h *remote.Host, e errand, to io.Writer, r recording, first func(path string)) (path string) {
+// fetchCapture has a host do an errand and stores the capture that results; it returns its path,
+// "" if there is none.
+func (s *session) fetchCapture(ctx context.Context, h *remote.Host, e errand, to io.Writer, r recording, first func(path string)) (path string) {
 	defer h.Close()
 	var file *os.File
 	var early chan struct{}
@@ -156,45 +159,45 @@ func (s *session) fetch(ctx context.Context, h *remote.Host, e errand, to io.Wri
 		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	}
 	s.code = max(s.code, code)
 	if file == nil {
 		if !e.List && code == unreadable && e.As != "" {
-			s.note("to list its processes: unstall %s", strings.TrimSuffix(e.As, "/"))
+			s.printNote("to list its processes: unstall %s", strings.TrimSuffix(e.As, "/"))
 		}
 		return ""
 	}
 	return path
 }
 
-// guest is the program on the other host: it records there what is asked of it.
-func guest(dir string) error {
+// runGuest is the program on the other host: it records there what the request asks for.
+func runGuest(dir string) error {
 	return remote.Guest(dir, os.Stdin, os.Stdout, remote.Silence, func(ctx context.Context, request json.RawMessage, path string, say io.Writer, first func()) int {
 		s := &session{in: strings.NewReader(""), out: say, err: say, noPager: true}
 		var e errand
 		if err := json.Unmarshal(request, &e); err != nil {
-			s.fail(wrongUse, fmt.Errorf("the program there has another version (%s): give one of the same version with --binary", version()))
+			s.reportError(wrongUse, fmt.Errorf("the program there has another version (%s): give one of the same version with --binary", programVersion()))
 			return s.code
 		}
-		if e.Version != version() {
-			s.note("warning: the program there is %s, this one %s", version(), e.Version)
+		if e.Version != programVersion() {
+			s.printNote("warning: the program there is %s, this one %s", programVersion(), e.Version)
 		}
 		if e.List {
 			s.listAway(ctx, e)
 			return s.code
 		}
-		send, err := e.Besides.sending(e.Recording.For)
+		send, err := e.Besides.newSending(e.Recording.For)
 		if err != nil {
-			s.fail(wrongUse, err)
+			s.reportError(wrongUse, err)
 			return s.code
 		}
 		if e.Beside {
-			e.Targets = []string{chief(ctx)}
+			e.Targets = []string{mainProcess(ctx)}
 		}
-		live, files := s.inputs(e.Targets)
+		live, files := s.splitInputs(e.Targets)
 		if len(files) > 0 {
-			s.fail(wrongUse, fmt.Errorf("%s%s: that is a file there, not a process: copy it here with scp", e.As, files[0]))
+			s.reportError(wrongUse, fmt.Errorf("%s%s: that is a file there, not a process: copy it here with scp", e.As, files[0]))
 			return s.code
 		}
 		if len(live) == 0 {
@@ -211,9 +214,10 @@ func guest(dir string) error {
 	})
 }
 
-// chief is the process of a container that it is about: the first of those whose runtime is known, else its first.
-func chief(ctx context.Context) string {
-	found, err := here(ctx)
+// mainProcess returns the PID of a container's main process: the lowest PID among those whose
+// runtime is known, else 1.
+func mainProcess(ctx context.Context) string {
+	found, err := listProcesses(ctx)
 	if err != nil || len(found) == 0 {
 		return "1"
 	}
@@ -226,9 +230,9 @@ func chief(ctx context.Context) string {
 
 // listAway lists what runs on this host to somebody on another one.
 func (s *session) listAway(ctx context.Context, e errand) {
-	found, err := here(ctx)
+	found, err := listProcesses(ctx)
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return
 	}
 	for i := range found {
@@ -236,5 +240,5 @@ func (s *session) listAway(ctx context.Context, e errand) {
 	}
 	o := text.For(s.out)
 	o.Width = e.Width
-	fmt.Fprint(s.out, listing(found, o, os.Geteuid() == 0))
+	fmt.Fprint(s.out, formatListing(found, o, os.Geteuid() == 0))
 }

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// repeatable are the commands that give a report again: from files that which was
-// typed; of live targets that which reads the capture, and what to do with it then.
-func repeatable(capture, verify string) []string {
+// repeatCommands returns the commands that show a report again: for files the typed command; for
+// live targets the one that reads the capture. verify follows if it is not empty.
+func repeatCommands(capture, verify string) []string {
 	if capture == "" && verify == "" {
 		return []string{typedCommand()}
 	}
 	if capture == "" {
 		return []string{typedCommand(), verify}
 	}
-	commands := []string{"unstall " + quoted(capture)}
+	commands := []string{"unstall " + quoteArg(capture)}
 	if verify != "" {
 		commands = append(commands, verify)
 	}
@@ -25,13 +25,13 @@ func repeatable(capture, verify string) []string {
 func typedCommand() string {
 	words := []string{"unstall"}
 	for _, a := range os.Args[1:] {
-		words = append(words, quoted(a))
+		words = append(words, quoteArg(a))
 	}
 	return strings.Join(words, " ")
 }
 
-// quoted writes an argument so that a shell takes it for one.
-func quoted(s string) string {
+// quoteArg quotes an argument so that a shell takes it for one word.
+func quoteArg(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
 	}

@@ -196,7 +196,7 @@ func TestPrivate(t *testing.T) {
 	if err := os.WriteFile(name, []byte("before"), 0o644); err != nil { //nolint:gosec // is what is tested
 		t.Fatal(err)
 	}
-	f, err := private(name)
+	f, err := createPrivate(name)
 	if err != nil {
 		t.Fatal(err)
 	}

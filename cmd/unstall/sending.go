@@ -41,8 +41,8 @@ type sending struct {
 	result *load.Result // once it was made
 }
 
-// sending returns the load for as long as is recorded; nil if none was asked for.
-func (b *besides) sending(d time.Duration) (*sending, error) {
+// newSending returns a load that lasts d, the time of the recording; nil if none was asked for.
+func (b *besides) newSending(d time.Duration) (*sending, error) {
 	if b.Load == "" {
 		if b.Rate != nil {
 			return nil, fmt.Errorf("--rate %g: it is the rate of --load: also give --load URL", *b.Rate)
@@ -52,32 +52,32 @@ func (b *besides) sending(d time.Duration) (*sending, error) {
 	c := loadCommand{URL: b.Load, Rate: b.Rate, Connections: b.Connections, HTTP2: b.HTTP2, Streams: b.Streams, For: d, Poisson: b.Poisson, Spike: b.Spike,
 		Method: b.Method, Header: b.Header, Body: b.Body, Paths: b.Paths, Insecure: b.Insecure}
 	if c.Var = b.Var; c.isJourney() {
-		g, err := c.journey()
+		g, err := c.readJourneys()
 		return &sending{load: g}, err
 	}
-	p, err := c.plan()
+	p, err := c.buildPlan()
 	if err == nil {
 		err = p.Check()
 	}
 	return &sending{load: record.Planned(p)}, err
 }
 
-// run is what runs beside the recording.
-func (x *sending) run(s *session, targets []discover.Target) func(context.Context, probe.Sink) error {
-	about := serves(x.load.Plan().URL, targets)
+// runLoad returns the function that makes the load while the recording runs.
+func (x *sending) runLoad(s *session, targets []discover.Target) func(context.Context, probe.Sink) error {
+	about := loadedTarget(x.load.Plan().URL, targets)
 	progress := &loadProgress{line: text.NewProgress(s.err)}
 	return record.RunGenerator(x.load, about, progress, func(r *load.Result) {
 		progress.line.Done()
 		x.result = r
 		for _, w := range r.Warnings {
-			s.note("load: %s", w)
+			s.printNote("load: %s", w)
 		}
 	})
 }
 
-// serves is the target that a load is of: the only one, or of several the one that listens at its
-// address; none where that cannot be told.
-func serves(address string, targets []discover.Target) evidence.Subject {
+// loadedTarget returns the target that a load goes to: the only one, or of several the one that
+// listens at the load's port; none if that cannot be told.
+func loadedTarget(address string, targets []discover.Target) evidence.Subject {
 	if len(targets) == 1 {
 		return targets[0].Subject()
 	}

@@ -33,26 +33,26 @@ func (c *serveCommand) Run(s *session) error {
 		return fmt.Errorf("--listen %s: invalid port %s: ports are 0 to 65535", c.Listen, port)
 	}
 	token := c.Token
-	if token == "" && (!loopback(host) || os.Geteuid() == 0) { // other users of a host reach its loopback, too
+	if token == "" && (!isLoopback(host) || os.Geteuid() == 0) { // other users of a host reach its loopback, too
 		token = pages.Token()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	captures, err := capturestore.Open(c.Dir, version())
+	captures, err := capturestore.Open(c.Dir, programVersion())
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
 	defer captures.Close()
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		s.fail(unreadable, fmt.Errorf("%w: choose another address with --listen", err))
+		s.reportError(unreadable, fmt.Errorf("%w: choose another address with --listen", err))
 		return nil
 	}
-	opt := pages.Options{Version: version(), Token: token, Names: c.Name, List: everything}
+	opt := pages.Options{Version: programVersion(), Token: token, Names: c.Name, List: listAllProcesses}
 	if c.AllowRecord {
-		opt.Record = (&recordQueue{dir: c.Dir}).record
+		opt.Record = (&recordQueue{dir: c.Dir}).recordTarget
 	}
 	beNice()
 	server := pages.New(captures, opt)
@@ -67,17 +67,17 @@ func (c *serveCommand) Run(s *session) error {
 	if token != "" {
 		at.RawQuery = url.Values{"token": {token}}.Encode()
 	}
-	s.note("serving %s at %s (Ctrl-C ends it)", c.Dir, at.String())
+	s.printNote("serving %s at %s (Ctrl-C ends it)", c.Dir, at.String())
 	err = server.Serve(ctx, l)
 	server.Close()
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	}
 	return nil
 }
 
-// loopback says whether an address to listen on can be reached from this host alone.
-func loopback(host string) bool {
+// isLoopback reports whether an address to listen on can be reached from this host only.
+func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}

@@ -34,12 +34,12 @@ type services struct {
 	Insecure    bool          `short:"k" help:"Accept any TLS certificate."`
 }
 
-// are says whether both runs are URLs of services.
-func (v *services) are(runs []string) bool {
+// areURLs reports whether both runs are URLs of services.
+func (v *services) areURLs(runs []string) bool {
 	return len(runs) == 2 && strings.Contains(runs[0], "://") && strings.Contains(runs[1], "://")
 }
 
-func (v *services) check(before, after string) error {
+func (v *services) checkServices(before, after string) error {
 	switch b, a := compare.Path(before), compare.Path(after); {
 	case b != a:
 		return fmt.Errorf("path %s before, %s after: these are different loads; give both URLs the same path", b, a)
@@ -50,21 +50,21 @@ func (v *services) check(before, after string) error {
 	case v.For <= 0:
 		return fmt.Errorf("--for %s: give a time above zero", v.For)
 	}
-	_, err := v.plan(before, 0)
+	_, err := v.blockPlan(before, 0)
 	return err
 }
 
-func (v *services) plan(url string, block int) (load.Plan, error) {
+func (v *services) blockPlan(url string, block int) (load.Plan, error) {
 	c := loadCommand{URL: url, Rate: v.Rate, Connections: v.Connections, For: v.For, Method: v.Method, Header: v.Header, Body: v.Body, Paths: v.Paths,
 		Poisson: v.Poisson, Seed: v.Seed + uint64(block+1), Spike: v.Spike, Timeout: v.Timeout, Insecure: v.Insecure}
-	return c.plan()
+	return c.buildPlan()
 }
 
 // compareServices loads two services in interleaved blocks. Ctrl-C ends it with
 // the whole blocks there are.
 func (s *session) compareServices(c *compareCommand, form present.Form, opt compare.Options) error {
 	v := &c.services
-	if err := v.check(c.Runs[0], c.Runs[1]); err != nil {
+	if err := v.checkServices(c.Runs[0], c.Runs[1]); err != nil {
 		return err
 	}
 	if v.Seed == 0 {
@@ -76,7 +76,7 @@ func (s *session) compareServices(c *compareCommand, form present.Form, opt comp
 	fmt.Fprintf(s.err, "%d blocks in random order (--seed %d), %s each time, about %s in all; Ctrl-C stops early and compares what was measured\n",
 		v.Blocks, v.Seed, v.For, (2 * time.Duration(v.Blocks+1) * v.For).Round(time.Second))
 	run := func(ctx context.Context, url string, block int) (compare.Run, error) {
-		p, err := v.plan(url, block)
+		p, err := v.blockPlan(url, block)
 		if err != nil {
 			return compare.Run{}, err
 		}
@@ -101,12 +101,12 @@ func (s *session) compareServices(c *compareCommand, form present.Form, opt comp
 	case errors.Is(err, load.ErrPlan):
 		return err
 	case ctx.Err() != nil && err != nil:
-		s.fail(unreadable, errors.New("interrupted before both services were loaded once: nothing to compare"))
+		s.reportError(unreadable, errors.New("interrupted before both services were loaded once: nothing to compare"))
 		return nil
 	case err != nil:
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
-	s.compared(c, form, result, nil)
+	s.writeComparison(c, form, result, nil)
 	return nil
 }

@@ -36,23 +36,23 @@ type session struct {
 	refused  *evidence.Bundle // files of which each was recognised and none can be used; nil: not so
 }
 
-// fail prints an error, one line for each that is joined in it.
-func (s *session) fail(code int, err error) {
+// reportError prints an error, one line for each that is joined in it, and raises the exit code.
+func (s *session) reportError(code int, err error) {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(s.err, "unstall: %s\n", strings.TrimSpace(line))
 	}
 	s.code = max(s.code, code)
 }
 
-// read parses files into a bundle and says what could not be read; nil if
+// readFiles parses files into a bundle and prints what could not be read; it returns nil if
 // nothing could.
-func (s *session) read(names []string) *evidence.Bundle {
+func (s *session) readFiles(names []string) *evidence.Bundle {
 	beNice()
 	spareMemory()
 	artifacts, done, errs := discover.Files(names, s.in)
 	defer done()
 	for _, err := range errs {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	}
 	bundle := incident.NewBundle()
 	var skipped []string
@@ -64,14 +64,14 @@ func (s *session) read(names []string) *evidence.Bundle {
 		case a.Walked && errors.Is(err, format.ErrUnknown):
 			skipped = append(skipped, a.Name)
 		case err != nil:
-			s.fail(unreadable, discover.Explain(err))
+			s.reportError(unreadable, discover.Explain(err))
 			if failed++; len(bundle.Artifacts) > known && !bundle.Artifacts[known].Tail {
 				why = append(why, discover.Explain(err))
 			}
 		}
 	}
 	if len(skipped) > 0 {
-		s.note("skipped: unknown format: %s", strings.Join(skipped, ", "))
+		s.printNote("skipped: unknown format: %s", strings.Join(skipped, ", "))
 	}
 	if len(bundle.Artifacts) == 0 || failed > 0 && failed == len(artifacts) && bundle.Bare() {
 		if len(why) > 0 && len(why) == len(artifacts) {
@@ -85,64 +85,64 @@ func (s *session) read(names []string) *evidence.Bundle {
 	return bundle
 }
 
-// write renders into a file, or to the output if it has no name. A file that
-// was read is not written over. It says whether that went well.
-func (s *session) write(name string, inputs []string, render func(io.Writer) error) (ok bool) {
+// writeOutput renders into a file, or to standard output if name is empty or "-". It never
+// overwrites a file that was read. It returns whether that succeeded.
+func (s *session) writeOutput(name string, inputs []string, render func(io.Writer) error) (ok bool) {
 	if name == "" || name == "-" {
-		if err := s.print(render); err != nil && !errors.Is(err, syscall.EPIPE) { // its reader has seen enough
-			s.fail(unreadable, err)
+		if err := s.printOutput(render); err != nil && !errors.Is(err, syscall.EPIPE) { // its reader has seen enough
+			s.reportError(unreadable, err)
 			return false
 		}
 		return true
 	}
 	for _, in := range inputs {
-		if same(in, name) {
-			s.fail(wrongUse, fmt.Errorf("-o %s: this is one of the input files: give another name", name))
+		if isSameFile(in, name) {
+			s.reportError(wrongUse, fmt.Errorf("-o %s: this is one of the input files: give another name", name))
 			return false
 		}
 	}
-	f, err := private(name)
+	f, err := createPrivate(name)
 	if err == nil {
 		if err = errors.Join(render(f), f.Close()); err != nil {
-			unfinished(name)
+			removeUnfinished(name)
 		}
 	}
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	}
 	return err == nil
 }
 
-// unfinished removes a report that could not be written whole, as where the disk is full: a part of one would be taken for it.
-func unfinished(name string) {
+// removeUnfinished removes a report that could not be written whole, for example on a full disk: a
+// part of a report would be taken for all of it.
+func removeUnfinished(name string) {
 	if fi, err := os.Lstat(name); err == nil && fi.Mode().IsRegular() {
 		_ = os.Remove(name) // the error that is said tells why there is none
 	}
 }
 
-// print renders to the output, onto a page where there is one.
-func (s *session) print(render func(io.Writer) error) error {
-	p := s.page()
+// printOutput renders to standard output, through the pager where there is one.
+func (s *session) printOutput(render func(io.Writer) error) error {
+	p := s.newPage()
 	if p == nil {
 		return render(s.out)
 	}
 	if err := render(p); err != nil {
 		return err
 	}
-	return p.show()
+	return p.showPage()
 }
 
-// wrote says which file was written, and how large it is.
-func (s *session) wrote(name string) {
+// printWrote prints which file was written, and its size.
+func (s *session) printWrote(name string) {
 	if fi, err := os.Stat(name); err == nil && fi.Mode().IsRegular() {
-		s.note("wrote %s (%s)", name, units.Size(float64(fi.Size())))
+		s.printNote("wrote %s (%s)", name, units.Size(float64(fi.Size())))
 	}
 }
 
-// private creates a file, or empties one, that only its owner can read, as captures
-// are: what it tells of a service is for whoever may look at that. A device or a pipe
-// stays as it is.
-func private(name string) (*os.File, error) {
+// createPrivate creates a file, or empties one, that only its owner can read, as captures are: a
+// report tells about a service as much as the capture does. A device or a pipe keeps its mode.
+func createPrivate(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func private(name string) (*os.File, error) {
 	return f, nil
 }
 
-func same(a, b string) bool {
+func isSameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
 		return false

@@ -17,7 +17,7 @@ func TestClosedPipe(t *testing.T) {
 	for err, want := range map[error]int{syscall.EPIPE: 0, syscall.ENOSPC: unreadable} {
 		var said bytes.Buffer
 		s := &session{out: io.Discard, err: &said}
-		s.write("", nil, func(io.Writer) error { return &os.PathError{Op: "write", Path: "/dev/stdout", Err: err} })
+		s.writeOutput("", nil, func(io.Writer) error { return &os.PathError{Op: "write", Path: "/dev/stdout", Err: err} })
 		if s.code != want || (said.Len() > 0) != (want > 0) {
 			t.Errorf("%v: exit code %d and %q, want %d", err, s.code, said.String(), want)
 		}
@@ -35,7 +35,7 @@ func TestUnfinishedReport(t *testing.T) {
 		}
 		return syscall.ENOSPC
 	}
-	if s.write(name, nil, full) || s.code != unreadable || !strings.Contains(said.String(), "no space left") {
+	if s.writeOutput(name, nil, full) || s.code != unreadable || !strings.Contains(said.String(), "no space left") {
 		t.Errorf("code %d: %s", s.code, said.String())
 	}
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {

@@ -27,7 +27,7 @@ func TestUnmap(t *testing.T) {
 		return n
 	}
 	before := resident()
-	unmap()
+	dropFilePages()
 	if after := resident(); after > before*3/4 {
 		t.Errorf("of %d kB of files %d are still resident", before, after)
 	}

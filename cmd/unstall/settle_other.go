@@ -4,4 +4,4 @@ package main
 
 import "context"
 
-func settle(context.Context) {}
+func releasePages(context.Context) {}

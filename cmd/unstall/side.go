@@ -12,30 +12,30 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// side diagnoses one run of a comparison, for reports that show both sides as a
-// whole; nil if there is nothing to be diagnosed in it.
-func (s *session) side(name string, slo time.Duration) *diagnose.Diagnosis {
+// diagnoseSide diagnoses one run of a comparison, for reports that show both sides whole; nil if
+// there is nothing to diagnose in it.
+func (s *session) diagnoseSide(name string, slo time.Duration) *diagnose.Diagnosis {
 	if name == "-" {
 		return nil // it has been read
 	}
-	if d := stored(name); d != nil {
+	if d := readDiagnosis(name); d != nil {
 		return d
 	}
 	quiet := *s // what is wrong with it has been said
 	quiet.err = io.Discard
-	b := quiet.read([]string{name})
+	b := quiet.readFiles([]string{name})
 	if b == nil {
 		return nil
 	}
-	d, err := diagnose.Run(context.Background(), b, diagnose.Options{SLO: slo, Version: version()})
+	d, err := diagnose.Run(context.Background(), b, diagnose.Options{SLO: slo, Version: programVersion()})
 	if err != nil || len(d.Verdicts) == 0 {
 		return nil
 	}
 	return d
 }
 
-// stored is a diagnosis that was written as JSON, nil if the file is none.
-func stored(name string) *diagnose.Diagnosis {
+// readDiagnosis reads a diagnosis that was written as JSON; nil if the file is none.
+func readDiagnosis(name string) *diagnose.Diagnosis {
 	f, err := format.File(name).Reader()
 	if err != nil {
 		return nil // is said when it is read as evidence

@@ -36,41 +36,41 @@ func (c *topCommand) Run(s *session) error {
 	}
 	found, err := discover.Resolve(ctx, c.Target, platform.Recognisers())
 	if err != nil {
-		s.said([]error{err})
+		s.reportUnresolved([]error{err})
 		return nil
 	}
-	watch, err := top.Open(ctx, found, describe(found), c.Every, counters(found))
+	watch, err := top.Open(ctx, found, describeTarget(found), c.Every, targetCounters(found))
 	if err != nil {
-		if !strings.HasPrefix(err.Error(), typed(found)+": ") {
-			err = fmt.Errorf("%s: %w", typed(found), err)
+		if !strings.HasPrefix(err.Error(), targetAsTyped(found)+": ") {
+			err = fmt.Errorf("%s: %w", targetAsTyped(found), err)
 		}
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return nil
 	}
-	err = c.show(ctx, s, watch)
+	err = c.showCounters(ctx, s, watch)
 	if closed := watch.Close(); closed != nil {
-		s.note("warning: %v", closed)
+		s.printNote("warning: %v", closed)
 	}
 	switch {
 	case errors.Is(err, top.ErrEnded):
-		s.note("warning: pid %d: %v", found.PID, err)
+		s.printNote("warning: pid %d: %v", found.PID, err)
 	case err != nil && !errors.Is(err, syscall.EPIPE):
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	}
 	return nil
 }
 
-// counters are those of a target's runtime; behind an address of which nothing else is known
-// only Go's can be.
-func counters(t discover.Target) *top.Counters {
+// targetCounters returns the counters of a target's runtime; behind an address of which nothing
+// else is known they can only be Go's.
+func targetCounters(t discover.Target) *top.Counters {
 	if t.Runtime == "" && t.URL != nil {
 		return &top.Go
 	}
 	return top.CountersOf(t.Runtime)
 }
 
-// show draws on a terminal, else writes tables.
-func (c *topCommand) show(ctx context.Context, s *session, watch *top.Watch) error {
+// showCounters draws on a terminal; elsewhere it writes tables.
+func (c *topCommand) showCounters(ctx context.Context, s *session, watch *top.Watch) error {
 	if c.For > 0 {
 		limited, cancel := context.WithTimeout(ctx, c.For+c.Every/2) // with the table of its end
 		defer cancel()

@@ -39,7 +39,7 @@ type tryCommand struct {
 const lead = time.Second
 
 func (c *tryCommand) Run(s *session) error {
-	form, err := c.form(false)
+	form, err := c.chooseForm(false)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c *tryCommand) Run(s *session) error {
 	case setting.Host && !c.Host:
 		return fmt.Errorf("%s is a setting of the whole host: it would affect every process here for %s; to allow it: --host", name, c.For)
 	case setting.Host && os.Geteuid() != 0:
-		s.fail(unreadable, fmt.Errorf("%s is a setting of the whole host and needs root: sudo unstall try …", name))
+		s.reportError(unreadable, fmt.Errorf("%s is a setting of the whole host and needs root: sudo unstall try …", name))
 		return nil
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -66,21 +66,21 @@ func (c *tryCommand) Run(s *session) error {
 	target, err := discover.Resolve(ctx, c.Target, platform.Recognisers())
 	switch {
 	case err != nil:
-		s.said([]error{err})
+		s.reportUnresolved([]error{err})
 		return nil
 	case target.PID == 0:
-		s.fail(unreadable, fmt.Errorf("%s: no process of this host serves it: nothing to change here", c.Target))
+		s.reportError(unreadable, fmt.Errorf("%s: no process of this host serves it: nothing to change here", c.Target))
 		return nil
 	}
 	change, err := experiment.Find(ctx, c.Setting, target)
 	if err != nil {
-		return s.untried(err)
+		return s.reportUntried(err)
 	}
 	plan, err := change.NewPlan(c.For, c.Blocks)
 	if err != nil {
 		return err
 	}
-	sends, err := c.sending(plan.All() + 2*lead)
+	sends, err := c.newSending(plan.All() + 2*lead)
 	if err != nil {
 		return err
 	}
@@ -88,25 +88,25 @@ func (c *tryCommand) Run(s *session) error {
 		plan.Seed = 1 + rand.Uint64N(1e6) // short enough to be typed again
 	}
 	found := record.Find(ctx, all.Probes, []discover.Target{target})
-	if !s.recordable(found) {
+	if !s.checkRecordable(found) {
 		return nil
 	}
-	s.note("%s", describe(target))
-	s.note("changing %s of %s for %s: %s alternating with %s, %d blocks of two turns of %s in random order (--seed %d)", name, change.Place.Affects, plan.All(), change.Tried, change.Was, plan.Blocks, plan.Turn, plan.Seed)
+	s.printNote("%s", describeTarget(target))
+	s.printNote("changing %s of %s for %s: %s alternating with %s, %d blocks of two turns of %s in random order (--seed %d)", name, change.Place.Affects, plan.All(), change.Tried, change.Was, plan.Blocks, plan.Turn, plan.Seed)
 	if on := found.SwitchesOn(); setting.Told && len(on) > 0 {
-		s.note("switching on during that time: %s", strings.Join(on, ", "))
+		s.printNote("switching on during that time: %s", strings.Join(on, ", "))
 	}
-	s.note("unstall restores %s at the end, even if it is interrupted (Ctrl-C ends it early)", change.Was)
-	c.run(ctx, s, form, trial{change, plan, target, found, sends})
+	s.printNote("unstall restores %s at the end, even if it is interrupted (Ctrl-C ends it early)", change.Was)
+	c.runTrial(ctx, s, form, trial{change, plan, target, found, sends})
 	return nil
 }
 
-// untried says why nothing is tried.
-func (s *session) untried(err error) error {
+// reportUntried prints why nothing is tried; it returns an error of wrong use to the caller.
+func (s *session) reportUntried(err error) error {
 	if errors.Is(err, experiment.ErrUse) {
 		return err
 	}
-	s.fail(unreadable, err)
+	s.reportError(unreadable, err)
 	return nil
 }
 
@@ -119,18 +119,18 @@ type trial struct {
 	sends  *sending
 }
 
-// run tries it, measures what was recorded meanwhile and writes what it did.
-func (c *tryCommand) run(ctx context.Context, s *session, form present.Form, x trial) {
+// runTrial alternates the setting, measures what was recorded meanwhile and writes the result.
+func (c *tryCommand) runTrial(ctx context.Context, s *session, form present.Form, x trial) {
 	all := x.plan.All() + 2*lead
 	loan, err := experiment.NewTrial(x.Change, time.Now().Add(all+lead+all/10))
 	if err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return
 	}
 	r := x.NewResult(x.target, x.plan)
-	r.ToolVersion = version()
+	r.ToolVersion = programVersion()
 	x.plan.Tell = func(block int, value string) {
-		s.note("block %d of %d: %s=%s", block+1, x.plan.Blocks, x.Place.Name, value)
+		s.printNote("block %d of %d: %s=%s", block+1, x.plan.Blocks, x.Place.Name, value)
 	}
 	ctx, done := experiment.While(ctx, x.target.PID)
 	defer done()
@@ -144,23 +144,23 @@ func (c *tryCommand) run(ctx context.Context, s *session, form present.Form, x t
 		back = true
 		restored, err := loan.End(context.WithoutCancel(ctx))
 		if err != nil {
-			s.fail(unreadable, err)
+			s.reportError(unreadable, err)
 			return
 		}
 		r.Restored = &restored
 	}
-	opt := record.Options{For: all + lead, Passive: !x.Setting.Told, NoFlight: true, Path: c.Capture, Tool: version(), Command: os.Args,
-		Warn: func(text string) { s.note("warning: %s", text) },
-		Fail: func(err error) { s.fail(unreadable, err) },
+	opt := record.Options{For: all + lead, Passive: !x.Setting.Told, NoFlight: true, Path: c.Capture, Tool: programVersion(), Command: os.Args,
+		Warn: func(text string) { s.printNote("warning: %s", text) },
+		Fail: func(err error) { s.reportError(unreadable, err) },
 		Beside: func(ctx context.Context, sink probe.Sink) error {
 			load := make(chan error, 1)
 			loading, end := context.WithCancel(ctx)
 			if x.sends != nil {
-				go func() { load <- x.sends.run(s, []discover.Target{x.target})(loading, sink) }()
+				go func() { load <- x.sends.runLoad(s, []discover.Target{x.target})(loading, sink) }()
 			} else {
 				load <- nil
 			}
-			pause(ctx, lead)
+			sleepContext(ctx, lead)
 			r.Window.Start = time.Now()
 			was, tried, early = loan.Alternate(ctx, x.plan)
 			r.Window.End = time.Now()
@@ -171,53 +171,53 @@ func (c *tryCommand) run(ctx context.Context, s *session, form present.Form, x t
 	path, err := x.found.Record(ctx, opt)
 	putBack() // also where nothing could be recorded
 	if err != nil && (path == "" || ctx.Err() == nil) {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	}
-	s.early(ctx, r, early)
+	s.reportEarlyEnd(ctx, r, early)
 	if path == "" {
 		return
 	}
-	s.note("saved %s", path)
+	s.printNote("saved %s", path)
 	if len(was) == 0 {
 		if s.code == 0 { // else why has been said
-			s.fail(unreadable, fmt.Errorf("%s=%s: interrupted before one block was complete: nothing to compare", x.Place.Name, x.Tried))
+			s.reportError(unreadable, fmt.Errorf("%s=%s: interrupted before one block was complete: nothing to compare", x.Place.Name, x.Tried))
 		}
 		return
 	}
 	r.Capture = path
-	b := s.read([]string{path})
+	b := s.readFiles([]string{path})
 	if b == nil {
 		return
 	}
 	measure := compare.MeasureOptions{SLO: c.SLO}
 	if err := r.Compare(experiment.Measured(b, was, x.target.PID, measure), experiment.Measured(b, tried, x.target.PID, measure)); err != nil {
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 		return
 	}
-	s.write(c.Output, []string{path}, func(w io.Writer) error { return form.Try(w, r) })
+	s.writeOutput(c.Output, []string{path}, func(w io.Writer) error { return form.Try(w, r) })
 }
 
-// early says why a try ended before its time.
-func (s *session) early(ctx context.Context, r *experiment.Result, err error) {
+// reportEarlyEnd prints why a try ended before its time.
+func (s *session) reportEarlyEnd(ctx context.Context, r *experiment.Result, err error) {
 	switch {
 	case err == nil:
 		return
 	case experiment.Gone(context.Cause(ctx)):
 		r.Early = context.Cause(ctx).Error()
-		s.fail(unreadable, context.Cause(ctx))
+		s.reportError(unreadable, context.Cause(ctx))
 	case ctx.Err() != nil:
 		r.Early = "interrupted"
 	default:
 		r.Early = err.Error()
-		s.fail(unreadable, err)
+		s.reportError(unreadable, err)
 	}
 	if r.Restored != nil && !r.Restored.Gone && !r.Restored.Kept {
-		s.note("%s is %s again", r.Setting, r.Restored.Now)
+		s.printNote("%s is %s again", r.Setting, r.Restored.Now)
 	}
 }
 
-// pause waits, no longer than the context lasts.
-func pause(ctx context.Context, d time.Duration) {
+// sleepContext waits for d or until ctx ends.
+func sleepContext(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

@@ -17,8 +17,8 @@ func (*versionCommand) Run(s *session) error {
 // The linker sets both (-X main.release=0.1.0 -X main.commit=abc1234).
 var release, commit string
 
-// version is the release, else what the toolchain recorded.
-func version() string {
+// programVersion returns the release, else the version that the toolchain recorded.
+func programVersion() string {
 	if release != "" {
 		return release
 	}
@@ -33,9 +33,9 @@ func version() string {
 func versionLine() string {
 	from := cmp.Or(commit, recordedCommit())
 	if from == "" {
-		return fmt.Sprintf("unstall %s (%s)", version(), runtime.Version())
+		return fmt.Sprintf("unstall %s (%s)", programVersion(), runtime.Version())
 	}
-	return fmt.Sprintf("unstall %s (commit %s, %s)", version(), from, runtime.Version())
+	return fmt.Sprintf("unstall %s (commit %s, %s)", programVersion(), from, runtime.Version())
 }
 
 // recordedCommit is the commit the toolchain recorded, "" if none.

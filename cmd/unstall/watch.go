@@ -56,22 +56,22 @@ func (c *watchCommand) Run(s *session) error {
 	case c.Series:
 		return listSeries(s.out)
 	case c.Generate != "":
-		return c.generate(s)
+		return c.generateRules(s)
 	case c.Check == "" && c.Fail:
 		return errors.New("--fail needs --check: also give --check RULES")
 	case c.Check == "":
-		return c.live(s)
+		return c.watchLive(s)
 	case len(c.Targets) == 0:
 		return errors.New("--check: give a recording: captures, logs, or tables of figures (CSV)")
 	}
-	return c.check(s)
+	return c.checkRecordings(s)
 }
 
-// check holds rules against recordings.
-func (c *watchCommand) check(s *session) error {
+// checkRecordings evaluates rules against recordings.
+func (c *watchCommand) checkRecordings(s *session) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	sources, ok := c.sources(s)
+	sources, ok := c.readSources(s)
 	if !ok {
 		return nil
 	}
@@ -83,15 +83,15 @@ func (c *watchCommand) check(s *session) error {
 	}
 	rules, err := rulesOf(c.Check, also)
 	if err != nil {
-		s.fail(wrongUse, err)
+		s.reportError(wrongUse, err)
 		return nil
 	}
 	r, err := replay.Run(ctx, rules, nil, sources)
 	if err != nil {
-		s.fail(unreadable, errors.New("interrupted"))
+		s.reportError(unreadable, errors.New("interrupted"))
 		return nil
 	}
-	s.write("", nil, func(w io.Writer) error {
+	s.writeOutput("", nil, func(w io.Writer) error {
 		if c.Format == "json" {
 			return r.JSON(w, len(rules))
 		}
@@ -103,9 +103,9 @@ func (c *watchCommand) check(s *session) error {
 	return nil
 }
 
-// sources reads what was recorded: tables of figures by themselves, all else as evidence of one
-// incident.
-func (c *watchCommand) sources(s *session) (all []replay.Source, ok bool) {
+// readSources reads recordings: each table of figures by itself, all other files as the evidence
+// of one incident.
+func (c *watchCommand) readSources(s *session) (all []replay.Source, ok bool) {
 	var files []string
 	for _, name := range c.Targets {
 		f, err := os.Open(name)
@@ -120,15 +120,15 @@ func (c *watchCommand) sources(s *session) (all []replay.Source, ok bool) {
 			files = append(files, name)
 			continue
 		case err != nil:
-			s.fail(unreadable, err)
+			s.reportError(unreadable, err)
 			return nil, false
 		case odd > 0:
-			s.note("warning: %s: %d figures were not understood", name, odd)
+			s.printNote("warning: %s: %d figures were not understood", name, odd)
 		}
 		all = append(all, of...)
 	}
 	if len(files) > 0 {
-		b := s.read(files)
+		b := s.readFiles(files)
 		if b == nil {
 			return nil, false
 		}
@@ -155,8 +155,8 @@ func rulesOf(name string, also []string) ([]rule.Rule, error) {
 	return rule.Load(f, name, slices.Compact(also))
 }
 
-// generate writes what rules are for another system.
-func (c *watchCommand) generate(s *session) error {
+// generateRules writes the rules in the form of another system.
+func (c *watchCommand) generateRules(s *session) error {
 	form, ok := generate.Of(c.Generate)
 	if !ok {
 		if meant := suggest.Nearest(c.Generate, generate.Names()); meant != "" {
@@ -166,7 +166,7 @@ func (c *watchCommand) generate(s *session) error {
 	}
 	rules, err := rulesOf(c.Rules, nil)
 	if err != nil {
-		s.fail(wrongUse, err)
+		s.reportError(wrongUse, err)
 		return nil
 	}
 	return form.Write(s.out, rules)

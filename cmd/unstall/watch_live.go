@@ -25,11 +25,11 @@ import (
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
-// live watches processes until it is told to stop.
-func (c *watchCommand) live(s *session) error {
+// watchLive watches processes until the program is interrupted.
+func (c *watchCommand) watchLive(s *session) error {
 	rules, err := rulesOf(c.Rules, nil)
 	if err != nil {
-		s.fail(wrongUse, err)
+		s.reportError(wrongUse, err)
 		return nil
 	}
 	if len(c.Targets) > 0 && c.Discover {
@@ -51,21 +51,21 @@ func (c *watchCommand) live(s *session) error {
 	debug.SetMemoryLimit(48 << 20) // of 64 MiB that it may take
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	go settle(ctx)
+	go releasePages(ctx)
 	out := s.out
 	if c.Log != "" {
 		f, err := os.OpenFile(c.Log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 		if err != nil {
-			s.fail(unreadable, fmt.Errorf("--log %s: %w", c.Log, errors.Unwrap(err)))
+			s.reportError(unreadable, fmt.Errorf("--log %s: %w", c.Log, errors.Unwrap(err)))
 			return nil
 		}
 		defer f.Close()
 		out = f
 	}
-	probes, others := (&recording{}).probes()
-	kernel, _ := (&recording{Kernel: true}).probes()
-	opt := watch.Options{Targets: c.Targets, Discover: c.Discover, Except: os.Getpid(), Rules: rules, Dir: c.dir(), RingSize: size, Captures: captures, After: c.After, Sample: c.Sample, Quiet: c.Quiet,
-		Tool: version(), Command: os.Args, Log: out, Probes: probes, Others: others, Kernel: kernel,
+	probes, others := (&recording{}).chooseProbes()
+	kernel, _ := (&recording{Kernel: true}).chooseProbes()
+	opt := watch.Options{Targets: c.Targets, Discover: c.Discover, Except: os.Getpid(), Rules: rules, Dir: c.stateDir(), RingSize: size, Captures: captures, After: c.After, Sample: c.Sample, Quiet: c.Quiet,
+		Tool: programVersion(), Command: os.Args, Log: out, Probes: probes, Others: others, Kernel: kernel,
 		Resolve: func(ctx context.Context, arg string) (discover.Target, error) {
 			return discover.Resolve(ctx, arg, platform.Recognisers())
 		},
@@ -76,16 +76,16 @@ func (c *watchCommand) live(s *session) error {
 			}
 			return all, err
 		},
-		Diagnose: c.diagnose,
+		Diagnose: c.diagnoseCapture,
 		Brief:    sentence.Brief,
 	}
 	if c.SLO != nil {
 		opt.SLO = *c.SLO
 	}
-	if opt.Stores, err = c.stores(); err != nil {
+	if opt.Stores, err = c.openStores(); err != nil {
 		return err
 	}
-	token, err := c.token()
+	token, err := c.readToken()
 	if err != nil {
 		return err
 	}
@@ -104,12 +104,12 @@ func (c *watchCommand) live(s *session) error {
 	return w.Run(ctx)
 }
 
-// stores are those that are sent figures.
-func (c *watchCommand) stores() (all []exporter.Store, err error) {
+// openStores returns the stores that figures are sent to.
+func (c *watchCommand) openStores() (all []exporter.Store, err error) {
 	if c.Push < time.Second {
 		return nil, fmt.Errorf("--push-every %s: give 1s or more", c.Push)
 	}
-	token, err := c.token()
+	token, err := c.readToken()
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,8 @@ func (c *watchCommand) stores() (all []exporter.Store, err error) {
 	return all, nil
 }
 
-// token is what stores and receivers know us by, "" none.
-func (c *watchCommand) token() (string, error) {
+// readToken returns the token for stores and webhooks, "" for none.
+func (c *watchCommand) readToken() (string, error) {
 	if c.Token == "" {
 		return os.Getenv("UNSTALL_TOKEN"), nil
 	}
@@ -149,8 +149,8 @@ func (c *watchCommand) token() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// dir is where the ring lies, and what is remembered.
-func (c *watchCommand) dir() string {
+// stateDir returns the directory of the ring, the captures and the usual values.
+func (c *watchCommand) stateDir() string {
 	switch state, home := os.Getenv("XDG_STATE_HOME"), os.Getenv("HOME"); {
 	case c.Dir != "":
 		return c.Dir
@@ -164,9 +164,9 @@ func (c *watchCommand) dir() string {
 	return filepath.Join(os.TempDir(), "unstall")
 }
 
-// diagnose has another process diagnose a capture: what that takes of memory is given back, and the
-// watch goes on.
-func (c *watchCommand) diagnose(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
+// diagnoseCapture has another process diagnose a capture, so that its memory is returned to the
+// host and the watch goes on.
+func (c *watchCommand) diagnoseCapture(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

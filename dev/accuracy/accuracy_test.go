@@ -41,7 +41,7 @@ func TestServices(t *testing.T) {
 			}
 			t.Errorf("%s: unknown cause %q: unstall causes lists them", s.Name, id)
 		}
-		for _, p := range s.Known.programs() {
+		for _, p := range s.Known.allPrograms() {
 			var want string
 			switch {
 			case p.Runtime == "go":
@@ -69,7 +69,7 @@ func TestServices(t *testing.T) {
 			case strings.HasPrefix(p.Runtime, "jvm"):
 				want = filepath.Join(s.Dir, or(p.Program, "Main.java"))
 			case strings.HasPrefix(p.Runtime, "dotnet"):
-				want = filepath.Join(s.Dir, or(p.Program, s.folder()+".csproj"))
+				want = filepath.Join(s.Dir, or(p.Program, s.folderName()+".csproj"))
 			default:
 				continue
 			}
@@ -119,7 +119,7 @@ func TestOnEach(t *testing.T) {
 	s := service{Name: "tea", Dir: "lab/tea", Known: Known{About: "tea", Runtimes: []string{"dotnet31", "dotnet9"}}}
 	var got []string
 	for _, one := range s.onEach() {
-		got = append(got, one.Name+" "+one.Known.Runtime+" "+one.folder()+" "+stem(one.Name, 2))
+		got = append(got, one.Name+" "+one.Known.Runtime+" "+one.folderName()+" "+fileStem(one.Name, 2))
 	}
 	if d := cmp.Diff([]string{"tea/dotnet31 dotnet31 tea tea-dotnet31-2", "tea/dotnet9 dotnet9 tea tea-dotnet9-2"}, got); d != "" {
 		t.Error(d)
@@ -195,7 +195,7 @@ func TestSick(t *testing.T) {
 		{found: []string{"b", "a"}, title: "milk", why: "milk"},
 	} {
 		c := Case{Found: x.found, Title: x.title}
-		c.sick(&diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Title: x.title}}}, k)
+		c.judgeSick(&diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Title: x.title}}}, k)
 		if c.Right != x.right || !strings.Contains(c.Why, x.why) {
 			t.Errorf("%v %q: right %v, %q", x.found, x.title, c.Right, c.Why)
 		}
@@ -213,7 +213,7 @@ func TestPageWithoutRows(t *testing.T) {
 		t.Error(d)
 	}
 	var page bytes.Buffer
-	if err := r.markdown(&page); err != nil {
+	if err := r.writeMarkdown(&page); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"# Stacks\n", "| 0 % (0 of 1 recordings) |", "| service.pool-exhausted | service.pool-exhausted | right | — | — | nothing: **wrong**: nothing found |"} {
@@ -226,11 +226,11 @@ func TestPageWithoutRows(t *testing.T) {
 func TestArguments(t *testing.T) {
 	d := demand{Rate: 20, Poisson: true, Paths: []string{"/a", "/b"}, Spike: "5x@4s,2s", Method: "POST", Body: "{}"}
 	want := "load http://host:1/a -d 3s --seed 2 --path /a --path /b -r 20 --poisson -X POST --body {} --spike 5x@4s,2s"
-	if got := strings.Join(d.arguments("host:1", 3*time.Second, false, 2), " "); got != want {
+	if got := strings.Join(d.loadArgs("host:1", 3*time.Second, false, 2), " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	want = "load http://host:1/a -d 3s --seed 1 -r 10"
-	if got := strings.Join(demand{Ramp: "10:400", Paths: []string{"/a"}}.arguments("host:1", 3*time.Second, true, 1), " "); got != want {
+	if got := strings.Join(demand{Ramp: "10:400", Paths: []string{"/a"}}.loadArgs("host:1", 3*time.Second, true, 1), " "); got != want {
 		t.Errorf("warming up: got  %s\nwant %s", got, want)
 	}
 }
@@ -254,7 +254,7 @@ func TestPage(t *testing.T) {
 		t.Error("it passes with a false alarm")
 	}
 	var got bytes.Buffer
-	if err := r.markdown(&got); err != nil {
+	if err := r.writeMarkdown(&got); err != nil {
 		t.Fatal(err)
 	}
 	golden := filepath.Join("testdata", "page.md")
@@ -281,7 +281,7 @@ func TestPageAgain(t *testing.T) {
 	})
 	r.Again = true
 	var page bytes.Buffer
-	if err := r.markdown(&page); err != nil {
+	if err := r.writeMarkdown(&page); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"| the same, when they were recorded | ≥ 95 % | 1 of 2 recordings |", "right (when it was recorded: nothing)"} {
@@ -300,7 +300,7 @@ func TestPageFiles(t *testing.T) {
 		{Service: "other", Run: 1, Healthy: true, Found: []string{}, Right: true},
 	})
 	var page bytes.Buffer
-	if err := r.markdown(&page); err != nil {
+	if err := r.writeMarkdown(&page); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"| 33 % (1 of 3 services) |", "| nothing: **wrong**: nothing found |", "| nothing: right |", "| **error**: cannot be read |", "| — | — | — |"} {
@@ -342,7 +342,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range again {
-		if c.asked() && (c.Said == nil || c.Said.First != c.First() || c.Said.Right != c.Right) {
+		if c.wasDiagnosed() && (c.Said == nil || c.Said.First != c.First() || c.Said.Right != c.Right) {
 			t.Errorf("%s: said when it was recorded %+v, now %s", c.Service, c.Said, c.First())
 		}
 	}

@@ -20,13 +20,13 @@ func diagnoseKept(ctx context.Context, o options) (cases []Case, err error) {
 			now[services[i].Name] = &services[i].Known
 		}
 	} else {
-		say("warning: the answers are those of when it was recorded: %v", err)
+		logLine("warning: the answers are those of when it was recorded: %v", err)
 	}
 	all, err := readKept(o.again)
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, bare(o.again, all, now)...)
+	all = append(all, handMadeCaptures(o.again, all, now)...)
 	for _, k := range all {
 		if !o.only.MatchString(k.Service) || k.Lab != nil && o.noLabs {
 			continue
@@ -34,11 +34,11 @@ func diagnoseKept(ctx context.Context, o options) (cases []Case, err error) {
 		if known := now[k.Service]; known != nil && k.Known != nil {
 			k.Known.Answer, k.Known.Healthy, k.About = known.Answer, known.Healthy, known.About
 		}
-		c := judge(ctx, o, o.again, k)
+		c := judgeRun(ctx, o, o.again, k)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		say("%s", c)
+		logLine("%s", c)
 		cases = append(cases, c)
 	}
 	if len(cases) == 0 {
@@ -67,17 +67,18 @@ func readKept(dir string) (all []*Kept, err error) {
 	return all, nil
 }
 
-// bare are captures with a service's name that were made by hand.
-func bare(dir string, all []*Kept, known map[string]*Known) (more []*Kept) {
+// handMadeCaptures returns the captures in dir that have a service's name and no file of what is
+// known beside them: they were made by hand.
+func handMadeCaptures(dir string, all []*Kept, known map[string]*Known) (more []*Kept) {
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		capture := stem(name, 1) + ".unstall"
+		capture := fileStem(name, 1) + ".unstall"
 		if _, err := os.Stat(filepath.Join(dir, capture)); err != nil || slices.ContainsFunc(all, func(k *Kept) bool { return k.Capture == capture }) {
 			continue
 		}
 		of := *known[name]
 		k := &Kept{Service: name, Run: 1, Known: &of, About: of.About, Runtime: of.Runtime, SLO: of.SLO, Capture: capture}
 		if of.Rows {
-			rows, _ := filepath.Glob(filepath.Join(dir, stem(name, 1)+".requests-*.txt")) // the pattern is well-formed
+			rows, _ := filepath.Glob(filepath.Join(dir, fileStem(name, 1)+".requests-*.txt")) // the pattern is well-formed
 			for _, file := range rows {
 				k.Rows = append(k.Rows, strings.TrimPrefix(file, dir+string(filepath.Separator)))
 			}

@@ -33,64 +33,65 @@ type started struct {
 	listens func(host, port string) []string
 }
 
-// prepare builds all programs of a service, so that nothing is built while one runs.
-func (s *service) prepare(ctx context.Context, o options) error {
+// buildPrograms builds all programs of a service, so that nothing is built while one runs.
+func (s *service) buildPrograms(ctx context.Context, o options) error {
 	s.built = make(map[string]started)
-	for _, p := range s.Known.programs() {
-		if _, ok := s.built[p.key()]; ok {
+	for _, p := range s.Known.allPrograms() {
+		if _, ok := s.built[p.buildKey()]; ok {
 			continue
 		}
-		how, err := s.build(ctx, o, p)
+		how, err := s.buildProgram(ctx, o, p)
 		if err != nil {
 			return err
 		}
-		s.built[p.key()] = how
+		s.built[p.buildKey()] = how
 	}
 	return nil
 }
 
-// key tells programs of a service apart.
-func (p program) key() string { return p.Runtime + " " + p.Program }
+// buildKey tells programs of a service apart by what is built for them.
+func (p program) buildKey() string { return p.Runtime + " " + p.Program }
 
-// folder is the name of the service's folder.
-func (s *service) folder() string { return filepath.Base(s.Dir) }
+// folderName returns the name of the service's folder.
+func (s *service) folderName() string { return filepath.Base(s.Dir) }
 
-// build builds a program of a service.
-func (s *service) build(ctx context.Context, o options, p program) (started, error) {
+// buildProgram builds a program of a service and returns how it is started.
+func (s *service) buildProgram(ctx context.Context, o options, p program) (started, error) {
 	if major, ok := strings.CutPrefix(p.Runtime, "jvm"); ok {
 		n, err := strconv.Atoi(major)
 		if err != nil {
 			return started{}, err
 		}
-		return s.java(ctx, o, p, n)
+		return s.buildJava(ctx, o, p, n)
 	}
 	switch p.Runtime {
 	case "go":
-		return s.golang(ctx, o, p)
+		return s.buildGo(ctx, o, p)
 	case "c":
-		return s.c(ctx, o, p)
+		return s.buildC(ctx, o, p)
 	case "rust":
-		return s.rust(ctx, o, p)
+		return s.buildRust(ctx, o, p)
 	case "redis":
-		return redis(ctx)
+		return prepareRedis(ctx)
 	case "nginx":
-		return s.nginx(ctx, p)
+		return s.prepareNginx(ctx, p)
 	case "php":
-		return s.php(ctx, p)
+		return s.preparePHP(ctx, p)
 	case "postgres":
-		return s.postgres(ctx, o, p)
+		return s.preparePostgres(ctx, o, p)
 	case "mariadb":
-		return s.mariadb(ctx, o, p)
+		return s.prepareMariaDB(ctx, o, p)
 	case "node":
-		return s.node(ctx, p)
+		return s.prepareNode(ctx, p)
 	case "python":
-		return s.python(ctx, p)
+		return s.preparePython(ctx, p)
 	}
-	return s.dotnet(ctx, p)
+	return s.buildDotnet(ctx, p)
 }
 
-// tool is the unstall that is asked.
-func tool(ctx context.Context, o options) (string, error) {
+// buildUnstall returns the path of the unstall to measure: the one that -unstall names, else one
+// that it builds.
+func buildUnstall(ctx context.Context, o options) (string, error) {
 	if o.binary != "" {
 		return filepath.Abs(o.binary)
 	}
@@ -101,9 +102,9 @@ func tool(ctx context.Context, o options) (string, error) {
 	return goBuild(ctx, ".", "./cmd/unstall", filepath.Join(o.work, "unstall"), flags...)
 }
 
-// golang builds a package of the services' module, with the modules it asks for.
-func (s *service) golang(ctx context.Context, o options, p program) (started, error) {
-	name := path.Join(".", s.folder())
+// buildGo builds a package of the services' module, with the modules it needs.
+func (s *service) buildGo(ctx context.Context, o options, p program) (started, error) {
+	name := path.Join(".", s.folderName())
 	if p.Program != "" {
 		name = path.Clean(p.Program)
 	}
@@ -122,16 +123,16 @@ func goBuild(ctx context.Context, dir, pkg, bin string, flags ...string) (string
 	return bin, nil
 }
 
-// java compiles a service's files with the javac of the JDK that runs them, if it has
-// one, for its release, else with one that is older.
-func (s *service) java(ctx context.Context, o options, p program, major int) (started, error) {
-	home, err := build.FindJDK(ctx, major, true, progress)
+// buildJava compiles a service's files with the javac of the JDK that runs them, if it has one,
+// for its release, else with an older one.
+func (s *service) buildJava(ctx context.Context, o options, p program, major int) (started, error) {
+	home, err := build.FindJDK(ctx, major, true, reportProgress)
 	if err != nil {
 		return started{}, err
 	}
 	javac, release := filepath.Join(home, "bin", "javac"), major
 	if _, err := os.Stat(javac); err != nil {
-		if javac, err = build.FindJavac(ctx, true, progress); err != nil {
+		if javac, err = build.FindJavac(ctx, true, reportProgress); err != nil {
 			return started{}, err
 		}
 		release = min(major, releaseOf(ctx, javac))
@@ -144,7 +145,7 @@ func (s *service) java(ctx context.Context, o options, p program, major int) (st
 		}
 		jars = append(jars, file)
 	}
-	classes, err := build.Java(ctx, javac, "accuracy-"+s.folder(), os.DirFS(s.Dir), jars, release, progress)
+	classes, err := build.Java(ctx, javac, "accuracy-"+s.folderName(), os.DirFS(s.Dir), jars, release, reportProgress)
 	if err != nil {
 		return started{}, err
 	}
@@ -171,10 +172,10 @@ func releaseOf(ctx context.Context, javac string) int {
 // central is Maven Central.
 const central = "https://repo1.maven.org/maven2/"
 
-// fetch returns a jar that was fetched before, else fetches it.
+// fetch returns the path of a jar, which it downloads unless dir has it already.
 func (j jar) fetch(ctx context.Context, dir string) (file string, err error) {
 	file = filepath.Join(dir, path.Base(j.URL))
-	if content, err := os.ReadFile(file); err == nil && j.is(content) {
+	if content, err := os.ReadFile(file); err == nil && j.matchesSum(content) {
 		return file, nil
 	}
 	if !strings.HasPrefix(j.URL, central) {
@@ -195,7 +196,7 @@ func (j jar) fetch(ctx context.Context, dir string) (file string, err error) {
 		return "", err
 	case answer.StatusCode != http.StatusOK:
 		return "", fmt.Errorf("%s: %s", j.URL, answer.Status)
-	case !j.is(content):
+	case !j.matchesSum(content):
 		return "", fmt.Errorf("%s is not the file that was expected: its SHA-256 is %x", j.URL, sha256.Sum256(content))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -204,10 +205,12 @@ func (j jar) fetch(ctx context.Context, dir string) (file string, err error) {
 	return file, os.WriteFile(file, content, 0o644)
 }
 
-func (j jar) is(content []byte) bool { return fmt.Sprintf("%x", sha256.Sum256(content)) == j.SHA256 }
+func (j jar) matchesSum(content []byte) bool {
+	return fmt.Sprintf("%x", sha256.Sum256(content)) == j.SHA256
+}
 
-// c compiles a program of one file.
-func (s *service) c(ctx context.Context, o options, p program) (started, error) {
+// buildC compiles a program of one file.
+func (s *service) buildC(ctx context.Context, o options, p program) (started, error) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
 		return started{}, fmt.Errorf("%w: a C compiler (cc)", errSkip)
@@ -216,7 +219,7 @@ func (s *service) c(ctx context.Context, o options, p program) (started, error) 
 	if p.Program != "" {
 		name = p.Program
 	}
-	bin := filepath.Join(o.work, "bin", s.folder()+"-"+strings.TrimSuffix(path.Base(name), ".c"))
+	bin := filepath.Join(o.work, "bin", s.folderName()+"-"+strings.TrimSuffix(path.Base(name), ".c"))
 	if err := os.MkdirAll(filepath.Dir(bin), 0o755); err != nil {
 		return started{}, err
 	}
@@ -227,10 +230,11 @@ func (s *service) c(ctx context.Context, o options, p program) (started, error) 
 	return started{bin: bin}, nil
 }
 
-// rust compiles a program of one file, or the package of a folder with the crates that its Cargo.lock pins.
-func (s *service) rust(ctx context.Context, o options, p program) (started, error) {
+// buildRust compiles a program of one file, or the package of a folder with the crates that its
+// Cargo.lock pins.
+func (s *service) buildRust(ctx context.Context, o options, p program) (started, error) {
 	if _, err := os.Stat(filepath.Join(s.Dir, "Cargo.lock")); err == nil {
-		return s.cargo(ctx, o, cmp.Or(p.Program, s.folder()))
+		return s.buildCargo(ctx, o, cmp.Or(p.Program, s.folderName()))
 	}
 	rustc, err := exec.LookPath("rustc")
 	if err != nil {
@@ -240,7 +244,7 @@ func (s *service) rust(ctx context.Context, o options, p program) (started, erro
 	if p.Program != "" {
 		name = p.Program
 	}
-	bin := filepath.Join(o.work, "bin", s.folder()+"-"+strings.TrimSuffix(path.Base(name), ".rs"))
+	bin := filepath.Join(o.work, "bin", s.folderName()+"-"+strings.TrimSuffix(path.Base(name), ".rs"))
 	if err := os.MkdirAll(filepath.Dir(bin), 0o755); err != nil {
 		return started{}, err
 	}
@@ -251,28 +255,28 @@ func (s *service) rust(ctx context.Context, o options, p program) (started, erro
 	return started{bin: bin}, nil
 }
 
-// cargo builds the package in a service's folder, of which it runs the program with the name. What it built before it
-// finds again in the folder of work.
-func (s *service) cargo(ctx context.Context, o options, name string) (started, error) {
+// buildCargo builds the package in a service's folder and returns its program with the given name.
+// Builds are kept in the work folder, so that the next run reuses them.
+func (s *service) buildCargo(ctx context.Context, o options, name string) (started, error) {
 	if _, err := exec.LookPath("cargo"); err != nil {
 		return started{}, fmt.Errorf("%w: Rust's cargo", errSkip)
 	}
-	target, err := filepath.Abs(filepath.Join(o.work, "cargo", s.folder()))
+	target, err := filepath.Abs(filepath.Join(o.work, "cargo", s.folderName()))
 	if err != nil {
 		return started{}, err
 	}
-	say("cargo build %s", s.folder())
+	logLine("cargo build %s", s.folderName())
 	cmd := exec.CommandContext(ctx, "cargo", "build", "--release", "--locked", "--quiet", "--target-dir", target)
 	cmd.Dir = s.Dir
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return started{}, fmt.Errorf("cargo build %s: %w: %s", s.folder(), err, lastLine(said))
+		return started{}, fmt.Errorf("cargo build %s: %w: %s", s.folderName(), err, lastLine(said))
 	}
 	return started{bin: filepath.Join(target, "release", name)}, nil
 }
 
-// redis is a Redis that keeps nothing.
-func redis(ctx context.Context) (started, error) {
-	bin, err := build.FindRedis(ctx, true, progress)
+// prepareRedis returns how a Redis without persistence is started.
+func prepareRedis(ctx context.Context) (started, error) {
+	bin, err := build.FindRedis(ctx, true, reportProgress)
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
@@ -289,9 +293,10 @@ $(cat "$1")
 end" >` + name + ` && exec "$0" ` + become
 }
 
-// nginx is an nginx that reads a configuration in the service's folder. $ADDR and $ADDR_NAME stand for addresses there.
-func (s *service) nginx(ctx context.Context, p program) (started, error) {
-	bin, err := build.FindNginx(ctx, true, progress)
+// prepareNginx returns how an nginx is started that reads a configuration in the service's folder,
+// where $ADDR and $ADDR_NAME stand for addresses.
+func (s *service) prepareNginx(ctx context.Context, p program) (started, error) {
+	bin, err := build.FindNginx(ctx, true, reportProgress)
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
@@ -300,9 +305,10 @@ func (s *service) nginx(ctx context.Context, p program) (started, error) {
 	return started{bin: "/bin/sh", args: []string{"-c", script, bin, conf}}, err
 }
 
-// php is a PHP-FPM that reads a configuration in the service's folder, filled in like nginx's. It serves FastCGI.
-func (s *service) php(ctx context.Context, p program) (started, error) {
-	bin, err := build.FindPHP(ctx, true, progress)
+// preparePHP returns how a PHP-FPM is started that reads a configuration in the service's folder,
+// filled in like nginx's. It serves FastCGI.
+func (s *service) preparePHP(ctx context.Context, p program) (started, error) {
+	bin, err := build.FindPHP(ctx, true, reportProgress)
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
@@ -311,10 +317,10 @@ func (s *service) php(ctx context.Context, p program) (started, error) {
 	return started{bin: "/bin/sh", args: []string{"-c", script, bin, conf}}, err
 }
 
-// dotnet builds the project of a service and runs it on the newest .NET there is
-// (dotnet), or on the version that its runtime names.
-func (s *service) dotnet(ctx context.Context, p program) (started, error) {
-	sdk, err := build.FindDotnet(ctx, true, progress)
+// buildDotnet builds the project of a service and runs it on the newest .NET there is (dotnet), or
+// on the version that its runtime names.
+func (s *service) buildDotnet(ctx context.Context, p program) (started, error) {
+	sdk, err := build.FindDotnet(ctx, true, reportProgress)
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
@@ -329,21 +335,22 @@ func (s *service) dotnet(ctx context.Context, p program) (started, error) {
 		}
 	}
 	if p.Runtime == "dotnet9" {
-		if runs, err = build.FindDotnet9(ctx, true, progress); err != nil {
+		if runs, err = build.FindDotnet9(ctx, true, reportProgress); err != nil {
 			return started{}, fmt.Errorf("%w: %w", errSkip, err)
 		}
 	}
 	project := p.Program
 	if project == "" {
-		project = s.folder() + ".csproj"
+		project = s.folderName() + ".csproj"
 	}
-	assembly, err := build.Dotnet(ctx, sdk, "accuracy-"+s.folder(), build.Project{Sources: os.DirFS(s.Dir), File: project}, progress)
+	assembly, err := build.Dotnet(ctx, sdk, "accuracy-"+s.folderName(), build.Project{Sources: os.DirFS(s.Dir), File: project}, reportProgress)
 	return started{bin: runs, args: []string{assembly}, env: build.DotnetEnv(build.OpenSSL(runs)...)}, err
 }
 
-// node runs a file of JavaScript with the packages that dev/tools/node-web.sh fetched.
-func (s *service) node(ctx context.Context, p program) (started, error) {
-	packages, err := build.FindNodeWeb(ctx, true, progress)
+// prepareNode returns how a JavaScript file is run with the packages that dev/tools/node-web.sh
+// fetched.
+func (s *service) prepareNode(ctx context.Context, p program) (started, error) {
+	packages, err := build.FindNodeWeb(ctx, true, reportProgress)
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
@@ -355,9 +362,10 @@ func (s *service) node(ctx context.Context, p program) (started, error) {
 	return started{bin: bin, args: []string{file}, env: build.Node(packages)}, err
 }
 
-// python runs a file of Python with the packages that dev/tools/python-web.sh fetched.
-func (s *service) python(ctx context.Context, p program) (started, error) {
-	bin, err := build.FindPythonWeb(ctx, true, progress)
+// preparePython returns how a Python file is run with the packages that dev/tools/python-web.sh
+// fetched.
+func (s *service) preparePython(ctx context.Context, p program) (started, error) {
+	bin, err := build.FindPythonWeb(ctx, true, reportProgress)
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
@@ -365,4 +373,4 @@ func (s *service) python(ctx context.Context, p program) (started, error) {
 	return started{bin: bin, args: []string{file}}, err
 }
 
-func progress(text string) { say("%s", text) }
+func reportProgress(text string) { logLine("%s", text) }

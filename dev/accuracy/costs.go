@@ -63,7 +63,7 @@ func measureCosts(ctx context.Context, o options) (pass bool, err error) {
 
 // measureWays measures each way in each round; none is always the one after the same.
 func (st *stage) measureWays(ctx context.Context, ways []way, costs []cost) error {
-	if err := st.warm(ctx, 1); err != nil {
+	if err := st.warmUp(ctx, 1); err != nil {
 		return err
 	}
 	for round := range costRounds {
@@ -74,7 +74,7 @@ func (st *stage) measureWays(ctx context.Context, ways []way, costs []cost) erro
 			}
 		}
 	}
-	return st.alive()
+	return st.checkAlive()
 }
 
 // measureWay measures one way once.
@@ -85,9 +85,9 @@ func (st *stage) measureWay(ctx context.Context, by way, c *cost) error {
 			x.Stop()
 		}
 	}()
-	before := st.used()
+	before := st.usedCPUSeconds()
 	for n, d := range st.Known.Load {
-		x, err := st.send(n, d, st.options.costs, false, 1)
+		x, err := st.startLoad(n, d, st.options.costs, false, 1)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (st *stage) measureWay(ctx context.Context, by way, c *cost) error {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
-		if recorder, err = st.unstall(ctx, "record", args...); err != nil {
+		if recorder, err = st.runUnstall(ctx, "record", args...); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (st *stage) measureWay(ctx context.Context, by way, c *cost) error {
 		if err := x.Wait(ctx); err != nil {
 			return err
 		}
-		r, err := x.served()
+		r, err := x.readResult()
 		if err != nil {
 			return err
 		}
@@ -119,14 +119,14 @@ func (st *stage) measureWay(ctx context.Context, by way, c *cost) error {
 			c.p50, c.p99 = append(c.p50, *r.Latency.P50), append(c.p99, *r.Latency.P99)
 		}
 	}
-	c.perRequest = append(c.perRequest, (st.used()-before)*1e3/float64(max(answered, 1)))
+	c.perRequest = append(c.perRequest, (st.usedCPUSeconds()-before)*1e3/float64(max(answered, 1)))
 	c.recorder = append(c.recorder, recorder/st.options.costs.Seconds())
 	return nil
 }
 
-// used is the CPU time of the service's processes so far, s.
-func (st *stage) used() (sum float64) {
-	for _, pid := range family(st.target.PID) {
+// usedCPUSeconds returns the CPU time of the service's processes so far, s.
+func (st *stage) usedCPUSeconds() (sum float64) {
+	for _, pid := range processTree(st.target.PID) {
 		sum += lab.CPUSeconds(pid)
 	}
 	return sum

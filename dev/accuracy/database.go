@@ -34,8 +34,8 @@ type database struct {
 	listens   func(host, port string) []string
 }
 
-// serve starts a server on a copy of what the file of SQL made.
-func (d database) serve(ctx context.Context, o options, sql string) (started, error) {
+// prepareServer returns how a server is started on a copy of what the file of SQL made.
+func (d database) prepareServer(ctx context.Context, o options, sql string) (started, error) {
 	text, err := os.ReadFile(sql)
 	if err != nil {
 		return started{}, err
@@ -43,7 +43,7 @@ func (d database) serve(ctx context.Context, o options, sql string) (started, er
 	sum := sha256.Sum256(append(text, d.server...)) // another version may not read the data
 	filled := filepath.Join(o.work, "databases", fmt.Sprintf("%s-%x", d.kind, sum[:8]))
 	if _, err := os.Stat(filled); err != nil {
-		if err := d.make(ctx, filled); err != nil {
+		if err := d.createData(ctx, filled); err != nil {
 			return started{}, fmt.Errorf("%s: %s: %w", d.kind, filepath.Base(sql), err)
 		}
 	}
@@ -53,9 +53,10 @@ func (d database) serve(ctx context.Context, o options, sql string) (started, er
 	return started{bin: "/bin/sh", args: append(args, d.arguments...), listens: d.listens}, nil
 }
 
-// make fills a database in a folder that its user may enter, and copies it to where it is kept.
-func (d database) make(ctx context.Context, filled string) error {
-	say("filling a %s", d.kind)
+// createData fills a database in a folder that its user may enter, and copies it to where it is
+// kept.
+func (d database) createData(ctx context.Context, filled string) error {
+	logLine("filling a %s", d.kind)
 	dir, err := os.MkdirTemp("", "unstall-accuracy-")
 	if err != nil {
 		return err
@@ -101,10 +102,10 @@ func lastLine(said []byte) []byte {
 	return lines[len(lines)-1]
 }
 
-// postgres is a PostgreSQL whose data are in a folder of their own. It writes nothing to
-// the disk on commit: the faults are none of the disk's.
-func (s *service) postgres(ctx context.Context, o options, p program) (started, error) {
-	server, err := build.FindPostgres(ctx, true, progress)
+// preparePostgres returns how a PostgreSQL is started whose data are in a folder of their own. It
+// does not write to the disk on commit, so that no fault comes from the disk.
+func (s *service) preparePostgres(ctx context.Context, o options, p program) (started, error) {
+	server, err := build.FindPostgres(ctx, true, reportProgress)
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
@@ -116,8 +117,8 @@ func (s *service) postgres(ctx context.Context, o options, p program) (started, 
 	sql := filepath.Join(s.Dir, cmp.Or(p.Program, "schema.sql"))
 	d := database{kind: "postgres", server: server, arguments: postgresSettings, data: `-D "$PWD/data"`}
 	d.listens = func(host, port string) []string { return []string{"-c", "listen_addresses=" + host, "-p", port} }
-	d.fill = func(ctx context.Context, dir string) error { return pg.fill(ctx, dir, sql) }
-	how, err := d.serve(ctx, o, sql)
+	d.fill = func(ctx context.Context, dir string) error { return pg.fillDatabase(ctx, dir, sql) }
+	how, err := d.prepareServer(ctx, o, sql)
 	how.env = pg.env
 	return how, err
 }
@@ -131,9 +132,9 @@ type postgreSQL struct {
 	patience      time.Duration
 }
 
-// fill makes the folder data in a folder, with the database shop that a file of SQL fills.
-func (pg postgreSQL) fill(ctx context.Context, dir, sql string) error {
-	if err := runTool(pg.tool(ctx, dir, "initdb", "-D", "data", "-U", "shop", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")); err != nil {
+// fillDatabase makes the folder data in dir, with the database shop that a file of SQL fills.
+func (pg postgreSQL) fillDatabase(ctx context.Context, dir, sql string) error {
+	if err := runTool(pg.toolCommand(ctx, dir, "initdb", "-D", "data", "-U", "shop", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")); err != nil {
 		return err
 	}
 	address, err := process.FreeAddress()
@@ -159,7 +160,7 @@ func (pg postgreSQL) fill(ctx context.Context, dir, sql string) error {
 	}
 	defer in.Close()
 	psql := func(database string, more ...string) *exec.Cmd {
-		return pg.tool(ctx, dir, "psql", append([]string{"-qX", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "shop", "-d", database}, more...)...)
+		return pg.toolCommand(ctx, dir, "psql", append([]string{"-qX", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "shop", "-d", database}, more...)...)
 	}
 	for late := time.Now().Add(pg.patience); ; { // it accepts connections a little before it answers them
 		err := runTool(psql("postgres", "-c", "create database shop"))
@@ -175,17 +176,18 @@ func (pg postgreSQL) fill(ctx context.Context, dir, sql string) error {
 	return errors.Join(runTool(filling), run.Stop())
 }
 
-// tool is a program of PostgreSQL beside its server.
-func (pg postgreSQL) tool(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+// toolCommand returns the command of a program of PostgreSQL beside its server.
+func (pg postgreSQL) toolCommand(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	words := asNobody(filepath.Join(pg.tools, name), args...)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir, cmd.Env = dir, pg.env
 	return cmd
 }
 
-// mariadb is a MariaDB that asks for no password, filled like a PostgreSQL.
-func (s *service) mariadb(ctx context.Context, o options, p program) (started, error) {
-	server, err := build.FindMariaDB(ctx, true, progress)
+// prepareMariaDB returns how a MariaDB is started that asks for no password; it is filled like a
+// PostgreSQL.
+func (s *service) prepareMariaDB(ctx context.Context, o options, p program) (started, error) {
+	server, err := build.FindMariaDB(ctx, true, reportProgress)
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
@@ -210,5 +212,5 @@ func (s *service) mariadb(ctx context.Context, o options, p program) (started, e
 		cmd.Dir, cmd.Stdin = dir, text
 		return runTool(cmd)
 	}
-	return d.serve(ctx, o, sql)
+	return d.prepareServer(ctx, o, sql)
 }

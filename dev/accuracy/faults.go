@@ -32,7 +32,7 @@ func measureFaults(ctx context.Context, o options) (pass bool, err error) {
 			if s.Known.Healthy {
 				fault = "none"
 			}
-			lines, err := one.measure(ctx, o)
+			lines, err := one.measureLoads(ctx, o)
 			if err != nil {
 				pass, lines = false, []string{err.Error()}
 			}
@@ -70,10 +70,10 @@ func (s service) withoutFault() service {
 	return s
 }
 
-// measure runs a service and returns a line for each of its loads.
-func (s service) measure(ctx context.Context, o options) (lines []string, err error) {
+// measureLoads runs a service and returns a line for each of its loads.
+func (s service) measureLoads(ctx context.Context, o options) (lines []string, err error) {
 	_, err = withService(ctx, o, s, func(st *stage) error {
-		if err := st.warm(ctx, 1); err != nil {
+		if err := st.warmUp(ctx, 1); err != nil {
 			return err
 		}
 		var senders []*sender
@@ -83,7 +83,7 @@ func (s service) measure(ctx context.Context, o options) (lines []string, err er
 			}
 		}()
 		for n, d := range st.Known.Load {
-			x, err := st.send(n, d, o.faults, false, 1)
+			x, err := st.startLoad(n, d, o.faults, false, 1)
 			if err != nil {
 				return err
 			}
@@ -93,13 +93,13 @@ func (s service) measure(ctx context.Context, o options) (lines []string, err er
 			if err := x.Wait(ctx); err != nil {
 				return err
 			}
-			r, err := x.served()
+			r, err := x.readResult()
 			if err != nil {
 				return err
 			}
 			d := st.Known.Load[n]
 			lines = append(lines, fmt.Sprintf("%s\t%d of %d%s\t%s\t%s\t%s", strings.TrimSpace(d.Method+" "+d.Paths[0]),
-				r.Completed, r.Offered, refused(r.Codes), milliseconds(r.Latency.P50), milliseconds(r.Latency.P99), milliseconds(r.Latency.Max)))
+				r.Completed, r.Offered, formatRefused(r.Codes), formatMilliseconds(r.Latency.P50), formatMilliseconds(r.Latency.P99), formatMilliseconds(r.Latency.Max)))
 		}
 		if len(senders) == 0 { // its clients are programs of its own
 			select {
@@ -108,13 +108,13 @@ func (s service) measure(ctx context.Context, o options) (lines []string, err er
 				return ctx.Err()
 			}
 		}
-		return errors.Join(st.alive(), ctx.Err())
+		return errors.Join(st.checkAlive(), ctx.Err())
 	})
 	return lines, err
 }
 
-// refused says how many answers had the status of an error.
-func refused(codes load.Codes) (text string) {
+// formatRefused says how many responses had an error status.
+func formatRefused(codes load.Codes) (text string) {
 	if codes.ClientError > 0 {
 		text += fmt.Sprintf(", %d × 4xx", codes.ClientError)
 	}
@@ -124,7 +124,7 @@ func refused(codes load.Codes) (text string) {
 	return text
 }
 
-func milliseconds(v *float64) string {
+func formatMilliseconds(v *float64) string {
 	if v == nil {
 		return "—"
 	}

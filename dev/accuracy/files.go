@@ -31,7 +31,7 @@ func (st *stage) takesFiles() bool { return st.files && ways[st.Known.Runtime] !
 // takeFiles keeps what people have of a service, in a folder beside its capture. It is
 // taken before the service is recorded, so that nothing of a recording is in it.
 func (st *stage) takeFiles(ctx context.Context, k *Kept) error {
-	k.Files = stem(k.Service, k.Run) + ".files"
+	k.Files = fileStem(k.Service, k.Run) + ".files"
 	dir := filepath.Join(st.keep, k.Files)
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return err
@@ -39,8 +39,8 @@ func (st *stage) takeFiles(ctx context.Context, k *Kept) error {
 	return ways[st.Known.Runtime](ctx, st, st.target, st.addresses[""], dir, filesLast)
 }
 
-// kept are the files of a folder, in their order.
-func kept(dir string) (names []string, err error) {
+// listFiles returns the paths of a folder's files, sorted by name.
+func listFiles(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		names = append(names, filepath.Join(dir, e.Name()))
@@ -50,7 +50,7 @@ func kept(dir string) (names []string, err error) {
 
 // redisFiles asks redis-cli for what one asks when a server is slow, and takes its log.
 func redisFiles(ctx context.Context, st *stage, p *process.Program, address, dir string, lasts time.Duration) error {
-	cli, env, err := build.RedisTool(st.built[st.Known.program.key()].bin, "redis-cli")
+	cli, env, err := build.RedisTool(st.built[st.Known.program.buildKey()].bin, "redis-cli")
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSkip, err)
 	}

@@ -55,33 +55,33 @@ func (s service) compareFix(ctx context.Context, o options) (row string, err err
 		return "", err
 	}
 	if len(sick.Verdicts) == 0 {
-		return fmt.Sprintf("%s | %s | — | %s | —", nothing, milliseconds(sick.Requests.P99Ms), milliseconds(without.Requests.P99Ms)), nil
+		return fmt.Sprintf("%s | %s | — | %s | —", nothing, formatMilliseconds(sick.Requests.P99Ms), formatMilliseconds(without.Requests.P99Ms)), nil
 	}
 	first, said, ratio := &sick.Verdicts[0], "none", "—"
 	for _, p := range first.Prediction {
 		if !strings.HasSuffix(p.ID, p99Of) || p.Then == nil || p.Fix != nil && *p.Fix != 0 {
 			continue
 		}
-		said = fmt.Sprintf("%s (%s–%s)", milliseconds(p.Then), milliseconds(p.Low), milliseconds(p.High))
+		said = fmt.Sprintf("%s (%s–%s)", formatMilliseconds(p.Then), formatMilliseconds(p.Low), formatMilliseconds(p.High))
 		if measured := without.Requests.P99Ms; measured != nil {
 			ratio = fmt.Sprintf("%.2g", *p.Then/(*measured))
 		}
 		break
 	}
-	return fmt.Sprintf("%s | %s | %s | %s | %s", first.Cause, milliseconds(sick.Requests.P99Ms), said, milliseconds(without.Requests.P99Ms), ratio), nil
+	return fmt.Sprintf("%s | %s | %s | %s | %s", first.Cause, formatMilliseconds(sick.Requests.P99Ms), said, formatMilliseconds(without.Requests.P99Ms), ratio), nil
 }
 
 // p99Recorded records a service under its load and diagnoses it with a row for each request, which its p99 is of.
 func p99Recorded(ctx context.Context, o options, s service) (*diagnose.Diagnosis, error) {
-	k := record(ctx, o, s, 1)
+	k := recordService(ctx, o, s, 1)
 	if k.Error != "" || k.Skipped != "" {
 		return nil, errors.New(k.Error + k.Skipped)
 	}
-	args := k.arguments(o.keep)
+	args := k.diagnoseArgs(o.keep)
 	for _, rows := range k.Rows {
 		args = append(args, "--requests", filepath.Join(o.keep, rows))
 	}
-	d, err := ask(ctx, o.binary, args)
+	d, err := runDiagnose(ctx, o.binary, args)
 	if err == nil && (d.Requests == nil || d.Requests.P99Ms == nil) {
 		err = errors.New("its rows tell no 99th percentile")
 	}

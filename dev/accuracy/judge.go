@@ -52,8 +52,8 @@ type Case struct {
 	Bare *Case `json:"without_rows,omitempty"`
 }
 
-// asked says whether the service was diagnosed.
-func (c *Case) asked() bool { return c.Error == "" && c.Skipped == "" }
+// wasDiagnosed reports whether the service was diagnosed.
+func (c *Case) wasDiagnosed() bool { return c.Error == "" && c.Skipped == "" }
 
 // First is what was found first; "nothing" without anything.
 func (c *Case) First() string {
@@ -77,7 +77,7 @@ func (c Case) String() string {
 	if !c.Right {
 		verdict = "WRONG"
 	}
-	text := fmt.Sprintf("%s: %s: %s, unknown %s", c.Service, verdict, c.First(), percent(c.Unknown))
+	text := fmt.Sprintf("%s: %s: %s, unknown %s", c.Service, verdict, c.First(), formatPercent(c.Unknown))
 	if c.Why != "" {
 		text += ": " + c.Why
 	}
@@ -94,45 +94,45 @@ func (c Case) String() string {
 	return text
 }
 
-// judge diagnoses what was kept of a run and holds it against what is known.
-func judge(ctx context.Context, o options, dir string, k *Kept) Case {
+// judgeRun diagnoses what was kept of a run and compares it with the known answer.
+func judgeRun(ctx context.Context, o options, dir string, k *Kept) Case {
 	c := Case{Service: k.Service, Run: k.Run, About: k.About, Runtime: k.Runtime, Found: []string{}, Expected: []string{},
 		Seconds: k.Seconds, Others: k.Others, Notes: k.Notes, Error: k.Error, Skipped: k.Skipped, Rows: len(k.Rows) > 0, Said: k.Said}
 	if k.Known != nil {
 		c.Expected, c.Healthy = append(c.Expected, k.Known.Answer.First...), k.Known.Healthy
 	}
 	if k.Lab != nil {
-		c.expect(*k.Lab)
+		c.setExpected(*k.Lab)
 	}
-	if !c.asked() {
+	if !c.wasDiagnosed() {
 		return c
 	}
-	args := k.arguments(dir)
+	args := k.diagnoseArgs(dir)
 	if o.bothRows && len(k.Rows) > 0 {
 		bare := c
-		if d, err := ask(ctx, o.binary, args); err != nil {
+		if d, err := runDiagnose(ctx, o.binary, args); err != nil {
 			bare.Error = err.Error()
 		} else {
 			bare.Rows = false
-			bare.against(d, k)
+			bare.judgeDiagnosis(d, k)
 		}
 		c.Bare = &bare
 	}
 	for _, rows := range k.Rows {
 		args = append(args, "--requests", filepath.Join(dir, rows))
 	}
-	d, err := ask(ctx, o.binary, args)
+	d, err := runDiagnose(ctx, o.binary, args)
 	if err != nil {
 		c.Error = err.Error()
 		return c
 	}
-	c.against(d, k)
+	c.judgeDiagnosis(d, k)
 	c.Files = judgeFiles(ctx, o, dir, k)
 	return c
 }
 
-// arguments are what the diagnosis is told of a recording beside rows.
-func (k *Kept) arguments(dir string) []string {
+// diagnoseArgs returns the arguments that diagnose a recording, without the rows of requests.
+func (k *Kept) diagnoseArgs(dir string) []string {
 	args := []string{"diagnose", filepath.Join(dir, k.Capture), "--format", "json"}
 	if k.SLO.Duration > 0 {
 		args = append(args, "--slo", k.SLO.String())
@@ -146,11 +146,11 @@ func judgeFiles(ctx context.Context, o options, dir string, k *Kept) *Case {
 		return nil
 	}
 	c := &Case{Service: k.Service, Run: k.Run, Found: []string{}, Expected: k.Known.Answer.First, Healthy: k.Known.Healthy}
-	names, err := kept(filepath.Join(dir, k.Files))
+	names, err := listFiles(filepath.Join(dir, k.Files))
 	if err == nil {
 		var d *diagnose.Diagnosis
-		if d, err = ask(ctx, o.binary, append(append([]string{"diagnose"}, names...), "--format", "json")); err == nil {
-			c.against(d, k)
+		if d, err = runDiagnose(ctx, o.binary, append(append([]string{"diagnose"}, names...), "--format", "json")); err == nil {
+			c.judgeDiagnosis(d, k)
 		}
 	}
 	if err != nil {
@@ -159,8 +159,8 @@ func judgeFiles(ctx context.Context, o options, dir string, k *Kept) *Case {
 	return c
 }
 
-// ask has the binary diagnose.
-func ask(ctx context.Context, binary string, args []string) (*diagnose.Diagnosis, error) {
+// runDiagnose runs the binary with arguments of unstall diagnose and returns the diagnosis.
+func runDiagnose(ctx context.Context, binary string, args []string) (*diagnose.Diagnosis, error) {
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Stderr = &said
@@ -176,8 +176,8 @@ func ask(ctx context.Context, binary string, args []string) (*diagnose.Diagnosis
 	return d, nil
 }
 
-// expect says of a lab's variant what is known of a service.
-func (c *Case) expect(e lab.Expected) {
+// setExpected takes the expected answer from a lab's variant.
+func (c *Case) setExpected(e lab.Expected) {
 	switch {
 	case e.First != "":
 		c.Expected = []string{e.First}
@@ -188,10 +188,10 @@ func (c *Case) expect(e lab.Expected) {
 	}
 }
 
-// against holds a diagnosis against what is known.
-func (c *Case) against(d *diagnose.Diagnosis, k *Kept) {
+// judgeDiagnosis compares a diagnosis with the known answer.
+func (c *Case) judgeDiagnosis(d *diagnose.Diagnosis, k *Kept) {
 	c.Found = append(c.Found, lab.Supported(d)...)
-	c.Unknown = unknown(d)
+	c.Unknown = unknownShare(d)
 	c.Contradictions = d.Contradictions()
 	if len(c.Found) > 0 {
 		c.Title = d.Verdicts[0].Title
@@ -204,16 +204,16 @@ func (c *Case) against(d *diagnose.Diagnosis, k *Kept) {
 		c.Right = !slices.ContainsFunc(c.Found, func(id string) bool { return k.Busy == 0 || !isCrowding(id) })
 		c.FalseAlarm = !c.Right
 	default:
-		c.sick(d, k)
+		c.judgeSick(d, k)
 	}
 	if c.FalseAlarm {
 		c.Why = "nothing is wrong with it: " + c.Title
 	}
 }
 
-// sick holds what was found against the answer of a service that is not healthy. More
-// causes than are known are no error, but told.
-func (c *Case) sick(d *diagnose.Diagnosis, k *Kept) {
+// judgeSick compares what was found with the answer of a service that is not healthy. Causes
+// beyond the known ones are noted and no error.
+func (c *Case) judgeSick(d *diagnose.Diagnosis, k *Kept) {
 	a := k.Known.Answer
 	if len(c.Found) == 0 {
 		c.Why = "nothing found"
@@ -227,9 +227,9 @@ func (c *Case) sick(d *diagnose.Diagnosis, k *Kept) {
 		c.Why = c.Title
 		return
 	}
-	said := strings.ToLower(wording(&d.Verdicts[first]))
+	said := strings.ToLower(verdictText(&d.Verdicts[first]))
 	for _, words := range a.Names {
-		words = k.expand(words)
+		words = k.expandAddresses(words)
 		if !slices.ContainsFunc(strings.Split(strings.ToLower(words), "|"), func(w string) bool { return strings.Contains(said, w) }) {
 			c.Why = fmt.Sprintf("it does not name %s: %s", strings.ReplaceAll(words, "|", " or "), c.Title)
 			return
@@ -262,8 +262,8 @@ func (c *Case) sick(d *diagnose.Diagnosis, k *Kept) {
 // isCrowding says whether a cause is that other programs use the host's CPUs.
 func isCrowding(id string) bool { return id == "linux.noisy-neighbour" || id == "linux.cpu-saturation" }
 
-// expand puts the address at which a program ran in place of $ADDR_NAME.
-func (k *Kept) expand(words string) string {
+// expandAddresses replaces $ADDR_NAME by the address at which the program ran.
+func (k *Kept) expandAddresses(words string) string {
 	return os.Expand(words, func(name string) string {
 		program, _ := strings.CutPrefix(name, "ADDR_")
 		if at := k.Addresses[strings.ToLower(program)]; at != "" {
@@ -273,8 +273,8 @@ func (k *Kept) expand(words string) string {
 	})
 }
 
-// wording is what a verdict says.
-func wording(v *diagnose.Verdict) string {
+// verdictText returns all text of a verdict: its title, summary, evidence and fixes.
+func verdictText(v *diagnose.Verdict) string {
 	text, err := json.Marshal([]any{v.Title, v.Summary, v.Evidence, v.Fix})
 	if err != nil {
 		return v.Title
@@ -282,9 +282,9 @@ func wording(v *diagnose.Verdict) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
 }
 
-// unknown is the share of slow time that is unexplained or unobserved, nil where no
-// request was slow.
-func unknown(d *diagnose.Diagnosis) *float64 {
+// unknownShare returns the share of slow time that is unexplained or unobserved, nil if no request
+// was slow.
+func unknownShare(d *diagnose.Diagnosis) *float64 {
 	if d.Requests == nil || d.Requests.SlowTotalMs <= 0 {
 		return nil
 	}

@@ -21,7 +21,7 @@ type service struct {
 	Dir   string
 	Known Known
 
-	built map[string]started // by [program.key]
+	built map[string]started // by [program.buildKey]
 	twin  *Known             // of a stack's variant: the stack without the fault, nil of others
 }
 
@@ -187,11 +187,11 @@ const (
 )
 
 func parseKnown(text []byte) (k Known, err error) {
-	if err := decode(text, &k); err != nil {
+	if err := decodeStrict(text, &k); err != nil {
 		return k, err
 	}
 	k.setDefaults()
-	return k, k.check()
+	return k, k.checkKeys()
 }
 
 // setDefaults fills in what is usual.
@@ -209,7 +209,7 @@ func (k *Known) setDefaults() {
 	}
 }
 
-func (k *Known) check() error {
+func (k *Known) checkKeys() error {
 	names := map[string]bool{"": true}
 	for _, b := range k.Beside {
 		if b.Name == "" || b.Name == "service" || names[b.Name] || strings.ToLower(b.Name) != b.Name {
@@ -221,7 +221,7 @@ func (k *Known) check() error {
 		return errors.New("runtime and runtimes: give one of them")
 	}
 	on := slices.Clone(k.Runtimes)
-	for i, p := range k.programs() {
+	for i, p := range k.allPrograms() {
 		if i > 0 || len(k.Runtimes) == 0 { // the first is the service itself
 			on = append(on, p.Runtime)
 		}
@@ -241,7 +241,7 @@ func (k *Known) check() error {
 		return errors.New("load: there is none")
 	case k.Quota < 0 || k.Memory < 0 || k.IOPS < 0:
 		return fmt.Errorf("quota %g, memory %d, iops %d: give CPUs, MiB, writes a second", k.Quota, k.Memory, k.IOPS)
-	case order(k.Quota > 0)+order(k.Memory > 0)+order(k.IOPS > 0) > 1:
+	case boolToInt(k.Quota > 0)+boolToInt(k.Memory > 0)+boolToInt(k.IOPS > 0) > 1:
 		return errors.New("quota, memory and iops: give one of them")
 	case k.Healthy && (len(k.Answer.First) > 0 || len(k.Answer.Also) > 0 || len(k.Answer.Never) > 0):
 		return errors.New("healthy: nothing may be found, so that answer names no cause")
@@ -276,8 +276,8 @@ func (k *Known) unknownCauses() (ids []string) {
 	return ids
 }
 
-// programs are all that are started.
-func (k *Known) programs() []program {
+// allPrograms returns all programs that are started, the service's first.
+func (k *Known) allPrograms() []program {
 	all := []program{k.program}
 	for _, b := range k.Beside {
 		all = append(all, b.program)

@@ -21,7 +21,7 @@ func runLabs(ctx context.Context, o options, run int) (cases []Case, err error) 
 			continue
 		}
 		began := time.Now()
-		outcome, err := lab.Run(ctx, l, lab.Options{Keep: o.keep, Version: "accuracy", Progress: func(text string) { say("%s: %s", l.Name, text) }})
+		outcome, err := lab.Run(ctx, l, lab.Options{Keep: o.keep, Version: "accuracy", Progress: func(text string) { logLine("%s: %s", l.Name, text) }})
 		switch {
 		case ctx.Err() != nil:
 			return nil, errors.New("interrupted: what was started has ended")
@@ -38,15 +38,15 @@ func runLabs(ctx context.Context, o options, run int) (cases []Case, err error) 
 			if q := r.Diagnosis.Requests; q != nil && q.SlowRule == "slo" && q.SlowThresholdMs != nil {
 				k.SLO.Duration = time.Duration(*q.SlowThresholdMs * 1e6)
 			}
-			k.Capture = stem(k.Service, run) + ".unstall"
-			if err := errors.Join(os.Rename(r.Capture, filepath.Join(o.keep, k.Capture)), k.write(o.keep)); err != nil {
+			k.Capture = fileStem(k.Service, run) + ".unstall"
+			if err := errors.Join(os.Rename(r.Capture, filepath.Join(o.keep, k.Capture)), k.writeFile(o.keep)); err != nil {
 				return nil, err
 			}
-			c := judge(ctx, o, o.keep, k)
+			c := judgeRun(ctx, o, o.keep, k)
 			if err := k.saidOf(ctx, o, &c); err != nil {
 				return nil, err
 			}
-			say("%s", c)
+			logLine("%s", c)
 			cases = append(cases, c)
 		}
 	}

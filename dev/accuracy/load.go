@@ -20,14 +20,14 @@ type sender struct {
 	result, rows string // files
 }
 
-// send starts a load for as long as given.
-func (st *stage) send(n int, d demand, lasts time.Duration, warm bool, seed int) (*sender, error) {
+// startLoad starts the n-th load of the service for as long as given.
+func (st *stage) startLoad(n int, d demand, lasts time.Duration, warm bool, seed int) (*sender, error) {
 	name := fmt.Sprintf("load-%d", n+1)
 	if warm {
 		name += "-warm"
 	}
 	x := &sender{result: filepath.Join(st.dir, name+".json"), rows: filepath.Join(st.dir, name+".requests.txt")}
-	args := d.arguments(st.addresses[d.To], lasts, warm, seed)
+	args := d.loadArgs(st.addresses[d.To], lasts, warm, seed)
 	args = append(args, "--format", "json", "-o", x.result)
 	if st.takesRows() && !warm {
 		args = append(args, "--rows", x.rows)
@@ -40,9 +40,9 @@ func (st *stage) send(n int, d demand, lasts time.Duration, warm bool, seed int)
 	return x, nil
 }
 
-// arguments are those of unstall load. What rises or has a spike is warmed up at the
-// rate it begins with.
-func (d demand) arguments(address string, lasts time.Duration, warm bool, seed int) []string {
+// loadArgs returns the arguments of unstall load. A load that rises or has a spike is warmed up at
+// its initial rate.
+func (d demand) loadArgs(address string, lasts time.Duration, warm bool, seed int) []string {
 	args := []string{"load", "http://" + address + d.Paths[0], "-d", lasts.String(), "--seed", strconv.Itoa(seed)}
 	if len(d.Paths) > 1 {
 		for _, path := range d.Paths {
@@ -74,8 +74,8 @@ func (d demand) arguments(address string, lasts time.Duration, warm bool, seed i
 	return args
 }
 
-// served is what a load came to. It is an error if nothing was answered.
-func (x *sender) served() (r load.Result, err error) {
+// readResult reads the result of a load. It is an error if no request got a response.
+func (x *sender) readResult() (r load.Result, err error) {
 	text, err := os.ReadFile(x.result)
 	if err == nil {
 		err = json.Unmarshal(text, &r)

@@ -61,7 +61,7 @@ const ready = 60 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	pass, err := command(ctx, os.Args[1:])
+	pass, err := runCommand(ctx, os.Args[1:])
 	stop()
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -73,7 +73,7 @@ func main() {
 	}
 }
 
-func command(ctx context.Context, args []string) (pass bool, err error) {
+func runCommand(ctx context.Context, args []string) (pass bool, err error) {
 	o := options{patience: ready}
 	only, rows := "", ""
 	f := flag.NewFlagSet("accuracy", flag.ContinueOnError)
@@ -117,14 +117,14 @@ func command(ctx context.Context, args []string) (pass bool, err error) {
 	if f.NArg() > 0 || o.runs < 1 || o.tries < 1 || o.busy < 0 {
 		return false, errors.New("give flags only, and at least one run: go run ./dev/accuracy -h")
 	}
-	return run(ctx, o)
+	return runAccuracy(ctx, o)
 }
 
-func run(ctx context.Context, o options) (pass bool, err error) {
+func runAccuracy(ctx context.Context, o options) (pass bool, err error) {
 	if o.work, err = filepath.Abs(o.work); err != nil {
 		return false, err
 	}
-	if o.binary, err = tool(ctx, o); err != nil {
+	if o.binary, err = buildUnstall(ctx, o); err != nil {
 		return false, err
 	}
 	if o.watch {
@@ -148,7 +148,7 @@ func run(ctx context.Context, o options) (pass bool, err error) {
 		return false, err
 	}
 	r := resultOf(cases)
-	r.Date, r.Tool, r.Machine, r.Again = time.Now().UTC(), toolVersion(ctx, o.binary), machine(), o.again != ""
+	r.Date, r.Tool, r.Machine, r.Again = time.Now().UTC(), toolVersion(ctx, o.binary), thisMachine(), o.again != ""
 	blind, err := os.ReadFile(filepath.Join(o.dir, "blind.md"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
@@ -159,9 +159,9 @@ func run(ctx context.Context, o options) (pass bool, err error) {
 		return false, err
 	}
 	r.Lead = string(own)
-	write := r.markdown
+	write := r.writeMarkdown
 	if o.format == "json" {
-		write = r.json
+		write = r.writeJSON
 	}
 	if err := write(os.Stdout); err != nil {
 		return false, err
@@ -196,17 +196,17 @@ func runAll(ctx context.Context, o options) (cases []Case, err error) {
 		return nil, err
 	}
 	for _, s := range services {
-		if err := s.prepare(ctx, o); err != nil { // it is said again of the service, and is its own error
-			say("%s: %v", s.Name, err)
+		if err := s.buildPrograms(ctx, o); err != nil { // it is said again of the service, and is its own error
+			logLine("%s: %v", s.Name, err)
 		}
 	}
 	for n := range o.runs {
 		for _, s := range services {
-			c := judged(ctx, o, s, n+1)
+			c := runAndJudge(ctx, o, s, n+1)
 			if ctx.Err() != nil {
 				return nil, errors.New("interrupted: what was started has ended")
 			}
-			say("%s", c)
+			logLine("%s", c)
 			cases = append(cases, c)
 		}
 		if !o.noLabs {
@@ -223,6 +223,6 @@ func runAll(ctx context.Context, o options) (cases []Case, err error) {
 	return cases, nil
 }
 
-func say(format string, args ...any) {
+func logLine(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format("15:04:05")}, args...)...)
 }

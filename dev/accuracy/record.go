@@ -63,8 +63,8 @@ type Served struct {
 	Limited bool     `json:"generator_limited"`
 }
 
-// stem is how the files of a run begin.
-func stem(name string, run int) string {
+// fileStem returns how the names of a run's files begin.
+func fileStem(name string, run int) string {
 	name = strings.ReplaceAll(name, "/", "-")
 	if run > 1 {
 		name += "-" + strconv.Itoa(run)
@@ -72,36 +72,36 @@ func stem(name string, run int) string {
 	return name
 }
 
-// judged runs a service and judges what is said of it. One that was judged wrongly while
-// others used the host is run again.
-func judged(ctx context.Context, o options, s service, run int) (c Case) {
+// runAndJudge runs a service and judges its diagnosis. A service that was judged wrongly while
+// other programs used the host is run again.
+func runAndJudge(ctx context.Context, o options, s service, run int) (c Case) {
 	for try := 1; ; try++ {
-		k := record(ctx, o, s, run)
+		k := recordService(ctx, o, s, run)
 		if ctx.Err() != nil {
 			return c
 		}
-		c = judge(ctx, o, o.keep, k)
+		c = judgeRun(ctx, o, o.keep, k)
 		if err := k.saidOf(ctx, o, &c); err != nil {
 			c.Error = err.Error()
 		}
 		if c.Right || k.Error != "" || k.Skipped != "" || k.Others < spoilt || try >= o.tries {
 			return c
 		}
-		say("%s: others used %.0f %% of the host: trying again", c, 100*k.Others)
+		logLine("%s: others used %.0f %% of the host: trying again", c, 100*k.Others)
 	}
 }
 
 // spoilt is the share of the host's processors from which others spoil a recording.
 const spoilt = .1
 
-// record runs a service under its load, records it, and keeps what came of it.
-func record(ctx context.Context, o options, s service, run int) *Kept {
+// recordService runs a service under its load, records it, and keeps the result.
+func recordService(ctx context.Context, o options, s service, run int) *Kept {
 	began := time.Now()
 	k := &Kept{Service: s.Name, Run: run, Known: &s.Known, About: s.Known.About, Runtime: s.Known.Runtime, SLO: s.Known.SLO, Recorded: began.UTC(), Busy: o.busy}
 	for _, old := range []string{".unstall", ".json"} {
-		os.Remove(filepath.Join(o.keep, stem(s.Name, run)+old))
+		os.Remove(filepath.Join(o.keep, fileStem(s.Name, run)+old))
 	}
-	notes, err := withService(ctx, o, s, func(st *stage) error { return st.record(ctx, k) })
+	notes, err := withService(ctx, o, s, func(st *stage) error { return st.recordUnderLoad(ctx, k) })
 	k.Notes, k.Seconds = append(k.Notes, notes...), time.Since(began).Seconds()
 	switch {
 	case errors.Is(err, errSkip):
@@ -109,7 +109,7 @@ func record(ctx context.Context, o options, s service, run int) *Kept {
 	case err != nil:
 		k.Error = err.Error()
 	}
-	if err := k.write(o.keep); err != nil && k.Error == "" {
+	if err := k.writeFile(o.keep); err != nil && k.Error == "" {
 		k.Error = err.Error()
 	}
 	return k
@@ -118,36 +118,36 @@ func record(ctx context.Context, o options, s service, run int) *Kept {
 // saidOf keeps how it was judged: when the capture is diagnosed anew by a later binary,
 // what counts as having met nothing is this.
 func (k *Kept) saidOf(ctx context.Context, o options, c *Case) error {
-	if !c.asked() {
+	if !c.wasDiagnosed() {
 		return nil
 	}
 	k.Said = &Said{First: c.First(), Right: c.Right, Tool: toolVersion(ctx, o.binary)}
 	if c.Files != nil {
 		k.Said.Files = c.Files.First()
 	}
-	if c.Bare != nil && c.Bare.asked() {
+	if c.Bare != nil && c.Bare.wasDiagnosed() {
 		k.Said.Bare, k.Said.BareRight = c.Bare.First(), &c.Bare.Right
 	}
-	return k.write(o.keep)
+	return k.writeFile(o.keep)
 }
 
-func (k *Kept) write(dir string) error {
+func (k *Kept) writeFile(dir string) error {
 	text, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, stem(k.Service, k.Run)+".json"), append(text, '\n'), 0o644)
+	return os.WriteFile(filepath.Join(dir, fileStem(k.Service, k.Run)+".json"), append(text, '\n'), 0o644)
 }
 
 // lastLook is how long clients stay after the recording, for what probes do in the end.
 const lastLook = 3 * time.Second
 
-// record warms the service up and records it under its load.
-func (st *stage) record(ctx context.Context, k *Kept) error {
-	if err := st.warm(ctx, k.Run); err != nil {
+// recordUnderLoad warms the service up and records it under its load.
+func (st *stage) recordUnderLoad(ctx context.Context, k *Kept) error {
+	if err := st.warmUp(ctx, k.Run); err != nil {
 		return err
 	}
-	if err := st.compete(); err != nil {
+	if err := st.startCompetitors(); err != nil {
 		return err
 	}
 	lasts := st.Known.Record.Duration + lastLook
@@ -161,7 +161,7 @@ func (st *stage) record(ctx context.Context, k *Kept) error {
 		}
 	}()
 	for n, d := range st.Known.Load {
-		x, err := st.send(n, d, lasts, false, k.Run)
+		x, err := st.startLoad(n, d, lasts, false, k.Run)
 		if err != nil {
 			return err
 		}
@@ -176,10 +176,10 @@ func (st *stage) record(ctx context.Context, k *Kept) error {
 	for _, name := range st.Known.Recorded {
 		args = append(args, strconv.Itoa(st.named[name].PID))
 	}
-	k.Capture = stem(k.Service, k.Run) + ".unstall"
+	k.Capture = fileStem(k.Service, k.Run) + ".unstall"
 	var err error
-	k.Others, err = st.others(func() (float64, error) {
-		used, err := st.unstall(ctx, "record", append(args, "--for", st.Known.Record.String(), "--capture", filepath.Join(st.keep, k.Capture))...)
+	k.Others, err = st.othersCPUShare(func() (float64, error) {
+		used, err := st.runUnstall(ctx, "record", append(args, "--for", st.Known.Record.String(), "--capture", filepath.Join(st.keep, k.Capture))...)
 		for _, x := range senders {
 			if e := x.Wait(ctx); err == nil {
 				err = e
@@ -189,19 +189,19 @@ func (st *stage) record(ctx context.Context, k *Kept) error {
 		return used, err
 	})
 	if err == nil {
-		err = st.alive()
+		err = st.checkAlive()
 	}
 	if err != nil {
 		return err
 	}
-	return st.sum(k, senders)
+	return st.keepResults(k, senders)
 }
 
-// warm puts the load on the service that is not recorded.
-func (st *stage) warm(ctx context.Context, seed int) (err error) {
+// warmUp puts the load on the service without recording it.
+func (st *stage) warmUp(ctx context.Context, seed int) (err error) {
 	var senders []*sender
 	for n, d := range st.Known.Load {
-		x, e := st.send(n, d, st.Known.Warm.Duration, true, seed)
+		x, e := st.startLoad(n, d, st.Known.Warm.Duration, true, seed)
 		if e != nil {
 			err = e
 			break
@@ -223,8 +223,9 @@ func (st *stage) warm(ctx context.Context, seed int) (err error) {
 	return err
 }
 
-// unstall runs the binary, which may say that it could not read everything.
-func (st *stage) unstall(ctx context.Context, name string, args ...string) (used float64, err error) {
+// runUnstall runs the binary, which may report that it could not read everything; used is its CPU
+// time, s.
+func (st *stage) runUnstall(ctx context.Context, name string, args ...string) (used float64, err error) {
 	log := filepath.Join(st.dir, name+".log")
 	p, err := process.Launch(process.Spec{Bin: st.binary, Args: args, Env: os.Environ(), Dir: st.dir, Log: log})
 	if err != nil {
@@ -234,11 +235,11 @@ func (st *stage) unstall(ctx context.Context, name string, args ...string) (used
 	return p.CPU(), err
 }
 
-// sum keeps what the clients got.
-func (st *stage) sum(k *Kept, senders []*sender) error {
+// keepResults keeps the results of the clients.
+func (st *stage) keepResults(k *Kept, senders []*sender) error {
 	k.Addresses = st.addresses
 	for n, x := range senders {
-		r, err := x.served()
+		r, err := x.readResult()
 		if err != nil {
 			return err
 		}
@@ -247,7 +248,7 @@ func (st *stage) sum(k *Kept, senders []*sender) error {
 			k.Notes = append(k.Notes, fmt.Sprintf("%s: the generator itself was slow", x.Name))
 		}
 		if st.takesRows() {
-			name := fmt.Sprintf("%s.requests-%d.txt", stem(k.Service, k.Run), n+1)
+			name := fmt.Sprintf("%s.requests-%d.txt", fileStem(k.Service, k.Run), n+1)
 			if err := copyFile(x.rows, filepath.Join(st.keep, name)); err != nil {
 				return err
 			}

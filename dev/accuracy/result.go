@@ -79,7 +79,7 @@ type Confused struct {
 func resultOf(cases []Case) *Result {
 	r := &Result{Schema: Schema, Cases: cases, FalseAlarms: []string{}, Changed: []string{}, Failed: []string{}, Confusion: []Confused{}}
 	slices.SortStableFunc(r.Cases, func(a, b Case) int {
-		return cmp.Or(order(a.Healthy)-order(b.Healthy), cmp.Compare(a.expected(), b.expected()), cmp.Compare(a.Service, b.Service), a.Run-b.Run)
+		return cmp.Or(boolToInt(a.Healthy)-boolToInt(b.Healthy), cmp.Compare(a.firstExpected(), b.firstExpected()), cmp.Compare(a.Service, b.Service), a.Run-b.Run)
 	})
 	var shares []float64
 	for _, of := range byService(r.Cases) {
@@ -88,19 +88,19 @@ func resultOf(cases []Case) *Result {
 		for _, c := range of {
 			r.Runs = max(r.Runs, c.Run)
 			if c.Error != "" {
-				r.Failed = add(r.Failed, c.Service)
+				r.Failed = addUnique(r.Failed, c.Service)
 			}
-			if !c.asked() {
+			if !c.wasDiagnosed() {
 				continue
 			}
 			asked++
-			right += order(c.Right)
+			right += boolToInt(c.Right)
 			alarmed = alarmed || c.FalseAlarm || c.Bare != nil && c.Bare.FalseAlarm
 			answers[c.First()] = true
 			if !c.Healthy && c.Unknown != nil {
 				shares = append(shares, *c.Unknown)
 			}
-			r.confuse(c)
+			r.countConfusion(c)
 		}
 		if asked == 0 {
 			continue
@@ -134,15 +134,15 @@ func resultOf(cases []Case) *Result {
 	return r
 }
 
-// expected is what was expected first, as tables name it.
-func (c *Case) expected() string {
+// firstExpected returns the first expected cause, as tables name it.
+func (c *Case) firstExpected() string {
 	if c.Healthy || len(c.Expected) == 0 {
 		return nothing
 	}
 	return c.Expected[0]
 }
 
-func order(last bool) int {
+func boolToInt(last bool) int {
 	if last {
 		return 1
 	}
@@ -162,29 +162,29 @@ func byService(cases []Case) (all [][]Case) {
 	return all
 }
 
-func (r *Result) confuse(c Case) {
-	i := slices.IndexFunc(r.Confusion, func(x Confused) bool { return x.Expected == c.expected() && x.Found == c.First() })
+func (r *Result) countConfusion(c Case) {
+	i := slices.IndexFunc(r.Confusion, func(x Confused) bool { return x.Expected == c.firstExpected() && x.Found == c.First() })
 	if i < 0 {
 		i = len(r.Confusion)
-		r.Confusion = append(r.Confusion, Confused{Expected: c.expected(), Found: c.First()})
+		r.Confusion = append(r.Confusion, Confused{Expected: c.firstExpected(), Found: c.First()})
 	}
 	x := &r.Confusion[i]
 	x.Count++
-	x.Right += order(c.Right)
-	x.Services = add(x.Services, c.Service)
+	x.Right += boolToInt(c.Right)
+	x.Services = addUnique(x.Services, c.Service)
 }
 
-func add(names []string, name string) []string {
+func addUnique(names []string, name string) []string {
 	if slices.Contains(names, name) {
 		return names
 	}
 	return append(names, name)
 }
 
-func (r *Result) json(w io.Writer) error { return json.Encode(w, r) }
+func (r *Result) writeJSON(w io.Writer) error { return json.Encode(w, r) }
 
-// machine is this one.
-func machine() Machine {
+// thisMachine describes the host that this program runs on.
+func thisMachine() Machine {
 	m := Machine{CPUs: runtime.NumCPU(), Arch: runtime.GOARCH, Go: runtime.Version(), Kernel: runtime.GOOS}
 	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		m.Kernel = "Linux " + strings.TrimSpace(string(release))

@@ -36,7 +36,7 @@ func readStack(dir string) (all []service, err error) {
 		return nil, err
 	}
 	var st Stack
-	if err := decode(text, &st); err != nil {
+	if err := decodeStrict(text, &st); err != nil {
 		return nil, fmt.Errorf("%s: stack.json: %w", filepath.Base(dir), err)
 	}
 	if len(st.Variants) == 0 {
@@ -44,7 +44,7 @@ func readStack(dir string) (all []service, err error) {
 	}
 	for name, keys := range st.Variants {
 		s := service{Name: filepath.Base(dir) + "/" + name, Dir: dir}
-		if err := s.vary(text, name, keys); err != nil {
+		if err := s.applyVariant(text, name, keys); err != nil {
 			return nil, fmt.Errorf("%s: stack.json: %w", s.Name, err)
 		}
 		all = append(all, s)
@@ -53,31 +53,31 @@ func readStack(dir string) (all []service, err error) {
 	return all, nil
 }
 
-// decode refuses keys that nothing reads.
-func decode(text []byte, v any) error {
+// decodeStrict decodes JSON and refuses keys that v does not have.
+func decodeStrict(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	return d.Decode(v)
 }
 
-// vary makes a service a variant of its stack, and keeps the variant without its fault: with
-// the stack's own flags and limits, and FAULT=off.
-func (s *service) vary(stack []byte, name string, keys json.RawMessage) error {
-	first, err := s.known(stack, keys, name)
+// applyVariant makes a service a variant of its stack, and keeps the variant without its fault:
+// with the stack's own flags and limits, and FAULT=off.
+func (s *service) applyVariant(stack []byte, name string, keys json.RawMessage) error {
+	first, err := s.mergeKnown(stack, keys, name)
 	if err != nil {
 		return err
 	}
 	if first.Healthy {
 		first.setFault(off)
 	}
-	if err := first.check(); err != nil {
+	if err := first.checkKeys(); err != nil {
 		return err
 	}
-	own, err := s.known(stack, nil, off)
+	own, err := s.mergeKnown(stack, nil, off)
 	if err != nil {
 		return err
 	}
-	twin, err := s.known(stack, keys, off)
+	twin, err := s.mergeKnown(stack, keys, off)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (s *service) vary(stack []byte, name string, keys json.RawMessage) error {
 	return nil
 }
 
-// known is a stack with a variant's keys in place of its own.
-func (s *service) known(stack []byte, keys json.RawMessage, fault string) (k Known, err error) {
+// mergeKnown returns a stack with a variant's keys in place of its own.
+func (s *service) mergeKnown(stack []byte, keys json.RawMessage, fault string) (k Known, err error) {
 	merged := map[string]json.RawMessage{}
 	if err := json.Unmarshal(stack, &merged); err != nil {
 		return k, err
@@ -108,7 +108,7 @@ func (s *service) known(stack []byte, keys json.RawMessage, fault string) (k Kno
 			return k, err
 		}
 	}
-	if err := decode(text, &k); err != nil {
+	if err := decodeStrict(text, &k); err != nil {
 		return k, err
 	}
 	k.setFault(fault)

@@ -41,20 +41,20 @@ func withService(ctx context.Context, o options, s service, do func(*stage) erro
 	}
 	defer os.RemoveAll(st.dir)
 	defer func() {
-		err = errors.Join(err, st.stop())
+		err = errors.Join(err, st.stopPrograms())
 		notes = st.notes
 	}()
-	if err := st.prepare(ctx, o); err != nil {
+	if err := st.buildPrograms(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := st.start(ctx); err != nil {
+	if err := st.startPrograms(ctx); err != nil {
 		return nil, err
 	}
 	return nil, do(st)
 }
 
-// start starts the programs in the order in which they need each other.
-func (st *stage) start(ctx context.Context) (err error) {
+// startPrograms starts the programs in the order of their dependencies.
+func (st *stage) startPrograms(ctx context.Context) (err error) {
 	var dependencies, clients []beside
 	st.addresses, st.named = make(map[string]string), make(map[string]*process.Program)
 	for _, b := range append([]beside{{}}, st.Known.Beside...) {
@@ -72,18 +72,18 @@ func (st *stage) start(ctx context.Context) (err error) {
 		}
 	}
 	for _, b := range dependencies {
-		if _, err := st.launch(ctx, b.Name, b.program, true); err != nil {
+		if _, err := st.launchProgram(ctx, b.Name, b.program, true); err != nil {
 			return err
 		}
 	}
-	if st.quota, err = st.limits(); err != nil {
+	if st.quota, err = st.newGroup(); err != nil {
 		return err
 	}
-	if st.target, err = st.launch(ctx, "", st.Known.program, true); err != nil {
+	if st.target, err = st.launchProgram(ctx, "", st.Known.program, true); err != nil {
 		return err
 	}
 	for _, b := range clients {
-		one, err := st.launch(ctx, b.Name, b.program, false)
+		one, err := st.launchProgram(ctx, b.Name, b.program, false)
 		if err == nil && b.Listens {
 			err = one.Accepts(ctx, st.addresses[b.Name], st.patience)
 		}
@@ -94,8 +94,8 @@ func (st *stage) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// limits is the group with the service's quota of CPUs, memory or writes, nil without.
-func (st *stage) limits() (group *process.Quota, err error) {
+// newGroup returns the group with the service's quota of CPUs, memory or writes, nil without one.
+func (st *stage) newGroup() (group *process.Quota, err error) {
 	switch k := st.Known; {
 	case k.Quota > 0:
 		group, err = process.NewQuota(k.Quota)
@@ -112,11 +112,11 @@ func (st *stage) limits() (group *process.Quota, err error) {
 	return group, err
 }
 
-// launch starts a program, and waits until it listens if it is to.
-func (st *stage) launch(ctx context.Context, name string, p program, listens bool) (*process.Program, error) {
-	how := st.built[p.key()]
+// launchProgram starts a program, and waits until it accepts connections if it listens.
+func (st *stage) launchProgram(ctx context.Context, name string, p program, listens bool) (*process.Program, error) {
+	how := st.built[p.buildKey()]
 	address := st.addresses[name]
-	spec := process.Spec{Bin: how.bin, Args: how.args, Dir: st.dir, Env: st.environment(how.env, p, address), Log: filepath.Join(st.dir, "said-"+name+".log")}
+	spec := process.Spec{Bin: how.bin, Args: how.args, Dir: st.dir, Env: st.buildEnv(how.env, p, address), Log: filepath.Join(st.dir, "said-"+name+".log")}
 	if name == "" {
 		spec.Group = st.quota
 	}
@@ -143,8 +143,8 @@ func (st *stage) launch(ctx context.Context, name string, p program, listens boo
 	return one, err
 }
 
-// compete starts the programs that compute beside the service.
-func (st *stage) compete() error {
+// startCompetitors starts the programs that compute beside the service.
+func (st *stage) startCompetitors() error {
 	for range st.busy {
 		one, err := process.Launch(process.Spec{Bin: "/bin/sh", Args: []string{"-c", "while :; do :; done"}, Dir: st.dir, Log: filepath.Join(st.dir, "said-busy.log")})
 		if err != nil {
@@ -158,7 +158,7 @@ func (st *stage) compete() error {
 // settings of a runtime in the environment of the runner are none of the service's.
 var settings = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "GOTRACEBACK", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MALLOC_ARENA_MAX"}
 
-func (st *stage) environment(base []string, p program, address string) []string {
+func (st *stage) buildEnv(base []string, p program, address string) []string {
 	if base == nil {
 		base = os.Environ()
 	}
@@ -181,16 +181,16 @@ func (st *stage) environment(base []string, p program, address string) []string 
 	return env
 }
 
-// stop ends everything, what was started last first.
-func (st *stage) stop() (err error) {
+// stopPrograms stops all programs, the last started first.
+func (st *stage) stopPrograms() (err error) {
 	for _, p := range slices.Backward(st.running) {
 		err = errors.Join(err, p.Stop())
 	}
 	return errors.Join(err, st.quota.Remove())
 }
 
-// alive says which program ended that should not have.
-func (st *stage) alive() error {
+// checkAlive returns an error for a program that ended too early.
+func (st *stage) checkAlive() error {
 	for _, p := range st.running {
 		if !p.Running() {
 			return cmp.Or(p.Failed(), fmt.Errorf("%s ended before it was asked to", p.Name))
@@ -199,14 +199,14 @@ func (st *stage) alive() error {
 	return nil
 }
 
-// others is the share of the host's processors that neither the service nor what is
-// beside it used while something was done.
-func (st *stage) others(do func() (used float64, err error)) (share float64, err error) {
+// othersCPUShare returns the share of the host's CPUs that programs other than the service and
+// those beside it used while do ran.
+func (st *stage) othersCPUShare(do func() (used float64, err error)) (share float64, err error) {
 	look := func() (busy, ours float64) {
 		busy, stolen := lab.HostBusySeconds()
 		ours = lab.CPUSeconds(os.Getpid())
 		for _, p := range st.running {
-			for _, pid := range family(p.PID) {
+			for _, pid := range processTree(p.PID) {
 				ours += lab.CPUSeconds(pid)
 			}
 		}
@@ -220,9 +220,9 @@ func (st *stage) others(do func() (used float64, err error)) (share float64, err
 	return max(0, (busyThen-busy)-(oursThen-ours)-used) / seconds, err
 }
 
-// family is a process with its children and theirs: the workers of a server, the
-// connections of a database.
-func family(pid int) []int {
+// processTree returns a process with all its descendants: the workers of a server, the connections
+// of a database.
+func processTree(pid int) []int {
 	all := []int{pid}
 	for i := 0; i < len(all); i++ {
 		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", all[i])) // the pattern is well-formed

@@ -17,22 +17,22 @@ type page struct {
 	err error
 }
 
-func (p *page) line(format string, args ...any) {
+func (p *page) writeLine(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
 	}
 }
 
-func (p *page) row(cells ...string) {
+func (p *page) writeRow(cells ...string) {
 	for i, c := range cells {
 		cells[i] = strings.ReplaceAll(strings.ReplaceAll(c, "|", `\|`), "\n", " ")
 	}
-	p.line("| %s |", strings.Join(cells, " | "))
+	p.writeLine("| %s |", strings.Join(cells, " | "))
 }
 
-func (p *page) table(head ...string) {
-	p.row(head...)
-	p.line("|%s", strings.Repeat("---|", len(head)))
+func (p *page) writeTableHead(head ...string) {
+	p.writeRow(head...)
+	p.writeLine("|%s", strings.Repeat("---|", len(head)))
 }
 
 const lead = `# Accuracy
@@ -49,24 +49,24 @@ generator. The answer is written down before the service runs for the first time
     go run ./dev/accuracy -again DIR # … and diagnoses them again, with no service running
 `
 
-// markdown is the page.
-func (r *Result) markdown(w io.Writer) error {
+// writeMarkdown writes the page.
+func (r *Result) writeMarkdown(w io.Writer) error {
 	p := &page{w: w}
-	p.line("%s", cmp.Or(r.Lead, lead))
-	p.line("%s", r.measured())
-	p.line("")
-	p.figures(r)
-	p.confusion(r)
-	p.cases(r, "Services with something wrong", func(c *Case) bool { return c.asked() && !c.Healthy })
-	p.cases(r, "Healthy services", func(c *Case) bool { return c.asked() && c.Healthy })
+	p.writeLine("%s", cmp.Or(r.Lead, lead))
+	p.writeLine("%s", r.formatMeasured())
+	p.writeLine("")
+	p.writeFigures(r)
+	p.writeConfusion(r)
+	p.writeCases(r, "Services with something wrong", func(c *Case) bool { return c.wasDiagnosed() && !c.Healthy })
+	p.writeCases(r, "Healthy services", func(c *Case) bool { return c.wasDiagnosed() && c.Healthy })
 	p.notRun(r)
 	if r.Blind != "" {
-		p.line("%s", r.Blind)
+		p.writeLine("%s", r.Blind)
 	}
 	return p.err
 }
 
-func (r *Result) measured() string {
+func (r *Result) formatMeasured() string {
 	text := "Measured "
 	if r.Again {
 		text = "Captures of earlier runs, diagnosed "
@@ -82,47 +82,47 @@ func (r *Result) measured() string {
 	return text
 }
 
-// figures are those that were asked for.
-func (p *page) figures(r *Result) {
-	p.table("", "asked for", "measured")
+// writeFigures writes the figures that are required, beside the measured ones.
+func (p *page) writeFigures(r *Result) {
+	p.writeTableHead("", "asked for", "measured")
 	a := r.Accuracy
 	right := "no service with something wrong was asked"
 	if a.Share != nil {
-		right = fmt.Sprintf("%s (%s of %d services; 95 %% interval %s to %s)", percent(a.Share), units.Num(a.Right), a.Of, percent(a.Low), percent(a.High))
+		right = fmt.Sprintf("%s (%s of %d services; 95 %% interval %s to %s)", formatPercent(a.Share), units.Num(a.Right), a.Of, formatPercent(a.Low), formatPercent(a.High))
 	}
-	p.row("first verdict right", "≥ 95 %", right)
+	p.writeRow("first verdict right", "≥ 95 %", right)
 	alarms := fmt.Sprintf("%d of %d healthy services", len(r.FalseAlarms), r.Healthy)
 	if len(r.FalseAlarms) > 0 {
 		alarms += ": " + strings.Join(r.FalseAlarms, ", ")
 	}
-	p.row("false alarms", "none", alarms)
-	unknown := percent(r.Unknown)
+	p.writeRow("false alarms", "none", alarms)
+	unknown := formatPercent(r.Unknown)
 	if r.Unknown != nil {
 		unknown += fmt.Sprintf(" (of %d in which requests were seen to be slow)", r.Slow)
 	}
-	p.row("unexplained and unobserved share of slow time, median", "≤ 10 %", unknown)
-	p.row("the same, at the 90th percentile", "≤ 30 %", percent(r.MostUnknown))
+	p.writeRow("unexplained and unobserved share of slow time, median", "≤ 10 %", unknown)
+	p.writeRow("the same, at the 90th percentile", "≤ 30 %", formatPercent(r.MostUnknown))
 	if r.Runs > 1 {
-		p.row("services not judged alike in all runs", "none", list(r.Changed))
+		p.writeRow("services not judged alike in all runs", "none", formatList(r.Changed))
 	}
 	if len(r.Failed) > 0 {
-		p.row("services that could not be run", "none", list(r.Failed))
+		p.writeRow("services that could not be run", "none", formatList(r.Failed))
 	}
-	p.row("pages that contradict themselves", "none", list(r.contradicting()))
+	p.writeRow("pages that contradict themselves", "none", formatList(r.contradictingServices()))
 	if text := r.fromFiles(); text != "" {
-		p.row("from files alone: verdict right, healthy ones included", "≥ 90 %", text)
+		p.writeRow("from files alone: verdict right, healthy ones included", "≥ 90 %", text)
 	}
 	if text := r.withoutRows(); text != "" {
-		p.row("without rows: first verdict right", "≥ 80 %", text)
+		p.writeRow("without rows: first verdict right", "≥ 80 %", text)
 	}
 	if first, ok := r.asRecorded(); ok {
-		p.row("the same, when they were recorded", "≥ 95 %", first)
+		p.writeRow("the same, when they were recorded", "≥ 95 %", first)
 	}
-	p.line("")
+	p.writeLine("")
 }
 
-// contradicting are the services of whose diagnosis one figure contradicts another.
-func (r *Result) contradicting() (names []string) {
+// contradictingServices returns the services in whose diagnosis one figure contradicts another.
+func (r *Result) contradictingServices() (names []string) {
 	for _, c := range r.Cases {
 		if len(c.Contradictions) > 0 {
 			names = append(names, c.Service)
@@ -136,14 +136,14 @@ func (r *Result) fromFiles() string {
 	right, of := 0, 0
 	for _, c := range r.Cases {
 		if c.Files != nil {
-			right, of = right+order(c.Files.Right), of+1
+			right, of = right+boolToInt(c.Files.Right), of+1
 		}
 	}
 	if of == 0 {
 		return ""
 	}
 	share := float64(right) / float64(of)
-	return fmt.Sprintf("%s (%d of %d services)", percent(&share), right, of)
+	return fmt.Sprintf("%s (%d of %d services)", formatPercent(&share), right, of)
 }
 
 // withoutRows is how often the first verdict on a service with something wrong was right
@@ -151,15 +151,15 @@ func (r *Result) fromFiles() string {
 func (r *Result) withoutRows() string {
 	right, of := 0, 0
 	for _, c := range r.Cases {
-		if c.Bare != nil && c.Bare.asked() && !c.Healthy {
-			right, of = right+order(c.Bare.Right), of+1
+		if c.Bare != nil && c.Bare.wasDiagnosed() && !c.Healthy {
+			right, of = right+boolToInt(c.Bare.Right), of+1
 		}
 	}
 	if of == 0 {
 		return ""
 	}
 	share := float64(right) / float64(of)
-	return fmt.Sprintf("%s (%d of %d recordings)", percent(&share), right, of)
+	return fmt.Sprintf("%s (%d of %d recordings)", formatPercent(&share), right, of)
 }
 
 // asRecorded is how often the first verdict was right by the binary that recorded, of
@@ -168,41 +168,41 @@ func (r *Result) withoutRows() string {
 func (r *Result) asRecorded() (text string, ok bool) {
 	right, of := 0, 0
 	for _, c := range r.Cases {
-		if c.Said != nil && !c.Healthy && c.asked() {
-			right, of = right+order(c.Said.Right), of+1
+		if c.Said != nil && !c.Healthy && c.wasDiagnosed() {
+			right, of = right+boolToInt(c.Said.Right), of+1
 		}
 	}
 	return fmt.Sprintf("%d of %d recordings", right, of), r.Again && of > 0
 }
 
-func list(names []string) string {
+func formatList(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
 	return fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", "))
 }
 
-// confusion has a row for each pair of what was expected and what was found first.
-func (p *page) confusion(r *Result) {
+// writeConfusion writes a row for each pair of expected cause and first cause found.
+func (p *page) writeConfusion(r *Result) {
 	if len(r.Confusion) == 0 {
 		return
 	}
-	p.line("## Expected against found first")
-	p.line("")
-	p.table("expected", "found first", "times", "right", "services")
+	p.writeLine("## Expected against found first")
+	p.writeLine("")
+	p.writeTableHead("expected", "found first", "times", "right", "services")
 	for _, x := range r.Confusion {
-		p.row(x.Expected, x.Found, units.Count(x.Count), units.Count(x.Right), strings.Join(x.Services, ", "))
+		p.writeRow(x.Expected, x.Found, units.Count(x.Count), units.Count(x.Right), strings.Join(x.Services, ", "))
 	}
-	p.line("")
+	p.writeLine("")
 }
 
-// cases has a row for each service in each run.
-func (p *page) cases(r *Result, title string, of func(*Case) bool) {
+// writeCases writes a row for each service in each run.
+func (p *page) writeCases(r *Result, title string, of func(*Case) bool) {
 	if !slices.ContainsFunc(r.Cases, func(c Case) bool { return of(&c) }) {
 		return
 	}
-	p.line("## %s", title)
-	p.line("")
+	p.writeLine("## %s", title)
+	p.writeLine("")
 	head := []string{"service", "what it is", "found first", "", "unknown", "took"}
 	files := slices.ContainsFunc(r.Cases, func(c Case) bool { return of(&c) && c.Files != nil })
 	if files {
@@ -216,7 +216,7 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 	if r.Runs > 1 {
 		head = append(head, "run")
 	}
-	p.table(head...)
+	p.writeTableHead(head...)
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		if !of(c) {
@@ -230,7 +230,7 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 		if c.Seconds > 0 {
 			took = fmt.Sprintf("%.0f s", c.Seconds)
 		}
-		cells := []string{c.Service, about, c.First(), c.verdict(), percent(c.Unknown), took}
+		cells := []string{c.Service, about, c.First(), c.formatVerdict(), formatPercent(c.Unknown), took}
 		if files {
 			cells = append(cells, c.Files.saysOfFiles())
 		}
@@ -241,9 +241,9 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 		if r.Runs > 1 {
 			cells = append(cells, units.Count(c.Run))
 		}
-		p.row(cells...)
+		p.writeRow(cells...)
 	}
-	p.line("")
+	p.writeLine("")
 }
 
 // saysOfFiles is what was found in files alone, or without rows, "—" where that was not asked.
@@ -251,14 +251,14 @@ func (c *Case) saysOfFiles() string {
 	switch {
 	case c == nil:
 		return "—"
-	case !c.asked():
+	case !c.wasDiagnosed():
 		return "**error**: " + c.Error
 	}
-	return c.First() + ": " + c.verdict()
+	return c.First() + ": " + c.formatVerdict()
 }
 
-// verdict says whether a case was judged rightly and what is to be known of it.
-func (c *Case) verdict() string {
+// formatVerdict says whether a case was judged right, and why.
+func (c *Case) formatVerdict() string {
 	text := "right"
 	if !c.Right {
 		text = "**wrong**"
@@ -279,28 +279,28 @@ func (c *Case) verdict() string {
 func (p *page) notRun(r *Result) {
 	var some bool
 	for _, c := range r.Cases {
-		if c.asked() {
+		if c.wasDiagnosed() {
 			continue
 		}
 		if !some {
-			p.line("## Not run")
-			p.line("")
-			p.table("service", "what it is", "why")
+			p.writeLine("## Not run")
+			p.writeLine("")
+			p.writeTableHead("service", "what it is", "why")
 			some = true
 		}
 		why := "skipped: " + c.Skipped
 		if c.Error != "" {
 			why = "**error**: " + c.Error
 		}
-		p.row(c.Service, c.About, why)
+		p.writeRow(c.Service, c.About, why)
 	}
 	if some {
-		p.line("")
+		p.writeLine("")
 	}
 }
 
-// percent is a share; "—" where it is not known.
-func percent(v *float64) string {
+// formatPercent formats a share; "—" if it is not known.
+func formatPercent(v *float64) string {
 	if v == nil || math.IsNaN(*v) {
 		return "—"
 	}

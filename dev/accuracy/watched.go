@@ -51,14 +51,14 @@ func watchAll(ctx context.Context, o options) (pass bool, err error) {
 	}
 	var all []watched
 	for _, s := range services {
-		if err := s.prepare(ctx, o); err != nil {
-			say("%s: %v", s.Name, err)
+		if err := s.buildPrograms(ctx, o); err != nil {
+			logLine("%s: %v", s.Name, err)
 		}
 		x := watchOne(ctx, o, s)
 		if ctx.Err() != nil {
 			break
 		}
-		say("%s", x)
+		logLine("%s", x)
 		all = append(all, x)
 	}
 	if len(all) == 0 {
@@ -70,7 +70,7 @@ func watchAll(ctx context.Context, o options) (pass bool, err error) {
 func watchOne(ctx context.Context, o options, s service) (x watched) {
 	k := &Kept{Service: s.Name, Run: 1, Known: &s.Known, About: s.Known.About, Runtime: s.Known.Runtime, SLO: s.Known.SLO}
 	x.Case = Case{Service: s.Name, Run: 1, About: s.Known.About, Runtime: s.Known.Runtime, Found: []string{}, Expected: s.Known.Answer.First, Healthy: s.Known.Healthy}
-	_, err := withService(ctx, o, s, func(st *stage) error { return st.watched(ctx, k, &x) })
+	_, err := withService(ctx, o, s, func(st *stage) error { return st.runWatcher(ctx, k, &x) })
 	switch {
 	case errors.Is(err, errSkip):
 		x.Skipped = err.Error()
@@ -83,8 +83,9 @@ func watchOne(ctx context.Context, o options, s service) (x watched) {
 	return x
 }
 
-// watched has a watcher look at the service while it is asked little, and then all.
-func (st *stage) watched(ctx context.Context, k *Kept, x *watched) error {
+// runWatcher watches the service under a small part of its load, then under all of it, and adds
+// the alarms to x.
+func (st *stage) runWatcher(ctx context.Context, k *Kept, x *watched) error {
 	dir := filepath.Join(st.dir, "watch")
 	args := []string{"watch", "--dir", dir, "--sample", "0s"}
 	if k.SLO.Duration > 0 {
@@ -102,7 +103,7 @@ func (st *stage) watched(ctx context.Context, k *Kept, x *watched) error {
 		}
 		little = append(little, d)
 	}
-	if err := st.under(ctx, little, calmFor, true, nil); err != nil {
+	if err := st.applyLoads(ctx, little, calmFor, true, nil); err != nil {
 		return err
 	}
 	onset := time.Now()
@@ -117,7 +118,7 @@ func (st *stage) watched(ctx context.Context, k *Kept, x *watched) error {
 		}
 		return !alarmed && time.Since(onset) > wholeFor
 	}
-	if err := st.under(ctx, st.Known.Load, wholeFor+diagnosedIn, false, over); err != nil {
+	if err := st.applyLoads(ctx, st.Known.Load, wholeFor+diagnosedIn, false, over); err != nil {
 		return err
 	}
 	lines, err := linesOf(filepath.Join(st.dir, "watch.log"))
@@ -130,14 +131,14 @@ func (st *stage) watched(ctx context.Context, k *Kept, x *watched) error {
 			x.alarms = append(x.alarms, alarm{l.Rule, l.Time.Sub(onset)})
 		case l.Event == watch.EventDiagnosis && len(x.Found) == 0 && l.Capture != "":
 			k.Capture = filepath.Base(l.Capture)
-			x.Case = judge(ctx, st.options, filepath.Dir(l.Capture), k)
+			x.Case = judgeRun(ctx, st.options, filepath.Dir(l.Capture), k)
 		}
 	}
-	return st.alive()
+	return st.checkAlive()
 }
 
-// under puts loads on the service for a time, or until it is over.
-func (st *stage) under(ctx context.Context, load []demand, lasts time.Duration, warm bool, over func() bool) (err error) {
+// applyLoads puts loads on the service for a time, or until over returns true.
+func (st *stage) applyLoads(ctx context.Context, load []demand, lasts time.Duration, warm bool, over func() bool) (err error) {
 	var senders []*sender
 	defer func() {
 		for _, x := range senders {
@@ -145,7 +146,7 @@ func (st *stage) under(ctx context.Context, load []demand, lasts time.Duration, 
 		}
 	}()
 	for n, d := range load {
-		x, err := st.send(n, d, lasts, warm, 1)
+		x, err := st.startLoad(n, d, lasts, warm, 1)
 		if err != nil {
 			return err
 		}
@@ -179,8 +180,8 @@ func linesOf(path string) (all []watch.Line, err error) {
 	return all, nil
 }
 
-// said are the alarms: "go.gc-cpu after 21 s".
-func (x watched) said() string {
+// formatAlarms formats the alarms, such as "go.gc-cpu after 21 s".
+func (x watched) formatAlarms() string {
 	var all []string
 	for _, a := range x.alarms {
 		all = append(all, fmt.Sprintf("`%s` after %.0f s", a.rule, a.after.Seconds()))
@@ -194,16 +195,16 @@ func (x watched) said() string {
 // String is what is told while it goes on.
 func (x watched) String() string {
 	switch {
-	case !x.asked():
+	case !x.wasDiagnosed():
 		return x.Case.String()
 	case x.Healthy && x.Right:
 		return x.Service + ": healthy, no alarm"
 	case x.Healthy:
-		return fmt.Sprintf("%s: FALSE ALARM: %s; its capture: %s", x.Service, x.said(), x.First())
+		return fmt.Sprintf("%s: FALSE ALARM: %s; its capture: %s", x.Service, x.formatAlarms(), x.First())
 	case len(x.alarms) == 0:
 		return fmt.Sprintf("%s: %s, no alarm", x.Service, strings.Join(x.Expected, "|"))
 	}
-	return fmt.Sprintf("%s; alarms: %s", x.Case, x.said())
+	return fmt.Sprintf("%s; alarms: %s", x.Case, x.formatAlarms())
 }
 
 // tableOf writes what came of all, and says whether it is as it should be.
@@ -217,7 +218,7 @@ func tableOf(w io.Writer, all []watched) (pass bool) {
 			is = "healthy"
 		}
 		switch {
-		case !x.asked():
+		case !x.wasDiagnosed():
 			verdict = x.Error + x.Skipped
 			pass = pass && x.Error == ""
 		case x.Healthy:
@@ -236,7 +237,7 @@ func tableOf(w io.Writer, all []watched) (pass bool) {
 				pass, verdict = false, "wrong: "+x.Why
 			}
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", x.Service, is, x.said(), x.First(), verdict)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", x.Service, is, x.formatAlarms(), x.First(), verdict)
 	}
 	fmt.Fprintf(w, "\n%d of %d healthy services set off an alarm; of %d sick ones %d did, and %d of their captures were diagnosed to the right cause.\n", falsely, healthy, sick, alarmed, right)
 	return pass

@@ -32,9 +32,10 @@ type flown struct {
 	cpu     float64 // s of the whole program
 }
 
-// flights measures reading a flight recording of so many MB, all of its evidence, in turn with the parser of JDK Mission Control,
-// which reads its events: each in a process of its own, by wall time and peak memory.
-func flights(dir string, rounds, large int) error {
+// measureFlights measures reading a flight recording of at least so many MB, with all of its
+// evidence, in turn with the parser of JDK Mission Control, which reads its events: each in a
+// process of its own, by wall time and peak memory.
+func measureFlights(dir string, rounds, large int) error {
 	ctx := context.Background()
 	say := func(text string) { fmt.Fprintln(os.Stderr, text) }
 	home, err := build.FindJDK(ctx, 21, false, say)
@@ -60,25 +61,25 @@ func flights(dir string, rounds, large int) error {
 		return err
 	}
 	path := filepath.Join(dir, "flight.jfr")
-	if err := fly(ctx, home, classes, path, large); err != nil {
+	if err := recordFlight(ctx, home, classes, path, large); err != nil {
 		return err
 	}
 	st, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	heading(fmt.Sprintf("Flight recording of JDK 21: %.0f MB, each reading in a process of its own", float64(st.Size())/1e6))
+	printHeading(fmt.Sprintf("Flight recording of JDK 21: %.0f MB, each reading in a process of its own", float64(st.Size())/1e6))
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	var speed, other, wall, cpu, memory, peak figures
 	for range rounds {
-		ours, err := flies(exec.Command(self, "-flight", path))
+		ours, err := runReader(exec.Command(self, "-flight", path))
 		if err != nil {
 			return err
 		}
-		theirs, err := flies(exec.Command(filepath.Join(home, "bin", "java"), "-Xmx6g", "-cp", strings.Join(append(jars, classes), ":"), "Jmc", path))
+		theirs, err := runReader(exec.Command(filepath.Join(home, "bin", "java"), "-Xmx6g", "-cp", strings.Join(append(jars, classes), ":"), "Jmc", path))
 		if err != nil {
 			return err
 		}
@@ -89,17 +90,18 @@ func flights(dir string, rounds, large int) error {
 			fmt.Fprintf(os.Stderr, "bench: %d events, Mission Control says %d\n", ours.Events, theirs.Events)
 		}
 	}
-	row("unstall", speed.of("%.0f")+" MB/s", "", true)
-	row("Mission Control 9.1.1", other.of("%.0f")+" MB/s", "", true)
-	row("wall time, times as fast", wall.of("%.1f"), "≥ 3", wall.median() >= 3)
-	row("CPU time, times as little", cpu.of("%.1f"), "", true)
-	row("peak memory", peak.of("%.0f")+" MiB", "", true)
-	row("peak memory, times as little", memory.of("%.1f"), "≥ 3", memory.median() >= 3)
+	printRow("unstall", speed.formatMedian("%.0f")+" MB/s", "", true)
+	printRow("Mission Control 9.1.1", other.formatMedian("%.0f")+" MB/s", "", true)
+	printRow("wall time, times as fast", wall.formatMedian("%.1f"), "≥ 3", wall.median() >= 3)
+	printRow("CPU time, times as little", cpu.formatMedian("%.1f"), "", true)
+	printRow("peak memory", peak.formatMedian("%.0f")+" MiB", "", true)
+	printRow("peak memory, times as little", memory.formatMedian("%.1f"), "≥ 3", memory.median() >= 3)
 	return nil
 }
 
-// fly makes a recording of at least so many MB with a program that does all that is recorded: longer each time until it is large enough.
-func fly(ctx context.Context, home, classes, path string, large int) error {
+// recordFlight makes a flight recording of at least so many MB with a program that does all that
+// is recorded: it runs longer each time until the recording is large enough.
+func recordFlight(ctx context.Context, home, classes, path string, large int) error {
 	for seconds := 10; ; seconds *= 2 {
 		cmd := exec.CommandContext(ctx, filepath.Join(home, "bin", "java"), "-Xmx256m", "-Xlog:jfr*=off", "-XX:StartFlightRecording=settings=profile,maxsize=4g,jdk.ObjectAllocationInNewTLAB#enabled=true,jdk.ObjectAllocationOutsideTLAB#enabled=true,jdk.JavaExceptionThrow#enabled=true,jdk.JavaMonitorEnter#threshold=1ms,filename="+path,
 			"-cp", classes, "Busy", strconv.Itoa(seconds))
@@ -113,8 +115,8 @@ func fly(ctx context.Context, home, classes, path string, large int) error {
 	}
 }
 
-// flies runs a program that reads a recording.
-func flies(cmd *exec.Cmd) (f flown, err error) {
+// runReader runs a program that reads a recording and returns what that took.
+func runReader(cmd *exec.Cmd) (f flown, err error) {
 	cmd.Stderr = os.Stderr
 	said, err := cmd.Output()
 	if err != nil {

@@ -58,30 +58,30 @@ func gcLogSpeed(name, path string, other []string, rounds int) error {
 	if err != nil {
 		return err
 	}
-	heading(fmt.Sprintf("GC log, %s: %.1f MB, by processor time", name, float64(len(data))/1e6))
-	a := artifact(name, data)
+	printHeading(fmt.Sprintf("GC log, %s: %.1f MB, by processor time", name, float64(len(data))/1e6))
+	a := newArtifact(name, data)
 	var peer *gctoolkit
 	if other != nil {
 		if peer, err = startGCToolkit(other, path); err != nil {
 			return err
 		}
 		defer peer.stop()
-		if _, err := peer.measure(); err != nil { // before its compilers are done
+		if _, err := peer.measureRead(); err != nil { // before its compilers are done
 			return err
 		}
-		if err := peer.halt(); err != nil {
+		if err := peer.suspendProcess(); err != nil {
 			return err
 		}
 	}
 	var speed, counted, waited, ratio figures
 	for n := range rounds {
-		took, err := measure(func() error { return read(a, hotspotgc.Format) })
+		took, err := measureCost(func() error { return readArtifact(a, hotspotgc.Format) })
 		if err != nil {
 			return err
 		}
 		speed = append(speed, float64(len(data))/1e6/took.cpu)
 		one := runtime.GOMAXPROCS(2)
-		together, err := measure(func() error { return read(a, hotspotgc.Format) })
+		together, err := measureCost(func() error { return readArtifact(a, hotspotgc.Format) })
 		runtime.GOMAXPROCS(one)
 		if err != nil {
 			return err
@@ -92,21 +92,21 @@ func gcLogSpeed(name, path string, other []string, rounds int) error {
 		}
 		counted, waited = append(counted, took.cpu/wc), append(waited, together.wall/wc)
 		if peer != nil && n < 5 { // each takes some seconds
-			seconds, err := peer.measure()
+			seconds, err := peer.measureRead()
 			if err != nil {
 				return err
 			}
-			if err := peer.halt(); err != nil {
+			if err := peer.suspendProcess(); err != nil {
 				return err
 			}
 			ratio = append(ratio, seconds/took.cpu)
 		}
 	}
-	row("read whole", speed.of("%.0f")+" MB/s", "", true)
-	row("CPU time: × wc -l", counted.of("%.1f"), "≤ 20", counted.median() <= 20)
-	row("wall time on two: × wc -l", waited.of("%.1f"), "≤ 10", waited.median() <= 10)
+	printRow("read whole", speed.formatMedian("%.0f")+" MB/s", "", true)
+	printRow("CPU time: × wc -l", counted.formatMedian("%.1f"), "≤ 20", counted.median() <= 20)
+	printRow("wall time on two: × wc -l", waited.formatMedian("%.1f"), "≤ 10", waited.median() <= 10)
 	if peer != nil {
-		row("speed: × gctoolkit", ratio.of("%.0f"), "≥ 50", ratio.median() >= 50)
+		printRow("speed: × gctoolkit", ratio.formatMedian("%.0f"), "≥ 50", ratio.median() >= 50)
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func gcLogMemory(name, path string, size int64, event func(io.Writer, int)) erro
 		return fmt.Errorf("reading a large log said %q: %w", out, err)
 	}
 	asked := 64<<20 + 160*rows
-	row(fmt.Sprintf("%d MB, %d events: peak", size>>20, rows), fmt.Sprintf("%.0f MiB in %.1f s", float64(peak)/(1<<20), seconds),
+	printRow(fmt.Sprintf("%d MB, %d events: peak", size>>20, rows), fmt.Sprintf("%.0f MiB in %.1f s", float64(peak)/(1<<20), seconds),
 		fmt.Sprintf("≤ %.0f MiB", float64(asked)/(1<<20)), peak <= asked)
 	return nil
 }
@@ -224,7 +224,7 @@ func cmsEvent(w io.Writer, i int) {
 // JDK of 17 or later, and gives the command that runs it, but for the file.
 func buildGCToolkit(dir string) ([]string, error) {
 	source, jars := filepath.Join("dev", "bench", "gctoolkit"), filepath.Join(dir, "classpath")
-	if err := quietly("mvn", "-q", "-B", "-f", source, "dependency:build-classpath", "-Dmdep.outputFile="+jars); err != nil {
+	if err := runQuietly("mvn", "-q", "-B", "-f", source, "dependency:build-classpath", "-Dmdep.outputFile="+jars); err != nil {
 		return nil, err
 	}
 	list, err := os.ReadFile(jars)
@@ -232,14 +232,14 @@ func buildGCToolkit(dir string) ([]string, error) {
 		return nil, err
 	}
 	classpath, classes := strings.TrimSpace(string(list)), filepath.Join(dir, "gctoolkit")
-	if err := quietly("javac", "-d", classes, "-cp", classpath, filepath.Join(source, "Main.java")); err != nil {
+	if err := runQuietly("javac", "-d", classes, "-cp", classpath, filepath.Join(source, "Main.java")); err != nil {
 		return nil, err
 	}
 	return []string{"java", "-cp", classes + ":" + classpath, "bench.Main"}, nil
 }
 
-// quietly runs a command that says something only if it fails.
-func quietly(name string, args ...string) error {
+// runQuietly runs a command and shows its output only if it fails.
+func runQuietly(name string, args ...string) error {
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(string(out)))
 	}
@@ -267,12 +267,12 @@ func startGCToolkit(command []string, path string) (*gctoolkit, error) {
 	return g, g.cmd.Start()
 }
 
-// halt stops it until it is asked the next time: its compilers and collectors go on after they have
-// answered, on a processor that is measured meanwhile.
-func (g *gctoolkit) halt() error { return g.cmd.Process.Signal(syscall.SIGSTOP) }
+// suspendProcess stops the process until the next measurement: its compilers and collectors go on
+// after it has answered, on a processor that is measured meanwhile.
+func (g *gctoolkit) suspendProcess() error { return g.cmd.Process.Signal(syscall.SIGSTOP) }
 
-// measure is the processor time in s that one reading takes.
-func (g *gctoolkit) measure() (seconds float64, err error) {
+// measureRead returns the CPU time of one reading, s.
+func (g *gctoolkit) measureRead() (seconds float64, err error) {
 	if err := g.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		return 0, err
 	}

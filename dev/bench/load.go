@@ -26,9 +26,9 @@ const (
 	loadRate    = 20_000          // per second, of the open loop
 )
 
-// loads measures making load: closed loops in turn with wrk, on the same nginx, each in a process of its own, and how
-// late an open loop sends.
-func loads(dir string, rounds int) error {
+// measureLoads measures making load: closed loops in turn with wrk, on the same nginx, each in a
+// process of its own, and how late an open loop sends.
+func measureLoads(dir string, rounds int) error {
 	ctx := context.Background()
 	say := func(text string) { fmt.Fprintln(os.Stderr, text) }
 	nginx, err := build.FindNginx(ctx, true, say)
@@ -41,7 +41,7 @@ func loads(dir string, rounds int) error {
 		fmt.Fprintln(os.Stderr, "bench: making load not measured:", err)
 		return nil
 	}
-	url, streams, stop, err := web(ctx, nginx, dir)
+	url, streams, stop, err := startNginx(ctx, nginx, dir)
 	if err != nil {
 		return err
 	}
@@ -51,45 +51,45 @@ func loads(dir string, rounds int) error {
 	open := load.Plan{URL: url, Rate: loadRate, Duration: loadFor}
 	var ours, theirs, ratio, cpu, wrkCPU, cpuRatio, two, p99, worst figures
 	for range rounds {
-		r, used, err := sent(ctx, closed)
+		r, used, err := runPlan(ctx, closed)
 		if err != nil {
 			return err
 		}
-		rate, wrkUsed, err := wrked(ctx, wrk, url)
+		rate, wrkUsed, err := runWrk(ctx, wrk, url)
 		if err != nil {
 			return err
 		}
 		ours, theirs, ratio = append(ours, r.Rate.Mean/1e3), append(theirs, rate/1e3), append(ratio, r.Rate.Mean/rate)
 		each, wrkEach := used/float64(r.Completed)*1e6, wrkUsed/(rate*loadFor.Seconds())*1e6
 		cpu, wrkCPU, cpuRatio = append(cpu, each), append(wrkCPU, wrkEach), append(cpuRatio, each/wrkEach)
-		if r, _, err = sent(ctx, spread); err != nil {
+		if r, _, err = runPlan(ctx, spread); err != nil {
 			return err
 		}
 		two = append(two, r.Rate.Mean/1e3)
-		if r, _, err = sent(ctx, open); err != nil {
+		if r, _, err = runPlan(ctx, open); err != nil {
 			return err
 		}
 		if r.SendLag.P99 != nil && r.SendLag.Max != nil {
 			p99, worst = append(p99, *r.SendLag.P99), append(worst, *r.SendLag.Max)
 		}
 	}
-	heading(fmt.Sprintf("Making load: %d connections to nginx with one worker on the same CPUs", loadClients))
-	row("closed loop, HTTP/1.1", ours.of("%.1f")+" k/s", "", false)
-	row(fmt.Sprintf("wrk with %d threads", loadThreads), theirs.of("%.1f")+" k/s", "", false)
-	row("closed loop against wrk", ratio.of("%.2f")+" ×", "≥ 0.9", ratio.median() >= .9)
-	row("CPU time of a request", cpu.of("%.1f")+" µs", "", false)
-	row("CPU time of a request, wrk", wrkCPU.of("%.1f")+" µs", "", false)
-	row("CPU time against wrk", cpuRatio.of("%.2f")+" ×", "", false)
-	row("closed loop, HTTP/2, 5 × 25", two.of("%.1f")+" k/s", "", false)
+	printHeading(fmt.Sprintf("Making load: %d connections to nginx with one worker on the same CPUs", loadClients))
+	printRow("closed loop, HTTP/1.1", ours.formatMedian("%.1f")+" k/s", "", false)
+	printRow(fmt.Sprintf("wrk with %d threads", loadThreads), theirs.formatMedian("%.1f")+" k/s", "", false)
+	printRow("closed loop against wrk", ratio.formatMedian("%.2f")+" ×", "≥ 0.9", ratio.median() >= .9)
+	printRow("CPU time of a request", cpu.formatMedian("%.1f")+" µs", "", false)
+	printRow("CPU time of a request, wrk", wrkCPU.formatMedian("%.1f")+" µs", "", false)
+	printRow("CPU time against wrk", cpuRatio.formatMedian("%.2f")+" ×", "", false)
+	printRow("closed loop, HTTP/2, 5 × 25", two.formatMedian("%.1f")+" k/s", "", false)
 	if len(p99) > 0 {
-		row(fmt.Sprintf("open loop, %d/s: send lag p99", loadRate), p99.of("%.3f")+" ms", "≤ 0.1", p99.median() <= .1)
-		row("  its maximum", worst.of("%.1f")+" ms", "", false)
+		printRow(fmt.Sprintf("open loop, %d/s: send lag p99", loadRate), p99.formatMedian("%.3f")+" ms", "≤ 0.1", p99.median() <= .1)
+		printRow("  its maximum", worst.formatMedian("%.1f")+" ms", "", false)
 	}
 	return nil
 }
 
-// sent carries out a plan in a process of its own; used is its CPU time, s.
-func sent(ctx context.Context, p load.Plan) (r load.Result, used float64, err error) {
+// runPlan runs a plan in a process of its own; used is its CPU time, s.
+func runPlan(ctx context.Context, p load.Plan) (r load.Result, used float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return r, 0, err
@@ -107,8 +107,9 @@ func sent(ctx context.Context, p load.Plan) (r load.Result, used float64, err er
 	return r, processUsed(cmd), json.Unmarshal(said, &r)
 }
 
-// send is that process.
-func send(plan string) error {
+// sendPlan makes the load of a plan (JSON) and prints the result; it is the process that runPlan
+// starts.
+func sendPlan(plan string) error {
 	var p load.Plan
 	if err := json.Unmarshal([]byte(plan), &p); err != nil {
 		return err
@@ -122,7 +123,7 @@ func send(plan string) error {
 
 var wrkRate = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
 
-func wrked(ctx context.Context, wrk, url string) (rate, used float64, err error) {
+func runWrk(ctx context.Context, wrk, url string) (rate, used float64, err error) {
 	cmd := exec.CommandContext(ctx, wrk, "-t", strconv.Itoa(loadThreads), "-c", strconv.Itoa(loadClients), "-d", strconv.Itoa(int(loadFor.Seconds()))+"s", url)
 	said, err := cmd.CombinedOutput()
 	if err != nil {
@@ -144,8 +145,8 @@ func processUsed(cmd *exec.Cmd) float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// web starts an nginx that answers in HTTP/1.1 at one address and in HTTP/2 at another.
-func web(ctx context.Context, nginx, dir string) (one, two string, stop func(), err error) {
+// startNginx starts an nginx that answers in HTTP/1.1 at one address and in HTTP/2 at another.
+func startNginx(ctx context.Context, nginx, dir string) (one, two string, stop func(), err error) {
 	var ports [2]string
 	for i := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -20,10 +20,10 @@ import (
 	"github.com/unstall/unstall/internal/format/spans"
 )
 
-// logs measures the other formats, each with input of its own, and the memory that a large access log takes (large is a quarter of
-// its MB, 0: not measured).
-func logs(dir string, rounds, large int) error {
-	heading("Logs, profiles and load results")
+// measureLogs measures the other formats, each with input of its own, and the memory that a large
+// access log takes (large is a quarter of its MB, 0: not measured).
+func measureLogs(dir string, rounds, large int) error {
+	printHeading("Logs, profiles and load results")
 	for _, c := range []struct {
 		what   string
 		format format.Format
@@ -41,10 +41,10 @@ func logs(dir string, rounds, large int) error {
 		{"k6 output, JSON lines", loadresult.Format, k6Lines, 0},
 	} {
 		data := c.input()
-		a := artifact(c.what, data)
+		a := newArtifact(c.what, data)
 		var speed figures
 		for range rounds {
-			took, err := measure(func() error { return read(a, c.format) })
+			took, err := measureCost(func() error { return readArtifact(a, c.format) })
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func logs(dir string, rounds, large int) error {
 		if c.asked > 0 {
 			asked = fmt.Sprintf("≥ %.0f", c.asked)
 		}
-		row(c.what, speed.of("%.0f")+" MB/s", asked, speed.median() >= c.asked)
+		printRow(c.what, speed.formatMedian("%.0f")+" MB/s", asked, speed.median() >= c.asked)
 	}
 	if large == 0 {
 		return nil
@@ -82,13 +82,13 @@ func accessMemory(path string, size int64) error {
 		return fmt.Errorf("reading a large access log said %q: %w", out, err)
 	}
 	each := float64(peak) / float64(requests)
-	row(fmt.Sprintf("access log, %d MB: peak by request", size/1e6), fmt.Sprintf("%.0f B of %d, in %.1f s", each, requests, seconds), "≤ 60 B", each <= 60)
+	printRow(fmt.Sprintf("access log, %d MB: peak by request", size/1e6), fmt.Sprintf("%.0f B of %d, in %.1f s", each, requests, seconds), "≤ 60 B", each <= 60)
 	return nil
 }
 
 const lines = 100_000
 
-func written(line func(w *bytes.Buffer, i int)) []byte {
+func generateLines(line func(w *bytes.Buffer, i int)) []byte {
 	var w bytes.Buffer
 	for i := range lines {
 		line(&w, i)
@@ -98,29 +98,31 @@ func written(line func(w *bytes.Buffer, i int)) []byte {
 
 var began = time.Date(2026, 10, 10, 13, 0, 0, 0, time.UTC)
 
-func at(i int) time.Time { return began.Add(time.Duration(i) * time.Millisecond) }
+func timeOfLine(i int) time.Time { return began.Add(time.Duration(i) * time.Millisecond) }
 
 func gcLog() []byte {
-	return written(func(w *bytes.Buffer, i int) {
+	return generateLines(func(w *bytes.Buffer, i int) {
 		fmt.Fprintf(w, "gc %d @%.3fs 18%%: 0.10+14+0.024 ms clock, 0.21+0.33/7.5/1.0+0.048 ms cpu, %d->82->41 MB, 80 MB goal, 0 MB stacks, 0 MB globals, 2 P\n", i+1, .007+.118*float64(i), 70+i%10)
 	})
 }
 
 func accessText() []byte {
-	return written(func(w *bytes.Buffer, i int) { _, _ = accessLine(w, i) })
+	return generateLines(func(w *bytes.Buffer, i int) { _, _ = accessLine(w, i) })
 }
 
 func accessJSON() []byte {
-	return written(func(w *bytes.Buffer, i int) {
+	return generateLines(func(w *bytes.Buffer, i int) {
 		fmt.Fprintf(w, `{"level":"info","ts":"%s","msg":"request","remote_addr":"198.51.100.%d:5123","method":"GET","uri":"/play/%d","status":200,"duration_ms":%d.25,"bytes":512}`+"\n",
-			at(i).Format(time.RFC3339Nano), i%250, i*37%5000, 2+i*7%90)
+			timeOfLine(i).Format(time.RFC3339Nano), i%250, i*37%5000, 2+i*7%90)
 	})
 }
 
 func poolGauges() []byte {
 	var w bytes.Buffer
 	w.WriteString("time,pool,active,idle,pending,total,max\n")
-	return append(w.Bytes(), written(func(w *bytes.Buffer, i int) { fmt.Fprintf(w, "%d,db,%d,%d,0,10,10\n", at(i).Unix(), i%8, 10-i%8) })...)
+	return append(w.Bytes(), generateLines(func(w *bytes.Buffer, i int) {
+		fmt.Fprintf(w, "%d,db,%d,%d,0,10,10\n", timeOfLine(i).Unix(), i%8, 10-i%8)
+	})...)
 }
 
 // jaegerSpans are traces of a request and the call it makes.
@@ -131,7 +133,7 @@ func jaegerSpans() []byte {
 		if i > 0 {
 			w.WriteByte(',')
 		}
-		us := at(i).UnixMicro()
+		us := timeOfLine(i).UnixMicro()
 		fmt.Fprintf(&w, `{"traceID":"%016x","spans":[{"traceID":"%016[1]x","spanID":"%016[2]x","operationName":"GET /play","references":[],"startTime":%d,"duration":%d,"tags":[{"key":"span.kind","type":"string","value":"server"},{"key":"http.status_code","type":"int64","value":200}],"processID":"p1"},`+
 			`{"traceID":"%016[1]x","spanID":"%016[5]x","operationName":"SELECT orders","references":[{"refType":"CHILD_OF","traceID":"%016[1]x","spanID":"%016[2]x"}],"startTime":%[3]d,"duration":%[6]d,"tags":[{"key":"span.kind","type":"string","value":"client"},{"key":"peer.service","type":"string","value":"db"}],"processID":"p1"}],`+
 			`"processes":{"p1":{"serviceName":"shop","tags":[]}}}`, i+1, 2*i+1, us, 5000+i%900, 2*i+2, 3000+i%700)
@@ -154,20 +156,20 @@ func cpuProfile() []byte {
 }
 
 func goroutineDump() []byte {
-	return written(func(w *bytes.Buffer, i int) {
+	return generateLines(func(w *bytes.Buffer, i int) {
 		fmt.Fprintf(w, "goroutine %d [select, %d minutes]:\nmain.worker(0xc000012345)\n\t/src/main.go:%d +0x1d\nmain.run()\n\t/src/main.go:7 +0x2a\ncreated by main.main in goroutine 1\n\t/src/main.go:3 +0x1\n\n", i+1, i%60, 10+i%20)
 	})
 }
 
 func vegetaCSV() []byte {
-	return written(func(w *bytes.Buffer, i int) {
-		fmt.Fprintf(w, "%d,200,%d,0,11,,aGVsbG8gd29ybGQ=,,%d,GET,http://127.0.0.1:8080/play/17,Q29udGVudC1MZW5ndGg6IDExDQo=\n", at(i).UnixNano(), 2_000_000+i%500_000, i)
+	return generateLines(func(w *bytes.Buffer, i int) {
+		fmt.Fprintf(w, "%d,200,%d,0,11,,aGVsbG8gd29ybGQ=,,%d,GET,http://127.0.0.1:8080/play/17,Q29udGVudC1MZW5ndGg6IDExDQo=\n", timeOfLine(i).UnixNano(), 2_000_000+i%500_000, i)
 	})
 }
 
 func k6Lines() []byte {
-	return written(func(w *bytes.Buffer, i int) {
+	return generateLines(func(w *bytes.Buffer, i int) {
 		fmt.Fprintf(w, `{"metric":"http_req_duration","type":"Point","data":{"time":"%s","value":%d.125,"tags":{"expected_response":"true","group":"","method":"GET","name":"http://127.0.0.1:8080/play","proto":"HTTP/1.1","scenario":"default","status":"200","url":"http://127.0.0.1:8080/play"}}}`+"\n",
-			at(i).Format(time.RFC3339Nano), 1+i%40)
+			timeOfLine(i).Format(time.RFC3339Nano), 1+i%40)
 	})
 }

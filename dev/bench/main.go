@@ -8,6 +8,8 @@
 //	go run ./dev/bench -large 500            what is asked: 500 MB read within 256 MiB, and GC logs of 1 GB
 //	go run ./dev/bench -only traces -page dev/bench/performance.md   one part, and its figures into the page
 //	go run ./dev/bench -only events A.nettrace …   streams of .NET only, these too
+//	go run ./dev/bench -profile dev/bench/reading.pgo   the profile that the compiler builds unstall with
+//	go run -pgo=dev/bench/reading.pgo ./dev/bench   what unstall built so takes
 //
 // Its opinion: a figure of one machine means little and a ratio measured in turn
 // on the same machine much. So what is compared is run in turn, every figure is
@@ -23,6 +25,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 )
 
 func main() {
@@ -34,9 +37,17 @@ func main() {
 	plan := flag.String("send", "", "make a load (JSON) and print what came of it (the program calls itself)")
 	before := flag.String("before", "", "another build of unstall, to diagnose the same with in turn")
 	doc := flag.String("page", "", "document to put the figures of each part into that is measured, such as dev/bench/performance.md")
+	compiler := flag.String("profile", "", "measure nothing: read files of each kind and write a CPU profile to build unstall with")
 	flag.Parse()
+	if *compiler != "" {
+		if err := writeProfile(*compiler); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *plan != "" {
-		if err := send(*plan); err != nil {
+		if err := sendPlan(*plan); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
@@ -49,13 +60,34 @@ func main() {
 		}
 		return
 	}
-	if err := run(*large, *rounds, *peak, *only, *doc, *before, flag.Args()); err != nil {
+	if err := runBench(*large, *rounds, *peak, *only, *doc, *before, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(large, rounds int, peak, only, doc, before string, recorded []string) error {
+// describeBuild says whether this program was built with a profile, as unstall is.
+func describeBuild() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-pgo" {
+				return " with " + filepath.Base(s.Value)
+			}
+		}
+	}
+	return ""
+}
+
+func writeProfile(to string) error {
+	dir, err := os.MkdirTemp("", "unstall-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	return profileReading(dir, to)
+}
+
+func runBench(large, rounds int, peak, only, doc, before string, recorded []string) error {
 	if peak != "" {
 		return readPeak(peak)
 	}
@@ -64,30 +96,30 @@ func run(large, rounds int, peak, only, doc, before string, recorded []string) e
 		return err
 	}
 	defer os.RemoveAll(dir)
-	conditions := fmt.Sprintf("%s, %d processors, %d rounds; median (least–most)", runtime.Version(), runtime.NumCPU(), rounds)
+	conditions := fmt.Sprintf("%s%s, %d processors, %d rounds; median (least–most)", runtime.Version(), describeBuild(), runtime.NumCPU(), rounds)
 	fmt.Println(conditions)
 	p := page{name: doc}
 	for _, part := range []struct {
 		name    string
 		measure func() error
 	}{
-		{"traces", func() error { return traces(dir, rounds) }},
-		{"logs", func() error { return logs(dir, rounds, large) }},
+		{"traces", func() error { return measureTraces(dir, rounds) }},
+		{"logs", func() error { return measureLogs(dir, rounds, large) }},
 		{"gclogs", func() error { return gcLogs(dir, rounds, 2*large) }},
-		{"events", func() error { return events(dir, rounds, recorded) }},
-		{"flights", func() error { return flights(dir, rounds, large) }},
-		{"load", func() error { return loads(dir, rounds) }},
-		{"whole", func() error { return whole(dir, rounds, large, before) }},
-		{"memory", func() error { return memory(filepath.Join(dir, "large.trace"), large) }},
+		{"events", func() error { return measureEvents(dir, rounds, recorded) }},
+		{"flights", func() error { return measureFlights(dir, rounds, large) }},
+		{"load", func() error { return measureLoads(dir, rounds) }},
+		{"whole", func() error { return measureDiagnoses(dir, rounds, large, before) }},
+		{"memory", func() error { return measureMemory(filepath.Join(dir, "large.trace"), large) }},
 	} {
 		if only != "" && only != part.name || (part.name == "memory" || part.name == "flights") && large == 0 {
 			continue
 		}
-		p.begin(conditions)
+		p.beginPart(conditions)
 		if err := part.measure(); err != nil {
 			return err
 		}
-		if err := p.end(part.name); err != nil {
+		if err := p.endPart(part.name); err != nil {
 			return err
 		}
 	}

@@ -13,15 +13,15 @@ import (
 // cost is what one run took.
 type cost struct{ wall, cpu float64 } // s
 
-func measure(f func() error) (c cost, err error) {
+func measureCost(f func() error) (c cost, err error) {
 	runtime.GC()
-	wall, cpu := time.Now(), processor()
+	wall, cpu := time.Now(), ownCPUSeconds()
 	err = f()
-	return cost{time.Since(wall).Seconds(), processor() - cpu}, err
+	return cost{time.Since(wall).Seconds(), ownCPUSeconds() - cpu}, err
 }
 
-// processor is the CPU time of this process, of all threads, in s.
-func processor() float64 {
+// ownCPUSeconds returns the CPU time of this process, of all threads, in s.
+func ownCPUSeconds() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
@@ -32,17 +32,17 @@ func processor() float64 {
 // figures are one figure of several rounds.
 type figures []float64
 
-func (f figures) of(format string) string {
+func (f figures) formatMedian(format string) string {
 	s := slices.Sorted(slices.Values(f))
 	return fmt.Sprintf(format+" ("+format+"–"+format+")", s[len(s)/2], s[0], s[len(s)-1])
 }
 
 func (f figures) median() float64 { return slices.Sorted(slices.Values(f))[len(f)/2] }
 
-func heading(s string) { fmt.Fprintf(out, "\n%s\n", s) }
+func printHeading(s string) { fmt.Fprintf(out, "\n%s\n", s) }
 
-// row prints a figure, and where something was asked whether it was got.
-func row(what, got, asked string, met bool) {
+// printRow prints a figure, and where a bound was asked for whether it holds.
+func printRow(what, got, asked string, met bool) {
 	verdict := ""
 	if asked != "" {
 		verdict = "asked " + asked + ": "

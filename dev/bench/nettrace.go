@@ -22,40 +22,40 @@ import (
 // atLeast is how many bytes are read for one figure: short streams several times.
 const atLeast = 32 << 20
 
-// events measures reading .NET's event streams, in turn with dotnetdiag on the same
-// bytes: one that this program writes, and recorded ones. What is asked is asked of
-// one processor, so seconds are of processor time, the garbage collector's included.
-func events(dir string, rounds int, recorded []string) error {
+// measureEvents measures reading .NET's event streams, in turn with dotnetdiag on the same bytes:
+// one that this program writes, and recorded ones. The bound is for one processor, so seconds are
+// of processor time, the garbage collector's included.
+func measureEvents(dir string, rounds int, recorded []string) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	other, err := buildDotnetdiag(dir)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench: not compared with dotnetdiag:", err)
 	}
-	if err := stream(dir, "written by this program", eventpipetest.Recording(64<<20), other, rounds, 150); err != nil {
+	if err := measureStream(dir, "written by this program", eventpipetest.Recording(64<<20), other, rounds, 150); err != nil {
 		return err
 	}
-	if err := stream(dir, "written likewise, of 300 threads with other stacks each", eventpipetest.Crowd(64<<20), other, rounds, 300); err != nil {
+	if err := measureStream(dir, "written likewise, of 300 threads with other stacks each", eventpipetest.Crowd(64<<20), other, rounds, 300); err != nil {
 		return err
 	}
 	for _, name := range recorded {
-		data, err := unpacked(name)
+		data, err := readUnpacked(name)
 		if err != nil {
 			return err
 		}
-		if err := stream(dir, filepath.Base(name), data, other, rounds, 150); err != nil {
+		if err := measureStream(dir, filepath.Base(name), data, other, rounds, 150); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stream measures one, of which so many MB/s are asked.
-func stream(dir, name string, data []byte, other string, rounds int, asked float64) error {
+// measureStream measures one stream, for which asked MB/s are required.
+func measureStream(dir, name string, data []byte, other string, rounds int, asked float64) error {
 	n, samples, err := nextAll(data)
 	if err != nil {
 		return err
 	}
-	heading(fmt.Sprintf("EventPipe stream, %s: %.1f MB, %d events, %d of them samples, by processor time", name, float64(len(data))/1e6, n, samples))
+	printHeading(fmt.Sprintf("EventPipe stream, %s: %.1f MB, %d events, %d of them samples, by processor time", name, float64(len(data))/1e6, n, samples))
 	var peer *dotnetdiag
 	if other != "" {
 		path := filepath.Join(dir, "stream.nettrace")
@@ -68,10 +68,10 @@ func stream(dir, name string, data []byte, other string, rounds int, asked float
 		defer peer.stop()
 	}
 	times := 1 + atLeast/len(data)
-	a := artifact(name, data)
+	a := newArtifact(name, data)
 	var decodes, wholes, decodeRatio, wholeRatio figures
 	for range rounds {
-		decode, err := measure(func() error {
+		decode, err := measureCost(func() error {
 			for range times {
 				if _, _, err := nextAll(data); err != nil {
 					return err
@@ -82,9 +82,9 @@ func stream(dir, name string, data []byte, other string, rounds int, asked float
 		if err != nil {
 			return err
 		}
-		whole, err := measure(func() error {
+		whole, err := measureCost(func() error {
 			for range times {
-				if err := read(a, nettrace.Format); err != nil {
+				if err := readArtifact(a, nettrace.Format); err != nil {
 					return err
 				}
 			}
@@ -98,26 +98,26 @@ func stream(dir, name string, data []byte, other string, rounds int, asked float
 		if peer == nil {
 			continue
 		}
-		walk, err := peer.measure("decode", times)
+		walk, err := peer.measureReads("decode", times)
 		if err != nil {
 			return err
 		}
-		profile, err := peer.measure("profile", times)
+		profile, err := peer.measureReads("profile", times)
 		if err != nil {
 			return err
 		}
 		decodeRatio = append(decodeRatio, walk*float64(times)/decode.cpu)
 		wholeRatio = append(wholeRatio, profile*float64(times)/whole.cpu)
 	}
-	row("events, sorted", decodes.of("%.0f")+" MB/s", "", true)
-	row("read whole", wholes.of("%.0f")+" MB/s", fmt.Sprintf("≥ %.0f", asked), wholes.median() >= asked)
+	printRow("events, sorted", decodes.formatMedian("%.0f")+" MB/s", "", true)
+	printRow("read whole", wholes.formatMedian("%.0f")+" MB/s", fmt.Sprintf("≥ %.0f", asked), wholes.median() >= asked)
 	if peer != nil {
-		row("events: × dotnetdiag, unsorted", decodeRatio.of("%.1f"), "", true)
+		printRow("events: × dotnetdiag, unsorted", decodeRatio.formatMedian("%.1f"), "", true)
 		asked := "≥ 5"
 		if samples == 0 { // of which that makes a profile of nothing, and goes over all else
 			asked = ""
 		}
-		row("whole: × dotnetdiag's profile", wholeRatio.of("%.1f"), asked, wholeRatio.median() >= 5)
+		printRow("whole: × dotnetdiag's profile", wholeRatio.formatMedian("%.1f"), asked, wholeRatio.median() >= 5)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func nextAll(data []byte) (n, samples int64, err error) {
 	return 0, 0, err
 }
 
-func unpacked(name string) ([]byte, error) {
+func readUnpacked(name string) ([]byte, error) {
 	data, err := os.ReadFile(name)
 	if err != nil || !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return data, err
@@ -188,8 +188,8 @@ func startDotnetdiag(exe, path string) (*dotnetdiag, error) {
 	return d, d.cmd.Start()
 }
 
-// measure is the processor time in s that one of several times takes.
-func (d *dotnetdiag) measure(what string, times int) (seconds float64, err error) {
+// measureReads returns the CPU time of one reading, s, as the mean of several.
+func (d *dotnetdiag) measureReads(what string, times int) (seconds float64, err error) {
 	if _, err := fmt.Fprintln(d.in, what, times); err != nil {
 		return 0, err
 	}
@@ -199,7 +199,7 @@ func (d *dotnetdiag) measure(what string, times int) (seconds float64, err error
 	return seconds, nil
 }
 
-// stop ends it: it stops reading where there is no more to be told.
+// stop closes the input of the process, which ends it.
 func (d *dotnetdiag) stop() {
 	d.in.Close()
 	_ = d.cmd.Wait()

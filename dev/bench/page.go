@@ -20,8 +20,8 @@ type page struct {
 // out is where figures are printed.
 var out io.Writer = os.Stdout
 
-// begin takes what is printed from now on for a part.
-func (p *page) begin(conditions string) {
+// beginPart also takes what is printed from now on for a part of the document.
+func (p *page) beginPart(conditions string) {
 	if p.name == "" {
 		return
 	}
@@ -30,8 +30,8 @@ func (p *page) begin(conditions string) {
 	out = io.MultiWriter(os.Stdout, &p.part)
 }
 
-// end puts what was printed into the document, if that shows the part.
-func (p *page) end(part string) error {
+// endPart puts what was printed into the document, if the document shows the part.
+func (p *page) endPart(part string) error {
 	if p.name == "" {
 		return nil
 	}
@@ -40,15 +40,16 @@ func (p *page) end(part string) error {
 	if err != nil {
 		return err
 	}
-	now, ok := replaced(string(text), part, p.part.String())
+	now, ok := replacePart(string(text), part, p.part.String())
 	if !ok {
 		fmt.Fprintf(os.Stderr, "bench: %s does not show the part %q: it would between <!-- measured: %[2]s --> and <!-- end -->\n", p.name, part)
 	}
 	return os.WriteFile(p.name, []byte(now), 0o644)
 }
 
-// replaced is a document with another text in one of its parts; ok is false if it has no such part.
-func replaced(document, part, text string) (now string, ok bool) {
+// replacePart returns a document with another text in one of its parts; ok is false if it has no
+// such part.
+func replacePart(document, part, text string) (now string, ok bool) {
 	mark := "<!-- measured: " + part + " -->\n"
 	before, rest, begins := strings.Cut(document, mark)
 	_, after, ends := strings.Cut(rest, "<!-- end -->")

@@ -26,14 +26,14 @@ const clients = 8
 
 var garbage atomic.Pointer[[]byte]
 
-// record writes an execution trace of about size bytes.
-func (s service) record(w io.Writer, size int64) error {
+// recordTrace writes an execution trace of about size bytes.
+func (s service) recordTrace(w io.Writer, size int64) error {
 	dependency, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	defer dependency.Close()
-	go echo(dependency)
+	go serveEcho(dependency)
 	pool := make(chan net.Conn, clients)
 	for range cap(pool) {
 		c, err := net.Dial("tcp", dependency.Addr().String())
@@ -44,7 +44,7 @@ func (s service) record(w io.Writer, size int64) error {
 		pool <- c
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/plain", func(w http.ResponseWriter, _ *http.Request) { s.answer(w) })
+	mux.HandleFunc("/plain", func(w http.ResponseWriter, _ *http.Request) { s.writeAnswer(w) })
 	mux.HandleFunc("/dependency", func(w http.ResponseWriter, _ *http.Request) {
 		c := <-pool
 		defer func() { pool <- c }()
@@ -52,7 +52,7 @@ func (s service) record(w io.Writer, size int64) error {
 		if _, err := c.Write(one); err == nil {
 			_, _ = io.ReadFull(c, one)
 		}
-		s.answer(w)
+		s.writeAnswer(w)
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
@@ -92,7 +92,7 @@ func (s service) record(w io.Writer, size int64) error {
 	return nil
 }
 
-func (s service) answer(w io.Writer) {
+func (s service) writeAnswer(w io.Writer) {
 	for range s.pieces {
 		b := make([]byte, 4<<10)
 		garbage.Store(&b)
@@ -100,7 +100,7 @@ func (s service) answer(w io.Writer) {
 	_, _ = io.WriteString(w, "hello\n")
 }
 
-func echo(l net.Listener) {
+func serveEcho(l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {

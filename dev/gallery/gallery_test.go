@@ -14,11 +14,11 @@ import (
 // TestGallery compares the words and figures of the gallery with what the program writes now.
 // It ignores styles, scripts and what these draw: they change more often and have tests of their own.
 func TestGallery(t *testing.T) {
-	pages, err := pages("../..")
+	pages, err := makePages("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string][]byte{"README.md": readme(pages)}
+	files := map[string][]byte{"README.md": formatReadme(pages)}
 	for _, p := range pages {
 		files[p.Name] = p.HTML
 	}
@@ -45,7 +45,7 @@ func TestGallery(t *testing.T) {
 // wrong, how sure that is, since when, which route, what to change, what that will do, what was ruled
 // out, what was not seen, one request, the same as JSON.
 func TestQuestions(t *testing.T) {
-	pages, err := pages("../..")
+	pages, err := makePages("../..")
 	if err != nil {
 		t.Fatal(err)
 	}

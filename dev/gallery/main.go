@@ -28,14 +28,14 @@ const folder = "docs/gallery"
 func main() {
 	shots := flag.String("screenshots", "", "also take the pictures, with this Chromium")
 	flag.Parse()
-	if err := run(*shots); err != nil {
+	if err := makeGallery(*shots); err != nil {
 		fmt.Fprintln(os.Stderr, "gallery:", err)
 		os.Exit(1)
 	}
 }
 
-func run(chromium string) error {
-	pages, err := pages(".")
+func makeGallery(chromium string) error {
+	pages, err := makePages(".")
 	if err != nil {
 		return err
 	}
@@ -45,13 +45,13 @@ func run(chromium string) error {
 		}
 		fmt.Printf("%s/%s %d KB\n", folder, p.Name, len(p.HTML)/1000)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "README.md"), readme(pages), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "README.md"), formatReadme(pages), 0o644); err != nil {
 		return err
 	}
 	if chromium == "" {
 		return nil
 	}
-	return photograph(chromium)
+	return takeScreenshots(chromium)
 }
 
 // entry is a page of the gallery.
@@ -109,13 +109,13 @@ var incidents = []recording{{
 	well:    "The same load where the other host walks the keys by SCAN: no command takes 10 ms.",
 }}
 
-// pages makes the gallery's pages from the recordings of a checkout.
-func pages(root string) ([]entry, error) {
+// makePages makes the gallery's pages from the recordings of a checkout.
+func makePages(root string) ([]entry, error) {
 	var made []entry
 	for _, x := range incidents {
 		var diagnoses [2]*diagnose.Diagnosis
 		for i, kind := range []string{"sick", x.twin} {
-			b, err := read(filepath.Join(root, x.folders[i]))
+			b, err := readRecording(filepath.Join(root, x.folders[i]))
 			if err != nil {
 				return nil, err
 			}
@@ -131,7 +131,7 @@ func pages(root string) ([]entry, error) {
 		if x.before == "" {
 			continue
 		}
-		page, err := compared(root, x, diagnoses)
+		page, err := makeComparison(root, x, diagnoses)
 		if err != nil {
 			return nil, err
 		}
@@ -142,14 +142,14 @@ func pages(root string) ([]entry, error) {
 		return nil, err
 	}
 	made = append(made, log)
-	return append(made, entry{"index.html", "", "", index(made)}), nil
+	return append(made, entry{"index.html", "", "", renderIndex(made)}), nil
 }
 
-// compared makes the page that compares both sides. Their timelines are on their own pages.
-func compared(root string, x recording, diagnoses [2]*diagnose.Diagnosis) ([]byte, error) {
+// makeComparison makes the page that compares both sides. Their timelines are on their own pages.
+func makeComparison(root string, x recording, diagnoses [2]*diagnose.Diagnosis) ([]byte, error) {
 	var runs [2][]compare.Run
 	for i, kind := range []string{"sick", x.twin} {
-		b, err := read(filepath.Join(root, x.folders[i])) // anew: a bundle's clocks are aligned once
+		b, err := readRecording(filepath.Join(root, x.folders[i])) // anew: a bundle's clocks are aligned once
 		if err != nil {
 			return nil, err
 		}
@@ -186,8 +186,8 @@ func gcLog(root string) (entry, error) {
 	return entry{"gc-log.html", "gc-log", "A JVM's GC log alone, without any requests: the cause, throughput, how long pauses were and why they came, and heap, allocation and promotion on one timeline.", page.Bytes()}, nil
 }
 
-// read reads a recording without truth.json, which only the recorder knows.
-func read(folder string) (*evidence.Bundle, error) {
+// readRecording reads a recording without truth.json, which only the recorder knows.
+func readRecording(folder string) (*evidence.Bundle, error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func read(folder string) (*evidence.Bundle, error) {
 	return b, nil
 }
 
-func index(pages []entry) []byte {
+func renderIndex(pages []entry) []byte {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>unstall: reports of incidents</title>
@@ -225,7 +225,7 @@ func index(pages []entry) []byte {
 	return []byte(b.String())
 }
 
-func readme(pages []entry) []byte {
+func formatReadme(pages []entry) []byte {
 	var b strings.Builder
 	b.WriteString("# Reports of incidents\n\nThis page lists reports on recorded incidents, each with its fix or a healthy twin, as `unstall -o report.html` writes them. Each is one file that loads nothing. Download one to open it: GitHub shows only its source. `make gallery` writes them from the recordings in this repository.\n\n| report | |\n|---|---|\n")
 	for _, p := range pages {

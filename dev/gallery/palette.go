@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// frequent returns the n most frequent colours, in a fixed order among equally frequent ones.
-func frequent(count map[color.RGBA]int, n int) color.Palette {
+// mostFrequent returns the n most frequent colours, in a fixed order among equally frequent ones.
+func mostFrequent(count map[color.RGBA]int, n int) color.Palette {
 	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
 		return cmp.Or(count[b]-count[a], cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B), cmp.Compare(a.A, b.A))
 	})

@@ -42,8 +42,8 @@ var shots = []shot{
 	{"redis.png", "redis-sick.html", 800, firstScreen, "The first screen of redis, sick: the command that stops all clients"},
 }
 
-// photograph takes the pictures that the pages in Markdown show.
-func photograph(chromium string) error {
+// takeScreenshots takes the pictures that the pages in Markdown show.
+func takeScreenshots(chromium string) error {
 	scratch, err := os.MkdirTemp("", "chromium") // holds what Chromium leaves behind
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func photograph(chromium string) error {
 		if err != nil {
 			return err
 		}
-		small, err := smaller(taken.Data)
+		small, err := reducePalette(taken.Data)
 		if err != nil {
 			return err
 		}
@@ -90,9 +90,9 @@ func photograph(chromium string) error {
 	return nil
 }
 
-// smaller encodes a picture with the palette of its 256 most frequent colours, and each other colour
-// as the nearest of them.
-func smaller(data []byte) ([]byte, error) {
+// reducePalette encodes a picture with the palette of its 256 most frequent colours, and each
+// other colour as the nearest of them.
+func reducePalette(data []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func smaller(data []byte) ([]byte, error) {
 			count[at(x, y)]++
 		}
 	}
-	out := image.NewPaletted(bounds, frequent(count, 256))
+	out := image.NewPaletted(bounds, mostFrequent(count, 256))
 	nearest := make(map[color.RGBA]uint8)
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {

@@ -24,16 +24,16 @@ func captureFile(dir string, rate float64, rep int) string {
 	return filepath.Join(dir, fmt.Sprintf("rate%g-rep%d.unstall", rate, rep))
 }
 
-// captures are the recordings of a load.
-func captures(dir string, rate float64) ([]string, error) {
+// listCaptures returns the paths of the recordings of a load.
+func listCaptures(dir string, rate float64) ([]string, error) {
 	all, err := filepath.Glob(filepath.Join(dir, fmt.Sprintf("rate%g-rep*.unstall", rate)))
 	slices.Sort(all)
 	return all, err
 }
 
-// capture records the calibration's service under the load the way a user would:
-// unstall record PID --load URL.
-func (m *measurer) capture(ctx context.Context, j job) (others float64, err error) {
+// recordCalibration records the calibration's service under the load as a user would: unstall
+// record PID --load URL. others is the share of the processors that other programs used.
+func (m *measurer) recordCalibration(ctx context.Context, j job) (others float64, err error) {
 	i := slices.IndexFunc(m.services, func(r *running) bool { return r.Name == calibration })
 	one := m.services[i]
 	t, err := discover.Resolve(ctx, strconv.Itoa(one.PID), platform.Recognisers())
@@ -46,7 +46,7 @@ func (m *measurer) capture(ctx context.Context, j job) (others float64, err erro
 	ours, began := lab.CPUSeconds(one.PID)+lab.CPUSeconds(os.Getpid()), time.Now()
 	d := demand{rate: j.rate, lasts: recording, seed: m.seedOf(j)}
 	if _, err := found.Record(ctx, record.Options{For: recording + 5*time.Second, Path: fresh, Command: []string{"unstall", "record"},
-		Beside: record.RunLoad(plan(one, d), t.Subject(), nil, nil)}); err != nil {
+		Beside: record.RunLoad(loadPlan(one, d), t.Subject(), nil, nil)}); err != nil {
 		return 0, err
 	}
 	after, taken := lab.HostBusySeconds()
@@ -59,7 +59,7 @@ func (m *measurer) capture(ctx context.Context, j job) (others float64, err erro
 	if err != nil {
 		return 0, err
 	}
-	file := m.file(j)
+	file := m.jobFile(j)
 	if err := os.WriteFile(file+".new", b, 0o644); err != nil {
 		return 0, err
 	}

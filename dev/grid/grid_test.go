@@ -51,7 +51,7 @@ func TestTable(t *testing.T) {
 	g := compareAll(rows[0].Rate, settings, rows, said)
 	var got bytes.Buffer
 	p := Plan{Start: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC), Host: "Linux 6.1, 2 processors, amd64", Go: "go1.26.8", Processors: 2, Seed: 7}
-	if err := render(&got, p, []grid{g}); err != nil {
+	if err := writePage(&got, p, []grid{g}); err != nil {
 		t.Fatal(err)
 	}
 	golden := filepath.Join("testdata", "table.md")
@@ -74,12 +74,12 @@ func TestSummaryTellsTheWorst(t *testing.T) {
 		return compared{setting: Setting{Name: name}, said: forecast{cycles: model.Exactly(said)}, cycles: was}
 	}
 	g := grid{settings: []compared{one(calibration, 50, 1), one("a", 1.1, 1), one("b", .6, 1), one("c", 1.2, 1), one("d", math.NaN(), 1)}}
-	median, worst, where, n := g.summary(gridMetrics[0].off)
+	median, worst, where, n := g.summarizeErrors(gridMetrics[0].relativeError)
 	if math.Abs(median-.2) > 1e-9 || math.Abs(worst+.4) > 1e-9 || where != "b" || n != 3 {
 		t.Errorf("median %g, worst %g at %s, of %d", median, worst, where, n)
 	}
 	// Now is 50 where it was 1: a is said to become 1.1/50 of it.
-	if got := gridMetrics[0].changed(g.settings[1], g.now()); math.Abs(got-(1.1/50-1)) > 1e-9 {
+	if got := gridMetrics[0].changeError(g.settings[1], g.calibrationRow()); math.Abs(got-(1.1/50-1)) > 1e-9 {
 		t.Errorf("the change is %g off", got)
 	}
 }
@@ -91,7 +91,7 @@ func TestRangesAreCounted(t *testing.T) {
 	nan := math.NaN()
 	fell := one(4, 6, 5)
 	fell.behind = true
-	in, all := p99.ranges([]compared{one(4, 6, 5), one(4, 6, 7), one(nan, 6, 5), one(nan, 6, 7), one(4, nan, 5), one(nan, nan, 5), fell, {setting: Setting{Name: calibration}, said: forecast{p99: model.Between(1, 1, 1)}, p99: 1}})
+	in, all := p99.countRanges([]compared{one(4, 6, 5), one(4, 6, 7), one(nan, 6, 5), one(nan, 6, 7), one(4, nan, 5), one(nan, nan, 5), fell, {setting: Setting{Name: calibration}, said: forecast{p99: model.Between(1, 1, 1)}, p99: 1}})
 	if in != 3 || all != 6 {
 		t.Errorf("%d of %d ranges hold, want 3 of 6", in, all)
 	}
@@ -117,27 +117,27 @@ func TestOnlyOthersOnTheHostLeaveARunOut(t *testing.T) {
 		{"the less disturbed one of two stays with the good one", []Row{run(.3, 50), run(.2, 9), run(0, 7)}, 2, 1, 8},
 		{"two are not fewer", []Row{run(.3, 9), run(.2, 7)}, 2, 0, 8},
 	} {
-		c := measured(Setting{}, tt.runs, forecast{})
+		c := compareRuns(Setting{}, tt.runs, forecast{})
 		if c.runs != tt.runs2 || c.left != tt.out || c.p99 != tt.p99 || c.behind {
 			t.Errorf("%s: %+v", tt.name, c)
 		}
 	}
 	late := run(0, 900)
 	late.Achieved = 900
-	if c := measured(Setting{}, []Row{late}, forecast{p99: model.Exactly(20)}); !c.behind || !math.IsNaN(p99.off(c)) {
+	if c := compareRuns(Setting{}, []Row{late}, forecast{p99: model.Exactly(20)}); !c.behind || !math.IsNaN(p99.relativeError(c)) {
 		t.Errorf("%+v", c)
 	}
 	few := run(0, 3)
 	few.Cycles = 0
-	if c := measured(Setting{}, []Row{few}, forecast{}); !math.IsNaN(c.cycles) || c.p99 != 3 {
+	if c := compareRuns(Setting{}, []Row{few}, forecast{}); !math.IsNaN(c.cycles) || c.p99 != 3 {
 		t.Errorf("a run without two cycles: %+v", c)
 	}
 }
 
 func TestJobs(t *testing.T) {
 	m := &measurer{options: options{dir: t.TempDir(), rates: []float64{100, 50}, reps: 3, lasts: 5 * time.Second, most: 12 * time.Second},
-		plan: Plan{Live: 50 << 20, Alloc: 1 << 20, Settings: settings(50<<20, 10<<20), Seed: 4}}
-	jobs := m.jobs()
+		plan: Plan{Live: 50 << 20, Alloc: 1 << 20, Settings: gridSettings(50<<20, 10<<20), Seed: 4}}
+	jobs := m.allJobs()
 	seen := map[job]bool{}
 	for _, j := range jobs {
 		seen[j] = true
@@ -150,26 +150,26 @@ func TestJobs(t *testing.T) {
 			t.Fatalf("run %d belongs to repetition %d, want %d: all loads have to take turns", i, j.rep, want)
 		}
 	}
-	if again := m.jobs(); !slices.Equal(again, jobs) {
+	if again := m.allJobs(); !slices.Equal(again, jobs) {
 		t.Error("another order, so that a cut measurement cannot go on")
 	}
 	// 50 MiB of headroom at 50 MiB/s are a second, a ballast of 1 GiB takes twenty.
 	for name, want := range map[string]time.Duration{"GOGC=50": 5 * time.Second, "GOGC=400": 12 * time.Second, "ballast 1024 MiB": 12 * time.Second} {
 		i := slices.IndexFunc(m.plan.Settings, func(s Setting) bool { return s.Name == name })
-		if got := m.length(job{50, 1, i}); got != want {
+		if got := m.runLength(job{50, 1, i}); got != want {
 			t.Errorf("%s lasts %v, want %v", name, got, want)
 		}
 	}
 	for _, j := range jobs[:40] {
-		if err := os.WriteFile(m.file(j), []byte("{}"), 0o644); err != nil {
+		if err := os.WriteFile(m.jobFile(j), []byte("{}"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if todo, all := m.missing(); all != 90 || !slices.Equal(todo, jobs[40:]) {
+	if todo, all := m.missingJobs(); all != 90 || !slices.Equal(todo, jobs[40:]) {
 		t.Errorf("%d of %d are to be made", len(todo), all)
 	}
 	m.reps = 1
-	if todo, _ := m.missing(); len(todo) != 0 {
+	if todo, _ := m.missingJobs(); len(todo) != 0 {
 		t.Errorf("%d are to be made of a repetition that is complete", len(todo))
 	}
 }
@@ -182,20 +182,20 @@ func TestTheUsualRecordingComesFirst(t *testing.T) {
 	}
 	refused := &calibrated{unused: "no"}
 	models := []*calibrated{refused, of(9), of(5), of(7)}
-	usual(models)
+	putMedianFirst(models)
 	if got := models[0].latencies; got == nil || got.Fit.P99.Observed != 7 || models[3] != refused {
 		t.Errorf("%+v", models)
 	}
-	usual(models[3:])
+	putMedianFirst(models[3:])
 }
 
 func TestChoose(t *testing.T) {
-	all := settings(50<<20, 10<<20)
-	got, err := choose(all, []string{"GOGC=400"})
+	all := gridSettings(50<<20, 10<<20)
+	got, err := chooseSettings(all, []string{"GOGC=400"})
 	if err != nil || len(got) != 2 || got[0].Name != calibration || got[1].Name != "GOGC=400" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := choose(all, []string{"GOGC=401"}); err == nil || !strings.Contains(err.Error(), `no "GOGC=401", there are GOGC=100,`) {
+	if _, err := chooseSettings(all, []string{"GOGC=401"}); err == nil || !strings.Contains(err.Error(), `no "GOGC=401", there are GOGC=100,`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestStretches(t *testing.T) {
 		cycles float64
 		want   []float64
 	}{{8, []float64{1, 2, 3, 4, 5, 6, 7, 8}}, {1, []float64{4, 8}}, {.1, []float64{7}}, {0, []float64{1, 2, 3, 4, 5, 6, 7, 8}}} {
-		if d := cmp.Diff(tt.want, stretches(rows, 0, 8*time.Second, tt.cycles)); d != "" {
+		if d := cmp.Diff(tt.want, stretchP99s(rows, 0, 8*time.Second, tt.cycles)); d != "" {
 			t.Errorf("%g cycles/s: %s", tt.cycles, d)
 		}
 	}
@@ -221,12 +221,12 @@ func TestStretches(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	const mib = 1 << 20
-	all := settings(70*mib, 15*mib)
+	all := gridSettings(70*mib, 15*mib)
 	if len(all) != 14 || all[0].Name != calibration {
 		t.Fatalf("%d settings, the first is %v", len(all), all[0])
 	}
 	// 2 × 70 + 15 = 155 MiB, of which the runtime keeps 3 % back.
-	if got := limit(70*mib, 15*mib, 2); got != 160 {
+	if got := memoryLimit(70*mib, 15*mib, 2); got != 160 {
 		t.Errorf("limit %d MiB", got)
 	}
 	seen := map[string]bool{}
@@ -235,7 +235,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("two are called %s", s.Name)
 		}
 		seen[s.Name] = true
-		env := strings.Join(s.env(), " ")
+		env := strings.Join(s.processEnv(), " ")
 		if (s.Limit > 0) != strings.Contains(env, "GOGC=off") || s.Limit == 0 && !strings.Contains(env, "GOMEMLIMIT=off") {
 			t.Errorf("%s: %s", s.Name, env)
 		}
@@ -259,7 +259,7 @@ func TestCommandSaysWhatIsWrong(t *testing.T) {
 		"measure -rates fast":         `"fast" is no rate`,
 		"table -dir testdata/nothing": "measure first",
 	} {
-		err := command(t.Context(), strings.Fields(args))
+		err := runCommand(t.Context(), strings.Fields(args))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}
@@ -326,14 +326,14 @@ func TestCalibrateOnACapture(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	k, err := calibrate(t.Context(), file)
+	k, err := calibrateModels(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if k.latencies == nil {
 		t.Fatal(k.unused)
 	}
-	if f := k.forecast(Setting{GOGC: 400}); !f.p99.Ranged() || !f.cycles.Ranged() || f.p99.Value >= float64(k.latencies.Fit.P99.Observed)/1e6 {
+	if f := k.forecastSetting(Setting{GOGC: 400}); !f.p99.Ranged() || !f.cycles.Ranged() || f.p99.Value >= float64(k.latencies.Fit.P99.Observed)/1e6 {
 		t.Errorf("%+v", f)
 	}
 }

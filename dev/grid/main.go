@@ -47,7 +47,7 @@ type options struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := command(ctx, os.Args[1:]); err != nil {
+	if err := runCommand(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "grid:", err)
 		stop()
 		os.Exit(1)
@@ -56,7 +56,7 @@ func main() {
 
 var errUsage = errors.New("give measure or table, then flags: go run ./dev/grid measure -h")
 
-func command(ctx context.Context, args []string) error {
+func runCommand(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errUsage
 	}
@@ -96,16 +96,16 @@ func command(ctx context.Context, args []string) error {
 		o.only = strings.Split(only, ",")
 	}
 	if args[0] == "table" {
-		return table(ctx, o)
+		return writeTable(ctx, o)
 	}
-	return measure(ctx, o)
+	return measureGrid(ctx, o)
 }
 
-func say(format string, args ...any) {
+func logLine(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format("15:04:05")}, args...)...)
 }
 
-func measure(ctx context.Context, o options) (err error) {
+func measureGrid(ctx context.Context, o options) (err error) {
 	if runtime.NumCPU() < processors {
 		return fmt.Errorf("the services run on %d processors, this host has %d", processors, runtime.NumCPU())
 	}
@@ -114,12 +114,12 @@ func measure(ctx context.Context, o options) (err error) {
 		return err
 	}
 	if err := readJSON(filepath.Join(o.dir, planFile), &m.plan); err == nil {
-		todo, all := m.missing()
+		todo, all := m.missingJobs()
 		if len(todo) == 0 {
-			say("all %d runs are in %s, of %s: remove it to measure anew", all, o.dir, m.plan.Start.Format(time.DateTime))
+			logLine("all %d runs are in %s, of %s: remove it to measure anew", all, o.dir, m.plan.Start.Format(time.DateTime))
 			return nil
 		}
-		say("%d of %d runs are in %s, of %s: going on with the others", all-len(todo), all, o.dir, m.plan.Start.Format(time.DateTime))
+		logLine("%d of %d runs are in %s, of %s: going on with the others", all-len(todo), all, o.dir, m.plan.Start.Format(time.DateTime))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -127,7 +127,7 @@ func measure(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer os.RemoveAll(m.work)
-	bin, err := build(ctx, m.work)
+	bin, err := buildGateway(ctx, m.work)
 	if err != nil {
 		return err
 	}
@@ -146,25 +146,25 @@ func measure(ctx context.Context, o options) (err error) {
 	if err := m.startAll(ctx, bin); err != nil {
 		return err
 	}
-	if err := m.all(ctx); err != nil {
+	if err := m.runMissing(ctx); err != nil {
 		return err
 	}
-	return m.mend(ctx)
+	return m.repeatSpoilt(ctx)
 }
 
 const mostWarm = 20 * time.Second
 
 // findPlan runs the calibration to see how large its live heap is.
 func (m *measurer) findPlan(ctx context.Context, bin string) error {
-	one, err := start(ctx, bin, m.work, settings(1, 1)[0])
+	one, err := startGateway(ctx, bin, m.work, gridSettings(1, 1)[0])
 	if err != nil {
 		return err
 	}
 	defer one.Stop()
-	if err := one.warm(ctx, m.rates[0], mostWarm); err != nil {
+	if err := one.warmUp(ctx, m.rates[0], mostWarm); err != nil {
 		return err
 	}
-	row, err := run(ctx, one, demand{rate: m.rates[0], lead: m.lead, lasts: m.lasts, seed: 1}, filepath.Join(m.work, "first"))
+	row, err := measureSetting(ctx, one, demand{rate: m.rates[0], lead: m.lead, lasts: m.lasts, seed: 1}, filepath.Join(m.work, "first"))
 	if err != nil {
 		return err
 	}
@@ -175,13 +175,13 @@ func (m *measurer) findPlan(ctx context.Context, bin string) error {
 		m.seed = rand.Uint64() >> 11
 	}
 	name, _ := os.ReadFile("/proc/version")
-	chosen, err := choose(settings(row.Live, row.NonHeap), m.only)
+	chosen, err := chooseSettings(gridSettings(row.Live, row.NonHeap), m.only)
 	if err != nil {
 		return err
 	}
 	m.plan = Plan{Live: row.Live, NonHeap: row.NonHeap, Alloc: row.Alloc / row.Achieved, Settings: chosen, Seed: m.seed,
 		Go: row.Go, Start: time.Now().UTC(), Processors: row.Processors, Host: hostOf(string(name))}
-	say("live heap %.0f MiB, beside it %.0f MiB; %.1f cycles/s, the collector takes %.2f cores", row.Live/(1<<20), row.NonHeap/(1<<20), row.Cycles, row.Profile)
+	logLine("live heap %.0f MiB, beside it %.0f MiB; %.1f cycles/s, the collector takes %.2f cores", row.Live/(1<<20), row.NonHeap/(1<<20), row.Cycles, row.Profile)
 	return writeJSON(filepath.Join(m.dir, planFile), m.plan)
 }
 
@@ -195,15 +195,15 @@ func hostOf(version string) string {
 
 func (m *measurer) startAll(ctx context.Context, bin string) error {
 	for n, s := range m.plan.Settings {
-		one, err := start(ctx, bin, m.work, s)
+		one, err := startGateway(ctx, bin, m.work, s)
 		if err != nil {
 			return err
 		}
 		m.services = append(m.services, one)
-		if err := one.warm(ctx, m.rates[0], mostWarm); err != nil {
+		if err := one.warmUp(ctx, m.rates[0], mostWarm); err != nil {
 			return fmt.Errorf("warming up: %w", err)
 		}
-		say("%d of %d services are warm: %s", n+1, len(m.plan.Settings), s.Name)
+		logLine("%d of %d services are warm: %s", n+1, len(m.plan.Settings), s.Name)
 	}
 	return nil
 }

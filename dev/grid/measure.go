@@ -43,7 +43,7 @@ type seen struct {
 	latencies  []int64 // ns, sorted; what was not answered counts as far as it waited
 }
 
-func plan(r *running, d demand) load.Plan {
+func loadPlan(r *running, d demand) load.Plan {
 	return load.Plan{
 		URL: "http://" + r.said.Serving + "/v1/feed", Header: http.Header{"Authorization": {"Bearer t0000042"}},
 		Arrivals: load.Poisson, Seed: d.seed, Timeout: 5 * time.Second,
@@ -60,7 +60,7 @@ func (k *kept) Rows(rows []load.Row) error {
 	return nil
 }
 
-func drive(ctx context.Context, r *running, d demand) (*seen, error) {
+func driveLoad(ctx context.Context, r *running, d demand) (*seen, error) {
 	if d.begin != nil {
 		begun := make(chan struct{})
 		timer := time.AfterFunc(d.lead, func() { d.begin(); close(begun) })
@@ -71,7 +71,7 @@ func drive(ctx context.Context, r *running, d demand) (*seen, error) {
 		}()
 	}
 	k := &kept{}
-	result, err := load.Run(ctx, plan(r, d), k)
+	result, err := load.Run(ctx, loadPlan(r, d), k)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name, err)
 	}
@@ -99,9 +99,9 @@ func drive(ctx context.Context, r *running, d demand) (*seen, error) {
 	return s, nil
 }
 
-// run measures one setting under one load and keeps what it was measured from
-// beside the row: requests, gctrace.
-func run(ctx context.Context, r *running, d demand, base string) (row Row, err error) {
+// measureSetting measures one setting under one load and keeps what the row was computed from
+// beside it: requests and gctrace.
+func measureSetting(ctx context.Context, r *running, d demand, base string) (row Row, err error) {
 	profile := base + ".cpu.pb.gz"
 	defer os.Remove(profile)
 	var busy, ours, stolen [2]float64
@@ -109,7 +109,7 @@ func run(ctx context.Context, r *running, d demand, base string) (row Row, err e
 		busy[k], stolen[k] = lab.HostBusySeconds()
 		ours[k] = lab.CPUSeconds(r.PID) + lab.CPUSeconds(os.Getpid())
 	}
-	log := r.written()
+	log := r.logSize()
 	var failed error
 	from, _ := r.Command("state") // replaced as the lead ends
 	var began time.Time
@@ -118,7 +118,7 @@ func run(ctx context.Context, r *running, d demand, base string) (row Row, err e
 		look(0)
 		from, failed = r.Command("cpu", profile)
 	}
-	s, err := drive(ctx, r, d)
+	s, err := driveLoad(ctx, r, d)
 	if err == nil {
 		err = failed
 	}
@@ -144,14 +144,14 @@ func run(ctx context.Context, r *running, d demand, base string) (row Row, err e
 	if len(s.latencies) > 0 {
 		row.P50, row.P99, row.P999 = ms(.5), ms(.99), ms(.999)
 	}
-	if row.NonHeap, err = r.nonheap(ctx); err != nil {
+	if row.NonHeap, err = r.readNonheap(ctx); err != nil {
 		return row, err
 	}
 	piece := base + ".gctrace"
 	if err := copyFrom(r.log, log, piece); err != nil {
 		return row, err
 	}
-	if err := keepRequests(base+".requests.txt", plan(r, d), s.rows); err != nil {
+	if err := keepRequests(base+".requests.txt", loadPlan(r, d), s.rows); err != nil {
 		return row, err
 	}
 	if err := row.readProfile(ctx, profile, seconds); err != nil {
@@ -160,13 +160,13 @@ func run(ctx context.Context, r *running, d demand, base string) (row Row, err e
 	if err := row.readCycles(ctx, piece); err != nil {
 		return row, err
 	}
-	row.Stretches = stretches(s.rows, s.from, d.lasts, row.Cycles)
+	row.Stretches = stretchP99s(s.rows, s.from, d.lasts, row.Cycles)
 	return row, nil
 }
 
-// stretches are the p99s (ms) of the parts of a run: of a second each, or of as long
-// as three cycles take, as far as whole ones fit in.
-func stretches(rows []load.Row, from int64, lasts time.Duration, cycles float64) (p99 []float64) {
+// stretchP99s returns the p99s (ms) of the parts of a run: of a second each, or of as long as
+// three cycles take, as far as whole ones fit in.
+func stretchP99s(rows []load.Row, from int64, lasts time.Duration, cycles float64) (p99 []float64) {
 	length := int64(time.Second)
 	if cycles > 0 {
 		length = max(length, int64(3/cycles*1e9))

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-func render(w io.Writer, p Plan, grids []grid) error {
+func writePage(w io.Writer, p Plan, grids []grid) error {
 	b := &strings.Builder{}
 	b.WriteString(introduction)
 	fmt.Fprintf(b, "Measured %s on %s, %s, GOMAXPROCS=%d, seed %d.\n\n", p.Start.Format("2006-01-02"), p.Host, p.Go, p.Processors, p.Seed)
 	b.WriteString("| load | metric | asked for (median) | median error | too low | worst error | median error of then/now | ranges that hold |\n|---|---|---|---|---|---|---|---|\n")
 	for _, g := range grids {
-		now := g.now()
+		now := g.calibrationRow()
 		for _, m := range gridMetrics {
-			median, worst, where, n := g.summary(m.off)
+			median, worst, where, n := g.summarizeErrors(m.relativeError)
 			asked := ""
 			if m.target > 0 {
 				asked = fmt.Sprintf("±%.0f %%", 100*m.target)
@@ -28,25 +28,25 @@ func render(w io.Writer, p Plan, grids []grid) error {
 			if m.target > 0 && median > m.target {
 				verdict = " (missed)"
 			}
-			change, _, _, _ := g.summary(func(c compared) float64 { return m.changed(c, now) })
-			in, ranges := m.ranges(g.settings)
+			change, _, _, _ := g.summarizeErrors(func(c compared) float64 { return m.changeError(c, now) })
+			in, ranges := m.countRanges(g.settings)
 			fmt.Fprintf(b, "| %g/s | %s | %s | %.0f %%%s | %d of %d | %+.0f %%: %s | %s %% | %d of %d |\n", g.rate, m.title, asked, 100*median, verdict,
-				m.low(g.settings), n, 100*worst, where, number(100*change, 0), in, ranges)
+				m.countLow(g.settings), n, 100*worst, where, formatNumber(100*change, 0), in, ranges)
 		}
 	}
-	judged(b, grids)
+	writeP99Summary(b, grids)
 	for _, g := range grids {
-		g.write(b)
+		g.writeGrid(b)
 	}
 	b.WriteString(leftOut)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// ranges counts those that hold.
-func (m metric) ranges(settings []compared) (in, all int) {
+// countRanges counts the predicted ranges, and those that hold the measurement.
+func (m metric) countRanges(settings []compared) (in, all int) {
 	for _, c := range settings {
-		if ok, known := m.holds(c); known {
+		if ok, known := m.isWithinRange(c); known {
 			all++
 			if ok {
 				in++
@@ -56,18 +56,18 @@ func (m metric) ranges(settings []compared) (in, all int) {
 	return in, all
 }
 
-// low counts predictions that are below what was measured.
-func (m metric) low(settings []compared) (n int) {
+// countLow counts predictions that are below what was measured.
+func (m metric) countLow(settings []compared) (n int) {
 	for _, c := range settings {
-		if c.setting.Name != calibration && m.off(c) < 0 {
+		if c.setting.Name != calibration && m.relativeError(c) < 0 {
 			n++
 		}
 	}
 	return n
 }
 
-// judged writes how right the p99s are, from every recording.
-func judged(b *strings.Builder, grids []grid) {
+// writeP99Summary writes how right the p99s are, from every recording.
+func writeP99Summary(b *strings.Builder, grids []grid) {
 	var of grid
 	for _, g := range grids {
 		of.settings = append(of.settings, g.settings...)
@@ -75,8 +75,8 @@ func judged(b *strings.Builder, grids []grid) {
 			of.settings = append(of.settings, other.settings...)
 		}
 	}
-	median, _, _, n := of.summary(p99.off)
-	in, all := p99.ranges(of.settings)
+	median, _, _, n := of.summarizeErrors(p99.relativeError)
+	in, all := p99.countRanges(of.settings)
 	verdict := func(missed bool) string {
 		if missed {
 			return ": missed"
@@ -85,10 +85,10 @@ func judged(b *strings.Builder, grids []grid) {
 	}
 	fmt.Fprintf(b, "\nFrom each of the recordings, %d p99s are %s %% off in the median (asked for: %.0f %%%s), %d of them too low; "+
 		"%d of %d ranges hold what was measured (asked for: %.0f %%%s; meant: 90 %%). A bound on one side counts as a range.\n",
-		n, number(100*median, 0), 100*p99.target, verdict(median > p99.target), p99.low(of.settings), in, all, 100*hold, verdict(float64(in) < hold*float64(all)))
+		n, formatNumber(100*median, 0), 100*p99.target, verdict(median > p99.target), p99.countLow(of.settings), in, all, 100*hold, verdict(float64(in) < hold*float64(all)))
 }
 
-func (g grid) write(b *strings.Builder) {
+func (g grid) writeGrid(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %g requests/s\n\n", g.rate)
 	if k := g.models; k != nil {
 		switch l := k.latencies; {
@@ -100,12 +100,12 @@ func (g grid) write(b *strings.Builder) {
 		}
 	}
 	for _, other := range g.others {
-		switch median, worst, where, n := other.summary(p99.off); {
+		switch median, worst, where, n := other.summarizeErrors(p99.relativeError); {
 		case other.models.latencies == nil:
 			fmt.Fprintf(b, "Another recording gives no p99: %s.\n\n", other.models.unused)
 		case n > 0:
 			fmt.Fprintf(b, "From another recording, with a p99 of %.1f ms, the p99s are %.0f %% off in the median and %+.0f %% at worst (%s); %s.\n\n",
-				float64(other.models.latencies.Fit.P99.Observed)/1e6, 100*median, 100*worst, where, other.held())
+				float64(other.models.latencies.Fit.P99.Observed)/1e6, 100*median, 100*worst, where, other.formatHeld())
 		}
 	}
 	b.WriteString("Each cell: predicted / measured, error.\n\n| setting |")
@@ -126,9 +126,9 @@ func (g grid) write(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s |", name)
 		for _, m := range gridMetrics {
-			fmt.Fprintf(b, " %s |", m.cell(c))
+			fmt.Fprintf(b, " %s |", m.formatCell(c))
 		}
-		fmt.Fprintf(b, " %s | %s–%s | %d", p99.rangeOf(c), number(c.low99, 1), number(c.high99, 1), c.runs)
+		fmt.Fprintf(b, " %s | %s–%s | %d", p99.rangeOf(c), formatNumber(c.low99, 1), formatNumber(c.high99, 1), c.runs)
 		if c.left > 0 {
 			fmt.Fprintf(b, " of %d", c.runs+c.left)
 		}
@@ -151,9 +151,9 @@ func (g grid) write(b *strings.Builder) {
 	}
 }
 
-// held says how many of the ranges of p99s hold.
-func (g grid) held() string {
-	in, all := p99.ranges(g.settings)
+// formatHeld says how many of the ranges of p99s hold.
+func (g grid) formatHeld() string {
+	in, all := p99.countRanges(g.settings)
 	return fmt.Sprintf("%d of %d ranges hold", in, all)
 }
 
@@ -161,7 +161,7 @@ func (g grid) held() string {
 func (m metric) rangeOf(c compared) string {
 	e := m.predicted(c)
 	var text string
-	switch low, high := number(e.Low/m.scale, m.digits), number(e.High/m.scale, m.digits); {
+	switch low, high := formatNumber(e.Low/m.scale, m.digits), formatNumber(e.High/m.scale, m.digits); {
 	case math.IsNaN(e.Low) && math.IsNaN(e.High):
 		return "–"
 	case math.IsNaN(e.Low):
@@ -171,22 +171,22 @@ func (m metric) rangeOf(c compared) string {
 	default:
 		text = low + "–" + high
 	}
-	if in, known := m.holds(c); known && !in {
+	if in, known := m.isWithinRange(c); known && !in {
 		text += " (missed)"
 	}
 	return text
 }
 
-func (m metric) cell(c compared) string {
+func (m metric) formatCell(c compared) string {
 	said, was := m.predicted(c).Value/m.scale, m.measured(c)/m.scale
-	text := number(said, m.digits) + " / " + number(was, m.digits)
-	if e := m.off(c); !math.IsNaN(e) && !math.IsInf(e, 0) {
+	text := formatNumber(said, m.digits) + " / " + formatNumber(was, m.digits)
+	if e := m.relativeError(c); !math.IsNaN(e) && !math.IsInf(e, 0) {
 		text += fmt.Sprintf(", %+.0f %%", 100*e)
 	}
 	return text
 }
 
-func number(v float64, digits int) string {
+func formatNumber(v float64, digits int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}

@@ -31,9 +31,9 @@ type calibrated struct {
 	unused    string // why there are no latencies
 }
 
-// calibrate reads a capture the way a diagnosis does and calibrates the models on the
-// Go process in it.
-func calibrate(ctx context.Context, file string) (*calibrated, error) {
+// calibrateModels reads a capture as a diagnosis does and calibrates the models on the Go process
+// in it.
+func calibrateModels(ctx context.Context, file string) (*calibrated, error) {
 	c, err := capture.Open(file)
 	if err != nil {
 		return nil, err
@@ -64,9 +64,9 @@ func calibrate(ctx context.Context, file string) (*calibrated, error) {
 	return nil, fmt.Errorf("%s: there is no Go process with requests in it", file)
 }
 
-// forecast asks the models for a setting.
-func (k *calibrated) forecast(s Setting) forecast {
-	then, err := k.heap.Predict(goheap.Scenario{Setting: s.predict()})
+// forecastSetting predicts the effect of a setting with the models.
+func (k *calibrated) forecastSetting(s Setting) forecast {
+	then, err := k.heap.Predict(goheap.Scenario{Setting: s.modelSetting()})
 	var impossible *goheap.Impossible
 	if errors.As(err, &impossible) {
 		return noForecast(impossible.Error())
@@ -78,8 +78,8 @@ func (k *calibrated) forecast(s Setting) forecast {
 	return f
 }
 
-// predict is the setting as the models take it.
-func (s Setting) predict() goheap.Setting {
+// modelSetting returns the setting as the models take it.
+func (s Setting) modelSetting() goheap.Setting {
 	const mib = 1 << 20
 	return goheap.Setting{GOGC: float64(s.GOGC), Limit: float64(s.Limit) * mib, Ballast: float64(s.Ballast) * mib}
 }

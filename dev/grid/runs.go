@@ -31,7 +31,7 @@ type job struct {
 	rep, setting int
 }
 
-func (m *measurer) file(j job) string {
+func (m *measurer) jobFile(j job) string {
 	if j.setting < 0 {
 		return captureFile(m.dir, j.rate, j.rep)
 	}
@@ -41,9 +41,9 @@ func (m *measurer) file(j job) string {
 // seedOf gives all settings of a repetition the same arrivals.
 func (m *measurer) seedOf(j job) uint64 { return m.plan.Seed + uint64(j.rep) + uint64(1000*j.rate) }
 
-// jobs are all runs in the order in which they are made: each repetition has all loads,
+// allJobs returns all runs in the order in which they are made: each repetition has all loads,
 // each load all settings in random order, with the recording among them.
-func (m *measurer) jobs() (all []job) {
+func (m *measurer) allJobs() (all []job) {
 	for rep := 1; rep <= m.reps; rep++ {
 		for _, rate := range m.rates {
 			seed := m.seedOf(job{rate: rate, rep: rep})
@@ -55,48 +55,48 @@ func (m *measurer) jobs() (all []job) {
 	return all
 }
 
-// missing are those that were not made yet.
-func (m *measurer) missing() (todo []job, all int) {
-	jobs := m.jobs()
+// missingJobs returns the runs that are not made yet, and the number of all runs.
+func (m *measurer) missingJobs() (todo []job, all int) {
+	jobs := m.allJobs()
 	for _, j := range jobs {
-		if _, err := os.Stat(m.file(j)); err != nil {
+		if _, err := os.Stat(m.jobFile(j)); err != nil {
 			todo = append(todo, j)
 		}
 	}
 	return todo, len(jobs)
 }
 
-// length is how long a run takes that counts: as long as four cycles, if the heap has the
-// headroom that the setting gives it.
-func (m *measurer) length(j job) time.Duration {
+// runLength returns how long a run lasts: as long as four cycles, if the heap has the headroom
+// that the setting gives it.
+func (m *measurer) runLength(j job) time.Duration {
 	if j.setting < 0 {
 		return recording
 	}
-	cycle := m.plan.Settings[j.setting].headroom(m.plan.Live) / max(m.plan.Alloc*j.rate, 1)
+	cycle := m.plan.Settings[j.setting].cycleHeadroom(m.plan.Live) / max(m.plan.Alloc*j.rate, 1)
 	return min(max(m.lasts, time.Duration(4*cycle*1e9).Round(time.Second/2)), max(m.most, m.lasts))
 }
 
-func (m *measurer) all(ctx context.Context) error {
-	todo, _ := m.missing()
+func (m *measurer) runMissing(ctx context.Context) error {
+	todo, _ := m.missingJobs()
 	for n, j := range todo {
 		var left time.Duration
 		for _, k := range todo[n:] {
-			left += m.length(k) + m.lead + time.Second
+			left += m.runLength(k) + m.lead + time.Second
 		}
 		head := fmt.Sprintf("[%d of %d, %v left] %g/s, %d:", n+1, len(todo), left.Round(time.Minute/2), j.rate, j.rep)
 		if j.setting < 0 {
-			others, err := m.capture(ctx, j)
+			others, err := m.recordCalibration(ctx, j)
 			if err != nil {
 				return err
 			}
-			say("%s recorded %s  others %.0f %%", head, calibration, 100*others)
+			logLine("%s recorded %s  others %.0f %%", head, calibration, 100*others)
 			continue
 		}
-		row, err := m.run(ctx, j, 0)
+		row, err := m.runJob(ctx, j, 0)
 		if err != nil {
 			return err
 		}
-		say("%s %s", head, row)
+		logLine("%s %s", head, row)
 	}
 	return nil
 }
@@ -106,15 +106,15 @@ func (row Row) String() string {
 	return fmt.Sprintf("%-20s %5.2f cycles/s  collector %.2f cores  p50 %5.2f p99 %7.2f ms  others %2.0f %%", row.Setting.Name, row.Cycles, row.Assist+row.Background+row.Idle, row.P50, row.P99, 100*row.Others)
 }
 
-// run makes a run and keeps its row, if it is no worse than one that is there.
-func (m *measurer) run(ctx context.Context, j job, tries int) (row Row, err error) {
-	file := m.file(j)
+// runJob makes a run and keeps its row, if it is no worse than one that is there.
+func (m *measurer) runJob(ctx context.Context, j job, tries int) (row Row, err error) {
+	file := m.jobFile(j)
 	base := strings.TrimSuffix(file, ".json")
-	d := demand{rate: j.rate, lead: m.lead, lasts: m.length(j), seed: m.seedOf(j)}
+	d := demand{rate: j.rate, lead: m.lead, lasts: m.runLength(j), seed: m.seedOf(j)}
 	if tries > 0 {
 		base += "-again"
 	}
-	if row, err = run(ctx, m.services[j.setting], d, base); err != nil {
+	if row, err = measureSetting(ctx, m.services[j.setting], d, base); err != nil {
 		return row, fmt.Errorf("%s: %w", m.services[j.setting].Name, err)
 	}
 	if err := ctx.Err(); err != nil {
@@ -145,31 +145,30 @@ func (m *measurer) run(ctx context.Context, j job, tries int) (row Row, err erro
 	return row, writeJSON(file, row)
 }
 
-// mend makes runs again in which others used the host, the worst first, while there is
-// time.
-func (m *measurer) mend(ctx context.Context) error {
+// repeatSpoilt repeats runs in which others used the host, the worst first, while there is time.
+func (m *measurer) repeatSpoilt(ctx context.Context) error {
 	for {
 		var worst job
 		var most Row
-		for _, j := range m.jobs() {
+		for _, j := range m.allJobs() {
 			var row Row
 			if j.setting < 0 {
 				continue
 			}
-			if err := readJSON(m.file(j), &row); err != nil {
+			if err := readJSON(m.jobFile(j), &row); err != nil {
 				return err
 			}
 			if row.Others >= spoilt && row.Again < again && row.Others > most.Others {
 				worst, most = j, row
 			}
 		}
-		if most.Others == 0 || time.Since(m.began)+m.lead+m.length(worst) > m.within {
+		if most.Others == 0 || time.Since(m.began)+m.lead+m.runLength(worst) > m.within {
 			return nil
 		}
-		row, err := m.run(ctx, worst, most.Again+1)
+		row, err := m.runJob(ctx, worst, most.Again+1)
 		if err != nil {
 			return err
 		}
-		say("once more, as others used %.0f %%: %g/s, %d: %s", 100*most.Others, worst.rate, worst.rep, row)
+		logLine("once more, as others used %.0f %%: %g/s, %d: %s", 100*most.Others, worst.rate, worst.rep, row)
 	}
 }

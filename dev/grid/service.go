@@ -33,8 +33,8 @@ type running struct {
 	log  string // gctrace
 }
 
-// build builds the gateway with the Go on PATH.
-func build(ctx context.Context, dir string) (bin string, err error) {
+// buildGateway builds the gateway with the Go on PATH.
+func buildGateway(ctx context.Context, dir string) (bin string, err error) {
 	bin = filepath.Join(dir, "gateway")
 	said, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "./lab/go-ballast/gateway").CombinedOutput()
 	if err != nil {
@@ -43,18 +43,18 @@ func build(ctx context.Context, dir string) (bin string, err error) {
 	return bin, nil
 }
 
-func start(ctx context.Context, bin, dir string, s Setting) (*running, error) {
+func startGateway(ctx context.Context, bin, dir string, s Setting) (*running, error) {
 	r := &running{Setting: s, log: filepath.Join(dir, strings.ReplaceAll(s.Name, " ", "-")+".gctrace")}
-	args := append([]string{"-control", "-access-log=" + r.log + ".access"}, s.args()...)
+	args := append([]string{"-control", "-access-log=" + r.log + ".access"}, s.gatewayArgs()...)
 	var err error
-	if r.Process, err = process.Start(ctx, bin, args, s.env(), r.log, &r.said); err != nil {
+	if r.Process, err = process.Start(ctx, bin, args, s.processEnv(), r.log, &r.said); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return r, nil
 }
 
-// written is how much the gctrace log holds.
-func (r *running) written() int64 {
+// logSize returns the size of the gctrace log, bytes.
+func (r *running) logSize() int64 {
 	st, err := os.Stat(r.log)
 	if err != nil {
 		return 0
@@ -62,11 +62,11 @@ func (r *running) written() int64 {
 	return st.Size()
 }
 
-// nonheap is what the memory limit counts and the heap goal does not: all that is
-// mapped and not given back, less free spans, less the heap's objects
-// (memoryLimitHeapGoal in https://go.dev/src/runtime/mgcpacer.go). It is read from
-// the figures at the end of the heap profile's text.
-func (r *running) nonheap(ctx context.Context) (float64, error) {
+// readNonheap returns what the memory limit counts and the heap goal does not: all that is mapped
+// and not given back, less free spans, less the heap's objects (memoryLimitHeapGoal in
+// https://go.dev/src/runtime/mgcpacer.go). It reads the figures at the end of the heap profile's
+// text.
+func (r *running) readNonheap(ctx context.Context) (float64, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.said.Debug+"/debug/pprof/heap?debug=1", nil)
 	if err != nil {
 		return 0, err
@@ -105,9 +105,8 @@ func nonheapOf(text io.Reader) (float64, error) {
 	return want["Sys"] - want["HeapIdle"] - want["HeapAlloc"], nil
 }
 
-// warm puts load on a service until its memory is on a plateau, and through at
-// least two cycles.
-func (r *running) warm(ctx context.Context, rate float64, most time.Duration) error {
+// warmUp puts load on a service until its memory is on a plateau, and through at least two cycles.
+func (r *running) warmUp(ctx context.Context, rate float64, most time.Duration) error {
 	const (
 		every = 500 * time.Millisecond
 		looks = 4
@@ -118,7 +117,7 @@ func (r *running) warm(ctx context.Context, rate float64, most time.Duration) er
 	defer enough()
 	done := make(chan error, 1)
 	go func() {
-		_, err := drive(ctx, r, demand{rate: rate, lasts: most, seed: 1})
+		_, err := driveLoad(ctx, r, demand{rate: rate, lasts: most, seed: 1})
 		done <- err
 	}()
 	first, err := r.Command("state")

@@ -21,9 +21,9 @@ type Setting struct {
 // calibration is the setting that everything is predicted from: Go's default.
 const calibration = "GOGC=100"
 
-// settings are the grid, given the live heap and what the runtime holds beside it
-// (bytes), as they were under the calibration's load.
-func settings(live, nonheap float64) (all []Setting) {
+// gridSettings returns the settings of the grid, given the live heap and what the runtime holds
+// beside it (bytes), as they were under the calibration's load.
+func gridSettings(live, nonheap float64) (all []Setting) {
 	const mib = 1 << 20
 	for _, gogc := range []int{100, 50, 200, 400} {
 		s := Setting{Name: "GOGC=" + strconv.Itoa(gogc), GOGC: gogc}
@@ -36,7 +36,7 @@ func settings(live, nonheap float64) (all []Setting) {
 		all = append(all, Setting{Name: fmt.Sprintf("ballast %d MiB", ballast), GOGC: 100, Ballast: ballast, Touch: ballast + int(live/mib)})
 	}
 	for _, times := range []float64{1.2, 1.5, 2, 3, 5, 10, 20} {
-		s := Setting{GOGC: -1, Times: times, Limit: limit(live, nonheap, times)}
+		s := Setting{GOGC: -1, Times: times, Limit: memoryLimit(live, nonheap, times)}
 		s.Name = fmt.Sprintf("GOMEMLIMIT=%dMiB", s.Limit)
 		if times >= 3 {
 			s.Touch = int((times - 1) * live / mib)
@@ -46,16 +46,15 @@ func settings(live, nonheap float64) (all []Setting) {
 	return all
 }
 
-// limit is the memory limit (MiB) under which the heap may grow to that many times
-// what is live: the runtime takes what is not heap off, and 3 % of the limit for
-// what it cannot foresee (memoryLimitHeapGoal in
-// https://go.dev/src/runtime/mgcpacer.go).
-func limit(live, nonheap, times float64) int {
+// memoryLimit returns the memory limit (MiB) under which the heap may grow to that many times what
+// is live: the runtime subtracts what is not heap, and 3 % of the limit for what it cannot foresee
+// (memoryLimitHeapGoal in https://go.dev/src/runtime/mgcpacer.go).
+func memoryLimit(live, nonheap, times float64) int {
 	return int(math.Round((times*live + nonheap) / .97 / (1 << 20)))
 }
 
-// env is what the process finds in its environment.
-func (s Setting) env() []string {
+// processEnv returns the environment of the gateway's process.
+func (s Setting) processEnv() []string {
 	env := []string{"GODEBUG=gctrace=1", "GOMAXPROCS=" + strconv.Itoa(processors), "GOGC=off", "GOMEMLIMIT=off"}
 	if s.GOGC >= 0 {
 		env[2] = "GOGC=" + strconv.Itoa(s.GOGC)
@@ -66,8 +65,8 @@ func (s Setting) env() []string {
 	return env
 }
 
-// args are those of the gateway.
-func (s Setting) args() []string {
+// gatewayArgs returns the arguments of the gateway.
+func (s Setting) gatewayArgs() []string {
 	args := append([]string{}, gateway...)
 	if s.Ballast > 0 {
 		args = append(args, "-ballast="+strconv.Itoa(s.Ballast))
@@ -78,8 +77,8 @@ func (s Setting) args() []string {
 	return args
 }
 
-// headroom is what is allocated from cycle to cycle, bytes, as a rule of thumb.
-func (s Setting) headroom(live float64) float64 {
+// cycleHeadroom returns what is allocated from cycle to cycle, bytes, as a rule of thumb.
+func (s Setting) cycleHeadroom(live float64) float64 {
 	switch {
 	case s.Limit > 0:
 		return max(s.Times-1, .1) * live
@@ -88,8 +87,8 @@ func (s Setting) headroom(live float64) float64 {
 	}
 }
 
-// choose takes the settings with these names, and the calibration.
-func choose(all []Setting, names []string) (chosen []Setting, err error) {
+// chooseSettings returns the settings with these names, and the calibration.
+func chooseSettings(all []Setting, names []string) (chosen []Setting, err error) {
 	if len(names) == 0 {
 		return all, nil
 	}

@@ -37,8 +37,8 @@ type grid struct {
 	others   []grid      // the same, predicted from the other recordings
 }
 
-// table writes the page of predictions.
-func table(ctx context.Context, o options) error {
+// writeTable writes the page of predictions.
+func writeTable(ctx context.Context, o options) error {
 	var p Plan
 	if err := readJSON(filepath.Join(o.dir, planFile), &p); err != nil {
 		return fmt.Errorf("%w: measure first: go run ./dev/grid measure -dir %s", err, o.dir)
@@ -49,13 +49,13 @@ func table(ctx context.Context, o options) error {
 	}
 	var grids []grid
 	for _, rate := range ratesOf(rows) {
-		files, err := captures(o.dir, rate)
+		files, err := listCaptures(o.dir, rate)
 		if err != nil {
 			return err
 		}
 		var models []*calibrated
 		for _, file := range files {
-			k, err := calibrate(ctx, file)
+			k, err := calibrateModels(ctx, file)
 			if err != nil {
 				return err
 			}
@@ -64,10 +64,10 @@ func table(ctx context.Context, o options) error {
 		if len(models) == 0 {
 			continue
 		}
-		usual(models)
+		putMedianFirst(models)
 		var of []grid
 		for _, k := range models {
-			g := compareAll(rate, p.Settings, rows, k.forecast)
+			g := compareAll(rate, p.Settings, rows, k.forecastSetting)
 			g.models = k
 			of = append(of, g)
 		}
@@ -78,18 +78,18 @@ func table(ctx context.Context, o options) error {
 		return fmt.Errorf("%s: nothing was measured: go run ./dev/grid measure -dir %[1]s", o.dir)
 	}
 	if o.out == "" {
-		return render(os.Stdout, p, grids)
+		return writePage(os.Stdout, p, grids)
 	}
 	var page bytes.Buffer
-	if err := render(&page, p, grids); err != nil {
+	if err := writePage(&page, p, grids); err != nil {
 		return err
 	}
 	return os.WriteFile(o.out, page.Bytes(), 0o644)
 }
 
-// usual puts the recording first whose own p99 is in the middle. Those the replay
+// putMedianFirst puts the recording first whose own p99 is in the middle. Those that the replay
 // refuses come last.
-func usual(models []*calibrated) {
+func putMedianFirst(models []*calibrated) {
 	observed := func(k *calibrated) float64 {
 		if k.latencies == nil {
 			return math.Inf(1)
@@ -129,16 +129,16 @@ func compareAll(rate float64, settings []Setting, rows []Row, of func(Setting) f
 			}
 		}
 		if len(runs) > 0 {
-			g.settings = append(g.settings, measured(s, runs, of(s)))
+			g.settings = append(g.settings, compareRuns(s, runs, of(s)))
 		}
 	}
 	return g
 }
 
-func measured(s Setting, runs []Row, said forecast) compared {
+func compareRuns(s Setting, runs []Row, said forecast) compared {
 	c := compared{setting: s, said: said}
 	all := len(runs)
-	runs = counted(runs)
+	runs = dropSpoilt(runs)
 	c.runs, c.left = len(runs), all-len(runs)
 	median := func(of func(Row) float64) float64 {
 		v := make([]float64, 0, len(runs))
@@ -184,9 +184,9 @@ func measured(s Setting, runs []Row, said forecast) compared {
 // one run says less than that of two, one of them disturbed.
 const enough = 2
 
-// counted leaves out runs in which others used the host, if enough are left without
-// them. What a run measured itself is no reason.
-func counted(runs []Row) []Row {
+// dropSpoilt leaves out runs in which others used the host, if enough are left without them. The
+// figures of a run itself are no reason.
+func dropSpoilt(runs []Row) []Row {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b Row) int { return cmp.Compare(a.Others, b.Others) })
 	n := len(runs)
@@ -225,10 +225,10 @@ var p99 = metric{"p99", "ms", .25, 1, 1, func(c compared) model.Estimate { retur
 // hold is the part of the ranges that are to hold what was measured.
 const hold = .8
 
-// holds says whether what was measured lies in the range that was predicted, or beyond the
-// bound; known is false where either is not there. The p99 of who falls behind is beyond
-// every range.
-func (m metric) holds(c compared) (in, known bool) {
+// isWithinRange reports whether the measurement lies in the predicted range, or on the right side
+// of a bound; known is false if either is missing. The p99 of a service that falls behind is
+// beyond every range.
+func (m metric) isWithinRange(c compared) (in, known bool) {
 	e, v := m.predicted(c), m.measured(c)
 	if c.behind && math.IsNaN(v) {
 		v = math.Inf(1)
@@ -239,8 +239,8 @@ func (m metric) holds(c compared) (in, known bool) {
 	return !(v < e.Low) && !(v > e.High), true
 }
 
-// off is the relative error of a prediction, NaN where there is nothing to compare.
-func (m metric) off(c compared) float64 {
+// relativeError returns the relative error of a prediction, NaN if there is nothing to compare.
+func (m metric) relativeError(c compared) float64 {
 	v := m.measured(c)
 	if v == 0 {
 		return math.NaN()
@@ -248,9 +248,9 @@ func (m metric) off(c compared) float64 {
 	return m.predicted(c).Value/v - 1
 }
 
-// changed is the relative error of what a setting changes: predicted then/now against
+// changeError returns the relative error of what a setting changes: predicted then/now against
 // measured then/now. A host that is slower all the time cancels.
-func (m metric) changed(c, now compared) float64 {
+func (m metric) changeError(c, now compared) float64 {
 	then, before := m.predicted(c).Value/m.predicted(now).Value, m.measured(c)/m.measured(now)
 	if before == 0 {
 		return math.NaN()
@@ -258,9 +258,9 @@ func (m metric) changed(c, now compared) float64 {
 	return then/before - 1
 }
 
-// summary is how far a metric is off over a grid: the median of the absolute errors,
+// summarizeErrors returns how far a metric is off over a grid: the median of the absolute errors,
 // and the worst one.
-func (g grid) summary(off func(compared) float64) (median, worst float64, where string, n int) {
+func (g grid) summarizeErrors(off func(compared) float64) (median, worst float64, where string, n int) {
 	var all []float64
 	for _, c := range g.settings {
 		if c.setting.Name == calibration {
@@ -281,10 +281,10 @@ func (g grid) summary(off func(compared) float64) (median, worst float64, where 
 	return stats.Median(all), worst, where, len(all)
 }
 
-// now is the calibration's own setting.
-func (g grid) now() compared {
+// calibrationRow returns the row of the calibration's own setting.
+func (g grid) calibrationRow() compared {
 	if i := slices.IndexFunc(g.settings, func(c compared) bool { return c.setting.Name == calibration }); i >= 0 {
 		return g.settings[i]
 	}
-	return measured(Setting{}, nil, noForecast(""))
+	return compareRuns(Setting{}, nil, noForecast(""))
 }

@@ -33,37 +33,37 @@ var sources embed.FS
 func main() {
 	page := flag.String("page", "", "document to put the table into, between <!-- measured: rules --> and <!-- end -->; empty: it is printed")
 	flag.Parse()
-	if err := run(*page); err != nil {
+	if err := compareRules(*page); err != nil {
 		fmt.Fprintln(os.Stderr, "missioncontrol:", err)
 		os.Exit(1)
 	}
 }
 
-func run(page string) error {
-	files, err := recordings()
+func compareRules(page string) error {
+	files, err := findRecordings()
 	if err != nil {
 		return err
 	}
-	fired, err := rules(context.Background(), files)
+	fired, err := runRules(context.Background(), files)
 	if err != nil {
 		return err
 	}
 	said := make(map[string]*diagnose.Diagnosis)
 	for _, name := range files {
-		if said[name], err = diagnosis(name); err != nil {
+		if said[name], err = diagnoseRecording(name); err != nil {
 			return err
 		}
 	}
-	text, err := table(fired, said)
+	text, err := formatTable(fired, said)
 	if err != nil || page == "" {
 		fmt.Print(text)
 		return err
 	}
-	return replace(page, text)
+	return replaceTable(page, text)
 }
 
-// recordings are those of the tree, sorted.
-func recordings() (files []string, err error) {
+// findRecordings returns the paths of the flight recordings in the tree, sorted.
+func findRecordings() (files []string, err error) {
 	for _, pattern := range []string{"internal/format/jfr/testdata/*.jfr.gz", "internal/diagnose/check/testdata/*/*/*.jfr.gz"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
@@ -81,8 +81,8 @@ func recordings() (files []string, err error) {
 // firing is a rule that says something of a recording.
 type firing struct{ file, rule, name, severity string }
 
-// rules asks Mission Control.
-func rules(ctx context.Context, files []string) (fired []firing, err error) {
+// runRules runs Mission Control's rules on the recordings.
+func runRules(ctx context.Context, files []string) (fired []firing, err error) {
 	say := func(text string) { fmt.Fprintln(os.Stderr, text) }
 	home, err := build.FindJDK(ctx, 21, true, say)
 	if err != nil {
@@ -122,8 +122,8 @@ func rules(ctx context.Context, files []string) (fired []firing, err error) {
 	return fired, nil
 }
 
-// diagnosis is what unstall says of one.
-func diagnosis(name string) (*diagnose.Diagnosis, error) {
+// diagnoseRecording returns what unstall says of a recording.
+func diagnoseRecording(name string) (*diagnose.Diagnosis, error) {
 	b := incident.NewBundle()
 	if err := format.Read(context.Background(), []format.Format{jfr.Format}, format.File(name), b); err != nil {
 		return nil, err

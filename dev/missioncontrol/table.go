@@ -12,9 +12,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// table has a row for each rule that fires: of which recordings, what unstall says of these, and why that
-// is something else.
-func table(fired []firing, said map[string]*diagnose.Diagnosis) (string, error) {
+// formatTable returns a row for each rule that fires: on which recordings, what unstall says of
+// these, and why that differs.
+func formatTable(fired []firing, said map[string]*diagnose.Diagnosis) (string, error) {
 	type row struct {
 		name           string
 		warns, informs []string
@@ -28,9 +28,9 @@ func table(fired []firing, said map[string]*diagnose.Diagnosis) (string, error) 
 			rows[f.rule] = r
 		}
 		if r.files = append(r.files, f.file); f.severity == "WARNING" {
-			r.warns = append(r.warns, short(f.file))
+			r.warns = append(r.warns, shortName(f.file))
 		} else {
-			r.informs = append(r.informs, short(f.file))
+			r.informs = append(r.informs, shortName(f.file))
 		}
 	}
 	var b strings.Builder
@@ -42,13 +42,13 @@ func table(fired []firing, said map[string]*diagnose.Diagnosis) (string, error) 
 		}
 		r := rows[id]
 		fmt.Fprintf(&b, "| %s (%s) | %s | %s | %s | %s |\n", r.name, id, strings.Join(r.warns, ", "), strings.Join(r.informs, ", "),
-			cmp.Or(verdicts(a.causes, r.files, said), "no cause asks this"), a.why)
+			cmp.Or(formatVerdicts(a.causes, r.files, said), "no cause asks this"), a.why)
 	}
 	return b.String(), nil
 }
 
-// short is a recording's name: "jdk17", "jvm.full-gc/sick-flight".
-func short(file string) string {
+// shortName returns a recording's short name, such as "jdk17" or "jvm.full-gc/sick-flight".
+func shortName(file string) string {
 	if dir, ok := strings.CutPrefix(filepath.Dir(file), "internal/diagnose/check/testdata/"); ok {
 		return dir
 	}
@@ -56,8 +56,8 @@ func short(file string) string {
 	return name
 }
 
-// verdicts are those of some causes, with the recordings of which each says it.
-func verdicts(causes, files []string, said map[string]*diagnose.Diagnosis) string {
+// formatVerdicts returns the verdicts about some causes, with the recordings of which each holds.
+func formatVerdicts(causes, files []string, said map[string]*diagnose.Diagnosis) string {
 	var all []string
 	for _, id := range causes {
 		of := make(map[string][]string)
@@ -68,7 +68,7 @@ func verdicts(causes, files []string, said map[string]*diagnose.Diagnosis) strin
 					state = strings.ReplaceAll(v.Verdict, "_", " ")
 				}
 			}
-			of[state] = append(of[state], short(name))
+			of[state] = append(of[state], shortName(name))
 		}
 		var states []string
 		for _, state := range slices.Sorted(maps.Keys(of)) {
@@ -83,8 +83,8 @@ func verdicts(causes, files []string, said map[string]*diagnose.Diagnosis) strin
 	return strings.Join(all, "; ")
 }
 
-// replace puts the table into a document.
-func replace(page, text string) error {
+// replaceTable puts the table into a document.
+func replaceTable(page, text string) error {
 	const begin, end = "<!-- measured: rules -->\n", "<!-- end -->"
 	document, err := os.ReadFile(page)
 	if err != nil {

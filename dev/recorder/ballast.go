@@ -6,8 +6,8 @@ import (
 	"github.com/unstall/unstall/lab/loadgen"
 )
 
-// ballast are the recordings of the go-ballast incident that the demo reads.
-func ballast() []recording {
+// ballastRecordings returns the recordings of the go-ballast incident that the demo reads.
+func ballastRecordings() []recording {
 	r := recording{
 		program: "go-ballast/gateway", args: []string{"-live=40"},
 		load: loadgen.Plan{Rate: 1000, Poisson: true, Connections: 128, Paths: gatewayRoutes, Tokens: 5000},
@@ -15,12 +15,12 @@ func ballast() []recording {
 		gctrace: true, accessLog: true,
 	}
 	return []recording{
-		r.with(func(r *recording) {
+		r.withChange(func(r *recording) {
 			r.id, r.about = "go-ballast/sick", "1,000 requests/s, default pacing: the collector runs all the time"
 			r.dir = "lab/go-ballast/recorded/sick"
 			r.expect = []bound{{"GC/s", 8, 0}, {"collector %", 30, 0}, {"achieved %", 98, 0}}
 		}),
-		r.with(func(r *recording) {
+		r.withChange(func(r *recording) {
 			r.id, r.about = "go-ballast/fixed", "the same load with GOGC=off GOMEMLIMIT=2GiB, after the memory plateau"
 			r.dir = "lab/go-ballast/recorded/fixed"
 			r.args = append(r.args, "-pretouch=1900")

@@ -15,7 +15,7 @@ type builder struct {
 	done map[string]string
 }
 
-func (b *builder) build(ctx context.Context, program, toolchain string) (string, error) {
+func (b *builder) buildProgram(ctx context.Context, program, toolchain string) (string, error) {
 	key := program + "@" + toolchain
 	if bin := b.done[key]; bin != "" {
 		return bin, nil
@@ -39,11 +39,11 @@ func (b *builder) build(ctx context.Context, program, toolchain string) (string,
 
 // buildAll builds what a recording needs.
 func (b *builder) buildAll(ctx context.Context, r recording) error {
-	if _, err := b.build(ctx, r.program, r.toolchain); err != nil {
+	if _, err := b.buildProgram(ctx, r.program, r.toolchain); err != nil {
 		return err
 	}
 	for _, program := range []string{"dependency", "burn"} {
-		if _, err := b.build(ctx, program, ""); err != nil {
+		if _, err := b.buildProgram(ctx, program, ""); err != nil {
 			return err
 		}
 	}

@@ -6,5 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// uncache drops a file from memory: whose memory it is, is then up to who reads it.
-func uncache(f *os.File) error { return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
+// dropFileCache drops a file from the page cache, so that the process that reads it next is
+// charged for its memory.
+func dropFileCache(f *os.File) error { return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }

@@ -7,4 +7,4 @@ import (
 	"os"
 )
 
-func uncache(*os.File) error { return errors.ErrUnsupported }
+func dropFileCache(*os.File) error { return errors.ErrUnsupported }

@@ -40,9 +40,9 @@ const lastLook = 3 * time.Second
 // dotnetService is the program of recordings in .NET.
 const dotnetService = "dotnet-starvation/app"
 
-// captured records a service that says nothing of itself, as unstall PID --load URL
+// recordCapture records a service that reports nothing about itself, as unstall PID --load URL
 // does, and leaves what was recorded as files in the temporary folder.
-func captured(ctx context.Context, b *builder, r recording, tmp string, say func(string)) (t *truth, err error) {
+func recordCapture(ctx context.Context, b *builder, r recording, tmp string, say func(string)) (t *truth, err error) {
 	t = &truth{ID: r.id, About: r.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./dev/recorder one " + r.id, Cores: runtime.NumCPU(), Env: r.env}
 	lent, err := experiment.Host(ctx, r.host, time.Now().Add(limit))
 	if err != nil {
@@ -86,24 +86,24 @@ func captured(ctx context.Context, b *builder, r recording, tmp string, say func
 			if _, err := load.Run(ctx, first, nil); err != nil {
 				return err
 			}
-			return record.RunLoad(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })(ctx, sink)
+			return record.RunLoad(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loadResult(r.load, result) })(ctx, sink)
 		}})
 	if err != nil {
 		return nil, err
 	}
-	t.All = from.until(markOf(recorded, others...))
+	t.All = from.windowUntil(markOf(recorded, others...))
 	if t.Load == nil {
 		return nil, errors.New("nothing is known of the load")
 	}
 	if r.joined {
 		return t, os.Rename(path, filepath.Join(tmp, unpacked+filepath.Base(path)))
 	}
-	return t, unpack(path, tmp)
+	return t, unpackCapture(path, tmp)
 }
 
 // startBeside starts what runs beside the service, and waits until it is ready.
 func startBeside(ctx context.Context, b *builder, r recording, t *truth, tmp string, say func(string)) (*process.Process, error) {
-	bin, err := b.build(ctx, r.beside[0], "")
+	bin, err := b.buildProgram(ctx, r.beside[0], "")
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func startBeside(ctx context.Context, b *builder, r recording, t *truth, tmp str
 
 // startService starts one of lab/service's, which is recorded as any other.
 func (b *builder) startService(ctx context.Context, r recording, t *truth, tmp string) (*process.Process, string, error) {
-	bin, err := b.build(ctx, r.program, r.toolchain)
+	bin, err := b.buildProgram(ctx, r.program, r.toolchain)
 	if err != nil {
 		return nil, "", err
 	}
@@ -145,7 +145,7 @@ func startDotnet(ctx context.Context, r recording, t *truth, tmp string) (*proce
 	if err != nil {
 		return nil, "", err
 	}
-	if dotnet, assembly, err = moved(dotnet, assembly, tmp); err != nil {
+	if dotnet, assembly, err = copyRuntime(dotnet, assembly, tmp); err != nil {
 		return nil, "", err
 	}
 	var said struct{ Serving string }
@@ -157,9 +157,9 @@ func startDotnet(ctx context.Context, r recording, t *truth, tmp string) (*proce
 	return p, said.Serving, nil
 }
 
-// moved copies a runtime and what it runs into a folder: a recording names the files
-// of both, and where its maker keeps them is nobody's business.
-func moved(dotnet, assembly, to string) (string, string, error) {
+// copyRuntime copies a runtime and the program that it runs into a folder: a recording names the
+// files of both, and must not name the folders of the host where it is made.
+func copyRuntime(dotnet, assembly, to string) (string, string, error) {
 	dotnet, err := filepath.EvalSymlinks(dotnet)
 	if err != nil {
 		return "", "", err
@@ -196,15 +196,15 @@ func markOf(p *process.Process, beside ...*process.Process) outside {
 	return m
 }
 
-func (a outside) until(b outside) *window {
+func (a outside) windowUntil(b outside) *window {
 	s := b.at.Sub(a.at).Seconds()
 	ours := b.process - a.process + b.beside - a.beside + b.own - a.own
 	return &window{From: a.at.UnixNano(), Until: b.at.UnixNano(), Seconds: s, Cores: (b.process - a.process) / s, Beside: (b.beside - a.beside) / s,
 		Neighbours: max(0, (b.busy-a.busy-ours)/s), Stolen: (b.stolen - a.stolen) / s}
 }
 
-// loaded is what the clients saw.
-func loaded(p loadgen.Plan, r *load.Result) *loadgen.Result {
+// loadResult converts the result of a load to what truth.json holds of it.
+func loadResult(p loadgen.Plan, r *load.Result) *loadgen.Result {
 	ms := func(v *float64) float64 {
 		if v == nil {
 			return 0
@@ -219,14 +219,14 @@ func loaded(p loadgen.Plan, r *load.Result) *loadgen.Result {
 // zstd4 is how frames of it begin: RFC 8878.
 var zstd4 = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// unpack writes what a capture holds as files, as it is stored.
-func unpack(path, dir string) error {
+// unpackCapture writes the artifacts of a capture as files, as they are stored.
+func unpackCapture(path, dir string) error {
 	c, err := capture.Open(path)
 	if err != nil {
 		return err
 	}
 	for _, a := range c.Artifacts() {
-		b, err := stored(a)
+		b, err := readStored(a)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.Name, err)
 		}
@@ -241,7 +241,7 @@ func unpack(path, dir string) error {
 	return nil
 }
 
-func stored(a *format.Artifact) ([]byte, error) {
+func readStored(a *format.Artifact) ([]byte, error) {
 	f, err := a.Open()
 	if err != nil {
 		return nil, err

@@ -1,28 +1,28 @@
 package main
 
-// catalogue lists every recording.
-func catalogue() (all []recording) {
+// allRecordings returns every recording.
+func allRecordings() (all []recording) {
 	all = append(all, requestTraces()...)
-	all = append(all, golang()...)
-	all = append(all, services()...)
-	all = append(all, linux()...)
-	all = append(all, natives()...)
+	all = append(all, goFixtures()...)
+	all = append(all, serviceFixtures()...)
+	all = append(all, linuxFixtures()...)
+	all = append(all, nativeFixtures()...)
 	all = append(all, redisServers()...)
-	all = append(all, dotnet()...)
-	all = append(all, jvms()...)
-	return append(all, ballast()...)
+	all = append(all, dotnetFixtures()...)
+	all = append(all, jvmFixtures()...)
+	return append(all, ballastRecordings()...)
 }
 
-// fixture is a recording that a cause's tests read.
-func fixture(id, about string, r recording) recording {
+// newFixture returns a recording that a cause's tests read.
+func newFixture(id, about string, r recording) recording {
 	r.id, r.about = id, about
 	r.dir = "internal/diagnose/check/testdata/" + id
 	r.accessLog = true
 	return r
 }
 
-// with returns a recording that differs.
-func (r recording) with(change func(*recording)) recording {
+// withChange returns a copy of the recording with a change.
+func (r recording) withChange(change func(*recording)) recording {
 	change(&r)
 	return r
 }

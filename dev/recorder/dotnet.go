@@ -6,9 +6,9 @@ import (
 	"github.com/unstall/unstall/lab/loadgen"
 )
 
-// dotnet are the fixtures of the causes in .NET: what the probes record of the lab's
-// service as many clients come where there was one.
-func dotnet() []recording {
+// dotnetFixtures returns the fixtures of the causes in .NET: what the probes record of the lab's
+// service when one client becomes many.
+func dotnetFixtures() []recording {
 	of := func(path string, connections int) recording {
 		return recording{
 			program: dotnetService, warm: 1200 * ms, capture: 7 * time.Second,
@@ -16,23 +16,23 @@ func dotnet() []recording {
 		}
 	}
 	return []recording{
-		dotnetFixture("dotnet.threadpool-starvation/sick", "125 clients, each of whose requests waits half a second for a query with .Result", of("taskwait", 125).with(func(r *recording) {
+		dotnetFixture("dotnet.threadpool-starvation/sick", "125 clients, each of whose requests waits half a second for a query with .Result", of("taskwait", 125).withChange(func(r *recording) {
 			r.expect = []bound{{"answers/s", 0, 30}, {"cores", 0, .5}}
 		})),
-		dotnetFixture("dotnet.threadpool-starvation/healthy", "the same clients, the query is awaited", of("taskasyncwait", 125).with(func(r *recording) {
+		dotnetFixture("dotnet.threadpool-starvation/healthy", "the same clients, the query is awaited", of("taskasyncwait", 125).withChange(func(r *recording) {
 			r.expect = []bound{{"answers/s", 200, 0}, {"p99 ms", 0, 1000}}
 		})),
-		dotnetFixture("dotnet.lock-contention/sick", "16 clients whose requests compute under one lock", of("lock", 16).with(func(r *recording) {
+		dotnetFixture("dotnet.lock-contention/sick", "16 clients whose requests compute under one lock", of("lock", 16).withChange(func(r *recording) {
 			r.expect = []bound{{"answers/s", 50, 0}}
 		})),
-		dotnetFixture("dotnet.lock-contention/healthy", "one client: the lock is free whenever it comes", of("lock", 1).with(func(r *recording) {
+		dotnetFixture("dotnet.lock-contention/healthy", "one client: the lock is free whenever it comes", of("lock", 1).withChange(func(r *recording) {
 			r.expect = []bound{{"answers/s", 50, 0}, {"p99 ms", 0, 50}}
 		})),
 	}
 }
 
 func dotnetFixture(id, about string, r recording) recording {
-	r = fixture(id, about, r)
+	r = newFixture(id, about, r)
 	r.accessLog = false
 	return r
 }

@@ -38,10 +38,10 @@ func (s *session) takeOff(ctx context.Context, home string) error {
 		text.WriteString("</event>")
 	}
 	text.WriteString("</configuration>")
-	if err := os.WriteFile(s.path("flight.jfc"), []byte(text.String()), 0o644); err != nil {
+	if err := os.WriteFile(s.tmpPath("flight.jfc"), []byte(text.String()), 0o644); err != nil {
 		return err
 	}
-	return s.jcmd(ctx, home, "JFR.start", "name=fixture", "settings="+s.path("flight.jfc"))
+	return s.runJcmd(ctx, home, "JFR.start", "name=fixture", "settings="+s.tmpPath("flight.jfc"))
 }
 
 // settingsOf are the settings of a line, of which a value may have a blank in it: "threshold=10 ms stackTrace=true".
@@ -56,12 +56,12 @@ func settingsOf(line string) (out []string) {
 	return out
 }
 
-// land ends it, and keeps it.
-func (s *session) land(home string) error {
-	return s.jcmd(context.Background(), home, "JFR.stop", "name=fixture", "filename="+s.path("flight.jfr"))
+// stopFlight ends the flight recording and keeps it.
+func (s *session) stopFlight(home string) error {
+	return s.runJcmd(context.Background(), home, "JFR.stop", "name=fixture", "filename="+s.tmpPath("flight.jfr"))
 }
 
-func (s *session) jcmd(ctx context.Context, home string, words ...string) error {
+func (s *session) runJcmd(ctx context.Context, home string, words ...string) error {
 	said, err := exec.CommandContext(ctx, filepath.Join(home, "bin", "jcmd"), append([]string{strconv.Itoa(s.service.PID)}, words...)...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("jcmd %s: %w: %s", words[0], err, said)

@@ -82,7 +82,7 @@ func recordJVM(ctx context.Context, b *builder, r recording, tmp string, say fun
 	}
 	err = s.underLoad(ctx, plan, home)
 	if r.jvm.flight {
-		err = errors.Join(err, s.land(home))
+		err = errors.Join(err, s.stopFlight(home))
 	}
 	return t, err
 }
@@ -90,7 +90,7 @@ func recordJVM(ctx context.Context, b *builder, r recording, tmp string, say fun
 // startJVM compiles the service and starts it in the temporary folder, so that its log
 // names nobody's paths.
 func (s *session) startJVM(ctx context.Context) (home, address string, err error) {
-	classes, err := s.java(ctx)
+	classes, err := s.compileService(ctx)
 	if err != nil {
 		return "", "", err
 	}
@@ -101,10 +101,10 @@ func (s *session) startJVM(ctx context.Context) (home, address string, err error
 	if log == "" {
 		log = everything
 	}
-	log = "-Xlog:" + log + ":file=" + s.path("gc.log") + ":time,uptime,pid,level,tags:filecount=0"
+	log = "-Xlog:" + log + ":file=" + s.tmpPath("gc.log") + ":time,uptime,pid,level,tags:filecount=0"
 	args := append(slices.Clone(s.jvm.flags), log, "-cp", classes, "Service")
 	var said struct{ Serving string }
-	if s.service, err = process.Start(ctx, filepath.Join(home, "bin", "java"), append(args, s.args...), s.env, s.path("stderr"), &said); err != nil {
+	if s.service, err = process.Start(ctx, filepath.Join(home, "bin", "java"), append(args, s.args...), s.env, s.tmpPath("stderr"), &said); err != nil {
 		return "", "", err
 	}
 	version, err := exec.CommandContext(ctx, filepath.Join(home, "bin", "java"), "-version").CombinedOutput()
@@ -119,19 +119,19 @@ func (s *session) startJVM(ctx context.Context) (home, address string, err error
 
 // underLoad keeps a row of each request, and looks at the process meanwhile.
 func (s *session) underLoad(ctx context.Context, plan load.Plan, home string) error {
-	rows, err := os.Create(s.path("requests.txt"))
+	rows, err := os.Create(s.tmpPath("requests.txt"))
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	looks, ended := context.WithCancel(ctx)
 	looked := make(chan error, 1)
-	go func() { looked <- s.look(looks, home, plan.Duration) }()
+	go func() { looked <- s.askJVM(looks, home, plan.Duration) }()
 	stopProcfs := s.watchProcfs()
 	from := markOf(s.service, s.others...)
 	writer := &rowsOnly{load.NewRowWriter(rows, &plan)}
 	result, err := load.Run(ctx, plan, writer)
-	s.truth.All = from.until(markOf(s.service, s.others...))
+	s.truth.All = from.windowUntil(markOf(s.service, s.others...))
 	stopProcfs()
 	ended()
 	if err = errors.Join(err, writer.to.Flush(), rows.Close(), <-looked); err != nil {
@@ -139,7 +139,7 @@ func (s *session) underLoad(ctx context.Context, plan load.Plan, home string) er
 	}
 	kept := s.load
 	kept.Connections = result.Connections
-	s.truth.Load = loaded(kept, result)
+	s.truth.Load = loadResult(kept, result)
 	s.truth.All.Latency = s.truth.Load.Latency
 	return nil
 }
@@ -150,14 +150,14 @@ type rowsOnly struct{ to *load.RowWriter }
 func (*rowsOnly) Progress(load.Snapshot)       {}
 func (w *rowsOnly) Rows(rows []load.Row) error { return w.to.Write(rows) }
 
-// look asks the JVM for what people ask it for, while the load goes on.
-func (s *session) look(ctx context.Context, home string, d time.Duration) error {
+// askJVM takes thread dumps and class histograms of the JVM while the load goes on.
+func (s *session) askJVM(ctx context.Context, home string, d time.Duration) error {
 	ask := func(name string, words ...string) error {
 		said, err := exec.Command(filepath.Join(home, "bin", "jcmd"), append([]string{strconv.Itoa(s.service.PID)}, words...)...).Output()
 		if err != nil {
 			return fmt.Errorf("jcmd %s: %w", words[0], err)
 		}
-		return os.WriteFile(s.path(name), said, 0o644)
+		return os.WriteFile(s.tmpPath(name), said, 0o644)
 	}
 	if s.jvm.classes {
 		if err := ask("histogram-1.txt", "GC.class_histogram", "-all"); err != nil {
@@ -165,7 +165,7 @@ func (s *session) look(ctx context.Context, home string, d time.Duration) error 
 		}
 	}
 	for n := range s.jvm.dumps {
-		if pause(ctx, d/time.Duration(s.jvm.dumps+1)) != nil {
+		if sleepContext(ctx, d/time.Duration(s.jvm.dumps+1)) != nil {
 			break
 		}
 		if err := ask(fmt.Sprintf("threads-%d.txt", n+1), "Thread.print", "-e"); err != nil {
@@ -179,9 +179,9 @@ func (s *session) look(ctx context.Context, home string, d time.Duration) error 
 	return nil
 }
 
-// java compiles the service for the oldest release that it runs on. Its classes are copied
-// beside what is recorded: where its maker keeps them is nobody's business.
-func (s *session) java(ctx context.Context) (classes string, err error) {
+// compileService compiles the service for the oldest release that it runs on. Its classes are
+// copied beside the recording, which must not name the folders of the host where it is made.
+func (s *session) compileService(ctx context.Context) (classes string, err error) {
 	told := func(text string) { fmt.Fprintln(os.Stderr, text) }
 	javac, err := build.FindJavac(ctx, true, told)
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *session) java(ctx context.Context) (classes string, err error) {
 	if err != nil {
 		return "", err
 	}
-	classes = s.path("classes")
+	classes = s.tmpPath("classes")
 	return classes, os.CopyFS(classes, os.DirFS(built))
 }
 
@@ -220,7 +220,7 @@ func (r recording) jvmFiles(tmp string) (kept []artifact) {
 	return kept
 }
 
-// arrivals are requests that come as they do from many users.
-func arrivals(rate float64) loadgen.Plan {
+// poissonPlan returns a plan of requests that arrive as they do from many independent users.
+func poissonPlan(rate float64) loadgen.Plan {
 	return loadgen.Plan{Rate: rate, Poisson: true, Seed: 1, Timeout: 10 * time.Second}
 }

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// keep moves what is worth keeping from the temporary folder to the fixture's
-// and writes truth.json there.
-func keep(r recording, t *truth, tmp string) error {
+// keepRecording moves the files of a recording from the temporary folder to the fixture's and
+// writes truth.json there.
+func keepRecording(r recording, t *truth, tmp string) error {
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func keep(r recording, t *truth, tmp string) error {
 			}
 		}
 	}
-	for _, a := range r.artifacts(tmp) {
+	for _, a := range r.keptArtifacts(tmp) {
 		if err := copyFile(filepath.Join(tmp, a.from), filepath.Join(r.dir, a.to), a.compress); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ type artifact struct {
 	compress bool
 }
 
-func (r recording) artifacts(tmp string) (kept []artifact) {
+func (r recording) keptArtifacts(tmp string) (kept []artifact) {
 	switch {
 	case r.jvm != nil:
 		return r.jvmFiles(tmp)

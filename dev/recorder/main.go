@@ -52,7 +52,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	chosen, err := choose(catalogue(), flag.Args())
+	chosen, err := chooseRecordings(allRecordings(), flag.Args())
 	if err == nil && chosen != nil {
 		err = recordAll(ctx, chosen, *tries, *quiet)
 	}
@@ -62,8 +62,9 @@ func main() {
 	}
 }
 
-// choose returns the recordings the arguments ask for; none after a list.
-func choose(all []recording, args []string) (chosen []recording, err error) {
+// chooseRecordings returns the recordings that the arguments ask for; none after list, which
+// prints them.
+func chooseRecordings(all []recording, args []string) (chosen []recording, err error) {
 	if len(args) == 0 {
 		flag.Usage()
 		os.Exit(2)
@@ -126,7 +127,7 @@ const limit = 3 * time.Minute
 func awaitQuiet(ctx context.Context, quiet float64) {
 	for range 30 {
 		before, stolenBefore := lab.HostBusySeconds()
-		if pause(ctx, time.Second) != nil {
+		if sleepContext(ctx, time.Second) != nil {
 			return
 		}
 		if after, stolen := lab.HostBusySeconds(); after-before+stolen-stolenBefore < quiet {
@@ -164,7 +165,7 @@ func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet fl
 		case r.redis != nil:
 			t, err = recordRedis(bounded, r, tmp, say)
 		case r.capture > 0:
-			t, err = captured(bounded, b, r, tmp, say)
+			t, err = recordCapture(bounded, b, r, tmp, say)
 		default:
 			t, err = recordService(bounded, b, r, tmp, say)
 		}
@@ -172,10 +173,10 @@ func recordOne(ctx context.Context, b *builder, r recording, tries int, quiet fl
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "%s: %s\n", prefix, t.summary())
-		err = plausible(r, t, quiet)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", prefix, t.formatSummary())
+		err = checkPlausible(r, t, quiet)
 		if err == nil {
-			return keep(r, t, tmp)
+			return keepRecording(r, t, tmp)
 		}
 		if try == tries {
 			return fmt.Errorf("%w (%d times; nothing kept)", err, tries)

@@ -39,8 +39,8 @@ type native struct {
 	report int   // one request of so many asks for a report, 0: none
 }
 
-// paths are those that are asked for in turn.
-func (n *native) paths() []string {
+// requestPaths returns the paths to request in turn.
+func (n *native) requestPaths() []string {
 	if n.report == 0 {
 		return []string{"/order/{n}"}
 	}
@@ -72,7 +72,7 @@ func recordNative(ctx context.Context, r recording, tmp string, say func(string)
 		t.Others = append(t.Others, fmt.Sprintf("a memory limit of %d MiB", r.native.memory>>20))
 	}
 	if r.native.swap > 0 {
-		end, err := swapped(ctx, r.native.swap)
+		end, err := addSwap(ctx, r.native.swap)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func recordNative(ctx context.Context, r recording, tmp string, say func(string)
 	from := markOf(service)
 	opt := record.Options{For: r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"}}
 	if !r.native.idle {
-		plan := load.Plan{URL: "http://" + said.Serving, Paths: r.native.paths(), Header: http.Header{}, Mode: load.Open, Arrivals: load.Poisson, Seed: 7, Rate: r.load.Rate, Duration: r.warm, Timeout: r.capture}
+		plan := load.Plan{URL: "http://" + said.Serving, Paths: r.native.requestPaths(), Header: http.Header{}, Mode: load.Open, Arrivals: load.Poisson, Seed: 7, Rate: r.load.Rate, Duration: r.warm, Timeout: r.capture}
 		if r.warm > 0 {
 			say("warming up")
 			if _, err := load.Run(ctx, plan, nil); err != nil {
@@ -107,7 +107,7 @@ func recordNative(ctx context.Context, r recording, tmp string, say func(string)
 		}
 		plan.Duration = r.capture
 		opt.Beside = func(ctx context.Context, sink probe.Sink) error {
-			return record.RunLoad(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })(ctx, sink)
+			return record.RunLoad(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loadResult(r.load, result) })(ctx, sink)
 		}
 	}
 	say("recording")
@@ -115,17 +115,17 @@ func recordNative(ctx context.Context, r recording, tmp string, say func(string)
 	if _, err := record.Find(ctx, all, []discover.Target{found}).Record(ctx, opt); err != nil {
 		return nil, err
 	}
-	t.All = from.until(markOf(service))
+	t.All = from.windowUntil(markOf(service))
 	switch {
 	case r.native.idle:
 		t.Load = &loadgen.Result{}
 	case t.Load == nil:
 		return nil, errors.New("nothing is known of the load")
 	}
-	if err := unpack(path, tmp); err != nil {
+	if err := unpackCapture(path, tmp); err != nil {
 		return nil, err
 	}
-	return t, unnamed(tmp)
+	return t, removeHostNames(tmp)
 }
 
 // buildNative compiles it with frame pointers: stacks of the program are read by them.
@@ -161,11 +161,11 @@ func fileOf(size int64) (name string, err error) {
 	if err := f.Sync(); err != nil {
 		return f.Name(), err
 	}
-	return f.Name(), uncache(f)
+	return f.Name(), dropFileCache(f)
 }
 
-// natives are the fixtures of causes that the kernel alone tells.
-func natives() []recording {
+// nativeFixtures returns the fixtures of causes for which the kernel is the only source.
+func nativeFixtures() []recording {
 	of := func(rate float64, args ...string) recording {
 		r := recording{native: &native{}, args: args, warm: time.Second, capture: 8 * time.Second}
 		r.load.Rate = rate
@@ -192,40 +192,40 @@ func natives() []recording {
 		return r
 	}
 	return []recording{
-		nativeFixture("linux.disk-sync/sick", "a journal in C: each request appends lines and syncs each, under one lock", of(75, "sync").with(func(r *recording) {
+		nativeFixture("linux.disk-sync/sick", "a journal in C: each request appends lines and syncs each, under one lock", of(75, "sync").withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 20, 0}}
 		})),
-		nativeFixture("linux.disk-sync/healthy", "the same journal, synced by a thread that nobody waits for", of(75, "log").with(func(r *recording) {
+		nativeFixture("linux.disk-sync/healthy", "the same journal, synced by a thread that nobody waits for", of(75, "log").withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 0, 20}}
 		})),
-		nativeFixture("linux.disk-busy/sick", "requests read 512 pages all over a file, none of which is kept in memory", reading("cold", 256<<20, 0).with(func(r *recording) {
+		nativeFixture("linux.disk-busy/sick", "requests read 512 pages all over a file, none of which is kept in memory", reading("cold", 256<<20, 0).withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 20, 0}}
 		})),
-		nativeFixture("linux.disk-busy/healthy", "the same file, kept in memory", reading("warm", 256<<20, 0).with(func(r *recording) {
+		nativeFixture("linux.disk-busy/healthy", "the same file, kept in memory", reading("warm", 256<<20, 0).withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 0, 20}}
 		})),
-		nativeFixture("linux.memory-reclaim/sick", "requests read 512 pages all over a file of 256 MiB, in a group that may have 64 MiB", reading("warm", 256<<20, 64<<20).with(func(r *recording) {
+		nativeFixture("linux.memory-reclaim/sick", "requests read 512 pages all over a file of 256 MiB, in a group that may have 64 MiB", reading("warm", 256<<20, 64<<20).withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 20, 0}}
 		})),
-		nativeFixture("linux.memory-reclaim/healthy", "the same in a group that may have 512 MiB", reading("warm", 256<<20, 512<<20).with(func(r *recording) {
+		nativeFixture("linux.memory-reclaim/healthy", "the same in a group that may have 512 MiB", reading("warm", 256<<20, 512<<20).withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 0, 20}}
 		})),
-		nativeFixture("linux.futex/sick", "each request computes for 4 ms under one lock, on a host with CPUs to spare", of(190, "lock", "4").with(func(r *recording) {
+		nativeFixture("linux.futex/sick", "each request computes for 4 ms under one lock, on a host with CPUs to spare", of(190, "lock", "4").withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 20, 0}, {"cores", 0, 1.2}}
 		})),
-		nativeFixture("linux.futex/healthy", "the same without the lock", of(190, "free", "4").with(func(r *recording) {
+		nativeFixture("linux.futex/healthy", "the same without the lock", of(190, "free", "4").withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 0, 20}}
 		})),
-		nativeFixture("service.blocked-loop/sick", "one thread serves all connections and computes for 30 ms in each report", reports("loop").with(func(r *recording) {
+		nativeFixture("service.blocked-loop/sick", "one thread serves all connections and computes for 30 ms in each report", reports("loop").withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 30, 0}, {"cores", 0, .8}}
 		})),
-		nativeFixture("service.blocked-loop/healthy", "the same, and threads of their own compute", reports("aside").with(func(r *recording) {
+		nativeFixture("service.blocked-loop/healthy", "the same, and threads of their own compute", reports("aside").withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 0, 60}}
 		})),
-		nativeFixture("linux.swap/sick", "requests touch 512 pages all over a table of 256 MiB, in a group that may have 128 MiB, with swap", table(128<<20).with(func(r *recording) {
+		nativeFixture("linux.swap/sick", "requests touch 512 pages all over a table of 256 MiB, in a group that may have 128 MiB, with swap", table(128<<20).withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 20, 0}}
 		})),
-		nativeFixture("linux.swap/healthy", "the same in a group that may have 512 MiB", table(512<<20).with(func(r *recording) {
+		nativeFixture("linux.swap/healthy", "the same in a group that may have 512 MiB", table(512<<20).withChange(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 0, 20}}
 		})),
 		nativeFixture("linux.softirq/sick", "a thread sends small datagrams to another of its process, as fast as it can", packets("64")),
@@ -234,7 +234,7 @@ func natives() []recording {
 }
 
 func nativeFixture(id, about string, r recording) recording {
-	r = fixture(id, about, r)
+	r = newFixture(id, about, r)
 	r.accessLog = false
 	return r
 }

@@ -26,7 +26,7 @@ func (s *session) watchProcfs() (stop func()) {
 		files = append(files, groups)
 		files = append(files, s.group.Files()...)
 	}
-	out, err := os.Create(s.path("procfs.txtar"))
+	out, err := os.Create(s.tmpPath("procfs.txtar"))
 	if err != nil {
 		return func() {}
 	}

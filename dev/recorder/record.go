@@ -50,7 +50,7 @@ func recordService(ctx context.Context, b *builder, r recording, tmp string, say
 	if err := s.startAll(ctx, b); err != nil {
 		return nil, err
 	}
-	if err := s.run(ctx, say); err != nil {
+	if err := s.recordLoad(ctx, say); err != nil {
 		s.service.Stop()
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func recordService(ctx context.Context, b *builder, r recording, tmp string, say
 		return nil, err
 	}
 	if r.cpu > 0 {
-		share, err := collectorShare(s.path("cpu.pb.gz"))
+		share, err := collectorShare(s.tmpPath("cpu.pb.gz"))
 		if err != nil {
 			return nil, err
 		}
@@ -70,30 +70,30 @@ func recordService(ctx context.Context, b *builder, r recording, tmp string, say
 	return s.truth, nil
 }
 
-func (s *session) path(name string) string { return filepath.Join(s.tmp, name) }
+func (s *session) tmpPath(name string) string { return filepath.Join(s.tmp, name) }
 
 // startAll starts the dependency, the neighbours and the service.
 func (s *session) startAll(ctx context.Context, b *builder) error {
 	t := &truth{ID: s.id, About: s.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./dev/recorder one " + s.id, Cores: runtime.NumCPU(), Env: s.env}
 	var at struct{ RESP, HTTP string }
 	if s.dependency != nil {
-		bin, err := b.build(ctx, "dependency", "")
+		bin, err := b.buildProgram(ctx, "dependency", "")
 		if err != nil {
 			return err
 		}
-		p, err := process.Start(ctx, bin, s.dependency, nil, s.path("dependency.stderr"), &at)
+		p, err := process.Start(ctx, bin, s.dependency, nil, s.tmpPath("dependency.stderr"), &at)
 		if err != nil {
 			return err
 		}
 		s.others = append(s.others, p)
 		t.Others = append(t.Others, strings.Join(append([]string{"dependency"}, s.dependency...), " "))
 	}
-	bin, err := b.build(ctx, s.program, s.toolchain)
+	bin, err := b.buildProgram(ctx, s.program, s.toolchain)
 	if err != nil {
 		return err
 	}
 	fill := strings.NewReplacer("{resp}", at.RESP, "{http}", at.HTTP)
-	args := []string{"-control", "-access-log=" + s.path("access.log")}
+	args := []string{"-control", "-access-log=" + s.tmpPath("access.log")}
 	command := []string{s.program}
 	for _, a := range s.args {
 		args, command = append(args, fill.Replace(a)), append(command, a)
@@ -102,7 +102,7 @@ func (s *session) startAll(ctx context.Context, b *builder) error {
 	if s.gctrace {
 		env = append([]string{"GODEBUG=gctrace=1"}, env...)
 	}
-	if s.service, err = process.Start(ctx, bin, args, env, s.path("gctrace.log"), &s.announce); err != nil {
+	if s.service, err = process.Start(ctx, bin, args, env, s.tmpPath("gctrace.log"), &s.announce); err != nil {
 		return err
 	}
 	if s.quota > 0 {
@@ -126,11 +126,11 @@ func (s *session) startAll(ctx context.Context, b *builder) error {
 
 func (s *session) startNeighbours(ctx context.Context, b *builder, t *truth) error {
 	for i, args := range s.neighbours {
-		bin, err := b.build(ctx, "burn", "")
+		bin, err := b.buildProgram(ctx, "burn", "")
 		if err != nil {
 			return err
 		}
-		p, err := process.Start(ctx, bin, args, nil, s.path(fmt.Sprintf("burn%d.stderr", i)), new(any))
+		p, err := process.Start(ctx, bin, args, nil, s.tmpPath(fmt.Sprintf("burn%d.stderr", i)), new(any))
 		if err != nil {
 			return err
 		}
@@ -140,8 +140,8 @@ func (s *session) startNeighbours(ctx context.Context, b *builder, t *truth) err
 	return nil
 }
 
-// mark asks the service for its state and the host for its own.
-func (s *session) mark(words ...string) (mark, error) {
+// takeMark reads the state of the service and of the host.
+func (s *session) takeMark(words ...string) (mark, error) {
 	state, err := s.service.Command(words...)
 	m := mark{State: state}
 	m.busy, m.stolen = lab.HostBusySeconds()
@@ -158,9 +158,9 @@ func (s *session) mark(words ...string) (mark, error) {
 	return m, err
 }
 
-// run drives the load and the recorders.
-func (s *session) run(ctx context.Context, say func(string)) error {
-	begin, err := s.mark("state")
+// recordLoad runs the load and the recorders.
+func (s *session) recordLoad(ctx context.Context, say func(string)) error {
+	begin, err := s.takeMark("state")
 	if err != nil {
 		return err
 	}
@@ -174,14 +174,14 @@ func (s *session) run(ctx context.Context, say func(string)) error {
 	if err != nil {
 		return err
 	}
-	end, err := s.mark("state")
+	end, err := s.takeMark("state")
 	if err != nil {
 		return err
 	}
-	s.truth.All = between(begin, end)
-	s.truth.join()
+	s.truth.All = windowBetween(begin, end)
+	s.truth.addLatencies()
 	for _, name := range s.profiles {
-		if _, err := s.service.Command("profile", name, s.path(name+".pb.gz")); err != nil {
+		if _, err := s.service.Command("profile", name, s.tmpPath(name+".pb.gz")); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (s *session) run(ctx context.Context, say func(string)) error {
 func (s *session) runWhole(ctx context.Context, say func(string)) (err error) {
 	if s.warm > 0 {
 		say("warming up")
-		if err := s.dial(); err != nil {
+		if err := s.dialService(); err != nil {
 			return err
 		}
 		s.client.Run(ctx, s.warmLoad())
@@ -203,28 +203,28 @@ func (s *session) runWhole(ctx context.Context, say func(string)) (err error) {
 		time.Sleep(settle)
 	}
 	if s.client == nil && !s.dialInside {
-		if err := s.dial(); err != nil {
+		if err := s.dialService(); err != nil {
 			return err
 		}
 		time.Sleep(settle)
 	}
 	say("tracing")
-	from, err := s.mark("trace", s.path("trace.out"))
+	from, err := s.takeMark("trace", s.tmpPath("trace.out"))
 	if err != nil {
 		return err
 	}
 	if s.client == nil {
-		if err := s.dial(); err != nil {
+		if err := s.dialService(); err != nil {
 			return err
 		}
 	}
 	result := s.client.Run(ctx, s.load)
 	time.Sleep(settle)
-	until, err := s.mark("trace-end")
+	until, err := s.takeMark("trace-end")
 	if err != nil {
 		return err
 	}
-	s.truth.Load, s.truth.Trace = &result, between(from, until)
+	s.truth.Load, s.truth.Trace = &result, windowBetween(from, until)
 	return ctx.Err()
 }
 
@@ -237,14 +237,14 @@ func (s *session) warmLoad() loadgen.Plan {
 	return warm.For(s.warm)
 }
 
-func (s *session) dial() (err error) {
+func (s *session) dialService() (err error) {
 	s.client, err = loadgen.Dial(s.announce.Serving, s.load.Connections)
 	return err
 }
 
 // runMiddle records a CPU profile and then a trace from the middle of the load.
 func (s *session) runMiddle(ctx context.Context, say func(string)) error {
-	if err := s.dial(); err != nil {
+	if err := s.dialService(); err != nil {
 		return err
 	}
 	const gap = 200 * time.Millisecond
@@ -264,28 +264,28 @@ func (s *session) runMiddle(ctx context.Context, say func(string)) error {
 
 func (s *session) recordMiddle(ctx context.Context, say func(string), gap time.Duration) error {
 	say("warming up")
-	if err := pause(ctx, s.warm); err != nil {
+	if err := sleepContext(ctx, s.warm); err != nil {
 		return err
 	}
 	if s.goroutines {
-		if _, err := s.service.Command("profile", "goroutine", s.path("goroutine-1.pb.gz")); err != nil {
+		if _, err := s.service.Command("profile", "goroutine", s.tmpPath("goroutine-1.pb.gz")); err != nil {
 			return err
 		}
 	}
 	if s.cpu > 0 {
 		say("profiling")
-		w, err := s.window(ctx, "cpu", "cpu.pb.gz", s.cpu)
+		w, err := s.recordWindow(ctx, "cpu", "cpu.pb.gz", s.cpu)
 		if err != nil {
 			return err
 		}
 		s.truth.CPU = w
-		if err := pause(ctx, gap); err != nil {
+		if err := sleepContext(ctx, gap); err != nil {
 			return err
 		}
 	}
 	if s.trace > 0 {
 		say("tracing")
-		record := s.window
+		record := s.recordWindow
 		if s.overHTTP {
 			record = s.windowOverHTTP
 		}
@@ -295,37 +295,37 @@ func (s *session) recordMiddle(ctx context.Context, say func(string), gap time.D
 		}
 		s.truth.Trace = w
 	}
-	if err := pause(ctx, gap); err != nil {
+	if err := sleepContext(ctx, gap); err != nil {
 		return err
 	}
 	if s.goroutines {
-		if _, err := s.service.Command("profile", "goroutine", s.path("goroutine-2.pb.gz")); err != nil {
+		if _, err := s.service.Command("profile", "goroutine", s.tmpPath("goroutine-2.pb.gz")); err != nil {
 			return err
 		}
 	}
-	return pause(ctx, s.tail)
+	return sleepContext(ctx, s.tail)
 }
 
-// window runs one recorder of the service for a while.
-func (s *session) window(ctx context.Context, what, name string, d time.Duration) (*window, error) {
-	from, err := s.mark(what, s.path(name))
+// recordWindow runs one recorder of the service for a while.
+func (s *session) recordWindow(ctx context.Context, what, name string, d time.Duration) (*window, error) {
+	from, err := s.takeMark(what, s.tmpPath(name))
 	if err != nil {
 		return nil, err
 	}
-	if err := pause(ctx, d); err != nil {
+	if err := sleepContext(ctx, d); err != nil {
 		return nil, err
 	}
-	until, err := s.mark(what + "-end")
+	until, err := s.takeMark(what + "-end")
 	if err != nil {
 		return nil, err
 	}
-	return between(from, until), nil
+	return windowBetween(from, until), nil
 }
 
 // windowOverHTTP asks net/http/pprof, the way it is done in production. Its
 // window is a little wider than the trace.
 func (s *session) windowOverHTTP(ctx context.Context, what, name string, d time.Duration) (*window, error) {
-	from, err := s.mark("state")
+	from, err := s.takeMark("state")
 	if err != nil {
 		return nil, err
 	}
@@ -338,7 +338,7 @@ func (s *session) windowOverHTTP(ctx context.Context, what, name string, d time.
 		return nil, err
 	}
 	defer answer.Body.Close()
-	out, err := os.Create(s.path(name))
+	out, err := os.Create(s.tmpPath(name))
 	if err != nil {
 		return nil, err
 	}
@@ -346,14 +346,14 @@ func (s *session) windowOverHTTP(ctx context.Context, what, name string, d time.
 	if _, err := io.Copy(out, answer.Body); err != nil {
 		return nil, err
 	}
-	until, err := s.mark("state")
+	until, err := s.takeMark("state")
 	if err != nil {
 		return nil, err
 	}
-	return between(from, until), out.Close()
+	return windowBetween(from, until), out.Close()
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -22,7 +22,7 @@ import (
 func TestLive(t *testing.T) {
 	t.Chdir("../..")
 	b := &builder{dir: t.TempDir(), done: map[string]string{}}
-	gateway, item := gatewayRoutes, items(10)
+	gateway, item := gatewayRoutes, itemPaths(10)
 	for name, r := range map[string]recording{
 		"gateway":           {program: "go-ballast/gateway", args: []string{"-live=2", "-garbage=64"}, load: loadgen.Plan{Paths: gateway, Tokens: 100}},
 		"gateway, ballast":  {program: "go-ballast/gateway", args: []string{"-live=2", "-ballast=64", "-pretouch=8"}, load: loadgen.Plan{Paths: gateway, Tokens: 100}},
@@ -56,8 +56,8 @@ func TestLive(t *testing.T) {
 			if l := truth.Load; l.Finished != 50 || l.Failed != 0 {
 				t.Errorf("of 50 requests %d were answered, %d of them with an error", l.Finished, l.Failed)
 			}
-			if !truth.Trace.Exact || truth.Trace.finished() != 50 {
-				t.Errorf("the service finished %d of 50 requests in the trace, under way at its ends %v", truth.Trace.finished(), truth.Trace.UnderWay)
+			if !truth.Trace.Exact || truth.Trace.totalFinished() != 50 {
+				t.Errorf("the service finished %d of 50 requests in the trace, under way at its ends %v", truth.Trace.totalFinished(), truth.Trace.UnderWay)
 			}
 			log, err := os.ReadFile(filepath.Join(tmp, "access.log"))
 			if err != nil {
@@ -97,7 +97,7 @@ func traceEvents(t *testing.T, path string) (n int) {
 func TestCatalogue(t *testing.T) {
 	place := map[string]string{}
 	twins := map[string][2]int{} // sick, healthy
-	for _, r := range catalogue() {
+	for _, r := range allRecordings() {
 		at := filepath.Join(r.dir, r.flat)
 		if other := place[at]; other != "" {
 			t.Errorf("%s and %s go to the same place", other, r.id)
@@ -133,7 +133,7 @@ const mostShipped = 16 << 20
 func TestShipped(t *testing.T) {
 	t.Chdir("../..")
 	var sum int64
-	for _, r := range catalogue() {
+	for _, r := range allRecordings() {
 		b, err := os.ReadFile(filepath.Join(r.dir, "truth.json"))
 		if err != nil {
 			t.Errorf("%s: %v: go run ./dev/recorder one %s", r.id, err, r.id)
@@ -194,7 +194,7 @@ func TestChoose(t *testing.T) {
 		"every":        "every: not a command; use list, one or all",
 		"one a/health": "a/health: no such recording; see: go run ./dev/recorder list",
 	} {
-		chosen, err := choose(all, strings.Fields(args))
+		chosen, err := chooseRecordings(all, strings.Fields(args))
 		var got []string
 		for _, r := range chosen {
 			got = append(got, r.id)

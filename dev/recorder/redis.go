@@ -64,7 +64,7 @@ func recordRedis(ctx context.Context, r recording, tmp string, say func(string))
 		return nil, err
 	}
 	t.Command, t.Toolchain, t.Procs, t.PID = "redis-server "+strings.Join(r.redis.settings, " "), "redis-server", 1, server.PID
-	filler := r.redis.clients[0].client(address)
+	filler := r.redis.clients[0].newClient(address)
 	defer filler.Close()
 	if r.redis.fill != nil {
 		say("filling it")
@@ -74,28 +74,29 @@ func recordRedis(ctx context.Context, r recording, tmp string, say func(string))
 	}
 	load := startRedisLoad(ctx, r, address)
 	say("warming up")
-	if err := pause(ctx, r.warm); err != nil {
-		return nil, errors.Join(err, load.end(nil))
+	if err := sleepContext(ctx, r.warm); err != nil {
+		return nil, errors.Join(err, load.stopClients(nil))
 	}
 	found, err := discover.Resolve(ctx, strconv.Itoa(server.PID), runtimes.Recognisers())
 	if err != nil {
-		return nil, errors.Join(err, load.end(nil))
+		return nil, errors.Join(err, load.stopClients(nil))
 	}
 	say("recording")
 	p := &process.Process{PID: server.PID}
 	path, from := filepath.Join(tmp, "capture.unstall"), markOf(p)
-	load.mark()
+	load.startCounting()
 	_, err = record.FindOther(ctx, probes.Probes, probes.Kernel, []discover.Target{found}).Record(ctx, record.Options{For: r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"}})
-	t.All = from.until(markOf(p))
-	if err := errors.Join(err, load.end(t)); err != nil {
+	t.All = from.windowUntil(markOf(p))
+	if err := errors.Join(err, load.stopClients(t)); err != nil {
 		return nil, err
 	}
 	t.All.Neighbours = 0 // the clients are of the recorder: what they use is not told from what others do
-	return t, unpack(path, tmp)
+	return t, unpackCapture(path, tmp)
 }
 
-// client is one on a connection of its own, which asks no more than it is told to.
-func (c redisClients) client(address string) *goredis.Client {
+// newClient returns a client on a connection of its own, which sends no other commands than it is
+// told to.
+func (c redisClients) newClient(address string) *goredis.Client {
 	o := &goredis.Options{Addr: address, Protocol: 2, PoolSize: 1, MaxRetries: -1, DisableIdentity: true, ReadTimeout: time.Minute, WriteTimeout: time.Minute, PoolTimeout: time.Minute, DialTimeout: time.Minute}
 	if c.from != "" {
 		d := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(c.from)}}
@@ -131,26 +132,26 @@ func startRedisLoad(ctx context.Context, r recording, address string) *redisLoad
 	ctx, l.stop = context.WithCancel(ctx)
 	for i, c := range r.redis.clients {
 		for n := range c.n {
-			l.all.Go(func() { l.run(ctx, c, address, i == 0, rand.New(rand.NewPCG(uint64(i), uint64(n)))) })
+			l.all.Go(func() { l.runClient(ctx, c, address, i == 0, rand.New(rand.NewPCG(uint64(i), uint64(n)))) })
 		}
 	}
 	return l
 }
 
-// run is one client. How long it waits counts from when it was to ask.
-func (l *redisLoad) run(ctx context.Context, c redisClients, address string, told bool, r *rand.Rand) {
-	client := c.client(address)
+// runClient runs one client. Its latency counts from when the command was due.
+func (l *redisLoad) runClient(ctx context.Context, c redisClients, address string, told bool, r *rand.Rand) {
+	client := c.newClient(address)
 	defer func() { client.Close() }()
 	next := time.Now().Add(time.Duration(r.Float64() * float64(c.every)))
 	for ctx.Err() == nil {
 		if c.every == 0 {
 			next = time.Now()
-		} else if pause(ctx, time.Until(next)) != nil {
+		} else if sleepContext(ctx, time.Until(next)) != nil {
 			return
 		}
 		if c.fresh {
 			client.Close()
-			client = c.client(address)
+			client = c.newClient(address)
 		}
 		err := c.do(ctx, client, r)
 		if ctx.Err() != nil {
@@ -171,15 +172,15 @@ func (l *redisLoad) run(ctx context.Context, c redisClients, address string, tol
 	}
 }
 
-// mark begins what is told of.
-func (l *redisLoad) mark() {
+// startCounting drops what was counted so far and starts to count.
+func (l *redisLoad) startCounting() {
 	l.mu.Lock()
 	l.begin, l.took, l.failed = time.Now(), nil, 0
 	l.mu.Unlock()
 }
 
-// end stops the clients and notes what they saw.
-func (l *redisLoad) end(t *truth) error {
+// stopClients stops the clients and writes what they saw into t, unless it is nil.
+func (l *redisLoad) stopClients(t *truth) error {
 	seconds := time.Since(l.begin).Seconds()
 	l.stop()
 	l.all.Wait()
@@ -202,7 +203,7 @@ func (l *redisLoad) end(t *truth) error {
 
 // redisFixture is a capture of a server and nothing else.
 func redisFixture(id, about string, r recording) recording {
-	r = fixture(id, about, r)
+	r = newFixture(id, about, r)
 	r.accessLog = false
 	return r
 }
@@ -223,23 +224,23 @@ func writeOne(keys, size int) redisDo {
 	}
 }
 
-func command(words ...any) redisDo {
+func sendCommand(words ...any) redisDo {
 	return func(ctx context.Context, c *goredis.Client, _ *rand.Rand) error { return c.Do(ctx, words...).Err() }
 }
 
-// populate has the server make values.
-func populate(keys, size int) func(context.Context, *goredis.Client) error {
-	return populated("session", keys, size)
+// populateSessions has the server make so many values of sessions.
+func populateSessions(keys, size int) func(context.Context, *goredis.Client) error {
+	return populateKeys("session", keys, size)
 }
 
-func populated(name string, keys, size int) func(context.Context, *goredis.Client) error {
+func populateKeys(name string, keys, size int) func(context.Context, *goredis.Client) error {
 	return func(ctx context.Context, c *goredis.Client) error {
 		return c.Do(ctx, "DEBUG", "POPULATE", keys, name, size).Err()
 	}
 }
 
-// hash makes a hash of so many fields beside other values.
-func hash(name string, fields int, then func(context.Context, *goredis.Client) error) func(context.Context, *goredis.Client) error {
+// fillHash makes a hash of so many fields beside other values.
+func fillHash(name string, fields int, then func(context.Context, *goredis.Client) error) func(context.Context, *goredis.Client) error {
 	return func(ctx context.Context, c *goredis.Client) error {
 		for at := 0; at < fields; at += 1000 {
 			pairs := make([]any, 0, 2000)
@@ -254,8 +255,8 @@ func hash(name string, fields int, then func(context.Context, *goredis.Client) e
 	}
 }
 
-// scan walks all keys, some at a time.
-func scan(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
+// scanKeys walks all keys with SCAN, some at a time.
+func scanKeys(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
 	var cursor uint64
 	for {
 		_, next, err := c.Scan(ctx, cursor, "session:9*", 500).Result()
@@ -273,61 +274,61 @@ func redisServers() []recording {
 		return recording{redis: &redisServer{fill: fill, clients: clients}, warm: time.Second, capture: 10 * time.Second, noisy: true}
 	}
 	set := func(r recording, settings ...string) recording {
-		return r.with(func(r *recording) { r.redis.settings = settings })
+		return r.withChange(func(r *recording) { r.redis.settings = settings })
 	}
 	slow, quick := []bound{{"clients' p99 ms", 10, 0}}, []bound{{"clients' p90 ms", 0, 10}}
-	expect := func(r recording, b []bound) recording { return r.with(func(r *recording) { r.expect = b }) }
+	expect := func(r recording, b []bound) recording { return r.withChange(func(r *recording) { r.expect = b }) }
 	readers := redisClients{n: 8, every: 20 * ms, do: readOne(100_000)}
 	writers := redisClients{n: 8, every: 20 * ms, do: writeOne(10_000, 200)}
-	some := populate(100_000, 100)
-	large := populate(1_500_000, 1000)
+	some := populateSessions(100_000, 100)
+	large := populateSessions(1_500_000, 1000)
 	return []recording{
-		redisFixture("redis.slow-command/sick", "sessions in Redis; another host asks for KEYS twice a second", expect(of(populate(1_000_000, 40), readers,
-			redisClients{n: 1, every: 600 * ms, from: "127.0.0.7", do: command("KEYS", "session:9*")}), slow)),
-		redisFixture("redis.slow-command/sick-hgetall", "sessions in Redis; another host reads all of a hash of 200,000 fields", expect(of(hash("catalogue", 200_000, some), readers,
-			redisClients{n: 1, every: 500 * ms, from: "127.0.0.7", do: command("HGETALL", "catalogue")}), slow)),
+		redisFixture("redis.slow-command/sick", "sessions in Redis; another host asks for KEYS twice a second", expect(of(populateSessions(1_000_000, 40), readers,
+			redisClients{n: 1, every: 600 * ms, from: "127.0.0.7", do: sendCommand("KEYS", "session:9*")}), slow)),
+		redisFixture("redis.slow-command/sick-hgetall", "sessions in Redis; another host reads all of a hash of 200,000 fields", expect(of(fillHash("catalogue", 200_000, some), readers,
+			redisClients{n: 1, every: 500 * ms, from: "127.0.0.7", do: sendCommand("HGETALL", "catalogue")}), slow)),
 		redisFixture("redis.slow-command/sick-script", "sessions in Redis; a script computes", expect(of(some, readers,
-			redisClients{n: 1, every: 300 * ms, do: command("EVAL", spin, 0, 3_000_000)}), slow)),
-		redisFixture("redis.slow-command/healthy", "the same sessions; the other host walks the keys by SCAN", expect(of(populate(1_000_000, 40), readers,
-			redisClients{n: 1, every: 600 * ms, from: "127.0.0.7", do: scan}), quick)),
-		redisFixture("redis.memory-limit/sick", "a cache that may have half the memory that its values need", set(of(populated("page", 40_000, 2000), redisClients{n: 8, every: 5 * ms, do: cached(40_000, 2000)}), "--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")),
-		redisFixture("redis.memory-limit/sick-refused", "sessions that are kept until memory is used up, with no policy to evict any", set(of(nil, redisClients{n: 8, every: 5 * ms, do: kept(2000)}), "--maxmemory", "16mb")),
-		redisFixture("redis.memory-limit/healthy", "the same cache with room for all of its values", expect(set(of(populated("page", 10_000, 2000), redisClients{n: 8, every: 5 * ms, do: cached(10_000, 2000)}), "--maxmemory", "128mb", "--maxmemory-policy", "allkeys-lru"), quick)),
+			redisClients{n: 1, every: 300 * ms, do: sendCommand("EVAL", spin, 0, 3_000_000)}), slow)),
+		redisFixture("redis.slow-command/healthy", "the same sessions; the other host walks the keys by SCAN", expect(of(populateSessions(1_000_000, 40), readers,
+			redisClients{n: 1, every: 600 * ms, from: "127.0.0.7", do: scanKeys}), quick)),
+		redisFixture("redis.memory-limit/sick", "a cache that may have half the memory that its values need", set(of(populateKeys("page", 40_000, 2000), redisClients{n: 8, every: 5 * ms, do: readThrough(40_000, 2000)}), "--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")),
+		redisFixture("redis.memory-limit/sick-refused", "sessions that are kept until memory is used up, with no policy to evict any", set(of(nil, redisClients{n: 8, every: 5 * ms, do: writeKeptValues(2000)}), "--maxmemory", "16mb")),
+		redisFixture("redis.memory-limit/healthy", "the same cache with room for all of its values", expect(set(of(populateKeys("page", 10_000, 2000), redisClients{n: 8, every: 5 * ms, do: readThrough(10_000, 2000)}), "--maxmemory", "128mb", "--maxmemory-policy", "allkeys-lru"), quick)),
 		redisFixture("redis.aof-fsync/sick", "each write is synced to disk before it is answered", set(of(some, writers), "--appendonly", "yes", "--appendfsync", "always")),
 		redisFixture("redis.aof-fsync/healthy", "the same writes, synced once a second by another thread", expect(set(of(some, writers), "--appendonly", "yes", "--appendfsync", "everysec"), quick)),
 		redisFixture("redis.fork/sick", "1.5 million values of 1 kB; a snapshot is begun as soon as the last one is done", set(of(large, readers,
-			redisClients{n: 1, every: 2500 * ms, do: snapshot}), "--rdbcompression", "no")),
+			redisClients{n: 1, every: 2500 * ms, do: startSnapshot}), "--rdbcompression", "no")),
 		redisFixture("redis.fork/healthy", "a hundred thousand small values; snapshots as often", expect(of(some, readers,
-			redisClients{n: 1, every: 2500 * ms, do: snapshot}), quick)),
+			redisClients{n: 1, every: 2500 * ms, do: startSnapshot}), quick)),
 		redisFixture("redis.connections/sick", "a connection for each command", of(some, redisClients{n: 6, every: 10 * ms, fresh: true, do: readOne(100_000)})),
 		redisFixture("redis.connections/healthy", "the same commands on connections that are kept", expect(of(some, redisClients{n: 6, every: 10 * ms, do: readOne(100_000)}), quick)),
-		redisFixture("redis.big-value/sick", "beside sessions, values of 8 MB are read and written some times a second", of(exports(8<<20, some), readers,
-			redisClients{n: 3, every: 250 * ms, from: "127.0.0.7", do: command("GET", "export")}, redisClients{n: 1, every: 500 * ms, do: rewrite(8 << 20)})),
-		redisFixture("redis.big-value/healthy", "the same bytes a second in values of 8 kB", expect(of(populate(10_000, 8<<10), readers,
+		redisFixture("redis.big-value/sick", "beside sessions, values of 8 MB are read and written some times a second", of(fillExport(8<<20, some), readers,
+			redisClients{n: 3, every: 250 * ms, from: "127.0.0.7", do: sendCommand("GET", "export")}, redisClients{n: 1, every: 500 * ms, do: rewriteExport(8 << 20)})),
+		redisFixture("redis.big-value/healthy", "the same bytes a second in values of 8 kB", expect(of(populateSessions(10_000, 8<<10), readers,
 			redisClients{n: 3, every: 25 * ms, from: "127.0.0.7", do: pipelinedReads(100)}), quick)),
-		redisFixture("redis.network-bound/sick", "answers of 200 kB over a link of 20 MB/s, for which clients of one host ask all at once", of(exports(200<<10, some), readers,
-			redisClients{n: 4, from: "127.0.0.7", link: 20e6, do: many("GET", "export", 60)})),
-		redisFixture("redis.network-bound/healthy", "the same over a link that takes them", expect(of(exports(200<<10, some), readers,
-			redisClients{n: 4, every: 500 * ms, from: "127.0.0.7", link: 400e6, do: many("GET", "export", 10)}), quick)),
+		redisFixture("redis.network-bound/sick", "answers of 200 kB over a link of 20 MB/s, for which clients of one host ask all at once", of(fillExport(200<<10, some), readers,
+			redisClients{n: 4, from: "127.0.0.7", link: 20e6, do: pipelineCommand("GET", "export", 60)})),
+		redisFixture("redis.network-bound/healthy", "the same over a link that takes them", expect(of(fillExport(200<<10, some), readers,
+			redisClients{n: 4, every: 500 * ms, from: "127.0.0.7", link: 400e6, do: pipelineCommand("GET", "export", 10)}), quick)),
 	}
 }
 
-// exports makes one large value beside others.
-func exports(size int, then func(context.Context, *goredis.Client) error) func(context.Context, *goredis.Client) error {
+// fillExport makes one large value beside others.
+func fillExport(size int, then func(context.Context, *goredis.Client) error) func(context.Context, *goredis.Client) error {
 	return func(ctx context.Context, c *goredis.Client) error {
-		return errors.Join(rewrite(size)(ctx, c, nil), then(ctx, c))
+		return errors.Join(rewriteExport(size)(ctx, c, nil), then(ctx, c))
 	}
 }
 
-func rewrite(size int) redisDo {
+func rewriteExport(size int) redisDo {
 	value := strings.Repeat("v", size)
 	return func(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
 		return c.Set(ctx, "export", value, 0).Err()
 	}
 }
 
-// many sends one command many times before it reads an answer.
-func many(name, key string, n int) redisDo {
+// pipelineCommand sends one command n times before it reads an answer.
+func pipelineCommand(name, key string, n int) redisDo {
 	return func(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
 		p := c.Pipeline()
 		for range n {
@@ -367,8 +368,8 @@ func (l *link) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// cached reads a value, and writes it where it is not there.
-func cached(keys, size int) redisDo {
+// readThrough reads a value, and writes it if it is missing.
+func readThrough(keys, size int) redisDo {
 	value := strings.Repeat("v", size)
 	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
 		key := "page:" + strconv.Itoa(r.IntN(keys))
@@ -380,8 +381,8 @@ func cached(keys, size int) redisDo {
 	}
 }
 
-// kept writes values that nobody takes away.
-func kept(size int) redisDo {
+// writeKeptValues writes values that are never removed.
+func writeKeptValues(size int) redisDo {
 	value := strings.Repeat("v", size)
 	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
 		err := c.Set(ctx, "session:"+strconv.Itoa(r.IntN(1<<30)), value, 0).Err()
@@ -392,8 +393,8 @@ func kept(size int) redisDo {
 	}
 }
 
-// snapshot begins one unless one is under way.
-func snapshot(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
+// startSnapshot starts a snapshot unless one is under way.
+func startSnapshot(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
 	if err := c.BgSave(ctx).Err(); err != nil && !strings.Contains(err.Error(), "already in progress") {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// unnamed takes the control groups of who records out of what was recorded, and what the first
-// process of its host is called: where a recording is made is nobody's business.
-func unnamed(dir string) error {
+// removeHostNames removes the recorder's control groups and the name of the host's first process
+// from what was recorded, so that a recording does not tell where it was made.
+func removeHostNames(dir string) error {
 	files, _ := filepath.Glob(filepath.Join(dir, unpacked+"procfs*")) // the pattern is well-formed
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

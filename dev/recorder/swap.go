@@ -12,8 +12,8 @@ import (
 // errNoSwap says that this host gives no swap for a recording.
 var errNoSwap = errors.New("no swap file can be used here")
 
-// swapped makes a swap file of so many bytes and uses it until end is called.
-func swapped(ctx context.Context, size int64) (end func() error, err error) {
+// addSwap makes a swap file of so many bytes and uses it until end is called.
+func addSwap(ctx context.Context, size int64) (end func() error, err error) {
 	name, err := fileOf(size)
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(name))

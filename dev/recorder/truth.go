@@ -72,7 +72,7 @@ type mark struct {
 	ours, beside, busy, stolen float64
 }
 
-func between(a, b mark) *window {
+func windowBetween(a, b mark) *window {
 	s := float64(b.Time-a.Time) / 1e9
 	w := &window{
 		From: a.Time, Until: b.Time, Seconds: s,
@@ -101,8 +101,8 @@ func between(a, b mark) *window {
 	return w
 }
 
-// join adds what the load knows of the windows.
-func (t *truth) join() {
+// addLatencies adds the latencies of the load to the windows.
+func (t *truth) addLatencies() {
 	for _, w := range []*window{t.Trace, t.CPU, t.All} {
 		if w != nil {
 			w.Latency = t.Load.Within(w.From, w.Until)
@@ -110,15 +110,15 @@ func (t *truth) join() {
 	}
 }
 
-// window is the recording's main window.
-func (t *truth) window() *window {
+// mainWindow returns the recording's main window: that of the trace, else all of it.
+func (t *truth) mainWindow() *window {
 	if t.Trace != nil {
 		return t.Trace
 	}
 	return t.All
 }
 
-func (w *window) finished() (n int64) {
+func (w *window) totalFinished() (n int64) {
 	for _, c := range w.Finished {
 		n += c
 	}

@@ -154,7 +154,7 @@ func (r *release) compile(ctx context.Context, t target, bin string) error {
 	if err != nil {
 		return err
 	}
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.release="+r.version+" -X main.commit="+commit, "-o", bin, "./cmd/unstall")
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-pgo=dev/bench/reading.pgo", "-ldflags", "-s -w -buildid= -X main.release="+r.version+" -X main.commit="+commit, "-o", bin, "./cmd/unstall")
 	c.Dir = r.root
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
 	c.Stderr = os.Stderr

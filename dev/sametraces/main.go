@@ -25,13 +25,13 @@ func main() {
 	keep := flag.String("keep", "", "folder to keep their traces in; one that differs is kept always")
 	long := flag.Int("long", 500, "of so many, one goes on for 2.5 s and several generations; 0: none")
 	flag.Parse()
-	if err := run(*n, *from, *keep, *long, flag.Args()); err != nil {
+	if err := compareTraces(*n, *from, *keep, *long, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "sametraces:", err)
 		os.Exit(1)
 	}
 }
 
-func run(n int, from uint64, keep string, long int, files []string) error {
+func compareTraces(n int, from uint64, keep string, long int, files []string) error {
 	for _, name := range files {
 		data, err := os.ReadFile(name)
 		if err != nil {

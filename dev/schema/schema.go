@@ -37,22 +37,22 @@ func (d Document) File() string {
 // Write renders a schema. A strict one forbids keys that it does not name.
 func (d Document) Write(root string, strict bool) ([]byte, error) {
 	w := &writer{strict: strict, words: &words{root: root}, defs: make(map[reflect.Type]string)}
-	top, err := w.object(d.Type)
+	top, err := w.objectSchema(d.Type)
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", d.Name, err)
 	}
 	if d.Fixed {
-		top.properties.set("schema", fields{{"const", d.Name}})
+		top.properties.setKey("schema", fields{{"const", d.Name}})
 	}
 	out := fields{{"$schema", Draft}, {"$id", "urn:" + strings.NewReplacer(".", ":", "/", ":").Replace(d.Name)}, {"title", d.Name}, {"description", d.About}}
 	top.about = "" // what the document is about says more
-	out = append(out, top.fields()...)
+	out = append(out, top.schemaFields()...)
 	for i := 0; i < len(w.queue); i++ { // objects that objects hold
-		x, err := w.object(w.queue[i])
+		x, err := w.objectSchema(w.queue[i])
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", d.Name, err)
 		}
-		w.done.set(w.defs[w.queue[i]], x.fields())
+		w.done.setKey(w.defs[w.queue[i]], x.schemaFields())
 	}
 	if len(w.done) > 0 {
 		out = append(out, field{"$defs", w.done})
@@ -94,7 +94,7 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func (f *fields) set(key string, value any) {
+func (f *fields) setKey(key string, value any) {
 	for i := range *f {
 		if (*f)[i].key == key {
 			(*f)[i].value = value
@@ -112,7 +112,7 @@ type object struct {
 	strict     bool
 }
 
-func (o *object) fields() fields {
+func (o *object) schemaFields() fields {
 	var out fields
 	if o.about != "" {
 		out = append(out, field{"description", o.about})
@@ -138,20 +138,21 @@ type writer struct {
 	done   fields
 }
 
-// object is a struct, or what is written instead of it.
-func (w *writer) object(t reflect.Type) (*object, error) {
-	about := w.words.of(t)
+// objectSchema returns the schema of a struct, or of what is written instead of it.
+func (w *writer) objectSchema(t reflect.Type) (*object, error) {
+	about := w.words.commentsOf(t)
 	as := t
 	if o, ok := instead[t]; ok {
 		as = o
 	}
 	o := &object{about: about.text, strict: w.strict}
-	return o, w.members(o, as, true)
+	return o, w.addMembers(o, as, true)
 }
 
-// members adds the fields of a struct, with those of what it embeds; always: they are always there.
-func (w *writer) members(o *object, t reflect.Type, always bool) error {
-	about := w.words.of(t)
+// addMembers adds the fields of a struct, with those of the structs it embeds; always says that
+// they are always there.
+func (w *writer) addMembers(o *object, t reflect.Type, always bool) error {
+	about := w.words.commentsOf(t)
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -166,7 +167,7 @@ func (w *writer) members(o *object, t reflect.Type, always bool) error {
 			if x, ok := instead[inner]; ok && x != t {
 				inner = x
 			}
-			if err := w.members(o, inner, there); err != nil {
+			if err := w.addMembers(o, inner, there); err != nil {
 				return err
 			}
 			continue
@@ -174,14 +175,14 @@ func (w *writer) members(o *object, t reflect.Type, always bool) error {
 		if name == "" {
 			return fmt.Errorf("%s.%s has no name in JSON", t, f.Name)
 		}
-		s, err := w.value(f.Type)
+		s, err := w.valueSchema(f.Type)
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", t, f.Name, err)
 		}
 		if text := about.fields[f.Name]; text != "" {
 			s = append(fields{{"description", text}}, s...)
 		}
-		o.properties.set(name, s)
+		o.properties.setKey(name, s)
 		if slices.Contains(o.required, name) {
 			continue // a key that one of those who embed it writes in another form
 		}
@@ -197,8 +198,8 @@ var (
 	raw    = reflect.TypeFor[json.RawMessage]()
 )
 
-// value is the schema of a field.
-func (w *writer) value(t reflect.Type) (fields, error) {
+// valueSchema returns the schema of a field's type.
+func (w *writer) valueSchema(t reflect.Type) (fields, error) {
 	if _, ok := instead[t]; !ok && t.Kind() != reflect.Pointer && t != moment && t != raw && reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) {
 		return nil, fmt.Errorf("%s writes itself: say in shapes.go what it writes", t)
 	}
@@ -210,7 +211,7 @@ func (w *writer) value(t reflect.Type) (fields, error) {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		s, err := w.value(t.Elem())
+		s, err := w.valueSchema(t.Elem())
 		if err != nil {
 			return nil, err
 		}
@@ -220,13 +221,13 @@ func (w *writer) value(t reflect.Type) (fields, error) {
 		}
 		return fields{{"anyOf", []fields{s, {{"type", "null"}}}}}, nil
 	case reflect.Slice, reflect.Array:
-		s, err := w.value(t.Elem())
+		s, err := w.valueSchema(t.Elem())
 		return fields{{"type", "array"}, {"items", s}}, err
 	case reflect.Map:
-		s, err := w.value(t.Elem())
+		s, err := w.valueSchema(t.Elem())
 		return fields{{"type", "object"}, {"additionalProperties", s}}, err
 	case reflect.Struct:
-		return fields{{"$ref", "#/$defs/" + w.def(t)}}, nil
+		return fields{{"$ref", "#/$defs/" + w.defName(t)}}, nil
 	case reflect.String:
 		return fields{{"type", "string"}}, nil
 	case reflect.Bool:
@@ -241,8 +242,9 @@ func (w *writer) value(t reflect.Type) (fields, error) {
 	return nil, fmt.Errorf("a %s has no schema", t)
 }
 
-// def names a struct in $defs: its own name, with that of its package where two have it.
-func (w *writer) def(t reflect.Type) string {
+// defName returns the name of a struct in $defs: its own, with that of its package if two have it.
+// It queues a struct that is new.
+func (w *writer) defName(t reflect.Type) string {
 	if name, ok := w.defs[t]; ok {
 		return name
 	}

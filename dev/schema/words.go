@@ -24,8 +24,8 @@ type about struct {
 	fields map[string]string
 }
 
-// of is what the comments say of a type and its fields; nothing of types from elsewhere.
-func (w *words) of(t reflect.Type) about {
+// commentsOf returns the comments of a type and its fields; nothing for a type of another module.
+func (w *words) commentsOf(t reflect.Type) about {
 	dir, ok := strings.CutPrefix(t.PkgPath(), module)
 	if !ok {
 		return about{}
@@ -63,16 +63,16 @@ func commentsIn(dir string) map[string]about {
 				if !ok {
 					continue
 				}
-				text := plain(d.Doc)
+				text := plainText(d.Doc)
 				if t.Doc != nil {
-					text = plain(t.Doc)
+					text = plainText(t.Doc)
 				}
 				a := about{text: text, fields: make(map[string]string)}
 				if x, ok := t.Type.(*ast.StructType); ok {
 					for _, f := range x.Fields.List {
-						text := plain(f.Comment)
+						text := plainText(f.Comment)
 						if text == "" {
-							text = plain(f.Doc)
+							text = plainText(f.Doc)
 						}
 						for _, n := range f.Names {
 							a.fields[n.Name] = text
@@ -87,8 +87,8 @@ func commentsIn(dir string) map[string]about {
 	return out
 }
 
-// plain is a comment as one line, links to Go's names without brackets.
-func plain(g *ast.CommentGroup) string {
+// plainText returns a comment as one line, with links to Go's names without brackets.
+func plainText(g *ast.CommentGroup) string {
 	if g == nil {
 		return ""
 	}

@@ -21,14 +21,14 @@ var fetched = regexp.MustCompile(`(?:url\(\s*["']?|@import\s+["'])((?:https?:)?/
 // shim is the script that the theme loads from elsewhere so that search works from a disk.
 const shim = "https://unpkg.com/iframe-worker/shim"
 
-// finish puts the shim into the site and checks the site.
-func finish(site, worker string) error {
+// finishSite puts the shim into the site and checks the site.
+func finishSite(site, worker string) error {
 	text, err := os.ReadFile(worker)
 	if err != nil {
 		return err
 	}
 	const own = "assets/javascripts/iframe-worker.js"
-	if err := put(filepath.Join(site, own), string(text)); err != nil {
+	if err := writeFile(filepath.Join(site, own), string(text)); err != nil {
 		return err
 	}
 	err = filepath.WalkDir(site, func(name string, e fs.DirEntry, err error) error {
@@ -48,11 +48,11 @@ func finish(site, worker string) error {
 	if err != nil {
 		return err
 	}
-	return check(site)
+	return checkSite(site)
 }
 
-// check returns an error that names the pages of a site that load something from elsewhere.
-func check(site string) error {
+// checkSite returns an error that names the pages of a site that load something from elsewhere.
+func checkSite(site string) error {
 	var errs []error
 	pages := 0
 	err := filepath.WalkDir(site, func(name string, e fs.DirEntry, err error) error {
@@ -73,7 +73,7 @@ func check(site string) error {
 			}
 			for n := range tree.Descendants() {
 				for _, a := range n.Attr {
-					if loads[n.Data] == a.Key && elsewhere(a.Val) && !(n.Data == "link" && relation(n) != "") {
+					if loads[n.Data] == a.Key && isExternal(a.Val) && !(n.Data == "link" && passiveRelation(n) != "") {
 						errs = append(errs, fmt.Errorf("%s: <%s %s=%q> loads something from elsewhere", name, n.Data, a.Key, a.Val))
 					}
 				}
@@ -95,12 +95,13 @@ func check(site string) error {
 	return errors.Join(append(errs, err)...)
 }
 
-func elsewhere(to string) bool {
+func isExternal(to string) bool {
 	return strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://") || strings.HasPrefix(to, "//")
 }
 
-// relation matches links of a page's head for which a browser fetches nothing.
-func relation(n *html.Node) string {
+// passiveRelation returns the relation of a link in a page's head for which a browser fetches
+// nothing, "" for other links.
+func passiveRelation(n *html.Node) string {
 	for _, a := range n.Attr {
 		if a.Key == "rel" && (a.Val == "canonical" || a.Val == "prev" || a.Val == "next") {
 			return a.Val

@@ -19,8 +19,9 @@ var chapters = []struct {
 	{"How far to trust it", []string{"accuracy.md", "limits.md", "figures.md"}},
 }
 
-// config returns mkdocs.yml. No font or script comes from elsewhere; the plugin offline lets search work from a disk.
-func config(pages map[string]string) string {
+// mkdocsConfig returns mkdocs.yml. No font or script comes from elsewhere; the plugin offline lets
+// search work from a disk.
+func mkdocsConfig(pages map[string]string) string {
 	var b strings.Builder
 	b.WriteString(`site_name: unstall
 site_description: finds which mechanism in a runtime or the kernel makes requests slow
@@ -58,7 +59,7 @@ nav:
 		if index != "" {
 			fmt.Fprintf(&b, "  - %s\n", index)
 		}
-		for _, name := range names(pages) {
+		for _, name := range sortedNames(pages) {
 			if strings.HasPrefix(name, dir+"/") && strings.HasSuffix(name, ".md") {
 				named[name] = true
 				fmt.Fprintf(&b, "  - %s\n", name)
@@ -69,7 +70,7 @@ nav:
 	folder("Causes", "causes.md", "causes")
 	folder("Formats", "formats.md", "formats")
 	b.WriteString("- More:\n")
-	for _, name := range names(pages) {
+	for _, name := range sortedNames(pages) {
 		if strings.HasSuffix(name, ".md") && !named[name] {
 			fmt.Fprintf(&b, "  - %s\n", name)
 		}
@@ -77,7 +78,7 @@ nav:
 	return b.String()
 }
 
-func names(pages map[string]string) (all []string) {
+func sortedNames(pages map[string]string) (all []string) {
 	for name := range pages {
 		all = append(all, name)
 	}

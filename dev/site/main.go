@@ -24,9 +24,9 @@ func main() {
 	flag.Parse()
 	err := func() error {
 		if *site != "" {
-			return finish(*site, *worker)
+			return finishSite(*site, *worker)
 		}
-		return write(".", *out)
+		return writeSite(".", *out)
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)

@@ -22,13 +22,13 @@ import (
 // repository is the address of files outside the site.
 const repository = "https://github.com/unstall/unstall/blob/main/"
 
-// write writes the pages and the configuration of the repository at root.
-func write(root, out string) error {
-	pages, err := written(root)
+// writeSite writes the pages and the configuration of the repository at root.
+func writeSite(root, out string) error {
+	pages, err := readPages(root)
 	if err != nil {
 		return err
 	}
-	more, err := generated(root)
+	more, err := generatePages(root)
 	if err != nil {
 		return err
 	}
@@ -44,22 +44,22 @@ func write(root, out string) error {
 		return err
 	}
 	for name, text := range pages {
-		if err := put(filepath.Join(out, "docs", name), text); err != nil {
+		if err := writeFile(filepath.Join(out, "docs", name), text); err != nil {
 			return err
 		}
 	}
-	return put(filepath.Join(out, "mkdocs.yml"), config(pages))
+	return writeFile(filepath.Join(out, "mkdocs.yml"), mkdocsConfig(pages))
 }
 
-func put(name, text string) error {
+func writeFile(name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
 	return os.WriteFile(name, []byte(text), 0o644)
 }
 
-// written returns the pages of docs/, without the gallery, whose reports have some megabytes.
-func written(root string) (map[string]string, error) {
+// readPages returns the pages of docs/, without the gallery, whose reports have some megabytes.
+func readPages(root string) (map[string]string, error) {
 	pages := map[string]string{}
 	dir := filepath.Join(root, "docs")
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
@@ -88,7 +88,7 @@ func written(root string) (map[string]string, error) {
 	}
 	for name, text := range pages {
 		if strings.HasSuffix(name, ".md") {
-			pages[name] = outward(text, name, pages)
+			pages[name] = linkToRepository(text, name, pages)
 		}
 	}
 	return pages, nil
@@ -96,8 +96,8 @@ func written(root string) (map[string]string, error) {
 
 var link = regexp.MustCompile(`\]\(([^)\s#:]+)(#[^)\s]*)?\)`)
 
-// outward turns links to files outside the site into links to the repository.
-func outward(text, name string, pages map[string]string) string {
+// linkToRepository turns links to files outside the site into links to the repository.
+func linkToRepository(text, name string, pages map[string]string) string {
 	return link.ReplaceAllStringFunc(text, func(m string) string {
 		part := link.FindStringSubmatch(m)
 		to := path.Join(path.Dir(name), part[1])
@@ -111,12 +111,12 @@ func outward(text, name string, pages map[string]string) string {
 	})
 }
 
-// generated returns the pages that the code makes.
-func generated(root string) (map[string]string, error) {
+// generatePages returns the pages that the code makes.
+func generatePages(root string) (map[string]string, error) {
 	pages := map[string]string{}
 	for _, c := range causes.Causes {
 		pages["causes/"+c.ID+".md"] = fmt.Sprintf("# %s\n\n**%s.** %s\n\n## Evidence it needs\n\n%s.\n\n## Named from\n\n%s.\n\n[All causes](../causes.md)\n",
-			c.ID, upper(c.Title), prose(c.Doc), upper(strings.TrimSuffix(c.Needs, ".")), upper(c.Least))
+			c.ID, upperFirst(c.Title), escapeProse(c.Doc), upperFirst(strings.TrimSuffix(c.Needs, ".")), upperFirst(c.Least))
 	}
 	for _, r := range platform.All {
 		var b strings.Builder
@@ -126,7 +126,7 @@ func generated(root string) (map[string]string, error) {
 		}
 		for _, x := range []struct{ title, text string }{{"What shows its requests", r.Requests}, {"What shows what requests wait for", r.States.What}, {"Settings that are read", r.Settings}, {"Collector", r.Collector}} {
 			if x.text != "" {
-				fmt.Fprintf(&b, "%s: %s.\n\n", x.title, strings.TrimSuffix(prose(x.text), "."))
+				fmt.Fprintf(&b, "%s: %s.\n\n", x.title, strings.TrimSuffix(escapeProse(x.text), "."))
 			}
 		}
 		b.WriteString("## Causes\n\n")
@@ -148,8 +148,8 @@ func generated(root string) (map[string]string, error) {
 		pages["runtimes/"+r.ID+".md"] = b.String()
 	}
 	for _, f := range formats.Formats {
-		text := "# " + f.Name + "\n\n" + upper(f.About) + ".\n"
-		about, err := comment(filepath.Join(root, "internal/format"), f.Name)
+		text := "# " + f.Name + "\n\n" + upperFirst(f.About) + ".\n"
+		about, err := packageComment(filepath.Join(root, "internal/format"), f.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -161,21 +161,22 @@ func generated(root string) (map[string]string, error) {
 	return pages, nil
 }
 
-func upper(s string) string {
-	s = prose(s)
+func upperFirst(s string) string {
+	s = escapeProse(s)
 	if s == "" {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// prose escapes markup in a text.
-func prose(s string) string {
+// escapeProse escapes markup in a text.
+func escapeProse(s string) string {
 	return strings.NewReplacer("<", "&lt;", "*", `\*`).Replace(strings.TrimSpace(s))
 }
 
-// comment returns the package comment of a format as Markdown, or "" if its package has another name.
-func comment(dir, name string) (string, error) {
+// packageComment returns the package comment of a format as Markdown, or "" if its package has
+// another name.
+func packageComment(dir, name string) (string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, name, "*.go"))
 	if err != nil {
 		return "", err

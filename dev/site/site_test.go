@@ -15,7 +15,7 @@ import (
 // TestPages checks that each cause, runtime and format has a page, that the contents list every page, and that links lead somewhere.
 func TestPages(t *testing.T) {
 	out := t.TempDir()
-	if err := write("../..", out); err != nil {
+	if err := writeSite("../..", out); err != nil {
 		t.Fatal(err)
 	}
 	read := func(name string) string {
@@ -74,30 +74,30 @@ func TestCheck(t *testing.T) {
 		`<img src="http://example.org/x.png">`:             true,
 	} {
 		dir := t.TempDir()
-		if err := put(filepath.Join(dir, "index.html"), text); err != nil {
+		if err := writeFile(filepath.Join(dir, "index.html"), text); err != nil {
 			t.Fatal(err)
 		}
-		if err := check(dir); (err != nil) != bad {
+		if err := checkSite(dir); (err != nil) != bad {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	dir := t.TempDir()
 	worker := filepath.Join(t.TempDir(), "w.js")
-	_ = put(worker, "script")
-	_ = put(filepath.Join(dir, "causes/x.html"), `<script src="`+shim+`"></script>`)
-	if err := finish(dir, worker); err != nil {
+	_ = writeFile(worker, "script")
+	_ = writeFile(filepath.Join(dir, "causes/x.html"), `<script src="`+shim+`"></script>`)
+	if err := finishSite(dir, worker); err != nil {
 		t.Error(err)
 	}
 	if text, _ := os.ReadFile(filepath.Join(dir, "causes/x.html")); !strings.Contains(string(text), `"../assets/javascripts/iframe-worker.js"`) {
 		t.Errorf("%s", text)
 	}
 	dir = t.TempDir()
-	if check(dir) == nil {
+	if checkSite(dir) == nil {
 		t.Error("a site without pages")
 	}
-	_ = put(filepath.Join(dir, "index.html"), "x")
-	_ = put(filepath.Join(dir, "a.css"), `@font-face{src:url(https://fonts.example/x.woff2)}`)
-	if check(dir) == nil {
+	_ = writeFile(filepath.Join(dir, "index.html"), "x")
+	_ = writeFile(filepath.Join(dir, "a.css"), `@font-face{src:url(https://fonts.example/x.woff2)}`)
+	if checkSite(dir) == nil {
 		t.Error("a font from elsewhere")
 	}
 }

@@ -19,12 +19,12 @@ var artemis = program{
 	name:  "artemis",
 	fetch: maven{{"org.apache.activemq:apache-artemis:2.39.0:zip:bin", "ae3fc589e239815a4dd9d68e136a3277a916b38f377ceded07f625c811247596"}},
 	start: func(p *place) {
-		p.main = p.at("stomp")
-		p.bin = java(17)
+		p.main = p.addressOf("stomp")
+		p.bin = javaProgram(17)
 		base := filepath.Join(p.dir, "broker")
 		create := exec.Command("bash", filepath.Join(p.home, "bin/artemis"), "create", base, "--silent", "--user", "any", "--password", "any",
 			"--allow-anonymous", "--no-web", "--no-autotune", "--nio", "--no-amqp-acceptor", "--no-mqtt-acceptor", "--no-hornetq-acceptor", "--no-stomp-acceptor",
-			"--default-port", fmt.Sprint(p.port("stomp")), "--host", "127.0.0.1")
+			"--default-port", fmt.Sprint(p.portFor("stomp")), "--host", "127.0.0.1")
 		create.Env = append(os.Environ(), "JAVACMD="+p.bin)
 		if out, err := create.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "thirdparty: artemis create: %v: %s\n", err, out)
@@ -53,7 +53,7 @@ func artemisSet(p *place, old, to string) {
 }
 
 func stompSend(rate float64, size int) traffic {
-	text := string(body(size))
+	text := string(bodyText(size))
 	return protocolLoad(rate, 20, func(ctx context.Context, p *place, i int) (exchange, error) {
 		c, err := stompDial(ctx, p)
 		if err != nil {
@@ -61,10 +61,10 @@ func stompSend(rate float64, size int) traffic {
 		}
 		return func(n int) (string, error) {
 			receipt := fmt.Sprintf("%d-%d", i, n)
-			if err := c.send("SEND", text, "destination:orders", "destination-type:ANYCAST", "persistent:true", "receipt:"+receipt); err != nil {
+			if err := c.sendFrame("SEND", text, "destination:orders", "destination-type:ANYCAST", "persistent:true", "receipt:"+receipt); err != nil {
 				return "SEND orders", err
 			}
-			f, err := c.frame()
+			f, err := c.readFrame()
 			if err == nil && !strings.HasPrefix(f, "RECEIPT") {
 				err = fmt.Errorf("%.100s", f)
 			}
@@ -80,7 +80,7 @@ func stompConsume(consumers int) traffic {
 			if err != nil {
 				return err
 			}
-			if err := c.send("SUBSCRIBE", "", "destination:orders", "subscription-type:ANYCAST", fmt.Sprint("id:", i), "ack:auto"); err != nil {
+			if err := c.sendFrame("SUBSCRIBE", "", "destination:orders", "subscription-type:ANYCAST", fmt.Sprint("id:", i), "ack:auto"); err != nil {
 				return err
 			}
 			go io.Copy(io.Discard, c.in)
@@ -102,22 +102,22 @@ func stompDial(ctx context.Context, p *place) (*stompClient, error) {
 	}
 	context.AfterFunc(ctx, func() { conn.Close() })
 	c := &stompClient{conn, bufio.NewReader(conn)}
-	if err := c.send("CONNECT", "", "accept-version:1.2", "host:127.0.0.1"); err != nil {
+	if err := c.sendFrame("CONNECT", "", "accept-version:1.2", "host:127.0.0.1"); err != nil {
 		return nil, err
 	}
-	f, err := c.frame()
+	f, err := c.readFrame()
 	if err == nil && !strings.HasPrefix(f, "CONNECTED") {
 		err = fmt.Errorf("%.100s", f)
 	}
 	return c, err
 }
 
-func (c *stompClient) send(command, text string, headers ...string) error {
+func (c *stompClient) sendFrame(command, text string, headers ...string) error {
 	_, err := io.WriteString(c.conn, command+"\n"+strings.Join(headers, "\n")+"\n\n"+text+"\x00")
 	return err
 }
 
-func (c *stompClient) frame() (string, error) {
+func (c *stompClient) readFrame() (string, error) {
 	f, err := c.in.ReadString(0)
 	return strings.TrimLeft(f, "\n"), err
 }

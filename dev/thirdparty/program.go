@@ -19,8 +19,8 @@ type program struct {
 
 // A fetcher has one way to get a program.
 type fetcher interface {
-	into(ctx context.Context, home string) error // returns at once if it is there
-	String() string                              // what, in which version, from where
+	fetchInto(ctx context.Context, home string) error // returns at once if it is there
+	String() string                                   // what, in which version, from where
 }
 
 // A variant is a program healthy, or sick by one plain setting.
@@ -55,8 +55,8 @@ type place struct {
 	patience time.Duration  // until it is ready; 0: 30 s
 }
 
-// port returns a free port of loopback, the same one for the same name.
-func (p *place) port(name string) int {
+// portFor returns a free port of loopback, the same one for the same name.
+func (p *place) portFor(name string) int {
 	if n := p.ports[name]; n != 0 {
 		return n
 	}
@@ -70,7 +70,7 @@ func (p *place) port(name string) int {
 	return n
 }
 
-// at is the address of a port.
-func (p *place) at(name string) string { return fmt.Sprintf("127.0.0.1:%d", p.port(name)) }
+// addressOf returns the address of a port, by its name.
+func (p *place) addressOf(name string) string { return fmt.Sprintf("127.0.0.1:%d", p.portFor(name)) }
 
-func (p *place) setenv(pairs ...string) { p.env = append(p.env, pairs...) }
+func (p *place) addEnv(pairs ...string) { p.env = append(p.env, pairs...) }

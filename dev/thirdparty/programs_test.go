@@ -34,12 +34,12 @@ func TestPrograms(t *testing.T) {
 				t.Errorf("%s: twice, or without what is true", name)
 			}
 			seen[name] = true
-			if c, err := choose(name); err != nil || len(c) != 1 || len(c[0].variants) != 1 {
+			if c, err := choosePrograms(name); err != nil || len(c) != 1 || len(c[0].variants) != 1 {
 				t.Errorf("%s: chosen %+v, %v", name, c, err)
 			}
 		}
 	}
-	if _, err := choose("caddy/nothing"); err == nil {
+	if _, err := choosePrograms("caddy/nothing"); err == nil {
 		t.Error("a variant that is not there was chosen")
 	}
 }
@@ -50,7 +50,7 @@ func TestArtifactFile(t *testing.T) {
 		"org.apache.activemq:apache-artemis:2.39.0:zip:bin": "apache-artemis-2.39.0-bin.zip",
 		"org.eclipse.jetty:jetty-home:12.0.16:zip":          "jetty-home-12.0.16.zip",
 	} {
-		if got := (artifact{coordinates: coordinates}).file(); got != want {
+		if got := (artifact{coordinates: coordinates}).fileName(); got != want {
 			t.Errorf("%s: %s", coordinates, got)
 		}
 	}

@@ -19,8 +19,8 @@ var raven = program{
 	fetch: wheel{name: "ravendb-embedded", version: "7.1.5", sum: "d99800b89be6b6658033f259c19664fb367bc7335a0eda4e6718110f9baef9fe",
 		folder: "ravendb_embedded/target/nuget/contentFiles/any/any/RavenDBServer"},
 	start: func(p *place) {
-		p.main = p.at("http")
-		p.bin = dotnet9()
+		p.main = p.addressOf("http")
+		p.bin = findDotnet9()
 		p.args = []string{"exec", "--roll-forward", "Major", filepath.Join(p.home, "program/Raven.Server.dll"), "--non-interactive",
 			"--ServerUrl=http://" + p.main, "--ServerUrl.Tcp=tcp://127.0.0.1:0", "--Setup.Mode=None", "--License.Eula.Accepted=true",
 			"--Security.UnsecuredAccessAllowed=Local", "--RunInMemory=true", "--DataDir=" + p.dir + "/data", "--Logs.Path=" + p.dir + "/logs"}
@@ -29,22 +29,22 @@ var raven = program{
 		p.prepare = func(ctx context.Context) error {
 			shop := `{"DatabaseName":"shop","Settings":{"RunInMemory":"true"},"Topology":{}}`
 			// On .NET 9 it makes the database and then fails to ask itself whether it is there.
-			_ = ask(ctx, http.MethodPut, "http://"+p.main+"/admin/databases?name=shop", []byte(shop))
-			if err := post(ctx, db+"/bulk_docs", ravenOrders(2000)); err != nil {
+			_ = sendHTTP(ctx, http.MethodPut, "http://"+p.main+"/admin/databases?name=shop", []byte(shop))
+			if err := postBody(ctx, db+"/bulk_docs", ravenOrders(2000)); err != nil {
 				return err
 			}
-			return get(ctx, db+"/queries?waitForNonStaleResultsTimeout=00:00:20&query="+url.QueryEscape(ravenQuery+"7"))
+			return getURL(ctx, db+"/queries?waitForNonStaleResultsTimeout=00:00:20&query="+url.QueryEscape(ravenQuery+"7"))
 		}
 		p.load = []traffic{
-			httpLoad{rate: 40, method: "PUT", paths: []string{"/databases/shop/docs?id=orders/{n%2000}"}, body: ravenOrder(17)}.traffic,
-			httpLoad{rate: 100, paths: []string{"/databases/shop/docs?id=orders/{n%2000}"}}.traffic,
-			httpLoad{rate: 40, paths: []string{"/databases/shop/queries?query=" + url.QueryEscape(ravenQuery) + "{n%50}"}}.traffic}
+			httpLoad{rate: 40, method: "PUT", paths: []string{"/databases/shop/docs?id=orders/{n%2000}"}, body: ravenOrder(17)}.sendRequests,
+			httpLoad{rate: 100, paths: []string{"/databases/shop/docs?id=orders/{n%2000}"}}.sendRequests,
+			httpLoad{rate: 40, paths: []string{"/databases/shop/queries?query=" + url.QueryEscape(ravenQuery) + "{n%50}"}}.sendRequests}
 	},
 	variants: []variant{
 		{name: "healthy", truth: "healthy: 40 documents written, 100 read and 40 queries of an index a second"},
 		{name: "quota", truth: "a CPU quota of 0.2 CPUs", sick: func(p *place) { p.quota = .2 }},
 		{name: "heap-limit", truth: "DOTNET_GCHeapHardLimit: a heap of so little that it is collected all the time", sick: func(p *place) {
-			p.setenv("DOTNET_GCHeapHardLimit=0x3400000")
+			p.addEnv("DOTNET_GCHeapHardLimit=0x3400000")
 		}},
 	},
 }
@@ -52,7 +52,7 @@ var raven = program{
 const ravenQuery = "from Orders where customer = "
 
 func ravenOrder(n int) []byte {
-	order := map[string]any{"customer": n % 50, "note": string(body(300)), "@metadata": map[string]string{"@collection": "Orders"}}
+	order := map[string]any{"customer": n % 50, "note": string(bodyText(300)), "@metadata": map[string]string{"@collection": "Orders"}}
 	out, _ := json.Marshal(order)
 	return out
 }
@@ -66,8 +66,9 @@ func ravenOrders(n int) []byte {
 	return out
 }
 
-// dotnet9 is a dotnet that runs on .NET 9, found or fetched.
-func dotnet9() string {
+// findDotnet9 returns the path of a dotnet that runs on .NET 9, which it finds or fetches;
+// "dotnet" if it cannot.
+func findDotnet9() string {
 	dotnet, err := build.FindDotnet9(context.Background(), true, func(string) {})
 	if err != nil {
 		return "dotnet"

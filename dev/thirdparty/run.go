@@ -25,8 +25,8 @@ type session struct {
 	later             bool // do not diagnose what was recorded
 }
 
-// run runs one variant: started, warmed, recorded under load, stopped, diagnosed.
-func (s session) run(ctx context.Context, p program, v variant, home string) (err error) {
+// runVariant runs one variant: started, warmed, recorded under load, stopped, diagnosed.
+func (s session) runVariant(ctx context.Context, p program, v variant, home string) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	dir, err := os.MkdirTemp("", "thirdparty-"+p.name+"-")
@@ -51,13 +51,13 @@ func (s session) run(ctx context.Context, p program, v variant, home string) (er
 	}
 
 	if at.ports["backend"] != 0 {
-		end, err := beside(ctx, os.Args[0], "backend", at.at("backend"), at.backend.String(), strconv.Itoa(at.within))
+		end, err := startBeside(ctx, os.Args[0], "backend", at.addressOf("backend"), at.backend.String(), strconv.Itoa(at.within))
 		if err != nil {
 			return err
 		}
 		defer end()
 	}
-	pid, end, err := at.serve(ctx, name+".log")
+	pid, end, err := at.startProgram(ctx, name+".log")
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s session) run(ctx context.Context, p program, v variant, home string) (er
 		}
 	}
 	for range at.burn {
-		end, err := beside(ctx, os.Args[0], "backend", "burn")
+		end, err := startBeside(ctx, os.Args[0], "backend", "burn")
 		if err != nil {
 			return err
 		}
@@ -94,13 +94,13 @@ func (s session) run(ctx context.Context, p program, v variant, home string) (er
 			}
 		})
 	}
-	sleep(ctx, warm)
+	sleepContext(ctx, warm)
 
-	before, from := look(pid, at), time.Now()
+	before, from := readCounters(pid, at), time.Now()
 	record := exec.CommandContext(ctx, s.tool, "record", strconv.Itoa(pid), "--for", s.long.String(), "--capture", name+".unstall")
 	said, err := record.CombinedOutput()
 	to := time.Now()
-	after := look(pid, at)
+	after := readCounters(pid, at)
 	stopLoad()
 	loads.Wait()
 	if e := rows.close(); e != nil {
@@ -110,20 +110,20 @@ func (s session) run(ctx context.Context, p program, v variant, home string) (er
 		return fmt.Errorf("record: %w: %s", err, said)
 	}
 	truth := truth{name: p.name + "/" + v.name, what: v.truth, from: from, to: to, before: before, after: after, said: said}
-	if err := truth.write(name, rows.path); err != nil {
+	if err := truth.writeFile(name, rows.path); err != nil {
 		return err
 	}
 	if s.later {
 		return nil
 	}
-	return s.diagnose(ctx, name)
+	return s.diagnoseCapture(ctx, name)
 }
 
 // answers are the files of what was said.
 var answers = []string{".txt", ".alone.txt", ".json"}
 
-// diagnose writes what is said of a capture, with its requests and without.
-func (s session) diagnose(ctx context.Context, name string) error {
+// diagnoseCapture writes the diagnosis of a capture, with its requests and without.
+func (s session) diagnoseCapture(ctx context.Context, name string) error {
 	for _, of := range answers {
 		_ = os.Remove(name + of)
 	}
@@ -140,8 +140,8 @@ func (s session) diagnose(ctx context.Context, name string) error {
 	return errors.Join(failed...)
 }
 
-// serve starts the program and waits until it is ready and has its data.
-func (p *place) serve(ctx context.Context, log string) (pid int, end func(), err error) {
+// startProgram starts the program and waits until it is ready and has its data.
+func (p *place) startProgram(ctx context.Context, log string) (pid int, end func(), err error) {
 	out, err := os.Create(log)
 	if err != nil {
 		return 0, nil, err
@@ -170,9 +170,9 @@ func (p *place) serve(ctx context.Context, log string) (pid int, end func(), err
 	}
 	ready := p.ready
 	if ready == nil {
-		ready = func(context.Context) error { return accepts(p.main) }
+		ready = func(context.Context) error { return checkAccepts(p.main) }
 	}
-	for deadline := time.Now().Add(patience); ; sleep(ctx, 50*time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; sleepContext(ctx, 50*time.Millisecond) {
 		err := ready(ctx)
 		if err == nil {
 			break
@@ -198,8 +198,8 @@ func (p *place) serve(ctx context.Context, log string) (pid int, end func(), err
 	return c.Process.Pid, end, nil
 }
 
-// beside starts a process that ends with this one.
-func beside(ctx context.Context, name string, args ...string) (end func(), err error) {
+// startBeside starts a process that ends with this one.
+func startBeside(ctx context.Context, name string, args ...string) (end func(), err error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	c.Stderr = os.Stderr
@@ -236,7 +236,7 @@ func serveBackend(args []string) {
 	panic(http.ListenAndServe(args[0], nil))
 }
 
-func accepts(addr string) error {
+func checkAccepts(addr string) error {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
 		return err
@@ -244,7 +244,7 @@ func accepts(addr string) error {
 	return c.Close()
 }
 
-func sleep(ctx context.Context, d time.Duration) {
+func sleepContext(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

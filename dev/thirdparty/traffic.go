@@ -59,7 +59,7 @@ type httpLoad struct {
 	clients int // connections at most; 0: 400
 }
 
-func (h httpLoad) traffic(ctx context.Context, p *place, to *rows) error {
+func (h httpLoad) sendRequests(ctx context.Context, p *place, to *rows) error {
 	clients := h.clients
 	if clients == 0 {
 		clients = 400
@@ -111,7 +111,7 @@ func protocolLoad(rate float64, connections int, dial func(ctx context.Context, 
 		}
 		defer all.Wait()
 		for next := time.Now(); ctx.Err() == nil; next = next.Add(time.Duration(rand.ExpFloat64() / rate * float64(time.Second))) {
-			sleep(ctx, time.Until(next))
+			sleepContext(ctx, time.Until(next))
 			select {
 			case due <- next:
 			default:
@@ -121,8 +121,8 @@ func protocolLoad(rate float64, connections int, dial func(ctx context.Context, 
 	}
 }
 
-// body is so many bytes that do not compress to nothing.
-func body(n int) []byte {
+// bodyText returns n bytes of words, which do not compress to nothing.
+func bodyText(n int) []byte {
 	words := []string{"alpha ", "beta ", "gamma ", "delta ", "epsilon ", "zeta ", "eta ", "theta "}
 	r := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
@@ -132,14 +132,14 @@ func body(n int) []byte {
 	return b.Bytes()[:n]
 }
 
-// post sends one body and wants an answer of the 2xx.
-func post(ctx context.Context, url string, body []byte) error {
-	return ask(ctx, http.MethodPost, url, body)
+// postBody posts a body and returns an error unless the response is 2xx.
+func postBody(ctx context.Context, url string, body []byte) error {
+	return sendHTTP(ctx, http.MethodPost, url, body)
 }
 
-func get(ctx context.Context, url string) error { return ask(ctx, http.MethodGet, url, nil) }
+func getURL(ctx context.Context, url string) error { return sendHTTP(ctx, http.MethodGet, url, nil) }
 
-func ask(ctx context.Context, method, url string, body []byte) error {
+func sendHTTP(ctx context.Context, method, url string, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return err

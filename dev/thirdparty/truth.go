@@ -26,18 +26,18 @@ type counters struct {
 	throttled    float64            // times its group was stopped by a quota; NaN: it has none
 }
 
-func look(pid int, p *place) counters {
+func readCounters(pid int, p *place) counters {
 	c := counters{throttled: math.NaN(), collector: map[string]float64{}}
 	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		_, rest, _ := strings.Cut(string(b), ") ")
 		if f := strings.Fields(rest); len(f) > 12 {
-			c.user, c.system = ticks(f[11]), ticks(f[12])
+			c.user, c.system = parseTicks(f[11]), parseTicks(f[12])
 		}
 	}
 	if b, err := os.ReadFile("/proc/stat"); err == nil {
 		for i, f := range strings.Fields(strings.SplitN(string(b), "\n", 2)[0]) {
 			if i > 0 && i != 4 && i != 5 && i < 9 { // all but idle and iowait
-				c.machine += ticks(f)
+				c.machine += parseTicks(f)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func look(pid int, p *place) counters {
 	return c
 }
 
-func ticks(s string) time.Duration {
+func parseTicks(s string) time.Duration {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return time.Duration(n) * clockTick
 }
@@ -109,8 +109,8 @@ type truth struct {
 	said          []byte // by unstall while it recorded
 }
 
-// write writes it beside the capture.
-func (t truth) write(name, rows string) error {
+// writeFile writes the truth beside the capture.
+func (t truth) writeFile(name, rows string) error {
 	var b strings.Builder
 	long := t.to.Sub(t.from).Seconds()
 	fmt.Fprintf(&b, "%s: %s\n", t.name, t.what)
@@ -129,7 +129,7 @@ func (t truth) write(name, rows string) error {
 	for _, k := range names {
 		fmt.Fprintf(&b, "collector: %s %g -> %g (%.4g per s)\n", k, t.before.collector[k], t.after.collector[k], (t.after.collector[k]-t.before.collector[k])/long)
 	}
-	if err := latencies(&b, rows, t.from, t.to); err != nil {
+	if err := writeLatencies(&b, rows, t.from, t.to); err != nil {
 		return err
 	}
 	fmt.Fprintf(&b, "\nrecord said:\n%s", t.said)
@@ -137,8 +137,8 @@ func (t truth) write(name, rows string) error {
 	return os.WriteFile(name+".truth", []byte(b.String()), 0o644)
 }
 
-// latencies tells each route's in the time recorded, from the intended start.
-func latencies(b *strings.Builder, rows string, from, to time.Time) error {
+// writeLatencies writes each route's latencies in the time recorded, from the intended start.
+func writeLatencies(b *strings.Builder, rows string, from, to time.Time) error {
 	f, err := os.Open(rows)
 	if err != nil {
 		return err

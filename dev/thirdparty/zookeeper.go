@@ -18,10 +18,10 @@ var zookeeper = program{
 	fetch: mavenTree{"org.apache.zookeeper", "zookeeper", "3.9.3", "ad6570105768d18382a762325b4460368b7089a5a77c053e682b17942e0e72b5",
 		[]string{"io.dropwizard.metrics:metrics-core:4.1.12.1", "org.xerial.snappy:snappy-java:1.1.10.5"}},
 	start: func(p *place) {
-		p.main = p.at("client")
-		config := fmt.Sprintf("tickTime=2000\ndataDir=%s/data\nclientPort=%d\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n", p.dir, p.port("client"))
+		p.main = p.addressOf("client")
+		config := fmt.Sprintf("tickTime=2000\ndataDir=%s/data\nclientPort=%d\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n", p.dir, p.portFor("client"))
 		_ = os.WriteFile(filepath.Join(p.dir, "zoo.cfg"), []byte(config), 0o644)
-		p.bin = java(17)
+		p.bin = javaProgram(17)
 		p.args = []string{"-Xmx256m", "-cp", filepath.Join(p.home, "jar") + "/*", "org.apache.zookeeper.server.quorum.QuorumPeerMain", "zoo.cfg"}
 		p.ready = func(context.Context) error { return zkServes(p.main) }
 		p.prepare = func(ctx context.Context) error { return zkFill(ctx, p, 2000, 5000) }
@@ -31,9 +31,9 @@ var zookeeper = program{
 	variants: []variant{
 		{name: "healthy", truth: "healthy: 60 writes and 600 reads a second, 10 MB of data"},
 		{name: "heap-22m", truth: "-Xmx22m for 10 MB of data", sick: func(p *place) { p.args[0] = "-Xmx22m" }},
-		{name: "snapshots", truth: "zookeeper.snapCount=20: a snapshot of all data after 10 to 20 writes", sick: func(p *place) { p.jvm("-Dzookeeper.snapCount=20") }},
+		{name: "snapshots", truth: "zookeeper.snapCount=20: a snapshot of all data after 10 to 20 writes", sick: func(p *place) { p.prependOptions("-Dzookeeper.snapCount=20") }},
 		{name: "one-request", truth: "zookeeper.request_throttle_max_requests=1: one request in the server at a time, and writes wait for the disk", sick: func(p *place) {
-			p.jvm("-Dzookeeper.request_throttle_max_requests=1", "-Dzookeeper.request_throttle_stall_time=20")
+			p.prependOptions("-Dzookeeper.request_throttle_max_requests=1", "-Dzookeeper.request_throttle_stall_time=20")
 		}},
 		{name: "quota", truth: "a CPU quota of 0.15 CPUs", sick: func(p *place) { p.quota = .15 }},
 	},
@@ -57,7 +57,7 @@ func zkServes(addr string) error {
 }
 
 func zkLoad(rate float64, write bool) traffic {
-	text := body(5000)
+	text := bodyText(5000)
 	return protocolLoad(rate, 20, func(ctx context.Context, p *place, i int) (exchange, error) {
 		c, err := zkDial(ctx, p)
 		if err != nil {
@@ -66,9 +66,9 @@ func zkLoad(rate float64, write bool) traffic {
 		return func(n int) (string, error) {
 			path := fmt.Sprintf("/n%d", (n*7+i*101)%2000)
 			if write {
-				return "setData", c.ask(5, zkSet(path, text))
+				return "setData", c.sendRequest(5, zkSet(path, text))
 			}
-			return "getData", c.ask(4, append(zkText(path), 0))
+			return "getData", c.sendRequest(4, append(zkText(path), 0))
 		}, nil
 	})
 }
@@ -78,14 +78,14 @@ func zkFill(ctx context.Context, p *place, nodes, size int) error {
 	if err != nil {
 		return err
 	}
-	text := body(size)
+	text := bodyText(size)
 	for i := range nodes {
 		b := append(zkText(fmt.Sprintf("/n%d", i)), zkText(string(text))...)
 		b = binary.BigEndian.AppendUint32(b, 1) // one entry of the access list
 		b = binary.BigEndian.AppendUint32(b, 31)
 		b = append(append(b, zkText("world")...), zkText("anyone")...)
 		b = binary.BigEndian.AppendUint32(b, 0)
-		if err := c.ask(1, b); err != nil {
+		if err := c.sendRequest(1, b); err != nil {
 			return err
 		}
 	}
@@ -120,11 +120,11 @@ func zkDial(ctx context.Context, p *place) (*zkClient, error) {
 	if _, err := conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(hello))), hello...)); err != nil {
 		return nil, err
 	}
-	_, err = c.read()
+	_, err = c.readRecord()
 	return c, err
 }
 
-func (c *zkClient) read() ([]byte, error) {
+func (c *zkClient) readRecord() ([]byte, error) {
 	var n [4]byte
 	if _, err := io.ReadFull(c.conn, n[:]); err != nil {
 		return nil, err
@@ -134,8 +134,8 @@ func (c *zkClient) read() ([]byte, error) {
 	return b, err
 }
 
-// ask sends a request of a type and waits for its answer.
-func (c *zkClient) ask(kind uint32, record []byte) error {
+// sendRequest sends a request of a type and waits for its response.
+func (c *zkClient) sendRequest(kind uint32, record []byte) error {
 	c.xid++
 	b := binary.BigEndian.AppendUint32(nil, uint32(8+len(record)))
 	b = binary.BigEndian.AppendUint32(b, c.xid)
@@ -143,7 +143,7 @@ func (c *zkClient) ask(kind uint32, record []byte) error {
 	if _, err := c.conn.Write(append(b, record...)); err != nil {
 		return err
 	}
-	answer, err := c.read()
+	answer, err := c.readRecord()
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,9 @@ type Collector struct {
 	RuledOut  bool     `json:"ruled_out"`     // of its causes each is
 }
 
-// collectors are those that were watched.
-func (r *run) collectors() []Collector {
+// summarizeCollectors returns how much its garbage collector stopped each process whose collector
+// was watched.
+func (r *run) summarizeCollectors() []Collector {
 	var all []Collector
 	for _, s := range slices.Sorted(maps.Keys(r.name)) {
 		read := platform.ByID(r.b.Subjects[s].Runtime).ReadCollector
@@ -33,13 +34,13 @@ func (r *run) collectors() []Collector {
 			continue
 		}
 		all = append(all, Collector{Subject: r.name[s], WatchedS: g.Span, Pauses: len(g.Pauses),
-			Stopped: known(g.Stopped, 1), LongestMs: known(g.Longest, 1e3), RuledOut: r.ruledOut(s, check.StepCollector)})
+			Stopped: scaleKnown(g.Stopped, 1), LongestMs: scaleKnown(g.Longest, 1e3), RuledOut: r.ruledOut(s, check.StepCollector)})
 	}
 	return all
 }
 
-// known is a figure in another unit, nil if it is not known.
-func known(v metrics.Value, times float64) *float64 {
+// scaleKnown returns a value times a factor, for another unit; nil if the value is not known.
+func scaleKnown(v metrics.Value, times float64) *float64 {
 	if !v.Known() {
 		return nil
 	}
@@ -47,7 +48,7 @@ func known(v metrics.Value, times float64) *float64 {
 	return &x
 }
 
-// ruledOut says whether every cause of a step is, of a subject that some were asked of.
+// ruledOut says whether causes of a step were checked for a subject and all of them are ruled out.
 func (r *run) ruledOut(s evidence.SubjectID, step check.Step) bool {
 	some := false
 	for _, v := range r.d.Verdicts {

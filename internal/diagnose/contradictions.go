@@ -15,7 +15,8 @@ var mechanismOf = map[string]ledger.Mechanism{
 	"dotnet.threadpool-starvation": ledger.PoolThread, "jvm.allocation-stall": ledger.AllocationStall,
 }
 
-// Contradictions are the places where a diagnosis says one thing and another: none, ever. Tests ask it of everything that is diagnosed.
+// Contradictions returns the places where the diagnosis contradicts itself. There must be none:
+// tests check every diagnosis for it.
 func (d *Diagnosis) Contradictions() (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	supported := 0
@@ -56,13 +57,13 @@ func (d *Diagnosis) Contradictions() (wrong []string) {
 	return wrong
 }
 
-// unwellSlow says whether so many requests are slow, and so long, that nobody would call the service well.
+// unwellSlow says whether so many requests are slow, and by so much, that the service is not well.
 func unwellSlow(r *Requests) bool {
 	felt := r.SlowRule == ledger.RuleSLO || r.P99Ms != nil && *r.P99Ms >= check.Noticeable.Duration().Seconds()*1e3
 	return felt && r.LedgerCount >= ledger.MinRequests && float64(r.Slow) > unwellRequests*float64(r.LedgerCount)
 }
 
-// contradictCounts holds counts, quantiles and routes against each other.
+// contradictCounts checks counts, quantiles and routes against each other.
 func (d *Diagnosis) contradictCounts(say func(format string, args ...any)) {
 	r := d.Requests
 	value := func(v *float64) float64 {
@@ -101,7 +102,7 @@ func (d *Diagnosis) contradictCounts(say func(format string, args ...any)) {
 	}
 }
 
-// subjectsWithRequests are those that slow time or routes are told of.
+// subjectsWithRequests returns the subjects that have slow time in the ledger or routes.
 func (d *Diagnosis) subjectsWithRequests() map[string]bool {
 	all := make(map[string]bool)
 	for _, e := range d.Ledger {

@@ -17,7 +17,7 @@ import (
 // crossCheck holds sources against each other before anything is concluded from
 // them, and names what does not fit.
 func crossCheck(b *evidence.Bundle) {
-	apart(b)
+	warnDisjointArtifacts(b)
 	for s := range b.Subjects {
 		cycleCounts(b, evidence.SubjectID(s))
 		collectorTime(b, evidence.SubjectID(s))
@@ -29,8 +29,9 @@ type window struct {
 	artifact evidence.ArtifactID
 }
 
-// windows returns the anchored span of every artifact, of the pieces of one recording together.
-func windows(b *evidence.Bundle) []window {
+// artifactWindows returns the anchored time span of every artifact; the pieces of one recording
+// share one span.
+func artifactWindows(b *evidence.Bundle) []window {
 	var out []window
 	for _, c := range b.Coverage {
 		a, ok := c.Origin.Artifact()
@@ -57,29 +58,30 @@ func windows(b *evidence.Bundle) []window {
 // a profile first, then a trace.
 const near = time.Minute
 
-// apart warns of artifacts whose times do not meet.
-func apart(b *evidence.Bundle) {
-	ws := windows(b)
+// warnDisjointArtifacts warns of artifacts whose time spans lie too far apart to be of one
+// recording.
+func warnDisjointArtifacts(b *evidence.Bundle) {
+	ws := artifactWindows(b)
 	for i, x := range ws {
 		for _, y := range ws[:i] {
 			if x.From < y.Until+int64(near) && y.From < x.Until+int64(near) {
 				continue
 			}
 			b.Warnf(evidence.NewOrigin(x.artifact, 0), "%s (%s) and %s (%s) do not overlap in time: neither can explain the other",
-				b.Artifacts[y.artifact].Name, between(y.Window), b.Artifacts[x.artifact].Name, between(x.Window))
+				b.Artifacts[y.artifact].Name, formatWindow(y.Window), b.Artifacts[x.artifact].Name, formatWindow(x.Window))
 		}
 	}
 }
 
-// covered writes the time of all evidence.
-func covered(i *incident.Incident) string {
+// formatCoveredTime writes the time span of all evidence.
+func formatCoveredTime(i *incident.Incident) string {
 	if w := i.Whole; !i.Dated {
 		return fmt.Sprintf("%s to %s after the start of a log without dates", time.Duration(w.From).Round(time.Second), time.Duration(w.Until).Round(time.Second))
 	}
-	return between(i.Whole) + " UTC"
+	return formatWindow(i.Whole) + " UTC"
 }
 
-func between(w metrics.Window) string {
+func formatWindow(w metrics.Window) string {
 	from, until := time.Unix(0, w.From).UTC(), time.Unix(0, w.Until).UTC()
 	layout := "15:04:05"
 	if from.Truncate(24*time.Hour) != until.Truncate(24*time.Hour) {
@@ -168,10 +170,11 @@ func collectorTime(b *evidence.Bundle, s evidence.SubjectID) {
 	}
 }
 
-// outside counts the requests of the artifact that saw most that were as slow as
-// those that are charged, or slower than three times their own median, but not in
-// the traced time, and of these those that anybody would notice; 0 where enough of them were.
-func outside(b *evidence.Bundle, l *ledger.Ledger) (n, felt int) {
+// countSlowOutsideTrace counts the requests (n) outside the traced time that were slow, in the
+// artifact that saw most requests; slow is above the ledger's threshold and above three times the
+// median of that artifact. Of these, felt took long enough to be noticed. Both are 0 where enough
+// slow requests lie within the traced time.
+func countSlowOutsideTrace(b *evidence.Bundle, l *ledger.Ledger) (n, felt int) {
 	if l.Source == l.Requests.Source || !l.Traced {
 		return 0, 0
 	}
@@ -198,11 +201,10 @@ func outside(b *evidence.Bundle, l *ledger.Ledger) (n, felt int) {
 	return n, felt
 }
 
-// quantiles compares the latencies of two artifacts over the time both saw. A
-// log counts from where the handler began, a trace from when the request was
-// there to be read: what waits for a processor between the two is in the second
-// only.
-func quantiles(b *evidence.Bundle, l *ledger.Ledger) {
+// compareP99 warns where two artifacts disagree on the p99 over the time both saw. A log counts
+// from where the handler began, a trace from when the request could be read: only the trace
+// includes the wait for a processor between the two.
+func compareP99(b *evidence.Bundle, l *ledger.Ledger) {
 	if l.Source == l.Requests.Source || len(l.Rows) < 100 {
 		return
 	}

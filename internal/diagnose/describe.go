@@ -13,24 +13,24 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// requests fills in what is known of the requests and the ledger's entries.
-func (r *run) requests() {
+// describeRequests fills in the figures of the requests and the entries of the ledger.
+func (r *run) describeRequests() {
 	ledgers := r.incident.Counted()
 	if len(ledgers) == 0 {
 		return
 	}
 	r.d.RankedBy = "request_time"
 	// The figures of one service head the report; slow time is that of all.
-	top := top(ledgers)
+	top := mainLedger(ledgers)
 	q := top.Requests
 	out := &Requests{
 		Source:          r.b.Artifacts[q.Source].Name,
 		LedgerSource:    r.b.Artifacts[top.Source].Name,
 		SlowThresholdMs: check.Number(float64(top.Threshold) / 1e6),
 		SlowRule:        top.Rule,
-		P50Ms:           ms(q.P50),
-		P99Ms:           ms(q.P99),
-		P999Ms:          ms(q.P999),
+		P50Ms:           msOrNil(q.P50),
+		P99Ms:           msOrNil(q.P99),
+		P999Ms:          msOrNil(q.P999),
 	}
 	if top.Several {
 		out.SlowThresholdMs = nil
@@ -47,7 +47,7 @@ func (r *run) requests() {
 		out.Slow += len(l.Slow)
 		out.LedgerCount += len(l.Rows)
 		out.SlowLong += l.Long
-		n, felt := outside(r.b, l)
+		n, felt := countSlowOutsideTrace(r.b, l)
 		out.Outside, r.outside = out.Outside+n, r.outside+felt
 		traced, alike := l.TracedSlow()
 		out.Traced, out.Alike = out.Traced+traced, out.Alike+alike
@@ -56,7 +56,7 @@ func (r *run) requests() {
 		out.Apart += len(l.Apart)
 		out.HeldMs += float64(l.HeldTime) / 1e6
 		for _, e := range l.Entries {
-			r.d.Ledger = append(r.d.Ledger, r.entry(l, e))
+			r.d.Ledger = append(r.d.Ledger, r.newEntry(l, e))
 		}
 	}
 	slices.SortStableFunc(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
@@ -69,14 +69,14 @@ func (r *run) requests() {
 	for _, l := range ledgers {
 		out.Joined = append(out.Joined, r.joinedOf(l)...)
 	}
-	out.Onset = onset(r.b, top)
+	out.Onset = findOnset(r.b, top)
 	r.d.Requests = out
 }
 
 // leastApart (ns) is what clocks differ by at least to be told.
 const leastApart = 20e6
 
-// joinedOf is how the requests of a ledger were found in several sources.
+// joinedOf returns how many requests of a ledger were found in several sources.
 func (r *run) joinedOf(l *ledger.Ledger) (out []Joined) {
 	for _, j := range l.Seen {
 		if len(j.Traces) == 0 {
@@ -92,14 +92,14 @@ func (r *run) joinedOf(l *ledger.Ledger) (out []Joined) {
 	return out
 }
 
-func ms(ns int64) *float64 {
+func msOrNil(ns int64) *float64 {
 	if ns == 0 {
 		return nil
 	}
 	return check.Number(float64(ns) / 1e6)
 }
 
-func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
+func (r *run) newEntry(l *ledger.Ledger, e ledger.Entry) Entry {
 	detail, wait := r.b.Names.Text(e.Detail), r.b.Names.Wait(e.Detail)
 	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane, wait), Detail: detail,
 		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
@@ -110,11 +110,12 @@ func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
 	return out
 }
 
-// describe fills in what the diagnosis is about and rests on.
-func (r *run) describe() {
+// describeEvidence fills in what the evidence covers: time, load, targets, sources, what was not
+// seen, and warnings.
+func (r *run) describeEvidence() {
 	d := r.d
 	if from, until := r.b.Window(); until > 0 {
-		d.Window.Start, d.Window.End = instant(from), instant(until)
+		d.Window.Start, d.Window.End = utcTime(from), utcTime(until)
 		d.Window.Duration = check.Number(float64(until-from) / 1e9)
 	} else {
 		var longest int64
@@ -127,7 +128,7 @@ func (r *run) describe() {
 	}
 	d.Loads = []Load{}
 	for _, l := range r.b.Loads {
-		d.Loads = append(d.Loads, r.load(l))
+		d.Loads = append(d.Loads, r.newLoad(l))
 	}
 	d.Targets = []Target{}
 	for i, s := range r.b.Subjects {
@@ -149,7 +150,7 @@ func (r *run) describe() {
 			limit := int64(f.Number)
 			t.MemLimit = &limit
 		}
-		t.In = in(r.b, evidence.SubjectID(i))
+		t.In = findContainer(r.b, evidence.SubjectID(i))
 		d.Targets = append(d.Targets, t)
 	}
 	d.Coverage = []Coverage{}
@@ -160,10 +161,10 @@ func (r *run) describe() {
 		}
 		if r.b.Clocks[c.Clock].Anchored() {
 			if c.From != 0 {
-				out.From = instant(c.From)
+				out.From = utcTime(c.From)
 			}
 			if c.Until != 0 {
-				out.Until = instant(c.Until)
+				out.Until = utcTime(c.Until)
 			}
 		}
 		d.Coverage = append(d.Coverage, out)
@@ -186,8 +187,9 @@ func (r *run) describe() {
 	}
 }
 
-// in is what is told of the container of a subject, nil nothing.
-func in(b *evidence.Bundle, of evidence.SubjectID) *Container {
+// findContainer returns what the container engine told of a subject's container; nil if it told
+// nothing.
+func findContainer(b *evidence.Bundle, of evidence.SubjectID) *Container {
 	c, told := Container{}, false
 	for _, f := range b.Facts {
 		if f.Subject != of {
@@ -211,8 +213,8 @@ func in(b *evidence.Bundle, of evidence.SubjectID) *Container {
 	return &c
 }
 
-func (r *run) load(l evidence.LoadResult) Load {
-	out := Load{Tool: l.Tool, Mode: l.Mode, LatencyFrom: "intended", MaxMs: ms(l.Max)}
+func (r *run) newLoad(l evidence.LoadResult) Load {
+	out := Load{Tool: l.Tool, Mode: l.Mode, LatencyFrom: "intended", MaxMs: msOrNil(l.Max)}
 	if a, ok := l.Origin.Artifact(); ok {
 		out.Source = r.b.Artifacts[a].Name
 	}
@@ -225,29 +227,29 @@ func (r *run) load(l evidence.LoadResult) Load {
 	for _, q := range l.Quantiles {
 		switch q.Q {
 		case .5:
-			out.P50Ms = ms(q.Ns)
+			out.P50Ms = msOrNil(q.Ns)
 		case .99:
-			out.P99Ms = ms(q.Ns)
+			out.P99Ms = msOrNil(q.Ns)
 		}
 	}
 	return out
 }
 
-func instant(ns int64) *time.Time {
+func utcTime(ns int64) *time.Time {
 	t := time.Unix(0, ns).UTC()
 	return &t
 }
 
-// atLeast is the oldest release that the evidence leaves possible, in words; "" unknown.
+// atLeast returns the oldest release that the evidence leaves possible, in words; "" if unknown.
 func atLeast(b *evidence.Bundle, id evidence.SubjectID) string {
-	if r := release(b, id); r != "" {
+	if r := oldestRelease(b, id); r != "" {
 		return r + " or later"
 	}
 	return ""
 }
 
-// release is the oldest one that the evidence leaves possible; "" unknown.
-func release(b *evidence.Bundle, id evidence.SubjectID) (release string) {
+// oldestRelease returns the oldest release that the evidence leaves possible; "" if unknown.
+func oldestRelease(b *evidence.Bundle, id evidence.SubjectID) (release string) {
 	if of := platform.ByID(b.Subjects[id].Runtime); of.AtLeast != nil {
 		release, _ = of.AtLeast(b, id)
 	}

@@ -169,11 +169,11 @@ type Requests struct {
 type Joined struct {
 	Subject string   `json:"subject"`
 	Source  string   `json:"source"`  // the one further inside; of several traces the first
-	From    string   `json:"seen_by"` // "trace" | "spans" | "log" | "proxy"
+	From    string   `json:"seen_by"` // "trace" | "runtime" | "spans" | "log" | "kernel" | "proxy"
 	Count   int      `json:"count"`   // its requests in the time that both tell of
 	Found   int      `json:"found"`
 	In      string   `json:"in"`              // the one further outside; of several load generators the first
-	InFrom  string   `json:"in_seen_by"`      // "spans" | "log" | "proxy" | "clients"
+	InFrom  string   `json:"in_seen_by"`      // "spans" | "log" | "kernel" | "proxy" | "clients"
 	Among   int      `json:"among"`           // its requests
 	ByID    int      `json:"by_id"`           // of those found, by an id that both have
 	Behind  *float64 `json:"clock_behind_ms"` // of the one further outside; null: they agree

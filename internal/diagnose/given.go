@@ -21,9 +21,10 @@ const (
 	mostGivenText    = 120
 )
 
-// given are the first figures of what was read, where nothing is judged: whoever gave it sees that it was read, and what is in it. Of
-// hosts figures are told by themselves.
-func (r *run) given() (all []Given) {
+// listGivenFigures returns the first figures of the tables in the evidence where nothing is
+// judged: users see that their file was read, and what is in it. Figures of hosts are listed
+// apart, by listHostFigures.
+func (r *run) listGivenFigures() (all []Given) {
 	if r.d.Outcome != NotJudged || r.d.Requests != nil || len(r.d.Host) > 0 || len(r.d.Loads) > 0 || r.d.AtRequests != nil || r.d.Unasked ||
 		slices.ContainsFunc(r.d.Verdicts, func(v Verdict) bool { return v.Verdict == check.RuledOut }) {
 		return nil

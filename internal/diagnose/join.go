@@ -18,20 +18,22 @@ import (
 // joinedFrom is the part of what a service waits for others from which on it waits for one server.
 const joinedFrom = .5
 
-// join makes one report of a service whose requests wait for a server that tells of itself, as Redis does, and of
-// what that was found to spend the time on, where both were recorded.
-func (r *run) join(all []Verdict) []Verdict {
+// joinServers makes one report of a service whose requests wait for a server that tells about
+// itself, as Redis does, and of what that server was found to spend the time on, where both were
+// recorded.
+func (r *run) joinServers(all []Verdict) []Verdict {
 	seen := make(map[string]bool) // services
 	for {
 		i, best, title := r.toJoin(all, seen)
 		if best < 0 {
 			return all
 		}
-		all = joined(all, i, best, title)
+		all = joinVerdicts(all, i, best, title)
 	}
 }
 
-// toJoin is the next service whose requests wait for a server, and what was found there, −1: none is left.
+// toJoin returns the next service whose requests wait for a server, and the best verdict about
+// that server, as indexes into all; −1 if none is left.
 func (r *run) toJoin(all []Verdict, seen map[string]bool) (waiting, best int, title string) {
 	for i := range all {
 		v := &all[i]
@@ -39,14 +41,14 @@ func (r *run) toJoin(all []Verdict, seen map[string]bool) (waiting, best int, ti
 			continue
 		}
 		seen[v.Subject] = true
-		who := slices.IndexFunc(r.b.Subjects, func(s evidence.Subject) bool { return r.title(s) == v.Subject })
+		who := slices.IndexFunc(r.b.Subjects, func(s evidence.Subject) bool { return r.subjectTitle(s) == v.Subject })
 		if who < 0 {
 			continue
 		}
 		waits := r.waitsOf(evidence.SubjectID(who))
 		for id, s := range r.b.Subjects {
 			server, name := platform.ByID(s.Runtime), r.name[evidence.SubjectID(id)]
-			if !server.Tells || name == "" || id == who || waits.part(r.b, evidence.SubjectID(id), server, r.alone(server)) < joinedFrom {
+			if !server.Tells || name == "" || id == who || waits.serverShare(r.b, evidence.SubjectID(id), server, r.isOnlyServer(server)) < joinedFrom {
 				continue
 			}
 			best := -1
@@ -56,7 +58,7 @@ func (r *run) toJoin(all []Verdict, seen map[string]bool) (waiting, best int, ti
 				}
 			}
 			if best < 0 {
-				r.cleared(v, evidence.SubjectID(id), name)
+				r.addServerIsFast(v, evidence.SubjectID(id), name)
 				continue
 			}
 			return i, best, server.Title
@@ -65,8 +67,9 @@ func (r *run) toJoin(all []Verdict, seen map[string]bool) (waiting, best int, ti
 	return -1, -1, ""
 }
 
-// joined joins what a service waits for with what the server spends the time on, and puts one behind the other.
-func joined(all []Verdict, service, server int, title string) []Verdict {
+// joinVerdicts adds what the server spends the time on to the verdict about the service that waits
+// for it, links the two, and puts the server's verdict right behind.
+func joinVerdicts(all []Verdict, service, server int, title string) []Verdict {
 	v, x := &all[service], &all[server]
 	spent := x.spends
 	if spent == "" {
@@ -104,8 +107,9 @@ func joined(all []Verdict, service, server int, title string) []Verdict {
 	return all
 }
 
-// cleared adds to what a service waits for that the server itself was well.
-func (r *run) cleared(v *Verdict, id evidence.SubjectID, name string) {
+// addServerIsFast adds to the verdict about a service that the server it waits for answers fast
+// itself.
+func (r *run) addServerIsFast(v *Verdict, id evidence.SubjectID, name string) {
 	c := &check.Case{Bundle: r.b, Subject: id}
 	server := metrics.RedisOf(r.b, id, metrics.Whole)
 	if server == nil || server.Single {
@@ -116,8 +120,8 @@ func (r *run) cleared(v *Verdict, id evidence.SubjectID, name string) {
 	}
 }
 
-// alone says whether only one server of a kind was recorded.
-func (r *run) alone(server *platform.Runtime) bool {
+// isOnlyServer says whether just one server of this kind was recorded.
+func (r *run) isOnlyServer(server *platform.Runtime) bool {
 	n := 0
 	for id := range r.name {
 		if r.name[id] != "" && r.b.Subjects[id].Runtime == server.ID {
@@ -127,7 +131,7 @@ func (r *run) alone(server *platform.Runtime) bool {
 	return n == 1
 }
 
-func (r *run) title(s evidence.Subject) string {
+func (r *run) subjectTitle(s evidence.Subject) string {
 	for id, name := range r.name {
 		if r.b.Subjects[id] == s {
 			return name
@@ -182,9 +186,9 @@ func (r *run) waitsOf(s evidence.SubjectID) waits {
 	return w
 }
 
-// part is how much of it was for a server: by its port or UNIX socket, else by the names of its clients' libraries where there is no
-// other server of its kind.
-func (w waits) part(b *evidence.Bundle, id evidence.SubjectID, server *platform.Runtime, alone bool) float64 {
+// serverShare returns the part of the waits that were for a server: by its port or UNIX socket,
+// else by the names of its client libraries where there is no other server of its kind.
+func (w waits) serverShare(b *evidence.Bundle, id evidence.SubjectID, server *platform.Runtime, alone bool) float64 {
 	if w.all == 0 {
 		return 0
 	}
@@ -202,7 +206,7 @@ func (w waits) part(b *evidence.Bundle, id evidence.SubjectID, server *platform.
 	return float64(of) / float64(w.all)
 }
 
-// portsOf are the ports that a server is asked at.
+// portsOf returns the ports that a server listens at.
 func portsOf(b *evidence.Bundle, id evidence.SubjectID) (all []string) {
 	if _, port, err := net.SplitHostPort(b.Subjects[id].Address); err == nil {
 		all = append(all, port)
@@ -215,7 +219,8 @@ func portsOf(b *evidence.Bundle, id evidence.SubjectID) (all []string) {
 	return all
 }
 
-// pathsOf are the UNIX sockets that a server is asked at, in lower case: "unix:/run/redis.sock".
+// pathsOf returns the UNIX sockets that a server listens at, in lower case:
+// "unix:/run/redis.sock".
 func pathsOf(b *evidence.Bundle, id evidence.SubjectID) (all []string) {
 	for _, f := range b.Facts {
 		if _, at, ok := strings.Cut(f.Value, evidence.Link); ok && f.Subject == id && f.Key == evidence.FactListens && strings.HasPrefix(at, "unix:") {
@@ -225,7 +230,7 @@ func pathsOf(b *evidence.Bundle, id evidence.SubjectID) (all []string) {
 	return all
 }
 
-// portIn is the port of the first address in a text, "" none.
+// portIn returns the port of the first address in a text; "" if there is none.
 func portIn(text string) string {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.TrimRight(word, ".,;)")

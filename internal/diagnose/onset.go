@@ -27,9 +27,9 @@ const (
 	onsetShare    = .05
 )
 
-// onset finds since when requests are slow: the moment that divides them best into those before, of which next to none is, and
-// those after it. Nil where none was slow.
-func onset(b *evidence.Bundle, l *ledger.Ledger) *Onset {
+// findOnset finds since when requests are slow: the moment that best divides the requests into
+// those before it, of which hardly any is slow, and those after it. Nil if none was slow.
+func findOnset(b *evidence.Bundle, l *ledger.Ledger) *Onset {
 	if len(l.Slow) == 0 || l.To <= l.From {
 		return nil
 	}
@@ -39,8 +39,8 @@ func onset(b *evidence.Bundle, l *ledger.Ledger) *Onset {
 	}
 	out := &Onset{}
 	at, most := l.From, 0.
-	for _, c := range d.cells() {
-		if !d.may(&c, most) {
+	for _, c := range d.buildCells() {
+		if !d.canHoldOnset(&c, most) {
 			continue
 		}
 		n := c.slowBefore
@@ -48,8 +48,8 @@ func onset(b *evidence.Bundle, l *ledger.Ledger) *Onset {
 			if !d.slow.Has(i) {
 				continue
 			}
-			before, after := d.parts(c.before+k, n)
-			if t := d.began(i); d.divides(before, after, most) && d.long(c.before+k, t, c.before+k, t) {
+			before, after := d.slowShares(c.before+k, n)
+			if t := d.began(i); d.isBetterSplit(before, after, most) && d.hasEnoughAround(c.before+k, t, c.before+k, t) {
 				most, at = after-before, t
 				out.Within, out.Before, out.Since = true, before, after
 			}
@@ -84,8 +84,9 @@ type startsCell struct {
 	rows               []int // by when they began; nil of a cell that cannot hold the moment
 }
 
-// cells are in order of time.
-func (d *divide) cells() []startsCell {
+// buildCells divides the time into cells, in order, and sorts the requests of those that can hold
+// the onset.
+func (d *divide) buildCells() []startsCell {
 	d.first = d.l.Rows[0]
 	last := d.began(d.first)
 	for _, i := range d.l.Rows {
@@ -112,7 +113,7 @@ func (d *divide) cells() []startsCell {
 		c.from, c.to = from+int64(k)*width, from+int64(k+1)*width
 		c.before, c.slowBefore = before, slow
 		before, slow = before+c.n, slow+c.slow
-		if d.may(c, 0) {
+		if d.canHoldOnset(c, 0) {
 			c.rows = make([]int, 0, c.n)
 		}
 	}
@@ -127,27 +128,31 @@ func (d *divide) cells() []startsCell {
 	return cells
 }
 
-// may says whether one of a cell's requests may begin at a moment that divides all better than what was found.
-func (d *divide) may(c *startsCell, most float64) bool {
+// canHoldOnset says whether a request of this cell may begin at a moment that divides the requests
+// better than the best one so far.
+func (d *divide) canHoldOnset(c *startsCell, most float64) bool {
 	if c.slow == 0 {
 		return false
 	}
-	before, after := d.parts(c.before+c.n-1, c.slowBefore)
-	return d.divides(before, after, most) && d.long(c.before+c.n-1, c.to, c.before, c.from)
+	before, after := d.slowShares(c.before+c.n-1, c.slowBefore)
+	return d.isBetterSplit(before, after, most) && d.hasEnoughAround(c.before+c.n-1, c.to, c.before, c.from)
 }
 
-// parts are which part is slow of the first k requests, n of them slow, and of the others.
-func (d *divide) parts(k, n int) (before, after float64) {
+// slowShares returns which part of the first k requests is slow, n of them, and which part of the
+// others.
+func (d *divide) slowShares(k, n int) (before, after float64) {
 	return float64(n) / float64(max(1, k)), float64(len(d.l.Slow)-n) / float64(len(d.l.Rows)-k)
 }
 
-// divides says whether so many of those before and after a moment are slow, and that better than what was found.
-func (d *divide) divides(before, after, most float64) bool {
+// isBetterSplit says whether the slow parts before and after a moment differ enough, and by more
+// than those at the best moment so far.
+func (d *divide) isBetterSplit(before, after, most float64) bool {
 	return after >= onsetShare && after >= onsetTimes*before && after-before > most
 }
 
-// long says whether enough requests, k, came before a moment t, and enough after it, m and from u on, over enough of the time.
-func (d *divide) long(k int, t int64, m int, u int64) bool {
+// hasEnoughAround says whether enough requests came on both sides of a moment, over enough of the
+// time: k requests before t, and all but the first m after u.
+func (d *divide) hasEnoughAround(k int, t int64, m int, u int64) bool {
 	least := onsetTime * float64(d.l.To-d.l.From)
 	return k >= onsetRequests && len(d.l.Rows)-m >= onsetRequests && float64(t-d.l.From) >= least && float64(d.l.To-u) >= least
 }

@@ -40,7 +40,7 @@ func TestOnset(t *testing.T) {
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverRequests, From: began, Until: began + 100e9})
 		p.Close()
 		i := incident.Of(b, incident.Options{})
-		got := onset(i.Bundle, i.Ledgers()[0])
+		got := findOnset(i.Bundle, i.Ledgers()[0])
 		if got == nil || got.Within != c.within || got.From != c.from || got.At == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -73,7 +73,7 @@ func TestOnsetInOrder(t *testing.T) {
 		p.Close()
 		i := incident.Of(b, incident.Options{SLO: 50 * time.Millisecond})
 		l := i.Ledgers()[0]
-		got, want := onset(i.Bundle, l), inOrder(i.Bundle, l)
+		got, want := findOnset(i.Bundle, l), inOrder(i.Bundle, l)
 		if got == nil != (want == nil) || got != nil && (got.From != want.From || got.Within != want.Within || got.Before != want.Before || got.Since != want.Since || !got.At.Equal(*want.At)) {
 			t.Fatalf("%+v, in order %+v", got, want)
 		}

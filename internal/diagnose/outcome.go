@@ -37,8 +37,8 @@ const (
 // only if so much of the time passed in them that a twentieth of those who arrive would meet them.
 const rarely = .001
 
-// outcome says what it all comes to.
-func (r *run) outcome() string {
+// decideOutcome returns the overall result of the diagnosis.
+func (r *run) decideOutcome() string {
 	open, ruledOut, unknown := 0, 0, false
 	for _, v := range r.d.Verdicts {
 		switch v.Verdict {
@@ -52,7 +52,7 @@ func (r *run) outcome() string {
 		}
 	}
 	for _, l := range r.incident.Ledgers() {
-		if unwell(r.b, l) || waitsBeforeService(r.b, l) {
+		if isUnwell(r.b, l) || waitsBeforeService(r.b, l) {
 			return NotExplained
 		}
 	}
@@ -61,13 +61,14 @@ func (r *run) outcome() string {
 	switch {
 	case r.unseen, unknown, r.d.AtRequests != nil, r.d.Unasked:
 		return NotJudged
-	case (r.outside >= ledger.MinRequests || open > ruledOut || ruledOut == 0) && !r.quick():
+	case (r.outside >= ledger.MinRequests || open > ruledOut || ruledOut == 0) && !r.areRequestsQuick():
 		return NotJudged
 	}
 	return NothingFound
 }
 
-// noRequests says whether a process was recorded that serves requests, and next to none of any were seen: nothing shows that it is quick.
+// noRequests says whether a process was recorded that may serve requests while hardly any request
+// was seen, so that nothing shows whether it is quick.
 func (r *run) noRequests() bool {
 	for _, l := range r.incident.Ledgers() {
 		if len(l.All.Rows) >= ledger.MinRequests {
@@ -84,8 +85,8 @@ func (r *run) noRequests() bool {
 	return process && slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool { return c.Kind == evidence.CoverHostCPU })
 }
 
-// ofItself says whether a verdict is about what only its subject itself can tell: of a server whose requests nobody records,
-// nothing else shows that it is well.
+// ofItself says whether a verdict is about a server that reports on itself: its requests are not
+// recorded, so no other evidence shows that it is well.
 func (r *run) ofItself(v Verdict) bool {
 	for id, name := range r.name {
 		if x := platform.ByID(r.b.Subjects[id].Runtime); name == v.Subject && x.Tells && strings.HasPrefix(v.Cause, x.ID+".") {
@@ -95,9 +96,9 @@ func (r *run) ofItself(v Verdict) bool {
 	return false
 }
 
-// atRequests is how many threads of a process worked on requests or waited with one, in the mean
-// of looks, where no request of it was recorded, and what they did: how long requests take nobody
-// knows. Nil where nothing was recorded of which nothing was looked at, or it idled.
+// atRequests returns the mean number of threads of a process that worked on a request or waited
+// with one, and what they did, where none of its requests was recorded and their latency is
+// unknown. Nil where requests were recorded, stacks were not, or the process idled.
 func (r *run) atRequests() (at *float64, did []Doing) {
 	t := threads.Of(r.b, platform.Stacks())
 	most := 0.
@@ -144,10 +145,9 @@ const someone = .01
 // mostly is the part of the time of threads at requests from which it is said what they did then.
 const mostly = .5
 
-// quick says whether the requests themselves, as those saw them who made them, show that all
-// is well, whatever else was not seen: half of them are over before anybody notices, and next
-// to none is slow and noticed.
-func (r *run) quick() bool {
+// areRequestsQuick says whether the requests as clients saw them show that all is well, whatever
+// was not recorded: half of them end before users notice, and hardly any is noticeably slow.
+func (r *run) areRequestsQuick() bool {
 	some := false
 	for _, l := range r.incident.Ledgers() {
 		if l = l.All; len(l.Rows) < wellRequests {
@@ -162,7 +162,7 @@ func (r *run) quick() bool {
 			took = append(took, r.b.Requests.Latency(i))
 		}
 		slices.Sort(took)
-		n, _ := noticed(r.b, l)
+		n, _ := countNoticeable(r.b, l)
 		if atClientsPace(l) {
 			n = 0
 		}
@@ -176,8 +176,9 @@ func (r *run) quick() bool {
 // wellRequests is how many requests it takes to say that fewer than one in a hundred is slow.
 const wellRequests = 300
 
-// noticed are the slow requests that take long enough to be noticed, and the time (ns) of them.
-func noticed(b *evidence.Bundle, l *ledger.Ledger) (n int, ns int64) {
+// countNoticeable returns how many slow requests take long enough to be noticed, and their total
+// latency (ns).
+func countNoticeable(b *evidence.Bundle, l *ledger.Ledger) (n int, ns int64) {
 	for _, i := range l.Slow {
 		if took := b.Requests.Latency(i); took >= check.Noticeable.Int64() {
 			n++
@@ -187,7 +188,7 @@ func noticed(b *evidence.Bundle, l *ledger.Ledger) (n int, ns int64) {
 	return n, ns
 }
 
-func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
+func isUnwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 	if len(l.Rows) < ledger.MinRequests || len(l.Slow) == 0 {
 		return false
 	}
@@ -202,8 +203,8 @@ func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 	for _, i := range l.Rows {
 		all += b.Requests.Latency(i)
 	}
-	n, ns := noticed(b, l)
-	if float64(n) < rarely*float64(len(l.Rows)) && met(b, l) < unwellRequests {
+	n, ns := countNoticeable(b, l)
+	if float64(n) < rarely*float64(len(l.Rows)) && noticeablySlowShare(b, l) < unwellRequests {
 		return false
 	}
 	return float64(n) >= unwellRequests*float64(len(l.Rows)) || float64(ns) >= unwellTime*float64(all)
@@ -213,8 +214,9 @@ func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 // passes before the service sees them.
 const longerOutside = 3
 
-// waitsBeforeService says whether clients wait noticeably longer than the service works on their requests: the ledger charges
-// what the service saw, and most of what clients wait for is not in it.
+// waitsBeforeService says whether clients wait noticeably longer than the service works on their
+// requests: most of what they wait for is then not in the ledger, which charges what the service
+// saw.
 func waitsBeforeService(b *evidence.Bundle, l *ledger.Ledger) bool {
 	if l.All == l || len(l.Rows) < ledger.MinRequests || len(l.All.Rows) < ledger.MinRequests || !l.All.FromOutside() {
 		return false
@@ -223,7 +225,7 @@ func waitsBeforeService(b *evidence.Bundle, l *ledger.Ledger) bool {
 	return clients >= check.Noticeable.Int64() && clients >= longerOutside*service
 }
 
-// medianLatency is the median latency (ns) of requests.
+// medianLatency returns the median latency (ns) of requests.
 func medianLatency(b *evidence.Bundle, rows []int) int64 {
 	took := make([]int64, 0, len(rows))
 	for _, i := range rows {
@@ -232,13 +234,15 @@ func medianLatency(b *evidence.Bundle, rows []int) int64 {
 	return stats.QuantileOf(took, .5)
 }
 
-// atClientsPace says whether slow requests take as long as their clients do: what the service cannot make shorter.
+// atClientsPace says whether most of the slow time passes in clients, which the service cannot
+// shorten.
 func atClientsPace(l *ledger.Ledger) bool {
 	return l.Total > 0 && float64(l.Charges[ledger.Client]) >= mostly*float64(l.Total)
 }
 
-// met is the part of the time in which a slow request that was noticed was under way.
-func met(b *evidence.Bundle, l *ledger.Ledger) float64 {
+// noticeablySlowShare returns the part of the time in which a noticeably slow request was under
+// way.
+func noticeablySlowShare(b *evidence.Bundle, l *ledger.Ledger) float64 {
 	var at []metrics.Span
 	for _, i := range l.Slow {
 		if took := b.Requests.Latency(i); took >= check.Noticeable.Int64() {

@@ -136,7 +136,7 @@ func TestAtTheClientsPace(t *testing.T) {
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverRequests, From: began, Until: began + 30e9})
 		p.Close()
 		i := incident.Of(b, incident.Options{})
-		if got := unwell(i.Bundle, i.Ledgers()[0]); got != want {
+		if got := isUnwell(i.Bundle, i.Ledgers()[0]); got != want {
 			t.Errorf("%v: unwell %v, want %v; %+v", kind, got, want, i.Ledgers()[0].Charges)
 		}
 	}
@@ -195,7 +195,7 @@ func TestDecided(t *testing.T) {
 		{100, 1000, "sampling", 12, check.Supported}, {0, 1000, "sampling", 300, check.Supported}, {0, 1000, "bound", 300, check.Inconclusive},
 	} {
 		l := &ledger.Ledger{Total: 1e9, Slow: make([]int, x.slow)}
-		v := decided(check.Verdict{Rule: check.Matters, Saves: &check.Saves{Value: 400, Low: &x.low, High: &x.high, Basis: check.Basis(x.basis)}}, l)
+		v := withdrawVague(check.Verdict{Rule: check.Matters, Saves: &check.Saves{Value: 400, Low: &x.low, High: &x.high, Basis: check.Basis(x.basis)}}, l)
 		if v.State != x.want {
 			t.Errorf("%d slow requests, %s between %.0f and %.0f of 1,000 ms: %s, want %s", x.slow, x.basis, x.low, x.high, v.State, x.want)
 		}

@@ -38,7 +38,7 @@ func TestSlowWhileNothingWasTraced(t *testing.T) {
 		requests("trace", true, second, 4*second)
 		requests("rows", false, second, 11*second)
 		i := incident.Of(b, incident.Options{SLO: c.slo})
-		if n, felt := outside(i.Bundle, i.Ledgers()[0]); n != c.out || felt != c.felt {
+		if n, felt := countSlowOutsideTrace(i.Bundle, i.Ledgers()[0]); n != c.out || felt != c.felt {
 			t.Errorf("%+v: %d slow requests outside the trace, of which %d would be noticed", c, n, felt)
 		}
 	}

@@ -24,7 +24,7 @@ func arrivals(rate float64, over time.Duration, each func(sent int64) sightingst
 // second is a time after the epoch, ns.
 func second(s float64) int64 { return sightingstest.Epoch + int64(s*1e9) }
 
-func windows(at ...float64) (all [][2]int64) {
+func artifactWindows(at ...float64) (all [][2]int64) {
 	for k := 0; k < len(at); k += 2 {
 		all = append(all, [2]int64{second(at[k]), second(at[k+1])})
 	}
@@ -63,7 +63,7 @@ func TestPopulation(t *testing.T) {
 	}{
 		{name: "a job of the process takes all CPUs for 2 s of each 7 s, and one of three windows meets it", first: "service.over-capacity", state: "cause found", least: .5,
 			world: func() sightingstest.World {
-				return sightingstest.World{Windows: windows(2, 3, 7.2, 8.2, 17, 18), Requests: arrivals(170, 25*time.Second, func(sent int64) sightingstest.Served {
+				return sightingstest.World{Windows: artifactWindows(2, 3, 7.2, 8.2, 17, 18), Requests: arrivals(170, 25*time.Second, func(sent int64) sightingstest.Served {
 					if into := (sent - sightingstest.Epoch) % 7e9; into < 2e9 {
 						wait := 40e6 + into/50
 						return handle(sent, "GET /quote", path(evidence.Segment{Kind: evidence.Runnable, Dur: wait, Held: evidence.Shares{evidence.HeldByBackground: wait}}, ran(1e6)))
@@ -75,7 +75,7 @@ func TestPopulation(t *testing.T) {
 		{name: "one hot lock, with a queue of seconds, and requests that waited since before the window", first: "go.lock-contention", state: "cause found", least: .7,
 			world: func() sightingstest.World {
 				free := int64(0)
-				return sightingstest.World{Windows: windows(16, 19), Requests: arrivals(100, 25*time.Second, func(sent int64) sightingstest.Served {
+				return sightingstest.World{Windows: artifactWindows(16, 19), Requests: arrivals(100, 25*time.Second, func(sent int64) sightingstest.Served {
 					wait := max(0, free-sent-200e3)
 					q := handle(sent, "POST /seat", path(evidence.Segment{Kind: evidence.LockWait, Dur: wait, HolderKind: evidence.Running, Cause: hotLock}, ran(15e6)))
 					free = q.Ended
@@ -84,11 +84,11 @@ func TestPopulation(t *testing.T) {
 			}},
 		{name: "one route that computes 40 ms, five requests a second, an objective of 30 ms", first: "service.own-work", state: "cause found", least: .9, opt: diagnose.Options{SLO: 30 * time.Millisecond},
 			world: func() sightingstest.World {
-				return sightingstest.World{Windows: windows(2, 3, 9, 10, 15, 16), Requests: arrivals(5, 25*time.Second, func(sent int64) sightingstest.Served { return handle(sent, "GET /match", path(ran(40e6))) })}
+				return sightingstest.World{Windows: artifactWindows(2, 3, 9, 10, 15, 16), Requests: arrivals(5, 25*time.Second, func(sent int64) sightingstest.Served { return handle(sent, "GET /match", path(ran(40e6))) })}
 			}},
 		{name: "others' long polls beside a load that meets its objective", state: "nothing wrong", opt: diagnose.Options{SLO: 50 * time.Millisecond},
 			world: func() sightingstest.World {
-				w := sightingstest.World{Windows: windows(1, 24), Requests: arrivals(60, 25*time.Second, func(sent int64) sightingstest.Served { return handle(sent, "GET /stock", path(ran(3e6))) })}
+				w := sightingstest.World{Windows: artifactWindows(1, 24), Requests: arrivals(60, 25*time.Second, func(sent int64) sightingstest.Served { return handle(sent, "GET /stock", path(ran(3e6))) })}
 				for k := range int64(300) {
 					q := handle(second(1.1)+k*60e6, "GET /wait", path(evidence.Segment{Kind: evidence.SyncWait, Dur: 3e9}))
 					q.Outside = true
@@ -138,7 +138,7 @@ var names = []string{"mutex in main.(*Hall).reserve", "bank.example:443", "semap
 func pooled() sightingstest.World {
 	const places = 4
 	var free [places]int64
-	return sightingstest.World{Windows: windows(2, 3, 9, 10, 17, 18), Requests: arrivals(205, 25*time.Second, func(sent int64) sightingstest.Served {
+	return sightingstest.World{Windows: artifactWindows(2, 3, 9, 10, 17, 18), Requests: arrivals(205, 25*time.Second, func(sent int64) sightingstest.Served {
 		k := 0
 		for i := range free {
 			if free[i] < free[k] {
@@ -153,7 +153,7 @@ func pooled() sightingstest.World {
 }
 
 func TestHeadlineOfFew(t *testing.T) {
-	w := sightingstest.World{Windows: windows(0, 1), Requests: arrivals(5, time.Second, func(sent int64) sightingstest.Served { return handle(sent, "GET /", path(ran(1e6))) })}
+	w := sightingstest.World{Windows: artifactWindows(0, 1), Requests: arrivals(5, time.Second, func(sent int64) sightingstest.Served { return handle(sent, "GET /", path(ran(1e6))) })}
 	d, err := diagnose.Run(t.Context(), w.Bundle(), diagnose.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,9 @@ type WhichError struct{ Why string }
 
 func (e *WhichError) Error() string { return e.Why }
 
-func which(format string, args ...any) error { return &WhichError{fmt.Sprintf(format, args...)} }
+func newWhichError(format string, args ...any) error {
+	return &WhichError{fmt.Sprintf(format, args...)}
+}
 
 // PredictOptions are what is asked of [Predict].
 type PredictOptions struct {
@@ -30,17 +32,17 @@ type PredictOptions struct {
 	Version string // of the tool
 }
 
-// Predict says what settings would do to the process that was read into a bundle, which
-// stays as it is. What cannot be is an error beside the rest.
+// Predict says what settings would do to the process in a bundle, which it does not change. A
+// setting that is impossible gives an error beside the rest of the answer.
 func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until})
 	if i.Nothing() {
-		return nil, which("no evidence lies between --since and --until: it covers %s", covered(i))
+		return nil, newWhichError("no evidence lies between --since and --until: it covers %s", formatCoveredTime(i))
 	}
 	b := i.Bundle
 	r := &run{incident: i, b: b, d: &Diagnosis{}}
-	r.names()
-	id, err := r.modelled(opt.Target)
+	r.nameSubjects()
+	id, err := r.findModelledProcess(opt.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +53,11 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	}
 	for _, w := range opt.Wanted {
 		if !slices.Contains(of.Models, w.Model) && !slices.Contains(platform.Everywhere, w.Model) {
-			return nil, which("--set %s: %s is a %s process, which does not have this setting", w.Text, r.name[id], of.Title)
+			return nil, newWhichError("--set %s: %s is a %s process, which does not have this setting", w.Text, r.name[id], of.Title)
 		}
 		m = w.Model // all are of one
 	}
-	a, err := m.Ask(model.Question{Bundle: b, Subject: id, Name: r.name[id], AtLeast: release(b, id), Ledger: i.Ledger(id), Wanted: opt.Wanted})
+	a, err := m.Ask(model.Question{Bundle: b, Subject: id, Name: r.name[id], AtLeast: oldestRelease(b, id), Ledger: i.Ledger(id), Wanted: opt.Wanted})
 	if a == nil {
 		return nil, fmt.Errorf("%s: %w", r.name[id], err)
 	}
@@ -63,8 +65,8 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	return a, err
 }
 
-// modelled finds the process that is meant.
-func (r *run) modelled(target string) (evidence.SubjectID, error) {
+// findModelledProcess returns the process that a target names, or the only one that has a model.
+func (r *run) findModelledProcess(target string) (evidence.SubjectID, error) {
 	var of, watched []evidence.SubjectID
 	others := 0
 	for i, s := range r.b.Subjects {
@@ -98,12 +100,12 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 	case len(of) == 1:
 		return of[0], nil
 	case len(of) > 1:
-		return 0, which("the files hold %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
+		return 0, newWhichError("the files hold %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
 	case target != "":
-		return 0, which("--target %s: the files hold no %s process of that name or PID", target, platform.Modelled())
+		return 0, newWhichError("--target %s: the files hold no %s process of that name or PID", target, platform.Modelled())
 	case others > 0:
-		return 0, which("the files hold no known %s process: there are models %s", platform.Modelled(), model.About(platform.Models()))
+		return 0, newWhichError("the files hold no known %s process: there are models %s", platform.Modelled(), model.About(platform.Models()))
 	default:
-		return 0, which("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", platform.Modelled())
+		return 0, newWhichError("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", platform.Modelled())
 	}
 }

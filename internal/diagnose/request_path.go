@@ -74,9 +74,9 @@ type follows struct {
 	kernel      float64         // the part of the workers' CPU time that is the kernel's
 }
 
-// through sums up the requests that were followed through a pool of workers; nil: none were, or through
-// several, of which each would need its own.
-func (r *run) through() *RequestPath {
+// traceWorkerPool sums up the requests that were followed through a pool of workers; nil if there
+// were none, or several pools, of which each would need its own summary.
+func (r *run) traceWorkerPool() *RequestPath {
 	q := &r.b.Requests
 	fronts := make(map[evidence.SubjectID]evidence.Wait) // for their pools
 	var s evidence.Segment
@@ -95,13 +95,13 @@ func (r *run) through() *RequestPath {
 	}
 	for front, pool := range fronts {
 		f := &follows{run: r, front: front, pool: -1, store: -1, at: make(map[string]bool)}
-		return f.sum(pool)
+		return f.buildRequestPath(pool)
 	}
 	return nil
 }
 
-func (f *follows) sum(pool evidence.Wait) *RequestPath {
-	rows := f.rows()
+func (f *follows) buildRequestPath(pool evidence.Wait) *RequestPath {
+	rows := f.listFrontRequests()
 	out := &RequestPath{Front: f.name[f.front], Title: platform.ByID(f.b.Subjects[f.front].Runtime).Title, Pool: pool.String(), Routes: []Steps{}, Journeys: []Steps{}}
 	for _, x := range f.b.Facts {
 		if of := platform.ByID(f.b.Subjects[x.Subject].Runtime); x.Key == evidence.FactListens && of.Workers && pool.By == of.Title {
@@ -113,7 +113,7 @@ func (f *follows) sum(pool evidence.Wait) *RequestPath {
 			f.kernel = min(1, p.System.Number/p.CPU.Number)
 		}
 	}
-	out.Store = f.stored(rows)
+	out.Store = f.findStore(rows)
 	slow, clients := make(map[int]bool), make(map[int]bool)
 	if l := f.incident.Ledger(f.front); l != nil {
 		for _, row := range l.Slow {
@@ -123,21 +123,22 @@ func (f *follows) sum(pool evidence.Wait) *RequestPath {
 			clients[row] = true
 		}
 	}
-	routes := f.group()
+	routes := f.newGroup()
 	for _, row := range rows {
-		routes.add("", row, -1, slow[row])
+		routes.addRequest("", row, -1, slow[row])
 	}
-	out.Routes, out.Left = routes.steps(mostSteps)
-	steps := f.group()
-	for _, x := range f.pairs(rows) {
-		steps.add(f.b.Names.Text(f.b.Requests.Step.At(x.user)), x.row, x.user, clients[x.user])
+	out.Routes, out.Left = routes.topSteps(mostSteps)
+	steps := f.newGroup()
+	for _, x := range f.pairJourneys(rows) {
+		steps.addRequest(f.b.Names.Text(f.b.Requests.Step.At(x.user)), x.row, x.user, clients[x.user])
 	}
-	out.Journeys, out.JourneysLeft = steps.steps(mostJourneys)
+	out.Journeys, out.JourneysLeft = steps.topSteps(mostJourneys)
 	return out
 }
 
-// rows are the front's own account of its requests; another's of the same is left out.
-func (f *follows) rows() (rows []int) {
+// listFrontRequests returns the requests as the front itself recorded them; another source's
+// records of the same requests are left out.
+func (f *follows) listFrontRequests() (rows []int) {
 	q, source := &f.b.Requests, evidence.ArtifactID(-1)
 	for i := range q.Len() {
 		a, _ := q.Origin.At(i).Artifact()
@@ -150,8 +151,9 @@ func (f *follows) rows() (rows []int) {
 	return rows
 }
 
-// stored finds what workers call that was recorded, too: of several what they waited for longest.
-func (f *follows) stored(rows []int) *Store {
+// findStore returns the recorded server that workers call; of several the one they waited longest
+// for. Nil if none was recorded.
+func (f *follows) findStore(rows []int) *Store {
 	waited := make(map[string]int64)
 	for _, row := range rows {
 		for s := range f.b.Requests.Path(row).All {
@@ -198,10 +200,10 @@ func (f *follows) stored(rows []int) *Store {
 	return out
 }
 
-// pairs are requests of users on journeys, each with the front's own account of it: of the same route, within
-// the time that the user waited, and ended next to when the user had the answer. Of requests that are alike in
-// all of that, it does not matter which is which.
-func (f *follows) pairs(rows []int) (out []pair) {
+// pairJourneys pairs each request of a user on a journey with the front's record of it: of the
+// same route, within the time the user waited, and ended closest to when the user had the answer.
+// Of requests that are alike in all of that, any will do.
+func (f *follows) pairJourneys(rows []int) (out []pair) {
 	q := &f.b.Requests
 	at := make(map[evidence.NameID][]int)
 	for _, row := range rows {
@@ -274,10 +276,11 @@ type sums struct {
 	slow  *sums
 }
 
-func (f *follows) group() *group { return &group{follows: f, of: make(map[[2]string]*sums)} }
+func (f *follows) newGroup() *group { return &group{follows: f, of: make(map[[2]string]*sums)} }
 
-// add takes a request of the front; user is the row of who made it, −1: not known.
-func (g *group) add(step string, row, user int, slow bool) {
+// addRequest adds a request of the front; user is the row of the user's request, −1 if that is
+// not known.
+func (g *group) addRequest(step string, row, user int, slow bool) {
 	route := g.b.Names.Text(g.b.Requests.Route.At(row))
 	key := [2]string{step, route}
 	x := g.of[key]
@@ -285,16 +288,16 @@ func (g *group) add(step string, row, user int, slow bool) {
 		x = &sums{Steps: Steps{Step: step, Route: route}, calls: make(map[string]float64)}
 		g.of[key], g.order = x, append(g.order, x)
 	}
-	x.add(g.follows, row, user)
+	x.addRequest(g.follows, row, user)
 	if slow {
 		if x.slow == nil {
 			x.slow = &sums{Steps: Steps{Step: step, Route: route}, calls: make(map[string]float64)}
 		}
-		x.slow.add(g.follows, row, user)
+		x.slow.addRequest(g.follows, row, user)
 	}
 }
 
-func (x *sums) add(f *follows, row, user int) {
+func (x *sums) addRequest(f *follows, row, user int) {
 	q := &f.b.Requests
 	x.Requests++
 	ms := float64(q.Latency(row)) / 1e6
@@ -330,19 +333,19 @@ func (x *sums) add(f *follows, row, user int) {
 	}
 }
 
-// steps are the sums in order of time, so many at most, and how many more there are.
-func (g *group) steps(most int) (out []Steps, left int) {
+// topSteps returns the groups that took most time, at most so many, and how many more there are.
+func (g *group) topSteps(most int) (out []Steps, left int) {
 	out = []Steps{}
 	slices.SortStableFunc(g.order, func(x, y *sums) int {
 		return cmp.Or(cmp.Compare(y.MeanMs, x.MeanMs), cmp.Compare(x.Step, y.Step), cmp.Compare(x.Route, y.Route))
 	})
 	for _, x := range g.order[:min(len(g.order), most)] {
-		out = append(out, x.mean())
+		out = append(out, x.meanSteps())
 	}
 	return out, max(0, len(g.order)-most)
 }
 
-func (x *sums) mean() Steps {
+func (x *sums) meanSteps() Steps {
 	n := float64(x.Requests)
 	for _, v := range []*float64{&x.MeanMs, &x.OutsideMs, &x.FrontMs, &x.WaitMs, &x.RunMs, &x.StoreMs, &x.CallMs, &x.KernelMs, &x.OtherMs} {
 		*v = max(0, *v/n)
@@ -353,7 +356,7 @@ func (x *sums) mean() Steps {
 	slices.SortStableFunc(x.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Name, b.Name)) })
 	x.Calls = x.Calls[:min(len(x.Calls), mostCalls)]
 	if x.slow != nil {
-		slow := x.slow.mean()
+		slow := x.slow.meanSteps()
 		x.Slow = &slow
 	}
 	return x.Steps

@@ -45,9 +45,9 @@ func TestThrough(t *testing.T) {
 
 func throughOf(b *evidence.Bundle, front evidence.SubjectID) *RequestPath {
 	r := &run{incident: incident.Of(b, incident.Options{}), b: b}
-	r.names()
+	r.nameSubjects()
 	r.name[front] = "nginx pid 7"
-	return r.through()
+	return r.traceWorkerPool()
 }
 
 // What users on journeys asked for is told by their steps, with what they waited outside, and what workers called

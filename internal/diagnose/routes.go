@@ -37,9 +37,9 @@ const mostKnown = .5
 // mostRoutes are the routes that are told: a log may have one for each thing somebody asked for.
 const mostRoutes = 100
 
-// routes sums up the requests of each route, those first that lost most, and how many more there are; nil where requests
-// have none.
-func (r *run) routes() (out []Route, left int) {
+// summarizeRoutes returns the requests of each route, those first that lost most time, and how
+// many more routes there are; nil where requests have no routes.
+func (r *run) summarizeRoutes() (out []Route, left int) {
 	named := false
 	for _, charged := range r.incident.Counted() {
 		l := charged.All
@@ -72,14 +72,14 @@ func (r *run) routes() (out []Route, left int) {
 		lane := platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane
 		for route, x := range of {
 			ns := took[route]
-			x.Requests, x.P50Ms = len(ns), ms(stats.QuantileOf(ns, .5))
+			x.Requests, x.P50Ms = len(ns), msOrNil(stats.QuantileOf(ns, .5))
 			if len(ns) >= enoughForP99 {
-				x.P99Ms = ms(stats.QuantileOf(ns, .99))
+				x.P99Ms = msOrNil(stats.QuantileOf(ns, .99))
 			}
 			if l.To > l.From {
 				x.Rate = check.Number(float64(len(ns)) / (float64(l.To-l.From) / 1e9))
 			}
-			x.first(spent[route], lane)
+			x.setMainMechanism(spent[route], lane)
 			out = append(out, *x)
 		}
 	}
@@ -93,8 +93,8 @@ func (r *run) routes() (out []Route, left int) {
 	return out[:len(out)-left], left
 }
 
-// first says what most of a route's slow time went into.
-func (x *Route) first(c *ledger.Charges, lane string) {
+// setMainMechanism sets the mechanism that most of the route's slow time went into, and its share.
+func (x *Route) setMainMechanism(c *ledger.Charges, lane string) {
 	if c == nil || x.Slow == 0 {
 		return
 	}

@@ -26,49 +26,51 @@ type Options struct {
 	Baseline     *evidence.Bundle // of when all was well; nil: none
 }
 
-// Run diagnoses what was read into a bundle, which stays as it is. It is an error if none of it is of the time asked for.
-// Of long evidence its worst stretches are asked by themselves, too, as a share of a day says little about one bad hour.
+// Run diagnoses the evidence in a bundle, which it does not change. It is an error if none of the
+// evidence is of the time asked for. In long evidence it also diagnoses the worst stretches by
+// themselves, as a share of a day says little about one bad hour.
 func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
-	d, err := once(ctx, read, opt)
+	d, err := diagnoseWindow(ctx, read, opt)
 	if err != nil || !opt.Since.IsZero() || !opt.Until.IsZero() {
 		return d, err
 	}
-	return stretches(ctx, read, opt, d)
+	return diagnoseStretches(ctx, read, opt, d)
 }
 
-// once diagnoses the time asked for.
-func once(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
+// diagnoseWindow diagnoses the time asked for as a whole.
+func diagnoseWindow(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO, Requests: opt.Requests, Baseline: opt.Baseline})
 	b := i.Bundle
 	if i.Nothing() {
-		return nil, which("no evidence lies between --since and --until: it covers %s", covered(i))
+		return nil, newWhichError("no evidence lies between --since and --until: it covers %s", formatCoveredTime(i))
 	}
 	crossCheck(b)
 	d := &Diagnosis{Schema: Schema, ToolVersion: opt.Version, RankedBy: "stopped_time", Ledger: []Entry{}, Verdicts: []Verdict{}}
 	for _, l := range i.Ledgers() {
-		quantiles(b, l)
+		compareP99(b, l)
 	}
-	rates(i, opt)
+	addExpectedRates(i, opt)
 	r := &run{incident: i, b: b, d: d}
-	r.names()
-	if err := r.judge(ctx); err != nil {
+	r.nameSubjects()
+	if err := r.judgeCauses(ctx); err != nil {
 		return nil, err
 	}
-	r.requests()
-	r.describe()
-	d.Outcome = r.outcome()
-	d.Host = r.shown()
-	d.Given = r.given()
-	d.Routes, d.RoutesLeft = r.routes()
-	d.Collectors = r.collectors()
-	d.Through = r.through()
-	d.kept = &kept{incident: i, threads: r.threads()}
+	r.describeRequests()
+	r.describeEvidence()
+	d.Outcome = r.decideOutcome()
+	d.Host = r.listHostFigures()
+	d.Given = r.listGivenFigures()
+	d.Routes, d.RoutesLeft = r.summarizeRoutes()
+	d.Collectors = r.summarizeCollectors()
+	d.Through = r.traceWorkerPool()
+	d.kept = &kept{incident: i, threads: r.summarizeThreads()}
 	return d, nil
 }
 
-// rates says of each service at which rate requests were to come: as agreed, and as they
-// did when all was well. A service of another name, or one of several, has no baseline.
-func rates(i *incident.Incident, opt Options) {
+// addExpectedRates adds, for each service, the rate requests were expected to come at: as agreed,
+// and as in the baseline. A service has no baseline if its name is not in it, unless both have
+// only one service.
+func addExpectedRates(i *incident.Incident, opt Options) {
 	b := i.Bundle
 	add := func(s evidence.SubjectID, key string, v float64) {
 		b.Facts = append(b.Facts, evidence.Fact{Subject: s, Key: key, Number: v})
@@ -106,9 +108,10 @@ type run struct {
 	outside  int  // slow requests while nothing was traced that anybody would notice
 }
 
-// judged says whether there is more about a subject than figures over time, or these are of its
-// collector or of its thread pool: of what merely ran on the same host there is nothing to say.
-func (r *run) judged(s evidence.SubjectID) bool {
+// isJudged says whether the evidence has more about a subject than figures over time, or figures
+// of its collector or thread pool. There is nothing to say about a process that merely ran on the
+// same host.
+func (r *run) isJudged(s evidence.SubjectID) bool {
 	if slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool { return c.Subject == s }) ||
 		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s && f.Key != evidence.FactParent }) {
 		return true
@@ -116,19 +119,19 @@ func (r *run) judged(s evidence.SubjectID) bool {
 	return metrics.ReadGCCounters(r.b, s, metrics.Whole) != nil || metrics.CurveOf(r.b, s, evidence.SeriesPoolQueue, metrics.Whole).Known() || r.b.Requests.Subject.Has(s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
 }
 
-// names names the subjects that are judged.
-func (r *run) names() {
+// nameSubjects gives each subject that is judged the name reports use.
+func (r *run) nameSubjects() {
 	r.name = make(map[evidence.SubjectID]string)
 	for i, title := range r.b.Titles() {
-		if id := evidence.SubjectID(i); r.judged(id) {
+		if id := evidence.SubjectID(i); r.isJudged(id) {
 			r.name[id] = title
 		}
 	}
 }
 
-// judge asks every cause about every process and ranks the answers: what saves
-// most first; without requests, what stops or burns most.
-func (r *run) judge(ctx context.Context) error {
+// judgeCauses judges every cause for every process and ranks the verdicts: what saves most first;
+// without requests, what stops or burns most.
+func (r *run) judgeCauses(ctx context.Context) error {
 	out := r.d.Verdicts
 	for i, s := range r.b.Subjects {
 		id := evidence.SubjectID(i)
@@ -146,20 +149,20 @@ func (r *run) judge(ctx context.Context) error {
 				continue
 			}
 			c.Forget()
-			v := decided(k.Judge(c), c.Ledger)
+			v := withdrawVague(k.Judge(c), c.Ledger)
 			if v.Supported() {
 				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
 			}
-			out = append(out, verdict(k, v, name, c.Decision(&v)))
+			out = append(out, newVerdict(k, v, name, c.Decision(&v)))
 		}
 	}
 	if !r.ofProcess() {
 		out = append(out, r.judgeHosts()...)
 	}
-	out = r.join(out)
+	out = r.joinServers(out)
 	order := map[string]int{check.Supported: 0, check.Inconclusive: 1, check.RuledOut: 2}
 	slices.SortStableFunc(out, func(a, b Verdict) int {
-		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(weight(b), weight(a)))
+		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(rankWeight(b), rankWeight(a)))
 	})
 	r.d.Verdicts = out
 	return nil
@@ -175,7 +178,8 @@ func (r *run) ofProcess() bool {
 	return false
 }
 
-// judgeHosts asks the causes that a host alone can show, or a dependency by its own log: whatever runs there, or calls it, waits for it.
+// judgeHosts judges the causes that a host alone can show, or a dependency by its own log: any
+// program that runs there, or calls it, waits for it.
 func (r *run) judgeHosts() (out []Verdict) {
 	for i, s := range r.b.Subjects {
 		name, ok := r.name[evidence.SubjectID(i)]
@@ -189,7 +193,7 @@ func (r *run) judgeHosts() (out []Verdict) {
 			}
 			c.Forget()
 			if v, ok := k.JudgeHost(c); ok {
-				out = append(out, verdict(k, v, name, c.Decision(&v)))
+				out = append(out, newVerdict(k, v, name, c.Decision(&v)))
 			}
 		}
 	}
@@ -209,8 +213,9 @@ const (
 // requests, and their sampling interval is as wide as they are few.
 const enoughSlow = ledger.MinRequests
 
-// decided leaves a verdict open whose share of the slow time may be anything: by its bounds, or by the sampling interval of few requests.
-func decided(v check.Verdict, l *ledger.Ledger) check.Verdict {
+// withdrawVague makes a supported verdict inconclusive if its share of the slow time may be nearly
+// anything: by its bounds, or by the sampling interval of few requests.
+func withdrawVague(v check.Verdict, l *ledger.Ledger) check.Verdict {
 	if !v.Supported() || v.Saves == nil || v.Saves.Low == nil || v.Saves.High == nil || l == nil || l.Total == 0 {
 		return v
 	}
@@ -235,15 +240,15 @@ func decided(v check.Verdict, l *ledger.Ledger) check.Verdict {
 	return v
 }
 
-// weight ranks supported verdicts: saved slow time first, then stopped time.
-func weight(v Verdict) float64 {
+// rankWeight ranks supported verdicts: saved slow time first, then stopped time.
+func rankWeight(v Verdict) float64 {
 	if v.Saves != nil {
 		return 1e3 + v.Saves.Value
 	}
 	return v.weight
 }
 
-func verdict(k check.Check, v check.Verdict, subject string, how check.Decision) Verdict {
+func newVerdict(k check.Check, v check.Verdict, subject string, how check.Decision) Verdict {
 	out := Verdict{Decision: &how, Cause: k.ID, Subject: subject, Step: k.Step, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
 		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, Frontier: v.Frontier, weight: v.Weight, spends: v.Spends}
 	if out.Title == "" {

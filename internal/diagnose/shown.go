@@ -18,9 +18,9 @@ const (
 	leastDiskShare = .01
 )
 
-// shown is what the evidence shows of a host where no process can be judged: files such as
-// vmstat's are all that some people have.
-func (r *run) shown() (all []Evidence) {
+// listHostFigures returns what the evidence shows of a host where no process can be judged: some
+// users have nothing but such files as the output of vmstat.
+func (r *run) listHostFigures() (all []Evidence) {
 	for i, s := range r.b.Subjects {
 		if _, ok := r.name[evidence.SubjectID(i)]; ok && s.Kind == evidence.Process {
 			return nil
@@ -76,7 +76,7 @@ func (r *run) shown() (all []Evidence) {
 	return all
 }
 
-// processorOrigin is where the CPU time of processes of a name is from.
+// processorOrigin returns where the CPU time of the processes of a name was read from.
 func (r *run) processorOrigin(name string) (o evidence.Origin) {
 	i := slices.IndexFunc(r.b.Subjects, func(s evidence.Subject) bool { return s.Kind == evidence.Process && s.Name == name })
 	if i >= 0 {

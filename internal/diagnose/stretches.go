@@ -11,10 +11,11 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// stretches asks the worst stretches of what was diagnosed by themselves. Where nothing was found over all of it, the first in
-// which something is found is the answer, and says that it is of that stretch; before those comes the part that was looked at
-// closely, where there is more from before it. Where something was found, what is found in a stretch stands beside it.
-func stretches(ctx context.Context, read *evidence.Bundle, opt Options, d *Diagnosis) (*Diagnosis, error) {
+// diagnoseStretches diagnoses the worst stretches of the evidence by themselves. Where nothing was
+// found over all of it, the first stretch with a supported cause becomes the answer, and says so;
+// the part that processes were looked at closely in is tried before the others. Where something
+// was found over all of it, what is found in a stretch is added.
+func diagnoseStretches(ctx context.Context, read *evidence.Bundle, opt Options, d *Diagnosis) (*Diagnosis, error) {
 	i := d.kept.incident
 	worst := metrics.Stretches(i.Bundle)
 	closely, closer := metrics.CloselyWatched(i.Bundle)
@@ -24,7 +25,7 @@ func stretches(ctx context.Context, read *evidence.Bundle, opt Options, d *Diagn
 	for _, x := range worst {
 		part := opt
 		part.Since, part.Until = time.Unix(0, x.From), time.Unix(0, x.Until)
-		w, err := once(ctx, read, part)
+		w, err := diagnoseWindow(ctx, read, part)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -32,20 +33,21 @@ func stretches(ctx context.Context, read *evidence.Bundle, opt Options, d *Diagn
 		case err != nil || w.Outcome != Found:
 			continue // of a stretch on its own there may be too little to judge
 		case d.Outcome != Found:
-			w.Worst = &Worst{Window: d.Window, Outcome: d.Outcome, From: offset(i, x.From), Until: offset(i, x.Until), Closely: closer && x == closely}
+			w.Worst = &Worst{Window: d.Window, Outcome: d.Outcome, From: secondsIntoEvidence(i, x.From), Until: secondsIntoEvidence(i, x.Until), Closely: closer && x == closely}
 			return w, nil
 		}
-		v, again := besides(d, w)
+		v, again := chooseStretchVerdict(d, w)
 		d.Stretches = append(d.Stretches, Stretch{
-			Window: w.Window, From: offset(i, x.From), Until: offset(i, x.Until),
+			Window: w.Window, From: secondsIntoEvidence(i, x.From), Until: secondsIntoEvidence(i, x.Until),
 			Cause: v.Cause, Subject: v.Subject, Title: v.Title, Of: w.Share(v), Again: again,
 		})
 	}
 	return d, nil
 }
 
-// besides is the first that is found in a stretch and not in all of the evidence; where all of it is, the first.
-func besides(all, stretch *Diagnosis) (v *Verdict, again bool) {
+// chooseStretchVerdict returns the first supported verdict of a stretch that is not supported over
+// all of the evidence; if there is none, the first verdict of the stretch, and again is true.
+func chooseStretchVerdict(all, stretch *Diagnosis) (v *Verdict, again bool) {
 	for k := range stretch.Verdicts {
 		v := &stretch.Verdicts[k]
 		if v.Verdict == check.Supported && !slices.ContainsFunc(all.Verdicts, func(o Verdict) bool {
@@ -57,7 +59,8 @@ func besides(all, stretch *Diagnosis) (v *Verdict, again bool) {
 	return &stretch.Verdicts[0], true
 }
 
-// Share is the part of the slow time that a cause accounts for, nil where there is no such figure.
+// Share returns the part of the slow time that a cause accounts for, nil where there is no such
+// figure.
 func (d *Diagnosis) Share(v *Verdict) *float64 {
 	if v.Saves == nil || d.Requests == nil || d.Requests.SlowTotalMs <= 0 {
 		return nil
@@ -66,5 +69,8 @@ func (d *Diagnosis) Share(v *Verdict) *float64 {
 	return &share
 }
 
-// offset is where a moment lies in the evidence, s since that begins.
-func offset(i *incident.Incident, at int64) float64 { return float64(at-i.Whole.From) / 1e9 }
+// secondsIntoEvidence returns how long after the beginning of the evidence a moment is, in
+// seconds.
+func secondsIntoEvidence(i *incident.Incident, at int64) float64 {
+	return float64(at-i.Whole.From) / 1e9
+}

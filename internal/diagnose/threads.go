@@ -11,9 +11,9 @@ type ThreadStacks struct {
 	*threads.Summary
 }
 
-// Threads are what the threads of each process did, where stacks of them are in the
-// evidence: at the moment when most had work. It is nil in a Diagnosis that was not
-// made by [Run] or has forgotten what it was made of.
+// Threads returns what the threads of each process did at the moment when most had work, where the
+// evidence has their stacks. It is nil in a Diagnosis that was not made by [Run] or whose evidence
+// was dropped by [Diagnosis.Forget].
 func (d *Diagnosis) Threads() []ThreadStacks {
 	if d.kept == nil {
 		return nil
@@ -21,7 +21,7 @@ func (d *Diagnosis) Threads() []ThreadStacks {
 	return d.kept.threads
 }
 
-func (r *run) threads() (out []ThreadStacks) {
+func (r *run) summarizeThreads() (out []ThreadStacks) {
 	t := threads.Of(r.b, platform.Stacks())
 	for _, s := range t.Subjects() {
 		if name, ok := r.name[s]; ok {

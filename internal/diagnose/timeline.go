@@ -20,10 +20,9 @@ type kept struct {
 	timeline *timeline.Timeline
 }
 
-// Timeline lays out when things happened to the service whose requests head the
-// report; without requests, to the one most was recorded of. It is made when it
-// is asked for first, and is nil in a Diagnosis that was not made by [Run] or has
-// forgotten what it was made of.
+// Timeline lays out when things happened to the service whose requests head the report; without
+// requests, to the process with most evidence. It is built on the first call, and is nil in a
+// Diagnosis that was not made by [Run] or whose evidence was dropped by [Diagnosis.Forget].
 func (d *Diagnosis) Timeline() *timeline.Timeline {
 	k := d.kept
 	if k == nil {
@@ -31,14 +30,14 @@ func (d *Diagnosis) Timeline() *timeline.Timeline {
 	}
 	k.laid.Do(func() {
 		b, ledgers := k.incident.Bundle, k.incident.Ledgers()
-		k.timeline = timeline.Of(b, ledgers, subject(b, ledgers))
+		k.timeline = timeline.Of(b, ledgers, chooseTimelineSubject(b, ledgers))
 		k.incident = nil
 	})
 	return k.timeline
 }
 
-// Incident is what the diagnosis was made of, nil where it was not made by [Run], has forgotten
-// that, or has laid out its [Diagnosis.Timeline].
+// Incident returns what the diagnosis was made of. It is nil in a Diagnosis that was not made by
+// [Run], after [Diagnosis.Forget], and after [Diagnosis.Timeline] has used it up.
 func (d *Diagnosis) Incident() *incident.Incident {
 	if d.kept == nil {
 		return nil
@@ -46,22 +45,22 @@ func (d *Diagnosis) Incident() *incident.Incident {
 	return d.kept.incident
 }
 
-// Forget drops the evidence that is kept for [Diagnosis.Timeline], the time line, and
-// what threads did.
+// Forget drops the evidence that is kept for [Diagnosis.Timeline], the timeline itself, and what
+// threads did.
 func (d *Diagnosis) Forget() { d.kept = nil }
 
-// top is the ledger whose figures head the report: the one with most slow time,
-// else with most requests.
-func top(ledgers []*ledger.Ledger) *ledger.Ledger {
+// mainLedger returns the ledger whose figures head the report: the one with most slow time, else
+// with most requests.
+func mainLedger(ledgers []*ledger.Ledger) *ledger.Ledger {
 	return slices.MaxFunc(ledgers, func(a, b *ledger.Ledger) int {
 		return cmp.Or(cmp.Compare(a.Total, b.Total), cmp.Compare(a.Requests.Count, b.Requests.Count))
 	})
 }
 
-// subject is whom a time line is about.
-func subject(b *evidence.Bundle, ledgers []*ledger.Ledger) evidence.SubjectID {
+// chooseTimelineSubject returns the subject that a timeline is about.
+func chooseTimelineSubject(b *evidence.Bundle, ledgers []*ledger.Ledger) evidence.SubjectID {
 	if len(ledgers) > 0 {
-		return top(ledgers).Subject
+		return mainLedger(ledgers).Subject
 	}
 	// Most is known of a process whose states or collector were watched longest;
 	// else of any process, else of the host.

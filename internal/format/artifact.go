@@ -56,13 +56,13 @@ func (a *Artifact) Envelopes() []string {
 // Reader opens the artifact with its compression taken off. Line envelopes
 // are left on: they are [Artifact.Lines]' business.
 func (a *Artifact) Reader() (io.ReadCloser, error) {
-	r, _, err := a.open(a.buffered())
+	r, _, err := a.openDecompressed(a.bufferSize())
 	return r, err
 }
 
 // Unwrapped opens the artifact with its compression and the envelopes of its lines taken off: a document that a log collector split.
 func (a *Artifact) Unwrapped() (io.ReadCloser, error) {
-	if _, err := a.head(); err != nil {
+	if _, err := a.readHead(); err != nil {
 		return nil, err
 	}
 	if a.envelope == nil {
@@ -98,11 +98,12 @@ func (s *stream) Close() (err error) {
 
 const maxNesting = 4
 
-// open opens the artifact, of which so many bytes are read at once.
-func (a *Artifact) open(buffer int) (*stream, []string, error) {
+// openDecompressed opens the artifact with its compression and UTF-16 taken off. It reads buffer
+// bytes at once and returns the names of what it took off, outermost first.
+func (a *Artifact) openDecompressed(buffer int) (*stream, []string, error) {
 	f, err := a.Open()
 	if err != nil {
-		return nil, nil, plain(err)
+		return nil, nil, withoutPath(err)
 	}
 	s := &stream{bufio.NewReaderSize(f, buffer), []io.Closer{f}}
 	var layers []string
@@ -111,9 +112,9 @@ func (a *Artifact) open(buffer int) (*stream, []string, error) {
 		if err != nil && err != io.EOF {
 			_ = s.Close()
 			if len(layers) > 0 {
-				return nil, nil, cut(err)
+				return nil, nil, wrapCut(err)
 			}
-			return nil, nil, plain(err)
+			return nil, nil, withoutPath(err)
 		}
 		switch {
 		case len(magic) >= 2 && magic[0] == 0x1f && magic[1] == 0x8b:
@@ -150,8 +151,9 @@ func (a *Artifact) open(buffer int) (*stream, []string, error) {
 	}
 }
 
-// buffered is how large a buffer reading it takes: what is small is read often, by who keeps watching.
-func (a *Artifact) buffered() int {
+// bufferSize returns how many bytes are read at once. A small artifact gets a small buffer, since
+// a watch reads it often.
+func (a *Artifact) bufferSize() int {
 	if a.Size < 0 {
 		return 256 << 10
 	}
@@ -162,8 +164,8 @@ func (a *Artifact) buffered() int {
 // goes past the buffer.
 const headBuffer = 16 << 10
 
-// plain takes the path out of the error: the artifact's name is printed before it.
-func plain(err error) error {
+// withoutPath returns the error without its path: the artifact's name is printed before it.
+func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		return pe.Err
@@ -171,28 +173,28 @@ func plain(err error) error {
 	return err
 }
 
-// head returns the unwrapped beginning and finds out how the artifact is
-// wrapped. A damaged stream gives what could be read of it.
-func (a *Artifact) head() ([]byte, error) {
+// readHead returns the unwrapped beginning and finds out how the artifact is wrapped. Of a damaged
+// stream it returns what could be read.
+func (a *Artifact) readHead() ([]byte, error) {
 	if a.start != nil {
 		return a.start, nil
 	}
-	s, layers, err := a.open(headBuffer)
+	s, layers, err := a.openDecompressed(headBuffer)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	a.compression = layers
 	var start bytes.Buffer
-	start.Grow(a.buffered() + bytes.MinRead)
+	start.Grow(a.bufferSize() + bytes.MinRead)
 	n, err := start.ReadFrom(io.LimitReader(s, HeadSize))
 	if n == 0 && err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	head := start.Bytes()
 	a.envelope = findEnvelope(head, a.Modified)
 	if a.envelope != nil {
-		head = newUnwrapper(a.envelope, a.Modified).strip(head)
+		head = newUnwrapper(a.envelope, a.Modified).unwrapHead(head)
 	}
 	a.start = head
 	return head, nil

@@ -99,11 +99,11 @@ func dockerLine(u *unwrapper, l []byte) piece {
 	if i < 0 {
 		return piece{text: l}
 	}
-	stamp, _ := rfc3339(rest[i+len(`"time":"`):])
+	stamp, _ := parseRFC3339(rest[i+len(`"time":"`):])
 	if stamp == 0 {
 		return piece{text: l}
 	}
-	text, ok = u.unquote(text)
+	text, ok = u.unquoteJSON(text)
 	if !ok {
 		return piece{text: l}
 	}
@@ -237,7 +237,7 @@ func stampedPiece(_ *unwrapper, l []byte) piece {
 
 // stampedLine reads an RFC 3339 time and a space.
 func stampedLine(l []byte) ([]byte, int64) {
-	stamp, n := rfc3339(l)
+	stamp, n := parseRFC3339(l)
 	if stamp == 0 || n >= len(l) || l[n] != ' ' {
 		return l, 0
 	}
@@ -251,7 +251,7 @@ func stampedLine(l []byte) ([]byte, int64) {
 // else lose a level and a logger's name ("… ERROR database: …").
 func syslogLine(u *unwrapper, l []byte) piece {
 	var rest []byte
-	stamp, n := rfc3339(l)
+	stamp, n := parseRFC3339(l)
 	switch {
 	case stamp != 0:
 		if n >= len(l) || l[n] != ' ' || l[n-1] == 'Z' {
@@ -261,7 +261,7 @@ func syslogLine(u *unwrapper, l []byte) piece {
 	case len(l) < 16 || l[3] != ' ' || l[6] != ' ' || l[15] != ' ':
 		return piece{text: l}
 	default:
-		if stamp = u.short(l[:15]); stamp == 0 {
+		if stamp = u.parseShortStamp(l[:15]); stamp == 0 {
 			return piece{text: l}
 		}
 		rest = l[16:]
@@ -285,8 +285,9 @@ func syslogLine(u *unwrapper, l []byte) piece {
 	return piece{text: l}
 }
 
-// short reads "Nov 20 22:49:44".
-func (u *unwrapper) short(s []byte) int64 {
+// parseShortStamp reads "Nov 20 22:49:44" as ns since the epoch, 0 if it is no time. The year is
+// the latest that does not put it after the artifact was last written.
+func (u *unwrapper) parseShortStamp(s []byte) int64 {
 	if string(s) == u.shortText {
 		return u.shortStamp
 	}

@@ -90,7 +90,7 @@ torn line
 				t.Errorf("envelopes %q, want %q", e, c.envelopes)
 			}
 			// What Match sees is what Parse will see.
-			head, _ := a.head()
+			head, _ := a.readHead()
 			var bare []string
 			for _, l := range got {
 				bare = append(bare, strings.SplitN(l, " ", 3)[2])
@@ -137,12 +137,12 @@ func TestRFC3339(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, n := rfc3339([]byte(s + " x")); got != want.UnixNano() || n != len(s) {
+		if got, n := parseRFC3339([]byte(s + " x")); got != want.UnixNano() || n != len(s) {
 			t.Errorf("%s: %d (%d bytes), want %d (%d bytes)", s, got, n, want.UnixNano(), len(s))
 		}
 	}
 	for _, s := range []string{"", "2026-11-20", "2026-11-20T22:49:44", "2026-11-20T22:49:44 Z", "2026-13-20T22:49:44Z", "2026-11-20T25:49:44Z", "2026-11-20T22:49:44+1", "0001-01-01T00:00:00Z"} {
-		if got, n := rfc3339([]byte(s)); got != 0 || n != 0 {
+		if got, n := parseRFC3339([]byte(s)); got != 0 || n != 0 {
 			t.Errorf("%q was read as %d, %d", s, got, n)
 		}
 	}

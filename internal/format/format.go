@@ -70,14 +70,14 @@ var ErrEmpty = errors.New("is empty")
 // that claims it. The error says where, what and why in one line; the bundle
 // keeps what was read before it.
 func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.Bundle) error {
-	head, err := a.head()
+	head, err := a.readHead()
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.Name, err)
 	}
 	if len(head) == 0 {
 		return fmt.Errorf("%s: %w: nothing was recorded into it", a.Name, ErrEmpty)
 	}
-	chosen := choose(formats, head)
+	chosen := chooseFormats(formats, head)
 	if p := asPaste(formats, a, head, chosen); p != nil {
 		if err := p.readInto(ctx, a, bundle); err != nil {
 			return fmt.Errorf("%s: %w", a.Name, err)
@@ -97,7 +97,7 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	if len(chosen) == 0 {
 		what, named := looksLike(head)
 		if !named {
-			what += nearest(head)
+			what += suggestCommand(head)
 		}
 		return fmt.Errorf("%s: %w: %s", a.Name, ErrUnknown, what)
 	}
@@ -123,14 +123,14 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 // Claimed says whether a format claims an artifact; one that cannot be opened is no matter of
 // formats.
 func Claimed(formats []Format, a *Artifact) bool {
-	head, err := a.head()
-	return err != nil || len(head) > 0 && (len(choose(formats, head)) > 0 || asPaste(formats, a, head, nil) != nil)
+	head, err := a.readHead()
+	return err != nil || len(head) > 0 && (len(chooseFormats(formats, head)) > 0 || asPaste(formats, a, head, nil) != nil)
 }
 
 // Known says whether a format claims an artifact that begins like this.
-func Known(formats []Format, head []byte) bool { return len(choose(formats, head)) > 0 }
+func Known(formats []Format, head []byte) bool { return len(chooseFormats(formats, head)) > 0 }
 
-func choose(formats []Format, head []byte) (chosen []Format) {
+func chooseFormats(formats []Format, head []byte) (chosen []Format) {
 	var maybe *Format
 	for i := range formats {
 		switch formats[i].Match(head) {

@@ -4,8 +4,8 @@ import "bytes"
 
 // What stands in a page or a mail as code is often indented by four blanks or a tab.
 
-// indent is how far a line is indented, blanks alone.
-func indent(l []byte) int {
+// indentWidth returns how many blanks and tabs a line begins with.
+func indentWidth(l []byte) int {
 	n := 0
 	for n < len(l) && (l[n] == ' ' || l[n] == '\t') {
 		n++
@@ -14,18 +14,19 @@ func indent(l []byte) int {
 }
 
 // asCode says whether a line is indented as code is.
-func asCode(l []byte) bool { return len(l) > 0 && (l[0] == '\t' || indent(l) >= 4) }
+func asCode(l []byte) bool { return len(l) > 0 && (l[0] == '\t' || indentWidth(l) >= 4) }
 
-// dedent takes off lines what all of them are indented by, nil if they are not as code is.
-func dedent(lines []Line) (out []Line) {
+// dedentLines takes the indentation that all lines share off them. It returns nil if they are not
+// indented as code is.
+func dedentLines(lines []Line) (out []Line) {
 	least := -1
 	for _, l := range lines {
 		switch {
 		case len(bytes.TrimSpace(l.Text)) == 0:
 		case !asCode(l.Text):
 			return nil
-		case least < 0 || indent(l.Text) < least:
-			least = indent(l.Text)
+		case least < 0 || indentWidth(l.Text) < least:
+			least = indentWidth(l.Text)
 		}
 	}
 	if least < 0 {
@@ -66,8 +67,8 @@ func indentedRuns(lines []Line) (runs [][]Line) {
 	return runs
 }
 
-// bared takes off lines what a log collector put before them, nil if there is nothing.
-func bared(text []byte, lines []Line) (out []Line) {
+// unwrapLines takes the envelope of a log collector off lines. It returns nil if they have none.
+func unwrapLines(text []byte, lines []Line) (out []Line) {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -77,12 +78,12 @@ func bared(text []byte, lines []Line) (out []Line) {
 	}
 	u := newUnwrapper(e, 0)
 	for _, l := range lines {
-		if l, whole := u.take(l); whole {
+		if l, whole := u.unwrapLine(l); whole {
 			l.Text = bytes.Clone(l.Text)
 			out = append(out, l)
 		}
 	}
-	u.rest(func(l Line) bool {
+	u.flushPending(func(l Line) bool {
 		l.Text = bytes.Clone(l.Text)
 		out = append(out, l)
 		return true

@@ -36,10 +36,10 @@ func (a *Artifact) Lines(f func(Line) bool) error {
 		}
 		return nil
 	}
-	if _, err := a.head(); err != nil {
+	if _, err := a.readHead(); err != nil {
 		return err
 	}
-	s, _, err := a.open(a.buffered())
+	s, _, err := a.openDecompressed(a.bufferSize())
 	if err != nil {
 		return err
 	}
@@ -53,14 +53,14 @@ func (a *Artifact) Lines(f func(Line) bool) error {
 		text, long, err := r.next()
 		if text == nil && err != nil {
 			if u != nil {
-				u.rest(f)
+				u.flushPending(f)
 			}
 			a.unended = a.unended || r.unended
-			return cut(err)
+			return wrapCut(err)
 		}
 		l, whole := Line{Text: text, Number: number, Long: long}, true
 		if u != nil {
-			l, whole = u.take(l)
+			l, whole = u.unwrapLine(l)
 		}
 		if whole && !f(l) {
 			return nil
@@ -68,12 +68,12 @@ func (a *Artifact) Lines(f func(Line) bool) error {
 	}
 }
 
-// cut says in one line that reading broke off; nil at a proper end.
-func cut(err error) error {
+// wrapCut wraps the error that ended reading in ErrCut; nil at a proper end.
+func wrapCut(err error) error {
 	if err == io.EOF {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", ErrCut, plain(err))
+	return fmt.Errorf("%w: %w", ErrCut, withoutPath(err))
 }
 
 // lineReader splits into lines, reassembling those longer than the buffer.

@@ -88,7 +88,7 @@ func isInner(l []byte) bool {
 // known: what such a line holds has its own time, or none is known.
 func loggerStamp(l []byte) int64 {
 	l = bytes.TrimLeft(l, "[ ")
-	if ns, _ := rfc3339(l); ns != 0 {
+	if ns, _ := parseRFC3339(l); ns != 0 {
 		return ns
 	}
 	const layout = "2006-01-02 15:04:05"
@@ -130,7 +130,7 @@ func jsonLog(l []byte) piece {
 			var s string
 			var n float64
 			if json.Unmarshal(raw, &s) == nil {
-				p.stamp, _ = rfc3339([]byte(s))
+				p.stamp, _ = parseRFC3339([]byte(s))
 			} else if json.Unmarshal(raw, &n) == nil && n > 3e7 && n < 1e10 {
 				p.stamp = int64(n * 1e9)
 			}

@@ -31,8 +31,8 @@ const (
 	mostMessageBytes = 64 << 20
 )
 
-// value finds the string behind a key, with its escapes; nil if there is none.
-func value(l []byte, key string) []byte {
+// findJSONString finds the string behind a key, with its escapes; nil if there is none.
+func findJSONString(l []byte, key string) []byte {
 	for from := 0; ; {
 		i := bytes.Index(l[from:], []byte(key))
 		if i < 0 {
@@ -54,19 +54,20 @@ func value(l []byte, key string) []byte {
 	}
 }
 
-// message takes the text out of an object, and when it was written.
-func message(l []byte) (text []byte, stamp int64, ok bool) {
+// parseMessage takes the text of the message out of a JSON object, and when it was written in ns
+// since the epoch, 0 unknown.
+func parseMessage(l []byte) (text []byte, stamp int64, ok bool) {
 	l = bytes.TrimSpace(l)
 	if len(l) < 2 || l[0] != '{' {
 		return nil, 0, false
 	}
 	for _, k := range messageKeys {
-		v := value(l, k)
+		v := findJSONString(l, k)
 		if v == nil {
 			continue
 		}
 		for _, t := range timeKeys {
-			if stamp, _ = rfc3339(value(l, t)); stamp != 0 {
+			if stamp, _ = parseRFC3339(findJSONString(l, t)); stamp != 0 {
 				break
 			}
 		}
@@ -90,7 +91,7 @@ func unpackMessages(each func(func(Line) bool) error) (out []Line, err error) {
 			return true
 		}
 		all++
-		text, stamp, ok := message(l.Text)
+		text, stamp, ok := parseMessage(l.Text)
 		if !ok {
 			return all < judged || packed*2 > all
 		}
@@ -113,7 +114,7 @@ func unpackMessages(each func(func(Line) bool) error) (out []Line, err error) {
 // isPacked says whether text may be such objects, by its first line.
 func isPacked(head []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimLeft(head, " \r\n\t"), newLine)
-	_, _, ok := message(first)
+	_, _, ok := parseMessage(first)
 	return ok
 }
 
@@ -124,10 +125,10 @@ func readPacked(ctx context.Context, formats []Format, a *Artifact, bundle *evid
 		return false, nil
 	}
 	p := &paste{name: a.Name}
-	text := p.text(lines)
+	text := p.joinLines(lines)
 	inner := &Artifact{Name: a.Name, Size: int64(len(text)), Modified: a.Modified, About: a.About, Series: a.Series, start: text[:min(len(text), HeadSize)],
 		lines: lines, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
-	chosen := choose(formats, inner.start)
+	chosen := chooseFormats(formats, inner.start)
 	if len(chosen) == 0 {
 		return false, nil
 	}

@@ -29,8 +29,9 @@ var kinds = []nearby{
 	{[]string{"CPU", "cpu", "Mem", "load average"}, "it mentions CPUs or memory, but is no output of vmstat, mpstat, iostat, sar or top", "vmstat -t 1 30 >vmstat.txt"},
 }
 
-// nearest says what a text looks like, and which command makes something that is read, "" of no text.
-func nearest(head []byte) string {
+// suggestCommand says what a text looks like and which command makes something that is read. It
+// returns "" for what is no text.
+func suggestCommand(head []byte) string {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return ""
 	}

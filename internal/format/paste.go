@@ -47,23 +47,23 @@ func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste 
 	if len(head) >= HeadSize || isBinary(head) || a.Size >= HeadSize || a.lines != nil || a.Series != "" || a.About != (evidence.Subject{}) {
 		return nil
 	}
-	if len(whole) > 0 && !framed(head) && !inBlocks(head) {
+	if len(whole) > 0 && !hasPasteMarks(head) && !inBlocks(head) {
 		return nil
 	}
 	p := &paste{name: a.Name}
-	if !p.read(a) {
+	if !p.readLines(a) {
 		return nil
 	}
-	p.split(formats)
-	found := p.formats()
+	p.splitSections(formats)
+	found := p.sectionFormats()
 	switch {
 	case len(found) == 0:
 		return nil
-	case !p.changed && !(p.fenced && slices.ContainsFunc(found, func(f Format) bool { return f.Whole })) && !slices.ContainsFunc(found, func(f Format) bool { return !contains(whole, f) }):
+	case !p.changed && !(p.fenced && slices.ContainsFunc(found, func(f Format) bool { return f.Whole })) && !slices.ContainsFunc(found, func(f Format) bool { return !hasFormat(whole, f) }):
 		return nil // the formats know what stands between
 	}
 	for _, f := range whole { // what is told all over the text, as lines of a log among words
-		if !contains(found, f) && !f.Whole && f.Match(p.text(p.lines)) == Sure && len(p.sections) < mostSections {
+		if !hasFormat(found, f) && !f.Whole && f.Match(p.joinLines(p.lines)) == Sure && len(p.sections) < mostSections {
 			p.sections = append(p.sections, section{p.lines, []Format{f}})
 		}
 	}
@@ -83,12 +83,13 @@ func isBinary(b []byte) bool {
 	return bytes.IndexFunc(b, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' && r != 0x1b }) >= 0
 }
 
-func contains(formats []Format, f Format) bool {
+func hasFormat(formats []Format, f Format) bool {
 	return slices.ContainsFunc(formats, func(x Format) bool { return x.Name == f.Name })
 }
 
-// framed says whether text has marks of a paste.
-func framed(head []byte) bool {
+// hasPasteMarks says whether text has the marks of a paste: fences, prompts, quotes, entities of
+// HTML or broken lines.
+func hasPasteMarks(head []byte) bool {
 	quoted, entities := 0, 0
 	broken := false
 	for l := range bytes.Lines(head) {
@@ -103,7 +104,7 @@ func framed(head []byte) bool {
 			return true
 		case l[0] == '>':
 			quoted++
-		case bytes.IndexByte(l, '&') >= 0 && entity(l):
+		case bytes.IndexByte(l, '&') >= 0 && hasEntity(l):
 			entities += countEntities(l)
 		case bytes.IndexByte(l, 0xc2) >= 0 && bytes.Contains(l, hardBlank):
 			entities++
@@ -115,8 +116,9 @@ func framed(head []byte) bool {
 	return false
 }
 
-// read takes the lines of an artifact and what is laid over them off; false if there are too many.
-func (p *paste) read(a *Artifact) bool {
+// readLines reads the lines of an artifact and takes off what was laid over them. It returns false
+// if there are too many lines or reading fails.
+func (p *paste) readLines(a *Artifact) bool {
 	text, fits := 0, true
 	err := a.Lines(func(l Line) bool {
 		text += len(l.Text)
@@ -131,8 +133,8 @@ func (p *paste) read(a *Artifact) bool {
 	if err != nil || !fits {
 		return false
 	}
-	p.broken()
-	p.returns()
+	p.splitHTMLBreaks()
+	p.stripReturnMarks()
 	entities, least := 0, 2
 	for i := range p.lines {
 		l := p.lines[i].Text
@@ -144,7 +146,7 @@ func (p *paste) read(a *Artifact) bool {
 	quoted := 0
 	for i := range p.lines {
 		l := &p.lines[i]
-		text := plainly(l.Text)
+		text := stripTerminalMarks(l.Text)
 		if entities >= least && !bytes.HasPrefix(text, []byte(`{"`)) { // within JSON they are values
 			text = []byte(html.UnescapeString(string(text)))
 			text = bytes.ReplaceAll(text, []byte("\u00a0"), []byte(" "))
@@ -162,20 +164,20 @@ func (p *paste) read(a *Artifact) bool {
 	for i := range p.lines {
 		if l := &p.lines[i]; quoted >= 2 && len(l.Text) > 0 && l.Text[0] == '>' {
 			p.quoted[i], p.changed = true, true
-			l.Text = unquoted(l.Text)
+			l.Text = stripQuoteMarks(l.Text)
 		}
 	}
-	p.unnumber()
-	p.unwrap()
+	p.stripLineNumbers()
+	p.joinBrokenLines()
 	return true
 }
 
-// split finds sections: what fences and prompts set apart, and within that, where no format claims
-// it, what blank lines do.
-func (p *paste) split(formats []Format) {
+// splitSections finds sections: first what fences and prompts set apart and, where no format
+// claims that, what blank lines set apart.
+func (p *paste) splitSections(formats []Format) {
 	from := 0
 	end := func(until int) {
-		p.section(formats, from, until)
+		p.claimSection(formats, from, until)
 		from = until
 	}
 	for i := range p.lines {
@@ -202,49 +204,49 @@ func (p *paste) split(formats []Format) {
 	end(len(p.lines))
 }
 
-// section claims lines, or the blocks among them, for formats.
-func (p *paste) section(formats []Format, from, until int) {
+// claimSection claims lines, or the blocks among them, for formats.
+func (p *paste) claimSection(formats []Format, from, until int) {
 	lines := trimBlank(p.lines[from:until])
 	if len(lines) == 0 || len(p.sections) == mostSections {
 		p.skipped += len(lines)
 		return
 	}
 	if p.claimAny(formats, lines) {
-		p.beside(formats, lines)
+		p.claimOtherBlocks(formats, lines)
 		return
 	}
 	if isPrompt(lines[0].Text) && p.claimAny(formats, trimBlank(lines[1:])) {
 		p.skipped++
 		return
 	}
-	if first, ok := p.headingBefore(from); ok && p.claimAny(formats, append([]Line{first}, lines...)) {
+	if first, ok := p.findHeading(from); ok && p.claimAny(formats, append([]Line{first}, lines...)) {
 		p.changed = true
 		return
 	}
 	if runs := indentedRuns(lines); len(runs) > 0 {
 		some := false
 		for _, r := range runs {
-			some = p.claim(formats, dedent(r)) || some
+			some = p.claimLines(formats, dedentLines(r)) || some
 		}
 		if some {
 			p.changed = true
 			return
 		}
 	}
-	blocks := p.blocks(lines)
+	blocks := p.splitBlocks(lines)
 	if len(blocks) < 2 {
-		p.ragged(formats, lines)
+		p.claimAmongProse(formats, lines)
 		return
 	}
 	for _, b := range blocks {
 		if len(p.sections) < mostSections && !p.claimAny(formats, b) {
-			p.ragged(formats, b)
+			p.claimAmongProse(formats, b)
 		}
 	}
 }
 
-// headingBefore is the heading above a block of code, without its mark: somebody may have made one of the first line of what the block holds.
-func (p *paste) headingBefore(from int) (l Line, ok bool) {
+// findHeading is the heading above a block of code, without its mark: somebody may have made one of the first line of what the block holds.
+func (p *paste) findHeading(from int) (l Line, ok bool) {
 	for i := from - 1; i >= 0 && i >= from-mostAbove; i-- {
 		text := bytes.TrimSpace(p.lines[i].Text)
 		switch {
@@ -263,10 +265,11 @@ func (p *paste) headingBefore(from int) (l Line, ok bool) {
 // mostAbove is how many lines a heading stands above what it is of, at most: blank ones and the fence lie between.
 const mostAbove = 4
 
-// beside claims blocks for formats that the lines as a whole do not show: what a log is told by may stand below the output of a tool.
-func (p *paste) beside(formats []Format, lines []Line) {
+// claimOtherBlocks claims blocks for formats that the lines as a whole do not show: what
+// identifies a log may stand below the output of a tool.
+func (p *paste) claimOtherBlocks(formats []Format, lines []Line) {
 	whole := p.sections[len(p.sections)-1].chosen
-	blocks := p.blocks(lines)
+	blocks := p.splitBlocks(lines)
 	if len(blocks) < 2 || len(blocks) > mostBeside || slices.ContainsFunc(whole, func(f Format) bool { return f.Whole }) {
 		return
 	}
@@ -275,10 +278,10 @@ func (p *paste) beside(formats []Format, lines []Line) {
 			return
 		}
 		p.asked++
-		text := p.text(b)
+		text := p.joinLines(b)
 		var more []Format
-		for _, f := range choose(formats, text) {
-			if !contains(whole, f) && f.Match(text) == Sure {
+		for _, f := range chooseFormats(formats, text) {
+			if !hasFormat(whole, f) && f.Match(text) == Sure {
 				more = append(more, f)
 			}
 		}
@@ -291,22 +294,23 @@ func (p *paste) beside(formats []Format, lines []Line) {
 // mostBeside is how many blocks lines have at most that are asked about once more.
 const mostBeside = 20
 
-// ragged claims a few lines among words that no blank line sets apart from them: words before them, words behind them, or both.
-func (p *paste) ragged(formats []Format, lines []Line) {
+// claimAmongProse claims lines that no blank line sets apart from the words before them or behind
+// them.
+func (p *paste) claimAmongProse(formats []Format, lines []Line) {
 	n := len(lines)
 	if n > mostRagged {
 		p.skipped += n
 		return
 	}
 	for off := 1; off <= min(wordsAround, n-2); off++ {
-		if isIndented := asCode(lines[off].Text); p.claim(formats, lines[off:]) || isIndented && p.claimAny(formats, lines[off:]) {
+		if isIndented := asCode(lines[off].Text); p.claimLines(formats, lines[off:]) || isIndented && p.claimAny(formats, lines[off:]) {
 			p.skipped += off
 			p.changed = true
 			return
 		}
 	}
 	for off := 1; off <= min(wordsAround, n-2); off++ {
-		if p.claim(formats, lines[:n-off]) {
+		if p.claimLines(formats, lines[:n-off]) {
 			p.skipped += off
 			p.changed = true
 			return
@@ -323,27 +327,27 @@ const (
 
 // claimAny claims lines as they are, without what they are indented by, or without what a log collector put before them.
 func (p *paste) claimAny(formats []Format, lines []Line) bool {
-	if p.claim(formats, lines) {
+	if p.claimLines(formats, lines) {
 		return true
 	}
-	if flat := dedent(lines); flat != nil && p.claim(formats, flat) {
+	if flat := dedentLines(lines); flat != nil && p.claimLines(formats, flat) {
 		p.changed = true
 		return true
 	}
-	text := p.text(lines)
-	if bare := bared(text, lines); bare != nil && p.claim(formats, bare) {
+	text := p.joinLines(lines)
+	if bare := unwrapLines(text, lines); bare != nil && p.claimLines(formats, bare) {
 		p.changed = true
 		return true
 	}
-	if flat := undiffed(lines); flat != nil && p.claim(formats, flat) {
+	if flat := stripDiffMarks(lines); flat != nil && p.claimLines(formats, flat) {
 		p.changed = true
 		return true
 	}
-	if flat := unprefixed(lines); flat != nil && p.claim(formats, flat) {
+	if flat := stripCommonPrefix(lines); flat != nil && p.claimLines(formats, flat) {
 		p.changed = true
 		return true
 	}
-	if flat := behindBar(lines); flat != nil && p.claim(formats, flat) {
+	if flat := stripProcessNames(lines); flat != nil && p.claimLines(formats, flat) {
 		p.changed = true
 		return true
 	}
@@ -356,7 +360,7 @@ func (p *paste) claimAny(formats []Format, lines []Line) bool {
 			}
 			return nil
 		})
-		if inner != nil && p.claim(formats, inner) {
+		if inner != nil && p.claimLines(formats, inner) {
 			p.changed = true
 			return true
 		}
@@ -364,15 +368,15 @@ func (p *paste) claimAny(formats []Format, lines []Line) bool {
 	return false
 }
 
-// claim asks which formats are sure of lines.
-func (p *paste) claim(formats []Format, lines []Line) bool {
+// claimLines makes a section of lines if some format is sure of them.
+func (p *paste) claimLines(formats []Format, lines []Line) bool {
 	if len(lines) == 0 || p.asked == mostAsked {
 		return false
 	}
 	p.asked++
-	text := p.text(lines)
+	text := p.joinLines(lines)
 	var sure []Format
-	for _, f := range choose(formats, text) {
+	for _, f := range chooseFormats(formats, text) {
 		if f.Match(text) == Sure {
 			sure = append(sure, f)
 		}
@@ -384,8 +388,8 @@ func (p *paste) claim(formats []Format, lines []Line) bool {
 	return true
 }
 
-// blocks are what blank lines set apart.
-func (p *paste) blocks(lines []Line) (blocks [][]Line) {
+// splitBlocks splits lines where they are blank.
+func (p *paste) splitBlocks(lines []Line) (blocks [][]Line) {
 	from := 0
 	for i := range lines {
 		if len(bytes.TrimSpace(lines[i].Text)) == 0 {
@@ -412,8 +416,8 @@ func trimBlank(lines []Line) []Line {
 	return lines
 }
 
-// text is lines as an artifact holds them.
-func (p *paste) text(lines []Line) []byte {
+// joinLines returns lines as an artifact holds them, each with its end.
+func (p *paste) joinLines(lines []Line) []byte {
 	n := 0
 	for _, l := range lines {
 		n += len(l.Text) + 1
@@ -425,11 +429,11 @@ func (p *paste) text(lines []Line) []byte {
 	return out
 }
 
-// formats are those of all sections, in the order of their first one.
-func (p *paste) formats() (all []Format) {
+// sectionFormats returns the formats of all sections, in the order of their first one.
+func (p *paste) sectionFormats() (all []Format) {
 	for _, s := range p.sections {
 		for _, f := range s.chosen {
-			if !contains(all, f) {
+			if !hasFormat(all, f) {
 				all = append(all, f)
 			}
 		}
@@ -444,7 +448,7 @@ func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bund
 	told := false
 	artifact := evidence.ArtifactID(-1)
 	read := func(f Format, id evidence.ArtifactID, lines []Line) {
-		part := p.part(a, lines)
+		part := p.newPart(a, lines)
 		bundle.Artifacts[id].Formats = append(bundle.Artifacts[id].Formats, f.Name)
 		b := bundle.Builder(id, f.Name)
 		b.Moments = f.Moments
@@ -465,11 +469,11 @@ func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bund
 		return bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: append(a.Envelopes(), "paste"), Bytes: a.Size, Modified: a.Modified, About: a.About, Series: a.Series})
 	}
 	good := 0
-	for _, f := range p.formats() {
+	for _, f := range p.sectionFormats() {
 		var together []Line
 		for _, s := range p.sections {
 			switch {
-			case !contains(s.chosen, f):
+			case !hasFormat(s.chosen, f):
 			case f.Whole && !f.Joins:
 				before := len(errs)
 				read(f, add(), s.lines)
@@ -500,9 +504,9 @@ func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bund
 	return errs[0]
 }
 
-// part is some lines as an artifact of their own. Each keeps its number.
-func (p *paste) part(a *Artifact, lines []Line) *Artifact {
-	text := p.text(lines)
+// newPart makes an artifact of some lines. Each keeps its number.
+func (p *paste) newPart(a *Artifact, lines []Line) *Artifact {
+	text := p.joinLines(lines)
 	return &Artifact{Name: a.Name, Size: int64(len(text)), Modified: a.Modified, About: a.About, Series: a.Series, lines: lines, start: text,
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }

@@ -8,8 +8,8 @@ import (
 // hardBlank is the blank of a page that lines are not broken at, which stands for any other in what is copied from one.
 var hardBlank = []byte("\u00a0")
 
-// entity says whether a line has an entity of HTML that stands for a sign of a dump.
-func entity(l []byte) bool {
+// hasEntity says whether a line has an entity of HTML for a character that dumps use.
+func hasEntity(l []byte) bool {
 	for _, e := range []string{"&lt;", "&gt;", "&quot;", "&#39;", "&#34;", "&nbsp;", "&#x27;"} {
 		if bytes.Contains(l, []byte(e)) {
 			return true
@@ -93,9 +93,9 @@ func isPrompt(l []byte) bool {
 	return ok && len(name) > 0 && len(host) > 0 && bytes.IndexByte(bytes.TrimLeft(name, "["), ' ') < 0 && len(name) <= 40 && bytes.IndexByte(host, '"') < 0
 }
 
-// plainly takes what terminals and word processors put into a line out of it: colours, blanks of other
-// kinds, quotes that lean.
-func plainly(l []byte) []byte {
+// stripTerminalMarks takes out of a line what terminals and word processors put into it: colours,
+// unusual blanks, typographic quotes and boxes.
+func stripTerminalMarks(l []byte) []byte {
 	plain := true
 	for _, c := range l {
 		if c == 0x1b || c >= 0x80 {
@@ -119,7 +119,7 @@ func plainly(l []byte) []byte {
 		}
 		i = j
 	}
-	return stripBox(leaning.replace(out))
+	return stripBox(leaning.replaceBytes(out))
 }
 
 // stripBox takes off what a terminal program draws at the sides of a window: "│ text      │".
@@ -137,12 +137,12 @@ var boxSide = []byte("│")
 
 type replacer struct{ *strings.Replacer }
 
-func (r replacer) replace(b []byte) []byte { return []byte(r.Replace(string(b))) }
+func (r replacer) replaceBytes(b []byte) []byte { return []byte(r.Replace(string(b))) }
 
 var leaning = replacer{strings.NewReplacer("\u00a0", " ", "\u200b", "", "\ufeff", "", "\u201c", `"`, "\u201d", `"`, "\u2028", "")}
 
-// unquoted takes the marks of quoted mail off a line.
-func unquoted(l []byte) []byte {
+// stripQuoteMarks takes the marks of quoted mail off a line.
+func stripQuoteMarks(l []byte) []byte {
 	for len(l) > 0 && l[0] == '>' {
 		l = l[1:]
 		if len(l) > 0 && l[0] == ' ' {
@@ -152,8 +152,8 @@ func unquoted(l []byte) []byte {
 	return l
 }
 
-// unnumber takes the numbers of lines off that editors and cat -n put before them: 1, 2, 3 and so on.
-func (p *paste) unnumber() {
+// stripLineNumbers takes off the numbers 1, 2, 3 … that editors and cat -n put before lines.
+func (p *paste) stripLineNumbers() {
 	last, n := int64(0), 0
 	for _, l := range p.lines {
 		if at, v := lineNumber(l.Text); at > 0 {

@@ -15,10 +15,10 @@ type pieces struct {
 	unended bool // the last line had no end
 }
 
-// pieces calls f, which takes the next piece, until f returns false or the artifact ends. It returns what
-// [Artifact.Lines] does.
-func (a *Artifact) pieces(f func(*pieces) bool) error {
-	s, _, err := a.open(a.buffered())
+// eachPiece calls f, which takes the next piece, until f returns false or the artifact ends. It
+// returns what [Artifact.Lines] does.
+func (a *Artifact) eachPiece(f func(*pieces) bool) error {
+	s, _, err := a.openDecompressed(a.bufferSize())
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (a *Artifact) pieces(f func(*pieces) bool) error {
 		}
 	}
 	a.unended = a.unended || p.unended
-	return cut(p.err)
+	return wrapCut(p.err)
 }
 
 // next reads a piece into text, about as much as that has room for, and says which number its first line has. Of a
@@ -53,7 +53,7 @@ func (p *pieces) next(text []byte) (piece []byte, first int64, long bool) {
 			return p.upTo(text, bytes.LastIndexByte(text, '\n')+1, n), first, false
 		case n == 0 && len(text) > MaxLine:
 			p.number++
-			return text[:MaxLine], first, p.pass(text[MaxLine:])
+			return text[:MaxLine], first, p.skipRestOfLine(text[MaxLine:])
 		case p.err != nil:
 			p.unended = len(text) > 0 && text[len(text)-1] != '\n'
 			return text, first, false
@@ -89,8 +89,8 @@ func (p *pieces) fill(text []byte) []byte {
 // mostEmpty is how often in a row a reader may give nothing.
 const mostEmpty = 100
 
-// pass reads the rest of a line, and says whether there was any.
-func (p *pieces) pass(more []byte) (some bool) {
+// skipRestOfLine reads the rest of a line, and says whether there was any.
+func (p *pieces) skipRestOfLine(more []byte) (some bool) {
 	for {
 		some = some || len(bytes.TrimRight(more, "\r\n")) > 0
 		if bytes.HasSuffix(more, newLine) {

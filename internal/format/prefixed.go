@@ -7,8 +7,9 @@ import "bytes"
 // breaks are what ends a line in HTML.
 var breaks = [][]byte{[]byte("<br />"), []byte("<br/>"), []byte("<br>"), []byte("<BR>")}
 
-// broken takes lines apart that a page of HTML broke by its own marks, and puts dashes back that a tracker made bullets of.
-func (p *paste) broken() {
+// splitHTMLBreaks splits lines at the line breaks of HTML, and restores the dashes that an issue
+// tracker turned into bullets.
+func (p *paste) splitHTMLBreaks() {
 	n := 0
 	for _, l := range p.lines {
 		for _, b := range breaks {
@@ -29,7 +30,7 @@ func (p *paste) broken() {
 				break
 			}
 			x := l
-			x.Text = undotted(bytes.TrimRight(part, " "))
+			x.Text = restoreDash(bytes.TrimRight(part, " "))
 			out = append(out, x)
 		}
 	}
@@ -39,8 +40,8 @@ func (p *paste) broken() {
 // ofMonitor are words of a thread dump behind a dash.
 var ofMonitor = [][]byte{[]byte("waiting on "), []byte("waiting to lock "), []byte("locked "), []byte("parking to wait "), []byte("eliminated ")}
 
-// undotted writes "* locked <0x…>" as jstack does.
-func undotted(l []byte) []byte {
+// restoreDash writes "* locked <0x…>" as jstack does: "- locked <0x…>".
+func restoreDash(l []byte) []byte {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(l, " "), []byte("* "))
 	if !ok {
 		return l
@@ -53,8 +54,9 @@ func undotted(l []byte) []byte {
 	return l
 }
 
-// returns takes off what syslog daemons and terminals write for the end of lines of Windows: "#015", "^M".
-func (p *paste) returns() {
+// stripReturnMarks takes off "#015" and "^M", which syslog daemons and terminals write for the
+// carriage return of Windows.
+func (p *paste) stripReturnMarks() {
 	for _, mark := range [][]byte{[]byte("#015"), []byte("^M")} {
 		n := 0
 		for _, l := range p.lines {
@@ -72,8 +74,9 @@ func (p *paste) returns() {
 	}
 }
 
-// undiffed takes the marks of a patch off lines that were all added, or all taken away; nil if they were not.
-func undiffed(lines []Line) (out []Line) {
+// stripDiffMarks takes the marks of a patch off lines that were all added or all removed. It
+// returns nil if they were not.
+func stripDiffMarks(lines []Line) (out []Line) {
 	var mark byte
 	n := 0
 	for _, l := range lines {
@@ -107,9 +110,9 @@ const (
 	leastPrefix = 8
 )
 
-// unprefixed takes off lines what all of them begin with but for its figures, as where a logger puts its time and the name of a program before
-// each; nil if there is nothing, or no time in it.
-func unprefixed(lines []Line) (out []Line) {
+// stripCommonPrefix takes off the beginning that all lines share but for its digits, such as the
+// time and the program's name of a logger. It returns nil if there is none, or no time in it.
+func stripCommonPrefix(lines []Line) (out []Line) {
 	var shape []byte
 	n, same := 0, true
 	for _, l := range lines {
@@ -122,7 +125,7 @@ func unprefixed(lines []Line) (out []Line) {
 			continue
 		}
 		same = same && bytes.Equal(shape, s)
-		if shape = shape[:common(shape, s)]; len(shape) < leastPrefix {
+		if shape = shape[:commonShapeLength(shape, s)]; len(shape) < leastPrefix {
 			return nil
 		}
 	}
@@ -161,8 +164,9 @@ func shapeOf(l []byte) (s []byte) {
 	return s
 }
 
-// common is how long two shapes are the same, up to the end of a word.
-func common(a, b []byte) int {
+// commonShapeLength returns how long the common beginning of two shapes is, up to the end of a
+// word.
+func commonShapeLength(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -203,18 +207,18 @@ const (
 	mostNames = 8
 )
 
-// behindBar takes off lines the name of the process that wrote them, which a program that runs several puts before each with a bar behind it; nil if
+// stripProcessNames takes off lines the name of the process that wrote them, which a program that runs several puts before each with a bar behind it; nil if
 // not all have one. Words of a table stand before bars, too, but are not the same few in all of its lines.
 //
 //	12:00:01 web.1  | text                         foreman, goreman, honcho
 //	jvm 1    | text                                Java Service Wrapper: its console
 //	INFO   | jvm 1    | 2018/03/02 12:00:01 | text its file
 //	node#17|text                                   a shell for several hosts
-func behindBar(lines []Line) (out []Line) {
+func stripProcessNames(lines []Line) (out []Line) {
 	names := map[string]bool{}
 	n := 0
 	for _, l := range lines {
-		at := barredLength(l.Text)
+		at := processNameLength(l.Text)
 		if at == 0 {
 			if len(bytes.TrimSpace(l.Text)) == 0 {
 				out = append(out, l)
@@ -235,14 +239,14 @@ func behindBar(lines []Line) (out []Line) {
 	return out
 }
 
-// barredLength is how long the name before a line is, with its bar and the blank behind that; 0 if there is none.
-func barredLength(l []byte) int {
-	bar := namedUntil(l)
+// processNameLength is how long the name before a line is, with its bar and the blank behind that; 0 if there is none.
+func processNameLength(l []byte) int {
+	bar := findBar(l)
 	if bar < 0 {
 		return 0
 	}
 	if wrapperLevels[string(bytes.TrimSpace(l[:bar]))] { // the wrapper's file has the process and the time behind it
-		name := namedUntil(l[bar+1:])
+		name := findBar(l[bar+1:])
 		if name < 0 {
 			return 0
 		}
@@ -266,8 +270,8 @@ const (
 // wrapperLevels are what the file of the Java Service Wrapper begins a line with.
 var wrapperLevels = map[string]bool{"INFO": true, "STATUS": true, "WARN": true, "ERROR": true, "DEBUG": true, "FATAL": true, "NOTICE": true}
 
-// namedUntil is where the bar behind a name stands, -1 if there is none.
-func namedUntil(l []byte) int {
+// findBar is where the bar behind a name stands, -1 if there is none.
+func findBar(l []byte) int {
 	bar := bytes.IndexByte(l[:min(len(l), mostNamed)], '|')
 	if bar <= 0 || len(bytes.TrimSpace(l[:bar])) == 0 {
 		return -1

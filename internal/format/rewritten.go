@@ -14,7 +14,7 @@ func Rewritten(a *Artifact, lines []Line) *Artifact {
 	if lines == nil {
 		lines = []Line{}
 	}
-	return p.part(a, lines)
+	return p.newPart(a, lines)
 }
 
 // EndReading answers for a format that has read all lines of an artifact, or as many as there were until err. It is the error that the format

@@ -12,7 +12,7 @@ import (
 // A seen is used again for other lines; what it keeps of a line's text is good until take returns.
 func Spread[T any](a *Artifact, worker func() (look func(Line, *T)), take func(Line, *T) bool) error {
 	if workers := runtime.GOMAXPROCS(0); workers > 1 {
-		return spread(a, workers, worker, take)
+		return spreadLines(a, workers, worker, take)
 	}
 	look, seen := worker(), new(T)
 	return a.Lines(func(l Line) bool {
@@ -38,7 +38,7 @@ type batch[T any] struct {
 	done  chan any // what a worker panicked with, nil
 }
 
-func (b *batch[T]) add(l Line) bool {
+func (b *batch[T]) addLine(l Line) bool {
 	if len(b.lines) > 0 && (len(b.lines) == batchLines || len(b.text)+len(l.Text)+len(l.From) > cap(b.text)) {
 		return false
 	}
@@ -55,8 +55,8 @@ func (b *batch[T]) add(l Line) bool {
 	return true
 }
 
-// split makes lines of text.
-func (b *batch[T]) split() {
+// splitLines splits the text into lines.
+func (b *batch[T]) splitLines() {
 	for rest, number := b.text, b.first; len(rest) > 0; number++ {
 		end := bytes.IndexByte(rest, '\n') + 1
 		if end == 0 {
@@ -67,10 +67,10 @@ func (b *batch[T]) split() {
 	}
 }
 
-func (b *batch[T]) look(look func(Line, *T)) {
+func (b *batch[T]) examineLines(look func(Line, *T)) {
 	defer func() { b.done <- recover() }()
 	if b.first > 0 {
-		b.split()
+		b.splitLines()
 	}
 	if n := len(b.lines); n > len(b.seen) {
 		b.seen = append(b.seen, make([]T, n-len(b.seen))...)
@@ -80,9 +80,10 @@ func (b *batch[T]) look(look func(Line, *T)) {
 	}
 }
 
-// spread is a pipe: one goroutine reads, workers split into lines and look at these, the caller takes them in order. Lines in
-// an envelope are split by who reads: one may go on in others.
-func spread[T any](a *Artifact, workers int, worker func() func(Line, *T), take func(Line, *T) bool) error {
+// spreadLines reads an artifact in parallel: one goroutine reads, workers split text into lines
+// and examine them, and the caller takes them in order. The reading goroutine itself splits lines
+// in an envelope, since one may go on in others.
+func spreadLines[T any](a *Artifact, workers int, worker func() func(Line, *T), take func(Line, *T) bool) error {
 	var ended error // of the one that splits, once order is closed
 	ahead := 2 * workers
 	order, work := make(chan *batch[T], ahead), make(chan *batch[T], ahead)
@@ -117,8 +118,8 @@ func spread[T any](a *Artifact, workers int, worker func() func(Line, *T), take 
 				return false
 			}
 		}
-		if _, ended = a.head(); ended == nil && a.envelope == nil && a.lines == nil {
-			ended = a.pieces(func(p *pieces) bool {
+		if _, ended = a.readHead(); ended == nil && a.envelope == nil && a.lines == nil {
+			ended = a.eachPiece(func(p *pieces) bool {
 				b := fresh()
 				b.text, b.first, b.long = p.next(b.text)
 				return len(b.text) == 0 || send(b)
@@ -127,14 +128,14 @@ func spread[T any](a *Artifact, workers int, worker func() func(Line, *T), take 
 		}
 		b := fresh()
 		ended = a.Lines(func(l Line) bool {
-			if b.add(l) {
+			if b.addLine(l) {
 				return true
 			}
 			if !send(b) {
 				return false
 			}
 			b = fresh()
-			return b.add(l)
+			return b.addLine(l)
 		})
 		if len(b.lines) > 0 {
 			send(b)
@@ -147,7 +148,7 @@ func spread[T any](a *Artifact, workers int, worker func() func(Line, *T), take 
 				if look == nil {
 					look = worker()
 				}
-				b.look(look)
+				b.examineLines(look)
 			}
 		})
 	}

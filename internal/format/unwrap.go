@@ -34,9 +34,9 @@ func newUnwrapper(e *envelope, newest int64) *unwrapper {
 	return u
 }
 
-// take unwraps a line; false if the line goes on in another one. l.Text is
+// unwrapLine unwraps a line. It returns false if the line goes on in another one. The text is
 // valid until the next call.
-func (u *unwrapper) take(l Line) (Line, bool) {
+func (u *unwrapper) unwrapLine(l Line) (Line, bool) {
 	p := u.envelope.line(u, l.Text)
 	j := &u.pending[p.stream]
 	l.Text, l.Stamp, l.From = p.text, p.stamp, p.from
@@ -52,42 +52,42 @@ func (u *unwrapper) take(l Line) (Line, bool) {
 	if p.partial {
 		return Line{}, false
 	}
-	return j.close(), true
+	return j.finishLine(), true
 }
 
-// rest yields lines whose last piece never came.
-func (u *unwrapper) rest(f func(Line) bool) {
+// flushPending yields the lines whose last piece never came.
+func (u *unwrapper) flushPending(f func(Line) bool) {
 	for i := range u.pending {
-		if j := &u.pending[i]; j.open && !f(j.close()) {
+		if j := &u.pending[i]; j.open && !f(j.finishLine()) {
 			return
 		}
 	}
 }
 
-func (j *joined) close() Line {
+func (j *joined) finishLine() Line {
 	j.open = false
 	return Line{Text: j.text, Stamp: j.stamp, Number: j.number, Long: j.long}
 }
 
-// strip takes the envelopes off a whole head.
-func (u *unwrapper) strip(head []byte) []byte {
+// unwrapHead takes the envelopes off the lines of a whole head.
+func (u *unwrapper) unwrapHead(head []byte) []byte {
 	var out []byte
 	add := func(l Line) bool {
 		out = append(append(out, l.Text...), '\n')
 		return true
 	}
 	for l := range bytes.Lines(head) {
-		if l, whole := u.take(Line{Text: bytes.TrimRight(l, "\r\n")}); whole {
+		if l, whole := u.unwrapLine(Line{Text: bytes.TrimRight(l, "\r\n")}); whole {
 			add(l)
 		}
 	}
-	u.rest(add)
+	u.flushPending(add)
 	return out
 }
 
-// unquote decodes the inside of a JSON string. The result is valid until the
+// unquoteJSON decodes the inside of a JSON string. The result is valid until the
 // next call.
-func (u *unwrapper) unquote(s []byte) ([]byte, bool) {
+func (u *unwrapper) unquoteJSON(s []byte) ([]byte, bool) {
 	if bytes.IndexByte(s, '\\') < 0 {
 		return s, true
 	}
@@ -125,17 +125,17 @@ func (u *unwrapper) unquote(s []byte) ([]byte, bool) {
 	return out, true
 }
 
-// rfc3339 reads the time at the beginning of s, with a zone of Z, +hh:mm or
+// parseRFC3339 reads the time at the beginning of s, with a zone of Z, +hh:mm or
 // +hhmm, and returns it in ns since the epoch and how long it was; 0, 0 if there
 // is none, or none between 1971 and 2199.
-func rfc3339(s []byte) (ns int64, n int) {
+func parseRFC3339(s []byte) (ns int64, n int) {
 	const shape = "0000-00-00T00:00:00"
 	if len(s) <= len(shape) || s[4] != '-' || s[7] != '-' || s[10] != 'T' || s[13] != ':' || s[16] != ':' {
 		return 0, 0
 	}
-	year := number(s[0:4])
-	month, day := number(s[5:7]), number(s[8:10])
-	hour, minute, second := number(s[11:13]), number(s[14:16]), number(s[17:19])
+	year := parseUint(s[0:4])
+	month, day := parseUint(s[5:7]), parseUint(s[8:10])
+	hour, minute, second := parseUint(s[11:13]), parseUint(s[14:16]), parseUint(s[17:19])
 	if year < 1971 || year > 2199 || month < 1 || month > 12 || day < 1 || day > 31 ||
 		hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 {
 		return 0, 0
@@ -153,7 +153,7 @@ func rfc3339(s []byte) (ns int64, n int) {
 	if m == 0 {
 		return 0, 0
 	}
-	sec := days(year, month, day)*86400 + hour*3600 + minute*60 + second - zone
+	sec := daysSinceEpoch(year, month, day)*86400 + hour*3600 + minute*60 + second - zone
 	return sec*1e9 + fraction, n + m
 }
 
@@ -170,7 +170,7 @@ func zoneSeconds(s []byte) (seconds int64, n int) {
 			}
 			n, m = 6, s[4:6]
 		}
-		hours, minutes := number(s[1:3]), number(m)
+		hours, minutes := parseUint(s[1:3]), parseUint(m)
 		if hours < 0 || hours > 15 || minutes < 0 || minutes > 59 {
 			return 0, 0
 		}
@@ -183,8 +183,8 @@ func zoneSeconds(s []byte) (seconds int64, n int) {
 	return 0, 0
 }
 
-// number reads digits, -1 if there is anything else.
-func number(s []byte) (v int64) {
+// parseUint reads digits, -1 if there is anything else.
+func parseUint(s []byte) (v int64) {
 	for _, c := range s {
 		if c < '0' || c > '9' {
 			return -1
@@ -194,9 +194,9 @@ func number(s []byte) (v int64) {
 	return v
 }
 
-// days counts from 1970-01-01 in the Gregorian calendar: years are taken to
-// begin in March, so that the leap day is their last.
-func days(year, month, day int64) int64 {
+// daysSinceEpoch counts days from 1970-01-01 in the Gregorian calendar. It takes years to begin in
+// March, so that the leap day is their last.
+func daysSinceEpoch(year, month, day int64) int64 {
 	if month <= 2 {
 		year--
 		month += 12

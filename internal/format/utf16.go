@@ -43,13 +43,13 @@ func (r *utf16Reader) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	for len(r.text) == 0 {
-		c, err := r.char()
+		c, err := r.readChar()
 		if err != nil {
 			return 0, err
 		}
 		r.text = utf8.AppendRune(r.text, c)
 		for len(r.text) < len(p) && r.in.Buffered() >= 4 {
-			if c, err = r.char(); err != nil {
+			if c, err = r.readChar(); err != nil {
 				break
 			}
 			r.text = utf8.AppendRune(r.text, c)
@@ -60,13 +60,13 @@ func (r *utf16Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// char reads a character, which is a unit or a pair of them.
-func (r *utf16Reader) char() (rune, error) {
-	c, err := r.unit()
+// readChar reads a character, which is a unit or a pair of them.
+func (r *utf16Reader) readChar() (rune, error) {
+	c, err := r.readUnit()
 	if err != nil || !utf16.IsSurrogate(c) {
 		return c, err
 	}
-	second, err := r.unit()
+	second, err := r.readUnit()
 	if err != nil {
 		return utf8.RuneError, nil //nolint:nilerr // half a pair at the end is a character, and the next one meets the end again
 	}
@@ -77,7 +77,7 @@ func (r *utf16Reader) char() (rune, error) {
 	return utf8.RuneError, nil
 }
 
-func (r *utf16Reader) unit() (rune, error) {
+func (r *utf16Reader) readUnit() (rune, error) {
 	if c := r.after; c >= 0 {
 		r.after = -1
 		return c, nil

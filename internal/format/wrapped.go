@@ -47,8 +47,8 @@ func goesOn(l []byte) bool {
 	return len(l) > 0 && len(l) <= longestBroken && l[0] != '[' && l[0] != '#' && l[0] != '>' && !isFence(l) && !isPrompt(l)
 }
 
-// unwrap joins lines that were broken.
-func (p *paste) unwrap() {
+// joinBrokenLines joins lines that were broken.
+func (p *paste) joinBrokenLines() {
 	out := p.lines[:0]
 	parts := 0
 	for _, l := range p.lines {

@@ -67,8 +67,7 @@ type Form struct {
 // there is none.
 type Sides func(w io.Writer, c *compare.Comparison, before, after *diagnose.Diagnosis) error
 
-// Repeat returns the form with the commands that make the report again, where it
-// says so.
+// Repeat returns the form with the commands that make the report again, if the form shows them.
 func (f Form) Repeat(commands ...string) Form {
 	if f.repeated == nil {
 		return f
@@ -92,10 +91,10 @@ type Look struct {
 	Verbose bool   // all there is
 }
 
-// Choose returns the form of a name or, without one, the form that the name of
-// the output file asks for. How it looks matters to text only.
+// Choose returns the form of a name or, without one, the form that the name of the output file
+// asks for. Look matters to text only.
 func Choose(name, file string, look Look) (Form, error) {
-	f, err := choose(name, file)
+	f, err := chooseForm(name, file)
 	if f.Name == "text" {
 		f = textForm(look)
 	}
@@ -104,18 +103,18 @@ func Choose(name, file string, look Look) (Form, error) {
 
 func textForm(l Look) Form {
 	return Form{Name: "text", Extensions: []string{"", ".txt", ".log"},
-		Report:    func(w io.Writer, d *diagnose.Diagnosis) error { return l.at(w).Report(w, d) },
-		Inspect:   func(w io.Writer, b *evidence.Bundle) error { return l.at(w).Inspect(w, inspect.Of(b)) },
-		Compare:   func(w io.Writer, c *compare.Comparison) error { return l.at(w).Compare(w, c) },
-		Predict:   func(w io.Writer, a *model.Answer) error { return l.at(w).Predict(w, a) },
-		Try:       func(w io.Writer, r *experiment.Result) error { return l.at(w).Try(w, r) },
-		Host:      func(w io.Writer, r *host.Report) error { return l.at(w).Host(w, r) },
-		Calibrate: func(w io.Writer, r *calibrate.Result) error { return l.at(w).Calibrate(w, r) },
-		Fleet:     func(w io.Writer, r *fleet.Report) error { return l.at(w).Fleet(w, r) },
+		Report:    func(w io.Writer, d *diagnose.Diagnosis) error { return l.textOptions(w).Report(w, d) },
+		Inspect:   func(w io.Writer, b *evidence.Bundle) error { return l.textOptions(w).Inspect(w, inspect.Of(b)) },
+		Compare:   func(w io.Writer, c *compare.Comparison) error { return l.textOptions(w).Compare(w, c) },
+		Predict:   func(w io.Writer, a *model.Answer) error { return l.textOptions(w).Predict(w, a) },
+		Try:       func(w io.Writer, r *experiment.Result) error { return l.textOptions(w).Try(w, r) },
+		Host:      func(w io.Writer, r *host.Report) error { return l.textOptions(w).Host(w, r) },
+		Calibrate: func(w io.Writer, r *calibrate.Result) error { return l.textOptions(w).Calibrate(w, r) },
+		Fleet:     func(w io.Writer, r *fleet.Report) error { return l.textOptions(w).Fleet(w, r) },
 	}
 }
 
-func (l Look) at(w io.Writer) text.Options {
+func (l Look) textOptions(w io.Writer) text.Options {
 	o := text.For(w)
 	if l.Color == "always" || l.Color == "never" {
 		o.Color = l.Color == "always"
@@ -124,7 +123,7 @@ func (l Look) at(w io.Writer) text.Options {
 	return o
 }
 
-// FormOf is the form that the name of a file is of, "" none.
+// FormOf returns the form that the name of a file asks for, "" if it asks for none.
 func FormOf(file string) string {
 	extension := strings.ToLower(filepath.Ext(file))
 	for _, f := range Forms {
@@ -135,7 +134,7 @@ func FormOf(file string) string {
 	return ""
 }
 
-func choose(name, file string) (Form, error) {
+func chooseForm(name, file string) (Form, error) {
 	extension := strings.ToLower(filepath.Ext(file))
 	for _, f := range Forms {
 		if name == f.Name {

@@ -33,8 +33,8 @@ func (s Sources) Add(from fs.FS, below string, suffixes ...string) error {
 	})
 }
 
-// fingerprint tells what was built of these sources from what was built of others.
-func (s Sources) fingerprint(toolchain string) string {
+// fingerprintFor returns a name that differs for other sources or another toolchain.
+func (s Sources) fingerprintFor(toolchain string) string {
 	h := sha256.New()
 	names := make([]string, 0, len(s))
 	for name := range s {
@@ -62,14 +62,14 @@ func (s Sources) layOut(dir string) error {
 	return nil
 }
 
-// cached is the folder for what is built of sources with a toolchain.
-func (s Sources) cached(name, toolchain string) (string, error) {
-	dir := filepath.Join(cache(), "labs", name+"-"+s.fingerprint(toolchain))
+// cacheFolder returns the folder for what is built of sources with a toolchain.
+func (s Sources) cacheFolder(name, toolchain string) (string, error) {
+	dir := filepath.Join(toolCacheDir(), "labs", name+"-"+s.fingerprintFor(toolchain))
 	return dir, os.MkdirAll(filepath.Dir(dir), 0o755)
 }
 
-// cache is the tool's own part of the user's cache directory.
-func cache() string {
+// toolCacheDir returns the tool's own part of the user's cache directory.
+func toolCacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		dir = os.TempDir()

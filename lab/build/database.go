@@ -11,7 +11,7 @@ import (
 // FindPostgres returns a postgres, PostgreSQL's server: $POSTGRES, the first on PATH, or one
 // that dev/tools/postgres.sh fetched. With fetch it fetches one where there is none.
 func FindPostgres(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "postgres.sh", fetch, say)
+	return runScript(ctx, "postgres.sh", fetch, say)
 }
 
 // PostgresTools is the folder of initdb and psql that go with a postgres, and the variables
@@ -37,7 +37,7 @@ func PostgresTools(server string) (bin string, env []string, err error) {
 // FindMariaDB returns a mariadbd: $MARIADB, the first on PATH, or one that
 // dev/tools/mariadb.sh fetched. With fetch it fetches one where there is none.
 func FindMariaDB(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "mariadb.sh", fetch, say)
+	return runScript(ctx, "mariadb.sh", fetch, say)
 }
 
 // MariaDBTables is the folder with the tables of the system and the messages that go with a mariadbd.
@@ -51,13 +51,13 @@ func MariaDBTables(server string) string {
 // FindNodeWeb returns a folder whose node_modules hold Express, Fastify, pg and ioredis: $NODE_WEB, or one that
 // dev/tools/node-web.sh fetched. With fetch it fetches them where there are none.
 func FindNodeWeb(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "node-web.sh", fetch, say)
+	return runScript(ctx, "node-web.sh", fetch, say)
 }
 
 // FindPythonWeb returns a Python with Flask, Django, FastAPI, aiohttp and what serves them: $PYTHON_WEB, or one
 // that dev/tools/python-web.sh made. With fetch it makes one where there is none.
 func FindPythonWeb(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "python-web.sh", fetch, say)
+	return runScript(ctx, "python-web.sh", fetch, say)
 }
 
 // Node is the environment in which node finds the packages of a folder.

@@ -16,14 +16,14 @@ import (
 // tool is run in, else into the user's cache directory. With fetch it fetches one
 // where there is none.
 func FindDotnet(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "dotnet.sh", fetch, say)
+	return runScript(ctx, "dotnet.sh", fetch, say)
 }
 
 // FindDotnet9 returns a dotnet that runs on .NET 9 what [Dotnet] built with an older SDK:
 // $DOTNET9, one on PATH, or one that dev/tools/dotnet9.sh fetched. It compiles nothing.
 // With fetch it fetches one where there is none.
 func FindDotnet9(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "dotnet9.sh", fetch, say)
+	return runScript(ctx, "dotnet9.sh", fetch, say)
 }
 
 // Project is a C# program.
@@ -33,8 +33,8 @@ type Project struct {
 	Libraries map[string]fs.FS // sources of projects it refers to, by the folder beside its own where they are expected
 }
 
-// sources are all files that are built.
-func (p Project) sources() (Sources, error) {
+// collectSources returns all files that are built.
+func (p Project) collectSources() (Sources, error) {
 	files := Sources{}
 	if err := files.Add(p.Sources, "", ".cs", ".csproj"); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (p Project) sources() (Sources, error) {
 // SDK is newer for its own version: reference assemblies of others would have to be
 // fetched.
 func Dotnet(ctx context.Context, dotnet, name string, project Project, say func(string)) (assembly string, err error) {
-	files, err := project.sources()
+	files, err := project.collectSources()
 	if err != nil {
 		return "", err
 	}
@@ -59,7 +59,7 @@ func Dotnet(ctx context.Context, dotnet, name string, project Project, say func(
 	if err != nil {
 		return "", err
 	}
-	dir, err := files.cached(name, "dotnet "+version)
+	dir, err := files.cacheFolder(name, "dotnet "+version)
 	if err != nil {
 		return "", err
 	}

@@ -35,13 +35,13 @@ func Go(ctx context.Context, name string, files Sources, programs []string, say 
 	if err != nil {
 		return nil, err
 	}
-	dir, err := files.cached(name, toolchain)
+	dir, err := files.cacheFolder(name, toolchain)
 	if err != nil {
 		return nil, err
 	}
 	bins := make(map[string]string)
 	for _, program := range programs {
-		bin := filepath.Join(dir, path.Base(program)+exe())
+		bin := filepath.Join(dir, path.Base(program)+exeSuffix())
 		bins[program] = bin
 		if _, err := os.Stat(bin); err == nil {
 			continue
@@ -80,7 +80,7 @@ func goBuild(ctx context.Context, files Sources, program, bin string) error {
 	return os.Rename(fresh, bin)
 }
 
-func exe() string {
+func exeSuffix() string {
 	if runtime.GOOS == "windows" {
 		return ".exe"
 	}

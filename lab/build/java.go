@@ -18,32 +18,32 @@ import (
 // bin/java, jcmd and jfr, if not with a javac: $JDK11 ($JDK17, …), one installed, or
 // one that dev/tools/jdk.sh fetched. With fetch it fetches one where there is none.
 func FindJDK(ctx context.Context, major int, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "jdk.sh", fetch, say, strconv.Itoa(major))
+	return runScript(ctx, "jdk.sh", fetch, say, strconv.Itoa(major))
 }
 
 // FindJavac returns a javac that compiles for Java 11 and later: $JAVAC, the first on
 // PATH, one in /usr/lib/jvm, or one that dev/tools/javac.sh fetched. With fetch it fetches
 // one where there is none.
 func FindJavac(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "javac.sh", fetch, say)
+	return runScript(ctx, "javac.sh", fetch, say)
 }
 
 // FindTomcat returns a folder with Tomcat 9, its jars in lib: $TOMCAT, or one that
 // dev/tools/tomcat.sh fetched. With fetch it fetches one where there is none.
 func FindTomcat(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "tomcat.sh", fetch, say)
+	return runScript(ctx, "tomcat.sh", fetch, say)
 }
 
 // FindJMC returns a folder with the jars of JDK Mission Control's flight-recorder parser and rules that
 // dev/tools/jmc.sh fetched. With fetch it fetches them where there are none.
 func FindJMC(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "jmc.sh", fetch, say)
+	return runScript(ctx, "jmc.sh", fetch, say)
 }
 
 // FindAsyncProfiler returns async-profiler's agent: $ASYNC_PROFILER, or one that
 // dev/tools/async-profiler.sh fetched. With fetch it fetches one where there is none.
 func FindAsyncProfiler(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "async-profiler.sh", fetch, say)
+	return runScript(ctx, "async-profiler.sh", fetch, say)
 }
 
 // Jars are the paths of the jars in a folder, sorted.
@@ -78,7 +78,7 @@ func Java(ctx context.Context, javac, name string, sources fs.FS, classpath []st
 		}
 		with += fmt.Sprintf(" %x", sha256.Sum256(content))
 	}
-	dir, err := files.cached(name, with)
+	dir, err := files.cacheFolder(name, with)
 	if err != nil || isDir(dir) {
 		return dir, err
 	}

@@ -11,7 +11,7 @@ import (
 // FindRedis returns a redis-server: $REDIS, the first on PATH, or one that
 // dev/tools/redis.sh fetched. With fetch it fetches one where there is none.
 func FindRedis(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return script(ctx, "redis.sh", fetch, say)
+	return runScript(ctx, "redis.sh", fetch, say)
 }
 
 // RedisTool is the redis-cli or redis-benchmark that goes with a redis-server: the one

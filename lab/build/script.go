@@ -13,10 +13,10 @@ import (
 	"github.com/unstall/unstall/dev/tools"
 )
 
-// script runs one of the tools' scripts, which finds a program or fetches it, and
-// returns the path it prints. Without fetch it fetches nothing.
-func script(ctx context.Context, name string, fetch bool, say func(string), args ...string) (string, error) {
-	dir, err := scripts()
+// runScript runs one of the tools' scripts, which finds a program or fetches it, and returns the
+// path it prints. Without fetch it fetches nothing.
+func runScript(ctx context.Context, name string, fetch bool, say func(string), args ...string) (string, error) {
+	dir, err := scriptsDir()
 	if err != nil {
 		return "", err
 	}
@@ -37,9 +37,9 @@ func script(ctx context.Context, name string, fetch bool, say func(string), args
 	return strings.TrimSpace(string(found)), nil
 }
 
-// scripts is the folder of the tools' scripts: the repository's where the working
-// directory is in one, else they are written out.
-func scripts() (string, error) {
+// scriptsDir returns the folder of the tools' scripts: the repository's if the working directory
+// is in one, else a folder that it writes them to.
+func scriptsDir() (string, error) {
 	dir, err := os.Getwd()
 	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		module, e := os.ReadFile(filepath.Join(dir, "go.mod"))
@@ -47,7 +47,7 @@ func scripts() (string, error) {
 			return filepath.Join(dir, "dev", "tools"), nil
 		}
 	}
-	dir = filepath.Join(cache(), "dev", "tools")
+	dir = filepath.Join(toolCacheDir(), "dev", "tools")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

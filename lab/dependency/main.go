@@ -40,13 +40,13 @@ type Announcement struct {
 
 func main() {
 	flag.Parse()
-	if err := run(); err != nil {
+	if err := serveDependency(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func serveDependency() error {
 	value := []byte(`{"value":"` + strings.Repeat("x", *size) + `"}`)
 	start := time.Now()
 	answer := func() []byte {
@@ -69,12 +69,12 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	go resp.Serve(overRESP, func(string) []byte { return answer() }, m.answered)
+	go resp.Serve(overRESP, func(string) []byte { return answer() }, m.countAnswer)
 	go http.Serve(overHTTP, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		from := time.Now()
 		w.Write(answer())
-		m.answered(time.Since(from))
+		m.countAnswer(time.Since(from))
 	}))
 	err = json.NewEncoder(os.Stdout).Encode(Announcement{overRESP.Addr().String(), overHTTP.Addr().String(), os.Getpid()})
 	if err != nil {

@@ -30,13 +30,13 @@ func openMonitor(path string) (*monitor, error) {
 	}
 	go func() {
 		for now := range time.Tick(time.Second) {
-			fmt.Fprint(f, m.row(now))
+			fmt.Fprint(f, m.nextRow(now))
 		}
 	}()
 	return m, nil
 }
 
-func (m *monitor) answered(took time.Duration) {
+func (m *monitor) countAnswer(took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.n++
@@ -44,8 +44,8 @@ func (m *monitor) answered(took time.Duration) {
 	m.longest = max(m.longest, took)
 }
 
-// row sums up what was counted since the row before: nothing says nothing.
-func (m *monitor) row(now time.Time) string {
+// nextRow returns a line of CSV with what was counted since the row before, "" if that is nothing.
+func (m *monitor) nextRow(now time.Time) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.n == 0 {

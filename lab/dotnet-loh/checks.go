@@ -9,15 +9,15 @@ import (
 	"github.com/unstall/unstall/lab"
 )
 
-func number(v float64) *float64 { return &v }
+func floatPtr(v float64) *float64 { return &v }
 
-// checks are what must come out of the runs and the diagnoses.
-func checks(o *lab.Outcome) (all []lab.Check) {
-	all = append(all, collections(o)...)
-	all = append(all, slow(o)...)
-	all = append(all, predicted(o)...)
+// outcomeChecks returns what must come out of the runs and the diagnoses.
+func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
+	all = append(all, collectionChecks(o)...)
+	all = append(all, slowChecks(o)...)
+	all = append(all, predictionChecks(o)...)
 	slots, handler := "Slot", "PublicApi.ClientCache(HttpContext) handles, and in no others"
-	if !old(o) { // since .NET 5 a set's slots are called so, and the compiler may put the handler into its caller: then no frame of it is left
+	if !isCore31(o) { // since .NET 5 a set's slots are called so, and the compiler may put the handler into its caller: then no frame of it is left
 		slots, handler = "Entry[System.Int32][]", "large objects are allocated in requests that|in requests that Tracker!StandardCaches.Compute(int) handles"
 	}
 	for _, s := range []struct {
@@ -29,24 +29,24 @@ func checks(o *lab.Outcome) (all []lab.Check) {
 			"60 % of that, the usual limit of who watches the private bytes", "memory of the host that was free at that time"}},
 	} {
 		for _, text := range s.says {
-			all = append(all, says(o, s.variant, s.cause, text))
+			all = append(all, checkSays(o, s.variant, s.cause, text))
 		}
 	}
 	return all
 }
 
-// old says whether the runtime is .NET Core 3.1.
-func old(o *lab.Outcome) bool { return strings.HasPrefix(o.Version(sick), "3.") }
+// isCore31 reports whether the runtime is .NET Core 3.1.
+func isCore31(o *lab.Outcome) bool { return strings.HasPrefix(o.Version(sick), "3.") }
 
-// collections are how often each generation is collected before and after, and how.
-func collections(o *lab.Outcome) (all []lab.Check) {
+// collectionChecks checks how often each generation is collected before and after, and how.
+func collectionChecks(o *lab.Outcome) (all []lab.Check) {
 	before, after := o.Result(sick), o.Result(fixed)
 	figure := func(r *lab.Result, c lab.Check, name string, ok func(float64) bool) {
 		if v, known := r.Figure(name); known {
 			c.Got, c.OK = &v, ok(v)
 		} else {
 			c.Why = "its collections were not recorded"
-			if name == lab.LargeWaits && old(o) {
+			if name == lab.LargeWaits && isCore31(o) {
 				c.Told, c.Why = true, ".NET Core 3.1 tells nothing of these waits; the verdict counts slow time beside the collections that make them"
 			}
 		}
@@ -61,11 +61,11 @@ func collections(o *lab.Outcome) (all []lab.Check) {
 	return all
 }
 
-// slow is the article's figure: the share of slow requests.
-func slow(o *lab.Outcome) []lab.Check {
+// slowChecks checks the article's figure: the share of slow requests.
+func slowChecks(o *lab.Outcome) []lab.Check {
 	before := stats.Median(o.Of(sick, "slow_share"))
 	change := o.Changed(fixed, "slow_share", -.4)
-	change.Name, change.Unit, change.Asked, change.Article = "slow requests, change", "1", "≤ −40 %", number(-.4)
+	change.Name, change.Unit, change.Asked, change.Article = "slow requests, change", "1", "≤ −40 %", floatPtr(-.4)
 	if o.Plan.Blocks < stats.MinPairs && change.Got != nil && *change.Got <= -.4 {
 		change.Told, change.Why = true, "so few blocks give no interval: see a full run"
 	}
@@ -75,10 +75,10 @@ func slow(o *lab.Outcome) []lab.Check {
 	}
 }
 
-// predicted holds what the diagnosis of the sick variant predicted against what was measured: of all
-// large objects gone, how much less there is, as hardly anything is left; of a part of them, how many
-// gen 2 collections are.
-func predicted(o *lab.Outcome) (all []lab.Check) {
+// predictionChecks compares what the diagnosis of the sick variant predicted with what was
+// measured: of all large objects gone, how much less there is, as hardly anything is left; of a
+// part of them, how many gen 2 collections are left.
+func predictionChecks(o *lab.Outcome) (all []lab.Check) {
 	const most = .25
 	one := func(c lab.Check, now, then, measured *float64, of func(float64) float64) {
 		c.Unit, c.Asked = "1", "within ±25 % of measured"
@@ -102,8 +102,9 @@ func predicted(o *lab.Outcome) (all []lab.Check) {
 	return all
 }
 
-// says checks that the first verdict of a variant's diagnosis says a text, or one of several parted by "|".
-func says(o *lab.Outcome, variant, id, text string) lab.Check {
+// checkSays checks that the first verdict of a variant's diagnosis says a text, or one of several
+// parted by "|".
+func checkSays(o *lab.Outcome, variant, id, text string) lab.Check {
 	c := lab.Check{Name: fmt.Sprintf("%s: the verdict says %s", variant, strings.ReplaceAll(text, "|", " or ")), Unit: "1", Asked: "what to change"}
 	r := o.Result(variant)
 	if r == nil || r.Diagnosis == nil || len(r.Found) == 0 || r.Found[0] != id {

@@ -29,7 +29,7 @@ func TestPredicted(t *testing.T) {
 		if tt.measured != nil {
 			o.Runs = []lab.Measured{{Variant: fixed, Block: 1, Metrics: map[string]float64{"slow_share": *tt.measured}}}
 		}
-		c := predicted(o)[0]
+		c := predictionChecks(o)[0]
 		if c.OK != tt.ok || !strings.Contains(c.Why, tt.why) || (c.Got == nil) != (tt.why != "") {
 			t.Errorf("then %v, measured %v: %+v", tt.then, tt.measured, c)
 		}

@@ -60,13 +60,13 @@ var given = []string{"COMPlus_GCHeapHardLimit=65400000", "DOTNET_GCHeapHardLimit
 
 var routes = []string{"/public/clients/{n%211}", "/tasks/{n%211}"}
 
-func service(options ...string) []string { return append([]string{tasks}, options...) }
+func serviceArgs(options ...string) []string { return append([]string{tasks}, options...) }
 
-func cured(options ...string) []string {
-	return service(append([]string{"--collections=chunked", "--answers=streamed"}, options...)...)
+func curedArgs(options ...string) []string {
+	return serviceArgs(append([]string{"--collections=chunked", "--answers=streamed"}, options...)...)
 }
 
-func steady(d time.Duration) lab.Load {
+func steadyLoad(d time.Duration) lab.Load {
 	return lab.Rising{Base: rate, Peak: rate, Warm: 5 * time.Second, Before: 2 * time.Second, For: d, SLO: slo, Patience: 5 * time.Second}
 }
 
@@ -82,33 +82,33 @@ var Lab = lab.Lab{
 	On:      map[string]lab.Runtime{"dotnet-9": lab.Dotnet{Project: project, On9: true}},
 	Path:    "/",
 	Paths:   routes,
-	Full:    lab.Sizes{Load: steady(30 * time.Second), Blocks: 6, Record: 20 * time.Second, Patience: 40 * time.Second},
-	Quick:   lab.Sizes{Load: steady(10 * time.Second), Blocks: 1, Record: 15 * time.Second, Patience: 10 * time.Second},
+	Full:    lab.Sizes{Load: steadyLoad(30 * time.Second), Blocks: 6, Record: 20 * time.Second, Patience: 40 * time.Second},
+	Quick:   lab.Sizes{Load: steadyLoad(10 * time.Second), Blocks: 1, Record: 15 * time.Second, Patience: 10 * time.Second},
 	Sick:    sick,
 	Fixed:   fixed,
 	Variants: []lab.Variant{
 		{
-			Name: sick, About: "client caches of List and HashSet, and answers made whole", Args: service(), Compared: true, Resident: 1500,
+			Name: sick, About: "client caches of List and HashSet, and answers made whole", Args: serviceArgs(), Compared: true, Resident: 1500,
 			Expected: lab.Expected{First: churn, Not: []string{starvation, locks, dependency, pool, leak, induced}},
 		},
 		{
-			Name: "chunked", About: "client caches of collections in chunks, and answers made whole", Args: service("--collections=chunked"), Compared: true, Aside: true, Resident: 1500,
+			Name: "chunked", About: "client caches of collections in chunks, and answers made whole", Args: serviceArgs("--collections=chunked"), Compared: true, Aside: true, Resident: 1500,
 			Expected: lab.Expected{NoneOf: []string{starvation, locks, dependency, pool, leak, induced}, Not: []string{}},
 		},
 		{
-			Name: fixed, About: "client caches of collections in chunks, and answers written as they are made", Args: cured(), Compared: true, Predicted: true, Resident: 1500,
+			Name: fixed, About: "client caches of collections in chunks, and answers written as they are made", Args: curedArgs(), Compared: true, Predicted: true, Resident: 1500,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "induced", About: "cured, and a library has the memory collected that is above 60 % of what the process was given", Args: cured("--limit=60"), Env: given, Rate: usual, Resident: 1500,
+			Name: "induced", About: "cured, and a library has the memory collected that is above 60 % of what the process was given", Args: curedArgs("--limit=60"), Env: given, Rate: usual, Resident: 1500,
 			Expected: lab.Expected{First: induced, Not: []string{starvation, locks, dependency, pool, leak, churn}},
 		},
 		{
-			Name: "limit-80", About: "the library's limit raised to 80 %", Args: cured("--limit=80"), Env: given, Rate: usual, Resident: 1500,
+			Name: "limit-80", About: "the library's limit raised to 80 %", Args: curedArgs("--limit=80"), Env: given, Rate: usual, Resident: 1500,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "short-lived", About: "many small objects that are dead soon", Args: service(), Path: "/tasks/{n%211}", Rate: 200, Resident: 1500,
+			Name: "short-lived", About: "many small objects that are dead soon", Args: serviceArgs(), Path: "/tasks/{n%211}", Rate: 200, Resident: 1500,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
@@ -120,5 +120,5 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{First: leak, Not: []string{starvation, locks, dependency, pool, induced, churn}},
 		},
 	},
-	Checks: checks,
+	Checks: outcomeChecks,
 }

@@ -34,48 +34,48 @@ type figures struct{ rate, mean, answered float64 }
 // additions decides there.
 var few = 3 * runtime.NumCPU()
 
-func number(v float64) *float64 { return &v }
+func floatPtr(v float64) *float64 { return &v }
 
-// checks are what must come out of the runs and the diagnoses.
-func checks(o *lab.Outcome) (all []lab.Check) {
+// outcomeChecks returns what must come out of the runs and the diagnoses.
+func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
 	for _, name := range []string{"taskwait", "tasksleepwait", "taskasyncwait"} {
-		all = append(all, against(o, name)...)
+		all = append(all, articleChecks(o, name)...)
 	}
 	fixed := "taskasyncwait"
 	rate := stats.Median(o.Of(fixed, "rate"))
-	all = append(all, lab.Check{Name: fixed + ": requests answered", Unit: "1/s", Asked: "≥ 220", Got: number(rate), OK: rate >= 220})
+	all = append(all, lab.Check{Name: fixed + ": requests answered", Unit: "1/s", Asked: "≥ 220", Got: floatPtr(rate), OK: rate >= 220})
 
 	threads := lab.Check{Name: fixed + ": pool threads, median", Unit: "threads", Asked: fmt.Sprintf("≤ %d, 3 × cores, or none added for blocked ones", few)}
 	if median, ok := o.Result(fixed).Figure(lab.PoolThreads); ok {
 		most, _ := o.Result(fixed).Figure(lab.MostPoolThreads)
 		raised, told := o.Result(fixed).Figure(lab.PoolRaised)
-		threads.Got, threads.Low, threads.High, threads.OK = &median, number(0), &most, median <= float64(few) || told && raised == 0
+		threads.Got, threads.Low, threads.High, threads.OK = &median, floatPtr(0), &most, median <= float64(few) || told && raised == 0
 		if median > float64(few) && told {
 			threads.Why = fmt.Sprintf("the runtime added threads for blocked ones %.0f times; others were hill climbing", raised)
 		}
 	} else {
 		threads.Why = "its counters were not recorded"
 	}
-	all = append(append(all, threads), foreseen(o)...)
+	all = append(append(all, threads), predictionChecks(o)...)
 	for _, blocked := range []struct{ variant, method string }{{"taskwait", ".TaskWait"}, {"tasksleepwait", ".TaskSleepWait"}} {
-		all = append(all, names(o, blocked.variant, "DiagScenarioController"+blocked.method))
+		all = append(all, checkNamesFrame(o, blocked.variant, "DiagScenarioController"+blocked.method))
 	}
 	return all
 }
 
-// foreseen holds what the diagnosis of the sick variant predicts of the cure against what was
-// measured of it. The pool's size is told and not asked: it is two to seven threads, so that one
-// more or less is beyond any share, and hill climbing moves it by chance.
-func foreseen(o *lab.Outcome) (all []lab.Check) {
+// predictionChecks compares what the diagnosis of the sick variant predicts of the cure with what
+// was measured of it. A miss of the pool's size is told and fails nothing: it is two to seven
+// threads, so that one more or less is beyond any share, and hill climbing moves it by chance.
+func predictionChecks(o *lab.Outcome) (all []lab.Check) {
 	for _, p := range o.Predictions {
 		c := lab.Check{Name: p.Variant + ": " + p.Metric + ", as predicted", Unit: p.Unit, Got: p.Measured, Told: p.Metric == lab.PoolThreads}
 		switch {
 		case p.Predicted == nil:
 			c.Asked, c.Why = "a prediction", "none was made"
 		case p.Measured == nil:
-			c.Asked, c.Why = asked(*p.Predicted), "it was not measured"
+			c.Asked, c.Why = formatAsked(*p.Predicted), "it was not measured"
 		default:
-			c.Asked, c.OK = asked(*p.Predicted), near(*p.Predicted, *p.Measured)
+			c.Asked, c.OK = formatAsked(*p.Predicted), isNear(*p.Predicted, *p.Measured)
 		}
 		all = append(all, c)
 	}
@@ -85,10 +85,10 @@ func foreseen(o *lab.Outcome) (all []lab.Check) {
 	return all
 }
 
-// against holds a variant's runs against the article's: told, for they are another
-// runtime's on another machine.
-func against(o *lab.Outcome, name string) []lab.Check {
-	all := articled(name, article[name], stats.Median(o.Of(name, "rate")), stats.Median(o.Of(name, "mean_ms")), stats.Median(o.Of(name, "answered")))
+// articleChecks compares a variant's runs with the article's: misses are told and fail nothing,
+// because the article's are another runtime's on another machine.
+func articleChecks(o *lab.Outcome, name string) []lab.Check {
+	all := compareArticle(name, article[name], stats.Median(o.Of(name, "rate")), stats.Median(o.Of(name, "mean_ms")), stats.Median(o.Of(name, "answered")))
 	for i := range all {
 		switch {
 		case all[i].OK:
@@ -103,14 +103,14 @@ func against(o *lab.Outcome, name string) []lab.Check {
 	return all
 }
 
-// articled are a run's figures beside the article's.
-func articled(name string, a figures, rate, mean, answered float64) []lab.Check {
+// compareArticle returns a run's figures beside the article's.
+func compareArticle(name string, a figures, rate, mean, answered float64) []lab.Check {
 	low, high := .67, 1.5
 	within := func(got, of float64) bool { return got >= low*of && got <= high*of }
 	all := []lab.Check{
-		{Name: name + ": requests answered", Unit: "1/s", Got: &rate, Article: number(a.rate), OK: within(rate, a.rate)},
-		{Name: name + ": mean latency", Unit: "ms", Got: &mean, Article: number(a.mean), OK: within(mean, a.mean)},
-		{Name: name + ": requests answered in all", Unit: "1", Got: &answered, Article: number(a.answered), OK: within(answered, a.answered)},
+		{Name: name + ": requests answered", Unit: "1/s", Got: &rate, Article: floatPtr(a.rate), OK: within(rate, a.rate)},
+		{Name: name + ": mean latency", Unit: "ms", Got: &mean, Article: floatPtr(a.mean), OK: within(mean, a.mean)},
+		{Name: name + ": requests answered in all", Unit: "1", Got: &answered, Article: floatPtr(a.answered), OK: within(answered, a.answered)},
 	}
 	for i := range all {
 		all[i].Asked, all[i].Told = "as the article, ÷ and × 1.5", true
@@ -118,8 +118,8 @@ func articled(name string, a figures, rate, mean, answered float64) []lab.Check 
 	return all
 }
 
-// names checks that the diagnosis of a variant names the frame to change.
-func names(o *lab.Outcome, variant, frame string) lab.Check {
+// checkNamesFrame checks that the diagnosis of a variant names the frame to change.
+func checkNamesFrame(o *lab.Outcome, variant, frame string) lab.Check {
 	c := lab.Check{Name: variant + ": the verdict names " + frame, Unit: "1", Asked: "the frame to change"}
 	r := o.Result(variant)
 	if r == nil || r.Diagnosis == nil || len(r.Found) == 0 || r.Found[0] != starvation {

@@ -27,15 +27,15 @@ var blocked = []struct {
 	pattern threadpool.Pattern
 }{{"taskwait", threadpool.TaskWait}, {"tasksleepwait", threadpool.SleepWait}}
 
-// moves looks how threads come, beside what the pool's model says of it.
-func moves(s *lab.Stand) (all []lab.Check, err error) {
+// climbChecks checks how threads are added, against the prediction of the pool's model.
+func climbChecks(s *lab.Stand) (all []lab.Check, err error) {
 	if s.Quick() {
 		return nil, nil
 	}
 	for _, b := range blocked {
 		v, _ := s.Variant(b.variant)
 		if err := s.With(v, func(one *lab.Service) error {
-			checks, err := plateau(s, one, b.pattern)
+			checks, err := plateauChecks(s, one, b.pattern)
 			all = append(all, checks...)
 			return err
 		}); err != nil {
@@ -49,9 +49,9 @@ func moves(s *lab.Stand) (all []lab.Check, err error) {
 	return append(all, checks...), err
 }
 
-// plateau loads a blocked variant and looks where the climb of the
-// threads ends, and how fast it is.
-func plateau(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) ([]lab.Check, error) {
+// plateauChecks loads a blocked variant and checks where the climb of the threads ends, and how
+// fast it is.
+func plateauChecks(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) ([]lab.Check, error) {
 	name := one.Variant.Name
 	s.Say("%s: %d connections for %v", name, connections, lasts)
 	threads := one.WatchThreads(time.Second)
@@ -65,8 +65,8 @@ func plateau(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) ([]lab.
 	}
 	whole := connections / service.Seconds()
 	high, added := slices.Max(counts), float64(slices.Max(counts)-counts[0])
-	rate, low, since := settled(d.Answered, .9*whole)
-	kept := held(counts, since)
+	rate, low, since := settledRate(d.Answered, .9*whole)
+	kept := threadsHeld(counts, since)
 	s.Say("%s: %.0f requests/s (%.0f at the least) once the climb had ended, after %v, threads %d to %d, then %.0f more than at first", name, rate, low, since, counts[0], high, kept)
 	all := []lab.Check{
 		{Name: name + ": requests answered once the climb has ended", Unit: "1/s", Asked: fmt.Sprintf("≥ %.0f, the plateau", .9*whole), Got: &rate, Low: &low, OK: rate >= .9*whole},
@@ -84,20 +84,20 @@ func plateau(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) ([]lab.
 	// The thread that adds them does so evenly; hill climbing adds up to twenty at once on top, at
 	// moments that depend on chance, which is in the mean and not in most seconds.
 	all = append(all,
-		predicted(name+": requests answered in the end, as predicted", "1/s", o.Rate, rate),
-		predicted(name+": pool threads added once the climb had ended, as predicted", "threads", o.Threads, kept),
-		predicted(name+": threads added in most seconds, as predicted", "threads/s", o.Growth, usual(counts)))
-	climbed := predicted(name+": growth of the pool, as predicted", "threads/s", o.Growth, growth(counts))
+		checkPrediction(name+": requests answered in the end, as predicted", "1/s", o.Rate, rate),
+		checkPrediction(name+": pool threads added once the climb had ended, as predicted", "threads", o.Threads, kept),
+		checkPrediction(name+": threads added in most seconds, as predicted", "threads/s", o.Growth, medianGrowth(counts)))
+	climbed := checkPrediction(name+": growth of the pool, as predicted", "threads/s", o.Growth, climbRate(counts))
 	climbed.Told = true
 	return append(all, climbed), nil
 }
 
-// settled is how many requests a second are answered once the climb has ended, in the median
-// of the parts of it, and in the worst of them. The end alone does not tell: .NET 9 takes some ten
-// threads away again when it has them all, for hill climbing tries less, and is without them at
-// 50 to 200 requests/s for ten seconds until it has them back. Of a climb that ends so late that
-// leastParts do not remain, or never, these last are looked at.
-func settled(answered func(from, to time.Duration) float64, plateau float64) (median, low float64, since time.Duration) {
+// settledRate returns how many requests a second are answered once the climb has ended, in the
+// median of the parts of it, and in the worst of them. The end alone is not enough: .NET 9 takes
+// some ten threads away again when it has them all, because hill climbing tries less, and is
+// without them at 50 to 200 requests/s for ten seconds until it has them back. Of a climb that
+// never ends, or so late that fewer than leastParts remain, it takes the last leastParts.
+func settledRate(answered func(from, to time.Duration) float64, plateau float64) (median, low float64, since time.Duration) {
 	var parts []float64
 	reached := -1
 	for at := time.Duration(0); at+end <= lasts; at += end {
@@ -112,9 +112,10 @@ func settled(answered func(from, to time.Duration) float64, plateau float64) (me
 	return stats.Median(parts[reached:]), slices.Min(parts[reached:]), time.Duration(reached) * end
 }
 
-// held is how many threads more than at first there were from a moment on, in the median of counts of each second. At the
-// most there are some twenty more for a while, with which hill climbing tries how many it takes.
-func held(counts []int, since time.Duration) float64 {
+// threadsHeld returns how many threads more than at first there were from a moment on, in the
+// median of counts of each second. There are some twenty more for a while, with which hill
+// climbing tries how many it takes.
+func threadsHeld(counts []int, since time.Duration) float64 {
 	var more []float64
 	for _, n := range counts[min(int(since.Seconds()), len(counts)-1):] {
 		more = append(more, float64(n-counts[0]))
@@ -131,36 +132,37 @@ const computes = .0003
 // off is by how much a prediction may miss.
 const off = .15
 
-// predicted holds what the model says against what was measured.
-func predicted(name, unit string, e model.Estimate, got float64) lab.Check {
-	c := lab.Check{Name: name, Unit: unit, Asked: asked(e.Value)}
+// checkPrediction compares a figure of the model with what was measured.
+func checkPrediction(name, unit string, e model.Estimate, got float64) lab.Check {
+	c := lab.Check{Name: name, Unit: unit, Asked: formatAsked(e.Value)}
 	if math.IsNaN(got) {
 		c.Why = "it did not grow"
 		return c
 	}
-	c.Got, c.OK = &got, near(e.Value, got)
+	c.Got, c.OK = &got, isNear(e.Value, got)
 	return c
 }
 
-// asked is what is asked of a figure that was predicted.
-func asked(predicted float64) string { return fmt.Sprintf("%.3g ± %.0f %%", predicted, 100*off) }
+// formatAsked says what is asked of a figure that was predicted.
+func formatAsked(predicted float64) string { return fmt.Sprintf("%.3g ± %.0f %%", predicted, 100*off) }
 
-// near says whether a prediction came close enough.
-func near(predicted, got float64) bool { return math.Abs(predicted-got) <= off*got }
+// isNear reports whether a prediction came close enough.
+func isNear(predicted, got float64) bool { return math.Abs(predicted-got) <= off*got }
 
-// growth is how many threads came in a second, in the middle of the climb, from counts of
+// climbRate returns how many threads came in a second, in the middle of the climb, from counts of
 // each second.
-func growth(counts []int) float64 {
-	climb := middle(counts)
+func climbRate(counts []int) float64 {
+	climb := middleOfClimb(counts)
 	if len(climb) < 2 {
 		return math.NaN()
 	}
 	return float64(climb[len(climb)-1]-climb[0]) / float64(len(climb)-1)
 }
 
-// usual is the median of what each of these seconds added.
-func usual(counts []int) float64 {
-	climb := middle(counts)
+// medianGrowth returns the median of the threads that each second in the middle of the climb
+// added.
+func medianGrowth(counts []int) float64 {
+	climb := middleOfClimb(counts)
 	if len(climb) < 2 {
 		return math.NaN()
 	}
@@ -171,8 +173,9 @@ func usual(counts []int) float64 {
 	return stats.Median(added)
 }
 
-// middle are the counts from where a quarter of the threads had come to where three had.
-func middle(counts []int) []int {
+// middleOfClimb returns the counts from where a quarter of the threads had come to where three
+// quarters had.
+func middleOfClimb(counts []int) []int {
 	first, last := float64(counts[0]), float64(slices.Max(counts))
 	reached := func(part float64) int {
 		return slices.IndexFunc(counts, func(n int) bool { return float64(n) >= first+part*(last-first) })
@@ -198,7 +201,7 @@ func asArticle(s *lab.Stand) (all []lab.Check, err error) {
 			return err
 		}
 		s.Say("%s: %.1f requests/s, mean %.0f ms", v.Name, d.Result.Rate.Mean, d.Mean)
-		all = articled(v.Name, article["taskwait"], d.Result.Rate.Mean, d.Mean, float64(d.Result.Codes.Success))
+		all = compareArticle(v.Name, article["taskwait"], d.Result.Rate.Mean, d.Mean, float64(d.Result.Codes.Success))
 		return nil
 	})
 	return all, err

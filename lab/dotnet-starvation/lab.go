@@ -39,7 +39,7 @@ var minThreads = []string{"COMPlus_ThreadPool_ForceMinWorkerThreads=c8", "DOTNET
 // patience is how long clients wait for an answer: the article's longest took 18 s.
 const patience = 20 * time.Second
 
-func closed(d time.Duration) lab.Load {
+func closedLoad(d time.Duration) lab.Load {
 	return lab.Closed{Connections: connections, For: d, Patience: patience, Before: 1200 * time.Millisecond, SLO: slo}
 }
 
@@ -54,8 +54,8 @@ var Lab = lab.Lab{
 	Runtime: lab.Dotnet{Project: project},
 	On:      map[string]lab.Runtime{"dotnet-9": lab.Dotnet{Project: project, On9: true}},
 	Path:    "/api/diagscenario",
-	Full:    lab.Sizes{Load: closed(10 * time.Second), Blocks: 6, Record: 10 * time.Second, Patience: 30 * time.Second},
-	Quick:   lab.Sizes{Load: closed(10 * time.Second), Blocks: 1, Record: 8 * time.Second, Patience: 10 * time.Second},
+	Full:    lab.Sizes{Load: closedLoad(10 * time.Second), Blocks: 6, Record: 10 * time.Second, Patience: 30 * time.Second},
+	Quick:   lab.Sizes{Load: closedLoad(10 * time.Second), Blocks: 1, Record: 8 * time.Second, Patience: 10 * time.Second},
 	Sick:    "taskwait",
 	Fixed:   "taskasyncwait",
 	Variants: []lab.Variant{
@@ -85,6 +85,6 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{First: locks, Not: []string{starvation}},
 		},
 	},
-	Checks: checks,
-	Moves:  moves,
+	Checks: outcomeChecks,
+	Moves:  climbChecks,
 }

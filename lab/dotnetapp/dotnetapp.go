@@ -45,7 +45,7 @@ func StartBy(t testing.TB, by []string, env ...string) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run(t, by, dotnet, assembly, env)
+	return startApp(t, by, dotnet, assembly, env)
 }
 
 // Start9 is [Start] on .NET 9. Where there is none the test is skipped; it fails if
@@ -60,10 +60,10 @@ func Start9By(t testing.TB, by []string, env ...string) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run(t, by, runs, assembly, env)
+	return startApp(t, by, runs, assembly, env)
 }
 
-func run(t testing.TB, by []string, dotnet, assembly string, env []string) *App {
+func startApp(t testing.TB, by []string, dotnet, assembly string, env []string) *App {
 	t.Helper()
 	var said struct{ Serving string }
 	// Not with the test's context: a process that is killed leaves its diagnostics socket.
@@ -72,14 +72,14 @@ func run(t testing.TB, by []string, dotnet, assembly string, env []string) *App 
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &App{PID: last(p.PID), URL: "http://" + said.Serving, Dotnet: dotnet, process: p}
+	a := &App{PID: lastDescendant(p.PID), URL: "http://" + said.Serving, Dotnet: dotnet, process: p}
 	t.Cleanup(func() { p.Stop() })
 	return a
 }
 
-// last is the last of the processes that one has started, each by the one before: itself where
-// it has started none.
-func last(pid int) int {
+// lastDescendant returns the last of the processes that one has started, each by the one before:
+// pid itself if it has started none.
+func lastDescendant(pid int) int {
 	for {
 		child := 0
 		dirs, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -112,7 +112,7 @@ func (a *App) Hold(t testing.TB, path string, connections int) (release func()) 
 		ended.Go(func() {
 			defer first()
 			for ctx.Err() == nil {
-				if err := get(traced, client, a.URL+path); err != nil && ctx.Err() == nil {
+				if err := getURL(traced, client, a.URL+path); err != nil && ctx.Err() == nil {
 					t.Errorf("%s: %v", path, err)
 					return
 				}
@@ -129,7 +129,7 @@ func (a *App) Hold(t testing.TB, path string, connections int) (release func()) 
 	return release
 }
 
-func get(ctx context.Context, client *http.Client, url string) error {
+func getURL(ctx context.Context, client *http.Client, url string) error {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

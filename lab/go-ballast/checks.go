@@ -18,17 +18,17 @@ const (
 	articleP99       = -.45
 )
 
-func number(v float64) *float64 { return &v }
+func floatPtr(v float64) *float64 { return &v }
 
-// checks are what must come out of the storms.
-func checks(o *lab.Outcome) []lab.Check {
+// outcomeChecks returns what must come out of the storms.
+func outcomeChecks(o *lab.Outcome) []lab.Check {
 	var all []lab.Check
 	cycles := stats.Median(o.Of("sick", "gc_cycles_per_s"))
-	all = append(all, lab.Check{Name: "sick: gc cycles in the storm", Unit: "1/s", Asked: "8–10", Got: number(cycles), Article: number(articleCycles), OK: cycles >= 7.95 && cycles <= 10.05})
+	all = append(all, lab.Check{Name: "sick: gc cycles in the storm", Unit: "1/s", Asked: "8–10", Got: floatPtr(cycles), Article: floatPtr(articleCycles), OK: cycles >= 7.95 && cycles <= 10.05})
 
-	collector := lab.Check{Name: "sick: GC's share of the process's CPU, by its profile", Unit: "1", Asked: "≥ 30 %", Article: number(articleCollector)}
+	collector := lab.Check{Name: "sick: GC's share of the process's CPU, by its profile", Unit: "1", Asked: "≥ 30 %", Article: floatPtr(articleCollector)}
 	if share, ok := o.Result("sick").CollectorShare(); ok {
-		collector.Got, collector.OK = number(share), share >= .3
+		collector.Got, collector.OK = floatPtr(share), share >= .3
 	} else {
 		collector.Why = "no CPU profile was recorded"
 	}
@@ -39,7 +39,7 @@ func checks(o *lab.Outcome) []lab.Check {
 			continue // not in a quick run
 		}
 		delivered := stats.Median(o.Delivered(name))
-		c := lab.Check{Name: name + ": storm delivered, achieved ÷ offered", Unit: "1", Asked: "≥ .95", Got: number(delivered), OK: delivered >= .95}
+		c := lab.Check{Name: name + ": storm delivered, achieved ÷ offered", Unit: "1", Asked: "≥ .95", Got: floatPtr(delivered), OK: delivered >= .95}
 		if name == "sick" && !c.OK { // it was offered; that the sick one cannot take it all is the incident
 			c.Told, c.Why = true, "the storm is more than the sick one can serve"
 		}
@@ -60,7 +60,7 @@ func checks(o *lab.Outcome) []lab.Check {
 			{"p99_ms", "p99 in the storm", "better", articleP99, 0},
 		} {
 			check := o.Changed(name, c.metric, c.most)
-			check.Name, check.Unit, check.Asked, check.Article, check.Told = fmt.Sprintf("%s: %s", name, c.title), "1", c.asked, number(c.article), told
+			check.Name, check.Unit, check.Asked, check.Article, check.Told = fmt.Sprintf("%s: %s", name, c.title), "1", c.asked, floatPtr(c.article), told
 			all = append(all, check)
 		}
 	}
@@ -86,10 +86,10 @@ func stopTheWorld(o *lab.Outcome) lab.Check {
 	return c
 }
 
-// moves triples the live heap and looks what becomes of the heap's peak: a ratio
-// multiplies it, a ballast adds to it, a limit stays what it is.
-func moves(s *lab.Stand) ([]lab.Check, error) {
-	before, after := live(s), 3*live(s)
+// tripleLiveHeap triples the live heap and checks what becomes of the heap's peak: a ratio
+// multiplies it, a ballast adds to it, a limit leaves it as it is.
+func tripleLiveHeap(s *lab.Stand) ([]lab.Check, error) {
+	before, after := sessionsFor(s), 3*sessionsFor(s)
 	var all []lab.Check
 	for _, v := range []struct {
 		name, asked string
@@ -119,7 +119,7 @@ func moves(s *lab.Stand) ([]lab.Check, error) {
 		}
 		times := goals[1] / goals[0]
 		s.Say("%s: with three times the live heap the heap's peak goes from %.0f to %.0f MiB", v.name, goals[0], goals[1])
-		all = append(all, lab.Check{Name: v.name + ": the heap's peak when live heap triples", Unit: "×", Asked: v.asked, Got: number(times), OK: v.ok(times)})
+		all = append(all, lab.Check{Name: v.name + ": the heap's peak when live heap triples", Unit: "×", Asked: v.asked, Got: floatPtr(times), OK: v.ok(times)})
 	}
 	return all, nil
 }

@@ -31,10 +31,10 @@ const peak = 1230
 // do when the collector is quiet.
 var gateway = []string{fmt.Sprint("-live=", sessions), "-signature=245000"}
 
-// live are the sessions (MiB) that go with the storm. Where processors are faster the
-// storm is larger and more is allocated in it; with as many more sessions the
-// collector still runs nine times a second and takes as large a part of the CPU.
-func live(s *lab.Stand) int { return int(math.Round(sessions * *s.Plan().Peak / peak)) }
+// sessionsFor returns the sessions (MiB) that go with the storm. Where processors are faster the
+// storm is larger and more is allocated in it; with as many more sessions the collector still runs
+// nine times a second and takes as large a part of the CPU.
+func sessionsFor(s *lab.Stand) int { return int(math.Round(sessions * *s.Plan().Peak / peak)) }
 
 // The limit and the ballast, MiB, at the storm's own rate.
 const (
@@ -50,9 +50,9 @@ var room = map[string]struct {
 	mib     int
 }{"memory-limit": {"limit", limit}, "ballast": {"ballast", ballast}}
 
-// follow gives a gateway the sessions that go with the storm, and the room for garbage.
-func follow(s *lab.Stand, one *lab.Service) error {
-	told := fmt.Sprintf("%d MiB of sessions instead of %d", live(s), sessions)
+// followStorm gives a gateway the sessions that go with the storm, and the room for garbage.
+func followStorm(s *lab.Stand, one *lab.Service) error {
+	told := fmt.Sprintf("%d MiB of sessions instead of %d", sessionsFor(s), sessions)
 	if r, ok := room[one.Variant.Name]; ok {
 		mib := int(math.Round(float64(r.mib) * *s.Plan().Peak / peak))
 		if spare, known := s.Spare(); known && spare < mib-r.mib {
@@ -65,11 +65,11 @@ func follow(s *lab.Stand, one *lab.Service) error {
 		told += fmt.Sprintf(", and a %s of %d MiB instead of %d,", r.command, mib, r.mib)
 	}
 	s.Say("%s: %s go with the storm", one.Variant.Name, told)
-	_, err := one.Command("live", fmt.Sprint(live(s)))
+	_, err := one.Command("live", fmt.Sprint(sessionsFor(s)))
 	return err
 }
 
-func with(args ...string) []string { return append(append([]string{}, gateway...), args...) }
+func gatewayArgs(args ...string) []string { return append(append([]string{}, gateway...), args...) }
 
 // Lab is the incident.
 var Lab = lab.Lab{
@@ -80,10 +80,10 @@ var Lab = lab.Lab{
 	Headers: []string{"Authorization: Bearer t0000042"},
 	Path:    "/v1/feed",
 	Full: lab.Sizes{Blocks: 8, Record: 12 * time.Second, Patience: 5 * time.Minute,
-		Load: lab.Storm{Peak: peak, Spike: 20, Base: 2 * time.Second, For: 10 * time.Second, Follow: follow,
+		Load: lab.Storm{Peak: peak, Spike: 20, Base: 2 * time.Second, For: 10 * time.Second, Follow: followStorm,
 			SLO: 100 * time.Millisecond, Warm: 40 * time.Second, Hold: 5 * time.Second, Search: true}},
 	Quick: lab.Sizes{Blocks: 7, Record: 5 * time.Second, Patience: 20 * time.Second,
-		Load: lab.Storm{Peak: peak, Spike: 20, Base: 500 * time.Millisecond, For: 2500 * time.Millisecond, Follow: follow,
+		Load: lab.Storm{Peak: peak, Spike: 20, Base: 500 * time.Millisecond, For: 2500 * time.Millisecond, Follow: followStorm,
 			SLO: 100 * time.Millisecond, Warm: 15 * time.Second, Hold: 2500 * time.Millisecond}},
 	Sick:  "sick",
 	Fixed: "memory-limit",
@@ -94,44 +94,44 @@ var Lab = lab.Lab{
 				"service.pool-exhausted", "service.over-capacity", "linux.page-faults"}},
 		},
 		{
-			Name: "memory-limit", About: "GOGC=off and a limit of 6 GiB", Program: "gateway", Args: with("-pretouch=5400"), Compared: true, Resident: 6200, Warm: 1500,
+			Name: "memory-limit", About: "GOGC=off and a limit of 6 GiB", Program: "gateway", Args: gatewayArgs("-pretouch=5400"), Compared: true, Resident: 6200, Warm: 1500,
 			Env:      []string{"GOGC=off", fmt.Sprintf("GOMEMLIMIT=%dMiB", limit)},
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "ballast", About: "a ballast of 1 GiB", Program: "gateway", Args: with(fmt.Sprint("-ballast=", ballast), "-pretouch=1050"), Compared: true, Resident: 1250,
+			Name: "ballast", About: "a ballast of 1 GiB", Program: "gateway", Args: gatewayArgs(fmt.Sprint("-ballast=", ballast), "-pretouch=1050"), Compared: true, Resident: 1250,
 			Expected: lab.Expected{NoneOf: []string{"go.gc-rate"}, Not: []string{"go.memory-limit-thrash", "linux.page-faults"}},
 		},
 		{
-			Name: "gogc", About: "GOGC=1000: a ratio", Program: "gateway", Args: with("-pretouch=1200"), Compared: true, Aside: true, Resident: 1900,
+			Name: "gogc", About: "GOGC=1000: a ratio", Program: "gateway", Args: gatewayArgs("-pretouch=1200"), Compared: true, Aside: true, Resident: 1900,
 			Env:      []string{"GOGC=1000"},
 			Expected: lab.Expected{NoneOf: []string{"go.gc-rate"}, Not: []string{"go.memory-limit-thrash", "linux.page-faults"}},
 		},
 		{
-			Name: "advised", About: "as the diagnosis of sick advises", Program: "gateway", Args: with("-pretouch=900"), Resident: 1250, Predicted: true,
+			Name: "advised", About: "as the diagnosis of sick advises", Program: "gateway", Args: gatewayArgs("-pretouch=900"), Resident: 1250, Predicted: true,
 			Env:      []string{"{setting}"},
 			Expected: lab.Expected{NoneOf: []string{"go.gc-rate"}, Not: []string{"go.memory-limit-thrash", "linux.page-faults"}},
 		},
 		{
-			Name: "little-allocation", About: "the same work without the garbage", Program: "gateway", Args: with("-garbage=0"), Resident: 200,
+			Name: "little-allocation", About: "the same work without the garbage", Program: "gateway", Args: gatewayArgs("-garbage=0"), Resident: 200,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "over-capacity", About: "on one CPU, 15 % more requests than it can serve", Program: "gateway", Args: with("-garbage=0"), Resident: 300,
+			Name: "over-capacity", About: "on one CPU, 15 % more requests than it can serve", Program: "gateway", Args: gatewayArgs("-garbage=0"), Resident: 300,
 			Env: []string{"GOMAXPROCS=1"}, Warm: 300, Overload: 1.15,
 			Expected: lab.Expected{First: "service.over-capacity", Not: []string{"go.gc-rate", "service.dependency-slow", "service.pool-exhausted"}},
 		},
 		{
-			Name: "slow-dependency", About: "an upstream that takes 60 ms for 300 ms of each second", Program: "gateway", Args: with("-upstream={http}"), Resident: 250,
+			Name: "slow-dependency", About: "an upstream that takes 60 ms for 300 ms of each second", Program: "gateway", Args: gatewayArgs("-upstream={http}"), Resident: 250,
 			Dependency: []string{"-delay=2ms", "-slow=60ms", "-every=1s", "-for=300ms"}, Rate: 150,
 			Expected: lab.Expected{First: "service.dependency-slow", Not: []string{"go.gc-rate", "service.over-capacity", "service.pool-exhausted"}},
 		},
 		{
-			Name: "exhausted-pool", About: "four connections to a session store that takes 20 ms", Program: "gateway", Args: with("-session-store={resp}", "-store-connections=4"), Resident: 250,
+			Name: "exhausted-pool", About: "four connections to a session store that takes 20 ms", Program: "gateway", Args: gatewayArgs("-session-store={resp}", "-store-connections=4"), Resident: 250,
 			Dependency: []string{"-delay=20ms"}, Rate: 180,
 			Expected: lab.Expected{First: "service.pool-exhausted", Not: []string{"go.gc-rate", "service.over-capacity", "service.dependency-slow"}},
 		},
 	},
-	Checks: checks,
-	Moves:  moves,
+	Checks: outcomeChecks,
+	Moves:  tripleLiveHeap,
 }

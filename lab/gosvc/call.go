@@ -12,10 +12,10 @@ import (
 
 var errNoDependency = errors.New("needs -dependency host:port; see lab/dependency")
 
-// asker returns how the dependency is asked. Over http, connections have
-// goroutines of their own and the serving one waits on a channel; over tcp, the
-// serving goroutine waits on the network itself.
-func asker(o options) (func(key string) ([]byte, error), error) {
+// newAsker returns how the dependency is asked. Over http, connections have goroutines of their
+// own and the serving one waits on a channel; over tcp, the serving goroutine waits on the network
+// itself.
+func newAsker(o options) (func(key string) ([]byte, error), error) {
 	if o.dependency == "" {
 		return nil, errNoDependency
 	}
@@ -40,7 +40,7 @@ func asker(o options) (func(key string) ([]byte, error), error) {
 // call asks a dependency for each request. It has no fault of its own: whether
 // it is sick is up to the dependency.
 func call(o options) (http.HandlerFunc, error) {
-	ask, err := asker(o)
+	ask, err := newAsker(o)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +51,6 @@ func call(o options) (http.HandlerFunc, error) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
 		}
-		fmt.Fprintf(w, "%s %d\n", value, price(r.URL.Path, rounds))
+		fmt.Fprintf(w, "%s %d\n", value, computePrice(r.URL.Path, rounds))
 	}, nil
 }

@@ -10,7 +10,7 @@ const values = 40
 
 // chatty asks a dependency for each value of a request, or once for all of them.
 func chatty(o options) (http.HandlerFunc, error) {
-	ask, err := asker(o)
+	ask, err := newAsker(o)
 	if err != nil {
 		return nil, err
 	}
@@ -26,6 +26,6 @@ func chatty(o options) (http.HandlerFunc, error) {
 				return
 			}
 		}
-		fmt.Fprintln(w, price(r.URL.Path, rounds))
+		fmt.Fprintln(w, computePrice(r.URL.Path, rounds))
 	}, nil
 }

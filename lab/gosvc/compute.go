@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// compute is work and nothing else: almost no allocation, no waiting.
+// compute uses CPU time only: it allocates almost nothing and waits for nothing.
 func compute(o options) (http.HandlerFunc, error) {
 	rounds := roundsFor(o.work)
 	return func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "%d\n", price(r.URL.Path, rounds))
+		fmt.Fprintf(w, "%d\n", computePrice(r.URL.Path, rounds))
 	}, nil
 }
 
-// price computes something from a path in as many rounds.
+// computePrice computes something from a path in as many rounds.
 //
 //go:noinline
-func price(path string, rounds int) uint64 {
+func computePrice(path string, rounds int) uint64 {
 	x := uint64(len(path)) + 88172645463325252
 	for i := 0; i < rounds; i++ {
 		x ^= x << 13
@@ -35,7 +35,7 @@ func roundsFor(d time.Duration) int {
 	best := time.Duration(1 << 62)
 	for i := 0; i < 20; i++ {
 		begin := time.Now()
-		_ = price("/item/1", sample)
+		_ = computePrice("/item/1", sample)
 		if took := time.Since(begin); took < best {
 			best = took
 		}

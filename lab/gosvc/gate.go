@@ -22,6 +22,6 @@ func gate(o options) (http.HandlerFunc, error) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(held)
 		w.Header().Set("Connection", "close")
-		fmt.Fprintln(w, price(r.URL.Path, rounds))
+		fmt.Fprintln(w, computePrice(r.URL.Path, rounds))
 	}, nil
 }

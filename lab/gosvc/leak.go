@@ -12,7 +12,7 @@ const patience = 15 * time.Millisecond
 
 // leak asks a dependency on another goroutine and gives up after a while.
 func leak(o options) (http.HandlerFunc, error) {
-	ask, err := asker(o)
+	ask, err := newAsker(o)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type quotes struct {
 func (q *quotes) quote(item string, rounds int) uint64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.price[item] = price(item, rounds)
+	q.price[item] = computePrice(item, rounds)
 	return q.price[item]
 }
 
@@ -47,9 +47,8 @@ type catalogue struct {
 	price map[string]uint64
 }
 
-// rebuild computes a new table, with the lock held all the while or only to
-// exchange it.
-func (c *catalogue) rebuild(rounds int, held bool) {
+// rebuildPrices computes a new table, with the lock held all the while or only to exchange it.
+func (c *catalogue) rebuildPrices(rounds int, held bool) {
 	if held {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -57,7 +56,7 @@ func (c *catalogue) rebuild(rounds int, held bool) {
 	fresh := map[string]uint64{}
 	for i := 0; i < 100; i++ {
 		item := fmt.Sprintf("/item/%d", i)
-		fresh[item] = price(item, rounds/100)
+		fresh[item] = computePrice(item, rounds/100)
 	}
 	if !held {
 		c.mu.Lock()
@@ -71,16 +70,16 @@ func (c *catalogue) rebuild(rounds int, held bool) {
 func refresh(o options) (http.HandlerFunc, error) {
 	c := &catalogue{}
 	rounds := roundsFor(o.work)
-	c.rebuild(rounds, o.sick)
+	c.rebuildPrices(rounds, o.sick)
 	go func() {
 		for range time.Tick(150 * time.Millisecond) {
-			c.rebuild(40*rounds, o.sick)
+			c.rebuildPrices(40*rounds, o.sick)
 		}
 	}()
 	return func(w http.ResponseWriter, r *http.Request) {
 		c.mu.RLock()
 		known := c.price[r.URL.Path]
 		c.mu.RUnlock()
-		fmt.Fprintf(w, "%d\n", known+price(r.URL.Path, rounds))
+		fmt.Fprintf(w, "%d\n", known+computePrice(r.URL.Path, rounds))
 	}, nil
 }

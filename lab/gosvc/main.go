@@ -54,7 +54,7 @@ var modes = map[string]func(options) (http.HandlerFunc, error){
 func main() {
 	s := service.New()
 	var o options
-	mode := flag.String("mode", "compute", "one of "+strings.Join(names(), ", "))
+	mode := flag.String("mode", "compute", "one of "+strings.Join(modeNames(), ", "))
 	flag.BoolVar(&o.sick, "sick", false, "with the fault, not its healthy twin")
 	flag.DurationVar(&o.work, "work", time.Millisecond, "CPU time that a request takes on this machine when it is quiet")
 	flag.StringVar(&o.dependency, "dependency", "", "host:port of what call, leak and pool ask")
@@ -63,18 +63,18 @@ func main() {
 
 	make, ok := modes[*mode]
 	if !ok {
-		fail(fmt.Errorf("-mode %s: not a mode; use one of %s", *mode, strings.Join(names(), ", ")))
+		exitWithError(fmt.Errorf("-mode %s: not a mode; use one of %s", *mode, strings.Join(modeNames(), ", ")))
 	}
 	o.limit = s.Limit
 	handler, err := make(o)
 	if err != nil {
-		fail(fmt.Errorf("-mode %s: %w", *mode, err))
+		exitWithError(fmt.Errorf("-mode %s: %w", *mode, err))
 	}
 	s.Handle("/item/", handler)
 	s.Run()
 }
 
-func names() (all []string) {
+func modeNames() (all []string) {
 	for name := range modes {
 		all = append(all, name)
 	}
@@ -82,7 +82,7 @@ func names() (all []string) {
 	return all
 }
 
-func fail(err error) {
+func exitWithError(err error) {
 	fmt.Fprintln(os.Stderr, "gosvc:", err)
 	os.Exit(2)
 }

@@ -19,20 +19,20 @@ func retry(o options) (http.HandlerFunc, error) {
 	rounds := roundsFor(o.work)
 	return func(w http.ResponseWriter, r *http.Request) {
 		for attempt := 0; ; attempt++ {
-			version, err := store(r.URL.Path, rounds, attempt)
+			version, err := storeItem(r.URL.Path, rounds, attempt)
 			if err == nil {
 				fmt.Fprintln(w, version)
 				return
 			}
 			if o.sick {
-				pause()
+				sleepBackoff()
 			}
 		}
 	}, nil
 }
 
-func store(path string, rounds, attempt int) (uint64, error) {
-	version := price(path, rounds)
+func storeItem(path string, rounds, attempt int) (uint64, error) {
+	version := computePrice(path, rounds)
 	if attempt == 0 && strings.ContainsAny(path[len(path)-1:], "012") {
 		return 0, errConflict
 	}
@@ -40,4 +40,4 @@ func store(path string, rounds, attempt int) (uint64, error) {
 }
 
 //go:noinline
-func pause() { time.Sleep(backoff) }
+func sleepBackoff() { time.Sleep(backoff) }

@@ -17,7 +17,7 @@ func search(o options) (http.HandlerFunc, error) {
 			fmt.Fprintln(w, known)
 			return
 		}
-		nearest := similar(r.URL.Path, rounds)
+		nearest := findNearest(r.URL.Path, rounds)
 		if !o.sick {
 			found.Store(r.URL.Path, nearest)
 		}
@@ -26,13 +26,13 @@ func search(o options) (http.HandlerFunc, error) {
 }
 
 //go:noinline
-func similar(path string, rounds int) (nearest uint64) {
+func findNearest(path string, rounds int) (nearest uint64) {
 	others := 1
 	if strings.HasSuffix(path, "7") {
 		others = 40
 	}
 	for range others {
-		nearest ^= price(path, rounds)
+		nearest ^= computePrice(path, rounds)
 	}
 	return nearest
 }

@@ -11,50 +11,50 @@ import (
 // article is what the report gives.
 var article = struct{ collections, mean, healthy, pause float64 }{collections: 100, mean: 2500, healthy: 60, pause: 40}
 
-func number(v float64) *float64 { return &v }
+func floatPtr(v float64) *float64 { return &v }
 
-// checks are what must come out of the runs and the diagnoses.
-func checks(o *lab.Outcome) (all []lab.Check) {
-	all = append(all, collections(o)...)
-	all = append(all, late(o)...)
+// outcomeChecks returns what must come out of the runs and the diagnoses.
+func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
+	all = append(all, collectionChecks(o)...)
+	all = append(all, lateChecks(o)...)
 	for _, name := range []string{"callers-cache", "callers-cache-more", "server-cache", "no-garbage", "split"} {
 		if r := o.Result(name); r != nil {
-			all = append(all, within(r))
+			all = append(all, checkWithinSLO(r))
 		}
 	}
-	all = append(all, knees(o)...)
-	return append(all, eliminated(o)...)
+	all = append(all, kneeChecks(o)...)
+	return append(all, eliminationChecks(o)...)
 }
 
-// collections are those of the sick one.
-func collections(o *lab.Outcome) []lab.Check {
+// collectionChecks checks the collections of the sick variant.
+func collectionChecks(o *lab.Outcome) []lab.Check {
 	sick := o.Result("sick")
-	n := lab.Check{Name: "sick: ParNew collections a minute", Unit: "1", Asked: "> 100", Article: number(article.collections)}
+	n := lab.Check{Name: "sick: ParNew collections a minute", Unit: "1", Asked: "> 100", Article: floatPtr(article.collections)}
 	if v, ok := sick.Figure(lab.YoungCollections); ok {
 		n.Got, n.OK = &v, v > 100
 	} else {
 		n.Why = "its GC log was not recorded"
 	}
-	pause := lab.Check{Name: "sick: mean pause", Unit: "ms", Asked: "to be known", Article: number(article.pause), Told: true}
+	pause := lab.Check{Name: "sick: mean pause", Unit: "ms", Asked: "to be known", Article: floatPtr(article.pause), Told: true}
 	if v, ok := sick.Figure(lab.YoungPause); ok {
 		pause.Got, pause.OK = &v, true
 	}
-	stopped := lab.Check{Name: "sick: share of time paused by GC", Unit: "1", Asked: "to be known", Article: number(article.collections * article.pause / 60e3), Told: true}
+	stopped := lab.Check{Name: "sick: share of time paused by GC", Unit: "1", Asked: "to be known", Article: floatPtr(article.collections * article.pause / 60e3), Told: true}
 	if v, ok := sick.Figure(lab.YoungStopped); ok {
 		stopped.Got, stopped.OK = &v, true
 	}
 	return []lab.Check{n, pause, stopped}
 }
 
-// late says how many callers gave up, and how long the mean answer took.
-func late(o *lab.Outcome) []lab.Check {
+// lateChecks checks how many callers gave up, and how long the mean answer took.
+func lateChecks(o *lab.Outcome) []lab.Check {
 	share := stats.Median(o.Of("sick", "slow_share"))
 	mean := stats.Median(o.Of("sick", "mean_ms"))
 	all := []lab.Check{
 		{Name: "sick: share of the requests over 300 ms", Unit: "1", Asked: "≥ 0.5", Got: &share, OK: share >= .5},
-		{Name: "sick: mean latency", Unit: "ms", Asked: "≥ 10 × the healthy one", Got: &mean, Article: number(article.mean)},
+		{Name: "sick: mean latency", Unit: "ms", Asked: "≥ 10 × the healthy one", Got: &mean, Article: floatPtr(article.mean)},
 	}
-	healthy := lab.Check{Name: "low-rate: mean latency", Unit: "ms", Asked: "≤ 60", Article: number(article.healthy)}
+	healthy := lab.Check{Name: "low-rate: mean latency", Unit: "ms", Asked: "≤ 60", Article: floatPtr(article.healthy)}
 	if r := o.Result("low-rate"); r != nil && r.Served != nil {
 		v := r.Served.MeanMs
 		healthy.Got, healthy.OK = &v, v <= article.healthy
@@ -65,8 +65,8 @@ func late(o *lab.Outcome) []lab.Check {
 	return append(all, healthy)
 }
 
-// within says that a variant is under the SLO while it is diagnosed.
-func within(r *lab.Result) lab.Check {
+// checkWithinSLO checks that a variant keeps the SLO while it is diagnosed.
+func checkWithinSLO(r *lab.Result) lab.Check {
 	c := lab.Check{Name: r.Name + ": p99", Unit: "ms", Asked: "≤ 300"}
 	if r.Served == nil {
 		c.Why = "it was not diagnosed"
@@ -77,15 +77,15 @@ func within(r *lab.Result) lab.Check {
 	return c
 }
 
-// knees says that the rate lies above what the sick one can do, and below what it could
-// without garbage: then it is garbage that makes it slow, and not the work.
-func knees(o *lab.Outcome) []lab.Check {
+// kneeChecks checks that the rate lies above what the sick variant can serve, and below what it
+// could without garbage: then garbage makes it slow, and not the work.
+func kneeChecks(o *lab.Outcome) []lab.Check {
 	rate := *o.Plan.Peak
 	sick := lab.Check{Name: "sick: knee", Unit: "1/s", Asked: fmt.Sprintf("< %.0f, the peak", rate), Got: o.KneeOf("sick")}
 	sick.OK = sick.Got != nil && *sick.Got < rate
 	free := lab.Check{Name: "no-garbage: knee", Unit: "1/s", Asked: fmt.Sprintf("> %.0f, the peak", rate), Got: o.KneeOf("no-garbage")}
 	free.OK = free.Got != nil && *free.Got > rate
-	report := lab.Check{Name: "peak", Unit: "1/s", Asked: "as in the report", Got: &rate, Article: number(peak), OK: rate == peak, Told: true}
+	report := lab.Check{Name: "peak", Unit: "1/s", Asked: "as in the report", Got: &rate, Article: floatPtr(peak), OK: rate == peak, Told: true}
 	return []lab.Check{sick, free, report}
 }
 
@@ -97,16 +97,16 @@ var steps = []struct {
 	is                      func(float64) bool
 	article                 *float64
 }{
-	{"a query takes, as the database sees it (mean)", dependency, "of a call, measured by", "ms", "≤ 0.3", func(v float64) bool { return v <= .3 }, number(.3)},
-	{"connections in use at most, of 10", pool, "most connections in use", "count", "< 10", func(v float64) bool { return v < 10 }, number(7)},
-	{"local time of a slow request", dependency, "local time", "ms", "to be known", nil, number(267)},
+	{"a query takes, as the database sees it (mean)", dependency, "of a call, measured by", "ms", "≤ 0.3", func(v float64) bool { return v <= .3 }, floatPtr(.3)},
+	{"connections in use at most, of 10", pool, "most connections in use", "count", "< 10", func(v float64) bool { return v < 10 }, floatPtr(7)},
+	{"local time of a slow request", dependency, "local time", "ms", "to be known", nil, floatPtr(267)},
 	{"busy CPUs of the host", saturation, "that were busy", "CPUs", "to be known", nil, nil},
-	{"collections a minute", young, "young collections per minute", "1/min", "> 100", func(v float64) bool { return v > 100 }, number(article.collections)},
+	{"collections a minute", young, "young collections per minute", "1/min", "> 100", func(v float64) bool { return v > 100 }, floatPtr(article.collections)},
 	{"the class that fills most of the heap", young, "heap used by", "bytes", "to be known", nil, nil},
 }
 
-// eliminated says that the diagnosis of the sick one has a figure for every step.
-func eliminated(o *lab.Outcome) (all []lab.Check) {
+// eliminationChecks checks that the diagnosis of the sick variant has a figure for every step.
+func eliminationChecks(o *lab.Outcome) (all []lab.Check) {
 	r := o.Result("sick")
 	if r == nil || r.Diagnosis == nil {
 		return nil

@@ -45,16 +45,18 @@ var (
 	heap = []string{"-Xms768m", "-Xmx768m"}
 )
 
-// Eight threads of Tomcat, four for a processor, share the article's pool of ten
-// connections: threads that wait for a processor can hold eight of them.
-func service(options ...string) []string {
+// serviceArgs returns the arguments of the service. Eight threads of Tomcat, four for a processor,
+// share the article's pool of ten connections: threads that wait for a processor can hold eight of
+// them.
+func serviceArgs(options ...string) []string {
 	return append([]string{"--database={resp}", "--gauges={files}gauges.csv", "--spans={files}spans.json", "--threads=8", "--pool=10"}, options...)
 }
 
-// The database answers at once; what a query takes is the way there and back.
-func database(delay string) []string { return []string{"-delay", delay, "-monitor", "{monitor}"} }
+// databaseArgs returns the arguments of the database, which answers after a delay. With a delay of
+// 0, a query takes the way there and back only.
+func databaseArgs(delay string) []string { return []string{"-delay", delay, "-monitor", "{monitor}"} }
 
-var ready = database("0")
+var ready = databaseArgs("0")
 
 // The peak lies between the knees of these two: then what makes the first slow is its
 // garbage and the collecting of it, and not its work.
@@ -83,7 +85,7 @@ var Lab = lab.Lab{
 	Fixed: "server-cache",
 	Variants: []lab.Variant{
 		{
-			Name: "sick", About: "every caller asks for everything each time", Program: "parnew", Args: service(), Dependency: ready, Compared: true, Resident: 2300,
+			Name: "sick", About: "every caller asks for everything each time", Program: "parnew", Args: serviceArgs(), Dependency: ready, Compared: true, Resident: 2300,
 			Expected: lab.Expected{First: young, Not: []string{dependency, pool, full, leak, locks}},
 		},
 		{
@@ -99,43 +101,43 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "server-cache", About: "the service caches each answer for one second", Program: "parnew", Args: service("--cache=1000"), Dependency: ready, Compared: true, Resident: 1500,
+			Name: "server-cache", About: "the service caches each answer for one second", Program: "parnew", Args: serviceArgs("--cache=1000"), Dependency: ready, Compared: true, Resident: 1500,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
 			// The same work on memory that is used again: what is left of the incident
 			// then is not the collector's.
-			Name: "no-garbage", About: "the counterfactual: the same work, and no garbage", Program: "parnew", Args: service("--reuse"), Dependency: ready, Compared: true, Resident: 1500,
+			Name: "no-garbage", About: "the counterfactual: the same work, and no garbage", Program: "parnew", Args: serviceArgs("--reuse"), Dependency: ready, Compared: true, Resident: 1500,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "advised", About: "as the diagnosis of the sick one advises", Program: "parnew", Flags: []string{"{setting}"}, Args: service(), Dependency: ready,
+			Name: "advised", About: "as the diagnosis of the sick one advises", Program: "parnew", Flags: []string{"{setting}"}, Args: serviceArgs(), Dependency: ready,
 			Compared: true, Aside: true, Long: true, Predicted: true, Resident: 5500,
 			Expected: lab.Expected{NoneOf: []string{full, leak, dependency, pool}, Not: []string{}},
 		},
 		{
-			Name: "split", About: "the answer in four parts: callers ask for the one they show", Program: "parnew", Args: service("--parts=4"), Dependency: ready, Long: true, Resident: 2300,
+			Name: "split", About: "the answer in four parts: callers ask for the one they show", Program: "parnew", Args: serviceArgs("--parts=4"), Dependency: ready, Long: true, Resident: 2300,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			Name: "slow-database", About: "a database that takes 10 ms for an answer, at 10 requests/s", Program: "parnew", Args: service(), Dependency: database("10ms"), Rate: 10, Resident: 2300,
+			Name: "slow-database", About: "a database that takes 10 ms for an answer, at 10 requests/s", Program: "parnew", Args: serviceArgs(), Dependency: databaseArgs("10ms"), Rate: 10, Resident: 2300,
 			Expected: lab.Expected{First: dependency, Not: []string{young, full, capacity, saturation}},
 		},
 		{
 			// With the threads that Tomcat has by default: with eight those who wait for a
 			// connection would be in its queue, where no gauge sees them.
-			Name: "small-pool", About: "a pool of two connections, at 40 requests/s", Program: "parnew", Args: service("--pool=2", "--threads=200"), Dependency: database("1ms"), Rate: 40, Resident: 2300,
+			Name: "small-pool", About: "a pool of two connections, at 40 requests/s", Program: "parnew", Args: serviceArgs("--pool=2", "--threads=200"), Dependency: databaseArgs("1ms"), Rate: 40, Resident: 2300,
 			Expected: lab.Expected{First: pool, Not: []string{young, full, saturation}},
 		},
 		{
 			// Neither collector is an answer to garbage at this rate on two processors.
-			Name: "g1", About: "JDK 25 with its default collector", Program: "g1", Args: service(), Dependency: ready, Long: true, Resident: 2300,
+			Name: "g1", About: "JDK 25 with its default collector", Program: "g1", Args: serviceArgs(), Dependency: ready, Long: true, Resident: 2300,
 			Expected: lab.Expected{NoneOf: []string{dependency, pool, locks, leak}, Not: []string{}},
 		},
 		{
-			Name: "zgc", About: "JDK 25 with generational ZGC", Program: "zgc", Args: service(), Dependency: ready, Long: true, Resident: 2300,
+			Name: "zgc", About: "JDK 25 with generational ZGC", Program: "zgc", Args: serviceArgs(), Dependency: ready, Long: true, Resident: 2300,
 			Expected: lab.Expected{NoneOf: []string{dependency, pool, locks, leak, young}, Not: []string{}},
 		},
 	},
-	Checks: checks,
+	Checks: outcomeChecks,
 }

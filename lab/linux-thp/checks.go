@@ -12,26 +12,26 @@ import (
 	"github.com/unstall/unstall/lab"
 )
 
-func number(v float64) *float64 { return &v }
+func floatPtr(v float64) *float64 { return &v }
 
 // articleSystem is what became of the system's CPU time: "at least halved".
 const articleSystem = -.5
 
-// checks are what must come out beside the diagnoses.
-func checks(o *lab.Outcome) (all []lab.Check) {
-	all = append(all, compaction(o), operation(o), byStep(o))
+// outcomeChecks returns what must come out beside the diagnoses.
+func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
+	all = append(all, checkCompaction(o), checkOperation(o), byStep(o))
 	for _, name := range []string{"never", "madvise", "off-for-it"} {
 		c := o.Changed(name, "system_cores", articleSystem)
-		c.Name, c.Unit, c.Asked, c.Article = name+": CPU time in the kernel", "1", "halved at least", number(articleSystem)
+		c.Name, c.Unit, c.Asked, c.Article = name+": CPU time in the kernel", "1", "halved at least", floatPtr(articleSystem)
 		all = append(all, c)
 	}
 	return append(all, keepsThem(o))
 }
 
-// compaction is what the kernel's stacks say of the sick one.
-func compaction(o *lab.Outcome) lab.Check {
+// checkCompaction checks what the kernel's stacks say of the sick variant.
+func checkCompaction(o *lab.Outcome) lab.Check {
 	c := lab.Check{Name: "sick: CPU time in direct compaction, by kernel stacks", Unit: "1", Asked: "≥ 50 %, and the stack is named"}
-	v := verdict(o.Result("sick"))
+	v := stallVerdict(o.Result("sick"))
 	for _, e := range v.Evidence {
 		if e.Value != nil && strings.Contains(e.Text, "in direct compaction, by stacks") {
 			c.Got, c.OK = e.Value, *e.Value >= .5 && strings.Contains(e.Text, "__alloc_pages_direct_compact")
@@ -64,8 +64,8 @@ func byStep(o *lab.Outcome) lab.Check {
 	return c
 }
 
-// operation is how much longer a request takes.
-func operation(o *lab.Outcome) lab.Check {
+// checkOperation checks how much longer a request takes.
+func checkOperation(o *lab.Outcome) lab.Check {
 	c := lab.Check{Name: "sick: median of a request, × that without huge pages", Unit: "×", Asked: "≥ 3 ×"}
 	if sick, fixed := o.Of("sick", "p50_ms"), o.Of("never", "p50_ms"); len(sick) > 0 && len(fixed) > 0 {
 		times := stats.Median(sick) / stats.Median(fixed)
@@ -77,7 +77,7 @@ func operation(o *lab.Outcome) lab.Check {
 // keepsThem is what is said to who uses all of its huge pages.
 func keepsThem(o *lab.Outcome) lab.Check {
 	c := lab.Check{Name: "dense: huge pages are to stay on; predicted without them, CPU time in the kernel", Unit: "×", Asked: "more, and reported"}
-	v := verdict(o.Result("dense"))
+	v := stallVerdict(o.Result("dense"))
 	for _, p := range v.Prediction {
 		if p.Now != nil && p.Then != nil && *p.Now > 0 {
 			times := *p.Then / *p.Now
@@ -90,8 +90,8 @@ func keepsThem(o *lab.Outcome) lab.Check {
 	return c
 }
 
-// verdict is what a diagnosis says of huge pages.
-func verdict(r *lab.Result) (v diagnose.Verdict) {
+// stallVerdict returns the verdict of a diagnosis on huge pages, empty if there is none.
+func stallVerdict(r *lab.Result) (v diagnose.Verdict) {
 	if r == nil || r.Diagnosis == nil {
 		return v
 	}
@@ -102,19 +102,20 @@ func verdict(r *lab.Result) (v diagnose.Verdict) {
 }
 
 // found is what the host's settings were when this program began.
-var found = settings()
+var found = hugePageSettings()
 
 // asItWas looks at the host's settings after everything was measured.
 func asItWas(*lab.Stand) ([]lab.Check, error) {
 	c := lab.Check{Name: fmt.Sprintf("the host's settings as they were found (%s)", found), Unit: "1", Asked: "unchanged", OK: true}
-	if now := settings(); now != found {
+	if now := hugePageSettings(); now != found {
 		c.OK, c.Why = false, "they are "+now
 	}
 	return []lab.Check{c}, nil
 }
 
-// settings are those of transparent huge pages: "enabled=madvise defrag=madvise".
-func settings() string {
+// hugePageSettings returns the host's settings of transparent huge pages: "enabled=madvise
+// defrag=madvise".
+func hugePageSettings() string {
 	var words []string
 	for _, name := range []string{"enabled", "defrag"} {
 		b, err := os.ReadFile(filepath.Join("/sys/kernel/mm/transparent_hugepage", name))

@@ -95,6 +95,6 @@ var Lab = lab.Lab{
 	Sick:     "sick",
 	Fixed:    "never",
 	Variants: slices.Concat(shops, variants),
-	Checks:   checks,
-	Moves:    moves,
+	Checks:   outcomeChecks,
+	Moves:    measureExtras,
 }

@@ -57,17 +57,17 @@ var pages = []string{
 	"/product/140", "/delivery",
 }
 
-// shop is the shop in one condition.
-func shop(name, about string, args ...string) lab.Variant {
+// shopVariant returns the shop in one condition.
+func shopVariant(name, about string, args ...string) lab.Variant {
 	return lab.Variant{Name: name, About: about, Program: "shop", Args: slices.Concat(shopArgs, args), Needs: tools, Journey: visits, Paths: pages, Rate: shopUsers, SLO: shopSLO, Resident: 300}
 }
 
-func expect(v lab.Variant, e lab.Expected) lab.Variant {
+func withExpected(v lab.Variant, e lab.Expected) lab.Variant {
 	v.Expected = e
 	return v
 }
 
-func at(rate float64, v lab.Variant) lab.Variant {
+func atRate(rate float64, v lab.Variant) lab.Variant {
 	v.Rate = rate
 	return v
 }
@@ -75,13 +75,13 @@ func at(rate float64, v lab.Variant) lab.Variant {
 // briefly is twice what the longest page takes: what Redis keeps waiting for 100 ms is slow.
 const briefly = 80 * time.Millisecond
 
-func within(slo time.Duration, v lab.Variant) lab.Variant {
+func withSLO(slo time.Duration, v lab.Variant) lab.Variant {
 	v.SLO = slo
 	return v
 }
 
-// disk is one whose processes wait longer for the disk than they would.
-func disk(v lab.Variant) lab.Variant {
+// withSlowDisk limits the writes of a variant's processes, so that they wait longer for the disk.
+func withSlowDisk(v lab.Variant) lab.Variant {
 	v.Writes = 60
 	return v
 }
@@ -90,21 +90,21 @@ var healthy = lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}}
 
 // shops come before memory is put in pieces.
 var shops = []lab.Variant{
-	expect(shop("shop", "a shop of nginx, PHP-FPM and Redis, with workers enough"), healthy),
-	expect(shop("shop-workers", "the shop, with 2 PHP workers where 2.1 are needed", "-workers=2"), lab.Expected{First: pool, Not: []string{stall, softirq, sync, reclaim}}),
-	expect(at(4, disk(within(briefly, shop("shop-fsync", "Redis has each write on the disk before it answers (appendfsync always), and the disk takes 60 writes a second", "-fsync")))), lab.Expected{First: fsync, Behind: dependency, Not: []string{stall, softirq, reclaim, pool}}),
-	expect(within(briefly, shop("shop-keys", "the shop, with a report that lists visitors by KEYS each second, of a million", "-job=keys", "-keys=1000000")), lab.Expected{First: slow, Behind: dependency, Not: []string{stall, softirq, reclaim, pool}}),
-	expect(saving("shop-save", "Redis forks and saves a GiB again and again"), lab.Expected{First: fork, Behind: dependency, Not: []string{stall, softirq, reclaim, pool}}),
-	expect(at(2*shopUsers, shop("shop-peak", "the shop with workers enough, at twice the load")), healthy),
+	withExpected(shopVariant("shop", "a shop of nginx, PHP-FPM and Redis, with workers enough"), healthy),
+	withExpected(shopVariant("shop-workers", "the shop, with 2 PHP workers where 2.1 are needed", "-workers=2"), lab.Expected{First: pool, Not: []string{stall, softirq, sync, reclaim}}),
+	withExpected(atRate(4, withSlowDisk(withSLO(briefly, shopVariant("shop-fsync", "Redis has each write on the disk before it answers (appendfsync always), and the disk takes 60 writes a second", "-fsync")))), lab.Expected{First: fsync, Behind: dependency, Not: []string{stall, softirq, reclaim, pool}}),
+	withExpected(withSLO(briefly, shopVariant("shop-keys", "the shop, with a report that lists visitors by KEYS each second, of a million", "-job=keys", "-keys=1000000")), lab.Expected{First: slow, Behind: dependency, Not: []string{stall, softirq, reclaim, pool}}),
+	withExpected(savingVariant("shop-save", "Redis forks and saves a GiB again and again"), lab.Expected{First: fork, Behind: dependency, Not: []string{stall, softirq, reclaim, pool}}),
+	withExpected(atRate(2*shopUsers, shopVariant("shop-peak", "the shop with workers enough, at twice the load")), healthy),
 }
 
 // album is a page whose workers take room of 4 MiB for each of four small files, and use a few bytes of it: the
 // sparse use of memory that is all the arena does.
 var album = []string{"/album"}
 
-// albums are the shop's albums alone. It comes after the others: memory is in pieces.
-func albums(name, about string, host []string) lab.Variant {
-	v := shop(name, about)
+// albumVariant returns the shop's albums alone. It comes after the others: memory is in pieces.
+func albumVariant(name, about string, host []string) lab.Variant {
+	v := shopVariant(name, about)
 	v.Journey, v.Paths, v.Rate, v.SLO = "", album, albumRate, albumSLO
 	v.Host, v.Beside = host, pieces
 	return v
@@ -117,10 +117,11 @@ const (
 	albumSLO  = 10 * time.Millisecond
 )
 
-// sparse measures what albums take on memory in pieces that is compacted at once, against the same without huge pages.
-// What compacts are PHP's workers, whose kernel stacks are not recorded yet: the arena's are what is diagnosed.
-func sparse(s *lab.Stand) ([]lab.Check, error) {
-	huge, none := albums("shop-thp", "albums, on memory in pieces", always), albums("shop-thp-never", "the same without huge pages", never)
+// measureSparse measures what albums take on memory in pieces that is compacted at once, against
+// the same without huge pages. PHP's workers do the compaction, and their kernel stacks are not
+// recorded yet: the arena's are diagnosed instead.
+func measureSparse(s *lab.Stand) ([]lab.Check, error) {
+	huge, none := albumVariant("shop-thp", "albums, on memory in pieces", always), albumVariant("shop-thp-never", "the same without huge pages", never)
 	var all [][2]figures
 	for pair := -1; pair < pairs; pair++ {
 		var got [2]figures
@@ -128,7 +129,7 @@ func sparse(s *lab.Stand) ([]lab.Check, error) {
 		for _, k := range []int{begin, 1 - begin} {
 			v := []lab.Variant{huge, none}[k]
 			err := s.With(v, func(one *lab.Service) (err error) {
-				got[k], err = measured(s, one, lab.Demand{Rate: v.Rate, For: seconds(s), Seed: uint64(pair + 2), SLO: v.SLO})
+				got[k], err = measureRun(s, one, lab.Demand{Rate: v.Rate, For: turnLength(s), Seed: uint64(pair + 2), SLO: v.SLO})
 				return err
 			})
 			if err != nil {
@@ -140,24 +141,25 @@ func sparse(s *lab.Stand) ([]lab.Check, error) {
 		}
 	}
 	return []lab.Check{
-		told("shop: median of an album on memory in pieces, with huge pages", "ms", all, func(x [2]figures) float64 { return x[0].p50 }),
-		told("shop: the same without", "ms", all, func(x [2]figures) float64 { return x[1].p50 }),
-		change("shop: CPU time per second for albums on memory in pieces, with huge pages against without", all, func(x figures) float64 { return x.cpu }),
+		toldCheck("shop: median of an album on memory in pieces, with huge pages", "ms", all, func(x [2]figures) float64 { return x[0].p50 }),
+		toldCheck("shop: the same without", "ms", all, func(x [2]figures) float64 { return x[1].p50 }),
+		changeCheck("shop: CPU time per second for albums on memory in pieces, with huge pages against without", all, func(x figures) float64 { return x.cpu }),
 	}, nil
 }
 
-// seconds is how long one of two is measured at a time.
-func seconds(s *lab.Stand) time.Duration {
+// turnLength returns how long each of two variants is measured at a time.
+func turnLength(s *lab.Stand) time.Duration {
 	if s.Quick() {
 		return 1500 * time.Millisecond
 	}
 	return 8 * time.Second
 }
 
-// moves are what the blocks do not measure: albums on memory in pieces, PHP that asks Redis over TCP and over a UNIX
-// socket, and Redis that saves with huge pages and without. After that the host's settings must be as they were.
-func moves(s *lab.Stand) (all []lab.Check, err error) {
-	for _, measure := range []func(*lab.Stand) ([]lab.Check, error){sparse, sockets, saves, asItWas} {
+// measureExtras measures what the blocks do not: albums on memory in pieces, PHP that asks Redis
+// over TCP and over a UNIX socket, and Redis that saves with huge pages and without. After that
+// the host's settings must be as they were.
+func measureExtras(s *lab.Stand) (all []lab.Check, err error) {
+	for _, measure := range []func(*lab.Stand) ([]lab.Check, error){measureSparse, measureSockets, measureSaves, asItWas} {
 		some, err := measure(s)
 		if all = append(all, some...); err != nil {
 			return all, err
@@ -169,28 +171,29 @@ func moves(s *lab.Stand) (all []lab.Check, err error) {
 // pairs are how often the two are measured, in turn, in an order of chance: six decide a sign test.
 const pairs = 6
 
-// sockets measures what Redis over a UNIX socket changes against TCP. The report found "slightly
-// steadier"; whatever it is here is told.
-func sockets(s *lab.Stand) ([]lab.Check, error) {
-	unix, tcp := shop("shop-unix", "PHP asks Redis over a UNIX socket"), shop("shop-tcp", "PHP asks Redis over TCP", "-tcp")
+// measureSockets measures what Redis over a UNIX socket changes against TCP. The report found
+// "slightly steadier"; the result here is told and fails nothing.
+func measureSockets(s *lab.Stand) ([]lab.Check, error) {
+	unix, tcp := shopVariant("shop-unix", "PHP asks Redis over a UNIX socket"), shopVariant("shop-tcp", "PHP asks Redis over TCP", "-tcp")
 	unix.Journey, tcp.Journey, unix.Paths = "", "", []string{"/product/3", "/product/17", "/", "/product/140", "/cart"} // that ask Redis, and nobody else
 	tcp.Paths, unix.Rate = unix.Paths, shopRate
-	got, err := turns(s, unix, tcp)
+	got, err := measureTurns(s, unix, tcp)
 	if err != nil {
 		return nil, err
 	}
 	return []lab.Check{
-		change("shop: CPU time per second, Redis over a UNIX socket against TCP", got, func(x figures) float64 { return x.cpu }),
-		change("shop: median of a request, Redis over a UNIX socket against TCP", got, func(x figures) float64 { return x.p50 }),
+		changeCheck("shop: CPU time per second, Redis over a UNIX socket against TCP", got, func(x figures) float64 { return x.cpu }),
+		changeCheck("shop: median of a request, Redis over a UNIX socket against TCP", got, func(x figures) float64 { return x.p50 }),
 	}, nil
 }
 
 // large is what Redis holds where forks are to take long, MiB.
 const large = 1024
 
-// saving is the shop while Redis saves what it holds again and again, and large values change.
-func saving(name, about string, args ...string) lab.Variant {
-	v := shop(name, about, append([]string{fmt.Sprintf("-large=%d", large)}, args...)...)
+// savingVariant returns the shop while Redis saves what it holds again and again, and large values
+// change.
+func savingVariant(name, about string, args ...string) lab.Variant {
+	v := shopVariant(name, about, append([]string{fmt.Sprintf("-large=%d", large)}, args...)...)
 	v.Journey, v.Rate, v.SLO, v.Resident = "", savingRate, savingSLO, 3*large
 	v.Paths = []string{"/backup", "/import", "/", "/product/3", "/import", "/cart/add", "/product/17", "/import", "/cart", "/product/140", "/import", "/product/9"}
 	return v
@@ -202,30 +205,31 @@ const (
 	savingSLO  = 15 * time.Millisecond
 )
 
-// saves measures what huge pages change where Redis forks to save, and large values are written meanwhile: before
-// Linux 5.8 each first write after a fork copied 2 MiB of a huge page, since then 4 KiB of it. Redis switches them off for
-// itself unless it is told not to (disable-thp, 6.2 on), so that the host's setting says nothing of it.
-func saves(s *lab.Stand) ([]lab.Check, error) {
-	huge, small := saving("shop-save-thp", "Redis forks and saves, with huge pages", "-thp"), saving("shop-save-4k", "Redis forks and saves, without huge pages")
+// measureSaves measures what huge pages change where Redis forks to save, and large values are
+// written meanwhile: before Linux 5.8 each first write after a fork copied 2 MiB of a huge page,
+// since then 4 KiB of it. Redis switches huge pages off for itself unless it is told not to
+// (disable-thp, 6.2 on), so that the host's setting has no effect on it.
+func measureSaves(s *lab.Stand) ([]lab.Check, error) {
+	huge, small := savingVariant("shop-save-thp", "Redis forks and saves, with huge pages", "-thp"), savingVariant("shop-save-4k", "Redis forks and saves, without huge pages")
 	huge.Host = always // the other has none whatever that is
-	got, err := turns(s, huge, small)
+	got, err := measureTurns(s, huge, small)
 	if err != nil {
 		return nil, err
 	}
 	return []lab.Check{
-		told("shop: a fork of Redis with huge pages", "ms", got, func(x [2]figures) float64 { return x[0].fork }),
-		told("shop: a fork of Redis without", "ms", got, func(x [2]figures) float64 { return x[1].fork }),
-		told("shop: copied by writes after a fork with huge pages", "MiB", got, func(x [2]figures) float64 { return x[0].copied }),
-		told("shop: copied by writes after a fork without", "MiB", got, func(x [2]figures) float64 { return x[1].copied }),
-		told("shop: Redis's memory in huge pages, with them", "1", got, func(x [2]figures) float64 { return x[0].huge }),
-		change("shop: p99 of a request while Redis saves, with huge pages against without", got, func(x figures) float64 { return x.p99 }),
-		change("shop: CPU time per second while Redis saves, with huge pages against without", got, func(x figures) float64 { return x.cpu }),
+		toldCheck("shop: a fork of Redis with huge pages", "ms", got, func(x [2]figures) float64 { return x[0].fork }),
+		toldCheck("shop: a fork of Redis without", "ms", got, func(x [2]figures) float64 { return x[1].fork }),
+		toldCheck("shop: copied by writes after a fork with huge pages", "MiB", got, func(x [2]figures) float64 { return x[0].copied }),
+		toldCheck("shop: copied by writes after a fork without", "MiB", got, func(x [2]figures) float64 { return x[1].copied }),
+		toldCheck("shop: Redis's memory in huge pages, with them", "1", got, func(x [2]figures) float64 { return x[0].huge }),
+		changeCheck("shop: p99 of a request while Redis saves, with huge pages against without", got, func(x figures) float64 { return x.p99 }),
+		changeCheck("shop: CPU time per second while Redis saves, with huge pages against without", got, func(x figures) float64 { return x.cpu }),
 	}, nil
 }
 
-// turns measures two shops in turn, in an order of chance, as often as pairs says: the first time only warms up. Both
-// are there all the time, in the settings of the host that the first asks for.
-func turns(s *lab.Stand, one, other lab.Variant) (all [][2]figures, err error) {
+// measureTurns measures two shops in turn, in random order, as often as pairs says: the first time
+// only warms up. Both run all the time, in the settings of the host that the first asks for.
+func measureTurns(s *lab.Stand, one, other lab.Variant) (all [][2]figures, err error) {
 	err = s.With(one, func(first *lab.Service) error {
 		return s.With(other, func(second *lab.Service) error {
 			both := []*lab.Service{first, second}
@@ -233,7 +237,7 @@ func turns(s *lab.Stand, one, other lab.Variant) (all [][2]figures, err error) {
 				var got [2]figures
 				begin := rand.IntN(2)
 				for _, k := range []int{begin, 1 - begin} {
-					x, err := measured(s, both[k], lab.Demand{Rate: one.Rate, For: seconds(s), Seed: uint64(pair + 2), SLO: one.SLO})
+					x, err := measureRun(s, both[k], lab.Demand{Rate: one.Rate, For: turnLength(s), Seed: uint64(pair + 2), SLO: one.SLO})
 					if err != nil {
 						return err
 					}
@@ -257,7 +261,7 @@ type figures struct {
 	huge          float64 // the part of Redis's memory that is in huge pages
 }
 
-func measured(s *lab.Stand, one *lab.Service, d lab.Demand) (x figures, err error) {
+func measureRun(s *lab.Stand, one *lab.Service, d lab.Demand) (x figures, err error) {
 	before, err := one.Command("state")
 	if err != nil {
 		return x, err
@@ -272,11 +276,11 @@ func measured(s *lab.Stand, one *lab.Service, d lab.Demand) (x figures, err erro
 	}
 	seconds := float64(after.Time-before.Time) / 1e9
 	x = figures{cpu: (after.UserSeconds + after.SysSeconds - before.UserSeconds - before.SysSeconds) / seconds, p50: got.P50, p99: got.P99}
-	return x, x.store(s, one)
+	return x, x.readStore(s, one)
 }
 
-// store asks the shop what its Redis says of itself.
-func (x *figures) store(s *lab.Stand, one *lab.Service) error {
+// readStore asks the shop for the figures of its Redis.
+func (x *figures) readStore(s *lab.Stand, one *lab.Service) error {
 	at, err := url.Parse(one.URL)
 	if err != nil {
 		return err
@@ -303,17 +307,19 @@ func (x *figures) store(s *lab.Stand, one *lab.Service) error {
 	return nil
 }
 
-// change is by how much the first of two is more than the second, in the mean, with its interval.
-func change(name string, all [][2]figures, of func(figures) float64) lab.Check {
-	c := told(name, "1", all, func(x [2]figures) float64 { return of(x[0])/of(x[1]) - 1 })
+// changeCheck returns by how much the first of two is more than the second, in the mean, with its
+// interval.
+func changeCheck(name string, all [][2]figures, of func(figures) float64) lab.Check {
+	c := toldCheck(name, "1", all, func(x [2]figures) float64 { return of(x[0])/of(x[1]) - 1 })
 	if *c.Low <= 0 && *c.High >= 0 {
 		c.Why = fmt.Sprintf("no difference is shown by %d pairs", len(all))
 	}
 	return c
 }
 
-// told is a mean with its interval of 95 % (Student's, 5 degrees of freedom); it is told and fails nothing.
-func told(name, unit string, all [][2]figures, of func([2]figures) float64) lab.Check {
+// toldCheck returns a mean with its interval of 95 % (Student's, 5 degrees of freedom); it is told
+// and fails nothing.
+func toldCheck(name, unit string, all [][2]figures, of func([2]figures) float64) lab.Check {
 	const student = 2.571
 	mean, spread := 0., 0.
 	for _, x := range all {

@@ -87,7 +87,7 @@ type conn struct {
 func Dial(addr string, n int) (*Client, error) {
 	c := &Client{addr: addr, free: make(chan *conn, n), n: n}
 	for range n {
-		one, err := dial(addr)
+		one, err := dialConn(addr)
 		if err != nil {
 			c.Close()
 			return nil, err
@@ -97,7 +97,7 @@ func Dial(addr string, n int) (*Client, error) {
 	return c, nil
 }
 
-func dial(addr string) (*conn, error) {
+func dialConn(addr string) (*conn, error) {
 	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
 	if err != nil {
 		return nil, err
@@ -149,13 +149,13 @@ func (c *Client) Run(ctx context.Context, p Plan) Result {
 			intended = time.Now()
 		}
 		waited := time.Since(asked) // for a connection: the service's fault, not ours
-		at, path, token := intended, p.Paths[i%len(p.Paths)], p.token(i)
+		at, path, token := intended, p.Paths[i%len(p.Paths)], p.bearerToken(i)
 		all.Add(1)
 		go func() {
 			defer all.Done()
 			lag := time.Since(at) - waited
 			sent.Add(1)
-			status, err := one.get(c.addr, path, token, p.Timeout)
+			status, err := one.getPath(c.addr, path, token, p.Timeout)
 			latency := time.Since(at)
 			mu.Lock()
 			defer mu.Unlock()
@@ -165,7 +165,7 @@ func (c *Client) Run(ctx context.Context, p Plan) Result {
 					result.Error = err.Error()
 				}
 				one.Close()
-				if fresh, err := dial(c.addr); err == nil {
+				if fresh, err := dialConn(c.addr); err == nil {
 					one = fresh
 				}
 			default:
@@ -179,7 +179,7 @@ func (c *Client) Run(ctx context.Context, p Plan) Result {
 			c.free <- one
 		}()
 		if p.Rate > 0 {
-			intended = intended.Add(p.gap(random))
+			intended = intended.Add(p.nextGap(random))
 		}
 	}
 	all.Wait()
@@ -193,7 +193,7 @@ func (c *Client) Run(ctx context.Context, p Plan) Result {
 	for _, s := range result.samples {
 		lags = append(lags, s.lag)
 	}
-	result.LagP99 = quantile(lags, .99)
+	result.LagP99 = quantileMillis(lags, .99)
 	return result
 }
 
@@ -206,7 +206,7 @@ func sleepUntil(t time.Time) {
 	}
 }
 
-func (p Plan) gap(random *rand.Rand) time.Duration {
+func (p Plan) nextGap(random *rand.Rand) time.Duration {
 	gap := float64(time.Second) / p.Rate
 	if p.Poisson {
 		gap *= random.ExpFloat64()
@@ -214,7 +214,7 @@ func (p Plan) gap(random *rand.Rand) time.Duration {
 	return time.Duration(gap)
 }
 
-func (p Plan) token(i int) string {
+func (p Plan) bearerToken(i int) string {
 	if p.Tokens == 0 {
 		return ""
 	}
@@ -229,11 +229,11 @@ func (r *Result) Within(from, until int64) Latency {
 			v = append(v, s.latency)
 		}
 	}
-	return Latency{quantile(v, .5), quantile(v, .9), quantile(v, .99), quantile(v, 1)}
+	return Latency{quantileMillis(v, .5), quantileMillis(v, .9), quantileMillis(v, .99), quantileMillis(v, 1)}
 }
 
-// quantile sorts v.
-func quantile(v []int64, q float64) float64 {
+// quantileMillis returns a quantile of v (ns) in ms; it sorts v.
+func quantileMillis(v []int64, q float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
@@ -241,7 +241,7 @@ func quantile(v []int64, q float64) float64 {
 	return float64(v[int(q*float64(len(v)-1))]) / 1e6
 }
 
-func (c *conn) get(host, path, token string, timeout time.Duration) (status int, err error) {
+func (c *conn) getPath(host, path, token string, timeout time.Duration) (status int, err error) {
 	c.SetDeadline(time.Now().Add(timeout))
 	request := "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: unstall-lab\r\n"
 	if token != "" {

@@ -26,7 +26,7 @@ func diskOf(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s is on no disk", dir)
 	}
-	if exists(filepath.Join(at, "partition")) {
+	if fileExists(filepath.Join(at, "partition")) {
 		whole, err := os.ReadFile(filepath.Join(filepath.Dir(at), "dev"))
 		return strings.TrimSpace(string(whole)), err
 	}

@@ -21,7 +21,7 @@ func NewLimit(bytes int64) (*Limit, error) {
 		if os.Mkdir(l.dir, 0o755) != nil {
 			continue
 		}
-		if write(filepath.Join(l.dir, h.file), strconv.FormatInt(bytes, 10)) == nil {
+		if writeExisting(filepath.Join(l.dir, h.file), strconv.FormatInt(bytes, 10)) == nil {
 			return l, nil
 		}
 		if err := l.Remove(); err != nil {
@@ -34,5 +34,5 @@ func NewLimit(bytes int64) (*Limit, error) {
 // Within is the command line that runs a program in the group from its beginning: what it reads then
 // is counted there.
 func (l *Limit) Within(bin string, args []string) (string, []string) {
-	return "/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, l.members(), bin}, args...)
+	return "/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, l.membersFile(), bin}, args...)
 }

@@ -43,11 +43,11 @@ func Start(ctx context.Context, bin string, args, env []string, stderr string, a
 		return nil, err
 	}
 	p.cmd.Stderr = p.stderr
-	if err := p.begin(); err != nil {
+	if err := p.startPiped(); err != nil {
 		p.stderr.Close()
 		return nil, err
 	}
-	if err := p.read(announcement); err != nil {
+	if err := p.readJSON(announcement); err != nil {
 		p.Stop()
 		said, _ := os.ReadFile(stderr)
 		return nil, fmt.Errorf("%s did not start: %w: %s", filepath.Base(bin), err, strings.TrimSpace(string(said)))
@@ -55,8 +55,8 @@ func Start(ctx context.Context, bin string, args, env []string, stderr string, a
 	return p, nil
 }
 
-// begin starts the program with pipes as its standard input and output.
-func (p *Process) begin() (err error) {
+// startPiped starts the program with pipes as its standard input and output.
+func (p *Process) startPiped() (err error) {
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
@@ -73,9 +73,8 @@ func (p *Process) begin() (err error) {
 	return nil
 }
 
-// read decodes the next line of output that is JSON: a JVM writes its warnings
-// there, too.
-func (p *Process) read(v any) error {
+// readJSON decodes the next line of output that is JSON: a JVM writes its warnings there, too.
+func (p *Process) readJSON(v any) error {
 	for {
 		line, err := p.out.ReadBytes('\n')
 		if err != nil {
@@ -104,7 +103,7 @@ func (p *Process) Command(words ...string) (state service.State, err error) {
 	if err := p.Send(strings.Join(words, " ")); err != nil {
 		return state, err
 	}
-	if err := p.read(&state); err != nil {
+	if err := p.readJSON(&state); err != nil {
 		return state, fmt.Errorf("%s: %w", words[0], err)
 	}
 	if state.Error != "" {

@@ -44,10 +44,10 @@ func Launch(s Spec) (*Program, error) {
 	p := &Program{Name: filepath.Base(s.Bin), log: s.Log, ended: make(chan struct{})}
 	p.cmd = exec.Command(s.Bin, s.Args...)
 	if s.Group != nil { // a runtime counts its processors as it starts
-		enter := []string{"-c", `echo $$ >"$0" && exec "$@"`, s.Group.members(), s.Bin}
+		enter := []string{"-c", `echo $$ >"$0" && exec "$@"`, s.Group.membersFile(), s.Bin}
 		p.cmd = exec.Command("/bin/sh", append(enter, s.Args...)...)
 	}
-	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = s.Env, s.Dir, out, out, apart()
+	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = s.Env, s.Dir, out, out, ownGroupAttr()
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (p *Program) Accepts(ctx context.Context, address string, patience time.Dur
 		case <-p.ended:
 			return p.Failed()
 		case <-late.C:
-			return fmt.Errorf("%s accepts no connections at %s after %v: %s", p.Name, address, patience, p.said())
+			return fmt.Errorf("%s accepts no connections at %s after %v: %s", p.Name, address, patience, p.lastOutput())
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -104,7 +104,7 @@ func (p *Program) Failed() error {
 	if p.err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s ended: %w: %s", p.Name, p.err, p.said())
+	return fmt.Errorf("%s ended: %w: %s", p.Name, p.err, p.lastOutput())
 }
 
 // Running says whether a program has not ended yet.
@@ -117,8 +117,8 @@ func (p *Program) Running() bool {
 	}
 }
 
-// said is the end of what a program wrote.
-func (p *Program) said() string {
+// lastOutput returns the end of what a program wrote.
+func (p *Program) lastOutput() string {
 	const most = 600
 	text, _ := os.ReadFile(p.log)
 	return strings.TrimSpace(string(text[max(0, len(text)-most):]))
@@ -129,7 +129,7 @@ func (p *Program) Stop() error {
 	if p == nil || !p.Running() {
 		return nil
 	}
-	if err := end(p.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := endProcess(p.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	impatience := time.NewTimer(patience)

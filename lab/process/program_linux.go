@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// apart keeps a terminal's signals from a program, whose end is for who started it to
-// order, and ends it with that one, however that ends.
-func apart() *syscall.SysProcAttr {
+// ownGroupAttr keeps a terminal's signals from a program, which only its starter may end, and ends
+// the program with its starter, however that ends.
+func ownGroupAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-func end(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
+func endProcess(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

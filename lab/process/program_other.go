@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-func apart() *syscall.SysProcAttr { return nil }
+func ownGroupAttr() *syscall.SysProcAttr { return nil }
 
-func end(p *os.Process) error { return p.Signal(os.Interrupt) }
+func endProcess(p *os.Process) error { return p.Signal(os.Interrupt) }

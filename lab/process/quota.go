@@ -95,9 +95,9 @@ func newLimited(h hierarchy, limit string) (*Quota, error) {
 	if os.Mkdir(q.dir, 0o755) != nil {
 		return nil, nil
 	}
-	err := write(filepath.Join(q.dir, h.file), limit)
+	err := writeExisting(filepath.Join(q.dir, h.file), limit)
 	if err == nil {
-		_, err = os.Stat(q.members()) // a folder that is no group has none
+		_, err = os.Stat(q.membersFile()) // a folder that is no group has none
 	}
 	if err == nil {
 		return q, nil
@@ -117,21 +117,22 @@ func makerLives(dir string) bool {
 // of what its processes lack.
 func (q *Quota) Prefer() error {
 	for file, most := range map[string]string{"cpu.weight": "10000", "cpu.shares": "262144"} { // of version 2, of version 1
-		if at := filepath.Join(q.dir, file); exists(at) {
-			return write(at, most)
+		if at := filepath.Join(q.dir, file); fileExists(at) {
+			return writeExisting(at, most)
 		}
 	}
 	return nil
 }
 
-// members is the file that lists a group's processes, and takes one more.
-func (q *Quota) members() string { return filepath.Join(q.dir, "cgroup.procs") }
+// membersFile returns the file that lists a group's processes, and takes one more.
+func (q *Quota) membersFile() string { return filepath.Join(q.dir, "cgroup.procs") }
 
 // Add puts a process into the group.
-func (q *Quota) Add(pid int) error { return write(q.members(), strconv.Itoa(pid)) }
+func (q *Quota) Add(pid int) error { return writeExisting(q.membersFile(), strconv.Itoa(pid)) }
 
-// write does not create: in a folder that is no cgroup that would look like success.
-func write(name, value string) error {
+// writeExisting writes to a file that exists and creates none: in a folder that is no cgroup that
+// would look like success.
+func writeExisting(name, value string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -144,14 +145,14 @@ func write(name, value string) error {
 func (q *Quota) Files() (out []string) {
 	for _, name := range []string{"cpu.stat", "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"} {
 		at := filepath.Join(q.dir, name)
-		if exists(at) {
+		if fileExists(at) {
 			out = append(out, at)
 		}
 	}
 	return out
 }
 
-func exists(name string) bool {
+func fileExists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
@@ -172,9 +173,9 @@ func (q *Quota) Remove() error {
 	if q == nil {
 		return nil
 	}
-	pids, _ := os.ReadFile(q.members())
+	pids, _ := os.ReadFile(q.membersFile())
 	for _, pid := range strings.Fields(string(pids)) {
-		write(filepath.Join(filepath.Dir(q.dir), "cgroup.procs"), pid)
+		writeExisting(filepath.Join(filepath.Dir(q.dir), "cgroup.procs"), pid)
 	}
 	if err := os.Remove(q.dir); err != nil {
 		return fmt.Errorf("a cgroup is left behind: %w", err)

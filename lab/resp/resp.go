@@ -40,7 +40,7 @@ func (c *Conn) Get(key string) ([]byte, error) {
 	if _, err := c.conn.Write(c.out); err != nil {
 		return nil, err
 	}
-	return bulk(c.in)
+	return readBulk(c.in)
 }
 
 // Close closes the connection.
@@ -57,7 +57,7 @@ type Client struct {
 
 // Get fetches a value over a free connection, or a new one.
 func (c *Client) Get(key string) ([]byte, error) {
-	conn := c.take()
+	conn := c.takeFree()
 	if conn == nil {
 		var err error
 		if conn, err = Dial(c.Addr); err != nil {
@@ -75,7 +75,7 @@ func (c *Client) Get(key string) ([]byte, error) {
 	return value, nil
 }
 
-func (c *Client) take() *Conn {
+func (c *Client) takeFree() *Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.free) == 0 {
@@ -99,7 +99,7 @@ func Serve(l net.Listener, value func(key string) []byte, answered func(time.Dur
 			in := bufio.NewReader(conn)
 			var out []byte
 			for {
-				key, err := command(in)
+				key, err := readCommand(in)
 				if err != nil {
 					return
 				}
@@ -115,23 +115,23 @@ func Serve(l net.Listener, value func(key string) []byte, answered func(time.Dur
 	}
 }
 
-// command reads an array of bulk strings and returns the last: the key.
-func command(in *bufio.Reader) (string, error) {
-	n, err := length(in, '*')
+// readCommand reads an array of bulk strings and returns the last: the key.
+func readCommand(in *bufio.Reader) (string, error) {
+	n, err := readLength(in, '*')
 	if err != nil {
 		return "", err
 	}
 	var last []byte
 	for i := 0; i < n; i++ {
-		if last, err = bulk(in); err != nil {
+		if last, err = readBulk(in); err != nil {
 			return "", err
 		}
 	}
 	return string(last), nil
 }
 
-func bulk(in *bufio.Reader) ([]byte, error) {
-	n, err := length(in, '$')
+func readBulk(in *bufio.Reader) ([]byte, error) {
+	n, err := readLength(in, '$')
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func bulk(in *bufio.Reader) ([]byte, error) {
 
 const maxLength = 1 << 20
 
-func length(in *bufio.Reader, kind byte) (int, error) {
+func readLength(in *bufio.Reader, kind byte) (int, error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
 		return 0, err

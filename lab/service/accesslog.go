@@ -49,7 +49,7 @@ func openAccessLog(path, format string) (*accessLog, error) {
 	return l, nil
 }
 
-func (l *accessLog) add(r *http.Request, a *answer, start, end time.Time) {
+func (l *accessLog) addLine(r *http.Request, a *answer, start, end time.Time) {
 	if l == nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// commands obeys lines of the form
+// serveCommands obeys lines of the form
 //
 //	trace PATH | trace-end        execution trace
 //	cpu PATH | cpu-end            CPU profile
@@ -21,7 +21,7 @@ import (
 //
 // and answers each with its [State] as one line of JSON: after a start, before
 // an end, so that the difference of two answers is inside the recording.
-func (s *Service) commands(in io.Reader, out *json.Encoder) error {
+func (s *Service) serveCommands(in io.Reader, out *json.Encoder) error {
 	var tracing, profiling *os.File
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -33,7 +33,7 @@ func (s *Service) commands(in io.Reader, out *json.Encoder) error {
 		var state State
 		ended := strings.HasSuffix(word[0], "-end")
 		if ended {
-			state = s.state()
+			state = s.currentState()
 		}
 		switch {
 		case word[0] == "trace" && len(word) == 2:
@@ -59,7 +59,7 @@ func (s *Service) commands(in io.Reader, out *json.Encoder) error {
 			err = fmt.Errorf("%q is no command", lines.Text())
 		}
 		if !ended {
-			state = s.state()
+			state = s.currentState()
 		}
 		if err != nil {
 			state.Error = err.Error()

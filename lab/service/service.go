@@ -85,7 +85,7 @@ func (s *Service) Handle(route string, h http.HandlerFunc) {
 		answer := answer{ResponseWriter: w, status: http.StatusOK}
 		h(&answer, r)
 		c.finished.Add(1)
-		s.log.add(r, &answer, start, time.Now())
+		s.log.addLine(r, &answer, start, time.Now())
 	})
 }
 
@@ -109,13 +109,13 @@ func (a *answer) Write(p []byte) (int, error) {
 // Run serves until it is interrupted or, with -control, until standard input
 // ends. It exits the program.
 func (s *Service) Run() {
-	if err := s.run(); err != nil {
+	if err := s.runService(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func (s *Service) run() (err error) {
+func (s *Service) runService() (err error) {
 	if s.log, err = openAccessLog(s.logPath, s.logFormat); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (s *Service) run() (err error) {
 	}
 	out.Encode(Announcement{at, debug.Addr().String(), os.Getpid(), runtime.Version(), runtime.GOMAXPROCS(0), s.processes})
 	if s.control {
-		go func() { failed <- s.commands(os.Stdin, out) }()
+		go func() { failed <- s.serveCommands(os.Stdin, out) }()
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)

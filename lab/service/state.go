@@ -30,7 +30,7 @@ type State struct {
 	Error       string           `json:"error,omitempty"`
 }
 
-func (s *Service) state() State {
+func (s *Service) currentState() State {
 	state := State{
 		Time:       time.Now().UnixNano(),
 		Started:    map[string]int64{},
@@ -50,7 +50,7 @@ func (s *Service) state() State {
 	state.GCCycles, state.AllocBytes = sample[0].Value.Uint64(), sample[1].Value.Uint64()
 	state.LiveBytes, state.GoalBytes = sample[2].Value.Uint64(), sample[3].Value.Uint64()
 	state.GCSeconds, state.Assist, state.MutexWait = sample[4].Value.Float64(), sample[5].Value.Float64(), sample[6].Value.Float64()
-	state.UserSeconds, state.SysSeconds, state.MinorFaults = usage()
+	state.UserSeconds, state.SysSeconds, state.MinorFaults = ownUsage()
 	if len(s.processes) > 0 {
 		state.UserSeconds, state.SysSeconds, state.MinorFaults, state.RSS = usageOf(s.processes)
 	}

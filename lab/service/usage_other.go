@@ -2,4 +2,4 @@
 
 package service
 
-func usage() (user, system float64, minorFaults int64) { return 0, 0, 0 }
+func ownUsage() (user, system float64, minorFaults int64) { return 0, 0, 0 }

@@ -4,8 +4,8 @@ package service
 
 import "syscall"
 
-// usage is what the process has used so far.
-func usage() (user, system float64, minorFaults int64) {
+// ownUsage returns what the process has used so far: CPU seconds and minor faults.
+func ownUsage() (user, system float64, minorFaults int64) {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0, 0, 0

@@ -29,14 +29,15 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, strings.Split(*on, ","), flag.Args()); err != nil {
+	if err := runBenchmarks(ctx, strings.Split(*on, ","), flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/collections:", err)
 		os.Exit(1)
 	}
 }
 
-// run measures on one runtime after the other, and fails if one of them missed something.
-func run(ctx context.Context, on, args []string) error {
+// runBenchmarks runs the benchmarks on one runtime after the other, and fails if a bound is missed
+// on one of them.
+func runBenchmarks(ctx context.Context, on, args []string) error {
 	say := func(text string) { fmt.Fprintln(os.Stderr, text) }
 	sdk, err := build.FindDotnet(ctx, false, say)
 	if err != nil {

@@ -50,7 +50,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, strings.Split(*on, ","), *tool, *keep, bench{before: *before, pairs: *pairs, each: *d, busy: *busy}); err != nil {
+	if err := measureRuntimes(ctx, strings.Split(*on, ","), *tool, *keep, bench{before: *before, pairs: *pairs, each: *d, busy: *busy}); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/dotnet:", err)
 		os.Exit(1)
 	}
@@ -68,7 +68,7 @@ type bench struct {
 	rate              float64
 }
 
-func run(ctx context.Context, runtimes []string, tool, keep string, b bench) (err error) {
+func measureRuntimes(ctx context.Context, runtimes []string, tool, keep string, b bench) (err error) {
 	dir, err := os.MkdirTemp("", "unstall-bench")
 	if err != nil {
 		return err
@@ -101,15 +101,15 @@ func run(ctx context.Context, runtimes []string, tool, keep string, b bench) (er
 				return err
 			}
 		}
-		if err := b.of(ctx, name, dotnet, assembly); err != nil {
+		if err := b.measureRuntime(ctx, name, dotnet, assembly); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// of measures one runtime.
-func (b bench) of(ctx context.Context, name, dotnet, assembly string) error {
+// measureRuntime measures one runtime.
+func (b bench) measureRuntime(ctx context.Context, name, dotnet, assembly string) error {
 	var said struct{ Serving string }
 	p, err := process.Start(ctx, dotnet, []string{assembly, "--control=true"}, build.DotnetEnv(), filepath.Join(b.dir, "stderr"), &said)
 	if err != nil {
@@ -119,7 +119,7 @@ func (b bench) of(ctx context.Context, name, dotnet, assembly string) error {
 	b.url, b.pid = "http://"+said.Serving, p.PID
 	b.rate = 100
 	for range 2 { // the second has it warm
-		r, err := b.measure(ctx, 4*time.Second, "", "")
+		r, err := b.measureRun(ctx, 4*time.Second, "", "")
 		if err != nil {
 			return err
 		}
@@ -133,16 +133,16 @@ func (b bench) of(ctx context.Context, name, dotnet, assembly string) error {
 	for i := range b.pairs {
 		for k := range tools {
 			on := (i + k) % len(tools)
-			r, err := b.measure(ctx, b.each, tools[on], filepath.Join(b.dir, fmt.Sprintf("dotnet-%s-%d-%d.unstall", name, i, on)))
+			r, err := b.measureRun(ctx, b.each, tools[on], filepath.Join(b.dir, fmt.Sprintf("dotnet-%s-%d-%d.unstall", name, i, on)))
 			if err != nil {
 				return err
 			}
 			runs[on] = append(runs[on], r)
 		}
 	}
-	b.say(name, runs[0], runs[1])
+	b.printCosts(name, runs[0], runs[1])
 	if b.before != "" {
-		b.hold(runs[0], runs[1], runs[2])
+		b.printComparison(runs[0], runs[1], runs[2])
 	}
 	return nil
 }
@@ -159,10 +159,10 @@ type result struct {
 	answered   float64 // per second
 }
 
-// measure makes load for d, or as long as a recording of d takes that the tool makes into a file.
-func (b bench) measure(ctx context.Context, d time.Duration, tool, record string) (r result, err error) {
+// measureRun makes load for d, or for as long as the tool records the service for d into a file.
+func (b bench) measureRun(ctx context.Context, d time.Duration, tool, record string) (r result, err error) {
 	var c *exec.Cmd
-	from, began := cpu(b.pid), time.Now()
+	from, began := cpuSeconds(b.pid), time.Now()
 	if tool != "" {
 		_ = os.Remove(record) // of an earlier run
 		c = exec.CommandContext(ctx, tool, "record", strconv.Itoa(b.pid), "--for", d.String(), "--capture", record)
@@ -181,7 +181,7 @@ func (b bench) measure(ctx context.Context, d time.Duration, tool, record string
 	if err != nil {
 		return r, err
 	}
-	used := cpu(b.pid) - from
+	used := cpuSeconds(b.pid) - from
 	if all.Errors > 0 || all.Completed == 0 {
 		return r, fmt.Errorf("%d of %d requests failed", all.Errors, all.Sent)
 	}
@@ -190,8 +190,8 @@ func (b bench) measure(ctx context.Context, d time.Duration, tool, record string
 	return r, nil
 }
 
-// cpu is the CPU time of a process, s.
-func cpu(pid int) float64 {
+// cpuSeconds returns the CPU time of a process, s.
+func cpuSeconds(pid int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	field := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	var ticks float64
@@ -202,43 +202,44 @@ func cpu(pid int) float64 {
 	return ticks / 100 // USER_HZ
 }
 
-// say prints the costs of a runtime.
-func (b bench) say(name string, without, with []result) {
+// printCosts prints the costs of recording on a runtime.
+func (b bench) printCosts(name string, without, with []result) {
 	fmt.Printf(".NET %s   %.0f requests/s keep %.2f CPUs busy; p50 %.1f ms, p99 %.1f ms; recorded %.1f and %.1f ms\n", name, b.rate,
-		stats.Median(column(without, func(r result) float64 { return r.cores })),
-		stats.Median(column(without, func(r result) float64 { return r.p50 })), stats.Median(column(without, func(r result) float64 { return r.p99 })),
-		stats.Median(column(with, func(r result) float64 { return r.p50 })), stats.Median(column(with, func(r result) float64 { return r.p99 })))
-	own := column(with, ofRecorder)
+		stats.Median(collectColumn(without, func(r result) float64 { return r.cores })),
+		stats.Median(collectColumn(without, func(r result) float64 { return r.p50 })), stats.Median(collectColumn(without, func(r result) float64 { return r.p99 })),
+		stats.Median(collectColumn(with, func(r result) float64 { return r.p50 })), stats.Median(collectColumn(with, func(r result) float64 { return r.p99 })))
+	own := collectColumn(with, ofRecorder)
 	fmt.Printf("  recorder    %.2f %% of a core (%.2f to %.2f)   (asked: 2 %%)\n", 100*stats.Median(own), 100*slices.Min(own), 100*slices.Max(own))
 	var extra, ratio []float64
 	for i := range with {
 		extra = append(extra, 100*(with[i].perRequest-without[i].perRequest)*b.rate)
 		ratio = append(ratio, without[i].perRequest/with[i].perRequest)
 	}
-	fmt.Printf("  service     %+.2f %% of a core more %s; pairs %.2f\n", stats.Median(extra), interval(stats.SignFlipInterval(extra, .95, 1)), extra)
-	estimate, iv, ok := stats.RatioInterval(column(with, ofRequest), column(without, ofRequest), .95, 1)
-	fmt.Printf("  throughput  %.3f of that without %s, median of pairs %.3f   (asked: .98)\n", estimate, interval(iv, ok), stats.Median(ratio))
+	fmt.Printf("  service     %+.2f %% of a core more %s; pairs %.2f\n", stats.Median(extra), formatInterval(stats.SignFlipInterval(extra, .95, 1)), extra)
+	estimate, iv, ok := stats.RatioInterval(collectColumn(with, ofRequest), collectColumn(without, ofRequest), .95, 1)
+	fmt.Printf("  throughput  %.3f of that without %s, median of pairs %.3f   (asked: .98)\n", estimate, formatInterval(iv, ok), stats.Median(ratio))
 }
 
-// hold prints how the costs relate to those of another unstall, which recorded in turn with this one.
-func (b bench) hold(without, with, before []result) {
-	estimate, iv, ok := stats.RatioInterval(column(before, ofRecorder), column(with, ofRecorder), .95, 1)
-	fmt.Printf("  recorder    %.3f of what %s took %s: %.2f %%\n", estimate, b.before, interval(iv, ok), 100*stats.Median(column(before, ofRecorder)))
-	estimate, iv, ok = stats.RatioInterval(column(before, ofRequest), column(without, ofRequest), .95, 1)
-	fmt.Printf("  throughput  %.3f of that without %s by that\n", estimate, interval(iv, ok))
+// printComparison prints how the costs relate to those of another unstall, which recorded in turn
+// with this one.
+func (b bench) printComparison(without, with, before []result) {
+	estimate, iv, ok := stats.RatioInterval(collectColumn(before, ofRecorder), collectColumn(with, ofRecorder), .95, 1)
+	fmt.Printf("  recorder    %.3f of what %s took %s: %.2f %%\n", estimate, b.before, formatInterval(iv, ok), 100*stats.Median(collectColumn(before, ofRecorder)))
+	estimate, iv, ok = stats.RatioInterval(collectColumn(before, ofRequest), collectColumn(without, ofRequest), .95, 1)
+	fmt.Printf("  throughput  %.3f of that without %s by that\n", estimate, formatInterval(iv, ok))
 }
 
 func ofRecorder(r result) float64 { return r.recorder }
 func ofRequest(r result) float64  { return r.perRequest }
 
-func column(of []result, f func(result) float64) (v []float64) {
+func collectColumn(of []result, f func(result) float64) (v []float64) {
 	for _, r := range of {
 		v = append(v, f(r))
 	}
 	return v
 }
 
-func interval(iv stats.Interval, ok bool) string {
+func formatInterval(iv stats.Interval, ok bool) string {
 	if !ok {
 		return "(no interval from so few pairs)"
 	}

@@ -31,13 +31,13 @@ var (
 
 func main() {
 	flag.Parse()
-	if err := run(context.Background()); err != nil {
+	if err := measureRanking(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func measureRanking(ctx context.Context) error {
 	path, err := fleettest.Find(".", "victoriametrics")
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func run(ctx context.Context) error {
 	until := time.Now().Truncate(time.Minute)
 	f := &fleettest.Fleet{Hosts: *hosts, Series: *series, From: until.Add(-*window), Until: until, Step: *step}
 	began := time.Now()
-	if err := write(s, f); err != nil {
+	if err := importFleet(s, f); err != nil {
 		return err
 	}
 	samples := float64(*hosts) * float64(*series) * float64(len(f.Steps()))
@@ -98,8 +98,8 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// write imports the fleet by two at a time.
-func write(s *fleettest.Store, f *fleettest.Fleet) error {
+// importFleet imports the fleet's series in batches, two at a time.
+func importFleet(s *fleettest.Store, f *fleettest.Fleet) error {
 	const batch = 50
 	next := make(chan int)
 	var all sync.WaitGroup

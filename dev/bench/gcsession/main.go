@@ -41,13 +41,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, strings.Split(*on, ","), *pairs, *each); err != nil {
+	if err := measureRuntimes(ctx, strings.Split(*on, ","), *pairs, *each); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/gcsession:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, runtimes []string, pairs int, each time.Duration) error {
+func measureRuntimes(ctx context.Context, runtimes []string, pairs int, each time.Duration) error {
 	dir, err := os.MkdirTemp("", "unstall-bench")
 	if err != nil {
 		return err
@@ -69,14 +69,14 @@ func run(ctx context.Context, runtimes []string, pairs int, each time.Duration) 
 				return err
 			}
 		}
-		if err := measure(ctx, name, dotnet, assembly, dir, pairs, each); err != nil {
+		if err := measureRuntime(ctx, name, dotnet, assembly, dir, pairs, each); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func measure(ctx context.Context, name, dotnet, assembly, dir string, pairs int, each time.Duration) error {
+func measureRuntime(ctx context.Context, name, dotnet, assembly, dir string, pairs int, each time.Duration) error {
 	var said struct{ Serving string }
 	p, err := process.Start(ctx, dotnet, []string{assembly, "--control=true", "--tasks=2000000"}, build.DotnetEnv(), filepath.Join(dir, "stderr"), &said)
 	if err != nil {
@@ -96,7 +96,7 @@ func measure(ctx context.Context, name, dotnet, assembly, dir string, pairs int,
 	for i := range pairs {
 		for k := range 2 {
 			with := (i + k) % 2
-			r, used, err := once(ctx, plan, client, p.PID, with == 1)
+			r, used, err := measureOnce(ctx, plan, client, p.PID, with == 1)
 			if err != nil {
 				return err
 			}
@@ -105,13 +105,13 @@ func measure(ctx context.Context, name, dotnet, assembly, dir string, pairs int,
 		}
 	}
 	fmt.Printf(".NET %s   %.0f requests/s, %.1f ms CPU each; %d pairs of %v\n", name, stats.Median(rate[0]), 1e3*stats.Median(cpu[0]), pairs, each)
-	tell("throughput", rate)
-	tell("CPU for each request", cpu)
+	printRatio("throughput", rate)
+	printRatio("CPU for each request", cpu)
 	return nil
 }
 
-// once makes load for a while, beside a session where that is asked for.
-func once(ctx context.Context, plan load.Plan, client *ipc.Client, pid int, with bool) (*load.Result, float64, error) {
+// measureOnce makes load for a while, with a session of the collector's events if asked.
+func measureOnce(ctx context.Context, plan load.Plan, client *ipc.Client, pid int, with bool) (*load.Result, float64, error) {
 	if with {
 		s, err := client.Start(ctx, ipc.Config{BufferMB: 64, Providers: []ipc.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 1, Level: 4}}})
 		if err != nil {
@@ -129,7 +129,7 @@ func once(ctx context.Context, plan load.Plan, client *ipc.Client, pid int, with
 			}
 		}()
 	}
-	before := used(pid)
+	before := cpuSeconds(pid)
 	r, err := load.Run(ctx, plan, nil)
 	if err != nil {
 		return nil, 0, err
@@ -137,11 +137,11 @@ func once(ctx context.Context, plan load.Plan, client *ipc.Client, pid int, with
 	if r.Errors > 0 || r.Completed == 0 {
 		return nil, 0, fmt.Errorf("%d of %d requests failed", r.Errors, r.Sent)
 	}
-	return r, used(pid) - before, nil
+	return r, cpuSeconds(pid) - before, nil
 }
 
-// used is the CPU time of a process, s.
-func used(pid int) float64 {
+// cpuSeconds returns the CPU time of a process, s.
+func cpuSeconds(pid int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	field := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	var ticks float64
@@ -152,7 +152,7 @@ func used(pid int) float64 {
 	return ticks / 100 // USER_HZ
 }
 
-func tell(what string, v [2][]float64) {
+func printRatio(what string, v [2][]float64) {
 	estimate, iv, ok := stats.RatioInterval(v[0], v[1], .95, 1)
 	text := "(no interval from so few pairs)"
 	if ok {

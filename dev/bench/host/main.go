@@ -27,17 +27,17 @@ func main() {
 	busy := flag.Bool("busy", false, "be one that uses CPU time")
 	flag.Parse()
 	if *child {
-		live(*threads, *busy)
+		runThreads(*threads, *busy)
 		return
 	}
-	if err := run(*processes, *threads, *rounds, *d); err != nil {
+	if err := measureHost(*processes, *threads, *rounds, *d); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/host:", err)
 		os.Exit(1)
 	}
 }
 
-// live has threads of the kernel's that sleep, and wake now and then, until its standard input ends.
-func live(threads int, busy bool) {
+// runThreads keeps kernel threads that sleep and wake now and then, until its standard input ends.
+func runThreads(threads int, busy bool) {
 	for i := range threads {
 		go func() {
 			runtime.LockOSThread()
@@ -52,7 +52,7 @@ func live(threads int, busy bool) {
 	_, _ = os.Stdin.Read(make([]byte, 1))
 }
 
-func run(processes, threads, rounds int, d time.Duration) error {
+func measureHost(processes, threads, rounds int, d time.Duration) error {
 	dir, err := os.MkdirTemp("", "unstall-bench-host-")
 	if err != nil {
 		return err

@@ -57,16 +57,16 @@ func main() {
 	flag.Parse()
 	switch flag.Arg(0) {
 	case "pingpong":
-		pingpong()
+		runPingPong()
 		return
 	case "threads":
-		stand()
+		runSleepers()
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	for what := range strings.SplitSeq(*only, ",") {
-		do, ok := map[string]func(context.Context, int, time.Duration) error{"pingpong": switches, "redis": redis, "recorder": recorder}[what]
+		do, ok := map[string]func(context.Context, int, time.Duration) error{"pingpong": measureSwitches, "redis": measureRedis, "recorder": measureRecorder}[what]
 		if !ok {
 			fmt.Fprintln(os.Stderr, "dev/bench/kernel: there is no", what)
 			os.Exit(2)
@@ -78,8 +78,9 @@ func main() {
 	}
 }
 
-// pingpong has two threads hand a byte to and fro, and writes how often every 100 ms.
-func pingpong() {
+// runPingPong has two threads pass a byte to and fro, and prints the number of rounds every 100
+// ms.
+func runPingPong() {
 	var a, b [2]int
 	if err := errors.Join(unix.Pipe(a[:]), unix.Pipe(b[:])); err != nil {
 		panic(err)
@@ -115,13 +116,13 @@ func pingpong() {
 	}
 }
 
-// switches measures the ping-pong.
-func switches(ctx context.Context, pairs int, each time.Duration) error {
-	p, lines, err := again(ctx, "pingpong")
+// measureSwitches measures the ping-pong without and with a recording.
+func measureSwitches(ctx context.Context, pairs int, each time.Duration) error {
+	p, lines, err := startSelf(ctx, "pingpong")
 	if err != nil {
 		return err
 	}
-	defer end(p)
+	defer killProcess(p)
 	var last atomic.Int64
 	go func() {
 		for lines.Scan() {
@@ -142,12 +143,12 @@ func switches(ctx context.Context, pairs int, each time.Duration) error {
 		return err
 	}
 	fmt.Printf("ping-pong   %.0f switches/s; %d pairs of %v\n", 2*stats.Median(rate[0]), pairs, each)
-	tell("rounds a second", rate)
+	printRatio("rounds a second", rate)
 	return nil
 }
 
-// redis measures a redis-server.
-func redis(ctx context.Context, pairs int, each time.Duration) error {
+// measureRedis measures a redis-server without and with a recording.
+func measureRedis(ctx context.Context, pairs int, each time.Duration) error {
 	server, err := exec.LookPath("redis-server")
 	bench, err2 := exec.LookPath("redis-benchmark")
 	if err := errors.Join(err, err2); err != nil {
@@ -164,7 +165,7 @@ func redis(ctx context.Context, pairs int, each time.Duration) error {
 	if err := p.Start(); err != nil {
 		return err
 	}
-	defer end(p)
+	defer killProcess(p)
 	ask := func() (float64, error) {
 		out, err := exec.CommandContext(ctx, bench, "-p", port, "-t", "get", "-c", "20", "-n", "200000", "--csv").Output()
 		if err != nil {
@@ -198,7 +199,7 @@ func redis(ctx context.Context, pairs int, each time.Duration) error {
 		return err
 	}
 	fmt.Printf("redis       %.0f requests/s; %d pairs\n", stats.Median(rate[0]), pairs)
-	tell("requests a second", rate)
+	printRatio("requests a second", rate)
 	return nil
 }
 
@@ -244,8 +245,8 @@ func (nowhere) Known([]byte) bool                           { return false }
 func (nowhere) Warnf(format string, args ...any)            { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 func (nowhere) Lack(l probe.Lack)                           { fmt.Fprintln(os.Stderr, l.What, l.Why) }
 
-// stand is a process with many threads that sleep, and wake now and then.
-func stand() {
+// runSleepers is a process with many threads that sleep, and wake now and then.
+func runSleepers() {
 	for range threads {
 		go func() {
 			runtime.LockOSThread()
@@ -259,8 +260,8 @@ func stand() {
 	select {}
 }
 
-// recorder measures a recorder of its own.
-func recorder(ctx context.Context, _ int, _ time.Duration) error {
+// measureRecorder measures the CPU time and the memory of a recorder in a process of its own.
+func measureRecorder(ctx context.Context, _ int, _ time.Duration) error {
 	dir, err := os.MkdirTemp("", "unstall-bench")
 	if err != nil {
 		return err
@@ -272,11 +273,11 @@ func recorder(ctx context.Context, _ int, _ time.Duration) error {
 	}
 	var target int
 	for i := range processes {
-		p, lines, err := again(ctx, "threads")
+		p, lines, err := startSelf(ctx, "threads")
 		if err != nil {
 			return err
 		}
-		defer end(p)
+		defer killProcess(p)
 		if lines.Scan(); i == 0 {
 			target = p.Process.Pid
 		}
@@ -292,12 +293,12 @@ func recorder(ctx context.Context, _ int, _ time.Duration) error {
 	usage, _ := c.ProcessState.SysUsage().(*syscall.Rusage)
 	share, memory := used.Seconds()/took.Seconds(), float64(usage.Maxrss)/1024
 	fmt.Printf("recorder    %d processes of %d threads, %v: %.2f %% of a CPU %s, %.0f MiB %s\n", processes, threads, lasts,
-		100*share, asked(share <= mostCPU, "2 %"), memory, asked(memory <= mostMemory, "64 MiB"))
+		100*share, formatVerdict(share <= mostCPU, "2 %"), memory, formatVerdict(memory <= mostMemory, "64 MiB"))
 	return nil
 }
 
-// again starts this program in another role.
-func again(ctx context.Context, role string) (*exec.Cmd, *bufio.Scanner, error) {
+// startSelf starts this program in another role.
+func startSelf(ctx context.Context, role string) (*exec.Cmd, *bufio.Scanner, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -311,21 +312,21 @@ func again(ctx context.Context, role string) (*exec.Cmd, *bufio.Scanner, error) 
 	return c, bufio.NewScanner(out), c.Start()
 }
 
-func end(c *exec.Cmd) {
+func killProcess(c *exec.Cmd) {
 	_ = c.Process.Kill()
 	_ = c.Wait()
 }
 
-func tell(what string, v [2][]float64) {
+func printRatio(what string, v [2][]float64) {
 	estimate, iv, ok := stats.RatioInterval(v[1], v[0], .95, 1)
 	text := "(no interval from so few pairs)"
 	if ok {
 		text = fmt.Sprintf("(%.3f to %.3f in 95 of 100)", iv.Low, iv.High)
 	}
-	fmt.Printf("  %-22s without ÷ recorded %.3f %s %s\n", what, estimate, text, asked(estimate <= mostSlower, "1.010"))
+	fmt.Printf("  %-22s without ÷ recorded %.3f %s %s\n", what, estimate, text, formatVerdict(estimate <= mostSlower, "1.010"))
 }
 
-func asked(met bool, most string) string {
+func formatVerdict(met bool, most string) string {
 	if met {
 		return "(asked: at most " + most + ")"
 	}

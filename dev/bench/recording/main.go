@@ -44,7 +44,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *d, *rate, *pairs); err != nil {
+	if err := measureRecording(ctx, *d, *rate, *pairs); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/recording:", err)
 		os.Exit(1)
 	}
@@ -56,7 +56,7 @@ type bench struct {
 	pid               string
 }
 
-func run(ctx context.Context, d time.Duration, rate float64, pairs int) error {
+func measureRecording(ctx context.Context, d time.Duration, rate float64, pairs int) error {
 	dir, err := os.MkdirTemp("", "unstall-bench")
 	if err != nil {
 		return err
@@ -98,24 +98,24 @@ func run(ctx context.Context, d time.Duration, rate float64, pairs int) error {
 	}
 	b.url, b.pid = "http://"+says.Serving+"/v1/feed", fmt.Sprint(says.PID)
 	fmt.Printf("%s, %d processors\n", runtime.Version(), runtime.NumCPU())
-	if _, err := b.closed(ctx, 3*time.Second); err != nil { // warm
+	if _, err := b.closedLoopRate(ctx, 3*time.Second); err != nil { // warm
 		return err
 	}
 	if d > 0 {
-		if err := b.cost(ctx, d, rate); err != nil {
+		if err := b.measureCost(ctx, d, rate); err != nil {
 			return err
 		}
 	}
-	return b.throughput(ctx, pairs)
+	return b.compareThroughput(ctx, pairs)
 }
 
-func (b *bench) plan(d time.Duration) load.Plan {
+func (b *bench) newPlan(d time.Duration) load.Plan {
 	return load.Plan{URL: b.url, Duration: d, Header: http.Header{"Authorization": {"Bearer t{n%5000:7}"}}}
 }
 
-// closed is the throughput of eight clients, requests per second.
-func (b *bench) closed(ctx context.Context, d time.Duration) (float64, error) {
-	p := b.plan(d)
+// closedLoopRate returns the throughput of eight clients in closed loop, requests per second.
+func (b *bench) closedLoopRate(ctx context.Context, d time.Duration) (float64, error) {
+	p := b.newPlan(d)
 	p.Mode, p.Connections = load.Closed, 8
 	r, err := load.Run(ctx, p, nil)
 	if err != nil {
@@ -124,22 +124,22 @@ func (b *bench) closed(ctx context.Context, d time.Duration) (float64, error) {
 	return float64(r.Completed) / r.Duration, nil
 }
 
-// record starts unstall.
-func (b *bench) record(path string, d time.Duration) (*exec.Cmd, error) {
+// startRecording starts unstall record.
+func (b *bench) startRecording(path string, d time.Duration) (*exec.Cmd, error) {
 	c := exec.Command(b.unstall, "record", b.pid, "--for", d.String(), "--capture", path)
 	c.Stderr = os.Stderr
 	return c, c.Start()
 }
 
-// cost records under a load and says what that took of whom.
-func (b *bench) cost(ctx context.Context, d time.Duration, rate float64) error {
+// measureCost records under a load and prints what that cost the recorder and the service.
+func (b *bench) measureCost(ctx context.Context, d time.Duration, rate float64) error {
 	path := filepath.Join(b.dir, "cost.unstall")
 	began := time.Now()
-	c, err := b.record(path, d)
+	c, err := b.startRecording(path, d)
 	if err != nil {
 		return err
 	}
-	p := b.plan(d)
+	p := b.newPlan(d)
 	p.Rate, p.Arrivals = rate, load.Poisson
 	r, runErr := load.Run(ctx, p, nil)
 	if err := c.Wait(); err != nil {
@@ -151,14 +151,14 @@ func (b *bench) cost(ctx context.Context, d time.Duration, rate float64) error {
 	wall := time.Since(began).Seconds()
 	used := c.ProcessState.SysUsage().(*syscall.Rusage)
 	cpu := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-	fmt.Printf("load       %.0f requests/s, p50 %.2f ms, p99 %.2f ms\n", float64(r.Completed)/r.Duration, deref(r.Latency.P50), deref(r.Latency.P99))
+	fmt.Printf("load       %.0f requests/s, p50 %.2f ms, p99 %.2f ms\n", float64(r.Completed)/r.Duration, valueOrZero(r.Latency.P50), valueOrZero(r.Latency.P99))
 	fmt.Printf("recorder   %.2f %% of a core, %d MiB at most   (asked: 2 %%, 64 MiB)\n", 100*cpu.Seconds()/wall, used.Maxrss>>10)
-	return shares(path)
+	return printShares(path)
 }
 
-// shares prints what the recorded service spent for being recorded, by the CPU
-// profiles in the capture.
-func shares(path string) error {
+// printShares prints what the recorded service spent for being recorded, by the CPU profiles in
+// the capture.
+func printShares(path string) error {
 	c, err := capture.Open(path)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func shares(path string) error {
 		}
 		for _, s := range p.Sample {
 			all += s.Value[1]
-			sums[what(s)] += s.Value[1]
+			sums[recordingPart(s)] += s.Value[1]
 		}
 	}
 	share := func(v int64) float64 { return 100 * float64(v) / float64(max(all, 1)) }
@@ -197,7 +197,7 @@ var prefixes = []struct{ prefix, what string }{
 	{"net/http/pprof.", "answer"}, {"runtime/pprof.", "answer"},
 }
 
-func what(s *profile.Sample) string {
+func recordingPart(s *profile.Sample) string {
 	for _, l := range s.Location {
 		for _, line := range l.Line {
 			for _, p := range prefixes {
@@ -210,8 +210,8 @@ func what(s *profile.Sample) string {
 	return ""
 }
 
-// throughput compares runs with and without a recording in pairs of random order.
-func (b *bench) throughput(ctx context.Context, pairs int) error {
+// compareThroughput compares runs with and without a recording, in pairs whose order turns.
+func (b *bench) compareThroughput(ctx context.Context, pairs int) error {
 	const each = 3 * time.Second
 	var without, with, ratios []float64
 	for i := range pairs {
@@ -220,15 +220,15 @@ func (b *bench) throughput(ctx context.Context, pairs int) error {
 			var c *exec.Cmd
 			var err error
 			if on == 1 {
-				if c, err = b.record(filepath.Join(b.dir, fmt.Sprintf("pair-%d.unstall", i)), time.Minute); err != nil {
+				if c, err = b.startRecording(filepath.Join(b.dir, fmt.Sprintf("pair-%d.unstall", i)), time.Minute); err != nil {
 					return err
 				}
 			}
-			if rate[on], err = b.closed(ctx, each); err != nil {
+			if rate[on], err = b.closedLoopRate(ctx, each); err != nil {
 				return err
 			}
 			if c != nil {
-				if err := end(c); err != nil {
+				if err := endRecording(c); err != nil {
 					return err
 				}
 			}
@@ -250,15 +250,15 @@ func (b *bench) throughput(ctx context.Context, pairs int) error {
 	return nil
 }
 
-// end ends a recording early and waits for it.
-func end(c *exec.Cmd) error {
+// endRecording ends a recording early and waits for it.
+func endRecording(c *exec.Cmd) error {
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		return err
 	}
 	return c.Wait()
 }
 
-func deref(v *float64) float64 {
+func valueOrZero(v *float64) float64 {
 	if v == nil {
 		return 0
 	}

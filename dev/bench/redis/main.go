@@ -49,13 +49,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *pairs, *requests); err != nil {
+	if err := measureRedis(ctx, *pairs, *requests); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/redis:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, pairs, requests int) error {
+func measureRedis(ctx context.Context, pairs, requests int) error {
 	server, err := build.FindRedis(ctx, true, func(text string) { fmt.Fprintln(os.Stderr, text) })
 	if err != nil {
 		fmt.Printf("redis       not measured: %v\n", err)
@@ -129,7 +129,7 @@ func run(ctx context.Context, pairs, requests int) error {
 			if with == 1 {
 				inner, cancel := context.WithCancel(ctx)
 				done := make(chan struct{})
-				began, before := time.Now(), cpu()
+				began, before := time.Now(), ownCPUTime()
 				go func() {
 					defer close(done)
 					_ = found[0].Record(inner, probe.Plan{For: time.Hour}, nowhere{})
@@ -137,7 +137,7 @@ func run(ctx context.Context, pairs, requests int) error {
 				stop = func() {
 					cancel()
 					<-done
-					used, took = used+cpu()-before, took+time.Since(began)
+					used, took = used+ownCPUTime()-before, took+time.Since(began)
 				}
 			}
 			n, err := ask()
@@ -153,22 +153,22 @@ func run(ctx context.Context, pairs, requests int) error {
 	if ok {
 		text = fmt.Sprintf("(%.3f to %.3f in 95 of 100)", iv.Low, iv.High)
 	}
-	fmt.Printf("redis       %.0f requests/s; %d pairs of %d requests; load of the host %s\n", stats.Median(rate[0]), pairs, requests, load())
-	fmt.Printf("  asked ÷ not asked      %.3f %s %s\n", estimate, text, met(estimate >= leastRate, "at least .99"))
+	fmt.Printf("redis       %.0f requests/s; %d pairs of %d requests; load of the host %s\n", stats.Median(rate[0]), pairs, requests, loadAverage())
+	fmt.Printf("  asked ÷ not asked      %.3f %s %s\n", estimate, text, formatVerdict(estimate >= leastRate, "at least .99"))
 	share := used.Seconds() / took.Seconds()
-	fmt.Printf("  the recorder           %.2f %% of a CPU %s\n", 100*share, met(share <= mostCPU, "at most 2 %"))
+	fmt.Printf("  the recorder           %.2f %% of a CPU %s\n", 100*share, formatVerdict(share <= mostCPU, "at most 2 %"))
 	return nil
 }
 
-func met(is bool, what string) string {
+func formatVerdict(is bool, what string) string {
 	if is {
 		return "(asked: " + what + ")"
 	}
 	return "(MISSED: " + what + ")"
 }
 
-// load is the host's load average, since on a busy one pairs say little.
-func load() string {
+// loadAverage returns the host's load average, since pairs say little on a busy host.
+func loadAverage() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if f := strings.Fields(string(text)); err == nil && len(f) > 2 {
 		return strings.Join(f[:3], " ")
@@ -176,8 +176,8 @@ func load() string {
 	return "unknown"
 }
 
-// cpu is what this process has used so far.
-func cpu() time.Duration {
+// ownCPUTime returns the CPU time of this process so far.
+func ownCPUTime() time.Duration {
 	var r unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &r)
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())

@@ -83,20 +83,20 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *d, *only); err != nil {
+	if err := measureClasses(ctx, *d, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/signatures:", err)
 		os.Exit(1)
 	}
 }
 
-func (k known) name() string {
+func (k known) loadName() string {
 	if k.args != "" {
 		return "stress " + k.args
 	}
 	return k.load
 }
 
-func run(ctx context.Context, d time.Duration, only string) error {
+func measureClasses(ctx context.Context, d time.Duration, only string) error {
 	dir, err := os.MkdirTemp("/var/tmp", "unstall-signatures-")
 	if err != nil {
 		return err
@@ -110,16 +110,16 @@ func run(ctx context.Context, d time.Duration, only string) error {
 	table := make(map[workload.Class]map[workload.Class]int)
 	var runs, right, counted int
 	for _, k := range loads {
-		if !strings.Contains(k.name(), only) || k.args != "" && len(stress) == 0 {
+		if !strings.Contains(k.loadName(), only) || k.args != "" && len(stress) == 0 {
 			continue
 		}
 		for _, n := range neighbours {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			v, err := one(ctx, dir, strings.TrimSpace(string(stress)), k, n.loads, d)
+			v, err := measureVector(ctx, dir, strings.TrimSpace(string(stress)), k, n.loads, d)
 			if err != nil {
-				return fmt.Errorf("%s %s: %w", k.name(), n.name, err)
+				return fmt.Errorf("%s %s: %w", k.loadName(), n.name, err)
 			}
 			got, by := v.Classify(), v
 			by.Samples = 0
@@ -137,14 +137,14 @@ func run(ctx context.Context, d time.Duration, only string) error {
 				table[k.class] = make(map[workload.Class]int)
 			}
 			table[k.class][got.Class]++
-			fmt.Printf("%-28s %-24s %-11s %-11s %4.0f %% %-11s %s\n", k.name(), n.name, k.class, got.Class, 100*got.Share, alone.Class, word)
+			fmt.Printf("%-28s %-24s %-11s %-11s %4.0f %% %-11s %s\n", k.loadName(), n.name, k.class, got.Class, 100*got.Share, alone.Class, word)
 			if word != "" {
 				fmt.Printf("    %.2f CPUs, system %.2f, delay %.2f; per CPU second: faults %.0f, waits %.0f, taken %.0f, segments %.0f, dirtied %.0f, read %.0f; %d samples %v\n",
 					v.CPU, v.System, v.Delay, v.MinorFaults, v.Voluntary, v.Involuntary, v.Segments, v.Dirtied, v.Read, v.Samples, v.Kernel)
 			}
 		}
 	}
-	confusion(table)
+	printConfusion(table)
 	verdict := "got"
 	if right < asked {
 		verdict = "MISSED"
@@ -153,8 +153,8 @@ func run(ctx context.Context, d time.Duration, only string) error {
 	return nil
 }
 
-// confusion prints how often each class was found of what was another.
-func confusion(table map[workload.Class]map[workload.Class]int) {
+// printConfusion prints for each known class how often each class was found.
+func printConfusion(table map[workload.Class]map[workload.Class]int) {
 	fmt.Printf("\n%-12s", "known, found")
 	var found []workload.Class
 	for _, c := range workload.Classes {
@@ -180,8 +180,8 @@ func confusion(table map[workload.Class]map[workload.Class]int) {
 	}
 }
 
-// one records a load beside others, and reads its vector.
-func one(ctx context.Context, dir, stress string, k known, beside []string, d time.Duration) (v workload.Vector, err error) {
+// measureVector records a load beside others and returns its vector.
+func measureVector(ctx context.Context, dir, stress string, k known, beside []string, d time.Duration) (v workload.Vector, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var ended []func()

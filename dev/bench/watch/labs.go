@@ -54,7 +54,7 @@ func underWatch(ctx context.Context, unstall string, names []string, keep string
 		if !slices.Contains(names, "all") && !slices.Contains(names, x.lab) {
 			continue
 		}
-		if err := x.watch(ctx, unstall, keep); err != nil {
+		if err := x.watchLab(ctx, unstall, keep); err != nil {
 			fmt.Printf("%s: FAILED: %v\n", x.lab, err)
 			failed = append(failed, x.lab)
 		} else {
@@ -70,7 +70,7 @@ func underWatch(ctx context.Context, unstall string, names []string, keep string
 	return nil
 }
 
-func (x incident) watch(ctx context.Context, unstall, keep string) error {
+func (x incident) watchLab(ctx context.Context, unstall, keep string) error {
 	i := slices.IndexFunc(labs.Labs, func(l *lab.Lab) bool { return l.Name == x.lab })
 	if i < 0 {
 		return errors.New("there is no such lab")
@@ -95,14 +95,14 @@ func (x incident) watch(ctx context.Context, unstall, keep string) error {
 		if storm.SLO > 0 {
 			more = append(more, "--slo", storm.SLO.String())
 		}
-		w, err := watched(unstall, dir, []string{fmt.Sprint(sick.PID), fmt.Sprint(twin.PID)}, more...)
+		w, err := watchTargets(unstall, dir, []string{fmt.Sprint(sick.PID), fmt.Sprint(twin.PID)}, more...)
 		if err != nil {
 			return err
 		}
 		defer w.kill()
-		err = x.live(ctx, s, w, [2]*lab.Service{sick, twin}, [2]lab.Demand{storm, usual})
+		err = x.runScenario(ctx, s, w, [2]*lab.Service{sick, twin}, [2]lab.Demand{storm, usual})
 		if keep != "" {
-			if kept := w.keep(filepath.Join(keep, x.lab)); kept != nil && err == nil {
+			if kept := w.copyCaptures(filepath.Join(keep, x.lab)); kept != nil && err == nil {
 				err = kept
 			}
 		}
@@ -110,8 +110,8 @@ func (x incident) watch(ctx context.Context, unstall, keep string) error {
 	})
 }
 
-// live has both idle, the twin under the load, and then the sick one.
-func (x incident) live(ctx context.Context, s *lab.Stand, w *watcher, of [2]*lab.Service, load [2]lab.Demand) error {
+// runScenario runs both services idle, then the twin under its load, then the sick one.
+func (x incident) runScenario(ctx context.Context, s *lab.Stand, w *watcher, of [2]*lab.Service, load [2]lab.Demand) error {
 	var wrong []error
 	miss := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	calmly := func(lasts time.Duration) error {
@@ -119,7 +119,7 @@ func (x incident) live(ctx context.Context, s *lab.Stand, w *watcher, of [2]*lab
 		var errs [2]error
 		for i := range of {
 			if i == 0 && x.idle {
-				both.Go(func() { pause(ctx, lasts) })
+				both.Go(func() { sleepContext(ctx, lasts) })
 				continue
 			}
 			both.Go(func() { errs[i] = s.Calm(ctx, of[i], load[i], lasts) })
@@ -135,10 +135,10 @@ func (x incident) live(ctx context.Context, s *lab.Stand, w *watcher, of [2]*lab
 	if _, err := s.Drive(ctx, of[1], well); err != nil {
 		return err
 	}
-	for _, l := range w.alarms() {
+	for _, l := range w.alarmLines() {
 		miss("a false alarm while all was well: %s of %s: %s", l.Rule, l.Target, l.Text)
 	}
-	before := len(w.alarms())
+	before := len(w.alarmLines())
 
 	var ends sync.WaitGroup
 	defer ends.Wait()
@@ -149,7 +149,7 @@ func (x incident) live(ctx context.Context, s *lab.Stand, w *watcher, of [2]*lab
 	storm.Before, storm.Ramp, storm.For = 0, 0, within+lingers+patience
 	ends.Go(func() { _, _ = s.Drive(storming, of[0], storm) })
 	is := fmt.Sprintf(" pid %d", of[0].PID)
-	alarm, err := w.wait(ctx, onset, within+30*time.Second, func(l watch.Line) bool {
+	alarm, err := w.waitForLine(ctx, onset, within+30*time.Second, func(l watch.Line) bool {
 		return l.Event == watch.EventAlarm && l.Severity != "note" && (l.Target == "host" || strings.HasSuffix(l.Target, is))
 	})
 	if err != nil {
@@ -162,7 +162,7 @@ func (x incident) live(ctx context.Context, s *lab.Stand, w *watcher, of [2]*lab
 	}
 	relief := time.AfterFunc(lingers, enough)
 	defer relief.Stop()
-	said, err := w.wait(ctx, onset, patience, func(l watch.Line) bool { return l.Event == watch.EventDiagnosis && l.PID == of[0].PID })
+	said, err := w.waitForLine(ctx, onset, patience, func(l watch.Line) bool { return l.Event == watch.EventDiagnosis && l.PID == of[0].PID })
 	if err != nil {
 		return errors.Join(append(wrong, fmt.Errorf("no diagnosis: %w", err))...)
 	}
@@ -173,7 +173,7 @@ func (x incident) live(ctx context.Context, s *lab.Stand, w *watcher, of [2]*lab
 	if !of[0].Variant.Expected.MetBy(said.Supported) {
 		miss("it is diagnosed as %q: %s", said.Supported, said.Text)
 	}
-	for _, l := range w.alarms()[before:] {
+	for _, l := range w.alarmLines()[before:] {
 		if l.Target != alarm.Target && l.Target != "host" {
 			miss("a false alarm of the twin: %s: %s", l.Rule, l.Text)
 		}
@@ -181,8 +181,8 @@ func (x incident) live(ctx context.Context, s *lab.Stand, w *watcher, of [2]*lab
 	return errors.Join(wrong...)
 }
 
-// alarms are the lines of alarms so far.
-func (w *watcher) alarms() (all []watch.Line) {
+// alarmLines returns the lines of alarms so far.
+func (w *watcher) alarmLines() (all []watch.Line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range w.lines {
@@ -193,8 +193,8 @@ func (w *watcher) alarms() (all []watch.Line) {
 	return all
 }
 
-// keep copies the captures of alarms.
-func (w *watcher) keep(to string) error {
+// copyCaptures copies the captures of alarms.
+func (w *watcher) copyCaptures(to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
@@ -217,8 +217,8 @@ func (w *watcher) keep(to string) error {
 	return nil
 }
 
-// built builds a program of this project.
-func built(ctx context.Context, dir, pkg string) (string, error) {
+// buildProgram builds a program of this project and returns its path.
+func buildProgram(ctx context.Context, dir, pkg string) (string, error) {
 	path := filepath.Join(dir, filepath.Base(pkg))
 	if text, err := exec.CommandContext(ctx, "go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w: %s", pkg, err, text)

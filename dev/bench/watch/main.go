@@ -57,7 +57,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *d, *quiet, *storm, *of, *keep, *healthy); err != nil {
+	if err := runBench(ctx, *d, *quiet, *storm, *of, *keep, *healthy); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/watch:", err)
 		os.Exit(1)
 	}
@@ -70,7 +70,7 @@ const (
 	mostOf  = 256 // MiB of the ring
 )
 
-func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep string, healthy bool) error {
+func runBench(ctx context.Context, d time.Duration, quiet, storm float64, of, keep string, healthy bool) error {
 	dir, err := os.MkdirTemp("", "unstall-bench")
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep st
 	defer os.RemoveAll(dir)
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	unstall, err := built(ctx, dir, "./cmd/unstall")
+	unstall, err := buildProgram(ctx, dir, "./cmd/unstall")
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep st
 	if healthy {
 		return quietTwins(ctx, unstall, dir, d)
 	}
-	gateway, err := built(ctx, dir, "./lab/go-ballast/gateway")
+	gateway, err := buildProgram(ctx, dir, "./lab/go-ballast/gateway")
 	if err != nil {
 		return err
 	}
@@ -96,14 +96,14 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep st
 	miss := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	var urls, targets []string
 	for i := range 2 {
-		url, pid, done, err := serve(gateway, "-live=46", "-control", "-access-log", filepath.Join(dir, fmt.Sprintf("access%d.log", i)))
+		url, pid, done, err := startGateway(gateway, "-live=46", "-control", "-access-log", filepath.Join(dir, fmt.Sprintf("access%d.log", i)))
 		if err != nil {
 			return err
 		}
 		defer done()
 		urls, targets = append(urls, url), append(targets, pid)
 	}
-	redis, done, err := redis(dir)
+	redis, done, err := startRedis(dir)
 	if err != nil {
 		return err
 	}
@@ -113,34 +113,34 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep st
 	defer loads.Wait()
 	defer end()
 	for _, url := range urls {
-		loads.Go(func() { request(ctx, url, quiet, 24*time.Hour) })
+		loads.Go(func() { sendRequests(ctx, url, quiet, 24*time.Hour) })
 	}
 
 	fmt.Printf("%s, %d CPUs: 2 gateways with %g requests/s each, 1 Redis\n", runtime.Version(), runtime.NumCPU(), quiet)
-	w, err := watched(unstall, dir, targets)
+	w, err := watchTargets(unstall, dir, targets)
 	if err != nil {
 		return err
 	}
 	defer w.kill()
 	began := time.Now()
-	w.look(ctx, d)
-	cpu, rss, ring := w.cost()
-	fmt.Printf("quiet for %s: %.2f %% of a core, %.1f MiB at most, ring %.1f MiB at most, %d alarms\n", time.Since(began).Round(time.Second), cpu, rss, ring, w.count(watch.EventAlarm))
+	w.measureFor(ctx, d)
+	cpu, rss, ring := w.costFigures()
+	fmt.Printf("quiet for %s: %.2f %% of a core, %.1f MiB at most, ring %.1f MiB at most, %d alarms\n", time.Since(began).Round(time.Second), cpu, rss, ring, w.countEvents(watch.EventAlarm))
 	if cpu > mostCPU || rss > mostRSS || ring > mostOf {
 		miss("more than %g %% of a core, %g MiB, or a ring of %d MiB", mostCPU, mostRSS, mostOf)
 	}
-	if n := w.count(watch.EventAlarm); n > 0 {
+	if n := w.countEvents(watch.EventAlarm); n > 0 {
 		miss("%d alarms while all was well", n)
 	}
 	if storm > 0 && ctx.Err() == nil {
 		began := time.Now()
-		loads.Go(func() { request(ctx, urls[0], storm, 2*time.Minute) })
-		alarm, err := w.wait(ctx, began, 2*time.Minute, func(l watch.Line) bool { return l.Event == watch.EventAlarm && l.Service == "gateway" })
+		loads.Go(func() { sendRequests(ctx, urls[0], storm, 2*time.Minute) })
+		alarm, err := w.waitForLine(ctx, began, 2*time.Minute, func(l watch.Line) bool { return l.Event == watch.EventAlarm && l.Service == "gateway" })
 		if err != nil {
 			return err
 		}
 		fmt.Printf("alarm %.0f s after the load rose to %g/s: %s: %s\n", alarm.Time.Sub(began).Seconds(), storm, alarm.Rule, alarm.Text)
-		said, err := w.wait(ctx, alarm.Time, 3*time.Minute, func(l watch.Line) bool { return l.Event == watch.EventDiagnosis && l.PID == alarm.PID })
+		said, err := w.waitForLine(ctx, alarm.Time, 3*time.Minute, func(l watch.Line) bool { return l.Event == watch.EventDiagnosis && l.PID == alarm.PID })
 		if err != nil {
 			return err
 		}
@@ -149,13 +149,13 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep st
 			miss("the fault: want an alarm within %s, %s before it, and go.gc-rate", within, earlier)
 		}
 		if keep != "" {
-			if err := w.keep(keep); err != nil {
+			if err := w.copyCaptures(keep); err != nil {
 				return err
 			}
 		}
 	}
 	w.kill()
-	whole, empty, torn := readable(filepath.Join(dir, "state"))
+	whole, empty, torn := countReadable(filepath.Join(dir, "state"))
 	fmt.Printf("killed: %d captures can be read, %d hold nothing, %d cannot be read\n", whole, empty, torn)
 	if torn > 0 || whole == 0 {
 		miss("captures of a watcher that was killed cannot be read")
@@ -163,8 +163,8 @@ func run(ctx context.Context, d time.Duration, quiet, storm float64, of, keep st
 	return errors.Join(wrong...)
 }
 
-// serve starts a gateway.
-func serve(path string, args ...string) (url, pid string, done func(), err error) {
+// startGateway starts a gateway.
+func startGateway(path string, args ...string) (url, pid string, done func(), err error) {
 	c := exec.Command(path, args...)
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -193,8 +193,8 @@ func serve(path string, args ...string) (url, pid string, done func(), err error
 	return "http://" + says.Serving + "/v1/feed", strconv.Itoa(says.PID), done, nil
 }
 
-// redis starts a server.
-func redis(dir string) (pid string, done func(), err error) {
+// startRedis starts a Redis server.
+func startRedis(dir string) (pid string, done func(), err error) {
 	out, err := exec.Command("dev/tools/redis.sh").Output()
 	if err != nil {
 		return "", nil, errors.New("no Redis: dev/tools/redis.sh")
@@ -212,8 +212,8 @@ func redis(dir string) (pid string, done func(), err error) {
 	return strconv.Itoa(c.Process.Pid), func() { _ = c.Process.Kill(); _ = c.Wait() }, nil
 }
 
-// request makes a load.
-func request(ctx context.Context, url string, rate float64, d time.Duration) {
+// sendRequests sends requests at a rate for d.
+func sendRequests(ctx context.Context, url string, rate float64, d time.Duration) {
 	p := load.Plan{URL: url, Duration: d, Rate: rate, Header: http.Header{"Authorization": {"Bearer t{n%5000:7}"}}}
 	if _, err := load.Run(ctx, p, nil); err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
@@ -235,13 +235,13 @@ type watcher struct {
 	ring     float64
 }
 
-func watched(path, dir string, targets []string, more ...string) (*watcher, error) {
+func watchTargets(path, dir string, targets []string, more ...string) (*watcher, error) {
 	args := append([]string{"watch", "--dir", filepath.Join(dir, "state"), "--sample", "0s", "--metrics", "127.0.0.1:0"}, more...)
-	return start(path, dir, append(args, targets...))
+	return startWatcher(path, dir, append(args, targets...))
 }
 
-// start starts a watcher and reads what it says.
-func start(path, dir string, args []string) (*watcher, error) {
+// startWatcher starts a watcher and reads what it prints.
+func startWatcher(path, dir string, args []string) (*watcher, error) {
 	w := &watcher{Cmd: exec.Command(path, args...), dir: dir, began: time.Now(), came: make(chan struct{}, 1)}
 	w.Stderr = os.Stderr
 	out, err := w.StdoutPipe()
@@ -272,15 +272,15 @@ func start(path, dir string, args []string) (*watcher, error) {
 	return w, nil
 }
 
-// look measures for a time, from when the first seconds are over.
-func (w *watcher) look(ctx context.Context, d time.Duration) {
+// measureFor measures the watcher's cost for a time, without the first seconds.
+func (w *watcher) measureFor(ctx context.Context, d time.Duration) {
 	settle := min(10*time.Second, d/4)
-	pause(ctx, settle)
-	w.from = w.cpu()
+	sleepContext(ctx, settle)
+	w.from = w.cpuSeconds()
 	began := time.Now()
 	for time.Since(began) < d-settle && ctx.Err() == nil {
-		pause(ctx, time.Second)
-		w.rss = max(w.rss, w.resident())
+		sleepContext(ctx, time.Second)
+		w.rss = max(w.rss, w.residentMiB())
 		sum := 0.
 		_ = filepath.WalkDir(filepath.Join(w.dir, "state", "ring"), func(_ string, e fs.DirEntry, err error) error {
 			if err == nil {
@@ -292,15 +292,16 @@ func (w *watcher) look(ctx context.Context, d time.Duration) {
 		})
 		w.ring = max(w.ring, sum)
 	}
-	w.to, w.over = w.cpu(), time.Since(began)
+	w.to, w.over = w.cpuSeconds(), time.Since(began)
 }
 
-func (w *watcher) cost() (cpu, rss, ring float64) {
+func (w *watcher) costFigures() (cpu, rss, ring float64) {
 	return 100 * (w.to - w.from) / w.over.Seconds(), w.rss, w.ring
 }
 
-// cpu is the CPU time of the watcher itself, s; that of what it starts to diagnose is not in it.
-func (w *watcher) cpu() float64 {
+// cpuSeconds returns the CPU time of the watcher itself, s, without the processes that it starts
+// to diagnose.
+func (w *watcher) cpuSeconds() float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.Process.Pid))
 	f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	user, _ := strconv.ParseFloat(f[11], 64)
@@ -308,14 +309,14 @@ func (w *watcher) cpu() float64 {
 	return (user + system) / 100
 }
 
-func (w *watcher) resident() float64 {
+func (w *watcher) residentMiB() float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", w.Process.Pid))
 	f := strings.Fields(string(text))
 	pages, _ := strconv.ParseFloat(f[1], 64)
 	return pages * float64(os.Getpagesize()) / (1 << 20)
 }
 
-func (w *watcher) count(event string) (n int) {
+func (w *watcher) countEvents(event string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range w.lines {
@@ -326,8 +327,8 @@ func (w *watcher) count(event string) (n int) {
 	return n
 }
 
-// wait waits for a line about what happened after a time.
-func (w *watcher) wait(ctx context.Context, since time.Time, most time.Duration, is func(watch.Line) bool) (watch.Line, error) {
+// waitForLine waits for a line about an event after a time.
+func (w *watcher) waitForLine(ctx context.Context, since time.Time, most time.Duration, is func(watch.Line) bool) (watch.Line, error) {
 	late := time.After(most)
 	for at := 0; ; {
 		w.mu.Lock()
@@ -350,7 +351,7 @@ func (w *watcher) wait(ctx context.Context, since time.Time, most time.Duration,
 
 func (w *watcher) kill() { _ = w.Process.Kill(); _ = w.Wait() }
 
-func pause(ctx context.Context, d time.Duration) {
+func sleepContext(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():

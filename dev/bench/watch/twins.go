@@ -46,7 +46,7 @@ const share = .2
 // three may cost what is promised of one. Then a clock is set and put back, a target and the watcher are killed, and the disk is full.
 func quietTwins(ctx context.Context, unstall, dir string, d time.Duration) error {
 	var wrong []error
-	err := served(ctx, slices.Concat(twins[0], twins[1]), nil, func(all []shared) error {
+	err := serveTwins(ctx, slices.Concat(twins[0], twins[1]), nil, func(all []shared) error {
 		miss := func(format string, args ...any) {
 			err := fmt.Errorf(format, args...)
 			fmt.Println("  MISSED:", err)
@@ -61,7 +61,7 @@ func quietTwins(ctx context.Context, unstall, dir string, d time.Duration) error
 			if err != nil {
 				return err
 			}
-			loads.Go(func() { one.press(ctx, demand) })
+			loads.Go(func() { one.keepUnderLoad(ctx, demand) })
 		}
 		var two [2]*watcher
 		for i := range two {
@@ -78,7 +78,7 @@ func quietTwins(ctx context.Context, unstall, dir string, d time.Duration) error
 					}
 				}
 			}
-			if two[i], err = watched(unstall, w.path, pids); err != nil {
+			if two[i], err = watchTargets(unstall, w.path, pids); err != nil {
 				return err
 			}
 			defer func() { two[i].kill() }()
@@ -86,21 +86,21 @@ func quietTwins(ctx context.Context, unstall, dir string, d time.Duration) error
 		began := time.Now()
 		var both sync.WaitGroup
 		for _, w := range two {
-			both.Go(func() { w.look(ctx, d) })
+			both.Go(func() { w.measureFor(ctx, d) })
 		}
 		both.Wait()
 		for i, w := range two {
-			cpu, rss, ring := w.cost()
-			fmt.Printf("%d twins quiet for %s: %.2f %% of a core, %.1f MiB at most, ring %.1f MiB at most, %d alarms\n", len(twins[i]), time.Since(began).Round(time.Second), cpu, rss, ring, w.count(watch.EventAlarm))
+			cpu, rss, ring := w.costFigures()
+			fmt.Printf("%d twins quiet for %s: %.2f %% of a core, %.1f MiB at most, ring %.1f MiB at most, %d alarms\n", len(twins[i]), time.Since(began).Round(time.Second), cpu, rss, ring, w.countEvents(watch.EventAlarm))
 			if i == 0 && (cpu > mostCPU || rss > mostRSS) || ring > mostOf {
 				miss("more than %g %% of a core, %g MiB, or a ring of %d MiB", mostCPU, mostRSS, mostOf)
 			}
 		}
-		if err := faults(ctx, unstall, filepath.Join(dir, "0"), two[:1], all[0], miss); err != nil {
+		if err := injectFaults(ctx, unstall, filepath.Join(dir, "0"), two[:1], all[0], miss); err != nil {
 			return err
 		}
 		for i, w := range two {
-			for _, l := range w.alarms() {
+			for _, l := range w.alarmLines() {
 				miss("a false alarm of watcher %d: %s of %s: %s", i, l.Rule, l.Target, l.Text)
 			}
 		}
@@ -113,8 +113,8 @@ func quietTwins(ctx context.Context, unstall, dir string, d time.Duration) error
 	return errors.Join(append(wrong, err)...)
 }
 
-// served has twins of several labs run side by side.
-func served(ctx context.Context, of []twin, so []shared, do func([]shared) error) error {
+// serveTwins runs twins of several labs side by side while do runs.
+func serveTwins(ctx context.Context, of []twin, so []shared, do func([]shared) error) error {
 	if len(of) == 0 {
 		return do(so)
 	}
@@ -125,12 +125,12 @@ func served(ctx context.Context, of []twin, so []shared, do func([]shared) error
 	}
 	opt := lab.Options{Quick: true, Progress: func(text string) { fmt.Println("  " + text) }}
 	return lab.Serve(ctx, labs.Labs[i], opt, []string{x.variant}, func(s *lab.Stand) error {
-		return served(ctx, of[1:], append(so, shared{x, s, s.Service(x.variant)}), do)
+		return serveTwins(ctx, of[1:], append(so, shared{x, s, s.Service(x.variant)}), do)
 	})
 }
 
-// press keeps a twin under its part of the load until the context ends.
-func (x shared) press(ctx context.Context, d lab.Demand) {
+// keepUnderLoad keeps a twin under its part of the load until the context ends.
+func (x shared) keepUnderLoad(ctx context.Context, d lab.Demand) {
 	const stretch = time.Minute // of each drive, which keeps a row of each request
 	part := lab.Demand{Rate: share * d.Rate, For: stretch, Patience: d.Patience}
 	if d.Rate == 0 {
@@ -139,15 +139,16 @@ func (x shared) press(ctx context.Context, d lab.Demand) {
 	for ctx.Err() == nil {
 		if _, err := x.Drive(ctx, x.Service, part); err != nil && ctx.Err() == nil {
 			fmt.Fprintf(os.Stderr, "load of %s: %v\n", x.variant, err)
-			pause(ctx, time.Second) // one that was killed is not there
+			sleepContext(ctx, time.Second) // one that was killed is not there
 		}
 	}
 }
 
-// faults are what must not end a watcher: it tells of each, goes on, and what it stored can be read.
-func faults(ctx context.Context, unstall, dir string, w []*watcher, victim shared, miss func(string, ...any)) error {
+// injectFaults causes what must not end a watcher: the watcher must report each fault and go on,
+// and what it stored must be readable.
+func injectFaults(ctx context.Context, unstall, dir string, w []*watcher, victim shared, miss func(string, ...any)) error {
 	says := func(what, event, of string, since time.Time, within time.Duration) {
-		l, err := w[0].wait(ctx, since, within, func(l watch.Line) bool { return l.Event == event && strings.Contains(l.Text, of) })
+		l, err := w[0].waitForLine(ctx, since, within, func(l watch.Line) bool { return l.Event == event && strings.Contains(l.Text, of) })
 		if err != nil {
 			miss("%s: %v", what, err)
 			return
@@ -155,12 +156,12 @@ func faults(ctx context.Context, unstall, dir string, w []*watcher, victim share
 		fmt.Printf("  %s: %q after %.0f s\n", what, l.Text, l.Time.Sub(since).Seconds())
 	}
 	grows := func(what string) {
-		before := segments(dir)
+		before := ringSegments(dir)
 		more := func() bool {
-			return slices.ContainsFunc(segments(dir), func(path string) bool { return !slices.Contains(before, path) })
+			return slices.ContainsFunc(ringSegments(dir), func(path string) bool { return !slices.Contains(before, path) })
 		}
 		for late := time.Now().Add(2 * time.Minute); !more() && time.Now().Before(late) && ctx.Err() == nil; {
-			pause(ctx, time.Second)
+			sleepContext(ctx, time.Second)
 		}
 		if !more() {
 			miss("%s: nothing is recorded any more", what)
@@ -173,7 +174,7 @@ func faults(ctx context.Context, unstall, dir string, w []*watcher, victim share
 		fmt.Println("  the clock cannot be set here:", err)
 	} else {
 		says("the clock is set an hour ahead", watch.EventTrouble, "the clock was set by 1h", at, 10*time.Second)
-		pause(ctx, 20*time.Second)
+		sleepContext(ctx, 20*time.Second)
 		back()
 		says("and back", watch.EventTrouble, "the clock was set by -1h", time.Now(), 10*time.Second)
 		grows("after the clock was set")
@@ -198,7 +199,7 @@ func faults(ctx context.Context, unstall, dir string, w []*watcher, victim share
 	says("a target is killed", watch.EventGone, "has ended", at, 15*time.Second)
 
 	w[0].kill()
-	whole, empty, torn := readable(dir)
+	whole, empty, torn := countReadable(dir)
 	fmt.Printf("  the watcher is killed: %d captures can be read, %d hold nothing, %d cannot be read\n", whole, empty, torn)
 	if torn > 0 || whole == 0 {
 		miss("captures of a watcher that was killed cannot be read")
@@ -209,7 +210,7 @@ func faults(ctx context.Context, unstall, dir string, w []*watcher, victim share
 			rest = append(rest, arg)
 		}
 	}
-	again, err := start(unstall, dir, rest)
+	again, err := startWatcher(unstall, dir, rest)
 	if err != nil {
 		return err
 	}
@@ -219,9 +220,10 @@ func faults(ctx context.Context, unstall, dir string, w []*watcher, victim share
 	return nil
 }
 
-// readable counts the captures under a folder that can be read; of them apart those that hold nothing, as they were begun when the
-// disk was full or a moment before the end; and those that cannot be read.
-func readable(dir string) (whole, empty, torn int) {
+// countReadable counts the captures under a folder that can be read and hold something, those that
+// hold nothing, as they were begun when the disk was full or a moment before the end, and those
+// that cannot be read.
+func countReadable(dir string) (whole, empty, torn int) {
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".unstall") {
 			return nil
@@ -240,8 +242,8 @@ func readable(dir string) (whole, empty, torn int) {
 	return whole, empty, torn
 }
 
-// segments are those of the ring.
-func segments(dir string) []string {
+// ringSegments returns the paths of the ring's segments.
+func ringSegments(dir string) []string {
 	found, _ := filepath.Glob(filepath.Join(dir, "state", "ring", "*.unstall"))
 	return found
 }

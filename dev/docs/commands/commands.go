@@ -34,7 +34,7 @@ func Each(root, program string, do func(file, command string, args []string)) (n
 				for _, part := range strings.FieldsFunc(shell, func(r rune) bool { return r == '|' || r == ';' || r == '>' || r == '&' }) {
 					if m := command.FindStringSubmatch(part); m != nil {
 						n++
-						do(path, strings.TrimSpace(part), words(m[1]))
+						do(path, strings.TrimSpace(part), splitWords(m[1]))
 					}
 				}
 			}
@@ -44,8 +44,8 @@ func Each(root, program string, do func(file, command string, args []string)) (n
 	return n, err
 }
 
-// words splits a command line as a shell does; quotes are single ones.
-func words(line string) (all []string) {
+// splitWords splits a command line as a shell does; only single quotes are known.
+func splitWords(line string) (all []string) {
 	for i, part := range strings.Split(line, "'") {
 		if i%2 == 1 {
 			all = append(all, part)

@@ -27,9 +27,9 @@ func Find(t testing.TB, name string, args ...string) string {
 	variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + strings.Join(args, "_")
 	once, _ := found.LoadOrStore(variable, sync.OnceValue(func() result {
 		if path := os.Getenv(variable); path != "" {
-			return named(variable, path)
+			return namedTool(variable, path)
 		}
-		return find(name, args)
+		return findTool(name, args)
 	}))
 	r := once.(func() result)()
 	if r.err != nil && os.Getenv(variable) != "" {
@@ -40,8 +40,8 @@ func Find(t testing.TB, name string, args ...string) string {
 	return r.path
 }
 
-// named is a tool that a variable names: a file, a folder or a program on PATH.
-func named(variable, path string) result {
+// namedTool returns the tool that a variable names: a file, a folder or a program on PATH.
+func namedTool(variable, path string) result {
 	if _, err := os.Stat(path); err == nil {
 		return result{path: path}
 	}
@@ -52,7 +52,7 @@ func named(variable, path string) result {
 	return result{program, err}
 }
 
-func find(name string, args []string) result {
+func findTool(name string, args []string) result {
 	dir, err := os.Getwd()
 	script := ""
 	for ; err == nil; dir = filepath.Dir(dir) {

@@ -56,7 +56,7 @@ func Of(read *evidence.Bundle, opt Options) *Incident {
 		i.Whole.From, i.Whole.Until = b.Undated()
 	}
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
-		b.Clip(nanos(opt.Since), nanos(opt.Until))
+		b.Clip(unixNanos(opt.Since), unixNanos(opt.Until))
 	}
 	i.joined = sightings.Join(b)
 	if opt.Baseline != nil {
@@ -90,7 +90,7 @@ func (i *Incident) Nothing() bool {
 // Ledgers are those of the services with requests, made when they are asked for first.
 func (i *Incident) Ledgers() []*ledger.Ledger {
 	i.build.Do(func() {
-		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual(), Stacks: platform.Stacks(), Joined: i.joined, OnThreads: onThreads})
+		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.baselineLimits(), Stacks: platform.Stacks(), Joined: i.joined, OnThreads: onThreads})
 	})
 	return i.ledgers
 }
@@ -111,8 +111,9 @@ func (i *Incident) Ledger(s evidence.SubjectID) *ledger.Ledger {
 	return nil
 }
 
-// usual is what the baseline says is slow.
-func (i *Incident) usual() ledger.Baseline {
+// baselineLimits returns what requests of each route took when all was well, by the baseline; nil
+// where there is no baseline.
+func (i *Incident) baselineLimits() ledger.Baseline {
 	if i.Baseline == nil {
 		return nil
 	}
@@ -123,7 +124,7 @@ func (i *Incident) usual() ledger.Baseline {
 	return out
 }
 
-func nanos(t time.Time) int64 {
+func unixNanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}

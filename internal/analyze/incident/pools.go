@@ -39,7 +39,7 @@ func followWorkerPools(b *evidence.Bundle) (passedOn map[evidence.SubjectID]bool
 	paths := make(map[int]evidence.Path)
 	passedOn = make(map[evidence.SubjectID]bool)
 	for _, p := range pools {
-		if p.follow(b, paths) {
+		if p.followRequests(b, paths) {
 			passedOn[p.subject] = true
 		}
 	}
@@ -76,7 +76,7 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 			pools[0].served = append(pools[0].served, i)
 			continue
 		}
-		if _, p := upstream(r.Path(i), at); p != nil && p.subject != r.Subject.At(i) {
+		if _, p := findUpstreamPool(r.Path(i), at); p != nil && p.subject != r.Subject.At(i) {
 			p.callers = append(p.callers, i)
 		}
 	}
@@ -86,8 +86,9 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 	})
 }
 
-// upstream is how long a request waited for a pool that listens where it was passed on to, ns.
-func upstream(path evidence.Path, at map[evidence.NameID]*workerPool) (ns int64, p *workerPool) {
+// findUpstreamPool returns the pool that a request was passed on to, by the address it waited for,
+// and how long it waited for the answer, ns; nil if it was passed on to none.
+func findUpstreamPool(path evidence.Path, at map[evidence.NameID]*workerPool) (ns int64, p *workerPool) {
 	for s := range path.All {
 		if x := at[s.Cause]; s.Kind == evidence.NetWait && x != nil {
 			ns, p = ns+s.Dur, x
@@ -115,8 +116,9 @@ type bin struct {
 	likely                 int64 // ns that its requests are likely to have waited, by their neighbours
 }
 
-// follow says where the requests that were passed on spent their time, and whether that could be told.
-func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) bool {
+// followRequests adds to paths where the requests that were passed on spent their time. It returns
+// false where that cannot be told.
+func (p *workerPool) followRequests(b *evidence.Bundle, paths map[int]evidence.Path) bool {
 	r := &b.Requests
 	n, m := float64(len(p.callers)), float64(len(p.served))
 	if m < leastPassed || max(n, m) > aboutAll*min(n, m) {
@@ -147,7 +149,7 @@ func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) boo
 		x.served++
 		x.servedTime += r.Latency(row)
 	}
-	likely := p.likely(b, took)
+	likely := p.estimateWaits(b, took)
 	for row, ns := range likely {
 		in(row).likely += ns
 	}
@@ -163,13 +165,13 @@ func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) boo
 		if x.passed < leastPassed || x.served < leastPassed {
 			x = &whole
 		}
-		wait := min(x.wait(likely[row]), took[row])
+		wait := min(x.estimateWait(likely[row]), took[row])
 		all = append(all, service{row: row, route: r.Route.At(row), wait: wait, from: r.End.At(row) - (took[row] - wait), until: r.End.At(row), grain: b.Clocks[r.Clock.At(row)].Resolution})
 	}
-	parts := spent.share(all)
+	parts := spent.shareLooks(all)
 	for k, x := range all {
 		row, wait := x.row, x.wait
-		path := spent.waiting(nil, r.End.At(row)-r.Latency(row), wait, p.wait)
+		path := spent.appendWait(nil, r.End.At(row)-r.Latency(row), wait, p.wait)
 		left := took[row] - wait
 		for _, s := range parts[k] {
 			s.Dur = min(int64(s.part*float64(took[row]-wait)), left)
@@ -182,13 +184,14 @@ func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) boo
 	return true
 }
 
-// waiting appends a wait for a worker, with what the workers did meanwhile, who kept it waiting.
-func (s *spending) waiting(path evidence.Path, began, wait int64, pool evidence.NameID) evidence.Path {
-	if s.idle(began, began+wait) { // one was free: it, or the host, was late
+// appendWait appends a wait for a worker to a path, split by what the workers did meanwhile. Where
+// a worker was free, the worker or the host was late, and the wait stays unobserved.
+func (s *spending) appendWait(path evidence.Path, began, wait int64, pool evidence.NameID) evidence.Path {
+	if s.hadIdleWorker(began, began+wait) { // one was free: it, or the host, was late
 		return path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: wait})
 	}
 	left := wait
-	for _, x := range s.over(began, began+wait) {
+	for _, x := range s.statesBetween(began, began+wait) {
 		d := min(int64(x.part*float64(wait)), left)
 		left -= d
 		path = path.Append(evidence.Segment{Kind: evidence.PoolWait, Dur: d, Cause: pool, HolderKind: x.Kind, HolderCause: x.Cause})
@@ -196,9 +199,9 @@ func (s *spending) waiting(path evidence.Path, began, wait int64, pool evidence.
 	return path.Append(evidence.Segment{Kind: evidence.PoolWait, Dur: left, Cause: pool})
 }
 
-// wait is what a request waited that is likely to have waited for so long, ns: all of them together waited
-// for as long as the others' requests took longer than the pool worked on them.
-func (x *bin) wait(likely int64) int64 {
+// estimateWait scales the likely wait of a request (ns), so that all requests of the bin together
+// waited for as long as the others' requests took longer than the pool worked on them.
+func (x *bin) estimateWait(likely int64) int64 {
 	mean := max(0, x.passedTime/int64(x.passed)-x.servedTime/int64(x.served))
 	if x.likely == 0 {
 		return mean
@@ -206,9 +209,10 @@ func (x *bin) wait(likely int64) int64 {
 	return int64(float64(likely) * float64(mean) * float64(x.passed) / float64(x.likely))
 }
 
-// likely is by how much longer each request took than the pool works on those of its route on average, in
-// the median of those that ended about then, ns; nothing where the pool's log calls routes otherwise.
-func (p *workerPool) likely(b *evidence.Bundle, took map[int]int64) map[int]int64 {
+// estimateWaits returns by row by how much longer each request took than the pool works on
+// requests of its route on average, in the median of those that ended at about the same time, ns.
+// It returns nil where the pool's log names routes differently.
+func (p *workerPool) estimateWaits(b *evidence.Bundle, took map[int]int64) map[int]int64 {
 	r := &b.Requests
 	type mean struct{ sum, n int64 }
 	work := make(map[evidence.NameID]mean)

@@ -29,18 +29,19 @@ const (
 	leastWork = 100e3
 )
 
-// share says how workers spent the time of each request, most first; nil: nobody looked. A look says what a
-// worker does, and not at which request: it is shared out among those that were under way then, by how often
-// requests of their routes are seen to do that, which is in turn what the shares say (expectation and
-// maximisation of a mixture). So a page that sleeps is told from one that runs beside it.
-func (s *spending) share(all []service) [][]partOf {
+// shareLooks returns by request the states in which workers spent its time, the longest first; a
+// request without looks has none. A look says what a worker does, and not at which request: it is
+// shared out among the requests under way then, by how often requests of their routes are seen in
+// that state, which is in turn what the shares say (expectation and maximisation of a mixture). So
+// a page that sleeps is told from one that runs beside it.
+func (s *spending) shareLooks(all []service) [][]partOf {
 	out := make([][]partOf, len(all))
 	if s.whole.looks < leastLooks {
 		return out
 	}
-	x := s.sharing(all)
+	x := s.newSharing(all)
 	for range sharings {
-		x.again()
+		x.updateShares()
 	}
 	for k := range all {
 		of := x.of[x.route[k]]
@@ -82,7 +83,7 @@ type shared struct {
 	weights []float64 // how likely each was under way
 }
 
-func (s *spending) sharing(all []service) *sharing {
+func (s *spending) newSharing(all []service) *sharing {
 	x := &sharing{route: make([]int, len(all)), own: make([][]float64, len(all))}
 	number := make(map[evidence.Segment]int)
 	for seg := range s.whole.by {
@@ -130,8 +131,8 @@ func (s *spending) sharing(all []service) *sharing {
 	return x
 }
 
-// again shares all looks out by what they said the last time.
-func (x *sharing) again() {
+// updateShares shares all looks out among the requests by the parts of the round before.
+func (x *sharing) updateShares() {
 	sums, totals := make([][]float64, len(x.of)), make([]float64, len(x.of))
 	for r := range sums {
 		sums[r] = slices.Clone(x.whole) // a look of its own says more than those at all, where there are any

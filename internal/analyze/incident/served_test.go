@@ -50,7 +50,7 @@ func TestShare(t *testing.T) {
 	}
 	got := make(map[evidence.NameID]map[evidence.Segment]float64)
 	count := make(map[evidence.NameID]float64)
-	for k, parts := range s.share(all) {
+	for k, parts := range s.shareLooks(all) {
 		route := all[k].route
 		if got[route] == nil {
 			got[route] = make(map[evidence.Segment]float64)
@@ -74,7 +74,7 @@ func TestShare(t *testing.T) {
 			t.Errorf("route %d: %.2f of it %v, want %.2f", c.route, part, c.seg.Kind, c.want)
 		}
 	}
-	if got := (&spending{whole: &tally{}}).share(all); got[0] != nil {
+	if got := (&spending{whole: &tally{}}).shareLooks(all); got[0] != nil {
 		t.Error("nobody looked, and yet it is told what workers did")
 	}
 }

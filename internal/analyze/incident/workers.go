@@ -35,9 +35,9 @@ type round struct {
 	free int   // workers without work
 }
 
-// idle says whether mostly some worker had no work in a time: who waited then waited for something else.
-// Without a look within it that cannot be said.
-func (s *spending) idle(from, until int64) bool {
+// hadIdleWorker says whether some worker had no work in most rounds of looks within a time: who
+// waited then waited for something else. It returns false where no look is within it.
+func (s *spending) hadIdleWorker(from, until int64) bool {
 	k, _ := slices.BinarySearchFunc(s.rounds, from, func(x round, at int64) int { return cmp.Compare(x.at, at) })
 	n, free := 0, 0
 	for ; k < len(s.rounds) && s.rounds[k].at <= until; k++ {
@@ -102,8 +102,9 @@ type partOf struct {
 	part float64
 }
 
-// over is how workers spent a time, most first; none where nobody looked.
-func (s *spending) over(from, until int64) (parts []partOf) {
+// statesBetween returns the states in which workers spent a time, the longest first; nil where
+// there are too few looks.
+func (s *spending) statesBetween(from, until int64) (parts []partOf) {
 	t := &tally{by: make(map[evidence.Segment]int)}
 	for k := from / binWidth; k <= until/binWidth && k-from/binWidth < 1000; k++ {
 		if x := s.bins[k]; x != nil {

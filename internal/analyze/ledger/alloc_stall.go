@@ -20,9 +20,9 @@ type allocStalls struct {
 	sum   []float64 // ns until then
 }
 
-// stalling is nil where no thread is known to have waited, or at no time of day that the
-// requests know.
-func (l *Ledger) stalling() *allocStalls {
+// buildAllocStalls returns nil where no thread is known to have waited for memory, or not at a
+// time of day that the requests' clock knows.
+func (l *Ledger) buildAllocStalls() *allocStalls {
 	type turn struct {
 		at             int64
 		stall, request int
@@ -55,7 +55,7 @@ func (l *Ledger) stalling() *allocStalls {
 		}
 	}
 	for _, i := range l.Rows {
-		turns = append(turns, turn{l.came(i), 0, 1, 0}, turn{l.b.Requests.End.At(i), 0, -1, 0})
+		turns = append(turns, turn{l.sentAt(i), 0, 1, 0}, turn{l.b.Requests.End.At(i), 0, -1, 0})
 	}
 	slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
 	s := &allocStalls{}
@@ -92,7 +92,7 @@ func (l *Ledger) underWayUntil() func(t int64) float64 {
 	began, ended := sums(starts), sums(ends)
 	// passed is the sum of how long each of the moments was ago.
 	passed := func(v []int64, sums []float64, t int64) float64 {
-		n := before(v, t)
+		n := countBefore(v, t)
 		if n == 0 {
 			return 0
 		}
@@ -101,15 +101,15 @@ func (l *Ledger) underWayUntil() func(t int64) float64 {
 	return func(t int64) float64 { return passed(starts, began, t) - passed(ends, ended, t) }
 }
 
-// over is the time (ns) of [from, from+dur) that a request under way waited for memory.
-func (s *allocStalls) over(from, dur int64) int64 {
+// waitWithin returns the time (ns) of [from, from+dur) that a request under way waited for memory.
+func (s *allocStalls) waitWithin(from, dur int64) int64 {
 	if s == nil {
 		return 0
 	}
-	return min(dur, max(0, int64(s.until(from+dur)-s.until(from))))
+	return min(dur, max(0, int64(s.waitBefore(from+dur)-s.waitBefore(from))))
 }
 
-func (s *allocStalls) until(t int64) float64 {
+func (s *allocStalls) waitBefore(t int64) float64 {
 	i, found := slices.BinarySearch(s.t, t)
 	if found {
 		return s.sum[i]
@@ -125,11 +125,11 @@ func (s *allocStalls) until(t int64) float64 {
 func (l *Ledger) AllocStalls() []int64 {
 	s := l.stalled
 	if s == nil {
-		s = l.stalling()
+		s = l.buildAllocStalls()
 	}
 	out := make([]int64, len(l.Slow))
 	for n, row := range l.Slow {
-		out[n] = s.over(l.came(row), l.b.Requests.End.At(row)-l.came(row))
+		out[n] = s.waitWithin(l.sentAt(row), l.b.Requests.End.At(row)-l.sentAt(row))
 	}
 	return out
 }

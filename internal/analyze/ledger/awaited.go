@@ -8,9 +8,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// awaits is what requests await that hold no thread, by samples of all awaits in a moment now
-// and then: shares of the time, which say nothing of a single request. Nil where there are none.
-func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
+// awaitShares returns what requests await that hold no thread, as shares of the time, by samples
+// of all awaits in a moment now and then. They say nothing of a single request. It returns nil
+// where there are no samples.
+func (l *Ledger) awaitShares(stacks threads.Readers) (parts []share) {
 	x := &l.b.Samples
 	kinds := l.awaitKinds()
 	if len(kinds) == 0 {
@@ -31,7 +32,7 @@ func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
 		if kind == evidence.PoolWait {
 			s.mechanism = Pool
 		}
-		parts = add(parts, s)
+		parts = addShare(parts, s)
 		sum += s.part
 	}
 	for i := range parts {
@@ -52,15 +53,15 @@ func (l *Ledger) awaitKinds() map[evidence.NameID]evidence.Kind {
 	return kinds
 }
 
-// awaits are what a request awaited, as parts of a time of which it is known that it held no
-// thread, or nothing.
-func (w *walker) awaits(known evidence.Kind) []share {
+// requestAwaits returns what a request awaited, as parts of a time of which it is known that it
+// held no thread, or of which nothing is known.
+func (w *walker) requestAwaits(known evidence.Kind) []share {
 	if a := w.l.alike; a != nil {
 		if a.told[w.row] {
 			return nil // what it awaited is in its states
 		}
 		longer := w.l.awaiteds != nil && w.l.b.Requests.Latency(w.row) > a.long
-		if x := a.of(w.row); x.parts != nil && !longer {
+		if x := a.likenessOf(w.row); x.parts != nil && !longer {
 			return x.parts
 		}
 	}
@@ -70,9 +71,9 @@ func (w *walker) awaits(known evidence.Kind) []share {
 	return w.l.awaiteds
 }
 
-// awaited charges a time in which a request held no thread: what of it was waiting for one, and
-// what it awaited.
-func (w *walker) awaited(at int64, s evidence.Segment) {
+// chargeAwaited charges a time in which a request held no thread: the part that was a wait for a
+// thread, and what the request awaited.
+func (w *walker) chargeAwaited(at int64, s evidence.Segment) {
 	left := s.Dur
 	charge := func(m Mechanism, part evidence.Segment) {
 		if part.Dur <= 0 {
@@ -80,17 +81,17 @@ func (w *walker) awaited(at int64, s evidence.Segment) {
 		}
 		w.c = Charges{}
 		w.c[m] = part.Dur
-		w.tell(at, part, fromStates)
+		w.yieldState(at, part, fromStates)
 		at += part.Dur
 		left -= part.Dur
 	}
 	if q := w.l.queued; q != nil {
 		part := s
-		part.Dur = int64(q.over(at, s.Dur) * float64(s.Dur))
+		part.Dur = int64(q.meanShare(at, s.Dur) * float64(s.Dur))
 		charge(PoolThread, part)
 	}
 	rest := float64(left)
-	for _, x := range w.l.awaitGate.split(w.awaits(s.Kind), w.l.awaiteds, at, at+left) {
+	for _, x := range w.l.awaitGate.splitShares(w.requestAwaits(s.Kind), w.l.awaiteds, at, at+left) {
 		part := x.Segment
 		part.Dur = min(left, int64(x.part*rest))
 		charge(x.mechanism, part)

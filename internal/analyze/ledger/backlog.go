@@ -23,28 +23,29 @@ const quickest = .05
 // serve: one is worked on by each, and one waits behind it.
 const congestedFrom = 2
 
-// backlog says what slow requests waited behind some pauses, where the processors were busy
-// without a break and the replay with drawn demands did not reproduce what was observed:
-// what requests need changed meanwhile, most often. Then the answers themselves tell what
-// the service could do. While more are under way than processors can serve, one answer comes
-// after the other as fast as it works; cut the pauses out of the time between two answers,
-// and the answers come earlier, down to what a request takes that need not wait. Nothing is
-// calibrated, and so nothing is proven but by the processors' being busy: where others than
-// processors are short there is no figure.
+// estimateBacklog returns how long slow requests waited behind some pauses (ns, in the order of
+// Slow), bounds on the sum, and why that is not known. It is for services whose processors were
+// busy without a break, where the replay with drawn demands did not reproduce what was observed,
+// most often because requests needed something else meanwhile. Then the answers themselves tell
+// what the service could do. While more requests are under way than processors can serve, one
+// answer comes after the other as fast as the service works; cut the pauses out of the time
+// between two answers, and the answers come earlier, down to what a request takes that need not
+// wait. Nothing is calibrated, and only the processors' being busy proves it: where something else
+// than processors is short there is no figure.
 //
-// It is a cautious one: it leaves out what a pause costs while few are under way, a tenth to
-// a third of the truth in simulated services. At least that is spared if the pauses' time
-// comes back in part only, and at most all that slow requests which met a pause took.
-// Of the order in which requests are served only what the arrivals say is known: the n-th to
-// come has the n-th answer.
-func (l *Ledger) backlog(gone stops) (behind []int64, low, high int64, why string) {
-	m := l.arrivals()
+// The figure is cautious: it leaves out what a pause costs while few requests are under way, a
+// tenth to a third of the truth in simulated services. The lower bound assumes that only a part of
+// the pauses' time comes back, the upper bound is all that slow requests which met a pause took.
+// The order in which requests are served is taken from the arrivals: the n-th to come has the n-th
+// answer.
+func (l *Ledger) estimateBacklog(gone stops) (behind []int64, low, high int64, why string) {
+	m := l.listArrivals()
 	answers := make([]int64, len(m.rows))
 	for n, row := range m.rows {
 		answers[n] = l.b.Requests.End.At(row)
 	}
 	slices.Sort(answers)
-	waits := l.congested(&m, answers)
+	waits := l.markCongested(&m, answers)
 	if why := l.keptBusy(answers, waits); why != "" {
 		return nil, 0, 0, why
 	}
@@ -70,16 +71,16 @@ func (l *Ledger) backlog(gone stops) (behind []int64, low, high int64, why strin
 		out := make([]int64, len(l.Slow))
 		var before int64 // the answer before, had the pauses not been
 		for n, at := range answers {
-			then := at - gone.mean(m.arrive[n], at)
+			then := at - gone.meanStopped(m.arrive[n], at)
 			if waits[n] && n > 0 {
 				gap := at - answers[n-1]
-				then = max(m.arrive[n]+usual, before+gap-int64(back*float64(gone.mean(answers[n-1], at))))
+				then = max(m.arrive[n]+usual, before+gap-int64(back*float64(gone.meanStopped(answers[n-1], at))))
 			}
 			then = min(then, at)
 			before = then
 			if k, ok := slow[m.rows[n]]; ok {
 				row := m.rows[n]
-				direct := gone.mean(m.arrive[n], l.b.Requests.End.At(row))
+				direct := gone.meanStopped(m.arrive[n], l.b.Requests.End.At(row))
 				out[k] = max(0, min(at-then, m.observed[n]-usual)-direct)
 			}
 		}
@@ -92,8 +93,8 @@ func (l *Ledger) backlog(gone stops) (behind []int64, low, high int64, why strin
 		return s
 	}
 	for _, row := range l.Slow {
-		from, to := l.came(row), l.b.Requests.End.At(row)
-		if stopped := gone.mean(from, to); stopped > 0 {
+		from, to := l.sentAt(row), l.b.Requests.End.At(row)
+		if stopped := gone.meanStopped(from, to); stopped > 0 {
 			high += to - from - stopped
 		}
 	}
@@ -102,9 +103,9 @@ func (l *Ledger) backlog(gone stops) (behind []int64, low, high int64, why strin
 	return behind, min(of, sum(spared(leastBack))), max(of, high), ""
 }
 
-// congested says of each answer whether, when the one before was given, more requests were
-// under way than processors can serve.
-func (l *Ledger) congested(m *replayed, answers []int64) []bool {
+// markCongested says of each answer whether more requests were under way than processors can serve
+// when the answer before it was given.
+func (l *Ledger) markCongested(m *replayed, answers []int64) []bool {
 	waits := make([]bool, len(answers))
 	came := 0
 	for n := 1; n < len(answers); n++ {
@@ -118,11 +119,11 @@ func (l *Ledger) congested(m *replayed, answers []int64) []bool {
 
 // keptBusy says why the processors were not what requests waited for.
 func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
-	cpu, host := l.processors()
+	cpu, host := l.cpuAndHost()
 	if !cpu.Known() || l.Replay.Servers == 0 {
 		return "the CPU time of the process was not recorded"
 	}
-	collecting := l.collecting()
+	collecting := l.sumCollectorCPU()
 	var used, free, watched, waited float64 // s of processors; of time
 	for n := 1; n < len(answers); n++ {
 		if !waits[n] {
@@ -142,7 +143,7 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 		s := float64(to-from) / 1e9
 		watched += s * mean.Watched
 		used += mean.Number*s - collecting(from, to)
-		free += host.Left(float64(l.Replay.Servers), w) * (s - float64(l.stops.mean(from, to))/1e9)
+		free += host.Left(float64(l.Replay.Servers), w) * (s - float64(l.stops.meanStopped(from, to))/1e9)
 	}
 	switch {
 	case waited == 0:

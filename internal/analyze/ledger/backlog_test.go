@@ -21,7 +21,7 @@ func TestBacklog(t *testing.T) {
 			q.used(b, 1)
 			l := one(t, b, Options{SLO: time.Duration(q.slo)})
 			l.Replay.Servers = q.cpus // which is not asked for where own work fills them
-			behind, low, high, why := l.backlog(l.stops)
+			behind, low, high, why := l.estimateBacklog(l.stops)
 			var sum int64
 			for _, v := range behind {
 				sum += v
@@ -50,7 +50,7 @@ func TestBacklogNeedsBusyProcessors(t *testing.T) {
 			q.used(b, factor)
 		}
 		l := one(t, b, Options{SLO: time.Duration(q.slo)})
-		if _, _, _, why := l.backlog(l.stops); !strings.Contains(why, want) {
+		if _, _, _, why := l.estimateBacklog(l.stops); !strings.Contains(why, want) {
 			t.Errorf("%g of the CPU time: %q, want %q", factor, why, want)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 // be one.
 const atOnce = .5
 
-// beside makes the rows of load generators that ran at the same time one source, under the
-// name of the first of them: each asks for what it was told to, and together they are what the
-// service was asked for. Rows of loads that ran one after the other stay apart.
-func beside(b *evidence.Bundle, sources map[evidence.ArtifactID][]int) {
+// joinConcurrentLoads makes the rows of load generators that ran at the same time one source,
+// under the name of the first of them: together they are what the service was asked for. Rows of
+// loads that ran one after the other stay apart.
+func joinConcurrentLoads(b *evidence.Bundle, sources map[evidence.ArtifactID][]int) {
 	var first evidence.ArtifactID
 	var from, until int64
 	l := &Ledger{b: b}
@@ -24,7 +24,7 @@ func beside(b *evidence.Bundle, sources map[evidence.ArtifactID][]int) {
 		if !sightings.ByClients(b, rows[0]) || !b.Clocks[b.Requests.Clock.At(rows[0])].Anchored() {
 			continue
 		}
-		began, ended := l.span(rows)
+		began, ended := l.requestSpan(rows)
 		shared := float64(min(ended, until) - max(began, from))
 		if until == 0 || shared < atOnce*float64(min(ended-began, until-from)) {
 			if until == 0 {
@@ -38,8 +38,8 @@ func beside(b *evidence.Bundle, sources map[evidence.ArtifactID][]int) {
 	}
 }
 
-// span is from when to when (ns) requests were under way.
-func (l *Ledger) span(rows []int) (from, until int64) {
+// requestSpan returns from when until when (ns) requests were under way.
+func (l *Ledger) requestSpan(rows []int) (from, until int64) {
 	r := &l.b.Requests
 	for _, i := range rows {
 		if began := r.End.At(i) - r.Latency(i); from == 0 || began < from {

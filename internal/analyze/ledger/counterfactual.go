@@ -29,20 +29,20 @@ type Savings struct {
 // the others stay. What of them is not on the requests' time line costs nothing.
 func (l *Ledger) SavingsWithout(without Stops) Savings {
 	k := *l
-	k.left = l.stops.less(without)
-	gone := l.stops.less(k.left.list())
+	k.left = l.stops.withoutTimes(without)
+	gone := l.stops.withoutTimes(k.left.toStops())
 	s := Savings{Direct: make([]int64, len(l.Slow)), Why: l.Replay.Why}
 	r := &l.b.Requests
 	for n, row := range l.Slow {
 		from, to := r.End.At(row)-r.Latency(row), r.End.At(row)
-		all := l.stops.mean(from, to)
+		all := l.stops.meanStopped(from, to)
 		if all == 0 {
 			continue
 		}
 		charged := l.Of(row)[StopTheWorld] - l.moved[row].ns
-		share := float64(gone.mean(from, to)) / float64(all)
+		share := float64(gone.meanStopped(from, to)) / float64(all)
 		s.Direct[n] = int64(share * float64(max(0, charged)))
-		least, most := gone.extremes(from, to)
+		least, most := gone.stoppedExtremes(from, to)
 		s.Low += min(least, s.Direct[n])
 		s.High += max(most, s.Direct[n])
 	}
@@ -50,7 +50,7 @@ func (l *Ledger) SavingsWithout(without Stops) Savings {
 		return l.spareBacklog(s, gone)
 	}
 	k.moved, k.Replay = nil, Replay{}
-	if k.replay(); !k.Replay.Used {
+	if k.runReplay(); !k.Replay.Used {
 		s.Why = k.Replay.Why
 		return l.spareBacklog(s, gone)
 	}
@@ -68,7 +68,7 @@ func (l *Ledger) spareBacklog(s Savings, gone stops) Savings {
 	if l.Replay.Splits != Unobserved || l.Replay.Servers == 0 || s.High == 0 || len(l.Slow) == 0 {
 		return s // no model of processors that requests queue for
 	}
-	behind, low, high, why := l.backlog(gone)
+	behind, low, high, why := l.estimateBacklog(gone)
 	if why != "" {
 		if !strings.Contains(s.Why, why) { // the replay may lack the same
 			s.Why += "; " + why
@@ -79,8 +79,8 @@ func (l *Ledger) spareBacklog(s Savings, gone stops) Savings {
 	return s
 }
 
-// less is what is left of the pauses without some times.
-func (s *stops) less(without Stops) (out stops) {
+// withoutTimes returns what is left of the pauses without some times.
+func (s *stops) withoutTimes(without Stops) (out stops) {
 	out.lo, out.hi = s.lo, s.hi
 	for _, p := range s.pauses {
 		at := p.from
@@ -100,11 +100,11 @@ func (s *stops) less(without Stops) (out stops) {
 			out.pauses = append(out.pauses, pause{from: at, to: p.to})
 		}
 	}
-	out.merge()
+	out.mergePauses()
 	return out
 }
 
-func (s *stops) list() (out Stops) {
+func (s *stops) toStops() (out Stops) {
 	for _, p := range s.pauses {
 		out = append(out, [2]int64{p.from, p.to})
 	}

@@ -68,8 +68,8 @@ func (l *Ledger) longRoutes(took map[evidence.NameID][]int64, usual int64) (long
 	return long, some || cpus > 0 && float64(takes) >= longTakes*float64(cpus)*float64(l.To-l.From)
 }
 
-// usually is what half of all requests take.
-func usually(took map[evidence.NameID][]int64) int64 {
+// medianLatency returns what half of all requests take, ns.
+func medianLatency(took map[evidence.NameID][]int64) int64 {
 	n := 0
 	for _, v := range took {
 		n += len(v)

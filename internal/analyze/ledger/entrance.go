@@ -30,8 +30,9 @@ type steps struct {
 	share []float64
 }
 
-// over is the mean share over the time from at, dur long; before the first moment that one holds.
-func (q *steps) over(at, dur int64) float64 {
+// meanShare returns the mean share over the time from at, dur long. Before the first moment the
+// first share holds.
+func (q *steps) meanShare(at, dur int64) float64 {
 	if dur <= 0 || len(q.t) == 0 {
 		return 0
 	}
@@ -60,7 +61,7 @@ func (l *Ledger) entranceOf() *entrance {
 	if !slices.ContainsFunc(all, func(q metrics.ListenQueue) bool { return q.Most() >= 1 || q.MostUnread() >= 1 }) {
 		return nil
 	}
-	outside := l.outside()
+	outside := l.countOutside()
 	e := &entrance{inside: make(map[int64]float64)}
 	shares := func(kind evidence.WaitKind, address string, c *metrics.Curve) entranceQueue {
 		x := entranceQueue{cause: l.b.Names.WaitID(evidence.Wait{Kind: kind, Of: address})}
@@ -86,19 +87,19 @@ func (l *Ledger) entranceOf() *entrance {
 	return e
 }
 
-// has says whether a name is that of one of the queues.
-func (e *entrance) has(cause evidence.NameID) bool {
+// hasQueue says whether a name is that of one of the queues.
+func (e *entrance) hasQueue(cause evidence.NameID) bool {
 	of := func(q entranceQueue) bool { return q.cause == cause }
 	return e != nil && cause != 0 && (slices.ContainsFunc(e.queues, of) || slices.ContainsFunc(e.unread, of))
 }
 
-// outside counts the requests that the service has not seen at a moment: where their states are known those that are before
-// it, else all that are under way.
-func (l *Ledger) outside() func(at int64) float64 {
+// countOutside returns a function that counts the requests which the service has not seen at a
+// moment: where their states are known those that are before it, else all that are under way.
+func (l *Ledger) countOutside() func(at int64) float64 {
 	var starts, ends []int64
 	r := &l.b.Requests
 	for _, row := range l.Rows {
-		from, to := l.came(row), r.End.At(row)
+		from, to := l.sentAt(row), r.End.At(row)
 		if l.byKernel || l.Joined != nil && r.Path(row).Followed() {
 			to = from
 			var s evidence.Segment
@@ -118,16 +119,16 @@ func (l *Ledger) outside() func(at int64) float64 {
 	}
 	slices.Sort(starts)
 	slices.Sort(ends)
-	return func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) }
+	return func(at int64) float64 { return float64(countBefore(starts, at+1) - countBefore(ends, at)) }
 }
 
-// waits says whether the name of a wait is of a kind.
-func (l *Ledger) waits(cause evidence.NameID, kind evidence.WaitKind) bool {
+// isWaitOf says whether a cause names a wait of a kind.
+func (l *Ledger) isWaitOf(cause evidence.NameID, kind evidence.WaitKind) bool {
 	return cause != 0 && l.b.Names.Wait(cause).Kind == kind
 }
 
-// waiting is how many connections wait at a moment.
-func (e *entrance) waiting(at int64) float64 {
+// connectionsAt returns how many connections wait at a moment.
+func (e *entrance) connectionsAt(at int64) float64 {
 	if e == nil {
 		return 0
 	}
@@ -138,11 +139,12 @@ func (e *entrance) waiting(at int64) float64 {
 	return e.inside[e.t[i]]
 }
 
-// entered charges the beginning of a time before the service, or of which nothing is known, to what waits at the entrance; the
-// world was stopped for some of it, and of shares are of a time that began earlier.
-func (w *walker) entered(queues []entranceQueue, f *freeTime) {
+// chargeEntrance charges the beginning of a time before the service, or of which nothing is known,
+// to the queues at the entrance. It leaves out what the world was stopped for; the shares are of a
+// time that began earlier.
+func (w *walker) chargeEntrance(queues []entranceQueue, f *freeTime) {
 	for i := range queues {
 		q := &queues[i]
-		w.take(f, evidence.Segment{Kind: evidence.BeforeService, Cause: q.cause}, int64(q.over(f.began, f.took)*float64(f.took-f.stopped)), Queued)
+		w.chargeBeginning(f, evidence.Segment{Kind: evidence.BeforeService, Cause: q.cause}, int64(q.meanShare(f.began, f.took)*float64(f.took-f.stopped)), Queued)
 	}
 }

@@ -26,15 +26,15 @@ type likeness struct {
 // leastAlike is how many requests of a kind must have been seen for others to be like them.
 const leastAlike = 5
 
-func (a *similarRequests) of(row int) *likeness {
+func (a *similarRequests) likenessOf(row int) *likeness {
 	if a.slow[row] {
 		return &a.each[1]
 	}
 	return &a.each[0]
 }
 
-// likewise is nil where no request's awaits are known.
-func (l *Ledger) likewise(stacks threads.Readers) *similarRequests {
+// buildSimilarRequests returns nil where no request's awaits are known.
+func (l *Ledger) buildSimilarRequests(stacks threads.Readers) *similarRequests {
 	windows := l.b.Covered(l.Subject, evidence.CoverAwaits)
 	if len(windows) == 0 {
 		return nil
@@ -60,11 +60,11 @@ func (l *Ledger) likewise(stacks threads.Readers) *similarRequests {
 			if a.slow[row] {
 				k = 1
 			}
-			sums[k].add(l, row, awaits)
+			sums[k].addRequest(l, row, awaits)
 		}
 	}
 	for k := range sums {
-		a.each[k] = sums[k].mean(l)
+		a.each[k] = sums[k].meanLikeness(l)
 	}
 	return a
 }
@@ -100,7 +100,7 @@ type likely struct {
 	calls    map[evidence.NameID]float64
 }
 
-func (s *likely) add(l *Ledger, row int, awaits map[awaitState]bool) {
+func (s *likely) addRequest(l *Ledger, row int, awaits map[awaitState]bool) {
 	s.requests++
 	if s.calls == nil {
 		s.calls = make(map[evidence.NameID]float64)
@@ -114,9 +114,9 @@ func (s *likely) add(l *Ledger, row int, awaits map[awaitState]bool) {
 				of.mechanism = Pool
 			}
 			if strings.HasPrefix(l.b.Names.Text(x.Cause), evidence.ConnectionsFor) {
-				s.queues = add(s.queues, of)
+				s.queues = addShare(s.queues, of)
 			} else {
-				s.parts = add(s.parts, of)
+				s.parts = addShare(s.parts, of)
 			}
 		case x.Kind == evidence.NetWait && x.Stack == 0:
 			s.calls[x.Cause] += d
@@ -126,7 +126,7 @@ func (s *likely) add(l *Ledger, row int, awaits map[awaitState]bool) {
 	}
 }
 
-func (s *likely) mean(l *Ledger) (x likeness) {
+func (s *likely) meanLikeness(l *Ledger) (x likeness) {
 	if s.requests < leastAlike {
 		return x
 	}
@@ -149,27 +149,27 @@ func (s *likely) mean(l *Ledger) (x likeness) {
 	return x
 }
 
-// calling charges, of a call, what it waited for a connection, as others like it did, before it
-// was made.
-func (w *walker) calling(f *freeTime) {
+// chargeConnectionWaits charges the part of a call that was a wait for a connection before the
+// call was made, as in similar requests.
+func (w *walker) chargeConnectionWaits(f *freeTime) {
 	a, s := w.l.alike, f.s
 	if a == nil || s.Kind != evidence.NetWait || s.Stack != 0 || a.told[w.row] {
 		return
 	}
 	whole := float64(s.Dur)
-	for _, x := range a.of(w.row).calls[s.Cause] {
-		w.take(f, x.Segment, int64(x.part*whole), x.mechanism)
+	for _, x := range a.likenessOf(w.row).calls[s.Cause] {
+		w.chargeBeginning(f, x.Segment, int64(x.part*whole), x.mechanism)
 	}
 }
 
-// likewise charges a time of which nothing is known by what others like the request awaited in
+// chargeSimilarAwaits charges a time of which nothing is known by what similar requests awaited in
 // such times; the world was stopped for some of it.
-func (w *walker) likewise(f *freeTime) {
+func (w *walker) chargeSimilarAwaits(f *freeTime) {
 	whole := float64(f.s.Dur - f.stopped)
 	if whole <= 0 {
 		return
 	}
-	for _, x := range w.awaits(f.s.Kind) {
-		w.take(f, x.Segment, int64(x.part*whole), x.mechanism)
+	for _, x := range w.requestAwaits(f.s.Kind) {
+		w.chargeBeginning(f, x.Segment, int64(x.part*whole), x.mechanism)
 	}
 }

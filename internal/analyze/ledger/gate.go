@@ -31,8 +31,8 @@ const (
 	enoughAtGate = 10
 )
 
-// gated finds the limit that the time between looks is split by, and nil where none is such.
-func (l *Ledger) gated(t *threads.Threads, cells []cell, m meanwhile) *gate {
+// findGate returns the limit that the time between looks is split by, nil where there is none.
+func (l *Ledger) findGate(t *threads.Threads, cells []cell, m meanwhile) *gate {
 	limits := t.Limits(l.Subject)
 	if m.clients || len(limits) != 1 || limits[0].Workers || limits[0].Carriers || limits[0].Looks < enoughAtGate {
 		return nil
@@ -74,7 +74,7 @@ func (l *Ledger) gatedAwaits() *gate {
 	x := &l.b.Samples
 	kinds := l.awaitKinds()
 	var under, n float64 // requests under way
-	inFlight := l.meanwhile().inFlight
+	inFlight := l.newMeanwhile().inFlight
 	for i := range x.Len() {
 		if _, ok := kinds[x.Type[i]]; ok && x.Subject[i] == l.Subject && x.Value[i] > 0 {
 			under += float64(x.Value[i]) * inFlight(x.Time[i])
@@ -93,7 +93,7 @@ func (l *Ledger) gateOf(words evidence.NameID, on, most float64) *gate {
 	if !(on <= twiceAsMany*most) { // nor if it is NaN: none was seen
 		return nil
 	}
-	return &gate{words: words, beats: l.beats(max(on, most))}
+	return &gate{words: words, beats: l.listBeats(max(on, most))}
 }
 
 // waitingAt is the part of the time that is waits at a limit.
@@ -106,8 +106,9 @@ func waitingAt(parts []share, words evidence.NameID) (w float64) {
 	return w
 }
 
-// beats are the moments at which requests began or ended, with so many getting on at a time.
-func (l *Ledger) beats(getOn float64) []beat {
+// listBeats returns the moments at which requests began or ended, where getOn of them get on at a
+// time.
+func (l *Ledger) listBeats(getOn float64) []beat {
 	starts, ends := l.underWay(l.Rows)
 	all := make([]beat, 0, len(starts)+len(ends))
 	for i, k := 0, 0; i < len(starts) || k < len(ends); {
@@ -140,9 +141,10 @@ func (g *gate) upTo(at int64) float64 {
 	return g.beats[i].sum + g.beats[i].waiting*float64(at-g.beats[i].at)
 }
 
-// split makes of what looks saw of a time [from, to) what was in it, by how many requests were
-// under way: all are what looks that met waits show. What nobody saw is no more than before.
-func (g *gate) split(parts []share, all []share, from, to int64) []share {
+// splitShares corrects what looks saw of a time [from, to) by how many requests were under way in
+// it. The shares of all are what looks that met waits show. The time that no look covers does not
+// grow.
+func (g *gate) splitShares(parts []share, all []share, from, to int64) []share {
 	if g == nil || to <= from {
 		return parts
 	}

@@ -24,7 +24,7 @@ func TestGateSplitsByRequestsUnderWay(t *testing.T) {
 	l := one(t, b, Options{})
 	wait := share{mechanism: Pool, Segment: evidence.Segment{Kind: evidence.PoolWait, Cause: words}, part: .5}
 	calls := share{mechanism: Dependency, Segment: evidence.Segment{Kind: evidence.NetWait, Cause: call}, part: .4}
-	g := &gate{words: words, beats: l.beats(2)}
+	g := &gate{words: words, beats: l.listBeats(2)}
 	all := []share{wait}
 	for _, tt := range []struct {
 		name              string
@@ -39,7 +39,7 @@ func TestGateSplitsByRequestsUnderWay(t *testing.T) {
 		{"nothing seen", 100 * ms, 200 * ms, nil, 0, 0},
 	} {
 		var waiting, elsewise float64
-		for _, s := range g.split(tt.parts, all, epoch+tt.from, epoch+tt.to) {
+		for _, s := range g.splitShares(tt.parts, all, epoch+tt.from, epoch+tt.to) {
 			if s.mechanism == Pool {
 				waiting += s.part
 			} else {
@@ -50,7 +50,7 @@ func TestGateSplitsByRequestsUnderWay(t *testing.T) {
 			t.Errorf("%s: %.4f wait and %.4f do not, want %.4f and %.4f", tt.name, waiting, elsewise, tt.waiting, tt.elsewise)
 		}
 	}
-	if parts := (*gate)(nil).split([]share{wait}, all, epoch, epoch+ms); len(parts) != 1 || parts[0].part != .5 {
+	if parts := (*gate)(nil).splitShares([]share{wait}, all, epoch, epoch+ms); len(parts) != 1 || parts[0].part != .5 {
 		t.Errorf("without a limit: %v", parts)
 	}
 }

@@ -61,9 +61,9 @@ func (h *HostShare) Starved() bool { return h.Share > 0 }
 // hostShare is what the process's CPU time says, where /proc was recorded beside
 // the trace; else what the trace suggests.
 func (l *Ledger) hostShare() HostShare {
-	h := l.suggested()
+	h := l.suggestHostShare()
 	h.Suggested = h.Starved()
-	h.Denied, h.Measured = l.denied()
+	h.Denied, h.Measured = l.deniedShare()
 	if !h.Measured {
 		return h
 	}
@@ -77,11 +77,10 @@ func (l *Ledger) hostShare() HostShare {
 	return h
 }
 
-// denied is which part of the process's time on processors was not CPU time
-// (rule: plausibility first). Threads also work outside of goroutines, so a quiet
-// host shows none, or less than none. A process that used hardly any is not the
-// one that was traced.
-func (l *Ledger) denied() (share float64, ok bool) {
+// deniedShare returns which part of the process's time on processors was not CPU time (rule:
+// plausibility first). Threads also work outside of goroutines, so a quiet host shows none, or
+// less than none. A process that used hardly any is not the one that was traced.
+func (l *Ledger) deniedShare() (share float64, ok bool) {
 	var on, used, seconds float64 // s on processors, as its runtime believes, and of CPU time
 	for _, a := range l.traces {
 		run, known := l.b.FactFrom(a, l.Subject, evidence.FactRunTime)
@@ -101,14 +100,13 @@ func (l *Ledger) denied() (share float64, ok bool) {
 	return max(0, 1-used/on), true
 }
 
-// suggested compares what took wall time with what it takes in processor time
-// (rule: plausibility first; golang/go#19497). Two figures must agree: calls
-// that never block take far longer in the mean than in the median, and requests
-// need far more time for the same work in the mean than the fastest quarter
-// does. Both count what is slow for other reasons, too: a call that wakes its
-// peer may lose the processor to it, work beside the collector is slower. Of the
-// smaller of the two a part is credited.
-func (l *Ledger) suggested() (h HostShare) {
+// suggestHostShare compares what took wall time with what it takes in processor time (rule:
+// plausibility first; golang/go#19497). Two figures must agree: calls that never block take far
+// longer in the mean than in the median, and requests need far more time for the same work in the
+// mean than the fastest quarter does. Both count what is slow for other reasons, too: a call that
+// wakes its peer may lose the processor to it, work beside the collector is slower. Of the smaller
+// of the two a part is credited.
+func (l *Ledger) suggestHostShare() (h HostShare) {
 	var run, long, calls, median, mean float64
 	for _, a := range l.traces {
 		fact := func(key string) float64 {
@@ -180,8 +178,8 @@ func (l *Ledger) workDilation() float64 {
 // request's own or those of whom it waited for.
 var onProcessors = []Mechanism{StopTheWorld, MarkAssist, CollectorCPU, RequestsCPU, BackgroundCPU, Wakeup, Kernel, Own}
 
-// take moves the host's share out of what passed on processors.
-func (h *HostShare) take(c *Charges) {
+// moveToHost moves the host's share out of what passed on processors.
+func (h *HostShare) moveToHost(c *Charges) {
 	if h.Share == 0 {
 		return
 	}
@@ -195,7 +193,7 @@ func (h *HostShare) take(c *Charges) {
 	}
 }
 
-func (h *HostShare) bounds(ns int64) (low, high float64) {
+func (h *HostShare) scaleBounds(ns int64) (low, high float64) {
 	if h.Share == 0 {
 		return 0, 0
 	}

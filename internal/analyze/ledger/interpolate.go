@@ -4,16 +4,17 @@ import (
 	"slices"
 )
 
-// interpolate fills the time that lies too far from any burst of looks: with what the bursts before
-// and after it both show, and with what the length of the pool's queue tells of that time itself.
-func (o *occupancy) interpolate(l *Ledger, m meanwhile) {
+// interpolateCells fills the time that lies too far from any burst of looks: with what the bursts
+// before and after it both show, and with what the length of the pool's queue tells of that time
+// itself.
+func (o *occupancy) interpolateCells(l *Ledger, m meanwhile) {
 	seen := o.cells
-	held, doing := mixture(seen, func(m Mechanism) bool { return m == PoolThread }), mixture(seen, func(m Mechanism) bool { return m != PoolThread && m != Awaiting })
+	held, doing := mixShares(seen, func(m Mechanism) bool { return m == PoolThread }), mixShares(seen, func(m Mechanism) bool { return m != PoolThread && m != Awaiting })
 	var all []cell
 	fill := func(from, to int64, common []share) {
-		for _, at := range l.queued.readings(from, to) {
+		for _, at := range l.queued.splitAtReadings(from, to) {
 			if at.to > at.from {
-				all = append(all, cell{from: at.from, to: at.to, parts: l.unlooked(common, held, doing, m, (at.from+at.to)/2)})
+				all = append(all, cell{from: at.from, to: at.to, parts: l.estimateShares(common, held, doing, m, (at.from+at.to)/2)})
 			}
 		}
 	}
@@ -26,7 +27,7 @@ func (o *occupancy) interpolate(l *Ledger, m meanwhile) {
 	for i, c := range seen {
 		all = append(all, c)
 		if i+1 < len(seen) {
-			fill(c.to, seen[i+1].from, common(c.parts, seen[i+1].parts))
+			fill(c.to, seen[i+1].from, commonShares(c.parts, seen[i+1].parts))
 		}
 	}
 	last := seen[len(seen)-1].to
@@ -34,10 +35,10 @@ func (o *occupancy) interpolate(l *Ledger, m meanwhile) {
 	o.cells = all
 }
 
-// common is what two moments both show.
-func common(a, b []share) (both []share) {
+// commonShares returns what two moments both show.
+func commonShares(a, b []share) (both []share) {
 	for _, s := range a {
-		if k := slices.IndexFunc(b, func(o share) bool { return o.same(&s) }); k >= 0 {
+		if k := slices.IndexFunc(b, func(o share) bool { return o.isSameAs(&s) }); k >= 0 {
 			s.part = min(s.part, b[k].part)
 			both = append(both, s)
 		}
@@ -45,13 +46,13 @@ func common(a, b []share) (both []share) {
 	return both
 }
 
-// mixture is what was seen of some mechanisms in all looks; the parts sum to 1, or there are none.
-func mixture(cells []cell, of func(Mechanism) bool) (parts []share) {
+// mixShares returns what all looks saw of some mechanisms; the parts sum to 1, or there are none.
+func mixShares(cells []cell, of func(Mechanism) bool) (parts []share) {
 	var sum float64
 	for _, c := range cells {
 		for _, s := range c.parts {
 			if of(s.mechanism) {
-				parts = add(parts, s)
+				parts = addShare(parts, s)
 				sum += s.part
 			}
 		}
@@ -62,11 +63,11 @@ func mixture(cells []cell, of func(Mechanism) bool) (parts []share) {
 	return parts
 }
 
-// unlooked splits the requests in flight at a moment at which nobody looked at threads: who is
-// in the queue of the pool, or has not been begun while others are, waits for one. What held the
-// threads in the looks holds them while the queue does not empty, too.
-func (l *Ledger) unlooked(common, held, doing []share, m meanwhile, at int64) (parts []share) {
-	inFlight, queue := m.inFlight(at), l.queued.length(at)
+// estimateShares splits the requests in flight at a moment without a look at threads: a request
+// that is in the queue of the pool, or has not been begun while others are, waits for a thread.
+// What held the threads in the looks holds them as well while the queue does not empty.
+func (l *Ledger) estimateShares(common, held, doing []share, m meanwhile, at int64) (parts []share) {
+	inFlight, queue := m.inFlight(at), l.queued.lengthAt(at)
 	if !m.clients { // what is queued are others, or goes on after an await
 		queue = min(queue, m.awaiting(at))
 	}
@@ -74,14 +75,14 @@ func (l *Ledger) unlooked(common, held, doing []share, m meanwhile, at int64) (p
 	if inFlight > 0 && queue > 0 {
 		if waits = min(queue, inFlight); m.begun != nil {
 			outside := max(0, inFlight-m.begun(at))
-			if l.queued.standing(at) {
+			if l.queued.isStandingAt(at) {
 				waits = max(waits, outside)
 			}
 		}
-		waits = max(0, min(waits, inFlight-l.queued.threads(at))) / inFlight // each of its threads has one
+		waits = max(0, min(waits, inFlight-l.queued.threadsAt(at))) / inFlight // each of its threads has one
 	}
 	left := 1 - waits
-	if l.queued.standing(at) && (waits > 0 || !m.clients) {
+	if l.queued.isStandingAt(at) && (waits > 0 || !m.clients) {
 		common = nil
 		for _, s := range doing {
 			s.part *= left

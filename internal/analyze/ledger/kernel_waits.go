@@ -40,9 +40,9 @@ func (l *Ledger) kernelWaitsOf() *kernelWaits {
 	return k
 }
 
-// tell says of a system call what the kernel did in it, where a wait fills most of its time whose stack has the
-// function that made the call.
-func (k *kernelWaits) tell(b *evidence.Bundle, at int64, s *evidence.Segment) {
+// nameSyscall sets the cause of a system call to what the kernel did in it, where a wait fills
+// most of its time whose stack has the function that made the call.
+func (k *kernelWaits) nameSyscall(b *evidence.Bundle, at int64, s *evidence.Segment) {
 	if k == nil || s.Kind != evidence.Syscall || s.Stack == 0 || s.Dur <= 0 {
 		return
 	}
@@ -51,7 +51,7 @@ func (k *kernelWaits) tell(b *evidence.Bundle, at int64, s *evidence.Segment) {
 	n := sort.Search(len(k.rows), func(n int) bool { return v.Start[k.rows[n]] >= at+s.Dur })
 	for n--; n >= 0 && v.Start[k.rows[n]] >= at-k.longest; n-- {
 		i := k.rows[n]
-		if in := min(v.End[i], at+s.Dur) - max(v.Start[i], at); in > most && k.made(b, i, s.Stack) {
+		if in := min(v.End[i], at+s.Dur) - max(v.Start[i], at); in > most && k.hasCaller(b, i, s.Stack) {
 			best, most = i, in
 		}
 	}
@@ -60,8 +60,8 @@ func (k *kernelWaits) tell(b *evidence.Bundle, at int64, s *evidence.Segment) {
 	}
 }
 
-// made says whether the program's function that made the call is on the stack of a wait.
-func (k *kernelWaits) made(b *evidence.Bundle, i int, call evidence.StackID) bool {
+// hasCaller says whether the program's function that made the call is on the stack of a wait.
+func (k *kernelWaits) hasCaller(b *evidence.Bundle, i int, call evidence.StackID) bool {
 	on := k.calls[i]
 	if on == nil {
 		on = make(map[string]bool)

@@ -45,7 +45,7 @@ func TestBeneath(t *testing.T) {
 		{10, 12, commit, "Sync"},
 	} {
 		s := evidence.Segment{Kind: evidence.Syscall, Dur: (c.to - c.from) * ms, Stack: stack("", c.stack), Cause: b.Names.ID("Sync")}
-		if k.tell(b, at+c.from*ms, &s); b.Names.Text(s.Cause) != c.want {
+		if k.nameSyscall(b, at+c.from*ms, &s); b.Names.Text(s.Cause) != c.want {
 			t.Errorf("%d–%d ms in %s: %q, want %q", c.from, c.to, c.stack, b.Names.Text(s.Cause), c.want)
 		}
 	}

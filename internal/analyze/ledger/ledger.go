@@ -106,6 +106,7 @@ type Ledger struct {
 	awaitGate *gate                     // by which these are split; nil: by none
 	alike     *similarRequests          // nil: no request's awaits are known one by one
 	onThreads bool                      // a request holds one thread until it is answered
+	ownCPUs   float64                   // the part of the processors, of those others leave, that its own work keeps busy; 0 where that was not watched
 	byKernel  bool                      // the requests' paths tell what passed before the service read them
 	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
 	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
@@ -144,8 +145,8 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 			if len(sources) == 0 {
 				continue
 			}
-			beside(b, sources)
-			out = append(out, build(b, evidence.SubjectID(s), sources, opt))
+			joinConcurrentLoads(b, sources)
+			out = append(out, buildLedger(b, evidence.SubjectID(s), sources, opt))
 		}
 	}
 	return out
@@ -206,7 +207,7 @@ func eachRun[K comparable](rows int, of func(i int) K, yield func(x K, from, unt
 	}
 }
 
-func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
+func buildLedger(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
 	l := &Ledger{Subject: subject, b: b, onThreads: opt.OnThreads == nil || opt.OnThreads(b.Subjects[subject].Runtime)}
 	in := &input{sources: sources, opt: opt}
 	for _, r := range readings {
@@ -217,11 +218,11 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	return l
 }
 
-// choose picks the requests to charge: those whose states are known if there
-// are enough of them, of several traces those whose states are known of most time in
-// all, as that is where the trouble was and can be told; else those of the artifact with most. And the
-// artifact that saw most, or that the user named, for the figures about all.
-func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, opt Options) (widest evidence.ArtifactID) {
+// chooseRequests picks the requests to charge: those whose states are known if there are enough of
+// them, of several traces those whose states are known of most time in all, as that is where the
+// trouble was and can be told; else those of the artifact with most. It returns the artifact that
+// saw most, or that the user named, for the figures about all.
+func (l *Ledger) chooseRequests(sources map[evidence.ArtifactID][]int, opt Options) (widest evidence.ArtifactID) {
 	l.uniteTraces(sources)
 	ids := slices.Sorted(maps.Keys(sources))
 	isNamed := func(a evidence.ArtifactID) bool { return slices.Contains(opt.Requests, l.b.Artifacts[a].Name) }
@@ -236,7 +237,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, opt Options) (wid
 		// accepted is in no server's log. Of clients that still wait when a recording
 		// ends, or had others beside them, there are fewer.
 		n, m := len(sources[x]), len(sources[y])
-		if a, b := l.side(sources[x]), l.side(sources[y]); a != b && float64(max(n, m)) <= aboutAsMany*float64(min(n, m)) {
+		if a, b := l.sourceSide(sources[x]), l.sourceSide(sources[y]); a != b && float64(max(n, m)) <= aboutAsMany*float64(min(n, m)) {
 			return cmp.Compare(a, b)
 		}
 		return cmp.Compare(n, m)
@@ -252,16 +253,16 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, opt Options) (wid
 	best := int64(-1)
 	for _, a := range ids {
 		rows := sources[a]
-		traced := l.observed(rows)
+		traced := l.countFollowed(rows)
 		enough := traced >= MinRequests || a == widest && traced > 0
-		if !enough || float64(traced) < mostTraced*float64(len(rows)-l.instant(rows)) {
+		if !enough || float64(traced) < mostTraced*float64(len(rows)-l.countInstant(rows)) {
 			continue
 		}
-		if spent := l.seen(rows); spent > best {
+		if spent := l.knownTime(rows); spent > best {
 			l.Source, l.Traced, best = a, true, spent
 		}
 	}
-	if l.Source != widest && l.crowded(widest, sources[widest], sources[l.Source]) {
+	if l.Source != widest && l.isCrowded(widest, sources[widest], sources[l.Source]) {
 		l.Source, l.Traced = widest, false
 	}
 	if l.traces == nil {
@@ -272,9 +273,9 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, opt Options) (wid
 	return widest
 }
 
-// side is how far outside a source saw requests. What happens before the service's own log begins, its trace tells as well as spans do: of
-// these the one with more counts.
-func (l *Ledger) side(rows []int) sightings.Side {
+// sourceSide returns how far outside a source saw requests. What happens before the service's own
+// log begins, its trace tells as well as spans do: of these the one with more requests counts.
+func (l *Ledger) sourceSide(rows []int) sightings.Side {
 	return max(sightings.ByLog, sightings.SideOf(l.b, rows[0]))
 }
 
@@ -317,8 +318,8 @@ func (l *Ledger) FromOutside() bool {
 	return side == sightings.ByLoad || side == sightings.ByKernel
 }
 
-// seen is how much of their time (ns) requests were in states that are known.
-func (l *Ledger) seen(rows []int) (ns int64) {
+// knownTime returns for how much of their time (ns) requests were in states that are known.
+func (l *Ledger) knownTime(rows []int) (ns int64) {
 	for _, i := range rows {
 		var s evidence.Segment
 		for p := l.b.Requests.Path(i); p.Next(&s); {
@@ -349,8 +350,8 @@ func (l *Ledger) SlowP99() float64 {
 	return float64(stats.QuantileOf(took, .99))
 }
 
-// observed counts the requests whose states are known.
-func (l *Ledger) observed(rows []int) (n int) {
+// countFollowed counts the requests whose states are known.
+func (l *Ledger) countFollowed(rows []int) (n int) {
 	for _, i := range rows {
 		if l.b.Requests.Path(i).Followed() {
 			n++
@@ -359,9 +360,9 @@ func (l *Ledger) observed(rows []int) (n int) {
 	return n
 }
 
-// instant is how many requests have no states, and took no longer than their clock can tell: files that a web server
-// sends itself.
-func (l *Ledger) instant(rows []int) (n int) {
+// countInstant counts the requests that have no states, and took no longer than their clock can
+// tell: files that a web server sends itself.
+func (l *Ledger) countInstant(rows []int) (n int) {
 	for _, i := range rows {
 		if l.b.Requests.Latency(i) <= l.b.Clocks[l.b.Requests.Clock.At(i)].Resolution && !l.b.Requests.Path(i).Followed() {
 			n++
@@ -370,7 +371,7 @@ func (l *Ledger) instant(rows []int) (n int) {
 	return n
 }
 
-func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
+func (l *Ledger) summarizeRequests(a evidence.ArtifactID, rows []int) Requests {
 	r := &l.b.Requests
 	s := Requests{Source: a, Count: len(rows)}
 	lat := make([]int64, 0, len(rows))
@@ -391,7 +392,7 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 		s.To = max(s.To, r.End.At(i))
 	}
 	watched := s.To - s.From
-	if spans := l.watched(a); len(l.traces) > 1 && a == l.traces[0] && len(spans) > 0 {
+	if spans := l.watchedSpans(a); len(l.traces) > 1 && a == l.traces[0] && len(spans) > 0 {
 		s.From, s.To, watched = spans[0].From, spans[len(spans)-1].To, spans.Time()
 	} else if n := len(spans); n > 0 { // a runtime's own events may begin anew: what was before is its start
 		s.From, s.To = spans[n-1].From, spans[n-1].To
@@ -409,8 +410,8 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 	return s
 }
 
-// watched is when a source told of requests.
-func (l *Ledger) watched(a evidence.ArtifactID) (spans metrics.Spans) {
+// watchedSpans returns the times in which a source told of requests.
+func (l *Ledger) watchedSpans(a evidence.ArtifactID) (spans metrics.Spans) {
 	of := []evidence.ArtifactID{a}
 	if slices.Contains(l.traces, a) {
 		of = l.traces
@@ -426,8 +427,8 @@ func (l *Ledger) watched(a evidence.ArtifactID) (spans metrics.Spans) {
 	return spans
 }
 
-// charge fills the entries from the slow requests.
-func (l *Ledger) charge() {
+// chargeSlow fills the entries from the slow requests.
+func (l *Ledger) chargeSlow() {
 	type key struct {
 		m      Mechanism
 		detail evidence.NameID
@@ -452,7 +453,7 @@ func (l *Ledger) charge() {
 	if l.Sampled {
 		observed = MethodSampled
 	}
-	over := l.timeline(block)
+	over := l.newTimeline(block)
 	var request, known Charges
 	add := func(_ int64, s *evidence.Segment, c *Charges, by derivation) {
 		request.Add(c)
@@ -462,7 +463,7 @@ func (l *Ledger) charge() {
 		for m, v := range c {
 			switch m := Mechanism(m); {
 			case v == 0:
-			case m.Named(), m == PoolThread && l.waits(s.Cause, evidence.EventLoop):
+			case m.Named(), m == PoolThread && l.isWaitOf(s.Cause, evidence.EventLoop):
 				added(key{m, s.Cause, by == fromReplay}, v, by)
 			default:
 				unnamed[by][m] += v
@@ -471,9 +472,9 @@ func (l *Ledger) charge() {
 	}
 	for n, row := range l.Slow {
 		request, known = Charges{}, Charges{}
-		l.walk(row, add)
+		l.walkStates(row, add)
 		l.Charges.Add(&request)
-		over.add(n, l.b.Requests.End.At(row), &known)
+		over.addCharges(n, l.b.Requests.End.At(row), &known)
 	}
 	for by, of := range unnamed {
 		for m, v := range of {
@@ -493,10 +494,10 @@ func (l *Ledger) charge() {
 			e.Basis, e.Interval = bound(l.movedBounds())
 		case k.m == HostCPU && l.Host.Starved():
 			e.Method = MethodShare
-			e.Basis, e.Interval = bound(l.Host.bounds(v.ns))
+			e.Basis, e.Interval = bound(l.Host.scaleBounds(v.ns))
 		case l.queued != nil && k.m == PoolThread, l.stalled != nil && k.m == AllocationStall:
 			e.Method = MethodShare
-		case k.m == Queued && l.entrance.has(k.detail):
+		case k.m == Queued && l.entrance.hasQueue(k.detail):
 			e.Method = MethodShare
 		case 2*v.sample > v.ns:
 			e.Method = MethodSample
@@ -516,11 +517,11 @@ func (l *Ledger) charge() {
 	slices.SortStableFunc(l.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Mechanism, b.Mechanism), cmp.Compare(a.Detail, b.Detail))
 	})
-	l.intervals(over, block)
+	l.estimateIntervals(over, block)
 }
 
-// sampled says whether the states of the requests charged were looked at now and then.
-func (l *Ledger) sampled() bool {
+// hasSampledStates says whether the states of the requests charged were looked at now and then.
+func (l *Ledger) hasSampledStates() bool {
 	return slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverStates), func(c evidence.Coverage) bool {
 		a, ok := c.Origin.Artifact()
 		return c.Sampled > 0 && ok && slices.Contains(l.traces, a)

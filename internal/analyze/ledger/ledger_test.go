@@ -175,7 +175,7 @@ func TestMechanismOfEachState(t *testing.T) {
 		{"pool whose holder is stopped", holder(evidence.PoolWait, evidence.Paused), Charges{StopTheWorld: 9}},
 	} {
 		got := Charges{Own: 1}
-		of(&tt.s, &got)
+		chargeSegment(&tt.s, &got)
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("%s: %s", tt.name, d)
 		}

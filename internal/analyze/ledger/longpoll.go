@@ -46,7 +46,7 @@ func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[ev
 	}
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
 		all := sources[a]
-		family := families(b, all)
+		family := routeFamilies(b, all)
 		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return polls[family[r.Route.At(i)]] != "" })
 		n := len(all) - len(rest)
 		if n == 0 {
@@ -81,7 +81,7 @@ func awaitsOthers(b *evidence.Bundle, subject evidence.SubjectID) bool {
 // pollsOf are the families of routes that are long polls, and what ends them.
 func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
 	r := &b.Requests
-	family := families(b, rows)
+	family := routeFamilies(b, rows)
 	of := make(map[string][]int)
 	for _, i := range rows {
 		if r.Route.At(i) != 0 { // else its beginning was not seen
@@ -109,7 +109,7 @@ func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
 			continue
 		}
 		for _, by := range slices.Sorted(maps.Keys(of)) {
-			if pollTimes*median[by] <= median[name] && tells(r, of[by], waits) {
+			if pollTimes*median[by] <= median[name] && endsWaits(r, of[by], waits) {
 				polls[name] = "answered after requests to " + by
 				if longest > 0 {
 					polls[name] += ", or after " + units.Time(float64(longest))
@@ -144,8 +144,8 @@ func waitsOf(r *evidence.Requests, rows []int) (waits []int, longest int64) {
 	return waits, longest
 }
 
-// tells says whether the requests of a route end others' waits.
-func tells(r *evidence.Requests, tellers, waits []int) bool {
+// endsWaits says whether the requests of a route (tellers) end the waits of others.
+func endsWaits(r *evidence.Requests, tellers, waits []int) bool {
 	starts := make([]int64, len(tellers))
 	for n, i := range tellers {
 		starts[n] = r.Start.At(i)
@@ -156,11 +156,11 @@ func tells(r *evidence.Requests, tellers, waits []int) bool {
 		var watched, covered float64 // ns in which they waited, and of that, in which one who may tell had just begun
 		for _, i := range waits {
 			from, to := r.Start.At(i), r.End.At(i)
-			if n := before(starts, to); n > 0 && starts[n-1] >= max(from, to-within) {
+			if n := countBefore(starts, to); n > 0 && starts[n-1] >= max(from, to-within) {
 				told++
 			}
 			watched += float64(to - from)
-			for n := before(starts, from-within); n < len(starts) && starts[n] < to; n++ {
+			for n := countBefore(starts, from-within); n < len(starts) && starts[n] < to; n++ {
 				next := to
 				if n+1 < len(starts) {
 					next = min(to, starts[n+1])

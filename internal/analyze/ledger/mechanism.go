@@ -166,8 +166,8 @@ var states = func() (m [256]Mechanism) {
 	return m
 }()
 
-// of charges one state to c, whatever that was.
-func of(s *evidence.Segment, c *Charges) {
+// chargeSegment replaces c by the charges of one state.
+func chargeSegment(s *evidence.Segment, c *Charges) {
 	*c = Charges{}
 	switch s.Kind {
 	case evidence.Runnable:

@@ -47,22 +47,22 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 			case v.State == evidence.PoolWait:
 				s.mechanism = Pool
 			case v.Ready:
-				s.mechanism = HostCPU // or behind others of its own process, see [walker.shared]
+				s.mechanism = HostCPU // or behind others of its own process, see [walker.chargeThreads]
 			}
 			if s.Cause == 0 { // of who runs, in which function
 				s.Cause = l.b.Names.ID(v.Owner)
 			}
 			sum++
-			parts = add(parts, s)
+			parts = addShare(parts, s)
 		}
 	}
-	queue := l.queued.length(at)
+	queue := l.queued.lengthAt(at)
 	waits := 0. // for a thread
 	if rest := inFlight - sum - awaiting; rest > 0 {
 		// None is without work, and most work on requests: the others read one, or answer.
 		full := workers > 0 && !free && float64(serves) > usedUp*float64(workers)
 		switch {
-		case l.queued.standing(at) && m.clients: // whatever has no thread is behind others
+		case l.queued.isStandingAt(at) && m.clients: // whatever has no thread is behind others
 			waits = rest
 		case free || !full && float64(blocked) <= usedUp*float64(workers): // then only what is in the pool's queue
 			waits = min(rest, queue)
@@ -76,19 +76,19 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 	behind := min(awaiting, max(0, queue-waits)) // what goes on after an await is queued, too
 	if n := waits + behind; n > 0 {
 		for _, s := range held {
-			parts = add(parts, share{mechanism: PoolThread, Segment: s, part: n / float64(len(held))})
+			parts = addShare(parts, share{mechanism: PoolThread, Segment: s, part: n / float64(len(held))})
 		}
 		if len(held) == 0 {
-			parts = add(parts, share{mechanism: PoolThread, part: n})
+			parts = addShare(parts, share{mechanism: PoolThread, part: n})
 		}
 	}
 	if awaiting > behind {
 		if l.awaiteds == nil {
-			parts = add(parts, share{mechanism: Awaiting, part: awaiting - behind})
+			parts = addShare(parts, share{mechanism: Awaiting, part: awaiting - behind})
 		}
 		for _, s := range l.awaiteds {
 			s.part *= awaiting - behind
-			parts = add(parts, s)
+			parts = addShare(parts, s)
 		}
 	}
 	whole := max(inFlight, sum+awaiting)

@@ -21,7 +21,7 @@ import (
 //
 // A burst of looks speaks for the time around it, as long as it met requests of the kind at
 // all: slow ones, and others. Between bursts that met none, what requests did is taken to be
-// what they did when looks met some ([occupancy.pool]).
+// what they did when looks met some ([occupancy.sumLooksByKind]).
 type occupancy struct {
 	cells  []cell
 	slow   evidence.Rows // nil: not known yet
@@ -47,8 +47,8 @@ type share struct {
 	part             float64
 }
 
-// same says whether two shares are one: of the same mechanism, and in words.
-func (s *share) same(o *share) bool {
+// isSameAs says whether two shares have the same mechanism, cause and holder.
+func (s *share) isSameAs(o *share) bool {
 	return s.mechanism == o.mechanism && s.Cause == o.Cause && s.HolderKind == o.HolderKind && s.HolderCause == o.HolderCause && s.Via == o.Via
 }
 
@@ -59,14 +59,21 @@ const (
 	fringe   = int64(1e9)
 )
 
-// queues says whether requests were seen to wait for a thread around a time of a request.
-func (o *occupancy) queues(row int, at, dur int64) bool {
-	return o != nil && slices.ContainsFunc(o.over(row, at, dur), func(x share) bool { return x.mechanism == PoolThread && x.part > 0 })
+// hasPoolWaits says whether requests were seen to wait for a thread around a time of a request.
+func (o *occupancy) hasPoolWaits(row int, at, dur int64) bool {
+	return o != nil && slices.ContainsFunc(o.sharesOver(row, at, dur), func(x share) bool { return x.mechanism == PoolThread && x.part > 0 })
 }
 
-// locks says whether looks at threads saw requests wait for locks.
-func (o *occupancy) locks() bool {
+// hasLockWaits says whether looks at threads saw requests wait for locks.
+func (o *occupancy) hasLockWaits() bool {
 	return o != nil && slices.ContainsFunc(slices.Concat(o.met[0], o.met[1]), func(x share) bool { return x.mechanism == Lock && x.part > 0 })
+}
+
+// hasWaits says whether looks at threads saw requests wait for each other in any way.
+func (o *occupancy) hasWaits() bool {
+	return o != nil && slices.ContainsFunc(slices.Concat(o.met[0], o.met[1]), func(x share) bool {
+		return x.part > 0 && slices.Contains([]Mechanism{Lock, Pool, PoolThread, Goroutine}, x.mechanism)
+	})
 }
 
 // usedUp is the part of a pool's threads that must stand still for requests without a thread
@@ -77,10 +84,10 @@ const usedUp = .5
 // back; clients who wait for longer wait for something else.
 const wayAndBack = 1.5
 
-// occupied looks at what the subject's threads did while the requests of the source were
-// in flight; nil if nobody looked, or at a time of day that is not known, and the pool's queue
-// tells nothing either.
-func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
+// buildOccupancy reads off the looks what the subject's threads did while the requests of the
+// source were in flight. It returns nil without looks, or if their time of day is not known, where
+// the pool's queue tells nothing either.
+func (l *Ledger) buildOccupancy(stacks threads.Readers) *occupancy {
 	if !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
 		return nil
 	}
@@ -93,14 +100,14 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 		return nil
 	}
 	o := &occupancy{unseen: t.WaitsUnseen(l.Subject)}
-	m := l.meanwhile()
+	m := l.newMeanwhile()
 	if m.clients { // what the service did before they came is not about them
 		bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Sample) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
 	}
 	if len(bursts) == 0 && l.queued == nil {
 		return nil
 	}
-	serve := serving(bursts, o.unseen)
+	serve := newServingFilter(bursts, o.unseen)
 	for i, moments := range bursts {
 		at, last := startOf(moments), endOf(moments)
 		c := cell{from: at - fringe, to: last + fringe, first: at, last: last}
@@ -111,22 +118,22 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 			c.to = min(last+farthest, (at+startOf(bursts[i+1]))/2)
 		}
 		c.to = max(c.to, c.from)
-		c.parts = l.mean(moments, serve, m)
+		c.parts = l.meanShares(moments, serve, m)
 		inOrder(c.parts)
 		o.cells = append(o.cells, c)
 	}
-	if o.gate = l.gated(t, o.cells, m); o.gate != nil {
-		o.waits = mixture(o.cells, func(m Mechanism) bool { return m == Pool })
+	if o.gate = l.findGate(t, o.cells, m); o.gate != nil {
+		o.waits = mixShares(o.cells, func(m Mechanism) bool { return m == Pool })
 	}
-	o.interpolate(l, m)
-	o.serves = serves(bursts)
+	o.interpolateCells(l, m)
+	o.serves = servingShare(bursts)
 	return o
 }
 
-// mean is what requests in flight did at the moments of a burst: one at which ten of them were
-// tells of ten times as much of their time as one that met a single one, and one that met none
-// tells nothing.
-func (l *Ledger) mean(moments [][]threads.Sample, serve func(*threadstack.View) bool, m meanwhile) (parts []share) {
+// meanShares returns what requests in flight did at the moments of a burst: one at which ten of
+// them were tells of ten times as much of their time as one that met a single one, and one that
+// met none tells nothing.
+func (l *Ledger) meanShares(moments [][]threads.Sample, serve func(*threadstack.View) bool, m meanwhile) (parts []share) {
 	weigh := func(at int64) float64 { return m.inFlight(at) }
 	if !slices.ContainsFunc(moments, func(looks []threads.Sample) bool { return weigh(looks[0].Time) > 0 }) {
 		weigh = func(int64) float64 { return 1 }
@@ -146,9 +153,9 @@ func (l *Ledger) mean(moments [][]threads.Sample, serve func(*threadstack.View) 
 	return parts
 }
 
-// serves is the part of the looks at threads that ran in which these worked on requests, or
-// were of what serves them: of those that are ready as well, which look the same.
-func serves(bursts [][][]threads.Sample) float64 {
+// servingShare returns, of the looks at threads that ran, the part at threads that serve requests.
+// It holds for threads that are ready as well, which look the same.
+func servingShare(bursts [][][]threads.Sample) float64 {
 	of := make(map[evidence.LaneID]bool) // a thread that polls does what comes by itself, too, and a pool what requests hand it
 	ran, served := 0, 0
 	count := func(each func(*threads.Sample)) {
@@ -185,10 +192,10 @@ func endOf(moments [][]threads.Sample) int64 {
 	return last[len(last)-1].Time
 }
 
-// add adds a share to those that are of the same.
-func add(parts []share, s share) []share {
+// addShare adds a share to the one it is the same as, or appends it.
+func addShare(parts []share, s share) []share {
 	for i := range parts {
-		if parts[i].same(&s) {
+		if parts[i].isSameAs(&s) {
 			parts[i].part += s.part
 			return parts
 		}
@@ -212,26 +219,26 @@ type meanwhile struct {
 	awaiting    func(at int64) float64 // that the service has begun with and that hold no thread
 }
 
-func (l *Ledger) meanwhile() meanwhile {
+func (l *Ledger) newMeanwhile() meanwhile {
 	starts, ends := l.underWay(l.Rows)
-	awaiting := sync.OnceValue(l.awaiting) // few ask
+	awaiting := sync.OnceValue(l.countAwaiting) // few ask
 	m := meanwhile{
 		clients: l.b.Requests.Lane.At(l.Rows[0]) == 0,
 		first:   starts[0], last: ends[len(ends)-1],
 		inFlight: func(at int64) float64 { // those at the entrance apart
-			return max(0, float64(before(starts, at+1)-before(ends, at))-l.entrance.waiting(at))
+			return max(0, float64(countBefore(starts, at+1)-countBefore(ends, at))-l.entrance.connectionsAt(at))
 		},
 		awaiting: func(at int64) float64 { return float64(awaiting()(at)) },
 	}
-	if from, to := l.begun(); len(from) > 0 {
-		m.begun = func(at int64) float64 { return float64(before(from, at+1) - before(to, at)) }
+	if from, to := l.servedTimes(); len(from) > 0 {
+		m.begun = func(at int64) float64 { return float64(countBefore(from, at+1) - countBefore(to, at)) }
 	}
 	return m
 }
 
-// begun are when the service began and ended requests by its own account, where those charged
-// are those of its clients; each sorted.
-func (l *Ledger) begun() (starts, ends []int64) {
+// servedTimes returns when the service began and ended requests by its own account, where the
+// requests charged are those of its clients; each sorted.
+func (l *Ledger) servedTimes() (starts, ends []int64) {
 	r := &l.b.Requests
 	for i := range r.Len() {
 		if a, ok := r.Origin.At(i).Artifact(); r.Subject.At(i) == l.Subject && r.Lane.At(i) != 0 && ok && a != l.Source {
@@ -243,10 +250,11 @@ func (l *Ledger) begun() (starts, ends []int64) {
 	return starts, ends
 }
 
-// serving tells the pools whose threads work on requests from others, where a runtime has
-// several; if none was seen to, all may. Threads of the runtime's own, of which only those that
-// run were seen, are no pool of which it could be told that all its threads are busy.
-func serving(bursts [][][]threads.Sample, onlyRunning bool) func(v *threadstack.View) bool {
+// newServingFilter returns a function that says whether a thread is of a pool that works on
+// requests from others, where a runtime has several; if none was seen to, all may. Threads of the
+// runtime's own, of which only those that run were seen, are no pool of which it could be told
+// that all its threads are busy.
+func newServingFilter(bursts [][][]threads.Sample, onlyRunning bool) func(v *threadstack.View) bool {
 	pools := make(map[string]bool)
 	for _, moments := range bursts {
 		for _, looks := range moments {
@@ -262,9 +270,9 @@ func serving(bursts [][][]threads.Sample, onlyRunning bool) func(v *threadstack.
 	}
 }
 
-// crowded says whether clients waited for far more than the requests whose states were
-// seen: those are not what it is about.
-func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bool {
+// isCrowded says whether clients waited for far more than the requests whose states were seen:
+// then the seen ones are not what the trouble is about.
+func (l *Ledger) isCrowded(source evidence.ArtifactID, clients, followed []int) bool {
 	from, until := int64(0), int64(0)
 	for _, c := range l.b.Covered(l.Subject, evidence.CoverStates) {
 		if a, ok := c.Origin.Artifact(); c.Sampled > 0 && ok && a == l.Source {
@@ -301,14 +309,14 @@ func (l *Ledger) underWay(rows []int) (starts, ends []int64) {
 	return starts, ends
 }
 
-func before(at []int64, t int64) int {
+func countBefore(at []int64, t int64) int {
 	n, _ := slices.BinarySearch(at, t)
 	return n
 }
 
-// awaiting counts, of the requests whose states were seen, those that held no thread at
-// some time.
-func (l *Ledger) awaiting() func(at int64) int {
+// countAwaiting returns a function that counts, of the requests whose states were seen, those that
+// held no thread at a moment.
+func (l *Ledger) countAwaiting() func(at int64) int {
 	var starts, ends []int64
 	r := &l.b.Requests
 	for i := range r.Len() {
@@ -326,5 +334,5 @@ func (l *Ledger) awaiting() func(at int64) int {
 	}
 	stats.SortInts(starts)
 	stats.SortInts(ends)
-	return func(at int64) int { return before(starts, at+1) - before(ends, at) }
+	return func(at int64) int { return countBefore(starts, at+1) - countBefore(ends, at) }
 }

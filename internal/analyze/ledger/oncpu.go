@@ -62,7 +62,7 @@ func (l *Ledger) byClock(stacks threads.Readers) *onCPU {
 				continue
 			}
 			starts := turns[r.Lane.At(row)]
-			if n := before(starts, start+1); n < len(starts) {
+			if n := countBefore(starts, start+1); n < len(starts) {
 				end = min(end, starts[n])
 			}
 			c.ran[row] = 0
@@ -83,15 +83,16 @@ func (l *Ledger) byClock(stacks threads.Readers) *onCPU {
 	if !slices.ContainsFunc(t.CPUClockLanes(l.Subject), func(lane evidence.LaneID) bool { return turns[lane] != nil }) {
 		return nil // the runtime calls threads by other numbers than the kernel
 	}
-	c.whole = float64(of) >= mostClocked*float64(all) || !l.leaves()
+	c.whole = float64(of) >= mostClocked*float64(all) || !l.leavesThread()
 	return c
 }
 
 // mostLeft is the part of requests' time without a thread up to which they stay on the one they began on.
 const mostLeft = .1
 
-// leaves says whether requests go on on other threads: some await, or were seen to have left theirs.
-func (l *Ledger) leaves() bool {
+// leavesThread says whether requests go on on other threads: some await, or were seen to have left
+// theirs.
+func (l *Ledger) leavesThread() bool {
 	if f, ok := l.b.Fact(l.Subject, evidence.FactRequestsAwait); ok && f.Number > 0 {
 		return true
 	}
@@ -107,8 +108,9 @@ func (l *Ledger) leaves() bool {
 	return float64(away) > mostLeft*float64(all)
 }
 
-// part is which part of a request it ran, or those as short as it in the mean, and where it was last seen to.
-func (c *onCPU) part(l *Ledger, row int) (part float64, stack evidence.StackID, known bool) {
+// ranShare returns which part of a request it ran, or requests as short as it did in the mean, and
+// the stack in which it was last seen running.
+func (c *onCPU) ranShare(l *Ledger, row int) (part float64, stack evidence.StackID, known bool) {
 	if c == nil {
 		return 0, 0, false
 	}
@@ -124,12 +126,13 @@ func (c *onCPU) part(l *Ledger, row int) (part float64, stack evidence.StackID, 
 	return min(1, float64(ran)/float64(took)), c.stack[row], true
 }
 
-// clocked corrects what looks say of a time, of which runs is the part in which the world was not stopped: they see
-// threads in parts, seen (ns) of them running. What the clock says ran, ran. Who seems to run beyond that was
-// ready, which is the time returned, as far as the kernel counted it; the rest of it was spent as others' was: a thread
-// of the pool that works for nobody looks like one that works for requests.
-func (w *walker) clocked(parts []share, at, dur int64, runs, seen float64) (corrected []share, running float64, ready int64) {
-	part, stack, known := w.l.clock.part(w.l, w.row)
+// correctByClock corrects what looks say of a time by the clock of CPU time. The looks see threads
+// in parts, seen (ns) of them running; runs is the part in which the world was not stopped. What
+// the clock says ran, ran. A thread that seems to run beyond that was ready, which is the time
+// returned, as far as the kernel counted it; the rest of it was spent as others' was: a thread of
+// the pool without work looks like one that works for requests.
+func (w *walker) correctByClock(parts []share, at, dur int64, runs, seen float64) (corrected []share, running float64, ready int64) {
+	part, stack, known := w.l.clock.ranShare(w.l, w.row)
 	if !known {
 		return parts, seen, -1
 	}
@@ -149,7 +152,7 @@ func (w *walker) clocked(parts []share, at, dur int64, runs, seen float64) (corr
 	corrected = slices.Clone(parts)
 	left := 1.
 	if ran <= seen {
-		was := min(seen-ran, w.l.ready.most(at, dur))
+		was := min(seen-ran, w.l.ready.mostWait(at, dur))
 		if others == 0 {
 			was = seen - ran
 		}

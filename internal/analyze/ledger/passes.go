@@ -24,8 +24,8 @@ type freeTime struct {
 	seenRun, seenWait int64 // ns that threads were seen running by these, and of it waiting for a CPU
 }
 
-// run charges a stretch by passes.
-func (w *walker) run(passes []Pass, f *freeTime) {
+// runPasses charges a stretch by passes.
+func (w *walker) runPasses(passes []Pass, f *freeTime) {
 	f.began, f.took = f.at, f.s.Dur
 	for i := range passes {
 		if audit != nil {
@@ -45,21 +45,22 @@ var audit func(w *walker, p *Pass, f *freeTime)
 // takeAll charges all free time by what is in c.
 func (w *walker) takeAll(f *freeTime) {
 	w.yield(f.at, f.s, &w.c, fromStates)
-	f.taken(f.s.Dur)
+	f.markCharged(f.s.Dur)
 }
 
-// taken says that the beginning of the free time has been charged.
-func (f *freeTime) taken(ns int64) { f.at, f.s.Dur = f.at+ns, f.s.Dur-ns }
+// markCharged takes the first ns off the free time, which have been charged.
+func (f *freeTime) markCharged(ns int64) { f.at, f.s.Dur = f.at+ns, f.s.Dur-ns }
 
-// take charges the beginning of the free time, but for what the world was stopped, to one mechanism, as a state.
-func (w *walker) take(f *freeTime, part evidence.Segment, ns int64, m Mechanism) {
+// chargeBeginning charges the beginning of the free time, but for what the world was stopped, to
+// one mechanism, as a state.
+func (w *walker) chargeBeginning(f *freeTime, part evidence.Segment, ns int64, m Mechanism) {
 	if part.Dur = min(f.s.Dur-f.stopped, ns); part.Dur <= 0 {
 		return
 	}
 	w.c = Charges{}
 	w.c[m] = part.Dur
-	w.tell(f.at, part, fromStates)
-	f.taken(part.Dur)
+	w.yieldState(f.at, part, fromStates)
+	f.markCharged(part.Dur)
 }
 
 // Passes are those of time of which a state is known, and those of the other time; the first hand over to these.
@@ -72,73 +73,80 @@ func init() {
 	seenPasses = []Pass{
 		{"no state", "Nothing is known: the other list charges it.", "", nil, func(w *walker, f *freeTime) {
 			if f.s.Kind == evidence.Unobserved {
-				w.hand(f)
+				w.handOver(f)
 			}
 		}},
 		{"replay outside", "The beginning of time before the service was a wait behind pauses, as the replay of the queue says.", "a replay", []Mechanism{StopTheWorld}, func(w *walker, f *freeTime) {
 			if w.moved > 0 && f.s.Kind == evidence.BeforeService && f.s.Cause == 0 {
-				w.amplified(f)
+				w.chargeReplayed(f)
 			}
 		}},
 		{"event loop", "A wait for an event loop is what keeps the loop from running, then what it runs.", "the kernel's view of connections", []Mechanism{Queued, StopTheWorld, HostCPU, RequestsCPU, PoolThread}, func(w *walker, f *freeTime) {
-			if f.s.Kind == evidence.ThreadWait && w.l.waits(f.s.Cause, evidence.EventLoop) {
-				w.looped(f)
+			if f.s.Kind == evidence.ThreadWait && w.l.isWaitOf(f.s.Cause, evidence.EventLoop) {
+				w.chargeEventLoop(f)
 			}
 		}},
 		{"one at a time", "Which lock lets one call at a time through, samples of threads tell: the other list charges it.", "threads that wait for locks", nil, func(w *walker, f *freeTime) {
-			if f.s.Kind == evidence.PoolWait && w.l.occupancy.locks() && w.l.waits(f.s.Cause, evidence.OneAtATime) {
+			if f.s.Kind == evidence.PoolWait && w.l.occupancy.hasLockWaits() && w.l.isWaitOf(f.s.Cause, evidence.OneAtATime) {
 				*f.s = evidence.Segment{Kind: evidence.Unobserved, Dur: f.s.Dur}
-				w.hand(f)
+				w.handOver(f)
+			}
+		}},
+		{"turns", "What serves one request at a time, threads tell that were seen to wait, or full CPUs: the other list charges it.", "samples of threads", nil, func(w *walker, f *freeTime) {
+			if f.s.Kind == evidence.SyncWait && w.l.isWaitOf(f.s.Cause, evidence.Turn) && (w.l.occupancy.hasWaits() || w.l.ownCPUs >= overloadedFrom) {
+				*f.s = evidence.Segment{Kind: evidence.Unobserved, Dur: f.s.Dur}
+				w.handOver(f)
 			}
 		}},
 		{"entrance", "Of the requests outside, as many wait in the accept queue, or are accepted and unread, as these hold (Little's law).", "queues of sockets", []Mechanism{Queued}, func(w *walker, f *freeTime) {
-			unread := w.unread(f)
-			if e := w.l.entrance; e != nil && f.s.Kind == evidence.BeforeService && (f.s.Cause == 0 || unread) {
-				w.entered(e.queues, f)
+			unread := w.isUnread(f)
+			read := w.l.byKernel && f.s.Cause == 0 // the kernel tells until when it was not
+			if e := w.l.entrance; e != nil && f.s.Kind == evidence.BeforeService && (f.s.Cause == 0 || unread) && !read {
+				w.chargeEntrance(e.queues, f)
 				if !unread {
-					w.entered(e.unread, f)
+					w.chargeEntrance(e.unread, f)
 				}
 			}
 		}},
 		{"unread, by threads", "What kept the threads from reading a request that has arrived, samples of them tell: the other list charges it.", "samples of threads", nil, func(w *walker, f *freeTime) {
-			if w.unread(f) && w.l.occupancy.queues(w.row, f.at, f.s.Dur) {
-				w.hand(f)
+			if w.isUnread(f) && w.l.occupancy.hasPoolWaits(w.row, f.at, f.s.Dur) {
+				w.handOver(f)
 			}
 		}},
 		{"unread, paused", "The world was stopped before the request was read.", "pauses", []Mechanism{StopTheWorld, HostCPU}, func(w *walker, f *freeTime) {
-			if w.unread(f) {
+			if w.isUnread(f) {
 				w.pausedFor(f)
 			}
 		}},
 		{"unread, busy", "The process kept the CPUs busy until the request was read.", "CPU samples", []Mechanism{RequestsCPU, Queued}, func(w *walker, f *freeTime) {
-			if busy := w.l.Unread; busy != nil && w.unread(f) && f.s.Dur >= shortUnread {
+			if busy := w.l.Unread; busy != nil && w.isUnread(f) && f.s.Dur >= shortUnread {
 				w.c = Charges{RequestsCPU: int64(busy.Part * float64(f.s.Dur))}
 				w.c[Queued] = f.s.Dur - w.c[RequestsCPU]
 				w.takeAll(f)
 			}
 		}},
-		{"pool's queue", "Of the requests outside, as many wait for a thread of the runtime's pool as its queue holds.", "the pool's queue", []Mechanism{PoolThread, Queued}, func(w *walker, f *freeTime) {
-			if q := w.l.queued; q != nil && f.s.Kind == evidence.BeforeService && f.s.Cause == 0 {
-				w.c = Charges{PoolThread: int64(q.over(f.at, f.s.Dur) * float64(f.s.Dur))}
+		{"pool's queue", "Of the requests outside, as many wait for a thread of the runtime's pool as its queue holds: one that reads them, or runs their handler.", "the pool's queue", []Mechanism{PoolThread, Queued}, func(w *walker, f *freeTime) {
+			if q := w.l.queued; q != nil && f.s.Kind == evidence.BeforeService && (f.s.Cause == 0 || w.isUnread(f)) {
+				w.c = Charges{PoolThread: int64(q.meanShare(f.at, f.s.Dur) * float64(f.s.Dur))}
 				w.c[Queued] = f.s.Dur - w.c[PoolThread]
 				w.takeAll(f)
 			}
 		}},
 		{"awaits", "A request that holds no thread waits for one, or for what it awaits.", "what requests await", nil, func(w *walker, f *freeTime) {
 			if f.s.Kind == evidence.Awaiting && (w.l.awaiteds != nil || w.l.alike != nil) {
-				w.awaited(f.at, *f.s)
-				f.taken(f.s.Dur)
+				w.chargeAwaited(f.at, *f.s)
+				f.markCharged(f.s.Dur)
 			}
 		}},
-		{"calls", "Parts of a call are something else, as in requests whose awaits are known.", "awaits of similar requests", nil, (*walker).calling},
+		{"calls", "Parts of a call are something else, as in requests whose awaits are known.", "awaits of similar requests", nil, (*walker).chargeConnectionWaits},
 		{"state", "The state says what it is; a CPU's time that the host did not give is the host's.", "", nil, func(w *walker, f *freeTime) {
-			w.l.kernel.tell(w.l.b, f.at, f.s)
-			of(f.s, &w.c)
+			w.l.kernel.nameSyscall(w.l.b, f.at, f.s)
+			chargeSegment(f.s, &w.c)
 			if q := w.l.queued; q != nil && f.s.Kind == evidence.Awaiting {
-				w.c[PoolThread] = int64(q.over(f.at, f.s.Dur) * float64(f.s.Dur))
+				w.c[PoolThread] = int64(q.meanShare(f.at, f.s.Dur) * float64(f.s.Dur))
 				w.c[Awaiting] -= w.c[PoolThread]
 			}
-			w.l.Host.take(&w.c)
+			w.l.Host.moveToHost(&w.c)
 			w.takeAll(f)
 		}},
 	}
@@ -146,47 +154,47 @@ func init() {
 		{"replay", "The beginning was a wait behind pauses, as the replay of the queue says.", "a replay", []Mechanism{StopTheWorld}, func(w *walker, f *freeTime) {
 			if w.moved > 0 {
 				w.moved = min(w.moved, f.s.Dur-f.stopped)
-				w.amplified(f)
+				w.chargeReplayed(f)
 			}
 		}},
 		{"accept queue", "Of the requests outside, as many wait in the accept queue as it holds.", "queues of sockets", []Mechanism{Queued}, func(w *walker, f *freeTime) {
-			if w.outside() {
-				w.entered(w.l.entrance.queues, f)
+			if w.mayBeOutside() {
+				w.chargeEntrance(w.l.entrance.queues, f)
 			}
 		}},
 		{"allocation stalls", "Threads waited for GC to free memory.", "stalls of threads", []Mechanism{AllocationStall}, func(w *walker, f *freeTime) {
-			w.take(f, *f.s, w.l.stalled.over(f.at, f.s.Dur), AllocationStall) // such a thread is stopped with the world as well
+			w.chargeBeginning(f, *f.s, w.l.stalled.waitWithin(f.at, f.s.Dur), AllocationStall) // such a thread is stopped with the world as well
 		}},
-		{"threads", "The service's threads were seen doing this at that time, each for as many requests as there are to a thread.", "samples of threads", nil, (*walker).shared},
-		{"run queue", "Threads that run by these samples waited for a CPU, by the kernel's account.", "run-queue times", []Mechanism{RequestsCPU, HostCPU, Own}, (*walker).readying},
-		{"awaits", "Requests like it awaited this.", "what requests await", nil, (*walker).likewise},
-		{"traced requests", "Traced requests of its route that took about as long did this.", "traced requests", nil, (*walker).sampled},
+		{"threads", "The service's threads were seen doing this at that time, each for as many requests as there are to a thread.", "samples of threads", nil, (*walker).chargeThreads},
+		{"run queue", "Threads that run by these samples waited for a CPU, by the kernel's account.", "run-queue times", []Mechanism{RequestsCPU, HostCPU, Own}, (*walker).chargeRunQueue},
+		{"awaits", "Requests like it awaited this.", "what requests await", nil, (*walker).chargeSimilarAwaits},
+		{"traced requests", "Traced requests of its route that took about as long did this.", "traced requests", nil, (*walker).chargeTracedSample},
 		{"unread connections", "Of the requests outside, as many are accepted and unread as there are such connections.", "queues of sockets", []Mechanism{Queued}, func(w *walker, f *freeTime) {
-			if w.outside() {
-				w.entered(w.l.entrance.unread, f)
+			if w.mayBeOutside() {
+				w.chargeEntrance(w.l.entrance.unread, f)
 			}
 		}},
-		{"pauses", "The world was stopped, or the recorder held the process; the rest was not observed.", "", []Mechanism{StopTheWorld, HostCPU, Recorder, Unobserved, Queued}, (*walker).rest},
+		{"pauses", "The world was stopped, or the recorder held the process; the rest was not observed.", "", []Mechanism{StopTheWorld, HostCPU, Recorder, Unobserved, Queued}, (*walker).chargeRest},
 	}
 }
 
-// hand charges a stretch by the passes of time without a state.
-func (w *walker) hand(f *freeTime) {
-	w.unobserved(f.at, *f.s, w.l.stops.mean(f.at, f.at+f.s.Dur))
-	f.taken(f.s.Dur)
+// handOver charges a stretch by the passes of time without a state.
+func (w *walker) handOver(f *freeTime) {
+	w.chargeUnobserved(f.at, *f.s, w.l.stops.meanStopped(f.at, f.at+f.s.Dur))
+	f.markCharged(f.s.Dur)
 }
 
-// unobserved charges time without a state, in which the world was stopped for some of it.
-func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
+// chargeUnobserved charges time without a state, in which the world was stopped for some of it.
+func (w *walker) chargeUnobserved(at int64, s evidence.Segment, stopped int64) {
 	w.unseenState = s
 	w.unseen = freeTime{at: at, s: &w.unseenState, stopped: stopped}
-	w.run(unseenPasses, &w.unseen)
+	w.runPasses(unseenPasses, &w.unseen)
 }
 
-// unread says whether a request had arrived and was not read.
-func (w *walker) unread(f *freeTime) bool {
-	return f.s.Kind == evidence.BeforeService && w.l.waits(f.s.Cause, evidence.ArrivedAt)
+// isUnread says whether a request had arrived and was not read.
+func (w *walker) isUnread(f *freeTime) bool {
+	return f.s.Kind == evidence.BeforeService && w.l.isWaitOf(f.s.Cause, evidence.ArrivedAt)
 }
 
-// outside says whether time of which nothing is known may be outside the service.
-func (w *walker) outside() bool { return w.l.entrance != nil && !w.l.Traced && !w.nested }
+// mayBeOutside says whether time of which nothing is known may be outside the service.
+func (w *walker) mayBeOutside() bool { return w.l.entrance != nil && !w.l.Traced && !w.nested }

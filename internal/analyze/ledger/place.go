@@ -48,7 +48,7 @@ func (l *Ledger) Places(site Site, not Claimed) []Place {
 	from := make(map[spot]map[string]int64)
 	in := func(Mechanism) bool { return true }
 	for n, row := range l.Slow {
-		l.spots(row, site, not, in, func(k spot, s *evidence.Segment, root bool, v int64) {
+		l.eachSpot(row, site, not, in, func(k spot, s *evidence.Segment, root bool, v int64) {
 			p := at[k]
 			if p == nil {
 				p = &Place{Mechanism: k.m, What: k.what, Wait: l.b.Names.Wait(l.b.Names.Lookup(k.what)), Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow)), not: not}
@@ -74,7 +74,7 @@ func (l *Ledger) Places(site Site, not Claimed) []Place {
 	}
 	out := make([]Place, 0, len(at))
 	for k, p := range at {
-		p.Through = l.links(through[k], p.Ns)
+		p.Through = l.mainChain(through[k], p.Ns)
 		for function, v := range from[k] {
 			if 2*v > p.Ns {
 				p.From = function
@@ -88,8 +88,9 @@ func (l *Ledger) Places(site Site, not Claimed) []Place {
 	return out
 }
 
-// links is the chain that most of a place's time was reached by, if that is half of it.
-func (l *Ledger) links(by map[[2]evidence.NameID]int64, of int64) (chain []string) {
+// mainChain returns the chain of holders by which most of a place's time was reached, nil if that
+// is less than half of it.
+func (l *Ledger) mainChain(by map[[2]evidence.NameID]int64, of int64) (chain []string) {
 	var top [2]evidence.NameID
 	for k, v := range by {
 		if v > by[top] || v == by[top] && (k[0] < top[0] || k[0] == top[0] && k[1] < top[1]) {
@@ -110,7 +111,7 @@ func (l *Ledger) links(by map[[2]evidence.NameID]int64, of int64) (chain []strin
 // At is the time (ns) a request of any latency was at a place.
 func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
 	in := func(m Mechanism) bool { return m == p.Mechanism } // to name where else it was is most of the work
-	l.spots(row, site, p.not, in, func(k spot, _ *evidence.Segment, _ bool, v int64) {
+	l.eachSpot(row, site, p.not, in, func(k spot, _ *evidence.Segment, _ bool, v int64) {
 		if k == (spot{p.Mechanism, p.What, p.Where}) {
 			ns += v
 		}
@@ -118,8 +119,8 @@ func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
 	return ns
 }
 
-// spots yields the places of one request in some mechanisms; root says that a holder was there.
-func (l *Ledger) spots(row int, site Site, not Claimed, in func(Mechanism) bool, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
+// eachSpot yields the places of one request in some mechanisms; root says that a holder was there.
+func (l *Ledger) eachSpot(row int, site Site, not Claimed, in func(Mechanism) bool, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
 	at := func(m Mechanism, cause evidence.NameID, stack evidence.StackID) spot {
 		k := spot{m: m, what: l.b.Names.Text(cause)}
 		var callee string
@@ -128,7 +129,7 @@ func (l *Ledger) spots(row int, site Site, not Claimed, in func(Mechanism) bool,
 		}
 		return k
 	}
-	l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, _ derivation) {
+	l.walkStates(row, func(_ int64, s *evidence.Segment, c *Charges, _ derivation) {
 		roots := Rooted(s, c)
 		of, held := heldBy(s.Kind)
 		for m, v := range roots {

@@ -16,10 +16,10 @@ const (
 	slow
 )
 
-// pool sums up what looks saw while slow requests, and others, were under way, now that it is
-// known which are slow. Looks come at random, so a burst that met ten of them tells ten times
-// as much of their time as one that met one.
-func (o *occupancy) pool(l *Ledger) {
+// sumLooksByKind sums up what looks saw while slow requests, and others, were under way, now that
+// it is known which are slow. Looks come at random, so a burst that met ten of them tells ten
+// times as much of their time as one that met one.
+func (o *occupancy) sumLooksByKind(l *Ledger) {
 	if o == nil {
 		return
 	}
@@ -40,7 +40,7 @@ func (o *occupancy) pool(l *Ledger) {
 		var all []share
 		for i := range o.cells {
 			c := &o.cells[i]
-			n := float64(before(starts, c.last+1) - before(ends, c.first))
+			n := float64(countBefore(starts, c.last+1) - countBefore(ends, c.first))
 			if n <= 0 || c.last == 0 {
 				continue
 			}
@@ -59,8 +59,8 @@ func (o *occupancy) pool(l *Ledger) {
 	}
 }
 
-// of is what a row is, an index; false where that is not known yet.
-func (o *occupancy) of(row int) (kind int, known bool) {
+// kindOf returns the kind of a request, an index; false where it is not known yet which are slow.
+func (o *occupancy) kindOf(row int) (kind int, known bool) {
 	if o.slow == nil {
 		return others, false
 	}
@@ -70,10 +70,10 @@ func (o *occupancy) of(row int) (kind int, known bool) {
 	return others, true
 }
 
-// over splits a time of a request from at, dur long, by what threads did then, in ns; what nobody
-// saw is in no part.
-func (o *occupancy) over(row int, at, dur int64) (parts []share) {
-	kind, known := o.of(row)
+// sharesOver splits a time of a request from at, dur long, by what threads did then, in ns; time
+// without looks is in no part.
+func (o *occupancy) sharesOver(row int, at, dur int64) (parts []share) {
+	kind, known := o.kindOf(row)
 	i, _ := slices.BinarySearchFunc(o.cells, at, func(c cell, t int64) int { return cmp.Compare(c.to, t) })
 	for _, c := range o.cells[i:] {
 		d := min(c.to, at+dur) - max(c.from, at)
@@ -88,7 +88,7 @@ func (o *occupancy) over(row int, at, dur int64) (parts []share) {
 			of = o.met[kind]
 		}
 		if c.last != 0 {
-			of = o.gate.split(of, o.waits, max(c.from, at), min(c.to, at+dur))
+			of = o.gate.splitShares(of, o.waits, max(c.from, at), min(c.to, at+dur))
 		}
 		parts = addTimes(parts, of, float64(d))
 	}
@@ -99,7 +99,7 @@ func (o *occupancy) over(row int, at, dur int64) (parts []share) {
 func addTimes(parts, more []share, times float64) []share {
 	for _, s := range more {
 		s.part *= times
-		parts = add(parts, s)
+		parts = addShare(parts, s)
 	}
 	return parts
 }

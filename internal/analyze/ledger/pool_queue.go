@@ -17,15 +17,16 @@ type poolQueue struct {
 	pool  *metrics.Curve // its threads; nil: not known
 }
 
-// queue is nil where the length of the pool's queue was not recorded, or nothing was in it.
-func (l *Ledger) queue() *poolQueue {
+// buildPoolQueue returns nil where the length of the pool's queue was not recorded, or nothing was
+// in it.
+func (l *Ledger) buildPoolQueue() *poolQueue {
 	s := metrics.CurveOf(l.b, l.Subject, evidence.SeriesPoolQueue, metrics.Window{From: l.From, Until: l.To})
 	if !s.Known() || !slices.ContainsFunc(s.V, func(v float64) bool { return v >= 1 }) {
 		return nil
 	}
-	awaiting, outside := l.awaiting(), func(int64) float64 { return 0 }
+	awaiting, outside := l.countAwaiting(), func(int64) float64 { return 0 }
 	if l.Joined != nil {
-		outside = l.outside()
+		outside = l.countOutside()
 	}
 	q := &poolQueue{steps: steps{t: s.T}, items: s.V, cpus: float64(max(1, l.b.CPUsOf(l.Subject))),
 		pool: metrics.CurveOf(l.b, l.Subject, evidence.SeriesPoolThreads, metrics.Window{From: l.From, Until: l.To})}
@@ -35,9 +36,9 @@ func (l *Ledger) queue() *poolQueue {
 	return q
 }
 
-// length is how many work items were in the queue at a moment, in a straight line from one
+// lengthAt returns how many work items were in the queue at a moment, in a straight line from one
 // reading to the next; 0 where that is not known.
-func (q *poolQueue) length(at int64) float64 {
+func (q *poolQueue) lengthAt(at int64) float64 {
 	if q == nil {
 		return 0
 	}
@@ -54,8 +55,9 @@ func (q *poolQueue) length(at int64) float64 {
 	return q.items[i-1] + part*(q.items[i]-q.items[i-1])
 }
 
-// threads is how many the pool had at a moment; one for each processor where that is not known.
-func (q *poolQueue) threads(at int64) float64 {
+// threadsAt returns how many threads the pool had at a moment; one for each processor where that
+// is not known.
+func (q *poolQueue) threadsAt(at int64) float64 {
 	if !q.pool.Known() {
 		return q.cpus
 	}
@@ -66,10 +68,10 @@ func (q *poolQueue) threads(at int64) float64 {
 	return max(1, q.pool.V[i])
 }
 
-// standing says whether work items waited in the queue before and after a moment, more of them
-// than threads that run could take at once: it is not emptied meanwhile, and what comes is
+// isStandingAt says whether work items waited in the queue before and after a moment, more of them
+// than threads that run could take at once: the queue is not emptied meanwhile, and what comes is
 // behind others.
-func (q *poolQueue) standing(at int64) bool {
+func (q *poolQueue) isStandingAt(at int64) bool {
 	if q == nil {
 		return false
 	}
@@ -83,8 +85,8 @@ func (q *poolQueue) standing(at int64) bool {
 // stretch is a time in ns.
 type stretch struct{ from, to int64 }
 
-// readings splits a time where the length of the queue was read.
-func (q *poolQueue) readings(from, to int64) (out []stretch) {
+// splitAtReadings splits a time where the length of the queue was read.
+func (q *poolQueue) splitAtReadings(from, to int64) (out []stretch) {
 	if q != nil {
 		for _, t := range q.t {
 			if t > from && t < to {

@@ -29,57 +29,58 @@ var readings []reading
 
 func init() { // some of them walk through requests, which asks for all that was read
 	readings = []reading{
-		{"the requests that are charged, and figures of all", nil, (*Ledger).population},
+		{"the requests that are charged, and figures of all", nil, (*Ledger).choosePopulation},
 		{"pauses, and what the recorder held", nil, func(l *Ledger, _ *input) {
 			l.stops, l.holds = stopsOf(l.b, l.Subject, l.b.Requests.Clock.At(l.Rows[0])), holdsOf(l.b, l.Subject)
 		}},
 		{"whether states were looked at now and then, and waits in the kernel", isTraced, func(l *Ledger, _ *input) {
-			l.Sampled, l.kernel = l.sampled(), l.kernelWaitsOf()
+			l.Sampled, l.kernel = l.hasSampledStates(), l.kernelWaitsOf()
 		}},
 		{"the host's share", isTraced, func(l *Ledger, _ *input) { l.Host = l.hostShare() }},
 		{"queues outside the service", nil, func(l *Ledger, _ *input) {
 			l.byKernel = sightings.SideOf(l.b, l.Rows[0]) == sightings.ByKernel
 			l.entrance = l.entranceOf()
 			l.Unread = l.unreadBusy()
-			l.queued = l.queue()
+			l.queued = l.buildPoolQueue()
+			l.ownCPUs = l.ownCPUShare()
 		}},
 		{"what is awaited", nil, func(l *Ledger, in *input) {
-			l.awaiteds = l.awaits(in.opt.Stacks)
+			l.awaiteds = l.awaitShares(in.opt.Stacks)
 			l.awaitGate = l.gatedAwaits()
 		}},
 		{"stalls, and what threads did", isUntraced, func(l *Ledger, in *input) {
-			l.withheld = metrics.WithheldFrom(l.b, l.Subject, l.stops.spans())
-			l.stalled = l.stalling()
-			l.occupancy = l.occupied(in.opt.Stacks)
+			l.withheld = metrics.WithheldFrom(l.b, l.Subject, l.stops.stoppedSpans())
+			l.stalled = l.buildAllocStalls()
+			l.occupancy = l.buildOccupancy(in.opt.Stacks)
 			l.Sampled = l.occupancy != nil
 		}},
 		{"run queues and CPU clocks of threads", byLooks, func(l *Ledger, in *input) {
 			l.inside = l.insideFloors(in.sources)
-			l.ready = l.readied()
+			l.ready = l.buildRunQueue()
 			l.clock = l.byClock(in.opt.Stacks)
 		}},
-		{"the replay of the queue", nil, func(l *Ledger, _ *input) { l.replay() }},
+		{"the replay of the queue", nil, func(l *Ledger, _ *input) { l.runReplay() }},
 		{"which requests are slow", nil, func(l *Ledger, in *input) {
 			l.findSlow(in.opt.SLO, in.opt.Baseline)
 			l.onlyRecorded()
 		}},
 		{"requests like these", nil, func(l *Ledger, in *input) {
-			l.alike = l.likewise(in.opt.Stacks)
+			l.alike = l.buildSimilarRequests(in.opt.Stacks)
 			l.sample = l.sampleTraced()
-			l.occupancy.pool(l)
+			l.occupancy.sumLooksByKind(l)
 		}},
-		{"the charges", nil, func(l *Ledger, _ *input) { l.charge() }},
+		{"the charges", nil, func(l *Ledger, _ *input) { l.chargeSlow() }},
 		{"which of all requests are slow", nil, func(l *Ledger, in *input) { l.All = l.findSlowOfAll(in.sources[in.widest], in.opt) }},
 	}
 }
 
-// population picks the requests, and sums them up.
-func (l *Ledger) population(in *input) {
-	in.widest = l.choose(in.sources, in.opt)
-	l.Requests = l.summary(in.widest, in.sources[in.widest])
+// choosePopulation picks the requests, and sums them up.
+func (l *Ledger) choosePopulation(in *input) {
+	in.widest = l.chooseRequests(in.sources, in.opt)
+	l.Requests = l.summarizeRequests(in.widest, in.sources[in.widest])
 	l.From, l.To = l.Requests.From, l.Requests.To
 	if l.Source != in.widest {
-		s := l.summary(l.Source, l.Rows)
+		s := l.summarizeRequests(l.Source, l.Rows)
 		l.From, l.To = s.From, s.To
 	}
 }

@@ -58,15 +58,15 @@ func (l *Ledger) recordedTime() (from, until int64, ok bool) {
 	}
 	n := 0
 	for _, row := range l.Rows {
-		if l.within(row, from, until) {
+		if l.isUnderWay(row, from, until) {
 			n++
 		}
 	}
 	return from, until, n >= MinRequests
 }
 
-// within says whether a request was under way at some time of [from, until).
-func (l *Ledger) within(row int, from, until int64) bool {
+// isUnderWay says whether a request was under way at some time of [from, until).
+func (l *Ledger) isUnderWay(row int, from, until int64) bool {
 	r := &l.b.Requests
 	return r.End.At(row) >= from && r.End.At(row)-r.Latency(row) < until
 }
@@ -78,7 +78,7 @@ func (l *Ledger) onlyRecorded() {
 		return
 	}
 	l.Slow = slices.DeleteFunc(l.Slow, func(row int) bool {
-		if l.within(row, from, until) {
+		if l.isUnderWay(row, from, until) {
 			return false
 		}
 		l.Apart = append(l.Apart, row)

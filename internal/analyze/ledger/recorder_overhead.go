@@ -14,12 +14,12 @@ func holdsOf(b *evidence.Bundle, subject evidence.SubjectID) (s stops) {
 			s.pauses = append(s.pauses, pause{from: from, to: to})
 		}
 	}
-	s.merge()
+	s.mergePauses()
 	return s
 }
 
 // recorderDelay is how long (ns) the recorder held a request at most.
 func (l *Ledger) recorderDelay(row int) int64 {
 	r := &l.b.Requests
-	return l.holds.overlap(r.End.At(row)-r.Latency(row), r.End.At(row))
+	return l.holds.stoppedWithin(r.End.At(row)-r.Latency(row), r.End.At(row))
 }

@@ -48,19 +48,19 @@ type Replay struct {
 // amplified is what a replay moves of one request, ns.
 type amplified struct{ ns, low, high int64 }
 
-// replay runs the model where it is allowed.
-func (l *Ledger) replay() {
-	reach, typical := l.stops.hi-l.stops.lo, l.stops.typical()
+// runReplay runs the model where it is allowed.
+func (l *Ledger) runReplay() {
+	reach, typical := l.stops.hi-l.stops.lo, l.stops.medianPause()
 	switch {
 	case typical == 0:
 		l.Replay.Why = "no pauses are known at the time of the requests"
 	case reach > typical:
 		l.Replay.Why = fmt.Sprintf("the clocks of requests and pauses may differ by %s, which is more than a pause lasts (%s)", units.Time(float64(reach)), units.Time(float64(typical)))
-	case l.overloaded() >= overloadedFrom:
-		l.Replay.Why = fmt.Sprintf("the service's own work keeps %.0f %% of the CPUs busy: requests queue for CPUs, with or without pauses", 100*l.overloaded())
+	case l.ownCPUs >= overloadedFrom:
+		l.Replay.Why = fmt.Sprintf("the service's own work keeps %.0f %% of the CPUs busy: requests queue for CPUs, with or without pauses", 100*l.ownCPUs)
 	case len(l.Rows) < queue.MinReplay:
 		l.Replay.Why = fmt.Sprintf("a replay needs at least %d requests, and there are %d", queue.MinReplay, len(l.Rows))
-	case l.queues():
+	case l.hasQueuedRequests():
 		l.replayQueue()
 	case l.Traced:
 		l.Replay.Why = "not needed: the states of every request are known"
@@ -79,22 +79,22 @@ func (l *Ledger) replay() {
 // own work alone makes the queue grow: it is overload then, and a pause costs its own time.
 const overloadedFrom = .9
 
-// overloaded is the part of the processors, of those others leave, that the service's own
+// ownCPUShare returns the part of the processors, of those others leave, that the service's own
 // work without the collector's pauses keeps busy; 0 where that was not watched.
-func (l *Ledger) overloaded() float64 {
-	cpu, host := l.processors()
+func (l *Ledger) ownCPUShare() float64 {
+	cpu, host := l.cpuAndHost()
 	cores := float64(l.b.CPUsOf(l.Subject))
 	w := metrics.Window{From: l.From, Until: l.To}
 	used := cpu.Over(w)
 	if cores == 0 || l.To <= l.From || !used.MostlyKnown() {
 		return 0
 	}
-	own := used.Number - l.collecting()(l.From, l.To)/w.Seconds()
+	own := used.Number - l.sumCollectorCPU()(l.From, l.To)/w.Seconds()
 	return max(0, min(1, own/host.Left(cores, w)))
 }
 
-// queues says whether requests are known to have waited before Start.
-func (l *Ledger) queues() bool {
+// hasQueuedRequests says whether requests are known to have waited before Start.
+func (l *Ledger) hasQueuedRequests() bool {
 	r := &l.b.Requests
 	return slices.ContainsFunc(l.Rows, func(i int) bool { return r.Intended.At(i) != 0 && r.Start.At(i) > r.Intended.At(i) })
 }
@@ -105,25 +105,25 @@ type replayed struct {
 	arrive, demand, observed []int64
 }
 
-func (l *Ledger) arrivals() (m replayed) {
+func (l *Ledger) listArrivals() (m replayed) {
 	m.rows = slices.Clone(l.Rows)
-	slices.SortFunc(m.rows, func(i, j int) int { return cmp.Or(cmp.Compare(l.came(i), l.came(j)), cmp.Compare(i, j)) })
+	slices.SortFunc(m.rows, func(i, j int) int { return cmp.Or(cmp.Compare(l.sentAt(i), l.sentAt(j)), cmp.Compare(i, j)) })
 	m.demand = make([]int64, len(m.rows))
 	for _, i := range m.rows {
-		m.arrive = append(m.arrive, l.came(i))
-		m.observed = append(m.observed, l.b.Requests.End.At(i)-l.came(i))
+		m.arrive = append(m.arrive, l.sentAt(i))
+		m.observed = append(m.observed, l.b.Requests.End.At(i)-l.sentAt(i))
 	}
 	return m
 }
 
-// came is when a request was sent, which may be later than it was meant to be.
-func (l *Ledger) came(row int) int64 {
+// sentAt returns when a request was sent (ns), which may be later than it was meant to be.
+func (l *Ledger) sentAt(row int) int64 {
 	r := &l.b.Requests
-	return min(r.End.At(row), r.End.At(row)-r.Latency(row)+lag(r.Path(row)))
+	return min(r.End.At(row), r.End.At(row)-r.Latency(row)+sendLag(r.Path(row)))
 }
 
-// lag is how late (ns) a generator sent a request.
-func lag(p evidence.Path) (ns int64) {
+// sendLag returns how late (ns) a generator sent a request.
+func sendLag(p evidence.Path) (ns int64) {
 	var s evidence.Segment
 	if p.Next(&s) && s.Kind == evidence.SentLate {
 		return s.Dur
@@ -131,9 +131,9 @@ func lag(p evidence.Path) (ns int64) {
 	return 0
 }
 
-// placed says whether it is known where in a request lies what is known of it: nothing is,
-// or how late it was sent, or how much of it passed outside the service.
-func placed(p evidence.Path) bool {
+// isPlaced says whether it is known where in a request lies what is known of it: nothing is, or
+// how late it was sent, or how much of it passed outside the service.
+func isPlaced(p evidence.Path) bool {
 	var s evidence.Segment
 	for p.Next(&s) {
 		outside := (s.Kind == evidence.BeforeService || s.Kind == evidence.AfterService) && s.Cause == 0
@@ -144,8 +144,8 @@ func placed(p evidence.Path) bool {
 	return true
 }
 
-// run replays with the pauses moved by −d, that is with every request moved by d.
-func (l *Ledger) run(m *replayed, d int64) (queue.Replay, bool) {
+// replayShifted replays with the pauses moved by −d, that is with every request moved by d.
+func (l *Ledger) replayShifted(m *replayed, d int64) (queue.Replay, bool) {
 	q := queue.Queue{Servers: l.Replay.Servers, Stops: make([]queue.Stop, len(l.stops.pauses))}
 	for i, p := range l.stops.pauses {
 		q.Stops[i] = queue.Stop{From: p.from - d, To: p.to - d}
@@ -162,17 +162,17 @@ func (l *Ledger) run(m *replayed, d int64) (queue.Replay, bool) {
 	return out, true
 }
 
-// shifts are the positions tried: the middle one is what is charged, the
-// others widen the bounds.
-func (l *Ledger) shifts() []int64 {
+// listShifts returns the positions tried (ns): the first is what is charged, the others widen the
+// bounds.
+func (l *Ledger) listShifts() []int64 {
 	if l.stops.lo == l.stops.hi {
 		return []int64{l.stops.lo}
 	}
 	return []int64{(l.stops.lo + l.stops.hi) / 2, l.stops.lo, l.stops.hi}
 }
 
-// note records what one run moves; the first run is what is charged.
-func (l *Ledger) note(rows []int, first bool, moved func(n int) int64) {
+// recordMoved records what one run moves; the first run is what is charged.
+func (l *Ledger) recordMoved(rows []int, first bool, moved func(n int) int64) {
 	if first {
 		l.moved = make(map[int]amplified)
 	}
@@ -192,7 +192,7 @@ func (l *Ledger) note(rows []int, first bool, moved func(n int) int64) {
 func (l *Ledger) replayQueue() {
 	r := &l.b.Requests
 	l.Replay.Splits = Queued
-	m := l.arrivals()
+	m := l.listArrivals()
 	queued := make([]int64, len(m.rows))
 	var waited, busy, most int64
 	var edges []int64 // twice the time at which a request's work begins (odd) or ends
@@ -214,12 +214,12 @@ func (l *Ledger) replayQueue() {
 		most = max(most, busy)
 	}
 	l.Replay.Servers = int(max(most, 1))
-	for k, d := range l.shifts() {
+	for k, d := range l.listShifts() {
 		for n, i := range m.rows {
 			start := m.arrive[n] + queued[n]
-			m.demand[n] = r.End.At(i) - start - l.stops.overlap(start+d, r.End.At(i)+d)
+			m.demand[n] = r.End.At(i) - start - l.stops.stoppedWithin(start+d, r.End.At(i)+d)
 		}
-		out, ok := l.run(&m, d)
+		out, ok := l.replayShifted(&m, d)
 		if !ok {
 			return
 		}
@@ -227,19 +227,19 @@ func (l *Ledger) replayQueue() {
 		for _, w := range out.With.Wait {
 			model += w
 		}
-		if k == 0 && !l.reproduces(out, waited, model, "time queued before the start is") {
+		if k == 0 && !l.acceptFit(out, waited, model, "time queued before the start is") {
 			return
 		}
-		l.note(m.rows, k == 0, func(n int) int64 {
+		l.recordMoved(m.rows, k == 0, func(n int) int64 {
 			return min(queued[n], max(0, out.With.Wait[n]-out.Without.Wait[n]))
 		})
 	}
 }
 
-// reproduces takes the fit, and asks for more: where pauses meet few requests,
-// p50 and p99 agree with any queue. So the very time that is to be split, in
-// all, must agree as well.
-func (l *Ledger) reproduces(out queue.Replay, observed, model int64, what string) bool {
+// acceptFit takes the fit, and asks for more: where pauses meet few requests, p50 and p99 agree
+// with any queue. So the very time that is to be split, in all, must agree as well. It says
+// whether the replay is used.
+func (l *Ledger) acceptFit(out queue.Replay, observed, model int64, what string) bool {
 	l.Replay.Fit, l.Replay.Why = out.Fit, out.Fit.Why
 	if !out.Fit.Used {
 		return false
@@ -263,34 +263,34 @@ func (l *Ledger) replayLog() {
 		l.Replay.Why = "the number of CPUs is unknown"
 		return
 	}
-	if slices.ContainsFunc(l.Rows, func(i int) bool { return !placed(r.Path(i)) }) {
+	if slices.ContainsFunc(l.Rows, func(i int) bool { return !isPlaced(r.Path(i)) }) {
 		l.Replay.Why = "requests wait for something, but the time of the wait within the request is unknown"
 		return
 	}
-	m := l.arrivals()
-	quiet := l.quiet(&m)
+	m := l.listArrivals()
+	quiet := l.quietDemands(&m)
 	if len(quiet.all) < MinRequests {
 		l.Replay.Why = fmt.Sprintf("only %d requests ran far from any pause, too few to tell how long one takes without pauses", len(quiet.all))
 		return
 	}
 	for draw := range uint64(draws) {
 		for n, i := range m.rows {
-			v := quiet.of(r.Route.At(i))
-			m.demand[n] = v[drawn(draw<<32|uint64(n), len(v))]
+			v := quiet.demandsOf(r.Route.At(i))
+			m.demand[n] = v[drawNumber(draw<<32|uint64(n), len(v))]
 		}
-		for j, d := range l.shifts() {
-			out, ok := l.run(&m, d)
+		for j, d := range l.listShifts() {
+			out, ok := l.replayShifted(&m, d)
 			if !ok {
 				return
 			}
 			first := draw == 0 && j == 0
-			if first && !l.reproduces(out, near(m.observed, quiet.near), near(out.With.Latency, quiet.near), "total latency of requests near pauses is") {
+			if first && !l.acceptFit(out, sumNear(m.observed, quiet.near), sumNear(out.With.Latency, quiet.near), "total latency of requests near pauses is") {
 				return
 			}
-			l.note(m.rows, first, func(n int) int64 {
+			l.recordMoved(m.rows, first, func(n int) int64 {
 				i := m.rows[n]
-				stopped := l.stops.mean(l.came(i), r.End.At(i))
-				least := stats.Quantile(quiet.of(r.Route.At(i)), floorPart)
+				stopped := l.stops.meanStopped(l.sentAt(i), r.End.At(i))
+				least := stats.Quantile(quiet.demandsOf(r.Route.At(i)), floorPart)
 				return max(0, min(out.With.Latency[n]-out.Without.Latency[n], m.observed[n]-least)-stopped)
 			})
 		}
@@ -311,7 +311,7 @@ type quiet struct {
 	near    []bool
 }
 
-func (l *Ledger) quiet(m *replayed) quiet {
+func (l *Ledger) quietDemands(m *replayed) quiet {
 	var longest int64
 	for _, p := range l.stops.pauses {
 		longest = max(longest, p.to-p.from)
@@ -328,7 +328,7 @@ func (l *Ledger) quiet(m *replayed) quiet {
 		}
 		demand := m.observed[n] - min(max(0, free[first]-m.arrive[n]), m.observed[n])
 		free[first] = r.End.At(i)
-		q.near[n] = l.stops.overlap(m.arrive[n]+l.stops.lo-longest, r.End.At(i)+l.stops.hi) > 0
+		q.near[n] = l.stops.stoppedWithin(m.arrive[n]+l.stops.lo-longest, r.End.At(i)+l.stops.hi) > 0
 		if !q.near[n] && r.Outcome.At(i) != evidence.Unfinished {
 			q.byRoute[r.Route.At(i)] = append(q.byRoute[r.Route.At(i)], demand)
 			q.all = append(q.all, demand)
@@ -341,16 +341,16 @@ func (l *Ledger) quiet(m *replayed) quiet {
 	return q
 }
 
-// of returns what a route's requests take, or what all do if too few are known.
-func (q *quiet) of(route evidence.NameID) []int64 {
+// demandsOf returns what a route's requests take, or what all do if too few are known.
+func (q *quiet) demandsOf(route evidence.NameID) []int64 {
 	if v := q.byRoute[route]; len(v) >= MinRequests {
 		return v
 	}
 	return q.all
 }
 
-// near sums the latencies of requests near pauses.
-func near(latency []int64, near []bool) (sum int64) {
+// sumNear sums the latencies of requests near pauses.
+func sumNear(latency []int64, near []bool) (sum int64) {
 	for n, v := range latency {
 		if near[n] {
 			sum += v
@@ -371,8 +371,8 @@ func (l *Ledger) movedBounds() (low, high float64) {
 	return low * (1 - queue.Tolerance), high * (1 + queue.Tolerance)
 }
 
-// drawn is a number in [0, n) that is always the same for a seed (SplitMix64).
-func drawn(seed uint64, n int) int {
+// drawNumber returns a number in [0, n) that is always the same for a seed (SplitMix64).
+func drawNumber(seed uint64, n int) int {
 	z := (seed + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

@@ -57,7 +57,7 @@ func (q queueing) build() (b *evidence.Bundle, truth int64) {
 	for _, s := range model.Stops {
 		seen.pauses = append(seen.pauses, pause{from: s.From, to: s.To})
 	}
-	seen.merge()
+	seen.mergePauses()
 	for i, at := range arrive {
 		latency := out.With.Latency[i] + q.elsewhere
 		stamp := at + latency
@@ -74,7 +74,7 @@ func (q queueing) build() (b *evidence.Bundle, truth int64) {
 		case q.started:
 			truth += out.With.Wait[i] - out.Without.Wait[i]
 		default:
-			truth += out.With.Latency[i] - out.Without.Latency[i] - seen.overlap(at, at+latency)
+			truth += out.With.Latency[i] - out.Without.Latency[i] - seen.stoppedWithin(at, at+latency)
 		}
 	}
 	return b, truth

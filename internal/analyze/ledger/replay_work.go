@@ -40,8 +40,8 @@ func (l *Ledger) replayWork() {
 		l.Replay.Why += "; " + why
 		return
 	}
-	m := l.arrivals()
-	quiet := l.quiet(&m)
+	m := l.listArrivals()
+	quiet := l.quietDemands(&m)
 	shape, mean := quiet.all, 0.
 	for _, v := range shape {
 		mean += float64(v) / float64(len(shape))
@@ -56,7 +56,7 @@ func (l *Ledger) replayWork() {
 		for n := range m.rows {
 			d := work * scale
 			if len(shape) >= MinRequests && mean > 0 {
-				d *= float64(shape[drawn(draw<<32|uint64(n), len(shape))]) / mean
+				d *= float64(shape[drawNumber(draw<<32|uint64(n), len(shape))]) / mean
 			}
 			m.demand[n] = int64(d)
 		}
@@ -67,7 +67,7 @@ func (l *Ledger) replayWork() {
 	}
 	sum := func(draw uint64, scale float64) (total int64, ok bool) {
 		drawn(draw, scale)
-		out, ok := l.run(&m, l.shifts()[0])
+		out, ok := l.replayShifted(&m, l.listShifts()[0])
 		for _, v := range out.With.Latency {
 			total += v + elsewhere
 		}
@@ -99,17 +99,17 @@ func (l *Ledger) replayWork() {
 			return
 		}
 		drawn(draw, by)
-		for j, d := range l.shifts() {
-			out, ok := l.run(&m, d)
+		for j, d := range l.listShifts() {
+			out, ok := l.replayShifted(&m, d)
 			if !ok {
 				return
 			}
 			first := draw == 0 && j == 0
-			if first && !l.reproduces(out, near(m.observed, quiet.near), near(out.With.Latency, quiet.near), "total latency of requests near pauses is") {
+			if first && !l.acceptFit(out, sumNear(m.observed, quiet.near), sumNear(out.With.Latency, quiet.near), "total latency of requests near pauses is") {
 				return
 			}
-			l.note(m.rows, first, func(n int) int64 {
-				stopped := l.stops.mean(l.came(m.rows[n]), l.b.Requests.End.At(m.rows[n]))
+			l.recordMoved(m.rows, first, func(n int) int64 {
+				stopped := l.stops.meanStopped(l.sentAt(m.rows[n]), l.b.Requests.End.At(m.rows[n]))
 				return max(0, min(out.With.Latency[n]-out.Without.Latency[n], seen[n]-least)-stopped)
 			})
 		}
@@ -119,7 +119,7 @@ func (l *Ledger) replayWork() {
 // workEach is the CPU time (ns) the process used for each request besides collecting, and
 // why that is no measure of its queue.
 func (l *Ledger) workEach() (ns float64, why string) {
-	cpu, host := l.processors()
+	cpu, host := l.cpuAndHost()
 	if cpu.Span() == 0 || l.To <= l.From {
 		return 0, "the CPU time of the process was not recorded"
 	}
@@ -131,14 +131,14 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	}
 	used := mean.Number
 	span := float64(to-from) / 1e9
-	collected := l.collecting()(from, to) / span
+	collected := l.sumCollectorCPU()(from, to) / span
 	done := 0
 	for _, i := range l.Rows {
 		if end := l.b.Requests.End.At(i); end >= from && end <= to {
 			done++
 		}
 	}
-	stopped := float64(l.stops.overlap(from, to)) / float64(to-from)
+	stopped := float64(l.stops.stoppedWithin(from, to)) / float64(to-from)
 	// What others on the host use is not there for requests, which take longer for it.
 	all := float64(l.Replay.Servers)
 	left := host.Left(all, metrics.Window{From: from, Until: to})
@@ -152,15 +152,16 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	return (used - collected) * span / float64(done) * 1e9 * all / left, ""
 }
 
-// processors are the CPU time of the process over time, and its host.
-func (l *Ledger) processors() (cpu *metrics.Curve, host *metrics.Host) {
+// cpuAndHost returns the CPU time of the process over time, and its host.
+func (l *Ledger) cpuAndHost() (cpu *metrics.Curve, host *metrics.Host) {
 	w := metrics.Window{From: l.From, Until: l.To}
 	return metrics.ProcessorTime(l.b, l.Subject, w), metrics.HostOf(l.b, l.Subject, w)
 }
 
-// collecting gives the CPU time (s) of the collector's pauses that began within a time: as
-// it is told, else all processors. A log has many pauses, and is asked for many times.
-func (l *Ledger) collecting() func(from, to int64) (s float64) {
+// sumCollectorCPU returns a function that sums the CPU time (s) of the collector's pauses that
+// began within a time: as the log tells it, else all processors. A log has many pauses, and is
+// asked for many times.
+func (l *Ledger) sumCollectorCPU() func(from, to int64) (s float64) {
 	v := &l.b.Intervals
 	rows := v.Select(evidence.StopTheWorld, l.Subject)
 	began, until := make([]int64, len(rows)), make([]float64, len(rows)+1)

@@ -67,9 +67,9 @@ func TestOverloadIsNoQueueBehindPauses(t *testing.T) {
 		}
 		var direct int64
 		for _, row := range l.Slow {
-			direct += l.stops.mean(l.came(row), b.Requests.End.At(row))
+			direct += l.stops.meanStopped(l.sentAt(row), b.Requests.End.At(row))
 		}
-		if spared := l.SavingsWithout(l.stops.list()); spared.Behind != nil || l.Charges[StopTheWorld] > direct {
+		if spared := l.SavingsWithout(l.stops.toStops()); spared.Behind != nil || l.Charges[StopTheWorld] > direct {
 			t.Errorf("seed %d: %d ns charged to pauses of %d, behind them %v", seed, l.Charges[StopTheWorld], direct, spared.Behind != nil)
 		}
 	}

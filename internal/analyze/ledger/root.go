@@ -61,7 +61,7 @@ func heldBy(k evidence.Kind) (m Mechanism, ok bool) {
 func (l *Ledger) OfRoots(row int) Charges {
 	w := walkers.Get().(*walker)
 	w.sum = Charges{}
-	w.walk(l, row, w.addRoots)
+	w.walkRequest(l, row, w.addRoots)
 	sum := w.sum
 	walkers.Put(w)
 	return sum

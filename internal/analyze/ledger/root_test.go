@@ -30,7 +30,7 @@ func TestRooted(t *testing.T) {
 		{held(evidence.PoolWait, evidence.Runnable), Charges{Pool: 10}}, // for what is not known
 	} {
 		var c Charges
-		of(&x.s, &c)
+		chargeSegment(&x.s, &c)
 		if got := Rooted(&x.s, &c); got != x.want {
 			t.Errorf("%v held by %v: %v, want %v", x.s.Kind, x.s.HolderKind, got, x.want)
 		}

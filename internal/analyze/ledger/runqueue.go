@@ -41,15 +41,15 @@ type readyCell struct {
 // counters at different moments show a little less than all.
 const fullFrom = .9
 
-// readied is nil where threads were not looked at, so that requests may wait for anything, or
-// not followed by the kernel.
-func (l *Ledger) readied() *runQueue {
+// buildRunQueue returns nil where threads were not looked at, so that requests may wait for
+// anything, or where the kernel's account of them was not recorded.
+func (l *Ledger) buildRunQueue() *runQueue {
 	if l.occupancy == nil || len(l.Rows) == 0 {
 		return nil
 	}
 	began := l.From
 	for _, row := range l.Rows {
-		began = min(began, l.came(row))
+		began = min(began, l.sentAt(row))
 	}
 	w := metrics.Window{From: began, Until: l.To}
 	waits, used := metrics.RunDelay(l.b, l.Subject, w), metrics.ProcessorTime(l.b, l.Subject, w)
@@ -104,11 +104,12 @@ func (l *Ledger) readied() *runQueue {
 	return r
 }
 
-// seen says which part of a time of [at, at+dur) in which a request was seen running, ns, passed in
-// waiting for a processor, behind its own process's threads and others: what is beyond the time that
-// the process ran, as far as its threads were ready. Counters are read some ms before or after the
-// moment they are taken for, so that a cell's bound is never below that of all.
-func (r *runQueue) seen(at, dur, running int64) (behind, others int64) {
+// splitRunning returns which part (ns) of a time of [at, at+dur) in which a request was seen
+// running passed in waiting for a processor, behind its own process's threads and behind others:
+// what is beyond the time that the process ran, as far as its threads were ready. Counters are
+// read some ms before or after the moment they are taken for, so that a cell's bound is never
+// below that of all.
+func (r *runQueue) splitRunning(at, dur, running int64) (behind, others int64) {
 	if r == nil || dur <= 0 || running <= 0 {
 		return 0, 0
 	}
@@ -131,8 +132,9 @@ func (r *runQueue) seen(at, dur, running int64) (behind, others int64) {
 	return behind, int64(ready) - behind
 }
 
-// most is for how long of [at, at+dur) a request can have waited for a processor, ns; all of it where nobody counted.
-func (r *runQueue) most(at, dur int64) (ns float64) {
+// mostWait returns for how long of [at, at+dur) a request can have waited for a processor, ns; all
+// of it where the wait was not counted.
+func (r *runQueue) mostWait(at, dur int64) (ns float64) {
 	if r == nil {
 		return float64(dur)
 	}
@@ -146,9 +148,9 @@ func (r *runQueue) most(at, dur int64) (ns float64) {
 	return ns + float64(dur) - known
 }
 
-// own is the part of [at, at+dur) in which the process's own threads held the processors, of those that
-// were not free; 0 not known.
-func (r *runQueue) own(at, dur int64) float64 {
+// ownShare returns the part of [at, at+dur) in which the process's own threads held the
+// processors, of those that were not free; 0 where it is not known.
+func (r *runQueue) ownShare(at, dur int64) float64 {
 	if r == nil || dur <= 0 {
 		return 0
 	}
@@ -165,9 +167,9 @@ func (r *runQueue) own(at, dur int64) float64 {
 	return own / known
 }
 
-// denied is for how long (ns) of [at, at+dur) a thread of the process that had work waited for a processor, at most: behind its own
-// process's threads, and others.
-func (r *runQueue) denied(at, dur int64) (own, others int64) {
+// deniedTime returns for how long (ns) of [at, at+dur) a thread of the process that had work
+// waited for a processor, at most: behind its own process's threads, and behind others.
+func (r *runQueue) deniedTime(at, dur int64) (own, others int64) {
 	if r == nil || dur <= 0 {
 		return 0, 0
 	}
@@ -188,9 +190,10 @@ type nowhere struct {
 	ran            float64
 }
 
-// over shares out the time of a request of [at, at+dur) that nobody saw, of rest ns; it was
-// seen to run for seen ns, as one who is ready seems to, and waited of them for a processor.
-func (r *runQueue) over(at, dur, rest, seen, waited int64) (n nowhere) {
+// shareUnseen shares out the unseen time (rest ns) of a request of [at, at+dur); it was seen to
+// run for seen ns, as one that is ready seems to, and for waited ns of them it waited for a
+// processor.
+func (r *runQueue) shareUnseen(at, dur, rest, seen, waited int64) (n nowhere) {
 	if r == nil || dur <= 0 {
 		return n
 	}
@@ -211,22 +214,21 @@ func (r *runQueue) over(at, dur, rest, seen, waited int64) (n nowhere) {
 	return n
 }
 
-// readying charges, of a time of which rest (ns) was in no state and seen was running, what
-// threads did that nobody saw, of what was seen waited was waiting for a processor; from and dur are
-// all of it.
-func (w *walker) readying(f *freeTime) {
+// chargeRunQueue charges what threads did unseen in the free time: waits for a processor behind
+// the process's own threads and behind others, and running.
+func (w *walker) chargeRunQueue(f *freeTime) {
 	rest := f.s.Dur - f.stopped
 	if rest <= 0 {
 		return
 	}
-	n := w.l.ready.over(f.from, f.dur, rest, f.seenRun, f.seenWait)
-	if part, _, known := w.l.clock.part(w.l, w.row); known && w.l.clock.whole { // it ran for no longer than the clock says
+	n := w.l.ready.shareUnseen(f.from, f.dur, rest, f.seenRun, f.seenWait)
+	if part, _, known := w.l.clock.ranShare(w.l, w.row); known && w.l.clock.whole { // it ran for no longer than the clock says
 		n.ran = min(n.ran, max(0, part*float64(f.dur)-float64(f.seenRun-f.seenWait)))
 	}
 	for _, x := range []struct {
 		m  Mechanism
 		ns float64
 	}{{RequestsCPU, n.behind}, {HostCPU, n.others}, {Own, n.ran}} {
-		w.take(f, *f.s, int64(x.ns), x.m)
+		w.chargeBeginning(f, *f.s, int64(x.ns), x.m)
 	}
 }

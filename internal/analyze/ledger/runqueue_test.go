@@ -73,12 +73,12 @@ func TestReadySeen(t *testing.T) {
 		{5 * s, s, s, 0, 0}, // nobody counted
 		{0, s, 0, 0, 0},
 	} {
-		behind, others := r.seen(test.at, test.dur, test.running)
+		behind, others := r.splitRunning(test.at, test.dur, test.running)
 		if math.Abs(float64(behind-test.behind)) > 1e3 || math.Abs(float64(others-test.others)) > 1e3 {
 			t.Errorf("%+v: behind %d, others %d", test, behind, others)
 		}
 	}
-	if behind, others := (*runQueue)(nil).seen(0, s, s); behind != 0 || others != 0 {
+	if behind, others := (*runQueue)(nil).splitRunning(0, s, s); behind != 0 || others != 0 {
 		t.Errorf("not counted: %d, %d", behind, others)
 	}
 }

@@ -76,8 +76,8 @@ func (l *Ledger) sampleTraced() *tracedSample {
 		}
 		t.traced.Add(row)
 		if t.slow.Has(row) {
-			for _, k := range t.keys(r, row) {
-				t.add(l, row, k)
+			for _, k := range t.keysOf(r, row) {
+				t.addRequest(l, row, k)
 			}
 		}
 	}
@@ -85,27 +85,27 @@ func (l *Ledger) sampleTraced() *tracedSample {
 		return nil
 	}
 	for _, x := range t.of {
-		x.sum()
+		x.sortParts()
 	}
 	return t
 }
 
-// keys are what requests a request is like, the nearest first.
-func (t *tracedSample) keys(r *evidence.Requests, row int) [2]likeKey {
+// keysOf returns what makes requests like a request, the nearest first.
+func (t *tracedSample) keysOf(r *evidence.Requests, row int) [2]likeKey {
 	k := likeKey{t.slow.Has(row), bits.Len64(uint64(r.Latency(row))), r.Route.At(row)}
 	any := k
 	any.route = 0
 	return [2]likeKey{k, any}
 }
 
-func (t *tracedSample) add(l *Ledger, row int, k likeKey) {
+func (t *tracedSample) addRequest(l *Ledger, row int, k likeKey) {
 	x := t.of[k]
 	if x == nil {
 		x = &like{by: make(map[likePart]*likeSum)}
 		t.of[k] = x
 	}
 	x.requests++
-	l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, _ derivation) {
+	l.walkStates(row, func(_ int64, s *evidence.Segment, c *Charges, _ derivation) {
 		left := s.Dur - c[StopTheWorld]
 		if left <= 0 {
 			return
@@ -131,8 +131,8 @@ func (t *tracedSample) add(l *Ledger, row int, k likeKey) {
 	})
 }
 
-// sum puts what was added in order, and joins what is little.
-func (x *like) sum() {
+// sortParts puts what was added in order, and joins what is little.
+func (x *like) sortParts() {
 	for _, y := range x.by {
 		x.parts = append(x.parts, *y)
 	}
@@ -171,21 +171,22 @@ func (x *like) sum() {
 	}
 }
 
-// like are the requests that a request is like; nil where it is traced itself, or too few are.
-func (t *tracedSample) like(r *evidence.Requests, row int) *like {
+// findLike returns the requests that a request is like; nil where it is traced itself, or too few
+// are.
+func (t *tracedSample) findLike(r *evidence.Requests, row int) *like {
 	if t == nil || t.traced.Has(row) || !t.slow.Has(row) {
 		return nil
 	}
-	if k, ok := t.nearest(r, row); ok && t.of[k].time > 0 {
+	if k, ok := t.findNearest(r, row); ok && t.of[k].time > 0 {
 		return t.of[k]
 	}
 	return nil
 }
 
-// nearest is what the requests have in common that a request is like: its route and latency, its latency, or its route and half of its
-// latency; false where too few are traced.
-func (t *tracedSample) nearest(r *evidence.Requests, row int) (likeKey, bool) {
-	keys := t.keys(r, row)
+// findNearest returns what the requests have in common that a request is like: its route and
+// latency, its latency, or its route and half of its latency; false where too few are traced.
+func (t *tracedSample) findNearest(r *evidence.Requests, row int) (likeKey, bool) {
+	keys := t.keysOf(r, row)
 	half := keys[0]
 	half.octave--
 	for _, k := range append(keys[:], half) {
@@ -221,7 +222,7 @@ func (l *Ledger) TracedSlow() (traced, alike int) {
 		switch {
 		case l.Known(row):
 			traced++
-		case l.sample.like(&l.b.Requests, row) != nil:
+		case l.sample.findLike(&l.b.Requests, row) != nil:
 			alike++
 		}
 	}
@@ -259,7 +260,7 @@ func (l *Ledger) Likely(known func(row int) int64) func(row int) int64 {
 	sums := make(map[likeKey][2]float64)
 	for _, row := range l.Slow {
 		if t.traced.Has(row) {
-			for _, k := range t.keys(r, row) {
+			for _, k := range t.keysOf(r, row) {
 				x := sums[k]
 				sums[k] = [2]float64{x[0] + float64(known(row)), x[1] + float64(r.Latency(row))}
 			}
@@ -272,7 +273,7 @@ func (l *Ledger) Likely(known func(row int) int64) func(row int) int64 {
 		if !t.slow.Has(row) {
 			return 0
 		}
-		k, ok := t.nearest(r, row)
+		k, ok := t.findNearest(r, row)
 		if !ok {
 			return 0
 		}
@@ -280,9 +281,10 @@ func (l *Ledger) Likely(known func(row int) int64) func(row int) int64 {
 	}
 }
 
-// sampled charges a time of which nothing is known by what the request's like did; the world was stopped for some of it.
-func (w *walker) sampled(f *freeTime) {
-	x := w.l.sample.like(&w.l.b.Requests, w.row)
+// chargeTracedSample charges a time of which nothing is known by what similar traced requests did;
+// the world was stopped for some of it.
+func (w *walker) chargeTracedSample(f *freeTime) {
+	x := w.l.sample.findLike(&w.l.b.Requests, w.row)
 	if x == nil {
 		return
 	}
@@ -297,8 +299,8 @@ func (w *walker) sampled(f *freeTime) {
 		shareOut(part.Dur, p.held[:], part.Held[:])
 		w.c = Charges{}
 		shareOut(part.Dur, p.charges[:], w.c[:])
-		w.tell(f.at, part, fromSample)
-		f.taken(part.Dur)
+		w.yieldState(f.at, part, fromSample)
+		f.markCharged(part.Dur)
 	}
 }
 

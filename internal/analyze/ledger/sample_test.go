@@ -25,16 +25,16 @@ func TestNearest(t *testing.T) {
 	for _, row := range rows {
 		s.slow.Add(row)
 	}
-	near, any := s.keys(r, rows[0])[0], s.keys(r, rows[0])[1]
+	near, any := s.keysOf(r, rows[0])[0], s.keysOf(r, rows[0])[1]
 	s.of[near] = &like{requests: leastAlike}
 	s.of[any] = &like{requests: leastAlike}
-	few := s.keys(r, rows[1])[0]
+	few := s.keysOf(r, rows[1])[0]
 	s.of[few] = &like{requests: leastAlike - 1}
 	for i, want := range []struct {
 		key   likeKey
 		known bool
 	}{{near, true}, {near, true}, {likeKey{}, false}, {any, true}} {
-		if key, known := s.nearest(r, rows[i]); key != want.key || known != want.known {
+		if key, known := s.findNearest(r, rows[i]); key != want.key || known != want.known {
 			t.Errorf("request %d is like %+v, %v; want %+v, %v", i, key, known, want.key, want.known)
 		}
 	}

@@ -19,7 +19,7 @@ type timeline struct {
 	from, cell int64 // cell 0: one by one
 }
 
-func (l *Ledger) timeline(block int64) *timeline {
+func (l *Ledger) newTimeline(block int64) *timeline {
 	t := &timeline{from: l.From}
 	n := len(l.Slow)
 	if cell := max(1, block/blockCells); l.To > l.From && (l.To-l.From)/cell+1 < int64(n) {
@@ -32,7 +32,7 @@ func (l *Ledger) timeline(block int64) *timeline {
 	return t
 }
 
-func (t *timeline) add(n int, at int64, c *Charges) {
+func (t *timeline) addCharges(n int, at int64, c *Charges) {
 	if t.cell > 0 {
 		n = int(min(max(0, (at-t.from)/t.cell), int64(len(t.at)-1)))
 	} else {
@@ -41,8 +41,8 @@ func (t *timeline) add(n int, at int64, c *Charges) {
 	t.charges[n].Add(c)
 }
 
-// intervals gives the larger entries their sampling error.
-func (l *Ledger) intervals(over *timeline, block int64) {
+// estimateIntervals gives the larger entries their sampling error.
+func (l *Ledger) estimateIntervals(over *timeline, block int64) {
 	if len(l.Slow) < MinRequests || l.To <= l.From {
 		return
 	}

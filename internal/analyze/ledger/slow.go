@@ -64,10 +64,10 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	}
 	l.Rule = RuleFloor
 	l.way = l.usualWay()
-	byRoute, open := l.byRoute(), l.unfinished()
+	byRoute, open := l.byRoute(), l.countUnfinished()
 	stuck := min(stuck, (l.To-l.From)/2)
 	threshold := make(map[evidence.NameID]int64)
-	grain, usual := max(l.latencyResolution(), shortest), usually(byRoute)
+	grain, usual := max(l.latencyResolution(), shortest), medianLatency(byRoute)
 	most, known := 0, false
 	few := make(map[evidence.NameID]int) // routes with too few requests to know their floor, and how many
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
@@ -142,7 +142,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 func (l *Ledger) siblingRoutes(few map[evidence.NameID]int) (groups [][]evidence.NameID) {
 	below := make(map[string][]evidence.NameID)
 	for _, route := range slices.Sorted(maps.Keys(few)) {
-		if at := parent(l.b.Names.Text(route)); at != "" {
+		if at := parentRoute(l.b.Names.Text(route)); at != "" {
 			below[at] = append(below[at], route)
 		}
 	}
@@ -158,16 +158,16 @@ func (l *Ledger) siblingRoutes(few map[evidence.NameID]int) (groups [][]evidence
 		}
 		if n >= MinRequests {
 			groups = append(groups, routes)
-		} else if up := parent(at); up != "" {
+		} else if up := parentRoute(at); up != "" {
 			below[up] = append(below[up], routes...)
 		}
 	}
 	return groups
 }
 
-// parent is the route that one is below: "GET /city" of "GET /city/york"; "" of one that is no path,
-// or below none: pages at the root have nothing in common.
-func parent(route string) string {
+// parentRoute returns the route that one is below: "GET /city" of "GET /city/york"; "" of one that
+// is no path, or is at the root: pages there have nothing in common.
+func parentRoute(route string) string {
 	method, path, _ := strings.Cut(route, "/")
 	if method != "" && !strings.HasSuffix(method, " ") || !strings.Contains(path, "/") {
 		return ""
@@ -189,7 +189,7 @@ func (l *Ledger) LimitOf(route evidence.NameID) int64 {
 // byRoute returns what the finished requests of each route took without what
 // stood in their way, in no order; nothing of routes that finished none.
 func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
-	return byRoute(&l.b.Requests, l.Rows, func(i int) bool { return !l.open(i) }, l.serviceTime)
+	return byRoute(&l.b.Requests, l.Rows, func(i int) bool { return !l.isOpen(i) }, l.serviceTime)
 }
 
 // insideFloors are what requests of each route take where the service itself saw them:
@@ -202,7 +202,7 @@ func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidenc
 			continue
 		}
 		for _, i := range rows {
-			if !l.open(i) {
+			if !l.isOpen(i) {
 				took[r.Route.At(i)] = append(took[r.Route.At(i)], r.Latency(i))
 			}
 		}
@@ -245,18 +245,18 @@ const (
 	farPart = .01
 )
 
-// open says whether a request came to no end while it was watched, or before who asked
-// gave it up: it takes longer than it did.
-func (l *Ledger) open(i int) bool {
+// isOpen says whether a request came to no end while it was watched, or before its client gave it
+// up: it takes longer than its latency says.
+func (l *Ledger) isOpen(i int) bool {
 	o := l.b.Requests.Outcome.At(i)
 	return o == evidence.Unfinished || o == evidence.TimedOut
 }
 
-// unfinished counts the requests of each route that came to no end.
-func (l *Ledger) unfinished() map[evidence.NameID]int {
+// countUnfinished counts the requests of each route that came to no end.
+func (l *Ledger) countUnfinished() map[evidence.NameID]int {
 	n := make(map[evidence.NameID]int)
 	for _, i := range l.Rows {
-		if l.open(i) {
+		if l.isOpen(i) {
 			n[l.b.Requests.Route.At(i)]++
 		}
 	}

@@ -141,8 +141,8 @@ func TestWhatIsSlow(t *testing.T) {
 		{"of two routes alike the first named", 0, []route{{"a", repeat(20, 5*ms)}, {"b", repeat(20, 9*ms)}}, RuleFloor, 15 * ms, nil},
 		{"durations in whole ms: 0 is less than 1", 0, []route{{"a", append(repeat(30, 0), ms, 2*ms, 3*ms, 4*ms)}}, RuleFloor, 3 * ms, []int64{4 * ms}},
 		{"durations in whole s", 0, []route{{"a", append(repeat(30, 0), 1000*ms, 4000*ms)}}, RuleFloor, 3000 * ms, []int64{4000 * ms}},
-		{"handlers of some µs", 0, []route{{"a", append(repeat(30, 8e3), 30e3, 290e3, 310e3)}}, RuleFloor, LeastSlow, []int64{310e3}},
-		{"durations in µs beside stamps of 1 s", 0, []route{{"a", append(repeat(30, 100e3), 299e3, 301e3)}}, RuleFloor, 300e3, []int64{301e3}},
+		{"handlers of some µs", 0, []route{{"a", append(repeat(30, 8e3), 30e3, 990e3, 1010e3)}}, RuleFloor, LeastSlow, []int64{1010e3}},
+		{"durations in µs beside stamps of 1 s", 0, []route{{"a", append(repeat(30, 400e3), 1199e3, 1201e3)}}, RuleFloor, 1200e3, []int64{1201e3}},
 	} {
 		b := newBundle(evidence.Subject{})
 		s := newSource(b, "access.log", coarse(1000*ms), 0)

@@ -44,7 +44,7 @@ func stopsOf(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.C
 		cover string
 	}{{evidence.StopTheWorld, evidence.CoverGC}, {evidence.Safepoint, evidence.CoverSafepoints}} {
 		var used []*watcher
-		for _, w := range watchers(b, subject, requests, k.kind, k.cover) {
+		for _, w := range listWatchers(b, subject, requests, k.kind, k.cover) {
 			switch {
 			case !w.own && (!w.clock.Anchored() || !own.Anchored()), len(used) > 0 && used[0].own:
 				continue
@@ -63,12 +63,12 @@ func stopsOf(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.C
 			used = append(used, w)
 		}
 	}
-	s.merge()
+	s.mergePauses()
 	return s
 }
 
-// watchers returns who saw a subject's stops of a kind, the best clock first.
-func watchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.ClockID, kind evidence.Kind, cover string) (all []*watcher) {
+// listWatchers returns the artifacts that saw a subject's stops of a kind, the best clock first.
+func listWatchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.ClockID, kind evidence.Kind, cover string) (all []*watcher) {
 	byArtifact := make(map[evidence.ArtifactID]*watcher)
 	for _, i := range b.Intervals.Select(kind, subject) {
 		a, _ := b.Intervals.Origin[i].Artifact()
@@ -99,8 +99,8 @@ func watchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.
 	return all
 }
 
-// merge puts the pauses in order, joins those that overlap, and sums them up.
-func (s *stops) merge() {
+// mergePauses puts the pauses in order, joins those that overlap, and sums them up.
+func (s *stops) mergePauses() {
 	slices.SortStableFunc(s.pauses, func(x, y pause) int { return cmp.Compare(x.from, y.from) })
 	out := s.pauses[:0]
 	for _, p := range s.pauses {
@@ -125,11 +125,11 @@ func (s *stops) merge() {
 func (p *pause) areaAt(t int64) uint128 {
 	dt := t - p.from
 	in := min(dt, p.to-p.from)
-	return p.area.plus(product(2*p.before, dt)).plus(product(in, in)).plus(product(2*in, dt-in))
+	return p.area.plus(mulInt64(2*p.before, dt)).plus(mulInt64(in, in)).plus(mulInt64(2*in, dt-in))
 }
 
-// last returns the last pause that begins before t, nil if there is none.
-func (s *stops) last(t int64) *pause {
+// lastBefore returns the last pause that begins before t, nil if there is none.
+func (s *stops) lastBefore(t int64) *pause {
 	i, _ := slices.BinarySearchFunc(s.pauses, t, func(p pause, t int64) int { return cmp.Compare(p.from, t) })
 	if i == 0 {
 		return nil
@@ -137,66 +137,65 @@ func (s *stops) last(t int64) *pause {
 	return &s.pauses[i-1]
 }
 
-// spans are the times in which the world was stopped.
-func (s *stops) spans() (out metrics.Spans) {
+// stoppedSpans returns the times in which the world was stopped.
+func (s *stops) stoppedSpans() (out metrics.Spans) {
 	for _, p := range s.pauses {
 		out = out.Add(p.from, p.to)
 	}
 	return out
 }
 
-// until is the time stopped before t.
-func (s *stops) until(t int64) int64 {
-	p := s.last(t)
+// stoppedBefore returns the time (ns) that the world was stopped before t.
+func (s *stops) stoppedBefore(t int64) int64 {
+	p := s.lastBefore(t)
 	if p == nil {
 		return 0
 	}
 	return p.before + min(t, p.to) - p.from
 }
 
-func (s *stops) area(t int64) uint128 {
-	p := s.last(t)
+func (s *stops) areaUntil(t int64) uint128 {
+	p := s.lastBefore(t)
 	if p == nil {
 		return uint128{}
 	}
 	return p.areaAt(t)
 }
 
-func (s *stops) overlap(from, to int64) int64 {
+func (s *stops) stoppedWithin(from, to int64) int64 {
 	if len(s.pauses) == 0 {
 		return 0
 	}
-	return s.until(to) - s.until(from)
+	return s.stoppedBefore(to) - s.stoppedBefore(from)
 }
 
-// mean is the time of [from, to) the world was stopped: the mean over all
+// meanStopped returns the time (ns) of [from, to) that the world was stopped: the mean over all
 // positions that the clocks allow.
-func (s *stops) mean(from, to int64) int64 {
+func (s *stops) meanStopped(from, to int64) int64 {
 	if len(s.pauses) == 0 || to <= from {
 		return 0
 	}
 	if s.hi == s.lo {
-		return s.overlap(from, to)
+		return s.stoppedWithin(from, to)
 	}
-	later := s.area(to + s.hi).minus(s.area(to + s.lo))
-	earlier := s.area(from + s.hi).minus(s.area(from + s.lo))
-	return min(int64(later.minus(earlier).float()/2/float64(s.hi-s.lo)), to-from)
+	later := s.areaUntil(to + s.hi).minus(s.areaUntil(to + s.lo))
+	earlier := s.areaUntil(from + s.hi).minus(s.areaUntil(from + s.lo))
+	return min(int64(later.minus(earlier).toFloat()/2/float64(s.hi-s.lo)), to-from)
 }
 
-// extremes are the least and the most of [from, to) that can have been stopped.
-// As the span moves, the overlap begins to shrink only with the span's beginning
-// inside a pause, and ceases to when that has passed it: no plateau at the top
-// is without a place where from meets a pause's beginning, none at the bottom
-// without one where it meets an end.
-func (s *stops) extremes(from, to int64) (least, most int64) {
-	least = s.overlap(from+s.lo, to+s.lo)
+// stoppedExtremes returns the least and the most (ns) of [from, to) that can have been stopped. As
+// the span moves, the overlap begins to shrink only with the span's beginning inside a pause, and
+// ceases to when that has passed it: every plateau at the top has a place where from meets a
+// pause's beginning, and every one at the bottom a place where it meets an end.
+func (s *stops) stoppedExtremes(from, to int64) (least, most int64) {
+	least = s.stoppedWithin(from+s.lo, to+s.lo)
 	most = least
 	if s.hi == s.lo || len(s.pauses) == 0 {
 		return least, most
 	}
 	try := func(d int64) {
 		if d > s.lo && d <= s.hi {
-			o := s.overlap(from+d, to+d)
+			o := s.stoppedWithin(from+d, to+d)
 			least, most = min(least, o), max(most, o)
 		}
 	}
@@ -218,8 +217,8 @@ func (s *stops) extremes(from, to int64) (least, most int64) {
 // mostPauses is how many pauses within reach of one request are told apart.
 const mostPauses = 4096
 
-// typical is the median length of a pause.
-func (s *stops) typical() int64 {
+// medianPause returns the median length of a pause, ns.
+func (s *stops) medianPause() int64 {
 	lengths := make([]int64, len(s.pauses))
 	for i, p := range s.pauses {
 		lengths[i] = p.to - p.from

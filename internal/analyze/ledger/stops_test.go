@@ -19,7 +19,7 @@ func TestMeanAndExtremesAgreeWithTryingEveryPosition(t *testing.T) {
 		for at := r.Int64N(50); len(s.pauses) < r.IntN(8); at += r.Int64N(40) {
 			s.pauses = append(s.pauses, pause{from: at, to: at + 1 + r.Int64N(20)})
 		}
-		s.merge()
+		s.mergePauses()
 		from := r.Int64N(150)
 		to := from + 1 + r.Int64N(60)
 		slow := func(d int64) (n int64) {
@@ -42,11 +42,11 @@ func TestMeanAndExtremesAgreeWithTryingEveryPosition(t *testing.T) {
 		if s.hi > s.lo {
 			mean = sum / float64(s.hi-s.lo)
 		}
-		gotLeast, gotMost := s.extremes(from, to)
+		gotLeast, gotMost := s.stoppedExtremes(from, to)
 		if gotLeast != least || gotMost != most {
 			t.Fatalf("seed %d: [%d, %d) moved by %d…%d over %v: %d…%d, want %d…%d", seed, from, to, s.lo, s.hi, s.pauses, gotLeast, gotMost, least, most)
 		}
-		if got := s.mean(from, to); got != int64(mean+1e-9) {
+		if got := s.meanStopped(from, to); got != int64(mean+1e-9) {
 			t.Fatalf("seed %d: mean %d, want %g", seed, got, mean)
 		}
 	}
@@ -60,10 +60,10 @@ func TestMeanOfALongRecordingIsExact(t *testing.T) {
 	for i := range int64(30 * 86400) {
 		s.pauses = append(s.pauses, pause{from: epoch + i*1000*ms, to: epoch + i*1000*ms + 100*ms})
 	}
-	s.merge()
+	s.mergePauses()
 	for _, at := range []int64{10, 86400, 29 * 86400} {
 		from := epoch + at*1000*ms + 123*ms
-		if got := s.mean(from, from+50*ms); got != 5*ms {
+		if got := s.meanStopped(from, from+50*ms); got != 5*ms {
 			t.Errorf("after %d s: %d ns stopped, want 5 ms", at, got)
 		}
 	}

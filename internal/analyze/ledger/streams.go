@@ -21,7 +21,7 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 	r := &b.Requests
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
 		all := sources[a]
-		family := families(b, all)
+		family := routeFamilies(b, all)
 		routes, short := make(map[string]bool), make(map[string]int)
 		for _, i := range all {
 			of := family[r.Route.At(i)]
@@ -50,8 +50,9 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 	}
 }
 
-// families are what routes are called: those with few requests by what they are below.
-func families(b *evidence.Bundle, rows []int) map[evidence.NameID]string {
+// routeFamilies returns the family of each route: its own name, or for routes with few requests
+// the path they are below.
+func routeFamilies(b *evidence.Bundle, rows []int) map[evidence.NameID]string {
 	n := make(map[evidence.NameID]int)
 	for _, i := range rows {
 		n[b.Requests.Route.At(i)]++
@@ -59,7 +60,7 @@ func families(b *evidence.Bundle, rows []int) map[evidence.NameID]string {
 	family := make(map[evidence.NameID]string, len(n))
 	for route, n := range n {
 		family[route] = b.Names.Text(route)
-		if at := parent(family[route]); n < MinRequests && at != "" {
+		if at := parentRoute(family[route]); n < MinRequests && at != "" {
 			family[route] = at + "/…"
 		}
 	}

@@ -41,12 +41,12 @@ func (l *Ledger) unreadBusy() *BusyWhileUnread {
 	var waited int64
 	samples := 0
 	for _, row := range l.Rows {
-		from := l.came(row)
+		from := l.sentAt(row)
 		var s evidence.Segment
 		for p := l.b.Requests.Path(row); p.Next(&s); from += s.Dur {
-			if s.Kind == evidence.BeforeService && l.waits(s.Cause, evidence.ArrivedAt) && s.Dur >= shortUnread {
+			if s.Kind == evidence.BeforeService && l.isWaitOf(s.Cause, evidence.ArrivedAt) && s.Dur >= shortUnread {
 				waited += s.Dur
-				samples += before(at, from+s.Dur) - before(at, from)
+				samples += countBefore(at, from+s.Dur) - countBefore(at, from)
 			}
 		}
 	}

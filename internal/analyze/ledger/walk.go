@@ -10,7 +10,7 @@ import (
 func (l *Ledger) Of(row int) Charges {
 	w := walkers.Get().(*walker)
 	w.sum = Charges{}
-	w.walk(l, row, w.add)
+	w.walkRequest(l, row, w.add)
 	sum := w.sum
 	walkers.Put(w)
 	return sum
@@ -20,14 +20,14 @@ func (l *Ledger) Of(row int) Charges {
 // Their sum is the request's latency exactly. The charges are valid until yield
 // returns.
 func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charges)) {
-	l.walk(row, func(at int64, s *evidence.Segment, c *Charges, _ derivation) { yield(at, *s, c) })
+	l.walkStates(row, func(at int64, s *evidence.Segment, c *Charges, _ derivation) { yield(at, *s, c) })
 }
 
-// walk is Walk that also says where charges come from. The state is valid until
+// walkStates is [Ledger.Walk] that also says where charges come from. The state is valid until
 // yield returns, as its charges are.
-func (l *Ledger) walk(row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
+func (l *Ledger) walkStates(row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
 	w := walkers.Get().(*walker)
-	w.walk(l, row, yield)
+	w.walkRequest(l, row, yield)
 	walkers.Put(w)
 }
 
@@ -46,7 +46,7 @@ var walkers = sync.Pool{New: func() any {
 	return w
 }}
 
-func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
+func (w *walker) walkRequest(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
 	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
 	defer func() { w.l, w.yield = nil, nil }() // whoever has nothing to do holds nothing
 	r := &l.b.Requests
@@ -59,10 +59,10 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 	w.nested = l.entrance != nil && (l.byKernel || outsideKnown(path))
 	_, loose := l.hasUnplacedWaits(path)
 	if began < start {
-		w.queued(began, min(start, end)-began)
+		w.chargeQueued(began, min(start, end)-began)
 	}
 	if loose {
-		w.placeless(path, max(start, began), end)
+		w.chargeUnplaced(path, max(start, began), end)
 		return
 	}
 	at := start
@@ -70,13 +70,13 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 		next := min(at+max(0, w.s.Dur), end)
 		if from := max(at, began); next > from {
 			w.s.Resize(next - from)
-			w.state(from, &w.s)
+			w.chargeState(from, &w.s)
 		}
 		at = next
 	}
 	if from := max(at, began); from < end {
 		w.s = evidence.Segment{Kind: evidence.Unobserved, Dur: end - from}
-		w.state(from, &w.s)
+		w.chargeState(from, &w.s)
 	}
 }
 
@@ -143,45 +143,46 @@ type walker struct {
 	addRoots func(at int64, s *evidence.Segment, c *Charges, by derivation) // the same by roots
 }
 
-// tell yields a state, or a part of one, with the charges of c.
-func (w *walker) tell(at int64, s evidence.Segment, by derivation) {
+// yieldState yields a state, or a part of one, with the charges of c.
+func (w *walker) yieldState(at int64, s evidence.Segment, by derivation) {
 	w.part = s
 	w.yield(at, &w.part, &w.c, by)
 }
 
-// queued charges the time before the process began.
-func (w *walker) queued(at, dur int64) {
+// chargeQueued charges the time before the process began.
+func (w *walker) chargeQueued(at, dur int64) {
 	s := evidence.Segment{Kind: evidence.KindUnknown, Dur: dur}
 	f := freeTime{at: at, s: &s}
-	w.amplified(&f)
+	w.chargeReplayed(&f)
 	if s.Dur > 0 {
 		w.c = Charges{Queued: s.Dur}
-		w.tell(f.at, s, fromStates)
+		w.yieldState(f.at, s, fromStates)
 	}
 }
 
-// state charges one state, which it may change.
-func (w *walker) state(at int64, s *evidence.Segment) {
+// chargeState charges one state, which it may change.
+func (w *walker) chargeState(at int64, s *evidence.Segment) {
 	w.seen = freeTime{at: at, s: s}
-	w.run(seenPasses, &w.seen)
+	w.runPasses(seenPasses, &w.seen)
 }
 
 // pausedFor charges the part of a wait for the process in which the world was stopped.
 func (w *walker) pausedFor(f *freeTime) {
 	part := *f.s
-	if part.Dur = w.l.stops.mean(f.at, f.at+f.s.Dur); part.Dur <= 0 {
+	if part.Dur = w.l.stops.meanStopped(f.at, f.at+f.s.Dur); part.Dur <= 0 {
 		return
 	}
 	none := int64(w.l.withheld.Part(f.at, f.at+f.s.Dur) * float64(part.Dur))
 	w.c = Charges{StopTheWorld: part.Dur - none, HostCPU: none}
-	w.tell(f.at, part, fromStates)
-	f.taken(part.Dur)
+	w.yieldState(f.at, part, fromStates)
+	f.markCharged(part.Dur)
 }
 
-// looped charges a wait for an event loop: what keeps that from running comes before what it runs.
-func (w *walker) looped(f *freeTime) {
+// chargeEventLoop charges a wait for an event loop: what keeps that from running comes before what
+// it runs.
+func (w *walker) chargeEventLoop(f *freeTime) {
 	if e := w.l.entrance; e != nil {
-		w.entered(e.queues, f)
+		w.chargeEntrance(e.queues, f)
 	}
 	if w.pausedFor(f); f.s.Dur <= 0 {
 		return
@@ -193,17 +194,18 @@ func (w *walker) looped(f *freeTime) {
 		w.takeAll(f)
 		return
 	case f.s.HolderKind != evidence.NetWait:
-		own, others := w.l.ready.denied(f.at, f.s.Dur)
+		own, others := w.l.ready.deniedTime(f.at, f.s.Dur)
 		w.c = Charges{RequestsCPU: own, HostCPU: others, PoolThread: f.s.Dur - own - others}
 	}
-	w.l.Host.take(&w.c)
+	w.l.Host.moveToHost(&w.c)
 	w.takeAll(f)
 }
 
-// rest charges what no other pass did to pauses, to the recorder, and to nothing that was seen.
-func (w *walker) rest(f *freeTime) {
+// chargeRest charges what no other pass did to pauses and to the recorder; what is left is
+// unobserved, of time before the service queued.
+func (w *walker) chargeRest(f *freeTime) {
 	rest := f.s.Dur - f.stopped
-	held := min(rest, w.l.holds.overlap(f.at, f.at+f.s.Dur))
+	held := min(rest, w.l.holds.stoppedWithin(f.at, f.at+f.s.Dur))
 	none := int64(0)
 	if f.stopped > 0 {
 		none = int64(w.l.withheld.Part(f.from, f.from+f.dur) * float64(f.stopped))
@@ -212,30 +214,30 @@ func (w *walker) rest(f *freeTime) {
 	if f.s.Kind == evidence.BeforeService { // who keeps it waiting was not seen, and that it waits to be read is known
 		w.c[Queued], w.c[Unobserved] = w.c[Unobserved], 0
 	}
-	w.l.Host.take(&w.c)
+	w.l.Host.moveToHost(&w.c)
 	w.takeAll(f)
 }
 
-// shared charges a time without states by what the service's threads did meanwhile, but
-// for the part in which the world was stopped.
-func (w *walker) shared(f *freeTime) {
+// chargeThreads charges a time without states by what the service's threads did meanwhile, but for
+// the part in which the world was stopped.
+func (w *walker) chargeThreads(f *freeTime) {
 	f.from, f.dur = f.at, f.s.Dur
 	if w.l.occupancy == nil || f.s.Dur <= f.stopped {
 		return
 	}
 	s := f.s
 	runs := float64(s.Dur-f.stopped) / float64(s.Dur)
-	parts := w.l.occupancy.over(w.row, f.at, s.Dur)
+	parts := w.l.occupancy.sharesOver(w.row, f.at, s.Dur)
 	seen := 0.
 	for i := range parts {
 		if parts[i].mechanism == Own {
 			seen += parts[i].part * runs
 		}
 	}
-	behind, others := w.l.ready.seen(f.at, s.Dur, int64(seen))
-	parts, seen, waits := w.clocked(parts, f.at, s.Dur, 1-float64(f.stopped)/float64(s.Dur), seen)
+	behind, others := w.l.ready.splitRunning(f.at, s.Dur, int64(seen))
+	parts, seen, waits := w.correctByClock(parts, f.at, s.Dur, 1-float64(f.stopped)/float64(s.Dur), seen)
 	if waits >= 0 { // by the clock, for that very request
-		behind = int64(w.l.ready.own(f.at, s.Dur) * float64(waits))
+		behind = int64(w.l.ready.ownShare(f.at, s.Dur) * float64(waits))
 		others = waits - behind
 	}
 	for _, x := range parts {
@@ -256,45 +258,45 @@ func (w *walker) shared(f *freeTime) {
 			}
 		case HostCPU: // it was ready
 			f.seenRun += part.Dur
-			w.c[RequestsCPU] = int64(w.l.ready.own(f.at, part.Dur) * float64(part.Dur))
+			w.c[RequestsCPU] = int64(w.l.ready.ownShare(f.at, part.Dur) * float64(part.Dur))
 			f.seenWait += part.Dur
 		}
 		w.c[x.mechanism] += part.Dur - w.c[RequestsCPU] - w.c[HostCPU]
-		w.tell(f.at, part, fromStates)
-		f.taken(part.Dur)
+		w.yieldState(f.at, part, fromStates)
+		f.markCharged(part.Dur)
 	}
 }
 
-// amplified charges the beginning of a state to the pauses it waited behind; the queues outside come after these.
-func (w *walker) amplified(f *freeTime) {
+// chargeReplayed charges the beginning of a state to the pauses it waited behind; the queues
+// outside come after these.
+func (w *walker) chargeReplayed(f *freeTime) {
 	if part := min(w.moved, f.s.Dur); part > 0 {
 		first := *f.s
 		first.Dur = part
 		w.c = Charges{StopTheWorld: part}
-		w.tell(f.at, first, fromReplay)
+		w.yieldState(f.at, first, fromReplay)
 		w.moved -= part
-		f.taken(part)
+		f.markCharged(part)
 	}
 	f.began, f.took = f.at, f.s.Dur
 }
 
-// placeless charges waits whose place within the request is not known. A pause
-// within a wait costs nothing but what it lasts longer than the wait: only the
-// share of the pauses that meets the rest of the request is charged, wherever
-// the waits lay, each place being as likely. [Ledger.stoppedBounds] gives the
-// least and the most.
-func (w *walker) placeless(path evidence.Path, at, end int64) {
+// chargeUnplaced charges waits whose place within the request is not known. A pause within a wait
+// costs nothing but what it lasts longer than the wait: only the share of the pauses that meets
+// the rest of the request is charged, wherever the waits lay, each place being as likely.
+// [Ledger.stoppedBounds] gives the least and the most.
+func (w *walker) chargeUnplaced(path evidence.Path, at, end int64) {
 	from := at
 	for path.Next(&w.s) && w.s.Kind != evidence.Unobserved {
 		if dur := min(w.s.Dur, end-at); dur > 0 {
 			w.s.Dur = dur
-			w.state(at, &w.s)
+			w.chargeState(at, &w.s)
 			at += dur
 		}
 	}
 	if rest := end - at; rest > 0 {
-		stopped := int64(float64(w.l.stops.mean(from, end)) * (float64(rest) / float64(end-from)))
-		w.unobserved(at, evidence.Segment{Kind: evidence.Unobserved, Dur: rest}, min(stopped, rest))
+		stopped := int64(float64(w.l.stops.meanStopped(from, end)) * (float64(rest) / float64(end-from)))
+		w.chargeUnobserved(at, evidence.Segment{Kind: evidence.Unobserved, Dur: rest}, min(stopped, rest))
 	}
 }
 
@@ -305,18 +307,18 @@ func (l *Ledger) stoppedBounds() (low, high float64) {
 	r := &l.b.Requests
 	for _, row := range l.Slow {
 		end := r.End.At(row)
-		start := max(r.Start.At(row), l.came(row))
+		start := max(r.Start.At(row), l.sentAt(row))
 		path := r.Path(row)
-		if labelled, loose := l.hasUnplacedWaits(path); loose || placed(path) {
-			least, most := l.stops.extremes(start, end)
+		if labelled, loose := l.hasUnplacedWaits(path); loose || isPlaced(path) {
+			least, most := l.stops.stoppedExtremes(start, end)
 			ran := 1 - l.withheld.Part(start, end)
 			low += ran * float64(max(0, least-labelled))
 			high += ran * float64(most)
 			continue
 		}
-		l.walk(row, func(at int64, s *evidence.Segment, _ *Charges, by derivation) {
+		l.walkStates(row, func(at int64, s *evidence.Segment, _ *Charges, by derivation) {
 			if s.Kind == evidence.Unobserved && by != fromReplay {
-				least, most := l.stops.extremes(at, at+s.Dur)
+				least, most := l.stops.stoppedExtremes(at, at+s.Dur)
 				ran := 1 - l.withheld.Part(at, at+s.Dur)
 				low += ran * float64(least)
 				high += ran * float64(most)

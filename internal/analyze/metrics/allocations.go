@@ -62,7 +62,7 @@ func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID, read StackR
 				a.Origin = c.Origin
 			}
 			if kind == evidence.CoverAllocation {
-				watched = watched.union(c.From, c.Until)
+				watched = watched.withSpan(c.From, c.Until)
 				a.Lost += c.Lost
 			}
 		}
@@ -74,13 +74,13 @@ func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID, read StackR
 		a.Window = Window{watched[0].From, watched[len(watched)-1].To}
 		a.Span = float64(watched.Within(a.From, a.Until)) / 1e9
 	}
-	a.sites(b, subject, read)
-	a.types()
-	a.live(b, subject)
+	a.readSites(b, subject, read)
+	a.sumTypes()
+	a.readLive(b, subject)
 	return a
 }
 
-func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) {
+func (a *Allocations) readSites(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) {
 	deaths := b.Names.Lookup(evidence.SampleGen2Deaths)
 	all, large, objects := b.Names.Lookup(evidence.SampleAllocated), b.Names.Lookup(evidence.SampleLargeAllocated), b.Names.Lookup(evidence.SampleLargeObjects)
 	type key struct {
@@ -133,7 +133,7 @@ func ownerOf(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.Stac
 	return v.Owner, serves
 }
 
-func (a *Allocations) types() {
+func (a *Allocations) sumTypes() {
 	at := make(map[string]int)
 	for _, x := range a.Sites {
 		n, ok := at[x.Type]
@@ -148,8 +148,8 @@ func (a *Allocations) types() {
 	slices.SortStableFunc(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
-// live reads what lies on the heap by type.
-func (a *Allocations) live(b *evidence.Bundle, subject evidence.SubjectID) {
+// readLive reads what lies on the heap by type.
+func (a *Allocations) readLive(b *evidence.Bundle, subject evidence.SubjectID) {
 	space, objects := b.Names.Lookup(evidence.SampleLive), b.Names.Lookup(evidence.SampleLiveObjects)
 	at := make(map[evidence.NameID]int)
 	s := &b.Samples

@@ -9,7 +9,7 @@ type Amounts struct {
 	V  []float64
 }
 
-func (a *Amounts) put(at int64, v float64) {
+func (a *Amounts) addAmount(at int64, v float64) {
 	a.At, a.V = append(a.At, at), append(a.V, v)
 }
 
@@ -24,7 +24,7 @@ func (a Amounts) Sum() (sum float64) {
 // Began are the collections that [Collector.Rate] counts, each 1.
 func (g *Collector) Began() (a Amounts) {
 	for _, at := range g.began {
-		a.put(at, 1)
+		a.addAmount(at, 1)
 	}
 	return a
 }
@@ -32,7 +32,7 @@ func (g *Collector) Began() (a Amounts) {
 // Stops are the pauses, s.
 func (g *Collector) Stops() (a Amounts) {
 	for _, p := range g.Pauses {
-		a.put(p.From, p.Seconds())
+		a.addAmount(p.From, p.Seconds())
 	}
 	return a
 }
@@ -41,7 +41,7 @@ func (g *Collector) Stops() (a Amounts) {
 func (g *Collector) Assists() (a Amounts) {
 	for _, x := range g.Cycles {
 		if x.Assist >= 0 {
-			a.put(x.From, x.Assist/1e9)
+			a.addAmount(x.From, x.Assist/1e9)
 		}
 	}
 	return a
@@ -51,7 +51,7 @@ func (g *Collector) Assists() (a Amounts) {
 func (g *Collector) Allocated() (a Amounts) {
 	for i := 1; i < len(g.Cycles); i++ {
 		if d := g.Cycles[i].allocatedSince(g.Cycles[i-1]); d >= 0 {
-			a.put(g.Cycles[i].To, d)
+			a.addAmount(g.Cycles[i].To, d)
 		}
 	}
 	if len(g.Cycles) > 0 {
@@ -59,7 +59,7 @@ func (g *Collector) Allocated() (a Amounts) {
 	}
 	for i := 1; i < len(g.Pauses); i++ {
 		if d := g.Between(g.Pauses[i-1], g.Pauses[i]); d >= 0 {
-			a.put(g.Pauses[i].From, d)
+			a.addAmount(g.Pauses[i].From, d)
 		}
 	}
 	return a
@@ -69,7 +69,7 @@ func (g *Collector) Allocated() (a Amounts) {
 func (g *Collector) Promotions() (a Amounts) {
 	for _, p := range g.Pauses.Of(evidence.PauseYoung) {
 		if before, after := g.OldOf(p); after >= before || after < before { // both are told
-			a.put(p.From, max(0, after-before))
+			a.addAmount(p.From, max(0, after-before))
 		}
 	}
 	return a

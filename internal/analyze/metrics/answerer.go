@@ -24,10 +24,10 @@ func AnswererAt(b *evidence.Bundle, address string, w Window) (a Answerer, ok bo
 	for i := range b.Series {
 		s := &b.Series[i]
 		own, is := strings.CutPrefix(s.Name, evidence.SeriesListenQueue+":")
-		if !is || !covers(own, address) {
+		if !is || !coversAddress(own, address) {
 			continue
 		}
-		for _, id := range family(b, s.Subject) {
+		for _, id := range withChildren(b, s.Subject) {
 			ready := Mean(b, id, evidence.SeriesProcessRunDelay, w)
 			if !ready.Known() {
 				continue
@@ -46,8 +46,9 @@ func AnswererAt(b *evidence.Bundle, address string, w Window) (a Answerer, ok bo
 	return a, false
 }
 
-// covers says whether a socket that listens at an address answers at another: at its own, or at all of the host's.
-func covers(listens, address string) bool {
+// coversAddress says whether a socket that listens at an address answers at another: at its own,
+// or at all of the host's.
+func coversAddress(listens, address string) bool {
 	if strings.HasPrefix(address, "unix:") {
 		return listens == address
 	}
@@ -56,8 +57,8 @@ func covers(listens, address string) bool {
 	return err == nil && err2 == nil && own.Port() == at.Port() && (own.Addr().IsUnspecified() || own.Addr().Unmap() == at.Addr().Unmap())
 }
 
-// family is a process with those that it began and that were recorded.
-func family(b *evidence.Bundle, of evidence.SubjectID) []evidence.SubjectID {
+// withChildren returns a process with the recorded processes that it began.
+func withChildren(b *evidence.Bundle, of evidence.SubjectID) []evidence.SubjectID {
 	all := []evidence.SubjectID{of}
 	for i := range b.Facts {
 		if f := &b.Facts[i]; f.Key == evidence.FactParent && f.Subject != of && int(f.Number) == b.Subjects[of].PID {

@@ -34,7 +34,7 @@ const (
 // them, as the source says, the rates are those of all.
 func ArrivalsOf(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID, w Window) *Arrivals {
 	a := &Arrivals{Source: source, Rate: Unknown, From: w.From, Width: max(stretch, (w.Until-w.From)/stretches)}
-	kept := sampled(b, subject, source)
+	kept := sampledShare(b, subject, source)
 	r := &b.Requests
 	came := func(row int) int64 { return r.End.At(row) - r.Latency(row) }
 	for i := range r.Len() {
@@ -70,9 +70,9 @@ func ArrivalsOf(b *evidence.Bundle, subject evidence.SubjectID, source evidence.
 	return a
 }
 
-// sampled is the share of requests that tracing kept, 1 where nothing says that it left any
-// out.
-func sampled(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID) float64 {
+// sampledShare returns the share of requests that tracing kept, 1 where the source does not say
+// that it left any out.
+func sampledShare(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID) float64 {
 	if f, ok := b.FactFrom(source, subject, evidence.FactSpansSampled); ok && f.Number > 0 {
 		if of, _ := f.Origin.Artifact(); of == source {
 			return f.Number

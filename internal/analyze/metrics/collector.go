@@ -72,8 +72,8 @@ type Scope struct {
 	Whole bool
 }
 
-// source is the artifact whose requests count, -1 without.
-func (s Scope) source() evidence.ArtifactID {
+// requestSource returns the artifact whose requests count, -1 without requests.
+func (s Scope) requestSource() evidence.ArtifactID {
 	if s.Beside == nil {
 		return -1
 	}
@@ -86,27 +86,27 @@ type CollectorReader func(*evidence.Bundle, evidence.SubjectID, Scope) *Collecto
 // newCollector is one of which nothing is known.
 func newCollector(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID) *Collector {
 	g := &Collector{bundle: b, subject: subject, covers: evidence.CoverGC, source: source}
-	for _, v := range g.values() {
+	for _, v := range g.listValues() {
 		*v = Unknown
 	}
-	if f, ok := g.fact(evidence.FactCollector); ok {
+	if f, ok := g.findFact(evidence.FactCollector); ok {
 		g.Name = f.Value
 	}
 	return g
 }
 
-func (g *Collector) values() []*Value {
+func (g *Collector) listValues() []*Value {
 	return []*Value{&g.Rate, &g.Full, &g.Stopped, &g.Longest, &g.Marking, &g.Live, &g.Goal, &g.Capacity, &g.Alloc, &g.Each, &g.Promoted,
 		&g.Assist, &g.Background, &g.Idle, &g.Share, &g.PauseCPU, &g.Processors}
 }
 
-// value is a figure of what was watched.
-func (g *Collector) value(v float64) Value {
+// valueOf makes a value of a figure of what was watched.
+func (g *Collector) valueOf(v float64) Value {
 	return Value{Number: v, Origin: g.Origin, Watched: g.Span / max(g.Window.Seconds(), 1e-9)}
 }
 
-// fact returns what the artifact of the requests says, else what any other does.
-func (g *Collector) fact(key string) (evidence.Fact, bool) {
+// findFact returns what the artifact of the requests says, else what any other does.
+func (g *Collector) findFact(key string) (evidence.Fact, bool) {
 	return g.bundle.FactFrom(g.source, g.subject, key)
 }
 
@@ -118,9 +118,9 @@ type look struct {
 	pauses Pauses
 }
 
-// looks are the artifacts that watched the collector: those whose clock can be joined with
+// listLooks returns the artifacts that watched the collector: those whose clock can be joined with
 // others first, then the longest.
-func (g *Collector) looks() (all []*look) {
+func (g *Collector) listLooks() (all []*look) {
 	b := g.bundle
 	of := make(map[evidence.ArtifactID]*look)
 	for _, w := range b.Covered(g.subject, g.covers) {
@@ -165,12 +165,12 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// watch reads the pauses that anybody saw; false if nobody looked. Several artifacts may
-// tell of the same pauses: that with the better clock counts, and others add what lies
-// where it did not look. The window is that of the requests where their clock and the
+// readPauses reads the pauses that any artifact saw; false if none watched the collector. Several
+// artifacts may tell of the same pauses: that with the better clock counts, and others add what
+// lies where it did not look. The window is that of the requests where their clock and the
 // collector's meet, else all that was watched.
-func (g *Collector) watch(beside *Beside) bool {
-	all := g.looks()
+func (g *Collector) readPauses(beside *Beside) bool {
+	all := g.listLooks()
 	if len(all) == 0 {
 		return false
 	}
@@ -186,7 +186,7 @@ func (g *Collector) watch(beside *Beside) bool {
 				g.All = append(g.All, p)
 			}
 		}
-		looked = looked.union(w.From, w.Until)
+		looked = looked.withSpan(w.From, w.Until)
 	}
 	slices.SortStableFunc(g.All, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
 	g.Window = Window{looked[0].From, looked[len(looked)-1].To}
@@ -198,12 +198,12 @@ func (g *Collector) watch(beside *Beside) bool {
 		}
 	}
 	g.Span = float64(watched) / 1e9
-	g.Pauses = g.All.during(g.Window)
-	g.Stopped = g.value(g.ShareOf(g.Pauses))
+	g.Pauses = g.All.beginningIn(g.Window)
+	g.Stopped = g.valueOf(g.ShareOf(g.Pauses))
 	if g.Placed {
 		g.withheld = WithheldFrom(g.bundle, g.subject, g.All.Spans())
 	}
-	g.longest()
+	g.noteLongest()
 	return true
 }
 
@@ -220,10 +220,10 @@ func (g *Collector) Meets(r *Beside) bool {
 	return false
 }
 
-// longest notes the longest pause of the window, where it was read.
-func (g *Collector) longest() {
+// noteLongest notes the longest pause of the window, where it was read.
+func (g *Collector) noteLongest() {
 	if most := g.Pauses.Longest(); len(g.Pauses) > 0 {
-		g.Longest = g.value(most.Seconds())
+		g.Longest = g.valueOf(most.Seconds())
 		g.Longest.Origin = g.OriginOf(most)
 	}
 }
@@ -253,10 +253,12 @@ func (g *Collector) PauseTime(p Pauses) (sum float64) {
 }
 
 // Get returns a figure of a pause, NaN if its source does not give it.
-func (g *Collector) Get(p Pause, k evidence.Key) float64 { return get(&g.bundle.Intervals, p.Row, k) }
+func (g *Collector) Get(p Pause, k evidence.Key) float64 {
+	return figureOrNaN(&g.bundle.Intervals, p.Row, k)
+}
 
-// get returns a figure of a row, NaN if its source does not give it.
-func get(v *evidence.Intervals, row int, k evidence.Key) float64 {
+// figureOrNaN returns a figure of a row, NaN if its source does not give it.
+func figureOrNaN(v *evidence.Intervals, row int, k evidence.Key) float64 {
 	if x, ok := v.Get(row, k); ok {
 		return x
 	}

@@ -12,8 +12,8 @@ const oldest = 2
 // its counter. Where there are counters alone, they tell little: how often the collector ran
 // only of generation 2, and of no pause. The whole of a run is the same.
 func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
-	g := newCollector(b, subject, scope.source())
-	if !g.watch(scope.Beside) {
+	g := newCollector(b, subject, scope.requestSource())
+	if !g.readPauses(scope.Beside) {
 		return g.dotnetCounters()
 	}
 	v := &b.Intervals
@@ -34,12 +34,12 @@ func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope
 		}
 	}
 	if g.Span > 0 {
-		g.Rate, g.Full = g.value(float64(len(g.began))/g.Span), g.value(full/g.Span)
+		g.Rate, g.Full = g.valueOf(float64(len(g.began))/g.Span), g.valueOf(full/g.Span)
 	}
-	g.Live = g.median(left)
+	g.Live = g.medianValue(left)
 	g.Alloc = Mean(b, subject, evidence.SeriesAllocation, g.Window)
 	if n := b.CPUsOf(subject); n > 0 {
-		g.Processors = g.value(float64(n))
+		g.Processors = g.valueOf(float64(n))
 	}
 	return g
 }

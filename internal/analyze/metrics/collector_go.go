@@ -27,15 +27,15 @@ func GoCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *C
 	}
 	traced := b.Covered(subject, evidence.CoverStates)
 	isTrace := func(a evidence.ArtifactID) bool {
-		return slices.ContainsFunc(traced, func(w evidence.Coverage) bool { return of(w) == a })
+		return slices.ContainsFunc(traced, func(w evidence.Coverage) bool { return artifactOf(w) == a })
 	}
 	best := evidence.ArtifactID(-1)
 	var cover evidence.Coverage
 	for _, w := range b.Covered(subject, evidence.CoverGC) {
-		a := of(w)
+		a := artifactOf(w)
 		better := best < 0 || w.Until-w.From > cover.Until-cover.From
 		if len(traced) > 0 {
-			better = best < 0 || isTrace(a) && (!isTrace(best) || a == scope.source())
+			better = best < 0 || isTrace(a) && (!isTrace(best) || a == scope.requestSource())
 		}
 		if better {
 			best, cover = a, w
@@ -49,7 +49,7 @@ func GoCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *C
 	if !isTrace(best) && len(rows) >= manyCycles && showsStart(b, rows[0]) {
 		w.From += (w.Until - w.From) / 3
 	}
-	return readGo(b, subject, scope.source(), best, rows, w)
+	return readGo(b, subject, scope.requestSource(), best, rows, w)
 }
 
 // showsStart says whether a log begins with the first cycles of a process, as far as it
@@ -59,8 +59,8 @@ func showsStart(b *evidence.Bundle, first int) bool {
 	return !numbered || n < manyCycles
 }
 
-// of is the artifact that watched; -1 where it is not known.
-func of(w evidence.Coverage) evidence.ArtifactID {
+// artifactOf returns the artifact that watched, -1 where it is not known.
+func artifactOf(w evidence.Coverage) evidence.ArtifactID {
 	a, _ := w.Origin.Artifact()
 	return a
 }
@@ -80,7 +80,7 @@ func cyclesOf(b *evidence.Bundle, subject evidence.SubjectID, a evidence.Artifac
 func readGo(b *evidence.Bundle, subject evidence.SubjectID, source, a evidence.ArtifactID, rows []int, w Window) *Collector {
 	g := newCollector(b, subject, source)
 	g.Window, g.Span, g.Origin = w, w.Seconds(), evidence.NewOrigin(a, 0)
-	g.skip(rows)
+	g.subtractSkipped(rows)
 	g.Placed = b.Clocks[clockOf(b, subject, a)].Anchored()
 	g.goCycles(rows)
 	v := &b.Intervals
@@ -90,15 +90,15 @@ func readGo(b *evidence.Bundle, subject evidence.SubjectID, source, a evidence.A
 		}
 	}
 	g.Pauses = g.All.Where(func(p Pause) bool { return p.From >= w.From && p.From < w.Until })
-	g.Stopped = g.value(g.ShareOf(g.Pauses))
-	g.longest()
+	g.Stopped = g.valueOf(g.ShareOf(g.Pauses))
+	g.noteLongest()
 	return g
 }
 
 // clockOf is the clock of an artifact that watched the collector.
 func clockOf(b *evidence.Bundle, subject evidence.SubjectID, a evidence.ArtifactID) (clock evidence.ClockID) {
 	for _, w := range b.Covered(subject, evidence.CoverGC) {
-		if of(w) == a {
+		if artifactOf(w) == a {
 			clock = w.Clock
 		}
 	}
@@ -128,28 +128,28 @@ func (g *Collector) goCycles(rows []int) {
 		if x.Goal > 0 {
 			goals = append(goals, x.Goal)
 		}
-		mark, assist, background, idle = sum(mark, x.Mark), sum(assist, x.Assist), sum(background, x.Background), sum(idle, x.Idle)
-		processors = max(processors, sum(get(v, i, evidence.Processors)))
+		mark, assist, background, idle = sumKnown(mark, x.Mark), sumKnown(assist, x.Assist), sumKnown(background, x.Background), sumKnown(idle, x.Idle)
+		processors = max(processors, sumKnown(figureOrNaN(v, i, evidence.Processors)))
 		if n := len(g.Cycles); n > 0 {
 			if skipped, _ := skippedBetween(g.Cycles[n-1], x); skipped == 0 {
-				allocated = sum(allocated, x.allocatedSince(g.Cycles[n-1]))
+				allocated = sumKnown(allocated, x.allocatedSince(g.Cycles[n-1]))
 			}
 		}
 		g.Cycles = append(g.Cycles, x)
 	}
-	g.Rate, g.Marking = g.value((float64(len(g.began))+g.Missing)/g.Window.Seconds()), g.value(mark/1e9/g.Span)
+	g.Rate, g.Marking = g.valueOf((float64(len(g.began))+g.Missing)/g.Window.Seconds()), g.valueOf(mark/1e9/g.Span)
 	if len(g.Cycles) == 0 || slices.ContainsFunc(g.Cycles, func(x Cycle) bool { return x.Assist >= 0 || x.Background >= 0 || x.Idle >= 0 }) { // logs before Go 1.5 do not tell
 		for to, ns := range map[*Value]float64{&g.Assist: assist, &g.Background: background, &g.Idle: idle} {
-			*to = g.value(ns / (1e9 * g.Span))
+			*to = g.valueOf(ns / (1e9 * g.Span))
 		}
 	}
 	if processors = cmp.Or(processors, float64(g.bundle.Subjects[g.subject].CPUs)); processors > 0 {
-		g.Processors = g.value(processors)
+		g.Processors = g.valueOf(processors)
 	}
-	g.Live, g.Goal = g.median(lives), g.median(goals)
+	g.Live, g.Goal = g.medianValue(lives), g.medianValue(goals)
 	if n := len(g.Cycles); n >= 2 && allocated > 0 {
 		if d := float64(g.Cycles[n-1].To-g.Cycles[0].To)/1e9 - (g.Window.Seconds() - g.Span); d > 0 {
-			g.Alloc = g.value(allocated / d)
+			g.Alloc = g.valueOf(allocated / d)
 		}
 	}
 }
@@ -163,16 +163,16 @@ func (x Cycle) allocatedSince(last Cycle) float64 {
 	return math.NaN()
 }
 
-func (g *Collector) median(all []float64) Value {
+func (g *Collector) medianValue(all []float64) Value {
 	if len(all) == 0 {
 		return Unknown
 	}
-	return g.value(stats.Median(all))
+	return g.valueOf(stats.Median(all))
 }
 
 // Off says that GOGC is off, so that a memory limit alone starts cycles.
 func (g *Collector) Off() bool {
-	f, ok := g.fact(evidence.FactGOGC)
+	f, ok := g.findFact(evidence.FactGOGC)
 	return ok && f.Number < 0
 }
 
@@ -187,7 +187,7 @@ func (g *Collector) Recording() (whole *Collector, pieces []*Collector) {
 		return g, []*Collector{g}
 	}
 	for _, w := range b.Covered(g.subject, evidence.CoverGC) {
-		a := of(w)
+		a := artifactOf(w)
 		switch {
 		case a == own:
 			pieces = append(pieces, g)
@@ -195,12 +195,12 @@ func (g *Collector) Recording() (whole *Collector, pieces []*Collector) {
 			pieces = append(pieces, readGo(b, g.subject, g.source, a, cyclesOf(b, g.subject, a), Window{w.From, w.Until}))
 		}
 	}
-	return joined(pieces), pieces
+	return joinPieces(pieces), pieces
 }
 
-// joined weighs the pieces of a recording by their lengths; memory by the lengths of those
+// joinPieces weighs the pieces of a recording by their lengths; memory by the lengths of those
 // that tell.
-func joined(pieces []*Collector) *Collector {
+func joinPieces(pieces []*Collector) *Collector {
 	g := *pieces[0]
 	if len(pieces) == 1 {
 		return &g
@@ -215,8 +215,8 @@ func joined(pieces []*Collector) *Collector {
 				to.Number += weight * (v.Number - to.Number)
 			}
 		}
-		for i, v := range p.values() {
-			mean(g.values()[i], *v, p.Span/span)
+		for i, v := range p.listValues() {
+			mean(g.listValues()[i], *v, p.Span/span)
 		}
 		if g.Longest = longest; !(longest.Number >= p.Longest.Number) && p.Longest.Known() {
 			g.Longest = p.Longest
@@ -226,7 +226,7 @@ func joined(pieces []*Collector) *Collector {
 		g.began = slices.Concat(g.began, p.began)
 		g.All, g.Pauses, g.Cycles = slices.Concat(g.All, p.All), slices.Concat(g.Pauses, p.Pauses), slices.Concat(g.Cycles, p.Cycles)
 	}
-	for _, v := range g.values() {
+	for _, v := range g.listValues() {
 		if v.Known() {
 			v.Watched = g.Span / g.Window.Seconds()
 		}
@@ -250,12 +250,12 @@ func mostProcessors(pieces []*Collector) Value {
 // wholeGo reads the recording that watched a process's collector for longest, and what its
 // counters and a CPU profile say of all of a run.
 func wholeGo(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
-	g := longestGo(b, subject, scope.source())
+	g := longestGo(b, subject, scope.requestSource())
 	watched := g != nil
 	if !watched {
-		g = newCollector(b, subject, scope.source())
+		g = newCollector(b, subject, scope.requestSource())
 	}
-	counted := g.counted()
+	counted := g.readCounters()
 	if p, ok := ProfileOf(b, subject); ok {
 		g.Share = Value{Number: float64(p.GC) / float64(p.All), Origin: p.Origin, Watched: 1}
 		if p.Span > g.Span {
@@ -275,7 +275,7 @@ func longestGo(b *evidence.Bundle, subject evidence.SubjectID, source evidence.A
 	spans := make(map[string]int64)
 	best := ""
 	for _, w := range b.Covered(subject, evidence.CoverGC) {
-		a := of(w)
+		a := artifactOf(w)
 		if a < 0 || w.Until <= w.From {
 			continue
 		}
@@ -288,30 +288,31 @@ func longestGo(b *evidence.Bundle, subject evidence.SubjectID, source evidence.A
 	}
 	var pieces []*Collector
 	for _, w := range covers[best] {
-		pieces = append(pieces, readGo(b, subject, source, of(w), cyclesOf(b, subject, of(w)), Window{w.From, w.Until}))
+		pieces = append(pieces, readGo(b, subject, source, artifactOf(w), cyclesOf(b, subject, artifactOf(w)), Window{w.From, w.Until}))
 	}
 	if len(pieces) == 0 {
 		return nil
 	}
-	return joined(pieces)
+	return joinPieces(pieces)
 }
 
-// counted takes what runtime.MemStats counted over a run, where it was read twice.
-func (g *Collector) counted() (any bool) {
-	if cycles, ok := g.grown(evidence.FactNumGC); ok {
-		forced, _ := g.grown(evidence.FactNumForcedGC)
-		cycles.Number = max(0, cycles.Number-sum(forced.Number))
+// readCounters takes what runtime.MemStats counted over a run, where it was read twice, and says
+// whether it was.
+func (g *Collector) readCounters() (any bool) {
+	if cycles, ok := g.growthRate(evidence.FactNumGC); ok {
+		forced, _ := g.growthRate(evidence.FactNumForcedGC)
+		cycles.Number = max(0, cycles.Number-sumKnown(forced.Number))
 		g.Rate, any = cycles, true
 	}
-	if bytes, ok := g.grown(evidence.FactTotalAlloc); ok {
+	if bytes, ok := g.growthRate(evidence.FactTotalAlloc); ok {
 		g.Alloc, any = bytes, true
 	}
 	return any
 }
 
-// grown is by how much a counter of runtime.MemStats grew each second between the first
+// growthRate returns by how much a counter of runtime.MemStats grew each second between the first
 // time it was read and the last; false if it was not read twice, or began again.
-func (g *Collector) grown(key string) (Value, bool) {
+func (g *Collector) growthRate(key string) (Value, bool) {
 	var read []evidence.Fact
 	for _, f := range g.bundle.Facts {
 		if f.Subject == g.subject && f.Key == key && f.From > 0 && !math.IsNaN(f.Number) {

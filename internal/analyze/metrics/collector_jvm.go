@@ -12,8 +12,8 @@ import (
 // JVMCollector reads the pauses of a JVM from its logs, over the requests' time where the
 // clocks meet, else all of the log; the whole of a run is the same.
 func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
-	g := newCollector(b, subject, scope.source())
-	if !g.watch(scope.Beside) {
+	g := newCollector(b, subject, scope.requestSource())
+	if !g.readPauses(scope.Beside) {
 		return nil
 	}
 	collections := g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed, evidence.PauseFull, evidence.PauseDegenerated)
@@ -23,22 +23,22 @@ func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *
 	for _, p := range collections {
 		g.began = append(g.began, p.From)
 	}
-	g.Rate = g.value(g.PerSecond(collections))
+	g.Rate = g.valueOf(g.PerSecond(collections))
 	if g.Unlogged() {
 		g.cyclesAlone()
 	}
-	g.Full = g.value(g.PerSecond(g.Pauses.Of(evidence.PauseFull)))
-	g.Capacity = g.value(g.capacity())
-	g.Live = g.left()
+	g.Full = g.valueOf(g.PerSecond(g.Pauses.Of(evidence.PauseFull)))
+	g.Capacity = g.valueOf(g.heapCapacity())
+	g.Live = g.medianLeft()
 	g.heapRates()
 	if !g.Alloc.Known() {
-		g.Alloc = g.value(g.allocatedBeside())
+		g.Alloc = g.valueOf(g.allocatedBeside())
 	}
 	if user, system, _ := g.CPUOf(g.Pauses); !math.IsNaN(user) && g.Span > 0 {
-		g.PauseCPU = g.value((user + system) / g.Span)
+		g.PauseCPU = g.valueOf((user + system) / g.Span)
 	}
 	if n := b.CPUsOf(subject); n > 0 {
-		g.Processors = g.value(float64(n))
+		g.Processors = g.valueOf(float64(n))
 	}
 	return g
 }
@@ -46,9 +46,9 @@ func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *
 // JVMSafepoints is the collector of a JVM of which only safepoints were watched: nothing is
 // known of its collections. It is nil where nobody watched those either.
 func JVMSafepoints(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
-	g := newCollector(b, subject, scope.source())
+	g := newCollector(b, subject, scope.requestSource())
 	g.covers = evidence.CoverSafepoints
-	if !g.watch(scope.Beside) {
+	if !g.readPauses(scope.Beside) {
 		return nil
 	}
 	g.Stopped, g.Longest = Unknown, Unknown
@@ -60,20 +60,20 @@ func JVMSafepoints(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) 
 //
 // A log that was searched for stalls alone has neither.
 func (g *Collector) Unlogged() bool {
-	return len(g.All) == 0 && (len(g.beside()) > 0 || len(g.bundle.Intervals.Select(evidence.AllocStall, g.subject)) > 0)
+	return len(g.All) == 0 && (len(g.concurrentRows()) > 0 || len(g.bundle.Intervals.Select(evidence.AllocStall, g.subject)) > 0)
 }
 
 // cyclesAlone counts such cycles.
 func (g *Collector) cyclesAlone() {
 	v := &g.bundle.Intervals
 	g.Stopped, g.Longest = Unknown, Unknown
-	for _, i := range g.beside() {
+	for _, i := range g.concurrentRows() {
 		if v.Start[i] >= g.From && v.Start[i] < g.Until {
 			g.began = append(g.began, v.Start[i])
 		}
 	}
-	if g.Rate = Unknown; g.Span > 0 && len(g.beside()) > 0 {
-		g.Rate = g.value(float64(len(g.began)) / g.Span)
+	if g.Rate = Unknown; g.Span > 0 && len(g.concurrentRows()) > 0 {
+		g.Rate = g.valueOf(float64(len(g.began)) / g.Span)
 	}
 }
 
@@ -87,12 +87,12 @@ func (g *Collector) heapRates() {
 		}
 	}
 	if grown := g.Allocated(); took > 0 {
-		g.Alloc, g.Each = g.value(grown.Sum()/took), g.value(grown.Sum()/float64(len(grown.V)))
+		g.Alloc, g.Each = g.valueOf(grown.Sum()/took), g.valueOf(grown.Sum()/float64(len(grown.V)))
 	}
 	// What the first collection promoted was allocated before the time that counts.
 	if promoted := g.Promotions(); len(promoted.V) > 1 {
 		if d := float64(promoted.At[len(promoted.At)-1]-promoted.At[0]) / 1e9; d > 0 {
-			g.Promoted = g.value((promoted.Sum() - promoted.V[0]) / d)
+			g.Promoted = g.valueOf((promoted.Sum() - promoted.V[0]) / d)
 		}
 	}
 }
@@ -105,10 +105,10 @@ func (g *Collector) OldOf(p Pause) (before, after float64) {
 // OldOf is the old generation's size before and after the pause of a row, bytes, NaN where
 // neither it nor heap and young generation are told.
 func OldOf(v *evidence.Intervals, row int) (before, after float64) {
-	before, after = get(v, row, evidence.OldBefore), get(v, row, evidence.OldAfter)
+	before, after = figureOrNaN(v, row, evidence.OldBefore), figureOrNaN(v, row, evidence.OldAfter)
 	if math.IsNaN(before) || math.IsNaN(after) {
-		before = get(v, row, evidence.HeapBefore) - get(v, row, evidence.YoungBefore)
-		after = get(v, row, evidence.HeapAfter) - get(v, row, evidence.YoungAfter)
+		before = figureOrNaN(v, row, evidence.HeapBefore) - figureOrNaN(v, row, evidence.YoungBefore)
+		after = figureOrNaN(v, row, evidence.HeapAfter) - figureOrNaN(v, row, evidence.YoungAfter)
 	}
 	return before, after
 }
@@ -120,9 +120,9 @@ func (g *Collector) Between(p, q Pause) float64 { return Grown(&g.bundle.Interva
 // A concurrent collector frees memory between two pauses: then only the young generation,
 // which it leaves alone, tells.
 func Grown(v *evidence.Intervals, row, next int) float64 {
-	after, before := get(v, row, evidence.YoungAfter), get(v, next, evidence.YoungBefore)
+	after, before := figureOrNaN(v, row, evidence.YoungAfter), figureOrNaN(v, next, evidence.YoungBefore)
 	if math.IsNaN(after) || math.IsNaN(before) {
-		after, before = get(v, row, evidence.HeapAfter), get(v, next, evidence.HeapBefore)
+		after, before = figureOrNaN(v, row, evidence.HeapAfter), figureOrNaN(v, next, evidence.HeapBefore)
 	}
 	if before < after || v.Start[next] <= v.End[row] {
 		return math.NaN()
@@ -152,14 +152,14 @@ func (g *Collector) CPUOf(p Pauses) (user, system, real float64) {
 
 // Flag returns a flag's value (bytes, counts), 0 where nothing tells it.
 func (g *Collector) Flag(flag string) float64 {
-	if f, ok := g.fact(flag); ok && f.Number > 0 {
+	if f, ok := g.findFact(flag); ok && f.Number > 0 {
 		return f.Number
 	}
 	return 0
 }
 
-// capacity is how large the heap may get, else was; NaN unknown.
-func (g *Collector) capacity() float64 {
+// heapCapacity returns how large the heap may get, else was, bytes; NaN where it is not known.
+func (g *Collector) heapCapacity() float64 {
 	if m := g.Flag(evidence.FactMaxHeapSize); m > 0 {
 		return m
 	}
@@ -172,9 +172,9 @@ func (g *Collector) capacity() float64 {
 	return most
 }
 
-// beside are the rows of what the collector did beside the program that tell the heap, in
-// order: cycles of a collector whose pauses do not tell it.
-func (g *Collector) beside() (rows []int) {
+// concurrentRows returns the rows of what the collector did beside the program that tell the heap,
+// in order: cycles of a collector whose pauses do not tell it.
+func (g *Collector) concurrentRows() (rows []int) {
 	v := &g.bundle.Intervals
 	for _, i := range v.Select(evidence.GCConcurrent, g.subject) {
 		if _, ok := v.Get(i, evidence.HeapAfter); ok {
@@ -190,7 +190,7 @@ func (g *Collector) allocatedBeside() float64 {
 	v := &g.bundle.Intervals
 	var grown, took, last float64
 	var at int64
-	for _, i := range g.beside() {
+	for _, i := range g.concurrentRows() {
 		before, ok := v.Get(i, evidence.HeapBefore)
 		if !ok || v.Start[i] < g.From || v.End[i] > g.Until {
 			continue
@@ -199,7 +199,7 @@ func (g *Collector) allocatedBeside() float64 {
 			grown += before - last
 			took += float64(v.Start[i]-at) / 1e9
 		}
-		at, last = v.End[i], get(v, i, evidence.HeapAfter)
+		at, last = v.End[i], figureOrNaN(v, i, evidence.HeapAfter)
 	}
 	if took == 0 {
 		return math.NaN()
@@ -232,20 +232,20 @@ func (g *Collector) OldGenerationLeft() (all []Left) {
 		put(Left{p.To, g.Get(p, evidence.HeapAfter), g.OriginOf(p)})
 	}
 	// Collectors that do all of it beside the program tell the heap of each cycle.
-	for _, i := range g.beside() {
+	for _, i := range g.concurrentRows() {
 		// A cycle of the young generation alone leaves the old one as it was.
 		if name := g.bundle.Names.Text(v.Cause[i]); !strings.Contains(name, "Minor") && !strings.Contains(strings.ToLower(name), "young") {
-			put(Left{v.End[i], get(v, i, evidence.HeapAfter), v.Origin[i]})
+			put(Left{v.End[i], figureOrNaN(v, i, evidence.HeapAfter), v.Origin[i]})
 		}
 	}
-	if ends := g.marked(); len(all) < FewLeft && len(ends) > 0 {
+	if ends := g.markEnds(); len(all) < FewLeft && len(ends) > 0 {
 		all = all[:0]
 		for n, from := range ends {
 			until := int64(math.MaxInt64)
 			if n+1 < len(ends) {
 				until = ends[n+1]
 			}
-			if least := g.least(Window{from, until}); !math.IsInf(least.Bytes, 1) {
+			if least := g.leastHeap(Window{from, until}); !math.IsInf(least.Bytes, 1) {
 				put(least)
 			}
 		}
@@ -254,9 +254,9 @@ func (g *Collector) OldGenerationLeft() (all []Left) {
 	return all
 }
 
-// marked are when concurrent cycles had marked what is live: after that the old generation
-// is swept, or collected by mixed pauses.
-func (g *Collector) marked() (ends []int64) {
+// markEnds returns when concurrent cycles had marked what is live (ns): after that the old
+// generation is swept, or collected by mixed pauses.
+func (g *Collector) markEnds() (ends []int64) {
 	for _, p := range g.All.Of(evidence.PauseRemark) {
 		if len(ends) == 0 || p.To > ends[len(ends)-1] {
 			ends = append(ends, p.To)
@@ -265,11 +265,11 @@ func (g *Collector) marked() (ends []int64) {
 	return ends
 }
 
-// least is the least heap after any pause of a window, without what a young collection
+// leastHeap returns the least heap after any pause of a window, without what a young collection
 // leaves in the young generation, which is not old.
-func (g *Collector) least(w Window) Left {
+func (g *Collector) leastHeap(w Window) Left {
 	least := Left{Bytes: math.Inf(1)}
-	for _, p := range g.All.during(w) {
+	for _, p := range g.All.beginningIn(w) {
 		_, after := g.OldOf(p)
 		if math.IsNaN(after) {
 			after = g.Get(p, evidence.HeapAfter)
@@ -281,8 +281,8 @@ func (g *Collector) least(w Window) Left {
 	return least
 }
 
-// left is what collections of the window's old generation left, in the median.
-func (g *Collector) left() Value {
+// medianLeft returns what collections of the window's old generation left, in the median.
+func (g *Collector) medianLeft() Value {
 	var all []float64
 	var last evidence.Origin
 	for _, x := range g.OldGenerationLeft() {
@@ -290,7 +290,7 @@ func (g *Collector) left() Value {
 			all, last = append(all, x.Bytes), x.Origin
 		}
 	}
-	v := g.median(all)
+	v := g.medianValue(all)
 	v.Origin = last
 	return v
 }

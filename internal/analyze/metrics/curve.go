@@ -17,11 +17,11 @@ type Curve struct {
 // CurveOf is a subject's series of a name, nil if none has a value. Of several it is the
 // one by which most of a window was watched, else the first.
 func CurveOf(b *evidence.Bundle, subject evidence.SubjectID, name string, w Window) *Curve {
-	return curve(pick(b, w, func(s *evidence.Series) bool { return s.Subject == subject && s.Name == name }))
+	return toCurve(pickSeries(b, w, func(s *evidence.Series) bool { return s.Subject == subject && s.Name == name }))
 }
 
-// pick finds the series by which most of a window was watched, of equals the first.
-func pick(b *evidence.Bundle, w Window, is func(*evidence.Series) bool) (best *evidence.Series) {
+// pickSeries returns the series by which most of a window was watched, of equals the first.
+func pickSeries(b *evidence.Bundle, w Window, is func(*evidence.Series) bool) (best *evidence.Series) {
 	var most int64
 	for i := range b.Series {
 		s := &b.Series[i]
@@ -35,8 +35,8 @@ func pick(b *evidence.Bundle, w Window, is func(*evidence.Series) bool) (best *e
 	return best
 }
 
-// curve is a series as a curve, nil of none.
-func curve(s *evidence.Series) *Curve {
+// toCurve makes a curve of a series, nil of nil.
+func toCurve(s *evidence.Series) *Curve {
 	if s == nil {
 		return nil
 	}

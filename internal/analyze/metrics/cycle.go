@@ -20,15 +20,15 @@ type Cycle struct {
 }
 
 func cycleOf(v *evidence.Intervals, row int) Cycle {
-	of := func(k evidence.Key) float64 { return get(v, row, k) }
+	of := func(k evidence.Key) float64 { return figureOrNaN(v, row, k) }
 	return Cycle{Row: row, From: v.Start[row], To: v.End[row], Number: of(evidence.CycleNumber), Generation: of(evidence.Generation), Forced: of(evidence.Forced) == 1,
 		Before: of(evidence.HeapBefore), After: of(evidence.HeapAfter), Live: of(evidence.HeapLive), Goal: of(evidence.HeapGoal),
-		Roots: sum(of(evidence.StackScan), of(evidence.GlobalScan)), Mark: of(evidence.MarkTime),
+		Roots: sumKnown(of(evidence.StackScan), of(evidence.GlobalScan)), Mark: of(evidence.MarkTime),
 		Assist: of(evidence.AssistTime), Background: of(evidence.BackgroundTime), Idle: of(evidence.IdleTime)}
 }
 
-// sum adds up what is known.
-func sum(all ...float64) (total float64) {
+// sumKnown adds up the values that are known.
+func sumKnown(all ...float64) (total float64) {
 	for _, v := range all {
 		if v > 0 {
 			total += v

@@ -32,16 +32,17 @@ func EachDisk(b *evidence.Bundle, w Window) (all []Disk) {
 		d := Disk{Name: name, Reads: mean(evidence.SeriesDiskReads), Writes: mean(evidence.SeriesDiskWrites),
 			ReadBytes: mean(evidence.SeriesDiskReadBytes), WrittenBytes: mean(evidence.SeriesDiskWrittenBytes),
 			Flushes: mean(evidence.SeriesDiskFlushes), Busy: mean(evidence.SeriesDiskBusy), InFlight: mean(evidence.SeriesDiskInFlight)}
-		d.ReadTook = took(mean(evidence.SeriesDiskReading), d.Reads)
-		d.WriteTook = took(mean(evidence.SeriesDiskWriting), d.Writes)
-		d.FlushTook = took(mean(evidence.SeriesDiskFlushing), d.Flushes)
+		d.ReadTook = timeEach(mean(evidence.SeriesDiskReading), d.Reads)
+		d.WriteTook = timeEach(mean(evidence.SeriesDiskWriting), d.Writes)
+		d.FlushTook = timeEach(mean(evidence.SeriesDiskFlushing), d.Flushes)
 		all = append(all, d)
 	}
 	return all
 }
 
-// took is how long one of so many a second took that so many were under way, by Little's law.
-func took(underWay, rate Value) Value {
+// timeEach returns how long one request took, by how many were under way and how many came a
+// second (Little's law).
+func timeEach(underWay, rate Value) Value {
 	if !underWay.Known() || !rate.Known() || rate.Number <= 0 {
 		return Unknown
 	}

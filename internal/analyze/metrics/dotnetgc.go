@@ -78,8 +78,8 @@ type Collection struct {
 // what lay free in it then, between its objects, and what of it was kept.
 type GCSizes struct{ Before, Gaps, After, Free, Survived float64 }
 
-// since is what was allocated in a generation since a collection before.
-func (s GCSizes) since(last GCSizes) float64 {
+// allocatedSince returns the bytes allocated in a generation since a collection before.
+func (s GCSizes) allocatedSince(last GCSizes) float64 {
 	return math.Max(0, (s.Before-s.Gaps)-(last.After-last.Free))
 }
 
@@ -162,7 +162,7 @@ func ReadDotnetGC(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Dot
 		if c.Until <= c.From {
 			continue
 		}
-		watched = watched.union(c.From, c.Until)
+		watched = watched.withSpan(c.From, c.Until)
 		g.Lost += c.Lost
 		if g.Origin == 0 {
 			g.Origin = c.Origin
@@ -179,22 +179,22 @@ func ReadDotnetGC(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Dot
 	for _, v := range []*Value{&g.Alloc, &g.LargeAlloc, &g.Heaps, &g.MemoryLoad, &g.Longest, &g.Suspending, &g.Resuming} {
 		*v = Unknown
 	}
-	g.collections(b, subject)
-	g.pauses(b, subject)
-	g.sums()
+	g.readCollections(b, subject)
+	g.readPauses(b, subject)
+	g.sumCollections()
 	g.largeWaits(b, subject)
-	g.allocated(b, subject)
-	g.Triggers = triggers(b, subject, g.Collections)
+	g.readAllocation(b, subject)
+	g.Triggers = sumTriggers(b, subject, g.Collections)
 	g.Heap = trendOf(g.Collections, g.LargeAlloc.Number)
 	return g
 }
 
-func (g *DotnetGC) value(v float64) Value {
+func (g *DotnetGC) valueOf(v float64) Value {
 	return Value{Number: v, Origin: g.Origin, Watched: g.Span / max(g.Seconds(), 1e-9)}
 }
 
-// collections reads them, and what each allocated since the one before.
-func (g *DotnetGC) collections(b *evidence.Bundle, subject evidence.SubjectID) {
+// readCollections reads the collections, and what each allocated since the one before.
+func (g *DotnetGC) readCollections(b *evidence.Bundle, subject evidence.SubjectID) {
 	v := &b.Intervals
 	seen := make(map[int64]int64) // when each number began: two sessions may tell of the same
 	for _, i := range v.Select(evidence.GCCycle, subject) {
@@ -208,7 +208,7 @@ func (g *DotnetGC) collections(b *evidence.Bundle, subject evidence.SubjectID) {
 		seen[c.Number] = c.From
 		g.Collections = append(g.Collections, c)
 	}
-	g.Unseen = unseen(seen)
+	g.Unseen = countMissing(seen)
 	byEnd := make([]*Collection, len(g.Collections))
 	for i := range g.Collections {
 		byEnd[i] = &g.Collections[i]
@@ -221,14 +221,14 @@ func (g *DotnetGC) collections(b *evidence.Bundle, subject evidence.SubjectID) {
 			continue
 		}
 		last := byEnd[n-1]
-		c.LargeAllocated = c.Gen[evidence.LargeObjects].since(last.Gen[evidence.LargeObjects])
-		c.Allocated = c.Gen[evidence.Gen0].since(last.Gen[evidence.Gen0]) + c.LargeAllocated
+		c.LargeAllocated = c.Gen[evidence.LargeObjects].allocatedSince(last.Gen[evidence.LargeObjects])
+		c.Allocated = c.Gen[evidence.Gen0].allocatedSince(last.Gen[evidence.Gen0]) + c.LargeAllocated
 	}
 }
 
-// unseen counts the numbers that are missing between the first and the last; none where another
-// process counts from the beginning again.
-func unseen(began map[int64]int64) (n int) {
+// countMissing counts the numbers that are missing between the first and the last; none where
+// another process counts from the beginning again.
+func countMissing(began map[int64]int64) (n int) {
 	delete(began, -1) // not told
 	numbers := slices.Sorted(maps.Keys(began))
 	for i := 1; i < len(numbers); i++ {
@@ -249,9 +249,9 @@ const sameCollection = 50e6
 
 func collectionOf(b *evidence.Bundle, row int) Collection {
 	v := &b.Intervals
-	of := func(k evidence.Key) float64 { return get(v, row, k) }
-	c := Collection{Row: row, Number: whole(of(evidence.CycleNumber), -1), From: v.Start[row], To: v.End[row],
-		Generation: int(min(max(whole(of(evidence.Generation), 0), 0), evidence.Gen2)), Kind: evidence.Collection(whole(of(evidence.CollectionKind), 0)),
+	of := func(k evidence.Key) float64 { return figureOrNaN(v, row, k) }
+	c := Collection{Row: row, Number: intOr(of(evidence.CycleNumber), -1), From: v.Start[row], To: v.End[row],
+		Generation: int(min(max(intOr(of(evidence.Generation), 0), 0), evidence.Gen2)), Kind: evidence.Collection(intOr(of(evidence.CollectionKind), 0)),
 		Reason: b.Names.Text(v.NameOf(row, evidence.Trigger)), Induced: of(evidence.Forced) == 1,
 		Pause: of(evidence.PauseTime) / 1e9, Suspend: of(evidence.ToSafepoint) / 1e9, PauseShare: math.NaN(),
 		Before: of(evidence.HeapBefore), After: of(evidence.HeapAfter), Promoted: of(evidence.PromotedBytes), Free: of(evidence.FreeBytes),
@@ -267,8 +267,8 @@ func collectionOf(b *evidence.Bundle, row int) Collection {
 	return c
 }
 
-// whole is a figure as an integer, or another number where it is not known.
-func whole(v float64, unknown int64) int64 {
+// intOr returns a figure as an integer, or another number where it is not known.
+func intOr(v float64, unknown int64) int64 {
 	if math.IsNaN(v) {
 		return unknown
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// pauses sums the stops of the world, and what share of the time each collection took since
+// readPauses sums the stops of the world, and what share of the time each collection took since
 // the pause before it.
-func (g *DotnetGC) pauses(b *evidence.Bundle, subject evidence.SubjectID) {
+func (g *DotnetGC) readPauses(b *evidence.Bundle, subject evidence.SubjectID) {
 	v := &b.Intervals
 	var all Pauses
 	suspending, resuming, told := 0., 0., false
@@ -25,17 +25,17 @@ func (g *DotnetGC) pauses(b *evidence.Bundle, subject evidence.SubjectID) {
 		if s, ok := v.Get(i, evidence.ToSafepoint); ok {
 			suspending, told = suspending+s/1e9, true
 		}
-		resuming += known(get(v, i, evidence.Resuming)) / 1e9
+		resuming += orZero(figureOrNaN(v, i, evidence.Resuming)) / 1e9
 	}
-	g.Paused = g.value(all.Seconds())
-	g.Share = g.value(all.Seconds() / g.Span)
+	g.Paused = g.valueOf(all.Seconds())
+	g.Share = g.valueOf(all.Seconds() / g.Span)
 	if len(all) > 0 {
 		longest := all.Longest()
-		g.Longest = g.value(longest.Seconds())
+		g.Longest = g.valueOf(longest.Seconds())
 		g.Longest.Origin = v.Origin[longest.Row]
 	}
 	if told {
-		g.Suspending, g.Resuming = g.value(suspending), g.value(resuming)
+		g.Suspending, g.Resuming = g.valueOf(suspending), g.valueOf(resuming)
 	}
 	n, ended := 0, int64(0) // of the last pause before the collection's first
 	for i := range g.Collections {
@@ -51,20 +51,20 @@ func (g *DotnetGC) pauses(b *evidence.Bundle, subject evidence.SubjectID) {
 	}
 }
 
-func (g *DotnetGC) sums() {
+func (g *DotnetGC) sumCollections() {
 	reasons := make(map[string]*GCReason)
 	condemned := make(map[evidence.CondemnReason]*GCCondemned)
 	load := math.NaN()
 	for i := range g.Collections {
 		c := &g.Collections[i]
-		g.All.add(c)
-		g.Generations[c.Generation].add(c)
+		g.All.addCollection(c)
+		g.Generations[c.Generation].addCollection(c)
 		r := reasons[c.Reason]
 		if r == nil {
 			r = &GCReason{Reason: c.Reason}
 			reasons[c.Reason] = r
 		}
-		r.add(c)
+		r.addCollection(c)
 		if c.Generation == evidence.Gen2 {
 			r.Gen2++
 		}
@@ -83,12 +83,12 @@ func (g *DotnetGC) sums() {
 			load = c.MemoryLoad
 		}
 	}
-	g.MemoryLoad = g.value(load)
+	g.MemoryLoad = g.valueOf(load)
 	for _, r := range []*GCRollup{&g.All, &g.Generations[0], &g.Generations[1], &g.Generations[2]} {
-		r.mean()
+		r.setMeans()
 	}
 	for _, r := range reasons {
-		r.mean()
+		r.setMeans()
 		g.Reasons = append(g.Reasons, *r)
 	}
 	slices.SortStableFunc(g.Reasons, func(x, y GCReason) int {
@@ -102,8 +102,8 @@ func (g *DotnetGC) sums() {
 	})
 }
 
-// add counts a collection. Pinned is a sum until mean is called.
-func (r *GCRollup) add(c *Collection) {
+// addCollection counts a collection. Pinned is a sum until setMeans is called.
+func (r *GCRollup) addCollection(c *Collection) {
 	r.Count++
 	if c.Kind == evidence.CollectionBackground {
 		r.Background++
@@ -111,30 +111,30 @@ func (r *GCRollup) add(c *Collection) {
 	if c.Induced {
 		r.Induced++
 	}
-	r.Paused += known(c.Pause)
+	r.Paused += orZero(c.Pause)
 	if c.Pause > r.Max {
 		r.Max, r.MaxOrigin = c.Pause, c.Origin
 	}
-	r.Allocated += known(c.Allocated)
+	r.Allocated += orZero(c.Allocated)
 	for i, s := range c.Gen {
 		if (i <= c.Generation || c.Generation == evidence.Gen2) && s.Before > 0 && s.Survived >= 0 {
 			r.Survived += s.Survived
 			r.Of += s.Before - s.Gaps
 		}
 	}
-	r.MaxPeak = max(r.MaxPeak, known(c.Before))
-	r.Pinned += known(c.Pinned)
+	r.MaxPeak = max(r.MaxPeak, orZero(c.Before))
+	r.Pinned += orZero(c.Pinned)
 }
 
-func (r *GCRollup) mean() {
+func (r *GCRollup) setMeans() {
 	if r.Count > 0 {
 		r.Mean = r.Paused / float64(r.Count)
 		r.Pinned /= float64(r.Count)
 	}
 }
 
-// known is a figure, or 0 to add where there is none.
-func known(v float64) float64 {
+// orZero returns a figure, 0 where it is NaN.
+func orZero(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0
 	}
@@ -164,15 +164,15 @@ func (g *DotnetGC) largeWaits(b *evidence.Bundle, subject evidence.SubjectID) {
 	}
 }
 
-// allocated is how fast the program allocates: by its counter, which has every byte, else by
-// what the heap grew between collections.
-func (g *DotnetGC) allocated(b *evidence.Bundle, subject evidence.SubjectID) {
+// readAllocation reads how fast the program allocates: by its counter, which has every byte, else
+// by what the heap grew between collections.
+func (g *DotnetGC) readAllocation(b *evidence.Bundle, subject evidence.SubjectID) {
 	v := &b.Intervals
 	all, large, from, told := 0., 0., int64(0), false
 	for i := range g.Collections {
 		c := &g.Collections[i]
-		if heaps := get(v, c.Row, evidence.HeapCount); heaps > 0 {
-			g.Heaps = g.value(heaps)
+		if heaps := figureOrNaN(v, c.Row, evidence.HeapCount); heaps > 0 {
+			g.Heaps = g.valueOf(heaps)
 			g.Server = heaps > 1
 		}
 		if math.IsNaN(c.Allocated) {
@@ -184,7 +184,7 @@ func (g *DotnetGC) allocated(b *evidence.Bundle, subject evidence.SubjectID) {
 		all, large, told = all+c.Allocated, large+c.LargeAllocated, true
 		if i == len(g.Collections)-1 && c.From > from {
 			s := float64(c.From-from) / 1e9
-			g.Alloc, g.LargeAlloc = g.value(all/s), g.value(large/s)
+			g.Alloc, g.LargeAlloc = g.valueOf(all/s), g.valueOf(large/s)
 		}
 	}
 	if counter := Mean(b, subject, evidence.SeriesAllocation, g.Window); counter.Known() || !told {

@@ -31,8 +31,8 @@ type GCTrigger struct {
 // Collects are what a program calls to have a collection.
 var collects = []string{"System.GC.Collect(", "System.GC._Collect(", "System.GC.AddMemoryPressure(", "System.GC._AddMemoryPressure(", "System.GC.TryStartNoGCRegion(", "System.GC.WaitForFullGC"}
 
-// triggers sums collections by reason and by who brought them on.
-func triggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collection) (out []GCTrigger) {
+// sumTriggers sums collections by reason and by who brought them on.
+func sumTriggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collection) (out []GCTrigger) {
 	type key struct{ reason, owner, caller, began string }
 	at := make(map[key]int)
 	known := make(map[evidence.StackID]GCTrigger)
@@ -56,14 +56,14 @@ func triggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collection) 
 		}
 		t := &out[n]
 		longest := t.Max
-		t.add(c)
+		t.addCollection(c)
 		if t.Max > longest || t.Origin == 0 {
 			t.Origin = c.Origin
 		}
 		t.Collections = append(t.Collections, i)
 	}
 	for i := range out {
-		out[i].mean()
+		out[i].setMeans()
 	}
 	slices.SortStableFunc(out, func(x, y GCTrigger) int { return -cmp.Compare(x.Paused, y.Paused) })
 	return out

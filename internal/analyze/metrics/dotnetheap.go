@@ -73,18 +73,18 @@ func (c *Collection) Live(large float64) float64 {
 	}
 	if c.Kind == evidence.CollectionBackground {
 		came := large * float64(c.To-c.From) / 1e9
-		live -= known(math.Max(0, math.Min(came, c.Gen[evidence.LargeObjects].used())))
+		live -= orZero(math.Max(0, math.Min(came, c.Gen[evidence.LargeObjects].usedAfter())))
 	}
 	return live
 }
 
 // Small is that without any large objects: a collection of a young generation leaves them as they are.
 func (c *Collection) Small() float64 {
-	return c.Live(0) - known(c.Gen[evidence.LargeObjects].used())
+	return c.Live(0) - orZero(c.Gen[evidence.LargeObjects].usedAfter())
 }
 
-// used is what objects took of a generation after a collection.
-func (s GCSizes) used() float64 { return s.After - s.Free }
+// usedAfter returns the bytes that objects took of a generation after a collection.
+func (s GCSizes) usedAfter() float64 { return s.After - s.Free }
 
 // maxNested is how many numbers a collection may be behind the one before it in order of beginning.
 const maxNested = 4

@@ -32,24 +32,24 @@ func HostOf(b *evidence.Bundle, process evidence.SubjectID, w Window) *Host {
 	if h.own.Over(w).MostlyKnown() {
 		h.from, _ = h.own.Origin.Artifact()
 	}
-	of := h.series(evidence.SeriesHostCPUBusy)
+	of := h.findSeries(evidence.SeriesHostCPUBusy)
 	if of == nil && h.from >= 0 && onlyHost(b) {
 		h.from = -1
-		of = h.series(evidence.SeriesHostCPUBusy)
+		of = h.findSeries(evidence.SeriesHostCPUBusy)
 	}
 	if of != nil {
 		h.from, _ = of.Origin.Artifact()
-		h.busy, h.stolen = curve(of), curve(h.series(evidence.SeriesHostCPUSteal))
+		h.busy, h.stolen = toCurve(of), toCurve(h.findSeries(evidence.SeriesHostCPUSteal))
 		if n := b.Subjects[of.Subject].CPUs; n > 0 {
 			h.CPUs = float64(n)
 		}
-		h.Peak = h.peak()
+		h.Peak = h.peakCores()
 	}
 	h.Busy, h.Steal, h.Others = h.busy.Over(w), h.stolen.Over(w), h.OthersOver(w)
 	if h.Busy.Known() && !h.Steal.MostlyKnown() {
 		h.Steal = Value{Number: 0, Origin: h.Busy.Origin, Watched: h.Busy.Watched}
 	}
-	h.Pressure = curve(h.series(evidence.SeriesHostPressureCPUSome)).Over(w)
+	h.Pressure = toCurve(h.findSeries(evidence.SeriesHostPressureCPUSome)).Over(w)
 	return h
 }
 
@@ -64,18 +64,18 @@ func onlyHost(b *evidence.Bundle) bool {
 	return len(seen) == 1
 }
 
-// series is that of the host by which most of the window was watched.
-func (h *Host) series(name string) *evidence.Series {
-	return pick(h.b, h.w, func(s *evidence.Series) bool { return s.Name == name && h.same(s) })
+// findSeries returns the host's series of a name by which most of the window was watched.
+func (h *Host) findSeries(name string) *evidence.Series {
+	return pickSeries(h.b, h.w, func(s *evidence.Series) bool { return s.Name == name && h.isOfRecording(s) })
 }
 
-func (h *Host) same(s *evidence.Series) bool {
+func (h *Host) isOfRecording(s *evidence.Series) bool {
 	a, _ := s.Origin.Artifact()
 	return h.from < 0 || a == h.from
 }
 
-// peak is the most that was taken between two readings in the window.
-func (h *Host) peak() (most float64) {
+// peakCores returns the most cores that were busy or stolen between two readings in the window.
+func (h *Host) peakCores() (most float64) {
 	for i, v := range h.busy.V {
 		if i+1 < len(h.busy.T) && h.busy.T[i+1] > h.w.From && h.busy.T[i] < h.w.Until {
 			if h.stolen.Known() && len(h.stolen.V) == len(h.busy.V) {
@@ -135,10 +135,10 @@ func (h *Host) Neighbours() (all []Neighbour) {
 	at := make(map[string]int)
 	for i := range h.b.Series {
 		s := &h.b.Series[i]
-		if s.Name != evidence.SeriesProcessCPU || s.Subject == h.process || !h.same(s) {
+		if s.Name != evidence.SeriesProcessCPU || s.Subject == h.process || !h.isOfRecording(s) {
 			continue
 		}
-		used := curve(s).Over(h.w)
+		used := toCurve(s).Over(h.w)
 		if !used.Known() {
 			continue
 		}
@@ -169,8 +169,8 @@ type HostMemory struct {
 // HostMemoryOf reads the only host's memory.
 func HostMemoryOf(b *evidence.Bundle, w Window) HostMemory {
 	mean := func(name string) Value {
-		s := pick(b, w, func(s *evidence.Series) bool { return s.Name == name })
-		return curve(s).Over(w)
+		s := pickSeries(b, w, func(s *evidence.Series) bool { return s.Name == name })
+		return toCurve(s).Over(w)
 	}
 	return HostMemory{
 		Pressure:      mean(evidence.SeriesHostPressureMemorySome),

@@ -50,5 +50,5 @@ func ShownOf(b *evidence.Bundle) Shown {
 
 // ofHost is the mean over a window of what was recorded of the only host.
 func ofHost(b *evidence.Bundle, name string, w Window) Value {
-	return curve(pick(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
+	return toCurve(pickSeries(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
 }

@@ -62,7 +62,7 @@ const (
 // HugePagesOf reads them.
 func HugePagesOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *HugePages {
 	host := func(name string) Value {
-		return curve(pick(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
+		return toCurve(pickSeries(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
 	}
 	h := &HugePages{
 		Small: smallPage, Large: largePage,
@@ -70,8 +70,8 @@ func HugePagesOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Huge
 		Fallbacks:  host(evidence.SeriesHostTHPFallbacks),
 		Stalls:     host(evidence.SeriesHostCompactStalls),
 		Compaction: Mean(b, subject, evidence.SeriesProcessCompaction, w),
-		SmallFault: measured(b, evidence.FactSmallFault),
-		HugeFault:  measured(b, evidence.FactHugeFault),
+		SmallFault: readMeasured(b, evidence.FactSmallFault),
+		HugeFault:  readMeasured(b, evidence.FactHugeFault),
 		Running:    runningOf(b, subject, w),
 	}
 	if f, ok := b.Fact(-1, evidence.FactTHP); ok {
@@ -91,7 +91,7 @@ func HugePagesOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Huge
 			*to = f.Number
 		}
 	}
-	h.looks(b, subject, w)
+	h.readLooks(b, subject, w)
 	return h
 }
 
@@ -105,9 +105,9 @@ func SystemTime(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve
 	return CurveOf(b, subject, evidence.SeriesProcessCPUSystem, w)
 }
 
-// looks sums up what was seen of its huge pages. What a process uses of them hardly depends on the
-// moment, so that looks before the window and after it count, too.
-func (h *HugePages) looks(b *evidence.Bundle, subject evidence.SubjectID, w Window) {
+// readLooks sums up what was seen of its huge pages. What a process uses of them hardly depends on
+// the moment, so that looks before the window and after it count, too.
+func (h *HugePages) readLooks(b *evidence.Bundle, subject evidence.SubjectID, w Window) {
 	h.Resident, h.Touched = Mean(b, subject, evidence.SeriesProcessHuge, w), Unknown
 	looked, touched := b.SeriesOf(subject, evidence.SeriesProcessHugeLooked), b.SeriesOf(subject, evidence.SeriesProcessHugeTouched)
 	if looked == nil || touched == nil || len(looked.V) != len(touched.V) {
@@ -123,8 +123,9 @@ func (h *HugePages) looks(b *evidence.Bundle, subject evidence.SubjectID, w Wind
 	}
 }
 
-// measured is a figure whose text has the least and the most of it.
-func measured(b *evidence.Bundle, key string) Measured {
+// readMeasured returns a figure of the host whose text has the least and the most that was
+// measured.
+func readMeasured(b *evidence.Bundle, key string) Measured {
 	m := Measured{Unknown, math.NaN(), math.NaN()}
 	f, ok := b.Fact(-1, key)
 	if !ok {

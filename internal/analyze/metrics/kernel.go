@@ -35,13 +35,13 @@ type KernelThread struct {
 // the window.
 func KernelOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Kernel {
 	k := &Kernel{b: b, subject: subject, w: w}
-	k.Running = covered(b.Covered(subject, evidence.CoverOnCPU), w)
-	k.Waiting = covered(b.Covered(subject, evidence.CoverOffCPU), w)
+	k.Running = coveredSeconds(b.Covered(subject, evidence.CoverOnCPU), w)
+	k.Waiting = coveredSeconds(b.Covered(subject, evidence.CoverOffCPU), w)
 	if k.Running == 0 && k.Waiting == 0 {
 		return nil
 	}
 	threads := make(map[evidence.LaneID]*KernelThread)
-	k.each(func(i int, waits bool, ns int64) {
+	k.eachSample(func(i int, waits bool, ns int64) {
 		x := &b.Samples
 		t := threads[x.Lane[i]]
 		if t == nil {
@@ -50,10 +50,10 @@ func KernelOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Kernel 
 		}
 		a, _ := x.Origin[i].Artifact()
 		if waits {
-			t.Waited[k.class(i)] += float64(ns) / 1e9
+			t.Waited[k.classOf(i)] += float64(ns) / 1e9
 			k.waited = evidence.NewOrigin(a, 0)
 		} else {
-			t.Ran[k.class(i)] += float64(ns) / 1e9
+			t.Ran[k.classOf(i)] += float64(ns) / 1e9
 			k.ran = evidence.NewOrigin(a, 0)
 		}
 	})
@@ -63,16 +63,16 @@ func KernelOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Kernel 
 	return k
 }
 
-// covered is how much of a window was watched, s.
-func covered(all []evidence.Coverage, w Window) (s float64) {
+// coveredSeconds returns how much of a window was watched, s.
+func coveredSeconds(all []evidence.Coverage, w Window) (s float64) {
 	for _, c := range all {
 		s += max(0, float64(min(c.Until, w.Until)-max(c.From, w.From))/1e9)
 	}
 	return s
 }
 
-// each yields the samples of the window, with as much of their time as lies in it.
-func (k *Kernel) each(yield func(i int, waits bool, ns int64)) {
+// eachSample yields the samples of the window, with as much of their time as lies in it.
+func (k *Kernel) eachSample(yield func(i int, waits bool, ns int64)) {
 	x := &k.b.Samples
 	on, off := k.b.Names.Lookup(evidence.SampleOnCPU), k.b.Names.Lookup(evidence.SampleOffCPU)
 	for i := range x.Len() {
@@ -91,16 +91,16 @@ func (k *Kernel) each(yield func(i int, waits bool, ns int64)) {
 // no work, where one that writes into a full pipe has.
 const readsPipe = evidence.KernelPipe + " read"
 
-func (k *Kernel) class(i int) string {
+func (k *Kernel) classOf(i int) string {
 	class := k.b.Names.Text(k.b.Samples.Class[i])
-	if class == evidence.KernelPipe && k.names(k.b.Samples.Stack[i], "pipe_read", "anon_pipe_read") {
+	if class == evidence.KernelPipe && k.hasFunction(k.b.Samples.Stack[i], "pipe_read", "anon_pipe_read") {
 		return readsPipe
 	}
 	return class
 }
 
-// names says whether a function of the kernel is on a stack.
-func (k *Kernel) names(stack evidence.StackID, functions ...string) bool {
+// hasFunction says whether any of some functions of the kernel is on a stack.
+func (k *Kernel) hasFunction(stack evidence.StackID, functions ...string) bool {
 	return slices.ContainsFunc(k.b.Stacks.Frames(stack), func(f evidence.Frame) bool {
 		name, _, _ := strings.Cut(k.b.Names.Text(f.Func), ".")
 		return slices.Contains(functions, name)
@@ -112,7 +112,7 @@ func (k *Kernel) CPU(classes ...string) Value {
 	if k == nil || k.Running == 0 {
 		return Unknown
 	}
-	return Value{Number: k.sum(false, classes) / k.Running, Origin: k.ran, Watched: k.Running / k.w.Seconds()}
+	return Value{Number: k.sumSeconds(false, classes) / k.Running, Origin: k.ran, Watched: k.Running / k.w.Seconds()}
 }
 
 // CPUShare is the part of its CPU time in these classes; not known where it used none.
@@ -130,10 +130,10 @@ func (k *Kernel) Waits(classes ...string) Value {
 	if k == nil || k.Waiting == 0 {
 		return Unknown
 	}
-	return Value{Number: k.sum(true, classes) / k.Waiting, Origin: k.waited, Watched: k.Waiting / k.w.Seconds()}
+	return Value{Number: k.sumSeconds(true, classes) / k.Waiting, Origin: k.waited, Watched: k.Waiting / k.w.Seconds()}
 }
 
-func (k *Kernel) sum(waits bool, classes []string) (s float64) {
+func (k *Kernel) sumSeconds(waits bool, classes []string) (s float64) {
 	for i := range k.Threads {
 		of := k.Threads[i].Ran
 		if waits {
@@ -167,8 +167,8 @@ func (k *Kernel) Stacks(classes ...string) (all []KernelStack) {
 		waits bool
 	}
 	at := make(map[key]int)
-	k.each(func(i int, waits bool, ns int64) {
-		class := k.class(i)
+	k.eachSample(func(i int, waits bool, ns int64) {
+		class := k.classOf(i)
 		if len(classes) > 0 && !slices.Contains(classes, class) {
 			return
 		}
@@ -246,7 +246,7 @@ type Disks struct {
 // DisksOf reads them.
 func DisksOf(b *evidence.Bundle, w Window) Disks {
 	mean := func(name string) Value {
-		return curve(pick(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
+		return toCurve(pickSeries(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
 	}
 	return Disks{Requests: mean(evidence.SeriesHostDiskRequests), InFlight: mean(evidence.SeriesHostDiskInFlight)}
 }

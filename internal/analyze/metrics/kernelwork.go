@@ -41,15 +41,15 @@ func (k *Kernel) Work(locks func(evidence.LaneID) float64) *KernelWork {
 	signalled := make(map[string]int) // threads that are woken for what they do most
 	for i := range k.Threads {
 		t := &k.Threads[i]
-		did[i] = k.worked(t, locks(t.Lane))
-		serving = serving || t.polls()
-		if !t.polls() && t.Waited[evidence.KernelFutex] > 0 {
+		did[i] = k.workByClass(t, locks(t.Lane))
+		serving = serving || t.waitsForClients()
+		if !t.waitsForClients() && t.Waited[evidence.KernelFutex] > 0 {
 			signalled[mostOf(did[i])]++
 		}
 	}
 	for i := range k.Threads {
 		t := &k.Threads[i]
-		counts := !serving || t.polls() || t.Waited[evidence.KernelFutex] > 0 && signalled[mostOf(did[i])] > 1
+		counts := !serving || t.waitsForClients() || t.Waited[evidence.KernelFutex] > 0 && signalled[mostOf(did[i])] > 1
 		for _, class := range slices.Sorted(maps.Keys(did[i])) {
 			if v := did[i][class]; counts {
 				x.in[class] += v
@@ -72,8 +72,9 @@ func (k *Kernel) Work(locks func(evidence.LaneID) float64) *KernelWork {
 	return x
 }
 
-// worked is how a thread spent its time while it had work.
-func (k *Kernel) worked(t *KernelThread, lock float64) map[string]float64 {
+// workByClass returns by class how a thread spent its time while it had work, as a part of one
+// thread.
+func (k *Kernel) workByClass(t *KernelThread, lock float64) map[string]float64 {
 	did := make(map[string]float64)
 	for class, v := range t.Ran {
 		did[class] += v / k.Running
@@ -92,7 +93,7 @@ func (k *Kernel) worked(t *KernelThread, lock float64) map[string]float64 {
 	return did
 }
 
-func (t *KernelThread) polls() bool {
+func (t *KernelThread) waitsForClients() bool {
 	return slices.ContainsFunc(polls, func(class string) bool { return t.Waited[class] > 0 })
 }
 

@@ -16,12 +16,12 @@ type ListenQueue struct {
 }
 
 // Most is the most that waited at a time.
-func (q *ListenQueue) Most() float64 { return greatest(q.Waiting) }
+func (q *ListenQueue) Most() float64 { return maxOf(q.Waiting) }
 
 // MostUnread is the most that was not read at a time.
-func (q *ListenQueue) MostUnread() float64 { return greatest(q.Unread) }
+func (q *ListenQueue) MostUnread() float64 { return maxOf(q.Unread) }
 
-func greatest(c *Curve) float64 {
+func maxOf(c *Curve) float64 {
 	if !c.Known() {
 		return 0
 	}

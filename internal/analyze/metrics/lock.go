@@ -92,7 +92,7 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	var seen map[string]int64
 	if p.Worst != nil {
 		var locked float64
-		locked, seen = l.looked(of.Moments(subject))
+		locked, seen = l.countLocked(of.Moments(subject))
 		if !l.Waiting.Known() || locked > l.Waiting.Number {
 			l.Waiting, held = Value{Number: locked, Origin: p.Looks, Watched: 1}, min(1, locked)
 		}
@@ -112,17 +112,18 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	if n := p.Usual(); n > 1 && l.Waiting.Known() {
 		l.Behind = min(1, (l.Waiting.Number+held)/n)
 	}
-	l.Owner = most(owners)
+	l.Owner = largestKey(owners)
 	delete(holders, 0)
-	l.seenHolding(of.Samples(subject), most(holders))
+	l.seenHolding(of.Samples(subject), largestKey(holders))
 	if l.Owner == "" && l.Holder.Told {
-		l.Within = under(of, subject, most(holders))
+		l.Within = outermostCode(of, subject, largestKey(holders))
 	}
 	return l
 }
 
-// looked is how many of the pool's threads waited for a lock at a look, in the mean, and in which code, in looks.
-func (l *Locks) looked(bursts [][][]threads.Sample) (mean float64, owners map[string]int64) {
+// countLocked returns how many of the pool's threads waited for a lock at a look, in the mean, and
+// in which code, in looks.
+func (l *Locks) countLocked(bursts [][][]threads.Sample) (mean float64, owners map[string]int64) {
 	l.Looks, owners = len(bursts), make(map[string]int64)
 	for _, moments := range bursts {
 		locked := 0
@@ -166,8 +167,9 @@ func (l *Locks) seenHolding(looks []threads.Sample, lane evidence.LaneID) {
 	l.heldBy(seen)
 }
 
-// under is the outermost code of the user's that a thread was seen in most often while it did not wait for a lock itself.
-func under(of *threads.Threads, subject evidence.SubjectID, lane evidence.LaneID) string {
+// outermostCode returns the outermost code of the user's in which a thread was seen most often
+// while it did not wait for a lock itself.
+func outermostCode(of *threads.Threads, subject evidence.SubjectID, lane evidence.LaneID) string {
 	seen := make(map[string]int)
 	for _, x := range of.Samples(subject) {
 		if x.Lane == lane && x.View.State != evidence.LockWait && x.View.State != evidence.Idle {
@@ -175,7 +177,7 @@ func under(of *threads.Threads, subject evidence.SubjectID, lane evidence.LaneID
 		}
 	}
 	delete(seen, "")
-	return most(seen)
+	return largestKey(seen)
 }
 
 // heldBy takes what holders were seen doing most often.
@@ -189,8 +191,8 @@ func (l *Locks) heldBy(seen map[act]int) {
 	l.Holder.Owner, l.Holder.Doing, l.Holder.Stands, l.Holder.Seen = a.owner, a.doing, a.stands, seen[a]
 }
 
-// most is the key with the largest sum, of equals the first; the zero key of none.
-func most[K cmp.Ordered, N cmp.Ordered](sums map[K]N) (best K) {
+// largestKey returns the key with the largest sum, of equals the first; the zero key of none.
+func largestKey[K cmp.Ordered, N cmp.Ordered](sums map[K]N) (best K) {
 	for _, k := range slices.Sorted(maps.Keys(sums)) {
 		if sums[k] > sums[best] {
 			best = k

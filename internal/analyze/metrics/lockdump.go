@@ -61,10 +61,10 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 		}
 	}
 	delete(owners, "")
-	l.Owner = most(owners)
-	l.Behind, l.Apart = behind(d.bursts), apart(d.bursts)
-	d.holder()
-	d.circle()
+	l.Owner = largestKey(owners)
+	l.Behind, l.Apart = lockedShare(d.bursts), isApart(d.bursts)
+	d.findHolder()
+	d.findCircle()
 	d.atOne()
 	return l
 }
@@ -94,9 +94,9 @@ func (d *dumps) atOne() {
 	}
 }
 
-// behind is which part of the threads of the pools that serve requests waited for a lock, in
-// the mean of looks.
-func behind(bursts [][]threads.Sample) float64 {
+// lockedShare returns which part of the threads of the pools that serve requests waited for a
+// lock, in the mean of looks.
+func lockedShare(bursts [][]threads.Sample) float64 {
 	serve := make(map[string]bool)
 	for _, looks := range bursts {
 		for i := range looks {
@@ -126,9 +126,10 @@ func behind(bursts [][]threads.Sample) float64 {
 // process before requests may depend on those.
 const handedOn = .1
 
-// apart says that who waits for a lock serves nobody: no look saw one of them on a request or
-// in a pool, to which requests may be handed, and who does serve waits for nobody else.
-func apart(bursts [][]threads.Sample) bool {
+// isApart says whether the threads that wait for a lock serve no requests: no look saw one of them
+// on a request or in a pool, to which requests may be handed, and the threads that do serve hardly
+// wait for others.
+func isApart(bursts [][]threads.Sample) bool {
 	served, waits := false, 0
 	for _, looks := range bursts {
 		for i := range looks {
@@ -146,8 +147,8 @@ func apart(bursts [][]threads.Sample) bool {
 	return served && float64(waits) < handedOn*float64(len(bursts))
 }
 
-// circle finds the code of threads that wait for each other.
-func (d *dumps) circle() {
+// findCircle finds the code of threads that wait for each other.
+func (d *dumps) findCircle() {
 	v := &d.b.Intervals
 	waitsFor := make(map[moment]evidence.LaneID)
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
@@ -167,9 +168,9 @@ func (d *dumps) circle() {
 	slices.Sort(d.Circle)
 }
 
-// holder finds the class of the lock that most wait for, and what its holder was seen doing:
+// findHolder finds the class of the lock that most wait for, and what its holder was seen doing:
 // the thread that the dump names, else one that is in the same code without waiting for it.
-func (d *dumps) holder() {
+func (d *dumps) findHolder() {
 	v := &d.b.Intervals
 	classes := make(map[string]int)
 	looks := make(map[act]map[int64]bool)
@@ -184,7 +185,7 @@ func (d *dumps) holder() {
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
 		at := v.Start[i]
 		if v.End[i] > at {
-			at = d.during(v.Lane[i], v.Holder[i], at, v.End[i])
+			at = d.lookDuring(v.Lane[i], v.Holder[i], at, v.End[i])
 		}
 		waits := d.at[moment{v.Lane[i], at}]
 		if waits == nil || waits.View.Owner != d.Owner {
@@ -210,7 +211,7 @@ func (d *dumps) holder() {
 	d.Holder.Idle = told > 0 && 2*idle > told
 	d.Holder.Upon = told > 0 && 2*upon > told
 	delete(classes, "")
-	d.Class = lockName(most(classes))
+	d.Class = lockName(largestKey(classes))
 	if !d.Holder.Told && d.Owner != "" {
 		for _, burst := range d.bursts {
 			for i := range burst {
@@ -225,7 +226,7 @@ func (d *dumps) holder() {
 		seen[a] = len(times)
 	}
 	if !d.Holder.Told {
-		if beside := d.beside(); len(beside) > 0 {
+		if beside := d.actsBeside(); len(beside) > 0 {
 			d.Holder.Beside = true
 			seen = beside
 		}
@@ -233,10 +234,11 @@ func (d *dumps) holder() {
 	d.heldBy(seen)
 }
 
-// during is the last moment of a wait that lasted at which both threads were looked at, and whoever is told to have held the lock
-// did not wait for one itself: of those who queue each holds it in turn. Without such a moment it is the last at which
-// the waiting one was looked at, 0 if that was never.
-func (d *dumps) during(lane, holder evidence.LaneID, from, until int64) (at int64) {
+// lookDuring returns the last moment of a wait that lasted (ns) at which both threads were looked
+// at, and the thread told to have held the lock did not wait for one itself: of threads that queue
+// each holds it in turn. Without such a moment it is the last at which the waiting thread was
+// looked at, 0 if that was never.
+func (d *dumps) lookDuring(lane, holder evidence.LaneID, from, until int64) (at int64) {
 	both := false
 	n, _ := slices.BinarySearchFunc(d.bursts, from, func(burst []threads.Sample, t int64) int { return cmp.Compare(burst[0].Time, t) })
 	for ; n < len(d.bursts) && d.bursts[n][0].Time < until; n++ {
@@ -259,11 +261,11 @@ const (
 	oftener     = 3
 )
 
-// beside is what threads that wait for nobody did in the dumps in which others waited for the
-// lock, and hardly ever in those in which nobody did, by the number of dumps: where no lock is
-// told to have an owner, such as one of java.util.concurrent that can be shared, its holder
-// need not be in the same code as who waits.
-func (d *dumps) beside() map[act]int {
+// actsBeside returns what threads that wait for no lock did in the dumps in which others waited
+// for the lock, and hardly ever in the other dumps, by the number of dumps. Where a lock is not
+// told to have an owner, such as one of java.util.concurrent that can be shared, its holder need
+// not be in the same code as the waiting threads.
+func (d *dumps) actsBeside() map[act]int {
 	var waited, free int // dumps
 	with, without := make(map[act]int), make(map[act]int)
 	for _, burst := range d.bursts {

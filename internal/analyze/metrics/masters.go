@@ -35,7 +35,7 @@ func CountWorkers(b *evidence.Bundle, master func(runtime string) bool) {
 			}
 		}
 		if len(all) > 1 {
-			b.Series[i] = together(*own, all)
+			b.Series[i] = addSeries(*own, all)
 		}
 	}
 	if len(gone) == 0 {
@@ -50,8 +50,8 @@ func CountWorkers(b *evidence.Bundle, master func(runtime string) bool) {
 	b.Series = kept
 }
 
-// together adds series up, each of which holds from one reading to the next.
-func together(like evidence.Series, all []*evidence.Series) evidence.Series {
+// addSeries adds series up, each of which holds from one reading to the next.
+func addSeries(like evidence.Series, all []*evidence.Series) evidence.Series {
 	out := like
 	out.T, out.V = nil, nil
 	for _, s := range all {

@@ -93,8 +93,8 @@ func (p Pauses) Interval() float64 {
 	return stats.Median(gaps)
 }
 
-// during returns the pauses that begin within a window.
-func (p Pauses) during(w Window) Pauses {
+// beginningIn returns the pauses that begin within a window.
+func (p Pauses) beginningIn(w Window) Pauses {
 	begin := func(t int64) int {
 		i, _ := slices.BinarySearchFunc(p, t, func(x Pause, t int64) int { return cmp.Compare(x.From, t) })
 		return i

@@ -38,7 +38,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 				p.Size = n
 			}
 		}
-		used := within(s, w)
+		used := readingsIn(s, w)
 		if p.Readings = len(used); p.Readings == 0 {
 			continue
 		}
@@ -48,7 +48,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 				p.Full++
 			}
 		}
-		if waits := within(b.SeriesOf(subject, evidence.SeriesClientPoolWaits+":"+name), w); len(waits) > 0 {
+		if waits := readingsIn(b.SeriesOf(subject, evidence.SeriesClientPoolWaits+":"+name), w); len(waits) > 0 {
 			p.Waiting, p.Queue = 0, slices.Max(waits)
 			for _, v := range waits {
 				p.Waiting += v / float64(len(waits))
@@ -62,7 +62,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 		if !ok || s.Subject != subject || s.Unit == "threads" || b.SeriesOf(subject, evidence.SeriesClientPoolUsed+":"+name) != nil {
 			continue
 		}
-		if waits := within(s, w); len(waits) > 0 {
+		if waits := readingsIn(s, w); len(waits) > 0 {
 			p := ConnectionPool{Name: name, Unit: s.Unit, Readings: len(waits), Most: math.NaN(), Size: math.NaN(), Queue: slices.Max(waits), Origin: s.Origin}
 			for _, v := range waits {
 				p.Waiting += v / float64(len(waits))
@@ -72,7 +72,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 	}
 	all = withTimeouts(b, subject, all)
 	slices.SortStableFunc(all, func(x, y ConnectionPool) int {
-		return cmp.Or(cmp.Compare(waiting(y), waiting(x)), cmp.Compare(y.TimedOut, x.TimedOut))
+		return cmp.Or(cmp.Compare(waitingOrZero(y), waitingOrZero(x)), cmp.Compare(y.TimedOut, x.TimedOut))
 	})
 	return all
 }
@@ -97,7 +97,7 @@ func withTimeouts(b *evidence.Bundle, subject evidence.SubjectID, all []Connecti
 	return all
 }
 
-func waiting(p ConnectionPool) float64 {
+func waitingOrZero(p ConnectionPool) float64 {
 	if math.IsNaN(p.Waiting) {
 		return 0
 	}
@@ -107,8 +107,9 @@ func waiting(p ConnectionPool) float64 {
 // UsedUp says whether all of it was in use most of the time, and somebody waited.
 func (p *ConnectionPool) UsedUp() bool { return 2*p.Full > p.Readings && p.Waiting > 0 }
 
-// within are the readings of a gauge in a window, the only one whenever it was.
-func within(s *evidence.Series, w Window) (v []float64) {
+// readingsIn returns the readings of a gauge in a window; a gauge that was read once counts
+// whenever it was.
+func readingsIn(s *evidence.Series, w Window) (v []float64) {
 	if s == nil {
 		return nil
 	}

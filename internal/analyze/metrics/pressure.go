@@ -29,7 +29,7 @@ type Strain struct {
 func StrainOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) Strain {
 	of := func(name string) Value { return Mean(b, subject, name, w) }
 	host := func(name string) Value {
-		return curve(pick(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
+		return toCurve(pickSeries(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
 	}
 	return Strain{
 		Memory: of(evidence.SeriesCgroupPressureMemorySome), HostMemory: host(evidence.SeriesHostPressureMemorySome),

@@ -94,8 +94,8 @@ type RedisAOF struct {
 func RedisOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Redis {
 	t := redisToldOf(b, subject, w)
 	r := &Redis{b: b, subject: subject, window: w, told: t, ErrorKinds: make(map[string]Value), Doctor: make(map[string]string)}
-	r.slow(w)
-	r.facts()
+	r.readSlowLog(w)
+	r.readFacts()
 	if len(t.looks) == 0 && !r.Slow.Watched && len(r.Slow.Entries)+len(r.Events)+len(r.Told) == 0 && !t.any {
 		return nil
 	}
@@ -105,33 +105,33 @@ func RedisOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Redis {
 		r.Looks = 0
 	}
 
-	rate, count, mean, most, last := t.rate, t.count, t.mean, t.most, t.last
-	r.Ops = t.less(rate(evidence.SeriesRedisCommands), t.owns())
+	rate, count, mean, most, last := t.rateOf, t.totalGrowth, t.meanOf, t.maxOf, t.lastOf
+	r.Ops = t.subtractKnown(rate(evidence.SeriesRedisCommands), t.ownRate())
 	r.Connections, r.Rejected = rate(evidence.SeriesRedisConnections), rate(evidence.SeriesRedisRejected)
 	r.NetIn, r.ReplicationOut = rate(evidence.SeriesRedisNetIn), rate(evidence.SeriesRedisReplicationOut)
-	r.NetOut = t.less(rate(evidence.SeriesRedisNetOut), r.ReplicationOut) // replication's bytes are in it, and have a counter of their own since 7.0
+	r.NetOut = t.subtractKnown(rate(evidence.SeriesRedisNetOut), r.ReplicationOut) // replication's bytes are in it, and have a counter of their own since 7.0
 	r.Hits, r.Misses = rate(evidence.SeriesRedisHits), rate(evidence.SeriesRedisMisses)
 	r.Expired, r.Evicted, r.Errors = rate(evidence.SeriesRedisExpired), rate(evidence.SeriesRedisEvicted), rate(evidence.SeriesRedisErrors)
 	r.EvictedClients = count(evidence.SeriesRedisEvictedClients)
 	r.OutputLimit, r.QueryLimit = count(evidence.SeriesRedisOutputClosed), count(evidence.SeriesRedisQueryClosed)
-	for name := range t.named(evidence.SeriesRedisErrorKind) {
+	for name := range t.namesUnder(evidence.SeriesRedisErrorKind) {
 		r.ErrorKinds[name] = rate(evidence.SeriesRedisErrorKind + ":" + name)
 	}
-	r.EvictionExceeded = rate(evidence.SeriesRedisExceeded).times(1e-3)
-	r.ExpireCycle = rate(evidence.SeriesRedisExpireCycle).times(1e-3)
-	r.Defragmenting = rate(evidence.SeriesRedisDefragmenting).times(1e-3)
+	r.EvictionExceeded = rate(evidence.SeriesRedisExceeded).multiplyBy(1e-3)
+	r.ExpireCycle = rate(evidence.SeriesRedisExpireCycle).multiplyBy(1e-3)
+	r.Defragmenting = rate(evidence.SeriesRedisDefragmenting).multiplyBy(1e-3)
 
-	r.processors()
+	r.readCPU()
 	r.Clients, r.ClientsMost = mean(evidence.SeriesRedisConnected), most(evidence.SeriesRedisConnected)
-	r.MaxClients = r.or(last(evidence.SeriesRedisMaxClients), "maxclients")
+	r.MaxClients = r.orSetting(last(evidence.SeriesRedisMaxClients), "maxclients")
 	r.Blocked, r.BlockedMost = mean(evidence.SeriesRedisBlocked), most(evidence.SeriesRedisBlocked)
-	r.pings(w)
+	r.readPings(w)
 
 	r.Used, r.UsedMost = mean(evidence.SeriesRedisUsedMemory), most(evidence.SeriesRedisUsedMemory)
 	r.RSS, r.Peak = mean(evidence.SeriesRedisRSS), last(evidence.SeriesRedisPeak)
 	r.Dataset, r.Overhead, r.Lua = mean(evidence.SeriesRedisDataset), mean(evidence.SeriesRedisOverhead), most(evidence.SeriesRedisLua)
 	r.ClientMemory, r.NotCounted = most(evidence.SeriesRedisClientMemory), most(evidence.SeriesRedisNotCounted)
-	r.SystemMemory, r.MaxMemory = last(evidence.SeriesRedisSystemMemory), r.or(last(evidence.SeriesRedisMaxMemory), "maxmemory")
+	r.SystemMemory, r.MaxMemory = last(evidence.SeriesRedisSystemMemory), r.orSetting(last(evidence.SeriesRedisMaxMemory), "maxmemory")
 	r.Fragmentation, r.FragmentationBytes = mean(evidence.SeriesRedisFragmentation), mean(evidence.SeriesRedisFragmented)
 	r.RecentInput, r.RecentOutput = most(evidence.SeriesRedisRecentInput), most(evidence.SeriesRedisRecentOutput)
 	r.Keys, r.Expires = last(evidence.SeriesRedisKeys), last(evidence.SeriesRedisKeysThatExpire)
@@ -139,14 +139,14 @@ func RedisOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Redis {
 	if f, ok := r.Setting("maxmemory-policy"); ok {
 		r.Policy = f.Value
 	}
-	r.persistence()
-	r.commands(w)
-	r.hosts()
+	r.readPersistence()
+	r.readCommands(w)
+	r.readHosts()
 	return r
 }
 
-// or is a figure of INFO, else a setting.
-func (r *Redis) or(v Value, setting string) Value {
+// orSetting returns a figure of INFO, else a setting.
+func (r *Redis) orSetting(v Value, setting string) Value {
 	if f, ok := r.Setting(setting); !v.Known() && ok && !math.IsNaN(f.Number) {
 		return Value{Number: f.Number, Origin: f.Origin, Watched: 1}
 	}
@@ -156,29 +156,29 @@ func (r *Redis) or(v Value, setting string) Value {
 // full is how much of a core its main thread uses at least when it has no more to give.
 const full = .95
 
-// processors reads who used which CPU time.
-func (r *Redis) processors() {
+// readCPU reads the CPU time of the server's threads and forks.
+func (r *Redis) readCPU() {
 	t := r.told
-	r.CPU = addValues(t.rate(evidence.SeriesRedisCPUUser), t.rate(evidence.SeriesRedisCPUSystem))
-	r.Children = addValues(t.rate(evidence.SeriesRedisChildrenUser), t.rate(evidence.SeriesRedisChildrenSystem))
-	r.Loop, r.LoopCommands = t.rate(evidence.SeriesRedisLoop).times(1e-6), t.rate(evidence.SeriesRedisLoopCommands).times(1e-6)
+	r.CPU = addValues(t.rateOf(evidence.SeriesRedisCPUUser), t.rateOf(evidence.SeriesRedisCPUSystem))
+	r.Children = addValues(t.rateOf(evidence.SeriesRedisChildrenUser), t.rateOf(evidence.SeriesRedisChildrenSystem))
+	r.Loop, r.LoopCommands = t.rateOf(evidence.SeriesRedisLoop).multiplyBy(1e-6), t.rateOf(evidence.SeriesRedisLoopCommands).multiplyBy(1e-6)
 	r.IOThreads = Unknown
 	if f, ok := r.Setting("io-threads"); ok {
 		r.IOThreads = Value{Number: f.Number, Origin: f.Origin, Watched: 1}
 	}
-	r.IOThreadsActive = t.most(evidence.SeriesRedisThreadsActive).Number > 0
+	r.IOThreadsActive = t.maxOf(evidence.SeriesRedisThreadsActive).Number > 0
 	user, system := evidence.SeriesRedisMainUser, evidence.SeriesRedisMainSystem
-	if !t.rate(user).Known() { // before 6.2, where other threads hardly work: they close files and free memory
+	if !t.rateOf(user).Known() { // before 6.2, where other threads hardly work: they close files and free memory
 		if r.IOThreads.Number > 1 || r.IOThreadsActive {
 			r.Main, r.MainSystem, r.MainMost, r.MainFull = Unknown, Unknown, Unknown, Unknown
 			return
 		}
 		user, system = evidence.SeriesRedisCPUUser, evidence.SeriesRedisCPUSystem
 	}
-	r.MainSystem = t.rate(system)
-	r.Main = addValues(t.rate(user), r.MainSystem)
+	r.MainSystem = t.rateOf(system)
+	r.Main = addValues(t.rateOf(user), r.MainSystem)
 	r.MainMost, r.MainFull = Unknown, Unknown
-	u, s := t.steps(user), t.steps(system)
+	u, s := t.rateSteps(user), t.rateSteps(system)
 	if !u.Known() || !s.Known() {
 		return
 	}
@@ -197,13 +197,13 @@ func (r *Redis) processors() {
 	r.MainFull = Value{Number: busy / all, Origin: u.Origin, Watched: t.watched}
 }
 
-// persistence reads forks and the log of writes.
-func (r *Redis) persistence() {
+// readPersistence reads forks and the log of writes.
+func (r *Redis) readPersistence() {
 	t := r.told
 	f := &r.Fork
-	f.Saves, f.Rewrites = t.count(evidence.SeriesRedisSaves), t.count(evidence.SeriesRedisRewrites)
-	f.Count = t.count(evidence.SeriesRedisForks)
-	f.Last, f.Most = t.last(evidence.SeriesRedisLatestFork).times(1e3), t.most(evidence.SeriesRedisLatestFork).times(1e3)
+	f.Saves, f.Rewrites = t.totalGrowth(evidence.SeriesRedisSaves), t.totalGrowth(evidence.SeriesRedisRewrites)
+	f.Count = t.totalGrowth(evidence.SeriesRedisForks)
+	f.Last, f.Most = t.lastOf(evidence.SeriesRedisLatestFork).multiplyBy(1e3), t.maxOf(evidence.SeriesRedisLatestFork).multiplyBy(1e3)
 	for _, told := range r.Told {
 		if !t.single && len(t.looks) > 1 && (told.Rush.From < t.over.From || told.Rush.Until > t.over.Until) && told.Kind != evidence.RedisForkFailed {
 			continue // the log is of another time than what is counted
@@ -212,9 +212,9 @@ func (r *Redis) persistence() {
 		case evidence.RedisForkFailed:
 			f.Failed += told.Count
 		case evidence.RedisSaveBegan:
-			f.Saves = f.Saves.or(of)
+			f.Saves = f.Saves.orElse(of)
 		case evidence.RedisRewriteBegan:
-			f.Rewrites = f.Rewrites.or(of)
+			f.Rewrites = f.Rewrites.orElse(of)
 		}
 	}
 	if !f.Count.Known() {
@@ -222,18 +222,18 @@ func (r *Redis) persistence() {
 	}
 	f.Stopped = Unknown
 	if f.Count.Known() && f.Last.Known() && r.Seconds > 0 {
-		mean := t.mean(evidence.SeriesRedisLatestFork).Number * 1e3
+		mean := t.meanOf(evidence.SeriesRedisLatestFork).Number * 1e3
 		f.Stopped = Value{Number: f.Count.Number * mean / 1e9 / r.Seconds, Origin: f.Last.Origin, Watched: t.watched}
 	}
-	f.Child = t.any01(evidence.SeriesRedisSaving, evidence.SeriesRedisRewriting, evidence.SeriesRedisModuleForked)
+	f.Child = t.shareNonZero(evidence.SeriesRedisSaving, evidence.SeriesRedisRewriting, evidence.SeriesRedisModuleForked)
 	f.Copied = Unknown
 	for _, name := range []string{evidence.SeriesRedisCopiedPeak, evidence.SeriesRedisCopied, evidence.SeriesRedisSaveCopied, evidence.SeriesRedisRewriteCopied} {
-		if v := t.most(name); v.Known() && !(v.Number <= f.Copied.Number) {
+		if v := t.maxOf(name); v.Known() && !(v.Number <= f.Copied.Number) {
 			f.Copied = v
 		}
 	}
 	a := &r.AOF
-	if v := t.last(evidence.SeriesRedisAOFEnabled); v.Known() {
+	if v := t.lastOf(evidence.SeriesRedisAOFEnabled); v.Known() {
 		a.Told, a.Enabled = true, v.Number > 0
 	} else if s, ok := r.Setting("appendonly"); ok {
 		a.Told, a.Enabled = true, s.Value == "yes"
@@ -241,15 +241,15 @@ func (r *Redis) persistence() {
 	if s, ok := r.Setting("appendfsync"); ok {
 		a.Fsync = s.Value
 	}
-	a.Delayed, a.Pending = t.count(evidence.SeriesRedisAOFDelayed), t.any01(evidence.SeriesRedisAOFPending)
-	a.Buffer, a.Size = t.most(evidence.SeriesRedisAOFBuffer), t.last(evidence.SeriesRedisAOFSize)
+	a.Delayed, a.Pending = t.totalGrowth(evidence.SeriesRedisAOFDelayed), t.shareNonZero(evidence.SeriesRedisAOFPending)
+	a.Buffer, a.Size = t.maxOf(evidence.SeriesRedisAOFBuffer), t.lastOf(evidence.SeriesRedisAOFSize)
 }
 
-// pings reads how long the recorder's own PING took.
-func (r *Redis) pings(w Window) {
+// readPings reads how long the recorder's own PING took.
+func (r *Redis) readPings(w Window) {
 	r.Pings, r.PingP99, r.PingMost, r.PingSlow = Unknown, Unknown, Unknown, Unknown
 	s := r.b.SeriesOf(r.subject, evidence.SeriesRedisPing)
-	all := within(s, w)
+	all := readingsIn(s, w)
 	if len(all) == 0 {
 		return
 	}
@@ -280,13 +280,13 @@ func (r *Redis) Setting(name string) (evidence.Fact, bool) {
 }
 
 // Curve is a field of INFO at each answer, nil: it was not told.
-func (r *Redis) Curve(name string) *Curve { return r.told.curve(name) }
+func (r *Redis) Curve(name string) *Curve { return r.told.curveOf(name) }
 
 // Rate is a counter of INFO, per second, from each answer to the next one; nil of fewer than two.
-func (r *Redis) Rate(name string) *Curve { return r.told.steps(name) }
+func (r *Redis) Rate(name string) *Curve { return r.told.rateSteps(name) }
 
-// facts reads what is so and does not change.
-func (r *Redis) facts() {
+// readFacts reads the facts that do not change.
+func (r *Redis) readFacts() {
 	for _, f := range r.b.Facts {
 		if f.Subject != r.subject {
 			continue

@@ -50,18 +50,18 @@ func (r *Redis) Command(name string) *RedisCommand {
 	return nil
 }
 
-func (r *Redis) commands(w Window) {
+func (r *Redis) readCommands(w Window) {
 	t := r.told
-	buckets := r.buckets()
+	buckets := r.listBuckets()
 	var nested, others float64
-	for name := range t.named(evidence.SeriesRedisCalls) {
+	for name := range t.namesUnder(evidence.SeriesRedisCalls) {
 		of := func(series string) Value {
 			if !(r.Seconds > 0) { // since nobody knows when
-				return t.last(series + ":" + name)
+				return t.lastOf(series + ":" + name)
 			}
-			return t.count(series + ":" + name)
+			return t.totalGrowth(series + ":" + name)
 		}
-		calls, spent, own := of(evidence.SeriesRedisCalls), of(evidence.SeriesRedisCallTime), t.count(evidence.RedisOwn+name)
+		calls, spent, own := of(evidence.SeriesRedisCalls), of(evidence.SeriesRedisCallTime), t.totalGrowth(evidence.RedisOwn+name)
 		if own.Known() && calls.Number > 0 {
 			left := max(0, calls.Number-own.Number)
 			spent.Number *= left / calls.Number
@@ -70,22 +70,22 @@ func (r *Redis) commands(w Window) {
 		if !(calls.Number > 0) && !(of(evidence.SeriesRedisCallsRejected).Number > 0) {
 			continue
 		}
-		c := RedisCommand{Name: name, Count: calls.Number, Calls: calls.times(1 / r.Seconds), Time: spent.times(1e-6 / r.Seconds), Each: Unknown,
-			Rejected: of(evidence.SeriesRedisCallsRejected).times(1 / r.Seconds), Failed: of(evidence.SeriesRedisCallsFailed).times(1 / r.Seconds),
-			Spent: spent.times(1e3), Script: redisScripts[name], Nested: redisScripts[name] || name == "exec", Blocking: redisBlocking[name]}
+		c := RedisCommand{Name: name, Count: calls.Number, Calls: calls.multiplyBy(1 / r.Seconds), Time: spent.multiplyBy(1e-6 / r.Seconds), Each: Unknown,
+			Rejected: of(evidence.SeriesRedisCallsRejected).multiplyBy(1 / r.Seconds), Failed: of(evidence.SeriesRedisCallsFailed).multiplyBy(1 / r.Seconds),
+			Spent: spent.multiplyBy(1e3), Script: redisScripts[name], Nested: redisScripts[name] || name == "exec", Blocking: redisBlocking[name]}
 		if calls.Number > 0 {
-			c.Each = spent.times(1e3 / calls.Number)
+			c.Each = spent.multiplyBy(1e3 / calls.Number)
 		}
-		c.quantiles(t, buckets[name])
+		c.readQuantiles(t, buckets[name])
 		if c.Nested {
-			nested += known(c.Time.Number)
+			nested += orZero(c.Time.Number)
 		} else {
-			others += known(c.Time.Number)
+			others += orZero(c.Time.Number)
 		}
 		r.Commands = append(r.Commands, c)
 	}
 	slices.SortStableFunc(r.Commands, func(x, y RedisCommand) int {
-		return cmp.Or(cmp.Compare(known(y.Time.Number), known(x.Time.Number)), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(orZero(y.Time.Number), orZero(x.Time.Number)), cmp.Compare(x.Name, y.Name))
 	})
 	r.InCommands = r.LoopCommands
 	if !(r.Seconds > 0) {
@@ -94,7 +94,7 @@ func (r *Redis) commands(w Window) {
 			c.Calls, c.Time, c.Rejected, c.Failed = Unknown, Unknown, Unknown, Unknown
 		}
 		slices.SortStableFunc(r.Commands, func(x, y RedisCommand) int {
-			return cmp.Or(cmp.Compare(known(y.Spent.Number), known(x.Spent.Number)), cmp.Compare(x.Name, y.Name))
+			return cmp.Or(cmp.Compare(orZero(y.Spent.Number), orZero(x.Spent.Number)), cmp.Compare(x.Name, y.Name))
 		})
 		return
 	}
@@ -110,12 +110,12 @@ type bucket struct {
 	calls float64
 }
 
-// buckets are those of LATENCY HISTOGRAM for each command, of the calls between its first answer and its
-// last; nothing where there is one answer.
-func (r *Redis) buckets() map[string][]bucket {
+// listBuckets returns the buckets of LATENCY HISTOGRAM for each command, of the calls between its
+// first answer and its last; nil where there is one answer.
+func (r *Redis) listBuckets() map[string][]bucket {
 	t := r.told
 	first, last := int64(1<<63-1), int64(-1<<63)
-	all := slices.Collect(t.named(evidence.SeriesRedisHistogramBucket))
+	all := slices.Collect(t.namesUnder(evidence.SeriesRedisHistogramBucket))
 	for _, of := range all {
 		k := t.fields[evidence.SeriesRedisHistogramBucket+":"+of]
 		first, last = min(first, k.T[0]), max(last, k.T[len(k.T)-1])
@@ -131,7 +131,7 @@ func (r *Redis) buckets() map[string][]bucket {
 			continue
 		}
 		k := t.fields[evidence.SeriesRedisHistogramBucket+":"+of]
-		n := grew(k.V[0], k.V[len(k.V)-1])
+		n := counterGrowth(k.V[0], k.V[len(k.V)-1])
 		if k.T[0] > first { // no call had taken so long before
 			n = k.V[len(k.V)-1]
 		}
@@ -145,11 +145,11 @@ func (r *Redis) buckets() map[string][]bucket {
 	return out
 }
 
-// quantiles are of the buckets, else as INFO tells them.
-func (c *RedisCommand) quantiles(t *redisTold, of []bucket) {
+// readQuantiles takes the quantiles from the buckets, else as INFO tells them.
+func (c *RedisCommand) readQuantiles(t *redisTold, of []bucket) {
 	c.Most = Unknown
-	c.P50, c.P99, c.P999 = t.last(evidence.SeriesRedisCallP50+":"+c.Name).times(1e3), t.last(evidence.SeriesRedisCallP99+":"+c.Name).times(1e3),
-		t.last(evidence.SeriesRedisCallP999+":"+c.Name).times(1e3)
+	c.P50, c.P99, c.P999 = t.lastOf(evidence.SeriesRedisCallP50+":"+c.Name).multiplyBy(1e3), t.lastOf(evidence.SeriesRedisCallP99+":"+c.Name).multiplyBy(1e3),
+		t.lastOf(evidence.SeriesRedisCallP999+":"+c.Name).multiplyBy(1e3)
 	var all float64
 	for _, b := range of {
 		all += b.calls
@@ -180,11 +180,11 @@ type RedisHost struct {
 	Commands          map[string]float64
 }
 
-// hosts reads CLIENT LIST.
-func (r *Redis) hosts() {
+// readHosts reads CLIENT LIST.
+func (r *Redis) readHosts() {
 	t := r.told
 	looks := make(map[int64]bool)
-	for name := range t.named(evidence.SeriesRedisHostClients) {
+	for name := range t.namesUnder(evidence.SeriesRedisHostClients) {
 		for _, at := range t.fields[evidence.SeriesRedisHostClients+":"+name].T {
 			looks[at] = true
 		}
@@ -199,24 +199,26 @@ func (r *Redis) hosts() {
 		for _, v := range k.V {
 			all += v
 		}
-		return t.value(k, all/n) // at an answer without a value there was none
+		return t.valueOf(k, all/n) // at an answer without a value there was none
 	}
 	most := t.mostEver
 	at := make(map[string]int)
-	for _, a := range slices.Sorted(t.named(evidence.SeriesRedisHostClients)) {
+	for _, a := range slices.Sorted(t.namesUnder(evidence.SeriesRedisHostClients)) {
 		at[a] = len(r.Hosts)
 		r.Hosts = append(r.Hosts, RedisHost{Address: a, Commands: make(map[string]float64),
 			Connections: mean(evidence.SeriesRedisHostClients + ":" + a), Most: most(evidence.SeriesRedisHostClients + ":" + a),
 			Young: mean(evidence.SeriesRedisHostYoung + ":" + a), Blocked: mean(evidence.SeriesRedisHostBlocked + ":" + a),
 			Output: most(evidence.SeriesRedisHostOutput + ":" + a), Query: most(evidence.SeriesRedisHostQuery + ":" + a)})
 	}
-	for of := range t.named(evidence.SeriesRedisHostLast) {
+	for of := range t.namesUnder(evidence.SeriesRedisHostLast) {
 		a, command, _ := strings.Cut(of, " ")
 		if i, ok := at[a]; ok {
 			r.Hosts[i].Commands[command] = mean(evidence.SeriesRedisHostLast + ":" + of).Number
 		}
 	}
-	slices.SortStableFunc(r.Hosts, func(x, y RedisHost) int { return cmp.Compare(known(y.Connections.Number), known(x.Connections.Number)) })
+	slices.SortStableFunc(r.Hosts, func(x, y RedisHost) int {
+		return cmp.Compare(orZero(y.Connections.Number), orZero(x.Connections.Number))
+	})
 }
 
 // RedisSlowLog is what SLOWLOG tells: calls that took longer than slowlog-log-slower-than, without what they
@@ -263,8 +265,8 @@ type RedisEvent struct {
 	Origin         evidence.Origin
 }
 
-// slow reads SLOWLOG and LATENCY.
-func (r *Redis) slow(w Window) {
+// readSlowLog reads SLOWLOG and LATENCY.
+func (r *Redis) readSlowLog(w Window) {
 	s := &r.Slow
 	s.Over = Unknown
 	if f, ok := r.Setting("slowlog-log-slower-than"); ok {
@@ -318,10 +320,10 @@ func (r *Redis) slow(w Window) {
 	slices.SortStableFunc(s.ByCommand, func(x, y RedisSlowCommand) int {
 		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Command, y.Command))
 	})
-	r.events(w)
+	r.readEvents(w)
 }
 
-func (r *Redis) events(w Window) {
+func (r *Redis) readEvents(w Window) {
 	v := &r.b.Intervals
 	by, first, last := make(map[string]*RedisEvent), make(map[string]int64), make(map[string]int64)
 	event := func(name string, origin evidence.Origin) *RedisEvent {

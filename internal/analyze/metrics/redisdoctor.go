@@ -54,9 +54,9 @@ func (r *Redis) DoctorSays() (all []RedisAdvice) {
 		add(LatencyDoctor, "nothing", "no spike was observed", "it sees single commands, forks and disk events, not the queue in the sockets while the main thread is saturated")
 	}
 	for _, x := range latencyAdvice {
-		if asked && strings.Contains(text, x.text) && strings.Contains(text, x.event) || !asked && r.event(x.event) {
+		if asked && strings.Contains(text, x.text) && strings.Contains(text, x.event) || !asked && r.hasEvent(x.event) {
 			but := ""
-			if x.event == "fork" && r.splits(huge) {
+			if x.event == "fork" && r.splitsPages(huge) {
 				but = "huge pages also make it shorter: this kernel splits them on write"
 			}
 			add(LatencyDoctor, x.event, x.says, but)
@@ -65,7 +65,7 @@ func (r *Redis) DoctorSays() (all []RedisAdvice) {
 	if asked && strings.Contains(text, "huge pages") || !asked && huge.Resident.Number > 0 && !huge.Off {
 		but := ""
 		switch {
-		case r.splits(huge):
+		case r.splitsPages(huge):
 			but = "wrong on Linux " + huge.Kernel + ": from 5.8 on a write after a fork copies 4 KiB of a huge page, not 2 MiB, and the fork is many times shorter with them"
 		case huge.Kernel == "":
 			but = "right only up to Linux 5.7; the version here is unknown"
@@ -76,13 +76,14 @@ func (r *Redis) DoctorSays() (all []RedisAdvice) {
 	return all
 }
 
-// splits says whether the kernel copies a small page of a huge one that is written to after a fork (5.8, commit 3917c80280c9).
-func (r *Redis) splits(h *HugePages) bool {
+// splitsPages says whether the kernel copies a small page of a huge one that is written to after a
+// fork (5.8, commit 3917c80280c9).
+func (r *Redis) splitsPages(h *HugePages) bool {
 	is, known := SplitsHugePages(h.Kernel)
 	return known && is
 }
 
-func (r *Redis) event(name string) bool {
+func (r *Redis) hasEvent(name string) bool {
 	for _, e := range r.Events {
 		if e.Name == name {
 			return true
@@ -140,7 +141,7 @@ func (r *Redis) memoryDoctor(add func(doctor, about, says, but string)) {
 func SplitsHugePages(release string) (splits, known bool) {
 	major, rest, ok := strings.Cut(release, ".")
 	minor, _, _ := strings.Cut(rest, ".")
-	x, y := releasePart(major), releasePart(digits(minor))
+	x, y := releasePart(major), releasePart(leadingDigits(minor))
 	if !ok || x < 0 || y < 0 {
 		return false, false
 	}
@@ -149,7 +150,7 @@ func SplitsHugePages(release string) (splits, known bool) {
 
 // releasePart is a number of a release, -1 none.
 func releasePart(s string) int {
-	if s == "" || len(s) > 6 || digits(s) != s {
+	if s == "" || len(s) > 6 || leadingDigits(s) != s {
 		return -1
 	}
 	n := 0

@@ -25,14 +25,14 @@ func RedisReleaseOf(version string) (r RedisRelease) {
 	r.Product, r.Major = product, major
 	for i, to := range []*int{&r.Minor, &r.Patch} {
 		if i+1 < len(parts) {
-			*to, _ = strconv.Atoi(digits(parts[i+1]))
+			*to, _ = strconv.Atoi(leadingDigits(parts[i+1]))
 		}
 	}
 	return r
 }
 
-// digits is what a text begins with of them: "0" of "0-rc1".
-func digits(s string) string {
+// leadingDigits returns the digits that a text begins with: "0" of "0-rc1".
+func leadingDigits(s string) string {
 	if i := strings.IndexFunc(s, func(c rune) bool { return c < '0' || c > '9' }); i >= 0 {
 		return s[:i]
 	}

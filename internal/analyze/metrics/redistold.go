@@ -36,7 +36,7 @@ func redisToldOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *redi
 		if k := t.fields[s.Name]; k == nil {
 			t.fields[s.Name] = &Curve{T: s.T, V: s.V, Origin: s.Origin}
 		} else {
-			t.fields[s.Name] = k.with(s)
+			t.fields[s.Name] = k.withSeries(s)
 		}
 	}
 	all := t.fields[evidence.SeriesRedisUptime]
@@ -74,11 +74,11 @@ func redisToldOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *redi
 func (t *redisTold) callTimes() *Curve {
 	all := &Curve{}
 	var spent float64 // µs
-	for name := range t.named(evidence.SeriesRedisCalls) {
+	for name := range t.namesUnder(evidence.SeriesRedisCalls) {
 		k := t.fields[evidence.SeriesRedisCalls+":"+name]
 		all.T, all.Origin = append(all.T, k.T...), k.Origin
 		if took := t.fields[evidence.SeriesRedisCallTime+":"+name]; took.Known() {
-			spent += grew(took.V[0], took.Last())
+			spent += counterGrowth(took.V[0], took.Last())
 		}
 	}
 	slices.Sort(all.T)
@@ -90,8 +90,8 @@ func (t *redisTold) callTimes() *Curve {
 	return all
 }
 
-// with is a curve and the points of another file.
-func (k *Curve) with(s *evidence.Series) *Curve {
+// withSeries returns a curve with the points of another file added.
+func (k *Curve) withSeries(s *evidence.Series) *Curve {
 	type point struct {
 		t int64
 		v float64
@@ -112,8 +112,8 @@ func (k *Curve) with(s *evidence.Series) *Curve {
 	return out
 }
 
-// curve is a field at each answer within what is read.
-func (t *redisTold) curve(name string) *Curve {
+// curveOf returns a field at each answer within what is read, nil of none.
+func (t *redisTold) curveOf(name string) *Curve {
 	k := t.fields[name]
 	if !k.Known() {
 		return nil
@@ -130,27 +130,28 @@ func (t *redisTold) curve(name string) *Curve {
 	return out
 }
 
-// grew is how much a counter grew from one value to the next; one that fell began anew.
-func grew(from, to float64) float64 {
+// counterGrowth returns how much a counter grew from one value to the next; one that fell began
+// anew.
+func counterGrowth(from, to float64) float64 {
 	if to < from {
 		return to
 	}
 	return to - from
 }
 
-// count is how much a counter grew in all. One that came up later, as those of commands do that were not
-// called before, began at 0.
-func (t *redisTold) count(name string) Value {
-	k := t.curve(name)
+// totalGrowth returns how much a counter grew in all. One that came up later, as those of commands
+// do that were not called before, began at 0.
+func (t *redisTold) totalGrowth(name string) Value {
+	k := t.curveOf(name)
 	if k == nil || len(t.looks) == 0 {
 		return Unknown
 	}
 	var n float64
-	if t.single || late(name) && k.T[0] > t.over.From {
+	if t.single || isLateCounter(name) && k.T[0] > t.over.From {
 		n = k.V[0]
 	}
 	for i := 1; i < len(k.V); i++ {
-		n += grew(k.V[i-1], k.V[i])
+		n += counterGrowth(k.V[i-1], k.V[i])
 	}
 	if !t.single && len(k.V) < 2 && n == 0 {
 		return Unknown
@@ -158,15 +159,15 @@ func (t *redisTold) count(name string) Value {
 	return Value{Number: n, Origin: k.Origin, Watched: t.watched}
 }
 
-// late says whether a counter is not told while it is 0.
-func late(name string) bool {
+// isLateCounter says whether a counter is not told while it is 0.
+func isLateCounter(name string) bool {
 	_, of, ok := strings.Cut(name, ":")
 	return ok && of != ""
 }
 
-// rate is a counter per second.
-func (t *redisTold) rate(name string) Value {
-	v := t.count(name)
+// rateOf returns a counter per second.
+func (t *redisTold) rateOf(name string) Value {
+	v := t.totalGrowth(name)
 	if s := t.over.Seconds(); v.Known() && s > 0 {
 		v.Number /= s
 		return v
@@ -174,30 +175,31 @@ func (t *redisTold) rate(name string) Value {
 	return Unknown
 }
 
-// steps is a counter per second between each two answers; its last value is that before it.
-func (t *redisTold) steps(name string) *Curve {
-	k := t.curve(name)
+// rateSteps returns a counter per second between each two answers; its last value is that before
+// it.
+func (t *redisTold) rateSteps(name string) *Curve {
+	k := t.curveOf(name)
 	if k == nil || len(k.T) < 2 {
 		return nil
 	}
 	out := &Curve{Origin: k.Origin}
 	for i := 1; i < len(k.T); i++ {
 		out.T = append(out.T, k.T[i-1])
-		out.V = append(out.V, grew(k.V[i-1], k.V[i])/(float64(k.T[i]-k.T[i-1])/1e9))
+		out.V = append(out.V, counterGrowth(k.V[i-1], k.V[i])/(float64(k.T[i]-k.T[i-1])/1e9))
 	}
 	out.T, out.V = append(out.T, k.T[len(k.T)-1]), append(out.V, out.V[len(out.V)-1])
 	return out
 }
 
-func (t *redisTold) value(k *Curve, v float64) Value {
+func (t *redisTold) valueOf(k *Curve, v float64) Value {
 	if k == nil {
 		return Unknown
 	}
 	return Value{Number: v, Origin: k.Origin, Watched: t.watched}
 }
 
-func (t *redisTold) mean(name string) Value {
-	k := t.curve(name)
+func (t *redisTold) meanOf(name string) Value {
+	k := t.curveOf(name)
 	if k == nil {
 		return Unknown
 	}
@@ -205,15 +207,15 @@ func (t *redisTold) mean(name string) Value {
 	for _, v := range k.V {
 		all += v
 	}
-	return t.value(k, all/float64(len(k.V)))
+	return t.valueOf(k, all/float64(len(k.V)))
 }
 
-func (t *redisTold) most(name string) Value {
-	k := t.curve(name)
+func (t *redisTold) maxOf(name string) Value {
+	k := t.curveOf(name)
 	if k == nil {
 		return Unknown
 	}
-	return t.value(k, slices.Max(k.V))
+	return t.valueOf(k, slices.Max(k.V))
 }
 
 // mostEver is the most of all answers, those before the first INFO and after the last one, too: clients are
@@ -223,20 +225,20 @@ func (t *redisTold) mostEver(name string) Value {
 	if !k.Known() {
 		return Unknown
 	}
-	return t.value(k, slices.Max(k.V))
+	return t.valueOf(k, slices.Max(k.V))
 }
 
-func (t *redisTold) last(name string) Value {
-	k := t.curve(name)
-	return t.value(k, k.Last())
+func (t *redisTold) lastOf(name string) Value {
+	k := t.curveOf(name)
+	return t.valueOf(k, k.Last())
 }
 
-// any01 is the share of answers at which any of some fields was above 0.
-func (t *redisTold) any01(names ...string) Value {
+// shareNonZero returns the share of answers at which any of some fields was above 0.
+func (t *redisTold) shareNonZero(names ...string) Value {
 	at := make(map[int64]bool)
 	var of *Curve
 	for _, name := range names {
-		k := t.curve(name)
+		k := t.curveOf(name)
 		if k == nil {
 			continue
 		}
@@ -254,11 +256,11 @@ func (t *redisTold) any01(names ...string) Value {
 	if of == nil {
 		return Unknown
 	}
-	return t.value(of, float64(n)/float64(len(at)))
+	return t.valueOf(of, float64(n)/float64(len(at)))
 }
 
-// named are what follows the colon in the names of series.
-func (t *redisTold) named(series string) iter.Seq[string] {
+// namesUnder yields what follows the colon in the names of series.
+func (t *redisTold) namesUnder(series string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for name := range t.fields {
 			if of, ok := strings.CutPrefix(name, series+":"); ok && !yield(of) {
@@ -268,19 +270,19 @@ func (t *redisTold) named(series string) iter.Seq[string] {
 	}
 }
 
-// owns is how many commands a second the recorder called itself.
-func (t *redisTold) owns() Value {
+// ownRate returns how many commands a second the recorder called itself.
+func (t *redisTold) ownRate() Value {
 	all := Unknown
 	for name := range t.fields {
 		if strings.HasPrefix(name, evidence.RedisOwn) {
-			all = addValues(all, t.rate(name))
+			all = addValues(all, t.rateOf(name))
 		}
 	}
 	return all
 }
 
-// less is a rate without another, where that is known.
-func (t *redisTold) less(v, own Value) Value {
+// subtractKnown returns a rate without another, where both are known.
+func (t *redisTold) subtractKnown(v, own Value) Value {
 	if v.Known() && own.Known() {
 		v.Number = max(0, v.Number-own.Number)
 	}
@@ -298,13 +300,13 @@ func addValues(v, o Value) Value {
 	return v
 }
 
-func (v Value) times(f float64) Value {
+func (v Value) multiplyBy(f float64) Value {
 	v.Number *= f
 	return v
 }
 
-// or is a figure, else another.
-func (v Value) or(o Value) Value {
+// orElse returns a figure, or another where it is not known.
+func (v Value) orElse(o Value) Value {
 	if v.Known() {
 		return v
 	}

@@ -40,7 +40,7 @@ const fewPings = 20
 func (r *Redis) Waits() RedisWaits {
 	x := RedisWaits{Unknown, Unknown, Unknown, Unknown}
 	s := r.b.SeriesOf(r.subject, evidence.SeriesRedisPing)
-	all := within(s, r.window)
+	all := readingsIn(s, r.window)
 	if len(all) < fewPings {
 		return x
 	}
@@ -129,7 +129,7 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 			by[k.What] = &k
 		}
 	}
-	logged := r.slowly() // it has them one by one
+	logged := r.slowLogKept() // it has them one by one
 	for _, c := range r.Commands {
 		k := RedisKept{What: strings.ToUpper(strings.ReplaceAll(c.Name, "|", " ")), Over: over, Origin: c.Time.Origin}
 		switch {
@@ -176,10 +176,11 @@ const mostlyRan = .8
 
 // OnCPUShare is the part of the time that commands took in which the thread was on a CPU, 1 at most: their times are by the clock, and of
 // a thread that the host did not run whatever it was at took long. NaN unknown.
-func (r *Redis) OnCPUShare() float64 { return math.Min(1, r.ran()) }
+func (r *Redis) OnCPUShare() float64 { return math.Min(1, r.ranShare()) }
 
-// ran may be more than 1: the thread does other things than commands.
-func (r *Redis) ran() float64 {
+// ranShare returns the CPU time of the main thread as a share of the time in commands. It may be
+// more than 1: the thread does other things than commands.
+func (r *Redis) ranShare() float64 {
 	if !r.Main.Known() || !(r.InCommands.Number >= leastInCommands) {
 		return math.NaN()
 	}
@@ -203,7 +204,7 @@ const (
 
 // mayBeHeld says whether the host may have kept the thread from running for as long as a command's long calls took.
 func (r *Redis) mayBeHeld(k *RedisKept) bool {
-	ran := r.ran()
+	ran := r.ranShare()
 	if ran < mostlyRan {
 		return true
 	}
@@ -228,7 +229,7 @@ func (r *Redis) byChance(k *RedisKept, logged []RedisKept, ran float64) bool {
 	}
 	for _, c := range r.Commands {
 		name := strings.ToUpper(strings.ReplaceAll(c.Name, "|", " "))
-		short := math.Max(0, known(c.Time.Number)-known(long[name]))
+		short := math.Max(0, orZero(c.Time.Number)-orZero(long[name]))
 		spent += short
 		if name == k.What {
 			of = short
@@ -247,9 +248,9 @@ const allButAll = .8
 // fewEntries of a slow log do not say how often there are some.
 const fewEntries = 5
 
-// slowly is the slow log by command: of the time between two answers to INFO or, without, of the time that the
-// log goes back.
-func (r *Redis) slowly() (all []RedisKept) {
+// slowLogKept returns the slow log by command: of the time between two answers to INFO or,
+// without, of the time that the log goes back.
+func (r *Redis) slowLogKept() (all []RedisKept) {
 	w, over := r.Over, r.Seconds*1e9
 	if r.Single || r.Looks < 2 {
 		entries := r.Slow.Entries
@@ -322,7 +323,7 @@ func (r *Redis) WaitsWhile(fields ...string) (while, otherwise RedisWaits) {
 		}
 		of := 0
 		for _, name := range fields {
-			if k := r.told.curve(name); k != nil && (k.At(at) > 0 || k.At(at+1e9) > 0) {
+			if k := r.told.curveOf(name); k != nil && (k.At(at) > 0 || k.At(at+1e9) > 0) {
 				of = 1
 			}
 		}
@@ -347,7 +348,7 @@ func (r *Redis) WaitsWhile(fields ...string) (while, otherwise RedisWaits) {
 func RedisScript(command string) bool { return redisScripts[strings.ToLower(command)] }
 
 // Forks is how many there were since the server's start, or since somebody reset it; NaN unknown.
-func (r *Redis) Forks() float64 { return r.told.last(evidence.SeriesRedisForks).Number }
+func (r *Redis) Forks() float64 { return r.told.lastOf(evidence.SeriesRedisForks).Number }
 
 // LooksAbove is the part of the answers with a figure in which it was so large, NaN of none.
 func (r *Redis) LooksAbove(name string, least float64) float64 {

@@ -10,8 +10,8 @@ func skippedBetween(last, x Cycle) (cycles, ns float64) {
 	return n, float64(x.From-last.From) * n / (n + 1)
 }
 
-// skip takes the time of cycles that the log skips out of what was watched.
-func (g *Collector) skip(rows []int) {
+// subtractSkipped takes the time of cycles that the log skips out of what was watched.
+func (g *Collector) subtractSkipped(rows []int) {
 	var last Cycle
 	for n, i := range rows {
 		x := cycleOf(&g.bundle.Intervals, i)

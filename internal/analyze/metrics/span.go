@@ -29,8 +29,8 @@ func (s Spans) Within(from, to int64) (sum int64) {
 	return sum
 }
 
-// union adds a span to others that may lie before and after it.
-func (s Spans) union(from, to int64) (out Spans) {
+// withSpan adds a span to others that may lie before and after it.
+func (s Spans) withSpan(from, to int64) (out Spans) {
 	all := append(slices.Clone(s), Span{From: from, To: to})
 	slices.SortStableFunc(all, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 	for _, x := range all {

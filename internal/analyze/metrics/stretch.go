@@ -48,18 +48,18 @@ func Stretches(b *evidence.Bundle) (out []Window) {
 		if len(out) == mostStretches {
 			return
 		}
-		w, ok := m.worst()
+		w, ok := m.worstStretch()
 		if ok && !slices.ContainsFunc(out, func(o Window) bool { return min(o.Until, w.Until) > max(o.From, w.From) }) {
 			out = append(out, w)
 		}
 	}
-	add(excess(b, &minutes{from: from, of: make([]float64, n)}, placed))
+	add(sumExcess(b, &minutes{from: from, of: make([]float64, n)}, placed))
 	for _, kind := range []evidence.Kind{evidence.StopTheWorld, evidence.GCMark, evidence.GCConcurrent, evidence.AllocStall, evidence.ServerStall, evidence.Command} {
 		m := &minutes{from: from, of: make([]float64, n)}
 		v := &b.Intervals
 		for i, k := range v.Kind {
 			if k == kind && placed(v.Clock[i]) {
-				m.between(v.Start[i], v.End[i], 1)
+				m.addBetween(v.Start[i], v.End[i], 1)
 			}
 		}
 		add(m)
@@ -72,7 +72,7 @@ func Stretches(b *evidence.Bundle) (out []Window) {
 			}
 			m := &minutes{from: from, of: make([]float64, n)}
 			for k := 0; k+1 < len(s.T); k++ {
-				m.between(s.T[k], s.T[k+1], max(0, s.V[k]))
+				m.addBetween(s.T[k], s.T[k+1], max(0, s.V[k]))
 			}
 			add(m)
 		}
@@ -80,8 +80,9 @@ func Stretches(b *evidence.Bundle) (out []Window) {
 	return out
 }
 
-// excess is the time that requests took beyond three times the median of their route.
-func excess(b *evidence.Bundle, m *minutes, placed func(evidence.ClockID) bool) *minutes {
+// sumExcess adds to each minute the time that requests took beyond three times the median of their
+// route.
+func sumExcess(b *evidence.Bundle, m *minutes, placed func(evidence.ClockID) bool) *minutes {
 	r := &b.Requests
 	took := make(map[evidence.NameID][]int64)
 	for i := range r.Len() {
@@ -94,7 +95,7 @@ func excess(b *evidence.Bundle, m *minutes, placed func(evidence.ClockID) bool) 
 	}
 	for i := range r.Len() {
 		if over := r.Latency(i) - 3*usual[r.Route.At(i)]; over > 0 && placed(r.Clock.At(i)) {
-			m.at(r.End.At(i), float64(over))
+			m.addAt(r.End.At(i), float64(over))
 		}
 	}
 	return m
@@ -106,14 +107,14 @@ type minutes struct {
 	of   []float64
 }
 
-func (m *minutes) at(t int64, v float64) {
+func (m *minutes) addAt(t int64, v float64) {
 	if i := (t - m.from) / minuteNs; i >= 0 && int(i) < len(m.of) {
 		m.of[i] += v
 	}
 }
 
-// between adds a value that held for some time.
-func (m *minutes) between(from, to int64, v float64) {
+// addBetween adds a value that held for some time.
+func (m *minutes) addBetween(from, to int64, v float64) {
 	for t := max(from, m.from); t < to; {
 		i := (t - m.from) / minuteNs
 		if int(i) >= len(m.of) {
@@ -125,8 +126,9 @@ func (m *minutes) between(from, to int64, v float64) {
 	}
 }
 
-// worst is the shortest stretch that holds most of it, and far more than the same time elsewhere.
-func (m *minutes) worst() (w Window, ok bool) {
+// worstStretch returns the shortest stretch that holds most of it, and far more than the same time
+// elsewhere.
+func (m *minutes) worstStretch() (w Window, ok bool) {
 	var total float64
 	for _, v := range m.of {
 		total += v

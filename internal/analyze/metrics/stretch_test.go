@@ -35,7 +35,7 @@ func TestWorstOfMinutes(t *testing.T) {
 		{"the first quarter of an hour", ofMinutes(0, 15, 10, 0), 0, 15},
 		{"the last minutes", ofMinutes(day-5, day, 10, 0), day - 5, day},
 	} {
-		w, ok := c.m.worst()
+		w, ok := c.m.worstStretch()
 		if ok != (c.until > 0) || ok && (w.From != int64(c.from)*minuteNs || w.Until != int64(c.until)*minuteNs) {
 			t.Errorf("%s: from minute %d to %d, %v; want %d to %d", c.name, w.From/minuteNs, w.Until/minuteNs, ok, c.from, c.until)
 		}

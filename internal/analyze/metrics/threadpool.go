@@ -42,9 +42,9 @@ const ManyThreads = 3
 func ThreadPoolOf(b *evidence.Bundle, of *threads.Threads, subject evidence.SubjectID, w Window) *ThreadPool {
 	p := &ThreadPool{Raised: make(map[string]int),
 		Queue: CurveOf(b, subject, evidence.SeriesPoolQueue, w), Completed: CurveOf(b, subject, evidence.SeriesPoolCompleted, w)}
-	seen := p.looked(of, subject)
+	seen := p.readLooks(of, subject)
 	all := CurveOf(b, subject, evidence.SeriesProcessThreads, w)
-	for _, k := range []*Curve{CurveOf(b, subject, evidence.SeriesPoolThreads, w), p.adjusted(b, subject), seen, all} {
+	for _, k := range []*Curve{CurveOf(b, subject, evidence.SeriesPoolThreads, w), p.readAdjusted(b, subject), seen, all} {
 		if k.Known() && (p.Threads == nil || p.Threads.Span() < Short && k.Span() >= Short) {
 			p.Threads, p.Loose = k, k == all
 		}
@@ -52,9 +52,9 @@ func ThreadPoolOf(b *evidence.Bundle, of *threads.Threads, subject evidence.Subj
 	return p
 }
 
-// adjusted reads the runtime's own changes to the pool's size and counts, by reason, those
+// readAdjusted reads the runtime's own changes to the pool's size and counts, by reason, those
 // that gave it more.
-func (p *ThreadPool) adjusted(b *evidence.Bundle, subject evidence.SubjectID) *Curve {
+func (p *ThreadPool) readAdjusted(b *evidence.Bundle, subject evidence.SubjectID) *Curve {
 	v, k := &b.Intervals, &Curve{}
 	for _, i := range v.Select(evidence.PoolAdjusted, subject) {
 		n, ok := v.Get(i, evidence.PoolThreads)
@@ -70,9 +70,9 @@ func (p *ThreadPool) adjusted(b *evidence.Bundle, subject evidence.SubjectID) *C
 	return k
 }
 
-// looked reads the looks at its threads; the curve is how many there were, nil of one look
-// or of looks of no known time.
-func (p *ThreadPool) looked(of *threads.Threads, subject evidence.SubjectID) *Curve {
+// readLooks reads the looks at its threads; the curve is how many there were, nil of one look or
+// of looks of no known time.
+func (p *ThreadPool) readLooks(of *threads.Threads, subject evidence.SubjectID) *Curve {
 	worst := of.Summary(subject)
 	if worst == nil || worst.Pool == 0 {
 		return nil

@@ -15,7 +15,7 @@ func TestUnseenCollections(t *testing.T) {
 		"one that began unseen": {map[int64]int64{4: 2*s + s/2, 5: 2 * s, 7: 3 * s}, 1},
 		"nothing":               {map[int64]int64{}, 0},
 	} {
-		if got := unseen(tt.began); got != tt.want {
+		if got := countMissing(tt.began); got != tt.want {
 			t.Errorf("%s: %d, want %d", name, got, tt.want)
 		}
 	}

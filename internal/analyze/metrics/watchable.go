@@ -87,16 +87,16 @@ var watchedHost = []struct {
 func WatchablesOf(b *evidence.Bundle, s evidence.SubjectID, own OwnWatchables, requests []int, slow func(row int) bool) []Watchable {
 	w := &watching{b: b, s: s, seen: make(map[string]bool), taken: make(map[string]bool)}
 	if b.Subjects[s].Kind == evidence.Host {
-		w.host()
+		w.addHost()
 	} else {
-		w.process()
-		w.counts()
+		w.addProcess()
+		w.addCounts()
 		if own != nil {
 			own(w)
 		}
-		w.requests(requests, slow)
+		w.addRequests(requests, slow)
 	}
-	w.rest()
+	w.addRest()
 	return w.out
 }
 
@@ -105,8 +105,8 @@ type OwnWatchables func(*watching)
 
 // What runtimes have of their own.
 var (
-	WatchablesOfJVM OwnWatchables = (*watching).jvm
-	WatchablesOfGo  OwnWatchables = (*watching).golang
+	WatchablesOfJVM OwnWatchables = (*watching).addJVM
+	WatchablesOfGo  OwnWatchables = (*watching).addGo
 )
 
 type watching struct {
@@ -117,8 +117,9 @@ type watching struct {
 	taken map[string]bool // names of series
 }
 
-// curve is a series; what becomes of it has another name.
-func (w *watching) curve(name string) *Curve {
+// takeCurve returns a series as a curve and marks it as taken: what becomes of it has another
+// name.
+func (w *watching) takeCurve(name string) *Curve {
 	w.taken[name] = true
 	if c := CurveOf(w.b, w.s, name, Whole); c.Known() {
 		return c
@@ -126,14 +127,14 @@ func (w *watching) curve(name string) *Curve {
 	return nil
 }
 
-func (w *watching) add(x Watchable) {
+func (w *watching) addWatchable(x Watchable) {
 	if len(x.T) > 0 && !w.seen[x.ID] {
 		w.seen[x.ID] = true
 		w.out = append(w.out, x)
 	}
 }
 
-func scaled(v []float64, by float64) []float64 {
+func scaleValues(v []float64, by float64) []float64 {
 	if by == 1 {
 		return v
 	}
@@ -144,10 +145,10 @@ func scaled(v []float64, by float64) []float64 {
 	return out
 }
 
-func (w *watching) host() {
+func (w *watching) addHost() {
 	cpus := float64(w.b.Subjects[w.s].CPUs)
 	for _, x := range watchedHost {
-		c := w.curve(x.name)
+		c := w.takeCurve(x.name)
 		if c == nil {
 			continue
 		}
@@ -157,27 +158,27 @@ func (w *watching) host() {
 				continue
 			}
 		}
-		w.add(Watchable{x.id, c.T, scaled(c.V, by), c.Origin})
+		w.addWatchable(Watchable{x.id, c.T, scaleValues(c.V, by), c.Origin})
 	}
 }
 
-func (w *watching) process() {
+func (w *watching) addProcess() {
 	for _, x := range watchedProcess {
-		if c := w.curve(x.name); c != nil {
-			w.add(Watchable{x.id, c.T, scaled(c.V, x.scale), c.Origin})
+		if c := w.takeCurve(x.name); c != nil {
+			w.addWatchable(Watchable{x.id, c.T, scaleValues(c.V, x.scale), c.Origin})
 		}
 	}
-	cpu, of := w.curve(evidence.SeriesProcessCPU), float64(w.cpus())
+	cpu, of := w.takeCurve(evidence.SeriesProcessCPU), float64(w.countCPUs())
 	if cpu != nil && of > 0 {
-		w.add(Watchable{"proc/busy", cpu.T, scaled(cpu.V, 100/of), cpu.Origin})
-	} else if c := w.curve(evidence.SeriesCPU); c != nil { // percent of all processors
-		w.add(Watchable{"proc/busy", c.T, c.V, c.Origin})
+		w.addWatchable(Watchable{"proc/busy", cpu.T, scaleValues(cpu.V, 100/of), cpu.Origin})
+	} else if c := w.takeCurve(evidence.SeriesCPU); c != nil { // percent of all processors
+		w.addWatchable(Watchable{"proc/busy", c.T, c.V, c.Origin})
 		w.taken[evidence.SeriesCPU] = false
 	}
 }
 
-// cpus are those that the process may use: the host's, no more than its quota.
-func (w *watching) cpus() float64 {
+// countCPUs returns how many CPUs the process may use: the host's, no more than its quota.
+func (w *watching) countCPUs() float64 {
 	n := float64(w.b.CPUsOf(w.s))
 	if f, ok := w.b.Fact(w.s, evidence.FactContainerCPU); ok && f.Number > 0 && (n == 0 || f.Number < n) {
 		n = f.Number
@@ -192,12 +193,12 @@ func (w *watching) cpus() float64 {
 	return n
 }
 
-func (w *watching) counts() {
+func (w *watching) addCounts() {
 	for _, x := range watchedCounts {
 		var sum *Curve
 		whole := true
 		for _, name := range x.names {
-			c := w.curve(name)
+			c := w.takeCurve(name)
 			switch {
 			case c == nil:
 				whole = false
@@ -210,18 +211,18 @@ func (w *watching) counts() {
 			}
 		}
 		if sum != nil && whole {
-			w.add(Watchable{x.id, sum.T, scaled(grown(sum), x.scale), sum.Origin}.known())
+			w.addWatchable(Watchable{x.id, sum.T, scaleValues(growthRates(sum), x.scale), sum.Origin}.withoutUnknown())
 		}
 	}
-	used, most := w.curve(evidence.SeriesRedisUsedMemory), w.curve(evidence.SeriesRedisMaxMemory)
+	used, most := w.takeCurve(evidence.SeriesRedisUsedMemory), w.takeCurve(evidence.SeriesRedisMaxMemory)
 	if used != nil && most != nil && most.Last() > 0 {
-		w.add(Watchable{"redis/used-share", used.T, scaled(used.V, 100/most.Last()), used.Origin})
+		w.addWatchable(Watchable{"redis/used-share", used.T, scaleValues(used.V, 100/most.Last()), used.Origin})
 	}
 }
 
-// grown is by how much a count grew per second up to each point; NaN at the first, and where it
-// fell, as of a process that began anew.
-func grown(c *Curve) []float64 {
+// growthRates returns by how much a count grew per second up to each point; NaN at the first, and
+// where it fell, as of a process that began anew.
+func growthRates(c *Curve) []float64 {
 	out := make([]float64, len(c.V))
 	out[0] = math.NaN()
 	for i := 1; i < len(c.V); i++ {
@@ -233,8 +234,8 @@ func grown(c *Curve) []float64 {
 	return out
 }
 
-// known leaves out what is not.
-func (x Watchable) known() Watchable {
+// withoutUnknown leaves out the points that are NaN.
+func (x Watchable) withoutUnknown() Watchable {
 	out := Watchable{ID: x.ID, Origin: x.Origin}
 	for i, v := range x.V {
 		if !math.IsNaN(v) {
@@ -244,8 +245,8 @@ func (x Watchable) known() Watchable {
 	return out
 }
 
-// jvm is what a JVM's counters say of its collections, else its log.
-func (w *watching) jvm() {
+// addJVM adds what a JVM's counters say of its collections, else its log.
+func (w *watching) addJVM() {
 	var young, full *Curve
 	for i := range w.b.Series {
 		s := &w.b.Series[i]
@@ -263,28 +264,28 @@ func (w *watching) jvm() {
 		}
 	}
 	if young != nil {
-		w.add(Watchable{"jvm/young-gc", young.T, young.V, young.Origin})
+		w.addWatchable(Watchable{"jvm/young-gc", young.T, young.V, young.Origin})
 	}
 	if full != nil {
-		w.add(Watchable{"jvm/full-gc", full.T, full.V, full.Origin})
+		w.addWatchable(Watchable{"jvm/full-gc", full.T, full.V, full.Origin})
 	}
 	w.taken[evidence.SeriesGCTime] = true
-	gc := w.curve(evidence.SeriesGCTime)
+	gc := w.takeCurve(evidence.SeriesGCTime)
 	if gc != nil {
-		w.add(Watchable{"jvm/gc-time", gc.T, gc.V, gc.Origin})
+		w.addWatchable(Watchable{"jvm/gc-time", gc.T, gc.V, gc.Origin})
 	}
-	if stopped := w.curve("safepoints/time"); stopped != nil && gc != nil && len(stopped.T) == len(gc.T) {
+	if stopped := w.takeCurve("safepoints/time"); stopped != nil && gc != nil && len(stopped.T) == len(gc.T) {
 		rest := make([]float64, len(gc.V))
 		for i := range rest {
 			rest[i] = max(0, stopped.V[i]-gc.V[i])
 		}
-		w.add(Watchable{"jvm/safepoint-other", gc.T, rest, gc.Origin})
+		w.addWatchable(Watchable{"jvm/safepoint-other", gc.T, rest, gc.Origin})
 	}
-	w.pauses()
+	w.addPauses()
 }
 
-// pauses are those of a log of GC, where no counter tells of them.
-func (w *watching) pauses() {
+// addPauses adds the pauses of a log of GC, where no counter tells of them.
+func (w *watching) addPauses() {
 	v := &w.b.Intervals
 	var young, full, time events
 	for i := range v.Start {
@@ -296,37 +297,37 @@ func (w *watching) pauses() {
 			continue
 		}
 		seconds := float64(v.End[i]-v.Start[i]) / 1e9
-		time.add(v.Start[i], 100*seconds, v.Origin[i])
+		time.addEvent(v.Start[i], 100*seconds, v.Origin[i])
 		switch p {
 		case evidence.PauseYoung, evidence.PauseMixed:
-			young.add(v.Start[i], 1, v.Origin[i])
+			young.addEvent(v.Start[i], 1, v.Origin[i])
 		case evidence.PauseFull, evidence.PauseDegenerated:
-			full.add(v.Start[i], 1, v.Origin[i])
+			full.addEvent(v.Start[i], 1, v.Origin[i])
 		}
 	}
 	if len(time.at) == 0 {
 		return
 	}
-	cover := w.covered(evidence.CoverGC)
-	w.add(young.perSecond("jvm/young-gc", cover))
-	w.add(full.perSecond("jvm/full-gc", cover))
-	w.add(time.perSecond("jvm/gc-time", cover))
+	cover := w.coveredSpans(evidence.CoverGC)
+	w.addWatchable(young.perSecond("jvm/young-gc", cover))
+	w.addWatchable(full.perSecond("jvm/full-gc", cover))
+	w.addWatchable(time.perSecond("jvm/gc-time", cover))
 }
 
-// golang is what a Go process's own figures and traces say of its collector.
-func (w *watching) golang() {
-	if c, born := w.curve(evidence.SeriesGoCPUFraction), w.b.Subjects[w.s].StartTime; c != nil && born > 0 {
-		w.add(Watchable{"go/gc-share", c.T, SinceLast(c.T, c.V, born), c.Origin}.known())
+// addGo adds what a Go process's own figures and traces say of its collector.
+func (w *watching) addGo() {
+	if c, born := w.takeCurve(evidence.SeriesGoCPUFraction), w.b.Subjects[w.s].StartTime; c != nil && born > 0 {
+		w.addWatchable(Watchable{"go/gc-share", c.T, SinceLast(c.T, c.V, born), c.Origin}.withoutUnknown())
 	}
-	w.cycles()
+	w.addCycles()
 }
 
 // brief is how long a recording may be for its mean to stand for each second of it.
 const brief = 2 * 60
 
-// cycles are those of a trace or a log, where the process does not count them for us: their share of
-// the CPU time is the mean of the recording.
-func (w *watching) cycles() {
+// addCycles adds the cycles of a trace or a log, where the process does not count them: their
+// share of the CPU time is the mean of the recording.
+func (w *watching) addCycles() {
 	g := GoCollector(w.b, w.s, Scope{})
 	if g == nil || g.Seconds() > brief || !(g.Processors.Number > 0) {
 		return
@@ -346,7 +347,7 @@ func (w *watching) cycles() {
 		for t := g.From + 1e9; t <= g.Until; t += 1e9 {
 			out.T, out.V = append(out.T, t), append(out.V, x.v)
 		}
-		w.add(out)
+		w.addWatchable(out)
 	}
 }
 
@@ -365,8 +366,8 @@ func SinceLast(t []int64, share []float64, born int64) []float64 {
 	return out
 }
 
-// covered is when something was watched, in order.
-func (w *watching) covered(kind string) (of Spans) {
+// coveredSpans returns when something was watched, in order.
+func (w *watching) coveredSpans(kind string) (of Spans) {
 	cover := w.b.Covered(w.s, kind)
 	slices.SortStableFunc(cover, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
 	for _, c := range cover {
@@ -384,7 +385,7 @@ type events struct {
 	origin evidence.Origin
 }
 
-func (e *events) add(at int64, v float64, o evidence.Origin) {
+func (e *events) addEvent(at int64, v float64, o evidence.Origin) {
 	if len(e.at) == 0 {
 		e.origin = o
 	}
@@ -422,8 +423,8 @@ func (e *events) perSecond(id string, watched Spans) (out Watchable) {
 	return out
 }
 
-// requests are the service's, of each second.
-func (w *watching) requests(rows []int, slow func(row int) bool) {
+// addRequests adds the service's requests of each second: rate, slow ones, errors and the longest.
+func (w *watching) addRequests(rows []int, slow func(row int) bool) {
 	r := &w.b.Requests
 	var all, late, failed events
 	worst := make(map[int64]float64)
@@ -434,13 +435,13 @@ func (w *watching) requests(rows []int, slow func(row int) bool) {
 		}
 		at := r.End.At(i)
 		from, until = min(from, at), max(until, at)
-		all.add(at, 1, r.Origin.At(i))
+		all.addEvent(at, 1, r.Origin.At(i))
 		worst[at/1e9] = max(worst[at/1e9], float64(r.Latency(i))/1e6)
 		if slow != nil && slow(i) {
-			late.add(at, 1, r.Origin.At(i))
+			late.addEvent(at, 1, r.Origin.At(i))
 		}
 		if r.Outcome.At(i) == evidence.Failed || r.Outcome.At(i) == evidence.TimedOut {
-			failed.add(at, 1, r.Origin.At(i))
+			failed.addEvent(at, 1, r.Origin.At(i))
 		}
 	}
 	if len(all.at) == 0 || until <= from {
@@ -448,25 +449,25 @@ func (w *watching) requests(rows []int, slow func(row int) bool) {
 	}
 	span := Spans{{from, until + 1}}
 	rate, lates, fails := all.perSecond("requests/rate", span), late.perSecond("requests/slow", span), failed.perSecond("requests/errors", span)
-	w.add(rate)
+	w.addWatchable(rate)
 	if slow != nil {
 		lates.Origin = rate.Origin
-		w.add(lates)
-		w.add(share("requests/slow-share", lates, rate))
+		w.addWatchable(lates)
+		w.addWatchable(percentOf("requests/slow-share", lates, rate))
 	}
-	w.add(share("requests/errors", fails, rate))
+	w.addWatchable(percentOf("requests/errors", fails, rate))
 	longest := Watchable{ID: "requests/worst", Origin: rate.Origin}
 	for _, t := range rate.T {
 		if v, ok := worst[(t-1)/1e9]; ok {
 			longest.T, longest.V = append(longest.T, t), append(longest.V, v)
 		}
 	}
-	w.add(longest)
+	w.addWatchable(longest)
 }
 
-// share is one of two series of the same times in percent of the other; where there was nothing,
-// nothing was slow.
-func share(id string, of, all Watchable) Watchable {
+// percentOf returns one of two series of the same times in percent of the other, 0 where the other
+// is 0.
+func percentOf(id string, of, all Watchable) Watchable {
 	out := Watchable{ID: id, T: all.T, V: make([]float64, len(all.V)), Origin: all.Origin}
 	for i := range all.V {
 		if all.V[i] > 0 && i < len(of.V) {
@@ -476,12 +477,12 @@ func share(id string, of, all Watchable) Watchable {
 	return out
 }
 
-// rest are the other series, by the names they were recorded by.
-func (w *watching) rest() {
+// addRest adds the other series, by the names they were recorded by.
+func (w *watching) addRest() {
 	for i := range w.b.Series {
 		s := &w.b.Series[i]
 		if s.Subject == w.s && len(s.T) > 0 && !w.taken[s.Name] {
-			w.add(Watchable{s.Name, s.T, s.V, s.Origin})
+			w.addWatchable(Watchable{s.Name, s.T, s.V, s.Origin})
 		}
 	}
 }

@@ -65,21 +65,21 @@ func WorkOf(b *evidence.Bundle, processes []evidence.SubjectID, w Window) Work {
 			system += s.Number * s.Watched
 		}
 		for i, x := range worked {
-			sum[i].add(b, p, x.series, w, cores)
+			sum[i].addProcess(b, p, x.series, w, cores)
 		}
-		delay.add(b, p, evidence.SeriesProcessRunDelay, w, cores)
+		delay.addProcess(b, p, evidence.SeriesProcessRunDelay, w, cores)
 	}
 	if math.IsNaN(v.CPU) {
 		return v
 	}
-	v.CPU, v.Delay = cpu, delay.whole(cpu)
+	v.CPU, v.Delay = cpu, delay.perSecond(cpu)
 	if cpu > 0 {
 		v.System = system / cpu
 		for i, x := range worked {
-			*x.to(&v) = sum[i].each(cpu) * x.scale
+			*x.to(&v) = sum[i].perCPUSecond(cpu) * x.scale
 		}
 	}
-	v.sample(b, processes, w)
+	v.countSamples(b, processes, w)
 	return v
 }
 
@@ -91,7 +91,7 @@ type workSum struct {
 	all   float64 // cores of who told it, over the whole window
 }
 
-func (t *workSum) add(b *evidence.Bundle, p evidence.SubjectID, series string, w Window, cores float64) {
+func (t *workSum) addProcess(b *evidence.Bundle, p evidence.SubjectID, series string, w Window, cores float64) {
 	k := CurveOf(b, p, series, w)
 	if !k.Known() {
 		return
@@ -110,24 +110,24 @@ func (t *workSum) add(b *evidence.Bundle, p evidence.SubjectID, series string, w
 	t.all += cores
 }
 
-// each is the figure per second of CPU time.
-func (t *workSum) each(cpu float64) float64 {
+// perCPUSecond returns the figure per second of CPU time, NaN where too little of it was watched.
+func (t *workSum) perCPUSecond(cpu float64) float64 {
 	if t.all < Most*cpu || t.cores <= 0 {
 		return math.NaN()
 	}
 	return t.sum / t.cores
 }
 
-// whole is the figure per second.
-func (t *workSum) whole(cpu float64) float64 {
+// perSecond returns the figure per second, NaN where too little of it was watched.
+func (t *workSum) perSecond(cpu float64) float64 {
 	if t.all < Most*cpu {
 		return math.NaN()
 	}
 	return t.sum
 }
 
-// sample counts what the kernel did for running threads.
-func (v *Work) sample(b *evidence.Bundle, processes []evidence.SubjectID, w Window) {
+// countSamples counts what the kernel did for running threads.
+func (v *Work) countSamples(b *evidence.Bundle, processes []evidence.SubjectID, w Window) {
 	own := make(map[evidence.SubjectID]bool, len(processes))
 	for _, p := range processes {
 		own[p] = true

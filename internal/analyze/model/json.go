@@ -21,7 +21,7 @@ var firstKeys = []struct{ key, empty string }{
 
 // MarshalJSON writes what all answers have and, beside it, the model's own part.
 func (a *Answer) MarshalJSON() ([]byte, error) {
-	own, err := a.own()
+	own, err := a.ownFields()
 	if err != nil {
 		return nil, err
 	}
@@ -55,21 +55,21 @@ func (a *Answer) MarshalJSON() ([]byte, error) {
 	for _, key := range slices.Sorted(maps.Keys(own)) {
 		field(key, own[key])
 	}
-	field("basis", texts(a.Basis))
+	field("basis", nonNilTexts(a.Basis))
 	var source *string
 	if a.Source != "" {
 		source = &a.Source
 	}
 	field("source", source)
-	field("rows", rows(a.Rows))
+	field("rows", toRowsJSON(a.Rows))
 	field("choice", a.Frontier)
-	field("notes", texts(a.Notes))
+	field("notes", nonNilTexts(a.Notes))
 	b.WriteByte('}')
 	return b.Bytes(), err
 }
 
-// own is the model's part by its keys.
-func (a *Answer) own() (map[string]json.RawMessage, error) {
+// ownFields returns the model's part by its keys.
+func (a *Answer) ownFields() (map[string]json.RawMessage, error) {
 	own := make(map[string]json.RawMessage)
 	if a.Own == nil {
 		return own, nil
@@ -82,7 +82,7 @@ func (a *Answer) own() (map[string]json.RawMessage, error) {
 	return own, err
 }
 
-func texts(all []string) []string { return append([]string{}, all...) }
+func nonNilTexts(all []string) []string { return append([]string{}, all...) }
 
 type rowJSON struct {
 	Asked   string       `json:"asked"`
@@ -103,10 +103,10 @@ type factJSON struct {
 	Caution bool   `json:"caution"`
 }
 
-func rows(all []Row) []rowJSON {
+func toRowsJSON(all []Row) []rowJSON {
 	out := []rowJSON{}
 	for _, r := range all {
-		j := rowJSON{Asked: r.Text, Effects: []effectJSON{}, Facts: facts(r.Facts)}
+		j := rowJSON{Asked: r.Text, Effects: []effectJSON{}, Facts: toFactsJSON(r.Facts)}
 		for _, e := range r.Effects {
 			j.Effects = append(j.Effects, effectJSON(e))
 		}
@@ -115,7 +115,7 @@ func rows(all []Row) []rowJSON {
 	return out
 }
 
-func facts(all []Fact) []factJSON {
+func toFactsJSON(all []Fact) []factJSON {
 	out := []factJSON{}
 	for _, f := range all {
 		out = append(out, factJSON(f))
@@ -140,7 +140,7 @@ func (f *Frontier) MarshalJSON() ([]byte, error) {
 		Points  []point    `json:"points"`
 		Text    string     `json:"text"`
 		Facts   []factJSON `json:"facts"`
-	}{f.Title, []column{}, []point{}, f.Text, facts(f.Facts)}
+	}{f.Title, []column{}, []point{}, f.Text, toFactsJSON(f.Facts)}
 	for _, c := range f.Columns {
 		j.Columns = append(j.Columns, column{c.Title, c.Unit})
 	}

@@ -76,11 +76,11 @@ func ParseSets(models []*Model, texts []string) ([]Wanted, error) {
 	for _, text := range texts {
 		words := strings.Fields(text)
 		if len(words) == 0 {
-			return nil, fmt.Errorf(`--set "": give %s`, examples(models))
+			return nil, fmt.Errorf(`--set "": give %s`, settingExamples(models))
 		}
 		row := Wanted{Text: text}
 		for _, word := range words {
-			m, t, err := turn(models, word)
+			m, t, err := parseSetting(models, word)
 			switch {
 			case err != nil:
 				return nil, fmt.Errorf("--set %s: %w", word, err)
@@ -94,7 +94,7 @@ func ParseSets(models []*Model, texts []string) ([]Wanted, error) {
 				}
 				single[t.knob.Name] = append(single[t.knob.Name], t)
 			}
-			row = t.in(row)
+			row = t.applyTo(row)
 		}
 		if len(words) > 1 {
 			rows = append(rows, row)
@@ -108,7 +108,7 @@ func ParseSets(models []*Model, texts []string) ([]Wanted, error) {
 		var more []Wanted
 		for _, w := range product {
 			for _, t := range single[name] {
-				x := t.in(w)
+				x := t.applyTo(w)
 				x.Text = strings.TrimSpace(x.Text + " " + t.text)
 				more = append(more, x)
 			}
@@ -131,15 +131,15 @@ type turned struct {
 	value float64
 }
 
-func (t turned) in(w Wanted) Wanted {
+func (t turned) applyTo(w Wanted) Wanted {
 	if t.knob.Sets != "" {
 		return w.With(t.knob.Sets, t.value)
 	}
 	return w.With(t.knob.Name, t.value)
 }
 
-// turn reads one NAME=VALUE, or NAME where it has no value.
-func turn(models []*Model, word string) (*Model, turned, error) {
+// parseSetting reads one NAME=VALUE, or NAME where it has no value.
+func parseSetting(models []*Model, word string) (*Model, turned, error) {
 	name, text, valued := strings.Cut(word, "=")
 	for _, m := range models {
 		for i := range m.Knobs {
@@ -159,17 +159,17 @@ func turn(models []*Model, word string) (*Model, turned, error) {
 		}
 	}
 	if !valued {
-		return nil, turned{}, errors.New("give " + examples(models))
+		return nil, turned{}, errors.New("give " + settingExamples(models))
 	}
 	var all []string
 	for _, m := range models {
-		all = append(all, m.names()+" of "+m.About)
+		all = append(all, m.knobNames()+" of "+m.About)
 	}
 	return nil, turned{}, errors.New("unknown setting: give " + strings.Join(all, ", "))
 }
 
-// examples are a setting with a value and, where there is one, one without.
-func examples(models []*Model) string {
+// settingExamples returns a setting with a value and, where there is one, one without.
+func settingExamples(models []*Model) string {
 	valued, bare := "", ""
 	for _, m := range models {
 		for _, k := range m.Knobs {
@@ -184,13 +184,13 @@ func examples(models []*Model) string {
 	return valued + bare
 }
 
-// names lists what a model can be asked.
-func (m *Model) names() string {
+// knobNames lists what a model can be asked.
+func (m *Model) knobNames() string {
 	var all []string
 	for _, k := range m.Knobs {
 		all = append(all, k.Name)
 	}
-	return list(all, "or")
+	return joinList(all, "or")
 }
 
 // Help says what can be asked for by --set: "GOGC=200, GOMEMLIMIT=800MiB, under live=120MiB".
@@ -207,7 +207,7 @@ func (m *Model) Help() string {
 	}
 	text := strings.Join(told, ", ")
 	if len(load) > 0 {
-		text += ", under " + list(load, "or")
+		text += ", under " + joinList(load, "or")
 	}
 	return text
 }

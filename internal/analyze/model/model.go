@@ -45,11 +45,11 @@ func About(models []*Model) string {
 	for _, m := range models {
 		all = append(all, "of "+m.About+" ("+m.From+")")
 	}
-	return list(all, "and")
+	return joinList(all, "and")
 }
 
-// list writes "a, b or c".
-func list(all []string, word string) string {
+// joinList writes "a, b or c".
+func joinList(all []string, word string) string {
 	if len(all) < 2 {
 		return strings.Join(all, "")
 	}

@@ -21,7 +21,7 @@ var PHPFPM = &Runtime{
 		Called: "php-fpm",
 		Traces: func(p discover.Process) (discover.Seen, bool) {
 			for _, name := range []string{path.Base(p.Exe()), p.Comm()} {
-				if version, ok := phpfpm(name); ok {
+				if version, ok := matchPHPFPM(name); ok {
 					return discover.Seen{Version: version}, true
 				}
 			}
@@ -30,8 +30,9 @@ var PHPFPM = &Runtime{
 	},
 }
 
-// phpfpm knows the names it comes by, "php-fpm", "php-fpm8.2", "php8-fpm"; a version is in some.
-func phpfpm(name string) (version string, ok bool) {
+// matchPHPFPM recognizes the names PHP-FPM comes by, "php-fpm", "php-fpm8.2", "php8-fpm"; a
+// version is in some.
+func matchPHPFPM(name string) (version string, ok bool) {
 	if rest, ok := strings.CutPrefix(name, "php-fpm"); ok && digitsOnly(rest) {
 		return rest, true
 	}

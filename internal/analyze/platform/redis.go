@@ -85,12 +85,12 @@ func answersPing(ctx context.Context, listens []discover.Listener) bool {
 		case !a.IsLoopback():
 			continue
 		}
-		return ping(ctx, addr.String())
+		return pingRedis(ctx, addr.String())
 	}
 	return false
 }
 
-func ping(ctx context.Context, addr string) bool {
+func pingRedis(ctx context.Context, addr string) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)

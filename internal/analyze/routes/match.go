@@ -62,7 +62,7 @@ func Match(b *evidence.Bundle) {
 	}
 	for s, of := range traced {
 		if best := bestMatch(b, of, rows[s]); best != nil {
-			rename(b, of, best)
+			renameRoutes(b, of, best)
 		}
 	}
 }
@@ -75,15 +75,15 @@ func bestMatch(b *evidence.Bundle, traced []int, sources map[evidence.ArtifactID
 	}
 	slices.Sort(ids)
 	for _, a := range ids {
-		if m := match(b, traced, sources[a]); len(m) > len(best) {
+		if m := matchRoutes(b, traced, sources[a]); len(m) > len(best) {
 			best = m
 		}
 	}
 	return best
 }
 
-// match returns the routes of the traced requests that have a row.
-func match(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
+// matchRoutes returns the routes of the traced requests that have a row.
+func matchRoutes(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
 	out := make(map[int]evidence.NameID)
 	for _, p := range sightings.Pairs(b, traced, rows).Pairs {
 		out[p.Traced] = b.Requests.Route.At(p.Row)
@@ -91,10 +91,10 @@ func match(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
 	return out
 }
 
-// rename sets the routes of traced requests to what was matched. A few are matched wrongly:
-// a handler answers a route if most of that route's requests are its own, or a good part
-// of both the route's and the handler's.
-func rename(b *evidence.Bundle, traced []int, matched map[int]evidence.NameID) {
+// renameRoutes sets the routes of traced requests to what was matched. A few are matched wrongly:
+// a handler answers a route if most of that route's requests are its own, or a good part of both
+// the route's and the handler's.
+func renameRoutes(b *evidence.Bundle, traced []int, matched map[int]evidence.NameID) {
 	r := &b.Requests
 	all, count, ofRoute := make(map[evidence.NameID]int), make(map[evidence.NameID]int), make(map[evidence.NameID]int)
 	both := make(map[[2]evidence.NameID]int)

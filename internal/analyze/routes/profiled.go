@@ -12,10 +12,10 @@ import (
 // checks have less.
 const besides = .1
 
-// another says whether profiles of a process show that what calls a handler calls another
+// hasOtherHandler says whether profiles of a process show that what calls a handler calls another
 // one at the same line: one that never waits leaves no stack in a trace, but it computes and
 // allocates. Handlers of profiles themselves do not count.
-func another(b *evidence.Bundle, process evidence.SubjectID, handler evidence.NameID) bool {
+func hasOtherHandler(b *evidence.Bundle, process evidence.SubjectID, handler evidence.NameID) bool {
 	s := &b.Samples
 	var places []call // that call the handler
 	wraps := make(map[evidence.NameID]bool)
@@ -26,7 +26,7 @@ func another(b *evidence.Bundle, process evidence.SubjectID, handler evidence.Na
 			continue
 		}
 		frames := b.Stacks.Frames(s.Stack[i])
-		at := outermost(frames, handler)
+		at := outermostFrame(frames, handler)
 		if at < 0 {
 			without = append(without, i)
 			continue
@@ -59,8 +59,8 @@ func another(b *evidence.Bundle, process evidence.SubjectID, handler evidence.Na
 	return false
 }
 
-// outermost is the position of a function's outermost frame, -1 where it is on none.
-func outermost(frames []evidence.Frame, f evidence.NameID) int {
+// outermostFrame returns the position of a function's outermost frame, -1 where it is on none.
+func outermostFrame(frames []evidence.Frame, f evidence.NameID) int {
 	for i := len(frames) - 1; i >= 0; i-- {
 		if frames[i].Func == f {
 			return i

@@ -26,17 +26,17 @@ func Name(b *evidence.Bundle) {
 	}
 	for _, rows := range traced {
 		if slices.ContainsFunc(rows, func(i int) bool { return r.Handling.At(i) != 0 }) {
-			name(b, rows)
+			nameRoutes(b, rows)
 		}
 	}
 }
 
-func name(b *evidence.Bundle, rows []int) {
+func nameRoutes(b *evidence.Bundle, rows []int) {
 	r := &b.Requests
-	h := learn(b, rows)
+	h := learnHandlings(b, rows)
 	known := make(map[evidence.HandlingID]evidence.NameID)
 	for id := range h.count {
-		known[id] = h.route(id)
+		known[id] = h.routeOf(id)
 	}
 	var unknown []int
 	count := make(map[evidence.NameID]int)
@@ -47,7 +47,7 @@ func name(b *evidence.Bundle, rows []int) {
 			unknown = append(unknown, i)
 		}
 	}
-	if route := whose(b, rows, unknown, count); route != 0 {
+	if route := routeOfUnknown(b, rows, unknown, count); route != 0 {
 		for _, i := range unknown {
 			r.Route.Set(i, route)
 		}
@@ -72,7 +72,7 @@ type call struct {
 // are signals and panics.
 const minSeen = 3
 
-func learn(b *evidence.Bundle, rows []int) *handlings {
+func learnHandlings(b *evidence.Bundle, rows []int) *handlings {
 	h := &handlings{all: b.Handlings, count: make(map[evidence.HandlingID]int), wrappers: make(map[evidence.NameID]bool), handsOn: make(map[call]bool)}
 	for _, i := range rows {
 		if id := b.Requests.Handling.At(i); id != 0 {
@@ -144,8 +144,8 @@ func (h *handlings) findCalls() {
 	}
 }
 
-// route names the handler of requests that were handled so, 0 if only wrappers were seen.
-func (h *handlings) route(id evidence.HandlingID) (route evidence.NameID) {
+// routeOf names the handler of requests that were handled so, 0 if only wrappers were seen.
+func (h *handlings) routeOf(id evidence.HandlingID) (route evidence.NameID) {
 	deepest := -1
 	for _, s := range h.all.Stacks(id) {
 		i := lastCalled(s)
@@ -168,12 +168,12 @@ func (h *handlings) route(id evidence.HandlingID) (route evidence.NameID) {
 // route to be of it, too.
 const alike = .9
 
-// whose says of which route the requests are that never waited within their handler: of the
-// one that has all others as short as they. Where no other is as short, they are of the only
-// handler there is if they are most of all requests and profiles show no other: then those that
-// were seen in it are what is unusual of it. The fewer are of another one, which is too quick to be seen, and no
-// measure for those that were.
-func whose(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]int) evidence.NameID {
+// routeOfUnknown says of which route the requests are that never waited within their handler: of
+// the one that has all others as short as they. Where no other is as short, they are of the only
+// handler there is if they are most of all requests and profiles show no other: then the requests
+// that were seen in it are the unusual ones. If they are fewer, they are of another handler, which
+// is too quick to be seen, and no measure for the requests that were.
+func routeOfUnknown(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]int) evidence.NameID {
 	if len(unknown) == 0 || len(count) == 0 {
 		return 0
 	}
@@ -187,7 +187,7 @@ func whose(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]in
 	all := false
 	if len(count) == 1 && 2*len(unknown) > len(rows) {
 		for handler := range count {
-			all = !another(b, r.Subject.At(rows[0]), handler)
+			all = !hasOtherHandler(b, r.Subject.At(rows[0]), handler)
 		}
 	}
 	n, of := 0, make(map[evidence.NameID]int)

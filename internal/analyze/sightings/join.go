@@ -39,8 +39,8 @@ const (
 // The bundle's clocks are aligned and its threads' states attached. A row lasts as long as it was seen by anybody: one of the
 // service's own log begins when the traced request does, if that is earlier.
 func Join(b *evidence.Bundle) (all []Joined) {
-	every := every(b)
-	traced, outer := sources(b)
+	traced, outer := splitSources(b)
+	every := listSources(b, traced)
 	x := joins{b: b, paths: make(map[int]evidence.Path)}
 	for _, s := range slices.Sorted(maps.Keys(traced)) {
 		inner := slices.Concat(slices.Collect(inOrder(traced[s]))...)
@@ -50,14 +50,14 @@ func Join(b *evidence.Bundle) (all []Joined) {
 		for _, a := range slices.Sorted(maps.Keys(outer[s])) {
 			j := joining{b: b, r: &b.Requests, Joined: Joined{Subject: s, Rows: a, Side: SideOf(b, outer[s][a][0]), Traces: slices.Sorted(maps.Keys(traced[s]))}}
 			j.Clients = j.Side == ByLoad
-			if j.join(inner, outer[s][a], x.paths) {
+			if j.joinRows(inner, outer[s][a], x.paths) {
 				all = append(all, j.Joined)
 			}
 		}
 	}
 	all = append(all, x.nestAll(every)...)
 	if len(x.paths) > 0 || len(x.nested) > 0 {
-		b.Requests.SetPaths(x.path)
+		b.Requests.SetPaths(x.pathOf)
 	}
 	return all
 }
@@ -73,8 +73,9 @@ func inOrder(of map[evidence.ArtifactID][]int) func(yield func([]int) bool) {
 	}
 }
 
-// sources are the rows whose states are known, and others, by subject and who tells of them. All clients are one source.
-func sources(b *evidence.Bundle) (traced, outer map[evidence.SubjectID]map[evidence.ArtifactID][]int) {
+// splitSources returns the rows whose states are known, and others, by subject and artifact. All
+// clients are one source.
+func splitSources(b *evidence.Bundle) (traced, outer map[evidence.SubjectID]map[evidence.ArtifactID][]int) {
 	r := &b.Requests
 	traces := make(map[evidence.SubjectID]map[evidence.ArtifactID]bool)
 	for _, c := range b.Coverage {
@@ -143,30 +144,30 @@ type joining struct {
 	fuzzy bool // that of the requests further inside does not
 }
 
-func (j *joining) join(traced, rows []int, paths map[int]evidence.Path) bool {
-	j.match(traced, rows)
+func (j *joining) joinRows(traced, rows []int, paths map[int]evidence.Path) bool {
+	j.findPairs(traced, rows)
 	j.Traced = len(traced)
-	watched := j.watched()
+	watched := j.tracedSpans()
 	for _, row := range rows {
 		if at := j.r.End.At(row); watched.Within(at, at+1) > 0 {
 			j.Count++
 		}
 	}
-	if !j.enough() {
+	if !j.hasEnoughPairs() {
 		return false
 	}
 	j.own = j.Before == 0 && j.Side <= ByLog
 	j.catchUp(rows)
 	for _, p := range j.Pairs {
 		began, ended := Whole(j.b, p.Traced)
-		j.place(p, began, ended)
-		paths[p.Row] = slices.Clone(j.compose(p, j.r.Path(p.Traced), began, ended))
+		j.placeRow(p, began, ended)
+		paths[p.Row] = slices.Clone(j.composePath(p, j.r.Path(p.Traced), began, ended))
 	}
 	return true
 }
 
-// match finds the pairs.
-func (j *joining) match(inner, rows []int) {
+// findPairs finds the pairs.
+func (j *joining) findPairs(inner, rows []int) {
 	j.Match = Pairs(j.b, inner, rows)
 	j.Matched, j.Joined.Keyed, j.All = len(j.Pairs), j.Match.Keyed, len(rows)
 	clock := &j.b.Clocks[j.r.Clock.At(rows[0])]
@@ -174,8 +175,8 @@ func (j *joining) match(inner, rows []int) {
 	j.vague, j.fuzzy = clock.Resolution >= coarse, j.b.Clocks[j.r.Clock.At(inner[0])].Resolution >= coarse
 }
 
-// enough says whether so many requests match that both sources are of one service.
-func (j *joining) enough() bool {
+// hasEnoughPairs says whether so many requests match that both sources are of one service.
+func (j *joining) hasEnoughPairs() bool {
 	return j.Matched >= min(leastMatched, max(1, j.Count)) && float64(j.Matched) >= mostMatched*float64(min(j.Traced, max(1, j.Count)))
 }
 
@@ -193,8 +194,8 @@ func (j *joining) catchUp(rows []int) {
 	j.Match.Behind = 0
 }
 
-// watched is when the traces tell of states.
-func (j *joining) watched() (spans metrics.Spans) {
+// tracedSpans returns when the traces tell of states.
+func (j *joining) tracedSpans() (spans metrics.Spans) {
 	windows := slices.DeleteFunc(slices.Clone(j.b.Covered(j.Subject, evidence.CoverStates)), func(c evidence.Coverage) bool {
 		a, ok := c.Origin.Artifact()
 		return !ok || !slices.Contains(j.Traces, a)
@@ -206,25 +207,25 @@ func (j *joining) watched() (spans metrics.Spans) {
 	return spans
 }
 
-// place lets a row begin and end where it did: the service's own log begins and ends late, and a clock that counts seconds says only
-// how long it took.
-func (j *joining) place(p Pair, began, ended bool) {
+// placeRow lets a row begin and end where it did: the service's own log begins and ends late, and
+// a clock that counts seconds says only how long it took.
+func (j *joining) placeRow(p Pair, began, ended bool) {
 	r := j.r
 	start, end := r.Start.At(p.Traced), r.End.At(p.Traced)
 	switch {
 	case j.Clients:
 	case j.vague && began && ended:
 		from := min(start, end-r.Latency(p.Row))
-		if took := end - start; j.extends() && start-from <= max(leastAlike, int64(alikePart*float64(took))) {
+		if took := end - start; j.canExtend() && start-from <= max(leastAlike, int64(alikePart*float64(took))) {
 			from = start // the trace knows better
 		}
 		r.Start.Set(p.Row, from)
 		r.End.Set(p.Row, end)
 	default:
-		if began && (j.own || start < r.Start.At(p.Row) && j.extends()) {
+		if began && (j.own || start < r.Start.At(p.Row) && j.canExtend()) {
 			r.Start.Set(p.Row, start)
 		}
-		if ended && (j.own || end > r.End.At(p.Row) && j.extends()) {
+		if ended && (j.own || end > r.End.At(p.Row) && j.canExtend()) {
 			r.End.Set(p.Row, end)
 		}
 	}
@@ -233,13 +234,15 @@ func (j *joining) place(p Pair, began, ended bool) {
 	}
 }
 
-// extends says whether rows may have been under way before they say: what a proxy saw is around all that is further inside.
-func (j *joining) extends() bool { return j.Side < ByProxy }
+// canExtend says whether rows may have been under way before they say: what the kernel and a proxy saw is around
+// all that is further inside.
+func (j *joining) canExtend() bool { return j.Side < ByKernel }
 
-// compose is the path of a row: how late it was sent, what passed before the service saw it, its states, and what passed until
-// the answer was out. What a request waited for when its trace began it has waited for since it came, but for the usual time before;
-// who stands in a queue when it ends stands there until its turn comes.
-func (j *joining) compose(p Pair, inner evidence.Path, began, ended bool) evidence.Path {
+// composePath makes the path of a row: how late it was sent, what passed before the service saw
+// it, its states, and what passed until the answer was out. What a request waited for when its
+// trace began it has waited for since it came, but for the usual time before; a request that
+// stands in a queue when the trace ends stands there until its turn comes.
+func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) evidence.Path {
 	r := j.r
 	start, end := r.Start.At(p.Traced), r.End.At(p.Traced)
 	if start == 0 {
@@ -260,19 +263,24 @@ func (j *joining) compose(p Pair, inner evidence.Path, began, ended bool) eviden
 	case !began:
 		path = carryBack(path, start-sent, j.Before, inner)
 	case j.vague:
-		path = outside(path, start-sent, r.Path(p.Row), evidence.Unobserved)
+		path = appendOutside(path, start-sent, r.Path(p.Row), evidence.Unobserved)
 	default:
-		path = outside(path, start-sent, r.Path(p.Row), evidence.BeforeService)
+		path = appendOutside(path, start-sent, r.Path(p.Row), evidence.BeforeService)
 	}
 	skip := max(0, sent-start) // the client's clock is behind: what it cannot have seen
 	left := until - max(sent, start)
+	own := r.Path(p.Row)
 	var s evidence.Segment
 	for inner.Next(&s) && left > 0 {
 		cut := min(skip, s.Dur)
 		skip -= cut
 		if dur := min(s.Dur-cut, left); dur > 0 {
 			s.Resize(dur)
-			path = path.Add(&s)
+			if j.Side == ByKernel {
+				path = appendKnown(path, &s, own, r.Latency(p.Row)-left)
+			} else {
+				path = path.Add(&s)
+			}
 			left -= dur
 		}
 	}
@@ -289,8 +297,32 @@ func (j *joining) compose(p Pair, inner evidence.Path, began, ended bool) eviden
 	return path
 }
 
-// outside adds the time until the service saw a request: what a proxy knows of it, and the rest.
-func outside(path evidence.Path, gap int64, own evidence.Path, rest evidence.Kind) evidence.Path {
+// appendKnown adds a state that begins at a time (ns) after the row of the kernel does. Where who saw the request from inside does not know
+// what it did, the kernel may: it knows whom the service called.
+func appendKnown(path evidence.Path, s *evidence.Segment, own evidence.Path, at int64) evidence.Path {
+	if s.Kind != evidence.Unobserved {
+		return path.Add(s)
+	}
+	until, from := at+s.Dur, int64(0)
+	var x evidence.Segment
+	for own.Next(&x) && at < until {
+		end := from + x.Dur
+		if dur := min(end, until) - max(from, at); dur > 0 {
+			x.Resize(dur)
+			if x.Kind == evidence.BeforeService || x.Kind == evidence.AfterService || x.Kind == evidence.SentLate {
+				x = evidence.Segment{Kind: evidence.Unobserved, Dur: dur} // by then the service had it
+			}
+			path = path.Add(&x)
+			at += dur
+		}
+		from = end
+	}
+	return path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: until - at})
+}
+
+// appendOutside adds the time until the service saw a request: what a proxy knows of it, and the
+// rest.
+func appendOutside(path evidence.Path, gap int64, own evidence.Path, rest evidence.Kind) evidence.Path {
 	var s evidence.Segment
 	for own.Next(&s) && gap > 0 {
 		switch s.Kind {

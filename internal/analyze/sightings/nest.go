@@ -26,7 +26,7 @@ func (x *joins) nestAll(every []*source) (all []Joined) {
 		}
 		for n := k - 1; n >= 0 && every[n].subject == outer.subject && every[n].side > ByTrace; n-- {
 			if inner := every[n]; inner.side < outer.side || inner.side == ByProxy && outer.side == ByProxy {
-				if j := x.nest(inner, outer); j != nil {
+				if j := x.nestSource(inner, outer); j != nil {
 					all = append(all, *j)
 					break
 				}
@@ -42,11 +42,11 @@ const (
 	leastAlike = int64(5e6)
 )
 
-// nest joins a source with one further inside; nil where they are not of the same requests.
-func (x *joins) nest(inner, outer *source) *Joined {
+// nestSource joins a source with one further inside; nil where they are not of the same requests.
+func (x *joins) nestSource(inner, outer *source) *Joined {
 	b, r := x.b, &x.b.Requests
 	j := &joining{b: b, r: r, Joined: Joined{Subject: outer.subject, Rows: outer.artifact, Clients: outer.side == ByLoad, Side: outer.side, Traces: inner.artifacts, Inner: inner.side}}
-	j.match(inner.rows, outer.rows)
+	j.findPairs(inner.rows, outer.rows)
 	if (j.vague || j.fuzzy) && j.Match.Keyed == 0 {
 		j.Pairs = slices.DeleteFunc(j.Pairs, func(p Pair) bool {
 			took := r.Latency(p.Row)
@@ -54,8 +54,8 @@ func (x *joins) nest(inner, outer *source) *Joined {
 		})
 		j.Matched = len(j.Pairs)
 	}
-	j.Traced, j.Count = both(r, inner.rows, outer.rows)
-	if !j.enough() {
+	j.Traced, j.Count = countBoth(r, inner.rows, outer.rows)
+	if !j.hasEnoughPairs() {
 		return nil
 	}
 	j.catchUp(outer.rows)
@@ -64,7 +64,7 @@ func (x *joins) nest(inner, outer *source) *Joined {
 	}
 	for _, p := range j.Pairs {
 		if began, ended := Whole(b, p.Traced); x.paths[p.Row] == nil && !(j.fuzzy && j.vague) {
-			j.place(p, began, ended)
+			j.placeRow(p, began, ended)
 		}
 		x.inner[p.Row], x.by[p.Row] = int32(p.Traced)+1, uint8(len(x.nested))
 	}
@@ -73,10 +73,10 @@ func (x *joins) nest(inner, outer *source) *Joined {
 	return &j.Joined
 }
 
-// both counts the rows of two sources in the time that both tell of.
-func both(r *evidence.Requests, x, y []int) (n, m int) {
-	from, until := span(r, x)
-	begin, end := span(r, y)
+// countBoth counts the rows of two sources in the time that both tell of.
+func countBoth(r *evidence.Requests, x, y []int) (n, m int) {
+	from, until := answeredSpan(r, x)
+	begin, end := answeredSpan(r, y)
 	from, until = max(from, begin)-Late, min(until, end)+Late
 	count := func(rows []int) (n int) {
 		for _, i := range rows {
@@ -89,14 +89,14 @@ func both(r *evidence.Requests, x, y []int) (n, m int) {
 	return count(x), count(y)
 }
 
-// path is what all joins together tell of a row; nil: nothing.
-func (x *joins) path(row int) evidence.Path {
+// pathOf returns what all joins together tell of a row, nil where they tell nothing.
+func (x *joins) pathOf(row int) evidence.Path {
 	traced := x.paths[row]
 	if x.inner == nil || x.inner[row] == 0 {
 		return traced
 	}
 	j, in := x.nested[x.by[row]], int(x.inner[row]-1)
-	inner := x.path(in)
+	inner := x.pathOf(in)
 	if inner == nil {
 		inner = x.b.Requests.Path(in)
 	}
@@ -106,7 +106,7 @@ func (x *joins) path(row int) evidence.Path {
 	began, ended := Whole(x.b, in)
 	exact := *j
 	exact.fuzzy = j.fuzzy && x.paths[in] == nil
-	path := exact.compose(Pair{Traced: in, Row: row}, inner, began, ended)
+	path := exact.composePath(Pair{Traced: in, Row: row}, inner, began, ended)
 	j.path = exact.path
 	return path
 }

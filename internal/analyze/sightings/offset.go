@@ -21,10 +21,10 @@ const (
 	blur         = int64(4e6) // ns that requests differ in how long after the one the other source saw their end
 )
 
-// offset is how much (ns) the clock of an outer source is behind that of an inner one; false where it cannot be told, or is so little that
-// requests are found without it.
-func offset(b *evidence.Bundle, inner, outer *source) (int64, bool) {
-	if together(b, inner, outer) {
+// clockOffset returns how much (ns) the clock of an outer source is behind that of an inner one;
+// false where it cannot be told, or is so little that requests are found without it.
+func clockOffset(b *evidence.Bundle, inner, outer *source) (int64, bool) {
+	if onOneHost(b, inner, outer) {
 		return 0, false
 	}
 	r := &b.Requests
@@ -33,17 +33,18 @@ func offset(b *evidence.Bundle, inner, outer *source) (int64, bool) {
 		return d, abs(d) > Late/2+slack
 	}
 	o := offsets{r: r, slack: slack}
-	o.index(outer.rows)
+	o.indexRows(outer.rows)
 	for _, tight := range []bool{true, false} {
-		if d, ok := o.find(o.sample(inner.rows, tight), tight); ok {
+		if d, ok := o.findAgreed(o.sampleRequests(inner.rows, tight), tight); ok {
 			return d, abs(d) > Late+slack
 		}
 	}
 	return 0, false
 }
 
-// together says whether who recorded two sources knew of both: on one host they have one clock.
-func together(b *evidence.Bundle, x, y *source) bool {
+// onOneHost says whether both sources were recorded with the process they are about: on one host
+// they have one clock.
+func onOneHost(b *evidence.Bundle, x, y *source) bool {
 	return b.Artifacts[x.artifact].About != (evidence.Subject{}) && b.Artifacts[y.artifact].About != (evidence.Subject{})
 }
 
@@ -79,7 +80,7 @@ type offsets struct {
 // ended is the end and the latency of a row, ns.
 type ended struct{ at, took int64 }
 
-func (o *offsets) index(outer []int) {
+func (o *offsets) indexRows(outer []int) {
 	o.of = make(map[evidence.NameID][]ended)
 	for _, i := range outer {
 		x := ended{o.r.End.At(i), o.r.Latency(i)}
@@ -98,8 +99,8 @@ func (o *offsets) index(outer []int) {
 	}
 }
 
-// sample is some requests: the slowest, of which there are few alike, or some of all.
-func (o *offsets) sample(inner []int, slowest bool) []int {
+// sampleRequests returns some requests: the slowest, of which there are few alike, or some of all.
+func (o *offsets) sampleRequests(inner []int, slowest bool) []int {
 	inner = slices.DeleteFunc(slices.Clone(inner), func(i int) bool { return o.r.Outcome.At(i) == evidence.Unfinished })
 	if slowest {
 		slices.SortFunc(inner, func(x, y int) int {
@@ -118,8 +119,8 @@ func (o *offsets) sample(inner []int, slowest bool) []int {
 	return out
 }
 
-// find is the offset that most of a sample agree with.
-func (o *offsets) find(sample []int, tight bool) (int64, bool) {
+// findAgreed returns the offset that most of a sample agree with, ns.
+func (o *offsets) findAgreed(sample []int, tight bool) (int64, bool) {
 	if len(sample) < leastMatched {
 		return 0, false
 	}
@@ -127,7 +128,7 @@ func (o *offsets) find(sample []int, tight bool) (int64, bool) {
 	var diffs []int64
 	for {
 		var whole bool
-		if diffs, whole = o.diffs(sample, within, tight); whole {
+		if diffs, whole = o.listDiffs(sample, within, tight); whole {
 			break
 		}
 		if within /= 2; within < nearest10s {
@@ -137,19 +138,20 @@ func (o *offsets) find(sample []int, tight bool) (int64, bool) {
 	slices.Sort(diffs)
 	width := blur + 2*min(o.slack, 1e9)
 	least := agreeing * float64(len(sample))
-	if _, n := peak(diffs, width, Late+o.slack); n >= least { // of requests that are found as they are
+	if _, n := findPeak(diffs, width, Late+o.slack); n >= least { // of requests that are found as they are
 		return 0, true
 	}
-	at, n := peak(diffs, width, within)
+	at, n := findPeak(diffs, width, within)
 	return at, n >= least
 }
 
 // around is how many times as wide as a peak the stretch is that tells what chance makes of it.
 const around = 20
 
-// peak is the offset, at most so far away, in whose width more differences lie than in as much of what is around it, and how many more.
-// Fewer than chance may have it are none: loads have bursts and a beat.
-func peak(diffs []int64, width, within int64) (at int64, more float64) {
+// findPeak returns the offset, at most so far away, in whose width more differences lie than in as
+// much of what is around it, and how many more. It skips offsets that chance explains: loads have
+// bursts and a beat.
+func findPeak(diffs []int64, width, within int64) (at int64, more float64) {
 	first, low, high := 0, 0, 0
 	for last, d := range diffs {
 		for diffs[first] < d-width {
@@ -171,8 +173,9 @@ func peak(diffs []int64, width, within int64) (at int64, more float64) {
 	return at, more
 }
 
-// diffs are what the ends of a sample differ by from those of rows that may be the same requests; false where there are too many.
-func (o *offsets) diffs(sample []int, within int64, tight bool) (out []int64, whole bool) {
+// listDiffs returns what the ends of a sample differ by (ns) from those of rows that may be the
+// same requests; false where there are too many.
+func (o *offsets) listDiffs(sample []int, within int64, tight bool) (out []int64, whole bool) {
 	for _, i := range sample {
 		rows, known := o.of[o.r.Route.At(i)]
 		if !known {

@@ -53,24 +53,26 @@ type candidate struct {
 // those that a service logs itself may begin later, as the log's clock starts with the handler.
 func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
 	p := pairing{b: b, r: &b.Requests, rows: rows, routes: routesOf(&b.Requests, rows)}
-	p.index()
+	p.indexRows()
 	p.coarse = p.coarse || len(traced) > 0 && b.Clocks[p.r.Clock.At(traced[0])].Resolution >= coarse
 	p.findKeys(traced)
-	m = p.pair(traced)
+	m = p.pairRequests(traced)
 	if p.findKin(m.Pairs) {
-		m = p.pair(traced)
+		m = p.pairRequests(traced)
 	}
 	if p.behind = p.foundBehind(m.Pairs); p.behind > 0 {
-		m = p.pair(traced)
+		m = p.pairRequests(traced)
 		m.Behind = p.behind
 	}
 	return m
 }
 
-// pair pairs in three steps. A request whose end was traced is the row that ends when it does, however long that waited before. A request
-// that only began in a trace is the row that was sent the usual time before. Requests that were under way from the first moment of a trace
-// to its last are paired in the order of their ends: all of them waited, so it does not matter which row is which.
-func (p *pairing) pair(traced []int) (m Match) {
+// pairRequests pairs in three steps. A request whose end was traced is the row that ends when it
+// does, however long that waited before. A request that only began in a trace is the row that was
+// sent the usual time before. Requests that were under way from the first moment of a trace to its
+// last are paired in the order of their ends: all of them waited, so it does not matter which row
+// is which.
+func (p *pairing) pairRequests(traced []int) (m Match) {
 	p.paired, p.taken = evidence.NewRows(p.r.Len()), evidence.NewRows(p.r.Len())
 	var ends, begins, lasts []int
 	for _, i := range traced {
@@ -88,22 +90,22 @@ func (p *pairing) pair(traced []int) (m Match) {
 	var all []candidate
 	for n, i := range ends {
 		if all = p.byTheirEnd(all, i); (n+1)%atOnce == 0 {
-			m.Pairs, all = p.take(m.Pairs, all), all[:0]
+			m.Pairs, all = p.takeNearest(m.Pairs, all), all[:0]
 		}
 	}
-	m.Pairs = p.take(m.Pairs, all)
-	m.Before, m.Served = p.usual(m.Pairs)
+	m.Pairs = p.takeNearest(m.Pairs, all)
+	m.Before, m.Served = p.usualTimes(m.Pairs)
 	all = all[:0]
 	for _, i := range begins {
 		all = p.byTheirBegin(all, i, m.Before)
 	}
-	m.Pairs = p.throughout(p.take(m.Pairs, all), lasts)
+	m.Pairs = p.pairThroughout(p.takeNearest(m.Pairs, all), lasts)
 	return m
 }
 
-// take takes the nearest candidates, each traced request and each row once.
-func (p *pairing) take(out []Pair, all []candidate) []Pair {
-	slices.SortFunc(all, nearest)
+// takeNearest takes the nearest candidates, each traced request and each row once.
+func (p *pairing) takeNearest(out []Pair, all []candidate) []Pair {
+	slices.SortFunc(all, compareCandidates)
 	for _, c := range all {
 		if !p.paired.Has(c.Traced) && !p.taken.Has(c.Row) {
 			p.paired.Add(c.Traced)
@@ -159,8 +161,8 @@ func (p *pairing) findKin(pairs []Pair) (mixed bool) {
 	return mixed
 }
 
-// alike says whether a traced request of one route may be a row of another.
-func (p *pairing) alike(inner, outer evidence.NameID) bool {
+// canBeRoute says whether a traced request of one route may be a row of another.
+func (p *pairing) canBeRoute(inner, outer evidence.NameID) bool {
 	if p.routes[inner] {
 		return inner == outer
 	}
@@ -201,22 +203,23 @@ func (p *pairing) byKeys(traced []int) (out []Pair) {
 	for _, i := range traced {
 		if k := p.r.Key.At(i); k != 0 {
 			for _, row := range p.keys[k][:min(mostKept, len(p.keys[k]))] {
-				all = append(all, candidate{Pair{i, row}, abs(p.late(i, row))})
+				all = append(all, candidate{Pair{i, row}, abs(p.lagTime(i, row))})
 			}
 		}
 		if len(all) >= mostKept*atOnce {
-			out, all = p.take(out, all), all[:0]
+			out, all = p.takeNearest(out, all), all[:0]
 		}
 	}
-	return p.take(out, all)
+	return p.takeNearest(out, all)
 }
 
-// usual are the medians of what passes before the service sees a request, and of what it takes there without waits in queues.
-func (p *pairing) usual(pairs []Pair) (before, served int64) {
+// usualTimes returns the medians of what passes before the service sees a request, and of what it
+// takes there without waits in queues, ns.
+func (p *pairing) usualTimes(pairs []Pair) (before, served int64) {
 	var ahead, inside []int64
 	for _, x := range pairs {
 		if began, _ := Whole(p.b, x.Traced); began {
-			ahead = append(ahead, max(0, p.early(x.Traced, x.Row)))
+			ahead = append(ahead, max(0, p.leadTime(x.Traced, x.Row)))
 		}
 		took := int64(0)
 		for s := range p.r.Path(x.Traced).All {
@@ -229,9 +232,10 @@ func (p *pairing) usual(pairs []Pair) (before, served int64) {
 	return stats.QuantileOf(ahead, .5), stats.QuantileOf(inside, .5)
 }
 
-// early and late are how much (ns) a row begins before a traced request and ends after it.
-func (p *pairing) early(i, row int) int64 { return p.r.Start.At(i) - Sent(p.r, row) - p.behind }
-func (p *pairing) late(i, row int) int64  { return p.r.End.At(row) + p.behind - p.r.End.At(i) }
+// leadTime and lagTime return how much (ns) a row begins before a traced request and ends after
+// it.
+func (p *pairing) leadTime(i, row int) int64 { return p.r.Start.At(i) - Sent(p.r, row) - p.behind }
+func (p *pairing) lagTime(i, row int) int64  { return p.r.End.At(row) + p.behind - p.r.End.At(i) }
 
 // Of the pairs, so many must end as early to show that a clock is behind; by less than leastBehind (ns) it is not worth a second look.
 const (
@@ -281,7 +285,7 @@ type pairing struct {
 	behind    int64 // ns
 }
 
-func (p *pairing) index() {
+func (p *pairing) indexRows() {
 	r := p.r
 	p.byEnd, p.bySent = slices.Clone(p.rows), slices.Clone(p.rows)
 	slices.SortFunc(p.bySent, func(i, j int) int { return cmp.Or(cmp.Compare(Sent(r, i), Sent(r, j)), cmp.Compare(i, j)) })
@@ -296,8 +300,9 @@ func (p *pairing) index() {
 	p.slack, p.coarse = clock.Slack(), clock.Resolution >= coarse
 }
 
-// room is how far (ns) the clocks of a traced request and a row may differ, and by how much a row may end earlier than the service is done.
-func (p *pairing) room(i int) (slack, before int64) {
+// clockRoom returns how far (ns) the clocks of a traced request and a row may differ, and by how
+// much a row may end earlier than the service is done.
+func (p *pairing) clockRoom(i int) (slack, before int64) {
 	slack = p.b.Clocks[p.r.Clock.At(i)].Slack() + p.slack
 	if p.behind > 0 { // what the clocks differ by is known
 		slack = leastBehind + p.behind/4
@@ -314,21 +319,22 @@ func (p *pairing) room(i int) (slack, before int64) {
 	return slack, slack + sharp // a log's line is written before the last of the answer
 }
 
-// fits says whether a row may be a traced request: of its route, and begun before it. The service's own account may begin when its
-// handler does.
-func (p *pairing) fits(i, row int, slack int64) bool {
-	if !p.alike(p.r.Route.At(i), p.r.Route.At(row)) {
+// canPair says whether a row may be a traced request: of its route, and begun before it. The
+// service's own account may begin when its handler does.
+func (p *pairing) canPair(i, row int, slack int64) bool {
+	if !p.canBeRoute(p.r.Route.At(i), p.r.Route.At(row)) {
 		return false
 	}
 	if p.keys != nil && p.r.Key.At(i) != 0 && p.r.Key.At(row) != 0 { // paired by them
 		return false
 	}
-	early := p.early(i, row)
-	return early >= -slack-p.later()
+	early := p.leadTime(i, row)
+	return early >= -slack-p.mostLater()
 }
 
-// later is by how much (ns) a row may begin later than the traced request that it is, beside what clocks differ by.
-func (p *pairing) later() int64 {
+// mostLater returns by how much (ns) a row may begin later than the traced request that it is,
+// beside what clocks differ by.
+func (p *pairing) mostLater() int64 {
 	switch {
 	case p.clients:
 		return 0
@@ -340,7 +346,7 @@ func (p *pairing) later() int64 {
 
 // byTheirEnd adds the rows that a traced request may be whose end is known.
 func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
-	slack, before := p.room(i)
+	slack, before := p.clockRoom(i)
 	began, _ := Whole(p.b, i)
 	start, end, route := p.r.Start.At(i)-p.behind, p.r.End.At(i)-p.behind, p.r.Route.At(i)
 	from, _ := slices.BinarySearch(p.ends, end-before)
@@ -348,13 +354,13 @@ func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
 	if p.coarse {
 		most = mostTriedCoarse
 	}
-	latest := slack + p.later()
+	latest := slack + p.mostLater()
 	for k := from; k < len(p.ends) && k-from < most && p.ends[k]-end <= slack+Late; k++ {
-		if start-p.sents[k] < -latest || !p.alike(route, p.names[k]) {
+		if start-p.sents[k] < -latest || !p.canBeRoute(route, p.names[k]) {
 			continue
 		}
 		row := p.byEnd[k]
-		if p.taken.Has(row) || !p.fits(i, row, slack) {
+		if p.taken.Has(row) || !p.canPair(i, row, slack) {
 			continue
 		}
 		c := candidate{Pair{i, row}, abs(p.ends[k] - end)}
@@ -371,8 +377,8 @@ func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
 
 // byTheirBegin adds the rows that a traced request may be that had not ended with its trace.
 func (p *pairing) byTheirBegin(all []candidate, i int, usual int64) []candidate {
-	slack, before := p.room(i)
-	at := sort.Search(len(p.bySent), func(k int) bool { return p.early(i, p.bySent[k]) <= usual })
+	slack, before := p.clockRoom(i)
+	at := sort.Search(len(p.bySent), func(k int) bool { return p.leadTime(i, p.bySent[k]) <= usual })
 	first := len(all)
 	for _, way := range []int{-1, 1} {
 		k := at
@@ -381,8 +387,8 @@ func (p *pairing) byTheirBegin(all []candidate, i int, usual int64) []candidate 
 		}
 		for n := 0; n < mostTried && k >= 0 && k < len(p.bySent); n, k = n+1, k+way {
 			row := p.bySent[k]
-			if !p.taken.Has(row) && p.fits(i, row, slack) && p.late(i, row) >= -before {
-				all = append(all, candidate{Pair{i, row}, abs(p.early(i, row) - usual)})
+			if !p.taken.Has(row) && p.canPair(i, row, slack) && p.lagTime(i, row) >= -before {
+				all = append(all, candidate{Pair{i, row}, abs(p.leadTime(i, row) - usual)})
 			}
 		}
 	}
@@ -392,22 +398,22 @@ func (p *pairing) byTheirBegin(all []candidate, i int, usual int64) []candidate 
 // keepNearest keeps few of the candidates from first on.
 func keepNearest(all []candidate, first int) []candidate {
 	if len(all)-first > mostKept {
-		slices.SortFunc(all[first:], nearest)
+		slices.SortFunc(all[first:], compareCandidates)
 		all = all[:first+mostKept]
 	}
 	return all
 }
 
-// throughout pairs requests that were under way from the first moment of their trace to the last with rows that were, too, in the order of
-// their ends.
-func (p *pairing) throughout(out []Pair, traced []int) []Pair {
+// pairThroughout pairs requests that were under way from the first moment of their trace to the
+// last with rows that were, too, in the order of their ends.
+func (p *pairing) pairThroughout(out []Pair, traced []int) []Pair {
 	next := 0
 	for _, i := range traced {
-		slack, before := p.room(i)
-		next = max(next, sort.Search(len(p.byEnd), func(k int) bool { return p.late(i, p.byEnd[k]) >= -before }))
+		slack, before := p.clockRoom(i)
+		next = max(next, sort.Search(len(p.byEnd), func(k int) bool { return p.lagTime(i, p.byEnd[k]) >= -before }))
 		for k := next; k < len(p.byEnd); k++ {
 			row := p.byEnd[k]
-			if !p.taken.Has(row) && p.fits(i, row, slack) {
+			if !p.taken.Has(row) && p.canPair(i, row, slack) {
 				p.taken.Add(row)
 				out = append(out, Pair{i, row})
 				break
@@ -417,8 +423,8 @@ func (p *pairing) throughout(out []Pair, traced []int) []Pair {
 	return out
 }
 
-// nearest puts candidates in the order in which they are taken.
-func nearest(x, y candidate) int {
+// compareCandidates puts candidates in the order in which they are taken, the nearest first.
+func compareCandidates(x, y candidate) int {
 	return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.Traced, y.Traced), cmp.Compare(x.Row, y.Row))
 }
 

@@ -13,7 +13,8 @@ type Side uint8
 
 // Sides, the innermost first.
 const (
-	ByTrace Side = iota
+	ByTrace   Side = iota
+	ByRuntime      // whose events tell what requests await, and not all they do
 	BySpans
 	ByLog
 	ByKernel
@@ -22,7 +23,7 @@ const (
 )
 
 func (s Side) String() string {
-	return [...]string{"trace", "spans", "log", "kernel", "proxy", "clients"}[s]
+	return [...]string{"trace", "runtime", "spans", "log", "kernel", "proxy", "clients"}[s]
 }
 
 // SideOf is how far outside a row was seen.
@@ -58,8 +59,9 @@ type source struct {
 	mean      float64 // latency, ns
 }
 
-// every is the sources that have the time of day, by subject, the innermost first; of several proxies those in front take longer.
-func every(b *evidence.Bundle) []*source {
+// listSources returns the sources that have the time of day, by subject, the innermost first; of
+// several proxies those in front take longer. Traced are those whose states are known.
+func listSources(b *evidence.Bundle, traced map[evidence.SubjectID]map[evidence.ArtifactID][]int) []*source {
 	type key struct {
 		s evidence.SubjectID
 		a evidence.ArtifactID
@@ -95,6 +97,9 @@ func every(b *evidence.Bundle) []*source {
 	all := slices.Collect(maps.Values(of))
 	for _, x := range all {
 		x.mean /= float64(len(x.rows))
+		if x.side == ByTrace && traced[x.subject][x.artifact] == nil {
+			x.side = ByRuntime
+		}
 	}
 	slices.SortFunc(all, func(x, y *source) int {
 		return cmp.Or(cmp.Compare(x.subject, y.subject), cmp.Compare(x.side, y.side), cmp.Compare(x.mean, y.mean), cmp.Compare(x.artifact, y.artifact))

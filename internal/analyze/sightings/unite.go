@@ -17,12 +17,12 @@ const (
 // Unite puts sources of one service on one clock, and gives the rows of proxies, and of clients that asked these, to the services behind.
 // Requests that both saw say which is which. The bundle's clocks are aligned, and it is not clipped yet.
 func Unite(b *evidence.Bundle) {
-	all := every(b)
+	all := listSources(b, nil)
 	if len(all) < 2 {
 		return
 	}
-	front := fronts(b, all)
-	realign(b, all, front)
+	front := findFronts(b, all)
+	realignClocks(b, all, front)
 	for _, s := range slices.Sorted(keysOf(front)) {
 		passOn(b, s, all, front)
 	}
@@ -38,8 +38,9 @@ func keysOf(m map[evidence.SubjectID]bool) func(yield func(evidence.SubjectID) b
 	}
 }
 
-// fronts are the subjects of whom only logs of proxies, and perhaps clients, tell: a process that was recorded itself stays one.
-func fronts(b *evidence.Bundle, all []*source) map[evidence.SubjectID]bool {
+// findFronts returns the subjects of which only logs of proxies, and perhaps clients, tell: a
+// process that was recorded itself stays one.
+func findFronts(b *evidence.Bundle, all []*source) map[evidence.SubjectID]bool {
 	proxied, own := make(map[evidence.SubjectID]bool), make(map[evidence.SubjectID]bool)
 	for _, x := range all {
 		switch x.side {
@@ -59,8 +60,9 @@ func fronts(b *evidence.Bundle, all []*source) map[evidence.SubjectID]bool {
 	return out
 }
 
-// realign moves the clocks of sources by the requests that others, further inside, saw as well.
-func realign(b *evidence.Bundle, all []*source, front map[evidence.SubjectID]bool) {
+// realignClocks moves the clocks of sources by the requests that others, further inside, saw as
+// well.
+func realignClocks(b *evidence.Bundle, all []*source, front map[evidence.SubjectID]bool) {
 	moved := make(map[evidence.ArtifactID]bool)
 	for _, outer := range all {
 		if outer.side == ByTrace {
@@ -71,7 +73,7 @@ func realign(b *evidence.Bundle, all []*source, front map[evidence.SubjectID]boo
 			if !same || inner.side >= outer.side && !(inner.side == ByProxy && outer.side == ByProxy && inner.mean < outer.mean) || moved[outer.artifact] {
 				continue
 			}
-			if d, ok := offset(b, inner, outer); ok {
+			if d, ok := clockOffset(b, inner, outer); ok {
 				for _, a := range outer.artifacts {
 					b.Realign(a, d)
 					moved[a] = true
@@ -91,7 +93,7 @@ func passOn(b *evidence.Bundle, front evidence.SubjectID, all []*source, fronts 
 			proxied = append(proxied, x.rows...)
 		case x.subject == front:
 			asked = append(asked, x.rows...)
-		case !fronts[x.subject] && x.side < ByProxy && len(x.rows) >= leastMatched && b.Agree(b.Subjects[front], b.Subjects[x.subject]) && !listens(b, x.subject):
+		case !fronts[x.subject] && x.side < ByProxy && len(x.rows) >= leastMatched && b.Agree(b.Subjects[front], b.Subjects[x.subject]) && !hasListenAddress(b, x.subject):
 			behind[x.subject] = x
 		}
 	}
@@ -104,7 +106,7 @@ func passOn(b *evidence.Bundle, front evidence.SubjectID, all []*source, fronts 
 	}
 	of := make(map[int]evidence.SubjectID, len(proxied))
 	for _, row := range proxied {
-		if s, ok := to.subject(row); ok {
+		if s, ok := to.subjectOf(row); ok {
 			of[row] = s
 		}
 	}
@@ -122,7 +124,7 @@ func passOn(b *evidence.Bundle, front evidence.SubjectID, all []*source, fronts 
 			}
 		}
 	}
-	to.move(front, of, len(proxied)+len(asked))
+	to.moveRows(front, of, len(proxied)+len(asked))
 }
 
 // passing says to whom requests were passed on.
@@ -134,8 +136,9 @@ type passing struct {
 	only   evidence.SubjectID // who answers what is passed on; −1: one of several
 }
 
-// listens says whether a subject is known by where it listens: who passes requests on to pools of workers is told by that.
-func listens(b *evidence.Bundle, s evidence.SubjectID) bool {
+// hasListenAddress says whether a subject is known by where it listens: then that tells which
+// requests were passed on to it.
+func hasListenAddress(b *evidence.Bundle, s evidence.SubjectID) bool {
 	_, ok := b.Fact(s, evidence.FactListens)
 	return ok
 }
@@ -145,7 +148,7 @@ func newPassing(b *evidence.Bundle, proxied []int, behind map[evidence.SubjectID
 	for len(behind) > 0 && len(proxied) > 0 {
 		p.rows = make(map[int]evidence.SubjectID)
 		var inner []int
-		from, until := span(&b.Requests, proxied)
+		from, until := answeredSpan(&b.Requests, proxied)
 		from, until = aStretch(&b.Requests, behind, from, until)
 		within, found := make(map[evidence.SubjectID]int), make(map[evidence.SubjectID]int)
 		for s, x := range behind {
@@ -190,8 +193,8 @@ func newPassing(b *evidence.Bundle, proxied []int, behind map[evidence.SubjectID
 	if len(behind) == 1 {
 		p.only = sortedSubjects(behind)[0]
 	}
-	p.peers = p.most(func(row int) evidence.NameID { return peerOf(b.Requests.Path(row)) })
-	p.routes = p.most(func(row int) evidence.NameID { return b.Requests.Route.At(row) })
+	p.peers = p.majorityBy(func(row int) evidence.NameID { return peerOf(b.Requests.Path(row)) })
+	p.routes = p.majorityBy(func(row int) evidence.NameID { return b.Requests.Route.At(row) })
 	return p
 }
 
@@ -231,8 +234,8 @@ func sortedSubjects(of map[evidence.SubjectID]*source) (out []evidence.SubjectID
 	return out
 }
 
-// span is from when to when requests were answered.
-func span(r *evidence.Requests, rows []int) (from, until int64) {
+// answeredSpan returns from when until when (ns) requests were answered.
+func answeredSpan(r *evidence.Requests, rows []int) (from, until int64) {
 	for _, i := range rows {
 		if at := r.End.At(i); from == 0 || at < from {
 			from = at
@@ -242,8 +245,8 @@ func span(r *evidence.Requests, rows []int) (from, until int64) {
 	return from, until
 }
 
-// most is to whom most of the matched rows with the same name went.
-func (p *passing) most(name func(row int) evidence.NameID) map[evidence.NameID]evidence.SubjectID {
+// majorityBy returns by name the subject to which most of the matched rows with that name went.
+func (p *passing) majorityBy(name func(row int) evidence.NameID) map[evidence.NameID]evidence.SubjectID {
 	n := make(map[evidence.NameID]map[evidence.SubjectID]int)
 	for row, s := range p.rows {
 		if id := name(row); id != 0 {
@@ -279,8 +282,8 @@ func peerOf(path evidence.Path) evidence.NameID {
 	return 0
 }
 
-// subject is to whom a row of the proxy went.
-func (p *passing) subject(row int) (evidence.SubjectID, bool) {
+// subjectOf returns the subject to which a row of the proxy went.
+func (p *passing) subjectOf(row int) (evidence.SubjectID, bool) {
 	if s, ok := p.peers[peerOf(p.b.Requests.Path(row))]; ok {
 		return s, true
 	}
@@ -299,8 +302,8 @@ func (p *passing) byRoute(row int) (evidence.SubjectID, bool) {
 	return s, ok
 }
 
-// move gives rows to their services; what watched them watched these.
-func (p *passing) move(front evidence.SubjectID, of map[int]evidence.SubjectID, rows int) {
+// moveRows gives rows to their services; what watched them watched these.
+func (p *passing) moveRows(front evidence.SubjectID, of map[int]evidence.SubjectID, rows int) {
 	b := p.b
 	n := make(map[evidence.SubjectID]int)
 	seen := make(map[evidence.SubjectID]map[evidence.ArtifactID]bool)

@@ -26,12 +26,12 @@ import (
 func Attach(b *evidence.Bundle, of Readers) {
 	t := Of(b, of)
 	a := &attacher{t: t, b: b, lanes: make(map[laneOf][]Sample), turns: make(map[turnsOf][]int64), attached: make(map[charged]bool)}
-	a.index()
+	a.indexBundle()
 	if len(a.lanes) == 0 && len(a.locks) == 0 && len(a.calls) == 0 {
 		return
 	}
-	b.Requests.SetPaths(a.path)
-	a.cover()
+	b.Requests.SetPaths(a.pathOf)
+	a.addCoverage()
 }
 
 type laneOf struct {
@@ -67,8 +67,8 @@ type attacher struct {
 	parts    []part
 }
 
-// index sorts what is asked for each request.
-func (a *attacher) index() {
+// indexBundle sorts what is asked for each request.
+func (a *attacher) indexBundle() {
 	for s, looks := range a.t.looks {
 		for _, l := range looks {
 			if l.Time != 0 && l.Lane != 0 {
@@ -129,7 +129,7 @@ type part struct {
 	evidence.Segment
 }
 
-func (a *attacher) path(i int) evidence.Path {
+func (a *attacher) pathOf(i int) evidence.Path {
 	r := &a.b.Requests
 	of, ok := r.Origin.At(i).Artifact()
 	if !ok || r.Lane.At(i) == 0 || r.Start.At(i) == 0 || r.End.At(i) <= r.Start.At(i) || len(r.Path(i)) > 0 {
@@ -143,13 +143,13 @@ func (a *attacher) path(i int) evidence.Path {
 		left = min(left, turns[n])
 	}
 	a.parts = a.parts[:0]
-	seen := a.seen(a.looksAt(i, k), start, left, end)
-	locked := a.locked(k, start, left)
-	called := a.called(i, start, end)
+	seen := a.layStates(a.looksAt(i, k), start, left, end)
+	locked := a.layLocks(k, start, left)
+	called := a.layCalls(i, start, end)
 	if !seen && !locked && !called {
 		return nil
 	}
-	a.paused(k.subject)
+	a.layPauses(k.subject)
 	a.attached[charged{k.subject, of, r.Clock.At(i)}] = true
 	var p evidence.Path
 	for _, x := range a.parts {
@@ -173,8 +173,8 @@ func (a *attacher) looksAt(i int, k laneOf) []Sample {
 	return looks
 }
 
-// seen lays out the states that were seen, and says whether they suffice.
-func (a *attacher) seen(looks []Sample, start, left, end int64) bool {
+// layStates lays out the states that were seen, and says whether they suffice.
+func (a *attacher) layStates(looks []Sample, start, left, end int64) bool {
 	from := sort.Search(len(looks), func(n int) bool { return looks[n].Time >= start })
 	to := from + sort.Search(len(looks)-from, func(n int) bool { return looks[from+n].Time >= left })
 	looks = looks[from:to]
@@ -194,18 +194,18 @@ func (a *attacher) seen(looks []Sample, start, left, end int64) bool {
 			left = at
 			break
 		}
-		a.add(at, until, a.segment(l))
+		a.addPart(at, until, a.segmentOf(l))
 		at = until
 	}
 	if !known {
-		a.add(start, left, evidence.Segment{Kind: evidence.Unobserved})
+		a.addPart(start, left, evidence.Segment{Kind: evidence.Unobserved})
 	}
-	a.add(left, end, evidence.Segment{Kind: evidence.Awaiting})
+	a.addPart(left, end, evidence.Segment{Kind: evidence.Awaiting})
 	return known || left < end
 }
 
-// add continues the last part if it says the same.
-func (a *attacher) add(from, to int64, s evidence.Segment) {
+// addPart adds a part, or continues the last one if it says the same.
+func (a *attacher) addPart(from, to int64, s evidence.Segment) {
 	if to <= from {
 		return
 	}
@@ -216,12 +216,12 @@ func (a *attacher) add(from, to int64, s evidence.Segment) {
 	a.parts = append(a.parts, part{from, to, s})
 }
 
-func (a *attacher) segment(l *Sample) evidence.Segment {
+func (a *attacher) segmentOf(l *Sample) evidence.Segment {
 	return l.Segment(a.b)
 }
 
-// locked lays the locks over that the thread is known to have waited for.
-func (a *attacher) locked(k laneOf, start, left int64) (any bool) {
+// layLocks lays over the locks that the thread is known to have waited for.
+func (a *attacher) layLocks(k laneOf, start, left int64) (any bool) {
 	locks := a.locks[k]
 	v := &a.b.Intervals
 	n := sort.Search(len(locks), func(n int) bool { return locks[n].to > start }) // a thread waits for one lock at a time
@@ -233,21 +233,21 @@ func (a *attacher) locked(k laneOf, start, left int64) (any bool) {
 			cause = owner
 		}
 		s.Cause = a.b.Names.ID(cause)
-		any = a.over(max(x.from, start), min(x.to, left), s, func(*evidence.Segment) bool { return true }) || any
+		any = a.overlayParts(max(x.from, start), min(x.to, left), s, func(*evidence.Segment) bool { return true }) || any
 	}
 	return any
 }
 
-// called lays over what a request is known to have awaited, calls to others among it: while it
+// layCalls lays over what a request is known to have awaited, calls to others among it: while it
 // holds no thread, that is what it does.
-func (a *attacher) called(i int, start, end int64) (any bool) {
+func (a *attacher) layCalls(i int, start, end int64) (any bool) {
 	v := &a.b.Intervals
 	for _, x := range a.calls[i] {
 		s := evidence.Segment{Kind: v.Kind[x.row], Cause: v.Cause[x.row], Stack: v.Stack[x.row]}
 		if s.Stack != 0 {
 			s.Cause = a.t.Awaited(v.Subject[x.row], s.Kind, s.Cause, s.Stack)
 		}
-		any = a.over(max(x.from, start), min(x.to, end), s, func(p *evidence.Segment) bool {
+		any = a.overlayParts(max(x.from, start), min(x.to, end), s, func(p *evidence.Segment) bool {
 			// The await of a call is the call, whose name says more; what a call awaits before it is made is not.
 			return p.Kind == evidence.Awaiting || p.Kind == evidence.Unobserved || p.Kind == evidence.NetWait && p.Stack == 0 && (s.Stack == 0 || s.Kind != evidence.NetWait)
 		}) || any
@@ -255,8 +255,8 @@ func (a *attacher) called(i int, start, end int64) (any bool) {
 	return any
 }
 
-// paused lays pauses over what ran: what waited did not wait longer for them.
-func (a *attacher) paused(subject evidence.SubjectID) {
+// layPauses lays pauses over what ran: what waited did not wait longer for them.
+func (a *attacher) layPauses(subject evidence.SubjectID) {
 	stops := a.stops[subject]
 	if len(a.parts) == 0 || len(stops) == 0 {
 		return
@@ -266,12 +266,12 @@ func (a *attacher) paused(subject evidence.SubjectID) {
 	n := sort.Search(len(stops), func(n int) bool { return stops[n].to > from })
 	for ; n < len(stops) && stops[n].from < to; n++ {
 		s := evidence.Segment{Kind: evidence.Paused, Cause: v.Cause[stops[n].row]}
-		a.over(max(stops[n].from, from), min(stops[n].to, to), s, func(p *evidence.Segment) bool { return p.Kind == evidence.Running || p.Kind == evidence.KindUnknown })
+		a.overlayParts(max(stops[n].from, from), min(stops[n].to, to), s, func(p *evidence.Segment) bool { return p.Kind == evidence.Running || p.Kind == evidence.KindUnknown })
 	}
 }
 
-// over replaces what the parts say of a time, where they say what may be replaced.
-func (a *attacher) over(from, to int64, s evidence.Segment, may func(*evidence.Segment) bool) (any bool) {
+// overlayParts replaces what the parts say of a time, where they say what may be replaced.
+func (a *attacher) overlayParts(from, to int64, s evidence.Segment, may func(*evidence.Segment) bool) (any bool) {
 	if to <= from {
 		return false
 	}
@@ -295,8 +295,8 @@ func (a *attacher) over(from, to int64, s evidence.Segment, may func(*evidence.S
 	return any
 }
 
-// cover says of which requests states are known, and how far looks lie apart.
-func (a *attacher) cover() {
+// addCoverage says of which requests states are known, and how far looks lie apart.
+func (a *attacher) addCoverage() {
 	sources := make([]charged, 0, len(a.attached))
 	for k := range a.attached {
 		sources = append(sources, k)
@@ -315,16 +315,16 @@ func (a *attacher) cover() {
 				c.Lost += w.Lost
 			}
 		}
-		c.Sampled = a.apart(k.subject, &c)
+		c.Sampled = a.meanGap(k.subject, &c)
 		if c.Until > c.From {
 			a.b.Coverage = append(a.b.Coverage, c)
 		}
 	}
 }
 
-// apart is how long, in ns, the gap between two looks at the process is in which a
-// moment lies, in the mean; it widens what is covered to all looks.
-func (a *attacher) apart(s evidence.SubjectID, c *evidence.Coverage) int64 {
+// meanGap returns how long, in ns, the gap between two looks at the process is in which a moment
+// lies, in the mean; it widens what is covered to all looks.
+func (a *attacher) meanGap(s evidence.SubjectID, c *evidence.Coverage) int64 {
 	var squares float64
 	last := c.From
 	for _, l := range a.t.looks[s] {

@@ -39,16 +39,16 @@ func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
 		c := lanes[l.Lane]
 		c.looks++
 		serves[l.Lane] = serves[l.Lane] || l.View.Request || l.View.Role != threadstack.Other
-		if l.View.State == evidence.Idle || l.View.User < 0 || !toils(l.View.State) {
+		if l.View.State == evidence.Idle || l.View.User < 0 || !hasWork(l.View.State) {
 			continue
 		}
 		c.work++
-		root := t.root(s, l)
+		root := t.rootFunction(s, l)
 		begun[l.Lane], origin[root] = root, l.Origin
 		if doing[root] == nil {
 			doing[root] = make(tally)
 		}
-		doing[root].add(&l.View)
+		doing[root].countDoing(&l.View)
 	}
 	called := make(map[evidence.LaneID]string)
 	for _, f := range t.b.Facts {
@@ -65,7 +65,7 @@ func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
 		}
 		g := of[root]
 		if g == nil {
-			g = &Background{Root: threadstack.Bare(threadstack.Short(root)), Doing: doing[root].most(), Origin: origin[root]}
+			g = &Background{Root: threadstack.Bare(threadstack.Short(root)), Doing: doing[root].listDoings(), Origin: origin[root]}
 			of[root] = g
 		}
 		g.Part = (g.Part*float64(len(g.Lanes)) + part) / float64(len(g.Lanes)+1)

@@ -20,18 +20,18 @@ type Node struct {
 	child map[string]*Node
 }
 
-// tree merges stacks from where threads begin. What a thread was caught in native code
-// by is no call of the program's and is left out.
-func (t *Threads) tree(rows []Sample) *Node {
+// buildTree merges stacks from where threads begin. What a thread was caught in native code by is
+// no call of the program's and is left out.
+func (t *Threads) buildTree(rows []Sample) *Node {
 	root := &Node{}
 	for i := range rows {
 		l := &rows[i]
-		frames := t.frames(l.Stack)
+		frames := t.framesOf(l.Stack)
 		at := root
 		at.Count++
 		for k := len(frames) - 1; k >= 0; k-- {
 			if f := frames[k]; threadstack.IsFunction(f) {
-				at = at.into(f)
+				at = at.enterChild(f)
 			}
 		}
 		if len(at.Lanes) == 0 {
@@ -39,11 +39,11 @@ func (t *Threads) tree(rows []Sample) *Node {
 		}
 		at.Lanes = append(at.Lanes, l.Lane)
 	}
-	root.join()
+	root.joinChains()
 	return root
 }
 
-func (n *Node) into(function string) *Node {
+func (n *Node) enterChild(function string) *Node {
 	c := n.child[function]
 	if c == nil {
 		c = &Node{Frames: []string{threadstack.Readable(function)}}
@@ -57,8 +57,8 @@ func (n *Node) into(function string) *Node {
 	return c
 }
 
-// join makes one box of those that all the same threads go through.
-func (n *Node) join() {
+// joinChains makes one box of those that all the same threads go through.
+func (n *Node) joinChains() {
 	n.child = nil
 	for i, c := range n.Children {
 		for len(c.Children) == 1 && len(c.Lanes) == 0 {
@@ -67,7 +67,7 @@ func (n *Node) join() {
 			c = next
 		}
 		n.Children[i] = c
-		c.join()
+		c.joinChains()
 	}
 	slices.SortStableFunc(n.Children, func(a, b *Node) int { return cmp.Compare(b.Count, a.Count) })
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// mounted says whether a virtual thread keeps a carrier: one that parks gives it back, but
+// keepsCarrier says whether a virtual thread keeps a carrier: one that parks gives it back, but
 // where it is pinned, by a monitor or a native frame.
 // https://docs.oracle.com/en/java/javase/21/core/virtual-threads.html
-func mounted(frames []string) (keeps, pinned bool) {
+func keepsCarrier(frames []string) (keeps, pinned bool) {
 	for _, f := range frames {
 		switch {
 		case strings.HasPrefix(f, "java.lang.VirtualThread.parkOnCarrierThread"):
@@ -24,9 +24,9 @@ func mounted(frames []string) (keeps, pinned bool) {
 	return true, false
 }
 
-// carriers finds what the virtual threads that never ran wait for: those that keep the
+// findCarriers finds what the virtual threads that never ran wait for: those that keep the
 // carriers, in turn; and whether they are requests, as others of the program's are.
-func (h *holding) carriers(bursts [][]*Sample) {
+func (h *holding) findCarriers(bursts [][]*Sample) {
 	serve := false
 	for _, burst := range bursts {
 		serve = serve || slices.ContainsFunc(burst, func(l *Sample) bool { return l.View.Virtual && l.View.Request })
@@ -48,7 +48,7 @@ func (h *holding) carriers(bursts [][]*Sample) {
 			case l.View.State == evidence.ThreadWait:
 				wait = append(wait, l)
 			case l.View.Virtual:
-				keeps, fast := mounted(h.t.pathOf(l.Stack).frames)
+				keeps, fast := keepsCarrier(h.t.pathOf(l.Stack).frames)
 				if keeps {
 					keep = append(keep, l)
 				} else if l.View.Request && l.View.State == evidence.NetWait {
@@ -57,7 +57,7 @@ func (h *holding) carriers(bursts [][]*Sample) {
 				if fast {
 					stuck++
 					if x.Pins == "" {
-						x.Pins = pins(h.t, l)
+						x.Pins = pinningFunctions(h.t, l)
 					}
 				}
 			}
@@ -65,7 +65,7 @@ func (h *holding) carriers(bursts [][]*Sample) {
 		if len(keep) == 0 {
 			continue
 		}
-		stuck += h.enters(keep)
+		stuck += h.markEntering(keep)
 		if len(keep) >= max(x.Most, leastKept) {
 			wait = append(wait, lateOf(parked, unread)...)
 		}
@@ -85,28 +85,29 @@ func (h *holding) carriers(bursts [][]*Sample) {
 			h.next[l] = keep[n%len(keep)]
 		}
 		for _, l := range keep {
-			did.add(&l.View)
+			did.countDoing(&l.View)
 		}
 		waits = append(waits, wait...)
 	}
 	if x.Looks < leastShown {
 		return
 	}
-	x.Waiting, x.Beyond, x.Doing = float64(waiting)/float64(x.Looks), float64(beyond)/float64(x.Looks), did.most()
+	x.Waiting, x.Beyond, x.Doing = float64(waiting)/float64(x.Looks), float64(beyond)/float64(x.Looks), did.listDoings()
 	x.Pinned = float64(pinned) / float64(beyond)
 	for _, l := range waits {
-		x.keeps(&l.View)
+		x.setWait(&l.View)
 	}
-	h.limit(x)
+	h.addLimit(x)
 }
 
 // leastKept is how many carriers there are at least, unless the looks show fewer: a virtual machine makes as many as processors.
 const leastKept = 1
 
-// enters makes those that keep a carrier and seem to run wait for a lock, if they are at the very beginning of what a pinned thread is
-// inside: dumps of virtual threads do not say that a thread waits to enter a monitor, and it keeps its carrier meanwhile. It says how
-// many these are.
-func (h *holding) enters(keep []*Sample) (n int) {
+// markEntering makes threads that keep a carrier and seem to run wait for a lock, if they are at
+// the very beginning of what a pinned thread is inside: dumps of virtual threads do not say that a
+// thread waits to enter a monitor, and it keeps its carrier meanwhile. It returns how many these
+// are.
+func (h *holding) markEntering(keep []*Sample) (n int) {
 	for _, l := range keep {
 		if l.View.State != evidence.Running || l.View.User != 0 {
 			continue
@@ -114,7 +115,7 @@ func (h *holding) enters(keep []*Sample) (n int) {
 		function := h.t.pathOf(l.Stack).frames[0]
 		for _, other := range keep {
 			frames := h.t.pathOf(other.Stack).frames
-			if _, pinned := mounted(frames); other != l && pinned && slices.Contains(frames[1:], function) {
+			if _, pinned := keepsCarrier(frames); other != l && pinned && slices.Contains(frames[1:], function) {
 				l.View.State, l.View.Pattern = evidence.LockWait, "lock"
 				h.next[l] = other
 				n++
@@ -191,7 +192,7 @@ func isFrom(o evidence.Origin, a evidence.ArtifactID) bool {
 // many of all some had not run yet.
 func (t *Threads) Kept(s evidence.SubjectID) (pinned, fresh, moments int) {
 	for looks := t.looks[s]; len(looks) > 0; {
-		n := burst(looks)
+		n := burstLength(looks)
 		virtual, fast, waits := false, false, false
 		for i := range looks[:n] {
 			switch l := &looks[i]; {
@@ -199,7 +200,7 @@ func (t *Threads) Kept(s evidence.SubjectID) (pinned, fresh, moments int) {
 			case l.View.State == evidence.ThreadWait:
 				virtual, waits = true, true
 			default:
-				_, is := mounted(t.pathOf(l.Stack).frames)
+				_, is := keepsCarrier(t.pathOf(l.Stack).frames)
 				virtual, fast = true, fast || is
 			}
 		}
@@ -217,9 +218,9 @@ func (t *Threads) Kept(s evidence.SubjectID) (pinned, fresh, moments int) {
 	return pinned, fresh, moments
 }
 
-// pins are the program's own functions of a pinned thread, innermost first: one of them is
-// synchronized, or called by native code.
-func pins(t *Threads, l *Sample) string {
+// pinningFunctions returns the program's own functions of a pinned thread, innermost first, as
+// text: one of them is synchronized, or called by native code.
+func pinningFunctions(t *Threads, l *Sample) string {
 	v, frames := &l.View, t.pathOf(l.Stack).frames
 	var names []string
 	for i := v.User; i >= 0 && i <= v.Outer && len(names) < mostPins; i++ {

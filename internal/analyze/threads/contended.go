@@ -17,10 +17,10 @@ type place struct {
 // those seen there in native code to be taken for waiting.
 const leastWaiting = .1
 
-// contended finds where threads wait for locks, by the runtime's own events of them.
-// CoreCLR's Monitor waits in native code, which leaves no frame on the stack:
+// findContended finds where threads wait for locks, by the runtime's own events of them. CoreCLR's
+// Monitor waits in native code, which leaves no frame on the stack:
 // https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/syncblk.cpp (AwareLock).
-func (t *Threads) contended() {
+func (t *Threads) findContended() {
 	watched := make(map[evidence.SubjectID]int64)
 	for i := range t.b.Coverage {
 		if c := &t.b.Coverage[i]; c.Kind == evidence.CoverWaits {
@@ -88,7 +88,7 @@ func (t *Threads) byEvents(s evidence.SubjectID) {
 			n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time }) // a thread waits for one thing at a time
 			if n > 0 && v.End[rows[n-1]] > l.Time {
 				if w.kind == evidence.AllocStall && l.View.Hidden() {
-					allocates[innermost(t.frames(l.Stack))] = true
+					allocates[innermostFunction(t.framesOf(l.Stack))] = true
 				}
 				l.View.State, l.View.Pattern = w.kind, w.pattern
 			}
@@ -96,7 +96,7 @@ func (t *Threads) byEvents(s evidence.SubjectID) {
 	}
 	delete(allocates, "")
 	for i := range t.looks[s] {
-		if l := &t.looks[s][i]; len(allocates) > 0 && l.View.Hidden() && allocates[innermost(t.frames(l.Stack))] {
+		if l := &t.looks[s][i]; len(allocates) > 0 && l.View.Hidden() && allocates[innermostFunction(t.framesOf(l.Stack))] {
 			l.View.State, l.View.Pattern = evidence.Running, ""
 		}
 	}
@@ -106,11 +106,12 @@ func (t *Threads) byEvents(s evidence.SubjectID) {
 // that it called, which must see them running there for all of them to compute.
 const leastRunning = .2
 
-// computes finds the functions in which threads compute though some looks find them in native
-// code: CoreCLR tells by a thread's mode, and one that was stopped at a safe point, and has
-// not been given a processor since, is in the mode of native code, too
-// (https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/threadsuspend.cpp, RareDisablePreemptiveGC).
-func (t *Threads) computes(typ evidence.NameID) {
+// findComputing finds the functions in which threads compute though some looks find them in native
+// code: CoreCLR tells by a thread's mode, and one that was stopped at a safe point, and has not
+// been given a processor since, is in the mode of native code, too
+// (https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/threadsuspend.cpp,
+// RareDisablePreemptiveGC).
+func (t *Threads) findComputing(typ evidence.NameID) {
 	t.works = make(map[place]bool)
 	type count struct{ running, hidden int }
 	seen := make(map[place]*count)
@@ -123,7 +124,7 @@ func (t *Threads) computes(typ evidence.NameID) {
 		if v.State != evidence.Running && !v.Hidden() {
 			continue
 		}
-		at := place{x.Subject[i], innermost(t.frames(x.Stack[i]))}
+		at := place{x.Subject[i], innermostFunction(t.framesOf(x.Stack[i]))}
 		c := seen[at]
 		if c == nil {
 			c = &count{}
@@ -143,8 +144,8 @@ func (t *Threads) computes(typ evidence.NameID) {
 	}
 }
 
-// innermost is the function a thread is in, or called native code from.
-func innermost(frames []string) string {
+// innermostFunction returns the function a thread is in, or called native code from.
+func innermostFunction(frames []string) string {
 	for _, f := range frames {
 		if threadstack.IsFunction(f) {
 			return f
@@ -156,7 +157,7 @@ func innermost(frames []string) string {
 // besideWork takes a thread in native code for one that runs, where others were seen running in
 // the same function.
 func (t *Threads) besideWork(s evidence.SubjectID, frames []string, v threadstack.View) threadstack.View {
-	if v.Hidden() && t.works[place{s, innermost(frames)}] {
+	if v.Hidden() && t.works[place{s, innermostFunction(frames)}] {
 		v.State, v.Pattern = evidence.Running, ""
 	}
 	return v

@@ -57,7 +57,7 @@ func (t *Threads) clockOf(s evidence.SubjectID) *clock {
 		}
 		stack, known := managed[x.Stack[i]]
 		if !known {
-			stack = t.managed(x.Stack[i])
+			stack = t.managedStack(x.Stack[i])
 			managed[x.Stack[i]] = stack
 		}
 		c.period = max(c.period, x.Value[i])
@@ -71,8 +71,9 @@ func (t *Threads) clockOf(s evidence.SubjectID) *clock {
 	return c
 }
 
-// managed is a stack without the kernel's frames, native ones and those without a name; 0 if nothing is left.
-func (t *Threads) managed(stack evidence.StackID) evidence.StackID {
+// managedStack returns a stack without the kernel's frames, native ones and those without a name;
+// 0 if nothing is left.
+func (t *Threads) managedStack(stack evidence.StackID) evidence.StackID {
 	var own []evidence.Frame
 	made := t.b.Names.Lookup(evidence.MadeCode)
 	for _, f := range t.b.Stacks.Frames(stack) {
@@ -87,10 +88,11 @@ func (t *Threads) managed(stack evidence.StackID) evidence.StackID {
 // taken not to have waited there for anything but a processor.
 const mostBetween = 1e9
 
-// between makes a look at a thread in native code that ran in the same function before and after it one at a thread that
-// would run: until it is given a processor, one that was stopped at a safe point is in the mode of native code. Rows are
-// when it ran, the n-th the first after the look.
-func (t *Threads) between(s evidence.SubjectID, l *Sample, rows []ran, n int) {
+// markRunBetween makes a look at a thread in native code that ran in the same function before and
+// after it one at a thread that would run: until it is given a processor, a thread that was
+// stopped at a safe point is in the mode of native code. Rows are when it ran, the n-th the first
+// after the look.
+func (t *Threads) markRunBetween(s evidence.SubjectID, l *Sample, rows []ran, n int) {
 	if !l.View.Hidden() || l.View.Owner == "" || n == 0 || n == len(rows) || rows[n].at-rows[n-1].at > mostBetween {
 		return
 	}
@@ -100,9 +102,9 @@ func (t *Threads) between(s evidence.SubjectID, l *Sample, rows []ran, n int) {
 	}
 }
 
-// clocked sees threads that run, or are in native code of which nothing tells what it does, where the kernel
-// saw them run at that very time.
-func (t *Threads) clocked(s evidence.SubjectID) {
+// applyCPUClock takes threads that seem to run, or are in native code of which nothing tells what
+// it does, for running where the kernel saw them run at that very time.
+func (t *Threads) applyCPUClock(s evidence.SubjectID) {
 	c := t.clockOf(s)
 	if len(c.runs) == 0 {
 		return
@@ -123,7 +125,7 @@ func (t *Threads) clocked(s evidence.SubjectID) {
 			}
 		}
 		if best < 0 {
-			t.between(s, l, rows, n)
+			t.markRunBetween(s, l, rows, n)
 			continue
 		}
 		if v := t.View(s, rows[best].stack); v.State == evidence.Running || v.Hidden() {

@@ -90,7 +90,7 @@ func fillMissing(b *evidence.Bundle, rows []int) {
 		if on != l.on {
 			info.On = on
 		}
-		x.Stack[i] = with(b, x.Stack[i], info, b.Stacks.Frames(like))
+		x.Stack[i] = stackWith(b, x.Stack[i], info, b.Stacks.Frames(like))
 	}
 }
 
@@ -109,8 +109,9 @@ func nearlyOne(by map[string]int) string {
 	return best
 }
 
-// with is the stack of a look of which more is said, with other functions of the program where these are given.
-func with(b *evidence.Bundle, look evidence.StackID, info evidence.ThreadInfo, functions []evidence.Frame) evidence.StackID {
+// stackWith returns the stack of a look of which more is said, with other functions of the program
+// where these are given.
+func stackWith(b *evidence.Bundle, look evidence.StackID, info evidence.ThreadInfo, functions []evidence.Frame) evidence.StackID {
 	if len(functions) == 0 {
 		functions = b.Stacks.Frames(look)
 	}

@@ -41,8 +41,8 @@ const farApart = int64(4e9)
 // matter: dumps show those that run, and all at once.
 const manyWaits = .25
 
-// flights are the rows of what flight recordings hold of threads that others looked at, too.
-func (t *Threads) flights() map[evidence.SubjectID][]int {
+// listFlightRows returns the rows of what flight recordings hold of threads.
+func (t *Threads) listFlightRows() map[evidence.SubjectID][]int {
 	typ := t.b.Names.Lookup(evidence.SampleFlight)
 	if typ == 0 {
 		return nil
@@ -66,13 +66,13 @@ func (t *Threads) fillGaps(s evidence.SubjectID, rows []int, complete bool) {
 	}
 	looks := t.looks[s]
 	unseen := onlyRunning(looks, complete)
-	if !unseen && !t.sparse(s) {
+	if !unseen && !t.isSparse(s) {
 		return
 	}
 	var flight []Sample
 	requests, waits := 0, 0 // looks at virtual threads that serve
 	for _, i := range rows {
-		l := t.sample(i)
+		l := t.sampleAt(i)
 		flight = append(flight, l)
 		if l.View.Virtual && l.View.Request {
 			requests++
@@ -94,8 +94,8 @@ func (t *Threads) fillGaps(s evidence.SubjectID, rows []int, complete bool) {
 	t.looks[s] = looks
 }
 
-// sparse says whether looks at a process are far apart.
-func (t *Threads) sparse(s evidence.SubjectID) bool {
+// isSparse says whether looks at a process are far apart.
+func (t *Threads) isSparse(s evidence.SubjectID) bool {
 	for _, c := range t.b.Covered(s, evidence.CoverThreads) {
 		if c.Sampled > farApart {
 			return true

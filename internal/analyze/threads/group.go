@@ -72,12 +72,12 @@ func (t *Threads) Summary(s evidence.SubjectID) *Summary {
 	if most < 0 {
 		return nil
 	}
-	return t.sum(s, best)
+	return t.sumRows(s, best)
 }
 
-// burst is how many looks belong together with the first. A dump shows each thread once: where
-// another file shows one of them again, another look begins.
-func burst(looks []Sample) int {
+// burstLength returns how many looks belong together with the first. A dump shows each thread
+// once: where another file shows one of them again, another look begins.
+func burstLength(looks []Sample) int {
 	in := make(map[evidence.LaneID]evidence.ArtifactID)
 	for i := range looks {
 		of, _ := looks[i].Origin.Artifact()
@@ -97,8 +97,8 @@ func burst(looks []Sample) int {
 	return len(looks)
 }
 
-// latest is the last look at each thread.
-func latest(looks []Sample) []Sample {
+// latestByLane returns the last look at each thread.
+func latestByLane(looks []Sample) []Sample {
 	at := make(map[evidence.LaneID]int)
 	var out []Sample
 	for i := range looks {
@@ -152,7 +152,7 @@ func (t *Threads) placeOf(l *Sample) string {
 	return ""
 }
 
-func (t *Threads) sum(s evidence.SubjectID, rows []Sample) *Summary {
+func (t *Threads) sumRows(s evidence.SubjectID, rows []Sample) *Summary {
 	out := &Summary{Threads: len(rows)}
 	seen := make(map[groupKey]int)
 	for i := range t.looks[s] {
@@ -169,7 +169,7 @@ func (t *Threads) sum(s evidence.SubjectID, rows []Sample) *Summary {
 		if !ok {
 			n = len(out.Groups)
 			at[k] = n
-			out.Groups = append(out.Groups, Group{View: l.View, Stack: l.Stack, Frames: t.frames(l.Stack), Kernel: t.b.Stacks.Info(l.Stack).Kernel, Seen: seen[k], Origin: l.Origin})
+			out.Groups = append(out.Groups, Group{View: l.View, Stack: l.Stack, Frames: t.framesOf(l.Stack), Kernel: t.b.Stacks.Info(l.Stack).Kernel, Seen: seen[k], Origin: l.Origin})
 		}
 		g := &out.Groups[n]
 		g.Lanes = append(g.Lanes, l.Lane)
@@ -186,10 +186,10 @@ func (t *Threads) sum(s evidence.SubjectID, rows []Sample) *Summary {
 		}
 	}
 	slices.SortStableFunc(out.Groups, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.View.Owner, b.View.Owner), cmp.Compare(a.View.Pattern, b.View.Pattern), cmp.Compare(a.View.Pool, b.View.Pool))
+		return cmp.Or(cmp.Compare(a.sortRank(), b.sortRank()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.View.Owner, b.View.Owner), cmp.Compare(a.View.Pattern, b.View.Pattern), cmp.Compare(a.View.Pool, b.View.Pool))
 	})
 	out.Rows = rows
-	out.Root = t.tree(rows)
+	out.Root = t.buildTree(rows)
 	return out
 }
 
@@ -217,8 +217,8 @@ func (s *Summary) Pools() string {
 // Idle says that a group has nothing to do.
 func (g *Group) Idle() bool { return g.View.State == evidence.Idle }
 
-// order puts those that work before those that only stand by.
-func (g *Group) order() int {
+// sortRank puts those that work before those that only stand by.
+func (g *Group) sortRank() int {
 	switch {
 	case g.Idle():
 		return 2
@@ -233,15 +233,15 @@ func (g *Group) order() int {
 func (g *Group) Who(s *Summary) string {
 	switch {
 	case g.View.Role == threadstack.Worker && g.View.Pool != "":
-		return fmt.Sprintf("%d of %s", g.Count, counted(s.InPool(g.View.Pool), g.View.Pool+" thread"))
+		return fmt.Sprintf("%d of %s", g.Count, formatCount(s.InPool(g.View.Pool), g.View.Pool+" thread"))
 	case g.View.Role == threadstack.Worker:
-		return fmt.Sprintf("%d of %s", g.Count, counted(s.Pool, "pool thread"))
+		return fmt.Sprintf("%d of %s", g.Count, formatCount(s.Pool, "pool thread"))
 	case g.View.Role == threadstack.Other && g.View.Pool != "":
-		return counted(g.Count, g.View.Pool+" thread")
+		return formatCount(g.Count, g.View.Pool+" thread")
 	case g.View.Role == threadstack.Other:
-		return counted(g.Count, "thread")
+		return formatCount(g.Count, "thread")
 	}
-	return counted(g.Count, string(g.View.Role)+" thread")
+	return formatCount(g.Count, string(g.View.Role)+" thread")
 }
 
 // Sentence says what the threads of a group do: "37 of 41 pool threads · waiting for a
@@ -260,7 +260,7 @@ func (g *Group) Sentence(s *Summary) string {
 	return strings.Join(parts, " · ")
 }
 
-func counted(n int, what string) string {
+func formatCount(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

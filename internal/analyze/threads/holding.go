@@ -58,35 +58,35 @@ func (l *Sample) Holds(b *evidence.Bundle, alone bool) evidence.Segment {
 // mostHolders bounds a chain; longer ones have not been seen, but for circles.
 const mostHolders = 8
 
-// hold finds, for all looks at a process, who holds what is waited for.
-func (t *Threads) hold(s evidence.SubjectID) {
+// findHolders finds, for all looks at a process, who holds what is waited for.
+func (t *Threads) findHolders(s evidence.SubjectID) {
 	looks := t.looks[s]
 	if len(looks) == 0 || !t.of[t.b.Subjects[s].Runtime].Holds {
 		return
 	}
-	bursts := slices.Concat(t.rounds(s)...)
-	h := holding{t: t, s: s, next: make(map[*Sample]*Sample), monitors: t.monitors(s), told: t.told(s)}
+	bursts := slices.Concat(t.splitRounds(s)...)
+	h := holding{t: t, s: s, next: make(map[*Sample]*Sample), monitors: t.listMonitors(s), told: t.listToldWaits(s)}
 	for _, burst := range bursts {
-		h.locks(burst)
+		h.findLockHolders(burst)
 	}
-	h.unnamed(bursts)
-	h.carriers(bursts)
+	h.findUnnamed(bursts)
+	h.findCarriers(bursts)
 	h.findTaskWorkers(bursts, func(v *threadstack.View) bool { return v.State == evidence.TaskWait })
-	gates := h.gates(bursts)
+	gates := h.findGates(bursts)
 	for _, at := range slices.Sorted(maps.Keys(gates)) {
-		h.gate(gates[at], bursts)
+		h.applyGate(gates[at], bursts)
 	}
 	h.findTaskWorkers(bursts, func(v *threadstack.View) bool { return v.State == evidence.SyncWait })
 	for _, burst := range bursts {
 		for _, l := range burst {
-			h.follow(l)
+			h.followHolders(l)
 		}
 	}
 	slices.SortStableFunc(t.limits[s], func(a, b Limit) int { return cmp.Compare(b.Waiting, a.Waiting) })
 }
 
-// newest is the last look at each thread.
-func newest(looks []*Sample) []*Sample {
+// newestByLane returns the last look at each thread.
+func newestByLane(looks []*Sample) []*Sample {
 	at := make(map[evidence.LaneID]int)
 	var out []*Sample
 	for _, l := range looks {
@@ -106,8 +106,8 @@ type monitor struct {
 	at   int64
 }
 
-// monitors are the holders that dumps name.
-func (t *Threads) monitors(s evidence.SubjectID) map[monitor]evidence.LaneID {
+// listMonitors returns the holders that dumps name.
+func (t *Threads) listMonitors(s evidence.SubjectID) map[monitor]evidence.LaneID {
 	out := make(map[monitor]evidence.LaneID)
 	v := &t.b.Intervals
 	for _, i := range v.Select(evidence.LockWait, s) {
@@ -118,9 +118,9 @@ func (t *Threads) monitors(s evidence.SubjectID) map[monitor]evidence.LaneID {
 	return out
 }
 
-// told are waits for locks that the runtime's own events tell of with their holders, by thread
-// and start.
-func (t *Threads) told(s evidence.SubjectID) map[evidence.LaneID][]int {
+// listToldWaits returns the waits for locks that the runtime's own events tell of with their
+// holders, by thread and start.
+func (t *Threads) listToldWaits(s evidence.SubjectID) map[evidence.LaneID][]int {
 	out := make(map[evidence.LaneID][]int)
 	v := &t.b.Intervals
 	for _, i := range v.Select(evidence.LockWait, s) {
@@ -139,8 +139,9 @@ type holding struct {
 	told     map[evidence.LaneID][]int
 }
 
-// holder is whom the dump, or an event, names as the holder of what a thread waits for, 0 nobody.
-func (h *holding) holder(l *Sample) evidence.LaneID {
+// namedHolder returns the thread that the dump, or an event, names as the holder of what a thread
+// waits for, 0 if they name none.
+func (h *holding) namedHolder(l *Sample) evidence.LaneID {
 	if lane := h.monitors[monitor{l.Lane, l.Time}]; lane != 0 {
 		return lane
 	}
@@ -152,9 +153,9 @@ func (h *holding) holder(l *Sample) evidence.LaneID {
 	return v.Holder[rows[n-1]]
 }
 
-// locks finds the holders of locks: whom the dump names, else the one thread that is in code
-// called by the function that waits, without waiting itself.
-func (h *holding) locks(burst []*Sample) {
+// findLockHolders finds the holders of locks: the thread that the dump names, else the one thread
+// that is in code called by the function that waits, without waiting itself.
+func (h *holding) findLockHolders(burst []*Sample) {
 	lanes := make(map[evidence.LaneID]*Sample)
 	for _, l := range burst {
 		lanes[l.Lane] = l
@@ -165,7 +166,7 @@ func (h *holding) locks(burst []*Sample) {
 		if l.View.State != evidence.LockWait {
 			continue
 		}
-		if holder := lanes[h.holder(l)]; holder != nil && holder != l {
+		if holder := lanes[h.namedHolder(l)]; holder != nil && holder != l {
 			h.next[l] = holder
 			continue
 		}
@@ -175,12 +176,12 @@ func (h *holding) locks(burst []*Sample) {
 		w := h.t.pathOf(l.Stack).ways[l.View.User]
 		holder, asked := inside[w]
 		if !asked {
-			holder = h.inside(w, burst)
+			holder = h.findInside(w, burst)
 			inside[w] = holder
 		}
-		if at := h.t.user(l); holder == nil {
+		if at := h.t.userFunction(l); holder == nil {
 			if holder, asked = within[at]; !asked {
-				holder = h.within(at, burst)
+				holder = h.findWithin(at, burst)
 				within[at] = holder
 			}
 		}
@@ -190,8 +191,9 @@ func (h *holding) locks(burst []*Sample) {
 	}
 }
 
-// inside is who is in code that a way leads to and does not wait for a lock; nil if that are several.
-func (h *holding) inside(w way, burst []*Sample) (only *Sample) {
+// findInside returns the thread that is in code that a way leads to and does not wait for a lock;
+// nil if that are several.
+func (h *holding) findInside(w way, burst []*Sample) (only *Sample) {
 	for _, l := range burst {
 		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).ways, w) {
 			continue
@@ -204,8 +206,9 @@ func (h *holding) inside(w way, burst []*Sample) (only *Sample) {
 	return only
 }
 
-// within is who is in a function, by whatever way, and does not wait for a lock; nil if that are several.
-func (h *holding) within(function string, burst []*Sample) (only *Sample) {
+// findWithin returns the thread that is in a function, by whatever way, and does not wait for a
+// lock; nil if that are several.
+func (h *holding) findWithin(function string, burst []*Sample) (only *Sample) {
 	for _, l := range burst {
 		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).frames, function) {
 			continue
@@ -218,18 +221,18 @@ func (h *holding) within(function string, burst []*Sample) (only *Sample) {
 	return only
 }
 
-// gate makes waits at a limit waits for a pool, held by those beyond it in turn.
-func (h *holding) gate(g *gate, bursts [][]*Sample) {
+// applyGate makes waits at a limit waits for a pool, held by those beyond it in turn.
+func (h *holding) applyGate(g *gate, bursts [][]*Sample) {
 	did := make(tally)
 	for _, burst := range bursts {
-		beyond := g.beyond(burst)
+		beyond := g.listBeyond(burst)
 		n := 0
 		for _, l := range burst {
 			if !g.waiting[l] {
 				continue
 			}
 			l.View.State = evidence.PoolWait
-			g.limit.keeps(&l.View)
+			g.limit.setWait(&l.View)
 			if len(beyond) > 0 {
 				h.next[l] = beyond[n%len(beyond)]
 				n++
@@ -237,23 +240,23 @@ func (h *holding) gate(g *gate, bursts [][]*Sample) {
 		}
 		if n > 0 {
 			for _, l := range beyond {
-				did.add(&l.View)
+				did.countDoing(&l.View)
 			}
 		}
 	}
-	g.limit.Doing = did.most()
-	h.limit(g.limit)
+	g.limit.Doing = did.listDoings()
+	h.addLimit(g.limit)
 }
 
-func (h *holding) limit(l Limit) {
+func (h *holding) addLimit(l Limit) {
 	if h.t.limits == nil {
 		h.t.limits = make(map[evidence.SubjectID][]Limit)
 	}
 	h.t.limits[h.s] = append(h.t.limits[h.s], l)
 }
 
-// follow goes from holder to holder to the root.
-func (h *holding) follow(l *Sample) {
+// followHolders goes from holder to holder to the root.
+func (h *holding) followHolders(l *Sample) {
 	at := h.next[l]
 	if at == nil {
 		return

@@ -48,22 +48,22 @@ const (
 	mostSkipped = 64         // waits of one thread that are looked through for the one of a look
 )
 
-// detail adds it to the looks that rows are.
-func detail(b *evidence.Bundle, rows []int) {
+// addKernelDetail adds what the kernel recorded to the looks that rows are.
+func addKernelDetail(b *evidence.Bundle, rows []int) {
 	d := &kernelDetail{b: b, waits: make(map[laneOf][]int), runs: make(map[laneOf][]int), most: make(map[callOf]map[evidence.StackID]int64),
 		calls: make(map[evidence.StackID]string), usuals: make(map[callOf]evidence.StackID), files: make(map[evidence.SubjectID]evidence.NameID), made: make(map[detailed]evidence.StackID)}
-	if !d.index() {
+	if !d.indexBundle() {
 		return
 	}
 	x := &b.Samples
 	x.Stack = slices.Clone(x.Stack) // what was read stays as it was
 	for _, i := range rows {
-		x.Stack[i] = d.of(x.Subject[i], x.Lane[i], x.Time[i], x.Stack[i])
+		x.Stack[i] = d.detailedStack(x.Subject[i], x.Lane[i], x.Time[i], x.Stack[i])
 	}
 }
 
-// index says whether there is anything.
-func (d *kernelDetail) index() bool {
+// indexBundle indexes what the kernel recorded, and says whether there is anything.
+func (d *kernelDetail) indexBundle() bool {
 	v := &d.b.Intervals
 	for _, i := range v.Select(evidence.InKernel, -1) {
 		k := laneOf{v.Subject[i], v.Lane[i]}
@@ -95,32 +95,32 @@ func (d *kernelDetail) index() bool {
 	return len(d.waits)+len(d.runs)+len(d.most) > 0
 }
 
-// of is the stack of a look with what is known of it.
-func (d *kernelDetail) of(s evidence.SubjectID, lane evidence.LaneID, at int64, stack evidence.StackID) evidence.StackID {
+// detailedStack returns the stack of a look with what is known of it.
+func (d *kernelDetail) detailedStack(s evidence.SubjectID, lane evidence.LaneID, at int64, stack evidence.StackID) evidence.StackID {
 	seen := threadstack.Of(d.b, stack)
 	call, on := nativeCall(&seen)
 	owner, _ := nativeOwner(seen.Frames)
 	k := laneOf{s, lane}
 	add := detailed{look: stack}
 	if call == evidence.CallRunning {
-		if i := d.running(k, at); i >= 0 {
+		if i := d.nearestRun(k, at); i >= 0 {
 			add.with = d.b.Samples.Stack[i]
 			switch class := d.b.Names.Text(d.b.Samples.Class[i]); {
 			case makes[class]:
 				add.call = class
 			case waits[class]:
 				add.call = d.callOf(add.with)
-			case d.copies(add.with):
+			case d.isForkCopy(add.with):
 				add.call = forks
 			}
 		}
-		if i := d.making(k, at); i >= 0 {
+		if i := d.findMaking(k, at); i >= 0 {
 			add.call = d.b.Names.Text(d.b.Intervals.Cause[i])
 		}
-		add.ready = add.call == "" && d.ready(k, at)
-		return d.with(add)
+		add.ready = add.call == "" && d.wasReady(k, at)
+		return d.extendStack(add)
 	}
-	if i := d.waiting(k, at, call); i >= 0 {
+	if i := d.findWait(k, at, call); i >= 0 {
 		v := &d.b.Intervals
 		if add.with = v.Stack[i]; on == (evidence.Object{}) && call == evidence.CallPageFault {
 			add.file = v.NameOf(i, evidence.Operation)
@@ -131,14 +131,15 @@ func (d *kernelDetail) of(s evidence.SubjectID, lane evidence.LaneID, at int64, 
 	}
 	if owner != "" {
 		add.with = 0
-	} else if add.with == 0 || !owned(d.b, add.with) {
-		add.with = d.usual(s, call)
+	} else if add.with == 0 || !hasOwner(d.b, add.with) {
+		add.with = d.usualStack(s, call)
 	}
-	return d.with(add)
+	return d.extendStack(add)
 }
 
-// ready says whether a thread waited for a processor at the moment of a look: to that it seems to run.
-func (d *kernelDetail) ready(k laneOf, at int64) bool {
+// wasReady says whether a thread waited for a processor at the moment of a look: to that it seems
+// to run.
+func (d *kernelDetail) wasReady(k laneOf, at int64) bool {
 	v, rows := &d.b.Intervals, d.waits[k]
 	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at })
 	for skipped := 0; n > 0 && skipped < mostSkipped; skipped++ {
@@ -150,19 +151,19 @@ func (d *kernelDetail) ready(k laneOf, at int64) bool {
 	return false
 }
 
-// copies says whether a stack is of a fork that copies the process's memory map: it takes as long as the
-// process is large, and is no more the program's own work than a wait is.
-func (d *kernelDetail) copies(stack evidence.StackID) bool {
+// isForkCopy says whether a stack is of a fork that copies the process's memory map: it takes as
+// long as the process is large, and is no more the program's own work than a wait is.
+func (d *kernelDetail) isForkCopy(stack evidence.StackID) bool {
 	return slices.ContainsFunc(d.b.Stacks.Frames(stack), func(f evidence.Frame) bool {
 		name, _, _ := strings.Cut(d.b.Names.Text(f.Func), ".")
 		return name == "dup_mm" || name == "dup_mmap" || name == "copy_page_range"
 	})
 }
 
-// making is the compaction or reclaim during which a thread was looked at, -1 none.
-func (d *kernelDetail) making(k laneOf, at int64) int {
+// findMaking returns the compaction or reclaim during which a thread was looked at, -1 none.
+func (d *kernelDetail) findMaking(k laneOf, at int64) int {
 	v := &d.b.Intervals
-	return d.find(k, at, func(i int) bool {
+	return d.findInterval(k, at, func(i int) bool {
 		return makes[d.b.Names.Text(v.Cause[i])]
 	})
 }
@@ -175,14 +176,15 @@ var (
 	waits = map[string]bool{evidence.KernelDiskFault: true, evidence.KernelSwapIn: true, evidence.KernelFsync: true, evidence.KernelThrottled: true, evidence.KernelFileLock: true}
 )
 
-// waiting is the wait in which a thread was looked at, -1 none that is known.
-func (d *kernelDetail) waiting(k laneOf, at int64, call string) int {
+// findWait returns the wait in which a thread was looked at, -1 none that is known.
+func (d *kernelDetail) findWait(k laneOf, at int64, call string) int {
 	v := &d.b.Intervals
-	return d.find(k, at, func(i int) bool { return v.Stack[i] != 0 && sameCall(d.callOf(v.Stack[i]), call) })
+	return d.findInterval(k, at, func(i int) bool { return v.Stack[i] != 0 && sameCall(d.callOf(v.Stack[i]), call) })
 }
 
-// find is the first interval of a thread that covers a look and is the one asked for.
-func (d *kernelDetail) find(k laneOf, at int64, is func(i int) bool) int {
+// findInterval returns the first interval of a thread that covers a look and is the one asked for,
+// -1 none.
+func (d *kernelDetail) findInterval(k laneOf, at int64, is func(i int) bool) int {
 	v, rows := &d.b.Intervals, d.waits[k]
 	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at+lookTakes })
 	best := -1
@@ -195,8 +197,8 @@ func (d *kernelDetail) find(k laneOf, at int64, is func(i int) bool) int {
 	return best
 }
 
-// running is the sample of a running thread nearest to a look, within a period; -1 none.
-func (d *kernelDetail) running(k laneOf, at int64) int {
+// nearestRun returns the sample of a running thread nearest to a look, within a period; -1 none.
+func (d *kernelDetail) nearestRun(k laneOf, at int64) int {
 	x, rows := &d.b.Samples, d.runs[k]
 	n := sort.Search(len(rows), func(n int) bool { return x.Time[rows[n]] >= at })
 	best, least := -1, d.period
@@ -210,8 +212,9 @@ func (d *kernelDetail) running(k laneOf, at int64) int {
 	return best
 }
 
-// usual is a stack of the function in which nearly all waits in a call were; 0 if there is none.
-func (d *kernelDetail) usual(s evidence.SubjectID, call string) (found evidence.StackID) {
+// usualStack returns a stack of the function in which nearly all waits in a call were; 0 if there
+// is none.
+func (d *kernelDetail) usualStack(s evidence.SubjectID, call string) (found evidence.StackID) {
 	if found, known := d.usuals[callOf{s, call}]; known {
 		return found
 	}
@@ -271,8 +274,8 @@ func (d *kernelDetail) usualFile(s evidence.SubjectID) (file evidence.NameID) {
 	return file
 }
 
-// with is a look's stack with what is added.
-func (d *kernelDetail) with(add detailed) evidence.StackID {
+// extendStack returns a look's stack with what is added.
+func (d *kernelDetail) extendStack(add detailed) evidence.StackID {
 	if add.with == 0 && add.file == 0 && add.call == "" && !add.ready {
 		return add.look
 	}
@@ -290,7 +293,7 @@ func (d *kernelDetail) with(add detailed) evidence.StackID {
 	for _, f := range functionsOf(d.b, add.with) {
 		functions = append(functions, evidence.Frame{Func: d.b.Names.ID(f)})
 	}
-	id := with(d.b, add.look, info, functions)
+	id := stackWith(d.b, add.look, info, functions)
 	d.made[add] = id
 	return id
 }
@@ -311,7 +314,7 @@ func functionsOf(b *evidence.Bundle, stack evidence.StackID) (out []string) {
 	return out
 }
 
-func owned(b *evidence.Bundle, stack evidence.StackID) bool {
+func hasOwner(b *evidence.Bundle, stack evidence.StackID) bool {
 	owner, _ := nativeOwner(functionsOf(b, stack))
 	return owner != ""
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// beneath lays what the kernel recorded of a process's threads (internal/format/kernelstacks) over looks by which
-// its runtime tells their stacks. To a runtime a thread that waits in the kernel runs, or is in native
-// code: it knows neither that a page fault reads the disk, nor why a write takes long. A look whose thread
-// the kernel kept waiting at that moment, longer than for an instant, is that wait; where in the program it
-// is stays as the runtime says.
+// applyKernelWaits lays what the kernel recorded of a process's threads
+// (internal/format/kernelstacks) over looks by which its runtime tells their stacks. To a runtime
+// a thread that waits in the kernel runs, or is in native code: it knows neither that a page fault
+// reads the disk, nor why a write takes long. A look whose thread the kernel kept waiting at that
+// moment, longer than for an instant, is that wait; where in the program it is stays as the
+// runtime says.
 //
 // Of locks, polls, sleeps and the network the runtime says more than the kernel does: these stay.
-func (t *Threads) beneath(s evidence.SubjectID) {
+func (t *Threads) applyKernelWaits(s evidence.SubjectID) {
 	if t.of[t.b.Subjects[s].Runtime].Settle != nil {
 		return // the kernel's own looks: they have it already
 	}
@@ -49,14 +50,14 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 		if l.Time == 0 || !mayBeKept(&l.View) {
 			continue
 		}
-		i := covering(v, waits[l.Lane], l.Time)
+		i := findCovering(v, waits[l.Lane], l.Time)
 		call := inCall{l.View.Pattern, l.View.Owner}
 		switch {
 		case i >= 0:
 			if found[call] == nil {
 				found[call] = make(map[string]int)
 			}
-			by, wait := words.without(i)
+			by, wait := words.withoutFile(i)
 			found[call][by]++
 			waited[by] = wait
 			by, wait = words.Of(i)
@@ -115,9 +116,9 @@ func (t *Threads) usualWaits(s evidence.SubjectID, waited map[string]evidence.Wa
 		kind := ""
 		switch {
 		case w.class == evidence.KernelSend || w.class == evidence.KernelReceive || w.class == evidence.KernelPreempted:
-		case writes(w.call):
+		case isWriteCall(w.call):
 			kind = writing
-		case reads(w.call) || strings.HasPrefix(w.call, "pread"):
+		case isReadCall(w.call) || strings.HasPrefix(w.call, "pread"):
 			kind = reading
 		case w.call == "fsync" || w.call == "fdatasync":
 			kind = syncing
@@ -165,8 +166,8 @@ func mayBeKept(v *threadstack.View) bool {
 	return false
 }
 
-// covering is the wait in which a moment lies, -1 none.
-func covering(v *evidence.Intervals, rows []int, at int64) int {
+// findCovering returns the wait in which a moment lies, -1 none.
+func findCovering(v *evidence.Intervals, rows []int, at int64) int {
 	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at })
 	for skipped := 0; n > 0 && skipped < mostSkipped; skipped++ {
 		n--
@@ -207,15 +208,15 @@ func NewKept(b *evidence.Bundle, s evidence.SubjectID) *Kept {
 func (k *Kept) Of(i int) (string, evidence.Wait) {
 	b, v := k.d.b, &k.d.b.Intervals
 	if len(k.files[b.Names.Text(v.Cause[i])]) > mostKept {
-		return k.without(i)
+		return k.withoutFile(i)
 	}
-	return k.words(i, b.Names.Text(v.NameOf(i, evidence.Operation)))
+	return k.wordsOf(i, b.Names.Text(v.NameOf(i, evidence.Operation)))
 }
 
-// without is Of without its file.
-func (k *Kept) without(i int) (string, evidence.Wait) { return k.words(i, "") }
+// withoutFile is Of without the wait's file.
+func (k *Kept) withoutFile(i int) (string, evidence.Wait) { return k.wordsOf(i, "") }
 
-func (k *Kept) words(i int, file string) (string, evidence.Wait) {
+func (k *Kept) wordsOf(i int, file string) (string, evidence.Wait) {
 	v := &k.d.b.Intervals
 	return keptWords(k.d.b.Names.Text(v.Cause[i]), k.d.callOf(v.Stack[i]), file)
 }
@@ -234,9 +235,9 @@ func keptWords(class, call, file string) (string, evidence.Wait) {
 	case evidence.KernelFsync:
 		return class + of, wait
 	case evidence.KernelPipe:
-		if wait.Call = cmp.Or(call, "read"); writes(call) {
+		if wait.Call = cmp.Or(call, "read"); isWriteCall(call) {
 			wait.Kind = evidence.RoomToWrite
-			return call + " to a pipe that " + reader("") + tooSlowly, wait
+			return call + " to a pipe that " + readerName("") + tooSlowly, wait
 		}
 		return wait.Call + " from a pipe", wait
 	case evidence.KernelFileLock:

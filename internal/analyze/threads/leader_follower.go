@@ -23,7 +23,7 @@ func (t *Threads) leaderFollower(s evidence.SubjectID, order []*native) {
 		return
 	}
 	rounds, idle := make(map[string]int), make(map[string]int)
-	for _, bursts := range t.rounds(s) {
+	for _, bursts := range t.splitRounds(s) {
 		for _, round := range bursts {
 			for on, lanes := range waiters {
 				if !someWait(on, round) {

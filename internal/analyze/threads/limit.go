@@ -59,18 +59,18 @@ type gate struct {
 	limit   Limit
 }
 
-// gates finds the places where requests wait, and which of them are limits.
-func (h *holding) gates(bursts [][]*Sample) map[string]*gate {
+// findGates finds the places where requests wait, and which of them are limits.
+func (h *holding) findGates(bursts [][]*Sample) map[string]*gate {
 	t := h.t
 	all := make(map[string]*gate)
 	for _, burst := range bursts {
 		for _, l := range burst {
-			if !l.View.Request || h.next[l] != nil || !gated(&l.View) {
+			if !l.View.Request || h.next[l] != nil || !canBeGated(&l.View) {
 				continue
 			}
-			g := all[t.user(l)]
+			g := all[t.userFunction(l)]
 			if g == nil {
-				g = &gate{at: t.user(l), waiting: make(map[*Sample]bool), stacks: make(map[evidence.StackID]int), first: l}
+				g = &gate{at: t.userFunction(l), waiting: make(map[*Sample]bool), stacks: make(map[evidence.StackID]int), first: l}
 				all[g.at] = g
 			}
 			g.waiting[l] = true
@@ -82,24 +82,24 @@ func (h *holding) gates(bursts [][]*Sample) map[string]*gate {
 			delete(all, at)
 			continue
 		}
-		t.notified(g, bursts)
-		if !t.bounded(h.s, g, bursts) {
+		t.addNotified(g, bursts)
+		if !t.isBounded(h.s, g, bursts) {
 			delete(all, at)
 		}
 	}
 	return all
 }
 
-// gated says whether a wait may be one for who is beyond a limit.
-func gated(v *threadstack.View) bool {
+// canBeGated says whether a wait may be one at a limit.
+func canBeGated(v *threadstack.View) bool {
 	return v.User >= 0 && (v.State == evidence.SyncWait || v.State == evidence.PoolWait || v.State == evidence.TaskWait)
 }
 
-// notified adds those that have been let in but wait to lock the monitor again.
-func (t *Threads) notified(g *gate, bursts [][]*Sample) {
+// addNotified adds those that have been let in but wait to lock the monitor again.
+func (t *Threads) addNotified(g *gate, bursts [][]*Sample) {
 	for _, burst := range bursts {
 		for _, l := range burst {
-			if l.View.Request && l.View.State == evidence.LockWait && t.user(l) == g.at {
+			if l.View.Request && l.View.State == evidence.LockWait && t.userFunction(l) == g.at {
 				g.waiting[l] = true
 				g.stacks[l.Stack] = l.View.User
 			}
@@ -107,9 +107,9 @@ func (t *Threads) notified(g *gate, bursts [][]*Sample) {
 	}
 }
 
-// bounded looks for those beyond a gate: from the function that waits outwards, the first
-// that leads to others who do not wait there, and always to about as many.
-func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Sample) bool {
+// isBounded looks for those beyond a gate: from the function that waits outwards, the first that
+// leads to others who do not wait there, and always to about as many.
+func (t *Threads) isBounded(s evidence.SubjectID, g *gate, bursts [][]*Sample) bool {
 	framework := t.of[t.b.Subjects[s].Runtime].Framework
 	for level := range mostLevels {
 		ways := make(map[way]bool)
@@ -122,16 +122,16 @@ func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Sample) boo
 		if len(ways) == 0 {
 			return false
 		}
-		g.passes = func(l *Sample) bool { return t.pathOf(l.Stack).through(ways) }
-		if g.full(bursts) {
+		g.passes = func(l *Sample) bool { return t.pathOf(l.Stack).leadsThrough(ways) }
+		if g.isFull(bursts) {
 			return true
 		}
 	}
 	return false
 }
 
-// full says whether those beyond are as many as a limit lets in.
-func (g *gate) full(bursts [][]*Sample) bool {
+// isFull says whether those beyond are as many as a limit lets in.
+func (g *gate) isFull(bursts [][]*Sample) bool {
 	var sum, waiting, looks, crowd int
 	counts := make(map[int]int) // looks with so many beyond while somebody waited
 	var more []int              // beyond, at each look
@@ -173,8 +173,8 @@ func (g *gate) full(bursts [][]*Sample) bool {
 	return true
 }
 
-// beyond are those of a burst that are beyond a gate.
-func (g *gate) beyond(burst []*Sample) (out []*Sample) {
+// listBeyond returns those of a burst that are beyond a gate.
+func (g *gate) listBeyond(burst []*Sample) (out []*Sample) {
 	for _, l := range burst {
 		if !g.waiting[l] && l.View.Request && l.View.State != evidence.Idle && g.passes(l) {
 			out = append(out, l)
@@ -200,8 +200,8 @@ func (l *Limit) Words() string {
 	return fmt.Sprintf("limit of %d at %s (%s)", l.Most, l.Place, l.Pattern)
 }
 
-// keeps says that a thread waits for this.
-func (l *Limit) keeps(v *threadstack.View) {
+// setWait says that a thread waits for this.
+func (l *Limit) setWait(v *threadstack.View) {
 	v.Limit, v.Waits = l.Words(), evidence.Wait{}
 	if l.Workers && l.Most == 1 && !l.Carriers {
 		v.Waits.Kind = evidence.OneThread
@@ -211,9 +211,9 @@ func (l *Limit) keeps(v *threadstack.View) {
 // tally counts what threads did.
 type tally map[Doing]int
 
-func (c tally) add(v *threadstack.View) { c[Doing{State: v.State, Words: v.DoingAt()}]++ }
+func (c tally) countDoing(v *threadstack.View) { c[Doing{State: v.State, Words: v.DoingAt()}]++ }
 
-func (c tally) most() (out []Doing) {
+func (c tally) listDoings() (out []Doing) {
 	sum := 0
 	for _, n := range c {
 		sum += n

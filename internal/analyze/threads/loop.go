@@ -7,11 +7,11 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// looped makes the threads of event loops on which requests are worked a pool's: who is in such
-// a loop's connections waits for its thread as for one of a pool. Where no server's frames tell
-// requests, the user's own code that such a loop called is one, as what it called it for is
+// markLoops makes the threads of event loops on which requests are worked a pool's: a request on a
+// connection of such a loop waits for its thread as for one of a pool. Where no server's frames
+// tell requests, the user's own code that such a loop called is one, as what it called it for is
 // what came by a connection; where others work on requests, it may be a client's callback.
-func (t *Threads) looped(s evidence.SubjectID) {
+func (t *Threads) markLoops(s evidence.SubjectID) {
 	looks := t.looks[s]
 	told := slices.ContainsFunc(looks, func(l Sample) bool { return l.View.Request })
 	at := make(map[string]map[evidence.LaneID]bool) // the threads of each pool of loops that works on requests
@@ -38,13 +38,13 @@ func (t *Threads) looped(s evidence.SubjectID) {
 	}
 	for pool := range serving {
 		if len(at[pool]) == 1 {
-			t.alone(s, pool)
+			t.addLoneLoop(s, pool)
 		}
 	}
 }
 
-// alone notes a pool that is one thread, which serves all requests one after the other.
-func (t *Threads) alone(s evidence.SubjectID, pool string) {
+// addLoneLoop notes a pool that is one thread, which serves all requests one after the other.
+func (t *Threads) addLoneLoop(s evidence.SubjectID, pool string) {
 	x := Limit{Place: pool, Workers: true, Most: 1}
 	did := make(tally)
 	for i := range t.looks[s] {
@@ -56,9 +56,9 @@ func (t *Threads) alone(s evidence.SubjectID, pool string) {
 			x.Stack, x.Origin = l.Stack, l.Origin
 		}
 		x.Looks++
-		did.add(&l.View)
+		did.countDoing(&l.View)
 	}
-	x.Beyond, x.Doing = 1, did.most()
+	x.Beyond, x.Doing = 1, did.listDoings()
 	if t.limits == nil {
 		t.limits = make(map[evidence.SubjectID][]Limit)
 	}

@@ -57,7 +57,7 @@ func Adopt(b *evidence.Bundle, of Readers) {
 			looks = append(looks, i)
 		}
 	}
-	detail(b, looks)
+	addKernelDetail(b, looks)
 	fillMissing(b, looks)
 	for _, c := range b.Coverage {
 		if c.Kind == evidence.CoverSyscalls && native(c.Subject) {
@@ -78,7 +78,7 @@ func Native(of threadstack.Stack, _ string) threadstack.View {
 	call, on := nativeCall(&of)
 	v.Owner, v.Library = nativeOwner(of.Frames)
 	if evidence.OnFutex(call) && call != evidence.CallFutexMutex {
-		on.Name = condition(on.Name)
+		on.Name = conditionWord(on.Name)
 	}
 	if call == "" || call == evidence.CallRunning {
 		v.Ready = of.Ready
@@ -111,15 +111,15 @@ func Native(of threadstack.Stack, _ string) threadstack.View {
 		switch {
 		case on.Kind == evidence.Peer:
 			v.Waits.Of = on.Name
-		case on.Kind == evidence.Pipe && writes(call):
+		case on.Kind == evidence.Pipe && isWriteCall(call):
 			v.State, v.Waits.Kind = evidence.Syscall, evidence.RoomToWrite
-			v.Waits.Of += " that " + reader(on.Name) + tooSlowly
+			v.Waits.Of += " that " + readerName(on.Name) + tooSlowly
 		case on.Kind == evidence.UnixSocket && on.Name != "":
 			v.Waits.Of += " (" + on.Name + ")"
 		}
-		if (on.Kind == evidence.UnixSocket || strings.HasPrefix(on.Name, "unix:")) && writes(call) {
+		if (on.Kind == evidence.UnixSocket || strings.HasPrefix(on.Name, "unix:")) && isWriteCall(call) {
 			v.Waits.Kind = evidence.RoomToWrite
-			v.Waits.Of += " that " + reader("") + tooSlowly
+			v.Waits.Of += " that " + readerName("") + tooSlowly
 		}
 		v.Pattern = strings.TrimSpace(call + w.on + " " + v.Waits.Of)
 		if v.State == evidence.NetWait {
@@ -128,7 +128,7 @@ func Native(of threadstack.Stack, _ string) threadstack.View {
 		return v
 	}
 	if on.Kind != evidence.NoObject {
-		v.Pattern += w.joined(on) + on.String()
+		v.Pattern += w.joinWord(on) + on.String()
 	}
 	if reason != "" {
 		v.Pattern += " (" + reason + ")"
@@ -143,7 +143,7 @@ const tooSlowly = " empties too slowly"
 var classOf = map[string]string{evidence.KernelThreads: evidence.KernelThreads, forks: evidence.KernelFork, evidence.KernelReclaim: evidence.KernelReclaim,
 	evidence.KernelCompaction: evidence.KernelCompaction}
 
-func reader(name string) string {
+func readerName(name string) string {
 	if name == "" {
 		return "its reader"
 	}
@@ -157,14 +157,15 @@ func nativePath(frames []string) (path []string) {
 			break
 		}
 		if name, in := nativeFunction(f); name != "" && in == "" && !nativeRuntime(name, in) {
-			path = append(path, tidy(name))
+			path = append(path, tidyName(name))
 		}
 	}
 	return path
 }
 
-// condition is the word at which threads wait for a condition variable, of either of its two.
-func condition(on string) string {
+// conditionWord returns the word at which threads wait for a condition variable, of either of its
+// two.
+func conditionWord(on string) string {
 	name, offset, behind := strings.Cut(on, "+0x")
 	if address, ok := strings.CutPrefix(on, "0x"); ok {
 		return fmt.Sprintf("%#x", hexOf(address)&^sameCondition)
@@ -185,7 +186,7 @@ type nativeWait struct {
 	at    bool   // what it is on is an address
 }
 
-func (w nativeWait) joined(on evidence.Object) string {
+func (w nativeWait) joinWord(on evidence.Object) string {
 	switch {
 	case !w.at:
 		return " of "
@@ -288,9 +289,9 @@ func nativeOwner(frames []string) (owner string, library bool) {
 		switch {
 		case name == "" || nativeRuntime(name, in):
 		case in == "":
-			return tidy(name), false
+			return tidyName(name), false
 		case owner == "":
-			owner = tidy(name)
+			owner = tidyName(name)
 		}
 	}
 	return owner, owner != ""

@@ -11,10 +11,11 @@ import (
 // it to be what the holder does.
 const leastPresent = .6
 
-// unnamed finds who holds what threads wait for where no stack tells: a mutex, or to be woken. While
-// somebody waits for it somebody holds it: who is seen, in most of these looks, to do the same
-// one thing, alone; where that differs, who alone has work at that moment and does not wait for it.
-func (h *holding) unnamed(bursts [][]*Sample) {
+// findUnnamed finds who holds what threads wait for where no stack tells: a mutex, or to be woken.
+// While threads wait for it one thread holds it: the one that is seen, in most of these looks, to
+// do the same one thing, alone; where that differs, the only one that has work at that moment and
+// does not wait for it.
+func (h *holding) findUnnamed(bursts [][]*Sample) {
 	if h.t.of[h.t.b.Subjects[h.s].Runtime].Settle == nil {
 		return
 	}
@@ -28,8 +29,8 @@ func (h *holding) unnamed(bursts [][]*Sample) {
 		}
 	}
 	for _, on := range slices.Sorted(maps.Keys(waits)) {
-		if !h.place(on, bursts) {
-			h.alone(on, bursts)
+		if !h.findPlaceLimit(on, bursts) {
+			h.findLoneHolder(on, bursts)
 		}
 		h.inFunction(on, bursts)
 	}
@@ -60,7 +61,7 @@ func (h *holding) inFunction(on string, bursts [][]*Sample) {
 // beyondLock is who alone waits for something else in a function that locks a mutex; nil if that are none or several.
 func (h *holding) beyondLock(at, on string, burst []*Sample) (only *Sample) {
 	for _, l := range burst {
-		if !l.View.Waiting() || l.View.State == evidence.ClientWait || l.View.Pattern == on || !slices.ContainsFunc(h.t.frames(l.Stack), func(f string) bool { return tidy(f) == at }) {
+		if !l.View.Waiting() || l.View.State == evidence.ClientWait || l.View.Pattern == on || !slices.ContainsFunc(h.t.framesOf(l.Stack), func(f string) bool { return tidyName(f) == at }) {
 			continue
 		}
 		if only != nil {
@@ -74,9 +75,9 @@ func (h *holding) beyondLock(at, on string, burst []*Sample) (only *Sample) {
 // leastPlaces is from how many on that get on at a time it is a limit; one alone is who holds it.
 const leastPlaces = 2
 
-// place says whether what threads wait to be woken at is a limit: always about as many others are
-// at work on requests meanwhile, whatever these do.
-func (h *holding) place(on string, bursts [][]*Sample) bool {
+// findPlaceLimit says whether what threads wait to be woken at is a limit: always about as many
+// others are at work on requests meanwhile, whatever these do.
+func (h *holding) findPlaceLimit(on string, bursts [][]*Sample) bool {
 	g := &gate{waiting: make(map[*Sample]bool), passes: func(*Sample) bool { return true }}
 	for _, burst := range bursts {
 		for _, l := range burst {
@@ -88,11 +89,11 @@ func (h *holding) place(on string, bursts [][]*Sample) bool {
 			}
 		}
 	}
-	if g.first == nil || !g.full(bursts) || g.limit.Most < leastPlaces {
+	if g.first == nil || !g.isFull(bursts) || g.limit.Most < leastPlaces {
 		return false
 	}
 	g.limit.Place, g.limit.Pattern = g.first.View.Reason(), "" // with the function, where that is known
-	h.gate(g, bursts)
+	h.applyGate(g, bursts)
 	return true
 }
 
@@ -100,8 +101,8 @@ func waitsUnnamed(l *Sample) bool {
 	return l.View.State == evidence.LockWait || l.View.State == evidence.SyncWait && l.View.Request
 }
 
-// alone finds what is done by one thread while others wait for one thing.
-func (h *holding) alone(on string, bursts [][]*Sample) {
+// findLoneHolder finds what is done by one thread while others wait for one thing.
+func (h *holding) findLoneHolder(on string, bursts [][]*Sample) {
 	present := make(map[string]int) // looks in which one thread did that
 	looks := 0
 	for _, burst := range bursts {
@@ -109,7 +110,7 @@ func (h *holding) alone(on string, bursts [][]*Sample) {
 			continue
 		}
 		looks++
-		for did, l := range single(on, burst) {
+		for did, l := range singleDoers(on, burst) {
 			if l != nil {
 				present[did]++
 			}
@@ -129,9 +130,9 @@ func (h *holding) alone(on string, bursts [][]*Sample) {
 		if !someWait(on, burst) {
 			continue
 		}
-		holder := only(on, burst)
+		holder := onlyBusy(on, burst)
 		if one {
-			holder = single(on, burst)[does]
+			holder = singleDoers(on, burst)[does]
 		}
 		for _, l := range burst {
 			if holder != nil && holder != l && waitsUnnamed(l) && l.View.Pattern == on && h.next[l] == nil {
@@ -141,8 +142,8 @@ func (h *holding) alone(on string, bursts [][]*Sample) {
 	}
 }
 
-// only is who has work and does not wait for it; nil if that are several.
-func only(on string, burst []*Sample) (one *Sample) {
+// onlyBusy returns the thread that has work and does not wait for it; nil if that are several.
+func onlyBusy(on string, burst []*Sample) (one *Sample) {
 	for _, l := range burst {
 		switch {
 		case l.View.State == evidence.Idle || waitsUnnamed(l) && l.View.Pattern == on:
@@ -164,9 +165,9 @@ func someWait(on string, burst []*Sample) bool {
 	return false
 }
 
-// single are the threads with work that do something which no other does at that moment, by what
-// that is; nil where several do.
-func single(on string, burst []*Sample) map[string]*Sample {
+// singleDoers returns the threads with work that do something which no other does at that moment,
+// by what that is; nil where several do.
+func singleDoers(on string, burst []*Sample) map[string]*Sample {
 	out := make(map[string]*Sample)
 	for _, l := range burst {
 		if l.View.State == evidence.Idle || waitsUnnamed(l) && l.View.Pattern == on {

@@ -22,7 +22,7 @@ const Still = "a wait in native code"
 // the process says that next to none of them can have run: of a wait whose managed frames the
 // compiler put into their caller, such as Monitor.Wait, nothing else tells.
 func (t *Threads) inferNativeWaits(s evidence.SubjectID) {
-	computing := t.computing(s)
+	computing := t.meanComputing(s)
 	if math.IsNaN(computing) {
 		return
 	}

@@ -39,15 +39,15 @@ func nativeReason(call string, on evidence.Object, in string) (reason, class str
 		return "page fault (" + reason + ")", evidence.KernelPageFault
 	case reason == evidence.KernelReclaim || reason == evidence.KernelThrottled:
 		return reason, reason
-	case reason == "lock of the memory map" && (reads(call) || writes(call) || onFiles[call]):
+	case reason == "lock of the memory map" && (isReadCall(call) || isWriteCall(call) || onFiles[call]):
 		return "lock of the file", "" // the inode's rw_semaphore: another call on the file holds it
 	case reason == "lock of the memory map" && onMaps[call]:
 		return reason, ""
 	case copies[call]:
 		return reason, ""
-	case on.Kind == evidence.File && writes(call) && reason == "from disk":
+	case on.Kind == evidence.File && isWriteCall(call) && reason == "from disk":
 		return "to disk", ""
-	case on.Kind == evidence.File && (reads(call) || writes(call) || onFiles[call]) && reason != "lock of the memory map":
+	case on.Kind == evidence.File && (isReadCall(call) || isWriteCall(call) || onFiles[call]) && reason != "lock of the memory map":
 		return reason, ""
 	}
 	return "", ""
@@ -81,12 +81,12 @@ func nativeFunction(frame string) (name, in string) {
 	return frame, ""
 }
 
-// tidy is a function as people call it: without what compilers made of it.
-func tidy(name string) string {
+// tidyName returns a function as people call it: without what compilers made of it.
+func tidyName(name string) string {
 	name = strings.ReplaceAll(name, "(anonymous namespace)::", "")
 	for {
 		rest := strings.TrimSuffix(strings.TrimSuffix(name, "::{{closure}}"), "{{vtable.shim}}")
-		if i := strings.LastIndexByte(rest, '.'); i > 0 && made(rest[i+1:]) { // fill.constprop.0
+		if i := strings.LastIndexByte(rest, '.'); i > 0 && isCompilerSuffix(rest[i+1:]) { // fill.constprop.0
 			rest = rest[:i]
 		}
 		if rest == name {
@@ -96,8 +96,9 @@ func tidy(name string) string {
 	}
 }
 
-// made says whether the end of a name is what GCC and LLVM add to functions that they make of others.
-func made(suffix string) bool {
+// isCompilerSuffix says whether the end of a name is what GCC and LLVM add to functions that they
+// make of others.
+func isCompilerSuffix(suffix string) bool {
 	switch suffix {
 	case "constprop", "isra", "part", "cold", "lto_priv", "llvm":
 		return true

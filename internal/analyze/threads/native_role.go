@@ -34,9 +34,9 @@ func workBy(v *threadstack.View, call string, on evidence.Object) int {
 		}
 	}
 	switch {
-	case v.State == evidence.ClientWait && reads(call), v.State == evidence.Idle:
+	case v.State == evidence.ClientWait && isReadCall(call), v.State == evidence.Idle:
 		return byClient
-	case v.State == evidence.SyncWait && !writes(call), v.State == evidence.NetWait && reads(call) && (on == evidence.Object{Kind: evidence.UDPSocket} || on.Kind == evidence.UnixSocket):
+	case v.State == evidence.SyncWait && !isWriteCall(call), v.State == evidence.NetWait && isReadCall(call) && (on == evidence.Object{Kind: evidence.UDPSocket} || on.Kind == evidence.UnixSocket):
 		return bySignal
 	case v.State == evidence.SleepWait:
 		return bySleep
@@ -47,14 +47,14 @@ func workBy(v *threadstack.View, call string, on evidence.Object) int {
 // pollers are functions of runtimes in which a thread waits for work at a condition variable while another one polls for it, as all do in turns.
 var pollers = []string{"tokio::runtime::scheduler::multi_thread::park::"}
 
-// parks says whether a thread waits so.
-func parks(frames []string) bool {
+// parksInPoller says whether a thread waits in one of the pollers.
+func parksInPoller(frames []string) bool {
 	return slices.ContainsFunc(frames, func(f string) bool {
 		return slices.ContainsFunc(pollers, func(p string) bool { return strings.Contains(f, p) })
 	})
 }
 
-func writes(call string) bool {
+func isWriteCall(call string) bool {
 	switch call {
 	case "write", "writev", "pwrite", "pwritev", "sendto", "sendmsg", "sendmmsg", "sendfile", "splice":
 		return true
@@ -62,7 +62,7 @@ func writes(call string) bool {
 	return false
 }
 
-func reads(call string) bool {
+func isReadCall(call string) bool {
 	switch call {
 	case "read", "readv", "recvfrom", "recvmsg", "recvmmsg":
 		return true
@@ -97,18 +97,18 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 		stack := threadstack.Of(t.b, l.Stack)
 		call, on := nativeCall(&stack)
 		by := workBy(&l.View, call, on)
-		if by == bySignal && parks(stack.Frames) {
+		if by == bySignal && parksInPoller(stack.Frames) {
 			by = byPoll
 		}
 		n.looks, n.by, n.deep, n.path = append(n.looks, l), append(n.by, by), append(n.deep, stack.SP), append(n.path, nativePath(stack.Frames))
 	}
 	for _, n := range order {
-		n.settle()
+		n.findIdleWait()
 	}
-	alike(order)
+	findAlike(order)
 	var classes [bySleep + 1]int
 	for _, n := range order {
-		n.rest()
+		n.markIdle()
 	}
 	t.leaderFollower(s, order)
 	for _, n := range order {
@@ -137,7 +137,7 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 		}
 	}
 	t.besideCalls(s)
-	t.looped(s)
+	t.markLoops(s)
 }
 
 // settleScheduled takes what keeps a thread in a call for a request's.
@@ -216,10 +216,10 @@ func calledBy(path []string, at map[string]bool) bool {
 	return len(path) > 1 && slices.ContainsFunc(path[1:], func(f string) bool { return f != path[0] && at[f] })
 }
 
-// alike finds threads that serve clients and were only seen while they waited for something else: in
-// functions, by the same way, in which others wait with a client's request. Of a server with many threads
-// that are looked at now and then these are most.
-func alike(order []*native) {
+// findAlike finds threads that serve clients and were only seen while they waited for something
+// else: in functions, by the same way, in which others wait with a client's request. Of a server
+// with many threads that are looked at now and then these are most.
+func findAlike(order []*native) {
 	with := make(map[string]bool)
 	for _, n := range order {
 		if n.idles != byClient {
@@ -246,8 +246,8 @@ func alike(order []*native) {
 	}
 }
 
-// settle finds where a thread waits for work.
-func (n *native) settle() {
+// findIdleWait finds where a thread waits for work.
+func (n *native) findIdleWait() {
 	var top uint64
 	at := make(map[string]bool) // functions that wait by themselves to be woken
 	for i, by := range n.by {
@@ -267,8 +267,8 @@ func (n *native) settle() {
 	}
 }
 
-// rest takes a thread for idle where it waits for work.
-func (n *native) rest() {
+// markIdle takes a thread for idle where it waits for work.
+func (n *native) markIdle() {
 	for i, l := range n.looks {
 		v, by := &l.View, n.by[i]
 		if by == byClient || n.outer[i] && (by == n.idles || by == byPoll) {

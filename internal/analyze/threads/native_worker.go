@@ -48,7 +48,7 @@ func (h *holding) workerOf(owner string, bursts [][]*Sample) {
 		}
 		looks += waiting
 		for _, l := range burst {
-			if v := &l.View; v.Role == threadstack.Other && !v.Request && toils(v.State) {
+			if v := &l.View; v.Role == threadstack.Other && !v.Request && hasWork(v.State) {
 				n := busy[l.Lane]
 				n[waiting]++
 				busy[l.Lane] = n
@@ -81,27 +81,27 @@ func (h *holding) workerOf(owner string, bursts [][]*Sample) {
 	waiting := 0
 	for i, burst := range bursts {
 		n := slices.IndexFunc(burst, func(l *Sample) bool { return l.Lane == worker })
-		if len(waits[i]) == 0 || n < 0 || !toils(burst[n].View.State) {
+		if len(waits[i]) == 0 || n < 0 || !hasWork(burst[n].View.State) {
 			continue
 		}
 		limit.Looks++
 		waiting += len(waits[i])
-		did.add(&burst[n].View)
+		did.countDoing(&burst[n].View)
 		if limit.Stack == 0 {
 			limit.Stack, limit.Origin = burst[n].Stack, burst[n].Origin
 		}
 		for _, l := range waits[i] {
 			h.next[l] = burst[n]
 			if words != "" {
-				limit.keeps(&l.View)
+				limit.setWait(&l.View)
 			}
 		}
 	}
 	if words == "" || limit.Looks == 0 {
 		return
 	}
-	limit.Waiting, limit.Beyond, limit.Doing = float64(waiting)/float64(limit.Looks), 1, did.most()
-	h.limit(limit)
+	limit.Waiting, limit.Beyond, limit.Doing = float64(waiting)/float64(limit.Looks), 1, did.listDoings()
+	h.addLimit(limit)
 }
 
 // nameOf is what a thread is called: by its name, if those that serve requests have another; else by the

@@ -25,7 +25,7 @@ func (t *Threads) pathOf(stack evidence.StackID) *callPath {
 	if p := t.paths[stack]; p != nil {
 		return p
 	}
-	p := &callPath{frames: t.frames(stack)}
+	p := &callPath{frames: t.framesOf(stack)}
 	p.ways = make([]way, len(p.frames))
 	var at way
 	for i := len(p.frames) - 1; i >= 0; i-- {
@@ -41,8 +41,8 @@ func (t *Threads) pathOf(stack evidence.StackID) *callPath {
 	return p
 }
 
-// through says whether a stack leads through one of the ways.
-func (p *callPath) through(ways map[way]bool) bool {
+// leadsThrough says whether a stack leads through one of the ways.
+func (p *callPath) leadsThrough(ways map[way]bool) bool {
 	for _, w := range p.ways {
 		if ways[w] {
 			return true
@@ -51,17 +51,18 @@ func (p *callPath) through(ways map[way]bool) bool {
 	return false
 }
 
-// user is the function in whose code a thread is, "" if no code of the user's, nor a
+// userFunction returns the function in whose code a thread is, "" if no code of the user's, nor a
 // library's, is on its stack.
-func (t *Threads) user(l *Sample) string {
+func (t *Threads) userFunction(l *Sample) string {
 	if l.View.User < 0 {
 		return ""
 	}
 	return t.pathOf(l.Stack).frames[l.View.User]
 }
 
-// root is the outermost function of the user's own, or a library's: what its thread is for.
-func (t *Threads) root(s evidence.SubjectID, l *Sample) string {
+// rootFunction returns the outermost function of the user's own, or a library's: what its thread
+// is for.
+func (t *Threads) rootFunction(s evidence.SubjectID, l *Sample) string {
 	if l.View.User < 0 {
 		return ""
 	}
@@ -77,9 +78,9 @@ func (t *Threads) root(s evidence.SubjectID, l *Sample) string {
 
 // Outermost is the outermost function of the user's own, or a library's, on the stack of a look, as views name code; "" of none.
 func (t *Threads) Outermost(s evidence.SubjectID, l *Sample) string {
-	frame := t.root(s, l)
+	frame := t.rootFunction(s, l)
 	if frame == "" {
 		return ""
 	}
-	return t.of.read(t.b.Subjects[s].Runtime, threadstack.Stack{Frames: []string{frame}}, t.programs[s]).Owner
+	return t.of.readStack(t.b.Subjects[s].Runtime, threadstack.Stack{Frames: []string{frame}}, t.programs[s]).Owner
 }

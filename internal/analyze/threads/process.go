@@ -11,17 +11,18 @@ import (
 
 // systemShare is the part of a process's CPU time that is the kernel's; NaN unknown.
 func (t *Threads) systemShare(s evidence.SubjectID) float64 {
-	return t.mean(s, evidence.SeriesProcessCPUSystem) / t.mean(s, evidence.SeriesProcessCPU)
+	return t.seriesMean(s, evidence.SeriesProcessCPUSystem) / t.seriesMean(s, evidence.SeriesProcessCPU)
 }
 
-// computing is how many threads of a process ran, or could have if a CPU had been free, in the
-// mean; NaN unknown.
-func (t *Threads) computing(s evidence.SubjectID) float64 {
-	return t.mean(s, evidence.SeriesProcessCPU) + t.mean(s, evidence.SeriesProcessRunDelay)
+// meanComputing returns how many threads of a process ran, or could have if a CPU had been free,
+// in the mean; NaN unknown.
+func (t *Threads) meanComputing(s evidence.SubjectID) float64 {
+	return t.seriesMean(s, evidence.SeriesProcessCPU) + t.seriesMean(s, evidence.SeriesProcessRunDelay)
 }
 
-// mean is what a series was in the mean of the time it was watched; NaN where it was not.
-func (t *Threads) mean(s evidence.SubjectID, name string) float64 {
+// seriesMean returns what a series was in the mean of the time it was watched; NaN where it was
+// not.
+func (t *Threads) seriesMean(s evidence.SubjectID, name string) float64 {
 	x := t.b.SeriesOf(s, name)
 	if x == nil || len(x.T) < 2 {
 		return math.NaN()

@@ -6,8 +6,8 @@ import "github.com/unstall/unstall/internal/base/evidence"
 // each the last look at every thread.
 func (t *Threads) Rounds(s evidence.SubjectID) (out [][]Sample) {
 	for looks := t.looks[s]; len(looks) > 0; {
-		n := burst(looks)
-		out = append(out, latest(looks[:n]))
+		n := burstLength(looks)
+		out = append(out, latestByLane(looks[:n]))
 		looks = looks[n:]
 	}
 	return out
@@ -16,7 +16,7 @@ func (t *Threads) Rounds(s evidence.SubjectID) (out [][]Sample) {
 // Moments are bursts taken apart, by time: a sampling profiler goes round all threads again
 // and again within one, and each of its rounds is a moment. A burst of any other source is one.
 func (t *Threads) Moments(s evidence.SubjectID) (out [][][]Sample) {
-	for _, rounds := range t.rounds(s) {
+	for _, rounds := range t.splitRounds(s) {
 		var moments [][]Sample
 		for _, round := range rounds {
 			looks := make([]Sample, len(round))
@@ -30,12 +30,12 @@ func (t *Threads) Moments(s evidence.SubjectID) (out [][][]Sample) {
 	return out
 }
 
-// rounds are the looks of each moment of each burst.
-func (t *Threads) rounds(s evidence.SubjectID) (out [][][]*Sample) {
+// splitRounds returns the looks of each moment of each burst.
+func (t *Threads) splitRounds(s evidence.SubjectID) (out [][][]*Sample) {
 	looks := t.looks[s]
 	of := t.of[t.b.Subjects[s].Runtime]
 	for from := 0; from < len(looks); {
-		n := burst(looks[from:])
+		n := burstLength(looks[from:])
 		at := make([]*Sample, n)
 		for i := range at {
 			at[i] = &looks[from+i]
@@ -43,13 +43,13 @@ func (t *Threads) rounds(s evidence.SubjectID) (out [][][]*Sample) {
 		from += n
 		switch {
 		case of.Apart:
-			for _, round := range apart(at) {
+			for _, round := range splitRepeats(at) {
 				out = append(out, [][]*Sample{round})
 			}
 		case of.Rounds:
-			out = append(out, apart(at))
+			out = append(out, splitRepeats(at))
 		default:
-			out = append(out, [][]*Sample{newest(at)})
+			out = append(out, [][]*Sample{newestByLane(at)})
 		}
 	}
 	return out
@@ -58,14 +58,14 @@ func (t *Threads) rounds(s evidence.SubjectID) (out [][][]*Sample) {
 // mostMoments of a burst are kept; of more, as many spread evenly.
 const mostMoments = 64
 
-// apart splits a burst where a thread is seen again. Where looks were joined, no rounds are to
-// be told apart.
-func apart(looks []*Sample) (out [][]*Sample) {
+// splitRepeats splits a burst where a thread is seen again. Where looks were joined, no rounds are
+// to be told apart.
+func splitRepeats(looks []*Sample) (out [][]*Sample) {
 	in := make(map[evidence.LaneID]bool)
 	from, most := 0, 0
 	for i, l := range looks {
 		if l.Count > 1 {
-			return [][]*Sample{newest(looks)}
+			return [][]*Sample{newestByLane(looks)}
 		}
 		if l.Lane != 0 && in[l.Lane] {
 			out = append(out, looks[from:i])

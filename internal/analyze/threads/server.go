@@ -8,15 +8,15 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// served finds the requests of a server that no table knows, one of the program's own: its code
-// accepts connections, and begins threads, or gives tasks to a pool, that read from them. What
-// such a thread does but waiting for the next bytes is a request.
+// findServed finds the requests of a server that no table knows, one of the program's own: its
+// code accepts connections, and begins threads, or gives tasks to a pool, that read from them.
+// What such a thread does but waiting for the next bytes is a request.
 //
 // Where it waits for them is the read that is nearest to where the thread began: what it reads
 // further in is an answer that its request asked others for.
-func (t *Threads) served(s evidence.SubjectID) {
+func (t *Threads) findServed(s evidence.SubjectID) {
 	looks := t.looks[s]
-	t.looped(s)
+	t.markLoops(s)
 	if !slices.ContainsFunc(looks, func(l Sample) bool { return l.View.Accepts }) {
 		return
 	}
@@ -27,19 +27,19 @@ func (t *Threads) served(s evidence.SubjectID) {
 		if v := &l.View; v.Accepts || v.Request || v.User < 0 || v.Role != threadstack.Other && v.Role != threadstack.Worker {
 			continue
 		}
-		if root := t.root(s, l); root != "" {
+		if root := t.rootFunction(s, l); root != "" {
 			groups[root] = append(groups[root], l)
 		}
 	}
 	most := 0
 	for _, group := range groups {
 		if slices.ContainsFunc(group, func(l *Sample) bool { return l.View.Reads }) {
-			most = max(most, lanes(group))
+			most = max(most, countLanes(group))
 		}
 	}
 	for _, group := range groups {
-		if lanes(group) >= most/fewer {
-			t.serves(group, one)
+		if countLanes(group) >= most/fewer {
+			t.markServing(group, one)
 		}
 	}
 	if slices.ContainsFunc(looks, func(l Sample) bool { return l.View.Request }) {
@@ -56,8 +56,8 @@ func (t *Threads) served(s evidence.SubjectID) {
 // read are answers.
 const fewer = 4
 
-// lanes is how many threads were looked at.
-func lanes(group []*Sample) int {
+// countLanes returns how many threads were looked at.
+func countLanes(group []*Sample) int {
 	all := make(map[evidence.LaneID]bool)
 	for _, l := range group {
 		all[l.Lane] = true
@@ -65,10 +65,10 @@ func lanes(group []*Sample) int {
 	return len(all)
 }
 
-// serves takes the threads that began alike for a server's, if they read from connections. Where
-// the runtime has one pool, they become no part of it: one of that which waits for the next bytes
-// is blocked, and threads of the program's own are none that others wait for.
-func (t *Threads) serves(group []*Sample, one bool) {
+// markServing takes the threads that began alike for a server's, if they read from connections.
+// Where the runtime has one pool, they become no part of it: one of that which waits for the next
+// bytes is blocked, and threads of the program's own are none that others wait for.
+func (t *Threads) markServing(group []*Sample, one bool) {
 	depth := func(l *Sample) int { return len(t.pathOf(l.Stack).frames) - l.View.User }
 	var reads *Sample
 	for _, l := range group {
@@ -79,10 +79,10 @@ func (t *Threads) serves(group []*Sample, one bool) {
 	if reads == nil {
 		return
 	}
-	at, least := t.user(reads), depth(reads)
+	at, least := t.userFunction(reads), depth(reads)
 	var deeper []int
 	for _, l := range group {
-		if t.user(l) != at || !l.View.Reads {
+		if t.userFunction(l) != at || !l.View.Reads {
 			deeper = append(deeper, depth(l))
 		}
 	}
@@ -91,7 +91,7 @@ func (t *Threads) serves(group []*Sample, one bool) {
 	}
 	for _, l := range group {
 		v := &l.View
-		if v.Reads && t.user(l) == at {
+		if v.Reads && t.userFunction(l) == at {
 			if one && v.Role == threadstack.Worker {
 				continue
 			}

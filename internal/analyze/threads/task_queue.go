@@ -41,7 +41,7 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View
 	if count < leastShown {
 		return
 	}
-	w := h.worker(bursts, waits)
+	w := h.findWorkers(bursts, waits)
 	if w == nil {
 		return
 	}
@@ -59,17 +59,17 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View
 		limit.Looks++
 		beyond += len(busy)
 		for _, l := range busy {
-			did.add(&l.View)
+			did.countDoing(&l.View)
 		}
 		for n, l := range waits[i] {
 			h.next[l] = busy[n%len(busy)]
 			if w.most == 1 { // it serves one after the other
 				l.View.State = evidence.SyncWait
-				limit.keeps(&l.View)
+				limit.setWait(&l.View)
 				queued++
 			} else if n >= len(busy) && len(busy) >= w.most { // its work has not been begun
 				l.View.State = evidence.PoolWait
-				limit.keeps(&l.View)
+				limit.setWait(&l.View)
 				queued++
 			}
 		}
@@ -77,26 +77,26 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View
 	if queued == 0 {
 		return
 	}
-	limit.Waiting, limit.Beyond, limit.Doing = float64(queued)/float64(limit.Looks), float64(beyond)/float64(limit.Looks), did.most()
-	h.limit(limit)
+	limit.Waiting, limit.Beyond, limit.Doing = float64(queued)/float64(limit.Looks), float64(beyond)/float64(limit.Looks), did.listDoings()
+	h.addLimit(limit)
 }
 
-func (h *holding) worker(bursts, waits [][]*Sample) *workers {
+func (h *holding) findWorkers(bursts, waits [][]*Sample) *workers {
 	groups := make(map[[2]string]*workers)
 	one := h.t.of[h.t.b.Subjects[h.s].Runtime].OnePool
 	for i, burst := range bursts {
 		for _, l := range burst {
 			v := &l.View
-			if v.Request || v.User < 0 || v.Library || v.Role != threadstack.Worker && v.Role != threadstack.Other || !toils(v.State) || one && v.Role == threadstack.Worker {
+			if v.Request || v.User < 0 || v.Library || v.Role != threadstack.Worker && v.Role != threadstack.Other || !hasWork(v.State) || one && v.Role == threadstack.Worker {
 				continue
 			}
-			key := [2]string{h.t.root(h.s, l), v.Pool}
+			key := [2]string{h.t.rootFunction(h.s, l), v.Pool}
 			if v.Role == threadstack.Worker {
 				key[0] = ""
 			}
 			g := groups[key]
 			if g == nil {
-				g = &workers{root: h.t.root(h.s, l), pool: v.Pool, looks: make(map[int][]*Sample), stack: l.Stack, origin: l.Origin}
+				g = &workers{root: h.t.rootFunction(h.s, l), pool: v.Pool, looks: make(map[int][]*Sample), stack: l.Stack, origin: l.Origin}
 				groups[key] = g
 			}
 			g.looks[i] = append(g.looks[i], l)
@@ -118,16 +118,16 @@ func (h *holding) worker(bursts, waits [][]*Sample) *workers {
 		if full < mostlyFull {
 			continue
 		}
-		if n := nearness(g.root, h.t.user(of)); best == nil || n > near || n == near && full > most {
+		if n := countCommonParts(g.root, h.t.userFunction(of)); best == nil || n > near || n == near && full > most {
 			best, near, most = g, n, full
 		}
 	}
 	return best
 }
 
-// toils says whether a thread that serves no request has work: one that sleeps, or waits to be
+// hasWork says whether a thread that serves no request has work: one that sleeps, or waits to be
 // notified, may well wait for work.
-func toils(s evidence.Kind) bool {
+func hasWork(s evidence.Kind) bool {
 	switch s {
 	case evidence.Running, evidence.NetWait, evidence.Syscall, evidence.LockWait, evidence.PoolWait, evidence.TaskWait:
 		return true
@@ -135,9 +135,10 @@ func toils(s evidence.Kind) bool {
 	return false
 }
 
-// nearness is how much of two functions' packages and classes is the same.
-func nearness(a, b string) (n float64) {
-	x, y := strings.FieldsFunc(a, parts), strings.FieldsFunc(b, parts)
+// countCommonParts returns how many parts of two functions' packages and classes are the same from
+// the beginning.
+func countCommonParts(a, b string) (n float64) {
+	x, y := strings.FieldsFunc(a, isNameSeparator), strings.FieldsFunc(b, isNameSeparator)
 	for n := range min(len(x), len(y)) {
 		if x[n] != y[n] {
 			return float64(n)
@@ -146,4 +147,4 @@ func nearness(a, b string) (n float64) {
 	return float64(min(len(x), len(y)))
 }
 
-func parts(r rune) bool { return r == '.' || r == '$' }
+func isNameSeparator(r rune) bool { return r == '.' || r == '$' }

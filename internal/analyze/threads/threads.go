@@ -23,7 +23,7 @@ type Reader struct {
 	// Rounds: a burst of looks goes round all threads many times ([Threads.Moments]).
 	Rounds bool
 	// Settle says what the threads of a process are there for, where one stack does not; nil: it
-	// does, and servers that no table knows are looked for ([Threads.served]).
+	// does, and servers that no table knows are looked for ([Threads.findServed]).
 	Settle func(t *Threads, s evidence.SubjectID)
 	// Apart: its rounds are spread over all the time, and each stands for its own.
 	Apart bool
@@ -40,8 +40,8 @@ type Reader struct {
 // runtime. Of others, such as Go, the states of requests come from elsewhere.
 type Readers map[string]Reader
 
-// read reads a stack; one of another runtime says nothing.
-func (r Readers) read(runtime string, stack threadstack.Stack, entry string) threadstack.View {
+// readStack reads a stack; one of another runtime says nothing.
+func (r Readers) readStack(runtime string, stack threadstack.Stack, entry string) threadstack.View {
 	if of, ok := r[runtime]; ok {
 		return of.Read(stack, entry)
 	}
@@ -106,38 +106,38 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 	if typ == 0 {
 		return t
 	}
-	t.contended()
-	t.computes(typ)
+	t.findContended()
+	t.findComputing(typ)
 	x := &b.Samples
 	for i := range x.Len() {
 		if x.Type[i] == typ {
 			s := x.Subject[i]
-			t.looks[s] = append(t.looks[s], t.sample(i))
+			t.looks[s] = append(t.looks[s], t.sampleAt(i))
 		}
 	}
-	flights := t.flights()
+	flights := t.listFlightRows()
 	for _, s := range t.Subjects() {
 		slices.SortStableFunc(t.looks[s], func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
 		complete := slices.ContainsFunc(t.looks[s], func(l Sample) bool { return byProgram(&l) })
-		t.looks[s] = once(t.looks[s])
+		t.looks[s] = dropRepeated(t.looks[s])
 		t.fillGaps(s, flights[s], complete)
-		t.clocked(s)
-		t.beneath(s)
+		t.applyCPUClock(s)
+		t.applyKernelWaits(s)
 		t.byEvents(s)
 		t.inferNativeWaits(s)
 		if settle := of[b.Subjects[s].Runtime].Settle; settle != nil {
 			settle(t, s)
 		} else {
-			t.served(s)
+			t.findServed(s)
 		}
 		t.unseen[s] = onlyRunning(t.looks[s], complete)
-		t.hold(s)
+		t.findHolders(s)
 	}
 	return t
 }
 
-// sample is a row of the bundle's samples.
-func (t *Threads) sample(i int) Sample {
+// sampleAt returns a row of the bundle's samples.
+func (t *Threads) sampleAt(i int) Sample {
 	x := &t.b.Samples
 	return Sample{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(x.Subject[i], x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]}
 }
@@ -149,18 +149,18 @@ func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) threadstack
 	if !ok {
 		of := &t.b.Subjects[s]
 		entry := of.Name
-		if own := t.program(s); own != "" {
+		if own := t.programOf(s); own != "" {
 			entry = own
 		}
 		x := threadstack.Of(t.b, stack)
-		v = t.besideWork(s, x.Frames, t.besideLocks(s, t.of.read(of.Runtime, x, entry)))
+		v = t.besideWork(s, x.Frames, t.besideLocks(s, t.of.readStack(of.Runtime, x, entry)))
 		t.views[k] = v
 	}
 	return v
 }
 
-// program is what the main thread of a process says is the program's own, "" nothing.
-func (t *Threads) program(s evidence.SubjectID) string {
+// programOf returns what the main thread of a process says is the program's own, "" nothing.
+func (t *Threads) programOf(s evidence.SubjectID) string {
 	find := t.of[t.b.Subjects[s].Runtime].Program
 	if find == nil {
 		return ""
@@ -181,8 +181,8 @@ func (t *Threads) program(s evidence.SubjectID) string {
 	return own
 }
 
-// frames are the functions of a stack, innermost first.
-func (t *Threads) frames(stack evidence.StackID) []string {
+// framesOf returns the functions of a stack, innermost first.
+func (t *Threads) framesOf(stack evidence.StackID) []string {
 	return threadstack.Of(t.b, stack).Frames
 }
 

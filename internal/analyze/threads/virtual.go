@@ -2,11 +2,11 @@ package threads
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// once leaves out what looks tell twice. Where a runtime has threads of its own, one file shows
-// the system's and another, taken right after it, all: there the system's are once more, by
+// dropRepeated leaves out what looks tell twice. Where a runtime has threads of its own, one file
+// shows the system's and another, taken right after it, all: there the system's are once more, by
 // the program's numbers. And where such threads serve requests, a look that lacks them says
 // nothing of the requests.
-func once(looks []Sample) []Sample {
+func dropRepeated(looks []Sample) []Sample {
 	serve, own, others, complete := false, false, false, false
 	for i := range looks {
 		l := &looks[i]
@@ -19,7 +19,7 @@ func once(looks []Sample) []Sample {
 	serve = serve || own && !others // on a server of the program's own nothing tells requests yet
 	out := looks[:0:0]
 	for len(looks) > 0 {
-		n := burst(looks)
+		n := burstLength(looks)
 		system, all := false, false
 		for i := range n {
 			l := &looks[i]

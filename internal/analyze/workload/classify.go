@@ -20,7 +20,7 @@ func (v *Vector) Classify() Verdict {
 	if !s.Known || !(v.CPU*v.Seconds >= leastCPU) {
 		return Verdict{Class: Idle, Share: math.NaN(), Shares: s}
 	}
-	order := s.order()
+	order := s.sortClasses()
 	for _, c := range order {
 		if c != User && c != System && s.Of[c] >= leastShare {
 			return Verdict{Class: c, Share: s.Of[c], Shares: s}
@@ -36,8 +36,8 @@ func (v *Vector) Classify() Verdict {
 	return Verdict{Class: System, Share: 1 - s.Of[User], Shares: s}
 }
 
-// order is the classes by share, the greatest first.
-func (s Shares) order() (all []Class) {
+// sortClasses returns the classes by share, the greatest first.
+func (s Shares) sortClasses() (all []Class) {
 	for _, c := range Classes {
 		if s.Of[c] > 0 {
 			all = append(all, c)

@@ -88,13 +88,13 @@ type Shares struct {
 // Shares are taken from samples where there are enough, else worked out from counts.
 func (v *Vector) Shares() Shares {
 	if v.Samples >= leastSamples && v.Kernel != nil {
-		return v.sampled()
+		return v.sampledShares()
 	}
 	return v.Counted()
 }
 
-// sampled gives each mechanism to its class.
-func (v *Vector) sampled() Shares {
+// sampledShares gives each mechanism to its class.
+func (v *Vector) sampledShares() Shares {
 	s := Shares{Of: make(map[Class]float64), Sampled: true, Known: true}
 	sockets := v.Kernel[evidence.KernelSend] + v.Kernel[evidence.KernelReceive] + v.Kernel[evidence.KernelAccept]
 	var all float64
@@ -148,10 +148,10 @@ func (v *Vector) Counted() Shares {
 		Network:   orNone(v.Segments) * costSegment,
 		Sync:      orNone(v.Dirtied)*costDirtied + orNone(v.Read)*costRead,
 	}
-	if v.switching() == Sync {
+	if v.switchClass() == Sync {
 		of[Sync] += min(orNone(v.Voluntary), orNone(v.Dirtied)+orNone(v.Read)) * costRequest
 	}
-	of[v.switching()] += orNone(v.Voluntary)*costVoluntary + orNone(v.Involuntary)*costInvoluntary
+	of[v.switchClass()] += orNone(v.Voluntary)*costVoluntary + orNone(v.Involuntary)*costInvoluntary
 	var all float64
 	for _, class := range slices.Sorted(maps.Keys(of)) {
 		all += of[class]
@@ -167,10 +167,10 @@ func (v *Vector) Counted() Shares {
 	return Shares{Of: of, Known: true}
 }
 
-// switching is what threads that wait wait for, as far as counts tell: a packet for every other
-// switch, or a page for every fourth says it, else nothing does, and it is the switches themselves. Who has
-// a page written waits for it, for the inode or the journal, and for the disk's cache.
-func (v *Vector) switching() Class {
+// switchClass returns what waiting threads wait for, as far as counts tell: a packet for every
+// other switch, or a page for every fourth says it; else it is the switches themselves. A thread
+// that has a page written waits for it, for the inode or the journal, and for the disk's cache.
+func (v *Vector) switchClass() Class {
 	switch waits := orNone(v.Voluntary); {
 	case waits <= 0:
 		return Switch

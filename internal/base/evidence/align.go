@@ -17,14 +17,14 @@ func (b *Bundle) Align() {
 		return
 	}
 	b.aligned = true
-	defer b.join()
+	defer b.joinPieces()
 	reference := -1
 	for i, p := range b.parts {
 		c := &b.Clocks[p.clock]
 		if c.Anchored() {
-			b.shift(p, c.Offset)
+			b.shiftTimes(p, c.Offset)
 		}
-		if n := b.cycles(p); n >= minMatches && (reference < 0 || c.Error < b.Clocks[b.parts[reference].clock].Error) {
+		if n := b.countCycles(p); n >= minMatches && (reference < 0 || c.Error < b.Clocks[b.parts[reference].clock].Error) {
 			reference = i
 		}
 	}
@@ -42,7 +42,7 @@ func (b *Bundle) Align() {
 		if !ok || c.Anchored() && rc.Anchored() && abs(offset) > c.Error+rc.Error {
 			continue
 		}
-		b.shift(p, offset)
+		b.shiftTimes(p, offset)
 		c.Offset += offset
 		if rc.Anchored() {
 			c.Error = rc.Error + spread
@@ -56,7 +56,7 @@ func (b *Bundle) Align() {
 func (b *Bundle) Realign(a ArtifactID, behind int64) {
 	for _, p := range b.parts {
 		if p.Artifact == a {
-			b.shift(p, behind)
+			b.shiftTimes(p, behind)
 			c := &b.Clocks[p.clock]
 			c.Offset, c.Moved = c.Offset+behind, c.Moved+behind
 		}
@@ -68,7 +68,7 @@ const rough = 5e6
 
 func abs(v int64) int64 { return max(v, -v) }
 
-func (b *Bundle) cycles(p *Builder) (n int) {
+func (b *Bundle) countCycles(p *Builder) (n int) {
 	for _, k := range b.Intervals.Kind[p.from.intervals:p.to.intervals] {
 		if k == GCMark {
 			n++
@@ -77,7 +77,7 @@ func (b *Bundle) cycles(p *Builder) (n int) {
 	return n
 }
 
-func (b *Bundle) shift(p *Builder, offset int64) {
+func (b *Bundle) shiftTimes(p *Builder, offset int64) {
 	if offset == 0 {
 		return
 	}
@@ -90,7 +90,7 @@ func (b *Bundle) shift(p *Builder, offset int64) {
 	}
 	r := &b.Requests
 	for _, c := range []*Column[int64]{&r.Intended, &r.Start, &r.End} {
-		c.move(p.from.requests, p.to.requests, offset)
+		c.shiftRows(p.from.requests, p.to.requests, offset)
 	}
 	move(b.Intervals.Start[p.from.intervals:p.to.intervals])
 	move(b.Intervals.End[p.from.intervals:p.to.intervals])
@@ -112,7 +112,7 @@ func (b *Bundle) shift(p *Builder, offset int64) {
 		one(&b.Coverage[i].Until)
 	}
 	for _, i := range p.processors {
-		b.Processors[i].shift(offset)
+		b.Processors[i].shiftTimes(offset)
 	}
 }
 
@@ -123,7 +123,7 @@ func (b *Bundle) shift(p *Builder, offset int64) {
 // phases agree with (to 2 ms and to 20 % of their length) wins if at least 3
 // phases and half of the shorter list agree, and more than chance would have it.
 func (b *Bundle) matchCycles(p, r *Builder) (offset, spread int64, ok bool) {
-	short, long, sign := b.marks(p), b.marks(r), int64(1)
+	short, long, sign := b.markPhases(p), b.markPhases(r), int64(1)
 	if len(short) > len(long) {
 		short, long, sign = long, short, -1
 	}
@@ -134,26 +134,26 @@ func (b *Bundle) matchCycles(p, r *Builder) (offset, spread int64, ok bool) {
 	for i := range min(len(short), proposers) {
 		a := short[i*len(short)/min(len(short), proposers)]
 		for _, c := range long {
-			if !similar(a.len, c.len) {
+			if !isSimilar(a.len, c.len) {
 				continue
 			}
 			d := c.at - a.at
 			tried++
-			n, s := agreement(short, long, d)
+			n, s := countAgreeing(short, long, d)
 			if n > best {
 				best, offset, spread = n, sign*d, s
 			}
 		}
 	}
-	return offset, spread, best >= minMatches && 2*best >= len(short) && chance(best, short, long, tried) < .01
+	return offset, spread, best >= minMatches && 2*best >= len(short) && chanceBound(best, short, long, tried) < .01
 }
 
-// chance bounds how probable it is that any of the offsets tried has n phases in
-// common with a list of other cycles, by the union bound over offsets and over
-// which phases agree. The one that proposed an offset agrees with it; another
-// does by chance as often as two distances between phases are alike: cycles come
-// at a beat, and in a log of days many stretches have nearly the same.
-func chance(n int, short, long []phase, tried int) float64 {
+// chanceBound bounds how probable it is that any of the offsets tried has n phases in common with
+// a list of other cycles, by the union bound over offsets and over which phases agree. The one
+// that proposed an offset agrees with it; another does by chance as often as two distances between
+// phases are alike: cycles come at a beat, and in a log of days many stretches have nearly the
+// same.
+func chanceBound(n int, short, long []phase, tried int) float64 {
 	gaps := make([]int64, 0, len(long)-1)
 	for i := range len(long) - 1 {
 		gaps = append(gaps, long[i+1].at-long[i].at)
@@ -193,7 +193,7 @@ const minMatches = 3
 
 type phase struct{ at, len int64 }
 
-func (b *Bundle) marks(p *Builder) []phase {
+func (b *Bundle) markPhases(p *Builder) []phase {
 	var out []phase
 	for i := p.from.intervals; i < p.to.intervals; i++ {
 		if b.Intervals.Kind[i] == GCMark {
@@ -204,17 +204,17 @@ func (b *Bundle) marks(p *Builder) []phase {
 	return out
 }
 
-func similar(a, b int64) bool {
+func isSimilar(a, b int64) bool {
 	return math.Abs(float64(a-b)) <= 0.2*float64(max(a, b))+100e3
 }
 
-// agreement counts the phases that both lists have where the first is moved by d,
-// and how far apart they are at most, in ns.
-func agreement(short, long []phase, d int64) (n int, spread int64) {
+// countAgreeing counts the phases that both lists have where the first is moved by d, and returns
+// how far apart they are at most, in ns.
+func countAgreeing(short, long []phase, d int64) (n int, spread int64) {
 	for _, a := range short {
 		at := a.at + d
 		j, _ := slices.BinarySearchFunc(long, at-tolerance, func(c phase, t int64) int { return cmp.Compare(c.at, t) })
-		if j < len(long) && long[j].at <= at+tolerance && similar(a.len, long[j].len) {
+		if j < len(long) && long[j].at <= at+tolerance && isSimilar(a.len, long[j].len) {
 			n++
 			spread = max(spread, abs(long[j].at-at))
 		}

@@ -20,7 +20,7 @@ type Builder struct {
 // Builder starts reading an artifact as one format. Close it before the next
 // one is started: builders do not overlap.
 func (b *Bundle) Builder(a ArtifactID, format string) *Builder {
-	p := &Builder{Artifact: a, bundle: b, format: format, from: b.mark()}
+	p := &Builder{Artifact: a, bundle: b, format: format, from: b.currentMark()}
 	b.Clocks = append(b.Clocks, Clock{Name: "unix"})
 	p.clock = ClockID(len(b.Clocks) - 1)
 	b.parts = append(b.parts, p)
@@ -28,7 +28,7 @@ func (b *Bundle) Builder(a ArtifactID, format string) *Builder {
 }
 
 // Close ends the builder's rows.
-func (p *Builder) Close() { p.to = p.bundle.mark() }
+func (p *Builder) Close() { p.to = p.bundle.currentMark() }
 
 // Beside says whether the artifact holds moments that another one of the same recording was
 // watching as well: what happened then is told there.
@@ -87,7 +87,7 @@ func (p *Builder) SeenFrom(v Vantage) { p.bundle.Artifacts[p.Artifact].Vantage =
 // the same, is the one that the artifact is known to be of, unless it contradicts that.
 func (p *Builder) Subject(s Subject) SubjectID {
 	if about := p.bundle.Artifacts[p.Artifact].About; s.Kind == Process && about != (Subject{}) && (s.PID == 0 || s.PID == about.PID) && p.bundle.Agree(s, about) {
-		p.bundle.merge(&s, about)
+		p.bundle.mergeSubject(&s, about)
 	}
 	p.bundle.Subjects = append(p.bundle.Subjects, s)
 	id := SubjectID(len(p.bundle.Subjects) - 1)
@@ -110,13 +110,13 @@ func (p *Builder) Request(r Request) RequestID {
 		r.Path = nil
 		p.Warnf(0, "a request with more than %d bytes of states was kept without its states", pathBlock)
 	}
-	return p.bundle.Requests.add(&r)
+	return p.bundle.Requests.addRow(&r)
 }
 
 // Interval adds an interval; its Clock is filled in.
 func (p *Builder) Interval(v Interval) {
 	v.Clock = p.clock
-	p.bundle.Intervals.add(&v)
+	p.bundle.Intervals.addRow(&v)
 }
 
 // Shift moves the intervals added so far by ns, for who learns late what the times of an
@@ -134,13 +134,13 @@ func (p *Builder) Shift(ns int64) {
 
 // RoomForIntervals makes room for n more intervals, for who knows about how many it will
 // add: growing by doubling needs up to three times the memory.
-func (p *Builder) RoomForIntervals(n int) { p.bundle.Intervals.grow(n) }
+func (p *Builder) RoomForIntervals(n int) { p.bundle.Intervals.growRows(n) }
 
 // RoomForSamples makes room for n samples, for who knows how many it will add.
-func (p *Builder) RoomForSamples(n int) { p.bundle.Samples.grow(n) }
+func (p *Builder) RoomForSamples(n int) { p.bundle.Samples.growRows(n) }
 
 // Sample adds a sample.
-func (p *Builder) Sample(s Sample) { p.bundle.Samples.add(s) }
+func (p *Builder) Sample(s Sample) { p.bundle.Samples.addRow(s) }
 
 // Series adds a series; its Clock is filled in.
 func (p *Builder) Series(s Series) {

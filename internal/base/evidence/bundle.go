@@ -98,15 +98,15 @@ func (b *Bundle) SeriesOf(subject SubjectID, name string) *Series {
 
 // Window is the span of all anchored evidence, in ns; 0, 0 if there is none.
 func (b *Bundle) Window() (from, until int64) {
-	return b.span(func(c Coverage) bool { return b.Clocks[c.Clock].Anchored() && c.From != 0 })
+	return b.coverageSpan(func(c Coverage) bool { return b.Clocks[c.Clock].Anchored() && c.From != 0 })
 }
 
 // Undated is the span of evidence that has no time of day, in ns since its clocks began to count; 0, 0 if there is none.
 func (b *Bundle) Undated() (from, until int64) {
-	return b.span(func(c Coverage) bool { return !b.Clocks[c.Clock].Anchored() })
+	return b.coverageSpan(func(c Coverage) bool { return !b.Clocks[c.Clock].Anchored() })
 }
 
-func (b *Bundle) span(of func(Coverage) bool) (from, until int64) {
+func (b *Bundle) coverageSpan(of func(Coverage) bool) (from, until int64) {
 	some := false
 	for _, c := range b.Coverage {
 		if c.Until == 0 || !of(c) {
@@ -138,12 +138,12 @@ type mark struct {
 	requests, intervals, samples int
 }
 
-func (b *Bundle) mark() mark {
+func (b *Bundle) currentMark() mark {
 	return mark{b.Requests.Len(), b.Intervals.Len(), b.Samples.Len()}
 }
 
-// rename points every row of subject from at subject to.
-func (b *Bundle) rename(from, to SubjectID) {
+// renameSubject points every row of subject from at subject to.
+func (b *Bundle) renameSubject(from, to SubjectID) {
 	replace := func(s []SubjectID) {
 		for i := range s {
 			if s[i] == from {
@@ -228,7 +228,7 @@ func (b *Bundle) Unify() {
 	for n, from := range append(order, listed...) {
 		list := listOf[from]
 		if n == len(order) {
-			b.leads(listed, listOf, seen, lead)
+			b.findLeads(listed, listOf, seen, lead)
 		}
 		var candidates, surely []SubjectID // surely: of the same pid or virtual machine
 		for _, to := range seen {
@@ -241,7 +241,7 @@ func (b *Bundle) Unify() {
 				continue
 			}
 			named := x.Name != "" && sameName(x.Name, y.Name) || x.Service != "" && x.Service == y.Service || x.Address != "" && x.Address == y.Address
-			if !named && b.rivals(from, to) {
+			if !named && b.hasRivals(from, to) {
 				b.Warnf(0, "the spans are of several services, and it is unclear whether the other files are about %s: give the spans of one service", b.Subjects[from].Title())
 				continue
 			}
@@ -265,15 +265,15 @@ func (b *Bundle) Unify() {
 			seen = append(seen, from)
 		case 1:
 			to := candidates[0]
-			b.merge(&b.Subjects[to], b.Subjects[from])
+			b.mergeSubject(&b.Subjects[to], b.Subjects[from])
 			partsOf[to] = append(partsOf[to], partsOf[from]...)
-			b.rename(from, to)
+			b.renameSubject(from, to)
 		default:
 			seen = append(seen, from)
 			if b.byProxy(partsOf[from]) { // whose requests tell
 				continue
 			}
-			b.Warnf(0, "it is unclear which of %d processes %s is about: give the files of one process at a time", len(candidates), describe(partsOf[from]))
+			b.Warnf(0, "it is unclear which of %d processes %s is about: give the files of one process at a time", len(candidates), describeParts(partsOf[from]))
 		}
 	}
 	b.dateStretches()
@@ -281,8 +281,8 @@ func (b *Bundle) Unify() {
 
 // Absorb makes one subject another: all rows of it are of that.
 func (b *Bundle) Absorb(from, to SubjectID) {
-	b.merge(&b.Subjects[to], b.Subjects[from])
-	b.rename(from, to)
+	b.mergeSubject(&b.Subjects[to], b.Subjects[from])
+	b.renameSubject(from, to)
 }
 
 // byProxy says whether all that tells of a subject is logs of a proxy; byClients, of load generators.
@@ -373,9 +373,9 @@ func (b *Bundle) shareServices(listOf map[SubjectID]*Builder) {
 	}
 }
 
-// rivals says whether another service of the same file could be to as well as from: traces
-// tell of several, a log of one.
-func (b *Bundle) rivals(from, to SubjectID) bool {
+// hasRivals says whether another service of the same file could be to as well as from: traces tell
+// of several, a log of one.
+func (b *Bundle) hasRivals(from, to SubjectID) bool {
 	if b.Subjects[from].Service == "" {
 		return false
 	}
@@ -392,9 +392,9 @@ func (b *Bundle) rivals(from, to SubjectID) bool {
 	return false
 }
 
-// leads finds whom each list of processes is about: the first that has the name
-// of one of those seen, else the first.
-func (b *Bundle) leads(listed []SubjectID, listOf map[SubjectID]*Builder, seen []SubjectID, lead map[*Builder]SubjectID) {
+// findLeads finds the process that each list of processes is about: the first that has the name of
+// one of those seen, else the first.
+func (b *Bundle) findLeads(listed []SubjectID, listOf map[SubjectID]*Builder, seen []SubjectID, lead map[*Builder]SubjectID) {
 	named := make(map[*Builder]bool)
 	for _, s := range listed {
 		p, y := listOf[s], b.Subjects[s]
@@ -408,7 +408,7 @@ func (b *Bundle) leads(listed []SubjectID, listOf map[SubjectID]*Builder, seen [
 	}
 }
 
-func describe(parts []*Builder) string {
+func describeParts(parts []*Builder) string {
 	if len(parts) == 0 {
 		return "a file"
 	}

@@ -18,7 +18,7 @@ func (b *Bundle) Clip(from, until int64) {
 	for i := range b.Requests.Len() {
 		if inside(b.Requests.Clock.At(i), b.Requests.End.At(i)) {
 			row := b.Requests.Row(i)
-			requests.add(&row)
+			requests.addRow(&row)
 		}
 	}
 	b.Requests = requests
@@ -33,7 +33,7 @@ func (b *Bundle) Clip(from, until int64) {
 		x.Extra = figures
 		moment := old.Start[i] == old.End[i] && inside(old.Clock[i], old.Start[i])
 		if (x.End > x.Start || moment) && placed(x.Clock) {
-			kept.add(&x)
+			kept.addRow(&x)
 		}
 	}
 	b.Intervals = kept
@@ -42,20 +42,20 @@ func (b *Bundle) Clip(from, until int64) {
 	var left Samples
 	for i, t := range samples.Time {
 		if t == 0 || t >= from && t < until {
-			left.add(samples.row(i))
+			left.addRow(samples.rowAt(i))
 		}
 	}
 	b.Samples = left
 
 	for i := range b.Series {
 		if s := &b.Series[i]; placed(s.Clock) {
-			s.T, s.V = s.within(from, until)
+			s.T, s.V = s.partWithin(from, until)
 		}
 	}
 
 	var processors []Occupancy
 	for _, p := range b.Processors {
-		if placed(p.Clock) && p.clip(from, until) {
+		if placed(p.Clock) && p.clipTo(from, until) {
 			processors = append(processors, p)
 		}
 	}
@@ -92,9 +92,9 @@ func (b *Bundle) Dated() bool {
 	return false
 }
 
-// within is the part of a figure over time in [from, until): the values on both sides of it stay, for what
-// holds at its ends.
-func (s *Series) within(from, until int64) ([]int64, []float64) {
+// partWithin returns the part of a figure over time in [from, until): the values on both sides of
+// it stay, for what holds at its ends.
+func (s *Series) partWithin(from, until int64) ([]int64, []float64) {
 	first, _ := slices.BinarySearch(s.T, from)
 	last, _ := slices.BinarySearch(s.T, until)
 	if first > 0 && (first == len(s.T) || s.T[first] > from) {

@@ -43,10 +43,10 @@ func (b *Bundle) NameCode() {
 	x, v := &b.Samples, &b.Intervals
 	x.Stack, v.Stack = slices.Clone(x.Stack), slices.Clone(v.Stack) // what was read stays as it was
 	for i := range x.Len() {
-		x.Stack[i] = n.stack(x.Subject[i], x.Stack[i], x.Time[i])
+		x.Stack[i] = n.nameStack(x.Subject[i], x.Stack[i], x.Time[i])
 	}
 	for i := range v.Len() {
-		v.Stack[i] = n.stack(v.Subject[i], v.Stack[i], v.Start[i])
+		v.Stack[i] = n.nameStack(v.Subject[i], v.Stack[i], v.Start[i])
 	}
 }
 
@@ -63,7 +63,7 @@ type namedStack struct {
 	stack   StackID
 }
 
-func (n *namer) stack(s SubjectID, stack StackID, time int64) StackID {
+func (n *namer) nameStack(s SubjectID, stack StackID, time int64) StackID {
 	if stack == 0 {
 		return 0
 	}
@@ -74,7 +74,7 @@ func (n *namer) stack(s SubjectID, stack StackID, time int64) StackID {
 	n.frames = append(n.frames[:0], n.b.Stacks.Frames(stack)...)
 	for i := range n.frames {
 		if at, is := n.addresses[n.frames[i].Func]; is {
-			n.frames[i] = Frame{Func: n.name(s, at, time)}
+			n.frames[i] = Frame{Func: n.nameFunction(s, at, time)}
 		}
 	}
 	id := n.b.Stacks.Of(n.frames, n.b.Stacks.Info(stack))
@@ -82,7 +82,7 @@ func (n *namer) stack(s SubjectID, stack StackID, time int64) StackID {
 	return id
 }
 
-func (n *namer) name(s SubjectID, address uint64, time int64) NameID {
+func (n *namer) nameFunction(s SubjectID, address uint64, time int64) NameID {
 	for _, c := range n.b.Code {
 		if c.Subject == s {
 			if name := c.At(address, time); name != "" {

@@ -12,10 +12,10 @@ func TestNameCode(t *testing.T) {
 	native := Frame{Func: b.Names.ID("memcpy"), File: b.Names.ID("libc.so.6")}
 	stack := b.Stacks.ID([]Frame{native, at(0x7f0010), at(0x7f0020), at(0x7f0030)})
 	for s, time := range []int64{100, 100, 200} {
-		b.Samples.add(Sample{Subject: SubjectID(s), Time: time, Stack: stack})
+		b.Samples.addRow(Sample{Subject: SubjectID(s), Time: time, Stack: stack})
 	}
-	b.Samples.add(Sample{Time: 1})
-	b.Intervals.add(&Interval{Subject: 0, Start: 100, Stack: stack})
+	b.Samples.addRow(Sample{Time: 1})
+	b.Intervals.addRow(&Interval{Subject: 0, Start: 100, Stack: stack})
 	named := func(address uint64, time int64) string {
 		switch {
 		case address == 0x7f0010 && time < 150:

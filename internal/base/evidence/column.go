@@ -35,10 +35,10 @@ func (c *Column[T]) Len() int { return c.n }
 
 // At is row i.
 func (c *Column[T]) At(i int) T {
-	return c.blocks[i>>columnBits].row(i & (columnRows - 1))
+	return c.blocks[i>>columnBits].rowAt(i & (columnRows - 1))
 }
 
-func (b *block[T]) row(k int) T {
+func (b *block[T]) rowAt(k int) T {
 	if b.rows != nil {
 		return b.rows[k]
 	}
@@ -63,17 +63,17 @@ func (c *Column[T]) Append(v T) {
 		if len(c.blocks) == 1 {
 			room = min(room, max(8, 2*k)) // most tables are small
 		}
-		b.spell(k, room)
+		b.writeOut(k, room)
 		b.rows = append(b.rows, v)
 	case b.rows != nil:
 		if b.shared {
-			b.own()
+			b.copyShared()
 		}
 		b.rows = append(b.rows, v)
 	}
 	c.n++
 	if k == columnRows-1 && b.rows != nil {
-		b.pack()
+		b.packRows()
 	}
 }
 
@@ -85,9 +85,9 @@ func (c *Column[T]) Set(i int, v T) {
 	b := &c.blocks[i>>columnBits]
 	if b.rows == nil {
 		n := min(columnRows, c.n-i&^(columnRows-1))
-		b.spell(n, n)
+		b.writeOut(n, n)
 	} else if b.shared {
-		b.own()
+		b.copyShared()
 	}
 	b.rows[i&(columnRows-1)] = v
 }
@@ -96,7 +96,7 @@ func (c *Column[T]) Set(i int, v T) {
 func (c *Column[T]) Replace(from, to T) {
 	for i := range c.blocks {
 		b := &c.blocks[i]
-		if b.same() {
+		if b.isUniform() {
 			if b.first == from {
 				b.first = to
 			}
@@ -111,12 +111,12 @@ func (c *Column[T]) Replace(from, to T) {
 	}
 }
 
-// move adds to rows [from, until), but for those that are 0.
-func (c *Column[T]) move(from, until int, by T) {
+// shiftRows adds to rows [from, until), but for those that are 0.
+func (c *Column[T]) shiftRows(from, until int, by T) {
 	for i := from; i < until; {
 		b := &c.blocks[i>>columnBits]
 		end := min((i|(columnRows-1))+1, c.n)
-		if i&(columnRows-1) == 0 && end <= until && b.rows == nil && (b.first > 0 && b.step >= 0 || b.same()) { // all of it is above 0, or the same
+		if i&(columnRows-1) == 0 && end <= until && b.rows == nil && (b.first > 0 && b.step >= 0 || b.isUniform()) { // all of it is above 0, or the same
 			if b.first != 0 {
 				b.first += by
 			}
@@ -131,19 +131,19 @@ func (c *Column[T]) move(from, until int, by T) {
 	}
 }
 
-// same says that all rows of a block are its first.
-func (b *block[T]) same() bool { return b.rows == nil && b.step == 0 && b.mask == 0 }
+// isUniform says that all rows of a block are its first.
+func (b *block[T]) isUniform() bool { return b.rows == nil && b.step == 0 && b.mask == 0 }
 
-// spell writes the first n rows of a block out, with room for more.
-func (b *block[T]) spell(n, room int) {
+// writeOut writes the first n rows of a block out, with room for more.
+func (b *block[T]) writeOut(n, room int) {
 	rows := make([]T, n, room)
 	for k := range rows {
-		rows[k] = b.row(k)
+		rows[k] = b.rowAt(k)
 	}
 	b.rows, b.shared = rows, false
 }
 
-func (b *block[T]) own() {
+func (b *block[T]) copyShared() {
 	b.rows, b.shared = append(make([]T, 0, cap(b.rows)), b.rows...), false
 }
 
@@ -162,7 +162,7 @@ func (c *Column[T]) All() iter.Seq2[int, T] {
 func (c *Column[T]) Has(v T) bool {
 	for i := range c.blocks {
 		b, at := &c.blocks[i], i<<columnBits
-		if b.same() {
+		if b.isUniform() {
 			if b.first == v {
 				return true
 			}
@@ -177,8 +177,8 @@ func (c *Column[T]) Has(v T) bool {
 	return false
 }
 
-// clone is a column of the same rows that may be changed while c stays as it is. They share what
-// neither changes: to c rows may only be added from then on.
+// clone returns a column of the same rows that may be changed while c stays as it is. They share
+// what neither changes: to c rows may only be added from then on.
 func (c *Column[T]) clone() Column[T] {
 	out := Column[T]{blocks: append([]block[T](nil), c.blocks...), n: c.n}
 	for i := range out.blocks {

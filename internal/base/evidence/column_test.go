@@ -49,7 +49,7 @@ func TestColumn(t *testing.T) {
 		copied.Append(7)
 		kept = append(kept, 7)
 		from := source.IntN(len(kept))
-		copied.move(from, len(kept), 11)
+		copied.shiftRows(from, len(kept), 11)
 		for i, v := range kept {
 			if i >= from && v != 0 {
 				kept[i] += 11

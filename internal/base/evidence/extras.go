@@ -17,8 +17,8 @@ type extras struct {
 // keySet are keys.
 type keySet [2]uint64
 
-func (s *keySet) of(k Key) bool { return s[k/64]&(1<<(k%64)) != 0 }
-func (s *keySet) add(k Key)     { s[k/64] |= 1 << (k % 64) }
+func (s *keySet) hasKey(k Key) bool { return s[k/64]&(1<<(k%64)) != 0 }
+func (s *keySet) addKey(k Key)      { s[k/64] |= 1 << (k % 64) }
 
 const blockRows = 1 << 10
 
@@ -40,8 +40,8 @@ const keyMask = 1<<6 - 1 // as a key: it follows
 
 const _ = uint(len(keySet{})*64 - int(NumKeys)) // keys fit
 
-// add notes the figures of a row, which must not lie before any that have some.
-func (x *extras) add(row int, figures []Extra) {
+// addRow notes the figures of a row, which must not lie before any that have some.
+func (x *extras) addRow(row int, figures []Extra) {
 	if len(figures) == 0 {
 		return
 	}
@@ -67,7 +67,7 @@ func (x *extras) add(row int, figures []Extra) {
 	room[0] = byte(len(figures))
 	k := 1
 	for i := range figures {
-		x.has.add(figures[i].Key)
+		x.has.addKey(figures[i].Key)
 		k += putFigure(room[k:], &figures[i])
 	}
 	b.data = b.data[:n+k]
@@ -101,21 +101,21 @@ func putFigure(to []byte, f *Extra) (n int) {
 	return n + binary.PutUvarint(to[n:], v)
 }
 
-// get returns a figure of a row, the first where it is there twice.
-func (x *extras) get(row int, k Key) (value float64, ok bool) {
-	if !x.has.of(k) {
+// figureOf returns a figure of a row, the first where it is there twice.
+func (x *extras) figureOf(row int, k Key) (value float64, ok bool) {
+	if !x.has.hasKey(k) {
 		return 0, false
 	}
-	b := x.of(row)
+	b := x.rowData(row)
 	if len(b) == 0 {
 		return 0, false
 	}
 	n := b[0]
 	b = b[1:]
 	for range n {
-		key, form, at := head(b)
+		key, form, at := decodeHead(b)
 		if key == k {
-			f, _ := figure(b)
+			f, _ := decodeFigure(b)
 			return f.Value, true
 		}
 		if form == floats {
@@ -132,22 +132,22 @@ func (x *extras) get(row int, k Key) (value float64, ok bool) {
 
 // appendTo adds the figures of a row to a slice.
 func (x *extras) appendTo(to []Extra, row int) []Extra {
-	b := x.of(row)
+	b := x.rowData(row)
 	if len(b) == 0 {
 		return to
 	}
 	n := b[0]
 	b = b[1:]
 	for range n {
-		f, size := figure(b)
+		f, size := decodeFigure(b)
 		to = append(to, f)
 		b = b[size:]
 	}
 	return to
 }
 
-// of is what is stored of a row and of those behind it, nil if it has no figures.
-func (x *extras) of(row int) []byte {
+// rowData returns what is stored of a row and of those behind it, nil if it has no figures.
+func (x *extras) rowData(row int) []byte {
 	if row/blockRows >= len(x.blocks) {
 		return nil
 	}
@@ -158,16 +158,16 @@ func (x *extras) of(row int) []byte {
 	return b.data[b.at[row%blockRows]-1:]
 }
 
-// head is what a figure is of, in which form it is, and where its value begins.
-func head(b []byte) (k Key, form byte, at int) {
+// decodeHead returns what a figure is of, in which form it is, and where its value begins.
+func decodeHead(b []byte) (k Key, form byte, at int) {
 	if k = Key(b[0] & keyMask); k == keyMask {
 		return Key(b[1]), b[0] &^ keyMask, 2
 	}
 	return k, b[0] &^ keyMask, 1
 }
 
-func figure(b []byte) (f Extra, size int) {
-	key, form, at := head(b)
+func decodeFigure(b []byte) (f Extra, size int) {
+	key, form, at := decodeHead(b)
 	f.Key = key
 	if form == floats {
 		f.Value = math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))

@@ -25,7 +25,7 @@ func TestExtrasHoldWhatWasPutIn(t *testing.T) {
 				}
 			}
 		}
-		v.add(&x)
+		v.addRow(&x)
 	}
 	for i := range v.Len() {
 		for k := range NumKeys {
@@ -50,7 +50,7 @@ func BenchmarkIntervals(b *testing.B) {
 	for b.Loop() {
 		var v Intervals
 		for i := range 100_000 {
-			v.add(&Interval{Start: int64(i), Extra: figures})
+			v.addRow(&Interval{Start: int64(i), Extra: figures})
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (h *Handlings) Stack(callers []Caller) int32 {
 			h.key = append(h.key, 0)
 		}
 	}
-	id, is := h.intern(len(h.stacks))
+	id, is := h.internKey(len(h.stacks))
 	if is {
 		h.stacks = append(h.stacks, slices.Clone(callers))
 	}
@@ -52,15 +52,15 @@ func (h *Handlings) Of(stacks []int32) HandlingID {
 	for _, s := range stacks {
 		h.key = append(h.key, byte(s), byte(s>>8), byte(s>>16), byte(s>>24))
 	}
-	id, is := h.intern(len(h.sets) + 1)
+	id, is := h.internKey(len(h.sets) + 1)
 	if is {
 		h.sets = append(h.sets, slices.Clone(stacks))
 	}
 	return HandlingID(id)
 }
 
-// intern gives what key holds the number next, if it is new.
-func (h *Handlings) intern(next int) (id int32, is bool) {
+// internKey gives what key holds the number next, if it is new.
+func (h *Handlings) internKey(next int) (id int32, is bool) {
 	if id, ok := h.ids[string(h.key)]; ok {
 		return id, false
 	}

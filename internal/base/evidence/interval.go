@@ -168,10 +168,10 @@ type Intervals struct {
 func (v *Intervals) Len() int { return len(v.Start) }
 
 // Get returns a figure of row i, and whether it has that figure.
-func (v *Intervals) Get(i int, k Key) (float64, bool) { return v.extras.get(i, k) }
+func (v *Intervals) Get(i int, k Key) (float64, bool) { return v.extras.figureOf(i, k) }
 
 // Has says whether any row has a figure.
-func (v *Intervals) Has(k Key) bool { return v.extras.has.of(k) }
+func (v *Intervals) Has(k Key) bool { return v.extras.has.hasKey(k) }
 
 // Select returns the rows of a kind, of one subject or of all (subject < 0), in
 // order of start.
@@ -186,18 +186,17 @@ func (v *Intervals) Select(kind Kind, subject SubjectID) []int {
 	return rows
 }
 
-// double makes room for as many rows again in a column that is full: append
-// alone grows large slices by a quarter, and copying them was a fifth of the time
-// it takes to read a log.
-func double[T any](column []T) []T {
+// doubleRoom makes room for as many rows again in a column that is full: append alone grows large
+// slices by a quarter, and copying them was a fifth of the time it takes to read a log.
+func doubleRoom[T any](column []T) []T {
 	if len(column) < cap(column) {
 		return column
 	}
 	return slices.Grow(column, max(64, len(column)))
 }
 
-// grow makes room for n more rows.
-func (v *Intervals) grow(n int) {
+// growRows makes room for n more rows.
+func (v *Intervals) growRows(n int) {
 	if n <= cap(v.Start)-len(v.Start) {
 		return
 	}
@@ -207,17 +206,17 @@ func (v *Intervals) grow(n int) {
 	v.Holder, v.Origin = slices.Grow(v.Holder, n), slices.Grow(v.Origin, n)
 }
 
-func (v *Intervals) room() {
-	v.Subject, v.Clock, v.Lane, v.Kind = double(v.Subject), double(v.Clock), double(v.Lane), double(v.Kind)
-	v.Start, v.End = double(v.Start), double(v.End)
-	v.Request, v.Stack, v.Cause = double(v.Request), double(v.Stack), double(v.Cause)
-	v.Holder, v.Origin = double(v.Holder), double(v.Origin)
+func (v *Intervals) doubleColumns() {
+	v.Subject, v.Clock, v.Lane, v.Kind = doubleRoom(v.Subject), doubleRoom(v.Clock), doubleRoom(v.Lane), doubleRoom(v.Kind)
+	v.Start, v.End = doubleRoom(v.Start), doubleRoom(v.End)
+	v.Request, v.Stack, v.Cause = doubleRoom(v.Request), doubleRoom(v.Stack), doubleRoom(v.Cause)
+	v.Holder, v.Origin = doubleRoom(v.Holder), doubleRoom(v.Origin)
 }
 
-func (v *Intervals) add(x *Interval) int {
+func (v *Intervals) addRow(x *Interval) int {
 	i := len(v.Start)
 	if i == cap(v.Start) {
-		v.room()
+		v.doubleColumns()
 	}
 	v.Subject = append(v.Subject, x.Subject)
 	v.Clock = append(v.Clock, x.Clock)
@@ -230,6 +229,6 @@ func (v *Intervals) add(x *Interval) int {
 	v.Cause = append(v.Cause, x.Cause)
 	v.Holder = append(v.Holder, x.Holder)
 	v.Origin = append(v.Origin, x.Origin)
-	v.extras.add(i, x.Extra)
+	v.extras.addRow(i, x.Extra)
 	return i
 }

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// pack makes rows that are written out small, if they become so by that. Each takes a power of two of bits, so that none
-// lies across two words and reading one needs no loop.
-func (b *block[T]) pack() {
+// packRows makes rows that are written out small, if they become so by that. Each takes a power of
+// two of bits, so that none lies across two words and reading one needs no loop.
+func (b *block[T]) packRows() {
 	least, most := b.rows[0], b.rows[0]
 	for _, v := range b.rows {
 		least, most = min(least, v), max(most, v)

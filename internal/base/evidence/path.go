@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // Segment is one state of a [Path].
@@ -97,7 +98,7 @@ func (p Path) Add(s *Segment) Path {
 	if s.Holder != 0 || holder != 0 {
 		head |= hasHolder
 	}
-	mask := s.Held.mask()
+	mask := s.Held.holderMask()
 	if mask != 0 {
 		head |= hasHeld
 	}
@@ -126,7 +127,7 @@ func (p Path) Add(s *Segment) Path {
 		}
 	}
 	if mask != 0 {
-		p = s.Held.append(p, mask)
+		p = s.Held.appendShares(p, mask)
 	}
 	return p
 }
@@ -140,34 +141,40 @@ func (p Path) Plain(kind Kind, dur int64, stack StackID, cause NameID) Path {
 	if cause != 0 {
 		head |= hasCause
 	}
-	p = appendUvarint(p, head)
-	p = appendUvarint(p, uint64(dur))
+	p = slices.Grow(p, 4*binary.MaxVarintLen64)
+	n := len(p)
+	room := p[n:cap(p)]
+	k := putUvarint(room, head)
+	k += putUvarint(room[k:], uint64(dur))
 	if stack != 0 {
-		p = appendUvarint(p, uint64(stack))
+		k += putUvarint(room[k:], uint64(stack))
 	}
 	if cause != 0 {
-		p = appendUvarint(p, uint64(cause))
+		k += putUvarint(room[k:], uint64(cause))
 	}
-	return p
+	return p[:n+k]
 }
 
-// Runnable adds a wait for a processor of which no more is known than who held them; the duration is positive.
-func (p Path) Runnable(dur int64, held *Shares) Path {
-	mask := held.mask()
+// Runnable adds a wait for a processor of which no more is known than who held them; the duration is
+// positive. Held is a bit for each holder that has a share, lowest first, and their shares; empty, it is not known.
+func (p Path) Runnable(dur int64, held []int64) Path {
 	head := uint64(Runnable) << flagBits
-	if mask != 0 {
+	if len(held) > 0 {
 		head |= hasHeld
 	}
-	p = appendUvarint(p, head)
-	p = appendUvarint(p, uint64(dur))
-	if mask != 0 {
-		p = held.append(p, mask)
+	p = slices.Grow(p, (2+len(held))*binary.MaxVarintLen64)
+	n := len(p)
+	room := p[n:cap(p)]
+	k := putUvarint(room, head)
+	k += putUvarint(room[k:], uint64(dur))
+	for _, v := range held {
+		k += putUvarint(room[k:], uint64(v))
 	}
-	return p
+	return p[:n+k]
 }
 
-// mask has a bit for each holder that has a share.
-func (s *Shares) mask() (mask uint64) {
+// holderMask has a bit for each holder that has a share.
+func (s *Shares) holderMask() (mask uint64) {
 	for h, v := range s {
 		some := uint64(0)
 		if v > 0 {
@@ -178,8 +185,8 @@ func (s *Shares) mask() (mask uint64) {
 	return mask
 }
 
-// append writes the mask and the shares that it has.
-func (s *Shares) append(p Path, mask uint64) Path {
+// appendShares appends the mask and the shares that it has.
+func (s *Shares) appendShares(p Path, mask uint64) Path {
 	p = appendUvarint(p, mask)
 	for ; mask != 0; mask &= mask - 1 {
 		p = appendUvarint(p, uint64(s[bits.TrailingZeros64(mask)]))
@@ -225,12 +232,12 @@ func (p Path) All(yield func(Segment) bool) {
 }
 
 // Followed says whether a path holds states of who served the request: not just what an access log knows of an upstream, of the queue
-// before it and of its client, a client of its own delay, or the kernel of the thread that it waits for.
+// before it and of its client, a client of its own delay, or the kernel of the thread or the turn that it waits for.
 func (p Path) Followed() bool {
 	var s Segment
 	for p.Next(&s) {
 		switch s.Kind {
-		case Unobserved, NetWait, PoolWait, ClientWait, KindUnknown, SentLate, BeforeService, AfterService, ThreadWait:
+		case Unobserved, NetWait, PoolWait, SyncWait, ClientWait, KindUnknown, SentLate, BeforeService, AfterService, ThreadWait:
 		default:
 			return true
 		}
@@ -254,44 +261,44 @@ func (p *Path) Next(s *Segment) bool {
 		return false
 	}
 	*s = Segment{}
-	head := p.uvarint()
+	head := p.nextUvarint()
 	s.Kind = Kind(head >> flagBits)
-	s.Dur = int64(p.uvarint())
+	s.Dur = int64(p.nextUvarint())
 	if head&hasLane != 0 {
-		s.Lane = LaneID(p.uvarint())
+		s.Lane = LaneID(p.nextUvarint())
 	}
 	if head&hasStack != 0 {
-		s.Stack = StackID(p.uvarint())
+		s.Stack = StackID(p.nextUvarint())
 	}
 	if head&hasCause != 0 {
-		s.Cause = NameID(p.uvarint())
+		s.Cause = NameID(p.nextUvarint())
 	}
 	if head&hasHolder != 0 {
-		s.Holder = LaneID(p.uvarint())
-		holder := p.uvarint()
+		s.Holder = LaneID(p.nextUvarint())
+		holder := p.nextUvarint()
 		s.HolderKind = Kind(holder >> holderFlagBits)
 		if holder&holderHasCause != 0 {
-			s.HolderCause = NameID(p.uvarint())
+			s.HolderCause = NameID(p.nextUvarint())
 		}
 		if holder&holderHasStack != 0 {
-			s.HolderStack = StackID(p.uvarint())
+			s.HolderStack = StackID(p.nextUvarint())
 		}
 		if holder&holderHasVia != 0 {
-			s.Via = NameID(p.uvarint())
+			s.Via = NameID(p.nextUvarint())
 		}
 	}
 	if head&hasHeld != 0 {
-		mask := p.uvarint()
+		mask := p.nextUvarint()
 		for h := range s.Held {
 			if mask&(1<<h) != 0 {
-				s.Held[h] = int64(p.uvarint())
+				s.Held[h] = int64(p.nextUvarint())
 			}
 		}
 	}
 	return true
 }
 
-func (p *Path) uvarint() uint64 {
+func (p *Path) nextUvarint() uint64 {
 	if b := *p; len(b) > 0 && b[0] < 0x80 {
 		*p = b[1:]
 		return uint64(b[0])

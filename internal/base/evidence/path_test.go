@@ -82,7 +82,7 @@ func TestRequestsKeepPaths(t *testing.T) {
 			}
 		}
 		want = append(want, p)
-		q.add(&Request{End: int64(i), Path: p})
+		q.addRow(&Request{End: int64(i), Path: p})
 	}
 	if len(q.paths.blocks) < 2 {
 		t.Fatal("the paths fit into one block: the test tests nothing")

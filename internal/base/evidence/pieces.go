@@ -2,9 +2,9 @@ package evidence
 
 import "slices"
 
-// join makes one series of those with one name and subject that pieces of one
-// recording hold. Pieces may overlap: of points at the same time the first stays.
-func (b *Bundle) join() {
+// joinPieces makes one series of those with one name and subject that pieces of one recording
+// hold. Pieces may overlap: of points at the same time the first stays.
+func (b *Bundle) joinPieces() {
 	type key struct {
 		series  string
 		subject SubjectID
@@ -24,7 +24,7 @@ func (b *Bundle) join() {
 			first[k] = i
 			continue
 		}
-		b.Series[to].add(s.T, s.V)
+		b.Series[to].mergePoints(s.T, s.V)
 		gone[i] = true
 	}
 	if len(gone) == 0 {
@@ -39,8 +39,8 @@ func (b *Bundle) join() {
 	b.Series = left
 }
 
-// add merges points into a series, which stays in order of time.
-func (s *Series) add(t []int64, v []float64) {
+// mergePoints merges points into a series, which stays in order of time.
+func (s *Series) mergePoints(t []int64, v []float64) {
 	s.T, s.V = slices.Clone(s.T), slices.Clone(s.V)
 	for i, at := range t {
 		k, ok := slices.BinarySearch(s.T, at)

@@ -43,8 +43,8 @@ func (w *Works) Sum() (sum int64) {
 	return sum
 }
 
-// top is what takes most.
-func (w *Works) top() (top Work) {
+// largestWork returns the kind of work that takes most.
+func (w *Works) largestWork() (top Work) {
 	for i, v := range w {
 		if v > w[top] {
 			top = Work(i)
@@ -124,7 +124,7 @@ func (p *Occupancy) Spans(lane int) iter.Seq[ProcessorSpan] {
 			if p.base+blocks[i].from >= p.Until {
 				return
 			}
-			for s := range blocks[i].spans {
+			for s := range blocks[i].eachSpan {
 				s.From += p.base
 				s.To += p.base
 				if s.To <= p.From {
@@ -133,8 +133,8 @@ func (p *Occupancy) Spans(lane int) iter.Seq[ProcessorSpan] {
 				if s.From >= p.Until {
 					return
 				}
-				p.learnt(&s)
-				s.clip(p.From, p.Until)
+				p.applyLearnt(&s)
+				s.clipTo(p.From, p.Until)
 				if !yield(s) {
 					return
 				}
@@ -143,8 +143,8 @@ func (p *Occupancy) Spans(lane int) iter.Seq[ProcessorSpan] {
 	}
 }
 
-// learnt fills in what became known of the goroutine later.
-func (p *Occupancy) learnt(s *ProcessorSpan) {
+// applyLearnt fills in what became known of the goroutine later.
+func (p *Occupancy) applyLearnt(s *ProcessorSpan) {
 	background := s.Work == WorkBackground || s.Work == WorkBackgroundAssist
 	if s.Number > 1 || s.Lane == 0 || !background && s.Name != 0 {
 		return
@@ -166,9 +166,8 @@ func (p *Occupancy) learnt(s *ProcessorSpan) {
 	}
 }
 
-// clip shortens a span to what lies within [from, until), and its parts in
-// proportion.
-func (s *ProcessorSpan) clip(from, until int64) {
+// clipTo shortens a span to what lies within [from, until), and its parts in proportion.
+func (s *ProcessorSpan) clipTo(from, until int64) {
 	dur := s.To - s.From
 	s.From, s.To = max(s.From, from), min(s.To, until)
 	left := s.To - s.From
@@ -183,14 +182,14 @@ func (s *ProcessorSpan) clip(from, until int64) {
 	s.Mix[s.Work] += rest
 }
 
-// clip leaves what lies within [from, until); false: nothing.
-func (p *Occupancy) clip(from, until int64) bool {
+// clipTo leaves what lies within [from, until); false: nothing.
+func (p *Occupancy) clipTo(from, until int64) bool {
 	p.From, p.Until = max(p.From, from), min(p.Until, until)
 	return p.From < p.Until
 }
 
-// shift moves all times.
-func (p *Occupancy) shift(offset int64) {
+// shiftTimes moves all times.
+func (p *Occupancy) shiftTimes(offset int64) {
 	p.From += offset
 	p.Until += offset
 	p.base += offset

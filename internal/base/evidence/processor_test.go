@@ -234,11 +234,11 @@ func TestTracesAreBoundedTogether(t *testing.T) {
 		want[s.Work] += s.To - s.From
 	}
 	before := l.blocks
-	l.fit(before)
+	l.fitBlocks(before)
 	if l.quantum != 0 {
 		t.Error("joined though there is room")
 	}
-	l.fit(before / 4)
+	l.fitBlocks(before / 4)
 	x, _ := logged(&l, 0, 20_000*1000)
 	var got Works
 	for s := range x.Processors[0].Spans(0) {

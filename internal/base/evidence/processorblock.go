@@ -29,7 +29,7 @@ type spanWriter struct {
 	name NameID
 }
 
-func (w *spanWriter) begin() { w.lane, w.name = 0, 0 }
+func (w *spanWriter) beginBlock() { w.lane, w.name = 0, 0 }
 
 func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
@@ -42,8 +42,8 @@ func (s *ProcessorSpan) ownServes() LaneID {
 	return 0
 }
 
-// append packs a span into a block that has room for it.
-func (w *spanWriter) append(to []byte, s *ProcessorSpan) []byte {
+// appendSpan packs a span into a block that has room for it.
+func (w *spanWriter) appendSpan(to []byte, s *ProcessorSpan) []byte {
 	head := byte(s.Work) << 4
 	gap := s.From - w.at
 	if gap > 0 {
@@ -114,8 +114,8 @@ func putUvarint(to []byte, v uint64) int {
 	return binary.PutUvarint(to, v)
 }
 
-// spans yields the spans of a block, with times as they were packed.
-func (b *processorBlock) spans(yield func(ProcessorSpan) bool) {
+// eachSpan yields the spans of a block, with times as they were packed.
+func (b *processorBlock) eachSpan(yield func(ProcessorSpan) bool) {
 	p := Path(b.data) // for its numbers
 	w := spanWriter{at: b.from}
 	for len(p) > 0 {
@@ -123,24 +123,24 @@ func (b *processorBlock) spans(yield func(ProcessorSpan) bool) {
 		p = p[1:]
 		s := ProcessorSpan{Work: Work(head >> 4), From: w.at, Number: 1}
 		if head&spanGap != 0 {
-			s.From += int64(p.uvarint())
+			s.From += int64(p.nextUvarint())
 		}
-		s.To = s.From + int64(p.uvarint())
+		s.To = s.From + int64(p.nextUvarint())
 		if head&spanOther != 0 {
-			w.lane += LaneID(unzigzag(p.uvarint()))
-			w.name = NameID(p.uvarint())
+			w.lane += LaneID(unzigzag(p.nextUvarint()))
+			w.name = NameID(p.nextUvarint())
 		}
 		s.Lane, s.Name = w.lane, w.name
 		var serves int64
 		if head&spanServes != 0 {
-			serves = unzigzag(p.uvarint())
+			serves = unzigzag(p.nextUvarint())
 		}
 		if head&spanJoined != 0 {
-			s.Number = int64(p.uvarint())
-			mask := p.uvarint()
+			s.Number = int64(p.nextUvarint())
+			mask := p.nextUvarint()
 			for i := range s.Mix {
 				if mask&(1<<i) != 0 {
-					s.Mix[i] = int64(p.uvarint())
+					s.Mix[i] = int64(p.nextUvarint())
 				}
 			}
 		}

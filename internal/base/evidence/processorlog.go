@@ -87,28 +87,28 @@ func (n *LaneLog) Add(s *ProcessorSpan) {
 		return
 	}
 	if len(n.blocks) == 0 || len(n.blocks[len(n.blocks)-1].data) > processorBlockSize-maxSpanSize {
-		n.block()
+		n.nextBlock()
 	}
 	b := &n.blocks[len(n.blocks)-1]
-	b.data = n.w.append(b.data, s)
+	b.data = n.w.appendSpan(b.data, s)
 }
 
-func (n *LaneLog) block() {
+func (n *LaneLog) nextBlock() {
 	l := n.log
 	if l.limit == 0 {
 		l.limit = maxProcessorBlocks
 	}
 	if l.blocks >= l.limit && l.blocks > len(l.lanes) {
-		l.coarsen()
+		l.coarsenLanes()
 		if k := len(n.blocks); k > 0 && len(n.blocks[k-1].data) <= processorBlockSize-maxSpanSize {
 			return
 		}
 	}
-	n.blocks = append(n.blocks, n.begin())
+	n.blocks = append(n.blocks, n.beginBlock())
 }
 
-// begin takes a block to write to.
-func (n *LaneLog) begin() processorBlock {
+// beginBlock takes a block to write to.
+func (n *LaneLog) beginBlock() processorBlock {
 	l := n.log
 	var data []byte
 	if k := len(l.free); k > 0 {
@@ -117,21 +117,21 @@ func (n *LaneLog) begin() processorBlock {
 		data = make([]byte, 0, processorBlockSize)
 	}
 	l.blocks++
-	n.w.begin()
+	n.w.beginBlock()
 	return processorBlock{from: n.w.at, data: data}
 }
 
-// coarsen joins what is short until a quarter of the room is free.
-func (l *ProcessorLog) coarsen() {
+// coarsenLanes joins what is short until a quarter of the room is free.
+func (l *ProcessorLog) coarsenLanes() {
 	enough := max(l.limit*3/4, len(l.lanes))
 	if l.quantum == 0 {
-		l.quantum = l.least()
+		l.quantum = l.firstQuantum()
 	}
 	for {
 		longest := int64(0)
 		for _, n := range l.lanes {
-			n.coarsen(l.quantum)
-			longest = max(longest, n.w.at-n.from())
+			n.coarsenTo(l.quantum)
+			longest = max(longest, n.w.at-n.startTime())
 		}
 		if l.blocks <= enough || l.quantum > longest { // then each lane is one span
 			break
@@ -140,29 +140,28 @@ func (l *ProcessorLog) coarsen() {
 	}
 }
 
-// least is the quantum to begin with, some times a typical span: one that stands
-// for two takes more room than both.
-func (l *ProcessorLog) least() int64 {
+// firstQuantum returns the quantum to begin with, some times a typical span: one that stands for
+// two takes more room than both.
+func (l *ProcessorLog) firstQuantum() int64 {
 	var time int64
 	for _, n := range l.lanes {
-		time += n.w.at - n.from()
+		time += n.w.at - n.startTime()
 	}
 	const typical = 9 // bytes of a span
 	return max(1, 4*time/int64(l.limit*processorBlockSize/typical))
 }
 
-func (n *LaneLog) from() int64 {
+func (n *LaneLog) startTime() int64 {
 	if len(n.blocks) == 0 {
 		return 0
 	}
 	return n.blocks[0].from
 }
 
-// coarsen writes the lane anew, what came since it was last done with the same
-// quantum. A run of spans and gaps that are all shorter than the quantum becomes
-// spans just longer than it; so no more than three for each quantum of time are
-// left.
-func (n *LaneLog) coarsen(quantum int64) {
+// coarsenTo writes the lane anew, what came since it was last done with the same quantum. A run of
+// spans and gaps that are all shorter than the quantum becomes spans just longer than it; so no
+// more than three for each quantum of time are left.
+func (n *LaneLog) coarsenTo(quantum int64) {
 	keep := 0
 	if n.coarse.quantum == quantum {
 		keep = n.coarse.blocks
@@ -176,10 +175,10 @@ func (n *LaneLog) coarsen(quantum int64) {
 	var open ProcessorSpan
 	put := func(s *ProcessorSpan) {
 		if len(n.blocks) == 0 || len(n.blocks[len(n.blocks)-1].data) > processorBlockSize-maxSpanSize {
-			n.blocks = append(n.blocks, n.begin())
+			n.blocks = append(n.blocks, n.beginBlock())
 		}
 		b := &n.blocks[len(n.blocks)-1]
-		b.data = n.w.append(b.data, s)
+		b.data = n.w.appendSpan(b.data, s)
 	}
 	flush := func() {
 		if open.To > open.From {
@@ -188,7 +187,7 @@ func (n *LaneLog) coarsen(quantum int64) {
 		}
 	}
 	for i := range old {
-		for s := range old[i].spans {
+		for s := range old[i].eachSpan {
 			if s.From-open.To >= quantum {
 				flush()
 			}
@@ -200,7 +199,7 @@ func (n *LaneLog) coarsen(quantum int64) {
 			case open.To == open.From:
 				open = s
 			default:
-				open.join(&s)
+				open.joinSpan(&s)
 			}
 			if open.To-open.From >= quantum {
 				flush()
@@ -214,8 +213,8 @@ func (n *LaneLog) coarsen(quantum int64) {
 	n.coarse.quantum, n.coarse.blocks = quantum, len(n.blocks)-1 // the last goes on being written to
 }
 
-// join makes one span of two and what lies between.
-func (s *ProcessorSpan) join(o *ProcessorSpan) {
+// joinSpan makes one span of two and what lies between.
+func (s *ProcessorSpan) joinSpan(o *ProcessorSpan) {
 	if s.Number <= 1 {
 		s.Mix = Works{}
 		s.Mix[s.Work] = s.To - s.From
@@ -227,7 +226,7 @@ func (s *ProcessorSpan) join(o *ProcessorSpan) {
 	}
 	s.Number += max(o.Number, 1)
 	s.To = o.To
-	s.Work = s.Mix.top()
+	s.Work = s.Mix.largestWork()
 	if s.Lane != o.Lane {
 		s.Lane = 0
 	}
@@ -239,12 +238,11 @@ func (s *ProcessorSpan) join(o *ProcessorSpan) {
 	}
 }
 
-// fit joins what it must so that no more than some blocks are in use, or one for
-// each lane.
-func (l *ProcessorLog) fit(blocks int) {
+// fitBlocks joins what it must so that no more than some blocks are in use, or one for each lane.
+func (l *ProcessorLog) fitBlocks(blocks int) {
 	if blocks = max(blocks, len(l.lanes)); l.blocks > blocks {
 		l.limit = blocks
-		l.coarsen()
+		l.coarsenLanes()
 	}
 }
 
@@ -269,7 +267,7 @@ func (b *Bundle) processorBlocks() int {
 // Processors adds what a log holds of [from, until); the log must not be used
 // any more.
 func (p *Builder) Processors(subject SubjectID, l *ProcessorLog, from, until int64) {
-	l.fit(p.bundle.processorBlocks())
+	l.fitBlocks(p.bundle.processorBlocks())
 	x := Occupancy{Subject: subject, Clock: p.clock, Origin: p.Origin(0), From: from, Until: until, Quantum: l.quantum, Omitted: len(l.omitted), late: l.late}
 	for _, n := range l.lanes {
 		x.Lanes = append(x.Lanes, ProcessorLane{n.number, n.blocks})

@@ -84,7 +84,7 @@ func (r *Requests) Path(i int) Path {
 	if i > 0 {
 		from = r.pathEnd.At(i - 1)
 	}
-	return r.paths.slice(from, r.pathEnd.At(i))
+	return r.paths.slicePath(from, r.pathEnd.At(i))
 }
 
 // SetPaths gives requests states that were learnt of later, from evidence beside
@@ -98,7 +98,7 @@ func (r *Requests) SetPaths(path func(i int) Path) {
 		if p == nil {
 			p = r.Path(i)
 		}
-		ends.Append(paths.add(p))
+		ends.Append(paths.addPath(p))
 	}
 	r.paths, r.pathEnd = paths, ends
 }
@@ -125,7 +125,7 @@ func (r *Requests) Timed(i int) bool {
 	return (r.Intended.At(i) != 0 || r.Start.At(i) != 0) && r.Latency(i) >= 0
 }
 
-func (r *Requests) add(q *Request) RequestID {
+func (r *Requests) addRow(q *Request) RequestID {
 	r.Subject.Append(q.Subject)
 	r.Clock.Append(q.Clock)
 	r.Route.Append(q.Route)
@@ -138,11 +138,12 @@ func (r *Requests) add(q *Request) RequestID {
 	r.Step.Append(q.Step)
 	r.Key.Append(q.Key)
 	r.Origin.Append(q.Origin)
-	r.pathEnd.Append(r.paths.add(q.Path))
+	r.pathEnd.Append(r.paths.addPath(q.Path))
 	return RequestID(r.Len())
 }
 
-// clone is a table of the same rows whose columns may be changed while r stays as it is; the paths are shared.
+// clone returns a table of the same rows whose columns may be changed while r stays as it is; the
+// paths are shared.
 func (r *Requests) clone() Requests {
 	return Requests{
 		Subject: r.Subject.clone(), Clock: r.Clock.clone(), Route: r.Route.clone(), Lane: r.Lane.clone(),
@@ -160,9 +161,9 @@ type pathStore struct {
 
 const pathBlock = 1 << 20
 
-// add stores p whole within one block and returns the end position. The rest
-// of a block too short for p is padding, which slice skips.
-func (s *pathStore) add(p Path) int64 {
+// addPath stores p whole within one block and returns the end position. The rest of a block too
+// short for p is padding, which slicePath skips.
+func (s *pathStore) addPath(p Path) int64 {
 	if len(p) == 0 || len(p) > pathBlock { // builders bound a path: see Builder.Request
 		return s.size
 	}
@@ -176,7 +177,7 @@ func (s *pathStore) add(p Path) int64 {
 	return s.size
 }
 
-func (s *pathStore) slice(from, to int64) Path {
+func (s *pathStore) slicePath(from, to int64) Path {
 	if from == to {
 		return nil
 	}

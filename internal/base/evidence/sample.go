@@ -32,14 +32,14 @@ type Samples struct {
 // Len is the number of samples.
 func (s *Samples) Len() int { return len(s.Value) }
 
-func (s *Samples) room() {
-	s.Subject, s.Time, s.Lane, s.Stack = double(s.Subject), double(s.Time), double(s.Lane), double(s.Stack)
-	s.Type, s.Unit, s.Class = double(s.Type), double(s.Unit), double(s.Class)
-	s.Value, s.Origin = double(s.Value), double(s.Origin)
+func (s *Samples) doubleColumns() {
+	s.Subject, s.Time, s.Lane, s.Stack = doubleRoom(s.Subject), doubleRoom(s.Time), doubleRoom(s.Lane), doubleRoom(s.Stack)
+	s.Type, s.Unit, s.Class = doubleRoom(s.Type), doubleRoom(s.Unit), doubleRoom(s.Class)
+	s.Value, s.Origin = doubleRoom(s.Value), doubleRoom(s.Origin)
 }
 
-// grow makes room for n more rows, and for no fewer than doubling them would.
-func (s *Samples) grow(n int) {
+// growRows makes room for n more rows, and for no fewer than doubling them would.
+func (s *Samples) growRows(n int) {
 	if n <= cap(s.Value)-len(s.Value) {
 		return
 	}
@@ -49,14 +49,14 @@ func (s *Samples) grow(n int) {
 	s.Value, s.Origin = slices.Grow(s.Value, n), slices.Grow(s.Origin, n)
 }
 
-func (s *Samples) row(i int) Sample {
+func (s *Samples) rowAt(i int) Sample {
 	return Sample{Subject: s.Subject[i], Time: s.Time[i], Lane: s.Lane[i], Stack: s.Stack[i], Type: s.Type[i], Unit: s.Unit[i], Class: s.Class[i],
 		Value: s.Value[i], Origin: s.Origin[i]}
 }
 
-func (s *Samples) add(x Sample) {
+func (s *Samples) addRow(x Sample) {
 	if len(s.Value) == cap(s.Value) {
-		s.room()
+		s.doubleColumns()
 	}
 	s.Subject = append(s.Subject, x.Subject)
 	s.Time = append(s.Time, x.Time)

@@ -33,12 +33,12 @@ func (b *Bundle) joinStretches() map[SubjectID]bool {
 		for i := range b.stretches {
 			for j := range b.stretches {
 				x, y := &b.stretches[i], &b.stretches[j]
-				if x.Subject == y.Subject || !b.follows(x, y) || !b.Agree(b.Subjects[x.Subject], b.Subjects[y.Subject]) {
+				if x.Subject == y.Subject || !b.isContinued(x, y) || !b.Agree(b.Subjects[x.Subject], b.Subjects[y.Subject]) {
 					continue
 				}
 				to, from := min(x.Subject, y.Subject), max(x.Subject, y.Subject)
-				b.merge(&b.Subjects[to], b.Subjects[from])
-				b.rename(from, to)
+				b.mergeSubject(&b.Subjects[to], b.Subjects[from])
+				b.renameSubject(from, to)
 				gone[from], again = true, true
 			}
 		}
@@ -86,8 +86,8 @@ func (b *Bundle) dateStretches() {
 // By so much the first number of a piece may differ from the one after the last.
 const atOnce = 4
 
-// follows says that y goes on with what x tells of.
-func (b *Bundle) follows(x, y *Stretch) bool {
+// isContinued says whether y goes on with what x tells of.
+func (b *Bundle) isContinued(x, y *Stretch) bool {
 	if x.artifact == y.artifact || x.format != y.format || x.From < 0 || y.From < 0 || y.From < x.Until {
 		return false
 	}
@@ -97,11 +97,11 @@ func (b *Bundle) follows(x, y *Stretch) bool {
 	if x.Last >= 0 && y.First >= 0 {
 		return y.First <= x.Last+atOnce && y.First > x.Last-atOnce && y.Last >= x.Last
 	}
-	return unrotated(b.Artifacts[x.artifact].Name) == unrotated(b.Artifacts[y.artifact].Name)
+	return trimRotation(b.Artifacts[x.artifact].Name) == trimRotation(b.Artifacts[y.artifact].Name)
 }
 
-// unrotated takes off a name what rotating adds: gc.log.3, gc.log.0.current, gc.log.1.gz.
-func unrotated(name string) string {
+// trimRotation takes off a name what rotating adds: gc.log.3, gc.log.0.current, gc.log.1.gz.
+func trimRotation(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".current")
 	if ext := filepath.Ext(name); len(ext) > 1 && strings.Trim(ext[1:], "0123456789") == "" {
 		name = strings.TrimSuffix(name, ext)

@@ -102,7 +102,7 @@ func (b *Bundle) Titles() []string {
 // container's quota leaves.
 func (b *Bundle) Agree(s, o Subject) bool {
 	return s.Kind == o.Kind &&
-		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name) || s.PID != 0 && s.PID == o.PID && (b.launches(s) || b.launches(o))) &&
+		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name) || s.PID != 0 && s.PID == o.PID && (b.isLauncher(s) || b.isLauncher(o))) &&
 		(s.PID == 0 || o.PID == 0 || s.PID == o.PID) &&
 		(s.StartTime == 0 || o.StartTime == 0 || abs(s.StartTime-o.StartTime) <= startSlack) &&
 		(s.Runtime == "" || o.Runtime == "" || s.Runtime == o.Runtime) &&
@@ -119,7 +119,7 @@ const startSlack = 2e9
 // commLength is how much of a name the kernel keeps.
 const commLength = 15
 
-func (b *Bundle) launches(s Subject) bool { return slices.Contains(b.Launchers, s.Name) }
+func (b *Bundle) isLauncher(s Subject) bool { return slices.Contains(b.Launchers, s.Name) }
 
 // sameName compares the names of executables, one of which the kernel may have
 // cut.
@@ -131,11 +131,11 @@ func versionPrefix(a, b string) bool {
 	return strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.')
 }
 
-// merge fills what s does not know from o; of two versions or names the longer wins,
-// any name over that of a launcher, and of two numbers of processors the lesser: the
-// other counts those that the runtime was not given.
-func (b *Bundle) merge(s *Subject, o Subject) {
-	if (s.Name == "" || b.launches(*s)) && o.Name != "" || len(o.Name) > len(s.Name) && !b.launches(o) {
+// mergeSubject fills what s does not know from o; of two versions or names the longer wins, any
+// name over that of a launcher, and of two numbers of processors the lesser: the other counts
+// those that the runtime was not given.
+func (b *Bundle) mergeSubject(s *Subject, o Subject) {
+	if (s.Name == "" || b.isLauncher(*s)) && o.Name != "" || len(o.Name) > len(s.Name) && !b.isLauncher(o) {
 		s.Name = o.Name
 	}
 	if s.PID == 0 {

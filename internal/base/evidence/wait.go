@@ -35,6 +35,7 @@ const (
 	OneThread               // for the one thread that does what is waited for
 	FutexWait               // at a futex, for whatever reason
 	RateLimit               // for a limiter that lets so many calls a second through to Of
+	Turn                    // until the requests before it are served, one at a time
 	RoomToWrite             // for room in a pipe or socket of this host, whose reader empties it too slowly
 )
 

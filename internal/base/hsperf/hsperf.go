@@ -111,18 +111,18 @@ func Parse(r io.Reader) (*Data, error) {
 		if length < entrySize || at+length > uint64(len(data)) {
 			return d, fmt.Errorf("hsperfdata: the entry at byte %d does not fit", at)
 		}
-		d.add(data[at:at+length], order)
+		d.addEntry(data[at:at+length], order)
 		at += length
 	}
 	return d, nil
 }
 
-func (d *Data) add(entry []byte, order binary.ByteOrder) {
-	c := Counter{Name: text(entry, order.Uint32(entry[4:])), Unit: Unit(entry[14]), Variability: Variability(entry[15])}
+func (d *Data) addEntry(entry []byte, order binary.ByteOrder) {
+	c := Counter{Name: stringAt(entry, order.Uint32(entry[4:])), Unit: Unit(entry[14]), Variability: Variability(entry[15])}
 	vector, at := order.Uint32(entry[8:]), uint64(order.Uint32(entry[16:]))
 	switch kind := entry[12]; { // as in type signatures
 	case kind == 'B' && vector > 0 && c.Unit == String:
-		c.Text = text(entry, uint32(at))
+		c.Text = stringAt(entry, uint32(at))
 	case kind == 'J' && vector == 0 && at+8 <= uint64(len(entry)):
 		c.Value = int64(order.Uint64(entry[at:]))
 	default:
@@ -133,8 +133,8 @@ func (d *Data) add(entry []byte, order binary.ByteOrder) {
 	d.Counters = append(d.Counters, c)
 }
 
-// text is the string at an offset of an entry, up to its zero.
-func text(entry []byte, offset uint32) string {
+// stringAt returns the string at an offset of an entry, up to its zero.
+func stringAt(entry []byte, offset uint32) string {
 	if uint64(offset) >= uint64(len(entry)) {
 		return ""
 	}

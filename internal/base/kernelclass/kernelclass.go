@@ -79,7 +79,7 @@ var table = newMechanisms()
 type Set uint64
 
 // Of is the rules that a function of the kernel is named in; those of a stack are put together by |.
-func Of(function string) Set { return Set(table.of(function)) }
+func Of(function string) Set { return Set(table.rulesOf(function)) }
 
 // OfProgram is the rules that a function of a program is named in.
 func OfProgram(function string) Set {
@@ -116,8 +116,8 @@ func newMechanisms() *mechanisms {
 	return m
 }
 
-// of is the rules that a function is named in, as bits.
-func (m *mechanisms) of(function string) uint64 {
+// rulesOf returns the rules that a function is named in, as bits.
+func (m *mechanisms) rulesOf(function string) uint64 {
 	function, _, _ = strings.Cut(function, ".") // what a compiler made of it: ".constprop.0"
 	set := m.exact[function]
 	for _, p := range m.begins {

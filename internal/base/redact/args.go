@@ -23,26 +23,26 @@ func Args(args []string) []string {
 			continue
 		}
 		out[i] = string(Line([]byte(arg)))
-		if i > 0 && i+1 < len(args) && (short[arg] && !glued || takes(arg, args[i+1])) {
+		if i > 0 && i+1 < len(args) && (short[arg] && !glued || takesSecret(arg, args[i+1])) {
 			i++
-			out[i] = hidden(args[i])
+			out[i] = maskValue(args[i])
 		}
 	}
 	return out
 }
 
-// takes says whether an option is followed by a secret. Java and Go write long
-// options with one dash, too.
-func takes(option, next string) bool {
+// takesSecret says whether an option is followed by a secret. Java and Go write long options with
+// one dash, too.
+func takesSecret(option, next string) bool {
 	name := strings.TrimLeft(option, "-")
 	if dashes := len(option) - len(name); dashes == 0 || dashes > 2 || len(name) < 2 || strings.ContainsAny(name, "= ") || strings.HasPrefix(next, "-") {
 		return false
 	}
-	switch weigh([]byte(name)) {
+	switch weighName([]byte(name)) {
 	case strong:
 		return true
 	case weak:
-		return long([]byte(next)) && next[0] != '.' // no path
+		return looksSecret([]byte(next)) && next[0] != '.' // no path
 	}
 	return false
 }
@@ -61,7 +61,7 @@ var gluedOptions = map[string]bool{
 	"mysql": true, "mysqldump": true, "mysqladmin": true, "mysqlbinlog": true, "mariadb": true, "mariadb-dump": true,
 }
 
-func hidden(v string) string {
+func maskValue(v string) string {
 	if harmlessValue([]byte(v)) || v == "" {
 		return v
 	}

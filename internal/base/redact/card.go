@@ -1,19 +1,19 @@
 package redact
 
-// cards hides numbers of payment cards: 13 to 16 digits, alone or in groups of
-// four, that begin as issuers' do and end in Luhn's check digit.
+// hideCards hides numbers of payment cards: 13 to 16 digits, alone or in groups of four, that
+// begin as issuers' do and end in Luhn's check digit.
 // https://en.wikipedia.org/wiki/Payment_card_number
-func (s *scanner) cards() {
+func (s *scanner) hideCards() {
 	b := s.in
 	for i := 0; i < len(b); {
-		if !digit(b[i]) {
+		if !isDigitByte(b[i]) {
 			i++
 			continue
 		}
 		var number [16]byte
 		n, k, groups := 0, i, 0
-		for k < len(b) && n < len(number) && (digit(b[k]) || (b[k] == ' ' || b[k] == '-') && k+1 < len(b) && digit(b[k+1]) && n%4 == 0 && (groups > 0 || n == 4)) {
-			if digit(b[k]) {
+		for k < len(b) && n < len(number) && (isDigitByte(b[k]) || (b[k] == ' ' || b[k] == '-') && k+1 < len(b) && isDigitByte(b[k+1]) && n%4 == 0 && (groups > 0 || n == 4)) {
+			if isDigitByte(b[k]) {
 				number[n] = b[k]
 				n++
 			} else {
@@ -21,20 +21,20 @@ func (s *scanner) cards() {
 			}
 			k++
 		}
-		whole := (i == 0 || !alnum(b[i-1]) && b[i-1] != '.' && b[i-1] != '-' && b[i-1] != '_') && (k == len(b) || !alnum(b[k]) && b[k] != '_' && !(b[k] == '.' && k+1 < len(b) && digit(b[k+1])))
-		if whole && (groups == 0 || groups == 3 && n == 16) && issued(number[:n]) && luhn(number[:n]) {
+		whole := (i == 0 || !isAlnum(b[i-1]) && b[i-1] != '.' && b[i-1] != '-' && b[i-1] != '_') && (k == len(b) || !isAlnum(b[k]) && b[k] != '_' && !(b[k] == '.' && k+1 < len(b) && isDigitByte(b[k+1])))
+		if whole && (groups == 0 || groups == 3 && n == 16) && hasIssuerPrefix(number[:n]) && passesLuhn(number[:n]) {
 			s.spans = append(s.spans, span{i, k, Mark})
 			i = k
 			continue
 		}
-		for i < len(b) && digit(b[i]) {
+		for i < len(b) && isDigitByte(b[i]) {
 			i++
 		}
 	}
 }
 
-// issued says whether a number begins as those of the large issuers.
-func issued(n []byte) bool {
+// hasIssuerPrefix says whether a number begins as those of the large issuers.
+func hasIssuerPrefix(n []byte) bool {
 	if len(n) < 13 {
 		return false
 	}
@@ -50,7 +50,7 @@ func issued(n []byte) bool {
 	return false
 }
 
-func luhn(n []byte) bool {
+func passesLuhn(n []byte) bool {
 	sum := 0
 	for i, c := range n {
 		d := int(c - '0')

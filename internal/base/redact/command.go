@@ -18,20 +18,20 @@ func Command(args []string) []string {
 		switch {
 		case i == 0:
 		case strings.HasPrefix(a, "-D"):
-			if name, value, ok := strings.Cut(a, "="); ok && !property(name[2:], value) {
+			if name, value, ok := strings.Cut(a, "="); ok && !isHarmlessProperty(name[2:], value) {
 				out[i] = name + "=" + Mark
 			}
 		case strings.HasPrefix(a, "-"):
 			out[i] = string(Value([]byte(a)))
-		case a != Mark && !plain(a):
-			out[i] = masked(a)
+		case a != Mark && !isHarmlessArgument(a):
+			out[i] = maskArgument(a)
 		}
 	}
 	return out
 }
 
-// masked keeps the name of NAME=value.
-func masked(a string) string {
+// maskArgument keeps the name of NAME=value.
+func maskArgument(a string) string {
 	name, value, ok := strings.Cut(a, "=")
 	switch {
 	case ok && (value == "" || strings.HasPrefix(value, Mark)):
@@ -45,8 +45,8 @@ func masked(a string) string {
 // Words is [Command] for a command line that was joined by spaces.
 func Words(line string) string { return strings.Join(Command(strings.Split(line, " ")), " ") }
 
-// property says whether what a system property of a JVM is set to may be kept.
-func property(name, value string) bool {
+// isHarmlessProperty says whether what a system property of a JVM is set to may be kept.
+func isHarmlessProperty(name, value string) bool {
 	if strings.HasPrefix(value, Mark) {
 		return true
 	}
@@ -55,21 +55,20 @@ func property(name, value string) bool {
 			return true
 		}
 	}
-	return value == "" || value == "true" || value == "false" || quantity(value) || strings.HasPrefix(value, "/")
+	return value == "" || value == "true" || value == "false" || isQuantity(value) || strings.HasPrefix(value, "/")
 }
 
-// plain says whether an argument without a name has the form of something
-// harmless.
-func plain(a string) bool {
+// isHarmlessArgument says whether an argument without a name has the form of something harmless.
+func isHarmlessArgument(a string) bool {
 	b := []byte(a)
 	if len(Line(b)) != len(b) || !bytes.Equal(Value(b), b) {
 		return false
 	}
-	if a == "" || quantity(a) || a[0] == '/' || strings.HasPrefix(a, "./") || strings.HasPrefix(a, "../") || strings.Contains(a, "://") || hasExtension(a) {
+	if a == "" || isQuantity(a) || a[0] == '/' || strings.HasPrefix(a, "./") || strings.HasPrefix(a, "../") || strings.Contains(a, "://") || hasExtension(a) {
 		return true
 	}
 	host, port, ok := strings.Cut(a, ":")
-	if ok && port != "" && digits([]byte(port)) && host != "" {
+	if ok && port != "" && isDigits([]byte(port)) && host != "" {
 		return dottedWords(host)
 	}
 	return dottedWords(a)
@@ -83,8 +82,8 @@ func hasExtension(a string) bool {
 	return slices.ContainsFunc(extensions, func(e string) bool { return strings.HasSuffix(a, e) })
 }
 
-// quantity says whether a text is a number, with a unit or without, or a version.
-func quantity(a string) bool {
+// isQuantity says whether a text is a number, with a unit or without, or a version.
+func isQuantity(a string) bool {
 	rest := strings.TrimLeft(strings.TrimLeft(strings.TrimPrefix(a, "v"), "+-"), "0123456789.,:_")
 	return len(rest) < len(a) && len(rest) <= 3 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%µ") == "" && a != rest
 }
@@ -103,7 +102,7 @@ func dottedWords(a string) bool {
 	split := strings.FieldsFunc(a, func(r rune) bool { return strings.ContainsRune(".-_/:*,@", r) })
 	for i, w := range split {
 		switch {
-		case digits([]byte(w)):
+		case isDigits([]byte(w)):
 			if len(w) > 3 || i == 0 {
 				return false
 			}
@@ -119,7 +118,7 @@ func OverwriteWords(line []byte) {
 	args := strings.Split(string(line), " ")
 	at := 0
 	for i, safe := range Command(args) {
-		from, to := differs(args[i], safe)
+		from, to := diffRange(args[i], safe)
 		for k := at + from; k < at+to; k++ {
 			line[k] = '*'
 		}
@@ -127,8 +126,8 @@ func OverwriteWords(line []byte) {
 	}
 }
 
-// differs is what of an argument is not in its redacted form.
-func differs(arg, safe string) (from, to int) {
+// diffRange returns which part of an argument is not in its redacted form.
+func diffRange(arg, safe string) (from, to int) {
 	if arg == safe {
 		return 0, 0
 	}

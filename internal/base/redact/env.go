@@ -31,21 +31,21 @@ func Env(environ []string) []string {
 					out = append(out, name+"="+string(Line([]byte(strings.TrimSpace(attribute)))))
 				}
 			}
-		case kept[name] || knob(name, value):
+		case kept[name] || isDotnetKnob(name, value):
 			out = append(out, name+"="+string(Line([]byte(value))))
 		}
 	}
 	return out
 }
 
-// knob says whether a variable is a runtime knob of .NET with a harmless value.
+// isDotnetKnob says whether a variable is a runtime knob of .NET with a harmless value.
 // https://learn.microsoft.com/dotnet/core/runtime-config/
-func knob(name, value string) bool {
+func isDotnetKnob(name, value string) bool {
 	rest, ok := strings.CutPrefix(name, "DOTNET_")
 	if !ok {
 		rest, ok = strings.CutPrefix(name, "COMPlus_")
 	}
-	if !ok || rest == "" || weigh([]byte(rest)) == strong || strings.HasSuffix(strings.ToLower(rest), "key") {
+	if !ok || rest == "" || weighName([]byte(rest)) == strong || strings.HasSuffix(strings.ToLower(rest), "key") {
 		return false
 	}
 	if value == "true" || value == "false" {

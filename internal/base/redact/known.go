@@ -12,52 +12,52 @@ var kinds = []struct {
 	least  int    // bytes behind it
 	of     func(byte) bool
 }{
-	{"AKIA", 16, upper}, // AWS access keys
-	{"ASIA", 16, upper},
-	{"ghp_", 20, alnum}, // GitHub
-	{"gho_", 20, alnum},
-	{"ghu_", 20, alnum},
-	{"ghs_", 20, alnum},
-	{"ghr_", 20, alnum},
-	{"github_pat_", 20, word},
-	{"glpat-", 16, word}, // GitLab
-	{"xoxa-", 10, word},  // Slack
-	{"xoxb-", 10, word},
-	{"xoxp-", 10, word},
-	{"xoxs-", 10, word},
-	{"sk_live_", 16, alnum}, // Stripe
-	{"rk_live_", 16, alnum},
-	{"sk-ant-", 16, word},
-	{"sk-proj-", 16, word},
+	{"AKIA", 16, isUpperOrDigit}, // AWS access keys
+	{"ASIA", 16, isUpperOrDigit},
+	{"ghp_", 20, isAlnum}, // GitHub
+	{"gho_", 20, isAlnum},
+	{"ghu_", 20, isAlnum},
+	{"ghs_", 20, isAlnum},
+	{"ghr_", 20, isAlnum},
+	{"github_pat_", 20, isWordByte},
+	{"glpat-", 16, isWordByte}, // GitLab
+	{"xoxa-", 10, isWordByte},  // Slack
+	{"xoxb-", 10, isWordByte},
+	{"xoxp-", 10, isWordByte},
+	{"xoxs-", 10, isWordByte},
+	{"sk_live_", 16, isAlnum}, // Stripe
+	{"rk_live_", 16, isAlnum},
+	{"sk-ant-", 16, isWordByte},
+	{"sk-proj-", 16, isWordByte},
 }
 
-func upper(c byte) bool { return 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' }
-func alnum(c byte) bool { return upper(c) || 'a' <= c && c <= 'z' }
-func word(c byte) bool  { return alnum(c) || c == '_' || c == '-' }
-func dotted(c byte) bool {
-	return word(c) || c == '.' || c == '='
+func isUpperOrDigit(c byte) bool { return 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' }
+func isAlnum(c byte) bool        { return isUpperOrDigit(c) || 'a' <= c && c <= 'z' }
+func isWordByte(c byte) bool     { return isAlnum(c) || c == '_' || c == '-' }
+func isDottedByte(c byte) bool {
+	return isWordByte(c) || c == '.' || c == '='
 }
 
-func run(b []byte, of func(byte) bool) (n int) {
+func runLength(b []byte, of func(byte) bool) (n int) {
 	for n < len(b) && of(b[n]) {
 		n++
 	}
 	return n
 }
 
-// known hides what begins like a secret; i is at the last byte of its prefix.
-func (s *scanner) known(i int) int {
+// hideKnown hides what begins like a secret; i is at the last byte of its prefix.
+func (s *scanner) hideKnown(i int) int {
 	b := s.in
 	if b[i] == 'J' {
 		return s.webToken(i)
 	}
 	for _, k := range kinds {
-		if k.prefix[len(k.prefix)-1] != b[i] || !ends(b[s.copied:i+1], k.prefix) {
+		if k.prefix[len(k.prefix)-1] != b[i] || !hasSuffix(b[s.copied:i+1], k.prefix) {
 			continue
 		}
 		from := i + 1 - len(k.prefix)
-		if n := run(b[i+1:], k.of); n >= k.least && (from == s.copied || !alnum(b[from-1])) {
-			return s.hide(from, i+1+n)
+		if n := runLength(b[i+1:], k.of); n >= k.least && (from == s.copied || !isAlnum(b[from-1])) {
+			return s.hideRange(from, i+1+n)
 		}
 	}
 	return i
@@ -66,49 +66,50 @@ func (s *scanner) known(i int) int {
 // webToken hides eyJ….….…: JSON in base64 with a dot and more behind it.
 func (s *scanner) webToken(i int) int {
 	b := s.in
-	if !ends(b[s.copied:i+1], "eyJ") {
+	if !hasSuffix(b[s.copied:i+1], "eyJ") {
 		return i
 	}
 	from := i - 2
-	if from > s.copied && alnum(b[from-1]) {
+	if from > s.copied && isAlnum(b[from-1]) {
 		return i
 	}
-	token := b[from : from+run(b[from:], dotted)]
+	token := b[from : from+runLength(b[from:], isDottedByte)]
 	dot := bytes.IndexByte(token, '.')
 	if dot < 8 || len(token)-dot < 8 {
 		return i
 	}
-	return s.hide(from, from+len(token))
+	return s.hideRange(from, from+len(token))
 }
 
-// scheme is "Bearer …" or "Basic …" without Authorization before it.
-func (s *scanner) scheme(i int) int {
+// hideScheme hides the token of "Bearer …" or "Basic …" without Authorization before it.
+func (s *scanner) hideScheme(i int) int {
 	b := s.in
-	if i > s.copied && alnum(b[i-1]) {
+	if i > s.copied && isAlnum(b[i-1]) {
 		return i
 	}
 	switch {
-	case begins(b[i:], "Bearer "):
+	case hasPrefix(b[i:], "Bearer "):
 		j := i + len("Bearer ")
-		token := b[j : j+run(b[j:], bearer)]
+		token := b[j : j+runLength(b[j:], isBearerByte)]
 		if len(token) >= 20 || len(token) >= 8 && bytes.ContainsAny(token, "0123456789") {
-			return s.hide(j, j+len(token))
+			return s.hideRange(j, j+len(token))
 		}
-	case begins(b[i:], "Basic "):
+	case hasPrefix(b[i:], "Basic "):
 		j := i + len("Basic ")
-		token := b[j : j+run(b[j:], bearer)]
+		token := b[j : j+runLength(b[j:], isBearerByte)]
 		// It is an English word, too.
 		if plain, err := base64.StdEncoding.DecodeString(string(token)); err == nil && bytes.IndexByte(plain, ':') >= 0 {
-			return s.hide(j, j+len(token))
+			return s.hideRange(j, j+len(token))
 		}
 	}
 	return i
 }
 
-func bearer(c byte) bool { return dotted(c) || c == '~' || c == '+' || c == '/' }
+func isBearerByte(c byte) bool { return isDottedByte(c) || c == '~' || c == '+' || c == '/' }
 
-// userinfo is what may stand behind "scheme://", at i: user:password@host.
-func (s *scanner) userinfo(i int) int {
+// hideUserinfo hides the password, or the token, in what may stand behind "scheme://", at i:
+// user:password@host.
+func (s *scanner) hideUserinfo(i int) int {
 	b := s.in
 	end, at, colon := i, -1, -1
 	for ; end < len(b) && strings.IndexByte("/?# \t\"'<>\\", b[end]) < 0; end++ {
@@ -119,7 +120,7 @@ func (s *scanner) userinfo(i int) int {
 			colon = end
 		}
 	}
-	if at < 0 && colon >= 0 && end < len(b) && b[end] == '/' && b[i] != '[' && !digits(b[colon+1:end]) {
+	if at < 0 && colon >= 0 && end < len(b) && b[end] == '/' && b[i] != '[' && !isDigits(b[colon+1:end]) {
 		// No port: a password with a slash that should have been escaped.
 		stop := bytes.IndexAny(b[end:], " \t\"'<>\\")
 		if stop < 0 {
@@ -133,9 +134,9 @@ func (s *scanner) userinfo(i int) int {
 	case at < 0:
 		return i
 	case colon >= 0 && colon < at:
-		return s.hide(colon+1, at)
+		return s.hideRange(colon+1, at)
 	case at-i >= 20: // a token instead of a user
-		return s.hide(i, at)
+		return s.hideRange(i, at)
 	}
 	return i
 }
@@ -143,7 +144,7 @@ func (s *scanner) userinfo(i int) int {
 // dataSource is user:password@tcp(host:port), as Go's MySQL driver has it.
 func (s *scanner) dataSource(i int) int {
 	b := s.in
-	if !begins(b[i:], "@tcp(") && !begins(b[i:], "@unix(") {
+	if !hasPrefix(b[i:], "@tcp(") && !hasPrefix(b[i:], "@unix(") {
 		return i
 	}
 	k := i
@@ -151,7 +152,7 @@ func (s *scanner) dataSource(i int) int {
 		k--
 	}
 	if colon := bytes.IndexByte(b[k:i], ':'); colon >= 0 {
-		s.hide(k+colon+1, i)
+		s.hideRange(k+colon+1, i)
 	}
 	return i
 }
@@ -175,7 +176,7 @@ func (s *scanner) privateKey(i int) int {
 	if end-from < 8 { // an escaped line end: the rest follows on other lines
 		return end
 	}
-	return s.hide(from, end)
+	return s.hideRange(from, end)
 }
 
 const keyHeader = "PRIVATE KEY-----"

@@ -11,19 +11,19 @@ import (
 // It does not change what it is given.
 func Line(b []byte) []byte {
 	s := scanner{in: b}
-	s.scan(0, len(b))
-	s.shapes()
-	return s.text()
+	s.scanRange(0, len(b))
+	s.hideShapes()
+	return s.redactedText()
 }
 
-// text is what was looked at without what was found.
-func (s *scanner) text() []byte {
+// redactedText returns what was looked at without what was found.
+func (s *scanner) redactedText() []byte {
 	b := s.in
 	if len(s.spans) == 0 {
 		return b
 	}
 	out, done := make([]byte, 0, len(b)+len(Mark)*len(s.spans)), 0
-	for _, h := range s.merged() {
+	for _, h := range s.mergeSpans() {
 		out = append(append(out, b[done:h.from]...), h.text...)
 		done = h.to
 	}
@@ -34,12 +34,12 @@ func (s *scanner) text() []byte {
 // with lengths and offsets in it needs.
 func Overwrite(b []byte) (found bool) {
 	s := scanner{in: b}
-	s.scan(0, len(b))
-	s.shapes()
-	return s.overwrite()
+	s.scanRange(0, len(b))
+	s.hideShapes()
+	return s.overwriteSpans()
 }
 
-func (s *scanner) overwrite() bool {
+func (s *scanner) overwriteSpans() bool {
 	for _, h := range s.spans {
 		for i := h.from; i < h.to; i++ {
 			s.in[i] = '*'
@@ -69,8 +69,8 @@ type span struct {
 	text     string
 }
 
-// merged are the spans in order, those that touch as one.
-func (s *scanner) merged() []span {
+// mergeSpans returns the spans in order, those that touch as one.
+func (s *scanner) mergeSpans() []span {
 	slices.SortStableFunc(s.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	out := s.spans[:1]
 	for _, h := range s.spans[1:] {
@@ -84,53 +84,53 @@ func (s *scanner) merged() []span {
 	return out
 }
 
-// scan looks for secrets that begin in in[i:end], and returns where to go on: behind end
+// scanRange looks for secrets that begin in in[i:end], and returns where to go on: behind end
 // where one reaches further.
-func (s *scanner) scan(i, end int) int {
+func (s *scanner) scanRange(i, end int) int {
 	for i < end {
 		if !starts[s.in[i]] {
 			i++
 			continue
 		}
-		i = max(i+1, s.at(i))
+		i = max(i+1, s.scanAt(i))
 	}
 	return i
 }
 
-// at looks at one of the bytes in starts and returns where to go on.
-func (s *scanner) at(i int) int {
+// scanAt looks at one of the bytes in starts and returns where to go on.
+func (s *scanner) scanAt(i int) int {
 	switch s.in[i] {
 	case '=':
-		return s.assignment(i, i+1)
+		return s.scanAssignment(i, i+1)
 	case '%':
 		if beginsFold(s.in[i:], "%3d") {
-			return s.assignment(i, i+3)
+			return s.scanAssignment(i, i+3)
 		}
 	case ':':
-		if begins(s.in[i:], "://") {
-			return s.userinfo(i + 3)
+		if hasPrefix(s.in[i:], "://") {
+			return s.hideUserinfo(i + 3)
 		}
-		return s.field(i)
+		return s.scanField(i)
 	case '@':
 		return s.dataSource(i)
 	case '-':
-		if begins(s.in[i:], "-----BEGIN ") {
+		if hasPrefix(s.in[i:], "-----BEGIN ") {
 			return s.privateKey(i)
 		}
-		if j := s.option(i); j > i {
+		if j := s.scanOption(i); j > i {
 			return j
 		}
-		return s.known(i)
+		return s.hideKnown(i)
 	case 'B':
-		return s.scheme(i)
+		return s.hideScheme(i)
 	default:
-		return s.known(i)
+		return s.hideKnown(i)
 	}
 	return i
 }
 
-// hide replaces in[i:j], and returns j.
-func (s *scanner) hide(i, j int) int {
+// hideRange replaces in[i:j], and returns j.
+func (s *scanner) hideRange(i, j int) int {
 	if i = max(i, s.copied); i >= j || harmlessValue(s.in[i:j]) {
 		return max(i, j)
 	}
@@ -139,49 +139,49 @@ func (s *scanner) hide(i, j int) int {
 	return j
 }
 
-// assignment is "name=value", whose value begins at j.
-func (s *scanner) assignment(i, j int) int {
+// scanAssignment scans "name=value", whose value begins at j.
+func (s *scanner) scanAssignment(i, j int) int {
 	b, name := s.in, i
 	if i > 0 && b[i-1] == ' ' && j < len(b) && b[j] == ' ' { // name = value
 		name, j = i-1, j+1
 	}
 	k := nameBefore(b, s.copied, name)
-	w := weigh(b[k:name])
+	w := weighName(b[k:name])
 	if w == harmless || j >= len(b) {
 		return i
 	}
-	if open, n := quote(b, j); open > 0 {
+	if open, n := findQuote(b, j); open > 0 {
 		end := quoteEnd(b, open, n)
-		if w == weak && !long(b[open:end]) {
+		if w == weak && !looksSecret(b[open:end]) {
 			return i
 		}
-		return s.quoted(open, n)
+		return s.hideQuoted(open, n)
 	}
-	if begins(b[j:], Mark) {
+	if hasPrefix(b[j:], Mark) {
 		return j + len(Mark)
 	}
 	end := valueEnd(b, j)
 	if b[i] == '%' {
 		if k := bytes.Index(b[j:end], []byte("%26")); k >= 0 {
-			return s.hide(j, j+k)
+			return s.hideRange(j, j+k)
 		}
 	}
 	switch {
 	case w == strong:
-		return s.value(b[k:name], j)
+		return s.hideUnquoted(b[k:name], j)
 	case inQuery(b, k):
-		if code := b[k:name]; beginsFold(code, "code") && digits(b[j:end]) && end-j <= 3 {
+		if code := b[k:name]; beginsFold(code, "code") && isDigits(b[j:end]) && end-j <= 3 {
 			return i
 		}
-		return s.hide(j, end)
-	case long(b[j:end]) && !beginsFold(b[k:name], "code"):
-		return s.hide(j, end)
+		return s.hideRange(j, end)
+	case looksSecret(b[j:end]) && !beginsFold(b[k:name], "code"):
+		return s.hideRange(j, end)
 	}
 	return i
 }
 
-// field is "name: value", of headers, JSON and what looks like it.
-func (s *scanner) field(i int) int {
+// scanField scans "name: value", of headers, JSON and what looks like it.
+func (s *scanner) scanField(i int) int {
 	b, end := s.in, i
 	for end > s.copied && b[end-1] == ' ' && i-end < 2 {
 		end--
@@ -199,7 +199,7 @@ func (s *scanner) field(i int) int {
 	}
 	k := nameBefore(b, s.copied, end)
 	name := b[k:end]
-	w := weigh(name)
+	w := weighName(name)
 	if w == harmless || w == weak && (!quoted || beginsFold(name, "code")) {
 		return i
 	}
@@ -210,21 +210,21 @@ func (s *scanner) field(i int) int {
 	if j == len(b) {
 		return i
 	}
-	if open, n := quote(b, j); open > 0 {
-		if end := s.attribute(name, open, n); end > 0 {
+	if open, n := findQuote(b, j); open > 0 {
+		if end := s.scanAttribute(name, open, n); end > 0 {
 			return end
 		}
-		return s.quoted(open, n)
+		return s.hideQuoted(open, n)
 	}
 	switch c := b[j]; {
-	case c == '[' && !begins(b[j:], Mark):
-		return s.list(j + 1)
+	case c == '[' && !hasPrefix(b[j:], Mark):
+		return s.hideList(j + 1)
 	case c == '{' || w == weak:
 		return i
 	case quoted && (c == '-' || '0' <= c && c <= '9'): // a JSON number
 		end := valueEnd(b, j)
-		if !number(b[j:end]) {
-			return s.hide(j, end)
+		if !isNumber(b[j:end]) {
+			return s.hideRange(j, end)
 		}
 		q := `"`
 		if b[i-1] == '\'' {
@@ -234,17 +234,17 @@ func (s *scanner) field(i int) int {
 		s.spans = append(s.spans, span{j, end, q + Mark + q})
 		s.copied = end
 		return end
-	case j > i+1 && !quoted && !equalsAny(name, "cookie", "set-cookie") && assigns(b[j:]): // a logger's name, and fields
+	case j > i+1 && !quoted && !equalsAny(name, "cookie", "set-cookie") && beginsAssignment(b[j:]): // a logger's name, and fields
 		return i
 	}
-	return s.value(name, j)
+	return s.hideUnquoted(name, j)
 }
 
-// attribute is a name in quotes that stands apart from its value, as spans have them:
-// {"key":"http.route","value":{"stringValue":"/"}}. Of a secret the value is hidden, and
-// not the name; whatever else stands in the name or before the value is looked at as
-// anywhere. It returns 0 where it is none.
-func (s *scanner) attribute(name []byte, open, slashes int) int {
+// scanAttribute scans a name in quotes that stands apart from its value, as spans have them:
+// {"key":"http.route","value":{"stringValue":"/"}}. Of a secret the value is hidden, and not the
+// name; whatever else stands in the name or before the value is looked at as anywhere. It returns
+// 0 where it is none.
+func (s *scanner) scanAttribute(name []byte, open, slashes int) int {
 	b := s.in
 	if !equalsAny(name, "key") {
 		return 0
@@ -256,17 +256,17 @@ func (s *scanner) attribute(name []byte, open, slashes int) int {
 	if at < 0 || next[0] != ',' && next[0] != ' ' || bytes.ContainsAny(next[:at], "{}[]") {
 		return 0
 	}
-	if weigh(b[open:end]) != strong {
+	if weighName(b[open:end]) != strong {
 		return open
 	}
 	value, n := valueOf(b, j+at)
 	if value == 0 {
 		return open
 	}
-	if i := s.scan(open, value); i > value {
+	if i := s.scanRange(open, value); i > value {
 		return i
 	}
-	return s.quoted(value, n)
+	return s.hideQuoted(value, n)
 }
 
 // valueOf finds the first quoted value of an attribute whose "value" begins at k, as
@@ -279,7 +279,7 @@ func valueOf(b []byte, k int) (open, slashes int) {
 		for k++; k < len(b) && b[k] == ' '; {
 			k++
 		}
-		if open, n := quote(b, k); open > 0 {
+		if open, n := findQuote(b, k); open > 0 {
 			return open, n
 		}
 		k--
@@ -287,11 +287,11 @@ func valueOf(b []byte, k int) (open, slashes int) {
 	return 0, 0
 }
 
-// quoted hides a quoted value, and what follows if it was the name of another.
-func (s *scanner) quoted(open, slashes int) int {
+// hideQuoted hides a quoted value, and what follows if it was the name of another.
+func (s *scanner) hideQuoted(open, slashes int) int {
 	b := s.in
 	for {
-		end := s.hide(open, quoteEnd(b, open, slashes))
+		end := s.hideRange(open, quoteEnd(b, open, slashes))
 		j := end + slashes + 1
 		for j < len(b) && b[j] == ' ' {
 			j++
@@ -302,46 +302,46 @@ func (s *scanner) quoted(open, slashes int) int {
 		for j++; j < len(b) && b[j] == ' '; {
 			j++
 		}
-		if open, slashes = quote(b, j); open == 0 {
+		if open, slashes = findQuote(b, j); open == 0 {
 			return end
 		}
 	}
 }
 
-// list is ["a","b"] in JSON, [a b] as Go prints headers.
-func (s *scanner) list(j int) int {
+// hideList hides the elements of ["a","b"] in JSON, of [a b] as Go prints headers.
+func (s *scanner) hideList(j int) int {
 	b := s.in
 	for j < len(b) && b[j] != ']' {
-		if open, n := quote(b, j); open > 0 {
-			j = min(len(b), s.hide(open, quoteEnd(b, open, n))+n+1)
+		if open, n := findQuote(b, j); open > 0 {
+			j = min(len(b), s.hideRange(open, quoteEnd(b, open, n))+n+1)
 			continue
 		}
 		switch {
 		case b[j] == ' ' || b[j] == ',':
 			j++
-		case begins(b[j:], Mark):
+		case hasPrefix(b[j:], Mark):
 			j += len(Mark)
 		default:
 			end := j
 			for end < len(b) && b[end] != ' ' && b[end] != ']' {
 				end++
 			}
-			j = s.hide(j, end)
+			j = s.hideRange(j, end)
 		}
 	}
 	return j
 }
 
-// value hides the value of a strong name that has no quotes.
-func (s *scanner) value(name []byte, j int) int {
+// hideUnquoted hides the value of a strong name that has no quotes.
+func (s *scanner) hideUnquoted(name []byte, j int) int {
 	b := s.in
-	if begins(b[j:], Mark) {
+	if hasPrefix(b[j:], Mark) {
 		return j + len(Mark)
 	}
 	end := valueEnd(b, j)
 	var buf [maxName]byte
-	switch plain := normalize(buf[:0], name); {
-	case ends(plain, "authorization"):
+	switch plain := normalizeName(buf[:0], name); {
+	case hasSuffix(plain, "authorization"):
 		next := end + 1
 		switch w := b[j:end]; {
 		case end+1 >= len(b) || b[end] != ' ':
@@ -351,44 +351,44 @@ func (s *scanner) value(name []byte, j int) int {
 			for end < len(b) && b[end] != '\\' && b[end] >= ' ' {
 				end++
 			}
-			return s.hide(next, end)
+			return s.hideRange(next, end)
 		case equalsAny(w, "bearer", "basic", "token", "apikey", "negotiate", "ntlm"):
-			if begins(b[next:], Mark) {
+			if hasPrefix(b[next:], Mark) {
 				return next + len(Mark)
 			}
-			return s.hide(next, valueEnd(b, next))
+			return s.hideRange(next, valueEnd(b, next))
 		default:
 			if after := valueEnd(b, next); after-next >= 16 {
 				end = after
 			}
 		}
-	case ends(plain, "cookie"):
+	case hasSuffix(plain, "cookie"):
 		for end+2 < len(b) && b[end] == ';' && b[end+1] == ' ' {
 			end = valueEnd(b, end+2)
 		}
 	}
-	return s.hide(j, end)
+	return s.hideRange(j, end)
 }
 
-// option is "--name value".
-func (s *scanner) option(i int) int {
+// scanOption scans "--name value".
+func (s *scanner) scanOption(i int) int {
 	b := s.in
-	if !begins(b[i:], "--") || i > 0 && lower[b[i-1]] != 0 {
+	if !hasPrefix(b[i:], "--") || i > 0 && lower[b[i-1]] != 0 {
 		return i
 	}
 	end := i + 2
 	for end < len(b) && lower[b[end]] != 0 {
 		end++
 	}
-	if end+1 >= len(b) || b[end] != ' ' || b[end+1] == '-' || weigh(b[i+2:end]) != strong {
+	if end+1 >= len(b) || b[end] != ' ' || b[end+1] == '-' || weighName(b[i+2:end]) != strong {
 		return i
 	}
 	j := end + 1
-	if open, n := quote(b, j); open > 0 {
-		return s.quoted(open, n)
+	if open, n := findQuote(b, j); open > 0 {
+		return s.hideQuoted(open, n)
 	}
-	if begins(b[j:], Mark) {
+	if hasPrefix(b[j:], Mark) {
 		return j + len(Mark)
 	}
-	return s.hide(j, valueEnd(b, j))
+	return s.hideRange(j, valueEnd(b, j))
 }

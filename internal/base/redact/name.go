@@ -56,8 +56,8 @@ var lower = func() (t [256]byte) {
 
 const maxName = 64
 
-// weigh judges a name.
-func weigh(name []byte) weight {
+// weighName judges a name.
+func weighName(name []byte) weight {
 	if len(name) < 2 {
 		return harmless
 	}
@@ -66,7 +66,7 @@ func weigh(name []byte) weight {
 		return harmless
 	}
 	var buf [maxName]byte
-	plain := normalize(buf[:0], name)
+	plain := normalizeName(buf[:0], name)
 	for _, n := range shortNames {
 		if len(plain) > len(n)+1 && strings.HasSuffix(string(plain), n) && strings.IndexByte("-_.", name[len(name)-len(n)-1]) >= 0 {
 			return strong
@@ -90,8 +90,8 @@ func weigh(name []byte) weight {
 	return harmless
 }
 
-// normalize appends the end of a name as it is compared.
-func normalize(to, name []byte) []byte {
+// normalizeName appends the end of a name as it is compared.
+func normalizeName(to, name []byte) []byte {
 	for _, c := range name[max(0, len(name)-maxName):] {
 		if c = lower[c]; c != '-' && c != '_' && c != '.' {
 			to = append(to, c)
@@ -124,12 +124,12 @@ func inQuery(b []byte, k int) bool {
 	case '?', '&':
 		return true
 	}
-	return ends(b[:k], "%26") || ends(b[:k], "%3F") || ends(b[:k], "%3f") || ends(b[:k], `\u0026`) || ends(b[:k], "&amp;")
+	return hasSuffix(b[:k], "%26") || hasSuffix(b[:k], "%3F") || hasSuffix(b[:k], "%3f") || hasSuffix(b[:k], `\u0026`) || hasSuffix(b[:k], "&amp;")
 }
 
-func ends(b []byte, s string) bool { return len(b) >= len(s) && string(b[len(b)-len(s):]) == s }
+func hasSuffix(b []byte, s string) bool { return len(b) >= len(s) && string(b[len(b)-len(s):]) == s }
 
-func begins(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
+func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
 
 // beginsFold compares with s, which is in lower case.
 func beginsFold(b []byte, s string) bool {

@@ -1,27 +1,27 @@
 package redact
 
-// query hides the values of the query that begins at i, and returns where it
-// ends: which parameters a request had may tell something, what they were does not.
-func (s *scanner) query(i int) int {
+// hideQuery hides the values of the query that begins at i, and returns where it ends: which
+// parameters a request had may tell something, what they were does not.
+func (s *scanner) hideQuery(i int) int {
 	b := s.in
 	for {
 		name := i
-		for i < len(b) && !stops(b, i) && b[i] != '=' {
+		for i < len(b) && !endsParameter(b, i) && b[i] != '=' {
 			i++
 		}
 		if i < len(b) && b[i] == '=' {
 			from := i + 1
-			if i = from; begins(b[i:], Mark) {
+			if i = from; hasPrefix(b[i:], Mark) {
 				i += len(Mark)
 			}
-			for i < len(b) && !stops(b, i) {
+			for i < len(b) && !endsParameter(b, i) {
 				i++
 			}
-			s.conceal(from, i)
-		} else if i-name > longestFlag || opaque(b[name:i]) || digitsIn(b[name:i]) > 3 {
-			s.conceal(name, i) // a value without a name
+			s.hideOnce(from, i)
+		} else if i-name > longestFlag || looksRandom(b[name:i]) || digitsIn(b[name:i]) > 3 {
+			s.hideOnce(name, i) // a value without a name
 		}
-		n := next(b, i)
+		n := separatorLength(b, i)
 		if n == 0 {
 			return i
 		}
@@ -35,15 +35,15 @@ const longestFlag = 24
 // longestPair is how far the second of two pairs is looked for.
 const longestPair = 4096
 
-// conceal hides a value unless it was hidden before.
-func (s *scanner) conceal(from, to int) {
-	if v := s.in[from:to]; len(v) > 0 && !begins(v, Mark) {
+// hideOnce hides a value unless it was hidden before.
+func (s *scanner) hideOnce(from, to int) {
+	if v := s.in[from:to]; len(v) > 0 && !hasPrefix(v, Mark) {
 		s.spans = append(s.spans, span{from, to, Mark})
 	}
 }
 
-// stops says whether a parameter ends before b[i].
-func stops(b []byte, i int) bool {
+// endsParameter says whether a parameter ends before b[i].
+func endsParameter(b []byte, i int) bool {
 	switch c := b[i]; c {
 	case '&', '"', '\'', '<', '>', '`', '#', '|', '\t', ' ':
 		return true
@@ -56,20 +56,20 @@ func stops(b []byte, i int) bool {
 	}
 }
 
-// next is how long what separates two parameters is that begins at i, 0 if the
+// separatorLength returns how long what separates two parameters is that begins at i, 0 if the
 // query ends there.
-func next(b []byte, i int) int {
+func separatorLength(b []byte, i int) int {
 	for _, sep := range []string{"&amp;", "&", ";", `\u0026`, `\\u0026`} {
-		if begins(b[i:], sep) && i+len(sep) < len(b) && lower[b[i+len(sep)]] != 0 {
+		if hasPrefix(b[i:], sep) && i+len(sep) < len(b) && lower[b[i+len(sep)]] != 0 {
 			return len(sep)
 		}
 	}
 	return 0
 }
 
-// pairs says whether name=value at i, whose = is at eq, is a query that some logs
-// have apart from the path: name=value&name=value.
-func (s *scanner) pairs(i, eq int) bool {
+// isPairList says whether name=value at i, whose = is at eq, is a query that some logs have apart
+// from the path: name=value&name=value.
+func (s *scanner) isPairList(i, eq int) bool {
 	b := s.in
 	for k := i; k < eq; k++ {
 		if lower[b[k]] == 0 {
@@ -87,12 +87,12 @@ func (s *scanner) pairs(i, eq int) bool {
 		}
 	}
 	z := eq + 1
-	for z < min(len(b), eq+longestPair) && !stops(b, z) {
+	for z < min(len(b), eq+longestPair) && !endsParameter(b, z) {
 		z++
 	}
 	n := 0
 	if z < len(b) {
-		n = next(b, z)
+		n = separatorLength(b, z)
 	}
 	if n == 0 || b[z] == ';' {
 		return false
@@ -107,7 +107,7 @@ func (s *scanner) pairs(i, eq int) bool {
 
 func digitsIn(b []byte) (n int) {
 	for _, c := range b {
-		if digit(c) {
+		if isDigitByte(c) {
 			n++
 		}
 	}

@@ -30,14 +30,14 @@ func (s *Seen) Before(as byte, text []byte) (sum uint64, ok bool) {
 		return 0, false
 	}
 	sum = maphash.Bytes(s.seed, text) + uint64(as)*0x9e3779b97f4a7c15
-	return sum, s.place(sum).Load() == sum && sum != 0
+	return sum, s.placeOf(sum).Load() == sum && sum != 0
 }
 
 // Remember keeps the sum of a text that held nothing to hide.
 func (s *Seen) Remember(sum uint64) {
 	if s != nil {
-		s.place(sum).Store(sum)
+		s.placeOf(sum).Store(sum)
 	}
 }
 
-func (s *Seen) place(sum uint64) *atomic.Uint64 { return &s.places[sum>>32%uint64(len(s.places))] }
+func (s *Seen) placeOf(sum uint64) *atomic.Uint64 { return &s.places[sum>>32%uint64(len(s.places))] }

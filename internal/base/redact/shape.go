@@ -9,7 +9,7 @@ const ID = "{id}"
 // joined are the bytes that words are made of: names, paths, addresses.
 var joined = func() (t [256]bool) {
 	for c := range t {
-		t[c] = alnum(byte(c)) || c >= 0x80
+		t[c] = isAlnum(byte(c)) || c >= 0x80
 	}
 	for _, c := range "._-+%@/:~$*!" {
 		t[c] = true
@@ -20,15 +20,15 @@ var joined = func() (t [256]bool) {
 // letter are letters and digits.
 var letter = func() (t [256]bool) {
 	for c := range t {
-		t[c] = alnum(byte(c))
+		t[c] = isAlnum(byte(c))
 	}
 	return t
 }()
 
-// shapes hides what shows by its form, without a name before it: values in the
-// queries of URLs, segments of paths that name one thing only, e-mail addresses,
-// numbers of cards, and keys as vendors form them.
-func (s *scanner) shapes() {
+// hideShapes hides what shows by its form, without a name before it: values in the queries of
+// URLs, segments of paths that name one thing only, e-mail addresses, numbers of cards, and keys
+// as vendors form them.
+func (s *scanner) hideShapes() {
 	b := s.in
 	for i := 0; i < len(b); {
 		if !joined[b[i]] {
@@ -40,20 +40,20 @@ func (s *scanner) shapes() {
 			z++
 		}
 		if z-i >= leastWord {
-			s.word(i, z)
+			s.scanWord(i, z)
 		}
 		if s.own {
 			i = z
 			continue
 		}
 		if z < len(b) && b[z] == '?' && bytes.IndexByte(b[i:z], '/') >= 0 {
-			z = s.query(z + 1)
-		} else if z < len(b) && b[z] == '=' && b[i] != '-' && s.pairs(i, z) {
-			z = s.query(i)
+			z = s.hideQuery(z + 1)
+		} else if z < len(b) && b[z] == '=' && b[i] != '-' && s.isPairList(i, z) {
+			z = s.hideQuery(i)
 		}
 		i = max(z, i+1)
 	}
-	s.cards()
+	s.hideCards()
 }
 
 // leastWord is shorter than any secret that is known by its form.
@@ -62,23 +62,23 @@ const leastWord = 6
 // longestKey bounds how far the end of a key is looked for.
 const longestKey = 2048
 
-// word looks at one word.
-func (s *scanner) word(i, z int) {
+// scanWord looks at one word.
+func (s *scanner) scanWord(i, z int) {
 	b := s.in
 	from := i
 	if k := bytes.Index(b[i:z], []byte("://")); k >= 0 {
 		from = i + k + 3
 		if slash := bytes.IndexByte(b[from:z], '/'); slash >= 0 {
-			s.path(from, from+slash, z)
+			s.scanPath(from, from+slash, z)
 			from += slash
 		} else {
 			from = z
 		}
 	} else if slash := bytes.IndexByte(b[i:z], '/'); slash >= 0 {
-		s.path(i, i+slash, z)
+		s.scanPath(i, i+slash, z)
 	}
 	if z+1 < len(b) && b[z] == ' ' && equalsAny(b[i:z], "requirepass", "masterauth") { // as redis.conf has it
-		s.hide(z+1, valueEnd(b, z+1))
+		s.hideRange(z+1, valueEnd(b, z+1))
 	}
 	for at := from; at < z; {
 		k := bytes.IndexByte(b[at:z], '@')
@@ -86,7 +86,7 @@ func (s *scanner) word(i, z int) {
 			break
 		}
 		at += k
-		if l, r := address(b, from, at, z); r > 0 {
+		if l, r := findAddress(b, from, at, z); r > 0 {
 			s.spans = append(s.spans, span{l, r, Mark})
 		}
 		at++
@@ -98,7 +98,7 @@ func (s *scanner) word(i, z int) {
 			continue
 		}
 		if !begun {
-			if n := vendor(b[k:min(z, k+longestKey)]); n > 0 {
+			if n := vendorKeyLength(b[k:min(z, k+longestKey)]); n > 0 {
 				s.spans = append(s.spans, span{k, k + n, Mark})
 				k += n - 1
 			}
@@ -107,9 +107,9 @@ func (s *scanner) word(i, z int) {
 	}
 }
 
-// path looks at the segments of a path that begins with the slash at i; what is
-// before it, from from, is a host.
-func (s *scanner) path(from, i, z int) {
+// scanPath looks at the segments of a path that begins with the slash at i; what is before it,
+// from from, is a host.
+func (s *scanner) scanPath(from, i, z int) {
 	b := s.in
 	p := PathOf(b[from:i])
 	for i < z {
@@ -140,12 +140,12 @@ func PathOf(host []byte) Path { return Path{given: bytes.HasPrefix(host, []byte(
 
 // Single says whether the next segment names one thing only.
 func (p *Path) Single(segment []byte) bool {
-	if Segment(segment) || p.given && handed(segment) {
+	if Segment(segment) || p.given && isHandedOut(segment) {
 		return true
 	}
 	if !p.begun && len(segment) > 0 {
 		p.begun = true
-		p.file = rootFolders.has(segment)
+		p.file = rootFolders.hasWord(segment)
 	}
 	p.given = !p.file && (p.given || handsOut(segment))
 	return false
@@ -154,7 +154,7 @@ func (p *Path) Single(segment []byte) bool {
 // handsOut says whether what follows a segment of a path is likely to be
 // something that only who was given it should know.
 func handsOut(segment []byte) bool {
-	return handing.has(segment)
+	return handing.hasWord(segment)
 }
 
 var (
@@ -163,9 +163,9 @@ var (
 	rootFolders = wordsOf("usr", "opt", "var", "home", "lib", "lib64", "etc", "proc", "sys", "root", "tmp", "run", "nix", "srv", "mnt")
 )
 
-// handed says whether a segment behind such a one may be what was handed out, and
-// is not a word or a number of a page.
-func handed(segment []byte) bool {
+// isHandedOut says whether a segment behind such a one may be what was handed out, and is not a
+// word or a number of a page.
+func isHandedOut(segment []byte) bool {
 	var digits, letters int
 	if bytes.IndexByte(segment, '.') >= 0 { // a file
 		return false
@@ -174,7 +174,7 @@ func handed(segment []byte) bool {
 		switch {
 		case '0' <= c && c <= '9':
 			digits++
-		case alnum(c):
+		case isAlnum(c):
 			letters++
 		}
 	}
@@ -185,32 +185,32 @@ func handed(segment []byte) bool {
 // token, an e-mail address. Numbers of a few digits are none: they tell nothing.
 func Segment(b []byte) bool {
 	if at := bytes.IndexByte(b, '@'); at > 0 {
-		if _, r := address(b, 0, at, len(b)); r > 0 {
+		if _, r := findAddress(b, 0, at, len(b)); r > 0 {
 			return true
 		}
 	}
-	return bytes.Contains(b, []byte("%40")) || opaque(b)
+	return bytes.Contains(b, []byte("%40")) || looksRandom(b)
 }
 
-// address finds the e-mail address whose @ is at at, within b[from:to]; r is 0 if
-// there is none. Versions of modules have an @, too: net@v0.1.0, base@17.0.1.
-func address(b []byte, from, at, to int) (l, r int) {
+// findAddress finds the e-mail address whose @ is at at, within b[from:to]; r is 0 if there is
+// none. Versions of modules have an @, too: net@v0.1.0, base@17.0.1.
+func findAddress(b []byte, from, at, to int) (l, r int) {
 	l, r = at, at+1
-	for l > from && (word(b[l-1]) || b[l-1] == '.' || b[l-1] == '+' || b[l-1] == '%') {
+	for l > from && (isWordByte(b[l-1]) || b[l-1] == '.' || b[l-1] == '+' || b[l-1] == '%') {
 		l--
 	}
 	dot := -1
-	for r < to && (word(b[r]) || b[r] == '.') {
-		if b[r] == '.' && r+1 < to && alnum(b[r+1]) {
+	for r < to && (isWordByte(b[r]) || b[r] == '.') {
+		if b[r] == '.' && r+1 < to && isAlnum(b[r+1]) {
 			dot = r
 		}
 		r++
 	}
-	for r > at+1 && !alnum(b[r-1]) {
+	for r > at+1 && !isAlnum(b[r-1]) {
 		r--
 	}
 	host := b[at+1 : r]
-	if l == at || dot <= at+1 || digit(host[0]) || host[0] == 'v' && digit(host[1]) {
+	if l == at || dot <= at+1 || isDigitByte(host[0]) || host[0] == 'v' && isDigitByte(host[1]) {
 		return 0, 0
 	}
 	top := b[dot+1 : r]
@@ -218,19 +218,18 @@ func address(b []byte, from, at, to int) (l, r int) {
 		return 0, 0
 	}
 	for _, c := range top {
-		if digit(c) || !alnum(c) {
+		if isDigitByte(c) || !isAlnum(c) {
 			return 0, 0
 		}
 	}
 	return l, r
 }
 
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func isDigitByte(c byte) bool { return '0' <= c && c <= '9' }
 
-// opaque says whether a word looks drawn at random: what people and programs
-// name things has neither so many changes between letters and digits nor between
-// capitals and small letters.
-func opaque(b []byte) bool {
+// looksRandom says whether a word looks drawn at random: what people and programs name things has
+// neither so many changes between letters and digits nor between capitals and small letters.
+func looksRandom(b []byte) bool {
 	n := len(b)
 	if n < 16 || b[0] == '0' && b[1]|0x20 == 'x' { // an address
 		return false
@@ -241,7 +240,7 @@ func opaque(b []byte) bool {
 	for _, c := range b {
 		kind := none
 		switch {
-		case digit(c):
+		case isDigitByte(c):
 			digits, hexes, kind = digits+1, hexes+1, isDigit
 		case 'a' <= c && c <= 'z':
 			lowers, kind = lowers+1, isLower
@@ -275,7 +274,7 @@ func opaque(b []byte) bool {
 	switch {
 	case digits > 0 && hexes == n-dashes && (letters > 0 || n == 36 && dashes == 4): // UUIDs and hexadecimal digits
 		return true
-	case dots > 0 && !spread(b):
+	case dots > 0 && !hasLongParts(b):
 		return false
 	case uppers > 0 && lowers > 0 && digits > 1:
 		return changes >= max(3, n/8) && (changes+cases)*5 >= n*2
@@ -287,9 +286,9 @@ func opaque(b []byte) bool {
 	return false
 }
 
-// spread says whether a word with dots is a token of several parts, and no name of a
-// file or a class: the parts are long.
-func spread(b []byte) bool {
+// hasLongParts says whether a word with dots is a token of several parts, and no name of a file or
+// a class: the parts are long.
+func hasLongParts(b []byte) bool {
 	for part := range bytes.SplitSeq(b, []byte(".")) {
 		if len(part) < 16 {
 			return false
@@ -303,22 +302,22 @@ func spread(b []byte) bool {
 // It goes further than [Line]: words that look drawn at random go, too.
 func Value(b []byte) []byte {
 	s := scanner{in: Line(b)}
-	s.words()
-	return s.text()
+	s.hideRandomWords()
+	return s.redactedText()
 }
 
 // OverwriteValue puts asterisks over what [Value] would hide.
 func OverwriteValue(b []byte) bool {
 	s := scanner{in: b}
-	s.scan(0, len(b))
-	s.shapes()
-	s.words()
-	return s.overwrite()
+	s.scanRange(0, len(b))
+	s.hideShapes()
+	s.hideRandomWords()
+	return s.overwriteSpans()
 }
 
 // Named is [Value] for a value that has a name.
 func Named(name, value []byte) []byte {
-	if w := weigh(name); (w == strong || w == weak && long(value)) && !harmlessValue(value) && len(value) > 0 {
+	if w := weighName(name); (w == strong || w == weak && looksSecret(value)) && !harmlessValue(value) && len(value) > 0 {
 		return []byte(Mark)
 	}
 	return Value(value)
@@ -327,23 +326,23 @@ func Named(name, value []byte) []byte {
 // Own is [Line] for what the tool or a runtime wrote itself, such as counters and
 // names of functions: paths in it are those of files and control groups, and stay.
 func Own(b []byte) []byte {
-	if figures(b) {
+	if isCounterLine(b) {
 		return b
 	}
 	s := scanner{in: b, own: true}
-	s.scan(0, len(b))
-	s.shapes()
-	return s.text()
+	s.scanRange(0, len(b))
+	s.hideShapes()
+	return s.redactedText()
 }
 
-// figures says whether a line is a word and five numbers or more, as tables of counters are: four of them,
-// and nanoseconds of some weeks, may look like the number of a payment card.
-func figures(b []byte) bool {
+// isCounterLine says whether a line is a word and five numbers or more, as tables of counters are:
+// four of them, and nanoseconds of some weeks, may look like the number of a payment card.
+func isCounterLine(b []byte) bool {
 	n := 0
 	for i, f := range bytes.Fields(b) {
 		number := true
 		for _, c := range f {
-			number = number && (digit(c) || c == '.' || c == '-')
+			number = number && (isDigitByte(c) || c == '.' || c == '-')
 		}
 		switch {
 		case number:
@@ -355,14 +354,14 @@ func figures(b []byte) bool {
 	return n > 4
 }
 
-func (s *scanner) words() {
+func (s *scanner) hideRandomWords() {
 	b := s.in
 	for i := 0; i < len(b); {
 		z := i
-		for z < len(b) && (word(b[z]) || b[z] == '.') {
+		for z < len(b) && (isWordByte(b[z]) || b[z] == '.') {
 			z++
 		}
-		if opaque(b[i:z]) {
+		if looksRandom(b[i:z]) {
 			s.spans = append(s.spans, span{i, z, Mark})
 		}
 		i = z + 1

@@ -18,12 +18,12 @@ type Text struct {
 const maxOthers = 8
 
 // Line is [Line] for the next line.
-func (t *Text) Line(b []byte) []byte { return t.line(b, AsLine, Line) }
+func (t *Text) Line(b []byte) []byte { return t.redactLine(b, AsLine, Line) }
 
 // Own is [Own] for the next line.
-func (t *Text) Own(b []byte) []byte { return t.line(b, AsOwn, Own) }
+func (t *Text) Own(b []byte) []byte { return t.redactLine(b, AsOwn, Own) }
 
-func (t *Text) line(b []byte, as byte, of func([]byte) []byte) []byte {
+func (t *Text) redactLine(b []byte, as byte, of func([]byte) []byte) []byte {
 	sum, harmless := t.Seen.Before(as, b)
 	if harmless && !t.key {
 		return b
@@ -55,12 +55,12 @@ func (t *Text) line(b []byte, as byte, of func([]byte) []byte) []byte {
 // a collector has wrapped around it.
 func keyLine(b []byte) (from, to int) {
 	trimmed := bytes.TrimSpace(b)
-	if n := run(trimmed, base); n == len(trimmed) && n > 0 {
+	if n := runLength(trimmed, isBase64Byte); n == len(trimmed) && n > 0 {
 		from = bytes.Index(b, trimmed)
 		return from, from + n
 	}
 	for i := 0; i < len(b); i++ {
-		if n := run(b[i:], base); n >= 24 {
+		if n := runLength(b[i:], isBase64Byte); n >= 24 {
 			return i, i + n
 		} else {
 			i += n
@@ -69,4 +69,4 @@ func keyLine(b []byte) (from, to int) {
 	return 0, 0
 }
 
-func base(c byte) bool { return alnum(c) || c == '+' || c == '/' || c == '=' }
+func isBase64Byte(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '=' }

@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// quote says where a quoted value that begins at j has its first byte, and how
-// many backslashes stand before its quotes (JSON in JSON); 0 if it has no quotes.
-func quote(b []byte, j int) (open, slashes int) {
+// findQuote says where a quoted value that begins at j has its first byte, and how many
+// backslashes stand before its quotes (JSON in JSON); 0 if it has no quotes.
+func findQuote(b []byte, j int) (open, slashes int) {
 	for k := j; k < len(b) && k-j < 8; k++ {
 		switch b[k] {
 		case '\\':
@@ -58,11 +58,11 @@ func valueEnd(b []byte, j int) int {
 				return k
 			}
 		case '?': // behind ;jsessionid=
-			if assigns(b[k+1:]) {
+			if beginsAssignment(b[k+1:]) {
 				return k
 			}
 		case ',', ';':
-			if next <= ' ' || next == '"' || next == '\'' || next == '{' || next == '[' || assigns(b[k+1:]) {
+			if next <= ' ' || next == '"' || next == '\'' || next == '{' || next == '[' || beginsAssignment(b[k+1:]) {
 				return k
 			}
 		case ')', ']', '}', '|':
@@ -78,9 +78,9 @@ func valueEnd(b []byte, j int) int {
 	return len(b)
 }
 
-// assigns says whether a text begins with a name and = or :, and is not the end
-// of something in base64.
-func assigns(b []byte) bool {
+// beginsAssignment says whether a text begins with a name and = or :, and is not the end of
+// something in base64.
+func beginsAssignment(b []byte) bool {
 	k := 0
 	for k < len(b) && k < maxName && lower[b[k]] != 0 {
 		k++
@@ -90,25 +90,26 @@ func assigns(b []byte) bool {
 
 // harmlessValue says that nothing would be hidden.
 func harmlessValue(b []byte) bool {
-	return model(b) || string(b) == Mark || string(b) == "-" || equalsAny(b, "null", "nil", "none", "true", "false", "(null)", "<nil>", "undefined")
+	return isCPUModel(b) || string(b) == Mark || string(b) == "-" || equalsAny(b, "null", "nil", "none", "true", "false", "(null)", "<nil>", "undefined")
 }
 
-// model says whether b is 32 bits as the signature of a processor's model is written: 0x00b00f21.
-func model(b []byte) bool {
+// isCPUModel says whether b is 32 bits as the signature of a processor's model is written:
+// 0x00b00f21.
+func isCPUModel(b []byte) bool {
 	if len(b) != len("0x00b00f21") || b[0] != '0' || b[1] != 'x' {
 		return false
 	}
 	for _, c := range b[2:] {
-		if !digit(c) && (c < 'a' || c > 'f') {
+		if !isDigitByte(c) && (c < 'a' || c > 'f') {
 			return false
 		}
 	}
 	return true
 }
 
-// long says whether the value of a weak name looks like a secret: eight bytes or
-// more, no number, no time, no path.
-func long(b []byte) bool {
+// looksSecret says whether the value of a weak name looks like a secret: eight bytes or more, no
+// number, no time, no path.
+func looksSecret(b []byte) bool {
 	if len(b) < 8 || b[0] == '/' {
 		return false
 	}
@@ -120,7 +121,7 @@ func long(b []byte) bool {
 	return false
 }
 
-func digits(b []byte) bool {
+func isDigits(b []byte) bool {
 	for _, c := range b {
 		if c < '0' || c > '9' {
 			return false
@@ -129,8 +130,8 @@ func digits(b []byte) bool {
 	return true
 }
 
-// number says whether b is one as JSON has them, or nearly.
-func number(b []byte) bool {
+// isNumber says whether b is a number as JSON has them, or nearly.
+func isNumber(b []byte) bool {
 	for _, c := range b {
 		if (c < '0' || c > '9') && strings.IndexByte("+-.eE", c) < 0 {
 			return false
@@ -150,8 +151,8 @@ func wordsOf(all ...string) *words {
 	return w
 }
 
-// has says whether b is one of the words, whatever its case.
-func (w *words) has(b []byte) bool {
+// hasWord says whether b is one of the words, whatever its case.
+func (w *words) hasWord(b []byte) bool {
 	if len(b) == 0 {
 		return false
 	}

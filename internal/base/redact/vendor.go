@@ -10,24 +10,24 @@ var vendors = []struct {
 	least  int
 	of     func(byte) bool
 }{
-	{"AIza", 30, word}, {"ya29.", 20, word}, {"GOCSPX-", 20, word}, {"1//0", 30, word}, // Google
-	{"A3T", 17, upper}, {"ABIA", 16, upper}, {"ACCA", 16, upper}, {"AROA", 16, upper}, {"AIDA", 16, upper}, {"amzn.mws.", 30, word}, // AWS
-	{"LTAI", 12, alnum}, {"AKID", 28, alnum}, // Alibaba, Tencent
-	{"sk-", 20, word}, {"sess-", 30, alnum}, {"gsk_", 20, alnum}, {"xai-", 20, alnum}, {"pplx-", 20, alnum}, {"r8_", 20, alnum}, {"hf_", 20, alnum}, {"lsv2_", 20, word},
-	{"sk_test_", 16, alnum}, {"rk_test_", 16, alnum}, {"pk_live_", 16, alnum}, {"pk_test_", 16, alnum}, {"whsec_", 16, word}, // Stripe
-	{"npm_", 30, alnum}, {"pypi-", 30, word}, {"rubygems_", 30, alnum}, {"dckr_pat_", 20, word}, {"CLOJARS_", 30, alnum}, {"oy2", 40, alnum}, {"cio", 30, alnum},
-	{"dop_v1_", 30, alnum}, {"doo_v1_", 30, alnum}, {"dor_v1_", 30, alnum}, // DigitalOcean
-	{"shpat_", 20, alnum}, {"shpss_", 20, alnum}, {"shpca_", 20, alnum}, {"shppa_", 20, alnum}, // Shopify
-	{"SG.", 40, dotted}, {"key-", 32, hexadecimal}, {"xkeysib-", 30, word}, {"xsmtpsib-", 30, word}, {"mlsn.", 30, word}, {"re_", 24, word}, {"pubkey-", 32, hexadecimal}, // mail
-	{"AC", 32, hexadecimal}, {"SK", 32, hexadecimal}, // Twilio
-	{"xoxe-", 10, word}, {"xoxe.", 10, dotted}, {"xoxr-", 10, word}, {"xapp-", 10, word}, // Slack
-	{"glptt-", 16, word}, {"gldt-", 16, word}, {"glrt-", 16, word}, {"glcbt-", 16, word}, {"glft-", 16, word}, {"glsoat-", 16, word}, {"GR1348941", 16, word}, // GitLab
-	{"lin_api_", 20, alnum}, {"ntn_", 20, alnum}, {"secret_", 32, alnum}, {"figd_", 20, word}, {"PMAK-", 20, word}, {"CFPAT-", 20, word}, {"ATATT3", 20, dotted}, {"ATBB", 24, alnum}, {"ATCTT3", 20, dotted},
-	{"sq0atp-", 20, word}, {"sq0csp-", 20, word}, {"sq0idp-", 20, word}, {"EAAA", 40, word}, {"rzp_live_", 10, alnum}, {"rzp_test_", 10, alnum}, {"EZAK", 40, alnum}, {"EZTK", 40, alnum}, {"duffel_live_", 20, word}, {"access_token$production$", 20, word},
-	{"dapi", 32, hexadecimal}, {"hvs.", 20, word}, {"hvb.", 20, word}, {"hvr.", 20, word}, {"pul-", 40, hexadecimal}, {"dp.pt.", 30, alnum}, {"dp.st.", 30, dotted}, {"dp.ct.", 30, alnum}, {"tskey-", 16, word}, {"ops_ey", 40, word},
-	{"NRAK-", 20, alnum}, {"NRJS-", 16, alnum}, {"NRII-", 20, word}, {"dt0c01.", 40, dotted}, {"glc_", 30, dotted}, {"glsa_", 30, word}, {"sntrys_", 30, word}, {"sntryu_", 30, alnum}, {"phc_", 30, alnum}, {"phx_", 30, alnum}, {"sgp_", 30, word},
-	{"AGE-SECRET-KEY-1", 30, upper}, {"AKCp", 40, alnum}, {"bkua_", 30, alnum}, {"CCIPAT_", 30, word}, {"nfp_", 30, alnum}, {"fo1_", 30, word}, {"fm1r_", 30, word}, {"fm2_", 30, word}, {"sbp_", 30, alnum}, {"pscale_tkn_", 30, word}, {"pscale_pw_", 30, word}, {"pscale_oauth_", 30, word},
-	{"EAACEdEose0cBA", 10, alnum}, {"IGQV", 30, word}, {"waka_", 30, word}, {"sl.", 60, word}, {"v1.0-", 100, word}, {"tfp_", 30, word}, {"HRKU-", 30, word}, {"ico-", 30, alnum},
+	{"AIza", 30, isWordByte}, {"ya29.", 20, isWordByte}, {"GOCSPX-", 20, isWordByte}, {"1//0", 30, isWordByte}, // Google
+	{"A3T", 17, isUpperOrDigit}, {"ABIA", 16, isUpperOrDigit}, {"ACCA", 16, isUpperOrDigit}, {"AROA", 16, isUpperOrDigit}, {"AIDA", 16, isUpperOrDigit}, {"amzn.mws.", 30, isWordByte}, // AWS
+	{"LTAI", 12, isAlnum}, {"AKID", 28, isAlnum}, // Alibaba, Tencent
+	{"sk-", 20, isWordByte}, {"sess-", 30, isAlnum}, {"gsk_", 20, isAlnum}, {"xai-", 20, isAlnum}, {"pplx-", 20, isAlnum}, {"r8_", 20, isAlnum}, {"hf_", 20, isAlnum}, {"lsv2_", 20, isWordByte},
+	{"sk_test_", 16, isAlnum}, {"rk_test_", 16, isAlnum}, {"pk_live_", 16, isAlnum}, {"pk_test_", 16, isAlnum}, {"whsec_", 16, isWordByte}, // Stripe
+	{"npm_", 30, isAlnum}, {"pypi-", 30, isWordByte}, {"rubygems_", 30, isAlnum}, {"dckr_pat_", 20, isWordByte}, {"CLOJARS_", 30, isAlnum}, {"oy2", 40, isAlnum}, {"cio", 30, isAlnum},
+	{"dop_v1_", 30, isAlnum}, {"doo_v1_", 30, isAlnum}, {"dor_v1_", 30, isAlnum}, // DigitalOcean
+	{"shpat_", 20, isAlnum}, {"shpss_", 20, isAlnum}, {"shpca_", 20, isAlnum}, {"shppa_", 20, isAlnum}, // Shopify
+	{"SG.", 40, isDottedByte}, {"key-", 32, isHexDigit}, {"xkeysib-", 30, isWordByte}, {"xsmtpsib-", 30, isWordByte}, {"mlsn.", 30, isWordByte}, {"re_", 24, isWordByte}, {"pubkey-", 32, isHexDigit}, // mail
+	{"AC", 32, isHexDigit}, {"SK", 32, isHexDigit}, // Twilio
+	{"xoxe-", 10, isWordByte}, {"xoxe.", 10, isDottedByte}, {"xoxr-", 10, isWordByte}, {"xapp-", 10, isWordByte}, // Slack
+	{"glptt-", 16, isWordByte}, {"gldt-", 16, isWordByte}, {"glrt-", 16, isWordByte}, {"glcbt-", 16, isWordByte}, {"glft-", 16, isWordByte}, {"glsoat-", 16, isWordByte}, {"GR1348941", 16, isWordByte}, // GitLab
+	{"lin_api_", 20, isAlnum}, {"ntn_", 20, isAlnum}, {"secret_", 32, isAlnum}, {"figd_", 20, isWordByte}, {"PMAK-", 20, isWordByte}, {"CFPAT-", 20, isWordByte}, {"ATATT3", 20, isDottedByte}, {"ATBB", 24, isAlnum}, {"ATCTT3", 20, isDottedByte},
+	{"sq0atp-", 20, isWordByte}, {"sq0csp-", 20, isWordByte}, {"sq0idp-", 20, isWordByte}, {"EAAA", 40, isWordByte}, {"rzp_live_", 10, isAlnum}, {"rzp_test_", 10, isAlnum}, {"EZAK", 40, isAlnum}, {"EZTK", 40, isAlnum}, {"duffel_live_", 20, isWordByte}, {"access_token$production$", 20, isWordByte},
+	{"dapi", 32, isHexDigit}, {"hvs.", 20, isWordByte}, {"hvb.", 20, isWordByte}, {"hvr.", 20, isWordByte}, {"pul-", 40, isHexDigit}, {"dp.pt.", 30, isAlnum}, {"dp.st.", 30, isDottedByte}, {"dp.ct.", 30, isAlnum}, {"tskey-", 16, isWordByte}, {"ops_ey", 40, isWordByte},
+	{"NRAK-", 20, isAlnum}, {"NRJS-", 16, isAlnum}, {"NRII-", 20, isWordByte}, {"dt0c01.", 40, isDottedByte}, {"glc_", 30, isDottedByte}, {"glsa_", 30, isWordByte}, {"sntrys_", 30, isWordByte}, {"sntryu_", 30, isAlnum}, {"phc_", 30, isAlnum}, {"phx_", 30, isAlnum}, {"sgp_", 30, isWordByte},
+	{"AGE-SECRET-KEY-1", 30, isUpperOrDigit}, {"AKCp", 40, isAlnum}, {"bkua_", 30, isAlnum}, {"CCIPAT_", 30, isWordByte}, {"nfp_", 30, isAlnum}, {"fo1_", 30, isWordByte}, {"fm1r_", 30, isWordByte}, {"fm2_", 30, isWordByte}, {"sbp_", 30, isAlnum}, {"pscale_tkn_", 30, isWordByte}, {"pscale_pw_", 30, isWordByte}, {"pscale_oauth_", 30, isWordByte},
+	{"EAACEdEose0cBA", 10, isAlnum}, {"IGQV", 30, isWordByte}, {"waka_", 30, isWordByte}, {"sl.", 60, isWordByte}, {"v1.0-", 100, isWordByte}, {"tfp_", 30, isWordByte}, {"HRKU-", 30, isWordByte}, {"ico-", 30, isAlnum},
 }
 
 // byFirst finds vendors by the first byte.
@@ -38,32 +38,32 @@ var byFirst = func() (t [256][]int) {
 	return t
 }()
 
-func hexadecimal(c byte) bool { return digit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' }
+func isHexDigit(c byte) bool { return isDigitByte(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' }
 
-// vendor returns how long the key is that a word begins with, 0 if it is none.
-func vendor(b []byte) int {
+// vendorKeyLength returns how long the key is that a word begins with, 0 if it is none.
+func vendorKeyLength(b []byte) int {
 	for _, i := range byFirst[b[0]] {
 		v := &vendors[i]
-		if len(b) < 2 || b[1] != v.prefix[1] || !begins(b, v.prefix) {
+		if len(b) < 2 || b[1] != v.prefix[1] || !hasPrefix(b, v.prefix) {
 			continue
 		}
-		n := run(b[len(v.prefix):], v.of)
-		if n >= v.least && drawn(b[len(v.prefix):len(v.prefix)+n]) {
+		n := runLength(b[len(v.prefix):], v.of)
+		if n >= v.least && looksDrawn(b[len(v.prefix):len(v.prefix)+n]) {
 			return len(v.prefix) + n
 		}
 	}
 	switch {
-	case digit(b[0]):
-		return bot(b)
+	case isDigitByte(b[0]):
+		return telegramTokenLength(b)
 	case len(b) >= 59 && strings.IndexByte("MNO", b[0]) >= 0:
-		return signed(b)
+		return discordTokenLength(b)
 	}
 	return 0
 }
 
-// drawn says whether what follows a beginning may have been drawn at random: names
-// of things have no digits, or only few at the end.
-func drawn(b []byte) bool {
+// looksDrawn says whether what follows a beginning may have been drawn at random: names of things
+// have no digits, or only few at the end.
+func looksDrawn(b []byte) bool {
 	var upper, lower bool
 	for _, c := range b {
 		upper, lower = upper || 'A' <= c && c <= 'Z', lower || 'a' <= c && c <= 'z'
@@ -72,29 +72,31 @@ func drawn(b []byte) bool {
 	return n >= 2 || n == 1 && (len(b) < 20 || upper && lower) || len(b) >= 30
 }
 
-// bot is a token of a Telegram bot: 110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw.
-func bot(b []byte) int {
-	n := run(b, digit)
-	if n < 8 || n > 10 || !begins(b[n:], ":AA") {
+// telegramTokenLength returns how long the token of a Telegram bot is that b begins with,
+// 110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw; 0 if it is none.
+func telegramTokenLength(b []byte) int {
+	n := runLength(b, isDigitByte)
+	if n < 8 || n > 10 || !hasPrefix(b[n:], ":AA") {
 		return 0
 	}
-	if k := run(b[n+1:], word); k >= 30 {
+	if k := runLength(b[n+1:], isWordByte); k >= 30 {
 		return n + 1 + k
 	}
 	return 0
 }
 
-// signed is a token of a Discord bot: its id, a time and a signature, in base64.
-func signed(b []byte) int {
-	id := run(b, word)
+// discordTokenLength returns how long the token of a Discord bot is that b begins with: its id, a
+// time and a signature, in base64; 0 if it is none.
+func discordTokenLength(b []byte) int {
+	id := runLength(b, isWordByte)
 	if id < 23 || id > 28 || id+8 > len(b) || b[id] != '.' {
 		return 0
 	}
-	at := run(b[id+1:], word)
+	at := runLength(b[id+1:], isWordByte)
 	if at < 6 || at > 7 || id+1+at >= len(b) || b[id+1+at] != '.' {
 		return 0
 	}
-	if k := run(b[id+at+2:], word); k >= 27 {
+	if k := runLength(b[id+at+2:], isWordByte); k >= 27 {
 		return id + at + 2 + k
 	}
 	return 0

@@ -41,8 +41,8 @@ func newBlocks(from, until, block int64) (blocks, bool) {
 	return blocks{from, float64(until-from) / float64(cells), count, cells}, true
 }
 
-// cell returns the cell of a time, false outside the window.
-func (b *blocks) cell(t int64) (int, bool) {
+// cellOf returns the cell of a time, false outside the window.
+func (b *blocks) cellOf(t int64) (int, bool) {
 	if t < b.from {
 		return 0, false
 	}
@@ -50,19 +50,18 @@ func (b *blocks) cell(t int64) (int, bool) {
 	return c, c < b.cells
 }
 
-// draw fills starts with the first cells of as many blocks as fill the window.
-func (b *blocks) draw(r *random, starts []int) {
+// drawStarts fills starts with the first cells of as many blocks as fill the window.
+func (b *blocks) drawStarts(r *random, starts []int) {
 	for i := range starts {
 		starts[i] = r.below(b.cells)
 	}
 }
 
-// interval takes the percentiles of the resampled figures. With n blocks the
-// plain 2.5 % and 97.5 % are too narrow by √(n/(n−1)) and by using normal
-// instead of Student's tails; the expanded percentiles repair both (Hesterberg,
-// What Teachers Should Know About the Bootstrap, The American Statistician 69,
-// 2015, section 5.1) and stay within the range of the figure.
-func (b *blocks) interval(figures []float64) Interval {
+// percentileInterval takes the percentiles of the resampled figures. With n blocks the plain 2.5 %
+// and 97.5 % are too narrow by √(n/(n−1)) and by using normal instead of Student's tails; the
+// expanded percentiles repair both (Hesterberg, What Teachers Should Know About the Bootstrap, The
+// American Statistician 69, 2015, section 5.1) and stay within the range of the figure.
+func (b *blocks) percentileInterval(figures []float64) Interval {
 	slices.Sort(figures)
 	n := float64(b.count)
 	z := 1.959963984540054 // confidence 95 %
@@ -91,7 +90,7 @@ func SumIntervalAt[N Number](at func(i int) int64, v []N, from, until, block int
 	cell := make([]float64, b.cells)
 	seen := false
 	for i, x := range v {
-		if c, ok := b.cell(at(i)); ok {
+		if c, ok := b.cellOf(at(i)); ok {
 			cell[c] += float64(x)
 			seen = true
 		}
@@ -109,12 +108,12 @@ func SumIntervalAt[N Number](at func(i int) int64, v []N, from, until, block int
 	starts := make([]int, b.count)
 	figures := make([]float64, resamples)
 	for i := range figures {
-		b.draw(&r, starts)
+		b.drawStarts(&r, starts)
 		for _, s := range starts {
 			figures[i] += sums[s]
 		}
 	}
-	return b.interval(figures), true
+	return b.percentileInterval(figures), true
 }
 
 // QuantileInterval returns a 95 % interval for the q-quantile of v in the
@@ -138,10 +137,10 @@ func QuantileIntervalAt[N Number](at func(i int) int64, v []N, q float64, from, 
 	starts := make([]int, b.count)
 	figures := make([]float64, resamples)
 	for i := range figures {
-		b.draw(&r, starts)
-		figures[i] = h.quantile(starts, q)
+		b.drawStarts(&r, starts)
+		figures[i] = h.quantileOf(starts, q)
 	}
-	return b.interval(figures), true
+	return b.percentileInterval(figures), true
 }
 
 // histogram counts values by cell and by buckets of 1 % width, cumulated along
@@ -155,11 +154,11 @@ type histogram struct {
 	upto []uint32
 }
 
-func (h *histogram) stride() int { return h.cells + cellsPerBlock + 1 }
+func (h *histogram) rowLength() int { return h.cells + cellsPerBlock + 1 }
 
 var bucketWidth = math.Log(1.01)
 
-func bucket(v float64) int {
+func bucketOf(v float64) int {
 	if !(v > 1) {
 		return 0
 	}
@@ -171,8 +170,8 @@ func newHistogram[N Number](b *blocks, at func(i int) int64, v []N) (*histogram,
 	where := make([]int16, len(v)) // bucket of each value, -1 outside the window; there are less than 4,400
 	for i, x := range v {
 		where[i] = -1
-		if _, ok := b.cell(at(i)); ok {
-			k := bucket(float64(x))
+		if _, ok := b.cellOf(at(i)); ok {
+			k := bucketOf(float64(x))
 			where[i] = int16(k)
 			lo, hi = min(lo, k), max(hi, k)
 		}
@@ -181,11 +180,11 @@ func newHistogram[N Number](b *blocks, at func(i int) int64, v []N) (*histogram,
 		return nil, false
 	}
 	h := &histogram{cells: b.cells, first: lo, buckets: hi - lo + 1}
-	n := h.stride()
+	n := h.rowLength()
 	h.upto = make([]uint32, h.buckets*n)
 	for i, k := range where {
 		if k >= 0 {
-			c, _ := b.cell(at(i))
+			c, _ := b.cellOf(at(i))
 			h.upto[(int(k)-lo)*n+c+1]++
 		}
 	}
@@ -204,26 +203,26 @@ func newHistogram[N Number](b *blocks, at func(i int) int64, v []N) (*histogram,
 	return h, true
 }
 
-func (h *histogram) count(starts []int, bucket int) (n int) {
-	row := h.upto[bucket*h.stride() : (bucket+1)*h.stride()]
+func (h *histogram) countUpTo(starts []int, bucket int) (n int) {
+	row := h.upto[bucket*h.rowLength() : (bucket+1)*h.rowLength()]
 	for _, s := range starts {
 		n += int(row[s+cellsPerBlock] - row[s])
 	}
 	return n
 }
 
-// quantile returns the middle of the bucket with the q-quantile of the blocks
-// that begin at the starts, 0 if they hold nothing.
-func (h *histogram) quantile(starts []int, q float64) float64 {
-	total := h.count(starts, h.buckets-1)
+// quantileOf returns the middle of the bucket with the q-quantile of the blocks that begin at the
+// starts, 0 if they hold nothing.
+func (h *histogram) quantileOf(starts []int, q float64) float64 {
+	total := h.countUpTo(starts, h.buckets-1)
 	if total == 0 {
 		return 0
 	}
-	want := rank(q, total)
+	want := nearestRank(q, total)
 	lo, hi := 0, h.buckets-1
 	for lo < hi {
 		mid := (lo + hi) / 2
-		if h.count(starts, mid) >= want {
+		if h.countUpTo(starts, mid) >= want {
 			hi = mid
 		} else {
 			lo = mid + 1

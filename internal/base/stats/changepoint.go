@@ -24,7 +24,7 @@ func ChangePoints(series []float64, shortest int) []int {
 	if n < 2*shortest {
 		return nil
 	}
-	r := ranks(series)
+	r := rankValues(series)
 	s1, s2 := make([]float64, n+1), make([]float64, n+1)
 	for i, x := range r {
 		s1[i+1], s2[i+1] = s1[i]+x, s2[i]+x*x
@@ -74,8 +74,8 @@ func ChangePoints(series []float64, shortest int) []int {
 	return out
 }
 
-// ranks returns the rank of each value, equal ones sharing the middle of theirs.
-func ranks(v []float64) []float64 {
+// rankValues returns the rank of each value, equal ones sharing the middle of theirs.
+func rankValues(v []float64) []float64 {
 	order := make([]int, len(v))
 	for i := range order {
 		order[i] = i

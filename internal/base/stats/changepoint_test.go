@@ -78,7 +78,7 @@ func TestChangePointsIsTheBestSegmentation(t *testing.T) {
 // exhaustive is optimal partitioning without pruning.
 func exhaustive(series []float64, shortest int) []int {
 	n := len(series)
-	r := ranks(series)
+	r := rankValues(series)
 	cost := func(v []float64) (c float64) {
 		var mean float64
 		for _, x := range v {

@@ -14,11 +14,11 @@ func Quantile[N Number](sorted []N, q float64) N {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[rank(q, len(sorted))-1]
+	return sorted[nearestRank(q, len(sorted))-1]
 }
 
-// rank is ⌈q·n⌉ within 1…n. The slack keeps .07·100 = 7.000000000000001 at 7.
-func rank(q float64, n int) int {
+// nearestRank is ⌈q·n⌉ within 1…n. The slack keeps .07·100 = 7.000000000000001 at 7.
+func nearestRank(q float64, n int) int {
 	r := math.Ceil(q*float64(n) - 1e-9*float64(n))
 	if !(r > 1) { // also NaN
 		return 1

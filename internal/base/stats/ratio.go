@@ -34,7 +34,7 @@ func RatioInterval(before, after []float64, level float64, seed uint64) (estimat
 		return math.NaN(), Interval{}, false
 	}
 	r.scores = make([]float64, n)
-	estimate = r.find(func() bool {
+	estimate = r.findFactor(func() bool {
 		var sum float64
 		for _, s := range r.scores {
 			sum += s
@@ -44,13 +44,13 @@ func RatioInterval(before, after []float64, level float64, seed uint64) (estimat
 	if n < MinPairs || !(level > 0 && level < 1) {
 		return estimate, Interval{}, false
 	}
-	r.choose(seed)
+	r.chooseSubsets(seed)
 	k := int((1-level)/2*float64(r.subsets+1) + 1e-9)
 	if k < 1 {
 		return estimate, Interval{}, false
 	}
-	iv.Low = r.find(func() bool { return r.count(func(sum float64) bool { return sum <= rounding }) < k })
-	iv.High = r.find(func() bool { return r.count(func(sum float64) bool { return sum >= -rounding }) >= k })
+	iv.Low = r.findFactor(func() bool { return r.countSubsets(func(sum float64) bool { return sum <= rounding }) < k })
+	iv.High = r.findFactor(func() bool { return r.countSubsets(func(sum float64) bool { return sum >= -rounding }) >= k })
 	return estimate, iv, true
 }
 
@@ -67,9 +67,9 @@ type ratios struct {
 	subsets       int // without the empty one
 }
 
-// find returns the factor above which the condition on the scores, which holds
-// for small factors, holds no more: 0 or +Inf if it never or always does.
-func (r *ratios) find(below func() bool) float64 {
+// findFactor returns the factor above which the condition on the scores, which holds for small
+// factors, holds no more: 0 or +Inf if it never or always does.
+func (r *ratios) findFactor(below func() bool) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1) // logarithms
 	for i, b := range r.before {
 		if a := r.after[i]; a > 0 && b > 0 {
@@ -113,8 +113,8 @@ func (r *ratios) find(below func() bool) float64 {
 	return math.Exp(lo + (hi-lo)/2)
 }
 
-// choose decides which subsets are looked at: all, or drawn ones.
-func (r *ratios) choose(seed uint64) {
+// chooseSubsets decides which subsets are looked at: all, or drawn ones.
+func (r *ratios) chooseSubsets(seed uint64) {
 	n := len(r.before)
 	if n <= exactSubsets {
 		r.sums = make([]float64, 1<<n)
@@ -140,8 +140,8 @@ func (r *ratios) choose(seed uint64) {
 	}
 }
 
-// count returns how many subsets have a sum of scores that is so.
-func (r *ratios) count(is func(sum float64) bool) (n int) {
+// countSubsets returns how many subsets have a sum of scores that meets a condition.
+func (r *ratios) countSubsets(is func(sum float64) bool) (n int) {
 	if r.sums != nil {
 		for s := 1; s < len(r.sums); s++ {
 			r.sums[s] = r.sums[s&(s-1)] + r.scores[bits.TrailingZeros(uint(s))]

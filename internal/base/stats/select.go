@@ -9,9 +9,9 @@ func QuantileOf(v []int64, q float64) int64 {
 	if len(v) == 0 {
 		return 0
 	}
-	k := rank(q, len(v)) - 1
+	k := nearestRank(q, len(v)) - 1
 	for tries := 0; len(v) > fewToSort && tries < mostPivots; tries++ {
-		low, high := around(v)
+		low, high := partitionAround(v)
 		switch {
 		case k < low:
 			v = v[:low]
@@ -30,9 +30,9 @@ const (
 	mostPivots = 64
 )
 
-// around puts what is less than a value of v before those that are equal, which are [low, high), and
-// what is more behind them.
-func around(v []int64) (low, high int) {
+// partitionAround puts what is less than a value of v before those that are equal, which are [low,
+// high), and what is more behind them.
+func partitionAround(v []int64) (low, high int) {
 	a, b, c := v[0], v[len(v)/2], v[len(v)-1]
 	pivot := max(min(a, b), min(max(a, b), c))
 	high = len(v)

@@ -22,14 +22,14 @@ func SortInts(v []int64) {
 	for shift, span := uint(0), uint64(most)-uint64(least); shift < 64 && span>>shift > 0; shift += digitBits {
 		var at [1 << digitBits]int
 		for _, x := range from {
-			at[digit(x, least, shift)]++
+			at[digitOf(x, least, shift)]++
 		}
 		sum := 0
 		for d, n := range at {
 			at[d], sum = sum, sum+n
 		}
 		for _, x := range from {
-			d := digit(x, least, shift)
+			d := digitOf(x, least, shift)
 			to[at[d]] = x
 			at[d]++
 		}
@@ -46,6 +46,6 @@ const (
 	fewForDigits = 1 << 10
 )
 
-func digit(x, least int64, shift uint) uint64 {
+func digitOf(x, least int64, shift uint) uint64 {
 	return (uint64(x) - uint64(least)) >> shift & (1<<digitBits - 1)
 }

@@ -31,15 +31,15 @@ func Dotnet(of Stack, entry string) View {
 		return s.view
 	}
 	s.native = s.start > 0 && slices.ContainsFunc(s.frames[:s.start], func(f dotnetFrame) bool { return f.native })
-	s.roles()
-	s.wait()
-	s.owner()
-	s.outer()
+	s.findRole()
+	s.findWait()
+	s.findOwner()
+	s.findOuter()
 	if s.view.User >= 0 {
 		s.view.Owner = s.ownerText(frames[s.view.User])
 	}
-	s.sockets()
-	s.idle()
+	s.findSockets()
+	s.markIdle()
 	return s.view
 }
 
@@ -60,22 +60,22 @@ type dotnetStack struct {
 }
 
 func readDotnet(frame string, own *owners) dotnetFrame {
-	if pseudo(frame) {
+	if isPseudo(frame) {
 		return dotnetFrame{none: true, native: frame == nativeFrames || frame == "UNMANAGED_CODE_TIME"}
 	}
 	module, rest := splitModule(frame)
 	bare, _ := splitParams(rest)
 	f := dotnetFrame{name: dropGenerics(bare)}
-	f.own = own.of(module, f.name)
+	f.own = own.ownershipOf(module, f.name)
 	if f.own == framework {
 		f.async = stateMachine(rest)
 	}
 	return f
 }
 
-// roles finds what the thread is there for, from the frames it began with, and whether
-// it works on a request.
-func (s *dotnetStack) roles() {
+// findRole finds what the thread is there for, from the frames it began with, and whether it works
+// on a request.
+func (s *dotnetStack) findRole() {
 	begun := false
 	for i := len(s.frames) - 1; i >= s.start; i-- {
 		f := &s.frames[i]
@@ -107,9 +107,9 @@ func roleOf(f *dotnetFrame) Role {
 // for: SqlClient has a dozen between a command and its socket.
 const maxBetween = 12
 
-// wait finds what the thread waits for: from the innermost frame outwards each call
-// that blocks says it better, up to the first frame of the user's own.
-func (s *dotnetStack) wait() {
+// findWait finds what the thread waits for: from the innermost frame outwards each call that
+// blocks says it better, up to the first frame of the user's own.
+func (s *dotnetStack) findWait() {
 	v := &s.view
 	native := s.native || hasPrefix(s.frames[s.start].name, nativeCalls)
 	last, rank := s.start, 0
@@ -141,18 +141,18 @@ func (s *dotnetStack) wait() {
 		}
 	}
 	if v.Wait < 0 && native {
-		v.State, v.Pattern = s.called()
+		v.State, v.Pattern = s.nativeCallState()
 		if s.frames[s.start].own == users && slices.ContainsFunc(s.frames, func(f dotnetFrame) bool { return hasPrefix(f.name, beforeSix) }) {
 			v.State, v.Pattern = evidence.SleepWait, HiddenSleep
 		}
 	}
 }
 
-// called is what a thread does in native code that no managed frame tells to be a wait. What the
-// runtime's own libraries call is known by the name of its import: their native part makes
-// system calls, all others compute. Sockets are asked without waiting, unless a frame says
-// otherwise.
-func (s *dotnetStack) called() (evidence.Kind, string) {
+// nativeCallState returns what a thread does in native code that no managed frame tells to be a
+// wait. What the runtime's own libraries call is known by the name of its import: their native
+// part makes system calls, all others compute. Sockets are asked without waiting, unless a frame
+// says otherwise.
+func (s *dotnetStack) nativeCallState() (evidence.Kind, string) {
 	for i := s.start; i < len(s.frames) && s.frames[i].own == framework; i++ {
 		name, ok := strings.CutPrefix(s.frames[i].name, "Interop+")
 		if !ok {
@@ -190,9 +190,9 @@ func waitOf(f *dotnetFrame) *dotnetWait {
 	return nil
 }
 
-// owner finds the user's frame: the nearest of their own, else an async method's that
-// frames of the runtime carry in their type arguments, else the nearest library's.
-func (s *dotnetStack) owner() {
+// findOwner finds the user's frame: the nearest of their own, else an async method's that frames
+// of the runtime carry in their type arguments, else the nearest library's.
+func (s *dotnetStack) findOwner() {
 	from := max(s.start, s.view.Wait+1)
 	if s.view.Wait >= 0 && s.frames[s.view.Wait].own == library {
 		from = s.view.Wait
@@ -208,16 +208,16 @@ func (s *dotnetStack) owner() {
 	}
 	switch {
 	case pick(func(f *dotnetFrame) bool { return f.own == users && !f.none }):
-		s.holder()
+		s.liftToMethod()
 	case pick(func(f *dotnetFrame) bool { return f.async != "" }):
 	case pick(func(f *dotnetFrame) bool { return f.own == library }):
 		s.view.Library = true
 	}
 }
 
-// holder takes what a lambda or a local function computes for the work of the method that it is
-// written in, if that is what called it, as by way of a query.
-func (s *dotnetStack) holder() {
+// liftToMethod takes what a lambda or a local function computes for the work of the method that it
+// is written in, if that is what called it, as by way of a query.
+func (s *dotnetStack) liftToMethod() {
 	v := &s.view
 	if v.Wait >= 0 {
 		return
@@ -237,9 +237,9 @@ func (s *dotnetStack) holder() {
 	}
 }
 
-// outer follows the user's own code from the frame that blocks outwards, through what
-// the runtime puts between an async method and its body.
-func (s *dotnetStack) outer() {
+// findOuter follows the user's own code from the frame that blocks outwards, through what the
+// runtime puts between an async method and its body.
+func (s *dotnetStack) findOuter() {
 	v := &s.view
 	if v.Outer = v.User; v.User < 0 || s.frames[v.User].own != users {
 		return
@@ -261,9 +261,8 @@ func (s *dotnetStack) ownerText(frame string) string {
 	return Short(frame)
 }
 
-// idle tells threads that have nothing to do from those that wait with work on their
-// hands.
-func (s *dotnetStack) idle() {
+// markIdle tells threads that have nothing to do from those that wait with work on their hands.
+func (s *dotnetStack) markIdle() {
 	v := &s.view
 	switch {
 	case v.Role == Finalizer && v.User >= 0: // it runs one of the program's

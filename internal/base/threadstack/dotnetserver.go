@@ -14,8 +14,8 @@ var (
 	dotnetSockets   = append([]string{"System.Net.Security.", "System.Net.HttpListener"}, waitPlumbing...)
 )
 
-// sockets finds the user's own code that accepts connections, or reads from them.
-func (s *dotnetStack) sockets() {
+// findSockets finds the user's own code that accepts connections, or reads from them.
+func (s *dotnetStack) findSockets() {
 	v := &s.view
 	if v.State != evidence.NetWait || v.Wait < 0 || v.User < 0 || v.Library {
 		return

@@ -28,18 +28,18 @@ func JVM(of Stack, entry string) View {
 		s.view.State, s.view.Role = evidence.Idle, Runtime
 		return s.view
 	}
-	s.roles()
+	s.findRole()
 	if of.Lock == evidence.ToLock {
 		s.view.State, s.view.Pattern = evidence.LockWait, "synchronized"
 	} else {
-		s.primitive()
-		s.refine()
+		s.findPrimitive()
+		s.refineWait()
 	}
-	s.owner()
-	s.named()
-	s.sockets()
-	s.idle()
-	s.size()
+	s.findOwner()
+	s.markNamedServer()
+	s.findSockets()
+	s.markIdle()
+	s.findPoolSize()
 	return s.view
 }
 
@@ -58,12 +58,12 @@ type jvmStack struct {
 }
 
 func readJVM(frame, entry string) jvmFrame {
-	if pseudo(frame) {
+	if isPseudo(frame) {
 		return jvmFrame{name: frame, own: framework, none: true}
 	}
 	f := jvmFrame{name: frame, told: hasPrefix(frame, jvmFramework) || hasPrefix(frame, jvmLibraries)}
 	switch {
-	case entry != "" && within(frame, entry):
+	case entry != "" && inPackageOf(frame, entry):
 	case hasPrefix(frame, jvmFramework):
 		f.own = framework
 	case hasPrefix(frame, jvmLibraries), strings.Contains(frame, "$$EnhancerBy"), strings.Contains(frame, "$$FastClassBy"), strings.Contains(frame, "$$SpringCGLIB$$"),
@@ -73,9 +73,9 @@ func readJVM(frame, entry string) jvmFrame {
 	return f
 }
 
-// within says whether a function is in the package of a program's class "shop.Main"; that
-// of a class without a package says nothing.
-func within(frame, entry string) bool {
+// inPackageOf says whether a function is in the package of a program's class "shop.Main"; that of
+// a class without a package says nothing.
+func inPackageOf(frame, entry string) bool {
 	i := strings.LastIndexByte(entry, '.')
 	return i > 0 && strings.HasPrefix(frame, entry[:i+1])
 }
@@ -104,9 +104,9 @@ func JVMProgram(of Stack) string {
 // shows below it three of the continuation in which it is mounted, a flight recording one more.
 const belowVirtual = 5
 
-// roles finds what the thread is there for, from the frames it began with, and whether it
-// works on a request.
-func (s *jvmStack) roles() {
+// findRole finds what the thread is there for, from the frames it began with, and whether it works
+// on a request.
+func (s *jvmStack) findRole() {
 	v := &s.view
 	v.Virtual = slices.ContainsFunc(s.frames[max(0, len(s.frames)-belowVirtual):], func(f jvmFrame) bool { return f.name == "java.lang.VirtualThread.run" })
 	v.Carrier = strings.HasPrefix(v.Pool, "VirtualThread-un") // -unparker, -unblocker
@@ -138,15 +138,15 @@ func (s *jvmStack) roles() {
 	}
 }
 
-// primitive finds by what the thread stands still, which the innermost frames tell.
-func (s *jvmStack) primitive() {
+// findPrimitive finds by what the thread stands still, which the innermost frames tell.
+func (s *jvmStack) findPrimitive() {
 	v := &s.view
 	for i := s.start; i < len(s.frames); i++ {
 		f := &s.frames[i]
 		for n := range jvmPrimitives {
 			if w := &jvmPrimitives[n]; strings.HasPrefix(f.name, w.prefix) {
 				v.State, v.Pattern, v.Wait = w.state, w.pattern, i
-				s.polls()
+				s.markPolling()
 				return
 			}
 		}
@@ -156,10 +156,10 @@ func (s *jvmStack) primitive() {
 	}
 }
 
-// polls tells who waits for connections, or for any of many, from who waits for one. A pool's
-// thread that does is not one of those that are free for tasks: Jetty's accept and select on
-// threads of the pool that serves.
-func (s *jvmStack) polls() {
+// markPolling tells threads that wait for connections, or for any of many, from those that wait
+// for one. A pool's thread that does is not one of those that are free for tasks: Jetty's accept
+// and select on threads of the pool that serves.
+func (s *jvmStack) markPolling() {
 	v := &s.view
 	if v.State == evidence.NetWait {
 		for i := v.Wait; i < len(s.frames) && s.frames[i].own != users; i++ {
@@ -176,10 +176,10 @@ func (s *jvmStack) polls() {
 	}
 }
 
-// refine finds what the thread waits for: from the innermost frame outwards each call that
+// refineWait finds what the thread waits for: from the innermost frame outwards each call that
 // blocks says it better, up to the first frame of the user's own. What parks may wait for
 // anything; a read of a socket is one whatever called it.
-func (s *jvmStack) refine() {
+func (s *jvmStack) refineWait() {
 	v := &s.view
 	if v.Wait < 0 {
 		return
@@ -225,8 +225,8 @@ func jvmWaitOf(name string) *jvmWait {
 
 func methodOf(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// owner finds the user's frame: the nearest of their own, else of a library's.
-func (s *jvmStack) owner() {
+// findOwner finds the user's frame: the nearest of their own, else of a library's.
+func (s *jvmStack) findOwner() {
 	v := &s.view
 	from := max(s.start, v.Wait+1)
 	if v.Wait >= 0 && s.frames[v.Wait].own == library {
@@ -254,10 +254,10 @@ func (s *jvmStack) owner() {
 	}
 }
 
-// named takes threads for a server's that are called after what they serve, where no known
-// server is on their stacks: a program's own server names them as others do. What such a
+// markNamedServer takes threads for a server's that are called after what they serve, where no
+// known server is on their stacks: a program's own server names them as others do. What such a
 // thread reads or writes by itself, and not by a client's library, is its own client's.
-func (s *jvmStack) named() {
+func (s *jvmStack) markNamedServer() {
 	v := &s.view
 	if v.Request || v.Role != Other && v.Role != Worker || v.User < 0 || v.Library || !hasPrefix(v.Pool, jvmServing) {
 		return
@@ -268,8 +268,8 @@ func (s *jvmStack) named() {
 	}
 }
 
-// sockets finds the user's own code that accepts connections, or reads from them.
-func (s *jvmStack) sockets() {
+// findSockets finds the user's own code that accepts connections, or reads from them.
+func (s *jvmStack) findSockets() {
 	v := &s.view
 	if v.Wait < 0 || v.User < 0 || v.Library {
 		return
@@ -294,14 +294,14 @@ var jvmSelecting = []string{"sun.nio.ch.SelectorImpl.", "java.nio.channels.Selec
 // https-jsse-nio-8443-exec-1, ajp-bio-8009-exec-1, http-listener-1(2), grpc-default-executor-1.
 var jvmServing = []string{"http-", "https-", "ajp-", "grpc-default-executor"}
 
-// idle tells threads that have nothing to do from those that wait with work on their hands.
-func (s *jvmStack) idle() {
+// markIdle tells threads that have nothing to do from those that wait with work on their hands.
+func (s *jvmStack) markIdle() {
 	v := &s.view
 	others := v.User < 0 || v.Library
 	switch {
 	case v.State == evidence.Running:
 		return
-	case v.State == evidence.Idle, v.Role == Worker && !s.working():
+	case v.State == evidence.Idle, v.Role == Worker && !s.hasTask():
 	case v.State == evidence.ClientWait && !v.Request: // a connection that is kept open
 	case others && (v.Role == Runtime || v.Role == IO || v.Role == Timer || v.Role == Finalizer) && v.State != evidence.PoolWait:
 	case v.State == evidence.SyncWait && !v.Request && v.Wait >= 0 && hasPrefix(methodOf(s.frames[v.Wait].name), fetches): // of a queue that others fill
@@ -312,9 +312,9 @@ func (s *jvmStack) idle() {
 	v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
 }
 
-// working says whether a pool's thread has a task: nothing is on its stack that fetches the
-// next, and something that is not the pool's.
-func (s *jvmStack) working() bool {
+// hasTask says whether a pool's thread has a task: nothing is on its stack that fetches the next,
+// and something that is not the pool's.
+func (s *jvmStack) hasTask() bool {
 	own := true
 	for i := s.start; i < s.view.Began; i++ {
 		f := &s.frames[i]

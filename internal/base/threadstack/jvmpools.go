@@ -34,8 +34,8 @@ const (
 // commonPool is what the JDK calls the threads of the pool that all of a program share.
 const commonPool = "ForkJoinPool.commonPool-worker"
 
-// size says where one says how many threads the pool has that the thread is of.
-func (s *jvmStack) size() {
+// findPoolSize says which setting tells how many threads the pool has that the thread is of.
+func (s *jvmStack) findPoolSize() {
 	v := &s.view
 	switch {
 	case v.Role != Worker && !v.Loop:

@@ -26,7 +26,7 @@ func Parse(function string) Method {
 	function, m.Params = splitParams(function)
 	m.Type, m.Name = splitLast(function)
 	if i := lastNested(m.Type); i >= 0 && strings.HasPrefix(m.Type[i+1:], "<") && m.Name == "MoveNext" && generatedBy(m.Type[i+1:]) == 'd' {
-		m.Name, m.Async = source(dropGenerics(m.Type[i+1:])), true
+		m.Name, m.Async = sourceName(dropGenerics(m.Type[i+1:])), true
 		m.Type, m.Params = m.Type[:i], ""
 	}
 	for { // <>c and <>c__DisplayClass0_0 hold lambdas and what they capture
@@ -37,16 +37,16 @@ func Parse(function string) Method {
 		m.Type = m.Type[:i]
 	}
 	if strings.HasPrefix(m.Name, "<") {
-		m.Name = source(m.Name)
+		m.Name = sourceName(m.Name)
 	}
 	return m
 }
 
 // Readable is a frame's function as its source names it, with namespaces.
-func Readable(function string) string { return text(function, false) }
+func Readable(function string) string { return formatFunction(function, false) }
 
 // Short is [Readable] without namespaces.
-func Short(function string) string { return text(function, true) }
+func Short(function string) string { return formatFunction(function, true) }
 
 // Bare is a frame's method without its module and parameters, as a title names it.
 func Bare(frame string) string {
@@ -57,15 +57,15 @@ func Bare(frame string) string {
 	return name
 }
 
-func text(function string, short bool) string {
-	if pseudo(function) {
+func formatFunction(function string, short bool) string {
+	if isPseudo(function) {
 		return function
 	}
-	return Parse(function).text(short)
+	return Parse(function).formatMethod(short)
 }
 
-func (m Method) text(short bool) string {
-	if m.Module == "" && m.Type == "" && pseudo(m.Name) {
+func (m Method) formatMethod(short bool) string {
+	if m.Module == "" && m.Type == "" && isPseudo(m.Name) {
 		return m.Name
 	}
 	typ := strings.ReplaceAll(readGenerics(m.Type), "+", ".")
@@ -103,7 +103,7 @@ func splitModule(s string) (module, rest string) {
 }
 
 func splitParams(s string) (name, params string) {
-	i := outside(s, '(', false)
+	i := indexOutside(s, '(', false)
 	if i < 0 {
 		return s, ""
 	}
@@ -118,17 +118,17 @@ func splitLast(s string) (typ, name string) {
 			return s[:len(s)-len(c)], c[1:]
 		}
 	}
-	i := outside(s, '.', true)
+	i := indexOutside(s, '.', true)
 	if i < 0 {
 		return "", s
 	}
 	return s[:i], s[i+1:]
 }
 
-func lastNested(typ string) int { return outside(typ, '+', true) }
+func lastNested(typ string) int { return indexOutside(typ, '+', true) }
 
-// outside finds the first or last c that is in no brackets.
-func outside(s string, c byte, last bool) int {
+// indexOutside finds the first or last c that is in no brackets.
+func indexOutside(s string, c byte, last bool) int {
 	at, depth := -1, 0
 	for i := range len(s) {
 		switch b := s[i]; {
@@ -148,14 +148,14 @@ func outside(s string, c byte, last bool) int {
 // generatedBy is the letter that says what the compiler made a name for: <Get>d__3
 // is a state machine (d), <Get>b__0 a lambda (b), <Get>g__Load|0 a local function (g).
 func generatedBy(name string) byte {
-	if i := closing(name); i > 0 && i+1 < len(name) {
+	if i := closingBracket(name); i > 0 && i+1 < len(name) {
 		return name[i+1]
 	}
 	return 0
 }
 
-// closing finds the bracket that belongs to the one at the beginning.
-func closing(name string) int {
+// closingBracket finds the bracket that belongs to the one at the beginning.
+func closingBracket(name string) int {
 	depth := 0
 	for i := range len(name) {
 		switch name[i] {
@@ -170,16 +170,16 @@ func closing(name string) int {
 	return -1
 }
 
-// source undoes the compiler's names: <Get>d__3 is Get, <<Main>$>b__0_1 is
-// Main.lambda_0_1, <Get>g__Load|0_2 is Get.Load.
-func source(name string) string {
-	i := closing(name)
+// sourceName undoes the compiler's names: <Get>d__3 is Get, <<Main>$>b__0_1 is Main.lambda_0_1,
+// <Get>g__Load|0_2 is Get.Load.
+func sourceName(name string) string {
+	i := closingBracket(name)
 	if i < 1 {
 		return name
 	}
 	inner, rest := name[1:i], name[i+1:]
 	if strings.HasPrefix(inner, "<") {
-		inner = source(inner)
+		inner = sourceName(inner)
 	}
 	switch {
 	case strings.HasPrefix(rest, "b__"):
@@ -234,7 +234,7 @@ func readGenerics(s string) string {
 		args = "<" + strings.Repeat("T,", min(count, 16)-1) + "T>"
 	}
 	rest := s[n:]
-	if end := closing(rest); end > 0 && (rest[0] == '[' || rest[0] == '<') {
+	if end := closingBracket(rest); end > 0 && (rest[0] == '[' || rest[0] == '<') {
 		rest = rest[end+1:]
 	}
 	return s[:i] + args + readGenerics(rest)
@@ -242,7 +242,7 @@ func readGenerics(s string) string {
 
 func withoutNamespace(typ string) string {
 	outer, nested, has := strings.Cut(typ, "+")
-	if i := outside(outer, '.', true); i >= 0 {
+	if i := indexOutside(outer, '.', true); i >= 0 {
 		outer = outer[i+1:]
 	}
 	if has {
@@ -265,7 +265,7 @@ func readParams(params string) string {
 	var out []string
 	for params != "" {
 		var p string
-		if i := outside(params, ',', false); i >= 0 {
+		if i := indexOutside(params, ',', false); i >= 0 {
 			p, params = params[:i], params[i+1:]
 		} else {
 			p, params = params, ""
@@ -289,10 +289,10 @@ func readParams(params string) string {
 }
 
 // IsFunction says whether a frame is one, and does not stand for something else.
-func IsFunction(frame string) bool { return !pseudo(frame) }
+func IsFunction(frame string) bool { return !isPseudo(frame) }
 
-// pseudo says that a frame stands for something else than a function.
-func pseudo(frame string) bool {
+// isPseudo says that a frame stands for something else than a function.
+func isPseudo(frame string) bool {
 	switch frame {
 	case nativeFrames, "UNMANAGED_CODE_TIME", "CPU_TIME", "BLOCKED_TIME", "?!?", "?", "BROKEN", "":
 		return true

@@ -16,7 +16,7 @@ type owners struct {
 	entry string // entry assembly
 }
 
-func (o *owners) of(module, name string) ownership {
+func (o *owners) ownershipOf(module, name string) ownership {
 	if module == "" || module == "?" { // some tools print no modules, and a stream without its rundown names none
 		switch {
 		case hasPrefix(name, frameworkNames):
@@ -31,7 +31,7 @@ func (o *owners) of(module, name string) ownership {
 		return users
 	case inFamily(module, frameworkModules):
 		return framework
-	case o.entry != "" && strings.EqualFold(family(module), family(o.entry)):
+	case o.entry != "" && strings.EqualFold(familyOf(module), familyOf(o.entry)):
 		return users
 	case inFamily(module, libraryModules):
 		return library
@@ -39,9 +39,9 @@ func (o *owners) of(module, name string) ownership {
 	return users
 }
 
-// family is the first part of an assembly's name: companies name their assemblies
+// familyOf returns the first part of an assembly's name: companies name their assemblies
 // Contoso.Web, Contoso.Data.
-func family(module string) string {
+func familyOf(module string) string {
 	first, _, _ := strings.Cut(module, ".")
 	return first
 }
@@ -93,10 +93,10 @@ var libraryNames = func() (out []string) {
 // IsDotnetFramework reports whether a function is the runtime's or a framework's, and not the program's.
 func IsDotnetFramework(function string) bool {
 	module, rest := splitModule(function)
-	return pseudo(function) || (&owners{}).of(module, rest) == framework
+	return isPseudo(function) || (&owners{}).ownershipOf(module, rest) == framework
 }
 
 // IsJVMFramework is [IsDotnetFramework] of a JVM's functions.
 func IsJVMFramework(function string) bool {
-	return pseudo(function) || readJVM(function, "").own == framework
+	return isPseudo(function) || readJVM(function, "").own == framework
 }

@@ -24,20 +24,21 @@ func Num(v float64) string {
 	case v == 0:
 		return "0"
 	case a >= 1e15 || a < 1e-6:
-		return strings.Replace(minus(strconv.FormatFloat(v, 'g', 3, 64)), "e+", "e", 1)
+		return strings.Replace(replaceMinus(strconv.FormatFloat(v, 'g', 3, 64)), "e+", "e", 1)
 	case a >= 99.95:
-		return group(strconv.FormatFloat(v, 'f', 0, 64))
+		return groupThousands(strconv.FormatFloat(v, 'f', 0, 64))
 	default:
-		s := strconv.FormatFloat(v, 'f', decimals(a), 64)
-		return minus(strings.TrimRight(strings.TrimRight(s, "0"), "."))
+		s := strconv.FormatFloat(v, 'f', countDecimals(a), 64)
+		return replaceMinus(strings.TrimRight(strings.TrimRight(s, "0"), "."))
 	}
 }
 
 // Percent writes a part of one as a percentage: two digits, whole from 10 on, and as many as tell it from all.
-func Percent(part float64) string { return percent(100*part) + " %" }
+func Percent(part float64) string { return formatPercent(100*part) + " %" }
 
-// percent writes a percentage without its sign. What is measured of a service is seldom known to more than two digits.
-func percent(v float64) string {
+// formatPercent writes a percentage without its sign. What is measured of a service is seldom
+// known to more than two digits.
+func formatPercent(v float64) string {
 	switch a := math.Abs(v); {
 	case v > 0 && v < least["%"]:
 		return "<" + Num(least["%"])
@@ -55,8 +56,8 @@ func percent(v float64) string {
 	}
 }
 
-// decimals is how many make three significant digits of a.
-func decimals(a float64) int {
+// countDecimals returns how many decimals make three significant digits of a.
+func countDecimals(a float64) int {
 	if a == 0 {
 		return 0
 	}
@@ -80,13 +81,13 @@ func Fixed(v float64, d int) string {
 	if fraction != "" {
 		fraction = "." + fraction
 	}
-	return group(whole) + fraction
+	return groupThousands(whole) + fraction
 }
 
 // Count writes a whole number.
-func Count[N ~int | ~int64](n N) string { return group(strconv.FormatInt(int64(n), 10)) }
+func Count[N ~int | ~int64](n N) string { return groupThousands(strconv.FormatInt(int64(n), 10)) }
 
-func group(digits string) string {
+func groupThousands(digits string) string {
 	sign := ""
 	if strings.HasPrefix(digits, "-") {
 		sign, digits = "−", digits[1:]
@@ -97,7 +98,7 @@ func group(digits string) string {
 	return sign + digits
 }
 
-func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
+func replaceMinus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
 // Unit is a unit, how many base units (ns, bytes) it holds, and from how many of it on
 // it is used.
@@ -117,14 +118,14 @@ func TimeUnit(ns float64) Unit {
 	if ns == 0 {
 		return times[3]
 	}
-	return fit(times, ns)
+	return fitUnit(times, ns)
 }
 
 // SizeUnit is the unit for a size in bytes.
-func SizeUnit(bytes float64) Unit { return fit(sizes, bytes) }
+func SizeUnit(bytes float64) Unit { return fitUnit(sizes, bytes) }
 
-// fit takes the largest unit of which there are enough, as it will be rounded.
-func fit(units []Unit, v float64) Unit {
+// fitUnit takes the largest unit of which there are enough, as it will be rounded.
+func fitUnit(units []Unit, v float64) Unit {
 	v = math.Abs(v)
 	for i := len(units) - 1; i > 0; i-- {
 		if v >= units[i].Size*units[i].From*0.9995 {
@@ -135,18 +136,18 @@ func fit(units []Unit, v float64) Unit {
 }
 
 // Time writes a time in ns.
-func Time(ns float64) string { return TimeUnit(ns).of(ns) }
+func Time(ns float64) string { return TimeUnit(ns).formatValue(ns) }
 
 // Ms writes a time in ms.
 func Ms(ms float64) string { return Time(ms * 1e6) }
 
 // Size writes a number of bytes.
-func Size(bytes float64) string { return SizeUnit(bytes).of(bytes) }
+func Size(bytes float64) string { return SizeUnit(bytes).formatValue(bytes) }
 
 // MiB writes sizes that are to be compared, in one unit.
-func MiB(bytes float64) string { return sizes[2].of(bytes) }
+func MiB(bytes float64) string { return sizes[2].formatValue(bytes) }
 
-func (u Unit) of(v float64) string { return Num(v/u.Size) + " " + u.Name }
+func (u Unit) formatValue(v float64) string { return Num(v/u.Size) + " " + u.Name }
 
 // scales are the units that figures come in, by name: what one of them is in
 // base units, and what the figure is scaled by. Others are written as they are.
@@ -183,7 +184,7 @@ func Scale(unit string, v float64) (factor float64, name string) {
 // Of writes a figure with its unit.
 func Of(v float64, unit string) string {
 	factor, name := Scale(unit, v)
-	return join(atLeast(v*factor, name), name)
+	return joinUnit(atLeast(v*factor, name), name)
 }
 
 // Range writes "1.31–1.63 ms" in a unit that was chosen for another figure, with
@@ -197,7 +198,7 @@ func Range(low, high *float64, factor float64, unit string) string {
 	if a != b {
 		a += "–" + b
 	}
-	return join(a, unit)
+	return joinUnit(a, unit)
 }
 
 // Change writes "6.4 → 2.7 ms (2.3–3.4)"; a figure that is not known is a
@@ -216,7 +217,7 @@ func Change(now, then, low, high *float64, unit string) string {
 		}
 		return atLeast(*v*factor, name)
 	}
-	text := join(number(then), name)
+	text := joinUnit(number(then), name)
 	if now != nil {
 		text = number(now) + " → " + text
 	}
@@ -234,7 +235,7 @@ var least = map[string]float64{"CPUs": .001, "%": .01}
 // atLeast writes a number as its unit is written, "<0.001" for one that is as good as none in it.
 func atLeast(v float64, unit string) string {
 	if unit == "%" {
-		return percent(v)
+		return formatPercent(v)
 	}
 	if m := least[unit]; v > 0 && v < m {
 		return "<" + Num(m)
@@ -242,8 +243,8 @@ func atLeast(v float64, unit string) string {
 	return Num(v)
 }
 
-// join writes a number with its unit: "1 CPU", "2 CPUs".
-func join(number, unit string) string {
+// joinUnit writes a number with its unit: "1 CPU", "2 CPUs".
+func joinUnit(number, unit string) string {
 	switch {
 	case unit == "":
 		return number

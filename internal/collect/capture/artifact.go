@@ -40,7 +40,7 @@ func (a *artifact) Write(p []byte) (int, error) {
 			return 0, fmt.Errorf("%s: %s: %w", a.w.path, a.meta.Name, fs.ErrClosed)
 		}
 		if a.meta.Lines {
-			p = p[a.take(p):]
+			p = p[a.takeLines(p):]
 		} else {
 			room := min(len(p), chunkSize)
 			a.buf = append(a.buf, a.filter.Next(p[:room])...)
@@ -52,7 +52,7 @@ func (a *artifact) Write(p []byte) (int, error) {
 			a.flush()
 		}
 	}
-	if err := a.w.tell(); err != nil {
+	if err := a.w.takeError(); err != nil {
 		return 0, err
 	}
 	return n, nil
@@ -61,15 +61,16 @@ func (a *artifact) Write(p []byte) (int, error) {
 // Close ends the artifact: what was written to it is readable.
 func (a *artifact) Close() error {
 	a.finish()
-	return a.w.tell()
+	return a.w.takeError()
 }
 
 // maxLine is how much of a line is kept. What a line is cut to could end in the
 // middle of a secret, so the rest is dropped and not kept as another line.
 const maxLine = chunkSize
 
-// take takes lines until the chunk is full, and returns how many bytes it took.
-func (a *artifact) take(p []byte) (n int) {
+// takeLines stores the lines of p until the chunk is full, keeps a line without an end for the
+// next call, and returns how many bytes of p it took.
+func (a *artifact) takeLines(p []byte) (n int) {
 	for len(p) > n && len(a.buf) < chunkSize {
 		end := bytes.IndexByte(p[n:], '\n')
 		line := p[n:]
@@ -90,15 +91,15 @@ func (a *artifact) take(p []byte) (n int) {
 			a.partial = append(a.partial, line...)
 			line = a.partial
 		}
-		a.line(line)
+		a.storeLine(line)
 		a.buf = append(a.buf, '\n')
 	}
 	return n
 }
 
-// line stores a line without its end.
-func (a *artifact) line(line []byte) {
-	a.buf = append(a.buf, recorded.Line(&a.secrets, line, a.hint())...)
+// storeLine stores a line, given without its line break, as the filters of secrets leave it.
+func (a *artifact) storeLine(line []byte) {
+	a.buf = append(a.buf, recorded.Line(&a.secrets, line, a.filterHint())...)
 	if a.long {
 		a.buf = append(a.buf, " [cut]"...)
 	}
@@ -108,12 +109,12 @@ func (a *artifact) line(line []byte) {
 // mostChunk is how much becomes one chunk.
 const mostChunk = 2 * chunkSize
 
-// hint is what the filters should know.
-func (a *artifact) hint() recorded.Hint {
+// filterHint tells the filters of secrets what kind of text the artifact holds.
+func (a *artifact) filterHint() recorded.Hint {
 	return recorded.Hint{Lines: a.meta.Lines, Threads: a.meta.Series == "threads"}
 }
 
-// flush writes what was gathered.
+// flush writes what was gathered to the file, as one chunk or several.
 func (a *artifact) flush() {
 	a.order.Lock()
 	defer a.order.Unlock()
@@ -123,21 +124,22 @@ func (a *artifact) flush() {
 	a.mu.Unlock()
 	for piece := range slices.Chunk(content, mostChunk) { // what a filter held back may be long
 		if a.chunks == 0 {
-			a.raw = compressed(piece)
+			a.raw = isCompressed(piece)
 		}
 		a.chunks++
-		a.w.chunk(a.meta, a.chunks, a.raw, piece)
+		a.w.storeChunk(a.meta, a.chunks, a.raw, piece)
 	}
 	a.spare = content
 }
 
-// finish writes the rest, once.
+// finish writes what is left of the artifact and marks it as ended. Calls after the first do
+// nothing.
 func (a *artifact) finish() {
 	a.mu.Lock()
 	again := a.closed
 	a.closed = true
 	if len(a.partial) > 0 {
-		a.line(a.partial)
+		a.storeLine(a.partial)
 	}
 	if !a.meta.Lines && !again {
 		a.buf = append(a.buf, a.filter.End()...)
@@ -147,5 +149,5 @@ func (a *artifact) finish() {
 		return
 	}
 	a.flush()
-	a.w.ended(a)
+	a.w.forgetArtifact(a)
 }

@@ -363,3 +363,44 @@ func TestWarningsAreBounded(t *testing.T) {
 		t.Errorf("ended %v, %d warnings", c.Ended, len(c.Warnings))
 	}
 }
+
+// A capture that another program packed again lacks the notes, and one line says so.
+func TestPackedAgain(t *testing.T) {
+	w, path := begin(t)
+	write(t, create(t, w, Meta{Name: "a.txt"}), []byte("x\n"))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(t.TempDir(), "again.unstall")
+	f, err := os.Create(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, out := tar.NewReader(bytes.NewReader(b)), tar.NewWriter(f)
+	for {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = out.WriteHeader(&tar.Header{Name: h.Name, Size: h.Size, Mode: h.Mode, ModTime: h.ModTime, Typeflag: tar.TypeReg})
+		}
+		if err == nil {
+			_, err = io.Copy(out, r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Open(again); err == nil || !strings.Contains(err.Error(), "packed again") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, %v", c, err)
+	}
+}

@@ -16,7 +16,8 @@ type chunk struct {
 
 var errDamaged = errors.New("part of it is damaged")
 
-// read reads it into buf if that is large enough.
+// read reads the chunk into buf, or into a new buffer if buf is too small, and verifies its
+// checksum.
 func (c chunk) read(f io.ReaderAt, buf []byte) ([]byte, error) {
 	if cap(buf) < int(c.size) {
 		buf = make([]byte, c.size)
@@ -25,7 +26,7 @@ func (c chunk) read(f io.ReaderAt, buf []byte) ([]byte, error) {
 	if n, err := f.ReadAt(buf, c.offset); n < len(buf) {
 		return nil, fmt.Errorf("it was truncated after it was opened: %w", err)
 	}
-	if checksum(buf) != c.crc {
+	if checksumHex(buf) != c.crc {
 		return nil, errDamaged
 	}
 	return buf, nil

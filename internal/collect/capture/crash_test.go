@@ -143,7 +143,7 @@ func TestOpenErrors(t *testing.T) {
 
 func future(t *testing.T) string {
 	var b bytes.Buffer
-	if err := member(&b, manifestName, start, []byte(`{"schema":"unstall.capture/v9","tool":"unstall 9"}`), nil); err != nil {
+	if err := writeMember(&b, manifestName, start, []byte(`{"schema":"unstall.capture/v9","tool":"unstall 9"}`), nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -317,7 +317,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		Is(b)
-		c, err := index(bytes.NewReader(b), int64(len(b)))
+		c, err := readIndex(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%q", err)

@@ -21,11 +21,11 @@ func Join(path string, info Info, sources []*Capture) error {
 	for _, c := range sources {
 		f, err := os.Open(c.Path)
 		if err != nil {
-			w.Warnf("%s: %v: left out", c.Path, plain(err))
+			w.Warnf("%s: %v: left out", c.Path, withoutPath(err))
 			continue
 		}
 		for _, a := range c.artifacts {
-			if err := w.copy(f, a, goesOn); err != nil {
+			if err := w.copyArtifact(f, a, goesOn); err != nil {
 				w.Warnf("%s: %s: %v", c.Path, a.meta.Name, err)
 			}
 		}
@@ -50,10 +50,10 @@ type joined struct {
 	raw    bool
 }
 
-// copy copies the chunks of an artifact.
-func (w *Writer) copy(f io.ReaderAt, a *stored, goesOn map[metaNote]*joined) error {
+// copyArtifact copies the chunks of an artifact of another capture. A damaged chunk is left out.
+func (w *Writer) copyArtifact(f io.ReaderAt, a *stored, goesOn map[metaNote]*joined) error {
 	j := &joined{meta: a.meta}
-	key := *a.meta.note()
+	key := *a.meta.toNote()
 	about := key.About
 	key.About = nil
 	if about != nil {
@@ -77,15 +77,15 @@ func (w *Writer) copy(f io.ReaderAt, a *stored, goesOn map[metaNote]*joined) err
 		}
 		w.mu.Lock()
 		if j.chunks == 0 {
-			j.meta.Name = unique(fileName(j.meta.Name), w.names)
-			j.raw = compressed(buf) && !zstdFrame(buf)
+			j.meta.Name = uniqueName(fileName(j.meta.Name), w.names)
+			j.raw = isCompressed(buf) && !zstdFrame(buf)
 		}
 		j.chunks++
-		n := note{CRC: checksum(buf)}
+		n := note{CRC: checksumHex(buf)}
 		if j.chunks == 1 {
-			n.Meta = j.meta.note()
+			n.Meta = j.meta.toNote()
 		}
-		err = w.append(chunkName(j.meta.Name, j.chunks, j.raw), a.at, buf, encode(n))
+		err = w.appendMember(chunkName(j.meta.Name, j.chunks, j.raw), a.at, buf, mustMarshal(n))
 		w.mu.Unlock()
 		if err != nil {
 			return nil // is said in the end, once

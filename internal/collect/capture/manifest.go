@@ -80,7 +80,7 @@ type subjectNote struct {
 	Container string `json:"container,omitempty"`
 }
 
-func (m Meta) note() *metaNote {
+func (m Meta) toNote() *metaNote {
 	n := &metaNote{Name: m.Name, Series: m.Series, Probe: m.Probe, Origin: m.Origin, Lines: m.Lines, Found: m.Found, Continues: m.Continues}
 	if a := m.About; a != (evidence.Subject{}) {
 		n.About = &subjectNote{a.Kind.String(), a.Name, a.PID, a.StartTime, a.Runtime, a.Version, a.CPUs, a.Container}
@@ -88,7 +88,7 @@ func (m Meta) note() *metaNote {
 	return n
 }
 
-func (n *metaNote) meta() Meta {
+func (n *metaNote) toMeta() Meta {
 	m := Meta{Name: n.Name, Series: n.Series, Probe: n.Probe, Origin: n.Origin, Lines: n.Lines, Found: n.Found, Continues: n.Continues}
 	if a := n.About; a != nil {
 		m.About = evidence.Subject{Name: a.Name, PID: a.PID, StartTime: a.StartTime, Runtime: a.Runtime,
@@ -119,8 +119,8 @@ type event struct {
 	Lack     *Lack     `json:"lack,omitempty"`
 }
 
-// encode marshals what cannot fail.
-func encode(v any) []byte {
+// mustMarshal returns v as JSON. It panics on an error, as no value here has one.
+func mustMarshal(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("capture: %T: %v", v, err))
@@ -128,8 +128,9 @@ func encode(v any) []byte {
 	return b
 }
 
-// printable makes text from a file fit for one line of a terminal.
-func printable(s string) string {
+// replaceControls replaces control characters by blanks, so that text from a file fits on one line
+// of a terminal.
+func replaceControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '

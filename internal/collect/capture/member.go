@@ -26,10 +26,11 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func checksum(b []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(b, castagnoli)) }
+func checksumHex(b []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(b, castagnoli)) }
 
-// member writes one whole member, to the end of its last block.
-func member(into *bytes.Buffer, name string, at time.Time, content []byte, comment []byte) error {
+// writeMember appends a whole tar member to a buffer, padded to the end of its last block. A nil
+// comment leaves out the PAX record.
+func writeMember(into *bytes.Buffer, name string, at time.Time, content []byte, comment []byte) error {
 	h := &tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(content)), ModTime: at.Truncate(time.Second)}
 	if comment != nil {
 		h.Format, h.ModTime = tar.FormatPAX, at
@@ -95,9 +96,9 @@ func fileName(s string) string {
 	return s
 }
 
-// unique numbers a name that is taken: access.log, access-2.log. Names that
+// uniqueName numbers a name that is taken: access.log, access-2.log. Names that
 // differ in case only are one, as some file systems do not tell them apart.
-func unique(name string, taken map[string]int) string {
+func uniqueName(name string, taken map[string]int) string {
 	key := strings.ToLower(name)
 	stem, extension := name, ""
 	if i := strings.IndexByte(name, '.'); i > 0 {
@@ -112,9 +113,9 @@ func unique(name string, taken map[string]int) string {
 	return free
 }
 
-// compressed says whether data that begin like this are stored as they are.
-// With fewer bytes than a magic number has, those decide.
-func compressed(head []byte) bool {
+// isCompressed says whether data that begin like this are compressed already, so that they are
+// stored as they are. If there are fewer bytes than a magic number has, those decide.
+func isCompressed(head []byte) bool {
 	for _, magic := range []string{"\x1f\x8b", "\x28\xb5\x2f\xfd"} {
 		if n := min(len(head), len(magic)); n > 0 && string(head[:n]) == magic[:n] {
 			return true

@@ -34,6 +34,8 @@ type Capture struct {
 	byName    map[string]*stored
 	chunks    int
 	last      *stored // whose chunk is the last member, nil: it is an event
+
+	withoutNote int // members that would be chunks, if unstall had noted what they are
 }
 
 // stored is an artifact in the file.
@@ -51,7 +53,7 @@ type stored struct {
 func Open(path string) (*Capture, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, plain(err))
+		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
 	defer f.Close()
 	fi, err := f.Stat()
@@ -59,9 +61,9 @@ func Open(path string) (*Capture, error) {
 		err = errors.New("is not a regular file")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, plain(err))
+		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
-	c, err := index(f, fi.Size())
+	c, err := readIndex(f, fi.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -69,12 +71,12 @@ func Open(path string) (*Capture, error) {
 	return c, nil
 }
 
-// index reads the first size bytes.
-func index(f io.ReaderAt, size int64) (*Capture, error) {
+// readIndex reads the index of the first size bytes of a capture.
+func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 	r := io.NewSectionReader(f, 0, size)
 	t := tar.NewReader(r)
 	c := &Capture{byName: make(map[string]*stored)}
-	if err := c.head(t, r); err != nil {
+	if err := c.readManifest(t, r); err != nil {
 		return nil, err
 	}
 	damage := ""
@@ -91,8 +93,11 @@ func index(f io.ReaderAt, size int64) (*Capture, error) {
 		case err != nil || h.Typeflag != tar.TypeReg || h.Size < 0:
 			damage = fmt.Sprintf("what follows byte %d is damaged", offset)
 		default:
-			damage = c.member(h, offset, t)
+			damage = c.addMember(h, offset, t)
 		}
+	}
+	if c.Ended && len(c.artifacts) == 0 && c.withoutNote > 0 {
+		return nil, errors.New("was packed again by another program, which dropped what unstall notes of each part: give the capture as it was recorded")
 	}
 	if !c.Ended {
 		c.dropTorn(f)
@@ -101,8 +106,8 @@ func index(f io.ReaderAt, size int64) (*Capture, error) {
 	return c, nil
 }
 
-// head reads the manifest.
-func (c *Capture) head(t *tar.Reader, r *io.SectionReader) error {
+// readManifest reads the manifest.
+func (c *Capture) readManifest(t *tar.Reader, r *io.SectionReader) error {
 	h, err := t.Next()
 	if err != nil || h.Name != manifestName || h.Typeflag != tar.TypeReg {
 		start := make([]byte, 263)
@@ -124,40 +129,43 @@ func (c *Capture) head(t *tar.Reader, r *io.SectionReader) error {
 		return fmt.Errorf("its %s is damaged: %w", manifestName, err)
 	}
 	if m.Schema != schema {
-		return fmt.Errorf("has the format %s, but this version of unstall reads %s: use the version that recorded it (%s)", quoted(m.Schema), schema, quoted(m.Tool))
+		return fmt.Errorf("has the format %s, but this version of unstall reads %s: use the version that recorded it (%s)", quoteShort(m.Schema), schema, quoteShort(m.Tool))
 	}
-	c.Info = Info{printable(m.Tool), printable(m.Host), printable(m.Target), m.Start, m.Command, max(0, m.ExpectedRate)}
+	c.Info = Info{replaceControls(m.Tool), replaceControls(m.Host), replaceControls(m.Target), m.Start, m.Command, max(0, m.ExpectedRate)}
 	c.End = m.Start
 	return nil
 }
 
-// quoted shows a short text of the file.
-func quoted(s string) string { return fmt.Sprintf("%.40q", s) }
+// quoteShort quotes the first 40 characters of a text of the file.
+func quoteShort(s string) string { return fmt.Sprintf("%.40q", s) }
 
-// member adds a member to the index. It returns what is wrong with the rest of
-// the file, "" nothing. Members that later versions or people add are passed
-// over.
-func (c *Capture) member(h *tar.Header, offset int64, content io.Reader) (damage string) {
+// addMember adds a member to the index. It returns what is wrong with the rest of the file, "" if
+// nothing is. Members that later versions or people add are passed over.
+func (c *Capture) addMember(h *tar.Header, offset int64, content io.Reader) (damage string) {
 	if strings.HasPrefix(h.Name, eventsName+"/") {
-		return c.event(h, content)
+		return c.addEvent(h, content)
 	}
 	name, seq, ok := parseChunkName(h.Name)
 	var n note
-	if !ok || json.Unmarshal([]byte(h.PAXRecords["comment"]), &n) != nil || n.CRC == "" {
+	if !ok {
+		return ""
+	}
+	if json.Unmarshal([]byte(h.PAXRecords["comment"]), &n) != nil || n.CRC == "" {
+		c.withoutNote++
 		return ""
 	}
 	if h.Size > maxStored {
-		return fmt.Sprintf("%s is too large", quoted(h.Name))
+		return fmt.Sprintf("%s is too large", quoteShort(h.Name))
 	}
 	a := c.byName[name]
 	switch {
 	case a == nil && n.Meta == nil, a != nil && seq != a.seq+1:
-		return fmt.Sprintf("data is missing before %s", quoted(h.Name))
+		return fmt.Sprintf("data is missing before %s", quoteShort(h.Name))
 	case a == nil && len(c.artifacts) == maxArtifacts, c.chunks == maxChunks:
 		return "it holds more artifacts or chunks than unstall reads"
 	case a == nil:
-		a = &stored{meta: n.Meta.meta(), seq: seq - 1}
-		a.meta.Name = printable(name)
+		a = &stored{meta: n.Meta.toMeta(), seq: seq - 1}
+		a.meta.Name = replaceControls(name)
 		c.byName[name] = a
 		c.artifacts = append(c.artifacts, a)
 	}
@@ -165,30 +173,31 @@ func (c *Capture) member(h *tar.Header, offset int64, content io.Reader) (damage
 	a.size += h.Size
 	a.chunks = append(a.chunks, chunk{offset, int32(h.Size), n.CRC})
 	c.chunks++
-	c.last, c.End = a, later(c.End, h.ModTime)
+	c.last, c.End = a, laterTime(c.End, h.ModTime)
 	return ""
 }
 
-func (c *Capture) event(h *tar.Header, content io.Reader) (damage string) {
+func (c *Capture) addEvent(h *tar.Header, content io.Reader) (damage string) {
 	b, err := io.ReadAll(io.LimitReader(content, 64<<10))
 	var e event
 	if err != nil || json.Unmarshal(b, &e) != nil {
-		return fmt.Sprintf("%s is damaged", quoted(h.Name))
+		return fmt.Sprintf("%s is damaged", quoteShort(h.Name))
 	}
-	c.last, c.End = nil, later(c.End, e.Time)
+	c.last, c.End = nil, laterTime(c.End, e.Time)
 	switch {
 	case e.Event == eventWarning && len(c.Warnings) < maxRead:
-		c.Warnings = append(c.Warnings, printable(e.Text))
+		c.Warnings = append(c.Warnings, replaceControls(e.Text))
 	case e.Event == eventLack && e.Lack != nil && len(c.Lacks) < maxRead:
-		c.Lacks = append(c.Lacks, Lack{printable(e.Lack.What), printable(e.Lack.Why), printable(e.Lack.Do)})
+		c.Lacks = append(c.Lacks, Lack{replaceControls(e.Lack.What), replaceControls(e.Lack.Why), replaceControls(e.Lack.Do)})
 	case e.Event == eventEnd:
 		c.Ended = true
 	}
 	return ""
 }
 
-// later guards against clocks that are set back.
-func later(a, b time.Time) time.Time {
+// laterTime returns the later of two times: a clock that is set back does not move the end of a
+// capture.
+func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}

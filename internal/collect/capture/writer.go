@@ -62,15 +62,15 @@ func Create(path string, info Info) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, fmt.Errorf("%s: %w: unstall does not overwrite files; give another name", path, plain(err))
+		return nil, fmt.Errorf("%s: %w: unstall does not overwrite files; give another name", path, withoutPath(err))
 	case err != nil:
-		return nil, fmt.Errorf("%s: cannot be created: %w", path, plain(err))
+		return nil, fmt.Errorf("%s: cannot be created: %w", path, withoutPath(err))
 	}
 	w, err := newWriter(f, path, info)
 	if err != nil {
 		_ = f.Close()
 		_ = os.Remove(path)
-		return nil, fmt.Errorf("%s: cannot be written: %w", path, plain(err))
+		return nil, fmt.Errorf("%s: cannot be written: %w", path, withoutPath(err))
 	}
 	return w, nil
 }
@@ -86,10 +86,10 @@ func newWriter(f file, path string, info Info) (*Writer, error) {
 	w := &Writer{path: path, f: f, zstd: z, stop: make(chan struct{}), done: make(chan struct{}),
 		names: map[string]int{manifestName: 1, eventsName: 1}, open: make(map[*artifact]bool), seen: redact.NewSeen(), said: make(map[string]bool)}
 	head := manifest{schema, info.Tool, info.Host, redact.URL(info.Target), info.Start.UTC(), redact.Args(info.Command), info.ExpectedRate}
-	if err := w.append(manifestName, time.Now(), encode(head), nil); err != nil {
+	if err := w.appendMember(manifestName, time.Now(), mustMarshal(head), nil); err != nil {
 		return nil, err
 	}
-	go w.flusher()
+	go w.flushPeriodically()
 	return w, nil
 }
 
@@ -101,10 +101,10 @@ func (w *Writer) Create(m Meta) (io.WriteCloser, error) {
 	if w.closed {
 		return nil, fmt.Errorf("%s: %w: the recording has ended", w.path, fs.ErrClosed)
 	}
-	m.Name = unique(fileName(m.Name), w.names)
+	m.Name = uniqueName(fileName(m.Name), w.names)
 	m.Origin = redact.URL(m.Origin)
 	a := &artifact{w: w, meta: m, secrets: redact.Text{Seen: w.seen}, filter: recorded.Filter{Seen: w.seen}}
-	a.filter.Hint = a.hint()
+	a.filter.Hint = a.filterHint()
 	w.open[a] = true
 	return a, nil
 }
@@ -112,10 +112,10 @@ func (w *Writer) Create(m Meta) (io.WriteCloser, error) {
 // Warnf says something the user should know; it is stored at once. What was
 // said before is not repeated.
 func (w *Writer) Warnf(format string, args ...any) {
-	text := printable(string(redact.Line(fmt.Appendf(nil, format, args...))))
+	text := replaceControls(string(redact.Line(fmt.Appendf(nil, format, args...))))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.event(event{Event: eventWarning, Text: text})
+	w.storeEvent(event{Event: eventWarning, Text: text})
 }
 
 // Lack says what could not be seen; it is stored at once.
@@ -123,14 +123,14 @@ func (w *Writer) Lack(lacks ...Lack) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range lacks {
-		w.event(event{Event: eventLack, Lack: &l})
+		w.storeEvent(event{Event: eventLack, Lack: &l})
 	}
 }
 
 // Flush makes everything written so far readable, but for the last line of a
 // text artifact while it has no end.
 func (w *Writer) Flush() error {
-	for _, a := range w.unclosed() {
+	for _, a := range w.listOpenArtifacts() {
 		a.flush()
 	}
 	return w.Err()
@@ -147,7 +147,7 @@ func (w *Writer) Close() error {
 	w.mu.Unlock()
 	close(w.stop)
 	<-w.done
-	for _, a := range w.unclosed() {
+	for _, a := range w.listOpenArtifacts() {
 		a.finish()
 	}
 	w.mu.Lock()
@@ -156,9 +156,9 @@ func (w *Writer) Close() error {
 	err := w.err
 	if err != nil {
 		w.err = nil
-		w.event(event{Event: eventWarning, Text: printable("not everything could be stored: " + err.Error())})
+		w.storeEvent(event{Event: eventWarning, Text: replaceControls("not everything could be stored: " + err.Error())})
 	}
-	w.event(event{Event: eventEnd})
+	w.storeEvent(event{Event: eventEnd})
 	if w.err == nil {
 		_, w.err = w.f.WriteAt(end, w.off)
 	}
@@ -179,7 +179,7 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-func (w *Writer) flusher() {
+func (w *Writer) flushPeriodically() {
 	defer close(w.done)
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -193,7 +193,7 @@ func (w *Writer) flusher() {
 	}
 }
 
-func (w *Writer) unclosed() []*artifact {
+func (w *Writer) listOpenArtifacts() []*artifact {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []*artifact
@@ -203,8 +203,9 @@ func (w *Writer) unclosed() []*artifact {
 	return all
 }
 
-// tell returns the error to the first who asks.
-func (w *Writer) tell() error {
+// takeError returns the error of writing to the first caller after it happened, and nil to all
+// others.
+func (w *Writer) takeError() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil || w.told {
@@ -214,20 +215,21 @@ func (w *Writer) tell() error {
 	return w.err
 }
 
-// ended forgets an artifact.
-func (w *Writer) ended(a *artifact) {
+// forgetArtifact removes an artifact from the open ones and stores the event that it ended.
+func (w *Writer) forgetArtifact(a *artifact) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.open, a)
 	if a.chunks > 0 {
-		w.event(event{Event: eventArtifact, Artifact: a.meta.Name})
+		w.storeEvent(event{Event: eventArtifact, Artifact: a.meta.Name})
 	}
 }
 
-// event stores an event. The caller holds mu.
-func (w *Writer) event(e event) {
+// storeEvent stores an event. It leaves out a warning or lack that was stored before, and all of
+// them beyond maxEvents. The caller holds mu.
+func (w *Writer) storeEvent(e event) {
 	if e.Event == eventWarning || e.Event == eventLack {
-		key := string(encode(e)) // without its time
+		key := string(mustMarshal(e)) // without its time
 		switch {
 		case w.said[key] || len(w.said) > maxEvents:
 			return
@@ -238,11 +240,11 @@ func (w *Writer) event(e event) {
 	}
 	w.events++
 	e.Time = time.Now().UTC()
-	_ = w.append(fmt.Sprintf("%s/%06d.json", eventsName, w.events), e.Time, encode(e), nil)
+	_ = w.appendMember(fmt.Sprintf("%s/%06d.json", eventsName, w.events), e.Time, mustMarshal(e), nil)
 }
 
-// chunk stores a piece of an artifact; seq counts from 1.
-func (w *Writer) chunk(m Meta, seq int, raw bool, content []byte) {
+// storeChunk stores a piece of an artifact; seq counts from 1.
+func (w *Writer) storeChunk(m Meta, seq int, raw bool, content []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -253,35 +255,35 @@ func (w *Writer) chunk(m Meta, seq int, raw bool, content []byte) {
 		w.packed = w.zstd.EncodeAll(content, w.packed[:0])
 		stored = w.packed
 	}
-	n := note{CRC: checksum(stored)}
+	n := note{CRC: checksumHex(stored)}
 	if seq == 1 {
-		n.Meta = m.note()
+		n.Meta = m.toNote()
 	}
-	_ = w.append(chunkName(m.Name, seq, raw), time.Now(), stored, encode(n))
+	_ = w.appendMember(chunkName(m.Name, seq, raw), time.Now(), stored, mustMarshal(n))
 }
 
-// append writes a member behind the last one, whole or not at all. The caller
-// holds mu or is the only one.
-func (w *Writer) append(name string, at time.Time, content, comment []byte) error {
+// appendMember writes a member after the last one, whole or not at all. The caller holds mu or is
+// the only user.
+func (w *Writer) appendMember(name string, at time.Time, content, comment []byte) error {
 	if w.err != nil {
 		return w.err
 	}
 	w.scratch.Reset()
-	err := member(&w.scratch, name, at, content, comment)
+	err := writeMember(&w.scratch, name, at, content, comment)
 	if err == nil {
 		_, err = w.f.WriteAt(w.scratch.Bytes(), w.off)
 	}
 	if err != nil {
 		_ = w.f.Truncate(w.off) // a reader passes over what stays behind, too
-		w.err = fmt.Errorf("%s: %w: the data recorded until now is kept, the rest is lost", w.path, plain(err))
+		w.err = fmt.Errorf("%s: %w: the data recorded until now is kept, the rest is lost", w.path, withoutPath(err))
 		return err
 	}
 	w.off += int64(w.scratch.Len())
 	return nil
 }
 
-// plain takes the path out of the error: it is printed before it.
-func plain(err error) error {
+// withoutPath removes the path from an error, as callers print it before the error.
+func withoutPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err

@@ -20,27 +20,27 @@ func resolveContainer(ctx context.Context, arg string, q container.Query, known 
 	c, err := container.Find(ctx, q)
 	switch {
 	case errors.Is(err, container.ErrSeveral):
-		return Target{}, use("%s: %w: name one of them", arg, err)
+		return Target{}, usageError("%s: %w: name one of them", arg, err)
 	case err != nil && q.Pod == "" && q.Name != "":
-		ids := grouped(q.Name)
+		ids := findContainersByCgroup(q.Name)
 		if len(ids) == 1 {
-			return h.within(ctx, arg, container.Container{ID: ids[0]})
+			return h.resolveInContainer(ctx, arg, container.Container{ID: ids[0]})
 		}
 		if len(ids) > 1 {
-			return Target{}, use("%s: the ids of %d containers begin so: type more of it", arg, len(ids))
+			return Target{}, usageError("%s: the ids of %d containers begin so: type more of it", arg, len(ids))
 		}
 	}
 	if err != nil {
 		return Target{}, fmt.Errorf("%s: %w: check the name; run unstall without arguments to list what runs here", arg, err)
 	}
-	return h.within(ctx, arg, c)
+	return h.resolveInContainer(ctx, arg, c)
 }
 
-// within finds the process of a container that serves: of those whose runtime is known the one
-// that began the others, else the container's first. A shell or an init that only starts it is
-// passed over so.
-func (h *host) within(ctx context.Context, arg string, c container.Container) (Target, error) {
-	all, denied := h.members(c)
+// resolveInContainer finds the process of a container that serves: of those whose runtime is known
+// the one that began the others, else the container's first. So it passes over a shell or an init
+// that only starts the service.
+func (h *host) resolveInContainer(ctx context.Context, arg string, c container.Container) (Target, error) {
+	all, denied := h.containerProcesses(c)
 	if len(all) == 0 {
 		if c.Node != "" {
 			return Target{}, fmt.Errorf("%s: %s runs on the node %s, not here: run unstall there", arg, c.Title(), c.Node)
@@ -52,13 +52,13 @@ func (h *host) within(ctx context.Context, arg string, c container.Container) (T
 	}
 	var serving []*process
 	for _, p := range all {
-		if h.describe(p).Runtime != "" {
+		if h.describeTarget(p).Runtime != "" {
 			serving = append(serving, p)
 		}
 	}
-	one := eldest(serving)
+	one := findCommonAncestor(serving)
 	if one == nil && len(serving) == 0 {
-		one = eldest(all)
+		one = findCommonAncestor(all)
 		if one == nil {
 			one = all[0]
 		}
@@ -66,11 +66,11 @@ func (h *host) within(ctx context.Context, arg string, c container.Container) (T
 	if one == nil {
 		var list []string
 		for _, p := range serving {
-			list = append(list, fmt.Sprintf("%d (%s)", p.pid, p.name()))
+			list = append(list, fmt.Sprintf("%d (%s)", p.pid, p.fullName()))
 		}
-		return Target{}, use("%s: %d processes of %s can be diagnosed: choose one by its id: %s", arg, len(serving), c.Title(), strings.Join(list, ", "))
+		return Target{}, usageError("%s: %d processes of %s can be diagnosed: choose one by its id: %s", arg, len(serving), c.Title(), strings.Join(list, ", "))
 	}
-	t, err := h.resolve(ctx, one.pid)
+	t, err := h.resolvePID(ctx, one.pid)
 	if err != nil {
 		return t, err
 	}
@@ -81,9 +81,9 @@ func (h *host) within(ctx context.Context, arg string, c container.Container) (T
 	return t, nil
 }
 
-// named asks the engines here what they know of the container of a process: by its id, else, of
-// one that has a PID namespace of its own, by what its cgroups are called.
-func (h *host) named(ctx context.Context, p *process, t *Target) {
+// identifyContainer asks the engines of this host what they know of the container of a process: by
+// its id, or, for a process that has a PID namespace of its own, by the names of its cgroups.
+func (h *host) identifyContainer(ctx context.Context, p *process, t *Target) {
 	ids := []string{t.Container}
 	if t.Container == "" {
 		ids = nil
@@ -99,12 +99,12 @@ func (h *host) named(ctx context.Context, p *process, t *Target) {
 	}
 }
 
-// members are the processes of a container, lowest id first: those in a cgroup that bears its
-// id, and, where an engine says which its first process is, those in the PID namespace of that.
-// That process is believed only if it may be one: in a PID namespace of its own unstall counts
-// processes differently from the engine.
-func (h *host) members(c container.Container) (all []*process, denied bool) {
-	ids, err := pids()
+// containerProcesses returns the processes of a container, lowest id first: those in a cgroup that
+// bears its id, and, if an engine says which its first process is, those in the PID namespace of
+// that. It believes the engine only if that process is in another PID namespace than unstall:
+// where unstall has one of its own, the engine counts processes differently.
+func (h *host) containerProcesses(c container.Container) (all []*process, denied bool) {
+	ids, err := listPIDs()
 	if err != nil {
 		return nil, false
 	}
@@ -126,17 +126,17 @@ func (h *host) members(c container.Container) (all []*process, denied bool) {
 		if !in {
 			continue
 		}
-		if p, err := h.open(id); err == nil && !p.kernel() && !p.ended() {
+		if p, err := h.openProcess(id); err == nil && !p.isKernelThread() && !p.hasEnded() {
 			all = append(all, p)
 		}
 	}
 	return all, denied
 }
 
-// grouped are the containers that have a process here and whose cgroup's name is, or whose id
-// begins with, what somebody typed.
-func grouped(name string) []string {
-	ids, _ := pids()
+// findContainersByCgroup returns, sorted, the names of the cgroups of processes here that equal
+// name, and the container ids that begin with it.
+func findContainersByCgroup(name string) []string {
+	ids, _ := listPIDs()
 	found := map[string]bool{}
 	for _, id := range ids {
 		for _, group := range groupNames(id) {

@@ -17,17 +17,17 @@ const lookTime = 200 * time.Millisecond
 // first, without asking them anything but for the one case in the package's
 // comment. It takes [lookTime] and little more, and leaves out unstall itself.
 func Discover(ctx context.Context, known []Recogniser) ([]Found, error) {
-	return survey(ctx, known, false)
+	return surveyProcesses(ctx, known, false)
 }
 
 // DiscoverAll finds those, and of others the ones that listen at a port or work: the kernel
 // tells of each process what it waits for, whatever it is written in.
 func DiscoverAll(ctx context.Context, known []Recogniser) ([]Found, error) {
-	return survey(ctx, known, true)
+	return surveyProcesses(ctx, known, true)
 }
 
-func survey(ctx context.Context, known []Recogniser, others bool) ([]Found, error) {
-	ids, err := pids()
+func surveyProcesses(ctx context.Context, known []Recogniser, others bool) ([]Found, error) {
+	ids, err := listPIDs()
 	if err != nil {
 		return nil, err
 	}
@@ -44,23 +44,23 @@ func survey(ctx context.Context, known []Recogniser, others bool) ([]Found, erro
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		p, err := h.open(id)
+		p, err := h.openProcess(id)
 		at := time.Now()
-		if err != nil || id == self || p.kernel() || p.ended() {
+		if err != nil || id == self || p.isKernelThread() || p.hasEnded() {
 			continue // it has ended since, or hidepid hides it
 		}
-		f := Found{Target: h.describe(p)}
-		if f.Runtime == "" && !others && !slices.ContainsFunc(known, func(r Recogniser) bool { return r.suggested(f.Name) }) {
+		f := Found{Target: h.describeTarget(p)}
+		if f.Runtime == "" && !others && !slices.ContainsFunc(known, func(r Recogniser) bool { return r.isSuggested(f.Name) }) {
 			continue
 		}
-		f.Listens = h.listens(id)
-		h.ask(ctx, &f.Target)
+		f.Listens = h.listListeners(id)
+		h.confirmRuntime(ctx, &f.Target)
 		if f.Runtime == "" && !others {
 			continue
 		}
-		h.access(&f.Target)
+		h.findUnreadable(&f.Target)
 		f.RSS = p.rss * int64(os.Getpagesize())
-		f.next(h.way(p, f.Target))
+		f.fillReadsAndNext(h.describeWay(p, f.Target))
 		all = append(all, seen{f, p.cpu, at, p.stat.start})
 	}
 	if len(all) == 0 {
@@ -76,12 +76,12 @@ func survey(ctx context.Context, known []Recogniser, others bool) ([]Found, erro
 	var found []Found
 	for _, s := range all {
 		now, err := readStat(s.PID)
-		if err != nil || now.start != s.start || now.ended() {
+		if err != nil || now.start != s.start || now.hasEnded() {
 			continue
 		}
 		s.Look = time.Since(s.at)
 		s.CPU = max(0, (now.cpu-s.cpu).Seconds()/s.Look.Seconds())
-		if s.Runtime == "" && !s.serves() && s.CPU < atWork {
+		if s.Runtime == "" && !s.listensOnPort() && s.CPU < atWork {
 			continue // a shell, or one of the many that wait for something
 		}
 		found = append(found, s.Found)
@@ -95,13 +95,15 @@ func survey(ctx context.Context, known []Recogniser, others bool) ([]Found, erro
 // atWork is how many cores make a process one that does something, whatever it is.
 const atWork = .1
 
-// serves says whether a process listens at a port: a service, whatever it is written in.
-func (f *Found) serves() bool {
+// listensOnPort says whether a process listens on a port, and so is a service, whatever it is
+// written in.
+func (f *Found) listensOnPort() bool {
 	return slices.ContainsFunc(f.Listens, func(l Listener) bool { return l.Addr.IsValid() })
 }
 
-// next says what can be read and what to type.
-func (f *Found) next(way string) {
+// fillReadsAndNext fills in what can be read of the process and the command to type next. way is
+// how its runtime can be asked, "" if it cannot.
+func (f *Found) fillReadsAndNext(way string) {
 	if way != "" {
 		f.Reads = append(f.Reads, way)
 	}

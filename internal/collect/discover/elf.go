@@ -80,15 +80,15 @@ func HasPprof(exe string) (bool, error) {
 	for _, s := range f.Sections {
 		// .data.rel.ro.gopclntab in position-independent executables
 		if strings.HasSuffix(s.Name, ".gopclntab") && s.Type != elf.SHT_NOBITS {
-			return contains(s.Open(), pprofSymbol)
+			return containsSymbol(s.Open(), pprofSymbol)
 		}
 	}
-	return contains(file, pprofSymbol)
+	return containsSymbol(file, pprofSymbol)
 }
 
-// contains looks for a string as the table of function names has it, between
-// zeros, a piece of the stream at a time.
-func contains(r io.Reader, name string) (bool, error) {
+// containsSymbol searches a stream for a name as a table of function names holds it, between zero
+// bytes.
+func containsSymbol(r io.Reader, name string) (bool, error) {
 	want := []byte("\x00" + name + "\x00")
 	buf := make([]byte, 256<<10)
 	kept := 0

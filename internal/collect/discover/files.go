@@ -28,7 +28,7 @@ func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close
 	var seen []os.FileInfo
 	for _, name := range names {
 		if name == "-" {
-			a, f, err := spool(stdin)
+			a, f, err := spoolToFile(stdin)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("standard input: %w", err))
 				continue
@@ -37,7 +37,7 @@ func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close
 			artifacts = append(artifacts, a)
 			continue
 		}
-		paths, err := resolve(name)
+		paths, err := expandPath(name)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -58,17 +58,17 @@ func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close
 	return artifacts, close, errs
 }
 
-func resolve(name string) ([]string, error) {
+func expandPath(name string) ([]string, error) {
 	fi, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return nil, Explain(fmt.Errorf("%s: %w", name, unpath(err)))
+		return nil, Explain(fmt.Errorf("%s: %w", name, withoutPath(err)))
 	case !fi.IsDir():
 		return []string{name}, nil
 	}
 	entries, err := os.ReadDir(name)
 	if err != nil {
-		return nil, Explain(fmt.Errorf("%s: %w", name, unpath(err)))
+		return nil, Explain(fmt.Errorf("%s: %w", name, withoutPath(err)))
 	}
 	var paths []string
 	for _, e := range entries { // sorted by name
@@ -101,7 +101,7 @@ func Explain(err error) error {
 	return err
 }
 
-func unpath(err error) error {
+func withoutPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err

@@ -66,8 +66,8 @@ func bootTime() time.Time {
 	return time.Time{}
 }
 
-// user is the name of a user, or the number if it has none here.
-func (h *host) user(uid int) string {
+// userName returns the name of a user, or the number if the user has no name here.
+func (h *host) userName(uid int) string {
 	name, ok := h.users[uid]
 	if !ok {
 		name = strconv.Itoa(uid)
@@ -79,8 +79,8 @@ func (h *host) user(uid int) string {
 	return name
 }
 
-// pids lists the processes there are, lowest first.
-func pids() ([]int, error) {
+// listPIDs returns the ids of the running processes, lowest first.
+func listPIDs() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -104,25 +104,26 @@ func procPath(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", p
 func readStat(pid int) (stat, error) {
 	f, err := os.Open(procPath(pid, "stat"))
 	if err != nil {
-		return stat{}, gone(err)
+		return stat{}, normalizeGone(err)
 	}
 	defer f.Close()
 	s, err := parseStat(f)
-	return s, gone(err)
+	return s, normalizeGone(err)
 }
 
 func readStatus(pid int) (status, error) {
 	f, err := os.Open(procPath(pid, "status"))
 	if err != nil {
-		return status{}, gone(err)
+		return status{}, normalizeGone(err)
 	}
 	defer f.Close()
 	s, err := parseStatus(f)
-	return s, gone(err)
+	return s, normalizeGone(err)
 }
 
-// gone turns the ways in which /proc says that a process has ended into one.
-func gone(err error) error {
+// normalizeGone returns errGone for each error by which /proc says that a process has ended, and
+// any other error as it is.
+func normalizeGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return errGone
 	}

@@ -17,9 +17,9 @@ import (
 // Sockets that listen are opened early and have low numbers, as a rule.
 const descriptorsLimit = 20_000
 
-// listens returns the sockets a process listens on, TCP first, by port; none if
+// listListeners returns the sockets a process listens on, TCP first, by port; none if
 // its descriptors may not be read.
-func (h *host) listens(pid int) []Listener {
+func (h *host) listListeners(pid int) []Listener {
 	net, err := os.Readlink(procPath(pid, "ns/net"))
 	if err != nil {
 		return nil
@@ -34,7 +34,7 @@ func (h *host) listens(pid int) []Listener {
 	}
 	var found []Listener
 	seen := map[uint64]bool{}
-	_ = inodes(pid, func(inode uint64) bool {
+	_ = eachSocketInode(pid, func(inode uint64) bool {
 		if s, ok := table[inode]; ok && !seen[inode] {
 			seen[inode] = true
 			found = append(found, s.Listener)
@@ -66,8 +66,9 @@ func readSockets(dir string) []socket {
 	return sockets
 }
 
-// inodes tells the sockets among a process's descriptors until yield is false.
-func inodes(pid int, yield func(inode uint64) bool) error {
+// eachSocketInode calls yield with the inode of each socket among a process's descriptors until
+// yield returns false.
+func eachSocketInode(pid int, yield func(inode uint64) bool) error {
 	dir, err := os.Open(procPath(pid, "fd"))
 	if err != nil {
 		return err
@@ -97,9 +98,9 @@ func inodes(pid int, yield func(inode uint64) bool) error {
 	return nil
 }
 
-// listening finds what of our network namespace listens on a port of one of some
-// addresses.
-func listening(addrs []netip.Addr, port uint16) (socket, bool) {
+// findListeningSocket finds the socket of this network namespace that listens on a port at one of
+// the addresses.
+func findListeningSocket(addrs []netip.Addr, port uint16) (socket, bool) {
 	for _, s := range readSockets("/proc/self/net") {
 		if !s.Addr.IsValid() || s.Addr.Port() != port {
 			continue
@@ -113,11 +114,11 @@ func listening(addrs []netip.Addr, port uint16) (socket, bool) {
 	return socket{}, false
 }
 
-// holder finds the process that holds a socket: of several, as after a fork,
-// the first; init only if there is no other, as it keeps the sockets of services
-// that it starts on demand.
-func holder(ctx context.Context, inode uint64) (int, bool) {
-	ids, err := pids()
+// findHolder finds the process that holds a socket. Of several, as after a fork, it returns the
+// first, and init only if there is no other, because init keeps the sockets of services that it
+// starts on demand.
+func findHolder(ctx context.Context, inode uint64) (int, bool) {
+	ids, err := listPIDs()
 	if err != nil {
 		return 0, false
 	}
@@ -127,7 +128,7 @@ func holder(ctx context.Context, inode uint64) (int, bool) {
 			break
 		}
 		found := false
-		_ = inodes(id, func(n uint64) bool { // another user's cannot be read
+		_ = eachSocketInode(id, func(n uint64) bool { // another user's cannot be read
 			found = n == inode
 			return !found
 		})

@@ -235,11 +235,11 @@ func TestContainsAcrossPieces(t *testing.T) {
 	const piece = 256 << 10
 	for _, before := range []int{0, piece - 30, piece - 21, piece - 5, piece, 3*piece - 1} {
 		text := strings.Repeat("x", before) + "\x00" + pprofSymbol + "\x00y"
-		if ok, err := contains(strings.NewReader(text), pprofSymbol); !ok || err != nil {
+		if ok, err := containsSymbol(strings.NewReader(text), pprofSymbol); !ok || err != nil {
 			t.Errorf("behind %d bytes: %v, %v", before, ok, err)
 		}
 	}
-	if ok, _ := contains(strings.NewReader("\x00"+pprofSymbol+"X\x00"), pprofSymbol); ok {
+	if ok, _ := containsSymbol(strings.NewReader("\x00"+pprofSymbol+"X\x00"), pprofSymbol); ok {
 		t.Error("found another name")
 	}
 }

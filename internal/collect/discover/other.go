@@ -23,7 +23,7 @@ func resolveContainer(_ context.Context, arg string, _ container.Query, _ []Reco
 	return Target{}, fmt.Errorf("%s: %w", arg, errLinux)
 }
 
-func listener(context.Context, []netip.Addr, uint16, []Recogniser) (Target, error) {
+func resolveListener(context.Context, []netip.Addr, uint16, []Recogniser) (Target, error) {
 	return Target{}, nil
 }
 

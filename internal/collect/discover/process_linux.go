@@ -23,8 +23,8 @@ type process struct {
 	host    *host
 }
 
-// open reads what every user may read of a process, and where its executable is.
-func (h *host) open(pid int) (*process, error) {
+// openProcess reads what every user may read of a process, and where its executable is.
+func (h *host) openProcess(pid int) (*process, error) {
 	p := &process{pid: pid, host: h}
 	var err error
 	if p.stat, err = readStat(pid); err != nil {
@@ -33,11 +33,11 @@ func (h *host) open(pid int) (*process, error) {
 	if p.status, err = readStatus(pid); err != nil {
 		return nil, err
 	}
-	p.locate()
+	p.locateProgram()
 	return p, nil
 }
 
-func (p *process) locate() {
+func (p *process) locateProgram() {
 	if exe, err := os.Readlink(procPath(p.pid, "exe")); err == nil {
 		p.exe = strings.TrimSuffix(exe, " (deleted)") // it was replaced while it runs
 	}
@@ -68,9 +68,9 @@ func readCommand(pid int) []string {
 	return strings.Split(string(line), "\x00")
 }
 
-// name is what the kernel calls it, whole where that was cut at 15 bytes; of a
-// launcher what it runs.
-func (p *process) name() string {
+// fullName returns what the kernel calls the process, completed where the kernel cut it at 15
+// bytes; for a launcher the name of what it runs.
+func (p *process) fullName() string {
 	if p.program != "" {
 		return p.program
 	}
@@ -82,21 +82,21 @@ func (p *process) name() string {
 	return p.comm
 }
 
-// called says whether a user may mean this process by a name.
-func (p *process) called(name string) bool {
-	return name == p.comm || name == p.name() || p.exe != "" && name == path.Base(p.exe)
+// isCalled says whether a user may mean this process by a name.
+func (p *process) isCalled(name string) bool {
+	return name == p.comm || name == p.fullName() || p.exe != "" && name == path.Base(p.exe)
 }
 
-// describe fills a target in: all but its sockets and what is unreadable, which
-// cost more.
-func (h *host) describe(p *process) Target {
-	t := Target{PID: p.pid, Name: p.name(), Exe: p.exe, UID: p.uid, User: h.user(p.uid)}
+// describeTarget fills in a target, except its sockets and what is unreadable, which cost more to
+// find out.
+func (h *host) describeTarget(p *process) Target {
+	t := Target{PID: p.pid, Name: p.fullName(), Exe: p.exe, UID: p.uid, User: h.userName(p.uid)}
 	if !h.booted.IsZero() {
 		t.Start = h.booted.Add(time.Duration(p.start) * tick)
 	}
 	t.Container = containerOf(p.pid)
 	var seen Seen
-	t.Runtime, seen = h.recognise(p, t.Container)
+	t.Runtime, seen = h.recogniseRuntime(p, t.Container)
 	for _, r := range h.known {
 		if r.Runtime == t.Runtime {
 			t.Traits = r.Traits
@@ -116,9 +116,10 @@ func containerOf(pid int) string {
 	return id
 }
 
-// access tries what this user may read of a process. One permission is behind
-// all of it: that to trace the process (ptrace(2), PTRACE_MODE_READ_FSCREDS).
-func (h *host) access(t *Target) {
+// findUnreadable tries which files of a process this user may read, and notes those that are
+// denied and who may read them. All depend on one permission: to trace the process (ptrace(2),
+// PTRACE_MODE_READ_FSCREDS).
+func (h *host) findUnreadable(t *Target) {
 	for _, file := range []struct {
 		name  string
 		tried func(string) error
@@ -128,7 +129,7 @@ func (h *host) access(t *Target) {
 		}
 	}
 	if len(t.Unreadable) > 0 {
-		t.Needs = h.needs(t.UID)
+		t.Needs = h.requiredPrivilege(t.UID)
 	}
 }
 
@@ -162,13 +163,14 @@ func readAnyLink(name string) error {
 	return readLink(name + "/" + names[0])
 }
 
-// needs says who may read what of a user's process we may not.
-func (h *host) needs(uid int) string {
+// requiredPrivilege says which user or capability may read of a user's process what this user may
+// not.
+func (h *host) requiredPrivilege(uid int) string {
 	switch us := os.Geteuid(); {
 	case us == 0:
 		return "CAP_SYS_PTRACE" // root in a container has been denied it
 	case us == uid || uid == 0:
 		return "root" // if ours, it has more rights than we have, or hides itself (prctl(2), PR_SET_DUMPABLE)
 	}
-	return "root or user " + h.user(uid)
+	return "root or user " + h.userName(uid)
 }

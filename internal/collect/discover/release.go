@@ -22,10 +22,10 @@ func (t Target) Release(built func(dir string, t Target) string) string {
 	if t.PID == 0 {
 		return ""
 	}
-	return release(fmt.Sprintf("/proc/%d", t.PID), t, built)
+	return findRelease(fmt.Sprintf("/proc/%d", t.PID), t, built)
 }
 
-func release(dir string, t Target, built func(dir string, t Target) string) string {
+func findRelease(dir string, t Target, built func(dir string, t Target) string) string {
 	for _, told := range []func() string{
 		func() string { return toldByEnvironment(readSmall(dir + "/environ")) },
 		func() string { return firstOf(t.In.Labels, releaseLabels) },

@@ -73,7 +73,7 @@ func TestRelease(t *testing.T) {
 	} {
 		put("cmdline", x.command)
 		put("environ", x.environ)
-		if got := release(dir, x.Target, x.built); got != x.want {
+		if got := findRelease(dir, x.Target, x.built); got != x.want {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 	}

@@ -21,8 +21,8 @@ import (
 // several: it is to be typed differently. It adds nothing to their text.
 var ErrUse = errors.New("")
 
-// use makes an error that wraps ErrUse.
-func use(format string, args ...any) error {
+// usageError makes an error that wraps ErrUse.
+func usageError(format string, args ...any) error {
 	return fmt.Errorf(format+"%w", append(args, ErrUse)...)
 }
 
@@ -31,7 +31,7 @@ func use(format string, args ...any) error {
 // name, and so is what looks like a path; but in the folder of a program its name
 // means the process. Errors are one line each.
 func Split(ctx context.Context, args []string, known []Recogniser) (live []Target, files []string, errs []error) {
-	for _, arg := range several(args) {
+	for _, arg := range splitNames(args) {
 		file := isFile(arg)
 		if file && !isProgram(arg) {
 			files = append(files, arg)
@@ -58,8 +58,8 @@ func Split(ctx context.Context, args []string, known []Recogniser) (live []Targe
 	return live, files, errs
 }
 
-// several takes names apart that were given together: 'nginx|php-fpm|redis'.
-func several(args []string) (all []string) {
+// splitNames splits names that were given together in one argument: 'nginx|php-fpm|redis'.
+func splitNames(args []string) (all []string) {
 	for _, arg := range args {
 		names := strings.Split(arg, "|")
 		if len(names) < 2 || slices.Contains(names, "") || isFile(arg) {
@@ -81,7 +81,7 @@ func isFile(arg string) bool {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	if strings.Contains(arg, "://") || digits(arg) {
+	if strings.Contains(arg, "://") || isDigits(arg) {
 		return false
 	}
 	if _, is, _ := container.Parse(arg); is {
@@ -131,7 +131,7 @@ func Resolve(ctx context.Context, arg string, known []Recogniser) (Target, error
 	var t Target
 	var err error
 	if q, is, wrong := container.Parse(arg); wrong != nil {
-		err = use("%w", wrong)
+		err = usageError("%w", wrong)
 	} else if is {
 		t, err = resolveContainer(ctx, arg, q, known)
 	} else if host, port, ok := hostPort(arg); ok {
@@ -148,7 +148,7 @@ func Resolve(ctx context.Context, arg string, known []Recogniser) (Target, error
 // hostPort splits "host:port", ":port" and "[::1]:port".
 func hostPort(arg string) (host, port string, ok bool) {
 	host, port, err := net.SplitHostPort(arg)
-	if err != nil || !digits(port) || strings.ContainsAny(host, "/ ") {
+	if err != nil || !isDigits(port) || strings.ContainsAny(host, "/ ") {
 		return "", "", false
 	}
 	if host == "" {
@@ -165,7 +165,7 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 			err = reason.Err
 		}
 		scheme, _, _ := strings.Cut(arg, "://")
-		return Target{}, use("%s://…: not a URL: %w: give http://host:port", scheme, err)
+		return Target{}, usageError("%s://…: not a URL: %w: give http://host:port", scheme, err)
 	}
 	name := u.Redacted()
 	port := u.Port()
@@ -181,16 +181,16 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 	case "unix":
 		return resolveSocket(ctx, u, known)
 	case "ssh":
-		return Target{}, use("%s: a process of another host is for unstall ssh://HOST/PID, unstall record and unstall compare alone", name)
+		return Target{}, usageError("%s: a process of another host is for unstall ssh://HOST/PID, unstall record and unstall compare alone", name)
 	default:
-		return Target{}, use("%s: %s:// is not supported: give http://host:port, redis://host:port, docker://NAME, a process id or name, or files", name, u.Scheme)
+		return Target{}, usageError("%s: %s:// is not supported: give http://host:port, redis://host:port, docker://NAME, a process id or name, or files", name, u.Scheme)
 	}
 	if u.Hostname() == "" {
-		return Target{}, use("%s: the URL has no host: give http://host:port", name)
+		return Target{}, usageError("%s: the URL has no host: give http://host:port", name)
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || number == 0 {
-		return Target{}, use("%s: invalid port %s: ports are 1 to 65535", name, port)
+		return Target{}, usageError("%s: invalid port %s: ports are 1 to 65535", name, port)
 	}
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil {
@@ -201,18 +201,18 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 		return Target{}, fmt.Errorf("%s: %w: check the name", name, err)
 	}
 	t := Target{}
-	if slices.ContainsFunc(addrs, here) {
-		if t, err = listener(ctx, addrs, uint16(number), known); err != nil {
+	if slices.ContainsFunc(addrs, isLocalAddress) {
+		if t, err = resolveListener(ctx, addrs, uint16(number), known); err != nil {
 			return Target{}, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	t.URL = u
-	t.by(u.Scheme, known)
+	t.setRuntimeByScheme(u.Scheme, known)
 	return t, nil
 }
 
-// by takes the runtime from the scheme of a URL where nothing else tells it.
-func (t *Target) by(scheme string, known []Recogniser) {
+// setRuntimeByScheme takes the runtime from the scheme of a URL if it is not known otherwise.
+func (t *Target) setRuntimeByScheme(scheme string, known []Recogniser) {
 	for _, r := range known {
 		if t.Runtime == "" && slices.Contains(r.Schemes, scheme) {
 			t.Runtime, t.Traits = r.Runtime, r.Traits
@@ -223,7 +223,7 @@ func (t *Target) by(scheme string, known []Recogniser) {
 // resolveSocket finds the process that listens on a UNIX socket, unix:///run/redis.sock.
 func resolveSocket(ctx context.Context, u *url.URL, known []Recogniser) (Target, error) {
 	if u.Host != "" || !strings.HasPrefix(u.Path, "/") {
-		return Target{}, use("%s: the URL has no path: give unix:///run/redis.sock", u.Redacted())
+		return Target{}, usageError("%s: the URL has no path: give unix:///run/redis.sock", u.Redacted())
 	}
 	if _, err := os.Stat(u.Path); err != nil {
 		return Target{}, Explain(fmt.Errorf("%s: %w", u.Redacted(), errors.Unwrap(err)))
@@ -233,12 +233,12 @@ func resolveSocket(ctx context.Context, u *url.URL, known []Recogniser) (Target,
 		return Target{}, fmt.Errorf("%s: %w", u.Redacted(), err)
 	}
 	t.URL = u
-	t.by(u.Scheme, known)
+	t.setRuntimeByScheme(u.Scheme, known)
 	return t, nil
 }
 
-// here says whether an address is one of this machine.
-func here(a netip.Addr) bool {
+// isLocalAddress says whether an address is one of this machine.
+func isLocalAddress(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if a.IsLoopback() || a.IsUnspecified() {
 		return true
@@ -253,7 +253,7 @@ func here(a netip.Addr) bool {
 	})
 }
 
-func digits(s string) bool {
+func isDigits(s string) bool {
 	return s != "" && !slices.ContainsFunc([]byte(s), func(c byte) bool { return c < '0' || c > '9' })
 }
 

@@ -16,39 +16,39 @@ import (
 
 func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target, error) {
 	h := newHost(known)
-	if digits(arg) {
+	if isDigits(arg) {
 		pid, err := strconv.Atoi(arg)
 		if err != nil || pid == 0 {
 			return Target{}, fmt.Errorf("%s: %w: run unstall without arguments to list what runs here", arg, errGone)
 		}
-		return h.resolve(ctx, pid)
+		return h.resolvePID(ctx, pid)
 	}
-	ids, err := pids()
+	ids, err := listPIDs()
 	if err != nil {
 		return Target{}, fmt.Errorf("%s: %w", arg, err)
 	}
 	var named, kin []*process
 	self := os.Getpid()
 	for _, id := range ids {
-		p, err := h.open(id)
+		p, err := h.openProcess(id)
 		switch {
-		case err != nil || id == self || p.kernel() || p.ended():
-		case p.called(arg):
+		case err != nil || id == self || p.isKernelThread() || p.hasEnded():
+		case p.isCalled(arg):
 			named = append(named, p)
-		case h.calls(arg, p):
+		case h.isRuntimeName(arg, p):
 			kin = append(kin, p)
 		}
 	}
 	if len(named) == 0 {
 		named = kin
 	}
-	if first := eldest(named); first != nil {
-		return h.resolve(ctx, first.pid)
+	if first := findCommonAncestor(named); first != nil {
+		return h.resolvePID(ctx, first.pid)
 	}
 	switch len(named) {
 	case 0:
 		if c, err := container.Find(ctx, container.Query{Name: arg}); err == nil {
-			return h.within(ctx, arg, c)
+			return h.resolveInContainer(ctx, arg, c)
 		}
 		return Target{}, fmt.Errorf("%s: no such file or directory, and no process or container of that name: check the name; run unstall without arguments to list what runs here", arg)
 	}
@@ -61,15 +61,15 @@ func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target
 		}
 		where := p.exe
 		if where == "" {
-			where = p.name()
+			where = p.fullName()
 		}
 		list = append(list, fmt.Sprintf("%d (%s)", p.pid, where))
 	}
-	return Target{}, use("%s: %d processes have that name: choose one by its id: %s", arg, len(named), strings.Join(list, ", "))
+	return Target{}, usageError("%s: %d processes have that name: choose one by its id: %s", arg, len(named), strings.Join(list, ", "))
 }
 
-// calls says whether users may mean a process by what they call all of its runtime.
-func (h *host) calls(name string, p *process) bool {
+// isRuntimeName says whether name is what users call all processes of the runtime that p runs on.
+func (h *host) isRuntimeName(name string, p *process) bool {
 	for _, r := range h.known {
 		if r.Called == name && r.Traces != nil {
 			if _, ok := r.Traces(p); ok {
@@ -80,9 +80,9 @@ func (h *host) calls(name string, p *process) bool {
 	return false
 }
 
-// eldest is the one of which all others are children, and theirs: a master of workers, a program
-// and what it forked; nil if there is none.
-func eldest(of []*process) (first *process) {
+// findCommonAncestor returns the process from which all others of the list descend: the master of
+// workers, or the program that forked the others; nil if there is none.
+func findCommonAncestor(of []*process) (first *process) {
 	for _, p := range of {
 		if !slices.ContainsFunc(of, func(parent *process) bool { return parent.pid == p.ppid }) {
 			if first != nil {
@@ -94,12 +94,13 @@ func eldest(of []*process) (first *process) {
 	return first
 }
 
-// resolve looks at one process.
-func (h *host) resolve(ctx context.Context, pid int) (Target, error) {
+// resolvePID returns the target for a process id. The error says why that id cannot be a target
+// and what to do.
+func (h *host) resolvePID(ctx context.Context, pid int) (Target, error) {
 	if pid == os.Getpid() {
-		return Target{}, use("%d: that is unstall itself: run unstall without arguments to list what else runs here", pid)
+		return Target{}, usageError("%d: that is unstall itself: run unstall without arguments to list what else runs here", pid)
 	}
-	p, err := h.open(pid)
+	p, err := h.openProcess(pid)
 	switch {
 	case errors.Is(err, errGone):
 		return Target{}, fmt.Errorf("%d: %w: run unstall without arguments to list what runs here", pid, err)
@@ -112,65 +113,67 @@ func (h *host) resolve(ctx context.Context, pid int) (Target, error) {
 		if s, err := readStat(p.tgid); err == nil {
 			whose = s.comm
 		}
-		return Target{}, use("%d: that is a thread of %s: unstall %d", pid, whose, p.tgid)
-	case p.kernel():
-		return Target{}, use("%d: %s is a kernel thread, which serves no requests: run unstall without arguments to list what runs here", pid, p.comm)
-	case p.ended():
+		return Target{}, usageError("%d: that is a thread of %s: unstall %d", pid, whose, p.tgid)
+	case p.isKernelThread():
+		return Target{}, usageError("%d: %s is a kernel thread, which serves no requests: run unstall without arguments to list what runs here", pid, p.comm)
+	case p.hasEnded():
 		return Target{}, fmt.Errorf("%d: %s has ended: it is a zombie until its parent, process %d, collects it", pid, p.comm, p.ppid)
 	}
-	t := h.describe(p)
-	h.named(ctx, p, &t)
-	t.Listens = h.listens(pid)
-	h.ask(ctx, &t)
-	h.access(&t)
+	t := h.describeTarget(p)
+	h.identifyContainer(ctx, p, &t)
+	t.Listens = h.listListeners(pid)
+	h.confirmRuntime(ctx, &t)
+	h.findUnreadable(&t)
 	return t, nil
 }
 
-// ask settles whether what is called like a runtime that answers is it.
-func (h *host) ask(ctx context.Context, t *Target) {
+// confirmRuntime asks a process whose name suggests a runtime at its sockets, and sets the runtime
+// if it answers as that.
+func (h *host) confirmRuntime(ctx context.Context, t *Target) {
 	for _, r := range h.known {
-		if t.Runtime == "" && r.suggested(t.Name) && r.Answers(ctx, t.Listens) {
+		if t.Runtime == "" && r.isSuggested(t.Name) && r.Answers(ctx, t.Listens) {
 			t.Runtime, t.Traits = r.Runtime, r.Traits
 		}
 	}
 }
 
-func (r Recogniser) suggested(name string) bool { return r.Suggested != nil && r.Suggested(name) }
+func (r Recogniser) isSuggested(name string) bool { return r.Suggested != nil && r.Suggested(name) }
 
-// listener finds the process behind an address of this machine. That there is
-// none to be found is no error: it may listen in another network namespace.
-func listener(ctx context.Context, addrs []netip.Addr, port uint16, known []Recogniser) (Target, error) {
+// resolveListener finds the process that listens on an address of this machine. Finding none is no
+// error: it may listen in another network namespace.
+func resolveListener(ctx context.Context, addrs []netip.Addr, port uint16, known []Recogniser) (Target, error) {
 	where := fmt.Sprintf("port %d", port)
-	s, ok := listening(addrs, port)
+	s, ok := findListeningSocket(addrs, port)
 	if !ok {
 		return Target{Note: "no process in this network namespace listens on " + where}, nil
 	}
-	return holding(ctx, s, where, known)
+	return resolveHolder(ctx, s, where, known)
 }
 
 // listenerAt finds the process behind a UNIX socket, likewise.
 func listenerAt(ctx context.Context, path string, known []Recogniser) (Target, error) {
 	for _, s := range readSockets("/proc/self/net") {
 		if !s.Addr.IsValid() && s.Path == path {
-			return holding(ctx, s, path, known)
+			return resolveHolder(ctx, s, path, known)
 		}
 	}
 	return Target{Note: "no process in this network namespace listens on " + path}, nil
 }
 
-// holding looks at the process that holds a socket.
-func holding(ctx context.Context, s socket, where string, known []Recogniser) (Target, error) {
-	pid, ok := holder(ctx, s.inode)
+// resolveHolder returns the target for the process that holds a socket; where the process is
+// hidden, a target with a note that says why.
+func resolveHolder(ctx context.Context, s socket, where string, known []Recogniser) (Target, error) {
+	pid, ok := findHolder(ctx, s.inode)
 	h := newHost(known)
 	switch {
 	case ctx.Err() != nil:
 		return Target{}, ctx.Err()
 	case pid == os.Getpid():
-		return Target{}, use("unstall itself listens on %s", where)
+		return Target{}, usageError("unstall itself listens on %s", where)
 	case !ok && (s.uid == os.Geteuid() || s.uid < 0):
 		return Target{Note: fmt.Sprintf("it is unknown which process listens on %s: give its process id to add data from /proc", where)}, nil
 	case !ok:
-		return Target{Note: fmt.Sprintf("the process that listens on %s is hidden and belongs to %s: run as %s, or give its process id, to add data from /proc", where, h.user(s.uid), h.needs(s.uid))}, nil
+		return Target{Note: fmt.Sprintf("the process that listens on %s is hidden and belongs to %s: run as %s, or give its process id, to add data from /proc", where, h.userName(s.uid), h.requiredPrivilege(s.uid))}, nil
 	}
-	return h.resolve(ctx, pid)
+	return h.resolvePID(ctx, pid)
 }

@@ -79,14 +79,14 @@ func TestResolveWhatIsNoTarget(t *testing.T) {
 	says(t, "4194399", "no process has this id", false) // above PID_MAX_LIMIT
 	says(t, "0", "no process has this id", false)
 	says(t, "99999999999999999999", "no process has this id", false)
-	if s, err := readStat(2); err == nil && s.kernel() {
+	if s, err := readStat(2); err == nil && s.isKernelThread() {
 		says(t, "2", "is a kernel thread", true)
 	}
 
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for s, err := readStat(pid); err == nil && !s.ended(); s, err = readStat(pid) {
+	for s, err := readStat(pid); err == nil && !s.hasEnded(); s, err = readStat(pid) {
 		runtime.Gosched()
 	}
 	says(t, fmt.Sprint(pid), name+" has ended: it is a zombie", false)
@@ -208,7 +208,7 @@ func TestOthersSeeWhatTheyMay(t *testing.T) {
 	start(t, other)
 	var theirs Target
 	reads(t, asNobody(t, play("resolve", tool, name)), &theirs)
-	if want := "root or user " + newHost(known).user(1); theirs.Needs != want || theirs.PID != other.Process.Pid {
+	if want := "root or user " + newHost(known).userName(1); theirs.Needs != want || theirs.PID != other.Process.Pid {
 		t.Errorf("%+v; want it to need %s", theirs, want)
 	}
 }
@@ -242,10 +242,10 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("one that is not there: %v", errs)
 	}
 	one := func(pid, ppid int) *process { return &process{pid: pid, stat: stat{ppid: ppid}} }
-	if p := eldest([]*process{one(8, 7), one(7, 1), one(9, 8)}); p == nil || p.pid != 7 {
+	if p := findCommonAncestor([]*process{one(8, 7), one(7, 1), one(9, 8)}); p == nil || p.pid != 7 {
 		t.Errorf("of a family: %+v", p)
 	}
-	if p := eldest([]*process{one(8, 7), one(9, 7)}); p != nil {
+	if p := findCommonAncestor([]*process{one(8, 7), one(9, 7)}); p != nil {
 		t.Errorf("of brothers: %+v", p)
 	}
 }

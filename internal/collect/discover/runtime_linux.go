@@ -13,8 +13,9 @@ import (
 	"syscall"
 )
 
-// recognise tells a process's runtime by what it leaves behind, the cheapest trace first.
-func (h *host) recognise(p *process, container string) (runtime string, seen Seen) {
+// recogniseRuntime recognises the runtime of a process by the traces it leaves, the cheapest to
+// look for first.
+func (h *host) recogniseRuntime(p *process, container string) (runtime string, seen Seen) {
 	for _, r := range h.known {
 		if r.Traces != nil {
 			if seen, ok := r.Traces(p); ok {
@@ -22,7 +23,7 @@ func (h *host) recognise(p *process, container string) (runtime string, seen See
 			}
 		}
 	}
-	e, ok := h.executable(p, container)
+	e, ok := h.cachedExecutable(p, container)
 	for _, r := range h.known {
 		if r.Built != nil {
 			if seen, ok := r.Built(e); ok {
@@ -45,8 +46,9 @@ func (h *host) recognise(p *process, container string) (runtime string, seen See
 	return "", Seen{}
 }
 
-// way is how this user can ask a process of its runtime, "" unknown or not at all.
-func (h *host) way(p *process, t Target) string {
+// describeWay says how this user can ask a process of its runtime, "" if that is unknown or
+// impossible.
+func (h *host) describeWay(p *process, t Target) string {
 	for _, r := range h.known {
 		if r.Runtime == t.Runtime && r.Way != nil {
 			return r.Way(p, t.Listens)
@@ -55,11 +57,11 @@ func (h *host) way(p *process, t Target) string {
 	return ""
 }
 
-// executable reads what a process runs. That of other users' processes is
-// hidden, but most of them say where they were started from: that file is taken
-// for it if it bears the process's name, except for processes in containers,
-// whose files are others.
-func (h *host) executable(p *process, container string) (Executable, bool) {
+// cachedExecutable reads the executable of a process, once for each file. That of another user's
+// process is hidden, but its command line mostly says where it was started from: that file is
+// taken for it if it bears the process's name, except for processes in containers, which have
+// other files.
+func (h *host) cachedExecutable(p *process, container string) (Executable, bool) {
 	name := procPath(p.pid, "exe")
 	if p.exe == "" {
 		if container != "" || len(p.status.pids) > 1 {
@@ -73,7 +75,7 @@ func (h *host) executable(p *process, container string) (Executable, bool) {
 			return Executable{}, true
 		}
 	}
-	id, ok := identify(name)
+	id, ok := identifyFile(name)
 	if !ok {
 		return Executable{}, p.exe == ""
 	}
@@ -88,7 +90,7 @@ func (h *host) executable(p *process, container string) (Executable, bool) {
 	return e, true
 }
 
-func identify(name string) (file, bool) {
+func identifyFile(name string) (file, bool) {
 	fi, err := os.Stat(name)
 	if err != nil || !fi.Mode().IsRegular() {
 		return file{}, false
@@ -104,7 +106,7 @@ func identify(name string) (file, bool) {
 func (p *process) ServesPprof() bool {
 	h := p.host
 	name := procPath(p.pid, "exe")
-	id, ok := identify(name)
+	id, ok := identifyFile(name)
 	if !ok {
 		return false
 	}

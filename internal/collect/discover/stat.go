@@ -26,11 +26,11 @@ const tick = time.Second / 100
 
 const pfKthread = 0x00200000 // PF_KTHREAD: a thread of the kernel's own
 
-func (s *stat) kernel() bool { return s.flags&pfKthread != 0 }
+func (s *stat) isKernelThread() bool { return s.flags&pfKthread != 0 }
 
-// ended says that there is only an exit status left, which the parent has not
-// asked for yet.
-func (s *stat) ended() bool { return s.state == 'Z' || s.state == 'X' }
+// hasEnded says that only an exit status is left of the process, which its parent has not
+// collected yet.
+func (s *stat) hasEnded() bool { return s.state == 'Z' || s.state == 'X' }
 
 // procLimit bounds what is read of a file that should hold a line or a page.
 const procLimit = 1 << 20

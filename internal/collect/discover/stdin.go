@@ -8,19 +8,19 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// spool keeps a stream in a temporary file, which loses its name at once: it is
-// gone when the process is, however it ends.
-func spool(r io.Reader) (*format.Artifact, io.Closer, error) {
+// spoolToFile keeps a stream in a temporary file, whose name is removed at once, so that it is
+// gone when this process ends, however it ends.
+func spoolToFile(r io.Reader) (*format.Artifact, io.Closer, error) {
 	f, err := os.CreateTemp("", "unstall-stdin-*")
 	if err != nil {
-		return nil, nil, unpath(err)
+		return nil, nil, withoutPath(err)
 	}
 	removed := os.Remove(f.Name()) == nil
 	held := &held{f, removed}
 	n, err := io.Copy(f, r)
 	if err != nil {
 		_ = held.Close()
-		return nil, nil, unpath(err)
+		return nil, nil, withoutPath(err)
 	}
 	open := func() (io.ReadCloser, error) {
 		return io.NopCloser(io.NewSectionReader(f, 0, math.MaxInt64)), nil

@@ -39,7 +39,7 @@ func (p *process) Inner() int {
 // Hotspot looks for a JVM's counters. They are there unless it runs with
 // -XX:-UsePerfData or -XX:+PerfDisableSharedMem.
 func (p *process) Hotspot() (Seen, bool) {
-	for _, name := range p.counters() {
+	for _, name := range p.hsperfdataFiles() {
 		f, _, err := openRegular(name)
 		if err != nil {
 			return Seen{}, true // another user's: that it is there tells enough
@@ -53,15 +53,15 @@ func (p *process) Hotspot() (Seen, bool) {
 	return Seen{}, false
 }
 
-// counters are the files that may be a process's hsperfdata.
-func (p *process) counters() (files []string) {
+// hsperfdataFiles returns the files that may be a process's hsperfdata.
+func (p *process) hsperfdataFiles() (files []string) {
 	inner := strconv.Itoa(p.Inner())
 	for _, name := range p.Left("hsperfdata_*/*") { // users may make directories for each other
 		if filepath.Base(name) != inner {
 			continue
 		}
 		fi, err := os.Lstat(name)
-		if err != nil || !fi.Mode().IsRegular() || !p.host.younger(fi, p) {
+		if err != nil || !fi.Mode().IsRegular() || !p.host.wasWrittenSinceStart(fi, p) {
 			continue
 		}
 		if s, ok := fi.Sys().(*syscall.Stat_t); ok && int(s.Uid) == p.uid {
@@ -76,23 +76,23 @@ func (p *process) counters() (files []string) {
 // The error is one line without the process's id.
 func Hsperfdata(pid int) (*os.File, error) {
 	h := newHost(nil)
-	p, err := h.open(pid)
+	p, err := h.openProcess(pid)
 	if err != nil {
 		return nil, err
 	}
 	err = errors.New("it publishes no hsperfdata: it runs with -XX:-UsePerfData or -XX:+PerfDisableSharedMem")
-	for _, name := range p.counters() {
+	for _, name := range p.hsperfdataFiles() {
 		f, _, opened := openRegular(name)
 		if opened == nil {
 			return f, nil
 		}
-		err = fmt.Errorf("only %s may read its hsperfdata", h.needs(p.uid))
+		err = fmt.Errorf("only %s may read its hsperfdata", h.requiredPrivilege(p.uid))
 	}
 	return nil, err
 }
 
-// younger says whether a file was written to after a process started.
-func (h *host) younger(fi os.FileInfo, p *process) bool {
+// wasWrittenSinceStart says whether a file was written to after a process started.
+func (h *host) wasWrittenSinceStart(fi os.FileInfo, p *process) bool {
 	const slack = 2 * time.Second // the boot time is in whole seconds
 	return !fi.ModTime().Add(slack).Before(h.booted.Add(time.Duration(p.start) * tick))
 }

@@ -27,13 +27,13 @@ func newConn(e *engine, raw net.Conn) *conn {
 	return c
 }
 
-func (c *conn) base() *base { return &c.all }
+func (c *conn) lineBase() *base { return &c.all }
 
 // bigMessage may fill the socket's buffer, and writing it would hold up the
 // schedule: it is written by a goroutine of its own.
 const bigMessage = 32 << 10
 
-func (c *conn) send(_ *place, n uint64) {
+func (c *conn) sendRequest(_ *place, n uint64) {
 	i := int(n % uint64(len(c.e.messages)))
 	b := c.e.fixed[i]
 	if b == nil {
@@ -41,14 +41,14 @@ func (c *conn) send(_ *place, n uint64) {
 		b = c.out
 	}
 	if len(b) > bigMessage {
-		go c.write(b)
+		go c.writeRequest(b)
 		return
 	}
-	c.write(b)
+	c.writeRequest(b)
 }
 
-// write leaves an error to the reader, which ends the request.
-func (c *conn) write(b []byte) {
+// writeRequest writes a request and leaves an error to the reader, which ends the request.
+func (c *conn) writeRequest(b []byte) {
 	if _, err := c.Write(b); err != nil {
 		c.e.mu.Lock()
 		c.at.failure = err
@@ -62,22 +62,22 @@ func (c *conn) write(b []byte) {
 	}
 }
 
-func (c *conn) serve() {
+func (c *conn) readAnswers() {
 	defer c.e.readers.Done()
 	defer c.Close()
 	head := c.e.plan.Method == http.MethodHead
 	for {
 		a, err := c.in.next(head)
 		if err != nil {
-			c.e.broken(c, err)
+			c.e.breakLine(c, err)
 			return
 		}
-		p, more, alive := c.e.answered(c.at, a, nil)
+		p, more, alive := c.e.endRequest(c.at, a, nil)
 		if !alive {
 			return
 		}
 		if more {
-			c.send(c.at, p.n)
+			c.sendRequest(c.at, p.n)
 		}
 	}
 }
@@ -88,6 +88,6 @@ func (c *conn) giveUp(at *place) bool {
 	return false
 }
 
-func (c *conn) begun(*place) bool { return c.in.from != c.in.to }
+func (c *conn) hasBegun(*place) bool { return c.in.from != c.in.to }
 
 func (c *conn) hangUp() { _ = c.Close() }

@@ -24,21 +24,21 @@ func NewTally(p Plan, o Observer) (*Tally, error) {
 func (t *Tally) Start(now int64) { t.t.start(now) }
 
 // Add adds requests as they end; the slice may be reused.
-func (t *Tally) Add(rows []Row) { t.t.add(rows) }
+func (t *Tally) Add(rows []Row) { t.t.addRows(rows) }
 
 // Progress shows how the run is getting on, at most once a second. Of the snapshot
 // it needs Offered, UnderWay, Waiting, Conns and Users.
-func (t *Tally) Progress(now int64, s Snapshot) { t.t.progress(now, s) }
+func (t *Tally) Progress(now int64, s Snapshot) { t.t.showProgress(now, s) }
 
 // End says when the last request was due that was made.
 func (t *Tally) End(now int64) {
-	t.t.scheduled(now)
+	t.t.endSchedule(now)
 	t.t.cpu.stop()
 }
 
 // Result is what the run came to.
 func (t *Tally) Result(offered int64, failures map[string]int64) *Result {
-	r := t.t.result(offered, failures)
+	r := t.t.buildResult(offered, failures)
 	r.HTTP = ""
 	return r
 }
@@ -50,7 +50,7 @@ type Spread struct{ h *hdrhistogram.Histogram }
 func NewSpread(digits int) *Spread { return &Spread{hdrhistogram.New(100, longest, digits)} }
 
 // Add adds a time in ns.
-func (s *Spread) Add(ns int64) { record(s.h, ns) }
+func (s *Spread) Add(ns int64) { recordNanos(s.h, ns) }
 
 // Latency is what was added.
 func (s *Spread) Latency() Latency { return latencyOf(s.h) }
@@ -60,11 +60,11 @@ func (s *Spread) Lag() SendLag {
 	if s.h.TotalCount() == 0 {
 		return SendLag{}
 	}
-	return SendLag{P99: ms(s.h.ValueAtQuantile(99)), Max: ms(s.h.Max())}
+	return SendLag{P99: toMillis(s.h.ValueAtQuantile(99)), Max: toMillis(s.h.Max())}
 }
 
 // Reason is an error in a few words, the same for all of its kind.
-func Reason(err error) string { return reason(err) }
+func Reason(err error) string { return shortReason(err) }
 
 // Unreachable words an error of a service that nothing was got from; it wraps
 // [ErrUnreachable].
@@ -73,7 +73,7 @@ func Unreachable(p Plan, err error) error {
 	if bad != nil {
 		return bad
 	}
-	return unreachable(&p, u, err)
+	return unreachableError(&p, u, err)
 }
 
 // PlanError wraps [ErrPlan].

@@ -18,8 +18,8 @@ import (
 // ErrUnreachable is wrapped by errors for a service that nothing can be got from.
 var ErrUnreachable = errors.New("cannot be loaded")
 
-// dialer opens connections as a plan says.
-func dialer(p *Plan, u *url.URL) func(context.Context) (net.Conn, error) {
+// newDialer returns a function that opens connections as a plan says.
+func newDialer(p *Plan, u *url.URL) func(context.Context) (net.Conn, error) {
 	network, address := "tcp", u.Host
 	if u.Port() == "" {
 		address = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
@@ -52,8 +52,8 @@ func noProtocol(err error) bool {
 	return errors.As(err, &op) && op.Op == "remote error" && strings.HasSuffix(op.Err.Error(), "no application protocol")
 }
 
-// reason is an error in a few words, the same for all of its kind.
-func reason(err error) string {
+// shortReason words an error in a few words, the same for all errors of its kind.
+func shortReason(err error) string {
 	var (
 		dns       *net.DNSError
 		authority x509.UnknownAuthorityError
@@ -93,8 +93,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// advice is what to do about an error, "" if that is plain.
-func advice(err error, u *url.URL) string {
+// adviceFor returns what to do about an error, "" if that is plain.
+func adviceFor(err error, u *url.URL) string {
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
@@ -114,11 +114,11 @@ func advice(err error, u *url.URL) string {
 	return ""
 }
 
-// unreachable words an error that ends a run before it began.
-func unreachable(p *Plan, u *url.URL, err error) error {
+// unreachableError words an error that ends a run before it began; it wraps [ErrUnreachable].
+func unreachableError(p *Plan, u *url.URL, err error) error {
 	where := u.Redacted()
 	if p.Socket != "" {
 		where = p.Socket
 	}
-	return fmt.Errorf("%s %w: %s%s", where, ErrUnreachable, reason(err), advice(err, u))
+	return fmt.Errorf("%s %w: %s%s", where, ErrUnreachable, shortReason(err), adviceFor(err, u))
 }

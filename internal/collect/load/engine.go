@@ -56,12 +56,12 @@ type engine struct {
 	idle        chan struct{} // closed when sealed and nothing is outstanding
 }
 
-// now is ns since the epoch on a clock that is not set back.
-func (e *engine) now() int64 { return e.begin.UnixNano() + int64(time.Since(e.begin)) }
+// nowNanos returns ns since the epoch on a clock that is not set back.
+func (e *engine) nowNanos() int64 { return e.begin.UnixNano() + int64(time.Since(e.begin)) }
 
-// offer sends a request whose time has come, or lets it wait.
-func (e *engine) offer(intended int64) {
-	now := e.now()
+// offerRequest sends a request whose time has come, or lets it wait for a connection.
+func (e *engine) offerRequest(intended int64) {
+	now := e.nowNanos()
 	e.mu.Lock()
 	p := pending{n: e.offered, intended: intended, lag: now - intended}
 	e.offered++
@@ -69,22 +69,21 @@ func (e *engine) offer(intended int64) {
 	if k := len(e.free); k > 0 {
 		at := e.free[k-1]
 		e.free = e.free[:k-1]
-		e.assign(at, p)
+		e.assignRequest(at, p)
 		e.mu.Unlock()
-		at.line.send(at, p.n)
+		at.line.sendRequest(at, p.n)
 		return
 	}
 	e.waiting.push(p)
-	e.grow()
+	e.growConnections()
 	e.mu.Unlock()
 }
 
-// grow opens connections for the requests that wait; mu is held: clients that have
-// nothing to do with each other do not wait for each other's answers, and what waits
-// in the generator nothing at the server can see. Beyond a few hundred it takes its
-// time: thousands of connections in a moment are a load of their own, to a server that
-// has just stalled the last thing it needs, and to the generator, too.
-func (e *engine) grow() {
+// growConnections opens connections for the requests that wait; mu is held. Independent clients do
+// not wait for each other's answers, and the server cannot see a request that waits in the
+// generator. Beyond a few hundred connections it opens them slowly: thousands at once are a load
+// of their own, which neither a server that has just stalled nor the generator can afford.
+func (e *engine) growConnections() {
 	const (
 		atOnce = 64
 		freely = 256
@@ -93,36 +92,35 @@ func (e *engine) grow() {
 	each := max(1, e.fewest)
 	for e.waiting.len() > e.opening*each && e.open+e.opening < e.most && e.opening < atOnce && !e.over {
 		if e.open+e.opening >= freely {
-			now := e.now()
-			if e.stalled(now) || now-e.grown < gap {
+			now := e.nowNanos()
+			if e.isStalled(now) || now-e.grown < gap {
 				return
 			}
 			e.grown = now
 		}
 		e.opening++
 		e.readers.Add(1)
-		go e.connect()
+		go e.openConnection()
 	}
 }
 
-// stalled says whether a server that answered fast has not answered anything for
-// a while; mu is held. More connections would not get more out of it, and would
-// be one more thing to recover from. After 5 s it may be the connections that are
-// stuck, and new ones are tried.
-func (e *engine) stalled(now int64) bool {
+// isStalled reports whether a server that answered fast has not answered anything for a while; mu
+// is held. More connections would not get more out of it, and would be one more thing to recover
+// from. After 5 s the connections themselves may be stuck, and new ones are tried.
+func (e *engine) isStalled(now int64) bool {
 	const least, most = int64(10 * time.Millisecond), int64(5 * time.Second)
 	silent := now - e.lastAnswer
 	return e.open > 0 && e.lastAnswer != 0 && silent > max(least, 4*e.usual) && silent < most
 }
 
-// connect opens a connection and gives it what waits.
-func (e *engine) connect() {
-	l, err := e.dialed(e.dialing)
-	now := e.now()
+// openConnection opens a connection and gives it requests that wait.
+func (e *engine) openConnection() {
+	l, err := e.dialLine(e.dialing)
+	now := e.nowNanos()
 	e.mu.Lock()
 	e.opening--
 	if err != nil {
-		e.unconnected(err, now)
+		e.failConnection(err, now)
 		e.mu.Unlock()
 		e.readers.Done()
 		return
@@ -133,24 +131,24 @@ func (e *engine) connect() {
 		e.readers.Done()
 		return
 	}
-	e.adopt(l)
+	e.registerLine(l)
 	var given []given
-	for _, at := range l.base().places {
-		given = e.give(given, at, now)
+	for _, at := range l.lineBase().places {
+		given = e.giveNext(given, at, now)
 	}
 	e.mu.Unlock()
-	go l.serve()
-	send(given)
+	go l.readAnswers()
+	sendGiven(given)
 }
 
-// dialed is a connection that is ready for requests.
-func (e *engine) dialed(ctx context.Context) (line, error) {
+// dialLine opens a connection that is ready for requests.
+func (e *engine) dialLine(ctx context.Context) (line, error) {
 	raw, err := e.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !e.plan.HTTP2 {
-		if l, ok := e.polled(raw); ok {
+		if l, ok := e.newPolled(raw); ok {
 			return l, nil
 		}
 		return newConn(e, raw), nil
@@ -163,9 +161,9 @@ func (e *engine) dialed(ctx context.Context) (line, error) {
 	return s, nil
 }
 
-// adopt registers a connection; mu is held.
-func (e *engine) adopt(l line) {
-	b := l.base()
+// registerLine registers a connection; mu is held.
+func (e *engine) registerLine(l line) {
+	b := l.lineBase()
 	b.left, b.open = len(b.places), true
 	if e.open++; e.fewest == 0 || b.left < e.fewest {
 		e.fewest = b.left
@@ -176,11 +174,11 @@ func (e *engine) adopt(l line) {
 	}
 }
 
-// assign gives a place a request; mu is held. The caller sends it after unlocking.
-// The clock is read here: waiting for the lock takes time, too.
-func (e *engine) assign(at *place, p pending) {
+// assignRequest gives a place a request; mu is held. The caller sends it after unlocking. The
+// clock is read here, because waiting for the lock takes time, too.
+func (e *engine) assignRequest(at *place, p pending) {
 	at.busy, at.current, at.late, at.failure = true, p, false, nil
-	at.sent.Store(e.now())
+	at.sent.Store(e.nowNanos())
 }
 
 // given is a request that a place was assigned and that is to be sent.
@@ -189,45 +187,45 @@ type given struct {
 	n  uint64
 }
 
-// give assigns the next request to a place, or puts it with the free ones; mu is held.
-func (e *engine) give(to []given, at *place, now int64) []given {
-	p, more := e.take(now)
+// giveNext assigns the next request to a place, or puts the place with the free ones; mu is held.
+func (e *engine) giveNext(to []given, at *place, now int64) []given {
+	p, more := e.takeNext(now)
 	if !more {
 		e.free = append(e.free, at)
 		return to
 	}
-	e.assign(at, p)
+	e.assignRequest(at, p)
 	return append(to, given{at, p.n})
 }
 
-// send sends what was given; mu is not held.
-func send(given []given) {
+// sendGiven sends the requests that places were assigned; mu is not held.
+func sendGiven(given []given) {
 	for _, g := range given {
-		g.at.line.send(g.at, g.n)
+		g.at.line.sendRequest(g.at, g.n)
 	}
 }
 
-// unconnected is the failure to open a connection; mu is held. Where others are
-// open the request waits for them, else it has failed.
-func (e *engine) unconnected(err error, now int64) {
+// failConnection records that a connection could not be opened; mu is held. If other connections
+// are open, the request waits for them; else it has failed.
+func (e *engine) failConnection(err error, now int64) {
 	if ownLimit(err) && e.open > 0 {
 		e.most = e.open
-		e.failures["no more connections: "+reason(err)]++
+		e.failures["no more connections: "+shortReason(err)]++
 		return
 	}
 	if e.open > 0 && e.plan.Mode == Open || e.over {
 		return
 	}
-	if p, ok := e.take(now); ok {
-		e.fail(p, 0, now, err)
+	if p, ok := e.takeNext(now); ok {
+		e.failRequest(p, 0, now, err)
 	}
 	if e.plan.Mode == Closed && !e.sealed {
 		e.opening++
 		e.readers.Add(1)
-		time.AfterFunc(10*time.Millisecond, e.connect) // not a loop that only counts refusals
+		time.AfterFunc(10*time.Millisecond, e.openConnection) // not a loop that only counts refusals
 		return
 	}
-	e.grow()
+	e.growConnections()
 }
 
 // ownLimit says whether it is this machine that cannot have more connections.
@@ -235,8 +233,8 @@ func ownLimit(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
 
-// take is the next request for a connection; mu is held.
-func (e *engine) take(now int64) (pending, bool) {
+// takeNext returns the next request for a connection; mu is held.
+func (e *engine) takeNext(now int64) (pending, bool) {
 	if p, ok := e.waiting.pop(); ok {
 		return p, true
 	}
@@ -244,7 +242,7 @@ func (e *engine) take(now int64) (pending, bool) {
 		return pending{}, false
 	}
 	if e.closedUntil != 0 && now >= e.closedUntil || e.plan.Requests > 0 && e.offered >= uint64(e.plan.Requests) {
-		e.seal()
+		e.stopOffering()
 		return pending{}, false
 	}
 	p := pending{n: e.offered, intended: now}
@@ -253,85 +251,86 @@ func (e *engine) take(now int64) (pending, bool) {
 	return p, true
 }
 
-// answered ends the request a place had, with its answer or with an error that
-// leaves the connection usable, and gives it the next; alive is false if the place
-// is done with.
-func (e *engine) answered(at *place, a answer, err error) (next pending, more, alive bool) {
-	now := e.now()
+// endRequest ends the request of a place, with its answer or with an error that leaves the
+// connection usable, and gives the place the next request; alive is false if the place takes no
+// more.
+func (e *engine) endRequest(at *place, a answer, err error) (next pending, more, alive bool) {
+	now := e.nowNanos()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.ended(at, a, err, now)
+	return e.endRequestLocked(at, a, err, now)
 }
 
-// ended is answered; mu is held.
-func (e *engine) ended(at *place, a answer, err error, now int64) (next pending, more, alive bool) {
+// endRequestLocked is endRequest; mu is held.
+func (e *engine) endRequestLocked(at *place, a answer, err error, now int64) (next pending, more, alive bool) {
 	if !at.busy { // what it had was given up
-		e.lose(at)
+		e.forgetPlace(at)
 		return pending{}, false, false
 	}
 	at.busy = false
 	if err != nil {
-		e.unanswered(at, err, now)
+		e.endUnanswered(at, err, now)
 	} else {
-		e.answer(at, a, now)
+		e.endAnswered(at, a, now)
 	}
-	if a.close || at.late || at.failure != nil || at.line.base().retired || e.over {
-		e.lose(at)
+	if a.close || at.late || at.failure != nil || at.line.lineBase().retired || e.over {
+		e.forgetPlace(at)
 		return pending{}, false, false
 	}
-	if next, more = e.take(now); more {
-		e.assign(at, next)
+	if next, more = e.takeNext(now); more {
+		e.assignRequest(at, next)
 	} else {
 		e.free = append(e.free, at)
 	}
 	return next, more, true
 }
 
-// broken ends a connection and whatever its places had.
-func (e *engine) broken(l line, err error) {
-	now := e.now()
+// breakLine ends a connection and the requests of all its places.
+func (e *engine) breakLine(l line, err error) {
+	now := e.nowNanos()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, at := range l.base().places {
+	for _, at := range l.lineBase().places {
 		if at.busy {
 			at.busy = false
-			e.unanswered(at, err, now)
+			e.endUnanswered(at, err, now)
 		}
-		e.lose(at)
+		e.forgetPlace(at)
 	}
 }
 
-// retire lets a connection finish what it has and gives it nothing more.
-func (e *engine) retire(l line) {
+// retireLine lets a connection finish its requests and gives it no more.
+func (e *engine) retireLine(l line) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	b := l.base()
+	b := l.lineBase()
 	b.retired = true
 	for _, at := range b.places {
 		if !at.busy {
-			e.lose(at)
+			e.forgetPlace(at)
 		}
 	}
-	e.replace(b)
+	e.replaceLine(b)
 }
 
-// unanswered ends a request that was sent and got no answer, unless it is sent anew; mu is held.
-func (e *engine) unanswered(at *place, err error, now int64) {
+// endUnanswered ends a request that was sent and got no answer, unless it is sent again; mu is
+// held.
+func (e *engine) endUnanswered(at *place, err error, now int64) {
 	switch {
 	case at.late:
-		e.finish(at.current, at.sent.Load(), now, Row{Outcome: evidence.TimedOut})
-	case e.stale(at, err):
+		e.finishRequest(at.current, at.sent.Load(), now, Row{Outcome: evidence.TimedOut})
+	case e.canResend(at, err):
 		at.current.tries++
-		e.waiting.unpop(at.current)
+		e.waiting.pushFront(at.current)
 	default:
 		if at.failure != nil {
 			err = at.failure
 		}
-		e.fail(at.current, at.sent.Load(), now, err)
+		e.failRequest(at.current, at.sent.Load(), now, err)
 	}
 }
 
-func (e *engine) answer(at *place, a answer, now int64) {
+func (e *engine) endAnswered(at *place, a answer, now int64) {
 	at.served++
 	outcome := evidence.OK
 	if a.status < 200 || a.status >= 400 {
@@ -340,22 +339,21 @@ func (e *engine) answer(at *place, a answer, now int64) {
 	e.answers++
 	e.lastAnswer = now
 	e.usual += (now - at.sent.Load() - e.usual) / 16
-	e.finish(at.current, at.sent.Load(), now, Row{Status: a.status, Bytes: a.bytes, Outcome: outcome})
+	e.finishRequest(at.current, at.sent.Load(), now, Row{Status: a.status, Bytes: a.bytes, Outcome: outcome})
 }
 
-// stale says whether the server never took up a request: it said so, or closed a
-// connection that had served before just as the request was sent, which is nobody's
-// failure (RFC 9112, 9.3.1).
-func (e *engine) stale(at *place, err error) bool {
+// canResend reports whether the server never took up a request: it said so, or closed a connection
+// that had served before just as the request was sent, which is no failure (RFC 9112, 9.3.1).
+func (e *engine) canResend(at *place, err error) bool {
 	if at.current.tries >= 16 || e.over {
 		return false
 	}
 	gone := err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-	return errors.Is(err, errRefused) || gone && at.served > 0 && idempotent(e.plan.Method) && !at.line.begun(at)
+	return errors.Is(err, errRefused) || gone && at.served > 0 && isIdempotent(e.plan.Method) && !at.line.hasBegun(at)
 }
 
-// lose forgets a place, and with its last one the connection; mu is held.
-func (e *engine) lose(at *place) {
+// forgetPlace removes a place, and with its last place the connection; mu is held.
+func (e *engine) forgetPlace(at *place) {
 	if at.at < 0 {
 		return
 	}
@@ -367,16 +365,16 @@ func (e *engine) lose(at *place) {
 	if i := slices.Index(e.free, at); i >= 0 {
 		e.free = slices.Delete(e.free, i, i+1)
 	}
-	b := at.line.base()
+	b := at.line.lineBase()
 	if b.left--; b.left == 0 {
-		e.replace(b)
+		e.replaceLine(b)
 		_ = at.line.Close() // by whoever reads it, or of one that nobody reads from
 	}
 }
 
-// replace opens a connection in the place of one that takes nothing more: at once
-// in a closed loop, else if it is needed; mu is held.
-func (e *engine) replace(b *base) {
+// replaceLine opens a connection in place of one that takes no more requests: at once in a closed
+// loop, else if it is needed; mu is held.
+func (e *engine) replaceLine(b *base) {
 	if !b.open {
 		return
 	}
@@ -385,26 +383,26 @@ func (e *engine) replace(b *base) {
 	if e.plan.Mode == Closed && !e.sealed && !e.over {
 		e.opening++
 		e.readers.Add(1)
-		go e.connect()
+		go e.openConnection()
 		return
 	}
-	e.grow()
+	e.growConnections()
 }
 
-// fail ends a request that got no answer; mu is held.
-func (e *engine) fail(p pending, sent, now int64, err error) {
-	e.failures[reason(err)]++
+// failRequest ends a request that got no answer; mu is held.
+func (e *engine) failRequest(p pending, sent, now int64, err error) {
+	e.failures[shortReason(err)]++
 	if e.firstError == nil {
 		e.firstError = err
 		if e.answers == 0 && errors.Is(err, errNotHTTP) {
 			e.stop(err)
 		}
 	}
-	e.finish(p, sent, now, Row{Outcome: evidence.Failed})
+	e.finishRequest(p, sent, now, Row{Outcome: evidence.Failed})
 }
 
-// finish writes a request's row; mu is held.
-func (e *engine) finish(p pending, sent, end int64, r Row) {
+// finishRequest writes a request's row; mu is held.
+func (e *engine) finishRequest(p pending, sent, end int64, r Row) {
 	r.Intended, r.Sent, r.End, r.Lag = p.intended, sent, end, p.lag
 	r.Route = e.messages[p.n%uint64(len(e.messages))].route
 	e.rows = append(e.rows, r)
@@ -413,8 +411,8 @@ func (e *engine) finish(p pending, sent, end int64, r Row) {
 	}
 }
 
-// seal says that nothing more will be offered; mu is held.
-func (e *engine) seal() {
+// stopOffering marks that no more requests are offered; mu is held.
+func (e *engine) stopOffering() {
 	if e.sealed {
 		return
 	}
@@ -423,15 +421,15 @@ func (e *engine) seal() {
 	}
 }
 
-// expire gives up requests that were sent too long ago. It is called every few ms.
-func (e *engine) expire() { send(e.expired()) }
+// expireRequests gives up requests that were sent too long ago. It is called every few ms.
+func (e *engine) expireRequests() { sendGiven(e.giveUpLate()) }
 
-// expired gives up what is too late, and returns what its places were given.
-func (e *engine) expired() []given {
+// giveUpLate gives up the requests that are too late, and returns what their places were given.
+func (e *engine) giveUpLate() []given {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.grow()
-	now := e.now()
+	e.growConnections()
+	now := e.nowNanos()
 	before := now - int64(e.plan.Timeout)
 	var anew []given
 	for i := len(e.places) - 1; i >= 0; i-- { // backwards: some may be lost
@@ -440,31 +438,31 @@ func (e *engine) expired() []given {
 			continue
 		}
 		at.busy = false
-		e.finish(at.current, at.sent.Load(), now, Row{Outcome: evidence.TimedOut})
-		if at.line.base().retired {
-			e.lose(at)
+		e.finishRequest(at.current, at.sent.Load(), now, Row{Outcome: evidence.TimedOut})
+		if at.line.lineBase().retired {
+			e.forgetPlace(at)
 		} else {
-			anew = e.give(anew, at, now)
+			anew = e.giveNext(anew, at, now)
 		}
 	}
 	return anew
 }
 
-// end gives up everything: what is under way or waits is unfinished.
-func (e *engine) end() {
+// giveUpAll gives up everything: what is under way or waits is unfinished.
+func (e *engine) giveUpAll() {
 	e.hangUp()
 	e.mu.Lock()
-	e.seal()
+	e.stopOffering()
 	e.over = true
-	now := e.now()
+	now := e.nowNanos()
 	for _, at := range e.places {
 		if at.busy {
 			at.busy = false
-			e.finish(at.current, at.sent.Load(), now, Row{Outcome: evidence.Unfinished})
+			e.finishRequest(at.current, at.sent.Load(), now, Row{Outcome: evidence.Unfinished})
 		}
 	}
 	for p, ok := e.waiting.pop(); ok; p, ok = e.waiting.pop() {
-		e.finish(p, 0, now, Row{Outcome: evidence.Unfinished})
+		e.finishRequest(p, 0, now, Row{Outcome: evidence.Unfinished})
 	}
 	for _, at := range e.places { // of several places, more than once
 		at.line.hangUp()
@@ -503,8 +501,8 @@ func (q *fifo) pop() (pending, bool) {
 	return p, true
 }
 
-// unpop puts a request back to the head.
-func (q *fifo) unpop(p pending) {
+// pushFront puts a request back to the head.
+func (q *fifo) pushFront(p pending) {
 	if q.from > 0 {
 		q.from--
 		q.items[q.from] = p

@@ -38,8 +38,8 @@ type Step struct {
 	Bytes    int64 `json:"bytes"`
 }
 
-// journeys writes them for people.
-func (r *Result) journeys(line func(format string, args ...any)) {
+// writeJourneys writes the journeys as text, line by line.
+func (r *Result) writeJourneys(line func(format string, args ...any)) {
 	if r.Users == nil {
 		return
 	}
@@ -51,13 +51,13 @@ func (r *Result) journeys(line func(format string, args ...any)) {
 		line("Journey %s, %s", j.Name, units.Plural(j.Users.Arrived, "user"))
 		line("  %-28s %9s %9s %8s %10s %10s %10s %10s %10s", "step", "count", "requests", "failed", "page p50", "p50", "p99", "max", "lag p99")
 		for _, s := range j.Steps {
-			line("  %-28s %9s %9s %8s %10s %10s %10s %10s %10s", cut(s.Name, 28), units.Count(s.Count), units.Count(s.Requests), units.Count(s.Failed),
-				duration(s.Answer.P50), duration(s.Latency.P50), duration(s.Latency.P99), duration(s.Latency.Max), duration(s.SendLag.P99))
+			line("  %-28s %9s %9s %8s %10s %10s %10s %10s %10s", truncateName(s.Name, 28), units.Count(s.Count), units.Count(s.Requests), units.Count(s.Failed),
+				formatDuration(s.Answer.P50), formatDuration(s.Latency.P50), formatDuration(s.Latency.P99), formatDuration(s.Latency.Max), formatDuration(s.SendLag.P99))
 		}
 	}
 }
 
-func cut(s string, most int) string {
+func truncateName(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}

@@ -98,7 +98,7 @@ func Knee(ctx context.Context, p Plan, slo SLO, o KneeOptions) (*KneeResult, err
 		p.Timeout = max(2*time.Second, 10*slo.P99)
 	}
 	k := &kneeSearch{ctx: ctx, plan: p, slo: slo, o: o, result: &KneeResult{Schema: "unstall.knee/v1", URL: p.URL, SLO: float64(slo.P99) / 1e6}}
-	err := k.search()
+	err := k.findRate()
 	return k.result, err
 }
 
@@ -110,10 +110,10 @@ type kneeSearch struct {
 	result *KneeResult
 }
 
-func (k *kneeSearch) search() error {
+func (k *kneeSearch) findRate() error {
 	good, bad, limited := 0.0, math.Inf(1), false
 	for rate := k.o.Start; ; {
-		s, err := k.try("double", rate, k.o.Step)
+		s, err := k.tryRate("double", rate, k.o.Step)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (k *kneeSearch) search() error {
 		}
 	}
 	for bad-good > k.o.Precision*good {
-		s, err := k.try("bisect", (good+bad)/2, k.o.Step)
+		s, err := k.tryRate("bisect", (good+bad)/2, k.o.Step)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (k *kneeSearch) search() error {
 	beyond := limited // what ended the search upwards
 	limited = false
 	for held := 0; held < k.o.Confirm; {
-		s, err := k.try("confirm", good, k.o.Hold)
+		s, err := k.tryRate("confirm", good, k.o.Hold)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (k *kneeSearch) search() error {
 	return nil
 }
 
-func (k *kneeSearch) try(phase string, rate float64, d time.Duration) (KneeStep, error) {
+func (k *kneeSearch) tryRate(phase string, rate float64, d time.Duration) (KneeStep, error) {
 	p := k.plan
 	rate = math.Round(rate*10) / 10
 	p.Rate, p.Duration = rate, d
@@ -220,7 +220,7 @@ func (s KneeStep) Line() string {
 	if s.Achieved != nil {
 		achieved = units.Num(*s.Achieved * 100)
 	}
-	return fmt.Sprintf("%-7s %10s/s  p99 %10s  achieved %5s %%  %s", s.Phase, units.Num(s.Rate), duration(s.P99), achieved, verdict)
+	return fmt.Sprintf("%-7s %10s/s  p99 %10s  achieved %5s %%  %s", s.Phase, units.Num(s.Rate), formatDuration(s.P99), achieved, verdict)
 }
 
 // JSON writes the result as a document.

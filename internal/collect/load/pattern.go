@@ -50,8 +50,8 @@ func (p Pattern) Duration() (d time.Duration) {
 	return d
 }
 
-// mean is the rate over the whole time.
-func (p Pattern) mean() float64 {
+// meanRate returns the rate over the whole time, requests per second.
+func (p Pattern) meanRate() float64 {
 	var requests, seconds float64
 	for _, s := range p {
 		if s.For == 0 {
@@ -117,7 +117,7 @@ func (s *Schedule) Next() (int64, bool) {
 			slope = (stage.To - stage.From) / length
 		}
 		rate := stage.From + slope*s.into
-		if step, ok := advance(rate, slope, grow, rest); ok {
+		if step, ok := solveArrival(rate, slope, grow, rest); ok {
 			s.into += step
 			if s.left > 0 {
 				s.left--
@@ -132,8 +132,8 @@ func (s *Schedule) Next() (int64, bool) {
 	return 0, false
 }
 
-// advance solves rate·t + slope/2·t² = grow for the smallest t in [0, rest).
-func advance(rate, slope, grow, rest float64) (float64, bool) {
+// solveArrival solves rate·t + slope/2·t² = grow for the smallest t in [0, rest).
+func solveArrival(rate, slope, grow, rest float64) (float64, bool) {
 	if grow <= 0 {
 		return 0, rest > 0 && (rate > 0 || slope > 0)
 	}

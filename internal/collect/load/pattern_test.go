@@ -89,7 +89,7 @@ func TestPoissonGapsVaryAsTheyShould(t *testing.T) {
 }
 
 func TestRequestsWithoutEnd(t *testing.T) {
-	p, _, err := Plan{URL: "http://a", Rate: 10, Requests: 25}.settled()
+	p, _, err := Plan{URL: "http://a", Rate: 10, Requests: 25}.withDefaults()
 	if all := times(p); err != nil || len(all) != 25 || all[24] != 2_400_000_000 {
 		t.Errorf("%v %v", all, err)
 	}

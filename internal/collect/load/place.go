@@ -21,20 +21,20 @@ type place struct {
 
 // line is a connection. Its methods but send and serve are called with engine.mu held.
 type line interface {
-	base() *base
+	lineBase() *base
 
-	// send writes request n, which the place was assigned.
-	send(at *place, n uint64)
+	// sendRequest writes request n, which the place was assigned.
+	sendRequest(at *place, n uint64)
 
-	// serve reads answers until the connection ends.
-	serve()
+	// readAnswers reads answers until the connection ends.
+	readAnswers()
 
 	// giveUp says whether the place can have another request although what it has
 	// goes on; if not, the connection ends, or it is asked again.
 	giveUp(at *place) bool
 
-	// begun says whether anything of the answer came; it is asked by whoever reads.
-	begun(at *place) bool
+	// hasBegun says whether anything of the answer came; it is asked by whoever reads.
+	hasBegun(at *place) bool
 
 	// Close is called by whoever reads; others hang up.
 	Close() error

@@ -87,12 +87,12 @@ func planError(format string, args ...any) error {
 
 // Check says what of a plan cannot be done; the error wraps [ErrPlan].
 func (p Plan) Check() error {
-	_, _, err := p.settled()
+	_, _, err := p.withDefaults()
 	return err
 }
 
-// settled checks a plan and fills in its defaults.
-func (p Plan) settled() (Plan, *url.URL, error) {
+// withDefaults checks a plan and fills in its defaults.
+func (p Plan) withDefaults() (Plan, *url.URL, error) {
 	u, err := parseURL(p.URL)
 	if err != nil {
 		return p, nil, err
@@ -156,7 +156,7 @@ func (p Plan) settled() (Plan, *url.URL, error) {
 			return p, nil, planError("a part of the pattern lasts %s: give a time above zero", s.For)
 		}
 	}
-	if p.Pattern.mean() == 0 {
+	if p.Pattern.meanRate() == 0 {
 		return p, nil, planError("rate 0: give requests per second above zero")
 	}
 	return p, u, nil

@@ -59,7 +59,7 @@ func newLoops(e *engine) (out []*loop) {
 			break
 		}
 		pace.Spare(1)
-		go l.run()
+		go l.pollConnections()
 		out = append(out, l)
 	}
 	return out
@@ -74,13 +74,13 @@ func (l *loop) stop() {
 	unix.Close(l.wake)
 }
 
-func (l *loop) run() {
+func (l *loop) pollConnections() {
 	runtime.LockOSThread()
 	defer close(l.done)
 	var events [128]unix.EpollEvent
 	var ready [128]*polled
 	for {
-		n := l.wait(events[:])
+		n := l.waitEvents(events[:])
 		l.mu.Lock()
 		for i := range n {
 			ready[i] = l.conns[events[i].Fd]
@@ -88,23 +88,24 @@ func (l *loop) run() {
 		l.mu.Unlock()
 		for i := range n {
 			if c := ready[i]; c != nil {
-				c.ready(events[i].Events)
+				c.serveEvents(events[i].Events)
 			} else if events[i].Fd == int32(l.wake) {
 				return
 			}
 		}
-		l.answered()
-		l.send()
+		l.reportAnswers()
+		l.sendNext()
 	}
 }
 
-// answered tells the engine of all answers at once: two threads that ask for its lock for each wait for each other.
-func (l *loop) answered() {
+// reportAnswers tells the engine of all answers at once: two threads that take its lock for each
+// answer would wait for each other.
+func (l *loop) reportAnswers() {
 	for len(l.got) > 0 {
 		l.e.mu.Lock()
 		for i := range l.got {
 			g := &l.got[i]
-			p, more, alive := l.e.ended(g.c.at, g.answer, nil, g.at)
+			p, more, alive := l.e.endRequestLocked(g.c.at, g.answer, nil, g.at)
 			if more {
 				l.next = append(l.next, given{g.c.at, p.n})
 			}
@@ -117,7 +118,7 @@ func (l *loop) answered() {
 		l.got = l.spare[:0]
 		for i := range all {
 			if g := all[i]; g.c != nil && (g.ending || !g.c.drained || g.c.in.from != g.c.in.to) {
-				g.c.read(g.ending)
+				g.c.readAnswer(g.ending)
 			}
 		}
 		clear(all)
@@ -125,23 +126,25 @@ func (l *loop) answered() {
 	}
 }
 
-// send sends the next requests, once all answers that were there have been read: a server that the first of them wakes
-// would answer it alone, and each such answer would wake this thread, which takes 7 % more CPU time.
-func (l *loop) send() {
+// sendNext sends the next requests, once all answers that were there have been read: a server that
+// the first of them wakes would answer it alone, and each such answer would wake this thread,
+// which takes 7 % more CPU time.
+func (l *loop) sendNext() {
 	for i := range l.next {
 		g := &l.next[i]
-		g.at.sent.Store(l.e.now())
-		g.at.line.send(g.at, g.n)
+		g.at.sent.Store(l.e.nowNanos())
+		g.at.line.sendRequest(g.at, g.n)
 		*g = given{}
 	}
 	l.next = l.next[:0]
 }
 
-// wait returns what happened. The runtime is not told that the thread waits: it would take its processor away within
-// 20 µs, look for such threads as often as that from then on, and have to find a processor for this one when it wakes,
-// which was a sixth of all CPU time. A processor more (pace.Spare) makes up for the one that is kept, and the signal
-// that the runtime sends where it wants a thread to stop ends the wait.
-func (l *loop) wait(events []unix.EpollEvent) int {
+// waitEvents returns the number of events. The runtime is not told that the thread waits: it would
+// take its processor away within 20 µs, look for such threads as often as that from then on, and
+// have to find a processor for this one when it wakes, which was a sixth of all CPU time. A
+// processor more (pace.Spare) makes up for the one that is kept, and the signal that the runtime
+// sends where it wants a thread to stop ends the wait.
+func (l *loop) waitEvents(events []unix.EpollEvent) int {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), ^uintptr(0), 0, 0)
 	if errno != 0 {
 		return 0
@@ -167,8 +170,8 @@ type polled struct {
 	served bool // it is in the loop, which counts among the readers
 }
 
-// polled takes a connection away from the runtime, if it is one that a loop can read.
-func (e *engine) polled(raw net.Conn) (line, bool) {
+// newPolled takes a connection away from the runtime, if it is one that a loop can read.
+func (e *engine) newPolled(raw net.Conn) (line, bool) {
 	file, ok := raw.(syscall.Conn)
 	if len(e.loops) == 0 || !ok {
 		return nil, false
@@ -190,12 +193,12 @@ func (e *engine) polled(raw net.Conn) (line, bool) {
 	return c, true
 }
 
-func (c *polled) base() *base { return &c.all }
+func (c *polled) lineBase() *base { return &c.all }
 
-func (c *polled) begun(*place) bool { return c.in.from != c.in.to || c.in.phase != atHead }
+func (c *polled) hasBegun(*place) bool { return c.in.from != c.in.to || c.in.phase != atHead }
 
-// serve hands the connection to a loop.
-func (c *polled) serve() {
+// readAnswers hands the connection to a loop, which reads its answers.
+func (c *polled) readAnswers() {
 	n := c.e.turn.Add(1)
 	l := c.e.loops[int(n)%len(c.e.loops)]
 	c.mu.Lock()
@@ -212,12 +215,12 @@ func (c *polled) serve() {
 	err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(fd)})
 	c.mu.Unlock()
 	if err != nil {
-		c.e.broken(c, err)
+		c.e.breakLine(c, err)
 	}
 }
 
-// send writes a request, and what does not go into the socket's buffer later.
-func (c *polled) send(_ *place, n uint64) {
+// sendRequest writes a request; the loop writes later what does not fit into the socket's buffer.
+func (c *polled) sendRequest(_ *place, n uint64) {
 	i := int(n % uint64(len(c.e.messages)))
 	b := c.e.fixed[i]
 	c.mu.Lock()
@@ -227,12 +230,12 @@ func (c *polled) send(_ *place, n uint64) {
 		b = c.out
 	}
 	c.rest = b
-	c.write()
+	c.writeRest()
 }
 
-// write writes what there is to write; mu is held. An error is left to the loop, which
-// reads what the server said before it closed.
-func (c *polled) write() {
+// writeRest writes the rest of a request; mu is held. An error is left to the loop, which reads
+// what the server said before it closed.
+func (c *polled) writeRest() {
 	for len(c.rest) > 0 && !c.closed {
 		n, _, errno := syscall.RawSyscall(unix.SYS_WRITE, uintptr(c.fd), uintptr(unsafe.Pointer(&c.rest[0])), uintptr(len(c.rest)))
 		switch errno {
@@ -248,22 +251,22 @@ func (c *polled) write() {
 	}
 }
 
-// ready takes what has come, and writes what there is room for.
-func (c *polled) ready(events uint32) {
+// serveEvents reads what has come, and writes what there is room for.
+func (c *polled) serveEvents(events uint32) {
 	if events&unix.EPOLLOUT != 0 {
 		c.mu.Lock()
-		c.write()
+		c.writeRest()
 		c.mu.Unlock()
 	}
 	if events&^unix.EPOLLOUT == 0 {
 		return
 	}
 	c.drained = false
-	c.read(events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0)
+	c.readAnswer(events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0)
 }
 
-// read reads an answer, if one is there whole.
-func (c *polled) read(ending bool) {
+// readAnswer reads an answer, if all of it is there.
+func (c *polled) readAnswer(ending bool) {
 	head := c.e.plan.Method == http.MethodHead
 	for {
 		a, err := c.in.next(head)
@@ -275,10 +278,10 @@ func (c *polled) read(ending bool) {
 			continue
 		}
 		if err != nil {
-			c.e.broken(c, err)
+			c.e.breakLine(c, err)
 			return
 		}
-		c.l.got = append(c.l.got, got{c, a, c.e.now(), ending})
+		c.l.got = append(c.l.got, got{c, a, c.e.nowNanos(), ending})
 		return
 	}
 }

@@ -11,4 +11,4 @@ func newLoops(*engine) []*loop { return nil }
 
 func (l *loop) stop() {}
 
-func (e *engine) polled(net.Conn) (line, bool) { return nil, false }
+func (e *engine) newPolled(net.Conn) (line, bool) { return nil, false }

@@ -73,9 +73,9 @@ type message struct {
 	route      string
 }
 
-// messages renders everything about the requests that does not change.
-func messages(p *Plan, u *url.URL) ([]message, error) {
-	if !token(p.Method) {
+// buildMessages renders everything about the requests that does not change.
+func buildMessages(p *Plan, u *url.URL) ([]message, error) {
+	if !isToken(p.Method) {
 		return nil, planError("method %q: it is not the name of one, like POST", p.Method)
 	}
 	paths := p.Paths
@@ -149,7 +149,7 @@ func headerFields(p *Plan, u *url.URL) ([]headerField, error) {
 		case "Host", "Content-Length", "Transfer-Encoding":
 			continue // ours to say
 		}
-		if !token(name) {
+		if !isToken(name) {
 			return nil, planError("header %q: it is not the name of one, like Content-Type", name)
 		}
 		for _, v := range p.Header[name] {
@@ -162,8 +162,8 @@ func headerFields(p *Plan, u *url.URL) ([]headerField, error) {
 	return out, nil
 }
 
-// token says whether s is a token of RFC 9110.
-func token(s string) bool {
+// isToken reports whether s is a token of RFC 9110.
+func isToken(s string) bool {
 	for _, c := range []byte(s) {
 		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
 			return false
@@ -192,8 +192,9 @@ func (m *message) appendTo(b []byte, n uint64) []byte {
 	return slices.Insert(b, at, length...)
 }
 
-// idempotent methods may be sent anew when a kept connection turns out closed.
-func idempotent(method string) bool {
+// isIdempotent reports whether a request with this method may be sent again when a kept connection
+// turns out closed.
+func isIdempotent(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
 		return true

@@ -38,8 +38,8 @@ const maxHead = 256 << 10
 
 func newResponses(r io.Reader) *responses { return &responses{r: r, buf: make([]byte, 4<<10)} }
 
-// fill reads more behind what there is.
-func (p *responses) fill() error {
+// fillBuffer reads more behind what there is.
+func (p *responses) fillBuffer() error {
 	if p.from == p.to {
 		p.from, p.to = 0, 0
 	} else if p.to == len(p.buf) {
@@ -68,7 +68,7 @@ func (p *responses) fill() error {
 // next reads one response, to a request of a method, past interim ones. After an
 // error of the reader that is errWait it goes on when it is called again.
 func (p *responses) next(head bool) (answer, error) {
-	err := p.body(head)
+	err := p.readResponse(head)
 	if err != nil {
 		if err == io.EOF && p.phase != atHead {
 			err = io.ErrUnexpectedEOF
@@ -97,12 +97,12 @@ const (
 	untilEnd
 )
 
-// body reads until the end of a response.
-func (p *responses) body(head bool) error {
+// readResponse reads until the end of a response.
+func (p *responses) readResponse(head bool) error {
 	for {
 		switch p.phase {
 		case atHead:
-			h, err := p.head()
+			h, err := p.readHead()
 			if err != nil {
 				return err
 			}
@@ -123,34 +123,34 @@ func (p *responses) body(head bool) error {
 				p.phase = untilEnd
 			}
 		case inBody:
-			return p.skip()
+			return p.skipBody()
 		case atChunk:
-			line, err := p.line()
+			line, err := p.readLine()
 			if err != nil {
 				return err
 			}
 			size, _, _ := bytes.Cut(line, []byte(";"))
-			n, ok := hexadecimal(bytes.TrimSpace(size))
+			n, ok := parseHex(bytes.TrimSpace(size))
 			switch {
 			case !ok:
-				return fmt.Errorf("%w: a chunk's size is %s", errNotHTTP, shown(line))
+				return fmt.Errorf("%w: a chunk's size is %s", errNotHTTP, quoteStart(line))
 			case n > 0:
 				p.left, p.phase = n+2, inChunk
 			default:
 				p.phase = inTrailer
 			}
 		case inChunk:
-			if err := p.skip(); err != nil {
+			if err := p.skipBody(); err != nil {
 				return err
 			}
 			p.phase = atChunk
 		case inTrailer:
-			if line, err := p.line(); err != nil || len(line) == 0 {
+			if line, err := p.readLine(); err != nil || len(line) == 0 {
 				return err
 			}
 		case untilEnd:
 			p.from = p.to
-			if err := p.fill(); err == io.EOF {
+			if err := p.fillBuffer(); err == io.EOF {
 				return nil
 			} else if err != nil {
 				return err
@@ -167,8 +167,8 @@ type responseHead struct {
 
 var headEnd = []byte("\r\n\r\n")
 
-// head reads a status line and the headers that say where the body ends.
-func (p *responses) head() (responseHead, error) {
+// readHead reads a status line and the headers that say where the body ends.
+func (p *responses) readHead() (responseHead, error) {
 	for {
 		in := p.buf[p.from:p.to]
 		if i := bytes.Index(in[p.seen:], headEnd); i >= 0 {
@@ -178,13 +178,13 @@ func (p *responses) head() (responseHead, error) {
 			return parseHead(in[:end])
 		}
 		if len(in) >= 5 && string(in[:5]) != "HTTP/" {
-			return responseHead{}, fmt.Errorf("%w: it begins with %s", errNotHTTP, shown(in))
+			return responseHead{}, fmt.Errorf("%w: it begins with %s", errNotHTTP, quoteStart(in))
 		}
 		p.seen = max(0, len(in)-len(headEnd)+1)
-		if err := p.fill(); err != nil {
+		if err := p.fillBuffer(); err != nil {
 			if err == io.EOF && p.to > p.from {
 				if in = p.buf[p.from:p.to]; len(in) < 5 {
-					return responseHead{}, fmt.Errorf("%w: it is %s", errNotHTTP, shown(in))
+					return responseHead{}, fmt.Errorf("%w: it is %s", errNotHTTP, quoteStart(in))
 				}
 				err = io.ErrUnexpectedEOF
 			}
@@ -193,8 +193,8 @@ func (p *responses) head() (responseHead, error) {
 	}
 }
 
-// shown is the beginning of an answer for people.
-func shown(b []byte) string {
+// quoteStart quotes the beginning of an answer for an error.
+func quoteStart(b []byte) string {
 	line, _, _ := bytes.Cut(b[:min(len(b), 40)], []byte("\r\n"))
 	return fmt.Sprintf("%q", line)
 }
@@ -204,11 +204,11 @@ func parseHead(b []byte) (responseHead, error) {
 	line, rest, _ := bytes.Cut(b, headEnd[:2])
 	// HTTP/1.1 200 OK
 	if len(line) < 12 || string(line[:7]) != "HTTP/1." || line[8] != ' ' {
-		return h, fmt.Errorf("%w: it begins with %s", errNotHTTP, shown(line))
+		return h, fmt.Errorf("%w: it begins with %s", errNotHTTP, quoteStart(line))
 	}
-	status, ok := decimal(line[9:12])
+	status, ok := parseDecimal(line[9:12])
 	if !ok || status < 100 || len(line) > 12 && line[12] != ' ' {
-		return h, fmt.Errorf("%w: it begins with %s", errNotHTTP, shown(line))
+		return h, fmt.Errorf("%w: it begins with %s", errNotHTTP, quoteStart(line))
 	}
 	h.status = int(status)
 	h.close = line[7] == '0'
@@ -221,9 +221,9 @@ func parseHead(b []byte) (responseHead, error) {
 		name := line[:colon]
 		switch { // by length first: most headers are none of these
 		case len(name) == 14 && equalFold(name, "content-length"):
-			n, ok := decimal(bytes.TrimSpace(line[colon+1:]))
+			n, ok := parseDecimal(bytes.TrimSpace(line[colon+1:]))
 			if !ok || h.length >= 0 && h.length != n {
-				return h, fmt.Errorf("%w: its Content-Length is %s", errNotHTTP, shown(line[colon+1:]))
+				return h, fmt.Errorf("%w: its Content-Length is %s", errNotHTTP, quoteStart(line[colon+1:]))
 			}
 			h.length = n
 		case len(name) == 17 && equalFold(name, "transfer-encoding"):
@@ -245,7 +245,7 @@ func equalFold(b []byte, lower string) bool {
 	return true
 }
 
-func decimal(b []byte) (n int64, ok bool) {
+func parseDecimal(b []byte) (n int64, ok bool) {
 	if len(b) == 0 || len(b) > 18 {
 		return 0, false
 	}
@@ -258,8 +258,8 @@ func decimal(b []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// skip throws what is left of a body or chunk away.
-func (p *responses) skip() error {
+// skipBody reads and drops what is left of a body or chunk.
+func (p *responses) skipBody() error {
 	for {
 		have := int64(p.to - p.from)
 		if have >= p.left {
@@ -273,7 +273,7 @@ func (p *responses) skip() error {
 			p.buf = make([]byte, largeBuffer)
 			p.from, p.to = 0, 0
 		}
-		if err := p.fill(); err != nil {
+		if err := p.fillBuffer(); err != nil {
 			return err
 		}
 	}
@@ -282,21 +282,21 @@ func (p *responses) skip() error {
 // largeBuffer is for bodies: fewer system calls.
 const largeBuffer = 32 << 10
 
-// line returns the next line, valid until the next read.
-func (p *responses) line() ([]byte, error) {
+// readLine returns the next line, valid until the next read.
+func (p *responses) readLine() ([]byte, error) {
 	for {
 		if i := bytes.IndexByte(p.buf[p.from:p.to], '\n'); i >= 0 {
 			line := p.buf[p.from : p.from+i]
 			p.from += i + 1
 			return bytes.TrimSuffix(line, []byte("\r")), nil
 		}
-		if err := p.fill(); err != nil {
+		if err := p.fillBuffer(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func hexadecimal(b []byte) (n int64, ok bool) {
+func parseHex(b []byte) (n int64, ok bool) {
 	if len(b) == 0 || len(b) > 15 {
 		return 0, false
 	}

@@ -102,7 +102,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Schema string `json:"schema"`
 		*plain
-	}{Schema, (*plain)(r.rounded())})
+	}{Schema, (*plain)(r.roundDigits())})
 }
 
 // JSON writes the result as a document.
@@ -113,8 +113,9 @@ func (r *Result) JSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// rounded has no more digits than were measured: µs, and shares to a millionth.
-func (r *Result) rounded() *Result {
+// roundDigits returns the result with no more digits than were measured: µs, and shares to a
+// millionth.
+func (r *Result) roundDigits() *Result {
 	c := *r
 	round := func(v *float64, unit float64) *float64 {
 		if v == nil {
@@ -142,4 +143,4 @@ func (r *Result) rounded() *Result {
 	return &c
 }
 
-func cpus() int { return runtime.NumCPU() }
+func cpuCount() int { return runtime.NumCPU() }

@@ -19,8 +19,8 @@ type Row struct {
 // Latency is the time from the intended start, in ns.
 func (r *Row) Latency() int64 { return r.End - r.Intended }
 
-// answered says whether the latency means how long an answer takes, or took at
-// least. What failed without an answer failed fast or slowly, and says nothing.
-func (r *Row) answered() bool {
+// hasLatency reports whether the latency says how long an answer took, or takes at least. A
+// request that failed without an answer says nothing about that.
+func (r *Row) hasLatency() bool {
 	return r.Status != 0 || r.Outcome == evidence.TimedOut || r.Outcome == evidence.Unfinished
 }

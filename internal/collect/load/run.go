@@ -29,15 +29,15 @@ type Observer interface {
 // [ErrUnreachable]; with the latter there may be a result as well: of a run in
 // which nothing was ever answered.
 func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
-	p, u, err := p.settled()
+	p, u, err := p.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	messages, err := messages(&p, u)
+	messages, err := buildMessages(&p, u)
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{plan: p, url: u, messages: messages, dial: dialer(&p, u), most: p.Connections,
+	e := &engine{plan: p, url: u, messages: messages, dial: newDialer(&p, u), most: p.Connections,
 		failures: map[string]int64{}, idle: make(chan struct{})}
 	for i := range messages {
 		e.fixed = append(e.fixed, messages[i].fixedBytes())
@@ -59,19 +59,19 @@ func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, unreachable(&p, u, err)
+		return nil, unreachableError(&p, u, err)
 	}
 	t := newTally(&p, u, o)
-	e.run(ctx, t)
-	r := t.result(int64(e.offered), e.failures)
+	e.runPlan(ctx, t)
+	r := t.buildResult(int64(e.offered), e.failures)
 	if p.HTTP2 && p.Mode == Closed && e.fewest < p.Streams {
-		r.warn("the server allows %s at a time on a connection, not %d", units.Plural(e.fewest, "request"), p.Streams)
+		r.addWarning("the server allows %s at a time on a connection, not %d", units.Plural(e.fewest, "request"), p.Streams)
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errNotHTTP) {
-		return nil, unreachable(&p, u, cause)
+		return nil, unreachableError(&p, u, cause)
 	}
 	if r.Completed == 0 && e.firstError != nil {
-		return r, unreachable(&p, u, e.firstError)
+		return r, unreachableError(&p, u, e.firstError)
 	}
 	return r, nil
 }
@@ -81,11 +81,11 @@ func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 func (e *engine) openFirst(ctx context.Context) error {
 	n := e.plan.Connections
 	e.begin = time.Now()
-	first, err := e.dialed(ctx)
+	first, err := e.dialLine(ctx)
 	if err != nil {
 		return err
 	}
-	e.keep(first)
+	e.addFirstLine(first)
 	if e.plan.Mode == Open { // 5 ms worth of requests
 		n = min(n, max(1, int(math.Ceil(e.plan.Pattern[0].From/200/float64(e.fewest)))), 64)
 	}
@@ -96,8 +96,8 @@ func (e *engine) openFirst(ctx context.Context) error {
 		places <- struct{}{}
 		go func() {
 			defer all.Done()
-			if c, err := e.dialed(ctx); err == nil {
-				e.keep(c)
+			if c, err := e.dialLine(ctx); err == nil {
+				e.addFirstLine(c)
 			}
 			<-places
 		}()
@@ -106,61 +106,61 @@ func (e *engine) openFirst(ctx context.Context) error {
 	return nil
 }
 
-func (e *engine) keep(l line) {
+func (e *engine) addFirstLine(l line) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.adopt(l)
-	e.free = append(e.free, l.base().places...)
+	e.registerLine(l)
+	e.free = append(e.free, l.lineBase().places...)
 	e.first = append(e.first, l)
 	e.readers.Add(1)
 }
 
-func (e *engine) run(ctx context.Context, t *tally) {
+func (e *engine) runPlan(ctx context.Context, t *tally) {
 	runtime.GC() // not in the first second of the run
 	e.begin = time.Now()
-	t.start(e.now())
+	t.start(e.nowNanos())
 	for _, l := range e.first {
-		go l.serve()
+		go l.readAnswers()
 	}
 	e.first = nil
 	counted := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
 		defer close(counted)
-		t.follow(e, done)
+		t.followRun(e, done)
 	}()
 	if e.plan.Mode == Open {
 		paced := make(chan struct{})
 		go func() { // its thread is changed, and ends with it
 			defer close(paced)
-			e.pace(ctx)
+			e.offerOnSchedule(ctx)
 		}()
 		<-paced
 	} else {
-		e.loop(ctx)
+		e.runClosedLoop(ctx)
 	}
-	t.scheduled(e.now())
-	e.settle(ctx)
-	e.end()
+	t.endSchedule(e.nowNanos())
+	e.awaitOutstanding(ctx)
+	e.giveUpAll()
 	t.cpu.stop()
 	close(done)
 	<-counted
 }
 
-// pace offers each request of the schedule at its time.
-func (e *engine) pace(ctx context.Context) {
+// offerOnSchedule offers each request of the schedule at its time.
+func (e *engine) offerOnSchedule(ctx context.Context) {
 	p := pace.New()
 	defer p.Close()
 	p.Take()
 	s := e.plan.Pattern.Schedule(e.plan.Arrivals, e.plan.Seed, e.plan.Requests)
-	start := e.now()
+	start := e.nowNanos()
 	for {
 		at, ok := s.Next()
 		if !ok {
 			break
 		}
 		for {
-			wait := start + at - e.now()
+			wait := start + at - e.nowNanos()
 			if wait <= 0 {
 				break
 			}
@@ -172,20 +172,20 @@ func (e *engine) pace(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		e.offer(start + at)
+		e.offerRequest(start + at)
 	}
 	end := start + int64(e.plan.Pattern.Duration())
 	if e.plan.Requests > 0 {
 		return
 	}
-	for ; e.now() < end && ctx.Err() == nil; p.Sleep(time.Duration(min(max(end-e.now(), 0), int64(50*time.Millisecond)))) {
+	for ; e.nowNanos() < end && ctx.Err() == nil; p.Sleep(time.Duration(min(max(end-e.nowNanos(), 0), int64(50*time.Millisecond)))) {
 	}
 }
 
-// loop starts every connection of a closed loop and waits until its time is over.
-func (e *engine) loop(ctx context.Context) {
+// runClosedLoop starts every connection of a closed loop and waits until its time is over.
+func (e *engine) runClosedLoop(ctx context.Context) {
 	e.mu.Lock()
-	now := e.now()
+	now := e.nowNanos()
 	if e.plan.Duration > 0 {
 		e.closedUntil = now + int64(e.plan.Duration)
 	}
@@ -193,10 +193,10 @@ func (e *engine) loop(ctx context.Context) {
 	e.free = nil
 	var first []given
 	for _, at := range free {
-		first = e.give(first, at, now)
+		first = e.giveNext(first, at, now)
 	}
 	e.mu.Unlock()
-	send(first)
+	sendGiven(first)
 	var over <-chan time.Time
 	if e.plan.Duration > 0 {
 		over = time.After(e.plan.Duration)
@@ -207,15 +207,15 @@ func (e *engine) loop(ctx context.Context) {
 	case <-e.idle:
 	}
 	e.mu.Lock()
-	e.seal()
+	e.stopOffering()
 	e.mu.Unlock()
 }
 
-// settle waits for what is under way: as long as a request may take, or a
-// second if the user wants to see the end.
-func (e *engine) settle(ctx context.Context) {
+// awaitOutstanding waits for the requests under way: as long as a request may take, or a second
+// after an interrupt.
+func (e *engine) awaitOutstanding(ctx context.Context) {
 	e.mu.Lock()
-	e.seal()
+	e.stopOffering()
 	e.mu.Unlock()
 	select {
 	case <-e.idle:

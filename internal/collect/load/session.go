@@ -114,7 +114,7 @@ func newSession(ctx context.Context, e *engine, raw net.Conn) (*session, error) 
 	}
 	s := &session{Conn: raw, e: e, in: newResponses(raw), streams: map[uint32]*stream{}, heads: e.streams,
 		window: 65535, initial: 65535, largest: maxFrame}
-	s.header = hpack.NewDecoder(4096, s.field)
+	s.header = hpack.NewDecoder(4096, s.takeStatus)
 	s.header.SetMaxStringLength(maxHead)
 	defer context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })()
 	_ = raw.SetDeadline(time.Now().Add(min(e.plan.Timeout, 10*time.Second)))
@@ -126,11 +126,11 @@ func newSession(ctx context.Context, e *engine, raw net.Conn) (*session, error) 
 	if _, err := raw.Write(b); err != nil {
 		return nil, err
 	}
-	most, err := s.greeted()
+	most, err := s.readGreeting()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.write(s.out); err != nil {
+	if err := s.writeFrames(s.out); err != nil {
 		return nil, err
 	}
 	s.out = nil
@@ -141,10 +141,10 @@ func newSession(ctx context.Context, e *engine, raw net.Conn) (*session, error) 
 	return s, nil
 }
 
-// greeted reads the settings a server begins with, and returns how many streams it allows.
-func (s *session) greeted() (most uint32, err error) {
+// readGreeting reads the settings a server begins with, and returns how many streams it allows.
+func (s *session) readGreeting() (most uint32, err error) {
 	for s.in.to-s.in.from < frameHead {
-		if err := s.in.fill(); err != nil {
+		if err := s.in.fillBuffer(); err != nil {
 			if err == io.EOF && s.in.to > s.in.from {
 				err = io.ErrUnexpectedEOF
 			}
@@ -155,9 +155,9 @@ func (s *session) greeted() (most uint32, err error) {
 		}
 	}
 	if in := s.in.buf[s.in.from:s.in.to]; in[3] != frameSettings || in[4] != 0 || binary.BigEndian.Uint32(in[5:]) != 0 || int(in[0])<<16|int(in[1])<<8|int(in[2]) > maxFrame {
-		return 0, fmt.Errorf("%w/2: it begins with %s", errNotHTTP, shown(in))
+		return 0, fmt.Errorf("%w/2: it begins with %s", errNotHTTP, quoteStart(in))
 	}
-	f, err := s.frame()
+	f, err := s.readFrame()
 	if err != nil {
 		return 0, err
 	}
@@ -179,13 +179,13 @@ func (s *session) greeted() (most uint32, err error) {
 			return 0, err
 		}
 	}
-	return most, s.settings(f)
+	return most, s.applySettings(f)
 }
 
-func (s *session) base() *base { return &s.all }
-func (s *session) hangUp()     { _ = s.Close() }
+func (s *session) lineBase() *base { return &s.all }
+func (s *session) hangUp()         { _ = s.Close() }
 
-func (s *session) begun(at *place) bool {
+func (s *session) hasBegun(at *place) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := at.stream
@@ -200,27 +200,27 @@ func (s *session) giveUp(at *place) bool {
 	if st == nil || s.failed != nil {
 		return false // it is just being sent, or just answered, or the session ends
 	}
-	s.drop(st)
+	s.dropStream(st)
 	s.out = appendFrame(s.out, frameReset, 0, st.id, 4)
 	s.out = binary.BigEndian.AppendUint32(s.out, codeCancel)
-	go s.flush()
+	go s.flushOutput()
 	return true
 }
 
-// drop forgets a stream; mu is held.
-func (s *session) drop(st *stream) {
+// dropStream forgets a stream; mu is held.
+func (s *session) dropStream(st *stream) {
 	delete(s.streams, st.id)
 	st.at.stream = nil
 	st.body = nil
 }
 
-func (s *session) send(at *place, n uint64) {
-	s.add(at, n)
-	s.flush()
+func (s *session) sendRequest(at *place, n uint64) {
+	s.addRequest(at, n)
+	s.flushOutput()
 }
 
-// add adds request n to what is to be written.
-func (s *session) add(at *place, n uint64) {
+// addRequest adds request n to what is to be written.
+func (s *session) addRequest(at *place, n uint64) {
 	i := int(n % uint64(len(s.e.messages)))
 	m := &s.e.messages[i]
 	s.mu.Lock()
@@ -232,7 +232,7 @@ func (s *session) add(at *place, n uint64) {
 	st := &stream{id: s.last, at: at, window: s.initial}
 	s.streams[st.id], at.stream = st, st
 	if s.last == lastStream {
-		go s.e.retire(s)
+		go s.e.retireLine(s)
 	}
 	flags := byte(flagHeaders)
 	body := m.body.fixed
@@ -250,14 +250,15 @@ func (s *session) add(at *place, n uint64) {
 		s.out = hpackString(s.out, strconv.AppendInt(nil, int64(len(body)), 10))
 	}
 	s.started = true
-	s.split(begin, st.id)
+	s.splitHeaders(begin, st.id)
 	if st.body = body; len(body) > 0 {
-		s.pump(st)
+		s.pumpBody(st)
 	}
 }
 
-// split writes the length of the header block that begins there, in as many frames as it takes.
-func (s *session) split(begin int, id uint32) {
+// splitHeaders writes the length of the header block that begins there, in as many frames as it
+// takes.
+func (s *session) splitHeaders(begin int, id uint32) {
 	size := len(s.out) - begin - frameHead
 	if size <= maxFrame {
 		putLength(s.out[begin:], size)
@@ -278,8 +279,9 @@ func (s *session) split(begin int, id uint32) {
 	}
 }
 
-// pump adds as much of a body as the server takes; the rest waits until it takes more. mu is held.
-func (s *session) pump(st *stream) {
+// pumpBody adds as much of a body as the server takes; the rest waits until it takes more. mu is
+// held.
+func (s *session) pumpBody(st *stream) {
 	for len(st.body) > 0 {
 		n := int(min(int64(len(st.body)), int64(s.largest), s.window, st.window))
 		if n <= 0 {
@@ -297,9 +299,9 @@ func (s *session) pump(st *stream) {
 	}
 }
 
-// flush writes what there is to be written, unless somebody does already. Much of it
-// may fill the socket's buffer: that is left to a goroutine of its own.
-func (s *session) flush() {
+// flushOutput writes what there is to be written, unless another goroutine does already. Much of
+// it may fill the socket's buffer: that is left to a goroutine of its own.
+func (s *session) flushOutput() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.writing || s.failed != nil || len(s.out) == 0 {
@@ -310,20 +312,20 @@ func (s *session) flush() {
 		go func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.drain()
+			s.drainOutput()
 		}()
 		return
 	}
-	s.drain()
+	s.drainOutput()
 }
 
-// drain writes until nothing is left; mu is held but while writing.
-func (s *session) drain() {
+// drainOutput writes until nothing is left; mu is held but while writing.
+func (s *session) drainOutput() {
 	for len(s.out) > 0 && s.failed == nil {
 		b := s.out
 		s.out = s.spare[:0]
 		s.mu.Unlock()
-		err := s.write(b)
+		err := s.writeFrames(b)
 		s.mu.Lock()
 		s.spare = b[:0]
 		s.failed = err
@@ -331,7 +333,7 @@ func (s *session) drain() {
 	s.writing = false
 }
 
-func (s *session) write(b []byte) error {
+func (s *session) writeFrames(b []byte) error {
 	_, err := s.Write(b)
 	if err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		// The server may have said why it closed: what there is to read is read, but

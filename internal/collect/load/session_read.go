@@ -10,35 +10,35 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// serve reads until the connection ends, and hands over what is left of it.
-func (s *session) serve() {
+// readAnswers reads until the connection ends, and ends its requests with the error.
+func (s *session) readAnswers() {
 	defer s.e.readers.Done()
 	defer s.Close()
-	err := s.read()
+	err := s.readFrames()
 	s.mu.Lock()
 	if s.failed != nil && errors.Is(err, os.ErrDeadlineExceeded) {
 		err = s.failed
 	}
 	s.mu.Unlock()
-	s.e.broken(s, err)
+	s.e.breakLine(s, err)
 }
 
-// read takes frames until the connection ends.
-func (s *session) read() error {
+// readFrames reads frames until the connection ends.
+func (s *session) readFrames() error {
 	for {
-		f, err := s.frame()
+		f, err := s.readFrame()
 		if err != nil {
 			return err
 		}
 		switch f.kind {
 		case frameData:
-			err = s.data(f)
+			err = s.skipData(f)
 		case frameHeaders:
-			err = s.headers(f)
+			err = s.readHeaders(f)
 		case frameReset:
-			err = s.reset(f)
+			err = s.applyReset(f)
 		case frameSettings:
-			err = s.settings(f)
+			err = s.applySettings(f)
 		case framePush, frameContinuation:
 			err = fmt.Errorf("%w/2: an unexpected frame of type %d", errNotHTTP, f.kind)
 		case framePing:
@@ -50,7 +50,7 @@ func (s *session) read() error {
 		case frameGoAway:
 			err = s.goAway(f)
 		case frameWindow:
-			err = s.widen(f)
+			err = s.widenWindow(f)
 		}
 		if err != nil {
 			return err
@@ -65,9 +65,9 @@ type frame struct {
 	payload     []byte // of all but DATA; valid until the next one is read
 }
 
-// frame reads a frame, of DATA only the head.
-func (s *session) frame() (f frame, err error) {
-	if err := s.need(frameHead); err != nil {
+// readFrame reads a frame, of DATA only the head.
+func (s *session) readFrame() (f frame, err error) {
+	if err := s.readAtLeast(frameHead); err != nil {
 		return f, err
 	}
 	b := s.in.buf[s.in.from:]
@@ -79,7 +79,7 @@ func (s *session) frame() (f frame, err error) {
 		s.in.from += frameHead
 		return f, nil
 	}
-	if err := s.need(frameHead + f.size); err != nil {
+	if err := s.readAtLeast(frameHead + f.size); err != nil {
 		return f, err
 	}
 	f.payload = s.in.buf[s.in.from+frameHead : s.in.from+frameHead+f.size]
@@ -87,11 +87,11 @@ func (s *session) frame() (f frame, err error) {
 	return f, nil
 }
 
-// need reads until there are n bytes. Before it waits for them it writes.
-func (s *session) need(n int) error {
+// readAtLeast reads until there are n bytes. Before it waits for them it writes.
+func (s *session) readAtLeast(n int) error {
 	for s.in.to-s.in.from < n {
-		s.flush()
-		if err := s.in.fill(); err != nil {
+		s.flushOutput()
+		if err := s.in.fillBuffer(); err != nil {
 			if err == io.EOF && s.in.to > s.in.from {
 				err = io.ErrUnexpectedEOF
 			}
@@ -101,51 +101,51 @@ func (s *session) need(n int) error {
 	return nil
 }
 
-func (s *session) under(id uint32) *stream {
+func (s *session) findStream(id uint32) *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.streams[id]
 }
 
-// data throws a part of a body away and lets the server send more.
-func (s *session) data(f frame) error {
+// skipData reads and drops a part of a body and lets the server send more.
+func (s *session) skipData(f frame) error {
 	for left := f.size; left > 0; {
-		if err := s.need(1); err != nil {
+		if err := s.readAtLeast(1); err != nil {
 			return err
 		}
 		n := min(left, s.in.to-s.in.from)
 		s.in.from += n
 		left -= n
 	}
-	st := s.under(f.stream)
+	st := s.findStream(f.stream)
 	if s.received += f.size; s.received > sessionWindow/2 {
-		s.restore(0, &s.received)
+		s.restoreWindow(0, &s.received)
 	}
 	if st == nil {
 		return nil
 	}
 	st.bytes += int64(f.size + frameHead)
 	if f.flags&flagEnd != 0 {
-		s.end(st)
+		s.endStream(st)
 		return nil
 	}
 	if st.received += f.size; st.received > streamWindow/2 {
-		s.restore(st.id, &st.received)
+		s.restoreWindow(st.id, &st.received)
 	}
 	return nil
 }
 
-// restore gives back what was read of a window.
-func (s *session) restore(id uint32, received *int) {
+// restoreWindow gives back what was read of a window.
+func (s *session) restoreWindow(id uint32, received *int) {
 	s.mu.Lock()
 	s.out = appendWindow(s.out, id, uint32(*received))
 	s.mu.Unlock()
 	*received = 0
 }
 
-// headers reads a block of headers. Those of streams given up are decoded, too: the
-// table changes with each.
-func (s *session) headers(f frame) error {
+// readHeaders reads a block of headers. Those of streams given up are decoded, too: the table
+// changes with each.
+func (s *session) readHeaders(f frame) error {
 	bad := fmt.Errorf("%w/2: headers that cannot be read", errNotHTTP)
 	b, size := f.payload, f.size+frameHead
 	pad := 0
@@ -168,7 +168,7 @@ func (s *session) headers(f frame) error {
 		if ended {
 			break
 		}
-		more, err := s.frame()
+		more, err := s.readFrame()
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (s *session) headers(f frame) error {
 	if s.header.Close() != nil {
 		return bad
 	}
-	st := s.under(f.stream)
+	st := s.findStream(f.stream)
 	if st == nil {
 		return nil
 	}
@@ -194,23 +194,23 @@ func (s *session) headers(f frame) error {
 		s.mu.Unlock()
 	}
 	if f.flags&flagEnd != 0 {
-		s.end(st)
+		s.endStream(st)
 	}
 	return nil
 }
 
-// field takes the status from a block, and has nothing more of it put together.
-func (s *session) field(f hpack.HeaderField) {
+// takeStatus takes the status from a header block and switches decoding of the other fields off.
+func (s *session) takeStatus(f hpack.HeaderField) {
 	if f.Name == ":status" {
-		if n, ok := decimal([]byte(f.Value)); ok && n >= 100 && n <= 999 {
+		if n, ok := parseDecimal([]byte(f.Value)); ok && n >= 100 && n <= 999 {
 			s.status = int(n)
 		}
 		s.header.SetEmitEnabled(false)
 	}
 }
 
-// end is the end of an answer.
-func (s *session) end(st *stream) {
+// endStream ends the request of a stream whose answer is complete.
+func (s *session) endStream(st *stream) {
 	s.mu.Lock()
 	if s.streams[st.id] != st { // given up just now
 		s.mu.Unlock()
@@ -219,31 +219,31 @@ func (s *session) end(st *stream) {
 	if len(st.body) > 0 { // it answered without reading all of the request
 		s.out = binary.BigEndian.AppendUint32(appendFrame(s.out, frameReset, 0, st.id, 4), codeCancel)
 	}
-	s.drop(st)
+	s.dropStream(st)
 	s.mu.Unlock()
 	if st.status < 200 {
-		s.next(st, answer{}, fmt.Errorf("%w/2: an answer without a status", errNotHTTP))
+		s.startNext(st, answer{}, fmt.Errorf("%w/2: an answer without a status", errNotHTTP))
 		return
 	}
-	s.next(st, answer{status: st.status, bytes: st.bytes}, nil)
+	s.startNext(st, answer{status: st.status, bytes: st.bytes}, nil)
 }
 
-// next ends a stream's request and begins another one.
-func (s *session) next(st *stream, a answer, err error) {
-	if p, more, _ := s.e.answered(st.at, a, err); more {
-		s.add(st.at, p.n)
+// startNext ends a stream's request and begins another one.
+func (s *session) startNext(st *stream, a answer, err error) {
+	if p, more, _ := s.e.endRequest(st.at, a, err); more {
+		s.addRequest(st.at, p.n)
 	}
 }
 
-// reset is the server's end of a stream.
-func (s *session) reset(f frame) error {
+// applyReset ends a stream that the server reset.
+func (s *session) applyReset(f frame) error {
 	if len(f.payload) < 4 {
 		return fmt.Errorf("%w/2: a short frame", errNotHTTP)
 	}
 	s.mu.Lock()
 	st := s.streams[f.stream]
 	if st != nil {
-		s.drop(st)
+		s.dropStream(st)
 	}
 	s.mu.Unlock()
 	if st == nil {
@@ -253,12 +253,12 @@ func (s *session) reset(f frame) error {
 	if binary.BigEndian.Uint32(f.payload) == codeRefused {
 		err = errRefused
 	}
-	s.next(st, answer{}, err)
+	s.startNext(st, answer{}, err)
 	return nil
 }
 
-// settings takes up what the server wants, and says so.
-func (s *session) settings(f frame) error {
+// applySettings takes over the settings of the server and acknowledges them.
+func (s *session) applySettings(f frame) error {
 	if f.flags&flagEnd != 0 {
 		return nil
 	}
@@ -282,10 +282,10 @@ func (s *session) settings(f frame) error {
 		}
 	}
 	s.out = appendFrame(s.out, frameSettings, flagEnd, 0, 0)
-	s.resume()
+	s.resumeBodies()
 	s.mu.Unlock()
 	if retire {
-		s.e.retire(s)
+		s.e.retireLine(s)
 	}
 	return nil
 }
@@ -296,13 +296,13 @@ func (s *session) goAway(f frame) error {
 		return fmt.Errorf("%w/2: a short frame", errNotHTTP)
 	}
 	last := binary.BigEndian.Uint32(f.payload) &^ (1 << 31)
-	s.e.retire(s)
+	s.e.retireLine(s)
 	var refused []*stream
 	s.mu.Lock()
 	for id, st := range s.streams {
 		if id > last {
 			refused = append(refused, st)
-			s.drop(st)
+			s.dropStream(st)
 		}
 	}
 	s.mu.Unlock()
@@ -311,13 +311,13 @@ func (s *session) goAway(f frame) error {
 		err = fmt.Errorf("%w and ended the connection: %s", errRefused, codeName(code))
 	}
 	for _, st := range refused {
-		s.next(st, answer{}, err)
+		s.startNext(st, answer{}, err)
 	}
 	return nil
 }
 
-// widen lets more of bodies be sent.
-func (s *session) widen(f frame) error {
+// widenWindow lets more of bodies be sent.
+func (s *session) widenWindow(f frame) error {
 	if len(f.payload) < 4 {
 		return fmt.Errorf("%w/2: a short frame", errNotHTTP)
 	}
@@ -329,15 +329,15 @@ func (s *session) widen(f frame) error {
 	} else if st := s.streams[f.stream]; st != nil {
 		st.window += n
 	}
-	s.resume()
+	s.resumeBodies()
 	return nil
 }
 
-// resume adds what can be sent of the bodies that wait; mu is held.
-func (s *session) resume() {
+// resumeBodies adds what can be sent of the bodies that wait; mu is held.
+func (s *session) resumeBodies() {
 	waiting := s.blocked
 	s.blocked = nil
 	for _, st := range waiting {
-		s.pump(st)
+		s.pumpBody(st)
 	}
 }

@@ -291,14 +291,14 @@ func FuzzSession(f *testing.F) {
 			return
 		}
 		e.over = true // no other connection
-		e.adopt(s)
+		e.registerLine(s)
 		e.outstanding = int64(len(s.all.places))
 		for i, at := range s.all.places {
-			e.assign(at, pending{n: uint64(i)})
-			s.send(at, uint64(i))
+			e.assignRequest(at, pending{n: uint64(i)})
+			s.sendRequest(at, uint64(i))
 		}
 		e.readers.Add(1)
-		s.serve()
+		s.readAnswers()
 		if e.outstanding != 0 || len(e.rows) != len(s.all.places) || len(e.places) != 0 {
 			t.Fatalf("%d requests, %d rows", len(s.all.places), len(e.rows))
 		}

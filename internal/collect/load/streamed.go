@@ -39,7 +39,7 @@ func streamedHeads(p *Plan, u *url.URL, messages []message, small bool) ([]strea
 			all = append(all, headerField{"content-length", strconv.Itoa(len(m.body.fixed))})
 		}
 		h := newStreamedHead(all, small)
-		if !small && !h.settled(all) {
+		if !small && !h.fitsTable(all) {
 			h = newStreamedHead(all, true)
 		}
 		out = append(out, h)
@@ -83,12 +83,13 @@ func newStreamedHead(all []headerField, small bool) (h streamedHead) {
 			n++
 		}
 	}
-	h.join()
+	h.mergeFixed()
 	return h
 }
 
-// settled says whether what later requests refer to is still in the table: all of it fits.
-func (h *streamedHead) settled(all []headerField) bool {
+// fitsTable reports whether all fields fit into the table, so that what later requests refer to is
+// still there.
+func (h *streamedHead) fitsTable(all []headerField) bool {
 	var size uint32
 	for _, f := range all {
 		size += hpack.HeaderField{Name: f.name, Value: f.value}.Size()
@@ -96,8 +97,8 @@ func (h *streamedHead) settled(all []headerField) bool {
 	return size <= 4096 // the table's size unless a server says otherwise (RFC 9113, 6.5.2)
 }
 
-// join makes one part of fixed ones that follow each other.
-func (h *streamedHead) join() {
+// mergeFixed merges fixed parts that follow each other into one.
+func (h *streamedHead) mergeFixed() {
 	var out []blockPart
 	for _, p := range h.parts {
 		if len(out) > 0 && p.name == nil && out[len(out)-1].name == nil {

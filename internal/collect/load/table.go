@@ -27,9 +27,9 @@ func (r *Result) Table(w io.Writer) error {
 	}
 	line("%s · %s\n", head, units.Time(r.Duration*1e9))
 	line("%-12s %12s %12s %12s", "Statistics", "Avg", "Stdev", "Max")
-	line("  %-10s %12s %12s %12s", "Reqs/sec", units.Num(r.Rate.Mean), number(r.Rate.Stdev), number(r.Rate.Max))
+	line("  %-10s %12s %12s %12s", "Reqs/sec", units.Num(r.Rate.Mean), formatNumber(r.Rate.Stdev), formatNumber(r.Rate.Max))
 	l := &r.Latency
-	line("  %-10s %12s %12s %12s", "Latency", duration(l.Mean), duration(l.Stdev), duration(l.Max))
+	line("  %-10s %12s %12s %12s", "Latency", formatDuration(l.Mean), formatDuration(l.Stdev), formatDuration(l.Max))
 	from := "the scheduled send time"
 	if r.LatencyFrom == "send" {
 		from = "the actual send time"
@@ -40,7 +40,7 @@ func (r *Result) Table(w io.Writer) error {
 		v    *float64
 	}{{"50", l.P50}, {"75", l.P75}, {"90", l.P90}, {"95", l.P95}, {"99", l.P99}, {"99.9", l.P999}, {"99.99", l.P9999}} {
 		if q.v != nil {
-			line("  %5s%% %12s", q.name, duration(q.v))
+			line("  %5s%% %12s", q.name, formatDuration(q.v))
 		}
 	}
 	c := &r.Codes
@@ -58,9 +58,9 @@ func (r *Result) Table(w io.Writer) error {
 		units.Count(r.Completed), units.Count(r.Unfinished), units.Count(r.Timeouts))
 	line("Throughput   %s/s received", units.Size(r.BytesPerS))
 	if r.Achieved != nil {
-		line("Achieved     %s %% of the offered rate · send lag p99 %s, max %s", units.Num(*r.Achieved*100), duration(r.SendLag.P99), duration(r.SendLag.Max))
+		line("Achieved     %s %% of the offered rate · send lag p99 %s, max %s", units.Num(*r.Achieved*100), formatDuration(r.SendLag.P99), formatDuration(r.SendLag.Max))
 	}
-	r.journeys(line)
+	r.writeJourneys(line)
 	for _, text := range r.Warnings {
 		line("warning: %s", text)
 	}
@@ -68,15 +68,15 @@ func (r *Result) Table(w io.Writer) error {
 	return err
 }
 
-func number(v *float64) string {
+func formatNumber(v *float64) string {
 	if v == nil {
 		return units.Unknown
 	}
 	return units.Num(*v)
 }
 
-// duration writes a time in ms.
-func duration(ms *float64) string {
+// formatDuration formats a time in ms.
+func formatDuration(ms *float64) string {
 	if ms == nil {
 		return units.Unknown
 	}

@@ -72,7 +72,7 @@ const longest = int64(time.Hour)
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(100, longest, 3) }
 
-func record(h *hdrhistogram.Histogram, ns int64) {
+func recordNanos(h *hdrhistogram.Histogram, ns int64) {
 	_ = h.RecordValue(min(max(ns, 0), longest)) // fails only beyond what it tracks
 }
 
@@ -85,10 +85,10 @@ func (t *tally) start(now int64) {
 	t.cpu.start()
 }
 
-func (t *tally) scheduled(now int64) { t.schedEnd = now }
+func (t *tally) endSchedule(now int64) { t.schedEnd = now }
 
-// follow takes the rows as they come until done, and gives up what is too late.
-func (t *tally) follow(e *engine, done <-chan struct{}) {
+// followRun takes the rows as they come until done, and gives up what is too late.
+func (t *tally) followRun(e *engine, done <-chan struct{}) {
 	tick := time.NewTicker(min(max(t.plan.Timeout/50, time.Millisecond), 20*time.Millisecond))
 	defer tick.Stop()
 	var rows []Row
@@ -99,25 +99,25 @@ func (t *tally) follow(e *engine, done <-chan struct{}) {
 		case <-done:
 			ended = true
 		}
-		e.expire()
+		e.expireRequests()
 		e.mu.Lock()
 		rows, e.rows = e.rows, rows[:0]
 		s := Snapshot{Offered: int64(e.offered), UnderWay: e.outstanding, Waiting: int64(e.waiting.len()), Conns: e.open}
 		e.mu.Unlock()
-		t.add(rows)
+		t.addRows(rows)
 		if ended {
 			return
 		}
-		t.progress(e.now(), s)
+		t.showProgress(e.nowNanos(), s)
 	}
 }
 
-// progress completes a snapshot and shows it, once a second.
-func (t *tally) progress(now int64, s Snapshot) {
+// showProgress completes a snapshot and shows it, once a second.
+func (t *tally) showProgress(now int64, s Snapshot) {
 	if t.o == nil || now-t.told < int64(time.Second) {
 		return
 	}
-	s.Elapsed, s.Of = time.Duration(now-t.began), t.planned()
+	s.Elapsed, s.Of = time.Duration(now-t.began), t.plannedDuration()
 	s.Completed, s.Failed = t.completed, t.failed+t.timeouts
 	s.Rate = float64(t.completed-t.toldAnswered) / (float64(now-t.told) / 1e9)
 	s.P50, s.P99 = time.Duration(t.recent.ValueAtQuantile(50)), time.Duration(t.recent.ValueAtQuantile(99))
@@ -126,10 +126,10 @@ func (t *tally) progress(now int64, s Snapshot) {
 	t.o.Progress(s)
 }
 
-func (t *tally) planned() time.Duration {
+func (t *tally) plannedDuration() time.Duration {
 	if t.plan.Requests > 0 {
 		if t.plan.Mode == Open {
-			return time.Duration(float64(t.plan.Requests) / t.plan.Pattern.mean() * 1e9)
+			return time.Duration(float64(t.plan.Requests) / t.plan.Pattern.meanRate() * 1e9)
 		}
 		return 0
 	}
@@ -139,21 +139,21 @@ func (t *tally) planned() time.Duration {
 	return t.plan.Duration
 }
 
-func (t *tally) add(rows []Row) {
+func (t *tally) addRows(rows []Row) {
 	for i := range rows {
-		t.row(&rows[i])
+		t.addRow(&rows[i])
 	}
 	if t.o != nil && t.rowError == nil && len(rows) > 0 {
 		t.rowError = t.o.Rows(rows)
 	}
 }
 
-func (t *tally) row(r *Row) {
+func (t *tally) addRow(r *Row) {
 	t.lastEnd = max(t.lastEnd, r.End)
 	t.bytes += r.Bytes
 	if r.Sent != 0 {
 		t.sent++
-		record(t.lag, r.Lag)
+		recordNanos(t.lag, r.Lag)
 		if r.Sent-r.Intended > r.Lag {
 			t.waited++
 		}
@@ -185,14 +185,14 @@ func (t *tally) row(r *Row) {
 			}
 		}
 	}
-	if r.answered() {
-		record(t.latency, r.Latency())
-		record(t.recent, r.Latency())
+	if r.hasLatency() {
+		recordNanos(t.latency, r.Latency())
+		recordNanos(t.recent, r.Latency())
 	}
 }
 
-// result is what the run came to.
-func (t *tally) result(offered int64, failures map[string]int64) *Result {
+// buildResult returns the result of the run.
+func (t *tally) buildResult(offered int64, failures map[string]int64) *Result {
 	p := t.plan
 	r := &Result{URL: t.url.Redacted(), Mode: p.Mode.String(), LatencyFrom: "send", Start: time.Unix(0, t.began).UTC(),
 		Sent: t.sent, Completed: t.completed, Unfinished: t.unfinished, Timeouts: t.timeouts, Errors: t.failed,
@@ -208,13 +208,13 @@ func (t *tally) result(offered int64, failures map[string]int64) *Result {
 	r.Duration = seconds
 	r.Rate.Mean = float64(t.completed) / seconds
 	r.BytesPerS = float64(t.bytes) / seconds
-	t.rates(r, end)
+	t.fillRates(r, end)
 	r.Codes = Codes{t.codes[1], t.codes[2], t.codes[3], t.codes[4], t.codes[5], t.codes[0]}
 	r.Latency = latencyOf(t.latency)
 	if p.Mode == Open {
 		r.LatencyFrom = "intended"
 		if t.lag.TotalCount() > 0 {
-			r.SendLag = SendLag{P99: ms(t.lag.ValueAtQuantile(99)), Max: ms(t.lag.Max())}
+			r.SendLag = SendLag{P99: toMillis(t.lag.ValueAtQuantile(99)), Max: toMillis(t.lag.Max())}
 		}
 		if scheduled := float64(t.schedEnd-t.began) / 1e9; scheduled > 0 && offered > 0 {
 			rate := float64(offered) / scheduled
@@ -231,7 +231,7 @@ func (t *tally) result(offered int64, failures map[string]int64) *Result {
 		r.ErrorKinds = append(r.ErrorKinds, ErrorKind{text, n})
 	}
 	slices.SortStableFunc(r.ErrorKinds, func(a, b ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
-	t.judge(r)
+	t.judgeGenerator(r)
 	return r
 }
 
@@ -245,18 +245,18 @@ func latencyOf(h *hdrhistogram.Histogram) Latency {
 		if n*(1-q) < 1 { // it would be the maximum under another name
 			return nil
 		}
-		return ms(h.ValueAtQuantile(q * 100))
+		return toMillis(h.ValueAtQuantile(q * 100))
 	}
-	l := Latency{Mean: msf(h.Mean()), Stdev: msf(h.StdDev()), Max: ms(h.Max()),
+	l := Latency{Mean: floatToMillis(h.Mean()), Stdev: floatToMillis(h.StdDev()), Max: toMillis(h.Max()),
 		P50: q(.5), P75: q(.75), P90: q(.9), P95: q(.95), P99: q(.99), P999: q(.999), P9999: q(.9999)}
 	if l.P50 == nil {
-		l.P50 = ms(h.ValueAtQuantile(50))
+		l.P50 = toMillis(h.ValueAtQuantile(50))
 	}
 	return l
 }
 
-// rates fills in what varied from second to second, of whole seconds.
-func (t *tally) rates(r *Result, end int64) {
+// fillRates fills in what varied from second to second, of whole seconds.
+func (t *tally) fillRates(r *Result, end int64) {
 	whole := int((end - t.began) / 1e9)
 	if whole < 1 {
 		return
@@ -279,47 +279,48 @@ func (t *tally) rates(r *Result, end int64) {
 	}
 }
 
-func ms(ns int64) *float64    { return msf(float64(ns)) }
-func msf(ns float64) *float64 { v := ns / 1e6; return &v }
+func toMillis(ns int64) *float64        { return floatToMillis(float64(ns)) }
+func floatToMillis(ns float64) *float64 { v := ns / 1e6; return &v }
 
-// judge says whether the figures are the generator's rather than the service's.
-func (t *tally) judge(r *Result) {
+// judgeGenerator decides whether the figures are the generator's rather than the service's, and
+// adds warnings.
+func (t *tally) judgeGenerator(r *Result) {
 	if t.plan.Mode == Open && r.SendLag.P99 != nil && r.Latency.P99 != nil {
 		lag, latency := *r.SendLag.P99, *r.Latency.P99
 		r.GeneratorLimited = lag > 1 && lag > latency/10
 		if r.GeneratorLimited {
-			r.warn("the generator did not keep its schedule: 1 %% of the requests were sent at least %.3g ms late, and their latencies include that; use a lower rate or a machine with more free CPU", lag)
+			r.addWarning("the generator did not keep its schedule: 1 %% of the requests were sent at least %.3g ms late, and their latencies include that; use a lower rate or a machine with more free CPU", lag)
 		}
 	}
-	if need := t.needs(r); need > float64(cpus()) && !r.GeneratorLimited {
+	if need := t.neededCPUs(r); need > float64(cpuCount()) && !r.GeneratorLimited {
 		r.GeneratorLimited = true
-		r.warn("the generator cannot make %.0f requests/s here: %d were never sent; all of them would have needed %.0f CPUs, and there are %d; use a lower rate or a larger machine", *r.OfferedRate, t.neverSent, need, cpus())
+		r.addWarning("the generator cannot make %.0f requests/s here: %d were never sent; all of them would have needed %.0f CPUs, and there are %d; use a lower rate or a larger machine", *r.OfferedRate, t.neverSent, need, cpuCount())
 	}
-	if t.plan.Mode == Closed && r.GeneratorCPU != nil && *r.GeneratorCPU > .9*float64(cpus()) {
+	if t.plan.Mode == Closed && r.GeneratorCPU != nil && *r.GeneratorCPU > .9*float64(cpuCount()) {
 		r.GeneratorLimited = true
-		r.warn("the generator used all the CPU it could get: the service may be able to do more")
+		r.addWarning("the generator used all the CPU it could get: the service may be able to do more")
 	}
 	if t.unfinished > 0 {
-		r.warn("%s not answered in time: their latencies are lower bounds", units.Plural(t.unfinished, "request"))
+		r.addWarning("%s not answered in time: their latencies are lower bounds", units.Plural(t.unfinished, "request"))
 	}
 	if t.plan.Mode == Open && t.waited+t.neverSent > 0 && t.plan.Connections < DefaultOpenConnections && t.waited > t.sent/100 {
-		r.warn("%s waited for one of %d connections; the latencies include that wait", units.Plural(t.waited+t.neverSent, "request"), t.plan.Connections)
+		r.addWarning("%s waited for one of %d connections; the latencies include that wait", units.Plural(t.waited+t.neverSent, "request"), t.plan.Connections)
 	}
 	if t.rowError != nil {
-		r.warn("not all requests were written to the file: %v", t.rowError)
+		r.addWarning("not all requests were written to the file: %v", t.rowError)
 	}
 }
 
-// needs is how many processors the offered rate would have taken the generator, by
-// what the requests took that it sent; 0 where it sent nearly all. Waiting for a
-// connection is no lag, and behind a generator without CPU everything waits so.
-func (t *tally) needs(r *Result) float64 {
+// neededCPUs returns how many CPUs the offered rate would have taken the generator, by the cost of
+// the requests that it sent; 0 where it sent nearly all. Waiting for a connection is no lag, and
+// behind a generator without CPU all requests wait so.
+func (t *tally) neededCPUs(r *Result) float64 {
 	if t.plan.Mode != Open || r.OfferedRate == nil || t.sent == 0 || t.neverSent < r.Offered/100 {
 		return 0
 	}
 	return t.cpu.used.Seconds() / float64(t.sent) * *r.OfferedRate
 }
 
-func (r *Result) warn(format string, args ...any) {
+func (r *Result) addWarning(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }

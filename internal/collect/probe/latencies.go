@@ -62,12 +62,12 @@ func (l *Latencies) Sent() bool {
 }
 
 // Before is the spread of those that ended shortly before a moment.
-func (l *Latencies) Before(at time.Time) Spread { return l.between(at.Add(-compared), at) }
+func (l *Latencies) Before(at time.Time) Spread { return l.spreadBetween(at.Add(-compared), at) }
 
 // Enough says whether a spread can be compared.
 func (s Spread) Enough() bool { return s.N >= leastAnswers }
 
-func (l *Latencies) between(from, to time.Time) (s Spread) {
+func (l *Latencies) spreadBetween(from, to time.Time) (s Spread) {
 	if l == nil {
 		return s
 	}
@@ -94,7 +94,7 @@ func (l *Latencies) Slower(before Spread, from, at time.Time) string {
 	if f := at.Add(-compared); f.After(from) {
 		from = f
 	}
-	now := l.between(from, at)
+	now := l.spreadBetween(from, at)
 	if !before.Enough() || !now.Enough() {
 		return ""
 	}

@@ -47,7 +47,7 @@ const mostLeft = 4 << 10
 // look into different places.
 func leftDirs() []string {
 	var all []string
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && own(dir) { // sudo may leave another user's
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && isOwnDir(dir) { // sudo may leave another user's
 		all = append(all, filepath.Join(dir, leftDir))
 	}
 	return append(all, filepath.Join(os.TempDir(), fmt.Sprintf("%s-%d", leftDir, os.Getuid())))
@@ -55,17 +55,19 @@ func leftDirs() []string {
 
 // Note writes l down. Where that cannot be done the error says why; recording goes
 // on without.
-func Note(l SwitchedOn) (*SwitchedOn, error) { return write(l, func(*os.File) error { return nil }) }
+func Note(l SwitchedOn) (*SwitchedOn, error) {
+	return writeNote(l, func(*os.File) error { return nil })
+}
 
 // Hold writes l down as [Note] does, and locks the note for as long as the file is open, here
 // or in a process it was given to: as long as somebody is there to switch off what it is
 // about.
 func Hold(l SwitchedOn) (held *SwitchedOn, f *os.File, err error) {
-	held, err = write(l, func(note *os.File) error {
-		if err := lock(note); err != nil {
+	held, err = writeNote(l, func(note *os.File) error {
+		if err := lockFile(note); err != nil {
 			return err
 		}
-		f, err = duplicate(note)
+		f, err = duplicateFile(note)
 		return err
 	})
 	if err != nil && f != nil {
@@ -80,7 +82,7 @@ func (l *SwitchedOn) Take() (*os.File, bool) {
 	if err != nil {
 		return nil, false
 	}
-	if lock(f) != nil || !l.There() {
+	if lockFile(f) != nil || !l.There() {
 		_ = f.Close()
 		return nil, false
 	}
@@ -106,8 +108,9 @@ func Held(path string) (*SwitchedOn, error) {
 	return l, json.Unmarshal(text, l)
 }
 
-// write writes a note down whole: who looks for notes sees it when it is ready.
-func write(l SwitchedOn, ready func(*os.File) error) (*SwitchedOn, error) {
+// writeNote writes a note whole: readers find it under its name only when it is complete. ready is
+// called with the file before that.
+func writeNote(l SwitchedOn, ready func(*os.File) error) (*SwitchedOn, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return nil, err

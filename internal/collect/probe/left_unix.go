@@ -32,8 +32,8 @@ func openPrivate(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// own says whether a directory is this user's.
-func own(dir string) bool {
+// isOwnDir says whether a directory is this user's.
+func isOwnDir(dir string) bool {
 	fi, err := os.Stat(dir)
 	if err != nil {
 		return false
@@ -42,11 +42,12 @@ func own(dir string) bool {
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
-// lock takes a file for whoever has it open from here, flock(2): an error if others have it.
-func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+// lockFile locks an open file by flock(2), without waiting; the error says that another open file
+// holds the lock. The lock lasts until the last duplicate of this open file is closed.
+func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// duplicate is the same open file, with the same lock.
-func duplicate(f *os.File) (*os.File, error) {
+// duplicateFile returns a second descriptor of the same open file, which shares its lock.
+func duplicateFile(f *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, err

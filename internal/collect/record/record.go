@@ -89,9 +89,9 @@ func FindOther(ctx context.Context, probes, others []probe.Probe, targets []disc
 	var all sync.WaitGroup
 	for i, t := range targets {
 		all.Go(func() {
-			told, accesses := ask(ctx, probes, t)
+			told, accesses := askProbes(ctx, probes, t)
 			if !told {
-				_, more := ask(ctx, others, t)
+				_, more := askProbes(ctx, others, t)
 				accesses = append(accesses, more...)
 			}
 			found[i] = oneLack(accesses)
@@ -123,9 +123,9 @@ func oneLack(accesses []probe.Access) []probe.Access {
 	return accesses
 }
 
-// ask asks probes of one target side by side; told says whether one that knows its runtime can
-// switch something on in it: what can only be read tells how much, and not of what.
-func ask(ctx context.Context, probes []probe.Probe, t discover.Target) (told bool, accesses []probe.Access) {
+// askProbes asks probes of one target side by side; told says whether a probe that knows its
+// runtime can switch something on in it: what can only be read tells how much, and not of what.
+func askProbes(ctx context.Context, probes []probe.Probe, t discover.Target) (told bool, accesses []probe.Access) {
 	found := make([][]probe.Access, len(probes))
 	var all sync.WaitGroup
 	for i, p := range probes {
@@ -160,7 +160,7 @@ func (f Finding) SwitchesOn() []string {
 // kept it from recording at all, or from storing what it recorded, and the capture
 // holds what came before.
 func (f Finding) Record(ctx context.Context, opt Options) (path string, err error) {
-	w, path, err := create(opt, f.name())
+	w, path, err := createCapture(opt, f.captureName())
 	if err != nil {
 		return "", err
 	}
@@ -233,8 +233,9 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	return path, err
 }
 
-// name is what a capture is called after.
-func (f Finding) name() string {
+// captureName returns the name of the first target that has one, after which the capture is
+// called.
+func (f Finding) captureName() string {
 	for _, t := range f.Targets {
 		switch {
 		case t.Name != "":
@@ -246,8 +247,8 @@ func (f Finding) name() string {
 	return "capture"
 }
 
-// create makes the capture.
-func create(opt Options, name string) (w *capture.Writer, path string, err error) {
+// createCapture creates the capture.
+func createCapture(opt Options, name string) (w *capture.Writer, path string, err error) {
 	host, _ := os.Hostname()
 	info := capture.Info{Tool: opt.Tool, Host: host, Target: name, Start: time.Now(), Command: opt.Command, ExpectedRate: opt.ExpectedRate}
 	path, err = Place(opt.Path, opt.Dir, name, info.Start, func(path string) error {

@@ -20,7 +20,7 @@ type sink struct {
 	latencies *probe.Latencies // of the load beside
 }
 
-// answered notes a request of the load.
+// answered adds a request of the load to the latencies.
 func (s *sink) answered(end, took int64) { s.latencies.Add(end, took) }
 
 func (s *sink) Create(m capture.Meta) (io.WriteCloser, error) {

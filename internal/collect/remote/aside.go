@@ -30,10 +30,11 @@ const Placeholder = "registry.example/unstall:latest"
 // ProfileFile is the name of the file with the profile in commands.
 const ProfileFile = "unstall-profile.json"
 
-// rights are those that are needed for a process of a user: 0 is root, -1 is not known. The kernel
-// lets a process read /proc of another of the same user which has no capability that it has not
-// (ptrace(2), "Ptrace access mode checking").
-func rights(user int, kernel bool) (all []Right, adds []string) {
+// neededRights returns the rights that are needed for a process of a user, and the capabilities
+// among them; user 0 is root, -1 unknown. The kernel lets a process read /proc of another of the
+// same user if that has no capability which the reader lacks (ptrace(2), "Ptrace access mode
+// checking").
+func neededRights(user int, kernel bool) (all []Right, adds []string) {
 	sampled := kernel && user > 0
 	user = runsAs(user, kernel)
 	add := func(capability, why string) {
@@ -96,7 +97,7 @@ type capabilities struct {
 // Profile is what kubectl debug is to set of an ephemeral container (--custom) beside a process of a
 // user, -1 not known.
 func Profile(user int, kernel bool) []byte {
-	_, adds := rights(user, kernel)
+	_, adds := neededRights(user, kernel)
 	user = runsAs(user, kernel)
 	s := security{RunAsUser: int64(max(0, user)), RunAsNonRoot: user > 0, ReadOnlyRootFilesystem: true, Capabilities: capabilities{[]string{"ALL"}, adds}}
 	s.Seccomp.Type = "RuntimeDefault"
@@ -135,7 +136,7 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 	if q.Namespace != "" {
 		words = append(words, "-n", q.Namespace)
 	}
-	said, err := answer(ctx, "kubectl", words...)
+	said, err := runProgram(ctx, "kubectl", words...)
 	if err != nil {
 		return Sidecar{}, err
 	}
@@ -162,14 +163,14 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 			}
 		}
 		if at < 0 {
-			return Sidecar{}, fmt.Errorf("pod %s has no container %s: it has %s", q.Pod, q.Name, text(strings.Join(names, ", ")))
+			return Sidecar{}, fmt.Errorf("pod %s has no container %s: it has %s", q.Pod, q.Name, sanitizeText(strings.Join(names, ", ")))
 		}
 	} else if n := len(pod.Spec.Containers); n > 1 {
 		var names []string
 		for _, c := range pod.Spec.Containers {
 			names = append(names, "pod/"+q.Pod+"/"+c.Name)
 		}
-		return Sidecar{}, fmt.Errorf("pod %s has %d containers: choose one: %s", q.Pod, n, text(strings.Join(names, ", ")))
+		return Sidecar{}, fmt.Errorf("pod %s has %d containers: choose one: %s", q.Pod, n, sanitizeText(strings.Join(names, ", ")))
 	}
 	c := pod.Spec.Containers[at]
 	user := -1
@@ -183,8 +184,8 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 	if namespace == "" {
 		namespace = "default"
 	}
-	a := Sidecar{Of: text(strings.Join([]string{"pod " + namespace, q.Pod, c.Name}, "/")), Profile: Profile(user, kernel)}
-	a.Rights, _ = rights(user, kernel)
+	a := Sidecar{Of: sanitizeText(strings.Join([]string{"pod " + namespace, q.Pod, c.Name}, "/")), Profile: Profile(user, kernel)}
+	a.Rights, _ = neededRights(user, kernel)
 	a.Rights = slices.Insert(a.Rights, 0, Right{"in the cluster: get pods, patch pods/ephemeralcontainers, create pods/attach", "to start the container and to read its output"})
 	a.Command = []string{"kubectl", "debug", "-i", "--quiet", "pod/" + q.Pod, "-n", namespace, "--image=" + image, "--target=" + c.Name,
 		"--profile=general", "--custom=" + ProfileFile, "--arguments-only", "--"}
@@ -197,7 +198,7 @@ func besideContainer(ctx context.Context, q container.Query, image string, kerne
 	if engine == "" {
 		engine = "docker"
 	}
-	said, err := answer(ctx, engine, "inspect", "--type", "container", "--format", "{{.Config.User}}", q.Name)
+	said, err := runProgram(ctx, engine, "inspect", "--type", "container", "--format", "{{.Config.User}}", q.Name)
 	if err != nil {
 		return Sidecar{}, err
 	}
@@ -211,7 +212,7 @@ func besideContainer(ctx context.Context, q container.Query, image string, kerne
 	}
 	a := Sidecar{Of: "container " + q.Name}
 	var adds []string
-	a.Rights, adds = rights(user, kernel)
+	a.Rights, adds = neededRights(user, kernel)
 	a.Rights = slices.Insert(a.Rights, 1, Right{"its network namespace", "to ask what listens on its loopback, such as a debug port"})
 	a.Command = []string{engine, "run", "--rm", "-i", "--pid=container:" + q.Name, "--network=container:" + q.Name, "--read-only", "--user=" + strconv.Itoa(max(0, runsAs(user, kernel))),
 		"--cap-drop=ALL"}
@@ -222,8 +223,8 @@ func besideContainer(ctx context.Context, q container.Query, image string, kerne
 	return a, nil
 }
 
-// answer is what a program says; the error is the last line of what it complains of.
-func answer(ctx context.Context, program string, args ...string) ([]byte, error) {
+// runProgram returns what a program prints; the error is the last line of its standard error.
+func runProgram(ctx context.Context, program string, args ...string) ([]byte, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not installed here: install it, or run unstall where it is installed", program)
@@ -233,7 +234,7 @@ func answer(ctx context.Context, program string, args ...string) ([]byte, error)
 	c.Stderr = said
 	out, err := c.Output()
 	if err != nil {
-		if last := said.last(); last != "" {
+		if last := said.lastLine(); last != "" {
 			return nil, fmt.Errorf("%s %s: %s", program, args[0], last)
 		}
 		return nil, fmt.Errorf("%s %s: %w", program, args[0], err)

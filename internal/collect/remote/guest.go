@@ -48,7 +48,7 @@ type result struct {
 // which it removes. When its input ends or is silent the work ends, too.
 func Guest(dir string, in io.Reader, out io.Writer, silence time.Duration, work Work) error {
 	if dir == OwnFolder {
-		made, err := folder()
+		made, err := makeFolder()
 		if err != nil {
 			return err
 		}
@@ -66,11 +66,11 @@ func Guest(dir string, in io.Reader, out io.Writer, silence time.Duration, work 
 	}
 	g := &guest{path: filepath.Join(dir, "capture.unstall"), queue: make(chan frame, 16), gone: make(chan struct{}), written: make(chan struct{})}
 	go g.listen(in, silence, cancel)
-	go g.speak(out)
+	go g.writeQueue(out)
 
 	over, tailed := make(chan struct{}), make(chan struct{})
 	wake := make(chan struct{}, 1)
-	go func() { g.tail(over, wake); close(tailed) }()
+	go func() { g.sendGrowing(over, wake); close(tailed) }()
 	code := work(ctx, asked.payload, g.path, g, func() {
 		select {
 		case wake <- struct{}{}:
@@ -92,8 +92,9 @@ func Guest(dir string, in io.Reader, out io.Writer, silence time.Duration, work 
 	return nil
 }
 
-// folder is one of its own: in a container of an image that has nothing else, shared memory is what can be written.
-func folder() (dir string, err error) {
+// makeFolder makes a new folder. In a container whose image has no other writable one it is in
+// shared memory.
+func makeFolder() (dir string, err error) {
 	for _, where := range []string{os.TempDir(), "/var/tmp", "/dev/shm"} {
 		if dir, err = os.MkdirTemp(where, "unstall."); err == nil {
 			return dir, nil
@@ -112,14 +113,15 @@ type guest struct {
 	lost    sync.Once
 }
 
-// listen ends the work when it is asked to, when nobody is there, or has been heard for too long.
+// listen ends the work when the other side asks for it, closes the connection, or is silent for
+// too long.
 func (g *guest) listen(in io.Reader, silence time.Duration, cancel func()) {
-	alarm := time.AfterFunc(silence, func() { g.leave(); cancel() })
+	alarm := time.AfterFunc(silence, func() { g.markGone(); cancel() })
 	for {
 		f, err := readFrame(in)
 		if err != nil {
 			alarm.Stop()
-			g.leave()
+			g.markGone()
 			cancel()
 			return
 		}
@@ -130,14 +132,15 @@ func (g *guest) listen(in io.Reader, silence time.Duration, cancel func()) {
 	}
 }
 
-func (g *guest) leave() { g.lost.Do(func() { close(g.gone) }) }
+func (g *guest) markGone() { g.lost.Do(func() { close(g.gone) }) }
 
-// speak writes what is sent. Only it waits for a slow network, for as long as somebody is there.
-func (g *guest) speak(out io.Writer) {
+// writeQueue writes the frames of the queue. It alone waits for a slow network, as long as the
+// other side is there.
+func (g *guest) writeQueue(out io.Writer) {
 	defer close(g.written)
 	for f := range g.queue {
 		if err := f.write(out); err != nil {
-			g.leave()
+			g.markGone()
 			return
 		}
 	}
@@ -169,26 +172,26 @@ func (g *guest) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// tail sends the capture as it grows, until it is over and all of it was sent.
-func (g *guest) tail(over, wake <-chan struct{}) {
+// sendGrowing sends the capture as it grows, until it is over and all of it was sent.
+func (g *guest) sendGrowing(over, wake <-chan struct{}) {
 	tick := time.NewTicker(tailEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-over:
-			g.more()
+			g.sendNew()
 			return
 		case <-wake:
-			g.more()
+			g.sendNew()
 			g.send(frame{kind: first})
 		case <-tick.C:
-			g.more()
+			g.sendNew()
 		}
 	}
 }
 
-// more sends what there is of the capture.
-func (g *guest) more() {
+// sendNew sends what is in the capture and was not sent yet.
+func (g *guest) sendNew() {
 	f, err := os.Open(g.path)
 	if err != nil {
 		return

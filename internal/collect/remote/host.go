@@ -72,34 +72,34 @@ func Connect(ctx context.Context, a Address, opt Options) (*Host, error) {
 	if a.User != "" {
 		args = append(args, "-l", a.User)
 	}
-	h, err := start(a.String(), append(append([]string{ssh}, args...), "--", a.Host, fmt.Sprintf(script, sudo)))
+	h, err := startCommand(a.String(), append(append([]string{ssh}, args...), "--", a.Host, fmt.Sprintf(script, sudo)))
 	if err != nil {
 		return nil, err
 	}
 	quit := context.AfterFunc(ctx, func() { _ = h.ssh.Process.Signal(syscall.SIGTERM) }) // it may be asking for a password, without an echo
 	defer quit()
-	if err := h.copy(opt); err != nil {
+	if err := h.copyProgram(opt); err != nil {
 		h.Close()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return nil, fmt.Errorf("%s: %w", a, err)
 	}
-	go h.alive()
+	go h.sendBeats()
 	return h, nil
 }
 
 // Start starts the container; what is to be recorded in it is asked of the host that it returns.
 func (a Sidecar) Start(command []string) (*Host, error) {
-	h, err := start(a.Of, append(slices.Clone(command), GuestCommand, OwnFolder))
+	h, err := startCommand(a.Of, append(slices.Clone(command), GuestCommand, OwnFolder))
 	if err == nil {
-		go h.alive()
+		go h.sendBeats()
 	}
 	return h, err
 }
 
-func start(title string, words []string) (*Host, error) {
-	h := &Host{Title: title, said: new(tail), beats: make(chan struct{}), ssh: deaf(words[0], words[1:]...)}
+func startCommand(title string, words []string) (*Host, error) {
+	h := &Host{Title: title, said: new(tail), beats: make(chan struct{}), ssh: uninterruptible(words[0], words[1:]...)}
 	h.ssh.Stderr = h.said
 	h.ssh.WaitDelay = 5 * time.Second
 	out, err := h.ssh.StdoutPipe()
@@ -116,31 +116,32 @@ func start(title string, words []string) (*Host, error) {
 	return h, nil
 }
 
-// deaf is a command that Ctrl-C does not end, which a terminal sends to all in front of it: then the
-// recording is ended, and its rest is still to come. What is ignored when ssh starts it goes on
-// ignoring (clientloop.c), and it stays in front of the terminal, where it asks for passwords.
-func deaf(program string, args ...string) *exec.Cmd {
+// uninterruptible returns a command that Ctrl-C does not end, which a terminal sends to all its
+// foreground processes: Ctrl-C ends the recording, and its rest is still to come. A signal that is
+// ignored when ssh starts stays ignored (clientloop.c), and ssh stays in the foreground of the
+// terminal, where it asks for passwords.
+func uninterruptible(program string, args ...string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.Command(program, args...)
 	}
 	return exec.Command("sh", append([]string{"-c", `trap "" INT HUP; exec "$0" "$@"`, program}, args...)...)
 }
 
-// copy waits for the shell's answer and gives it the program.
-func (h *Host) copy(opt Options) error {
-	answer, err := h.line(marker)
+// copyProgram waits for the shell's answer and gives it the program.
+func (h *Host) copyProgram(opt Options) error {
+	answer, err := h.readLine(marker)
 	if err != nil {
-		return h.why("no shell answers", err)
+		return h.explainFailure("no shell answers", err)
 	}
 	words := strings.Fields(answer)
 	if len(words) < 3 {
-		return fmt.Errorf("its platform is unknown: uname there prints %q", text(answer))
+		return fmt.Errorf("its platform is unknown: uname there prints %q", sanitizeText(answer))
 	}
-	h.System = text(strings.Join(words[:2], " "))
+	h.System = sanitizeText(strings.Join(words[:2], " "))
 	if words[2] == "none" {
 		return errors.New("no directory allows running a program (of $TMPDIR, /tmp, /var/tmp, /dev/shm, $HOME): set TMPDIR there to one that does")
 	}
-	name, err := fits(words[0], words[1], opt.Binary)
+	name, err := chooseBinary(words[0], words[1], opt.Binary)
 	if err != nil {
 		return err
 	}
@@ -158,26 +159,26 @@ func (h *Host) copy(opt Options) error {
 		_, err = io.Copy(h.in, io.LimitReader(f, fi.Size()))
 	}
 	if err == nil {
-		_, err = h.line("copied")
+		_, err = h.readLine("copied")
 	}
 	if err != nil {
-		return h.why("the program could not be copied there", err)
+		return h.explainFailure("the program could not be copied there", err)
 	}
 	return nil
 }
 
-// fits is the program for a system, this one if that is the same.
-func fits(system, machine, binary string) (string, error) {
+// chooseBinary returns the program for a system: this one if it fits, else the given one.
+func chooseBinary(system, machine, binary string) (string, error) {
 	arch := map[string]string{"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}[machine]
 	if system != "Linux" {
-		return "", fmt.Errorf("it runs %s, and processes are recorded on Linux alone: bring its files here instead, such as logs and profiles", text(system))
+		return "", fmt.Errorf("it runs %s, and processes are recorded on Linux alone: bring its files here instead, such as logs and profiles", sanitizeText(system))
 	}
 	if binary == "" {
 		if arch == runtime.GOARCH && runtime.GOOS == "linux" {
 			return os.Executable()
 		}
 		if arch == "" {
-			return "", fmt.Errorf("it is a %s: there are releases for amd64 and arm64; build one with GOOS=linux GOARCH=… go build ./cmd/unstall, and give it by --binary FILE", text(machine))
+			return "", fmt.Errorf("it is a %s: there are releases for amd64 and arm64; build one with GOOS=linux GOARCH=… go build ./cmd/unstall, and give it by --binary FILE", sanitizeText(machine))
 		}
 		return "", fmt.Errorf("it runs Linux on %s, and this program is for %s/%s: give one for it by --binary FILE (of the release's unstall-VERSION-linux-%s.tar.gz, or by GOOS=linux GOARCH=%s go build ./cmd/unstall)",
 			arch, runtime.GOOS, runtime.GOARCH, arch, arch)
@@ -193,8 +194,9 @@ func fits(system, machine, binary string) (string, error) {
 	return binary, nil
 }
 
-// line is what follows a beginning on the first line that has it, within what a login may print.
-func (h *Host) line(begins string) (string, error) {
+// readLine reads up to the first line that begins with a text, as a login may print others before,
+// and returns what follows that text.
+func (h *Host) readLine(begins string) (string, error) {
 	for read := 0; read < 64<<10; {
 		b, err := h.out.ReadSlice('\n')
 		read += len(b)
@@ -208,10 +210,11 @@ func (h *Host) line(begins string) (string, error) {
 	return "", errors.New("its shell prints much and no answer")
 }
 
-// why is what went wrong, with the last that ssh or the other side said of it.
-func (h *Host) why(what string, err error) error {
+// explainFailure closes the connection and returns what went wrong, with the last that ssh or the
+// other side said of it.
+func (h *Host) explainFailure(what string, err error) error {
 	h.Close()
-	if last := h.said.last(); last != "" {
+	if last := h.said.lastLine(); last != "" {
 		return fmt.Errorf("%s: %s", what, last)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -226,8 +229,8 @@ func (h *Host) send(f frame) error {
 	return f.write(h.in)
 }
 
-// alive says every now and then that somebody is there.
-func (h *Host) alive() {
+// sendBeats tells the guest regularly that this side is there.
+func (h *Host) sendBeats() {
 	tick := time.NewTicker(Silence / 5)
 	defer tick.Stop()
 	for {
@@ -256,27 +259,27 @@ func (h *Host) Record(ctx context.Context, what any, to Taker) (code int, err er
 		return 0, err
 	}
 	if err := h.send(frame{request, payload}); err != nil {
-		return 0, fmt.Errorf("%s: %w", h.Title, h.why("the program does not start there", err))
+		return 0, fmt.Errorf("%s: %w", h.Title, h.explainFailure("the program does not start there", err))
 	}
 	quit := context.AfterFunc(ctx, func() { _ = h.send(frame{kind: stop}) })
 	defer quit()
-	if _, err := h.line(greeting); err != nil {
-		return 0, fmt.Errorf("%s: %w", h.Title, h.why("the program does not run there", err))
+	if _, err := h.readLine(greeting); err != nil {
+		return 0, fmt.Errorf("%s: %w", h.Title, h.explainFailure("the program does not run there", err))
 	}
 	var into io.WriterAt
 	for {
 		f, err := readFrame(h.out)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w; the recording up to then is kept", h.Title, h.why("the connection was lost", err))
+			return 0, fmt.Errorf("%s: %w; the recording up to then is kept", h.Title, h.explainFailure("the connection was lost", err))
 		}
 		switch f.kind {
 		case said:
 			for line := range strings.Lines(string(f.payload)) {
-				fmt.Fprintln(to.Say, text(line))
+				fmt.Fprintln(to.Say, sanitizeText(line))
 			}
 		case named:
 			if into == nil {
-				if into, err = to.Begin(text(string(f.payload))); err != nil {
+				if into, err = to.Begin(sanitizeText(string(f.payload))); err != nil {
 					return 0, err
 				}
 			}
@@ -332,16 +335,16 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last is the last line with something on it.
-func (t *tail) last() string {
+// lastLine returns the last line, without characters that a terminal obeys.
+func (t *tail) lastLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := bytes.Split(bytes.TrimSpace(t.text), []byte("\n"))
-	return text(string(lines[len(lines)-1]))
+	return sanitizeText(string(lines[len(lines)-1]))
 }
 
-// text is what the other side said, without anything that a terminal obeys.
-func text(s string) string {
+// sanitizeText returns what the other side said, without characters that a terminal obeys.
+func sanitizeText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {
 			return ' '

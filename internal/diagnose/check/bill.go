@@ -64,19 +64,19 @@ func (c *Case) BillOf(g *metrics.Collector, p metrics.Pauses) *Bill {
 	return b
 }
 
-// Sum is what would not have passed without them (ns).
+// Sum returns the slow time (ns) that would not have passed without the pauses.
 func (b *Bill) Sum() int64 { return b.direct + b.behind }
 
-// Share is the part of slow time that would not have passed.
+// Share returns the part of slow time that would not have passed without the pauses.
 func (b *Bill) Share() float64 { return float64(b.Sum()) / float64(max(b.total, 1)) }
 
-// Most is the largest part that can be the pauses'.
+// Most returns the largest part of slow time that the pauses can account for.
 func (b *Bill) Most() float64 { return float64(max(b.High, b.Sum())) / float64(max(b.total, 1)) }
 
-// Saves is the bill as a saving.
+// Saves returns the bill as a saving.
 func (b *Bill) Saves(c *Case) *Saves { return c.Save(b.slow, b.Low, b.High) }
 
-// Figures are the evidence of a bill; what names the pauses: "young collections".
+// Figures returns the evidence of a bill; what names the pauses: "young collections".
 func (b *Bill) Figures(c *Case, what string) (out []Evidence) {
 	from := From(c.Ledger.StatesFrom())
 	out = append(out, c.Figure("slow.paused_ms", "slow time: paused by "+what, float64(b.direct)/1e6, "ms", from))
@@ -96,10 +96,10 @@ func (b *Bill) Figures(c *Case, what string) (out []Evidence) {
 		c.Figure("slow.without_pauses_ms", "slow time that would remain without them", float64(b.total-b.Sum())/1e6, "ms", from))
 }
 
-// Placed says whether what waited behind the pauses is known, and not only bounded.
+// Placed says whether the time that requests waited behind the pauses is known, not only bounded.
 func (b *Bill) Placed() bool { return b.method != "" }
 
-// Scaled is a part of what pauses cost, the same for each request.
+// Scaled returns a bill with the same part of the cost for each request.
 func (b *Bill) Scaled(part float64) *Bill {
 	if b == nil {
 		return nil
@@ -115,5 +115,6 @@ func (b *Bill) Scaled(part float64) *Bill {
 	return &s
 }
 
-// Each is what each slow request would not have waited (ns), in the order of Ledger.Slow.
+// Each returns what each slow request would not have waited (ns) without the pauses, in the order
+// of Ledger.Slow.
 func (b *Bill) Each() []int64 { return slices.Clone(b.slow) }

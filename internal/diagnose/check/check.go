@@ -1,5 +1,5 @@
-// Package cause is the frame around the causes: what each is asked and what it
-// answers. A cause is a file in the folder of its field; internal/diagnose/check/all lists them.
+// Package check is the frame around the checks: what each is asked and what it
+// answers. A check is a file in the folder of its field; internal/diagnose/check/all lists them.
 //
 // The package's opinion: a verdict names its figures and where they are from;
 // "ruled out" needs coverage; "inconclusive" says what to switch on; ranking is
@@ -73,8 +73,8 @@ func (c *Case) OnThreads() bool {
 	return r.Stacks != nil || r.OnThreads() && len(c.Threads().Samples(c.Subject)) > 0
 }
 
-// Serves says whether the subject has requests, or could have some that are recorded: a server that only
-// tells of itself, as Redis does, has none.
+// Serves says whether the subject has requests, or could have recorded ones: a server that only
+// reports on itself, as Redis does, has none.
 func (c *Case) Serves() bool { return c.Ledger != nil || !platform.ByID(c.Runtime()).Tells }
 
 // Verdict is what was found about one cause.
@@ -93,8 +93,8 @@ type Verdict struct {
 	// Work is the part of the requests' own work that the cause makes of it, 0…1: that is not
 	// theirs (service.own-work).
 	Work float64
-	// Speaks says whether slow time at a place is what this cause explains: whoever is asked
-	// later leaves it alone. nil: it explains no place.
+	// Explains says whether slow time at a place is what this cause explains. Causes that are asked
+	// later leave such a place alone. nil: it explains no place.
 	Explains func(*ledger.Place) bool
 	// Spends is what a server that others wait for spends their time on, as a sentence about them goes on: "in KEYS
 	// from 10.0.0.7"; "" for any other subject.
@@ -166,15 +166,15 @@ func Number(v float64) *float64 {
 	return &v
 }
 
-// Figure is evidence with a value. The id is what machines know it by: of a closed list (docs/json.md), never renamed, and
-// with one unit wherever it stands.
+// Figure returns evidence with a value. The id identifies the figure for machines: it is from a
+// closed list (docs/json.md), is never renamed, and has one unit wherever it is used.
 func (c *Case) Figure(id, text string, value float64, unit string, origin evidence.Origin) Evidence {
 	e := c.Seen(text, origin)
 	e.ID, e.Value, e.Unit = id, Number(value), unit
 	return e
 }
 
-// Seen is evidence without a value.
+// Seen returns evidence without a value.
 func (c *Case) Seen(text string, origin evidence.Origin) Evidence {
 	e := Evidence{Text: text, Origin: c.Bundle.OriginText(origin)}
 	if a, ok := origin.Artifact(); ok && int(a) < len(c.Bundle.Artifacts) {
@@ -183,7 +183,7 @@ func (c *Case) Seen(text string, origin evidence.Origin) Evidence {
 	return e
 }
 
-// FigureOfOption is a figure that the user gave by an option.
+// FigureOfOption returns a figure that the user gave by an option.
 func FigureOfOption(id, text string, value float64, unit, option string) Evidence {
 	return Evidence{ID: id, Text: text, Value: Number(value), Unit: unit, Origin: option, Source: option}
 }
@@ -200,7 +200,7 @@ var Material = Threshold{Name: "share of slow time from which a cause is named",
 var Arguable = Threshold{Name: "share of slow time from which a cause is not ruled out", Value: .15, Unit: "1",
 	Why: "another recording of the same service may find it above the share that is named", Source: "judgement"}
 
-// Share is a mechanism's part of the slow time, 0 without any.
+// Share returns the mechanisms' part of the slow time, 0 without any.
 func (c *Case) Share(ms ...ledger.Mechanism) float64 {
 	if c.Ledger == nil || c.Ledger.Total == 0 {
 		return 0
@@ -215,16 +215,17 @@ func (c *Case) Share(ms ...ledger.Mechanism) float64 {
 // Fact returns what the artifact the ledger charges says of the subject, else what
 // any other does.
 func (c *Case) Fact(key string) (evidence.Fact, bool) {
-	return c.Bundle.FactFrom(c.source(), c.Subject, key)
+	return c.Bundle.FactFrom(c.stateSource(), c.Subject, key)
 }
 
 // Series returns a figure over time, from the same artifact as [Case.Fact].
 func (c *Case) Series(name string) *evidence.Series {
-	return c.Bundle.SeriesFrom(c.source(), c.Subject, name)
+	return c.Bundle.SeriesFrom(c.stateSource(), c.Subject, name)
 }
 
-// source is the artifact that tells of the states of the requests charged, -1 without one.
-func (c *Case) source() evidence.ArtifactID {
+// stateSource returns the artifact that the states of the ledger's requests were read from, −1
+// without one.
+func (c *Case) stateSource() evidence.ArtifactID {
 	if c.Ledger == nil {
 		return -1
 	}
@@ -236,7 +237,7 @@ func (c *Case) Traced() bool {
 	if c.Ledger == nil || !c.Ledger.Traced {
 		return false
 	}
-	c.ask(AskEvidence, float64(len(c.Ledger.Rows)), MinRequests)
+	c.recordAnswer(AskEvidence, float64(len(c.Ledger.Rows)), MinRequests)
 	return len(c.Ledger.Rows) >= ledger.MinRequests
 }
 
@@ -245,7 +246,7 @@ var MostlyUnseen = Threshold{Name: "share of slow time not observed, from which 
 	Why: "the larger part decides", Source: "arithmetic: more than half"}
 
 // HasRequestStates says whether it is known where slow requests spent their time: each of them is
-// traced, or looks at the service's threads say it of all together.
+// traced, or samples of the service's threads show it for all of them together.
 func (c *Case) HasRequestStates() bool {
 	if c.Traced() {
 		return true
@@ -254,13 +255,13 @@ func (c *Case) HasRequestStates() bool {
 		return false
 	}
 	unseen := c.Share(ledger.Unobserved)
-	c.ask(AskCovered, unseen, MostlyUnseen)
+	c.recordAnswer(AskCovered, unseen, MostlyUnseen)
 	return unseen < MostlyUnseen.Value
 }
 
-// LongRuns is the share of its run time that a trace shows in stretches no
-// scheduler of the runtime allows: time on a processor that was not CPU time. It
-// needs no requests; ok is false without a trace.
+// LongRuns returns the share of run time that a trace shows in stretches longer than the runtime's
+// scheduler allows: time on a processor that was not CPU time. It needs no requests; ok is false
+// without a trace.
 func (c *Case) LongRuns() (share float64, origin evidence.Origin, ok bool) {
 	long, ok := c.Fact(evidence.FactLongRuns)
 	run, known := c.Fact(evidence.FactRunTime)
@@ -291,11 +292,11 @@ func (c *Case) Slow() bool {
 	if l == nil {
 		return false
 	}
-	if c.ask(AskSlow, float64(len(l.Slow)), SomeSlow); len(l.Slow) < SomeSlow.Int() {
+	if c.recordAnswer(AskSlow, float64(len(l.Slow)), SomeSlow); len(l.Slow) < SomeSlow.Int() {
 		return false
 	}
 	all := float64(Once(c, allTime))
-	c.ask(AskSlow, float64(l.Total)/max(1, all), SlowShare)
+	c.recordAnswer(AskSlow, float64(l.Total)/max(1, all), SlowShare)
 	return float64(l.Total) >= SlowShare.Value*all
 }
 
@@ -319,8 +320,8 @@ var (
 		Why: "one thing that takes all of a request is worth mending earlier", Source: "judgement; half of what is noticed otherwise"}
 )
 
-// UserVisible says whether slow requests are slow enough for what explains nothing but a
-// difference between requests.
+// UserVisible says whether slow requests are slow enough for users to notice: always where an
+// objective says what is slow, else from a p99 of the slow requests (ns) on.
 func (c *Case) UserVisible(from Threshold) bool {
 	l := c.Ledger
 	if !c.Slow() {
@@ -329,9 +330,9 @@ func (c *Case) UserVisible(from Threshold) bool {
 	if l.Rule != ledger.RuleFloor {
 		return true // an objective says what is slow
 	}
-	p99 := Once(c, slowest)
+	p99 := Once(c, slowRequestsP99)
 	if from.Value > 0 {
-		c.ask(AskSlow, float64(p99), from)
+		c.recordAnswer(AskSlow, float64(p99), from)
 	}
 	return p99 >= slowP99(from.Value)
 }
@@ -339,7 +340,7 @@ func (c *Case) UserVisible(from Threshold) bool {
 // slowP99 is [ledger.Ledger.SlowP99], ns.
 type slowP99 float64
 
-func slowest(c *Case) slowP99 { return slowP99(c.Ledger.SlowP99()) }
+func slowRequestsP99(c *Case) slowP99 { return slowP99(c.Ledger.SlowP99()) }
 
 // Save turns what each slow request would have saved (ns, in the order of
 // Ledger.Slow) into a figure with its sampling error. Where the recording is
@@ -362,12 +363,12 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	return s
 }
 
-// Bound is a saving (ns) that is only known to lie between two bounds.
+// Bound returns a saving (ns) that is only known to lie between two bounds.
 func (c *Case) Bound(value, low, high float64) *Saves {
 	return &Saves{Value: value / 1e6, Low: Number(low / 1e6), High: Number(high / 1e6), Basis: Basis("bound")}
 }
 
-// SaveMechanism is Save for a cause that is one or more mechanisms.
+// SaveMechanism is [Case.Save] for a cause that is one or more mechanisms.
 func (c *Case) SaveMechanism(ms ...ledger.Mechanism) *Saves {
 	per := make([]int64, len(c.Ledger.Slow))
 	for n, row := range c.Ledger.Slow {
@@ -399,7 +400,7 @@ type Dependency struct {
 	Ns   int64
 }
 
-// Dependencies are those that slow time was waited for, those with most first.
+// Dependencies returns what slow requests waited for in each dependency, the longest first.
 func (c *Case) Dependencies() (out []Dependency) {
 	for _, e := range c.Details(ledger.Dependency) {
 		out = append(out, Dependency{c.Bundle.Names.Text(e.Detail), e.Ns})
@@ -407,15 +408,21 @@ func (c *Case) Dependencies() (out []Dependency) {
 	return out
 }
 
-// PredictSlow gives the share of all requests that are slow had each been shorter by what less
-// returns for its row (ns).
+// PredictSlow returns the share of requests that would be slow if each had been shorter by what
+// less returns for its row (ns).
 func (c *Case) PredictSlow(less func(row int) int64) Prediction {
 	now, then := c.Ledger.FewerSlow(less)
 	return Prediction{ID: "requests.slow_share", Metric: "slow requests", Unit: "1", Now: Number(now), Then: Number(then)}
 }
 
-// PredictP99 gives the p99 (ms) of all requests had each been shorter by what
-// less returns for its row (ns).
+// PredictFreed returns the p99 (ms) of all requests if each had been shorter within the service by what less returns for its row (ns), and
+// those that waited before it had waited less.
+func (c *Case) PredictFreed(less func(row int) int64) Prediction {
+	return c.PredictP99(c.Ledger.FreeServers(less))
+}
+
+// PredictP99 returns the p99 (ms) of all requests if each had been shorter by what less returns
+// for its row (ns).
 func (c *Case) PredictP99(less func(row int) int64) Prediction {
 	l := c.Ledger
 	x := l.Shorten(less)

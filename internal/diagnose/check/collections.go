@@ -18,19 +18,21 @@ type Collections struct {
 	Origin evidence.Origin
 }
 
-// Collector is what the subject's garbage collector did beside its requests; nil: nobody watched.
+// Collector returns what the subject's garbage collector did beside its requests; nil if it was
+// not watched.
 func (c *Case) Collector() *metrics.Collector {
 	return Once(c, func(c *Case) *metrics.Collector {
 		read := platform.ByID(c.Runtime()).ReadCollector
 		if read == nil {
 			return nil
 		}
-		return read(c.Bundle, c.Subject, metrics.Scope{Beside: c.beside()})
+		return read(c.Bundle, c.Subject, metrics.Scope{Beside: c.ledgerScope()})
 	})
 }
 
-// beside are the requests of the ledger.
-func (c *Case) beside() *metrics.Beside {
+// ledgerScope returns the time, source and clock of the ledger's requests, for what the collector
+// did beside them; nil without requests.
+func (c *Case) ledgerScope() *metrics.Beside {
 	l := c.Ledger
 	if l == nil || len(l.Rows) == 0 {
 		return nil
@@ -38,8 +40,8 @@ func (c *Case) beside() *metrics.Beside {
 	return &metrics.Beside{Window: metrics.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: c.Bundle.Requests.Clock.At(l.Rows[0])}
 }
 
-// Collections are the pauses of the collector by what they were for, those that lasted longest
-// in all first.
+// Collections returns the pauses of the collector grouped by reason and by the function that
+// brought them on, the longest total first.
 func (c *Case) Collections() (out []Collections) {
 	g := c.Collector()
 	if g == nil {
@@ -72,9 +74,9 @@ var (
 		Why: "every hundredth request that arrives meets one", Source: "arithmetic: the p99"}
 )
 
-// SlowPausesMet says whether some of a collector's pauses are long and frequent enough to be noticed,
-// whatever the service's own figures of its requests say: those that arrive during a pause wait
-// before it knows of them. What the host withheld processors for is not the collector's.
+// SlowPausesMet says whether a collector's pauses are long and frequent enough to be noticed, even
+// if the service's own figures show no slow request: requests that arrive during a pause wait
+// before the service counts them. Time in which the host withheld processors is not included.
 func SlowPausesMet(g *metrics.Collector, p metrics.Pauses) bool {
 	if len(p) == 0 {
 		return false

@@ -46,9 +46,9 @@ var HardlyWaiting = Threshold{Name: "waiting threads on average below which none
 	Why: "one thread for a hundredth of the time", Source: "judgement"}
 
 // Contended judges threads that queue for a lock.
-func (c *Case) Contended(k Contention) Verdict { return c.UnlessUnseen(c.contended(k)) }
+func (c *Case) Contended(k Contention) Verdict { return c.UnlessUnseen(c.judgeContention(k)) }
 
-func (c *Case) contended(k Contention) Verdict {
+func (c *Case) judgeContention(k Contention) Verdict {
 	v := Verdict{Rule: TooLittle, Summary: "no thread waited for a lock", Evidence: k.Figures}
 	switch {
 	case k.Waiting.Number > 0:
@@ -92,7 +92,7 @@ func (c *Case) contended(k Contention) Verdict {
 			return v
 		}
 		v.Saves = c.SaveLocks(k.Locks)
-		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+		v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 {
 			ch := l.Of(row)
 			return ch[ledger.Lock] + int64(k.Behind*float64(ch[ledger.PoolThread]))
 		}))
@@ -112,29 +112,29 @@ func (c *Case) contended(k Contention) Verdict {
 		v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
 		v.Needs = []Need{{What: "requests, to see whether they wait for these threads: an access log or a load generator's results from the same period", Command: "unstall FILE... --requests access.log"}}
 		return v
-	case k.More != nil && len(k.Groups) > 0 && k.crowded():
+	case k.More != nil && len(k.Groups) > 0 && k.isCrowded():
 		v.Rule, v.Needs, v.Weight = StandsAlone, k.More, min(1, k.Waiting.Number/max(1, k.Cores))
 		v.Title = "Probably: " + k.Title
 		v.Summary = fmt.Sprintf("%d threads waited for one lock at the same time", max(k.Groups[0].Count, k.AtOne))
-		k.found(&v)
+		k.addFinding(&v)
 		return v
 	case k.More != nil:
 		v.Rule, v.Needs = OneLook, k.More
-		v.Summary = fmt.Sprintf("%s waited for a lock at the same time, but %s cannot say how often", number(k.Waiting.Number, "thread"), units.Plural(k.Looks, "thread dump"))
-		k.found(&v)
+		v.Summary = fmt.Sprintf("%s waited for a lock at the same time, but %s cannot say how often", formatMeanCount(k.Waiting.Number, "thread"), units.Plural(k.Looks, "thread dump"))
+		k.addFinding(&v)
 		return v
 	}
 	v.Rule, v.Title = Matters, k.Title
 	if k.Waiting.Known() {
 		v.Weight = min(1, k.Waiting.Number/max(1, k.Cores))
 	}
-	k.found(&v)
+	k.addFinding(&v)
 	return v
 }
 
-// crowded says whether one dump is enough to tell that threads queue for a lock: many of them wait for it, or its holder waits itself, or
-// none of the dump does anything else, as in the part of one that somebody chose.
-func (k *Contention) crowded() bool {
+// isCrowded says whether one dump is enough to tell that threads queue for a lock: many of them
+// wait for it, or its holder waits itself, or all threads of the dump wait, as in an excerpt.
+func (k *Contention) isCrowded() bool {
 	n := max(k.Groups[0].Count, k.AtOne)
 	switch {
 	case k.Holder.Told && (n >= Crowd.Int() || n >= Stuck.Int() && (k.Holder.Upon || k.All)):
@@ -143,7 +143,8 @@ func (k *Contention) crowded() bool {
 	return !k.Holder.Told && k.All && k.Groups[0].Count >= Crowd.Int()
 }
 
-// SaveLocks is the slow time spent waiting for locks, and for threads that do.
+// SaveLocks returns the slow time spent waiting for locks, and for pool threads that wait for
+// locks.
 func (c *Case) SaveLocks(w *metrics.Locks) *Saves {
 	lock, thread := float64(c.Ledger.Charges[ledger.Lock]), float64(c.Ledger.Charges[ledger.PoolThread])
 	if w.Behind == 0 || thread == 0 {
@@ -152,8 +153,9 @@ func (c *Case) SaveLocks(w *metrics.Locks) *Saves {
 	return c.Bound(lock+w.Behind*thread, lock, lock+thread)
 }
 
-// found says who waits, who holds the lock, and what to change.
-func (k *Contention) found(v *Verdict) {
+// addFinding adds to a verdict which code waits, what the holder of the lock did, and what to
+// change.
+func (k *Contention) addFinding(v *Verdict) {
 	v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
 	fix := Fix{Text: k.Shorten, Code: cmp.Or(k.Owner, k.Within, threads.Nameless)}
 	if k.Holder.Stands {
@@ -162,8 +164,8 @@ func (k *Contention) found(v *Verdict) {
 	v.Fix = append(v.Fix, fix)
 }
 
-// number words how many there are in the mean: "1 thread", "2.5 threads".
-func number(n float64, what string) string {
+// formatMeanCount writes a mean count with its noun: "1 thread", "2.5 threads".
+func formatMeanCount(n float64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -34,14 +34,15 @@ var (
 // crowd is a Crowding, nil where there is none.
 type crowd struct{ *Crowding }
 
-// Crowding is nil where others do not fill the host while requests are served.
+// Crowding returns how other processes crowd the host while requests are served; nil if they do
+// not fill it.
 func (c *Case) Crowding() *Crowding { return Once(c, readCrowd).Crowding }
 
 func readCrowd(c *Case) (none crowd) {
 	if c.Ledger == nil || c.Ledger.To <= c.Ledger.From {
 		return none
 	}
-	w := c.charged()
+	w := c.ledgerWindow()
 	x := &Crowding{Host: metrics.HostOf(c.Bundle, c.Subject, w), lacks: make(map[evidence.NameID]float64)}
 	if !x.Busy.MostlyKnown() || x.Taken() < CrowdedHost.Value*x.CPUs {
 		return none
@@ -87,7 +88,8 @@ func readCrowd(c *Case) (none crowd) {
 	return crowd{x}
 }
 
-// Lacks is the part of the time of calls to a program of this host in which it was ready and did not run; 0 where that is not known.
+// Lacks returns the part of the time of calls to a program of this host in which that program was
+// ready and did not run; 0 if that is not known.
 func (x *Crowding) Lacks(called evidence.NameID) float64 {
 	if x == nil {
 		return 0
@@ -95,8 +97,9 @@ func (x *Crowding) Lacks(called evidence.NameID) float64 {
 	return x.lacks[called]
 }
 
-// Share is the part of slow time in which requests waited for one of those who lack a CPU: of clients only where they were told to ask
-// for an address of this host itself.
+// Share returns the part of slow time in which requests waited for a program that lacked a CPU.
+// Clients count only where they call the service at a loopback address and so run on the same
+// host.
 func (x *Crowding) Share(c *Case) float64 {
 	if x == nil {
 		return 0
@@ -108,7 +111,8 @@ func (x *Crowding) Share(c *Case) float64 {
 	return float64(ns) / float64(max(1, c.Ledger.Total))
 }
 
-// LackOf is the part of slow time's calls in which those that were called did not run.
+// LackOf returns the part of the time slow requests spent in calls in which the called programs
+// were ready and did not run.
 func (x *Crowding) LackOf(c *Case) float64 {
 	all := c.Ledger.Charges[ledger.Dependency]
 	if x == nil || all == 0 {
@@ -117,7 +121,7 @@ func (x *Crowding) LackOf(c *Case) float64 {
 	return float64(x.Answerers) / float64(all)
 }
 
-// underWay is how many requests wait for each of those that are called, on average.
+// underWay returns how many requests wait for each dependency, on average.
 func (c *Case) underWay() map[evidence.NameID]float64 {
 	l := c.Ledger
 	rows := l.KnownRows()
@@ -135,7 +139,8 @@ func (c *Case) underWay() map[evidence.NameID]float64 {
 	return sum
 }
 
-// addressIn is the address among the words that name who is called, "" without one: "PostgreSQL at 127.0.0.1:5432 (SELECT)", "unix:/run/app.sock".
+// addressIn returns the address in the name of a dependency, "" if it has none: "PostgreSQL at
+// 127.0.0.1:5432 (SELECT)", "unix:/run/app.sock".
 func addressIn(name string) string {
 	for word := range strings.FieldsSeq(name) {
 		if _, err := netip.ParseAddrPort(word); err == nil || strings.HasPrefix(word, "unix:") {

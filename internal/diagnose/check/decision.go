@@ -35,25 +35,27 @@ type weighed struct {
 	Compared
 }
 
-func compare(q Question, figure float64, t Threshold) weighed {
+func newWeighed(q Question, figure float64, t Threshold) weighed {
 	return weighed{q, Compared{t.Name, Number(figure), t.Value, t.Unit, figure >= t.Value, t}}
 }
 
-// Weigh keeps a figure that the verdict is decided by, and its threshold: what is weighed again is weighed anew.
-func (v *Verdict) Weigh(figure float64, t Threshold) { v.weigh(AskMaterial, figure, t) }
+// Weigh records a figure that the verdict is decided by, and its threshold; it replaces what was
+// recorded for the same threshold before.
+func (v *Verdict) Weigh(figure float64, t Threshold) { v.recordComparison(AskMaterial, figure, t) }
 
-// Counted is [Verdict.Weigh] of how much evidence there is.
-func (v *Verdict) Counted(figure float64, t Threshold) { v.weigh(AskEvidence, figure, t) }
+// Counted is [Verdict.Weigh] for how much evidence there is.
+func (v *Verdict) Counted(figure float64, t Threshold) { v.recordComparison(AskEvidence, figure, t) }
 
-// Missed is [Verdict.Weigh] of how much was not seen.
-func (v *Verdict) Missed(figure float64, t Threshold) { v.weigh(AskCovered, figure, t) }
+// Missed is [Verdict.Weigh] for how much was not observed.
+func (v *Verdict) Missed(figure float64, t Threshold) { v.recordComparison(AskCovered, figure, t) }
 
-func (v *Verdict) weigh(q Question, figure float64, t Threshold) {
-	v.weighed = keep(slices.Clip(v.weighed), compare(q, figure, t))
+func (v *Verdict) recordComparison(q Question, figure float64, t Threshold) {
+	v.weighed = replaceByThreshold(slices.Clip(v.weighed), newWeighed(q, figure, t))
 }
 
-// keep adds what was compared, in place of what was compared with the same threshold before.
-func keep(all []weighed, x weighed) []weighed {
+// replaceByThreshold appends a comparison, or puts it in place of an earlier one with the same
+// threshold.
+func replaceByThreshold(all []weighed, x weighed) []weighed {
 	if i := slices.IndexFunc(all, func(y weighed) bool { return y.Of == x.Of }); i >= 0 {
 		all = slices.Clone(all)
 		all[i] = x
@@ -62,15 +64,15 @@ func keep(all []weighed, x weighed) []weighed {
 	return append(all, x)
 }
 
-// ask remembers what a question that is the same for all checks was answered by.
-func (c *Case) ask(q Question, figure float64, t Threshold) {
-	c.asked = keep(c.asked, compare(q, figure, t))
+// recordAnswer records the figure that answered a question which is the same for all checks.
+func (c *Case) recordAnswer(q Question, figure float64, t Threshold) {
+	c.asked = replaceByThreshold(c.asked, newWeighed(q, figure, t))
 }
 
-// Forget begins a new check: what the one before asked is none of its steps.
+// Forget drops the answers recorded for the previous check.
 func (c *Case) Forget() { c.asked = nil }
 
-// Decision is how a verdict of the check that was asked last came about.
+// Decision returns how a verdict of the check that ran last came about.
 func (c *Case) Decision(v *Verdict) Decision {
 	d := Decision{Answer: v.Answer, Says: v.Says}
 	all := slices.Concat(c.asked, v.weighed)
@@ -88,7 +90,8 @@ func (c *Case) Decision(v *Verdict) Decision {
 	return d
 }
 
-// Deciding is the question that decided; "" of a decision of a version that knows others.
+// Deciding returns the question that decided; "" if a version with other questions made the
+// decision.
 func (d *Decision) Deciding() Question {
 	i := slices.IndexFunc(d.Steps, func(s Asked) bool { return s.Decides })
 	if i < 0 {

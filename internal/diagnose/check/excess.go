@@ -8,17 +8,18 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Excess is by how much slow requests exceed, in all, what requests of their route usually
-// wait, as a share of the time they took. Usual is that of the route most of them are of. All need not have every slow one: what is usual is
-// told by those that it has.
+// Excess returns by how much (ns) each slow request exceeds what requests of its route usually
+// wait, and the sum as a share of the time slow requests took. Usual is that of the route with the
+// largest excess. All may lack some of the slow requests; the usual wait is computed from those it
+// has.
 func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, usual int64, share float64) {
 	r := &c.Bundle.Requests
-	w := c.waited(all, rowsWithin(all, slow))
+	w := c.newWaited(all, rowsWithin(all, slow))
 	per = make([]int64, len(slow))
 	known := 0 // each is asked for once, as to charge it is work: slow ones are among all, in the same order
 	for _, row := range all {
 		ns := wait(row)
-		w.add(row, ns)
+		w.addWait(row, ns)
 		if known < len(slow) && slow[known] == row {
 			per[known] = ns
 			known++
@@ -27,10 +28,10 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 	for n := known; n < len(slow); n++ { // but for those that are not
 		per[n] = wait(slow[n])
 	}
-	w.judge()
+	w.setUsual()
 	var sum, total int64
 	for n, row := range slow {
-		of := w.of(row)
+		of := w.routeOf(row)
 		per[n] = max(0, per[n]-of.usual)
 		sum += per[n]
 		of.lost += per[n]
@@ -49,7 +50,7 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 	return per, usual, float64(sum) / float64(max(total, 1))
 }
 
-// rowsWithin are the rows of some that are among all; mostly these are all of them.
+// rowsWithin returns those rows of some that are also in all; mostly these are all of them.
 func rowsWithin(all, some []int) []int {
 	last := 0
 	for _, rows := range [][]int{all, some} {
@@ -87,14 +88,14 @@ type ofRoute struct {
 	lost  int64 // ns that slow ones exceed it, in all
 }
 
-func (c *Case) waited(all, slow []int) *waited {
+func (c *Case) newWaited(all, slow []int) *waited {
 	w := &waited{r: &c.Bundle.Requests, isSlow: evidence.NewRows(c.Bundle.Requests.Len()), all: len(all), slow: len(slow), routes: make(map[evidence.NameID]*ofRoute)}
 	for _, row := range slow {
 		w.isSlow.Add(row)
-		w.of(row).slow++
+		w.routeOf(row).slow++
 	}
 	for _, row := range all {
-		w.of(row).end++
+		w.routeOf(row).end++
 	}
 	waits := make([]int64, len(all))
 	for _, of := range w.routes {
@@ -103,8 +104,8 @@ func (c *Case) waited(all, slow []int) *waited {
 	return w
 }
 
-// of is what requests of a row's route wait.
-func (w *waited) of(row int) *ofRoute {
+// routeOf returns what requests of a row's route wait.
+func (w *waited) routeOf(row int) *ofRoute {
 	if route := w.r.Route.At(row); w.last == nil || route != w.route {
 		w.route, w.last = route, w.routes[route]
 		if w.last == nil {
@@ -115,8 +116,8 @@ func (w *waited) of(row int) *ofRoute {
 	return w.last
 }
 
-func (w *waited) add(row int, ns int64) {
-	of := w.of(row)
+func (w *waited) addWait(row int, ns int64) {
+	of := w.routeOf(row)
 	if w.isSlow.Has(row) {
 		of.end--
 		of.waits[of.end] = ns
@@ -126,26 +127,27 @@ func (w *waited) add(row int, ns int64) {
 	of.fast++
 }
 
-// judge says what is usual; a route with few requests has no usual of its own, but that of all.
-func (w *waited) judge() {
+// setUsual computes the usual wait of each route; a route with few requests gets that of all
+// routes.
+func (w *waited) setUsual() {
 	overall := int64(-1) // not known
 	for _, of := range w.routes {
 		if len(of.waits) < ledger.MinRequests {
 			if overall < 0 {
-				overall = w.overall()
+				overall = w.overallUsual()
 			}
 			of.usual = overall
 		}
 	}
 	for _, of := range w.routes { // which puts them in another order
 		if len(of.waits) >= ledger.MinRequests {
-			of.usual = usually(of.waits, of.fast, of.slow)
+			of.usual = usualWait(of.waits, of.fast, of.slow)
 		}
 	}
 }
 
-// overall is what is usual among requests of all routes.
-func (w *waited) overall() int64 {
+// overallUsual returns the usual wait among requests of all routes.
+func (w *waited) overallUsual() int64 {
 	waits := make([]int64, 0, w.all)
 	for _, of := range w.routes {
 		waits = append(waits, of.waits[:of.fast]...)
@@ -154,13 +156,13 @@ func (w *waited) overall() int64 {
 	for _, of := range w.routes {
 		waits = append(waits, of.waits[of.fast:]...)
 	}
-	return usually(waits, fast, w.slow)
+	return usualWait(waits, fast, w.slow)
 }
 
-// usually is the median of what requests wait, in ns, those first that are not slow. Where most of them are slow it is
-// that of the others; where there are hardly any, what is usual is not in the evidence,
-// and an objective missed by all counts from zero.
-func usually(waits []int64, fast, slow int) int64 {
+// usualWait returns the median wait (ns) of requests, of which those that are not slow come first.
+// Where most requests are slow it is the median of the others; where hardly any are not slow the
+// usual wait is not in the evidence, and 0 is returned.
+func usualWait(waits []int64, fast, slow int) int64 {
 	if 2*slow > len(waits) {
 		if waits = waits[:fast]; len(waits) < ledger.MinRequests {
 			return 0

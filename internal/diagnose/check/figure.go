@@ -7,8 +7,8 @@ import (
 
 var figureID = regexp.MustCompile(`^[a-z][a-z0-9]*\.[a-z][a-z0-9_]*$`)
 
-// FigureID says whether a text is made as ids of figures are: what it is of, and which of its figures, whose end tells
-// its unit.
+// FigureID says whether a text has the form of a figure's id: a subject, a dot and a name whose
+// end gives the unit.
 func FigureID(id string) bool { return figureID.MatchString(id) }
 
 // figureUnits are the units of figures by how their ids end, the longest endings first; what ends otherwise is counted.
@@ -18,7 +18,8 @@ var figureUnits = []struct{ end, unit string }{
 	{"_ms", "ms"}, {"_ns", "ns"}, {"_s", "s"},
 }
 
-// UnitOf is the unit of a figure by its id: "gc.cycles_per_s" is in "1/s", "gc.heaps" counted.
+// UnitOf returns the unit of a figure by its id: "gc.cycles_per_s" is in "1/s", "gc.heaps" is a
+// count.
 func UnitOf(id string) string {
 	for _, x := range figureUnits {
 		_, name, _ := strings.Cut(id, ".")

@@ -34,12 +34,12 @@ var elsewhere = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledge
 // Wait is how much of a state (ns) is a wait that a cause is about, and what it is charged to.
 type Wait func(s *evidence.Segment, ch *ledger.Charges) (m ledger.Mechanism, ns int64)
 
-// BehindMechanism is any wait that is charged to a mechanism.
+// BehindMechanism returns any wait that is charged to a mechanism.
 func BehindMechanism(m ledger.Mechanism) Wait {
 	return func(_ *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) { return m, ch[m] }
 }
 
-// BehindFor is [Case.BehindOf] of any wait that is charged to a mechanism.
+// BehindFor is [Case.BehindOf] for any wait that is charged to a mechanism.
 func (c *Case) BehindFor(m ledger.Mechanism) Behind {
 	known := Once(c, func(*Case) map[ledger.Mechanism]Behind { return make(map[ledger.Mechanism]Behind) })
 	b, ok := known[m]
@@ -54,7 +54,7 @@ func (c *Case) BehindFor(m ledger.Mechanism) Behind {
 	return b
 }
 
-// BehindOf reads the chains that begin with a wait.
+// BehindOf follows the chains of holders that begin with a wait.
 func (c *Case) BehindOf(wait Wait) (b Behind) {
 	others := elsewhere
 	if c.AnswersLate() {
@@ -62,7 +62,7 @@ func (c *Case) BehindOf(wait Wait) (b Behind) {
 	}
 	b.Own = make([]int64, len(c.Ledger.Slow))
 	for n, row := range c.Ledger.Slow {
-		c.chains(row, wait, func(s *evidence.Segment, ns int64, roots *ledger.Charges) {
+		c.walkChains(row, wait, func(s *evidence.Segment, ns int64, roots *ledger.Charges) {
 			b.Total += ns
 			b.held = b.held || s.HolderKind != evidence.KindUnknown
 			b.Roots.Add(roots)
@@ -75,8 +75,8 @@ func (c *Case) BehindOf(wait Wait) (b Behind) {
 	return b
 }
 
-// chains yields the states of a request that are a wait, with their roots.
-func (c *Case) chains(row int, wait Wait, yield func(s *evidence.Segment, ns int64, roots *ledger.Charges)) {
+// walkChains yields the states of a request that are a wait, with their roots.
+func (c *Case) walkChains(row int, wait Wait, yield func(s *evidence.Segment, ns int64, roots *ledger.Charges)) {
 	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
 		m, ns := wait(&s, ch)
 		if ns == 0 {
@@ -89,7 +89,7 @@ func (c *Case) chains(row int, wait Wait, yield func(s *evidence.Segment, ns int
 	})
 }
 
-// Mine is the part of the wait that ends with the lock or pool, ns.
+// Mine returns the part of the wait (ns) that ends with the lock or pool.
 func (b *Behind) Mine() (ns int64) {
 	for _, v := range b.Own {
 		ns += v
@@ -97,10 +97,11 @@ func (b *Behind) Mine() (ns int64) {
 	return ns
 }
 
-// AnswersLate says whether a dependency is slow by itself, where requests wait for those who
-// hold a lock or a pool over its calls: most of the time spent in calls is in some that take
-// far longer than usual, or half of the slow requests would miss the objective by their
-// own calls alone. Else who holds the lock or pool over calls of the usual length is the trouble.
+// AnswersLate says whether a dependency is slow by itself, where requests wait for a lock or a
+// pool that is held over calls to it: most of the time spent in calls is in some that take far
+// longer than usual, or half of the slow requests would miss the objective by their own calls
+// alone. Otherwise calls take their usual length, and holding the lock or pool over them is the
+// problem.
 func (c *Case) AnswersLate() bool {
 	return bool(Once(c, func(c *Case) late { return late(c.answersLate()) }))
 }
@@ -119,7 +120,7 @@ func (c *Case) answersLate() bool {
 	if l.Charges[ledger.Lock]+l.Charges[ledger.Pool] == 0 {
 		return false // nobody waits for who holds one
 	}
-	if c.unread() {
+	if c.waitsForUnreadPeers() {
 		return true
 	}
 	held, alone := 0, 0
@@ -154,17 +155,17 @@ func (c *Case) answersLate() bool {
 	return l.Rule != ledger.RuleFloor && 2*alone >= held || 2*long >= all
 }
 
-// unread says whether what those who hold locks or pools wait for in calls is mostly that what
-// they write is read: a write that waits is late whoever makes it, as there is no usual wait
-// for the other end of a connection to make room.
-func (c *Case) unread() bool {
+// waitsForUnreadPeers says whether holders of locks or pools mostly wait in writes, until the
+// other end reads. Such a wait is late in any case, as there is no usual wait for the other end of
+// a connection to make room.
+func (c *Case) waitsForUnreadPeers() bool {
 	var all, unread int64
 	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
 		if c.Ledger.Charges[m] == 0 {
 			continue
 		}
 		for _, row := range c.Ledger.Slow {
-			c.chains(row, BehindMechanism(m), func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
+			c.walkChains(row, BehindMechanism(m), func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
 				all += roots[ledger.Dependency]
 				if c.Bundle.Names.Wait(s.HolderCause).Kind == evidence.UnreadPeer {
 					unread += roots[ledger.Dependency]
@@ -175,9 +176,9 @@ func (c *Case) unread() bool {
 	return all > 0 && 2*unread >= all
 }
 
-// callsLong says whether calls take far longer than they may, where looks at threads tell only
-// how much time all requests together spend in calls (Little's law): if each took as long as
-// the quickest tenth of its route did in all, that would be a bound. Pools and locks make
+// callsLong says whether calls take far longer than they may, where thread samples show only how
+// much time all requests together spend in calls (Little's law). The bound is what calls would
+// take if they filled requests as fast as the quickest tenth of each route. Pools and locks make
 // requests take longer, and never shorten a call.
 func (c *Case) callsLong() bool {
 	l := c.Ledger
@@ -201,7 +202,7 @@ const quickest = .1
 var WorthTelling = Threshold{Name: "share of what holders did from which it is reported", Value: .05, Unit: "1",
 	Why: "a report has room for some", Source: "judgement"}
 
-// Chain says what those did who held what slow requests waited for, most first.
+// Chain returns what the holders did while slow requests waited for them, the most first.
 func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 	if b.Total == 0 || !b.held {
 		return nil
@@ -221,7 +222,7 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 		case ledger.Kernel:
 			text = "share of that time in which the holder was in system calls"
 		}
-		if at := c.roots(wait, k); at != "" {
+		if at := c.topHolderPlace(wait, k); at != "" {
 			text += ": " + at
 		}
 		out = append(out, c.Figure("holder.state_share", text, float64(b.Roots[k])/float64(b.Total), "1", From(c.Ledger.StatesFrom())))
@@ -229,15 +230,16 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 	return out
 }
 
-// roots names where most of the holders were that a mechanism's waits end with: "main.(*cache).load ← 10.0.0.7:5432".
-func (c *Case) roots(wait Wait, root ledger.Mechanism) string {
+// topHolderPlace returns where most of the holders were while their waits ended in a mechanism:
+// "main.(*cache).load ← 10.0.0.7:5432".
+func (c *Case) topHolderPlace(wait Wait, root ledger.Mechanism) string {
 	type key struct {
 		via, cause evidence.NameID
 		at         evidence.StackID
 	}
 	sums := make(map[key]int64)
 	for _, row := range c.Ledger.Slow {
-		c.chains(row, wait, func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
+		c.walkChains(row, wait, func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
 			if roots[root] > 0 {
 				sums[key{s.Via, s.HolderCause, s.HolderStack}] += roots[root]
 			}
@@ -258,9 +260,9 @@ func (c *Case) roots(wait Wait, root ledger.Mechanism) string {
 	return strings.Join(parts, evidence.Link)
 }
 
-// Root says in a clause what most of a wait's holders waited for, where that is another
-// cause's business: ", while those who held it were runnable, CPU busy with GC (81 %)"; "" if
-// most of it is not.
+// Root returns a clause that says what the holders mostly waited for, where that belongs to
+// another cause: ", while the holders were runnable, CPU busy with GC (81 % of that)"; "" if less
+// than half of it does.
 func (b *Behind) Root() string {
 	top := elsewhere[0]
 	for _, m := range append(slices.Clone(elsewhere), ledger.Dependency) {

@@ -17,7 +17,7 @@ type Need struct {
 	Command string `json:"command"`
 }
 
-// String is the need as one sentence.
+// String returns the need as one sentence.
 func (n Need) String() string {
 	if n.Command == "" {
 		return n.What
@@ -25,8 +25,9 @@ func (n Need) String() string {
 	return n.What + ": " + n.Command
 }
 
-// Trace asks for what shows the states of requests, in a runtime of this kind: over which
-// time, and what for (" shows whom they waited for", "" for all of it).
+// Trace returns the need for a recording that shows the states of requests, for this kind of
+// runtime: over which time, and what it would show (" shows whom they waited for", "" for
+// everything).
 func (c *Case) Trace(over, shows string) Need {
 	n := Need(platform.ByID(c.Runtime()).States)
 	switch {
@@ -42,8 +43,8 @@ func (c *Case) Trace(over, shows string) Need {
 	return n
 }
 
-// NoStates is the answer of causes that need to see requests' states. Where they were
-// watched for, as by unstall record, but hardly any ended, the same once more is no help.
+// NoStates returns the verdict of causes that need the states of requests. Where states were
+// recorded but hardly any request ended, recording the same again would not help.
 func (c *Case) NoStates() Verdict {
 	if c.WaitsUnseen() {
 		return notSeen()
@@ -60,13 +61,12 @@ func (c *Case) NoStates() Verdict {
 	return Verdict{Rule: NotRecorded, Summary: "what requests waited for was not recorded", Needs: []Need{c.Trace("a few seconds under load", "")}}
 }
 
-// WaitsUnseen says whether requests may run on threads of the runtime's own of which only
-// those on a CPU were seen.
+// WaitsUnseen says whether requests may run on the runtime's own threads (virtual threads), of
+// which only those on a CPU were seen.
 func (c *Case) WaitsUnseen() bool { return c.OnThreads() && c.Threads().WaitsUnseen(c.Subject) }
 
-// UnlessUnseen takes back that something is ruled out which threads would wait for, where the
-// waits of those that serve requests were not seen, and as much of the slow time with them as
-// would be worth naming.
+// UnlessUnseen makes a verdict that rules out a wait of threads inconclusive where the waits of
+// threads that serve requests were not seen, and a material part of the slow time with them.
 func (c *Case) UnlessUnseen(v Verdict) Verdict {
 	enough := c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests
 	if !v.RuledOut() || !c.WaitsUnseen() || enough && (!c.Slow() || c.Share(ledger.Unobserved) < Material.Value) {

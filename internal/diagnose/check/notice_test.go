@@ -6,7 +6,7 @@ import "testing"
 func TestNoticed(t *testing.T) {
 	terms := &CollectorTerms{Notice: Noticeable, NoticeMost: NoticeableCall}
 	for share, want := range map[float64]bool{.3: false, .74: false, .8: true} {
-		if got := terms.notice(share).Value <= NoticeableCall.Value; got != want {
+		if got := terms.noticeThreshold(share).Value <= NoticeableCall.Value; got != want {
 			t.Errorf("a share of %g is noticed from 10 ms on: %v, want %v", share, got, want)
 		}
 	}

@@ -2,8 +2,9 @@ package check
 
 import "reflect"
 
-// Once is what causes read of a case, read once: many causes of a runtime ask for the same
-// collector, and to read it is most of their work. What is read is known by its type.
+// Once reads something of a case only the first time it is asked for: many causes of a runtime
+// need the same collector, and reading it is most of their work. What was read is kept by its
+// type.
 func Once[T any](c *Case, read func(*Case) T) T {
 	key := reflect.TypeFor[T]()
 	if v, ok := c.read[key]; ok {

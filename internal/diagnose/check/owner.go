@@ -19,7 +19,7 @@ type Site struct {
 	Callee   string // of a library or the runtime that it called, "os.(*File).Sync"; "" none
 }
 
-// String is "main.(*Journal).Append:41", or what of it is known.
+// String returns "main.(*Journal).Append:41", or the parts of it that are known.
 func (s Site) String() string {
 	switch {
 	case s.Function == "":
@@ -30,8 +30,7 @@ func (s Site) String() string {
 	return s.Function
 }
 
-// SiteOf finds the program's own code in a stack: the innermost frame of it, and what that
-// called.
+// SiteOf finds the program's own code in a stack: its innermost frame, and what that called.
 func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 	if stack == 0 {
 		return s
@@ -51,7 +50,7 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 	for _, strict := range []bool{true, false} { // a program whose build is not known may be all libraries
 		for i, f := range frames {
 			name := c.Bundle.Names.Text(f.Func)
-			if strict && !ownGo(name, own) || !strict && standard(name) {
+			if strict && !ownGo(name, own) || !strict && isStandardLibrary(name) {
 				continue
 			}
 			s.Function, s.Line = name, f.Line
@@ -69,12 +68,13 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 	return s
 }
 
-// Threads are the looks at the threads of all processes, of runtimes whose stacks tell.
+// Threads returns the thread samples of all processes whose runtime has stacks that tell what a
+// thread does.
 func (c *Case) Threads() *threads.Threads {
 	return Once(c, func(c *Case) *threads.Threads { return threads.Of(c.Bundle, platform.Stacks()) })
 }
 
-// Sites is [Case.SiteOf] by its parts; asked for the same stack again it remembers.
+// Sites returns [Case.SiteOf] as a function that returns its parts and caches each stack.
 func (c *Case) Sites() ledger.Site {
 	known := Once(c, func(*Case) map[evidence.StackID]Site { return make(map[evidence.StackID]Site) })
 	return func(stack evidence.StackID) (function, callee string) {
@@ -87,23 +87,24 @@ func (c *Case) Sites() ledger.Site {
 	}
 }
 
-// Places are where slow requests spent their time, nothing claimed.
+// Places returns where slow requests spent their time, without subtracting what other causes
+// explain.
 func (c *Case) Places() []ledger.Place {
 	return Once(c, func(c *Case) places { return c.Ledger.Places(c.Sites(), ledger.Claimed{}) })
 }
 
 type places []ledger.Place
 
-// ownModule is the path of the main module of a Go program, "" unknown.
+// ownModule returns the path of the main module of a Go program, "" if unknown.
 func (c *Case) ownModule() string {
 	f, _ := c.Bundle.Fact(c.Subject, evidence.FactGoModule)
 	path, _, _ := strings.Cut(f.Value, " ")
 	return path
 }
 
-// ownGo says whether a Go function is of the program itself: of its main package or its
-// main module; where that is not known, of a package whose path has no domain, which is
-// not the standard library.
+// ownGo says whether a Go function belongs to the program itself: to its main package or main
+// module. Where the module is not known, it is any package outside the standard library whose path
+// has no domain.
 func ownGo(f, module string) bool {
 	switch {
 	case strings.HasPrefix(f, "main."):
@@ -112,11 +113,12 @@ func ownGo(f, module string) bool {
 		return strings.HasPrefix(f, module) && len(f) > len(module) && (f[len(module)] == '/' || f[len(module)] == '.')
 	}
 	first, _, _ := strings.Cut(f, "/")
-	return !standard(f) && !(first != f && strings.Contains(first, "."))
+	return !isStandardLibrary(f) && !(first != f && strings.Contains(first, "."))
 }
 
-// standard says whether a Go function is of the standard library, as far as names tell.
-func standard(f string) bool {
+// isStandardLibrary says whether a Go function belongs to the standard library, judged by its
+// name.
+func isStandardLibrary(f string) bool {
 	if first, _, nested := strings.Cut(f, "/"); nested {
 		return stdDirs[first]
 	}

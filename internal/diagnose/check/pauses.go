@@ -125,7 +125,7 @@ func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 	return b
 }
 
-// judgeShare judges by the share of the time, where no requests tell what pauses cost.
+// judgeShare judges pauses by their share of the time, where requests do not show what they cost.
 func (c *Case) judgeShare(v *Verdict, of Paused, share float64) {
 	g, p, t := of.Collector, of.Pauses, of.Terms
 	worst := WorstMinute(g, p)
@@ -149,7 +149,8 @@ func (c *Case) judgeShare(v *Verdict, of Paused, share float64) {
 var Edge = Threshold{Name: "part of a threshold from which another recording may find it exceeded", Value: Arguable.Value / Material.Value, Unit: "1",
 	Why: "as the share that is left open is of the share that is named", Source: "arithmetic: 15 % of 25 %"}
 
-// JudgeBill judges by what pauses cost slow requests, and by what these waited besides for memory.
+// JudgeBill judges pauses by what they cost slow requests, including what these also waited for
+// memory.
 func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 	per := b.Each()
 	var waited int64
@@ -189,12 +190,12 @@ func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 // NeedLimit asks what is slow for this service.
 var NeedLimit = Need{What: "a limit for request latency", Command: "unstall PID --slo 5ms"}
 
-// Matters weighs a part of slow time that a collector costs.
+// Matters returns the rule that applies to a part of slow time that a collector costs.
 func (c *Case) Matters(share float64, t *CollectorTerms) Rule {
 	switch {
 	case !c.Slow():
 		return NotSlow
-	case share >= Material.Value && c.noticed(share, t):
+	case share >= Material.Value && c.isNoticed(share, t):
 		return Matters
 	case share >= Material.Value:
 		return Unnoticed
@@ -204,18 +205,20 @@ func (c *Case) Matters(share float64, t *CollectorTerms) Rule {
 	return TooLittle
 }
 
-// noticed says whether slow requests are slow enough for what GC costs them to be named: what is nearly all of it need not take
-// as long as what is one thing of several.
-func (c *Case) noticed(share float64, t *CollectorTerms) bool { return c.UserVisible(t.notice(share)) }
+// isNoticed says whether slow requests are slow enough to report what GC costs them. The limit is
+// lower where GC is nearly all of their time.
+func (c *Case) isNoticed(share float64, t *CollectorTerms) bool {
+	return c.UserVisible(t.noticeThreshold(share))
+}
 
-func (t *CollectorTerms) notice(share float64) Threshold {
+func (t *CollectorTerms) noticeThreshold(share float64) Threshold {
 	if share >= MostOfSlow.Value {
 		return t.NoticeMost
 	}
 	return t.Notice
 }
 
-// byRow is what each slow request is spared, by its row.
+// byRow returns a function that gives the time each slow request is spared, by its row.
 func byRow(l *ledger.Ledger, per []int64) func(row int) int64 {
 	at := make(map[int]int64, len(per))
 	for n, row := range l.Slow {
@@ -224,8 +227,8 @@ func byRow(l *ledger.Ledger, per []int64) func(row int) int64 {
 	return func(row int) int64 { return at[row] }
 }
 
-// outOfSight says whether requests may be slow though none is in what the service tells of them: it counts from when a thread
-// takes one up, and on full CPUs they wait for that.
+// outOfSight says whether requests may be slow though the service's own figures show none: it
+// counts from when a thread starts a request, and on full CPUs requests wait for that.
 func (c *Case) outOfSight(g *metrics.Collector) bool {
 	l := c.Ledger
 	if l == nil || len(l.Rows) == 0 || l.FromOutside() || c.Slow() || !g.Meets(l.RequestsOf()) {
@@ -235,8 +238,8 @@ func (c *Case) outOfSight(g *metrics.Collector) bool {
 	return host.Busy.MostlyKnown() && host.CPUs > 0 && host.Taken() >= FullHost.Value*host.CPUs
 }
 
-// judgeUnmet supports what a service's own figures of requests cannot show: a request that arrives during a pause waits before
-// the service knows of it.
+// judgeUnmet supports a cause that the service's own figures cannot show: a request that arrives
+// during a pause waits before the service counts it.
 func (c *Case) judgeUnmet(v *Verdict, of Paused) {
 	g, p, l := of.Collector, of.Pauses, c.Ledger
 	if v.Supported() || l == nil || len(l.Rows) == 0 || c.Bundle.Requests.Lane.At(l.Rows[0]) == 0 || !SlowPausesMet(g, p) {
@@ -250,8 +253,8 @@ func (c *Case) judgeUnmet(v *Verdict, of Paused) {
 	}
 }
 
-// JudgeLength supports what is not by the share of the time alone, if one pause of it was of a second or more; b is what they
-// cost requests, nil unknown.
+// JudgeLength supports pauses that their share of the time does not, if one of them took a second
+// or more; b is what they cost requests, nil if unknown.
 func (c *Case) JudgeLength(v *Verdict, of Paused, b *Bill) {
 	most := of.Pauses.Longest()
 	if len(of.Pauses) > 0 {
@@ -279,10 +282,11 @@ type Minute struct {
 	Stopped float64 // s
 }
 
-// Share is the part of it in which the world was stopped.
+// Share returns the part of the minute in which the world was stopped.
 func (m Minute) Share() float64 { return m.Stopped / AMinute }
 
-// WorstMinute is the minute in which some pauses stopped the program for longest; none where no more than a minute was watched.
+// WorstMinute returns the minute in which the pauses stopped the program longest; zero where no
+// more than a minute was watched.
 func WorstMinute(g *metrics.Collector, p metrics.Pauses) Minute {
 	if g.Span <= AMinute {
 		return Minute{}
@@ -300,7 +304,8 @@ type together struct {
 	ofSlow  bool // share is of slow time, else of the time
 }
 
-// judgeTogether names the largest part of pauses that matter only together, and rules none of the others out.
+// judgeTogether supports the cause with the largest part of pauses that matter only together, and
+// leaves the others open.
 func (c *Case) judgeTogether(v *Verdict, of Paused) {
 	if v.Supported() || of.Terms.Parts == nil || len(of.Pauses) == 0 {
 		return
@@ -326,8 +331,9 @@ func (c *Case) judgeTogether(v *Verdict, of Paused) {
 	}
 }
 
-// Together says whether all pauses of a collector matter though no part of them does alone: they are a quarter of slow time; or,
-// without requests, their shares of the time, each by what of it is worth naming, come to one.
+// Together says whether all pauses of a collector matter though no part of them does alone: they
+// are a quarter of slow time or, without requests, their shares of the time, each divided by its
+// own threshold, sum to 1.
 func (c *Case) Together(g *metrics.Collector, t *CollectorTerms) (x together) {
 	x = Once(c, func(c *Case) together { return c.sumParts(g, t) })
 	if slices.ContainsFunc(c.Found, func(f Found) bool {
@@ -359,7 +365,7 @@ func (c *Case) sumParts(g *metrics.Collector, t *CollectorTerms) (x together) {
 	case alone: // it is judged by itself
 	case all != nil:
 		x.ofSlow, x.share = true, all.Share()
-		x.matters = x.share >= Material.Value && c.noticed(x.share, t)
+		x.matters = x.share >= Material.Value && c.isNoticed(x.share, t)
 	case !met && g.Span >= t.Watched.Value:
 		x.share, x.matters = g.ShareOf(g.Pauses), sum >= 1
 	}
@@ -395,7 +401,7 @@ func (c *Case) sumParts(g *metrics.Collector, t *CollectorTerms) (x together) {
 	return x
 }
 
-// IsHome says whether a cause is the one that all pauses of a collector are named by.
+// IsHome says whether all pauses of a collector together are reported under this cause.
 func (c *Case) IsHome(cause string, g *metrics.Collector, t *CollectorTerms) bool {
 	if t.Parts == nil {
 		return false

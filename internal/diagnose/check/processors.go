@@ -7,14 +7,14 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// ProcessorsUsed is how many processors the process was on while its requests were watched.
+// ProcessorsUsed returns how many processors the process used while its requests were watched.
 func (c *Case) ProcessorsUsed() (cpus float64, origin evidence.Origin, ok bool) {
-	v := metrics.ProcessorsUsed(c.Bundle, c.Subject, float64(c.Bundle.CPUsOf(c.Subject)), c.charged())
+	v := metrics.ProcessorsUsed(c.Bundle, c.Subject, float64(c.Bundle.CPUsOf(c.Subject)), c.ledgerWindow())
 	return v.Number, v.Origin, v.Known()
 }
 
-// OwnProcessors is ProcessorsUsed without what the collector took, as far as its log or an
-// execution trace tells: that is no work of requests, and fewer collections give it back.
+// OwnProcessors returns ProcessorsUsed without what the collector took, as far as its log or an
+// execution trace shows it: that is not the requests' work, and fewer collections give it back.
 func (c *Case) OwnProcessors() (cpus float64, origin evidence.Origin, ok bool) {
 	if cpus, origin, ok = c.tracedProcessors(); ok {
 		return cpus, origin, ok
@@ -36,8 +36,8 @@ func (c *Case) OwnProcessors() (cpus float64, origin evidence.Origin, ok bool) {
 	return max(0, cpus-ns/float64(max(1, l.To-l.From))), origin, true
 }
 
-// tracedProcessors is how many processors the program's own code was on, by a trace that
-// follows its states; the collector's workers and assists are not its own.
+// tracedProcessors returns how many processors the program's own code used, by a trace of its
+// states; the collector's workers and assists are not included.
 func (c *Case) tracedProcessors() (cpus float64, origin evidence.Origin, ok bool) {
 	run, ok := c.Fact(evidence.FactRunTime)
 	if !ok || !c.Traced() || c.Ledger.Sampled || run.Until <= run.From {
@@ -68,9 +68,9 @@ var (
 		Why: "readings of busy CPUs miss some ticks", Source: "judgement"}
 )
 
-// Full says whether the service's own work fills the processors: then there is more of it than
-// they can do, and what queues up does so whatever else stops the service now and then. False
-// where it is not known, as where the host did not run the process all the time.
+// Full says whether the service's own work fills the processors: requests then queue whatever else
+// stops the service now and then. It is false where that is not known, as where the host did not
+// run the process all the time.
 func (c *Case) Full() bool {
 	if c.Ledger == nil || c.Traced() && c.Ledger.Host.Starved() {
 		return false
@@ -83,7 +83,7 @@ func (c *Case) Full() bool {
 	case own >= FullCPUs.Value*n:
 		return true
 	}
-	h := metrics.HostOf(c.Bundle, c.Subject, c.charged())
+	h := metrics.HostOf(c.Bundle, c.Subject, c.ledgerWindow())
 	return h.Busy.Known() && h.CPUs > 0 && h.Taken() >= HostFull.Value*h.CPUs
 }
 
@@ -91,12 +91,11 @@ func (c *Case) Full() bool {
 // often as the kernel's figures are read. It is far longer than requests queue by chance.
 const spell = int64(250e6)
 
-// OwnWhileSlow is the share of the processors that the service's own work kept busy while slow
-// requests were under way, the more so the more of them: what fills the processors need not
-// last for long. It is known only where the slowest take longer than a spell: those that take
-// some times what they need queue by chance, as they do in any service at work, and in the
-// spells with most to do. By a trace it is the program's own code; else the collector's part is taken
-// to be as large as it is in the mean.
+// OwnWhileSlow returns the share of the processors that the service's own work kept busy while
+// slow requests were under way, weighted by how many were: a burst that fills the processors may
+// be short. It is known only where the slowest requests take longer than a spell, as shorter ones
+// queue by chance in any busy service. With a trace the figure is the program's own code; without
+// one the collector's part is assumed to be its mean.
 func (c *Case) OwnWhileSlow() (share float64, origin evidence.Origin, ok bool) {
 	l := c.Ledger
 	n := float64(c.Bundle.CPUsOf(c.Subject))
@@ -115,7 +114,7 @@ func (c *Case) OwnWhileSlow() (share float64, origin evidence.Origin, ok bool) {
 	var sum, all, missed float64
 	r := &c.Bundle.Requests
 	for _, row := range l.Slow {
-		c.overlaps(r.End.At(row)-r.Latency(row), r.End.At(row), len(own), func(k int, ns int64) {
+		c.overlappedSpells(r.End.At(row)-r.Latency(row), r.End.At(row), len(own), func(k int, ns int64) {
 			if math.IsNaN(own[k]) {
 				missed += float64(ns)
 				return
@@ -127,8 +126,8 @@ func (c *Case) OwnWhileSlow() (share float64, origin evidence.Origin, ok bool) {
 	return sum / max(1, all), origin, all > missed
 }
 
-// overlaps yields the spells of a time, and how much of it (ns) is in each.
-func (c *Case) overlaps(from, to int64, spells int, yield func(k int, ns int64)) {
+// overlappedSpells yields each spell that a time span overlaps, and the overlap (ns).
+func (c *Case) overlappedSpells(from, to int64, spells int, yield func(k int, ns int64)) {
 	start := c.Ledger.From
 	for k := max(0, (from-start)/spell); k < int64(spells) && start+k*spell < to; k++ {
 		if ns := min(to, start+(k+1)*spell) - max(from, start+k*spell); ns > 0 {
@@ -137,7 +136,7 @@ func (c *Case) overlaps(from, to int64, spells int, yield func(k int, ns int64))
 	}
 }
 
-// tracedSpells fills in how many processors the program's own code was on, by traces.
+// tracedSpells fills in how many processors the program's own code used in each spell, by traces.
 func (c *Case) tracedSpells(own []float64) (origin evidence.Origin, found bool) {
 	if !c.Traced() {
 		return 0, false
@@ -151,7 +150,7 @@ func (c *Case) tracedSpells(own []float64) (origin evidence.Origin, found bool) 
 		if !found {
 			origin, found = p.Origin, true
 		}
-		c.overlaps(p.From, p.Until, len(own), func(k int, ns int64) {
+		c.overlappedSpells(p.From, p.Until, len(own), func(k int, ns int64) {
 			if math.IsNaN(own[k]) {
 				own[k] = 0
 			}
@@ -166,7 +165,7 @@ func (c *Case) tracedSpells(own []float64) (origin evidence.Origin, found bool) 
 					}
 				}
 				part := float64(work) / float64(max(1, s.To-s.From))
-				c.overlaps(s.From, s.To, len(own), func(k int, ns int64) { own[k] += part * float64(ns) })
+				c.overlappedSpells(s.From, s.To, len(own), func(k int, ns int64) { own[k] += part * float64(ns) })
 			}
 		}
 	}
@@ -176,10 +175,11 @@ func (c *Case) tracedSpells(own []float64) (origin evidence.Origin, found bool) 
 	return origin, found
 }
 
-// countedSpells fills in how many processors the process used, by the kernel.
+// countedSpells fills in how many processors the process used in each spell, by the kernel's
+// counters.
 func (c *Case) countedSpells(own []float64) (evidence.Origin, bool) {
-	used := metrics.ProcessorTime(c.Bundle, c.Subject, c.charged())
-	mean := used.Over(c.charged())
+	used := metrics.ProcessorTime(c.Bundle, c.Subject, c.ledgerWindow())
+	mean := used.Over(c.ledgerWindow())
 	if !mean.MostlyKnown() || mean.Number <= 0 {
 		return 0, false
 	}
@@ -196,7 +196,7 @@ func (c *Case) countedSpells(own []float64) (evidence.Origin, bool) {
 	return mean.Origin, true
 }
 
-// charged is the time of the requests that the ledger charges.
-func (c *Case) charged() metrics.Window {
+// ledgerWindow returns the time span of the requests that the ledger charges.
+func (c *Case) ledgerWindow() metrics.Window {
 	return metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}
 }

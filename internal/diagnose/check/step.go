@@ -22,8 +22,8 @@ const (
 // Steps are all of them in their order.
 var Steps = []Step{StepEntrance, StepDependency, StepPool, StepProcessors, StepDisks, StepCollector, StepLocks, StepTraffic, StepRest}
 
-// Place is where a step comes; one that is not known, as of a diagnosis of another
-// version, comes with the rest.
+// Place returns the position of a step in the order; an unknown step, as of a diagnosis by another
+// version, comes last.
 func (s Step) Place() int {
 	if i := slices.Index(Steps, s); i >= 0 {
 		return i

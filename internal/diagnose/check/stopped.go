@@ -7,25 +7,25 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 )
 
-// Stopped is the share of its periods in which a CPU quota stopped the process
-// while its requests were watched; NaN where cpu.stat was not. From [OftenStopped]
-// on what it took on processors is no measure of what that cost.
+// Stopped returns the share of quota periods in which a CPU quota stopped the process while its
+// requests were watched; NaN where cpu.stat was not recorded. From [OftenStopped] on, the CPU time
+// used does not measure what was lost.
 func (c *Case) Stopped() float64 {
 	if c.Ledger == nil {
 		return math.NaN()
 	}
-	return metrics.QuotaOf(c.Bundle, c.Subject, c.source(), metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}).Share()
+	return metrics.QuotaOf(c.Bundle, c.Subject, c.stateSource(), metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}).Share()
 }
 
-// StopLength is how long (ns) a stop by the quota lasts in the mean, at most: the kernel counts
-// it for each processor that had a thread of the process to run. 0 where it is rarely stopped,
-// or not enough for that to be in slow requests.
+// StopLength returns how long (ns) a stop by the quota lasts on average, at most: the kernel
+// counts it for each processor that had a thread of the process to run. It is 0 where the process
+// is rarely stopped, or not enough to matter to slow requests.
 func (c *Case) StopLength() int64 {
 	if !(c.Stopped() >= OftenStopped.Value) || c.Share(ledger.HostCPU) < Material.Value {
 		return 0
 	}
 	w := metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}
-	q := metrics.QuotaOf(c.Bundle, c.Subject, c.source(), w)
+	q := metrics.QuotaOf(c.Bundle, c.Subject, c.stateSource(), w)
 	if !q.Waiting.Known() || q.Stopped.Number < 1 {
 		return 0
 	}

@@ -21,16 +21,16 @@ type Threshold struct {
 // healthy, hold them.
 const Judgement = "judgement"
 
-// Int is the value of what is counted.
+// Int returns the value of a count.
 func (t Threshold) Int() int { return int(t.Value) }
 
-// Int64 is the value in whole units, mostly ns.
+// Int64 returns the value in whole units, mostly ns.
 func (t Threshold) Int64() int64 { return int64(t.Value) }
 
-// Duration is the value of what is in ns.
+// Duration returns the value of a threshold in ns.
 func (t Threshold) Duration() time.Duration { return time.Duration(t.Value) }
 
-// String is the value with its unit: "25 %", "20 ms", "3 times".
+// String returns the value with its unit: "25 %", "20 ms", "3 times".
 func (t Threshold) String() string { return t.Of(t.Value) }
 
 // Of writes a figure that is compared with the threshold.

@@ -16,7 +16,7 @@ type Effort struct {
 	Origin evidence.Origin
 }
 
-// Name is the function, and what it called.
+// Name returns the function, and what it called.
 func (e Effort) Name() string {
 	switch {
 	case e.Function == "":
@@ -27,12 +27,12 @@ func (e Effort) Name() string {
 	return fmt.Sprintf("%s (calling %s)", e.Function, e.Callee)
 }
 
-// Worked says in which functions slow requests ran, most first: by the samples that fall
-// into them, else by what their threads were seen in.
+// Worked returns the functions in which slow requests ran, the most first: by the samples taken
+// during them, else by the stacks of their threads.
 func (c *Case) Worked() []Effort {
 	sums := make(map[called]float64)
 	origin := From(c.Ledger.StatesFrom())
-	if clocked := c.clocked(); len(clocked) > 0 {
+	if clocked := c.clockedWork(); len(clocked) > 0 {
 		sums = clocked
 	} else if samples := samplesOf(c); len(samples.lanes) > 0 {
 		for _, row := range c.Ledger.Slow {
@@ -41,14 +41,14 @@ func (c *Case) Worked() []Effort {
 				if ch[ledger.Own] == 0 {
 					return
 				}
-				samples.within(cmp.Or(s.Lane, lane), at, at+s.Dur, func(i int) {
+				samples.samplesWithin(cmp.Or(s.Lane, lane), at, at+s.Dur, func(i int) {
 					site := c.SiteOf(c.Bundle.Samples.Stack[i])
 					sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
 					origin = c.Bundle.Samples.Origin[i]
 				})
 			})
 		}
-	} else if ran, at := c.sampled(); len(ran) > 0 {
+	} else if ran, at := c.sampledWork(); len(ran) > 0 {
 		sums, origin = ran, at
 	} else {
 		for _, p := range c.Places() {
@@ -57,12 +57,13 @@ func (c *Case) Worked() []Effort {
 			}
 		}
 	}
-	return ranked(sums, origin)
+	return rankEfforts(sums, origin)
 }
 
-// sampled is where threads that serve requests ran, by the runtime's own sampler (a JVM's flight recording): it meets
-// requests of all kinds, slow ones for as long as they run. The origin is of the most.
-func (c *Case) sampled() (sums map[called]float64, at evidence.Origin) {
+// sampledWork returns where threads that serve requests ran, by the runtime's own sampler (a JVM's
+// flight recording). It samples all requests, each for as long as it runs. The origin is that of
+// the largest sample.
+func (c *Case) sampledWork() (sums map[called]float64, at evidence.Origin) {
 	typ := c.Bundle.Names.Lookup(evidence.SampleRunning)
 	if typ == 0 || !c.OnThreads() {
 		return nil, 0
@@ -87,9 +88,10 @@ func (c *Case) sampled() (sums map[called]float64, at evidence.Origin) {
 var FewClocked = Threshold{Name: "samples of the kernel's CPU clock during slow requests", Value: 10, Unit: "count",
 	Why: "each is 10 ms of CPU time; fewer say too little", Source: "binomial error of 10 samples: about 15 %"}
 
-// clocked is where slow requests ran by the kernel's clock of CPU time, where that tells of the runtime's
-// functions: on the thread that began with a request, as long as that works on requests.
-func (c *Case) clocked() map[called]float64 {
+// clockedWork returns where slow requests ran, by the kernel's CPU clock where its samples name
+// the runtime's functions: on the thread that began the request, as long as that works on
+// requests. Nil of too few samples.
+func (c *Case) clockedWork() map[called]float64 {
 	sums := make(map[called]float64)
 	r, n := &c.Bundle.Requests, 0
 	count := func(_ int64, stack evidence.StackID) {
@@ -110,7 +112,7 @@ func (c *Case) clocked() map[called]float64 {
 	return sums
 }
 
-// Background says in which functions goroutines ran that serve no request, most first.
+// Background returns the functions in which goroutines ran that serve no request, the most first.
 func (c *Case) Background() []Effort {
 	serving := make(map[evidence.LaneID]bool)
 	for _, row := range c.Ledger.Rows {
@@ -127,14 +129,15 @@ func (c *Case) Background() []Effort {
 			sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
 		}
 	}
-	return ranked(sums, origin)
+	return rankEfforts(sums, origin)
 }
 
 // called is a function of the program, and what it called.
 type called struct{ function, callee string }
 
-// ranked are the functions with their parts of the work, each with what it called most.
-func ranked(sums map[called]float64, origin evidence.Origin) (out []Effort) {
+// rankEfforts returns the functions with their share of the work, the largest first, each with
+// what it called most.
+func rankEfforts(sums map[called]float64, origin evidence.Origin) (out []Effort) {
 	delete(sums, called{})
 	var total float64
 	byFunction := make(map[string]float64)
@@ -179,8 +182,8 @@ func samplesOf(c *Case) samples {
 	return s
 }
 
-// within yields the samples of a lane in [from, until).
-func (s *samples) within(lane evidence.LaneID, from, until int64, yield func(i int)) {
+// samplesWithin yields the samples of a lane in [from, until).
+func (s *samples) samplesWithin(lane evidence.LaneID, from, until int64, yield func(i int)) {
 	rows := s.lanes[lane]
 	n, _ := slices.BinarySearchFunc(rows, from, func(i int, t int64) int { return cmp.Compare(s.at[i], t) })
 	for ; n < len(rows) && s.at[rows[n]] < until; n++ {

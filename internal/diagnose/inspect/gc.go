@@ -102,8 +102,8 @@ type Rates struct {
 	Promote *float64 `json:"promote_bytes_s"`
 }
 
-// gc sums GC events of artifacts, nil if they have none.
-func gc(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
+// summarizeGC sums the GC events of artifacts; nil if they have none.
+func summarizeGC(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	v := &b.Intervals
 	var pauses, cycles, marks, stalls, phases, stops []int
 	for i := range v.Len() {
@@ -129,40 +129,41 @@ func gc(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 		return nil
 	}
 	g := &GC{Schema: GCSchema}
-	g.name(b, a, pauses, cycles, marks, stalls, phases, stops)
-	g.pauses(b, pauses, len(phases) > 0) // -Xlog:gc of a concurrent collector has its cycles alone
-	g.concurrent(v, cycles, marks, stalls)
-	g.heap(v, cycles)
-	g.rates(v, cycles)
-	g.reasons(b, pauses, phases, stalls)
-	g.Safepoints = safepoints(b, stops)
-	if g.reasoned() {
-		g.Longest = longest(b, pauses)
+	g.setRuntime(b, a, pauses, cycles, marks, stalls, phases, stops)
+	g.sumPauses(b, pauses, len(phases) > 0) // -Xlog:gc of a concurrent collector has its cycles alone
+	g.sumConcurrent(v, cycles, marks, stalls)
+	g.setHeapSizes(v, cycles)
+	g.sumRates(v, cycles)
+	g.sumReasons(b, pauses, phases, stalls)
+	g.Safepoints = sumSafepoints(b, stops)
+	if g.hasReasons() {
+		g.Longest = longestPauses(b, pauses)
 	}
-	g.generational(b, a, pauses, cycles)
-	g.IgnoredLines = lines(b, a, evidence.FactLinesIgnored)
-	g.UnexplainedLines = lines(b, a, evidence.FactLinesUnexplained)
-	g.ignored(b, a)
+	g.addGenerational(b, a, pauses, cycles)
+	g.IgnoredLines = countLines(b, a, evidence.FactLinesIgnored)
+	g.UnexplainedLines = countLines(b, a, evidence.FactLinesUnexplained)
+	g.countIgnoredByKind(b, a)
 	return g
 }
 
-// generational adds what is told of each collection, and takes from it what it tells better.
-func (g *GC) generational(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
+// addGenerational adds what the runtime reports of each collection, and replaces figures that it
+// reports more exactly.
+func (g *GC) addGenerational(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
 	for _, r := range rows {
 		if len(r) == 0 {
 			continue
 		}
-		if g.Generational = generations(b, a, b.Intervals.Subject[r[0]]); g.Generational != nil {
-			g.Rates.Alloc = number(g.Generational.read.Alloc.Number)
+		if g.Generational = readGenerations(b, a, b.Intervals.Subject[r[0]]); g.Generational != nil {
+			g.Rates.Alloc = knownOrNil(g.Generational.read.Alloc.Number)
 		}
 		return
 	}
 }
 
-// reasoned says whether the runtime's log tells why each pause was.
-func (g *GC) reasoned() bool { return g.Runtime != nil && platform.ByID(*g.Runtime).Reasons }
+// hasReasons says whether the runtime's log gives the reason of each pause.
+func (g *GC) hasReasons() bool { return g.Runtime != nil && platform.ByID(*g.Runtime).Reasons }
 
-func (g *GC) name(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
+func (g *GC) setRuntime(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
 	for _, r := range rows {
 		if len(r) == 0 {
 			continue
@@ -175,12 +176,12 @@ func (g *GC) name(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
 			break
 		}
 	}
-	if f, ok := fact(b, a, evidence.FactCollector); ok {
+	if f, ok := findFact(b, a, evidence.FactCollector); ok {
 		g.Collector = &f.Value
 	}
 }
 
-func (g *GC) pauses(b *evidence.Bundle, rows []int, unlogged bool) {
+func (g *GC) sumPauses(b *evidence.Bundle, rows []int, unlogged bool) {
 	v := &b.Intervals
 	lengths := make([]int64, 0, len(rows))
 	var total, longest int64
@@ -189,20 +190,20 @@ func (g *GC) pauses(b *evidence.Bundle, rows []int, unlogged bool) {
 		lengths = append(lengths, d)
 		total, longest = total+d, max(longest, d)
 	}
-	g.ByKind = kinds(b, rows, causeOf)
+	g.ByKind = sumByName(b, rows, causeOf)
 	if len(rows) == 0 && unlogged {
 		return
 	}
 	n := len(rows)
-	g.Pauses = Pauses{Count: &n, TotalS: seconds(total)}
+	g.Pauses = Pauses{Count: &n, TotalS: secondsOf(total)}
 	if len(rows) > 0 {
 		slices.Sort(lengths)
 		mean := float64(total) / 1e9 / float64(len(rows))
-		g.Pauses.MaxS, g.Pauses.MeanS, g.Pauses.P99S = seconds(longest), &mean, seconds(stats.Quantile(lengths, .99))
+		g.Pauses.MaxS, g.Pauses.MeanS, g.Pauses.P99S = secondsOf(longest), &mean, secondsOf(stats.Quantile(lengths, .99))
 	}
 }
 
-// causeOf names a row by its cause.
+// causeOf returns the cause of a row, or its kind if it has none.
 func causeOf(b *evidence.Bundle, i int) string {
 	if name := b.Names.Text(b.Intervals.Cause[i]); name != "" {
 		return name
@@ -210,9 +211,9 @@ func causeOf(b *evidence.Bundle, i int) string {
 	return b.Intervals.Kind[i].String()
 }
 
-// kinds sums rows by what name calls them, those it calls "" left out; longest in all
-// first.
-func kinds(b *evidence.Bundle, rows []int, name func(*evidence.Bundle, int) string) (out []Kind) {
+// sumByName sums rows by the name that name gives them, the longest total first; rows with the
+// name "" are left out.
+func sumByName(b *evidence.Bundle, rows []int, name func(*evidence.Bundle, int) string) (out []Kind) {
 	v := &b.Intervals
 	byName := make(map[string]*Kind)
 	for _, i := range rows {
@@ -244,19 +245,19 @@ func kinds(b *evidence.Bundle, rows []int, name func(*evidence.Bundle, int) stri
 	return out
 }
 
-func (g *GC) concurrent(v *evidence.Intervals, cycles, marks, stalls []int) {
+func (g *GC) sumConcurrent(v *evidence.Intervals, cycles, marks, stalls []int) {
 	c := &g.Concurrent
 	c.Cycles = max(len(cycles), len(marks))
 	if len(marks) > 0 {
-		c.MarkS = seconds(length(v, marks))
+		c.MarkS = secondsOf(totalLength(v, marks))
 	}
-	c.AssistS = sum(v, cycles, evidence.AssistTime)
-	c.BackgroundS = sum(v, cycles, evidence.BackgroundTime)
-	c.IdleS = sum(v, cycles, evidence.IdleTime)
-	c.CPUFraction = last(v, cycles, evidence.CPUFraction)
+	c.AssistS = sumSeconds(v, cycles, evidence.AssistTime)
+	c.BackgroundS = sumSeconds(v, cycles, evidence.BackgroundTime)
+	c.IdleS = sumSeconds(v, cycles, evidence.IdleTime)
+	c.CPUFraction = lastValue(v, cycles, evidence.CPUFraction)
 	if len(stalls) > 0 {
 		n := len(stalls)
-		g.Stalls = Stalls{Count: &n, ThreadS: seconds(length(v, stalls))}
+		g.Stalls = Stalls{Count: &n, ThreadS: secondsOf(totalLength(v, stalls))}
 	} else {
 		g.Stalls.ThreadS = c.AssistS
 	}
@@ -272,8 +273,8 @@ func (g *GC) concurrent(v *evidence.Intervals, cycles, marks, stalls []int) {
 	}
 }
 
-func (g *GC) heap(v *evidence.Intervals, cycles []int) {
-	g.Heap.LiveLast, g.Heap.GoalLast = last(v, cycles, evidence.HeapLive), last(v, cycles, evidence.HeapGoal)
+func (g *GC) setHeapSizes(v *evidence.Intervals, cycles []int) {
+	g.Heap.LiveLast, g.Heap.GoalLast = lastValue(v, cycles, evidence.HeapLive), lastValue(v, cycles, evidence.HeapGoal)
 	largest := func(to **float64, keys ...evidence.Key) {
 		for _, i := range cycles {
 			for _, k := range keys {
@@ -287,12 +288,11 @@ func (g *GC) heap(v *evidence.Intervals, cycles []int) {
 	largest(&g.Heap.Peak, evidence.HeapBefore, evidence.HeapAfter)
 }
 
-// rates adds up what was allocated from the start of each cycle to the start of
-// the next one of the same process: what the heap grew by while it was marked,
-// and from what was left (the live heap; where that is not known, the heap after
-// the cycle) to the next start. Pairs with a cycle missing between them are left
-// out, with their time.
-func (g *GC) rates(v *evidence.Intervals, cycles []int) {
+// sumRates adds up what was allocated from the start of each cycle to the start of the next one of
+// the same process: by how much the heap grew during the cycle, and from what was left (the live
+// heap; where that is not known, the heap after the cycle) to the next start. Pairs with a cycle
+// missing between them are left out, with their time.
+func (g *GC) sumRates(v *evidence.Intervals, cycles []int) {
 	bySubject := make(map[evidence.SubjectID][]int)
 	for _, i := range cycles {
 		bySubject[v.Subject[i]] = append(bySubject[v.Subject[i]], i)
@@ -311,7 +311,7 @@ func (g *GC) rates(v *evidence.Intervals, cycles []int) {
 			ns := float64(v.Start[j] - v.Start[i])
 			spanNs += ns
 			pairs++
-			if grown, ok := between(v, i, j); ok {
+			if grown, ok := allocatedBetween(v, i, j); ok {
 				bytes += grown
 				bytesNs += ns
 			}
@@ -327,7 +327,7 @@ func (g *GC) rates(v *evidence.Intervals, cycles []int) {
 	}
 }
 
-func between(v *evidence.Intervals, i, j int) (bytes float64, ok bool) {
+func allocatedBetween(v *evidence.Intervals, i, j int) (bytes float64, ok bool) {
 	after, ok1 := v.Get(i, evidence.HeapAfter)
 	next, ok2 := v.Get(j, evidence.HeapBefore)
 	if !ok1 || !ok2 {
@@ -341,15 +341,15 @@ func between(v *evidence.Intervals, i, j int) (bytes float64, ok bool) {
 	return max(0, next-after), true
 }
 
-func length(v *evidence.Intervals, rows []int) (ns int64) {
+func totalLength(v *evidence.Intervals, rows []int) (ns int64) {
 	for _, i := range rows {
 		ns += v.End[i] - v.Start[i]
 	}
 	return ns
 }
 
-// sum adds a figure (ns) up, in seconds; nil if no row has it.
-func sum(v *evidence.Intervals, rows []int, k evidence.Key) (s *float64) {
+// sumSeconds adds up a figure in ns and returns it in seconds; nil if no row has it.
+func sumSeconds(v *evidence.Intervals, rows []int, k evidence.Key) (s *float64) {
 	for _, i := range rows {
 		if x, ok := v.Get(i, k); ok {
 			if s == nil {
@@ -361,7 +361,7 @@ func sum(v *evidence.Intervals, rows []int, k evidence.Key) (s *float64) {
 	return s
 }
 
-func last(v *evidence.Intervals, rows []int, k evidence.Key) *float64 {
+func lastValue(v *evidence.Intervals, rows []int, k evidence.Key) *float64 {
 	for n := len(rows) - 1; n >= 0; n-- {
 		if x, ok := v.Get(rows[n], k); ok {
 			return &x
@@ -370,7 +370,7 @@ func last(v *evidence.Intervals, rows []int, k evidence.Key) *float64 {
 	return nil
 }
 
-func lines(b *evidence.Bundle, a []evidence.ArtifactID, key string) (n *int64) {
+func countLines(b *evidence.Bundle, a []evidence.ArtifactID, key string) (n *int64) {
 	for _, f := range b.Facts {
 		if of, ok := f.Origin.Artifact(); ok && slices.Contains(a, of) && f.Key == key {
 			if n == nil {
@@ -382,8 +382,8 @@ func lines(b *evidence.Bundle, a []evidence.ArtifactID, key string) (n *int64) {
 	return n
 }
 
-// fact returns the first fact that is from one of the artifacts.
-func fact(b *evidence.Bundle, a []evidence.ArtifactID, key string) (evidence.Fact, bool) {
+// findFact returns the first fact that is from one of the artifacts.
+func findFact(b *evidence.Bundle, a []evidence.ArtifactID, key string) (evidence.Fact, bool) {
 	for _, f := range b.Facts {
 		if of, ok := f.Origin.Artifact(); ok && slices.Contains(a, of) && f.Key == key {
 			return f, true

@@ -6,8 +6,8 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// counterTables holds the collector's counters of an artifact against the rules they are read by,
-// where nobody has GC events.
+// counterTables returns the collector's counters of an artifact with what they mean, where no
+// artifact has GC events of the subject.
 func counterTables(b *evidence.Bundle, a evidence.ArtifactID) (out []Table) {
 	told := make(map[evidence.SubjectID]bool)
 	for i := range b.Series {

@@ -4,12 +4,12 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// tables renders what a collector that prints its reasons did, for people.
-func (g *GC) tables() (out []Table) {
+// renderTables returns tables of what a collector that logs its reasons did.
+func (g *GC) renderTables() (out []Table) {
 	if g.Generational != nil {
-		return g.Generational.tables()
+		return g.Generational.renderTables()
 	}
-	if !g.reasoned() {
+	if !g.hasReasons() {
 		return nil
 	}
 	add := func(title, first string, all []Kind) {

@@ -173,8 +173,9 @@ type LiveType struct {
 // maxSites of each list.
 const maxSites = 100
 
-// generations reads what artifacts with a collector of generations tell; nil: it is another one.
-func generations(b *evidence.Bundle, a []evidence.ArtifactID, subject evidence.SubjectID) *Generational {
+// readGenerations returns what artifacts report of a generational collector; nil if the runtime
+// has none or other artifacts report it.
+func readGenerations(b *evidence.Bundle, a []evidence.ArtifactID, subject evidence.SubjectID) *Generational {
 	read := platform.ByID(b.Subjects[subject].Runtime).Generations
 	if read == nil {
 		return nil
@@ -186,15 +187,15 @@ func generations(b *evidence.Bundle, a []evidence.ArtifactID, subject evidence.S
 	if of, ok := g.Origin.Artifact(); ok && !slices.Contains(a, of) {
 		return nil
 	}
-	out := &Generational{read: g, TimeInGC: number(g.Share.Number), SuspendS: number(g.Suspending.Number), ResumeS: number(g.Resuming.Number), LargeAlloc: number(g.LargeAlloc.Number),
-		Heaps: number(g.Heaps.Number), MemoryLoad: number(g.MemoryLoad.Number), Lost: g.Lost, Unseen: g.Unseen, LowerBounds: g.Lost > 0 || g.Unseen > 0}
+	out := &Generational{read: g, TimeInGC: knownOrNil(g.Share.Number), SuspendS: knownOrNil(g.Suspending.Number), ResumeS: knownOrNil(g.Resuming.Number), LargeAlloc: knownOrNil(g.LargeAlloc.Number),
+		Heaps: knownOrNil(g.Heaps.Number), MemoryLoad: knownOrNil(g.MemoryLoad.Number), Lost: g.Lost, Unseen: g.Unseen, LowerBounds: g.Lost > 0 || g.Unseen > 0}
 	if g.Heaps.Known() {
 		out.ServerGC = &g.Server
 	}
 	for i := range g.Generations {
-		out.Generations = append(out.Generations, rollup(evidence.GenerationNames[i], &g.Generations[i]))
+		out.Generations = append(out.Generations, newRollup(evidence.GenerationNames[i], &g.Generations[i]))
 	}
-	out.Generations = append(out.Generations, rollup("all", &g.All))
+	out.Generations = append(out.Generations, newRollup("all", &g.All))
 	for _, r := range g.Reasons {
 		out.Reasons = append(out.Reasons, GCReason{r.Reason, r.Count, r.Gen2, r.Paused, r.Max})
 	}
@@ -203,7 +204,7 @@ func generations(b *evidence.Bundle, a []evidence.ArtifactID, subject evidence.S
 	}
 	for i := range g.Triggers[:min(maxSites, len(g.Triggers))] {
 		t := &g.Triggers[i]
-		out.Triggers = append(out.Triggers, Trigger{Reason: t.Reason, Induced: t.Induced, Caller: text(t.Caller), Owner: text(t.Owner), Began: text(t.Began), Stack: frames(b, t.Stack),
+		out.Triggers = append(out.Triggers, Trigger{Reason: t.Reason, Induced: t.Induced, Caller: textOrNil(t.Caller), Owner: textOrNil(t.Owner), Began: textOrNil(t.Began), Stack: readableFrames(b, t.Stack),
 			Count: t.Count, PauseS: t.Paused, MaxS: t.Max})
 	}
 	if g.LargeWaited {
@@ -217,35 +218,35 @@ func generations(b *evidence.Bundle, a []evidence.ArtifactID, subject evidence.S
 		}
 	}
 	h := &g.Heap
-	out.Heap = HeapTrend{len(h.Points), number(h.First), number(h.Last), number(h.Growth), number(h.Rising), h.Restarts}
+	out.Heap = HeapTrend{len(h.Points), knownOrNil(h.First), knownOrNil(h.Last), knownOrNil(h.Growth), knownOrNil(h.Rising), h.Restarts}
 	for i := range g.Collections[:min(maxCollections, len(g.Collections))] {
-		out.Collections = append(out.Collections, collection(b, &g.Collections[i]))
+		out.Collections = append(out.Collections, newCollection(b, &g.Collections[i]))
 	}
 	out.LeftOut = len(g.Collections) - len(out.Collections)
-	out.allocations(b, subject)
+	out.addAllocations(b, subject)
 	return out
 }
 
-func rollup(name string, r *metrics.GCRollup) GCRollup {
-	out := GCRollup{Name: name, Count: r.Count, Background: r.Background, Induced: r.Induced, PauseS: r.Paused, Survival: number(r.Survival())}
+func newRollup(name string, r *metrics.GCRollup) GCRollup {
+	out := GCRollup{Name: name, Count: r.Count, Background: r.Background, Induced: r.Induced, PauseS: r.Paused, Survival: knownOrNil(r.Survival())}
 	if r.Count > 0 {
-		out.MeanS, out.MaxS, out.Pinned = number(r.Mean), number(r.Max), number(r.Pinned)
-		out.Allocated, out.Peak = positive(r.Allocated), positive(r.MaxPeak)
+		out.MeanS, out.MaxS, out.Pinned = knownOrNil(r.Mean), knownOrNil(r.Max), knownOrNil(r.Pinned)
+		out.Allocated, out.Peak = positiveOrNil(r.Allocated), positiveOrNil(r.MaxPeak)
 	}
 	return out
 }
 
-func collection(b *evidence.Bundle, c *metrics.Collection) Collection {
+func newCollection(b *evidence.Bundle, c *metrics.Collection) Collection {
 	out := Collection{Number: c.Number, Label: c.Label(), Generation: c.Generation, Kind: c.Kind.String(), Reason: c.Reason, Induced: c.Induced,
-		DurationS: float64(c.To-c.From) / 1e9, PauseS: number(c.Pause), SuspendS: number(c.Suspend), PauseShare: number(c.PauseShare),
-		Allocated: number(c.Allocated), Large: number(c.LargeAllocated), Before: number(c.Before), After: number(c.After), Promoted: number(c.Promoted), Free: number(c.Free),
-		Pinned: number(c.Pinned), Handles: number(c.Handles), Final: number(c.Finalizable), Compacting: c.Compacting, MemoryLoad: number(c.MemoryLoad), Budget: number(c.Budget)}
+		DurationS: float64(c.To-c.From) / 1e9, PauseS: knownOrNil(c.Pause), SuspendS: knownOrNil(c.Suspend), PauseShare: knownOrNil(c.PauseShare),
+		Allocated: knownOrNil(c.Allocated), Large: knownOrNil(c.LargeAllocated), Before: knownOrNil(c.Before), After: knownOrNil(c.After), Promoted: knownOrNil(c.Promoted), Free: knownOrNil(c.Free),
+		Pinned: knownOrNil(c.Pinned), Handles: knownOrNil(c.Handles), Final: knownOrNil(c.Finalizable), Compacting: c.Compacting, MemoryLoad: knownOrNil(c.MemoryLoad), Budget: knownOrNil(c.Budget)}
 	if b.Clocks[b.Intervals.Clock[c.Row]].Anchored() {
-		out.Start = moment(c.From)
+		out.Start = utcTime(c.From)
 	}
 	for i, s := range c.Gen {
 		if !math.IsNaN(s.After) || !math.IsNaN(s.Before) {
-			out.Sizes = append(out.Sizes, Generation{evidence.GenerationNames[i], number(s.Before), number(s.After), number(s.Free), number(s.Survived)})
+			out.Sizes = append(out.Sizes, Generation{evidence.GenerationNames[i], knownOrNil(s.Before), knownOrNil(s.After), knownOrNil(s.Free), knownOrNil(s.Survived)})
 		}
 	}
 	for _, r := range c.Condemned {
@@ -254,14 +255,15 @@ func collection(b *evidence.Bundle, c *metrics.Collection) Collection {
 	return out
 }
 
-// allocations lists who allocates, what dies in generation 2, and what lives.
-func (g *Generational) allocations(b *evidence.Bundle, subject evidence.SubjectID) {
+// addAllocations adds where and what the program allocates, what dies in generation 2, and what
+// lives.
+func (g *Generational) addAllocations(b *evidence.Bundle, subject evidence.SubjectID) {
 	a := metrics.ReadAllocations(b, subject, threadstack.Dotnet)
 	if a == nil {
 		return
 	}
 	site := func(x *metrics.AllocationSite) Site {
-		return Site{Type: x.Type, Owner: text(x.Owner), Bytes: x.Bytes, Large: x.Large, Count: x.Count, Stack: frames(b, x.Stack)}
+		return Site{Type: x.Type, Owner: textOrNil(x.Owner), Bytes: x.Bytes, Large: x.Large, Count: x.Count, Stack: readableFrames(b, x.Stack)}
 	}
 	if a.Bytes > 0 {
 		g.Allocations = &Allocations{Seconds: a.Span, Bytes: a.Bytes, Large: a.Large, Count: a.Count}
@@ -281,30 +283,30 @@ func (g *Generational) allocations(b *evidence.Bundle, subject evidence.SubjectI
 	}
 }
 
-// number is a figure, null where it is not known.
-func number(v float64) *float64 {
+// knownOrNil returns a figure, nil if it is NaN and so not known.
+func knownOrNil(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
 	}
 	return &v
 }
 
-// positive is a sum of what is known, null where nothing was.
-func positive(v float64) *float64 {
+// positiveOrNil returns a sum of known figures, nil if it is 0 because none was known.
+func positiveOrNil(v float64) *float64 {
 	if v <= 0 {
 		return nil
 	}
 	return &v
 }
 
-func text(s string) *string {
+func textOrNil(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-func frames(b *evidence.Bundle, stack evidence.StackID) (out []string) {
+func readableFrames(b *evidence.Bundle, stack evidence.StackID) (out []string) {
 	for _, f := range b.Stacks.Frames(stack) {
 		out = append(out, threadstack.Readable(b.Names.Text(f.Func)))
 	}

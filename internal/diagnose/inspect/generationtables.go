@@ -19,8 +19,8 @@ const (
 	longPause        = .2 // s: PerfView lists collections and waits that are longer
 )
 
-// tables renders it for people.
-func (g *Generational) tables() (out []Table) {
+// renderTables returns the tables that users see.
+func (g *Generational) renderTables() (out []Table) {
 	add := func(t Table) {
 		if len(t.Rows) > 0 {
 			out = append(out, t)
@@ -62,7 +62,7 @@ func (g *Generational) generationTable() Table {
 	return t
 }
 
-// summaryTable has what is of all collections together.
+// summaryTable returns the figures of all collections together.
 func (g *Generational) summaryTable() Table {
 	t := Table{Title: "GC in all", Columns: []string{"", "value"}}
 	row := func(name, value string) {
@@ -72,7 +72,7 @@ func (g *Generational) summaryTable() Table {
 	}
 	read := g.read
 	row("time in GC", percentCell(g.TimeInGC))
-	row("longest pause", timeCell(number(read.Longest.Number)))
+	row("longest pause", timeCell(knownOrNil(read.Longest.Number)))
 	if g.SuspendS != nil {
 		row("of pauses, stopping threads", timeCell(g.SuspendS)+", resuming them "+timeCell(g.ResumeS))
 	}
@@ -90,15 +90,15 @@ func (g *Generational) summaryTable() Table {
 	if g.Allocations == nil {
 		row("allocations", "not recorded (keyword GC 0x1 at level 5: dotnet-trace collect --profile gc-verbose)")
 	}
-	rate(row, "allocated", read.Alloc.Number)
-	rate(row, "of it large objects", read.LargeAlloc.Number)
+	addRateRow(row, "allocated", read.Alloc.Number)
+	addRateRow(row, "of it large objects", read.LargeAlloc.Number)
 	if g.ServerGC != nil {
 		row("GC", map[bool]string{true: "server", false: "workstation"}[*g.ServerGC]+", "+units.Num(*g.Heaps)+" "+map[bool]string{true: "heaps", false: "heap"}[*g.Heaps != 1])
 	}
 	if g.MemoryLoad != nil {
 		row("memory in use, as the runtime reports it", "at most "+units.Percent(*g.MemoryLoad/100))
 	}
-	row("heap after generation 2", g.trend())
+	row("heap after generation 2", g.trendText())
 	if g.Unseen > 0 {
 		row("collections not recorded", units.Count(g.Unseen)+", by their numbers: the figures are lower bounds")
 	}
@@ -108,14 +108,14 @@ func (g *Generational) summaryTable() Table {
 	return t
 }
 
-func rate(row func(string, string), name string, v float64) {
-	if s := sizeCell(number(v)); s != "" {
+func addRateRow(row func(string, string), name string, v float64) {
+	if s := sizeCell(knownOrNil(v)); s != "" {
 		row(name, s+"/s")
 	}
 }
 
-// trend says how the heap went: only what collections of all of it leave tells a leak.
-func (g *Generational) trend() string {
+// trendText describes how the heap changed, by what full collections left: only that shows a leak.
+func (g *Generational) trendText() string {
 	h := &g.Heap
 	if h.First == nil {
 		if h.Count == 0 {
@@ -167,7 +167,8 @@ func (g *Generational) condemnedTable() Table {
 	return t
 }
 
-// collectionTable lists collections in order, of many the longest.
+// collectionTable lists collections in order; if there are many, only those with the longest
+// pauses, longest first.
 func (g *Generational) collectionTable() Table {
 	t := Table{Title: "Collections (N blocking, B background, F during one, I induced)",
 		Columns: []string{"number", "GC", "reason", "suspend", "pause", "% since last", "allocated", "before", "after", "promoted", "free", "gen 0", "gen 1", "gen 2", "LOH", "POH", "pinned"}}
@@ -182,12 +183,12 @@ func (g *Generational) collectionTable() Table {
 		t.Title = fmt.Sprintf("The %d collections with the longest pauses of %s (N blocking, B background, F during one, I induced; all with --format json)", shownCollections, units.Count(len(all)))
 	}
 	for _, c := range shown {
-		row := []string{units.Count(c.Number), c.Label(), c.Reason, timeCell(number(c.Suspend)), timeCell(number(c.Pause)), percentCell(number(c.PauseShare)), sizeCell(number(c.Allocated)),
-			sizeCell(number(c.Before)), sizeCell(number(c.After)), sizeCell(number(c.Promoted)), sizeCell(number(c.Free))}
+		row := []string{units.Count(c.Number), c.Label(), c.Reason, timeCell(knownOrNil(c.Suspend)), timeCell(knownOrNil(c.Pause)), percentCell(knownOrNil(c.PauseShare)), sizeCell(knownOrNil(c.Allocated)),
+			sizeCell(knownOrNil(c.Before)), sizeCell(knownOrNil(c.After)), sizeCell(knownOrNil(c.Promoted)), sizeCell(knownOrNil(c.Free))}
 		for i := range evidence.Generations {
-			row = append(row, sizeCell(number(c.Gen[i].After)))
+			row = append(row, sizeCell(knownOrNil(c.Gen[i].After)))
 		}
-		t.Rows = append(t.Rows, append(row, numberCell(number(c.Pinned))))
+		t.Rows = append(t.Rows, append(row, numberCell(knownOrNil(c.Pinned))))
 	}
 	return t
 }
@@ -207,7 +208,7 @@ func siteTable(title string, sites []Site, all float64, of func(Site) float64) T
 	return t
 }
 
-// byOwner joins stacks that are the same to whom they belong.
+// byOwner merges the sites of a type whose owner, or innermost function, is the same.
 func byOwner(sites []Site) (out []Site) {
 	at := make(map[[2]string]int)
 	for _, s := range sites {

@@ -82,8 +82,8 @@ func Of(b *evidence.Bundle) *Report {
 			out.Bytes = &a.Bytes
 		}
 		id := evidence.ArtifactID(i)
-		out.Clock, out.Coverage = watched(b, id)
-		out.GC = gc(b, id)
+		out.Clock, out.Coverage = coverageOf(b, id)
+		out.GC = summarizeGC(b, id)
 		r.Artifacts = append(r.Artifacts, out)
 	}
 	r.Threads = threadsOf(b)
@@ -100,7 +100,7 @@ func Of(b *evidence.Bundle) *Report {
 	}
 	for i := range r.Artifacts {
 		if a := &r.Artifacts[i]; a.GC != nil {
-			a.Tables = append(a.GC.tables(), a.Tables...)
+			a.Tables = append(a.GC.renderTables(), a.Tables...)
 		} else {
 			a.Tables = append(counterTables(b, evidence.ArtifactID(i)), a.Tables...)
 			a.Tables = append(redisTables(b, evidence.ArtifactID(i)), a.Tables...)
@@ -111,18 +111,18 @@ func Of(b *evidence.Bundle) *Report {
 		r.Schema, r.GC = GCSchema, r.Artifacts[0].GC
 		r.Artifacts[0].GC = nil // it is the report itself
 	case len(pieces) > 1:
-		r.Schema, r.GC = GCSchema, gc(b, pieces...)
-		r.Tables = r.GC.tables()
+		r.Schema, r.GC = GCSchema, summarizeGC(b, pieces...)
+		r.Tables = r.GC.renderTables()
 	}
 	return r
 }
 
-// watched lists what an artifact covers, and the clock of the most of it.
-func watched(b *evidence.Bundle, a evidence.ArtifactID) (clock *Clock, out []Coverage) {
+// coverageOf returns what an artifact covers, and the clock of the longest coverage.
+func coverageOf(b *evidence.Bundle, a evidence.ArtifactID) (clock *Clock, out []Coverage) {
 	var widest int64 = -1
 	take := func(id evidence.ClockID, span int64) {
 		if span > widest {
-			widest, clock = span, describe(&b.Clocks[id])
+			widest, clock = span, newClock(&b.Clocks[id])
 		}
 	}
 	for _, c := range b.Coverage {
@@ -134,7 +134,7 @@ func watched(b *evidence.Bundle, a evidence.ArtifactID) (clock *Clock, out []Cov
 			v.Looks = (c.Until-c.From+c.Sampled/2)/c.Sampled + 1
 		}
 		if b.Clocks[c.Clock].Anchored() && c.From != 0 && c.Until != 0 {
-			v.From, v.Until = moment(c.From), moment(c.Until)
+			v.From, v.Until = utcTime(c.From), utcTime(c.Until)
 		}
 		out = append(out, v)
 		take(c.Clock, c.Until-c.From)
@@ -147,29 +147,28 @@ func watched(b *evidence.Bundle, a evidence.ArtifactID) (clock *Clock, out []Cov
 	return clock, out
 }
 
-func describe(c *evidence.Clock) *Clock {
+func newClock(c *evidence.Clock) *Clock {
 	out := &Clock{Name: c.Name, Anchored: c.Anchored()}
 	if out.Anchored {
-		out.ErrorS = seconds(c.Error)
+		out.ErrorS = secondsOf(c.Error)
 	}
 	if c.Resolution > 0 {
-		out.ResolutionS = seconds(c.Resolution)
+		out.ResolutionS = secondsOf(c.Resolution)
 	}
 	return out
 }
 
-func moment(ns int64) *time.Time {
+func utcTime(ns int64) *time.Time {
 	t := time.Unix(0, ns).UTC()
 	return &t
 }
 
-func seconds(ns int64) *float64 {
+func secondsOf(ns int64) *float64 {
 	s := float64(ns) / 1e9
 	return &s
 }
 
-// piecesOf are the artifacts with a collector's events if these are all of one process,
-// and at least two tell of pauses.
+// piecesOf returns the artifacts that have pauses, if these are all of one process.
 func piecesOf(b *evidence.Bundle, all []Artifact) (pieces []evidence.ArtifactID) {
 	subject := evidence.SubjectID(-1)
 	v := &b.Intervals

@@ -37,8 +37,8 @@ type Change struct {
 // mostLongest is how many pauses are shown one by one.
 const mostLongest = 5
 
-// longest are the longest pauses of a JVM, the longest first.
-func longest(b *evidence.Bundle, pauses []int) (out []Longest) {
+// longestPauses returns the longest pauses of a JVM, the longest first.
+func longestPauses(b *evidence.Bundle, pauses []int) (out []Longest) {
 	v := &b.Intervals
 	var most [mostLongest + 1]int
 	n := 0
@@ -52,30 +52,30 @@ func longest(b *evidence.Bundle, pauses []int) (out []Longest) {
 		n = min(n+1, mostLongest)
 	}
 	for _, i := range most[:n] {
-		out = append(out, one(b, i))
+		out = append(out, newLongest(b, i))
 	}
 	return out
 }
 
-// one tells of a pause.
-func one(b *evidence.Bundle, i int) Longest {
+// newLongest describes a pause.
+func newLongest(b *evidence.Bundle, i int) Longest {
 	v := &b.Intervals
 	l := Longest{Kind: causeOf(b, i), Cause: b.Names.Text(v.NameOf(i, evidence.Trigger)),
 		Failure: b.Names.Text(v.NameOf(i, evidence.Failure)), PauseS: float64(v.End[i]-v.Start[i]) / 1e9, Origin: b.OriginText(v.Origin[i])}
 	switch c := &b.Clocks[v.Clock[i]]; {
 	case c.Anchored():
-		l.At = moment(v.Start[i])
+		l.At = utcTime(v.Start[i])
 	case c.Resolution > 0: // else there are no stamps
-		l.ClockS = seconds(v.Start[i])
+		l.ClockS = secondsOf(v.Start[i])
 	}
-	l.Young = change(v, i, evidence.YoungBefore, evidence.YoungAfter, evidence.YoungCapacity)
-	l.Heap = change(v, i, evidence.HeapBefore, evidence.HeapAfter, evidence.HeapCapacity)
+	l.Young = changeOf(v, i, evidence.YoungBefore, evidence.YoungAfter, evidence.YoungCapacity)
+	l.Heap = changeOf(v, i, evidence.HeapBefore, evidence.HeapAfter, evidence.HeapCapacity)
 	rows := []int{i}
-	l.YoungS, l.UserS, l.SystemS, l.RealS = sum(v, rows, evidence.YoungTime), sum(v, rows, evidence.UserCPU), sum(v, rows, evidence.SystemCPU), sum(v, rows, evidence.RealTime)
+	l.YoungS, l.UserS, l.SystemS, l.RealS = sumSeconds(v, rows, evidence.YoungTime), sumSeconds(v, rows, evidence.UserCPU), sumSeconds(v, rows, evidence.SystemCPU), sumSeconds(v, rows, evidence.RealTime)
 	return l
 }
 
-func change(v *evidence.Intervals, i int, before, after, capacity evidence.Key) *Change {
+func changeOf(v *evidence.Intervals, i int, before, after, capacity evidence.Key) *Change {
 	x, ok1 := v.Get(i, before)
 	y, ok2 := v.Get(i, after)
 	if !ok1 || !ok2 {
@@ -88,7 +88,7 @@ func change(v *evidence.Intervals, i int, before, after, capacity evidence.Key) 
 	return c
 }
 
-// longestTable shows them as logs write them, so that a line can be found again.
+// longestTable writes the longest pauses as logs write them, so that the line can be found again.
 func longestTable(all []Longest) Table {
 	t := Table{Title: "Longest pauses", Columns: []string{"when", "kind", "cause", "pause", "young generation", "heap", "user, sys, real"}}
 	for _, l := range all {
@@ -104,12 +104,13 @@ func longestTable(all []Longest) Table {
 		if l.YoungS != nil {
 			young += " in " + units.Time(*l.YoungS*1e9)
 		}
-		t.Rows = append(t.Rows, []string{when, l.Kind, strings.TrimSuffix(why, ", "), units.Time(l.PauseS * 1e9), strings.TrimSpace(young), l.Heap.String(), l.times()})
+		t.Rows = append(t.Rows, []string{when, l.Kind, strings.TrimSuffix(why, ", "), units.Time(l.PauseS * 1e9), strings.TrimSpace(young), l.Heap.String(), l.formatTimes()})
 	}
 	return t
 }
 
-// String is "1770060K→25950K(1922432K)": KiB, or MiB where that is exact; "" of nil.
+// String writes a change as "1770060K→25950K(1922432K)": in KiB, or MiB where that is exact; ""
+// for nil.
 func (c *Change) String() string {
 	if c == nil {
 		return ""
@@ -132,7 +133,7 @@ func (c *Change) String() string {
 	return text
 }
 
-func (l *Longest) times() string {
+func (l *Longest) formatTimes() string {
 	if l.UserS == nil || l.SystemS == nil || l.RealS == nil {
 		return ""
 	}

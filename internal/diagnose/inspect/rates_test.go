@@ -39,7 +39,7 @@ func TestRatesOfFew(t *testing.T) {
 		"twenty":                        {20, true, true, true},
 	} {
 		b, a := young(tt.n, tt.sized)
-		g := gc(b, a)
+		g := summarizeGC(b, a)
 		if got := g.Rates.Cycles != nil; got != tt.cycles {
 			t.Errorf("%s: a rate of collections is told: %v, want %v", name, got, tt.cycles)
 		}

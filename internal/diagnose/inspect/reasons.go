@@ -30,12 +30,12 @@ type Safepoints struct {
 	ByOperation  []Kind  `json:"by_operation"`
 }
 
-func safepoints(b *evidence.Bundle, rows []int) *Safepoints {
+func sumSafepoints(b *evidence.Bundle, rows []int) *Safepoints {
 	if len(rows) == 0 {
 		return nil
 	}
 	v := &b.Intervals
-	s := &Safepoints{Count: len(rows), ByOperation: kinds(b, rows, causeOf)}
+	s := &Safepoints{Count: len(rows), ByOperation: sumByName(b, rows, causeOf)}
 	for _, i := range rows {
 		d := float64(v.End[i]-v.Start[i]) / 1e9
 		s.TotalS += d
@@ -51,12 +51,12 @@ func safepoints(b *evidence.Bundle, rows []int) *Safepoints {
 // induced are reasons of collections that the runtime had no need of.
 var induced = []string{"System.gc()", "System", "Heap Dump Initiated GC", "Heap Inspection Initiated GC", "JvmtiEnv ForceGarbageCollection", "Diagnostic Command"}
 
-// reasons sums what collectors say of why they stopped the world and what went wrong, and
-// of the heap before and after.
-func (g *GC) reasons(b *evidence.Bundle, pauses, phases, stalls []int) {
+// sumReasons sums what the collector logged about why it stopped the world and what went wrong,
+// and the CPU time, phases, stalls and heap sizes beside it.
+func (g *GC) sumReasons(b *evidence.Bundle, pauses, phases, stalls []int) {
 	v := &b.Intervals
-	g.Causes = kinds(b, pauses, func(b *evidence.Bundle, i int) string { return b.Names.Text(v.NameOf(i, evidence.Trigger)) })
-	g.Failures = kinds(b, pauses, func(b *evidence.Bundle, i int) string { return b.Names.Text(v.NameOf(i, evidence.Failure)) })
+	g.Causes = sumByName(b, pauses, func(b *evidence.Bundle, i int) string { return b.Names.Text(v.NameOf(i, evidence.Trigger)) })
+	g.Failures = sumByName(b, pauses, func(b *evidence.Bundle, i int) string { return b.Names.Text(v.NameOf(i, evidence.Failure)) })
 	for _, k := range g.Causes {
 		if slices.Contains(induced, k.Kind) {
 			if g.Induced == nil {
@@ -84,27 +84,27 @@ func (g *GC) reasons(b *evidence.Bundle, pauses, phases, stalls []int) {
 	if len(phases) > 0 {
 		// Logs of cycles alone tell when each ended, and not how long it took.
 		timed := slices.DeleteFunc(slices.Clone(phases), func(i int) bool { return v.End[i] == v.Start[i] })
-		g.Concurrent.Phases = kinds(b, timed, causeOf)
-		g.marks(v)
+		g.Concurrent.Phases = sumByName(b, timed, causeOf)
+		g.addConcurrentMarks(v)
 		if len(timed) == 0 {
 			g.Concurrent.Cycles += len(phases)
 		}
 	}
 	if len(stalls) > 0 {
-		g.Stalls.ByKind = kinds(b, stalls, causeOf)
+		g.Stalls.ByKind = sumByName(b, stalls, causeOf)
 		for _, k := range g.Stalls.ByKind {
 			if g.Stalls.MaxS == nil || k.MaxS > *g.Stalls.MaxS {
 				g.Stalls.MaxS = &k.MaxS
 			}
 		}
 	}
-	g.sizes(v, pauses, phases)
-	g.growth(v, pauses, phases)
+	g.setLoggedSizes(v, pauses, phases)
+	g.sumGrowth(v, pauses, phases)
 }
 
-// marks finds concurrent marking among the phases, of collectors that have no row of
+// addConcurrentMarks finds concurrent marking among the phases, for collectors that have no row of
 // their own for it.
-func (g *GC) marks(v *evidence.Intervals) {
+func (g *GC) addConcurrentMarks(v *evidence.Intervals) {
 	for _, k := range g.Concurrent.Phases {
 		name := strings.ToLower(k.Kind)
 		if i := strings.Index(name, ": "); i >= 0 {
@@ -121,8 +121,8 @@ func (g *GC) marks(v *evidence.Intervals) {
 	}
 }
 
-// sizes notes the heap's sizes where pauses and phases tell of them.
-func (g *GC) sizes(v *evidence.Intervals, pauses, phases []int) {
+// setLoggedSizes sets the heap's sizes from pauses and phases that report them.
+func (g *GC) setLoggedSizes(v *evidence.Intervals, pauses, phases []int) {
 	rows := slices.Concat(pauses, phases)
 	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(v.End[x], v.End[y]) })
 	h := &g.Heap
@@ -141,19 +141,19 @@ func (g *GC) sizes(v *evidence.Intervals, pauses, phases []int) {
 			h.AfterFull = &after
 		}
 	}
-	h.Capacity = last(v, rows, evidence.HeapCapacity)
-	h.Young = last(v, rows, evidence.YoungCapacity)
-	h.Metaspace = last(v, rows, evidence.MetaAfter)
+	h.Capacity = lastValue(v, rows, evidence.HeapCapacity)
+	h.Young = lastValue(v, rows, evidence.YoungCapacity)
+	h.Metaspace = lastValue(v, rows, evidence.MetaAfter)
 }
 
 // fewCollections is from how many intervals between collections their rate is told: of five, its error is about a half.
 const fewCollections = 5
 
-// growth adds up what was allocated between collections, and what young ones promoted:
-// between two rows that tell the heap's size the heap grows by nothing but allocation. Of
-// pauses the time counts from start to start; of what runs beside the program, during
-// which others allocate, from the end.
-func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
+// sumGrowth adds up what was allocated between collections, and what young collections promoted:
+// between two rows that report the heap's size the heap grows only by allocation. For pauses the
+// time counts from start to start; for concurrent phases, during which the program allocates, from
+// the end.
+func (g *GC) sumGrowth(v *evidence.Intervals, pauses, phases []int) {
 	var rows []int
 	for _, i := range slices.Concat(pauses, phases) {
 		if _, ok := v.Get(i, evidence.HeapAfter); ok {
@@ -220,8 +220,8 @@ func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
 	}
 }
 
-// ignored lists the lines of no use by what they are, where the format says.
-func (g *GC) ignored(b *evidence.Bundle, a []evidence.ArtifactID) {
+// countIgnoredByKind counts the lines of no use by what they are, where the format says so.
+func (g *GC) countIgnoredByKind(b *evidence.Bundle, a []evidence.ArtifactID) {
 	for _, f := range b.Facts {
 		if of, ok := f.Origin.Artifact(); !ok || !slices.Contains(a, of) {
 			continue

@@ -12,8 +12,8 @@ import (
 // mostRows of a table are shown: what takes most comes first.
 const mostRedisRows = 15
 
-// redisTables hold what a Redis server told of itself in an artifact: what its commands cost, which were slow, what its
-// latency monitor saw, where its clients are.
+// redisTables returns what a Redis server reported about itself in an artifact: what its commands
+// cost, which were slow, what its latency monitor saw, where its clients are.
 func redisTables(b *evidence.Bundle, a evidence.ArtifactID) (out []Table) {
 	for i := range b.Subjects {
 		if told := redisSubject(b, a, evidence.SubjectID(i)); told {
@@ -25,7 +25,7 @@ func redisTables(b *evidence.Bundle, a evidence.ArtifactID) (out []Table) {
 	return out
 }
 
-// redisSubject says whether an artifact holds answers of a server about itself.
+// redisSubject says whether an artifact holds a server's reports about itself.
 func redisSubject(b *evidence.Bundle, a evidence.ArtifactID, id evidence.SubjectID) bool {
 	for _, c := range b.Coverage {
 		switch c.Kind {

@@ -41,8 +41,8 @@ func threadsOf(b *evidence.Bundle) (out []Threads) {
 	for _, id := range t.Subjects() {
 		s := t.Summary(id)
 		x := Threads{Subject: titles[id], Threads: s.Threads, Pool: s.Pool, Busy: s.Busy, Blocked: s.Blocked, Samples: s.Samples, Summary: s}
-		if s.At != 0 && anchored(b, s.Rows[0].Origin) {
-			x.At = moment(s.At)
+		if s.At != 0 && isAnchored(b, s.Rows[0].Origin) {
+			x.At = utcTime(s.At)
 		}
 		for i := range s.Groups {
 			g := &s.Groups[i]
@@ -54,9 +54,9 @@ func threadsOf(b *evidence.Bundle) (out []Threads) {
 	return out
 }
 
-// anchored says whether the times of an artifact's samples are of the day: its coverage
-// knows by which clock.
-func anchored(b *evidence.Bundle, o evidence.Origin) bool {
+// isAnchored says whether the times of an artifact's samples are times of day, by the clock of its
+// coverage.
+func isAnchored(b *evidence.Bundle, o evidence.Origin) bool {
 	a, _ := o.Artifact()
 	for _, c := range b.Coverage {
 		if of, ok := c.Origin.Artifact(); ok && of == a {

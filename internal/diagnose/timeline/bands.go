@@ -9,23 +9,23 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// bands lays out what the runtime and the host did for a while.
-func (l *layout) bands() {
+// addBands lays out what the runtime and the host did for a while.
+func (l *layout) addBands() {
 	for _, k := range []struct {
 		kind             evidence.Kind
 		cover, id, title string
 		text             func(int) string
 	}{
-		{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "GC cycles", l.cycle},
-		{evidence.GCMark, evidence.CoverGC, "gc-mark", "concurrent mark", l.cause},
-		{evidence.GCConcurrent, evidence.CoverGC, "gc-concurrent", "concurrent phases", l.stop},
-		{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stop-the-world pauses", l.stop},
-		{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", l.stop},
-		{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", l.cause},
-		{evidence.Command, evidence.CoverRedisSlow, "command", "slow commands", l.cause},
-		{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did other work than commands", l.cause},
+		{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "GC cycles", l.cycleText},
+		{evidence.GCMark, evidence.CoverGC, "gc-mark", "concurrent mark", l.causeText},
+		{evidence.GCConcurrent, evidence.CoverGC, "gc-concurrent", "concurrent phases", l.stopText},
+		{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stop-the-world pauses", l.stopText},
+		{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", l.stopText},
+		{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", l.causeText},
+		{evidence.Command, evidence.CoverRedisSlow, "command", "slow commands", l.causeText},
+		{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did other work than commands", l.causeText},
 	} {
-		rows, artifacts, watched := l.intervals(k.kind, k.cover)
+		rows, artifacts, watched := l.listIntervals(k.kind, k.cover)
 		spells := make([]spell, 0, len(rows))
 		for _, i := range rows {
 			from, to := l.b.Intervals.Start[i], l.b.Intervals.End[i]
@@ -33,11 +33,11 @@ func (l *layout) bands() {
 				spells = append(spells, spell{from: from, to: to, row: i})
 			}
 		}
-		l.band(k.id, k.title, l.nameOf(artifacts), spells, watched, k.text)
+		l.addBand(k.id, k.title, l.nameOf(artifacts), spells, watched, k.text)
 	}
-	l.adjustments()
-	l.waits()
-	l.throttled()
+	l.addPoolAdjustments()
+	l.addLockWaits()
+	l.addThrottled()
 }
 
 // spell is something that lasted.
@@ -46,12 +46,10 @@ type spell struct {
 	row      int
 }
 
-// intervals returns the rows of a kind in order of time, whom they are from, and
-// when was looked for that kind.
-// Several artifacts may tell of the same: the one that was read with the
-// requests, else the one with the best clock, counts, and others add what lies
-// where it did not look.
-func (l *layout) intervals(kind evidence.Kind, cover string) (rows []int, from []evidence.ArtifactID, looked spans) {
+// listIntervals returns the rows of a kind in order of time, the artifacts they are from, and when
+// that kind was watched. Several artifacts may show the same intervals: the one read with the
+// requests counts, else the one with the best clock; others add what lies where it did not watch.
+func (l *layout) listIntervals(kind evidence.Kind, cover string) (rows []int, from []evidence.ArtifactID, looked spans) {
 	v := &l.b.Intervals
 	byArtifact := make(map[evidence.ArtifactID][]int)
 	for i, k := range v.Kind {
@@ -79,14 +77,14 @@ func (l *layout) intervals(kind evidence.Kind, cover string) (rows []int, from [
 	for _, a := range order {
 		n := len(rows)
 		for _, i := range byArtifact[a] {
-			if !looked.has(v.Start[i]) {
+			if !looked.containsTime(v.Start[i]) {
 				rows = append(rows, i)
 			}
 		}
 		if len(rows) > n {
 			from = append(from, a)
 		}
-		looked.add(l.watched(a, cover)...)
+		looked.add(l.watchedSpans(a, cover)...)
 	}
 	slices.SortFunc(rows, func(a, b int) int { return cmp.Or(cmp.Compare(v.Start[a], v.Start[b]), cmp.Compare(a, b)) })
 	slices.Sort(from)
@@ -100,8 +98,8 @@ func (l *layout) intervals(kind evidence.Kind, cover string) (rows []int, from [
 	return rows, from, looked
 }
 
-// watched are the spans in which an artifact watched the subject.
-func (l *layout) watched(a evidence.ArtifactID, kind string) (out []span) {
+// watchedSpans returns the spans in which an artifact watched the subject.
+func (l *layout) watchedSpans(a evidence.ArtifactID, kind string) (out []span) {
 	for _, c := range l.b.Coverage {
 		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == kind && c.Subject == l.subject && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
 			out = append(out, span{c.From, c.Until})
@@ -132,19 +130,19 @@ func (s *spans) add(more ...span) {
 	*s = out
 }
 
-func (s spans) has(t int64) bool {
+func (s spans) containsTime(t int64) bool {
 	i, ok := slices.BinarySearchFunc(s, t, func(x span, t int64) int { return cmp.Compare(x.from, t) })
 	return ok || i > 0 && t < s[i-1].to
 }
 
-// band adds a band of spells in order of their beginning. Where there are more
-// than [MaxBand], those with the least between them are drawn together.
-func (l *layout) band(id, title, source string, spells []spell, watched spans, text func(row int) string) {
+// addBand adds a band of spells in order of their beginning. Where there are more than [MaxBand],
+// those with the least time between them are drawn together.
+func (l *layout) addBand(id, title, source string, spells []spell, watched spans, text func(row int) string) {
 	if len(spells) == 0 {
 		return
 	}
-	b := Band{ID: id, Title: title, Source: source, Watched: l.within(watched)}
-	least := apart(spells)
+	b := Band{ID: id, Title: title, Source: source, Watched: l.clipToShown(watched)}
+	least := mergeGap(spells)
 	joined := least >= 0
 	for i := 0; i < len(spells); {
 		x := spells[i]
@@ -164,15 +162,15 @@ func (l *layout) band(id, title, source string, spells []spell, watched spans, t
 			b.Number, b.Longest, b.Busy = append(b.Number, number), append(b.Longest, longest.to-longest.from), append(b.Busy, busy)
 		}
 	}
-	b.brief()
+	b.keepLongestTexts()
 	if !slices.ContainsFunc(b.Text, func(s string) bool { return s != "" }) {
 		b.Text = nil
 	}
 	l.t.Bands = append(l.t.Bands, b)
 }
 
-// brief keeps the words of the longest where there are too many to tell of all.
-func (b *Band) brief() {
+// keepLongestTexts keeps only the texts of the longest spells where there are too many.
+func (b *Band) keepLongestTexts() {
 	if len(b.Text) <= maxText {
 		return
 	}
@@ -192,8 +190,8 @@ func (b *Band) brief() {
 	}
 }
 
-// within is what of spans is shown.
-func (l *layout) within(s spans) (out [][2]int64) {
+// clipToShown returns the parts of spans that lie in the shown time.
+func (l *layout) clipToShown(s spans) (out [][2]int64) {
 	for _, x := range s {
 		if from, to := max(x.from, l.t.From), min(x.to, l.t.To); to > from {
 			out = append(out, [2]int64{from, to})
@@ -202,9 +200,9 @@ func (l *layout) within(s spans) (out [][2]int64) {
 	return out
 }
 
-// apart is the gap (ns) up to which neighbours must be drawn together so that
-// there are no more than [MaxBand], −1 if there are not.
-func apart(spells []spell) int64 {
+// mergeGap returns the gap (ns) up to which neighbours must be drawn together so that no more than
+// [MaxBand] are left; −1 if there are no more.
+func mergeGap(spells []spell) int64 {
 	if len(spells) <= MaxBand {
 		return -1
 	}
@@ -218,12 +216,12 @@ func apart(spells []spell) int64 {
 	return gaps[len(spells)-MaxBand-1]
 }
 
-func (l *layout) cause(row int) string {
+func (l *layout) causeText(row int) string {
 	return l.b.Names.Text(l.b.Intervals.Cause[row])
 }
 
-// cycle says what is known of a collector's cycle.
-func (l *layout) cycle(row int) string {
+// cycleText describes a collector's cycle.
+func (l *layout) cycleText(row int) string {
 	v := &l.b.Intervals
 	var text []string
 	if n, ok := v.Get(row, evidence.CycleNumber); ok {
@@ -232,7 +230,7 @@ func (l *layout) cycle(row int) string {
 	if forced, _ := v.Get(row, evidence.Forced); forced != 0 {
 		text = append(text, "forced")
 	}
-	if c := l.cause(row); c != "" {
+	if c := l.causeText(row); c != "" {
 		text = append(text, c)
 	}
 	for _, k := range []struct {
@@ -240,7 +238,7 @@ func (l *layout) cycle(row int) string {
 		text string
 	}{{evidence.HeapBefore, "heap"}, {evidence.HeapLive, "live"}, {evidence.HeapGoal, "goal"}} {
 		if x, ok := v.Get(row, k.key); ok {
-			text = append(text, k.text+" "+size(x))
+			text = append(text, k.text+" "+formatBytes(x))
 		}
 	}
 	for _, k := range []struct {
@@ -248,13 +246,13 @@ func (l *layout) cycle(row int) string {
 		text string
 	}{{evidence.STWTime, "stopped"}, {evidence.AssistTime, "assists"}, {evidence.BackgroundTime, "workers"}, {evidence.IdleTime, "idle workers"}} {
 		if x, ok := v.Get(row, k.key); ok && x > 0 {
-			text = append(text, k.text+" "+seconds(int64(x)))
+			text = append(text, k.text+" "+formatDuration(int64(x)))
 		}
 	}
 	return strings.Join(text, ", ")
 }
 
-func size(bytes float64) string {
+func formatBytes(bytes float64) string {
 	switch {
 	case bytes >= 1<<30:
 		return fmt.Sprintf("%.3g GiB", bytes/(1<<30))
@@ -264,9 +262,9 @@ func size(bytes float64) string {
 	return fmt.Sprintf("%.4g KiB", bytes/(1<<10))
 }
 
-// series returns the series of a name of the subject, else of the host, that are
-// on the time line.
-func (l *layout) series(name string) (out []*evidence.Series) {
+// findSeries returns the series of a name that are on the timeline: those of the subject, else of
+// the host.
+func (l *layout) findSeries(name string) (out []*evidence.Series) {
 	for _, host := range []bool{false, true} {
 		for i := range l.b.Series {
 			s := &l.b.Series[i]
@@ -281,8 +279,8 @@ func (l *layout) series(name string) (out []*evidence.Series) {
 	return nil
 }
 
-// like returns the series of another name from the same source.
-func (l *layout) like(s *evidence.Series, name string) *evidence.Series {
+// siblingSeries returns the series of another name from the same source.
+func (l *layout) siblingSeries(s *evidence.Series, name string) *evidence.Series {
 	a, ok := s.Origin.Artifact()
 	if !ok {
 		return nil
@@ -295,11 +293,11 @@ func (l *layout) originName(o evidence.Origin) string {
 	if !ok {
 		return ""
 	}
-	return l.nameOf(l.pieces(a))
+	return l.nameOf(l.piecesOf(a))
 }
 
-// pieces are the artifacts of the recording that one is a piece of.
-func (l *layout) pieces(a evidence.ArtifactID) []evidence.ArtifactID {
+// piecesOf returns all artifacts of the recording that an artifact is a piece of.
+func (l *layout) piecesOf(a evidence.ArtifactID) []evidence.ArtifactID {
 	x := &l.b.Artifacts[a]
 	if x.Series == "" {
 		return []evidence.ArtifactID{a}

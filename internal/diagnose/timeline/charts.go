@@ -9,32 +9,32 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// charts lays out the figures over time, as far as the bundle has them.
-func (l *layout) charts() {
-	pool := l.pool()
-	l.rates()
-	l.mechanisms()
-	l.assists()
+// addCharts lays out the figures over time, as far as the bundle has them.
+func (l *layout) addCharts() {
+	pool := l.addPoolCharts()
+	l.addRequestCharts()
+	l.addMechanismCharts()
+	l.addAssistChart()
 	if !pool {
-		l.processor()
+		l.addProcessCPUChart()
 	}
-	l.host()
-	l.redis()
-	l.counters()
-	l.heap()
-	l.collections()
-	l.cycled()
-	l.memory()
-	l.simple("faults", "page faults", "1/s", false, figures{
+	l.addHostCPUCharts()
+	l.addRedisCharts()
+	l.addCounterCharts()
+	l.addHeapChart()
+	l.addCollectionCharts()
+	l.addCycleCharts()
+	l.addMemoryChart()
+	l.addSeriesChart("faults", "page faults", "1/s", false, figures{
 		{evidence.SeriesProcessMinorFaults, "minor", "minor"}, {evidence.SeriesProcessMajorFaults, "major", "major"}})
-	l.goroutines()
-	l.simple("delay", "threads waiting for a CPU of the host", "s/s", false, figures{
+	l.addGoroutineCharts()
+	l.addSeriesChart("delay", "threads waiting for a CPU of the host", "s/s", false, figures{
 		{evidence.SeriesProcessRunDelay, "threads", "all threads"}, {evidence.SeriesProcessMainThreadRunDelay, "main", "main thread"}})
-	l.nonzero("reclaim", "memory reclaimed, and swap", "pages/s", figures{
+	l.addNonzeroChart("reclaim", "memory reclaimed, and swap", "pages/s", figures{
 		{evidence.SeriesHostReclaimDirect, "direct", "by allocating threads"}, {evidence.SeriesHostReclaimBackground, "kswapd", "by the kernel in the background"},
 		{evidence.SeriesHostSwapIn, "swap-in", "read back from swap"}, {evidence.SeriesHostSwapOut, "swap-out", "swapped out"}})
-	l.disks()
-	l.simple("pressure", "pressure: some thread waited", "share", false, figures{
+	l.addDiskChart()
+	l.addSeriesChart("pressure", "pressure: some thread waited", "share", false, figures{
 		{evidence.SeriesCgroupPressureCPUSome, "cgroup-cpu", "CPU, container"}, {evidence.SeriesCgroupPressureMemorySome, "cgroup-memory", "memory, container"},
 		{evidence.SeriesCgroupPressureIOSome, "cgroup-io", "I/O, container"}, {evidence.SeriesHostPressureCPUSome, "host-cpu", "CPU, host"},
 		{evidence.SeriesHostPressureMemorySome, "host-memory", "memory, host"}, {evidence.SeriesHostPressureIOSome, "host-io", "I/O, host"}})
@@ -43,29 +43,29 @@ func (l *layout) charts() {
 // figures are series that share a chart.
 type figures []struct{ series, id, title string }
 
-// simple adds a chart of series as they are.
-func (l *layout) simple(id, title, unit string, stacked bool, all figures) {
+// addSeriesChart adds a chart of series as they are.
+func (l *layout) addSeriesChart(id, title, unit string, stacked bool, all figures) {
 	c := Chart{ID: id, Title: title, Unit: unit, Stacked: stacked}
 	for _, f := range all {
-		for _, s := range l.series(f.series) {
-			c.add(l.curve(f.id, f.title, s))
+		for _, s := range l.findSeries(f.series) {
+			c.addCurve(l.buildCurve(f.id, f.title, s))
 		}
 	}
-	l.chart(c)
+	l.addChart(c)
 }
 
-// nonzero adds a chart of those of the series that are above zero at any time: most hosts never
-// take memory back.
-func (l *layout) nonzero(id, title, unit string, all figures) {
+// addNonzeroChart adds a chart of those series that are above zero at any time: most hosts never
+// reclaim memory.
+func (l *layout) addNonzeroChart(id, title, unit string, all figures) {
 	c := Chart{ID: id, Title: title, Unit: unit}
 	for _, f := range all {
-		for _, s := range l.series(f.series) {
+		for _, s := range l.findSeries(f.series) {
 			if slices.Max(s.V) > 0 {
-				c.add(l.curve(f.id, f.title, s))
+				c.addCurve(l.buildCurve(f.id, f.title, s))
 			}
 		}
 	}
-	l.chart(c)
+	l.addChart(c)
 }
 
 // Disks that are shown: not those that idle, nor more than one can tell apart.
@@ -74,8 +74,8 @@ const (
 	mostDisks = 4
 )
 
-// disks adds how busy each disk of the host was, the busiest first.
-func (l *layout) disks() {
+// addDiskChart adds how busy each disk of the host was, the busiest first.
+func (l *layout) addDiskChart() {
 	var names []string
 	most := make(map[string]float64)
 	for i := range l.b.Series {
@@ -94,86 +94,85 @@ func (l *layout) disks() {
 	for _, name := range names[:min(len(names), mostDisks)] {
 		all = append(all, struct{ series, id, title string }{evidence.SeriesDiskBusy + ":" + name, "disk-" + name, name})
 	}
-	l.simple("disks", "disks busy", "share", false, all)
+	l.addSeriesChart("disks", "disks busy", "share", false, all)
 }
 
-// chart adds a chart that has anything to show.
-func (l *layout) chart(c Chart) {
+// addChart adds a chart if it has any curve.
+func (l *layout) addChart(c Chart) {
 	if len(c.Curves) > 0 {
 		l.t.Charts = append(l.t.Charts, c)
 	}
 }
 
-// add adds a curve that has at least one value.
-func (c *Chart) add(x Curve) {
+// addCurve adds a curve if it has any known value.
+func (c *Chart) addCurve(x Curve) {
 	if slices.ContainsFunc(x.V, func(v float64) bool { return !math.IsNaN(v) }) {
 		c.Curves = append(c.Curves, x)
 	}
 }
 
-// processor adds the CPU time of the process by mode.
-func (l *layout) processor() {
+// addProcessCPUChart adds the CPU time of the process by mode.
+func (l *layout) addProcessCPUChart() {
 	c := Chart{ID: "cpu", Title: "CPU of the process", Unit: "cores", Stacked: true}
-	for _, s := range l.series(evidence.SeriesProcessCPU) {
+	for _, s := range l.findSeries(evidence.SeriesProcessCPU) {
 		user := *s
-		if system := l.like(s, evidence.SeriesProcessCPUSystem); system != nil && len(system.T) == len(s.T) {
+		if system := l.siblingSeries(s, evidence.SeriesProcessCPUSystem); system != nil && len(system.T) == len(s.T) {
 			user.V = make([]float64, len(s.V))
 			for i := range s.V {
 				user.V[i] = max(0, s.V[i]-system.V[i])
 			}
-			c.add(l.curve("user", "user", &user))
-			c.add(l.curve("system", "system", system))
+			c.addCurve(l.buildCurve("user", "user", &user))
+			c.addCurve(l.buildCurve("system", "system", system))
 		} else {
-			c.add(l.curve("user", "user and system", s))
+			c.addCurve(l.buildCurve("user", "user and system", s))
 		}
 	}
-	l.chart(c)
+	l.addChart(c)
 }
 
-// host adds the CPU time of the host by mode, and what a quota withheld.
-func (l *layout) host() {
-	l.simple("cpu-host", "CPU of the host", "cores", true, figures{
+// addHostCPUCharts adds the CPU time of the host by mode, and what a quota withheld.
+func (l *layout) addHostCPUCharts() {
+	l.addSeriesChart("cpu-host", "CPU of the host", "cores", true, figures{
 		{evidence.SeriesHostCPUUser, "user", "user"}, {evidence.SeriesHostCPUSystem, "system", "system"}, {evidence.SeriesHostCPUSoftirq, "softirq", "interrupts"},
 		{evidence.SeriesHostCPUSteal, "steal", "stolen"}, {evidence.SeriesHostCPUIowait, "iowait", "idle, waiting for I/O"}})
-	l.simple("cpu-quota", "throttled by the CPU quota", "cores", false, figures{{evidence.SeriesCgroupCPUThrottled, "throttled", "all threads"}})
+	l.addSeriesChart("cpu-quota", "throttled by the CPU quota", "cores", false, figures{{evidence.SeriesCgroupCPUThrottled, "throttled", "all threads"}})
 }
 
-// heap adds the heap against its goal: from traces as it grew, from a log of the
-// collector as it was at each cycle where no trace looked, from memory statistics
-// as it was when they were written.
-func (l *layout) heap() {
+// addHeapChart adds the heap against its goal: from traces as it grew, from the collector's log at
+// each cycle where no trace watched, and from memory statistics at the moments they were written.
+func (l *layout) addHeapChart() {
 	c := Chart{ID: "heap", Title: "heap", Unit: "bytes"}
 	traced := make(map[evidence.ArtifactID]bool)
 	var looked spans
-	for _, s := range l.series(evidence.SeriesGoHeap) {
-		c.add(l.curve("used", "heap", s))
+	for _, s := range l.findSeries(evidence.SeriesGoHeap) {
+		c.addCurve(l.buildCurve("used", "heap", s))
 		if a, ok := s.Origin.Artifact(); ok {
-			for _, p := range l.pieces(a) {
+			for _, p := range l.piecesOf(a) {
 				traced[p] = true
-				looked.add(l.watched(p, evidence.CoverGC)...)
+				looked.add(l.watchedSpans(p, evidence.CoverGC)...)
 			}
 		}
 	}
 	used, goal := l.atCycles(looked)
-	c.add(used)
-	for _, s := range l.series(evidence.SeriesGoHeapSnapshot) {
-		c.add(l.readings("snapshot", "heap, when read", s))
+	c.addCurve(used)
+	for _, s := range l.findSeries(evidence.SeriesGoHeapSnapshot) {
+		c.addCurve(l.buildReadings("snapshot", "heap, when read", s))
 	}
-	for _, s := range l.series(evidence.SeriesManagedHeap) {
-		c.add(l.curve("used", "heap", s))
+	for _, s := range l.findSeries(evidence.SeriesManagedHeap) {
+		c.addCurve(l.buildCurve("used", "heap", s))
 	}
-	for _, s := range l.series(evidence.SeriesGoGoal) {
+	for _, s := range l.findSeries(evidence.SeriesGoGoal) {
 		if a, ok := s.Origin.Artifact(); ok && traced[a] {
-			c.add(l.curve("goal", "goal", withoutZero(s)))
+			c.addCurve(l.buildCurve("goal", "goal", withoutZero(s)))
 		} else {
-			c.add(l.readings("goal-snapshot", "goal, when read", withoutZero(s)))
+			c.addCurve(l.buildReadings("goal-snapshot", "goal, when read", withoutZero(s)))
 		}
 	}
-	c.add(goal)
-	l.chart(c)
+	c.addCurve(goal)
+	l.addChart(c)
 }
 
-// withoutZero takes out what says that there is no goal: the runtime writes 0 then.
+// withoutZero replaces zeros by NaN: the runtime writes 0 where there is no goal.
 func withoutZero(s *evidence.Series) *evidence.Series {
 	out := *s
 	out.V = slices.Clone(s.V)
@@ -185,10 +184,10 @@ func withoutZero(s *evidence.Series) *evidence.Series {
 	return &out
 }
 
-// atCycles gives the heap when each cycle began and ended, and the goal it had.
+// atCycles returns the heap when each cycle began and ended, and the goal it had.
 func (l *layout) atCycles(looked spans) (used, goal Curve) {
 	v := &l.b.Intervals
-	rows, _, _ := l.intervals(evidence.GCCycle, evidence.CoverGC)
+	rows, _, _ := l.listIntervals(evidence.GCCycle, evidence.CoverGC)
 	used = Curve{ID: "used", Title: "heap, at each cycle", Sloped: true}
 	goal = Curve{ID: "goal", Title: "goal, of each cycle"}
 	put := func(c *Curve, at int64, x float64) {
@@ -202,7 +201,7 @@ func (l *layout) atCycles(looked spans) (used, goal Curve) {
 	gap := false
 	for _, i := range rows {
 		start, end := v.Start[i], v.End[i]
-		if looked.has(start) {
+		if looked.containsTime(start) {
 			gap = len(used.T) > 0
 			continue
 		}
@@ -232,21 +231,21 @@ func (l *layout) atCycles(looked spans) (used, goal Curve) {
 	}
 	used.Source = l.nameOf(from)
 	goal.Source = used.Source
-	return l.decimate(used), l.decimate(goal)
+	return l.decimateCurve(used), l.decimateCurve(goal)
 }
 
-// memory adds what the process takes of the host's memory, and its limits.
-func (l *layout) memory() {
+// addMemoryChart adds what the process takes of the host's memory, and its limits.
+func (l *layout) addMemoryChart() {
 	c := Chart{ID: "memory", Title: "memory", Unit: "bytes"}
 	taken := figures{{evidence.SeriesProcessRSS, "rss", "resident (RSS)"}, {evidence.SeriesCgroupMemory, "cgroup", "container"}, {evidence.SeriesGoSys, "runtime", "taken from the kernel by the runtime"}}
 	for _, f := range taken {
-		for _, s := range l.series(f.series) {
-			c.add(l.curve(f.id, f.title, s))
+		for _, s := range l.findSeries(f.series) {
+			c.addCurve(l.buildCurve(f.id, f.title, s))
 		}
 	}
-	if len(l.series(evidence.SeriesProcessRSS)) == 0 {
-		for _, s := range l.series(evidence.SeriesWorkingSet) {
-			c.add(l.curve("rss", "working set", s))
+	if len(l.findSeries(evidence.SeriesProcessRSS)) == 0 {
+		for _, s := range l.findSeries(evidence.SeriesWorkingSet) {
+			c.addCurve(l.buildCurve("rss", "working set", s))
 		}
 	}
 	if len(c.Curves) == 0 {
@@ -254,15 +253,15 @@ func (l *layout) memory() {
 	}
 	for _, f := range []struct{ key, id, title string }{{evidence.FactContainerLimit, "limit", "the container's limit"}, {evidence.FactGOMEMLIMIT, "memory-limit", "GOMEMLIMIT"}} {
 		if x, ok := l.b.Fact(l.subject, f.key); ok && x.Number > 0 && x.Number < 1<<60 && l.t.To > l.t.From {
-			c.add(Curve{ID: f.id, Title: f.title, Source: l.originName(x.Origin), T: []int64{l.t.From, l.t.To}, V: []float64{x.Number, x.Number}})
+			c.addCurve(Curve{ID: f.id, Title: f.title, Source: l.originName(x.Origin), T: []int64{l.t.From, l.t.To}, V: []float64{x.Number, x.Number}})
 		}
 	}
-	l.chart(c)
+	l.addChart(c)
 }
 
-// goroutines adds how many goroutines and threads there were.
-func (l *layout) goroutines() {
-	l.simple("threads", "threads", "1", false, figures{{evidence.SeriesProcessThreads, "threads", "threads"}, {evidence.SeriesGoProcs, "gomaxprocs", "GOMAXPROCS"}})
+// addGoroutineCharts adds how many goroutines and threads there were.
+func (l *layout) addGoroutineCharts() {
+	l.addSeriesChart("threads", "threads", "1", false, figures{{evidence.SeriesProcessThreads, "threads", "threads"}, {evidence.SeriesGoProcs, "gomaxprocs", "GOMAXPROCS"}})
 	c := Curve{ID: "goroutines", Title: "goroutines", Readings: true}
 	typ := l.b.Names.Lookup("goroutine")
 	if typ == 0 {
@@ -299,6 +298,6 @@ func (l *layout) goroutines() {
 	}
 	c.Source = l.nameOf(from)
 	chart := Chart{ID: "goroutines", Title: "goroutines", Unit: "1"}
-	chart.add(l.decimate(c))
-	l.chart(chart)
+	chart.addCurve(l.decimateCurve(c))
+	l.addChart(chart)
 }

@@ -2,10 +2,10 @@ package timeline
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// place decides which clocks' times go on the time line: all that know the time
-// of day if that of the requests does, else the requests' own and those that
-// were laid on it by their cycles.
-func (l *layout) place() {
+// placeClocks decides which clocks' times go on the timeline: all that know the time of day if
+// that of the requests does, else the requests' own and those that were aligned with it by GC
+// cycles.
+func (l *layout) placeClocks() {
 	b := l.b
 	var head evidence.ClockID = -1
 	if l.ledger != nil {
@@ -32,7 +32,7 @@ func (l *layout) place() {
 		}
 	} else {
 		l.placed[head] = true
-		moved := l.moved()
+		moved := l.alignedClocks()
 		for i := range b.Clocks {
 			l.placed[i] = l.placed[i] || moved[head] && moved[i]
 		}
@@ -45,9 +45,9 @@ func (l *layout) place() {
 	}
 }
 
-// moved says which of the clocks that do not know the time of day agree with each
-// other: those that were laid on one of them by the cycles they saw, and that one.
-func (l *layout) moved() []bool {
+// alignedClocks says which of the clocks that do not know the time of day agree with each other:
+// those that were aligned by the GC cycles they saw, and the one they were aligned with.
+func (l *layout) alignedClocks() []bool {
 	b := l.b
 	out := make([]bool, len(b.Clocks))
 	any := false

@@ -55,8 +55,9 @@ const (
 	mostPauseRow = 15
 )
 
-// collected sums up what the subject's collector did, nil: nobody watched it.
-func (l *layout) collected() {
+// summarizeCollector sets what the subject's collector did; it stays nil if the collector was not
+// watched.
+func (l *layout) summarizeCollector() {
 	r := platform.ByID(l.b.Subjects[l.subject].Runtime)
 	if r.ReadCollector == nil {
 		return
@@ -69,20 +70,20 @@ func (l *layout) collected() {
 		Rate: g.Rate.Number, Stopped: g.Stopped.Number, Alloc: g.Alloc.Number, Promoted: g.Promoted.Number, Live: g.Live.Number, Goal: g.Goal.Number, Capacity: g.Capacity.Number}
 	c.Source = l.originName(g.Origin)
 	if a, ok := g.Origin.Artifact(); ok {
-		c.Source = l.nameOf(l.pieces(a))
+		c.Source = l.nameOf(l.piecesOf(a))
 	}
 	kinds, causes := make(pausesBy), make(pausesBy)
 	for _, p := range g.Pauses {
 		c.Pauses = append(c.Pauses, p.To-p.From)
-		kinds.add(g.NameOf(p), p.To-p.From)
-		causes.add(g.TriggerOf(p), p.To-p.From)
+		kinds.addPause(g.NameOf(p), p.To-p.From)
+		causes.addPause(g.TriggerOf(p), p.To-p.From)
 	}
 	slices.Sort(c.Pauses)
 	if g.Span*1e9 > muchLonger*stretch && len(g.Pauses) > 0 {
 		at, stopped := g.Pauses.Worst(stretch)
 		c.Worst, c.WorstOf, c.WorstShare = at, stretch, float64(stopped)/stretch
 	}
-	c.Kinds, c.Causes = kinds.sorted(), causes.sorted()
+	c.Kinds, c.Causes = kinds.summarizeGroups(), causes.summarizeGroups()
 	switch {
 	case r.Generations != nil:
 		l.ofGenerations(c, r.Generations(l.b, l.subject, g.Window))
@@ -92,8 +93,8 @@ func (l *layout) collected() {
 	l.t.Collected = c
 }
 
-// ofGenerations takes from a runtime that tells it why each collection came, and what was
-// allocated and kept.
+// ofGenerations fills in why each collection came and what was allocated and promoted, from a
+// runtime that reports it.
 func (l *layout) ofGenerations(c *Collected, g *metrics.DotnetGC) {
 	if g == nil {
 		return
@@ -107,12 +108,12 @@ func (l *layout) ofGenerations(c *Collected, g *metrics.DotnetGC) {
 		if x.Reason != "" {
 			name += ", " + x.Reason
 		}
-		by.add(name, int64(x.Pause*1e9))
+		by.addPause(name, int64(x.Pause*1e9))
 		if x.Generation < 2 && x.Promoted >= 0 {
 			promoted, told = promoted+x.Promoted, true
 		}
 	}
-	c.Causes = by.sorted()
+	c.Causes = by.summarizeGroups()
 	if g.Alloc.Known() {
 		c.Alloc = g.Alloc.Number
 	}
@@ -121,8 +122,8 @@ func (l *layout) ofGenerations(c *Collected, g *metrics.DotnetGC) {
 	}
 }
 
-// ofCycles tells the cycles that the pacer began from those that were forced, by all their
-// pauses; nil where none is.
+// ofCycles groups cycles into those the pacer began and those that were forced, with all their
+// pauses; nil if none was forced, except for Go.
 func (l *layout) ofCycles(g *metrics.Collector) []Pauses {
 	by := make(pausesBy)
 	n := 0
@@ -139,25 +140,25 @@ func (l *layout) ofCycles(g *metrics.Collector) []Pauses {
 		for k := n; k < len(g.Pauses) && g.Pauses[k].From <= x.To; k++ {
 			sum += g.Pauses[k].To - g.Pauses[k].From
 		}
-		by.add(name, sum)
+		by.addPause(name, sum)
 	}
 	if !forced && l.t.Lanes != "goroutine" {
 		return nil
 	}
-	return by.sorted()
+	return by.summarizeGroups()
 }
 
 // pausesBy gathers the lengths (ns) of pauses by what they have in common.
 type pausesBy map[string][]int64
 
-func (p pausesBy) add(name string, ns int64) {
+func (p pausesBy) addPause(name string, ns int64) {
 	if name != "" {
 		p[name] = append(p[name], ns)
 	}
 }
 
-// sorted sums them up, longest in all first.
-func (p pausesBy) sorted() (out []Pauses) {
+// summarizeGroups returns the statistics of each group, the longest total first.
+func (p pausesBy) summarizeGroups() (out []Pauses) {
 	for name, ns := range p {
 		slices.Sort(ns)
 		x := Pauses{Name: name, Count: len(ns), Worst: ns[len(ns)-1]}
@@ -174,12 +175,12 @@ func (p pausesBy) sorted() (out []Pauses) {
 	return out[:min(len(out), mostPauseRow)]
 }
 
-// cycled adds what cycles tell over time, of a runtime whose pauses do not tell it: how fast
-// the heap filled and, of .NET, what each collection found, left and kept.
-func (l *layout) cycled() {
+// addCycleCharts adds what cycles show over time, for runtimes whose pauses do not: how fast the
+// heap filled and, for .NET, what each collection found, left and promoted.
+func (l *layout) addCycleCharts() {
 	r := platform.ByID(l.b.Subjects[l.subject].Runtime)
-	rows, artifacts, looked := l.intervals(evidence.GCCycle, evidence.CoverGC)
-	if len(rows) < 2 || r.ReadCollector == nil || l.charted("allocation") {
+	rows, artifacts, looked := l.listIntervals(evidence.GCCycle, evidence.CoverGC)
+	if len(rows) < 2 || r.ReadCollector == nil || l.hasChart("allocation") {
 		return
 	}
 	source := l.nameOf(artifacts)
@@ -202,25 +203,25 @@ func (l *layout) cycled() {
 		}
 		grown := get(i, evidence.HeapAfter) - get(last, evidence.HeapLive)
 		took := float64(v.End[i]-v.End[last]) / 1e9
-		if !(grown >= 0) || took <= 0 || !looked.has(v.End[last]) {
+		if !(grown >= 0) || took <= 0 || !looked.containsTime(v.End[last]) {
 			grown, took = math.NaN(), 1
 		}
-		c.put(v.End[last], grown/took)
+		c.appendPoint(v.End[last], grown/took)
 	}
 	if n := len(c.T); n > 0 {
-		c.put(v.End[rows[len(rows)-1]], math.NaN())
+		c.appendPoint(v.End[rows[len(rows)-1]], math.NaN())
 	}
 	chart := Chart{ID: "allocation", Title: "allocation rate", Unit: "bytes/s"}
-	chart.add(l.decimate(c))
-	l.chart(chart)
+	chart.addCurve(l.decimateCurve(c))
+	l.addChart(chart)
 }
 
-// charted says whether there is a chart.
-func (l *layout) charted(id string) bool {
+// hasChart says whether the timeline has a chart of this id.
+func (l *layout) hasChart(id string) bool {
 	return slices.ContainsFunc(l.t.Charts, func(c Chart) bool { return c.ID == id })
 }
 
-// byGeneration draws what .NET tells of each collection.
+// byGeneration draws what .NET reports of each collection.
 func (l *layout) byGeneration(g *metrics.DotnetGC, source string) {
 	if g == nil {
 		return
@@ -232,28 +233,28 @@ func (l *layout) byGeneration(g *metrics.DotnetGC, source string) {
 	for i := range g.Collections {
 		x := &g.Collections[i]
 		if x.Before > 0 && x.After > 0 {
-			used.put(x.From, x.Before)
-			used.put(x.To, x.After)
-			after.put(x.To, x.After)
+			used.appendPoint(x.From, x.Before)
+			used.appendPoint(x.To, x.After)
+			after.appendPoint(x.To, x.After)
 		}
 		if i > 0 && x.From > last {
 			took := float64(x.From-last) / 1e9
-			rates[0].put(last, x.Allocated/took)
+			rates[0].appendPoint(last, x.Allocated/took)
 			if x.Generation < 2 {
-				rates[1].put(last, x.Promoted/took)
+				rates[1].appendPoint(last, x.Promoted/took)
 			}
 		}
 		last = x.To
 	}
 	heap := Chart{ID: "collected", Title: "heap before and after collections", Unit: "bytes"}
-	heap.add(l.decimate(used))
-	heap.add(l.decimate(after))
-	l.chart(heap)
+	heap.addCurve(l.decimateCurve(used))
+	heap.addCurve(l.decimateCurve(after))
+	l.addChart(heap)
 	for i, c := range []Chart{{ID: "allocation", Title: "allocation rate", Unit: "bytes/s"}, {ID: "promotion", Title: "promotion rate", Unit: "bytes/s"}} {
 		if len(rates[i].T) > 0 {
-			rates[i].put(last, math.NaN())
+			rates[i].appendPoint(last, math.NaN())
 		}
-		c.add(l.decimate(*rates[i]))
-		l.chart(c)
+		c.addCurve(l.decimateCurve(*rates[i]))
+		l.addChart(c)
 	}
 }

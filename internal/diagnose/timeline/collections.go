@@ -10,10 +10,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// stop says what is known of a stop of the world: by what, why, what it collected.
-func (l *layout) stop(row int) string {
+// stopText describes a stop of the world: what stopped it, why, and what it collected.
+func (l *layout) stopText(row int) string {
 	v := &l.b.Intervals
-	text := []string{l.cause(row)}
+	text := []string{l.causeText(row)}
 	for _, k := range []evidence.Key{evidence.Trigger, evidence.Failure} {
 		if n := v.NameOf(row, k); n != 0 {
 			text = append(text, l.b.Names.Text(n))
@@ -26,24 +26,24 @@ func (l *layout) stop(row int) string {
 		before, was := v.Get(row, k.before)
 		after, is := v.Get(row, k.after)
 		if was && is {
-			text = append(text, k.title+" "+size(before)+" → "+size(after))
+			text = append(text, k.title+" "+formatBytes(before)+" → "+formatBytes(after))
 		}
 	}
 	user, told := v.Get(row, evidence.UserCPU)
 	system, _ := v.Get(row, evidence.SystemCPU)
 	if told && user+system > 0 {
-		text = append(text, fmt.Sprintf("user %s, system %s", seconds(int64(user)), seconds(int64(system))))
+		text = append(text, fmt.Sprintf("user %s, system %s", formatDuration(int64(user)), formatDuration(int64(system))))
 	}
 	if x, ok := v.Get(row, evidence.ToSafepoint); ok && x > 0 {
-		text = append(text, "waiting for threads to stop "+seconds(int64(x)))
+		text = append(text, "waiting for threads to stop "+formatDuration(int64(x)))
 	}
 	return strings.Join(slices.DeleteFunc(text, func(s string) bool { return s == "" }), ", ")
 }
 
-// pauses are the stops of the world that tell of the heap or which part of a collection
-// they are: those of a JVM's log.
-func (l *layout) pauses() (rows []int, source string) {
-	all, artifacts, _ := l.intervals(evidence.StopTheWorld, evidence.CoverGC)
+// listCollectionPauses returns the stops of the world that say which part of a collection they
+// are, as in the log of a JVM.
+func (l *layout) listCollectionPauses() (rows []int, source string) {
+	all, artifacts, _ := l.listIntervals(evidence.StopTheWorld, evidence.CoverGC)
 	v := &l.b.Intervals
 	for _, i := range all {
 		if _, ok := v.PauseOf(i); ok && v.End[i] >= l.t.From && v.Start[i] <= l.t.To {
@@ -53,23 +53,23 @@ func (l *layout) pauses() (rows []int, source string) {
 	return rows, l.nameOf(artifacts)
 }
 
-// collections adds the heap as it was before and after each pause, how fast it filled, and
-// how much of the time pauses of each kind took.
-func (l *layout) collections() {
-	rows, source := l.pauses()
-	if told, from := l.sized(rows, source); len(told) > 0 {
+// addCollectionCharts adds the heap before and after each pause, how fast it filled, and how much
+// of the time pauses of each kind took.
+func (l *layout) addCollectionCharts() {
+	rows, source := l.listCollectionPauses()
+	if told, from := l.rowsWithHeapSizes(rows, source); len(told) > 0 {
 		l.heapAtPauses(told, from)
-		l.allocation(told, from)
+		l.addAllocationChart(told, from)
 	}
 	if len(rows) > 0 {
-		l.promotion(rows, source)
+		l.addPromotionChart(rows, source)
 		l.pausesByKind(rows, source)
 	}
 }
 
-// sized are those that tell what the heap was before and after: pauses, else the cycles of
-// a collector that does all of it beside the program.
-func (l *layout) sized(pauses []int, source string) (rows []int, from string) {
+// rowsWithHeapSizes returns the rows that have the heap before and after: pauses, else the cycles
+// of a collector that works concurrently.
+func (l *layout) rowsWithHeapSizes(pauses []int, source string) (rows []int, from string) {
 	v := &l.b.Intervals
 	tells := func(i int) bool {
 		_, was := v.Get(i, evidence.HeapBefore)
@@ -79,7 +79,7 @@ func (l *layout) sized(pauses []int, source string) (rows []int, from string) {
 	if slices.ContainsFunc(pauses, tells) {
 		return pauses, source
 	}
-	all, artifacts, _ := l.intervals(evidence.GCConcurrent, evidence.CoverGC)
+	all, artifacts, _ := l.listIntervals(evidence.GCConcurrent, evidence.CoverGC)
 	for _, i := range all {
 		if tells(i) && v.End[i] >= l.t.From && v.Start[i] <= l.t.To {
 			rows = append(rows, i)
@@ -88,16 +88,16 @@ func (l *layout) sized(pauses []int, source string) (rows []int, from string) {
 	return rows, l.nameOf(artifacts)
 }
 
-// put appends a point that is later than the last.
-func (c *Curve) put(at int64, v float64) {
+// appendPoint appends a point, moved to just after the last one if it is not later.
+func (c *Curve) appendPoint(at int64, v float64) {
 	if n := len(c.T); n > 0 && c.T[n-1] >= at {
 		at = c.T[n-1] + 1
 	}
 	c.T, c.V = append(c.T, at), append(c.V, v)
 }
 
-// heapAtPauses draws the heap of pauses, or of cycles, as the saw it is, what was left each time as a line of its
-// own, and how large it was.
+// heapAtPauses draws the heap before and after each pause, or cycle, as a sawtooth, and what was
+// left, the old generation and the capacity as lines of their own.
 func (l *layout) heapAtPauses(rows []int, source string) {
 	v := &l.b.Intervals
 	used := Curve{ID: "used", Title: "heap, before and after each collection", Source: source, Sloped: true}
@@ -108,45 +108,45 @@ func (l *layout) heapAtPauses(rows []int, source string) {
 		before, was := v.Get(i, evidence.HeapBefore)
 		left, is := v.Get(i, evidence.HeapAfter)
 		if was && is {
-			used.put(v.Start[i], before)
-			used.put(v.End[i], left)
-			after.put(v.End[i], left)
+			used.appendPoint(v.Start[i], before)
+			used.appendPoint(v.End[i], left)
+			after.appendPoint(v.End[i], left)
 		}
 		if x, ok := v.Get(i, evidence.OldAfter); ok {
-			old.put(v.End[i], x)
+			old.appendPoint(v.End[i], x)
 		} else if young, ok := v.Get(i, evidence.YoungAfter); ok && is {
-			old.put(v.End[i], left-young)
+			old.appendPoint(v.End[i], left-young)
 		}
 		if x, ok := v.Get(i, evidence.HeapCapacity); ok && x > 0 {
-			capacity.put(v.Start[i], x)
+			capacity.appendPoint(v.Start[i], x)
 		}
 	}
 	c := Chart{ID: "heap", Title: "heap", Unit: "bytes"}
 	for _, x := range []Curve{used, after, old, capacity} {
-		c.add(l.decimate(x))
+		c.addCurve(l.decimateCurve(x))
 	}
-	l.chart(c)
+	l.addChart(c)
 }
 
-// allocation is what the heap grew by from one pause to the next.
-func (l *layout) allocation(rows []int, source string) {
+// addAllocationChart adds how fast the heap grew from one pause to the next.
+func (l *layout) addAllocationChart(rows []int, source string) {
 	v := &l.b.Intervals
 	c := Curve{ID: "allocated", Title: "allocated", Source: source}
 	for n, i := range rows[1:] {
 		last := rows[n]
-		c.put(v.End[last], metrics.Grown(v, last, i)/(float64(v.Start[i]-v.Start[last])/1e9)) // pauses may follow at once
+		c.appendPoint(v.End[last], metrics.Grown(v, last, i)/(float64(v.Start[i]-v.Start[last])/1e9)) // pauses may follow at once
 	}
 	if n := len(rows); n > 1 {
-		c.put(v.Start[rows[n-1]], math.NaN())
+		c.appendPoint(v.Start[rows[n-1]], math.NaN())
 	}
 	chart := Chart{ID: "allocation", Title: "allocation rate", Unit: "bytes/s"}
-	chart.add(l.decimate(c))
-	l.chart(chart)
+	chart.addCurve(l.decimateCurve(c))
+	l.addChart(chart)
 }
 
-// promotion is what young collections made the old generation grow by, over the time since
+// addPromotionChart adds what each young collection added to the old generation, per second since
 // the one before.
-func (l *layout) promotion(rows []int, source string) {
+func (l *layout) addPromotionChart(rows []int, source string) {
 	v := &l.b.Intervals
 	c := Curve{ID: "promoted", Title: "promoted", Source: source}
 	last := -1
@@ -156,20 +156,19 @@ func (l *layout) promotion(rows []int, source string) {
 		}
 		before, after := metrics.OldOf(v, i)
 		if last >= 0 && v.Start[i] > v.End[last] {
-			c.put(v.End[last], max(0, after-before)/(float64(v.Start[i]-v.Start[last])/1e9))
+			c.appendPoint(v.End[last], max(0, after-before)/(float64(v.Start[i]-v.Start[last])/1e9))
 		}
 		last = i
 	}
 	if len(c.T) > 0 {
-		c.put(v.Start[last], math.NaN())
+		c.appendPoint(v.Start[last], math.NaN())
 	}
 	chart := Chart{ID: "promotion", Title: "promotion rate", Unit: "bytes/s"}
-	chart.add(l.decimate(c))
-	l.chart(chart)
+	chart.addCurve(l.decimateCurve(c))
+	l.addChart(chart)
 }
 
-// pausesByKind is how much of each second the world was stopped, by what part of a
-// collection it was.
+// pausesByKind draws how much of each second the world was stopped, by the kind of pause.
 func (l *layout) pausesByKind(rows []int, source string) {
 	v := &l.b.Intervals
 	const most = 500
@@ -182,12 +181,12 @@ func (l *layout) pausesByKind(rows []int, source string) {
 			cells[k] = make([]float64, g.n)
 			order = append(order, k)
 		}
-		g.spread(cells[k], v.Start[i], v.End[i], 1)
+		g.spreadTime(cells[k], v.Start[i], v.End[i], 1)
 	}
 	slices.Sort(order)
 	c := Chart{ID: "pauses", Title: "paused by GC", Unit: "share", Stacked: true}
 	for _, k := range order {
-		c.add(g.curve(strings.ReplaceAll(k.String(), " ", "-"), k.String(), source, cells[k], 1/float64(g.width), l.t.To))
+		c.addCurve(g.curveOf(strings.ReplaceAll(k.String(), " ", "-"), k.String(), source, cells[k], 1/float64(g.width), l.t.To))
 	}
-	l.chart(c)
+	l.addChart(c)
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// curve makes a curve of a series: only what is shown, nothing where nobody
-// looked, at most [MaxCurve] points.
-func (l *layout) curve(id, title string, s *evidence.Series) Curve {
-	t, v := l.gaps(s)
-	return l.decimate(Curve{ID: id, Title: title, Source: l.originName(s.Origin), T: t, V: v})
+// buildCurve returns a curve of a series: only the shown time, with NaN where nothing watched, and
+// at most [MaxCurve] points.
+func (l *layout) buildCurve(id, title string, s *evidence.Series) Curve {
+	t, v := l.pointsWithGaps(s)
+	return l.decimateCurve(Curve{ID: id, Title: title, Source: l.originName(s.Origin), T: t, V: v})
 }
 
-// readings makes a curve of a series whose points are looks at single moments.
-func (l *layout) readings(id, title string, s *evidence.Series) Curve {
-	c := l.curve(id, title, s)
+// buildReadings returns a curve of a series whose points are single readings.
+func (l *layout) buildReadings(id, title string, s *evidence.Series) Curve {
+	c := l.buildCurve(id, title, s)
 	c.Readings = true
 	return c
 }
 
-// gaps returns a series' points within what is shown, with NaN where a recording
-// in pieces had a gap. A counter's last reading says nothing about what came
-// after it; a gauge holds until its piece ends.
-func (l *layout) gaps(s *evidence.Series) (t []int64, v []float64) {
+// pointsWithGaps returns the points of a series in the shown time, with NaN where a recording in
+// pieces has a gap. A counter's last reading says nothing about what came after it; a gauge holds
+// until its piece ends.
+func (l *layout) pointsWithGaps(s *evidence.Series) (t []int64, v []float64) {
 	watched := l.watchedBy(s)
 	w := 0
 	var last int64
@@ -38,7 +38,7 @@ func (l *layout) gaps(s *evidence.Series) (t []int64, v []float64) {
 		}
 		// The piece of the point before may have ended before this one's began.
 		if len(t) > 0 && len(watched) > 0 {
-			if before := watched.upto(last); before > 0 && before < watched[w].from && before < at {
+			if before := watched.endOfSpanAt(last); before > 0 && before < watched[w].from && before < at {
 				t, v = append(t, max(before, last+1)), append(v, math.NaN())
 			}
 		}
@@ -53,7 +53,7 @@ func (l *layout) gaps(s *evidence.Series) (t []int64, v []float64) {
 		return nil, nil
 	}
 	end := last
-	if before := watched.upto(last); before > 0 {
+	if before := watched.endOfSpanAt(last); before > 0 {
 		end = before
 	}
 	if end = min(end, max(l.t.To, last)); end > last {
@@ -62,15 +62,15 @@ func (l *layout) gaps(s *evidence.Series) (t []int64, v []float64) {
 	return t, v
 }
 
-// watchedBy are the spans in which the pieces that a series was joined from
-// looked, without gaps that are no longer than between its own points.
+// watchedBy returns the spans in which the pieces that a series was joined from were recorded;
+// gaps no longer than between the points of the series are closed.
 func (l *layout) watchedBy(s *evidence.Series) spans {
 	a, ok := s.Origin.Artifact()
 	if !ok {
 		return nil
 	}
 	piece := make(map[evidence.ArtifactID]bool)
-	for _, p := range l.pieces(a) {
+	for _, p := range l.piecesOf(a) {
 		piece[p] = true
 	}
 	var all spans
@@ -99,8 +99,8 @@ func (l *layout) watchedBy(s *evidence.Series) spans {
 	return out
 }
 
-// upto is the end of the span that holds t, 0 if none does.
-func (s spans) upto(t int64) int64 {
+// endOfSpanAt returns the end of the span that holds t, 0 if none does.
+func (s spans) endOfSpanAt(t int64) int64 {
 	i, ok := slices.BinarySearchFunc(s, t, func(x span, t int64) int { return cmp.Compare(x.from, t) })
 	if ok {
 		return s[i].to
@@ -111,7 +111,7 @@ func (s spans) upto(t int64) int64 {
 	return 0
 }
 
-// typicalStep is the median time between points.
+// typicalStep returns the median time between points.
 func typicalStep(t []int64) int64 {
 	if len(t) < 2 {
 		return 0
@@ -124,10 +124,10 @@ func typicalStep(t []int64) int64 {
 	return d[len(d)/2]
 }
 
-// decimate sums a curve with too many points up in equal spans of time: each
-// point becomes the mean over its span, with the highest value beside it. Where
-// nothing is known stays unknown, unless there are very many short gaps.
-func (l *layout) decimate(c Curve) Curve {
+// decimateCurve reduces a curve with too many points to equal spans of time: each point becomes
+// the mean over its span, with the highest value beside it. Unknown values stay unknown, unless
+// there are very many short gaps.
+func (l *layout) decimateCurve(c Curve) Curve {
 	if len(c.T) <= MaxCurve {
 		return c
 	}
@@ -149,7 +149,7 @@ func (l *layout) decimate(c Curve) Curve {
 	d := decimated{out: Curve{ID: c.ID, Title: c.Title, Source: c.Source, Readings: c.Readings}}
 	for i := 0; i < n; {
 		if math.IsNaN(c.V[i]) {
-			d.put(c.T[i], math.NaN(), math.NaN())
+			d.appendPoint(c.T[i], math.NaN(), math.NaN())
 			for i++; i < n && math.IsNaN(c.V[i]); i++ {
 			}
 			continue
@@ -169,9 +169,9 @@ func (l *layout) decimate(c Curve) Curve {
 			}
 			m.add(c.V[i], next-c.T[i])
 		}
-		d.put(first, m.value(), m.highest)
+		d.appendPoint(first, m.value(), m.highest)
 		if i < n && c.T[i] >= end+width {
-			d.put(end, c.V[i-1], c.V[i-1]) // the last value holds, not the mean
+			d.appendPoint(end, c.V[i-1], c.V[i-1]) // the last value holds, not the mean
 		}
 	}
 	return d.out
@@ -180,7 +180,7 @@ func (l *layout) decimate(c Curve) Curve {
 // decimated is a curve in the making.
 type decimated struct{ out Curve }
 
-func (d *decimated) put(t int64, v, highest float64) {
+func (d *decimated) appendPoint(t int64, v, highest float64) {
 	if n := len(d.out.T); n > 0 {
 		t = max(t, d.out.T[n-1]+1)
 	}
@@ -206,8 +206,8 @@ func (m *mean) value() float64 {
 	return m.sum / m.known
 }
 
-// fewGaps takes out the gaps that are too short to be seen where there are more
-// than a quarter of all points for them.
+// fewGaps removes gaps that are too short to be seen, where gaps are more than a quarter of all
+// points.
 func fewGaps(t []int64, v []float64) ([]int64, []float64) {
 	const most = MaxCurve / 4
 	short := (t[len(t)-1] - t[0]) / most

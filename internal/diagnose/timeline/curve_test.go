@@ -26,7 +26,7 @@ func TestDecimateKeepsTheHighest(t *testing.T) {
 				at += rng.Int64N(1e9)
 			}
 		}
-		got := new(layout).decimate(c)
+		got := new(layout).decimateCurve(c)
 		if len(c.T) <= MaxCurve {
 			if len(got.T) != len(c.T) {
 				t.Errorf("%d points became %d", len(c.T), len(got.T))
@@ -115,9 +115,9 @@ func TestPiecesHaveGaps(t *testing.T) {
 func TestUnknownCurve(t *testing.T) {
 	c := Curve{ID: "promoted"}
 	for i := range 3 * MaxCurve {
-		c.put(int64(i), math.NaN())
+		c.appendPoint(int64(i), math.NaN())
 	}
-	if got := (&layout{}).decimate(c); len(got.T) != 0 || len(got.V) != 0 {
+	if got := (&layout{}).decimateCurve(c); len(got.T) != 0 || len(got.V) != 0 {
 		t.Errorf("%d points", len(got.T))
 	}
 }

@@ -20,8 +20,8 @@ func TestDisks(t *testing.T) {
 	}
 	p.Close()
 	l := &layout{b: b, subject: -1, placed: []bool{true}, t: &Timeline{From: 1e9, To: 3e9}}
-	l.disks()
-	l.nonzero("reclaim", "memory taken back", "pages/s", figures{{evidence.SeriesHostReclaimDirect, "direct", ""}, {evidence.SeriesHostSwapIn, "swap-in", ""}})
+	l.addDiskChart()
+	l.addNonzeroChart("reclaim", "memory taken back", "pages/s", figures{{evidence.SeriesHostReclaimDirect, "direct", ""}, {evidence.SeriesHostSwapIn, "swap-in", ""}})
 	var got []string
 	for _, c := range l.t.Charts {
 		for _, x := range c.Curves {

@@ -16,32 +16,32 @@ const (
 	leastNode = 1000 // 1/leastNode
 )
 
-// flames lays out where time and memory went by stack.
-func (l *layout) flames() {
-	l.profile("threads", "thread samples", evidence.SampleThread, false) // most of a request that waits for a thread has no stack
+// addFlames lays out where time and memory went, by stack.
+func (l *layout) addFlames() {
+	l.addProfileFlame("threads", "thread samples", evidence.SampleThread, false) // most of a request that waits for a thread has no stack
 	l.threadStates()
 	l.slowTime()
-	l.held()
-	l.profile("cpu", "CPU time", "cpu", false)
-	if !l.has("cpu") {
-		l.profile("on-cpu", "CPU time, by the kernel", evidence.SampleOnCPU, false)
+	l.addCPUHoldersFlame()
+	l.addProfileFlame("cpu", "CPU time", "cpu", false)
+	if !l.hasFlame("cpu") {
+		l.addProfileFlame("on-cpu", "CPU time, by the kernel", evidence.SampleOnCPU, false)
 	}
-	l.profile("off-cpu", "waiting, by the kernel", evidence.SampleOffCPU, false)
-	l.profile("heap", "heap in use", evidence.SampleLive, true)
+	l.addProfileFlame("off-cpu", "waiting, by the kernel", evidence.SampleOffCPU, false)
+	l.addProfileFlame("heap", "heap in use", evidence.SampleLive, true)
 	if len(l.b.Covered(l.subject, evidence.CoverAllocation)) > 0 {
-		l.profile("large-objects", "large objects allocated", evidence.SampleLargeAllocated, false)
-		l.profile("allocations", "allocated", evidence.SampleAllocated, false)
-		l.profile("gen2-deaths", "died in generation 2", evidence.SampleGen2Deaths, false)
+		l.addProfileFlame("large-objects", "large objects allocated", evidence.SampleLargeAllocated, false)
+		l.addProfileFlame("allocations", "allocated", evidence.SampleAllocated, false)
+		l.addProfileFlame("gen2-deaths", "died in generation 2", evidence.SampleGen2Deaths, false)
 	}
 }
 
-// has says whether there is a flame.
-func (l *layout) has(id string) bool {
+// hasFlame says whether the timeline has a flame of this id.
+func (l *layout) hasFlame(id string) bool {
 	return slices.ContainsFunc(l.t.Flames, func(f Flame) bool { return f.ID == id })
 }
 
-// threadStates adds the samples of threads that ran and of those that waited, though they had work, as flames of
-// their own, where there are both.
+// threadStates adds samples of threads that ran, and of those that waited with work to do, as two
+// flames, where there are both.
 func (l *layout) threadStates() {
 	want := l.b.Names.Lookup(evidence.SampleThread)
 	if want == 0 || l.frames.stacks == nil {
@@ -66,16 +66,16 @@ func (l *layout) threadStates() {
 		case !view.Waiting():
 			continue
 		}
-		t.add(v)
-		l.stack(t, 0, 1, id, "", "", v)
+		t.addTotal(v)
+		l.addStack(t, 0, 1, id, "", "", v)
 	}
 	if runs.nodes[0].Value > 0 && waits.nodes[0].Value > 0 {
-		l.flame(runs, "threads-running", "threads that ran", "1")
-		l.flame(waits, "threads-waiting", "threads that waited", "1")
+		l.addFlame(runs, "threads-running", "threads that ran", "1")
+		l.addFlame(waits, "threads-waiting", "threads that waited", "1")
 	}
 }
 
-// viewOf is what a thread did by its stack.
+// viewOf returns what a thread did, by its stack.
 func (l *layout) viewOf(id evidence.StackID) threadstack.View {
 	return l.frames.stacks.Read(threadstack.Of(l.b, id), "")
 }
@@ -100,9 +100,9 @@ func newTree(title string) *tree {
 	return &tree{nodes: []Node{{Parent: -1, Name: title, Kind: "own"}}, child: make(map[branch]int32)}
 }
 
-func (t *tree) add(v int64) { t.nodes[0].Value += v }
+func (t *tree) addTotal(v int64) { t.nodes[0].Value += v }
 
-func (t *tree) below(parent int32, name, kind string, v int64) int32 {
+func (t *tree) addChild(parent int32, name, kind string, v int64) int32 {
 	k := branch{parent, name, kind}
 	n, ok := t.child[k]
 	if !ok {
@@ -114,8 +114,9 @@ func (t *tree) below(parent int32, name, kind string, v int64) int32 {
 	return n
 }
 
-// flame prunes what is too small to be seen, the largest child first.
-func (t *tree) flame(id, title, unit string) Flame {
+// buildFlame returns the tree without nodes that are too small to be seen, the largest child
+// first.
+func (t *tree) buildFlame(id, title, unit string) Flame {
 	f := Flame{ID: id, Title: title, Unit: unit, Total: t.nodes[0].Value}
 	least := f.Total / leastNode
 	children := make([][]int32, len(t.nodes))
@@ -143,9 +144,9 @@ func (t *tree) flame(id, title, unit string) Flame {
 	return f
 }
 
-// profile adds samples of a type: of all artifacts of the subject, or, as each
-// snapshot holds all of a heap, of the last.
-func (l *layout) profile(id, title, typ string, snapshot bool) {
+// addProfileFlame adds samples of a type: those of all artifacts of the subject or, where each
+// artifact is a snapshot of a whole heap, those of the last.
+func (l *layout) addProfileFlame(id, title, typ string, snapshot bool) {
 	want := l.b.Names.Lookup(typ)
 	if want == 0 {
 		return
@@ -187,7 +188,7 @@ func (l *layout) profile(id, title, typ string, snapshot bool) {
 		return
 	}
 	if n := len(others); n > 0 {
-		l.omit("%d of %d heap profiles: the last is shown", n, n+1)
+		l.noteOmitted("%d of %d heap profiles: the last is shown", n, n+1)
 	}
 	switch unit {
 	case "nanoseconds":
@@ -198,23 +199,23 @@ func (l *layout) profile(id, title, typ string, snapshot bool) {
 	t := newTree("all")
 	for k, v := range sums {
 		if v > 0 {
-			t.add(v)
+			t.addTotal(v)
 			class := l.b.Names.Text(k.class)
 			if slices.Contains(objects, typ) {
-				t.below(l.stack(t, 0, 1, k.stack, "", "", v), class, "runtime", v)
+				t.addChild(l.addStack(t, 0, 1, k.stack, "", "", v), class, "runtime", v)
 				continue
 			}
 			as := ""
 			if typ == evidence.SampleThread && l.frames.stacks != nil && l.viewOf(k.stack).State == evidence.Idle {
 				as = "idle"
 			}
-			l.stack(t, 0, 1, k.stack, class, as, v)
+			l.addStack(t, 0, 1, k.stack, class, as, v)
 		}
 	}
-	l.flame(t, id, title, unit)
+	l.addFlame(t, id, title, unit)
 }
 
-// takenAt is when an artifact was taken, as far as that is known.
+// takenAt returns when an artifact was taken, as far as that is known.
 func (l *layout) takenAt(a evidence.ArtifactID) (at int64) {
 	for _, c := range l.b.Coverage {
 		if o, ok := c.Origin.Artifact(); ok && o == a {
@@ -224,20 +225,20 @@ func (l *layout) takenAt(a evidence.ArtifactID) (at int64) {
 	return max(at, l.b.Artifacts[a].Modified)
 }
 
-func (l *layout) flame(t *tree, id, title, unit string) {
+func (l *layout) addFlame(t *tree, id, title, unit string) {
 	if t.nodes[0].Value <= 0 {
 		return
 	}
 	if t.deep {
-		l.omit("frames deeper than %d of %s", maxDepth, title)
+		l.noteOmitted("frames deeper than %d of %s", maxDepth, title)
 	}
-	l.t.Flames = append(l.t.Flames, t.flame(id, title, unit))
+	l.t.Flames = append(l.t.Flames, t.buildFlame(id, title, unit))
 }
 
-// stack adds a stack below a node, outermost frame first, and returns its last
-// node. Its thread's name comes first, and the system call it is in last. Class is what a profile's sample was
-// for, "" the program's own; frames are of one kind, or "" each of its own.
-func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class, as string, v int64) int32 {
+// addStack adds a stack below a node, outermost frame first, and returns its last node. The
+// thread's name comes first, and the system call it is in last. Class is what a profile's sample
+// was for, "" the program's own; as is the kind of all frames, "" if each has its own.
+func (l *layout) addStack(t *tree, at int32, depth int, id evidence.StackID, class, as string, v int64) int32 {
 	frames, info := l.b.Stacks.Frames(id), l.b.Stacks.Info(id)
 	inner := innerKind(class)
 	under := "" // once below the runtime, all is its own
@@ -246,7 +247,7 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class,
 			t.deep = true
 			return false
 		}
-		at = t.below(at, name, cmp.Or(as, under, kind), v)
+		at = t.addChild(at, name, cmp.Or(as, under, kind), v)
 		return true
 	}
 	if info.Name != "" && !below("["+info.Name+"]", "runtime") {
@@ -268,7 +269,7 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class,
 			f = threadstack.Short(f)
 		case isRuntime(f):
 			under = inner
-		case standard[root(f)] && strings.IndexByte(f, '.') > 0:
+		case standard[packageRoot(f)] && strings.IndexByte(f, '.') > 0:
 			kind = "library"
 		}
 		if !below(f, kind) {
@@ -300,7 +301,8 @@ var libc = []string{"__libc_", "__GI_", "_IO_", "__pthread_", "pthread_", "__fut
 	"read$", "__read$", "write$", "__write$", "recv$", "__recv$", "recvfrom$", "recvmsg$", "send$", "__send$", "sendto$", "sendmsg$", "accept$", "accept4$", "nanosleep$", "__nanosleep$", "clock_nanosleep$",
 	"__clock_nanosleep$", "syscall$", "__syscall", "fsync$", "fdatasync$", "_start$", "_dl_", "__internal_syscall_cancel$", "sem_wait$", "__new_sem_"}
 
-// ownerOf is whose a function is by its name alone: the kernel's as perf and bcc mark it, the C library's; "" not known.
+// ownerOf returns "kernel" (as perf and bcc mark its functions) or "libc" by a function's name
+// alone; "" if that does not tell.
 func ownerOf(f string) string {
 	if strings.HasSuffix(f, "_[k]") || strings.HasPrefix(f, "[kernel") || strings.HasPrefix(f, "entry_SYSCALL_64") || strings.HasPrefix(f, "do_syscall_64") || strings.HasPrefix(f, "__x64_sys_") || strings.HasPrefix(f, "__arm64_sys_") {
 		return "kernel"
@@ -323,7 +325,7 @@ func comesWithRuntime(f string) bool {
 	return strings.Contains(f, "!System.") || strings.Contains(f, "/java.")
 }
 
-// innerKind is what the runtime's frames of a sample are to be coloured as.
+// innerKind returns the kind that the runtime's frames of a sample are coloured as.
 func innerKind(class string) string {
 	switch {
 	case strings.HasPrefix(class, "gc "):
@@ -334,7 +336,7 @@ func innerKind(class string) string {
 	return "runtime"
 }
 
-// slowTime adds the slow requests' time: by what it is charged to, then by the
+// slowTime adds the time of slow requests: by the mechanism it is charged to, then by the
 // dependency or lock, then by the stack that waited, all in the mechanism's colour.
 func (l *layout) slowTime() {
 	if l.ledger == nil || l.ledger.Total <= 0 || !l.ledger.Traced {
@@ -362,15 +364,15 @@ func (l *layout) slowTime() {
 	}
 	t := newTree("slow requests")
 	for k, v := range sums {
-		t.add(v)
+		t.addTotal(v)
 		kind := Mechanism + k.m.String()
-		at, depth := t.below(0, k.m.TitleOf(l.lanes()), kind, v), 1
+		at, depth := t.addChild(0, k.m.TitleOf(l.laneNoun()), kind, v), 1
 		if k.what != 0 {
-			at, depth = t.below(at, l.b.Names.Text(k.what), kind, v), 2
+			at, depth = t.addChild(at, l.b.Names.Text(k.what), kind, v), 2
 		}
-		l.stack(t, at, depth, k.stack, "", kind, v)
+		l.addStack(t, at, depth, k.stack, "", kind, v)
 	}
-	l.flame(t, "slow", "time of slow requests", "ns")
+	l.addFlame(t, "slow", "time of slow requests", "ns")
 }
 
 // forCPU are what requests are charged to while they wait for a CPU that somebody held.
@@ -379,9 +381,10 @@ var forCPU = []ledger.Mechanism{ledger.RequestsCPU, ledger.CollectorCPU, ledger.
 // fewSamples say nothing of who held the CPUs.
 const fewSamples = 10
 
-// held adds what held the CPUs while slow requests waited for one: samples with a time, of a
-// CPU profile beside a trace or by a clock of the kernel, by process where it is another.
-func (l *layout) held() {
+// addCPUHoldersFlame adds what held the CPUs while slow requests waited for one: samples with a
+// time, from a CPU profile beside a trace or the kernel's CPU clock, by process where it is
+// another.
+func (l *layout) addCPUHoldersFlame() {
 	if l.ledger == nil || !l.ledger.Traced {
 		return
 	}
@@ -411,19 +414,19 @@ func (l *layout) held() {
 	waits.add(all...)
 	t, n := newTree("CPUs"), 0
 	for _, i := range sampled {
-		if !waits.has(s.Time[i]) {
+		if !waits.containsTime(s.Time[i]) {
 			continue
 		}
 		n++
 		v := max(s.Value[i], 1)
-		t.add(v)
+		t.addTotal(v)
 		at, depth := int32(0), 1
 		if s.Subject[i] != l.subject {
-			at, depth = t.below(0, l.titles[s.Subject[i]], Mechanism+ledger.HostCPU.String(), v), 2
+			at, depth = t.addChild(0, l.titles[s.Subject[i]], Mechanism+ledger.HostCPU.String(), v), 2
 		}
-		l.stack(t, at, depth, s.Stack[i], l.b.Names.Text(s.Class[i]), "", v)
+		l.addStack(t, at, depth, s.Stack[i], l.b.Names.Text(s.Class[i]), "", v)
 	}
 	if n >= fewSamples {
-		l.flame(t, "held", "what held the CPUs while slow requests waited for one", "ns")
+		l.addFlame(t, "held", "what held the CPUs while slow requests waited for one", "ns")
 	}
 }

@@ -32,8 +32,8 @@ var standard = func() map[string]bool {
 	return m
 }()
 
-// root is the first part of the import path of a function's package.
-func root(function string) string {
+// packageRoot returns the first part of the import path of a function's package.
+func packageRoot(function string) string {
 	if i := strings.IndexAny(function, "(["); i >= 0 {
 		function = function[:i] // a receiver's or a type argument's package is not its own
 	}
@@ -46,10 +46,10 @@ func root(function string) string {
 	return function
 }
 
-// where names a stack by two or three frames, innermost first: the innermost that
-// is not the runtime's, and the first of the program's own or of a library. Without
-// one, what the goroutine's function called says which stage it was in.
-func (f *frames) where(b *evidence.Bundle, id evidence.StackID) string {
+// describeStack describes a stack by two or three frames, innermost first: the innermost that is
+// not the runtime's, and the first of the program's own or of a library. Without one, the function
+// that the goroutine's entry called names the stage.
+func (f *frames) describeStack(b *evidence.Bundle, id evidence.StackID) string {
 	if id == 0 {
 		return ""
 	}
@@ -63,16 +63,16 @@ func (f *frames) where(b *evidence.Bundle, id evidence.StackID) string {
 	if f.stacks != nil {
 		text = whereThread(threadstack.Of(b, id), f.stacks)
 	} else {
-		text = where(b, b.Stacks.Frames(id))
+		text = describeGoStack(b, b.Stacks.Frames(id))
 	}
 	f.known[id] = text
 	return text
 }
 
-func where(b *evidence.Bundle, stack []evidence.Frame) string {
+func describeGoStack(b *evidence.Bundle, stack []evidence.Frame) string {
 	innermost, own := -1, -1
 	for i, x := range stack {
-		p := root(b.Names.Text(x.Func))
+		p := packageRoot(b.Names.Text(x.Func))
 		if innermost < 0 && !mechanics[p] {
 			innermost = i
 		}
@@ -105,15 +105,15 @@ func where(b *evidence.Bundle, stack []evidence.Frame) string {
 			add(innermost)
 		}
 		add(own)
-		if own+1 < len(stack) && !standard[root(b.Names.Text(stack[own+1].Func))] {
+		if own+1 < len(stack) && !standard[packageRoot(b.Names.Text(stack[own+1].Func))] {
 			add(own + 1)
 		}
 	}
 	return strings.Join(text, " ← ")
 }
 
-// whereThread names a thread's stack by the call that waits, or what is said of the wait where that leaves no
-// frame, and the first frame of the user's own code below it.
+// whereThread describes a thread's stack by the call that waits, or by the recorded reason where
+// no frame shows it, and by the first frame of the user's own code below it.
 func whereThread(stack threadstack.Stack, stacks *threads.Reader) string {
 	v := stacks.Read(stack, "")
 	var text []string

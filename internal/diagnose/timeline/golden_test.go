@@ -255,7 +255,7 @@ func outline(x *timeline.Timeline) string {
 		line("charged: those of %s", x.Requests[x.Charged].Source)
 	}
 	for _, r := range x.Routes {
-		line("route %s: %d slow, %s ms, %s", r.Name, r.Slow, ms(r.Time), parts(r.Parts))
+		line("route %s: %d slow, %s ms, %s", r.Name, r.Slow, ms(r.Time), partsOf(r.Parts))
 	}
 	for _, b := range x.Bands {
 		var sum int64
@@ -316,7 +316,7 @@ func outline(x *timeline.Timeline) string {
 				line("    …")
 				break
 			}
-			line("    %s ms %s → %s %s| %s | %s | %s", ms(v.Dur), v.Kind, v.Mechanism, parts(v.Parts), v.What, v.Where, v.Holder)
+			line("    %s ms %s → %s %s| %s | %s | %s", ms(v.Dur), v.Kind, v.Mechanism, partsOf(v.Parts), v.What, v.Where, v.Holder)
 		}
 	}
 	for _, p := range x.Processors {
@@ -358,7 +358,7 @@ func outline(x *timeline.Timeline) string {
 	return s.String()
 }
 
-func parts(all []timeline.Part) string {
+func partsOf(all []timeline.Part) string {
 	var s strings.Builder
 	for _, p := range all {
 		fmt.Fprintf(&s, "%s %.3f ", p.Mechanism, float64(p.Dur)/1e6)

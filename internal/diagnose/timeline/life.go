@@ -40,20 +40,21 @@ const Slowest = "slowest"
 // ErrNoRequest is wrapped by errors about requests that are not in the evidence.
 var ErrNoRequest = errors.New("no such request")
 
-// LifeOf is the life of one request that a ledger charges: the slowest, the one with an id (its own or its trace's), the
-// one of a place in a file ("access.log:4711"), or the slowest of a route. It has at most so many states.
+// LifeOf returns the life of one request that a ledger charges: the slowest, the one with an id
+// (its own or its trace's), the one at a place in a file ("access.log:4711"), or the slowest of a
+// route. It has at most the given number of states.
 func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states int) (*Life, error) {
-	l, row, err := find(b, ledgers, which)
+	l, row, err := findRequest(b, ledgers, which)
 	if err != nil {
 		return nil, err
 	}
 	lay := &layout{b: b, t: &Timeline{}, subject: l.Subject, ledger: l, titles: b.Titles()}
 	lay.frames.stacks = platform.ByID(b.Subjects[l.Subject].Runtime).Stacks
 	lay.findSources()
-	lay.place()
-	lay.chosen()
+	lay.placeClocks()
+	lay.chooseRequests()
 	r := &b.Requests
-	life := &Life{Request: lay.request(row, states), Process: lay.titles[l.Subject], Anchored: b.Clocks[r.Clock.At(row)].Anchored(),
+	life := &Life{Request: lay.buildRequest(row, states), Process: lay.titles[l.Subject], Anchored: b.Clocks[r.Clock.At(row)].Anchored(),
 		Followed: r.Path(row).Followed(), Limit: l.Limit(row), Rank: 1, Of: len(l.Rows)}
 	var route []int64
 	for _, i := range l.Rows {
@@ -73,14 +74,14 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 	for m, v := range charges {
 		if v > 0 {
 			mechanism := ledger.Mechanism(m)
-			life.Charges = append(life.Charges, Charge{mechanism.String(), mechanism.TitleOf(lay.lanes()), v})
+			life.Charges = append(life.Charges, Charge{mechanism.String(), mechanism.TitleOf(lay.laneNoun()), v})
 		}
 	}
 	slices.SortStableFunc(life.Charges, func(a, b Charge) int { return cmp.Compare(b.Dur, a.Dur) })
 	return life, nil
 }
 
-// Title is what the ledger calls a mechanism of a state.
+// Title returns the title of a state's mechanism.
 func (l *Life) Title(mechanism string) string {
 	i := slices.IndexFunc(l.Charges, func(c Charge) bool { return c.Mechanism == mechanism })
 	if i < 0 {
@@ -89,8 +90,8 @@ func (l *Life) Title(mechanism string) string {
 	return l.Charges[i].Title
 }
 
-// find is the request that is meant, and the ledger that charges it.
-func find(b *evidence.Bundle, ledgers []*ledger.Ledger, which string) (*ledger.Ledger, int, error) {
+// findRequest returns the request that which names, and the ledger that charges it.
+func findRequest(b *evidence.Bundle, ledgers []*ledger.Ledger, which string) (*ledger.Ledger, int, error) {
 	r := &b.Requests
 	key := evidence.KeyOf([]byte(which))
 	position, err := strconv.ParseInt(which[strings.LastIndexByte(which, ':')+1:], 10, 64)

@@ -12,9 +12,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Of lays out what happened to a subject. Ledgers are those of the bundle, of
-// any subjects; the subject's own says which requests were slow. The bundle must
-// have been unified and aligned; it is only read.
+// Of lays out what happened to a subject. Ledgers are those of the bundle, of any subjects; the
+// subject's own says which requests were slow. The bundle must have been unified and aligned, and
+// is not changed.
 func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID) *Timeline {
 	t := &Timeline{}
 	if int(subject) < 0 || int(subject) >= len(b.Subjects) {
@@ -28,21 +28,21 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 	}
 	l.titles = b.Titles()
 	t.Subject = l.titles[subject]
-	t.Lanes = l.lanes()
+	t.Lanes = l.laneNoun()
 	l.frames.stacks = platform.ByID(b.Subjects[subject].Runtime).Stacks
 	l.findSources()
-	l.place()
-	l.chosen()
-	l.routes()
-	l.requests()
-	l.span()
-	l.bands()
-	l.charts()
-	l.details()
-	l.processors()
-	l.flames()
-	l.collected()
-	l.others()
+	l.placeClocks()
+	l.chooseRequests()
+	l.addRoutes()
+	l.addPoints()
+	l.setShownSpan()
+	l.addBands()
+	l.addCharts()
+	l.addRequestDetails()
+	l.addProcessors()
+	l.addFlames()
+	l.summarizeCollector()
+	l.noteOtherSubjects()
 	return t
 }
 
@@ -80,8 +80,8 @@ type source struct {
 	placed    bool
 }
 
-// findSources groups the subject's requests by what they were read from and
-// puts the source that heads the report first.
+// findSources groups the subject's requests by what they were read from and puts the source that
+// heads the report first.
 func (l *layout) findSources() {
 	r, b := &l.b.Requests, l.b
 	l.of = make([]int, len(b.Artifacts))
@@ -89,18 +89,18 @@ func (l *layout) findSources() {
 		l.of[i] = -1
 	}
 	bySeries := make(map[string]int)
-	l.population()
+	l.findChargedArtifacts()
 	for i := range r.Len() {
 		if r.Subject.At(i) != l.subject || !r.Timed(i) {
 			continue
 		}
 		a, ok := r.Origin.At(i).Artifact()
-		if !ok || int(a) >= len(b.Artifacts) || l.joined(a) {
+		if !ok || int(a) >= len(b.Artifacts) || l.isDuplicateOfHead(a) {
 			continue
 		}
 		at := l.of[a]
 		if at < 0 {
-			at = l.beside(a)
+			at = l.joinLoadGenerator(a)
 			if at < 0 {
 				at = l.sourceOf(a, bySeries)
 			}
@@ -132,14 +132,15 @@ func (l *layout) findSources() {
 		l.sources = moved
 	}
 	for a := range l.of {
-		if l.joined(evidence.ArtifactID(a)) {
+		if l.isDuplicateOfHead(evidence.ArtifactID(a)) {
 			l.of[a] = l.of[l.ledger.Source]
 		}
 	}
 }
 
-// population finds which artifacts the requests are of that are charged: those of several load generators that ran at once.
-func (l *layout) population() {
+// findChargedArtifacts finds which artifacts the charged requests are from: those of several load
+// generators that ran at once.
+func (l *layout) findChargedArtifacts() {
 	l.ofRows = make([]bool, len(l.b.Artifacts))
 	if l.ledger == nil {
 		return
@@ -151,8 +152,9 @@ func (l *layout) population() {
 	}
 }
 
-// beside is the source of those load generators that an artifact is one of, −1 where it is none, or the first.
-func (l *layout) beside(a evidence.ArtifactID) int {
+// joinLoadGenerator adds an artifact to the source of the load generators that ran at the same
+// time, and returns that source; −1 if it is not one of them, or the first.
+func (l *layout) joinLoadGenerator(a evidence.ArtifactID) int {
 	if l.ledger == nil || !l.ofRows[a] || !sightings.ByClients(l.b, l.ledger.Rows[0]) {
 		return -1
 	}
@@ -165,9 +167,9 @@ func (l *layout) beside(a evidence.ArtifactID) int {
 	return -1
 }
 
-// joined says whether an artifact's requests are those of the source that heads the report, which saw them from further outside: they are
-// drawn once.
-func (l *layout) joined(a evidence.ArtifactID) bool {
+// isDuplicateOfHead says whether an artifact's requests are those of the source that heads the
+// report, which saw them from further outside; they are drawn once.
+func (l *layout) isDuplicateOfHead(a evidence.ArtifactID) bool {
 	if l.ledger == nil || a == l.ledger.Source || l.ofRows[a] {
 		return false
 	}
@@ -177,8 +179,8 @@ func (l *layout) joined(a evidence.ArtifactID) bool {
 	return l.ledger.Source == l.ledger.Requests.Source && slices.ContainsFunc(l.ledger.Seen, func(j sightings.Joined) bool { return slices.Contains(j.Traces, a) })
 }
 
-// sourceOf returns the source of an artifact, a new one unless it is a piece of
-// a recording that has one.
+// sourceOf returns the source of an artifact: a new one unless it is a piece of a recording that
+// has one.
 func (l *layout) sourceOf(a evidence.ArtifactID, bySeries map[string]int) int {
 	x := &l.b.Artifacts[a]
 	if x.Series != "" {
@@ -221,9 +223,9 @@ func (l *layout) nameOf(artifacts []evidence.ArtifactID) string {
 	return strings.Join(names, ", ")
 }
 
-// span is what is shown: as long as requests were watched and somewhat around;
-// without requests, all there is of the subject.
-func (l *layout) span() {
+// setShownSpan sets the time that is shown: as long as requests were watched and a margin around
+// it; without requests, all the time the subject was watched.
+func (l *layout) setShownSpan() {
 	var from, to int64
 	add := func(x, y int64) {
 		if from == 0 && to == 0 {
@@ -259,16 +261,16 @@ func (l *layout) span() {
 		margin = 30e9 // a request or two, which are not what was watched
 	}
 	for _, c := range l.b.Coverage {
-		if l.drawn(&c) && (c.Subject == l.subject || l.b.Subjects[c.Subject].Kind == evidence.Host) {
+		if l.isDrawn(&c) && (c.Subject == l.subject || l.b.Subjects[c.Subject].Kind == evidence.Host) {
 			add(max(c.From, l.t.From-margin), min(max(c.Until, l.t.From-margin), l.t.To+margin))
 		}
 	}
 	l.t.From, l.t.To = min(from, l.t.From), max(to, l.t.To)
 }
 
-// drawn says whether what was watched is on the time line. Memory statistics know
-// of cycles long ago, but not when they began.
-func (l *layout) drawn(c *evidence.Coverage) bool {
+// isDrawn says whether a coverage is on the timeline. Memory statistics know of GC cycles long
+// ago, but not when they began.
+func (l *layout) isDrawn(c *evidence.Coverage) bool {
 	if c.From == 0 || c.Until <= c.From || !l.placed[c.Clock] {
 		return false
 	}
@@ -287,16 +289,17 @@ func (l *layout) drawn(c *evidence.Coverage) bool {
 	return l.cycles[a]
 }
 
-// omit says that something was recorded and is not shown.
-func (l *layout) omit(format string, args ...any) {
+// noteOmitted records that something was recorded and is not shown.
+func (l *layout) noteOmitted(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !slices.Contains(l.t.Omitted, text) {
 		l.t.Omitted = append(l.t.Omitted, text)
 	}
 }
 
-// others says what of the bundle is about somebody else.
-func (l *layout) others() {
+// noteOtherSubjects records what of the bundle is not shown: other subjects' requests, and times
+// without a time of day or outside the shown span.
+func (l *layout) noteOtherSubjects() {
 	b := l.b
 	requests := make([]int, len(b.Subjects))
 	for _, s := range b.Requests.Subject.All() {
@@ -304,12 +307,12 @@ func (l *layout) others() {
 	}
 	for s, n := range requests {
 		if n > 0 && evidence.SubjectID(s) != l.subject {
-			l.omit("%d requests of %s: this timeline covers %s", n, l.titles[s], l.t.Subject)
+			l.noteOmitted("%d requests of %s: this timeline covers %s", n, l.titles[s], l.t.Subject)
 		}
 	}
 	for i := range l.sources {
 		if s := &l.sources[i]; !s.placed {
-			l.omit("the %d requests of %s: their time of day is not known", s.count, s.name)
+			l.noteOmitted("the %d requests of %s: their time of day is not known", s.count, s.name)
 		}
 	}
 	apart := make(map[string]bool)
@@ -319,26 +322,26 @@ func (l *layout) others() {
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(apart)) {
-		l.omit("%s: its time of day is not known", n)
+		l.noteOmitted("%s: its time of day is not known", n)
 	}
-	if from, to := l.hull(); len(l.sources) > 0 && (from < l.t.From || to > l.t.To) {
-		l.omit("%s without requests, before the first and after the last", seconds(max(0, l.t.From-from)+max(0, to-l.t.To)))
+	if from, to := l.fullSpan(); len(l.sources) > 0 && (from < l.t.From || to > l.t.To) {
+		l.noteOmitted("%s without requests, before the first and after the last", formatDuration(max(0, l.t.From-from)+max(0, to-l.t.To)))
 	}
 }
 
-// hull is the span of all that is known of the subject and of no other.
-func (l *layout) hull() (from, to int64) {
+// fullSpan returns the span of all that was drawn of the subject, shown or not.
+func (l *layout) fullSpan() (from, to int64) {
 	from, to = l.t.From, l.t.To
 	for _, c := range l.b.Coverage {
-		if c.Subject == l.subject && l.drawn(&c) {
+		if c.Subject == l.subject && l.isDrawn(&c) {
 			from, to = min(from, c.From), max(to, c.Until)
 		}
 	}
 	return from, to
 }
 
-// seconds is a duration (ns) in words.
-func seconds(ns int64) string {
+// formatDuration writes a duration (ns) with a unit.
+func formatDuration(ns int64) string {
 	switch s := float64(ns) / 1e9; {
 	case s >= 7200:
 		return fmt.Sprintf("%.1f h", s/3600)

@@ -9,16 +9,16 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// requests lays out the points of every source. Those of requests whose states
-// are shown stand for themselves, so that they can be chosen.
-func (l *layout) requests() {
+// addPoints lays out the points of every source. A request whose states are shown keeps a point of
+// its own, so that it can be chosen.
+func (l *layout) addPoints() {
 	if len(l.sources) == 0 {
 		return
 	}
 	if l.ledger != nil {
 		l.t.Threshold = l.ledger.Threshold
 	}
-	room := shares(l.sources, MaxPoints-len(l.shown.detail))
+	room := splitPoints(l.sources, MaxPoints-len(l.shown.detail))
 	r := &l.b.Requests
 	charts := make([]*cells, len(l.sources))
 	rows := make([][]int32, len(l.sources))
@@ -38,7 +38,7 @@ func (l *layout) requests() {
 			continue
 		}
 		a, ok := r.Origin.At(i).Artifact()
-		if !ok || l.of[a] < 0 || l.joined(a) {
+		if !ok || l.of[a] < 0 || l.isDuplicateOfHead(a) {
 			continue
 		}
 		at := l.of[a]
@@ -53,20 +53,20 @@ func (l *layout) requests() {
 			continue
 		}
 		lat := r.Latency(i)
-		charts[at].add(r, int32(i), r.End.At(i)-lat, lat, l.flags(i, lat))
+		charts[at].addRequest(r, int32(i), r.End.At(i)-lat, lat, l.flagsOf(i, lat))
 	}
 	for i := range l.sources {
 		if l.sources[i].placed {
 			if l.ledger != nil && l.of[l.ledger.Source] == i {
 				l.t.Charged = len(l.t.Requests)
 			}
-			l.t.Requests = append(l.t.Requests, l.points(&l.sources[i], rows[i], charts[i]))
+			l.t.Requests = append(l.t.Requests, l.buildPoints(&l.sources[i], rows[i], charts[i]))
 		}
 	}
 }
 
-// shares splits the points among sources: what one does not need is the others'.
-func shares(sources []source, room int) []int {
+// splitPoints divides the points among sources; what one does not need goes to the others.
+func splitPoints(sources []source, room int) []int {
 	order := make([]int, len(sources))
 	for i := range order {
 		order[i] = i
@@ -80,8 +80,8 @@ func shares(sources []source, room int) []int {
 	return out
 }
 
-// flags of one request.
-func (l *layout) flags(i int, latency int64) (f Flags) {
+// flagsOf returns the flags of one request.
+func (l *layout) flagsOf(i int, latency int64) (f Flags) {
 	if l.isSlow(i, latency) {
 		f |= Slow
 	}
@@ -94,8 +94,8 @@ func (l *layout) flags(i int, latency int64) (f Flags) {
 	return f
 }
 
-// isSlow is the ledger's decision about the requests it charges, also about those that it
-// counts apart; of others, those above its threshold.
+// isSlow follows the ledger's decision for the requests of its source, also for those it counts
+// apart; others are slow above its threshold.
 func (l *layout) isSlow(i int, latency int64) bool {
 	if l.ledger == nil {
 		return false
@@ -124,8 +124,8 @@ type cells struct {
 const mostCells = 1 << 22
 
 func newCells(s *source, room, budget int) *cells {
-	c := &cells{from: s.from, lowest: level(s.low), room: max(room, 1)}
-	c.levels = level(s.high) - c.lowest + 1
+	c := &cells{from: s.from, lowest: latencyLevel(s.low), room: max(room, 1)}
+	c.levels = latencyLevel(s.high) - c.lowest + 1
 	c.columns = max(1, min(budget/c.levels, 1<<14))
 	c.width = max(1, (s.to-s.from)/int64(c.columns)+1)
 	c.slowest = make([]int32, c.columns*c.levels)
@@ -134,8 +134,8 @@ func newCells(s *source, room, budget int) *cells {
 	return c
 }
 
-// level is a latency on a logarithmic scale: 32 steps to each power of two.
-func level(ns int64) int {
+// latencyLevel returns a latency on a logarithmic scale: 32 steps to each power of two.
+func latencyLevel(ns int64) int {
 	v := uint64(max(ns, 0))
 	if v < 64 {
 		return int(v)
@@ -144,8 +144,8 @@ func level(ns int64) int {
 	return 32*e + int(v>>e)
 }
 
-func (c *cells) add(r *evidence.Requests, row int32, at, latency int64, f Flags) {
-	k := int((at-c.from)/c.width)*c.levels + level(latency) - c.lowest
+func (c *cells) addRequest(r *evidence.Requests, row int32, at, latency int64, f Flags) {
+	k := int((at-c.from)/c.width)*c.levels + latencyLevel(latency) - c.lowest
 	switch old := c.slowest[k]; {
 	case old == 0:
 		c.used++
@@ -157,8 +157,8 @@ func (c *cells) add(r *evidence.Requests, row int32, at, latency int64, f Flags)
 	c.flags[k] |= f
 }
 
-// fit makes cells wider until no more than the room are in use.
-func (c *cells) fit(r *evidence.Requests) {
+// widenToFit makes cells wider until no more than the room are in use.
+func (c *cells) widenToFit(r *evidence.Requests) {
 	for c.used > c.room && c.columns > 1 {
 		c.used = 0
 		half := (c.columns + 1) / 2
@@ -183,8 +183,8 @@ func (c *cells) fit(r *evidence.Requests) {
 	}
 }
 
-// points turns rows, and cells where there are any, into points.
-func (l *layout) points(s *source, rows []int32, c *cells) Points {
+// buildPoints turns rows, and cells where there are any, into points.
+func (l *layout) buildPoints(s *source, rows []int32, c *cells) Points {
 	r := &l.b.Requests
 	p := Points{Source: s.name, Count: s.count}
 	type point struct {
@@ -196,10 +196,10 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 	all := make([]point, 0, len(rows))
 	for _, row := range rows {
 		lat := r.Latency(int(row))
-		all = append(all, point{r.End.At(int(row)) - lat, row, 1, l.flags(int(row), lat)})
+		all = append(all, point{r.End.At(int(row)) - lat, row, 1, l.flagsOf(int(row), lat)})
 	}
 	if c != nil {
-		c.fit(r)
+		c.widenToFit(r)
 		p.Cell = c.width
 		all = slices.Grow(all, c.used)
 		for k, row := range c.slowest[:c.columns*c.levels] {
@@ -217,7 +217,7 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 	for _, x := range all {
 		used[r.Route.At(int(x.row))]++
 	}
-	routes := l.named(&p, used)
+	routes := l.indexRoutes(&p, used)
 	for i, x := range all {
 		p.At[i], p.Latency[i], p.Flags[i], p.Detail[i] = x.at, r.Latency(int(x.row)), x.flags, l.shown.detail[x.row]
 		if p.Number != nil {
@@ -234,9 +234,9 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 // mostRoutes is how many routes points tell apart.
 const mostRoutes = 255
 
-// named gives routes their places in the points' list: where there are too many, those that
-// lost most and those with most points have one of their own.
-func (l *layout) named(p *Points, used map[evidence.NameID]int) map[evidence.NameID]uint16 {
+// indexRoutes gives routes their places in the list of the points: where there are too many, those
+// that lost most and those with most points get one of their own.
+func (l *layout) indexRoutes(p *Points, used map[evidence.NameID]int) map[evidence.NameID]uint16 {
 	lost := make(map[evidence.NameID]int64)
 	for _, x := range l.t.Routes {
 		lost[l.b.Names.Lookup(x.Name)] = x.Time
@@ -254,7 +254,7 @@ func (l *layout) named(p *Points, used map[evidence.NameID]int) map[evidence.Nam
 		p.Routes = append(p.Routes, l.b.Names.Text(id))
 	}
 	if len(order) > mostRoutes {
-		l.omit("the names of %d of %d routes of %s in the timeline: those that lost most, and most had, are named", len(order)-mostRoutes+1, len(order), p.Source)
+		l.noteOmitted("the names of %d of %d routes of %s in the timeline: those that lost most, and most had, are named", len(order)-mostRoutes+1, len(order), p.Source)
 		p.Routes = append(p.Routes, otherRoutes)
 	}
 	return out

@@ -127,14 +127,14 @@ func TestPointsKeepTheSlowest(t *testing.T) {
 func TestLevels(t *testing.T) {
 	last := -1
 	for v := int64(0); v < 1<<40; v += max(1, v/1000) {
-		k := level(v)
+		k := latencyLevel(v)
 		if k != last && k != last+1 {
 			t.Fatalf("level jumps from %d to %d at %d", last, k, v)
 		}
 		last = k
 	}
 	for v := int64(64); v < 1<<50; v += v/7 + 1 {
-		if up := v + v/20; level(up) == level(v) {
+		if up := v + v/20; latencyLevel(up) == latencyLevel(v) {
 			t.Fatalf("%d and %d are of one level", v, up)
 		}
 	}
@@ -155,7 +155,7 @@ func TestShares(t *testing.T) {
 		for _, n := range c.counts {
 			s = append(s, source{count: n})
 		}
-		if got := shares(s, c.room); !slices.Equal(got, c.want) {
+		if got := splitPoints(s, c.room); !slices.Equal(got, c.want) {
 			t.Errorf("%v in %d: %v, want %v", c.counts, c.room, got, c.want)
 		}
 	}
@@ -169,9 +169,9 @@ func BenchmarkPoints(b *testing.B) {
 	for b.Loop() {
 		l := &layout{b: bundle, t: &Timeline{}, subject: ledgers[0].Subject, ledger: ledgers[0]}
 		l.findSources()
-		l.place()
-		l.chosen()
-		l.requests()
+		l.placeClocks()
+		l.chooseRequests()
+		l.addPoints()
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1e7, "ns/request")
 }

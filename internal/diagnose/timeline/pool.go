@@ -14,70 +14,69 @@ import (
 // What a runtime's pool of threads did, which decides how long requests wait where
 // each needs one: .NET's.
 
-// pool adds how many threads the pool has and what waits for one. The processor's
-// figures belong between the two: a pool that grows while the processors are idle
-// grows because its threads block.
-func (l *layout) pool() (found bool) {
+// addPoolCharts adds how many threads the pool has and what waits for one. The CPU chart stands
+// between the two: a pool that grows while the CPUs are idle grows because its threads block.
+func (l *layout) addPoolCharts() (found bool) {
 	c := Chart{ID: "pool-threads", Title: "threads of the pool", Unit: "1"}
-	for _, s := range l.series(evidence.SeriesPoolThreads) {
-		c.add(l.curve("pool", "pool", s))
+	for _, s := range l.findSeries(evidence.SeriesPoolThreads) {
+		c.addCurve(l.buildCurve("pool", "pool", s))
 	}
 	if len(c.Curves) == 0 {
 		return false
 	}
 	if n := l.b.Subjects[l.subject].CPUs; n > 0 && l.t.To > l.t.From {
 		many := float64(metrics.ManyThreads * n)
-		c.add(Curve{ID: "limit", Title: fmt.Sprintf("%d × CPUs", metrics.ManyThreads), T: []int64{l.t.From, l.t.To}, V: []float64{many, many}})
+		c.addCurve(Curve{ID: "limit", Title: fmt.Sprintf("%d × CPUs", metrics.ManyThreads), T: []int64{l.t.From, l.t.To}, V: []float64{many, many}})
 	}
-	l.chart(c)
+	l.addChart(c)
 	before := len(l.t.Charts)
-	l.processor()
+	l.addProcessCPUChart()
 	if n := l.b.Subjects[l.subject].CPUs; n > 0 && len(l.t.Charts) > before {
 		l.t.Charts[before].Title += fmt.Sprintf(", which may use %d CPUs", n) // what is idle is not drawn
 	}
 	if len(l.t.Charts) == before {
-		l.simple("cpu-percent", "CPU, of all CPUs", "%", false, figures{{evidence.SeriesCPU, "cpu", "process"}})
+		l.addSeriesChart("cpu-percent", "CPU, of all CPUs", "%", false, figures{{evidence.SeriesCPU, "cpu", "process"}})
 	}
-	l.simple("pool-queue", "work queued for a pool thread", "1", false, figures{{evidence.SeriesPoolQueue, "queue", "work items"}})
-	l.simple("pool-completed", "work items completed", "1/s", false, figures{{evidence.SeriesPoolCompleted, "completed", "completed"}})
+	l.addSeriesChart("pool-queue", "work queued for a pool thread", "1", false, figures{{evidence.SeriesPoolQueue, "queue", "work items"}})
+	l.addSeriesChart("pool-completed", "work items completed", "1/s", false, figures{{evidence.SeriesPoolCompleted, "completed", "completed"}})
 	return true
 }
 
-// counters adds what a runtime's counters say that nothing else told.
-func (l *layout) counters() {
-	l.simple("contentions", "contended locks", "1/s", false, figures{{evidence.SeriesContentions, "contentions", "contentions"}})
-	l.simple("gc-time", "time in GC since the last one", "%", false, figures{{evidence.SeriesGCTime, "gc", "GC"}})
+// addCounterCharts adds what only a runtime's counters show.
+func (l *layout) addCounterCharts() {
+	l.addSeriesChart("contentions", "contended locks", "1/s", false, figures{{evidence.SeriesContentions, "contentions", "contentions"}})
+	l.addSeriesChart("gc-time", "time in GC since the last one", "%", false, figures{{evidence.SeriesGCTime, "gc", "GC"}})
 }
 
-// adjustments lays out the moments at which the pool's size was changed, a row for
-// each reason: starvation first.
-func (l *layout) adjustments() {
-	rows, artifacts, watched := l.intervals(evidence.PoolAdjusted, evidence.CoverThreadPool)
+// addPoolAdjustments lays out the moments at which the pool's size was changed, a row for each
+// reason, starvation first.
+func (l *layout) addPoolAdjustments() {
+	rows, artifacts, watched := l.listIntervals(evidence.PoolAdjusted, evidence.CoverThreadPool)
 	byReason := make(map[string][]spell)
 	v := &l.b.Intervals
 	for _, i := range rows {
 		if at := v.Start[i]; at >= l.t.From && at <= l.t.To {
-			reason := l.cause(i)
+			reason := l.causeText(i)
 			byReason[reason] = append(byReason[reason], spell{from: at, to: at, row: i})
 		}
 	}
 	reasons := slices.Sorted(maps.Keys(byReason))
-	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(starving(b), starving(a)) })
+	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(starvingRank(b), starvingRank(a)) })
 	for _, reason := range reasons {
 		id := "pool-adjusted"
-		if starving(reason) > 0 {
+		if starvingRank(reason) > 0 {
 			id = "pool-starving"
 		}
 		title := "pool adjusted"
 		if reason != "" {
-			title += ": " + words(reason)
+			title += ": " + splitCamelCase(reason)
 		}
-		l.band(id, title, l.nameOf(artifacts), byReason[reason], watched, l.adjusted)
+		l.addBand(id, title, l.nameOf(artifacts), byReason[reason], watched, l.adjustmentText)
 	}
 }
 
-// starving are the reasons that say that work waits while threads block: 1, else 0.
-func starving(reason string) int {
+// starvingRank is 1 for reasons that say that work waits while threads block, else 0.
+func starvingRank(reason string) int {
 	switch reason {
 	case "Starvation", "CooperativeBlocking":
 		return 1
@@ -85,15 +84,15 @@ func starving(reason string) int {
 	return 0
 }
 
-func (l *layout) adjusted(row int) string {
+func (l *layout) adjustmentText(row int) string {
 	if n, ok := l.b.Intervals.Get(row, evidence.PoolThreads); ok {
 		return fmt.Sprintf("to %.0f threads", n)
 	}
 	return ""
 }
 
-// words takes a name like CooperativeBlocking apart.
-func words(name string) string {
+// splitCamelCase writes a name like CooperativeBlocking as lowercase words.
+func splitCamelCase(name string) string {
 	var b strings.Builder
 	for i, r := range name {
 		if r >= 'A' && r <= 'Z' {
@@ -107,9 +106,9 @@ func words(name string) string {
 	return b.String()
 }
 
-// waits lays out when any thread waited for a lock that another held.
-func (l *layout) waits() {
-	rows, artifacts, watched := l.intervals(evidence.LockWait, evidence.CoverWaits)
+// addLockWaits lays out when threads waited for a lock that another held.
+func (l *layout) addLockWaits() {
+	rows, artifacts, watched := l.listIntervals(evidence.LockWait, evidence.CoverWaits)
 	var spells []spell
 	v := &l.b.Intervals
 	for _, i := range rows {
@@ -117,19 +116,19 @@ func (l *layout) waits() {
 			spells = append(spells, spell{from: v.Start[i], to: v.End[i], row: i})
 		}
 	}
-	l.band("lock-wait", "waits for a lock", l.nameOf(artifacts), spells, watched, l.waited)
+	l.addBand("lock-wait", "waits for a lock", l.nameOf(artifacts), spells, watched, l.lockWaitText)
 }
 
-func (l *layout) waited(row int) string {
+func (l *layout) lockWaitText(row int) string {
 	v := &l.b.Intervals
-	text := fmt.Sprintf("%s %d", l.lanes(), v.Lane[row])
-	if c := l.cause(row); c != "" {
+	text := fmt.Sprintf("%s %d", l.laneNoun(), v.Lane[row])
+	if c := l.causeText(row); c != "" {
 		text += ", " + c
 	}
 	if h := v.Holder[row]; h > 0 {
-		text += fmt.Sprintf(", held by %s %d", l.lanes(), h)
+		text += fmt.Sprintf(", held by %s %d", l.laneNoun(), h)
 	}
-	if where := l.frames.where(l.b, v.Stack[row]); where != "" {
+	if where := l.frames.describeStack(l.b, v.Stack[row]); where != "" {
 		text += ", " + where
 	}
 	return text

@@ -105,7 +105,7 @@ func TestPool(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for name, want := range map[string]string{"CooperativeBlocking": "cooperative blocking", "Starvation": "starvation", "ThreadTimedOut": "thread timed out", "": "", "IO": "io"} {
-		if got := words(name); got != want {
+		if got := splitCamelCase(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

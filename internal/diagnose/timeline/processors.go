@@ -22,14 +22,14 @@ var works = [evidence.NumWorks]Work{
 	evidence.WorkStopped:          Stopped,
 }
 
-// processors lays out what each processor did in each trace. Where there are too
-// many spans, those around the slowest requests are kept as they are, and others
-// are drawn together, short ones first.
-func (l *layout) processors() {
+// addProcessors lays out what each processor did in each trace. Where there are too many spans,
+// those around the slowest requests are kept as they are, and others are drawn together, short
+// ones first.
+func (l *layout) addProcessors() {
 	var traces []*occupancy
 	for i := range l.b.Processors {
 		if p := &l.b.Processors[i]; p.Subject == l.subject && p.Until > p.From {
-			traces = append(traces, l.occupancy(p))
+			traces = append(traces, l.newOccupancy(p))
 		}
 	}
 	if len(traces) == 0 {
@@ -37,18 +37,18 @@ func (l *layout) processors() {
 	}
 	// The trace whose requests the ledger charges comes first and has half of all.
 	slices.SortStableFunc(traces, func(a, b *occupancy) int {
-		return cmp.Or(cmp.Compare(l.charged(b), l.charged(a)), cmp.Compare(a.p.From, b.p.From))
+		return cmp.Or(cmp.Compare(l.chargedRank(b), l.chargedRank(a)), cmp.Compare(a.p.From, b.p.From))
 	})
 	left := MaxSpans
-	if len(traces) > 1 && l.charged(traces[0]) > 0 {
+	if len(traces) > 1 && l.chargedRank(traces[0]) > 0 {
 		traces[0].room = min(traces[0].count, MaxSpans/2)
 		left -= traces[0].room
-		share(traces[1:], left)
+		splitSpans(traces[1:], left)
 	} else {
-		share(traces, left)
+		splitSpans(traces, left)
 	}
 	for _, o := range traces {
-		l.t.Processors = append(l.t.Processors, o.lay())
+		l.t.Processors = append(l.t.Processors, o.drawProcessors())
 	}
 }
 
@@ -69,31 +69,31 @@ type occupancy struct {
 // mostSlots is how finely the spans of a trace are counted over time.
 const mostSlots = 1 << 16
 
-func (l *layout) occupancy(p *evidence.Occupancy) *occupancy {
+func (l *layout) newOccupancy(p *evidence.Occupancy) *occupancy {
 	o := &occupancy{l: l, p: p, width: (p.Until-p.From)/mostSlots + 1}
 	o.a, _ = p.Origin.Artifact()
-	o.slots = make([]int, o.slot(p.Until)+1)
+	o.slots = make([]int, o.slotAt(p.Until)+1)
 	o.full = evidence.NewRows(len(o.slots))
 	for lane := range p.Lanes {
 		for s := range p.Spans(lane) {
-			o.slots[o.slot(s.From)]++
+			o.slots[o.slotAt(s.From)]++
 			o.count++
 		}
 	}
 	return o
 }
 
-func (o *occupancy) slot(t int64) int { return int((t - o.p.From) / o.width) }
+func (o *occupancy) slotAt(t int64) int { return int((t - o.p.From) / o.width) }
 
-func (l *layout) charged(o *occupancy) int {
+func (l *layout) chargedRank(o *occupancy) int {
 	if l.ledger != nil && (o.a == l.ledger.Source || l.ledger.TracedBy(o.a)) {
 		return 1
 	}
 	return 0
 }
 
-// share splits the spans among traces: what one does not need is the others'.
-func share(traces []*occupancy, room int) {
+// splitSpans divides the spans among traces; what one does not need goes to the others.
+func splitSpans(traces []*occupancy, room int) {
 	order := slices.Clone(traces)
 	slices.SortStableFunc(order, func(a, b *occupancy) int { return cmp.Compare(a.count, b.count) })
 	for n, o := range order {
@@ -102,46 +102,46 @@ func share(traces []*occupancy, room int) {
 	}
 }
 
-// lay lays out the trace.
-func (o *occupancy) lay() Processors {
+// drawProcessors lays out the trace.
+func (o *occupancy) drawProcessors() Processors {
 	x := Processors{Source: o.l.b.Artifacts[o.a].Name, From: o.p.From, To: o.p.Until, Apart: !o.l.placed[o.p.Clock]}
 	o.serving = o.l.b.Serving(o.a)
 	short := int64(0)
 	if o.count > o.room {
-		around := o.keep(o.room / 2)
+		around := o.keepAroundSlowest(o.room / 2)
 		// Of what is drawn together at most one in four is long, one full, one ends at
 		// a long one or where all is kept, and one at a time in which nothing ran.
 		rest := max(1, o.room-around-8*len(o.p.Lanes))
 		short = 4*(o.p.Until-o.p.From)*int64(len(o.p.Lanes))/int64(rest) + 1
-		o.l.omit("%d spans of the processors in %s one by one: those shorter than %s are drawn together, except around the slowest requests", o.count-o.room, x.Source, seconds(short))
+		o.l.noteOmitted("%d spans of the processors in %s one by one: those shorter than %s are drawn together, except around the slowest requests", o.count-o.room, x.Source, formatDuration(short))
 	}
 	for i := range o.p.Lanes {
 		d := drawer{o: o, short: short}
 		for s := range o.p.Spans(i) {
-			d.add(&s)
+			d.addSpan(&s)
 		}
-		d.close()
+		d.closeSpan()
 		x.Lanes = append(x.Lanes, Lane{Name: fmt.Sprintf("P%d", o.p.Lanes[i].Number), Spans: d.spans})
 	}
 	if o.p.Quantum > 0 {
-		o.l.omit("spans of the processors in %s shorter than %s one by one: there were too many to keep", x.Source, seconds(o.p.Quantum))
+		o.l.noteOmitted("spans of the processors in %s shorter than %s one by one: there were too many to keep", x.Source, formatDuration(o.p.Quantum))
 	}
 	if o.p.Omitted > 0 {
-		o.l.omit("%d more processors of %s", o.p.Omitted, x.Source)
+		o.l.noteOmitted("%d more processors of %s", o.p.Omitted, x.Source)
 	}
 	return x
 }
 
-// keep marks the slots around the slowest requests, as many as there is room for,
-// and returns how many spans they hold.
-func (o *occupancy) keep(room int) (kept int) {
+// keepAroundSlowest marks the slots around the slowest requests, as many as there is room for, and
+// returns how many spans they hold.
+func (o *occupancy) keepAroundSlowest(room int) (kept int) {
 	r := &o.l.b.Requests
 	for _, row := range o.l.shown.slow {
 		if a, _ := r.Origin.At(int(row)).Artifact(); a != o.a {
 			continue
 		}
 		lat := r.Latency(int(row))
-		from, to := o.slot(max(o.p.From, r.End.At(int(row))-lat-lat/4)), o.slot(min(o.p.Until, r.End.At(int(row))+lat/4))
+		from, to := o.slotAt(max(o.p.From, r.End.At(int(row))-lat-lat/4)), o.slotAt(min(o.p.Until, r.End.At(int(row))+lat/4))
 		more := 0
 		for i := from; i <= to && i < len(o.slots); i++ {
 			if !o.full.Has(i) {
@@ -159,9 +159,9 @@ func (o *occupancy) keep(room int) (kept int) {
 	return kept
 }
 
-// request returns the place among the slow requests of the one a span worked for,
-// plus one; 0: none of those.
-func (o *occupancy) request(s *evidence.ProcessorSpan) int32 {
+// slowRequestOf returns the place, plus one, of the request a span worked for among the requests
+// whose states are shown; 0 if it is none of those.
+func (o *occupancy) slowRequestOf(s *evidence.ProcessorSpan) int32 {
 	if s.Serves == 0 {
 		return 0
 	}
@@ -186,37 +186,37 @@ type drawer struct {
 	requests map[int32]int64 // ns by request
 }
 
-func (d *drawer) add(s *evidence.ProcessorSpan) {
+func (d *drawer) addSpan(s *evidence.ProcessorSpan) {
 	name := d.o.l.b.Names.Text(s.Name)
-	request := d.o.request(s)
-	if s.To-s.From >= d.short || d.o.full.Has(d.o.slot(s.From)) {
-		d.close()
-		d.begin(s.From, name)
-		d.take(s, request)
-		d.close()
+	request := d.o.slowRequestOf(s)
+	if s.To-s.From >= d.short || d.o.full.Has(d.o.slotAt(s.From)) {
+		d.closeSpan()
+		d.beginSpan(s.From, name)
+		d.extendSpan(s, request)
+		d.closeSpan()
 		return
 	}
 	if d.open && (s.From-d.to >= d.short || s.To-d.from >= 2*d.short) {
-		d.close()
+		d.closeSpan()
 	}
 	if !d.open {
-		d.begin(s.From, name)
+		d.beginSpan(s.From, name)
 	}
 	if d.name != name {
 		d.name = ""
 	}
-	d.take(s, request)
+	d.extendSpan(s, request)
 	if d.to-d.from >= d.short {
-		d.close()
+		d.closeSpan()
 	}
 }
 
-func (d *drawer) begin(from int64, name string) {
+func (d *drawer) beginSpan(from int64, name string) {
 	d.open, d.from, d.to, d.number, d.name, d.mix = true, from, from, 0, name, [NumWorks]int64{}
 	clear(d.requests)
 }
 
-func (d *drawer) take(s *evidence.ProcessorSpan, request int32) {
+func (d *drawer) extendSpan(s *evidence.ProcessorSpan, request int32) {
 	for w, v := range s.Each {
 		d.mix[works[w]] += v
 	}
@@ -230,8 +230,8 @@ func (d *drawer) take(s *evidence.ProcessorSpan, request int32) {
 	}
 }
 
-// close ends a span. Time of it in which nothing ran is in none of its shares.
-func (d *drawer) close() {
+// closeSpan ends a span. Time in which nothing ran is in none of its shares.
+func (d *drawer) closeSpan() {
 	if !d.open {
 		return
 	}

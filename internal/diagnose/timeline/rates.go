@@ -29,24 +29,24 @@ func newGrid(from, to, least int64, most int) grid {
 	return grid{from: from, width: width, n: int((to-from)/width) + 1}
 }
 
-func (g grid) cell(t int64) int { return int(min(max(0, (t-g.from)/g.width), int64(g.n-1))) }
+func (g grid) cellAt(t int64) int { return int(min(max(0, (t-g.from)/g.width), int64(g.n-1))) }
 
-// spread adds the time of [from, to) to the cells it lies in.
-func (g grid) spread(cells []float64, from, to int64, weight float64) {
+// spreadTime adds the time of [from, to) to the cells it lies in.
+func (g grid) spreadTime(cells []float64, from, to int64, weight float64) {
 	from, to = max(from, g.from), min(to, g.from+int64(g.n)*g.width)
 	for from < to {
-		k := g.cell(from)
+		k := g.cellAt(from)
 		end := min(to, g.from+int64(k+1)*g.width)
 		cells[k] += float64(end-from) * weight
 		from = end
 	}
 }
 
-// rates counts the requests of the source that heads the report: how many began
-// each second, how many of them failed, and how many were under way.
-func (l *layout) rates() {
+// addRequestCharts counts the requests of the source that heads the report: how many began each
+// second, how many of them failed, and how many were under way.
+func (l *layout) addRequestCharts() {
 	if len(l.sources) == 0 || !l.sources[0].placed {
-		l.simple("concurrency", "requests under way", "1", false, figures{{evidence.SeriesRequestsInFlight, "server", "as the server counts them"}})
+		l.addSeriesChart("concurrency", "requests under way", "1", false, figures{{evidence.SeriesRequestsInFlight, "server", "as the server counts them"}})
 		return
 	}
 	s := &l.sources[0]
@@ -61,11 +61,11 @@ func (l *layout) rates() {
 			continue
 		}
 		a, ok := r.Origin.At(i).Artifact()
-		if !ok || l.of[a] != 0 || l.joined(a) {
+		if !ok || l.of[a] != 0 || l.isDuplicateOfHead(a) {
 			continue
 		}
 		at := r.End.At(i) - r.Latency(i)
-		k := g.cell(at)
+		k := g.cellAt(at)
 		began[k]++
 		if o := r.Outcome.At(i); o == evidence.Failed || o == evidence.TimedOut {
 			failed[k]++
@@ -73,19 +73,19 @@ func (l *layout) rates() {
 		starts, ends = append(starts, at), append(ends, r.End.At(i))
 	}
 	rate := Chart{ID: "rate", Title: "requests started", Unit: "1/s"}
-	rate.add(g.curve("begun", "begun", s.name, began, 1e9/float64(g.width), s.to))
+	rate.addCurve(g.curveOf("begun", "begun", s.name, began, 1e9/float64(g.width), s.to))
 	for _, v := range failed {
 		if v > 0 {
-			rate.add(g.curve("failed", "failed", s.name, failed, 1e9/float64(g.width), s.to))
+			rate.addCurve(g.curveOf("failed", "failed", s.name, failed, 1e9/float64(g.width), s.to))
 			break
 		}
 	}
-	l.chart(rate)
+	l.addChart(rate)
 
 	flight := Curve{ID: "requests", Title: "under way", Source: s.name}
 	flight.T, flight.V, flight.Max = g.underWay(starts, ends, s.to)
 	chart := Chart{ID: "concurrency", Title: "requests under way", Unit: "1"}
-	chart.add(flight)
+	chart.addCurve(flight)
 	clients := Curve{ID: "clients", T: []int64{s.from, s.to}}
 	together := 0.
 	for _, x := range l.b.Loads {
@@ -98,17 +98,17 @@ func (l *layout) rates() {
 	}
 	if together > 0 {
 		clients.V = []float64{together, together}
-		chart.add(clients)
+		chart.addCurve(clients)
 	}
-	for _, s := range l.series(evidence.SeriesRequestsInFlight) {
-		chart.add(l.curve("server", "as the server counts them", s))
+	for _, s := range l.findSeries(evidence.SeriesRequestsInFlight) {
+		chart.addCurve(l.buildCurve("server", "as the server counts them", s))
 	}
-	l.chart(chart)
+	l.addChart(chart)
 }
 
-// underWay counts what began and has not ended: for each cell the mean over time,
-// up to when the last one ended, and the highest. It sorts what it is given. What
-// ends when another begins is not under way with it.
+// underWay counts the requests that began and have not ended: for each cell the mean over time, up
+// to when the last one ended, and the highest. It sorts its arguments. A request that ends when
+// another begins is not under way with it.
 func (g grid) underWay(starts, ends []int64, to int64) (t []int64, mean, highest []float64) {
 	slices.Sort(starts)
 	slices.Sort(ends)
@@ -145,8 +145,8 @@ func (g grid) underWay(starts, ends []int64, to int64) (t []int64, mean, highest
 	return t, mean, highest
 }
 
-// curve makes a curve of cells. The last may be cut short.
-func (g grid) curve(id, title, source string, cells []float64, factor float64, to int64) Curve {
+// curveOf returns a curve of cells, and scales up the last one if the time ends within it.
+func (g grid) curveOf(id, title, source string, cells []float64, factor float64, to int64) Curve {
 	c := Curve{ID: id, Title: title, Source: source, T: make([]int64, g.n), V: make([]float64, g.n)}
 	for k, v := range cells {
 		c.T[k], c.V[k] = g.from+int64(k)*g.width, v*factor
@@ -157,8 +157,9 @@ func (g grid) curve(id, title, source string, cells []float64, factor float64, t
 	return c
 }
 
-// traced is the part of the time line that traces cover, and their name.
-func (l *layout) traced() (watched spans, name string, of map[int]bool) {
+// tracedSpans returns the parts of the timeline that traces cover, the traces' names, and their
+// sources.
+func (l *layout) tracedSpans() (watched spans, name string, of map[int]bool) {
 	of = make(map[int]bool)
 	var artifacts []evidence.ArtifactID
 	for _, c := range l.b.Coverage {
@@ -172,12 +173,12 @@ func (l *layout) traced() (watched spans, name string, of map[int]bool) {
 	return watched, l.nameOf(artifacts), of
 }
 
-// tracedGrid divides what traces cover into cells.
+// tracedGrid divides the time that traces cover into cells.
 func tracedGrid(watched spans) grid {
 	return newGrid(watched[0].from, watched[len(watched)-1].to, 10e6, MaxCurve/2)
 }
 
-// perSecond makes a curve in ms/s of the ns in cells, where traces looked.
+// perSecond returns a curve in ms/s of the ns in cells, NaN where no trace watched.
 func (g grid) perSecond(id, title, source string, cells, looked []float64) Curve {
 	c := Curve{ID: id, Title: title, Source: source}
 	for k, v := range cells {
@@ -193,32 +194,32 @@ func (g grid) perSecond(id, title, source string, cells, looked []float64) Curve
 	return c
 }
 
-// assists adds the time requests spent marking for the collector, or waiting until
-// they may allocate, in ms each second.
-func (l *layout) assists() {
-	watched, name, of := l.traced()
+// addAssistChart adds the time requests spent marking for the collector, or waiting until they may
+// allocate, in ms each second.
+func (l *layout) addAssistChart() {
+	watched, name, of := l.tracedSpans()
 	if len(watched) == 0 {
 		return
 	}
 	g := tracedGrid(watched)
 	looked := make([]float64, g.n)
 	for _, w := range watched {
-		g.spread(looked, w.from, w.to, 1)
+		g.spreadTime(looked, w.from, w.to, 1)
 	}
 	marking, waiting := make([]float64, g.n), make([]float64, g.n)
 	r := &l.b.Requests
 	for i := range r.Len() {
 		a, ok := r.Origin.At(i).Artifact()
-		if r.Subject.At(i) != l.subject || !ok || l.of[a] < 0 || !of[l.of[a]] || l.joined(a) || r.Begins(i) == 0 {
+		if r.Subject.At(i) != l.subject || !ok || l.of[a] < 0 || !of[l.of[a]] || l.isDuplicateOfHead(a) || r.Begins(i) == 0 {
 			continue
 		}
 		at := r.Begins(i)
 		for s := range r.Path(i).All {
 			switch s.Kind {
 			case evidence.GCAssist, evidence.GCSweep:
-				g.spread(marking, at, at+s.Dur, 1)
+				g.spreadTime(marking, at, at+s.Dur, 1)
 			case evidence.GCAssistWait, evidence.GCWait:
-				g.spread(waiting, at, at+s.Dur, 1)
+				g.spreadTime(waiting, at, at+s.Dur, 1)
 			}
 			at += s.Dur
 		}
@@ -227,18 +228,18 @@ func (l *layout) assists() {
 		return
 	}
 	c := Chart{ID: "assist", Title: "requests helping GC", Unit: "ms/s", Stacked: true}
-	c.add(g.perSecond("assist", "mark assist", name, marking, looked))
-	c.add(g.perSecond("assist-wait", "assist, waiting", name, waiting, looked))
-	l.chart(c)
+	c.addCurve(g.perSecond("assist", "mark assist", name, marking, looked))
+	c.addCurve(g.perSecond("assist-wait", "assist, waiting", name, waiting, looked))
+	l.addChart(c)
 }
 
 // chartedRoutes are the routes that have a chart of their slow requests of their own, if
 // there is more than one.
 const chartedRoutes = 6
 
-// mechanisms adds what the slow requests' time went into, as it went: of all of them, and
-// of each route that lost much.
-func (l *layout) mechanisms() {
+// addMechanismCharts adds what the slow requests' time went into over time: of all of them, and of
+// each route that lost much.
+func (l *layout) addMechanismCharts() {
 	if l.ledger == nil || len(l.ledger.Slow) == 0 || !l.sources[l.of[l.ledger.Source]].placed {
 		return
 	}
@@ -266,17 +267,17 @@ func (l *layout) mechanisms() {
 				if v == 0 {
 					continue
 				}
-				all.add(g, m, at, x.Dur, v)
+				all.addTime(g, m, at, x.Dur, v)
 				if route != nil {
-					route.add(g, m, at, x.Dur, v)
+					route.addTime(g, m, at, x.Dur, v)
 				}
 			}
 		})
 	}
-	l.spent("", &all, g)
+	l.addMechanismChart("", &all, g)
 	for i := range l.t.Routes {
 		if x := of[l.b.Names.Lookup(l.t.Routes[i].Name)]; x != nil {
-			l.spent(l.t.Routes[i].Name, x, g)
+			l.addMechanismChart(l.t.Routes[i].Name, x, g)
 		}
 	}
 }
@@ -284,26 +285,26 @@ func (l *layout) mechanisms() {
 // spent is time (ns) by mechanism in cells of time.
 type spent [ledger.NumMechanisms][]float64
 
-func (c *spent) add(g grid, m int, at, dur, v int64) {
+func (c *spent) addTime(g grid, m int, at, dur, v int64) {
 	if c[m] == nil {
 		c[m] = make([]float64, g.n)
 	}
-	g.spread(c[m], at, at+dur, float64(v)/float64(dur))
+	g.spreadTime(c[m], at, at+dur, float64(v)/float64(dur))
 }
 
-// spent adds the chart of what slow requests' time went into: of a route, "" all.
-func (l *layout) spent(route string, cells *spent, g grid) {
+// addMechanismChart adds the chart of what slow requests' time went into: of a route, "" for all.
+func (l *layout) addMechanismChart(route string, cells *spent, g grid) {
 	c := Chart{ID: "slow", Title: "slow requests, by what they did or waited for", Unit: "ms/s", Stacked: true, Route: route}
-	for _, e := range l.order() {
+	for _, e := range l.mechanismOrder() {
 		if v := cells[e]; v != nil {
-			c.add(g.curve(e.String(), e.TitleOf(l.lanes()), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))
+			c.addCurve(g.curveOf(e.String(), e.TitleOf(l.laneNoun()), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))
 		}
 	}
-	l.chart(c)
+	l.addChart(c)
 }
 
-// order is the mechanisms as the ledger lists them, by what they cost in all.
-func (l *layout) order() (out []ledger.Mechanism) {
+// mechanismOrder returns the mechanisms as the ledger lists them, by their total cost.
+func (l *layout) mechanismOrder() (out []ledger.Mechanism) {
 	seen := make(map[ledger.Mechanism]bool)
 	for _, e := range l.ledger.Entries {
 		if !seen[e.Mechanism] {

@@ -5,9 +5,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// redis adds what a Redis server told of itself again and again.
-func (l *layout) redis() {
-	told := l.series(evidence.SeriesRedisUptime)
+// addRedisCharts adds what a Redis server reported repeatedly.
+func (l *layout) addRedisCharts() {
+	told := l.findSeries(evidence.SeriesRedisUptime)
 	if len(told) == 0 {
 		return
 	}
@@ -36,14 +36,14 @@ func (l *layout) redis() {
 				k = r.Rate(f.series)
 			}
 			if k.Known() {
-				c.add(l.curve(f.id, f.title, &evidence.Series{Subject: l.subject, Clock: clock, Name: f.series, Unit: x.unit, T: k.T, V: k.V, Origin: k.Origin}))
+				c.addCurve(l.buildCurve(f.id, f.title, &evidence.Series{Subject: l.subject, Clock: clock, Name: f.series, Unit: x.unit, T: k.T, V: k.V, Origin: k.Origin}))
 			}
 		}
-		l.chart(c)
+		l.addChart(c)
 	}
 	c := Chart{ID: "redis-ping", Title: "PING of Redis by the recorder", Unit: "ns"}
-	for _, s := range l.series(evidence.SeriesRedisPing) {
-		c.add(l.readings("ping", "round trip", s))
+	for _, s := range l.findSeries(evidence.SeriesRedisPing) {
+		c.addCurve(l.buildReadings("ping", "round trip", s))
 	}
-	l.chart(c)
+	l.addChart(c)
 }

@@ -19,9 +19,9 @@ type shown struct {
 // fewSlow is how many requests are shown if fewer were slow.
 const fewSlow = 20
 
-// chosen picks the requests whose states are shown: slow ones, and some from
-// the middle of those that were not slow.
-func (l *layout) chosen() {
+// chooseRequests picks the requests whose states are shown: slow ones, and some from the middle of
+// those that were not slow.
+func (l *layout) chooseRequests() {
 	r := &l.b.Requests
 	l.shown.detail = make(map[int32]int32)
 	l.slow = evidence.NewRows(r.Len())
@@ -39,7 +39,7 @@ func (l *layout) chosen() {
 		if r.Subject.At(i) != l.subject || !r.Timed(i) || !r.Path(i).Followed() {
 			continue
 		}
-		if a, ok := r.Origin.At(i).Artifact(); !ok || l.of[a] < 0 || l.joined(a) {
+		if a, ok := r.Origin.At(i).Artifact(); !ok || l.of[a] < 0 || l.isDuplicateOfHead(a) {
 			continue
 		}
 		traced = append(traced, int32(i))
@@ -56,8 +56,8 @@ func (l *layout) chosen() {
 		}
 	}
 	if slow > MaxSlow {
-		l.shown.slow = l.spread(l.shown.slow)
-		l.omit("the states of %d of %d slow requests: those of the %d slowest are shown, and of %d chosen from all routes and times", slow-MaxSlow, slow, MaxSlow/2, MaxSlow-MaxSlow/2)
+		l.shown.slow = l.sampleSlow(l.shown.slow)
+		l.noteOmitted("the states of %d of %d slow requests: those of the %d slowest are shown, and of %d chosen from all routes and times", slow-MaxSlow, slow, MaxSlow/2, MaxSlow-MaxSlow/2)
 	}
 	for _, row := range traced {
 		if len(l.shown.slow) >= fewSlow {
@@ -70,16 +70,16 @@ func (l *layout) chosen() {
 	for i, row := range l.shown.slow {
 		l.shown.detail[row] = int32(i + 1)
 	}
-	l.shown.typical = l.middle(traced)
+	l.shown.typical = l.chooseTypical(traced)
 }
 
 // strata is in how many parts of its time a route's slow requests are chosen from.
 const strata = 40
 
-// spread chooses of slow requests (slowest first) the slowest half of those that are
-// shown, and the rest at random from each route and time in turn: what a rare route
-// waited for, or the beginning, is shown as well. It chooses the same each time.
-func (l *layout) spread(slow []int32) []int32 {
+// sampleSlow chooses from slow requests (slowest first) the slowest, for half of those that are
+// shown, and the rest at random from each route and time in turn, so that rare routes and the
+// beginning are shown as well. It chooses the same each time.
+func (l *layout) sampleSlow(slow []int32) []int32 {
 	r := &l.b.Requests
 	chosen, rest := slices.Clone(slow[:MaxSlow/2]), slow[MaxSlow/2:]
 	first, last := r.End.At(int(slow[0])), r.End.At(int(slow[0]))
@@ -116,8 +116,8 @@ func (l *layout) spread(slow []int32) []int32 {
 	return chosen
 }
 
-// middle picks finished requests around the median, in order of latency.
-func (l *layout) middle(traced []int32) []int32 {
+// chooseTypical picks finished requests around the median, in order of latency.
+func (l *layout) chooseTypical(traced []int32) []int32 {
 	r := &l.b.Requests
 	var usual []int32
 	at := 0 // the place of the median among them
@@ -136,12 +136,12 @@ func (l *layout) middle(traced []int32) []int32 {
 // mostStates is how many states all requests shown have together.
 const mostStates = 160_000
 
-// details lays out the states of the requests that were chosen.
-func (l *layout) details() {
+// addRequestDetails lays out the states of the requests that were chosen.
+func (l *layout) addRequestDetails() {
 	left := mostStates
 	lay := func(rows []int32) (out []Request) {
 		for _, row := range rows {
-			q := l.request(int(row), min(MaxStates, max(100, left/8)))
+			q := l.buildRequest(int(row), min(MaxStates, max(100, left/8)))
 			left -= len(q.States)
 			out = append(out, q)
 		}
@@ -152,15 +152,15 @@ func (l *layout) details() {
 	if l.ledger != nil && l.ledger.Host.Starved() && len(l.sources) > 0 {
 		for _, row := range l.shown.slow {
 			if a, _ := l.b.Requests.Origin.At(int(row)).Artifact(); a != l.ledger.Source {
-				l.omit("how long the host kept threads off the CPU in each piece of the trace: all states are corrected by what was measured during %s", l.b.Artifacts[l.ledger.Source].Name)
+				l.noteOmitted("how long the host kept threads off the CPU in each piece of the trace: all states are corrected by what was measured during %s", l.b.Artifacts[l.ledger.Source].Name)
 				break
 			}
 		}
 	}
 }
 
-// request lays out one request with at most that many states.
-func (l *layout) request(row, most int) Request {
+// buildRequest lays out one request with at most the given number of states.
+func (l *layout) buildRequest(row, most int) Request {
 	r := &l.b.Requests
 	lat := r.Latency(row)
 	a, _ := r.Origin.At(row).Artifact()
@@ -177,9 +177,9 @@ func (l *layout) request(row, most int) Request {
 	}
 	l.lengths = l.lengths[:0]
 	l.ledger.Walk(row, func(_ int64, s evidence.Segment, _ *ledger.Charges) { l.lengths = append(l.lengths, s.Dur) })
-	c := collector{l: l, short: shortest(l.lengths, lat, most)}
-	l.ledger.Walk(row, c.add)
-	c.close()
+	c := collector{l: l, short: leastSeparateLength(l.lengths, lat, most)}
+	l.ledger.Walk(row, c.addState)
+	c.closeState()
 	q.States = c.states
 	return q
 }

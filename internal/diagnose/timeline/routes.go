@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// routes sums up what the slow requests of each route lost, where there are routes.
-func (l *layout) routes() {
+// addRoutes sums up what the slow requests of each route lost, where there are routes.
+func (l *layout) addRoutes() {
 	if l.ledger == nil {
 		return
 	}
@@ -36,7 +36,7 @@ func (l *layout) routes() {
 	if !named {
 		return
 	}
-	order := l.order()
+	order := l.mechanismOrder()
 	for _, x := range of {
 		for _, m := range order {
 			if v := x.charges[m]; v > 0 {
@@ -47,7 +47,7 @@ func (l *layout) routes() {
 	}
 	slices.SortStableFunc(l.t.Routes, func(a, b Route) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name)) })
 	if left := len(l.t.Routes) - MaxRoutes; left > 0 {
-		l.omit("what the slow requests of %d routes lost, which lost least", left)
+		l.noteOmitted("what the slow requests of %d routes lost, which lost least", left)
 		l.t.Routes = l.t.Routes[:MaxRoutes]
 	}
 }

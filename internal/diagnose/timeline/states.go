@@ -28,10 +28,10 @@ type collector struct {
 	same    bool // all of what is open is the like of last
 }
 
-func (c *collector) add(at int64, s evidence.Segment, charges *ledger.Charges) {
+func (c *collector) addState(at int64, s evidence.Segment, charges *ledger.Charges) {
 	if s.Dur >= c.short {
-		c.close()
-		c.states = append(c.states, c.l.state(at, &s, charges))
+		c.closeState()
+		c.states = append(c.states, c.l.buildState(at, &s, charges))
 		return
 	}
 	if !c.open {
@@ -45,13 +45,13 @@ func (c *collector) add(at int64, s evidence.Segment, charges *ledger.Charges) {
 	c.charges.Add(charges)
 	c.kinds[s.Kind] += s.Dur
 	if c.dur >= c.short {
-		c.close()
+		c.closeState()
 	}
 }
 
-// shortest is the least length below which states must be drawn together so that
-// no more than most are left of a request that took all; 0: none.
-func shortest(lengths []int64, all int64, most int) int64 {
+// leastSeparateLength returns the length (ns) below which states must be drawn together so that a
+// request of length all has no more than most; 0 if it has no more.
+func leastSeparateLength(lengths []int64, all int64, most int) int64 {
 	if len(lengths) <= most {
 		return 0
 	}
@@ -63,7 +63,7 @@ func shortest(lengths []int64, all int64, most int) int64 {
 		if low < high/4 {
 			middle = int64(math.Sqrt(float64(low) * float64(high)))
 		}
-		if drawn(lengths, middle) <= most {
+		if countDrawn(lengths, middle) <= most {
 			high = middle
 		} else {
 			low = middle
@@ -72,8 +72,8 @@ func shortest(lengths []int64, all int64, most int) int64 {
 	return high
 }
 
-// drawn is how many states are left when those below a length are drawn together.
-func drawn(lengths []int64, short int64) (n int) {
+// countDrawn returns how many states are left when those below a length are drawn together.
+func countDrawn(lengths []int64, short int64) (n int) {
 	var open int64
 	for _, v := range lengths {
 		switch {
@@ -98,8 +98,8 @@ func drawn(lengths []int64, short int64) (n int) {
 	return n
 }
 
-// close ends a state of several.
-func (c *collector) close() {
+// closeState ends a state that stands for several.
+func (c *collector) closeState() {
 	if !c.open {
 		return
 	}
@@ -107,7 +107,7 @@ func (c *collector) close() {
 	if c.same {
 		s := c.last
 		s.Dur, s.Held = c.dur, evidence.Shares{}
-		x := c.l.state(c.at, &s, &c.charges)
+		x := c.l.buildState(c.at, &s, &c.charges)
 		if c.number > 1 {
 			x.Number = c.number
 		}
@@ -121,20 +121,20 @@ func (c *collector) close() {
 		}
 	}
 	x := State{At: c.at, Dur: c.dur, Number: c.number, Kind: evidence.Kind(most).String()}
-	x.Mechanism, x.Parts = parts(&c.charges)
+	x.Mechanism, x.Parts = partsOf(&c.charges)
 	c.states = append(c.states, x)
 }
 
-// state is one state in words.
-func (l *layout) state(at int64, s *evidence.Segment, charges *ledger.Charges) State {
-	x := State{At: at, Dur: s.Dur, Kind: s.Kind.String(), What: l.b.Names.Text(s.Cause), Where: l.frames.where(l.b, s.Stack), Holder: l.holder(s)}
-	x.Mechanism, x.Parts = parts(charges)
+// buildState describes one state in words.
+func (l *layout) buildState(at int64, s *evidence.Segment, charges *ledger.Charges) State {
+	x := State{At: at, Dur: s.Dur, Kind: s.Kind.String(), What: l.b.Names.Text(s.Cause), Where: l.frames.describeStack(l.b, s.Stack), Holder: l.holderText(s)}
+	x.Mechanism, x.Parts = partsOf(charges)
 	return x
 }
 
-// parts names what most of a state is charged to, and all where that is several,
-// the largest first.
-func parts(c *ledger.Charges) (most string, all []Part) {
+// partsOf returns what most of a state is charged to and, where it is charged to several
+// mechanisms, all of them, the largest first.
+func partsOf(c *ledger.Charges) (most string, all []Part) {
 	for m, v := range c {
 		if v > 0 {
 			all = append(all, Part{ledger.Mechanism(m).String(), v})
@@ -150,29 +150,29 @@ func parts(c *ledger.Charges) (most string, all []Part) {
 	return all[0].Mechanism, all
 }
 
-// holder says who held what a state waited for: a lock, the processors, or the
-// lane whose state this is.
-func (l *layout) holder(s *evidence.Segment) string {
+// holderText describes what held what a state waited for: a lock, the processors, or the lane
+// whose state this is.
+func (l *layout) holderText(s *evidence.Segment) string {
 	switch {
 	case s.Holder != 0 && s.HolderKind != evidence.KindUnknown:
-		return fmt.Sprintf("%s %d: %s", l.lanes(), s.Holder, s.HolderKind)
+		return fmt.Sprintf("%s %d: %s", l.laneNoun(), s.Holder, s.HolderKind)
 	case s.Holder != 0:
-		return fmt.Sprintf("%s %d", l.lanes(), s.Holder)
+		return fmt.Sprintf("%s %d", l.laneNoun(), s.Holder)
 	case s.HolderKind != evidence.KindUnknown:
 		return s.HolderKind.String()
 	case s.Kind == evidence.Runnable:
-		return held(&s.Held)
+		return formatHolders(&s.Held)
 	case s.Lane != 0:
-		return fmt.Sprintf("%s %d, which it waited for: %s", l.lanes(), s.Lane, s.Kind)
+		return fmt.Sprintf("%s %d, which it waited for: %s", l.laneNoun(), s.Lane, s.Kind)
 	}
 	return ""
 }
 
-// lanes is what the subject's runtime calls its lanes.
-func (l *layout) lanes() string { return platform.ByID(l.b.Subjects[l.subject].Runtime).Lane }
+// laneNoun returns what the subject's runtime calls its lanes: "goroutine", "thread".
+func (l *layout) laneNoun() string { return platform.ByID(l.b.Subjects[l.subject].Runtime).Lane }
 
-// held says who held the processors, the largest share first.
-func held(s *evidence.Shares) string {
+// formatHolders writes who held the processors, the largest share first.
+func formatHolders(s *evidence.Shares) string {
 	sum := s.Sum()
 	if sum <= 0 {
 		return ""

@@ -104,7 +104,7 @@ func TestHolders(t *testing.T) {
 		{evidence.Segment{Kind: evidence.Running, Lane: 5}, "goroutine 5, which it waited for: running"},
 		{evidence.Segment{Kind: evidence.Running}, ""},
 	} {
-		if got := l.holder(&c.s); got != c.want {
+		if got := l.holderText(&c.s); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
 		}
 	}
@@ -127,7 +127,7 @@ func TestWhere(t *testing.T) {
 		for _, f := range c.stack {
 			frames = append(frames, evidence.Frame{Func: b.Names.ID(f)})
 		}
-		if got := where(b, frames); got != c.want {
+		if got := describeGoStack(b, frames); got != c.want {
 			t.Errorf("%v:\n%s, want\n%s", c.stack, got, c.want)
 		}
 	}

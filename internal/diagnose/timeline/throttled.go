@@ -23,7 +23,7 @@ type Throttle struct {
 	Text     string // "1 of 3 periods, 442 µs in all"
 }
 
-// Throttles lists what a series of [ThrottledPeriods] tells, in order of time.
+// Throttles returns what a series of [ThrottledPeriods] shows, in order of time.
 func Throttles(b *evidence.Bundle, s *evidence.Series) (out []Throttle) {
 	like := func(name string) *evidence.Series {
 		if a, ok := s.Origin.Artifact(); ok {
@@ -38,19 +38,19 @@ func Throttles(b *evidence.Bundle, s *evidence.Series) (out []Throttle) {
 		}
 		d := float64(s.T[i+1]-s.T[i]) / 1e9
 		text := fmt.Sprintf("%.0f periods", s.V[i]*d)
-		if v, ok := at(periods, s.T[i]); ok && v > 0 {
+		if v, ok := valueAt(periods, s.T[i]); ok && v > 0 {
 			text = fmt.Sprintf("%.0f of %.0f periods", s.V[i]*d, v*d)
 		}
-		if v, ok := at(stopped, s.T[i]); ok {
-			text += ", " + seconds(int64(v*d*1e9)) + " in all"
+		if v, ok := valueAt(stopped, s.T[i]); ok {
+			text += ", " + formatDuration(int64(v*d*1e9)) + " in all"
 		}
 		out = append(out, Throttle{s.T[i], s.T[i+1], text})
 	}
 	return out
 }
 
-// at is a series' value at a time at which another from the same source has one.
-func at(s *evidence.Series, t int64) (float64, bool) {
+// valueAt returns a series' value at a time; false if it has no point there.
+func valueAt(s *evidence.Series, t int64) (float64, bool) {
 	if s == nil {
 		return 0, false
 	}
@@ -61,10 +61,9 @@ func at(s *evidence.Series, t int64) (float64, bool) {
 	return s.V[i], true
 }
 
-// throttled lays out when a quota stopped the process, as closely as its counters
-// were read.
-func (l *layout) throttled() {
-	for _, s := range l.series(ThrottledPeriods) {
+// addThrottled lays out when a quota stopped the process, as closely as its counters were read.
+func (l *layout) addThrottled() {
+	for _, s := range l.findSeries(ThrottledPeriods) {
 		all := Throttles(l.b, s)
 		var spells []spell
 		for i, x := range all {
@@ -77,6 +76,6 @@ func (l *layout) throttled() {
 		if len(watched) == 0 {
 			watched = spans{{s.T[0], s.T[len(s.T)-1]}}
 		}
-		l.band("cpu-throttled", ThrottledTitle, l.originName(s.Origin), spells, watched, func(i int) string { return all[i].Text })
+		l.addBand("cpu-throttled", ThrottledTitle, l.originName(s.Origin), spells, watched, func(i int) string { return all[i].Text })
 	}
 }

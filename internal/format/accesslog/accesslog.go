@@ -14,8 +14,8 @@ import (
 var Format = format.Format{
 	Name:  "accesslog",
 	About: "HTTP access logs: nginx, Apache, Tomcat, Envoy, Traefik, Caddy, HAProxy, uWSGI, AWS load balancers, CloudFront, IIS, and JSON or logfmt lines with a time and a duration",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const (
@@ -32,10 +32,10 @@ func isConnection(l []byte) bool {
 	return bytes.Contains(l, []byte(`"method":null`)) || bytes.Contains(l, []byte(`"method":"-"`)) || !bytes.Contains(l, []byte(`"method":`))
 }
 
-// match is Sure of three access lines, or of half the lines: kubectl logs mixes
+// matchHead is Sure of three access lines, or of half the lines: kubectl logs mixes
 // them with others. JSON and logfmt lines that have a time and a duration but
 // nothing of a request are a Maybe.
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	var sample []sampled
 	whole := bytes.LastIndexByte(head, '\n') + 1
 	if whole == 0 {
@@ -55,7 +55,7 @@ func match(head []byte) format.Confidence {
 	if len(sample) > 0 && !slices.ContainsFunc(sample, func(s sampled) bool { return !isConnection(s.text) }) {
 		return format.No
 	}
-	l := compile(sample)
+	l := chooseLayout(sample)
 	switch {
 	case l == nil:
 	case l.stampless && (!l.timed || lines < 3): // a document about requests, rather than a log
@@ -68,8 +68,9 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-// sample copies the beginning of an artifact.
-func sample(a *format.Artifact) ([]sampled, error) {
+// readSample copies the beginning of an artifact, without lines that are too long to tell a
+// layout.
+func readSample(a *format.Artifact) ([]sampled, error) {
 	var out []sampled
 	size := 0
 	err := a.Lines(func(l format.Line) bool {
@@ -82,12 +83,12 @@ func sample(a *format.Artifact) ([]sampled, error) {
 	return out, err
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	head, err := sample(a)
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	head, err := readSample(a)
 	if err != nil && len(head) == 0 {
 		return err
 	}
-	l := compile(head)
+	l := chooseLayout(head)
 	if l == nil {
 		return errors.New("access log: no line has a time together with a request or a duration: nothing was read")
 	}
@@ -112,18 +113,18 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			if collected && line.Stamp >= x.time && line.Stamp < x.time+2e9 {
 				x.time = line.Stamp
 			}
-			t.add(x, line.Number)
+			t.addRequest(x, line.Number)
 		case garbled:
-			t.garbled(line)
+			t.countGarbled(line)
 		default:
 			t.others++
 		}
 		return true
 	}
-	if l.another() != nil {
-		err = format.Spread(a, func() func(format.Line, *seen) { return t.looking(l.another()) }, take)
+	if l.forkReader() != nil {
+		err = format.Spread(a, func() func(format.Line, *seen) { return t.newLineReader(l.forkReader()) }, take)
 	} else {
-		look, x := t.looking(l.reader), new(seen)
+		look, x := t.newLineReader(l.reader), new(seen)
 		err = a.Lines(func(line format.Line) bool {
 			look(line, x)
 			return take(line, x)
@@ -154,7 +155,7 @@ func (l *layout) collectorStamps(head []sampled) bool {
 	var e entry
 	near, all, fine := 0, 0, false
 	for _, s := range head {
-		if s.stamp == 0 || l.read(s.text, &e) != understood {
+		if s.stamp == 0 || l.parseLine(s.text, &e) != understood {
 			continue
 		}
 		all++

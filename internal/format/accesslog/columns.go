@@ -21,7 +21,7 @@ type columnStats struct {
 	suffix                                   int64 // unit in the column behind: 12 ms
 }
 
-func (s *columnStats) mostly(n int) bool { return n > 0 && n*10 >= (s.n-s.blank)*9 }
+func (s *columnStats) isNearlyAll(n int) bool { return n > 0 && n*10 >= (s.n-s.blank)*9 }
 
 type row struct {
 	line  []byte
@@ -45,8 +45,8 @@ func compileText(sample []sampled) *layout {
 		if len(s.text) < 20 || s.text[0] == '{' {
 			continue
 		}
-		toks = split(s.text, toks[:0])
-		found, ok := locate(s.text, toks)
+		toks = splitColumns(s.text, toks[:0])
+		found, ok := findShape(s.text, toks)
 		if !ok {
 			continue
 		}
@@ -65,7 +65,7 @@ func compileText(sample []sampled) *layout {
 		kept = append(kept, r)
 		if f.request < 0 {
 			requests++
-		} else if _, _, ok := parseRequest(value(r, f.request)); ok {
+		} else if _, _, ok := parseRequest(columnText(r, f.request)); ok {
 			requests++
 		}
 	}
@@ -75,10 +75,10 @@ func compileText(sample []sampled) *layout {
 	t := &textual{shape: best.shape, columns: best.columns, clock: best.time, clockSpan: best.span, peer: -1, key: -1, connect: field{column: -1},
 		duration: field{column: -1}, upstream: field{column: -1}}
 	l := &layout{name: "common log format", reader: t, http: true, stamp: evidence.StampCompletion}
-	stats := t.measure(l, kept)
+	stats := t.measureColumns(l, kept)
 	switch {
-	case t.envoy(l, kept):
-	case t.traefik(l, stats, kept):
+	case t.recognizeEnvoy(l, kept):
+	case t.recognizeTraefik(l, stats, kept):
 	default:
 		t.chooseLabelled(l, stats)
 		t.chooseWritten(l, stats)
@@ -92,15 +92,15 @@ func compileText(sample []sampled) *layout {
 		l.stamp = evidence.StampUnknown // nginx and Apache write the same, and mean different moments
 	}
 	if t.clock < 0 {
-		l.collector(sample)
+		l.useCollectorStamps(sample)
 		return l
 	}
 	l.fields = append([]string{fmt.Sprintf("time column %d: %v, %s", t.clock+1, time.Duration(l.resolution), stampName(l.stamp))}, l.fields...)
 	return l
 }
 
-// measure takes the statistics of all columns and chooses the finest time.
-func (t *textual) measure(l *layout, rows []row) []columnStats {
+// measureColumns takes the statistics of all columns and chooses the finest time.
+func (t *textual) measureColumns(l *layout, rows []row) []columnStats {
 	stats := make([]columnStats, t.columns)
 	for i := range rows {
 		r := &rows[i]
@@ -115,8 +115,8 @@ func (t *textual) measure(l *layout, rows []row) []columnStats {
 		}
 		for c, tok := range r.toks {
 			s := &stats[c]
-			b := tok.of(r.line)
-			label, value := labelled(b)
+			b := tok.textIn(r.line)
+			label, value := splitLabel(b)
 			s.n++
 			if s.n == 1 && label != nil {
 				s.label = label
@@ -124,22 +124,22 @@ func (t *textual) measure(l *layout, rows []row) []columnStats {
 				s.label = nil
 			}
 			if label == nil {
-				value = unquote(value)
+				value = trimQuotes(value)
 			}
-			s.add(value, r.at, len(rows))
+			s.addValue(value, r.at, len(rows))
 		}
 	}
 	for c := range stats {
 		s := &stats[c]
 		if c+1 < len(stats) {
-			word := rows[0].toks[c+1].of(rows[0].line)
+			word := rows[0].toks[c+1].textIn(rows[0].line)
 			if u := unitNames[string(word)]; u != 0 && u <= 1e9 && stats[c+1].n > 0 && rows[0].toks[c+1].kind == bare {
 				s.suffix = u
 			}
 		}
 		// The same moment twice: $time_local and $msec. A date in a header is older.
 		if c != t.time && t.time >= 0 && s.n > 0 && s.moments == s.n && s.resolution < l.resolution {
-			m, ok := parseMoment(value(rows[0], c))
+			m, ok := parseMoment(columnText(rows[0], c))
 			if ok && max(m.ns-rows[0].at, rows[0].at-m.ns) < 2e9 && s.label == nil {
 				t.clock, t.clockSpan, l.resolution, l.zoned = c, 0, s.resolution, m.zoned
 			}
@@ -148,10 +148,10 @@ func (t *textual) measure(l *layout, rows []row) []columnStats {
 	return stats
 }
 
-func value(r row, c int) []byte { return r.toks[c].of(r.line) }
+func columnText(r row, c int) []byte { return r.toks[c].textIn(r.line) }
 
-// add takes a value; there will be most of them at most.
-func (s *columnStats) add(b []byte, at int64, most int) {
+// addValue adds a value of a line at a time, ns; most is how many values there will be at most.
+func (s *columnStats) addValue(b []byte, at int64, most int) {
 	if len(b) == 0 || string(b) == "-" {
 		s.blank++
 		return
@@ -183,17 +183,17 @@ func (s *columnStats) add(b []byte, at int64, most int) {
 			s.sum += float64(ns)
 			return
 		}
-		ns, ok := measure{unit: 1e9}.read(b)
+		ns, ok := measure{unit: 1e9}.parseDuration(b)
 		if !ok {
 			return
 		}
 		d = decimal{ns / 1e6, 3}
 	}
 	if last := len(s.readings) - 1; last >= 0 {
-		switch old := s.readings[last].v.value(); {
-		case d.value() > old:
+		switch old := s.readings[last].v.toFloat(); {
+		case d.toFloat() > old:
 			s.rising++
-		case d.value() < old:
+		case d.toFloat() < old:
 			s.falling++
 		}
 	}
@@ -201,7 +201,7 @@ func (s *columnStats) add(b []byte, at int64, most int) {
 		s.readings = make([]reading, 0, min(most, 512))
 	}
 	s.readings = append(s.readings, reading{at, d})
-	s.sum += d.value()
+	s.sum += d.toFloat()
 	if s.distinct == nil {
 		s.distinct = make(map[int64]bool)
 	}
@@ -210,8 +210,8 @@ func (s *columnStats) add(b []byte, at int64, most int) {
 	}
 }
 
-// used says whether a column has its meaning already.
-func (t *textual) used(c int) bool {
+// isAssigned says whether a column has a meaning already.
+func (t *textual) isAssigned(c int) bool {
 	return c >= t.time && c <= t.time+t.span || c == t.request || t.method >= 0 && (c == t.method || c == t.method+1) || c == t.status || c == t.clock ||
 		c == t.duration.column || c == t.upstream.column || c == t.connect.column
 }
@@ -221,7 +221,7 @@ func (t *textual) chooseLabelled(l *layout, stats []columnStats) {
 	var keys []*keyStats
 	columns := make(map[*keyStats]int)
 	for c := range stats {
-		if s := &stats[c]; s.label != nil && !t.used(c) {
+		if s := &stats[c]; s.label != nil && !t.isAssigned(c) {
 			k := &keyStats{key: string(s.label), first: c, n: s.n, blanks: s.blank, units: s.units, numbers: s.readings}
 			keys = append(keys, k)
 			columns[k] = c
@@ -234,7 +234,7 @@ func (t *textual) chooseLabelled(l *layout, stats []columnStats) {
 	t.duration = field{column: columns[k], label: []byte(k.key), measure: m}
 	l.fields = append(l.fields, fmt.Sprintf("duration %s=: %s", k.key, unitName(m.unit)))
 	if assumed {
-		l.notes = append(l.notes, fmt.Sprintf("read %s= as %s (%s): log it with its unit, as %s_ms=, to be sure", k.key, unitName(m.unit), why, snake(k.key)))
+		l.notes = append(l.notes, fmt.Sprintf("read %s= as %s (%s): log it with its unit, as %s_ms=, to be sure", k.key, unitName(m.unit), why, toSnakeCase(k.key)))
 	}
 	if up, um, _, _ := pickDuration(keys, upstreamKeys); up != nil {
 		t.upstream = field{column: columns[up], label: []byte(up.key), measure: um}
@@ -255,8 +255,8 @@ func (t *textual) chooseWritten(l *layout, stats []columnStats) {
 	best := -1
 	for c := range stats {
 		s := &stats[c]
-		written := s.mostly(s.units) || s.suffix != 0 && s.mostly(len(s.readings))
-		if written && s.label == nil && !t.used(c) && (best < 0 || s.sum > stats[best].sum) {
+		written := s.isNearlyAll(s.units) || s.suffix != 0 && s.isNearlyAll(len(s.readings))
+		if written && s.label == nil && !t.isAssigned(c) && (best < 0 || s.sum > stats[best].sum) {
 			best = c
 		}
 	}
@@ -281,7 +281,7 @@ func (t *textual) chooseDecimals(l *layout, stats []columnStats) {
 	var found []int
 	for c := range stats {
 		s := &stats[c]
-		if s.label == nil && !t.used(c) && s.mostly(len(s.readings)) && s.whole == 0 && s.slashes == 0 && s.moments == 0 && secondsByForm(s.readings) {
+		if s.label == nil && !t.isAssigned(c) && s.isNearlyAll(len(s.readings)) && s.whole == 0 && s.slashes == 0 && s.moments == 0 && secondsByForm(s.readings) {
 			found = append(found, c)
 		}
 	}
@@ -316,10 +316,10 @@ func (t *textual) findPeer(rows []row) {
 	if t.upstream.column < 0 {
 		return
 	}
-	for c := t.anchor() + 1; c < t.columns; c++ {
+	for c := t.anchorColumn() + 1; c < t.columns; c++ {
 		n, told := 0, 0
 		for _, r := range rows {
-			_, v := labelled(value(r, c))
+			_, v := splitLabel(columnText(r, c))
 			if isAddress(v) {
 				n++
 			}
@@ -338,7 +338,7 @@ func (t *textual) findPeer(rows []row) {
 func (t *textual) findKey(stats []columnStats) {
 	best := -1
 	for c := range stats {
-		if label := stats[c].label; label != nil && !t.used(c) {
+		if label := stats[c].label; label != nil && !t.isAssigned(c) {
 			if r := rankOf(string(label), traceKeys); r >= 0 && (best < 0 || r < best) {
 				t.key, best = c, r
 			}
@@ -351,5 +351,5 @@ func isAddress(b []byte) bool {
 	if i <= 0 || i > 64 || !isDigit(b[0]) && b[0] != '[' {
 		return bytes.HasPrefix(b, []byte("unix:/"))
 	}
-	return number(b[i+1:]) > 0
+	return parseDigits(b[i+1:]) > 0
 }

@@ -68,8 +68,8 @@ func parseDecimal(b []byte) (d decimal, n int) {
 
 var powers = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-// ns is the number in nanoseconds, given its unit in nanoseconds.
-func (d decimal) ns(unit int64) (int64, bool) {
+// toNanoseconds returns the number in ns, given its unit in ns; false where it does not fit.
+func (d decimal) toNanoseconds(unit int64) (int64, bool) {
 	if d.mantissa == 0 {
 		return 0, true
 	}
@@ -105,8 +105,8 @@ func (d decimal) ns(unit int64) (int64, bool) {
 	return m, true
 }
 
-// value is the number as a float, for statistics.
-func (d decimal) value() float64 {
+// toFloat is the number as a float, for statistics.
+func (d decimal) toFloat() float64 {
 	v := float64(d.mantissa)
 	for p := d.places; p > 0; p-- {
 		v /= 10
@@ -145,7 +145,7 @@ func parseWithUnit(b []byte) (int64, bool) {
 		}
 		ns, ok := int64(0), false
 		if unit := unitNames[string(b[:i])]; unit != 0 {
-			ns, ok = d.ns(unit)
+			ns, ok = d.toNanoseconds(unit)
 		}
 		if !ok {
 			return 0, false
@@ -168,16 +168,15 @@ type measure struct {
 	places int   // decimals every value has, 0 any number: a file cut in a value shows
 }
 
-// read returns the duration in ns. nginx writes one value for each upstream it
-// tried, "0.001, 0.020 : 0.003", and "-" for those without an answer: their sum
-// is the time spent.
-func (m measure) read(b []byte) (int64, bool) {
+// parseDuration returns a duration in ns. nginx writes one value for each upstream it tried,
+// "0.001, 0.020 : 0.003", and "-" for those without an answer: their sum is the time spent.
+func (m measure) parseDuration(b []byte) (int64, bool) {
 	if m.unit == 0 {
 		return parseWithUnit(b)
 	}
 	d, n := parseDecimal(b)
 	if n > 0 && n == len(b) {
-		ns, ok := d.ns(m.unit)
+		ns, ok := d.toNanoseconds(m.unit)
 		return ns, ok && ns >= 0 && ns < longest && (m.places == 0 || m.places == d.places)
 	}
 	if bytes.IndexByte(b, ',') < 0 && !bytes.Contains(b, []byte(" : ")) {
@@ -195,7 +194,7 @@ func (m measure) read(b []byte) (int64, bool) {
 			continue
 		}
 		d, n := parseDecimal(part)
-		ns, ok := d.ns(m.unit)
+		ns, ok := d.toNanoseconds(m.unit)
 		if n != len(part) || !ok || ns < 0 || ns >= longest {
 			return 0, false
 		}

@@ -44,15 +44,15 @@ const (
 // elbTrace is how far behind the request its trace id is: after the agent, two of TLS and the group of targets.
 const elbTrace = 5
 
-func (r *elb) another() reader { return &elb{classic: r.classic, stamped: r.stamped} }
+func (r *elb) forkReader() reader { return &elb{classic: r.classic, stamped: r.stamped} }
 
-func (r *elb) read(line []byte, e *entry) verdict {
-	r.toks = split(line, r.toks[:0])
-	return r.columns(line, r.toks, e)
+func (r *elb) parseLine(line []byte, e *entry) verdict {
+	r.toks = splitColumns(line, r.toks[:0])
+	return r.parseColumns(line, r.toks, e)
 }
 
-// columns reads a line that was split.
-func (r *elb) columns(line []byte, toks []token, e *entry) verdict {
+// parseColumns reads a line that was split.
+func (r *elb) parseColumns(line []byte, toks []token, e *entry) verdict {
 	at := 0 // the column of the time
 	if !r.classic {
 		at = 1
@@ -65,25 +65,25 @@ func (r *elb) columns(line []byte, toks []token, e *entry) verdict {
 		return other
 	}
 	t := toks[name:]
-	*e = entry{duration: -1, upstream: -1, queue: -1, status: statusOf(t[elbStatus].of(line)), peer: t[elbTarget].of(line)}
+	*e = entry{duration: -1, upstream: -1, queue: -1, status: statusOf(t[elbStatus].textIn(line)), peer: t[elbTarget].textIn(line)}
 	if !r.stamped {
-		m, ok := parseMoment(toks[at].of(line))
+		m, ok := parseMoment(toks[at].textIn(line))
 		if !ok {
 			return other
 		}
 		e.time = m.ns
 	}
-	if bytes.IndexByte(t[elbClient].of(line), ':') < 0 {
+	if bytes.IndexByte(t[elbClient].textIn(line), ':') < 0 {
 		return other
 	}
 	var parts [3]int64
 	sum, all := int64(0), true
 	for i := range parts {
-		d, n := parseDecimal(t[elbSending+i].of(line))
+		d, n := parseDecimal(t[elbSending+i].textIn(line))
 		if n == 0 || n != int(t[elbSending+i].to-t[elbSending+i].from) {
 			return garbled
 		}
-		ns, ok := d.ns(1e9)
+		ns, ok := d.toNanoseconds(1e9)
 		if parts[i] = ns; !ok || ns < 0 || ns >= longest {
 			parts[i], all = -1, false
 			continue
@@ -91,13 +91,13 @@ func (r *elb) columns(line []byte, toks []token, e *entry) verdict {
 		sum += ns
 	}
 	var ok bool
-	if e.method, e.target, ok = parseRequest(t[elbRequest].of(line)); !ok {
-		if b := t[elbRequest].of(line); len(b) == 0 || b[0] == '-' {
+	if e.method, e.target, ok = parseRequest(t[elbRequest].textIn(line)); !ok {
+		if b := t[elbRequest].textIn(line); len(b) == 0 || b[0] == '-' {
 			return other // no HTTP
 		}
 	}
 	if c := name + elbRequest + elbTrace; c < len(toks) && !r.classic {
-		e.key = toks[c].of(line)
+		e.key = toks[c].textIn(line)
 	}
 	if e.status == 460 { // the client closed the connection while it waited
 		e.status = 499
@@ -115,9 +115,9 @@ func compileELB(sample []sampled) *layout {
 	before := []*elb{{}, {classic: true}, {classic: true, stamped: true}}
 	var toks []token
 	for _, s := range sample {
-		toks = split(s.text, toks[:0])
+		toks = splitColumns(s.text, toks[:0])
 		for i, x := range before {
-			if x.columns(s.text, toks, &e) == understood && e.method != nil {
+			if x.parseColumns(s.text, toks, &e) == understood && e.method != nil {
 				r, before = x, before[:i]
 				break
 			}

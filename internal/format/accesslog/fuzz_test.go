@@ -27,6 +27,6 @@ func BenchmarkMatch(b *testing.B) {
 	head := logOf(2000)[:format.HeadSize]
 	b.SetBytes(int64(len(head)))
 	for b.Loop() {
-		match(head)
+		matchHead(head)
 	}
 }

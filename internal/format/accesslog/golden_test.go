@@ -43,7 +43,7 @@ func describe(b *evidence.Bundle, err error) string {
 	}
 	for i := range b.Requests.Len() {
 		q := b.Requests.Row(i)
-		fmt.Fprintf(&out, "%s + %v %s %q line %d", clock(q.Start), time.Duration(q.End-q.Start), q.Outcome, b.Names.Text(q.Route), q.Origin.Position())
+		fmt.Fprintf(&out, "%s + %v %s %q line %d", formatTime(q.Start), time.Duration(q.End-q.Start), q.Outcome, b.Names.Text(q.Route), q.Origin.Position())
 		for s := range q.Path.All {
 			fmt.Fprintf(&out, " · %s %v", s.Kind, time.Duration(s.Dur))
 			if s.Cause != 0 {
@@ -53,7 +53,7 @@ func describe(b *evidence.Bundle, err error) string {
 		out.WriteByte('\n')
 	}
 	for _, c := range b.Coverage {
-		fmt.Fprintf(&out, "coverage %s %s to %s lost %d\n", c.Kind, clock(c.From), clock(c.Until), c.Lost)
+		fmt.Fprintf(&out, "coverage %s %s to %s lost %d\n", c.Kind, formatTime(c.From), formatTime(c.Until), c.Lost)
 	}
 	for _, s := range b.Series {
 		fmt.Fprintf(&out, "series %s %v\n", s.Name, s.V)

@@ -16,11 +16,11 @@ func (t *textual) chooseInteger(l *layout, stats []columnStats, rows []row) {
 	var found []int
 	for c := t.status + 1; c < t.columns; c++ {
 		s := &stats[c]
-		if t.used(c) || s.label != nil {
+		if t.isAssigned(c) || s.label != nil {
 			continue
 		}
-		if s.mostly(s.slashes) {
-			if unit := ratio(rows, c, c); unit != 0 {
+		if s.isNearlyAll(s.slashes) {
+			if unit := findRatioUnit(rows, c, c); unit != 0 {
 				t.duration = field{column: c, measure: measure{unit: unit}, slashed: true}
 				l.name = "common log format, Apache %T/%D"
 				l.stamp = evidence.StampStart
@@ -28,12 +28,12 @@ func (t *textual) chooseInteger(l *layout, stats []columnStats, rows []row) {
 				return
 			}
 		}
-		whole := s.mostly(s.whole) || s.blank == s.n
+		whole := s.isNearlyAll(s.whole) || s.blank == s.n
 		if size < 0 && whole && rows[0].toks[c].kind == bare {
 			size = c // %b, $body_bytes_sent
 			continue
 		}
-		if s.mostly(s.whole) && s.n > s.blank && rows[0].toks[c].kind != quoted && !t.identifier(s, rows, c) {
+		if s.isNearlyAll(s.whole) && s.n > s.blank && rows[0].toks[c].kind != quoted && !t.isIdentifier(s, rows, c) {
 			found = append(found, c)
 		}
 	}
@@ -51,17 +51,17 @@ func (t *textual) chooseInteger(l *layout, stats []columnStats, rows []row) {
 	var g guess
 	if n := len(found); n > 1 {
 		switch a, b := found[n-2], found[n-1]; {
-		case ratio(rows, a, b) != 0: // %T %D
-			g = guess{unit: ratio(rows, a, b), stamp: evidence.StampStart}
-		case ratio(rows, b, a) != 0: // %D %T
-			c, g = a, guess{unit: ratio(rows, b, a), stamp: evidence.StampStart}
+		case findRatioUnit(rows, a, b) != 0: // %T %D
+			g = guess{unit: findRatioUnit(rows, a, b), stamp: evidence.StampStart}
+		case findRatioUnit(rows, b, a) != 0: // %D %T
+			c, g = a, guess{unit: findRatioUnit(rows, b, a), stamp: evidence.StampStart}
 		}
 	}
 	l.name = "common log format, Apache %T %D"
 	if g.unit == 0 {
 		readings := make([]reading, 0, len(rows))
 		for _, r := range rows {
-			if d, n := parseDecimal(value(r, c)); n > 0 {
+			if d, n := parseDecimal(columnText(r, c)); n > 0 {
 				readings = append(readings, reading{r.at, d})
 			}
 		}
@@ -83,8 +83,8 @@ func (t *textual) chooseInteger(l *layout, stats []columnStats, rows []row) {
 	l.fields = append(l.fields, fmt.Sprintf("duration column %d: %s", c+1, unitName(g.unit)))
 }
 
-// identifier says whether a column's numbers name or count something.
-func (t *textual) identifier(s *columnStats, rows []row, c int) bool {
+// isIdentifier says whether a column's numbers name or count something.
+func (t *textual) isIdentifier(s *columnStats, rows []row, c int) bool {
 	n := len(s.readings)
 	if n < 20 {
 		return false
@@ -101,7 +101,7 @@ func (t *textual) identifier(s *columnStats, rows []row, c int) bool {
 	}
 	same := 0
 	for _, r := range rows {
-		if string(value(r, c)) == string(value(r, t.status)) {
+		if string(columnText(r, c)) == string(columnText(r, t.status)) {
 			same++
 		}
 	}
@@ -115,9 +115,9 @@ func headersLarger(rows []row, size, c int) bool {
 	}
 	n, seen := 0, 0
 	for _, r := range rows {
-		a, na := parseDecimal(value(r, size))
-		b, nb := parseDecimal(value(r, c))
-		if nb == 0 || na == 0 && string(value(r, size)) != "-" {
+		a, na := parseDecimal(columnText(r, size))
+		b, nb := parseDecimal(columnText(r, c))
+		if nb == 0 || na == 0 && string(columnText(r, size)) != "-" {
 			continue
 		}
 		seen++
@@ -129,14 +129,14 @@ func headersLarger(rows []row, size, c int) bool {
 	return seen >= 3 && n*10 >= seen*9
 }
 
-// ratio returns the unit of column b if column a (or the part of b before a
+// findRatioUnit returns the unit of column b if column a (or the part of b before a
 // slash, for a == b) is the same in whole seconds; 0 if it is not.
-func ratio(rows []row, a, b int) int64 {
+func findRatioUnit(rows []row, a, b int) int64 {
 	for _, unit := range []int64{1e3, 1e6} {
 		fits, told := 0, 0
 		for _, r := range rows {
-			x, n := parseDecimal(value(r, a))
-			rest := value(r, b)
+			x, n := parseDecimal(columnText(r, a))
+			rest := columnText(r, b)
 			if a == b {
 				rest = rest[min(len(rest), n+1):]
 			}

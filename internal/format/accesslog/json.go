@@ -21,8 +21,8 @@ type pair struct {
 	escaped  bool // raw holds backslash escapes
 }
 
-// value is the value with its escapes resolved.
-func (p *pair) value() []byte {
+// unescapedValue is the value with its escapes resolved.
+func (p *pair) unescapedValue() []byte {
 	if !p.escaped {
 		return p.raw
 	}
@@ -48,10 +48,10 @@ type jsonScanner struct {
 	done   bool
 }
 
-// start prepares for a line; false if it is no object.
-func (s *jsonScanner) start(line []byte) bool {
+// startLine begins a line; it returns false if the line is no object.
+func (s *jsonScanner) startLine(line []byte) bool {
 	s.b, s.i, s.path, s.depth, s.broken, s.done = line, 0, s.path[:0], 0, false, false
-	s.space()
+	s.skipSpaces()
 	if s.i >= len(line) || line[s.i] != '{' {
 		return false
 	}
@@ -60,13 +60,13 @@ func (s *jsonScanner) start(line []byte) bool {
 	return true
 }
 
-// next returns the next pair; false at the end, and where the text breaks off
-// or is no JSON: then broken is set.
-func (s *jsonScanner) next(p *pair) bool {
+// nextPair returns the next pair. It returns false at the end, and sets broken where the text
+// breaks off or is no JSON.
+func (s *jsonScanner) nextPair(p *pair) bool {
 	for {
-		s.space()
+		s.skipSpaces()
 		if s.i >= len(s.b) {
-			return s.fail()
+			return s.markBroken()
 		}
 		switch s.b[s.i] {
 		case ',':
@@ -83,20 +83,20 @@ func (s *jsonScanner) next(p *pair) bool {
 			continue
 		case '"':
 		default:
-			return s.fail()
+			return s.markBroken()
 		}
-		key, _, ok := s.str()
+		key, _, ok := s.scanString()
 		if !ok {
-			return s.fail()
+			return s.markBroken()
 		}
-		s.space()
+		s.skipSpaces()
 		if s.i >= len(s.b) || s.b[s.i] != ':' {
-			return s.fail()
+			return s.markBroken()
 		}
 		s.i++
-		s.space()
+		s.skipSpaces()
 		if s.i >= len(s.b) {
-			return s.fail()
+			return s.markBroken()
 		}
 		if s.b[s.i] == '{' {
 			if s.depth < maxDepth {
@@ -110,8 +110,8 @@ func (s *jsonScanner) next(p *pair) bool {
 				}
 				s.path = s.path[:end]
 			}
-			if !s.skip() {
-				return s.fail()
+			if !s.skipNested() {
+				return s.markBroken()
 			}
 			continue
 		}
@@ -125,13 +125,13 @@ func (s *jsonScanner) next(p *pair) bool {
 		switch s.b[s.i] {
 		case '"':
 			p.kind = text
-			if p.raw, p.escaped, ok = s.str(); !ok {
-				return s.fail()
+			if p.raw, p.escaped, ok = s.scanString(); !ok {
+				return s.markBroken()
 			}
 		case '[':
 			from := s.i
-			if !s.skip() {
-				return s.fail()
+			if !s.skipNested() {
+				return s.markBroken()
 			}
 			p.kind, p.raw, p.escaped = list, s.b[from:s.i], false
 		default:
@@ -141,26 +141,26 @@ func (s *jsonScanner) next(p *pair) bool {
 			}
 			p.kind, p.raw, p.escaped = scalar, bytes.TrimRight(s.b[from:s.i], " \t"), false
 			if len(p.raw) == 0 {
-				return s.fail()
+				return s.markBroken()
 			}
 		}
 		return true
 	}
 }
 
-func (s *jsonScanner) fail() bool {
+func (s *jsonScanner) markBroken() bool {
 	s.broken = true
 	return false
 }
 
-func (s *jsonScanner) space() {
+func (s *jsonScanner) skipSpaces() {
 	for s.i < len(s.b) && (s.b[s.i] == ' ' || s.b[s.i] == '\t') {
 		s.i++
 	}
 }
 
-// str reads the string at i.
-func (s *jsonScanner) str() (raw []byte, escaped, ok bool) {
+// scanString reads the string at i.
+func (s *jsonScanner) scanString() (raw []byte, escaped, ok bool) {
 	from := s.i + 1
 	for i := from; ; {
 		j := bytes.IndexByte(s.b[i:], '"')
@@ -190,8 +190,8 @@ func (s *jsonScanner) str() (raw []byte, escaped, ok bool) {
 	}
 }
 
-// skip passes over an object or array.
-func (s *jsonScanner) skip() bool {
+// skipNested passes over an object or array.
+func (s *jsonScanner) skipNested() bool {
 	depth := 0
 	for s.i < len(s.b) {
 		switch s.b[s.i] {
@@ -203,7 +203,7 @@ func (s *jsonScanner) skip() bool {
 				return true
 			}
 		case '"':
-			if _, _, ok := s.str(); !ok {
+			if _, _, ok := s.scanString(); !ok {
 				return false
 			}
 			continue
@@ -221,12 +221,12 @@ type pairScanner struct {
 	broken bool
 }
 
-func (s *pairScanner) start(line []byte) bool {
+func (s *pairScanner) startLine(line []byte) bool {
 	s.b, s.i, s.broken = line, 0, false
 	return len(line) > 0
 }
 
-func (s *pairScanner) next(p *pair) bool {
+func (s *pairScanner) nextPair(p *pair) bool {
 	separator, assign := byte(' '), byte('=')
 	if s.ltsv {
 		separator, assign = '\t', ':'
@@ -250,7 +250,7 @@ func (s *pairScanner) next(p *pair) bool {
 		p.kind, p.escaped = scalar, false
 		if !s.ltsv && s.i < len(s.b) && s.b[s.i] == '"' {
 			j := jsonScanner{b: s.b, i: s.i}
-			raw, escaped, ok := j.str()
+			raw, escaped, ok := j.scanString()
 			if !ok {
 				s.broken = true
 				return false

@@ -92,7 +92,7 @@ func rankOf(key string, list []string) int {
 // keyNames are the names to look a key up by: all of it, and without the
 // objects it is nested in. Headers are nobody's figures.
 func keyNames(key string) []string {
-	name := snake(key)
+	name := toSnakeCase(key)
 	if strings.Contains(name, "header") {
 		return nil
 	}
@@ -103,9 +103,9 @@ func keyNames(key string) []string {
 	return names
 }
 
-// snake turns durationMs, StartUTC and cs-method into duration_ms, start_utc
+// toSnakeCase turns durationMs, StartUTC and cs-method into duration_ms, start_utc
 // and cs_method.
-func snake(key string) string {
+func toSnakeCase(key string) string {
 	var b strings.Builder
 	for i := 0; i < len(key); i++ {
 		c := key[i]

@@ -22,8 +22,8 @@ type keyStats struct {
 
 const maxKeys = 400
 
-func (s *keyStats) add(p *pair) {
-	v := p.value()
+func (s *keyStats) addPair(p *pair) {
+	v := p.unescapedValue()
 	s.n++
 	if len(v) == 0 || string(v) == "-" || string(v) == "null" {
 		s.blanks++
@@ -44,7 +44,7 @@ func (s *keyStats) add(p *pair) {
 	}
 	if d, n := parseDecimal(v); n > 0 && n == len(v) {
 		s.numbers = append(s.numbers, reading{v: d})
-	} else if ns, ok := (measure{unit: 1e9}).read(v); ok { // a list of upstreams
+	} else if ns, ok := (measure{unit: 1e9}).parseDuration(v); ok { // a list of upstreams
 		s.numbers = append(s.numbers, reading{v: decimal{ns / 1e6, 3}})
 	} else if _, ok := parseWithUnit(v); ok {
 		s.units++
@@ -60,8 +60,8 @@ func (s *keyStats) add(p *pair) {
 	}
 }
 
-// mostly says whether n of the values that are not blank are so.
-func (s *keyStats) mostly(n int) bool { return n > 0 && n*10 >= (s.n-s.blanks)*9 }
+// isNearlyAll says whether n is at least 90 % of the values that are not blank.
+func (s *keyStats) isNearlyAll(n int) bool { return n > 0 && n*10 >= (s.n-s.blanks)*9 }
 
 func (k *keyed) chooseTime(l *layout, keys []*keyStats) bool {
 	var best *keyStats
@@ -74,7 +74,7 @@ func (k *keyed) chooseTime(l *layout, keys []*keyStats) bool {
 				rank += len(startKeys)
 			}
 		}
-		if rank < 0 || !s.mostly(s.moments) {
+		if rank < 0 || !s.isNearlyAll(s.moments) {
 			continue
 		}
 		better := best == nil || s.resolution < best.resolution || s.resolution == best.resolution && rank < bestRank
@@ -87,7 +87,7 @@ func (k *keyed) chooseTime(l *layout, keys []*keyStats) bool {
 		return false
 	}
 	l.resolution, l.zoned = best.resolution, best.zoned
-	k.add(roleTime, best.key)
+	k.addKey(roleTime, best.key)
 	l.fields = append(l.fields, fmt.Sprintf("time %s: %v, %s", best.key, time.Duration(l.resolution), stampName(l.stamp)))
 	return true
 }
@@ -98,17 +98,17 @@ func (k *keyed) chooseDuration(l *layout, keys []*keyStats) {
 		return
 	}
 	l.timed, k.timed, k.duration = true, true, m
-	k.add(roleDuration, key.key)
+	k.addKey(roleDuration, key.key)
 	l.fields = append(l.fields, fmt.Sprintf("duration %s: %s", key.key, unitName(m.unit)))
 	if assumed {
-		l.notes = append(l.notes, fmt.Sprintf("read %q as %s (%s): log it with its unit, as %s_ms, to be sure", key.key, unitName(m.unit), why, strings.TrimSuffix(snake(key.key), "_")))
+		l.notes = append(l.notes, fmt.Sprintf("read %q as %s (%s): log it with its unit, as %s_ms, to be sure", key.key, unitName(m.unit), why, strings.TrimSuffix(toSnakeCase(key.key), "_")))
 	}
 	if up, um, _, _ := pickDuration(keys, upstreamKeys); up != nil {
 		if assumed {
 			um = measure{unit: m.unit}
 		}
 		k.upstream = um
-		k.add(roleUpstream, up.key)
+		k.addKey(roleUpstream, up.key)
 		l.proxy = true
 		l.fields = append(l.fields, fmt.Sprintf("upstream %s: %s", up.key, unitName(um.unit)))
 		if c, cm, _, _ := pickDuration(keys, connectKeys); c != nil {
@@ -116,12 +116,12 @@ func (k *keyed) chooseDuration(l *layout, keys []*keyStats) {
 				cm = measure{unit: m.unit}
 			}
 			k.connect = cm
-			k.add(roleConnect, c.key)
+			k.addKey(roleConnect, c.key)
 			l.fields = append(l.fields, fmt.Sprintf("connecting %s: %s", c.key, unitName(cm.unit)))
 		}
 		if envoyPart(keys, "request_duration") && envoyPart(keys, "response_tx_duration") {
-			k.add(roleReading, "request_duration")
-			k.add(roleSending, "response_tx_duration")
+			k.addKey(roleReading, "request_duration")
+			k.addKey(roleSending, "response_tx_duration")
 		}
 	}
 }
@@ -138,9 +138,9 @@ func pickDuration(keys []*keyStats, list []string) (best *keyStats, m measure, a
 		candidate := measure{unit: unit}
 		guessed, reason := false, ""
 		switch {
-		case s.mostly(s.units):
+		case s.isNearlyAll(s.units):
 			candidate.unit = 0
-		case !s.mostly(len(s.numbers)):
+		case !s.isNearlyAll(len(s.numbers)):
 			continue
 		case unit != unitUnknown:
 		case secondsByForm(s.numbers):
@@ -170,7 +170,7 @@ func (k *keyed) chooseRequest(l *layout, keys []*keyStats) {
 		}
 		return best
 	}
-	anything := func(s *keyStats) bool { return s.mostly(s.texts) && s.mostly(s.n-s.blanks) }
+	anything := func(s *keyStats) bool { return s.isNearlyAll(s.texts) && s.isNearlyAll(s.n-s.blanks) }
 	for _, c := range []struct {
 		role role
 		list []string
@@ -178,9 +178,9 @@ func (k *keyed) chooseRequest(l *layout, keys []*keyStats) {
 		http bool
 	}{
 		{roleRequest, requestKeys, func(s *keyStats) bool { return s.requests*2 > s.n }, true},
-		{roleMethod, methodKeys, func(s *keyStats) bool { return s.mostly(s.methods) }, true},
+		{roleMethod, methodKeys, func(s *keyStats) bool { return s.isNearlyAll(s.methods) }, true},
 		{rolePath, pathKeys, anything, true},
-		{roleStatus, statusKeys, func(s *keyStats) bool { return s.mostly(s.statuses) }, true},
+		{roleStatus, statusKeys, func(s *keyStats) bool { return s.isNearlyAll(s.statuses) }, true},
 		{roleRPC, rpcKeys, anything, true},
 		{roleService, serviceKeys, anything, true},
 		{roleCode, codeKeys, anything, true},
@@ -191,7 +191,7 @@ func (k *keyed) chooseRequest(l *layout, keys []*keyStats) {
 		if s == nil || slices.ContainsFunc(k.want, func(w wantedKey) bool { return string(w.key) == s.key }) {
 			continue
 		}
-		k.add(c.role, s.key)
+		k.addKey(c.role, s.key)
 		l.http = l.http || c.http
 		if c.role != rolePeer && c.role != roleKey {
 			l.fields = append(l.fields, [numRoles]string{roleRequest: "request", roleMethod: "method", rolePath: "path", roleStatus: "status",
@@ -199,7 +199,7 @@ func (k *keyed) chooseRequest(l *layout, keys []*keyStats) {
 		}
 	}
 	for _, s := range keys {
-		if name := snake(s.key); (name == "msg" || name == "message") && s.requests > 0 {
+		if name := toSnakeCase(s.key); (name == "msg" || name == "message") && s.requests > 0 {
 			l.http = true
 		}
 	}

@@ -45,7 +45,7 @@ type wantedKey struct {
 	role role
 }
 
-func (k *keyed) another() reader {
+func (k *keyed) forkReader() reader {
 	c := *k
 	c.moments = moments{}
 	if k.json != nil {
@@ -56,22 +56,22 @@ func (k *keyed) another() reader {
 	return &c
 }
 
-func (k *keyed) read(line []byte, e *entry) verdict {
+func (k *keyed) parseLine(line []byte, e *entry) verdict {
 	if len(line) < 2 {
 		return other
 	}
 	if k.json != nil {
-		if !k.json.start(line) {
+		if !k.json.startLine(line) {
 			return other
 		}
-	} else if !k.pairs.start(line) {
+	} else if !k.pairs.startLine(line) {
 		return other
 	}
 	*e = entry{duration: -1, upstream: -1, queue: -1, status: -1}
 	var p pair
 	var service, rpc []byte
 	timed, spanned, seen := k.stampless, false, 0
-	for seen < len(k.want) && k.next(&p) {
+	for seen < len(k.want) && k.nextPair(&p) {
 		r := numRoles
 		for i := range k.want {
 			if w := k.want[i].key; len(w) == len(p.key) && string(w) == string(p.key) {
@@ -85,7 +85,7 @@ func (k *keyed) read(line []byte, e *entry) verdict {
 		seen++
 		switch r {
 		case roleTime:
-			m, ok := k.moments.read(trimBrackets(p.raw))
+			m, ok := k.moments.parseCached(trimBrackets(p.raw))
 			e.time, timed = m.ns, ok
 		case roleDuration:
 			e.duration, spanned = readSpan(k.duration, &p)
@@ -101,7 +101,7 @@ func (k *keyed) read(line []byte, e *entry) verdict {
 			e.sending, _ = readSpan(k.duration, &p)
 			e.sending = max(0, e.sending)
 		case roleKey:
-			e.key = p.value()
+			e.key = p.unescapedValue()
 		case roleMethod:
 			e.method = p.raw
 		case rolePath:
@@ -113,7 +113,7 @@ func (k *keyed) read(line []byte, e *entry) verdict {
 		case roleStatus:
 			e.status = statusOf(p.raw)
 		case rolePeer:
-			e.peer = p.value()
+			e.peer = p.unescapedValue()
 		case roleService:
 			service = p.raw
 		case roleRPC:
@@ -138,15 +138,15 @@ func (k *keyed) read(line []byte, e *entry) verdict {
 	return other
 }
 
-func (k *keyed) next(p *pair) bool {
+func (k *keyed) nextPair(p *pair) bool {
 	if k.json != nil {
-		return k.json.next(p)
+		return k.json.nextPair(p)
 	}
-	return k.pairs.next(p)
+	return k.pairs.nextPair(p)
 }
 
 func readSpan(m measure, p *pair) (int64, bool) {
-	ns, ok := m.read(p.value())
+	ns, ok := m.parseDuration(p.unescapedValue())
 	if !ok {
 		return -1, false
 	}
@@ -162,7 +162,7 @@ func pathOf(p *pair) []byte {
 	if i := bytes.IndexByte(q.raw, '?'); i >= 0 && bytes.IndexByte(q.raw[:i], '\\') < 0 {
 		return q.raw[:i]
 	}
-	return q.value()
+	return q.unescapedValue()
 }
 
 func trimBrackets(b []byte) []byte {
@@ -176,7 +176,7 @@ func trimBrackets(b []byte) []byte {
 // went away before there was one, -1 for what is none.
 func statusOf(b []byte) int32 {
 	if len(b) == 3 {
-		if n := number(b); n == 0 || n >= 100 && n < 1000 {
+		if n := parseDigits(b); n == 0 || n >= 100 && n < 1000 {
 			return int32(n)
 		}
 	}
@@ -210,10 +210,10 @@ func compileKeyed(sample []sampled, k *keyed, name string) *layout {
 	stats := make(map[string]*keyStats)
 	var p pair
 	for _, s := range sample {
-		if k.json != nil && !k.json.start(s.text) || k.pairs != nil && !k.pairs.start(s.text) {
+		if k.json != nil && !k.json.startLine(s.text) || k.pairs != nil && !k.pairs.startLine(s.text) {
 			continue
 		}
-		for pairs := 0; pairs < 200 && k.next(&p); pairs++ {
+		for pairs := 0; pairs < 200 && k.nextPair(&p); pairs++ {
 			st := stats[string(p.key)]
 			if st == nil {
 				if len(stats) == maxKeys || len(p.key) > 100 {
@@ -222,7 +222,7 @@ func compileKeyed(sample []sampled, k *keyed, name string) *layout {
 				st = &keyStats{key: string(p.key), first: len(stats)}
 				stats[st.key] = st
 			}
-			st.add(&p)
+			st.addPair(&p)
 		}
 	}
 	keys := make([]*keyStats, 0, len(stats))
@@ -242,9 +242,9 @@ func compileKeyed(sample []sampled, k *keyed, name string) *layout {
 		if !l.timed || !l.http {
 			return nil
 		}
-		l.collector(sample)
+		l.useCollectorStamps(sample)
 	}
-	product(l, stats)
+	applyProduct(l, stats)
 	if !l.timed && !l.http {
 		return nil
 	}
@@ -278,6 +278,6 @@ func isSpan(stats map[string]*keyStats) bool {
 	return false
 }
 
-func (k *keyed) add(r role, key string) {
+func (k *keyed) addKey(r role, key string) {
 	k.want = append(k.want, wantedKey{[]byte(key), r})
 }

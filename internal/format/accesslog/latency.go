@@ -50,8 +50,8 @@ type quantile struct {
 
 const allRoutes = -1
 
-// rank is the nearest one of a quantile of n.
-func rank(n int64, q float64) int64 {
+// nearestRank is the nearest one of a quantile of n.
+func nearestRank(n int64, q float64) int64 {
 	return min(max(int64(q*float64(n)+0.999999)-1, 0), n-1)
 }
 
@@ -60,8 +60,8 @@ const (
 	digits    = 1 << digitBits
 )
 
-// find fills in the values.
-func (l *latencies) find(quantiles []*quantile) {
+// findQuantiles fills in the values of quantiles.
+func (l *latencies) findQuantiles(quantiles []*quantile) {
 	counts := make([][]uint32, len(quantiles))
 	of := make([][]int, len(l.counts)) // by route, the quantiles to be counted
 	for shift := (bits.Len64(uint64(l.most/l.unit)) - 1) / digitBits * digitBits; shift >= 0; shift -= digitBits {
@@ -102,7 +102,7 @@ func (l *latencies) find(quantiles []*quantile) {
 			}
 		}
 		for _, q := range quantiles {
-			q.next(counts[q.same])
+			q.findNextDigit(counts[q.same])
 		}
 	}
 	for _, q := range quantiles {
@@ -110,8 +110,8 @@ func (l *latencies) find(quantiles []*quantile) {
 	}
 }
 
-// next finds the next digit, given how many latencies have which.
-func (q *quantile) next(counts []uint32) {
+// findNextDigit finds the next digit of the value, given how many latencies have each digit there.
+func (q *quantile) findNextDigit(counts []uint32) {
 	digit := int64(0)
 	for ; q.rank >= int64(counts[digit]) && digit < digits-1; digit++ {
 		q.rank -= int64(counts[digit])

@@ -28,7 +28,7 @@ func TestLatencies(t *testing.T) {
 			ask := func(route int, sorted []int64) {
 				slices.Sort(sorted)
 				for _, q := range []float64{0, .5, .99, .999, 1} {
-					k := rank(int64(len(sorted)), q)
+					k := nearestRank(int64(len(sorted)), q)
 					asked, want = append(asked, &quantile{route: route, rank: k}), append(want, sorted[k])
 				}
 			}
@@ -38,7 +38,7 @@ func TestLatencies(t *testing.T) {
 					ask(r, ns)
 				}
 			}
-			l.find(asked)
+			l.findQuantiles(asked)
 			for i, q := range asked {
 				if q.value != want[i] {
 					t.Errorf("unit %d, below %d: rank of route %d is %d, want %d", unit, most, q.route, q.value, want[i])

@@ -50,9 +50,9 @@ type layout struct {
 }
 
 type reader interface {
-	read(line []byte, e *entry) verdict
-	// another reads lines of the same layout at the same time; nil where they depend on lines before.
-	another() reader
+	parseLine(line []byte, e *entry) verdict
+	// forkReader reads lines of the same layout at the same time; nil where they depend on lines before.
+	forkReader() reader
 }
 
 // sampled is a line of the file's beginning.
@@ -62,8 +62,8 @@ type sampled struct {
 	stamp  int64 // of the envelope, 0 none
 }
 
-// compile finds the layout that reads most of the sample; nil if none does.
-func compile(sample []sampled) *layout {
+// chooseLayout returns the layout that reads most lines of the sample; nil if none reads any.
+func chooseLayout(sample []sampled) *layout {
 	var best *layout
 	for _, family := range []func([]sampled) *layout{compileHAProxy, compileELB, compileW3C, compileUWSGI, compileText, compileJSON, compilePairs} {
 		l := family(sample)
@@ -72,7 +72,7 @@ func compile(sample []sampled) *layout {
 		}
 		var e entry
 		for _, s := range sample {
-			if l.read(s.text, &e) == understood {
+			if l.parseLine(s.text, &e) == understood {
 				l.hits++
 			}
 		}
@@ -109,8 +109,8 @@ func unitName(unit int64) string {
 	return "?"
 }
 
-// collector makes the log collector's stamps the lines' times.
-func (l *layout) collector(sample []sampled) {
+// useCollectorStamps makes the log collector's stamps the lines' times.
+func (l *layout) useCollectorStamps(sample []sampled) {
 	l.stampless, l.zoned, l.stamp = true, true, evidence.StampCompletion
 	l.resolution = 1e9
 	for _, s := range sample {

@@ -45,7 +45,7 @@ type moments struct {
 	at     moment // without a fraction
 }
 
-func (c *moments) read(b []byte) (moment, bool) {
+func (c *moments) parseCached(b []byte) (moment, bool) {
 	if n := c.length; n > 0 && len(b) >= n && string(b[:n]) == string(c.second[:n]) {
 		m := c.at
 		i := n
@@ -100,7 +100,7 @@ func parseCLF(b []byte) (moment, bool) {
 	if month == 0 {
 		return moment{}, false
 	}
-	return parseClock(b[12:], number(b[7:11]), month, number(b[0:2]))
+	return parseClock(b[12:], parseDigits(b[7:11]), month, parseDigits(b[0:2]))
 }
 
 func parseISO(b []byte) (moment, bool) {
@@ -115,7 +115,7 @@ func parseISO(b []byte) (moment, bool) {
 	case b[10] != ' ':
 		return moment{}, false
 	}
-	return parseClock(rest, number(b[0:4]), number(b[5:7]), number(b[8:10]))
+	return parseClock(rest, parseDigits(b[0:4]), parseDigits(b[5:7]), parseDigits(b[8:10]))
 }
 
 // parseClock reads HH:MM:SS, a fraction and a zone.
@@ -123,7 +123,7 @@ func parseClock(b []byte, year, month, day int) (moment, bool) {
 	if len(b) < 8 || b[2] != ':' || b[5] != ':' {
 		return moment{}, false
 	}
-	h, m, s := number(b[0:2]), number(b[3:5]), number(b[6:8])
+	h, m, s := parseDigits(b[0:2]), parseDigits(b[3:5]), parseDigits(b[6:8])
 	if year < 0 || month < 1 || month > 12 || day < 1 || day > 31 || h < 0 || h > 23 || m < 0 || m > 59 || s < 0 || s > 60 {
 		return moment{}, false
 	}
@@ -133,12 +133,12 @@ func parseClock(b []byte, year, month, day int) (moment, bool) {
 	if i+1 < len(b) && (b[i] == '.' || b[i] == ',') && isDigit(b[i+1]) {
 		fraction, t.resolution, i = parseFraction(b, i)
 	}
-	seconds := days(year, month, day)*86400 + int64(h*3600+m*60+s)
+	seconds := daysSinceEpoch(year, month, day)*86400 + int64(h*3600+m*60+s)
 	if i < len(b) && b[i] == ' ' {
 		i++
 	}
 	if i < len(b) {
-		offset, ok := zone(b[i:])
+		offset, ok := parseZone(b[i:])
 		if !ok {
 			return moment{}, false
 		}
@@ -149,8 +149,8 @@ func parseClock(b []byte, year, month, day int) (moment, bool) {
 	return t, true
 }
 
-// zone returns the seconds east of UTC.
-func zone(b []byte) (int64, bool) {
+// parseZone returns the seconds east of UTC.
+func parseZone(b []byte) (int64, bool) {
 	switch string(b) {
 	case "Z", "z", "UTC", "GMT":
 		return 0, true
@@ -158,11 +158,11 @@ func zone(b []byte) (int64, bool) {
 	var h, m int
 	switch {
 	case len(b) == 6 && b[3] == ':':
-		h, m = number(b[1:3]), number(b[4:6])
+		h, m = parseDigits(b[1:3]), parseDigits(b[4:6])
 	case len(b) == 5:
-		h, m = number(b[1:3]), number(b[3:5])
+		h, m = parseDigits(b[1:3]), parseDigits(b[3:5])
 	case len(b) == 3:
-		h = number(b[1:3])
+		h = parseDigits(b[1:3])
 	default:
 		return 0, false
 	}
@@ -197,7 +197,7 @@ func parseEpoch(b []byte) (moment, bool) {
 	case whole >= 1e11:
 		unit = int64(time.Millisecond)
 	}
-	ns, ok := d.ns(unit)
+	ns, ok := d.toNanoseconds(unit)
 	resolution := unit
 	for range d.places {
 		resolution = max(1, resolution/10)
@@ -205,8 +205,8 @@ func parseEpoch(b []byte) (moment, bool) {
 	return moment{ns, resolution, true}, ok
 }
 
-// days since the epoch of a date in the Gregorian calendar.
-func days(year, month, day int) int64 {
+// daysSinceEpoch counts the days from 1970 to a date in the Gregorian calendar.
+func daysSinceEpoch(year, month, day int) int64 {
 	if month <= 2 {
 		year--
 		month += 12
@@ -225,8 +225,8 @@ func monthOf(a, b, c byte) int {
 	return 0
 }
 
-// number reads digits only; -1 if there is anything else.
-func number(b []byte) int {
+// parseDigits reads digits only; -1 if there is anything else.
+func parseDigits(b []byte) int {
 	n := 0
 	for _, c := range b {
 		if !isDigit(c) {

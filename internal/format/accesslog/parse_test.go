@@ -46,7 +46,7 @@ func TestParseMoment(t *testing.T) {
 	}
 	for _, text := range []string{"", "-", "10/Foo/2026:13:55:36 +0000", "10/Oct/2026:25:55:36 +0000", "2026-10-10", "2026-13-10T13:55:36Z", "12345678901234567890123", "4711000000000", "1999999999999999999999", "0000000000", "2026-10-10T13:55:36 nonsense"} {
 		if m, ok := parseMoment([]byte(text)); ok {
-			t.Errorf("%q was read as %v", text, clock(m.ns))
+			t.Errorf("%q was read as %v", text, formatTime(m.ns))
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestMeasure(t *testing.T) {
 		{"12 parsecs", 0, -1},
 		{"-5ms", 0, -1},
 	} {
-		ns, ok := measure{unit: c.unit}.read([]byte(c.text))
+		ns, ok := measure{unit: c.unit}.parseDuration([]byte(c.text))
 		if !ok {
 			ns = -1
 		}
@@ -225,7 +225,7 @@ func medianOf(v []float64) float64 {
 	for _, x := range v {
 		rows = append(rows, reading{v: decimal{mantissa: int64(x)}})
 	}
-	return values(rows)[len(v)/2]
+	return sortedValues(rows)[len(v)/2]
 }
 
 // logOf is a log of n nginx lines with request and upstream time.
@@ -288,7 +288,7 @@ func TestEnvelopes(t *testing.T) {
 	}
 	b := suite.MustRead(t, cri.Bytes())
 	if c := b.Clocks[0]; c.Resolution != 1e6 || b.Requests.End.At(0) != at.UnixNano() {
-		t.Errorf("the collector's finer stamps were not used: %+v, end %s", c, clock(b.Requests.End.At(0)))
+		t.Errorf("the collector's finer stamps were not used: %+v, end %s", c, formatTime(b.Requests.End.At(0)))
 	}
 	short := suite.MustRead(t, zipped.Bytes()[:zipped.Len()*3/4])
 	if short.Requests.Len() == 0 || !short.Artifacts[0].Tail || len(short.Warnings) == 0 {

@@ -30,7 +30,7 @@ var envoyParts = map[string]bool{"request_duration": true, "request_tx_duration"
 // envoyPart says whether lines are Envoy's and have a part of a request.
 func envoyPart(keys []*keyStats, part string) bool {
 	has := func(name string) bool {
-		return slices.ContainsFunc(keys, func(s *keyStats) bool { return s.key == name && (name != part || s.mostly(len(s.numbers))) })
+		return slices.ContainsFunc(keys, func(s *keyStats) bool { return s.key == name && (name != part || s.isNearlyAll(len(s.numbers))) })
 	}
 	return has("start_time") && has("duration") && has("response_code") && has(part)
 }
@@ -46,8 +46,8 @@ func withoutParts(keys []*keyStats) []*keyStats {
 	return slices.DeleteFunc(slices.Clone(keys), func(s *keyStats) bool { return envoyParts[s.key] })
 }
 
-// product replaces what was inferred by what is documented.
-func product(l *layout, stats map[string]*keyStats) {
+// applyProduct replaces what was inferred by what the product that writes such lines documents.
+func applyProduct(l *layout, stats map[string]*keyStats) {
 	k := l.reader.(*keyed)
 	for _, p := range products {
 		if slices.ContainsFunc(p.keys, func(key string) bool { return stats[key] == nil }) {

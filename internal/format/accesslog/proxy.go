@@ -7,22 +7,22 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// envoy recognises Envoy's default format and Istio's:
+// recognizeEnvoy recognises Envoy's default format and Istio's:
 //
 //	[2026-10-10T13:55:36.123Z] "GET / HTTP/1.1" 200 - 0 154 12 11 "xff" "agent" "id" "authority" "10.0.0.1:8080"
 //
 // Four numbers in a row: bytes received and sent, duration, upstream service
 // time ("-" if there was none), all times in ms. Istio has details before them.
-func (t *textual) envoy(l *layout, rows []row) bool {
+func (t *textual) recognizeEnvoy(l *layout, rows []row) bool {
 	if t.time != 0 || t.request != 1 || t.status != 2 {
 		return false
 	}
 	run := func(r row) int {
-		if r.toks[0].kind != bracketed || value(r, 0)[4] != '-' {
+		if r.toks[0].kind != bracketed || columnText(r, 0)[4] != '-' {
 			return -1
 		}
 		for c := 4; c+3 < len(r.toks); c++ {
-			if number(value(r, c)) >= 0 && number(value(r, c+1)) >= 0 && number(value(r, c+2)) >= 0 && (number(value(r, c+3)) >= 0 || string(value(r, c+3)) == "-") {
+			if parseDigits(columnText(r, c)) >= 0 && parseDigits(columnText(r, c+1)) >= 0 && parseDigits(columnText(r, c+2)) >= 0 && (parseDigits(columnText(r, c+3)) >= 0 || string(columnText(r, c+3)) == "-") {
 				return c
 			}
 		}
@@ -54,14 +54,14 @@ func (t *textual) envoy(l *layout, rows []row) bool {
 	return true
 }
 
-// traefik recognises Traefik's common log format, which ends in the number of
+// recognizeTraefik recognises Traefik's common log format, which ends in the number of
 // the request, the router, the server and the duration in ms:
 //
 //	… "agent" 17 "api@docker" "http://10.0.0.1:8080" 12ms
-func (t *textual) traefik(l *layout, stats []columnStats, rows []row) bool {
+func (t *textual) recognizeTraefik(l *layout, stats []columnStats, rows []row) bool {
 	last := t.columns - 1
-	if last < 4 || !stats[last].mostly(stats[last].units) || !bytes.HasSuffix(value(rows[0], last), []byte("ms")) ||
-		rows[0].toks[last-1].kind != quoted || rows[0].toks[last-2].kind != quoted || number(value(rows[0], last-3)) < 0 {
+	if last < 4 || !stats[last].isNearlyAll(stats[last].units) || !bytes.HasSuffix(columnText(rows[0], last), []byte("ms")) ||
+		rows[0].toks[last-1].kind != quoted || rows[0].toks[last-2].kind != quoted || parseDigits(columnText(rows[0], last-3)) < 0 {
 		return false
 	}
 	l.name, l.stamp, l.proxy = "Traefik", evidence.StampStart, true
@@ -80,9 +80,9 @@ func (t *textual) traefik(l *layout, stats []columnStats, rows []row) bool {
 // before the end (option logasap).
 type haproxy struct{ toks []token }
 
-func (h *haproxy) another() reader { return &haproxy{} }
+func (h *haproxy) forkReader() reader { return &haproxy{} }
 
-func (h *haproxy) read(line []byte, e *entry) verdict {
+func (h *haproxy) parseLine(line []byte, e *entry) verdict {
 	open := bytes.IndexByte(line, '[')
 	for open >= 0 && (open+25 >= len(line) || line[open+3] != '/' || line[open+25] != ']') {
 		next := bytes.IndexByte(line[open+1:], '[')
@@ -103,12 +103,12 @@ func (h *haproxy) read(line []byte, e *entry) verdict {
 	if quote >= 26 {
 		head = line[open+26 : open+quote]
 	}
-	h.toks = split(head, h.toks[:0])
+	h.toks = splitColumns(head, h.toks[:0])
 	if len(h.toks) < 5 {
 		return garbled
 	}
 	var timers [5]int64
-	b := h.toks[2].of(head)
+	b := h.toks[2].textIn(head)
 	for i := range timers {
 		if i == 4 && len(b) > 0 && b[0] == '+' {
 			b = b[1:]
@@ -120,22 +120,22 @@ func (h *haproxy) read(line []byte, e *entry) verdict {
 		timers[i] = d.mantissa
 		b = b[min(n+1, len(b)):]
 	}
-	*e = entry{time: m.ns, duration: -1, upstream: -1, queue: -1, status: statusOf(h.toks[3].of(head))}
+	*e = entry{time: m.ns, duration: -1, upstream: -1, queue: -1, status: statusOf(h.toks[3].textIn(head))}
 	if ms := timers[4]; ms >= 0 && ms < longest/1e6 {
 		e.duration = ms * 1e6
 	}
 	if ms := max(0, timers[2]) + timers[3]; timers[3] >= 0 && ms < longest/1e6 {
 		e.upstream = ms * 1e6
-		e.peer = h.toks[1].of(head)
+		e.peer = h.toks[1].textIn(head)
 	}
 	if ms := timers[1]; ms > 0 && ms < longest/1e6 {
 		e.queue = ms * 1e6
-		e.peer = h.toks[1].of(head)
+		e.peer = h.toks[1].textIn(head)
 	}
 	e.proxied = timersOf(timers)
 	if len(h.toks) > 7 {
-		if e.overdue = bytes.HasPrefix(h.toks[7].of(head), []byte("sQ")); e.overdue { // how it ended: by timeout queue
-			e.peer = h.toks[1].of(head)
+		if e.overdue = bytes.HasPrefix(h.toks[7].textIn(head), []byte("sQ")); e.overdue { // how it ended: by timeout queue
+			e.peer = h.toks[1].textIn(head)
 		}
 	}
 	if quote < 0 {
@@ -167,7 +167,7 @@ func compileHAProxy(sample []sampled) *layout {
 	h := &haproxy{}
 	var e entry
 	for _, s := range sample {
-		if h.read(s.text, &e) == understood {
+		if h.parseLine(s.text, &e) == understood {
 			return &layout{name: "HAProxy HTTP log", reader: h, resolution: 1e6, stamp: evidence.StampStart, timed: true, http: true, proxy: true,
 				fields: []string{"time: 1 ms, when the request began", "duration Ta: milliseconds", "upstream Tc + Tr: milliseconds", "queue Tw: milliseconds", "connecting Tc: milliseconds"}}
 		}

@@ -26,15 +26,15 @@ func newRepeats() *repeats {
 	return &repeats{seed: maphash.MakeSeed(), now: newLately(), before: newLately()}
 }
 
-// asking is what a request asks for and who asks, as a number; 0 where an answer may not be repeated, or nobody is known to
-// ask. The caller is the first word of a line of text, as all servers' usual layouts have it; where lines are otherwise nobody is
-// known to ask again.
-func asking(seed maphash.Seed, e *entry, line []byte) uint64 {
+// hashRequest returns a hash of what a request asks for and of its caller; 0 where an answer may
+// not be repeated, or the caller is unknown. The caller is the first word of a line of text, as in
+// all servers' usual layouts; in other lines it is unknown.
+func hashRequest(seed maphash.Seed, e *entry, line []byte) uint64 {
 	if len(e.target) == 0 || len(e.method) > 0 && string(e.method) != "GET" && string(e.method) != "HEAD" {
 		return 0
 	}
 	caller, _, ok := bytes.Cut(line[:min(len(line), 64)], []byte(" "))
-	if !ok || !address(caller) {
+	if !ok || !isIPAddress(caller) {
 		return 0
 	}
 	return max(maphash.Bytes(seed, caller)*hashFactor^maphash.Bytes(seed, e.target), 1)
@@ -43,15 +43,15 @@ func asking(seed maphash.Seed, e *entry, line []byte) uint64 {
 // hashFactor keeps a caller and a target apart from each other; odd, so that nothing of a hash is lost.
 const hashFactor = 0x9e3779b97f4a7c15
 
-// add looks at one request, at a time, ns.
-func (r *repeats) add(k uint64, at int64) {
+// countRequest counts one request by its hash, at a time in ns.
+func (r *repeats) countRequest(k uint64, at int64) {
 	if k == 0 {
 		return
 	}
 	r.asked++
-	last := r.now.of(k)
+	last := r.now.findSlot(k)
 	if last.what == 0 {
-		last = r.before.of(k)
+		last = r.before.findSlot(k)
 	}
 	if last.what != 0 && at-last.at <= repeatWithin && at >= last.at {
 		r.again++
@@ -61,7 +61,7 @@ func (r *repeats) add(k uint64, at int64) {
 		clear(r.now.asked)
 		r.now.n = 0
 	}
-	r.now.set(k, at)
+	r.now.setTime(k, at)
 }
 
 // lately is when what was last asked for, by numbers that are hashes. As a map it took a tenth of the time of reading a log.
@@ -78,8 +78,8 @@ type asked struct {
 
 func newLately() lately { return lately{asked: make([]asked, 64)} }
 
-// of is where k is, or would be.
-func (l *lately) of(k uint64) *asked {
+// findSlot returns the place where k is, or would be.
+func (l *lately) findSlot(k uint64) *asked {
 	last := uint64(len(l.asked) - 1)
 	for i := k & last; ; i = (i + 1) & last {
 		if a := &l.asked[i]; a.what == k || a.what == 0 {
@@ -88,8 +88,8 @@ func (l *lately) of(k uint64) *asked {
 	}
 }
 
-func (l *lately) set(k uint64, at int64) {
-	a := l.of(k)
+func (l *lately) setTime(k uint64, at int64) {
+	a := l.findSlot(k)
 	if a.what == 0 {
 		l.n++
 	}
@@ -100,14 +100,14 @@ func (l *lately) set(k uint64, at int64) {
 	more := lately{asked: make([]asked, 2*len(l.asked))}
 	for _, a := range l.asked {
 		if a.what != 0 {
-			*more.of(a.what) = a
+			*more.findSlot(a.what) = a
 		}
 	}
 	l.asked = more.asked
 }
 
-// address says whether a word is an address of IPv4 or IPv6.
-func address(word []byte) bool {
+// isIPAddress says whether a word looks like an address of IPv4 or IPv6.
+func isIPAddress(word []byte) bool {
 	dots, colons := 0, 0
 	for _, c := range word {
 		switch {
@@ -123,7 +123,7 @@ func address(word []byte) bool {
 	return dots == 3 || colons >= 2
 }
 
-func (r *repeats) emit(b *evidence.Builder, subject evidence.SubjectID, from, until int64) {
+func (r *repeats) emitShare(b *evidence.Builder, subject evidence.SubjectID, from, until int64) {
 	if r.asked >= repeatLeast {
 		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactRepeated, Value: "10 s", Number: float64(r.again) / float64(r.asked), From: from, Until: until, Origin: b.Origin(0)})
 	}

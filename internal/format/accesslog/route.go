@@ -41,8 +41,8 @@ const (
 	longestKnown = 256 // bytes
 )
 
-// append appends a request's method and route; nothing where it has neither.
-func (f *folding) append(buf, method, target []byte) []byte {
+// appendRoute appends a request's method and route; nothing where it has neither.
+func (f *folding) appendRoute(buf, method, target []byte) []byte {
 	buf = append(buf, method...)
 	if len(target) == 0 {
 		return buf
@@ -64,16 +64,17 @@ func (f *folding) append(buf, method, target []byte) []byte {
 	return append(buf, k.route...)
 }
 
-// of returns the number of a request's route, as [folding] tells it, with a method of so many bytes; its name is names[number].
-func (r *routes) of(route []byte, method int) uint16 {
+// routeNumber returns the number of a request's route, as [folding] writes it, whose method has so
+// many bytes; the route's name is names[number].
+func (r *routes) routeNumber(route []byte, method int) uint16 {
 	if len(route) == 0 {
-		return r.slot(r.unknown)
+		return r.addRoute(r.unknown)
 	}
 	if s, ok := r.slots[string(route)]; ok {
 		return s
 	}
 	if len(r.names) < maxRoutes {
-		return r.slot(string(route))
+		return r.addRoute(string(route))
 	}
 	r.buf = append(r.buf[:0], route...)
 	path := r.buf
@@ -88,21 +89,21 @@ func (r *routes) of(route []byte, method int) uint16 {
 				return s
 			}
 			if len(r.names) < maxFolded {
-				return r.slot(string(r.buf))
+				return r.addRoute(string(r.buf))
 			}
 		}
 	}
 	r.buf = append(r.buf[:head], "/…"...)
 	if s, ok := r.slots[string(r.buf)]; ok || len(r.names) < maxFolded+100 {
 		if !ok {
-			s = r.slot(string(r.buf))
+			s = r.addRoute(string(r.buf))
 		}
 		return s
 	}
-	return r.slot("…")
+	return r.addRoute("…")
 }
 
-func (r *routes) slot(text string) uint16 {
+func (r *routes) addRoute(text string) uint16 {
 	if s, ok := r.slots[text]; ok {
 		return s
 	}

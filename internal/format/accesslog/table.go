@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-func (t *tally) tables() {
+func (t *tally) emitTables() {
 	span := float64(t.until-t.from) / 1e9
 	mean, busiest := "–", int32(0)
 	if span >= 1 {
@@ -27,8 +27,8 @@ func (t *tally) tables() {
 		{"requests", strconv.FormatInt(t.requests, 10)},
 		{"lines of other kinds", strconv.FormatInt(t.others, 10)},
 		{"lines not understood", strconv.FormatInt(t.damaged, 10)},
-		{"first", clock(t.from)},
-		{"last", clock(t.until)},
+		{"first", formatTime(t.from)},
+		{"last", formatTime(t.until)},
 		{"requests per second, mean", mean},
 		{"requests per second, highest", strconv.Itoa(int(busiest))},
 	}
@@ -39,7 +39,7 @@ func (t *tally) tables() {
 		rows = slices.Insert(rows, 4, []string{"requests for profiles (net/http/pprof), not counted", strconv.FormatInt(t.profiles, 10)})
 	}
 	t.b.Table(evidence.Table{Title: "access log", Columns: []string{"", ""}, Rows: rows})
-	t.statuses()
+	t.emitStatuses()
 	if t.timed.len() == 0 {
 		t.routesByCount()
 		return
@@ -49,7 +49,7 @@ func (t *tally) tables() {
 	t.b.Table(byRoute)
 }
 
-func (t *tally) statuses() {
+func (t *tally) emitStatuses() {
 	var rows [][]string
 	for class, name := range []string{"none (client gone)", "1xx", "2xx", "3xx", "4xx", "5xx", "unknown"} {
 		if n := t.classes[class]; n > 0 {
@@ -63,12 +63,12 @@ const topRoutes = 10
 
 // latencyTables shows the latencies of all requests, and of the routes that took most.
 func (t *tally) latencyTables() (all, byRoute evidence.Table) {
-	routes := top(t.timed.totals)
+	routes := topIndexes(t.timed.totals)
 	routes = slices.DeleteFunc(routes, func(r int) bool { return t.timed.counts[r] == 0 })
 	n := int64(t.timed.len())
 	var quantiles []*quantile
 	of := func(route int, n int64, q float64) *quantile {
-		x := &quantile{route: route, rank: rank(n, q)}
+		x := &quantile{route: route, rank: nearestRank(n, q)}
 		quantiles = append(quantiles, x)
 		return x
 	}
@@ -78,30 +78,30 @@ func (t *tally) latencyTables() (all, byRoute evidence.Table) {
 	for i, r := range routes {
 		pairs[i] = pair{of(r, t.timed.counts[r], 0.5), of(r, t.timed.counts[r], 0.99)}
 	}
-	t.timed.find(quantiles)
-	row := []string{strconv.FormatInt(n, 10), millis(t.timed.sum / float64(n))}
+	t.timed.findQuantiles(quantiles)
+	row := []string{strconv.FormatInt(n, 10), formatMillis(t.timed.sum / float64(n))}
 	for _, q := range whole {
-		row = append(row, millis(float64(q.value)))
+		row = append(row, formatMillis(float64(q.value)))
 	}
-	all = evidence.Table{Title: "latency, ms", Columns: []string{"requests", "mean", "p50", "p90", "p99", "p99.9", "max"}, Rows: [][]string{append(row, millis(float64(t.timed.most)))}}
+	all = evidence.Table{Title: "latency, ms", Columns: []string{"requests", "mean", "p50", "p90", "p99", "p99.9", "max"}, Rows: [][]string{append(row, formatMillis(float64(t.timed.most)))}}
 	byRoute = evidence.Table{Title: "routes by total time", Columns: []string{"route", "requests", "p50 ms", "p99 ms", "total s"}}
 	for i, r := range routes {
 		byRoute.Rows = append(byRoute.Rows, []string{cmp.Or(t.routes.texts[r], "(unknown)"), strconv.FormatInt(t.timed.counts[r], 10),
-			millis(float64(pairs[i].half.value)), millis(float64(pairs[i].high.value)), fmt.Sprintf("%.3f", float64(t.timed.totals[r])/1e9)})
+			formatMillis(float64(pairs[i].half.value)), formatMillis(float64(pairs[i].high.value)), fmt.Sprintf("%.3f", float64(t.timed.totals[r])/1e9)})
 	}
 	return all, byRoute
 }
 
 func (t *tally) routesByCount() {
 	table := evidence.Table{Title: "routes by requests", Columns: []string{"route", "requests"}}
-	for _, r := range top(t.counts) {
+	for _, r := range topIndexes(t.counts) {
 		table.Rows = append(table.Rows, []string{cmp.Or(t.routes.texts[r], "(unknown)"), strconv.FormatInt(t.counts[r], 10)})
 	}
 	t.b.Table(table)
 }
 
-// top returns the indexes of the largest values, largest first.
-func top(v []int64) []int {
+// topIndexes returns the indexes of the largest values, at most topRoutes, largest first.
+func topIndexes(v []int64) []int {
 	order := make([]int, len(v))
 	for i := range order {
 		order[i] = i
@@ -110,6 +110,8 @@ func top(v []int64) []int {
 	return order[:min(len(order), topRoutes)]
 }
 
-func millis(ns float64) string { return strconv.FormatFloat(ns/1e6, 'f', 3, 64) }
+func formatMillis(ns float64) string { return strconv.FormatFloat(ns/1e6, 'f', 3, 64) }
 
-func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.999999Z07:00") }
+func formatTime(ns int64) string {
+	return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.999999Z07:00")
+}

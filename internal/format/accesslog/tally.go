@@ -16,7 +16,7 @@ type tally struct {
 	routes   *routes
 	peers    map[string]evidence.NameID
 	connects map[evidence.NameID]evidence.NameID // by peer
-	upstream evidence.NameID                     // see unnamed; 0: not asked for yet
+	upstream evidence.NameID                     // see unknownPeer; 0: not asked for yet
 	path     evidence.Path
 	repeats  *repeats
 
@@ -74,19 +74,19 @@ type seen struct {
 	entry
 	verdict verdict
 	profile bool   // who asks observes the service
-	asking  uint64 // what is asked for, and by whom; see asking
+	asking  uint64 // what is asked for, and by whom; see hashRequest
 	route   []byte // with its method; reused
 }
 
-// looking reads lines, each for itself.
-func (t *tally) looking(r reader) func(format.Line, *seen) {
+// newLineReader returns a function that reads lines, each by itself.
+func (t *tally) newLineReader(r reader) func(format.Line, *seen) {
 	fold := &folding{seed: t.repeats.seed}
 	return func(l format.Line, x *seen) {
 		x.verdict = other
 		if len(l.Text) == 0 {
 			return
 		}
-		x.verdict = r.read(l.Text, &x.entry)
+		x.verdict = r.parseLine(l.Text, &x.entry)
 		if l.Long && x.verdict != understood {
 			x.verdict = garbled
 		}
@@ -99,14 +99,14 @@ func (t *tally) looking(r reader) func(format.Line, *seen) {
 			return
 		}
 		x.profile = bytes.Contains(x.target, profiles)
-		x.route = fold.append(x.route[:0], x.method, x.target)
-		x.asking = asking(t.repeats.seed, &x.entry, l.Text)
+		x.route = fold.appendRoute(x.route[:0], x.method, x.target)
+		x.asking = hashRequest(t.repeats.seed, &x.entry, l.Text)
 	}
 }
 
-func (t *tally) add(x *seen, line int64) {
+func (t *tally) addRequest(x *seen, line int64) {
 	e := &x.entry
-	t.repeats.add(x.asking, e.time)
+	t.repeats.countRequest(x.asking, e.time)
 	if x.profile {
 		t.profiles++
 		return
@@ -130,7 +130,7 @@ func (t *tally) add(x *seen, line int64) {
 		t.newest = e.time
 	}
 	t.newest = max(t.newest, e.time)
-	t.rate(end)
+	t.countPerSecond(end)
 
 	if e.overdue {
 		if t.overdue++; t.overdue == 1 {
@@ -147,7 +147,7 @@ func (t *tally) add(x *seen, line int64) {
 		class = int(e.status / 100)
 	}
 	t.classes[class]++
-	slot := t.routes.of(x.route, len(e.method))
+	slot := t.routes.routeNumber(x.route, len(e.method))
 	for int(slot) >= len(t.counts) {
 		t.counts = append(t.counts, 0)
 	}
@@ -162,12 +162,12 @@ func (t *tally) add(x *seen, line int64) {
 	t.timed.add(e.duration, slot)
 	t.longest = max(t.longest, e.duration)
 	t.b.Request(evidence.Request{Subject: t.subject, Route: t.routes.names[slot], Start: start, End: end,
-		Outcome: e.outcome(), Path: t.states(e), Key: keyOf(e.key), Origin: t.b.Origin(line)})
+		Outcome: e.outcome(), Path: t.splitRequestTime(e), Key: keyOf(e.key), Origin: t.b.Origin(line)})
 }
 
-// states splits a request's time into what its log tells apart: where the parts have no order, the waits come first, for a slot of the
+// splitRequestTime splits a request's time into what its log tells apart: where the parts have no order, the waits come first, for a slot of the
 // upstream, for the connection and for the answer, and the rest follows.
-func (t *tally) states(e *entry) evidence.Path {
+func (t *tally) splitRequestTime(e *entry) evidence.Path {
 	left := e.duration
 	part := func(ns int64) int64 {
 		ns = min(max(0, ns), left)
@@ -181,7 +181,7 @@ func (t *tally) states(e *entry) evidence.Path {
 	if left == e.duration {
 		return nil
 	}
-	peer := t.peer(e.peer)
+	peer := t.peerName(e.peer)
 	t.path = t.path[:0]
 	t.path = t.path.Append(evidence.Segment{Kind: evidence.ClientWait, Dur: reading})
 	if before > 0 {
@@ -189,7 +189,7 @@ func (t *tally) states(e *entry) evidence.Path {
 	}
 	t.path = t.path.Append(evidence.Segment{Kind: evidence.PoolWait, Dur: queue, Cause: peer})
 	if connect > 0 {
-		t.path = t.path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: connect, Cause: t.connecting(peer)})
+		t.path = t.path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: connect, Cause: t.connectName(peer)})
 	}
 	t.path = t.path.Append(evidence.Segment{Kind: evidence.NetWait, Dur: upstream, Cause: peer})
 	if e.ordered || sending == 0 {
@@ -200,8 +200,8 @@ func (t *tally) states(e *entry) evidence.Path {
 	return t.path.Append(evidence.Segment{Kind: evidence.AfterService, Dur: sending})
 }
 
-// connecting names the time in which a proxy connects to an upstream.
-func (t *tally) connecting(peer evidence.NameID) evidence.NameID {
+// connectName returns the name of the wait in which a proxy connects to an upstream.
+func (t *tally) connectName(peer evidence.NameID) evidence.NameID {
 	id, ok := t.connects[peer]
 	if !ok {
 		id = t.b.Wait(evidence.ConnectingTo, t.b.Text(peer))
@@ -215,7 +215,7 @@ const leastKey = 8
 
 // keyOf is the id of a line; of W3C's traceparent and of Amazon's header that of the trace.
 func keyOf(b []byte) evidence.RequestKey {
-	b = unquote(b)
+	b = trimQuotes(b)
 	if len(b) == 55 && b[2] == '-' && b[35] == '-' { // 00-trace-span-flags
 		b = b[3:35]
 	}
@@ -229,45 +229,45 @@ func keyOf(b []byte) evidence.RequestKey {
 	return evidence.KeyOf(b)
 }
 
-// peer names an upstream. Of several that were tried it is the last: the one
-// that answered.
-func (t *tally) peer(b []byte) evidence.NameID {
+// peerName returns the name of an upstream. Of several that were tried it is the last, which
+// answered.
+func (t *tally) peerName(b []byte) evidence.NameID {
 	if i := bytes.LastIndexByte(b, ' '); i >= 0 {
 		b = b[i+1:]
 	}
 	if len(b) == 0 || string(b) == "-" || len(b) > 200 {
-		return t.unnamed()
+		return t.unknownPeer()
 	}
 	if id, ok := t.peers[string(b)]; ok {
 		return id
 	}
 	if len(t.peers) >= maxPeers {
-		return t.unnamed()
+		return t.unknownPeer()
 	}
 	id := t.b.NameBytes(b)
 	t.peers[string(b)] = id
 	return id
 }
 
-// unnamed is the name of an upstream that a line does not tell.
-func (t *tally) unnamed() evidence.NameID {
+// unknownPeer returns the name of an upstream that a line does not tell.
+func (t *tally) unknownPeer() evidence.NameID {
 	if t.upstream == 0 {
 		t.upstream = t.b.Name("upstream")
 	}
 	return t.upstream
 }
 
-func (t *tally) rate(at int64) {
+func (t *tally) countPerSecond(at int64) {
 	s := at / 1e9
 	if s == t.second {
 		t.inSecond++
 		return
 	}
-	t.flush()
+	t.flushSecond()
 	t.second, t.inSecond = s, 1
 }
 
-func (t *tally) flush() {
+func (t *tally) flushSecond() {
 	if t.inSecond == 0 {
 		return
 	}
@@ -277,7 +277,7 @@ func (t *tally) flush() {
 	t.inSecond = 0
 }
 
-func (t *tally) garbled(l format.Line) {
+func (t *tally) countGarbled(l format.Line) {
 	if t.damaged++; t.damaged == 1 {
 		t.firstDamaged = l.Number
 		t.example = string(bytes.ToValidUTF8(l.Text[:min(len(l.Text), 80)], []byte("?")))
@@ -307,7 +307,7 @@ func (e *entry) outcome() evidence.Outcome {
 const howToTime = "its lines hold no duration: add it to the log format, in nginx rt=$request_time urt=$upstream_response_time, in Apache us=%D, in Tomcat ms=%D (us=%D from version 10), as JSON duration_ms"
 
 func (t *tally) finish() {
-	t.flush()
+	t.flushSecond()
 	if t.last == garbled && t.damaged > 0 {
 		// The file was copied, or is read, while its last line is being written.
 		t.damaged--
@@ -344,18 +344,18 @@ func (t *tally) finish() {
 		t.b.Warnf(t.stepLine, "the clock goes backwards %s, first at line %d, by up to %.1f s: requests there may be matched with the wrong moments of other files", format.Times(t.steps), t.stepLine, float64(t.stepSize)/1e9)
 	}
 	t.b.Cover(evidence.Coverage{Subject: t.subject, Kind: evidence.CoverRequests, From: t.from, Until: t.until, Origin: t.b.Origin(0)})
-	t.repeats.emit(t.b, t.subject, t.from, t.until)
+	t.repeats.emitShare(t.b, t.subject, t.from, t.until)
 	if t.overdue > 0 {
 		fact := evidence.Fact{Subject: t.subject, Key: evidence.FactPoolTimedOut, Value: "maxconn of " + t.places, Number: float64(t.overdue), From: t.overdueFrom, Until: t.overdueUntil, Origin: t.b.Origin(t.overdueLine)}
 		t.b.Fact(fact)
 		fact.Key, fact.Number = evidence.FactPoolTimeout, float64(t.overdueMost)
 		t.b.Fact(fact)
 	}
-	t.series()
-	t.tables()
+	t.emitSeries()
+	t.emitTables()
 }
 
-func (t *tally) series() {
+func (t *tally) emitSeries() {
 	seconds := make([]int64, 0, len(t.perSecond))
 	for s := range t.perSecond {
 		seconds = append(seconds, s)

@@ -14,13 +14,12 @@ type shape struct {
 	status  int
 }
 
-// anchor is the column up to which a line is read from its start. A user agent
-// with stray quotes moves the columns behind it: those are then counted from the
-// end.
-func (s shape) anchor() int { return max(s.time+s.span, s.request, s.method+1, s.status) }
+// anchorColumn is the last column that is counted from a line's start. A user agent with stray
+// quotes shifts the columns behind it, so those are counted from the line's end.
+func (s shape) anchorColumn() int { return max(s.time+s.span, s.request, s.method+1, s.status) }
 
-// locate finds the shape of a line; false if it is no access line.
-func locate(line []byte, toks []token) (shape, bool) {
+// findShape finds the shape of a line; it returns false if the line is no access line.
+func findShape(line []byte, toks []token) (shape, bool) {
 	s := shape{-1, 0, -1, -1, -1}
 	for i := 0; i < len(toks) && s.time < 0; i++ {
 		if span, ok := timeAt(line, toks, i); ok {
@@ -28,13 +27,13 @@ func locate(line []byte, toks []token) (shape, bool) {
 		}
 	}
 	for i, t := range toks {
-		b := t.of(line)
+		b := t.textIn(line)
 		if t.kind == quoted {
 			if _, _, ok := parseRequest(b); ok {
 				s.request = i
 				break
 			}
-		} else if methods[string(b)] && i+1 < len(toks) && isTarget(toks[i+1].of(line)) {
+		} else if methods[string(b)] && i+1 < len(toks) && isTarget(toks[i+1].textIn(line)) {
 			s.method = i
 			break
 		}
@@ -42,13 +41,13 @@ func locate(line []byte, toks []token) (shape, bool) {
 	from := max(s.request+1, s.method+2)
 	if s.request < 0 && s.method < 0 {
 		i := s.time + s.span + 1
-		if s.time < 0 || i+1 >= len(toks) || toks[s.time].kind != bracketed || toks[i].kind != quoted || !isStatus(toks[i+1].of(line)) {
+		if s.time < 0 || i+1 >= len(toks) || toks[s.time].kind != bracketed || toks[i].kind != quoted || !isStatus(toks[i+1].textIn(line)) {
 			return s, false
 		}
 		s.request, from = i, i+1 // a TLS hello, or "-"
 	}
 	for i := from; i < len(toks) && s.status < 0; i++ {
-		if isStatus(toks[i].of(line)) && toks[i].kind != bracketed {
+		if isStatus(toks[i].textIn(line)) && toks[i].kind != bracketed {
 			s.status = i
 		}
 	}
@@ -57,7 +56,7 @@ func locate(line []byte, toks []token) (shape, bool) {
 		return s, s.request >= 0 && s.status == s.request+1
 	}
 	for i := s.time + s.span + 1; i < from && s.status < 0 && i < len(toks); i++ {
-		if isStatus(toks[i].of(line)) {
+		if isStatus(toks[i].textIn(line)) {
 			s.status = i
 		}
 	}
@@ -75,7 +74,7 @@ func isStatus(b []byte) bool {
 // timeAt says whether a time starts at column i, and how many further columns it takes.
 func timeAt(line []byte, toks []token, i int) (span int, ok bool) {
 	t := toks[i]
-	b := t.of(line)
+	b := t.textIn(line)
 	switch {
 	case t.kind == bracketed || len(b) >= 19 && (b[4] == '-' || b[4] == '/' || b[2] == '/'):
 		_, ok = parseMoment(b)
@@ -85,7 +84,7 @@ func timeAt(line []byte, toks []token, i int) (span int, ok bool) {
 		return 0, ok
 	case len(b) == 10 && (b[4] == '-' || b[4] == '/') && isDigit(b[0]):
 		for span = 1; span <= 2 && i+span < len(toks); span++ {
-			if next := toks[i+span].of(line); len(next) >= 8 && next[2] == ':' {
+			if next := toks[i+span].textIn(line); len(next) >= 8 && next[2] == ':' {
 				_, ok = parseMoment(line[t.from:toks[i+span].to])
 				return span, ok
 			}
@@ -116,97 +115,97 @@ type textual struct {
 	moments            moments
 }
 
-func (t *textual) another() reader {
+func (t *textual) forkReader() reader {
 	c := *t
 	c.toks, c.moments = nil, moments{}
 	return &c
 }
 
-func (t *textual) read(line []byte, e *entry) verdict {
+func (t *textual) parseLine(line []byte, e *entry) verdict {
 	if len(line) < 20 || line[0] == '#' {
 		return other
 	}
-	t.toks = split(line, t.toks[:0])
+	t.toks = splitColumns(line, t.toks[:0])
 	s := t.shape
-	if t.usual = len(t.toks) == t.columns && t.fits(line); !t.usual {
-		found, ok := locate(line, t.toks)
+	if t.usual = len(t.toks) == t.columns && t.hasUsualShape(line); !t.usual {
+		found, ok := findShape(line, t.toks)
 		if !ok {
-			return t.unlike(line, found.time >= 0)
+			return t.decideUnshaped(line, found.time >= 0)
 		}
-		if len(t.toks) < t.columns || found.time != s.time || found.span != s.span || found.status-found.anchor() != s.status-s.anchor() {
+		if len(t.toks) < t.columns || found.time != s.time || found.span != s.span || found.status-found.anchorColumn() != s.status-s.anchorColumn() {
 			return garbled
 		}
 		s = found
 	}
 	*e = entry{duration: -1, upstream: -1, queue: -1}
 	if t.clock >= 0 {
-		clock := t.at(t.clock, s)
+		clock := t.findColumn(t.clock, s)
 		if clock < 0 || clock+t.clockSpan >= len(t.toks) {
 			return garbled
 		}
-		m, ok := t.moments.read(line[t.toks[clock].from:t.toks[clock+t.clockSpan].to])
+		m, ok := t.moments.parseCached(line[t.toks[clock].from:t.toks[clock+t.clockSpan].to])
 		if !ok {
 			return garbled
 		}
 		e.time = m.ns
 	}
 	if s.request >= 0 {
-		e.method, e.target, _ = parseRequest(t.toks[s.request].of(line))
+		e.method, e.target, _ = parseRequest(t.toks[s.request].textIn(line))
 	} else {
-		e.method, e.target = t.toks[s.method].of(line), t.toks[s.method+1].of(line)
+		e.method, e.target = t.toks[s.method].textIn(line), t.toks[s.method+1].textIn(line)
 	}
-	e.status = statusOf(t.toks[s.status].of(line))
-	e.duration = t.figure(line, &t.duration, s)
+	e.status = statusOf(t.toks[s.status].textIn(line))
+	e.duration = t.parseFigure(line, &t.duration, s)
 	if t.key >= 0 {
-		if c := t.at(t.key, s); c >= 0 {
-			_, e.key = labelled(t.toks[c].of(line))
+		if c := t.findColumn(t.key, s); c >= 0 {
+			_, e.key = splitLabel(t.toks[c].textIn(line))
 		}
 	}
 	if t.upstream.column >= 0 {
-		e.connect = max(0, t.figure(line, &t.connect, s))
-		e.upstream = t.figure(line, &t.upstream, s)
+		e.connect = max(0, t.parseFigure(line, &t.connect, s))
+		e.upstream = t.parseFigure(line, &t.upstream, s)
 		if t.peer >= 0 {
-			if c := t.at(t.peer, s); c >= 0 {
-				_, e.peer = labelled(t.toks[c].of(line))
+			if c := t.findColumn(t.peer, s); c >= 0 {
+				_, e.peer = splitLabel(t.toks[c].textIn(line))
 			}
 		}
 	}
 	return understood
 }
 
-// fits says whether a line of the usual number of columns has the usual shape.
-func (t *textual) fits(line []byte) bool {
-	if b := t.toks[t.status].of(line); statusOf(b) < 0 && string(b) != "-" {
+// hasUsualShape says whether a line of the usual number of columns has the usual shape.
+func (t *textual) hasUsualShape(line []byte) bool {
+	if b := t.toks[t.status].textIn(line); statusOf(b) < 0 && string(b) != "-" {
 		return false
 	}
 	if t.request >= 0 {
 		return t.toks[t.request].kind == quoted
 	}
-	return isMethod(t.toks[t.method].of(line))
+	return isMethod(t.toks[t.method].textIn(line))
 }
 
-// at is where a column of the layout is in this line, -1 if nowhere.
-func (t *textual) at(column int, s shape) int {
-	if t.usual || column <= t.anchor() {
+// findColumn returns the index that a column of the layout has in this line, -1 if it has none.
+func (t *textual) findColumn(column int, s shape) int {
+	if t.usual || column <= t.anchorColumn() {
 		return column
 	}
-	if c := len(t.toks) - (t.columns - column); c > s.anchor() {
+	if c := len(t.toks) - (t.columns - column); c > s.anchorColumn() {
 		return c
 	}
 	return -1
 }
 
-func (t *textual) figure(line []byte, f *field, s shape) int64 {
+func (t *textual) parseFigure(line []byte, f *field, s shape) int64 {
 	if f.column < 0 {
 		return -1
 	}
-	c := t.at(f.column, s)
+	c := t.findColumn(f.column, s)
 	if c < 0 {
 		return -1
 	}
-	b := t.toks[c].of(line)
+	b := t.toks[c].textIn(line)
 	if f.label != nil {
-		label, value := labelled(b)
+		label, value := splitLabel(b)
 		if !bytes.Equal(label, f.label) {
 			return -1
 		}
@@ -215,16 +214,16 @@ func (t *textual) figure(line []byte, f *field, s shape) int64 {
 	if f.slashed {
 		b = b[bytes.IndexByte(b, '/')+1:]
 	}
-	ns, ok := f.measure.read(b)
+	ns, ok := f.measure.parseDuration(b)
 	if !ok {
 		return -1
 	}
 	return ns
 }
 
-// unlike judges a line that has no access line's shape: is it damaged, or of
-// another kind?
-func (t *textual) unlike(line []byte, timed bool) verdict {
+// decideUnshaped decides whether a line without the shape of an access line is damaged or of
+// another kind.
+func (t *textual) decideUnshaped(line []byte, timed bool) verdict {
 	if timed && bytes.IndexByte(line, '"') >= 0 {
 		return garbled
 	}

@@ -16,22 +16,22 @@ type token struct {
 	kind     tokenKind
 }
 
-func (t token) of(line []byte) []byte { return line[t.from:t.to] }
+func (t token) textIn(line []byte) []byte { return line[t.from:t.to] }
 
 const maxTokens = 96
 
-// split cuts a line into columns at spaces, tabs and bars. It appends to toks.
+// splitColumns cuts a line into columns at spaces, tabs and bars, and appends them to toks.
 //
-// A quote ends a column only before a separator, because Traefik and old
-// Apaches do not escape quotes. nginx lists of upstreams are one column although
-// they hold spaces: "10.0.0.1:80, 10.0.0.2:80 : 10.0.0.3:80".
-func split(line []byte, toks []token) []token {
+// A quote ends a column only before a separator, because Traefik and old Apaches do not escape
+// quotes. nginx lists of upstreams are one column although they hold spaces: "10.0.0.1:80,
+// 10.0.0.2:80 : 10.0.0.3:80".
+func splitColumns(line []byte, toks []token) []token {
 	for i := 0; i < len(line) && len(toks) < maxTokens; {
 		switch c := line[i]; {
-		case separates(c):
+		case isSeparator(c):
 			i++
 		case c == '"':
-			end := closing(line, i+1)
+			end := findClosingQuote(line, i+1)
 			toks = append(toks, token{int32(i + 1), int32(end), quoted})
 			i = end + 1
 		case c == '[':
@@ -53,10 +53,10 @@ func split(line []byte, toks []token) []token {
 	return toks
 }
 
-func separates(c byte) bool { return c == ' ' || c == '\t' || c == '|' }
+func isSeparator(c byte) bool { return c == ' ' || c == '\t' || c == '|' }
 
-// closing returns where the quoted text that starts at i ends.
-func closing(line []byte, i int) int {
+// findClosingQuote returns where the quoted text that starts at i ends.
+func findClosingQuote(line []byte, i int) int {
 	for from := i; ; {
 		j := bytes.IndexByte(line[from:], '"')
 		if j < 0 {
@@ -67,7 +67,7 @@ func closing(line []byte, i int) int {
 		for k := j - 1; k >= i && line[k] == '\\'; k-- {
 			escaped = !escaped
 		}
-		if !escaped && (j+1 == len(line) || separates(line[j+1]) || line[j+1] == ',') {
+		if !escaped && (j+1 == len(line) || isSeparator(line[j+1]) || line[j+1] == ',') {
 			return j
 		}
 		from = j + 1
@@ -93,7 +93,7 @@ func bareEnd(line []byte, i int) int {
 			return i
 		case '"':
 			if i > from && line[i-1] == '=' {
-				i = min(closing(line, i+1), len(line)-1)
+				i = min(findClosingQuote(line, i+1), len(line)-1)
 			}
 		}
 	}
@@ -103,8 +103,8 @@ func bareEnd(line []byte, i int) int {
 // mayEnd are the bytes at which a column without quotes may end.
 var mayEnd = [256]bool{' ': true, '\t': true, '|': true, '"': true}
 
-// labelled splits rt=0.003 and urt="0.001, 0.002" into label and value.
-func labelled(b []byte) (label, value []byte) {
+// splitLabel splits rt=0.003 and urt="0.001, 0.002" into label and value.
+func splitLabel(b []byte) (label, value []byte) {
 	i := bytes.IndexByte(b, '=')
 	if i <= 0 || i > 40 {
 		return nil, b
@@ -114,10 +114,10 @@ func labelled(b []byte) (label, value []byte) {
 			return nil, b
 		}
 	}
-	return b[:i], unquote(b[i+1:])
+	return b[:i], trimQuotes(b[i+1:])
 }
 
-func unquote(b []byte) []byte {
+func trimQuotes(b []byte) []byte {
 	if len(b) >= 2 && b[0] == '"' && b[len(b)-1] == '"' {
 		return b[1 : len(b)-1]
 	}

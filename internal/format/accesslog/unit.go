@@ -32,10 +32,10 @@ type guess struct {
 //     Else µs: requests that mostly take 1 ms are more common than ones that
 //     mostly take 1 s.
 func guessUnit(rows []reading) guess {
-	if unit, late := lateness(rows); unit != 0 {
+	if unit, late := findLateUnit(rows); unit != 0 {
 		return guess{unit, evidence.StampStart, fmt.Sprintf("%d long requests were logged that much after they began", late)}
 	}
-	sorted := values(rows)
+	sorted := sortedValues(rows)
 	n := len(sorted)
 	if n == 0 {
 		return guess{unit: 1e6, why: "no value shows the unit"}
@@ -59,7 +59,7 @@ func guessUnit(rows []reading) guess {
 	long, late := 0, 0
 	var newest int64
 	for _, r := range rows {
-		ns, _ := r.v.ns(g.unit)
+		ns, _ := r.v.toNanoseconds(g.unit)
 		if ns >= 4e9 {
 			long++
 		}
@@ -79,8 +79,8 @@ func guessUnit(rows []reading) guess {
 	return g
 }
 
-// lateness finds the unit by which late lines are explained; 0 if none does.
-func lateness(rows []reading) (unit int64, late int) {
+// findLateUnit finds the unit by which late lines are explained; 0 if none does.
+func findLateUnit(rows []reading) (unit int64, late int) {
 	var votes [3]int
 	units := [3]int64{1e3, 1e6, 1e9}
 	var newest int64
@@ -88,7 +88,7 @@ func lateness(rows []reading) (unit int64, late int) {
 		if lag := newest - r.at; lag >= 2e9 && r.v.mantissa > 0 {
 			late++
 			for i, u := range units {
-				if ns, ok := r.v.ns(u); ok && ns >= 1e9 && ns/3 < lag+1e9 && lag < ns+15e8 {
+				if ns, ok := r.v.toNanoseconds(u); ok && ns >= 1e9 && ns/3 < lag+1e9 && lag < ns+15e8 {
 					votes[i]++
 					break
 				}
@@ -107,13 +107,13 @@ func lateness(rows []reading) (unit int64, late int) {
 // guessKeyed infers the unit of a figure in structured logs, where anything is
 // in use: integers of ms, float seconds, float ms, integer ns (Go's Duration).
 func guessKeyed(rows []reading) guess {
-	sorted := values(rows)
+	sorted := sortedValues(rows)
 	n := len(sorted)
 	if n == 0 {
 		return guess{unit: 1e6, why: "no value shows the unit"}
 	}
 	median := sorted[n/2]
-	fractions := slices.ContainsFunc(rows, func(r reading) bool { return r.v.places > 0 && r.v.value() != float64(int64(r.v.value())) })
+	fractions := slices.ContainsFunc(rows, func(r reading) bool { return r.v.places > 0 && r.v.toFloat() != float64(int64(r.v.toFloat())) })
 	unit := int64(1e6)
 	switch {
 	case fractions && (median < 0.05 || median < 1 && sorted[n-1] < 100):
@@ -131,10 +131,10 @@ func guessKeyed(rows []reading) guess {
 	return guess{unit: unit, why: why}
 }
 
-func values(rows []reading) []float64 {
+func sortedValues(rows []reading) []float64 {
 	sorted := make([]float64, 0, len(rows))
 	for _, r := range rows {
-		sorted = append(sorted, r.v.value())
+		sorted = append(sorted, r.v.toFloat())
 	}
 	slices.Sort(sorted)
 	return sorted
@@ -147,7 +147,7 @@ func secondsByForm(rows []reading) bool {
 		return false
 	}
 	for _, r := range rows {
-		if r.v.places != rows[0].v.places || r.v.value() > 1e6 {
+		if r.v.places != rows[0].v.places || r.v.toFloat() > 1e6 {
 			return false
 		}
 	}

@@ -21,9 +21,9 @@ var (
 	uwsgiDone  = []byte(" => generated ")
 )
 
-func (uwsgi) another() reader { return uwsgi{} }
+func (uwsgi) forkReader() reader { return uwsgi{} }
 
-func (uwsgi) read(line []byte, e *entry) verdict {
+func (uwsgi) parseLine(line []byte, e *entry) verdict {
 	i := bytes.Index(line, uwsgiBegin) // --memory-report writes before it
 	if i < 0 {
 		return other
@@ -35,7 +35,7 @@ func (uwsgi) read(line []byte, e *entry) verdict {
 	}
 	line = line[j+len(uwsgiTime):]
 	end := bytes.IndexByte(line, ']')
-	at, ok := ctime(line[:max(end, 0)])
+	at, ok := parseCtime(line[:max(end, 0)])
 	if !ok {
 		return garbled
 	}
@@ -60,7 +60,7 @@ func (uwsgi) read(line []byte, e *entry) verdict {
 	case !bytes.HasPrefix(rest, []byte(" msecs")):
 		return garbled
 	}
-	if ns, ok := d.ns(unit); ok && ns >= 0 && ns < longest {
+	if ns, ok := d.toNanoseconds(unit); ok && ns >= 0 && ns < longest {
 		e.duration = ns
 	}
 	if _, rest, ok = bytes.Cut(rest, []byte(" (")); ok {
@@ -70,20 +70,20 @@ func (uwsgi) read(line []byte, e *entry) verdict {
 	return understood
 }
 
-// ctime reads "Wed Nov 11 11:04:12 2026", as ns since the epoch.
-func ctime(b []byte) (int64, bool) {
+// parseCtime reads "Wed Nov 11 11:04:12 2026", as ns since the epoch.
+func parseCtime(b []byte) (int64, bool) {
 	if len(b) != len("Wed Nov 11 11:04:12 2026") || b[3] != ' ' || b[7] != ' ' || b[10] != ' ' || b[19] != ' ' {
 		return 0, false
 	}
-	day := number(bytes.TrimLeft(b[8:10], " "))
-	m, ok := parseClock(b[11:19], number(b[20:]), monthOf(b[4], b[5], b[6]), day)
+	day := parseDigits(bytes.TrimLeft(b[8:10], " "))
+	m, ok := parseClock(b[11:19], parseDigits(b[20:]), monthOf(b[4], b[5], b[6]), day)
 	return m.ns, ok && m.ns >= earliest && m.ns < latest
 }
 
 func compileUWSGI(sample []sampled) *layout {
 	var e entry
 	for _, s := range sample {
-		if (uwsgi{}).read(s.text, &e) == understood {
+		if (uwsgi{}).parseLine(s.text, &e) == understood {
 			l := &layout{name: "uWSGI", reader: uwsgi{}, resolution: 1e9, stamp: evidence.StampStart, timed: true, http: true,
 				fields: []string{"time: 1 s, when the request began", "duration: msecs or micros, as written"}}
 			return l

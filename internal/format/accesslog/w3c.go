@@ -42,8 +42,8 @@ var w3cFields = map[string]int{"date": w3cDate, "time": w3cTime, "cs-method": w3
 
 var fieldsLine = []byte("#Fields:")
 
-// directive reads a line that begins with "#".
-func (r *w3c) directive(line []byte) {
+// parseDirective reads a line that begins with "#".
+func (r *w3c) parseDirective(line []byte) {
 	rest, ok := bytes.CutPrefix(line, fieldsLine)
 	if !ok {
 		return
@@ -60,11 +60,11 @@ func (r *w3c) directive(line []byte) {
 	}
 }
 
-func (r *w3c) another() reader { return nil } // a directive says what follows it
+func (r *w3c) forkReader() reader { return nil } // a directive says what follows it
 
-func (r *w3c) read(line []byte, e *entry) verdict {
+func (r *w3c) parseLine(line []byte, e *entry) verdict {
 	if line[0] == '#' {
-		r.directive(line)
+		r.parseDirective(line)
 		return other
 	}
 	if r.count == 0 || r.columns[w3cDate] < 0 || r.columns[w3cTime] < 0 {
@@ -110,7 +110,7 @@ func (r *w3c) read(line []byte, e *entry) verdict {
 		if r.seconds {
 			unit = 1e9
 		}
-		if ns, ok := d.ns(unit); ok && ns >= 0 && ns < longest {
+		if ns, ok := d.toNanoseconds(unit); ok && ns >= 0 && ns < longest {
 			e.duration = ns
 		}
 	}
@@ -135,7 +135,7 @@ func compileW3C(sample []sampled) *layout {
 			}
 			iis = iis || bytes.Contains(text, []byte("sc-win32-status"))
 		}
-		if r.read(s.text, &e) != understood || r.columns[w3cTaken] < 0 {
+		if r.parseLine(s.text, &e) != understood || r.columns[w3cTaken] < 0 {
 			continue
 		}
 		known = true

@@ -32,8 +32,8 @@ var Format = format.Format{
 	Name:    "classhisto",
 	About:   "class histograms of a JVM: jmap -histo, jcmd GC.class_histogram, and those in GC logs",
 	Moments: true,
-	Match:   match,
-	Parse:   parse,
+	Match:   matchHead,
+	Parse:   parseArtifact,
 }
 
 // Bounds of what is kept: what is smaller than the largest 2,000 classes leaks too slowly to
@@ -45,8 +45,8 @@ const (
 
 var heading = []byte("#instances")
 
-// match wants the heading and a row of a class.
-func match(head []byte) format.Confidence {
+// matchHead wants the heading and a row of a class.
+func matchHead(head []byte) format.Confidence {
 	titled := false
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, "\r\n")
@@ -90,7 +90,7 @@ func readRow(l []byte) (r row, ok bool) {
 	rank, numbered := bytes.CutSuffix(first, []byte(":"))
 	switch {
 	case numbered:
-		if r.rank, ok = count(rank); !ok || r.rank == 0 {
+		if r.rank, ok = parseCount(rank); !ok || r.rank == 0 {
 			return r, false
 		}
 	case string(first) != "Total":
@@ -101,15 +101,15 @@ func readRow(l []byte) (r row, ok bool) {
 		return r, false
 	}
 	var had [2]bool
-	r.instances, had[0] = count(fields[0])
-	r.bytes, had[1] = count(fields[1])
+	r.instances, had[0] = parseCount(fields[0])
+	r.bytes, had[1] = parseCount(fields[1])
 	if numbered {
 		r.class = Readable(string(fields[2]))
 	}
 	return r, had[0] && had[1]
 }
 
-func count(b []byte) (int64, bool) {
+func parseCount(b []byte) (int64, bool) {
 	n, err := strconv.ParseUint(string(b), 10, 62)
 	return int64(n), err == nil
 }
@@ -155,13 +155,13 @@ type parser struct {
 	more  int   // histograms that were not
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b}
 	err := a.Lines(func(l format.Line) bool {
-		p.line(l)
+		p.parseLine(l)
 		return l.Number%4096 != 0 || ctx.Err() == nil
 	})
-	p.end()
+	p.endHistogram()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -173,13 +173,13 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(0, "the histogram is incomplete: %v", err)
 		b.Cut()
 	}
-	p.emit()
+	p.emitHistograms()
 	return nil
 }
 
-func (p *parser) line(l format.Line) {
+func (p *parser) parseLine(l format.Line) {
 	if isHeading(l.Text) {
-		p.end()
+		p.endHistogram()
 		p.now = &histogram{at: l.Stamp, line: l.Number, names: make(map[string]int)}
 		return
 	}
@@ -193,7 +193,7 @@ func (p *parser) line(l format.Line) {
 		return // the line below the heading, or somebody else's
 	case r.rank == 0:
 		h.total = r
-		p.end()
+		p.endHistogram()
 		return
 	}
 	if i, known := h.names[r.class]; known { // hidden classes that have lost what told them apart
@@ -210,7 +210,7 @@ func (p *parser) line(l format.Line) {
 	h.lines = append(h.lines, l.Number)
 }
 
-func (p *parser) end() {
+func (p *parser) endHistogram() {
 	h := p.now
 	p.now = nil
 	if h == nil || len(h.rows) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// emit writes the histograms as samples, and a table of the largest classes.
-func (p *parser) emit() {
+// emitHistograms writes the histograms as samples, and a table of the largest classes.
+func (p *parser) emitHistograms() {
 	b := p.b
 	subject := b.Subject(evidence.Subject{Runtime: "jvm"})
 	space, objects := b.Name("inuse_space"), b.Name("inuse_objects")
@@ -33,7 +33,7 @@ func (p *parser) emit() {
 	if !dated {
 		*b.Clock() = evidence.Clock{Name: "undated", Error: evidence.Unanchored}
 	}
-	b.Table(p.table())
+	b.Table(p.classTable())
 	if p.small > 0 {
 		b.Warnf(0, "a histogram has more than %d classes: the %d smallest were left out", maxClasses, p.small)
 	}
@@ -42,9 +42,9 @@ func (p *parser) emit() {
 	}
 }
 
-// table shows the largest classes of the last histogram; of several, those that grew most
+// classTable shows the largest classes of the last histogram; of several, those that grew most
 // since the first.
-func (p *parser) table() evidence.Table {
+func (p *parser) classTable() evidence.Table {
 	const most = 15
 	first, last := p.done[0], p.done[len(p.done)-1]
 	t := evidence.Table{Title: "largest classes", Columns: []string{"class", "objects", "bytes"}}

@@ -27,8 +27,8 @@ import (
 var Format = format.Format{
 	Name:  "clrstack",
 	About: "stacks of .NET threads that SOS prints: clrstack in WinDbg, LLDB and dotnet-dump",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is read.
@@ -37,8 +37,8 @@ const (
 	mostLines = 4 << 20 // of frames and threads
 )
 
-// match wants the line of a thread and a frame of it.
-func match(head []byte) format.Confidence {
+// matchHead wants the line of a thread and a frame of it.
+func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, threadWords) {
 		return format.No
 	}
@@ -84,13 +84,13 @@ func frameLine(l []byte) (method string, runtime, ok bool) {
 		if !whole || !bytes.Contains(kind, []byte(": ")) {
 			return "", false, false
 		}
-		return call(after), true, true
+		return cutSource(after), true, true
 	}
-	return call(rest), false, true
+	return cutSource(rest), false, true
 }
 
-// call is a method and its parameters, without where its source is.
-func call(s []byte) string {
+// cutSource returns a method and its parameters without the place of its source.
+func cutSource(s []byte) string {
 	s = bytes.TrimSpace(s)
 	if i := bytes.LastIndexByte(s, ')'); i >= 0 {
 		if tail := s[i+1:]; len(tail) > 0 && (bytes.HasPrefix(tail, []byte(" [")) || bytes.HasPrefix(tail, []byte(" + ")) || tail[0] == '+') {
@@ -114,8 +114,8 @@ func isHex(b []byte, least, most int) bool {
 	return true
 }
 
-// named puts the assembly before a method, as dotnet-stack does.
-func named(method string) string {
+// qualifyMethod puts the assembly before a method, as dotnet-stack does.
+func qualifyMethod(method string) string {
 	if i := strings.IndexByte(method, '!'); i > 0 && !strings.ContainsAny(method[:i], "(<") { // .NET Framework's native images
 		return strings.TrimSuffix(method[:i], ".ni") + method[i:]
 	}
@@ -130,7 +130,7 @@ func named(method string) string {
 	return first + "!" + method
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var lines []format.Line
 	put := func(l format.Line, text string) {
 		if len(lines) < mostLines {
@@ -159,7 +159,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 				put(l, "  [Native Frames]")
 			}
 			if first = false; method != "" {
-				put(l, "  "+named(method))
+				put(l, "  "+qualifyMethod(method))
 			}
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil

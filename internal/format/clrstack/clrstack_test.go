@@ -37,7 +37,7 @@ func TestCall(t *testing.T) {
 		"Interop+Sys.Read(IntPtr, Byte*, Int32)":                             "Interop+Sys.Read(IntPtr, Byte*, Int32)",
 		"":                                                                   "",
 	} {
-		if got := call([]byte(text)); got != want {
+		if got := cutSource([]byte(text)); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

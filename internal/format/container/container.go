@@ -28,13 +28,13 @@ var Format = format.Format{
 	Name:  "container",
 	About: "the container a process runs in: name, image, pod, namespace and labels, as unstall records them",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const heading = "# container of pid "
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if strings.HasPrefix(string(head[:min(len(head), len(heading))]), heading) {
 		return format.Sure
 	}
@@ -55,7 +55,7 @@ var facts = map[string]string{
 // mostLabels bounds how many are kept.
 const mostLabels = 256
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var of evidence.SubjectID
 	begun, labels := false, 0
 	var odd, first int64

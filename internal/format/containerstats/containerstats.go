@@ -29,8 +29,8 @@ import (
 var Format = format.Format{
 	Name:  "container-stats",
 	About: "what containers use at a moment: docker stats, podman stats, kubectl top",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -41,7 +41,7 @@ const (
 	mostShown = 15
 )
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	docker, kubectl := bytes.Contains(head, []byte("CPU %")) && bytes.Contains(head, []byte("MEM USAGE")), bytes.Contains(head, []byte("CPU(cores)"))
 	if !docker && !kubectl {
 		return format.No
@@ -49,7 +49,7 @@ func match(head []byte) format.Confidence {
 	p := &parser{}
 	for l := range bytes.Lines(head) {
 		if len(l) <= mostLine {
-			p.take(string(l), 1)
+			p.parseLine(string(l), 1)
 			if len(p.rows) > 0 {
 				return format.Sure
 			}
@@ -73,7 +73,7 @@ type parser struct {
 	dropped                           int64
 }
 
-func (p *parser) take(text string, line int64) {
+func (p *parser) parseLine(text string, line int64) {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\x1b[2J\x1b[H"))
 	f := strings.Fields(text)
 	switch {
@@ -123,9 +123,9 @@ func (p *parser) ofDocker(text string) (c container, ok bool) {
 	}
 	cpu, err := strconv.ParseFloat(f[len(f)-1], 64)
 	used, rest, ok := strings.Cut(after, "/")
-	memory, ok2 := size(strings.TrimSpace(used))
+	memory, ok2 := parseSize(strings.TrimSpace(used))
 	limit, _, _ := strings.Cut(strings.TrimSpace(rest), "  ")
-	most, _ := size(strings.TrimSpace(limit))
+	most, _ := parseSize(strings.TrimSpace(limit))
 	c = container{name: clipText(f[len(f)-2]), cpu: cpu / 100, memory: memory, limit: most}
 	return c, ok && ok2 && err == nil && cpu >= 0 && cpu < 1e7
 }
@@ -134,7 +134,7 @@ func (p *parser) ofDocker(text string) (c container, ok bool) {
 func (p *parser) ofKubectl(f []string) (c container, ok bool) {
 	at := -1
 	for i, s := range f {
-		if _, isCPU := cores(s); isCPU && i+1 < len(f) && i > 0 {
+		if _, isCPU := parseCores(s); isCPU && i+1 < len(f) && i > 0 {
 			at = i
 			break
 		}
@@ -142,18 +142,18 @@ func (p *parser) ofKubectl(f []string) (c container, ok bool) {
 	if at < 0 {
 		return c, false
 	}
-	c.cpu, _ = cores(f[at])
+	c.cpu, _ = parseCores(f[at])
 	c.name = clipText(strings.Join(f[:at], "/"))
 	m := f[at+1]
 	if p.node && at+2 < len(f) {
 		m = f[at+2]
 	}
-	c.memory, ok = size(m)
+	c.memory, ok = parseSize(m)
 	return c, ok
 }
 
-// cores reads "1999m" and "2".
-func cores(s string) (float64, bool) {
+// parseCores reads CPUs: "1999m" and "2".
+func parseCores(s string) (float64, bool) {
 	digits, milli := strings.CutSuffix(s, "m")
 	v, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
@@ -171,8 +171,8 @@ var units = []struct {
 	times  float64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}}
 
-// size reads "47.43MiB", "352.3 MB" and "512Mi".
-func size(s string) (float64, bool) {
+// parseSize reads bytes: "47.43MiB", "352.3 MB" and "512Mi".
+func parseSize(s string) (float64, bool) {
 	for _, u := range units {
 		digits, ok := strings.CutSuffix(s, u.suffix)
 		if !ok {
@@ -188,11 +188,11 @@ func size(s string) (float64, bool) {
 
 func clipText(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostName)], "?") }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{}
 	err := a.Lines(func(l format.Line) bool {
 		if len(l.Text) <= mostLine {
-			p.take(string(l.Text), l.Number)
+			p.parseLine(string(l.Text), l.Number)
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})

@@ -30,8 +30,8 @@ import (
 var Format = format.Format{
 	Name:  "databaseactivity",
 	About: "what PostgreSQL, MySQL and MariaDB do at a moment: pg_stat_activity, SHOW PROCESSLIST, SHOW ENGINE INNODB STATUS",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -41,7 +41,7 @@ const (
 	mostColumns = 64
 )
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, []byte("INNODB MONITOR OUTPUT")) || bytes.Contains(head, []byte("LATEST DETECTED DEADLOCK")) || bytes.Contains(head, []byte("BUFFER POOL AND MEMORY")) && bytes.Contains(head, []byte("Buffer pool hit rate ")) || bytes.Contains(head, []byte("---TRANSACTION ")) && bytes.Contains(head, []byte("MySQL thread id ")) {
 		return format.Sure
 	}
@@ -50,12 +50,12 @@ func match(head []byte) format.Confidence {
 	}
 	p := &parser{}
 	for l := range bytes.Lines(head) {
-		p.take(string(bytes.TrimRight(l[:min(len(l), mostLine)], "\r\n")), 1)
+		p.parseLine(string(bytes.TrimRight(l[:min(len(l), mostLine)], "\r\n")), 1)
 		if len(p.rows) > 0 {
 			return format.Sure
 		}
 	}
-	p.record()
+	p.endRecord()
 	if len(p.rows) > 0 {
 		return format.Sure
 	}
@@ -119,8 +119,9 @@ func (p *parser) isHeading(names []string) bool {
 	return false
 }
 
-// split takes a row's cells apart: between bars, or where there are tabs at these.
-func split(text string) (cells []string, bars bool) {
+// splitCells splits a row into its cells at bars, else at tabs, else at commas, and says whether
+// there were bars.
+func splitCells(text string) (cells []string, bars bool) {
 	trimmed := strings.TrimSpace(text)
 	if strings.Contains(trimmed, "|") {
 		cells = strings.Split(strings.Trim(trimmed, "|"), "|")
@@ -134,8 +135,8 @@ func split(text string) (cells []string, bars bool) {
 	return cells, bars
 }
 
-func (p *parser) take(text string, line int64) {
-	if p.inno(text, line) {
+func (p *parser) parseLine(text string, line int64) {
+	if p.parseInnoDBLine(text, line) {
 		return
 	}
 	trimmed := strings.TrimSpace(text)
@@ -143,7 +144,7 @@ func (p *parser) take(text string, line int64) {
 	case trimmed == "", strings.Trim(trimmed, "-+=") == "":
 		return
 	case strings.HasPrefix(trimmed, "-[ RECORD "), strings.HasPrefix(trimmed, "****") && strings.HasSuffix(trimmed, "****"):
-		p.record()
+		p.endRecord()
 		p.cells, p.at = make(map[string]string), line
 		return
 	}
@@ -160,7 +161,7 @@ func (p *parser) take(text string, line int64) {
 	if p.isScreen(trimmed) || p.screen && p.screenRow(trimmed, line) {
 		return
 	}
-	cells, bars := split(text)
+	cells, bars := splitCells(text)
 	switch {
 	case len(cells) < 3 || len(cells) > mostColumns:
 		return
@@ -175,7 +176,7 @@ func (p *parser) take(text string, line int64) {
 		for i, name := range p.columns {
 			row[name] = cells[i]
 		}
-		p.row(row, line)
+		p.addRow(row, line)
 	}
 }
 
@@ -199,7 +200,7 @@ func (p *parser) screenRow(text string, line int64) bool {
 		return false
 	}
 	for i := 1; i+2 < len(f); i++ {
-		took, ok := clock(f[i])
+		took, ok := parseClock(f[i])
 		if !ok {
 			continue
 		}
@@ -227,22 +228,22 @@ func (p *parser) screenRow(text string, line int64) bool {
 	return false
 }
 
-// clock reads "01:45.61" of a screen, and "0.000132" of what has just begun.
-func clock(s string) (float64, bool) {
+// parseClock reads the time "01:45.61" or "00:03:11.2" of a screen in seconds.
+func parseClock(s string) (float64, bool) {
 	minutes, rest, ok := strings.Cut(s, ":")
 	if !ok || !strings.Contains(rest, ".") && strings.Count(s, ":") < 2 {
 		return 0, false
 	}
 	if strings.Contains(rest, ":") {
-		return seconds(s)
+		return parseSeconds(s)
 	}
 	m, err := strconv.ParseFloat(minutes, 64)
 	v, err2 := strconv.ParseFloat(rest, 64)
 	return 60*m + v, err == nil && err2 == nil && m >= 0 && m < 1e6 && v >= 0 && v < 61
 }
 
-// record ends an expanded row.
-func (p *parser) record() {
+// endRecord ends an expanded row.
+func (p *parser) endRecord() {
 	row := p.cells
 	p.cells = nil
 	if len(row) < 3 {
@@ -253,11 +254,11 @@ func (p *parser) record() {
 		names = append(names, n)
 	}
 	if p.isHeading(names) {
-		p.row(row, p.at)
+		p.addRow(row, p.at)
 	}
 }
 
-func first(row map[string]string, names []string) string {
+func firstCell(row map[string]string, names []string) string {
 	for _, n := range names {
 		if v := row[n]; v != "" {
 			return v
@@ -266,12 +267,12 @@ func first(row map[string]string, names []string) string {
 	return ""
 }
 
-func (p *parser) row(row map[string]string, line int64) {
+func (p *parser) addRow(row map[string]string, line int64) {
 	if len(p.rows) == mostRows {
 		p.dropped++
 		return
 	}
-	s := session{state: first(row, stateColumns), statement: first(row, textColumns), took: -1, line: line}
+	s := session{state: firstCell(row, stateColumns), statement: firstCell(row, textColumns), took: -1, line: line}
 	if p.product == "MySQL" {
 		if c := row["command"]; c == "Sleep" || c == "Daemon" || c == "Binlog Dump" || c == "Connect" {
 			s.state = c
@@ -286,7 +287,7 @@ func (p *parser) row(row map[string]string, line int64) {
 		}
 	}
 	for _, n := range timeColumns {
-		if v, ok := seconds(row[n]); ok {
+		if v, ok := parseSeconds(row[n]); ok {
 			s.took = max(s.took, v)
 		}
 	}
@@ -296,8 +297,8 @@ func (p *parser) row(row map[string]string, line int64) {
 // lockEvents are those of PostgreSQL's wait events that are heavyweight locks.
 var lockEvents = map[string]bool{"relation": true, "extend": true, "page": true, "tuple": true, "transactionid": true, "virtualxid": true, "advisory": true, "object": true, "userlock": true, "frozenid": true, "spectoken": true}
 
-// seconds reads "41", "00:03:11.2", "1 day 02:00:00" and "-00:00:01".
-func seconds(s string) (float64, bool) {
+// parseSeconds reads "41", "00:03:11.2", "1 day 02:00:00" and "-00:00:01".
+func parseSeconds(s string) (float64, bool) {
 	if s == "" || len(s) > 40 {
 		return 0, false
 	}
@@ -330,50 +331,50 @@ func seconds(s string) (float64, bool) {
 	return total, true
 }
 
-// inno takes a line of InnoDB's monitor.
-func (p *parser) inno(text string, line int64) bool {
+// parseInnoDBLine reads a line of InnoDB's monitor, false if it is none.
+func (p *parser) parseInnoDBLine(text string, line int64) bool {
 	switch {
 	case strings.Contains(text, "INNODB MONITOR OUTPUT"):
 		p.innodb, p.product = true, "MySQL"
-		p.looked = moment(text)
+		p.looked = parseLineTime(text)
 	case strings.HasPrefix(text, "LATEST DETECTED DEADLOCK"):
 		p.innodb, p.product, p.reading, p.deadLine = true, "MySQL", true, line
-	case p.reading && p.dead.IsZero() && !moment(text).IsZero():
-		p.dead = moment(text)
+	case p.reading && p.dead.IsZero() && !parseLineTime(text).IsZero():
+		p.dead = parseLineTime(text)
 	case p.reading && (strings.HasPrefix(text, "*** (1) TRANSACTION:") || strings.HasPrefix(text, "*** WE ROLL BACK TRANSACTION ")):
 		p.deadlock = true
 	case strings.HasPrefix(text, "BUFFER POOL AND MEMORY"):
 		p.innodb, p.product = true, "MySQL"
 	case p.innodb && strings.HasPrefix(text, "Buffer pool hit rate "):
 		rate, _, _ := strings.Cut(text[len("Buffer pool hit rate "):], ",")
-		p.note("buffer pool hit rate", rate)
+		p.addFigure("buffer pool hit rate", rate)
 	case p.innodb && strings.HasSuffix(text, " writes/s") && strings.Contains(text, " reads/s, "):
-		p.note("pages of the buffer pool", text)
+		p.addFigure("pages of the buffer pool", text)
 	case p.innodb && strings.HasSuffix(text, " queries in queue") && strings.Contains(text, " queries inside InnoDB, "):
-		p.note("statements", text)
+		p.addFigure("statements", text)
 	case strings.HasPrefix(text, "---TRANSACTION "):
 		p.innodb, p.product = true, "MySQL"
 		p.active = 0
-		if v, ok := figure(text, "ACTIVE "); ok {
+		if v, ok := parseFigureAfter(text, "ACTIVE "); ok {
 			p.active = v
 			p.oldest = max(p.oldest, v)
 		}
 	case strings.Contains(text, "TRX HAS BEEN WAITING "):
-		if v, ok := figure(text, "HAS BEEN WAITING "); ok && len(p.waits) < mostRows {
+		if v, ok := parseFigureAfter(text, "HAS BEEN WAITING "); ok && len(p.waits) < mostRows {
 			p.waits = append(p.waits, v)
 		}
 		if p.firstWait == 0 {
 			p.firstWait = line
 		}
 	case strings.HasPrefix(text, "--Thread ") && strings.Contains(text, " has waited at "):
-		if v, ok := figure(text, " for "); ok && len(p.semaphores) < mostRows {
+		if v, ok := parseFigureAfter(text, " for "); ok && len(p.semaphores) < mostRows {
 			p.semaphores = append(p.semaphores, v)
 		}
 		if p.firstWait == 0 {
 			p.firstWait = line
 		}
 	case strings.HasPrefix(text, "History list length "):
-		p.history, _ = figure(text, "length ")
+		p.history, _ = parseFigureAfter(text, "length ")
 	default:
 		return false
 	}
@@ -381,18 +382,20 @@ func (p *parser) inno(text string, line int64) bool {
 	return true
 }
 
-// note keeps a line of InnoDB's as a figure; of several buffer pools the first, which is the sum.
-func (p *parser) note(name, value string) {
+// addFigure keeps a line of InnoDB's as a figure. Of several buffer pools it keeps the first,
+// which is the sum.
+func (p *parser) addFigure(name, value string) {
 	for _, f := range p.figures {
 		if f[0] == name {
 			return
 		}
 	}
-	p.figures = append(p.figures, [2]string{name, clip(value)})
+	p.figures = append(p.figures, [2]string{name, clipText(value)})
 }
 
-// moment reads the time that a line begins with: "2017-06-02 12:26:24", and "170602 12:26:24" before MySQL 5.6.
-func moment(text string) time.Time {
+// parseLineTime reads the time that a line begins with: "2017-06-02 12:26:24", and "170602
+// 12:26:24" before MySQL 5.6. The result is zero if there is none.
+func parseLineTime(text string) time.Time {
 	for _, layout := range []string{"2006-01-02 15:04:05", "060102 15:04:05", "060102  3:04:05"} {
 		if len(text) >= len(layout) {
 			if t, err := time.Parse(layout, text[:len(layout)]); err == nil {
@@ -403,8 +406,8 @@ func moment(text string) time.Time {
 	return time.Time{}
 }
 
-// figure reads the number behind words.
-func figure(text, words string) (float64, bool) {
+// parseFigureAfter reads the number behind words.
+func parseFigureAfter(text, words string) (float64, bool) {
 	_, rest, ok := strings.Cut(text, words)
 	n := 0
 	for n < len(rest) && n < 12 && (rest[n] >= '0' && rest[n] <= '9' || rest[n] == '.') {
@@ -414,13 +417,13 @@ func figure(text, words string) (float64, bool) {
 	return v, ok && err == nil
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{}
 	err := a.Lines(func(l format.Line) bool {
-		p.take(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
+		p.parseLine(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	p.record()
+	p.endRecord()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -469,15 +472,15 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			fact(evidence.FactDeadlocks, "1", 1)
 		}
 	}
-	p.tables(b)
+	p.addTables(b)
 	return nil
 }
 
 // recent is how long before the look a deadlock may be that says something of it.
 const recent = time.Hour
 
-// tables show the sessions by what they do, and InnoDB's figures.
-func (p *parser) tables(b *evidence.Builder) {
+// addTables shows the sessions by what they do, and InnoDB's figures.
+func (p *parser) addTables(b *evidence.Builder) {
 	if len(p.rows) > 0 {
 		type group struct {
 			what, statement string
@@ -491,7 +494,7 @@ func (p *parser) tables(b *evidence.Builder) {
 			if s.waits != "" {
 				what = strings.TrimSpace(what + ", waits for " + s.waits)
 			}
-			what = clip(what)
+			what = clipText(what)
 			g := by[what]
 			if g == nil {
 				if len(all) == 1000 {
@@ -541,4 +544,4 @@ func (p *parser) tables(b *evidence.Builder) {
 	}
 }
 
-func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 120)], "") }
+func clipText(s string) string { return strings.ToValidUTF8(s[:min(len(s), 120)], "") }

@@ -24,7 +24,7 @@ func BenchmarkParse(b *testing.B) {
 
 func TestSeconds(t *testing.T) {
 	for s, want := range map[string]float64{"41": 41, "00:03:11.5": 191.5, "1 day 02:00:00": 93600, "2 days": 172800, "": -1, "now": -1, "-5": -1} {
-		if v, ok := seconds(s); ok != (want >= 0) || ok && v != want {
+		if v, ok := parseSeconds(s); ok != (want >= 0) || ok && v != want {
 			t.Errorf("%q is %v, %v; want %v", s, v, ok, want)
 		}
 	}

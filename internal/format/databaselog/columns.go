@@ -13,10 +13,10 @@ var (
 // mostColumns is how much of a line in columns is looked at, bytes.
 const mostColumns = 64 << 10
 
-// columns writes a line of csvlog or jsonlog as PostgreSQL writes it to stderr, nil of any other line:
+// toStderrLine writes a line of csvlog or jsonlog as PostgreSQL writes it to stderr, nil of any other line:
 //
 //	2023-05-02 10:11:12.120 UTC LOG:  duration: 8123.441 ms  statement: …
-func columns(l []byte) []byte {
+func toStderrLine(l []byte) []byte {
 	switch {
 	case len(l) < 30 || len(l) > mostColumns:
 		return nil
@@ -41,14 +41,15 @@ func columns(l []byte) []byte {
 	if message[0] != '"' {
 		message, _, _ = bytes.Cut(message, []byte(","))
 	} else {
-		message = unquoted(message[1:])
+		message = unquoteCell(message[1:])
 	}
 	stamp, _, _ := bytes.Cut(l, []byte(","))
 	return append(append(bytes.Clone(stamp), " LOG:  "...), message...)
 }
 
-// unquoted is a cell up to its last quote; two stand for one. What is cut within is given as far as it goes.
-func unquoted(s []byte) (out []byte) {
+// unquoteCell returns a cell up to its closing quote; two quotes stand for one. A cell that is cut
+// is returned as far as it goes.
+func unquoteCell(s []byte) (out []byte) {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '"' {
 			if i+1 == len(s) || s[i+1] != '"' {

@@ -39,8 +39,8 @@ import (
 var Format = format.Format{
 	Name:  "databaselog",
 	About: "logs of PostgreSQL, MySQL and MariaDB with slow statements, waits for locks and checkpoints; deadlocks as their clients and those of SQL Server log them",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 var (
@@ -59,23 +59,23 @@ var (
 	tooOften     = []byte("checkpoints are occurring too frequently (")
 )
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) && !bytes.Contains(head, csvLevel) && !bytes.Contains(head, jsonLevel) && !bytes.Contains(head, deadlock) &&
 		!bytes.Contains(head, mysqlDeadlock) && !bytes.Contains(head, serverDeadlock) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
-		if plain := columns(l); plain != nil {
+		if plain := toStderrLine(l); plain != nil {
 			l = plain
 		}
-		if deadlockOf(l) != "" {
+		if databaseOf(l) != "" {
 			return format.Sure
 		}
 		if bytes.HasPrefix(l, queryTime) && bytes.Contains(l, []byte("Lock_time: ")) {
 			return format.Sure
 		}
 		if i := bytes.Index(l, logLevel); i >= 0 {
-			if _, _, ok := postgres(bytes.TrimLeft(l[i+len(logLevel):], " ")); ok {
+			if _, _, ok := parsePostgres(bytes.TrimLeft(l[i+len(logLevel):], " ")); ok {
 				return format.Sure
 			}
 		}
@@ -91,8 +91,8 @@ const (
 	aWarning // that checkpoints come too often
 )
 
-// deadlockOf is whose line tells of a deadlock that the database ended by failing a statement; "" of other lines.
-func deadlockOf(l []byte) string {
+// databaseOf is whose line tells of a deadlock that the database ended by failing a statement; "" of other lines.
+func databaseOf(l []byte) string {
 	switch i := bytes.Index(l, deadlock); {
 	case i > 0 && bytes.HasSuffix(bytes.TrimRight(l[:i], " "), []byte("ERROR:")):
 		return "PostgreSQL"
@@ -104,12 +104,12 @@ func deadlockOf(l []byte) string {
 	return ""
 }
 
-// postgres reads a message of PostgreSQL: how long, ns.
-func postgres(text []byte) (what int, ns float64, ok bool) {
+// parsePostgres reads a message of PostgreSQL: what it is about, and how long that took in ns.
+func parsePostgres(text []byte) (what int, ns float64, ok bool) {
 	switch {
 	case bytes.HasPrefix(text, duration):
 		if rest := text[len(duration):]; bytes.Contains(rest, []byte(" ms ")) || bytes.HasSuffix(bytes.TrimSpace(rest), []byte(" ms")) {
-			ns, ok = number(rest, 1e6)
+			ns, ok = parseNumber(rest, 1e6)
 			return aStatement, ns, ok
 		}
 	case bytes.HasPrefix(text, []byte("process ")) && (bytes.Contains(text, waiting) || bytes.Contains(text, acquired)):
@@ -117,29 +117,29 @@ func postgres(text []byte) (what int, ns float64, ok bool) {
 		if i < 0 {
 			return 0, 0, false
 		}
-		ns, ok = number(text[i+len(" after "):], 1e6)
+		ns, ok = parseNumber(text[i+len(" after "):], 1e6)
 		return aLock, ns, ok
 	case bytes.HasPrefix(text, checkpoint), bytes.HasPrefix(text, []byte("restartpoint complete: ")):
-		ns, ok = after(text, "total=")
+		ns, ok = parseSecondsAfter(text, "total=")
 		return aCheckpoint, ns, ok
 	case bytes.HasPrefix(text, tooOften):
-		ns, ok = number(text[len(tooOften):], 1e9)
+		ns, ok = parseNumber(text[len(tooOften):], 1e9)
 		return aWarning, ns, ok
 	}
 	return 0, 0, false
 }
 
-// after reads seconds behind words, ns.
-func after(text []byte, words string) (ns float64, ok bool) {
+// parseSecondsAfter reads the seconds behind words, in ns.
+func parseSecondsAfter(text []byte, words string) (ns float64, ok bool) {
 	_, rest, found := bytes.Cut(text, []byte(words))
 	if !found {
 		return 0, false
 	}
-	return number(rest, 1e9)
+	return parseNumber(rest, 1e9)
 }
 
-// number reads the number that text begins with.
-func number(text []byte, unit float64) (v float64, ok bool) {
+// parseNumber reads the number that text begins with, times unit.
+func parseNumber(text []byte, unit float64) (v float64, ok bool) {
 	n := 0
 	for n < len(text) && n < 20 && (text[n] >= '0' && text[n] <= '9' || text[n] == '.') {
 		n++
@@ -202,42 +202,42 @@ type parser struct {
 	from                   int64
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, statements: make(map[string]*statement)}
 	err := a.Lines(func(l format.Line) bool {
 		p.line = l.Number
-		p.take(l)
+		p.parseLine(l)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	p.entry()
+	p.endEntry()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case !p.some() && err != nil:
+	case !p.hasFindings() && err != nil:
 		return err
-	case !p.some():
+	case !p.hasFindings():
 		return errors.New("databaselog: no slow statement, wait for a lock or checkpoint in it")
 	case err != nil:
 		b.Warnf(p.line, "the log is incomplete after this line: %v", err)
 		b.Cut()
 	}
-	p.finish()
+	p.emitFacts()
 	return nil
 }
 
-func (p *parser) some() bool {
+func (p *parser) hasFindings() bool {
 	return p.n+p.locks+p.checkpoints+p.often+p.deadlocks > 0 || p.lockMost > 0
 }
 
-func (p *parser) take(l format.Line) {
+func (p *parser) parseLine(l format.Line) {
 	text := l.Text
-	if plain := columns(text); plain != nil {
+	if plain := toStderrLine(text); plain != nil {
 		text = plain
 	}
-	if name := deadlockOf(text); name != "" {
-		p.entry()
+	if name := databaseOf(text); name != "" {
+		p.endEntry()
 		p.name = name
-		p.at(text, l.Stamp)
+		p.addTime(text, l.Stamp)
 		if p.deadlocks++; p.deadLine == 0 {
 			p.deadLine = l.Number
 		}
@@ -250,14 +250,14 @@ func (p *parser) take(l format.Line) {
 		return
 	}
 	if i := bytes.Index(text, logLevel); i >= 0 {
-		p.entry()
+		p.endEntry()
 		rest := bytes.TrimLeft(text[i+len(logLevel):], " ")
-		what, ns, ok := postgres(rest)
+		what, ns, ok := parsePostgres(rest)
 		if !ok {
 			return
 		}
 		p.name = "PostgreSQL"
-		p.at(text[:i], l.Stamp)
+		p.addTime(text[:i], l.Stamp)
 		switch what {
 		case aStatement:
 			_, sql, _ := bytes.Cut(rest, []byte(" ms "))
@@ -270,15 +270,15 @@ func (p *parser) take(l format.Line) {
 					break
 				}
 			}
-			p.statement(string(sql[:min(len(sql), maxText)]), ns, 0, math.NaN(), l.Number)
+			p.addStatement(string(sql[:min(len(sql), maxText)]), ns, 0, math.NaN(), l.Number)
 		case aLock:
-			p.lock(ns, bytes.Contains(rest, waiting), l.Number)
+			p.addLockWait(ns, bytes.Contains(rest, waiting), l.Number)
 		case aCheckpoint:
 			p.checkpoints++
 			if ns > p.checkMost {
 				p.checkMost, p.checkLine = ns, l.Number
 			}
-			if longest, ok := after(rest, "longest="); ok {
+			if longest, ok := parseSecondsAfter(rest, "longest="); ok {
 				p.syncMost = max(p.syncMost, longest)
 				if longest >= longSync {
 					p.syncsLong++
@@ -293,22 +293,22 @@ func (p *parser) take(l format.Line) {
 	}
 	switch {
 	case bytes.HasPrefix(text, []byte("# Time: ")):
-		p.entry()
-		p.at(text[len("# Time: "):], l.Stamp)
+		p.endEntry()
+		p.addTime(text[len("# Time: "):], l.Stamp)
 	case bytes.HasPrefix(text, []byte("# User@Host: ")):
-		p.entry()
+		p.endEntry()
 	case bytes.HasPrefix(text, queryTime):
-		p.entry()
-		took, ok := number(text[len(queryTime):], 1e9)
+		p.endEntry()
+		took, ok := parseNumber(text[len(queryTime):], 1e9)
 		if !ok {
 			return
 		}
 		if p.name == "" {
 			p.name = "MySQL"
 		}
-		locked, _ := after(text, "Lock_time: ")
+		locked, _ := parseSecondsAfter(text, "Lock_time: ")
 		examined := math.NaN()
-		if v, ok := after(text, "Rows_examined: "); ok {
+		if v, ok := parseSecondsAfter(text, "Rows_examined: "); ok {
 			examined = v / 1e9
 		}
 		p.took, p.locked, p.examined, p.open, p.from = took, locked, examined, true, l.Number
@@ -331,20 +331,20 @@ func (p *parser) take(l format.Line) {
 	}
 }
 
-// entry ends one of MySQL's.
-func (p *parser) entry() {
+// endEntry ends an entry of MySQL's slow log.
+func (p *parser) endEntry() {
 	if !p.open {
 		return
 	}
 	p.open = false
-	p.statement(p.text.String(), p.took, p.locked, p.examined, p.from)
+	p.addStatement(p.text.String(), p.took, p.locked, p.examined, p.from)
 	if p.locked >= 1e9 {
-		p.lock(p.locked, true, p.from)
+		p.addLockWait(p.locked, true, p.from)
 	}
 	p.text.Reset()
 }
 
-func (p *parser) lock(ns float64, counts bool, line int64) {
+func (p *parser) addLockWait(ns float64, counts bool, line int64) {
 	if counts {
 		p.locks++
 	}
@@ -353,7 +353,7 @@ func (p *parser) lock(ns float64, counts bool, line int64) {
 	}
 }
 
-func (p *parser) statement(sql string, ns, locked, examined float64, line int64) {
+func (p *parser) addStatement(sql string, ns, locked, examined float64, line int64) {
 	text := Fingerprint(sql)
 	p.n++
 	p.sum += ns
@@ -380,8 +380,8 @@ func (p *parser) statement(sql string, ns, locked, examined float64, line int64)
 // layouts of times: PostgreSQL's, MySQL's since 5.7 and before.
 var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "060102 15:04:05"}
 
-// at takes the time that a line begins with.
-func (p *parser) at(text []byte, stamp int64) {
+// addTime widens the log's range of times by the time that a line begins with, else by its stamp.
+func (p *parser) addTime(text []byte, stamp int64) {
 	t := stamp
 	s := strings.TrimSpace(string(text[:min(len(text), 64)]))
 	for _, layout := range layouts {
@@ -407,7 +407,7 @@ func (p *parser) at(text []byte, stamp int64) {
 	p.times[1] = max(p.times[1], t)
 }
 
-func (p *parser) finish() {
+func (p *parser) emitFacts() {
 	b := p.b
 	*b.Clock() = evidence.Clock{Name: "times of the log", Error: 1e9, Resolution: 1e9}
 	if p.times[0] == 0 {
@@ -429,7 +429,7 @@ func (p *parser) finish() {
 		}
 		slices.SortFunc(all, func(x, y *statement) int { return cmp.Or(cmp.Compare(y.sum, x.sum), cmp.Compare(x.text, y.text)) })
 		for _, s := range all[:min(len(all), mostShown)] {
-			t.Rows = append(t.Rows, []string{s.text, strconv.FormatInt(s.n, 10), short(s.sum / 1e9), short(s.sum / float64(s.n) / 1e6), short(s.most / 1e6), short(s.locked / 1e6), short(s.examined)})
+			t.Rows = append(t.Rows, []string{s.text, strconv.FormatInt(s.n, 10), formatFigure(s.sum / 1e9), formatFigure(s.sum / float64(s.n) / 1e6), formatFigure(s.most / 1e6), formatFigure(s.locked / 1e6), formatFigure(s.examined)})
 		}
 		b.Table(t)
 	}
@@ -442,7 +442,7 @@ func (p *parser) finish() {
 		fact(evidence.FactCheckpointSync, "", p.syncMost, p.checkLine)
 		fact(evidence.FactCheckpointSyncs, "", float64(p.syncsLong), p.checkLine)
 		b.Table(evidence.Table{Title: "checkpoints of " + p.name, Columns: []string{"", "times", "longest s", "longest sync of a file s"},
-			Rows: [][]string{{"checkpoints", strconv.FormatInt(p.checkpoints, 10), short(p.checkMost / 1e9), short(p.syncMost / 1e9)}}})
+			Rows: [][]string{{"checkpoints", strconv.FormatInt(p.checkpoints, 10), formatFigure(p.checkMost / 1e9), formatFigure(p.syncMost / 1e9)}}})
 	}
 	if p.often > 0 {
 		b.Warnf(p.oftenLine, "checkpoints that came sooner than checkpoint_warning: %d, %.0f s apart at least: a larger max_wal_size spreads them", p.often, p.oftenLeast/1e9)
@@ -457,7 +457,7 @@ func (p *parser) finish() {
 	}
 }
 
-func short(v float64) string {
+func formatFigure(v float64) string {
 	if v == 0 || math.IsNaN(v) {
 		return ""
 	}

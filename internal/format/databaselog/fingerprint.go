@@ -44,35 +44,35 @@ func Fingerprint(sql string) string {
 			space = true
 			i++
 		case c == '\'' || c == '"' && looksLikeValue(w.String()):
-			i = quoted(sql, i, c)
+			i = quotedEnd(sql, i, c)
 			literal()
 		case c == '"' || c == '`':
-			end := quoted(sql, i, c)
+			end := quotedEnd(sql, i, c)
 			put(sql[i:end])
 			i = end
 		case c == '$' && i+1 < len(sql) && (sql[i+1] == '$' || isWord(sql[i+1]) && (sql[i+1] < '0' || sql[i+1] > '9')):
 			end := strings.IndexByte(sql[i+1:], '$')
 			if end < 0 {
-				return clip(w.String())
+				return clipStatement(w.String())
 			}
 			tag := sql[i : i+end+2]
 			close := strings.Index(sql[i+len(tag):], tag)
 			if close < 0 {
 				literal()
-				return clip(w.String())
+				return clipStatement(w.String())
 			}
 			i += 2*len(tag) + close
 			literal()
 		case strings.HasPrefix(sql[i:], "--"), c == '#':
 			end := strings.IndexByte(sql[i:], '\n')
 			if end < 0 {
-				return clip(w.String())
+				return clipStatement(w.String())
 			}
 			i += end
 		case strings.HasPrefix(sql[i:], "/*"):
 			end := strings.Index(sql[i:], "*/")
 			if end < 0 {
-				return clip(w.String())
+				return clipStatement(w.String())
 			}
 			i += end + 2
 		case c >= '0' && c <= '9' && !isWord(last()) || c >= '0' && c <= '9' && space:
@@ -91,7 +91,7 @@ func Fingerprint(sql string) string {
 			i += n
 		}
 	}
-	return clip(w.String())
+	return clipStatement(w.String())
 }
 
 // looksLikeValue says whether what comes next is a value rather than a name: MySQL quotes strings with " too.
@@ -105,8 +105,8 @@ func looksLikeValue(before string) bool {
 	return false
 }
 
-// quoted is where a quoted text ends, the end of all if it is cut.
-func quoted(s string, i int, quote byte) int {
+// quotedEnd returns where the quoted text that begins at i ends, len(s) if it is cut.
+func quotedEnd(s string, i int, quote byte) int {
 	for i++; i < len(s); i++ {
 		switch {
 		case s[i] == '\\':
@@ -124,7 +124,7 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80
 }
 
-func clip(s string) string {
+func clipStatement(s string) string {
 	if len(s) > maxFingerprint {
 		s = s[:maxFingerprint]
 		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-4):]) {

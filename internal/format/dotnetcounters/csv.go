@@ -8,15 +8,15 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// csv reads rows. Nothing in them is quoted: names may hold commas, so the type is
-// looked for from the right.
-func (p *parser) csv(ctx context.Context, a *format.Artifact) error {
+// parseCSV reads rows. Nothing in them is quoted and names may hold commas, so it looks for the
+// type from the right.
+func (p *parser) parseCSV(ctx context.Context, a *format.Artifact) error {
 	return a.Lines(func(l format.Line) bool {
 		p.rows = l.Number
 		if l.Number%8192 == 0 && ctx.Err() != nil {
 			return false
 		}
-		text := unquote(string(l.Text))
+		text := stripQuoteMarks(string(l.Text))
 		if text == "" || strings.EqualFold(text, csvHeader) {
 			return true
 		}
@@ -24,21 +24,21 @@ func (p *parser) csv(ctx context.Context, a *format.Artifact) error {
 			p.semicolons = true
 			return true
 		}
-		fields, n, ok := splitRow(text, p.separator(text))
+		fields, n, ok := splitRow(text, p.fieldSeparator(text))
 		if !ok || l.Long {
-			p.odd()
+			p.countUnparsed()
 			return true
 		}
-		v, ok := number(strings.Replace(strings.Join(fields[n+1:], "."), ",", ".", 1))
+		v, ok := parseFigure(strings.Replace(strings.Join(fields[n+1:], "."), ",", ".", 1))
 		if !ok {
-			p.odd()
+			p.countUnparsed()
 			return true
 		}
 		display, tags := strings.Join(fields[2:n], ","), ""
 		if i := strings.LastIndexByte(display, '['); i > 0 && strings.HasSuffix(display, "]") {
 			display, tags = display[:i], strings.ReplaceAll(display[i+1:len(display)-1], ";", ",")
 		}
-		p.row(fields[0], fields[1], display, tags, fields[n] == "Rate", v)
+		p.addRow(fields[0], fields[1], display, tags, fields[n] == "Rate", v)
 		return true
 	})
 }
@@ -46,8 +46,8 @@ func (p *parser) csv(ctx context.Context, a *format.Artifact) error {
 // semicolonHeader is that of files whose fields a spreadsheet of a culture with decimal commas wrote anew.
 var semicolonHeader = strings.ReplaceAll(csvHeader, ",", ";")
 
-// separator is what stands between the fields of a row.
-func (p *parser) separator(text string) string {
+// fieldSeparator returns what stands between the fields of a row.
+func (p *parser) fieldSeparator(text string) string {
 	if p.semicolons || strings.Count(text, ";") >= 4 && strings.Count(text, ",") < 4 {
 		return ";"
 	}
@@ -64,26 +64,26 @@ func splitRow(text, separator string) (fields []string, n int, ok bool) {
 	return fields, n, n >= 3 && n < len(fields)-1 && len(fields)-n <= 3 && (fields[n] == "Metric" || fields[n] == "Rate")
 }
 
-// unquote takes off what pages put before lines that they quote.
-func unquote(line string) string {
+// stripQuoteMarks takes the mark of a quotation and of UTF-8 off a line.
+func stripQuoteMarks(line string) string {
 	return strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(line, "\ufeff"), "> \t"))
 }
 
 // isRow recognises a row of a file whose header was left out.
 func isRow(line string) bool {
-	fields, n, ok := splitRow(line, (&parser{}).separator(line))
+	fields, n, ok := splitRow(line, (&parser{}).fieldSeparator(line))
 	if !ok {
 		return false
 	}
 	if _, ok = parseStamp(fields[0]); !ok {
 		return false
 	}
-	_, ok = number(strings.Replace(strings.Join(fields[n+1:], "."), ",", ".", 1))
+	_, ok = parseFigure(strings.Replace(strings.Join(fields[n+1:], "."), ",", ".", 1))
 	return ok
 }
 
-// number reads a figure; what is none, such as NaN, counts as not understood.
-func number(s string) (float64, bool) {
+// parseFigure reads a finite number; NaN counts as not understood.
+func parseFigure(s string) (float64, bool) {
 	v, err := strconv.ParseFloat(s, 64)
 	return v, err == nil && v-v == 0
 }

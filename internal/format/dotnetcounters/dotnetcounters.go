@@ -44,37 +44,37 @@ var Format = format.Format{
 	Name:  "dotnetcounters",
 	About: "counters of .NET processes: dotnet-counters collect, CSV and JSON, and the screens of dotnet-counters monitor",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const csvHeader = "timestamp,provider,counter name,counter type,mean/increment"
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if isCSV(head) || isJSON(head) || isScreen(head) {
 		return format.Sure
 	}
 	return format.No
 }
 
-func trimmed(head []byte) []byte {
+func trimStart(head []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 }
 
 func isCSV(head []byte) bool {
-	line, _, _ := bytes.Cut(trimmed(head), []byte("\n"))
-	text := unquote(string(line[:min(len(line), 1<<10)]))
+	line, _, _ := bytes.Cut(trimStart(head), []byte("\n"))
+	text := stripQuoteMarks(string(line[:min(len(line), 1<<10)]))
 	return strings.EqualFold(text, csvHeader) || strings.EqualFold(text, semicolonHeader) || isRow(text)
 }
 
 func isJSON(head []byte) bool {
-	head = trimmed(head)
+	head = trimStart(head)
 	begin, events, ok := bytes.Cut(head[:min(len(head), 8<<10)], []byte(`"Events"`))
 	return ok && len(begin) > 0 && begin[0] == '{' && bytes.HasPrefix(bytes.TrimLeft(events, ": "), []byte("[")) &&
 		(bytes.Contains(begin, []byte(`"TargetProcess"`)) || bytes.Contains(begin, []byte(`"Target Process"`)))
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, at: make(map[string]int32), raw: make(map[rawKey]*raw)}
 	r, err := a.Reader()
 	if err != nil {
@@ -84,13 +84,13 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	n, _ := io.ReadFull(r, head) // what fails here fails below
 	_ = r.Close()
 	switch head = head[:n]; {
-	case bytes.HasPrefix(trimmed(head), []byte("{")):
-		err = p.json(ctx, a)
+	case bytes.HasPrefix(trimStart(head), []byte("{")):
+		err = p.parseJSON(ctx, a)
 	case !isCSV(head) && isScreen(head):
 		p.screened = true
-		err = p.screens(ctx, a)
+		err = p.parseScreens(ctx, a)
 	default:
-		err = p.csv(ctx, a)
+		err = p.parseCSV(ctx, a)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -103,7 +103,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(p.rows, "the file is incomplete: %v", err)
 		b.Cut()
 	}
-	p.emit()
+	p.emitSeries()
 	return nil
 }
 
@@ -145,13 +145,13 @@ type parser struct {
 	screened   bool // screens, which have no time
 }
 
-// row takes one reading.
-func (p *parser) row(when, provider, display, tags string, rate bool, v float64) {
+// addRow adds one reading with the text of its stamp.
+func (p *parser) addRow(when, provider, display, tags string, rate bool, v float64) {
 	at, ok := p.at[when]
 	if !ok {
 		s, good := parseStamp(when)
 		if !good {
-			p.odd()
+			p.countUnparsed()
 			return
 		}
 		if len(p.stamps) == maxStamps {
@@ -172,17 +172,17 @@ func (p *parser) row(when, provider, display, tags string, rate bool, v float64)
 			p.dropped++
 			return
 		}
-		k = rawKey{clip(provider), clip(display), clip(tags), rate}
+		k = rawKey{clipText(provider), clipText(display), clipText(tags), rate}
 		r = &raw{rawKey: k, first: p.rows}
 		p.raw[k] = r
 		p.order = append(p.order, r)
 	}
-	p.add(r, at, when, v)
+	p.addPoint(r, at, when, v)
 }
 
-// reading takes a figure at a stamp that is known.
-func (p *parser) reading(at int32, k rawKey, v float64) {
-	k = rawKey{clip(k.provider), clip(k.display), clip(k.tags), k.rate}
+// addReading adds a figure at a stamp that is known.
+func (p *parser) addReading(at int32, k rawKey, v float64) {
+	k = rawKey{clipText(k.provider), clipText(k.display), clipText(k.tags), k.rate}
 	r := p.raw[k]
 	if r == nil {
 		if len(p.order) == maxSeries {
@@ -201,8 +201,9 @@ func (p *parser) reading(at int32, k rawKey, v float64) {
 	r.at, r.v = append(r.at, at), append(r.v, v)
 }
 
-// add takes a figure of a row with its stamp.
-func (p *parser) add(r *raw, at int32, when string, v float64) {
+// addPoint adds a figure of a row to its column, with a new stamp if the column has one at this
+// stamp already.
+func (p *parser) addPoint(r *raw, at int32, when string, v float64) {
 	if p.points == maxPoints {
 		p.dropped++
 		return
@@ -220,9 +221,11 @@ func (p *parser) add(r *raw, at int32, when string, v float64) {
 	r.at, r.v = append(r.at, at), append(r.v, v)
 }
 
-func clip(s string) string { return strings.ToValidUTF8(strings.Clone(s[:min(len(s), maxText)]), "?") }
+func clipText(s string) string {
+	return strings.ToValidUTF8(strings.Clone(s[:min(len(s), maxText)]), "?")
+}
 
-func (p *parser) odd() {
+func (p *parser) countUnparsed() {
 	if p.strange++; p.first == 0 {
 		p.first = p.rows
 	}

@@ -62,7 +62,7 @@ func TestStamps(t *testing.T) {
 	} {
 		s, ok := parseStamp(text)
 		month, certain := monthFirst([]stamp{s}, 0)
-		if got := s.epoch(month); !ok || !certain || got != want {
+		if got := s.unixNano(month); !ok || !certain || got != want {
 			t.Errorf("%q: %v %v, certain %v", text, ok, time.Unix(0, got).UTC(), certain)
 		}
 	}

@@ -18,12 +18,12 @@ type series struct {
 	raws       int
 }
 
-// emit turns what was read into series.
-func (p *parser) emit() {
+// emitSeries writes what was read as series.
+func (p *parser) emitSeries() {
 	b := p.b
 	month, certain := monthFirst(p.stamps, b.Modified())
-	times := p.times(month)
-	processors := p.processors()
+	times := p.spreadTimes(month)
+	processors := p.processorCount()
 	all := make(map[string]*series)
 	var order []*series
 	for _, r := range p.order {
@@ -32,7 +32,7 @@ func (p *parser) emit() {
 			d = shown{name: r.display}
 		}
 		m := meaningOf(r.rawKey, d)
-		at, v, unit := r.figures(m, d, times)
+		at, v, unit := r.toBaseUnits(m, d, times)
 		switch {
 		case m.kind == count || len(v) == 0:
 			continue
@@ -58,28 +58,28 @@ func (p *parser) emit() {
 		}
 	}
 	subject := b.Subject(evidence.Subject{Runtime: "dotnet", Name: p.process, CPUs: processors})
-	zone := p.clock(times)
+	zone := p.setClock(times)
 	var from, until int64
 	table := evidence.Table{Title: "counters", Columns: []string{"", "unit", "first", "least", "mean", "most", "last", "points"}}
 	for _, s := range order {
-		x := s.series(times)
+		x := s.buildSeries(times)
 		x.Subject, x.Origin = subject, b.Origin(s.first)
 		b.Series(x)
 		if from == 0 || x.T[0] < from {
 			from = x.T[0]
 		}
 		until = max(until, x.T[len(x.T)-1])
-		table.Rows = append(table.Rows, summary(&x))
+		table.Rows = append(table.Rows, summaryRow(&x))
 	}
 	b.Table(table)
 	if all[evidence.SeriesPoolThreads] != nil {
 		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverThreadPool, From: from, Until: until, Origin: b.Origin(all[evidence.SeriesPoolThreads].first)})
 	}
-	p.warn(zone, certain)
+	p.addWarnings(zone, certain)
 }
 
-// processors is how many the process has, 0 unknown.
-func (p *parser) processors() int {
+// processorCount returns how many processors the process has, 0 unknown.
+func (p *parser) processorCount() int {
 	for _, r := range p.order {
 		if meaningOf(r.rawKey, parseDisplay(r.display)).kind == count {
 			if v := r.v[len(r.v)-1]; v >= 1 && v < 1<<16 {
@@ -90,12 +90,12 @@ func (p *parser) processors() int {
 	return 0
 }
 
-// times are the stamps in ns. Those of one second are spread over it: readings a
-// second apart are now and then stamped with the same one.
-func (p *parser) times(monthFirst bool) []int64 {
+// spreadTimes returns the stamps in ns. It spreads those of one second over it: readings a second
+// apart have the same stamp now and then.
+func (p *parser) spreadTimes(monthFirst bool) []int64 {
 	out := make([]int64, len(p.stamps))
 	for i := range p.stamps {
-		out[i] = p.stamps[i].epoch(monthFirst)
+		out[i] = p.stamps[i].unixNano(monthFirst)
 	}
 	for i := 0; i < len(out); {
 		n := i + 1
@@ -110,8 +110,8 @@ func (p *parser) times(monthFirst bool) []int64 {
 	return out
 }
 
-// figures are a column's figures in base units, per second where they count.
-func (r *raw) figures(m meaning, s shown, times []int64) (at []int32, v []float64, unit string) {
+// toBaseUnits returns a column's figures in base units, per second where they count.
+func (r *raw) toBaseUnits(m meaning, s shown, times []int64) (at []int32, v []float64, unit string) {
 	unit, scale := baseUnit(s.unit)
 	interval := s.seconds
 	if interval == 0 {
@@ -152,8 +152,8 @@ func (r *raw) figures(m meaning, s shown, times []int64) (at []int32, v []float6
 	return at, v, unit
 }
 
-// series puts figures in order of time.
-func (s *series) series(times []int64) evidence.Series {
+// buildSeries returns the figures in order of time.
+func (s *series) buildSeries(times []int64) evidence.Series {
 	stamps := make([]int32, 0, len(s.v))
 	for n := range s.v {
 		stamps = append(stamps, n)
@@ -170,7 +170,7 @@ func (s *series) series(times []int64) evidence.Series {
 	return x
 }
 
-func summary(x *evidence.Series) []string {
+func summaryRow(x *evidence.Series) []string {
 	sum := 0.0
 	for _, v := range x.V {
 		sum += v
@@ -179,10 +179,10 @@ func summary(x *evidence.Series) []string {
 	return []string{x.Name, x.Unit, short(x.V[0]), short(slices.Min(x.V)), short(sum / float64(len(x.V))), short(slices.Max(x.V)), short(x.V[len(x.V)-1]), strconv.Itoa(len(x.V))}
 }
 
-// clock says how well the stamps are known. Without a zone they are taken as UTC, unless
-// the file was last written, as it is when the tool ends, a whole number of quarters
-// of an hour from its last stamp: then that is the zone's offset.
-func (p *parser) clock(times []int64) (zone string) {
+// setClock says how well the stamps are known, and returns a warning about their zone. Stamps
+// without a zone are taken as UTC, unless the file was last written, as it is when the tool ends,
+// a whole number of quarters of an hour from its last stamp: then that is the zone's offset.
+func (p *parser) setClock(times []int64) (zone string) {
 	c := p.b.Clock()
 	if p.screened {
 		*c = evidence.Clock{Name: "screens, one after the other", Error: evidence.Unanchored, Resolution: 1e9}
@@ -208,13 +208,13 @@ func (p *parser) clock(times []int64) (zone string) {
 	return fmt.Sprintf("its times have no time zone: by the time the file was written, they are %s from UTC", time.Duration(-c.Offset))
 }
 
-func (p *parser) warn(zone string, certain bool) {
+func (p *parser) addWarnings(zone string, certain bool) {
 	b := p.b
 	if zone != "" {
 		b.Warnf(0, "%s", zone)
 	}
 	if !certain {
-		b.Warnf(0, "its dates may be month/day or day/month: month/day was assumed (%s)", day(p.stamps[0]))
+		b.Warnf(0, "its dates may be month/day or day/month: month/day was assumed (%s)", formatDay(p.stamps[0]))
 	}
 	if p.dropped > 0 {
 		b.Warnf(0, "it holds too many readings: %d left out; collect fewer meters", p.dropped)
@@ -224,4 +224,4 @@ func (p *parser) warn(zone string, certain bool) {
 	}
 }
 
-func day(s stamp) string { return fmt.Sprintf("%d-%02d-%02d", s.year, s.a, s.b) }
+func formatDay(s stamp) string { return fmt.Sprintf("%d-%02d-%02d", s.year, s.a, s.b) }

@@ -28,16 +28,16 @@ type event struct {
 // maxObject is how long one reading may be.
 const maxObject = 64 << 10
 
-// json reads a document that is one line, however long: reading by reading, as each is
-// flat. A file whose tool was killed has no end.
-func (p *parser) json(ctx context.Context, a *format.Artifact) error {
+// parseJSON reads a document that is one line, however long: reading by reading, as each is flat.
+// The file of a tool that was killed has no end.
+func (p *parser) parseJSON(ctx context.Context, a *format.Artifact) error {
 	r, err := a.Reader()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	s := &objects{r: bufio.NewReaderSize(r, 64<<10)}
-	header, err := s.until('[')
+	header, err := s.readUntil('[')
 	if err != nil {
 		return fmt.Errorf("%w: it has no events", format.ErrCut)
 	}
@@ -63,22 +63,22 @@ func (p *parser) json(ctx context.Context, a *format.Artifact) error {
 		if p.rows++; p.rows%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		p.event(text)
+		p.parseEvent(text)
 	}
 }
 
-func (p *parser) event(text string) {
+func (p *parser) parseEvent(text string) {
 	var e event
 	if json.Unmarshal([]byte(text), &e) != nil {
 		// A decimal comma, or NaN, makes the value, which comes last, no JSON.
 		i := strings.LastIndex(text, `"value":`)
 		if i < 0 || json.Unmarshal([]byte(strings.TrimRight(text[:i], ", ")+"}"), &e) != nil {
-			p.odd()
+			p.countUnparsed()
 			return
 		}
-		v, ok := number(strings.Replace(strings.Trim(text[i+len(`"value":`):], " }"), ",", ".", 1))
+		v, ok := parseFigure(strings.Replace(strings.Trim(text[i+len(`"value":`):], " }"), ",", ".", 1))
 		if !ok {
-			p.odd()
+			p.countUnparsed()
 			return
 		}
 		e.Value = v
@@ -87,7 +87,7 @@ func (p *parser) event(text string) {
 		e.Type = e.OldType
 	}
 	if e.Provider == "" || e.Name == "" || e.Type != "Metric" && e.Type != "Rate" {
-		p.odd()
+		p.countUnparsed()
 		return
 	}
 	tags := e.Tags
@@ -97,7 +97,7 @@ func (p *parser) event(text string) {
 		}
 		tags += more
 	}
-	p.row(e.Timestamp, e.Provider, e.Name, tags, e.Type == "Rate", e.Value)
+	p.addRow(e.Timestamp, e.Provider, e.Name, tags, e.Type == "Rate", e.Value)
 }
 
 // objects cuts a stream into flat objects.
@@ -106,8 +106,8 @@ type objects struct {
 	ended bool // the list's closing bracket was there
 }
 
-// until reads up to a byte that is in no string.
-func (s *objects) until(end byte) (string, error) {
+// readUntil reads up to the byte end outside of strings.
+func (s *objects) readUntil(end byte) (string, error) {
 	var text []byte
 	inside, escaped := false, false
 	for {
@@ -143,7 +143,7 @@ func (s *objects) next() (string, error) {
 			s.ended = true
 			return "", io.EOF
 		case c == '{':
-			text, err := s.until('}')
+			text, err := s.readUntil('}')
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// screens reads what dotnet-counters monitor shows, as it is copied out of a terminal: one screen, or several of them
+// parseScreens reads what dotnet-counters monitor shows, as it is copied out of a terminal: one screen, or several of them
 // one below the other.
 //
 //	Press p to pause, r to resume, q to quit.
@@ -26,11 +26,11 @@ import (
 //	    gen0                                             2
 //
 // A screen has no time: several are taken for 1 s apart, as the tool refreshes them.
-func (p *parser) screens(ctx context.Context, a *format.Artifact) error {
+func (p *parser) parseScreens(ctx context.Context, a *format.Artifact) error {
 	x := screen{p: p}
 	return a.Lines(func(l format.Line) bool {
 		p.rows = l.Number
-		x.line(strings.TrimRight(unquoteScreen(string(l.Text)), " \t"))
+		x.parseLine(strings.TrimRight(unquoteScreen(string(l.Text)), " \t"))
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 }
@@ -52,7 +52,7 @@ func unquoteScreen(line string) string {
 // mostScreens is how many are read.
 const mostScreens = 100_000
 
-func (x *screen) next() {
+func (x *screen) beginScreen() {
 	p := x.p
 	x.seen = make(map[string]bool)
 	if len(p.stamps) < mostScreens {
@@ -60,7 +60,7 @@ func (x *screen) next() {
 	}
 }
 
-func (x *screen) line(text string) {
+func (x *screen) parseLine(text string) {
 	trimmed := strings.TrimLeft(text, " \t")
 	switch {
 	case trimmed == "", strings.HasPrefix(trimmed, "Press p to"), strings.HasPrefix(trimmed, "Status:"), strings.HasPrefix(trimmed, "Name ") && strings.Contains(trimmed, "Current Value"), strings.Trim(trimmed, "-") == "":
@@ -69,7 +69,7 @@ func (x *screen) line(text string) {
 		x.provider, x.name, x.tag = trimmed[1:len(trimmed)-1], "", ""
 		return
 	case x.provider == "":
-		x.p.odd()
+		x.p.countUnparsed()
 		return
 	}
 	indent := len(text) - len(trimmed)
@@ -82,7 +82,7 @@ func (x *screen) line(text string) {
 		x.name, x.indent, x.tag = trimmed, indent, ""
 		return
 	case !ok:
-		x.p.odd()
+		x.p.countUnparsed()
 		return
 	}
 	display, tags := name, ""
@@ -97,10 +97,10 @@ func (x *screen) line(text string) {
 	display = perSeconds(display)
 	key := x.provider + "/" + display + "[" + tags
 	if x.seen == nil || x.seen[key] {
-		x.next()
+		x.beginScreen()
 	}
 	x.seen[key] = true
-	x.p.reading(int32(len(x.p.stamps)-1), rawKey{x.provider, display, tags, strings.HasSuffix(display, " sec)")}, v)
+	x.p.addReading(int32(len(x.p.stamps)-1), rawKey{x.provider, display, tags, strings.HasSuffix(display, " sec)")}, v)
 }
 
 // perSeconds writes what tools before 5.0 show as "Allocation Rate / 1 sec (B)" and "Gen 0 GC Count / 60 sec" as later ones do.
@@ -127,12 +127,13 @@ func splitScreen(text string) (name string, v float64, ok bool) {
 		return "", 0, false
 	}
 	digits := strings.TrimSpace(text[i:])
-	v, ok = grouped(digits)
+	v, ok = parseGrouped(digits)
 	return strings.TrimSpace(text[:i]), v, ok
 }
 
-// grouped reads a number with signs between its thousands: "1,912.5", "1.912,5", "1 912", "0,25".
-func grouped(s string) (float64, bool) {
+// parseGrouped reads a number with separators between its thousands: "1,912.5", "1.912,5", "1
+// 912", "0,25".
+func parseGrouped(s string) (float64, bool) {
 	s = strings.NewReplacer("\u00a0", "", "\u202f", "", " ", "", "'", "").Replace(s)
 	comma, point := strings.LastIndexByte(s, ','), strings.LastIndexByte(s, '.')
 	thousands := func(sign string) bool { // as in 1,912 and 1,912,004
@@ -156,7 +157,7 @@ func grouped(s string) (float64, bool) {
 	case strings.Count(s, ".") > 1 && thousands("."):
 		s = strings.ReplaceAll(s, ".", "")
 	}
-	return number(s)
+	return parseFigure(s)
 }
 
 // isScreen recognises one, cut anywhere.

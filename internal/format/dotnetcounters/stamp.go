@@ -124,7 +124,7 @@ func monthFirst(all []stamp, modified int64) (first, certain bool) {
 	// The file was written when its last line was.
 	if n := len(all); modified != 0 && n > 0 && !all[n-1].date {
 		const day = int64(24 * time.Hour)
-		month, date := modified-all[n-1].epoch(true), modified-all[n-1].epoch(false)
+		month, date := modified-all[n-1].unixNano(true), modified-all[n-1].unixNano(false)
 		if near := func(d int64) bool { return d > -day && d < day }; near(month) != near(date) {
 			return near(month), true
 		}
@@ -133,8 +133,8 @@ func monthFirst(all []stamp, modified int64) (first, certain bool) {
 	return true, same
 }
 
-// epoch is the stamp in ns since the epoch, its zone taken for UTC if it has none.
-func (s *stamp) epoch(monthFirst bool) int64 {
+// unixNano returns the stamp in ns since the epoch; a stamp without a zone is taken as UTC.
+func (s *stamp) unixNano(monthFirst bool) int64 {
 	if s.date {
 		return s.ns
 	}

@@ -27,8 +27,8 @@ import (
 var Format = format.Format{
 	Name:  "dotnet-log",
 	About: "lines of .NET programs about long suspensions and late heartbeats (KurrentDB, Kestrel, Orleans)",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const mostLine = 8 << 10
@@ -57,8 +57,8 @@ func hasMark(text []byte) bool {
 	return false
 }
 
-// read finds what a line says, and how long it took, ns.
-func read(l []byte) (k *kind, ns float64) {
+// parseLine finds what a line says, nil if nothing of interest, and how long it took in ns.
+func parseLine(l []byte) (k *kind, ns float64) {
 	for i := range kinds {
 		_, rest, ok := bytes.Cut(l, kinds[i].mark)
 		if ok && kinds[i].before != "" {
@@ -103,13 +103,13 @@ func durationOf(s string) float64 {
 	return total
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if !hasMark(head) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
 		if len(l) <= mostLine && hasMark(l) {
-			if k, _ := read(l); k != nil {
+			if k, _ := parseLine(l); k != nil {
 				return format.Sure
 			}
 		}
@@ -117,7 +117,7 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	type seen struct {
 		n    int64
 		most float64
@@ -131,7 +131,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if len(l.Text) > mostLine || !hasMark(l.Text) {
 			return true
 		}
-		k, ns := read(l.Text)
+		k, ns := parseLine(l.Text)
 		if k == nil {
 			return true
 		}

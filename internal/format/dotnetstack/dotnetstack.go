@@ -35,8 +35,8 @@ var Format = format.Format{
 	Name:  "dotnetstack",
 	About: "stacks of .NET threads: dotnet-stack report",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -46,8 +46,8 @@ const (
 	maxFrame   = 2048 // bytes of a frame's text
 )
 
-// match wants the line of a thread and a frame below it.
-func match(head []byte) format.Confidence {
+// matchHead wants the line of a thread and a frame below it.
+func matchHead(head []byte) format.Confidence {
 	inside := false
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, "\r\n")
@@ -126,16 +126,16 @@ type parser struct {
 	main    string // assembly of the program's entry point
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, seen: make(map[int64]bool), reports: 1}
 	var lines int64
 	var long bool
 	err := a.Lines(func(l format.Line) bool {
 		lines, long = l.Number, l.Long
-		p.line(l)
+		p.parseLine(l)
 		return l.Number%4096 != 0 || ctx.Err() == nil
 	})
-	p.end()
+	p.endThread()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -149,28 +149,28 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case long:
 		b.Cut()
 	}
-	p.emit()
+	p.emitThreads()
 	return nil
 }
 
-func (p *parser) line(l format.Line) {
+func (p *parser) parseLine(l format.Line) {
 	text := bytes.TrimRight(l.Text, " \t")
 	id, ok := threadLine(text)
 	switch {
 	case ok:
-		p.end()
-		p.begin(id, l)
+		p.endThread()
+		p.beginThread(id, l)
 	case len(text) == 0:
-		p.end()
+		p.endThread()
 	case !p.open:
 		if !p.skipped && text[0] != '#' && !bytes.HasPrefix(text, []byte("Found ")) {
-			p.odd(l.Number)
+			p.countUnparsed(l.Number)
 		}
 	default:
 		frame, ok := frameLine(l.Text)
 		switch {
 		case !ok:
-			p.odd(l.Number)
+			p.countUnparsed(l.Number)
 		case frame == "CPU_TIME": // it ran managed code, as a stack that begins with a method says
 		case len(p.frames) == maxFrames:
 			p.over = true
@@ -183,13 +183,13 @@ func (p *parser) line(l format.Line) {
 	}
 }
 
-func (p *parser) odd(line int64) {
+func (p *parser) countUnparsed(line int64) {
 	if p.strange++; p.first == 0 {
 		p.first = line
 	}
 }
 
-func (p *parser) begin(id int64, l format.Line) {
+func (p *parser) beginThread(id int64, l format.Line) {
 	if p.seen[id] { // the next report
 		p.reports++
 		p.threads, p.more, p.main = p.threads[:0], 0, ""
@@ -205,7 +205,7 @@ func (p *parser) begin(id int64, l format.Line) {
 	p.threads = append(p.threads, thread{id: id, line: l.Number, stamp: l.Stamp})
 }
 
-func (p *parser) end() {
+func (p *parser) endThread() {
 	if p.open {
 		p.threads[len(p.threads)-1].stack = p.b.Stack(p.frames)
 	}
@@ -215,8 +215,8 @@ func (p *parser) end() {
 	p.open, p.skipped, p.over, p.frames = false, false, false, p.frames[:0]
 }
 
-// emit writes the report that was kept.
-func (p *parser) emit() {
+// emitThreads writes the threads of the report that was kept.
+func (p *parser) emitThreads() {
 	b := p.b
 	at := p.threads[0].stamp
 	clock := b.Clock()

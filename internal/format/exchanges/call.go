@@ -8,8 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// called reads what a call asked for and whom.
-func (p *parser) called(x *exchange, peer, kind, text []byte) bool {
+// parseCall reads whom a call went to and what it asked for, and adds the call. It returns false
+// for text that is not understood.
+func (p *parser) parseCall(x *exchange, peer, kind, text []byte) bool {
 	switch string(kind) {
 	case "h2": // what passed between two rests is no call
 		p.multiplexed++
@@ -21,9 +22,9 @@ func (p *parser) called(x *exchange, peer, kind, text []byte) bool {
 	case "dns":
 		x.lookup, x.multiplexed = true, true // several are under way on one socket
 	}
-	x.what, x.known = p.peer(peer, kind), string(kind) != "-"
+	x.what, x.known = p.namePeer(peer, kind), string(kind) != "-"
 	x.failed = x.first == 0 && !p.open // its connection was closed
-	if !p.asked(x, kind, text) {
+	if !p.parseOutcome(x, kind, text) {
 		return false
 	}
 	p.calls = append(p.calls, *x)
@@ -33,8 +34,9 @@ func (p *parser) called(x *exchange, peer, kind, text []byte) bool {
 // longestOperation is how long what a call asks for may be.
 const longestOperation = format.MaxRoute + 64
 
-// asked reads what a call asked for and what became of it, which older recordings do not tell.
-func (p *parser) asked(x *exchange, kind, text []byte) bool {
+// parseOutcome reads what a call asked for and what became of it. Older recordings do not contain
+// it.
+func (p *parser) parseOutcome(x *exchange, kind, text []byte) bool {
 	if len(text) == 0 {
 		return true
 	}
@@ -52,7 +54,7 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 		}
 		x.http, x.failed = true, x.failed || code > 0
 		if len(what) > 0 && !isUnnamed(what) {
-			x.operation = p.name(p.routes, what, mostRoutes)
+			x.operation = p.internName(p.routes, what, mostRoutes)
 		}
 		return true
 	}
@@ -83,7 +85,7 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 		what = []byte(before) // what runs is what was prepared right before
 	}
 	if len(what) > 0 && !(x.multiplexed && isUnnamed(what)) {
-		x.operation = p.name(p.routes, what, mostRoutes)
+		x.operation = p.internName(p.routes, what, mostRoutes)
 	}
 	return true
 }
@@ -102,7 +104,7 @@ func (p *parser) lookedUp(x *exchange, result, what []byte) bool {
 		return false
 	}
 	if len(what) > 0 {
-		x.operation = p.name(p.routes, what, mostRoutes)
+		x.operation = p.internName(p.routes, what, mostRoutes)
 	}
 	return true
 }
@@ -121,8 +123,9 @@ const tooMany = 429 // requests, says a server of HTTP that is asked too often
 // products are what speaks the protocols that the recorder knows.
 var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL/MariaDB at ", "resp": "Redis at ", "mongodb": "MongoDB at ", "grpc": "gRPC at "}
 
-// peer names whom a call went to: by its product, or by the process that listens at a UNIX socket where that speaks nothing known.
-func (p *parser) peer(address, kind []byte) evidence.NameID {
+// namePeer names whom a call went to: by its product, or by the process that listens at a UNIX
+// socket whose protocol is unknown.
+func (p *parser) namePeer(address, kind []byte) evidence.NameID {
 	if string(kind) == "dns" {
 		return p.nameServer(address)
 	}
@@ -130,7 +133,7 @@ func (p *parser) peer(address, kind []byte) evidence.NameID {
 	if who := p.ends[string(address)]; title == "" && who != "" && string(kind) == "-" {
 		title = who + " at "
 	}
-	return p.name(p.peers, append([]byte(title), address...), mostPeers)
+	return p.internName(p.peers, append([]byte(title), address...), mostPeers)
 }
 
 func (p *parser) nameServer(address []byte) evidence.NameID {

@@ -21,14 +21,14 @@ const (
 // profiles is where programs in Go serve profiles and traces of themselves.
 const profiles = " /debug/pprof/"
 
-func (x *exchange) streams() bool {
+func (x *exchange) isStreamed() bool {
 	return x.first > 0 && x.last-x.first >= streamLeast && x.sends >= streamSends && x.out < streamPiece*x.sends
 }
 
 // end is when a request was answered, or its connection was closed.
 func (p *parser) endOf(x *exchange) int64 {
 	switch {
-	case x.streams():
+	case x.isStreamed():
 		return x.first
 	case x.last > 0:
 		return x.last
@@ -36,8 +36,8 @@ func (p *parser) endOf(x *exchange) int64 {
 	return max(p.until, x.begun)
 }
 
-// end emits what was read.
-func (p *parser) end() {
+// linkAndEmit links calls to their requests and emits both.
+func (p *parser) linkAndEmit() {
 	b := p.b
 	b.SeenFrom(evidence.FromKernel)
 	p.dropOneWay()
@@ -55,7 +55,7 @@ func (p *parser) end() {
 	slices.SortStableFunc(p.requests, func(x, y exchange) int { return cmp.Compare(p.endOf(&x), p.endOf(&y)) })
 	p.groupRoutes()
 	p.nameUnnamed()
-	p.link()
+	p.linkCalls()
 	loops := p.findLoops()
 	unlinked := p.linkLookups()
 	p.findPools()
@@ -63,14 +63,16 @@ func (p *parser) end() {
 	p.findShared()
 	loops.findBusy()
 	p.findAwaited(loops)
+	p.findTurns(loops)
 	p.nameByCalls()
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {
 		return cmp.Or(cmp.Compare(x.request, y.request), cmp.Compare(x.begun, y.begun))
 	})
-	loops.collect()
+	loops.collectTurns()
 	unread := make(map[int64]evidence.NameID) // by port
 	next, _ := slices.BinarySearchFunc(p.calls, 0, func(x exchange, _ int) int { return cmp.Compare(x.request, 0) })
 	alone := next
+	turn := b.TellWait("the requests before them, as one at a time is served", evidence.Wait{Kind: evidence.Turn})
 	var path evidence.Path
 	for i := range p.requests {
 		x := &p.requests[i]
@@ -84,7 +86,7 @@ func (p *parser) end() {
 			at = b.Wait(evidence.ArrivedAt, p.listenerText(x.port))
 			unread[x.port] = at
 		}
-		path = states(path[:0], x, int32(i), end, p.calls[from:next], at, loops)
+		path = appendStates(path[:0], x, int32(i), end, p.calls[from:next], at, turn, loops)
 		r := evidence.Request{Subject: p.subject, Route: x.what, Start: x.came, End: end, Path: path, Origin: b.Origin(x.line)}
 		switch {
 		case x.open:
@@ -96,11 +98,11 @@ func (p *parser) end() {
 		}
 		id := b.Request(r)
 		for k := range p.calls[from:next] {
-			p.call(&p.calls[from+k], id)
+			p.emitCall(&p.calls[from+k], id)
 		}
 	}
 	for k := range p.calls[:alone] {
-		p.call(&p.calls[k], evidence.NoRequest)
+		p.emitCall(&p.calls[k], evidence.NoRequest)
 	}
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverExchanges, From: p.from, Until: p.until, Lost: p.lost, Origin: b.Origin(1)})
 	if p.lost > 0 {
@@ -132,8 +134,8 @@ func (p *parser) end() {
 	}
 }
 
-// call emits a call, which was not answered if its connection was closed.
-func (p *parser) call(c *exchange, request evidence.RequestID) {
+// emitCall emits a call that ended. It was not answered if its connection was closed.
+func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 	until := max(c.first, c.last)
 	if until == 0 || c.behind {
 		return
@@ -172,9 +174,10 @@ func (p *parser) call(c *exchange, request evidence.RequestID) {
 	p.b.Interval(evidence.Interval{Subject: p.subject, Kind: evidence.Call, Start: c.begun, End: until, Request: request, Cause: c.what, Origin: p.b.Origin(c.line), Extra: extra})
 }
 
-// states are what is known of a request's time: until it was read, and its calls, of which some may run side by side; where a thread is
-// an event loop, what that did before it read what had arrived.
-func states(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread evidence.NameID, loops *loops) evidence.Path {
+// appendStates appends the states of a request to path: the wait until it was read, and its calls,
+// of which some may run side by side. Where a thread is an event loop, it also appends what that
+// did before it read what had arrived.
+func appendStates(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread, turn evidence.NameID, loops *loops) evidence.Path {
 	at := x.came
 	until := func(to int64, s evidence.Segment) {
 		if to = min(to, end); to > at {
@@ -184,8 +187,8 @@ func states(path evidence.Path, x *exchange, number int32, end int64, calls []ex
 		}
 	}
 	looped := func(thread, to int64, s evidence.Segment) {
-		if to = min(to, end); loops.is(thread) && to-at >= shortWait {
-			loops.waits(thread, at, to, number, until)
+		if to = min(to, end); loops.isLoop(thread) && to-at >= shortWait {
+			loops.eachWait(thread, at, to, number, until)
 		}
 		until(to, s)
 	}
@@ -194,12 +197,15 @@ func states(path evidence.Path, x *exchange, number int32, end int64, calls []ex
 		for _, busy := range loops.busyWithin(x.thread, at, to) {
 			until(busy[0], evidence.Segment{Kind: evidence.Unobserved})
 			if at < busy[1] {
-				loops.waits(x.thread, at, min(to, busy[1]), number, until)
+				loops.eachWait(x.thread, at, min(to, busy[1]), number, until)
 			}
 		}
 		until(to, evidence.Segment{Kind: evidence.Unobserved})
 	}
 	looped(x.thread, x.begun, evidence.Segment{Kind: evidence.BeforeService, Cause: unread})
+	if len(calls) == 0 {
+		until(x.turn, evidence.Segment{Kind: evidence.SyncWait, Cause: turn})
+	}
 	for i := range calls {
 		c := &calls[i]
 		done := max(c.first, c.last)

@@ -80,13 +80,13 @@ var Format = format.Format{
 	Name:  "exchanges",
 	About: "requests and calls on a process's TCP and UNIX connections and its lookups of names, as the Linux kernel sees them (eBPF)",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const heading = "# exchanges of pid "
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if bytes.HasPrefix(head, []byte(heading)) {
 		return format.Sure
 	}
@@ -105,6 +105,7 @@ const (
 
 // exchange is a request or a call; moments in ns since the epoch.
 type exchange struct {
+	turn  int64 // until when (ns since the epoch) others are served before a request; 0: it does not wait for its turn, or that is not known
 	came  int64 // of a request: its first bytes were there
 	begun int64 // the process read it, or sent it
 	first int64 // of the answer was sent, or read; 0 none
@@ -175,22 +176,22 @@ type parser struct {
 	prepared        map[ownEnd]string // what the call before has prepared
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int),
 		prepared: make(map[ownEnd]string), names: make(map[int64]string), paths: make(map[string]int64), ends: make(map[string]string)}
-	if err := p.Scan(ctx, a, p.read); err != nil {
+	if err := p.Scan(ctx, a, p.parseLine); err != nil {
 		return err
 	}
 	if p.from == 0 || p.until <= p.from {
 		return errors.New("exchanges: it covers no time: record again while the process runs")
 	}
 	p.Warn(b)
-	p.end()
+	p.linkAndEmit()
 	return nil
 }
 
-// read reads one line, and says whether it understood it.
-func (p *parser) read(text []byte) bool {
+// parseLine reads one line, and says whether it understood it.
+func (p *parser) parseLine(text []byte) bool {
 	if rest, is := bytes.CutPrefix(text, []byte(heading)); is {
 		pid, ok := format.ParseDigits(rest)
 		if !ok || p.pid != 0 || pid == 0 || pid > 1<<30 {
@@ -206,9 +207,9 @@ func (p *parser) read(text []byte) bool {
 	word, rest, _ := bytes.Cut(text, []byte(" "))
 	switch string(word) {
 	case "q":
-		return p.exchange(rest, true)
+		return p.parseExchange(rest, true)
 	case "k":
-		return p.exchange(rest, false)
+		return p.parseExchange(rest, false)
 	case "t":
 		digits, name, _ := bytes.Cut(rest, []byte(" "))
 		thread, ok := format.ParseDigits(digits)
@@ -220,7 +221,7 @@ func (p *parser) read(text []byte) bool {
 		}
 		return true
 	case "p":
-		return p.process(rest)
+		return p.parsePeerProcess(rest)
 	case "from":
 		at, ok := format.ParseDigits(rest)
 		if !ok || p.from != 0 || !recording.IsDate(at) {
@@ -265,8 +266,8 @@ func (p *parser) read(text []byte) bool {
 // longest is how long an exchange may last: a day.
 const longest = int64(86400e9)
 
-// exchange reads the figures of a request or a call.
-func (p *parser) exchange(text []byte, request bool) bool {
+// parseExchange reads the figures of a request or a call.
+func (p *parser) parseExchange(text []byte, request bool) bool {
 	var n [11]int64 // moment, wait, first, last, in, out, reads, sends, thread, other, port
 	connection, goroutines := int64(0), [2]int64{}
 	for i := range n {
@@ -274,11 +275,11 @@ func (p *parser) exchange(text []byte, request bool) bool {
 		ok := true
 		switch {
 		case i == len(n)-1 && request:
-			n[i], connection, ok = p.listener(digits)
+			n[i], connection, ok = p.parseListener(digits)
 		case i == 2 && string(digits) == "-1":
 			n[i] = -1
 		case i == 8 || i == 9:
-			n[i], goroutines[i-8], ok = worker(digits)
+			n[i], goroutines[i-8], ok = parseWorker(digits)
 		default:
 			n[i], ok = format.ParseDigits(digits)
 		}
@@ -313,7 +314,7 @@ func (p *parser) exchange(text []byte, request bool) bool {
 		return true
 	}
 	if !request {
-		return p.called(&x, peer, kind, text)
+		return p.parseCall(&x, peer, kind, text)
 	}
 	switch string(kind) {
 	case "http", "http2", "grpc":
@@ -332,8 +333,8 @@ func (p *parser) exchange(text []byte, request bool) bool {
 	return true
 }
 
-// worker reads a thread and the goroutine that ran on it, 0 unknown: "4712", "4712/9".
-func worker(text []byte) (thread, goroutine int64, ok bool) {
+// parseWorker reads a thread and the goroutine that ran on it, 0 unknown: "4712", "4712/9".
+func parseWorker(text []byte) (thread, goroutine int64, ok bool) {
 	digits, rest, has := bytes.Cut(text, []byte("/"))
 	if thread, ok = format.ParseDigits(digits); ok && has {
 		goroutine, ok = format.ParseDigits(rest)
@@ -342,9 +343,9 @@ func worker(text []byte) (thread, goroutine int64, ok bool) {
 	return thread, goroutine, ok
 }
 
-// listener reads where a request came to and the number of its connection, 0 unknown: "8080/7", "unix:/run/app.sock/7". UNIX sockets
-// are numbers below 0.
-func (p *parser) listener(text []byte) (port, connection int64, ok bool) {
+// parseListener reads where a request came to and the number of its connection, 0 unknown:
+// "8080/7", "unix:/run/app.sock/7". A UNIX socket has a number below 0 in place of a port.
+func (p *parser) parseListener(text []byte) (port, connection int64, ok bool) {
 	local := isPath(text)
 	at := bytes.LastIndexByte(text, '/')
 	if local && at <= len(unixPrefix) {
@@ -407,8 +408,8 @@ func isPeer(text []byte) bool {
 	return err == nil && at.IsValid()
 }
 
-// process reads which process is at the other end of the connections of a UNIX socket.
-func (p *parser) process(text []byte) bool {
+// parsePeerProcess reads which process is at the other end of the connections of a UNIX socket.
+func (p *parser) parsePeerProcess(text []byte) bool {
 	path, text, _ := bytes.Cut(text, []byte(" "))
 	digits, name, _ := bytes.Cut(text, []byte(" "))
 	if pid, ok := format.ParseDigits(digits); !isPath(path) || !ok || pid == 0 || len(name) == 0 || len(name) > mostName {
@@ -443,7 +444,7 @@ func (p *parser) asksHTTP(x *exchange, kind, text []byte) bool {
 	p.http[x.port]++
 	method, number, is := bytes.Cut(route, []byte(" ~"))
 	if n, ok := format.ParseDigits(number); is && ok && n > 0 && n < mostUnnamed && string(kind) != "http" {
-		x.unnamed, x.what = n, p.name(p.routes, method, mostRoutes)
+		x.unnamed, x.what = n, p.internName(p.routes, method, mostRoutes)
 		named = false
 	}
 	if !named {
@@ -451,7 +452,7 @@ func (p *parser) asksHTTP(x *exchange, kind, text []byte) bool {
 		return true
 	}
 	if x.unnamed == 0 {
-		x.what = p.name(p.routes, route, mostRoutes)
+		x.what = p.internName(p.routes, route, mostRoutes)
 	}
 	return true
 }
@@ -478,7 +479,7 @@ func (p *parser) nameUnnamed() {
 		case of < 0:
 			x.what = 0
 		default:
-			x.what = p.name(p.routes, fmt.Appendf(nil, "%s, route %d without a name", p.b.Text(x.what), x.unnamed), mostRoutes)
+			x.what = p.internName(p.routes, fmt.Appendf(nil, "%s, route %d without a name", p.b.Text(x.what), x.unnamed), mostRoutes)
 		}
 	}
 }
@@ -498,8 +499,8 @@ func (p *parser) dropOneWay() {
 	p.calls = slices.DeleteFunc(p.calls, func(x exchange) bool { return x.port >= firstUNIX && !answered[x.port] })
 }
 
-// name is the number of a name; beyond the most that are kept there is none.
-func (p *parser) name(known map[string]evidence.NameID, text []byte, most int) evidence.NameID {
+// internName returns the number of a name, 0 beyond the most names that are kept.
+func (p *parser) internName(known map[string]evidence.NameID, text []byte, most int) evidence.NameID {
 	id, ok := known[string(text)]
 	if !ok && len(known) < most {
 		id = p.b.NameBytes(bytes.ToValidUTF8(text, []byte("?")))

@@ -57,10 +57,10 @@ func (p *parser) findLimiters() {
 		}
 		// Calls of requests that come evenly are as even themselves. Behind a lock that is held over the call, the next begins when the last has
 		// ended: then hardly anything is left of the distance, or what is left varies less.
-		evenly := float64(spread(gaps))
-		asCome := near(pacedCall{gap: stats.QuantileOf(arrivals, .5)}) && float64(spread(arrivals)) <= 2*evenly
-		behind := evenly > float64(spread(rests))/2 && float64(stats.QuantileOf(rests, .5)) < pacedIdle*float64(gap)
-		if gap < pacedGap || asCome || behind || evenly > pacedMore*float64(spread(rests)) || float64(met) < pacedMost*float64(len(waited)) {
+		evenly := float64(middleSpread(gaps))
+		asCome := near(pacedCall{gap: stats.QuantileOf(arrivals, .5)}) && float64(middleSpread(arrivals)) <= 2*evenly
+		behind := evenly > float64(middleSpread(rests))/2 && float64(stats.QuantileOf(rests, .5)) < pacedIdle*float64(gap)
+		if gap < pacedGap || asCome || behind || evenly > pacedMore*float64(middleSpread(rests)) || float64(met) < pacedMost*float64(len(waited)) {
 			return
 		}
 		what := p.b.Text(peer)
@@ -80,5 +80,5 @@ type pacedCall struct {
 	waited, gap int64
 }
 
-// spread is how far (ns) the middle eight tenths of figures lie apart.
-func spread(all []int64) int64 { return stats.QuantileOf(all, .9) - stats.QuantileOf(all, .1) }
+// middleSpread returns the distance (ns) between the 10th and the 90th percentile.
+func middleSpread(all []int64) int64 { return stats.QuantileOf(all, .9) - stats.QuantileOf(all, .1) }

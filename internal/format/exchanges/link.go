@@ -7,8 +7,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// link finds for calls the requests that they are made for: by goroutines, and else by threads or by time, whichever tells of more.
-func (p *parser) link() {
+// linkCalls finds the requests that calls are made for: by goroutines, and else by threads or by
+// time, whichever links more calls.
+func (p *parser) linkCalls() {
 	byThreads := linkByThreads(p.requests, p.calls)
 	byThreads += handedOver(p.requests, p.calls)
 	of := make([]int32, len(p.calls))
@@ -64,8 +65,9 @@ func (p *parser) byBeginning() []int {
 	return all
 }
 
-// unanswered says whether it is a query to a name server without an answer, of which it is not known when the resolver gave up.
-func (x *exchange) unanswered() bool { return x.lookup && x.first == 0 }
+// isUnansweredLookup says whether it is a query to a name server without an answer. When the
+// resolver gave up on it is not known.
+func (x *exchange) isUnansweredLookup() bool { return x.lookup && x.first == 0 }
 
 // moment is something that a thread did, in the order of time.
 type moment struct {
@@ -147,7 +149,7 @@ func linkByThreads(requests, calls []exchange) (linked int) {
 		if !x.served {
 			guessed++
 		}
-		if r := &requests[x.request]; r.last > 0 && max(x.first, x.last) > r.last && !x.unanswered() {
+		if r := &requests[x.request]; r.last > 0 && max(x.first, x.last) > r.last && !x.isUnansweredLookup() {
 			linked--
 			if x.request = -1; !x.served {
 				outlived++
@@ -182,11 +184,11 @@ func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
 	}
 	x := byTime{requests: requests, calls: calls}
 	for i := range calls {
-		if calls[i].request < 0 && x.end(int32(i)) > 0 && !calls[i].lookup { // of lookups linkLookups tells more
+		if calls[i].request < 0 && x.callEnd(int32(i)) > 0 && !calls[i].lookup { // of lookups linkLookups tells more
 			x.byEnd = append(x.byEnd, int32(i))
 		}
 	}
-	slices.SortFunc(x.byEnd, func(a, b int32) int { return cmp.Or(cmp.Compare(x.end(a), x.end(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(x.byEnd, func(a, b int32) int { return cmp.Or(cmp.Compare(x.callEnd(a), x.callEnd(b)), cmp.Compare(a, b)) })
 	var answered []int32
 	for i := range requests {
 		if requests[i].first > 0 {
@@ -210,7 +212,7 @@ func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
 		x.findLast(answered, recorded, soon)
 		last = x.lastOf(answered)
 	}
-	return len(last) + x.before(last)
+	return len(last) + x.linkEarlierCalls(last)
 }
 
 // callKind is what calls have in common.
@@ -243,7 +245,7 @@ func (x *byTime) findLast(answered []int32, recorded, after int64) {
 	for _, r := range answered {
 		of[x.requests[r].what]++
 		near = near[:0]
-		x.within(r, x.requests[r].first, after, func(k int32) bool {
+		x.eachEndedBefore(r, x.requests[r].first, after, func(k int32) bool {
 			if kind := x.calls[k].kind(); !slices.Contains(near, kind) {
 				near = append(near, kind)
 				met[pair{x.requests[r].what, kind}]++
@@ -270,12 +272,13 @@ type byTime struct {
 	last            map[evidence.NameID]ending // by route; nil: any call may be the last
 }
 
-func (x *byTime) end(k int32) int64 { return max(x.calls[k].first, x.calls[k].last) }
+func (x *byTime) callEnd(k int32) int64 { return max(x.calls[k].first, x.calls[k].last) }
 
-// within yields the calls that ended so long (ns) before a moment of a request at most, and that nothing speaks against, the last first.
-func (x *byTime) within(r int32, at, after int64, yield func(k int32) bool) {
-	n, _ := slices.BinarySearchFunc(x.byEnd, at, func(k int32, t int64) int { return cmp.Compare(x.end(k), t+1) })
-	for n--; n >= 0 && at-x.end(x.byEnd[n]) <= after; n-- {
+// eachEndedBefore yields the calls that may belong to request r and ended at most after (ns)
+// before the moment at, the last first.
+func (x *byTime) eachEndedBefore(r int32, at, after int64, yield func(k int32) bool) {
+	n, _ := slices.BinarySearchFunc(x.byEnd, at, func(k int32, t int64) int { return cmp.Compare(x.callEnd(k), t+1) })
+	for n--; n >= 0 && at-x.callEnd(x.byEnd[n]) <= after; n-- {
 		if k := x.byEnd[n]; x.calls[k].request < 0 && x.calls[k].begun >= x.requests[r].begun && !yield(k) {
 			return
 		}
@@ -285,7 +288,7 @@ func (x *byTime) within(r int32, at, after int64, yield func(k int32) bool) {
 // endedAt is the call that ended right before a moment of a request; -1 none.
 func (x *byTime) endedAt(r int32, at int64) (found int32) {
 	found = -1
-	x.within(r, at, atOnce, func(k int32) bool {
+	x.eachEndedBefore(r, at, atOnce, func(k int32) bool {
 		found = k
 		return false
 	})
@@ -299,7 +302,7 @@ func (x *byTime) endOf(r int32) (found int32) {
 	}
 	found = -1
 	if of, known := x.last[x.requests[r].what]; known {
-		x.within(r, x.requests[r].first, of.after, func(k int32) bool {
+		x.eachEndedBefore(r, x.requests[r].first, of.after, func(k int32) bool {
 			if x.calls[k].kind() == of.callKind {
 				found = k
 			}
@@ -320,8 +323,9 @@ func (x *byTime) lastOf(answered []int32) (last []int32) {
 	return last
 }
 
-// before links the calls that requests made before their last, one after the other, and says how many.
-func (x *byTime) before(last []int32) (linked int) {
+// linkEarlierCalls links the calls that requests made before their last, one after the other, and
+// returns how many it linked.
+func (x *byTime) linkEarlierCalls(last []int32) (linked int) {
 	slices.SortFunc(last, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(x.calls[b].begun, x.calls[a].begun), cmp.Compare(a, b))
 	})

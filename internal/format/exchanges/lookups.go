@@ -49,14 +49,14 @@ func (p *parser) linkLookups() (left int) {
 		}
 	}
 	if len(rest) > 0 && len(p.requests) > 0 {
-		p.linkNamings(p.namings(rest), p.unseen())
+		p.linkNamings(p.groupLookups(rest), p.findUnseen())
 	}
 	for i := range p.calls {
 		switch x := &p.calls[i]; {
 		case !x.lookup:
 		case x.request < 0:
 			left++
-		case x.unanswered(): // the resolver gave up before that was told
+		case x.isUnansweredLookup(): // the resolver gave up before that was told
 			if r := &p.requests[x.request]; r.last > x.begun {
 				x.last = min(x.last, r.last)
 			}
@@ -68,8 +68,9 @@ func (p *parser) linkLookups() (left int) {
 	return left
 }
 
-// namings puts queries together that are of one lookup: a thread sends the next at once, or soon after it was told that there is no such name.
-func (p *parser) namings(queries []int32) (all []naming) {
+// groupLookups groups the queries of one lookup: a thread sends the next query at once, or soon
+// after the answer that there is no such name.
+func (p *parser) groupLookups(queries []int32) (all []naming) {
 	slices.SortFunc(queries, func(a, b int32) int {
 		x, y := &p.calls[a], &p.calls[b]
 		return cmp.Or(cmp.Compare(x.thread, y.thread), cmp.Compare(x.begun, y.begun), cmp.Compare(a, b))
@@ -100,8 +101,8 @@ func (p *parser) namings(queries []int32) (all []naming) {
 	return all
 }
 
-// unseen finds when nothing was seen of requests, in order of time.
-func (p *parser) unseen() (all []unseen) {
+// findUnseen finds the times in which nothing was seen of requests, in order of time.
+func (p *parser) findUnseen() (all []unseen) {
 	first := make(map[ownEnd]int64) // the first calls of connections
 	byRequest := make([][]int32, len(p.requests))
 	for i := range p.calls {
@@ -148,8 +149,9 @@ func (p *parser) unseen() (all []unseen) {
 	return all
 }
 
-// took is how long (ns) a lookup took; one without an answer at least leastGiven, if that is not to come.
-func (n *naming) took() int64 {
+// lookupTime returns how long (ns) a lookup took: 0 for one under way, leastGiven for one that
+// will get no answer.
+func (n *naming) lookupTime() int64 {
 	if n.open {
 		return 0
 	}
@@ -159,17 +161,18 @@ func (n *naming) took() int64 {
 	return n.end - n.begun
 }
 
-// find finds the shortest of the times in which the lookup fits. A request that has got a name makes a call.
-func (n *naming) find(all []unseen) {
+// findRequest finds the request with the shortest unseen time in which the lookup fits. A request
+// that has got a name makes a call.
+func (n *naming) findRequest(all []unseen) {
 	n.request, n.longer = -1, mostLonger
 	at, _ := slices.BinarySearchFunc(all, n.begun, func(u unseen, t int64) int { return cmp.Compare(u.from, t+1) })
 	least := max(0, at-mostTimes)
 	for at--; at >= least && n.begun-all[at].from < n.longer; at-- {
 		u := &all[at]
-		if u.until < n.begun+n.took() || n.ok && n.end > 0 && u.answers {
+		if u.until < n.begun+n.lookupTime() || n.ok && n.end > 0 && u.answers {
 			continue
 		}
-		longer := u.until - u.from - n.took()
+		longer := u.until - u.from - n.lookupTime()
 		if n.end == 0 { // it is not known when the resolver gave up
 			longer = n.begun - u.from
 		}
@@ -183,8 +186,8 @@ func (n *naming) find(all []unseen) {
 func (p *parser) linkNamings(all []naming, times []unseen) {
 	var sum, found int64
 	for i := range all {
-		all[i].find(times)
-		sum += all[i].took()
+		all[i].findRequest(times)
+		sum += all[i].lookupTime()
 	}
 	slices.SortStableFunc(all, func(a, b naming) int { return cmp.Compare(a.longer, b.longer) })
 	longer := int64(-1) // for most of the time
@@ -192,7 +195,7 @@ func (p *parser) linkNamings(all []naming, times []unseen) {
 		if all[i].request < 0 {
 			continue
 		}
-		found += all[i].took()
+		found += all[i].lookupTime()
 		if float64(found) >= linkedLeast*float64(sum) {
 			longer = all[i].longer
 			break
@@ -208,7 +211,7 @@ func (p *parser) linkNamings(all []naming, times []unseen) {
 	slices.Sort(lengths)
 	chance := 0. // of finding one that is another's
 	for i := range all {
-		took := all[i].took()
+		took := all[i].lookupTime()
 		from, _ := slices.BinarySearch(lengths, took)
 		until, _ := slices.BinarySearch(lengths, took+longer+1)
 		if all[i].end == 0 {

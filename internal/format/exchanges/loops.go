@@ -57,17 +57,18 @@ func (p *parser) findLoops() *loops {
 	if len(l.turns) == 0 {
 		return nil
 	}
-	l.collect()
+	l.collectTurns()
 	for thread := range l.turns {
 		l.names[thread] = p.b.Wait(evidence.EventLoop, l.titleOf(thread))
 	}
-	l.relink()
+	l.relinkCalls()
 	return l
 }
 
-// relink links the calls of loops anew: what a loop answers before it reads anything else, it answers with the call's answer that it has
-// just read, also where it had read several requests at once or begun another's call between.
-func (l *loops) relink() {
+// relinkCalls links the calls of loops again: what a loop answers before it reads anything else,
+// it answers with the call's answer that it has just read. This also holds where it had read
+// several requests at once or begun another request's call in between.
+func (l *loops) relinkCalls() {
 	for _, turns := range l.turns {
 		for i := range turns {
 			if turns[i].what != learns || l.p.calls[turns[i].of].lookup { // after a lookup a request makes a call
@@ -102,7 +103,7 @@ func (l *loops) findBusy() {
 		if !is || until-from < shortWait {
 			return
 		}
-		if next := after(turns, from); next > 0 && turns[next-1].what != answers {
+		if next := firstTurnAfter(turns, from); next > 0 && turns[next-1].what != answers {
 			from = turns[next-1].at
 		}
 		l.busy[thread] = append(l.busy[thread], [2]int64{from, until})
@@ -153,8 +154,8 @@ func (l *loops) busyFor(thread, from, until int64) (sum int64) {
 	return sum
 }
 
-// after is the first of a loop's turns after a moment.
-func after(turns []moment, at int64) int {
+// firstTurnAfter returns the index of the first of a loop's turns after a moment.
+func firstTurnAfter(turns []moment, at int64) int {
 	next, _ := slices.BinarySearchFunc(turns, at, func(m moment, t int64) int { return cmp.Compare(m.at, t+1) })
 	return next
 }
@@ -249,8 +250,8 @@ func (p *parser) ofPool(rows []int) bool {
 	})
 }
 
-// collect lists what the loops did, in the order of time.
-func (l *loops) collect() {
+// collectTurns lists what the loops did, in the order of time.
+func (l *loops) collectTurns() {
 	if l == nil {
 		return
 	}
@@ -266,7 +267,7 @@ func (l *loops) collect() {
 		x := &l.p.requests[i]
 		add(x.thread, x.begun, reads, int32(i))
 		add(x.other, x.first, answers, int32(i))
-		if x.last != x.first && !x.streams() {
+		if x.last != x.first && !x.isStreamed() {
 			add(x.other, x.last, answers, int32(i))
 		}
 	}
@@ -312,8 +313,8 @@ func commonStart(a, b string) string {
 	return a[:n]
 }
 
-// is says whether a thread is an event loop.
-func (l *loops) is(thread int64) bool {
+// isLoop says whether a thread is an event loop.
+func (l *loops) isLoop(thread int64) bool {
 	if l == nil {
 		return false
 	}
@@ -321,19 +322,20 @@ func (l *loops) is(thread int64) bool {
 	return is
 }
 
-// request is the one that a moment is of, -1 unknown.
-func (l *loops) request(m *moment) int32 {
+// requestOf returns the request that a moment belongs to, -1 unknown.
+func (l *loops) requestOf(m *moment) int32 {
 	if m.what == reads || m.what == answers {
 		return m.of
 	}
 	return l.p.calls[m.of].request
 }
 
-// waits yields what a loop did while data waited from one moment until it read it (ns): it went on with requests, each in a state of its
-// own, or with something that is not known. Of the request that waits itself nothing is told.
-func (l *loops) waits(thread, from, until int64, of int32, yield func(until int64, s evidence.Segment)) {
+// eachWait yields what a loop did between two moments (ns) while data waited to be read: it went
+// on with other requests, each in a state of its own, or with something unknown. A turn for the
+// waiting request itself is unobserved.
+func (l *loops) eachWait(thread, from, until int64, of int32, yield func(until int64, s evidence.Segment)) {
 	turns := l.turns[thread]
-	next := after(turns, from)
+	next := firstTurnAfter(turns, from)
 	for at := from; at < until; next++ {
 		end := until
 		if next < len(turns) {
@@ -346,7 +348,7 @@ func (l *loops) waits(thread, from, until int64, of int32, yield func(until int6
 			continue
 		}
 		s := evidence.Segment{Kind: evidence.ThreadWait, Cause: l.names[thread], Holder: evidence.LaneID(thread), HolderKind: evidence.Unobserved}
-		holder := l.holder(turns, next, &s)
+		holder := l.findHolder(turns, next, &s)
 		switch {
 		case holder == of && of >= 0:
 			s = evidence.Segment{Kind: evidence.Unobserved}
@@ -358,8 +360,9 @@ func (l *loops) waits(thread, from, until int64, of int32, yield func(until int6
 	}
 }
 
-// holder is the request that a loop went on with before its next turn, -1 unknown, with what it did for it.
-func (l *loops) holder(turns []moment, next int, s *evidence.Segment) int32 {
+// findHolder returns the request that a loop went on with before its next turn, -1 unknown, and
+// puts what the loop did for it into s.
+func (l *loops) findHolder(turns []moment, next int, s *evidence.Segment) int32 {
 	var last, then *moment
 	if next > 0 {
 		last = &turns[next-1]
@@ -369,16 +372,16 @@ func (l *loops) holder(turns []moment, next int, s *evidence.Segment) int32 {
 	}
 	if last != nil && then != nil && last.what == sends && then.what == learns && last.of == then.of { // it reads nothing else before the answer
 		s.HolderKind, s.HolderCause = evidence.NetWait, l.p.calls[last.of].what
-		return l.request(last)
+		return l.requestOf(last)
 	}
 	if then != nil && then.what != reads && then.what != learns {
-		if r := l.request(then); r >= 0 {
+		if r := l.requestOf(then); r >= 0 {
 			s.HolderKind = evidence.Running
 			return r
 		}
 	}
 	if last != nil && last.what != answers {
-		if r := l.request(last); r >= 0 {
+		if r := l.requestOf(last); r >= 0 {
 			if s.HolderKind = evidence.Running; last.what == sends && l.share { // it may wait for the answer, which another thread reads
 				s.HolderKind = evidence.Unobserved
 			}

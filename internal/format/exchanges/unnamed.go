@@ -32,7 +32,7 @@ func (p *parser) nameByCalls() {
 			if x.operation != 0 {
 				what = p.b.Text(x.operation) + " at " + what
 			}
-			named[k] = p.name(p.routes, []byte("(no route; calls "+what+")"), mostRoutes)
+			named[k] = p.internName(p.routes, []byte("(no route; calls "+what+")"), mostRoutes)
 		}
 		p.requests[r].what = named[k]
 	}

@@ -29,14 +29,14 @@ var Format = format.Format{
 	About:   "the page /debug/vars of a Go program (expvar): runtime.MemStats as JSON",
 	Whole:   true,
 	Moments: true,
-	Match:   match,
-	Parse:   parse,
+	Match:   matchHead,
+	Parse:   parseArtifact,
 }
 
 // maxPage is how long a page may be: programs may add anything.
 const maxPage = 16 << 20
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
 		return format.No
@@ -51,7 +51,7 @@ func match(head []byte) format.Confidence {
 // fields are those of runtime.MemStats that package gopprof reads, besides the rings.
 var fields = []string{"Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "HeapObjects", "StackInuse", "NextGC", "LastGC"}
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r, err := a.Unwrapped()
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	cut := false
 	if err := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))).Decode(&page); err != nil {
-		if page.Stats, cut = stats(data), true; page.Stats == nil {
+		if page.Stats, cut = parseTruncated(data), true; page.Stats == nil {
 			return fmt.Errorf("expvar: %w", err)
 		}
 	}
@@ -117,8 +117,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-// stats are the figures of a page that breaks off, nil if there are none.
-func stats(data []byte) map[string]json.RawMessage {
+// parseTruncated returns the figures of a page that breaks off, nil if there are none.
+func parseTruncated(data []byte) map[string]json.RawMessage {
 	_, rest, ok := bytes.Cut(data, []byte(`"memstats"`))
 	if !ok {
 		return nil

@@ -85,7 +85,7 @@ func (s *Suite) Artifact(data []byte) *format.Artifact {
 	return a
 }
 
-func (s *Suite) formats() []format.Format { return append([]format.Format{s.Format}, s.Others...) }
+func (s *Suite) allFormats() []format.Format { return append([]format.Format{s.Format}, s.Others...) }
 
 // Read reads data as unstall does: recognised by content, its envelopes taken off.
 func (s *Suite) Read(data []byte) (*evidence.Bundle, error) { return s.ReadArtifact(s.Artifact(data)) }
@@ -93,7 +93,7 @@ func (s *Suite) Read(data []byte) (*evidence.Bundle, error) { return s.ReadArtif
 // ReadArtifact is Read for an artifact of which more is known.
 func (s *Suite) ReadArtifact(a *format.Artifact) (*evidence.Bundle, error) {
 	b := evidence.NewBundle()
-	return b, format.Read(context.Background(), s.formats(), a, b)
+	return b, format.Read(context.Background(), s.allFormats(), a, b)
 }
 
 // MustRead is Read of what has no error.
@@ -117,54 +117,55 @@ func (s *Suite) Parse(f format.Format, data []byte) (*evidence.Bundle, error) {
 
 // Test runs all of it.
 func (s *Suite) Test(t *testing.T) {
-	inputs := s.inputs(t)
+	inputs := s.collectInputs(t)
 	if len(inputs) == 0 {
 		t.Fatal("no inputs: neither archives in testdata nor More")
 	}
-	t.Run("golden", s.golden)
+	t.Run("golden", s.checkGolden)
 	t.Run("match", func(t *testing.T) {
 		for head, want := range s.Match {
-			if got := s.match([]byte(head)); got != want {
-				t.Errorf("%.80q: %s, want %s", head, word(got), word(want))
+			if got := s.matchSurest([]byte(head)); got != want {
+				t.Errorf("%.80q: %s, want %s", head, confidenceWord(got), confidenceWord(want))
 			}
 		}
 	})
 	t.Run("cut", func(t *testing.T) {
 		for _, data := range inputs {
-			s.cut(t, data)
+			s.checkCuts(t, data)
 		}
 	})
 }
 
-// match is what the surest of the suite's formats says.
-func (s *Suite) match(head []byte) (most format.Confidence) {
-	for _, f := range s.formats() {
+// matchSurest returns what the surest of the suite's formats says of the beginning of an input.
+func (s *Suite) matchSurest(head []byte) (most format.Confidence) {
+	for _, f := range s.allFormats() {
 		most = max(most, f.Match(head))
 	}
 	return most
 }
 
-func word(c format.Confidence) string {
+func confidenceWord(c format.Confidence) string {
 	return map[format.Confidence]string{format.No: "no", format.Maybe: "maybe", format.Sure: "sure"}[c]
 }
 
-// sound is what must be true of a bundle, and that it holds no more rows than its artifact
-// has bytes: what is kept is bounded by what was read.
-func (s *Suite) sound(t testing.TB, data []byte, b *evidence.Bundle, err error) {
+// checkSound checks what must be true of a bundle, and that it holds no more rows than its
+// artifact has bytes: what is kept is bounded by what was read.
+func (s *Suite) checkSound(t testing.TB, data []byte, b *evidence.Bundle, err error) {
 	t.Helper()
 	Sound(t, b, err)
-	if compressed := bytes.HasPrefix(data, []byte("\x1f\x8b")) || bytes.HasPrefix(data, []byte("\x28\xb5\x2f\xfd")); !compressed && rows(b) > len(data) {
-		t.Errorf("%d rows of %d bytes", rows(b), len(data))
+	if compressed := bytes.HasPrefix(data, []byte("\x1f\x8b")) || bytes.HasPrefix(data, []byte("\x28\xb5\x2f\xfd")); !compressed && countRows(b) > len(data) {
+		t.Errorf("%d rows of %d bytes", countRows(b), len(data))
 	}
 	if s.Hold != nil {
 		s.Hold(t, b, err)
 	}
 }
 
-// cut reads beginnings of an input: no panic, and what is sound or an error of one line.
-func (s *Suite) cut(t *testing.T, data []byte) {
+// checkCuts reads beginnings of an input: each must give, without a panic, what is sound or an
+// error of one line.
+func (s *Suite) checkCuts(t *testing.T, data []byte) {
 	whole, failed := s.Read(data)
-	s.sound(t, data, whole, failed)
+	s.checkSound(t, data, whole, failed)
 	most, step := s.Cuts, 1
 	if most == 0 {
 		most = min(max(1<<20/(len(data)+1), 50), 128)
@@ -173,9 +174,9 @@ func (s *Suite) cut(t *testing.T, data []byte) {
 		step = len(data)/most | 1 // odd: not always the same place of a record
 	}
 	for n := 0; n < len(data) && !t.Failed(); n += step {
-		s.match(data[:n])
+		s.matchSurest(data[:n])
 		part, err := s.Read(data[:n:n])
-		s.sound(t, data[:n], part, err)
+		s.checkSound(t, data[:n], part, err)
 		if failed == nil && s.Part != nil {
 			s.Part(t, data, n, part, err, whole)
 		}
@@ -187,25 +188,26 @@ func (s *Suite) cut(t *testing.T, data []byte) {
 
 // Fuzz gives each format whatever the fuzzer makes of the inputs.
 func (s *Suite) Fuzz(f *testing.F) {
-	for _, data := range s.inputs(f) {
+	for _, data := range s.collectInputs(f) {
 		f.Add(data[:min(len(data), 64<<10)])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, x := range s.formats() {
+		for _, x := range s.allFormats() {
 			sure := x.Match(data) == format.Sure
 			b, err := s.Parse(x, data)
-			if s.Certain && sure && err != nil && len(data) < format.HeadSize && !enveloped(data) {
+			if s.Certain && sure && err != nil && len(data) < format.HeadSize && !isEnveloped(data) {
 				t.Fatalf("sure of it, then %v", err)
 			}
-			s.sound(t, data, b, err)
+			s.checkSound(t, data, b, err)
 			b.Unify()
 			b.Align()
 		}
 	})
 }
 
-// enveloped says that the frame takes something off, so that Match would see other bytes.
-func enveloped(data []byte) bool {
+// isEnveloped says whether the frame takes something off the data, so that Match would see other
+// bytes.
+func isEnveloped(data []byte) bool {
 	a := Artifact("", data)
 	_ = a.Lines(func(format.Line) bool { return false })
 	return len(a.Envelopes()) > 0

@@ -20,24 +20,24 @@ type File = txtar.File
 
 type txtarFile = File
 
-// dir is where the golden files are.
-func (s *Suite) dir() string {
+// goldenDir returns the folder of the golden files.
+func (s *Suite) goldenDir() string {
 	if s.Dir == "" {
 		return "testdata"
 	}
 	return s.Dir
 }
 
-func (s *Suite) archives(t testing.TB) []string {
-	files, err := filepath.Glob(filepath.Join(s.dir(), "*.txtar"))
+func (s *Suite) listArchives(t testing.TB) []string {
+	files, err := filepath.Glob(filepath.Join(s.goldenDir(), "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return files
 }
 
-// given are an archive's inputs. All files are, but those that say what is wanted.
-func given(a *txtar.Archive) (in []txtar.File) {
+// inputFiles returns an archive's inputs: all files but those whose names end in want.
+func inputFiles(a *txtar.Archive) (in []txtar.File) {
 	for _, f := range a.Files {
 		if !strings.HasSuffix(f.Name, "want") {
 			in = append(in, f)
@@ -46,30 +46,30 @@ func given(a *txtar.Archive) (in []txtar.File) {
 	return in
 }
 
-// wanted is the name of the file that says what is wanted of an input.
-func wanted(input string, alone bool) string {
+// wantName returns the name of the file that holds what is wanted of an input.
+func wantName(input string, alone bool) string {
 	if alone {
 		return "want"
 	}
 	return strings.TrimSuffix(input, filepath.Ext(input)) + ".want"
 }
 
-func (s *Suite) input(t testing.TB, f txtar.File) []byte {
+func (s *Suite) inputData(t testing.TB, f txtar.File) []byte {
 	if s.Input == nil {
 		return f.Data
 	}
 	return s.Input(t, f)
 }
 
-// inputs are those of all archives, and More.
-func (s *Suite) inputs(t testing.TB) (all [][]byte) {
-	for _, path := range s.archives(t) {
+// collectInputs returns the inputs of all archives, and More.
+func (s *Suite) collectInputs(t testing.TB) (all [][]byte) {
+	for _, path := range s.listArchives(t) {
 		a, err := txtar.ParseFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range given(a) {
-			all = append(all, s.input(t, f))
+		for _, f := range inputFiles(a) {
+			all = append(all, s.inputData(t, f))
 		}
 	}
 	if s.More != nil {
@@ -78,18 +78,18 @@ func (s *Suite) inputs(t testing.TB) (all [][]byte) {
 	return all
 }
 
-// golden holds what comes of each input of an archive against the file behind it.
-func (s *Suite) golden(t *testing.T) {
-	for _, path := range s.archives(t) {
+// checkGolden compares what comes of each input of an archive with the file behind it.
+func (s *Suite) checkGolden(t *testing.T) {
+	for _, path := range s.listArchives(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			a, err := txtar.ParseFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := given(a)
+			in := inputFiles(a)
 			got := &txtar.Archive{Comment: a.Comment}
 			for _, f := range in {
-				got.Files = append(got.Files, f, txtar.File{Name: wanted(f.Name, len(in) == 1), Data: []byte(s.outcome(t, f))})
+				got.Files = append(got.Files, f, txtar.File{Name: wantName(f.Name, len(in) == 1), Data: []byte(s.renderOutcome(t, f))})
 			}
 			if *update {
 				if err := os.WriteFile(path, txtar.Format(got), 0o644); err != nil {
@@ -123,19 +123,19 @@ func Golden(t *testing.T, path, got string) {
 	}
 }
 
-// outcome is what came of an input, as text.
-func (s *Suite) outcome(t testing.TB, f txtar.File) string {
-	data := s.input(t, f)
+// renderOutcome reads an input and returns what came of it as text.
+func (s *Suite) renderOutcome(t testing.TB, f txtar.File) string {
+	data := s.inputData(t, f)
 	artifact := s.Artifact(data)
 	if s.Name == "" {
 		artifact.Name = f.Name
 	}
 	b, err := s.ReadArtifact(artifact)
-	s.sound(t, data, b, err)
+	s.checkSound(t, data, b, err)
 	stacktest.Real(t, b)
 	text := ""
 	if s.Confidence {
-		text = "match " + word(s.match(data)) + "\n"
+		text = "match " + confidenceWord(s.matchSurest(data)) + "\n"
 	}
 	if s.Render == nil {
 		return text + Render(b, err)

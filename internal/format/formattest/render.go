@@ -14,51 +14,51 @@ import (
 func Render(b *evidence.Bundle, err error) string {
 	w := &text{Bundle: b}
 	if err != nil {
-		w.line("error %v", err)
+		w.writeLine("error %v", err)
 	}
 	for _, a := range b.Artifacts {
-		w.line("artifact %v envelopes %v cut %v", a.Formats, a.Envelopes, a.Tail)
+		w.writeLine("artifact %v envelopes %v cut %v", a.Formats, a.Envelopes, a.Tail)
 	}
 	for _, c := range b.Clocks {
-		w.line("clock %q offset %s ± %v resolution %v", c.Name, w.at(c.Offset), time.Duration(c.Error), time.Duration(c.Resolution))
+		w.writeLine("clock %q offset %s ± %v resolution %v", c.Name, w.formatTime(c.Offset), time.Duration(c.Error), time.Duration(c.Resolution))
 	}
 	for i, s := range b.Subjects {
-		w.line("subject %d %s %q %q pid %d %s %s cpus %d", i, s.Kind, s.Name, s.Service, s.PID, s.Runtime, s.Version, s.CPUs)
+		w.writeLine("subject %d %s %q %q pid %d %s %s cpus %d", i, s.Kind, s.Name, s.Service, s.PID, s.Runtime, s.Version, s.CPUs)
 	}
-	w.requests()
-	w.intervals()
-	w.samples()
+	w.writeRequests()
+	w.writeIntervals()
+	w.writeSamples()
 	for _, s := range b.Series {
 		fmt.Fprintf(w, "series s%d %s %s", s.Subject, s.Name, s.Unit)
 		for i := range s.T {
-			fmt.Fprintf(w, " %.6g@%s", s.V[i], w.at(s.T[i]))
+			fmt.Fprintf(w, " %.6g@%s", s.V[i], w.formatTime(s.T[i]))
 		}
-		w.from(s.Origin)
+		w.writeOrigin(s.Origin)
 	}
 	for _, l := range b.Loads {
 		fmt.Fprintf(w, "load %+v", l)
-		w.from(l.Origin)
+		w.writeOrigin(l.Origin)
 	}
 	for _, f := range b.Facts {
 		fmt.Fprintf(w, "fact s%d %s %q", f.Subject, f.Key, f.Value)
 		if !math.IsNaN(f.Number) {
 			fmt.Fprintf(w, " %g", f.Number)
 		}
-		w.from(f.Origin)
+		w.writeOrigin(f.Origin)
 	}
 	for _, c := range b.Coverage {
-		fmt.Fprintf(w, "covered s%d %s %s..%s every %v lost %d", c.Subject, c.Kind, w.at(c.From), w.at(c.Until), time.Duration(c.Sampled), c.Lost)
-		w.from(c.Origin)
+		fmt.Fprintf(w, "covered s%d %s %s..%s every %v lost %d", c.Subject, c.Kind, w.formatTime(c.From), w.formatTime(c.Until), time.Duration(c.Sampled), c.Lost)
+		w.writeOrigin(c.Origin)
 	}
 	for _, t := range b.Tables {
-		w.line("table %s: %s", t.Title, strings.Join(t.Columns, " | "))
+		w.writeLine("table %s: %s", t.Title, strings.Join(t.Columns, " | "))
 		for _, r := range t.Rows {
-			w.line("  %s", strings.Join(r, " | "))
+			w.writeLine("  %s", strings.Join(r, " | "))
 		}
 	}
 	for _, x := range b.Warnings {
 		fmt.Fprintf(w, "warning ×%d %s", x.Count, x.Text)
-		w.from(x.Origin)
+		w.writeOrigin(x.Origin)
 	}
 	return w.String()
 }
@@ -68,34 +68,34 @@ type text struct {
 	*evidence.Bundle
 }
 
-func (w *text) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+func (w *text) writeLine(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
-// from ends a line with the place it is from.
-func (w *text) from(o evidence.Origin) { fmt.Fprintf(w, " @%d\n", o.Position()) }
+// writeOrigin ends a line with the place it is from.
+func (w *text) writeOrigin(o evidence.Origin) { fmt.Fprintf(w, " @%d\n", o.Position()) }
 
-// at is a date from 1973 on, before it a duration.
-func (w *text) at(ns int64) string {
+// formatTime formats ns as a date from 1973 on, before it as a duration.
+func (w *text) formatTime(ns int64) string {
 	if ns < 1e17 {
 		return time.Duration(ns).String()
 	}
 	return time.Unix(0, ns).UTC().Format(time.RFC3339Nano)
 }
 
-func (w *text) requests() {
+func (w *text) writeRequests() {
 	for i := range w.Requests.Len() {
 		r := w.Requests.Row(i)
-		fmt.Fprintf(w, "request %d s%d lane %d %q %s + %v %s", i+1, r.Subject, r.Lane, w.Names.Text(r.Route), w.at(r.Start), time.Duration(r.Latency()), r.Outcome)
+		fmt.Fprintf(w, "request %d s%d lane %d %q %s + %v %s", i+1, r.Subject, r.Lane, w.Names.Text(r.Route), w.formatTime(r.Start), time.Duration(r.Latency()), r.Outcome)
 		for s := range r.Path.All {
 			fmt.Fprintf(w, " · %s %v %q", s.Kind, time.Duration(s.Dur), w.Names.Text(s.Cause))
 		}
-		w.from(r.Origin)
+		w.writeOrigin(r.Origin)
 	}
 }
 
-func (w *text) intervals() {
+func (w *text) writeIntervals() {
 	v := &w.Intervals
 	for i := range v.Len() {
-		fmt.Fprintf(w, "%s s%d lane %d %s + %v", v.Kind[i], v.Subject[i], v.Lane[i], w.at(v.Start[i]), time.Duration(v.End[i]-v.Start[i]))
+		fmt.Fprintf(w, "%s s%d lane %d %s + %v", v.Kind[i], v.Subject[i], v.Lane[i], w.formatTime(v.Start[i]), time.Duration(v.End[i]-v.Start[i]))
 		if v.Cause[i] != 0 {
 			fmt.Fprintf(w, " %q", w.Names.Text(v.Cause[i]))
 		}
@@ -114,21 +114,21 @@ func (w *text) intervals() {
 				fmt.Fprintf(w, ", %s %v", k, x)
 			}
 		}
-		w.stack(v.Stack[i])
-		w.from(v.Origin[i])
+		w.writeStack(v.Stack[i])
+		w.writeOrigin(v.Origin[i])
 	}
 }
 
-func (w *text) samples() {
+func (w *text) writeSamples() {
 	s := &w.Samples
 	for i := range s.Len() {
-		fmt.Fprintf(w, "sample s%d lane %d %s: %d %s %s %q", s.Subject[i], s.Lane[i], w.at(s.Time[i]), s.Value[i], w.Names.Text(s.Unit[i]), w.Names.Text(s.Type[i]), w.Names.Text(s.Class[i]))
-		w.stack(s.Stack[i])
-		w.from(s.Origin[i])
+		fmt.Fprintf(w, "sample s%d lane %d %s: %d %s %s %q", s.Subject[i], s.Lane[i], w.formatTime(s.Time[i]), s.Value[i], w.Names.Text(s.Unit[i]), w.Names.Text(s.Type[i]), w.Names.Text(s.Class[i]))
+		w.writeStack(s.Stack[i])
+		w.writeOrigin(s.Origin[i])
 	}
 }
 
-func (w *text) stack(id evidence.StackID) {
+func (w *text) writeStack(id evidence.StackID) {
 	for _, f := range w.Stacks.Frames(id) {
 		fmt.Fprintf(w, " < %s", w.Names.Text(f.Func))
 	}

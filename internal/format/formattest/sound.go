@@ -16,7 +16,7 @@ func Sound(t testing.TB, b *evidence.Bundle, err error) {
 	if err != nil && !oneLine(err) {
 		t.Errorf("an error that is not one line: %q", err)
 	}
-	if n := rows(b); err != nil && n > 0 {
+	if n := countRows(b); err != nil && n > 0 {
 		t.Errorf("%d rows and an error: %v", n, err)
 	}
 	about := func(what string, i int, s evidence.SubjectID) {
@@ -24,7 +24,7 @@ func Sound(t testing.TB, b *evidence.Bundle, err error) {
 			t.Errorf("%s %d is about subject %d of %d", what, i, s, len(b.Subjects))
 		}
 	}
-	requests(t, b, about)
+	checkRequests(t, b, about)
 	v := &b.Intervals
 	for i := range v.Len() {
 		about("interval", i, v.Subject[i])
@@ -37,7 +37,7 @@ func Sound(t testing.TB, b *evidence.Bundle, err error) {
 	}
 	for i := range b.Series {
 		about("series", i, b.Series[i].Subject)
-		points(t, &b.Series[i])
+		checkPoints(t, &b.Series[i])
 	}
 	for i, f := range b.Facts {
 		about("fact", i, f.Subject)
@@ -52,11 +52,11 @@ func Sound(t testing.TB, b *evidence.Bundle, err error) {
 		}
 	}
 	for i := range b.Loads {
-		load(t, &b.Loads[i])
+		checkLoad(t, &b.Loads[i])
 	}
 }
 
-func requests(t testing.TB, b *evidence.Bundle, about func(string, int, evidence.SubjectID)) {
+func checkRequests(t testing.TB, b *evidence.Bundle, about func(string, int, evidence.SubjectID)) {
 	t.Helper()
 	for i := range b.Requests.Len() {
 		r := b.Requests.Row(i)
@@ -74,7 +74,7 @@ func requests(t testing.TB, b *evidence.Bundle, about func(string, int, evidence
 	}
 }
 
-func points(t testing.TB, s *evidence.Series) {
+func checkPoints(t testing.TB, s *evidence.Series) {
 	t.Helper()
 	if len(s.T) != len(s.V) || len(s.T) == 0 || s.Name == "" {
 		t.Errorf("series %q has %d times and %d values", s.Name, len(s.T), len(s.V))
@@ -90,7 +90,7 @@ func points(t testing.TB, s *evidence.Series) {
 	}
 }
 
-func load(t testing.TB, l *evidence.LoadResult) {
+func checkLoad(t testing.TB, l *evidence.LoadResult) {
 	t.Helper()
 	if l.Duration < 0 || l.Sent < 0 || l.Completed < 0 || l.Errors < 0 || l.Mean < 0 || l.Max < 0 || !(l.Rate >= 0) || !(l.Offered >= 0) {
 		t.Errorf("figures of a load below zero: %+v", l)
@@ -102,7 +102,7 @@ func load(t testing.TB, l *evidence.LoadResult) {
 	}
 }
 
-// rows is how much evidence there is; what is only said about it is not counted.
-func rows(b *evidence.Bundle) int {
+// countRows counts the rows of evidence, without what is only said about it.
+func countRows(b *evidence.Bundle) int {
 	return b.Requests.Len() + b.Intervals.Len() + b.Samples.Len() + len(b.Series) + len(b.Loads)
 }

@@ -35,7 +35,7 @@ func isRegistry(text []byte) bool {
 		(bytes.Contains(text, []byte(`.active"`)) || bytes.Contains(text, []byte(`.ActiveConnections"`)) || bytes.Contains(text, []byte(`.utilization"`)))
 }
 
-func (p *parser) registry(a *format.Artifact) error {
+func (p *parser) readRegistry(a *format.Artifact) error {
 	r, err := a.Unwrapped()
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *parser) registry(a *format.Artifact) error {
 		}
 		p.process.runtime = "jvm"
 		parts := strings.Split(strings.TrimSuffix(name, ".pool"), ".")
-		p.read(p.pool(parts[len(parts)-1], unit, 1), g)
+		p.addReading(p.ensurePool(parts[len(parts)-1], unit, 1), g)
 	}
 	if cut {
 		return format.ErrCut

@@ -55,8 +55,8 @@ var exhaustions = []exhaustion{
 	{mark: "connection not available and request was dropped from queue after ", pool: "DBConnection", waited: "from queue after ", unit: millisecond},
 }
 
-// exhausted finds what a line says of a pool that was used up; nil: it is none.
-func exhausted(line []byte) *exhaustion {
+// findExhaustion returns which message about an exhausted pool a line holds, nil if none.
+func findExhaustion(line []byte) *exhaustion {
 	// One of these letters is in all of them; most lines of a log have none.
 	if !bytes.Contains(line, []byte("ool")) && !bytes.Contains(line, []byte("idle object")) && !bytes.Contains(line, []byte("wait millis ")) &&
 		!bytes.Contains(line, []byte("acquisition timeout")) && !bytes.Contains(line, []byte("checkout a Connection")) && !bytes.Contains(line, []byte("has been pending")) && !bytes.Contains(line, []byte("while waiting for a conn")) &&
@@ -93,8 +93,8 @@ func figureBehind(text, words string) float64 {
 	return v
 }
 
-// readings are what the message says of the pool then, and how long was waited, ns.
-func (x *exhaustion) readings(text string) (g gauge, waited int64) {
+// parseReading reads what the message says of the pool, and how long was waited in ns.
+func (x *exhaustion) parseReading(text string) (g gauge, waited int64) {
 	g = gauge{active: figureBehind(text, x.active), idle: figureBehind(text, x.idle), pending: math.NaN(), max: figureBehind(text, x.size)}
 	if v := figureBehind(text, x.waited); v > 0 && v*x.unit < 1e15 {
 		waited = int64(v * x.unit)

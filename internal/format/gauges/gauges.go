@@ -38,12 +38,12 @@ var Format = format.Format{
 	About: "pool gauges and response times of dependencies: CSV, JSON; pg_stat_statements, MySQL digests",
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
-		if reading(head) != nil {
+		if chooseReader(head) != nil {
 			return format.Sure
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 // Exposition is a page of metrics in the text of Prometheus with a pool's gauges: what else is in it others read.
@@ -58,33 +58,33 @@ var Exposition = format.Format{
 	},
 	Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		p := newParser(ctx, b)
-		return p.finish(p.exposition(a))
+		return p.emitReadings(p.readScrapes(a))
 	},
 }
 
 type reader func(p *parser, a *format.Artifact) error
 
-// reading finds how to read a file that begins like this, nil if it is none of ours.
-func reading(head []byte) reader {
+// chooseReader chooses the reader of a file that begins like this, nil if the format is unknown.
+func chooseReader(head []byte) reader {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
 	case len(text) == 0:
 	case isRegistry(text):
-		return (*parser).registry
+		return (*parser).readRegistry
 	case text[0] == '{' || text[0] == '[':
 		if row := firstObject(text); row != nil && tableOf(row.keys()) != nil {
-			return (*parser).objects
+			return (*parser).readObjects
 		}
 	default:
 		line, _, _ := bytes.Cut(text, []byte("\n"))
-		if sep := separator(line); sep != 0 && len(line) < 8<<10 && tableOf(split(nil, string(bytes.TrimRight(line, "\r")), sep)) != nil {
-			return (*parser).rows
+		if sep := findSeparator(line); sep != 0 && len(line) < 8<<10 && tableOf(appendFields(nil, string(bytes.TrimRight(line, "\r")), sep)) != nil {
+			return (*parser).readTable
 		}
 	}
 	return nil
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r, err := a.Reader()
 	if err != nil {
 		return err
@@ -92,13 +92,13 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	head := make([]byte, format.HeadSize)
 	n, _ := readFull(r, head) // what fails here fails below
 	_ = r.Close()
-	read := reading(head[:n])
+	read := chooseReader(head[:n])
 	if read == nil {
 		return errors.New("it has no columns of a pool or a dependency")
 	}
 	p := newParser(ctx, b)
 	err = read(p, a)
-	return p.finish(err)
+	return p.emitReadings(err)
 }
 
 // Bounds of what is kept.
@@ -128,7 +128,7 @@ func newParser(ctx context.Context, b *evidence.Builder) *parser {
 	return &parser{ctx: ctx, b: b, pools: make(map[string]*pool), timeouts: make(map[string]*timeouts), dependencies: make(map[string]*dependency)}
 }
 
-func (p *parser) odd(line int64) {
+func (p *parser) countUnparsed(line int64) {
 	if p.strange++; p.strange == 1 {
 		p.first = line
 	}
@@ -147,13 +147,13 @@ type gauge struct {
 	active, idle, pending, max float64
 }
 
-func (p *parser) pool(name, unit string, line int64) *pool {
+func (p *parser) ensurePool(name, unit string, line int64) *pool {
 	if p.readings == maxReadings {
 		return nil // one without a reading says nothing
 	}
 	x := p.pools[name]
 	if x == nil {
-		name = clip(name)
+		name = clipName(name)
 		x = p.pools[name]
 	}
 	if x == nil {
@@ -166,7 +166,7 @@ func (p *parser) pool(name, unit string, line int64) *pool {
 	return x
 }
 
-func (p *parser) read(x *pool, r gauge) {
+func (p *parser) addReading(x *pool, r gauge) {
 	switch {
 	case x == nil || p.readings == maxReadings:
 		p.dropped++
@@ -181,10 +181,10 @@ func (p *parser) read(x *pool, r gauge) {
 	}
 }
 
-// finish writes what was read.
-func (p *parser) finish(err error) error {
+// emitReadings writes what was read. It returns err if nothing was.
+func (p *parser) emitReadings(err error) error {
 	b := p.b
-	some := len(p.pools)+len(p.timeouts)+len(p.dependencies) > 0 || p.process.any()
+	some := len(p.pools)+len(p.timeouts)+len(p.dependencies) > 0 || p.process.hasReadings()
 	switch {
 	case p.ctx.Err() != nil:
 		return p.ctx.Err()
@@ -215,19 +215,19 @@ func (p *parser) finish(err error) error {
 }
 
 func (p *parser) emitPools() {
-	if len(p.pools)+len(p.timeouts) == 0 && !p.process.any() {
+	if len(p.pools)+len(p.timeouts) == 0 && !p.process.hasReadings() {
 		return
 	}
 	b := p.b
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: p.process.runtime, CPUs: p.process.cpus})
-	p.process.emit(b, subject)
+	p.process.emitSeries(b, subject)
 	p.emitTimeouts(subject)
 	if len(p.pools) == 0 {
 		return
 	}
 	table := evidence.Table{Title: "pools", Columns: []string{"", "readings", "max in use", "mean", "of", "readings with a full pool", "max waiting", "mean"}}
 	var from, until, line int64
-	for _, name := range sorted(p.pools) {
+	for _, name := range sortedKeys(p.pools) {
 		x := p.pools[name]
 		for i := range x.at {
 			if x.at[i].t == 0 {
@@ -237,10 +237,10 @@ func (p *parser) emitPools() {
 		if byTime := func(r, s gauge) int { return cmp.Compare(r.t, s.t) }; !slices.IsSortedFunc(x.at, byTime) {
 			slices.SortStableFunc(x.at, byTime)
 		}
-		x.unite()
-		active, most, waits := x.series(evidence.SeriesClientPoolUsed, func(r *gauge) float64 { return r.active }),
-			x.series(evidence.SeriesClientPoolMax, func(r *gauge) float64 { return r.max }),
-			x.series(evidence.SeriesClientPoolWaits, func(r *gauge) float64 { return r.pending })
+		x.mergeSameMoment()
+		active, most, waits := x.buildSeries(evidence.SeriesClientPoolUsed, func(r *gauge) float64 { return r.active }),
+			x.buildSeries(evidence.SeriesClientPoolMax, func(r *gauge) float64 { return r.max }),
+			x.buildSeries(evidence.SeriesClientPoolWaits, func(r *gauge) float64 { return r.pending })
 		full := 0
 		for _, r := range x.at {
 			if r.active >= r.max {
@@ -258,17 +258,18 @@ func (p *parser) emitPools() {
 			from, line = first, x.line
 		}
 		until = max(until, last)
-		highest, mean := extent(active)
-		size, _ := extent(most)
-		pending, queue := extent(waits)
-		table.Rows = append(table.Rows, []string{x.name, fmt.Sprint(len(x.at)), short(highest), short(mean), short(size), fmt.Sprint(full), short(pending), short(queue)})
+		highest, mean := maxAndMean(active)
+		size, _ := maxAndMean(most)
+		pending, queue := maxAndMean(waits)
+		table.Rows = append(table.Rows, []string{x.name, fmt.Sprint(len(x.at)), formatFigure(highest), formatFigure(mean), formatFigure(size), fmt.Sprint(full), formatFigure(pending), formatFigure(queue)})
 	}
 	b.Table(table)
-	b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverPool, From: from, Until: max(until, from+1), Sampled: p.interval(), Origin: b.Origin(line)})
+	b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverPool, From: from, Until: max(until, from+1), Sampled: p.medianInterval(), Origin: b.Origin(line)})
 }
 
-// unite makes one of readings of one moment: the one in which most waited, else the last.
-func (x *pool) unite() {
+// mergeSameMoment keeps one of the readings of one moment: the one in which most waited, else the
+// last.
+func (x *pool) mergeSameMoment() {
 	n := 0
 	for _, r := range x.at {
 		if n > 0 && x.at[n-1].t == r.t {
@@ -283,8 +284,8 @@ func (x *pool) unite() {
 	x.at = x.at[:n]
 }
 
-// interval is the usual time between two readings of a pool, ns.
-func (p *parser) interval() int64 {
+// medianInterval returns the median time between two readings of a pool, ns.
+func (p *parser) medianInterval() int64 {
 	gaps := make([]int64, 0, p.readings)
 	for _, x := range p.pools {
 		for i := 1; i < len(x.at); i++ {
@@ -297,8 +298,8 @@ func (p *parser) interval() int64 {
 	return max(1, stats.QuantileOf(gaps, (float64(len(gaps)/2)+.5)/float64(len(gaps))))
 }
 
-// series is one figure of a pool over time; readings of one moment are one.
-func (x *pool) series(name string, of func(*gauge) float64) *evidence.Series {
+// buildSeries returns one figure of a pool over time. Of readings of one moment it keeps the last.
+func (x *pool) buildSeries(name string, of func(*gauge) float64) *evidence.Series {
 	s := &evidence.Series{Name: name + ":" + x.name}
 	for i := range x.at {
 		v := of(&x.at[i])
@@ -317,8 +318,8 @@ func (x *pool) series(name string, of func(*gauge) float64) *evidence.Series {
 	return s
 }
 
-// extent is a series' highest reading and its mean, NaN without one.
-func extent(s *evidence.Series) (most, mean float64) {
+// maxAndMean returns a series' highest reading and its mean, NaN if it is empty.
+func maxAndMean(s *evidence.Series) (most, mean float64) {
 	if len(s.V) == 0 {
 		return math.NaN(), math.NaN()
 	}
@@ -328,7 +329,7 @@ func extent(s *evidence.Series) (most, mean float64) {
 	return slices.Max(s.V), mean
 }
 
-func short(v float64) string {
+func formatFigure(v float64) string {
 	if math.IsNaN(v) {
 		return ""
 	}
@@ -338,7 +339,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-func sorted[T any](m map[string]T) []string {
+func sortedKeys[T any](m map[string]T) []string {
 	names := make([]string, 0, len(m))
 	for n := range m {
 		names = append(names, n)
@@ -347,6 +348,6 @@ func sorted[T any](m map[string]T) []string {
 	return names
 }
 
-func clip(s string) string {
+func clipName(s string) string {
 	return strings.ToValidUTF8(strings.Clone(s[:min(len(s), maxName)]), "?")
 }

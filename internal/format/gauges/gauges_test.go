@@ -72,12 +72,12 @@ func TestInstant(t *testing.T) {
 	want := time.Date(2026, 11, 21, 14, 2, 0, 0, time.UTC).UnixNano()
 	for _, text := range []string{"2026-11-21T14:02:00Z", "2026-11-21 14:02:00", "2026-11-21 15:02:00.000+01", "2026-11-21T14:02:00.000+0000", "2026/11/21 14:02:00", "2026-11-21 14:02:00,000",
 		fmt.Sprint(want / 1e9), fmt.Sprint(want / 1e6), fmt.Sprint(want / 1e3), fmt.Sprint(want), fmt.Sprintf("%d.000", want/1e9), "Sat, 21 Nov 2026 14:02:00 GMT", "2026-11-21 14:02"} {
-		if got, _, ok := instant(text); !ok || got != want {
+		if got, _, ok := parseTime(text); !ok || got != want {
 			t.Errorf("%q: %v %v", text, time.Unix(0, got).UTC(), ok)
 		}
 	}
 	for _, text := range []string{"", "7", "yesterday", "2026-13-21T14:02:00Z", "-1700000000", "NaN", "9e99"} {
-		if got, _, ok := instant(text); ok {
+		if got, _, ok := parseTime(text); ok {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -26,7 +26,7 @@ var Log = format.Format{
 	About: "HikariCP's pool statistics in a log, and messages of other pools that are used up (Tomcat JDBC, DBCP, Druid, c3p0, Npgsql, SQLAlchemy, …)",
 	Match: func(head []byte) format.Confidence {
 		for line := range bytes.Lines(head) {
-			if _, _, ok := hikari(string(line)); ok {
+			if _, _, ok := parseHikari(string(line)); ok {
 				return format.Sure
 			}
 			if _, _, ok := gaveUp(string(line)); ok {
@@ -36,7 +36,7 @@ var Log = format.Format{
 		for i := range exhaustions {
 			if bytes.Contains(head, []byte(exhaustions[i].mark)) {
 				for line := range bytes.Lines(head) {
-					if exhausted(line) != nil {
+					if findExhaustion(line) != nil {
 						return format.Sure
 					}
 				}
@@ -55,8 +55,8 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		if l.Number%8192 == 0 && ctx.Err() != nil {
 			return false
 		}
-		if x := exhausted(l.Text); x != nil {
-			p.exhausted(x, &l)
+		if x := findExhaustion(l.Text); x != nil {
+			p.addExhaustion(x, &l)
 			return true
 		}
 		if !bytes.Contains(l.Text, []byte("(total=")) && !bytes.Contains(l.Text, []byte(notAvailable)) {
@@ -64,20 +64,20 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		}
 		p.process.runtime = "jvm"
 		text := string(l.Text)
-		p.timeout(text, &l)
-		name, g, ok := hikari(text)
+		p.addTimeout(text, &l)
+		name, g, ok := parseHikari(text)
 		if !ok {
 			return true
 		}
 		var zoned bool
-		if g.t, zoned, ok = stamp(text); !ok {
+		if g.t, zoned, ok = parseLineTime(text); !ok {
 			g.t = l.Stamp
 		}
 		p.unzoned = p.unzoned || !zoned && ok
 		if g.t == 0 {
 			untimed = true
 		}
-		p.read(p.pool(name, "connections", l.Number), g)
+		p.addReading(p.ensurePool(name, "connections", l.Number), g)
 		return true
 	})
 	if untimed {
@@ -86,7 +86,7 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 	if len(p.pools)+len(p.timeouts) == 0 && err == nil {
 		return errors.New("it holds no pool statistics")
 	}
-	return p.finish(err)
+	return p.emitReadings(err)
 }
 
 // notAvailable is in the message of the exception that a request gets which waited in vain.
@@ -104,7 +104,7 @@ func gaveUp(text string) (pool string, waited int64, ok bool) {
 	if !ok || err != nil || ms < 0 || ms > 1e9 || len(words) == 0 {
 		return "", 0, false
 	}
-	return clip(words[len(words)-1]), ms * 1e6, true
+	return clipName(words[len(words)-1]), ms * 1e6, true
 }
 
 // timeouts are the requests that waited for a connection of a pool in vain, as lines of a log tell of them.
@@ -115,8 +115,8 @@ type timeouts struct {
 	line                          int64
 }
 
-// count is how many there were at least.
-func (x *timeouts) count() int {
+// minCount returns how many there were at least.
+func (x *timeouts) minCount() int {
 	if x.stats+x.messages == 0 {
 		if x.bare == 0 { // the end of a stack trace alone
 			return x.causes
@@ -126,17 +126,17 @@ func (x *timeouts) count() int {
 	return max(x.stats, x.messages)
 }
 
-// timeout notes a line that tells of one.
-func (p *parser) timeout(text string, l *format.Line) {
+// addTimeout adds a line about a timeout; other lines are ignored.
+func (p *parser) addTimeout(text string, l *format.Line) {
 	pool, waited, gave := gaveUp(text)
 	if !gave {
-		name, _, ok := hikari(text)
+		name, _, ok := parseHikari(text)
 		if !ok || !strings.Contains(text, "Timeout failure stats") {
 			return
 		}
 		pool = name
 	}
-	at, zoned, timed := stamp(text)
+	at, zoned, timed := parseLineTime(text)
 	if !timed {
 		at = l.Stamp
 	}
@@ -170,14 +170,14 @@ func (p *parser) timeout(text string, l *format.Line) {
 	}
 }
 
-// exhausted notes a message of a library whose pool was used up.
-func (p *parser) exhausted(e *exhaustion, l *format.Line) {
+// addExhaustion adds a message of a library whose pool was exhausted.
+func (p *parser) addExhaustion(e *exhaustion, l *format.Line) {
 	if e.runtime != "" {
 		p.process.runtime = e.runtime
 	}
 	text := string(l.Text)
-	g, waited := e.readings(text)
-	at, zoned, timed := stamp(text)
+	g, waited := e.parseReading(text)
+	at, zoned, timed := parseLineTime(text)
 	if !timed {
 		at = l.Stamp
 	}
@@ -205,27 +205,28 @@ func (p *parser) exhausted(e *exhaustion, l *format.Line) {
 		return
 	}
 	if g.t = at; !math.IsNaN(g.active) {
-		p.read(p.pool(e.pool, "connections", l.Number), g)
+		p.addReading(p.ensurePool(e.pool, "connections", l.Number), g)
 	}
 }
 
 // emitTimeouts writes what is known of them.
 func (p *parser) emitTimeouts(subject evidence.SubjectID) {
 	b := p.b
-	for _, name := range sorted(p.timeouts) {
+	for _, name := range sortedKeys(p.timeouts) {
 		x := p.timeouts[name]
-		if x.count() == 0 {
+		if x.minCount() == 0 {
 			continue
 		}
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPoolTimedOut, Value: name, Number: float64(x.count()), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPoolTimedOut, Value: name, Number: float64(x.minCount()), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
 		if x.longest > 0 {
 			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPoolTimeout, Value: name, Number: float64(x.longest), Origin: b.Origin(x.line)})
 		}
 	}
 }
 
-// hikari reads a line with statistics; older versions have no total in some.
-func hikari(text string) (pool string, g gauge, ok bool) {
+// parseHikari reads a line with statistics of HikariCP. Older versions leave the total out of
+// some.
+func parseHikari(text string) (pool string, g gauge, ok bool) {
 	i := strings.LastIndex(text, "(total=")
 	if i < 0 {
 		return "", g, false
@@ -269,15 +270,15 @@ func hikari(text string) (pool string, g gauge, ok bool) {
 	if len(words) > 0 {
 		pool = words[len(words)-1]
 	}
-	return clip(pool), g, true
+	return clipName(pool), g, true
 }
 
-// stamp is the time that a line of a log begins with.
-func stamp(text string) (ns int64, zoned, ok bool) {
+// parseLineTime reads the time that a line of a log begins with.
+func parseLineTime(text string) (ns int64, zoned, ok bool) {
 	text = strings.TrimLeft(text, " [")
 	for _, n := range []int{35, 33, 31, 30, 29, 28, 27, 26, 25, 24, 23, 20, 19} {
 		if len(text) > n {
-			if t, zoned, ok := instant(strings.TrimRight(text[:n], " ]")); ok {
+			if t, zoned, ok := parseTime(strings.TrimRight(text[:n], " ]")); ok {
 				return t, zoned, true
 			}
 		}

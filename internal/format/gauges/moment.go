@@ -17,9 +17,9 @@ var layouts = []struct {
 	{"2006-01-02T15:04:05", false}, {"2006-01-02 15:04:05", false}, {"2006/01/02 15:04:05", false}, {"2006-01-02 15:04", false}, {"2006/01/02 15:04", false},
 }
 
-// instant reads a time: a date and time of day, or a number since the epoch, of which the
-// size says whether it is s, ms, µs or ns.
-func instant(s string) (ns int64, zoned, ok bool) {
+// parseTime reads a time: a date and time of day, or a number since the epoch, whose size tells s,
+// ms, µs and ns apart.
+func parseTime(s string) (ns int64, zoned, ok bool) {
 	if n, ok := wholeNumber(s); ok {
 		if ns := sinceEpoch(float64(n)); ns > 0 {
 			return n * int64(ns), true, true

@@ -26,8 +26,8 @@ func (o object) keys() (all []string) {
 // maxObject is how long one may be.
 const maxObject = 64 << 10
 
-// objects reads objects, one a line or in a list.
-func (p *parser) objects(a *format.Artifact) error {
+// readObjects reads objects, one a line or in a list.
+func (p *parser) readObjects(a *format.Artifact) error {
 	r, err := a.Reader()
 	if err != nil {
 		return err
@@ -38,22 +38,22 @@ func (p *parser) objects(a *format.Artifact) error {
 		if n%1024 == 0 && p.ctx.Err() != nil {
 			return nil
 		}
-		text, at, err := next(in, &line)
+		text, at, err := nextObject(in, &line)
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return fmt.Errorf("%w: %w", format.ErrCut, err)
 		}
-		o := decoded(text)
+		o := decodeObject(text)
 		if o == nil {
-			p.odd(at)
+			p.countUnparsed(at)
 			continue
 		}
 		keys := o.keys()
 		t := tableOf(keys)
 		if t == nil {
-			p.odd(at)
+			p.countUnparsed(at)
 			continue
 		}
 		fields := make([]string, len(keys))
@@ -62,11 +62,11 @@ func (p *parser) objects(a *format.Artifact) error {
 				fields[i] = fmt.Sprint(v)
 			}
 		}
-		p.row(t, fields, at)
+		p.addRow(t, fields, at)
 	}
 }
 
-func decoded(text []byte) object {
+func decodeObject(text []byte) object {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(text, &o) != nil {
 		return nil
@@ -89,16 +89,16 @@ func decoded(text []byte) object {
 // firstObject is the first object of a text that may be cut, nil if it is not whole.
 func firstObject(text []byte) object {
 	line := int64(1)
-	o, _, err := next(bufio.NewReader(bytes.NewReader(text)), &line)
+	o, _, err := nextObject(bufio.NewReader(bytes.NewReader(text)), &line)
 	if err != nil {
 		return nil
 	}
-	return decoded(o)
+	return decodeObject(o)
 }
 
-// next cuts out the next object, and says at which line it begins. What is too long is
-// given cut, which is no JSON.
-func next(r *bufio.Reader, line *int64) (text []byte, at int64, err error) {
+// nextObject cuts out the next object, and says at which line it begins. An object that is too
+// long is returned cut, which is no JSON.
+func nextObject(r *bufio.Reader, line *int64) (text []byte, at int64, err error) {
 	depth, quoted, escaped := 0, false, false
 	for {
 		c, err := r.ReadByte()

@@ -85,9 +85,9 @@ func (s *points) add(t int64, v float64) {
 	}
 }
 
-func (x *process) any() bool { return len(x.cpu.t)+len(x.load.t)+len(x.requests.t) > 0 }
+func (x *process) hasReadings() bool { return len(x.cpu.t)+len(x.load.t)+len(x.requests.t) > 0 }
 
-func (x *process) emit(b *evidence.Builder, subject evidence.SubjectID) {
+func (x *process) emitSeries(b *evidence.Builder, subject evidence.SubjectID) {
 	series := func(subject evidence.SubjectID, name, unit string, s points) {
 		if len(s.t) > 0 {
 			b.Series(evidence.Series{Subject: subject, Name: name, Unit: unit, T: s.t, V: s.v, Origin: b.Origin(x.line)})
@@ -133,18 +133,18 @@ type scrape struct {
 	line     int64
 }
 
-// exposition reads scrapes.
-func (p *parser) exposition(a *format.Artifact) error {
+// readScrapes reads scrapes in Prometheus' text format.
+func (p *parser) readScrapes(a *format.Artifact) error {
 	x := scrapes{p: p, waited: make(map[string]counted)}
-	x.begin(0, 1)
+	x.beginScrape(0, 1)
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number%8192 == 0 && p.ctx.Err() != nil {
 			return false
 		}
-		x.line(string(bytes.TrimSpace(l.Text)), l.Number)
+		x.parseLine(string(bytes.TrimSpace(l.Text)), l.Number)
 		return true
 	})
-	x.end()
+	x.endScrape()
 	return err
 }
 
@@ -161,34 +161,34 @@ type scrapes struct {
 	waited map[string]counted
 }
 
-func (x *scrapes) begin(t, line int64) {
+func (x *scrapes) beginScrape(t, line int64) {
 	x.now = scrape{t: t, pools: make(map[string]*gauge), units: make(map[string]string), counters: make(map[string]float64), seen: make(map[string]bool), requests: math.NaN(), line: line}
 }
 
-func (x *scrapes) line(text string, line int64) {
+func (x *scrapes) parseLine(text string, line int64) {
 	switch {
 	case text == "":
 	case text[0] == '#':
-		if t, _, ok := instant(strings.TrimSpace(text[1:])); ok {
-			x.end()
-			x.begin(t, line)
+		if t, _, ok := parseTime(strings.TrimSpace(text[1:])); ok {
+			x.endScrape()
+			x.beginScrape(t, line)
 		}
 	case strings.HasPrefix(strings.ToLower(text), "date:"):
-		if t, _, ok := instant(text[5:]); ok {
-			x.end()
-			x.begin(t, line)
+		if t, _, ok := parseTime(text[5:]); ok {
+			x.endScrape()
+			x.beginScrape(t, line)
 		}
 	default:
-		x.sample(text, line)
+		x.parseSample(text, line)
 	}
 }
 
-func (x *scrapes) sample(text string, line int64) {
+func (x *scrapes) parseSample(text string, line int64) {
 	var metric, labels, rest string
 	if i := strings.IndexByte(text, '{'); i >= 0 {
 		j := strings.LastIndexByte(text, '}')
 		if j < i {
-			x.p.odd(line)
+			x.p.countUnparsed(line)
 			return
 		}
 		metric, labels, rest = text[:i], text[i+1:j], text[j+1:]
@@ -201,12 +201,12 @@ func (x *scrapes) sample(text string, line int64) {
 	}
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
-		x.p.odd(line)
+		x.p.countUnparsed(line)
 		return
 	}
 	v, err := strconv.ParseFloat(fields[0], 64)
 	if err != nil {
-		x.p.odd(line)
+		x.p.countUnparsed(line)
 		return
 	}
 	if v-v != 0 {
@@ -220,8 +220,8 @@ func (x *scrapes) sample(text string, line int64) {
 	}
 	key := metric + "{" + labels
 	if x.now.seen[key] || t != 0 && x.now.t != 0 && t != x.now.t {
-		x.end()
-		x.begin(t, line)
+		x.endScrape()
+		x.beginScrape(t, line)
 	}
 	if len(x.now.seen) < maxSubjects*8 {
 		x.now.seen[key] = true
@@ -229,10 +229,10 @@ func (x *scrapes) sample(text string, line int64) {
 	if x.now.t == 0 {
 		x.now.t = t
 	}
-	x.value(metric, labels, f, known, v)
+	x.addValue(metric, labels, f, known, v)
 }
 
-func (x *scrapes) value(metric, labels string, f family, known bool, v float64) {
+func (x *scrapes) addValue(metric, labels string, f family, known bool, v float64) {
 	pr := &x.p.process
 	switch {
 	case metric == metricCPUs && v >= 1 && v < 1<<16:
@@ -245,7 +245,7 @@ func (x *scrapes) value(metric, labels string, f family, known bool, v float64) 
 			x.now.requests = 0
 		}
 		x.now.requests += v
-	case known && (f.where == "" || labelled(labels, "state", f.where) || labelled(labels, "db_client_connection_state", f.where)):
+	case known && (f.where == "" || hasLabel(labels, "state", f.where) || hasLabel(labels, "db_client_connection_state", f.where)):
 		pool := valueOf(labels, f.label)
 		switch {
 		case pool == "" && f.unit == "":
@@ -277,8 +277,8 @@ func (x *scrapes) value(metric, labels string, f family, known bool, v float64) 
 	}
 }
 
-// end writes a scrape.
-func (x *scrapes) end() {
+// endScrape adds the readings of a scrape.
+func (x *scrapes) endScrape() {
 	s, p := &x.now, x.p
 	if len(s.pools) == 0 && len(s.counters) == 0 && math.IsNaN(s.requests) {
 		return
@@ -289,7 +289,7 @@ func (x *scrapes) end() {
 		p.untimed = true
 		t = x.n * 1e9
 	}
-	for _, name := range sorted(s.pools) {
+	for _, name := range sortedKeys(s.pools) {
 		g := s.pools[name]
 		g.t = t
 		if sum, ok := s.counters["waited "+name]; ok {
@@ -305,7 +305,7 @@ func (x *scrapes) end() {
 		if unit == "" {
 			unit = "connections"
 		}
-		p.read(p.pool(name, unit, s.line), *g)
+		p.addReading(p.ensurePool(name, unit, s.line), *g)
 	}
 	pr := &p.process
 	if pr.line == 0 {
@@ -342,11 +342,11 @@ func valueOf(labels, name string) string {
 			k++
 		}
 		if key == name {
-			return clip(v.String())
+			return clipName(v.String())
 		}
 		labels = rest[min(k+1, len(rest)):]
 	}
 	return ""
 }
 
-func labelled(labels, name, value string) bool { return valueOf(labels, name) == value }
+func hasLabel(labels, name, value string) bool { return valueOf(labels, name) == value }

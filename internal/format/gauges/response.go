@@ -32,29 +32,29 @@ type statement struct {
 // maxStatements is how many are kept of one dependency.
 const maxStatements = 100_000
 
-func (p *parser) dependency(name string, line int64) *dependency {
+func (p *parser) ensureDependency(name string, line int64) *dependency {
 	if name == "" {
 		name = "database"
 	}
 	d := p.dependencies[name]
 	if d == nil {
-		d = p.dependencies[clip(name)]
+		d = p.dependencies[clipName(name)]
 	}
 	if d == nil {
 		if len(p.dependencies) == maxSubjects {
 			return nil
 		}
-		d = &dependency{name: clip(name), line: line}
+		d = &dependency{name: clipName(name), line: line}
 		p.dependencies[d.name] = d
 	}
 	return d
 }
 
-func (p *parser) response(x *values, line int64) {
-	d := p.dependency(x.name, line)
+func (p *parser) addResponse(x *values, line int64) {
+	d := p.ensureDependency(x.name, line)
 	if math.IsNaN(x.v[mean]) {
 		if c := x.v[count]; c != 0 { // nothing was asked for then
-			p.odd(line)
+			p.countUnparsed(line)
 		}
 		return
 	}
@@ -66,7 +66,7 @@ func (p *parser) response(x *values, line int64) {
 	d.at = append(d.at, response{x.at, x.v[count], x.v[rate], x.v[mean], x.v[high]})
 }
 
-func (p *parser) statement(x *values, line int64) {
+func (p *parser) addStatement(x *values, line int64) {
 	n := x.v[calls]
 	if math.IsNaN(n) {
 		n = x.v[count]
@@ -79,26 +79,26 @@ func (p *parser) statement(x *values, line int64) {
 	if math.IsNaN(sum) {
 		sum = n * one
 	}
-	d := p.dependency("", line)
+	d := p.ensureDependency("", line)
 	switch {
 	case math.IsNaN(sum) || math.IsNaN(n):
-		p.odd(line)
+		p.countUnparsed(line)
 	case d == nil || len(d.statements) == maxStatements:
 		p.dropped++
 	case n > 0:
-		d.statements = append(d.statements, statement{clip(x.query), n, sum, x.v[maxTime]})
+		d.statements = append(d.statements, statement{clipName(x.query), n, sum, x.v[maxTime]})
 	}
 }
 
 func (p *parser) emitDependencies() {
-	for _, name := range sorted(p.dependencies) {
+	for _, name := range sortedKeys(p.dependencies) {
 		if d := p.dependencies[name]; len(d.at)+len(d.statements) > 0 {
-			d.emit(p.b)
+			d.emitEvidence(p.b)
 		}
 	}
 }
 
-func (d *dependency) emit(b *evidence.Builder) {
+func (d *dependency) emitEvidence(b *evidence.Builder) {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Dependency, Name: d.name})
 	origin := b.Origin(d.line)
 	fact := func(key, value string, v float64, from, until int64) {
@@ -116,7 +116,7 @@ func (d *dependency) emit(b *evidence.Builder) {
 				slowest = s.max
 			}
 			if i < 20 {
-				table.Rows = append(table.Rows, []string{oneLine(s.query), short(s.calls), short(s.total / 1e9), short(s.total / s.calls / 1e6), short(s.max / 1e6)})
+				table.Rows = append(table.Rows, []string{oneLine(s.query), formatFigure(s.calls), formatFigure(s.total / 1e9), formatFigure(s.total / s.calls / 1e6), formatFigure(s.max / 1e6)})
 			}
 		}
 		b.Table(table)
@@ -128,7 +128,7 @@ func (d *dependency) emit(b *evidence.Builder) {
 	slices.SortStableFunc(d.at, func(x, y response) int { return cmp.Compare(x.t, y.t) })
 	n, sum, plain := 0.0, 0.0, 0.0
 	slowest := 0.0
-	gap := d.gap()
+	gap := d.medianGap()
 	mean := evidence.Series{Subject: subject, Name: evidence.SeriesDependencyMean, Unit: "ns", Origin: origin}
 	high := evidence.Series{Subject: subject, Name: evidence.SeriesDependencyP99, Unit: "ns", Origin: origin}
 	asked := evidence.Series{Subject: subject, Name: evidence.SeriesDependencyCalls, Unit: "1/s", Origin: origin}
@@ -162,8 +162,8 @@ func (d *dependency) emit(b *evidence.Builder) {
 	} else {
 		n = math.NaN()
 	}
-	p99, _ := extent(&high)
-	table.Rows = append(table.Rows, []string{d.name, fmt.Sprint(len(d.at)), short(n), short(plain / 1e6), short(slowest / 1e6), short(p99 / 1e6)})
+	p99, _ := maxAndMean(&high)
+	table.Rows = append(table.Rows, []string{d.name, fmt.Sprint(len(d.at)), formatFigure(n), formatFigure(plain / 1e6), formatFigure(slowest / 1e6), formatFigure(p99 / 1e6)})
 	b.Table(table)
 	for _, s := range []evidence.Series{mean, high, asked} {
 		if len(s.T) > 0 {
@@ -176,8 +176,8 @@ func (d *dependency) emit(b *evidence.Builder) {
 	fact(evidence.FactDependencyCalls, "in its readings", n, from, until)
 }
 
-// gap is the usual time between two readings, ns.
-func (d *dependency) gap() float64 {
+// medianGap returns the median time between two readings, ns.
+func (d *dependency) medianGap() float64 {
 	var gaps []int64
 	for i := 1; i < len(d.at); i++ {
 		if g := d.at[i].t - d.at[i-1].t; g > 0 {

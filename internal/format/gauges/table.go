@@ -146,8 +146,8 @@ func goStats(header []string) bool {
 	return n == 3
 }
 
-// separator is what a header's columns are apart by, 0 if there is one column.
-func separator(line []byte) byte {
+// findSeparator returns what separates the columns of a header, 0 if there is one column.
+func findSeparator(line []byte) byte {
 	for _, c := range []byte{'\t', ';', ','} {
 		if bytes.IndexByte(line, c) >= 0 {
 			return c
@@ -156,8 +156,8 @@ func separator(line []byte) byte {
 	return 0
 }
 
-// split appends the fields of a row; quotes as RFC 4180 has them.
-func split(fields []string, line string, sep byte) []string {
+// appendFields appends the fields of a row. Quotes are as in RFC 4180.
+func appendFields(fields []string, line string, sep byte) []string {
 	for {
 		if len(line) > 0 && line[0] == '"' {
 			var w strings.Builder
@@ -183,15 +183,15 @@ func split(fields []string, line string, sep byte) []string {
 		}
 		k := strings.IndexByte(line, sep)
 		if k < 0 {
-			return append(fields, trimmed(line))
+			return append(fields, trimBlanks(line))
 		}
-		fields = append(fields, trimmed(line[:k]))
+		fields = append(fields, trimBlanks(line[:k]))
 		line = line[k+1:]
 	}
 }
 
-// trimmed is s without the blanks around it, which most fields have none of.
-func trimmed(s string) string {
+// trimBlanks returns s without the blanks around it. Most fields have none.
+func trimBlanks(s string) string {
 	if n := len(s); n > 0 && isSign[s[0]] && isSign[s[n-1]] {
 		return s
 	}
@@ -209,8 +209,8 @@ var isSign = func() (is [256]bool) {
 // maxRow is how long a row may be: the text of a statement may have line breaks.
 const maxRow = 256 << 10
 
-// rows reads a table of text.
-func (p *parser) rows(a *format.Artifact) error {
+// readTable reads a table of text.
+func (p *parser) readTable(a *format.Artifact) error {
 	var t *table
 	var sep byte
 	var row []byte
@@ -218,9 +218,9 @@ func (p *parser) rows(a *format.Artifact) error {
 	var begin int64
 	take := func(row []byte) {
 		if len(row) > 0 && row[0] != '#' && (isSign[row[0]] || len(bytes.TrimSpace(row)) > 0) {
-			// What is kept of a row is cloned: see clip. A copy of each would be a seventh of all the time.
-			fields = split(fields[:0], unsafe.String(&row[0], len(row)), sep)
-			p.row(t, fields, begin)
+			// What is kept of a row is cloned: see clipName. A copy of each would be a seventh of all the time.
+			fields = appendFields(fields[:0], unsafe.String(&row[0], len(row)), sep)
+			p.addRow(t, fields, begin)
 		}
 	}
 	err := a.Lines(func(l format.Line) bool {
@@ -234,8 +234,8 @@ func (p *parser) rows(a *format.Artifact) error {
 			if len(bytes.TrimSpace(text)) == 0 {
 				return true
 			}
-			sep = separator(text)
-			t = tableOf(split(nil, string(text), sep))
+			sep = findSeparator(text)
+			t = tableOf(appendFields(nil, string(text), sep))
 			return t != nil
 		case len(row) == 0:
 			begin = l.Number
@@ -255,13 +255,13 @@ func (p *parser) rows(a *format.Artifact) error {
 		return true
 	})
 	if len(row) > 0 {
-		p.odd(begin)
+		p.countUnparsed(begin)
 	}
 	return err
 }
 
-// row takes one row of a table.
-func (p *parser) row(t *table, fields []string, line int64) {
+// addRow adds one row of a table.
+func (p *parser) addRow(t *table, fields []string, line int64) {
 	x := untold
 	for i, f := range fields {
 		if i >= len(t.columns) {
@@ -271,9 +271,9 @@ func (p *parser) row(t *table, fields []string, line int64) {
 		switch c.role {
 		case noRole, foreign:
 		case moment:
-			at, zoned, ok := instant(f)
+			at, zoned, ok := parseTime(f)
 			if !ok {
-				p.odd(line)
+				p.countUnparsed(line)
 				return
 			}
 			x.at = at
@@ -283,7 +283,7 @@ func (p *parser) row(t *table, fields []string, line int64) {
 		case query:
 			x.query = f
 		default:
-			v, ok := figure(f)
+			v, ok := parseFigure(f)
 			if !ok {
 				continue // empty, NULL
 			}
@@ -295,16 +295,16 @@ func (p *parser) row(t *table, fields []string, line int64) {
 	}
 	switch {
 	case t.statements:
-		p.statement(&x, line)
+		p.addStatement(&x, line)
 	case t.pools:
 		p.poolRow(&x, line)
 	default:
-		p.response(&x, line)
+		p.addResponse(&x, line)
 	}
 }
 
-// figure reads a figure, which is not negative.
-func figure(s string) (v float64, ok bool) {
+// parseFigure reads a finite number that is not negative.
+func parseFigure(s string) (v float64, ok bool) {
 	if n, ok := wholeNumber(s); ok {
 		return float64(n), true
 	}
@@ -329,7 +329,7 @@ var untold = func() (x values) {
 
 func (p *parser) poolRow(x *values, line int64) {
 	if math.IsNaN(x.v[active]) {
-		p.odd(line)
+		p.countUnparsed(line)
 		return
 	}
 	if x.name == "" {
@@ -338,5 +338,5 @@ func (p *parser) poolRow(x *values, line int64) {
 	if math.IsNaN(x.v[most]) && !math.IsNaN(x.v[total]) && !math.IsNaN(x.v[pending]) && x.v[pending] > 0 {
 		x.v[most] = x.v[total] // who waits does so because no more are opened
 	}
-	p.read(p.pool(x.name, "connections", line), gauge{x.at, x.v[active], x.v[idle], x.v[pending], x.v[most]})
+	p.addReading(p.ensurePool(x.name, "connections", line), gauge{x.at, x.v[active], x.v[idle], x.v[pending], x.v[most]})
 }

@@ -33,13 +33,13 @@ type parser struct {
 // everyLook is how often the service looks, ns: monitor.jvm.gc.refresh_interval.
 const everyLook = int64(1e9)
 
-// take reads a line; others of the log are none of its business.
-func (p *parser) take(l format.Line) {
+// parseLine reads a line and skips those that say nothing of collections.
+func (p *parser) parseLine(l format.Line) {
 	if p.monitor.took > 0 && (bytes.Contains(l.Text, poolHad) || bytes.Contains(l.Text, noneAtAll)) {
-		p.reason(l.Text)
+		p.parseReason(l.Text)
 		return
 	}
-	e, ok := read(l.Text)
+	e, ok := parseEntry(l.Text)
 	if !ok {
 		if bytes.Contains(l.Text, mark) {
 			if p.strange++; p.strangeLine == 0 {
@@ -48,7 +48,7 @@ func (p *parser) take(l format.Line) {
 		}
 		return
 	}
-	at, zoned, dated := stamp(l.Text)
+	at, zoned, dated := findTime(l.Text)
 	if !dated && l.Stamp != 0 {
 		at, zoned = l.Stamp, true
 	}
@@ -57,7 +57,7 @@ func (p *parser) take(l format.Line) {
 		p.undated++
 		return
 	}
-	p.flush()
+	p.flushPause()
 	p.lines++
 	if p.from == 0 || at-e.within < p.from {
 		p.from = at - e.within
@@ -69,18 +69,18 @@ func (p *parser) take(l format.Line) {
 	if e.mark == fromMonitor { // the next line tells of what
 		p.monitor, p.monitorAt, p.monitorLine = e, at, l.Number
 		if bytes.Contains(l.Text, poolHad) || bytes.Contains(l.Text, noneAtAll) {
-			p.reason(l.Text)
+			p.parseReason(l.Text)
 		}
 		return
 	}
 	if e.generation != "" {
 		p.last = e
 	}
-	p.emit(e, at)
+	p.emitPauses(e, at)
 }
 
-// reason reads the line below one of a JvmPauseMonitor: which collections there were.
-func (p *parser) reason(line []byte) {
+// parseReason reads the line below one of a JvmPauseMonitor: which collections there were.
+func (p *parser) parseReason(line []byte) {
 	if bytes.Contains(line, noneAtAll) {
 		p.none = true
 	} else if _, rest, ok := bytes.Cut(line, []byte("GC pool '")); ok {
@@ -90,14 +90,15 @@ func (p *parser) reason(line []byte) {
 		}
 		if _, took, ok := bytes.Cut(rest, []byte(" time=")); ok {
 			p.told = true
-			p.collected += milliseconds(took)
+			p.collected += parseMilliseconds(took)
 		}
 	}
 }
 
-// flush writes the pause of a JvmPauseMonitor that is open. That what it names was a collection is known only where it
-// says so, and that collections took most of it; else the JVM or its host stood still for another reason.
-func (p *parser) flush() {
+// flushPause writes the pause of a JvmPauseMonitor that is open. It counts as a collection unless
+// the log says that there was none, or that collections took less than half of it: then the JVM or
+// its host stood still for another reason.
+func (p *parser) flushPause() {
 	if p.monitor.took == 0 {
 		return
 	}
@@ -109,12 +110,12 @@ func (p *parser) flush() {
 		return
 	}
 	p.line = p.monitorLine
-	p.emit(e, at)
+	p.emitPauses(e, at)
 	p.line = line
 }
 
-// emit writes the pauses of a look, which end when it came.
-func (p *parser) emit(e entry, at int64) {
+// emitPauses writes the pauses of a look, which end at the time of its line.
+func (p *parser) emitPauses(e entry, at int64) {
 	if e.beside || e.took > e.within || e.mark == fromService && e.generation == "old" && e.took >= everyLook && e.within-everyLook < e.took/2 {
 		p.beside++
 		return
@@ -149,9 +150,9 @@ func (p *parser) emit(e entry, at int64) {
 	}
 }
 
-// finish says what was watched: what took long.
-func (p *parser) finish() {
-	p.flush()
+// emitSummary writes what the log covers and the warnings. It covers long collections only.
+func (p *parser) emitSummary() {
+	p.flushPause()
 	*p.b.Clock() = evidence.Clock{Name: "dates of the log", Error: 1e9, Resolution: 1e6}
 	if p.unzoned {
 		p.b.Warnf(0, "the times of this log have no time zone and were read as UTC: check them against the other files")

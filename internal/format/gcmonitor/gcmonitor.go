@@ -31,8 +31,8 @@ import (
 var Format = format.Format{
 	Name:  "gcmonitor",
 	About: "lines about long collections in logs of Elasticsearch and OpenSearch (JvmGcMonitorService), Cassandra (GCInspector), Hadoop and HBase (JvmPauseMonitor)",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // entry is what a line says.
@@ -60,12 +60,12 @@ const (
 
 var mark = []byte("[gc][")
 
-// read finds what a line says of collections.
-func read(line []byte) (e entry, ok bool) {
-	if e, ok := inspect(line); ok {
+// parseEntry finds what a line says of collections.
+func parseEntry(line []byte) (e entry, ok bool) {
+	if e, ok := parseInspector(line); ok {
 		return e, true
 	}
-	if e, ok := monitored(line); ok {
+	if e, ok := parsePauseMonitor(line); ok {
 		return e, true
 	}
 	i := bytes.Index(line, mark)
@@ -73,34 +73,34 @@ func read(line []byte) (e entry, ok bool) {
 		return e, false
 	}
 	rest := line[i+len(mark)-1:]
-	first, rest := bracket(rest)
+	first, rest := cutBracket(rest)
 	e.before, e.after, e.capacity = math.NaN(), math.NaN(), math.NaN()
 	if n, err := strconv.ParseInt(first, 10, 64); err == nil {
-		spent, ok := after(rest, " overhead, spent ")
+		spent, ok := cutAfter(rest, " overhead, spent ")
 		if !ok {
 			return e, false
 		}
-		within, ok := after(spent, "collecting in the last ")
+		within, ok := cutAfter(spent, "collecting in the last ")
 		e.look, e.took, e.within = n, durationAt(spent), durationAt(within)
 		return e, ok && e.took > 0 && e.within > 0
 	}
 	e.generation = first
-	look, rest := bracket(rest)
+	look, rest := cutBracket(rest)
 	e.look, _ = strconv.ParseInt(look, 10, 64) // 0 is as good: looks are only compared
-	took, ok1 := after(rest, "duration ")
-	count, ok2 := after(rest, "collections ")
+	took, ok1 := cutAfter(rest, "duration ")
+	count, ok2 := cutAfter(rest, "collections ")
 	if !ok1 || !ok2 || e.generation != "young" && e.generation != "old" {
 		return e, false
 	}
 	e.took = durationAt(took)
-	n, count := bracket(count)
+	n, count := cutBracket(count)
 	e.count, _ = strconv.ParseInt(n, 10, 64) // checked below
 	e.within = durationAt(bytes.TrimPrefix(count, []byte("/")))
-	if memory, ok := after(rest, "memory "); ok {
-		before, memory := bracket(memory)
-		then, memory := bracket(bytes.TrimPrefix(memory, []byte("->")))
-		capacity, _ := bracket(bytes.TrimPrefix(memory, []byte("/")))
-		e.before, e.after, e.capacity = size(before), size(then), size(capacity)
+	if memory, ok := cutAfter(rest, "memory "); ok {
+		before, memory := cutBracket(memory)
+		then, memory := cutBracket(bytes.TrimPrefix(memory, []byte("->")))
+		capacity, _ := cutBracket(bytes.TrimPrefix(memory, []byte("/")))
+		e.before, e.after, e.capacity = parseSize(before), parseSize(then), parseSize(capacity)
 	}
 	return e, e.took > 0 && e.within > 0 && e.count > 0 && e.count <= maxCount
 }
@@ -108,14 +108,14 @@ func read(line []byte) (e entry, ok bool) {
 // maxCount is how many collections a look may count.
 const maxCount = 10_000
 
-// after is what follows words.
-func after(b []byte, words string) ([]byte, bool) {
+// cutAfter returns what follows words.
+func cutAfter(b []byte, words string) ([]byte, bool) {
 	_, rest, ok := bytes.Cut(b, []byte(words))
 	return rest, ok
 }
 
-// bracket reads "[text]" at the beginning; "" if there is none.
-func bracket(b []byte) (text string, rest []byte) {
+// cutBracket reads "[text]" at the beginning; "" if there is none.
+func cutBracket(b []byte) (text string, rest []byte) {
 	end := bytes.IndexByte(b, ']')
 	if len(b) == 0 || b[0] != '[' || end < 0 || end > 64 {
 		return "", b
@@ -134,8 +134,8 @@ var (
 	sizes = []unit{{"kb", 1 << 10}, {"mb", 1 << 20}, {"gb", 1 << 30}, {"tb", 1 << 40}, {"b", 1}}
 )
 
-// figure reads a number with one of some units; NaN of anything else.
-func figure(s string, units []unit) float64 {
+// parseFigure reads a number with one of some units; NaN of anything else.
+func parseFigure(s string, units []unit) float64 {
 	for _, u := range units {
 		n := len(s) - len(u.suffix)
 		if n <= 0 || s[n:] != u.suffix {
@@ -148,15 +148,15 @@ func figure(s string, units []unit) float64 {
 	return math.NaN()
 }
 
-func size(s string) float64 { return figure(s, sizes) }
+func parseSize(s string) float64 { return parseFigure(s, sizes) }
 
 // maxDuration bounds what is believed of a duration: a day.
 const maxDuration = 86400e9
 
 // durationAt reads "[5.2s]", ns; 0 of anything else.
 func durationAt(b []byte) int64 {
-	s, _ := bracket(b)
-	if v := figure(s, times); v > 0 && v <= maxDuration {
+	s, _ := cutBracket(b)
+	if v := parseFigure(s, times); v > 0 && v <= maxDuration {
 		return int64(v)
 	}
 	return 0
@@ -165,8 +165,8 @@ func durationAt(b []byte) int64 {
 // maxHead is within which beginning of a line its time stands, bytes.
 const maxHead = 256
 
-// stamp finds the time of a line, and whether it names its zone, as in JSON.
-func stamp(line []byte) (at int64, zoned, ok bool) {
+// findTime finds the time of a line, and says whether it names its zone, as in JSON.
+func findTime(line []byte) (at int64, zoned, ok bool) {
 	const layout = "2006-01-02T15:04:05.000"
 	line = line[:min(len(line), maxHead)]
 	for i := 0; i+len(layout) <= len(line); i++ {
@@ -193,21 +193,21 @@ func stamp(line []byte) (at int64, zoned, ok bool) {
 	return 0, false, false
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	for l := range bytes.Lines(head) {
-		if _, ok := read(l); ok {
+		if _, ok := parseEntry(l); ok {
 			return format.Sure
 		}
 	}
 	return format.No
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, subject: b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})}
 	long := false
 	err := a.Lines(func(l format.Line) bool {
 		p.line, long = l.Number, long || l.Long
-		p.take(l)
+		p.parseLine(l)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	switch {
@@ -223,6 +223,6 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if err != nil || long {
 		b.Cut()
 	}
-	p.finish()
+	p.emitSummary()
 	return nil
 }

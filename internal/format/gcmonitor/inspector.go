@@ -30,8 +30,8 @@ var (
 	concurrent = []byte("ConcurrentMarkSweep") // its time is mostly beside the program
 )
 
-// milliseconds reads "8123ms" and "2012 ms", ns; 0 of anything else.
-func milliseconds(b []byte) int64 {
+// parseMilliseconds reads "8123ms" and "2012 ms" in ns; 0 of anything else.
+func parseMilliseconds(b []byte) int64 {
 	n := 0
 	for n < len(b) && n < 15 && b[n] >= '0' && b[n] <= '9' {
 		n++
@@ -62,8 +62,9 @@ func generationOf(name []byte) string {
 	return "young"
 }
 
-// inspect reads a line of GCInspector. A cycle of CMS, which runs beside the program, says nothing of pauses.
-func inspect(line []byte) (e entry, ok bool) {
+// parseInspector reads a line of GCInspector. A cycle of CMS runs concurrently and says nothing of
+// pauses.
+func parseInspector(line []byte) (e entry, ok bool) {
 	if !bytes.Contains(line, inspector) {
 		return e, false
 	}
@@ -72,12 +73,12 @@ func inspect(line []byte) (e entry, ok bool) {
 	if i := bytes.Index(line, gcIn); i > 0 {
 		before := line[:i]
 		name := before[bytes.LastIndex(before, []byte("- "))+1:]
-		e.took, e.generation = milliseconds(line[i+len(gcIn):]), generationOf(name)
+		e.took, e.generation = parseMilliseconds(line[i+len(gcIn):]), generationOf(name)
 		e.beside = bytes.Contains(name, concurrent)
 		e.within = e.took
 		if e.generation == "old" {
-			if rest, ok := after(line, "Old Gen: "); ok {
-				e.sizes(rest)
+			if rest, ok := cutAfter(line, "Old Gen: "); ok {
+				e.parseSizes(rest)
 			}
 		}
 		return e, e.took > 0
@@ -90,9 +91,9 @@ func inspect(line []byte) (e entry, ok bool) {
 	if !ok {
 		return e, false
 	}
-	e.took, e.generation, e.beside = milliseconds(rest), generationOf(name), bytes.Contains(name, concurrent)
+	e.took, e.generation, e.beside = parseMilliseconds(rest), generationOf(name), bytes.Contains(name, concurrent)
 	e.within = e.took
-	if n, ok := after(rest, "ms for "); ok {
+	if n, ok := cutAfter(rest, "ms for "); ok {
 		words := bytes.Fields(n)
 		if len(words) > 0 {
 			if v, err := strconv.ParseInt(string(words[0]), 10, 64); err == nil && v > 0 && v <= maxCount {
@@ -103,8 +104,8 @@ func inspect(line []byte) (e entry, ok bool) {
 	return e, e.took > 0
 }
 
-// sizes reads "8012233112 -> 7912233112", bytes.
-func (e *entry) sizes(b []byte) {
+// parseSizes reads "8012233112 -> 7912233112", bytes before and after.
+func (e *entry) parseSizes(b []byte) {
 	words := bytes.Fields(b)
 	if len(words) < 3 || string(words[1]) != "->" {
 		return
@@ -116,17 +117,17 @@ func (e *entry) sizes(b []byte) {
 	}
 }
 
-// monitored reads a line of a JvmPauseMonitor about a pause.
-func monitored(line []byte) (e entry, ok bool) {
+// parsePauseMonitor reads a line of a JvmPauseMonitor about a pause.
+func parsePauseMonitor(line []byte) (e entry, ok bool) {
 	if !bytes.Contains(line, detected) {
 		return e, false
 	}
-	rest, ok := after(line, string(paused))
+	rest, ok := cutAfter(line, string(paused))
 	if !ok {
 		return e, false
 	}
 	e.before, e.after, e.capacity = math.NaN(), math.NaN(), math.NaN()
-	e.took, e.count, e.mark = milliseconds(rest), 1, fromMonitor
+	e.took, e.count, e.mark = parseMilliseconds(rest), 1, fromMonitor
 	e.within = e.took
 	return e, e.took > 0
 }

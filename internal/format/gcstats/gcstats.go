@@ -26,19 +26,19 @@ import (
 var Format = format.Format{
 	Name:  "gcstats",
 	About: "the rollup of PerfView's GCStats: collections of .NET by generation",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const mostLine = 2048
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte("Rollup By Generation")) && !bytes.Contains(head, []byte("Survived MB/MSec")) && !bytes.Contains(head, []byte("MSec GC")) {
 		return format.No
 	}
 	p := parser{}
 	for l := range bytes.Lines(head) {
-		if p.take(string(l[:min(len(l), mostLine)]), 1); len(p.rows) > 0 {
+		if p.parseLine(string(l[:min(len(l), mostLine)]), 1); len(p.rows) > 0 {
 			return format.Sure
 		}
 	}
@@ -62,8 +62,8 @@ type parser struct {
 // headings are the columns that are read.
 var headings = []string{"Gen", "Count", "Max Pause", "Max Peak MB", "Max Alloc MB/sec", "Total Pause", "Total Alloc MB", "Alloc MB/MSec GC", "Survived MB/MSec GC", "Mean Pause", "Induced"}
 
-// heading finds the columns of a line in their order, nil if it is none.
-func heading(text string) []string {
+// parseHeading returns the columns of a heading in their order, nil if the line is none.
+func parseHeading(text string) []string {
 	text = strings.Join(strings.Fields(strings.NewReplacer("|", " ", ",", " ", "\t", " ").Replace(text)), " ")
 	if !strings.HasPrefix(text, "Gen Count ") || !strings.Contains(text, "Max Pause") || !strings.Contains(text, "Mean Pause") {
 		return nil
@@ -87,8 +87,8 @@ func heading(text string) []string {
 	return out
 }
 
-func (p *parser) take(text string, line int64) {
-	if h := heading(text); h != nil {
+func (p *parser) parseLine(text string, line int64) {
+	if h := parseHeading(text); h != nil {
 		p.columns = h
 		return
 	}
@@ -126,10 +126,10 @@ func (p *parser) take(text string, line int64) {
 	}
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := parser{}
 	err := a.Lines(func(l format.Line) bool {
-		p.take(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
+		p.parseLine(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	switch {
@@ -147,15 +147,15 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})
 	t := evidence.Table{Title: "collections by generation", Columns: []string{"generation", "count", "longest pause ms", "mean ms", "total ms", "induced"}}
 	for _, r := range p.rows {
-		t.Rows = append(t.Rows, []string{strings.ToLower(r.name), plain(r.count), plain(r.most), plain(r.mean), plain(r.total), plain(r.induced)})
+		t.Rows = append(t.Rows, []string{strings.ToLower(r.name), formatFigure(r.count), formatFigure(r.most), formatFigure(r.mean), formatFigure(r.total), formatFigure(r.induced)})
 		if r.name != "2" || r.count == 0 {
 			continue
 		}
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactGen2Most, Value: plain(r.most) + " ms", Number: r.most * 1e6, Origin: b.Origin(r.line)})
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactGen2Count, Value: plain(r.count), Number: r.count - min(r.induced, r.count), Origin: b.Origin(r.line)})
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactGen2Most, Value: formatFigure(r.most) + " ms", Number: r.most * 1e6, Origin: b.Origin(r.line)})
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactGen2Count, Value: formatFigure(r.count), Number: r.count - min(r.induced, r.count), Origin: b.Origin(r.line)})
 	}
 	b.Table(t)
 	return nil
 }
 
-func plain(v float64) string { return fmt.Sprintf("%.6g", v) }
+func formatFigure(v float64) string { return fmt.Sprintf("%.6g", v) }

@@ -20,7 +20,7 @@ type gap struct {
 	zoneless              bool
 }
 
-func (g *gap) add(s stamp) {
+func (g *gap) addStamp(s stamp) {
 	if !g.some {
 		*g = gap{some: true, first: s.at, firstRes: s.res, last: s.at}
 	}
@@ -34,10 +34,10 @@ func (g *gap) add(s stamp) {
 // maxBounds caps what one process keeps of each.
 const maxBounds = 1 << 14
 
-// close is called with the gc line that ends a gap: c of run r, not yet added.
-// What is stamped after a gc line was written after that cycle ended, what is
-// stamped before one was written before it was.
-func (g *gap) close(cs *cycles, runs []*run, r *run, c *cycle) {
+// recordBounds is called with the gc line that ends a gap: c of run r, not yet added. It bounds
+// the start of the processes around the gap: what is stamped after a gc line was written after
+// that cycle ended, what is stamped before a gc line was written before that line.
+func (g *gap) recordBounds(cs *cycles, runs []*run, r *run, c *cycle) {
 	if !g.some {
 		return
 	}
@@ -52,7 +52,7 @@ func (g *gap) close(cs *cycles, runs []*run, r *run, c *cycle) {
 	if r != nil {
 		r.zoneless = r.zoneless || g.zoneless
 		if len(r.los) < maxBounds {
-			r.los = append(r.los, g.last-c.end()-c.truncated())
+			r.los = append(r.los, g.last-c.end()-c.maxTruncation())
 		}
 	}
 	g.some = false
@@ -65,13 +65,13 @@ const printDelay = 1e6
 // anchorRuns finds where each process lies by the stamps of its own lines, else
 // by those of the lines between them.
 func (p *parser) anchorRuns() {
-	p.gap.close(&p.cycles, p.runs, nil, nil)
+	p.gap.recordBounds(&p.cycles, p.runs, nil, nil)
 	type read struct{ at, slack int64 } // offset a stamp gives, and by how much it may be too late
 	reads := make([][]read, len(p.runs))
 	inLine := make([]bool, len(p.runs))
 	for i := range p.cycles.n {
 		if c := p.cycles.at(i); c.stamp != 0 {
-			reads[c.run] = append(reads[c.run], read{c.stamp - c.end(), c.truncated()})
+			reads[c.run] = append(reads[c.run], read{c.stamp - c.end(), c.maxTruncation()})
 			inLine[c.run] = inLine[c.run] || c.stampInLine
 		}
 	}
@@ -84,7 +84,7 @@ func (p *parser) anchorRuns() {
 	})
 	for i, r := range p.runs {
 		if len(reads[i]) == 0 {
-			r.anchor = between(r.los, r.his)
+			r.anchor = findOffset(r.los, r.his)
 			r.anchor.zoneless = r.zoneless
 			continue
 		}
@@ -107,10 +107,9 @@ func (p *parser) anchorRuns() {
 	}
 }
 
-// between finds the offset that most bounds agree with: from below by los, from
-// above by his. One in four may contradict it, as loggers buffer and lines
-// quote old dates.
-func between(los, his []int64) (a anchor) {
+// findOffset finds the offset that most bounds agree with: los bound it from below, his from
+// above. One in four may contradict it, as loggers buffer and lines quote old dates.
+func findOffset(los, his []int64) (a anchor) {
 	slices.Sort(los)
 	slices.Sort(his)
 	best, lo, hi := 0, int64(0), int64(0)

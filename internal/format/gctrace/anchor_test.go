@@ -34,7 +34,7 @@ func TestStamps(t *testing.T) {
 		{strings.Repeat("x", maxStampAt) + "2026/11/20 22:49:44 ready", "", 0, false},
 	} {
 		var f stampFinder
-		s, ok := f.find([]byte(c.line))
+		s, ok := f.findStamp([]byte(c.line))
 		if !ok || c.want == "" {
 			if ok != (c.want != "") {
 				t.Errorf("%.40q: found %v", c.line, ok)

@@ -25,10 +25,10 @@ func (p *parser) finish() {
 	} else {
 		p.anchorRuns()
 		p.placeRuns()
-		p.emit()
+		p.emitCycles()
 	}
-	p.tables()
-	p.warn()
+	p.emitTables()
+	p.emitWarnings()
 }
 
 // placeRuns sets the clock, which counts from the start of the first process
@@ -53,37 +53,37 @@ func (p *parser) placeRuns() {
 	}
 	for i := base - 1; i >= 0; i-- {
 		r, after := p.runs[i], p.runs[i+1]
-		r.shift = after.shift + after.began() - r.lastEnd
+		r.shift = after.shift + after.watchedFrom() - r.lastEnd
 	}
 	for _, r := range p.runs[base+1:] {
 		if !r.anchor.ok {
-			r.shift = p.follow(r)
+			r.shift = p.placeByOrder(r)
 		}
 	}
 }
 
-// follow places a process by the order of lines alone: after the cycle printed
-// before its first one. If that one's process goes on, the two cycles ended
-// together at the closest; else the new process began then.
-func (p *parser) follow(r *run) int64 {
+// placeByOrder places a process by the order of lines alone: after the cycle printed before its
+// first one. If that one's process goes on, the two cycles ended together at the closest; else the
+// new process began then.
+func (p *parser) placeByOrder(r *run) int64 {
 	before := p.cycles.at(r.firstIndex - 1)
 	q := p.runs[before.run]
 	at := q.shift + before.end()
 	if q.latest.line > r.first.line {
-		return max(at-r.first.end(), -r.began())
+		return max(at-r.first.end(), -r.watchedFrom())
 	}
-	return min(at-r.began(), math.MaxInt64/4)
+	return min(at-r.watchedFrom(), math.MaxInt64/4)
 }
 
-// began is when watching it began: its start, if its first cycle was seen.
-func (r *run) began() int64 {
+// watchedFrom returns when watching the process began: its start, if its first cycle was seen.
+func (r *run) watchedFrom() int64 {
 	if r.first.number == 1 {
 		return 0
 	}
 	return r.first.start
 }
 
-func (p *parser) emit() {
+func (p *parser) emitCycles() {
 	subjects := make([]evidence.SubjectID, len(p.runs))
 	for i, r := range p.runs {
 		subjects[i] = p.b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: int(r.latest.procs)})
@@ -93,10 +93,10 @@ func (p *parser) emit() {
 	for i := range atLeast {
 		atLeast[i] = len(since) - 1
 	}
-	p.b.RoomForIntervals(p.rows())
+	p.b.RoomForIntervals(p.countIntervals())
 	for i := range p.cycles.n {
 		c := p.cycles.at(i)
-		e.cycle(c, subjects[c.run], p.runs[c.run].shift)
+		e.emitCycle(c, subjects[c.run], p.runs[c.run].shift)
 		for k := 0; k < atLeast[c.run]; k++ {
 			if since[k].is(c) {
 				atLeast[c.run] = k
@@ -110,7 +110,7 @@ func (p *parser) emit() {
 			// No cycle is printed because there was none.
 			until = max(until, p.latest-clock.Offset)
 		}
-		p.b.Cover(evidence.Coverage{Subject: subjects[i], Kind: evidence.CoverGC, From: known0(r.shift + r.began()), Until: known0(until), Lost: r.missing, Origin: o})
+		p.b.Cover(evidence.Coverage{Subject: subjects[i], Kind: evidence.CoverGC, From: avoidZero(r.shift + r.watchedFrom()), Until: avoidZero(until), Lost: r.missing, Origin: o})
 		p.b.Fact(evidence.Fact{Subject: subjects[i], Key: evidence.FactVersionAtLeast, Value: since[atLeast[i]].release, Number: math.NaN(), Origin: o})
 		if since[atLeast[i]].below {
 			p.b.Fact(evidence.Fact{Subject: subjects[i], Key: evidence.FactVersionBelow, Value: limitsSince, Number: math.NaN(), Origin: o})
@@ -132,8 +132,8 @@ const (
 	settledAfter  = 30e9 // ns
 )
 
-// rows is how many intervals the cycles give.
-func (p *parser) rows() int {
+// countIntervals returns how many intervals the cycles give.
+func (p *parser) countIntervals() int {
 	n := 3 * p.cycles.n
 	for i := range p.cycles.n {
 		if p.cycles.at(i).mark > 0 {
@@ -143,8 +143,8 @@ func (p *parser) rows() int {
 	return n
 }
 
-// known0 keeps a time that is zero from being read as unknown.
-func known0(t int64) int64 {
+// avoidZero keeps a time that is zero from being read as unknown.
+func avoidZero(t int64) int64 {
 	if t == 0 {
 		return 1
 	}
@@ -157,9 +157,9 @@ type emitter struct {
 	extra               [evidence.NumKeys]evidence.Extra
 }
 
-func (e *emitter) cycle(c *cycle, s evidence.SubjectID, shift int64) {
+func (e *emitter) emitCycle(c *cycle, s evidence.SubjectID, shift int64) {
 	o := e.b.Origin(c.line)
-	start := known0(c.start + shift)
+	start := avoidZero(c.start + shift)
 	mark := start + c.sweepTerm
 	term := mark + c.mark
 	end := term + c.markTerm
@@ -206,7 +206,7 @@ func (e *emitter) cycle(c *cycle, s evidence.SubjectID, shift int64) {
 	e.b.Interval(evidence.Interval{Subject: s, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: term, End: end, Cause: e.markTerm, Origin: o})
 }
 
-func (p *parser) warn() {
+func (p *parser) emitWarnings() {
 	b := p.b
 	if p.damaged > 0 {
 		b.Warnf(p.firstDamage, "%s not understood: other output is mixed into them; write standard error to its own file", format.Count(p.damaged, "gc line was", "gc lines were"))

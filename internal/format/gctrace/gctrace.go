@@ -52,11 +52,11 @@ import (
 var Format = format.Format{
 	Name:  "gctrace",
 	About: "Go GODEBUG=gctrace=1 output, Go 1.5 to 1.27 (pauses also before), within other logs",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	for i := 0; ; {
 		h := findHead(head, i)
 		if h.at < 0 {
@@ -79,11 +79,11 @@ func match(head []byte) format.Confidence {
 	}
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b}
-	look := func(l format.Line, s *seen) { s.find(l.Text, 0) }
+	look := func(l format.Line, s *seen) { s.findCycle(l.Text, 0) }
 	err := format.Spread(a, func() func(format.Line, *seen) { return look }, func(l format.Line, s *seen) bool {
-		p.line(l, s)
+		p.readLine(l, s)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	if ctx.Err() != nil {
@@ -102,7 +102,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if p.damaged == 0 && !p.tail {
 			return errors.New("gctrace: it holds no gc line: record the standard error of a Go program run with GODEBUG=gctrace=1")
 		}
-		return fmt.Errorf("gctrace: none of its %d gc lines is complete: write standard error to its own file", p.damaged+p.cut())
+		return fmt.Errorf("gctrace: none of its %d gc lines is complete: write standard error to its own file", p.damaged+p.countCut())
 	}
 	p.finish()
 	b.Fact(evidence.Fact{Key: evidence.FactLinesIgnored, Number: float64(p.ignored), Origin: b.Origin(0)})
@@ -155,14 +155,14 @@ type seen struct {
 	ok    bool
 }
 
-func (s *seen) find(b []byte, from int) {
+func (s *seen) findCycle(b []byte, from int) {
 	if s.head = findHead(b, from); s.head.at >= 0 {
 		s.cycle, s.end, s.ok = parseCycle(b, s.head)
 	}
 }
 
-// line reads one line, of which the first gc line was found.
-func (p *parser) line(l format.Line, s *seen) {
+// readLine reads one line, of which the first gc line was found.
+func (p *parser) readLine(l format.Line, s *seen) {
 	p.lines = l.Number
 	p.tail, p.damagedLast = false, false
 	b := l.Text
@@ -170,17 +170,17 @@ func (p *parser) line(l format.Line, s *seen) {
 		p.latest = max(p.latest, l.Stamp)
 	}
 	found := false
-	for i := 0; s.head.at >= 0; s.find(b, i) {
+	for i := 0; s.head.at >= 0; s.findCycle(b, i) {
 		found = true
 		h, c := s.head, &s.cycle
 		if !s.ok {
-			p.damage(l.Number)
+			p.countDamaged(l.Number)
 			// What is left over of a damaged line may still hold a whole one.
 			i = h.at + 1
 			continue
 		}
 		c.line = l.Number
-		p.place(c, b[i:h.start], l.Stamp)
+		p.noteStamp(c, b[i:h.start], l.Stamp)
 		if i == 0 {
 			p.prefix = h.start
 		}
@@ -189,7 +189,7 @@ func (p *parser) line(l format.Line, s *seen) {
 			p.from = append(append(append(p.from[:0], l.From...), ' '), prefix...)
 			prefix = p.from
 		}
-		p.add(c, prefix)
+		p.addCycle(c, prefix)
 		p.tail, p.damagedLast = false, false
 		i = s.end
 	}
@@ -206,13 +206,13 @@ func (p *parser) line(l format.Line, s *seen) {
 		return
 	}
 	if l.Stamp == 0 {
-		if s, ok := p.stamps.find(b); ok {
-			p.gap.add(s)
+		if s, ok := p.stamps.findStamp(b); ok {
+			p.gap.addStamp(s)
 		}
 	}
 }
 
-func (p *parser) damage(line int64) {
+func (p *parser) countDamaged(line int64) {
 	p.damaged++
 	if p.firstDamage == 0 {
 		p.firstDamage = line
@@ -220,33 +220,33 @@ func (p *parser) damage(line int64) {
 	p.tail, p.damagedLast = true, true
 }
 
-// cut is 1 if the last line is one that was cut.
-func (p *parser) cut() int64 {
+// countCut returns 1 if the last line is one that was cut, else 0.
+func (p *parser) countCut() int64 {
 	if p.tail {
 		return 1
 	}
 	return 0
 }
 
-// place notes when the line was written: by the collector's stamp, else by one
-// that precedes the gc text on its own line.
-func (p *parser) place(c *cycle, prefix []byte, stamp int64) {
+// noteStamp notes when the line was written: by the collector's stamp, else by one that precedes
+// the gc text on its own line.
+func (p *parser) noteStamp(c *cycle, prefix []byte, stamp int64) {
 	if stamp != 0 {
 		c.stamp = stamp
 		return
 	}
-	if len(prefix) < 10 || glued(prefix) {
+	if len(prefix) < 10 || isGlued(prefix) {
 		return
 	}
-	if s, ok := p.stamps.find(prefix); ok {
+	if s, ok := p.stamps.findStamp(prefix); ok {
 		c.stamp, c.stampInLine = s.at, true
 		p.zonelessLines = p.zonelessLines || s.zoneless
 	}
 }
 
-func (p *parser) add(c *cycle, prefix []byte) {
+func (p *parser) addCycle(c *cycle, prefix []byte) {
 	if p.cycles.n >= maxCycles {
-		p.drop(c.line)
+		p.countDropped(c.line)
 		return
 	}
 	r, fresh := p.runOf(c, prefix)
@@ -255,11 +255,11 @@ func (p *parser) add(c *cycle, prefix []byte) {
 	}
 	c.timer = p.gcForced && !c.forced && (fresh || c.start-r.lastEnd >= 119e9)
 	p.gcForced = false
-	p.gap.close(&p.cycles, p.runs, r, c)
-	r.add(p.cycles.add(c))
+	p.gap.recordBounds(&p.cycles, p.runs, r, c)
+	r.addCycle(p.cycles.add(c))
 }
 
-func (p *parser) drop(line int64) {
+func (p *parser) countDropped(line int64) {
 	p.dropped++
 	if p.firstDrop == 0 {
 		p.firstDrop = line

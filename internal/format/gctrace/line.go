@@ -27,8 +27,8 @@ type cycle struct {
 
 func (c *cycle) end() int64 { return c.start + c.sweepTerm + c.mark + c.markTerm }
 
-// truncated is by how much the end may be later than it reads.
-func (c *cycle) truncated() int64 {
+// maxTruncation returns by how many ns the end may be later than it reads.
+func (c *cycle) maxTruncation() int64 {
 	slack := int64(1e6) // @
 	for _, ns := range [...]int64{c.sweepTerm, c.mark, c.markTerm} {
 		switch {
@@ -43,8 +43,8 @@ func (c *cycle) truncated() int64 {
 	return slack
 }
 
-// same says whether two lines print the same figures.
-func (c cycle) same(o *cycle) bool {
+// hasSameFigures says whether two lines print the same figures.
+func (c cycle) hasSameFigures(o *cycle) bool {
 	c.line, c.stamp, c.stampInLine, c.run, c.timer = o.line, o.stamp, o.stampInLine, o.run, o.timer
 	return c == *o
 }
@@ -58,7 +58,7 @@ type cycles struct {
 
 const cycleBlock = 1 << 10
 
-// add keeps a cycle and returns where, which is for good.
+// add copies a cycle and returns the copy, whose address stays.
 func (s *cycles) add(c *cycle) *cycle {
 	if s.n%cycleBlock == 0 {
 		s.blocks = append(s.blocks, make([]cycle, cycleBlock))
@@ -89,7 +89,7 @@ func findHead(b []byte, from int) head {
 		}
 		at := i + k
 		i = at + 1
-		if i < len(b) && !digit(b[i]) {
+		if i < len(b) && !isDigit(b[i]) {
 			continue
 		}
 		d := at - 1
@@ -97,7 +97,7 @@ func findHead(b []byte, from int) head {
 			continue
 		}
 		n := d
-		for n > from && digit(b[n-1]) {
+		for n > from && isDigit(b[n-1]) {
 			n--
 		}
 		if n == d {
@@ -106,8 +106,8 @@ func findHead(b []byte, from int) head {
 		if n-from >= 3 && b[n-1] == ' ' && b[n-2] == 'c' && b[n-3] == 'g' {
 			return head{start: n - 3, at: at, whole: true}
 		}
-		_, end := decimal(b, i, 1e9)
-		if _, end = percent(b, literal(b, end, "s ")); end >= 0 {
+		_, end := parseDecimal(b, i, 1e9)
+		if _, end = parsePercent(b, skipLiteral(b, end, "s ")); end >= 0 {
 			return head{start: n, at: at}
 		}
 	}
@@ -119,11 +119,11 @@ func parseCycle(b []byte, h head) (v cycle, end int, ok bool) {
 		return v, 0, false
 	}
 	i := h.start + len("gc ")
-	v.number, i = integer(b, i)
-	v.start, i = decimal(b, literal(b, i, " @"), 1e9)
-	v.util, i = percent(b, literal(b, i, "s "))
-	i, v.leakCheck = optional(b, i, " (checking for goroutine leaks)")
-	i = literal(b, i, ": ")
+	v.number, i = parseInteger(b, i)
+	v.start, i = parseDecimal(b, skipLiteral(b, i, " @"), 1e9)
+	v.util, i = parsePercent(b, skipLiteral(b, i, "s "))
+	i, v.leakCheck = skipOptional(b, i, " (checking for goroutine leaks)")
+	i = skipLiteral(b, i, ": ")
 
 	var clock [5]int64
 	n := 0
@@ -131,10 +131,10 @@ func parseCycle(b []byte, h head) (v cycle, end int, ok bool) {
 		if n == len(clock) {
 			return v, 0, false
 		}
-		clock[n], i = decimal(b, i, 1e6)
-		i, more = optional(b, i, "+")
+		clock[n], i = parseDecimal(b, i, 1e6)
+		i, more = skipOptional(b, i, "+")
 	}
-	_, i = decimal(b, literal(b, i, " ms clock, "), 1e6) // the sweep termination's
+	_, i = parseDecimal(b, skipLiteral(b, i, " ms clock, "), 1e6) // the sweep termination's
 	v.sweepTerm, v.markTerm = clock[0], clock[n-1]
 	scan := int64(0)
 	switch n {
@@ -146,31 +146,31 @@ func parseCycle(b []byte, h head) (v cycle, end int, ok bool) {
 		v.fivePhases = true
 		v.mark = clock[1] + clock[2] + clock[3]
 		var barrier int64
-		scan, i = decimal(b, literal(b, i, "+"), 1e6)
-		barrier, i = decimal(b, literal(b, i, "+"), 1e6)
+		scan, i = parseDecimal(b, skipLiteral(b, i, "+"), 1e6)
+		barrier, i = parseDecimal(b, skipLiteral(b, i, "+"), 1e6)
 		scan += barrier
 	default:
 		return v, 0, false
 	}
-	v.assist, i = decimal(b, literal(b, i, "+"), 1e6)
-	v.background, i = decimal(b, literal(b, i, "/"), 1e6)
+	v.assist, i = parseDecimal(b, skipLiteral(b, i, "+"), 1e6)
+	v.background, i = parseDecimal(b, skipLiteral(b, i, "/"), 1e6)
 	v.background += scan
-	v.idle, i = decimal(b, literal(b, i, "/"), 1e6)
-	_, i = decimal(b, literal(b, i, "+"), 1e6) // the mark termination's
+	v.idle, i = parseDecimal(b, skipLiteral(b, i, "/"), 1e6)
+	_, i = parseDecimal(b, skipLiteral(b, i, "+"), 1e6) // the mark termination's
 
-	v.before, i = integer(b, literal(b, i, " ms cpu, "))
-	v.after, i = integer(b, arrow(b, i))
-	v.live, i = integer(b, arrow(b, i))
-	v.goal, i = integer(b, literal(b, i, " MB, "))
+	v.before, i = parseInteger(b, skipLiteral(b, i, " ms cpu, "))
+	v.after, i = parseInteger(b, skipArrow(b, i))
+	v.live, i = parseInteger(b, skipArrow(b, i))
+	v.goal, i = parseInteger(b, skipLiteral(b, i, " MB, "))
 	v.stacks, v.globals = -1, -1
-	procs, i := integer(b, literal(b, i, " MB goal, "))
-	i, told := optional(b, i, " MB stacks, ")
+	procs, i := parseInteger(b, skipLiteral(b, i, " MB goal, "))
+	i, told := skipOptional(b, i, " MB stacks, ")
 	if told {
 		v.stacks = procs
-		v.globals, i = integer(b, i)
-		procs, i = integer(b, literal(b, i, " MB globals, "))
+		v.globals, i = parseInteger(b, i)
+		procs, i = parseInteger(b, skipLiteral(b, i, " MB globals, "))
 	}
-	i, v.forced = optional(b, literal(b, i, " P"), " (forced)")
+	i, v.forced = skipOptional(b, skipLiteral(b, i, " P"), " (forced)")
 	if i < 0 || procs <= 0 || procs > maxProcs {
 		return v, 0, false
 	}

@@ -26,28 +26,28 @@ type oldForm struct {
 
 func parseOld(b []byte) (v oldCycle, ok bool) {
 	var pause int64
-	i := literal(b, 0, "gc")
-	v.number, i = integer(b, i)
-	v.procs, i = integer(b, literal(b, i, "("))
-	i = literal(b, i, "): ")
+	i := skipLiteral(b, 0, "gc")
+	v.number, i = parseInteger(b, i)
+	v.procs, i = parseInteger(b, skipLiteral(b, i, "("))
+	i = skipLiteral(b, i, "): ")
 	for more := true; more; {
 		if i < 0 || i > 200 {
 			return v, false
 		}
-		pause, i = integer(b, i)
+		pause, i = parseInteger(b, i)
 		v.pause += min(pause, maxDecimal*1e3)
-		i, more = optional(b, i, "+")
+		i, more = skipOptional(b, i, "+")
 	}
-	i, micros := optional(b, i, " us, ")
+	i, micros := skipOptional(b, i, " us, ")
 	if micros {
 		v.pause *= 1e3
 	} else {
-		i = literal(b, i, " ms, ")
+		i = skipLiteral(b, i, " ms, ")
 		v.pause *= 1e6
 	}
-	v.before, i = integer(b, i)
-	v.after, i = integer(b, literal(b, i, " -> "))
-	i = literal(b, i, " MB")
+	v.before, i = parseInteger(b, i)
+	v.after, i = parseInteger(b, skipLiteral(b, i, " -> "))
+	i = skipLiteral(b, i, " MB")
 	return v, i >= 0 && v.procs > 0 && v.procs <= maxProcs && v.pause < maxInt
 }
 
@@ -65,7 +65,7 @@ func (p *parser) oldLine(l format.Line) bool {
 	p.old.cycles++
 	p.prefix = i
 	if len(p.old.pauses) >= maxCycles {
-		p.drop(l.Number)
+		p.countDropped(l.Number)
 		return true
 	}
 	p.old.pauses = append(p.old.pauses, v.pause)

@@ -26,7 +26,7 @@ type run struct {
 	leakChecks, timed int64
 }
 
-func (r *run) add(c *cycle) {
+func (r *run) addCycle(c *cycle) {
 	if r.cycles == 0 {
 		r.first = c
 	} else {
@@ -76,7 +76,7 @@ func (p *parser) runOf(c *cycle, prefix []byte) (r *run, fresh bool) {
 		l := r.latest
 		forward := c.start >= l.start && c.start >= r.lastEnd-2e6
 		switch {
-		case c.number == l.number && c.start == l.start && c.same(l):
+		case c.number == l.number && c.start == l.start && c.hasSameFigures(l):
 			p.twice++
 			if p.firstTwice == 0 {
 				p.firstTwice = c.line
@@ -93,26 +93,26 @@ func (p *parser) runOf(c *cycle, prefix []byte) (r *run, fresh bool) {
 	for _, r := range []*run{next, later, back} {
 		if r != nil {
 			c.run = r.id
-			p.use(r)
+			p.markUsed(r)
 			return r, false
 		}
 	}
 	if len(p.runs) >= maxRuns {
-		p.drop(c.line)
+		p.countDropped(c.line)
 		return nil, false
 	}
 	r = &run{id: int32(len(p.runs)), source: s, firstIndex: p.cycles.n}
 	if s != anySource {
-		r.label = label(prefix)
+		r.label = prefixLabel(prefix)
 	}
 	c.run = r.id
 	p.runs = append(p.runs, r)
-	p.use(r)
+	p.markUsed(r)
 	return r, true
 }
 
-// use makes r the run used last, and forgets those that ended long ago.
-func (p *parser) use(r *run) {
+// markUsed makes r the run used last, and drops those that ended long ago.
+func (p *parser) markUsed(r *run) {
 	r.used = p.cycles.n
 	if n := len(p.open); n > 0 && p.open[n-1] == r {
 		return
@@ -142,14 +142,14 @@ func sourceOf(prefix []byte) source {
 	if len(prefix) == 0 {
 		return bare
 	}
-	if glued(prefix) {
+	if isGlued(prefix) {
 		return anySource
 	}
 	h := uint64(14695981039346656037) // FNV-1a
 	steady := false
 	for rest := prefix; len(rest) > 0; {
 		var f []byte
-		f, rest = field(rest)
+		f, rest = cutField(rest)
 		if len(f) == 0 || timeLike(f) {
 			continue
 		}
@@ -168,9 +168,8 @@ func sourceOf(prefix []byte) source {
 	return source(h | 2)
 }
 
-// glued says that what precedes a gc line is no prefix but another line that had
-// no end.
-func glued(prefix []byte) bool {
+// isGlued says whether what precedes a gc line is no prefix but another line that had no end.
+func isGlued(prefix []byte) bool {
 	switch prefix[len(prefix)-1] {
 	case ' ', '\t', '|', ':', ']', '>', ')', '"':
 		return false
@@ -178,7 +177,7 @@ func glued(prefix []byte) bool {
 	return true
 }
 
-func field(b []byte) (f, rest []byte) {
+func cutField(b []byte) (f, rest []byte) {
 	i := bytes.IndexByte(b, ' ')
 	if i < 0 {
 		return b, nil
@@ -192,19 +191,19 @@ func timeLike(f []byte) bool {
 		return true
 	}
 	for _, c := range f {
-		if !digit(c) && !strings.ContainsRune(":.,-/+TZ[]()|", rune(c)) {
+		if !isDigit(c) && !strings.ContainsRune(":.,-/+TZ[]()|", rune(c)) {
 			return false
 		}
 	}
 	return true
 }
 
-// label is a prefix without its times, for a table's cell.
-func label(prefix []byte) string {
+// prefixLabel returns a prefix without its times, for a table's cell.
+func prefixLabel(prefix []byte) string {
 	var words []string
 	for rest := prefix; len(rest) > 0; {
 		var f []byte
-		if f, rest = field(rest); len(f) > 0 && !timeLike(f) {
+		if f, rest = cutField(rest); len(f) > 0 && !timeLike(f) {
 			words = append(words, strings.ToValidUTF8(string(f), "?"))
 		}
 	}

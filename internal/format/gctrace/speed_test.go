@@ -68,8 +68,8 @@ func TestNoAllocationPerLine(t *testing.T) {
 	lines := bytes.Split(mixed(10), []byte("\n"))
 	var s seen
 	read := func(l []byte, number int) {
-		s.find(l, 0)
-		p.line(format.Line{Text: l, Number: int64(number)}, &s)
+		s.findCycle(l, 0)
+		p.readLine(format.Line{Text: l, Number: int64(number)}, &s)
 	}
 	read(lines[0], 1)
 	n := testing.AllocsPerRun(10, func() {

@@ -22,14 +22,14 @@ type stampFinder struct {
 // records do not begin with it.
 const maxStampAt = 96
 
-func (f *stampFinder) find(b []byte) (stamp, bool) {
+func (f *stampFinder) findStamp(b []byte) (stamp, bool) {
 	if f.some && f.hint < len(b) {
 		if s, ok := stampAt(b, f.hint); ok {
 			return s, true
 		}
 	}
 	for i := 0; i < len(b)-9 && i < maxStampAt; i++ {
-		if !digit(b[i]) || i > 0 && digit(b[i-1]) {
+		if !isDigit(b[i]) || i > 0 && isDigit(b[i-1]) {
 			continue
 		}
 		if s, ok := stampAt(b, i); ok {
@@ -63,12 +63,12 @@ func dateStamp(b []byte) (stamp, bool) {
 	if b[10] != ' ' && b[10] != 'T' {
 		return stamp{}, false
 	}
-	year, month, day := number(b[:4]), number(b[5:7]), number(b[8:10])
+	year, month, day := parseDigits(b[:4]), parseDigits(b[5:7]), parseDigits(b[8:10])
 	s, n, ok := clockStamp(b[11:], year, month, day)
 	if !ok {
 		return s, false
 	}
-	s.zone(b[11+n:])
+	s.applyZone(b[11+n:])
 	return s, true
 }
 
@@ -78,11 +78,11 @@ func accessStamp(b []byte) (stamp, bool) {
 	if m < 0 || m%3 != 0 || b[11] != ':' {
 		return stamp{}, false
 	}
-	s, n, ok := clockStamp(b[12:], number(b[7:11]), m/3+1, number(b[:2]))
+	s, n, ok := clockStamp(b[12:], parseDigits(b[7:11]), m/3+1, parseDigits(b[:2]))
 	if !ok {
 		return s, false
 	}
-	s.zone(b[12+n:])
+	s.applyZone(b[12+n:])
 	return s, true
 }
 
@@ -91,26 +91,26 @@ func clockStamp(b []byte, year, month, day int) (s stamp, n int, ok bool) {
 	if len(b) < 8 || b[2] != ':' || b[5] != ':' {
 		return s, 0, false
 	}
-	h, m, sec := number(b[:2]), number(b[3:5]), number(b[6:8])
+	h, m, sec := parseDigits(b[:2]), parseDigits(b[3:5]), parseDigits(b[6:8])
 	if year < 1980 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 31 || h < 0 || h > 23 || m < 0 || m > 59 || sec < 0 || sec > 60 {
 		return s, 0, false
 	}
-	frac, res, w := fraction(b[8:])
+	frac, res, w := parseFraction(b[8:])
 	t := time.Date(year, time.Month(month), day, h, m, sec, 0, time.UTC)
 	return stamp{at: t.Unix()*1e9 + frac, res: res}, 8 + w, true
 }
 
 func epochStamp(b []byte) (stamp, bool) {
-	sec := number(b[:10])
-	if sec < 1e9 || len(b) > 10 && digit(b[10]) {
+	sec := parseDigits(b[:10])
+	if sec < 1e9 || len(b) > 10 && isDigit(b[10]) {
 		return stamp{}, false
 	}
-	frac, res, _ := fraction(b[10:])
+	frac, res, _ := parseFraction(b[10:])
 	return stamp{at: int64(sec)*1e9 + frac, res: res}, true
 }
 
-// zone reads Z, +01:00, +0100, also after a space.
-func (s *stamp) zone(b []byte) {
+// applyZone applies a zone, Z, +01:00 or +0100, also after a space.
+func (s *stamp) applyZone(b []byte) {
 	s.zoneless = true
 	if len(b) > 0 && b[0] == 'Z' {
 		s.zoneless = false
@@ -129,7 +129,7 @@ func (s *stamp) zone(b []byte) {
 	if len(minutes) < 2 {
 		return
 	}
-	h, m := number(b[1:3]), number(minutes[:2])
+	h, m := parseDigits(b[1:3]), parseDigits(minutes[:2])
 	if h < 0 || h > 15 || m < 0 || m > 59 {
 		return
 	}
@@ -141,13 +141,13 @@ func (s *stamp) zone(b []byte) {
 	s.zoneless = false
 }
 
-// fraction reads .123 or ,123 and returns ns, the resolution and its length.
-func fraction(b []byte) (ns, res int64, n int) {
+// parseFraction parses .123 or ,123 and returns ns, the resolution and its length.
+func parseFraction(b []byte) (ns, res int64, n int) {
 	res = 1e9
-	if len(b) < 2 || b[0] != '.' && b[0] != ',' || !digit(b[1]) {
+	if len(b) < 2 || b[0] != '.' && b[0] != ',' || !isDigit(b[1]) {
 		return 0, res, 0
 	}
-	for n = 1; n < len(b) && digit(b[n]); n++ {
+	for n = 1; n < len(b) && isDigit(b[n]); n++ {
 		if res > 1 {
 			res /= 10
 			ns += int64(b[n]-'0') * res
@@ -156,10 +156,10 @@ func fraction(b []byte) (ns, res int64, n int) {
 	return ns, res, n
 }
 
-// number reads digits only; -1 if there is anything else.
-func number(b []byte) (n int) {
+// parseDigits parses digits only; it returns -1 if there is anything else.
+func parseDigits(b []byte) (n int) {
 	for _, c := range b {
-		if !digit(c) {
+		if !isDigit(c) {
 			return -1
 		}
 		n = n*10 + int(c-'0')

@@ -12,8 +12,8 @@ import (
 // maxProcessRows caps the table of processes.
 const maxProcessRows = 20
 
-// tables writes what inspect shows.
-func (p *parser) tables() {
+// emitTables writes the tables that inspect shows.
+func (p *parser) emitTables() {
 	if p.old.cycles > 0 {
 		p.b.Table(p.oldTable())
 	}
@@ -40,7 +40,7 @@ type sums struct {
 	util                     int32
 }
 
-func (p *parser) sum() (s sums) {
+func (p *parser) sumCycles() (s sums) {
 	s.util = -1
 	last := make([]*cycle, len(p.runs))
 	s.pauses = make([]int64, 0, 2*p.cycles.n)
@@ -66,7 +66,7 @@ func (p *parser) sum() (s sums) {
 		case c.timer:
 			s.timed++
 		}
-		from := p.runs[c.run].began()
+		from := p.runs[c.run].watchedFrom()
 		if l := last[c.run]; l != nil {
 			from = l.end()
 			if d := c.end() - l.end(); c.number == l.number+1 && d > 0 {
@@ -93,7 +93,7 @@ func (p *parser) sum() (s sums) {
 }
 
 func (p *parser) cyclesTable() evidence.Table {
-	s := p.sum()
+	s := p.sumCycles()
 	n := int64(p.cycles.n)
 	t := evidence.Table{Title: "GC cycles", Columns: []string{"", "value"}}
 	row := func(name, format string, args ...any) {
@@ -101,36 +101,36 @@ func (p *parser) cyclesTable() evidence.Table {
 	}
 	row("cycles", "%d", n)
 	row("forced", "%d by runtime.GC, %d after 2 min without", s.forced, s.timed)
-	row("span", "%s s", seconds(s.span))
+	row("span", "%s s", formatSeconds(s.span))
 	if n > 1 && s.span > 0 {
-		row("rate", "%s /s", short(float64(n+s.missing)/float64(s.span)*1e9))
+		row("rate", "%s /s", formatShort(float64(n+s.missing)/float64(s.span)*1e9))
 	}
 	pauseRow(row, s.pauses, s.stopped)
-	row("concurrent mark", "%s ms", ms(s.mark))
+	row("concurrent mark", "%s ms", formatMs(s.mark))
 	for _, v := range []struct {
 		name string
 		ns   int64
 	}{{"mark assist", s.assist}, {"background workers", s.background}, {"idle workers", s.idle}} {
 		if s.procTime > 0 {
-			row(v.name, "%s ms on a P, %.1f %% of all P time", ms(v.ns), 100*float64(v.ns)/s.procTime)
+			row(v.name, "%s ms on a P, %.1f %% of all P time", formatMs(v.ns), 100*float64(v.ns)/s.procTime)
 		} else {
-			row(v.name, "%s ms on a P", ms(v.ns))
+			row(v.name, "%s ms on a P", formatMs(v.ns))
 		}
 	}
 	if s.util >= 0 {
 		row("GC's share of CPU at the end", "%d %%", s.util)
 	}
-	row("live heap", "%s", spread(s.lives))
+	row("live heap", "%s", formatSpread(s.lives))
 	switch {
 	case len(s.goals) == 0:
 		row("goal", "none: GOGC=off without a memory limit")
 	case s.unlimited > 0:
-		row("goal", "%s; %d cycles without", spread(s.goals), s.unlimited)
+		row("goal", "%s; %d cycles without", formatSpread(s.goals), s.unlimited)
 	default:
-		row("goal", "%s", spread(s.goals))
+		row("goal", "%s", formatSpread(s.goals))
 	}
 	if s.allocTime > 0 {
-		row("allocation", "%s MiB/s", short(float64(s.allocated)/float64(s.allocTime)*1e9))
+		row("allocation", "%s MiB/s", formatShort(float64(s.allocated)/float64(s.allocTime)*1e9))
 	}
 	row("lines", "%s", p.lineCounts(n+p.twice+p.dropped))
 	return t
@@ -157,8 +157,8 @@ func pauseRow(row func(name, format string, args ...any), sorted []int64, total 
 	if n == 0 {
 		return
 	}
-	row("stop-the-world", "%d pauses, %s ms", n, ms(total))
-	row("each", "mean %s ms, p99 %s ms, max %s ms", ms(total/n), ms(stats.Quantile(sorted, 0.99)), ms(sorted[n-1]))
+	row("stop-the-world", "%d pauses, %s ms", n, formatMs(total))
+	row("each", "mean %s ms, p99 %s ms, max %s ms", formatMs(total/n), formatMs(stats.Quantile(sorted, 0.99)), formatMs(sorted[n-1]))
 }
 
 func (p *parser) lineCounts(gc int64) string {
@@ -177,21 +177,21 @@ func (p *parser) processTable() evidence.Table {
 			name += " " + r.label
 		}
 		t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%d–%d", r.first.line, r.latest.line), strconv.FormatInt(r.cycles, 10),
-			strconv.FormatInt(r.first.number, 10), strconv.FormatInt(r.latest.number, 10), seconds(r.first.start), seconds(r.lastEnd), strconv.Itoa(int(r.latest.procs))})
+			strconv.FormatInt(r.first.number, 10), strconv.FormatInt(r.latest.number, 10), formatSeconds(r.first.start), formatSeconds(r.lastEnd), strconv.Itoa(int(r.latest.procs))})
 	}
 	return t
 }
 
-func spread(sorted []int64) string {
+func formatSpread(sorted []int64) string {
 	n := len(sorted)
 	return fmt.Sprintf("min %d MiB, median %d MiB, max %d MiB", sorted[0], stats.Quantile(sorted, 0.5), sorted[n-1])
 }
 
-func ms(ns int64) string      { return short(float64(ns) / 1e6) }
-func seconds(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64) }
+func formatMs(ns int64) string      { return formatShort(float64(ns) / 1e6) }
+func formatSeconds(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64) }
 
-// short shows three digits, and more only before the point.
-func short(v float64) string {
+// formatShort formats a number with three digits, and with more only before the point.
+func formatShort(v float64) string {
 	decimals := 0
 	switch {
 	case v < 1:

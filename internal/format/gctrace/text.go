@@ -13,38 +13,38 @@ const (
 	maxDecimal = 1e9
 )
 
-// literal passes over s.
-func literal(b []byte, i int, s string) int {
+// skipLiteral passes over s.
+func skipLiteral(b []byte, i int, s string) int {
 	if i < 0 || len(b)-i < len(s) || string(b[i:i+len(s)]) != s {
 		return -1
 	}
 	return i + len(s)
 }
 
-// optional passes over s if it is there.
-func optional(b []byte, i int, s string) (end int, there bool) {
+// skipOptional passes over s if it is there.
+func skipOptional(b []byte, i int, s string) (end int, there bool) {
 	if i < 0 || len(b)-i < len(s) || string(b[i:i+len(s)]) != s {
 		return i, false
 	}
 	return i + len(s), true
 }
 
-// arrow also takes the form JSON encoders give it, for envelopes that nobody
-// took off.
-func arrow(b []byte, i int) int {
-	if end, there := optional(b, i, "->"); there {
+// skipArrow passes over an arrow, also in the form that JSON encoders give it, for envelopes that
+// were not taken off.
+func skipArrow(b []byte, i int) int {
+	if end, there := skipOptional(b, i, "->"); there {
 		return end
 	}
-	return literal(b, i, `-\u003e`)
+	return skipLiteral(b, i, `-\u003e`)
 }
 
-// integer reads digits.
-func integer(b []byte, i int) (n int64, end int) {
+// parseInteger parses digits.
+func parseInteger(b []byte, i int) (n int64, end int) {
 	if i < 0 {
 		return 0, -1
 	}
 	from := i
-	for i < len(b) && digit(b[i]) {
+	for i < len(b) && isDigit(b[i]) {
 		if n = n*10 + int64(b[i]-'0'); n > maxInt {
 			return 0, -1
 		}
@@ -56,9 +56,9 @@ func integer(b []byte, i int) (n int64, end int) {
 	return n, i
 }
 
-// decimal reads a number as a multiple of unit ns, rounded down.
-func decimal(b []byte, i int, unit int64) (ns int64, end int) {
-	n, i := integer(b, i)
+// parseDecimal parses a number as a multiple of unit ns, rounded down.
+func parseDecimal(b []byte, i int, unit int64) (ns int64, end int) {
+	n, i := parseInteger(b, i)
 	if i < 0 || n > maxDecimal {
 		return 0, -1
 	}
@@ -68,7 +68,7 @@ func decimal(b []byte, i int, unit int64) (ns int64, end int) {
 	}
 	i++
 	from := i
-	for i < len(b) && digit(b[i]) {
+	for i < len(b) && isDigit(b[i]) {
 		unit /= 10
 		n += int64(b[i]-'0') * unit
 		i++
@@ -79,26 +79,26 @@ func decimal(b []byte, i int, unit int64) (ns int64, end int) {
 	return n, i
 }
 
-// percent returns -1 for what is none: early in a process the share can be
-// anything.
-func percent(b []byte, i int) (share int32, end int) {
-	i, negative := optional(b, i, "-")
+// parsePercent parses a share; -1 where it is negative or above 100, as early in a process the
+// share can be anything.
+func parsePercent(b []byte, i int) (share int32, end int) {
+	i, negative := skipOptional(b, i, "-")
 	if i < 0 {
 		return 0, -1
 	}
 	n, from := int64(0), i
-	for i < len(b) && digit(b[i]) {
+	for i < len(b) && isDigit(b[i]) {
 		n = min(n*10+int64(b[i]-'0'), 1000)
 		i++
 	}
 	if i == from {
 		return 0, -1
 	}
-	i = literal(b, i, "%")
+	i = skipLiteral(b, i, "%")
 	if negative || n > 100 {
 		return -1, i
 	}
 	return int32(n), i
 }
 
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

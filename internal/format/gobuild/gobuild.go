@@ -37,8 +37,8 @@ var Format = format.Format{
 	Name:  "gobuild",
 	About: "build information of Go programs: go version -m",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Names of facts; a build setting has its own name.
@@ -54,29 +54,29 @@ const (
 	maxValue    = 1024
 )
 
-// match wants a program's line and a line of the kind that follows it.
-func match(head []byte) format.Confidence {
+// matchHead wants a program's line and a line of the kind that follows it.
+func matchHead(head []byte) format.Confidence {
 	first, rest, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
 	second, _, _ := bytes.Cut(rest, []byte("\n"))
-	if _, ok := program(trimmed(first)); !ok {
+	if _, ok := parseProgram(trimReturn(first)); !ok {
 		return format.No
 	}
-	kind, _, ok := detail(trimmed(second))
+	kind, _, ok := parseDetail(trimReturn(second))
 	if !ok || kind == "=>" {
 		return format.No
 	}
 	return format.Sure
 }
 
-func trimmed(line []byte) string { return string(bytes.TrimSuffix(line, []byte("\r"))) }
+func trimReturn(line []byte) string { return string(bytes.TrimSuffix(line, []byte("\r"))) }
 
 // built is the first line of a program.
 type built struct {
 	file, version, experiments string
 }
 
-// program reads "FILE: go1.26.8 X:nogreenteagc".
-func program(line string) (built, bool) {
+// parseProgram reads "FILE: go1.26.8 X:nogreenteagc".
+func parseProgram(line string) (built, bool) {
 	i := strings.LastIndex(line, ": ")
 	if i <= 0 || line[0] == '\t' || line[0] == ' ' {
 		return built{}, false
@@ -104,8 +104,8 @@ func isVersion(s string) bool {
 	return ok && len(s) < 128 && len(digits) > 0 && digits[0] >= '1' && digits[0] <= '9'
 }
 
-// detail reads a line below a program: its kind, and what follows.
-func detail(line string) (kind, rest string, ok bool) {
+// parseDetail reads a line below a program: its kind, and what follows.
+func parseDetail(line string) (kind, rest string, ok bool) {
 	line, tab := strings.CutPrefix(line, "\t")
 	kind, rest, ok = strings.Cut(line, "\t")
 	switch kind {
@@ -115,10 +115,10 @@ func detail(line string) (kind, rest string, ok bool) {
 	return "", "", false
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b}
 	err := a.Lines(func(l format.Line) bool {
-		p.line(l)
+		p.parseLine(l)
 		return l.Number%1024 != 0 || ctx.Err() == nil
 	})
 	if ctx.Err() != nil {
@@ -158,16 +158,16 @@ type parser struct {
 	dropped  int
 }
 
-func (p *parser) line(l format.Line) {
+func (p *parser) parseLine(l format.Line) {
 	text := strings.ToValidUTF8(string(l.Text), "\uFFFD")
 	if text == "" {
 		return
 	}
-	if x, ok := program(text); ok {
-		p.begin(x, l.Number)
+	if x, ok := parseProgram(text); ok {
+		p.beginProgram(x, l.Number)
 		return
 	}
-	kind, rest, ok := detail(text)
+	kind, rest, ok := parseDetail(text)
 	if !ok || p.programs == 0 {
 		p.damaged++
 		if p.firstBad == 0 {
@@ -181,35 +181,36 @@ func (p *parser) line(l format.Line) {
 	}
 	switch kind {
 	case "mod", "dep", "=>":
-		p.module(kind, rest, l.Number)
+		p.addModule(kind, rest, l.Number)
 	case "build":
-		p.setting(rest, l.Number)
+		p.addSetting(rest, l.Number)
 	}
 }
 
-func (p *parser) begin(x built, line int64) {
+func (p *parser) beginProgram(x built, line int64) {
 	p.inside = p.programs < maxPrograms
 	if p.programs++; !p.inside {
 		p.dropped++
 		return
 	}
 	p.settings = 0
-	p.name = short(path.Base(strings.ReplaceAll(x.file, `\`, "/")), 64)
+	p.name = clipText(path.Base(strings.ReplaceAll(x.file, `\`, "/")), 64)
 	p.subject = p.b.Subject(evidence.Subject{Name: p.name, Runtime: "go", Version: x.version})
 	if x.experiments != "" {
-		p.fact(FactExperiment, x.experiments, line)
+		p.addFact(FactExperiment, x.experiments, line)
 	}
 }
 
-// module reads "PATH\tVERSION\th1:…"; the version may be missing or (devel).
-func (p *parser) module(kind, rest string, line int64) {
+// addModule reads a line of a module: its path, version and hash. The version may be missing or
+// (devel).
+func (p *parser) addModule(kind, rest string, line int64) {
 	f := strings.SplitN(rest, "\t", 3)
 	version := ""
 	if len(f) > 1 {
 		version = f[1]
 	}
 	if kind == "mod" {
-		p.fact(evidence.FactGoModule, strings.TrimSpace(f[0]+" "+version), line)
+		p.addFact(evidence.FactGoModule, strings.TrimSpace(f[0]+" "+version), line)
 	}
 	if len(p.rows) >= maxModules {
 		p.dropped++
@@ -219,12 +220,12 @@ func (p *parser) module(kind, rest string, line int64) {
 	if kind == "=>" {
 		name = "=> " + name
 	}
-	p.rows = append(p.rows, []string{short(name, 256), short(version, 128), p.name})
+	p.rows = append(p.rows, []string{clipText(name, 256), clipText(version, 128), p.name})
 }
 
-// setting reads KEY=VALUE; either may be quoted as by strconv.Quote.
-func (p *parser) setting(rest string, line int64) {
-	key, value := word(rest, "=")
+// addSetting reads KEY=VALUE; either may be quoted as by strconv.Quote.
+func (p *parser) addSetting(rest string, line int64) {
+	key, value := cutWord(rest, "=")
 	value, ok := strings.CutPrefix(value, "=")
 	if ok {
 		if strings.HasPrefix(value, `"`) || strings.HasPrefix(value, "`") {
@@ -243,12 +244,12 @@ func (p *parser) setting(rest string, line int64) {
 		p.dropped++
 	default:
 		p.settings++
-		p.fact(key, value, line)
+		p.addFact(key, value, line)
 	}
 }
 
-// word takes the first word, quoted or up to the separator.
-func word(s, separator string) (first, rest string) {
+// cutWord cuts off the first word, which is quoted or ends at the separator.
+func cutWord(s, separator string) (first, rest string) {
 	if q, err := strconv.QuotedPrefix(s); err == nil {
 		first, _ = strconv.Unquote(q)
 		return first, s[len(q):]
@@ -257,8 +258,8 @@ func word(s, separator string) (first, rest string) {
 	return s[:i], s[i:]
 }
 
-func (p *parser) fact(key, value string, line int64) {
-	f := evidence.Fact{Subject: p.subject, Key: short(key, 128), Value: short(value, maxValue), Number: math.NaN(), Origin: p.b.Origin(line)}
+func (p *parser) addFact(key, value string, line int64) {
+	f := evidence.Fact{Subject: p.subject, Key: clipText(key, 128), Value: clipText(value, maxValue), Number: math.NaN(), Origin: p.b.Origin(line)}
 	switch value {
 	case "true":
 		f.Number = 1
@@ -272,7 +273,7 @@ func (p *parser) fact(key, value string, line int64) {
 	p.b.Fact(f)
 }
 
-func short(s string, limit int) string {
+func clipText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

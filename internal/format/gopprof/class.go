@@ -213,7 +213,7 @@ var rules = map[string]rule{
 
 // ruleOf returns what a function says about the stacks it is in.
 func ruleOf(function string) rule {
-	pkg, name := split(function)
+	pkg, name := splitFunction(function)
 	switch pkg {
 	case "runtime":
 	case "": // assembly without a package: gcWriteBarrier of 1.21–
@@ -248,12 +248,12 @@ func ruleOf(function string) rule {
 	return rule{}
 }
 
-// split takes a function's name apart: package, and function or method without
+// splitFunction takes a function's name apart: package, and function or method without
 // the closures and inlined calls inside it.
 //
 //	runtime.gcMarkDone.forEachP.func5  →  runtime, gcMarkDone
 //	runtime.(*mheap).alloc.func1       →  runtime, (*mheap).alloc
-func split(function string) (pkg, name string) {
+func splitFunction(function string) (pkg, name string) {
 	slash := strings.LastIndexByte(function, '/') + 1
 	if b := strings.IndexAny(function, "[("); b >= 0 && b < slash { // a type argument's or receiver's package
 		slash = strings.LastIndexByte(function[:b], '/') + 1
@@ -284,8 +284,8 @@ type decision struct {
 	stop, clear bool
 }
 
-// add takes the next frame's rule; it returns true when the class is settled.
-func (d *decision) add(r rule) bool {
+// addRule takes the next frame's rule. It returns true when the class is settled.
+func (d *decision) addRule(r rule) bool {
 	switch r.weight {
 	case strong:
 		d.class, d.done = r.class, true
@@ -304,7 +304,7 @@ func (d *decision) add(r rule) bool {
 	return d.done
 }
 
-func (d *decision) result() string {
+func (d *decision) finalClass() string {
 	class := d.class
 	if !d.done {
 		class = d.weak

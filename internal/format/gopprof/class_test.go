@@ -93,7 +93,7 @@ func TestSplit(t *testing.T) {
 		{"gcWriteBarrier", "", "gcWriteBarrier"},
 		{"runtime.(*broken", "runtime", "(*broken"},
 	} {
-		if pkg, name := split(c.in); pkg != c.pkg || name != c.name {
+		if pkg, name := splitFunction(c.in); pkg != c.pkg || name != c.name {
 			t.Errorf("%s: %q %q, want %q %q", c.in, pkg, name, c.pkg, c.name)
 		}
 	}
@@ -119,9 +119,9 @@ func TestRulesNameClasses(t *testing.T) {
 func classify(stack []string) string {
 	var d decision
 	for _, f := range stack {
-		if d.add(ruleOf(f)) {
+		if d.addRule(ruleOf(f)) {
 			break
 		}
 	}
-	return d.result()
+	return d.finalClass()
 }

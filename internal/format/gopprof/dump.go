@@ -62,7 +62,7 @@ func goroutineHeader(line []byte) (goroutine, bool) {
 	if len(rest) == 0 || rest[0] != '[' {
 		return goroutine{}, false
 	}
-	state, _, _ := strings.Cut(clip(string(rest[1:len(rest)-2])), " labels:{")
+	state, _, _ := strings.Cut(clipText(string(rest[1:len(rest)-2])), " labels:{")
 	state, more, _ := strings.Cut(state, ", ")
 	g := goroutine{id: id, state: strings.TrimSuffix(state, " (scan)"), alike: alike}
 	for part := range strings.SplitSeq(more, ", ") {
@@ -120,7 +120,7 @@ const (
 // unnumbered begins the numbers of goroutines that were printed without any.
 const unnumbered = 1 << 40
 
-func (d *dumps) begin(g goroutine, line, stamp int64) {
+func (d *dumps) beginGoroutine(g goroutine, line, stamp int64) {
 	d.endGoroutine()
 	if g.alike > 0 {
 		g.id = unnumbered + d.made
@@ -146,16 +146,16 @@ func (d *dumps) begin(g goroutine, line, stamp int64) {
 	d.open.goroutines = append(d.open.goroutines, g)
 }
 
-// other says that something else follows.
-func (d *dumps) other() {
+// endOpen ends the open goroutine and dump, because something else follows.
+func (d *dumps) endOpen() {
 	d.endGoroutine()
 	d.endDump()
 }
 
-func (d *dumps) line(text []byte, number int64) {
+func (d *dumps) parseLine(text []byte, number int64) {
 	blank := len(bytes.TrimSpace(text)) == 0
 	switch {
-	case d.open != nil && elided(text):
+	case d.open != nil && isElision(text):
 		if d.open.elided == 0 {
 			d.open.elided = number
 		}
@@ -182,7 +182,7 @@ func (d *dumps) frameLine(text []byte, number int64) {
 	switch {
 	case isPosition(bare) || text[0] == '\t' && d.call != "":
 		if d.call != "" {
-			d.frame(d.call, string(bare))
+			d.addFrame(d.call, string(bare))
 			d.call = ""
 		} else {
 			d.told = true
@@ -190,22 +190,22 @@ func (d *dumps) frameLine(text []byte, number int64) {
 	case bytes.HasPrefix(bare, []byte("created by ")), bytes.HasPrefix(bare, []byte("[originating from")):
 		d.call = "" // who started it is not a frame of its stack
 	case bytes.HasPrefix(bare, []byte("...")): // "...additional frames elided..."
-	case bare[len(bare)-1] == ')' && arguments(bare) > 0:
-		i := arguments(bare)
-		d.call = clip(starred(string(bare[:i])))
+	case bare[len(bare)-1] == ')' && findArguments(bare) > 0:
+		i := findArguments(bare)
+		d.call = clipText(restoreStars(string(bare[:i])))
 		if d.mutex == 0 && evidence.LocksMutex(d.call) {
 			d.mutex = firstAddress(bare[i+1 : len(bare)-1])
 		}
-	case brokenCall(bare) > 0: // the rest of its arguments is no frame
-		d.call = clip(starred(string(bare[:brokenCall(bare)])))
+	case findBrokenCall(bare) > 0: // the rest of its arguments is no frame
+		d.call = clipText(restoreStars(string(bare[:findBrokenCall(bare)])))
 		if d.mutex == 0 && evidence.LocksMutex(d.call) {
-			d.mutex = firstAddress(bare[brokenCall(bare)+1:])
+			d.mutex = firstAddress(bare[findBrokenCall(bare)+1:])
 		}
 	case text[0] == '\t', bytes.HasPrefix(bare, []byte("goroutine running on other thread")): // its stack is unavailable
 		d.told = true
 	default:
 		if d.doubt++; d.doubt > 3 {
-			d.other()
+			d.endOpen()
 		} else if d.first == 0 {
 			d.first = number
 		}
@@ -215,8 +215,8 @@ func (d *dumps) frameLine(text []byte, number int64) {
 	d.doubt = 0
 }
 
-// brokenCall is where the arguments begin of a call that a terminal broke within them, "net.(*conn).Read(0xc0001, 0x10"; 0 of anything else.
-func brokenCall(bare []byte) int {
+// findBrokenCall is where the arguments begin of a call that a terminal broke within them, "net.(*conn).Read(0xc0001, 0x10"; 0 of anything else.
+func findBrokenCall(bare []byte) int {
 	i := max(bytes.LastIndex(bare, []byte("(0x")), bytes.LastIndex(bare, []byte("({0x")))
 	if i <= 0 || bytes.IndexByte(bare[i:], ')') >= 0 || bytes.IndexByte(bare[:i], ' ') >= 0 || bytes.IndexByte(bare[:i], '.') < 0 {
 		return 0
@@ -224,9 +224,9 @@ func brokenCall(bare []byte) int {
 	return i
 }
 
-// starred writes "sync.(*Mutex).Lock" where Markdown took two stars for emphasis and a page writes it "sync.(_Mutex).Lock": only the receiver of
+// restoreStars writes "sync.(*Mutex).Lock" where Markdown took two stars for emphasis and a page writes it "sync.(_Mutex).Lock": only the receiver of
 // a method stands in brackets, and only if it is a pointer.
-func starred(function string) string {
+func restoreStars(function string) string {
 	return strings.Replace(function, ".(_", ".(*", 1)
 }
 
@@ -269,8 +269,8 @@ func firstAddress(arguments []byte) int64 {
 	return n
 }
 
-// elided says that a line stands for others: "...", "(truncated)", "[snip]".
-func elided(text []byte) bool {
+// isElision says whether a line stands for others: "...", "(truncated)", "[snip]".
+func isElision(text []byte) bool {
 	words := bytes.Trim(text, " \t.…-*[](){}<>")
 	if len(words) > len("output truncated") {
 		return false
@@ -284,9 +284,9 @@ func elided(text []byte) bool {
 	return false
 }
 
-// arguments finds the parenthesis that opens a call's arguments: the last one
+// findArguments finds the parenthesis that opens a call's arguments: the last one
 // at depth 0. A log line that ends in one too has a space before it.
-func arguments(text []byte) int {
+func findArguments(text []byte) int {
 	depth := 0
 	for i := len(text) - 1; i > 0; i-- {
 		switch text[i] {
@@ -304,7 +304,7 @@ func arguments(text []byte) int {
 	return -1
 }
 
-func (d *dumps) frame(call, position string) {
+func (d *dumps) addFrame(call, position string) {
 	if len(d.frames) == maxFrames {
 		return
 	}
@@ -323,7 +323,7 @@ func (d *dumps) frame(call, position string) {
 			d.functions = make(map[[2]string]*profile.Function)
 			d.stacks = make(map[string][]*profile.Location)
 		}
-		name := [2]string{call, clip(file)}
+		name := [2]string{call, clipText(file)}
 		f, ok := d.functions[name]
 		if !ok {
 			f = &profile.Function{Name: name[0], Filename: name[1]}
@@ -338,7 +338,7 @@ func (d *dumps) frame(call, position string) {
 func (d *dumps) endGoroutine() {
 	if d.inside && !d.zero {
 		g := &d.open.goroutines[len(d.open.goroutines)-1]
-		g.stack = d.stack()
+		g.stack = d.internStack()
 		if evidence.WaitsForMutex(g.state) {
 			g.mutex = d.mutex
 		}
@@ -360,8 +360,8 @@ func (d *dumps) endGoroutine() {
 	d.inside, d.zero, d.told, d.call, d.mutex, d.frames = false, false, false, "", 0, d.frames[:0]
 }
 
-// stack returns the frames just read; goroutines in the same place share one.
-func (d *dumps) stack() []*profile.Location {
+// internStack returns the frames just read. Goroutines in the same place share one stack.
+func (d *dumps) internStack() []*profile.Location {
 	if len(d.frames) == 0 {
 		return nil
 	}
@@ -383,19 +383,19 @@ func (d *dumps) endDump() {
 	switch {
 	case o == nil || len(o.goroutines) == 0:
 		return
-	case !o.whole():
+	case !o.isWholeProcess():
 		d.singles++
 	case len(d.seen) < maxSightings:
-		d.seen = append(d.seen, sighting{o.goroutines[0].line, o.count()})
+		d.seen = append(d.seen, sighting{o.goroutines[0].line, o.goroutineCount()})
 	}
-	if d.best == nil || o.count() >= d.best.count() {
+	if d.best == nil || o.goroutineCount() >= d.best.goroutineCount() {
 		d.best = o
 	}
 }
 
-// whole says that this is all goroutines of a process, not the one that
-// panicked or logged its stack. Programs with one goroutine are rare, but are.
-func (o *dump) whole() bool {
+// isWholeProcess says whether these are all goroutines of a process, not the one that panicked or
+// logged its stack. Of a single goroutine that is known only if it writes the goroutine profile.
+func (o *dump) isWholeProcess() bool {
 	if len(o.goroutines) > 1 {
 		return true
 	}
@@ -407,11 +407,11 @@ func (o *dump) whole() bool {
 	return false
 }
 
-func (o *dump) count() int64 { return int64(len(o.goroutines)) + o.more }
+func (o *dump) goroutineCount() int64 { return int64(len(o.goroutines)) + o.more }
 
-// finish ends the last dump and says what was left out.
-func (d *dumps) finish(b *evidence.Builder) {
-	d.other()
+// finishDumps ends the last dump and warns about what was left out.
+func (d *dumps) finishDumps(b *evidence.Builder) {
+	d.endOpen()
 	if d.best == nil {
 		return
 	}
@@ -429,7 +429,7 @@ func (d *dumps) finish(b *evidence.Builder) {
 		b.Warnf(d.best.elided, "the goroutine dump was shortened when it was copied: goroutines and frames are missing")
 		b.Cut()
 	}
-	if d.best.empty && d.best.count() > 1 {
+	if d.best.empty && d.best.goroutineCount() > 1 {
 		b.Warnf(at, "the goroutine dump is incomplete: net/http/pprof gives only the first 64 MiB")
 		b.Cut()
 	}
@@ -438,8 +438,8 @@ func (d *dumps) finish(b *evidence.Builder) {
 	}
 }
 
-// emit writes the dump that was kept.
-func (d *dumps) emit(ctx context.Context, b *evidence.Builder, subject evidence.SubjectID) error {
+// emitGoroutines writes the dump that was kept.
+func (d *dumps) emitGoroutines(ctx context.Context, b *evidence.Builder, subject evidence.SubjectID) error {
 	if d.best == nil {
 		return nil
 	}
@@ -448,11 +448,11 @@ func (d *dumps) emit(ctx context.Context, b *evidence.Builder, subject evidence.
 	if *clock = (evidence.Clock{Name: "unix"}); at == 0 {
 		*clock = evidence.Clock{Name: "undated", Error: evidence.Unanchored}
 	}
-	if d.best.whole() {
+	if d.best.isWholeProcess() {
 		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverGoroutines, From: at, Until: at, Origin: b.Origin(d.best.goroutines[0].line)})
 		f := facts{b: b, subject: subject, from: at, until: at}
-		f.add(evidence.FactProfileKind, "goroutine dump", math.NaN())
-		f.number("goroutines", float64(d.best.count()))
+		f.addFact(evidence.FactProfileKind, "goroutine dump", math.NaN())
+		f.addNumber("goroutines", float64(d.best.goroutineCount()))
 	}
 	var (
 		frames       []evidence.Frame
@@ -479,7 +479,7 @@ func (d *dumps) emit(ctx context.Context, b *evidence.Builder, subject evidence.
 			b.Sample(s)
 		}
 	}
-	for _, t := range d.tables() {
+	for _, t := range d.buildTables() {
 		b.Table(t)
 	}
 	return nil

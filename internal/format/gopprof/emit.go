@@ -18,32 +18,32 @@ const (
 	maxFrames = 512
 )
 
-// emit writes a recording into the bundle.
-func emit(ctx context.Context, r *recording, b *evidence.Builder, subject evidence.SubjectID) error {
-	r.foreign(b)
-	at := r.snapshot(b)
-	from, until := cover(r, b, subject, at)
-	sum := summarize(r)
+// emitRecording writes a recording into the bundle.
+func emitRecording(ctx context.Context, r *recording, b *evidence.Builder, subject evidence.SubjectID) error {
+	r.dropForeignTimes(b)
+	at := r.snapshotTime(b)
+	from, until := emitCoverage(r, b, subject, at)
+	sum := summarizeRecording(r)
 	if err := emitSamples(ctx, r, b, subject, sum.classes); err != nil {
 		return err
 	}
 	f := facts{b: b, subject: subject, from: from, until: until}
-	f.add(evidence.FactProfileKind, r.kind, math.NaN())
+	f.addFact(evidence.FactProfileKind, r.kind, math.NaN())
 	if len(r.Mapping) > 0 && r.Mapping[0].BuildID != "" {
-		f.add("build.id", clip(r.Mapping[0].BuildID), math.NaN())
+		f.addFact("build.id", clipText(r.Mapping[0].BuildID), math.NaN())
 	}
-	sum.facts(r, &f)
+	sum.addFacts(r, &f)
 	if at > 0 {
 		f.from, f.until = at, at
 	}
 	for _, s := range r.stats {
-		f.stat(s)
+		f.addStat(s)
 	}
-	r.memory(b, subject, at)
+	r.emitMemory(b, subject, at)
 	if len(r.Sample) == 0 {
 		b.Warnf(0, "the %s profile has no samples%s", r.kind, why[r.kind])
 	}
-	for _, t := range sum.tables(r) {
+	for _, t := range sum.buildTables(r) {
 		b.Table(t)
 	}
 	return nil
@@ -68,8 +68,9 @@ const (
 	longest  = 366 * 24 * int64(time.Hour)
 )
 
-// foreign takes away times that are none of day, with a warning.
-func (r *recording) foreign(b *evidence.Builder) {
+// dropForeignTimes drops times that are no time of day and durations that are none, with a
+// warning.
+func (r *recording) dropForeignTimes(b *evidence.Builder) {
 	if t := r.TimeNanos; t != 0 && (t < earliest || t > latest) {
 		b.Warnf(0, "the profile's time (%d) is no time of day in ns: it stands alone, and cannot be laid beside other files", t)
 		r.TimeNanos = 0
@@ -80,7 +81,7 @@ func (r *recording) foreign(b *evidence.Builder) {
 	}
 }
 
-// cover anchors the clock and says what was watched.
+// emitCoverage anchors the clock and says what was watched.
 //
 // A CPU profile's TimeNanos is taken right after sampling was switched on; its
 // duration ends when the writer has woken up, up to 0.1 s (0.2 s on macOS) after
@@ -88,7 +89,7 @@ func (r *recording) foreign(b *evidence.Builder) {
 // ?seconds=N the end and the length of their window. A text carries no time but
 // those of the collector's cycles: it is from the last one on, and a heap profile
 // is of that one. Undated otherwise, it has the time it was recorded at, if it was.
-func cover(r *recording, b *evidence.Builder, subject evidence.SubjectID, at int64) (from, until int64) {
+func emitCoverage(r *recording, b *evidence.Builder, subject evidence.SubjectID, at int64) (from, until int64) {
 	const (
 		startError  = 1e6   // from switching on to taking the time
 		recordError = 100e6 // from writing a text to having stored it
@@ -157,7 +158,7 @@ func emitSamples(ctx context.Context, r *recording, b *evidence.Builder, subject
 			continue
 		}
 		unit, scale := baseUnit(t.Unit)
-		columns = append(columns, column{i, scale, b.Name(clip(t.Type)), b.Name(unit)})
+		columns = append(columns, column{i, scale, b.Name(clipText(t.Type)), b.Name(unit)})
 	}
 	names := make(map[*profile.Function]evidence.Frame, len(r.Function))
 	rows := 0
@@ -172,14 +173,14 @@ func emitSamples(ctx context.Context, r *recording, b *evidence.Builder, subject
 				continue
 			}
 			if rows == maxRows {
-				b.Warnf(r.position(i), "the profile has more than %d values: the rest is in its totals but not in its samples", maxRows)
+				b.Warnf(r.positionOf(i), "the profile has more than %d values: the rest is in its totals but not in its samples", maxRows)
 				return nil
 			}
 			if stack == 0 {
 				frames = stackOf(frames[:0], s.Location, b, names)
 				stack = b.Stack(frames)
 			}
-			row := evidence.Sample{Subject: subject, Stack: stack, Type: c.typ, Unit: c.unit, Value: times(s.Value[c.index], c.scale), Origin: b.Origin(r.position(i))}
+			row := evidence.Sample{Subject: subject, Stack: stack, Type: c.typ, Unit: c.unit, Value: multiplySaturated(s.Value[c.index], c.scale), Origin: b.Origin(r.positionOf(i))}
 			if classes != nil {
 				row.Class = b.Name(classes[i])
 			}
@@ -195,12 +196,12 @@ func emitSamples(ctx context.Context, r *recording, b *evidence.Builder, subject
 func stackOf(frames []evidence.Frame, locations []*profile.Location, b *evidence.Builder, names map[*profile.Function]evidence.Frame) []evidence.Frame {
 	for _, l := range locations {
 		if len(l.Line) == 0 {
-			frames = append(frames, evidence.Frame{Func: b.Name(place(l))})
+			frames = append(frames, evidence.Frame{Func: b.Name(libraryName(l))})
 		}
 		for _, line := range l.Line {
 			f, ok := names[line.Function]
 			if !ok && line.Function != nil {
-				f = evidence.Frame{Func: b.Name(clip(line.Function.Name)), File: b.Name(clip(line.Function.Filename))}
+				f = evidence.Frame{Func: b.Name(clipText(line.Function.Name)), File: b.Name(clipText(line.Function.Filename))}
 				names[line.Function] = f
 			}
 			f.Line = int32(min(max(line.Line, 0), math.MaxInt32))
@@ -217,7 +218,7 @@ func stackOf(frames []evidence.Frame, locations []*profile.Location, b *evidence
 }
 
 // cpuColumn is the column with the CPU time, -1 if there are only counts.
-func cpuColumn(p *profile.Profile) int { return column(p, "cpu") }
+func cpuColumn(p *profile.Profile) int { return findColumn(p, "cpu") }
 
 // baseUnit returns a unit as evidence has it, and the factor to it.
 func baseUnit(unit string) (string, int64) {
@@ -233,11 +234,11 @@ func baseUnit(unit string) (string, int64) {
 	case "megabytes":
 		return "bytes", 1 << 20
 	}
-	return clip(unit), 1
+	return clipText(unit), 1
 }
 
-// times multiplies without wrapping round.
-func times(v, by int64) int64 {
+// multiplySaturated multiplies without overflow.
+func multiplySaturated(v, by int64) int64 {
 	if by == 1 {
 		return v
 	}
@@ -254,29 +255,28 @@ type facts struct {
 	from, until int64
 }
 
-func (f *facts) add(key, value string, number float64) { f.at(0, key, value, number) }
+func (f *facts) addFact(key, value string, number float64) { f.addFactAt(0, key, value, number) }
 
-func (f *facts) number(key string, n float64) {
-	f.add(key, strconv.FormatFloat(n, 'f', -1, 64), n)
+func (f *facts) addNumber(key string, n float64) {
+	f.addFact(key, strconv.FormatFloat(n, 'f', -1, 64), n)
 }
 
-func (f *facts) at(position int64, key, value string, number float64) {
+func (f *facts) addFactAt(position int64, key, value string, number float64) {
 	f.b.Fact(evidence.Fact{Subject: f.subject, Key: key, Value: value, Number: number, From: f.from, Until: f.until, Origin: f.b.Origin(position)})
 }
 
-// stat writes a value of runtime.MemStats. "Stack = inuse / sys" is two. The
-// last 256 pauses are the sum of all if there were no more.
-func (f *facts) stat(s stat) {
+// addStat writes a value of runtime.MemStats. "Stack = inuse / sys" makes two facts.
+func (f *facts) addStat(s stat) {
 	if inuse, sys, ok := strings.Cut(s.value, " / "); ok {
-		f.stat(stat{s.key + "Inuse", inuse, s.line})
-		f.stat(stat{s.key + "Sys", sys, s.line})
+		f.addStat(stat{s.key + "Inuse", inuse, s.line})
+		f.addStat(stat{s.key + "Sys", sys, s.line})
 		return
 	}
 	n, err := strconv.ParseFloat(s.value, 64)
 	switch {
 	case err == nil && !math.IsInf(n, 0) && !math.IsNaN(n):
-		f.at(s.line, s.key, s.value, n)
+		f.addFactAt(s.line, s.key, s.value, n)
 	case s.value == "true" || s.value == "false":
-		f.at(s.line, s.key, s.value, math.NaN())
+		f.addFactAt(s.line, s.key, s.value, math.NaN())
 	}
 }

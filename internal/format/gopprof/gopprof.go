@@ -50,13 +50,13 @@ import (
 var Format = format.Format{
 	Name:  "gopprof",
 	About: "Go profiles (CPU, heap, goroutine, mutex, block …), as protobuf or text, and goroutine dumps; Go 1.5 to 1.27",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-// match has no magic to go by: it walks the protobuf, or looks for the lines
-// text profiles and dumps begin with.
-func match(head []byte) format.Confidence {
+// matchHead has no magic number to go by: it walks the protobuf, or looks for the lines with which
+// text profiles and dumps begin.
+func matchHead(head []byte) format.Confidence {
 	if c := matchProto(head); c != format.No {
 		return c
 	}
@@ -67,7 +67,7 @@ func match(head []byte) format.Confidence {
 	for first := true; len(rest) > 0; first = false {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		line = unquote(bytes.TrimSuffix(line, []byte("\r")))
+		line = stripQuoteMark(bytes.TrimSuffix(line, []byte("\r")))
 		if _, ok := goroutineHeader(line); ok {
 			return format.Sure
 		}
@@ -78,7 +78,7 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r, err := a.Reader()
 	if err != nil {
 		return err

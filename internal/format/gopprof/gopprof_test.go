@@ -312,7 +312,7 @@ func TestTooLarge(t *testing.T) {
 		{bounds{1 << 20, 10, 1000}, "parts"},
 		{bounds{1 << 20, 1000, 5}, "stack entries"},
 	} {
-		_, err := c.most.read(bytes.NewReader(data))
+		_, err := c.most.readProfile(bytes.NewReader(data))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v", c.most, err)
 		}

@@ -39,11 +39,11 @@ var Listing = format.Format{
 		}
 		var p listing
 		for l := range bytes.Lines(head) {
-			p.take(string(bytes.TrimRight(l[:min(len(l), mostListed)], "\r\n")), 1)
+			p.parseLine(string(bytes.TrimRight(l[:min(len(l), mostListed)], "\r\n")), 1)
 			if headed && p.total > 0 && (len(p.rows) > 0 || len(p.traces) > 0) {
 				return format.Sure
 			}
-			if !headed && p.bare() {
+			if !headed && p.isBareGoListing() {
 				return format.Sure
 			}
 		}
@@ -75,8 +75,9 @@ func isPeek(text string) bool {
 	return ok && strings.TrimSpace(after) != "" && (len(f) == 2 || len(f) == 5) && strings.HasSuffix(f[1], "%") || strings.HasSuffix(text, "|") && len(f) == 5
 }
 
-// peek takes the function that a part of -peek is about; who calls it, and what it calls, are parts of it.
-func (p *listing) peek(text string, line int64) {
+// parsePeek reads the function that a part of -peek is about. Its callers and callees are parts of
+// that time.
+func (p *listing) parsePeek(text string, line int64) {
 	before, after, _ := strings.Cut(text, "|")
 	f := strings.Fields(before)
 	p.within = false
@@ -96,7 +97,7 @@ func (p *listing) peek(text string, line int64) {
 		p.over = true
 		return
 	}
-	p.rows = append(p.rows, listed{clip(name), flat, cum, line})
+	p.rows = append(p.rows, listed{clipText(name), flat, cum, line})
 	if share, err := strconv.ParseFloat(strings.TrimSuffix(f[4], "%"), 64); err == nil && share > p.share && strings.HasSuffix(f[3], "s") {
 		p.share, p.whole = share, int64(float64(cum)*100/share)
 	}
@@ -122,7 +123,7 @@ type listing struct {
 	whole int64   // ns of all of it, by that
 }
 
-func (p *listing) take(text string, line int64) {
+func (p *listing) parseLine(text string, line int64) {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case trimmed == "":
@@ -157,7 +158,7 @@ func (p *listing) take(text string, line int64) {
 		}
 		return
 	case isPeek(trimmed):
-		p.peek(trimmed, line)
+		p.parsePeek(trimmed, line)
 		return
 	case strings.HasPrefix(trimmed, "-----------+-"):
 		p.within, p.fresh = true, true
@@ -165,7 +166,7 @@ func (p *listing) take(text string, line int64) {
 	}
 	f := strings.Fields(trimmed)
 	if p.within {
-		p.frame(f, line)
+		p.addFrame(f, line)
 		return
 	}
 	if len(f) < 6 || !strings.HasSuffix(f[1], "%") || !strings.HasSuffix(f[2], "%") || !strings.HasSuffix(f[4], "%") {
@@ -181,14 +182,15 @@ func (p *listing) take(text string, line int64) {
 		return
 	}
 	name := strings.TrimSuffix(strings.Join(f[5:], " "), " (inline)")
-	p.rows = append(p.rows, listed{clip(name), flat, cum, line})
+	p.rows = append(p.rows, listed{clipText(name), flat, cum, line})
 	if share, err := strconv.ParseFloat(strings.TrimSuffix(f[4], "%"), 64); err == nil && share > p.share && strings.HasSuffix(f[3], "s") {
 		p.share, p.whole = share, int64(float64(cum)*100/share)
 	}
 }
 
-// bare says whether rows alone tell a listing of Go: three of them, one of a function of the runtime.
-func (p *listing) bare() bool {
+// isBareGoListing says whether rows without a heading are a listing of Go: at least three, one of
+// them a function of the runtime.
+func (p *listing) isBareGoListing() bool {
 	if len(p.rows) < leastBare || p.whole <= 0 {
 		return false
 	}
@@ -200,8 +202,8 @@ func (p *listing) bare() bool {
 	return false
 }
 
-// frame takes a line of a block: the first has the time.
-func (p *listing) frame(f []string, line int64) {
+// addFrame adds a line of a block. The first one has the time.
+func (p *listing) addFrame(f []string, line int64) {
 	if p.fresh {
 		if len(f) < 2 {
 			return
@@ -215,12 +217,12 @@ func (p *listing) frame(f []string, line int64) {
 			p.over, p.within = true, false
 			return
 		}
-		p.traces = append(p.traces, trace{v, []string{clip(strings.Join(f[1:], " "))}, line})
+		p.traces = append(p.traces, trace{v, []string{clipText(strings.Join(f[1:], " "))}, line})
 		return
 	}
 	t := &p.traces[len(p.traces)-1]
 	if len(t.stack) < maxFrames {
-		t.stack = append(t.stack, clip(strings.TrimSuffix(strings.Join(f, " "), " (inline)")))
+		t.stack = append(t.stack, clipText(strings.TrimSuffix(strings.Join(f, " "), " (inline)")))
 	}
 }
 
@@ -241,7 +243,7 @@ func timeOf(s string) (int64, bool) {
 func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var p listing
 	err := a.Lines(func(l format.Line) bool {
-		p.take(string(l.Text[:min(len(l.Text), mostListed)]), l.Number)
+		p.parseLine(string(l.Text[:min(len(l.Text), mostListed)]), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	switch {
@@ -252,7 +254,7 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 	case len(p.rows) == 0 && len(p.traces) == 0:
 		return errors.New("pprof-text: no function with its time in it")
 	case p.kind != "" && p.kind != "cpu" && p.kind != "samples":
-		return errors.New("pprof-text: it is of " + clip(p.kind) + ", not of CPU time: give the profile itself")
+		return errors.New("pprof-text: it is of " + clipText(p.kind) + ", not of CPU time: give the profile itself")
 	case err != nil:
 		b.Warnf(0, "the text is incomplete: %v", err)
 		b.Cut()
@@ -264,7 +266,7 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 		p.total = p.whole
 		b.Warnf(1, "the lines above the functions are missing: their times and shares tell that it is of %s of CPU time in all", units.Time(float64(p.whole)))
 	}
-	r, isGo := p.recording()
+	r, isGo := p.buildRecording()
 	subject := evidence.Subject{Kind: evidence.Process}
 	if isGo {
 		subject.Runtime = "go"
@@ -272,11 +274,12 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 	if len(p.rows) > 0 {
 		b.Warnf(p.rows[0].line, "a listing has no stacks: what each function took itself is known, and who called it is not")
 	}
-	return emit(ctx, r, b, b.Subject(subject))
+	return emitRecording(ctx, r, b, b.Subject(subject))
 }
 
-// recording makes a profile of what is listed. What is listed below Go's mark worker is the worker's.
-func (p *listing) recording() (r *recording, isGo bool) {
+// buildRecording makes a profile of what is listed. What is listed below Go's mark worker counts
+// as the worker's.
+func (p *listing) buildRecording() (r *recording, isGo bool) {
 	r = &recording{Profile: &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}}, kind: kindCPU}
 	add := func(ns int64, line int64, stack ...string) {
 		if ns <= 0 {

@@ -42,8 +42,8 @@ type ring struct {
 // ringOf puts the ring in order. It is believed only if its newest end is what
 // LastGC says: the runtime writes both from one reading of the clock.
 func ringOf(pauses, ends string, cycles, last int64) (ring, bool) {
-	p, ok := integers(pauses)
-	e, also := integers(ends)
+	p, ok := parseIntegers(pauses)
+	e, also := parseIntegers(ends)
 	n := int64(len(e))
 	if !ok || !also || n == 0 || int64(len(p)) != n || cycles <= 0 || last <= 0 || e[(cycles-1)%n] != last {
 		return ring{}, false
@@ -61,7 +61,7 @@ func ringOf(pauses, ends string, cycles, last int64) (ring, bool) {
 	return r, len(r.ends) > 0
 }
 
-func integers(list string) ([]int64, bool) {
+func parseIntegers(list string) ([]int64, bool) {
 	fields := strings.Fields(strings.Trim(list, "[]"))
 	if len(fields) > maxRing {
 		return nil, false
@@ -79,22 +79,22 @@ func integers(list string) ([]int64, bool) {
 
 const maxRing = 1024 // the runtime has 256
 
-// snapshot is when a heap text was written, ns since the epoch; 0 unknown. Only
-// what was recorded live has a date that is not one of copying, and it cannot be
-// before the last cycle that the text tells of.
-func (r *recording) snapshot(b *evidence.Builder) int64 {
+// snapshotTime returns when a heap text was written, ns since the epoch; 0 unknown. Only a live
+// recording has a date that is not one of copying, and it cannot be before the last cycle that the
+// text reports.
+func (r *recording) snapshotTime(b *evidence.Builder) int64 {
 	if at := b.Modified(); r.lines != nil && b.Recorded() && at >= r.lastGC {
 		return at
 	}
 	return 0
 }
 
-// memory writes what runtime.MemStats say over time.
-func (r *recording) memory(b *evidence.Builder, subject evidence.SubjectID, at int64) {
+// emitMemory writes what runtime.MemStats say over time.
+func (r *recording) emitMemory(b *evidence.Builder, subject evidence.SubjectID, at int64) {
 	origin := b.Origin(r.statsLine)
 	if at > 0 {
 		for _, m := range snapshotMetrics {
-			if v, ok := r.stat(m.field); ok && m.name != evidence.SeriesGoCycles {
+			if v, ok := r.findStat(m.field); ok && m.name != evidence.SeriesGoCycles {
 				b.Series(evidence.Series{Subject: subject, Name: m.name, Unit: m.unit, T: []int64{at}, V: []float64{v}, Origin: origin})
 			}
 		}
@@ -105,7 +105,7 @@ func (r *recording) memory(b *evidence.Builder, subject evidence.SubjectID, at i
 		cycles.T, cycles.V = append(cycles.T, t), append(cycles.V, float64(r.ring.first+int64(i)))
 		pauses.T, pauses.V = append(pauses.T, t), append(pauses.V, float64(r.ring.pauses[i]))
 	}
-	if n, ok := r.stat(evidence.FactNumGC); ok && at > 0 {
+	if n, ok := r.findStat(evidence.FactNumGC); ok && at > 0 {
 		cycles.T, cycles.V = append(cycles.T, at), append(cycles.V, n) // that there was none since is known, too
 	}
 	if len(cycles.T) > 0 {
@@ -116,8 +116,8 @@ func (r *recording) memory(b *evidence.Builder, subject evidence.SubjectID, at i
 	}
 }
 
-// stat is a value of runtime.MemStats as a number.
-func (r *recording) stat(key string) (float64, bool) {
+// findStat finds a value of runtime.MemStats as a finite number.
+func (r *recording) findStat(key string) (float64, bool) {
 	for _, s := range r.stats {
 		if s.key == key {
 			v, err := strconv.ParseFloat(s.value, 64)

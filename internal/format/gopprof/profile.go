@@ -52,7 +52,7 @@ type stat struct {
 	line       int64
 }
 
-func (r *recording) position(sample int) int64 {
+func (r *recording) positionOf(sample int) int64 {
 	if r.lines != nil {
 		return r.lines[sample]
 	}
@@ -60,7 +60,7 @@ func (r *recording) position(sample int) int64 {
 }
 
 func parseProto(ctx context.Context, in io.Reader, b *evidence.Builder) error {
-	data, err := limits.read(in)
+	data, err := limits.readProfile(in)
 	if err != nil {
 		if errors.Is(err, format.ErrCut) {
 			b.Cut()
@@ -70,11 +70,11 @@ func parseProto(ctx context.Context, in io.Reader, b *evidence.Builder) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p, err := decode(data)
+	p, err := decodeProfile(data)
 	if err != nil {
 		return fmt.Errorf("go profile: %w: the file is damaged, cut, or several profiles in one: record it again", err)
 	}
-	doubt, err := foreign(p)
+	doubt, err := checkIsGo(p)
 	if err != nil {
 		return err
 	}
@@ -84,16 +84,14 @@ func parseProto(ctx context.Context, in io.Reader, b *evidence.Builder) error {
 	r := &recording{Profile: p, kind: kindOf(p)}
 	s := evidence.Subject{Runtime: "go"}
 	if len(p.Mapping) > 0 {
-		s.Name = program(p.Mapping[0].File)
+		s.Name = programName(p.Mapping[0].File)
 	}
-	return emit(ctx, r, b, b.Subject(s))
+	return emitRecording(ctx, r, b, b.Subject(s))
 }
 
-// decode builds the profile. The robustness of a dependency against hostile
-// input is not ours to promise, so its panics become errors. Of the library
-// only the protobuf is used: it would read text profiles too, but drops the
-// function names in them.
-func decode(data []byte) (p *profile.Profile, err error) {
+// decodeProfile decodes the protobuf. A panic of the library on hostile input becomes an error.
+// The library would read text profiles too, but drops the function names in them.
+func decodeProfile(data []byte) (p *profile.Profile, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p, err = nil, fmt.Errorf("decoding it failed: %v", r)
@@ -105,18 +103,18 @@ func decode(data []byte) (p *profile.Profile, err error) {
 	return p, err
 }
 
-// program is the name of the program a mapping is of.
-func program(file string) string {
+// programName returns the name of the program that a mapping is of.
+func programName(file string) string {
 	file = strings.TrimSuffix(strings.ReplaceAll(file, `\`, "/"), " (deleted)")
 	if file == "" || strings.HasPrefix(file, "[") || strings.HasPrefix(file, "//anon") {
 		return ""
 	}
-	return clip(path.Base(file))
+	return clipText(path.Base(file))
 }
 
 const maxString = 1024
 
-func clip(s string) string {
+func clipText(s string) string {
 	if len(s) > maxString {
 		return s[:maxString]
 	}
@@ -129,17 +127,17 @@ func kindOf(p *profile.Profile) string {
 		period = p.PeriodType.Type
 	}
 	switch {
-	case column(p, "cpu") >= 0 || period == "cpu":
+	case findColumn(p, "cpu") >= 0 || period == "cpu":
 		return kindCPU
-	case column(p, "inuse_space") >= 0 || column(p, "alloc_space") >= 0:
+	case findColumn(p, "inuse_space") >= 0 || findColumn(p, "alloc_space") >= 0:
 		if p.DefaultSampleType == "alloc_space" {
 			return kindAllocs
 		}
 		return kindHeap
-	case column(p, "delay") >= 0:
+	case findColumn(p, "delay") >= 0:
 		return lockKind(p)
 	case len(p.SampleType) > 0:
-		return clip(p.SampleType[0].Type)
+		return clipText(p.SampleType[0].Type)
 	}
 	return kindCustom
 }
@@ -172,8 +170,8 @@ func lockKind(p *profile.Profile) string {
 	return kindContention
 }
 
-// column returns the index of a sample type, -1 if there is none.
-func column(p *profile.Profile, typ string) int {
+// findColumn returns the index of a sample type, -1 if there is none.
+func findColumn(p *profile.Profile, typ string) int {
 	for i, t := range p.SampleType {
 		if t.Type == typ {
 			return i
@@ -189,18 +187,18 @@ func functionName(l profile.Line) string {
 	return l.Function.Name
 }
 
-// place is what is shown for a location without functions: the library it is in.
-func place(l *profile.Location) string {
+// libraryName returns what is shown for a location without functions: the library it is in.
+func libraryName(l *profile.Location) string {
 	if l.Mapping != nil && l.Mapping.File != "" {
-		return "[" + clip(path.Base(l.Mapping.File)) + "]"
+		return "[" + clipText(path.Base(l.Mapping.File)) + "]"
 	}
 	return "[unknown]"
 }
 
-// foreign returns an error for a profile of another runtime. All profilers
-// write the same protobuf; Go's functions, or its files, or in their absence its
-// sample types say that it is Go; doubt is that they were all there was.
-func foreign(p *profile.Profile) (doubt bool, err error) {
+// checkIsGo returns an error for a profile of another runtime. All profilers write the same
+// protobuf; Go is told by its functions, else by its files, else by its sample types. doubt says
+// that only the sample types told it.
+func checkIsGo(p *profile.Profile) (doubt bool, err error) {
 	other := ""
 	for _, f := range p.Function {
 		switch {
@@ -222,7 +220,7 @@ func foreign(p *profile.Profile) (doubt bool, err error) {
 	case counts:
 		return false, nil
 	case !goTypes[strings.Join(types, " ")]:
-		other = "its values are " + clip(strings.Join(types, ", "))
+		other = "its values are " + clipText(strings.Join(types, ", "))
 	case len(p.Location) > fewPlaces:
 		// Go writes the names of its functions into the profile. A few samples
 		// may all have hit C code, as under the race detector.

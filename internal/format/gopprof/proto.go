@@ -46,9 +46,9 @@ type outline struct {
 	table   bool // the string table has begun
 }
 
-// walk goes over a serialized Profile and stops at what cannot be one. It
-// allocates nothing; its count bounds what decoding will.
-func walk(data []byte) (outline, int, error) {
+// walkProfile goes over a serialized Profile and stops at what cannot be one. It allocates
+// nothing; its counts bound what decoding will allocate.
+func walkProfile(data []byte) (outline, int, error) {
 	var o outline
 	at := 0
 	for at < len(data) {
@@ -67,15 +67,15 @@ func walk(data []byte) (outline, int, error) {
 func (o *outline) profileField(f field) {
 	switch f.number {
 	case fieldSampleType, fieldPeriodType:
-		if len(f.bytes) > 24 || !o.message(f, func(g field) bool { return g.wire == wireVarint && g.number <= 2 }) {
+		if len(f.bytes) > 24 || !o.walkMessage(f, func(g field) bool { return g.wire == wireVarint && g.number <= 2 }) {
 			o.strange++
 			return
 		}
 		o.types++
 	case fieldSample:
-		if !o.message(f, func(g field) bool {
+		if !o.walkMessage(f, func(g field) bool {
 			if g.number <= 2 {
-				o.ids += varints(g.bytes)
+				o.ids += countVarints(g.bytes)
 			}
 			return g.number <= 2 && (g.wire == wireVarint || g.wire == wireBytes) || g.number == 3 && g.wire == wireBytes
 		}) {
@@ -84,34 +84,34 @@ func (o *outline) profileField(f field) {
 		}
 		o.samples++
 	case fieldMapping:
-		o.check(o.message(f, func(g field) bool { return g.wire == wireVarint && g.number <= 10 }))
+		o.checkField(o.walkMessage(f, func(g field) bool { return g.wire == wireVarint && g.number <= 10 }))
 	case fieldLocation:
-		o.check(o.message(f, func(g field) bool {
+		o.checkField(o.walkMessage(f, func(g field) bool {
 			return g.wire == wireVarint && g.number <= 5 || g.wire == wireBytes && g.number == 4
 		}))
 	case fieldFunction:
-		o.check(o.message(f, func(g field) bool { return g.wire == wireVarint && g.number <= 5 }))
+		o.checkField(o.walkMessage(f, func(g field) bool { return g.wire == wireVarint && g.number <= 5 }))
 	case fieldString:
-		o.check(f.wire == wireBytes)
+		o.checkField(f.wire == wireBytes)
 		if !o.table { // the first string of the table is always ""
 			o.table = true
-			o.check(len(f.bytes) == 0)
+			o.checkField(len(f.bytes) == 0)
 		}
 	case fieldComment:
-		o.check(f.wire == wireVarint || f.wire == wireBytes)
+		o.checkField(f.wire == wireVarint || f.wire == wireBytes)
 	default:
-		o.check(f.number <= lastProfileField && f.wire == wireVarint)
+		o.checkField(f.number <= lastProfileField && f.wire == wireVarint)
 	}
 }
 
-func (o *outline) check(ok bool) {
+func (o *outline) checkField(ok bool) {
 	if !ok {
 		o.strange++
 	}
 }
 
-// message walks the fields of a nested message.
-func (o *outline) message(f field, ok func(field) bool) bool {
+// walkMessage walks the fields of a nested message.
+func (o *outline) walkMessage(f field, ok func(field) bool) bool {
 	if f.wire != wireBytes {
 		return false
 	}
@@ -126,8 +126,8 @@ func (o *outline) message(f field, ok func(field) bool) bool {
 	return true
 }
 
-// varints counts the numbers of a packed field.
-func varints(packed []byte) (n int) {
+// countVarints counts the numbers of a packed field.
+func countVarints(packed []byte) (n int) {
 	for _, c := range packed {
 		if c < 0x80 {
 			n++
@@ -188,7 +188,7 @@ func nextField(data []byte) (field, int, error) {
 
 // matchProto judges a head that may be cut anywhere.
 func matchProto(head []byte) format.Confidence {
-	o, _, err := walk(head)
+	o, _, err := walkProfile(head)
 	if err != nil && err != errBreaksOff || o.strange > 0 || o.types+o.samples == 0 {
 		return format.No
 	}
@@ -207,8 +207,8 @@ type bounds struct {
 
 var limits = bounds{bytes: 256 << 20, parts: 8 << 20, ids: 64 << 20}
 
-// read returns the serialized profile if it is whole and not too large.
-func (most bounds) read(in io.Reader) ([]byte, error) {
+// readProfile returns the serialized profile if it is complete and not too large.
+func (most bounds) readProfile(in io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(in, most.bytes+1))
 	if int64(len(data)) > most.bytes {
 		return nil, fmt.Errorf("go profile: it is larger than %d MiB: record a shorter one", most.bytes>>20)
@@ -216,7 +216,7 @@ func (most bounds) read(in io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go profile: %w after %d bytes (%w): a profile's names come last, so nothing of it can be used: record it again", format.ErrCut, len(data), err)
 	}
-	o, at, err := walk(data)
+	o, at, err := walkProfile(data)
 	switch {
 	case errors.Is(err, errBreaksOff):
 		return nil, fmt.Errorf("go profile: %w after %d bytes: a profile's names come last, so nothing of it can be used: record it again", format.ErrCut, len(data))

@@ -15,22 +15,22 @@ type summary struct {
 	class   map[string]int64
 }
 
-func summarize(r *recording) *summary {
+func summarizeRecording(r *recording) *summary {
 	s := &summary{total: make([]int64, len(r.SampleType))}
 	for i, t := range r.SampleType {
 		_, scale := baseUnit(t.Unit)
 		for _, x := range r.Sample {
-			s.total[i] = plus(s.total[i], times(x.Value[i], scale))
+			s.total[i] = addSaturated(s.total[i], multiplySaturated(x.Value[i], scale))
 		}
 	}
 	if r.kind == kindCPU {
-		s.classify(r)
+		s.classifySamples(r)
 	}
 	return s
 }
 
-// plus adds without wrapping round.
-func plus(a, b int64) int64 {
+// addSaturated adds without overflow.
+func addSaturated(a, b int64) int64 {
 	switch c := a + b; {
 	case a > 0 && b > 0 && c < 0:
 		return math.MaxInt64
@@ -41,7 +41,7 @@ func plus(a, b int64) int64 {
 	}
 }
 
-func (s *summary) classify(r *recording) {
+func (s *summary) classifySamples(r *recording) {
 	rules := make(map[*profile.Function]rule, len(r.Function))
 	for _, f := range r.Function {
 		rules[f] = ruleOf(f.Name)
@@ -50,7 +50,7 @@ func (s *summary) classify(r *recording) {
 	s.class = make(map[string]int64)
 	for i, x := range r.Sample {
 		s.classes[i] = classOf(x, rules)
-		s.class[s.classes[i]] = plus(s.class[s.classes[i]], cpuTime(r, x))
+		s.class[s.classes[i]] = addSaturated(s.class[s.classes[i]], cpuTime(r, x))
 	}
 }
 
@@ -58,12 +58,12 @@ func classOf(s *profile.Sample, rules map[*profile.Function]rule) string {
 	var d decision
 	for _, l := range s.Location {
 		for _, line := range l.Line {
-			if d.add(rules[line.Function]) {
-				return d.result()
+			if d.addRule(rules[line.Function]) {
+				return d.finalClass()
 			}
 		}
 	}
-	return d.result()
+	return d.finalClass()
 }
 
 // cpuTime is a sample's CPU time in ns; of profiles that only count samples,
@@ -71,96 +71,96 @@ func classOf(s *profile.Sample, rules map[*profile.Function]rule) string {
 func cpuTime(r *recording, s *profile.Sample) int64 {
 	if i := cpuColumn(r.Profile); i >= 0 {
 		_, scale := baseUnit(r.SampleType[i].Unit)
-		return times(s.Value[i], scale)
+		return multiplySaturated(s.Value[i], scale)
 	}
 	if len(s.Value) == 0 {
 		return 0
 	}
-	return times(s.Value[0], max(0, period(r)))
+	return multiplySaturated(s.Value[0], max(0, samplingPeriod(r)))
 }
 
-// period of a CPU profile in ns.
-func period(r *recording) int64 {
+// samplingPeriod returns the period of a CPU profile in ns.
+func samplingPeriod(r *recording) int64 {
 	if r.PeriodType == nil {
 		return r.Period
 	}
 	_, scale := baseUnit(r.PeriodType.Unit)
-	return times(r.Period, scale)
+	return multiplySaturated(r.Period, scale)
 }
 
-func (s *summary) cpu(r *recording) int64 {
+func (s *summary) totalCPU(r *recording) int64 {
 	if i := cpuColumn(r.Profile); i >= 0 {
 		return s.total[i]
 	}
 	var sum int64
 	for _, v := range s.class {
-		sum = plus(sum, v)
+		sum = addSaturated(sum, v)
 	}
 	return sum
 }
 
-// gc is the collector's part of the CPU time, in ns.
-func (s *summary) gc() (sum int64) {
+// gcTime returns the collector's part of the CPU time, in ns.
+func (s *summary) gcTime() (sum int64) {
 	for c, v := range s.class {
 		if IsGC(c) {
-			sum = plus(sum, v)
+			sum = addSaturated(sum, v)
 		}
 	}
 	return sum
 }
 
-func (s *summary) facts(r *recording, f *facts) {
+func (s *summary) addFacts(r *recording, f *facts) {
 	if r.DurationNanos > 0 {
-		f.number("profile.duration", float64(r.DurationNanos))
+		f.addNumber("profile.duration", float64(r.DurationNanos))
 	}
 	switch r.kind {
 	case kindCPU:
-		cpu := s.cpu(r)
-		f.number("profile.cpuTotal", float64(cpu))
-		if p := period(r); p > 0 {
-			f.number(evidence.FactProfileRate, 1e9/float64(p))
+		cpu := s.totalCPU(r)
+		f.addNumber("profile.cpuTotal", float64(cpu))
+		if p := samplingPeriod(r); p > 0 {
+			f.addNumber(evidence.FactProfileRate, 1e9/float64(p))
 		}
 		if r.DurationNanos > 0 {
-			f.number("profile.cores", float64(cpu)/float64(r.DurationNanos))
+			f.addNumber("profile.cores", float64(cpu)/float64(r.DurationNanos))
 		}
 		if len(r.Sample) == 0 {
 			break // shares of nothing are unknown
 		}
-		f.number("profile.gc", float64(s.gc()))
+		f.addNumber("profile.gc", float64(s.gcTime()))
 		for _, c := range classOrder {
 			if v, ok := s.class[c]; ok {
 				if c == ClassOwn {
 					c = "own"
 				}
-				f.number("profile.class."+c, float64(v))
+				f.addNumber("profile.class."+c, float64(v))
 			}
 		}
 	case kindHeap, kindAllocs:
 		if r.Period > 0 {
-			f.number("profile.period", float64(r.Period))
+			f.addNumber("profile.period", float64(r.Period))
 		}
-		if i := column(r.Profile, "inuse_space"); i >= 0 {
-			f.number("heap.inuse", float64(s.total[i]))
+		if i := findColumn(r.Profile, "inuse_space"); i >= 0 {
+			f.addNumber("heap.inuse", float64(s.total[i]))
 		}
-		if i := column(r.Profile, "alloc_space"); i >= 0 {
-			f.number("heap.alloc", float64(s.total[i]))
+		if i := findColumn(r.Profile, "alloc_space"); i >= 0 {
+			f.addNumber("heap.alloc", float64(s.total[i]))
 		}
 	case kindGoroutine:
-		f.number("goroutines", float64(s.count(r)))
+		f.addNumber("goroutines", float64(s.totalCount(r)))
 	case kindGoroutineLeak:
-		f.number("goroutines.leaked", float64(s.count(r)))
+		f.addNumber("goroutines.leaked", float64(s.totalCount(r)))
 	case kindThreads:
-		f.number("threads.created", float64(s.count(r)))
+		f.addNumber("threads.created", float64(s.totalCount(r)))
 	case kindMutex:
 		if r.fraction > 0 {
-			f.number("profile.mutexFraction", float64(r.fraction))
+			f.addNumber("profile.mutexFraction", float64(r.fraction))
 		}
 	}
 }
 
-// count is the total of a profile that counts: what its text announces, if it
-// was cut, else the sum.
-func (s *summary) count(r *recording) int64 {
+// totalCount returns the total of a profile that counts: what its text announces, if it was cut,
+// else the sum.
+func (s *summary) totalCount(r *recording) int64 {
 	if len(s.total) == 0 {
 		return r.announce
 	}

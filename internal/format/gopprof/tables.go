@@ -20,8 +20,8 @@ const (
 	topSites     = 10
 )
 
-// tables is what inspect prints of a recording.
-func (s *summary) tables(r *recording) []evidence.Table {
+// buildTables returns the tables that inspect prints of a recording.
+func (s *summary) buildTables(r *recording) []evidence.Table {
 	head := evidence.Table{Title: r.kind + " profile", Columns: []string{"", ""}}
 	row := func(cells ...string) { head.Rows = append(head.Rows, cells) }
 	if r.TimeNanos > 0 {
@@ -32,45 +32,45 @@ func (s *summary) tables(r *recording) []evidence.Table {
 		row(what, time.Unix(0, r.TimeNanos).UTC().Format("2006-01-02 15:04:05.000 UTC"))
 	}
 	if r.DurationNanos > 0 {
-		row("duration", seconds(r.DurationNanos))
+		row("duration", formatSeconds(r.DurationNanos))
 	}
 	row("stacks", strconv.Itoa(len(r.Sample)))
 	var more []evidence.Table
 	switch r.kind {
 	case kindCPU:
-		cpu := s.cpu(r)
-		row("CPU time", seconds(cpu))
+		cpu := s.totalCPU(r)
+		row("CPU time", formatSeconds(cpu))
 		if r.DurationNanos > 0 {
 			row("CPUs used", fmt.Sprintf("%.3f", float64(cpu)/float64(r.DurationNanos)))
 		}
-		if p := period(r); p > 0 {
+		if p := samplingPeriod(r); p > 0 {
 			row("samples per CPU second", strconv.FormatFloat(1e9/float64(p), 'g', 4, 64))
 		}
 		more = append(more, s.classTable(r, cpu), functionTable(r, cpu))
 	case kindHeap, kindAllocs:
 		for i, t := range r.SampleType {
-			row(strings.ReplaceAll(t.Type, "_", " "), quantity(s.total[i], t.Unit))
+			row(strings.ReplaceAll(t.Type, "_", " "), formatQuantity(s.total[i], t.Unit))
 		}
 		if r.Period > 0 {
-			row("one sample per", quantity(r.Period, "bytes"))
+			row("one sample per", formatQuantity(r.Period, "bytes"))
 		}
 		by := "inuse_space"
-		if r.kind == kindAllocs || column(r.Profile, by) < 0 {
+		if r.kind == kindAllocs || findColumn(r.Profile, by) < 0 {
 			by = "alloc_space"
 		}
 		more = append(more, s.siteTable(r, "top sites by "+strings.ReplaceAll(by, "_", " "), by))
 	case kindMutex, kindBlock, kindContention:
 		for i, t := range r.SampleType {
-			row(t.Type, quantity(s.total[i], t.Unit))
+			row(t.Type, formatQuantity(s.total[i], t.Unit))
 		}
 		more = append(more, s.siteTable(r, "top sites by delay", "delay"))
 	default:
 		for i, t := range r.SampleType {
 			n := s.total[i]
 			if i == 0 {
-				n = s.count(r)
+				n = s.totalCount(r)
 			}
-			row(t.Type, quantity(n, t.Unit))
+			row(t.Type, formatQuantity(n, t.Unit))
 		}
 		if len(r.SampleType) > 0 {
 			more = append(more, s.siteTable(r, "top sites", r.SampleType[0].Type))
@@ -95,10 +95,10 @@ func (s *summary) classTable(r *recording, cpu int64) evidence.Table {
 		if c == ClassOwn {
 			c = "the program's own"
 		}
-		t.Rows = append(t.Rows, []string{c, seconds(v), share(v, cpu)})
+		t.Rows = append(t.Rows, []string{c, formatSeconds(v), formatShare(v, cpu)})
 	}
-	if gc := s.gc(); gc != 0 {
-		t.Rows = append(t.Rows, []string{"GC in total", seconds(gc), share(gc, cpu)})
+	if gc := s.gcTime(); gc != 0 {
+		t.Rows = append(t.Rows, []string{"GC in total", formatSeconds(gc), formatShare(gc, cpu)})
 	}
 	return t
 }
@@ -121,20 +121,20 @@ func functionTable(r *recording, cpu int64) evidence.Table {
 				all[name] = f
 			}
 			if leaf {
-				f.flat = plus(f.flat, v)
+				f.flat = addSaturated(f.flat, v)
 				leaf = false
 			}
 			if f.last != i {
-				f.cum = plus(f.cum, v)
+				f.cum = addSaturated(f.cum, v)
 				f.last = i
 			}
 		}
 		for _, l := range s.Location {
 			if len(l.Line) == 0 {
-				add(place(l))
+				add(libraryName(l))
 			}
 			for _, line := range l.Line {
-				add(clip(functionName(line)))
+				add(clipText(functionName(line)))
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func functionTable(r *recording, cpu int64) evidence.Table {
 	})
 	t := evidence.Table{Title: "top functions", Columns: []string{"", "flat", "flat", "cum", "cum"}}
 	for _, f := range list[:min(len(list), topFunctions)] {
-		t.Rows = append(t.Rows, []string{f.name, seconds(f.flat), share(f.flat, cpu), seconds(f.cum), share(f.cum, cpu)})
+		t.Rows = append(t.Rows, []string{f.name, formatSeconds(f.flat), formatShare(f.flat, cpu), formatSeconds(f.cum), formatShare(f.cum, cpu)})
 	}
 	return t
 }
@@ -155,7 +155,7 @@ func functionTable(r *recording, cpu int64) evidence.Table {
 // siteTable adds up the values of samples by the place in the program that is
 // responsible for them, ordered by one column.
 func (s *summary) siteTable(r *recording, title, by string) evidence.Table {
-	order := column(r.Profile, by)
+	order := findColumn(r.Profile, by)
 	t := evidence.Table{Title: title, Columns: []string{""}}
 	if order < 0 {
 		return t
@@ -176,7 +176,7 @@ func (s *summary) siteTable(r *recording, title, by string) evidence.Table {
 		name := siteOf(x.Location)
 		if s := sites[name]; s != nil {
 			for i, v := range x.Value {
-				s.values[i] = plus(s.values[i], v)
+				s.values[i] = addSaturated(s.values[i], v)
 			}
 			continue
 		}
@@ -201,9 +201,9 @@ func (s *summary) siteTable(r *recording, title, by string) evidence.Table {
 		}
 		cells := []string{x.name}
 		for _, c := range columns {
-			cells = append(cells, quantity(x.values[c], r.SampleType[c].Unit))
+			cells = append(cells, formatQuantity(x.values[c], r.SampleType[c].Unit))
 			if c == order {
-				cells = append(cells, share(times(x.values[c], scaleOf(r.SampleType[c].Unit)), s.total[c]))
+				cells = append(cells, formatShare(multiplySaturated(x.values[c], scaleOf(r.SampleType[c].Unit)), s.total[c]))
 			}
 		}
 		t.Rows = append(t.Rows, cells)
@@ -216,8 +216,8 @@ func scaleOf(unit string) int64 {
 	return scale
 }
 
-// tables of a goroutine dump.
-func (d *dumps) tables() []evidence.Table {
+// buildTables returns the tables of a goroutine dump.
+func (d *dumps) buildTables() []evidence.Table {
 	o := d.best
 	head := evidence.Table{Title: "goroutine dump", Columns: []string{"", ""}}
 	type group struct {
@@ -257,7 +257,7 @@ func (d *dumps) tables() []evidence.Table {
 		}
 		return t
 	}
-	head.Rows = append(head.Rows, []string{"goroutines", strconv.FormatInt(o.count(), 10)}, []string{"line", strconv.FormatInt(o.goroutines[0].line, 10)})
+	head.Rows = append(head.Rows, []string{"goroutines", strconv.FormatInt(o.goroutineCount(), 10)}, []string{"line", strconv.FormatInt(o.goroutines[0].line, 10)})
 	out := []evidence.Table{head, table("goroutines by state", states), table("goroutines by state and site", sites)}
 	if len(d.seen) > 1 {
 		t := evidence.Table{Title: "goroutine dumps in this file", Columns: []string{"line", "goroutines"}}
@@ -281,17 +281,17 @@ func siteOf(locations []*profile.Location) string {
 	fallback := "(no stack)"
 	for _, l := range locations {
 		if len(l.Line) == 0 && fallback == "(no stack)" {
-			fallback = place(l)
+			fallback = libraryName(l)
 		}
 		for _, line := range l.Line {
-			name := clip(functionName(line))
+			name := clipText(functionName(line))
 			if name == "" {
 				continue
 			}
 			if line.Function.Filename != "" && line.Line > 0 {
 				name += " " + path.Base(line.Function.Filename) + ":" + strconv.FormatInt(line.Line, 10)
 			}
-			if pkg, _ := split(line.Function.Name); !plumbing[pkg] {
+			if pkg, _ := splitFunction(line.Function.Name); !plumbing[pkg] {
 				return name
 			}
 			if fallback == "(no stack)" {
@@ -302,14 +302,14 @@ func siteOf(locations []*profile.Location) string {
 	return fallback
 }
 
-func share(part, whole int64) string {
+func formatShare(part, whole int64) string {
 	if whole == 0 {
 		return "–"
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
 
-func seconds(ns int64) string {
+func formatSeconds(ns int64) string {
 	switch v := float64(ns); {
 	case math.Abs(v) >= 1e9:
 		return fmt.Sprintf("%.2f s", v/1e9)
@@ -320,12 +320,12 @@ func seconds(ns int64) string {
 	}
 }
 
-func quantity(v int64, unit string) string {
+func formatQuantity(v int64, unit string) string {
 	base, scale := baseUnit(unit)
-	v = times(v, scale)
+	v = multiplySaturated(v, scale)
 	switch base {
 	case "nanoseconds":
-		return seconds(v)
+		return formatSeconds(v)
 	case "bytes":
 		f, i := float64(v), 0
 		for ; math.Abs(f) >= 1024 && i < 5; i++ {

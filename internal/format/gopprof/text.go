@@ -105,35 +105,35 @@ func newSection(h header, at int64) *section {
 	s.Profile = &profile.Profile{Period: h.period}
 	switch h.kind {
 	case kindHeap:
-		s.types("alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "count", "inuse_space", "bytes")
+		s.addSampleTypes("alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "count", "inuse_space", "bytes")
 	case kindMutex, kindBlock:
-		s.types("contentions", "count", "delay", "nanoseconds")
+		s.addSampleTypes("contentions", "count", "delay", "nanoseconds")
 	default:
-		s.kind = clip(h.name)
-		s.types(s.kind, "count")
+		s.kind = clipText(h.name)
+		s.addSampleTypes(s.kind, "count")
 	}
 	return s
 }
 
-func (s *section) types(names ...string) {
+func (s *section) addSampleTypes(names ...string) {
 	for i := 0; i < len(names); i += 2 {
 		s.SampleType = append(s.SampleType, &profile.ValueType{Type: names[i], Unit: names[i+1]})
 	}
 }
 
-// line takes the next line; it returns false for one it does not understand.
-func (s *section) line(text []byte, number int64) bool {
+// parseLine reads the next line. It returns false for one it does not understand.
+func (s *section) parseLine(text []byte, number int64) bool {
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		return true
 	case bytes.HasPrefix(text, []byte("#\t")):
-		s.frame(text)
+		s.parseFrame(text)
 		return true
 	case string(text) == "# runtime.MemStats":
 		s.stats, s.statsLine = true, number
 		return true
 	case text[0] == '#':
-		return s.comment(string(text), number)
+		return s.parseComment(string(text), number)
 	case bytes.HasPrefix(text, []byte("cycles/second=")):
 		hz, err := strconv.ParseFloat(string(text[len("cycles/second="):]), 64)
 		if err != nil || hz <= 0 || math.IsInf(hz, 0) {
@@ -146,7 +146,7 @@ func (s *section) line(text []byte, number int64) bool {
 		s.fraction = n
 		return err == nil
 	}
-	values, ok := s.values(text)
+	values, ok := s.parseValues(text)
 	if !ok {
 		return false
 	}
@@ -159,12 +159,12 @@ func (s *section) line(text []byte, number int64) bool {
 	return true
 }
 
-// values reads the figures before the addresses.
+// parseValues reads the figures before the addresses.
 //
 //	3 @ 0x…                     goroutine, threadcreate …
 //	1: 64 [2: 128] @ 0x…        heap: in use, [allocated]; objects: bytes
 //	10845 12 @ 0x…              mutex, block: cycles, contentions
-func (s *section) values(text []byte) ([]int64, bool) {
+func (s *section) parseValues(text []byte) ([]int64, bool) {
 	figures, _, ok := bytes.Cut(text, []byte(" @"))
 	if !ok {
 		return nil, false
@@ -190,8 +190,8 @@ func (s *section) values(text []byte) ([]int64, bool) {
 	}
 	switch s.kind {
 	case kindHeap:
-		ao, ab := unsample(n[2], n[3], s.Period)
-		io, ib := unsample(n[0], n[1], s.Period)
+		ao, ab := estimateTotals(n[2], n[3], s.Period)
+		io, ib := estimateTotals(n[0], n[1], s.Period)
 		return []int64{ao, ab, io, ib}, true
 	case kindMutex, kindBlock:
 		ns := float64(n[0]) * 1e9 / s.hz
@@ -200,9 +200,9 @@ func (s *section) values(text []byte) ([]int64, bool) {
 	return []int64{n[0]}, true
 }
 
-// unsample estimates the true figures from sampled ones: text has them raw,
-// protobuf scaled. An object of size s is sampled with 1 − e^(−s/rate).
-func unsample(count, size, rate int64) (int64, int64) {
+// estimateTotals estimates the true figures from sampled ones, which text has raw and protobuf
+// scaled. An object of size s is sampled with probability 1 − e^(−s/rate).
+func estimateTotals(count, size, rate int64) (int64, int64) {
 	if count <= 0 || size <= 0 || rate <= 1 {
 		return count, size
 	}
@@ -213,8 +213,8 @@ func unsample(count, size, rate int64) (int64, int64) {
 	return int64(float64(count) * scale), int64(float64(size) * scale)
 }
 
-// frame reads "#	0x47a1b2	main.f+0x12		/src/f.go:12".
-func (s *section) frame(text []byte) {
+// parseFrame reads "#	0x47a1b2	main.f+0x12		/src/f.go:12".
+func (s *section) parseFrame(text []byte) {
 	if len(s.Sample) == 0 || s.full {
 		return
 	}
@@ -239,15 +239,15 @@ func (s *section) frame(text []byte) {
 			if len(cells) >= 3 {
 				file, line = fileLine(cells[2])
 			}
-			l.Line = []profile.Line{{Function: s.function(name, file), Line: line}}
+			l.Line = []profile.Line{{Function: s.internFunction(name, file), Line: line}}
 		}
 		s.locations[string(text)] = l
 	}
 	sample.Location = append(sample.Location, l)
 }
 
-func (s *section) function(name, file string) *profile.Function {
-	key := [2]string{clip(name), clip(file)}
+func (s *section) internFunction(name, file string) *profile.Function {
+	key := [2]string{clipText(name), clipText(file)}
 	f, ok := s.functions[key]
 	if !ok {
 		f = &profile.Function{Name: key[0], Filename: key[1]}
@@ -270,8 +270,8 @@ func fileLine(s string) (string, int64) {
 	return s[:i], n
 }
 
-// comment reads "# HeapAlloc = 12345"; "# labels: {…}" is known and left out.
-func (s *section) comment(text string, number int64) bool {
+// parseComment reads "# HeapAlloc = 12345". It skips "# labels: {…}".
+func (s *section) parseComment(text string, number int64) bool {
 	if strings.HasPrefix(text, "# labels: ") {
 		return true
 	}
@@ -301,8 +301,8 @@ func (s *section) comment(text string, number int64) bool {
 	return true
 }
 
-// finish ends the section at the end of the text or at the next header.
-func (s *section) finish(b *evidence.Builder) {
+// finishSection ends the section at the end of the text or at the next header.
+func (s *section) finishSection(b *evidence.Builder) {
 	if s.strange > 0 {
 		b.Warnf(s.first, "lines in or after the %s profile that were not understood: %d", s.kind, s.strange)
 	}
@@ -315,7 +315,7 @@ func (s *section) finish(b *evidence.Builder) {
 	s.ring, _ = ringOf(s.pauses, s.ends, s.numGC, s.lastGC)
 	var sum int64
 	for _, x := range s.Sample {
-		sum = plus(sum, x.Value[0])
+		sum = addSaturated(sum, x.Value[0])
 	}
 	if s.announce > sum && !s.full || s.kind == kindHeap && !s.stats {
 		b.Warnf(s.at, "the %s profile is incomplete: the part that is there is used", s.kind)
@@ -338,7 +338,7 @@ func pauseTotal(ring string, cycles int64) (sum int64, ok bool) {
 		if err != nil || n < 0 {
 			return 0, false
 		}
-		sum = plus(sum, n)
+		sum = addSaturated(sum, n)
 	}
 	return sum, true
 }
@@ -353,7 +353,7 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		stopped  error
 	)
 	lines := a.Lines(func(l format.Line) bool {
-		l.Text = unquote(l.Text)
+		l.Text = stripQuoteMark(l.Text)
 		if l.Number&0xffff == 0 {
 			if stopped = ctx.Err(); stopped != nil {
 				return false
@@ -364,7 +364,7 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 				stopped = errors.New("profile of another runtime (C++, gperftools or tcmalloc): unstall reads Go profiles")
 				return false
 			}
-			dumps.other()
+			dumps.endOpen()
 			open = newSection(h, l.Number)
 			sections = append(sections, open)
 			if len(sections) > maxSections {
@@ -374,13 +374,13 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		}
 		if g, ok := goroutineHeader(l.Text); ok {
 			open = nil
-			dumps.begin(g, l.Number, l.Stamp)
+			dumps.beginGoroutine(g, l.Number, l.Stamp)
 			return true
 		}
 		switch {
 		case open == nil:
-			dumps.line(l.Text, l.Number)
-		case !open.line(l.Text, l.Number):
+			dumps.parseLine(l.Text, l.Number)
+		case !open.parseLine(l.Text, l.Number):
 			if open.strange++; open.first == 0 {
 				open.first = l.Number
 			}
@@ -397,26 +397,26 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		b.Warnf(0, "the compressed file is truncated: the part before that is used")
 		b.Cut()
 	}
-	dumps.finish(b)
+	dumps.finishDumps(b)
 	if len(sections) == 0 && dumps.best == nil {
 		return fmt.Errorf("go profile: it holds no profile and no goroutine: record it again with /debug/pprof/…?debug=1 or without debug")
 	}
 	subject := b.Subject(evidence.Subject{Runtime: "go"})
 	for i, s := range sections {
-		if later(sections[i+1:], s.kind) {
+		if hasKind(sections[i+1:], s.kind) {
 			b.Warnf(s.at, "there are several %s profiles in one file: only the last is used", s.kind)
 			continue
 		}
-		s.finish(b)
-		if err := emit(ctx, &s.recording, b, subject); err != nil {
+		s.finishSection(b)
+		if err := emitRecording(ctx, &s.recording, b, subject); err != nil {
 			return err
 		}
 	}
-	return dumps.emit(ctx, b, subject)
+	return dumps.emitGoroutines(ctx, b, subject)
 }
 
-// unquote takes off what mails and issues put before lines that they quote.
-func unquote(line []byte) []byte {
+// stripQuoteMark takes off the mark that mails and issues put before lines that they quote.
+func stripQuoteMark(line []byte) []byte {
 	if rest, quoted := bytes.CutPrefix(line, []byte(">")); quoted {
 		return bytes.TrimPrefix(rest, []byte(" "))
 	}
@@ -425,7 +425,7 @@ func unquote(line []byte) []byte {
 
 const maxSections = 16
 
-func later(sections []*section, kind string) bool {
+func hasKind(sections []*section, kind string) bool {
 	for _, s := range sections {
 		if s.kind == kind {
 			return true

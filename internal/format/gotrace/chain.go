@@ -15,9 +15,9 @@ const maxLinks = 6
 // every request.
 type links map[[2]evidence.NameID]evidence.NameID
 
-// link is a chain that begins with first and goes on with rest. A name that is in it
-// already is not named again: of those who queue for a lock, each waited for it.
-func (w *world) link(first, rest evidence.NameID) evidence.NameID {
+// joinChain returns the name of a chain that begins with first and goes on with rest. A name that
+// is in it already is not repeated: all that queue for one lock wait for it.
+func (w *world) joinChain(first, rest evidence.NameID) evidence.NameID {
 	if first == 0 || rest == 0 || first == rest {
 		return max(first, rest)
 	}
@@ -27,7 +27,7 @@ func (w *world) link(first, rest evidence.NameID) evidence.NameID {
 	}
 	a, b := w.b.Text(first), w.b.Text(rest)
 	id := rest
-	if parts := strings.Split(b, evidence.Link); len(parts) < maxLinks && !contains(parts, a) {
+	if parts := strings.Split(b, evidence.Link); len(parts) < maxLinks && !containsPart(parts, a) {
 		id = w.b.Name(a + evidence.Link + b)
 	}
 	if w.links == nil {
@@ -37,7 +37,7 @@ func (w *world) link(first, rest evidence.NameID) evidence.NameID {
 	return id
 }
 
-func contains(parts []string, part string) bool {
+func containsPart(parts []string, part string) bool {
 	for _, p := range parts {
 		if p == part {
 			return true
@@ -46,10 +46,10 @@ func contains(parts []string, part string) bool {
 	return false
 }
 
-// root fills in what the holder of s did in its state h, which begins where s does. Where
-// the holder waited for somebody's lock or pool itself, that one's root is taken over.
-// At is where the holder was when it let go.
-func (w *world) root(s, h *evidence.Segment, at evidence.StackID) {
+// fillRoot fills in what the holder of s did in its state h, which begins where s does. Where the
+// holder itself waited for a lock or pool, the root of that wait is taken over. At is where the
+// holder was when it let go.
+func (w *world) fillRoot(s, h *evidence.Segment, at evidence.StackID) {
 	s.HolderKind, s.HolderCause, s.HolderStack, s.Via, s.Held = h.Kind, h.Cause, h.HolderStack, h.Via, h.Held
 	if h.Lane == 0 && s.HolderStack == 0 {
 		s.HolderStack = h.Stack
@@ -57,7 +57,7 @@ func (w *world) root(s, h *evidence.Segment, at evidence.StackID) {
 	if (h.Kind == evidence.LockWait || h.Kind == evidence.PoolWait || h.Kind == evidence.Unobserved) && h.HolderKind != evidence.KindUnknown {
 		s.HolderKind, s.HolderCause, s.HolderStack = h.HolderKind, h.HolderCause, h.HolderStack
 		if h.Cause != s.Cause && h.Cause != 0 {
-			s.Via = w.link(h.Cause, h.Via)
+			s.Via = w.joinChain(h.Cause, h.Via)
 		}
 	}
 	if s.HolderStack == 0 {
@@ -74,12 +74,12 @@ const maxPieces = 96
 // goroutine that let go. If that one had been waiting itself for what somebody holds, its
 // own holder counts.
 func (w *world) chargeHolder(g, by *goroutine, x wait, at *stack, t int64) {
-	s := x.segment(0)
+	s := x.toSegment(0)
 	s.Holder = by.id
 	pieces := w.pieces[:0]
 	add := func(x evidence.Segment) {
 		if len(pieces) >= maxPieces {
-			pieces = together(pieces)
+			pieces = mergeAlike(pieces)
 		}
 		pieces = append(pieces, x)
 	}
@@ -92,27 +92,27 @@ func (w *world) chargeHolder(g, by *goroutine, x wait, at *stack, t int64) {
 			upto = until
 		}
 	}
-	spells := w.did(by, max(g.since, by.born), t)
+	spells := w.recallStates(by, max(g.since, by.born), t)
 	for i := range spells {
 		h := &spells[i].Segment
 		unknown(spells[i].at)
 		x := s
 		x.Dur = h.Dur
-		w.root(&x, h, at.id())
+		w.fillRoot(&x, h, at.stackID())
 		add(x)
 		upto += h.Dur
 	}
 	unknown(t)
 	for i := range pieces {
-		w.append(g, &pieces[i], g.since)
+		w.noteSegment(g, &pieces[i], g.since)
 		g.since += pieces[i].Dur
 	}
 	g.since = t
 	w.pieces = pieces
 }
 
-// together draws those together that differ in nothing but how long they took.
-func together(pieces []evidence.Segment) []evidence.Segment {
+// mergeAlike merges the pieces that differ in nothing but how long they took.
+func mergeAlike(pieces []evidence.Segment) []evidence.Segment {
 	n := 0
 next:
 	for _, x := range pieces {
@@ -140,17 +140,17 @@ func (w *world) chargeHop(g, by *goroutine, x wait, at *stack, t int64) {
 		w.noteHop(g, by, x, at, t)
 		return
 	}
-	p := hop{g, by, x, at.id()}
+	p := hop{g, by, x, at.stackID()}
 	from := g.since
 	if m := by.memory; m != nil && m.upto > from {
-		if begins := m.later.begins(m.upto); begins > from {
+		if begins := m.later.firstBegin(m.upto); begins > from {
 			w.passAll(&p, &m.earlier, from, t, begins)
 		}
 		w.passAll(&p, &m.later, from, t, m.upto)
 	}
 	if begin := max(by.since, from); begin < t {
-		now := w.present(by)
-		w.pass(&p, nil, &now, begin, t, t)
+		now := w.presentState(by)
+		w.passState(&p, nil, &now, begin, t, t)
 	}
 	w.unknownUntil(&p, t)
 	g.since = t
@@ -164,10 +164,10 @@ func (g *goroutine) onlyRemembered() bool { return g.role == roleUnknown && g.re
 // somebody asks, which is rare: most of those that wait like this work for no request ever.
 func (w *world) noteHop(g, by *goroutine, x wait, at *stack, t int64) {
 	if t > g.since {
-		if h := w.remembers(g, g.since, t); h != nil {
+		if h := w.prepareMemory(g, g.since, t); h != nil {
 			by.noted = true
-			y := h.next()
-			y.at, y.stack, y.cause, y.lane, y.holderStack, y.kind, y.has = g.since, x.stack, x.cause, uint32(by.id), at.id(), x.kind, hasHop
+			y := h.addState()
+			y.at, y.stack, y.cause, y.lane, y.holderStack, y.kind, y.has = g.since, x.stack, x.cause, uint32(by.id), at.stackID(), x.kind, hasHop
 		}
 	}
 	g.since = t
@@ -182,7 +182,7 @@ type hop struct {
 
 // passAll is pass for the states of a half within [from, to), of which the last ends at upto.
 func (w *world) passAll(p *hop, h *half, from, to, upto int64) {
-	for i := h.first(from); i < len(h.states); i++ {
+	for i := h.findState(from); i < len(h.states); i++ {
 		x := &h.states[i]
 		ends := upto
 		if i+1 < len(h.states) {
@@ -192,7 +192,7 @@ func (w *world) passAll(p *hop, h *half, from, to, upto int64) {
 			if x.has == hasHop {
 				w.passHop(p, x, begin, end)
 			} else {
-				w.pass(p, h, x, begin, end, ends)
+				w.passState(p, h, x, begin, end, ends)
 			}
 		}
 		if ends >= to {
@@ -203,32 +203,32 @@ func (w *world) passAll(p *hop, h *half, from, to, upto int64) {
 
 // passHop is pass for a state that says no more than for whom by waited.
 func (w *world) passHop(p *hop, x *state, begin, end int64) {
-	w.spells = w.followed(x, begin, end, w.spells[:0], 0)
+	w.spells = w.appendFollowed(x, begin, end, w.spells[:0], 0)
 	for i := range w.spells {
 		s := &w.spells[i]
 		w.passSegment(p, &s.Segment, s.at)
 	}
 }
 
-// pass makes what by did from begin to end, a state that goes on until ends, one of g. It is
-// most of what is done for a wait, and waits for those who wait hold ever more of them: so what
-// is remembered is not unpacked for it, where its lane and holder need no room of their own.
-func (w *world) pass(p *hop, from *half, x *state, begin, end, ends int64) {
+// passState makes what p.by did from begin to end, in a state that lasts until ends, a state of
+// p.g. It is most of the work for a wait, and waits for goroutines that wait hold ever more of
+// them. So what is remembered is not unpacked where its lane and holder need no room of their own.
+func (w *world) passState(p *hop, from *half, x *state, begin, end, ends int64) {
 	g, dur := p.g, end-begin
 	w.unknownUntil(p, begin)
 	var h *half
-	if x.has&^hasHeld == 0 && p.by.id == evidence.LaneID(uint32(p.by.id)) && g.remembered() {
-		h = w.remembers(g, g.since, g.since+dur)
+	if x.has&^hasHeld == 0 && p.by.id == evidence.LaneID(uint32(p.by.id)) && g.isRemembered() {
+		h = w.prepareMemory(g, g.since, g.since+dur)
 	}
 	if h == nil {
 		var s evidence.Segment
-		from.fill(&s, x, ends-x.at)
-		clip(&s, dur)
+		from.fillSegment(&s, x, ends-x.at)
+		clipSegment(&s, dur)
 		w.passSegment(p, &s, begin)
 		return
 	}
-	stack, holder := p.places(x.stack, x.holderStack)
-	y := h.next()
+	stack, holder := p.waitPlaces(x.stack, x.holderStack)
+	y := h.addState()
 	y.at, y.stack, y.cause, y.lane, y.holderStack, y.rest, y.kind = g.since, stack, x.cause, x.lane, holder, uint16(len(h.rest)), x.kind
 	if y.lane == 0 {
 		y.lane = uint32(p.by.id)
@@ -241,13 +241,13 @@ func (w *world) pass(p *hop, from *half, x *state, begin, end, ends int64) {
 	case dur == ends-x.at:
 		h.copyHeld(y, from, x)
 	default:
-		held := from.part(x, dur, ends-x.at)
-		h.held(y, (*integrals)(&held), &integrals{})
+		held := from.partShares(x, dur, ends-x.at)
+		h.addHeld(y, (*integrals)(&held), &integrals{})
 	}
 	if r := g.request; r != nil {
 		var s evidence.Segment
-		h.fill(&s, y, dur)
-		r.add(&s, g.since)
+		h.fillSegment(&s, y, dur)
+		r.addState(&s, g.since)
 	}
 	g.since += dur
 }
@@ -255,14 +255,15 @@ func (w *world) pass(p *hop, from *half, x *state, begin, end, ends int64) {
 // unknownUntil charges what is not known of by to the wait itself.
 func (w *world) unknownUntil(p *hop, t int64) {
 	if g := p.g; t > g.since {
-		s := p.wait.segment(t - g.since)
-		w.append(g, &s, g.since)
+		s := p.wait.toSegment(t - g.since)
+		w.noteSegment(g, &s, g.since)
 		g.since = t
 	}
 }
 
-// places are where the one that waits is, and where the one is that it waits for, while that one is in a state.
-func (p *hop) places(stack, holderStack evidence.StackID) (own, holder evidence.StackID) {
+// waitPlaces returns where the waiting goroutine is, and where the one is that it waits for, while
+// that one is in a state.
+func (p *hop) waitPlaces(stack, holderStack evidence.StackID) (own, holder evidence.StackID) {
 	switch holder = holderStack; {
 	case holder != 0:
 	case stack != 0:
@@ -279,10 +280,10 @@ func (p *hop) places(stack, holderStack evidence.StackID) (own, holder evidence.
 // passSegment is pass for a state that is unpacked already.
 func (w *world) passSegment(p *hop, s *evidence.Segment, begin int64) {
 	w.unknownUntil(p, begin)
-	s.Stack, s.HolderStack = p.places(s.Stack, s.HolderStack)
+	s.Stack, s.HolderStack = p.waitPlaces(s.Stack, s.HolderStack)
 	if s.Lane == 0 {
 		s.Lane = p.by.id
 	}
-	w.append(p.g, s, p.g.since)
+	w.noteSegment(p.g, s, p.g.since)
 	p.g.since += s.Dur
 }

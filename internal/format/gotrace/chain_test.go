@@ -171,12 +171,12 @@ func TestLinks(t *testing.T) {
 	name := w.b.Name
 	var chain evidence.NameID
 	for _, s := range []string{"a", "b", "a", "c", "d", "e", "f", "g", "h"} {
-		chain = w.link(name(s), chain)
+		chain = w.joinChain(name(s), chain)
 	}
 	if got := w.b.Text(chain); got != "f ← e ← d ← c ← b ← a" {
 		t.Errorf("%q", got)
 	}
-	if w.link(0, chain) != chain || w.link(chain, 0) != chain {
+	if w.joinChain(0, chain) != chain || w.joinChain(chain, 0) != chain {
 		t.Error("a chain of nothing more is not itself")
 	}
 }

@@ -24,8 +24,8 @@ type customServer struct {
 // themselves: their libraries frame requests in other goroutines.
 var notCustom = []string{"net/http.", "google.golang.org/grpc", "golang.org/x/net/http2.", "net/rpc.", "crypto/tls.", "runtime."}
 
-// accepted is told of goroutines that an accepting one started.
-func (w *world) accepted(g *goroutine) {
+// noteAccepted is called with goroutines that an accepting one started.
+func (w *world) noteAccepted(g *goroutine) {
 	if g.where == nil {
 		return
 	}
@@ -54,18 +54,18 @@ func (w *world) customOf(s *stack) *customServer {
 	return s.custom
 }
 
-// rejoins is told of a goroutine that runs a custom server's function and was
-// there before the trace.
-func (w *world) rejoins(g *goroutine, c *customServer, t int64) {
+// joinCustomServer is called with a goroutine that runs a custom server's function and was there
+// before the trace.
+func (w *world) joinCustomServer(g *goroutine, c *customServer, t int64) {
 	g.conn.server, g.conn.custom, g.conn.learnt = &c.kind, c, true
-	w.reveal(g, roleRequests, t)
+	w.revealRole(g, roleRequests, t)
 	if r := g.request; r != nil {
 		r.unsure = false
 	}
 }
 
-// stage is where in its server's loop a goroutine stands.
-func (g *goroutine) stage() stage {
+// serverStage returns where in its server's loop a goroutine stands.
+func (g *goroutine) serverStage() stage {
 	if g.where == nil {
 		return stageNone
 	}
@@ -81,9 +81,8 @@ func (g *goroutine) stage() stage {
 	return stageHandler
 }
 
-// learn takes a goroutine's first read as the place where its server waits for
-// requests.
-func (c *customServer) learn(g *goroutine) {
+// learnIdleRead takes a goroutine's first read as the place where its server waits for requests.
+func (c *customServer) learnIdleRead(g *goroutine) {
 	if g.where.io == ioRead && !g.conn.learnt {
 		g.conn.learnt = true
 		c.idle[g.where.caller] = true
@@ -99,6 +98,11 @@ const (
 	ioWrite
 	ioAccept
 )
+
+// inOuts are those that a goroutine was seen in, a bit each.
+type inOuts uint8
+
+func (x inOuts) has(y inOut) bool { return x>>y&1 != 0 }
 
 func inOutOf(funcs []string) inOut {
 	for _, f := range funcs {

@@ -14,9 +14,9 @@ type reader interface {
 	Read(*wire.Batch) error
 }
 
-// read feeds every event to the world, a batch at a time, until the trace ends or ctx is done. What
-// was decoded before an error counts. Of more than one worker, another one decodes.
-func (w *world) read(ctx context.Context, in io.Reader, workers int) error {
+// readEvents feeds every event to the world, a batch at a time, until the trace ends or ctx is
+// done. What was decoded before an error counts. With more than one worker, another one decodes.
+func (w *world) readEvents(ctx context.Context, in io.Reader, workers int) error {
 	read := w.readHere
 	if workers > 1 {
 		read = w.readBeside
@@ -29,12 +29,12 @@ func (w *world) read(ctx context.Context, in io.Reader, workers int) error {
 
 // readHere decodes and interprets in turn.
 func (w *world) readHere(ctx context.Context, in io.Reader) error {
-	return guard(func() error {
-		r, err := w.open(in)
+	return catchPanic(func() error {
+		r, err := w.openReader(in)
 		b := wire.NewBatch(wire.Few)
 		for err == nil {
 			if err = r.Read(b); err == nil {
-				w.interpret(b)
+				w.interpretBatch(b)
 				err = ctx.Err()
 			}
 		}
@@ -58,8 +58,8 @@ func (w *world) readBeside(ctx context.Context, in io.Reader) error {
 	var ended error // read once decoded is closed
 	go func() {
 		defer close(decoded)
-		ended = guard(func() error {
-			r, err := w.open(in)
+		ended = catchPanic(func() error {
+			r, err := w.openReader(in)
 			if r, ok := r.(*wire.Reader); ok && err == nil {
 				r.ReadAhead()
 				defer r.Close()
@@ -76,9 +76,10 @@ func (w *world) readBeside(ctx context.Context, in io.Reader) error {
 			return err
 		})
 	}()
-	err := guard(func() error {
+	w.out.startBeside()
+	err := catchPanic(func() error {
 		for b := range decoded {
-			w.interpret(b)
+			w.interpretBatch(b)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -89,22 +90,29 @@ func (w *world) readBeside(ctx context.Context, in io.Reader) error {
 	close(free)
 	for range decoded { // until the other one has ended
 	}
+	if unwritten := w.out.finish(); unwritten != nil {
+		return unwritten
+	}
 	if err != nil {
 		return err
 	}
 	return ended
 }
 
-func (w *world) interpret(b *wire.Batch) {
+func (w *world) interpretBatch(b *wire.Batch) {
 	w.batch = b
-	w.stacks.generation(b.Generation)
-	w.reasons.generation(b.Generation)
+	w.stacks.setGeneration(b.Generation)
+	w.reasons.setGeneration(b.Generation)
+	if w.events == 0 && len(b.Events) > 0 {
+		w.first = b.Events[0].Time
+		w.held.last = w.first
+	}
 	for i := range b.Events {
-		w.event(&b.Events[i])
+		w.interpretEvent(&b.Events[i])
 	}
 }
 
-func (w *world) open(r io.Reader) (reader, error) {
+func (w *world) openReader(r io.Reader) (reader, error) {
 	if wire.Supported(w.minor) {
 		return wire.NewReader(r)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/format/gotrace/wire"
 )
 
-// finish writes what is only known at the end.
+// finish emits what is known only at the end of the trace.
 func (w *world) finish() {
 	w.leftOver()
 	w.gc.leftOver(w)
@@ -33,7 +33,7 @@ func (w *world) finish() {
 	w.processorsEnd()
 	w.plausibilityFacts()
 	w.goroutinesLeft()
-	for _, s := range []evidence.Series{w.gc.heapT, w.gc.goalT, w.gomaxprocs()} {
+	for _, s := range []evidence.Series{w.gc.heapT, w.gc.goalT, w.gomaxprocsSeries()} {
 		if len(s.T) > 0 {
 			s.Subject, s.Origin = w.subject, w.b.Origin(0)
 			w.b.Series(s)
@@ -42,11 +42,11 @@ func (w *world) finish() {
 	for _, kind := range []string{evidence.CoverStates, evidence.CoverGC} {
 		w.b.Cover(evidence.Coverage{Subject: w.subject, Kind: kind, From: w.first, Until: w.now, Origin: w.b.Origin(0)})
 	}
-	if w.requests() > 0 {
+	if w.countRequests() > 0 {
 		w.b.Cover(evidence.Coverage{Subject: w.subject, Kind: evidence.CoverRequests, From: w.first, Until: w.now, Origin: w.b.Origin(0)})
 	}
 	w.crossCheck()
-	w.tables()
+	w.emitTables()
 }
 
 // recordedWithin is how far the end of a trace that was recorded live may be from
@@ -61,11 +61,11 @@ func (w *world) anchorEnd() {
 	}
 }
 
-func (w *world) requests() int64 {
+func (w *world) countRequests() int64 {
 	return w.serve.recovered + w.serve.unfinished + w.serve.beforeTrace + w.tasks.count
 }
 
-func (w *world) gomaxprocs() evidence.Series {
+func (w *world) gomaxprocsSeries() evidence.Series {
 	w.procs.Name, w.procs.Unit = evidence.SeriesGoProcs, "threads"
 	return w.procs
 }
@@ -82,7 +82,7 @@ func (w *world) crossCheck() {
 	}
 }
 
-func (w *world) tables() {
+func (w *world) emitTables() {
 	span := float64(w.now-w.first) / 1e9
 	row := func(cells ...string) []string { return cells }
 	num := func(f string, v ...any) string { return fmt.Sprintf(f, v...) }
@@ -91,7 +91,7 @@ func (w *world) tables() {
 		row("span", num("%.3f s", span)),
 		row("events", num("%d", w.events)),
 		row("GOMAXPROCS", num("%d", w.held.total)),
-		row("goroutines at the end", num("%d", len(w.gs))),
+		row("goroutines at the end", num("%d", w.gs.Len())),
 		row("tasks begun, ended", num("%d, %d", w.tasks.count, w.tasks.ended)),
 		row("regions", num("%d", w.tasks.regions)),
 	}
@@ -134,7 +134,7 @@ func (w *world) goroutinesLeft() {
 	type group struct{ n, early int64 }
 	groups := make(map[string]group)
 	half := w.first + (w.now-w.first)/2
-	for _, g := range w.gs {
+	for g := range w.gs.All() {
 		if g.born == 0 || g.state != wire.GoWaiting || g.conn.server != nil || g.role == roleRuntime || g.role == roleWorker || g.where == nil {
 			continue
 		}

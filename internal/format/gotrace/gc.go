@@ -39,7 +39,7 @@ func (c *collector) init() {
 	c.step = 100e3
 }
 
-func (c *collector) heap(t int64, v uint64) {
+func (c *collector) noteHeap(t int64, v uint64) {
 	if v > c.heapNow && c.heapNow != 0 {
 		c.allocated += v - c.heapNow
 	}
@@ -50,12 +50,12 @@ func (c *collector) heap(t int64, v uint64) {
 	c.heapNow = v
 	s := &c.heapT
 	if n := len(s.T); n == 0 || fell || t-s.T[n-1] >= c.step {
-		thin(s, &c.step)
+		thinSeries(s, &c.step)
 		s.T, s.V = append(s.T, t), append(s.V, float64(v))
 	}
 }
 
-func thin(s *evidence.Series, step *int64) {
+func thinSeries(s *evidence.Series, step *int64) {
 	if len(s.T) < maxPoints {
 		return
 	}
@@ -76,12 +76,12 @@ func (c *collector) setGoal(t int64, v uint64) {
 	}
 }
 
-func (c *collector) assisted(dur int64) {
+func (c *collector) addAssist(dur int64) {
 	c.assist += dur
 	c.total.assist += dur
 }
 
-func (c *collector) worked(h evidence.Holder, dur int64) {
+func (c *collector) addWork(h evidence.Holder, dur int64) {
 	if h == evidence.HeldByIdleMark {
 		c.idle += dur
 		c.total.idle += dur
@@ -121,9 +121,9 @@ func (c *collector) stopEnds(w *world, t int64, reason string) {
 	if reason == "GC sweep termination" && c.marking {
 		c.markFrom = t // the phase is announced before the world stops for it
 	}
-	w.host.stopped(t - c.stopFrom)
+	w.host.noteStop(t - c.stopFrom)
 	if p := c.pendingEnd; p != nil && reason == "GC mark termination" {
-		c.flush(w, t)
+		c.emitPendingCycle(w, t)
 	}
 }
 
@@ -135,7 +135,7 @@ func (c *collector) markBegins(t int64, active bool, by *stack) {
 	c.beginCycle(t)
 	c.marking, c.markFrom, c.cut, c.forced, c.askedAt = true, t, active, by != nil && by.forces, 0
 	if c.forced {
-		c.askedAt = by.id()
+		c.askedAt = by.stackID()
 	}
 }
 
@@ -197,7 +197,7 @@ func (c *collector) markEnds(w *world, t int64) {
 		c.pendingEnd.Extra = append(c.pendingEnd.Extra, evidence.Extra{Key: evidence.Processors, Value: float64(w.held.total)})
 	}
 	if c.stopDepth == 0 {
-		c.flush(w, t) // the stop is over already, or was never seen
+		c.emitPendingCycle(w, t) // the stop is over already, or was never seen
 	}
 }
 
@@ -211,7 +211,7 @@ func (c *collector) goalDuring() float64 {
 	return 0
 }
 
-func (c *collector) flush(w *world, t int64) {
+func (c *collector) emitPendingCycle(w *world, t int64) {
 	p := c.pendingEnd
 	c.pendingEnd = nil
 	if p == nil {

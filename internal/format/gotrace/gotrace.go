@@ -13,8 +13,9 @@
 // that was ready but not running waited for whoever held the processors.
 //
 // Where there are two processors, one decodes a part of the trace while the other interprets the part
-// before; a third, where there is one, reads the next generation. Interpretation itself goes on one after
-// the other: what a goroutine is, whom it serves and who held what it waits for follows from all before.
+// before, and packs what was found out of it when it is ahead; a third, where there is one, reads the next
+// generation. Interpretation itself goes on one after the other: what a goroutine is, whom it serves and
+// who held what it waits for follows from all before.
 //
 // Traces up to 1.21 are decoded as a whole by x/exp/trace and need memory in
 // proportion to their size; later ones are streamed a generation at a time.
@@ -40,12 +41,12 @@ var Format = format.Format{
 	About: "Go execution traces (runtime/trace, /debug/pprof/trace), Go 1.11 to 1.27",
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
-		if _, ok := header(head); ok {
+		if _, ok := parseHeader(head); ok {
 			return format.Sure
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 // headerSize is the length of "go 1.26 trace\x00\x00\x00".
@@ -54,8 +55,8 @@ const headerSize = 16
 // newest is the last trace version that is decoded; Go 1.27 writes it too.
 const newest = 26
 
-// header returns the minor version of a trace's header.
-func header(head []byte) (minor int, ok bool) {
+// parseHeader returns the minor version of a trace's header.
+func parseHeader(head []byte) (minor int, ok bool) {
 	if len(head) < headerSize {
 		return 0, false
 	}
@@ -71,7 +72,7 @@ func header(head []byte) (minor int, ok bool) {
 	return minor, err == nil
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return parseBy(ctx, a, b, runtime.GOMAXPROCS(0))
 }
 
@@ -84,7 +85,7 @@ func parseBy(ctx context.Context, a *format.Artifact, b *evidence.Builder, worke
 	defer s.Close()
 	r := bufio.NewReaderSize(s, 64<<10)
 	head, _ := r.Peek(headerSize)
-	minor, ok := header(head)
+	minor, ok := parseHeader(head)
 	switch {
 	case !ok:
 		return errors.New("does not begin like an execution trace")
@@ -94,7 +95,7 @@ func parseBy(ctx context.Context, a *format.Artifact, b *evidence.Builder, worke
 		return fmt.Errorf("is an execution trace of Go 1.%d; unstall reads Go 1.11 and later", minor)
 	}
 	w := newWorld(b, minor)
-	err = w.read(ctx, r, workers)
+	err = w.readEvents(ctx, r, workers)
 	if w.states == 0 {
 		if err == nil {
 			err = errors.New("holds no events: the recording may have been stopped at once")

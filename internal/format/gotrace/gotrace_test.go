@@ -306,7 +306,7 @@ func TestMergeKeepsSumsAndEnd(t *testing.T) {
 	r := &request{start: 100, upto: 100}
 	var end int64
 	for i := range int64(60_000) {
-		r.add(&evidence.Segment{Kind: evidence.Running + evidence.Kind(i%3), Dur: 1 + i%1000}, r.upto)
+		r.addState(&evidence.Segment{Kind: evidence.Running + evidence.Kind(i%3), Dur: 1 + i%1000}, r.upto)
 		if i == 40_000 {
 			r.end, r.endLen = r.upto, len(r.path)
 			end = r.end

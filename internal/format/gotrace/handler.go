@@ -26,10 +26,10 @@ const (
 	beyondHandler = 3
 )
 
-// callers are the functions on a serving goroutine's stack that are not of the server, a
-// router or the standard library, outermost first: wrappers, the handler and what it calls.
-// Funcs and frames are innermost first.
-func callers(funcs []string, frames []evidence.Frame) (all []evidence.Caller) {
+// listCallers returns the functions on a serving goroutine's stack that are not of the server, a
+// router or the standard library, outermost first: wrappers, the handler and what it calls. Funcs
+// and frames are innermost first.
+func listCallers(funcs []string, frames []evidence.Frame) (all []evidence.Caller) {
 	before, inMain, last := true, false, 0
 walk:
 	for i := len(funcs) - 1; i >= 0 && len(all) < mostCallers; i-- {
@@ -43,7 +43,7 @@ walk:
 					break walk
 				}
 			}
-			before = !answers(f)
+			before = !isAnswerFunc(f)
 			continue
 		}
 		if isStandard(f) {
@@ -86,9 +86,9 @@ func isStandard(f string) bool {
 	return standard[first]
 }
 
-// answers says whether a router's function is one that handlers answer by, of a type that is
-// called after the context of a request. Only Next calls handlers.
-func answers(f string) bool {
+// isAnswerFunc says whether a router's function is one that handlers answer by, of a type named
+// after the context of a request. Only Next calls handlers.
+func isAnswerFunc(f string) bool {
 	f = strings.ToLower(f)
 	return (strings.Contains(f, "context).") || strings.Contains(f, "ctx).")) && !strings.HasSuffix(f, ".next")
 }
@@ -102,8 +102,8 @@ func hasPrefix(f string, of []string) bool {
 	return false
 }
 
-// handled notes a stack on which a request is seen while it is handled.
-func (w *world) handled(r *request, s *stack) {
+// noteHandling notes a stack on which a request is seen while it is handled.
+func (w *world) noteHandling(r *request, s *stack) {
 	if len(s.callers) == 0 || s == r.seen {
 		return
 	}

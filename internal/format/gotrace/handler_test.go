@@ -28,7 +28,7 @@ func TestCallers(t *testing.T) {
 			frames = append(frames, evidence.Frame{Func: b.Names.ID(f)})
 		}
 		var got []string
-		for _, k := range callers(funcs, frames) {
+		for _, k := range listCallers(funcs, frames) {
 			f := b.Names.Text(k.Func)
 			if k.Called {
 				f = "*" + f

@@ -13,16 +13,16 @@ import (
 // forgotten. At most maxMemories goroutines have one, and all but the first of them a short
 // one: memory stays bounded with any number of them.
 type memory struct {
-	earlier, later       half
-	upto                 int64
-	mostStates, mostRest int // in a half
+	upto           int64
+	later, earlier half
 }
 
 // half is states in order.
 type half struct {
-	states  []state
-	rest    []int64
-	numbers int // that bound it: of a holder three, whether it takes them or not
+	states               []state
+	rest                 []int64
+	numbers              int32 // that bound it: of a holder three, whether it takes them or not
+	mostStates, mostRest int16
 }
 
 // state is a [evidence.Segment] as it is remembered: it ends where the next begins. What not
@@ -57,25 +57,25 @@ const holderNumbers = 3
 // maxHops is how far it is followed whom those waited for that somebody waited for.
 const maxHops = 8
 
-func (h *half) empty() { h.states, h.rest, h.numbers = h.states[:0], h.rest[:0], 0 }
+func (h *half) clearStates() { h.states, h.rest, h.numbers = h.states[:0], h.rest[:0], 0 }
 
-// begins is when the first state begins, else if there is none.
-func (h *half) begins(otherwise int64) int64 {
+// firstBegin returns when the first state begins, otherwise if there is none.
+func (h *half) firstBegin(otherwise int64) int64 {
 	if len(h.states) == 0 {
 		return otherwise
 	}
 	return h.states[0].at
 }
 
-// next is the state to be written next, empty, to be filled in where it is: the CPU waits for
-// a literal to be copied in larger pieces than it was written in.
-func (h *half) next() *state {
+// addState appends an empty state and returns it, to be filled in where it is: the CPU waits for a
+// literal to be copied in larger pieces than it was written in.
+func (h *half) addState() *state {
 	h.states = append(h.states, state{})
 	return &h.states[len(h.states)-1]
 }
 
-func (h *half) add(s *evidence.Segment, at int64) {
-	x := h.next()
+func (h *half) addSegment(s *evidence.Segment, at int64) {
+	x := h.addState()
 	x.at, x.stack, x.cause, x.lane, x.holderStack, x.rest, x.kind = at, s.Stack, s.Cause, uint32(s.Lane), s.HolderStack, uint16(len(h.rest)), s.Kind
 	if s.Lane != evidence.LaneID(x.lane) {
 		x.has |= hasLane
@@ -90,24 +90,38 @@ func (h *half) add(s *evidence.Segment, at int64) {
 		}
 	}
 	if s.Kind == evidence.Runnable || s.HolderKind == evidence.Runnable {
-		h.held(x, (*integrals)(&s.Held), &integrals{})
+		h.addHeld(x, (*integrals)(&s.Held), &integrals{})
 	}
 }
 
-// room is where the next numbers of the rest are written: as many as shares take at most.
-func (h *half) room() *[1 + evidence.NumHolders]int64 {
+// growRest makes room for the next numbers of the rest, as many as shares take at most, and
+// returns it.
+func (h *half) growRest() *[1 + evidence.NumHolders]int64 {
 	h.rest = slices.Grow(h.rest, 1+int(evidence.NumHolders))
 	n := len(h.rest)
 	return (*[1 + evidence.NumHolders]int64)(h.rest[n : n+1+int(evidence.NumHolders)])
 }
 
-// held adds to the last state the shares that are the difference of two.
-func (h *half) held(x *state, now, before *integrals) {
-	room := h.room()
+// addHeld adds to the last state the shares that are the difference of two snapshots. It returns the
+// numbers it wrote for them, none if nothing differs.
+func (h *half) addHeld(x *state, now, before *integrals) []int64 {
+	room := h.growRest()
+	n := writeDifference(room, now, before)
+	if n > 0 {
+		x.has |= hasHeld
+		h.rest = h.rest[:len(h.rest)+n]
+		h.numbers += int32(n)
+	}
+	return room[:n]
+}
+
+// writeDifference writes a bit for each holder of which two snapshots differ, lowest first, and by how much
+// they differ. It returns how many numbers these are, 0 if nothing differs.
+func writeDifference(to *[1 + evidence.NumHolders]int64, now, before *integrals) int {
 	mask, n := int64(0), 1
 	for i := range now { // which are 0 follows no pattern: without a branch
 		v := now[i] - before[i]
-		room[n] = v
+		to[n] = v
 		some := 0
 		if v != 0 {
 			some = 1
@@ -115,37 +129,36 @@ func (h *half) held(x *state, now, before *integrals) {
 		mask |= int64(some) << i
 		n += some
 	}
-	if mask != 0 {
-		room[0] = mask
-		x.has |= hasHeld
-		h.rest = h.rest[:len(h.rest)+n]
-		h.numbers += n
+	if mask == 0 {
+		return 0
 	}
+	to[0] = mask
+	return n
 }
 
 // copyHeld adds the shares of a state to the last state of h.
 func (h *half) copyHeld(to *state, from *half, x *state) {
 	all := (*[1 + evidence.NumHolders]int64)(from.rest[x.rest : int(x.rest)+1+int(evidence.NumHolders)]) // beyond its own there is room
 	n := 1 + bits.OnesCount64(uint64(all[0]))
-	*h.room() = *all
+	*h.growRest() = *all
 	to.has |= hasHeld
 	h.rest = h.rest[:len(h.rest)+n]
-	h.numbers += n
+	h.numbers += int32(n)
 }
 
-// part is the shares of a state of which only dur of its duration counts.
-func (h *half) part(x *state, dur, of int64) (s evidence.Shares) {
+// partShares returns the shares of a state of which only dur of its duration counts.
+func (h *half) partShares(x *state, dur, of int64) (s evidence.Shares) {
 	at := int(x.rest)
 	for mask := uint64(h.rest[at]); mask != 0; mask &= mask - 1 {
 		at++
 		s[bits.TrailingZeros64(mask)] = int64(float64(h.rest[at]) * float64(dur) / float64(of))
 	}
-	fit(&s, dur)
+	fitShares(&s, dur)
 	return s
 }
 
-// fill reads a state into a segment that is empty.
-func (h *half) fill(s *evidence.Segment, x *state, dur int64) {
+// fillSegment reads a state into a segment that is empty.
+func (h *half) fillSegment(s *evidence.Segment, x *state, dur int64) {
 	s.Kind, s.Dur, s.Lane, s.Stack, s.Cause, s.HolderStack = x.kind, dur, evidence.LaneID(x.lane), x.stack, x.cause, x.holderStack
 	if x.has == 0 {
 		return
@@ -178,8 +191,8 @@ type spell struct {
 	evidence.Segment
 }
 
-// first is the state that from lies in, or the first of all.
-func (h *half) first(from int64) int {
+// findState returns the index of the state that from lies in, or of the first.
+func (h *half) findState(from int64) int {
 	i := len(h.states) - 1
 	for i > 0 && h.states[i].at > from {
 		i--
@@ -187,9 +200,9 @@ func (h *half) first(from int64) int {
 	return max(i, 0)
 }
 
-// within appends the states of [from, to), clipped to it. The last ends at upto.
-func (w *world) within(h *half, from, to, upto int64, spells []spell, depth int) []spell {
-	for i := h.first(from); i < len(h.states); i++ {
+// appendStates appends the states of [from, to), clipped to it. The last ends at upto.
+func (w *world) appendStates(h *half, from, to, upto int64, spells []spell, depth int) []spell {
+	for i := h.findState(from); i < len(h.states); i++ {
 		x := &h.states[i]
 		ends := upto
 		if i+1 < len(h.states) {
@@ -199,14 +212,14 @@ func (w *world) within(h *half, from, to, upto int64, spells []spell, depth int)
 		switch {
 		case end <= begin:
 		case x.has == hasHop && depth < maxHops:
-			spells = w.followed(x, begin, end, spells, depth+1)
+			spells = w.appendFollowed(x, begin, end, spells, depth+1)
 		default:
 			spells = append(spells, spell{})
 			k := &spells[len(spells)-1]
 			k.at = begin
 			s := &k.Segment
-			h.fill(s, x, ends-x.at)
-			clip(s, end-begin)
+			h.fillSegment(s, x, ends-x.at)
+			clipSegment(s, end-begin)
 		}
 		if ends >= to {
 			break
@@ -215,30 +228,31 @@ func (w *world) within(h *half, from, to, upto int64, spells []spell, depth int)
 	return spells
 }
 
-// followed appends what somebody did within [from, to) for whom another waited in a state, as states of that one.
-func (w *world) followed(x *state, from, to int64, spells []spell, depth int) []spell {
+// appendFollowed appends what the goroutine that another one waited for in state x did within
+// [from, to), as states of the waiting one.
+func (w *world) appendFollowed(x *state, from, to int64, spells []spell, depth int) []spell {
 	p := hop{wait: wait{x.kind, x.cause, x.stack}, at: x.holderStack}
 	at, n := from, len(spells)
-	if by := w.gs[int64(x.lane)]; by != nil {
-		spells = w.recall(by, from, to, spells, depth)
+	if by := w.gs.Find(int64(x.lane)); by != nil {
+		spells = w.appendRecalled(by, from, to, spells, depth)
 	} else {
-		spells = w.recorded(w.memories.ended[evidence.LaneID(x.lane)], from, to, spells, depth)
+		spells = w.appendRecorded(w.memories.ended[evidence.LaneID(x.lane)], from, to, spells, depth)
 	}
 	for i := n; i < len(spells); i++ {
 		s := &spells[i]
 		if s.at > at { // not known
-			spells = slices.Insert(spells, i, spell{at, p.wait.segment(s.at - at)})
+			spells = slices.Insert(spells, i, spell{at, p.wait.toSegment(s.at - at)})
 			at += spells[i].Dur
 			continue
 		}
-		s.Stack, s.HolderStack = p.places(s.Stack, s.HolderStack)
+		s.Stack, s.HolderStack = p.waitPlaces(s.Stack, s.HolderStack)
 		if s.Lane == 0 {
 			s.Lane = evidence.LaneID(x.lane)
 		}
 		at += s.Dur
 	}
 	if at < to {
-		spells = append(spells, spell{at, p.wait.segment(to - at)})
+		spells = append(spells, spell{at, p.wait.toSegment(to - at)})
 	}
 	return spells
 }
@@ -254,24 +268,24 @@ type memories struct {
 // maxEnded is how many of those that have ended are remembered.
 const maxEnded = 256
 
-// keep remembers what a goroutine did that has ended.
-func (p *memories) keep(id evidence.LaneID, m *memory) {
+// keepEnded keeps the memory of a goroutine that has ended.
+func (p *memories) keepEnded(id evidence.LaneID, m *memory) {
 	if p.ended == nil {
 		p.ended = make(map[evidence.LaneID]*memory)
 	}
 	oldest := p.order[p.next]
-	p.give(p.ended[oldest])
+	p.releaseMemory(p.ended[oldest])
 	delete(p.ended, oldest)
 	p.order[p.next], p.ended[id] = id, m
 	p.next = (p.next + 1) % maxEnded
 }
 
-func (p *memories) take() *memory {
+func (p *memories) takeMemory() *memory {
 	if n := len(p.free); n > 0 {
 		m := p.free[n-1]
 		p.free = p.free[:n-1]
-		m.earlier.empty()
-		m.later.empty()
+		m.earlier.clearStates()
+		m.later.clearStates()
 		return m
 	}
 	if p.used >= maxMemories {
@@ -279,32 +293,37 @@ func (p *memories) take() *memory {
 	}
 	p.used++
 	if p.used > longMemories {
-		return &memory{mostStates: shortStates, mostRest: shortRest}
+		return newMemory(shortStates, shortRest)
 	}
-	return &memory{mostStates: longStates, mostRest: longRest}
+	return newMemory(longStates, longRest)
 }
 
-func (p *memories) give(m *memory) {
+func newMemory(states, rest int16) *memory {
+	h := half{mostStates: states, mostRest: rest}
+	return &memory{later: h, earlier: h}
+}
+
+func (p *memories) releaseMemory(m *memory) {
 	if m != nil {
 		p.free = append(p.free, m)
 	}
 }
 
-// remembers is where a state of g from at to upto is to be added, nil if too many goroutines
-// have a memory already.
-func (w *world) remembers(g *goroutine, at, upto int64) *half {
+// prepareMemory returns the half that a state of g from at to upto is to be added to; nil if too
+// many goroutines have a memory already.
+func (w *world) prepareMemory(g *goroutine, at, upto int64) *half {
 	m := g.memory
 	if m == nil {
-		if m = w.memories.take(); m == nil {
+		if m = w.memories.takeMemory(); m == nil {
 			return nil
 		}
 		g.memory = m
 		m.upto = at
 	}
 	h := &m.later
-	if len(h.states)+1 >= m.mostStates || h.numbers >= m.mostRest {
+	if len(h.states)+1 >= int(h.mostStates) || h.numbers >= int32(h.mostRest) {
 		m.earlier, m.later = m.later, m.earlier
-		h.empty()
+		h.clearStates()
 	}
 	if at > m.upto {
 		h.states = append(h.states, state{at: m.upto, kind: evidence.Unobserved})
@@ -313,39 +332,38 @@ func (w *world) remembers(g *goroutine, at, upto int64) *half {
 	return h
 }
 
-// did says what g did within [from, to), oldest first and gapless as far back
-// as is remembered, clipped to the window, the present state included. The
-// answer is good until the next question.
-func (w *world) did(g *goroutine, from, to int64) []spell {
-	w.spells = w.recall(g, from, to, w.spells[:0], 0)
+// recallStates returns what g did within [from, to), oldest first and gapless as far back as is
+// remembered, clipped to the window, the present state included. The next call overwrites it.
+func (w *world) recallStates(g *goroutine, from, to int64) []spell {
+	w.spells = w.appendRecalled(g, from, to, w.spells[:0], 0)
 	return w.spells
 }
 
-func (w *world) recall(g *goroutine, from, to int64, spells []spell, depth int) []spell {
-	spells = w.recorded(g.memory, from, to, spells, depth)
+func (w *world) appendRecalled(g *goroutine, from, to int64, spells []spell, depth int) []spell {
+	spells = w.appendRecorded(g.memory, from, to, spells, depth)
 	if begin := max(g.since, from); begin < to {
 		spells = append(spells, spell{})
 		s := &spells[len(spells)-1]
 		s.at, s.Dur = begin, to-begin
-		x := w.present(g)
+		x := w.presentState(g)
 		s.Kind, s.Cause, s.Stack = x.kind, x.cause, x.stack
 	}
 	return spells
 }
 
-// recorded appends what a memory holds of [from, to).
-func (w *world) recorded(m *memory, from, to int64, spells []spell, depth int) []spell {
+// appendRecorded appends what a memory holds of [from, to).
+func (w *world) appendRecorded(m *memory, from, to int64, spells []spell, depth int) []spell {
 	if m != nil && m.upto > from {
-		if begins := m.later.begins(m.upto); begins > from {
-			spells = w.within(&m.earlier, from, to, begins, spells, depth)
+		if begins := m.later.firstBegin(m.upto); begins > from {
+			spells = w.appendStates(&m.earlier, from, to, begins, spells, depth)
 		}
-		spells = w.within(&m.later, from, to, m.upto, spells, depth)
+		spells = w.appendStates(&m.later, from, to, m.upto, spells, depth)
 	}
 	return spells
 }
 
-// present is the state that g is in.
-func (w *world) present(g *goroutine) (x state) {
+// presentState returns the state that g is in.
+func (w *world) presentState(g *goroutine) (x state) {
 	x.at, x.kind = g.since, evidence.Running
 	switch g.state {
 	case wire.GoRunning:
@@ -355,14 +373,14 @@ func (w *world) present(g *goroutine) (x state) {
 	case wire.GoRunnable:
 		x.kind = evidence.Runnable
 	case wire.GoWaiting:
-		x.kind, x.cause = w.awaits(g)
-		x.stack = g.where.id()
+		x.kind, x.cause = w.presentWait(g)
+		x.stack = g.where.stackID()
 	}
 	return x
 }
 
-// clip shortens a segment and its shares in proportion.
-func clip(s *evidence.Segment, dur int64) {
+// clipSegment shortens a segment to dur and its shares in proportion.
+func clipSegment(s *evidence.Segment, dur int64) {
 	if dur == s.Dur {
 		return
 	}
@@ -372,7 +390,7 @@ func clip(s *evidence.Segment, dur int64) {
 				s.Held[i] = int64(float64(v) * float64(dur) / float64(s.Dur))
 			}
 		}
-		fit(&s.Held, dur)
+		fitShares(&s.Held, dur)
 	}
 	s.Dur = dur
 }

@@ -30,27 +30,27 @@ func TestStatesAreRememberedWhole(t *testing.T) {
 		}
 		s.Dur = max(1, s.Held.Sum())
 		var h half
-		h.add(&evidence.Segment{Kind: evidence.Runnable, Dur: 1, Held: evidence.Shares{1}}, 0)
-		h.add(&s, 1)
+		h.addSegment(&evidence.Segment{Kind: evidence.Runnable, Dur: 1, Held: evidence.Shares{1}}, 0)
+		h.addSegment(&s, 1)
 		x := &h.states[1]
 		var got evidence.Segment
-		if h.fill(&got, x, s.Dur); got != s {
+		if h.fillSegment(&got, x, s.Dur); got != s {
 			t.Fatalf("remembers %+v\nof        %+v", got, s)
 		}
 		if x.has != hasHeld {
 			continue
 		}
 		dur := 1 + rng.Int64N(s.Dur)
-		if clip(&s, dur); h.part(x, dur, got.Dur) != s.Held {
-			t.Fatalf("%d of %+v: %v, not %v", dur, got, h.part(x, dur, got.Dur), s.Held)
+		if clipSegment(&s, dur); h.partShares(x, dur, got.Dur) != s.Held {
+			t.Fatalf("%d of %+v: %v, not %v", dur, got, h.partShares(x, dur, got.Dur), s.Held)
 		}
 		var other half
-		other.add(&got, 1)
-		y := other.next()
+		other.addSegment(&got, 1)
+		y := other.addState()
 		y.rest, y.kind = uint16(len(other.rest)), x.kind
 		var copied evidence.Segment
 		other.copyHeld(y, &h, x)
-		if other.fill(&copied, y, got.Dur); copied.Held != got.Held {
+		if other.fillSegment(&copied, y, got.Dur); copied.Held != got.Held {
 			t.Fatalf("copied %v as %v", got.Held, copied.Held)
 		}
 	}

@@ -27,29 +27,29 @@ type holders struct {
 	all   int64 // of sum
 }
 
-// comes and leaves are told of goroutines on processors.
-func (h *holders) comes(x evidence.Holder) {
+// addHolder counts a goroutine that comes onto a processor; removeHolder one that leaves it.
+func (h *holders) addHolder(x evidence.Holder) {
 	if h.count[x]++; h.count[x] > 0 {
 		h.some |= 1 << x
 	}
 	h.busy++
 }
 
-func (h *holders) leaves(x evidence.Holder) {
+func (h *holders) removeHolder(x evidence.Holder) {
 	if h.count[x]--; h.count[x] <= 0 {
 		h.some &^= 1 << x
 	}
 	h.busy--
 }
 
-// advance charges the time since the last change.
-func (h *holders) advance(t int64) {
+// advanceTo charges the time since the last change.
+func (h *holders) advanceTo(t int64) {
 	if t > h.last {
-		h.charge(t)
+		h.chargeElapsed(t)
 	}
 }
 
-func (h *holders) charge(t int64) {
+func (h *holders) chargeElapsed(t int64) {
 	dt := t - h.last
 	h.last = t
 	h.all += dt
@@ -79,8 +79,8 @@ func (h *holders) charge(t int64) {
 	h.sum[last] += rest
 }
 
-// since splits the time since a snapshot.
-func (h *holders) since(at *integrals) (s evidence.Shares) {
+// sharesSince splits the time since a snapshot.
+func (h *holders) sharesSince(at *integrals) (s evidence.Shares) {
 	for i := range s {
 		s[i] = h.sum[i] - at[i]
 	}

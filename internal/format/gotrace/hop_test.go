@@ -35,29 +35,29 @@ func hops(seed uint64, copies bool) (path []evidence.Segment) {
 	later := func() int64 { now += 1 + rng.Int64N(50); return now }
 	chain := make([]*goroutine, 2+rng.IntN(4))
 	for i := range chain {
-		g := w.get(int64(10+i), now)
+		g := w.ensureGoroutine(int64(10+i), now)
 		if g.state = wire.GoRunning; copies {
 			g.role = roleRequests
 		}
 		chain[i] = g
 	}
-	r := w.get(1, now)
+	r := w.ensureGoroutine(1, now)
 	r.role, r.state = roleRequests, wire.GoWaiting
 	r.request = &request{serial: 1, start: now, upto: now}
 	for range 1 + rng.IntN(3) {
 		for i, g := range chain {
 			for range rng.IntN(3) {
-				w.plain(g, evidence.Running, 0, 0, later())
-				w.plain(g, evidence.Syscall, evidence.StackID(rng.IntN(4)), evidence.NameID(rng.IntN(3)), later())
+				w.chargePlain(g, evidence.Running, 0, 0, later())
+				w.chargePlain(g, evidence.Syscall, evidence.StackID(rng.IntN(4)), evidence.NameID(rng.IntN(3)), later())
 			}
 			if rng.IntN(3) == 0 {
-				w.plain(g, evidence.Running, 0, 0, later())
+				w.chargePlain(g, evidence.Running, 0, 0, later())
 				g.since = later() // something that is not known
 			}
-			w.plain(g, evidence.Running, 0, 0, later())
+			w.chargePlain(g, evidence.Running, 0, 0, later())
 			if i > 0 {
 				later()
-				w.plain(chain[i-1], evidence.Running, 0, 0, later())
+				w.chargePlain(chain[i-1], evidence.Running, 0, 0, later())
 				w.chargeHop(g, chain[i-1], wait{evidence.SyncWait, evidence.NameID(i), evidence.StackID(rng.IntN(2) * i)}, nil, later())
 			}
 		}

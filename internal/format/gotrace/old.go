@@ -30,13 +30,13 @@ func newOldTrace(r io.Reader) (*oldTrace, error) {
 func (o *oldTrace) Read(b *wire.Batch) error {
 	b.Events = b.Events[:0]
 	for o.err == nil && len(b.Events) < cap(b.Events) {
-		o.err = guard(func() error {
+		o.err = catchPanic(func() error {
 			ev, err := o.r.ReadEvent()
 			if err != nil {
 				return err
 			}
 			var e wire.Event
-			o.take(&e, &ev)
+			o.convertEvent(&e, &ev)
 			b.Events = append(b.Events, e)
 			return nil
 		})
@@ -48,8 +48,8 @@ func (o *oldTrace) Read(b *wire.Batch) error {
 	return nil
 }
 
-// take copies what is of interest; an event of another kind has a type that is not.
-func (o *oldTrace) take(e *wire.Event, ev *trace.Event) {
+// convertEvent copies what is of interest; an event of another kind keeps a type that is ignored.
+func (o *oldTrace) convertEvent(e *wire.Event, ev *trace.Event) {
 	*e = wire.Event{Time: int64(ev.Time()), Goroutine: int64(ev.Goroutine()), Thread: int64(ev.Thread()), Proc: int32(ev.Proc())}
 	switch kind := ev.Kind(); kind {
 	case trace.EventMetric:
@@ -68,9 +68,9 @@ func (o *oldTrace) take(e *wire.Event, ev *trace.Event) {
 		case trace.ResourceGoroutine:
 			from, to := st.Goroutine()
 			e.Type, e.On, e.From, e.To = wire.EvGoStatus, int64(st.Resource.Goroutine()), uint8(from), uint8(to)
-			e.Stack, e.Text = o.stack(st.Stack), o.tables.Text(st.Reason)
+			e.Stack, e.Text = o.stackIndex(st.Stack), o.tables.Text(st.Reason)
 			if from == trace.GoNotExist || from == trace.GoWaiting {
-				e.By = o.stack(ev.Stack())
+				e.By = o.stackIndex(ev.Stack())
 			}
 		case trace.ResourceProc:
 			from, to := st.Proc()
@@ -85,7 +85,7 @@ func (o *oldTrace) take(e *wire.Event, ev *trace.Event) {
 	case trace.EventSync:
 		e.Type = wire.EvSync
 	case trace.EventStackSample:
-		e.Type, e.Stack = wire.EvCPUSample, o.stack(ev.Stack())
+		e.Type, e.Stack = wire.EvCPUSample, o.stackIndex(ev.Stack())
 	case trace.EventTaskBegin, trace.EventTaskEnd:
 		t := ev.Task()
 		e.Type, e.Value, e.Text = wire.EvUserTaskBegin, uint64(t.ID), o.tables.Text(t.Type)
@@ -102,7 +102,7 @@ func (o *oldTrace) takeRange(e *wire.Event, ev *trace.Event, kind trace.EventKin
 	choose := func(begins, active, ends wire.Type) {
 		switch kind {
 		case trace.EventRangeBegin:
-			e.Type, e.Stack = begins, o.stack(ev.Stack())
+			e.Type, e.Stack = begins, o.stackIndex(ev.Stack())
 		case trace.EventRangeActive:
 			e.Type = active
 		default:
@@ -128,7 +128,7 @@ func (o *oldTrace) takeRange(e *wire.Event, ev *trace.Event, kind trace.EventKin
 	}
 }
 
-func (o *oldTrace) stack(s trace.Stack) uint32 {
+func (o *oldTrace) stackIndex(s trace.Stack) uint32 {
 	if s == trace.NoStack {
 		return 0
 	}
@@ -144,9 +144,9 @@ func (o *oldTrace) stack(s trace.Stack) uint32 {
 	return i
 }
 
-// guard turns a panic into an error: the accessors of x/exp/trace panic on traces that are not
-// well formed.
-func guard(f func() error) (err error) {
+// catchPanic turns a panic of f into an error: the accessors of x/exp/trace panic on traces that
+// are not well formed.
+func catchPanic(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("cannot be decoded: %v", p)

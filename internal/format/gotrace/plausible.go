@@ -22,16 +22,16 @@ type plausibility struct {
 // runtime/proc.go). A stretch over twice that was not running all the while.
 const quantum = 10e6
 
-func (p *plausibility) ran(dur int64) {
+func (p *plausibility) noteRun(dur int64) {
 	p.runTime += dur
 	if dur > 2*quantum {
 		p.longRuns += dur - quantum
 	}
 }
 
-// syscall notes calls that never block: writes of a response, reads of a
-// request. Traces up to 1.21 do not tell how long they took.
-func (p *plausibility) syscall(g *goroutine, dur int64) {
+// noteSyscall notes calls that never block: writes of a response. Traces up to 1.21 do not tell
+// how long they took.
+func (p *plausibility) noteSyscall(g *goroutine, dur int64) {
 	if g.where == nil || g.where.server == nil || dur <= 1 {
 		return
 	}
@@ -40,7 +40,7 @@ func (p *plausibility) syscall(g *goroutine, dur int64) {
 	}
 }
 
-func (p *plausibility) stopped(dur int64) { p.stops.add(dur) }
+func (p *plausibility) noteStop(dur int64) { p.stops.add(dur) }
 
 // durations is a histogram with buckets of 1/8 of a power of two.
 type durations struct {

@@ -13,7 +13,7 @@ import (
 var probes = []string{"net/http/pprof.", "runtime/pprof.(*Profile).WriteTo", "runtime/pprof.StartCPUProfile", "runtime/pprof.StopCPUProfile",
 	"runtime/trace.Start", "runtime/trace.Stop", "github.com/valyala/fasthttp/pprofhandler."}
 
-func probing(funcs []string) bool {
+func isProbing(funcs []string) bool {
 	for _, f := range funcs {
 		if !strings.Contains(f, "/pprof") && !strings.HasPrefix(f, "runtime/trace.") {
 			continue
@@ -27,9 +27,9 @@ func probing(funcs []string) bool {
 	return false
 }
 
-// named says whether a function is called after net/http/pprof: a program may do what that
+// hasPprofName says whether a function is named after net/http/pprof: a program may do what that
 // does in a handler of its own.
-func named(funcs []string) bool {
+func hasPprofName(funcs []string) bool {
 	for _, f := range funcs {
 		if strings.Contains(f, "rof") && strings.Contains(strings.ToLower(f[strings.LastIndexByte(f, '/')+1:]), "pprof") {
 			return true
@@ -38,10 +38,9 @@ func named(funcs []string) bool {
 	return false
 }
 
-// probed drops the request that a goroutine serves or works for: somebody asked for a
-// profile.
-func (w *world) probed(g *goroutine) {
-	if g.request == nil && g.helps.whom != nil && g.serves() != g.id {
+// dropProbe drops the request that a goroutine serves or works for, because it asks for a profile.
+func (w *world) dropProbe(g *goroutine) {
+	if g.request == nil && g.helps.whom != nil && g.servedLane() != g.id {
 		g = g.helps.whom
 	}
 	if r := g.request; r != nil {
@@ -55,10 +54,10 @@ func (w *world) probed(g *goroutine) {
 // mostlyAsleep is the share of its time that a request for a trace or profile sleeps.
 const mostlyAsleep = .95
 
-// traces says whether a request is the one that this trace is the answer to, where no function
-// of net/http/pprof is on its stacks: it slept once, from before the trace to its end, and wakes
-// to end it. One of a handler that is called after that need not have lasted as long.
-func (w *world) traces(g *goroutine, r *request) bool {
+// isTraceRequest says whether a request is the one that this trace answers, where no function of
+// net/http/pprof is on its stacks: it slept once, from before the trace to its end, and wakes to
+// end it. A request of a handler named after pprof need not have lasted as long.
+func (w *world) isTraceRequest(g *goroutine, r *request) bool {
 	through := r.cut && r.end == 0 && g.state != wire.GoWaiting
 	if !through && !r.pprof {
 		return false

@@ -18,12 +18,11 @@ type processor struct {
 
 // occupancy is what the processors did, as it is told by the goroutines on them.
 type occupancy struct {
-	log  evidence.ProcessorLog
-	all  []*processor
-	span evidence.ProcessorSpan // the one being written
+	log evidence.ProcessorLog
+	all []*processor
 }
 
-func (w *world) proc(id int32) *processor {
+func (w *world) ensureProcessor(id int32) *processor {
 	var p *processor
 	if uint(id) < uint(len(w.first64)) {
 		if p = &w.first64[id]; p.known {
@@ -39,36 +38,36 @@ func (w *world) proc(id int32) *processor {
 	if w.held.stop > 0 {
 		p.since, p.work = w.now, evidence.WorkStopped
 	}
+	w.out.flush() // the log is being written to
 	p.lane = w.use.log.Lane(int(id), w.first)
 	w.use.all = append(w.use.all, p)
 	return p
 }
 
-// spend notes what a processor did until t.
-func (w *world) spend(p *processor, t int64) {
+// logWork logs what a processor did until t.
+func (w *world) logWork(p *processor, t int64) {
 	if t <= p.since {
 		return // clocks of other processors may be behind
 	}
 	if p.work != evidence.WorkIdle && p.lane != nil {
-		s := &w.use.span
-		s.From, s.To, s.Work = p.since, t, p.work
-		s.Lane, s.Name, s.Serves = 0, 0, 0
+		s := w.out.addSpan()
+		s.on, s.from, s.to, s.work = p.lane, p.since, t, p.work
+		s.lane, s.name, s.serves = 0, 0, 0
 		if g := p.g; g != nil {
-			s.Lane, s.Name = g.id, g.name
+			s.lane, s.name = g.id, g.name
 			if g.name == 0 || g.role == roleUnknown {
 				g.ranUnknown = true
 			}
 			if p.work == evidence.WorkRequest || p.work == evidence.WorkRequestAssist {
-				s.Serves = g.serves()
+				s.serves = g.servedLane()
 			}
 		}
-		p.lane.Add(s)
 	}
 	p.since = t
 }
 
-// settle is told that what p does may have become something else.
-func (w *world) settle(p *processor) {
+// updateWork sets what p does, after that may have changed.
+func (w *world) updateWork(p *processor) {
 	g := p.g
 	switch {
 	case g == nil && w.held.stop > 0, g != nil && g.stopping:
@@ -76,12 +75,12 @@ func (w *world) settle(p *processor) {
 	case g == nil:
 		p.work = evidence.WorkIdle
 	default:
-		p.work = g.work()
+		p.work = g.processorWork()
 	}
 }
 
-// work is what a goroutine's processor is used for.
-func (g *goroutine) work() evidence.Work {
+// processorWork returns what a goroutine's processor is used for.
+func (g *goroutine) processorWork() evidence.Work {
 	k := evidence.WorkBackground
 	switch g.role {
 	case roleRuntime:
@@ -112,15 +111,15 @@ type helps struct {
 	serial int64
 }
 
-// helper notes that g works for the request that whom serves, if any.
-func (w *world) helper(g, whom *goroutine) {
+// noteHelper notes that g works for the request that whom serves, if any.
+func (w *world) noteHelper(g, whom *goroutine) {
 	if whom.request != nil && g.request == nil {
 		g.helps = helps{whom, whom.id, whom.request.serial}
 	}
 }
 
-// serves is the lane whose request g works for.
-func (g *goroutine) serves() evidence.LaneID {
+// servedLane returns the lane whose request g works for, its own if it works for none.
+func (g *goroutine) servedLane() evidence.LaneID {
 	h := &g.helps
 	if h.whom == nil {
 		return g.id
@@ -132,16 +131,16 @@ func (g *goroutine) serves() evidence.LaneID {
 	return g.id
 }
 
-// changes is told before g becomes or does something else, changed after it.
-func (w *world) changes(g *goroutine, t int64) {
+// beforeChange is called before g becomes or does something else, afterChange after it.
+func (w *world) beforeChange(g *goroutine, t int64) {
 	if p := g.proc; p != nil && p.g == g {
-		w.spend(p, t)
+		w.logWork(p, t)
 	}
 }
 
-func (w *world) changed(g *goroutine) {
+func (w *world) afterChange(g *goroutine) {
 	if p := g.proc; p != nil && p.g == g {
-		w.settle(p)
+		w.updateWork(p)
 	}
 }
 
@@ -149,21 +148,21 @@ func (w *world) changed(g *goroutine) {
 func (w *world) stopChanged(t int64) {
 	for _, p := range w.use.all {
 		if p.g == nil {
-			w.spend(p, t)
-			w.settle(p)
+			w.logWork(p, t)
+			w.updateWork(p)
 		}
 	}
 }
 
-// named notes the function of a goroutine that had run without it being known.
-func (w *world) named(g *goroutine) {
+// learnName notes the function of a goroutine that had run without it being known.
+func (w *world) learnName(g *goroutine) {
 	if g.ranUnknown {
 		w.use.log.Learn(g.id, evidence.WorkIdle, g.name)
 	}
 }
 
-// revealed notes what a goroutine has been since it began.
-func (w *world) revealed(g *goroutine) {
+// learnRole notes what a goroutine has been since it began.
+func (w *world) learnRole(g *goroutine) {
 	switch {
 	case !g.ranUnknown:
 	case g.role == roleRequests:
@@ -177,8 +176,9 @@ func (w *world) revealed(g *goroutine) {
 func (w *world) processorsEnd() {
 	until := w.now
 	for _, p := range w.use.all {
-		w.spend(p, w.now)
+		w.logWork(p, w.now)
 		until = max(until, p.since)
 	}
+	w.out.flush()
 	w.b.Processors(w.subject, &w.use.log, w.first, until)
 }

@@ -28,18 +28,7 @@ type spentOn struct {
 // processor are in order, and that they hold for each goroutine exactly the time
 // that a naive reading of the events finds: running, marking, stopping the world.
 func TestProcessorsTile(t *testing.T) {
-	var files []string
-	for _, pattern := range []string{"testdata/http/*.trace.gz", "../../diagnose/check/testdata/*/*/trace*", "../../../lab/*/recorded/*/trace*", corpus + "/*.trace.gz"} {
-		found, _ := filepath.Glob(pattern)
-		if len(found) == 0 {
-			t.Logf("%s: none beside this checkout, left out", pattern)
-		}
-		files = append(files, found...)
-	}
-	if len(files) < 60 {
-		t.Fatalf("only %d traces", len(files))
-	}
-	for _, f := range files {
+	for _, f := range recordedTraces(t) {
 		t.Run(strings.ReplaceAll(strings.TrimPrefix(f, "../../"), "/", " "), func(t *testing.T) {
 			t.Parallel()
 			b := readFile(t, f)
@@ -52,6 +41,21 @@ func TestProcessorsTile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// recordedTraces are the files of all traces that are kept.
+func recordedTraces(t *testing.T) (files []string) {
+	for _, pattern := range []string{"testdata/http/*.trace.gz", "../../diagnose/check/testdata/*/*/trace*", "../../../lab/*/recorded/*/trace*", corpus + "/*.trace.gz"} {
+		found, _ := filepath.Glob(pattern)
+		if len(found) == 0 {
+			t.Logf("%s: none beside this checkout, left out", pattern)
+		}
+		files = append(files, found...)
+	}
+	if len(files) < 60 {
+		t.Fatalf("only %d traces", len(files))
+	}
+	return files
 }
 
 func spentBy(t testing.TB, p *evidence.Occupancy) spent {

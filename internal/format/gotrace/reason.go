@@ -46,8 +46,8 @@ func newReason(text string) *reason {
 	return r
 }
 
-// named is the reason as a cause.
-func (r *reason) named(b *evidence.Builder) evidence.NameID {
+// causeName returns the reason as the name of a cause.
+func (r *reason) causeName(b *evidence.Builder) evidence.NameID {
 	if r == nil {
 		return 0
 	}
@@ -57,16 +57,18 @@ func (r *reason) named(b *evidence.Builder) evidence.NameID {
 	return r.name
 }
 
-// why is what the runtime says, "" if that is not known.
-func (r *reason) why() string {
+// textOrEmpty returns what the runtime says, "" if that is not known.
+func (r *reason) textOrEmpty() string {
 	if r == nil {
 		return ""
 	}
 	return r.text
 }
 
-// receives says whether a goroutine waits for something to come out of a channel, or one of several.
-func (r *reason) receives() bool { return r != nil && (r.text == "select" || r.text == "chan receive") }
+// isChannelWait says whether a goroutine waits to receive from a channel, or from one of several.
+func (r *reason) isChannelWait() bool {
+	return r != nil && (r.text == "select" || r.text == "chan receive")
+}
 
 // reasonTable is the reasons by the index of their text in the present generation.
 type reasonTable struct {
@@ -78,8 +80,8 @@ type reasonTable struct {
 // maxReasons bounds the reasons that are remembered; the runtime has some 40.
 const maxReasons = 1 << 10
 
-// generation is told which generation the indices are of from now on.
-func (t *reasonTable) generation(g *wire.Generation) {
+// setGeneration sets the generation that indices are of from now on.
+func (t *reasonTable) setGeneration(g *wire.Generation) {
 	if g == nil || g == t.now {
 		return
 	}
@@ -90,8 +92,8 @@ func (t *reasonTable) generation(g *wire.Generation) {
 	t.now = g
 }
 
-// of is the reason that an event refers to.
-func (t *reasonTable) of(w *world, i uint32) *reason {
+// reasonAt returns the reason that an event refers to by index i.
+func (t *reasonTable) reasonAt(w *world, i uint32) *reason {
 	if int(i) < len(t.known) && t.known[i] != nil {
 		return t.known[i]
 	}

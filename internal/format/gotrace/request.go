@@ -1,6 +1,7 @@
 package gotrace
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -33,15 +34,15 @@ type request struct {
 // more is kept merged by kind.
 const maxPath = 64 << 10
 
-// add appends a state that began at `at`.
-func (r *request) add(s *evidence.Segment, at int64) {
+// addState appends a state that began at `at`.
+func (r *request) addState(s *evidence.Segment, at int64) {
 	if at != r.upto {
 		if at < r.upto {
 			if at+s.Dur <= r.upto {
 				return
 			}
 			part := *s
-			clip(&part, at+s.Dur-r.upto)
+			clipSegment(&part, at+s.Dur-r.upto)
 			s, at = &part, r.upto
 		} else {
 			r.path = r.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: at - r.upto})
@@ -50,19 +51,19 @@ func (r *request) add(s *evidence.Segment, at int64) {
 	r.path = r.path.Add(s)
 	r.upto = at + s.Dur
 	if len(r.path) > maxPath {
-		r.merge()
+		r.mergeStates()
 	}
 }
 
-// merge gives up the order of the states for their sums, those up to the last
-// write of the response apart from those after it.
-func (r *request) merge() {
-	head, tail := merged(r.path[:r.endLen]), merged(r.path[r.endLen:])
+// mergeStates gives up the order of the states for their sums; those up to the last write of the
+// response stay apart from those after it.
+func (r *request) mergeStates() {
+	head, tail := mergeByKind(r.path[:r.endLen]), mergeByKind(r.path[r.endLen:])
 	r.endLen, r.before = len(head), -1
 	r.path = append(head, tail...)
 }
 
-func merged(p evidence.Path) (out evidence.Path) {
+func mergeByKind(p evidence.Path) (out evidence.Path) {
 	type key struct {
 		kind, holder            evidence.Kind
 		cause, holderCause, via evidence.NameID
@@ -126,7 +127,7 @@ func (w *world) newRequest(t int64) *request {
 	return r
 }
 
-func (w *world) begin(g *goroutine, t int64) *request {
+func (w *world) beginRequest(g *goroutine, t int64) *request {
 	r := w.newRequest(t)
 	g.request = r
 	g.owner.helpers, g.owner.newest = 0, nil
@@ -135,26 +136,26 @@ func (w *world) begin(g *goroutine, t int64) *request {
 	return r
 }
 
-// recognised is called when a goroutine first shows a serving stack.
-func (w *world) recognised(g *goroutine, s *stack, t int64) {
+// noteServing is called when a goroutine first shows a serving stack.
+func (w *world) noteServing(g *goroutine, s *stack, t int64) {
 	g.conn.server = s.server
-	w.reveal(g, roleRequests, t)
+	w.revealRole(g, roleRequests, t)
 	if r := g.request; r != nil {
 		r.unsure = false
 		return
 	}
 	if g.born == 0 && (s.stage == stageHandler || s.stage == stageWrite) && g.state != wire.GoNotExist {
 		// It was at work when the trace began.
-		r := w.begin(g, w.first)
+		r := w.beginRequest(g, w.first)
 		r.cut, r.handled = true, true
 	}
 }
 
-// created follows `go` statements: those of servers begin a request or its
-// handler, those of requests work for them.
-func (w *world) created(g, by *goroutine, ev *wire.Event, t int64) {
+// noteCreated follows `go` statements: those of servers begin a request or its handler, those of
+// requests work for them.
+func (w *world) noteCreated(g, by *goroutine, ev *wire.Event, t int64) {
 	if k := g.conn.server; k != nil {
-		r := w.begin(g, t)
+		r := w.beginRequest(g, t)
 		if k.perRequest {
 			r.handled = true
 		} else {
@@ -165,18 +166,18 @@ func (w *world) created(g, by *goroutine, ev *wire.Event, t int64) {
 	if by == nil {
 		return
 	}
-	if by.acceptor {
-		if w.accepted(g); g.conn.server != nil {
-			w.begin(g, t).fresh = true
+	if by.io.has(ioAccept) {
+		if w.noteAccepted(g); g.conn.server != nil {
+			w.beginRequest(g, t).fresh = true
 			return
 		}
 	}
-	if s := w.stacks.get(ev.By); s != nil && by.request != nil {
-		w.seen(by, s, t)
+	if s := w.stacks.stackAt(ev.By); s != nil && by.request != nil {
+		w.noteStack(by, s, t)
 	}
 	if g.where != nil && g.where.root == "net/http.(*connReader).backgroundRead" {
 		g.role = roleRequests
-		w.helper(g, by)
+		w.noteHelper(g, by)
 		if by.conn.server != nil {
 			w.serve.background++
 			w.handlerBegins(by, t)
@@ -188,7 +189,7 @@ func (w *world) created(g, by *goroutine, ev *wire.Event, t int64) {
 		g.owner.started = true
 		by.owner.helpers++
 		by.owner.newest = g
-		w.helper(g, by)
+		w.noteHelper(g, by)
 	}
 }
 
@@ -196,34 +197,34 @@ func (w *world) created(g, by *goroutine, ev *wire.Event, t int64) {
 // request's body has been read to its end, for most before the handler.
 func (w *world) handlerBegins(g *goroutine, t int64) {
 	if g.request != nil && g.request.over {
-		w.complete(g, t)
+		w.completeRequest(g, t)
 	}
 	if g.request == nil {
-		w.plain(g, g.runningKind(), 0, 0, t)
-		w.begin(g, t) // pipelined: it was in the buffer already
+		w.chargePlain(g, g.runningKind(), 0, 0, t)
+		w.beginRequest(g, t) // pipelined: it was in the buffer already
 	}
 	g.request.handled = true
 	g.request.fresh = false
 }
 
-// waits looks at where a goroutine blocks.
-func (w *world) waits(g *goroutine, t int64) {
+// noteBlocked looks at where a goroutine blocks.
+func (w *world) noteBlocked(g *goroutine, t int64) {
 	if r := g.request; r != nil && r.unsure && g.conn.server == nil {
-		w.drop(g) // it showed a stack, and it serves nothing
+		w.dropRequest(g) // it showed a stack, and it serves nothing
 	}
 	if g.conn.server == nil || g.where == nil {
 		return
 	}
 	if c := g.conn.custom; c != nil {
-		c.learn(g)
+		c.learnIdleRead(g)
 	}
-	switch g.stage() {
+	switch g.serverStage() {
 	case stageIdle:
-		w.complete(g, t)
+		w.completeRequest(g, t)
 		g.conn.idle = true
 	case stageHead:
 		if r := g.request; r == nil || r.fresh {
-			w.drop(g)
+			w.dropRequest(g)
 			g.conn.idle = true
 		}
 	case stageAfter:
@@ -233,17 +234,16 @@ func (w *world) waits(g *goroutine, t int64) {
 	case stageStream:
 		if g.request != nil {
 			w.serve.streams++
-			w.drop(g)
+			w.dropRequest(g)
 		}
 	}
 }
 
-// awake begins a request where the network made an idle connection's
-// goroutine ready.
-func (w *world) awake(g *goroutine, t int64) {
+// noteAwake begins a request where the network made an idle connection's goroutine ready.
+func (w *world) noteAwake(g *goroutine, t int64) {
 	switch {
 	case g.conn.idle:
-		w.begin(g, t)
+		w.beginRequest(g, t)
 	case g.conn.server == nil && g.where == nil && g.born == 0 && g.request == nil && g.role == roleUnknown:
 		// Asleep since before the trace: perhaps a connection's goroutine.
 		g.request = w.newRequest(t)
@@ -256,19 +256,19 @@ func (w *world) syscallBegins(g *goroutine, t int64) {
 		return
 	}
 	if c := g.conn.custom; c != nil {
-		c.learn(g)
+		c.learnIdleRead(g)
 	}
-	switch g.stage() {
+	switch g.serverStage() {
 	case stageIdle:
 		if r := g.request; r == nil || r.end != 0 || r.over {
 			// It reads on at once: the next request may be there already. When it
 			// came is not known; from here on it is being worked on.
-			w.complete(g, t)
-			w.begin(g, t)
+			w.completeRequest(g, t)
+			w.beginRequest(g, t)
 		}
 	case stageHead:
 		if g.request == nil {
-			w.begin(g, t)
+			w.beginRequest(g, t)
 		}
 	case stageWrite:
 		g.conn.writing = g.request != nil
@@ -281,12 +281,12 @@ func (w *world) syscallEnds(g *goroutine, t int64) {
 	}
 	g.conn.writing = false
 	if r := g.request; r != nil {
-		r.wrote(t)
+		r.noteWrite(t)
 	}
 }
 
-// wrote notes that a part of the response is written.
-func (r *request) wrote(t int64) {
+// noteWrite notes that a part of the response is written.
+func (r *request) noteWrite(t int64) {
 	r.end, r.endLen = t, len(r.path)
 	r.handled, r.fresh = true, false
 	if r.writes++; r.writes == 1 {
@@ -294,28 +294,28 @@ func (r *request) wrote(t int64) {
 	}
 }
 
-// complete emits the request of a goroutine that goes on to the next.
-func (w *world) complete(g *goroutine, t int64) {
+// completeRequest emits the request of a goroutine that goes on to the next.
+func (w *world) completeRequest(g *goroutine, t int64) {
 	r := g.request
-	defer w.drop(g)
+	defer w.dropRequest(g)
 	if r == nil || !r.handled || r.unsure {
 		return // a connection that was closed, or a probe of the kernel's
 	}
 	if r.end == 0 {
 		r.end, r.endLen = t, len(r.path)
 	}
-	if w.streams(r) {
+	if w.isStream(r) {
 		return
 	}
 	outcome := evidence.OK
 	if r.cut {
 		outcome = evidence.Unfinished
 	}
-	w.emit(g, r, r.end, r.path[:r.endLen], outcome)
+	w.emitRequest(g, r, r.end, r.path[:r.endLen], outcome)
 }
 
-// drop lets go of the request of a goroutine, to be used again unless a task has it.
-func (w *world) drop(g *goroutine) {
+// dropRequest takes its request from a goroutine, to be used again unless a task has it.
+func (w *world) dropRequest(g *goroutine) {
 	if r := g.request; r != nil && r.serial != 0 {
 		w.paths = append(w.paths, r)
 	}
@@ -330,14 +330,14 @@ const (
 	streamWaits  = .5
 )
 
-func (w *world) streams(r *request) bool {
+func (w *world) isStream(r *request) bool {
 	if r.writes < streamWrites || r.before < 0 || r.before > r.endLen {
 		return false
 	}
 	var all, waits int64
 	for s := range r.path[r.before:r.endLen].All {
 		all += s.Dur
-		if at := w.stacks.of(s.Stack); at != nil && at.flushes {
+		if at := w.stacks.stackByID(s.Stack); at != nil && at.flushes {
 			continue // it waits for the client to take what it has written
 		}
 		if s.Lane == 0 && (s.Kind == evidence.SyncWait || s.Kind == evidence.SleepWait || s.Kind == evidence.PoolWait) {
@@ -347,8 +347,8 @@ func (w *world) streams(r *request) bool {
 	return all > 0 && float64(waits) >= streamWaits*float64(all)
 }
 
-func (w *world) emit(g *goroutine, r *request, end int64, path evidence.Path, outcome evidence.Outcome) {
-	if w.traces(g, r) {
+func (w *world) emitRequest(g *goroutine, r *request, end int64, path evidence.Path, outcome evidence.Outcome) {
+	if w.isTraceRequest(g, r) {
 		w.serve.probes++
 		return
 	}
@@ -366,11 +366,11 @@ func (w *world) emit(g *goroutine, r *request, end int64, path evidence.Path, ou
 		}
 		w.serve.kinds[g.conn.server.name]++
 	}
-	w.b.Request(evidence.Request{Subject: w.subject, Lane: g.id, Start: r.start, End: end, Outcome: outcome, Path: path,
+	w.out.addRequest(&evidence.Request{Subject: w.subject, Lane: g.id, Start: r.start, End: end, Outcome: outcome, Path: path,
 		Handling: w.b.Handling(r.handling[:r.stacks]), Origin: w.b.Origin(w.events)})
 }
 
-func (w *world) ended(g *goroutine, t int64) {
+func (w *world) noteEnded(g *goroutine, t int64) {
 	switch k := g.conn.server; {
 	case k == nil && g.task:
 		g.request = nil // the task goes on without it
@@ -378,17 +378,17 @@ func (w *world) ended(g *goroutine, t int64) {
 		g.request.end = 0 // it lasts as long as its goroutine
 		fallthrough
 	default:
-		w.complete(g, t)
+		w.completeRequest(g, t)
 	}
-	if h := &g.helps; g.owner.started && g.serves() != g.id && h.whom.owner.helpers > 0 {
+	if h := &g.helps; g.owner.started && g.servedLane() != g.id && h.whom.owner.helpers > 0 {
 		if h.whom.owner.helpers--; h.whom.owner.newest == g {
 			h.whom.owner.newest = nil
 		}
 	}
 	if g.noted && g.memory != nil {
-		w.memories.keep(g.id, g.memory)
+		w.memories.keepEnded(g.id, g.memory)
 	} else {
-		w.memories.give(g.memory)
+		w.memories.releaseMemory(g.memory)
 	}
 	g.memory = nil
 }
@@ -396,30 +396,29 @@ func (w *world) ended(g *goroutine, t int64) {
 // leftOver emits what was still being served, or waiting to be, when the trace
 // ended. Their latency is a lower bound.
 func (w *world) leftOver() {
-	ids := make([]int64, 0, len(w.gs))
-	for id, g := range w.gs {
+	var all []*goroutine
+	for g := range w.gs.All() {
 		if g.request != nil && !g.request.unsure && g.conn.server != nil {
-			ids = append(ids, id)
+			all = append(all, g)
 		}
 	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		g := w.gs[id]
+	slices.SortFunc(all, func(a, b *goroutine) int { return cmp.Compare(a.id, b.id) })
+	for _, g := range all {
 		r := g.request
 		if r.end != 0 {
 			if !(g.state == wire.GoWaiting && g.where != nil && g.where.stage == stageHandler) { // else it streams, or goes on writing
-				w.complete(g, w.now)
+				w.completeRequest(g, w.now)
 			}
 			continue
 		}
 		if !r.handled && (r.fresh || g.state != wire.GoRunnable) {
 			continue
 		}
-		w.leave(g, g.state, nil, 0, w.now)
+		w.chargeEnded(g, g.state, nil, 0, w.now)
 		g.since = w.now
 		if g.request == nil {
 			continue
 		}
-		w.emit(g, r, w.now, r.path, evidence.Unfinished)
+		w.emitRequest(g, r, w.now, r.path, evidence.Unfinished)
 	}
 }

@@ -11,16 +11,16 @@ import (
 // (runtime/pprof.StartCPUProfile, https://go.dev/src/runtime/pprof/pprof.go).
 const samplePeriod = 10 * time.Millisecond
 
-// sampled takes a sample of a CPU profile that ran beside the trace. It is the only thing
-// in a trace that says what a goroutine did while it ran: of those that work for the
-// program it is kept, by goroutine and time.
-func (w *world) sampled(ev *wire.Event, t int64) {
+// addSample takes a sample of a CPU profile that ran beside the trace. It is the only thing in a
+// trace that says what a goroutine did while it ran: of goroutines that work for the program it is
+// kept, by goroutine and time.
+func (w *world) addSample(ev *wire.Event, t int64) {
 	w.host.samples++
 	if ev.Goroutine == wire.None {
 		return
 	}
-	g := w.get(ev.Goroutine, t)
-	s := w.stacks.get(ev.Stack)
+	g := w.ensureGoroutine(ev.Goroutine, t)
+	s := w.stacks.stackAt(ev.Stack)
 	if s == nil || g.role == roleWorker || g.role == roleRuntime {
 		return
 	}

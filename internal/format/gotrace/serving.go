@@ -36,9 +36,9 @@ var serverKinds = []serverKind{
 	{name: "fasthttp", roots: []string{"github.com/valyala/fasthttp.(*workerPool).getCh.func1", "github.com/valyala/fasthttp.(*workerPool).workerFunc"}, stageOf: fastHTTPStage},
 }
 
-// serving recognises a server's stack. Client is true if the stack stands in a
-// read from, or a write to, the client.
-func serving(funcs []string) (kind *serverKind, at stage, client bool) {
+// matchServer recognises a server's stack. Client is true if the stack stands in a read from, or a
+// write to, the client.
+func matchServer(funcs []string) (kind *serverKind, at stage, client bool) {
 	root := funcs[len(funcs)-1]
 	for i := range serverKinds {
 		k := &serverKinds[i]
@@ -58,17 +58,17 @@ func serving(funcs []string) (kind *serverKind, at stage, client bool) {
 }
 
 func readsBody(funcs []string) bool {
-	return has(funcs, "net/http.(*body).") || has(funcs, "net/http.(*expectContinueReader).") || has(funcs, "net/http.(*connReader).Read")
+	return hasFuncPrefix(funcs, "net/http.(*body).") || hasFuncPrefix(funcs, "net/http.(*expectContinueReader).") || hasFuncPrefix(funcs, "net/http.(*connReader).Read")
 }
 
 // flushesHTTP2 says whether a handler's stack stands in a flush of an HTTP/2 response. The
 // goroutine of its connection writes that; the handler waits on channels until it has.
 func flushesHTTP2(funcs []string) bool {
-	return has(funcs, "net/http.(*http2responseWriter).Flush") || has(funcs, "golang.org/x/net/http2.(*responseWriter).Flush") ||
-		has(funcs, "net/http/internal/http2.(*responseWriter).Flush")
+	return hasFuncPrefix(funcs, "net/http.(*http2responseWriter).Flush") || hasFuncPrefix(funcs, "golang.org/x/net/http2.(*responseWriter).Flush") ||
+		hasFuncPrefix(funcs, "net/http/internal/http2.(*responseWriter).Flush")
 }
 
-func has(funcs []string, prefix string) bool {
+func hasFuncPrefix(funcs []string, prefix string) bool {
 	for _, f := range funcs {
 		if strings.HasPrefix(f, prefix) {
 			return true
@@ -89,21 +89,21 @@ func netHTTPStage(funcs []string) stage {
 	case strings.HasPrefix(f, "net/http.(*conn).readRequest"), strings.HasPrefix(f, "crypto/tls."):
 		return stageHead
 	case strings.HasPrefix(f, "net/http.(*response).finishRequest"):
-		if has(funcs, "net/http.(*connReader).abortPendingRead") {
+		if hasFuncPrefix(funcs, "net/http.(*connReader).abortPendingRead") {
 			return stageAfter
 		}
 		return stageWrite
 	case strings.HasPrefix(f, "net/http.serverHandler.ServeHTTP"), strings.HasPrefix(f, "net/http.initALPNRequest.ServeHTTP"):
 		switch {
-		case has(funcs, "net/http.(*conn).hijackLocked"):
+		case hasFuncPrefix(funcs, "net/http.(*conn).hijackLocked"):
 			return stageStream
-		case has(funcs, "net/http/httputil.(*ReverseProxy).handleUpgradeResponse"): // it waits until either side of what was upgraded ends
+		case hasFuncPrefix(funcs, "net/http/httputil.(*ReverseProxy).handleUpgradeResponse"): // it waits until either side of what was upgraded ends
 			return stageStream
-		case has(funcs, "net/http.(*http2Server).ServeConn"), has(funcs, "golang.org/x/net/http2.(*Server).ServeConn"):
+		case hasFuncPrefix(funcs, "net/http.(*http2Server).ServeConn"), hasFuncPrefix(funcs, "golang.org/x/net/http2.(*Server).ServeConn"):
 			return stageStream
-		case has(funcs, "net/http.checkConnErrorWriter.Write"), has(funcs, "net/http.(*response)."), has(funcs, "net/http.(*chunkWriter)."):
+		case hasFuncPrefix(funcs, "net/http.checkConnErrorWriter.Write"), hasFuncPrefix(funcs, "net/http.(*response)."), hasFuncPrefix(funcs, "net/http.(*chunkWriter)."):
 			return stageWrite
-		case has(funcs, "net/http.(*connReader).Read") && !has(funcs, "net/http.(*body)."), containsAny(funcs, "websocket"):
+		case hasFuncPrefix(funcs, "net/http.(*connReader).Read") && !hasFuncPrefix(funcs, "net/http.(*body)."), containsAny(funcs, "websocket"):
 			return stageStream
 		}
 		return stageHandler
@@ -129,11 +129,11 @@ func containsAny(funcs []string, part string) bool {
 func fastHTTPStage(funcs []string) stage {
 	const pkg = "github.com/valyala/fasthttp."
 	switch {
-	case has(funcs, pkg+"writeResponse"), has(funcs, pkg+"(*Response).Write"):
+	case hasFuncPrefix(funcs, pkg+"writeResponse"), hasFuncPrefix(funcs, pkg+"(*Response).Write"):
 		return stageWrite
-	case has(funcs, pkg+"(*RequestHeader).tryRead"), has(funcs, pkg+"acquireByteReader"), has(funcs, pkg+"(*RequestHeader).readLoop"):
+	case hasFuncPrefix(funcs, pkg+"(*RequestHeader).tryRead"), hasFuncPrefix(funcs, pkg+"acquireByteReader"), hasFuncPrefix(funcs, pkg+"(*RequestHeader).readLoop"):
 		return stageIdle
-	case has(funcs, pkg+"(*Server).serveConn"):
+	case hasFuncPrefix(funcs, pkg+"(*Server).serveConn"):
 		for i, f := range funcs {
 			if i+1 == len(funcs) || !strings.HasPrefix(funcs[i+1], pkg+"(*Server).serveConn") {
 				continue
@@ -146,7 +146,7 @@ func fastHTTPStage(funcs []string) stage {
 			}
 		}
 		return stageHandler
-	case has(funcs, pkg+"(*workerPool).workerFunc"):
+	case hasFuncPrefix(funcs, pkg+"(*workerPool).workerFunc"):
 		return stageIdle
 	}
 	return stageNone

@@ -9,36 +9,38 @@ import (
 )
 
 // stack is a call stack and what it says about its goroutine.
+//
+// What is asked of every stack comes first, to be in one line of the cache.
 type stack struct {
 	sid      evidence.StackID
-	server   *serverKind // not nil: its goroutine serves requests
-	stage    stage
-	client   bool // it reads from or writes to the client
-	wait     evidence.Kind
+	name     evidence.NameID // root, where the stack is not cut short
 	waiting  evidence.NameID // which lock or pool
 	needs    evidence.NameID // which dependency a network wait is for
 	call     evidence.NameID // which system call, unless on a connection: \"fsync in main.(*journal).append\"
-	getConn  bool            // waits for a connection of net/http's client: a dial, or one handed back
-	join     bool            // waits for others to finish, not for something they hold
-	answer   bool            // waits for a dependency's answer that another goroutine reads
-	runtime  bool            // a goroutine of the runtime
-	probe    bool            // makes a profile or trace for somebody who asked
-	pprof    bool            // a function on it is called after net/http/pprof
-	root     string
-	name     evidence.NameID // root, where the stack is not cut short
+	handed   evidence.NameID // reason and place, once asked for
+	server   *serverKind     // not nil: its goroutine serves requests
+	stage    stage
 	io       inOut
-	caller   evidence.StackID  // what is left of it above the packages that read and write
-	callers  []evidence.Caller // of the handler, and it itself
-	handling int32             // their number plus one, once asked for
-	place    string            // the innermost function that is not of the runtime or a lock's
-	own      string            // the innermost of those that is not of a library that limits goroutines, either
-	handed   evidence.NameID   // reason and place, once asked for
-	queue    evidence.NameID   // of who has root, once asked for
+	wait     evidence.Kind
+	client   bool              // it reads from or writes to the client
+	getConn  bool              // waits for a connection of net/http's client: a dial, or one handed back
+	join     bool              // waits for others to finish, not for something they hold
+	answer   bool              // waits for a dependency's answer that another goroutine reads
+	runtime  bool              // a goroutine of the runtime
+	probe    bool              // makes a profile or trace for somebody who asked
+	pprof    bool              // a function on it is called after net/http/pprof
 	receives bool              // takes from a channel
 	forces   bool              // asks for a GC cycle: runtime.GC, debug.FreeOSMemory
-	custom   *customServer     // whose function root is, as of when there were so many
+	flushes  bool              // hands what is written of an HTTP/2 response to the connection's goroutine
+	callers  []evidence.Caller // of the handler, and it itself
+	handling int32             // their number plus one, once asked for
+	root     string
+	place    string           // the innermost function that is not of the runtime or a lock's
+	own      string           // the innermost of those that is not of a library that limits goroutines, either
+	caller   evidence.StackID // what is left of it above the packages that read and write
+	queue    evidence.NameID  // of who has root, once asked for
+	custom   *customServer    // whose function root is, as of when there were so many
 	customs  int
-	flushes  bool // hands what is written of an HTTP/2 response to the connection's goroutine
 }
 
 // stackTable caches what stacks say. Indices are good for one generation of a
@@ -72,8 +74,8 @@ type call struct {
 // thousand.
 const maxCalls = 1 << 16
 
-// generation is told which generation the indices are of from now on.
-func (t *stackTable) generation(g *wire.Generation) {
+// setGeneration sets the generation that indices are of from now on.
+func (t *stackTable) setGeneration(g *wire.Generation) {
 	if g == nil || g == t.now {
 		return
 	}
@@ -89,32 +91,32 @@ func (t *stackTable) generation(g *wire.Generation) {
 	t.callOf = slices.Grow(t.callOf, g.Frames()-len(t.callOf))[:g.Frames()]
 }
 
-// get returns what a stack says, nil for no stack.
-func (t *stackTable) get(i uint32) *stack {
+// stackAt returns what the stack with index i says, nil for no stack.
+func (t *stackTable) stackAt(i uint32) *stack {
 	if i == 0 {
 		return nil
 	}
 	k := &t.known[i]
 	if !k.asked {
-		k.asked, k.stack = true, t.find(i)
+		k.asked, k.stack = true, t.interpretStack(i)
 	}
 	return k.stack
 }
 
-// of returns what the stack of that ID says, nil for none.
-func (t *stackTable) of(id evidence.StackID) *stack {
+// stackByID returns what the stack of that ID says, nil for none.
+func (t *stackTable) stackByID(id evidence.StackID) *stack {
 	if int(id) >= len(t.read) {
 		return nil
 	}
 	return t.read[id]
 }
 
-func (t *stackTable) find(i uint32) *stack {
+func (t *stackTable) interpretStack(i uint32) *stack {
 	t.frames, t.funcs = t.frames[:0], t.funcs[:0]
 	for _, f := range t.now.Stack(i) {
 		c := t.callOf[f]
 		if c == nil {
-			c = t.call(t.now.Frame(f))
+			c = t.internCall(t.now.Frame(f))
 			t.callOf[f] = c
 		}
 		t.frames = append(t.frames, c.frame)
@@ -130,10 +132,10 @@ func (t *stackTable) find(i uint32) *stack {
 	k := &stack{sid: id}
 	k.classify(t.b, t.funcs)
 	if !k.runtime {
-		k.callers = callers(t.funcs, t.frames)
+		k.callers = listCallers(t.funcs, t.frames)
 	}
 	if k.io == ioRead {
-		k.caller = t.b.Stack(t.frames[plumbed(t.funcs):])
+		k.caller = t.b.Stack(t.frames[countPlumbing(t.funcs):])
 	}
 	for int(id) >= len(t.read) {
 		t.read = append(t.read, nil)
@@ -142,7 +144,7 @@ func (t *stackTable) find(i uint32) *stack {
 	return k
 }
 
-func (t *stackTable) call(f *wire.Frame) *call {
+func (t *stackTable) internCall(f *wire.Frame) *call {
 	fn, file := t.now.Text(f.Func), t.now.Text(f.File)
 	c := t.calls[f.PC]
 	if c != nil && c.line == f.Line && c.fn == fn && c.file == file {
@@ -169,7 +171,7 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 			if k.place == "" {
 				k.place = f
 			}
-			if !limits(f) {
+			if !isLimiter(f) {
 				k.own = f
 				break
 			}
@@ -179,15 +181,15 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 		k.name = b.Name(k.root)
 	}
 	k.runtime = isRuntime(k.root)
-	k.probe = !k.runtime && probing(funcs)
-	k.pprof = !k.runtime && named(funcs)
-	k.server, k.stage, k.client = serving(funcs)
+	k.probe = !k.runtime && isProbing(funcs)
+	k.pprof = !k.runtime && hasPprofName(funcs)
+	k.server, k.stage, k.client = matchServer(funcs)
 	k.io = inOutOf(funcs)
 	k.receives = strings.HasPrefix(funcs[0], "runtime.chanrecv")
 	k.forces = slices.Contains(funcs, "runtime.GC")
 	k.flushes = k.server != nil && flushesHTTP2(funcs)
-	k.needs = b.Name(dependency(funcs))
-	if site := writer(funcs); k.io == ioWrite && k.needs != 0 && site != "" {
+	k.needs = b.Name(findDependency(funcs))
+	if site := findWriter(funcs); k.io == ioWrite && k.needs != 0 && site != "" {
 		k.needs = b.Wait(evidence.UnreadPeer, site)
 	}
 	call, in := systemCall(funcs)
@@ -221,21 +223,21 @@ func isRuntime(root string) bool {
 	return root != "runtime.main" && (strings.HasPrefix(root, "runtime.") || strings.HasPrefix(root, "runtime/trace.") || strings.HasPrefix(root, "runtime/pprof."))
 }
 
-func (k *stack) id() evidence.StackID {
+func (k *stack) stackID() evidence.StackID {
 	if k == nil {
 		return 0
 	}
 	return k.sid
 }
 
-func (k *stack) calls() evidence.NameID {
+func (k *stack) syscallName() evidence.NameID {
 	if k == nil {
 		return 0
 	}
 	return k.call
 }
 
-func (k *stack) dependency() evidence.NameID {
+func (k *stack) dependencyName() evidence.NameID {
 	if k == nil {
 		return 0
 	}
@@ -254,7 +256,7 @@ func (k *stack) handOver(w *world, reason string) evidence.NameID {
 	return k.handed
 }
 
-func (k *stack) joins() bool { return k != nil && k.join }
+func (k *stack) isJoin() bool { return k != nil && k.join }
 
 type waitsFor uint8
 
@@ -332,10 +334,10 @@ func calledFrom(funcs []string) string {
 // whoever wanted the answer.
 var plumbing = []string{"runtime.", "internal/", "syscall.", "net.", "bufio.", "io.", "crypto/", "os.", "net/textproto.", "time.", "sync.", "context.", "encoding/", "fmt."}
 
-// dependency names what a network wait is for: the library that waits, or the
-// function of the program itself.
-func dependency(funcs []string) string {
-	for _, f := range funcs[plumbed(funcs):] {
+// findDependency names what a network wait is for: the library that waits, or the function of the
+// program itself.
+func findDependency(funcs []string) string {
+	for _, f := range funcs[countPlumbing(funcs):] {
 		if isPlumbing(f) {
 			continue
 		}
@@ -350,10 +352,10 @@ func dependency(funcs []string) string {
 	return ""
 }
 
-// writer names the function that writes to the network: of a library, too, as what it writes
-// to and why nobody reads that is the program's own affair.
-func writer(funcs []string) string {
-	for _, f := range funcs[plumbed(funcs):] {
+// findWriter names the function that writes to the network: of a library, too, as what it writes
+// to and why the peer does not read is the program's own affair.
+func findWriter(funcs []string) string {
+	for _, f := range funcs[countPlumbing(funcs):] {
 		if !isPlumbing(f) {
 			return f
 		}
@@ -398,8 +400,8 @@ func isTrap(f string) bool {
 		strings.Contains(f, "yscall.Syscall") || strings.Contains(f, "yscall.RawSyscall") || strings.Contains(f, "yscall.syscall") || strings.Contains(f, "yscall.rawSyscall")
 }
 
-// plumbed is how many of the innermost frames are plumbing.
-func plumbed(funcs []string) int {
+// countPlumbing counts how many of the innermost frames are plumbing.
+func countPlumbing(funcs []string) int {
 	for i, f := range funcs {
 		if !isPlumbing(f) {
 			return i

@@ -7,49 +7,32 @@ import (
 	"github.com/unstall/unstall/internal/format/gotrace/wire"
 )
 
-// goroutine follows one goroutine's change of state: what it did until now is
-// charged, and what that means for the request it serves is left to server. The five events
-// that are most of a trace have functions of their own.
-func (w *world) goroutine(ev *wire.Event, t int64) {
-	switch ev.Type {
-	case wire.EvGoStart:
-		w.goStart(ev, t)
-	case wire.EvGoBlock, wire.EvGoStop:
-		w.goStop(ev, t)
-	case wire.EvGoUnblock:
-		w.goUnblock(ev, t)
-	case wire.EvGoSyscallBegin:
-		w.goSyscallBegin(ev, t)
-	case wire.EvGoSyscallEnd:
-		w.goSyscallEnd(ev, t)
-	default:
-		w.goChange(ev, t)
-	}
-}
+// A goroutine's change of state: what it did until now is charged, and what that means for the
+// request it serves is left to request.go. The five events that are most of a trace have functions of their own.
 
 // goStart is a goroutine that was runnable and gets a processor.
 func (w *world) goStart(ev *wire.Event, t int64) {
-	g := w.get(ev.On, t)
-	w.held.advance(t)
+	g := w.ensureGoroutine(ev.On, t)
+	w.held.advanceTo(t)
 	w.wasRunnable(g, t)
 	g.ranFrom = t
 	if ev.Proc != wire.None {
-		w.occupy(w.proc(ev.Proc), g, false, t)
+		w.occupyProcessor(w.ensureProcessor(ev.Proc), g, false, t)
 	}
 	g.state, g.since = wire.GoRunning, t
 }
 
 // goStop is a goroutine that blocks, or gives its processor to others.
 func (w *world) goStop(ev *wire.Event, t int64) {
-	g := w.get(ev.On, t)
-	if s := w.stacks.get(ev.Stack); s != nil {
-		w.seen(g, s, t)
+	g := w.ensureGoroutine(ev.On, t)
+	if s := w.stacks.stackAt(ev.Stack); s != nil {
+		w.noteStack(g, s, t)
 	}
 	w.chargeRun(g, t)
-	w.free(g, t)
+	w.freeProcessor(g, t)
 	if ev.To == wire.GoWaiting {
-		g.reason = w.reasons.of(w, ev.Text)
-		w.waits(g, t)
+		g.reason = w.reasons.reasonAt(w, ev.Text)
+		w.noteBlocked(g, t)
 	} else {
 		w.noteHolders(g, t)
 	}
@@ -58,21 +41,21 @@ func (w *world) goStop(ev *wire.Event, t int64) {
 
 // goUnblock is a goroutine that waited and is runnable.
 func (w *world) goUnblock(ev *wire.Event, t int64) {
-	g := w.get(ev.On, t)
+	g := w.ensureGoroutine(ev.On, t)
 	var by *goroutine
 	if ev.Goroutine != wire.None && ev.Goroutine != ev.On {
-		by = w.get(ev.Goroutine, t)
+		by = w.ensureGoroutine(ev.Goroutine, t)
 	}
 	w.chargeWait(g, by, ev.By, t)
-	w.free(g, t)
+	w.freeProcessor(g, t)
 	w.noteHolders(g, t)
 	g.state, g.since = wire.GoRunnable, t
 }
 
 func (w *world) goSyscallBegin(ev *wire.Event, t int64) {
-	g := w.get(ev.On, t)
-	if s := w.stacks.get(ev.Stack); s != nil {
-		w.seen(g, s, t)
+	g := w.ensureGoroutine(ev.On, t)
+	if s := w.stacks.stackAt(ev.Stack); s != nil {
+		w.noteStack(g, s, t)
 	}
 	w.chargeRun(g, t)
 	w.syscallBegins(g, t)
@@ -81,34 +64,34 @@ func (w *world) goSyscallBegin(ev *wire.Event, t int64) {
 
 // goSyscallEnd is a goroutine whose system call is over and that goes on running.
 func (w *world) goSyscallEnd(ev *wire.Event, t int64) {
-	g := w.get(ev.On, t)
+	g := w.ensureGoroutine(ev.On, t)
 	w.chargeSyscall(g, t)
 	g.ranFrom = t
 	if g.proc == nil && ev.Proc != wire.None {
-		w.occupy(w.proc(ev.Proc), g, false, t)
+		w.occupyProcessor(w.ensureProcessor(ev.Proc), g, false, t)
 	}
 	g.state, g.since = wire.GoRunning, t
 }
 
 // goChange is any change of state.
 func (w *world) goChange(ev *wire.Event, t int64) {
-	g := w.get(ev.On, t)
+	g := w.ensureGoroutine(ev.On, t)
 	from, to := ev.From, ev.To
-	if s := w.stacks.get(ev.Stack); s != nil {
-		w.seen(g, s, t)
+	if s := w.stacks.stackAt(ev.Stack); s != nil {
+		w.noteStack(g, s, t)
 	}
 	if from == to {
 		return
 	}
 	var by *goroutine
 	if ev.Goroutine != wire.None && ev.Goroutine != ev.On {
-		by = w.get(ev.Goroutine, t)
+		by = w.ensureGoroutine(ev.Goroutine, t)
 	}
 	if from == wire.GoUndetermined {
 		g.since = w.first // it was in this state when the trace began
 	}
 
-	w.leave(g, from, by, ev.By, t)
+	w.chargeEnded(g, from, by, ev.By, t)
 	switch to {
 	case wire.GoRunning:
 		g.ranFrom = t
@@ -116,38 +99,38 @@ func (w *world) goChange(ev *wire.Event, t int64) {
 			break // kept its processor
 		}
 		if ev.Proc != wire.None {
-			w.occupy(w.proc(ev.Proc), g, from == wire.GoUndetermined, t)
+			w.occupyProcessor(w.ensureProcessor(ev.Proc), g, from == wire.GoUndetermined, t)
 		}
 	case wire.GoRunnable:
-		w.free(g, t)
+		w.freeProcessor(g, t)
 		w.noteHolders(g, t)
 		if from == wire.GoNotExist {
 			g.born = t
-			w.created(g, by, ev, t)
+			w.noteCreated(g, by, ev, t)
 		}
 	case wire.GoWaiting:
-		w.free(g, t)
-		g.reason = w.reasons.of(w, ev.Text)
-		w.waits(g, t)
+		w.freeProcessor(g, t)
+		g.reason = w.reasons.reasonAt(w, ev.Text)
+		w.noteBlocked(g, t)
 	case wire.GoSyscall:
 		w.syscallBegins(g, t)
 	case wire.GoNotExist:
-		w.free(g, t)
-		w.ended(g, t)
-		w.forget(g)
+		w.freeProcessor(g, t)
+		w.noteEnded(g, t)
+		w.forgetGoroutine(g)
 		return
 	}
 	g.state = to
 	g.since = t
 }
 
-// leave charges the state that ends now.
-func (w *world) leave(g *goroutine, from wire.GoState, by *goroutine, doer uint32, t int64) {
+// chargeEnded charges the state that ends now.
+func (w *world) chargeEnded(g *goroutine, from wire.GoState, by *goroutine, doer uint32, t int64) {
 	switch from {
 	case wire.GoRunning:
 		w.chargeRun(g, t)
 	case wire.GoRunnable:
-		w.held.advance(t)
+		w.held.advanceTo(t)
 		w.wasRunnable(g, t)
 	case wire.GoSyscall:
 		w.chargeSyscall(g, t)
@@ -158,14 +141,14 @@ func (w *world) leave(g *goroutine, from wire.GoState, by *goroutine, doer uint3
 
 // chargeRun charges what g ran for.
 func (w *world) chargeRun(g *goroutine, t int64) {
-	w.host.ran(t - g.ranFrom)
-	w.plain(g, g.runningKind(), 0, 0, t)
+	w.host.noteRun(t - g.ranFrom)
+	w.chargePlain(g, g.runningKind(), 0, 0, t)
 }
 
 // chargeSyscall charges a system call.
 func (w *world) chargeSyscall(g *goroutine, t int64) {
-	w.host.syscall(g, t-g.since)
-	w.plain(g, evidence.Syscall, g.where.id(), g.where.calls(), t)
+	w.host.noteSyscall(g, t-g.since)
+	w.chargePlain(g, evidence.Syscall, g.where.stackID(), g.where.syscallName(), t)
 	w.syscallEnds(g, t)
 	if g.proc != nil && g.proc.g != g {
 		g.proc = nil
@@ -174,16 +157,16 @@ func (w *world) chargeSyscall(g *goroutine, t int64) {
 
 // chargeWait charges a wait that by ended.
 func (w *world) chargeWait(g, by *goroutine, doer uint32, t int64) {
-	w.woken(g, by, doer, t)
+	w.chargeWoken(g, by, doer, t)
 	if r := g.request; r != nil && g.where != nil && g.where.flushes {
-		r.wrote(t)
+		r.noteWrite(t)
 	}
 }
 
 // noteHolders notes who holds the processors when g begins to wait for one.
 func (w *world) noteHolders(g *goroutine, t int64) {
-	w.held.advance(t)
-	if g.remembered() {
+	w.held.advanceTo(t)
+	if g.isRemembered() {
 		for i, v := range &w.held.sum { // in the pieces that it was written in just now: else the CPU waits for them
 			g.heldAt[i] = v
 		}
@@ -193,47 +176,53 @@ func (w *world) noteHolders(g *goroutine, t int64) {
 
 // wasRunnable charges the time that g waited for a processor to whoever held them.
 func (w *world) wasRunnable(g *goroutine, t int64) {
-	if g.request == nil && !g.remembered() {
+	if g.request == nil && !g.isRemembered() {
 		g.since = t
 		return
 	}
 	at, dur := g.since, t-g.since
 	known := at >= w.first && g.heldAll != 0
 	if dur > 0 && known && w.held.all-g.heldAll == dur { // as they are, nothing else is to be told of it
-		if g.remembered() {
-			if h := w.remembers(g, at, t); h != nil {
-				x := h.next()
-				x.at, x.kind, x.rest = at, evidence.Runnable, uint16(len(h.rest))
-				h.held(x, &w.held.sum, &g.heldAt)
-			}
-		}
 		g.since = t
-		if r := g.request; r != nil {
-			held := w.held.since(&g.heldAt)
-			if at == r.upto && len(r.path) < maxPath {
-				r.path = r.path.Runnable(dur, &held)
-				r.upto = t
-			} else {
-				r.add(&evidence.Segment{Kind: evidence.Runnable, Dur: dur, Held: held}, at)
+		var h *half
+		if g.isRemembered() {
+			h = w.prepareMemory(g, at, t)
+		}
+		var held []int64
+		if h != nil {
+			x := h.addState()
+			x.at, x.kind, x.rest = at, evidence.Runnable, uint16(len(h.rest))
+			held = h.addHeld(x, &w.held.sum, &g.heldAt)
+		}
+		switch r := g.request; {
+		case r == nil:
+		case at == r.upto && len(r.path) < maxPath:
+			if h == nil {
+				var room [1 + evidence.NumHolders]int64
+				held = room[:writeDifference(&room, &w.held.sum, &g.heldAt)]
 			}
+			r.path = r.path.Runnable(dur, held)
+			r.upto = t
+		default:
+			r.addState(&evidence.Segment{Kind: evidence.Runnable, Dur: dur, Held: w.held.sharesSince(&g.heldAt)}, at)
 		}
 		return
 	}
 	s := evidence.Segment{Kind: evidence.Runnable}
 	if known {
-		s.Held = w.held.since(&g.heldAt)
-		fit(&s.Held, dur)
+		s.Held = w.held.sharesSince(&g.heldAt)
+		fitShares(&s.Held, dur)
 	}
-	w.charge(g, &s, t)
+	w.chargeSegment(g, &s, t)
 }
 
-// remembered says whether what a goroutine does is to be remembered: nobody waits for those of
-// the runtime.
-func (g *goroutine) remembered() bool { return g.role != roleWorker && g.role != roleRuntime }
+// isRemembered says whether what a goroutine does is to be remembered: no goroutine waits for
+// those of the runtime.
+func (g *goroutine) isRemembered() bool { return g.role != roleWorker && g.role != roleRuntime }
 
-// fit makes shares sum to the duration exactly; they can miss it where the
-// trace's clock stood still for a few ns.
-func fit(s *evidence.Shares, dur int64) {
+// fitShares makes shares sum to the duration exactly; they can miss it where the trace's clock
+// stood still for a few ns.
+func fitShares(s *evidence.Shares, dur int64) {
 	if d := dur - s.Sum(); d != 0 {
 		top := 0
 		for i, v := range s {
@@ -262,27 +251,28 @@ func (g *goroutine) runningKind() evidence.Kind {
 	return evidence.Running
 }
 
-// charge ends the present state of g at t, a wait, and begins the next.
-func (w *world) charge(g *goroutine, s *evidence.Segment, t int64) {
+// chargeSegment ends the present state of g at t, a wait, and begins the next.
+func (w *world) chargeSegment(g *goroutine, s *evidence.Segment, t int64) {
 	s.Dur = t - g.since
 	if s.Dur <= 0 {
 		g.since = t
 		return
 	}
-	w.append(g, s, g.since)
+	w.noteSegment(g, s, g.since)
 	g.since = t
 }
 
-// plain is charge for states of which no more is known than where, most of all.
-func (w *world) plain(g *goroutine, kind evidence.Kind, stack evidence.StackID, cause evidence.NameID, t int64) {
+// chargePlain is chargeSegment for states of which only kind, stack and cause are known: most of
+// all.
+func (w *world) chargePlain(g *goroutine, kind evidence.Kind, stack evidence.StackID, cause evidence.NameID, t int64) {
 	at, dur := g.since, t-g.since
 	g.since = t
 	if dur <= 0 {
 		return
 	}
-	if g.remembered() {
-		if h := w.remembers(g, at, t); h != nil {
-			x := h.next()
+	if g.isRemembered() {
+		if h := w.prepareMemory(g, at, t); h != nil {
+			x := h.addState()
 			x.at, x.stack, x.cause, x.kind = at, stack, cause, kind
 		}
 	}
@@ -291,80 +281,74 @@ func (w *world) plain(g *goroutine, kind evidence.Kind, stack evidence.StackID, 
 			r.path = r.path.Plain(kind, dur, stack, cause)
 			r.upto = t
 		} else {
-			r.add(&evidence.Segment{Kind: kind, Dur: dur, Stack: stack, Cause: cause}, at)
+			r.addState(&evidence.Segment{Kind: kind, Dur: dur, Stack: stack, Cause: cause}, at)
 		}
 	}
 	switch kind {
 	case evidence.GCAssist:
-		w.gc.assisted(dur)
+		w.gc.addAssist(dur)
 	case evidence.Running:
 		if g.role == roleWorker {
-			w.gc.worked(g.worker, dur)
+			w.gc.addWork(g.worker, dur)
 		}
 	}
 }
 
-// append notes a segment that begins at `at` in the goroutine's memory and in
-// its request.
-func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
-	if g.remembered() {
-		if h := w.remembers(g, at, at+s.Dur); h != nil {
-			h.add(s, at)
+// noteSegment notes a segment that begins at `at` in the goroutine's memory and in its request.
+func (w *world) noteSegment(g *goroutine, s *evidence.Segment, at int64) {
+	if g.isRemembered() {
+		if h := w.prepareMemory(g, at, at+s.Dur); h != nil {
+			h.addSegment(s, at)
 		}
 	}
 	if r := g.request; r != nil {
-		r.add(s, at)
+		r.addState(s, at)
 	}
 }
 
-// seen is called with every stack of g.
-func (w *world) seen(g *goroutine, s *stack, t int64) {
+// noteStack is called with every stack of g.
+func (w *world) noteStack(g *goroutine, s *stack, t int64) {
 	g.where = s
+	g.io |= 1 << s.io
 	if g.name == 0 && s.name != 0 {
 		g.name = s.name
-		w.named(g)
+		w.learnName(g)
 	}
-	if g.role == roleUnknown && s.runtime {
-		w.reveal(g, roleRuntime, t)
-	}
-	switch s.io {
-	case ioAccept:
-		g.acceptor = true
-	case ioRead:
-		g.owner.reads = true
-	case ioWrite:
-		g.owner.writes = true
+	if s.runtime && g.role == roleUnknown {
+		w.revealRole(g, roleRuntime, t)
 	}
 	if g.conn.server == nil {
 		switch {
 		case s.server != nil:
-			w.recognised(g, s, t)
+			w.noteServing(g, s, t)
 		case w.custom != nil:
 			if c := w.customOf(s); c != nil {
-				w.rejoins(g, c, t)
+				w.joinCustomServer(g, c, t)
 			}
 		}
 	}
 	if s.probe {
-		w.probed(g)
+		w.dropProbe(g)
 	}
-	if r := g.request; r != nil && r.unsure && g.conn.server == nil {
-		w.drop(g) // it shows a stack, and that serves nothing: a ticker's, not a connection's
+	r := g.request
+	if r != nil && r.unsure && g.conn.server == nil {
+		w.dropRequest(g) // it shows a stack, and that serves nothing: a ticker's, not a connection's
+		r = nil
 	}
-	if r := g.request; r != nil {
+	if r != nil {
 		r.pprof = r.pprof || s.pprof
-		if at := g.stage(); at == stageHandler || at == stageWrite {
-			w.handled(r, s)
+		if at := g.serverStage(); at == stageHandler || at == stageWrite {
+			w.noteHandling(r, s)
 		}
-	} else if g.owner.started && strings.HasPrefix(s.root, "net/http.(*timeoutHandler)") && g.serves() != g.id {
-		w.handled(g.helps.whom.request, s) // the handler itself, on a goroutine of its own
+	} else if g.owner.started && strings.HasPrefix(s.root, "net/http.(*timeoutHandler)") && g.servedLane() != g.id {
+		w.noteHandling(g.helps.whom.request, s) // the handler itself, on a goroutine of its own
 	}
 }
 
-// whose is the goroutine a range is of: its own, or the one on its processor.
-func (w *world) whose(ev *wire.Event, t int64) *goroutine {
+// rangeOwner returns the goroutine a range is of: its own, or the one on its processor.
+func (w *world) rangeOwner(ev *wire.Event, t int64) *goroutine {
 	if ev.On != wire.None {
-		return w.get(ev.On, t)
+		return w.ensureGoroutine(ev.On, t)
 	}
 	return w.ranOn(ev.Proc)
 }
@@ -374,43 +358,44 @@ func (w *world) ranOn(proc int32) *goroutine {
 	if proc == wire.None {
 		return nil
 	}
-	return w.proc(proc).g
+	return w.ensureProcessor(proc).g
 }
 
-// turn ends what g ran as until now, and begins the next.
-func (w *world) turn(g *goroutine, t int64) {
+// splitRun ends what g ran as until now, and begins the next.
+func (w *world) splitRun(g *goroutine, t int64) {
 	if g.state == wire.GoRunning {
-		w.plain(g, g.runningKind(), 0, 0, t)
+		w.chargePlain(g, g.runningKind(), 0, 0, t)
 	}
 }
 
-// assists follows the ranges in which a goroutine marks to pay for what it allocates.
-func (w *world) assists(ev *wire.Event, t int64) {
+// followAssist follows the ranges in which a goroutine marks to pay for what it allocates.
+func (w *world) followAssist(ev *wire.Event, t int64) {
 	begins := ev.Type != wire.EvGCMarkAssistEnd
-	g := w.whose(ev, t)
+	g := w.rangeOwner(ev, t)
 	if g == nil {
 		return
 	}
 	if begins && ev.Goroutine == int64(g.id) {
-		if s := w.stacks.get(ev.Stack); s != nil {
-			w.seen(g, s, t)
+		if s := w.stacks.stackAt(ev.Stack); s != nil {
+			w.noteStack(g, s, t)
 		}
 	}
-	w.turn(g, t)
-	w.changes(g, t)
+	w.splitRun(g, t)
+	w.beforeChange(g, t)
 	g.assist = begins
-	w.changed(g)
+	w.afterChange(g)
 	if begins {
 		w.gc.assists++
 	}
 }
 
-// sweeps follows the ranges in which a processor sweeps, for whom it runs at the time.
-func (w *world) sweeps(ev *wire.Event, t int64) {
+// followSweep follows the ranges in which a processor sweeps, for the goroutine it runs at the
+// time.
+func (w *world) followSweep(ev *wire.Event, t int64) {
 	var g *goroutine
 	switch on := int32(ev.On); {
 	case ev.Goroutine != wire.None:
-		g = w.get(ev.Goroutine, t)
+		g = w.ensureGoroutine(ev.Goroutine, t)
 	case ev.Type == wire.EvGCSweepActive:
 		g = w.ranOn(on)
 	default:
@@ -421,34 +406,34 @@ func (w *world) sweeps(ev *wire.Event, t int64) {
 	}
 	begins := ev.Type != wire.EvGCSweepEnd
 	if begins && ev.Goroutine == int64(g.id) {
-		if s := w.stacks.get(ev.Stack); s != nil {
-			w.seen(g, s, t)
+		if s := w.stacks.stackAt(ev.Stack); s != nil {
+			w.noteStack(g, s, t)
 		}
 	}
-	w.turn(g, t)
+	w.splitRun(g, t)
 	g.sweep = begins
 }
 
-// stops follows the ranges in which somebody has the world stopped.
-func (w *world) stops(ev *wire.Event, t int64) {
+// followStop follows the ranges in which the world is stopped.
+func (w *world) followStop(ev *wire.Event, t int64) {
 	begins := ev.Type == wire.EvSTWBegin
-	w.held.advance(t)
+	w.held.advanceTo(t)
 	if begins {
 		w.held.stop++
 	} else {
 		w.held.stop = max(0, w.held.stop-1)
 	}
 	w.stopChanged(t)
-	if g := w.whose(ev, t); g != nil {
+	if g := w.rangeOwner(ev, t); g != nil {
 		if begins && ev.Goroutine == int64(g.id) { // such as reading MemStats for a profile
-			if s := w.stacks.get(ev.Stack); s != nil {
-				w.seen(g, s, t)
+			if s := w.stacks.stackAt(ev.Stack); s != nil {
+				w.noteStack(g, s, t)
 			}
 		}
-		w.turn(g, t)
-		w.changes(g, t)
+		w.splitRun(g, t)
+		w.beforeChange(g, t)
 		g.stopping = begins
-		w.changed(g)
+		w.afterChange(g)
 	}
 	if begins {
 		w.gc.stopBegins(t)

@@ -29,12 +29,12 @@ func (w *world) taskBegins(ev *wire.Event, t int64) {
 	if ev.Goroutine == wire.None || len(w.tasks.open) >= maxTasks {
 		return
 	}
-	g := w.get(ev.Goroutine, t)
+	g := w.ensureGoroutine(ev.Goroutine, t)
 	if g.request != nil || g.conn.server != nil || g.role == roleRequests && !g.task {
 		return // part of a request that was recovered, or of its helper
 	}
 	w.setRole(g, roleRequests, t)
-	w.turn(g, t)
+	w.splitRun(g, t)
 	k := &task{g: g, kind: w.b.Name(string(redact.Value([]byte(w.batch.Text(ev.Text))))), request: &request{start: t, upto: t, handled: true}}
 	g.request = k.request
 	g.task = true
@@ -51,12 +51,12 @@ func (w *world) taskEnded(id uint64, t int64) {
 func (w *world) taskEnds(k *task, t int64, outcome evidence.Outcome) {
 	r := k.request
 	if k.g.request == r {
-		w.leave(k.g, k.g.state, nil, 0, t)
+		w.chargeEnded(k.g, k.g.state, nil, 0, t)
 		k.g.since = t
 		k.g.request = nil
 	}
 	if t > r.upto { // its goroutine went on to something else
-		r.add(&evidence.Segment{Kind: evidence.Unobserved, Dur: t - r.upto}, r.upto)
+		r.addState(&evidence.Segment{Kind: evidence.Unobserved, Dur: t - r.upto}, r.upto)
 	}
-	w.b.Request(evidence.Request{Subject: w.subject, Route: k.kind, Lane: k.g.id, Start: r.start, End: t, Outcome: outcome, Path: r.path, Origin: w.b.Origin(w.events)})
+	w.out.addRequest(&evidence.Request{Subject: w.subject, Route: k.kind, Lane: k.g.id, Start: r.start, End: t, Outcome: outcome, Path: r.path, Origin: w.b.Origin(w.events)})
 }

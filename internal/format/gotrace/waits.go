@@ -6,8 +6,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// waiting gives the kind of the present wait of g, and what for.
-func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
+// waitCause returns the kind of the present wait of g, and what for.
+func (w *world) waitCause(g *goroutine) (evidence.Kind, evidence.NameID) {
 	r := g.reason
 	if r == nil {
 		r = &noReason
@@ -17,10 +17,10 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 	}
 	switch r.kind {
 	case isNetwork:
-		if g.where != nil && (g.where.client || g.conn.custom != nil && g.stage() != stageHandler) {
+		if g.where != nil && (g.where.client || g.conn.custom != nil && g.serverStage() != stageHandler) {
 			return evidence.ClientWait, 0
 		}
-		return evidence.NetWait, g.where.dependency()
+		return evidence.NetWait, g.where.dependencyName()
 	case isSleep:
 		return evidence.SleepWait, 0
 	case isAssist:
@@ -28,7 +28,7 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 	case isPreempted:
 		return evidence.GCWait, w.b.Name("stack scan")
 	case isCollector:
-		return evidence.GCWait, r.named(w.b)
+		return evidence.GCWait, r.causeName(w.b)
 	}
 	if g.where != nil && g.where.wait != evidence.KindUnknown {
 		return g.where.wait, g.where.waiting
@@ -36,12 +36,12 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 	if r.text == "" && g.where == nil {
 		return evidence.Unobserved, 0
 	}
-	return evidence.SyncWait, r.named(w.b)
+	return evidence.SyncWait, r.causeName(w.b)
 }
 
-// awaits is what g waits for at present, before it is known who ends that.
-func (w *world) awaits(g *goroutine) (evidence.Kind, evidence.NameID) {
-	kind, cause := w.waiting(g)
+// presentWait returns what g waits for at present, before it is known which goroutine ends that.
+func (w *world) presentWait(g *goroutine) (evidence.Kind, evidence.NameID) {
+	kind, cause := w.waitCause(g)
 	switch {
 	case kind != evidence.SyncWait || g.where == nil || g.where.forces:
 	case g.where.getConn:
@@ -62,14 +62,14 @@ type wait struct {
 	stack evidence.StackID
 }
 
-func (x *wait) segment(dur int64) evidence.Segment {
+func (x *wait) toSegment(dur int64) evidence.Segment {
 	return evidence.Segment{Kind: x.kind, Dur: dur, Cause: x.cause, Stack: x.stack}
 }
 
-// woken charges a wait to what it was for. Doer is the stack of whoever ended it.
-func (w *world) woken(g *goroutine, by *goroutine, doer uint32, t int64) {
-	kind, cause := w.waiting(g)
-	x := wait{kind, cause, g.where.id()}
+// chargeWoken charges a wait to what it was for. Doer is the stack of the goroutine that ended it.
+func (w *world) chargeWoken(g *goroutine, by *goroutine, doer uint32, t int64) {
+	kind, cause := w.waitCause(g)
+	x := wait{kind, cause, g.where.stackID()}
 	if kind == evidence.SyncWait {
 		switch {
 		case g.where != nil && g.where.answer:
@@ -80,58 +80,58 @@ func (w *world) woken(g *goroutine, by *goroutine, doer uint32, t int64) {
 		case by != nil:
 		case g.where != nil && g.where.handed != 0:
 			x.kind, x.cause = evidence.PoolWait, g.where.handed // others let go of it here for those who came in time
-		case g.reason.receives():
+		case g.reason.isChannelWait():
 			x.kind, x.cause = evidence.SleepWait, 0 // only timers wake without a goroutine
 		}
 	}
-	if by == nil && x.kind == evidence.SleepWait && g.reason.why() != "sleep" {
-		if h := w.only(g); h != nil {
-			w.chargeHop(g, h, wait{evidence.SyncWait, g.reason.named(w.b), x.stack}, h.where, t)
-			w.awake(g, t)
+	if by == nil && x.kind == evidence.SleepWait && g.reason.textOrEmpty() != "sleep" {
+		if h := w.soleHelper(g); h != nil {
+			w.chargeHop(g, h, wait{evidence.SyncWait, g.reason.causeName(w.b), x.stack}, h.where, t)
+			w.noteAwake(g, t)
 			return
 		}
 	}
 	if by == nil || g.conn.idle || kind == evidence.SyncWait && g.where != nil && g.where.forces {
 		// The network, a timer, or whoever polled the network; or whoever ends the cycle
 		// that this one began.
-		w.plain(g, x.kind, x.stack, x.cause, t)
-		w.awake(g, t)
+		w.chargePlain(g, x.kind, x.stack, x.cause, t)
+		w.noteAwake(g, t)
 		return
 	}
-	at := w.stacks.get(doer)
+	at := w.stacks.stackAt(doer)
 	if r := by.request; r != nil && at != nil && at.stage == stageHandler {
-		w.handled(r, at)
+		w.noteHandling(r, at)
 	}
 	switch kind {
 	case evidence.LockWait, evidence.PoolWait,
 		evidence.Unobserved: // since before the trace: whatever for, it was what by held
 		w.chargeHolder(g, by, x, at, t)
 	case evidence.SyncWait:
-		w.meets(g, by, x, at, t)
+		w.chargeMeeting(g, by, x, at, t)
 	default:
-		w.plain(g, x.kind, x.stack, x.cause, t)
+		w.chargePlain(g, x.kind, x.stack, x.cause, t)
 	}
 }
 
-// meets charges a wait for another goroutine, which by ended: at is where.
-func (w *world) meets(g, by *goroutine, x wait, at *stack, t int64) {
+// chargeMeeting charges a wait for another goroutine, which by ended: at is where.
+func (w *world) chargeMeeting(g, by *goroutine, x wait, at *stack, t int64) {
 	switch {
 	case g.where != nil && g.where.getConn && by.where != nil && strings.Contains(by.where.root, "persistConn).readLoop"):
 		x.kind, x.cause = evidence.PoolWait, w.b.Name(clientConns)
 		w.chargeHolder(g, by, x, at, t)
 		return
-	case !g.where.joins() && (by.request != nil && by.request != g.request || by.ofAnother(g)):
+	case !g.where.isJoin() && (by.request != nil && by.request != g.request || by.ofAnother(g)):
 		// Another request let go of what this one needed.
-		x.kind, x.cause = evidence.PoolWait, g.where.handOver(w, g.reason.why())
+		x.kind, x.cause = evidence.PoolWait, g.where.handOver(w, g.reason.textOrEmpty())
 		w.chargeHolder(g, by, x, at, t)
 		return
 	}
 	if g.request != nil && by.role == roleUnknown {
-		w.becomes(by, roleRequests, t) // for as long as it runs now, and from now on
+		w.changeRole(by, roleRequests, t) // for as long as it runs now, and from now on
 	}
 	w.chargeQueue(g, by, x, at, t)
 	if by.role == roleRequests {
-		w.helper(by, g)
+		w.noteHelper(by, g)
 	}
 	w.chargeHop(g, by, x, at, t)
 }

@@ -11,13 +11,14 @@ type world struct {
 	batch   *wire.Batch // that is being interpreted
 	subject evidence.SubjectID
 	minor   int
+	out     packer
 
 	events     int64
 	states     int64 // of events: changes of state
 	first, now int64 // ns of the trace's clock
 
-	gs       map[int64]*goroutine
-	lately   [256]*goroutine // of gs, by ID
+	gs       wire.ByID[goroutine]
+	lately   [256]*goroutine // of gs, by ID: a guess that the CPU goes on with while it is checked
 	spare    []*goroutine    // ended, to be used again
 	paths    []*request      // let go of, to be used again
 	first64  [64]processor   // Ps by ID; beyond, they are in ps
@@ -49,39 +50,41 @@ const (
 )
 
 // goroutine is a G.
+//
+// Its fields are in the order in which they are asked for: those of every event are in the first two
+// lines of the cache.
 type goroutine struct {
-	id     evidence.LaneID
-	state  wire.GoState
-	since  int64 // when the present state, or the present part of it, began
-	role   role
-	worker evidence.Holder
-	proc   *processor
-	name   evidence.NameID // its function, 0 not known yet
+	id      evidence.LaneID
+	since   int64 // when the present state, or the present part of it, began
+	ranFrom int64 // when it last began to run
+	memory  *memory
+	where   *stack // where it waits or was last seen
+	request *request
+	proc    *processor
 
-	fractional bool // of a worker that is not idle: it is not dedicated
-	ranUnknown bool // it ran when its role or name was not known
-
-	where  *stack  // where it waits or was last seen
-	reason *reason // of the present wait, nil not known
-
+	state                   wire.GoState
+	role                    role
+	worker                  evidence.Holder
+	fractional              bool // of a worker that is not idle: it is not dedicated
+	ranUnknown              bool // it ran when its role or name was not known
 	assist, sweep, stopping bool
 
-	heldAt   integrals // of the holders when it became runnable
-	heldAll  int64     // their sum
-	ranFrom  int64     // when it last began to run
-	born     int64     // when it was created, 0: before the trace
-	request  *request
-	helps    helps
-	acceptor bool // it accepts connections
-	task     bool // a task refers to it
-	memory   *memory
-	noted    bool // somebody remembers of a wait that it was for this one
-	conn     connState
-	owner    owner
+	name   evidence.NameID // its function, 0 not known yet
+	io     inOuts          // accepts connections, has read from the network or written to it
+	task   bool            // a task refers to it
+	noted  bool            // somebody remembers of a wait that it was for this one
+	reason *reason         // of the present wait, nil not known
+	conn   connState
+	born   int64 // when it was created, 0: before the trace
+
+	heldAll int64     // the sum of heldAt
+	heldAt  integrals // of the holders when it became runnable
+	owner   owner
+	helps   helps
 }
 
 func newWorld(b *evidence.Builder, minor int) *world {
-	w := &world{b: b, minor: minor, gs: make(map[int64]*goroutine), ps: make(map[int32]*processor)}
+	w := &world{b: b, minor: minor, out: packer{b: b, rows: newRows(spansHere, requestsHere)}, ps: make(map[int32]*processor)}
 	w.subject = b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
 	c := b.Clock()
 	c.Name, c.Error, c.Resolution = "trace", evidence.Unanchored, 1
@@ -91,44 +94,50 @@ func newWorld(b *evidence.Builder, minor int) *world {
 	return w
 }
 
-func (w *world) event(ev *wire.Event) {
+func (w *world) interpretEvent(ev *wire.Event) {
 	t := ev.Time
-	if w.events == 0 {
-		w.first = t
-		w.held.last = t
-	}
 	w.events++
 	w.now = t
-	if ev.Type.OfGoroutine() {
-		w.states++
-		w.goroutine(ev, t)
-		return
-	}
 	switch ev.Type {
+	case wire.EvGoStart:
+		w.states++
+		w.goStart(ev, t)
+	case wire.EvGoBlock, wire.EvGoStop:
+		w.states++
+		w.goStop(ev, t)
+	case wire.EvGoUnblock:
+		w.states++
+		w.goUnblock(ev, t)
+	case wire.EvGoSyscallBegin:
+		w.states++
+		w.goSyscallBegin(ev, t)
+	case wire.EvGoSyscallEnd:
+		w.states++
+		w.goSyscallEnd(ev, t)
 	case wire.EvHeapAlloc:
-		w.gc.heap(t, ev.Value)
+		w.gc.noteHeap(t, ev.Value)
 	case wire.EvHeapGoal:
 		w.gc.setGoal(t, ev.Value)
 	case wire.EvProcsChange:
 		w.setProcs(t, ev.Value)
 	case wire.EvGCMarkAssistBegin, wire.EvGCMarkAssistActive, wire.EvGCMarkAssistEnd:
-		w.assists(ev, t)
+		w.followAssist(ev, t)
 	case wire.EvGCSweepBegin, wire.EvGCSweepActive, wire.EvGCSweepEnd:
-		w.sweeps(ev, t)
+		w.followSweep(ev, t)
 	case wire.EvGCBegin, wire.EvGCActive:
-		w.gc.markBegins(t, ev.Type == wire.EvGCActive, w.stacks.get(ev.Stack))
+		w.gc.markBegins(t, ev.Type == wire.EvGCActive, w.stacks.stackAt(ev.Stack))
 	case wire.EvGCEnd:
 		w.gc.markEnds(w, t)
 	case wire.EvSTWBegin, wire.EvSTWEnd:
-		w.stops(ev, t)
+		w.followStop(ev, t)
 	case wire.EvGoLabel:
-		w.labelled(ev, t)
+		w.noteLabel(ev, t)
 	case wire.EvSync:
 		if g := w.batch.Generation; g != nil && g.Anchored {
-			w.anchor(g.Wall - g.Trace)
+			w.anchorClock(g.Wall - g.Trace)
 		}
 	case wire.EvCPUSample:
-		w.sampled(ev, t)
+		w.addSample(ev, t)
 	case wire.EvUserTaskBegin:
 		w.taskBegins(ev, t)
 	case wire.EvUserTaskEnd:
@@ -137,14 +146,18 @@ func (w *world) event(ev *wire.Event) {
 	case wire.EvUserRegionBegin:
 		w.tasks.regions++
 	default:
-		if ev.Type.OfProc() {
+		switch {
+		case ev.Type.OfGoroutine():
 			w.states++
-			w.processor(ev, t)
+			w.goChange(ev, t)
+		case ev.Type.OfProc():
+			w.states++
+			w.followProcessor(ev, t)
 		}
 	}
 }
 
-func (w *world) anchor(offset int64) {
+func (w *world) anchorClock(offset int64) {
 	c := w.b.Clock()
 	if !c.Anchored() {
 		// The runtime reads both clocks one after the other without stopping.
@@ -152,44 +165,49 @@ func (w *world) anchor(offset int64) {
 	}
 }
 
-// get finds a goroutine, making it if it is new.
-func (w *world) get(id int64, t int64) *goroutine {
+// ensureGoroutine finds a goroutine, making it if it is new.
+func (w *world) ensureGoroutine(id int64, t int64) *goroutine {
 	slot := &w.lately[uint(id)%uint(len(w.lately))]
 	if g := *slot; g != nil && g.id == evidence.LaneID(id) {
 		return g
 	}
-	g := w.gs[id]
+	g := w.gs.Find(id)
 	if g == nil {
-		if n := len(w.spare); n > 0 {
-			g, w.spare = w.spare[n-1], w.spare[:n-1]
-		} else {
-			g = new(goroutine)
-		}
-		*g = goroutine{}
-		g.id, g.since = evidence.LaneID(id), t
-		w.gs[id] = g
+		g = w.addGoroutine(id, t)
 	}
 	*slot = g
 	return g
 }
 
-func (w *world) forget(g *goroutine) {
-	id := int64(g.id)
-	if slot := &w.lately[uint(id)%uint(len(w.lately))]; *slot == g {
+func (w *world) addGoroutine(id int64, t int64) *goroutine {
+	var g *goroutine
+	if n := len(w.spare); n > 0 {
+		g, w.spare = w.spare[n-1], w.spare[:n-1]
+	} else {
+		g = new(goroutine)
+	}
+	*g = goroutine{}
+	g.id, g.since = evidence.LaneID(id), t
+	w.gs.Add(id, g)
+	return g
+}
+
+func (w *world) forgetGoroutine(g *goroutine) {
+	w.gs.Remove(int64(g.id))
+	if slot := &w.lately[uint(g.id)%uint(len(w.lately))]; *slot == g {
 		*slot = nil
 	}
-	delete(w.gs, id)
 	if !g.task {
 		w.spare = append(w.spare, g)
 	}
 }
 
-func (w *world) processor(ev *wire.Event, t int64) {
+func (w *world) followProcessor(ev *wire.Event, t int64) {
 	if ev.From == ev.To {
 		return
 	}
-	p := w.proc(int32(ev.On))
-	w.held.advance(t)
+	p := w.ensureProcessor(int32(ev.On))
+	w.held.advanceTo(t)
 	running := ev.To == wire.ProcRunning
 	if p.running != running {
 		p.running = running
@@ -200,27 +218,27 @@ func (w *world) processor(ev *wire.Event, t int64) {
 		}
 	}
 	if !running && p.g != nil {
-		w.spend(p, t)
-		w.held.leaves(p.g.holder())
+		w.logWork(p, t)
+		w.held.removeHolder(p.g.asHolder())
 		p.g.proc = nil
 		p.g = nil
-		w.settle(p)
+		w.updateWork(p)
 	}
 	if ev.From != wire.ProcUndetermined {
 		p.ran = true
 	}
 }
 
-// occupy puts g on p; free takes it off. Before says that g has run since before
+// occupyProcessor puts g on p; freeProcessor takes it off. Before says that g has run since before
 // the trace.
-func (w *world) occupy(p *processor, g *goroutine, before bool, t int64) {
-	w.held.advance(t)
+func (w *world) occupyProcessor(p *processor, g *goroutine, before bool, t int64) {
+	w.held.advanceTo(t)
 	if p.ran || !before || p.work != evidence.WorkIdle {
-		w.spend(p, t)
+		w.logWork(p, t)
 	}
 	p.ran = true
 	if p.g != nil {
-		w.held.leaves(p.g.holder())
+		w.held.removeHolder(p.g.asHolder())
 		p.g.proc = nil
 	}
 	if !p.running {
@@ -228,19 +246,19 @@ func (w *world) occupy(p *processor, g *goroutine, before bool, t int64) {
 		w.held.procs++
 	}
 	p.g, g.proc = g, p
-	w.held.comes(g.holder())
-	w.settle(p)
+	w.held.addHolder(g.asHolder())
+	w.updateWork(p)
 }
 
-func (w *world) free(g *goroutine, t int64) {
+func (w *world) freeProcessor(g *goroutine, t int64) {
 	if g.proc == nil {
 		return
 	}
-	w.held.advance(t)
-	w.held.leaves(g.holder())
+	w.held.advanceTo(t)
+	w.held.removeHolder(g.asHolder())
 	p := g.proc
 	if p.g == g {
-		w.spend(p, t)
+		w.logWork(p, t)
 	}
 	p.g, g.proc = nil, nil
 	p.work = evidence.WorkIdle
@@ -252,32 +270,32 @@ func (w *world) free(g *goroutine, t int64) {
 // setRole changes on whose behalf g works.
 func (w *world) setRole(g *goroutine, r role, t int64) {
 	if g.role != r {
-		w.changes(g, t)
-		w.becomes(g, r, t)
+		w.beforeChange(g, t)
+		w.changeRole(g, r, t)
 	}
 }
 
-// reveal says on whose behalf g has worked since it began; it was not known.
-func (w *world) reveal(g *goroutine, r role, t int64) {
+// revealRole sets on whose behalf g has worked since it began; it was not known.
+func (w *world) revealRole(g *goroutine, r role, t int64) {
 	if g.role != r {
-		w.becomes(g, r, t)
+		w.changeRole(g, r, t)
 	}
-	w.revealed(g)
+	w.learnRole(g)
 }
 
-func (w *world) becomes(g *goroutine, r role, t int64) {
+func (w *world) changeRole(g *goroutine, r role, t int64) {
 	if g.proc == nil {
 		g.role = r
 		return
 	}
-	w.held.advance(t)
-	w.held.leaves(g.holder())
+	w.held.advanceTo(t)
+	w.held.removeHolder(g.asHolder())
 	g.role = r
-	w.held.comes(g.holder())
-	w.changed(g)
+	w.held.addHolder(g.asHolder())
+	w.afterChange(g)
 }
 
-func (g *goroutine) holder() evidence.Holder {
+func (g *goroutine) asHolder() evidence.Holder {
 	switch g.role {
 	case roleRequests:
 		return evidence.HeldByRequests
@@ -297,8 +315,8 @@ func (w *world) setProcs(t int64, v uint64) {
 	w.held.total = int(v)
 }
 
-// labelled is told by a label that a goroutine is a mark worker.
-func (w *world) labelled(ev *wire.Event, t int64) {
+// noteLabel learns from a label that a goroutine is a mark worker.
+func (w *world) noteLabel(ev *wire.Event, t int64) {
 	switch w.batch.Text(ev.Text) {
 	case "GC (dedicated)":
 		w.setWorker(ev.On, evidence.HeldByCollector, false, t)
@@ -311,14 +329,14 @@ func (w *world) labelled(ev *wire.Event, t int64) {
 
 // setWorker makes a goroutine a mark worker. Its label follows when it has begun to run.
 func (w *world) setWorker(id int64, kind evidence.Holder, fractional bool, t int64) {
-	g := w.get(id, t)
-	w.held.advance(t)
+	g := w.ensureGoroutine(id, t)
+	w.held.advanceTo(t)
 	if g.proc != nil {
-		w.held.leaves(g.holder())
+		w.held.removeHolder(g.asHolder())
 	}
 	g.role, g.worker, g.fractional = roleWorker, kind, fractional
-	w.changed(g)
+	w.afterChange(g)
 	if g.proc != nil {
-		w.held.comes(g.holder())
+		w.held.addHolder(g.asHolder())
 	}
 }

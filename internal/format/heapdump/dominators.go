@@ -18,9 +18,10 @@ type tree struct {
 	retained []int64 // bytes
 }
 
-// dominators walks the graph.
-func (g *graph) dominators() *tree {
-	from, to, index := g.edges()
+// buildDominatorTree walks the graph and finds for each reached object the one that keeps it
+// alive.
+func (g *graph) buildDominatorTree() *tree {
+	from, to, index := g.resolveEdges()
 	n := len(g.ids)
 	number := make([]int32, n) // 0: not reached
 	t := &tree{node: make([]int32, 1, n+1)}
@@ -201,13 +202,13 @@ const (
 	mostChain  = 5
 )
 
-// retained writes what is kept alive by objects and by classes.
-func (x *reader) retained(b *evidence.Builder) {
+// addRetainedTables writes what is kept alive by objects and by classes.
+func (x *reader) addRetainedTables(b *evidence.Builder) {
 	g := x.graph
 	if len(g.ids) == 0 || len(g.roots) == 0 {
 		return
 	}
-	t := g.dominators()
+	t := g.buildDominatorTree()
 	total := t.retained[0]
 	if total == 0 {
 		return
@@ -274,16 +275,16 @@ func (x *reader) className(g *graph, kind int32, id uint64) string {
 	class := g.kinds[kind]
 	switch {
 	case class == classOfClasses && id != 0:
-		return "class " + x.readable(id)
+		return "class " + x.readableName(id)
 	case class == classOfClasses:
 		return "static fields of classes"
 	case class <= maxPrimitive:
 		return classhisto.Readable(primitives[byte(class)].name)
 	}
-	return x.readable(class)
+	return x.readableName(class)
 }
 
-func (x *reader) readable(class uint64) string {
+func (x *reader) readableName(class uint64) string {
 	name := strings.ReplaceAll(x.names[x.classes[class]], "/", ".")
 	if name == "" || strings.ContainsAny(name, " \t\r\n") {
 		return "unknown"

@@ -9,9 +9,9 @@ import (
 func build(refs [][]uint64, roots ...uint64) *graph {
 	g := newGraph()
 	for i, to := range refs {
-		g.add(uint64(i+1), 100, 10)
+		g.addObject(uint64(i+1), 100, 10)
 		for _, id := range to {
-			g.refer(id)
+			g.addReference(id)
 		}
 	}
 	g.roots = roots
@@ -53,7 +53,7 @@ func TestDominators(t *testing.T) {
 			}
 		}
 		roots := []uint64{uint64(1 + r.IntN(n)), uint64(1 + r.IntN(n))}
-		tree := build(refs, roots...).dominators()
+		tree := build(refs, roots...).buildDominatorTree()
 		for i := 1; i < len(tree.node); i++ {
 			id := uint64(tree.node[i] + 1)
 			if want := kept(refs, roots, id); tree.retained[i] != want {
@@ -66,7 +66,7 @@ func TestDominators(t *testing.T) {
 // Of a class what lies within what another of it keeps counts once.
 func TestByClass(t *testing.T) {
 	g := build([][]uint64{{2}, {3}, {4}, nil}, 1)
-	c := g.dominators().byClass(g)
+	c := g.buildDominatorTree().byClass(g)
 	if len(c) != 1 || c[0].objects != 4 || c[0].own != 40 || c[0].retained != 40 {
 		t.Fatalf("%+v", c)
 	}

@@ -44,8 +44,8 @@ func newGraph() *graph {
 	return &graph{kindOf: make(map[uint64]int32), layouts: make(map[uint64]*layout)}
 }
 
-// kind is the index of a class.
-func (g *graph) kind(class uint64) int32 {
+// kindIndex returns the index of a class, a new one if it has none.
+func (g *graph) kindIndex(class uint64) int32 {
 	k, ok := g.kindOf[class]
 	if !ok {
 		k = int32(len(g.kinds))
@@ -55,19 +55,19 @@ func (g *graph) kind(class uint64) int32 {
 	return k
 }
 
-// add begins an object; its references follow. False: there is no room.
-func (g *graph) add(id, class uint64, bytes int64) bool {
+// addObject begins an object; its references follow. It returns false if there is no room.
+func (g *graph) addObject(id, class uint64, bytes int64) bool {
 	if len(g.ids) == maxObjects || len(g.kinds) >= maxClasses {
 		return false
 	}
 	g.ids = append(g.ids, id)
-	g.class = append(g.class, g.kind(class))
+	g.class = append(g.class, g.kindIndex(class))
 	g.own = append(g.own, uint32(min(bytes, 1<<32-1)))
 	g.first = append(g.first, uint32(len(g.refs)))
 	return true
 }
 
-func (g *graph) refer(to uint64) bool {
+func (g *graph) addReference(to uint64) bool {
 	if to == 0 {
 		return true
 	}
@@ -78,8 +78,9 @@ func (g *graph) refer(to uint64) bool {
 	return true
 }
 
-// references are the offsets at which an instance of a class has references, and how long its fields are; false: not known.
-func (g *graph) references(class uint64, ids int) (*layout, bool) {
+// layoutOf returns the offsets at which an instance of a class has references, and how long its
+// fields are; false if they are unknown.
+func (g *graph) layoutOf(class uint64, ids int) (*layout, bool) {
 	l := g.layouts[class]
 	if l == nil {
 		return nil, false
@@ -112,8 +113,9 @@ func (g *graph) references(class uint64, ids int) (*layout, bool) {
 	return l, true
 }
 
-// edges turns references into indexes of objects: those of object i are to[from[i]:from[i+1]]. What is not in the dump is left out.
-func (g *graph) edges() (from []uint32, to []int32, index *table) {
+// resolveEdges turns references into indexes of objects: those of object i are
+// to[from[i]:from[i+1]]. References to what is not in the dump are left out.
+func (g *graph) resolveEdges() (from []uint32, to []int32, index *table) {
 	index = newTable(len(g.ids))
 	for i, id := range g.ids {
 		index.put(id, int32(i))
@@ -150,7 +152,7 @@ func newTable(n int) *table {
 	return &table{make([]uint64, size), make([]int32, size), uint64(size - 1)}
 }
 
-func (t *table) slot(key uint64) uint64 {
+func (t *table) findSlot(key uint64) uint64 {
 	h := key * 0x9e3779b97f4a7c15
 	for i := (h ^ h>>29) & t.mask; ; i = (i + 1) & t.mask {
 		if t.at[i] == 0 || t.keys[i] == key {
@@ -160,12 +162,12 @@ func (t *table) slot(key uint64) uint64 {
 }
 
 func (t *table) put(key uint64, i int32) {
-	if s := t.slot(key); t.at[s] == 0 {
+	if s := t.findSlot(key); t.at[s] == 0 {
 		t.keys[s], t.at[s] = key, i+1
 	}
 }
 
 func (t *table) get(key uint64) (int32, bool) {
-	s := t.slot(key)
+	s := t.findSlot(key)
 	return t.at[s] - 1, t.at[s] != 0
 }

@@ -37,7 +37,7 @@ var Format = format.Format{
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept: about 200 MB at worst.
@@ -91,18 +91,18 @@ type reader struct {
 
 var errOdd = errors.New("a record of a kind that is not known")
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r, err := a.Reader()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	x := &reader{in: bufio.NewReaderSize(r, 1<<20), names: make(map[uint64]string), classes: make(map[uint64]uint64), counts: make(map[uint64]*count), arrays: make(map[byte]*count), graph: newGraph()}
-	at, err := x.header()
+	at, err := x.readHeader()
 	if err != nil {
 		return fmt.Errorf("heapdump: its header is damaged: %w", err)
 	}
-	err = x.records(ctx)
+	err = x.readRecords(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -122,12 +122,12 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if x.graph == nil || err != nil {
 		b.Warnf(0, "objects are counted with what they take themselves; what they keep alive shows a tool that walks references (Eclipse MAT)")
 	} else {
-		x.retained(b)
+		x.addRetainedTables(b)
 	}
-	return classhisto.Format.Parse(ctx, format.Rewritten(a, x.histogram(at)), b)
+	return classhisto.Format.Parse(ctx, format.Rewritten(a, x.histogramLines(at)), b)
 }
 
-func (x *reader) header() (at int64, err error) {
+func (x *reader) readHeader() (at int64, err error) {
 	name, err := x.in.ReadBytes(0)
 	if err != nil || len(name) > 64 {
 		return 0, errOdd
@@ -143,7 +143,7 @@ func (x *reader) header() (at int64, err error) {
 	return int64(binary.BigEndian.Uint64(h[4:])), nil
 }
 
-func (x *reader) records(ctx context.Context) error {
+func (x *reader) readRecords(ctx context.Context) error {
 	var h [9]byte
 	for n := 0; ; n++ {
 		if n&0xfff == 0 && ctx.Err() != nil {
@@ -159,14 +159,14 @@ func (x *reader) records(ctx context.Context) error {
 		var err error
 		switch h[0] {
 		case tagString:
-			err = x.name()
+			err = x.readName()
 		case tagClass:
-			err = x.class()
+			err = x.readClass()
 		case tagDump, tagSegment:
 			if h[0] == tagDump && x.left == 0 {
 				x.left = 1 << 62 // larger than its field: up to the end
 			}
-			err = x.segment(ctx)
+			err = x.readSegment(ctx)
 		}
 		if err == nil {
 			err = x.skip(x.left)
@@ -192,7 +192,7 @@ func (x *reader) skip(n int64) error {
 	return nil
 }
 
-func (x *reader) number(size int) (v uint64, err error) {
+func (x *reader) readUint(size int) (v uint64, err error) {
 	x.left -= int64(size)
 	b, err := x.in.Peek(size)
 	switch {
@@ -208,10 +208,10 @@ func (x *reader) number(size int) (v uint64, err error) {
 	return v, err
 }
 
-func (x *reader) id() (uint64, error) { return x.number(x.ids) }
+func (x *reader) readID() (uint64, error) { return x.readUint(x.ids) }
 
-func (x *reader) name() error {
-	id, err := x.id()
+func (x *reader) readName() error {
+	id, err := x.readID()
 	if err != nil || x.left < 0 || x.left > maxName || x.kept+int(x.left) > maxNames {
 		return err
 	}
@@ -225,25 +225,25 @@ func (x *reader) name() error {
 	return nil
 }
 
-func (x *reader) class() error {
+func (x *reader) readClass() error {
 	if err := x.skip(4); err != nil {
 		return err
 	}
-	object, err := x.id()
+	object, err := x.readID()
 	if err != nil {
 		return err
 	}
 	if err := x.skip(4); err != nil {
 		return err
 	}
-	name, err := x.id()
+	name, err := x.readID()
 	if err == nil && len(x.classes) < maxClasses {
 		x.classes[object] = name
 	}
 	return err
 }
 
-func (x *reader) of(class uint64) *count {
+func (x *reader) ensureCount(class uint64) *count {
 	c := x.counts[class]
 	if c == nil {
 		if len(x.counts) == maxClasses {
@@ -256,12 +256,12 @@ func (x *reader) of(class uint64) *count {
 	return c
 }
 
-func (x *reader) segment(ctx context.Context) error {
+func (x *reader) readSegment(ctx context.Context) error {
 	for n := 0; x.left > 0; n++ {
 		if n&0xffff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		tag, err := x.number(1)
+		tag, err := x.readUint(1)
 		if err != nil {
 			if err == io.EOF && x.left > 1<<61 {
 				x.left = 0
@@ -270,7 +270,7 @@ func (x *reader) segment(ctx context.Context) error {
 			return err
 		}
 		if root, ok := roots[byte(tag)]; ok {
-			id, err := x.id()
+			id, err := x.readID()
 			if err == nil {
 				err = x.skip(int64((root[0]-1)*x.ids + root[1]))
 			}
@@ -284,13 +284,13 @@ func (x *reader) segment(ctx context.Context) error {
 		}
 		switch byte(tag) {
 		case subClass:
-			err = x.describe()
+			err = x.readClassDump()
 		case subInstance:
-			err = x.instance()
+			err = x.readInstance()
 		case subObjects:
-			err = x.array()
+			err = x.readObjectArray()
 		case subPrimitive:
-			err = x.primitives()
+			err = x.readPrimitiveArray()
 		default:
 			if x.left > 1<<61 {
 				x.left = 0
@@ -305,9 +305,9 @@ func (x *reader) segment(ctx context.Context) error {
 	return nil
 }
 
-// describe reads a class's own record: its fields, and what its static ones refer to.
-func (x *reader) describe() error {
-	object, err := x.id()
+// readClassDump reads a class's own record: its fields, and what its static fields refer to.
+func (x *reader) readClassDump() error {
+	object, err := x.readID()
 	if err == nil {
 		err = x.skip(4)
 	}
@@ -317,10 +317,10 @@ func (x *reader) describe() error {
 			return err
 		}
 		var id uint64
-		if id, err = x.id(); i == 0 {
+		if id, err = x.readID(); i == 0 {
 			super = id
 		}
-		x.refer(id, i == 0, object)
+		x.addReference(id, i == 0, object)
 	}
 	if err == nil {
 		err = x.skip(4)
@@ -330,7 +330,7 @@ func (x *reader) describe() error {
 	}
 	l := &layout{super: super}
 	for step, before := range []int64{2, int64(x.ids), int64(x.ids)} { // constants, static fields, fields
-		n, err := x.number(2)
+		n, err := x.readUint(2)
 		if err != nil {
 			return err
 		}
@@ -338,7 +338,7 @@ func (x *reader) describe() error {
 			if err := x.skip(before); err != nil {
 				return err
 			}
-			kind, err := x.number(1)
+			kind, err := x.readUint(1)
 			if err != nil {
 				return err
 			}
@@ -349,11 +349,11 @@ func (x *reader) describe() error {
 			case step == 2:
 				l.own = append(l.own, byte(kind))
 			case kind == 2:
-				id, err := x.id()
+				id, err := x.readID()
 				if err != nil {
 					return err
 				}
-				x.refer(id, false, 0)
+				x.addReference(id, false, 0)
 			default:
 				if err := x.skip(p.size); err != nil {
 					return err
@@ -374,44 +374,45 @@ func (x *reader) describe() error {
 	return nil
 }
 
-// refer notes a reference of the object read; begin: of a class, whose first it is.
-func (x *reader) refer(to uint64, begin bool, class uint64) {
+// addReference adds a reference of the object that is read, and gives up the graph if there is no
+// room. With begin it is the first one of a class, which it adds too.
+func (x *reader) addReference(to uint64, begin bool, class uint64) {
 	if x.graph == nil {
 		return
 	}
-	if begin && !x.graph.add(class, classOfClasses, 16) || !x.graph.refer(to) {
+	if begin && !x.graph.addObject(class, classOfClasses, 16) || !x.graph.addReference(to) {
 		x.graph = nil
 	}
 }
 
-// round is what an object takes with its header.
-func round(n int64) int64 { return (n + 16 + 7) &^ 7 }
+// objectSize returns the bytes of an object with its header, aligned.
+func objectSize(n int64) int64 { return (n + 16 + 7) &^ 7 }
 
-func (x *reader) instance() error {
-	object, err := x.id()
+func (x *reader) readInstance() error {
+	object, err := x.readID()
 	if err == nil {
 		err = x.skip(4)
 	}
 	if err != nil {
 		return err
 	}
-	class, err := x.id()
+	class, err := x.readID()
 	if err != nil {
 		return err
 	}
-	n, err := x.number(4)
+	n, err := x.readUint(4)
 	if err != nil {
 		return err
 	}
-	c := x.of(class)
+	c := x.ensureCount(class)
 	c.objects++
-	c.bytes += round(int64(n))
+	c.bytes += objectSize(int64(n))
 	x.objects++
 	if x.graph == nil {
 		return x.skip(int64(n))
 	}
-	l, ok := x.graph.references(class, x.ids)
-	if !ok || int64(l.size) > int64(n) || !x.graph.add(object, class, round(int64(n))) {
+	l, ok := x.graph.layoutOf(class, x.ids)
+	if !ok || int64(l.size) > int64(n) || !x.graph.addObject(object, class, objectSize(int64(n))) {
 		x.graph = nil
 		return x.skip(int64(n))
 	}
@@ -423,67 +424,67 @@ func (x *reader) instance() error {
 		if err := x.skip(int64(to - at)); err != nil {
 			return err
 		}
-		id, err := x.id()
+		id, err := x.readID()
 		if err != nil {
 			return err
 		}
 		at = to + int32(x.ids)
-		x.refer(id, false, 0)
+		x.addReference(id, false, 0)
 	}
 	return x.skip(int64(n) - int64(at))
 }
 
-func (x *reader) array() error {
-	object, err := x.id()
+func (x *reader) readObjectArray() error {
+	object, err := x.readID()
 	if err == nil {
 		err = x.skip(4)
 	}
 	if err != nil {
 		return err
 	}
-	n, err := x.number(4)
+	n, err := x.readUint(4)
 	if err != nil {
 		return err
 	}
-	class, err := x.id()
+	class, err := x.readID()
 	if err != nil {
 		return err
 	}
-	c := x.of(class)
+	c := x.ensureCount(class)
 	c.objects++
-	c.bytes += round(int64(n) * 4) // references are of 4 bytes below 32 GB
+	c.bytes += objectSize(int64(n) * 4) // references are of 4 bytes below 32 GB
 	x.objects++
-	if x.graph != nil && !x.graph.add(object, class, round(int64(n)*4)) {
+	if x.graph != nil && !x.graph.addObject(object, class, objectSize(int64(n)*4)) {
 		x.graph = nil
 	}
 	if x.graph == nil {
 		return x.skip(int64(n) * int64(x.ids))
 	}
 	for i := range n {
-		id, err := x.id()
+		id, err := x.readID()
 		if err != nil {
 			return err
 		}
-		if x.refer(id, false, 0); x.graph == nil {
+		if x.addReference(id, false, 0); x.graph == nil {
 			return x.skip(int64(n-i-1) * int64(x.ids))
 		}
 	}
 	return nil
 }
 
-func (x *reader) primitives() error {
-	object, err := x.id()
+func (x *reader) readPrimitiveArray() error {
+	object, err := x.readID()
 	if err == nil {
 		err = x.skip(4)
 	}
 	if err != nil {
 		return err
 	}
-	n, err := x.number(4)
+	n, err := x.readUint(4)
 	if err != nil {
 		return err
 	}
-	kind, err := x.number(1)
+	kind, err := x.readUint(1)
 	if err != nil {
 		return err
 	}
@@ -497,16 +498,16 @@ func (x *reader) primitives() error {
 		x.arrays[byte(kind)] = c
 	}
 	c.objects++
-	c.bytes += round(int64(n) * p.size)
+	c.bytes += objectSize(int64(n) * p.size)
 	x.objects++
-	if x.graph != nil && !x.graph.add(object, kind, round(int64(n)*p.size)) {
+	if x.graph != nil && !x.graph.addObject(object, kind, objectSize(int64(n)*p.size)) {
 		x.graph = nil
 	}
 	return x.skip(int64(n) * p.size)
 }
 
-// histogram is what jmap -histo prints of the same heap.
-func (x *reader) histogram(at int64) (lines []format.Line) {
+// histogramLines returns what jmap -histo prints of the same heap.
+func (x *reader) histogramLines(at int64) (lines []format.Line) {
 	type class struct {
 		name string
 		*count

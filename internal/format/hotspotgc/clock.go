@@ -11,7 +11,7 @@ type clock struct {
 	now   int64 // the latest time given, or reached by events of a log without stamps
 	laid  bool  // something was given a time before the first stamp
 	rows  bool  // whose uptimes are what now counts from
-	lead  int64 // of now behind what the stamps say, see begin
+	lead  int64 // of now behind what the stamps say, see takeFirstStamp
 
 	processes []process
 	current   int
@@ -62,9 +62,9 @@ func newClock() clock {
 	return clock{processes: []process{newProcess()}}
 }
 
-// at is the time of a moment with these stamps, each of them unknown where it is not
+// timeAt returns the time of a moment with these stamps, each of them unknown where it is not
 // written. Without any it is the latest time. Times are by the stamps less lead.
-func (c *clock) at(date, uptime int64) int64 {
+func (c *clock) timeAt(date, uptime int64) int64 {
 	if uptime > maxUptime {
 		uptime = unknown
 	}
@@ -73,15 +73,15 @@ func (c *clock) at(date, uptime int64) int64 {
 	}
 	if date == unknown && uptime == unknown {
 		if c.pid != 0 {
-			c.choose(date, uptime)
+			c.chooseProcess(date, uptime)
 		}
 		c.laid = c.laid || c.basis == noStamps
 		return c.now
 	}
 	if c.basis == noStamps {
-		c.begin(date, uptime)
+		c.takeFirstStamp(date, uptime)
 	}
-	c.choose(date, uptime)
+	c.chooseProcess(date, uptime)
 	p := &c.processes[c.current]
 	if uptime != unknown {
 		p.uptime = uptime
@@ -104,16 +104,16 @@ func (c *clock) at(date, uptime int64) int64 {
 		}
 	}
 	if c.basis == byUptime && c.envelope != 0 {
-		c.wore(c.envelope, c.now+c.lead)
+		c.addEnvelope(c.envelope, c.now+c.lead)
 	}
-	c.saw(p, c.now)
+	c.widenTo(p, c.now)
 	return c.now
 }
 
-// begin takes the first stamp. Whatever came before it was laid one after another from 0
-// on, and ends here: all times go on from there, and are moved by lead when the whole log
-// was read. Rows that count from the start of the JVM need not be moved to its uptimes.
-func (c *clock) begin(date, uptime int64) {
+// takeFirstStamp takes the first stamp. What came before it was laid one after another from 0 on
+// and ends here: all times go on from there, and are moved by lead when the whole log was read.
+// Rows that count from the start of the JVM need not be moved to its uptimes.
+func (c *clock) takeFirstStamp(date, uptime int64) {
 	c.basis = byUptime
 	stamp := uptime
 	if date != unknown {
@@ -130,9 +130,9 @@ func (c *clock) begin(date, uptime int64) {
 	}
 }
 
-// row is the time of something with an uptime that is printed long after: it does not
-// move the clock. Of a process that told no other uptime it is when it was printed.
-func (c *clock) row(uptime int64) int64 {
+// rowTime returns the time of something with an uptime that is printed long after it; it does not
+// move the clock. Of a process without any other uptime it is the time of printing.
+func (c *clock) rowTime(uptime int64) int64 {
 	switch p := &c.processes[c.current]; {
 	case p.uptime != unknown:
 		return c.now - (p.uptime - uptime)
@@ -143,7 +143,7 @@ func (c *clock) row(uptime int64) int64 {
 	return uptime
 }
 
-func (c *clock) saw(p *process, t int64) {
+func (c *clock) widenTo(p *process, t int64) {
 	if !p.seen {
 		p.seen, p.from, p.until = true, t, t
 	}
@@ -158,20 +158,21 @@ const (
 	sameGap = 10    // an uptime belongs to a process that is this many times closer
 )
 
-// fell says that an uptime after another one is of a process started anew.
-func fell(before, uptime int64) bool {
+// isRestart says whether an uptime after another one belongs to a process that was started again.
+func isRestart(before, uptime int64) bool {
 	return uptime < before-lag || uptime < before/2 && uptime < before-jitter
 }
 
-// choose finds the process that a line with these stamps is of.
-func (c *clock) choose(date, uptime int64) {
+// chooseProcess finds the process that a line with these stamps belongs to, and makes it the
+// current one.
+func (c *clock) chooseProcess(date, uptime int64) {
 	p := &c.processes[c.current]
 	if c.pid != 0 {
 		if p.pid == 0 {
 			p.pid = c.pid
 		}
 		if p.pid != c.pid {
-			c.turn(func(q *process) bool { return q.pid == c.pid }, uptime)
+			c.switchProcess(func(q *process) bool { return q.pid == c.pid }, uptime)
 			c.processes[c.current].pid = c.pid
 		}
 		return
@@ -181,45 +182,46 @@ func (c *clock) choose(date, uptime int64) {
 	}
 	if date != unknown && p.started {
 		start := date - uptime
-		if near(start, p.start) {
+		if isNear(start, p.start) {
 			return
 		}
 		for i := range c.processes {
-			if q := &c.processes[i]; q.started && near(start, q.start) {
-				c.turn(func(x *process) bool { return x == q }, uptime)
+			if q := &c.processes[i]; q.started && isNear(start, q.start) {
+				c.switchProcess(func(x *process) bool { return x == q }, uptime)
 				return
 			}
 		}
-		if fell(p.uptime, uptime) {
-			c.turn(func(*process) bool { return false }, uptime)
+		if isRestart(p.uptime, uptime) {
+			c.switchProcess(func(*process) bool { return false }, uptime)
 		} else {
 			p.start = start // the host's clock was set
 		}
 		return
 	}
-	if fell(p.uptime, uptime) || uptime > p.uptime+lag && len(c.processes) > 1 {
+	if isRestart(p.uptime, uptime) || uptime > p.uptime+lag && len(c.processes) > 1 {
 		jump := uptime - p.uptime
 		closest := func(q *process) bool {
 			gap := uptime - q.uptime
 			return q != p && q.uptime != unknown && gap >= 0 && gap < lag && (jump < 0 || gap < jump/sameGap)
 		}
 		if jump < 0 {
-			c.turn(closest, uptime)
+			c.switchProcess(closest, uptime)
 			return
 		}
 		for i := range c.processes {
 			if q := &c.processes[i]; closest(q) {
-				c.turn(closest, uptime)
+				c.switchProcess(closest, uptime)
 				return
 			}
 		}
 	}
 }
 
-func near(a, b int64) bool { return a-b <= steady && b-a <= steady }
+func isNear(a, b int64) bool { return a-b <= steady && b-a <= steady }
 
-// turn makes the process that is meant the current one, a new one if there is none.
-func (c *clock) turn(is func(*process) bool, uptime int64) {
+// switchProcess makes another process for which is holds the current one, a new one if there is
+// none.
+func (c *clock) switchProcess(is func(*process) bool, uptime int64) {
 	for i := range c.processes {
 		if i != c.current && is(&c.processes[i]) {
 			c.current = i
@@ -239,18 +241,19 @@ func (c *clock) turn(is func(*process) bool, uptime int64) {
 	c.current = len(c.processes) - 1
 }
 
-// mixed says that several processes wrote in turn, not one after the other.
-func (c *clock) mixed() bool { return c.back >= 2 }
+// isMixed says whether several processes wrote in turn, not one after the other.
+func (c *clock) isMixed() bool { return c.back >= 2 }
 
-// pass lets time go on to the end of something in a log without stamps.
-func (c *clock) pass(end int64) {
+// advanceTo moves the time of a log without stamps to the end of something.
+func (c *clock) advanceTo(end int64) {
 	if c.basis == noStamps {
 		c.now, c.laid = max(c.now, end), true
 	}
 }
 
-// reached widens what a process was watched for to an event of it.
-func (c *clock) reached(process int, e *event) {
+// widenToEvent widens the time and the collection numbers that a process was watched for to an
+// event of it.
+func (c *clock) widenToEvent(process int, e *event) {
 	p := &c.processes[process]
 	if e.number != unknown {
 		if p.number == unknown {
@@ -272,8 +275,8 @@ type envelopeBounds struct {
 	least  int64
 }
 
-// wore tells of a line at t that came in an envelope with this stamp.
-func (c *clock) wore(stamp, t int64) {
+// addEnvelope adds the stamp of the envelope that a line at t came in.
+func (c *clock) addEnvelope(stamp, t int64) {
 	e := &c.envelopes
 	if !e.some {
 		*e = envelopeBounds{some: true, coarse: true, least: stamp - t}
@@ -282,9 +285,9 @@ func (c *clock) wore(stamp, t int64) {
 	e.coarse = e.coarse && stamp%1e9 == 0
 }
 
-// set writes what is known into the artifact's clock. Spaced says that events without stamps
+// writeTo writes what is known into the artifact's clock. spaced says that events without stamps
 // tell the time between them.
-func (c *clock) set(k *evidence.Clock, spaced bool) {
+func (c *clock) writeTo(k *evidence.Clock, spaced bool) {
 	k.Resolution = 1e6
 	switch {
 	case c.basis == byDate:

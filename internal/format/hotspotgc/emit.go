@@ -6,13 +6,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// emit gives an event its process and hands it on to be written.
-func (o *output) emit(e *event) {
-	o.clock.pass(e.end)
+// emitEvent gives an event its process and passes it on to be written.
+func (o *output) emitEvent(e *event) {
+	o.clock.advanceTo(e.end)
 	o.events++
 	if e.kind == evidence.Safepoint {
 		o.safepoints++
-		o.hidden = o.hidden || collects(e.name) || e.name == nameless || e.name == ""
+		o.hidden = o.hidden || isCollectorOperation(e.name) || e.name == nameless || e.name == ""
 	} else {
 		o.collections++
 	}
@@ -20,18 +20,18 @@ func (o *output) emit(e *event) {
 	if e.of > 0 {
 		process = e.of - 1
 	}
-	o.clock.reached(process, e)
-	o.rows.add(e, o.process(process))
+	o.clock.widenToEvent(process, e)
+	o.rows.addEvent(e, o.subjectOf(process))
 }
 
 // nameless is the name of a safepoint whose line does not tell the operation, as those that
 // PrintGCApplicationStoppedTime prints: it may be a collection's.
 const nameless = "stopped"
 
-// collects says whether an operation at a safepoint is a collection's. The names are those
-// of vmOperations.hpp and of each collector's operations; a histogram is none of them
+// isCollectorOperation says whether an operation at a safepoint is a collection's. The names are
+// those of vmOperations.hpp and of each collector's operations; a histogram is none of them
 // (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/runtime/vmOperation.hpp).
-func collects(operation string) bool {
+func isCollectorOperation(operation string) bool {
 	for _, part := range []string{"Collect", "ParallelGC", "CMS_", "CGC_", "G1Pause", "ZMark", "XMark", "Shenandoah"} {
 		if strings.Contains(operation, part) {
 			return true

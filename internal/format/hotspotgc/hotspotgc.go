@@ -37,11 +37,11 @@ import (
 var Format = format.Format{
 	Name:  "hotspotgc",
 	About: "GC and safepoint logs of HotSpot JVMs, JDK 1.4 to 25, all collectors, -Xlog or the Print flags before it",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	for rest := head; len(rest) > 0; {
 		line, more, whole := bytes.Cut(rest, []byte("\n"))
 		rest = more
@@ -49,27 +49,27 @@ func match(head []byte) format.Confidence {
 		if !whole && len(head) >= format.HeadSize {
 			break // cut
 		}
-		if len(line) > 0 && (matches(line) || legacyMatch(line)) {
+		if len(line) > 0 && (isUnifiedLine(line) || legacyMatch(line)) {
 			return format.Sure
 		}
 	}
 	return format.No
 }
 
-// matches says that a line is surely of a unified log about collections or safepoints.
-func matches(b []byte) bool {
+// isUnifiedLine says whether a line is surely of a unified log about collections or safepoints.
+func isUnifiedLine(b []byte) bool {
 	var d decorators
-	text, decorated := d.read(b)
+	text, decorated := d.cutDecorators(b)
 	if bytes.HasPrefix(text, gcPrefix) {
-		_, n := integer(text[len(gcPrefix):])
+		_, n := parseInteger(text[len(gcPrefix):])
 		return n > 0 && len(text) > len(gcPrefix)+n && text[len(gcPrefix)+n] == ')'
 	}
 	if !decorated {
-		return undecorated(text)
+		return isUndecorated(text)
 	}
 	tags := d.tags
 	return bytes.HasPrefix(tags, []byte("gc")) && (len(tags) == 2 || tags[2] == ',') || bytes.HasPrefix(tags, []byte("safepoint")) ||
-		undecorated(text) || stallLine(text)
+		isUndecorated(text) || stallLine(text)
 }
 
 // stallLine says that a line without tags is of a thread that waited for memory.
@@ -77,7 +77,7 @@ func stallLine(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("Allocation Stall (")) || bytes.HasPrefix(b, []byte("Total time for which application threads were stopped"))
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	o := newOutput(b)
 	r := reader{o: o, unified: newUnified(o), legacy: newLegacy(o)}
 	if len(a.Envelopes()) == 0 {
@@ -85,8 +85,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	err := func() error {
 		defer o.rows.close()
-		err := format.Spread(a, looking, func(l format.Line, s *looked) bool {
-			r.line(l, s)
+		err := format.Spread(a, newLook, func(l format.Line, s *looked) bool {
+			r.parseLine(l, s)
 			return l.Number&0xfff != 0 || ctx.Err() == nil
 		})
 		if ctx.Err() == nil && (err == nil || errors.Is(err, format.ErrCut)) {
@@ -105,10 +105,10 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Cut()
 		b.Warnf(r.number, "the log is incomplete after this line: %v", err)
 	}
-	if o.events == 0 && o.understood() == 0 {
+	if o.events == 0 && o.countUnderstood() == 0 {
 		return fmt.Errorf("hotspotgc: none of its %d lines is a GC line: log with -Xlog:gc*,safepoint:file=gc.log (JDK 8: -Xloggc:gc.log -XX:+PrintGCDetails)", r.number)
 	}
-	o.finish(r.number)
+	o.emitSummary(r.number)
 	return nil
 }
 
@@ -121,16 +121,16 @@ type reader struct {
 	number  int64
 }
 
-func (r *reader) line(l format.Line, s *looked) {
+func (r *reader) parseLine(l format.Line, s *looked) {
 	r.number = l.Number
 	r.o.rows.read += int64(len(l.Text)) + 1
 	r.o.clock.envelope = l.Stamp
 	if len(l.Text) == 0 {
-		r.o.ignore(emptyLine)
+		r.o.countIgnored(emptyLine)
 		return
 	}
-	if r.old && (isDigit(l.Text[0]) || legacyMatch(l.Text)) || !r.unified.line(l.Text, s, l.Number, !r.old) {
+	if r.old && (isDigit(l.Text[0]) || legacyMatch(l.Text)) || !r.unified.parseLine(l.Text, s, l.Number, !r.old) {
 		r.old = true
-		r.legacy.line(l.Text, s, l.Number)
+		r.legacy.parseLine(l.Text, s, l.Number)
 	}
 }

@@ -68,56 +68,56 @@ func newLegacy(o *output) *legacy {
 	return &legacy{o: o, whole: own, e: &own.e, inner: unknown, heads: make(map[string]*head), date: unknown, uptime: unknown, concStart: unknown, pauseEnd: unknown, stopped: unknown}
 }
 
-// line reads one line, without its end.
-func (l *legacy) line(text []byte, s *looked, number int64) {
+// parseLine reads one line, without its end.
+func (l *legacy) parseLine(text []byte, s *looked, number int64) {
 	if l.strange { // a stamp of something else stamps nothing here
 		l.date, l.uptime = unknown, unknown
 	}
 	l.number, l.gave, l.strange, l.kinded = number, false, false, false
-	if s.whole && l.pause(s, number) {
+	if s.whole && l.takePause(s, number) {
 		return
 	}
 	first := skipSpace(text, 0)
 	switch {
 	case first == len(text):
-		l.o.ignore(emptyLine)
+		l.o.countIgnored(emptyLine)
 		return
-	case l.detail(text, first):
-		l.o.ignore(detailLine)
+	case l.isDetail(text, first):
+		l.o.countIgnored(detailLine)
 		return
 	case isDigit(text[first]) && histogramRow(text[first:]):
-		l.o.ignore(classLine)
+		l.o.countIgnored(classLine)
 		return
 	case first >= 4 && isDigit(text[first]) && setRow(text[first:]):
-		l.o.ignore(statsLine)
+		l.o.countIgnored(statsLine)
 		return
 	}
-	l.scan(text, first)
+	l.scanText(text, first)
 	switch {
-	case l.strange && !l.gave && statistics(text):
-		l.o.ignore(statsLine)
+	case l.strange && !l.gave && isStatistics(text):
+		l.o.countIgnored(statsLine)
 	case l.strange:
 		l.o.unknownLine(text, number)
 	case l.gave:
 	case l.kinded:
-		l.o.ignore(l.kind)
+		l.o.countIgnored(l.kind)
 	}
 	if l.depth > 0 && l.begunAt == number {
 		l.begunN = copy(l.begun[:], text)
 	}
 }
 
-// detail says whether a line is one of those that G1 prints below a collection, but
-// for the sizes: they stand further in than anything else, and are most of a log.
-func (l *legacy) detail(text []byte, first int) bool {
+// isDetail says whether a line is one of the details that G1 prints below a collection, except its
+// sizes. They are indented more than anything else, and are most of a log.
+func (l *legacy) isDetail(text []byte, first int) bool {
 	if first < 3 || first+4 >= len(text) {
 		return false
 	}
 	switch s := text[first:]; s[0] {
 	case '[':
-		return (isUpper(s[1]) || s[1] == 'G') && !has(s, "[Eden") && !has(s, "[GC c") && !has(s, "[GC p") && !has(s, "[Full")
+		return (isUpper(s[1]) || s[1] == 'G') && !hasPrefix(s, "[Eden") && !hasPrefix(s, "[GC c") && !hasPrefix(s, "[GC p") && !hasPrefix(s, "[Full")
 	case 'A', 'M', 'S', 'D':
-		return has(s, "Avg:") || has(s, "Min:") || has(s, "Sum:") || has(s, "Diff:")
+		return hasPrefix(s, "Avg:") || hasPrefix(s, "Min:") || hasPrefix(s, "Sum:") || hasPrefix(s, "Diff:")
 	}
 	return false
 }
@@ -129,7 +129,7 @@ func histogramRow(s []byte) bool {
 	for n < len(s) && isDigit(s[n]) {
 		n++
 	}
-	return has(s[n:], ":  ") && n < len(s)-4 && isDigit(s[skipSpace(s, n+1)%len(s)])
+	return hasPrefix(s[n:], ":  ") && n < len(s)-4 && isDigit(s[skipSpace(s, n+1)%len(s)])
 }
 
 // setRow says whether a line is a row of G1SummarizeRSetStats, "89K (  5.9%) by 25 Young
@@ -147,52 +147,52 @@ func setRow(s []byte) bool {
 	return true
 }
 
-// scan reads brackets and what stands in them from position i on.
-func (l *legacy) scan(text []byte, i int) {
+// scanText reads brackets and what stands in them from position i on.
+func (l *legacy) scanText(text []byte, i int) {
 	for i < len(text) {
 		c := text[i]
 		switch {
 		case c == ' ' || c == ',' || c == ':' || c == '\t' || c == ';':
 			i++
 		case c == '[':
-			i = l.open(text, i)
+			i = l.openBracket(text, i)
 		case c == ']':
-			l.shut()
+			l.closeBracket()
 			i++
 		case l.depth > 0 && l.stack[l.depth-1].kind == detailFrame:
 			i = skipTo(text, i)
 		case c >= '0' && c <= '9':
-			i = l.figure(text, i)
+			i = l.scanFigure(text, i)
 		case c == '(':
-			i = l.paren(text, i)
+			i = l.scanParentheses(text, i)
 		case c == '-':
-			i = l.dash(text, i)
+			i = l.scanDashes(text, i)
 		case c == '#' && l.depth == 0 && i+1 < len(text) && text[i+1] == ' ': // of -XX:+SafepointTimeout
-			i = l.words(text, i)
+			i = l.scanWords(text, i)
 		case c == '#': // PrintGCID
 			for i++; i < len(text) && isDigit(text[i]); i++ {
 			}
 		default:
-			i = l.words(text, i)
+			i = l.scanWords(text, i)
 		}
 	}
 }
 
 // close ends the log.
 func (l *legacy) close() {
-	l.abandon()
-	l.flush()
+	l.abandonPause()
+	l.flushPause()
 	l.flushPhase()
-	l.seen.tell(l.o, l.number)
+	l.seen.emitCollector(l.o, l.number)
 	if l.pauses > 0 {
-		l.o.fact(evidence.FactLegacyLog, "", float64(l.pauses), 0)
+		l.o.setFact(evidence.FactLegacyLog, "", float64(l.pauses), 0)
 	}
 }
 
-// abandon forgets a pause whose end is not in the log.
-func (l *legacy) abandon() {
+// abandonPause forgets a pause whose end is not in the log.
+func (l *legacy) abandonPause() {
 	for i := range l.depth {
-		if !l.stack[i].pause() {
+		if !l.stack[i].isPause() {
 			continue
 		}
 		l.o.unknownLine(l.begun[:l.begunN], l.begunAt)
@@ -205,12 +205,12 @@ func (l *legacy) abandon() {
 	l.depth = 0
 }
 
-// flush writes the pause that waits for its details.
-func (l *legacy) flush() {
+// flushPause writes the pause that waits for its details.
+func (l *legacy) flushPause() {
 	if l.held {
 		l.held = false
 		l.pauses++
-		l.o.emit(l.e)
+		l.o.emitEvent(l.e)
 	}
 	if l.last == timedPause {
 		l.last = timedNothing
@@ -220,22 +220,22 @@ func (l *legacy) flush() {
 func (l *legacy) flushPhase() {
 	if l.concs {
 		l.concs = false
-		l.o.emit(&l.conc)
+		l.o.emitEvent(&l.conc)
 	}
 	if l.last == timedPhase {
 		l.last = timedNothing
 	}
 }
 
-// at is the time of the stamp that was read last, which is used up.
-func (l *legacy) at() int64 {
+// takeTime returns the time of the stamp that was read last, and uses that up.
+func (l *legacy) takeTime() int64 {
 	date, uptime := l.date, l.uptime
 	l.date, l.uptime = unknown, unknown
-	return l.o.clock.at(date, uptime)
+	return l.o.clock.timeAt(date, uptime)
 }
 
-// ignore says what kind of line this is, if it gives nothing else.
-func (l *legacy) ignore(k lineKind) {
+// setKind says what kind of line this is if it gives nothing else. The first kind holds.
+func (l *legacy) setKind(k lineKind) {
 	if !l.kinded {
 		l.kind, l.kinded = k, true
 	}
@@ -245,9 +245,9 @@ func (l *legacy) ignore(k lineKind) {
 func legacyMatch(line []byte) bool {
 	i := skipSpace(line, 0)
 	for range 2 {
-		if _, n := date(line[i:]); n > 0 {
+		if _, n := parseStamp(line[i:]); n > 0 {
 			i += n
-		} else if _, n, ok := uptime(line[i:]); ok {
+		} else if _, n, ok := parseUptime(line[i:]); ok {
 			i += n
 		} else {
 			break
@@ -266,19 +266,19 @@ func legacyMatch(line []byte) bool {
 	}
 	switch s[0] {
 	case '[':
-		return has(s, "[Full GC") || has(s, "[GC") && (len(s) == 3 || pauseFollows(s[3:]) || s[3] == ' ') ||
-			has(s, "[CMS-concurrent-") || i > 0 && (has(s, "[Pause ") || has(s, "[Concurrent ")) || has(s, "[ParNew") || has(s, "[Inc GC")
+		return hasPrefix(s, "[Full GC") || hasPrefix(s, "[GC") && (len(s) == 3 || pauseFollows(s[3:]) || s[3] == ' ') ||
+			hasPrefix(s, "[CMS-concurrent-") || i > 0 && (hasPrefix(s, "[Pause ") || hasPrefix(s, "[Concurrent ")) || hasPrefix(s, "[ParNew") || hasPrefix(s, "[Inc GC")
 	case 'T':
-		return has(s, stoppedText)
+		return hasPrefix(s, stoppedText)
 	case 'A':
-		return has(s, "Application time: ")
+		return hasPrefix(s, "Application time: ")
 	case '{':
-		return has(s, "{Heap before ")
+		return hasPrefix(s, "{Heap before ")
 	}
 	return false
 }
 
-func has(s []byte, prefix string) bool {
+func hasPrefix(s []byte, prefix string) bool {
 	return len(s) >= len(prefix) && string(s[:len(prefix)]) == prefix
 }
 

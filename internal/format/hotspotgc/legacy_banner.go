@@ -9,9 +9,9 @@ import (
 	"github.com/unstall/unstall/internal/format/java"
 )
 
-// flags reads what JDK 7u and 8 print at the head of a log:
-// " -XX:InitialHeapSize=67092736 -XX:+UseG1GC -XX:-PrintGC".
-func (l *legacy) flags(s []byte) {
+// parseFlags reads what JDK 7u and 8 print at the head of a log: " -XX:InitialHeapSize=67092736
+// -XX:+UseG1GC -XX:-PrintGC".
+func (l *legacy) parseFlags(s []byte) {
 	for _, f := range bytes.Fields(s) {
 		name, ok := bytes.CutPrefix(f, []byte("-XX:"))
 		if !ok || len(name) < 2 {
@@ -19,10 +19,10 @@ func (l *legacy) flags(s []byte) {
 		}
 		switch name[0] {
 		case '+':
-			l.flag(string(name[1:]), "true", 1)
+			l.addFlag(string(name[1:]), "true", 1)
 			continue
 		case '-':
-			l.flag(string(name[1:]), "false", 0)
+			l.addFlag(string(name[1:]), "false", 0)
 			continue
 		}
 		key, value, ok := bytes.Cut(name, []byte("="))
@@ -33,12 +33,12 @@ func (l *legacy) flags(s []byte) {
 		if v, err := strconv.ParseFloat(string(value), 64); err == nil {
 			number = v
 		}
-		l.flag(string(key), string(value), number)
+		l.addFlag(string(key), string(value), number)
 	}
 }
 
-func (l *legacy) flag(name, value string, number float64) {
-	l.o.fact(name, value, number, l.number)
+func (l *legacy) addFlag(name, value string, number float64) {
+	l.o.setFact(name, value, number, l.number)
 	if number != 1 {
 		return
 	}
@@ -54,8 +54,8 @@ func (l *legacy) flag(name, value string, number float64) {
 	}
 }
 
-// memory reads "4k page, physical 4193296k(1247428k free), swap 8384728k(4916632k free)".
-func (l *legacy) memory(s []byte) {
+// parseMemory reads "4k page, physical 4193296k(1247428k free), swap 8384728k(4916632k free)".
+func (l *legacy) parseMemory(s []byte) {
 	const word = "physical "
 	i := bytes.Index(s, []byte(word))
 	if i < 0 {
@@ -66,8 +66,8 @@ func (l *legacy) memory(s []byte) {
 	for n < len(s) && isDigit(s[n]) && n < 15 {
 		n++
 	}
-	if v, ok := digits(s[:n]); ok && n < len(s) && s[n] == 'k' {
-		l.o.fact(evidence.FactHostMemory, string(s[:n+1]), float64(v<<10), l.number)
+	if v, ok := parseDigits(s[:n]); ok && n < len(s) && s[n] == 'k' {
+		l.o.setFact(evidence.FactHostMemory, string(s[:n+1]), float64(v<<10), l.number)
 	}
 }
 
@@ -77,23 +77,23 @@ const foreground = "VM warning: bailing out to foreground collection"
 // virtualMachine reads a banner from position i on, or a warning that begins like one.
 func (l *legacy) virtualMachine(text []byte, i int) int {
 	if n := bytes.Index(text[i:], []byte(foreground)); n >= 0 {
-		l.ignore(otherLine)
+		l.setKind(otherLine)
 		return i + n + len(foreground)
 	}
 	if l.depth > 0 || bytes.Contains(text[i:], []byte(" warning: ")) {
-		l.ignore(otherLine)
+		l.setKind(otherLine)
 		return nextCollection(text, i)
 	}
-	l.ignore(bannerLine)
-	l.version(text[i:])
+	l.setKind(bannerLine)
+	l.parseVersion(text[i:])
 	return len(text)
 }
 
-// version reads "64-Bit Server VM (25.20-b23) for windows-amd64 JRE (1.8.0_20-b26), built on …".
-func (l *legacy) version(s []byte) {
+// parseVersion reads "64-Bit Server VM (25.20-b23) for windows-amd64 JRE (1.8.0_20-b26), built on …".
+func (l *legacy) parseVersion(s []byte) {
 	if i := bytes.Index(s, []byte(") for ")); i >= 0 {
 		if system, _, ok := bytes.Cut(s[i+len(") for "):], []byte("-")); ok && systemName(system) {
-			l.o.fact(evidence.FactJVMSystem, string(system), math.NaN(), l.number)
+			l.o.setFact(evidence.FactJVMSystem, string(system), math.NaN(), l.number)
 		}
 	}
 	const word = "JRE ("
@@ -103,7 +103,7 @@ func (l *legacy) version(s []byte) {
 	}
 	s = s[i+len(word):]
 	if i = bytes.IndexByte(s, ')'); i > 0 {
-		l.o.version(java.Version(string(s[:i])))
+		l.o.setVersion(java.Version(string(s[:i])))
 	}
 }
 

@@ -17,15 +17,15 @@ const (
 	flagG1
 )
 
-// tell names the collector once the whole log is known: a young collection alone does
-// not say what collects the old generation.
-func (c collectors) tell(o *output, line int64) {
-	if name := c.name(); name != "" {
-		o.collector(name, line)
+// emitCollector names the collector once the whole log is known: a young collection alone does not
+// show what collects the old generation.
+func (c collectors) emitCollector(o *output, line int64) {
+	if name := c.collectorName(); name != "" {
+		o.setCollector(name, line)
 	}
 }
 
-func (c collectors) name() string {
+func (c collectors) collectorName() string {
 	switch {
 	case c&seenShenandoah != 0:
 		return "Shenandoah"

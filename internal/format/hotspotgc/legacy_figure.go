@@ -2,16 +2,16 @@ package hotspotgc
 
 import "bytes"
 
-// uptime reads "12.891:", a stamp that must have a fraction and a colon.
-func uptime(s []byte) (ns int64, n int, ok bool) {
-	ns, n = decimal(s)
-	if n < 4 || n >= len(s) || s[n] != ':' || !fraction(s[:n]) {
+// parseUptime reads "12.891:", a stamp that must have a fraction and a colon.
+func parseUptime(s []byte) (ns int64, n int, ok bool) {
+	ns, n = parseDecimal(s)
+	if n < 4 || n >= len(s) || s[n] != ':' || !hasFraction(s[:n]) {
 		return 0, 0, false
 	}
 	return ns, n + 1, true
 }
 
-func fraction(s []byte) bool {
+func hasFraction(s []byte) bool {
 	for _, c := range s {
 		if c == '.' || c == ',' {
 			return true
@@ -20,8 +20,9 @@ func fraction(s []byte) bool {
 	return false
 }
 
-// figure reads what begins with a digit: a stamp, sizes, a duration.
-func (l *legacy) figure(text []byte, i int) int {
+// scanFigure reads what begins with a digit: a stamp, sizes, a duration. It returns the position
+// behind it.
+func (l *legacy) scanFigure(text []byte, i int) int {
 	s := text[i:]
 	whole, n := int64(0), 0
 	for n < len(s) && isDigit(s[n]) && whole < maxSize {
@@ -29,47 +30,47 @@ func (l *legacy) figure(text []byte, i int) int {
 		n++
 	}
 	if n == len(s) {
-		return l.plain(text, i, n)
+		return l.skipNumber(text, i, n)
 	}
 	switch c := s[n]; {
-	case unit(c) > 0:
-		return i + l.sizes(s, whole*unit(c), n+1)
+	case unitBytes(c) > 0:
+		return i + l.scanSizes(s, whole*unitBytes(c), n+1)
 	case c == '-' && n == 4:
-		if ns, m := l.day.read(s); m > 0 {
+		if ns, m := l.day.parseDate(s); m > 0 {
 			l.date, l.uptime = ns, unknown
 			return i + m
 		}
-		return l.plain(text, i, n)
+		return l.skipNumber(text, i, n)
 	}
 	if isDigit(s[n]) || whole >= maxWhole { // more than fit
-		return l.plain(text, i, 1)
+		return l.skipNumber(text, i, 1)
 	}
 	digits := n
 	ns, n := decimalOf(whole, s, n)
 	if n == len(s) {
-		return l.plain(text, i, n+1)
+		return l.skipNumber(text, i, n+1)
 	}
 	rest, fraction := s[n:], n > digits
 	switch {
 	case rest[0] == ':' && n > 3 && fraction:
 		l.uptime = ns
 		return i + n + 1
-	case has(rest, " sec"):
+	case hasPrefix(rest, " sec"):
 		n += len(" sec")
 		if n < len(s) && s[n] == 's' {
 			n++
 		}
-		l.took(ns)
+		l.setDuration(ns)
 		return i + n
-	case has(rest, "ms"):
-		l.took(ns / 1e3)
+	case hasPrefix(rest, "ms"):
+		l.setDuration(ns / 1e3)
 		return i + n + len("ms")
-	case has(rest, " ms"):
-		l.took(ns / 1e3)
+	case hasPrefix(rest, " ms"):
+		l.setDuration(ns / 1e3)
 		return i + n + len(" ms")
-	case unit(rest[0]) > 0: // 9223.5K
-		if v, m := size(s); m > 0 {
-			return i + l.sizes(s, v, m)
+	case unitBytes(rest[0]) > 0: // 9223.5K
+		if v, m := parseSize(s); m > 0 {
+			return i + l.scanSizes(s, v, m)
 		}
 	case l.depth == 0 && fraction && (rest[0] == '.' || rest[0] == 'T' || rest[0] == 'A'):
 		// Two threads' stamps in one: "492098.818492098.818: : Total time …".
@@ -78,16 +79,16 @@ func (l *legacy) figure(text []byte, i int) int {
 		}
 		return i + n
 	}
-	return l.plain(text, i, n)
+	return l.skipNumber(text, i, n)
 }
 
-// plain passes over a number of n bytes that says nothing here.
-func (l *legacy) plain(text []byte, i, n int) int {
+// skipNumber skips a number of n bytes that means nothing here.
+func (l *legacy) skipNumber(text []byte, i, n int) int {
 	if l.depth > 0 {
 		return i + n
 	}
 	if rotated := []byte("GC log "); bytes.Contains(text[i:], rotated) { // its date has another form
-		l.ignore(bannerLine)
+		l.setKind(bannerLine)
 	} else {
 		l.strange = true
 	}
@@ -104,25 +105,25 @@ type dateCache struct {
 	ns   int64 // of the text with .000
 }
 
-// read reads a date as [date] does.
-func (c *dateCache) read(s []byte) (ns int64, n int) {
+// parseDate reads a date as [parseStamp] does.
+func (c *dateCache) parseDate(s []byte) (ns int64, n int) {
 	const second = len("2020-03-25T16:16:18.")
 	if len(s) >= len(c.text) && string(s[:second]) == string(c.text[:second]) && string(s[second+3:len(c.text)]) == string(c.text[second+3:]) {
-		if ms, ok := digits(s[second : second+3]); ok {
+		if ms, ok := parseDigits(s[second : second+3]); ok {
 			return c.ns + ms*1e6, len(c.text)
 		}
 	}
-	ns, n = date(s)
+	ns, n = parseStamp(s)
 	if n == len(c.text) {
 		copy(c.text[:], s)
-		ms, _ := digits(s[second : second+3])
+		ms, _ := parseDigits(s[second : second+3])
 		c.ns = ns - ms*1e6
 	}
 	return ns, n
 }
 
-// took notes a duration in the innermost bracket.
-func (l *legacy) took(ns int64) {
+// setDuration sets the duration of the innermost bracket.
+func (l *legacy) setDuration(ns int64) {
 	if l.depth == 0 {
 		l.strange = true
 		return
@@ -131,9 +132,9 @@ func (l *legacy) took(ns int64) {
 	l.stack[l.depth-1].duration = ns
 }
 
-// sizes reads what follows the first size v, of n bytes, in "325407K->83000K(776768K)" or
+// scanSizes reads what follows the first size v, of n bytes, in "325407K->83000K(776768K)" or
 // "229432K(458752K)", and returns the length of all.
-func (l *legacy) sizes(s []byte, v int64, n int) int {
+func (l *legacy) scanSizes(s []byte, v int64, n int) int {
 	if l.depth == 0 {
 		l.strange = true
 		return n
@@ -143,7 +144,7 @@ func (l *legacy) sizes(s []byte, v int64, n int) int {
 	x := sizes{v, v, unknown}
 	f.used = true
 	if n+1 < len(s) && s[n] == '-' && s[n+1] == '>' {
-		after, m := size(s[n+2:])
+		after, m := parseSize(s[n+2:])
 		if m == 0 {
 			return n + 2
 		}
@@ -151,7 +152,7 @@ func (l *legacy) sizes(s []byte, v int64, n int) int {
 		f.used = false
 	}
 	if n < len(s) && s[n] == '(' {
-		if c, m := size(s[n+1:]); m > 0 && n+1+m < len(s) && s[n+1+m] == ')' {
+		if c, m := parseSize(s[n+1:]); m > 0 && n+1+m < len(s) && s[n+1+m] == ')' {
 			x.capacity, n = c, n+m+2
 		}
 	}
@@ -159,8 +160,8 @@ func (l *legacy) sizes(s []byte, v int64, n int) int {
 	return n
 }
 
-// unit is how many bytes a size's letter stands for, 0 if it is none.
-func unit(c byte) int64 {
+// unitBytes returns how many bytes a size's letter stands for, 0 if it is none.
+func unitBytes(c byte) int64 {
 	switch c {
 	case 'B':
 		return 1
@@ -174,9 +175,9 @@ func unit(c byte) int64 {
 	return 0
 }
 
-// size reads "1024K", "9223.5K" or "0.0B" in bytes, and returns its length; 0, 0 if s
-// does not begin with one.
-func size(s []byte) (v int64, n int) {
+// parseSize reads "1024K", "9223.5K" or "0.0B" in bytes, and returns its length; 0, 0 if s does
+// not begin with one.
+func parseSize(s []byte) (v int64, n int) {
 	whole := int64(0)
 	for n < len(s) && isDigit(s[n]) && whole < maxSize {
 		whole = whole*10 + int64(s[n]-'0')
@@ -185,7 +186,7 @@ func size(s []byte) (v int64, n int) {
 	if n == 0 || n == len(s) {
 		return 0, 0
 	}
-	if u := unit(s[n]); u > 0 {
+	if u := unitBytes(s[n]); u > 0 {
 		return whole * u, n + 1
 	}
 	if s[n] != '.' && s[n] != ',' || n+1 == len(s) || !isDigit(s[n+1]) {
@@ -197,15 +198,15 @@ func size(s []byte) (v int64, n int) {
 			tenths, scale = tenths*10+int64(s[n]-'0'), scale*10
 		}
 	}
-	if n == len(s) || unit(s[n]) == 0 {
+	if n == len(s) || unitBytes(s[n]) == 0 {
 		return 0, 0
 	}
-	u := unit(s[n])
+	u := unitBytes(s[n])
 	return whole*u + (tenths*u+scale/2)/scale, n + 1
 }
 
-// times reads " user=0.12 sys=0.00, real=0.04 secs]" of what ended last.
-func (l *legacy) times(text []byte, i int) int {
+// scanTimes reads " user=0.12 sys=0.00, real=0.04 secs]" of what ended last.
+func (l *legacy) scanTimes(text []byte, i int) int {
 	l.gave = true
 	v, i, ok := processorTimes(text, i)
 	if !ok {
@@ -233,7 +234,7 @@ func processorTimes(text []byte, i int) (ns [3]int64, end int, ok bool) {
 		if i == len(text) || text[i] != '=' {
 			return ns, i, false
 		}
-		v, n := decimal(text[i+1:])
+		v, n := parseDecimal(text[i+1:])
 		ns[k], i = v, i+1+n
 	}
 	for i < len(text) && text[i] != ']' && text[i] != '[' {

@@ -35,7 +35,7 @@ const (
 // maxDepth is deeper than anything nests.
 const maxDepth = 16
 
-func (f *frame) pause() bool { return f.kind >= gcFrame && f.kind <= pauseFrame }
+func (f *frame) isPause() bool { return f.kind >= gcFrame && f.kind <= pauseFrame }
 
 // frameName is what stands behind a bracket, the longer of two alike first.
 type frameName struct {
@@ -71,48 +71,48 @@ var frameNames = [...]frameName{
 // perm is what a permanent generation is called, whose capacity is of what it has, and that of a metaspace of what is reserved.
 const perm = "perm"
 
-// open reads what stands behind the bracket at i and returns where to go on.
-func (l *legacy) open(text []byte, i int) int {
+// openBracket reads what follows the bracket at i and returns where to go on.
+func (l *legacy) openBracket(text []byte, i int) int {
 	s := text[i+1:]
 	switch {
-	case has(s, "GC"):
+	case hasPrefix(s, "GC"):
 		switch r := s[2:]; {
-		case has(r, " concurrent-"):
+		case hasPrefix(r, " concurrent-"):
 			return l.g1Phase(text, i+len("[GC "))
-		case has(r, " pause"):
+		case hasPrefix(r, " pause"):
 			l.seen |= seenG1
 			return l.openPause(g1Frame, i+len("[GC pause"))
-		case has(r, " remark"):
+		case hasPrefix(r, " remark"):
 			l.seen |= seenG1
 			return l.openPause(g1Remark, i+len("[GC remark"))
-		case has(r, " cleanup"):
+		case hasPrefix(r, " cleanup"):
 			l.seen |= seenG1
 			return l.openPause(g1Cleanup, i+len("[GC cleanup"))
-		case has(r, " Worker"), has(r, " ref-proc"):
+		case hasPrefix(r, " Worker"), hasPrefix(r, " ref-proc"):
 			return l.push(detailFrame, "", i+len("[GC "))
 		case pauseFollows(r):
 			return l.openPause(gcFrame, i+len("[GC"))
 		}
-	case has(s, "Full GC") && pauseFollows(s[len("Full GC"):]):
+	case hasPrefix(s, "Full GC") && pauseFollows(s[len("Full GC"):]):
 		return l.openPause(fullFrame, i+len("[Full GC"))
-	case has(s, "Inc GC"):
+	case hasPrefix(s, "Inc GC"):
 		return l.openPause(gcFrame, i+len("[Inc GC"))
-	case has(s, "Times:"):
-		return l.times(text, i+len("[Times:"))
-	case has(s, "Eden:"):
-		return l.eden(text, i+1)
-	case has(s, "CMS-concurrent-"):
+	case hasPrefix(s, "Times:"):
+		return l.scanTimes(text, i+len("[Times:"))
+	case hasPrefix(s, "Eden:"):
+		return l.scanEden(text, i+1)
+	case hasPrefix(s, "CMS-concurrent-"):
 		return l.cmsPhase(text, i+len("[CMS-"))
-	case has(s, "ASCMS-concurrent-"):
+	case hasPrefix(s, "ASCMS-concurrent-"):
 		return l.cmsPhase(text, i+len("[ASCMS-"))
-	case has(s, "Class Histogram"):
-		l.ignore(classLine)
+	case hasPrefix(s, "Class Histogram"):
+		l.setKind(classLine)
 		if l.depth > 0 {
 			return l.push(detailFrame, "", i+1)
 		}
-		l.opened = l.at()
+		l.opened = l.takeTime()
 		return l.push(histogramFrame, "", i+len("[Class Histogram"))
-	case has(s, "Pause "), has(s, "Concurrent ") && len(s) > len("Concurrent ") && !isUpper(s[len("Concurrent ")]):
+	case hasPrefix(s, "Pause "), hasPrefix(s, "Concurrent ") && len(s) > len("Concurrent ") && !isUpper(s[len("Concurrent ")]):
 		return l.openShenandoah(text, i)
 	}
 	if f := frameOf(s); f != nil {
@@ -126,7 +126,7 @@ func (l *legacy) open(text []byte, i int) int {
 // frameOf is the generation that s begins with, nil if it is none.
 func frameOf(s []byte) *frameName {
 	for j := range frameNames {
-		if f := &frameNames[j]; has(s, f.text) {
+		if f := &frameNames[j]; hasPrefix(s, f.text) {
 			return f
 		}
 	}
@@ -140,11 +140,11 @@ func pauseFollows(s []byte) bool {
 	}
 	switch c := s[0]; c {
 	case ' ':
-		return len(s) == 1 || !(s[1] >= 'a' && s[1] <= 'z') || has(s, " invoke=")
+		return len(s) == 1 || !(s[1] >= 'a' && s[1] <= 'z') || hasPrefix(s, " invoke=")
 	case '[', '(', ':', '-', '{', ',':
 		return true
 	default:
-		return isDigit(c) || has(s, "AdaptiveSize") || has(s, "PSAdaptiveSize") || has(s, "Before GC") || has(s, "Desired") || has(s, "GC ")
+		return isDigit(c) || hasPrefix(s, "AdaptiveSize") || hasPrefix(s, "PSAdaptiveSize") || hasPrefix(s, "Before GC") || hasPrefix(s, "Desired") || hasPrefix(s, "GC ")
 	}
 }
 
@@ -152,8 +152,8 @@ func pauseFollows(s []byte) bool {
 // that is somebody else's.
 func (l *legacy) openOther(text []byte, i int) int {
 	if k, ok := otherBracket(text[i+1:]); ok {
-		l.ignore(k)
-		if l.depth == 1 && l.stack[0].kind == gcFrame && has(text[i+1:], "YG occupancy") {
+		l.setKind(k)
+		if l.depth == 1 && l.stack[0].kind == gcFrame && hasPrefix(text[i+1:], "YG occupancy") {
 			l.e.pause = evidence.PauseRemark
 		}
 		return l.push(detailFrame, "", i+1)
@@ -170,7 +170,7 @@ func (l *legacy) openOther(text []byte, i int) int {
 
 func (l *legacy) push(kind frameKind, name string, next int) int {
 	if l.depth == maxDepth {
-		l.abandon()
+		l.abandonPause()
 		l.strange = true
 	}
 	f := &l.stack[l.depth]
@@ -184,13 +184,13 @@ func (l *legacy) push(kind frameKind, name string, next int) int {
 // generation first in its remark. Any other pause that is open has lost its end.
 func (l *legacy) openPause(kind frameKind, next int) int {
 	l.gave = true
-	if l.depth > 0 && !(kind == gcFrame && l.remarking()) {
-		l.abandon()
+	if l.depth > 0 && !(kind == gcFrame && l.isRemark()) {
+		l.abandonPause()
 	}
 	if l.depth == 0 {
-		l.flush()
+		l.flushPause()
 		*l.e = newPause
-		l.e.start, l.inner = l.at(), unknown
+		l.e.start, l.inner = l.takeTime(), unknown
 		l.e.of = l.o.clock.current + 1 // the next line may be of another
 		l.begunAt, l.begunN = l.number, 0
 	}
@@ -198,14 +198,14 @@ func (l *legacy) openPause(kind frameKind, next int) int {
 	return l.push(kind, "", next)
 }
 
-// remarking says whether the pause that is open is CMS's remark: by its trigger, or for
-// JDKs that print none, by the figure that it begins with.
-func (l *legacy) remarking() bool {
+// isRemark says whether the pause that is open is CMS's remark: by its trigger, or for JDKs that
+// print none, by the figure that it begins with.
+func (l *legacy) isRemark() bool {
 	return l.stack[0].kind == gcFrame && (l.e.trigger == cmsRemark || l.e.pause == evidence.PauseRemark)
 }
 
-// shut closes the innermost bracket.
-func (l *legacy) shut() {
+// closeBracket closes the innermost bracket.
+func (l *legacy) closeBracket() {
 	if l.depth == 0 {
 		return
 	}
@@ -218,42 +218,42 @@ func (l *legacy) shut() {
 			l.e.heap = f.sizes
 		}
 	case histogramFrame:
-		l.histogram(f)
+		l.emitHistogram(f)
 	case phaseFrame:
 		l.phaseEnded(f)
 	case youngFrame:
-		l.generation(f, &l.e.young)
+		l.setSizes(f, &l.e.young)
 		l.e.youngTime = f.duration
 		if l.e.name == "" {
 			l.e.name = f.name
 		}
 	case oldFrame:
-		l.generation(f, &l.e.old)
-		l.e.name = combined(l.e.name, f.name)
+		l.setSizes(f, &l.e.old)
+		l.e.name = combinedName(l.e.name, f.name)
 		l.e.pause = evidence.PauseFull
 	case metaFrame:
 		if l.depth == 0 && !l.held { // behind a concurrent phase
 			return
 		}
-		l.generation(f, &l.e.meta)
+		l.setSizes(f, &l.e.meta)
 		l.e.perm = f.name == perm
 	case initialFrame:
-		l.generation(f, &l.e.old)
+		l.setSizes(f, &l.e.old)
 		l.e.pause = evidence.PauseInitialMark
 	case remarkFrame:
-		l.generation(f, &l.e.old)
+		l.setSizes(f, &l.e.old)
 		l.e.pause = evidence.PauseRemark
 	default:
 		if l.depth == 0 {
-			l.ended(f)
+			l.endPause(f)
 		} else { // the collection within a remark
 			l.e.heap, l.inner = f.sizes, f.duration
 		}
 	}
 }
 
-// generation notes the sizes of a bracket within a pause, or behind one that has ended.
-func (l *legacy) generation(f *frame, s *sizes) {
+// setSizes takes the sizes of a bracket within a pause, or behind one that has ended.
+func (l *legacy) setSizes(f *frame, s *sizes) {
 	if l.depth == 0 && !l.held {
 		l.strange = true
 		return
@@ -262,8 +262,8 @@ func (l *legacy) generation(f *frame, s *sizes) {
 	*s = f.sizes
 }
 
-// combined names a pause that collected both generations.
-func combined(young, old string) string {
+// combinedName names a pause that collected both generations.
+func combinedName(young, old string) string {
 	switch young + old {
 	case "ParNewCMS":
 		return "ParNew + CMS"

@@ -18,8 +18,8 @@ const (
 
 var newPause = newEvent(evidence.StopTheWorld)
 
-// ended finishes the outermost bracket of a pause.
-func (l *legacy) ended(f *frame) {
+// endPause finishes the outermost bracket of a pause.
+func (l *legacy) endPause(f *frame) {
 	e := l.e
 	if f.duration == unknown {
 		l.strange = true
@@ -44,14 +44,14 @@ func (l *legacy) ended(f *frame) {
 	case g1Cleanup:
 		e.pause, e.name = evidence.PauseCleanup, "GC cleanup"
 	default:
-		l.judge(f)
+		l.classifyPause(f)
 	}
 	l.held, l.last, l.pauseEnd = true, timedPause, e.end
-	l.o.clock.pass(e.end)
+	l.o.clock.advanceTo(e.end)
 }
 
-// judge says which part of a collection "[GC …]" was, from what it holds.
-func (l *legacy) judge(f *frame) {
+// classifyPause decides which part of a collection "[GC …]" was, from what it holds.
+func (l *legacy) classifyPause(f *frame) {
 	e := l.e
 	switch {
 	case e.trigger == cmsInitialMark || e.pause == evidence.PauseInitialMark:
@@ -84,9 +84,9 @@ func g1Name(mixed, initial bool) string {
 	return "GC pause (young)"
 }
 
-// paren reads what stands in parentheses: why a collection began, and what went wrong
-// in it.
-func (l *legacy) paren(text []byte, i int) int {
+// scanParentheses reads what stands in parentheses: why a collection began, and what went wrong in
+// it.
+func (l *legacy) scanParentheses(text []byte, i int) int {
 	n := inParentheses(text[i:])
 	if n < 0 || l.depth == 0 {
 		l.strange = true
@@ -96,15 +96,15 @@ func (l *legacy) paren(text []byte, i int) int {
 	f := &l.stack[l.depth-1]
 	switch s := text[i+1 : j]; string(s) {
 	case promotionFailed, "promotion failed ":
-		l.fail(promotionFailed)
+		l.setFailure(promotionFailed)
 	case modeFailure:
-		l.fail(modeFailure)
+		l.setFailure(modeFailure)
 	case modeInterrupted:
-		l.fail(modeInterrupted)
+		l.setFailure(modeInterrupted)
 	case toSpaceExhausted, "evacuation failed", "evacuation failure":
-		l.fail(toSpaceExhausted)
+		l.setFailure(toSpaceExhausted)
 	case toSpaceOverflow:
-		l.fail(toSpaceOverflow)
+		l.setFailure(toSpaceOverflow)
 	case "young":
 	case "mixed", "partial":
 		l.e.pause = evidence.PauseMixed
@@ -113,9 +113,9 @@ func (l *legacy) paren(text []byte, i int) int {
 	case "System":
 		l.e.trigger = "System.gc()"
 	default:
-		if f.pause() && l.depth == 1 && l.e.trigger == "" && len(s) > 0 && !isDigit(s[0]) {
+		if f.isPause() && l.depth == 1 && l.e.trigger == "" && len(s) > 0 && !isDigit(s[0]) {
 			if l.trigger != string(s) { // most are as the one before
-				l.trigger = l.o.text(s)
+				l.trigger = l.o.internText(s)
 			}
 			l.e.trigger = l.trigger
 		}
@@ -138,48 +138,48 @@ func inParentheses(s []byte) int {
 	return -1
 }
 
-// fail notes what went wrong. A promotion that fails often ends in a concurrent mode
-// failure, which then is what the pause was.
-func (l *legacy) fail(what string) {
+// setFailure sets what went wrong. A promotion that fails often ends in a concurrent mode failure,
+// which then is what the pause was.
+func (l *legacy) setFailure(what string) {
 	switch l.e.failure {
 	case "", promotionFailed:
 		l.e.failure = what
 	}
 }
 
-// dash reads "--", a young collection that ran out of room, and lines of ages.
-func (l *legacy) dash(text []byte, i int) int {
+// scanDashes reads "--", a young collection that ran out of room, and lines of ages.
+func (l *legacy) scanDashes(text []byte, i int) int {
 	s := text[i:]
 	switch {
-	case has(s, "- age "):
-		l.age(s)
+	case hasPrefix(s, "- age "):
+		l.parseAge(s)
 		return len(text)
-	case has(s, "---"), has(s, "- "):
-		l.ignore(statsLine)
+	case hasPrefix(s, "---"), hasPrefix(s, "- "):
+		l.setKind(statsLine)
 		return len(text)
-	case has(s, "--") && l.depth > 0:
+	case hasPrefix(s, "--") && l.depth > 0:
 		if l.stack[0].kind == g1Frame {
-			l.fail(toSpaceExhausted)
+			l.setFailure(toSpaceExhausted)
 		} else {
-			l.fail(promotionFailed)
+			l.setFailure(promotionFailed)
 		}
 		return i + 2
-	case has(s, "->"):
+	case hasPrefix(s, "->"):
 		return i + 2
-	case has(s, "-Xlog"), has(s, "-XX:"):
-		l.ignore(bannerLine)
+	case hasPrefix(s, "-Xlog"), hasPrefix(s, "-XX:"):
+		l.setKind(bannerLine)
 		return len(text)
 	}
 	l.strange = true
 	return i + 1
 }
 
-// age reads "- age   1:     108488 bytes,     108488 total".
-func (l *legacy) age(s []byte) {
-	l.ignore(ageLine)
+// parseAge reads "- age   1:     108488 bytes,     108488 total".
+func (l *legacy) parseAge(s []byte) {
+	l.setKind(ageLine)
 	for i := len(s) - len(" total"); i > 0; i-- {
 		if s[i-1] == ' ' {
-			if v, ok := digits(s[i : len(s)-len(" total")]); ok && (l.depth > 0 || l.held) {
+			if v, ok := parseDigits(s[i : len(s)-len(" total")]); ok && (l.depth > 0 || l.held) {
 				l.e.survivors = v
 			}
 			return
@@ -190,11 +190,11 @@ func (l *legacy) age(s []byte) {
 	}
 }
 
-// desired reads "Desired survivor size 524288 bytes, new threshold 15 (max 15)".
-func (l *legacy) desired(s []byte) {
+// parseTenuring reads "Desired survivor size 524288 bytes, new threshold 15 (max 15)".
+func (l *legacy) parseTenuring(s []byte) {
 	const before = "new threshold "
 	for i := range s {
-		if s[i] == 'n' && has(s[i:], before) {
+		if s[i] == 'n' && hasPrefix(s[i:], before) {
 			v, n := int64(0), i+len(before)
 			for ; n < len(s) && isDigit(s[n]) && v < 1000; n++ {
 				v = v*10 + int64(s[n]-'0')

@@ -21,48 +21,48 @@ func (l *legacy) cmsPhase(text []byte, i int) int {
 	l.seen |= seenCMS
 	i += len("concurrent-")
 	for _, p := range cmsPhases {
-		if !has(text[i:], p.text) {
+		if !hasPrefix(text[i:], p.text) {
 			continue
 		}
 		i += len(p.text)
-		if has(text[i:], "-start]") {
-			l.ignore(startLine)
-			l.at()
+		if hasPrefix(text[i:], "-start]") {
+			l.setKind(startLine)
+			l.takeTime()
 			return i + len("-start]")
 		}
 		for i < len(text) && !isDigit(text[i]) && text[i] != ']' && text[i] != '[' {
 			i++
 		}
-		_, n := decimal(text[i:])
+		_, n := parseDecimal(text[i:])
 		if n == 0 || i+n == len(text) || text[i+n] != '/' {
 			break
 		}
 		i += n + 1
-		wall, n := decimal(text[i:])
+		wall, n := parseDecimal(text[i:])
 		if n == 0 {
 			break
 		}
-		l.phase(p.name, wall, "")
-		return closing(text, i+n)
+		l.addPhase(p.name, wall, "")
+		return skipBracket(text, i+n)
 	}
 	l.strange = true
-	return closing(text, i)
+	return skipBracket(text, i)
 }
 
-// phase notes that a concurrent phase has ended now, after wall ns.
-func (l *legacy) phase(name string, wall int64, failure string) {
+// addPhase adds a concurrent phase that has ended now, after wall ns.
+func (l *legacy) addPhase(name string, wall int64, failure string) {
 	l.gave = true
 	l.flushPhase()
 	l.conc = newEvent(evidence.GCConcurrent)
 	l.conc.name, l.conc.failure, l.conc.line = name, failure, l.number
-	l.conc.end = l.at()
+	l.conc.end = l.takeTime()
 	l.conc.start, l.conc.of = l.conc.end-wall, l.o.clock.current+1
 	l.concs, l.last = true, timedPhase
 }
 
-// closing is the position behind the bracket that ends here, or of one that opens
-// before it.
-func closing(text []byte, i int) int {
+// skipBracket returns the position behind the bracket that ends here, or of one that opens before
+// that.
+func skipBracket(text []byte, i int) int {
 	i = skipTo(text, i)
 	if i < len(text) && text[i] == ']' {
 		i++
@@ -84,44 +84,44 @@ var g1Phases = [...]struct{ text, name string }{
 // "concurrent-string-deduplication, 31.4K->7128.0B(24.5K), avg 67.3%, 0.0009256 secs]".
 func (l *legacy) g1Phase(text []byte, i int) int {
 	l.seen |= seenG1
-	end := closing(text, i)
+	end := skipBracket(text, i)
 	s := text[i+len("concurrent-") : end]
 	for _, p := range g1Phases {
-		if !has(s, p.text) {
+		if !hasPrefix(s, p.text) {
 			continue
 		}
 		r := s[len(p.text):]
 		switch {
-		case has(r, "-start"):
-			l.ignore(startLine)
-			t := l.at()
+		case hasPrefix(r, "-start"):
+			l.setKind(startLine)
+			t := l.takeTime()
 			if p.text == "mark" {
 				l.concStart = t
 			}
-		case has(r, "-end"), has(r, ","):
+		case hasPrefix(r, "-end"), hasPrefix(r, ","):
 			if wall, ok := lastSeconds(r); ok {
-				l.phase(p.name, wall, "")
+				l.addPhase(p.name, wall, "")
 			} else {
-				l.ignore(detailLine)
-				l.at()
+				l.setKind(detailLine)
+				l.takeTime()
 			}
 			if p.text == "mark" {
 				l.concStart = unknown
 			}
-		case has(r, "-abort"):
+		case hasPrefix(r, "-abort"):
 			if l.concStart == unknown {
-				l.at()
-				l.ignore(startLine)
+				l.takeTime()
+				l.setKind(startLine)
 				break
 			}
-			l.phase(p.name, 0, "aborted")
+			l.addPhase(p.name, 0, "aborted")
 			l.conc.start, l.concStart = min(l.concStart, l.conc.end), unknown
-		case has(r, "-reset-for-overflow"):
-			l.ignore(startLine)
-			l.at()
+		case hasPrefix(r, "-reset-for-overflow"):
+			l.setKind(startLine)
+			l.takeTime()
 		default: // "[GC concurrent-string-deduplication]"
-			l.ignore(startLine)
-			l.at()
+			l.setKind(startLine)
+			l.takeTime()
 		}
 		return end
 	}
@@ -140,18 +140,18 @@ func lastSeconds(s []byte) (ns int64, ok bool) {
 			return 0, false
 		}
 	}
-	ns, n := decimal(s[i+1:])
-	return ns, n > 0 && fraction(s[i+1:i+1+n])
+	ns, n := parseDecimal(s[i+1:])
+	return ns, n > 0 && hasFraction(s[i+1:i+1+n])
 }
 
-// eden reads what G1 prints below a pause from position i on:
-// "Eden: 14.0M(14.0M)->0.0B(12.0M) Survivors: 3072.0K->3072.0K Heap: 54.8M(77.0M)->54.8M(88.0M)]".
-func (l *legacy) eden(text []byte, i int) int {
-	end := closing(text, i)
+// scanEden reads what G1 prints below a pause from position i on: "Eden: 14.0M(14.0M)->0.0B(12.0M)
+// Survivors: 3072.0K->3072.0K Heap: 54.8M(77.0M)->54.8M(88.0M)]".
+func (l *legacy) scanEden(text []byte, i int) int {
+	end := skipBracket(text, i)
 	s := text[i:end]
-	eden, ok1 := changed(s, "Eden: ")
-	survivors, ok2 := changed(s, "Survivors: ")
-	heap, ok3 := changed(s, "Heap: ")
+	eden, ok1 := parseChange(s, "Eden: ")
+	survivors, ok2 := parseChange(s, "Survivors: ")
+	heap, ok3 := parseChange(s, "Heap: ")
 	if !ok1 || !ok2 || !ok3 {
 		l.strange = true
 		return end
@@ -164,8 +164,8 @@ func (l *legacy) eden(text []byte, i int) int {
 	return end
 }
 
-// changed reads "14.0M(14.0M)->0.0B(12.0M)" or "3072.0K->3072.0K" behind a word.
-func changed(s []byte, word string) (x sizes, ok bool) {
+// parseChange reads "14.0M(14.0M)->0.0B(12.0M)" or "3072.0K->3072.0K" behind a word.
+func parseChange(s []byte, word string) (x sizes, ok bool) {
 	i := bytes.Index(s, []byte(word))
 	if i < 0 {
 		return x, false
@@ -173,24 +173,24 @@ func changed(s []byte, word string) (x sizes, ok bool) {
 	x.capacity = unknown
 	i += len(word)
 	var n int
-	if x.before, n = size(s[i:]); n == 0 {
+	if x.before, n = parseSize(s[i:]); n == 0 {
 		return x, false
 	}
 	i += n
 	if i < len(s) && s[i] == '(' {
-		_, n := size(s[i+1:])
+		_, n := parseSize(s[i+1:])
 		i += n + 2
 	}
-	if i > len(s) || !has(s[i:], "->") {
+	if i > len(s) || !hasPrefix(s[i:], "->") {
 		return x, false
 	}
 	i += 2
-	if x.after, n = size(s[i:]); n == 0 {
+	if x.after, n = parseSize(s[i:]); n == 0 {
 		return x, false
 	}
 	i += n
 	if i < len(s) && s[i] == '(' {
-		if c, n := size(s[i+1:]); n > 0 {
+		if c, n := parseSize(s[i+1:]); n > 0 {
 			x.capacity = c
 		}
 	}

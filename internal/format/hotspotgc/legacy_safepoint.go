@@ -5,86 +5,85 @@ import "github.com/unstall/unstall/internal/base/evidence"
 // stoppedText begins what PrintGCApplicationStoppedTime prints at the end of a stop.
 const stoppedText = "Total time for which application threads were stopped: "
 
-// stop reads "0.1701451 seconds, Stopping threads took: 0.0000861 seconds" from position
-// i on. Without a stamp it ends with the pause printed before it, or follows the stop
-// before.
-func (l *legacy) stop(text []byte, i int) int {
+// scanStop reads "0.1701451 seconds, Stopping threads took: 0.0000861 seconds" from position i on.
+// Without a stamp the stop ends with the pause printed before it, or follows the stop before.
+func (l *legacy) scanStop(text []byte, i int) int {
 	if i < len(text) && text[i] == '-' { // the clock was set back during the stop
-		l.at()
+		l.takeTime()
 		return len(text)
 	}
-	total, n := decimal(text[i:])
+	total, n := parseDecimal(text[i:])
 	if n == 0 {
 		l.strange = true
 		return nextCollection(text, i)
 	}
 	i += n
-	if has(text[i:], " seconds") {
+	if hasPrefix(text[i:], " seconds") {
 		i += len(" seconds")
 	}
 	e := newEvent(evidence.Safepoint)
-	if took := ", Stopping threads took: "; has(text[i:], took) {
+	if took := ", Stopping threads took: "; hasPrefix(text[i:], took) {
 		i += len(took)
-		e.toSafepoint, n = decimal(text[i:])
+		e.toSafepoint, n = parseDecimal(text[i:])
 		i += n
-		if has(text[i:], " seconds") {
+		if hasPrefix(text[i:], " seconds") {
 			i += len(" seconds")
 		}
 	}
 	switch {
 	case l.date != unknown || l.uptime != unknown:
-		e.end = l.at()
+		e.end = l.takeTime()
 	case l.pauseEnd != unknown && l.pauseEnd > l.stopped:
 		e.end = l.pauseEnd
 	default:
-		e.end = max(l.o.clock.at(unknown, unknown), l.stopped, l.pauseEnd) + total
+		e.end = max(l.o.clock.timeAt(unknown, unknown), l.stopped, l.pauseEnd) + total
 	}
 	e.start, e.name, e.line = e.end-total, nameless, l.number
 	l.stopped = e.end
 	l.gave = true
-	l.o.emit(&e)
+	l.o.emitEvent(&e)
 	return i
 }
 
-// histogram notes a stop for a class histogram that is not part of a collection.
-func (l *legacy) histogram(f *frame) {
+// emitHistogram emits a stop for a class histogram that is not part of a collection.
+func (l *legacy) emitHistogram(f *frame) {
 	if f.duration == unknown || l.depth > 0 {
 		return
 	}
 	e := newEvent(evidence.Safepoint)
 	e.start, e.end, e.name, e.line = l.opened, l.opened+f.duration, "class histogram", l.number
 	l.stopped = e.end
-	l.o.emit(&e)
+	l.o.emitEvent(&e)
 }
 
-// running reads "0.0170944 seconds", the time between two stops, which moves the time of
-// logs without stamps.
-func (l *legacy) running(text []byte, i int) int {
-	ns, n := decimal(text[i:])
+// scanRunning reads "0.0170944 seconds", the time between two stops, which moves the time of logs
+// without stamps.
+func (l *legacy) scanRunning(text []byte, i int) int {
+	ns, n := parseDecimal(text[i:])
 	if n == 0 {
 		l.strange = true
 		return nextCollection(text, i)
 	}
 	i += n
-	if has(text[i:], " seconds") {
+	if hasPrefix(text[i:], " seconds") {
 		i += len(" seconds")
 	}
 	if l.depth == 0 {
-		l.flush()
+		l.flushPause()
 	}
-	now := l.at()
-	l.o.clock.pass(max(now, l.stopped) + ns)
+	now := l.takeTime()
+	l.o.clock.advanceTo(max(now, l.stopped) + ns)
 	return i
 }
 
-// operation reads a row that PrintSafepointStatistics prints, many at a time and long
+// parseOperation reads a row that PrintSafepointStatistics prints, many at a time and long
 // after (all times in ms):
 //
 //	0.250: G1IncCollectionPause  [ 9  0  0 ]  [ 0  0  0  0  3 ]  0
 //
 // with threads total, running, to wait for, and times to spin, block, synchronize
 // (the two before included), clean up and run the operation.
-func (l *legacy) operation(text []byte, i int) bool {
+func (l *legacy) parseOperation(text []byte, i int) bool {
 	begin := i
 	for i < len(text) && text[i] != '[' {
 		i++
@@ -93,28 +92,28 @@ func (l *legacy) operation(text []byte, i int) bool {
 	for nameEnd > begin && text[nameEnd-1] == ' ' {
 		nameEnd--
 	}
-	_, i, ok := bracketed(text, i, 3)
+	_, i, ok := scanNumbers(text, i, 3)
 	if !ok {
 		return false
 	}
-	times, _, ok := bracketed(text, skipSpace(text, i), 5)
+	times, _, ok := scanNumbers(text, skipSpace(text, i), 5)
 	if !ok || nameEnd == begin {
 		return false
 	}
 	e := newEvent(evidence.Safepoint)
 	up := l.uptime
 	l.date, l.uptime = unknown, unknown
-	e.start = l.o.clock.row(up)
+	e.start = l.o.clock.rowTime(up)
 	e.toSafepoint = times[2] * 1e6
 	e.end = e.start + e.toSafepoint + (times[3]+times[4])*1e6
-	e.name, e.line = l.o.text(text[begin:nameEnd]), l.number
+	e.name, e.line = l.o.internText(text[begin:nameEnd]), l.number
 	l.gave = true
-	l.o.emit(&e)
+	l.o.emitEvent(&e)
 	return true
 }
 
-// bracketed reads n numbers in a bracket at i and returns the position behind it.
-func bracketed(text []byte, i, n int) (v [5]int64, next int, ok bool) {
+// scanNumbers reads n numbers in a bracket at i and returns the position behind it.
+func scanNumbers(text []byte, i, n int) (v [5]int64, next int, ok bool) {
 	if i >= len(text) || text[i] != '[' {
 		return v, i, false
 	}

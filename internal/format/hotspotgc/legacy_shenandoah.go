@@ -19,23 +19,23 @@ import (
 func (l *legacy) openShenandoah(text []byte, i int) int {
 	l.seen |= seenShenandoah
 	title, next := shenandoahTitle(text, i+1)
-	name := l.o.text(title)
-	if has(text[next:], ", start]") {
-		l.ignore(startLine)
+	name := l.o.internText(title)
+	if hasPrefix(text[next:], ", start]") {
+		l.setKind(startLine)
 		l.started = name
-		l.at()
+		l.takeTime()
 		return next + len(", start]")
 	}
 	kind := phaseFrame
-	if has(title, "Pause ") {
+	if hasPrefix(title, "Pause ") {
 		kind = pauseFrame
 	}
 	if l.depth > 0 {
-		l.abandon()
+		l.abandonPause()
 	}
-	l.flush()
+	l.flushPause()
 	l.gave = true
-	l.opened = l.at()
+	l.opened = l.takeTime()
 	if kind == pauseFrame {
 		*l.e = newPause
 		l.e.start, l.e.of = l.opened, l.o.clock.current+1
@@ -55,8 +55,8 @@ func shenandoahTitle(text []byte, i int) (title []byte, end int) {
 	return bytes.TrimRight(text[i:end], " "), end
 }
 
-// head is what a name says, looked up once for each.
-func (l *legacy) head(name string) *head {
+// headOf returns what a name says, parsed once for each name.
+func (l *legacy) headOf(name string) *head {
 	h := l.heads[name]
 	if h == nil {
 		h = newHead(name)
@@ -67,8 +67,9 @@ func (l *legacy) head(name string) *head {
 	return h
 }
 
-// span is when a bracket was open: see above for which end is stamped.
-func (l *legacy) span(f *frame) (start, end int64) {
+// bracketSpan returns when a bracket was open. The stamp is of its end if its beginning had a line
+// of its own, else of its beginning.
+func (l *legacy) bracketSpan(f *frame) (start, end int64) {
 	if l.started == f.name {
 		l.started = ""
 		return l.opened - f.duration, l.opened
@@ -77,9 +78,9 @@ func (l *legacy) span(f *frame) (start, end int64) {
 }
 
 func (l *legacy) shenandoahEnded(f *frame) {
-	h := l.head(f.name)
+	h := l.headOf(f.name)
 	l.e.pause, l.e.name, l.e.trigger = h.pause, h.name, h.trigger
-	l.e.start, l.e.end = l.span(f)
+	l.e.start, l.e.end = l.bracketSpan(f)
 }
 
 func (l *legacy) phaseEnded(f *frame) {
@@ -89,15 +90,15 @@ func (l *legacy) phaseEnded(f *frame) {
 	}
 	l.flushPhase()
 	l.conc = newEvent(evidence.GCConcurrent)
-	l.conc.name, l.conc.line, l.conc.of = l.head(f.name).name, l.number, l.o.clock.current+1
+	l.conc.name, l.conc.line, l.conc.of = l.headOf(f.name).name, l.number, l.o.clock.current+1
 	l.conc.heap = f.sizes
-	l.conc.start, l.conc.end = l.span(f)
+	l.conc.start, l.conc.end = l.bracketSpan(f)
 	l.concs = true
 }
 
-// statistics says whether a line is a row of what Shenandoah prints of its phases, or G1
-// of its remembered sets.
-func statistics(line []byte) bool {
+// isStatistics says whether a line is a row of Shenandoah's figures of its phases, or of G1's
+// remembered sets.
+func isStatistics(line []byte) bool {
 	return bytes.HasSuffix(line, []byte(" us")) || bytes.Contains(line, []byte(" us, ")) || bytes.Contains(line, []byte(" us) (n =")) || bytes.Contains(line, []byte("%): ")) ||
 		bytes.HasPrefix(line, []byte("All times are wall-clock")) || bytes.HasPrefix(line, []byte("all workers. Dividing"))
 }

@@ -202,16 +202,16 @@ var rulesBy = func() (by [256][]textRule) {
 	return by
 }()
 
-// words reads text that is not in brackets of its own.
-func (l *legacy) words(text []byte, i int) int {
+// scanWords reads text that is not in brackets of its own.
+func (l *legacy) scanWords(text []byte, i int) int {
 	s := text[i:]
 	for j := range rulesBy[s[0]] {
 		r := &rulesBy[s[0]][j]
-		if !has(s, r.text) {
+		if !hasPrefix(s, r.text) {
 			continue
 		}
 		if r.do != readVersion {
-			l.ignore(r.kind)
+			l.setKind(r.kind)
 		}
 		next := i + len(r.text)
 		switch r.do {
@@ -219,7 +219,7 @@ func (l *legacy) words(text []byte, i int) int {
 			return next
 		case readReason:
 			if n := bytes.IndexByte(text[next:], '>'); n >= 0 && l.depth > 0 {
-				l.e.trigger = l.o.text(text[next : next+n])
+				l.e.trigger = l.o.internText(text[next : next+n])
 				return next + n + 1
 			}
 			l.strange = true
@@ -231,32 +231,32 @@ func (l *legacy) words(text []byte, i int) int {
 			l.strange = true
 			return next
 		case readStopped:
-			return l.stop(text, next)
+			return l.scanStop(text, next)
 		case readRunning:
-			return l.running(text, next)
+			return l.scanRunning(text, next)
 		case readDesired:
-			l.desired(s)
+			l.parseTenuring(s)
 		case readFlags:
-			l.flags(text[next:])
+			l.parseFlags(text[next:])
 			return len(text)
 		case readOverhead:
-			l.o.overhead(s, l.number)
+			l.o.countOverhead(s, l.number)
 		case readLate:
-			l.o.late(s, l.number)
+			l.o.countLateThread(s, l.number)
 			return len(text)
 		case readMemory:
-			l.memory(text[next:])
+			l.parseMemory(text[next:])
 			return len(text)
 		case readVersion:
 			return l.virtualMachine(text, next)
 		}
 		return nextCollection(text, next)
 	}
-	if l.depth == 0 && l.uptime != unknown && l.operation(text, i) {
+	if l.depth == 0 && l.uptime != unknown && l.parseOperation(text, i) {
 		return len(text)
 	}
 	if k, ok := knownMessage(s); ok { // of Shenandoah, which writes the same text under both kinds of logging
-		l.ignore(k)
+		l.setKind(k)
 		return nextCollection(text, i+1)
 	}
 	l.strange = true
@@ -270,14 +270,14 @@ func (l *legacy) words(text []byte, i int) int {
 
 // changeLen is how long the sizes are that s begins with: "25649K->0K(31616K)".
 func changeLen(s []byte) int {
-	_, n := size(s)
-	if n == 0 || !has(s[n:], "->") {
+	_, n := parseSize(s)
+	if n == 0 || !hasPrefix(s[n:], "->") {
 		return 0
 	}
-	_, m := size(s[n+2:])
+	_, m := parseSize(s[n+2:])
 	n += 2 + m
 	if n < len(s) && s[n] == '(' {
-		if _, m := size(s[n+1:]); m > 0 {
+		if _, m := parseSize(s[n+1:]); m > 0 {
 			n += m + 2
 		}
 	}
@@ -307,7 +307,7 @@ var otherBrackets = [...]struct {
 // otherBracket says whether a bracket that begins like this is a collection's part.
 func otherBracket(s []byte) (lineKind, bool) {
 	for i := range otherBrackets {
-		if has(s, otherBrackets[i].text) {
+		if hasPrefix(s, otherBrackets[i].text) {
 			return otherBrackets[i].kind, true
 		}
 	}
@@ -324,8 +324,8 @@ func nextCollection(text []byte, i int) int {
 		}
 		i += n
 		s := text[i+1:]
-		if has(s, "GC") && pauseFollows(s[2:]) || has(s, "GC pause") || has(s, "GC concurrent-") || has(s, "GC remark") || has(s, "GC cleanup") ||
-			has(s, "Full GC") || has(s, "CMS-concurrent-") || has(s, "Times:") {
+		if hasPrefix(s, "GC") && pauseFollows(s[2:]) || hasPrefix(s, "GC pause") || hasPrefix(s, "GC concurrent-") || hasPrefix(s, "GC remark") || hasPrefix(s, "GC cleanup") ||
+			hasPrefix(s, "Full GC") || hasPrefix(s, "CMS-concurrent-") || hasPrefix(s, "Times:") {
 			return stampsBefore(text, from, i)
 		}
 	}

@@ -25,14 +25,14 @@ type wholeReader struct {
 	cause []byte // of the latest line that had one, in its brackets: most are as the one before
 }
 
-// read says whether a line is a whole pause, and reads it into p.
-func (r *wholeReader) read(text []byte, p *wholePause) bool {
+// parsePause reads a line that is a whole pause into p, and returns false if it is none.
+func (r *wholeReader) parsePause(text []byte, p *wholePause) bool {
 	p.e, p.date, p.uptime, p.took = newPause, unknown, unknown, unknown
 	p.trigger, p.seen, p.timed = nil, 0, false
 	i := 0
 	for i < len(text) && isDigit(text[i]) {
 		var none sizes
-		is, v, end := r.figure(text, i, &none)
+		is, v, end := r.parseFigure(text, i, &none)
 		switch is {
 		case wholeDate:
 			p.date, p.uptime = v, unknown
@@ -43,21 +43,21 @@ func (r *wholeReader) read(text []byte, p *wholePause) bool {
 		}
 		i = skipMarks(text, end)
 	}
-	full := has(text[i:], "[Full GC")
+	full := hasPrefix(text[i:], "[Full GC")
 	switch {
 	case full:
 		i += len("[Full GC")
-	case has(text[i:], "[GC"):
+	case hasPrefix(text[i:], "[GC"):
 		i += len("[GC")
 	default:
 		return false
 	}
-	if has(text[i:], " (") {
-		if i = r.reason(text, i+1, p); i < 0 {
+	if hasPrefix(text[i:], " (") {
+		if i = r.parseReason(text, i+1, p); i < 0 {
 			return false
 		}
 	}
-	if i = r.parts(text, i, p); i < 0 {
+	if i = r.parseParts(text, i, p); i < 0 {
 		return false
 	}
 	switch e := &p.e; {
@@ -69,16 +69,17 @@ func (r *wholeReader) read(text []byte, p *wholePause) bool {
 			e.name = "GC"
 		}
 	}
-	return p.times(text, i)
+	return p.parseTimes(text, i)
 }
 
-// reason reads "(Allocation Failure)" at i and returns where it ends, −1 if it is none. Words of
-// other meaning begin with a small letter, but for JDK 6's "System"; those of CMS tell of other pauses.
-func (r *wholeReader) reason(text []byte, i int, p *wholePause) int {
+// parseReason reads "(Allocation Failure)" at i and returns where it ends, −1 if it is none.
+// Words of other meaning begin with a small letter, but for JDK 6's "System"; those of CMS mark
+// other pauses.
+func (r *wholeReader) parseReason(text []byte, i int, p *wholePause) int {
 	s := text[i:]
 	if len(r.cause) == 0 || !bytes.HasPrefix(s, r.cause) {
 		n := inParentheses(s)
-		if n < 0 || !isUpper(s[1]) || has(s, "(CMS") || has(s, "(System)") {
+		if n < 0 || !isUpper(s[1]) || hasPrefix(s, "(CMS") || hasPrefix(s, "(System)") {
 			return -1
 		}
 		r.cause = append(r.cause[:0], s[:n+1]...)
@@ -87,9 +88,9 @@ func (r *wholeReader) reason(text []byte, i int, p *wholePause) int {
 	return i + len(r.cause)
 }
 
-// parts reads generations, sizes and the duration from i on, and returns where the pause ends, −1
-// if there is anything else.
-func (r *wholeReader) parts(text []byte, i int, p *wholePause) int {
+// parseParts reads generations, sizes and the duration from i on, and returns where the pause
+// ends, −1 if there is anything else.
+func (r *wholeReader) parseParts(text []byte, i int, p *wholePause) int {
 	heap := false  // was read
 	stamp := false // was read, and no bracket has taken it
 	for i < len(text) {
@@ -97,7 +98,7 @@ func (r *wholeReader) parts(text []byte, i int, p *wholePause) int {
 		case c == ' ' || c == ',' || c == ':':
 			i++
 		case isDigit(c):
-			is, v, end := r.figure(text, i, &p.e.heap)
+			is, v, end := r.parseFigure(text, i, &p.e.heap)
 			switch {
 			case is == wholeChange && !heap:
 				heap = true
@@ -110,7 +111,7 @@ func (r *wholeReader) parts(text []byte, i int, p *wholePause) int {
 			}
 			i = end
 		case c == '[':
-			if i = r.generation(text, i+1, p); i < 0 {
+			if i = r.parseGeneration(text, i+1, p); i < 0 {
 				return -1
 			}
 			stamp = false
@@ -123,21 +124,21 @@ func (r *wholeReader) parts(text []byte, i int, p *wholePause) int {
 	return -1
 }
 
-// generation reads "ParNew: 1770060K->25950K(1922432K), 0.0317141 secs]" and returns where it
+// parseGeneration reads "ParNew: 1770060K->25950K(1922432K), 0.0317141 secs]" and returns where it
 // ends, −1 if it is none.
-func (r *wholeReader) generation(text []byte, i int, p *wholePause) int {
+func (r *wholeReader) parseGeneration(text []byte, i int, p *wholePause) int {
 	f := frameOf(text[i:])
 	if f == nil {
 		return -1
 	}
 	var change, none sizes
 	took := int64(unknown)
-	is, _, i := r.figure(text, skipMarks(text, i+len(f.text)), &change)
+	is, _, i := r.parseFigure(text, skipMarks(text, i+len(f.text)), &change)
 	if is != wholeChange {
 		return -1
 	}
 	if i = skipMarks(text, i); i < len(text) && isDigit(text[i]) {
-		if is, took, i = r.figure(text, i, &none); is != wholeSeconds {
+		if is, took, i = r.parseFigure(text, i, &none); is != wholeSeconds {
 			return -1
 		}
 	}
@@ -152,7 +153,7 @@ func (r *wholeReader) generation(text []byte, i int, p *wholePause) int {
 			e.name = f.name
 		}
 	case oldFrame:
-		e.old, e.name, e.pause = change, combined(e.name, f.name), evidence.PauseFull
+		e.old, e.name, e.pause = change, combinedName(e.name, f.name), evidence.PauseFull
 	case metaFrame:
 		e.meta, e.perm = change, f.name == perm
 	default:
@@ -161,10 +162,10 @@ func (r *wholeReader) generation(text []byte, i int, p *wholePause) int {
 	return i + 1
 }
 
-// times reads "[Times: …]" at i, if there is one, and says whether the line ends then.
-func (p *wholePause) times(text []byte, i int) bool {
+// parseTimes reads "[Times: …]" at i, if there is one, and says whether the line ends then.
+func (p *wholePause) parseTimes(text []byte, i int) bool {
 	i = skipSpace(text, i)
-	if has(text[i:], "[Times:") {
+	if hasPrefix(text[i:], "[Times:") {
 		v, end, ok := processorTimes(text, i+len("[Times:"))
 		if !ok || text[end-1] != ']' {
 			return false
@@ -186,8 +187,9 @@ const (
 	wholeChange              // "1770060K->25950K(1922432K)"
 )
 
-// figure reads what begins at i, and returns where it ends: a time in ns, or sizes, of whole units.
-func (r *wholeReader) figure(text []byte, i int, change *sizes) (is wholeFigure, ns int64, end int) {
+// parseFigure reads what begins at i, and returns where it ends: a time in ns, or sizes, of whole
+// units.
+func (r *wholeReader) parseFigure(text []byte, i int, change *sizes) (is wholeFigure, ns int64, end int) {
 	whole, n := shortNumber(text, i)
 	if n == i || n == len(text) {
 		return wholeNothing, 0, i
@@ -197,18 +199,18 @@ func (r *wholeReader) figure(text []byte, i int, change *sizes) (is wholeFigure,
 		ns, end = decimalOf(whole, text, n)
 		switch {
 		case end == n:
-		case has(text[end:], " secs"):
+		case hasPrefix(text[end:], " secs"):
 			return wholeSeconds, ns, end + len(" secs")
 		case end-i > 3 && end < len(text) && text[end] == ':':
 			return wholeUptime, ns, end + 1
 		}
 	case c == '-' && n == i+4:
-		if ns, n := r.day.read(text[i:]); n > 0 {
+		if ns, n := r.day.parseDate(text[i:]); n > 0 {
 			return wholeDate, ns, i + n
 		}
 	default:
-		before := whole * unit(c)
-		if n++; unit(c) == 0 || !has(text[n:], "->") {
+		before := whole * unitBytes(c)
+		if n++; unitBytes(c) == 0 || !hasPrefix(text[n:], "->") {
 			break
 		}
 		after, n := wholeSize(text, n+len("->"))
@@ -240,10 +242,10 @@ func shortNumber(text []byte, i int) (v int64, end int) {
 // end of the text.
 func wholeSize(text []byte, i int) (v int64, end int) {
 	v, n := shortNumber(text, i)
-	if n == i || n == len(text) || unit(text[n]) == 0 {
+	if n == i || n == len(text) || unitBytes(text[n]) == 0 {
 		return 0, len(text)
 	}
-	return v * unit(text[n]), n + 1
+	return v * unitBytes(text[n]), n + 1
 }
 
 // skipMarks is where what stands between figures ends.
@@ -254,21 +256,21 @@ func skipMarks(text []byte, i int) int {
 	return i
 }
 
-// pause takes a pause that a worker read, if nothing of the lines before is open.
-func (l *legacy) pause(s *looked, number int64) bool {
+// takePause takes a pause that a worker read, if nothing of the lines before is open.
+func (l *legacy) takePause(s *looked, number int64) bool {
 	if l.depth > 0 || l.date != unknown || l.uptime != unknown {
 		return false
 	}
-	l.flush()
+	l.flushPause()
 	p := s.pause
 	l.whole, s.pause = p, l.whole // it may wait for details after the worker reads others
 	l.e, l.date, l.uptime = &p.e, p.date, p.uptime
 	e := l.e
-	e.start = l.at()
+	e.start = l.takeTime()
 	e.of, e.end, e.line = l.o.clock.current+1, e.start+p.took, number
 	if p.trigger != nil {
 		if l.trigger != string(p.trigger) {
-			l.trigger = l.o.text(p.trigger)
+			l.trigger = l.o.internText(p.trigger)
 		}
 		e.trigger = l.trigger
 	}
@@ -278,6 +280,6 @@ func (l *legacy) pause(s *looked, number int64) bool {
 	if p.timed {
 		l.last = timedNothing
 	}
-	l.o.clock.pass(e.end)
+	l.o.clock.advanceTo(e.end)
 	return true
 }

@@ -18,7 +18,7 @@ func readWhole(log []byte, with bool) (read string, whole int) {
 	o := newOutput(b.Builder(b.AddArtifact(evidence.Artifact{Name: "gc.log"}), "hotspotgc"))
 	r := reader{o: o, unified: newUnified(o), legacy: newLegacy(o)}
 	var seen [3]looked // used in turn, as slots of a batch are
-	look := looking()
+	look := newLook()
 	for i, text := range bytes.Split(log, []byte("\n")) {
 		l, s := format.Line{Text: text, Number: int64(i + 1)}, &seen[i%len(seen)]
 		look(l, s)
@@ -26,12 +26,12 @@ func readWhole(log []byte, with bool) (read string, whole int) {
 			whole++
 		}
 		s.whole = s.whole && with
-		r.line(l, s)
+		r.parseLine(l, s)
 	}
 	r.unified.close()
 	r.legacy.close()
 	o.rows.close()
-	o.finish(r.number)
+	o.emitSummary(r.number)
 	return render(b, nil) + rendered(b, nil) + fmt.Sprintln(r.legacy.pauseEnd, r.legacy.seen, o.unexplained, o.ignored, o.clock), whole
 }
 

@@ -22,37 +22,37 @@ type looked struct {
 // looker finds that out for one worker.
 type looker struct{ whole wholeReader }
 
-func looking() func(format.Line, *looked) {
+func newLook() func(format.Line, *looked) {
 	var k looker
-	return func(l format.Line, s *looked) { k.look(l.Text, s) }
+	return func(l format.Line, s *looked) { k.examineLine(l.Text, s) }
 }
 
-func (k *looker) look(line []byte, s *looked) {
-	text, ok := s.mark.read(line)
+func (k *looker) examineLine(line []byte, s *looked) {
+	text, ok := s.mark.cutDecorators(line)
 	s.at, s.decorated, s.below, s.whole = len(line)-len(text), ok, false, false
 	if !ok {
 		if len(line) > 0 && isDigit(line[0]) {
 			if s.pause == nil {
 				s.pause = new(wholePause)
 			}
-			s.whole = k.whole.read(line, s.pause)
+			s.whole = k.whole.parsePause(line, s.pause)
 		}
 		return
 	}
-	_, text = numbered(text)
+	_, text = cutNumber(text)
 	if len(text) > 0 && text[0] == ' ' && !bytes.HasSuffix(s.mark.tags, statsTag) {
-		s.kind, s.below = below(s.mark.tags, bytes.TrimLeft(text, " "))
+		s.kind, s.below = belowKind(s.mark.tags, bytes.TrimLeft(text, " "))
 	}
 }
 
 var statsTag = []byte("stats")
 
-// numbered takes the number of the collection off a message, unknown without.
-func numbered(b []byte) (id int64, text []byte) {
+// cutNumber takes the number of the collection off a message, unknown without.
+func cutNumber(b []byte) (id int64, text []byte) {
 	if !bytes.HasPrefix(b, gcPrefix) {
 		return unknown, b
 	}
-	v, n := integer(b[len(gcPrefix):])
+	v, n := parseInteger(b[len(gcPrefix):])
 	if n == 0 || len(b) <= len(gcPrefix)+n || b[len(gcPrefix)+n] != ')' {
 		return unknown, b
 	}

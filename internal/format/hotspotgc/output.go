@@ -17,7 +17,7 @@ type output struct {
 	b           *evidence.Builder
 	subjects    []evidence.SubjectID // of the processes of clock
 	subject     evidence.SubjectID   // the first of them
-	names       map[string]string    // those that text handed out
+	names       map[string]string    // those that internText handed out
 	rows        rows
 	events      int64
 	safepoints  int64
@@ -44,20 +44,20 @@ type factOf struct {
 
 func newOutput(b *evidence.Builder) *output {
 	o := &output{clock: newClock(), b: b, names: make(map[string]string), facts: make(map[string]factOf), rows: newRows(b)}
-	o.subject = o.process(0)
+	o.subject = o.subjectOf(0)
 	return o
 }
 
-// process is the subject of a process of the clock.
-func (o *output) process(i int) evidence.SubjectID {
+// subjectOf returns the subject of a process of the clock.
+func (o *output) subjectOf(i int) evidence.SubjectID {
 	for len(o.subjects) <= i {
 		o.subjects = append(o.subjects, o.b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"}))
 	}
 	return o.subjects[i]
 }
 
-// text is s as a string, without allocating for one that it was asked for before.
-func (o *output) text(s []byte) string {
+// internText returns s as a string, and does not allocate for one that it returned before.
+func (o *output) internText(s []byte) string {
 	if t, ok := o.names[string(s)]; ok {
 		return t
 	}
@@ -72,8 +72,8 @@ func (o *output) text(s []byte) string {
 // maxNames bounds what a damaged log can make text keep.
 const maxNames = 4096
 
-// ignore counts a line that is known and of no use here.
-func (o *output) ignore(k lineKind) { o.ignored[k]++ }
+// countIgnored counts a line that is known and of no use here.
+func (o *output) countIgnored(k lineKind) { o.ignored[k]++ }
 
 // maxExample is how much of a line that was not understood is kept.
 const maxExample = 160
@@ -85,9 +85,9 @@ func (o *output) unknownLine(text []byte, number int64) {
 	}
 }
 
-// fact notes something about the process: a JVM flag by its own name, a size. Number is
-// in the base unit, NaN for what is none. The last telling holds.
-func (o *output) fact(key, value string, number float64, line int64) {
+// setFact sets a fact about the process: a JVM flag by its own name, a size. number is in the base
+// unit, NaN for what is none. The last value holds.
+func (o *output) setFact(key, value string, number float64, line int64) {
 	if _, known := o.facts[key]; !known && len(o.facts) >= maxNames {
 		return // of a damaged log: no JVM has as many flags
 	}
@@ -99,18 +99,19 @@ func (o *output) fact(key, value string, number float64, line int64) {
 // serialHeap.cpp, parallelScavengeHeap.cpp and g1CollectedHeap.cpp (tag gc at level info).
 var overheadWords = []string{"GC is exceeding overhead limit", "GC would exceed overhead limit", "GC Overhead Limit exceeded too often"}
 
-// overhead counts a line that says so.
-func (o *output) overhead(text []byte, line int64) {
+// countOverhead counts a line that says that the GC overhead limit was reached.
+func (o *output) countOverhead(text []byte, line int64) {
 	f, known := o.facts[evidence.FactOverheadLimit]
 	if !known {
 		f = factOf{value: strings.TrimSpace(string(text)), line: line}
 	}
-	o.fact(evidence.FactOverheadLimit, f.value, f.number+1, f.line)
+	o.setFact(evidence.FactOverheadLimit, f.value, f.number+1, f.line)
 }
 
-// late counts a thread that did not reach a safepoint in time, as -XX:+SafepointTimeout names it: `# "worker-7" #33 prio=5 …`
-// (safepoint.cpp, SafepointSynchronize::print_safepoint_timeout). False if the line names none.
-func (o *output) late(text []byte, line int64) bool {
+// countLateThread counts a thread that did not reach a safepoint in time, as -XX:+SafepointTimeout
+// names it: `# "worker-7" #33 prio=5 …` (safepoint.cpp,
+// SafepointSynchronize::print_safepoint_timeout). It returns false if the line names none.
+func (o *output) countLateThread(text []byte, line int64) bool {
 	name, ok := bytes.CutPrefix(text, []byte(`# "`))
 	if !ok {
 		return false
@@ -121,24 +122,24 @@ func (o *output) late(text []byte, line int64) bool {
 	}
 	key := evidence.FactSafepointLate + ": " + string(name[:end])
 	f := o.facts[key]
-	o.fact(key, string(name[:end]), max(0, f.number)+1, line)
+	o.setFact(key, string(name[:end]), max(0, f.number)+1, line)
 	return true
 }
 
-// collector names the collector as people call it. The first name holds, but that it is
-// generational shows late.
-func (o *output) collector(name string, line int64) {
+// setCollector names the collector as people call it. The first name holds, except that a late
+// line may show that it is generational.
+func (o *output) setCollector(name string, line int64) {
 	if f, ok := o.facts[evidence.FactCollector]; !ok || name == "generational "+f.value {
-		o.fact(evidence.FactCollector, name, math.NaN(), line)
+		o.setFact(evidence.FactCollector, name, math.NaN(), line)
 	}
 }
 
-// version is the JVM's as its banner gives it: "1.8.0_292", "17.0.1+12".
-func (o *output) version(v string) {
-	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.Version = java.Version(v) })
+// setVersion sets the JVM's version as its banner gives it: "1.8.0_292", "17.0.1+12".
+func (o *output) setVersion(v string) {
+	o.b.Describe(o.subjectOf(o.clock.current), func(s *evidence.Subject) { s.Version = java.Version(v) })
 }
 
-// cpus is how many processors the JVM may use.
-func (o *output) cpus(n int) {
-	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.CPUs = n })
+// setCPUs sets how many processors the JVM may use.
+func (o *output) setCPUs(n int) {
+	o.b.Describe(o.subjectOf(o.clock.current), func(s *evidence.Subject) { s.CPUs = n })
 }

@@ -41,24 +41,24 @@ const rowsAtOnce = 128
 
 func newRows(b *evidence.Builder) rows { return rows{b: b, batch: new(rowBatch)} }
 
-// add takes an event of a process.
-func (w *rows) add(e *event, of evidence.SubjectID) {
+// addEvent adds an event of a process.
+func (w *rows) addEvent(e *event, of evidence.SubjectID) {
 	b := w.batch
 	b.events[b.n], b.of[b.n] = *e, of
 	if b.n++; b.n == rowsAtOnce {
-		w.pass()
+		w.passBatch()
 	}
 }
 
-// pass has the batch written, and begins another one.
-func (w *rows) pass() {
+// passBatch has the batch written, and begins another one.
+func (w *rows) passBatch() {
 	b := w.batch
 	b.read = w.read
 	if w.stopped == nil && runtime.GOMAXPROCS(0) > 1 {
-		w.begin()
+		w.startWriting()
 	}
 	if w.stopped == nil {
-		w.write(b)
+		w.writeBatch(b)
 		b.n = 0
 		return
 	}
@@ -66,8 +66,8 @@ func (w *rows) pass() {
 	w.batch = <-w.empty
 }
 
-// begin writes in a goroutine from now on.
-func (w *rows) begin() {
+// startWriting starts a goroutine that writes from now on.
+func (w *rows) startWriting() {
 	w.full, w.empty, w.stopped = make(chan *rowBatch, 4), make(chan *rowBatch, 6), make(chan any, 1)
 	for range cap(w.empty) - 1 {
 		w.empty <- new(rowBatch)
@@ -87,7 +87,7 @@ func (w *rows) begin() {
 
 func (w *rows) writeSafely(b *rowBatch) (panicked any) {
 	defer func() { panicked = recover() }()
-	w.write(b)
+	w.writeBatch(b)
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (w *rows) writeSafely(b *rowBatch) (panicked any) {
 func (w *rows) close() {
 	if w.stopped == nil {
 		w.batch.read = w.read
-		w.write(w.batch)
+		w.writeBatch(w.batch)
 		w.batch.n = 0
 		return
 	}
@@ -107,19 +107,19 @@ func (w *rows) close() {
 	}
 }
 
-func (w *rows) write(b *rowBatch) {
+func (w *rows) writeBatch(b *rowBatch) {
 	for i := range b.events[:b.n] {
 		if w.written++; w.written >= w.room {
 			w.makeRoom(b.read)
 		}
-		w.row(&b.events[i], b.of[i])
+		w.writeEvent(&b.events[i], b.of[i])
 	}
 }
 
-// row writes an event as a row.
-func (w *rows) row(e *event, of evidence.SubjectID) {
+// writeEvent writes an event as a row.
+func (w *rows) writeEvent(e *event, of evidence.SubjectID) {
 	x := evidence.Interval{Subject: of, Lane: evidence.AllLanes, Kind: e.kind, Start: e.start, End: max(e.start, e.end),
-		Request: evidence.NoRequest, Cause: w.id(e.name), Origin: w.b.Origin(e.line)}
+		Request: evidence.NoRequest, Cause: w.nameID(e.name), Origin: w.b.Origin(e.line)}
 	switch e.kind {
 	case evidence.AllocStall:
 		x.Lane = e.lane
@@ -130,40 +130,40 @@ func (w *rows) row(e *event, of evidence.SubjectID) {
 	if e.kind == evidence.StopTheWorld {
 		w.extra = append(w.extra, evidence.Extra{Key: evidence.PauseOf, Value: float64(e.pause)})
 	}
-	w.name(evidence.Trigger, e.trigger)
-	w.name(evidence.Failure, e.failure)
-	w.sizes(e.heap, evidence.HeapBefore, evidence.HeapAfter, evidence.HeapCapacity)
-	w.sizes(e.young, evidence.YoungBefore, evidence.YoungAfter, evidence.YoungCapacity)
-	w.sizes(e.old, evidence.OldBefore, evidence.OldAfter, evidence.OldCapacity)
-	w.figure(evidence.MetaBefore, e.meta.before)
-	w.figure(evidence.MetaAfter, e.meta.after)
+	w.appendName(evidence.Trigger, e.trigger)
+	w.appendName(evidence.Failure, e.failure)
+	w.appendSizes(e.heap, evidence.HeapBefore, evidence.HeapAfter, evidence.HeapCapacity)
+	w.appendSizes(e.young, evidence.YoungBefore, evidence.YoungAfter, evidence.YoungCapacity)
+	w.appendSizes(e.old, evidence.OldBefore, evidence.OldAfter, evidence.OldCapacity)
+	w.appendFigure(evidence.MetaBefore, e.meta.before)
+	w.appendFigure(evidence.MetaAfter, e.meta.after)
 	if e.perm && e.pause == evidence.PauseFull && e.trigger == "" { // why is not told: the generation may have been full
-		w.figure(evidence.MetaCapacity, e.meta.capacity)
+		w.appendFigure(evidence.MetaCapacity, e.meta.capacity)
 	}
-	w.figure(evidence.CycleNumber, e.number)
-	w.figure(evidence.HumongousBefore, e.humongousBefore)
-	w.figure(evidence.HumongousAfter, e.humongousAfter)
-	w.figure(evidence.SurvivorTotal, e.survivors)
-	w.figure(evidence.TenuringThreshold, e.tenuring)
-	w.figure(evidence.UserCPU, e.user)
-	w.figure(evidence.SystemCPU, e.system)
-	w.figure(evidence.RealTime, e.real)
-	w.figure(evidence.ToSafepoint, e.toSafepoint)
-	w.figure(evidence.YoungTime, e.youngTime)
-	w.figure(evidence.WaitedWithin, e.within)
+	w.appendFigure(evidence.CycleNumber, e.number)
+	w.appendFigure(evidence.HumongousBefore, e.humongousBefore)
+	w.appendFigure(evidence.HumongousAfter, e.humongousAfter)
+	w.appendFigure(evidence.SurvivorTotal, e.survivors)
+	w.appendFigure(evidence.TenuringThreshold, e.tenuring)
+	w.appendFigure(evidence.UserCPU, e.user)
+	w.appendFigure(evidence.SystemCPU, e.system)
+	w.appendFigure(evidence.RealTime, e.real)
+	w.appendFigure(evidence.ToSafepoint, e.toSafepoint)
+	w.appendFigure(evidence.YoungTime, e.youngTime)
+	w.appendFigure(evidence.WaitedWithin, e.within)
 	x.Extra = w.extra
 	w.b.Interval(x)
 }
 
-func (w *rows) name(k evidence.Key, s string) {
+func (w *rows) appendName(k evidence.Key, s string) {
 	if s != "" {
-		w.extra = append(w.extra, evidence.Extra{Key: k, Value: float64(w.id(s))})
+		w.extra = append(w.extra, evidence.Extra{Key: k, Value: float64(w.nameID(s))})
 	}
 }
 
-// id is the number of a name. There are few, and looking them up took as long as the rest
-// of an event.
-func (w *rows) id(s string) evidence.NameID {
+// nameID returns the number of a name. There are few names, and looking them up took as long as
+// the rest of an event.
+func (w *rows) nameID(s string) evidence.NameID {
 	if s == "" {
 		return 0
 	}
@@ -174,16 +174,16 @@ func (w *rows) id(s string) evidence.NameID {
 	return r.id
 }
 
-func (w *rows) figure(k evidence.Key, v int64) {
+func (w *rows) appendFigure(k evidence.Key, v int64) {
 	if v != unknown {
 		w.extra = append(w.extra, evidence.Extra{Key: k, Value: float64(v)})
 	}
 }
 
-func (w *rows) sizes(s sizes, before, after, capacity evidence.Key) {
-	w.figure(before, s.before)
-	w.figure(after, s.after)
-	w.figure(capacity, s.capacity)
+func (w *rows) appendSizes(s sizes, before, after, capacity evidence.Key) {
+	w.appendFigure(before, s.before)
+	w.appendFigure(after, s.after)
+	w.appendFigure(capacity, s.capacity)
 }
 
 // makeRoom asks for as many rows as the rest of the log will give if it is like what was

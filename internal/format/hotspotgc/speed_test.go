@@ -83,8 +83,8 @@ func TestNoAllocationPerLine(t *testing.T) {
 		lines := bytes.Split(log, []byte("\n"))
 		read := func() {
 			for i, l := range lines {
-				k.look(l, &s)
-				r.line(format.Line{Text: l, Number: int64(i + 1)}, &s)
+				k.examineLine(l, &s)
+				r.parseLine(format.Line{Text: l, Number: int64(i + 1)}, &s)
 			}
 		}
 		read()

@@ -3,20 +3,20 @@ package hotspotgc
 // dateShape is a date stamp without its zone: every JVM writes milliseconds.
 const dateShape = "0000-00-00T00:00:00.000"
 
-// date reads a date stamp with its zone, "2020-03-25T16:16:18.390+0800" or "…Z", and
-// returns it in ns since the epoch with its length; 0, 0 if s does not begin with one.
-// Some locales write a comma before the milliseconds.
-func date(s []byte) (ns int64, n int) {
+// parseStamp reads a date stamp with its zone, "2020-03-25T16:16:18.390+0800" or "…Z", and
+// returns it in ns since the epoch with its length; 0, 0 if s does not begin with one. Some
+// locales write a comma before the milliseconds.
+func parseStamp(s []byte) (ns int64, n int) {
 	if len(s) <= len(dateShape) || s[4] != '-' || s[7] != '-' || s[10] != 'T' || s[13] != ':' || s[16] != ':' || s[19] != '.' && s[19] != ',' {
 		return 0, 0
 	}
-	year, ok1 := digits(s[0:4])
-	month, ok2 := digits(s[5:7])
-	day, ok3 := digits(s[8:10])
-	hour, ok4 := digits(s[11:13])
-	minute, ok5 := digits(s[14:16])
-	second, ok6 := digits(s[17:19])
-	milli, ok7 := digits(s[20:23])
+	year, ok1 := parseDigits(s[0:4])
+	month, ok2 := parseDigits(s[5:7])
+	day, ok3 := parseDigits(s[8:10])
+	hour, ok4 := parseDigits(s[11:13])
+	minute, ok5 := parseDigits(s[14:16])
+	second, ok6 := parseDigits(s[17:19])
+	milli, ok7 := parseDigits(s[20:23])
 	if !(ok1 && ok2 && ok3 && ok4 && ok5 && ok6 && ok7) || year < 1971 || year > 2199 || month < 1 || month > 12 || day < 1 || day > 31 ||
 		hour > 23 || minute > 59 || second > 60 {
 		return 0, 0
@@ -27,8 +27,8 @@ func date(s []byte) (ns int64, n int) {
 	case s[n] == 'Z':
 		n++
 	case (s[n] == '+' || s[n] == '-') && len(s) >= n+5:
-		h, okh := digits(s[n+1 : n+3])
-		m, okm := digits(s[n+3 : n+5])
+		h, okh := parseDigits(s[n+1 : n+3])
+		m, okm := parseDigits(s[n+3 : n+5])
 		if !okh || !okm {
 			return 0, 0
 		}
@@ -40,11 +40,11 @@ func date(s []byte) (ns int64, n int) {
 	default:
 		return 0, 0
 	}
-	return (days(year, month, day)*86400+hour*3600+minute*60+second-zone)*1e9 + milli*1e6, n
+	return (daysSinceEpoch(year, month, day)*86400+hour*3600+minute*60+second-zone)*1e9 + milli*1e6, n
 }
 
-// digits reads a number of nothing but digits.
-func digits(s []byte) (v int64, ok bool) {
+// parseDigits reads a number of nothing but digits.
+func parseDigits(s []byte) (v int64, ok bool) {
 	for _, c := range s {
 		if c < '0' || c > '9' {
 			return 0, false
@@ -54,8 +54,9 @@ func digits(s []byte) (v int64, ok bool) {
 	return v, len(s) > 0
 }
 
-// days counts from 1970-01-01: years begin in March, so that the leap day is their last.
-func days(year, month, day int64) int64 {
+// daysSinceEpoch counts days from 1970-01-01. It takes years to begin in March, so that the leap
+// day is their last.
+func daysSinceEpoch(year, month, day int64) int64 {
 	if month <= 2 {
 		year--
 		month += 12
@@ -69,9 +70,9 @@ const maxWhole = 1 << 33
 // tenths are 10⁻ⁿ in units of 10⁻⁹.
 var tenths = [...]int64{1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 10, 1}
 
-// decimal reads "12.345" or, as some locales write it, "12,345" in units of 10⁻⁹, and
+// parseDecimal reads "12.345" or, as some locales write it, "12,345" in units of 10⁻⁹, and
 // returns its length; 0, 0 if s does not begin with a digit, or with more than fit.
-func decimal(s []byte) (nanos int64, n int) {
+func parseDecimal(s []byte) (nanos int64, n int) {
 	whole := int64(0)
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		if whole = whole*10 + int64(s[n]-'0'); whole >= maxWhole {

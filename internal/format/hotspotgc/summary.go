@@ -9,8 +9,9 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// understood is how many lines were, without those of others and empty ones.
-func (o *output) understood() (n int64) {
+// countUnderstood returns how many lines were understood, without those of other programs and
+// empty ones.
+func (o *output) countUnderstood() (n int64) {
 	for k, c := range o.ignored {
 		if lineKind(k) != otherLine && lineKind(k) != emptyLine {
 			n += c
@@ -19,25 +20,25 @@ func (o *output) understood() (n int64) {
 	return n
 }
 
-// finish writes what is known when the whole log was read.
-func (o *output) finish(lines int64) {
+// emitSummary writes what is known when the whole log was read.
+func (o *output) emitSummary(lines int64) {
 	spaced := o.spaced && o.collections == 0
-	o.clock.set(o.b.Clock(), spaced)
+	o.clock.writeTo(o.b.Clock(), spaced)
 	o.b.Shift(o.clock.lead)
 	o.writeFacts()
-	o.cover()
+	o.emitCoverage()
 	o.b.Table(o.linesTable(lines))
 	if o.clock.basis == noStamps && o.events > 0 && !spaced {
 		o.b.Warnf(0, "the log has no time stamps: the sum of its pauses is right, but no rate can be computed: add uptime or time to the decorators of -Xlog (JDK 8: -XX:+PrintGCDateStamps)")
 	}
 	if n := len(o.clock.processes); n > 1 {
-		if o.clock.mixed() {
+		if o.clock.isMixed() {
 			o.b.Warnf(0, "%d JVMs wrote to this log one after the other and are separated as far as the time stamps allow: give every JVM its own log (-Xlog:…:file=gc-%%p.log)", n)
 		} else {
 			o.b.Warnf(0, "the log holds %d runs of a JVM, one after the other: the uptime restarts with each", n)
 		}
 	}
-	if o.disorder >= 3 && !o.clock.mixed() {
+	if o.disorder >= 3 && !o.clock.isMixed() {
 		o.b.Warnf(0, "the collection numbers go back %s: several JVMs wrote to this log at once and are added up as one: give every JVM its own log (-Xlog:…:file=gc-%%p.log)", format.Times(o.disorder))
 	}
 	if o.unexplained > 0 {
@@ -65,19 +66,19 @@ func (o *output) writeFacts() {
 	o.b.Fact(evidence.Fact{Subject: o.subject, Key: evidence.FactLinesUnexplained, Number: float64(o.unexplained), Origin: o.b.Origin(0)})
 }
 
-// cover says what the log shows from when to when.
-func (o *output) cover() {
+// emitCoverage writes what the log covers, and from when to when.
+func (o *output) emitCoverage() {
 	for i := range o.clock.processes {
 		p := &o.clock.processes[i]
 		if !p.seen {
 			continue
 		}
-		s := evidence.Stretch{Subject: o.process(i), From: p.up, Until: p.uptime, First: p.number, Last: p.latest}
+		s := evidence.Stretch{Subject: o.subjectOf(i), From: p.up, Until: p.uptime, First: p.number, Last: p.latest}
 		if p.started {
 			s.Began = p.start
 		}
 		o.b.Stretch(s)
-		c := evidence.Coverage{Subject: o.process(i), From: p.from + o.clock.lead, Until: p.until + o.clock.lead, Kind: evidence.CoverGC}
+		c := evidence.Coverage{Subject: o.subjectOf(i), From: p.from + o.clock.lead, Until: p.until + o.clock.lead, Kind: evidence.CoverGC}
 		if o.collections > 0 || !o.hidden { // else it is a log of safepoints alone, and collections stand elsewhere
 			o.b.Cover(c)
 		}

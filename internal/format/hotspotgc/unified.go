@@ -44,32 +44,32 @@ type decorators struct {
 	debug        bool // level debug or trace
 }
 
-// line reads one line; false if it has no decorators and says nothing that a unified log
-// would, so that it may be of another kind. Of the first lines less is asked.
-func (u *unified) line(b []byte, s *looked, number int64, first bool) bool {
+// parseLine reads one line. It returns false if that has no decorators and says nothing that a
+// unified log would, so that it may be of another kind. A banner is enough among the first lines.
+func (u *unified) parseLine(b []byte, s *looked, number int64, first bool) bool {
 	if u.mark = s.mark; s.below && u.seen {
-		u.o.ignore(s.kind)
+		u.o.countIgnored(s.kind)
 		return true
 	}
 	text, decorated := b[s.at:], s.decorated
 	if len(text) == 0 {
-		u.o.ignore(emptyLine)
+		u.o.countIgnored(emptyLine)
 		return true
 	}
 	if !u.seen {
-		if k, ok := knownMessage(text); !decorated && !bytes.HasPrefix(text, gcPrefix) && !undecorated(text) && !(first && ok && k == bannerLine) {
+		if k, ok := knownMessage(text); !decorated && !bytes.HasPrefix(text, gcPrefix) && !isUndecorated(text) && !(first && ok && k == bannerLine) {
 			return false
 		}
 		u.seen = true
 	}
-	u.message(text, number, decorated)
+	u.parseMessage(text, number, decorated)
 	return true
 }
 
 var gcPrefix = []byte("GC(")
 
-// undecorated says that a line without decorators begins a log of -Xlog:…:none.
-func undecorated(b []byte) bool {
+// isUndecorated says whether a line without decorators begins a log of -Xlog:…:none.
+func isUndecorated(b []byte) bool {
 	if words, ok := bytes.CutPrefix(b, []byte("Using ")); ok {
 		for _, x := range usings {
 			if string(words) == x.text {
@@ -81,9 +81,9 @@ func undecorated(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("Heap region size: ")) || bytes.HasPrefix(b, []byte("Heap Region Size: ")) || bytes.HasPrefix(b, []byte("Safepoint \""))
 }
 
-// read takes the decorators off. A line is decorated if one of them is a stamp, a
-// level, or tags of the collector.
-func (d *decorators) read(b []byte) (text []byte, ok bool) {
+// cutDecorators takes the decorators off. A line is decorated if one of them is a stamp, a level,
+// or tags of the collector.
+func (d *decorators) cutDecorators(b []byte) (text []byte, ok bool) {
 	*d = decorators{}
 	at := 0
 	for at < len(b) && b[at] == '[' {
@@ -91,10 +91,10 @@ func (d *decorators) read(b []byte) (text []byte, ok bool) {
 		if end < 2 {
 			break
 		}
-		if !d.take(b[at+1:at+end], ok) {
+		if !d.parseDecorator(b[at+1:at+end], ok) {
 			break
 		}
-		ok = ok || d.known()
+		ok = ok || d.isDecorated()
 		at += end + 1
 	}
 	if !ok {
@@ -106,12 +106,12 @@ func (d *decorators) read(b []byte) (text []byte, ok bool) {
 	return b[at:], true
 }
 
-func (d *decorators) known() bool {
+func (d *decorators) isDecorated() bool {
 	return len(d.date) > 0 || len(d.uptime) > 0 || len(d.millis) > 0 || d.levelled || len(d.tags) > 0
 }
 
-// take reads one decorator; false if it is none.
-func (d *decorators) take(g []byte, decorated bool) bool {
+// parseDecorator reads one decorator; false if it is none.
+func (d *decorators) parseDecorator(g []byte, decorated bool) bool {
 	n := len(g)
 	if c := g[0]; c >= '0' && c <= '9' {
 		switch {
@@ -140,7 +140,7 @@ func (d *decorators) take(g []byte, decorated bool) bool {
 			}
 			return true
 		}
-		v, ok := digits(g)
+		v, ok := parseDigits(g)
 		if !ok {
 			return decorated
 		}
@@ -160,15 +160,15 @@ func (d *decorators) take(g []byte, decorated bool) bool {
 		d.levelled, d.debug = true, true
 		return true
 	}
-	if tagged(g) {
+	if isTagList(g) {
 		d.tags = g
 		return true
 	}
-	return decorated || hostname(g)
+	return decorated || isHostname(g)
 }
 
-// tagged says that a decorator lists tags of which one concerns us.
-func tagged(g []byte) bool {
+// isTagList says whether a decorator lists tags, of which at least one matters here.
+func isTagList(g []byte) bool {
 	for i, c := range g {
 		if (c < 'a' || c > 'z') && c != ',' && c != '+' && (c < '0' || c > '9' || i == 0) && c != '_' {
 			return false
@@ -183,8 +183,8 @@ var bareTags = map[string]bool{"metaspace": true, "arguments": true, "startuptim
 	"os": true, "logging": true, "pagesize": true, "cds": true, "nmt": true, "init": true, "stringdedup": true, "jni": true, "thread": true, "oopmap": true, "membername": true,
 	"biasedlocking": true, "monitorinflation": true, "container": true, "perf": true, "jit": true, "codecache": true, "class": true, "module": true, "itables": true, "vtables": true, "ref": true}
 
-// hostname says that a decorator may be a host's name.
-func hostname(g []byte) bool {
+// isHostname says whether a decorator may be a host's name.
+func isHostname(g []byte) bool {
 	for _, c := range g {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' {
 			return false
@@ -193,29 +193,29 @@ func hostname(g []byte) bool {
 	return len(g) > 0 && len(g) < 256
 }
 
-// now is the time of the line being read.
-func (u *unified) now() int64 {
+// lineTime returns the time of the line being read.
+func (u *unified) lineTime() int64 {
 	d := &u.mark
 	at, up := int64(unknown), int64(unknown)
 	if len(d.date) > 0 {
-		if t, n := date(d.date); n > 0 {
+		if t, n := parseStamp(d.date); n > 0 {
 			at = t
 		}
 	}
 	if len(d.millis) > 0 && at == unknown {
-		if ms, ok := digits(d.millis); ok && ms < 1e13 {
+		if ms, ok := parseDigits(d.millis); ok && ms < 1e13 {
 			at = ms * 1e6
 		}
 	}
 	if len(d.uptime) > 0 {
 		if d.uptimeUnit == 1e9 {
-			if v, n := decimal(d.uptime); n > 0 {
+			if v, n := parseDecimal(d.uptime); n > 0 {
 				up = v
 			}
-		} else if v, ok := digits(d.uptime); ok && len(d.uptime) < 19 && (d.uptimeUnit == 1 || v < 1e12) {
+		} else if v, ok := parseDigits(d.uptime); ok && len(d.uptime) < 19 && (d.uptimeUnit == 1 || v < 1e12) {
 			up = v * d.uptimeUnit
 		}
 	}
 	u.o.clock.pid = max(0, d.pid)
-	return u.o.clock.at(at, up)
+	return u.o.clock.timeAt(at, up)
 }

@@ -6,40 +6,39 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// indent reads lines that belong to the one above them.
-func (u *unified) indent(id int64, b []byte) {
+// parseIndented reads lines that belong to the one above them.
+func (u *unified) parseIndented(id int64, b []byte) {
 	text := bytes.TrimLeft(b, " ")
 	switch {
 	case len(text) == 0:
-		u.o.ignore(emptyLine)
+		u.o.countIgnored(emptyLine)
 	case bytes.HasPrefix(text, []byte("- age ")):
-		u.age(id, text)
+		u.parseAge(id, text)
 	case bytes.HasPrefix(text, []byte("region size ")):
 		if v, n := sizeOf(text[len("region size "):]); n > 0 {
 			u.region, u.guess = v, false
 		}
-		u.o.ignore(heapLine)
+		u.o.countIgnored(heapLine)
 	case bytes.HasPrefix(text, []byte("Capacity: ")):
 		if id != unknown {
-			u.row(id, text, false)
+			u.parseRow(id, text, false)
 		}
-		u.o.ignore(detailLine)
+		u.o.countIgnored(detailLine)
 	default:
-		u.o.ignore(indentedKind(u.mark.tags, text))
+		u.o.countIgnored(indentedKind(u.mark.tags, text))
 	}
 }
 
-// below says of an indented line what kind it is, if [unified.indent] would only count it.
-func below(tags, text []byte) (kind lineKind, ok bool) {
-	if len(text) == 0 || text[0] == '-' || has(text, "region size ") || has(text, "Capacity: ") {
+// belowKind returns the kind of an indented line, if [unified.parseIndented] would only count it.
+func belowKind(tags, text []byte) (kind lineKind, ok bool) {
+	if len(text) == 0 || text[0] == '-' || hasPrefix(text, "region size ") || hasPrefix(text, "Capacity: ") {
 		return 0, false
 	}
 	return indentedKind(tags, text), true
 }
 
-// indented says that a line without decorators is one that a collector prints below
-// another.
-func (u *unified) indented(b []byte) bool {
+// isIndented says whether a line without decorators is one that a collector prints below another.
+func (u *unified) isIndented(b []byte) bool {
 	text := bytes.TrimLeft(b, " ")
 	if len(text) < len(b) && len(b)-len(text) <= 60 {
 		return true
@@ -50,33 +49,33 @@ func (u *unified) indented(b []byte) bool {
 // ageTable reads "Age table with threshold 15 (max threshold 15)", behind which the ages
 // follow.
 func (u *unified) ageTable(id int64, b []byte) bool {
-	if v, n := integer(b[len("Age table with threshold "):]); n > 0 {
-		u.of(id).pending.tenuring = v
+	if v, n := parseInteger(b[len("Age table with threshold "):]); n > 0 {
+		u.collectionOf(id).pending.tenuring = v
 	}
-	u.o.ignore(ageLine)
+	u.o.countIgnored(ageLine)
 	return true
 }
 
-// desired reads "Desired survivor size 1703936 bytes, new threshold 15 (max threshold 15)".
-func (u *unified) desired(id int64, b []byte) bool {
+// parseTenuring reads "Desired survivor size 1703936 bytes, new threshold 15 (max threshold 15)".
+func (u *unified) parseTenuring(id int64, b []byte) bool {
 	if i := bytes.Index(b, []byte("new threshold ")); i >= 0 && id != unknown {
-		if v, n := integer(b[i+len("new threshold "):]); n > 0 {
-			u.of(id).pending.tenuring = v
+		if v, n := parseInteger(b[i+len("new threshold "):]); n > 0 {
+			u.collectionOf(id).pending.tenuring = v
 		}
 	}
-	u.o.ignore(ageLine)
+	u.o.countIgnored(ageLine)
 	return true
 }
 
-// age reads "- age   1:    1117960 bytes,    1117960 total": the last total is that of all.
-func (u *unified) age(id int64, b []byte) {
-	u.o.ignore(ageLine)
+// parseAge reads "- age   1:    1117960 bytes,    1117960 total": the last total is that of all.
+func (u *unified) parseAge(id int64, b []byte) {
+	u.o.countIgnored(ageLine)
 	i := bytes.Index(b, []byte("bytes,"))
 	if i < 0 {
 		return
 	}
-	if v, n := integer(bytes.TrimLeft(b[i+len("bytes,"):], " ")); n > 0 {
-		u.of(id).pending.survivors = v
+	if v, n := parseInteger(bytes.TrimLeft(b[i+len("bytes,"):], " ")); n > 0 {
+		u.collectionOf(id).pending.survivors = v
 	}
 }
 
@@ -86,13 +85,13 @@ var usings = []struct{ text, name string }{
 	{"The Z Garbage Collector", "ZGC"}, {"Shenandoah", "Shenandoah"}, {"Epsilon", "Epsilon"},
 }
 
-// using reads "Using G1".
-func (u *unified) using(b []byte, line int64) bool {
+// parseUsing reads "Using G1".
+func (u *unified) parseUsing(b []byte, line int64) bool {
 	for _, x := range usings {
 		if string(b[len("Using "):]) == x.text {
 			u.seen = true
-			u.o.collector(x.name, line)
-			u.o.ignore(bannerLine)
+			u.o.setCollector(x.name, line)
+			u.o.countIgnored(bannerLine)
 			return true
 		}
 	}
@@ -111,8 +110,8 @@ var settings = []struct{ label, fact string }{
 	{"Concurrent Workers: ", evidence.FactConcGCThreads},
 }
 
-// setting reads what a JVM says of itself at its start.
-func (u *unified) setting(b []byte, line int64) bool {
+// parseSetting reads what a JVM prints about itself at its start.
+func (u *unified) parseSetting(b []byte, line int64) bool {
 	for _, s := range settings {
 		rest, ok := bytes.CutPrefix(b, []byte(s.label))
 		if !ok {
@@ -120,15 +119,15 @@ func (u *unified) setting(b []byte, line int64) bool {
 		}
 		v, n := sizeOf(rest)
 		if n == 0 {
-			if v, n = integer(rest); n == 0 {
+			if v, n = parseInteger(rest); n == 0 {
 				break
 			}
 		}
 		if s.fact == evidence.FactG1HeapRegionSize {
 			u.region, u.guess = v, false
 		}
-		u.o.fact(s.fact, string(rest[:n]), float64(v), line)
-		u.o.ignore(bannerLine)
+		u.o.setFact(s.fact, string(rest[:n]), float64(v), line)
+		u.o.countIgnored(bannerLine)
 		return true
 	}
 	switch {
@@ -137,16 +136,16 @@ func (u *unified) setting(b []byte, line int64) bool {
 		if i := bytes.IndexByte(v, ' '); i >= 0 {
 			v = v[:i]
 		}
-		u.o.version(string(v))
+		u.o.setVersion(string(v))
 	case bytes.HasPrefix(b, []byte("CPUs: ")):
 		if i := bytes.Index(b, []byte("total, ")); i >= 0 {
-			if v, n := integer(b[i+len("total, "):]); n > 0 {
-				u.o.cpus(int(v))
+			if v, n := parseInteger(b[i+len("total, "):]); n > 0 {
+				u.o.setCPUs(int(v))
 			}
 		}
 	default:
 		return false
 	}
-	u.o.ignore(bannerLine)
+	u.o.countIgnored(bannerLine)
 	return true
 }

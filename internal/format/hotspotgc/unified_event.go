@@ -21,8 +21,9 @@ type collection struct {
 // within it, and those of which the log never prints the end.
 const maxOpen = 4
 
-// of finds a collection by its number; one without a number is the one read last.
-func (u *unified) of(id int64) *collection {
+// collectionOf finds a collection by its number, or begins it. One without a number is the one
+// read last.
+func (u *unified) collectionOf(id int64) *collection {
 	c := &u.open[u.recent]
 	if id == unknown && c.number != 0 || c.number == id+1 {
 		return c
@@ -40,7 +41,7 @@ func (u *unified) of(id int64) *collection {
 	u.recent = oldest
 	c = &u.open[oldest]
 	if c.done {
-		u.flush(c)
+		u.flushPause(c)
 	}
 	c.reset(id)
 	return c
@@ -53,142 +54,142 @@ func (c *collection) reset(id int64) {
 	*c = collection{number: id + 1, pending: newEvent(evidence.StopTheWorld), begun: unknown, eden: none, survivor: none, oldRegions: none, humongous: none}
 }
 
-// event reads lines that tell of something; false for others.
-func (u *unified) event(id int64, b []byte, line int64) bool {
+// parseEvent reads lines that report something; it returns false for others.
+func (u *unified) parseEvent(id int64, b []byte, line int64) bool {
 	switch b[0] {
 	case 'P':
 		switch {
 		case bytes.HasPrefix(b, []byte("Pause ")):
 			if before, times, ok := bytes.Cut(b, []byte("ms User=")); ok { // a tool joined the line of the pause and that of its processor times
-				return u.phase(id, b[:len(before)+len("ms")], line) && u.processor(id, b[len(b)-len(times)-len("User="):])
+				return u.parsePhase(id, b[:len(before)+len("ms")], line) && u.parseTimes(id, b[len(b)-len(times)-len("User="):])
 			}
-			return u.phase(id, b, line)
+			return u.parsePhase(id, b, line)
 		case bytes.HasPrefix(b, []byte("PSYoungGen: ")), bytes.HasPrefix(b, []byte("ParNew: ")), bytes.HasPrefix(b, []byte("ParOldGen: ")), bytes.HasPrefix(b, []byte("PSOldGen: ")):
 			return u.generationSize(id, b)
 		case bytes.HasPrefix(b, []byte("Promotion failed")) && id == unknown, bytes.Equal(b, []byte("Promotion failed")):
-			return u.failed(id, "promotion failed")
+			return u.setFailure(id, "promotion failed")
 		case bytes.HasPrefix(b, []byte("Parallel Workers: ")):
-			return u.setting(b, line)
+			return u.parseSetting(b, line)
 		}
 	case 'C':
 		switch {
 		case bytes.HasPrefix(b, []byte("Concurrent ")):
-			return u.phase(id, b, line) || u.setting(b, line)
+			return u.parsePhase(id, b, line) || u.parseSetting(b, line)
 		case bytes.HasPrefix(b, []byte("CMS: ")):
 			return u.generationSize(id, b)
 		case bytes.HasPrefix(b, []byte("Cancelling GC: ")):
-			return u.cancelled(b)
+			return u.parseCancelled(b)
 		case bytes.HasPrefix(b, []byte("CPUs: ")):
-			return u.setting(b, line)
+			return u.parseSetting(b, line)
 		}
 	case 'D':
 		switch {
 		case bytes.HasPrefix(b, []byte("DefNew: ")):
 			return u.generationSize(id, b)
 		case bytes.HasPrefix(b, []byte("Desired survivor size ")):
-			return u.desired(id, b)
+			return u.parseTenuring(id, b)
 		case bytes.HasPrefix(b, []byte("Degenerated GC upgrading to Full GC")):
-			return u.failed(id, "upgraded to a full collection")
+			return u.setFailure(id, "upgraded to a full collection")
 		}
 	case 'E':
 		switch {
 		case bytes.HasPrefix(b, []byte("Eden regions: ")):
-			return u.regions(id, b)
+			return u.parseRegions(id, b)
 		case bytes.HasPrefix(b, []byte("Entering safepoint region: ")):
-			u.operation = u.o.text(b[len("Entering safepoint region: "):])
-			u.o.ignore(startLine)
+			u.operation = u.o.internText(b[len("Entering safepoint region: "):])
+			u.o.countIgnored(startLine)
 			return true
 		case bytes.HasPrefix(b, []byte("Evacuation failure")):
-			return u.failed(id, "evacuation failure")
+			return u.setFailure(id, "evacuation failure")
 		}
 	case 'S':
 		switch {
 		case bytes.HasPrefix(b, []byte("Survivor regions: ")):
-			return u.regions(id, b)
+			return u.parseRegions(id, b)
 		case bytes.HasPrefix(b, []byte("Safepoint \"")):
-			return u.safepoint(b, line)
+			return u.parseSafepoint(b, line)
 		}
 	case 'O':
 		switch {
 		case bytes.HasPrefix(b, []byte("Old regions: ")):
-			return u.regions(id, b)
+			return u.parseRegions(id, b)
 		case bytes.HasPrefix(b, []byte("Old Generation ")):
-			return u.cycle(id, b, line)
+			return u.parseCycle(id, b, line)
 		case bytes.HasPrefix(b, []byte("Old: ")):
 			return u.generationSize(id, b)
 		}
 	case 'H':
 		switch {
 		case bytes.HasPrefix(b, []byte("Humongous regions: ")):
-			return u.regions(id, b)
+			return u.parseRegions(id, b)
 		case bytes.HasPrefix(b, []byte("Heap ")), bytes.HasPrefix(b, []byte("Heap: ")):
-			return u.setting(b, line)
+			return u.parseSetting(b, line)
 		}
 	case 'T':
 		switch {
 		case bytes.HasPrefix(b, []byte("Tenured: ")):
 			return u.generationSize(id, b)
 		case bytes.HasPrefix(b, []byte("Total time for which application threads were stopped: ")):
-			return u.stopped(b, line)
+			return u.parseStopped(b, line)
 		case bytes.HasPrefix(b, []byte("To-space exhausted")):
-			return u.failed(id, "to-space exhausted")
+			return u.setFailure(id, "to-space exhausted")
 		case bytes.HasPrefix(b, []byte("To-space overflow")):
-			return u.failed(id, "to-space overflow")
+			return u.setFailure(id, "to-space overflow")
 		}
 	case 'M':
 		switch {
 		case bytes.HasPrefix(b, []byte("Metaspace: ")):
 			return u.generationSize(id, b)
 		case bytes.HasPrefix(b, []byte("Minor Collection")), bytes.HasPrefix(b, []byte("Major Collection")):
-			return u.cycle(id, b, line)
+			return u.parseCycle(id, b, line)
 		case bytes.HasPrefix(b, []byte("Memory: ")):
-			return u.setting(b, line)
+			return u.parseSetting(b, line)
 		}
 	case 'G':
 		if bytes.HasPrefix(b, []byte("Garbage Collection (")) {
-			return u.cycle(id, b, line)
+			return u.parseCycle(id, b, line)
 		}
 	case 'Y':
 		if bytes.HasPrefix(b, []byte("Young Generation ")) {
-			return u.cycle(id, b, line)
+			return u.parseCycle(id, b, line)
 		}
 	case 'U':
 		switch {
 		case bytes.HasPrefix(b, []byte("User=")):
-			return u.processor(id, b)
+			return u.parseTimes(id, b)
 		case bytes.HasPrefix(b, []byte("Using ")) && id == unknown:
-			return u.using(b, line)
+			return u.parseUsing(b, line)
 		}
 	case 'A':
 		switch {
 		case bytes.HasPrefix(b, []byte("Allocation Stall (")):
-			return u.stall(id, b, line)
+			return u.parseStall(id, b, line)
 		case bytes.HasPrefix(b, []byte("Age table with threshold ")):
 			return u.ageTable(id, b)
 		}
 	case 'R':
 		if bytes.HasPrefix(b, []byte("Relocation Stall (")) {
-			return u.stall(id, b, line)
+			return u.parseStall(id, b, line)
 		}
 	case 'V':
 		if bytes.HasPrefix(b, []byte("Version: ")) {
-			return u.setting(b, line)
+			return u.parseSetting(b, line)
 		}
 	case 'c':
 		if bytes.HasPrefix(b, []byte("concurrent mode failure")) {
-			return u.failed(id, "concurrent mode failure")
+			return u.setFailure(id, "concurrent mode failure")
 		}
 	}
 	return false
 }
 
-// failed notes what went wrong in the collection that is going on.
-func (u *unified) failed(id int64, what string) bool {
-	c := u.of(id)
+// setFailure sets what went wrong in the collection that is going on.
+func (u *unified) setFailure(id int64, what string) bool {
+	c := u.collectionOf(id)
 	if c.done {
-		u.flush(c)
+		u.flushPause(c)
 	}
 	c.pending.failure = what
-	u.o.ignore(detailLine)
+	u.o.countIgnored(detailLine)
 	return true
 }

@@ -46,7 +46,7 @@ func newHead(text string) *head {
 			break
 		}
 	}
-	words, brackets := split(text)
+	words, brackets := cutBrackets(text)
 	h.name = words
 	for i, s := range brackets {
 		switch {
@@ -68,9 +68,9 @@ func newHead(text string) *head {
 	return h
 }
 
-// split takes the brackets off the end of words, those within brackets left alone:
+// cutBrackets takes the brackets off the end of words. It does not split brackets within brackets:
 // "Pause Full (System.gc())" is "Pause Full" and "System.gc()".
-func split(text string) (words string, brackets []string) {
+func cutBrackets(text string) (words string, brackets []string) {
 	words = text
 	for strings.HasSuffix(words, ")") {
 		depth, i := 0, len(words)-1

@@ -3,7 +3,7 @@ package hotspotgc
 import "bytes"
 
 // known are messages without an event, by how they begin; those of one letter together.
-var known = index([]struct {
+var known = indexByFirst([]struct {
 	words string
 	kind  lineKind
 }{
@@ -40,7 +40,7 @@ var known = index([]struct {
 	{"Heap Dump Initiated", detailLine}, {"Heap dump", detailLine}, {"Old Generation Statistics", heapLine}, {"Young Generation Statistics", heapLine}, {"Total number of", statsLine},
 })
 
-func index(all []struct {
+func indexByFirst(all []struct {
 	words string
 	kind  lineKind
 }) (t [256][]struct {

@@ -16,7 +16,7 @@ type head struct {
 // maxHeads bounds what a damaged log can make a reader keep.
 const maxHeads = 2048
 
-// phase reads a pause or a concurrent phase:
+// parsePhase reads a pause or a concurrent phase:
 //
 //	Pause Young (Normal) (G1 Evacuation Pause) 24M->3M(256M) 3.405ms
 //	Pause Young (Normal) (G1 Evacuation Pause) (Evacuation Failure: Allocation) 90M->91M(96M) 4.1ms
@@ -26,8 +26,8 @@ const maxHeads = 2048
 //	Y: Pause Mark Start (Major) 0.013ms
 //
 // Without a duration it only begins.
-func (u *unified) phase(id int64, b []byte, line int64) bool {
-	rest, took, ok := duration(b)
+func (u *unified) parsePhase(id int64, b []byte, line int64) bool {
+	rest, took, ok := cutDuration(b)
 	if !ok {
 		if b[0] == 'C' && id == unknown || bytes.IndexByte(b, '=') >= 0 || bytes.HasSuffix(b, []byte(" us")) {
 			return false
@@ -35,28 +35,28 @@ func (u *unified) phase(id int64, b []byte, line int64) bool {
 		if bytes.Contains(b, []byte("->")) || bytes.IndexByte(b, '[') >= 0 || bytes.Count(b, []byte("(")) != bytes.Count(b, []byte(")")) {
 			return false // broken off
 		}
-		u.begins(id, b)
+		u.beginCollection(id, b)
 		return true
 	}
 	rest, heap := trailingSizes(rest)
-	h := u.head(trailingSpan(rest))
-	end := u.now()
+	h := u.headOf(trailingSpan(rest))
+	end := u.lineTime()
 	u.seen = true
 	if u.o.clock.current != u.lastProcess {
-		u.anew()
+		u.forgetCollections()
 	}
 	if h.name[0] == 'C' || len(h.name) > 3 && h.name[3] == 'C' {
 		e := newEvent(evidence.GCConcurrent)
 		e.name, e.number, e.line, e.heap = h.name, id, line, heap
 		e.start, e.end = end-took, end
-		u.o.emit(&e)
-		if c := u.of(id); c.oldPending() && !c.done {
+		u.o.emitEvent(&e)
+		if c := u.collectionOf(id); c.oldPending() && !c.done {
 			c.pending.old = sizes{unknown, unknown, unknown}
 		}
 		return true
 	}
 	u.flushAll()
-	c := u.of(id)
+	c := u.collectionOf(id)
 	e := &c.pending
 	e.of = u.o.clock.current + 1
 	e.kind, e.pause, e.name, e.trigger, e.line, e.heap, e.number = evidence.StopTheWorld, h.pause, h.name, h.trigger, line, heap, id
@@ -67,11 +67,11 @@ func (u *unified) phase(id int64, b []byte, line int64) bool {
 	if u.o.clock.basis == noStamps {
 		e.start, e.end = end, end+took
 	}
-	u.enclose(e, h, took)
-	u.order(e, h)
+	u.subtractInner(e, h, took)
+	u.checkOrder(e, h)
 	c.done = true
 	u.regionSizes(c)
-	u.o.clock.pass(e.end)
+	u.o.clock.advanceTo(e.end)
 	return true
 }
 
@@ -80,9 +80,9 @@ func (c *collection) oldPending() bool { return c.pending.old.before != unknown 
 // fullWithin is what went wrong in a young collection that turned into a full one.
 const fullWithin = "full collection"
 
-// enclose takes the full collection out of the young one that turned into it: Serial and
-// CMS print the full one within, and the young one's time with it.
-func (u *unified) enclose(e *event, h *head, took int64) {
+// subtractInner takes the full collection out of the time of the young one that turned into it:
+// Serial and CMS print the full one within the young one, whose time includes it.
+func (u *unified) subtractInner(e *event, h *head, took int64) {
 	if h.pause == evidence.PauseFull {
 		if u.inner != unknown && e.number == u.inner+1 {
 			u.innerTook += took
@@ -101,16 +101,16 @@ func (u *unified) enclose(e *event, h *head, took int64) {
 	u.inner, u.innerTook = unknown, 0
 }
 
-// anew forgets the collections of one process, as the line is of another.
-func (u *unified) anew() {
+// forgetCollections forgets the collections of one process when a line of another comes.
+func (u *unified) forgetCollections() {
 	u.flushAll()
 	u.open = [maxOpen]collection{}
 	u.lastProcess, u.lastYoung, u.inner, u.innerTook = u.o.clock.current, unknown, unknown, 0
 }
 
-// order notices collections that are numbered in no order though the stamps do not begin
-// anew: two JVMs write to one log at once.
-func (u *unified) order(e *event, h *head) {
+// checkOrder counts collections that are numbered out of order though the stamps do not begin
+// again: two JVMs write to one log at once.
+func (u *unified) checkOrder(e *event, h *head) {
 	if !h.young || e.number == unknown || e.failure == fullWithin {
 		return
 	}
@@ -120,20 +120,21 @@ func (u *unified) order(e *event, h *head) {
 	u.lastYoung = e.number
 }
 
-// begins notes when a collection begins, and that the one before it is complete.
-func (u *unified) begins(id int64, b []byte) {
-	u.o.ignore(startLine)
+// beginCollection reads the first line of a pause or a cycle, and writes the pause of the same
+// number before it, which is complete.
+func (u *unified) beginCollection(id int64, b []byte) {
+	u.o.countIgnored(startLine)
 	if id == unknown {
 		return
 	}
 	u.seen = true
-	if c := u.of(id); c.done && b[0] == 'P' {
-		u.flush(c)
+	if c := u.collectionOf(id); c.done && b[0] == 'P' {
+		u.flushPause(c)
 	}
 }
 
-// duration takes "3.405ms" or "0.010s" off the end.
-func duration(b []byte) (rest []byte, ns int64, ok bool) {
+// cutDuration takes "3.405ms" or "0.010s" off the end.
+func cutDuration(b []byte) (rest []byte, ns int64, ok bool) {
 	n := len(b)
 	if n < 4 || b[n-1] != 's' {
 		return b, 0, false
@@ -143,7 +144,7 @@ func duration(b []byte) (rest []byte, ns int64, ok bool) {
 	if b[n-2] == 'm' {
 		number, unit = b[i+1:n-2], 1000
 	}
-	v, m := decimal(number)
+	v, m := parseDecimal(number)
 	if i < 0 || m == 0 || m != len(number) {
 		return b, 0, false
 	}
@@ -154,7 +155,7 @@ func duration(b []byte) (rest []byte, ns int64, ok bool) {
 func trailingSizes(b []byte) ([]byte, sizes) {
 	i := bytes.LastIndexByte(b, ' ')
 	if i >= 0 && i+4 < len(b) && b[i+1] >= '0' && b[i+1] <= '9' {
-		if s, n := transition(b[i+1:]); n == len(b)-i-1 {
+		if s, n := parseTransition(b[i+1:]); n == len(b)-i-1 {
 			return b[:i], s
 		}
 	}
@@ -171,14 +172,14 @@ func trailingSpan(b []byte) []byte {
 	return b
 }
 
-// head takes the words apart, or finds that it has before.
-func (u *unified) head(b []byte) *head {
+// headOf returns what the words say, parsed once for each.
+func (u *unified) headOf(b []byte) *head {
 	if h, ok := u.heads[string(b)]; ok {
 		return h
 	}
 	h := newHead(string(b))
 	if name := collectorOf(string(b)); name != "" {
-		u.o.collector(name, 0)
+		u.o.setCollector(name, 0)
 	}
 	if len(u.heads) < maxHeads {
 		u.heads[string(b)] = h

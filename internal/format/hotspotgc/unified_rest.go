@@ -6,31 +6,31 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// cycle reads ZGC's cycles: "Garbage Collection (Proactive) 2332M(28%)->190M(2%)", "Minor
-// Collection (Allocation Rate) 60M(62%)->30M(31%) 0.010s", "Y: Young Generation
-// 76M(79%)->86M(90%) 0.010s". They run beside the program.
-func (u *unified) cycle(id int64, b []byte, line int64) bool {
+// parseCycle reads ZGC's cycles: "Garbage Collection (Proactive) 2332M(28%)->190M(2%)", "Minor
+// Collection (Allocation Rate) 60M(62%)->30M(31%) 0.010s", "Y: Young Generation 76M(79%)->86M(90%)
+// 0.010s". They run concurrently.
+func (u *unified) parseCycle(id int64, b []byte, line int64) bool {
 	if b[0] == 'Y' || b[0] == 'O' {
 		if bytes.HasSuffix(b, []byte(":")) {
 			return false
 		}
 	}
-	rest, took, timed := duration(b)
+	rest, took, timed := cutDuration(b)
 	rest, heap := trailingSizes(rest)
-	now := u.now()
-	c := u.of(id)
+	now := u.lineTime()
+	c := u.collectionOf(id)
 	if heap.before == unknown {
 		if c.begun == unknown {
 			c.begun = now
 		}
-		u.o.ignore(startLine)
+		u.o.countIgnored(startLine)
 		return true
 	}
 	u.seen = true
-	h := u.head(rest)
+	h := u.headOf(rest)
 	e := newEvent(evidence.GCConcurrent)
 	e.name, e.number, e.line, e.heap, e.end, e.start = h.name, id, line, heap, now, now
-	words, brackets := split(h.name)
+	words, brackets := cutBrackets(h.name)
 	if len(brackets) == 1 {
 		e.name, e.trigger = words, brackets[0]
 	}
@@ -41,23 +41,23 @@ func (u *unified) cycle(id int64, b []byte, line int64) bool {
 		e.start = c.begun
 	}
 	if b[1] == 'i' || b[1] == 'a' && b[0] == 'M' {
-		u.o.collector("generational ZGC", line)
+		u.o.setCollector("generational ZGC", line)
 	} else if b[0] == 'G' {
-		u.o.collector("ZGC", line)
+		u.o.setCollector("ZGC", line)
 	}
 	p := &c.pending
 	e.young, e.old, e.meta = p.young, p.old, p.meta
 	e.heap.capacity = p.heap.capacity
-	u.o.emit(&e)
+	u.o.emitEvent(&e)
 	if !c.done {
 		p.young, p.old, p.meta, p.heap = sizes{unknown, unknown, unknown}, sizes{unknown, unknown, unknown}, sizes{unknown, unknown, unknown}, sizes{unknown, unknown, unknown}
 	}
 	return true
 }
 
-// generation reads generational ZGC's lines, which say first of which collection they
-// are: y minor, Y young of a major, O old.
-func (u *unified) generation(id int64, b []byte, line int64) {
+// parseGeneration reads generational ZGC's lines, which begin with the collection they belong to:
+// y minor, Y young of a major, O old.
+func (u *unified) parseGeneration(id int64, b []byte, line int64) {
 	u.seen = true
 	text := b[3:]
 	for len(text) > 0 && text[0] == ' ' {
@@ -65,23 +65,22 @@ func (u *unified) generation(id int64, b []byte, line int64) {
 	}
 	switch {
 	case bytes.HasPrefix(text, []byte("Pause ")), bytes.HasPrefix(text, []byte("Concurrent ")):
-		if u.phase(id, b, line) {
+		if u.parsePhase(id, b, line) {
 			return
 		}
 	case bytes.HasPrefix(text, []byte("Young Generation ")), bytes.HasPrefix(text, []byte("Old Generation ")):
-		if u.cycle(id, text, line) {
+		if u.parseCycle(id, text, line) {
 			return
 		}
 	case bytes.HasPrefix(text, []byte("Used: ")), bytes.HasPrefix(text, []byte("Capacity: ")):
-		u.row(id, text, b[0] == 'O')
+		u.parseRow(id, text, b[0] == 'O')
 	}
-	u.o.ignore(detailLine)
+	u.o.countIgnored(detailLine)
 }
 
-// row reads ZGC's tables of heap figures, of which the first column is when marking
-// starts and the fourth when relocation ends: the whole heap's have six columns, a
-// generation's four.
-func (u *unified) row(id int64, b []byte, old bool) {
+// parseRow reads ZGC's tables of heap figures, of which the first column is when marking starts
+// and the fourth when relocation ends. The whole heap's have six columns, a generation's four.
+func (u *unified) parseRow(id int64, b []byte, old bool) {
 	var columns [6]int64
 	n := 0
 	for i := bytes.IndexByte(b, ' '); i < len(b) && n < len(columns); i++ {
@@ -98,7 +97,7 @@ func (u *unified) row(id int64, b []byte, old bool) {
 			i++
 		}
 	}
-	p := &u.of(id).pending
+	p := &u.collectionOf(id).pending
 	switch {
 	case n == 6 && b[0] == 'C':
 		p.heap.capacity = columns[3]
@@ -110,36 +109,38 @@ func (u *unified) row(id int64, b []byte, old bool) {
 	}
 }
 
-// stall reads "Allocation Stall (worker 1) 9.880ms": one thread waited until memory was
-// free. It says nothing about the others.
-func (u *unified) stall(id int64, b []byte, line int64) bool {
-	rest, took, ok := duration(b)
+// parseStall reads "Allocation Stall (worker 1) 9.880ms": one thread waited until memory was free.
+// It says nothing about the others.
+func (u *unified) parseStall(id int64, b []byte, line int64) bool {
+	rest, took, ok := cutDuration(b)
 	i := bytes.IndexByte(rest, '(')
 	if !ok || i < 2 || rest[len(rest)-1] != ')' {
 		return false
 	}
 	e := newEvent(evidence.AllocStall)
-	e.name, e.number, e.line = u.o.text(rest[:i-1]), id, line
-	e.end = u.now()
+	e.name, e.number, e.line = u.o.internText(rest[:i-1]), id, line
+	e.end = u.lineTime()
 	e.start = e.end - took
-	e.lane = u.lane(rest[i+1 : len(rest)-1])
-	u.o.collector("ZGC", line) // no other has them; a log that begins late may show nothing else of it
-	u.o.emit(&e)
+	e.lane = u.laneOf(rest[i+1 : len(rest)-1])
+	u.o.setCollector("ZGC", line) // no other has them; a log that begins late may show nothing else of it
+	u.o.emitEvent(&e)
 	return true
 }
 
-// paced reads "     15 of    57 ms ( 26.1%): pool-1-thread-6" of Shenandoah's "Allocation
-// pacing accrued:" after each cycle: within the time since the last one so much was a thread
-// delayed that allocated. When is not told; it is written at the end, with what it was within.
-// https://github.com/openjdk/jdk/blob/jdk-25-ga/src/hotspot/share/gc/shenandoah/shenandoahPacer.cpp (print_cycle_on)
-func (u *unified) paced(b []byte, line int64) bool {
+// parsePacing reads " 15 of 57 ms ( 26.1%): pool-1-thread-6", which Shenandoah prints below
+// "Allocation pacing accrued:" after each cycle: how long an allocating thread was delayed within
+// the time since the last cycle. When it was is unknown; it is written at the end, with what it
+// was within.
+// https://github.com/openjdk/jdk/blob/jdk-25-ga/src/hotspot/share/gc/shenandoah/shenandoahPacer.cpp
+// (print_cycle_on)
+func (u *unified) parsePacing(b []byte, line int64) bool {
 	if !bytes.HasSuffix(u.mark.tags, statsTag) {
 		return false
 	}
 	b = bytes.TrimLeft(b, " ")
-	ms, n := integer(b)
+	ms, n := parseInteger(b)
 	rest, of := bytes.CutPrefix(b[max(0, n):], []byte(" of "))
-	all, m := integer(bytes.TrimLeft(rest, " "))
+	all, m := parseInteger(bytes.TrimLeft(rest, " "))
 	if n <= 0 || !of || m <= 0 || ms > all {
 		return false
 	}
@@ -148,21 +149,21 @@ func (u *unified) paced(b []byte, line int64) bool {
 		return false
 	}
 	u.o.paced = true
-	if ms == 0 || thread[0] == '<' || u.now() == unknown {
-		u.o.ignore(statsLine)
+	if ms == 0 || thread[0] == '<' || u.lineTime() == unknown {
+		u.o.countIgnored(statsLine)
 		return true
 	}
 	e := newEvent(evidence.AllocStall)
 	e.name, e.number, e.line = "Pacing", unknown, line
-	e.end = u.now()
+	e.end = u.lineTime()
 	e.start, e.within = e.end-ms*1e6, all*1e6
-	e.lane = u.lane(thread)
-	u.o.emit(&e)
+	e.lane = u.laneOf(thread)
+	u.o.emitEvent(&e)
 	return true
 }
 
-// lane is a number for a thread's name.
-func (u *unified) lane(thread []byte) evidence.LaneID {
+// laneOf returns a number for a thread's name.
+func (u *unified) laneOf(thread []byte) evidence.LaneID {
 	lane, ok := u.lanes[string(thread)]
 	if !ok {
 		lane = int64(len(u.lanes) + 1)
@@ -173,42 +174,42 @@ func (u *unified) lane(thread []byte) evidence.LaneID {
 	return evidence.LaneID(lane)
 }
 
-// cancelled reads Shenandoah's "Cancelling GC: Allocation Failure": what made the
+// parseCancelled reads Shenandoah's "Cancelling GC: Allocation Failure": what made the
 // collection that follows degenerate.
-func (u *unified) cancelled(b []byte) bool {
-	u.cancel = u.o.text(after(b))
-	u.o.ignore(detailLine)
+func (u *unified) parseCancelled(b []byte) bool {
+	u.cancel = u.o.internText(afterColon(b))
+	u.o.countIgnored(detailLine)
 	return true
 }
 
-// processor reads "User=0.01s Sys=0.00s Real=0.00s", which follows a pause.
-func (u *unified) processor(id int64, b []byte) bool {
-	user, n := decimal(b[len("User="):])
+// parseTimes reads "User=0.01s Sys=0.00s Real=0.00s", which follows a pause.
+func (u *unified) parseTimes(id int64, b []byte) bool {
+	user, n := parseDecimal(b[len("User="):])
 	b = b[len("User=")+n:]
 	i := bytes.Index(b, []byte("Sys="))
 	if n == 0 || i < 0 {
 		return false
 	}
-	system, n := decimal(b[i+4:])
+	system, n := parseDecimal(b[i+4:])
 	b = b[i+4+n:]
 	i = bytes.Index(b, []byte("Real="))
 	if n == 0 || i < 0 {
 		return false
 	}
-	real, n := decimal(b[i+5:])
+	real, n := parseDecimal(b[i+5:])
 	if n == 0 {
 		return false
 	}
-	if c := u.of(id); c.done {
+	if c := u.collectionOf(id); c.done {
 		c.pending.user, c.pending.system, c.pending.real = user, system, real
-		u.flush(c)
+		u.flushPause(c)
 	}
-	u.o.ignore(detailLine)
+	u.o.countIgnored(detailLine)
 	return true
 }
 
-// flush writes the pause that is complete.
-func (u *unified) flush(c *collection) {
+// flushPause writes the pause that is complete.
+func (u *unified) flushPause(c *collection) {
 	e := &c.pending
 	if e.pause == evidence.PauseDegenerated || e.pause == evidence.PauseFull {
 		if u.cancel != "" && e.trigger == "" {
@@ -216,7 +217,7 @@ func (u *unified) flush(c *collection) {
 		}
 		u.cancel = ""
 	}
-	u.o.emit(e)
+	u.o.emitEvent(e)
 	number, begun := c.number, c.begun
 	c.reset(number - 1)
 	c.begun = begun
@@ -225,7 +226,7 @@ func (u *unified) flush(c *collection) {
 func (u *unified) flushAll() {
 	for i := range u.open {
 		if c := &u.open[i]; c.done {
-			u.flush(c)
+			u.flushPause(c)
 		}
 	}
 }

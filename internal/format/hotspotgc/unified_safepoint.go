@@ -6,78 +6,78 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// safepoint reads the line of JDK 13 on, printed when all threads run again:
+// parseSafepoint reads the line of JDK 13 on, printed when all threads run again:
 //
 //	Safepoint "G1CollectForAllocation", Time since last: 1 ns, Reaching safepoint: 2 ns, Cleanup: 3 ns, At safepoint: 4 ns, Leaving safepoint: 5 ns, Total: 14 ns, Threads: 1 runnable, 12 total
 //
 // Cleanup went with JDK 24, Leaving and Threads came with 21 and 22.
-func (u *unified) safepoint(b []byte, line int64) bool {
+func (u *unified) parseSafepoint(b []byte, line int64) bool {
 	name := b[len("Safepoint \""):]
 	i := bytes.IndexByte(name, '"')
 	if i < 0 {
 		return false
 	}
-	reach, ok1 := nanos(name[i:], "Reaching safepoint: ")
-	total, ok2 := nanos(name[i:], "Total: ")
+	reach, ok1 := parseNanos(name[i:], "Reaching safepoint: ")
+	total, ok2 := parseNanos(name[i:], "Total: ")
 	if !ok1 || !ok2 {
 		return false
 	}
 	u.seen = true
-	if since, ok := nanos(name[i:], "Time since last: "); ok {
-		u.since(since, total)
+	if since, ok := parseNanos(name[i:], "Time since last: "); ok {
+		u.advanceSince(since, total)
 	}
-	u.stop(u.o.text(name[:i]), total, reach, line)
+	u.emitStop(u.o.internText(name[:i]), total, reach, line)
 	return true
 }
 
-// since moves the time of a log without stamps over what passed since the safepoint before,
-// and over this one: a log of safepoints alone has a time line without stamps.
-func (u *unified) since(last, total int64) {
+// advanceSince moves the time of a log without stamps over what passed since the safepoint before,
+// and over this one: so a log of safepoints alone has a time line without stamps.
+func (u *unified) advanceSince(last, total int64) {
 	c := &u.o.clock
-	now := u.now()
+	now := u.lineTime()
 	if c.basis != noStamps || now > maxUptime || last > maxUptime || total > maxUptime {
 		return
 	}
 	if !u.o.spaced {
 		u.o.spaced = true
-		c.saw(&c.processes[c.current], now) // the JVM counted from there
+		c.widenTo(&c.processes[c.current], now) // the JVM counted from there
 	}
-	c.pass(now + last + total)
+	c.advanceTo(now + last + total)
 }
 
-func nanos(b []byte, label string) (ns int64, ok bool) {
+func parseNanos(b []byte, label string) (ns int64, ok bool) {
 	i := bytes.Index(b, []byte(label))
 	if i < 0 {
 		return 0, false
 	}
-	v, n := integer(b[i+len(label):])
+	v, n := parseInteger(b[i+len(label):])
 	return v, n > 0
 }
 
-// stopped reads what JDK 9 to 12 print instead, behind "Entering safepoint region: X":
-// "Total time for which application threads were stopped: 0.0001 seconds, Stopping
-// threads took: 0.0000 seconds".
-func (u *unified) stopped(b []byte, line int64) bool {
-	total, n := decimal(b[len("Total time for which application threads were stopped: "):])
+// parseStopped reads what JDK 9 to 12 print instead, behind "Entering safepoint region: X": "Total
+// time for which application threads were stopped: 0.0001 seconds, Stopping threads took: 0.0000
+// seconds".
+func (u *unified) parseStopped(b []byte, line int64) bool {
+	total, n := parseDecimal(b[len("Total time for which application threads were stopped: "):])
 	if n == 0 {
 		return false
 	}
 	reach := int64(unknown)
 	if i := bytes.Index(b, []byte("took: ")); i >= 0 {
-		if v, n := decimal(b[i+6:]); n > 0 {
+		if v, n := parseDecimal(b[i+6:]); n > 0 {
 			reach = v
 		}
 	}
 	name := u.operation
 	u.operation = ""
-	u.stop(name, total, reach, line)
+	u.emitStop(name, total, reach, line)
 	return true
 }
 
-func (u *unified) stop(name string, total, reach, line int64) {
+func (u *unified) emitStop(name string, total, reach, line int64) {
 	e := newEvent(evidence.Safepoint)
 	e.name, e.line, e.toSafepoint = name, line, reach
-	e.end = u.now()
+	e.end = u.lineTime()
 	e.start = e.end - total
-	u.o.emit(&e)
+	u.o.emitEvent(&e)
 }

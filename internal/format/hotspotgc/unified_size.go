@@ -2,8 +2,8 @@ package hotspotgc
 
 import "bytes"
 
-// integer reads digits; 0, 0 if there are none or too many.
-func integer(b []byte) (v int64, n int) {
+// parseInteger reads digits; 0, 0 if there are none or too many.
+func parseInteger(b []byte) (v int64, n int) {
 	for n < len(b) && b[n] >= '0' && b[n] <= '9' {
 		if v = v*10 + int64(b[n]-'0'); v > 1<<55 {
 			return 0, 0
@@ -15,7 +15,7 @@ func integer(b []byte) (v int64, n int) {
 
 // sizeOf reads "24M", "1024K", "512B" in bytes; -1, 0 if there is none.
 func sizeOf(b []byte) (bytes int64, n int) {
-	v, n := integer(b)
+	v, n := parseInteger(b)
 	if n == 0 || n == len(b) || v > 1<<33 {
 		return unknown, 0
 	}
@@ -36,9 +36,9 @@ func sizeOf(b []byte) (bytes int64, n int) {
 	return unknown, 0
 }
 
-// transition reads "24M->3M(256M)", "69952K(78656K)->8704K(78656K)" and
+// parseTransition reads "24M->3M(256M)", "69952K(78656K)->8704K(78656K)" and
 // "2332M(28%)->190M(2%)"; its length is 0 if it is none.
-func transition(b []byte) (s sizes, n int) {
+func parseTransition(b []byte) (s sizes, n int) {
 	s = sizes{unknown, unknown, unknown}
 	before, n := sizeOf(b)
 	if n == 0 {
@@ -66,7 +66,7 @@ func inBrackets(b []byte) (bytes int64, n int) {
 	}
 	v, n := sizeOf(b[1:])
 	if n == 0 {
-		if _, n = integer(b[1:]); n == 0 || b[1+min(n, len(b)-2)] != '%' {
+		if _, n = parseInteger(b[1:]); n == 0 || b[1+min(n, len(b)-2)] != '%' {
 			return unknown, 0
 		}
 		n++
@@ -77,8 +77,8 @@ func inBrackets(b []byte) (bytes int64, n int) {
 	return v, n + 2
 }
 
-// after returns what follows the first colon and a space.
-func after(b []byte) []byte {
+// afterColon returns what follows the first colon and a space.
+func afterColon(b []byte) []byte {
 	if i := bytes.IndexByte(b, ':'); i >= 0 && i+2 <= len(b) {
 		return b[i+2:]
 	}
@@ -88,19 +88,19 @@ func after(b []byte) []byte {
 // generationSize reads "DefNew: 26240K->1092K(29504K)" and its likes; later releases add
 // the spaces of the generation and, for the metaspace, its parts.
 func (u *unified) generationSize(id int64, b []byte) bool {
-	s, n := transition(after(b))
+	s, n := parseTransition(afterColon(b))
 	if n == 0 {
 		return false
 	}
 	if id == unknown {
-		u.o.ignore(heapLine)
+		u.o.countIgnored(heapLine)
 		return true
 	}
-	c := u.of(id)
+	c := u.collectionOf(id)
 	switch b[0] {
 	case 'D':
 		c.pending.young = s
-		u.o.collector("Serial", 0)
+		u.o.setCollector("Serial", 0)
 	case 'T', 'C', 'O':
 		c.pending.old = s
 	case 'M':
@@ -111,34 +111,34 @@ func (u *unified) generationSize(id int64, b []byte) bool {
 		} else {
 			c.pending.young = s
 			if b[1] == 'S' {
-				u.o.collector("Parallel", 0)
+				u.o.setCollector("Parallel", 0)
 			} else {
-				u.o.collector("ParNew+CMS", 0)
+				u.o.setCollector("ParNew+CMS", 0)
 			}
 		}
 	}
-	u.o.ignore(heapLine)
+	u.o.countIgnored(heapLine)
 	return true
 }
 
-// regions reads G1's "Eden regions: 24->0(150)".
-func (u *unified) regions(id int64, b []byte) bool {
-	t := after(b)
-	before, n := integer(t)
+// parseRegions reads G1's "Eden regions: 24->0(150)".
+func (u *unified) parseRegions(id int64, b []byte) bool {
+	t := afterColon(b)
+	before, n := parseInteger(t)
 	if n == 0 || len(t) < n+3 || t[n] != '-' || t[n+1] != '>' {
 		return false
 	}
-	left, m := integer(t[n+2:])
+	left, m := parseInteger(t[n+2:])
 	if m == 0 {
 		return false
 	}
 	s := sizes{before, left, unknown}
 	if t = t[n+2+m:]; len(t) > 2 && t[0] == '(' {
-		if v, n := integer(t[1:]); n > 0 {
+		if v, n := parseInteger(t[1:]); n > 0 {
 			s.capacity = v
 		}
 	}
-	c := u.of(id)
+	c := u.collectionOf(id)
 	switch b[0] {
 	case 'E':
 		c.eden = s
@@ -149,7 +149,7 @@ func (u *unified) regions(id int64, b []byte) bool {
 	case 'H':
 		c.humongous = s
 	}
-	u.o.ignore(heapLine)
+	u.o.countIgnored(heapLine)
 	return true
 }
 
@@ -160,7 +160,7 @@ func (u *unified) regionSizes(c *collection) {
 		return
 	}
 	e := &c.pending
-	u.o.collector("G1", e.line)
+	u.o.setCollector("G1", e.line)
 	if used := c.eden.before + c.survivor.before + max(0, c.oldRegions.before) + max(0, c.humongous.before); (u.region == 0 || u.guess) && used > 0 && e.heap.before > 0 {
 		size := int64(1 << 20)
 		for size*used < e.heap.before && size < 1<<29 {

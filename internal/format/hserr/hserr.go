@@ -31,11 +31,11 @@ var Format = format.Format{
 	About:   "reports of crashes of HotSpot (hs_err_pid*.log): version, options, CPUs and memory",
 	Whole:   true,
 	Moments: true,
-	Match:   match,
-	Parse:   parse,
+	Match:   matchHead,
+	Parse:   parseArtifact,
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, []byte("# A fatal error has been detected by the Java Runtime Environment")) ||
 		bytes.Contains(head, []byte("# There is insufficient memory for the Java Runtime Environment to continue")) {
 		return format.Sure
@@ -48,7 +48,7 @@ func match(head []byte) format.Confidence {
 
 const mostText = 4096
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
 	*b.Clock() = evidence.Clock{Name: "moment of the crash", Error: evidence.Unanchored}
 	table := evidence.Table{Title: "crash of the JVM", Columns: []string{"", ""}}
@@ -86,7 +86,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			tell("error", strings.TrimLeft(text, "# "))
 		} else if v, ok := value("jvm_args:"); ok {
 			lines++
-			flags(v, fact, tell)
+			emitOptions(v, fact, tell)
 		} else if v, ok := value("CPU:total "); ok {
 			lines++
 			first, _, _ := strings.Cut(v, " ")
@@ -133,8 +133,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-// flags keeps options of the JVM: sizes and switches.
-func flags(args string, fact func(string, string, float64), tell func(string, string)) {
+// emitOptions writes options of the JVM, sizes and switches, as facts and as a row.
+func emitOptions(args string, fact func(string, string, float64), tell func(string, string)) {
 	var kept []string
 	for _, f := range strings.Fields(args) {
 		if !strings.HasPrefix(f, "-X") || strings.ContainsAny(f, "/\\@") {

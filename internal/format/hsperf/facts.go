@@ -8,15 +8,15 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// facts are which collector it is and how large the parts of the heap are, as the
-// last snapshot has them.
-func (p *parser) facts(id evidence.SubjectID) {
+// emitFacts writes which collector it is and how large the parts of the heap are, as in the last
+// snapshot.
+func (p *parser) emitFacts(id evidence.SubjectID) {
 	origin := p.b.Origin(p.line)
-	if c := p.collector(); c != "" {
+	if c := p.collectorName(); c != "" {
 		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactCollector, Value: c, Number: math.NaN(), Origin: origin})
 	}
 	for _, x := range capacities {
-		if v, ok := p.capacity(x.part); ok && v > 0 {
+		if v, ok := p.capacityOf(x.part); ok && v > 0 {
 			p.b.Fact(evidence.Fact{Subject: id, Key: x.fact, Value: strconv.FormatInt(v, 10), Number: float64(v), Origin: origin})
 		}
 	}
@@ -28,19 +28,19 @@ var policies = map[string]string{
 	"ParNew:CMS": "ParNew+CMS", "GarbageFirst": "G1",
 }
 
-// collector is the collector as people call it, "" if the counters do not tell.
-func (p *parser) collector() string {
-	if c := policies[p.words("sun.gc.policy.name")]; c != "" {
+// collectorName returns the collector as people call it, "" if the counters do not tell.
+func (p *parser) collectorName() string {
+	if c := policies[p.counterText("sun.gc.policy.name")]; c != "" {
 		return c
 	}
 	for i := range mostOf {
-		switch name := p.words("sun.gc.collector." + strconv.Itoa(i) + ".name"); {
+		switch name := p.counterText("sun.gc.collector." + strconv.Itoa(i) + ".name"); {
 		case strings.HasPrefix(name, "ZGC minor"), strings.HasPrefix(name, "ZGC major"):
 			return "generational ZGC"
 		case strings.HasPrefix(name, "Z concurrent"), strings.HasPrefix(name, "ZGC"):
 			return "ZGC"
 		case strings.HasPrefix(name, "Shenandoah"):
-			if strings.Contains(p.words("java.rt.vmArgs"), "ShenandoahGCMode=generational") {
+			if strings.Contains(p.counterText("java.rt.vmArgs"), "ShenandoahGCMode=generational") {
 				return "generational Shenandoah"
 			}
 			return "Shenandoah"
@@ -56,10 +56,10 @@ var capacities = []struct{ fact, part string }{
 	{evidence.FactOldCapacity, "1.capacity"},
 }
 
-// capacity is how large a part of a heap with generations is.
-func (p *parser) capacity(part string) (int64, bool) {
-	if p.words("sun.gc.generation.0.space.0.name") != "eden" || p.words("sun.gc.generation.1.name") != "old" {
+// capacityOf returns how large a part of a heap with generations is.
+func (p *parser) capacityOf(part string) (int64, bool) {
+	if p.counterText("sun.gc.generation.0.space.0.name") != "eden" || p.counterText("sun.gc.generation.1.name") != "old" {
 		return 0, false
 	}
-	return p.value("sun.gc.generation." + part)
+	return p.counterNumber("sun.gc.generation." + part)
 }

@@ -37,14 +37,14 @@ var Format = format.Format{
 	Name:  "hsperf",
 	About: "performance counters of HotSpot JVMs (hsperfdata, PerfCounter.print), JDK 5 to 25",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // magic is what the file begins with.
 const magic = "\xca\xfe\xc0\xc0"
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if bytes.HasPrefix(head, []byte(magic)) {
 		return format.Sure
 	}
@@ -52,26 +52,26 @@ func match(head []byte) format.Confidence {
 	for range most {
 		line, rest, _ := bytes.Cut(head, []byte("\n"))
 		head = rest
-		if _, _, ok := header(line); ok {
+		if _, _, ok := parseHeader(line); ok {
 			return format.Sure
 		}
-		if name, _, ok := counter(line); ok && (bytes.HasPrefix(name, []byte("sun.")) || bytes.HasPrefix(name, []byte("java."))) {
+		if name, _, ok := parseCounter(line); ok && (bytes.HasPrefix(name, []byte("sun.")) || bytes.HasPrefix(name, []byte("java."))) {
 			return format.Sure
 		}
 	}
 	return format.No
 }
 
-// header reads the line above a snapshot.
-func header(line []byte) (at int64, pid int, ok bool) { return format.Stamp(line, "hsperfdata") }
+// parseHeader reads the line above a snapshot.
+func parseHeader(line []byte) (at int64, pid int, ok bool) { return format.Stamp(line, "hsperfdata") }
 
-// counter reads name=value.
-func counter(line []byte) (name, value []byte, ok bool) {
+// parseCounter reads name=value.
+func parseCounter(line []byte) (name, value []byte, ok bool) {
 	name, value, ok = bytes.Cut(bytes.TrimRight(line, "\r"), []byte("="))
 	return name, value, ok && len(value) > 0 && bytes.IndexByte(name, '.') > 0 && bytes.IndexByte(name, ' ') < 0
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, now: map[string]value{}, tracks: map[string]*track{}}
 	r, err := a.Reader()
 	if err != nil {
@@ -81,18 +81,18 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	n, _ := r.Read(head)
 	_ = r.Close()
 	if n == len(magic) && string(head) == magic {
-		err = p.file(a)
+		err = p.readBinary(a)
 	} else {
-		err = p.text(ctx, a)
+		err = p.readText(ctx, a)
 	}
 	if err != nil {
 		return err
 	}
-	return p.finish()
+	return p.emitTracks()
 }
 
-// file reads the JVM's own file.
-func (p *parser) file(a *format.Artifact) error {
+// readBinary reads the JVM's own file.
+func (p *parser) readBinary(a *format.Artifact) error {
 	r, err := a.Reader()
 	if err != nil {
 		return err
@@ -108,21 +108,21 @@ func (p *parser) file(a *format.Artifact) error {
 	}
 	for i := range d.Counters {
 		c := &d.Counters[i]
-		p.put(c.Name, value{c.Value, c.Text, c.Unit == hsperf.String})
+		p.setCounter(c.Name, value{c.Value, c.Text, c.Unit == hsperf.String})
 	}
-	p.snapshot()
+	p.endSnapshot()
 	return nil
 }
 
-// text reads snapshots, or one without its time.
-func (p *parser) text(ctx context.Context, a *format.Artifact) error {
+// readText reads snapshots, or one without its time.
+func (p *parser) readText(ctx context.Context, a *format.Artifact) error {
 	err := a.Lines(func(l format.Line) bool {
 		p.number = l.Number
-		if at, pid, ok := header(l.Text); ok {
-			p.snapshot()
+		if at, pid, ok := parseHeader(l.Text); ok {
+			p.endSnapshot()
 			p.at, p.pid, p.line = at, pid, l.Number
-		} else if name, v, ok := counter(l.Text); ok {
-			p.put(string(name), parseValue(v))
+		} else if name, v, ok := parseCounter(l.Text); ok {
+			p.setCounter(string(name), parseValue(v))
 		} else if len(bytes.TrimSpace(l.Text)) > 0 && l.Number > 1 { // the first may be jcmd's "4711:"
 			p.strange++
 			if p.first == 0 {
@@ -141,7 +141,7 @@ func (p *parser) text(ctx context.Context, a *format.Artifact) error {
 		p.b.Warnf(p.number, "the recording is incomplete after this line: %v", err)
 		p.b.Cut()
 	}
-	p.snapshot()
+	p.endSnapshot()
 	return nil
 }
 

@@ -52,7 +52,7 @@ type track struct {
 	v          []float64
 }
 
-func (p *parser) put(name string, v value) {
+func (p *parser) setCounter(name string, v value) {
 	if _, ok := p.now[name]; !ok && len(p.now) == mostCounters {
 		p.dropped++
 		return
@@ -61,25 +61,25 @@ func (p *parser) put(name string, v value) {
 	p.started = true
 }
 
-func (p *parser) value(name string) (int64, bool) {
+func (p *parser) counterNumber(name string) (int64, bool) {
 	v, ok := p.now[name]
 	return v.number, ok && !v.isText
 }
 
-func (p *parser) words(name string) string { return p.now[name].text }
+func (p *parser) counterText(name string) string { return p.now[name].text }
 
-// seconds is a counter of ticks in seconds.
-func (p *parser) seconds(name string) (float64, bool) {
-	v, ok := p.value(name)
-	hz, known := p.value("sun.os.hrt.frequency")
+// counterSeconds returns a counter of ticks in seconds.
+func (p *parser) counterSeconds(name string) (float64, bool) {
+	v, ok := p.counterNumber(name)
+	hz, known := p.counterNumber("sun.os.hrt.frequency")
 	if !ok || !known || hz <= 0 {
 		return 0, false
 	}
 	return float64(v) / float64(hz), true
 }
 
-// snapshot ends one: its counters become points.
-func (p *parser) snapshot() {
+// endSnapshot ends a snapshot: its counters become points.
+func (p *parser) endSnapshot() {
 	if !p.started {
 		return
 	}
@@ -97,16 +97,16 @@ func (p *parser) snapshot() {
 	}
 	p.until = at
 	p.snapshots++
-	p.collectors(at)
-	p.heap(at)
+	p.addCollectors(at)
+	p.addHeap(at)
 	for _, x := range plain {
-		if v, ok := p.value(x.counter); ok {
-			p.point(at, x.name, x.unit, x.total, 1, float64(v))
+		if v, ok := p.counterNumber(x.counter); ok {
+			p.addPoint(at, x.name, x.unit, x.total, 1, float64(v))
 		}
 	}
 	for _, x := range times {
-		if v, ok := p.seconds(x.counter); ok {
-			p.point(at, x.name, "%", true, 100, v)
+		if v, ok := p.counterSeconds(x.counter); ok {
+			p.addPoint(at, x.name, "%", true, 100, v)
 		}
 	}
 }
@@ -132,9 +132,9 @@ var times = []struct{ counter, name string }{
 	{"java.ci.totalTime", "compiler/time"},
 }
 
-// collectors are how often each collected and how long that took. Some numbers are
-// left out by some collectors.
-func (p *parser) collectors(at int64) {
+// addCollectors adds how often each collector collected and how long that took. Some collectors
+// leave out some numbers.
+func (p *parser) addCollectors(at int64) {
 	var all float64
 	known := false
 	if p.begun == nil {
@@ -142,48 +142,48 @@ func (p *parser) collectors(at int64) {
 	}
 	for i := range mostOf {
 		base := "sun.gc.collector." + strconv.Itoa(i)
-		name := p.words(base + ".name")
-		n, ok := p.value(base + ".invocations")
+		name := p.counterText(base + ".name")
+		n, ok := p.counterNumber(base + ".invocations")
 		if !ok || name == "" {
 			continue
 		}
 		if _, seen := p.begun[i]; !seen {
 			p.begun[i] = n
 		}
-		p.point(at, "gc/collections:"+name, "1/s", true, 1, float64(n))
-		if t, ok := p.seconds(base + ".time"); ok {
-			p.point(at, "gc/time:"+name, "%", true, 100, t)
+		p.addPoint(at, "gc/collections:"+name, "1/s", true, 1, float64(n))
+		if t, ok := p.counterSeconds(base + ".time"); ok {
+			p.addPoint(at, "gc/time:"+name, "%", true, 100, t)
 			all, known = all+t, true
 		}
 	}
 	if known {
-		p.point(at, evidence.SeriesGCTime, "%", true, 100, all)
+		p.addPoint(at, evidence.SeriesGCTime, "%", true, 100, all)
 	}
 }
 
-// heap are the parts of the heap: what is used, and what is taken of the host.
-func (p *parser) heap(at int64) {
+// addHeap adds the parts of the heap: what is used, and what is taken of the host.
+func (p *parser) addHeap(at int64) {
 	for g := range mostOf {
 		generation := "sun.gc.generation." + strconv.Itoa(g)
-		title := p.words(generation + ".name")
-		n, _ := p.value(generation + ".spaces")
+		title := p.counterText(generation + ".name")
+		n, _ := p.counterNumber(generation + ".spaces")
 		for s := range min(n, mostOf) {
 			base := fmt.Sprintf("%s.space.%d", generation, s)
-			name := p.words(base + ".name")
+			name := p.counterText(base + ".name")
 			if n == 1 {
 				name = title // "space" of "old"
 			}
-			if used, ok := p.value(base + ".used"); ok && name != "" {
-				p.point(at, "heap/used:"+name, "bytes", false, 1, float64(used))
+			if used, ok := p.counterNumber(base + ".used"); ok && name != "" {
+				p.addPoint(at, "heap/used:"+name, "bytes", false, 1, float64(used))
 			}
 		}
-		if capacity, ok := p.value(generation + ".capacity"); ok && title != "" {
-			p.point(at, "heap/capacity:"+title, "bytes", false, 1, float64(capacity))
+		if capacity, ok := p.counterNumber(generation + ".capacity"); ok && title != "" {
+			p.addPoint(at, "heap/capacity:"+title, "bytes", false, 1, float64(capacity))
 		}
 	}
 }
 
-func (p *parser) point(at int64, name, unit string, total bool, scale, v float64) {
+func (p *parser) addPoint(at int64, name, unit string, total bool, scale, v float64) {
 	t := p.tracks[name]
 	if t == nil {
 		t = &track{name: name, unit: unit, total: total, scale: scale, line: p.line}
@@ -202,8 +202,8 @@ func (p *parser) point(at int64, name, unit string, total bool, scale, v float64
 	t.t, t.v = append(t.t, at), append(t.v, v)
 }
 
-// finish writes what was read.
-func (p *parser) finish() error {
+// emitTracks writes what was read.
+func (p *parser) emitTracks() error {
 	if p.snapshots == 0 {
 		return errors.New("hsperf: it holds no counters: give the output of jcmd PID PerfCounter.print")
 	}
@@ -213,24 +213,24 @@ func (p *parser) finish() error {
 	} else {
 		*clock = evidence.Clock{Name: "unix", Error: 1e6, Resolution: 1}
 	}
-	id := p.b.Subject(evidence.Subject{Runtime: "jvm", PID: p.pid, Version: java.Version(p.words("java.property.java.version"))})
+	id := p.b.Subject(evidence.Subject{Runtime: "jvm", PID: p.pid, Version: java.Version(p.counterText("java.property.java.version"))})
 	for _, t := range p.order {
-		if t.total && !t.rate() {
+		if t.total && !t.toRates() {
 			continue
 		}
 		p.b.Series(evidence.Series{Subject: id, Name: t.name, Unit: t.unit, T: t.t, V: t.v, Origin: p.b.Origin(t.line)})
 	}
-	p.facts(id)
-	if p.idle() {
+	p.emitFacts(id)
+	if p.wasIdle() {
 		p.b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverGC, From: p.from, Until: p.until, Origin: p.b.Origin(p.line)})
 	}
-	p.table()
-	p.warn()
+	p.addTable()
+	p.addWarnings()
 	return nil
 }
 
-// rate turns a total into rates in place; false if there are fewer than two points.
-func (t *track) rate() bool {
+// toRates turns a total into rates in place; false if there are fewer than two points.
+func (t *track) toRates() bool {
 	last := len(t.t) - 1
 	if last < 1 {
 		return false
@@ -242,37 +242,37 @@ func (t *track) rate() bool {
 	return true
 }
 
-// idle says that no collector did anything between the first snapshot and the last:
-// then all of its collections are known.
-func (p *parser) idle() bool {
+// wasIdle says whether no collector did anything between the first snapshot and the last: then all
+// of its collections are known.
+func (p *parser) wasIdle() bool {
 	if len(p.begun) == 0 || p.until <= p.from {
 		return false
 	}
 	for i, n := range p.begun {
-		if now, ok := p.value(fmt.Sprintf("sun.gc.collector.%d.invocations", i)); !ok || now != n {
+		if now, ok := p.counterNumber(fmt.Sprintf("sun.gc.collector.%d.invocations", i)); !ok || now != n {
 			return false
 		}
 	}
 	return true
 }
 
-func (p *parser) table() {
+func (p *parser) addTable() {
 	var rows [][]string
 	for _, i := range slices.Sorted(maps.Keys(p.begun)) {
 		base := "sun.gc.collector." + strconv.Itoa(i)
-		n, _ := p.value(base + ".invocations")
+		n, _ := p.counterNumber(base + ".invocations")
 		took := "unknown"
-		if s, ok := p.seconds(base + ".time"); ok {
+		if s, ok := p.counterSeconds(base + ".time"); ok {
 			took = strconv.FormatFloat(s, 'f', 3, 64) + " s"
 		}
-		rows = append(rows, []string{p.words(base + ".name"), strconv.FormatInt(n-p.begun[i], 10), strconv.FormatInt(n, 10), took})
+		rows = append(rows, []string{p.counterText(base + ".name"), strconv.FormatInt(n-p.begun[i], 10), strconv.FormatInt(n, 10), took})
 	}
 	if len(rows) > 0 {
 		p.b.Table(evidence.Table{Title: "GC by collector, from the JVM's counters", Columns: []string{"collector", "collections recorded", "since JVM start", "took"}, Rows: rows})
 	}
 }
 
-func (p *parser) warn() {
+func (p *parser) addWarnings() {
 	if p.strange > 0 {
 		p.b.Warnf(p.first, "lines that are not counters: %d", p.strange)
 	}

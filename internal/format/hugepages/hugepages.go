@@ -37,13 +37,13 @@ var Format = format.Format{
 	Name:  "hugepages",
 	About: "huge pages of a Linux process: what faults for them cost here, how much of them it uses",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const heading = "# huge pages of pid "
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if bytes.HasPrefix(head, []byte(heading)) {
 		return format.Sure
 	}
@@ -57,16 +57,16 @@ const (
 	largest   = 1 << 50
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b}
-	if err := p.Scan(ctx, a, func(text []byte) bool { return p.line(string(text)) }); err != nil {
+	if err := p.Scan(ctx, a, func(text []byte) bool { return p.parseLine(string(text)) }); err != nil {
 		return err
 	}
 	if len(p.huge.T) == 0 {
 		return errors.New("hugepages: the recording has no sample of the process: record again while it runs")
 	}
 	p.Warn(b)
-	p.end()
+	p.emitSeries()
 	return nil
 }
 
@@ -85,7 +85,7 @@ type parser struct {
 	dropped int64
 }
 
-func (p *parser) line(text string) bool {
+func (p *parser) parseLine(text string) bool {
 	if text == "" {
 		return true
 	}
@@ -111,17 +111,17 @@ func (p *parser) line(text string) bool {
 	}
 	switch {
 	case f[0] == "page" && len(n) == 2:
-		return p.pages(n[0], n[1])
+		return p.parsePages(n[0], n[1])
 	case f[0] == "fault" && (len(n) == 4 || len(n) == 5): // without how often, before
-		return p.fault(n)
+		return p.parseFault(n)
 	case f[0] == "look" && len(n) == 4:
-		return p.look(n)
+		return p.parseLook(n)
 	}
 	return false
 }
 
-// once says that something is told for the first time.
-func (p *parser) once(what string) bool {
+// markFirst marks something as read, and returns false if it was read before.
+func (p *parser) markFirst(what string) bool {
 	if p.told == nil {
 		p.told = make(map[string]bool)
 	}
@@ -132,21 +132,21 @@ func (p *parser) once(what string) bool {
 	return true
 }
 
-func (p *parser) fact(key, value string, number float64) {
+func (p *parser) addFact(key, value string, number float64) {
 	p.b.Fact(evidence.Fact{Subject: p.of, Key: key, Value: value, Number: number, Origin: p.b.Origin(p.Number)})
 }
 
-func (p *parser) pages(small, large int64) bool {
-	if small <= 0 || large <= small || large > largest || large%small != 0 || !p.once("page") {
+func (p *parser) parsePages(small, large int64) bool {
+	if small <= 0 || large <= small || large > largest || large%small != 0 || !p.markFirst("page") {
 		return false
 	}
 	p.small, p.large = small, large
-	p.fact(evidence.FactSmallPage, strconv.FormatInt(small, 10), float64(small))
-	p.fact(evidence.FactHugePage, strconv.FormatInt(large, 10), float64(large))
+	p.addFact(evidence.FactSmallPage, strconv.FormatInt(small, 10), float64(small))
+	p.addFact(evidence.FactHugePage, strconv.FormatInt(large, 10), float64(large))
 	return true
 }
 
-func (p *parser) fault(n []int64) bool {
+func (p *parser) parseFault(n []int64) bool {
 	size, median, least, most := n[0], n[1], n[2], n[3]
 	key := evidence.FactSmallFault
 	switch {
@@ -155,14 +155,14 @@ func (p *parser) fault(n []int64) bool {
 	case size == p.large:
 		key = evidence.FactHugeFault
 	}
-	if median <= 0 || least <= 0 || least > median || median > most || most > longest || !p.once(key) {
+	if median <= 0 || least <= 0 || least > median || median > most || most > longest || !p.markFirst(key) {
 		return false
 	}
-	p.fact(key, fmt.Sprintf("%d %d", least, most), float64(median))
+	p.addFact(key, fmt.Sprintf("%d %d", least, most), float64(median))
 	return true
 }
 
-func (p *parser) look(n []int64) bool {
+func (p *parser) parseLook(n []int64) bool {
 	at, bytes, looked, touched := n[0], n[1], n[2], n[3]
 	switch {
 	case !recording.IsDate(at) || bytes > largest || len(p.huge.T) > 0 && at <= p.huge.T[len(p.huge.T)-1]:
@@ -189,7 +189,7 @@ func (p *parser) look(n []int64) bool {
 	return true
 }
 
-func (p *parser) end() {
+func (p *parser) emitSeries() {
 	for _, s := range []struct {
 		series     *evidence.Series
 		name, unit string

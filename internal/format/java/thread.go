@@ -14,7 +14,7 @@ func Pool(name string) string {
 	if len(name) > maxName {
 		name = strings.ToValidUTF8(name[:maxName], "")
 	}
-	name = hashless(withoutRequest(name))
+	name = stripHashes(withoutRequest(name))
 	if i := strings.IndexByte(name, '#'); i > 0 && i+1 < len(name) && name[i+1]-'0' <= 9 { // GC task thread#0 (ParallelGC)
 		return name[:i]
 	}
@@ -48,21 +48,21 @@ const (
 	mostDecimal  = 10
 )
 
-// hashless is a name without the identity hashes of objects, which are others in each process:
+// stripHashes returns a name without the identity hashes of objects, which differ in each process:
 // QueuedThreadPool@1b2c3d4-12, qtp1883919084-35.
-func hashless(name string) string {
+func stripHashes(name string) string {
 	var out strings.Builder
 	for i := 0; i < len(name); {
 		switch c := name[i]; {
 		case c == '@':
-			n := run(name[i+1:], hexadecimal)
-			if n >= leastHex && n <= mostHex && !letter(name, i+1+n) {
+			n := countPrefix(name[i+1:], isHexadecimal)
+			if n >= leastHex && n <= mostHex && !isAlphanumeric(name, i+1+n) {
 				i += 1 + n
 				continue
 			}
-		case decimal(c) && i > 0 && letter(name, i-1) && !decimal(name[i-1]):
-			n := run(name[i:], decimal)
-			if n >= leastDecimal && n <= mostDecimal && !letter(name, i+n) {
+		case isDecimal(c) && i > 0 && isAlphanumeric(name, i-1) && !isDecimal(name[i-1]):
+			n := countPrefix(name[i:], isDecimal)
+			if n >= leastDecimal && n <= mostDecimal && !isAlphanumeric(name, i+n) {
 				i += n
 				continue
 			}
@@ -79,19 +79,19 @@ func hashless(name string) string {
 	return out.String()
 }
 
-// run is how many bytes at the beginning are of a kind.
-func run(s string, of func(byte) bool) (n int) {
+// countPrefix returns how many bytes at the beginning are of a kind.
+func countPrefix(s string, of func(byte) bool) (n int) {
 	for n < len(s) && of(s[n]) {
 		n++
 	}
 	return n
 }
 
-func decimal(c byte) bool { return c-'0' <= 9 }
+func isDecimal(c byte) bool { return c-'0' <= 9 }
 
-func hexadecimal(c byte) bool { return decimal(c) || c-'a' <= 'f'-'a' }
+func isHexadecimal(c byte) bool { return isDecimal(c) || c-'a' <= 'f'-'a' }
 
-// letter says whether there is a letter or a digit at a place.
-func letter(s string, i int) bool {
-	return i < len(s) && (decimal(s[i]) || (s[i]|0x20)-'a' <= 'z'-'a')
+// isAlphanumeric says whether there is a letter or a digit at a place.
+func isAlphanumeric(s string, i int) bool {
+	return i < len(s) && (isDecimal(s[i]) || (s[i]|0x20)-'a' <= 'z'-'a')
 }

@@ -44,7 +44,7 @@ var Format = format.Format{
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 var (
@@ -76,10 +76,10 @@ type happened struct {
 	line int64
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{}
 	err := a.Lines(func(l format.Line) bool {
-		p.take(l.Number, strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])))
+		p.parseLine(l.Number, strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])))
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	if err := format.EndReading(ctx, b, err, len(p.threads)+len(p.history) > 0, "the javacore", "javacore: no thread and no line of GC's history in it"); err != nil {
@@ -87,7 +87,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	var errs []error
 	read := false
-	if log := p.log(); len(log) > 0 {
+	if log := p.buildVerboseLog(); len(log) > 0 {
 		if err := openj9gc.Format.Parse(ctx, format.Rewritten(a, log), b); err != nil {
 			errs = append(errs, err)
 		} else {
@@ -113,13 +113,13 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return errs[0]
 }
 
-func (p *parser) put(line int64, text string) {
+func (p *parser) addLine(line int64, text string) {
 	if len(p.threads) < mostLines {
 		p.threads = append(p.threads, format.Line{Number: line, Text: []byte(text)})
 	}
 }
 
-func (p *parser) take(line int64, text string) {
+func (p *parser) parseLine(line int64, text string) {
 	tag, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
 	switch tag {
@@ -132,20 +132,20 @@ func (p *parser) take(line int64, text string) {
 			p.date, _ = time.Parse("2006/01/02 at 15:04:05", strings.TrimSpace(at))
 		}
 	case "3XMTHREADINFO":
-		p.thread(line, rest)
+		p.parseThread(line, rest)
 	case "3XMTHREADBLOCK":
-		p.waits(rest)
+		p.parseWait(rest)
 	case "4XESTACKTRACE":
-		p.frame(line, rest)
+		p.parseFrame(line, rest)
 	case "5XESTACKTRACE":
 		if _, entered, ok := strings.Cut(rest, "(entered lock: "); ok && p.open {
 			entered, _, _ = strings.Cut(entered, ",")
-			if o := object(entered); o != "" {
-				p.put(line, "\t- locked "+o)
+			if o := formatObject(entered); o != "" {
+				p.addLine(line, "\t- locked "+o)
 			}
 		}
 	case "3STHSTTYPE":
-		p.happens(line, rest)
+		p.parseHistory(line, rest)
 	case "1STHEAPTOTAL":
 		p.heap[0] = bytesOf(rest)
 	case "1STHEAPINUSE":
@@ -179,8 +179,8 @@ func (p *parser) tellHeap(b *evidence.Builder) bool {
 // states are HotSpot's words for those of OpenJ9.
 var states = map[byte]string{'R': "RUNNABLE", 'B': "BLOCKED (on object monitor)", 'P': "WAITING (parking)", 'C': "WAITING (on object monitor)", 'S': "RUNNABLE", 'Z': "RUNNABLE"}
 
-// thread reads the line of a thread; threads of the VM have no name.
-func (p *parser) thread(line int64, rest string) {
+// parseThread reads the line of a thread. Threads of the VM have no name and are left out.
+func (p *parser) parseThread(line int64, rest string) {
 	p.open, p.blocked = false, ""
 	if len(rest) < 2 || rest[0] != '"' {
 		return
@@ -196,18 +196,18 @@ func (p *parser) thread(line int64, rest string) {
 	address, _, _ := strings.Cut(rest[end+len(`" J9VMThread:`):], ",")
 	if len(p.threads) == 0 {
 		if !p.date.IsZero() {
-			p.put(line-1, p.date.Format("2006-01-02 15:04:05")) // above the title, as in a dump of HotSpot
+			p.addLine(line-1, p.date.Format("2006-01-02 15:04:05")) // above the title, as in a dump of HotSpot
 		}
-		p.put(line, "Full thread dump OpenJ9 VM")
+		p.addLine(line, "Full thread dump OpenJ9 VM")
 	}
 	p.open = true
-	p.put(line, "")
-	p.put(line, rest[:end]+`" prio=5 tid=`+strings.ToLower(address))
-	p.put(line, "   java.lang.Thread.State: "+states[state[0]])
+	p.addLine(line, "")
+	p.addLine(line, rest[:end]+`" prio=5 tid=`+strings.ToLower(address))
+	p.addLine(line, "   java.lang.Thread.State: "+states[state[0]])
 }
 
-// object reads "shop/Stock@0x00000000E0A1B2C8" as HotSpot prints it, "" of anything else.
-func object(s string) string {
+// formatObject writes "shop/Stock@0x00000000E0A1B2C8" as HotSpot prints it, "" of anything else.
+func formatObject(s string) string {
 	class, at, ok := strings.Cut(strings.TrimSpace(s), "@0x")
 	at, _, _ = strings.Cut(at, "/") // of a class: "java/lang/Class@0x…/0x…"
 	if !ok || class == "" || at == "" || strings.ContainsAny(class, " <>\"") {
@@ -219,20 +219,20 @@ func object(s string) string {
 	return "<0x" + strings.ToLower(at) + "> (a " + strings.ReplaceAll(class, "/", ".") + ")"
 }
 
-// waits reads what a thread waits for.
-func (p *parser) waits(rest string) {
+// parseWait reads what a thread waits for.
+func (p *parser) parseWait(rest string) {
 	for _, x := range [][2]string{{"Blocked on: ", "- waiting to lock "}, {"Parked on: ", "- parking to wait for  "}, {"Waiting on: ", "- waiting on "}} {
 		if of, ok := strings.CutPrefix(rest, x[0]); ok {
 			of, _, _ = strings.Cut(of, " Owned by:")
-			if o := object(of); o != "" {
+			if o := formatObject(of); o != "" {
 				p.blocked = "\t" + x[1] + o
 			}
 		}
 	}
 }
 
-// frame reads "at shop/Stock.take(Stock.java:118(Compiled Code))".
-func (p *parser) frame(line int64, rest string) {
+// parseFrame reads "at shop/Stock.take(Stock.java:118(Compiled Code))".
+func (p *parser) parseFrame(line int64, rest string) {
 	call, ok := strings.CutPrefix(rest, "at ")
 	if !ok || !p.open {
 		return
@@ -245,15 +245,15 @@ func (p *parser) frame(line int64, rest string) {
 	if !ok {
 		return
 	}
-	p.put(line, "\tat "+strings.ReplaceAll(method, "/", ".")+"("+place)
+	p.addLine(line, "\tat "+strings.ReplaceAll(method, "/", ".")+"("+place)
 	if p.blocked != "" {
-		p.put(line, p.blocked)
+		p.addLine(line, p.blocked)
 		p.blocked = ""
 	}
 }
 
-// happens reads "11:09:55:291666635 GMT j9mm.131 -   SystemGC start: newspace=…".
-func (p *parser) happens(line int64, rest string) {
+// parseHistory reads "11:09:55:291666635 GMT j9mm.131 -   SystemGC start: newspace=…".
+func (p *parser) parseHistory(line int64, rest string) {
 	if len(rest) < 20 || len(p.history) == mostHistory {
 		return
 	}
@@ -271,8 +271,9 @@ func (p *parser) happens(line int64, rest string) {
 // unknownDay is that of a history without a date.
 var unknownDay = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// log makes verbose GC of the history: each collection that begins and ends in it.
-func (p *parser) log() (out []format.Line) {
+// buildVerboseLog makes a verbose GC log of the history, from each collection that begins and ends
+// in it.
+func (p *parser) buildVerboseLog() (out []format.Line) {
 	day := unknownDay
 	if !p.date.IsZero() {
 		day = p.date.Truncate(24 * time.Hour)
@@ -316,9 +317,9 @@ func (p *parser) log() (out []format.Line) {
 				put(begun, `<af-start />`)
 			}
 			put(begun, `<gc-start type="%s">`, kind)
-			memory(begun.what, begun, put)
+			putMemory(begun.what, begun, put)
 			put(h, `<gc-end type="%s" durationms="%.3f">`, kind, ms)
-			memory(h.what, h, put)
+			putMemory(h.what, h, put)
 			put(h, `<exclusive-end timestamp="%s" durationms="%.3f" />`, day.Add(h.at).Format(layout), ms)
 			begun = nil
 		}
@@ -326,8 +327,9 @@ func (p *parser) log() (out []format.Line) {
 	return out
 }
 
-// memory writes the heap of "…: newspace=221355232/253100032 oldspace=340041616/801701888 loa=…": free and all of each.
-func memory(what string, h *happened, put func(*happened, string, ...any)) {
+// putMemory writes the heap of "…: newspace=221355232/253100032 oldspace=340041616/801701888
+// loa=…": free and all bytes.
+func putMemory(what string, h *happened, put func(*happened, string, ...any)) {
 	var free, total float64
 	for word := range strings.FieldsSeq(what) {
 		name, sizes, ok := strings.Cut(word, "=")

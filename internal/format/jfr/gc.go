@@ -36,7 +36,7 @@ type phase struct {
 // span is a size before and after, NaN unknown.
 type span struct{ before, after float64 }
 
-func (s *span) set(when string, v float64) {
+func (s *span) setSize(when string, v float64) {
 	if strings.HasPrefix(when, "Before") {
 		s.before = v
 	} else {
@@ -52,7 +52,7 @@ type collections struct {
 
 func newCollections() *collections { return &collections{all: make(map[int64]*collection)} }
 
-func (g *collections) of(e *recording.Record) *collection {
+func (g *collections) collectionOf(e *recording.Record) *collection {
 	id := e.Int("gcId")
 	c := g.all[id]
 	if c == nil {
@@ -65,7 +65,7 @@ func (g *collections) of(e *recording.Record) *collection {
 }
 
 func (p *parser) garbageCollection(e *recording.Record) {
-	c := p.gc.of(e)
+	c := p.gc.collectionOf(e)
 	c.name, c.cause, c.start = e.Text("name"), e.Text("cause"), e.Start()
 	c.end = c.start + e.Duration()
 	if sum := e.Int("sumOfPauses"); sum > 0 && sum == e.Int("longestPause") && sum <= e.Duration() {
@@ -74,33 +74,33 @@ func (p *parser) garbageCollection(e *recording.Record) {
 }
 
 func (p *parser) gcPause(e *recording.Record) {
-	c := p.gc.of(e)
+	c := p.gc.collectionOf(e)
 	from := e.Start()
 	c.pauses = append(c.pauses, phase{e.Text("name"), from, from + e.Duration()})
 }
 
-func (p *parser) g1Collection(e *recording.Record) { p.gc.of(e).way = e.Text("type") }
+func (p *parser) g1Collection(e *recording.Record) { p.gc.collectionOf(e).way = e.Text("type") }
 
 func (p *parser) heapSummary(e *recording.Record) {
-	c, when := p.gc.of(e), e.Text("when")
-	c.heap.set(when, float64(e.Int("heapUsed")))
+	c, when := p.gc.collectionOf(e), e.Text("when")
+	c.heap.setSize(when, float64(e.Int("heapUsed")))
 	if space, ok := e.Struct("heapSpace"); ok && !strings.HasPrefix(when, "Before") {
 		c.committed = float64(space.Int("committedSize"))
 	}
 }
 
 func (p *parser) g1Summary(e *recording.Record) {
-	c, when := p.gc.of(e), e.Text("when")
-	c.young.set(when, float64(e.Int("edenUsedSize")+e.Int("survivorUsedSize")))
+	c, when := p.gc.collectionOf(e), e.Text("when")
+	c.young.setSize(when, float64(e.Int("edenUsedSize")+e.Int("survivorUsedSize")))
 	if e.Has("oldGenUsedSize") { // JDK 21 on
-		c.old.set(when, float64(e.Int("oldGenUsedSize")))
+		c.old.setSize(when, float64(e.Int("oldGenUsedSize")))
 	}
 }
 
 func (p *parser) parallelSummary(e *recording.Record) {
-	c, when := p.gc.of(e), e.Text("when")
+	c, when := p.gc.collectionOf(e), e.Text("when")
 	if s, ok := e.Struct("oldObjectSpace"); ok {
-		c.old.set(when, float64(s.Int("used")))
+		c.old.setSize(when, float64(s.Int("used")))
 	}
 	var young int64
 	for _, name := range []string{"edenSpace", "fromSpace", "toSpace"} {
@@ -110,24 +110,30 @@ func (p *parser) parallelSummary(e *recording.Record) {
 		}
 		young += s.Int("used")
 	}
-	c.young.set(when, float64(young))
+	c.young.setSize(when, float64(young))
 }
 
 func (p *parser) metaSummary(e *recording.Record) {
 	if s, ok := e.Struct("metaspace"); ok {
-		p.gc.of(e).meta.set(e.Text("when"), float64(s.Int("used")))
+		p.gc.collectionOf(e).meta.setSize(e.Text("when"), float64(s.Int("used")))
 	}
 }
 
 func (p *parser) gcCPU(e *recording.Record) {
-	c := p.gc.of(e)
+	c := p.gc.collectionOf(e)
 	c.cpu, c.user, c.system, c.real = true, e.Int("userTime"), e.Int("systemTime"), e.Int("realTime")
 }
 
 // Failures, in the words of GC logs.
-func (p *parser) promotionFailed(e *recording.Record)  { p.gc.of(e).failure = "promotion failed" }
-func (p *parser) evacuationFailed(e *recording.Record) { p.gc.of(e).failure = "evacuation failure" }
-func (p *parser) modeFailed(e *recording.Record)       { p.gc.of(e).failure = "concurrent mode failure" }
+func (p *parser) promotionFailed(e *recording.Record) {
+	p.gc.collectionOf(e).failure = "promotion failed"
+}
+func (p *parser) evacuationFailed(e *recording.Record) {
+	p.gc.collectionOf(e).failure = "evacuation failure"
+}
+func (p *parser) modeFailed(e *recording.Record) {
+	p.gc.collectionOf(e).failure = "concurrent mode failure"
+}
 
 // gcPauses are the pauses that have a part of a collection of their own, by a word in their name.
 var gcPauses = []struct {
@@ -152,8 +158,8 @@ var collectors = map[string]struct {
 	"G1Full": {evidence.PauseFull, "Pause Full"}, "ConcurrentMarkSweep": {evidence.PauseFull, "Pause Full"},
 }
 
-// is says what a pause of a collection is, and what it is called.
-func (c *collection) is(x *phase) (evidence.Pause, string) {
+// classifyPause returns what a pause of a collection is, and its name.
+func (c *collection) classifyPause(x *phase) (evidence.Pause, string) {
 	for _, k := range gcPauses {
 		if strings.Contains(x.name, k.word) {
 			name := x.name
@@ -177,8 +183,9 @@ func (c *collection) is(x *phase) (evidence.Pause, string) {
 	return k.pause, k.title
 }
 
-// emit writes the pauses. What only a whole collection tells, such as the heap, is told of its longest.
-func (g *collections) emit(p *parser) {
+// emitPauses emits the pauses. What is known only of a whole collection, such as the heap, goes
+// with its longest pause.
+func (g *collections) emitPauses(p *parser) {
 	for _, id := range slices.Sorted(maps.Keys(g.all)) {
 		c := g.all[id]
 		if _, whole := collectors[c.name]; whole && len(c.pauses) == 0 && p.counts["jdk.GCPhasePause"] == 0 && c.paused > 0 {
@@ -195,21 +202,21 @@ func (g *collections) emit(p *parser) {
 			if p.gc.watched = true; x.end < x.start {
 				continue
 			}
-			part, name := c.is(x)
+			part, name := c.classifyPause(x)
 			v := evidence.Interval{Subject: p.subject, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: x.start, End: x.end, Cause: p.b.Name(name), Origin: p.b.Origin(0)}
 			v.Extra = append(v.Extra, evidence.Extra{Key: evidence.PauseOf, Value: float64(part)}, evidence.Extra{Key: evidence.CycleNumber, Value: float64(c.id)})
 			if c.cause != "" {
 				v.Extra = append(v.Extra, evidence.Extra{Key: evidence.Trigger, Value: float64(p.b.Name(c.cause))})
 			}
 			if i == longest {
-				v.Extra = append(v.Extra, c.extras(p)...)
+				v.Extra = append(v.Extra, c.pauseExtras(p)...)
 			}
 			p.b.Interval(v)
 		}
 	}
 }
 
-func (c *collection) extras(p *parser) (out []evidence.Extra) {
+func (c *collection) pauseExtras(p *parser) (out []evidence.Extra) {
 	add := func(k evidence.Key, v float64) {
 		if !math.IsNaN(v) {
 			out = append(out, evidence.Extra{Key: k, Value: v})
@@ -243,13 +250,13 @@ type stop struct {
 }
 
 func (p *parser) safepointBegin(e *recording.Record) {
-	s := p.stop(e)
+	s := p.ensureStop(e)
 	s.start, s.reached = e.Start(), e.Duration()
 	s.end = max(s.end, s.start+s.reached)
 }
 
 func (p *parser) safepointEnd(e *recording.Record) {
-	s := p.stop(e)
+	s := p.ensureStop(e)
 	s.end = max(s.end, e.Start()+e.Duration())
 }
 
@@ -258,12 +265,12 @@ func (p *parser) vmOperation(e *recording.Record) {
 	if !e.Bool("safepoint") || !e.Has("safepointId") {
 		return
 	}
-	s := p.stop(e)
+	s := p.ensureStop(e)
 	s.operation = e.Text("operation")
 	s.end = max(s.end, e.Start()+e.Duration())
 }
 
-func (p *parser) stop(e *recording.Record) *stop {
+func (p *parser) ensureStop(e *recording.Record) *stop {
 	id := e.Int("safepointId")
 	s := p.stops[id]
 	if s == nil {
@@ -273,8 +280,8 @@ func (p *parser) stop(e *recording.Record) *stop {
 	return s
 }
 
-// safepoints writes those of which the beginning is known.
-func (p *parser) safepoints() {
+// emitSafepoints emits the safepoints whose beginning is known.
+func (p *parser) emitSafepoints() {
 	some := false
 	for _, id := range slices.Sorted(maps.Keys(p.stops)) {
 		s := p.stops[id]
@@ -286,14 +293,14 @@ func (p *parser) safepoints() {
 			Origin: p.b.Origin(0), Extra: []evidence.Extra{{Key: evidence.ToSafepoint, Value: float64(s.reached)}}})
 	}
 	if some {
-		p.cover(evidence.CoverSafepoints)
+		p.addCoverage(evidence.CoverSafepoints)
 	}
 }
 
 // stalled is a thread that waits until a concurrent collector has freed memory.
 func (p *parser) allocationStall(e *recording.Record) {
-	t := p.symbols.thread(e, "eventThread")
+	t := p.symbols.fieldThread(e, "eventThread")
 	from := e.Start()
-	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: t.lane, Kind: evidence.AllocStall, Start: from, End: from + e.Duration(), Stack: p.symbols.stack(e, t),
+	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: t.lane, Kind: evidence.AllocStall, Start: from, End: from + e.Duration(), Stack: p.symbols.eventStack(e, t),
 		Cause: p.b.Name("Allocation Stall"), Origin: p.b.Origin(p.number)})
 }

@@ -29,13 +29,13 @@ var Format = format.Format{
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 // old says what to do about recordings that nobody but their vendor can read.
 const old = "Java Mission Control shows its events; to record what unstall reads, log GC (-Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps) and take thread dumps (jstack -l PID)"
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	in, err := a.Reader()
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r := recording.NewReader(in)
 	p := newParser(b)
 	ended := make(chan struct{})
-	chunks := ahead(r, ended)
+	chunks := readAhead(r, ended)
 	defer func() { // nobody reads any more when this returns
 		close(ended)
 		for range chunks {
@@ -61,7 +61,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if errors.Is(err, recording.ErrOld) {
 			return fmt.Errorf("jfr: version %d.%d is %w: %s", x.chunk.Major, x.chunk.Minor, err, old)
 		}
-		p.chunk(x.chunk)
+		p.readChunk(x.chunk)
 	}
 	if p.chunks == 0 {
 		return fmt.Errorf("jfr: %w", err)
@@ -77,8 +77,9 @@ type next struct {
 	err   error
 }
 
-// ahead reads a chunk while the one before it is gone through: until there is no more, or somebody has had enough.
-func ahead(r *recording.Reader, ended <-chan struct{}) <-chan next {
+// readAhead reads a chunk while the one before it is gone through, until there is no more or ended
+// is closed.
+func readAhead(r *recording.Reader, ended <-chan struct{}) <-chan next {
 	chunks := make(chan next) // without room: a third chunk would be read into the first
 	go func() {
 		defer close(chunks)

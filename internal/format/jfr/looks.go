@@ -17,8 +17,8 @@ const (
 	mostRows  = 2_000_000 // of looks at threads
 )
 
-// looks writes them.
-func (p *parser) looks() {
+// emitLooks emits the looks at all threads.
+func (p *parser) emitLooks() {
 	if len(p.waits)+len(p.sightings) == 0 || p.until <= p.from {
 		return
 	}
@@ -49,7 +49,7 @@ func (p *parser) looks() {
 		open = slices.DeleteFunc(open, func(w wait) bool { return w.end <= t })
 		clear(deepest)
 		for i, w := range open {
-			if k, known := deepest[w.lane]; !known || p.detail(w.stack) > p.detail(open[k].stack) {
+			if k, known := deepest[w.lane]; !known || p.stackDetail(w.stack) > p.stackDetail(open[k].stack) {
 				deepest[w.lane] = i
 			}
 		}
@@ -79,9 +79,10 @@ func (p *parser) looks() {
 	}
 }
 
-// detail is how much a wait's stack says, of several at a time: a read of a socket parks, which is deeper, and a wait
-// for a monitor that keeps a virtual thread on its carrier names the lock.
-func (p *parser) detail(stack evidence.StackID) int {
+// stackDetail returns how much a wait's stack says, to choose between several at a time: a read of
+// a socket parks, which is deeper, and a wait for a monitor that keeps a virtual thread on its
+// carrier names the lock.
+func (p *parser) stackDetail(stack evidence.StackID) int {
 	n := len(p.b.Frames(stack))
 	if p.b.Info(stack).Lock != evidence.NoLock {
 		n++

@@ -10,9 +10,9 @@ import (
 
 // interpreters say what events mean, by the name of their type. Others are counted only.
 var interpreters = map[string]func(*parser, *recording.Record){
-	"jdk.JVMInformation": (*parser).virtualMachine, "jdk.ContainerConfiguration": (*parser).container, "jdk.CPUInformation": (*parser).hardware,
-	"jdk.ActiveSetting": (*parser).setting, "jdk.GCConfiguration": (*parser).gcConfiguration, "jdk.GCHeapConfiguration": (*parser).heapConfiguration,
-	"jdk.CPULoad": (*parser).load, "jdk.ExceptionStatistics": (*parser).throwables,
+	"jdk.JVMInformation": (*parser).virtualMachine, "jdk.ContainerConfiguration": (*parser).containerConfiguration, "jdk.CPUInformation": (*parser).cpuInformation,
+	"jdk.ActiveSetting": (*parser).activeSetting, "jdk.GCConfiguration": (*parser).gcConfiguration, "jdk.GCHeapConfiguration": (*parser).heapConfiguration,
+	"jdk.CPULoad": (*parser).cpuLoad, "jdk.ExceptionStatistics": (*parser).exceptionStatistics,
 
 	"jdk.GarbageCollection": (*parser).garbageCollection, "jdk.GCPhasePause": (*parser).gcPause, "jdk.G1GarbageCollection": (*parser).g1Collection,
 	"jdk.GCHeapSummary": (*parser).heapSummary, "jdk.G1HeapSummary": (*parser).g1Summary, "jdk.PSHeapSummary": (*parser).parallelSummary,
@@ -21,15 +21,15 @@ var interpreters = map[string]func(*parser, *recording.Record){
 
 	"jdk.SafepointBegin": (*parser).safepointBegin, "jdk.SafepointEnd": (*parser).safepointEnd, "jdk.ExecuteVMOperation": (*parser).vmOperation,
 
-	"jdk.JavaMonitorEnter": (*parser).monitorEnter, "jdk.JavaMonitorWait": (*parser).monitorWait, "jdk.ThreadPark": (*parser).park,
-	"jdk.ThreadSleep": (*parser).blocked, "jdk.SocketRead": (*parser).blocked, "jdk.SocketWrite": (*parser).blocked, "jdk.SocketConnect": (*parser).blocked,
-	"jdk.FileRead": (*parser).blocked, "jdk.FileWrite": (*parser).blocked, "jdk.FileForce": (*parser).blocked, "jdk.VirtualThreadPinned": (*parser).pinned,
+	"jdk.JavaMonitorEnter": (*parser).monitorEnter, "jdk.JavaMonitorWait": (*parser).monitorWait, "jdk.ThreadPark": (*parser).threadPark,
+	"jdk.ThreadSleep": (*parser).blockingCall, "jdk.SocketRead": (*parser).blockingCall, "jdk.SocketWrite": (*parser).blockingCall, "jdk.SocketConnect": (*parser).blockingCall,
+	"jdk.FileRead": (*parser).blockingCall, "jdk.FileWrite": (*parser).blockingCall, "jdk.FileForce": (*parser).blockingCall, "jdk.VirtualThreadPinned": (*parser).threadPinned,
 
 	"jdk.ExecutionSample": (*parser).executionSample, "jdk.CPUTimeSample": (*parser).executionSample, "jdk.NativeMethodSample": (*parser).nativeSample,
-	"jdk.ObjectAllocationInNewTLAB": (*parser).allocated, "jdk.ObjectAllocationOutsideTLAB": (*parser).allocated, "jdk.ObjectAllocationSample": (*parser).allocated,
-	"jdk.JavaExceptionThrow": (*parser).thrown, "jdk.JavaErrorThrow": (*parser).thrown, "jdk.OldObjectSample": (*parser).oldObject,
+	"jdk.ObjectAllocationInNewTLAB": (*parser).objectAllocation, "jdk.ObjectAllocationOutsideTLAB": (*parser).objectAllocation, "jdk.ObjectAllocationSample": (*parser).objectAllocation,
+	"jdk.JavaExceptionThrow": (*parser).exceptionThrow, "jdk.JavaErrorThrow": (*parser).exceptionThrow, "jdk.OldObjectSample": (*parser).oldObject,
 
-	"io.opentelemetry.trace.Span": (*parser).span,
+	"io.opentelemetry.trace.Span": (*parser).otelSpan,
 }
 
 // samplerPeriod is how often the JDK's sampler looks unless it is told otherwise, ns: default.jfc.
@@ -92,12 +92,12 @@ func newParser(b *evidence.Builder) *parser {
 		counts: make(map[string]int64), nameless: make(map[int64]int64)}
 }
 
-// chunk reads one.
-func (p *parser) chunk(c *recording.Chunk) {
+// readChunk interprets the events of one chunk.
+func (p *parser) readChunk(c *recording.Chunk) {
 	p.chunks++
 	p.major, p.minor = c.Major, c.Minor
-	p.symbols.forget()
-	p.recent.forget()
+	p.symbols.forgetChunk()
+	p.recent.forgetChunk()
 	p.classes = c.Classes
 	p.kinds = p.kinds[:0]
 	from, until := int64(0), int64(0)
@@ -121,8 +121,8 @@ func (p *parser) chunk(c *recording.Chunk) {
 		}
 		p.kinds[e.Class.Tag].interpret(p, e)
 	})
-	p.lasted(c, from, until)
-	p.count(c)
+	p.notePeriod(c, from, until)
+	p.countEvents(c)
 }
 
 // kind is a type of events of a chunk: what they mean, and where in them fields are that there are a lot of.
@@ -140,8 +140,9 @@ func newKind(x *recording.Class, interpret func(*parser, *recording.Record)) kin
 		weight: x.Field("weight"), buffer: x.Field("tlabSize"), size: x.Field("allocationSize")}
 }
 
-// lasted notes from when to when a chunk was recorded: as its header says, and what was never finished as its events do.
-func (p *parser) lasted(c *recording.Chunk, first, last int64) {
+// notePeriod notes from when to when a chunk was recorded: as its header says, or, of a chunk that
+// was never finished, as its events do.
+func (p *parser) notePeriod(c *recording.Chunk, first, last int64) {
 	from, until := c.Start, c.Start+c.Duration
 	if from <= 0 || c.Duration < 0 || until < from {
 		return
@@ -155,7 +156,7 @@ func (p *parser) lasted(c *recording.Chunk, first, last int64) {
 	p.until = max(p.until, until)
 }
 
-func (p *parser) count(c *recording.Chunk) {
+func (p *parser) countEvents(c *recording.Chunk) {
 	if c.Classes == nil && c.Events > 0 {
 		p.bare++
 	}
@@ -176,35 +177,35 @@ func (p *parser) count(c *recording.Chunk) {
 	p.damaged += c.Damaged
 }
 
-// cover says that something was watched all the time.
-func (p *parser) cover(kind string) {
+// addCoverage emits that something was watched all the time.
+func (p *parser) addCoverage(kind string) {
 	if p.until > p.from {
 		p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: kind, From: p.from, Until: p.until, Origin: p.b.Origin(0)})
 	}
 }
 
-// finish writes what all chunks hold. The last one may have broken off.
+// finish emits what all chunks hold. The last one may have broken off.
 func (p *parser) finish(err error) {
-	p.describe()
-	p.gc.emit(p)
+	p.describeProcess()
+	p.gc.emitPauses(p)
 	if p.gc.watched || p.enabled["jdk.GCPhasePause"] {
-		p.cover(evidence.CoverGC)
+		p.addCoverage(evidence.CoverGC)
 	}
 	if !p.b.Recorded() { // else there is a log of them beside
-		p.safepoints()
+		p.emitSafepoints()
 	}
 	if p.locks || p.enabled["jdk.JavaMonitorEnter"] {
-		p.cover(evidence.CoverWaits)
+		p.addCoverage(evidence.CoverWaits)
 	}
 	if p.counts["jdk.VirtualThreadPinned"] > 0 || p.enabled["jdk.VirtualThreadPinned"] {
-		p.cover(evidence.CoverPinned)
+		p.addCoverage(evidence.CoverPinned)
 	}
 	if p.spans {
-		p.cover(evidence.CoverRequests)
+		p.addCoverage(evidence.CoverRequests)
 	}
 	p.emitSamples()
-	p.looks()
-	p.series()
+	p.emitLooks()
+	p.emitSeries()
 	if err != nil && !errors.Is(err, io.EOF) {
 		p.b.Warnf(0, "the flight recording is incomplete (%v): what there is of it is used", err)
 		p.b.Cut()
@@ -221,5 +222,5 @@ func (p *parser) finish(err error) {
 	if n := p.counts["jdk.DataLoss"]; n > 0 {
 		p.b.Warnf(0, "the JVM says %d times that it lost events of the flight recording: what it holds are lower bounds", n)
 	}
-	p.tables()
+	p.emitTables()
 }

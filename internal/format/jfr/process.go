@@ -45,29 +45,29 @@ func (p *parser) gcConfiguration(e *recording.Record) {
 	young, old := e.Text("youngCollector"), e.Text("oldCollector")
 	for _, k := range collectorNames {
 		if strings.HasPrefix(young, k.part) || strings.HasPrefix(old, k.part) {
-			p.fact(evidence.FactCollector, k.name, math.NaN())
+			p.addFact(evidence.FactCollector, k.name, math.NaN())
 			break
 		}
 	}
-	p.number1(evidence.FactParallelGCThreads, e, "parallelGCThreads")
-	p.number1(evidence.FactConcGCThreads, e, "concurrentGCThreads")
+	p.addNumberFact(evidence.FactParallelGCThreads, e, "parallelGCThreads")
+	p.addNumberFact(evidence.FactConcGCThreads, e, "concurrentGCThreads")
 }
 
 func (p *parser) heapConfiguration(e *recording.Record) {
-	p.number1(evidence.FactMinHeapSize, e, "minSize")
-	p.number1(evidence.FactMaxHeapSize, e, "maxSize")
-	p.number1(evidence.FactInitialHeapSize, e, "initialSize")
+	p.addNumberFact(evidence.FactMinHeapSize, e, "minSize")
+	p.addNumberFact(evidence.FactMaxHeapSize, e, "maxSize")
+	p.addNumberFact(evidence.FactInitialHeapSize, e, "initialSize")
 }
 
-// number1 is a fact that a field tells.
-func (p *parser) number1(key string, e *recording.Record, field string) {
+// addNumberFact adds the number in a field as a fact.
+func (p *parser) addNumberFact(key string, e *recording.Record, field string) {
 	if n := e.Int(field); e.Has(field) && n > 0 {
-		p.fact(key, strconv.FormatInt(n, 10), float64(n))
+		p.addFact(key, strconv.FormatInt(n, 10), float64(n))
 	}
 }
 
-// fact adds what was not said before: periodic events say the same again.
-func (p *parser) fact(key, value string, number float64) {
+// addFact adds a fact unless the last one of its key says the same: periodic events repeat it.
+func (p *parser) addFact(key, value string, number float64) {
 	if p.facts[key] == value {
 		return
 	}
@@ -75,15 +75,15 @@ func (p *parser) fact(key, value string, number float64) {
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: key, Value: value, Number: number, Origin: p.b.Origin(p.number)})
 }
 
-// container says how many CPUs the JVM may use.
-func (p *parser) container(e *recording.Record) {
+// containerConfiguration notes how many CPUs the JVM may use.
+func (p *parser) containerConfiguration(e *recording.Record) {
 	if n := e.Int("effectiveCpuCount"); n > 0 && n < 1<<16 {
 		p.about.CPUs = int(n)
 	}
 }
 
-// hardware says how many there are, unless a container was told of.
-func (p *parser) hardware(e *recording.Record) {
+// cpuInformation notes how many CPUs the host has; what a container may use takes precedence.
+func (p *parser) cpuInformation(e *recording.Record) {
 	if n := e.Int("hwThreads"); n > 0 && n < 1<<16 {
 		p.cpus = int(n)
 	}
@@ -95,20 +95,20 @@ type point struct {
 	value float64
 }
 
-// load is what the JVM used of all CPUs since the event before.
-func (p *parser) load(e *recording.Record) {
+// cpuLoad notes the share of all CPUs that the JVM used since the event before.
+func (p *parser) cpuLoad(e *recording.Record) {
 	if v := 100 * (e.Float("jvmUser") + e.Float("jvmSystem")); v >= 0 && v <= 100 {
 		p.loads = append(p.loads, point{e.Start(), v})
 	}
 }
 
-// throwables counts what was thrown since the JVM's start.
-func (p *parser) throwables(e *recording.Record) {
+// exceptionStatistics notes how many exceptions were thrown since the JVM's start.
+func (p *parser) exceptionStatistics(e *recording.Record) {
 	p.throws = append(p.throws, point{e.Start(), float64(e.Int("throwables"))})
 }
 
-// setting is one of an event type, by the number of that.
-func (p *parser) setting(e *recording.Record) {
+// activeSetting notes a setting of an event type, which it names by number.
+func (p *parser) activeSetting(e *recording.Record) {
 	of := p.classes[e.Int("id")]
 	if of == nil {
 		return
@@ -116,11 +116,11 @@ func (p *parser) setting(e *recording.Record) {
 	name, value := e.Text("name"), e.Text("value")
 	switch {
 	case name == "period" && of.Name == "jdk.ExecutionSample":
-		if d, ok := duration(value); ok && d >= 1e6 && d <= 1e9 {
+		if d, ok := parseDuration(value); ok && d >= 1e6 && d <= 1e9 {
 			p.period = d
 		}
 	case name == "threshold" && value != "":
-		if d, ok := duration(value); ok {
+		if d, ok := parseDuration(value); ok {
 			p.thresholds[of.Name] = d
 		}
 	case name == "enabled":
@@ -132,7 +132,7 @@ func (p *parser) setting(e *recording.Record) {
 // (https://docs.oracle.com/en/java/javase/21/docs/api/jdk.jfr/jdk/jfr/Timespan.html).
 var durations = map[string]int64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9}
 
-func duration(text string) (ns int64, ok bool) {
+func parseDuration(text string) (ns int64, ok bool) {
 	number, unit, _ := strings.Cut(strings.TrimSpace(text), " ")
 	n, err := strconv.ParseInt(number, 10, 64)
 	each, known := durations[unit]
@@ -142,8 +142,8 @@ func duration(text string) (ns int64, ok bool) {
 	return n * each, true
 }
 
-// series writes figures over time.
-func (p *parser) series() {
+// emitSeries emits the figures over time.
+func (p *parser) emitSeries() {
 	add := func(name, unit string, points []point, first int) {
 		slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
 		s := evidence.Series{Subject: p.subject, Name: name, Unit: unit, Origin: p.b.Origin(0)}
@@ -174,8 +174,8 @@ func (p *parser) series() {
 	add(evidence.SeriesExceptions, "exceptions/s", rates, 0)
 }
 
-// describe says of which process all of it is.
-func (p *parser) describe() {
+// describeProcess completes the subject with what the recording says of its process.
+func (p *parser) describeProcess() {
 	p.b.Describe(p.subject, func(s *evidence.Subject) {
 		about := p.about
 		if about.CPUs == 0 {

@@ -30,8 +30,8 @@ const maxSites = 1 << 18
 
 func newSums() sums { return sums{at: make(map[site]*sum)} }
 
-// add counts an event at a site, and returns where; nil: there are too many.
-func (s *sums) add(p *parser, at site, value int64) *sum {
+// addAt counts an event at a site and returns the site's sum; nil if there are too many sites.
+func (s *sums) addAt(p *parser, at site, value int64) *sum {
 	x := s.at[at]
 	if x == nil {
 		if len(s.at) == maxSites {
@@ -62,8 +62,8 @@ type likeness struct {
 	sum          *sum // nil: none
 }
 
-// find returns where an event like this is kept, and whether one was before.
-func (r *recent) find(of *sums, stack int64, pool evidence.NameID, class int64) (*likeness, bool) {
+// findLike returns where an event like this is kept, and whether one was before.
+func (r *recent) findLike(of *sums, stack int64, pool evidence.NameID, class int64) (*likeness, bool) {
 	h := uint64(stack)*0x9e3779b97f4a7c15 ^ uint64(pool)*0xc2b2ae3d27d4eb4f ^ uint64(class)*0x165667b19e3779f9
 	x := &r.at[(h^h>>29)%uint64(len(r.at))]
 	if x.sum != nil && x.stack == stack && x.pool == pool && x.class == class && x.of == of {
@@ -73,11 +73,12 @@ func (r *recent) find(of *sums, stack int64, pool evidence.NameID, class int64) 
 	return x, false
 }
 
-// forget begins another chunk, whose keys are its own.
-func (r *recent) forget() { clear(r.at[:]) }
+// forgetChunk begins another chunk, whose keys are its own.
+func (r *recent) forgetChunk() { clear(r.at[:]) }
 
-// emit writes a row for each site, those of most first; a value for each event is what they stand for.
-func (s *sums) emit(p *parser, typ, unit string, value func(*sum) int64) {
+// emitSites emits a row for each site, those of most first; value returns what an event's sum
+// stands for.
+func (s *sums) emitSites(p *parser, typ, unit string, value func(*sum) int64) {
 	type row struct {
 		site
 		value, first int64
@@ -131,12 +132,12 @@ func (p *parser) executionSample(e *recording.Record) {
 	if !e.Has(thread) {
 		thread = "eventThread"
 	}
-	t := p.symbols.thread(e, thread)
-	stack := p.symbols.stack(e, t)
+	t := p.symbols.fieldThread(e, thread)
+	stack := p.symbols.eventStack(e, t)
 	if stack == 0 {
 		return
 	}
-	p.running.add(p, site{stack: stack}, max(0, e.Int("samplingPeriod")))
+	p.running.addAt(p, site{stack: stack}, max(0, e.Int("samplingPeriod")))
 	if len(p.sightings) < maxSightings && t.lane != 0 {
 		p.sightings = append(p.sightings, sighting{t.lane, e.Start(), stack})
 	}
@@ -144,40 +145,43 @@ func (p *parser) executionSample(e *recording.Record) {
 
 // nativeSample is a thread that is in native code, where it may wait: the sampler looks at one of them at a time.
 func (p *parser) nativeSample(e *recording.Record) {
-	t := p.symbols.thread(e, "sampledThread")
-	if stack := p.symbols.stack(e, t); stack != 0 && t.lane != 0 && len(p.natives) < maxSightings {
+	t := p.symbols.fieldThread(e, "sampledThread")
+	if stack := p.symbols.eventStack(e, t); stack != 0 && t.lane != 0 && len(p.natives) < maxSightings {
 		p.natives = append(p.natives, sighting{t.lane, e.Start(), stack})
 	}
 }
 
-// allocated counts what one of the events about allocation stands for: of ObjectAllocationSample its weight, of an object
-// that got a new buffer of its thread (TLAB) that buffer, of one outside of them itself. The first replaces
-// both others from JDK 16 on; where both are recorded the first would count twice.
-func (p *parser) allocated(e *recording.Record) {
+// objectAllocation counts what an event about allocation stands for: its weight for
+// ObjectAllocationSample, the buffer for an object that got its thread a new one (TLAB), the
+// object itself for one outside of buffers. The first replaces both others from JDK 16 on; where
+// both are recorded it would count twice, so it is kept apart.
+func (p *parser) objectAllocation(e *recording.Record) {
 	switch k := &p.kinds[e.Class.Tag]; {
 	case k.weight >= 0:
-		p.sampled(&p.drawn, e, "objectClass", e.Number(k.weight))
+		p.countSample(&p.drawn, e, "objectClass", e.Number(k.weight))
 	case k.buffer >= 0:
-		p.sampled(&p.allocations, e, "objectClass", e.Number(k.buffer))
+		p.countSample(&p.allocations, e, "objectClass", e.Number(k.buffer))
 	default:
-		p.sampled(&p.allocations, e, "objectClass", e.Number(k.size))
+		p.countSample(&p.allocations, e, "objectClass", e.Number(k.size))
 	}
 }
 
-// thrown counts exceptions by class and stack.
-func (p *parser) thrown(e *recording.Record) { p.sampled(&p.exceptions, e, "thrownClass", 0) }
+// exceptionThrow counts exceptions by class and stack.
+func (p *parser) exceptionThrow(e *recording.Record) {
+	p.countSample(&p.exceptions, e, "thrownClass", 0)
+}
 
-// sampled counts an event at its stack and the class of its object.
-func (p *parser) sampled(to *sums, e *recording.Record, class string, value int64) {
+// countSample counts an event at its stack and the class of its object.
+func (p *parser) countSample(to *sums, e *recording.Record, class string, value int64) {
 	k := &p.kinds[e.Class.Tag]
 	value = max(0, value)
 	t := p.symbols.threadOf(e, "eventThread", e.Number(k.thread))
-	like, known := p.recent.find(to, e.Number(k.stack), t.pool, e.Number(k.class))
+	like, known := p.recent.findLike(to, e.Number(k.stack), t.pool, e.Number(k.class))
 	if known {
 		like.sum.add(value)
 		return
 	}
-	like.sum = to.add(p, site{p.symbols.stack(e, t), p.symbols.class(e, class)}, value)
+	like.sum = to.addAt(p, site{p.symbols.eventStack(e, t), p.symbols.fieldClass(e, class)}, value)
 }
 
 // oldObject is one of the objects that the JVM sampled when they were allocated and that are still alive at the
@@ -192,12 +196,12 @@ func (p *parser) oldObject(e *recording.Record) {
 	if !ok {
 		return
 	}
-	class := p.symbols.class(&object, "type")
+	class := p.symbols.fieldClass(&object, "type")
 	if holder := p.heldBy(&object); holder != "" {
 		class = p.b.Name(p.b.Text(class) + " in " + holder)
 	}
-	t := p.symbols.thread(e, "eventThread")
-	p.old.add(p, site{p.symbols.stack(e, t), class}, max(0, e.Int("objectAge")))
+	t := p.symbols.fieldThread(e, "eventThread")
+	p.old.addAt(p, site{p.symbols.eventStack(e, t), class}, max(0, e.Int("objectAge")))
 }
 
 // oldApart is how far apart (ns) events of two emissions are at least: those of one bear nearly the same time.
@@ -221,7 +225,7 @@ func (p *parser) heldBy(object *recording.Record) (holder string) {
 		}
 		if field, ok := ref.Constant("field"); ok {
 			if name := field.Text("name"); name != "" {
-				class := p.b.Text(p.symbols.class(&next, "type"))
+				class := p.b.Text(p.symbols.fieldClass(&next, "type"))
 				if class == "java.lang.Class" {
 					class = className(next.Text("description"))
 				}
@@ -237,21 +241,21 @@ func (p *parser) heldBy(object *recording.Record) (holder string) {
 func (p *parser) emitSamples() {
 	of := func(s *sum) int64 { return s.value }
 	if len(p.running.at) > 0 {
-		p.cover(evidence.CoverRunning)
-		p.running.emit(p, evidence.SampleRunning, "nanoseconds", func(s *sum) int64 { return max(s.value, s.count*p.period) })
+		p.addCoverage(evidence.CoverRunning)
+		p.running.emitSites(p, evidence.SampleRunning, "nanoseconds", func(s *sum) int64 { return max(s.value, s.count*p.period) })
 	}
 	all := &p.allocations
 	if len(all.at) == 0 {
 		all = &p.drawn
 	}
 	if len(all.at) > 0 {
-		p.cover(evidence.CoverAllocation)
-		all.emit(p, evidence.SampleAllocated, "bytes", of)
+		p.addCoverage(evidence.CoverAllocation)
+		all.emitSites(p, evidence.SampleAllocated, "bytes", of)
 	}
 	if len(p.exceptions.at) > 0 {
-		p.exceptions.emit(p, evidence.SampleThrown, "count", func(s *sum) int64 { return s.count })
+		p.exceptions.emitSites(p, evidence.SampleThrown, "count", func(s *sum) int64 { return s.count })
 	}
 	if len(p.old.at) > 0 {
-		p.old.emit(p, evidence.SampleOldObject, "count", func(s *sum) int64 { return s.count })
+		p.old.emitSites(p, evidence.SampleOldObject, "count", func(s *sum) int64 { return s.count })
 	}
 }

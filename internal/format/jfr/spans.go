@@ -8,20 +8,21 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
-// span is one of OpenTelemetry's, which its extension for flight recordings writes; one without a parent is a request. The
-// thread is that which ended it, and may not be the one that worked on it.
+// otelSpan emits a request for a span of OpenTelemetry, as its extension for flight recordings
+// writes it, if it has no parent. The thread is the one which ended the span, and may not be the
+// one that worked on it.
 // https://github.com/open-telemetry/opentelemetry-java-contrib/tree/main/jfr-events
-func (p *parser) span(e *recording.Record) {
+func (p *parser) otelSpan(e *recording.Record) {
 	if strings.Trim(e.Text("parentId"), "0") != "" || e.Duration() == 0 {
 		return
 	}
 	p.spans = true
 	from := e.Start()
-	p.b.Request(evidence.Request{Subject: p.subject, Route: p.b.Name(route(e.Text("operationName"))), Start: from, End: from + e.Duration(), Origin: p.b.Origin(p.number)})
+	p.b.Request(evidence.Request{Subject: p.subject, Route: p.b.Name(spanRoute(e.Text("operationName"))), Start: from, End: from + e.Duration(), Origin: p.b.Origin(p.number)})
 }
 
-// route is a span's name without what tells one request from another.
-func route(name string) string {
+// spanRoute returns a span's name without what tells one request from another.
+func spanRoute(name string) string {
 	method, path, ok := strings.Cut(strings.ToValidUTF8(name, "?"), " ")
 	if !ok || !strings.HasPrefix(path, "/") {
 		return strings.ToValidUTF8(name, "?")

@@ -39,8 +39,8 @@ func newSymbols(b *evidence.Builder) *symbols {
 	return &symbols{b: b, methods: make(map[int64]evidence.NameID), classes: make(map[int64]evidence.NameID), threads: make(map[int64]thread), framed: make(map[framed]evidence.StackID)}
 }
 
-// forget begins another chunk.
-func (s *symbols) forget() {
+// forgetChunk begins another chunk.
+func (s *symbols) forgetChunk() {
 	clear(s.methods)
 	clear(s.met[:])
 	clear(s.lately[:])
@@ -57,8 +57,8 @@ type thread struct {
 	virtual bool
 }
 
-// thread is that of a field.
-func (s *symbols) thread(e *recording.Record, field string) thread {
+// fieldThread returns the thread in a field.
+func (s *symbols) fieldThread(e *recording.Record, field string) thread {
 	return s.threadOf(e, field, e.Int(field))
 }
 
@@ -94,8 +94,9 @@ func (s *symbols) threadOf(e *recording.Record, field string, key int64) thread 
 	return t
 }
 
-// class is the name of a class as people write it: "byte[]", "java.util.HashMap$Node".
-func (s *symbols) class(e *recording.Record, field string) evidence.NameID {
+// fieldClass returns the name of the class in a field as people write it: "byte[]",
+// "java.util.HashMap$Node".
+func (s *symbols) fieldClass(e *recording.Record, field string) evidence.NameID {
 	key := e.Int(field)
 	if name, known := s.classes[key]; known {
 		return name
@@ -141,12 +142,12 @@ func className(internal string) string {
 // recorders are functions that the recording of an event itself puts on its stack.
 var recorders = []string{"jdk.jfr.", "jdk.internal.event.", "java.lang.Thread.afterSleep", "java.lang.Thread.beforeSleep"}
 
-// stack is the stack of an event, with its thread's pool; 0 if the event has none.
-func (s *symbols) stack(e *recording.Record, t thread) evidence.StackID {
+// eventStack returns the stack of an event, with its thread's pool; 0 if the event has none.
+func (s *symbols) eventStack(e *recording.Record, t thread) evidence.StackID {
 	return s.callStack(e, t, lock{}, nil)
 }
 
-// callStack is [symbols.stack] of a wait, for a lock where that is said, in a call that the stack may leave out.
+// callStack is [symbols.eventStack] of a wait, for a lock where that is said, in a call that the stack may leave out.
 func (s *symbols) callStack(e *recording.Record, t thread, wait lock, in *call) evidence.StackID {
 	k := framed{e.Int("stackTrace"), t.pool, wait, in}
 	if id, known := s.framed[k]; known {
@@ -154,7 +155,7 @@ func (s *symbols) callStack(e *recording.Record, t thread, wait lock, in *call) 
 	}
 	s.frames = s.frames[:0]
 	id := evidence.StackID(0)
-	if s.plain(e) {
+	if s.addFrames(e) {
 		if in != nil && !slices.ContainsFunc(in.own, func(own string) bool { return strings.HasPrefix(s.b.Text(s.frames[0].Func), own) }) {
 			s.frames = slices.Insert(s.frames, 0, evidence.Frame{Func: s.b.Name(in.method)})
 		}
@@ -172,8 +173,9 @@ type framed struct {
 	in   *call
 }
 
-// plain adds the frames of an event's stack, innermost first; false if there are none.
-func (s *symbols) plain(e *recording.Record) bool {
+// addFrames adds the frames of an event's stack, innermost first; it returns false if there are
+// none.
+func (s *symbols) addFrames(e *recording.Record) bool {
 	r, ok := e.Constant("stackTrace")
 	if !ok {
 		return false
@@ -182,8 +184,8 @@ func (s *symbols) plain(e *recording.Record) bool {
 		if f.Class != s.frame {
 			s.frame, s.atMethod, s.atLine = f.Class, f.Class.Field("method"), f.Class.Field("lineNumber")
 		}
-		name := s.method(f)
-		if name == 0 || len(s.frames) == 0 && s.records(name) {
+		name := s.methodName(f)
+		if name == 0 || len(s.frames) == 0 && s.isRecorder(name) {
 			return len(s.frames) < maxFrames
 		}
 		s.frames = append(s.frames, evidence.Frame{Func: name, Line: int32(max(0, f.Number(s.atLine)))})
@@ -194,7 +196,7 @@ func (s *symbols) plain(e *recording.Record) bool {
 
 const maxFrames = 2048 // JFR's own bound of stackdepth
 
-func (s *symbols) records(method evidence.NameID) bool {
+func (s *symbols) isRecorder(method evidence.NameID) bool {
 	name := s.b.Text(method)
 	for _, r := range recorders {
 		if strings.HasPrefix(name, r) {
@@ -204,8 +206,8 @@ func (s *symbols) records(method evidence.NameID) bool {
 	return false
 }
 
-// method is the name of a frame's method: "shop.Cart.get".
-func (s *symbols) method(frame *recording.Record) evidence.NameID {
+// methodName returns the name of a frame's method: "shop.Cart.get".
+func (s *symbols) methodName(frame *recording.Record) evidence.NameID {
 	key := frame.Number(s.atMethod)
 	last := &s.met[uint64(key)*0x9e3779b97f4a7c15>>54]
 	if last.key == key && last.name != 0 {
@@ -220,7 +222,7 @@ func (s *symbols) method(frame *recording.Record) evidence.NameID {
 		return 0
 	}
 	name := r.Text("name")
-	if class := s.class(&r, "type"); class != 0 {
+	if class := s.fieldClass(&r, "type"); class != 0 {
 		name = java.Stable(s.b.Text(class) + "." + name)
 	}
 	id := s.b.Name(strings.ToValidUTF8(name, "?"))

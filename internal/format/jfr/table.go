@@ -12,14 +12,14 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// tables shows what the recording holds.
-func (p *parser) tables() {
+// emitTables emits the tables that show what the recording holds.
+func (p *parser) emitTables() {
 	p.b.Table(evidence.Table{Title: "Flight recording", Columns: []string{"version", "chunks", "bytes", "events", "from", "until"}, Rows: [][]string{{
-		fmt.Sprintf("%d.%d", p.major, p.minor), strconv.Itoa(p.chunks), strconv.FormatInt(p.bytes, 10), strconv.FormatInt(p.events, 10), clock(p.from), clock(p.until)}}})
+		fmt.Sprintf("%d.%d", p.major, p.minor), strconv.Itoa(p.chunks), strconv.FormatInt(p.bytes, 10), strconv.FormatInt(p.events, 10), formatTime(p.from), formatTime(p.until)}}})
 	p.eventTable()
 }
 
-func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z") }
+func formatTime(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // maxEventTypes are shown: the JDK has 180.
 const maxEventTypes = 400
@@ -35,7 +35,7 @@ func (p *parser) eventTable() {
 			t.Rows = append(t.Rows, []string{fmt.Sprintf("%d more types", len(names)-i), ""})
 			break
 		}
-		t.Rows = append(t.Rows, []string{clean(name), strconv.FormatInt(p.counts[name], 10)})
+		t.Rows = append(t.Rows, []string{cleanText(name), strconv.FormatInt(p.counts[name], 10)})
 	}
 	if n := len(p.nameless); n > 0 {
 		var events int64
@@ -47,8 +47,8 @@ func (p *parser) eventTable() {
 	p.b.Table(t)
 }
 
-// clean is a text of the recording as it may stand in a table.
-func clean(s string) string {
+// cleanText replaces what may not stand in a table, such as control characters, by question marks.
+func cleanText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '�' {
 			return '?'

@@ -33,9 +33,9 @@ var calls = map[string]*call{
 // maxWaits are kept for looks; a recording has one for each wait of 20 ms, or 10.
 const maxWaits = 4 << 20
 
-// waited notes a wait, and returns its stack, 0 if it cannot be told where it was.
-func (p *parser) waited(e *recording.Record, of lock) (w wait) {
-	t := p.symbols.thread(e, "eventThread")
+// addWait notes a wait and returns it; its stack is 0 if it cannot be told where it was.
+func (p *parser) addWait(e *recording.Record, of lock) (w wait) {
+	t := p.symbols.fieldThread(e, "eventThread")
 	w = wait{lane: t.lane, start: e.Start(), stack: p.symbols.callStack(e, t, of, calls[e.Class.Name])}
 	w.end = w.start + e.Duration()
 	if w.stack == 0 || w.lane == 0 || w.end == w.start {
@@ -52,9 +52,9 @@ func (p *parser) waited(e *recording.Record, of lock) (w wait) {
 // monitorEnter is a wait for a monitor that another thread holds: the last that did, as the JVM notes it when the
 // wait is over (previousOwner).
 func (p *parser) monitorEnter(e *recording.Record) {
-	class := p.symbols.class(e, "monitorClass")
-	if w := p.waited(e, lock{evidence.ToLock, class}); w.stack != 0 {
-		p.lockWait(w, class, p.symbols.thread(e, "previousOwner").lane)
+	class := p.symbols.fieldClass(e, "monitorClass")
+	if w := p.addWait(e, lock{evidence.ToLock, class}); w.stack != 0 {
+		p.lockWait(w, class, p.symbols.fieldThread(e, "previousOwner").lane)
 	}
 }
 
@@ -70,17 +70,18 @@ func (p *parser) lockWait(w wait, class evidence.NameID, holder evidence.LaneID)
 
 // monitorWait is Object.wait, which lets go of the monitor.
 func (p *parser) monitorWait(e *recording.Record) {
-	p.waited(e, lock{evidence.WaitsOn, p.symbols.class(e, "monitorClass")})
+	p.addWait(e, lock{evidence.WaitsOn, p.symbols.fieldClass(e, "monitorClass")})
 }
 
-// park is a wait of java.util.concurrent: for a lock, or for anything else, as the stack says.
-func (p *parser) park(e *recording.Record) {
-	class := p.symbols.class(e, "parkedClass")
+// threadPark notes a wait of java.util.concurrent: for a lock, or for anything else, as the stack
+// says.
+func (p *parser) threadPark(e *recording.Record) {
+	class := p.symbols.fieldClass(e, "parkedClass")
 	of := lock{}
 	if class != 0 {
 		of = lock{evidence.ToPark, class}
 	}
-	if w := p.waited(e, of); w.stack != 0 && p.isLock(w.stack) {
+	if w := p.addWait(e, of); w.stack != 0 && p.isLock(w.stack) {
 		p.lockWait(w, class, 0)
 	}
 }
@@ -100,13 +101,15 @@ func (p *parser) isLock(stack evidence.StackID) bool {
 	return is
 }
 
-// blocked is a wait whose stack says what for: a sleep, a read of a socket, a sync of a file.
-func (p *parser) blocked(e *recording.Record) { p.waited(e, lock{}) }
+// blockingCall notes a wait whose stack says what for: a sleep, a read of a socket, a sync of a
+// file.
+func (p *parser) blockingCall(e *recording.Record) { p.addWait(e, lock{}) }
 
-// pinned is a virtual thread that waited and kept its carrier, as it was in synchronized or native code. The JDK
-// up to 23 tells of those that parked; from 24 on, where synchronized does not pin, why.
-func (p *parser) pinned(e *recording.Record) {
-	w := p.waited(e, lock{})
+// threadPinned emits that a virtual thread waited and kept its carrier, as it was in synchronized
+// or native code. The JDK up to 23 tells of those that parked; from 24 on, where synchronized does
+// not pin, it tells why.
+func (p *parser) threadPinned(e *recording.Record) {
+	w := p.addWait(e, lock{})
 	if w.stack == 0 {
 		return
 	}

@@ -17,13 +17,14 @@ var layouts = map[int][]string{
 	19: strings.Fields("S0C S1C S0U S1U EC EU OC OU MC MU CCSC CCSU YGC YGCT FGC FGCT CGC CGCT GCT"), // from 11 on
 }
 
-// implied are the columns of a row that stands without its heading, nil if it is none of those known: counts are whole, times have three
-// digits behind the point and add up to the last of them, parts are percent and what is in use is no more than there is.
-func implied(text string) []string {
+// impliedColumns returns the columns of a row that stands without its heading, nil if no known
+// layout fits: counts are whole numbers, times have three decimals and add up to the last of them,
+// shares are percent, and the used part of a space is no more than its size.
+func impliedColumns(text string) []string {
 	f := strings.Fields(text)
 	for _, timed := range []int{0, 1} {
 		names := layouts[len(f)-timed]
-		if names == nil || !fitting(names, f[timed:]) {
+		if names == nil || !fitsColumns(names, f[timed:]) {
 			continue
 		}
 		if timed == 1 {
@@ -37,7 +38,7 @@ func implied(text string) []string {
 	return nil
 }
 
-func fitting(names, f []string) bool {
+func fitsColumns(names, f []string) bool {
 	var sum, total, last float64
 	for i, name := range names {
 		if name == "CGC" && f[i] == "-" || name == "CGCT" && f[i] == "-" {
@@ -88,7 +89,7 @@ func hasImplied(head []byte) bool {
 		if line == "" {
 			continue
 		}
-		if c := line[0]; (c == '-' || c >= '0' && c <= '9') && implied(line) != nil {
+		if c := line[0]; (c == '-' || c >= '0' && c <= '9') && impliedColumns(line) != nil {
 			if rows++; rows == 2 {
 				return true
 			}

@@ -33,8 +33,8 @@ import (
 var Format = format.Format{
 	Name:  "jstat",
 	About: "jstat of a JVM: -gc, -gcutil, -gccause and the like, JDK 6 to 25",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -54,8 +54,8 @@ var known = map[string]bool{
 	"PGCMN": true, "PGCMX": true, "PGC": true, "S0CMX": true, "S1CMX": true, "ECMX": true,
 }
 
-// heading reads the names of columns; nil: the line is none.
-func heading(line []byte) []string {
+// parseHeading reads the names of columns, nil if the line is no heading.
+func parseHeading(line []byte) []string {
 	if !bytes.Contains(line, []byte("YGC")) {
 		return nil
 	}
@@ -76,9 +76,9 @@ func heading(line []byte) []string {
 	return names
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	for l := range bytes.Lines(head) {
-		if heading(bytes.TrimRight(l, "\r\n")) != nil {
+		if parseHeading(bytes.TrimRight(l, "\r\n")) != nil {
 			return format.Sure
 		}
 	}
@@ -88,12 +88,12 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, subject: b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})}
 	long := false
 	err := a.Lines(func(l format.Line) bool {
 		p.line, long = l.Number, long || l.Long
-		p.take(bytes.TrimSpace(l.Text))
+		p.parseLine(bytes.TrimSpace(l.Text))
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	switch {
@@ -109,7 +109,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if err != nil || long {
 		b.Cut()
 	}
-	p.finish()
+	p.emitSummary()
 	return nil
 }
 
@@ -157,50 +157,50 @@ type early struct {
 	line int64
 }
 
-func (p *parser) take(text []byte) {
+func (p *parser) parseLine(text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	if names := heading(text); names != nil {
+	if names := parseHeading(text); names != nil {
 		p.columns = names
 		waiting := p.early
 		p.early = nil
 		for _, e := range waiting {
-			p.row(e.text, e.line)
+			p.parseRow(e.text, e.line)
 		}
 		return
 	}
 	if i := bytes.Index(text, []byte("jstat ")); i >= 0 {
-		p.command(string(text[i:min(len(text), i+256)]))
+		p.parseCommand(string(text[i:min(len(text), i+256)]))
 		return
 	}
 	switch c := text[0]; {
 	case len(bytes.Trim(text, ".… ")) == 0:
 		p.gaps++
 	case c != '-' && (c < '0' || c > '9'):
-		p.strange(p.line)
-	case p.columns == nil && implied(string(text[:min(len(text), 1024)])) != nil:
-		p.columns = implied(string(text[:min(len(text), 1024)]))
+		p.countUnparsed(p.line)
+	case p.columns == nil && impliedColumns(string(text[:min(len(text), 1024)])) != nil:
+		p.columns = impliedColumns(string(text[:min(len(text), 1024)]))
 		waiting := append(p.early, early{string(text), p.line})
 		p.early = nil
 		for _, e := range waiting {
-			p.row(e.text, e.line)
+			p.parseRow(e.text, e.line)
 		}
 	case p.columns == nil && len(p.early) < maxEarly:
 		p.early = append(p.early, early{string(text[:min(len(text), 1024)]), p.line})
 	default:
-		p.row(string(text[:min(len(text), 1024)]), p.line)
+		p.parseRow(string(text[:min(len(text), 1024)]), p.line)
 	}
 }
 
-func (p *parser) strange(line int64) {
+func (p *parser) countUnparsed(line int64) {
 	if p.unknown++; p.unknownLine == 0 {
 		p.unknownLine = line
 	}
 }
 
-// command reads "jstat -gc -h10 17079 10s": the process and the interval.
-func (p *parser) command(text string) {
+// parseCommand reads "jstat -gc -h10 17079 10s": the process and the interval.
+func (p *parser) parseCommand(text string) {
 	p.last, p.rows = row{}, 0 // rows below are of this run
 	place := 0
 	for _, f := range strings.Fields(text)[1:] {

@@ -44,7 +44,7 @@ func TestCommand(t *testing.T) {
 		"jstat -gc 4711 99999999999999":    {4711, 0},
 	} {
 		var p parser
-		p.command(text)
+		p.parseCommand(text)
 		if p.pid != want.pid || p.interval != want.interval {
 			t.Errorf("%s: process %d, every %d ns", text, p.pid, p.interval)
 		}

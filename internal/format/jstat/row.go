@@ -9,25 +9,25 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// row reads one, and the collections since the one before.
-func (p *parser) row(text string, line int64) {
+// parseRow reads a row, and emits the collections since the one before.
+func (p *parser) parseRow(text string, line int64) {
 	values := strings.Fields(text)
 	if len(values) < len(p.columns) && p.columns[len(p.columns)-1] != "GCC" {
-		p.strange(line) // cut, or of another heading
+		p.countUnparsed(line) // cut, or of another heading
 		return
 	}
 	x := row{line: line}
 	p.apart = false
 	for i, name := range p.columns {
 		if name == "LGCC" && i < len(values) {
-			x.reason = reason(values[i:])
+			x.reason = parseReason(values[i:])
 		}
 		if name == "LGCC" || i >= len(values) {
 			break // words, which may be several
 		}
-		v, ok := figure(values[i])
+		v, ok := parseFigure(values[i])
 		if !ok {
-			p.strange(line)
+			p.countUnparsed(line)
 			return
 		}
 		switch name {
@@ -50,14 +50,15 @@ func (p *parser) row(text string, line int64) {
 			x.old, x.hasOld = v, true
 		}
 	}
-	p.follow(x)
+	p.emitSinceLast(x)
 }
 
 // maxUptime is how long a JVM may have run, s: 30 years.
 const maxUptime = 1e9
 
-// figure reads a number with a point or a comma; "-" stands for what this JVM has not.
-func figure(s string) (v float64, ok bool) {
+// parseFigure reads a number with a point or a comma. "-" stands for what this JVM does not have
+// and is 0.
+func parseFigure(s string) (v float64, ok bool) {
 	if s == "-" || s == "NaN" {
 		return 0, true
 	}
@@ -65,20 +66,20 @@ func figure(s string) (v float64, ok bool) {
 	return v, err == nil && v >= 0 && v < 1e15 && !math.IsNaN(v)
 }
 
-// follow emits what happened between the row before and this one.
-func (p *parser) follow(x row) {
+// emitSinceLast emits the collections between the row before and this one.
+func (p *parser) emitSinceLast(x row) {
 	before := p.last
 	p.last = x
 	p.total++
 	if p.rows++; p.rows == 1 {
-		p.began(x)
+		p.beginStretch(x)
 		return
 	}
 	young, full, con := x.young-before.young, x.full-before.full, x.con-before.con
 	youngTook, fullTook, conTook := x.youngTook-before.youngTook, x.fullTook-before.fullTook, x.conTook-before.conTook
 	if min(young, full, con, youngTook, fullTook, conTook) < 0 || x.at != 0 && x.at < before.at {
 		p.backwards++ // another process, or another run of it
-		p.began(x)
+		p.beginStretch(x)
 		return
 	}
 	took := int64((youngTook + fullTook + conTook) * 1e9)
@@ -94,8 +95,8 @@ func (p *parser) follow(x row) {
 	if full > 0 {
 		p.full, p.fullTook = p.full+full, p.fullTook+fullTook
 	}
-	at = p.emit(at, young, youngTook, evidence.PauseYoung, "young collections", x.line)
-	at = p.emit(at, con, conTook, evidence.PauseRemark, "pauses of concurrent cycles", x.line)
+	at = p.emitPauses(at, young, youngTook, evidence.PauseYoung, "young collections", x.line)
+	at = p.emitPauses(at, con, conTook, evidence.PauseRemark, "pauses of concurrent cycles", x.line)
 	kind, name := evidence.PauseFull, "full collections"
 	if int64(full)%2 == 0 && x.hasOld && x.old >= before.old && !p.apart && !reasons[x.reason] {
 		kind, name = evidence.PauseRemark, "full collections, or pauses of CMS"
@@ -103,7 +104,7 @@ func (p *parser) follow(x row) {
 	if kind == evidence.PauseFull && reasons[x.reason] {
 		p.trigger = x.reason
 	}
-	p.emit(at, full, fullTook, kind, name, x.line)
+	p.emitPauses(at, full, fullTook, kind, name, x.line)
 	p.trigger = ""
 }
 
@@ -111,8 +112,9 @@ func (p *parser) follow(x row) {
 var reasons = map[string]bool{"Metadata GC Threshold": true, "Metadata GC Clear Soft References": true, "Last ditch collection": true, "System.gc()": true, "Ergonomics": true, "Heap Dump Initiated GC": true,
 	"Heap Inspection Initiated GC": true, "G1 Compaction Pause": true}
 
-// reason is the first of the two reasons that stand behind the figures of -gccause, "" if they are none that is known.
-func reason(words []string) string {
+// parseReason returns the first of the two reasons behind the figures of -gccause, "" if it is
+// unknown.
+func parseReason(words []string) string {
 	for n := min(len(words), 6); n > 0; n-- {
 		if text := strings.Join(words[:n], " "); reasons[text] {
 			return text
@@ -121,8 +123,8 @@ func reason(words []string) string {
 	return ""
 }
 
-// began starts a stretch of rows that follow one another.
-func (p *parser) began(x row) {
+// beginStretch starts a stretch of rows that follow one another.
+func (p *parser) beginStretch(x row) {
 	if p.from == 0 && p.now == 0 {
 		p.stamped = x.at != 0
 		p.now = x.at
@@ -132,9 +134,9 @@ func (p *parser) began(x row) {
 	}
 }
 
-// emit writes so many pauses from a moment on that took so long together, s, and returns when
-// they end.
-func (p *parser) emit(at int64, n, took float64, of evidence.Pause, name string, line int64) int64 {
+// emitPauses writes n pauses from a moment on that took so long together, s, and returns when they
+// end.
+func (p *parser) emitPauses(at int64, n, took float64, of evidence.Pause, name string, line int64) int64 {
 	if n < 1 || took <= 0 || n > maxOfOneRow || p.pauses > maxPauses {
 		return at
 	}
@@ -148,8 +150,8 @@ func (p *parser) emit(at int64, n, took float64, of evidence.Pause, name string,
 	return at
 }
 
-// finish says what was watched.
-func (p *parser) finish() {
+// emitSummary writes the clock, what the rows cover and the warnings.
+func (p *parser) emitSummary() {
 	k := p.b.Clock()
 	switch {
 	case p.stamped:

@@ -8,10 +8,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// emit writes the facts, and the settings as a table.
-func (p *parser) emit() {
+// emitFacts writes the facts, and the settings as a table.
+func (p *parser) emitFacts() {
 	b := p.b
-	p.derive()
+	p.deriveEden()
 	if young, ok := p.heap["young"]; ok && young.how == "" && young.capacity >= 0 { // HotSpot and jmap leave one survivor space out
 		young.capacity += max(0, p.heap["survivor"].capacity)
 		p.heap["young"] = young
@@ -27,10 +27,10 @@ func (p *parser) emit() {
 	t := evidence.Table{Title: "settings", Columns: []string{"setting", "value"}}
 	for _, name := range p.order {
 		f := p.flags[name]
-		if !f.set && !tells(name) {
+		if !f.set && !isTelling(name) {
 			continue
 		}
-		b.Fact(evidence.Fact{Subject: p.subject, Key: name, Value: f.value, Number: number(f.value), Origin: b.Origin(f.line)})
+		b.Fact(evidence.Fact{Subject: p.subject, Key: name, Value: f.value, Number: parseNumber(f.value), Origin: b.Origin(f.line)})
 		if f.set {
 			t.Rows = append(t.Rows, []string{name, f.value})
 		}
@@ -63,7 +63,7 @@ func (p *parser) emit() {
 			t.Rows = append(t.Rows, []string{key, value})
 		}
 	}
-	if c := p.collector(); c != "" {
+	if c := p.collectorName(); c != "" {
 		b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactCollector, Value: c, Number: math.NaN(), Origin: b.Origin(p.line)})
 		t.Rows = append(t.Rows, []string{evidence.FactCollector, c})
 	}
@@ -82,50 +82,50 @@ func (p *parser) emit() {
 	}
 }
 
-// derive finds how large eden is where nobody measured it and its size stays as it is: G1 and
-// the collectors without generations size it as they go, and so does Parallel unless it was
-// told not to. NewSize and MaxNewSize go before NewRatio; a generation of the ratio r has
-// r parts of eden and two of survivor spaces
+// deriveEden computes the size of eden where the text does not contain it and it is constant: G1
+// and the collectors without generations size it as they go, and so does Parallel unless it was
+// told not to. NewSize and MaxNewSize go before NewRatio; a generation of the ratio r has r parts
+// of eden and two of survivor spaces
 // (https://docs.oracle.com/en/java/javase/17/gctuning/factors-affecting-garbage-collection-performance.html).
-func (p *parser) derive() {
+func (p *parser) deriveEden() {
 	if _, measured := p.heap["eden"]; measured {
 		return
 	}
-	switch adaptive, told := p.told("UseAdaptiveSizePolicy"); p.collector() {
+	switch adaptive, told := p.flagNumber("UseAdaptiveSizePolicy"); p.collectorName() {
 	case "Serial", "ParNew+CMS", "Serial+CMS":
 	case "Parallel":
 		if !told || adaptive != 0 {
 			return
 		}
 	case "":
-		if region, ok := p.told(evidence.FactG1HeapRegionSize); ok && region > 0 {
+		if region, ok := p.flagNumber(evidence.FactG1HeapRegionSize); ok && region > 0 {
 			return
 		}
 	default:
 		return
 	}
 	young, how := p.youngSize()
-	ratio, ok := p.told(evidence.FactSurvivorRatio)
+	ratio, ok := p.flagNumber(evidence.FactSurvivorRatio)
 	if young == 0 || !ok || ratio < 1 {
 		return
 	}
 	line := p.flags[evidence.FactSurvivorRatio].line
 	if _, measured := p.heap["young"]; !measured {
-		p.part("young", size{young, -1, line, how})
+		p.setPart("young", size{young, -1, line, how})
 	}
-	p.part("eden", size{math.Floor(young * ratio / (ratio + 2)), -1, line, fmt.Sprintf("%s × %v/(%v + 2) by SurvivorRatio", how, ratio, ratio)})
+	p.setPart("eden", size{math.Floor(young * ratio / (ratio + 2)), -1, line, fmt.Sprintf("%s × %v/(%v + 2) by SurvivorRatio", how, ratio, ratio)})
 }
 
 // youngSize is the most the young generation may become, and what says so; 0 unknown.
 func (p *parser) youngSize() (bytes float64, how string) {
-	heap, _ := p.told(evidence.FactMaxHeapSize)
-	if most, ok := p.told(evidence.FactMaxNewSize); ok && most > 0 && (heap == 0 || most < heap) {
+	heap, _ := p.flagNumber(evidence.FactMaxHeapSize)
+	if most, ok := p.flagNumber(evidence.FactMaxNewSize); ok && most > 0 && (heap == 0 || most < heap) {
 		return most, evidence.FactMaxNewSize
 	}
-	if size, ok := p.told(evidence.FactNewSize); ok && p.flags[evidence.FactNewSize].set && heap == 0 {
+	if size, ok := p.flagNumber(evidence.FactNewSize); ok && p.flags[evidence.FactNewSize].set && heap == 0 {
 		return size, evidence.FactNewSize
 	}
-	if ratio, ok := p.told("NewRatio"); ok && heap > 0 && ratio >= 1 {
+	if ratio, ok := p.flagNumber("NewRatio"); ok && heap > 0 && ratio >= 1 {
 		return math.Floor(heap / (ratio + 1)), fmt.Sprintf("MaxHeapSize/(%v + 1) by NewRatio", ratio)
 	}
 	return 0, ""

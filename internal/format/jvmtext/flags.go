@@ -35,17 +35,17 @@ func tableRow(l []byte) (r tableLine, ok bool) {
 		value, r.set = bytes.CutPrefix(rest, []byte(":="))
 	}
 	open := bytes.IndexByte(value, '{')
-	if !ok || !is && !r.set || open < 0 || value[len(value)-1] != '}' || !identifier(name) {
+	if !ok || !is && !r.set || open < 0 || value[len(value)-1] != '}' || !isIdentifier(name) {
 		return r, false
 	}
 	if class := value[open:]; bytes.Count(class, []byte("{")) > 1 { // with its origin
 		r.set = !bytes.Contains(class, []byte("{default}"))
 	}
-	r.name, r.value = string(name), clean(string(bytes.TrimSpace(value[:open])))
+	r.name, r.value = string(name), cleanValue(string(bytes.TrimSpace(value[:open])))
 	return r, true
 }
 
-func identifier(name []byte) bool {
+func isIdentifier(name []byte) bool {
 	for _, c := range name {
 		if c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
 			return false
@@ -54,7 +54,7 @@ func identifier(name []byte) bool {
 	return len(name) > 0 && len(name) < 100
 }
 
-func clean(s string) string {
+func cleanValue(s string) string {
 	if len(s) > maxValue {
 		s = s[:maxValue]
 	}
@@ -64,8 +64,8 @@ func clean(s string) string {
 	return s
 }
 
-// options reads a command line's: -XX:+UseG1GC -XX:MaxHeapSize=67108864 -Xmx64m.
-func (p *parser) options(text string) {
+// parseOptions reads a command line's options: -XX:+UseG1GC -XX:MaxHeapSize=67108864 -Xmx64m.
+func (p *parser) parseOptions(text string) {
 	for _, o := range strings.Fields(text) {
 		if x, ok := strings.CutPrefix(o, "-XX:"); ok {
 			name, value, has := strings.Cut(x, "=")
@@ -76,8 +76,8 @@ func (p *parser) options(text string) {
 			case strings.HasPrefix(x, "-"):
 				name, value = x[1:], "false"
 			}
-			if identifier([]byte(name)) && value != "" {
-				p.set(name, setting{clean(value), p.line, true})
+			if isIdentifier([]byte(name)) && value != "" {
+				p.setFlag(name, setting{cleanValue(value), p.line, true})
 			}
 			continue
 		}
@@ -94,7 +94,7 @@ func (p *parser) options(text string) {
 				n /= 1024
 			}
 			for _, f := range s.flags {
-				p.set(f, setting{strconv.FormatFloat(n, 'f', -1, 64), p.line, true})
+				p.setFlag(f, setting{strconv.FormatFloat(n, 'f', -1, 64), p.line, true})
 			}
 		}
 	}
@@ -122,8 +122,8 @@ func bytesOf(s string) (float64, bool) {
 	return float64(n) * unit, err == nil && n > 0
 }
 
-// number is a flag's value as one: of switches 1 and 0, NaN if it is none.
-func number(value string) float64 {
+// parseNumber reads a flag's value as a number: of switches 1 and 0, NaN if it is none.
+func parseNumber(value string) float64 {
 	switch value {
 	case "true":
 		return 1
@@ -145,7 +145,7 @@ var telling = []string{"HeapSize", "HeapFreeRatio", evidence.FactNewSize, "NewRa
 	"UseAdaptiveSizePolicy", "ExplicitGC", "ThreadStackSize", "PretenureSize", "ActiveProcessorCount", "DirectMemorySize", "UseTransparentHugePages", "UseLargePages", "AlwaysPreTouch", "UseContainerSupport", "MaxRAM",
 	"GuaranteedSafepointInterval", "UseBiasedLocking", "CodeCacheSize"}
 
-func tells(name string) bool {
+func isTelling(name string) bool {
 	for _, t := range telling {
 		if strings.Contains(name, t) {
 			return true
@@ -154,33 +154,34 @@ func tells(name string) bool {
 	return false
 }
 
-func (p *parser) told(name string) (float64, bool) {
+func (p *parser) flagNumber(name string) (float64, bool) {
 	if f, ok := p.flags[name]; ok {
-		if n := number(f.value); !math.IsNaN(n) {
+		if n := parseNumber(f.value); !math.IsNaN(n) {
 			return n, true
 		}
 	}
 	return 0, false
 }
 
-// collector is the collector by the flag that chose it; "" unknown.
-func (p *parser) collector() string {
+// collectorName returns the collector by the flag that chose it, else by the text itself; ""
+// unknown.
+func (p *parser) collectorName() string {
 	on := func(name string) bool {
-		v, ok := p.told(name)
+		v, ok := p.flagNumber(name)
 		return ok && v == 1
 	}
 	switch {
 	case on("UseG1GC"):
 		return "G1"
 	case on("UseConcMarkSweepGC"):
-		if v, ok := p.told("UseParNewGC"); ok && v == 0 {
+		if v, ok := p.flagNumber("UseParNewGC"); ok && v == 0 {
 			return "Serial+CMS"
 		}
 		return "ParNew+CMS"
 	case on("UseParallelGC"), on("UseParallelOldGC"):
 		return "Parallel"
 	case on("UseZGC"):
-		if p.generational() {
+		if p.isGenerational() {
 			return "generational ZGC"
 		}
 		return "ZGC"
@@ -197,18 +198,18 @@ func (p *parser) collector() string {
 	return p.said
 }
 
-// generational says whether ZGC is: a flag of JDK 21 and 22, the default of 23, and the only
-// kind from 24 on, which has no flag for it (https://openjdk.org/jeps/490).
-func (p *parser) generational() bool {
-	if v, ok := p.told("ZGenerational"); ok {
+// isGenerational says whether ZGC is generational: by a flag of JDK 21 and 22, by default in 23,
+// and always from 24 on, which has no flag for it (https://openjdk.org/jeps/490).
+func (p *parser) isGenerational() bool {
+	if v, ok := p.flagNumber("ZGenerational"); ok {
 		return v == 1
 	}
-	major, _, _ := strings.Cut(p.version(), ".")
+	major, _, _ := strings.Cut(p.jvmVersion(), ".")
 	n, err := strconv.Atoi(major)
 	return err == nil && n >= 23
 }
 
-func (p *parser) version() string {
+func (p *parser) jvmVersion() string {
 	v := p.about.Version
 	p.b.Describe(p.subject, func(s *evidence.Subject) {
 		if len(s.Version) > len(v) {

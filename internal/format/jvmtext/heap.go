@@ -8,27 +8,27 @@ import (
 	"github.com/unstall/unstall/internal/format/java"
 )
 
-// named reads lines that begin by saying what they are.
-func (p *parser) named(text string) bool {
+// parseLabelled reads lines that begin by saying what they are.
+func (p *parser) parseLabelled(text string) bool {
 	if strings.HasPrefix(text, "-XX:") {
-		p.options(text)
+		p.parseOptions(text)
 		return true
 	}
 	if _, v, ok := strings.Cut(text, " VM version "); ok {
-		p.version1(v)
+		p.parseVersion(v)
 		return true
 	}
 	for _, x := range []struct {
 		prefix string
 		read   func(string)
 	}{
-		{"VM Flags:", p.options}, {"Non-default VM flags:", p.options}, {"Command line:", p.options}, {"jvm_args:", p.options},
+		{"VM Flags:", p.parseOptions}, {"Non-default VM flags:", p.parseOptions}, {"Command line:", p.parseOptions}, {"jvm_args:", p.parseOptions},
 		{"java_command:", func(s string) { // what follows the class may hold secrets
 			if f := strings.Fields(s); len(f) > 0 && !strings.HasPrefix(f[0], "<") {
-				p.command = clean(f[0])
+				p.command = cleanValue(f[0])
 			}
 		}},
-		{"JVM version is ", p.version1}, {"JDK ", p.version1},
+		{"JVM version is ", p.parseVersion}, {"JDK ", p.parseVersion},
 	} {
 		if rest, ok := strings.CutPrefix(text, x.prefix); ok {
 			x.read(rest)
@@ -50,7 +50,7 @@ func (p *parser) named(text string) bool {
 	return false
 }
 
-func (p *parser) version1(text string) {
+func (p *parser) parseVersion(text string) {
 	if v := java.Version(strings.TrimSpace(text)); len(v) > len(p.about.Version) {
 		p.about.Version = v
 	}
@@ -66,9 +66,9 @@ var generations = []struct{ prefix, part, collector string }{
 	{"eden space", "eden", ""}, {"from space", "survivor", ""}, {"Metaspace", "metaspace", ""},
 }
 
-// generation finds which part of the heap a line of GC.heap_info is about; ok only of one
-// that an answer may begin with.
-func generation(l []byte) (n int, ok bool) {
+// findGeneration finds which part of the heap a line of GC.heap_info is about. ok says that an
+// answer may begin with this line.
+func findGeneration(l []byte) (n int, ok bool) {
 	for i := range generations {
 		g := &generations[i]
 		if bytes.HasPrefix(l, []byte(g.prefix)) && (g.collector != "" || g.part == "") {
@@ -78,14 +78,14 @@ func generation(l []byte) (n int, ok bool) {
 	return 0, bytes.Equal(l, []byte("Shenandoah Heap"))
 }
 
-// generation reads a line of GC.heap_info:
+// parseGeneration reads a line of GC.heap_info:
 //
 //	PSYoungGen      total 38400K, used 30750K [0x…        without one of its survivor spaces
 //	 eden space 33280K, 92% used [0x…
 //	garbage-first heap   total reserved 65536K, committed 17408K, used 4548K [0x…
 //	ZHeap           used 24M, capacity 128M, max capacity 128M
 //	 128M max, 128M soft max, 128M committed, 22288K used    Shenandoah
-func (p *parser) generation(text string) bool {
+func (p *parser) parseGeneration(text string) bool {
 	if text == "Shenandoah Heap" {
 		p.said = "Shenandoah"
 		return true
@@ -101,7 +101,7 @@ func (p *parser) generation(text string) bool {
 				s.used = n
 			}
 		}
-		p.part("heap", s)
+		p.setPart("heap", s)
 		return true
 	}
 	for _, g := range generations {
@@ -112,24 +112,24 @@ func (p *parser) generation(text string) bool {
 		if p.said == "" && g.collector != "" {
 			p.said = g.collector
 		}
-		s := amounts(rest)
+		s := parseAmounts(rest)
 		s.line = p.line
 		switch part := g.part; part {
 		case "":
-			p.part("heap", s)
+			p.setPart("heap", s)
 		case "metaspace":
 			s.capacity = -1 // what is committed of it says nothing of its limit
-			p.part(part, s)
+			p.setPart(part, s)
 		default:
-			p.part(part, s)
+			p.setPart(part, s)
 		}
 		return s.capacity >= 0 || s.used >= 0
 	}
 	return false
 }
 
-// amounts reads "total 38400K, used 30750K", "33280K, 92% used", "used 24M, capacity 128M".
-func amounts(text string) size {
+// parseAmounts reads "total 38400K, used 30750K", "33280K, 92% used", "used 24M, capacity 128M".
+func parseAmounts(text string) size {
 	s := size{capacity: -1, used: -1}
 	if i := strings.IndexByte(text, '['); i >= 0 {
 		text = text[:i]
@@ -159,12 +159,12 @@ func amounts(text string) size {
 	return s
 }
 
-// usage reads what jmap -heap says of one space, line by line:
+// parseUsage reads what jmap -heap says of one space, line by line:
 //
 //	Eden Space:
 //	   capacity = 33554432 (32.0MB)
 //	   used     = 30750000 (29.3MB)
-func (p *parser) usage(text string) {
+func (p *parser) parseUsage(text string) {
 	if name, ok := strings.CutSuffix(text, ":"); ok {
 		p.space = spaces[name]
 		if strings.HasSuffix(name, "Generation") || strings.HasSuffix(name, "generation") || name == "G1 Heap" {
@@ -174,7 +174,7 @@ func (p *parser) usage(text string) {
 	}
 	name, rest, ok := strings.Cut(text, "=")
 	name = strings.TrimSpace(name)
-	if !ok || !identifier([]byte(name)) {
+	if !ok || !isIdentifier([]byte(name)) {
 		if text == "PS Old Generation" || text == "PS Perm Generation" {
 			p.space = spaces[text]
 		}
@@ -194,10 +194,10 @@ func (p *parser) usage(text string) {
 	}
 	switch {
 	case name[0] >= 'A' && name[0] <= 'Z':
-		p.set(name, setting{strconv.FormatFloat(n, 'f', -1, 64), p.line, true})
+		p.setFlag(name, setting{strconv.FormatFloat(n, 'f', -1, 64), p.line, true})
 	case p.space == "":
 	case name == "capacity":
-		p.part(p.space, size{n, p.used(p.space), p.line, ""})
+		p.setPart(p.space, size{n, p.usedBytes(p.space), p.line, ""})
 	case name == "used":
 		if s, has := p.heap[p.space]; has {
 			s.used = n
@@ -210,14 +210,14 @@ func (p *parser) usage(text string) {
 var spaces = map[string]string{"Eden Space": "eden", "From Space": "survivor", "Survivor Space": "survivor", "G1 Heap": "heap", "G1 Old Generation": "old", "PS Old Generation": "old",
 	"concurrent mark-sweep generation": "old", "tenured generation": "old", "New Generation (Eden + 1 Survivor Space)": "young"}
 
-func (p *parser) used(part string) float64 {
+func (p *parser) usedBytes(part string) float64 {
 	if s, ok := p.heap[part]; ok {
 		return s.used
 	}
 	return -1
 }
 
-func (p *parser) part(name string, s size) {
+func (p *parser) setPart(name string, s size) {
 	if _, known := p.heap[name]; !known {
 		p.parts = append(p.parts, name)
 	}

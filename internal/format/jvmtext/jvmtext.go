@@ -32,8 +32,8 @@ var Format = format.Format{
 	Name:    "jvmtext",
 	About:   "settings and heap of a JVM: jcmd VM.flags, VM.command_line, VM.version, GC.heap_info; jinfo; jmap -heap; -XX:+PrintFlagsFinal",
 	Moments: true,
-	Match:   match,
-	Parse:   parse,
+	Match:   matchHead,
+	Parse:   parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -42,9 +42,9 @@ const (
 	maxValue = 500 // bytes of a flag's value
 )
 
-// match looks at the first lines: further down, a GC log holds some of these, too. The
-// configuration that jmap prints is like nothing else.
-func match(head []byte) format.Confidence {
+// matchHead looks at the first lines: further down, a GC log holds some of these, too. The heading
+// of the configuration that jmap prints is unique and counts anywhere.
+func matchHead(head []byte) format.Confidence {
 	seen := 0
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimSpace(l)
@@ -54,7 +54,7 @@ func match(head []byte) format.Confidence {
 		case string(l) == "Heap Configuration:":
 			return format.Sure
 		case seen > 8:
-		case begins(l):
+		case beginsAnswer(l):
 			return format.Sure
 		}
 		seen++
@@ -62,14 +62,14 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-// begins says whether one of the answers begins like this.
-func begins(l []byte) bool {
+// beginsAnswer says whether an answer of jcmd or jinfo may begin with the line.
+func beginsAnswer(l []byte) bool {
 	for _, s := range []string{"-XX:", "VM Flags:", "Non-default VM flags:", "jvm_args: ", "java_command: ", "[Global flags]"} {
 		if bytes.HasPrefix(l, []byte(s)) {
 			return true
 		}
 	}
-	if _, ok := generation(l); ok {
+	if _, ok := findGeneration(l); ok {
 		return true
 	}
 	_, ok := tableRow(l)
@@ -106,12 +106,12 @@ type size struct {
 	how            string // how it was derived; "" it was measured
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, flags: make(map[string]setting), heap: make(map[string]size)}
 	p.subject = b.Subject(evidence.Subject{Runtime: "jvm"})
 	err := a.Lines(func(l format.Line) bool {
 		p.line = l.Number
-		p.take(bytes.TrimSpace(l.Text))
+		p.parseLine(bytes.TrimSpace(l.Text))
 		return l.Number%4096 != 0 || ctx.Err() == nil
 	})
 	switch {
@@ -126,28 +126,28 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(p.line, "the text is incomplete: %v", err)
 		b.Cut()
 	}
-	p.emit()
+	p.emitFacts()
 	return nil
 }
 
-func (p *parser) take(l []byte) {
+func (p *parser) parseLine(l []byte) {
 	if len(l) == 0 {
 		return
 	}
-	if name, f, ok := p.row(l); ok {
-		p.set(name, f)
+	if name, f, ok := p.parseRow(l); ok {
+		p.setFlag(name, f)
 		return
 	}
 	switch text := string(l[:min(len(l), 1<<16)]); {
-	case p.named(text):
-	case p.generation(text):
+	case p.parseLabelled(text):
+	case p.parseGeneration(text):
 	default:
-		p.usage(text)
+		p.parseUsage(text)
 	}
 }
 
-// row reads a line of the table of all flags.
-func (p *parser) row(l []byte) (name string, f setting, ok bool) {
+// parseRow reads a line of the table of all flags.
+func (p *parser) parseRow(l []byte) (name string, f setting, ok bool) {
 	r, ok := tableRow(l)
 	if !ok {
 		return "", f, false
@@ -155,7 +155,7 @@ func (p *parser) row(l []byte) (name string, f setting, ok bool) {
 	return r.name, setting{value: r.value, line: p.line, set: r.set}, true
 }
 
-func (p *parser) set(name string, f setting) {
+func (p *parser) setFlag(name string, f setting) {
 	if _, known := p.flags[name]; !known {
 		if len(p.flags) == maxFlags {
 			p.more++

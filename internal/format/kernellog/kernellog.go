@@ -30,8 +30,8 @@ import (
 var Format = format.Format{
 	Name:  "kernellog",
 	About: "the Linux kernel's log (dmesg, journal): processes it killed for memory, tasks that hang, CPUs that are stuck, full tables of the network",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // kind is something the kernel says.
@@ -81,7 +81,7 @@ func kindOf(text string) *kind {
 // quick are words of which each line of interest has one, to pass over others fast.
 var quick = [][]byte{[]byte("ut of memory"), []byte("blocked for more than "), []byte("soft lockup"), []byte("detected stall"), []byte("SYN flooding"), []byte("nf_conntrack: "), []byte("page allocation failure"), []byte("cpu clock throttled")}
 
-func interesting(line []byte) bool {
+func hasMark(line []byte) bool {
 	for _, q := range quick {
 		if bytes.Contains(line, q) {
 			return true
@@ -90,12 +90,12 @@ func interesting(line []byte) bool {
 	return false
 }
 
-func match(head []byte) format.Confidence {
-	if !interesting(head) {
+func matchHead(head []byte) format.Confidence {
+	if !hasMark(head) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
-		if len(l) < 4096 && interesting(l) && kindOf(string(l)) != nil && ofKernel(string(l)) {
+		if len(l) < 4096 && hasMark(l) && kindOf(string(l)) != nil && ofKernel(string(l)) {
 			return format.Sure
 		}
 	}
@@ -130,7 +130,7 @@ type found struct {
 	line  int64
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var all []*found
 	by := make(map[string]*found)
 	limit, limitLine := 0., int64(0) // kB, of the group in which memory ran out
@@ -141,13 +141,13 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		}
 		text := string(l.Text[:min(len(l.Text), 4096)])
 		if strings.Contains(text, "memory: usage ") && strings.Contains(text, ", limit ") {
-			if v, ok := behind(text, ", limit "); ok && v > 0 && v < 1<<50 {
+			if v, ok := parseFigureAfter(text, ", limit "); ok && v > 0 && v < 1<<50 {
 				limit, limitLine = v, l.Number
 			}
 			return true
 		}
-		if !interesting(l.Text) {
-			hung.frame(text)
+		if !hasMark(l.Text) {
+			hung.addFrame(text)
 			return true
 		}
 		k := kindOf(text)
@@ -161,8 +161,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			all = append(all, x)
 		}
 		x.times++
-		hung.begin(k.id == "hung-task", l.Number)
-		if v, ok := behind(text, k.number); ok && v >= x.most && v < 1e15 {
+		hung.beginTask(k.id == "hung-task", l.Number)
+		if v, ok := parseFigureAfter(text, k.number); ok && v >= x.most && v < 1e15 {
 			x.most = v
 		}
 		return true
@@ -188,7 +188,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernelSaid, Value: x.id, Number: float64(x.times), Origin: b.Origin(x.line)})
 		b.Warnf(x.line, "the kernel's log, %s: %s (%s)", format.Count(x.times, "time", "times"), x.title, x.advice)
 	}
-	hung.begin(false, 0)
+	hung.beginTask(false, 0)
 	for i, n := range hung.waits {
 		if n > 0 {
 			b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernelSaid, Value: hungFor[i].said, Number: float64(n), Origin: b.Origin(hung.lines[i])})
@@ -223,8 +223,8 @@ type hang struct {
 // mostFrames bounds a stack.
 const mostFrames = 64
 
-// begin ends the stack of the task before, and begins that of another.
-func (h *hang) begin(task bool, line int64) {
+// beginTask ends the stack of the task before, and begins that of another one.
+func (h *hang) beginTask(task bool, line int64) {
 	if h.in && h.frames > 0 {
 		if h.sure == 0 { // a kernel without frame pointers is sure of none of its frames
 			h.set = h.unsure
@@ -242,8 +242,9 @@ func (h *hang) begin(task bool, line int64) {
 	h.in, h.at, h.frames, h.sure, h.set, h.unsure = task, line, 0, 0, 0, 0
 }
 
-// frame takes a line below: "[<ffffffff817203fd>] io_schedule+0x9d/0x140". What stands behind a question mark may be left from before.
-func (h *hang) frame(text string) {
+// addFrame adds a line of a stack: "[<ffffffff817203fd>] io_schedule+0x9d/0x140". It skips frames
+// behind a question mark, which may be left from before.
+func (h *hang) addFrame(text string) {
 	i := strings.Index(text, "+0x")
 	if !h.in || i < 0 || h.frames == mostFrames {
 		return
@@ -259,8 +260,8 @@ func (h *hang) frame(text string) {
 	h.set |= is
 }
 
-// behind reads the figure behind words.
-func behind(text, words string) (float64, bool) {
+// parseFigureAfter reads the figure behind words.
+func parseFigureAfter(text, words string) (float64, bool) {
 	if words == "" {
 		return 0, false
 	}

@@ -65,8 +65,8 @@ var Format = format.Format{
 	Name:  "kernelstacks",
 	About: "where the threads of a Linux process run and wait in the kernel, with stacks (perf events, eBPF)",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const (
@@ -74,7 +74,7 @@ const (
 	hostHeading = "# kernel stacks of the host, running, one in "
 )
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if bytes.HasPrefix(head, []byte(heading)) || bytes.HasPrefix(head, []byte(hostHeading)) {
 		return format.Sure
 	}
@@ -93,9 +93,9 @@ const (
 	mostNamed   = 1 << 10 // threads, as facts
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, frames: make(map[int64]frame), stacks: make(map[int64]stack), threads: make(map[int64]string), files: make(map[int64]evidence.NameID)}
-	if err := p.Scan(ctx, a, p.line); err != nil {
+	if err := p.Scan(ctx, a, p.parseLine); err != nil {
 		return err
 	}
 	p.until = max(p.until, p.latest)
@@ -103,7 +103,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		return errors.New("kernelstacks: it covers no time: record again while the process runs")
 	}
 	p.Warn(b)
-	p.end()
+	p.emitSummary()
 	return nil
 }
 
@@ -157,41 +157,41 @@ type sum struct {
 	line                  int64
 }
 
-// line reads one line, and says whether it understood it.
-func (p *parser) line(text []byte) bool {
+// parseLine reads one line, and says whether it understood it.
+func (p *parser) parseLine(text []byte) bool {
 	word, rest, _ := bytes.Cut(text, []byte(" "))
 	if len(text) == 0 {
 		return true
 	}
 	if text[0] == '#' {
-		return p.heading(text)
+		return p.parseHeading(text)
 	}
 	if p.pid == 0 {
 		return false
 	}
 	switch string(word) {
 	case "f":
-		return p.function(rest)
+		return p.parseFunction(rest)
 	case "s":
-		return p.stack(rest)
+		return p.parseStack(rest)
 	case "r":
-		return p.running(rest)
+		return p.parseRunning(rest)
 	case "w":
-		return p.wait(rest)
+		return p.parseWait(rest)
 	case "o":
-		return p.others(rest)
+		return p.parseOthers(rest)
 	case "e":
-		return p.span(rest)
+		return p.parseSpan(rest)
 	case "sum":
-		return p.sum(rest)
+		return p.parseSum(rest)
 	case "name":
-		return p.name(rest)
+		return p.parseName(rest)
 	case "of":
-		return p.process(rest)
+		return p.parseProcess(rest)
 	case "fd":
-		return p.descriptor(rest)
+		return p.parseDescriptor(rest)
 	case "from", "until":
-		return p.time(string(word), rest)
+		return p.parseTime(string(word), rest)
 	case "lost":
 		n, ok := format.ParseDigits(rest)
 		p.lost += n
@@ -200,7 +200,7 @@ func (p *parser) line(text []byte) bool {
 	return false
 }
 
-func (p *parser) heading(text []byte) bool {
+func (p *parser) parseHeading(text []byte) bool {
 	if rest, ok := bytes.CutPrefix(text, []byte(hostHeading)); ok {
 		return p.pid == 0 && p.hostHeading(rest)
 	}
@@ -247,8 +247,8 @@ func (p *parser) hostHeading(rest []byte) (ok bool) {
 	return true
 }
 
-// process reads which one the lines that follow are of.
-func (p *parser) process(rest []byte) bool {
+// parseProcess reads which process the lines that follow belong to.
+func (p *parser) parseProcess(rest []byte) bool {
 	pid, ok := format.ParseDigits(rest)
 	if !ok || p.pid != -1 || pid == 0 || pid > 1<<30 {
 		return false
@@ -267,7 +267,7 @@ func (p *parser) process(rest []byte) bool {
 	return true
 }
 
-func (p *parser) function(rest []byte) bool {
+func (p *parser) parseFunction(rest []byte) bool {
 	digits, rest, _ := bytes.Cut(rest, []byte(" "))
 	id, ok := format.ParseDigits(digits)
 	if !ok || len(rest) < 2 || rest[1] != ' ' {
@@ -316,7 +316,7 @@ func (p *parser) function(rest []byte) bool {
 	return true
 }
 
-func (p *parser) stack(rest []byte) bool {
+func (p *parser) parseStack(rest []byte) bool {
 	digits, rest, _ := bytes.Cut(rest, []byte(" "))
 	id, ok := format.ParseDigits(digits)
 	if !ok || id == 0 {
@@ -355,8 +355,8 @@ func (p *parser) stack(rest []byte) bool {
 	return true
 }
 
-// of is a stack by its number; 0 is one that is not known.
-func (p *parser) of(id int64) stack {
+// stackOf returns a stack by its number; 0 is the number of an unknown one.
+func (p *parser) stackOf(id int64) stack {
 	s, ok := p.stacks[id]
 	if !ok && id != 0 {
 		p.unknown++
@@ -364,23 +364,23 @@ func (p *parser) of(id int64) stack {
 	return s
 }
 
-func (p *parser) running(rest []byte) bool {
+func (p *parser) parseRunning(rest []byte) bool {
 	var n [3]int64
-	if !recording.Numbers(rest, n[:]) || p.waiting || !p.within(n[0]) {
+	if !recording.Numbers(rest, n[:]) || p.waiting || !p.isWithin(n[0]) {
 		return false
 	}
-	if p.full() {
+	if p.countRow() {
 		return true
 	}
-	s := p.of(n[2])
+	s := p.stackOf(n[2])
 	p.totals.add(s.mechanism, n[1], 1, p.period)
 	p.b.Sample(evidence.Sample{Subject: p.subject, Time: n[0], Lane: evidence.LaneID(n[1]), Stack: s.id, Type: p.typ, Unit: p.unit, Class: s.mechanism, Value: p.period, Origin: p.b.Origin(p.Number)})
 	return true
 }
 
-// wait reads one that is told by itself: it is an interval, and a sample at its end. What of it was
-// waiting for a CPU is another of each.
-func (p *parser) wait(rest []byte) bool {
+// parseWait reads a single wait: it becomes an interval, and a sample at its end. The part of it
+// that waited for a CPU becomes another of each.
+func (p *parser) parseWait(rest []byte) bool {
 	f := bytes.Fields(rest)
 	if len(f) < 6 || len(f) > 7 || len(f[3]) != 1 || !p.waiting {
 		return false
@@ -397,16 +397,16 @@ func (p *parser) wait(rest []byte) bool {
 	tid, ok3 := format.ParseDigits(f[2])
 	id, ok4 := format.ParseDigits(f[5])
 	fd, err := strconv.ParseInt(string(f[4]), 10, 32)
-	if !ok || !ok2 || !ok3 || !ok4 || err != nil || tid == 0 || !recording.IsDate(at) || took > 1e17 || ready > took || !p.within(at+took) {
+	if !ok || !ok2 || !ok3 || !ok4 || err != nil || tid == 0 || !recording.IsDate(at) || took > 1e17 || ready > took || !p.isWithin(at+took) {
 		return false
 	}
-	if p.full() {
+	if p.countRow() {
 		return true
 	}
 	if f[3][0] == 'R' {
 		ready = took
 	}
-	s, woken := p.of(id), at+took-ready
+	s, woken := p.stackOf(id), at+took-ready
 	v := evidence.Interval{Subject: p.subject, Lane: evidence.LaneID(tid), Kind: evidence.InKernel, Stack: s.id, Origin: p.b.Origin(p.Number)}
 	if woken > at || took == 0 {
 		if s.mechanism == 0 {
@@ -418,32 +418,32 @@ func (p *parser) wait(rest []byte) bool {
 			v.Extra = []evidence.Extra{{Key: evidence.Operation, Value: float64(name)}}
 		}
 		p.b.Interval(v)
-		p.sample(tid, woken, 1, woken-at, s, p.Number)
+		p.addSample(tid, woken, 1, woken-at, s, p.Number)
 	}
 	if ready > 0 {
 		s.mechanism = p.b.Name(evidence.KernelPreempted)
 		v.Start, v.End, v.Cause = woken, at+took, s.mechanism
 		p.b.Interval(v)
-		p.sample(tid, at+took, 1, ready, s, p.Number)
+		p.addSample(tid, at+took, 1, ready, s, p.Number)
 	}
 	return true
 }
 
-func (p *parser) sample(tid, at, count, ns int64, s stack, line int64) {
+func (p *parser) addSample(tid, at, count, ns int64, s stack, line int64) {
 	p.totals.add(s.mechanism, tid, count, ns)
 	p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: evidence.LaneID(tid), Stack: s.id, Type: p.typ, Unit: p.unit, Class: s.mechanism, Value: ns, Origin: p.b.Origin(line)})
 }
 
-// others reads waits that are told together; they lie before the next until.
-func (p *parser) others(rest []byte) bool {
+// parseOthers reads waits that were summed up; they lie before the next "until".
+func (p *parser) parseOthers(rest []byte) bool {
 	var n [5]int64
 	if !recording.Numbers(rest, n[:]) && !recording.Numbers(rest, n[:4]) || n[0] == 0 || n[3] > 1e17 || n[4] > n[3] || !p.waiting || p.from == 0 {
 		return false
 	}
-	if p.full() {
+	if p.countRow() {
 		return true
 	}
-	s := p.of(n[1])
+	s := p.stackOf(n[1])
 	if s.mechanism == 0 {
 		s.mechanism = p.b.Name(evidence.KernelUnexplained)
 	}
@@ -451,8 +451,8 @@ func (p *parser) others(rest []byte) bool {
 	return true
 }
 
-// within says whether something may have ended at a time: after the recording began.
-func (p *parser) within(at int64) bool {
+// isWithin says whether something may have ended at a time: after the recording began.
+func (p *parser) isWithin(at int64) bool {
 	if p.from == 0 || at <= p.from || !recording.IsDate(at) {
 		return false
 	}
@@ -460,7 +460,7 @@ func (p *parser) within(at int64) bool {
 	return true
 }
 
-func (p *parser) full() bool {
+func (p *parser) countRow() bool {
 	if p.rows++; p.rows > mostRows {
 		p.dropped++
 		return true
@@ -468,7 +468,7 @@ func (p *parser) full() bool {
 	return false
 }
 
-func (p *parser) name(rest []byte) bool {
+func (p *parser) parseName(rest []byte) bool {
 	digits, name, ok := bytes.Cut(rest, []byte(" "))
 	tid, is := format.ParseDigits(digits)
 	if !is || tid == 0 || !ok {
@@ -480,7 +480,7 @@ func (p *parser) name(rest []byte) bool {
 	return true
 }
 
-func (p *parser) descriptor(rest []byte) bool {
+func (p *parser) parseDescriptor(rest []byte) bool {
 	digits, path, ok := bytes.Cut(rest, []byte(" "))
 	fd, is := format.ParseDigits(digits)
 	if !is || !ok {
@@ -492,7 +492,7 @@ func (p *parser) descriptor(rest []byte) bool {
 	return true
 }
 
-func (p *parser) time(word string, rest []byte) bool {
+func (p *parser) parseTime(word string, rest []byte) bool {
 	at, ok := format.ParseDigits(rest)
 	if !ok || !recording.IsDate(at) {
 		return false
@@ -512,28 +512,28 @@ func (p *parser) time(word string, rest []byte) bool {
 		return false
 	}
 	if before := max(p.from, p.until); at > before {
-		p.rounds.ended(before, at)
+		p.rounds.endRound(before, at)
 	}
 	p.until = max(p.until, at)
-	p.together(at)
+	p.flushPending(at)
 	return true
 }
 
-// together tells of waits whose time is known now.
-func (p *parser) together(at int64) {
+// flushPending adds the samples of summed up waits, whose time is known now.
+func (p *parser) flushPending(at int64) {
 	for _, s := range p.pending {
-		p.sample(s.tid, at, s.count, s.ns-s.ready, s.stack, s.line)
+		p.addSample(s.tid, at, s.count, s.ns-s.ready, s.stack, s.line)
 		if s.ready > 0 {
 			s.stack.mechanism = p.b.Name(evidence.KernelPreempted)
-			p.sample(s.tid, at, s.count, s.ready, s.stack, s.line)
+			p.addSample(s.tid, at, s.count, s.ready, s.stack, s.line)
 		}
 	}
 	p.pending = p.pending[:0]
 }
 
-func (p *parser) end() {
+func (p *parser) emitSummary() {
 	b := p.b
-	p.together(p.until)
+	p.flushPending(p.until)
 	c := evidence.Coverage{Subject: p.about, Kind: evidence.CoverOnCPU, From: p.from, Until: p.until, Lost: p.lost, Sampled: p.period, Origin: b.Origin(1)}
 	if p.waiting {
 		c.Kind, c.Sampled = evidence.CoverOffCPU, 0
@@ -559,8 +559,8 @@ func (p *parser) end() {
 			}
 		}
 	}
-	p.rounds.series(p)
-	for _, t := range p.totals.tables(p) {
+	p.rounds.emitSeries(p)
+	for _, t := range p.totals.buildTables(p) {
 		b.Table(t)
 	}
 	if p.unknown > 0 {

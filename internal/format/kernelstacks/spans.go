@@ -23,8 +23,8 @@ var spans = map[string]struct {
 	"block":         {"", evidence.SeriesHostDiskInFlight, evidence.SeriesHostDiskRequests, "disk requests, of the host"},
 }
 
-// span reads one that is told by itself.
-func (p *parser) span(rest []byte) bool {
+// parseSpan reads a single span, which becomes an interval.
+func (p *parser) parseSpan(rest []byte) bool {
 	f := bytes.Fields(rest)
 	if len(f) != 4 || !p.waiting {
 		return false
@@ -33,10 +33,10 @@ func (p *parser) span(rest []byte) bool {
 	took, ok2 := format.ParseDigits(f[1])
 	tid, ok3 := format.ParseDigits(f[2])
 	x, known := spans[string(f[3])]
-	if !ok || !ok2 || !ok3 || tid == 0 || !known || x.mechanism == "" || !recording.IsDate(at) || took > 1e17 || !p.within(at+took) {
+	if !ok || !ok2 || !ok3 || tid == 0 || !known || x.mechanism == "" || !recording.IsDate(at) || took > 1e17 || !p.isWithin(at+took) {
 		return false
 	}
-	if p.full() {
+	if p.countRow() {
 		return true
 	}
 	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: evidence.LaneID(tid), Kind: evidence.InKernel, Start: at, End: at + took, Cause: p.b.Name(x.mechanism), Origin: p.b.Origin(p.Number)})
@@ -58,14 +58,14 @@ type round struct {
 	told
 }
 
-// sum reads what ended since the until before.
-func (p *parser) sum(rest []byte) bool {
+// parseSum reads the sum of what ended since the "until" before.
+func (p *parser) parseSum(rest []byte) bool {
 	name, rest, _ := bytes.Cut(rest, []byte(" "))
 	var n [2]int64
 	if _, known := spans[string(name)]; !known || !recording.Numbers(rest, n[:]) || !p.waiting || p.from == 0 || n[1] > 1e17 {
 		return false
 	}
-	if p.full() {
+	if p.countRow() {
 		return true
 	}
 	if p.rounds.now == nil {
@@ -75,15 +75,15 @@ func (p *parser) sum(rest []byte) bool {
 	return true
 }
 
-func (r *rounds) ended(from, until int64) {
+func (r *rounds) endRound(from, until int64) {
 	for name, t := range r.now {
 		r.all[name] = append(r.all[name], round{from, until, t})
 	}
 	clear(r.now)
 }
 
-// series gives what sums tell, in the order in which they are listed in [evidence].
-func (r *rounds) series(p *parser) {
+// emitSeries writes what sums tell, in the order in which they are listed in [evidence].
+func (r *rounds) emitSeries(p *parser) {
 	x := evidence.Table{Title: "measured each time", Columns: []string{"", "times", "time", "mean"}}
 	for _, name := range []string{"compaction", "reclaim", "memcg_reclaim", "block"} {
 		all := r.all[name]

@@ -42,8 +42,9 @@ func (t *totals) add(mechanism evidence.NameID, tid, count, ns int64) {
 // mostShown bounds rows of a table.
 const mostShown = 12
 
-// tables are what inspect shows: time by mechanism, and of each the thread with most of it.
-func (t *totals) tables(p *parser) []evidence.Table {
+// buildTables returns what inspect shows: time by mechanism, and of each the thread with most of
+// it.
+func (t *totals) buildTables(p *parser) []evidence.Table {
 	if t.all == 0 {
 		return nil
 	}

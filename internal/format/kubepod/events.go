@@ -29,8 +29,8 @@ var probeKinds = []string{"Liveness", "Readiness", "Startup"}
 // inTime are words of kubelets about an answer that did not come in time.
 var inTime = []string{"deadline exceeded", "Client.Timeout", "timed out after", "i/o timeout", "DeadlineExceeded", "probe timed out"}
 
-// readProbe reads a row: which probe failed, and how often.
-func readProbe(text string) (p probed, ok bool) {
+// parseProbe reads a row: which probe failed, and how often.
+func parseProbe(text string) (p probed, ok bool) {
 	_, rest, ok := strings.Cut(text, "Warning ")
 	if !ok || !strings.HasPrefix(strings.TrimLeft(rest, " \t"), "Unhealthy ") {
 		return p, false
@@ -56,8 +56,8 @@ func readProbe(text string) (p probed, ok bool) {
 	return p, true
 }
 
-func (all *probes) take(text string, line int64) bool {
-	p, ok := readProbe(text)
+func (all *probes) addRow(text string, line int64) bool {
+	p, ok := parseProbe(text)
 	if !ok {
 		return false
 	}

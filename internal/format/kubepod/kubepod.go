@@ -31,8 +31,8 @@ import (
 var Format = format.Format{
 	Name:  "kubepod",
 	About: "kubectl describe pod: limits of its containers, restarts, why they ended, and probes that failed, also of kubectl get events",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // mostContainers bounds how many are kept.
@@ -41,10 +41,10 @@ const mostContainers = 200
 // mostLine is how much of a line is looked at.
 const mostLine = 512
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, []byte("Unhealthy")) {
 		for l := range bytes.Lines(head) {
-			if _, ok := readProbe(string(l[:min(len(l), mostLine)])); ok {
+			if _, ok := parseProbe(string(l[:min(len(l), mostLine)])); ok {
 				return format.Sure
 			}
 		}
@@ -83,7 +83,7 @@ type container struct {
 	line         int64
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var all []*container
 	var c *container
 	pod, before, section, last := "", "", "", false
@@ -93,7 +93,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			return false
 		}
 		text := strings.TrimRight(string(l.Text[:min(len(l.Text), mostLine)]), " \t")
-		if failed.take(text, l.Number) {
+		if failed.addRow(text, l.Number) {
 			before = ""
 			return true
 		}
@@ -184,7 +184,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if !c.counted {
 			continue
 		}
-		emit(b, c, pod)
+		emitContainer(b, c, pod)
 		end := c.reason
 		if c.coded {
 			end = strings.TrimSpace(fmt.Sprintf("%s %.0f", end, c.code))
@@ -198,7 +198,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-func emit(b *evidence.Builder, c *container, pod string) {
+func emitContainer(b *evidence.Builder, c *container, pod string) {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Name: c.name})
 	fact := func(key, value string, v float64) {
 		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, Origin: b.Origin(c.line)})
@@ -210,32 +210,32 @@ func emit(b *evidence.Builder, c *container, pod string) {
 	if c.reason != "" {
 		fact(evidence.FactLastExit, c.reason, c.code)
 	}
-	if v, ok := quantity(c.cpu); ok {
+	if v, ok := parseQuantity(c.cpu); ok {
 		fact(evidence.FactContainerCPU, fmt.Sprintf("%.4g CPUs", v), v)
 	}
-	if v, ok := quantity(c.memory); ok {
+	if v, ok := parseQuantity(c.memory); ok {
 		fact(evidence.FactContainerLimit, c.memory, v)
 	}
 	switch {
 	case c.reason == "OOMKilled" || c.coded && c.code == 137:
-		b.Warnf(c.line, "the kernel killed %s for its memory limit%s: whatever it served then failed or was slow after the start; memory.events and memory.current show how it fills", cmp.Or(c.name, "a container"), limited(c.memory))
+		b.Warnf(c.line, "the kernel killed %s for its memory limit%s: whatever it served then failed or was slow after the start; memory.events and memory.current show how it fills", cmp.Or(c.name, "a container"), formatLimit(c.memory))
 	case c.restarts >= 3:
 		b.Warnf(c.line, "%s was started %.0f times again: its own log shows why (kubectl logs --previous)", cmp.Or(c.name, "a container"), c.restarts)
 	}
-	if v, ok := quantity(c.cpu); ok && v < 1 {
+	if v, ok := parseQuantity(c.cpu); ok && v < 1 {
 		b.Warnf(c.line, "its CPU limit is %s: all its threads stop once %.0f ms of each 100 ms are used up; cat /sys/fs/cgroup/cpu.stat twice, 30 s apart, shows how often", c.cpu, 100*v)
 	}
 }
 
-func limited(memory string) string {
+func formatLimit(memory string) string {
 	if memory == "" {
 		return ""
 	}
 	return " of " + memory
 }
 
-// quantity reads "500m", "2", "512Mi" and "1G" (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/).
-func quantity(s string) (float64, bool) {
+// parseQuantity reads "500m", "2", "512Mi" and "1G" (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/).
+func parseQuantity(s string) (float64, bool) {
 	for _, x := range []struct {
 		suffix string
 		unit   float64

@@ -23,7 +23,7 @@ func BenchmarkParse(b *testing.B) {
 
 func TestQuantity(t *testing.T) {
 	for s, want := range map[string]float64{"500m": .5, "2": 2, "512Mi": 512 << 20, "1G": 1e9, "1.5": 1.5, "": 0, "x": 0, "-1": 0} {
-		if v, ok := quantity(s); v != want || ok != (want > 0) {
+		if v, ok := parseQuantity(s); v != want || ok != (want > 0) {
 			t.Errorf("%q is %v, %v; want %v", s, v, ok, want)
 		}
 	}

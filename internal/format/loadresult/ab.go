@@ -37,10 +37,10 @@ func abText(r *run, line string) bool {
 		return true
 	}
 	if r.section == "percentiles" && strings.HasSuffix(f[0], "%") && len(f) > 1 {
-		q, ok := percent(f[0])
-		v, ok2 := duration(f[1] + "ms")
+		q, ok := parsePercent(f[0])
+		v, ok2 := parseDuration(f[1] + "ms")
 		if ok && ok2 {
-			r.quantile(q, v)
+			r.addQuantile(q, v)
 		}
 		r.ended = r.ended || q == 1
 		return ok && ok2
@@ -72,43 +72,43 @@ func (r *run) abFigure(name string, v []string) (ok bool) {
 		return true
 	case "Concurrency Level":
 		var n int64
-		n, ok = count(v[0])
+		n, ok = parseCount(v[0])
 		r.Connection = int(min(n, 1e9))
 	case "Time taken for tests":
-		r.Duration, ok = duration(v[0] + "s")
+		r.Duration, ok = parseDuration(v[0] + "s")
 	case "Complete requests":
-		r.Completed, ok = count(v[0])
+		r.Completed, ok = parseCount(v[0])
 		r.counted = true
 	case "Failed requests":
-		_, ok = count(v[0])
+		_, ok = parseCount(v[0])
 	case "   (Connect": // (Connect: 0, Receive: 0, Length: 12, Exceptions: 0)
 		ok = true
 		for i := 0; i < len(v); i += 2 {
 			if i == 0 || v[i-1] != "Length:" {
-				n, isN := count(strings.TrimSuffix(v[i], ")"))
+				n, isN := parseCount(strings.TrimSuffix(v[i], ")"))
 				r.Errors += n
 				ok = ok && isN
 			}
 		}
 	case "Non-2xx responses": // redirects are among them
 		var n int64
-		n, ok = count(v[0])
+		n, ok = parseCount(v[0])
 		r.Errors += n
 	case "Requests per second":
-		r.Rate, ok = scaled(v[0], 1000)
+		r.Rate, ok = parseScaled(v[0], 1000)
 	case "Transfer rate":
 		var kb float64
-		kb, ok = scaled(v[0], 1024)
+		kb, ok = parseScaled(v[0], 1024)
 		r.BytesPerS = kb * 1024
 	case "Total": // min, mean, [+/-sd, median,] max
 		if r.section == "percentiles" || len(v) < 3 || strings.Contains(r.section, "[+/-sd]") && len(v) < 5 {
 			return false
 		}
-		r.Mean, ok = duration(v[1] + "ms")
+		r.Mean, ok = parseDuration(v[1] + "ms")
 		if len(v) == 5 {
-			r.Stdev, _ = duration(v[2] + "ms")
+			r.Stdev, _ = parseDuration(v[2] + "ms")
 		}
-		r.Max, _ = duration(v[len(v)-1] + "ms")
+		r.Max, _ = parseDuration(v[len(v)-1] + "ms")
 	default:
 		return true
 	}

@@ -47,7 +47,7 @@ func artilleryText(r *run, line string) bool {
 	if line[0] != ' ' && line[0] != '\t' {
 		r.section = ""
 	}
-	ms := func() int64 { n, _ := ns(v * 1e6); return n }
+	ms := func() int64 { n, _ := roundNanoseconds(v * 1e6); return n }
 	switch {
 	case strings.HasPrefix(name, "errors."):
 		r.Errors += int64(v)
@@ -59,7 +59,7 @@ func artilleryText(r *run, line string) bool {
 		if c := name[len("http.codes."):]; len(c) == 3 && c[0] >= '1' && c[0] <= '5' {
 			class = c[:1] + "xx"
 		}
-		r.code(class, int64(v))
+		r.addCode(class, int64(v))
 	case name == "http.request_rate":
 		r.Rate = v
 	case name == "http.requests":
@@ -72,13 +72,13 @@ func artilleryText(r *run, line string) bool {
 	case name == "mean":
 		r.Mean = ms()
 	case name == "median":
-		r.quantile(.5, ms())
+		r.addQuantile(.5, ms())
 	case len(name) > 1 && name[0] == 'p':
 		if q, err := strconv.ParseFloat(name[1:], 64); err == nil && q > 1 {
 			for q > 100 { // p999
 				q /= 10
 			}
-			r.quantile(q/100, ms())
+			r.addQuantile(q/100, ms())
 		}
 	}
 	return true

@@ -24,46 +24,46 @@ func newBombardier() *run {
 func bombardierJSON(t tree) *run {
 	const us = 1e3
 	r := newBombardier()
-	r.URL = t.str("spec", "url")
-	r.Connection = int(min(t.count("spec", "numberOfConnections"), 1e9))
-	r.Offered = t.rate("spec", "rate")
-	res := t.sub("result")
-	r.Duration = res.ns(1e9, "timeTakenSeconds")
-	r.Rate = res.rate("rps", "mean")
-	r.Mean = res.ns(us, "latency", "mean")
-	r.Stdev = res.ns(us, "latency", "stddev")
-	r.Max = res.ns(us, "latency", "max")
-	percentiles := res.sub("latency", "percentiles")
+	r.URL = t.stringAt("spec", "url")
+	r.Connection = int(min(t.countAt("spec", "numberOfConnections"), 1e9))
+	r.Offered = t.rateAt("spec", "rate")
+	res := t.treeAt("result")
+	r.Duration = res.durationAt(1e9, "timeTakenSeconds")
+	r.Rate = res.rateAt("rps", "mean")
+	r.Mean = res.durationAt(us, "latency", "mean")
+	r.Stdev = res.durationAt(us, "latency", "stddev")
+	r.Max = res.durationAt(us, "latency", "max")
+	percentiles := res.treeAt("latency", "percentiles")
 	for _, p := range slices.Sorted(maps.Keys(percentiles)) {
-		if q, ok := percent(p); ok {
-			r.quantile(q, percentiles.ns(us, p))
+		if q, ok := parsePercent(p); ok {
+			r.addQuantile(q, percentiles.durationAt(us, p))
 		}
 	}
 	for _, c := range []string{"1xx", "2xx", "3xx", "4xx", "5xx"} {
-		if n := res.count("req" + c); n > 0 {
-			r.code(c, n)
+		if n := res.countAt("req" + c); n > 0 {
+			r.addCode(c, n)
 		}
 	}
-	if n := res.count("others"); n > 0 {
-		r.code("other", n)
+	if n := res.countAt("others"); n > 0 {
+		r.addCode("other", n)
 	}
-	list, _ := res.at("errors").([]any)
+	list, _ := res.valueAt("errors").([]any)
 	for _, e := range list {
-		if e, ok := e.(tree); ok && timedOut([]byte(e.str("description"))) {
-			r.Timeouts += e.count("count")
+		if e, ok := e.(tree); ok && timedOut([]byte(e.stringAt("description"))) {
+			r.Timeouts += e.countAt("count")
 		}
 	}
 	r.bombardierTotals()
 	if r.Duration > 0 {
-		r.BytesPerS = res.rate("bytesRead") / (float64(r.Duration) / 1e9)
+		r.BytesPerS = res.rateAt("bytesRead") / (float64(r.Duration) / 1e9)
 	}
 	return r
 }
 
 func (r *run) bombardierTotals() {
-	r.Completed = r.answered()
+	r.Completed = r.countAnswered()
 	r.Sent = r.Completed + r.Codes["other"]
-	r.Errors = r.failed()
+	r.Errors = r.countFailed()
 	r.counted = true
 }
 
@@ -89,7 +89,7 @@ func bombardierText(r *run, line string) bool {
 		if len(f) < 4 {
 			return false
 		}
-		v, ok := scaled(f[1], 1000)
+		v, ok := parseScaled(f[1], 1000)
 		r.Rate = v
 		return ok
 	case "Latency":
@@ -101,9 +101,9 @@ func bombardierText(r *run, line string) bool {
 			return false
 		}
 		var ok [3]bool
-		r.Mean, ok[0] = duration(f[1])
-		r.Stdev, ok[1] = duration(f[2])
-		r.Max, ok[2] = duration(f[3])
+		r.Mean, ok[0] = parseDuration(f[1])
+		r.Stdev, ok[1] = parseDuration(f[2])
+		r.Max, ok[2] = parseDuration(f[3])
 		return ok[0] && ok[1] && ok[2]
 	case "HTTP":
 		r.section = "codes"
@@ -113,16 +113,16 @@ func bombardierText(r *run, line string) bool {
 		if len(f) < 2 {
 			return false
 		}
-		v, ok := scaled(f[1], 1024)
+		v, ok := parseScaled(f[1], 1024)
 		r.BytesPerS, r.ended = v, true
 		return ok
 	default:
 		switch r.section {
 		case "latency":
-			q, ok := percent(f[0])
-			v, ok2 := duration(f[len(f)-1])
+			q, ok := parsePercent(f[0])
+			v, ok2 := parseDuration(f[len(f)-1])
 			if ok && ok2 {
-				r.quantile(q, v)
+				r.addQuantile(q, v)
 			}
 			return ok && ok2
 		case "codes":
@@ -132,7 +132,7 @@ func bombardierText(r *run, line string) bool {
 			if i < 0 {
 				return false
 			}
-			n, ok := count(line[i+3:])
+			n, ok := parseCount(line[i+3:])
 			if ok && timedOut([]byte(line[:i])) {
 				r.Timeouts += n
 			}
@@ -151,7 +151,7 @@ func (r *run) bombardierPlan(f []string) bool {
 	}
 	r.URL = f[1]
 	if f[2] == "for" {
-		r.Duration, _ = duration(f[3])
+		r.Duration, _ = parseDuration(f[3])
 	}
 	n, err := strconv.Atoi(f[len(f)-2])
 	r.Connection = n
@@ -162,7 +162,7 @@ func (r *run) bombardierPlan(f []string) bool {
 func (r *run) bombardierCodes(line string) bool {
 	for part := range strings.SplitSeq(line, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), " - ")
-		n, ok := count(value)
+		n, ok := parseCount(value)
 		if !ok {
 			return false
 		}
@@ -170,7 +170,7 @@ func (r *run) bombardierCodes(line string) bool {
 			name = "other"
 		}
 		if n > 0 {
-			r.code(name, n)
+			r.addCode(name, n)
 		}
 	}
 	r.bombardierTotals()

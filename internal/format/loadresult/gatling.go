@@ -56,12 +56,12 @@ func (p *parser) gatlingBinary(*format.Artifact) error {
 	return errors.New("it is the binary simulation.log of Gatling 3.12 or later, which only Gatling reads: diagnose the server's access log instead, or run the load with Gatling up to 3.11, or with unstall load")
 }
 
-func (p *parser) gatling(a *format.Artifact) error {
+func (p *parser) gatlingLog(a *format.Artifact) error {
 	rs := newRows(p)
 	r := &run{}
 	r.Tool, r.FromSend, r.Mode = "gatling", true, ""
 	users, most := 0, 0
-	err := rs.read(a, func(text []byte, line int64) bool {
+	err := rs.readLines(a, func(text []byte, line int64) bool {
 		kind, rest, _ := bytes.Cut(text, []byte("\t"))
 		switch string(kind) {
 		case "REQUEST":
@@ -113,8 +113,8 @@ func (rs *rows) gatlingRequest(text []byte, line int64) bool {
 		return false
 	}
 	groups, name, result, message := f[at], f[at+1], f[at+4], f[at+5]
-	start, ok1 := natural(f[at+2])
-	end, ok2 := natural(f[at+3])
+	start, ok1 := parseNatural(f[at+2])
+	end, ok2 := parseNatural(f[at+3])
 	good := string(result) == "OK"
 	if !ok1 || !ok2 || !good && string(result) != "KO" || start < 1e11 || end > 1e14 || end < start {
 		return false
@@ -126,7 +126,7 @@ func (rs *rows) gatlingRequest(text []byte, line int64) bool {
 	case !good:
 		q.outcome = evidence.Failed
 	}
-	rs.add(q, found(message, good))
+	rs.add(q, foundStatus(message, good))
 	return true
 }
 
@@ -149,18 +149,18 @@ func (rs *rows) gatlingStep(before [][]byte, groups []byte) evidence.NameID {
 	if len(before) == 2 {
 		scenario = before[0]
 	}
-	return rs.step(scenario, groups)
+	return rs.stepName(scenario, groups)
 }
 
-// found is the status that a check found instead: "status.find.is(200), but actually
-// found 500"; of others nothing says it.
-func found(message []byte, good bool) int64 {
+// foundStatus returns the status that a failed check names as found: "status.find.is(200), but
+// actually found 500"; codeUnknown where the message names none.
+func foundStatus(message []byte, good bool) int64 {
 	if good {
 		return codeUnknown
 	}
 	_, text, ok := bytes.Cut(message, []byte("actually found "))
 	if ok && bytes.HasPrefix(message, []byte("status")) {
-		if code, ok := natural(bytes.TrimSpace(text)); ok && code >= 100 && code <= 599 {
+		if code, ok := parseNatural(bytes.TrimSpace(text)); ok && code >= 100 && code <= 599 {
 			return code
 		}
 	}

@@ -45,7 +45,7 @@ func gatlingText(r *run, line string) bool {
 	if !ok {
 		return true
 	}
-	ms := func(v float64) int64 { n, _ := ns(v * 1e6); return n }
+	ms := func(v float64) int64 { n, _ := roundNanoseconds(v * 1e6); return n }
 	switch {
 	case name == "request count":
 		r.Completed, r.Sent = int64(all), int64(all)
@@ -62,7 +62,7 @@ func gatlingText(r *run, line string) bool {
 			digits, rest = strings.TrimRight(digits, "stndrh percentile"), ""
 		}
 		if q, err := strconv.ParseFloat(digits, 64); err == nil && !strings.HasPrefix(rest, "s") {
-			r.quantile(q/100, ms(all))
+			r.addQuantile(q/100, ms(all))
 		}
 	case strings.HasPrefix(name, "mean requests/sec"), strings.HasPrefix(name, "mean throughput"):
 		r.Rate = all

@@ -52,32 +52,32 @@ func heyText(r *run, line string) bool {
 		return ok && r.heyFigure(name, strings.TrimSpace(value))
 	case "latency distribution", "response time distribution":
 		p, value, ok := strings.Cut(trimmed, " in ")
-		q, ok2 := percent(strings.TrimSpace(p))
-		v, ok3 := duration(value)
+		q, ok2 := parsePercent(strings.TrimSpace(p))
+		v, ok3 := parseDuration(value)
 		if ok && ok2 && ok3 && v > 0 { // hey prints 0 where it has too few requests
-			r.quantile(q, v)
+			r.addQuantile(q, v)
 		}
 		return ok && ok2 && ok3
 	case "status code distribution":
-		code, n, ok := bracketed(trimmed)
-		c, ok2 := count(strings.TrimSuffix(strings.TrimSuffix(n, "s"), " response"))
-		k, ok3 := count(code)
+		code, n, ok := splitBracketed(trimmed)
+		c, ok2 := parseCount(strings.TrimSuffix(strings.TrimSuffix(n, "s"), " response"))
+		k, ok3 := parseCount(code)
 		if ok = ok && ok2 && ok3; ok {
 			r.counted = true
-			r.code(class(k), c)
-			r.Completed = r.answered()
+			r.addCode(statusClass(k), c)
+			r.Completed = r.countAnswered()
 			r.Errors += heyFailed(k, c)
 			r.Sent += c
 		}
 		return ok
 	case "error distribution":
-		n, text, ok := bracketed(trimmed)
-		c, ok2 := count(n)
+		n, text, ok := splitBracketed(trimmed)
+		c, ok2 := parseCount(n)
 		if ok = ok && ok2; ok && !strings.Contains(text, "aborted due to deadline") { // oha's, for what ran when it stopped
 			r.counted = true
 			r.Errors += c
 			r.Sent += c
-			r.code("other", c)
+			r.addCode("other", c)
 			if timedOut([]byte(text)) {
 				r.Timeouts += c
 			}
@@ -100,15 +100,15 @@ func (r *run) heyFigure(name, value string) (ok bool) {
 		r.Tool = "oha"
 		return true
 	case "Total":
-		r.Duration, ok = duration(value)
+		r.Duration, ok = parseDuration(value)
 	case "Slowest":
-		r.Max, ok = duration(value)
+		r.Max, ok = parseDuration(value)
 	case "Average":
-		r.Mean, ok = duration(value)
+		r.Mean, ok = parseDuration(value)
 	case "Requests/sec":
-		r.Rate, ok = scaled(value, 1000)
+		r.Rate, ok = parseScaled(value, 1000)
 	case "Total data":
-		v, isV := scaled(strings.TrimSuffix(value, "bytes"), 1024)
+		v, isV := parseScaled(strings.TrimSuffix(value, "bytes"), 1024)
 		if ok = isV || r.Tool == "oha"; isV && r.Duration > 0 {
 			r.BytesPerS = v / (float64(r.Duration) / 1e9)
 		}
@@ -118,8 +118,8 @@ func (r *run) heyFigure(name, value string) (ok bool) {
 	return ok
 }
 
-// bracketed splits "[200]	1000 responses".
-func bracketed(s string) (inside, rest string, ok bool) {
+// splitBracketed splits "[200]	1000 responses".
+func splitBracketed(s string) (inside, rest string, ok bool) {
 	inside, rest, ok = strings.Cut(strings.TrimPrefix(s, "["), "]")
 	return inside, strings.TrimSpace(rest), ok && s[0] == '['
 }
@@ -129,7 +129,7 @@ func bracketed(s string) (inside, rest string, ok bool) {
 func (r *run) heyMillion() {
 	const kept = 1_000_000
 	n := int64(math.Round(r.Rate * float64(r.Duration) / 1e9))
-	if r.answered() != kept || n <= kept+kept/1000 {
+	if r.countAnswered() != kept || n <= kept+kept/1000 {
 		return
 	}
 	r.Sent, r.Completed = n, n-r.Codes["other"]
@@ -150,7 +150,7 @@ func (p *parser) heyCSV(a *format.Artifact) error {
 	rs := newRows(p)
 	c := p.b.Clock()
 	c.Name, c.Error, c.Resolution, c.Stamp = "since the load began", evidence.Unanchored, 1e5, evidence.StampStart
-	err := rs.read(a, func(text []byte, line int64) bool {
+	err := rs.readLines(a, func(text []byte, line int64) bool {
 		return string(text) == heyHeader || rs.heyRow(text, line)
 	})
 	if err != nil {
@@ -170,25 +170,25 @@ func (rs *rows) heyRow(text []byte, line int64) bool {
 			return false
 		}
 	}
-	took, ok := seconds(f[0])
-	code, ok2 := natural(f[6])
-	start, ok3 := seconds(f[7])
+	took, ok := parseSeconds(f[0])
+	code, ok2 := parseNatural(f[6])
+	start, ok3 := parseSeconds(f[7])
 	if !ok || !ok2 || !ok3 {
 		return false
 	}
 	start++ // time 0 is unknown
-	rs.add(row{start: start, end: start + took, line: line, outcome: outcome(code, nil)}, code)
+	rs.add(row{start: start, end: start + took, line: line, outcome: decideOutcome(code, nil)}, code)
 	return true
 }
 
-// seconds reads exactly four decimals: fewer were cut off.
-func seconds(b []byte) (int64, bool) {
+// parseSeconds parses exactly four decimals: fewer were cut off.
+func parseSeconds(b []byte) (int64, bool) {
 	whole, frac, ok := bytes.Cut(b, []byte("."))
 	if !ok || len(frac) != 4 || len(whole) > 9 {
 		return 0, false
 	}
-	s, ok := natural(whole)
-	f, ok2 := natural(frac)
+	s, ok := parseNatural(whole)
+	f, ok2 := parseNatural(frac)
 	return s*1e9 + f*1e5, ok && ok2
 }
 
@@ -196,32 +196,32 @@ func seconds(b []byte) (int64, bool) {
 func ohaJSON(t tree) *run {
 	r := newHey()
 	r.Tool = "oha"
-	r.Duration = t.ns(1e9, "summary", "total")
-	r.Rate = t.rate("summary", "requestsPerSec")
-	r.Mean = t.ns(1e9, "summary", "average")
-	r.Max = t.ns(1e9, "summary", "slowest")
-	r.BytesPerS = t.rate("summary", "sizePerSec")
-	percentiles := t.sub("latencyPercentiles")
+	r.Duration = t.durationAt(1e9, "summary", "total")
+	r.Rate = t.rateAt("summary", "requestsPerSec")
+	r.Mean = t.durationAt(1e9, "summary", "average")
+	r.Max = t.durationAt(1e9, "summary", "slowest")
+	r.BytesPerS = t.rateAt("summary", "sizePerSec")
+	percentiles := t.treeAt("latencyPercentiles")
 	for _, p := range slices.Sorted(maps.Keys(percentiles)) {
-		if q, ok := percent(strings.TrimPrefix(p, "p")); ok {
-			r.quantile(q, percentiles.ns(1e9, p))
+		if q, ok := parsePercent(strings.TrimPrefix(p, "p")); ok {
+			r.addQuantile(q, percentiles.durationAt(1e9, p))
 		}
 	}
-	codes, failures := t.sub("statusCodeDistribution"), t.sub("errorDistribution")
+	codes, failures := t.treeAt("statusCodeDistribution"), t.treeAt("errorDistribution")
 	for code := range codes {
-		if c, ok := count(code); ok {
-			n := codes.count(code)
-			r.code(class(c), n)
+		if c, ok := parseCount(code); ok {
+			n := codes.countAt(code)
+			r.addCode(statusClass(c), n)
 			r.Errors += heyFailed(c, n)
 		}
 	}
-	r.Completed = r.answered()
+	r.Completed = r.countAnswered()
 	r.Sent = r.Completed
 	for text := range failures {
-		if n := failures.count(text); text != "aborted due to deadline" {
+		if n := failures.countAt(text); text != "aborted due to deadline" {
 			r.Errors += n
 			r.Sent += n
-			r.code("other", n)
+			r.addCode("other", n)
 			if timedOut([]byte(text)) {
 				r.Timeouts += n
 			}

@@ -43,7 +43,7 @@ func jmeterText(r *run, line string) bool {
 	if f == nil {
 		return true
 	}
-	n, ok := count(f[2])
+	n, ok := parseCount(f[2])
 	spent, ok2 := clockTime(f[4])
 	if !ok || !ok2 {
 		return false
@@ -64,8 +64,8 @@ func jmeterText(r *run, line string) bool {
 		return false
 	}
 	r.Completed, r.Sent, r.Duration = n, n, spent
-	r.Mean, _ = ns(mean * 1e6)
-	r.Max, _ = ns(most * 1e6)
+	r.Mean, _ = roundNanoseconds(mean * 1e6)
+	r.Max, _ = roundNanoseconds(most * 1e6)
 	r.Errors, r.counted = int64(min(failed, 1e15)), true
 	r.Rate = 0
 	if rate, ok := perSecond(f[6]); ok {
@@ -80,7 +80,7 @@ func jmeterText(r *run, line string) bool {
 // clockTime reads "00:01:30", and "90s" of before JMeter 2.12, as ns.
 func clockTime(s string) (int64, bool) {
 	if strings.HasSuffix(s, "s") {
-		return duration(s)
+		return parseDuration(s)
 	}
 	part := strings.Split(s, ":")
 	if len(part) != 3 {
@@ -94,7 +94,7 @@ func clockTime(s string) (int64, bool) {
 		}
 		total += v * unit
 	}
-	return ns(total * 1e9)
+	return roundNanoseconds(total * 1e9)
 }
 
 func jmeterWhole(r *run) bool { return r.Completed > 0 }

@@ -18,33 +18,33 @@ import (
 // and the data of handleSummary, which has them below "values".
 func k6JSON(t tree) *run {
 	values := func(metric string) tree {
-		m := t.sub("metrics", metric)
-		if v := m.sub("values"); v != nil {
+		m := t.treeAt("metrics", metric)
+		if v := m.treeAt("values"); v != nil {
 			return v
 		}
 		return m
 	}
 	r := newK6()
-	r.Duration = t.ns(1e6, "state", "testRunDurationMs")
+	r.Duration = t.durationAt(1e6, "state", "testRunDurationMs")
 	reqs := values("http_reqs")
-	r.Completed = reqs.count("count")
+	r.Completed = reqs.countAt("count")
 	r.Sent = r.Completed
-	r.Rate = reqs.rate("rate")
+	r.Rate = reqs.rateAt("rate")
 	duration := values("http_req_duration")
 	for _, name := range slices.Sorted(maps.Keys(duration)) {
-		if v, ok := duration.num(name); ok {
-			if v, ok := ns(v * 1e6); ok {
+		if v, ok := duration.numberAt(name); ok {
+			if v, ok := roundNanoseconds(v * 1e6); ok {
 				r.k6Trend(name, v)
 			}
 		}
 	}
 	failed := values("http_req_failed")
-	r.counted = failed.has("passes")
-	r.Errors = failed.count("passes")
-	r.BytesPerS = values("data_received").rate("rate")
-	r.Connection = int(min(max(values("vus_max").count("value"), values("vus_max").count("max")), 1e9))
-	if t.has("metrics", "dropped_iterations") {
-		r.k6Dropped(values("dropped_iterations").count("count"))
+	r.counted = failed.hasValue("passes")
+	r.Errors = failed.countAt("passes")
+	r.BytesPerS = values("data_received").rateAt("rate")
+	r.Connection = int(min(max(values("vus_max").countAt("value"), values("vus_max").countAt("max")), 1e9))
+	if t.hasValue("metrics", "dropped_iterations") {
+		r.k6Dropped(values("dropped_iterations").countAt("count"))
 	}
 	return r
 }
@@ -62,13 +62,13 @@ func (r *run) k6Trend(name string, v int64) {
 	case "avg":
 		r.Mean = v
 	case "med":
-		r.quantile(.5, v)
+		r.addQuantile(.5, v)
 	case "max":
 		r.Max = v
 	default:
 		if p, ok := strings.CutPrefix(name, "p("); ok {
-			if q, ok := percent(strings.TrimSuffix(p, ")")); ok {
-				r.quantile(q, v)
+			if q, ok := parsePercent(strings.TrimSuffix(p, ")")); ok {
+				r.addQuantile(q, v)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func k6Text(r *run, line string) bool {
 	trimmed := strings.TrimSpace(line)
 	if after, ok := strings.CutPrefix(trimmed, "running ("); ok {
 		if spent, _, ok := strings.Cut(after, ")"); ok {
-			if v, ok := duration(spent); ok && v > 0 {
+			if v, ok := parseDuration(spent); ok && v > 0 {
 				r.Duration = v
 			}
 		}
@@ -132,7 +132,7 @@ func k6Text(r *run, line string) bool {
 	case "http_req_duration":
 		for _, f := range fields {
 			stat, value, _ := strings.Cut(f, "=")
-			v, ok := duration(value)
+			v, ok := parseDuration(value)
 			if !ok && stat != "count" {
 				return false
 			}
@@ -142,7 +142,7 @@ func k6Text(r *run, line string) bool {
 		if len(fields) < 2 {
 			return false
 		}
-		n, ok := count(fields[0])
+		n, ok := parseCount(fields[0])
 		rate, ok2 := perSecond(fields[1])
 		if ok && ok2 {
 			r.Completed, r.Sent, r.Rate = n, n, rate
@@ -153,7 +153,7 @@ func k6Text(r *run, line string) bool {
 		if fields = strings.Fields(rest); len(fields) < 2 {
 			return false
 		}
-		r.Errors, r.counted = count(fields[1])
+		r.Errors, r.counted = parseCount(fields[1])
 		return r.counted
 	case "data_received":
 		if len(fields) == 4 {
@@ -161,11 +161,11 @@ func k6Text(r *run, line string) bool {
 		}
 		return ok
 	case "vus_max":
-		n, ok := count(fields[0])
+		n, ok := parseCount(fields[0])
 		r.Connection = int(min(n, 1e9))
 		return ok
 	case "dropped_iterations":
-		n, ok := count(fields[0])
+		n, ok := parseCount(fields[0])
 		if ok {
 			r.k6Dropped(n)
 		}
@@ -199,7 +199,7 @@ const k6Point = `{"metric":"`
 // isK6Line recognises a line of --out json. Until 0.3x "type" came first.
 func isK6Line(line []byte) bool {
 	var typed, metric, data bool
-	members(line, func(key, value []byte) bool {
+	scanMembers(line, func(key, value []byte) bool {
 		switch string(key) {
 		case "type":
 			typed = string(value) == `"Point"` || string(value) == `"Metric"`
@@ -233,7 +233,7 @@ var k6Read = map[string]func(rs *rows, r *run, data []byte, line int64) bool{
 	},
 }
 
-func number(b []byte) (float64, bool) {
+func parseNumber(b []byte) (float64, bool) {
 	v, err := strconv.ParseFloat(string(b), 64)
 	return v, err == nil
 }

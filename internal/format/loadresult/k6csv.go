@@ -26,7 +26,7 @@ func (p *parser) k6CSV(a *format.Artifact) error {
 	rs, r := newRows(p), newK6()
 	var at *k6Columns
 	var resolution int64
-	err := rs.read(a, func(text []byte, line int64) bool {
+	err := rs.readLines(a, func(text []byte, line int64) bool {
 		if isK6CSV(text) {
 			at = k6Header(text)
 			return true
@@ -79,7 +79,7 @@ func (rs *rows) k6Row(r *run, at *k6Columns, text []byte, line int64, resolution
 	if n != at.width || n > len(f) {
 		return false
 	}
-	value, ok := number(f[2])
+	value, ok := parseNumber(f[2])
 	if !ok {
 		return false
 	}
@@ -95,7 +95,7 @@ func (rs *rows) k6Row(r *run, at *k6Columns, text []byte, line int64, resolution
 		return true
 	}
 	end, unit, ok := k6Time(f[1])
-	took, timed := ns(value * 1e6)
+	took, timed := roundNanoseconds(value * 1e6)
 	if !ok || !timed || took > end {
 		return false
 	}
@@ -107,21 +107,21 @@ func (rs *rows) k6Row(r *run, at *k6Columns, text []byte, line int64, resolution
 		return f[i]
 	}
 	code := int64(codeUnknown)
-	if v, ok := natural(column(at.status)); ok {
+	if v, ok := parseNatural(column(at.status)); ok {
 		code = v
 	}
 	name := column(at.name)
 	if len(name) == 0 {
 		name = column(at.url)
 	}
-	q := row{start: end - took, end: end, line: line, route: rs.route(column(at.method), name), step: rs.k6Step(column(at.scenario), column(at.group))}
+	q := row{start: end - took, end: end, line: line, route: rs.routeName(column(at.method), name), step: rs.k6Step(column(at.scenario), column(at.group))}
 	rs.k6Add(q, code, column(at.failure), string(column(at.expected)) != "false")
 	return true
 }
 
 // k6Time reads a time and says what it is a whole number of, in ns: seconds as a rule.
 func k6Time(b []byte) (at, unit int64, ok bool) {
-	if n, isNumber := natural(b); isNumber {
+	if n, isNumber := parseNatural(b); isNumber {
 		switch {
 		case n < 1e8: // before 1973
 			return 0, 0, false
@@ -134,7 +134,7 @@ func k6Time(b []byte) (at, unit int64, ok bool) {
 		}
 		return n, 1, true
 	}
-	at, ok = instant(b)
+	at, ok = parseInstant(b)
 	if unit = 1; bytes.IndexByte(b, '.') < 0 {
 		unit = 1e9
 	}

@@ -13,7 +13,7 @@ import (
 // http_req_duration has all that is needed: its time is the end of the response.
 func (p *parser) k6Lines(a *format.Artifact) error {
 	rs, r := newRows(p), newK6()
-	err := rs.read(a, func(text []byte, line int64) bool { return k6Line(rs, r, text, line) })
+	err := rs.readLines(a, func(text []byte, line int64) bool { return k6Line(rs, r, text, line) })
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,12 @@ func k6Line(rs *rows, r *run, text []byte, line int64) bool {
 	}
 	var metric, data []byte
 	point := false
-	ok := members(text, func(key, value []byte) bool {
+	ok := scanMembers(text, func(key, value []byte) bool {
 		switch string(key) {
 		case "type":
 			point = string(value) == `"Point"`
 		case "metric":
-			metric = unquoted(value)
+			metric = unquoteValue(value)
 		case "data":
 			data = value
 		}
@@ -64,9 +64,9 @@ func k6Line(rs *rows, r *run, text []byte, line int64) bool {
 }
 
 func k6Value(data []byte) (v float64, ok bool) {
-	members(data, func(key, value []byte) bool {
+	scanMembers(data, func(key, value []byte) bool {
 		if string(key) == "value" {
-			v, ok = number(value)
+			v, ok = parseNumber(value)
 			return false
 		}
 		return true
@@ -78,14 +78,14 @@ func k6Request(rs *rows, _ *run, data []byte, line int64) bool {
 	var end, took int64
 	var tags []byte
 	timed, valued := false, false
-	members(data, func(key, value []byte) bool {
+	scanMembers(data, func(key, value []byte) bool {
 		switch string(key) {
 		case "time":
-			end, timed = instant(unquoted(value))
+			end, timed = parseInstant(unquoteValue(value))
 		case "value":
 			var ms float64
-			if ms, valued = number(value); valued {
-				took, valued = ns(ms * 1e6)
+			if ms, valued = parseNumber(value); valued {
+				took, valued = roundNanoseconds(ms * 1e6)
 			}
 		case "tags":
 			tags = value
@@ -97,24 +97,24 @@ func k6Request(rs *rows, _ *run, data []byte, line int64) bool {
 	}
 	var method, name, url, failure, scenario, group []byte
 	code, expected := int64(codeUnknown), true
-	members(tags, func(key, value []byte) bool {
+	scanMembers(tags, func(key, value []byte) bool {
 		switch string(key) {
 		case "method":
-			method = unquoted(value)
+			method = unquoteValue(value)
 		case "name":
-			name = unquoted(value)
+			name = unquoteValue(value)
 		case "url":
-			url = unquoted(value)
+			url = unquoteValue(value)
 		case "scenario":
-			scenario = unquoted(value)
+			scenario = unquoteValue(value)
 		case "group":
-			group = unquoted(value)
+			group = unquoteValue(value)
 		case "status":
-			if n, ok := natural(unquoted(value)); ok {
+			if n, ok := parseNatural(unquoteValue(value)); ok {
 				code = n
 			}
 		case "error":
-			failure = unquoted(value)
+			failure = unquoteValue(value)
 		case "expected_response":
 			expected = string(value) == `"true"`
 		}
@@ -123,7 +123,7 @@ func k6Request(rs *rows, _ *run, data []byte, line int64) bool {
 	if len(name) == 0 {
 		name = url
 	}
-	q := row{start: end - took, end: end, line: line, route: rs.route(method, name), step: rs.k6Step(scenario, group)}
+	q := row{start: end - took, end: end, line: line, route: rs.routeName(method, name), step: rs.k6Step(scenario, group)}
 	rs.k6Add(q, code, failure, expected)
 	return true
 }
@@ -134,7 +134,7 @@ func (rs *rows) k6Step(scenario, group []byte) evidence.NameID {
 	if group = bytes.TrimPrefix(group, []byte("::")); len(group) == 0 {
 		return 0
 	}
-	return rs.step(scenario, group)
+	return rs.stepName(scenario, group)
 }
 
 func (rs *rows) k6Add(q row, code int64, failure []byte, expected bool) {

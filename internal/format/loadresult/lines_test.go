@@ -22,17 +22,17 @@ func TestInstant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := instant([]byte(s)); !ok || got != want.UnixNano() {
+		if got, ok := parseInstant([]byte(s)); !ok || got != want.UnixNano() {
 			t.Errorf("%s = %d %v, want %d", s, got, ok, want.UnixNano())
 		}
 	}
 	for at := time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2030; at = at.AddDate(0, 0, 13) {
-		if got, ok := instant([]byte(at.Format(time.RFC3339))); !ok || got != at.UnixNano() {
+		if got, ok := parseInstant([]byte(at.Format(time.RFC3339))); !ok || got != at.UnixNano() {
 			t.Fatalf("%v = %d %v", at, got, ok)
 		}
 	}
 	for _, s := range []string{"", "2026-11-21", "2026-11-21T02:22:56", "2026-13-21T02:22:56Z", "2026-11-21T02:22:56+1:00", "2026-11-21 02:22:56Z", "0001-01-01T00:00:00Z"} {
-		if got, ok := instant([]byte(s)); ok {
+		if got, ok := parseInstant([]byte(s)); ok {
 			t.Errorf("%q = %d", s, got)
 		}
 	}
@@ -44,12 +44,12 @@ func TestDuration(t *testing.T) {
 		"1.10s": 1100 * time.Millisecond, "1.10m": 66 * time.Second, "2h": 2 * time.Hour, "1m2.5s": 62500 * time.Millisecond,
 		"00m30.0s": 30 * time.Second, "0.1158 secs": 115800 * time.Microsecond, "10.094965987s": 10094965987, "635ns": 635,
 	} {
-		if got, ok := duration(s); !ok || got != int64(want) {
+		if got, ok := parseDuration(s); !ok || got != int64(want) {
 			t.Errorf("%q = %d %v, want %d", s, got, ok, want)
 		}
 	}
 	for _, s := range []string{"", "12", "ms", "1.2.3s", "5 parsecs", "-1s", "1e3s", "99999999999h"} {
-		if got, ok := duration(s); ok && s != "" {
+		if got, ok := parseDuration(s); ok && s != "" {
 			t.Errorf("%q = %d", s, got)
 		}
 	}
@@ -66,7 +66,7 @@ func TestRoute(t *testing.T) {
 	} {
 		b := evidence.NewBundle()
 		rs := newRows(&parser{b: b.Builder(b.AddArtifact(evidence.Artifact{}), "loadresult")})
-		if got := b.Names.Text(rs.route([]byte(c.method), []byte(c.url))); got != c.want {
+		if got := b.Names.Text(rs.routeName([]byte(c.method), []byte(c.url))); got != c.want {
 			t.Errorf("%s %s is route %q, want %q", c.method, c.url, got, c.want)
 		}
 	}
@@ -90,7 +90,7 @@ func TestMembers(t *testing.T) {
 		{``, "", false},
 	} {
 		var got string
-		ok := members([]byte(c.in), func(k, v []byte) bool { got += fmt.Sprintf("%s=%s ", k, v); return true })
+		ok := scanMembers([]byte(c.in), func(k, v []byte) bool { got += fmt.Sprintf("%s=%s ", k, v); return true })
 		if ok != c.ok || ok && got != c.want {
 			t.Errorf("%s: %q %v", c.in, got, ok)
 		}

@@ -41,8 +41,8 @@ var Format = format.Format{
 	Name:  "loadresult",
 	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, bombardier, hey, oha, ab, JMeter's summariser, locust, Artillery",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // parser reads one artifact.
@@ -54,27 +54,27 @@ type parser struct {
 
 type reader func(p *parser, a *format.Artifact) error
 
-func match(head []byte) format.Confidence {
-	if recognise(head) == nil {
+func matchHead(head []byte) format.Confidence {
+	if findReader(head) == nil {
 		return format.No
 	}
 	return format.Sure
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	head, err := beginning(a)
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	head, err := readHead(a)
 	if err != nil {
 		return err
 	}
-	read := recognise(head)
+	read := findReader(head)
 	if read == nil {
 		return errors.New("not the output of a load generator unstall reads")
 	}
 	return read(&parser{ctx: ctx, b: b}, a)
 }
 
-// beginning is what match saw, or enough of it.
-func beginning(a *format.Artifact) ([]byte, error) {
+// readHead reads what match saw, or enough of it.
+func readHead(a *format.Artifact) ([]byte, error) {
 	var head []byte
 	err := a.Lines(func(l format.Line) bool {
 		head = append(append(head, l.Text[:min(len(l.Text), format.HeadSize)]...), '\n')
@@ -90,9 +90,9 @@ func beginning(a *format.Artifact) ([]byte, error) {
 // not all that match is shown need be decoded.
 const mostBefore = 32
 
-// recognise finds how to read an artifact that begins like this, nil if it is
-// none of ours.
-func recognise(head []byte) reader {
+// findReader finds how to read an artifact that begins like this, nil if it is of no load
+// generator that is read.
+func findReader(head []byte) reader {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	first = bytes.TrimRight(first, "\r")
@@ -105,11 +105,11 @@ func recognise(head []byte) reader {
 			return (*parser).k6Lines
 		case isVegetaLine(first):
 			return (*parser).vegetaLines
-		case len(documents(bytes.NewReader(text), mostBefore, 1, func(t tree) bool { return summaryOf(t) != nil })) > 0:
-			return (*parser).json
+		case len(decodeDocuments(bytes.NewReader(text), mostBefore, 1, func(t tree) bool { return summaryOf(t) != nil })) > 0:
+			return (*parser).readSummaries
 		}
 	case isRequests(first):
-		return (*parser).requests
+		return (*parser).unstallRequests
 	case string(first) == heyHeader:
 		return (*parser).heyCSV
 	case isVegetaRow(first):
@@ -117,7 +117,7 @@ func recognise(head []byte) reader {
 	case isK6CSV(first):
 		return (*parser).k6CSV
 	case isGatling(head):
-		return (*parser).gatling
+		return (*parser).gatlingLog
 	case isGatlingBinary(head):
 		return (*parser).gatlingBinary
 	case isVegetaGob(head):
@@ -125,32 +125,32 @@ func recognise(head []byte) reader {
 	}
 	for line := range bytes.Lines(head) {
 		if toolOf(plainText(line), nil) != nil {
-			return (*parser).text
+			return (*parser).readText
 		}
 	}
 	return nil
 }
 
-// json reads one or more summaries.
-func (p *parser) json(a *format.Artifact) error {
-	content, err := whole(a)
+// readSummaries reads one or more summaries.
+func (p *parser) readSummaries(a *format.Artifact) error {
+	content, err := readWhole(a)
 	if err != nil && len(content) == 0 {
 		return err
 	}
 	cut := err != nil
 	var runs []*run
-	docs := documents(bytes.NewReader(content), math.MaxInt, maxRuns, func(t tree) bool { return summaryOf(t) != nil })
+	docs := decodeDocuments(bytes.NewReader(content), math.MaxInt, maxRuns, func(t tree) bool { return summaryOf(t) != nil })
 	for _, t := range docs {
 		r := summaryOf(t)(t)
 		r.Origin = p.b.Origin(1)
 		runs = append(runs, r)
-		cut = cut || t.cut()
+		cut = cut || t.isCut()
 	}
 	for _, r := range runs {
-		p.emit(r)
+		p.emitRun(r)
 	}
 	if cut {
-		p.cut(0)
+		p.markCut(0)
 	}
 	if p.runs == 0 {
 		return errors.New("it ends before the first result: run the load again and let it finish")
@@ -160,8 +160,8 @@ func (p *parser) json(a *format.Artifact) error {
 
 const maxDocument = 16 << 20
 
-// whole reads an artifact that is one document, up to 16 MiB.
-func whole(a *format.Artifact) ([]byte, error) {
+// readWhole reads an artifact that is one document, up to 16 MiB.
+func readWhole(a *format.Artifact) ([]byte, error) {
 	var content []byte
 	err := a.Lines(func(l format.Line) bool {
 		content = append(append(content, l.Text...), '\n')
@@ -175,11 +175,13 @@ var summaries = []struct {
 	is   func(tree) bool
 	read func(tree) *run
 }{
-	{func(t tree) bool { return t.str("schema") == "unstall.load/v1" }, unstallJSON},
-	{func(t tree) bool { return t.has("spec", "numberOfConnections") && t.has("result") }, bombardierJSON},
-	{func(t tree) bool { return t.has("metrics", "http_req_duration") || t.has("metrics", "http_reqs") }, k6JSON},
-	{func(t tree) bool { return t.has("latencies", "mean") || t.has("latencies", "total") }, vegetaJSON},
-	{func(t tree) bool { return t.has("summary", "successRate") }, ohaJSON},
+	{func(t tree) bool { return t.stringAt("schema") == "unstall.load/v1" }, unstallJSON},
+	{func(t tree) bool { return t.hasValue("spec", "numberOfConnections") && t.hasValue("result") }, bombardierJSON},
+	{func(t tree) bool {
+		return t.hasValue("metrics", "http_req_duration") || t.hasValue("metrics", "http_reqs")
+	}, k6JSON},
+	{func(t tree) bool { return t.hasValue("latencies", "mean") || t.hasValue("latencies", "total") }, vegetaJSON},
+	{func(t tree) bool { return t.hasValue("summary", "successRate") }, ohaJSON},
 }
 
 func summaryOf(t tree) func(tree) *run {
@@ -191,8 +193,8 @@ func summaryOf(t tree) func(tree) *run {
 	return nil
 }
 
-// cut says that the artifact breaks off.
-func (p *parser) cut(line int64) {
+// markCut notes that the artifact breaks off.
+func (p *parser) markCut(line int64) {
 	p.b.Warnf(line, "it is incomplete: the figures cover only the part that is there")
 	p.b.Cut()
 }

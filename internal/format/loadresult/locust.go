@@ -58,18 +58,18 @@ func locustText(r *run, line string) bool {
 		if len(f) < len(r.notes) {
 			return false
 		}
-		if n, ok := count(f[0]); len(f) == len(r.notes)+1 && ok && n == r.Completed && f[len(f)-1] != f[0] { // the count stands first in older versions
+		if n, ok := parseCount(f[0]); len(f) == len(r.notes)+1 && ok && n == r.Completed && f[len(f)-1] != f[0] { // the count stands first in older versions
 			f = f[1:]
 		}
 		r.Quantiles = r.Quantiles[:0]
 		for i, x := range r.notes {
-			q, ok := percent(x[0])
+			q, ok := parsePercent(x[0])
 			ms, err := strconv.ParseFloat(f[i], 64)
-			v, ok2 := ns(ms * 1e6)
+			v, ok2 := roundNanoseconds(ms * 1e6)
 			if !ok || err != nil || !ok2 {
 				return false
 			}
-			r.quantile(q, v)
+			r.addQuantile(q, v)
 		}
 		r.notes, r.section = nil, "done"
 		return true
@@ -78,9 +78,9 @@ func locustText(r *run, line string) bool {
 	case len(f) < 7, len(f) < 8 && r.section == "figures":
 		return false // cut, maybe within a figure
 	}
-	n, ok := count(f[0])
+	n, ok := parseCount(f[0])
 	failed, _, _ := strings.Cut(f[1], "(")
-	bad, ok2 := count(failed)
+	bad, ok2 := parseCount(failed)
 	var v [4]float64 // mean, least, most, median
 	for i := range v {
 		x, err := strconv.ParseFloat(f[2+min(i, len(f)-3)], 64)
@@ -93,11 +93,11 @@ func locustText(r *run, line string) bool {
 		return false
 	}
 	r.Completed, r.Sent, r.Errors, r.counted = n, n, bad, true
-	r.Mean, _ = ns(v[0] * 1e6)
-	r.Max, _ = ns(v[2] * 1e6)
+	r.Mean, _ = roundNanoseconds(v[0] * 1e6)
+	r.Max, _ = roundNanoseconds(v[2] * 1e6)
 	r.Quantiles = r.Quantiles[:0]
-	if median, ok := ns(v[3] * 1e6); ok && median > 0 {
-		r.quantile(.5, median)
+	if median, ok := roundNanoseconds(v[3] * 1e6); ok && median > 0 {
+		r.addQuantile(.5, median)
 	}
 	if len(f) > 7 {
 		r.Rate, _ = strconv.ParseFloat(f[6], 64)

@@ -17,21 +17,20 @@ func isRequests(first []byte) bool {
 	return ok && (len(rest) == 0 || rest[0] == ' ')
 }
 
-// requests reads what unstall load --rows writes: intended, sent and end in ns
-// since the epoch, the generator's own delay in ns, status, bytes, outcome, and
-// the route, to the end of the line, or to a tab, behind which stand the journey
-// of which it was a part, a tab and the step. Other lines with # are notes. Pieces of one
-// run may follow each other, each with its header.
-func (p *parser) requests(a *format.Artifact) error {
+// unstallRequests reads what unstall load --rows writes: intended, sent and end in ns since the
+// epoch, the generator's own delay in ns, status, bytes, outcome, and the route, to the end of the
+// line, or to a tab, behind which stand the journey of which it was a part, a tab and the step.
+// Other lines with # are notes. Pieces of one run may follow each other, each with its header.
+func (p *parser) unstallRequests(a *format.Artifact) error {
 	rs := newRows(p)
 	rs.intended = true
 	r := &run{}
 	r.Tool, r.Mode = "unstall", "open"
 	var never int64
-	err := rs.read(a, func(text []byte, line int64) bool {
+	err := rs.readLines(a, func(text []byte, line int64) bool {
 		if text[0] == '#' {
 			if isRequests(text) {
-				r.header(string(text[len(requestsHeader):]))
+				r.readHeader(string(text[len(requestsHeader):]))
 			}
 			return true
 		}
@@ -60,8 +59,8 @@ func (p *parser) requests(a *format.Artifact) error {
 	return nil
 }
 
-// header reads the name=value pairs of a header line; it keeps those it knows.
-func (r *run) header(text string) {
+// readHeader reads the name=value pairs of a header line; it keeps those it knows.
+func (r *run) readHeader(text string) {
 	for field := range strings.FieldsSeq(text) {
 		switch name, value, _ := strings.Cut(field, "="); name {
 		case "url":
@@ -82,7 +81,7 @@ func (rs *rows) requestLine(text []byte, line int64) (q row, code, bytesIn, sent
 	var v [6]int64 // intended, sent, end, lag, status, bytes
 	for i := range v {
 		field, rest, more := bytes.Cut(text, []byte(" "))
-		if v[i], ok = natural(field); !ok || !more {
+		if v[i], ok = parseNatural(field); !ok || !more {
 			return q, 0, 0, 0, false
 		}
 		text = rest
@@ -97,9 +96,9 @@ func (rs *rows) requestLine(text []byte, line int64) (q row, code, bytesIn, sent
 	if !split {
 		method, path = nil, route
 	}
-	q = row{start: v[0], end: v[2], lag: v[3], line: line, route: rs.route(method, path), outcome: outcome}
+	q = row{start: v[0], end: v[2], lag: v[3], line: line, route: rs.routeName(method, path), outcome: outcome}
 	if journey, step, ok := bytes.Cut(part, []byte("\t")); ok {
-		q.step = rs.step(journey, step)
+		q.step = rs.stepName(journey, step)
 	}
 	return q, v[4], v[5], v[1], true
 }

@@ -73,9 +73,9 @@ func (rs *rows) add(r row, code int64) {
 	}
 }
 
-// read gives each line to f, which says whether it understood it. A last line
-// that is not understood was cut off while it was written.
-func (rs *rows) read(a *format.Artifact, f func(text []byte, line int64) bool) error {
+// readLines gives each line to f, which says whether it understood it. A last line that is not
+// understood was cut off while it was written.
+func (rs *rows) readLines(a *format.Artifact, f func(text []byte, line int64) bool) error {
 	bad := int64(0)
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number%4096 == 0 && rs.p.ctx.Err() != nil {
@@ -106,9 +106,9 @@ func (rs *rows) read(a *format.Artifact, f func(text []byte, line int64) bool) e
 	return err
 }
 
-// route names a request by its method and path: without query, and with {id}
-// for segments that are numbers or UUIDs. Past 10,000 names they stay unknown.
-func (rs *rows) route(method, url []byte) evidence.NameID {
+// routeName names a request by its method and path: without query, and with {id} for segments that
+// are numbers or UUIDs. Past 10,000 names they stay unknown.
+func (rs *rows) routeName(method, url []byte) evidence.NameID {
 	if i := bytes.Index(url, []byte("://")); i >= 0 {
 		url = url[i+3:]
 		if j := bytes.IndexByte(url, '/'); j >= 0 {
@@ -148,9 +148,9 @@ func (rs *rows) route(method, url []byte) evidence.NameID {
 	return id
 }
 
-// step names the part of a journey that a request was. Past 10,000 names they stay
+// stepName names the part of a journey that a request was. Past 10,000 names they stay
 // unknown.
-func (rs *rows) step(journey, step []byte) evidence.NameID {
+func (rs *rows) stepName(journey, step []byte) evidence.NameID {
 	if len(journey) == 0 && len(step) == 0 {
 		return 0
 	}
@@ -187,7 +187,7 @@ func timedOut(text []byte) bool {
 	return bytes.Contains(text, []byte("imeout")) || bytes.Contains(text, []byte("deadline exceeded")) || bytes.Contains(text, []byte("timed out"))
 }
 
-func outcome(code int64, failure []byte) evidence.Outcome {
+func decideOutcome(code int64, failure []byte) evidence.Outcome {
 	switch {
 	case timedOut(failure):
 		return evidence.TimedOut
@@ -197,12 +197,12 @@ func outcome(code int64, failure []byte) evidence.Outcome {
 	return evidence.OK
 }
 
-// finish writes the requests in order of completion, what was covered, and the
-// result they add up to; false if there are none.
+// finish emits the requests in order of completion, what was covered, and the result they add up
+// to; it returns false if there are none.
 func (rs *rows) finish(r *run) bool {
 	p := rs.p
 	if rs.cut {
-		p.cut(rs.lastLine)
+		p.markCut(rs.lastLine)
 	}
 	if rs.unknown > 0 {
 		p.b.Warnf(rs.firstUnk, "%s not understood and left out", format.Count(rs.unknown, "line was", "lines were"))
@@ -217,26 +217,26 @@ func (rs *rows) finish(r *run) bool {
 	if !slices.IsSortedFunc(rs.all, byEnd) {
 		slices.SortStableFunc(rs.all, byEnd)
 	}
-	subject := p.b.Subject(evidence.Subject{Address: address(r.URL)})
+	subject := p.b.Subject(evidence.Subject{Address: urlHost(r.URL)})
 	from, until := rs.all[0].start, rs.all[len(rs.all)-1].end
 	lastStart := from
 	for _, q := range rs.all {
 		from, lastStart = min(from, q.start), max(lastStart, q.start)
-		p.b.Request(rs.request(&q, subject))
+		p.b.Request(rs.toRequest(&q, subject))
 	}
 	p.b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverRequests, From: from, Until: until, Lost: rs.dropped, Origin: p.b.Origin(1)})
-	rs.total(r, from, lastStart, until)
-	p.emit(r)
-	rs.journeys()
+	rs.sumTotals(r, from, lastStart, until)
+	p.emitRun(r)
+	rs.emitJourneys()
 	return true
 }
 
 const shownSteps = 100
 
-// journeys is a table of the steps, of at most a hundred in order of their first
-// request: how long the requests of each took. The answer of a page with its
-// resources is longer than any of them.
-func (rs *rows) journeys() {
+// emitJourneys emits a table of the steps, of at most a hundred in order of their first request:
+// how long the requests of each took. The answer of a page with its resources is longer than any
+// of them.
+func (rs *rows) emitJourneys() {
 	if len(rs.steps) == 0 {
 		return
 	}
@@ -261,9 +261,9 @@ func (rs *rows) journeys() {
 	rs.p.b.Table(t)
 }
 
-// address is the host and port of a URL, "" if it names none: loads on one address are on one
+// urlHost returns the host and port of a URL, "" if it names none: loads on one address are on one
 // service.
-func address(of string) string {
+func urlHost(of string) string {
 	u, err := url.Parse(of)
 	if err != nil {
 		return ""
@@ -271,8 +271,8 @@ func address(of string) string {
 	return u.Host
 }
 
-// request is a row as evidence. The generator's delay becomes its first state.
-func (rs *rows) request(q *row, subject evidence.SubjectID) evidence.Request {
+// toRequest returns a row as evidence. The generator's delay becomes its first state.
+func (rs *rows) toRequest(q *row, subject evidence.SubjectID) evidence.Request {
 	r := evidence.Request{Subject: subject, Route: q.route, Start: q.start, End: q.end, Outcome: q.outcome, Step: q.step, Origin: rs.p.b.Origin(q.line)}
 	if !rs.intended {
 		return r
@@ -286,8 +286,8 @@ func (rs *rows) request(q *row, subject evidence.SubjectID) evidence.Request {
 	return r
 }
 
-// total fills in what the rows say about the run as a whole.
-func (rs *rows) total(r *run, from, lastStart, until int64) {
+// sumTotals fills in what the rows say about the run as a whole.
+func (rs *rows) sumTotals(r *run, from, lastStart, until int64) {
 	n := int64(len(rs.all))
 	r.Origin = rs.p.b.Origin(1)
 	r.FromSend = !rs.intended
@@ -299,10 +299,10 @@ func (rs *rows) total(r *run, from, lastStart, until int64) {
 	}
 	for code, c := range rs.codes {
 		if c > 0 {
-			r.code(class(int64(code)), c)
+			r.addCode(statusClass(int64(code)), c)
 		}
 	}
-	r.Completed = r.answered() + rs.noCode
+	r.Completed = r.countAnswered() + rs.noCode
 	if r.Duration > 0 {
 		r.Rate = float64(r.Completed) / (float64(r.Duration) / 1e9)
 		r.BytesPerS = rs.bytesIn / (float64(r.Duration) / 1e9)
@@ -324,15 +324,15 @@ func (rs *rows) total(r *run, from, lastStart, until int64) {
 	for _, l := range latency {
 		squares += (float64(l) - mean) * (float64(l) - mean)
 	}
-	r.Mean, _ = ns(mean)
+	r.Mean, _ = roundNanoseconds(mean)
 	if n > 1 {
-		r.Stdev, _ = ns(math.Sqrt(squares / float64(n-1)))
+		r.Stdev, _ = roundNanoseconds(math.Sqrt(squares / float64(n-1)))
 	}
 	slices.Sort(latency)
 	r.Max = latency[n-1]
 	for _, q := range []float64{.5, .75, .9, .95, .99, .999, .9999} {
 		if float64(n)*(1-q) >= 1 { // else it is the maximum under another name
-			r.quantile(q, stats.Quantile(latency, q))
+			r.addQuantile(q, stats.Quantile(latency, q))
 		}
 	}
 }

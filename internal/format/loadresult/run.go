@@ -26,21 +26,21 @@ type run struct {
 	ended   bool   // the last line was seen
 }
 
-func (r *run) quantile(q float64, v int64) {
+func (r *run) addQuantile(q float64, v int64) {
 	if q > 0 && q <= 1 && len(r.Quantiles) < 1000 {
 		r.Quantiles = append(r.Quantiles, evidence.Quantile{Q: q, Ns: v})
 	}
 }
 
-func (r *run) code(class string, n int64) {
+func (r *run) addCode(class string, n int64) {
 	if r.Codes == nil {
 		r.Codes = map[string]int64{}
 	}
 	r.Codes[class] += n
 }
 
-// failed is how many answers were neither 2xx nor 3xx.
-func (r *run) failed() int64 {
+// countFailed counts the answers that were neither 2xx nor 3xx.
+func (r *run) countFailed() int64 {
 	return r.Codes["1xx"] + r.Codes["4xx"] + r.Codes["5xx"] + r.Codes["other"]
 }
 
@@ -55,8 +55,8 @@ func (r *run) clone() *run {
 	return &c
 }
 
-// answered is how many requests got a status.
-func (r *run) answered() (n int64) {
+// countAnswered counts the requests that got a status.
+func (r *run) countAnswered() (n int64) {
 	for class, c := range r.Codes {
 		if class != "other" {
 			n += c
@@ -65,33 +65,33 @@ func (r *run) answered() (n int64) {
 	return n
 }
 
-// empty says that a text broke off before it said anything.
-func (r *run) empty() bool {
+// isEmpty says whether a text broke off before it gave any figure.
+func (r *run) isEmpty() bool {
 	return len(r.Quantiles) == 0 && r.Mean == 0 && r.Completed == 0 && r.Rate == 0
 }
 
-func (p *parser) emit(r *run) {
+func (p *parser) emitRun(r *run) {
 	if p.runs >= maxRuns {
 		p.b.Warnf(0, "only the first %d results were read", maxRuns)
 		return
 	}
-	if r.empty() {
+	if r.isEmpty() {
 		return
 	}
 	p.runs++
 	if r.Tool == "hey" {
 		r.heyMillion()
 	}
-	r.settle()
+	r.deriveFigures()
 	p.b.Load(r.LoadResult)
-	p.b.Table(r.table())
+	p.b.Table(r.toTable())
 	for _, w := range r.warn {
 		p.b.Warnf(r.Origin.Position(), "%s", w)
 	}
 }
 
-// settle sorts the quantiles and derives what follows from the rest.
-func (r *run) settle() {
+// deriveFigures sorts the quantiles and derives what follows from the rest.
+func (r *run) deriveFigures() {
 	byShare := func(a, b evidence.Quantile) int { return cmp.Compare(a.Q, b.Q) }
 	slices.SortStableFunc(r.Quantiles, byShare)
 	slices.SortStableFunc(r.fromRaw, byShare)
@@ -104,7 +104,7 @@ func (r *run) settle() {
 		r.Rate = float64(r.Completed) / (float64(r.Duration) / 1e9)
 	}
 	if r.Duration == 0 && r.Rate > 0 && r.Completed > 0 {
-		r.Duration, _ = ns(float64(r.Completed) / r.Rate * 1e9)
+		r.Duration, _ = roundNanoseconds(float64(r.Completed) / r.Rate * 1e9)
 	}
 }
 
@@ -115,7 +115,7 @@ const (
 	fromSendClosed = "the actual send time: during a stall no requests are sent, so their wait is not included"
 )
 
-func (r *run) table() evidence.Table {
+func (r *run) toTable() evidence.Table {
 	t := evidence.Table{Title: "load result of " + r.Tool, Columns: []string{"figure", "value"}}
 	row := func(name, value string) {
 		if value != "" {
@@ -138,7 +138,7 @@ func (r *run) table() evidence.Table {
 	row("url", r.URL)
 	row("mode", r.Mode)
 	row("connections", number(int64(r.Connection)))
-	row("duration", span(r.Duration))
+	row("duration", formatDuration(r.Duration))
 	row("offered", rate(r.Offered, "/s"))
 	row("achieved", rate(r.Rate, "/s"))
 	row("sent", number(r.Sent))
@@ -152,14 +152,14 @@ func (r *run) table() evidence.Table {
 		row("status "+c, number(r.Codes[c]))
 	}
 	row("received", rate(math.Round(r.BytesPerS), " B/s"))
-	row("latency mean", span(r.Mean))
-	row("latency stdev", span(r.Stdev))
-	for _, q := range shown(r.Quantiles) {
-		row("latency "+q.name, span(q.Ns))
+	row("latency mean", formatDuration(r.Mean))
+	row("latency stdev", formatDuration(r.Stdev))
+	for _, q := range shownQuantiles(r.Quantiles) {
+		row("latency "+q.name, formatDuration(q.Ns))
 	}
-	row("latency max", span(r.Max))
-	for _, q := range shown(r.fromRaw) {
-		row("from send "+q.name, span(q.Ns))
+	row("latency max", formatDuration(r.Max))
+	for _, q := range shownQuantiles(r.fromRaw) {
+		row("from send "+q.name, formatDuration(q.Ns))
 	}
 	for _, n := range r.notes {
 		row(n[0], n[1])
@@ -174,8 +174,8 @@ func (r *run) table() evidence.Table {
 	return t
 }
 
-// span prints a duration to four digits, "" of one that is not known.
-func span(v int64) string {
+// formatDuration formats a duration with four digits, "" if it is not known.
+func formatDuration(v int64) string {
 	if v == 0 {
 		return ""
 	}
@@ -193,9 +193,9 @@ type namedQuantile struct {
 	evidence.Quantile
 }
 
-// shown picks what a table shows: all of a few, of many those that are nearest
-// to the usual ones from above.
-func shown(qs []evidence.Quantile) (out []namedQuantile) {
+// shownQuantiles returns what a table shows: all of a few, of many those that are nearest to the
+// usual ones from above.
+func shownQuantiles(qs []evidence.Quantile) (out []namedQuantile) {
 	usual := []float64{.5, .75, .9, .95, .99, .999, .9999, .99999}
 	if len(qs) <= len(usual)+4 {
 		for _, q := range qs {

@@ -8,14 +8,14 @@ import (
 // Streams of one JSON object per line are scanned by hand: of some twenty
 // members per request five are needed, and encoding/json reads all of them.
 
-// members calls f for each member of an object with its key and raw value until
-// f returns false. It returns false if the object is not well formed up to there.
-func members(b []byte, f func(key, value []byte) bool) bool {
-	i := space(b, 0)
+// scanMembers calls f for each member of an object with its key and raw value until f returns
+// false. It returns false if the object is not well formed up to there.
+func scanMembers(b []byte, f func(key, value []byte) bool) bool {
+	i := skipSpaces(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return false
 	}
-	i = space(b, i+1)
+	i = skipSpaces(b, i+1)
 	for i < len(b) {
 		if b[i] == '}' {
 			return true
@@ -28,11 +28,11 @@ func members(b []byte, f func(key, value []byte) bool) bool {
 			return false
 		}
 		key := b[i+1 : end-1]
-		i = space(b, end)
+		i = skipSpaces(b, end)
 		if i >= len(b) || b[i] != ':' {
 			return false
 		}
-		i = space(b, i+1)
+		i = skipSpaces(b, i+1)
 		end = valueEnd(b, i)
 		if end < 0 {
 			return false
@@ -40,18 +40,18 @@ func members(b []byte, f func(key, value []byte) bool) bool {
 		if !f(key, b[i:end]) {
 			return true
 		}
-		i = space(b, end)
+		i = skipSpaces(b, end)
 		if i >= len(b) {
 			return false
 		}
 		if b[i] == ',' {
-			i = space(b, i+1)
+			i = skipSpaces(b, i+1)
 		}
 	}
 	return false
 }
 
-func space(b []byte, i int) int {
+func skipSpaces(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
 		i++
 	}
@@ -118,8 +118,8 @@ func valueEnd(b []byte, i int) int {
 	return -1
 }
 
-// unquoted is the text of a string value, nil of anything else.
-func unquoted(value []byte) []byte {
+// unquoteValue returns the text of a string value, nil of anything else.
+func unquoteValue(value []byte) []byte {
 	if len(value) < 2 || value[0] != '"' {
 		return nil
 	}
@@ -133,19 +133,18 @@ func unquoted(value []byte) []byte {
 	return []byte(s)
 }
 
-// instant reads an RFC 3339 time as ns since the epoch, for years a load test
-// can be of.
-func instant(b []byte) (int64, bool) {
+// parseInstant parses an RFC 3339 time as ns since the epoch, for years a load test can be of.
+func parseInstant(b []byte) (int64, bool) {
 	if len(b) < 20 || b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' {
 		return 0, false
 	}
-	year, month, day := digits(b[0:4]), digits(b[5:7]), digits(b[8:10])
-	hour, minute, second := digits(b[11:13]), digits(b[14:16]), digits(b[17:19])
+	year, month, day := parseDigits(b[0:4]), parseDigits(b[5:7]), parseDigits(b[8:10])
+	hour, minute, second := parseDigits(b[11:13]), parseDigits(b[14:16]), parseDigits(b[17:19])
 	if year < 1971 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 31 ||
 		hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 {
 		return 0, false
 	}
-	t := (days(year, month, day)*24+hour)*3600 + minute*60 + second
+	t := (daysSinceEpoch(year, month, day)*24+hour)*3600 + minute*60 + second
 	b = b[19:]
 	var frac int64
 	if b[0] == '.' {
@@ -160,7 +159,7 @@ func instant(b []byte) (int64, bool) {
 	switch {
 	case len(b) == 1 && b[0] == 'Z':
 	case len(b) == 6 && (b[0] == '+' || b[0] == '-') && b[3] == ':':
-		h, m := digits(b[1:3]), digits(b[4:6])
+		h, m := parseDigits(b[1:3]), parseDigits(b[4:6])
 		if h < 0 || h > 23 || m < 0 || m > 59 {
 			return 0, false
 		}
@@ -175,7 +174,7 @@ func instant(b []byte) (int64, bool) {
 	return t*1e9 + frac, true
 }
 
-func digits(b []byte) (n int64) {
+func parseDigits(b []byte) (n int64) {
 	for _, c := range b {
 		if c < '0' || c > '9' {
 			return -1
@@ -185,22 +184,22 @@ func digits(b []byte) (n int64) {
 	return n
 }
 
-// days since 1970-01-01 in the Gregorian calendar, counted from 1 March so that
-// the leap day comes last (E. G. Richards, Mapping Time, 1998).
-func days(year, month, day int64) int64 {
+// daysSinceEpoch counts the days since 1970-01-01 in the Gregorian calendar, from 1 March on so
+// that the leap day comes last (E. G. Richards, Mapping Time, 1998).
+func daysSinceEpoch(year, month, day int64) int64 {
 	if month <= 2 {
 		year, month = year-1, month+12
 	}
 	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 719469
 }
 
-// natural reads an unsigned decimal number.
-func natural(b []byte) (int64, bool) {
+// parseNatural parses an unsigned decimal number.
+func parseNatural(b []byte) (int64, bool) {
 	if len(b) == 0 || len(b) > 18 {
 		if len(b) != 19 || b[0] > '8' { // 19 digits: ns since the epoch until 2255
 			return 0, false
 		}
 	}
-	n := digits(b)
+	n := parseDigits(b)
 	return n, n >= 0
 }

@@ -53,15 +53,15 @@ type reading struct {
 	run  *run
 }
 
-// text reads any number of outputs, with anything between them. A line is taken
+// readText reads any number of outputs, with anything between them. A line is taken
 // when the next one is there: the last may have been cut, and 19.80ms without
 // its last letter is twenty minutes.
-func (p *parser) text(a *format.Artifact) error {
+func (p *parser) readText(a *format.Artifact) error {
 	t := texts{p: p}
 	held, number := "", int64(0)
 	err := a.Lines(func(l format.Line) bool {
 		if number > 0 {
-			t.line(held, number)
+			t.readLine(held, number)
 		}
 		held, number = plainText(l.Text), l.Number
 		return p.ctx.Err() == nil
@@ -70,9 +70,9 @@ func (p *parser) text(a *format.Artifact) error {
 		return p.ctx.Err()
 	}
 	t.lastLine(held, number)
-	t.done()
+	t.endOutput()
 	if t.broken || errors.Is(err, format.ErrCut) {
-		p.cut(number)
+		p.markCut(number)
 		err = nil
 	}
 	if err == nil && p.runs == 0 {
@@ -88,13 +88,13 @@ type texts struct {
 	broken bool // the last output is not complete
 }
 
-func (t *texts) line(line string, number int64) {
-	if strings.HasPrefix(line, `{"`) && t.p.embedded(line, number) {
+func (t *texts) readLine(line string, number int64) {
+	if strings.HasPrefix(line, `{"`) && t.p.readEmbedded(line, number) {
 		t.cur, t.broken = nil, false // bombardier announces itself before its JSON
 		return
 	}
 	if tool := toolOf(line, t.cur); tool != nil {
-		t.done()
+		t.endOutput()
 		t.cur = &reading{tool, tool.create()}
 		t.cur.run.Origin = t.p.b.Origin(number)
 	}
@@ -106,7 +106,7 @@ func (t *texts) line(line string, number int64) {
 // lastLine takes the last line only if it completes the output.
 func (t *texts) lastLine(line string, number int64) {
 	if t.cur == nil || strings.HasPrefix(line, `{"`) {
-		t.line(line, number)
+		t.readLine(line, number)
 		return
 	}
 	with := t.cur.run.clone()
@@ -115,30 +115,30 @@ func (t *texts) lastLine(line string, number int64) {
 	}
 }
 
-func (t *texts) done() {
+func (t *texts) endOutput() {
 	if t.cur == nil {
 		return
 	}
 	r := t.cur.run
-	t.p.emit(r)
+	t.p.emitRun(r)
 	t.broken = !t.cur.tool.whole(r)
-	if t.broken && !r.empty() {
+	if t.broken && !r.isEmpty() {
 		t.p.b.Warnf(r.Origin.Position(), "the output of %s is incomplete: missing values are unknown", r.Tool)
 	}
 	t.cur = nil
 }
 
-// embedded reads a summary that is one line among others.
-func (p *parser) embedded(line string, number int64) bool {
-	found := documents(strings.NewReader(line), math.MaxInt, 1, func(t tree) bool { return summaryOf(t) != nil })
+// readEmbedded reads a summary that is one line among others.
+func (p *parser) readEmbedded(line string, number int64) bool {
+	found := decodeDocuments(strings.NewReader(line), math.MaxInt, 1, func(t tree) bool { return summaryOf(t) != nil })
 	if len(found) == 0 {
 		return false
 	}
 	r := summaryOf(found[0])(found[0])
 	r.Origin = p.b.Origin(number)
-	p.emit(r)
-	if found[0].cut() {
-		p.cut(number)
+	p.emitRun(r)
+	if found[0].isCut() {
+		p.markCut(number)
 	}
 	return true
 }

@@ -14,13 +14,14 @@ const (
 	cutKey   = "\x00cut"
 )
 
-func (t tree) cut() bool { return t[cutKey] != nil }
+func (t tree) isCut() bool { return t[cutKey] != nil }
 
-// documents reads the objects of a stream that are wanted, up to a number, among so many values.
-func documents(r io.Reader, among, most int, wanted func(tree) bool) (found []tree) {
+// decodeDocuments decodes the objects of a stream that are wanted, at most so many, among the
+// first values.
+func decodeDocuments(r io.Reader, among, most int, wanted func(tree) bool) (found []tree) {
 	d := json.NewDecoder(r)
 	for n := 0; len(found) < most && n < among; n++ {
-		v, err := node(d, 0)
+		v, err := decodeNode(d, 0)
 		t, ok := v.(tree)
 		if ok && wanted(t) {
 			if err != nil {
@@ -35,8 +36,8 @@ func documents(r io.Reader, among, most int, wanted func(tree) bool) (found []tr
 	return found
 }
 
-// node reads one value; with an error it returns what was complete of it.
-func node(d *json.Decoder, depth int) (any, error) {
+// decodeNode decodes one value; with an error it returns what was complete of it.
+func decodeNode(d *json.Decoder, depth int) (any, error) {
 	tok, err := d.Token()
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func node(d *json.Decoder, depth int) (any, error) {
 	if delim == '[' {
 		var list []any
 		for d.More() {
-			v, err := node(d, depth+1)
+			v, err := decodeNode(d, depth+1)
 			if v != nil {
 				list = append(list, v)
 			}
@@ -69,7 +70,7 @@ func node(d *json.Decoder, depth int) (any, error) {
 		if err != nil {
 			return t, err
 		}
-		v, err := node(d, depth+1)
+		v, err := decodeNode(d, depth+1)
 		if name, ok := key.(string); ok && v != nil {
 			t[name], last = v, name
 		}
@@ -84,7 +85,7 @@ func node(d *json.Decoder, depth int) (any, error) {
 	return t, err
 }
 
-func (t tree) at(path ...string) any {
+func (t tree) valueAt(path ...string) any {
 	for i, name := range path {
 		v := t[name]
 		if i == len(path)-1 {
@@ -99,41 +100,41 @@ func (t tree) at(path ...string) any {
 	return nil
 }
 
-func (t tree) has(path ...string) bool { return t.at(path...) != nil }
+func (t tree) hasValue(path ...string) bool { return t.valueAt(path...) != nil }
 
-// num returns a number, 0 and false where there is none or null.
-func (t tree) num(path ...string) (float64, bool) {
-	n, ok := t.at(path...).(float64)
+// numberAt returns a number, 0 and false where there is none or null.
+func (t tree) numberAt(path ...string) (float64, bool) {
+	n, ok := t.valueAt(path...).(float64)
 	return n, ok
 }
 
-// count returns a number that counts something, 0 where there is none.
-func (t tree) count(path ...string) int64 {
-	n, _ := t.num(path...)
+// countAt returns a number that counts something, 0 where there is none.
+func (t tree) countAt(path ...string) int64 {
+	n, _ := t.numberAt(path...)
 	if !(n >= 0 && n < 1e18) {
 		return 0
 	}
 	return int64(n)
 }
 
-// ns returns a duration given in a unit of so many ns, 0 where there is none.
-func (t tree) ns(unit float64, path ...string) int64 {
-	n, _ := t.num(path...)
-	v, _ := ns(n * unit)
+// durationAt returns a duration given in a unit of so many ns, 0 where there is none.
+func (t tree) durationAt(unit float64, path ...string) int64 {
+	n, _ := t.numberAt(path...)
+	v, _ := roundNanoseconds(n * unit)
 	return v
 }
 
-func (t tree) rate(path ...string) float64 {
-	n, _ := t.num(path...)
+func (t tree) rateAt(path ...string) float64 {
+	n, _ := t.numberAt(path...)
 	return max(n, 0)
 }
 
-func (t tree) str(path ...string) string {
-	s, _ := t.at(path...).(string)
+func (t tree) stringAt(path ...string) string {
+	s, _ := t.valueAt(path...).(string)
 	return s
 }
 
-func (t tree) sub(path ...string) tree {
-	s, _ := t.at(path...).(tree)
+func (t tree) treeAt(path ...string) tree {
+	s, _ := t.valueAt(path...).(tree)
 	return s
 }

@@ -13,15 +13,15 @@ var timeUnits = map[string]float64{
 	"sec": 1e9, "secs": 1e9, "seconds": 1e9,
 }
 
-// duration reads "6.67ms", "1m2.5s", "00m30.0s", "0.1158 secs" as ns.
-func duration(s string) (int64, bool) {
+// parseDuration parses "6.67ms", "1m2.5s", "00m30.0s", "0.1158 secs" as ns.
+func parseDuration(s string) (int64, bool) {
 	s = strings.TrimSpace(s)
 	if s == "" || s == "0" {
 		return 0, s == "0"
 	}
 	var total float64
 	for s != "" {
-		n, rest, ok := leading(s)
+		n, rest, ok := parseLeading(s)
 		if !ok {
 			return 0, false
 		}
@@ -37,11 +37,11 @@ func duration(s string) (int64, bool) {
 		total += n * unit
 		s = strings.TrimLeft(rest[end:], " ")
 	}
-	return ns(total)
+	return roundNanoseconds(total)
 }
 
-// ns is a duration as an integer; what no request can take is not a duration.
-func ns(v float64) (int64, bool) {
+// roundNanoseconds rounds a duration to whole ns; it returns false for what no request can take.
+func roundNanoseconds(v float64) (int64, bool) {
 	if !(v >= 0 && v < 1e18) {
 		return 0, false
 	}
@@ -51,14 +51,14 @@ func ns(v float64) (int64, bool) {
 // perSecond reads "4.36938/s" and "31kB/s" with decimal prefixes.
 func perSecond(s string) (float64, bool) {
 	s, ok := strings.CutSuffix(s, "/s")
-	v, ok2 := scaled(s, 1000)
+	v, ok2 := parseScaled(s, 1000)
 	return v, ok && ok2
 }
 
-// scaled reads "1.05k", "748868.53", "19.81MB": a number with a decimal prefix,
-// or a binary one of base 1024 as wrk's and bombardier's are.
-func scaled(s string, base float64) (float64, bool) {
-	n, rest, ok := leading(strings.TrimSpace(s))
+// parseScaled parses "1.05k", "748868.53", "19.81MB": a number with a decimal prefix, or a binary
+// one of base 1024 as wrk's and bombardier's are.
+func parseScaled(s string, base float64) (float64, bool) {
+	n, rest, ok := parseLeading(strings.TrimSpace(s))
 	if !ok {
 		return 0, false
 	}
@@ -80,8 +80,8 @@ func scaled(s string, base float64) (float64, bool) {
 	return n, true
 }
 
-// leading reads the number a string begins with.
-func leading(s string) (n float64, rest string, ok bool) {
+// parseLeading parses the number a string begins with.
+func parseLeading(s string) (n float64, rest string, ok bool) {
 	i := 0
 	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
 		i++
@@ -90,23 +90,24 @@ func leading(s string) (n float64, rest string, ok bool) {
 	return n, s[i:], err == nil
 }
 
-// whole numbers, as counts are; false for anything a count cannot be.
-func count(s string) (int64, bool) {
+// parseCount parses a whole number, as counts are; it returns false for anything a count cannot
+// be.
+func parseCount(s string) (int64, bool) {
 	n, err := strconv.ParseInt(strings.Trim(s, " ,"), 10, 64)
 	return n, err == nil && n >= 0
 }
 
-// percent reads "99.900%" and "p(99.9)" without its frame as a share.
-func percent(s string) (float64, bool) {
-	n, rest, ok := leading(strings.TrimSpace(s))
+// parsePercent parses "99.900%", and "99.9" of "p(99.9)", as a share.
+func parsePercent(s string) (float64, bool) {
+	n, rest, ok := parseLeading(strings.TrimSpace(s))
 	if !ok || strings.Trim(rest, "%") != "" || n > 100 {
 		return 0, false
 	}
 	return math.Round(n*1e7) / 1e9, true
 }
 
-// class is the class of a status code.
-func class(code int64) string {
+// statusClass returns the class of a status code: "2xx", or "other".
+func statusClass(code int64) string {
 	if code < 100 || code > 599 {
 		return "other"
 	}

@@ -28,41 +28,41 @@ func newVegeta() *run {
 // version 12 had no 90th.
 func vegetaJSON(t tree) *run {
 	r := newVegeta()
-	r.Sent = t.count("requests")
-	r.Offered = t.rate("rate")
-	r.Rate = t.rate("throughput")
-	r.Duration = t.ns(1, "duration") + t.ns(1, "wait")
-	r.Mean = t.ns(1, "latencies", "mean")
-	r.Max = t.ns(1, "latencies", "max")
-	for _, name := range slices.Sorted(maps.Keys(t.sub("latencies"))) {
+	r.Sent = t.countAt("requests")
+	r.Offered = t.rateAt("rate")
+	r.Rate = t.rateAt("throughput")
+	r.Duration = t.durationAt(1, "duration") + t.durationAt(1, "wait")
+	r.Mean = t.durationAt(1, "latencies", "mean")
+	r.Max = t.durationAt(1, "latencies", "max")
+	for _, name := range slices.Sorted(maps.Keys(t.treeAt("latencies"))) {
 		if p, ok := strings.CutSuffix(name, "th"); ok {
-			if q, ok := percent(p); ok {
-				r.quantile(q, t.ns(1, "latencies", name))
+			if q, ok := parsePercent(p); ok {
+				r.addQuantile(q, t.durationAt(1, "latencies", name))
 			}
 		}
 	}
-	codes := t.sub("status_codes")
+	codes := t.treeAt("status_codes")
 	for code := range codes {
-		r.vegetaCode(code, codes.count(code))
+		r.vegetaCode(code, codes.countAt(code))
 	}
 	r.vegetaTotals()
 	if r.Duration > 0 {
-		r.BytesPerS = t.rate("bytes_in", "total") / (float64(r.Duration) / 1e9)
+		r.BytesPerS = t.rateAt("bytes_in", "total") / (float64(r.Duration) / 1e9)
 	}
 	return r
 }
 
 func (r *run) vegetaCode(code string, n int64) bool {
-	c, ok := count(code)
+	c, ok := parseCount(code)
 	if ok {
-		r.code(class(c), n)
+		r.addCode(statusClass(c), n)
 	}
 	return ok
 }
 
 func (r *run) vegetaTotals() {
-	r.Completed = r.answered()
-	r.Errors = r.failed()
+	r.Completed = r.countAnswered()
+	r.Errors = r.countFailed()
 	r.counted = true
 	if r.Duration > 0 {
 		r.Rate = float64(r.Completed) / (float64(r.Duration) / 1e9)
@@ -112,7 +112,7 @@ func vegetaText(r *run, line string) bool {
 	if name = strings.TrimSpace(name); name == "Status Codes" {
 		for _, f := range strings.Fields(values) {
 			code, n, _ := strings.Cut(f, ":")
-			c, ok := count(n)
+			c, ok := parseCount(n)
 			if !ok || !r.vegetaCode(code, c) {
 				return false
 			}
@@ -135,30 +135,30 @@ func vegetaText(r *run, line string) bool {
 func (r *run) vegetaFigure(name, label, value string) (ok bool) {
 	switch name + " " + label {
 	case "Requests total":
-		r.Sent, ok = count(value)
+		r.Sent, ok = parseCount(value)
 	case "Requests rate":
-		r.Offered, ok = scaled(value, 1000)
+		r.Offered, ok = parseScaled(value, 1000)
 	case "Requests throughput":
-		r.Rate, ok = scaled(value, 1000)
+		r.Rate, ok = parseScaled(value, 1000)
 	case "Duration total":
-		r.Duration, ok = duration(value)
+		r.Duration, ok = parseDuration(value)
 	case "Latencies mean":
-		r.Mean, ok = duration(value)
+		r.Mean, ok = parseDuration(value)
 	case "Latencies max":
-		r.Max, ok = duration(value)
+		r.Max, ok = parseDuration(value)
 	case "Bytes In total":
 		var n int64
-		if n, ok = count(value); ok && r.Duration > 0 {
+		if n, ok = parseCount(value); ok && r.Duration > 0 {
 			r.BytesPerS = float64(n) / (float64(r.Duration) / 1e9)
 		}
 	default:
 		if name != "Latencies" || label == "min" {
 			return true
 		}
-		q, isQ := percent(label)
-		v, isV := duration(value)
+		q, isQ := parsePercent(label)
+		v, isV := parseDuration(value)
 		if ok = isQ && isV; ok {
-			r.quantile(q, v)
+			r.addQuantile(q, v)
 		}
 	}
 	return ok
@@ -177,7 +177,7 @@ func (r *run) vegetaBucket(line string) bool {
 	if !ok || !ok2 || len(fields) < 2 || !strings.HasSuffix(fields[1], "%") {
 		return false
 	}
-	n, ok := count(fields[0])
+	n, ok := parseCount(fields[0])
 	if !ok {
 		return false
 	}
@@ -185,7 +185,7 @@ func (r *run) vegetaBucket(line string) bool {
 		n += r.below[k-1].n
 	}
 	if end = strings.TrimSpace(end); end != "+Inf" {
-		v, ok := duration(end)
+		v, ok := parseDuration(end)
 		if ok && len(r.below) < 1000 {
 			r.below = append(r.below, bound{v, n})
 		}
@@ -194,7 +194,7 @@ func (r *run) vegetaBucket(line string) bool {
 	r.Completed, r.ended = n, true
 	for _, b := range r.below {
 		if b.n > 0 && b.n < n {
-			r.quantile(float64(b.n)/float64(n), b.ns)
+			r.addQuantile(float64(b.n)/float64(n), b.ns)
 		}
 	}
 	return true
@@ -215,8 +215,8 @@ func (r *run) vegetaPlot(line string) bool {
 	}
 	ms, err1 := strconv.ParseFloat(fields[0], 64)
 	q, err2 := strconv.ParseFloat(fields[1], 64)
-	n, isN := count(fields[2])
-	v, isV := ns(ms * 1e6)
+	n, isN := parseCount(fields[2])
+	v, isV := roundNanoseconds(ms * 1e6)
 	if err1 != nil || err2 != nil || !isN || !isV || !(q >= 0 && q <= 1) {
 		return false
 	}
@@ -224,7 +224,7 @@ func (r *run) vegetaPlot(line string) bool {
 	case q == 1:
 		r.Max, r.Completed, r.ended = v, n, true
 	case q > 0 && (1-q)*float64(n)/q >= 1:
-		r.quantile(q, v)
+		r.addQuantile(q, v)
 	}
 	return true
 }

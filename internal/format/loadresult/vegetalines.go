@@ -10,7 +10,7 @@ import (
 
 func isVegetaLine(line []byte) bool {
 	found := 0
-	members(line, func(key, _ []byte) bool {
+	scanMembers(line, func(key, _ []byte) bool {
 		switch string(key) {
 		case "attack", "code", "timestamp", "latency":
 			found++
@@ -23,14 +23,14 @@ func isVegetaLine(line []byte) bool {
 // vegetaLines reads `vegeta encode`: a JSON object per request.
 func (p *parser) vegetaLines(a *format.Artifact) error {
 	rs := newRows(p)
-	return p.vegetaRows(rs, rs.read(a, rs.vegetaLine))
+	return p.vegetaRows(rs, rs.readLines(a, rs.vegetaLine))
 }
 
 // vegetaCSV reads `vegeta encode --to csv`.
 func (p *parser) vegetaCSV(a *format.Artifact) error {
 	rs := newRows(p)
 	fields := 0
-	return p.vegetaRows(rs, rs.read(a, func(text []byte, line int64) bool {
+	return p.vegetaRows(rs, rs.readLines(a, func(text []byte, line int64) bool {
 		return rs.vegetaRow(text, line, &fields)
 	}))
 }
@@ -50,22 +50,22 @@ func (rs *rows) vegetaLine(text []byte, line int64) bool {
 	var start, took, code, in int64
 	var failure, method, url []byte
 	var timed, valued, coded bool
-	ok := members(text, func(key, value []byte) bool {
+	ok := scanMembers(text, func(key, value []byte) bool {
 		switch string(key) {
 		case "code":
-			code, coded = natural(value)
+			code, coded = parseNatural(value)
 		case "timestamp":
-			start, timed = instant(unquoted(value))
+			start, timed = parseInstant(unquoteValue(value))
 		case "latency":
-			took, valued = natural(value)
+			took, valued = parseNatural(value)
 		case "bytes_in":
-			in, _ = natural(value)
+			in, _ = parseNatural(value)
 		case "error":
-			failure = unquoted(value)
+			failure = unquoteValue(value)
 		case "method":
-			method = unquoted(value)
+			method = unquoteValue(value)
 		case "url":
-			url = unquoted(value)
+			url = unquoteValue(value)
 		}
 		return true
 	})
@@ -78,7 +78,7 @@ func (rs *rows) vegetaLine(text []byte, line int64) bool {
 
 func (rs *rows) vegetaAdd(start, took, code, in int64, failure, method, url []byte, line int64) {
 	rs.bytesIn += float64(in)
-	rs.add(row{start: start, end: start + took, line: line, route: rs.route(method, url), outcome: outcome(code, failure)}, code)
+	rs.add(row{start: start, end: start + took, line: line, route: rs.routeName(method, url), outcome: decideOutcome(code, failure)}, code)
 }
 
 // isVegetaRow recognises a CSV line by its first three columns: a time in ns, a
@@ -91,9 +91,9 @@ func isVegetaRow(line []byte) bool {
 			return false
 		}
 	}
-	at, ok1 := natural(f[0])
-	code, ok2 := natural(f[1])
-	_, ok3 := natural(f[2])
+	at, ok1 := parseNatural(f[0])
+	code, ok2 := parseNatural(f[1])
+	_, ok3 := parseNatural(f[2])
 	return ok1 && ok2 && ok3 && at > 1e18 && code < 1000 && bytes.Count(line, []byte(",")) >= 4
 }
 
@@ -112,10 +112,10 @@ func (rs *rows) vegetaRow(text []byte, line int64, width *int) bool {
 	if *width == 0 {
 		*width = n
 	}
-	start, ok1 := natural(f[0])
-	code, ok2 := natural(f[1])
-	took, ok3 := natural(f[2])
-	in, ok4 := natural(f[4])
+	start, ok1 := parseNatural(f[0])
+	code, ok2 := parseNatural(f[1])
+	took, ok3 := parseNatural(f[2])
+	in, ok4 := parseNatural(f[4])
 	if n != *width || !ok1 || !ok2 || !ok3 || !ok4 || took > 1e15 {
 		return false
 	}

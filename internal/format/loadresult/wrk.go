@@ -20,7 +20,7 @@ func newWrk() *run {
 	return r
 }
 
-func (r *run) wrk2() {
+func (r *run) markWrk2() {
 	r.Tool = "wrk2"
 	r.Mode = "open"
 	r.FromSend = false
@@ -47,12 +47,12 @@ func wrkText(r *run, line string) bool {
 			return false
 		}
 		r.URL = f[4]
-		v, ok := duration(f[1])
+		v, ok := parseDuration(f[1])
 		r.Duration = v
 		return ok
 	case "Thread":
 		if len(f) > 1 && f[1] == "calibration:" {
-			r.wrk2()
+			r.markWrk2()
 		}
 		return true
 	case "Latency":
@@ -60,21 +60,21 @@ func wrkText(r *run, line string) bool {
 	case "Socket":
 		return r.wrkErrors(f)
 	case "Non-2xx":
-		n, ok := count(f[len(f)-1])
+		n, ok := parseCount(f[len(f)-1])
 		r.Errors += n
 		return ok
 	case "Requests/sec:":
 		if len(f) < 2 {
 			return false
 		}
-		v, ok := scaled(f[1], 1000)
+		v, ok := parseScaled(f[1], 1000)
 		r.Rate = v
 		return ok
 	case "Transfer/sec:":
 		if len(f) < 2 {
 			return false
 		}
-		v, ok := scaled(f[1], 1024)
+		v, ok := parseScaled(f[1], 1024)
 		r.BytesPerS, r.ended = v, true
 		return ok
 	case "Detailed":
@@ -85,12 +85,12 @@ func wrkText(r *run, line string) bool {
 	}
 	switch {
 	case strings.Contains(line, " threads and ") && len(f) == 5:
-		n, ok := count(f[3])
+		n, ok := parseCount(f[3])
 		r.Connection = int(min(n, 1e9))
 		return ok
 	case strings.Contains(line, " requests in ") && len(f) >= 4:
-		n, ok := count(f[0])
-		v, ok2 := duration(strings.TrimSuffix(f[3], ","))
+		n, ok := parseCount(f[0])
+		v, ok2 := parseDuration(strings.TrimSuffix(f[3], ","))
 		r.Completed, r.Duration, r.section = n, v, ""
 		return ok && ok2
 	case strings.HasSuffix(r.section, " spectrum") && len(f) == 4:
@@ -103,7 +103,7 @@ func (r *run) wrkLatency(f []string) bool {
 	if len(f) > 1 && f[1] == "Distribution" {
 		r.section = "recorded"
 		if len(f) > 2 {
-			r.wrk2()
+			r.markWrk2()
 		}
 		if len(f) > 4 && f[4] == "Uncorrected" {
 			r.section = "uncorrected"
@@ -114,9 +114,9 @@ func (r *run) wrkLatency(f []string) bool {
 		return false
 	}
 	var ok [3]bool
-	r.Mean, ok[0] = duration(f[1])
-	r.Stdev, ok[1] = duration(f[2])
-	r.Max, ok[2] = duration(f[3])
+	r.Mean, ok[0] = parseDuration(f[1])
+	r.Stdev, ok[1] = parseDuration(f[2])
+	r.Max, ok[2] = parseDuration(f[3])
 	return ok[0] && ok[1] && ok[2]
 }
 
@@ -124,8 +124,8 @@ func (r *run) wrkQuantile(f []string) bool {
 	if len(f) != 2 {
 		return false
 	}
-	q, ok := percent(f[0])
-	v, ok2 := duration(f[1])
+	q, ok := parsePercent(f[0])
+	v, ok2 := parseDuration(f[1])
 	if !ok || !ok2 {
 		return false
 	}
@@ -137,11 +137,11 @@ func (r *run) wrkQuantile(f []string) bool {
 // uncorrected one is not the run's maximum.
 func (r *run) wrkPoint(q float64, v int64) {
 	if !strings.HasPrefix(r.section, "uncorrected") {
-		r.quantile(q, v)
+		r.addQuantile(q, v)
 		return
 	}
 	at := len(r.Quantiles)
-	r.quantile(q, v)
+	r.addQuantile(q, v)
 	r.fromRaw = append(r.fromRaw, r.Quantiles[at:]...)
 	r.Quantiles = r.Quantiles[:at]
 }
@@ -151,7 +151,7 @@ func (r *run) wrkPoint(q float64, v int64) {
 func (r *run) wrkSpectrum(f []string) bool {
 	ms, err := strconv.ParseFloat(f[0], 64)
 	q, err2 := strconv.ParseFloat(f[1], 64)
-	v, ok := ns(ms * 1e6)
+	v, ok := roundNanoseconds(ms * 1e6)
 	if err != nil || err2 != nil || !ok {
 		return false
 	}
@@ -165,7 +165,7 @@ func (r *run) wrkSpectrum(f []string) bool {
 // timeout is a request that had no answer for 2 s when wrk looked.
 func (r *run) wrkErrors(f []string) bool {
 	for i := 2; i+1 < len(f); i += 2 {
-		n, ok := count(f[i+1])
+		n, ok := parseCount(f[i+1])
 		if !ok {
 			return false
 		}

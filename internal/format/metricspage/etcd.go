@@ -19,7 +19,7 @@ var syncs = []string{"etcd_disk_wal_fsync_duration_seconds", "etcd_wal_fsync_dur
 
 // parseEtcd reads the syncs between the first page and the last, or since the start.
 func parseEtcd(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Context) error {
-	r.times(b)
+	r.setTimes(b)
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
 	last := &r.pages[len(r.pages)-1]
 	for _, name := range syncs {
@@ -45,7 +45,7 @@ func parseEtcd(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Co
 		}
 		b.Table(t)
 	}
-	r.table(b, "metrics of etcd, last page", func(s string) bool { return isEtcd(s) && !strings.HasSuffix(s, "_bucket") })
+	r.emitTable(b, "metrics of etcd, last page", func(s string) bool { return isEtcd(s) && !strings.HasSuffix(s, "_bucket") })
 	return nil
 }
 
@@ -70,7 +70,8 @@ func histogramOf(p *page, name string) (h histogram) {
 	return h
 }
 
-// quantile is the lower bound of the bucket in which a part of them lies: at least as long it took; 0 unknown.
+// quantile returns the lower bound of the bucket that holds the q-quantile: it took at least as
+// long; 0 unknown.
 func (h histogram) quantile(q float64) float64 {
 	all, below := h[len(h)-1].n, 0.
 	for _, x := range h {

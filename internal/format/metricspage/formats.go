@@ -17,13 +17,13 @@ import (
 
 // Pages by what serves them: one page may hold several.
 var (
-	Go     = of("metrics-go", "pages of Go's Prometheus client (go_)", parseGo, isGo, "go_")
-	JVM    = of("metrics-jvm", "pages of a JVM's Prometheus client (jvm_): Micrometer, client_java, OpenTelemetry, the JMX exporter", parseJVM, isJVM, jvmPrefixes...)
-	Dotnet = of("metrics-dotnet", "pages of .NET's Prometheus clients (dotnet_, process_runtime_dotnet_)", parseDotnet, isDotnet, dotnetPrefixes...)
-	Redis  = of("metrics-redis", "pages of redis_exporter", parseRedis, isRedis, "redis_")
-	Node   = of("metrics-node", "pages of node_exporter", parseNode, isNode, "node_")
-	Etcd   = of("metrics-etcd", "pages of etcd: how long it takes until its log is on the disk", parseEtcd, isEtcd, "etcd_")
-	Other  = of("metrics-process", "pages of the Prometheus clients of Python and Node.js (python_, nodejs_)", parseOther, isOther, "python_", "nodejs_")
+	Go     = newFormat("metrics-go", "pages of Go's Prometheus client (go_)", parseGo, isGo, "go_")
+	JVM    = newFormat("metrics-jvm", "pages of a JVM's Prometheus client (jvm_): Micrometer, client_java, OpenTelemetry, the JMX exporter", parseJVM, isJVM, jvmPrefixes...)
+	Dotnet = newFormat("metrics-dotnet", "pages of .NET's Prometheus clients (dotnet_, process_runtime_dotnet_)", parseDotnet, isDotnet, dotnetPrefixes...)
+	Redis  = newFormat("metrics-redis", "pages of redis_exporter", parseRedis, isRedis, "redis_")
+	Node   = newFormat("metrics-node", "pages of node_exporter", parseNode, isNode, "node_")
+	Etcd   = newFormat("metrics-etcd", "pages of etcd: how long it takes until its log is on the disk", parseEtcd, isEtcd, "etcd_")
+	Other  = newFormat("metrics-process", "pages of the Prometheus clients of Python and Node.js (python_, nodejs_)", parseOther, isOther, "python_", "nodejs_")
 )
 
 var (
@@ -31,9 +31,9 @@ var (
 	dotnetPrefixes = []string{"dotnet_", "process_runtime_dotnet_", "system_runtime_"}
 )
 
-func of(name, about string, parse func(*reading, *format.Artifact, *evidence.Builder, context.Context) error, own func(string) bool, prefixes ...string) format.Format {
-	return format.Format{Name: name, About: about, Match: matching(own, prefixes), Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-		r, err := read(ctx, a, func(s string) bool { return own(s) || strings.HasPrefix(s, "process_") })
+func newFormat(name, about string, parse func(*reading, *format.Artifact, *evidence.Builder, context.Context) error, own func(string) bool, prefixes ...string) format.Format {
+	return format.Format{Name: name, About: about, Match: newMatcher(own, prefixes), Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+		r, err := readPages(ctx, a, func(s string) bool { return own(s) || strings.HasPrefix(s, "process_") })
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -59,7 +59,7 @@ func of(name, about string, parse func(*reading, *format.Artifact, *evidence.Bui
 }
 
 func isGo(s string) bool    { return strings.HasPrefix(s, "go_") && !strings.HasPrefix(s, "go_sql_") }
-func isJVM(s string) bool   { return begins(s, jvmPrefixes) }
+func isJVM(s string) bool   { return hasAnyPrefix(s, jvmPrefixes) }
 func isRedis(s string) bool { return strings.HasPrefix(s, "redis_") }
 func isEtcd(s string) bool  { return strings.HasPrefix(s, "etcd_") }
 func isNode(s string) bool  { return strings.HasPrefix(s, "node_") }
@@ -67,10 +67,10 @@ func isOther(s string) bool {
 	return strings.HasPrefix(s, "python_") || strings.HasPrefix(s, "nodejs_")
 }
 func isDotnet(s string) bool {
-	return begins(s, dotnetPrefixes)
+	return hasAnyPrefix(s, dotnetPrefixes)
 }
 
-func begins(s string, prefixes []string) bool {
+func hasAnyPrefix(s string, prefixes []string) bool {
 	for _, p := range prefixes {
 		if strings.HasPrefix(s, p) {
 			return true
@@ -79,8 +79,9 @@ func begins(s string, prefixes []string) bool {
 	return false
 }
 
-// times sets the clock and gives each page a time: its own where all have one, else one after the other.
-func (r *reading) times(b *evidence.Builder) (timed bool) {
+// setTimes sets the clock and gives each page a time: its own where all have one, else one after
+// the other.
+func (r *reading) setTimes(b *evidence.Builder) (timed bool) {
 	last := int64(0)
 	timed = true
 	for i := range r.pages {
@@ -109,14 +110,14 @@ type level struct {
 	names        []string
 }
 
-// levels writes figures as series.
-func (r *reading) levels(b *evidence.Builder, subject evidence.SubjectID, all []level) {
+// emitLevels writes figures as series.
+func (r *reading) emitLevels(b *evidence.Builder, subject evidence.SubjectID, all []level) {
 	for _, x := range all {
 		s := evidence.Series{Subject: subject, Name: x.series, Unit: x.unit}
 		for i := range r.pages {
 			p := &r.pages[i]
 			for _, name := range x.names {
-				if v := p.sum(name, x.hold); !math.IsNaN(v) {
+				if v := p.sumOf(name, x.hold); !math.IsNaN(v) {
 					s.T, s.V = append(s.T, p.t), append(s.V, v*x.scale)
 					break
 				}
@@ -129,14 +130,14 @@ func (r *reading) levels(b *evidence.Builder, subject evidence.SubjectID, all []
 	}
 }
 
-// rates writes counters as what they grew by a second, each of the time since the page before.
-func (r *reading) rates(b *evidence.Builder, subject evidence.SubjectID, all []level) {
+// emitRates writes counters as their growth per second, each since the page before.
+func (r *reading) emitRates(b *evidence.Builder, subject evidence.SubjectID, all []level) {
 	for _, x := range all {
 		s := evidence.Series{Subject: subject, Name: x.series, Unit: x.unit}
 		for i := 1; i < len(r.pages); i++ {
 			p, q := &r.pages[i-1], &r.pages[i]
 			for _, name := range x.names {
-				if v := q.sum(name, x.hold) - p.sum(name, x.hold); v >= 0 {
+				if v := q.sumOf(name, x.hold) - p.sumOf(name, x.hold); v >= 0 {
 					s.T, s.V = append(s.T, q.t), append(s.V, v*x.scale/(float64(q.t-p.t)/1e9))
 					break
 				}
@@ -149,8 +150,8 @@ func (r *reading) rates(b *evidence.Builder, subject evidence.SubjectID, all []l
 	}
 }
 
-// table shows what the last page has, by its names.
-func (r *reading) table(b *evidence.Builder, title string, show func(string) bool) {
+// emitTable shows what the last page has, by its names.
+func (r *reading) emitTable(b *evidence.Builder, title string, show func(string) bool) {
 	p := &r.pages[len(r.pages)-1]
 	sums := make(map[string]float64)
 	for i := range p.samples {
@@ -173,7 +174,7 @@ func (r *reading) table(b *evidence.Builder, title string, show func(string) boo
 }
 
 func parseGo(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Context) error {
-	timed := r.times(b)
+	timed := r.setTimes(b)
 	last := &r.pages[len(r.pages)-1]
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
 	for i := range last.samples {
@@ -194,42 +195,42 @@ func parseGo(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Cont
 		{evidence.SeriesGoAllocated, "bytes", 1, nil, []string{"go_memstats_alloc_bytes_total", "go_gc_heap_allocs_bytes_total"}},
 	}
 	if timed && len(r.pages) > 1 {
-		r.levels(b, subject, one)
+		r.emitLevels(b, subject, one)
 		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverHeap, From: r.pages[0].t, Until: last.t, Origin: b.Origin(r.pages[0].line)})
 	} else {
-		r.levels(b, subject, one[:1])
+		r.emitLevels(b, subject, one[:1])
 	}
 	fact := func(key string, v float64) {
 		if !math.IsNaN(v) {
 			b.Fact(evidence.Fact{Subject: subject, Key: key, Number: v, Value: fmt.Sprintf("%.6g", v), Origin: b.Origin(last.line)})
 		}
 	}
-	fact(evidence.FactNumGC, last.get("go_gc_duration_seconds_count", "go_gc_cycles_total_gc_cycles_total"))
-	fact(evidence.FactTotalAlloc, last.get("go_memstats_alloc_bytes_total", "go_gc_heap_allocs_bytes_total"))
-	share := last.get("go_memstats_gc_cpu_fraction")
-	if all := last.get("go_cpu_classes_total_cpu_seconds_total"); math.IsNaN(share) && all > 0 { // what idle CPUs marked costs nothing else
-		share = (last.get("go_cpu_classes_gc_total_cpu_seconds_total") - zero(last.get("go_cpu_classes_gc_mark_idle_cpu_seconds_total"))) / all
+	fact(evidence.FactNumGC, last.firstOf("go_gc_duration_seconds_count", "go_gc_cycles_total_gc_cycles_total"))
+	fact(evidence.FactTotalAlloc, last.firstOf("go_memstats_alloc_bytes_total", "go_gc_heap_allocs_bytes_total"))
+	share := last.firstOf("go_memstats_gc_cpu_fraction")
+	if all := last.firstOf("go_cpu_classes_total_cpu_seconds_total"); math.IsNaN(share) && all > 0 { // what idle CPUs marked costs nothing else
+		share = (last.firstOf("go_cpu_classes_gc_total_cpu_seconds_total") - zeroIfNaN(last.firstOf("go_cpu_classes_gc_mark_idle_cpu_seconds_total"))) / all
 	}
 	if share >= 0 && share <= 1 {
 		fact(evidence.FactGCCPUFraction, share)
 	}
-	r.table(b, "metrics of Go, last page", func(s string) bool { return isGo(s) || strings.HasPrefix(s, "process_") })
+	r.emitTable(b, "metrics of Go, last page", func(s string) bool { return isGo(s) || strings.HasPrefix(s, "process_") })
 	return nil
 }
 
 // parseOther reads what clients tell of any process: CPU time, memory and file descriptors.
 func parseOther(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Context) error {
-	timed := r.times(b)
+	timed := r.setTimes(b)
 	last := &r.pages[len(r.pages)-1]
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process})
-	r.levels(b, subject, []level{{evidence.SeriesProcessRSS, "bytes", 1, nil, []string{"process_resident_memory_bytes"}}})
+	r.emitLevels(b, subject, []level{{evidence.SeriesProcessRSS, "bytes", 1, nil, []string{"process_resident_memory_bytes"}}})
 	if timed && len(r.pages) > 1 {
-		r.rates(b, subject, []level{{evidence.SeriesProcessCPU, "cores", 1, nil, []string{"process_cpu_seconds_total"}}})
+		r.emitRates(b, subject, []level{{evidence.SeriesProcessCPU, "cores", 1, nil, []string{"process_cpu_seconds_total"}}})
 	}
-	if open, most := last.get("process_open_fds"), last.get("process_max_fds"); open >= nearlyAll*most && most > 0 {
+	if open, most := last.firstOf("process_open_fds"), last.firstOf("process_max_fds"); open >= nearlyAll*most && most > 0 {
 		b.Warnf(last.line, "%.0f of %.0f file descriptors are open: beyond the limit no connection is accepted and none is made (raise the limit, ulimit -n, or close what is not used)", open, most)
 	}
-	r.table(b, "metrics of the process, last page", func(s string) bool { return isOther(s) || strings.HasPrefix(s, "process_") })
+	r.emitTable(b, "metrics of the process, last page", func(s string) bool { return isOther(s) || strings.HasPrefix(s, "process_") })
 	return nil
 }
 
@@ -237,7 +238,7 @@ func parseOther(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.C
 const nearlyAll = .95
 
 func parseDotnet(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Context) error {
-	timed := r.times(b)
+	timed := r.setTimes(b)
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})
 	gen2 := func(s *sample) bool {
 		for _, name := range []string{"generation", "gc_heap_generation", "dotnet_gc_heap_generation"} {
@@ -247,7 +248,7 @@ func parseDotnet(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.
 		}
 		return false
 	}
-	r.levels(b, subject, []level{
+	r.emitLevels(b, subject, []level{
 		{evidence.SeriesPoolQueue, "count", 1, nil, []string{"dotnet_threadpool_queue_length", "dotnet_thread_pool_queue_length", "process_runtime_dotnet_thread_pool_queue_length", "system_runtime_threadpool_queue_length", "dotnet_thread_pool_queue_length_total"}},
 		{evidence.SeriesPoolThreads, "count", 1, nil, []string{"dotnet_threadpool_num_threads", "dotnet_thread_pool_thread_count", "process_runtime_dotnet_thread_pool_threads_count", "system_runtime_threadpool_thread_count", "dotnet_thread_pool_thread_count_total"}},
 		{evidence.SeriesWorkingSet, "bytes", 1, nil, []string{"process_working_set_bytes", "dotnet_process_memory_working_set_bytes", "process_memory_usage_bytes"}},
@@ -255,7 +256,7 @@ func parseDotnet(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.
 		{evidence.SeriesCPU, "percent", 1, nil, []string{"system_runtime_cpu_usage"}},
 	})
 	if timed && len(r.pages) > 1 {
-		r.rates(b, subject, []level{
+		r.emitRates(b, subject, []level{
 			{evidence.SeriesPoolCompleted, "count/s", 1, nil, []string{"dotnet_threadpool_throughput_total", "dotnet_thread_pool_work_item_count_total", "process_runtime_dotnet_thread_pool_completed_items_count_total"}},
 			{evidence.SeriesContentions, "count/s", 1, nil, []string{"dotnet_contention_total", "dotnet_monitor_lock_contentions_total", "process_runtime_dotnet_monitor_lock_contention_count_total"}},
 			{evidence.SeriesGen2Collections, "count/s", 1, gen2, []string{"dotnet_collection_count_total", "dotnet_gc_collections_total", "process_runtime_dotnet_gc_collections_count_total"}},
@@ -263,7 +264,7 @@ func parseDotnet(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.
 		first, last := r.pages[0].t, r.pages[len(r.pages)-1].t
 		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverThreadPool, From: first, Until: last, Origin: b.Origin(r.pages[0].line)})
 	}
-	r.table(b, "metrics of .NET, last page", func(s string) bool { return isDotnet(s) || strings.HasPrefix(s, "process_") })
+	r.emitTable(b, "metrics of .NET, last page", func(s string) bool { return isDotnet(s) || strings.HasPrefix(s, "process_") })
 	return nil
 }
 
@@ -312,7 +313,7 @@ func parseRedis(r *reading, a *format.Artifact, b *evidence.Builder, ctx context
 	for i := range r.pages {
 		p := &r.pages[i]
 		if p.t != 0 && len(r.pages) > 1 {
-			add(p.line, "%s", utc(p.t))
+			add(p.line, "%s", formatUTC(p.t))
 		}
 		add(p.line, "# Server")
 		for k := range p.samples {
@@ -325,11 +326,11 @@ func parseRedis(r *reading, a *format.Artifact, b *evidence.Builder, ctx context
 			}
 		}
 		for _, f := range redisFields {
-			if v := p.get(f.metric); !math.IsNaN(v) {
+			if v := p.firstOf(f.metric); !math.IsNaN(v) {
 				if f.field == "used_memory" {
 					add(p.line, "# Memory")
 				}
-				add(p.line, "%s:%s", f.field, plain(v*f.scale))
+				add(p.line, "%s:%s", f.field, formatPlain(v*f.scale))
 			}
 		}
 		commands := make(map[string][2]float64)
@@ -356,7 +357,7 @@ func parseRedis(r *reading, a *format.Artifact, b *evidence.Builder, ctx context
 			add(p.line, "# Commandstats")
 			for _, name := range names {
 				if v := commands[name]; v[0] > 0 {
-					add(p.line, "cmdstat_%s:calls=%s,usec=%s,usec_per_call=%.2f", name, plain(v[0]), plain(v[1]*1e6), v[1]*1e6/v[0])
+					add(p.line, "cmdstat_%s:calls=%s,usec=%s,usec_per_call=%.2f", name, formatPlain(v[0]), formatPlain(v[1]*1e6), v[1]*1e6/v[0])
 				}
 			}
 		}
@@ -367,7 +368,7 @@ func parseRedis(r *reading, a *format.Artifact, b *evidence.Builder, ctx context
 
 // parseJVM writes the collections of pages as rows of jstat.
 func parseJVM(r *reading, a *format.Artifact, b *evidence.Builder, ctx context.Context) error {
-	defer r.table(b, "metrics of the JVM, last page", func(s string) bool { return isJVM(s) || strings.HasPrefix(s, "process_") })
+	defer r.emitTable(b, "metrics of the JVM, last page", func(s string) bool { return isJVM(s) || strings.HasPrefix(s, "process_") })
 	var rows []format.Line
 	rows = append(rows, format.Line{Text: []byte("Timestamp YGC YGCT FGC FGCT CGC CGCT GCT"), Number: r.pages[0].line})
 	some, beside := false, false
@@ -377,7 +378,7 @@ func parseJVM(r *reading, a *format.Artifact, b *evidence.Builder, ctx context.C
 		var n, took [3]float64 // young, full, pauses of concurrent cycles
 		for k := range p.samples {
 			s := &p.samples[k]
-			kind, count, scale, ok := collection(s)
+			kind, count, scale, ok := collectionKind(s)
 			if !ok {
 				continue
 			}
@@ -393,7 +394,7 @@ func parseJVM(r *reading, a *format.Artifact, b *evidence.Builder, ctx context.C
 			}
 		}
 		since := float64(p.t) / 1e9
-		if start := p.get("process_start_time_seconds"); start > 0 && since > start {
+		if start := p.firstOf("process_start_time_seconds"); start > 0 && since > start {
 			since -= start
 		}
 		timed = timed && p.t != 0
@@ -426,7 +427,7 @@ func (r *reading) sinceStart(b *evidence.Builder, subject evidence.SubjectID) {
 		if s.name == "jvm_gc_pause_seconds_max" && s.v < 1e6 {
 			most = max(most, s.v)
 		}
-		kind, count, scale, ok := collection(s)
+		kind, count, scale, ok := collectionKind(s)
 		switch {
 		case !ok || kind != 1:
 		case count:
@@ -447,8 +448,9 @@ func (r *reading) sinceStart(b *evidence.Builder, subject evidence.SubjectID) {
 	fact(evidence.FactPauseMost, most*1e9)
 }
 
-// collection says of which kind a sample of collections is: 0 young, 1 full, 2 pauses of concurrent cycles, −1 beside the program.
-func collection(s *sample) (kind int, count bool, scale float64, ok bool) {
+// collectionKind returns of which kind a sample of collections is: 0 young, 1 full, 2 pauses of
+// concurrent cycles, −1 concurrent cycles.
+func collectionKind(s *sample) (kind int, count bool, scale float64, ok bool) {
 	name := ""
 	scale = 1
 	switch s.name {
@@ -492,11 +494,11 @@ func parseNode(r *reading, a *format.Artifact, b *evidence.Builder, ctx context.
 	}
 	if len(r.pages) == 1 { // what was counted since the host was started
 		p := &r.pages[0]
-		boot := p.get("node_boot_time_seconds")
+		boot := p.firstOf("node_boot_time_seconds")
 		if !(boot > 0) || float64(p.t)/1e9 <= boot || boot > 8e9 {
 			b.Subject(evidence.Subject{Kind: evidence.Host})
 			*b.Clock() = evidence.Clock{Name: "one page", Error: evidence.Unanchored}
-			r.table(b, "metrics of the host", isNode)
+			r.emitTable(b, "metrics of the host", isNode)
 			b.Warnf(p.line, "one page shows counts since the start of the host alone: for rates append another one a minute later, each with its time above: (date -u +'# %%FT%%TZ'; curl -s URL) >>metrics.txt")
 			return nil
 		}

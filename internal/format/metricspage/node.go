@@ -39,25 +39,25 @@ func nodeFiles(p *page) (lines []format.Line) {
 			add("cpu%d %s", i, ticks(cpus[n]))
 		}
 		for _, x := range [][2]string{{"node_context_switches_total", "ctxt"}, {"node_boot_time_seconds", "btime"}, {"node_forks_total", "processes"}, {"node_procs_running", "procs_running"}, {"node_procs_blocked", "procs_blocked"}} {
-			if v := p.get(x[0]); !math.IsNaN(v) {
-				add("%s %s", x[1], plain(v))
+			if v := p.firstOf(x[0]); !math.IsNaN(v) {
+				add("%s %s", x[1], formatPlain(v))
 			}
 		}
 	}
-	if load := p.get("node_load1"); !math.IsNaN(load) {
+	if load := p.firstOf("node_load1"); !math.IsNaN(load) {
 		head("/proc/loadavg")
-		add("%.2f %.2f %.2f 1/100 1000", load, zero(p.get("node_load5")), zero(p.get("node_load15")))
+		add("%.2f %.2f %.2f 1/100 1000", load, zeroIfNaN(p.firstOf("node_load5")), zeroIfNaN(p.firstOf("node_load15")))
 	}
 	if devices := labelsOf(p, "node_disk_reads_completed_total", "device"); len(devices) > 0 {
 		head("/proc/diskstats")
 		for i, d := range devices {
 			of := func(name string, scale float64) string {
-				return plain(zero(p.sum(name, func(s *sample) bool { return s.label("device") == d })) * scale)
+				return formatPlain(zeroIfNaN(p.sumOf(name, func(s *sample) bool { return s.label("device") == d })) * scale)
 			}
 			weighted := of("node_disk_io_time_weighted_seconds_total", 1e3)
-			if math.IsNaN(p.get("node_disk_io_time_weighted_seconds_total")) { // not on the page: the time of all requests together is the same
+			if math.IsNaN(p.firstOf("node_disk_io_time_weighted_seconds_total")) { // not on the page: the time of all requests together is the same
 				mine := func(s *sample) bool { return s.label("device") == d }
-				weighted = plain((zero(p.sum("node_disk_read_time_seconds_total", mine)) + zero(p.sum("node_disk_write_time_seconds_total", mine))) * 1e3)
+				weighted = formatPlain((zeroIfNaN(p.sumOf("node_disk_read_time_seconds_total", mine)) + zeroIfNaN(p.sumOf("node_disk_write_time_seconds_total", mine))) * 1e3)
 			}
 			add("%4d %7d %s %s %s %s %s %s %s %s %s %s %s %s", 8, i*16, d,
 				of("node_disk_reads_completed_total", 1), of("node_disk_reads_merged_total", 1), of("node_disk_read_bytes_total", 1./512), of("node_disk_read_time_seconds_total", 1e3),
@@ -86,18 +86,18 @@ func nodeFiles(p *page) (lines []format.Line) {
 				name = of + "(" + kind + ")"
 			}
 		}
-		add("%s: %s kB", name, plain(v/1024))
+		add("%s: %s kB", name, formatPlain(v/1024))
 	})
-	section("/proc/vmstat", "node_vmstat_", "", func(name string, v float64) { add("%s %s", name, plain(v)) })
+	section("/proc/vmstat", "node_vmstat_", "", func(name string, v float64) { add("%s %s", name, formatPlain(v)) })
 	for _, x := range [][3]string{{"cpu", "node_pressure_cpu_waiting_seconds_total", ""}, {"memory", "node_pressure_memory_waiting_seconds_total", "node_pressure_memory_stalled_seconds_total"}, {"io", "node_pressure_io_waiting_seconds_total", "node_pressure_io_stalled_seconds_total"}} {
-		some := p.get(x[1])
+		some := p.firstOf(x[1])
 		if math.IsNaN(some) {
 			continue
 		}
 		head("/proc/pressure/" + x[0])
-		add("some avg10=0.00 avg60=0.00 avg300=0.00 total=%s", plain(some*1e6))
-		if full := p.get(x[2]); x[2] != "" && !math.IsNaN(full) {
-			add("full avg10=0.00 avg60=0.00 avg300=0.00 total=%s", plain(full*1e6))
+		add("some avg10=0.00 avg60=0.00 avg300=0.00 total=%s", formatPlain(some*1e6))
+		if full := p.firstOf(x[2]); x[2] != "" && !math.IsNaN(full) {
+			add("full avg10=0.00 avg60=0.00 avg300=0.00 total=%s", formatPlain(full*1e6))
 		}
 	}
 	return lines
@@ -139,15 +139,15 @@ func labelsOf(p *page, name, label string) (all []string) {
 	return all
 }
 
-func zero(v float64) float64 {
+func zeroIfNaN(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0
 	}
 	return v
 }
 
-// plain writes a number without an exponent, as the kernel and Redis do.
-func plain(v float64) string {
+// formatPlain writes a number without an exponent, as the kernel and Redis do.
+func formatPlain(v float64) string {
 	if v == math.Trunc(v) || math.Abs(v) >= 1e9 {
 		return strconv.FormatFloat(math.Round(v), 'f', 0, 64)
 	}
@@ -160,5 +160,5 @@ func plain(v float64) string {
 // stampText writes s since the epoch as a comment before a page does.
 func stampText(s int64) string { return time.Unix(s, 0).UTC().Format(time.RFC3339) }
 
-// utc writes a time as date(1) does.
-func utc(ns int64) string { return time.Unix(0, ns).UTC().Format("Mon Jan _2 15:04:05 UTC 2006") }
+// formatUTC writes a time as date(1) does.
+func formatUTC(ns int64) string { return time.Unix(0, ns).UTC().Format("Mon Jan _2 15:04:05 UTC 2006") }

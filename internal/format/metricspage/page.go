@@ -63,43 +63,43 @@ type reading struct {
 	first   int64
 }
 
-// read takes the samples that are wanted out of an artifact.
-func read(ctx context.Context, a *format.Artifact, wanted func(string) bool) (*reading, error) {
+// readPages reads the samples that are wanted from an artifact.
+func readPages(ctx context.Context, a *format.Artifact, wanted func(string) bool) (*reading, error) {
 	r := &reading{wanted: wanted, seen: make(map[string]bool)}
-	r.begin(0, 1)
+	r.beginPage(0, 1)
 	err := a.Lines(func(l format.Line) bool {
-		r.take(bytes.TrimSpace(l.Text), l.Number)
+		r.parseLine(bytes.TrimSpace(l.Text), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	r.end()
+	r.finishPages()
 	if err == nil {
 		err = ctx.Err()
 	}
 	return r, err
 }
 
-func (r *reading) begin(t, line int64) {
+func (r *reading) beginPage(t, line int64) {
 	r.pages = append(r.pages, page{t: t, line: line})
 	clear(r.seen)
 }
 
-// end leaves out pages without samples, and finds their times.
-func (r *reading) end() {
+// finishPages drops pages without samples, and finds the times of the others.
+func (r *reading) finishPages() {
 	kept := r.pages[:0]
 	for _, p := range r.pages {
 		if len(p.samples) == 0 {
 			continue
 		}
 		if p.t == 0 {
-			p.t = p.told()
+			p.t = p.ownTime()
 		}
 		kept = append(kept, p)
 	}
 	r.pages = kept
 }
 
-// told is when a page is from by its own samples, 0 unknown.
-func (p *page) told() int64 {
+// ownTime returns when a page is from by its own samples, ns since the epoch, 0 unknown.
+func (p *page) ownTime() int64 {
 	start, uptime := math.NaN(), math.NaN()
 	for _, s := range p.samples {
 		switch s.name {
@@ -119,30 +119,30 @@ func (p *page) told() int64 {
 	return 0
 }
 
-func (r *reading) take(text []byte, line int64) {
+func (r *reading) parseLine(text []byte, line int64) {
 	now := &r.pages[len(r.pages)-1]
 	switch {
 	case len(text) == 0:
 		return
 	case text[0] == '#':
-		if t := moment(strings.TrimSpace(string(text[1:]))); t != 0 && len(r.pages) < maxPages {
+		if t := parseTime(strings.TrimSpace(string(text[1:]))); t != 0 && len(r.pages) < maxPages {
 			if len(now.samples) == 0 {
 				now.t, now.line = t, line
 				return
 			}
-			r.begin(t, line)
+			r.beginPage(t, line)
 		}
 		return
 	case len(text) > 5 && (text[0] == 'D' || text[0] == 'd') && strings.EqualFold(string(text[:5]), "date:"):
-		if t := moment(strings.TrimSpace(string(text[5:]))); t != 0 && len(r.pages) < maxPages {
-			r.begin(t, line)
+		if t := parseTime(strings.TrimSpace(string(text[5:]))); t != 0 && len(r.pages) < maxPages {
+			r.beginPage(t, line)
 		}
 		return
 	}
 	s, t, ok := sampleOf(string(text))
 	if !ok {
-		if at := moment(string(text)); at != 0 && len(r.pages) < maxPages {
-			r.begin(at, line)
+		if at := parseTime(string(text)); at != 0 && len(r.pages) < maxPages {
+			r.beginPage(at, line)
 			return
 		}
 		if r.strange++; r.first == 0 {
@@ -160,7 +160,7 @@ func (r *reading) take(text []byte, line int64) {
 	s.line = line
 	key := s.name + "{" + s.labels
 	if (r.seen[key] || t != 0 && now.t != 0 && t != now.t) && len(r.pages) < maxPages {
-		r.begin(t, line)
+		r.beginPage(t, line)
 		now = &r.pages[len(r.pages)-1]
 	}
 	r.seen[key] = true
@@ -220,8 +220,8 @@ func isName(s string) bool {
 // moments are how a time is written before a page.
 var moments = []string{time.RFC3339, "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", time.RFC1123}
 
-// moment reads a time, ns since the epoch; 0 of anything else.
-func moment(s string) int64 {
+// parseTime reads a time, ns since the epoch; 0 of anything else.
+func parseTime(s string) int64 {
 	if len(s) < 19 || len(s) > 40 {
 		return 0
 	}
@@ -236,7 +236,7 @@ func moment(s string) int64 {
 	return 0
 }
 
-// label is the value of one, "" without it.
+// label returns the value of a label, "" without it.
 func (s *sample) label(name string) string {
 	rest := s.labels
 	for rest != "" {
@@ -261,8 +261,8 @@ func (s *sample) label(name string) string {
 	return ""
 }
 
-// sum adds up the samples of a name that hold; NaN if there is none.
-func (p *page) sum(name string, hold func(*sample) bool) float64 {
+// sumOf adds up the samples of a name for which hold is true or nil; NaN if there is none.
+func (p *page) sumOf(name string, hold func(*sample) bool) float64 {
 	v := math.NaN()
 	for i := range p.samples {
 		if s := &p.samples[i]; s.name == name && (hold == nil || hold(s)) {
@@ -275,18 +275,19 @@ func (p *page) sum(name string, hold func(*sample) bool) float64 {
 	return v
 }
 
-// get is the first of some names that a page has, NaN if none.
-func (p *page) get(names ...string) float64 {
+// firstOf returns the sum of the first of some names that a page has, NaN if none.
+func (p *page) firstOf(names ...string) float64 {
 	for _, name := range names {
-		if v := p.sum(name, nil); !math.IsNaN(v) {
+		if v := p.sumOf(name, nil); !math.IsNaN(v) {
 			return v
 		}
 	}
 	return math.NaN()
 }
 
-// matching judges text by how many samples are wanted: one may stand in any log. Names begin with one of some prefixes.
-func matching(wanted func(string) bool, prefixes []string) func([]byte) format.Confidence {
+// newMatcher returns a function that recognizes text by two wanted samples: one may stand in any
+// log. Their names begin with one of some prefixes.
+func newMatcher(wanted func(string) bool, prefixes []string) func([]byte) format.Confidence {
 	return func(head []byte) format.Confidence {
 		if !slices.ContainsFunc(prefixes, func(p string) bool { return bytes.Contains(head, []byte(p)) }) {
 			return format.No

@@ -89,8 +89,8 @@ func runtimeValues(line []byte, f func(name string, v float64)) {
 	}
 }
 
-// counted are the metrics that only grow: Prometheus' client puts _total behind their names.
-func counted(name string) bool {
+// isCounter says whether a metric only grows: Prometheus' client puts _total behind its name.
+func isCounter(name string) bool {
 	return strings.HasPrefix(name, "/cpu/classes/") || strings.HasPrefix(name, "/gc/cycles/") || strings.HasSuffix(name, "-calls:calls") || strings.HasPrefix(name, "/sync/") ||
 		strings.HasPrefix(name, "/gc/heap/allocs") || strings.HasPrefix(name, "/gc/heap/frees") || strings.HasPrefix(name, "/gc/heap/tiny/")
 }
@@ -117,7 +117,7 @@ func parseRuntime(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 				return
 			}
 			metric := "go" + strings.NewReplacer("/", "_", "-", "_", ":", "_").Replace(name)
-			if counted(name) {
+			if isCounter(name) {
 				metric += "_total"
 			}
 			lines = append(lines, format.Line{Text: []byte(fmt.Sprintf("%s %g", metric, v)), Number: l.Number})

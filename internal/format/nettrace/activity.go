@@ -32,9 +32,9 @@ func pathMix(g eventpipe.GUID) uint32 {
 	return sum ^ binary.LittleEndian.Uint32(g[pathBytes:])
 }
 
-// ancestors calls f with the ids of the activities that one is within, the nearest
-// first, until f returns true. Ids that are no path of this process have none.
-func ancestors(g eventpipe.GUID, pid int32, f func(eventpipe.GUID) bool) {
+// visitAncestors calls f with the ids of the activities that one is within, the nearest first,
+// until f returns true. Ids that are no path of this process have none.
+func visitAncestors(g eventpipe.GUID, pid int32, f func(eventpipe.GUID) bool) {
 	mix := pathMix(g)
 	if mix != 0 && mix != uint32(pid) {
 		return

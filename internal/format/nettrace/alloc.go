@@ -70,21 +70,21 @@ func (q *process) allocationTick(e *eventpipe.Event) {
 	if e.Meta.Version >= 2 {
 		c.Skip(2)
 		bytes = float64(c.U64())
-		class = q.allocs.class(c.Pointer(), &c)
+		class = q.allocs.classAt(c.Pointer(), &c)
 	}
 	if e.Meta.Version >= 3 {
 		c.Skip(4) // heap
 		address = c.Pointer()
 	}
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	if class < 0 {
-		class = q.allocs.named(nil)
+		class = q.allocs.classNamed(nil)
 	}
 	q.allocs.ticks++
-	q.survival.follow(e, address, class, kind, bytes)
+	q.survival.followObject(e, address, class, kind, bytes)
 	q.allocs.add(e, class, kind, bytes, 0)
 }
 
@@ -92,11 +92,11 @@ func (q *process) allocationSampled(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	kind := c.U32()
 	c.Skip(2)
-	class := q.allocs.class(c.Pointer(), &c)
+	class := q.allocs.classAt(c.Pointer(), &c)
 	c.Pointer()
 	size := float64(c.U64())
 	if !c.OK() || size <= 0 {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	q.allocs.sampled++
@@ -104,9 +104,9 @@ func (q *process) allocationSampled(e *eventpipe.Event) {
 	q.allocs.add(e, class, kind, size, -math.Expm1(-size/sampleMean))
 }
 
-// class reads the name of the type at an address. The address may be another type's
-// by now, so that the name is compared.
-func (a *allocations) class(address uint64, c *eventpipe.Cursor) int32 {
+// classAt returns the class of the type at an address, whose name it reads. The address may be
+// another type's by now, so the name is compared.
+func (a *allocations) classAt(address uint64, c *eventpipe.Cursor) int32 {
 	lately := &a.lately[(address>>3^address>>11)%uint64(len(a.lately))]
 	rest := c.Rest()
 	if n := len(lately.name); n > 0 && len(rest) >= n && string(rest[:n]) == lately.name {
@@ -118,13 +118,13 @@ func (a *allocations) class(address uint64, c *eventpipe.Cursor) int32 {
 		return -1
 	}
 	name := rest[:len(rest)-c.Len()]
-	class := a.named(name)
+	class := a.classNamed(name)
 	*lately = typeName{string(name), class}
 	return class
 }
 
-// named is the class of a name in UTF-16 with its zero.
-func (a *allocations) named(utf16 []byte) int32 {
+// classNamed returns the class of a name in UTF-16 with its zero.
+func (a *allocations) classNamed(utf16 []byte) int32 {
 	if class, ok := a.types[string(utf16)]; ok {
 		return class
 	}
@@ -133,13 +133,14 @@ func (a *allocations) named(utf16 []byte) int32 {
 	if !ok {
 		class = int32(len(a.names))
 		a.classes[name] = class
-		a.names = append(a.names, clean(name))
+		a.names = append(a.names, cleanText(name))
 	}
 	a.types[string(utf16)] = class
 	return class
 }
 
-// add counts an event; of one that was drawn with a probability, so many more objects.
+// add counts an event. One that was drawn with a probability stands for as many more objects;
+// drawn is 0 for others.
 func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes, drawn float64) {
 	if a.first == 0 {
 		a.first = e.Time
@@ -168,20 +169,20 @@ func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes, d
 	s.bytes += bytes
 }
 
-// emit writes a row for each stack and type; its class is the type. Large objects have two more.
+// emit emits a row for each stack and type; its class is the type. Large objects have two more.
 func (a *allocations) emit(q *process) {
 	if len(a.sums) == 0 {
 		return
 	}
-	q.cover(evidence.CoverAllocation, q.since(), q.until(), 0)
+	q.addCoverage(evidence.CoverAllocation, q.watchedSince(), q.watchedUntil(), 0)
 	kind, unit := q.b.Name(evidence.SampleAllocated), q.b.Name("bytes")
 	q.b.RoomForSamples(len(a.sums))
-	for _, i := range a.most() {
+	for _, i := range a.sortedByBytes() {
 		s := &a.sums[i]
 		if s.drawn && a.ticks > 0 {
 			continue
 		}
-		row := evidence.Sample{Subject: q.id, Stack: q.stack(s.stack, false, s.time), Type: kind, Unit: unit,
+		row := evidence.Sample{Subject: q.id, Stack: q.stackAt(s.stack, false, s.time), Type: kind, Unit: unit,
 			Class: q.b.Name(a.names[s.class]), Value: int64(min(s.bytes, 1<<62)), Origin: q.b.Origin(s.n)}
 		q.b.Sample(row)
 		if s.kind == large {
@@ -196,8 +197,8 @@ func (a *allocations) emit(q *process) {
 	}
 }
 
-// most are the places in sums in an order that repeats: most bytes first.
-func (a *allocations) most() []uint32 {
+// sortedByBytes returns the places in sums in an order that repeats: most bytes first.
+func (a *allocations) sortedByBytes() []uint32 {
 	order := make([]uint32, len(a.sums))
 	for i := range order {
 		order[i] = uint32(i)

@@ -10,12 +10,13 @@ import (
 // Where a session has both, an await is its request's: activity ids flow with async code. Then it
 // is known when each request waited, for what and for how long.
 
-// awaiter is the request that awaits, which may have begun in the stream before; nil unknown.
-func (q *process) awaiter(e *eventpipe.Event) *request {
+// awaitingRequest returns the request that awaits, which may have begun in the stream before; nil
+// unknown.
+func (q *process) awaitingRequest(e *eventpipe.Event) *request {
 	if e.Activity == (eventpipe.GUID{}) {
 		return nil
 	}
-	if x := q.caller(e, nil); x != nil || q.p.prior == nil {
+	if x := q.findCaller(e, nil); x != nil || q.p.prior == nil {
 		return x
 	}
 	if before := q.p.prior.processes[e.PID]; before != nil {
@@ -40,7 +41,7 @@ func (q *process) awaitRow(x *await, kind evidence.Kind, stack evidence.StackID,
 	}
 	end := x.end
 	if end == 0 {
-		end = q.until()
+		end = q.watchedUntil()
 	}
 	q.b.Interval(evidence.Interval{Subject: q.id, Kind: kind, Start: x.start, End: max(x.start, end), Request: x.of.id, Stack: stack, Cause: cause,
 		Origin: q.b.Origin(x.n)})
@@ -63,7 +64,7 @@ func (q *process) forConnection(x *await, function string) bool {
 	}
 	inPool := false
 	for _, at := range q.p.r.Addresses(x.stack) {
-		inPool = inPool || strings.HasPrefix(q.function(at, x.start), connectionPool)
+		inPool = inPool || strings.HasPrefix(q.functionAt(at, x.start), connectionPool)
 	}
 	if !inPool {
 		return false
@@ -72,7 +73,7 @@ func (q *process) forConnection(x *await, function string) bool {
 	if c := x.call; c != nil && (c.end == 0 || c.end >= x.start) {
 		what = evidence.ConnectionsFor + c.text
 	}
-	_, stack := q.awaited(x)
+	_, stack := q.awaitingMethod(x)
 	q.awaitRow(x, evidence.PoolWait, stack, q.b.Name(what))
 	return true
 }
@@ -81,7 +82,7 @@ func (q *process) forConnection(x *await, function string) bool {
 func (q *process) coverAwaits() {
 	for _, x := range q.awaits.rows {
 		if x.of != nil && x.of.id != evidence.NoRequest {
-			q.cover(evidence.CoverAwaits, q.since(), q.until(), 0)
+			q.addCoverage(evidence.CoverAwaits, q.watchedSince(), q.watchedUntil(), 0)
 			return
 		}
 	}

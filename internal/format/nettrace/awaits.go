@@ -54,7 +54,7 @@ func (q *process) awaitBegin(e *eventpipe.Event) {
 	c.Skip(8)
 	task, behavior := c.I32(), c.I32()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	a := &q.awaits
@@ -66,7 +66,7 @@ func (q *process) awaitBegin(e *eventpipe.Event) {
 		return
 	}
 	before := a.last[e.Thread]
-	x := &await{start: e.Time, stack: e.Stack, activity: e.Activity, of: q.awaiter(e), n: e.N,
+	x := &await{start: e.Time, stack: e.Stack, activity: e.Activity, of: q.awaitingRequest(e), n: e.N,
 		outer: before != nil && before.activity == e.Activity && e.Time-before.start < suspending}
 	if x.of != nil {
 		x.call = x.of.latest
@@ -86,7 +86,7 @@ func (q *process) awaitEnd(e *eventpipe.Event) {
 	c.Skip(8)
 	task := c.I32()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	a := &q.awaits
@@ -109,11 +109,11 @@ type awaitPlace struct {
 
 func (q *process) emitAwaits() {
 	a := &q.awaits
-	until := q.until()
+	until := q.watchedUntil()
 	places := make(map[[2]string]*awaitPlace)
 	told := q.calls.any || !q.requests.watched
 	requests := slices.ContainsFunc(a.rows, func(x *await) bool { return x.activity != eventpipe.GUID{} })
-	streams := q.symbols.streaming()
+	streams := q.symbols.findStreams()
 	ended := make(map[eventpipe.GUID]int64) // of the outermost await of an activity
 	for _, x := range a.rows {
 		if x.end == 0 {
@@ -127,9 +127,9 @@ func (q *process) emitAwaits() {
 		if requests && x.activity == (eventpipe.GUID{}) {
 			continue
 		}
-		q.locate(x)
+		q.locateAwait(x)
 		function, stack := x.key[1], x.frames
-		if streams.awaits(x) || hasAny(function, ofConnections) {
+		if streams.isStreamAwait(x) || hasAny(function, ofConnections) {
 			continue
 		}
 		if x.outer {
@@ -162,22 +162,22 @@ func (q *process) emitAwaits() {
 		for _, p := range places {
 			n += p.count
 		}
-		q.fact(evidence.FactRequestsAwait, "", float64(n), 0)
+		q.addFact(evidence.FactRequestsAwait, "", float64(n), 0)
 	}
 	unit := q.b.Name("ns")
 	for _, key := range slices.SortedFunc(maps.Keys(places), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) }) {
 		p := places[key]
-		if told && q.calling(p) {
+		if told && q.isEndedByCalls(p) {
 			continue
 		}
 		kind, what := q.endedBy(p)
 		if kind == evidence.SampleAwaitOther {
-			if k := limitAt(p, ended, within[key[1]], q.since(), until); k > 0 {
+			if k := limitAt(p, ended, within[key[1]], q.watchedSince(), until); k > 0 {
 				kind, what = evidence.SampleAwaitPool, fmt.Sprintf("limit of %d at", k)
 			}
 		}
 		q.awaitedBy(p, kind, what)
-		mean := min(p.seen/float64(max(1, p.ended)), mostLasting*float64(until-q.since()))
+		mean := min(p.seen/float64(max(1, p.ended)), mostLasting*float64(until-q.watchedSince()))
 		q.b.Sample(evidence.Sample{Subject: q.id, Time: p.rows[0].start, Stack: p.stack, Type: q.b.Name(kind), Unit: unit, Class: q.b.Name(what),
 			Value: int64(mean * float64(p.count)), Origin: q.b.Origin(p.n)})
 	}
@@ -195,12 +195,13 @@ const mostLasting = 4
 // HttpClient of a SocketsHttpHandler tells nothing.
 var toldByCalls = []string{"System.Net.", "System.Data.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore."}
 
-// calling says whether most of the awaits of a place were ended by one of those libraries: newer
-// ones await by means that are not told of, so that the innermost await is that of their caller.
-func (q *process) calling(p *awaitPlace) bool {
+// isEndedByCalls says whether most of the awaits of a place were ended by one of those libraries:
+// newer ones await by means that are not told of, so that the innermost await is that of their
+// caller.
+func (q *process) isEndedByCalls(p *awaitPlace) bool {
 	n := 0
 	for _, x := range p.rows {
-		if x.end > 0 && hasAny(q.completes(x), tellingCalls) {
+		if x.end > 0 && hasAny(q.completingFunction(x), tellingCalls) {
 			n++
 		}
 	}
@@ -224,17 +225,17 @@ func hasAny(s string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
-// awaited is the method that awaits, and the stack from it on.
-func (q *process) awaited(x *await) (function string, stack evidence.StackID) {
+// awaitingMethod returns the method that awaits, and the stack from it on.
+func (q *process) awaitingMethod(x *await) (function string, stack evidence.StackID) {
 	addresses := q.p.r.Addresses(x.stack)
 	for i, at := range addresses {
-		name := q.function(at, x.start)
+		name := q.functionAt(at, x.start)
 		if name == "" || hasAny(name, awaitPlumbing) {
 			continue
 		}
 		var frames []evidence.Frame
 		for _, at := range addresses[i:min(len(addresses), i+maxFrames)] {
-			id, _ := q.frame(at, x.start)
+			id, _ := q.frameAt(at, x.start)
 			frames = append(frames, evidence.Frame{Func: id})
 		}
 		return name, q.b.Stack(frames)
@@ -242,11 +243,11 @@ func (q *process) awaited(x *await) (function string, stack evidence.StackID) {
 	return "", 0
 }
 
-// user is the innermost method around an await that is not of the class library or the server; ""
-// if there is none, as where a method goes on after an await.
-func (q *process) user(x *await) string {
+// userMethod returns the innermost method around an await that is not of the class library or the
+// server; "" if there is none, as where a method goes on after an await.
+func (q *process) userMethod(x *await) string {
 	for _, at := range q.p.r.Addresses(x.stack) {
-		if name := q.function(at, x.start); name != "" && !hasAny(name, libraries) {
+		if name := q.functionAt(at, x.start); name != "" && !hasAny(name, libraries) {
 			return name
 		}
 	}
@@ -256,14 +257,14 @@ func (q *process) user(x *await) string {
 // libraries are those that services are built from, by their namespaces.
 var libraries = []string{"System.", "Microsoft."}
 
-// function is the method at an address, without its module; "" unknown.
-func (q *process) function(address uint64, time int64) string {
+// functionAt returns the method at an address, without its module; "" unknown.
+func (q *process) functionAt(address uint64, time int64) string {
 	s := q.symbols.nameTable
-	index, _ := s.at(address, time)
+	index, _ := s.methodAt(address, time)
 	if index < 0 {
 		return ""
 	}
-	_, name, _ := strings.Cut(string(s.text.frame(&s.methods[index], s.modules)), "!")
+	_, name, _ := strings.Cut(string(s.text.formatFrame(&s.methods[index], s.modules)), "!")
 	return name
 }
 
@@ -292,7 +293,7 @@ func (q *process) endedBy(p *awaitPlace) (kind, what string) {
 		}
 		by := -1
 		for _, at := range q.p.r.Addresses(x.by) {
-			name := q.function(at, x.end)
+			name := q.functionAt(at, x.end)
 			if by = slices.IndexFunc(awaitEnds, func(e struct{ prefix, kind, what string }) bool { return strings.HasPrefix(name, e.prefix) }); by >= 0 {
 				break
 			}

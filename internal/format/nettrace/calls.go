@@ -51,10 +51,10 @@ func (q *process) clientStart(e *eventpipe.Event) {
 	q.calls.target = t
 	q.calls.path = c.AppendUTF16(q.calls.path[:0])
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
-	q.callStart(e, nil, "http ", t, nil).routed(q, q.calls.path)
+	q.callStart(e, nil, "http ", t, nil).noteRoute(q, q.calls.path)
 }
 
 // lookupStart reads ResolutionStart(host) of System.Net.NameResolution.
@@ -66,7 +66,7 @@ func (q *process) connectStart(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	q.calls.target = c.AppendUTF16(q.calls.target[:0])
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	q.callStart(e, nil, "connect ", socketAddress(q.calls.target), nil)
@@ -109,7 +109,7 @@ func (q *process) stepStart(e *eventpipe.Event, what string, skip int) {
 	c.Skip(skip)
 	q.calls.target = c.AppendUTF16(q.calls.target[:0])
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	q.callStart(e, nil, what, q.calls.target, nil)
@@ -121,12 +121,12 @@ func (q *process) leftQueue(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	waited := c.F64() * 1e6
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	x := q.calls.byActivity[e.Activity]
 	if x == nil {
-		ancestors(e.Activity, q.pid, func(g eventpipe.GUID) bool {
+		visitAncestors(e.Activity, q.pid, func(g eventpipe.GUID) bool {
 			x = q.calls.byActivity[g]
 			return x != nil
 		})
@@ -145,17 +145,17 @@ const leastQueued = 1e6
 // failure first.
 func (q *process) clientStop(e *eventpipe.Event) { q.callStop(e, nil) }
 
-// target is the host that an outgoing request goes to.
-func (a *arguments) target() []byte {
-	host := first(a.get("Host"), a.tag("server.address"))
-	if port := first(a.get("Port"), a.tag("server.port")); len(port) > 0 {
+// targetHost returns the host that an outgoing request goes to, with its port.
+func (a *arguments) targetHost() []byte {
+	host := firstNonEmpty(a.findValue("Host"), a.findTag("server.address"))
+	if port := firstNonEmpty(a.findValue("Port"), a.findTag("server.port")); len(port) > 0 {
 		return append(append(append([]byte(nil), host...), ':'), port...)
 	}
 	return host
 }
 
-// routed notes what of its target a call asks for; c may be nil.
-func (c *call) routed(q *process, path []byte) {
+// noteRoute notes what of its target a call asks for; c may be nil.
+func (c *call) noteRoute(q *process, path []byte) {
 	if c != nil && len(path) > 0 {
 		c.route = q.requests.routeOf(nil, path)
 	}
@@ -169,11 +169,11 @@ func (q *process) callStart(e *eventpipe.Event, name []byte, what string, target
 		return nil
 	}
 	c.any = true
-	text := clean(what + string(target))
-	x := &call{start: e.Time, lane: e.Thread, text: text, target: q.b.Name(text), n: e.N, of: q.caller(e, parent)}
+	text := cleanText(what + string(target))
+	x := &call{start: e.Time, lane: e.Thread, text: text, target: q.b.Name(text), n: e.N, of: q.findCaller(e, parent)}
 	if x.of != nil {
 		x.of.latest = x
-		c.began(x.target, e)
+		c.countBegun(x.target, e)
 	}
 	switch {
 	case len(name) > 0:
@@ -184,8 +184,8 @@ func (q *process) callStart(e *eventpipe.Event, name []byte, what string, target
 	return x
 }
 
-// ended counts the time of a call at its route.
-func (c *calls) ended(x *call) {
+// countEnded adds the time of a call to its route.
+func (c *calls) countEnded(x *call) {
 	if x.route == 0 {
 		return
 	}
@@ -215,8 +215,8 @@ func (c *calls) emitRoutes(q *process) {
 	}
 }
 
-// began counts where calls of a target begin.
-func (c *calls) began(target evidence.NameID, e *eventpipe.Event) {
+// countBegun counts where calls of a target begin.
+func (c *calls) countBegun(target evidence.NameID, e *eventpipe.Event) {
 	at := c.sites[target]
 	if at == nil {
 		at = make(map[eventpipe.StackID]*site)
@@ -239,8 +239,8 @@ func (c *calls) emitSites(q *process) {
 		count := make(map[string]int)
 		for stack, x := range c.sites[target] {
 			for _, at := range q.p.r.Addresses(stack) {
-				if name := q.function(at, x.at); name != "" && !hasAny(name, libraries) && !strings.HasPrefix(name, "Interop") {
-					id, _ := q.frame(at, x.at)
+				if name := q.functionAt(at, x.at); name != "" && !hasAny(name, libraries) && !strings.HasPrefix(name, "Interop") {
+					id, _ := q.frameAt(at, x.at)
 					count[q.b.Text(id)] += x.count
 					break
 				}
@@ -254,21 +254,21 @@ func (c *calls) emitSites(q *process) {
 	}
 }
 
-// caller finds the request that something happens for.
-func (q *process) caller(e *eventpipe.Event, parent []byte) *request {
+// findCaller finds the request that something happens for; nil if there is none.
+func (q *process) findCaller(e *eventpipe.Event, parent []byte) *request {
 	r := &q.requests
 	if x := r.byName[string(parent)]; x != nil {
 		return x
 	}
-	if _, x := q.request(e.Related); x != nil {
+	if _, x := q.findRequest(e.Related); x != nil {
 		return x
 	}
-	if _, x := q.request(e.Activity); x != nil {
+	if _, x := q.findRequest(e.Activity); x != nil {
 		return x
 	}
 	var found *request
-	ancestors(e.Activity, q.pid, func(g eventpipe.GUID) bool {
-		_, found = q.request(g)
+	visitAncestors(e.Activity, q.pid, func(g eventpipe.GUID) bool {
+		_, found = q.findRequest(g)
 		return found != nil
 	})
 	return found
@@ -289,14 +289,14 @@ func (q *process) callStop(e *eventpipe.Event, name []byte) {
 		return
 	}
 	x.end = e.Time
-	q.calls.ended(x)
+	q.calls.countEnded(x)
 	if x.of != nil && !x.of.gone {
 		if len(x.of.calls) < maxCalls {
 			x.of.calls = append(x.of.calls, *x)
 		}
 		return
 	}
-	q.called(*x)
+	q.emitCall(*x)
 }
 
 // emit ends the calls that are still under way: what is known of them is a lower bound.
@@ -305,8 +305,8 @@ func (c *calls) emit(q *process) {
 	open := slices.Concat(slices.Collect(maps.Values(c.byActivity)), slices.Collect(maps.Values(c.byName)))
 	slices.SortFunc(open, func(a, b *call) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
 	for _, x := range open {
-		x.end = q.until()
-		c.ended(x)
+		x.end = q.watchedUntil()
+		c.countEnded(x)
 		if x.of != nil && !x.of.gone && len(x.of.calls) < maxCalls {
 			x.of.calls = append(x.of.calls, *x)
 		}
@@ -314,8 +314,9 @@ func (c *calls) emit(q *process) {
 	c.emitRoutes(q)
 }
 
-// called writes an outgoing request. No thread waits for it, unless it blocks.
-func (q *process) called(c call) {
+// emitCall emits an outgoing request. It has no lane, as threads do not wait for it unless they
+// block.
+func (q *process) emitCall(c call) {
 	row := evidence.Interval{Subject: q.id, Kind: evidence.NetWait, Start: c.start, End: max(c.start, c.end), Cause: c.target, Origin: q.b.Origin(c.n)}
 	if c.pool {
 		row.Kind = evidence.PoolWait

@@ -35,7 +35,9 @@ func (c *counters) init() {
 	c.meters.init()
 }
 
-func (c *counters) has(name string) bool { return c.series[name] != nil || c.meters.sums[name] != nil }
+func (c *counters) hasSeries(name string) bool {
+	return c.series[name] != nil || c.meters.sums[name] != nil
+}
 
 func (c *counters) add(name, unit string, t int64, v float64, n int64) {
 	s := c.series[name]
@@ -44,7 +46,7 @@ func (c *counters) add(name, unit string, t int64, v float64, n int64) {
 			c.left++
 			return
 		}
-		s = &counter{name: clean(name), unit: unit}
+		s = &counter{name: cleanText(name), unit: unit}
 		c.series[name] = s
 	}
 	s.add(t, v, n)
@@ -53,38 +55,38 @@ func (c *counters) add(name, unit string, t int64, v float64, n int64) {
 // eventCounter reads an EventCounters event of any provider.
 func (q *process) eventCounter(e *eventpipe.Event) {
 	r, err := q.p.r.Decode(e.Meta, e.Payload())
-	name, ok := field(r, "Name")
+	name, ok := findField(r, "Name")
 	if err != nil || !ok || name.Text == "" {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
-	display, _ := field(r, "DisplayUnits")
+	display, _ := findField(r, "DisplayUnits")
 	unit, scale := baseUnit(display.Text)
-	value, ok := field(r, "Mean")
+	value, ok := findField(r, "Mean")
 	v := value.Number()
-	if increment, sum := field(r, "Increment"); sum {
-		interval, _ := field(r, "IntervalSec")
+	if increment, sum := findField(r, "Increment"); sum {
+		interval, _ := findField(r, "IntervalSec")
 		if !(interval.Number() > 0) {
 			return // the first one, of no interval
 		}
 		v, ok, unit = increment.Number()/interval.Number(), true, unit+"/s"
 	}
 	if !ok {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	q.counters.add(e.Meta.Provider+"/"+name.Text, unit, e.Time, v*scale, e.N)
 }
 
-// field finds a counter's field: they are an object named Payload within one
-// without a name, which a later version may leave out.
-func field(r eventpipe.Record, name string) (eventpipe.Value, bool) {
+// findField finds a counter's field: they are an object named Payload within one without a name,
+// which a later version may leave out.
+func findField(r eventpipe.Record, name string) (eventpipe.Value, bool) {
 	for _, v := range r {
 		if v.Name == name && v.Type != eventpipe.Object {
 			return v, true
 		}
 		if v.Type == eventpipe.Object {
-			if found, ok := field(v.List, name); ok {
+			if found, ok := findField(v.List, name); ok {
 				return found, true
 			}
 		}
@@ -107,19 +109,19 @@ func baseUnit(display string) (unit string, scale float64) {
 	case "":
 		return "count", 1
 	}
-	return clean(display), 1
+	return cleanText(display), 1
 }
 
 func (c *counters) emit(q *process) {
-	c.meters.collected()
-	c.meters.perProcessor(q.processors())
+	c.meters.keepSums()
+	c.meters.perProcessor(q.availableProcessors())
 	for name, s := range c.meters.sums {
 		if c.series[name] == nil { // a session may have asked for both
 			c.series[name] = s
 		}
 	}
 	heaps := q.gc.heapSeries()
-	for _, s := range c.sorted() {
+	for _, s := range c.sortedByName() {
 		s.emit(q, s.name, s.unit)
 		delete(heaps, s.name)
 	}
@@ -134,7 +136,7 @@ func (c *counters) emit(q *process) {
 	}
 }
 
-func (c *counters) sorted() []*counter {
+func (c *counters) sortedByName() []*counter {
 	return slices.SortedFunc(maps.Values(c.series), func(a, b *counter) int { return cmp.Compare(a.name, b.name) })
 }
 

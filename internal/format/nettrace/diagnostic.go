@@ -25,9 +25,9 @@ type span struct{ from, to int }
 
 type pair struct{ name, value span }
 
-func (a *arguments) of(s span) []byte { return a.text[s.from:s.to] }
+func (a *arguments) textOf(s span) []byte { return a.text[s.from:s.to] }
 
-func (a *arguments) read(c *eventpipe.Cursor) bool {
+func (a *arguments) readFrom(c *eventpipe.Cursor) bool {
 	a.text, a.pairs = a.text[:0], a.pairs[:0]
 	next := func() span {
 		from := len(a.text)
@@ -43,22 +43,22 @@ func (a *arguments) read(c *eventpipe.Cursor) bool {
 	return c.OK()
 }
 
-// get finds a value by any of its names: those that dotnet-monitor and the runtime's
-// own shortcuts ask by, which are the last part of a property's path unless told.
-func (a *arguments) get(names ...string) []byte {
+// findValue finds a value by any of its names: those that dotnet-monitor and the runtime's own
+// shortcuts ask by, which are the last part of a property's path unless told.
+func (a *arguments) findValue(names ...string) []byte {
 	for _, name := range names {
 		for _, p := range a.pairs {
-			if string(a.of(p.name)) == name {
-				return a.of(p.value)
+			if string(a.textOf(p.name)) == name {
+				return a.textOf(p.value)
 			}
 		}
 	}
 	return nil
 }
 
-// tag finds a tag of an activity: "[http.route, /play/{id}],[…]".
-func (a *arguments) tag(name string) []byte {
-	tags := a.get("Tags")
+// findTag finds a tag of an activity: "[http.route, /play/{id}],[…]".
+func (a *arguments) findTag(name string) []byte {
+	tags := a.findValue("Tags")
 	i := bytes.Index(tags, []byte("["+name+", "))
 	if i < 0 {
 		return nil
@@ -67,9 +67,9 @@ func (a *arguments) tag(name string) []byte {
 	return value
 }
 
-// ticks reads a number of 100 ns as ns; 0 if there is none.
-func (a *arguments) ticks(names ...string) int64 {
-	v, err := strconv.ParseInt(string(a.get(names...)), 10, 64)
+// parseTicks parses a number of 100 ns as ns; 0 if there is none.
+func (a *arguments) parseTicks(names ...string) int64 {
+	v, err := strconv.ParseInt(string(a.findValue(names...)), 10, 64)
 	if err != nil || v <= 0 || v > 1<<62/100 {
 		return 0
 	}
@@ -92,8 +92,8 @@ var requestEvents = [][]byte{[]byte("Hosting.HttpRequestIn"), []byte("Hosting.Ht
 
 var callEvents = [][]byte{[]byte("Http.HttpRequestOut"), []byte("Http.HttpRequestOut.Start"), []byte("Http.HttpRequestOut.Stop")}
 
-func (a *arguments) about() about {
-	event := a.of(a.event)
+func (a *arguments) classifyEvent() about {
+	event := a.textOf(a.event)
 	for _, s := range requestEvents {
 		if bytes.HasSuffix(event, s) {
 			return aboutRequest
@@ -110,7 +110,7 @@ func (a *arguments) about() about {
 // activityName is what a start and its stop have in common beside their event
 // source's activity id.
 func (a *arguments) activityName() []byte {
-	return a.get("ActivityId", "Id", "SpanId", "ActivitySpanId")
+	return a.findValue("ActivityId", "Id", "SpanId", "ActivitySpanId")
 }
 
 // Calls that libraries tell of by two events with a key in common, which are no activities: by
@@ -121,7 +121,9 @@ var callEnds = [][]byte{[]byte("System.Net.Http.Response"), []byte(".WriteComman
 	[]byte(".Command.CommandExecuted"), []byte(".Command.CommandError")}
 
 // callKey is what the two events of a call have in common, of which nothing else tells.
-func (a *arguments) callKey() []byte { return a.get("LoggingRequestId", "OperationId", "CommandId") }
+func (a *arguments) callKey() []byte {
+	return a.findValue("LoggingRequestId", "OperationId", "CommandId")
+}
 
 // callEvent reads an event that begins or ends such a call.
 func (q *process) callEvent(e *eventpipe.Event, a *arguments) bool {
@@ -129,14 +131,14 @@ func (q *process) callEvent(e *eventpipe.Event, a *arguments) bool {
 	if len(key) == 0 {
 		return false
 	}
-	ends := func(s []byte) bool { return bytes.HasSuffix(a.of(a.event), s) }
+	ends := func(s []byte) bool { return bytes.HasSuffix(a.textOf(a.event), s) }
 	switch {
 	case slices.ContainsFunc(callBegins, ends):
-		if source := a.get("DataSource"); len(source) > 0 {
+		if source := a.findValue("DataSource"); len(source) > 0 {
 			q.callStart(e, key, "db ", source, nil)
 			return true
 		}
-		q.callStart(e, key, "http ", a.target(), nil).routed(q, a.get("AbsolutePath"))
+		q.callStart(e, key, "http ", a.targetHost(), nil).noteRoute(q, a.findValue("AbsolutePath"))
 	case slices.ContainsFunc(callEnds, ends):
 		q.callStop(e, key)
 	default:
@@ -145,11 +147,11 @@ func (q *process) callEvent(e *eventpipe.Event, a *arguments) bool {
 	return true
 }
 
-func (q *process) arguments(e *eventpipe.Event) (*arguments, bool) {
+func (q *process) readArguments(e *eventpipe.Event) (*arguments, bool) {
 	a := &q.requests.arguments
 	c := q.p.r.Cursor(e.Payload())
-	if !a.read(&c) {
-		q.bad(e)
+	if !a.readFrom(&c) {
+		q.countMalformed(e)
 		return nil, false
 	}
 	return a, true
@@ -157,15 +159,15 @@ func (q *process) arguments(e *eventpipe.Event) (*arguments, bool) {
 
 // diagnosticStart reads Activity1Start, Activity2Start, ActivityStart …
 func (q *process) diagnosticStart(e *eventpipe.Event) {
-	a, ok := q.arguments(e)
+	a, ok := q.readArguments(e)
 	if !ok {
 		return
 	}
-	switch a.about() {
+	switch a.classifyEvent() {
 	case aboutRequest:
 		q.serverStart(e, a)
 	case aboutCall:
-		q.callStart(e, a.activityName(), "http ", a.target(), a.get("ActivityParentId", "ParentId", "ParentSpanId"))
+		q.callStart(e, a.activityName(), "http ", a.targetHost(), a.findValue("ActivityParentId", "ParentId", "ParentSpanId"))
 	}
 }
 
@@ -179,15 +181,15 @@ func (q *process) serverStart(e *eventpipe.Event, a *arguments) {
 		x = r.byThread[e.Thread]
 	}
 	if x == nil || x.source[hosting] != begun || x.source[diagnostic] != never || e.Time-x.start > sameStart {
-		if x = r.begin(e); x == nil {
+		if x = r.beginRequest(e); x == nil {
 			return
 		}
 	}
 	x.source[diagnostic] = begun
-	q.detail(x, a)
+	q.addDetails(x, a)
 	if name := a.activityName(); len(name) > 0 {
 		if old := r.byName[string(name)]; old != nil && old != x {
-			q.close(old, evidence.Unfinished, e.Time)
+			q.closeRequest(old, evidence.Unfinished, e.Time)
 		}
 		x.name = string(name)
 		r.byName[x.name] = x
@@ -201,33 +203,33 @@ func (q *process) serverStart(e *eventpipe.Event, a *arguments) {
 // are told one after the other, unless the thread is not run in between.
 const sameStart = 1e9
 
-// detail takes what a start or a stop tells of a request.
-func (q *process) detail(x *request, a *arguments) {
+// addDetails takes what a start or a stop tells of a request.
+func (q *process) addDetails(x *request, a *arguments) {
 	r := &q.requests
-	if method := a.get("Method"); len(method) > 0 {
+	if method := a.findValue("Method"); len(method) > 0 {
 		x.method = string(method[:min(len(method), 32)])
-	} else if method := a.tag("http.request.method"); len(method) > 0 {
+	} else if method := a.findTag("http.request.method"); len(method) > 0 {
 		x.method = string(method[:min(len(method), 32)])
 	}
-	if route := first(a.get("Route", "RouteTemplate", "Template", "RawText"), a.tag("http.route")); len(route) > 0 {
+	if route := firstNonEmpty(a.findValue("Route", "RouteTemplate", "Template", "RawText"), a.findTag("http.route")); len(route) > 0 {
 		if route[0] != '/' { // attribute routes are written without
 			route = append([]byte("/"), route...)
 		}
-		x.route, x.known = r.b.Name(clean(x.method+" "+string(route[:min(len(route), maxRouteText)]))), true
-	} else if path := first(a.get("Path"), a.tag("url.path")); len(path) > 0 && !x.known && (x.route == 0 || x.method != "") {
+		x.route, x.known = r.b.Name(cleanText(x.method+" "+string(route[:min(len(route), maxRouteText)]))), true
+	} else if path := firstNonEmpty(a.findValue("Path"), a.findTag("url.path")); len(path) > 0 && !x.known && (x.route == 0 || x.method != "") {
 		x.route = r.routeOf([]byte(x.method), path)
 	}
-	if status, err := strconv.Atoi(string(first(a.get("StatusCode"), a.tag("http.response.status_code")))); err == nil && status >= 500 {
+	if status, err := strconv.Atoi(string(firstNonEmpty(a.findValue("StatusCode"), a.findTag("http.response.status_code")))); err == nil && status >= 500 {
 		x.outcome = evidence.Failed
 	}
-	if string(a.get("Status")) == "Error" {
+	if string(a.findValue("Status")) == "Error" {
 		x.outcome = evidence.Failed
 	}
 }
 
 const maxRouteText = 200
 
-func first(texts ...[]byte) []byte {
+func firstNonEmpty(texts ...[]byte) []byte {
 	for _, t := range texts {
 		if len(t) > 0 {
 			return t
@@ -238,11 +240,11 @@ func first(texts ...[]byte) []byte {
 
 // diagnosticStop reads Activity1Stop, Activity2Stop, ActivityStop …
 func (q *process) diagnosticStop(e *eventpipe.Event) {
-	a, ok := q.arguments(e)
+	a, ok := q.readArguments(e)
 	if !ok {
 		return
 	}
-	switch a.about() {
+	switch a.classifyEvent() {
 	case aboutRequest:
 		q.serverStop(e, a)
 	case aboutCall:
@@ -260,7 +262,7 @@ func (q *process) serverStop(e *eventpipe.Event, a *arguments) {
 		x = r.byActivity[e.Activity]
 	}
 	if x == nil {
-		took := a.ticks("ActivityDuration", "DurationTicks", "Duration")
+		took := a.parseTicks("ActivityDuration", "DurationTicks", "Duration")
 		if took == 0 || took > e.Time {
 			return
 		}
@@ -268,14 +270,14 @@ func (q *process) serverStop(e *eventpipe.Event, a *arguments) {
 		x = &request{start: e.Time - took, lane: e.Thread, n: e.N}
 	}
 	x.source[diagnostic] = ended
-	q.detail(x, a)
-	q.ended(x, e.Time)
+	q.addDetails(x, a)
+	q.endRequest(x, e.Time)
 }
 
 // diagnosticEvent reads Event: what a session asks for between start and stop, as the
 // route that was matched (Microsoft.AspNetCore.Mvc.BeforeAction and similar).
 func (q *process) diagnosticEvent(e *eventpipe.Event) {
-	a, ok := q.arguments(e)
+	a, ok := q.readArguments(e)
 	if !ok {
 		return
 	}
@@ -287,6 +289,6 @@ func (q *process) diagnosticEvent(e *eventpipe.Event) {
 		x = q.requests.byActivity[e.Activity]
 	}
 	if x != nil {
-		q.detail(x, a)
+		q.addDetails(x, a)
 	}
 }

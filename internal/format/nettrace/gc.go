@@ -114,24 +114,24 @@ func (q *process) gcStart(e *eventpipe.Event) {
 		y.reason = c.U32()
 	}
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	g := &q.gc
 	g.watched = true
 	y.trigger, y.triggered = g.trigger.stack, g.trigger.at
 	g.trigger.stack = 0
-	if p := g.within(e.Thread); p != nil {
+	if p := g.pauseWithin(e.Thread); p != nil {
 		if p.collects < 0 {
 			p.collects, p.kind, p.why = int32(min(y.generation, 2)), y.kind, y.reason
 		}
-		p.charge(y, e.Time)
+		p.chargeTo(y, e.Time)
 	}
-	if under := g.latest(); under != nil {
-		q.settle(under) // before this one moves what it kept
+	if under := g.latestOpen(); under != nil {
+		q.settleObjects(under) // before this one moves what it kept
 	}
 	if y.kind == background { // there is one at a time: the end of another came between two sessions
-		g.unseen(func(x *cycle) bool { return x.since != nil }, 0)
+		g.endUnseen(func(x *cycle) bool { return x.since != nil }, 0)
 	}
 	if len(g.open) >= maxNested { // ends were lost
 		g.open = g.open[1:]
@@ -139,9 +139,9 @@ func (q *process) gcStart(e *eventpipe.Event) {
 	g.open = append(g.open, y)
 }
 
-// charge has the pause be for a collection from now on: one of a young generation may come
+// chargeTo charges the pause to a collection from now on: one of a young generation may come
 // first, within the pause that begins one in the background.
-func (p *pause) charge(y *cycle, now int64) {
+func (p *pause) chargeTo(y *cycle, now int64) {
 	from := p.start
 	if p.of != nil {
 		from = p.since
@@ -160,7 +160,7 @@ func (q *process) gcEnd(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	number := c.U32()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	g := &q.gc
@@ -175,9 +175,9 @@ func (q *process) gcEnd(e *eventpipe.Event) {
 		}
 		y.nameless = false
 		y.end = e.Time
-		q.place(y)
+		q.placeObjects(y)
 		g.open = append(g.open[:i], g.open[i+1:]...)
-		g.ended(y)
+		g.addEnded(y)
 		return
 	}
 	if len(g.done) == 0 {
@@ -185,7 +185,7 @@ func (q *process) gcEnd(e *eventpipe.Event) {
 	}
 }
 
-func (g *collector) ended(y *cycle) {
+func (g *collector) addEnded(y *cycle) {
 	if len(g.done) == maxCycles {
 		g.dropped++
 		return
@@ -193,9 +193,9 @@ func (g *collector) ended(y *cycle) {
 	g.done = append(g.done, y)
 }
 
-// follow goes on with the collections that ran in the background when the session before ended:
-// they last for a second and more, and sessions that are recorded in turn for a few.
-func (g *collector) follow(last *process) {
+// resumeBackground goes on with the collections that ran in the background when the session before
+// ended: they last for a second and more, and sessions that are recorded in turn for a few.
+func (g *collector) resumeBackground(last *process) {
 	for _, y := range last.gc.open {
 		if y.kind != background {
 			continue
@@ -204,39 +204,39 @@ func (g *collector) follow(last *process) {
 			y.since = last
 		}
 		if last.gc.watched {
-			y.seen = last.until()
+			y.seen = last.watchedUntil()
 		}
 		g.open = append(g.open, y)
 	}
 	last.gc.open = nil
 }
 
-// unseen ends collections in the background whose end nobody told where they were seen last, at
-// least until then.
-func (g *collector) unseen(is func(*cycle) bool, then int64) {
+// endUnseen ends collections in the background whose end was not recorded where they were seen
+// last, at least at then.
+func (g *collector) endUnseen(is func(*cycle) bool, then int64) {
 	g.open = slices.DeleteFunc(g.open, func(y *cycle) bool {
 		if y.kind != background || !is(y) {
 			return false
 		}
 		y.end = max(y.start, y.seen, then)
-		g.ended(y)
+		g.addEnded(y)
 		return true
 	})
 }
 
-// unbegun is a collection in the background that began between two sessions, of which the first
-// that is told is its history, nil of others. It ran since this session began.
-func (q *process) unbegun(generation, reason, mechanisms uint32, n int64) *cycle {
-	if mechanisms&mechanismConcurrent == 0 || q.prior == nil || q.gc.background() != nil {
+// beginUnseen returns a collection in the background that began between two sessions, of which the
+// first event is its history; nil for others. It ran since this session began.
+func (q *process) beginUnseen(generation, reason, mechanisms uint32, n int64) *cycle {
+	if mechanisms&mechanismConcurrent == 0 || q.prior == nil || q.gc.backgroundCycle() != nil {
 		return nil
 	}
-	y := &cycle{generation: generation, reason: reason, kind: background, start: q.since(), n: n, after: -1, nameless: true}
+	y := &cycle{generation: generation, reason: reason, kind: background, start: q.watchedSince(), n: n, after: -1, nameless: true}
 	q.gc.open = append(q.gc.open, y)
 	return y
 }
 
-// suspend reads SuspendEEStart (9).
-func (q *process) suspend(e *eventpipe.Event) {
+// suspendStart reads SuspendEEStart (9).
+func (q *process) suspendStart(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	var reason uint32
 	if e.Meta.Version >= 1 {
@@ -245,13 +245,13 @@ func (q *process) suspend(e *eventpipe.Event) {
 		reason = uint32(c.U16())
 	}
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	g := &q.gc
 	g.watched = true
 	g.suspended[min(reason, uint32(len(g.suspended)-1))]++
-	p := g.by(e.Thread)
+	p := g.pauseBy(e.Thread)
 	if p == nil {
 		if g.stopping == nil {
 			g.stopping = make(map[int64]*pause)
@@ -265,22 +265,22 @@ func (q *process) suspend(e *eventpipe.Event) {
 	*p = pause{thread: e.Thread, under: true, start: e.Time, reason: reason, collects: -1, n: e.N}
 }
 
-// suspended reads SuspendEEStop (8): all threads have stopped.
-func (q *process) suspended(e *eventpipe.Event) {
-	if p := q.gc.by(e.Thread); p != nil && p.under && p.stopped == 0 {
+// suspendStop reads SuspendEEStop (8): all threads have stopped.
+func (q *process) suspendStop(e *eventpipe.Event) {
+	if p := q.gc.pauseBy(e.Thread); p != nil && p.under && p.stopped == 0 {
 		p.stopped = e.Time
 	}
 }
 
-// resuming reads RestartEEStart (7): the collector has done, threads are let run again.
-func (q *process) resuming(e *eventpipe.Event) {
-	if p := q.gc.by(e.Thread); p != nil && p.under {
+// restartStart reads RestartEEStart (7): the collector has done, threads are let run again.
+func (q *process) restartStart(e *eventpipe.Event) {
+	if p := q.gc.pauseBy(e.Thread); p != nil && p.under {
 		p.resumed = e.Time
 	}
 }
 
-// by is the last suspension that a thread asked for, nil: it never did.
-func (g *collector) by(thread int64) *pause {
+// pauseBy returns the last suspension that a thread asked for; nil if it never did.
+func (g *collector) pauseBy(thread int64) *pause {
 	if p := g.stopper; p != nil && p.thread == thread {
 		return p
 	}
@@ -291,15 +291,15 @@ func (g *collector) by(thread int64) *pause {
 	return p
 }
 
-// within is the suspension a collection begins in: that of its thread, else the only
-// one there is for a collection.
-func (g *collector) within(thread int64) *pause {
-	if p := g.by(thread); p != nil && p.under {
+// pauseWithin returns the suspension a collection begins in: that of its thread, else the only one
+// there is for a collection.
+func (g *collector) pauseWithin(thread int64) *pause {
+	if p := g.pauseBy(thread); p != nil && p.under {
 		return p
 	}
 	var only *pause
 	for _, p := range g.stopping {
-		if p.under && p.collector() {
+		if p.under && p.isForCollection() {
 			if only != nil {
 				return nil
 			}
@@ -309,26 +309,26 @@ func (g *collector) within(thread int64) *pause {
 	return only
 }
 
-func (p *pause) collector() bool { return p.reason == suspendGC || p.reason == suspendGCPrep }
+func (p *pause) isForCollection() bool { return p.reason == suspendGC || p.reason == suspendGCPrep }
 
-// restarted reads RestartEEStop (3): all threads run again.
-func (q *process) restarted(e *eventpipe.Event) {
+// restartStop reads RestartEEStop (3): all threads run again.
+func (q *process) restartStop(e *eventpipe.Event) {
 	g := &q.gc
 	g.watched = true
-	p := g.by(e.Thread)
+	p := g.pauseBy(e.Thread)
 	if p == nil || !p.under {
 		return
 	}
 	p.under = false
 	if p.end = e.Time; p.reason == suspendOther {
-		g.hold(p)
+		g.addHold(p)
 	}
-	if !p.collector() {
+	if !p.isForCollection() {
 		return
 	}
 	if p.of == nil {
-		if y := g.background(); y != nil { // it needs the world stopped again
-			p.charge(y, e.Time)
+		if y := g.backgroundCycle(); y != nil { // it needs the world stopped again
+			p.chargeTo(y, e.Time)
 		}
 	}
 	if p.of != nil {
@@ -341,8 +341,8 @@ func (q *process) restarted(e *eventpipe.Event) {
 	g.pauses = append(g.pauses, *p)
 }
 
-// background is the collection that runs beside the program, nil without.
-func (g *collector) background() *cycle {
+// backgroundCycle returns the collection that runs beside the program; nil without.
+func (g *collector) backgroundCycle() *cycle {
 	for _, y := range g.open {
 		if y.kind == background {
 			return y
@@ -351,8 +351,8 @@ func (g *collector) background() *cycle {
 	return nil
 }
 
-// words say what a collection was: "gen 2 background, induced".
-func (y *cycle) words() string {
+// describeCycle says what a collection was: "gen 2 background, induced".
+func (y *cycle) describeCycle() string {
 	s := "gen " + strconv.Itoa(int(y.generation)) + kindWords[min(y.kind, foreground)]
 	if int(y.reason) < len(reasonWords) {
 		s += ", " + reasonWords[y.reason]
@@ -360,7 +360,7 @@ func (y *cycle) words() string {
 	return s
 }
 
-func (p *pause) words() string {
+func (p *pause) describePause() string {
 	if p.collects < 0 {
 		return "background collection"
 	}

@@ -12,19 +12,19 @@ func (g *collector) emit(q *process) {
 	if q.b.Recorded() { // it ended when it was to, and what still ran then is a part of it
 		last := int64(0)
 		if g.watched {
-			last = q.until()
+			last = q.watchedUntil()
 		}
-		g.unseen(func(*cycle) bool { return true }, last)
+		g.endUnseen(func(*cycle) bool { return true }, last)
 	}
 	for _, y := range g.done {
 		row := evidence.Interval{Subject: q.id, Kind: evidence.GCCycle, Start: y.start, End: max(y.start, y.end),
-			Cause: q.b.Name(y.words()), Extra: y.figures(q), Origin: q.b.Origin(y.n)}
+			Cause: q.b.Name(y.describeCycle()), Extra: y.cycleFigures(q), Origin: q.b.Origin(y.n)}
 		if y.trigger != 0 {
 			in := q
 			if y.since != nil {
 				in = y.since
 			}
-			row.Stack = in.stack(y.trigger, false, y.triggered)
+			row.Stack = in.stackAt(y.trigger, false, y.triggered)
 		}
 		q.b.Interval(row)
 	}
@@ -34,14 +34,14 @@ func (g *collector) emit(q *process) {
 	for i := range g.pauses {
 		p := &g.pauses[i]
 		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: p.start, End: max(p.start, p.end),
-			Cause: q.b.Name(p.words()), Extra: p.figures(), Origin: q.b.Origin(p.n)})
+			Cause: q.b.Name(p.describePause()), Extra: p.pauseFigures(), Origin: q.b.Origin(p.n)})
 	}
-	q.cover(evidence.CoverGC, q.since(), q.until(), 0)
-	g.warn(q)
+	q.addCoverage(evidence.CoverGC, q.watchedSince(), q.watchedUntil(), 0)
+	g.emitWarnings(q)
 }
 
-// warn says what of the collections is missing.
-func (g *collector) warn(q *process) {
+// emitWarnings warns of what is missing of the collections.
+func (g *collector) emitWarnings(q *process) {
 	if g.dropped > 0 {
 		q.b.Warnf(0, "more than %d collections or pauses: later ones left out: %d", maxCycles, g.dropped)
 	}
@@ -55,12 +55,12 @@ func (g *collector) warn(q *process) {
 		q.b.Warnf(0, "the recording began during GC %d, which is left out", g.headless)
 	}
 	for _, y := range g.open {
-		q.b.Warnf(y.n, "the recording ended during GC %d (%s), which is left out", y.number, y.words())
+		q.b.Warnf(y.n, "the recording ended during GC %d (%s), which is left out", y.number, y.describeCycle())
 	}
 }
 
-// figures are what is known of a collection, valid until the next one's.
-func (y *cycle) figures(q *process) []evidence.Extra {
+// cycleFigures returns what is known of a collection, valid until the next one's.
+func (y *cycle) cycleFigures(q *process) []evidence.Extra {
 	x := append(q.gc.figures[:0], figures{{Key: evidence.Generation, Value: float64(y.generation)}, {Key: evidence.CycleNumber, Value: float64(y.number)},
 		{Key: evidence.CollectionKind, Value: float64(y.kind)}}...)
 	if y.after >= 0 {
@@ -79,14 +79,14 @@ func (y *cycle) figures(q *process) []evidence.Extra {
 		x.add(evidence.ToSafepoint, float64(y.suspended))
 	}
 	if y.history != nil {
-		y.history.figures(&x)
+		y.history.addFigures(&x)
 	}
 	q.gc.figures = x
 	return x
 }
 
-// figures of a pause: which collection it was for. Its name says the rest.
-func (p *pause) figures() []evidence.Extra {
+// pauseFigures returns which collection a pause was for, and its parts. Its name says the rest.
+func (p *pause) pauseFigures() []evidence.Extra {
 	var x figures
 	if p.number > 0 {
 		x.add(evidence.CycleNumber, float64(p.number))

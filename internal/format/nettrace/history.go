@@ -64,8 +64,9 @@ func (g *collector) historyOf(y *cycle) *history {
 	return y.history
 }
 
-// latest is the collection that began last of those that have not ended.
-func (g *collector) latest() *cycle {
+// latestOpen returns the collection that began last of those that have not ended; nil if there is
+// none.
+func (g *collector) latestOpen() *cycle {
 	if len(g.open) == 0 {
 		return nil
 	}
@@ -89,19 +90,19 @@ func (q *process) globalHistory(e *eventpipe.Event) {
 		condemned = c.U32()
 	}
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	g := &q.gc
 	is := func(y *cycle) bool {
 		return y.generation == generation && (y.kind == background) == (mechanisms&mechanismConcurrent != 0)
 	}
-	g.told = g.latest()
+	g.told = g.latestOpen()
 	if i := slices.IndexFunc(g.open, is); i >= 0 {
 		g.told = g.open[i]
 	} else if n := len(g.done); n > 0 && is(g.done[n-1]) && (g.done[n-1].history == nil || !g.done[n-1].history.global) {
 		g.told = g.done[n-1]
-	} else if y := q.unbegun(generation, reason, mechanisms, e.N); y != nil {
+	} else if y := q.beginUnseen(generation, reason, mechanisms, e.N); y != nil {
 		g.told = y
 	}
 	h := g.historyOf(g.told)
@@ -129,13 +130,13 @@ func (q *process) heapHistory(e *eventpipe.Event) {
 	c.Pointer()
 	n := int(c.U32())
 	if !c.OK() || n > evidence.Generations {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	g := &q.gc
 	y := g.told
 	if y == nil {
-		y = g.latest()
+		y = g.latestOpen()
 	}
 	h := g.historyOf(y)
 	if h == nil {
@@ -150,7 +151,7 @@ func (q *process) heapHistory(e *eventpipe.Event) {
 		survived := clamp(c.Pointer()) + clamp(c.Pointer())
 		c.Pointer() // budget
 		if !c.OK() {
-			q.bad(e)
+			q.countMalformed(e)
 			return
 		}
 		h.before[i] += clamp(before)
@@ -165,16 +166,16 @@ func (q *process) heapHistory(e *eventpipe.Event) {
 // clamp keeps a damaged size from overflowing sums.
 func clamp(bytes uint64) uint64 { return min(bytes, 1<<48) }
 
-// marked reads MarkWithType (202): how many bytes were found alive from roots of a kind.
-func (q *process) marked(e *eventpipe.Event) {
+// markWithType reads MarkWithType (202): how many bytes were found alive from roots of a kind.
+func (q *process) markWithType(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	c.Skip(4 + 2)
 	kind, bytes := c.U32(), c.U64()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
-	if h := q.gc.historyOf(q.gc.latest()); h != nil {
+	if h := q.gc.historyOf(q.gc.latestOpen()); h != nil {
 		h.marked[min(kind, rootOthers)] += clamp(bytes)
 		h.markedBy = true
 	}
@@ -202,7 +203,7 @@ func (q *process) heapStats(e *eventpipe.Event) {
 	c.Skip(4) // sync blocks
 	handles := c.U32()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	c.Skip(2)
@@ -213,7 +214,7 @@ func (q *process) heapStats(e *eventpipe.Event) {
 	g := &q.gc
 	if n := len(g.done); n > 0 && g.done[n-1].after < 0 {
 		y := g.done[n-1]
-		y.after = h.total()
+		y.after = h.totalSize()
 		if t := g.historyOf(y); t != nil {
 			t.after = true
 			t.sizes, t.promoted = h.sizes, promoted
@@ -229,15 +230,15 @@ func (q *process) heapStats(e *eventpipe.Event) {
 	}
 }
 
-func (h *heap) total() (bytes int64) {
+func (h *heap) totalSize() (bytes int64) {
 	for _, s := range h.sizes {
 		bytes += int64(clamp(s))
 	}
 	return bytes
 }
 
-// figures are what came.
-func (h *history) figures(x *figures) {
+// addFigures adds the figures that came.
+func (h *history) addFigures(x *figures) {
 	if h.global {
 		x.add(evidence.GenBudget, float64(clamp(h.budget)))
 		x.add(evidence.HeapCount, float64(h.heapCount))
@@ -254,10 +255,10 @@ func (h *history) figures(x *figures) {
 		}
 		x.add(evidence.HeapBefore, float64(before))
 		x.add(evidence.FreeBytes, float64(free))
-		x.generations(evidence.GenBefore, h.before[:h.generations])
-		x.generations(evidence.GenGaps, h.gaps[:h.generations])
-		x.generations(evidence.GenFree, h.free[:h.generations])
-		x.generations(evidence.GenSurvived, h.survived[:h.generations])
+		x.addGenerations(evidence.GenBefore, h.before[:h.generations])
+		x.addGenerations(evidence.GenGaps, h.gaps[:h.generations])
+		x.addGenerations(evidence.GenFree, h.free[:h.generations])
+		x.addGenerations(evidence.GenSurvived, h.survived[:h.generations])
 	}
 	if h.after {
 		var promoted uint64
@@ -268,7 +269,7 @@ func (h *history) figures(x *figures) {
 		x.add(evidence.PinnedObjects, float64(h.pinned))
 		x.add(evidence.HandleCount, float64(h.handles))
 		x.add(evidence.FinalizableBytes, float64(h.finalizable))
-		x.generations(evidence.GenAfter, h.sizes[:h.generations])
+		x.addGenerations(evidence.GenAfter, h.sizes[:h.generations])
 	}
 	if h.markedBy {
 		for i, k := range [roots]evidence.Key{evidence.MarkedStacks, evidence.MarkedFinalizer, evidence.MarkedHandles, evidence.MarkedOlder, evidence.MarkedOther} {
@@ -277,7 +278,7 @@ func (h *history) figures(x *figures) {
 	}
 }
 
-func (x *figures) generations(k evidence.Key, sizes []uint64) {
+func (x *figures) addGenerations(k evidence.Key, sizes []uint64) {
 	for i, s := range sizes {
 		x.add(k.In(i), float64(clamp(s)))
 	}

@@ -12,8 +12,8 @@ import "github.com/unstall/unstall/internal/base/evidence"
 
 type hold struct{ from, to int64 } // ns
 
-// hold keeps a suspension of the sample profiler.
-func (g *collector) hold(p *pause) {
+// addHold keeps a suspension of the sample profiler.
+func (g *collector) addHold(p *pause) {
 	if g.holds.n < maxCycles {
 		*g.holds.add() = hold{p.start, p.end}
 	}

@@ -11,20 +11,20 @@ type handler = func(*process, *eventpipe.Event)
 // byID are the events that carry no names.
 var byID = map[string]map[int32]handler{
 	provRuntime: {
-		1: (*process).gcStart, 2: (*process).gcEnd, 3: (*process).restarted, 4: (*process).heapStats, 7: (*process).resuming, 8: (*process).suspended, 9: (*process).suspend, 35: (*process).gcTriggered,
-		15: (*process).heapTypes, 18: (*process).heapObjects, 21: (*process).stayed, 22: (*process).moved, 23: (*process).generationRange,
-		202: (*process).marked, 204: (*process).heapHistory, 205: (*process).globalHistory,
+		1: (*process).gcStart, 2: (*process).gcEnd, 3: (*process).restartStop, 4: (*process).heapStats, 7: (*process).restartStart, 8: (*process).suspendStop, 9: (*process).suspendStart, 35: (*process).gcTriggered,
+		15: (*process).heapTypes, 18: (*process).heapObjects, 21: (*process).survivingRanges, 22: (*process).movedRanges, 23: (*process).generationRange,
+		202: (*process).markWithType, 204: (*process).heapHistory, 205: (*process).globalHistory,
 		10: (*process).allocationTick, 303: (*process).allocationSampled,
-		50: (*process).workerThread, 51: (*process).workerThread, 54: (*process).throughput, 55: (*process).adjusted, 59: (*process).poolBounds,
+		50: (*process).workerThread, 51: (*process).workerThread, 54: (*process).poolThroughput, 55: (*process).poolAdjustment, 59: (*process).poolBounds,
 		81: (*process).contentionStart, 91: (*process).contentionStop, 301: (*process).waitStart, 302: (*process).waitStop,
-		142: (*process).methodUnload, 143: (*process).methodLoad, 144: (*process).methodUnload, 152: (*process).module, 159: (*process).entryPoint,
+		142: (*process).methodUnload, 143: (*process).methodLoad, 144: (*process).methodUnload, 152: (*process).moduleLoad, 159: (*process).entryPoint,
 		187: (*process).runtimeStart,
 	},
 	provRundown: {
-		143: (*process).methodRundown, 144: (*process).methodRundown, 153: (*process).module, 154: (*process).module, 187: (*process).runtimeStart,
+		143: (*process).methodRundown, 144: (*process).methodRundown, 153: (*process).moduleLoad, 154: (*process).moduleLoad, 187: (*process).runtimeStart,
 	},
 	provPrivate: {23: (*process).largeWaitStart, 24: (*process).largeWaitStop},
-	provSampler: {0: (*process).sampled},
+	provSampler: {0: (*process).threadSample},
 }
 
 // lastPrivateGC is the last event of the private provider that its GC keyword switches on.
@@ -66,11 +66,11 @@ var byName = map[string]map[string]handler{
 	},
 }
 
-// interpreter is what an event of a type means, nil if it is only counted.
-func interpreter(m *eventpipe.Metadata) handler {
+// findHandler returns the handler of a type of events, nil if they are only counted.
+func findHandler(m *eventpipe.Metadata) handler {
 	if h, ok := byID[m.Provider]; ok {
 		if h[m.ID] == nil && m.Provider == provPrivate && m.ID <= lastPrivateGC {
-			return (*process).private
+			return (*process).privateEvent
 		}
 		return h[m.ID]
 	}

@@ -21,8 +21,8 @@ func whatSeen(lane uint32, stack eventpipe.StackID, native bool) seen {
 	return s
 }
 
-func (s seen) lane() uint32 { return uint32(s) >> 1 }
-func (s seen) stack() (id eventpipe.StackID, native bool) {
+func (s seen) laneNumber() uint32 { return uint32(s) >> 1 }
+func (s seen) stackID() (id eventpipe.StackID, native bool) {
 	return eventpipe.StackID(s >> 32), s&1 != 0
 }
 
@@ -36,7 +36,7 @@ const rowBlock = 1 << 10
 
 func (r *rowBlocks[T]) at(i int) *T { return &r.blocks[i/rowBlock][i%rowBlock] }
 
-// add is where the next row is to be written.
+// add returns where the next row is to be written.
 func (r *rowBlocks[T]) add() *T {
 	if r.n == len(r.blocks)*rowBlock {
 		r.blocks = append(r.blocks, new([rowBlock]T))
@@ -65,17 +65,17 @@ type joined struct {
 
 const leastJoining = 1 << 8
 
-// begin starts anew, with no rows.
-func (j *joining) begin(quantum int64) {
+// beginQuantum starts anew with a quantum in ns, without rows.
+func (j *joining) beginQuantum(quantum int64) {
 	j.quantum, j.from = quantum, -1<<63
 	if j.table == nil {
 		j.table = make([]joined, leastJoining)
 	}
-	j.next()
+	j.forgetRows()
 }
 
-// next forgets all rows.
-func (j *joining) next() {
+// forgetRows forgets all rows.
+func (j *joining) forgetRows() {
 	j.used = 0
 	if j.generation++; j.generation == 0 {
 		clear(j.table)
@@ -83,14 +83,14 @@ func (j *joining) next() {
 	}
 }
 
-// find is the row to join a look with. Where there is none the look is expected to
-// become row number next.
-func (j *joining) find(what seen, time int64, next int) (row int, ok bool) {
+// findRow finds the row to join a look with. Where there is none the look is expected to become
+// row number next.
+func (j *joining) findRow(what seen, time int64, next int) (row int, ok bool) {
 	if uint64(time-j.from) >= uint64(j.quantum) {
 		j.from = time - (time%j.quantum+j.quantum)%j.quantum
-		j.next()
+		j.forgetRows()
 	}
-	e := j.entry(what)
+	e := j.findEntry(what)
 	if e.generation == j.generation {
 		return int(e.row), true
 	}
@@ -101,8 +101,8 @@ func (j *joining) find(what seen, time int64, next int) (row int, ok bool) {
 	return 0, false
 }
 
-// entry is that of what was seen, or the free one where it belongs.
-func (j *joining) entry(what seen) *joined {
+// findEntry finds the entry of what was seen, or the free one where it belongs.
+func (j *joining) findEntry(what seen) *joined {
 	mask := uint64(len(j.table) - 1)
 	hash := uint64(what) * 0x9e3779b97f4a7c15
 	for i := hash >> 32 & mask; ; i = (i + 1) & mask {
@@ -117,7 +117,7 @@ func (j *joining) grow() {
 	j.table = make([]joined, 2*len(old))
 	for _, e := range old {
 		if e.generation == j.generation {
-			*j.entry(e.what) = e
+			*j.findEntry(e.what) = e
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (q *process) queuedID(e *eventpipe.Event, texts int) bool {
 		k.id = append(c.AppendUTF16(k.id), 0)
 	}
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 	}
 	return c.OK()
 }
@@ -83,9 +83,9 @@ func (q *process) connectionWaited(w queued, until int64) {
 		Cause: q.b.Name(w.what), Origin: q.b.Origin(w.n)})
 }
 
-// emit writes those still queued: what is known of their wait is a lower bound.
+// emit emits those still queued: what is known of their wait is a lower bound.
 func (c *connections) emit(q *process) {
 	for _, id := range slices.SortedFunc(maps.Keys(c.queued), func(a, b string) int { return cmp.Compare(c.queued[a].n, c.queued[b].n) }) {
-		q.connectionWaited(c.queued[id], q.until())
+		q.connectionWaited(c.queued[id], q.watchedUntil())
 	}
 }

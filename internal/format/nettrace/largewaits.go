@@ -28,8 +28,8 @@ var largeReasons = [...]string{"low memory", "little space for young objects", "
 	"no space for a large object", "no space for a small object", "no space for a large object", "collection to begin", "segment for large objects",
 	"large object, while the collection plans", "large objects beyond their budget"}
 
-// private notes that the runtime's private provider tells of the collector.
-func (q *process) private(*eventpipe.Event) { q.gc.waits.watched = true }
+// privateEvent notes that the runtime's private provider tells of the collector.
+func (q *process) privateEvent(*eventpipe.Event) { q.gc.waits.watched = true }
 
 func (q *process) largeWaitStart(e *eventpipe.Event) {
 	w := &q.gc.waits
@@ -37,7 +37,7 @@ func (q *process) largeWaitStart(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	reason := c.U32()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	if w.open == nil {
@@ -77,11 +77,11 @@ func (w *largeWaits) emit(q *process) {
 		row := evidence.Interval{Subject: q.id, Lane: evidence.LaneID(v.thread), Kind: evidence.AllocStall, Start: v.start, End: max(v.start, v.end),
 			Cause: q.b.Name(why), Origin: q.b.Origin(v.n)}
 		if v.stack != 0 {
-			row.Stack = q.stack(v.stack, false, v.start)
+			row.Stack = q.stackAt(v.stack, false, v.start)
 		}
 		q.b.Interval(row)
 	}
-	q.cover(evidence.CoverLargeWaits, q.since(), q.until(), 0)
+	q.addCoverage(evidence.CoverLargeWaits, q.watchedSince(), q.watchedUntil(), 0)
 	if w.dropped > 0 {
 		q.b.Warnf(0, "more than %d waits to allocate: later ones left out: %d", maxWaits, w.dropped)
 	}

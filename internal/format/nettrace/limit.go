@@ -43,13 +43,13 @@ func limitAt(p *awaitPlace, ended map[eventpipe.GUID]int64, within []*await, sin
 		}
 		inside.add(n)
 	}
-	if k := inside.limit(); k > 0 {
+	if k := inside.findLimit(); k > 0 {
 		return k
 	}
 	if waiting < after.looks {
 		return 0
 	}
-	return after.limit()
+	return after.findLimit()
 }
 
 // tally counts how many each look saw.
@@ -69,8 +69,8 @@ func (t *tally) add(n int) {
 	}
 }
 
-// limit is the number that is seen again and again, 0 if there is none.
-func (t *tally) limit() int {
+// findLimit returns the number that is seen again and again, 0 if there is none.
+func (t *tally) findLimit() int {
 	leaving := 0
 	for n, looks := range t.counts {
 		if n > t.most {

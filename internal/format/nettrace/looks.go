@@ -52,20 +52,20 @@ func (l *looks) init() {
 // What a sample says of its thread.
 const sampleManaged = 2 // 1: in native code, 0: its stack could not be taken
 
-// sampled reads a sample of the sample profiler.
-func (q *process) sampled(e *eventpipe.Event) {
+// threadSample reads a sample of the sample profiler.
+func (q *process) threadSample(e *eventpipe.Event) {
 	payload := e.Payload()
 	if len(payload) < 4 {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
-	q.look(e, payload[0] != sampleManaged)
+	q.addLook(e, payload[0] != sampleManaged)
 }
 
-// look keeps what a sample saw.
-func (q *process) look(e *eventpipe.Event, native bool) {
+// addLook keeps what a sample saw.
+func (q *process) addLook(e *eventpipe.Event, native bool) {
 	l := &q.looks
-	lane := l.of(e.Thread, e.Time)
+	lane := l.laneOf(e.Thread, e.Time)
 	if l.count++; l.count == 1 {
 		l.first = e.Time
 	}
@@ -80,7 +80,7 @@ func (q *process) look(e *eventpipe.Event, native bool) {
 	}
 	what := whatSeen(lane.number, e.Stack, native)
 	if l.quantum > 0 {
-		if row, ok := l.within.find(what, e.Time, l.rows.n); ok {
+		if row, ok := l.within.findRow(what, e.Time, l.rows.n); ok {
 			l.rows.at(row).count++
 			return
 		}
@@ -88,8 +88,8 @@ func (q *process) look(e *eventpipe.Event, native bool) {
 	*l.rows.add() = look{e.Time, e.N, what, 1}
 }
 
-// of is the lane of a thread.
-func (l *looks) of(thread, time int64) *laneLooks {
+// laneOf returns the lane of a thread, making it if it is new.
+func (l *looks) laneOf(thread, time int64) *laneLooks {
 	lately := &l.lately[uint64(thread)*0x9e3779b97f4a7c15>>54]
 	if lane := *lately; lane != nil && lane.id == thread {
 		return lane
@@ -110,7 +110,7 @@ func (l *looks) coarsen() {
 		switch {
 		case l.quantum < usefulQuantum || l.limit == mostLooks && l.quantum <= l.last-l.first:
 			l.quantum = max(leastQuantum, 4*l.quantum)
-			l.join(0)
+			l.joinRows(0)
 		case l.limit < mostLooks:
 			l.limit *= 2
 		default:
@@ -118,18 +118,18 @@ func (l *looks) coarsen() {
 			for i := range n {
 				l.left += int64(l.rows.at(i).count)
 			}
-			l.join(n)
+			l.joinRows(n)
 		}
 	}
 }
 
-// join joins the rows from one on. Those before are gone.
-func (l *looks) join(from int) {
-	l.within.begin(l.quantum)
+// joinRows joins the rows from one on. Those before are gone.
+func (l *looks) joinRows(from int) {
+	l.within.beginQuantum(l.quantum)
 	kept := 0
 	for i := from; i < l.rows.n; i++ {
 		r := l.rows.at(i)
-		if row, ok := l.within.find(r.what, r.time, kept); ok {
+		if row, ok := l.within.findRow(r.what, r.time, kept); ok {
 			l.rows.at(row).count += r.count
 			continue
 		}
@@ -139,9 +139,9 @@ func (l *looks) join(from int) {
 	l.rows.n = kept
 }
 
-// every is how many ns lie between two looks at a thread, by the one that was
-// looked at most.
-func (l *looks) every() int64 {
+// sampleInterval returns how many ns lie between two looks at a thread, by the one that was looked
+// at most.
+func (l *looks) sampleInterval() int64 {
 	var most *laneLooks
 	for _, lane := range l.order { // of several, the first that was seen
 		if most == nil || lane.count > most.count {
@@ -163,31 +163,30 @@ func (l *looks) emit(q *process) {
 	q.b.RoomForSamples(l.rows.n)
 	for i := range l.rows.n {
 		r := l.rows.at(i)
-		stack, native := r.what.stack()
+		stack, native := r.what.stackID()
 		native = native && told
-		q.b.Sample(evidence.Sample{Subject: q.id, Time: r.time, Lane: evidence.LaneID(l.order[r.what.lane()].id), Stack: q.stack(stack, native, r.time),
+		q.b.Sample(evidence.Sample{Subject: q.id, Time: r.time, Lane: evidence.LaneID(l.order[r.what.laneNumber()].id), Stack: q.stackAt(stack, native, r.time),
 			Type: kind, Unit: unit, Value: int64(r.count), Origin: q.b.Origin(r.n)})
 	}
 	if l.left > 0 {
 		q.b.Warnf(0, "threads have more than %d combinations with stacks: the first %d samples are counted without their stacks", mostLooks, l.left)
 	}
-	q.cover(evidence.CoverThreads, l.first, l.last, max(l.every(), l.quantum))
+	q.addCoverage(evidence.CoverThreads, l.first, l.last, max(l.sampleInterval(), l.quantum))
 }
 
 // tellsNative says whether samples tell native code from managed code. From .NET 9 on, until it
 // was mended in a later build of .NET 10, nearly all of them say native
 // (https://github.com/dotnet/runtime/pull/124019): there the innermost frames tell alone.
 func (q *process) tellsNative() bool {
-	return q.major() < 9 || float64(q.looks.managed) >= leastManaged*float64(q.looks.count)
+	return q.majorVersion() < 9 || float64(q.looks.managed) >= leastManaged*float64(q.looks.count)
 }
 
 // leastManaged is the part of its samples in managed code from which a runtime is taken to tell
 // them apart: of one that does not, it is a thread now and then that was just coming back.
 const leastManaged = .05
 
-// busiest are the threads by how often they were looked at in managed code and
-// at all.
-func (l *looks) threads() []int64 {
+// sortedByLooks returns the threads' ids, those that were looked at most often first.
+func (l *looks) sortedByLooks() []int64 {
 	var ids []int64
 	for id := range l.lanes {
 		ids = append(ids, id)

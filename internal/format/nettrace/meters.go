@@ -74,7 +74,7 @@ func readInstrument(c *eventpipe.Cursor) (i instrument) {
 func (q *process) meterRate(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	i := readInstrument(&c)
-	q.instrument(e, &c, i, c.UTF16(), true)
+	q.addInstrument(e, &c, i, c.UTF16(), true)
 }
 
 // meterValue reads UpDownCounterRateValuePublished, whose value there is from
@@ -84,7 +84,7 @@ func (q *process) meterValue(e *eventpipe.Event) {
 	i := readInstrument(&c)
 	c.SkipUTF16() // by how much it changed
 	if e.Meta.Version >= 1 {
-		q.instrument(e, &c, i, c.UTF16(), false)
+		q.addInstrument(e, &c, i, c.UTF16(), false)
 	}
 }
 
@@ -92,13 +92,13 @@ func (q *process) meterValue(e *eventpipe.Event) {
 func (q *process) meterGauge(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	i := readInstrument(&c)
-	q.instrument(e, &c, i, c.UTF16(), false)
+	q.addInstrument(e, &c, i, c.UTF16(), false)
 }
 
-// instrument keeps a figure. One that was not measured in the interval is empty.
-func (q *process) instrument(e *eventpipe.Event, c *eventpipe.Cursor, i instrument, text string, rate bool) {
+// addInstrument keeps a figure. One that was not measured in the interval is empty.
+func (q *process) addInstrument(e *eventpipe.Event, c *eventpipe.Cursor, i instrument, text string, rate bool) {
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	v, err := strconv.ParseFloat(text, 64)
@@ -117,11 +117,11 @@ func (q *process) instrument(e *eventpipe.Event, c *eventpipe.Cursor, i instrume
 		m.add(t, v, e)
 		return
 	}
-	q.counters.add(i.series(), unit, e.Time, v*scale, e.N)
+	q.counters.add(i.seriesName(), unit, e.Time, v*scale, e.N)
 }
 
-// series is the name of an instrument with tags: Meter/instrument{tags}.
-func (i *instrument) series() string {
+// seriesName returns the name of an instrument with tags: Meter/instrument{tags}.
+func (i *instrument) seriesName() string {
 	if i.tags == "" {
 		return i.name
 	}
@@ -143,7 +143,7 @@ func (q *process) meterHistogram(e *eventpipe.Event) {
 	i := readInstrument(&c)
 	quantiles := c.UTF16()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	m := &q.counters.meters
@@ -160,7 +160,7 @@ func (q *process) meterHistogram(e *eventpipe.Event) {
 		if !ok || err != nil || err2 != nil {
 			continue
 		}
-		q.counters.add(i.series()+":p"+strconv.FormatFloat(100*quantile, 'g', 4, 64), unit, e.Time, v*scale, e.N)
+		q.counters.add(i.seriesName()+":p"+strconv.FormatFloat(100*quantile, 'g', 4, 64), unit, e.Time, v*scale, e.N)
 	}
 }
 
@@ -173,17 +173,17 @@ func (q *process) meterCollecting(e *eventpipe.Event) {
 	c.SkipUTF16() // session
 	from, to := c.I64(), c.I64()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
-	q.counters.meters.collected()
+	q.counters.meters.keepSums()
 	if s := float64(to-from) / 1e7; s > 0.01 && s < 1e5 {
 		q.counters.meters.seconds = s
 	}
 }
 
 // meterCollected reads CollectionStop: all figures of an interval were published.
-func (q *process) meterCollected(*eventpipe.Event) { q.counters.meters.collected() }
+func (q *process) meterCollected(*eventpipe.Event) { q.counters.meters.keepSums() }
 
 func (m *meters) add(t twin, v float64, e *eventpipe.Event) {
 	p := m.pending[t.name]
@@ -194,8 +194,8 @@ func (m *meters) add(t twin, v float64, e *eventpipe.Event) {
 	p.sum += v
 }
 
-// collected keeps the sums over all tags.
-func (m *meters) collected() {
+// keepSums keeps the sums over all tags.
+func (m *meters) keepSums() {
 	for name, p := range m.pending {
 		s := m.sums[name]
 		if s == nil {

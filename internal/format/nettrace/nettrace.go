@@ -48,10 +48,10 @@ var Format = format.Format{
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	s, err := a.Reader()
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var all []*parser // of streams one after the other
 	for r != nil && err == nil {
 		p := newParser(r, b, all)
-		err = p.read(ctx)
+		err = p.readEvents(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -76,12 +76,12 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			r, err = r.Another()
 		}
 	}
-	return finish(all, err)
+	return finishFile(all, err)
 }
 
-// finish writes what all streams of a file hold, once all methods have names. The last one
-// may have broken off.
-func finish(all []*parser, broken error) error {
+// finishFile emits what all streams of a file hold, once all methods have names. The last one may
+// have broken off.
+func finishFile(all []*parser, broken error) error {
 	var events, at, length int64
 	for _, p := range all {
 		events += p.events
@@ -100,19 +100,19 @@ func finish(all []*parser, broken error) error {
 	}
 	for _, p := range all {
 		for _, q := range p.order {
-			q.symbols.cover(b)
+			q.symbols.emitCoverage(b)
 		}
 	}
-	tables(all)
+	emitTables(all)
 	if broken != nil {
 		b.Cut()
-		b.Warnf(at, "the stream is incomplete after %.3f s, %s; the part before that is used%s", float64(length)/1e9, where(broken), last.nameless())
+		b.Warnf(at, "the stream is incomplete after %.3f s, %s; the part before that is used%s", float64(length)/1e9, describeBreak(broken), last.namelessNote())
 	}
 	return nil
 }
 
-// where a stream breaks off, and how.
-func where(err error) string {
+// describeBreak says where a stream breaks off, and how.
+func describeBreak(err error) string {
 	if cut := (*eventpipe.Cut)(nil); errors.As(err, &cut) {
 		return fmt.Sprintf("at byte %d, in %s: %v", cut.Offset, cut.In, cut.Err)
 	}
@@ -163,7 +163,7 @@ func newParser(r *eventpipe.Reader, b *evidence.Builder, earlier []*parser) *par
 	return p
 }
 
-func (p *parser) read(ctx context.Context) error {
+func (p *parser) readEvents(ctx context.Context) error {
 	for {
 		e, err := p.r.Next()
 		if err == io.EOF {
@@ -184,9 +184,9 @@ func (p *parser) read(ctx context.Context) error {
 		p.last = max(p.last, e.Time)
 		q := p.current
 		if q == nil || q.pid != e.PID {
-			q = p.process(e.PID)
+			q = p.processOf(e.PID)
 		}
-		q.saw(e, t)
+		q.noteSeen(e, t)
 		if t.interpret != nil {
 			t.interpret(q, e)
 		}
@@ -208,7 +208,7 @@ func (p *parser) typeOf(e *eventpipe.Event) *eventType {
 // maxProcesses of one stream are told apart; events of more are counted only.
 const maxProcesses = 256
 
-func (p *parser) process(pid int32) *process {
+func (p *parser) processOf(pid int32) *process {
 	q := p.processes[pid]
 	if q == nil {
 		if len(p.order) == maxProcesses {
@@ -232,14 +232,14 @@ func newType(m *eventpipe.Metadata) *eventType {
 	}
 	t.rundown = m.Provider == provRundown
 	t.stop = t.rundown && strings.Contains(t.name, "DCStop")
-	t.interpret = interpreter(m)
+	t.interpret = findHandler(m)
 	return t
 }
 
 func (p *parser) finish() {
 	for _, q := range p.order {
 		q.finish()
-		q.symbols.tell(p.b)
+		q.symbols.offerCode(p.b)
 	}
 	if n := p.r.Lost(); n > 0 {
 		p.b.Warnf(0, "%s lost because the session's buffer was full: what began or ended in them is missing. Record with a larger buffer or fewer providers", format.Count(n, "event was", "events were"))
@@ -249,10 +249,11 @@ func (p *parser) finish() {
 	}
 }
 
-// nameless says what it means that a stream broke off before its rundown.
-func (p *parser) nameless() string {
+// namelessNote says what it means that a stream broke off before its rundown; "" if method names
+// were read.
+func (p *parser) namelessNote() string {
 	for _, q := range p.order {
-		if q.symbols.nameless() {
+		if q.symbols.lacksNames() {
 			return "; method names come at the end of a stream, so frames are shown as ?!?"
 		}
 	}

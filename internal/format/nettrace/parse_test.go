@@ -78,7 +78,7 @@ func TestAncestors(t *testing.T) {
 		"/1/2/3/4/5/16777216/6": {"/1/2/3/4/5/16777216", "/1/2/3/4/5", "/1/2/3/4", "/1/2/3", "/1/2", "/1"},
 	} {
 		var got []string
-		ancestors(pathID(path, pid), pid, func(g eventpipe.GUID) bool {
+		visitAncestors(pathID(path, pid), pid, func(g eventpipe.GUID) bool {
 			for _, w := range want {
 				if g == pathID(w, pid) {
 					got = append(got, w)
@@ -95,7 +95,7 @@ func TestAncestors(t *testing.T) {
 	if g := (eventpipe.GUID{0x1d, 0x34, 0x01, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0x6f, 0xf6, 0x9e, 0x6a}); pathMix(g) != 0 && pathMix(g) != pid {
 		t.Errorf("an id that a runtime gave has the rest %#x", pathMix(g))
 	}
-	ancestors(eventpipe.GUID{1, 2, 3, 4, 5, 6, 7, 8, 9}, pid, func(eventpipe.GUID) bool {
+	visitAncestors(eventpipe.GUID{1, 2, 3, 4, 5, 6, 7, 8, 9}, pid, func(eventpipe.GUID) bool {
 		t.Error("a random id has ancestors")
 		return true
 	})
@@ -165,7 +165,7 @@ func TestLooksAreBounded(t *testing.T) {
 			e.Time = 1e18 + int64(i/300)*2e6
 			e.Thread = int64(i % 300)
 			e.Stack = eventpipe.StackID(1 + c.stack(i, i%300))
-			q.look(&e, true)
+			q.addLook(&e, true)
 		}
 		l := &q.looks
 		if room := len(l.rows.blocks) * rowBlock; l.rows.n > c.rows || room > c.rows {

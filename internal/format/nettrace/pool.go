@@ -40,13 +40,13 @@ var adjustReasons = [...]string{"Warmup", "Initializing", "RandomMove", "Climbin
 
 const maxAdjustments = 256 << 10
 
-// adjusted reads ThreadPoolWorkerThreadAdjustment/Adjustment (55).
-func (q *process) adjusted(e *eventpipe.Event) {
+// poolAdjustment reads ThreadPoolWorkerThreadAdjustment/Adjustment (55).
+func (q *process) poolAdjustment(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	c.F64() // mean throughput
 	a := adjustment{at: e.Time, threads: c.U32(), reason: c.U32(), n: e.N}
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	p := &q.pool
@@ -64,19 +64,19 @@ func (q *process) workerThread(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	n := c.U32()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	q.pool.watched = true
 	q.pool.threads.add(e.Time, float64(n), e.N)
 }
 
-// throughput reads ThreadPoolWorkerThreadAdjustment/Sample (54).
-func (q *process) throughput(e *eventpipe.Event) {
+// poolThroughput reads ThreadPoolWorkerThreadAdjustment/Sample (54).
+func (q *process) poolThroughput(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	v := c.F64()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	q.pool.watched = true
@@ -88,7 +88,7 @@ func (q *process) poolBounds(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	least, most := c.U16(), c.U16()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	q.pool.bounds = append(q.pool.bounds[:0], bound{evidence.FactPoolMinimum, least, e.N}, bound{evidence.FactPoolMaximum, most, e.N})
@@ -96,10 +96,10 @@ func (q *process) poolBounds(e *eventpipe.Event) {
 
 // managedPool says whether the pool is the one of .NET 6 and later, whose events count
 // all its threads; those before count the ones that work.
-func (q *process) managedPool() bool { return q.major() >= 6 }
+func (q *process) managedPool() bool { return q.majorVersion() >= 6 }
 
-// major is the runtime's major version, 0 unknown.
-func (q *process) major() int {
+// majorVersion returns the runtime's major version, 0 unknown.
+func (q *process) majorVersion() int {
 	major, _, _ := strings.Cut(q.version, ".")
 	n, _ := strconv.Atoi(major)
 	return n
@@ -114,7 +114,7 @@ func reasonName(reason uint32) string {
 
 func (p *pool) emit(q *process) {
 	for _, b := range p.bounds {
-		q.fact(b.key, strconv.Itoa(int(b.value)), float64(b.value), b.n)
+		q.addFact(b.key, strconv.Itoa(int(b.value)), float64(b.value), b.n)
 	}
 	if !p.watched {
 		return
@@ -123,11 +123,11 @@ func (p *pool) emit(q *process) {
 		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.PoolAdjusted, Start: a.at, End: a.at,
 			Cause: q.b.Name(reasonName(a.reason)), Extra: []evidence.Extra{{Key: evidence.PoolThreads, Value: float64(a.threads)}}, Origin: q.b.Origin(a.n)})
 	}
-	if !q.counters.has(evidence.SeriesPoolThreads) && q.managedPool() {
+	if !q.counters.hasSeries(evidence.SeriesPoolThreads) && q.managedPool() {
 		p.threads.emit(q, evidence.SeriesPoolThreads, "threads")
 	}
 	p.throughput.emit(q, "ThreadPool/throughput", "work items/s")
-	q.cover(evidence.CoverThreadPool, q.since(), q.until(), 0)
+	q.addCoverage(evidence.CoverThreadPool, q.watchedSince(), q.watchedUntil(), 0)
 	if p.dropped > 0 {
 		q.b.Warnf(0, "more than %d adjustments of the thread pool: later ones left out: %d", maxAdjustments, p.dropped)
 	}

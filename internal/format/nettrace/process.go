@@ -65,12 +65,12 @@ func newProcess(p *parser, pid int32) *process {
 	q.awaits.init()
 	q.kestrel.init()
 	if q.prior != nil {
-		q.gc.follow(q.prior)
+		q.gc.resumeBackground(q.prior)
 	}
 	return q
 }
 
-func (q *process) saw(e *eventpipe.Event, t *eventType) {
+func (q *process) noteSeen(e *eventpipe.Event, t *eventType) {
 	if t.rundown {
 		if t.stop {
 			if q.stopped == 0 {
@@ -86,9 +86,9 @@ func (q *process) saw(e *eventpipe.Event, t *eventType) {
 	q.last = max(q.last, e.Time)
 }
 
-// until is up to when the session certainly watched: its last event, or somewhat before the
-// rundown that tells of its end. What goes on longer was not seen to.
-func (q *process) until() int64 {
+// watchedUntil returns up to when the session certainly watched: its last event, or somewhat
+// before the rundown that tells of its end. What goes on longer was not seen to.
+func (q *process) watchedUntil() int64 {
 	if q.first == 0 {
 		return q.p.last
 	}
@@ -102,8 +102,8 @@ func (q *process) until() int64 {
 // in 107 sessions of .NET Core 3.1 and .NET 9: 0.8 to 100.1 ms).
 const ending = 100e6
 
-// since is when the session began: the moment the stream's clock is told for.
-func (q *process) since() int64 {
+// watchedSince returns when the session began: the moment the stream's clock is told for.
+func (q *process) watchedSince() int64 {
 	first := q.p.first
 	if q.first != 0 {
 		first = q.first
@@ -114,8 +114,8 @@ func (q *process) since() int64 {
 	return first
 }
 
-// bad counts an event whose payload is not what its version has.
-func (q *process) bad(e *eventpipe.Event) { q.malformed[e.Meta.Provider]++ }
+// countMalformed counts an event whose payload is not what its version has.
+func (q *process) countMalformed(e *eventpipe.Event) { q.malformed[e.Meta.Provider]++ }
 
 // runtimeStart reads RuntimeInformation (187): of the session's start from the
 // runtime, of its end from the rundown.
@@ -128,7 +128,7 @@ func (q *process) runtimeStart(e *eventpipe.Event) {
 	c.Skip(16)
 	dll := c.UTF16()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	q.commandLine(command)
@@ -164,11 +164,11 @@ func (q *process) processInfo(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	command := c.UTF16()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	q.commandLine(command)
-	q.os, q.arch = clean(c.UTF16()), clean(c.UTF16()) // from .NET 5 on
+	q.os, q.arch = cleanText(c.UTF16()), cleanText(c.UTF16()) // from .NET 5 on
 }
 
 // processorCount reads ProcessorCount of System.Runtime (.NET 6+, keyword 2):
@@ -192,24 +192,24 @@ func (q *process) commandLine(command string) {
 	}
 	for i, a := range args[:min(len(args), 8)] {
 		if i == 0 {
-			q.exe = basename(a)
+			q.exe = baseName(a)
 			continue
 		}
 		if strings.HasSuffix(strings.ToLower(a), ".dll") {
-			q.assembly = strings.TrimSuffix(basename(a), a[len(a)-4:])
+			q.assembly = strings.TrimSuffix(baseName(a), a[len(a)-4:])
 			break
 		}
 	}
 	if q.assembly == "" && q.exe != launcher {
 		q.assembly = q.exe
 	}
-	q.command = clean(strings.Join(redact.Command(args), " "))
+	q.command = cleanText(strings.Join(redact.Command(args), " "))
 }
 
 // launcher runs programs that have no executable of their own.
 const launcher = "dotnet"
 
-func basename(file string) string {
+func baseName(file string) string {
 	file = path.Base(strings.ReplaceAll(file, `\`, "/"))
 	return strings.TrimSuffix(file, ".exe")
 }
@@ -217,8 +217,8 @@ func basename(file string) string {
 // maxText is how much of a text is kept, in bytes.
 const maxText = 1 << 10
 
-// clean leaves out what could move a terminal's cursor.
-func clean(s string) string {
+// cleanText leaves out what could move a terminal's cursor.
+func cleanText(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
@@ -236,7 +236,7 @@ const (
 	factSystem   = "dotnet.os"       // "Linux x64"
 )
 
-func (q *process) describe() {
+func (q *process) describeProcess() {
 	q.b.Describe(q.id, func(s *evidence.Subject) {
 		switch {
 		case q.exe == launcher && q.assembly != "": // as anybody calls what it runs
@@ -247,7 +247,7 @@ func (q *process) describe() {
 		if q.version != "" {
 			s.Version = q.version
 		}
-		if n := q.processors(); n > 0 {
+		if n := q.availableProcessors(); n > 0 {
 			s.CPUs = n
 		}
 	})
@@ -258,25 +258,25 @@ func (q *process) describe() {
 		{evidence.FactCommand, q.command}, {factAssembly, q.assembly}, {factSystem, strings.TrimSpace(q.os + " " + q.arch)},
 	} {
 		if f.value != "" {
-			q.fact(f.key, f.value, math.NaN(), 0)
+			q.addFact(f.key, f.value, math.NaN(), 0)
 		}
 	}
 }
 
-// processors is Environment.ProcessorCount, which a quota of a container limits,
+// availableProcessors returns Environment.ProcessorCount, which a quota of a container limits,
 // where a meter showed it, else what the runtime wrote at the stream's head.
-func (q *process) processors() int {
+func (q *process) availableProcessors() int {
 	if n := q.counters.processors; n > 0 {
 		return n
 	}
 	return q.p.r.Header().Processors
 }
 
-func (q *process) fact(key, value string, number float64, at int64) {
+func (q *process) addFact(key, value string, number float64, at int64) {
 	q.b.Fact(evidence.Fact{Subject: q.id, Key: key, Value: value, Number: number, Origin: q.b.Origin(at)})
 }
 
-func (q *process) cover(kind string, from, until, sampled int64) {
+func (q *process) addCoverage(kind string, from, until, sampled int64) {
 	t := q.symbols.nameTable
 	t.covered = append(t.covered, evidence.Coverage{Subject: q.id, Kind: kind, From: from, Until: until, Lost: q.p.r.Lost(), Sampled: sampled})
 }
@@ -285,8 +285,8 @@ func (q *process) cover(kind string, from, until, sampled int64) {
 // end of the first, its rundown, looks at threads in a session of their own, and the second's beginning.
 const between = ending + 400e6
 
-// cover tells what was watched; sessions without a gap between them watched it as one.
-func (t *nameTable) cover(b *evidence.Builder) {
+// emitCoverage emits what was watched; sessions without a gap between them watched it as one.
+func (t *nameTable) emitCoverage(b *evidence.Builder) {
 	for i, c := range t.covered {
 		last := slices.IndexFunc(t.covered[:i], func(e evidence.Coverage) bool {
 			return e.Kind == c.Kind && c.Kind != evidence.CoverThreads && c.From >= e.From && c.From-e.Until <= between
@@ -305,10 +305,10 @@ func (t *nameTable) cover(b *evidence.Builder) {
 	t.covered = nil
 }
 
-// finish writes what was kept until all methods had names.
+// finish emits what was kept until all methods had names.
 func (q *process) finish() {
-	q.describe()
-	q.symbols.sort()
+	q.describeProcess()
+	q.symbols.sortMethods()
 	q.looks.emit(q)
 	q.allocs.emit(q)
 	q.survival.emit(q)
@@ -323,14 +323,14 @@ func (q *process) finish() {
 	q.requests.emit(q)
 	q.emitAwaits() // of requests that are written
 	q.emitStreams()
-	q.warn()
+	q.emitWarnings()
 }
 
-func (q *process) warn() {
-	if n := q.symbols.unresolved; q.symbols.nameless() && !q.p.broken && q.p.before == 0 {
+func (q *process) emitWarnings() {
+	if n := q.symbols.unresolved; q.symbols.lacksNames() && !q.p.broken && q.p.before == 0 {
 		q.b.Warnf(0, "the stream holds no method names (no rundown at its end): addresses shown as ?!?: %d. Record to the end, with rundown", n)
 	}
 	for _, provider := range slices.Sorted(maps.Keys(q.malformed)) {
-		q.b.Warnf(0, "malformed events of %s, left out: %d", clean(provider), q.malformed[provider])
+		q.b.Warnf(0, "malformed events of %s, left out: %d", cleanText(provider), q.malformed[provider])
 	}
 }

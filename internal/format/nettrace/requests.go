@@ -105,8 +105,8 @@ func (r *requests) init(b *evidence.Builder) {
 	r.routes = make(map[string]evidence.NameID)
 }
 
-// begin takes up a request; nil if there are too many.
-func (r *requests) begin(e *eventpipe.Event) *request {
+// beginRequest takes up a request; nil if there are too many.
+func (r *requests) beginRequest(e *eventpipe.Event) *request {
 	if r.open == maxOpen {
 		r.beyond++
 		return nil
@@ -125,11 +125,11 @@ func (q *process) hostingStart(e *eventpipe.Event) {
 	split := len(r.route)
 	r.route = c.AppendUTF16(r.route)
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	r.watched = true
-	x := r.begin(e)
+	x := r.beginRequest(e)
 	if x == nil {
 		return
 	}
@@ -143,7 +143,7 @@ func (q *process) hostingStart(e *eventpipe.Event) {
 		return
 	}
 	if old := r.byActivity[e.Activity]; old != nil { // its stop was lost
-		q.close(old, evidence.Unfinished, e.Time)
+		q.closeRequest(old, evidence.Unfinished, e.Time)
 	}
 	x.activity = e.Activity
 	r.byActivity[e.Activity] = x
@@ -153,9 +153,9 @@ func (q *process) hostingStart(e *eventpipe.Event) {
 func (q *process) hostingStop(e *eventpipe.Event) {
 	r := &q.requests
 	r.watched = true
-	in, x := q.request(e.Activity)
+	in, x := q.findRequest(e.Activity)
 	if x == nil && e.Activity == (eventpipe.GUID{}) {
-		in, x = q, r.guess(e.Thread)
+		in, x = q, r.guessEnded(e.Thread)
 	}
 	if x == nil {
 		if len(r.early) < maxEarly {
@@ -164,12 +164,12 @@ func (q *process) hostingStop(e *eventpipe.Event) {
 		return
 	}
 	x.source[hosting] = ended
-	in.ended(x, e.Time)
+	in.endRequest(x, e.Time)
 }
 
-// request finds what is under way by its activity, which goes on from session to session, and
+// findRequest finds what is under way by its activity, which goes on from session to session, and
 // the session it began in.
-func (q *process) request(activity eventpipe.GUID) (in *process, x *request) {
+func (q *process) findRequest(activity eventpipe.GUID) (in *process, x *request) {
 	if activity == (eventpipe.GUID{}) {
 		return nil, nil
 	}
@@ -188,9 +188,9 @@ func (q *process) hostingFailed(e *eventpipe.Event) {
 	}
 }
 
-// guess finds the request that a stop without an activity id ends: the one its
-// thread began, else the oldest.
-func (r *requests) guess(thread int64) *request {
+// guessEnded finds the request that a stop without an activity id ends: the one its thread began,
+// else the oldest.
+func (r *requests) guessEnded(thread int64) *request {
 	x := r.byThread[thread]
 	if x == nil || x.gone || x.source[hosting] != begun || x.activity != (eventpipe.GUID{}) {
 		for len(r.nameless) > 0 && (r.nameless[0].gone || r.nameless[0].source[hosting] != begun) {
@@ -205,19 +205,19 @@ func (r *requests) guess(thread int64) *request {
 	return x
 }
 
-// ended closes a request when all that told of its start have told of its end.
-// Diagnostics end first.
-func (q *process) ended(x *request, at int64) {
+// endRequest closes a request when all that told of its start have told of its end. Diagnostics
+// end first.
+func (q *process) endRequest(x *request, at int64) {
 	if x.end == 0 || x.source[diagnostic] == never {
 		x.end = at
 	}
 	if x.source[hosting] != begun && x.source[diagnostic] != begun {
-		q.close(x, x.outcome, x.end)
+		q.closeRequest(x, x.outcome, x.end)
 	}
 }
 
-// close writes a request and what it called.
-func (q *process) close(x *request, outcome evidence.Outcome, at int64) {
+// closeRequest emits a request and what it called.
+func (q *process) closeRequest(x *request, outcome evidence.Outcome, at int64) {
 	r := &q.requests
 	x.gone = true
 	r.open--
@@ -239,7 +239,7 @@ func (q *process) close(x *request, outcome evidence.Outcome, at int64) {
 	x.id = q.b.Request(evidence.Request{Subject: q.id, Route: x.route, Lane: evidence.LaneID(x.lane), Start: x.start, End: max(x.start, at),
 		Outcome: outcome, Origin: q.b.Origin(x.n)})
 	for _, c := range x.calls {
-		q.called(c)
+		q.emitCall(c)
 	}
 	x.calls = nil
 }
@@ -256,9 +256,9 @@ func (r *requests) routeOf(method, path []byte) evidence.NameID {
 		return id
 	}
 	if len(r.routes) >= maxRoutes {
-		return r.b.Name(strings.TrimSpace(clean(string(method[:min(len(method), 32)])) + " …"))
+		return r.b.Name(strings.TrimSpace(cleanText(string(method[:min(len(method), 32)])) + " …"))
 	}
-	id := r.b.Name(clean(string(b)))
+	id := r.b.Name(cleanText(string(b)))
 	r.routes[string(b)] = id
 	return id
 }
@@ -267,7 +267,7 @@ func (r *requests) emit(q *process) {
 	if !r.watched {
 		return
 	}
-	until := q.until()
+	until := q.watchedUntil()
 	left := slices.Concat(slices.Collect(maps.Values(r.byActivity)), slices.Collect(maps.Values(r.byName)),
 		slices.Collect(maps.Values(r.byThread)), r.nameless)
 	slices.SortFunc(left, func(a, b *request) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
@@ -275,13 +275,13 @@ func (r *requests) emit(q *process) {
 		switch {
 		case x.gone:
 		case x.end != 0: // the other stop is not there
-			q.close(x, x.outcome, x.end)
+			q.closeRequest(x, x.outcome, x.end)
 		default:
-			q.close(x, evidence.Unfinished, until)
+			q.closeRequest(x, evidence.Unfinished, until)
 		}
 	}
 	if q.p.r.Lost() == 0 { // else it may be the start that was lost
-		since, gap := q.since(), q.unwatched()
+		since, gap := q.watchedSince(), q.unwatchedGap()
 		for _, x := range r.early {
 			outcome := evidence.Unfinished
 			if gap > 0 { // it began in it
@@ -293,7 +293,7 @@ func (r *requests) emit(q *process) {
 				Outcome: outcome, Origin: q.b.Origin(x.n)})
 		}
 	}
-	q.cover(evidence.CoverRequests, q.since(), until, 0)
+	q.addCoverage(evidence.CoverRequests, q.watchedSince(), until, 0)
 	if r.guessed > 0 {
 		q.b.Warnf(0, "%s no activity id: start and end were paired by thread and order, so the total is right but single latencies may be wrong. Switch on System.Threading.Tasks.TplEventSource with keyword 0x80", format.Count(r.guessed, "request has", "requests have"))
 	}
@@ -305,18 +305,19 @@ func (r *requests) emit(q *process) {
 // gapTimes as long as the gap between two sessions is long enough for a request that began in it.
 const gapTimes = 5
 
-// unwatched is how long (ns) no session watched requests before this one; 0: none did before.
-func (q *process) unwatched() int64 {
+// unwatchedGap returns how long (ns) no session watched requests before this one; 0 if none did
+// before.
+func (q *process) unwatchedGap() int64 {
 	for in := q.prior; in != nil; in = in.prior {
 		if in.requests.watched {
-			return max(0, q.since()-in.until())
+			return max(0, q.watchedSince()-in.watchedUntil())
 		}
 	}
 	return 0
 }
 
-// counts are for the table.
-func (r *requests) counts() string {
+// describeCounts says for the table how many requests there were.
+func (r *requests) describeCounts() string {
 	s := strconv.FormatInt(r.finished, 10) + " finished, " + strconv.FormatInt(r.unfinished, 10) + " unfinished"
 	if n := int64(len(r.early)); n > 0 {
 		s += ", " + strconv.FormatInt(n, 10) + " ends of earlier ones"

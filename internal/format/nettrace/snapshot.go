@@ -47,7 +47,7 @@ func (q *process) heapTypes(e *eventpipe.Event) {
 		c.Skip(8 + 4) // module, id of the name
 		flags := c.U32()
 		c.Skip(1)
-		t := heapType{name: clean(c.UTF16()), array: flags&typeIsArray != 0}
+		t := heapType{name: cleanText(c.UTF16()), array: flags&typeIsArray != 0}
 		for i := range c.U32() {
 			if element := c.U64(); i == 0 {
 				t.element = element
@@ -57,7 +57,7 @@ func (q *process) heapTypes(e *eventpipe.Event) {
 			}
 		}
 		if !c.OK() {
-			q.bad(e)
+			q.countMalformed(e)
 			return
 		}
 		if len(s.types) < maxHeapTypes {
@@ -80,7 +80,7 @@ func (q *process) heapObjects(e *eventpipe.Event) {
 		size, id := c.U64(), c.U64()
 		c.Skip(8) // edges
 		if !c.OK() {
-			q.bad(e)
+			q.countMalformed(e)
 			return
 		}
 		x, ok := s.sizes[id]
@@ -91,8 +91,8 @@ func (q *process) heapObjects(e *eventpipe.Event) {
 	}
 }
 
-// name is a type's, of an array its element's with brackets.
-func (s *snapshot) name(id uint64) string {
+// heapTypeName returns the name of a type, of an array that of its element with brackets.
+func (s *snapshot) heapTypeName(id uint64) string {
 	brackets := ""
 	for range 8 { // arrays of arrays
 		t, ok := s.types[id]
@@ -115,7 +115,7 @@ func (s *snapshot) emit(q *process) {
 	}
 	byName := make(map[string]heapSum)
 	for id, x := range s.sizes {
-		name := s.name(id)
+		name := s.heapTypeName(id)
 		y := byName[name]
 		byName[name] = heapSum{y.bytes + x.bytes, y.objects + x.objects}
 	}
@@ -127,5 +127,5 @@ func (s *snapshot) emit(q *process) {
 		row.Type, row.Unit, row.Value = q.b.Name(evidence.SampleLiveObjects), q.b.Name("count"), byName[name].objects
 		q.b.Sample(row)
 	}
-	q.cover(evidence.CoverClasses, s.at, s.at, 0)
+	q.addCoverage(evidence.CoverClasses, s.at, s.at, 0)
 }

@@ -58,14 +58,15 @@ type loop struct {
 	other       bool  // elsewhere, or something else
 }
 
-// repeats says whether it awaits the same again and again: in two sessions, or for most of a long one.
-func (l *loop) repeats() bool {
+// isRepeating says whether a request awaits the same again and again: in two sessions, or for most
+// of a long one.
+func (l *loop) isRepeating() bool {
 	over := l.last - l.first
 	return !l.other && (over >= repeatsOver || l.n >= repeatsOften && l.most >= repeatsOver && 2*over >= l.most)
 }
 
-// streaming finds them, once all methods have names.
-func (t *nameTable) streaming() *streams {
+// findStreams finds the requests that are streams, once all methods have names.
+func (t *nameTable) findStreams() *streams {
 	if t.streams != nil {
 		return t.streams
 	}
@@ -76,9 +77,9 @@ func (t *nameTable) streaming() *streams {
 	told := make(map[string][2]int) // by method: how many awaits ended otherwise, and by what goes on by itself
 	for _, q := range t.processes {
 		for _, x := range q.awaits.rows {
-			q.locate(x)
-			method := x.method()
-			if what := q.library(x); what != "" {
+			q.locateAwait(x)
+			method := x.serviceMethod()
+			if what := q.streamLibrary(x); what != "" {
 				s.methods[method], libraries[method] = what, true
 			}
 			if x.outer || x.activity == (eventpipe.GUID{}) {
@@ -91,7 +92,7 @@ func (t *nameTable) streaming() *streams {
 			}
 			body := strings.HasPrefix(x.key[1], requestBody)
 			l.n++
-			l.most = max(l.most, q.until()-q.since())
+			l.most = max(l.most, q.watchedUntil()-q.watchedSince())
 			l.last, l.other = max(l.last, x.start), l.other || method != l.method || method != x.key[1] && !body
 			if x.end > 0 || body {
 				n := told[method]
@@ -101,7 +102,7 @@ func (t *nameTable) streaming() *streams {
 		}
 	}
 	for g, l := range loops {
-		if n := told[l.method]; n[1] < n[0] || !l.repeats() {
+		if n := told[l.method]; n[1] < n[0] || !l.isRepeating() {
 			continue
 		}
 		s.add(g, l.pid)
@@ -111,7 +112,7 @@ func (t *nameTable) streaming() *streams {
 	}
 	for _, q := range t.processes {
 		for _, x := range q.awaits.rows {
-			if libraries[x.method()] && x.activity != (eventpipe.GUID{}) {
+			if libraries[x.serviceMethod()] && x.activity != (eventpipe.GUID{}) {
 				s.add(x.activity, q.pid)
 			}
 		}
@@ -128,11 +129,11 @@ func (s *streams) add(g eventpipe.GUID, pid int32) {
 		return
 	}
 	s.activities[g] = true
-	ancestors(g, pid, func(g eventpipe.GUID) bool { s.within[g] = true; return false })
+	visitAncestors(g, pid, func(g eventpipe.GUID) bool { s.within[g] = true; return false })
 }
 
-// method is that of the service that awaits, else the library's.
-func (x *await) method() string {
+// serviceMethod returns the service's method that awaits, else the library's.
+func (x *await) serviceMethod() string {
 	if x.key[0] != "" {
 		return x.key[0]
 	}
@@ -146,33 +147,33 @@ func oneIf(b bool) int {
 	return 0
 }
 
-// awaits says whether an await is a stream's.
-func (s *streams) awaits(x *await) bool {
-	return s.methods[x.method()] != "" || s.activities[x.activity]
+// isStreamAwait says whether an await is a stream's.
+func (s *streams) isStreamAwait(x *await) bool {
+	return s.methods[x.serviceMethod()] != "" || s.activities[x.activity]
 }
 
-// of are all activities that are streams or what these are within.
-func (s *streams) of() map[eventpipe.GUID]bool {
+// allActivities returns all activities that are streams or what these are within.
+func (s *streams) allActivities() map[eventpipe.GUID]bool {
 	all := maps.Clone(s.activities)
 	maps.Copy(all, s.within)
 	return all
 }
 
-// locate finds where an await is.
-func (q *process) locate(x *await) {
+// locateAwait finds where an await is.
+func (q *process) locateAwait(x *await) {
 	if x.located {
 		return
 	}
 	x.located = true
-	function, stack := q.awaited(x)
-	x.key, x.frames = [2]string{q.user(x), function}, stack
+	function, stack := q.awaitingMethod(x)
+	x.key, x.frames = [2]string{q.userMethod(x), function}, stack
 }
 
-// library is what of [streamLibraries] an await is in, or is ended by; "" nothing. What resumed the
-// method that awaits is somebody else.
-func (q *process) library(x *await) string {
+// streamLibrary returns what of [streamLibraries] an await is in, or is ended by; "" if nothing.
+// Functions that resumed the awaiting method do not count.
+func (q *process) streamLibrary(x *await) string {
 	for _, at := range q.p.r.Addresses(x.stack) {
-		name := q.function(at, x.start)
+		name := q.functionAt(at, x.start)
 		if hasAny(name, resumed) {
 			break
 		}
@@ -181,7 +182,7 @@ func (q *process) library(x *await) string {
 		}
 	}
 	if x.end > 0 {
-		return libraryOf(q.completes(x))
+		return libraryOf(q.completingFunction(x))
 	}
 	return ""
 }
@@ -198,10 +199,10 @@ func libraryOf(function string) string {
 	return ""
 }
 
-// completes is the function that completed the task an await was for.
-func (q *process) completes(x *await) string {
+// completingFunction returns the function that completed the task an await was for.
+func (q *process) completingFunction(x *await) string {
 	for _, at := range q.p.r.Addresses(x.by) {
-		if name := q.function(at, x.end); name != "" && !hasAny(name, awaitPlumbing) {
+		if name := q.functionAt(at, x.end); name != "" && !hasAny(name, awaitPlumbing) {
 			return name
 		}
 	}
@@ -210,11 +211,11 @@ func (q *process) completes(x *await) string {
 
 // goesOn says whether a timer, a channel or the request's own body ended an await.
 func (q *process) goesOn(x *await) bool {
-	if strings.HasPrefix(q.completes(x), requestBody) {
+	if strings.HasPrefix(q.completingFunction(x), requestBody) {
 		return true
 	}
 	for _, at := range q.p.r.Addresses(x.by) {
-		name := q.function(at, x.end)
+		name := q.functionAt(at, x.end)
 		for _, e := range awaitEnds {
 			if strings.HasPrefix(name, e.prefix) {
 				return e.kind == evidence.SampleAwaitTimer || e.what == "a channel"
@@ -227,11 +228,11 @@ func (q *process) goesOn(x *await) bool {
 // emitStreams tells which activities are streams, and of requests that last long which activity
 // and route they have: requests and awaits may be in different files.
 func (q *process) emitStreams() {
-	s := q.symbols.streaming()
+	s := q.symbols.findStreams()
 	if q.symbols.processes[0] == q {
-		ids := slices.SortedFunc(maps.Keys(s.of()), func(a, b eventpipe.GUID) int { return strings.Compare(string(a[:]), string(b[:])) })
+		ids := slices.SortedFunc(maps.Keys(s.allActivities()), func(a, b eventpipe.GUID) int { return strings.Compare(string(a[:]), string(b[:])) })
 		for _, g := range ids[:min(len(ids), mostLong)] {
-			q.fact(evidence.FactStream, hex.EncodeToString(g[:]), longRequest, 0)
+			q.addFact(evidence.FactStream, hex.EncodeToString(g[:]), longRequest, 0)
 		}
 		what := make(map[string]bool)
 		for _, w := range s.methods {
@@ -265,7 +266,7 @@ type longOne struct {
 
 // requestUpgraded reads RequestUpgradedStart of Kestrel (.NET 5+): a WebSocket, mostly.
 func (q *process) requestUpgraded(e *eventpipe.Event) {
-	x := q.caller(e, nil)
+	x := q.findCaller(e, nil)
 	if x == nil || x.activity == (eventpipe.GUID{}) {
 		return
 	}

@@ -56,8 +56,8 @@ const (
 	maxRanges  = 1 << 20 // of one collection; what lies beyond counts as alive
 )
 
-// follow begins to follow an object.
-func (s *survival) follow(e *eventpipe.Event, address uint64, class int32, kind uint32, bytes float64) {
+// followObject begins to follow an object.
+func (s *survival) followObject(e *eventpipe.Event, address uint64, class int32, kind uint32, bytes float64) {
 	if s.off || address == 0 {
 		return
 	}
@@ -77,7 +77,7 @@ func (s *survival) follow(e *eventpipe.Event, address uint64, class int32, kind 
 
 // survivorsOf is where to write what a collection tells, nil without one.
 func (g *collector) survivorsOf() *survivors {
-	y := g.latest()
+	y := g.latestOpen()
 	if y == nil {
 		return nil
 	}
@@ -87,13 +87,13 @@ func (g *collector) survivorsOf() *survivors {
 	return y.survivors
 }
 
-// stayed reads BulkSurvivingObjectRanges (21).
-func (q *process) stayed(e *eventpipe.Event) { q.ranges(e, false) }
+// survivingRanges reads BulkSurvivingObjectRanges (21).
+func (q *process) survivingRanges(e *eventpipe.Event) { q.readRanges(e, false) }
 
-// moved reads BulkMovedObjectRanges (22).
-func (q *process) moved(e *eventpipe.Event) { q.ranges(e, true) }
+// movedRanges reads BulkMovedObjectRanges (22).
+func (q *process) movedRanges(e *eventpipe.Event) { q.readRanges(e, true) }
 
-func (q *process) ranges(e *eventpipe.Event, moved bool) {
+func (q *process) readRanges(e *eventpipe.Event, moved bool) {
 	q.survival.watched = true // also of a collection that began before the session
 	s := q.gc.survivorsOf()
 	if s == nil {
@@ -115,7 +115,7 @@ func (q *process) ranges(e *eventpipe.Event, moved bool) {
 		}
 		size := c.U64()
 		if !c.OK() {
-			q.bad(e)
+			q.countMalformed(e)
 			return
 		}
 		if len(s.kept) < maxRanges {
@@ -134,7 +134,7 @@ func (q *process) generationRange(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	generation, from, used := c.U8(), c.Pointer(), c.U64()
 	if !c.OK() || generation >= evidence.Generations {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	if len(s.regions) < maxRanges {
@@ -142,8 +142,8 @@ func (q *process) generationRange(e *eventpipe.Event) {
 	}
 }
 
-// settle holds objects against what a collection kept; once, before another one moves them.
-func (q *process) settle(y *cycle) {
+// settleObjects checks which objects a collection kept; once, before another one moves them.
+func (q *process) settleObjects(y *cycle) {
 	s := y.survivors
 	if s == nil || s.settled || len(s.kept) == 0 {
 		return
@@ -164,7 +164,7 @@ func (q *process) settle(y *cycle) {
 			})
 			if i == 0 || o.address-s.kept[i-1].from >= s.kept[i-1].size {
 				if len(s.kept) < maxRanges {
-					q.survival.died(&o)
+					q.survival.countDeath(&o)
 					continue
 				}
 			} else {
@@ -177,9 +177,9 @@ func (q *process) settle(y *cycle) {
 	q.survival.spare, s.kept = s.kept[:0], nil
 }
 
-// place puts what lives into its generation once a collection has ended.
-func (q *process) place(y *cycle) {
-	q.settle(y)
+// placeObjects puts what lives into its generation once a collection has ended.
+func (q *process) placeObjects(y *cycle) {
+	q.settleObjects(y)
 	s := y.survivors
 	y.survivors = nil
 	if s == nil || !s.settled {
@@ -203,8 +203,8 @@ func (q *process) place(y *cycle) {
 	}
 }
 
-// died counts an object, of those that were old.
-func (s *survival) died(o *object) {
+// countDeath counts an object that died, if it was old.
+func (s *survival) countDeath(o *object) {
 	if o.generation < evidence.Gen2 {
 		return
 	}
@@ -229,11 +229,11 @@ func (s *survival) emit(q *process) {
 	if !s.watched || q.allocs.ticks == 0 {
 		return
 	}
-	q.cover(evidence.CoverDeaths, q.since(), q.until(), 0)
+	q.addCoverage(evidence.CoverDeaths, q.watchedSince(), q.watchedUntil(), 0)
 	slices.SortStableFunc(s.deaths, func(x, y allocated) int { return cmp.Or(-cmp.Compare(x.bytes, y.bytes), cmp.Compare(x.n, y.n)) })
 	for i := range s.deaths {
 		d := &s.deaths[i]
-		q.b.Sample(evidence.Sample{Subject: q.id, Stack: q.stack(d.stack, false, d.time), Type: q.b.Name(evidence.SampleGen2Deaths), Unit: q.b.Name("bytes"),
+		q.b.Sample(evidence.Sample{Subject: q.id, Stack: q.stackAt(d.stack, false, d.time), Type: q.b.Name(evidence.SampleGen2Deaths), Unit: q.b.Name("bytes"),
 			Class: q.b.Name(q.allocs.names[d.class]), Value: int64(min(d.bytes, 1<<62)), Origin: q.b.Origin(d.n)})
 	}
 	if s.left > 0 {

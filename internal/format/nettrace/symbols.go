@@ -85,30 +85,30 @@ func (p *parser) tableOf(pid int32) *nameTable {
 // leastMethods is how many there is room for from the first on.
 const leastMethods = 256
 
-func (s *nameTable) nameless() bool { return s.unresolved > 0 && len(s.methods) == 0 }
+func (s *nameTable) lacksNames() bool { return s.unresolved > 0 && len(s.methods) == 0 }
 
 // methodLoad reads MethodLoadVerbose (143): a method was compiled, or loaded and
 // is not precompiled.
-func (q *process) methodLoad(e *eventpipe.Event) { q.method(e, e.Time) }
+func (q *process) methodLoad(e *eventpipe.Event) { q.addMethod(e, e.Time) }
 
 // methodRundown reads MethodDCStart/StopVerbose: a method that is there. It may
 // have been there all the time.
-func (q *process) methodRundown(e *eventpipe.Event) { q.method(e, math.MinInt64) }
+func (q *process) methodRundown(e *eventpipe.Event) { q.addMethod(e, math.MinInt64) }
 
-func (q *process) method(e *eventpipe.Event, from int64) {
+func (q *process) addMethod(e *eventpipe.Event, from int64) {
 	c := q.p.r.Cursor(e.Payload())
 	c.Skip(8) // its id
 	m := method{module: c.U64(), start: c.U64(), size: c.U32(), from: from, until: math.MaxInt64}
 	c.Skip(8) // token, flags
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	s := q.symbols.nameTable
 	if m.size == 0 || len(s.methods) == maxMethods {
 		return
 	}
-	m.name = s.text.keep(c.Rest())        // namespace, name, signature and what newer versions add
+	m.name = s.text.keepText(c.Rest())    // namespace, name, signature and what newer versions add
 	if len(s.methods) == cap(s.methods) { // append alone would copy each five times
 		s.methods = slices.Grow(s.methods, max(leastMethods, len(s.methods)))
 	}
@@ -121,7 +121,7 @@ func (q *process) methodUnload(e *eventpipe.Event) {
 	c.Skip(16)
 	start := c.U64()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	if s := q.symbols.nameTable; len(s.unloads) < maxMethods {
@@ -141,22 +141,22 @@ func (q *process) entryPoint(e *eventpipe.Event) {
 	names = names[:len(names)-c.Len()]
 	start := c.U64()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	if s := q.symbols.nameTable; len(s.entries) < maxMethods {
-		s.entries = append(s.entries, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keep(names)})
+		s.entries = append(s.entries, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keepText(names)})
 	}
 }
 
-// module reads ModuleLoad and ModuleDCStart/Stop.
-func (q *process) module(e *eventpipe.Event) {
+// moduleLoad reads ModuleLoad and ModuleDCStart/Stop.
+func (q *process) moduleLoad(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	id := c.U64()
 	c.Skip(16) // assembly, flags, reserved
 	il, native := c.UTF16(), c.UTF16()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	if il == "" {
@@ -177,11 +177,11 @@ func moduleName(file string) string {
 			file = file[:n]
 		}
 	}
-	return clean(file)
+	return cleanText(file)
 }
 
-// sort is called when no method comes any more.
-func (s *nameTable) sort() {
+// sortMethods is called when no method comes any more.
+func (s *nameTable) sortMethods() {
 	if s.sorted {
 		return
 	}
@@ -217,9 +217,9 @@ func byAddress(methods []method) {
 // than one does only where code was unloaded and its place used again.
 const overlaps = 8
 
-// at finds the method at an address and a time, -1 if there is none. It is sure if
-// there never was another one.
-func (s *nameTable) at(address uint64, time int64) (index int32, sure bool) {
+// methodAt finds the method at an address and a time, -1 if there is none. It is sure if there
+// never was another one.
+func (s *nameTable) methodAt(address uint64, time int64) (index int32, sure bool) {
 	i, _ := slices.BinarySearchFunc(s.methods, address, func(m method, a uint64) int {
 		if m.start <= a {
 			return -1
@@ -240,9 +240,9 @@ func (s *nameTable) at(address uint64, time int64) (index int32, sure bool) {
 	return found, candidates < 2
 }
 
-// tell lets others name addresses that they saw in the process.
-// The table is sorted by now.
-func (s *nameTable) tell(b *evidence.Builder) {
+// offerCode lets other artifacts name addresses that they saw in the process. The table must be
+// sorted.
+func (s *nameTable) offerCode(b *evidence.Builder) {
 	if s.told || len(s.methods)+len(s.entries) == 0 {
 		return
 	}
@@ -253,11 +253,11 @@ func (s *nameTable) tell(b *evidence.Builder) {
 	b.Code(evidence.Code{Subject: subject, At: func(address uint64, time int64) string {
 		asked.Lock()
 		defer asked.Unlock()
-		if index, _ := s.at(address, time); index >= 0 {
-			return string(s.text.frame(&s.methods[index], s.modules))
+		if index, _ := s.methodAt(address, time); index >= 0 {
+			return string(s.text.formatFrame(&s.methods[index], s.modules))
 		}
-		if m := s.entry(address); m != nil {
-			return string(s.text.frame(m, s.modules))
+		if m := s.entryAt(address); m != nil {
+			return string(s.text.formatFrame(m, s.modules))
 		}
 		return ""
 	}})
@@ -266,8 +266,8 @@ func (s *nameTable) tell(b *evidence.Builder) {
 // unknownFrame is what dotnet-stack and PerfView print where no method is known.
 const unknownFrame = "?!?"
 
-// frame names the method at an address.
-func (q *process) frame(address uint64, time int64) (id evidence.NameID, sure bool) {
+// frameAt names the method at an address.
+func (q *process) frameAt(address uint64, time int64) (id evidence.NameID, sure bool) {
 	s := q.symbols.nameTable
 	if s.lately == nil {
 		s.lately = make([]placed, 1<<latelyBits)
@@ -284,15 +284,15 @@ func (q *process) frame(address uint64, time int64) (id evidence.NameID, sure bo
 
 func (q *process) lookUp(address uint64, time int64) (id evidence.NameID, sure bool) {
 	s := q.symbols.nameTable
-	index, sure := s.at(address, time)
+	index, sure := s.methodAt(address, time)
 	at := place{address, index}
 	if id, ok := s.names[at]; ok {
 		return id, sure
 	}
 	if at.method >= 0 {
-		id = q.name(&s.methods[at.method])
-	} else if m := s.entry(address); m != nil {
-		id = q.name(m)
+		id = q.methodName(&s.methods[at.method])
+	} else if m := s.entryAt(address); m != nil {
+		id = q.methodName(m)
 	} else {
 		s.unresolved++
 		id = q.b.Name(unknownFrame)
@@ -301,9 +301,9 @@ func (q *process) lookUp(address uint64, time int64) (id evidence.NameID, sure b
 	return id, sure
 }
 
-func (q *process) name(m *method) evidence.NameID {
+func (q *process) methodName(m *method) evidence.NameID {
 	if m.id == 0 {
-		m.id = q.b.NameBytes(q.symbols.text.frame(m, q.symbols.modules))
+		m.id = q.b.NameBytes(q.symbols.text.formatFrame(m, q.symbols.modules))
 	}
 	return m.id
 }
@@ -311,9 +311,9 @@ func (q *process) name(m *method) evidence.NameID {
 // entryReach is how far behind an entry point its code is taken to go on.
 const entryReach = 4 << 10
 
-// entry finds precompiled code by where it begins: a stack holds return addresses,
-// which are within it.
-func (s *nameTable) entry(address uint64) *method {
+// entryAt finds precompiled code by where it begins: a stack holds return addresses, which are
+// within it.
+func (s *nameTable) entryAt(address uint64) *method {
 	i, _ := slices.BinarySearchFunc(s.entries, address, func(m method, a uint64) int {
 		if m.start <= a {
 			return -1
@@ -330,9 +330,9 @@ func (s *nameTable) entry(address uint64) *method {
 // prints it.
 const nativeFrame = "[Native Frames]"
 
-// stack returns the frames of a stack that was seen at a time. A thread that was in
-// native code has one more.
-func (q *process) stack(id eventpipe.StackID, native bool, time int64) evidence.StackID {
+// stackAt returns the frames of a stack that was seen at a time. A thread that was in native code
+// has one more.
+func (q *process) stackAt(id eventpipe.StackID, native bool, time int64) evidence.StackID {
 	at := 2 * int(id)
 	if native {
 		at++
@@ -350,7 +350,7 @@ func (q *process) stack(id eventpipe.StackID, native bool, time int64) evidence.
 	}
 	always := true // these methods
 	for _, a := range addresses[:min(len(addresses), maxFrames)] {
-		name, sure := q.frame(a, time)
+		name, sure := q.frameAt(a, time)
 		frames = append(frames, evidence.Frame{Func: name})
 		always = always && sure
 	}

@@ -17,8 +17,8 @@ const (
 	textBlock  = 256 << 10
 )
 
-// keep copies the bytes of an event.
-func (t *textStore) keep(b []byte) textAt {
+// keepText copies the bytes of an event.
+func (t *textStore) keepText(b []byte) textAt {
 	if len(b) > textBlock {
 		b = b[:textBlock]
 	}
@@ -36,19 +36,19 @@ func (t *textStore) keep(b []byte) textAt {
 	return textAt{uint32(last), uint32(from), uint32(len(b))}
 }
 
-func (t *textStore) at(p textAt) []byte {
+func (t *textStore) bytesAt(p textAt) []byte {
 	if p.size == 0 {
 		return nil
 	}
 	return t.blocks[p.block][p.from : p.from+p.size]
 }
 
-// frame is a method as dotnet-stack prints it: Module!Namespace.Type.Method(parameters).
-// It is valid until the next one.
-func (t *textStore) frame(m *method, modules map[uint64]string) []byte {
-	namespace, rest := utf16z(t.at(m.name))
-	name, rest := utf16z(rest)
-	signature, _ := utf16z(rest)
+// formatFrame formats a method as dotnet-stack prints it:
+// Module!Namespace.Type.Method(parameters). It is valid until the next one.
+func (t *textStore) formatFrame(m *method, modules map[uint64]string) []byte {
+	namespace, rest := cutUTF16(t.bytesAt(m.name))
+	name, rest := cutUTF16(rest)
+	signature, _ := cutUTF16(rest)
 	b := t.text[:0]
 	if module := modules[m.module]; module != "" {
 		b = append(b, module...)
@@ -74,14 +74,14 @@ func (t *textStore) frame(m *method, modules map[uint64]string) []byte {
 	t.text = b
 	for _, c := range b {
 		if c < ' ' || c == 0x7f || len(b) > maxText {
-			return []byte(clean(string(b)))
+			return []byte(cleanText(string(b)))
 		}
 	}
 	return b
 }
 
-// utf16z takes a string off, up to its zero or the end.
-func utf16z(b []byte) (s, rest []byte) {
+// cutUTF16 takes a string off, up to its zero or the end.
+func cutUTF16(b []byte) (s, rest []byte) {
 	for i := 0; i+1 < len(b); i += 2 {
 		if b[i] == 0 && b[i+1] == 0 {
 			return b[:i], b[i+2:]

@@ -66,7 +66,7 @@ func (q *process) contentionStart(e *eventpipe.Event) {
 		v.owner = int64(c.U64())
 	}
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	w := &q.waits
@@ -93,7 +93,7 @@ func (q *process) contentionStop(e *eventpipe.Event) {
 		told = c.F64()
 	}
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	w := &q.waits
@@ -110,7 +110,7 @@ func (q *process) contentionStop(e *eventpipe.Event) {
 		v = wait{start: e.Time - int64(told), thread: e.Thread, stack: e.Stack, n: e.N}
 	}
 	delete(w.open, k)
-	w.close(v, e.Time)
+	w.closeWait(v, e.Time)
 }
 
 // waitStart reads WaitHandleWait/Start (301).
@@ -118,7 +118,7 @@ func (q *process) waitStart(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	source := c.U8()
 	if !c.OK() {
-		q.bad(e)
+		q.countMalformed(e)
 		return
 	}
 	w := &q.waits
@@ -137,14 +137,14 @@ func (q *process) waitStop(e *eventpipe.Event) {
 	case w.threads[e.Thread]:
 		return // its start was lost
 	default:
-		v = wait{start: q.since(), thread: e.Thread, stack: e.Stack, handle: true, n: e.N}
+		v = wait{start: q.watchedSince(), thread: e.Thread, stack: e.Stack, handle: true, n: e.N}
 	}
 	w.threads[e.Thread] = true
 	delete(w.open, k)
-	w.close(v, e.Time)
+	w.closeWait(v, e.Time)
 }
 
-func (w *waits) close(v wait, at int64) {
+func (w *waits) closeWait(v wait, at int64) {
 	v.end = max(v.start, at)
 	kind := 0
 	if v.handle {
@@ -169,12 +169,12 @@ func (w *waits) emit(q *process) {
 		} else {
 			w.byKind[0].open++
 		}
-		w.close(v, q.until()) // it still waits: what is known is a lower bound
+		w.closeWait(v, q.watchedUntil()) // it still waits: what is known is a lower bound
 	}
 	for i := range w.rows {
 		v := &w.rows[i]
 		row := evidence.Interval{Subject: q.id, Lane: evidence.LaneID(v.thread), Kind: evidence.LockWait, Start: v.start, End: v.end,
-			Stack: q.stack(v.stack, false, v.start), Origin: q.b.Origin(v.n)}
+			Stack: q.stackAt(v.stack, false, v.start), Origin: q.b.Origin(v.n)}
 		switch {
 		case v.handle && v.monitor:
 			row.Kind, row.Cause = evidence.SyncWait, q.b.Name("Monitor.Wait")
@@ -186,7 +186,7 @@ func (w *waits) emit(q *process) {
 		q.b.Interval(row)
 	}
 	if w.watched {
-		q.cover(evidence.CoverWaits, q.since(), q.until(), 0)
+		q.addCoverage(evidence.CoverWaits, q.watchedSince(), q.watchedUntil(), 0)
 	}
 	if w.dropped > 0 {
 		q.b.Warnf(0, "threads waited more than %d times: later waits, counted in the sums only: %d", maxWaits, w.dropped)

@@ -32,14 +32,14 @@ import (
 var Format = format.Format{
 	Name:  "openj9gc",
 	About: "verbose GC logs of OpenJ9 and IBM J9 (-Xverbosegclog)",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // marks are elements that no other log has.
 var marks = [][]byte{[]byte("<exclusive-start "), []byte("<exclusive-end "), []byte("<gc-end "), []byte("<verbosegc "), []byte(`<af type="`), []byte("<gc-op ")}
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	for _, m := range marks {
 		if bytes.Contains(head, m) {
 			return format.Sure
@@ -48,13 +48,13 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, subject: b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})}
-	p.clear()
+	p.clearPause()
 	long := false
 	err := a.Lines(func(l format.Line) bool {
 		p.line, long = l.Number, long || l.Long
-		p.take(string(l.Text))
+		p.parseLine(string(l.Text))
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	switch {
@@ -70,7 +70,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if err != nil || long || p.from != 0 {
 		b.Cut()
 	}
-	p.finish()
+	p.emitSummary()
 	return nil
 }
 
@@ -100,13 +100,13 @@ type parser struct {
 	strangeLine int64
 }
 
-func (p *parser) clear() {
+func (p *parser) clearPause() {
 	p.from, p.kind, p.collected, p.name, p.trigger = 0, evidence.PauseOther, false, "", ""
 	p.before, p.after, p.total, p.inOld, p.oldTook = math.NaN(), math.NaN(), math.NaN(), false, 0
 }
 
-// attribute reads name="value" of an element.
-func attribute(line, name string) string {
+// parseAttribute returns the value of name="value" of an element, "" without it.
+func parseAttribute(line, name string) string {
 	_, rest, ok := strings.Cut(line, " "+name+`="`)
 	if !ok {
 		return ""
@@ -118,8 +118,8 @@ func attribute(line, name string) string {
 	return v
 }
 
-func figure(line, name string) float64 {
-	v, err := strconv.ParseFloat(attribute(line, name), 64)
+func parseFigure(line, name string) float64 {
+	v, err := strconv.ParseFloat(parseAttribute(line, name), 64)
 	if err != nil || v < 0 || v > 1e15 {
 		return math.NaN()
 	}
@@ -129,8 +129,8 @@ func figure(line, name string) float64 {
 // layouts of times: since 2.6, and before.
 var layouts = []string{"2006-01-02T15:04:05.000", "Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 2006"}
 
-func stamp(line string) int64 {
-	s := attribute(line, "timestamp")
+func parseTimestamp(line string) int64 {
+	s := parseAttribute(line, "timestamp")
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, s); err == nil && t.Year() > 1990 && t.Year() < 2200 {
 			return t.UnixNano()
@@ -142,7 +142,7 @@ func stamp(line string) int64 {
 // maxPause bounds what is believed of a pause, ms: an hour.
 const maxPause = 3600e3
 
-func (p *parser) take(text string) {
+func (p *parser) parseLine(text string) {
 	text = strings.TrimLeft(text, " \t")
 	if len(text) < 3 || text[0] != '<' {
 		return
@@ -152,69 +152,69 @@ func (p *parser) take(text string) {
 		if p.from != 0 {
 			p.cut++
 		}
-		p.clear()
-		p.from, p.opened = stamp(text), p.line
+		p.clearPause()
+		p.from, p.opened = parseTimestamp(text), p.line
 	case "af-start", "allocation-taxation":
-		p.because("Allocation Failure")
+		p.setTrigger("Allocation Failure")
 	case "sys-start":
-		if attribute(text, "reason") == "explicit" {
-			p.because("System.gc()")
+		if parseAttribute(text, "reason") == "explicit" {
+			p.setTrigger("System.gc()")
 		} else {
-			p.because(attribute(text, "reason"))
+			p.setTrigger(parseAttribute(text, "reason"))
 		}
 	case "concurrent-global-final", "concurrent-collection-start":
-		p.because("concurrent collection")
+		p.setTrigger("concurrent collection")
 	case "gc-start":
-		p.collects(attribute(text, "type"))
+		p.setCollection(parseAttribute(text, "type"))
 	case "gc-end":
-		p.collects(attribute(text, "type"))
+		p.setCollection(parseAttribute(text, "type"))
 		p.before, p.after = p.after, math.NaN() // what mem-info says next is of the end
 	case "mem-info":
-		if free, total := figure(text, "free"), figure(text, "total"); total >= free {
+		if free, total := parseFigure(text, "free"), parseFigure(text, "total"); total >= free {
 			p.after, p.total = total-free, total
 		}
 	case "exclusive-end":
-		p.end(figure(text, "durationms"))
+		p.endPause(parseFigure(text, "durationms"))
 	case "attribute":
-		p.setting(attribute(text, "name"), attribute(text, "value"))
+		p.parseSetting(parseAttribute(text, "name"), parseAttribute(text, "value"))
 	case "af", "sys", "con": // before 2.6
-		p.clear()
-		p.inOld, p.from, p.opened = true, stamp(text), p.line
+		p.clearPause()
+		p.inOld, p.from, p.opened = true, parseTimestamp(text), p.line
 		switch {
 		case strings.HasPrefix(text, "<sys"):
-			p.because("System.gc()")
+			p.setTrigger("System.gc()")
 		case strings.HasPrefix(text, "<af"):
-			p.because("Allocation Failure")
+			p.setTrigger("Allocation Failure")
 		}
 	case "gc":
 		if p.inOld {
-			p.collects(attribute(text, "type"))
+			p.setCollection(parseAttribute(text, "type"))
 		}
 	case "time":
-		if ms := figure(text, "totalms"); p.inOld && ms > 0 {
+		if ms := parseFigure(text, "totalms"); p.inOld && ms > 0 {
 			p.oldTook = ms
 		}
 	case "timesms":
-		if ms := figure(text, "total"); p.inOld && ms > p.oldTook {
+		if ms := parseFigure(text, "total"); p.inOld && ms > p.oldTook {
 			p.oldTook = ms
 		}
 	}
 	if p.inOld && (strings.HasPrefix(text, "</af>") || strings.HasPrefix(text, "</sys>") || strings.HasPrefix(text, "</con>")) {
 		if p.oldTook > 0 {
-			p.end(p.oldTook)
+			p.endPause(p.oldTook)
 		}
-		p.clear()
+		p.clearPause()
 	}
 }
 
-func (p *parser) because(trigger string) {
+func (p *parser) setTrigger(trigger string) {
 	if p.trigger == "" && trigger != "" {
 		p.trigger = trigger
 	}
 }
 
-// collects says which collection the pause is of; one of the whole heap counts most.
-func (p *parser) collects(kind string) {
+// setCollection sets which collection the pause is of. One of the whole heap takes precedence.
+func (p *parser) setCollection(kind string) {
 	p.collected = true
 	switch {
 	case strings.HasPrefix(kind, "global") && !strings.Contains(kind, "mark"), kind == "nursery global":
@@ -229,10 +229,10 @@ func (p *parser) collects(kind string) {
 	}
 }
 
-// end writes the pause.
-func (p *parser) end(ms float64) {
+// endPause writes the pause.
+func (p *parser) endPause(ms float64) {
 	from := p.from
-	defer p.clear()
+	defer p.clearPause()
 	if from == 0 || !(ms >= 0) || ms > maxPause {
 		if p.strange++; p.strangeLine == 0 {
 			p.strangeLine = p.line
@@ -268,8 +268,8 @@ func (p *parser) end(ms float64) {
 	p.last = max(p.last, until)
 }
 
-// setting reads an attribute of the configuration at the beginning.
-func (p *parser) setting(name, value string) {
+// parseSetting reads an attribute of the configuration at the beginning.
+func (p *parser) parseSetting(name, value string) {
 	switch name {
 	case "gcPolicy":
 		p.policy = strings.TrimPrefix(value, "-Xgcpolicy:")
@@ -284,7 +284,7 @@ func (p *parser) setting(name, value string) {
 	}
 }
 
-func (p *parser) finish() {
+func (p *parser) emitSummary() {
 	b := p.b
 	*b.Clock() = evidence.Clock{Name: "times of the log", Error: 1e9, Resolution: 1e6}
 	b.Warnf(0, "the times of this log have no time zone and were read as UTC: check them against the other files")

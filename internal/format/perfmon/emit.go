@@ -42,8 +42,8 @@ var counters = map[string]counter{
 	`asp.net applications\requests in application queue`: {series: evidence.SeriesRequestQueue, unit: "count", shared: true},
 }
 
-// emit writes the series of each process: of those of .NET where there are any.
-func (p *parser) emit() error {
+// emitSeries writes the series of each process: of those of .NET alone where there are any.
+func (p *parser) emitSeries() error {
 	var instances []string // in order
 	clr := make(map[string]bool)
 	for _, c := range p.columns {
@@ -74,11 +74,11 @@ func (p *parser) emit() error {
 			if c == nil || len(c.at) == 0 || told[c.counter.series] || c.instance != name && !(c.counter.shared && len(instances) == 1) {
 				continue
 			}
-			if s := c.figures(); len(s.T) > 0 {
+			if s := c.toSeries(); len(s.T) > 0 {
 				told[s.Name] = true
 				s.Subject, s.Origin = subject, p.b.Origin(c.line)
 				p.b.Series(s)
-				table.Rows = append(table.Rows, row(name, &s))
+				table.Rows = append(table.Rows, summaryRow(name, &s))
 			}
 		}
 	}
@@ -95,8 +95,8 @@ func (p *parser) emit() error {
 	return nil
 }
 
-// figures are a column's as a series.
-func (c *column) figures() evidence.Series {
+// toSeries returns the figures of a column as a series.
+func (c *column) toSeries() evidence.Series {
 	s := evidence.Series{Name: c.counter.series, Unit: c.counter.unit}
 	scale := c.counter.scale
 	if scale == 0 {
@@ -122,7 +122,7 @@ func (c *column) figures() evidence.Series {
 	return s
 }
 
-func row(process string, s *evidence.Series) []string {
+func summaryRow(process string, s *evidence.Series) []string {
 	n := len(s.V)
 	mean, watched := s.Mean(s.T[0], s.T[n-1])
 	if watched == 0 {

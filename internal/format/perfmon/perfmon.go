@@ -40,7 +40,7 @@ var Format = format.Format{
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -67,20 +67,20 @@ type parser struct {
 	figures int
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b}
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number%4096 == 0 && ctx.Err() != nil {
 			return false
 		}
 		text := strings.TrimSuffix(strings.TrimPrefix(string(l.Text), "\ufeff"), "\r")
-		switch fields := split(text); {
+		switch fields := splitFields(text); {
 		case p.columns == nil:
-			p.header(fields)
+			p.parseHeader(fields)
 			return p.columns != nil
 		case strings.TrimSpace(text) == "":
 		default:
-			p.row(fields, l.Number)
+			p.parseRow(fields, l.Number)
 		}
 		return true
 	})
@@ -90,11 +90,11 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if err != nil {
 		return err
 	}
-	return p.emit()
+	return p.emitSeries()
 }
 
-// split takes a line apart: fields are quoted, quotes within doubled, between them a comma or tab.
-func split(line string) (fields []string) {
+// splitFields splits a line at commas or tabs. Fields are quoted, and quotes within them doubled.
+func splitFields(line string) (fields []string) {
 	for len(line) > 0 && len(fields) < maxColumns {
 		if line[0] != '"' {
 			n := strings.IndexAny(line, ",\t")
@@ -118,8 +118,8 @@ func split(line string) (fields []string) {
 	return fields
 }
 
-// header reads what each column counts.
-func (p *parser) header(fields []string) {
+// parseHeader reads what each column counts.
+func (p *parser) parseHeader(fields []string) {
 	if len(fields) == 0 {
 		return
 	}
@@ -130,7 +130,7 @@ func (p *parser) header(fields []string) {
 	}
 	p.columns = make([]*column, len(fields))
 	for i, f := range fields[1:] {
-		object, instance, name := path(f)
+		object, instance, name := splitPath(f)
 		c, ok := counters[strings.ToLower(object+`\`+name)]
 		if !ok || instance == "_Global_" || instance == "_Total" || instance == "Idle" {
 			continue
@@ -139,8 +139,8 @@ func (p *parser) header(fields []string) {
 	}
 }
 
-// path takes a counter's path apart: \\HOST\Object(instance)\Counter.
-func path(s string) (object, instance, name string) {
+// splitPath splits a counter's path: \\HOST\Object(instance)\Counter.
+func splitPath(s string) (object, instance, name string) {
 	if rest, ok := strings.CutPrefix(s, `\\`); ok {
 		_, s, _ = strings.Cut(rest, `\`)
 	}
@@ -156,7 +156,7 @@ func path(s string) (object, instance, name string) {
 	return object, instance, name
 }
 
-func (p *parser) row(fields []string, line int64) {
+func (p *parser) parseRow(fields []string, line int64) {
 	t, err := time.Parse("01/02/2006 15:04:05.999", strings.TrimSpace(fields[0]))
 	if err != nil || t.Year() < 1980 || t.Year() > 2200 {
 		p.odd++

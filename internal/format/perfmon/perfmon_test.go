@@ -19,7 +19,7 @@ func TestPath(t *testing.T) {
 		`\\WEB1\ASP.NET\Requests Queued`:                     `ASP.NET||Requests Queued`,
 		`nothing`:                                            `nothing||`,
 	} {
-		object, instance, name := path(text)
+		object, instance, name := splitPath(text)
 		if got := strings.Join([]string{object, instance, name}, "|"); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}

@@ -33,8 +33,8 @@ import (
 var Format = format.Format{
 	Name:  "perf-report",
 	About: "shares of functions as perf report and perf top print them (Linux perf 3 to 6)",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -46,7 +46,7 @@ const (
 	leastRows = 2 // that tell a listing
 )
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte("[k] ")) && !bytes.Contains(head, []byte("[.] ")) {
 		return format.No
 	}
@@ -55,7 +55,7 @@ func match(head []byte) format.Confidence {
 		if len(l) > mostLine {
 			continue
 		}
-		if _, ok := read(string(l)); ok {
+		if _, ok := parseRow(string(l)); ok {
 			if n++; n == leastRows {
 				return format.Sure
 			}
@@ -73,8 +73,8 @@ type row struct {
 	line      int64
 }
 
-// read reads a line of the listing.
-func read(text string) (r row, ok bool) {
+// parseRow reads a line of the listing.
+func parseRow(text string) (r row, ok bool) {
 	mark, kernel := strings.Index(text, "[k] "), true
 	if mark < 0 {
 		mark, kernel = strings.Index(text, "[.] "), false
@@ -89,7 +89,7 @@ func read(text string) (r row, ok bool) {
 	shares := 0
 	r = row{all: -1, kernel: kernel}
 	for shares < len(f) && shares < 2 {
-		v, found := share(f[shares])
+		v, found := parseShare(f[shares])
 		if !found {
 			break
 		}
@@ -103,7 +103,7 @@ func read(text string) (r row, ok bool) {
 		return r, false
 	}
 	f = f[shares:]
-	if len(f) > 0 && whole(f[0]) { // samples
+	if len(f) > 0 && isWholeNumber(f[0]) { // samples
 		f = f[1:]
 	}
 	if len(f) > 1 {
@@ -115,14 +115,14 @@ func read(text string) (r row, ok bool) {
 	return r, r.function != ""
 }
 
-// share reads "24.80%".
-func share(s string) (float64, bool) {
+// parseShare reads "24.80%".
+func parseShare(s string) (float64, bool) {
 	digits, ok := strings.CutSuffix(s, "%")
 	v, err := strconv.ParseFloat(digits, 64)
 	return v / 100, ok && err == nil && v >= 0 && v <= 100
 }
 
-func whole(s string) bool {
+func isWholeNumber(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 63)
 	return err == nil
 }
@@ -144,7 +144,7 @@ var families = []struct {
 // spins are functions that spin for a lock of the kernel.
 var spins = []string{"native_queued_spin_lock_slowpath", "__pv_queued_spin_lock_slowpath", "_raw_spin_lock", "_spin_lock", "osq_lock", "rwsem_spin_on_owner", "mutex_spin_on_owner", "queued_read_lock_slowpath", "queued_write_lock_slowpath"}
 
-func begins(name string, with []string) bool {
+func hasAnyPrefix(name string, with []string) bool {
 	return slices.ContainsFunc(with, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
@@ -153,7 +153,7 @@ var told = []string{evidence.KernelReclaim, evidence.KernelCompaction, evidence.
 
 const muchSpinning = .2
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var rows []row
 	dropped := int64(0)
 	err := a.Lines(func(l format.Line) bool {
@@ -163,7 +163,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if len(l.Text) > mostLine {
 			return true
 		}
-		r, ok := read(string(l.Text))
+		r, ok := parseRow(string(l.Text))
 		switch {
 		case !ok:
 		case len(rows) == mostRows:
@@ -188,7 +188,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	spinning, at := 0., rows[0].line
 	for _, r := range rows {
-		if r.kernel && begins(r.function, spins) {
+		if r.kernel && hasAnyPrefix(r.function, spins) {
 			if spinning == 0 {
 				at = r.line
 			}
@@ -220,7 +220,7 @@ func shareOf(rows []row, mechanism string, nested bool) (part float64, line int6
 			continue
 		}
 		for _, r := range rows {
-			if r.kernel && begins(r.function, f.begins) {
+			if r.kernel && hasAnyPrefix(r.function, f.begins) {
 				if part == 0 {
 					line = r.line
 				}

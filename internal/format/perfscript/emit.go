@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// finish writes what was read.
+// finish emits what was read.
 func (p *parser) finish() {
 	b := p.b
 	p.clocked = p.from > 1e18
@@ -21,8 +21,8 @@ func (p *parser) finish() {
 		*b.Clock() = evidence.Clock{Name: "since boot", Error: evidence.Unanchored, Resolution: 1e3}
 		b.Warnf(0, "its times count from the boot of the host and cannot be joined with other files: perf record -k CLOCK_REALTIME")
 	}
-	period := p.between()
-	order, commands := p.order()
+	period := p.sampleInterval()
+	order, commands := p.listProcesses()
 	subjects := make(map[who]evidence.SubjectID, len(order))
 	for _, w := range order {
 		subjects[w] = b.Subject(evidence.Subject{Kind: evidence.Process, PID: int(w.pid), Name: b.Text(commands[w])})
@@ -31,7 +31,7 @@ func (p *parser) finish() {
 	ran, waited := make(map[evidence.SubjectID]int64), make(map[evidence.SubjectID]int64)
 	t := totals{}
 	for _, r := range p.rows {
-		id, ok := subjects[p.whose(r.who)]
+		id, ok := subjects[p.processOf(r.who)]
 		if !ok {
 			continue
 		}
@@ -55,21 +55,21 @@ func (p *parser) finish() {
 	for _, w := range order {
 		id := subjects[w]
 		if ran[id] > 0 {
-			p.cover(id, evidence.CoverOnCPU, evidence.SampleOnCPU, every)
+			p.addCoverage(id, evidence.CoverOnCPU, evidence.SampleOnCPU, every)
 		}
 		if waited[id] > 0 {
-			p.cover(id, evidence.CoverOffCPU, evidence.SampleOffCPU, 0)
+			p.addCoverage(id, evidence.CoverOffCPU, evidence.SampleOffCPU, 0)
 		}
 	}
-	t.tables(b)
+	t.emitTables(b)
 	if p.processes > len(order) {
 		b.Warnf(0, "%s left out, which had fewer samples: give those of one with perf script --pid", format.Count(p.processes-len(order), "process was", "processes were"))
 	}
-	p.warn(period)
+	p.emitWarnings(period)
 }
 
-// whose is the process that rows of a thread are of.
-func (p *parser) whose(w who) who {
+// processOf returns the process that rows of a thread are of.
+func (p *parser) processOf(w who) who {
 	switch {
 	case p.pids:
 		return who{pid: w.pid, comm: 0}
@@ -81,13 +81,13 @@ func (p *parser) whose(w who) who {
 	return who{comm: p.named}
 }
 
-// order is the processes, those with most rows first, and what each is called: as the thread
-// that has its id, else the first.
-func (p *parser) order() (all []who, commands map[who]evidence.NameID) {
+// listProcesses returns the processes, those with most rows first, and the command of each: that
+// of the thread which has its id, else the first.
+func (p *parser) listProcesses() (all []who, commands map[who]evidence.NameID) {
 	rows := make(map[who]int)
 	commands = make(map[who]evidence.NameID)
 	for _, r := range p.rows {
-		w := p.whose(r.who)
+		w := p.processOf(r.who)
 		if rows[w]++; rows[w] == 1 {
 			all = append(all, w)
 			commands[w] = cmp.Or(w.comm, r.who.comm)
@@ -101,7 +101,7 @@ func (p *parser) order() (all []who, commands map[who]evidence.NameID) {
 	return all[:min(len(all), mostSubject)], commands
 }
 
-func (p *parser) cover(id evidence.SubjectID, kind, profile string, every int64) {
+func (p *parser) addCoverage(id evidence.SubjectID, kind, profile string, every int64) {
 	if p.until <= p.from {
 		return
 	}
@@ -113,9 +113,9 @@ func (p *parser) cover(id evidence.SubjectID, kind, profile string, every int64)
 	}
 }
 
-// between is how long is between two samples of a CPU that is busy all the time, ns: that below which
-// a quarter are, as idle CPUs are sampled less often.
-func (p *parser) between() int64 {
+// sampleInterval returns how many ns lie between two samples of a CPU that is busy all the time:
+// the first quartile of the gaps, as idle CPUs are sampled less often.
+func (p *parser) sampleInterval() int64 {
 	const usual = int64(1e9) / 99
 	if len(p.gaps) == 0 {
 		return usual
@@ -143,7 +143,7 @@ func (t totals) add(waited bool, class evidence.NameID, ns int64) {
 // mostShown bounds rows of a table.
 const mostShown = 12
 
-func (t totals) tables(b *evidence.Builder) {
+func (t totals) emitTables(b *evidence.Builder) {
 	for _, waited := range []bool{false, true} {
 		var order []total
 		var all int64
@@ -172,7 +172,7 @@ func (t totals) tables(b *evidence.Builder) {
 	}
 }
 
-func (p *parser) warn(period int64) {
+func (p *parser) emitWarnings(period int64) {
 	b := p.b
 	if p.odd > 0 {
 		b.Warnf(p.first, "%s not understood", format.Count(p.odd, "line was", "lines were"))

@@ -31,7 +31,7 @@ func eventOf(text []byte) (e event, ok bool) {
 	}
 	f := bytes.Fields(text)
 	for i := 1; i < len(f) && i < 12; i++ {
-		if e, ok = behind(f[i:]); ok {
+		if e, ok = parseAfterCommand(f[i:]); ok {
 			e.comm = bytes.Clone(bytes.Join(f[:i], []byte(" ")))
 			e.comm = e.comm[:min(len(e.comm), 64)]
 			return e, true
@@ -40,8 +40,8 @@ func eventOf(text []byte) (e event, ok bool) {
 	return event{}, false
 }
 
-// behind reads what follows the command.
-func behind(f [][]byte) (e event, ok bool) {
+// parseAfterCommand parses what follows the command.
+func parseAfterCommand(f [][]byte) (e event, ok bool) {
 	first, second, both := bytes.Cut(f[0], []byte("/"))
 	if e.tid, ok = format.ParseDigits(first); !ok || e.tid > 1<<30 {
 		return e, false
@@ -64,12 +64,12 @@ func behind(f [][]byte) (e event, ok bool) {
 		f = f[1:]
 	}
 	if len(f) > 1 && len(f[0]) == 4 || len(f) > 1 && len(f[0]) == 5 { // "d..2.": irqs off, of trace events
-		if _, is := seconds(f[0]); !is && bytes.IndexByte(f[0], '.') >= 0 {
+		if _, is := parseSeconds(f[0]); !is && bytes.IndexByte(f[0], '.') >= 0 {
 			f = f[1:]
 		}
 	}
 	if len(f) > 0 {
-		if e.at, e.timed = seconds(f[0]); e.timed {
+		if e.at, e.timed = parseSeconds(f[0]); e.timed {
 			f = f[1:]
 		}
 	}
@@ -91,8 +91,8 @@ func behind(f [][]byte) (e event, ok bool) {
 	return e, true
 }
 
-// seconds reads "14782.137805:" as ns.
-func seconds(s []byte) (ns int64, ok bool) {
+// parseSeconds parses "14782.137805:" as ns.
+func parseSeconds(s []byte) (ns int64, ok bool) {
 	s, ok = bytes.CutSuffix(s, []byte(":"))
 	if !ok {
 		return 0, false
@@ -109,8 +109,9 @@ func seconds(s []byte) (ns int64, ok bool) {
 	return n*1e9 + m, ok
 }
 
-// base is the event without what it was asked with: "cpu-clock:pppH", "cycles:u", "cpu_core/cycles/P".
-func (e *event) base() string {
+// baseName returns the event without its modifiers: of "cpu-clock:pppH", "cycles:u",
+// "cpu_core/cycles/P".
+func (e *event) baseName() string {
 	name := e.name
 	if _, rest, ok := strings.Cut(name, "/"); ok {
 		name, _, _ = strings.Cut(rest, "/")
@@ -119,65 +120,66 @@ func (e *event) base() string {
 	return name
 }
 
-// clock says whether the period is ns of CPU time.
-func (e *event) clock() bool {
-	return (e.base() == "cpu-clock" || e.base() == "task-clock") && e.period > 0 && e.period <= 10e9
+// isClock says whether the period is ns of CPU time.
+func (e *event) isClock() bool {
+	return (e.baseName() == "cpu-clock" || e.baseName() == "task-clock") && e.period > 0 && e.period <= 10e9
 }
 
-// samples says whether the event comes in proportion to CPU time.
-func (e *event) samples() bool {
-	switch e.base() {
+// isCPUSample says whether the event comes in proportion to CPU time.
+func (e *event) isCPUSample() bool {
+	switch e.baseName() {
 	case "cpu-clock", "task-clock", "cycles", "cpu-cycles", "ref-cycles", "bus-cycles":
 		return true
 	}
 	return e.name == ""
 }
 
-func (e *event) switches() bool { return strings.HasSuffix(e.name, "sched_switch") }
+func (e *event) isSwitch() bool { return strings.HasSuffix(e.name, "sched_switch") }
 
-// sched reads "prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 …" and the
-// older "a:1 [120] S ==> b:2 [120]".
-func (e *event) sched() (prev int64, state byte, next int64, ok bool) {
+// parseSwitch parses "prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2
+// …" and the older "a:1 [120] S ==> b:2 [120]".
+func (e *event) parseSwitch() (prev int64, state byte, next int64, ok bool) {
 	a, b, ok := bytes.Cut(e.tells, []byte(" ==> "))
 	if !ok {
 		return 0, 0, 0, false
 	}
-	if from, told := field(a, "prev_pid="); told {
-		to, told := field(b, "next_pid=")
+	if from, told := parseField(a, "prev_pid="); told {
+		to, told := parseField(b, "next_pid=")
 		_, mode, is := bytes.Cut(a, []byte("prev_state="))
 		if !told || !is || len(mode) == 0 {
 			return 0, 0, 0, false
 		}
 		return from, mode[0], to, true
 	}
-	from, rest, ok := old(a)
+	from, rest, ok := parseOldForm(a)
 	if !ok || len(rest) == 0 {
 		return 0, 0, 0, false
 	}
-	to, _, ok := old(b)
+	to, _, ok := parseOldForm(b)
 	return from, rest[0], to, ok
 }
 
-func (e *event) wakes() bool { return strings.HasSuffix(e.name, "sched_wakeup") }
+func (e *event) isWakeup() bool { return strings.HasSuffix(e.name, "sched_wakeup") }
 
-// woken reads "comm=a pid=1 prio=120 target_cpu=000" and the older "a:1 [120] success=1 CPU:000".
-func (e *event) woken() (int64, bool) {
-	if pid, ok := field(e.tells, " pid="); ok {
+// parseWakeup parses "comm=a pid=1 prio=120 target_cpu=000" and the older "a:1 [120] success=1
+// CPU:000", and returns the thread's id.
+func (e *event) parseWakeup() (int64, bool) {
+	if pid, ok := parseField(e.tells, " pid="); ok {
 		return pid, true
 	}
-	pid, _, ok := old(e.tells)
+	pid, _, ok := parseOldForm(e.tells)
 	return pid, ok
 }
 
-func field(s []byte, key string) (int64, bool) {
+func parseField(s []byte, key string) (int64, bool) {
 	_, rest, ok := bytes.Cut(s, []byte(key))
 	digits, _, _ := bytes.Cut(rest, []byte(" "))
 	n, is := format.ParseDigits(digits)
 	return n, ok && is
 }
 
-// old reads "comm:pid [prio] rest".
-func old(s []byte) (pid int64, rest []byte, ok bool) {
+// parseOldForm parses "comm:pid [prio] rest".
+func parseOldForm(s []byte) (pid int64, rest []byte, ok bool) {
 	before, after, ok := bytes.Cut(s, []byte(" ["))
 	i := bytes.LastIndexByte(before, ':')
 	if !ok || i < 0 {
@@ -206,12 +208,12 @@ func frameOf(text []byte) (f frame, ok bool) {
 		s = bytes.TrimSpace(s[:i])
 	}
 	first, rest, more := bytes.Cut(s, []byte(" "))
-	if hexadecimal(first) && (more || len(first) > 3) {
+	if isHexadecimal(first) && (more || len(first) > 3) {
 		f.address, f.high, s = true, len(first) == 16 && first[0] == 'f', bytes.TrimSpace(rest)
 	} else if more && len(f.file) == 0 && !bytes.ContainsAny(s, "(<") {
 		return f, false // words that are no function
 	}
-	if i := bytes.LastIndex(s, []byte("+0x")); i > 0 && hexadecimal(s[i+3:]) {
+	if i := bytes.LastIndex(s, []byte("+0x")); i > 0 && isHexadecimal(s[i+3:]) {
 		s = s[:i]
 	}
 	if len(s) == 0 || string(s) == "[unknown]" {
@@ -226,8 +228,8 @@ func frameOf(text []byte) (f frame, ok bool) {
 	return f, true
 }
 
-// kernel says whether it is a function of the kernel or of a module of it.
-func (f *frame) kernel() bool {
+// isKernel says whether the function is the kernel's or a module's.
+func (f *frame) isKernel() bool {
 	switch file := string(f.file); {
 	case file == "":
 		return f.high
@@ -240,7 +242,7 @@ func (f *frame) kernel() bool {
 	}
 }
 
-func hexadecimal(s []byte) bool {
+func isHexadecimal(s []byte) bool {
 	if len(s) == 0 || len(s) > 16 {
 		return false
 	}

@@ -43,12 +43,12 @@ import (
 var Format = format.Format{
 	Name:  "perfscript",
 	About: "perf script: stacks of running threads, and of switches between them (Linux perf 3 to 6)",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-// match is sure of a sample with a function below it, and of a switch.
-func match(head []byte) format.Confidence {
+// matchHead is sure of a sample with a function below it, and of a switch.
+func matchHead(head []byte) format.Confidence {
 	var above bool
 	for i := 0; i < 100 && len(head) > 0; i++ {
 		line, more, whole := bytes.Cut(head, []byte("\n"))
@@ -63,7 +63,7 @@ func match(head []byte) format.Confidence {
 		}
 		e, ok := eventOf(line)
 		above = ok && !isPySpy(line)
-		if ok && e.timed && e.switches() {
+		if ok && e.timed && e.isSwitch() {
 			return format.Sure
 		}
 		head = more
@@ -86,11 +86,11 @@ const (
 	longWait    = int64(1e6) // ns: from here on a wait is told by itself
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := newParser(b)
 	err := a.Lines(func(l format.Line) bool {
 		p.number = l.Number
-		p.line(l.Text[:min(len(l.Text), longest)])
+		p.readLine(l.Text[:min(len(l.Text), longest)])
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	switch {
@@ -102,7 +102,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(p.number, "the recording is incomplete after this line: %v", err)
 		b.Cut()
 	}
-	p.take()
+	p.endEvent()
 	if len(p.rows) == 0 && p.idle == 0 && p.switched == 0 {
 		return errors.New("perfscript: it holds no sample of a running thread: record with perf record -g -F 99 -p PID")
 	}
@@ -170,34 +170,34 @@ func newParser(b *evidence.Builder) *parser {
 	return &parser{b: b, left: make(map[int64]left), cpus: make(map[int64]int64)}
 }
 
-func (p *parser) line(text []byte) {
+func (p *parser) readLine(text []byte) {
 	switch {
 	case len(text) == 0:
-		p.take()
+		p.endEvent()
 	case text[0] == '#':
-		p.take()
-		p.comment(text)
-	case p.open && text[0] == '\t' && p.function(text):
+		p.endEvent()
+		p.readComment(text)
+	case p.open && text[0] == '\t' && p.addFunction(text):
 	default:
 		e, ok := eventOf(text)
-		if !ok && p.open && text[0] == ' ' && p.function(text) {
+		if !ok && p.open && text[0] == ' ' && p.addFunction(text) {
 			return
 		}
 		if !ok {
-			p.take()
+			p.endEvent()
 			if p.odd++; p.first == 0 {
 				p.first = p.number
 			}
 			return
 		}
-		p.take()
+		p.endEvent()
 		p.now, p.open = e, true
 		p.now.line = p.number
 	}
 }
 
-// comment reads of perf script --header which process was recorded.
-func (p *parser) comment(text []byte) {
+// readComment reads which process was recorded, from what perf script --header writes.
+func (p *parser) readComment(text []byte) {
 	rest, ok := bytes.CutPrefix(text, []byte("# cmdline : "))
 	if !ok {
 		return
@@ -212,8 +212,8 @@ func (p *parser) comment(text []byte) {
 	}
 }
 
-// function adds a line below an event to its stack.
-func (p *parser) function(text []byte) bool {
+// addFunction adds a line below an event to its stack.
+func (p *parser) addFunction(text []byte) bool {
 	f, ok := frameOf(text)
 	if !ok {
 		return false
@@ -222,7 +222,7 @@ func (p *parser) function(text []byte) bool {
 		return true
 	}
 	x := evidence.Frame{Func: p.b.NameBytes(f.name)}
-	if f.kernel() {
+	if f.isKernel() {
 		x.File = p.b.Name(evidence.KernelFile)
 		p.set |= kernelclass.Of(string(f.name))
 		p.kernel = true
@@ -234,8 +234,8 @@ func (p *parser) function(text []byte) bool {
 	return true
 }
 
-// take ends an event and its stack.
-func (p *parser) take() {
+// endEvent ends an event and its stack.
+func (p *parser) endEvent() {
 	if !p.open {
 		return
 	}
@@ -261,21 +261,21 @@ func (p *parser) take() {
 	}
 	p.pids = p.pids || e.pid != 0
 	switch {
-	case e.switches():
-		p.sched(e, stack, class, itself)
-	case e.wakes():
-		p.wakes(e)
+	case e.isSwitch():
+		p.pairSwitch(e, stack, class, itself)
+	case e.isWakeup():
+		p.noteWakeup(e)
 	case itself:
 		p.others++
-	case e.samples():
-		p.running(e, stack, class, bare)
+	case e.isCPUSample():
+		p.noteSample(e, stack, class, bare)
 	default:
 		p.others++
 	}
 }
 
-// running notes a sample of a thread that ran.
-func (p *parser) running(e event, stack evidence.StackID, class evidence.NameID, bare bool) {
+// noteSample notes a sample of a thread that ran.
+func (p *parser) noteSample(e event, stack evidence.StackID, class evidence.NameID, bare bool) {
 	p.samples++
 	if e.cpu >= 0 && e.timed {
 		if last, ok := p.cpus[e.cpu]; ok && e.at > last && len(p.gaps) < 1<<16 {
@@ -304,14 +304,14 @@ func (p *parser) running(e event, stack evidence.StackID, class evidence.NameID,
 	if bare {
 		p.unasked++
 	}
-	r := row{at: e.at, tid: e.tid, who: p.of(e), stack: stack, class: class, line: e.line}
-	if e.clock() {
+	r := row{at: e.at, tid: e.tid, who: p.processKey(e), stack: stack, class: class, line: e.line}
+	if e.isClock() {
 		r.ns = e.period
 	}
-	p.keep(r)
+	p.addRow(r)
 }
 
-func (p *parser) keep(r row) {
+func (p *parser) addRow(r row) {
 	if len(p.rows) >= mostRows {
 		p.dropped++
 		return
@@ -319,11 +319,11 @@ func (p *parser) keep(r row) {
 	p.rows = append(p.rows, r)
 }
 
-func (p *parser) of(e event) who { return who{e.pid, p.b.NameBytes(e.comm)} }
+func (p *parser) processKey(e event) who { return who{e.pid, p.b.NameBytes(e.comm)} }
 
-// sched pairs a switch away from a thread with the next one to it.
-func (p *parser) sched(e event, stack evidence.StackID, class evidence.NameID, itself bool) {
-	prev, state, next, ok := e.sched()
+// pairSwitch pairs a switch away from a thread with the next one to it.
+func (p *parser) pairSwitch(e event, stack evidence.StackID, class evidence.NameID, itself bool) {
+	prev, state, next, ok := e.parseSwitch()
 	if !ok || !e.timed {
 		p.others++
 		return
@@ -342,10 +342,10 @@ func (p *parser) sched(e event, stack evidence.StackID, class evidence.NameID, i
 			}
 			if l.state != 'R' && l.woken > l.at && l.woken < e.at {
 				r.at, r.ns = l.woken, l.woken-l.at
-				p.keep(r)
+				p.addRow(r)
 				r.at, r.ns, r.class = e.at, e.at-l.woken, p.b.Name(evidence.KernelPreempted)
 			}
-			p.keep(r)
+			p.addRow(r)
 		}
 	}
 	switch {
@@ -353,13 +353,13 @@ func (p *parser) sched(e event, stack evidence.StackID, class evidence.NameID, i
 	case len(p.left) >= mostThreads:
 		p.dropped++
 	default:
-		p.left[prev] = left{at: e.at, who: p.of(e), state: state, stack: stack, class: class, line: e.line}
+		p.left[prev] = left{at: e.at, who: p.processKey(e), state: state, stack: stack, class: class, line: e.line}
 	}
 }
 
-// wakes notes when a thread that is away can run again.
-func (p *parser) wakes(e event) {
-	tid, ok := e.woken()
+// noteWakeup notes when a thread that is away can run again.
+func (p *parser) noteWakeup(e event) {
+	tid, ok := e.parseWakeup()
 	if !ok || !e.timed {
 		p.others++
 		return

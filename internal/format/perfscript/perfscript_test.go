@@ -57,7 +57,7 @@ func TestEvent(t *testing.T) {
 	} {
 		got := ""
 		if e, ok := eventOf([]byte(text)); ok {
-			got = fmt.Sprintf("%s %d/%d %d %d %d %s", e.comm, e.pid, e.tid, e.cpu, e.at, e.period, e.base())
+			got = fmt.Sprintf("%s %d/%d %d %d %d %s", e.comm, e.pid, e.tid, e.cpu, e.at, e.period, e.baseName())
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -79,7 +79,7 @@ func TestFrame(t *testing.T) {
 		"\tffffffffc0555555 xfs_log+0x1 (/lib/modules/6.1/kernel/fs/xfs/xfs.ko.xz)": "xfs_log in /lib/modules/6.1/kernel/fs/xfs/xfs.ko.xz true",
 	} {
 		f, ok := frameOf([]byte(text))
-		if got := fmt.Sprintf("%s in %s %v", f.name, f.file, f.kernel()); !ok || got != want {
+		if got := fmt.Sprintf("%s in %s %v", f.name, f.file, f.isKernel()); !ok || got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -89,17 +89,17 @@ func accessLine(line []byte) (e entry, ok bool) {
 	if !ok {
 		return e, false
 	}
-	if e.at, ok = accepted(line, open); !ok {
+	if e.at, ok = findTime(line, open); !ok {
 		return e, false
 	}
 	e.duration, e.cpu, e.memory, e.status = math.NaN(), math.NaN(), math.NaN(), -1
 	for f := range bytes.FieldsSeq(line[open:]) {
-		e.field(bytes.Trim(f, `"`))
+		e.parseField(bytes.Trim(f, `"`))
 	}
 	return e, true
 }
 
-func (e *entry) field(f []byte) {
+func (e *entry) parseField(f []byte) {
 	e.script, e.dash = e.script || len(f) > 1 && f[0] == '/', e.dash || string(f) == "-"
 	key, value, named := bytes.Cut(f, []byte("="))
 	if !named {
@@ -153,8 +153,8 @@ func isMethod(b []byte) bool {
 	return true
 }
 
-// accepted reads the time (%t), the first that is written as one before the request, or behind it.
-func accepted(line []byte, before int) (int64, bool) {
+// findTime finds the time (%t): the first one before the request, else behind it.
+func findTime(line []byte, before int) (int64, bool) {
 	for _, part := range [][]byte{line[:before], line[before:]} {
 		for i := 0; i+20 <= len(part); i++ {
 			if part[i] < '0' || part[i] > '9' || i > 0 && part[i-1] >= '0' && part[i-1] <= '9' {
@@ -253,7 +253,7 @@ type routed struct {
 }
 
 func parseAccess(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	return readAccess(ctx, a, b, process(b))
+	return readAccess(ctx, a, b, newSubject(b))
 }
 
 func readAccess(ctx context.Context, a *format.Artifact, b *evidence.Builder, subject evidence.SubjectID) error {
@@ -268,7 +268,7 @@ func readAccess(ctx context.Context, a *format.Artifact, b *evidence.Builder, su
 		switch {
 		case ok && !l.Long:
 			e.line = l.Number
-			p.take(e)
+			p.addEntry(e)
 		case len(bytes.TrimSpace(l.Text)) > 0:
 			if p.strange++; p.strange == 1 {
 				p.first = l.Number
@@ -276,7 +276,7 @@ func readAccess(ctx context.Context, a *format.Artifact, b *evidence.Builder, su
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	p.decide()
+	p.decideUnit()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -288,7 +288,7 @@ func readAccess(ctx context.Context, a *format.Artifact, b *evidence.Builder, su
 		b.Warnf(0, "the file is incomplete: %v", err)
 		b.Cut()
 	}
-	p.finish()
+	p.emitRoutes()
 	return nil
 }
 
@@ -308,19 +308,20 @@ type accessParser struct {
 	from, until                     int64
 }
 
-// take keeps a line until the unit is known. What it points into is the line's, so it is copied.
-func (p *accessParser) take(e entry) {
+// addEntry counts an entry, or keeps it until the unit of durations is known. It copies what
+// points into the line.
+func (p *accessParser) addEntry(e entry) {
 	if p.unit != 0 {
-		p.add(&e)
+		p.countEntry(&e)
 		return
 	}
 	e.method, e.target = bytes.Clone(e.method), bytes.Clone(e.target)
 	if p.head = append(p.head, e); len(p.head) == sampleLines {
-		p.decide()
+		p.decideUnit()
 	}
 }
 
-func (p *accessParser) decide() {
+func (p *accessParser) decideUnit() {
 	if p.unit != 0 || len(p.head) == 0 {
 		return
 	}
@@ -331,12 +332,12 @@ func (p *accessParser) decide() {
 	}
 	p.scripts = slices.ContainsFunc(p.head, func(e entry) bool { return e.script })
 	for i := range p.head {
-		p.add(&p.head[i])
+		p.countEntry(&p.head[i])
 	}
 	p.head = nil
 }
 
-func (p *accessParser) add(e *entry) {
+func (p *accessParser) countEntry(e *entry) {
 	if p.from == 0 || e.at < p.from {
 		p.from = e.at
 	}
@@ -384,7 +385,7 @@ func (p *accessParser) add(e *entry) {
 	p.b.Request(evidence.Request{Subject: p.subject, Route: r.name, Start: e.at, End: e.at + int64(took), Outcome: outcome, Origin: p.b.Origin(e.line)})
 }
 
-func (p *accessParser) finish() {
+func (p *accessParser) emitRoutes() {
 	b := p.b
 	slices.SortStableFunc(p.order, func(x, y *routed) int { return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.text, y.text)) })
 	table := evidence.Table{Title: "php-fpm requests", Columns: []string{"route", "requests", "mean ms", "p50 ms", "p99 ms", "CPU ms", "memory MiB"}}

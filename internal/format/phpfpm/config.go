@@ -46,7 +46,7 @@ func parseConfig(ctx context.Context, a *format.Artifact, b *evidence.Builder) e
 	pools := 0
 	fact := func(key, value string, number float64, line int64) {
 		if subject < 0 {
-			subject = process(b)
+			subject = newSubject(b)
 		}
 		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: number, Origin: b.Origin(line)})
 	}
@@ -57,7 +57,7 @@ func parseConfig(ctx context.Context, a *format.Artifact, b *evidence.Builder) e
 			return l.Number&0xfff != 0 || ctx.Err() == nil
 		}
 		if text[0] == '[' && text[len(text)-1] == ']' {
-			pool, file = clip(text[1:len(text)-1]), ""
+			pool, file = clipName(text[1:len(text)-1]), ""
 			if pools++; pool == "global" {
 				pool = ""
 			}
@@ -67,7 +67,7 @@ func parseConfig(ctx context.Context, a *format.Artifact, b *evidence.Builder) e
 		if !ok || pool == "" {
 			return true
 		}
-		key, value := string(bytes.TrimSpace(k[:min(len(k), 64)])), clip(bytes.Trim(bytes.TrimSpace(v), `"'`))
+		key, value := string(bytes.TrimSpace(k[:min(len(k), 64)])), clipName(bytes.Trim(bytes.TrimSpace(v), `"'`))
 		value = strings.ReplaceAll(value, "$pool", pool)
 		switch key {
 		case "unstall.file":

@@ -40,7 +40,7 @@ var Both = format.Format{
 		return format.No
 	},
 	Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-		subject := process(b)
+		subject := newSubject(b)
 		if err := readLog(ctx, a, b, subject); err != nil {
 			return err
 		}
@@ -108,14 +108,14 @@ type reading struct {
 func readingOf(text []byte) (active float64, ok bool) {
 	if _, rest, is := bytes.Cut(text, []byte("currently ")); is {
 		digits, _, is := bytes.Cut(rest, []byte(" active children, "))
-		n, ok := whole(digits)
+		n, ok := parseWhole(digits)
 		return float64(n), is && ok && n < 1e6
 	}
 	_, rest, is := bytes.Cut(text, []byte(" children, there are "))
 	digits, rest, is2 := bytes.Cut(rest, []byte(" idle, and "))
-	idle, ok := whole(digits)
+	idle, ok := parseWhole(digits)
 	digits, _, is3 := bytes.Cut(rest, []byte(" total children"))
-	total, ok2 := whole(digits)
+	total, ok2 := parseWhole(digits)
 	return float64(total - idle), is && is2 && is3 && ok && ok2 && total >= idle && total < 1e6
 }
 
@@ -131,7 +131,7 @@ type told struct {
 type noneIdle struct{ n, first, last, line int64 }
 
 func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	return readLog(ctx, a, b, process(b))
+	return readLog(ctx, a, b, newSubject(b))
 }
 
 func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subject evidence.SubjectID) error {
@@ -186,7 +186,7 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 			x.n, x.last = x.n+1, max(x.last, at)
 			if _, rest, ok := bytes.Cut(text, []byte("max_children setting (")); ok {
 				digits, _, _ := bytes.Cut(rest, []byte(")"))
-				if n, ok := whole(digits); ok && n > 0 && n < 1e6 {
+				if n, ok := parseWhole(digits); ok && n > 0 && n < 1e6 {
 					x.most = n
 				}
 			}
@@ -210,7 +210,7 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 	slices.SortStableFunc(order, func(x, y *told) int { return cmp.Or(cmp.Compare(x.pool, y.pool), cmp.Compare(y.n, x.n)) })
 	table := evidence.Table{Title: "php-fpm log", Columns: []string{"pool", "what", "times", "first", "last"}}
 	for _, x := range order {
-		table.Rows = append(table.Rows, []string{x.pool, x.says, strconv.FormatInt(x.n, 10), clock(x.first), clock(x.last)})
+		table.Rows = append(table.Rows, []string{x.pool, x.says, strconv.FormatInt(x.n, 10), formatTime(x.first), formatTime(x.last)})
 		if x.most > 0 {
 			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersMost, Value: x.pool, Number: float64(x.most), Origin: b.Origin(x.line)})
 			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersReached, Value: x.pool, Number: float64(x.n), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
@@ -258,7 +258,7 @@ func emitReadings(b *evidence.Builder, subject evidence.SubjectID, readings map[
 	}
 }
 
-func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05") }
+func formatTime(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05") }
 
 // Slow is the slow log.
 var Slow = format.Format{
@@ -287,12 +287,12 @@ func slowHead(line []byte) (at int64, pool string, ok bool) {
 	}
 	pool, rest, ok = ofPool(rest)
 	digits, is := bytes.CutPrefix(rest, []byte("pid "))
-	_, number := whole(digits)
+	_, number := parseWhole(digits)
 	return at, pool, ok && is && number
 }
 
 func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	subject := process(b)
+	subject := newSubject(b)
 	kind, unit := b.Name(evidence.SampleSlowRequest), b.Name("count")
 	type place struct {
 		call, at string
@@ -413,6 +413,6 @@ func phpFrame(text []byte) (function, file string, line int64, ok bool) {
 	if !ok || i <= 0 || j < i+3 {
 		return "", "", 0, false
 	}
-	line, ok = whole(rest[j+1:])
-	return clip(rest[:i]), clip(rest[i+3 : j]), line, ok && line < 1<<31
+	line, ok = parseWhole(rest[j+1:])
+	return clipName(rest[:i]), clipName(rest[i+3 : j]), line, ok && line < 1<<31
 }

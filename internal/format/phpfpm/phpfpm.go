@@ -39,8 +39,8 @@ const (
 	longestName  = 200
 )
 
-// process is whom the rows are about.
-func process(b *evidence.Builder) evidence.SubjectID {
+// newSubject returns the process that the rows are about.
+func newSubject(b *evidence.Builder) evidence.SubjectID {
 	return b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: runtime})
 }
 
@@ -49,8 +49,8 @@ func poolName(pool string) string {
 	return evidence.Wait{Kind: evidence.WorkerPool, By: "PHP-FPM", Of: pool}.String()
 }
 
-// clip bounds a name, and makes it text.
-func clip(b []byte) string {
+// clipName bounds a name, and makes it valid text.
+func clipName(b []byte) string {
 	return string(bytes.ToValidUTF8(b[:min(len(b), longestName)], []byte("?")))
 }
 
@@ -81,11 +81,11 @@ func ofPool(text []byte) (pool string, rest []byte, ok bool) {
 	if !ok || len(name) == 0 || len(name) > longestName {
 		return "", text, false
 	}
-	return clip(name), bytes.TrimLeft(rest, " "), true
+	return clipName(name), bytes.TrimLeft(rest, " "), true
 }
 
-// whole reads a number that is not negative.
-func whole(text []byte) (int64, bool) {
+// parseWhole reads a whole number that is not negative.
+func parseWhole(text []byte) (int64, bool) {
 	n, err := strconv.ParseInt(string(bytes.TrimSpace(text[:min(len(text), 20)])), 10, 64)
 	return n, err == nil && n >= 0
 }

@@ -21,7 +21,7 @@ var Status = format.Format{
 	About: "PHP-FPM's status page, text or JSON, with ?full too, one answer or many",
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
-		if _, _, ok := stamp(head); ok {
+		if _, _, ok := parseStamp(head); ok {
 			return format.Sure
 		}
 		text := bytes.TrimLeft(head, " \t\r\n")
@@ -34,8 +34,8 @@ var Status = format.Format{
 	Parse: parseStatus,
 }
 
-// stamp reads the line above an answer.
-func stamp(line []byte) (at int64, pid int, ok bool) {
+// parseStamp reads the line above an answer.
+func parseStamp(line []byte) (at int64, pid int, ok bool) {
 	first, _, _ := bytes.Cut(line, []byte("\n"))
 	return format.Stamp(first, "php-fpm status")
 }
@@ -89,12 +89,12 @@ type statusParser struct {
 func parseStatus(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &statusParser{b: b, pools: make(map[string]*pool)}
 	err := a.Lines(func(l format.Line) bool {
-		if l.Long || !p.line(l.Text, l.Number) {
-			p.odd(l.Number)
+		if l.Long || !p.parseLine(l.Text, l.Number) {
+			p.countUnparsed(l.Number)
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	p.ended()
+	p.endAnswer()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -106,19 +106,19 @@ func parseStatus(ctx context.Context, a *format.Artifact, b *evidence.Builder) e
 		b.Warnf(0, "the file is incomplete")
 		b.Cut()
 	}
-	p.emit()
+	p.emitPools()
 	return nil
 }
 
-func (p *statusParser) odd(line int64) {
+func (p *statusParser) countUnparsed(line int64) {
 	if p.strange++; p.strange == 1 {
 		p.first = line
 	}
 }
 
-func (p *statusParser) line(text []byte, number int64) bool {
-	if at, pid, ok := stamp(text); ok {
-		p.ended()
+func (p *statusParser) parseLine(text []byte, number int64) bool {
+	if at, pid, ok := parseStamp(text); ok {
+		p.endAnswer()
 		p.now, p.last = at, nil
 		if p.pid == 0 {
 			p.pid = pid
@@ -127,10 +127,10 @@ func (p *statusParser) line(text []byte, number int64) bool {
 	}
 	if p.depth > 0 || len(text) > 0 && text[0] == '{' {
 		if p.depth == 0 {
-			p.ended()
+			p.endAnswer()
 			p.from = number
 		}
-		return p.json(text)
+		return p.parseJSON(text)
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] == '*' { // between the workers of ?full
@@ -142,29 +142,30 @@ func (p *statusParser) line(text []byte, number int64) bool {
 	}
 	value = bytes.TrimSpace(value)
 	if name, ok := bytes.CutPrefix(key, []byte("listen queue of ")); ok {
-		p.ended()
-		x, n := p.pools[clip(name)], int64(0)
-		if n, ok = whole(value); !ok || x == nil || len(x.at) == 0 || x.at[len(x.at)-1].t != p.now {
+		p.endAnswer()
+		x, n := p.pools[clipName(name)], int64(0)
+		if n, ok = parseWhole(value); !ok || x == nil || len(x.at) == 0 || x.at[len(x.at)-1].t != p.now {
 			return false
 		}
 		x.at[len(x.at)-1].queue = float64(n)
 		return true
 	}
 	if string(key) == "pool" {
-		p.ended()
+		p.endAnswer()
 		p.text, p.from = make(map[string]string), number
 	}
 	if p.text == nil {
 		return false
 	}
 	if _, told := p.text[string(key)]; !told && len(p.text) < 64 && len(key) < 64 {
-		p.text[string(key)] = clip(value)
+		p.text[string(key)] = clipName(value)
 	}
 	return true
 }
 
-// json takes a line of an answer in JSON: FPM writes one, what prints it for people makes many.
-func (p *statusParser) json(text []byte) bool {
+// parseJSON reads a line of an answer in JSON. FPM writes one line; tools that format it make
+// many.
+func (p *statusParser) parseJSON(text []byte) bool {
 	if len(p.buf)+len(text) > format.MaxLine {
 		p.buf, p.depth, p.quoted = nil, 0, false
 		return false
@@ -191,16 +192,16 @@ func (p *statusParser) json(text []byte) bool {
 	var x answer
 	err := json.Unmarshal(p.buf, &x)
 	p.buf, p.depth = p.buf[:0], 0
-	return err == nil && p.add(&x)
+	return err == nil && p.addAnswer(&x)
 }
 
-// ended takes an answer in text.
-func (p *statusParser) ended() {
+// endAnswer adds the answer in text that was read, if there is one.
+func (p *statusParser) endAnswer() {
 	if p.text == nil {
 		return
 	}
 	number := func(key string) *float64 {
-		if n, ok := whole([]byte(p.text[key])); ok && p.text[key] != "" {
+		if n, ok := parseWhole([]byte(p.text[key])); ok && p.text[key] != "" {
 			v := float64(n)
 			return &v
 		}
@@ -209,13 +210,13 @@ func (p *statusParser) ended() {
 	x := answer{Pool: p.text["pool"], Manager: p.text["process manager"], Accepted: number("accepted conn"), Queue: number("listen queue"), QueueLen: number("listen queue len"),
 		Idle: number("idle processes"), Active: number("active processes"), Total: number("total processes"), Reached: number("max children reached"), Slow: number("slow requests")}
 	p.text = nil
-	if !p.add(&x) {
-		p.odd(p.from)
+	if !p.addAnswer(&x) {
+		p.countUnparsed(p.from)
 	}
 }
 
-// add takes an answer, and says whether it is one.
-func (p *statusParser) add(x *answer) bool {
+// addAnswer adds an answer; false if it is none.
+func (p *statusParser) addAnswer(x *answer) bool {
 	known := func(v *float64) float64 {
 		if v == nil || !(*v >= 0 && *v <= 1e15) {
 			return math.NaN()
@@ -229,7 +230,7 @@ func (p *statusParser) add(x *answer) bool {
 	if known(x.QueueLen) == 0 { // of a UNIX socket, FPM does not know it
 		g.queue = math.NaN()
 	}
-	name := clip([]byte(x.Pool))
+	name := clipName([]byte(x.Pool))
 	y := p.pools[name]
 	if y == nil {
 		if len(p.pools) == mostPools {
@@ -240,7 +241,7 @@ func (p *statusParser) add(x *answer) bool {
 		p.pools[name] = y
 		p.order = append(p.order, y)
 	}
-	y.manager, y.reached = clip([]byte(x.Manager)), known(x.Reached)
+	y.manager, y.reached = clipName([]byte(x.Manager)), known(x.Reached)
 	switch {
 	case g.t == 0 && len(y.at) > 0 && y.at[len(y.at)-1].t == 0:
 		y.at[len(y.at)-1] = g // the newest holds
@@ -253,7 +254,7 @@ func (p *statusParser) add(x *answer) bool {
 	return true
 }
 
-func (p *statusParser) emit() {
+func (p *statusParser) emitPools() {
 	b := p.b
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: runtime, PID: p.pid})
 	table := evidence.Table{Title: "php-fpm status", Columns: []string{"pool", "manager", "readings", "max active", "of", "max waiting", "max children reached"}}
@@ -279,7 +280,7 @@ func (p *statusParser) emit() {
 			show bool
 		}{
 			{evidence.SeriesClientPoolUsed, func(g *gauge) float64 { return g.active }, true},
-			{evidence.SeriesClientPoolMax, func(g *gauge) float64 { return x.most() }, true},
+			{evidence.SeriesClientPoolMax, func(g *gauge) float64 { return x.maxWorkers() }, true},
 			{evidence.SeriesClientPoolWaits, func(g *gauge) float64 { return g.queue }, true},
 		} {
 			series := evidence.Series{Subject: subject, Name: s.name + ":" + poolName(x.name), Unit: "workers", Origin: b.Origin(x.line)}
@@ -295,12 +296,12 @@ func (p *statusParser) emit() {
 			if len(series.T) > 0 {
 				b.Series(series)
 			}
-			row = append(row, short(highest))
+			row = append(row, formatFigure(highest))
 		}
 		if x.reached > 0 {
 			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersReached, Value: x.name, Number: x.reached, Origin: b.Origin(x.line)})
 		}
-		table.Rows = append(table.Rows, append(row, short(x.reached)))
+		table.Rows = append(table.Rows, append(row, formatFigure(x.reached)))
 		if from == 0 || x.at[0].t < from {
 			from, line = x.at[0].t, x.line
 		}
@@ -308,7 +309,7 @@ func (p *statusParser) emit() {
 	}
 	b.Table(table)
 	if from > 0 {
-		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverPool, From: from, Until: max(until, from+1), Sampled: p.apart(until - from), Origin: b.Origin(line)})
+		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverPool, From: from, Until: max(until, from+1), Sampled: p.meanInterval(until - from), Origin: b.Origin(line)})
 	}
 	if untimed {
 		b.Warnf(0, "its answers have no time: that of the file was taken")
@@ -321,8 +322,8 @@ func (p *statusParser) emit() {
 	}
 }
 
-// apart is how far answers lie apart, in the mean; ns.
-func (p *statusParser) apart(span int64) int64 {
+// meanInterval returns the mean time between two answers, ns.
+func (p *statusParser) meanInterval(span int64) int64 {
 	most := 0
 	for _, x := range p.order {
 		most = max(most, len(x.at))
@@ -330,9 +331,10 @@ func (p *statusParser) apart(span int64) int64 {
 	return max(1, span/int64(max(1, most-1)))
 }
 
-// most is how many workers a pool may have, as far as the status page tells: a static one always
-// has all; of others it is known once that was reached, for they end only workers that are idle.
-func (x *pool) most() float64 {
+// maxWorkers returns how many workers a pool may have, as far as the status page tells: a static
+// pool always has all. The maximum of other pools is known once it was reached, since they end
+// only idle workers; NaN before.
+func (x *pool) maxWorkers() float64 {
 	total := 0.
 	for i := range x.at {
 		total = max(total, x.at[i].total)
@@ -343,7 +345,7 @@ func (x *pool) most() float64 {
 	return math.NaN()
 }
 
-func short(v float64) string {
+func formatFigure(v float64) string {
 	if math.IsNaN(v) {
 		return ""
 	}

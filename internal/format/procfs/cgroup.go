@@ -44,13 +44,13 @@ var cgroupFiles = map[string]func(*parser, []byte) bool{
 	"cpuacct.stat":          (*parser).cgroupModes,
 	"pids.current":          (*parser).cgroupTasks,
 	"io.stat":               (*parser).cgroupIO,
-	"irq.pressure":          (*parser).pressure,
+	"irq.pressure":          (*parser).parsePressure,
 
 	"blkio.throttle.io_service_bytes": (*parser).cgroupBytes,
 	"blkio.throttle.io_serviced":      (*parser).cgroupRequests,
-	"cpu.pressure":                    (*parser).pressure,
-	"memory.pressure":                 (*parser).pressure,
-	"io.pressure":                     (*parser).pressure,
+	"cpu.pressure":                    (*parser).parsePressure,
+	"memory.pressure":                 (*parser).parsePressure,
+	"io.pressure":                     (*parser).parsePressure,
 }
 
 // ownerOfGroups makes a process of which nothing else is known the owner of the control group that was read alone. Version 1 has a
@@ -90,7 +90,7 @@ func (p *parser) openCgroup(name string) {
 
 // cgroupCPU reads cpu.stat; version 1 counts throttled_time in ns.
 func (p *parser) cgroupCPU(line []byte) bool {
-	key, value, ok := keyed(line)
+	key, value, ok := cutKey(line)
 	n, digits := format.ParseDigits(value)
 	if !ok || !digits {
 		return false
@@ -98,20 +98,20 @@ func (p *parser) cgroupCPU(line []byte) bool {
 	t := &p.group.tracks
 	switch string(key) {
 	case "usage_usec":
-		p.count(t, evidence.SeriesCgroupCPU, "cores", float64(n)/1e6)
+		p.addCounter(t, evidence.SeriesCgroupCPU, "cores", float64(n)/1e6)
 	case "user_usec":
-		p.count(t, evidence.SeriesCgroupCPUUser, "cores", float64(n)/1e6)
+		p.addCounter(t, evidence.SeriesCgroupCPUUser, "cores", float64(n)/1e6)
 	case "system_usec":
-		p.count(t, evidence.SeriesCgroupCPUSystem, "cores", float64(n)/1e6)
+		p.addCounter(t, evidence.SeriesCgroupCPUSystem, "cores", float64(n)/1e6)
 	case "nr_periods":
-		p.periods(float64(n))
-		p.count(t, evidence.SeriesCgroupCPUPeriods, "1/s", float64(n))
+		p.addPeriods(float64(n))
+		p.addCounter(t, evidence.SeriesCgroupCPUPeriods, "1/s", float64(n))
 	case "nr_throttled":
-		p.count(t, evidence.SeriesCgroupCPUThrottledPeriods, "1/s", float64(n))
+		p.addCounter(t, evidence.SeriesCgroupCPUThrottledPeriods, "1/s", float64(n))
 	case "throttled_usec":
-		p.count(t, evidence.SeriesCgroupCPUThrottled, "cores", float64(n)/1e6)
+		p.addCounter(t, evidence.SeriesCgroupCPUThrottled, "cores", float64(n)/1e6)
 	case "throttled_time":
-		p.count(t, evidence.SeriesCgroupCPUThrottled, "cores", float64(n)/1e9)
+		p.addCounter(t, evidence.SeriesCgroupCPUThrottled, "cores", float64(n)/1e9)
 	default:
 		p.ignored++
 	}
@@ -122,14 +122,14 @@ func (p *parser) cgroupCPU(line []byte) bool {
 func (p *parser) cgroupUsage(line []byte) bool {
 	n, ok := format.ParseDigits(line)
 	if ok {
-		p.count(&p.group.tracks, evidence.SeriesCgroupCPU, "cores", float64(n)/1e9)
+		p.addCounter(&p.group.tracks, evidence.SeriesCgroupCPU, "cores", float64(n)/1e9)
 	}
 	return ok
 }
 
 // cgroupModes reads "user 12345" and "system 678" of version 1, in ticks.
 func (p *parser) cgroupModes(line []byte) bool {
-	key, value, ok := keyed(line)
+	key, value, ok := cutKey(line)
 	n, digits := format.ParseDigits(value)
 	if !ok || !digits {
 		return false
@@ -138,12 +138,12 @@ func (p *parser) cgroupModes(line []byte) bool {
 	if string(key) == "system" {
 		name = evidence.SeriesCgroupCPUSystem
 	}
-	p.count(&p.group.tracks, name, "cores", float64(n)/hz)
+	p.addCounter(&p.group.tracks, name, "cores", float64(n)/hz)
 	return true
 }
 
 func (p *parser) cgroupTasks(line []byte) bool {
-	return p.gauge(line, &p.group.tracks, evidence.SeriesCgroupTasks, "1")
+	return p.parseGauge(line, &p.group.tracks, evidence.SeriesCgroupTasks, "1")
 }
 
 // ioKeys are what io.stat has of each device that becomes series, all devices together.
@@ -169,7 +169,7 @@ func (p *parser) cgroupIO(line []byte) bool {
 			if !ok {
 				return false
 			}
-			p.add(&p.group.tracks, s[0], s[1], float64(n))
+			p.sumCounter(&p.group.tracks, s[0], s[1], float64(n))
 		}
 	}
 	return true
@@ -192,9 +192,9 @@ func (p *parser) cgroupDevice(line []byte, unit, read, written string) bool {
 	n, ok := format.ParseDigits(f[len(f)-1])
 	switch string(f[len(f)-2]) {
 	case "Read":
-		p.add(&p.group.tracks, read, unit, float64(n))
+		p.sumCounter(&p.group.tracks, read, unit, float64(n))
 	case "Write":
-		p.add(&p.group.tracks, written, unit, float64(n))
+		p.sumCounter(&p.group.tracks, written, unit, float64(n))
 	}
 	return ok
 }
@@ -227,13 +227,13 @@ func (p *parser) cgroupPeriod(line []byte) bool {
 	return ok
 }
 
-// above says whether a path is this group's or one of a group below it.
-func (g *cgroup) above(at string) bool {
+// isAbove says whether a path is this group's or one of a group below it.
+func (g *cgroup) isAbove(at string) bool {
 	return at == g.path || g.path == "/" || strings.HasPrefix(at, g.path+"/")
 }
 
-// cores is the quota in CPUs, 0 none.
-func (g *cgroup) cores() float64 {
+// quotaCPUs returns the quota in CPUs, 0 none.
+func (g *cgroup) quotaCPUs() float64 {
 	if g.period <= 0 {
 		return 0
 	}
@@ -281,11 +281,11 @@ func (p *parser) cgroupSwapMax(line []byte) bool {
 }
 
 func (p *parser) cgroupSwap(line []byte) bool {
-	return p.gauge(line, &p.group.tracks, evidence.SeriesCgroupSwap, "bytes")
+	return p.parseGauge(line, &p.group.tracks, evidence.SeriesCgroupSwap, "bytes")
 }
 
 func (p *parser) cgroupCurrent(line []byte) bool {
-	return p.gauge(line, &p.group.tracks, evidence.SeriesCgroupMemory, "bytes")
+	return p.parseGauge(line, &p.group.tracks, evidence.SeriesCgroupMemory, "bytes")
 }
 
 // eventSeries are the counters of memory.events that become series.
@@ -297,7 +297,7 @@ var eventSeries = map[string]string{
 }
 
 func (p *parser) cgroupEvents(line []byte) bool {
-	key, value, ok := keyed(line)
+	key, value, ok := cutKey(line)
 	if !ok {
 		return false
 	}
@@ -306,12 +306,12 @@ func (p *parser) cgroupEvents(line []byte) bool {
 		p.ignored++
 		return true
 	}
-	return p.counter(value, &p.group.tracks, name, "1/s")
+	return p.parseCounter(value, &p.group.tracks, name, "1/s")
 }
 
 // cgroupFailures reads version 1's count of times the limit was met.
 func (p *parser) cgroupFailures(line []byte) bool {
-	return p.counter(line, &p.group.tracks, evidence.SeriesCgroupMemoryMax, "1/s")
+	return p.parseCounter(line, &p.group.tracks, evidence.SeriesCgroupMemoryMax, "1/s")
 }
 
 // memoryGauges and memoryCounters are the lines of memory.stat that become series.
@@ -337,15 +337,15 @@ var (
 )
 
 func (p *parser) cgroupMemoryStat(line []byte) bool {
-	key, value, ok := keyed(line)
+	key, value, ok := cutKey(line)
 	if !ok {
 		return false
 	}
 	if name, ok := memoryGauges[string(key)]; ok {
-		return p.gauge(value, &p.group.tracks, name, "bytes")
+		return p.parseGauge(value, &p.group.tracks, name, "bytes")
 	}
 	if name, ok := memoryCounters[string(key)]; ok {
-		return p.counter(value, &p.group.tracks, name, "1/s")
+		return p.parseCounter(value, &p.group.tracks, name, "1/s")
 	}
 	p.ignored++
 	return true

@@ -52,8 +52,8 @@ var diskSeries = []struct {
 	{evidence.SeriesDiskFlushing, "1", flushTime, 1e-3},
 }
 
-// diskstats reads " 254       0 vda 1725329 198804 49529978 2403536 …".
-func (p *parser) diskstats(line []byte) bool {
+// parseDiskstats reads " 254       0 vda 1725329 198804 49529978 2403536 …".
+func (p *parser) parseDiskstats(line []byte) bool {
 	f := bytes.Fields(line)
 	if len(f) < 3 {
 		return false
@@ -75,7 +75,7 @@ func (p *parser) diskstats(line []byte) bool {
 		p.ignored++ // a partition before 2.6.25
 		return n == 4
 	}
-	name := clean(f[2], 32)
+	name := cleanText(f[2], 32)
 	if v[reads] == 0 && v[writes] == 0 || format.PartOfDisk(name, p.disks) {
 		p.ignored++
 		return true
@@ -89,12 +89,12 @@ func (p *parser) diskstats(line []byte) bool {
 	}
 	for _, s := range diskSeries {
 		if s.column < n {
-			p.count(&p.host, s.name+":"+name, s.unit, float64(v[s.column])*s.factor)
+			p.addCounter(&p.host, s.name+":"+name, s.unit, float64(v[s.column])*s.factor)
 		}
 	}
 	if !format.MadeOfDisks(name) {
-		p.add(&p.host, evidence.SeriesHostDiskRequests, "1/s", float64(v[reads]+v[writes]))
-		p.add(&p.host, evidence.SeriesHostDiskInFlight, "1", float64(v[queueTime])/1e3)
+		p.sumCounter(&p.host, evidence.SeriesHostDiskRequests, "1/s", float64(v[reads]+v[writes]))
+		p.sumCounter(&p.host, evidence.SeriesHostDiskInFlight, "1", float64(v[queueTime])/1e3)
 	}
 	return true
 }

@@ -36,28 +36,30 @@ func (s *tracks) drop(name string) {
 	s.list = slices.DeleteFunc(s.list, func(t *track) bool { return t.name == name })
 }
 
-// counter reads the value of a counter of events.
-func (p *parser) counter(value []byte, s *tracks, name, unit string) bool {
+// parseCounter reads the value of a counter of events.
+func (p *parser) parseCounter(value []byte, s *tracks, name, unit string) bool {
 	n, ok := format.ParseDigits(value)
 	if ok {
-		p.count(s, name, unit, float64(n))
+		p.addCounter(s, name, unit, float64(n))
 	}
 	return ok
 }
 
-func (p *parser) gauge(value []byte, s *tracks, name, unit string) bool {
+func (p *parser) parseGauge(value []byte, s *tracks, name, unit string) bool {
 	n, ok := format.ParseDigits(value)
 	if ok {
-		p.put(s, name, unit, false, float64(n))
+		p.addReading(s, name, unit, false, float64(n))
 	}
 	return ok
 }
 
-func (p *parser) count(s *tracks, name, unit string, v float64) { p.put(s, name, unit, true, v) }
+func (p *parser) addCounter(s *tracks, name, unit string, v float64) {
+	p.addReading(s, name, unit, true, v)
+}
 
-// put adds a reading. One that is older than the last, or a counter below it, is
-// left out and counted.
-func (p *parser) put(s *tracks, name, unit string, counter bool, v float64) {
+// addReading adds a reading. One that is older than the last, or a counter below it, is left out
+// and counted.
+func (p *parser) addReading(s *tracks, name, unit string, counter bool, v float64) {
 	t := s.byName[name]
 	if t == nil {
 		if s.byName == nil {
@@ -100,9 +102,9 @@ func (p *parser) put(s *tracks, name, unit string, counter bool, v float64) {
 	t.v = append(t.v, v)
 }
 
-// rate turns a counter's readings into rates in place; false if there are fewer
-// than two readings.
-func (t *track) rate() bool {
+// toRates turns a counter's readings into rates in place; false if there are fewer than two
+// readings.
+func (t *track) toRates() bool {
 	last := len(t.t) - 1
 	if last < 1 {
 		return false
@@ -114,7 +116,8 @@ func (t *track) rate() bool {
 	return true
 }
 
-// mean is a rate over the whole recording.
+// mean returns the mean of a rate over the whole recording, NaN if there are fewer than two
+// readings.
 func (t *track) mean() float64 {
 	if t == nil || len(t.t) < 2 {
 		return math.NaN()
@@ -126,28 +129,28 @@ func (t *track) mean() float64 {
 	return sum / float64(t.t[len(t.t)-1]-t.t[0])
 }
 
-func (p *parser) finish() {
+func (p *parser) emitAll() {
 	for _, q := range p.processes {
 		if q.scheduled.open {
-			p.scheduled(q)
+			p.endScheduled(q)
 		}
 		if q.switched.open {
-			p.switched(q)
+			p.endSwitched(q)
 		}
-		p.delays(q)
+		p.dropDelays(q)
 	}
-	*p.b.Clock() = p.place()
+	*p.b.Clock() = p.placeReadings()
 	host := p.b.Subject(evidence.Subject{Kind: evidence.Host, Name: p.name, CPUs: p.cpus})
-	p.series(host, &p.host)
+	p.emitSeries(host, &p.host)
 	if p.memory.value > 0 {
 		p.b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: sizeOf(p.memory.value), Number: p.memory.value, Origin: p.b.Origin(p.memory.line)})
 	}
-	p.settings.emit(p, host)
-	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
-	p.cover(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
-	p.cover(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))
+	p.settings.emitFacts(p, host)
+	p.emitCoverage(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
+	p.emitCoverage(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
+	p.emitCoverage(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))
 	p.coverEntrance(host, &p.host)
-	p.cover(host, evidence.CoverSoftirqs, p.host.get(evidence.SeriesHostSoftirqsNetRX))
+	p.emitCoverage(host, evidence.CoverSoftirqs, p.host.get(evidence.SeriesHostSoftirqsNetRX))
 	var faults track // from the first to the last time any process's were read
 	for i, q := range p.processes {
 		s := evidence.Subject{Kind: evidence.Process, Name: q.name, PID: q.pid, Service: q.service}
@@ -155,7 +158,7 @@ func (p *parser) finish() {
 			s.StartTime = p.btime*1e9 + q.started*(1e9/hz)
 		}
 		id := p.b.Subject(s)
-		p.series(id, &q.tracks)
+		p.emitSeries(id, &q.tracks)
 		if f := q.get(evidence.SeriesProcessMinorFaults); f != nil && len(f.t) > 1 {
 			if len(faults.t) == 0 {
 				faults = track{t: []int64{f.t[0], f.t[len(f.t)-1]}, line: f.line}
@@ -163,21 +166,21 @@ func (p *parser) finish() {
 			faults.t[0], faults.t[1] = min(faults.t[0], f.t[0]), max(faults.t[1], f.t[len(f.t)-1])
 		}
 		p.coverEntrance(id, &q.tracks)
-		p.limits(id, q)
-		p.facts(id, q)
-		p.service(id, q)
+		p.emitLimits(id, q)
+		p.emitFacts(id, q)
+		p.emitService(id, q)
 		if i == 0 {
-			p.workers(id)
+			p.emitWorkers(id)
 		}
 	}
-	p.cover(host, evidence.CoverFaults, &faults)
-	p.tables()
-	p.warn()
+	p.emitCoverage(host, evidence.CoverFaults, &faults)
+	p.addTables()
+	p.addWarnings()
 }
 
-// delays leaves out times of waiting for disks where the kernel does not measure them: since
-// 5.14 it must be told to (kernel.task_delayacct), and counts nothing until then.
-func (p *parser) delays(q *process) {
+// dropDelays drops times of waiting for disks where the kernel does not measure them: since 5.14
+// it does so only with kernel.task_delayacct, and counts nothing without.
+func (p *parser) dropDelays(q *process) {
 	t := q.get(evidence.SeriesProcessBlocked)
 	if t == nil || t.v[len(t.v)-1] > 0 {
 		return
@@ -187,18 +190,18 @@ func (p *parser) delays(q *process) {
 	}
 }
 
-func (p *parser) series(id evidence.SubjectID, s *tracks) {
+func (p *parser) emitSeries(id evidence.SubjectID, s *tracks) {
 	for _, t := range s.list {
-		if len(t.t) == 0 || t.counter && !t.rate() {
+		if len(t.t) == 0 || t.counter && !t.toRates() {
 			continue
 		}
 		p.b.Series(evidence.Series{Subject: id, Name: t.name, Unit: t.unit, T: t.t, V: t.v, Origin: p.b.Origin(t.line)})
 	}
 }
 
-// facts gives a process what its environment and command line say.
-func (p *parser) facts(id evidence.SubjectID, q *process) {
-	p.defaults(q)
+// emitFacts writes what the environment and the command line of a process say.
+func (p *parser) emitFacts(id evidence.SubjectID, q *process) {
+	p.addDefaults(q)
 	if q.thp.line > 0 && (q == p.processes[0] || len(q.cgroups) > 0) { // neighbours have nothing but figures
 		value := "off"
 		if q.thp.value == 1 {
@@ -215,9 +218,9 @@ func (p *parser) facts(id evidence.SubjectID, q *process) {
 	}
 }
 
-// limits gives a process what is known of its cgroups and of the limits above
-// them; processes may share one.
-func (p *parser) limits(id evidence.SubjectID, q *process) {
+// emitLimits writes what is known of the cgroups of a process and of the limits above them.
+// Processes may share a cgroup.
+func (p *parser) emitLimits(id evidence.SubjectID, q *process) {
 	var memory, high, swap, quota, throttled *cgroup
 	for _, own := range q.cgroups {
 		for at := own; ; at = path.Dir(at) {
@@ -231,7 +234,7 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 				if g.swap.line > 0 && (swap == nil || g.swap.value < swap.swap.value) {
 					swap = g
 				}
-				if g.cores() > 0 && (quota == nil || g.cores() < quota.cores()) {
+				if g.quotaCPUs() > 0 && (quota == nil || g.quotaCPUs() < quota.quotaCPUs()) {
 					quota = g
 				}
 				if throttled == nil && g.get(evidence.SeriesCgroupCPUPeriods) != nil {
@@ -252,10 +255,10 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 		}
 	}
 	if throttled != nil {
-		own := contains(q.cgroups, throttled.path)
+		own := containsString(q.cgroups, throttled.path)
 		p.groupSeries(id, throttled, func(name string) bool { return own || throttling[name] })
-		p.cover(id, evidence.CoverThrottling, throttled.get(evidence.SeriesCgroupCPUPeriods))
-		p.totals(id, throttled)
+		p.emitCoverage(id, evidence.CoverThrottling, throttled.get(evidence.SeriesCgroupCPUPeriods))
+		p.emitTotals(id, throttled)
 	}
 	limit := func(key string, v reading) {
 		p.b.Fact(evidence.Fact{Subject: id, Key: key, Value: sizeOf(v.value), Number: v.value, Origin: p.b.Origin(v.line)})
@@ -270,12 +273,13 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 		limit(evidence.FactContainerSwap, swap.swap)
 	}
 	if quota != nil {
-		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerCPU, Value: fmt.Sprintf("%.4g CPUs", quota.cores()), Number: quota.cores(), Origin: p.b.Origin(quota.quota.line)})
+		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerCPU, Value: fmt.Sprintf("%.4g CPUs", quota.quotaCPUs()), Number: quota.quotaCPUs(), Origin: p.b.Origin(quota.quota.line)})
 	}
 }
 
-// totals tells what a quota did since its group was created, where that was read once: no rates follow from it.
-func (p *parser) totals(id evidence.SubjectID, g *cgroup) {
+// emitTotals writes what a quota did since its group was created, if that was read once only: then
+// no rates follow from it.
+func (p *parser) emitTotals(id evidence.SubjectID, g *cgroup) {
 	periods, stopped := g.get(evidence.SeriesCgroupCPUPeriods), g.get(evidence.SeriesCgroupCPUThrottledPeriods)
 	if periods == nil || stopped == nil || len(periods.t) != 1 || len(stopped.t) != 1 {
 		return
@@ -290,24 +294,24 @@ var throttling = map[string]bool{evidence.SeriesCgroupCPUPeriods: true, evidence
 func (p *parser) groupSeries(id evidence.SubjectID, g *cgroup, wanted func(string) bool) {
 	for _, t := range g.list {
 		c := track{name: t.name, unit: t.unit, line: t.line, t: slices.Clone(t.t), v: slices.Clone(t.v)}
-		if wanted(t.name) && (!t.counter || c.rate()) {
+		if wanted(t.name) && (!t.counter || c.toRates()) {
 			p.b.Series(evidence.Series{Subject: id, Name: c.name, Unit: c.unit, T: c.t, V: c.v, Origin: p.b.Origin(c.line)})
 		}
 	}
 }
 
-func (p *parser) cover(id evidence.SubjectID, kind string, t *track) {
+func (p *parser) emitCoverage(id evidence.SubjectID, kind string, t *track) {
 	if t != nil && len(t.t) > 1 {
 		p.b.Cover(evidence.Coverage{Subject: id, Kind: kind, From: t.t[0], Until: t.t[len(t.t)-1], Origin: p.b.Origin(t.line)})
 	}
 }
 
-func (p *parser) tables() {
+func (p *parser) addTables() {
 	t := evidence.Table{Title: "host, mean over the recording", Columns: []string{"figure", "value", "unit"}}
 	for _, x := range p.host.list {
 		v := x.mean()
 		if !math.IsNaN(v) {
-			t.Rows = append(t.Rows, []string{x.name, figure(v), x.unit})
+			t.Rows = append(t.Rows, []string{x.name, formatFigure(v), x.unit})
 		}
 	}
 	t.Rows = append(t.Rows,
@@ -329,8 +333,8 @@ func (p *parser) tables() {
 	}
 	t = evidence.Table{Title: title, Columns: []string{"process", "pid", "cores", "of it system", "minor faults/s", "RSS MiB", "threads waiting for CPU", "CPUs"}}
 	for _, q := range busy {
-		t.Rows = append(t.Rows, []string{q.name, strconv.Itoa(q.pid), figure(q.get(evidence.SeriesProcessCPU).mean()), figure(q.get(evidence.SeriesProcessCPUSystem).mean()),
-			figure(q.get(evidence.SeriesProcessMinorFaults).mean()), figure(q.get(evidence.SeriesProcessRSS).mean() / (1 << 20)), figure(q.get(evidence.SeriesProcessRunDelay).mean()), q.allowed})
+		t.Rows = append(t.Rows, []string{q.name, strconv.Itoa(q.pid), formatFigure(q.get(evidence.SeriesProcessCPU).mean()), formatFigure(q.get(evidence.SeriesProcessCPUSystem).mean()),
+			formatFigure(q.get(evidence.SeriesProcessMinorFaults).mean()), formatFigure(q.get(evidence.SeriesProcessRSS).mean() / (1 << 20)), formatFigure(q.get(evidence.SeriesProcessRunDelay).mean()), q.allowed})
 	}
 	p.b.Table(t)
 }
@@ -342,7 +346,7 @@ func orZero(v float64) float64 {
 	return v
 }
 
-func figure(v float64) string {
+func formatFigure(v float64) string {
 	switch {
 	case math.IsNaN(v):
 		return ""
@@ -352,7 +356,7 @@ func figure(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-func (p *parser) warn() {
+func (p *parser) addWarnings() {
 	b := p.b
 	if p.damaged > 0 {
 		b.Warnf(p.firstBad, "%s not understood", format.Count(p.damaged, "line of /proc files was", "lines of /proc files were"))
@@ -376,7 +380,7 @@ func (p *parser) warn() {
 		b.Warnf(p.host.list[0].line, "its files were read only once: what the kernel counts needs two readings")
 	}
 	for _, g := range p.cgroups {
-		if !slices.ContainsFunc(p.processes, func(q *process) bool { return slices.ContainsFunc(q.cgroups, g.above) }) {
+		if !slices.ContainsFunc(p.processes, func(q *process) bool { return slices.ContainsFunc(q.cgroups, g.isAbove) }) {
 			b.Warnf(0, "some cgroups belong to no recorded process: record /proc/PID/cgroup as well")
 		}
 	}

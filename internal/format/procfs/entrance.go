@@ -36,12 +36,12 @@ func (p *parser) listenQueue(line []byte) bool {
 		}
 		known[string(f[i])] = float64(n)
 	}
-	p.listens(string(f[0]), known)
+	p.addListener(string(f[0]), known)
 	return true
 }
 
-// listens adds what is known of one listening socket to its address.
-func (p *parser) listens(address string, known map[string]float64) {
+// addListener adds what is known of one listening socket to its address.
+func (p *parser) addListener(address string, known map[string]float64) {
 	t := p.networkOf()
 	if !p.addresses[address] {
 		if len(p.addresses) >= maxDisks {
@@ -58,11 +58,11 @@ func (p *parser) listens(address string, known map[string]float64) {
 		{"unaccepted", evidence.SeriesUnacceptedConnections}, {"unread", evidence.SeriesUnreadConnections},
 	} {
 		if v, ok := known[x.word]; ok {
-			p.total(t, x.series+":"+address, "connections", v)
+			p.sumGauge(t, x.series+":"+address, "connections", v)
 		}
 	}
 	if backlog := known["backlog"]; backlog > 0 {
-		p.greatest(t, evidence.SeriesListenFullest+":"+address, "1", known["queue"]/backlog)
+		p.maxGauge(t, evidence.SeriesListenFullest+":"+address, "1", known["queue"]/backlog)
 	}
 }
 
@@ -84,8 +84,9 @@ var netstatSeries = map[string]string{
 	"TCPAbortOnOverflow":   evidence.SeriesAbortOnOverflow,
 }
 
-// netstat reads a line of names and, behind it, a line of values: "TcpExt: SyncookiesSent …", "TcpExt: 0 …".
-func (p *parser) netstat(line []byte) bool {
+// parseNetstat reads a line of names and, behind it, a line of values: "TcpExt: SyncookiesSent
+// …", "TcpExt: 0 …".
+func (p *parser) parseNetstat(line []byte) bool {
 	of, rest, ok := strings.Cut(string(line), ":")
 	if !ok {
 		return false
@@ -108,7 +109,7 @@ func (p *parser) netstat(line []byte) bool {
 		if series == "" {
 			continue
 		}
-		if !p.counter([]byte(f[i]), p.networkOf(), series, "1/s") {
+		if !p.parseCounter([]byte(f[i]), p.networkOf(), series, "1/s") {
 			return false
 		}
 	}
@@ -156,7 +157,7 @@ func (p *parser) tcpTable(line []byte) bool {
 		if len(p.listening) < maxDisks {
 			p.listening[at.String()] = true
 		}
-		p.listens(at.String(), map[string]float64{"queue": float64(queue), "unread": 0, "unaccepted": 0})
+		p.addListener(at.String(), map[string]float64{"queue": float64(queue), "unread": 0, "unaccepted": 0})
 		return true
 	}
 	address := at.String()
@@ -172,9 +173,9 @@ func (p *parser) tcpTable(line []byte) bool {
 	}
 	switch {
 	case string(f[9]) == "0":
-		p.listens(address, map[string]float64{"unaccepted": 1})
+		p.addListener(address, map[string]float64{"unaccepted": 1})
 	case queue > 1 || queue == 1 && state == tcpEstablished:
-		p.listens(address, map[string]float64{"unread": 1})
+		p.addListener(address, map[string]float64{"unread": 1})
 	}
 	return true
 }
@@ -196,7 +197,7 @@ func tableAddress(s []byte) (netip.AddrPort, bool) {
 
 // coverEntrance says for how long the entrance was looked at, so that it can be ruled out.
 func (p *parser) coverEntrance(id evidence.SubjectID, t *tracks) {
-	p.cover(id, evidence.CoverTCPDrops, t.get(evidence.SeriesListenDrops))
+	p.emitCoverage(id, evidence.CoverTCPDrops, t.get(evidence.SeriesListenDrops))
 	for _, x := range []struct{ kind, series string }{
 		{evidence.CoverListenQueues, evidence.SeriesListenQueue}, {evidence.CoverUnread, evidence.SeriesUnreadConnections},
 	} {
@@ -206,6 +207,6 @@ func (p *parser) coverEntrance(id evidence.SubjectID, t *tracks) {
 				longest = c
 			}
 		}
-		p.cover(id, x.kind, longest)
+		p.emitCoverage(id, x.kind, longest)
 	}
 }

@@ -21,9 +21,9 @@ var settings = []struct {
 	otherwise string
 	number    func(string) (float64, bool)
 }{
-	{evidence.FactGOGC, "100", percent},
+	{evidence.FactGOGC, "100", parseGOGC},
 	{evidence.FactGOMEMLIMIT, "off", memoryLimit},
-	{evidence.FactGOMAXPROCS, "", processors},
+	{evidence.FactGOMAXPROCS, "", parseProcessors},
 }
 
 // processEnviron reads NAME=value.
@@ -37,13 +37,13 @@ func (p *parser) processEnviron(line []byte) bool {
 			return false
 		}
 		if q := p.subject; string(name) == "OTEL_SERVICE_NAME" && len(value) > 0 {
-			q.service = clean(value, 128)
+			q.service = cleanText(value, 128)
 		} else if string(name) == "OTEL_RESOURCE_ATTRIBUTES" && q.service == "" {
 			q.service = serviceName(string(value))
 		} else if !ofRuntimes(string(name)) {
 			p.ignored++
 		} else if len(q.facts) < maxFacts {
-			q.facts = append(q.facts, p.setting(clean(name, 128), clean(value, 1024)))
+			q.facts = append(q.facts, p.newSetting(cleanText(name, 128), cleanText(value, 1024)))
 		}
 	}
 	return true
@@ -56,7 +56,7 @@ func serviceName(attributes string) string {
 		key, value, _ := strings.Cut(attribute, "=")
 		if strings.TrimSpace(key) == "service.name" {
 			if name, err := url.PathUnescape(strings.TrimSpace(value)); err == nil {
-				return clean([]byte(name), 128)
+				return cleanText([]byte(name), 128)
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func ofRuntimes(name string) bool {
 	return false
 }
 
-func (p *parser) setting(name, value string) evidence.Fact {
+func (p *parser) newSetting(name, value string) evidence.Fact {
 	f := evidence.Fact{Key: name, Value: value, Number: math.NaN(), Origin: p.b.Origin(p.number)}
 	for _, s := range settings {
 		if s.name == name {
@@ -94,9 +94,8 @@ func (p *parser) setting(name, value string) evidence.Fact {
 	return f
 }
 
-// defaults adds what a runtime does without a setting, where the environment was
-// read.
-func (p *parser) defaults(q *process) {
+// addDefaults adds what a runtime does without a setting, where the environment was read.
+func (p *parser) addDefaults(q *process) {
 	if q.environ == 0 {
 		return
 	}
@@ -109,16 +108,16 @@ func (p *parser) defaults(q *process) {
 			known = known || f.Key == s.name
 		}
 		if !known {
-			f := p.setting(s.name, s.otherwise)
+			f := p.newSetting(s.name, s.otherwise)
 			f.Origin = p.b.Origin(q.environ)
 			q.facts = append(q.facts, f)
 		}
 	}
 }
 
-// percent reads GOGC, runtime/mgcpacer.go readGOGC: "off" is -1, and what is no
-// number is taken for 100.
-func percent(s string) (float64, bool) {
+// parseGOGC reads GOGC as readGOGC of runtime/mgcpacer.go does: "off" is -1, and what is no number
+// counts as 100.
+func parseGOGC(s string) (float64, bool) {
 	if s == "off" {
 		return -1, true
 	}
@@ -152,7 +151,7 @@ func memoryLimit(s string) (float64, bool) {
 	return float64(n * unit), true
 }
 
-func processors(s string) (float64, bool) {
+func parseProcessors(s string) (float64, bool) {
 	n, err := strconv.ParseInt(s, 10, 32)
 	return float64(n), err == nil && n > 0
 }
@@ -164,7 +163,7 @@ func (p *parser) processCmdline(line []byte) bool {
 			if len(q.args) == 0 {
 				q.facts = append(q.facts, evidence.Fact{Key: evidence.FactCommand, Number: math.NaN(), Origin: p.b.Origin(p.number)})
 			}
-			q.args = append(q.args, clean(a, 1024))
+			q.args = append(q.args, cleanText(a, 1024))
 		}
 	}
 	return true

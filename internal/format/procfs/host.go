@@ -42,15 +42,15 @@ var cpuSeries = []struct {
 	{evidence.SeriesHostCPUSteal, []int{steal}},
 }
 
-func (p *parser) stat(line []byte) bool {
-	key, value, ok := keyed(line)
+func (p *parser) parseStat(line []byte) bool {
+	key, value, ok := cutKey(line)
 	if !ok {
 		return false
 	}
 	var v [cpuColumns]int64
 	switch string(key) {
 	case "cpu":
-		n := fields(value, v[:])
+		n := parseFields(value, v[:])
 		if n <= softirq || n < p.wide {
 			return false
 		}
@@ -65,25 +65,25 @@ func (p *parser) stat(line []byte) bool {
 				for _, i := range x.columns {
 					ticks += float64(v[i])
 				}
-				p.count(&p.host, x.name, "cores", ticks/hz)
+				p.addCounter(&p.host, x.name, "cores", ticks/hz)
 			}
 		}
 		return true
 	case "intr":
 		total, _, _ := bytes.Cut(value, []byte(" "))
-		return p.counter(total, &p.host, evidence.SeriesHostInterrupts, "1/s")
+		return p.parseCounter(total, &p.host, evidence.SeriesHostInterrupts, "1/s")
 	case "ctxt":
-		return p.counter(value, &p.host, evidence.SeriesHostContextSwitches, "1/s")
+		return p.parseCounter(value, &p.host, evidence.SeriesHostContextSwitches, "1/s")
 	case "btime":
 		n, ok := format.ParseDigits(value)
 		p.btime = n
 		return ok
 	case "processes":
-		return p.counter(value, &p.host, evidence.SeriesHostForks, "1/s")
+		return p.parseCounter(value, &p.host, evidence.SeriesHostForks, "1/s")
 	case "procs_running":
-		return p.gauge(value, &p.host, evidence.SeriesHostProcsRunning, "1")
+		return p.parseGauge(value, &p.host, evidence.SeriesHostProcsRunning, "1")
 	case "procs_blocked":
-		return p.gauge(value, &p.host, evidence.SeriesHostProcsBlocked, "1")
+		return p.parseGauge(value, &p.host, evidence.SeriesHostProcsBlocked, "1")
 	}
 	if digits, ok := bytes.CutPrefix(key, []byte("cpu")); ok {
 		n, ok := format.ParseDigits(digits)
@@ -92,8 +92,8 @@ func (p *parser) stat(line []byte) bool {
 		}
 		p.online++ // those that are off have no line
 		p.cpus = max(p.cpus, p.online)
-		if columns := fields(value, v[:]); columns > softirq && columns >= p.wide {
-			p.processors.add(int(n), &v)
+		if columns := parseFields(value, v[:]); columns > softirq && columns >= p.wide {
+			p.processors.addCPU(int(n), &v)
 		}
 		return true
 	}
@@ -101,21 +101,21 @@ func (p *parser) stat(line []byte) bool {
 	return true
 }
 
-// loadavg reads "2.61 2.06 1.52 9/116 17576".
-func (p *parser) loadavg(line []byte) bool {
+// parseLoadavg reads "2.61 2.06 1.52 9/116 17576".
+func (p *parser) parseLoadavg(line []byte) bool {
 	first, rest, _ := bytes.Cut(line, []byte(" "))
 	if bytes.Count(rest, []byte(" ")) != 3 {
 		return false
 	}
-	v, ok := decimal(first)
+	v, ok := parseDecimal(first)
 	if ok {
-		p.put(&p.host, evidence.SeriesHostLoad1, "1", false, v)
+		p.addReading(&p.host, evidence.SeriesHostLoad1, "1", false, v)
 	}
 	return ok
 }
 
-// decimal reads digits with an optional point.
-func decimal(s []byte) (float64, bool) {
+// parseDecimal reads digits with an optional point.
+func parseDecimal(s []byte) (float64, bool) {
 	i, f, point := bytes.Cut(s, []byte("."))
 	n, ok := format.ParseDigits(i)
 	if !ok || !point {
@@ -129,9 +129,9 @@ func decimal(s []byte) (float64, bool) {
 	return float64(n) + float64(m)/scale, ok
 }
 
-// pressure reads "some avg10=24.70 avg60=21.85 avg300=20.06 total=354853060", of
+// parsePressure reads "some avg10=24.70 avg60=21.85 avg300=20.06 total=354853060", of
 // the host or of a cgroup.
-func (p *parser) pressure(line []byte) bool {
+func (p *parser) parsePressure(line []byte) bool {
 	what, _, _ := bytes.Cut(line, []byte(" "))
 	name := p.pressures[0]
 	switch string(what) {
@@ -150,7 +150,7 @@ func (p *parser) pressure(line []byte) bool {
 	if p.group != nil {
 		t = &p.group.tracks
 	}
-	p.count(t, name, "1", float64(us)/1e6)
+	p.addCounter(t, name, "1", float64(us)/1e6)
 	return true
 }
 
@@ -170,8 +170,8 @@ var (
 	}
 )
 
-func (p *parser) hostname(line []byte) bool {
-	p.name = clean(line, 64)
+func (p *parser) parseHostname(line []byte) bool {
+	p.name = cleanText(line, 64)
 	return true
 }
 
@@ -187,7 +187,7 @@ type cpuTime struct {
 	busy, soft int64 // ticks
 }
 
-func (c *perCPU) add(id int, v *[cpuColumns]int64) {
+func (c *perCPU) addCPU(id int, v *[cpuColumns]int64) {
 	soft := v[irq] + v[softirq]
 	c.now = append(c.now, cpuTime{id, v[user] + v[nice] + v[system] + soft, soft})
 }
@@ -196,7 +196,7 @@ func (c *perCPU) add(id int, v *[cpuColumns]int64) {
 // which interrupts took most of: where one has all of them, the mean of all says nothing.
 func (p *parser) perCPU() {
 	c := &p.processors
-	p.counted(len(c.now))
+	p.deriveUptime(len(c.now))
 	defer func() { c.before, c.now = c.now, c.before[:0] }()
 	if len(c.now) == 0 || c.at != 0 && p.now <= c.at {
 		return
@@ -215,6 +215,6 @@ func (p *parser) perCPU() {
 		c.soft += float64(soft) / hz
 	}
 	c.at = p.now
-	p.count(&p.host, evidence.SeriesHostCPUBusiest, "cores", c.busy)
-	p.count(&p.host, evidence.SeriesHostCPUSoftirqMost, "cores", c.soft)
+	p.addCounter(&p.host, evidence.SeriesHostCPUBusiest, "cores", c.busy)
+	p.addCounter(&p.host, evidence.SeriesHostCPUSoftirqMost, "cores", c.soft)
 }

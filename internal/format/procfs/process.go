@@ -94,23 +94,24 @@ func (p *parser) processStat(line []byte) bool {
 		p.subject = q
 	}
 	q.parent, q.kernel = v[parent], v[flags]&kernelThread != 0
-	q.name, q.started, q.known = clean(line[open+1:close], 64), v[starttime], true
-	p.count(&q.tracks, evidence.SeriesProcessCPU, "cores", (float64(v[utime])+float64(v[stime]))/hz)
-	p.count(&q.tracks, evidence.SeriesProcessCPUSystem, "cores", float64(v[stime])/hz)
-	p.count(&q.tracks, evidence.SeriesProcessMinorFaults, "1/s", float64(v[minflt]))
-	p.count(&q.tracks, evidence.SeriesProcessMajorFaults, "1/s", float64(v[majflt]))
-	p.put(&q.tracks, evidence.SeriesProcessThreads, "1", false, float64(v[numThreads]))
+	q.name, q.started, q.known = cleanText(line[open+1:close], 64), v[starttime], true
+	p.addCounter(&q.tracks, evidence.SeriesProcessCPU, "cores", (float64(v[utime])+float64(v[stime]))/hz)
+	p.addCounter(&q.tracks, evidence.SeriesProcessCPUSystem, "cores", float64(v[stime])/hz)
+	p.addCounter(&q.tracks, evidence.SeriesProcessMinorFaults, "1/s", float64(v[minflt]))
+	p.addCounter(&q.tracks, evidence.SeriesProcessMajorFaults, "1/s", float64(v[majflt]))
+	p.addReading(&q.tracks, evidence.SeriesProcessThreads, "1", false, float64(v[numThreads]))
 	if !q.exact {
-		p.put(&q.tracks, evidence.SeriesProcessRSS, "bytes", false, float64(v[rss])*4096)
+		p.addReading(&q.tracks, evidence.SeriesProcessRSS, "bytes", false, float64(v[rss])*4096)
 	}
-	if ticks, ok := word(line[close+2:], blocked); ok {
-		p.count(&q.tracks, evidence.SeriesProcessBlocked, "1", float64(ticks)/hz)
+	if ticks, ok := numberBehind(line[close+2:], blocked); ok {
+		p.addCounter(&q.tracks, evidence.SeriesProcessBlocked, "1", float64(ticks)/hz)
 	}
 	return true
 }
 
-// word is a number behind so many words.
-func word(s []byte, n int) (int64, bool) {
+// numberBehind returns the number behind the first n words. It must have a space behind it: the
+// last number may be cut.
+func numberBehind(s []byte, n int) (int64, bool) {
 	for ; n > 0; n-- {
 		i := bytes.IndexByte(s, ' ')
 		if i < 0 {
@@ -147,7 +148,7 @@ func statColumns(s []byte, out []int64) bool {
 }
 
 func (p *parser) processStatus(line []byte) bool {
-	key, value, ok := keyed(line)
+	key, value, ok := cutKey(line)
 	if !ok {
 		return false
 	}
@@ -155,27 +156,27 @@ func (p *parser) processStatus(line []byte) bool {
 	switch string(key) {
 	case "Name":
 		if q.name == "" {
-			q.name = clean(value, 64)
+			q.name = cleanText(value, 64)
 		}
 		return true
 	case "VmRSS":
-		v, ok := kib(value)
+		v, ok := parseKiB(value)
 		if ok && !q.exact {
 			q.exact = true
 			q.drop(evidence.SeriesProcessRSS)
 		}
 		if ok {
-			p.put(&q.tracks, evidence.SeriesProcessRSS, "bytes", false, v)
+			p.addReading(&q.tracks, evidence.SeriesProcessRSS, "bytes", false, v)
 		}
 		return ok
 	case "voluntary_ctxt_switches":
-		return p.counter(value, &q.tracks, evidence.SeriesProcessMainThreadVoluntarySwitches, "1/s")
+		return p.parseCounter(value, &q.tracks, evidence.SeriesProcessMainThreadVoluntarySwitches, "1/s")
 	case "nonvoluntary_ctxt_switches":
-		return p.counter(value, &q.tracks, evidence.SeriesProcessMainThreadNonvoluntarySwitches, "1/s")
+		return p.parseCounter(value, &q.tracks, evidence.SeriesProcessMainThreadNonvoluntarySwitches, "1/s")
 	case "VmSwap", "RssAnon":
-		v, ok := kib(value)
+		v, ok := parseKiB(value)
 		if ok {
-			p.put(&q.tracks, statusSeries[string(key)], "bytes", false, v)
+			p.addReading(&q.tracks, statusSeries[string(key)], "bytes", false, v)
 		}
 		return ok
 	case "THP_enabled":
@@ -183,7 +184,7 @@ func (p *parser) processStatus(line []byte) bool {
 		q.thp = reading{float64(n), p.number}
 		return ok
 	case "Cpus_allowed_list":
-		q.allowed = clean(value, 256)
+		q.allowed = cleanText(value, 256)
 		return true
 	}
 	p.ignored++
@@ -197,7 +198,7 @@ func (p *parser) processRollup(line []byte) bool {
 	if bytes.HasSuffix(line, []byte("[rollup]")) {
 		return true
 	}
-	key, value, ok := keyed(line)
+	key, value, ok := cutKey(line)
 	switch {
 	case !ok:
 		return false
@@ -205,9 +206,9 @@ func (p *parser) processRollup(line []byte) bool {
 		p.ignored++
 		return true
 	}
-	v, ok := kib(value)
+	v, ok := parseKiB(value)
 	if ok {
-		p.put(&p.subject.tracks, evidence.SeriesProcessHuge, "bytes", false, v)
+		p.addReading(&p.subject.tracks, evidence.SeriesProcessHuge, "bytes", false, v)
 	}
 	return ok
 }
@@ -215,25 +216,25 @@ func (p *parser) processRollup(line []byte) bool {
 // processSchedstat reads "run delay slices", ns.
 func (p *parser) processSchedstat(line []byte) bool {
 	var v [3]int64
-	if fields(line, v[:]) != 3 {
+	if parseFields(line, v[:]) != 3 {
 		return false
 	}
-	p.count(&p.subject.tracks, evidence.SeriesProcessMainThreadRunDelay, "1", float64(v[1])/1e9)
+	p.addCounter(&p.subject.tracks, evidence.SeriesProcessMainThreadRunDelay, "1", float64(v[1])/1e9)
 	return true
 }
 
 func (p *parser) threadSchedstat(line []byte) bool {
 	var v [3]int64
-	if fields(line, v[:]) != 3 {
+	if parseFields(line, v[:]) != 3 {
 		return false
 	}
-	p.thread(&p.subject.scheduled, v, (*parser).scheduled)
+	p.addThread(&p.subject.scheduled, v, (*parser).endScheduled)
 	return true
 }
 
 // threadStatus reads of a thread how often it gave its CPU away and how often that was taken.
 func (p *parser) threadStatus(line []byte) bool {
-	key, value, ok := keyed(line)
+	key, value, ok := cutKey(line)
 	if !ok {
 		return false
 	}
@@ -252,14 +253,14 @@ func (p *parser) threadStatus(line []byte) bool {
 		return false
 	}
 	if *v = n; v == &p.switches[forced] { // the last line
-		p.thread(&p.subject.switched, p.switches, (*parser).switched)
+		p.addThread(&p.subject.switched, p.switches, (*parser).endSwitched)
 	}
 	return true
 }
 
-// thread adds what a thread has more than before to the sums of all; one that is read for the
-// second time in a round over them begins the next round.
-func (p *parser) thread(s *pass, v [3]int64, ended func(*parser, *process)) {
+// addThread adds the growth of a thread's counters to the sums of all threads. A thread that is
+// read for the second time in a round begins the next round.
+func (p *parser) addThread(s *pass, v [3]int64, ended func(*parser, *process)) {
 	old, known := s.threads[p.tid]
 	switch {
 	case !known && p.threads >= maxThreads:
@@ -283,29 +284,29 @@ func (p *parser) thread(s *pass, v [3]int64, ended func(*parser, *process)) {
 	s.at, s.open = p.now, true
 }
 
-// scheduled ends a round over the schedstat of a process's threads.
-func (p *parser) scheduled(q *process) {
+// endScheduled ends a round over the schedstat of a process's threads.
+func (p *parser) endScheduled(q *process) {
 	s := &q.scheduled
 	s.waited += float64(s.most[delay]) / 1e9
-	p.round(s, func() {
-		p.count(&q.tracks, evidence.SeriesProcessThreadsRun, "cores", s.sum[run]/1e9)
-		p.count(&q.tracks, evidence.SeriesProcessRunDelay, "1", s.sum[delay]/1e9)
-		p.count(&q.tracks, evidence.SeriesProcessRunDelayMost, "1", s.waited)
-		p.count(&q.tracks, evidence.SeriesProcessSwitches, "1/s", s.sum[given])
+	p.endRound(s, func() {
+		p.addCounter(&q.tracks, evidence.SeriesProcessThreadsRun, "cores", s.sum[run]/1e9)
+		p.addCounter(&q.tracks, evidence.SeriesProcessRunDelay, "1", s.sum[delay]/1e9)
+		p.addCounter(&q.tracks, evidence.SeriesProcessRunDelayMost, "1", s.waited)
+		p.addCounter(&q.tracks, evidence.SeriesProcessSwitches, "1/s", s.sum[given])
 	})
 }
 
-// switched ends a round over the status of a process's threads.
-func (p *parser) switched(q *process) {
+// endSwitched ends a round over the status of a process's threads.
+func (p *parser) endSwitched(q *process) {
 	s := &q.switched
-	p.round(s, func() {
-		p.count(&q.tracks, evidence.SeriesProcessVoluntarySwitches, "1/s", s.sum[voluntary])
-		p.count(&q.tracks, evidence.SeriesProcessInvoluntarySwitches, "1/s", s.sum[forced])
+	p.endRound(s, func() {
+		p.addCounter(&q.tracks, evidence.SeriesProcessVoluntarySwitches, "1/s", s.sum[voluntary])
+		p.addCounter(&q.tracks, evidence.SeriesProcessInvoluntarySwitches, "1/s", s.sum[forced])
 	})
 }
 
-// round counts what a round gave, at the time of the last thread of it.
-func (p *parser) round(s *pass, count func()) {
+// endRound counts what a round gave, at the time of the last thread of it.
+func (p *parser) endRound(s *pass, count func()) {
 	now := p.now
 	p.now = s.at
 	count()
@@ -324,7 +325,7 @@ func (p *parser) processCgroup(line []byte) bool {
 	if q := p.subject; len(q.cgroups) < 64 {
 		for _, controller := range strings.Split(string(parts[1]), ",") {
 			g := path.Join("/", controller, at)
-			if !contains(q.cgroups, g) {
+			if !containsString(q.cgroups, g) {
 				q.cgroups = append(q.cgroups, g)
 			}
 		}
@@ -332,7 +333,7 @@ func (p *parser) processCgroup(line []byte) bool {
 	return true
 }
 
-func contains(list []string, s string) bool {
+func containsString(list []string, s string) bool {
 	for _, x := range list {
 		if x == s {
 			return true
@@ -354,7 +355,7 @@ var ioSeries = map[string][2]string{
 }
 
 func (p *parser) processIO(line []byte) bool {
-	key, value, ok := keyed(line)
+	key, value, ok := cutKey(line)
 	if !ok {
 		return false
 	}
@@ -363,5 +364,5 @@ func (p *parser) processIO(line []byte) bool {
 		p.ignored++
 		return true
 	}
-	return p.counter(value, &p.subject.tracks, s[0], s[1])
+	return p.parseCounter(value, &p.subject.tracks, s[0], s[1])
 }

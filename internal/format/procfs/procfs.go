@@ -112,26 +112,26 @@ var Format = format.Format{
 	About: "Linux /proc files read over time, '-- <unix ns> /proc/… --' above each, or as head and tail print them",
 	Whole: true,
 	Joins: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	first := true // nothing but times came before: logs of crashes have lines of meminfo somewhere
 	for rest := head; len(rest) > 0; {
 		line, more, _ := bytes.Cut(rest, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		if _, path, ok := header(line); ok && kernelFile(path) {
+		if _, path, ok := parseHeader(line); ok && kernelFile(path) {
 			return format.Sure
 		}
 		if command, ok := shellCommand(line); ok {
-			if slices.ContainsFunc(printed(command), kernelFile) {
+			if slices.ContainsFunc(printedFiles(command), kernelFile) {
 				return format.Sure
 			}
 			rest = more
 			continue
 		}
-		if path, ok := tailHeader(line); ok && kernelFile(path) || first && bare(line) != "" && len(more) > 0 {
+		if path, ok := tailHeader(line); ok && kernelFile(path) || first && fileOfLine(line) != "" && len(more) > 0 {
 			return format.Sure
 		}
 		if _, ok := format.Dated(line); !ok && len(line) > 0 {
@@ -156,8 +156,8 @@ const (
 	nodes     = "/sys/devices/system/node/"
 )
 
-// header reads "-- <digits> <path> --" and "-- <digits> --".
-func header(line []byte) (at int64, path []byte, ok bool) {
+// parseHeader reads "-- <digits> <path> --" and "-- <digits> --".
+func parseHeader(line []byte) (at int64, path []byte, ok bool) {
 	line, ok = bytes.CutPrefix(line, []byte("-- "))
 	if !ok {
 		return 0, nil, false
@@ -195,7 +195,7 @@ func shellCommand(line []byte) (command []byte, ok bool) {
 	case i == 0 && line[0] == '$':
 		return command, true
 	case i == 0:
-		return command, len(printed(command)) > 0
+		return command, len(printedFiles(command)) > 0
 	}
 	return command, bytes.IndexByte(prompt, '@') > 0 && bytes.Count(prompt, []byte(" ")) <= 1
 }
@@ -203,9 +203,10 @@ func shellCommand(line []byte) (command []byte, ok bool) {
 // mostPrinted is how many files of a command are looked for.
 const mostPrinted = 16
 
-// printed are the files that a command prints whole, in this order, nil of any other command: "cat FILE...", and several of these
-// one after the other, with others that print a time.
-func printed(command []byte) (files [][]byte) {
+// printedFiles returns the files that a command prints whole, in their order; nil for any other
+// command. It knows "cat FILE...", and several of these one after the other, with others that
+// print a time.
+func printedFiles(command []byte) (files [][]byte) {
 	for _, part := range bytes.FieldsFunc(command, func(r rune) bool { return r == ';' || r == '&' }) {
 		f := bytes.Fields(part)
 		if len(f) > 1 && string(f[0]) == "sudo" {
@@ -238,10 +239,10 @@ const (
 	maxPath      = 1024
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := newParser(b)
 	err := a.Lines(func(l format.Line) bool {
-		p.line(l)
+		p.parseLine(l)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	if ctx.Err() != nil {
@@ -260,12 +261,12 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if err != nil {
 		b.Cut()
 	}
-	p.shut()
+	p.closeSection()
 	p.ownerOfGroups()
 	if p.host.list == nil && len(p.processes) == 0 && p.memory.line == 0 && len(p.settings.list) == 0 {
 		return errors.New("procfs: it holds none of the files unstall needs: record /proc/stat, /proc/pressure/cpu and /proc/PID/stat, each below a line '-- <unix ns> /proc/stat --'")
 	}
-	p.finish()
+	p.emitAll()
 	return nil
 }
 
@@ -342,28 +343,28 @@ func newParser(b *evidence.Builder) *parser {
 	return &parser{b: b, unit: 1, byPID: make(map[int]*process), cgroups: make(map[string]*cgroup)}
 }
 
-func (p *parser) line(l format.Line) {
+func (p *parser) parseLine(l format.Line) {
 	p.number = l.Number
-	if at, path, ok := header(l.Text); ok {
-		p.shut()
-		p.moment(at)
-		p.open(path)
+	if at, path, ok := parseHeader(l.Text); ok {
+		p.closeSection()
+		p.setTime(at)
+		p.openSection(path)
 		return
 	}
 	if path, ok := tailHeader(l.Text); ok {
-		p.shut()
-		p.open(path)
+		p.closeSection()
+		p.openSection(path)
 		return
 	}
 	if command, ok := shellCommand(l.Text); ok {
-		p.shut()
-		p.coming = printed(command)
+		p.closeSection()
+		p.coming = printedFiles(command)
 		p.openNext()
 		return
 	}
 	if at, ok := format.Dated(l.Text); ok {
-		p.shut()
-		p.moment(at)
+		p.closeSection()
+		p.setTime(at)
 		p.reader = nil
 		if p.fresh { // the time stands before what the same command prints
 			p.coming = append([][]byte{p.current}, p.coming...)
@@ -371,9 +372,9 @@ func (p *parser) line(l format.Line) {
 		p.openNext()
 		return
 	}
-	if path := bare(l.Text); path != "" && !p.headed && !(p.usage && bytes.HasPrefix(l.Text, []byte("nr_periods "))) { // which stands within version 2's
-		p.shut()
-		p.open([]byte(path))
+	if path := fileOfLine(l.Text); path != "" && !p.headed && !(p.usage && bytes.HasPrefix(l.Text, []byte("nr_periods "))) { // which stands within version 2's
+		p.closeSection()
+		p.openSection([]byte(path))
 		p.headed, p.usage = false, bytes.HasPrefix(l.Text, []byte("usage_usec "))
 	}
 	switch {
@@ -381,13 +382,13 @@ func (p *parser) line(l format.Line) {
 	case p.reader == nil:
 		p.ignored++
 	case p.now == 0 || l.Long:
-		p.bad()
+		p.countUnparsed()
 	case !p.reader(p, l.Text):
-		p.bad()
+		p.countUnparsed()
 	}
 	p.fresh = p.fresh && len(l.Text) == 0
 	if p.single && len(l.Text) > 0 {
-		p.shut()
+		p.closeSection()
 		p.openNext()
 	}
 }
@@ -401,7 +402,7 @@ func (p *parser) openNext() {
 	}
 	path := p.coming[0]
 	p.coming = p.coming[1:]
-	p.open(path)
+	p.openSection(path)
 	p.current, p.fresh = path, true
 	p.single = oneLine[string(path[bytes.LastIndexByte(path, '/')+1:])]
 }
@@ -410,7 +411,7 @@ func (p *parser) openNext() {
 var oneLine = map[string]bool{"cpu.max": true, "cpu.cfs_quota_us": true, "cpu.cfs_period_us": true, "cpu.shares": true, "cpu.weight": true, "memory.max": true, "memory.high": true, "memory.current": true,
 	"memory.limit_in_bytes": true, "memory.usage_in_bytes": true, "memory.failcnt": true, "pids.current": true, "cpuacct.usage": true, "loadavg": true, "uptime": true}
 
-func (p *parser) bad() {
+func (p *parser) countUnparsed() {
 	p.damaged++
 	p.strange = p.number
 	if p.firstBad == 0 {
@@ -418,8 +419,8 @@ func (p *parser) bad() {
 	}
 }
 
-// moment takes the time of a header: ns, or by its size µs, ms or s.
-func (p *parser) moment(at int64) {
+// setTime takes the time of a header: ns, or by its size µs, ms or s.
+func (p *parser) setTime(at int64) {
 	unit := int64(1)
 	for at > 0 && at < 1e17 && unit < 1e9 {
 		at *= 1000
@@ -427,19 +428,19 @@ func (p *parser) moment(at int64) {
 	}
 	if at < 1e17 || at > 4e18 {
 		at = 0 // not a time of this century
-		p.bad()
+		p.countUnparsed()
 	}
 	if p.now = at; at != 0 {
 		p.unit = max(p.unit, unit)
 		if !p.stamped {
-			p.stamp()
+			p.dropUntimed()
 		}
 	}
 }
 
-// fields reads whole numbers separated by blanks into out and says how many
-// there were; reading ends at the first that is none.
-func fields(s []byte, out []int64) (n int) {
+// parseFields reads whole numbers separated by blanks into out and returns how many there were. It
+// stops at the first that is none.
+func parseFields(s []byte, out []int64) (n int) {
 	for n < len(out) {
 		s = bytes.TrimLeft(s, " \t")
 		i := bytes.IndexAny(s, " \t")
@@ -457,8 +458,8 @@ func fields(s []byte, out []int64) (n int) {
 	return n
 }
 
-// keyed splits "key value" and "Key:\tvalue".
-func keyed(line []byte) (key, value []byte, ok bool) {
+// cutKey splits "key value" and "Key:\tvalue".
+func cutKey(line []byte) (key, value []byte, ok bool) {
 	i := bytes.IndexAny(line, " \t:")
 	if i <= 0 {
 		return nil, nil, false
@@ -466,8 +467,8 @@ func keyed(line []byte) (key, value []byte, ok bool) {
 	return line[:i], bytes.TrimLeft(line[i:], ": \t"), true
 }
 
-// kib reads "1234 kB" as bytes.
-func kib(value []byte) (float64, bool) {
+// parseKiB reads "1234 kB" as bytes.
+func parseKiB(value []byte) (float64, bool) {
 	digits, ok := bytes.CutSuffix(value, []byte(" kB"))
 	if !ok {
 		return 0, false
@@ -476,6 +477,6 @@ func kib(value []byte) (float64, bool) {
 	return float64(n) * 1024, ok
 }
 
-func clean(s []byte, limit int) string {
+func cleanText(s []byte, limit int) string {
 	return strings.ToValidUTF8(string(s[:min(len(s), limit)]), "")
 }

@@ -16,18 +16,18 @@ type sum struct {
 	most       bool  // the greatest of the lines counts
 }
 
-// add adds to a counter that several lines of a section are of.
-func (p *parser) add(t *tracks, name, unit string, v float64) {
+// sumCounter adds to a counter to which several lines of a section add up.
+func (p *parser) sumCounter(t *tracks, name, unit string, v float64) {
 	p.addTo(sum{t, name, unit, true, v, p.number, false})
 }
 
-// total adds to a gauge that several lines of a section are of.
-func (p *parser) total(t *tracks, name, unit string, v float64) {
+// sumGauge adds to a gauge to which several lines of a section add up.
+func (p *parser) sumGauge(t *tracks, name, unit string, v float64) {
 	p.addTo(sum{t, name, unit, false, v, p.number, false})
 }
 
-// greatest is the greatest value that the lines of a section give a gauge.
-func (p *parser) greatest(t *tracks, name, unit string, v float64) {
+// maxGauge sets a gauge to the greatest value that the lines of a section give it.
+func (p *parser) maxGauge(t *tracks, name, unit string, v float64) {
 	p.addTo(sum{t, name, unit, false, v, p.number, true})
 }
 
@@ -43,22 +43,22 @@ func (p *parser) addTo(x sum) {
 	p.sums = append(p.sums, x)
 }
 
-// shut ends a section.
-func (p *parser) shut() {
+// closeSection ends a section.
+func (p *parser) closeSection() {
 	if p.end != nil {
 		p.end(p)
 	}
 	now := p.number
 	for _, s := range p.sums {
 		p.number = s.line
-		p.put(s.tracks, s.name, s.unit, s.counter, s.v)
+		p.addReading(s.tracks, s.name, s.unit, s.counter, s.v)
 	}
 	p.number = now
 	p.sums, p.end = p.sums[:0], nil
 }
 
-// open begins a section.
-func (p *parser) open(path []byte) {
+// openSection begins a section.
+func (p *parser) openSection(path []byte) {
 	p.reader, p.subject, p.group, p.online, p.headed = nil, nil, nil, 0, true
 	p.columns = p.columns[:0]
 	clear(p.listening)
@@ -66,7 +66,7 @@ func (p *parser) open(path []byte) {
 		return
 	}
 	if !p.stamped && kernelFile(path) {
-		p.untimed(path)
+		p.assignRound(path)
 	}
 	if rest, ok := bytes.CutPrefix(path, []byte("/proc/")); ok {
 		p.openProc(rest)
@@ -81,24 +81,24 @@ func (p *parser) open(path []byte) {
 }
 
 var hostFiles = map[string]func(*parser, []byte) bool{
-	"stat":                (*parser).stat,
-	"loadavg":             (*parser).loadavg,
-	"vmstat":              (*parser).vmstat,
-	"meminfo":             (*parser).meminfo,
-	"pressure/cpu":        (*parser).pressure,
-	"pressure/memory":     (*parser).pressure,
-	"pressure/io":         (*parser).pressure,
-	"pressure/irq":        (*parser).pressure,
+	"stat":                (*parser).parseStat,
+	"loadavg":             (*parser).parseLoadavg,
+	"vmstat":              (*parser).parseVmstat,
+	"meminfo":             (*parser).parseMeminfo,
+	"pressure/cpu":        (*parser).parsePressure,
+	"pressure/memory":     (*parser).parsePressure,
+	"pressure/io":         (*parser).parsePressure,
+	"pressure/irq":        (*parser).parsePressure,
 	"uptime":              (*parser).uptimeFile,
-	"buddyinfo":           (*parser).buddyinfo,
-	"diskstats":           (*parser).diskstats,
-	"softirqs":            (*parser).softirqs,
-	"net/softnet_stat":    (*parser).softnet,
-	"net/dev":             (*parser).interfaces,
-	"net/netstat":         (*parser).netstat,
+	"buddyinfo":           (*parser).parseBuddyinfo,
+	"diskstats":           (*parser).parseDiskstats,
+	"softirqs":            (*parser).parseSoftirqs,
+	"net/softnet_stat":    (*parser).parseSoftnet,
+	"net/dev":             (*parser).parseInterfaces,
+	"net/netstat":         (*parser).parseNetstat,
 	"net/tcp":             (*parser).tcpTable,
 	"net/tcp6":            (*parser).tcpTable,
-	"sys/kernel/hostname": (*parser).hostname,
+	"sys/kernel/hostname": (*parser).parseHostname,
 }
 
 var processFiles = map[string]func(*parser, []byte) bool{
@@ -112,11 +112,11 @@ var processFiles = map[string]func(*parser, []byte) bool{
 	"fd/tcp":       (*parser).processSockets,
 	"fd/listen":    (*parser).listenQueue,
 	"fd/unread":    (*parser).listenQueue,
-	"net/netstat":  (*parser).netstat,
+	"net/netstat":  (*parser).parseNetstat,
 	"net/tcp":      (*parser).tcpTable,
 	"net/tcp6":     (*parser).tcpTable,
 	"smaps_rollup": (*parser).processRollup,
-	"net/dev":      (*parser).interfaces,
+	"net/dev":      (*parser).parseInterfaces,
 }
 
 var threadFiles = map[string]func(*parser, []byte) bool{

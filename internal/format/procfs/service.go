@@ -15,9 +15,9 @@ const (
 	kernelThread = 0x200000
 )
 
-// service gives a process what tells which service it is of: who started it, and the control group
-// that it was put into. They are told of processes that more was recorded of than how much CPU time they used.
-func (p *parser) service(id evidence.SubjectID, q *process) {
+// emitService writes which service a process belongs to: the process that started it, and its
+// control group. It does so only for processes of which more than the CPU time was recorded.
+func (p *parser) emitService(id evidence.SubjectID, q *process) {
 	if len(q.cgroups) == 0 && len(q.scheduled.threads) == 0 || !q.known {
 		return
 	}
@@ -29,12 +29,12 @@ func (p *parser) service(id evidence.SubjectID, q *process) {
 	if len(q.cgroups) == 0 {
 		return
 	}
-	p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactControlGroup, Value: q.group(), Origin: p.b.Origin(q.line)})
+	p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactControlGroup, Value: q.controlGroup(), Origin: p.b.Origin(q.line)})
 }
 
-// workers tells which processes the one that was recorded has begun that are of its kind: what these use, it
-// uses.
-func (p *parser) workers(id evidence.SubjectID) {
+// emitWorkers writes which processes of the same name the recorded one has started: what these use
+// counts as its use.
+func (p *parser) emitWorkers(id evidence.SubjectID) {
 	for _, q := range p.processes[1:] {
 		if lead := p.processes[0]; q.known && q.parent == int64(lead.pid) && q.name == lead.name {
 			p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactWorker, Value: strconv.Itoa(q.pid), Number: float64(q.pid), Origin: p.b.Origin(q.line)})
@@ -42,9 +42,9 @@ func (p *parser) workers(id evidence.SubjectID) {
 	}
 }
 
-// group is the control group that says most: that of version 2, else of the first controller of
-// version 1 that is not the root.
-func (q *process) group() string {
+// controlGroup returns the control group that says most: that of version 2, else of the first
+// controller of version 1 that is not the root.
+func (q *process) controlGroup() string {
 	for _, g := range q.cgroups {
 		first, rest, deeper := strings.Cut(strings.TrimPrefix(g, "/"), "/")
 		if controllers[first] {
@@ -67,7 +67,7 @@ var controllers = map[string]bool{"cpu": true, "cpuacct": true, "memory": true, 
 // processSockets reads what sock_diag(7) told of the TCP sockets that a process has open, recorded as
 // /proc/PID/fd/tcp, which is no file of the kernel: "segments 1234", sent and received.
 func (p *parser) processSockets(line []byte) bool {
-	key, value, ok := keyed(line)
+	key, value, ok := cutKey(line)
 	if !ok {
 		return false
 	}
@@ -75,5 +75,5 @@ func (p *parser) processSockets(line []byte) bool {
 		p.ignored++
 		return true
 	}
-	return p.counter(value, &p.subject.tracks, evidence.SeriesProcessSegments, "1/s")
+	return p.parseCounter(value, &p.subject.tracks, evidence.SeriesProcessSegments, "1/s")
 }

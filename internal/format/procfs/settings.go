@@ -24,7 +24,7 @@ type choiceOf struct {
 	line        int64
 }
 
-// set notes what a setting is now.
+// set sets what a setting is from now on.
 func (s *choices) set(p *parser, key, value string, number float64, line int64) {
 	old := s.last[key]
 	if old != nil && old.value == value {
@@ -45,8 +45,9 @@ func (s *choices) set(p *parser, key, value string, number float64, line int64) 
 	s.list, s.last[key] = append(s.list, x), x
 }
 
-// emit gives the host its settings: one that did not change always held.
-func (s *choices) emit(p *parser, host evidence.SubjectID) {
+// emitFacts writes the settings of the host. A setting that did not change has no times: it always
+// held.
+func (s *choices) emitFacts(p *parser, host evidence.SubjectID) {
 	times := make(map[string]int)
 	for _, x := range s.list {
 		times[x.key]++
@@ -62,19 +63,19 @@ func (s *choices) emit(p *parser, host evidence.SubjectID) {
 
 // oneValue reads a file that holds one value.
 func (p *parser) oneValue(line []byte) bool {
-	path, value := p.path, clean(bytes.TrimSpace(line), 256)
+	path, value := p.path, cleanText(bytes.TrimSpace(line), 256)
 	p.reader = nil // what follows is of no use here
 	if rest, ok := strings.CutPrefix(path, "/proc/sys/"); ok {
 		key := strings.ReplaceAll(rest, "/", ".")
 		if key == "kernel.osrelease" {
 			key = evidence.FactKernel
 		}
-		p.settings.set(p, key, value, number(value), p.number)
+		p.settings.set(p, key, value, parseNumber(value), p.number)
 		return true
 	}
 	if rest, ok := strings.CutPrefix(path, nodes); ok {
 		if rest == "online" {
-			n := listed(value)
+			n := countListed(value)
 			p.settings.set(p, evidence.FactNUMANodes, strconv.Itoa(n), float64(n), p.number)
 			return n > 0
 		}
@@ -84,37 +85,37 @@ func (p *parser) oneValue(line []byte) bool {
 	rest, _ := strings.CutPrefix(path, hugePages)
 	if size, ok := strings.CutPrefix(rest, "hugepages-"); ok {
 		if size, ok = strings.CutSuffix(size, "/enabled"); ok {
-			p.choice(evidence.FactTHP+":"+size, value)
+			p.addChoice(evidence.FactTHP+":"+size, value)
 			return true
 		}
 	}
 	switch rest {
 	case "hpage_pmd_size":
-		v := number(value)
+		v := parseNumber(value)
 		p.settings.set(p, evidence.FactHugePage, sizeOf(v), v, p.number)
 		return v > 0
 	case "enabled":
-		p.choice(evidence.FactTHP, value)
+		p.addChoice(evidence.FactTHP, value)
 	case "defrag":
-		p.choice(evidence.FactTHPDefrag, value)
+		p.addChoice(evidence.FactTHPDefrag, value)
 	case "shmem_enabled":
-		p.choice(evidence.FactTHPShared, value)
+		p.addChoice(evidence.FactTHPShared, value)
 	case "khugepaged/defrag":
-		p.settings.set(p, evidence.FactTHPDaemonDefrag, value, number(value), p.number)
+		p.settings.set(p, evidence.FactTHPDaemonDefrag, value, parseNumber(value), p.number)
 	case "khugepaged/max_ptes_none":
-		p.settings.set(p, evidence.FactTHPDaemonEmpty, value, number(value), p.number)
+		p.settings.set(p, evidence.FactTHPDaemonEmpty, value, parseNumber(value), p.number)
 	default:
 		p.ignored++
 	}
 	return true
 }
 
-func (p *parser) choice(key, value string) {
-	p.settings.set(p, key, chosen(value), math.NaN(), p.number)
+func (p *parser) addChoice(key, value string) {
+	p.settings.set(p, key, bracketed(value), math.NaN(), p.number)
 }
 
-// chosen is what stands in brackets in "always [madvise] never", else all of it.
-func chosen(value string) string {
+// bracketed returns what stands in brackets in "always [madvise] never", else all of it.
+func bracketed(value string) string {
 	if _, rest, ok := strings.Cut(value, "["); ok {
 		if in, _, ok := strings.Cut(rest, "]"); ok {
 			return in
@@ -123,8 +124,8 @@ func chosen(value string) string {
 	return value
 }
 
-// listed counts what a list of the kernel names: "0-3,5".
-func listed(value string) (n int) {
+// countListed counts what a list of the kernel names: "0-3,5" is 5.
+func countListed(value string) (n int) {
 	for _, x := range strings.Split(value, ",") {
 		from, to, is := strings.Cut(x, "-")
 		a, ok := format.ParseDigits([]byte(from))
@@ -140,7 +141,7 @@ func listed(value string) (n int) {
 	return n
 }
 
-func number(value string) float64 {
+func parseNumber(value string) float64 {
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsInf(v, 0) {
 		return math.NaN()

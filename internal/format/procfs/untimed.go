@@ -16,8 +16,9 @@ type rounds struct {
 	ticks  int64             // of the section: all that all processors counted
 }
 
-// round gives a section of a file that no time stands above one of its own, until it is known better.
-func (p *parser) untimed(path []byte) {
+// assignRound gives a section of a file without a time above it the time of a round of its own,
+// until it is known better.
+func (p *parser) assignRound(path []byte) {
 	r := &p.rounds
 	switch {
 	case r.seen == nil:
@@ -35,15 +36,16 @@ func (p *parser) untimed(path []byte) {
 // uptimeFile reads "14782.13 29000.51", s since boot and of idle processors.
 func (p *parser) uptimeFile(line []byte) bool {
 	first, _, _ := bytes.Cut(line, []byte(" "))
-	s, ok := decimal(first)
+	s, ok := parseDecimal(first)
 	if ok && p.rounds.uptime != nil {
 		p.rounds.uptime[p.rounds.number] = s
 	}
 	return ok
 }
 
-// counted takes the time since boot from what processors counted, where nothing better tells it.
-func (p *parser) counted(processors int) {
+// deriveUptime derives the time since boot from the processors' ticks, where nothing better tells
+// it.
+func (p *parser) deriveUptime(processors int) {
 	r := &p.rounds
 	if _, known := r.uptime[r.number]; r.uptime != nil && !known && processors > 0 && r.ticks > 0 {
 		r.uptime[r.number] = float64(r.ticks) / hz / float64(processors)
@@ -51,8 +53,9 @@ func (p *parser) counted(processors int) {
 	r.ticks = 0
 }
 
-// stamp is the first time that stands anywhere: what came before it has none and is left out.
-func (p *parser) stamp() {
+// dropUntimed is called at the first time in the recording. It drops what came before, which has
+// no time.
+func (p *parser) dropUntimed() {
 	p.stamped = true
 	if p.rounds.seen == nil {
 		return
@@ -68,9 +71,9 @@ func (p *parser) stamp() {
 	}
 }
 
-// place puts readings without time where they are by the time since boot; where that is not known
-// they stay 1 s apart.
-func (p *parser) place() evidence.Clock {
+// placeReadings places readings without time by the time since boot. Where that is unknown they
+// stay 1 s apart.
+func (p *parser) placeReadings() evidence.Clock {
 	if p.stamped || p.rounds.seen == nil {
 		return evidence.Clock{Name: "unix", Error: 1e6, Resolution: p.unit}
 	}
@@ -118,8 +121,8 @@ func (p *parser) place() evidence.Clock {
 	return clock
 }
 
-// periods notes how long a quota counted, by its number of periods.
-func (p *parser) periods(n float64) {
+// addPeriods adds how long a quota counted, by its number of periods.
+func (p *parser) addPeriods(n float64) {
 	if r := &p.rounds; r.quota != nil {
 		of := p.group.period
 		if of <= 0 {
@@ -135,8 +138,8 @@ const usualPeriod = 100_000
 // begins are the first lines of files that people copy without any header.
 var begins = []struct{ with, path string }{{"cpu  ", "/proc/stat"}, {"MemTotal: ", "/proc/meminfo"}, {"nr_free_pages ", "/proc/vmstat"}, {"usage_usec ", "/sys/fs/cgroup/cpu.stat"}, {"nr_periods ", "/sys/fs/cgroup/cpu.stat"}}
 
-// bare says which file begins with a line, "" none.
-func bare(line []byte) string {
+// fileOfLine returns the file that begins with a line, "" if there is none.
+func fileOfLine(line []byte) string {
 	for _, x := range begins {
 		rest, ok := bytes.CutPrefix(line, []byte(x.with))
 		if ok && bytes.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != ' ' && r != 'k' && r != 'B' }) < 0 && len(rest) > 0 {

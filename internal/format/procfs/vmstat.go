@@ -54,8 +54,8 @@ var zoned = []string{"allocstall", "pgsteal_kswapd", "pgsteal_direct", "pgscan_k
 
 var zones = map[string]bool{"dma": true, "dma32": true, "normal": true, "high": true, "movable": true, "device": true}
 
-func (p *parser) vmstat(line []byte) bool {
-	key, value, ok := keyed(line)
+func (p *parser) parseVmstat(line []byte) bool {
+	key, value, ok := cutKey(line)
 	if !ok {
 		return false
 	}
@@ -81,7 +81,7 @@ func (p *parser) vmstat(line []byte) bool {
 	}
 	n, ok := format.ParseDigits(value)
 	if ok {
-		p.add(&p.host, name, unit, float64(n)*factor)
+		p.sumCounter(&p.host, name, unit, float64(n)*factor)
 	}
 	return ok
 }
@@ -95,16 +95,16 @@ var memoryLines = map[string]string{
 	"AnonHugePages": evidence.SeriesHostMemoryHugePages,
 }
 
-func (p *parser) meminfo(line []byte) bool {
-	key, value, ok := keyed(line)
+func (p *parser) parseMeminfo(line []byte) bool {
+	key, value, ok := cutKey(line)
 	if !ok {
 		return false
 	}
 	var to *reading
 	switch string(key) {
 	case "Cached", "Buffers":
-		v, ok := kib(value)
-		p.total(&p.host, evidence.SeriesHostMemoryCache, "bytes", v)
+		v, ok := parseKiB(value)
+		p.sumGauge(&p.host, evidence.SeriesHostMemoryCache, "bytes", v)
 		return ok
 	case "MemTotal":
 		to = &p.memory
@@ -118,12 +118,12 @@ func (p *parser) meminfo(line []byte) bool {
 		p.ignored++
 		return true
 	}
-	v, ok := kib(value)
+	v, ok := parseKiB(value)
 	switch {
 	case ok && to != nil:
 		*to = reading{v, p.number}
 	case ok:
-		p.put(&p.host, name, "bytes", false, v)
+		p.addReading(&p.host, name, "bytes", false, v)
 	}
 	return ok
 }
@@ -136,16 +136,16 @@ func (p *parser) swapUsed() {
 	}
 	p.settings.set(p, evidence.FactSwap, sizeOf(total.value), total.value, total.line)
 	if total.value > 0 {
-		p.put(&p.host, evidence.SeriesHostSwapUsed, "bytes", false, max(0, total.value-free.value))
+		p.addReading(&p.host, evidence.SeriesHostSwapUsed, "bytes", false, max(0, total.value-free.value))
 	}
 }
 
 // hugeOrder is the order of a huge page's block: 512 pages.
 const hugeOrder = 9
 
-// buddyinfo reads "Node 0, zone   Normal  15443   5609 …": how many free blocks there are of 1,
+// parseBuddyinfo reads "Node 0, zone   Normal  15443   5609 …": how many free blocks there are of 1,
 // 2, 4 … pages.
-func (p *parser) buddyinfo(line []byte) bool {
+func (p *parser) parseBuddyinfo(line []byte) bool {
 	_, rest, ok := strings.Cut(string(line), " zone ")
 	f := strings.Fields(rest)
 	if !ok || len(f) < hugeOrder+2 {
@@ -161,6 +161,6 @@ func (p *parser) buddyinfo(line []byte) bool {
 			bytes += float64(n) * 4096 * float64(int64(1)<<order)
 		}
 	}
-	p.total(&p.host, evidence.SeriesHostMemoryFreeHuge, "bytes", bytes)
+	p.sumGauge(&p.host, evidence.SeriesHostMemoryFreeHuge, "bytes", bytes)
 	return true
 }

@@ -30,8 +30,8 @@ import (
 var Format = format.Format{
 	Name:  "process-list",
 	About: "processes with their CPU time, as top and ps aux list them: how busy the kernel's own threads are",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -43,7 +43,7 @@ const (
 	mostColumns = 40
 )
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte("%CPU")) || !bytes.Contains(head, []byte("COMMAND")) {
 		return format.No
 	}
@@ -56,7 +56,7 @@ func match(head []byte) format.Confidence {
 		if x := headingOf(f); x != nil {
 			h = x
 		} else if h != nil {
-			if _, ok := h.row(f); ok {
+			if _, ok := h.parseRow(f); ok {
 				return format.Sure
 			}
 		}
@@ -86,8 +86,8 @@ type process struct {
 	line int64
 }
 
-// row reads a process: the words before the command are as many as the columns.
-func (h *heading) row(f []string) (p process, ok bool) {
+// parseRow reads a process. The command is the last column and may have several words.
+func (h *heading) parseRow(f []string) (p process, ok bool) {
 	if len(f) < h.columns {
 		return p, false
 	}
@@ -119,7 +119,7 @@ func nameOf(words []string) string {
 // kernelThreads are threads of the kernel that work for others, by how their names begin.
 var kernelThreads = []string{"kswapd", "ksoftirqd/", "kcompactd", "khugepaged"}
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var h *heading
 	var all []process
 	lists := 0
@@ -141,7 +141,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if h == nil {
 			return true
 		}
-		p, ok := h.row(f)
+		p, ok := h.parseRow(f)
 		if !ok {
 			return true
 		}

@@ -31,8 +31,8 @@ import (
 var Format = format.Format{
 	Name:  "python-stacks",
 	About: "stacks of a Python program's threads: py-spy dump, faulthandler",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -44,7 +44,7 @@ const (
 	mostShown   = 20
 )
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte("hread ")) {
 		return format.No
 	}
@@ -147,7 +147,7 @@ func frameOf(text string) (f frame, ok bool) {
 
 func clipText(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostText)], "?") }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var all []thread
 	dropped := int64(0)
 	err := a.Lines(func(l format.Line) bool {
@@ -188,7 +188,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "python"})
 	addTable(b, all)
-	facts(b, subject, all)
+	emitFacts(b, subject, all)
 	if dropped > 0 {
 		b.Warnf(0, "threads beyond the first %d: %d", mostThreads, dropped)
 	}
@@ -269,8 +269,8 @@ var modules = map[string]bool{
 	"smtplib.py": true, "socket.py": true, "socketserver.py": true, "ssl.py": true, "subprocess.py": true, "threading.py": true,
 }
 
-// library says whether a file is of Python itself or of a package, by its path.
-func library(file string) bool {
+// isLibrary says whether a file is of Python itself or of a package, by its path.
+func isLibrary(file string) bool {
 	if strings.HasPrefix(file, "<") {
 		return true
 	}
@@ -291,7 +291,7 @@ func library(file string) bool {
 func whereOf(t *thread) string {
 	at := t.frames[0]
 	for _, f := range t.frames {
-		if !library(f.file) {
+		if !isLibrary(f.file) {
 			at = f
 			break
 		}
@@ -304,8 +304,9 @@ func runsLoop(t *thread) bool {
 	return slices.ContainsFunc(t.frames[1:], func(f frame) bool { return f.function == "_run_once" && strings.HasSuffix(f.file, "base_events.py") })
 }
 
-// facts tell of loops that stand in a call, and of threads that wait for the network at one place.
-func facts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
+// emitFacts writes the event loops that stand in a call, and the threads that wait for the network
+// at one place.
+func emitFacts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
 	busy, at := 0, make(map[string]int)
 	line := make(map[string]int64)
 	for i := range all {

@@ -37,12 +37,13 @@ import (
 var Format = format.Format{
 	Name:  "redislog",
 	About: "log of a Redis, Valkey or KeyDB server: forks, saving, AOF, memory, limits of clients",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-// match wants most of the first lines to be of it; what the server draws when it starts is not.
-func match(head []byte) format.Confidence {
+// matchHead wants most of the first lines to be of the log. The drawing that the server prints at
+// its start is not.
+func matchHead(head []byte) format.Confidence {
 	seen, lines := 0, 0
 	for l := range bytes.Lines(head) {
 		if lines++; lines > 60 {
@@ -74,13 +75,13 @@ type entry struct {
 func entryOf(s string) (e entry, ok bool) {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "pid=") {
-		return fields(s)
+		return parseFields(s)
 	}
-	rest, ok := e.writer(s)
+	rest, ok := e.parseWriter(s)
 	if !ok {
 		return e, false
 	}
-	if after, is := e.moment(rest); is {
+	if after, is := e.parseTime(rest); is {
 		rest = after
 	} else if rest, ok = e.yearlessMoment(rest); !ok {
 		return e, false
@@ -92,8 +93,8 @@ func entryOf(s string) (e entry, ok bool) {
 	return e, true
 }
 
-// writer reads "4711:M " or "[4711] ", which does not tell the role.
-func (e *entry) writer(s string) (rest string, ok bool) {
+// parseWriter reads "4711:M " or "[4711] ", which does not tell the role.
+func (e *entry) parseWriter(s string) (rest string, ok bool) {
 	digits, rest, ok := strings.Cut(s, " ")
 	switch n := len(digits); {
 	case !ok || n < 3 || n > 12:
@@ -110,9 +111,9 @@ func (e *entry) writer(s string) (rest string, ok bool) {
 	return rest, err == nil
 }
 
-// moment reads a time with its year.
-func (e *entry) moment(s string) (rest string, ok bool) {
-	e.at, e.zoned, rest, ok = moment(s)
+// parseTime reads a time with its year.
+func (e *entry) parseTime(s string) (rest string, ok bool) {
+	e.at, e.zoned, rest, ok = parseStamp(s)
 	return rest, ok
 }
 
@@ -154,12 +155,13 @@ func inYear(at, written int64) int64 {
 	return at
 }
 
-// moment reads "23 Nov 2026 08:46:14.123 ", "2026-11-23T08:46:14.123+01:00 " or "1795423574123 ".
-func moment(s string) (at int64, zoned bool, rest string, ok bool) {
+// parseStamp reads "23 Nov 2026 08:46:14.123 ", "2026-11-23T08:46:14.123+01:00 " or "1795423574123
+// ".
+func parseStamp(s string) (at int64, zoned bool, rest string, ok bool) {
 	const local = "02 Jan 2006 15:04:05.000"
 	if len(s) > len(local) && s[len(local)] == ' ' {
 		if t, err := time.Parse(local, s[:len(local)]); err == nil {
-			return dated(t, false, s[len(local)+1:])
+			return checkYear(t, false, s[len(local)+1:])
 		}
 	}
 	word, rest, ok := strings.Cut(s, " ")
@@ -167,15 +169,15 @@ func moment(s string) (at int64, zoned bool, rest string, ok bool) {
 		return 0, false, "", false
 	}
 	if ms, err := strconv.ParseInt(word, 10, 64); err == nil && len(word) == 13 {
-		return dated(time.UnixMilli(ms), true, rest)
+		return checkYear(time.UnixMilli(ms), true, rest)
 	}
 	if t, err := time.Parse("2006-01-02T15:04:05.000Z07:00", word); err == nil {
-		return dated(t, true, rest)
+		return checkYear(t, true, rest)
 	}
 	return 0, false, "", false
 }
 
-func dated(t time.Time, zoned bool, rest string) (int64, bool, string, bool) {
+func checkYear(t time.Time, zoned bool, rest string) (int64, bool, string, bool) {
 	if y := t.Year(); y < 2000 || y > 2200 {
 		return 0, false, "", false
 	}
@@ -184,8 +186,8 @@ func dated(t time.Time, zoned bool, rest string) (int64, bool, string, bool) {
 
 var field = regexp.MustCompile(`(\w+)=("(?:[^"\\]|\\.)*"|\S+)`)
 
-// fields reads pid=4711 role=primary timestamp="…" level=notice message="…".
-func fields(s string) (e entry, ok bool) {
+// parseFields reads pid=4711 role=primary timestamp="…" level=notice message="…".
+func parseFields(s string) (e entry, ok bool) {
 	of := make(map[string]string)
 	for _, m := range field.FindAllStringSubmatch(s[:min(len(s), 4<<10)], 10) {
 		if text, err := strconv.Unquote(m[2]); err == nil {
@@ -199,7 +201,7 @@ func fields(s string) (e entry, ok bool) {
 	}
 	e.pid, e.text = int(pid), of["message"]
 	e.role = cmp.Or(map[string]byte{"sentinel": 'X', "RDB/AOF": 'C', "replica": 'S'}[of["role"]], 'M')
-	e.at, e.zoned, _, ok = moment(of["timestamp"] + " ")
+	e.at, e.zoned, _, ok = parseStamp(of["timestamp"] + " ")
 	return e, ok
 }
 
@@ -240,13 +242,13 @@ var (
 	named   = regexp.MustCompile(`\b(name|user|lib-name|lib-ver)=\S*`)
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, kinds: make(map[string]*told)}
 	p.about.Runtime = "redis"
 	var number int64
 	err := a.Lines(func(l format.Line) bool {
 		number = l.Number
-		p.line(l)
+		p.parseLine(l)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	switch {
@@ -261,7 +263,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(number, "the log is incomplete after this line")
 		b.Cut()
 	}
-	p.emit()
+	p.emitFacts()
 	return nil
 }
 
@@ -302,8 +304,8 @@ const rush = 600e9
 // rushes is how many are counted within it at most.
 const rushes = 10_000
 
-// at notes when one was written.
-func (k *told) at(t int64) {
+// addTime adds when a line of this kind was written.
+func (k *told) addTime(t int64) {
 	for len(k.last) > 0 && (k.last[0] < t-rush || len(k.last) == rushes) {
 		k.last = k.last[1:]
 	}
@@ -323,7 +325,7 @@ type load struct{ at, took, line int64 }
 // mostPoints bounds what is kept of saves: of a log of years that is the newest.
 const mostPoints = 100_000
 
-func (p *parser) line(l format.Line) {
+func (p *parser) parseLine(l format.Line) {
 	text := string(l.Text[:min(len(l.Text), 4<<10)])
 	e, ok := entryOf(text)
 	if !ok {
@@ -350,7 +352,7 @@ func (p *parser) line(l format.Line) {
 	}
 	p.last = max(p.last, e.at)
 	p.first = min(p.first, e.at)
-	p.fork(&e, l.Number)
+	p.addFork(&e, l.Number)
 	if (e.role == 'M' || e.role == 'S' || e.role == 0 && e.pid != p.child) && !p.b.Recorded() {
 		p.about.PID = e.pid
 	}
@@ -359,19 +361,19 @@ func (p *parser) line(l format.Line) {
 	}
 	for _, k := range kinds {
 		if strings.Contains(e.text, k.text) {
-			p.note(k.kind, e.text, l.Number, e.at)
+			p.countLine(k.kind, e.text, l.Number, e.at)
 			break
 		}
 	}
 	if m := copied.FindStringSubmatch(e.text); m != nil {
 		if mb, err := strconv.ParseFloat(cmp.Or(m[2], m[3]), 64); err == nil {
-			p.copied = newest(append(p.copied, point{e.at, l.Number, mb * (1 << 20)}), 2*mostPoints)
+			p.copied = keepNewest(append(p.copied, point{e.at, l.Number, mb * (1 << 20)}), 2*mostPoints)
 			p.saves++
 		}
 	}
 	if m := loaded.FindStringSubmatch(e.text); m != nil {
 		if s, err := strconv.ParseFloat(m[1], 64); err == nil && s < 1e6 {
-			p.loads = newest(append(p.loads, load{e.at, int64(s * 1e9), l.Number}), 2*mostPoints)
+			p.loads = keepNewest(append(p.loads, load{e.at, int64(s * 1e9), l.Number}), 2*mostPoints)
 		}
 	}
 }
@@ -386,8 +388,8 @@ var forkedChild = regexp.MustCompile(`^Background (?:saving|append only file rew
 // longestFork bounds what is taken for one.
 const longestFork = 600e9
 
-// fork notes how long a server took from the line before a fork to the one after it.
-func (p *parser) fork(e *entry, line int64) {
+// addFork adds how long a server took from the line before a fork to the one after it.
+func (p *parser) addFork(e *entry, line int64) {
 	if p.child != 0 && e.pid == p.child {
 		return
 	}
@@ -405,32 +407,32 @@ func (p *parser) fork(e *entry, line int64) {
 	if before.pid != e.pid || took < 1e6 || took > longestFork || !slices.ContainsFunc(announced, func(text string) bool { return strings.Contains(before.text, text) }) {
 		return
 	}
-	p.forks = newest(append(p.forks, load{e.at, took, line}), 2*mostPoints)
+	p.forks = keepNewest(append(p.forks, load{e.at, took, line}), 2*mostPoints)
 }
 
-// newest drops the older half of as many as are too much.
-func newest[T any](all []T, most int) []T {
+// keepNewest drops the oldest if there are more than most, and keeps the newest half of most.
+func keepNewest[T any](all []T, most int) []T {
 	if len(all) <= most {
 		return all
 	}
 	return append(all[:0], all[len(all)-most/2:]...)
 }
 
-// note counts a line. The name and user of a client are not kept.
-func (p *parser) note(kind, text string, line, at int64) {
+// countLine counts a line. It does not keep the name and user of a client.
+func (p *parser) countLine(kind, text string, line, at int64) {
 	if p.kinds[kind] == nil {
 		text = named.ReplaceAllString(text, "$1=")
 		p.kinds[kind] = &told{text: strings.ToValidUTF8(text[:min(len(text), 300)], "?"), line: line}
 		p.order = append(p.order, kind)
 	}
 	p.kinds[kind].count++
-	p.kinds[kind].at(at)
+	p.kinds[kind].addTime(at)
 }
 
-func (p *parser) emit() {
+func (p *parser) emitFacts() {
 	b := p.b
 	if p.unzoned {
-		p.zone()
+		p.setZone()
 	}
 	if p.coarse {
 		b.Clock().Resolution = 1e9
@@ -485,9 +487,9 @@ func (p *parser) emit() {
 	}
 }
 
-// zone finds by how much the server's local time differs from UTC: of a log that was recorded while it
-// was written, its newest line is about as old as the file. Zones differ by quarters of an hour.
-func (p *parser) zone() {
+// setZone finds by how much the server's local time differs from UTC: in a live recording the
+// newest line is about as old as the file. Zones differ by quarters of an hour.
+func (p *parser) setZone() {
 	const quarter = int64(15 * time.Minute)
 	if d := p.last - p.b.Modified(); p.b.Recorded() && p.b.Modified() > 0 && d > -14*4*quarter && d < 14*4*quarter {
 		zone := int64(math.Round(float64(d)/float64(quarter))) * quarter

@@ -39,7 +39,7 @@ func TestNewest(t *testing.T) {
 	const most = 8
 	var kept []int
 	for n := range 100 {
-		kept = newest(append(kept, n), most)
+		kept = keepNewest(append(kept, n), most)
 		if len(kept) > most || kept[len(kept)-1] != n || len(kept) < min(n+1, most/2) {
 			t.Fatalf("after %d: %v", n, kept)
 		}

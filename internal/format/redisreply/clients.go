@@ -34,10 +34,10 @@ func isClient(s string) bool {
 	return ok && strings.Contains(rest[:min(len(rest), 80)], " addr=")
 }
 
-func (c *clients) begin(at int64) { *c = clients{at: at, hosts: make(map[string]*host)} }
+func (c *clients) beginList(at int64) { *c = clients{at: at, hosts: make(map[string]*host)} }
 
-// line takes a connection, false if it is none.
-func (c *clients) line(s string) bool {
+// addClient adds a connection, false if the line is none.
+func (c *clients) addClient(s string) bool {
 	if !isClient(s) {
 		return false
 	}
@@ -49,7 +49,7 @@ func (c *clients) line(s string) bool {
 			of[name] = value
 		}
 	}
-	c.listens(of["addr"], of["laddr"])
+	c.addAddress(of["addr"], of["laddr"])
 	if of["name"] == own {
 		return true
 	}
@@ -85,14 +85,15 @@ func (c *clients) line(s string) bool {
 	h.output += output
 	h.query += number("qbuf")
 	c.output, c.query = max(c.output, output), max(c.query, number("qbuf"))
-	if cmd := word(of["cmd"]); cmd != "" && len(h.last) < 100 {
+	if cmd := cleanName(of["cmd"]); cmd != "" && len(h.last) < 100 {
 		h.last[cmd]++
 	}
 	return true
 }
 
-// listens notes where a client connected: laddr says it since 6.2, and of a UNIX socket addr is its path and 0.
-func (c *clients) listens(addr, laddr string) {
+// addAddress adds the address that a client connected to: laddr says it since 6.2, and of a UNIX
+// socket addr is its path and 0.
+func (c *clients) addAddress(addr, laddr string) {
 	at := laddr
 	if path, ok := strings.CutSuffix(addr, ":0"); ok && strings.HasPrefix(path, "/") {
 		at = "unix:" + path
@@ -118,17 +119,17 @@ func hostOf(addr string) string {
 	return strings.Trim(addr[:i], "[]")
 }
 
-// end gives the figures of each address.
-func (c *clients) end(p *parser) {
+// addFigures adds the figures of each address to those of the parser.
+func (c *clients) addFigures(p *parser) {
 	at := c.at
 	if at == 0 {
-		at = p.when()
+		at = p.answerTime()
 	}
 	add := func(series, of string, v float64) {
 		if of != "" {
 			series += ":" + of
 		}
-		p.told.add(at, p.began, told{series, v, level})
+		p.told.addPoint(at, p.began, told{series, v, level})
 	}
 	for name, h := range c.hosts {
 		add(evidence.SeriesRedisHostClients, name, h.connections)
@@ -147,7 +148,7 @@ func (c *clients) end(p *parser) {
 	}
 	p.looked[1] = at
 	for _, at := range c.where {
-		p.fact(evidence.FactListens, evidence.Link+at, math.NaN())
+		p.setFact(evidence.FactListens, evidence.Link+at, math.NaN())
 	}
 	c.hosts = nil
 }

@@ -37,25 +37,25 @@ var eventNames = map[string]bool{
 	"module-acquire-GIL": true, "command-unblocking": true, "eviction-lazyfree": true, "cluster-config-open": true, "expire-del": true,
 }
 
-// latest takes LATENCY LATEST: the newest of each event and the worst ever.
-func (s *events) latest(p *parser, n *node) bool {
-	s.note(p)
+// takeLatest takes LATENCY LATEST: the newest of each event and the worst ever.
+func (s *events) takeLatest(p *parser, n *node) bool {
+	s.markAsked(p)
 	for _, x := range n.items {
-		if !x.is(text, integer, integer, integer) {
-			p.miss(p.began)
+		if !x.hasKinds(text, integer, integer, integer) {
+			p.countUnparsed(p.began)
 			continue
 		}
-		name := word(x.items[0].text)
-		s.add(p, event{name, x.items[1].whole, x.items[2].whole})
+		name := cleanName(x.items[0].text)
+		s.addEvent(p, event{name, x.items[1].whole, x.items[2].whole})
 		if worst := x.items[3].whole; worst > 0 && worst < 1e9 {
-			p.worst(name, worst)
+			p.setWorst(name, worst)
 		}
 	}
 	return true
 }
 
-// worst keeps the longest that an event ever was.
-func (p *parser) worst(name string, ms int64) {
+// setWorst keeps the longest time that an event ever took.
+func (p *parser) setWorst(name string, ms int64) {
 	f := evidence.Fact{Key: evidence.FactRedisWorst, Value: name, Number: float64(ms) * 1e6, Origin: p.b.Origin(p.began)}
 	if i := slices.IndexFunc(p.facts, func(o evidence.Fact) bool { return o.Key == f.Key && o.Value == name }); i >= 0 {
 		p.facts[i] = f
@@ -80,27 +80,27 @@ func (p *parser) eventOfFile() (name string) {
 	return name
 }
 
-// history takes LATENCY HISTORY of an event.
-func (s *events) history(p *parser, name string, n *node) bool {
+// takeHistory takes LATENCY HISTORY of an event.
+func (s *events) takeHistory(p *parser, name string, n *node) bool {
 	if n.kind != list {
 		return false
 	}
-	if name = word(name); name == "" {
+	if name = cleanName(name); name == "" {
 		p.b.Warnf(p.began, "of which event this LATENCY HISTORY is, it does not say: name the file after it, such as fork.txt")
 		return true
 	}
-	s.note(p)
+	s.markAsked(p)
 	for _, x := range n.items {
-		if !x.is(integer, integer) {
-			p.miss(p.began)
+		if !x.hasKinds(integer, integer) {
+			p.countUnparsed(p.began)
 			continue
 		}
-		s.add(p, event{name, x.items[0].whole, x.items[1].whole})
+		s.addEvent(p, event{name, x.items[0].whole, x.items[1].whole})
 	}
 	return true
 }
 
-func (s *events) note(p *parser) {
+func (s *events) markAsked(p *parser) {
 	if !s.asked {
 		s.asked, s.line, s.from = true, p.began, p.now.at
 		s.seen = make(map[event]bool)
@@ -108,7 +108,7 @@ func (s *events) note(p *parser) {
 	s.until = max(s.until, p.now.at)
 }
 
-func (s *events) add(p *parser, e event) {
+func (s *events) addEvent(p *parser, e event) {
 	switch {
 	case e.at < 1e8 || e.at > 4e9 || e.took < 0 || e.took > 1e9 || s.seen[e]:
 	case len(s.all) == mostSlow:
@@ -120,8 +120,9 @@ func (s *events) add(p *parser, e event) {
 	}
 }
 
-// emit writes them. An empty answer says nothing where the monitor is off: that a setting tells.
-func (s *events) emit(b *evidence.Builder, id evidence.SubjectID) {
+// emitStalls writes the events. An empty answer covers nothing: the monitor may be off, which a
+// setting tells.
+func (s *events) emitStalls(b *evidence.Builder, id evidence.SubjectID) {
 	if !s.asked {
 		return
 	}
@@ -143,17 +144,17 @@ func (s *events) emit(b *evidence.Builder, id evidence.SubjectID) {
 	}
 }
 
-// histogram takes LATENCY HISTOGRAM, whose counts are of all calls that took no longer: of each bucket
-// those are kept that took longer than the one before.
-func (p *parser) histogram(n *node) bool {
+// takeHistogram takes LATENCY HISTOGRAM, whose counts are cumulative: the calls of each bucket are
+// its count less that of the one before.
+func (p *parser) takeHistogram(n *node) bool {
 	if n.kind != list {
 		return false
 	}
-	at := p.when()
+	at := p.answerTime()
 	for i := 0; i+1 < len(n.items); i += 2 {
-		name, of := word(strings.ToLower(n.items[i].text)), n.items[i+1]
-		if !of.is(text, integer, text, list) {
-			p.miss(p.began)
+		name, of := cleanName(strings.ToLower(n.items[i].text)), n.items[i+1]
+		if !of.hasKinds(text, integer, text, list) {
+			p.countUnparsed(p.began)
 			continue
 		}
 		buckets := of.items[3].items
@@ -161,30 +162,30 @@ func (p *parser) histogram(n *node) bool {
 		for k := 0; k+1 < len(buckets); k += 2 {
 			upTo, calls := buckets[k], buckets[k+1]
 			if upTo.kind != integer || calls.kind != integer || calls.whole < sum || upTo.whole < 0 {
-				p.miss(p.began)
+				p.countUnparsed(p.began)
 				break
 			}
-			p.told.add(at, p.began, told{evidence.SeriesRedisHistogramBucket + ":" + name + " " + strconv.FormatInt(upTo.whole, 10), float64(calls.whole - sum), counter})
+			p.told.addPoint(at, p.began, told{evidence.SeriesRedisHistogramBucket + ":" + name + " " + strconv.FormatInt(upTo.whole, 10), float64(calls.whole - sum), counter})
 			sum = calls.whole
 		}
 	}
 	return true
 }
 
-// memory takes MEMORY STATS, of which INFO does not tell what each key takes beside its value.
-func (p *parser) memory(n *node) bool {
-	pairs := n.strings()
+// takeMemory takes the figures of MEMORY STATS, as long as no INFO was read.
+func (p *parser) takeMemory(n *node) bool {
+	pairs := n.itemTexts()
 	for i := range len(pairs) - 1 { // into a file the figures of databases come without brackets
 		switch v, err := strconv.ParseFloat(pairs[i+1], 64); {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
 		case pairs[i] == "clients.normal" && p.told.looks == 0:
-			p.told.add(p.when(), p.began, told{evidence.SeriesRedisClientMemory, v, level})
+			p.told.addPoint(p.answerTime(), p.began, told{evidence.SeriesRedisClientMemory, v, level})
 		case pairs[i] == "dataset.bytes" && p.told.looks == 0:
-			p.told.add(p.when(), p.began, told{evidence.SeriesRedisDataset, v, level})
+			p.told.addPoint(p.answerTime(), p.began, told{evidence.SeriesRedisDataset, v, level})
 		case pairs[i] == "total.allocated" && p.told.looks == 0:
-			p.told.add(p.when(), p.began, told{evidence.SeriesRedisUsedMemory, v, level})
+			p.told.addPoint(p.answerTime(), p.began, told{evidence.SeriesRedisUsedMemory, v, level})
 		case pairs[i] == "keys.count" && p.told.looks == 0:
-			p.told.add(p.when(), p.began, told{evidence.SeriesRedisKeys, v, level})
+			p.told.addPoint(p.answerTime(), p.began, told{evidence.SeriesRedisKeys, v, level})
 		}
 	}
 	return true

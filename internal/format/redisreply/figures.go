@@ -28,8 +28,8 @@ type figure struct {
 
 func newFigures() *figures { return &figures{series: make(map[string]*figure)} }
 
-// look takes an answer to INFO.
-func (f *figures) look(at, line int64, values []told) {
+// addInfo adds the figures of an answer to INFO.
+func (f *figures) addInfo(at, line int64, values []told) {
 	if f.looks == 0 {
 		f.first, f.line = at, line
 	}
@@ -39,14 +39,14 @@ func (f *figures) look(at, line int64, values []told) {
 	f.last = at
 	f.looks++
 	for _, x := range values {
-		f.add(at, line, x)
+		f.addPoint(at, line, x)
 	}
 }
 
 // mostSeries bounds how many there are: a server has about 250 commands, of which a service uses twenty.
 const mostSeries = 20 * mostNames
 
-func (f *figures) add(at, line int64, x told) {
+func (f *figures) addPoint(at, line int64, x told) {
 	g := f.series[x.series]
 	if g == nil {
 		if len(f.series) == mostSeries {
@@ -63,12 +63,12 @@ func (f *figures) add(at, line int64, x told) {
 	case n > 0 && g.use == changes && g.v[n-1] == x.value:
 		return
 	case n >= 2*mostLooks:
-		g.thin()
+		g.thinOut()
 	}
 	g.t, g.v = append(g.t, at), append(g.v, x.value)
 }
 
-func (g *figure) thin() {
+func (g *figure) thinOut() {
 	n := 0
 	for i := 0; i+1 < len(g.t); i += 2 {
 		g.t[n], g.v[n] = g.t[i], g.v[i]
@@ -80,15 +80,15 @@ func (g *figure) thin() {
 	g.t, g.v = g.t[:n], g.v[:n]
 }
 
-// newest is the time of the newest point.
-func (f *figures) newest() (at int64) {
+// newestTime returns the time of the newest point, ns.
+func (f *figures) newestTime() (at int64) {
 	for _, g := range f.series {
 		at = max(at, g.t[len(g.t)-1])
 	}
 	return at
 }
 
-// shift moves all of them by ns.
+// shift moves all points by ns.
 func (f *figures) shift(ns int64) {
 	for _, g := range f.series {
 		for i := range g.t {
@@ -98,8 +98,8 @@ func (f *figures) shift(ns int64) {
 	f.first, f.last = f.first+ns, f.last+ns
 }
 
-// emit writes them.
-func (f *figures) emit(b *evidence.Builder, id evidence.SubjectID) {
+// emitSeries writes the figures as series.
+func (f *figures) emitSeries(b *evidence.Builder, id evidence.SubjectID) {
 	for _, name := range slices.Sorted(maps.Keys(f.series)) {
 		g := f.series[name]
 		b.Series(evidence.Series{Subject: id, Name: name, Unit: unitOf(name), T: g.t, V: g.v, Origin: b.Origin(g.line)})

@@ -14,8 +14,8 @@ type header struct {
 	took int64  // ns from the question to its end
 }
 
-// known says whether the answer is read.
-func (h header) known() bool {
+// isRead says whether the answer is one that this package reads.
+func (h header) isRead() bool {
 	switch h.name {
 	case "INFO", "SLOWLOG GET", "COMMANDLOG GET", "LATENCY LATEST", "LATENCY HISTORY", "LATENCY HISTOGRAM", "LATENCY DOCTOR", "MEMORY DOCTOR",
 		"CLIENT LIST", "MEMORY STATS", "CONFIG GET", "CLUSTER INFO":
@@ -32,18 +32,18 @@ func plainFirst(name string) bool { return name == "CONFIG GET" }
 func headerOf(line string) (h header, ok bool) {
 	const longest = 300
 	line = line[:min(len(line), longest)]
-	if h, ok = stamp(line); ok {
+	if h, ok = parseStamp(line); ok {
 		return h, true
 	}
-	if asked, ok := prompted(line); ok {
-		h.name, h.of = command(asked)
+	if asked, ok := parsePrompt(line); ok {
+		h.name, h.of = commandName(asked)
 		return h, true
 	}
 	return h, false
 }
 
-// stamp reads "== 1795268461318000000 SLOWLOG GET of 4711 took 81000 ns ==".
-func stamp(line string) (h header, ok bool) {
+// parseStamp reads "== 1795268461318000000 SLOWLOG GET of 4711 took 81000 ns ==".
+func parseStamp(line string) (h header, ok bool) {
 	rest, begins := strings.CutPrefix(line, "== ")
 	rest, ends := strings.CutSuffix(rest, " ns ==")
 	if !begins || !ends {
@@ -60,14 +60,14 @@ func stamp(line string) (h header, ok bool) {
 	if err != nil || err2 != nil || err3 != nil || at < 1e17 || at > 4e18 || pid < 0 || took < 0 || took > 1e15 {
 		return h, false
 	}
-	h.name, h.of = command(f[1 : n-4])
+	h.name, h.of = commandName(f[1 : n-4])
 	h.at, h.pid, h.took = at, int(pid), took
 	return h, true
 }
 
-// prompted reads "127.0.0.1:6379[2]> SLOWLOG GET 10", "redis 10.0.0.7:6379> INFO", "redis /run/redis.sock> INFO",
-// "$ redis-cli -p 6380 INFO".
-func prompted(line string) (asked []string, ok bool) {
+// parsePrompt reads "127.0.0.1:6379[2]> SLOWLOG GET 10", "redis 10.0.0.7:6379> INFO", "redis
+// /run/redis.sock> INFO", "$ redis-cli -p 6380 INFO".
+func parsePrompt(line string) (asked []string, ok bool) {
 	if place, typed, is := strings.Cut(line, "> "); is && isPlace(place) {
 		f := strings.Fields(typed)
 		return f, len(f) > 0
@@ -115,8 +115,9 @@ func isPlace(s string) bool {
 	return err == nil && port > 0
 }
 
-// command is what was asked as documents write it: "SLOWLOG GET", and what follows.
-func command(words []string) (name, of string) {
+// commandName returns what was asked as the documentation writes it, "SLOWLOG GET", and what
+// follows that.
+func commandName(words []string) (name, of string) {
 	if len(words) == 0 {
 		return "", ""
 	}

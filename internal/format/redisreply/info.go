@@ -87,8 +87,9 @@ func isField(s string) bool {
 	return true
 }
 
-// field takes a line of INFO or CLUSTER INFO. A section that is there already begins the next answer.
-func (p *parser) field(line string) {
+// parseField reads a line of INFO or CLUSTER INFO. A section that is there already begins the next
+// answer.
+func (p *parser) parseField(line string) {
 	text := strings.TrimSpace(line)
 	s := &p.info
 	switch {
@@ -96,7 +97,7 @@ func (p *parser) field(line string) {
 	case strings.HasPrefix(text, "# "):
 		name := strings.ToLower(text[2:])
 		if s.sections[name] {
-			p.snapshot()
+			p.endSnapshot()
 			p.kind = info
 		}
 		if s.sections == nil {
@@ -109,41 +110,41 @@ func (p *parser) field(line string) {
 			s.line = p.number
 		}
 		name, value, _ := strings.Cut(text, ":")
-		p.one(name, strings.TrimSpace(value))
+		p.takeField(name, strings.TrimSpace(value))
 	default:
-		p.end()
-		p.begin(line)
+		p.endAnswer()
+		p.beginAnswer(line)
 	}
 }
 
-func (s *snapshot) add(series string, value float64, u use) {
+func (s *snapshot) addValue(series string, value float64, u use) {
 	if !math.IsNaN(value) && !math.IsInf(value, 0) && len(s.values) < mostFields {
 		s.values = append(s.values, told{series, value, u})
 	}
 }
 
-// one takes a field.
-func (p *parser) one(name, value string) {
+// takeField takes a field of INFO.
+func (p *parser) takeField(name, value string) {
 	s := &p.info
 	if u := infoFields[name]; u != unused {
 		if v, err := strconv.ParseFloat(value, 64); err == nil {
-			s.add(evidence.RedisInfo+name, v, u)
+			s.addValue(evidence.RedisInfo+name, v, u)
 			if name == "uptime_in_seconds" {
 				s.uptime = v
 			}
 			if name == "maxmemory" {
-				p.setting("maxmemory", value, false)
+				p.setSetting("maxmemory", value, false)
 			}
 		}
 		return
 	}
-	if p.who(name, value) {
+	if p.takeIdentity(name, value) {
 		return
 	}
 	for _, x := range []struct {
 		prefix string
 		read   func(p *parser, of, value string)
-	}{{"cmdstat_", (*parser).commandStat}, {"latency_percentiles_usec_", (*parser).percentiles}, {"errorstat_", (*parser).errorStat}, {"db", (*parser).keyspace}} {
+	}{{"cmdstat_", (*parser).commandStat}, {"latency_percentiles_usec_", (*parser).addPercentiles}, {"errorstat_", (*parser).errorStat}, {"db", (*parser).addKeyspace}} {
 		if of, ok := strings.CutPrefix(name, x.prefix); ok && of != "" {
 			x.read(p, of[:min(len(of), mostWord)], value)
 			return
@@ -151,8 +152,8 @@ func (p *parser) one(name, value string) {
 	}
 }
 
-// who takes what tells which server it is, and what it is set to.
-func (p *parser) who(name, value string) bool {
+// takeIdentity takes a field that says which server it is or how it is set up, false for others.
+func (p *parser) takeIdentity(name, value string) bool {
 	x := &p.subject
 	clean := strings.ToValidUTF8(value[:min(len(value), 200)], "?")
 	switch name {
@@ -182,24 +183,24 @@ func (p *parser) who(name, value string) bool {
 			p.info.at = us * 1e3
 		}
 	case "role":
-		p.fact(evidence.FactRedisRole, clean, math.NaN())
+		p.setFact(evidence.FactRedisRole, clean, math.NaN())
 	case "tcp_port":
 		if n, err := strconv.ParseUint(clean, 10, 16); err == nil && n > 0 {
-			p.fact(evidence.FactRedisPort, clean, float64(n))
+			p.setFact(evidence.FactRedisPort, clean, float64(n))
 		}
 	case "redis_mode":
-		p.fact(evidence.FactRedisMode, clean, math.NaN())
+		p.setFact(evidence.FactRedisMode, clean, math.NaN())
 	case "cluster_state":
-		p.fact(evidence.FactRedisCluster, clean, math.NaN())
+		p.setFact(evidence.FactRedisCluster, clean, math.NaN())
 	case "maxmemory_policy":
-		p.setting("maxmemory-policy", value, false)
+		p.setSetting("maxmemory-policy", value, false)
 	case "rdb_last_bgsave_status":
 		if value == "err" {
-			p.fact(evidence.FactRedisSaveBad, value, math.NaN())
+			p.setFact(evidence.FactRedisSaveBad, value, math.NaN())
 		}
 	case "aof_last_write_status", "aof_last_bgrewrite_status":
 		if value == "err" {
-			p.fact(evidence.FactRedisAOFBad, name, math.NaN())
+			p.setFact(evidence.FactRedisAOFBad, name, math.NaN())
 		}
 	default:
 		return false
@@ -207,8 +208,8 @@ func (p *parser) who(name, value string) bool {
 	return true
 }
 
-// pairs calls f for each of "calls=4,usec=68".
-func pairs(s string, f func(name string, v float64)) {
+// eachPair calls f for each of "calls=4,usec=68".
+func eachPair(s string, f func(name string, v float64)) {
 	for part := range strings.SplitSeq(s, ",") {
 		name, text, _ := strings.Cut(part, "=")
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
@@ -219,48 +220,48 @@ func pairs(s string, f func(name string, v float64)) {
 
 func (p *parser) commandStat(of, value string) {
 	of = strings.ToLower(of)
-	pairs(value, func(name string, v float64) {
+	eachPair(value, func(name string, v float64) {
 		switch name {
 		case "calls":
-			p.info.add(evidence.SeriesRedisCalls+":"+of, v, counter)
+			p.info.addValue(evidence.SeriesRedisCalls+":"+of, v, counter)
 		case "usec":
-			p.info.add(evidence.SeriesRedisCallTime+":"+of, v, counter)
+			p.info.addValue(evidence.SeriesRedisCallTime+":"+of, v, counter)
 		case "rejected_calls":
-			p.info.add(evidence.SeriesRedisCallsRejected+":"+of, v, changes)
+			p.info.addValue(evidence.SeriesRedisCallsRejected+":"+of, v, changes)
 		case "failed_calls":
-			p.info.add(evidence.SeriesRedisCallsFailed+":"+of, v, changes)
+			p.info.addValue(evidence.SeriesRedisCallsFailed+":"+of, v, changes)
 		}
 	})
 }
 
-func (p *parser) percentiles(of, value string) {
+func (p *parser) addPercentiles(of, value string) {
 	of = strings.ToLower(of)
-	pairs(value, func(name string, v float64) {
+	eachPair(value, func(name string, v float64) {
 		switch name {
 		case "p50":
-			p.info.add(evidence.SeriesRedisCallP50+":"+of, v, changes)
+			p.info.addValue(evidence.SeriesRedisCallP50+":"+of, v, changes)
 		case "p99":
-			p.info.add(evidence.SeriesRedisCallP99+":"+of, v, changes)
+			p.info.addValue(evidence.SeriesRedisCallP99+":"+of, v, changes)
 		case "p99.9":
-			p.info.add(evidence.SeriesRedisCallP999+":"+of, v, changes)
+			p.info.addValue(evidence.SeriesRedisCallP999+":"+of, v, changes)
 		}
 	})
 }
 
 func (p *parser) errorStat(of, value string) {
-	pairs(value, func(name string, v float64) {
+	eachPair(value, func(name string, v float64) {
 		if name == "count" {
-			p.info.add(evidence.SeriesRedisErrorKind+":"+of, v, changes)
+			p.info.addValue(evidence.SeriesRedisErrorKind+":"+of, v, changes)
 		}
 	})
 }
 
-// keyspace adds up what databases hold: "db0:keys=3,expires=0,avg_ttl=0".
-func (p *parser) keyspace(of, value string) {
+// addKeyspace adds up what databases hold: "db0:keys=3,expires=0,avg_ttl=0".
+func (p *parser) addKeyspace(of, value string) {
 	if _, err := strconv.Atoi(of); err != nil {
 		return
 	}
-	pairs(value, func(name string, v float64) {
+	eachPair(value, func(name string, v float64) {
 		series := map[string]string{"keys": evidence.SeriesRedisKeys, "expires": evidence.SeriesRedisKeysThatExpire}[name]
 		if series == "" {
 			return
@@ -272,13 +273,13 @@ func (p *parser) keyspace(of, value string) {
 	})
 }
 
-// snapshot ends an answer to INFO. Its time is when a recorder got it, else by the server's clock, else
-// how long it runs.
-func (p *parser) snapshot() {
+// endSnapshot ends an answer to INFO. Its time is when a recorder got it, else by the server's
+// clock, else by the server's uptime.
+func (p *parser) endSnapshot() {
 	s := p.info
 	p.info = snapshot{}
 	for series, n := range s.keys {
-		s.add(series, n, level)
+		s.addValue(series, n, level)
 	}
 	if len(s.values) == 0 {
 		if s.line > 0 && (p.subject.Version != "" || len(p.facts) > 0) {
@@ -301,18 +302,18 @@ func (p *parser) snapshot() {
 		at = int64(s.uptime * 1e9)
 		p.undated = true
 	}
-	p.told.look(at, s.line, s.values)
+	p.told.addInfo(at, s.line, s.values)
 	for name, n := range p.own {
-		p.told.add(at, s.line, told{evidence.RedisOwn + name, n, counter})
+		p.told.addPoint(at, s.line, told{evidence.RedisOwn + name, n, counter})
 	}
 }
 
 // clocksApart (ns) are two clocks that do not agree: an answer takes some of it.
 const clocksApart = 200e6
 
-// asked counts the recorder's own commands, which INFO counts among the others, and takes the times of
-// its PING.
-func (p *parser) asked(h header) {
+// countOwn counts the recorder's own commands, which INFO counts among the others, and takes the
+// times of its PING.
+func (p *parser) countOwn(h header) {
 	if p.subject.PID == 0 && h.pid > 0 {
 		p.subject.PID = h.pid
 	}
@@ -322,6 +323,6 @@ func (p *parser) asked(h header) {
 	}
 	if h.name == "PING" {
 		p.understood++
-		p.told.add(h.at, p.number, told{evidence.SeriesRedisPing, float64(h.took), level})
+		p.told.addPoint(h.at, p.number, told{evidence.SeriesRedisPing, float64(h.took), level})
 	}
 }

@@ -13,17 +13,17 @@ type pasted struct {
 	field int // of the newest entry that was read last
 }
 
-// line takes a line, and says whether it continues the entries.
-func (x *pasted) line(s string, at int64) bool {
+// parseLine reads a line, and says whether it continues the entries.
+func (x *pasted) parseLine(s string, at int64) bool {
 	if strings.TrimSpace(s) == "" {
 		return x.field > 0
 	}
-	numbers, rest := indexes(s)
+	numbers, rest := parseIndexes(s)
 	if len(numbers) == 0 {
 		return false
 	}
 	var v node
-	if !v.value(rest) {
+	if !v.parseValue(rest) {
 		return false
 	}
 	last := numbers[len(numbers)-1]
@@ -59,16 +59,17 @@ func (x *pasted) line(s string, at int64) bool {
 	return true
 }
 
-// whole are the entries of which the command was read: the last may be cut, and what looked like others were none.
-func (x *pasted) whole() []call {
-	return slices.DeleteFunc(x.calls, func(c call) bool { return len(c.arguments) == 0 || !plausible(c) })
+// completeCalls returns the entries whose command was read: the last may be cut, and lines that
+// only look like an entry are none.
+func (x *pasted) completeCalls() []call {
+	return slices.DeleteFunc(x.calls, func(c call) bool { return len(c.arguments) == 0 || !isPlausible(c) })
 }
 
-// indexes reads the numbers that a line of a list begins with, and what follows them.
-func indexes(s string) (numbers []int, rest string) {
+// parseIndexes reads the numbers that a line of a list begins with, and returns what follows them.
+func parseIndexes(s string) (numbers []int, rest string) {
 	at := 0
 	for len(numbers) < 3 {
-		number, _, next, ok := index(s, at)
+		number, _, next, ok := parseIndex(s, at)
 		if !ok {
 			break
 		}
@@ -80,19 +81,19 @@ func indexes(s string) (numbers []int, rest string) {
 // beginsEntry says whether a line may be the first of an entry: its id.
 func beginsEntry(s string) bool {
 	var x pasted
-	return x.line(s, 0) && x.field == 1
+	return x.parseLine(s, 0) && x.field == 1
 }
 
 // hasEntry says whether lines begin with an entry of a slow log.
 func hasEntry(lines []string) bool {
 	var x pasted
 	for _, l := range lines {
-		if !x.line(l, 0) || len(x.calls) > 1 {
+		if !x.parseLine(l, 0) || len(x.calls) > 1 {
 			break
 		}
 	}
-	return len(x.calls) > 0 && len(x.calls[0].arguments) > 0 && plausible(x.calls[0])
+	return len(x.calls) > 0 && len(x.calls[0].arguments) > 0 && isPlausible(x.calls[0])
 }
 
-// plausible says whether an entry has a time since 1973 and a duration of no more than days.
-func plausible(c call) bool { return c.at > 1e8 && c.at < 4e9 && c.took >= 0 && c.took < 1e12 }
+// isPlausible says whether an entry has a time since 1973 and a duration of days at most.
+func isPlausible(c call) bool { return c.at > 1e8 && c.at < 4e9 && c.took >= 0 && c.took < 1e12 }

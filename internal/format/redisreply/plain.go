@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// plain takes an answer with a value a line, as redis-cli prints it into a file: where lists begin and end
-// is not told, but by what they hold.
-func (p *parser) plain(lines []string) bool {
+// takePlain takes an answer with a value a line, as redis-cli prints it into a file: only what
+// they hold shows where lists begin and end.
+func (p *parser) takePlain(lines []string) bool {
 	for len(lines) > 0 && lines[len(lines)-1] == "" && p.now.name != "SLOWLOG GET" { // the last entry ends with a name, which may be empty
 		lines = lines[:len(lines)-1]
 	}
@@ -20,22 +20,22 @@ func (p *parser) plain(lines []string) bool {
 	switch name {
 	case "SLOWLOG GET", "COMMANDLOG GET":
 		calls := slowLines(lines, p.began)
-		p.slow.take(p, calls)
+		p.slow.addCalls(p, calls)
 		return len(calls) > 0 || len(strings.Join(lines, "")) == 0
 	case "LATENCY LATEST":
-		return p.events.latest(p, inLists(lines, 4, len(lines)%4 != 0 && len(lines)%6 == 0))
+		return p.events.takeLatest(p, inLists(lines, 4, len(lines)%4 != 0 && len(lines)%6 == 0))
 	case "LATENCY HISTORY":
-		return p.events.history(p, cmp.Or(p.now.of, p.eventOfFile()), inLists(lines, 2, false))
+		return p.events.takeHistory(p, cmp.Or(p.now.of, p.eventOfFile()), inLists(lines, 2, false))
 	case "LATENCY HISTOGRAM":
-		return p.histogram(histogramLines(lines))
+		return p.takeHistogram(histogramLines(lines))
 	case "MEMORY STATS":
 		root := &node{kind: list}
 		for _, l := range lines {
 			root.items = append(root.items, &node{kind: text, text: l})
 		}
-		return p.memory(root)
+		return p.takeMemory(root)
 	case "CONFIG GET":
-		return p.settings(lines)
+		return p.takeSettings(lines)
 	case "PING", "CLIENT LIST", "SLOWLOG LEN", "SLOWLOG RESET", "LATENCY RESET", "CONFIG SET", "CONFIG RESETSTAT":
 		return true // nothing to be read
 	}
@@ -111,7 +111,7 @@ var settingBegins = func() map[string]bool {
 
 // startsPlain says whether such an answer may begin with a line.
 func startsPlain(s string) bool {
-	return isWhole(s) || eventNames[s] || s == "peak.allocated" || isSetting(s) || s != "unknown" && word(s) == s && strings.ToLower(s) == s
+	return isWhole(s) || eventNames[s] || s == "peak.allocated" || isSetting(s) || s != "unknown" && cleanName(s) == s && strings.ToLower(s) == s
 }
 
 func isWhole(s string) bool {

@@ -44,8 +44,8 @@ var Format = format.Format{
 	Whole:   true,
 	Moments: true,
 	Joins:   true,
-	Match:   match,
-	Parse:   parse,
+	Match:   matchHead,
+	Parse:   parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -61,14 +61,14 @@ const (
 	mostRefused = 20     // are told one by one
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := newParser(b)
 	p.file = a.Name
 	var number int64
 	err := a.Lines(func(l format.Line) bool {
 		number = l.Number
 		p.number = l.Number
-		p.take(strings.TrimRight(string(l.Text), "\r"))
+		p.parseLine(strings.TrimRight(string(l.Text), "\r"))
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	switch {
@@ -77,7 +77,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case err != nil && !errors.Is(err, format.ErrCut):
 		return err
 	}
-	p.end()
+	p.endAnswer()
 	if p.understood == 0 && p.refused == 0 {
 		return errors.New("redis: it holds no answer that is read: take it with redis-cli INFO everything > info.txt")
 	}
@@ -88,7 +88,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(number, "the text is incomplete after this line")
 		b.Cut()
 	}
-	p.emit()
+	p.emitAll()
 	return nil
 }
 
@@ -144,66 +144,66 @@ func newParser(b *evidence.Builder) *parser {
 	return p
 }
 
-func (p *parser) miss(line int64) {
+func (p *parser) countUnparsed(line int64) {
 	if p.odd++; p.odd == 1 {
 		p.first = line
 	}
 }
 
-// take reads a line.
-func (p *parser) take(line string) {
+// parseLine reads a line.
+func (p *parser) parseLine(line string) {
 	if h, ok := headerOf(line); ok {
-		p.end()
+		p.endAnswer()
 		p.now = h
 		if h.at > 0 {
-			p.asked(h)
+			p.countOwn(h)
 		}
 		return
 	}
 	if p.kind == nothing || p.kind == info {
 		if at, ok := format.Dated([]byte(strings.TrimSpace(line))); ok { // the time of what follows, as date prints it
-			p.end()
+			p.endAnswer()
 			p.dated = at * 1e9
 			return
 		}
 	}
 	if p.kind == nothing {
-		p.begin(line)
+		p.beginAnswer(line)
 		return
 	}
 	switch p.kind {
 	case info:
-		p.field(line)
+		p.parseField(line)
 	case numbered:
 		p.numberedLine(line)
 	case listed:
-		if line != "" && !p.look.line(line) {
-			p.end()
-			p.begin(line)
+		if line != "" && !p.look.addClient(line) {
+			p.endAnswer()
+			p.beginAnswer(line)
 		}
 	default:
-		p.keep(line)
+		p.keepLine(line)
 	}
 }
 
 // numberedLine takes a line of a numbered answer. Where the tree ends, what was pasted of a slow log may go on.
 func (p *parser) numberedLine(line string) {
-	fits := p.loose.field > 0 && p.loose.line(line, p.number)
+	fits := p.loose.field > 0 && p.loose.parseLine(line, p.number)
 	if !fits {
 		p.loose.field = 0
 	}
-	if !p.torn && p.tree.line(line, p.number) {
+	if !p.torn && p.tree.parseLine(line, p.number) {
 		return
 	}
 	if fits {
 		p.torn = true
 		return
 	}
-	p.end()
-	p.begin(line)
+	p.endAnswer()
+	p.beginAnswer(line)
 }
 
-func (p *parser) keep(line string) {
+func (p *parser) keepLine(line string) {
 	if len(p.lines) == mostLines {
 		p.over++
 		return
@@ -211,66 +211,66 @@ func (p *parser) keep(line string) {
 	p.lines = append(p.lines, line[:min(len(line), 4<<10)])
 }
 
-// begin finds out by its first line what an answer consists of.
-func (p *parser) begin(line string) {
+// beginAnswer recognizes by its first line what an answer consists of.
+func (p *parser) beginAnswer(line string) {
 	p.began = p.number
 	switch text := strings.TrimSpace(line); {
 	case text == "":
 		if p.now.name != "" && plainFirst(p.now.name) {
 			p.kind = plain
-			p.keep(line)
+			p.keepLine(line)
 		}
-	case isSection(text), p.now.name == "INFO" && isField(text), isField(text) && infoFields[before(text, ':')] != 0, strings.HasPrefix(text, "cluster_state:"):
+	case isSection(text), p.now.name == "INFO" && isField(text), isField(text) && infoFields[textBefore(text, ':')] != 0, strings.HasPrefix(text, "cluster_state:"):
 		p.kind = info
-		p.field(line)
+		p.parseField(line)
 	case isClient(text):
 		p.kind = listed
-		p.look.begin(p.now.at)
-		p.look.line(text)
+		p.look.beginList(p.now.at)
+		p.look.addClient(text)
 	case isNumbered(text), beginsEntry(text):
 		p.kind = numbered
-		p.torn = !p.tree.line(line, p.number)
-		p.loose.line(line, p.number)
+		p.torn = !p.tree.parseLine(line, p.number)
+		p.loose.parseLine(line, p.number)
 	case isRefusal(text):
-		p.refuse(text)
+		p.addRefusal(text)
 	case isSpoken(p.now.name, text):
 		p.kind = spoken
-		p.keep(line)
+		p.keepLine(line)
 	case p.now.name != "" || startsPlain(text):
 		p.kind = plain
-		p.keep(line)
+		p.keepLine(line)
 	default:
-		p.miss(p.number)
+		p.countUnparsed(p.number)
 	}
 }
 
-// end takes what an answer said.
-func (p *parser) end() {
+// endAnswer takes the answer that was read.
+func (p *parser) endAnswer() {
 	kind := p.kind
 	p.kind = nothing
 	switch kind {
 	case info:
-		p.snapshot()
+		p.endSnapshot()
 	case numbered:
 		root := p.tree.root
 		p.over += p.tree.over
-		entries := p.loose.whole()
+		entries := p.loose.completeCalls()
 		torn := p.torn
 		p.tree, p.loose, p.torn = tree{}, pasted{}, false
 		switch isSlow := p.now.name == "" || p.now.name == "SLOWLOG GET" || p.now.name == "COMMANDLOG GET"; {
 		case isSlow && len(entries) > 0 && (torn || !root.isSlow()):
 			p.understood++
-			p.slow.take(p, entries)
-		case !p.answer(root):
-			p.miss(p.began)
+			p.slow.addCalls(p, entries)
+		case !p.takeAnswer(root):
+			p.countUnparsed(p.began)
 		}
 	case plain:
-		if !p.plain(p.lines) {
-			p.miss(p.began)
+		if !p.takePlain(p.lines) {
+			p.countUnparsed(p.began)
 		}
 	case listed:
 		p.understood++
-		p.look.end(p)
+		p.look.addFigures(p)
 	case spoken:
 		p.understood++
 		name := "LATENCY DOCTOR"
@@ -278,22 +278,23 @@ func (p *parser) end() {
 			name = "MEMORY DOCTOR"
 		}
 		text := strings.Join(p.lines, "\n")
-		p.spikes(p.lines)
-		p.fact(evidence.FactRedisDoctor, name+evidence.Link+strings.ToValidUTF8(text[:min(len(text), 4<<10)], "?"), math.NaN())
+		p.parseSpikes(p.lines)
+		p.setFact(evidence.FactRedisDoctor, name+evidence.Link+strings.ToValidUTF8(text[:min(len(text), 4<<10)], "?"), math.NaN())
 	}
 	p.lines = p.lines[:0]
 	p.now = header{}
 }
 
-// refuse notes that the server would not answer.
-func (p *parser) refuse(text string) {
+// addRefusal counts an answer in which the server refused the question, and warns of the first
+// ones.
+func (p *parser) addRefusal(text string) {
 	p.refused++
 	text = strings.TrimPrefix(text, "(error) ")
 	if p.refusal == "" {
 		p.refusal = text[:min(len(text), 200)]
 	}
 	if strings.Contains(text, tooMany) { // which says why others wait, too
-		p.fact(evidence.FactRedisTold, evidence.RedisMaxClients+evidence.Link+strings.ToValidUTF8(p.refusal, "?"), float64(p.refused))
+		p.setFact(evidence.FactRedisTold, evidence.RedisMaxClients+evidence.Link+strings.ToValidUTF8(p.refusal, "?"), float64(p.refused))
 	}
 	if p.refused > mostRefused {
 		return
@@ -314,7 +315,7 @@ func isRefusal(text string) bool {
 	if strings.HasPrefix(text, "(error) ") {
 		return true
 	}
-	word := before(text, ' ')
+	word := textBefore(text, ' ')
 	switch word {
 	case "ERR", "NOAUTH", "NOPERM", "WRONGPASS", "LOADING", "BUSY", "DENIED", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "-ERR", "-NOAUTH", "-DENIED", "NOPROTO":
 		return word != text
@@ -322,39 +323,39 @@ func isRefusal(text string) bool {
 	return false
 }
 
-// answer takes a numbered answer, by the name of what was asked, else by its shape.
-func (p *parser) answer(n *node) bool {
+// takeAnswer takes a numbered answer, by the name of what was asked, else by its shape.
+func (p *parser) takeAnswer(n *node) bool {
 	if n == nil {
 		return false
 	}
 	if n.kind == failed {
-		p.refuse(n.text)
+		p.addRefusal(n.text)
 		return true
 	}
 	p.understood++
 	switch name := p.now.name; {
 	case name == "SLOWLOG GET" || name == "COMMANDLOG GET" || name == "" && n.isSlow():
-		return p.slow.reply(p, n)
+		return p.slow.takeReply(p, n)
 	case name == "LATENCY LATEST" || name == "" && n.isLatest():
-		return p.events.latest(p, n)
+		return p.events.takeLatest(p, n)
 	case name == "LATENCY HISTORY" || name == "" && n.isHistory():
-		return p.events.history(p, cmp.Or(p.now.of, p.eventOfFile()), n)
+		return p.events.takeHistory(p, cmp.Or(p.now.of, p.eventOfFile()), n)
 	case name == "LATENCY HISTOGRAM" || name == "" && n.isHistogram():
-		return p.histogram(n)
-	case name == "MEMORY STATS" || name == "" && n.begins("peak.allocated"):
-		return p.memory(n)
+		return p.takeHistogram(n)
+	case name == "MEMORY STATS" || name == "" && n.beginsWith("peak.allocated"):
+		return p.takeMemory(n)
 	case name == "CONFIG GET" || name == "" && n.isConfig():
-		return p.settings(n.strings())
+		return p.takeSettings(n.itemTexts())
 	case n.kind == list && len(n.items) == 0:
 		return true // of nobody knows what
 	case n.kind == text && strings.Contains(n.text, "\n"): // redis-cli --no-raw quotes these
 		p.understood--
 		now := p.now
 		for _, line := range strings.Split(strings.TrimRight(n.text, "\r\n"), "\n") {
-			p.take(strings.TrimRight(line, "\r"))
+			p.parseLine(strings.TrimRight(line, "\r"))
 			p.now = now
 		}
-		p.end()
+		p.endAnswer()
 		return true
 	}
 	p.understood--
@@ -364,8 +365,8 @@ func (p *parser) answer(n *node) bool {
 // severalFacts are of names of which one does not replace another.
 var severalFacts = map[string]bool{evidence.FactRedisDoctor: true, evidence.FactListens: true}
 
-// fact notes what is so; the newest of a name holds.
-func (p *parser) fact(key, value string, number float64) {
+// setFact sets a fact; the newest value of a name holds.
+func (p *parser) setFact(key, value string, number float64) {
 	f := evidence.Fact{Key: key, Value: value, Number: number, Origin: p.b.Origin(p.began)}
 	if i := slices.IndexFunc(p.facts, func(o evidence.Fact) bool { return o.Key == key && (!severalFacts[key] || o.Value == value) }); i >= 0 {
 		p.facts[i] = f
@@ -378,26 +379,26 @@ func (p *parser) fact(key, value string, number float64) {
 	p.facts = append(p.facts, f)
 }
 
-// emit writes what was read.
-func (p *parser) emit() {
+// emitAll writes what was read.
+func (p *parser) emitAll() {
 	b := p.b
 	if p.undated {
-		p.date()
+		p.dateFigures()
 	}
 	id := b.Subject(p.subject)
 	for _, f := range p.facts {
 		f.Subject = id
 		b.Fact(f)
 	}
-	p.told.emit(b, id)
+	p.told.emitSeries(b, id)
 	if from := p.looked[0]; from > 0 {
 		b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisClients, From: from, Until: max(p.looked[1], from+1), Origin: b.Origin(p.looked[2])})
 	}
-	p.slow.emit(b, id)
+	p.slow.emitCalls(b, id)
 	if len(p.told.series) == 0 && len(p.slow.calls) == 0 && !p.events.asked {
 		p.emitSpikes(id)
 	}
-	p.events.emit(b, id)
+	p.events.emitStalls(b, id)
 	if p.odd > 0 {
 		b.Warnf(p.first, "lines not understood: %d; the first is line %d", p.odd, p.first)
 	}
@@ -406,10 +407,10 @@ func (p *parser) emit() {
 	}
 }
 
-// date gives figures without a date one: they were taken when the newest that has one was, or when the file
-// was written.
-func (p *parser) date() {
-	newest := p.told.newest()
+// dateFigures dates figures without a date: they were taken when the newest dated entry was, or
+// when the file was written.
+func (p *parser) dateFigures() {
+	newest := p.told.newestTime()
 	at := p.b.Modified()
 	for _, c := range p.slow.calls {
 		at = max(at, c.high)
@@ -427,8 +428,9 @@ func (p *parser) date() {
 	}
 }
 
-// when is the time of an answer: as recorded, else of the INFO before it, else none.
-func (p *parser) when() int64 {
+// answerTime returns the time of an answer: as recorded, else that of the INFO before it, else
+// none.
+func (p *parser) answerTime() int64 {
 	if p.now.at > 0 {
 		return p.now.at
 	}
@@ -439,13 +441,13 @@ func (p *parser) when() int64 {
 	return p.told.last
 }
 
-func before(text string, c byte) string {
+func textBefore(text string, c byte) string {
 	word, _, _ := strings.Cut(text, string(c))
 	return word
 }
 
-// match knows an artifact by its first lines.
-func match(head []byte) format.Confidence {
+// matchHead recognizes an artifact by its first lines.
+func matchHead(head []byte) format.Confidence {
 	var first []string
 	for l := range bytes.Lines(head) {
 		if text := strings.TrimRight(string(l[:min(len(l), 512)]), " \r\n"); text != "" || len(first) > 0 {
@@ -455,7 +457,7 @@ func match(head []byte) format.Confidence {
 			break
 		}
 	}
-	if len(first) > 0 && begins(first) {
+	if len(first) > 0 && beginsAnswers(first) {
 		return format.Sure
 	}
 	return format.No
@@ -477,8 +479,9 @@ func isKnown(name string) bool {
 	return false
 }
 
-// begins says whether answers begin like this. A prompt counts if what was asked is read here.
-func begins(first []string) bool {
+// beginsAnswers says whether the lines begin an answer. A prompt counts if what was asked is read
+// here.
+func beginsAnswers(first []string) bool {
 	for len(first) > 1 {
 		if _, ok := format.Dated([]byte(strings.TrimSpace(first[0]))); !ok && first[0] != "" {
 			break
@@ -486,7 +489,7 @@ func begins(first []string) bool {
 		first = first[1:]
 	}
 	if h, ok := headerOf(first[0]); ok {
-		return h.at > 0 || h.known()
+		return h.at > 0 || h.isRead()
 	}
 	switch text := first[0]; {
 	case isSection(text):
@@ -495,15 +498,15 @@ func begins(first []string) bool {
 			case l == "" || isSection(l):
 			case !isField(l):
 				return false
-			case isKnown(before(l, ':')):
+			case isKnown(textBefore(l, ':')):
 				return true
 			}
 		}
 		return false
-	case isField(text) && isKnown(before(text, ':')): // from within an answer: one field alone may be anybody's
+	case isField(text) && isKnown(textBefore(text, ':')): // from within an answer: one field alone may be anybody's
 		known := 0
 		for _, l := range first {
-			if isField(l) && isKnown(before(l, ':')) {
+			if isField(l) && isKnown(textBefore(l, ':')) {
 				if known++; known == severalKnown {
 					return true
 				}
@@ -520,11 +523,11 @@ func begins(first []string) bool {
 	case isNumbered(text):
 		var t tree
 		for i, l := range first {
-			if !t.line(l, int64(i)) {
+			if !t.parseLine(l, int64(i)) {
 				break
 			}
 		}
-		return hasEntry(first) || t.root.isSlow() || t.root.isLatest() || t.root.isHistory() || t.root.isHistogram() || t.root.begins("peak.allocated") || t.root.isConfig()
+		return hasEntry(first) || t.root.isSlow() || t.root.isLatest() || t.root.isHistory() || t.root.isHistogram() || t.root.beginsWith("peak.allocated") || t.root.isConfig()
 	}
 	if beginsEntry(first[0]) {
 		return hasEntry(first)

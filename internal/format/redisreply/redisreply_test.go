@@ -84,7 +84,7 @@ func TestThinned(t *testing.T) {
 		if i == 2*mostLooks+1 {
 			v = 99
 		}
-		f.look(int64(i+1)*1e9, 1, []told{{evidence.SeriesRedisConnected, v, level}, {evidence.SeriesRedisCommands, float64(i), counter}, {evidence.SeriesRedisCallP50 + ":get", 3, changes}})
+		f.addInfo(int64(i+1)*1e9, 1, []told{{evidence.SeriesRedisConnected, v, level}, {evidence.SeriesRedisCommands, float64(i), counter}, {evidence.SeriesRedisCallP50 + ":get", 3, changes}})
 	}
 	clients, commands := f.series[evidence.SeriesRedisConnected], f.series[evidence.SeriesRedisCommands]
 	if n := len(clients.t); n > 2*mostLooks {

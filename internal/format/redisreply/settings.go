@@ -8,19 +8,19 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// settings takes pairs of names and values of CONFIG GET, of those that matter. No other is looked at:
-// passwords are settings, too.
-func (p *parser) settings(pairs []string) bool {
+// takeSettings takes pairs of names and values of CONFIG GET, if they matter. It ignores all
+// others: passwords are settings, too.
+func (p *parser) takeSettings(pairs []string) bool {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if isSetting(pairs[i]) {
-			p.setting(strings.ToLower(pairs[i]), pairs[i+1], true)
+			p.setSetting(strings.ToLower(pairs[i]), pairs[i+1], true)
 		}
 	}
 	return true
 }
 
-// setting notes one. What INFO says of it does not replace what CONFIG says.
-func (p *parser) setting(name, value string, config bool) {
+// setSetting sets a setting. A value of INFO does not replace one of CONFIG GET.
+func (p *parser) setSetting(name, value string, config bool) {
 	key := evidence.RedisSetting + name
 	if !config {
 		for _, f := range p.facts {
@@ -33,7 +33,7 @@ func (p *parser) setting(name, value string, config bool) {
 	if err != nil || math.IsInf(v, 0) {
 		v = math.NaN()
 	}
-	p.fact(key, strings.ToValidUTF8(value[:min(len(value), 200)], "?"), v)
+	p.setFact(key, strings.ToValidUTF8(value[:min(len(value), 200)], "?"), v)
 }
 
 // isSetting knows the settings that matter, each "maxmemory" or the like.

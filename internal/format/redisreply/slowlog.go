@@ -33,26 +33,26 @@ type call struct {
 // own is how the recorder calls its connections: what it asks is not what was looked for.
 const own = "unstall"
 
-// reply takes a numbered answer.
-func (s *slowlog) reply(p *parser, n *node) bool {
+// takeReply takes a numbered answer.
+func (s *slowlog) takeReply(p *parser, n *node) bool {
 	var all []call
 	for _, x := range n.items {
-		if !x.is(integer, integer, integer, list) {
-			p.miss(p.began)
+		if !x.hasKinds(integer, integer, integer, list) {
+			p.countUnparsed(p.began)
 			continue
 		}
-		c := call{id: x.items[0].whole, at: x.items[1].whole, took: x.items[2].whole, arguments: x.items[3].strings(), line: p.began}
-		if x.is(integer, integer, integer, list, text, text) {
+		c := call{id: x.items[0].whole, at: x.items[1].whole, took: x.items[2].whole, arguments: x.items[3].itemTexts(), line: p.began}
+		if x.hasKinds(integer, integer, integer, list, text, text) {
 			c.client, c.name = x.items[4].text, x.items[5].text
 		}
 		all = append(all, c)
 	}
-	s.take(p, all)
+	s.addCalls(p, all)
 	return true
 }
 
-// take adds what is new, of entries that come newest first.
-func (s *slowlog) take(p *parser, all []call) {
+// addCalls adds the new ones of entries that come newest first.
+func (s *slowlog) addCalls(p *parser, all []call) {
 	now := p.now.at
 	if !s.asked {
 		s.newest, s.line = -1, p.began
@@ -99,8 +99,8 @@ func (s *slowlog) take(p *parser, all []call) {
 	s.newest, s.asked = newest, true
 }
 
-// emit writes the calls.
-func (s *slowlog) emit(b *evidence.Builder, id evidence.SubjectID) {
+// emitCalls writes the calls.
+func (s *slowlog) emitCalls(b *evidence.Builder, id evidence.SubjectID) {
 	if !s.asked {
 		return
 	}
@@ -108,7 +108,7 @@ func (s *slowlog) emit(b *evidence.Builder, id evidence.SubjectID) {
 	slices.SortStableFunc(s.calls, func(x, y call) int { return cmp.Compare(x.high, y.high) })
 	for _, c := range s.calls {
 		took := c.took * 1e3
-		name, count, size := c.words()
+		name, count, size := c.nameAndSize()
 		extra := []evidence.Extra{{Key: evidence.Arguments, Value: float64(count)}, {Key: evidence.WaitedWithin, Value: float64(c.high - c.low + took)}}
 		if size >= 0 {
 			extra = append(extra, evidence.Extra{Key: evidence.ArgumentBytes, Value: float64(size)})
@@ -133,15 +133,16 @@ func (s *slowlog) emit(b *evidence.Builder, id evidence.SubjectID) {
 	}
 }
 
-// words are what a call was, how many arguments it had, and their bytes; -1 unknown. Of arguments nothing
-// is kept but what a container is asked to do, and which script or function ran.
-func (c *call) words() (name string, arguments int, size int64) {
+// nameAndSize returns the name of a call, how many arguments it had, and their bytes; -1 unknown.
+// Of the arguments only the subcommand of a container and the script or function that ran are
+// kept.
+func (c *call) nameAndSize() (name string, arguments int, size int64) {
 	if len(c.arguments) == 0 {
 		return "unknown", 0, -1
 	}
-	name = word(strings.ToUpper(c.arguments[0]))
+	name = cleanName(strings.ToUpper(c.arguments[0]))
 	rest := c.arguments[1:]
-	if n, ok := more(last(rest), " more arguments)"); ok { // src/slowlog.c: SLOWLOG_ENTRY_MAX_ARGC
+	if n, ok := parseMore(lastOf(rest), " more arguments)"); ok { // src/slowlog.c: SLOWLOG_ENTRY_MAX_ARGC
 		rest = rest[:len(rest)-1]
 		arguments = int(n)
 	}
@@ -152,18 +153,18 @@ func (c *call) words() (name string, arguments int, size int64) {
 	if len(rest) > 0 {
 		switch {
 		case containers[name]:
-			name += " " + word(strings.ToUpper(rest[0]))
+			name += " " + cleanName(strings.ToUpper(rest[0]))
 		case name == "EVALSHA" || name == "EVALSHA_RO":
-			name += " " + word(rest[0][:min(len(rest[0]), 8)])
+			name += " " + cleanName(rest[0][:min(len(rest[0]), 8)])
 		case name == "FCALL" || name == "FCALL_RO":
-			name += " " + word(rest[0])
+			name += " " + cleanName(rest[0])
 		}
 	}
 	return name, arguments, size
 }
 
-// word is a name with nothing in it that no name has.
-func word(s string) string {
+// cleanName returns a name, "unknown" if it has characters that no name has.
+func cleanName(s string) string {
 	s = s[:min(len(s), mostWord)]
 	for i := range len(s) {
 		c := s[i]
@@ -174,7 +175,7 @@ func word(s string) string {
 	return s
 }
 
-func last(s []string) string {
+func lastOf(s []string) string {
 	if len(s) == 0 {
 		return ""
 	}
@@ -189,14 +190,14 @@ func sizeOf(s string) int64 {
 			return n
 		}
 	}
-	if n, ok := more(s, " more bytes)"); ok {
+	if n, ok := parseMore(s, " more bytes)"); ok {
 		return n + int64(strings.LastIndex(s, "... ("))
 	}
 	return int64(len(s))
 }
 
-// more reads the end of "abc... (4711 more bytes)".
-func more(s, what string) (int64, bool) {
+// parseMore reads the number at the end of "abc... (4711 more bytes)".
+func parseMore(s, what string) (int64, bool) {
 	i := strings.LastIndex(s, "... (")
 	rest, ok := strings.CutSuffix(s, what)
 	if i < 0 || !ok || i+5 > len(rest) {

@@ -24,8 +24,8 @@ type spike struct {
 // mostSpikes are kept of an event: the server keeps 160.
 const mostSpikes = 1000
 
-// spikes reads the lines of an answer.
-func (p *parser) spikes(lines []string) {
+// parseSpikes reads the lines of an answer to LATENCY DOCTOR.
+func (p *parser) parseSpikes(lines []string) {
 	for i, l := range lines {
 		l = strings.TrimSpace(l)
 		number, rest, ok := strings.Cut(l, ". ")
@@ -41,7 +41,7 @@ func (p *parser) spikes(lines []string) {
 		if _, worst, ok := strings.Cut(rest, "Worst all time event "); ok {
 			var ms int64
 			if c, _ := fmt.Sscanf(worst, "%dms", &ms); c == 1 && ms > 0 && ms < 1e9 {
-				p.worst(name, ms)
+				p.setWorst(name, ms)
 			}
 		}
 		if len(p.doctor) < len(eventNames) {

@@ -45,8 +45,8 @@ type depth struct {
 	last   int // number of its newest item
 }
 
-// line takes a line, and says whether it belongs to the answer.
-func (t *tree) line(s string, _ int64) bool {
+// parseLine reads a line, and says whether it belongs to the answer.
+func (t *tree) parseLine(s string, _ int64) bool {
 	if t.done {
 		return false
 	}
@@ -56,7 +56,7 @@ func (t *tree) line(s string, _ int64) bool {
 	at, first := 0, true
 	var item *node
 	for {
-		number, column, next, ok := index(s, at)
+		number, column, next, ok := parseIndex(s, at)
 		if !ok {
 			break
 		}
@@ -100,11 +100,11 @@ func (t *tree) line(s string, _ int64) bool {
 		t.root, t.done = &node{}, true
 		item = t.root
 	}
-	return item.value(strings.TrimSpace(s[at:]))
+	return item.parseValue(strings.TrimSpace(s[at:]))
 }
 
-// index reads " 12) " from a place on: the number, and the column of the bracket.
-func index(s string, at int) (number, column, next int, ok bool) {
+// parseIndex reads " 12) " from a position on: the number, and the column of the bracket.
+func parseIndex(s string, at int) (number, column, next int, ok bool) {
 	i := at
 	for i < len(s) && s[i] == ' ' {
 		i++
@@ -120,8 +120,8 @@ func index(s string, at int) (number, column, next int, ok bool) {
 	return number, i, i + 2, true
 }
 
-// value reads `"text"`, "(integer) 14", "(nil)" and similar.
-func (n *node) value(s string) bool {
+// parseValue reads `"text"`, "(integer) 14", "(nil)" and similar.
+func (n *node) parseValue(s string) bool {
 	switch {
 	case strings.HasPrefix(s, "(integer) "):
 		v, err := strconv.ParseInt(s[len("(integer) "):], 10, 64)
@@ -135,7 +135,7 @@ func (n *node) value(s string) bool {
 		n.kind, n.text = failed, s[len("(error) "):]
 	case s == "(nil)":
 	case strings.HasPrefix(s, `"`):
-		t, ok := unquote(s)
+		t, ok := unquoteText(s)
 		n.kind, n.text = text, t
 		return ok
 	default:
@@ -144,9 +144,9 @@ func (n *node) value(s string) bool {
 	return true
 }
 
-// unquote takes the quotes off a text as sdscatrepr of src/sds.c puts them. Bytes it shows by their
-// number are one byte each.
-func unquote(s string) (string, bool) {
+// unquoteText takes the quotes off a text as sdscatrepr of src/sds.c puts them. Bytes that it
+// shows by their number are one byte each.
+func unquoteText(s string) (string, bool) {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 		return "", false
 	}
@@ -184,14 +184,14 @@ func unquote(s string) (string, bool) {
 
 // isNumbered says whether an answer as on a terminal begins like this.
 func isNumbered(s string) bool {
-	if n, _, _, ok := index(s, 0); ok {
+	if n, _, _, ok := parseIndex(s, 0); ok {
 		return n == 1
 	}
 	return strings.HasPrefix(s, "(integer) ") || strings.HasPrefix(s, "(empty ") || s == "(nil)" || len(s) > 2 && s[0] == '"' && s[len(s)-1] == '"'
 }
 
-// is says whether a list has items of such kinds, and perhaps more.
-func (n *node) is(kinds ...valueKind) bool {
+// hasKinds says whether a list begins with items of such kinds.
+func (n *node) hasKinds(kinds ...valueKind) bool {
 	if n == nil || n.kind != list || len(n.items) < len(kinds) {
 		return false
 	}
@@ -203,30 +203,30 @@ func (n *node) is(kinds ...valueKind) bool {
 	return true
 }
 
-// first is the first item of a list of lists, nil of anything else.
-func (n *node) first() *node {
+// firstItem returns the first item of a list, nil of anything else.
+func (n *node) firstItem() *node {
 	if n == nil || n.kind != list || len(n.items) == 0 {
 		return nil
 	}
 	return n.items[0]
 }
 
-func (n *node) isSlow() bool   { return n.first().is(integer, integer, integer, list) }
-func (n *node) isLatest() bool { return n.first().is(text, integer, integer, integer) }
+func (n *node) isSlow() bool   { return n.firstItem().hasKinds(integer, integer, integer, list) }
+func (n *node) isLatest() bool { return n.firstItem().hasKinds(text, integer, integer, integer) }
 func (n *node) isHistory() bool {
-	x := n.first()
-	return x.is(integer, integer) && len(x.items) == 2 && isTime(strconv.FormatInt(x.items[0].whole, 10))
+	x := n.firstItem()
+	return x.hasKinds(integer, integer) && len(x.items) == 2 && isTime(strconv.FormatInt(x.items[0].whole, 10))
 }
 func (n *node) isHistogram() bool {
-	return n.is(text, list) && n.items[1].is(text, integer, text, list) && n.items[1].items[0].text == "calls"
+	return n.hasKinds(text, list) && n.items[1].hasKinds(text, integer, text, list) && n.items[1].items[0].text == "calls"
 }
-func (n *node) begins(word string) bool { return n.is(text) && n.items[0].text == word }
+func (n *node) beginsWith(word string) bool { return n.hasKinds(text) && n.items[0].text == word }
 
 // isConfig says whether it is pairs that begin with a setting.
-func (n *node) isConfig() bool { return n.is(text, text) && isSetting(n.items[0].text) }
+func (n *node) isConfig() bool { return n.hasKinds(text, text) && isSetting(n.items[0].text) }
 
-// strings are the items of a list as text.
-func (n *node) strings() (out []string) {
+// itemTexts returns the items of a list as text.
+func (n *node) itemTexts() (out []string) {
 	for _, x := range n.items {
 		if x.kind == integer {
 			out = append(out, strconv.FormatInt(x.whole, 10))

@@ -31,8 +31,8 @@ import (
 var Format = format.Format{
 	Name:  "redistimeout",
 	About: "messages of StackExchange.Redis about answers that came too late, with the state of the .NET thread pool",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // message is what one says.
@@ -46,7 +46,7 @@ type message struct {
 
 var worker = []byte("WORKER: (Busy=")
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, worker) && bytes.Contains(head, []byte("IOCP: (Busy=")) {
 		return format.Sure
 	}
@@ -69,9 +69,9 @@ type wrapped struct {
 // mostWrapped is how many lines a message may be broken into.
 const mostWrapped = 24
 
-// take takes a line, and returns a message once it is whole.
-func (w *wrapped) take(l format.Line) (message format.Line, ok bool) {
-	_, complete := read(l.Text)
+// addLine adds a line, and returns a message once it is complete.
+func (w *wrapped) addLine(l format.Line) (message format.Line, ok bool) {
+	_, complete := parseMessage(l.Text)
 	begins := bytes.Contains(l.Text, []byte("Timeout performing ")) || bytes.Contains(l.Text, []byte("Timeout awaiting response"))
 	switch {
 	case complete && (begins || w.n == 0):
@@ -95,13 +95,13 @@ func (w *wrapped) take(l format.Line) (message format.Line, ok bool) {
 	return l, false
 }
 
-// rest is a message that the text ends within.
-func (w *wrapped) rest() (format.Line, bool) {
+// flushRest returns a message that the text ends within.
+func (w *wrapped) flushRest() (format.Line, bool) {
 	return format.Line{Text: w.text, Number: w.line, Stamp: w.stamp}, w.n > 0 && bytes.Contains(w.text, []byte("WORKER: ("))
 }
 
-// behind reads the number behind words, NaN without.
-func behind(text, words string) float64 {
+// parseNumberAfter reads the number behind words, NaN without.
+func parseNumberAfter(text, words string) float64 {
 	_, rest, ok := strings.Cut(text, words)
 	if !ok {
 		return math.NaN()
@@ -117,8 +117,8 @@ func behind(text, words string) float64 {
 	return v
 }
 
-// read finds what a line says.
-func read(line []byte) (m message, ok bool) {
+// parseMessage reads the figures of a message about a timeout.
+func parseMessage(line []byte) (m message, ok bool) {
 	if !bytes.Contains(line, worker) {
 		return m, false
 	}
@@ -128,9 +128,9 @@ func read(line []byte) (m message, ok bool) {
 	if !ok {
 		return m, false
 	}
-	m = message{elapsed: behind(text, "inbound=0KiB, "), timeout: behind(text, "timeout is "), queued: behind(text, "qu: "), sent: behind(text, "qs: "), bytesWaiting: behind(text, ", in: "),
-		ioBusy: behind(io, "Busy="), ioMin: behind(io, "Min="), busy: behind(workers, "Busy="), minimum: behind(workers, "Min="), threads: behind(workers, "(Threads="), items: behind(workers, "QueuedItems="),
-		cpu: behind(workers, "Local-CPU: ")}
+	m = message{elapsed: parseNumberAfter(text, "inbound=0KiB, "), timeout: parseNumberAfter(text, "timeout is "), queued: parseNumberAfter(text, "qu: "), sent: parseNumberAfter(text, "qs: "), bytesWaiting: parseNumberAfter(text, ", in: "),
+		ioBusy: parseNumberAfter(io, "Busy="), ioMin: parseNumberAfter(io, "Min="), busy: parseNumberAfter(workers, "Busy="), minimum: parseNumberAfter(workers, "Min="), threads: parseNumberAfter(workers, "(Threads="), items: parseNumberAfter(workers, "QueuedItems="),
+		cpu: parseNumberAfter(workers, "Local-CPU: ")}
 	if before, _, found := strings.Cut(text, "ms elapsed"); found {
 		if i := strings.LastIndexByte(before, ' '); i >= 0 {
 			if v, err := strconv.ParseFloat(strings.TrimPrefix(before[i+1:], "("), 64); err == nil {
@@ -153,8 +153,8 @@ func read(line []byte) (m message, ok bool) {
 // layouts of the times that lines begin with.
 var layouts = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05"}
 
-// stamp reads the time a line begins with, ns; 0 without one.
-func stamp(line []byte) int64 {
+// parseTime reads the time a line begins with, ns; 0 without one.
+func parseTime(line []byte) int64 {
 	text := strings.TrimLeft(string(line[:min(len(line), 64)]), " [")
 	for _, layout := range layouts {
 		if len(text) < len(layout) {
@@ -177,7 +177,7 @@ func stamp(line []byte) int64 {
 
 const maxMessages = 200_000
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})
 	var at []int64
 	var all []message
@@ -186,7 +186,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	timed, last := true, int64(0)
 	var broken wrapped
 	take := func(l format.Line) bool {
-		m, ok := read(l.Text)
+		m, ok := parseMessage(l.Text)
 		if !ok {
 			if bytes.Contains(l.Text, []byte("WORKER: (")) {
 				if strange++; strangeLine == 0 {
@@ -195,7 +195,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			}
 			return true
 		}
-		t := stamp(l.Text)
+		t := parseTime(l.Text)
 		if t == 0 {
 			t = l.Stamp
 		}
@@ -215,12 +215,12 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
-		if whole, ok := broken.take(l); ok {
+		if whole, ok := broken.addLine(l); ok {
 			return take(whole)
 		}
 		return broken.n > 0 || take(l)
 	})
-	if l, ok := broken.rest(); ok {
+	if l, ok := broken.flushRest(); ok {
 		take(l)
 	}
 	switch {
@@ -290,15 +290,15 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, Origin: origin})
 		}
 	}
-	fact(evidence.FactPoolMinimum, plain(w.minimum), w.minimum)
-	fact(evidence.FactPoolBusy, plain(w.busy), w.busy)
-	fact(evidence.FactPoolIOBusy, plain(w.ioBusy), w.ioBusy)
-	fact(evidence.FactPoolIOMinimum, plain(w.ioMin), w.ioMin)
+	fact(evidence.FactPoolMinimum, formatFigure(w.minimum), w.minimum)
+	fact(evidence.FactPoolBusy, formatFigure(w.busy), w.busy)
+	fact(evidence.FactPoolIOBusy, formatFigure(w.ioBusy), w.ioBusy)
+	fact(evidence.FactPoolIOMinimum, formatFigure(w.ioMin), w.ioMin)
 	fact(evidence.FactRedisTimeouts, w.command, float64(len(all)))
 	t := evidence.Table{Title: "time-outs of StackExchange.Redis, the first 20", Columns: []string{"command", "waited ms", "sent, not answered", "bytes unread", "workers busy", "minimum", "I/O threads busy", "minimum", "queued work"}}
 	for i := range all[:min(len(all), 20)] {
 		m := &all[i]
-		t.Rows = append(t.Rows, []string{m.command, plain(m.elapsed), plain(m.sent), plain(m.bytesWaiting), plain(m.busy), plain(m.minimum), plain(m.ioBusy), plain(m.ioMin), plain(m.items)})
+		t.Rows = append(t.Rows, []string{m.command, formatFigure(m.elapsed), formatFigure(m.sent), formatFigure(m.bytesWaiting), formatFigure(m.busy), formatFigure(m.minimum), formatFigure(m.ioBusy), formatFigure(m.ioMin), formatFigure(m.items)})
 	}
 	b.Table(t)
 	b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverThreadPool, From: at[0], Until: at[len(at)-1] + 1, Origin: b.Origin(lines[0])})
@@ -308,7 +308,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-func plain(v float64) string {
+func formatFigure(v float64) string {
 	if math.IsNaN(v) {
 		return ""
 	}

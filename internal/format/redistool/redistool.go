@@ -33,8 +33,8 @@ import (
 var Format = format.Format{
 	Name:  "redistool",
 	About: "redis-cli --latency, --latency-history, --latency-dist, --intrinsic-latency, --bigkeys, --memkeys and --stat",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const mostRows = 200
@@ -50,8 +50,8 @@ type row struct {
 // distLegend is the line that explains the marks of --latency-dist.
 const distLegend = ". - * #          .01 .125 .25 .5 milliseconds"
 
-// read understands a line.
-func read(text string) (r row, ok bool) {
+// parseRow reads a line that a tool prints.
+func parseRow(text string) (r row, ok bool) {
 	text = strings.TrimSpace(text)
 	switch {
 	case strings.HasPrefix(text, "min: "):
@@ -132,7 +132,7 @@ func statLine(text string) (r row, ok bool) {
 // statHeading is above the lines of --stat.
 var statHeading = []byte("clients blocked requests")
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	stat := bytes.Contains(head, statHeading)
 	asked := stat || bytes.Contains(head, []byte("--latency"))
 	if !asked && !bytes.Contains(head, []byte("min: ")) && !bytes.Contains(head, []byte("Max latency so far: ")) && !bytes.Contains(head, []byte("Biggest ")) && !bytes.Contains(head, []byte(distLegend)) {
@@ -140,7 +140,7 @@ func match(head []byte) format.Confidence {
 	}
 	for l := range bytes.Lines(head) {
 		if len(l) > 4 && len(l) < 512 && (l[0] == 'm' || l[0] == 'M' || l[0] == 'B' || l[0] == ' ' || l[0] == '[' || l[0] == '.' || asked && l[0] >= '0' && l[0] <= '9') {
-			if r, ok := read(string(l)); ok && (r.kind != "stat" || stat) {
+			if r, ok := parseRow(string(l)); ok && (r.kind != "stat" || stat) {
 				return format.Sure
 			}
 		}
@@ -148,7 +148,7 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "redis"})
 	*b.Clock() = evidence.Clock{Name: "no times", Error: evidence.Unanchored}
 	var rows []row
@@ -159,7 +159,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			return false
 		}
 		asked = asked || bytes.Contains(l.Text, statHeading) || bytes.Contains(l.Text, []byte("--latency"))
-		r, ok := read(string(l.Text[:min(len(l.Text), 512)]))
+		r, ok := parseRow(string(l.Text[:min(len(l.Text), 512)]))
 		if !ok || !asked && len(l.Text) > 0 && l.Text[0] >= '0' && l.Text[0] <= '9' { // figures alone may be anybody's
 			return true
 		}
@@ -196,11 +196,11 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	for _, r := range rows {
 		switch r.kind {
 		case "stat":
-			stats.Rows = append(stats.Rows, []string{fmt.Sprint(len(stats.Rows) + 1), short(r.of[0] / (1 << 20)), short(r.of[1]), short(r.of[2]), short(r.of[3]), short(r.of[4]), r.name})
+			stats.Rows = append(stats.Rows, []string{fmt.Sprint(len(stats.Rows) + 1), formatFigure(r.of[0] / (1 << 20)), formatFigure(r.of[1]), formatFigure(r.of[2]), formatFigure(r.of[3]), formatFigure(r.of[4]), r.name})
 		case "dist":
 			b.Warnf(line, "the marks of --latency-dist tell by their colours, which text has not: run redis-cli --latency-history instead")
 		case "latency":
-			latency.Rows = append(latency.Rows, []string{fmt.Sprint(len(latency.Rows) + 1), short(r.of[0]), short(r.of[1]), short(r.of[2])})
+			latency.Rows = append(latency.Rows, []string{fmt.Sprint(len(latency.Rows) + 1), formatFigure(r.of[0]), formatFigure(r.of[1]), formatFigure(r.of[2])})
 		case "key":
 			if r.soFar == !summary {
 				kind, _, _ := strings.Cut(r.name, " ")
@@ -210,7 +210,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		}
 	}
 	for _, r := range largest {
-		keys.Rows = append(keys.Rows, []string{r.name, short(r.of[0])})
+		keys.Rows = append(keys.Rows, []string{r.name, formatFigure(r.of[0])})
 	}
 	for _, t := range []evidence.Table{latency, keys, stats} {
 		if len(t.Rows) > 0 {
@@ -218,12 +218,12 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		}
 	}
 	if v, ok := most["latency"]; ok {
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactRedisPing, Value: short(v) + " ms", Number: v * 1e6, Origin: b.Origin(line)})
-		b.Warnf(line, "PING took up to %s ms: what kept Redis, or the way to it, tell SLOWLOG GET, INFO twice and LATENCY LATEST of that time", short(v))
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactRedisPing, Value: formatFigure(v) + " ms", Number: v * 1e6, Origin: b.Origin(line)})
+		b.Warnf(line, "PING took up to %s ms: what kept Redis, or the way to it, tell SLOWLOG GET, INFO twice and LATENCY LATEST of that time", formatFigure(v))
 	}
 	if v, ok := most["intrinsic"]; ok {
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactIntrinsicLatency, Value: short(v/1e3) + " ms", Number: v * 1e3, Origin: b.Origin(line)})
-		b.Warnf(line, "the host kept a program that only counts from running for up to %s ms, which is no doing of Redis: steal and the CPU quota (mpstat 1, cpu.stat) tell why", short(v/1e3))
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactIntrinsicLatency, Value: formatFigure(v/1e3) + " ms", Number: v * 1e3, Origin: b.Origin(line)})
+		b.Warnf(line, "the host kept a program that only counts from running for up to %s ms, which is no doing of Redis: steal and the CPU quota (mpstat 1, cpu.stat) tell why", formatFigure(v/1e3))
 	}
 	if more > 0 {
 		b.Warnf(0, "lines beyond the first %d, of which only the largest figure is kept: %d", mostRows, more)
@@ -231,4 +231,4 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-func short(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+func formatFigure(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

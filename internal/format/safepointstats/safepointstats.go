@@ -30,13 +30,13 @@ var Format = format.Format{
 			return format.No
 		}
 		for l := range bytes.Lines(head) {
-			if _, ok := read(l); ok {
+			if _, ok := parseRow(l); ok {
 				return format.Sure
 			}
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 // maxRows bounds what is kept.
@@ -49,7 +49,7 @@ type row struct {
 	sync, cleanup, vmop float64 // ms
 }
 
-func read(line []byte) (r row, ok bool) {
+func parseRow(line []byte) (r row, ok bool) {
 	if len(line) > 512 || bytes.Count(line, []byte("[")) != 2 || bytes.Count(line, []byte("]")) != 2 {
 		return r, false
 	}
@@ -77,14 +77,14 @@ func read(line []byte) (r row, ok bool) {
 	return r, r.name != "" && !strings.ContainsAny(r.name, "\",")
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var lines []format.Line
 	dropped, last := 0, 0.
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
-		r, ok := read(l.Text)
+		r, ok := parseRow(l.Text)
 		switch {
 		case !ok:
 		case len(lines) == maxRows:

@@ -33,7 +33,7 @@ var Format = format.Format{
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 var (
@@ -47,7 +47,7 @@ const (
 	maxName    = 120
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
 	*b.Clock() = evidence.Clock{Name: "no times", Error: evidence.Unanchored}
 	inside, lists, dropped := false, 0, 0

@@ -27,13 +27,13 @@ var Format = format.Format{
 			return format.No
 		}
 		for l := range bytes.Lines(head) {
-			if _, ok := read(l); ok {
+			if _, ok := parseLook(l); ok {
 				return format.Sure
 			}
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 const (
@@ -47,7 +47,7 @@ type look struct {
 	procs, idle, runnable float64
 }
 
-func read(line []byte) (x look, ok bool) {
+func parseLook(line []byte) (x look, ok bool) {
 	i := bytes.Index(line[:min(len(line), 512)], []byte("SCHED "))
 	if i < 0 || !bytes.Contains(line, []byte("gomaxprocs=")) {
 		return x, false
@@ -86,14 +86,14 @@ func read(line []byte) (x look, ok bool) {
 	return x, x.procs > 0
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var all []look
 	var line, dropped int64
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
-		x, ok := read(l.Text)
+		x, ok := parseLook(l.Text)
 		switch {
 		case !ok:
 		case len(all) == mostKept:
@@ -128,11 +128,11 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	n := float64(len(all))
 	b.Table(evidence.Table{Title: "Go's scheduler", Columns: []string{"", "value"}, Rows: [][]string{
-		{"Ps (GOMAXPROCS)", plain(last.procs)}, {"of these busy %", plain(100 * busy / n)},
-		{"goroutines ready to run, mean", plain(sum / n)}, {"goroutines ready to run, most", plain(most)}, {"lines", plain(n)}}})
+		{"Ps (GOMAXPROCS)", formatFigure(last.procs)}, {"of these busy %", formatFigure(100 * busy / n)},
+		{"goroutines ready to run, mean", formatFigure(sum / n)}, {"goroutines ready to run, most", formatFigure(most)}, {"lines", formatFigure(n)}}})
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: int(last.procs)})
 	fact := func(key string, v float64) {
-		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: plain(v), Number: v, Origin: b.Origin(line)})
+		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: formatFigure(v), Number: v, Origin: b.Origin(line)})
 	}
 	fact(evidence.FactGoSchedLooks, n)
 	fact(evidence.FactGoReady, sum/n)
@@ -152,4 +152,4 @@ const (
 	manyReady  = 3
 )
 
-func plain(v float64) string { return fmt.Sprintf("%.4g", v) }
+func formatFigure(v float64) string { return fmt.Sprintf("%.4g", v) }

@@ -34,7 +34,7 @@ var kinds = []kind{
 		"all connections of a worker were in use", "requests then get an answer of 500, or wait: raise worker_connections and worker_rlimit_nofile, and look at what holds connections: netstat -tan counts them"},
 	{"nginx-files", "nginx", []byte(" failed (24: Too many open files)"), nil, usedUp, "file descriptors", "worker_rlimit_nofile",
 		"all file descriptors were in use", "no connection is accepted then: raise worker_rlimit_nofile"},
-	{"nginx-upstream", "nginx", []byte("upstream timed out (110: "), upstream, noAnswer, "an upstream", "",
+	{"nginx-upstream", "nginx", []byte("upstream timed out (110: "), takeUpstream, noAnswer, "an upstream", "",
 		"an upstream gave no answer in time", "what the upstream did then shows why: its threads, and its own log; a log_format with $upstream_response_time shows how long it takes"},
 	{"nginx-backlog", "the upstream of nginx", []byte(" failed (11: Resource temporarily unavailable) while connecting to upstream"), socketBefore, usedUp, "places in the accept queue", "listen.backlog, backlog, net.core.somaxconn",
 		"the accept queue of an upstream's socket was full", "the request failed at once: what the upstream's workers did then shows why they took no connections; a longer queue (its backlog, net.core.somaxconn) lets requests wait instead"},
@@ -70,7 +70,7 @@ var kinds = []kind{
 		"all connections were in use", "a pool in front (PgBouncer) shares fewer of them: pg_stat_activity shows who holds them"},
 	{"mysql-connections", "MySQL", []byte("Too many connections"), mysqlError, usedUp, "connections", "max_connections",
 		"all connections were in use", "SHOW PROCESSLIST shows who holds them"},
-	{"pgbouncer-wait", "PgBouncer", []byte("query_wait_timeout"), closing, usedUp, "server connections", "default_pool_size",
+	{"pgbouncer-wait", "PgBouncer", []byte("query_wait_timeout"), isClosing, usedUp, "server connections", "default_pool_size",
 		"a query waited in vain for a connection to the server", "SHOW POOLS shows cl_waiting and maxwait: what holds connections shows pg_stat_activity"},
 	{"pgbouncer-clients", "PgBouncer", []byte("no more connections allowed (max_client_conn)"), nil, usedUp, "client connections", "max_client_conn",
 		"all client connections were in use", "SHOW CLIENTS shows who holds them"},
@@ -78,8 +78,8 @@ var kinds = []kind{
 		"its log took long to be on the disk", "a disk of its own: iostat -x 1 shows its writes, and etcd_disk_wal_fsync_duration_seconds how long they take"},
 	{"etcd-sync-json", "etcd", []byte(`"msg":"slow fdatasync"`), tookAfter, slowSync, "its log", "",
 		"its log took long to be on the disk", "a disk of its own: iostat -x 1 shows its writes, and etcd_disk_wal_fsync_duration_seconds how long they take"},
-	{"etcd-apply", "etcd", []byte(" took too long"), appliedLong, slowWork, "requests", "",
-		"requests took longer than 100 ms", "a slow disk makes all of them slow, and then etcd tells of its syncs, too; else large ranges, passwords (auth) or too little CPU: etcd_disk_wal_fsync_duration_seconds and etcd_disk_backend_commit_duration_seconds tell"},
+	{"etcd-apply", "etcd", []byte(" took too long"), tookTooLong, slowWork, "requests", "",
+		"requests took longer than 100 ms", "a slow disk makes all of them slow, and then the log has slow syncs, too; otherwise large ranges, passwords (auth) or too little CPU: etcd_disk_wal_fsync_duration_seconds and etcd_disk_backend_commit_duration_seconds show which"},
 	{"zookeeper-sync", "ZooKeeper", []byte("fsync-ing the write ahead log in "), tookWord, slowSync, "its log", "",
 		"its log took long to be on the disk", "a disk of its own for dataLogDir: iostat -x 1 shows its writes"},
 	{"elasticsearch-state", "Elasticsearch", []byte("writing cluster state took ["), durationAfter, slowSync, "the cluster's state", "",
@@ -94,7 +94,7 @@ func limitBefore(t *told, before, _ string) bool {
 	if len(f) == 0 {
 		return false
 	}
-	t.limit = whole(f[len(f)-1])
+	t.limit = parseWhole(f[len(f)-1])
 	return t.limit > 0
 }
 
@@ -110,9 +110,9 @@ func socketBefore(t *told, before, after string) bool {
 	return true
 }
 
-// appliedLong reads what etcd says of requests: "apply entries took too long [99.9ms for 1 entries]", "… took too long (616.6ms) to execute"
+// tookTooLong reads what etcd says of requests: "apply entries took too long [99.9ms for 1 entries]", "… took too long (616.6ms) to execute"
 // and `"msg":"apply request took too long","took":"4.9s"`.
-func appliedLong(t *told, before, after string) bool {
+func tookTooLong(t *told, before, after string) bool {
 	switch {
 	case strings.Contains(before, "etcdserver: ") && (strings.HasPrefix(after, " [") || strings.HasPrefix(after, " (")):
 		t.took = durationOf(after[2:])
@@ -125,25 +125,25 @@ func appliedLong(t *told, before, after string) bool {
 // threadsBefore reads "All threads (200" before the mark.
 func threadsBefore(t *told, before, _ string) bool {
 	_, n, ok := cutLast(before, "(")
-	t.limit = whole(n)
+	t.limit = parseWhole(n)
 	return ok && strings.Contains(before, "ll threads (") && t.limit > 0
 }
 
 // fpmBare reads "8), consider raising it" of PHP-FPM where its stamp is gone: whole lines are package phpfpm's.
 func fpmBare(t *told, before, after string) bool {
 	n, _, ok := strings.Cut(after, ")")
-	t.limit = whole(n)
+	t.limit = parseWhole(n)
 	return ok && t.limit > 0 && !strings.Contains(before, "] WARNING: ")
 }
 
 // limitAfter reads "200) created for connector".
 func limitAfter(t *told, _, after string) bool {
 	n, rest, ok := strings.Cut(after, ")")
-	t.limit = whole(n)
+	t.limit = parseWhole(n)
 	return ok && strings.HasPrefix(rest, " created for connector") && t.limit > 0
 }
 
-func whole(s string) float64 {
+func parseWhole(s string) float64 {
 	v, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
 		return 0
@@ -159,8 +159,8 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// upstream reads whom nginx asked: the address of the URL alone is kept.
-func upstream(t *told, _, after string) bool {
+// takeUpstream takes whom nginx asked: it keeps the address of the URL alone.
+func takeUpstream(t *told, _, after string) bool {
 	_, rest, ok := strings.Cut(after, `upstream: "`)
 	if ok {
 		url, _, _ := strings.Cut(rest, `"`)
@@ -197,7 +197,7 @@ func apacheUpstream(_ *told, before, after string) bool {
 func workerAfter(t *told, _, after string) bool {
 	pid, _, ok := strings.Cut(after, ")")
 	t.worker = pid
-	return ok && whole(pid) > 0
+	return ok && parseWhole(pid) > 0
 }
 
 // workerTry reads "10 (pid: 97702, try: 1) ***" of uWSGI, which says the same until the worker has ended.
@@ -209,7 +209,7 @@ func workerTry(t *told, _, after string) bool {
 			return false
 		}
 	}
-	return ok && whole(n) > 0
+	return ok && parseWhole(n) > 0
 }
 
 // unicornWorker reads "worker=3 PID:912 timeout (61s > 60".
@@ -225,7 +225,7 @@ func mysqlError(_ *told, before, _ string) bool {
 	return strings.Contains(before, "1040") || strings.Contains(before, "08004") || strings.Contains(before, "[ERROR]") || strings.Contains(before, "[Warning]")
 }
 
-func closing(_ *told, before, _ string) bool { return strings.Contains(before, "closing because: ") }
+func isClosing(_ *told, before, _ string) bool { return strings.Contains(before, "closing because: ") }
 
 // durationAfter reads "1.211301s", "10200ms" and "5012ms".
 func durationAfter(t *told, _, after string) bool {

@@ -37,8 +37,8 @@ import (
 var Format = format.Format{
 	Name:  "serverlog",
 	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, uWSGI, gunicorn, databases), whose upstream gives no answer, or whose disk is slow (etcd, ZooKeeper)",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -48,13 +48,13 @@ const (
 	mostName  = 120
 )
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if !hasMark(head) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
 		if len(l) <= mostLine && hasMark(l) {
-			if _, ok := read(l); ok {
+			if _, ok := parseLine(l); ok {
 				return format.Sure
 			}
 		}
@@ -81,8 +81,8 @@ type told struct {
 	worker string
 }
 
-// read finds what a line says.
-func read(l []byte) (t told, ok bool) {
+// parseLine finds what a line says.
+func parseLine(l []byte) (t told, ok bool) {
 	for i := range kinds {
 		k := &kinds[i]
 		at := bytes.Index(l, k.mark)
@@ -117,7 +117,7 @@ const (
 	workerWindow = 2e9
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	groups := make(map[string]*group)
 	var all []*group
 	dropped, unzoned := int64(0), false
@@ -128,7 +128,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if len(l.Text) > mostLine || !hasMark(l.Text) {
 			return true
 		}
-		t, ok := read(l.Text)
+		t, ok := parseLine(l.Text)
 		if !ok {
 			return true
 		}
@@ -143,9 +143,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			groups[key] = g
 			all = append(all, g)
 		}
-		at, zoned := stamp(l)
+		at, zoned := lineTime(l)
 		unzoned = unzoned || at != 0 && !zoned
-		g.add(t, at)
+		g.addLine(t, at)
 		return true
 	})
 	switch {
@@ -159,7 +159,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(0, "the log is incomplete: %v", err)
 		b.Cut()
 	}
-	emit(b, all)
+	emitGroups(b, all)
 	if unzoned {
 		b.Warnf(0, "the times of this log have no time zone that is known, and were read as UTC: check them against the other files")
 	}
@@ -169,8 +169,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-// add counts a line.
-func (g *group) add(t told, at int64) {
+// addLine counts a line.
+func (g *group) addLine(t told, at int64) {
 	g.n++
 	g.limit = max(g.limit, t.limit)
 	g.most = max(g.most, t.took)
@@ -216,7 +216,7 @@ func (g *group) add(t told, at int64) {
 
 func abs(v int64) int64 { return max(v, -v) }
 
-func emit(b *evidence.Builder, all []*group) {
+func emitGroups(b *evidence.Builder, all []*group) {
 	first, last := int64(0), int64(0)
 	for _, g := range all {
 		if g.first > 0 && (first == 0 || g.first < first) {
@@ -281,8 +281,9 @@ func emit(b *evidence.Builder, all []*group) {
 // layouts of times at the beginning of a line, most usual first.
 var layouts = []string{"2006/01/02 15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "02-Jan-2006 15:04:05", "Mon Jan _2 15:04:05 2006", "Mon Jan 02 15:04:05.000000 2006"}
 
-// stamp is when a line was written, ns since the epoch, 0: it does not say; and whether it names its zone.
-func stamp(l format.Line) (at int64, zoned bool) {
+// lineTime returns when a line was written, ns since the epoch, 0 unknown; and whether it names
+// its zone.
+func lineTime(l format.Line) (at int64, zoned bool) {
 	text := strings.TrimLeft(string(l.Text[:min(len(l.Text), mostName)]), " [")
 	for _, layout := range layouts {
 		if len(text) < len(layout) {

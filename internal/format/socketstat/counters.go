@@ -19,20 +19,20 @@ var counters = []struct{ text, series string }{
 	{"TCPAbortOnOverflow:", evidence.SeriesAbortOnOverflow},
 }
 
-// section begins the counters of TcpExt: those that are not printed are 0.
-func (p *parser) section(number int64) {
+// beginCounters begins the counters of TcpExt: those that are not printed are 0.
+func (p *parser) beginCounters(number int64) {
 	if p.last == nil || p.last.at == 0 && p.last.counts != nil {
-		p.begin(0, number)
+		p.beginReading(0, number)
 	}
 	p.last.counts = make(map[string]float64)
 	for _, c := range counters {
 		p.last.counts[c.series] = 0
 	}
-	p.keep()
+	p.keepReading()
 }
 
-// counter reads "    12 times the listen queue of a socket overflowed" and "    TCPReqQFullDrop: 12".
-func (p *parser) counter(text string) {
+// parseCounter reads "    12 times the listen queue of a socket overflowed" and "    TCPReqQFullDrop: 12".
+func (p *parser) parseCounter(text string) {
 	first, rest, _ := strings.Cut(text, " ")
 	for _, c := range counters {
 		digits := ""
@@ -69,8 +69,9 @@ func isCounter(text string) bool {
 	return false
 }
 
-// alone takes such a line. Others may have been there, and one that comes again is of the next reading.
-func (p *parser) alone(text string, number int64) {
+// parseLoneCounter reads a line of a counter outside of its section, as grep finds it. Other
+// counters may have been left out, and a counter that comes again belongs to the next reading.
+func (p *parser) parseLoneCounter(text string, number int64) {
 	p.layout = nil
 	first, rest, _ := strings.Cut(text, " ")
 	again := false
@@ -82,11 +83,11 @@ func (p *parser) alone(text string, number int64) {
 		}
 	}
 	if p.last == nil || again {
-		p.begin(0, number)
+		p.beginReading(0, number)
 	}
 	if p.last.counts == nil {
 		p.last.counts = make(map[string]float64)
-		p.keep()
+		p.keepReading()
 	}
-	p.counter(text)
+	p.parseCounter(text)
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// emit writes the readings as series of each address, of the process that listens there if it is told.
-func (p *parser) emit(b *evidence.Builder) {
-	p.times(b)
+// emitReadings writes the readings as series of each address, of the process that listens there if
+// it is known.
+func (p *parser) emitReadings(b *evidence.Builder) {
+	p.setTimes(b)
 	host := b.Subject(evidence.Subject{Kind: evidence.Host})
 	holders := make(map[string]*listener)
 	for _, r := range p.readings {
@@ -34,25 +35,25 @@ func (p *parser) emit(b *evidence.Builder) {
 				processes[h.pid] = id
 			}
 			of = id
-		} else if len(processes) == 0 && p.waited(address) { // who listens there is not told: what waits there waits for a program all the same
+		} else if len(processes) == 0 && p.hasWaiting(address) { // who listens there is not told: what waits there waits for a program all the same
 			of = b.Subject(evidence.Subject{Kind: evidence.Process, Name: cmp.Or(h.process, "listener "+address)})
 		}
-		p.address(b, of, address)
+		p.emitAddress(b, of, address)
 	}
 	if len(holders) == 0 && slices.ContainsFunc(p.readings, func(r *reading) bool { return r.tables[1] }) {
 		b.Warnf(0, "no socket listens in it, so that what requests wait for is not known: give ss -tan, or ss -ltn as well")
 	}
-	p.counts(b, host)
-	p.table(b, holders)
+	p.emitCounts(b, host)
+	p.addTables(b, holders)
 }
 
-// waited says whether connections ever waited at an address.
-func (p *parser) waited(address string) bool {
+// hasWaiting says whether connections ever waited at an address.
+func (p *parser) hasWaiting(address string) bool {
 	return slices.ContainsFunc(p.readings, func(r *reading) bool { return r.listens[address] != nil && r.listens[address].queue > 0 })
 }
 
-// times puts readings without a time one second apart.
-func (p *parser) times(b *evidence.Builder) {
+// setTimes drops readings without a time if others have one, else puts all one second apart.
+func (p *parser) setTimes(b *evidence.Builder) {
 	*b.Clock() = evidence.Clock{Name: "unix", Error: 1e9, Resolution: 1e9}
 	timed := p.readings[:0:0]
 	for _, r := range p.readings {
@@ -75,7 +76,7 @@ func (p *parser) times(b *evidence.Builder) {
 	}
 }
 
-func (p *parser) address(b *evidence.Builder, of evidence.SubjectID, address string) {
+func (p *parser) emitAddress(b *evidence.Builder, of evidence.SubjectID, address string) {
 	series := make([]evidence.Series, 4)
 	for i, name := range []string{evidence.SeriesListenQueue, evidence.SeriesListenBacklog, evidence.SeriesListenFullest, evidence.SeriesUnreadConnections} {
 		series[i] = evidence.Series{Subject: of, Name: name + ":" + address, Unit: "connections"}
@@ -127,8 +128,9 @@ func (r *reading) unreadAt(address string) float64 {
 	return n
 }
 
-// counts makes rates of what the kernel counted between readings; the last repeats the one before and ends it.
-func (p *parser) counts(b *evidence.Builder, host evidence.SubjectID) {
+// emitCounts writes what the kernel counted between readings as rates. The last rate repeats the
+// one before and ends the series.
+func (p *parser) emitCounts(b *evidence.Builder, host evidence.SubjectID) {
 	var counted []*reading
 	for _, r := range p.readings {
 		if r.counts != nil {
@@ -164,7 +166,7 @@ func (p *parser) counts(b *evidence.Builder, host evidence.SubjectID) {
 	b.Cover(evidence.Coverage{Subject: host, Kind: evidence.CoverTCPDrops, From: counted[0].at, Until: counted[last].at, Origin: b.Origin(counted[0].line)})
 }
 
-func (p *parser) table(b *evidence.Builder, holders map[string]*listener) {
+func (p *parser) addTables(b *evidence.Builder, holders map[string]*listener) {
 	const most = 20
 	t := evidence.Table{Title: "sockets that listen, at the last reading", Columns: []string{"address", "process", "waiting for accept", "limit", "with unread bytes"}}
 	r := p.readings[len(p.readings)-1]

@@ -44,18 +44,18 @@ var Format = format.Format{
 	Name:  "socketstat",
 	About: "TCP sockets of a host: ss -tan, ss -ltn, netstat -tan, and the counters of netstat -s",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	for line := range bytes.Lines(head) {
 		text := strings.TrimSpace(string(line))
-		switch _, timed := moment([]byte(text)); {
+		switch _, timed := parseTime([]byte(text)); {
 		case text == "" || timed || strings.HasPrefix(text, "Active Internet connections") || strings.HasPrefix(text, "Current listen queue sizes") || strings.HasPrefix(text, "#"):
 		case isCounter(text), isBare(text) && manyBare(head):
 			return format.Sure
-		case heading(text) != nil && line[len(line)-1] == '\n', text == "Ip:" && bytes.Contains(head, []byte("\n    ")) && bytes.Contains(head, []byte("packets received")),
+		case parseHeading(text) != nil && line[len(line)-1] == '\n', text == "Ip:" && bytes.Contains(head, []byte("\n    ")) && bytes.Contains(head, []byte("packets received")),
 			text == "TcpExt:" && bytes.Contains(head, []byte("TcpExt:\n    ")):
 			return format.Sure
 		default:
@@ -73,8 +73,8 @@ type layout struct {
 	queues                       bool // of BSD: waiting, half open and the limit in one word
 }
 
-// heading reads the line above a table.
-func heading(text string) *layout {
+// parseHeading reads the line above a table, nil if it is none.
+func parseHeading(text string) *layout {
 	if f := strings.Fields(text); len(f) >= 4 && f[0] == "Proto" && f[1] == "Listen" && f[2] == "Local" { // netstat -L of BSD
 		return &layout{queues: true, fields: 3, local: 2}
 	}
@@ -127,8 +127,8 @@ func manyBare(head []byte) bool {
 	return false
 }
 
-// moment reads a line that is a time and nothing else, ns since the epoch.
-func moment(line []byte) (int64, bool) {
+// parseTime reads a line that is a time and nothing else, ns since the epoch.
+func parseTime(line []byte) (int64, bool) {
 	if s, ok := format.Dated(line); ok {
 		return s * 1e9, true
 	}
@@ -180,10 +180,10 @@ type parser struct {
 	damaged, first, dropped int64
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{known: make(map[string]bool)}
 	err := a.Lines(func(l format.Line) bool {
-		if l.Long || !p.line(l.Text, l.Number) {
+		if l.Long || !p.parseLine(l.Text, l.Number) {
 			if p.damaged++; p.damaged == 1 {
 				p.first = l.Number
 			}
@@ -201,7 +201,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(0, "the file is incomplete: %v", err)
 		b.Cut()
 	}
-	p.emit(b)
+	p.emitReadings(b)
 	if p.damaged > 0 {
 		b.Warnf(p.first, "%s not understood", format.Count(p.damaged, "line was", "lines were"))
 	}
@@ -211,18 +211,18 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-// line reads one, false if it is of no kind that is known.
-func (p *parser) line(raw []byte, number int64) bool {
+// parseLine reads a line, false if its kind is unknown.
+func (p *parser) parseLine(raw []byte, number int64) bool {
 	text := strings.TrimSpace(string(raw))
 	if text == "" {
 		return true
 	}
-	if at, ok := moment([]byte(text)); ok {
-		p.begin(at, number)
+	if at, ok := parseTime([]byte(text)); ok {
+		p.beginReading(at, number)
 		p.layout, p.extended = nil, false
 		return true
 	}
-	if l := heading(text); l != nil {
+	if l := parseHeading(text); l != nil {
 		p.layout, p.fresh, p.extended = l, true, false
 		return true
 	}
@@ -230,18 +230,18 @@ func (p *parser) line(raw []byte, number int64) bool {
 	if !indented && strings.HasSuffix(text, ":") && !strings.Contains(text, " ") { // a section of netstat -s
 		p.layout, p.extended = nil, text == "TcpExt:"
 		if p.extended {
-			p.section(number)
+			p.beginCounters(number)
 		}
 		return true
 	}
 	switch {
 	case p.extended && indented:
-		p.counter(text)
+		p.parseCounter(text)
 		return true
 	case !p.extended && isCounter(text):
-		p.alone(text, number)
+		p.parseLoneCounter(text, number)
 		return true
-	case indented && !p.row(text, number): // of netstat -s, or what ss -i tells below a socket
+	case indented && !p.parseRow(text, number): // of netstat -s, or what ss -i tells below a socket
 		return true
 	case indented:
 		return true
@@ -251,17 +251,18 @@ func (p *parser) line(raw []byte, number int64) bool {
 	case p.layout == nil && len(p.readings) > 0:
 		return true
 	}
-	return p.row(text, number)
+	return p.parseRow(text, number)
 }
 
-// begin begins a reading; of times without any table in between the last counts.
-func (p *parser) begin(at, number int64) *reading {
+// beginReading begins a reading. Of times without any table in between the last counts.
+func (p *parser) beginReading(at, number int64) *reading {
 	p.last = &reading{at: at, line: number, listens: make(map[string]*listener), unread: make(map[string]float64)}
 	return p.last
 }
 
-// keep keeps the reading that something is now known of.
-func (p *parser) keep() bool {
+// keepReading keeps the current reading, of which something is known now, and returns false if
+// there are too many.
+func (p *parser) keepReading() bool {
 	if n := len(p.readings); n > 0 && p.readings[n-1] == p.last {
 		return true
 	} else if n >= mostReadings {
@@ -272,8 +273,8 @@ func (p *parser) keep() bool {
 	return true
 }
 
-// row reads a socket, false if it is none.
-func (p *parser) row(text string, number int64) bool {
+// parseRow reads a socket, false if the line is none.
+func (p *parser) parseRow(text string, number int64) bool {
 	l := p.layout
 	f := strings.Fields(text)
 	if l == nil && len(p.readings) == 0 && isBare(text) {
@@ -284,7 +285,7 @@ func (p *parser) row(text string, number int64) bool {
 		return false
 	}
 	if l.queues {
-		return p.bsd(f, number)
+		return p.parseBSDRow(f, number)
 	}
 	state, listening := "ESTAB", false
 	if l.state >= 0 {
@@ -307,11 +308,11 @@ func (p *parser) row(text string, number int64) bool {
 		of = 0
 	}
 	if p.last == nil || p.fresh && p.last.at == 0 && p.last.tables[of] {
-		p.begin(0, number)
+		p.beginReading(0, number)
 	}
 	p.fresh = false
 	p.last.tables[of] = true
-	if !p.keep() {
+	if !p.keepReading() {
 		return true
 	}
 	address := addressOf(f[l.local])
@@ -336,12 +337,12 @@ func (p *parser) row(text string, number int64) bool {
 		x.backlog += float64(sent)
 		x.fuller = max(x.fuller, float64(received)/float64(sent))
 	}
-	x.holder(f[l.fields-1:])
+	x.setHolder(f[l.fields-1:])
 	return true
 }
 
-// bsd reads a socket of netstat -L: "tcp4 76/0/50 192.0.2.7.5043".
-func (p *parser) bsd(f []string, number int64) bool {
+// parseBSDRow reads a socket of netstat -L: "tcp4 76/0/50 192.0.2.7.5043".
+func (p *parser) parseBSDRow(f []string, number int64) bool {
 	part := strings.Split(f[1], "/")
 	if len(part) != 3 || !strings.HasPrefix(f[0], "tcp") {
 		return strings.HasPrefix(f[0], "unix")
@@ -352,11 +353,11 @@ func (p *parser) bsd(f []string, number int64) bool {
 		return false
 	}
 	if p.last == nil || p.fresh && p.last.at == 0 && p.last.tables[0] {
-		p.begin(0, number)
+		p.beginReading(0, number)
 	}
 	p.fresh = false
 	p.last.tables[0] = true
-	if !p.keep() {
+	if !p.keepReading() {
 		return true
 	}
 	address := f[2]
@@ -381,9 +382,10 @@ func (p *parser) bsd(f []string, number int64) bool {
 	return true
 }
 
-// holder finds the process among the last words of a row: `users:(("nginx",pid=7,fd=6),("nginx",pid=6,fd=6))` of ss,
-// 7/nginx of netstat. Of several that share a socket it is the first that was started.
-func (x *listener) holder(words []string) {
+// setHolder finds the process among the last words of a row:
+// `users:(("nginx",pid=7,fd=6),("nginx",pid=6,fd=6))` of ss, 7/nginx of netstat. Of several that
+// share a socket it is the first that was started.
+func (x *listener) setHolder(words []string) {
 	text := strings.Join(words, " ")
 	if _, users, ok := strings.Cut(text, "users:(("); ok {
 		for u := range strings.SplitSeq(users, "),(") {

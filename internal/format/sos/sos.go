@@ -29,8 +29,8 @@ import (
 var Format = format.Format{
 	Name:  "sos",
 	About: "what SOS and dotnet-gcdump print of a .NET program: !threadpool, !syncblk, !threads, !dumpheap -stat, dotnet-gcdump report",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -41,7 +41,7 @@ const (
 	mostLine = 2048
 )
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte("Worker Thread:")) && !bytes.Contains(head, []byte("Workers Running:")) && !bytes.Contains(head, []byte("MonitorHeld")) &&
 		!bytes.Contains(head, []byte("TotalSize")) && !bytes.Contains(head, []byte("GC Heap bytes")) &&
 		!bytes.Contains(head, []byte("DeadThread:")) {
@@ -49,8 +49,8 @@ func match(head []byte) format.Confidence {
 	}
 	p := &parser{}
 	for l := range bytes.Lines(head) {
-		p.take(string(bytes.TrimRight(l[:min(len(l), mostLine)], "\r\n")), 1)
-		if p.some() {
+		p.parseLine(string(bytes.TrimRight(l[:min(len(l), mostLine)], "\r\n")), 1)
+		if p.hasFindings() {
 			return format.Sure
 		}
 	}
@@ -87,7 +87,7 @@ type parser struct {
 	dropped int64
 }
 
-func (p *parser) some() bool {
+func (p *parser) hasFindings() bool {
 	return len(p.threads) > 2 || p.pool["running"] > 0 || len(p.pool) > 2 || p.held > 0 || len(p.kinds) > 0
 }
 
@@ -100,7 +100,7 @@ var poolWords = []struct{ words, key string }{
 // threadWords are what !threads, and clrthreads in other debuggers, calls its figures.
 var threadWords = []string{"ThreadCount", "UnstartedThread", "BackgroundThread", "PendingThread", "DeadThread"}
 
-func (p *parser) take(text string, line int64) {
+func (p *parser) parseLine(text string, line int64) {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case trimmed == "":
@@ -113,7 +113,7 @@ func (p *parser) take(text string, line int64) {
 			p.pool, p.poolAt = make(map[string]float64), line
 		}
 		for _, x := range [][2]string{{"Total: ", "total"}, {"Running: ", "running"}, {"Idle: ", "idle"}, {"MaxLimit: ", "max"}, {"MinLimit: ", "min"}} {
-			if v, ok := behind(trimmed, x[0]); ok {
+			if v, ok := parseFigureAfter(trimmed, x[0]); ok {
 				p.pool[x[1]] = v
 			}
 		}
@@ -125,10 +125,10 @@ func (p *parser) take(text string, line int64) {
 		p.table = "dumpheap"
 		return
 	case strings.HasSuffix(trimmed, "GC Heap bytes"):
-		p.heap[0], _ = grouped(strings.Fields(trimmed)[0])
+		p.heap[0], _ = parseGrouped(strings.Fields(trimmed)[0])
 		return
 	case strings.HasSuffix(trimmed, "GC Heap objects"):
-		p.heap[1], _ = grouped(strings.Fields(trimmed)[0])
+		p.heap[1], _ = parseGrouped(strings.Fields(trimmed)[0])
 		return
 	case strings.HasPrefix(trimmed, "Object Bytes") && strings.Contains(trimmed, "Type"):
 		p.table = "gcdump"
@@ -136,7 +136,7 @@ func (p *parser) take(text string, line int64) {
 	}
 	for _, x := range poolWords {
 		if strings.HasPrefix(trimmed, x.words) {
-			if v, ok := behind(trimmed, x.words); ok && (p.pool != nil || x.key == "cpu" || x.key == "total") {
+			if v, ok := parseFigureAfter(trimmed, x.words); ok && (p.pool != nil || x.key == "cpu" || x.key == "total") {
 				if p.pool == nil {
 					p.pool, p.poolAt = make(map[string]float64), line
 				}
@@ -146,7 +146,7 @@ func (p *parser) take(text string, line int64) {
 		}
 	}
 	if key, value, ok := strings.Cut(trimmed, ":"); ok && slices.Contains(threadWords, key) {
-		if n, ok := grouped(strings.TrimSpace(value)); ok {
+		if n, ok := parseGrouped(strings.TrimSpace(value)); ok {
 			if p.threads == nil {
 				p.threads, p.threadAt = make(map[string]string), line
 			}
@@ -162,7 +162,7 @@ func (p *parser) take(text string, line int64) {
 		if len(f) < 4 || !isHex(f[0]) {
 			return
 		}
-		p.kind(strings.Join(f[3:], " "), f[1], f[2], line)
+		p.addKind(strings.Join(f[3:], " "), f[1], f[2], line)
 	case "gcdump":
 		if len(f) < 3 {
 			return
@@ -171,7 +171,7 @@ func (p *parser) take(text string, line int64) {
 		if i := strings.Index(name, " (Bytes > "); i > 0 {
 			name = name[:i]
 		}
-		p.kind(name, f[1], f[0], line)
+		p.addKind(name, f[1], f[0], line)
 	}
 }
 
@@ -199,9 +199,9 @@ func (p *parser) syncBlock(f []string, line int64) {
 	}
 }
 
-func (p *parser) kind(name, objects, bytes string, line int64) {
-	n, ok := grouped(objects)
-	size, ok2 := grouped(bytes)
+func (p *parser) addKind(name, objects, bytes string, line int64) {
+	n, ok := parseGrouped(objects)
+	size, ok2 := parseGrouped(bytes)
 	if !ok || !ok2 || name == "" || len(name) > mostLine {
 		return
 	}
@@ -215,13 +215,13 @@ func (p *parser) kind(name, objects, bytes string, line int64) {
 	p.kinds = append(p.kinds, kind{name, int64(n), int64(size)})
 }
 
-// grouped reads a whole number that may have its thousands apart.
-func grouped(s string) (float64, bool) {
+// parseGrouped reads a whole number that may have separators between its thousands.
+func parseGrouped(s string) (float64, bool) {
 	v, err := strconv.ParseInt(strings.NewReplacer(",", "", ".", "", "\u00a0", "", "\u202f", "").Replace(s), 10, 62)
 	return float64(v), err == nil && v >= 0
 }
 
-func behind(text, words string) (float64, bool) {
+func parseFigureAfter(text, words string) (float64, bool) {
 	_, rest, ok := strings.Cut(text, words)
 	if !ok {
 		return 0, false
@@ -239,18 +239,18 @@ func isHex(s string) bool {
 	return len(s) >= 8 && strings.Trim(strings.ToLower(s), "0123456789abcdefx`") == ""
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{}
 	err := a.Lines(func(l format.Line) bool {
-		p.take(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
+		p.parseLine(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case !p.some() && err != nil:
+	case !p.hasFindings() && err != nil:
 		return err
-	case !p.some():
+	case !p.hasFindings():
 		return errors.New("sos: no figure of the thread pool, of monitors or of types in it")
 	case err != nil:
 		b.Warnf(0, "the text is incomplete: %v", err)
@@ -276,7 +276,7 @@ func (p *parser) emitThreads(b *evidence.Builder) {
 		}
 	}
 	b.Table(t)
-	b.Warnf(p.threadAt, "these are numbers of threads, not what they do: dotnet-stack report, or clrstack -all in the debugger, shows that, and syncblk who waits for a lock")
+	b.Warnf(p.threadAt, "these are numbers of threads, not what they do: dotnet-stack report, or clrstack -all in the debugger, shows that, and syncblk which threads wait for a lock")
 }
 
 func (p *parser) emitPool(b *evidence.Builder, subject evidence.SubjectID) {

@@ -85,8 +85,8 @@ var kinds = map[string]kind{
 	"internal": internal, "server": server, "client": client, "producer": producer, "consumer": consumer,
 }
 
-// calls says whether a span of this kind is a call of something else.
-func (k kind) calls() bool { return k == client || k == producer }
+// isCall says whether a span of this kind is a call of something else.
+func (k kind) isCall() bool { return k == client || k == producer }
 
-// serves says whether a span of this kind is somebody's request.
-func (k kind) serves() bool { return k == server || k == consumer }
+// isServing says whether a span of this kind is a request that its service answers.
+func (k kind) isServing() bool { return k == server || k == consumer }

@@ -33,24 +33,24 @@ type half struct {
 	service  int32
 }
 
-// keep copies what the scanner will overwrite, for as long as the span is read.
-func (p *parser) keep(b []byte) []byte {
+// keepBytes copies what the scanner will overwrite, for as long as the span is read.
+func (p *parser) keepBytes(b []byte) []byte {
 	from := len(p.arena)
 	p.arena = append(p.arena, b...)
 	return p.arena[from:len(p.arena):len(p.arena)]
 }
 
-// thing reads any value: wherever spans are in it, they are found.
-func (p *parser) thing(depth int) {
+// readValue reads any value: wherever spans are in it, they are found.
+func (p *parser) readValue(depth int) {
 	switch c := p.s.peek(); {
 	case depth > maxNesting:
-		p.s.skip()
+		p.s.skipValue()
 	case c == '[':
-		p.s.array(func() { p.thing(depth + 1) })
+		p.s.scanArray(func() { p.readValue(depth + 1) })
 	case c == '{':
-		p.object(depth)
+		p.readObject(depth)
 	default:
-		p.s.skip()
+		p.s.skipValue()
 	}
 }
 
@@ -58,9 +58,9 @@ func (p *parser) thing(depth int) {
 // in an array.
 const maxNesting = 24
 
-// object reads a span, or something that holds spans: OTLP's resource, Jaeger's trace, an
+// readObject reads a span, or something that holds spans: OTLP's resource, Jaeger's trace, an
 // answer of their APIs. Its members come in any order.
-func (p *parser) object(depth int) {
+func (p *parser) readObject(depth int) {
 	from := len(p.spans)
 	if depth == 0 {
 		p.arena = p.arena[:0]
@@ -68,7 +68,7 @@ func (p *parser) object(depth int) {
 	arena := len(p.arena)
 	x := raw{service: -1, resource: -1, halves: [2]half{{service: -1}, {service: -1}}}
 	line := p.s.line
-	p.s.object(func(key []byte) { p.member(&x, key, depth) })
+	p.s.scanObject(func(key []byte) { p.readMember(&x, key, depth) })
 	if p.s.err != nil && x.end == 0 && x.duration == 0 {
 		x.id = 0 // broke off within it
 	}
@@ -85,80 +85,80 @@ func (p *parser) object(depth int) {
 		}
 	}
 	if x.id != 0 && x.trace != 0 {
-		p.span(&x, line)
+		p.addSpan(&x, line)
 	}
 	p.arena = p.arena[:arena]
 }
 
-func (p *parser) member(x *raw, key []byte, depth int) {
+func (p *parser) readMember(x *raw, key []byte, depth int) {
 	s := p.s
 	switch string(key) {
 	case "resourceSpans", "resource_spans", "batches", "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans", "spans", "data", "result", "traces", "trace":
-		p.thing(depth + 1)
+		p.readValue(depth + 1)
 	case "resource":
-		x.resource = p.resource()
+		x.resource = p.readResource()
 	case "process":
-		x.service = p.process()
+		x.service = p.readProcess()
 	case "processes":
 		if s.peek() != '{' {
-			s.skip()
+			s.skipValue()
 			return
 		}
 		x.processes = make(map[evidence.NameID]int32)
-		s.object(func(id []byte) {
-			n := p.b.NameBytes(clip(id))
-			if of := p.process(); len(x.processes) < maxServices {
+		s.scanObject(func(id []byte) {
+			n := p.b.NameBytes(clipName(id))
+			if of := p.readProcess(); len(x.processes) < maxServices {
 				x.processes[n] = of
 			}
 		})
 	case "traceId", "traceID", "trace_id":
-		x.trace = uint64(evidence.KeyOf(s.scalar()))
+		x.trace = uint64(evidence.KeyOf(s.scanScalar()))
 	case "spanId", "spanID", "span_id", "id":
-		x.id = uint64(evidence.KeyOf(s.scalar()))
+		x.id = uint64(evidence.KeyOf(s.scanScalar()))
 	case "parentSpanId", "parent_span_id", "parentId", "parentSpanID":
-		x.parent = uint64(evidence.KeyOf(s.scalar()))
+		x.parent = uint64(evidence.KeyOf(s.scanScalar()))
 	case "references":
-		p.references(x)
+		p.readReferences(x)
 	case "name", "operationName":
-		x.name = p.keep(s.scalar())
+		x.name = p.keepBytes(s.scanScalar())
 	case "kind":
-		x.kind = kinds[string(s.scalar())]
+		x.kind = kinds[string(s.scanScalar())]
 	case "startTimeUnixNano", "start_time_unix_nano":
-		x.start, _ = s.number()
+		x.start, _ = s.scanNumber()
 	case "endTimeUnixNano", "end_time_unix_nano":
-		x.end, _ = s.number()
+		x.end, _ = s.scanNumber()
 	case "timestamp", "startTime":
-		x.start = p.micros()
+		x.start = p.readMicros()
 	case "duration":
-		x.duration = p.micros()
+		x.duration = p.readMicros()
 	case "attributes", "tags", "binaryAnnotations":
-		p.tags(func(f field, text []byte) { p.attribute(x, f, text) })
+		p.readTags(func(f field, text []byte) { p.setAttribute(x, f, text) })
 	case "status":
-		p.status(x)
+		p.readStatus(x)
 	case "traceState", "trace_state":
-		x.weight = weightOf(s.scalar())
+		x.weight = weightOf(s.scanScalar())
 	case "shared":
-		x.shared = string(s.scalar()) == "true"
+		x.shared = string(s.scanScalar()) == "true"
 	case "processID":
-		x.process = p.b.NameBytes(clip(s.scalar()))
+		x.process = p.b.NameBytes(clipName(s.scanScalar()))
 	case "localEndpoint":
-		name, _, _ := p.endpoint()
+		name, _, _ := p.readEndpoint()
 		x.service = p.serviceOf(service{name: string(name)})
 	case "remoteEndpoint":
-		name, host, port := p.endpoint()
-		p.attribute(x, peerService, name)
-		p.attribute(x, serverAddress, host)
-		p.attribute(x, serverPort, port)
+		name, host, port := p.readEndpoint()
+		p.setAttribute(x, peerService, name)
+		p.setAttribute(x, serverAddress, host)
+		p.setAttribute(x, serverPort, port)
 	case "annotations":
-		p.annotations(x)
+		p.readAnnotations(x)
 	default:
-		s.skip()
+		s.skipValue()
 	}
 }
 
-// micros reads a time that is given in µs, in ns.
-func (p *parser) micros() int64 {
-	v, ok := p.s.number()
+// readMicros reads a time that is given in µs, in ns.
+func (p *parser) readMicros() int64 {
+	v, ok := p.s.scanNumber()
 	if !ok || v < 0 || v > math.MaxInt64/1000 {
 		return -1
 	}
@@ -166,7 +166,7 @@ func (p *parser) micros() int64 {
 	return v * 1000
 }
 
-func (p *parser) attribute(x *raw, f field, text []byte) {
+func (p *parser) setAttribute(x *raw, f field, text []byte) {
 	switch {
 	case f == none || len(text) == 0:
 	case f == spanKind:
@@ -174,93 +174,93 @@ func (p *parser) attribute(x *raw, f field, text []byte) {
 	case f == isError:
 		x.failed = x.failed || string(text) != "false" && string(text) != "OK" && string(text) != "UNSET"
 	case x.attr[f] == nil:
-		x.attr[f] = p.keep(text)
+		x.attr[f] = p.keepBytes(text)
 	}
 }
 
-// tags reads attributes: OTLP's and Jaeger's lists of key and value, Zipkin's object.
-func (p *parser) tags(f func(of field, text []byte)) {
+// readTags reads attributes: OTLP's and Jaeger's lists of key and value, Zipkin's object.
+func (p *parser) readTags(f func(of field, text []byte)) {
 	s := p.s
 	switch s.peek() {
 	case '{':
-		s.object(func(key []byte) {
+		s.scanObject(func(key []byte) {
 			of := attributes[string(key)]
-			f(of, s.scalar())
+			f(of, s.scanScalar())
 		})
 	case '[':
-		s.array(func() {
+		s.scanArray(func() {
 			if s.peek() != '{' {
-				s.skip()
+				s.skipValue()
 				return
 			}
 			of, named := none, false
 			var text []byte
-			s.object(func(key []byte) {
+			s.scanObject(func(key []byte) {
 				switch {
 				case string(key) == "key":
-					of, named = attributes[string(s.scalar())], true
+					of, named = attributes[string(s.scanScalar())], true
 				case string(key) == "value" && (of != none || !named): // the key may follow
-					text = p.keep(p.value())
+					text = p.keepBytes(p.readTagValue())
 				default:
-					s.skip()
+					s.skipValue()
 				}
 			})
 			f(of, text)
 		})
 	default:
-		s.skip()
+		s.skipValue()
 	}
 }
 
-// value is a scalar, or OTLP's {"stringValue": …}, {"intValue": "3"}.
-func (p *parser) value() (text []byte) {
+// readTagValue reads a scalar, or OTLP's {"stringValue": …}, {"intValue": "3"}.
+func (p *parser) readTagValue() (text []byte) {
 	if p.s.peek() != '{' {
-		return p.s.scalar()
+		return p.s.scanScalar()
 	}
-	p.s.object(func([]byte) {
-		if v := p.s.scalar(); v != nil {
-			text = p.keep(v)
+	p.s.scanObject(func([]byte) {
+		if v := p.s.scanScalar(); v != nil {
+			text = p.keepBytes(v)
 		}
 	})
 	return text
 }
 
-func (p *parser) status(x *raw) {
+func (p *parser) readStatus(x *raw) {
 	if p.s.peek() != '{' {
-		p.s.skip()
+		p.s.skipValue()
 		return
 	}
-	p.s.object(func(key []byte) {
+	p.s.scanObject(func(key []byte) {
 		if string(key) != "code" {
-			p.s.skip()
+			p.s.skipValue()
 			return
 		}
-		code := string(p.s.scalar())
+		code := string(p.s.scanScalar())
 		x.failed = x.failed || code == "2" || code == "STATUS_CODE_ERROR"
 	})
 }
 
-// references finds the parent; one that a span only follows from is better than none.
-func (p *parser) references(x *raw) {
+// readReferences finds the parent; one that a span only follows from is better than none.
+func (p *parser) readReferences(x *raw) {
 	if p.s.peek() != '[' {
-		p.s.skip()
+		p.s.skipValue()
 		return
 	}
-	p.s.array(func() {
+	p.s.scanArray(func() {
 		if p.s.peek() != '{' {
-			p.s.skip()
+			p.s.skipValue()
 			return
 		}
 		var id uint64
 		child := false
-		p.s.object(func(key []byte) {
+		p.s.scanObject(func(key []byte) {
 			switch string(key) {
 			case "spanID", "spanId":
-				id = uint64(evidence.KeyOf(p.s.scalar()))
+				id = uint64(evidence.KeyOf(p.s.scanScalar()))
 			case "refType":
-				child = string(p.s.scalar()) == "CHILD_OF"
+				child = string(p.s.scanScalar()) == "CHILD_OF"
 			default:
-				p.s.skip()
+				p.s.skipValue()
 			}
 		})
 		if child || x.parent == 0 {
@@ -269,52 +269,52 @@ func (p *parser) references(x *raw) {
 	})
 }
 
-func (p *parser) endpoint() (name, host, port []byte) {
+func (p *parser) readEndpoint() (name, host, port []byte) {
 	if p.s.peek() != '{' {
-		p.s.skip()
+		p.s.skipValue()
 		return nil, nil, nil
 	}
-	p.s.object(func(key []byte) {
+	p.s.scanObject(func(key []byte) {
 		switch string(key) {
 		case "serviceName":
-			name = p.keep(p.s.scalar())
+			name = p.keepBytes(p.s.scanScalar())
 		case "ipv4", "ipv6":
-			host = p.keep(p.s.scalar())
+			host = p.keepBytes(p.s.scanScalar())
 		case "port":
-			if v, ok := p.s.number(); ok && v > 0 {
-				port = p.keep(strconv.AppendInt(nil, v, 10))
+			if v, ok := p.s.scanNumber(); ok && v > 0 {
+				port = p.keepBytes(strconv.AppendInt(nil, v, 10))
 			}
 		default:
-			p.s.skip()
+			p.s.skipValue()
 		}
 	})
 	return name, host, port
 }
 
-// annotations are moments. Of Zipkin v1 four of them are the span: client send and
-// receive, server receive and send.
-func (p *parser) annotations(x *raw) {
+// readAnnotations reads annotations, which are moments. Of Zipkin v1 four of them are the span:
+// client send and receive, server receive and send.
+func (p *parser) readAnnotations(x *raw) {
 	if p.s.peek() != '[' {
-		p.s.skip()
+		p.s.skipValue()
 		return
 	}
-	p.s.array(func() {
+	p.s.scanArray(func() {
 		if p.s.peek() != '{' {
-			p.s.skip()
+			p.s.skipValue()
 			return
 		}
 		var at int64
 		var value, name []byte
-		p.s.object(func(key []byte) {
+		p.s.scanObject(func(key []byte) {
 			switch string(key) {
 			case "timestamp":
-				at = p.micros()
+				at = p.readMicros()
 			case "value":
-				value = p.keep(p.s.scalar())
+				value = p.keepBytes(p.s.scanScalar())
 			case "endpoint":
-				name, _, _ = p.endpoint()
+				name, _, _ = p.readEndpoint()
 			default:
-				p.s.skip()
+				p.s.skipValue()
 			}
 		})
 		h, begins := &x.halves[0], false
@@ -340,38 +340,38 @@ func (p *parser) annotations(x *raw) {
 	})
 }
 
-// resource is whose spans follow or went before.
-func (p *parser) resource() int32 {
+// readResource reads the service whose spans follow or went before.
+func (p *parser) readResource() int32 {
 	if p.s.peek() != '{' {
-		p.s.skip()
+		p.s.skipValue()
 		return -1
 	}
 	var x service
-	p.s.object(func(key []byte) {
+	p.s.scanObject(func(key []byte) {
 		if string(key) != "attributes" {
-			p.s.skip()
+			p.s.skipValue()
 			return
 		}
-		p.tags(x.attribute)
+		p.readTags(x.setAttribute)
 	})
 	return p.serviceOf(x)
 }
 
-// process is Jaeger's resource.
-func (p *parser) process() int32 {
+// readProcess reads Jaeger's form of a resource.
+func (p *parser) readProcess() int32 {
 	if p.s.peek() != '{' {
-		p.s.skip()
+		p.s.skipValue()
 		return -1
 	}
 	var x service
-	p.s.object(func(key []byte) {
+	p.s.scanObject(func(key []byte) {
 		switch string(key) {
 		case "serviceName":
-			x.name = string(p.s.scalar())
+			x.name = string(p.s.scanScalar())
 		case "tags":
-			p.tags(x.attribute)
+			p.readTags(x.setAttribute)
 		default:
-			p.s.skip()
+			p.s.skipValue()
 		}
 	})
 	return p.serviceOf(x)

@@ -29,14 +29,14 @@ const (
 	callee
 )
 
-// link finds the parent of each span of a trace; those of the same id, service and kind
-// are one span, sent twice.
-func (t *trace) link(spans []span) (twice int) {
+// linkParents finds the parent of each span of a trace; spans of the same id, service and kind are
+// one span, sent twice. It returns how many were.
+func (t *trace) linkParents(spans []span) (twice int) {
 	clear(t.byID)
 	kept := spans[:0]
 	for _, s := range spans {
 		h := caller
-		if s.kind.serves() {
+		if s.kind.isServing() {
 			h = callee
 		}
 		x, ok := t.byID[s.id]
@@ -53,7 +53,7 @@ func (t *trace) link(spans []span) (twice int) {
 	}
 	t.spans = kept
 	n := len(kept)
-	t.parent, t.children, t.next = fill(t.parent, n), fill(t.children, n), fill(t.next, n)
+	t.parent, t.children, t.next = fillUnset(t.parent, n), fillUnset(t.children, n), fillUnset(t.next, n)
 	for i := n - 1; i >= 0; i-- { // so that children are listed in order
 		p := t.parentOf(int32(i))
 		t.parent[i] = p
@@ -64,7 +64,7 @@ func (t *trace) link(spans []span) (twice int) {
 	return twice
 }
 
-func fill(s []int32, n int) []int32 {
+func fillUnset(s []int32, n int) []int32 {
 	s = slices.Grow(s[:0], n)[:n]
 	for i := range s {
 		s[i] = -1
@@ -74,7 +74,7 @@ func fill(s []int32, n int) []int32 {
 
 func (t *trace) parentOf(i int32) int32 {
 	s := &t.spans[i]
-	if own := t.byID[s.id]; s.kind.serves() && own[caller] >= 0 {
+	if own := t.byID[s.id]; s.kind.isServing() && own[caller] >= 0 {
 		return own[caller]
 	}
 	x, ok := t.byID[s.parent]
@@ -87,19 +87,19 @@ func (t *trace) parentOf(i int32) int32 {
 	return x[caller]
 }
 
-// request says whether a span is a request of its service: nothing of the service is
+// isRequest says whether a span is a request of its service: nothing of the service is
 // around it, but for a call it makes of itself.
-func (t *trace) request(i int32, alone bool) bool {
+func (t *trace) isRequest(i int32, alone bool) bool {
 	s := &t.spans[i]
 	p := t.parent[i]
-	if s.kind.serves() {
-		return p < 0 || t.spans[p].service != s.service || t.spans[p].kind.calls()
+	if s.kind.isServing() {
+		return p < 0 || t.spans[p].service != s.service || t.spans[p].kind.isCall()
 	}
-	return alone && p < 0 && s.parent == 0 && !s.kind.calls()
+	return alone && p < 0 && s.parent == 0 && !s.kind.isCall()
 }
 
-// emit makes requests of the spans.
-func (p *parser) emit() {
+// emitRequests makes requests of the spans.
+func (p *parser) emitRequests() {
 	slices.SortStableFunc(p.spans, func(a, b span) int {
 		if a.trace != b.trace { // as nearly always
 			return cmp.Compare(a.trace, b.trace)
@@ -114,7 +114,7 @@ func (p *parser) emit() {
 		if s.service >= 0 {
 			s.service = same[s.service]
 		}
-		if s.kind.serves() {
+		if s.kind.isServing() {
 			serves[s.service+1] = true
 		}
 	}
@@ -124,8 +124,8 @@ func (p *parser) emit() {
 		for n < len(p.spans) && p.spans[n].trace == p.spans[i].trace {
 			n++
 		}
-		e.twice += t.link(p.spans[i:n])
-		e.trace(&t)
+		e.twice += t.linkParents(p.spans[i:n])
+		e.emitTrace(&t)
 		i = n
 	}
 	e.finish()
@@ -167,7 +167,7 @@ func (p *parser) sameServices() []int32 {
 	return same
 }
 
-func (e *emitter) subject(n int32) evidence.SubjectID {
+func (e *emitter) subjectOf(n int32) evidence.SubjectID {
 	if id, ok := e.subjects[n]; ok {
 		return id
 	}
@@ -180,29 +180,29 @@ func (e *emitter) subject(n int32) evidence.SubjectID {
 	return id
 }
 
-func (e *emitter) trace(t *trace) {
+func (e *emitter) emitTrace(t *trace) {
 	e.within = append(e.within[:0], make([]bool, len(t.spans))...)
 	for i := range t.spans {
-		if t.request(int32(i), !e.serves[t.spans[i].service+1]) {
-			e.request(t, int32(i))
+		if t.isRequest(int32(i), !e.serves[t.spans[i].service+1]) {
+			e.emitRequest(t, int32(i))
 		}
 	}
 	for i := range t.spans {
-		if s := &t.spans[i]; s.kind.calls() && !e.within[i] {
+		if s := &t.spans[i]; s.kind.isCall() && !e.within[i] {
 			e.nobodys++
 		}
 	}
 }
 
-// request writes one request with its calls.
-func (e *emitter) request(t *trace, root int32) {
+// emitRequest emits one request with its calls.
+func (e *emitter) emitRequest(t *trace, root int32) {
 	s := &t.spans[root]
-	e.collect(t, root)
-	subject := e.subject(s.service)
+	e.collectWaits(t, root)
+	subject := e.subjectOf(s.service)
 	b := e.p.b
 	id := b.Request(evidence.Request{Subject: subject, Route: s.name, Start: s.start, End: s.end, Outcome: s.outcome,
-		Path: e.states(s.start, s.end), Key: evidence.RequestKey(s.trace), Origin: b.Origin(s.line)})
-	r := e.route(s)
+		Path: e.buildPath(s.start, s.end), Key: evidence.RequestKey(s.trace), Origin: b.Origin(s.line)})
+	r := e.ensureRoute(s)
 	r.took = append(r.took, s.end-s.start)
 	for _, c := range e.found {
 		of := &t.spans[c.span]
@@ -214,7 +214,7 @@ func (e *emitter) request(t *trace, root int32) {
 			v.Extra = append(v.Extra, evidence.Extra{Key: evidence.ServerTime, Value: float64(c.serverNs)})
 		}
 		b.Interval(v)
-		e.dependency(c.cause).add(of, c.serverNs)
+		e.ensureDependency(c.cause).addCall(of, c.serverNs)
 	}
 	r.calls += len(e.found)
 	for x := range e.path.All {
@@ -227,9 +227,9 @@ func (e *emitter) request(t *trace, root int32) {
 	}
 }
 
-// collect finds what a request waited for: the outermost calls beneath it, in its own
+// collectWaits finds what a request waited for: the outermost calls beneath it, in its own
 // service, and its waits for a pool.
-func (e *emitter) collect(t *trace, root int32) {
+func (e *emitter) collectWaits(t *trace, root int32) {
 	e.waits, e.found = e.waits[:0], e.found[:0]
 	own := t.spans[root].service
 	e.stack = append(e.stack[:0], root)
@@ -243,14 +243,14 @@ func (e *emitter) collect(t *trace, root int32) {
 				continue
 			}
 			switch {
-			case s.service == own && s.kind.calls():
-				e.call(t, c)
-				e.inside(t, c)
-			case s.service != own && s.kind.calls(): // a proxy beside the service calls for it, under its own name
-				e.call(t, c)
-				e.inside(t, c)
-			case s.service != own && s.kind.serves(): // the caller's own span is missing
-				e.call(t, c)
+			case s.service == own && s.kind.isCall():
+				e.addCall(t, c)
+				e.markInside(t, c)
+			case s.service != own && s.kind.isCall(): // a proxy beside the service calls for it, under its own name
+				e.addCall(t, c)
+				e.markInside(t, c)
+			case s.service != own && s.kind.isServing(): // the caller's own span is missing
+				e.addCall(t, c)
 			case s.service == own:
 				e.within[c] = true
 				if s.pool {
@@ -262,15 +262,15 @@ func (e *emitter) collect(t *trace, root int32) {
 	}
 }
 
-// inside marks the calls within a call, of the same service: they are part of it.
-func (e *emitter) inside(t *trace, call int32) {
+// markInside marks the calls within a call, of the same service: they are part of it.
+func (e *emitter) markInside(t *trace, call int32) {
 	own, base := t.spans[call].service, len(e.stack)
 	e.stack = append(e.stack, call)
 	for len(e.stack) > base {
 		at := e.stack[len(e.stack)-1]
 		e.stack = e.stack[:len(e.stack)-1]
 		for c := t.children[at]; c >= 0; c = t.next[c] {
-			if t.spans[c].service == own && !t.spans[c].kind.serves() && !e.within[c] {
+			if t.spans[c].service == own && !t.spans[c].kind.isServing() && !e.within[c] {
 				e.within[c] = true
 				e.stack = append(e.stack, c)
 			}
@@ -278,10 +278,10 @@ func (e *emitter) inside(t *trace, call int32) {
 	}
 }
 
-func (e *emitter) call(t *trace, i int32) {
+func (e *emitter) addCall(t *trace, i int32) {
 	s := &t.spans[i]
 	x := call{span: i, cause: s.peer, serverNs: -1}
-	if s.kind.serves() {
+	if s.kind.isServing() {
 		x.cause, x.serverNs = e.serviceName(s.service), s.end-s.start
 	} else {
 		e.within[i] = true
@@ -310,14 +310,14 @@ func (e *emitter) serviceName(n int32) evidence.NameID {
 	return e.p.b.Name(e.p.services[n].name)
 }
 
-// states lays the waits over a request. Where several run at once, the one that ends last
-// is waited for; a call counts before the wait for a pool around it.
-func (e *emitter) states(start, end int64) evidence.Path {
+// buildPath lays the waits over a request. Where several run at once, the one that ends last is
+// waited for; a call counts before the wait for a pool around it.
+func (e *emitter) buildPath(start, end int64) evidence.Path {
 	slices.SortStableFunc(e.waits, func(a, b wait) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.cause, b.cause))
 	})
-	calls := union(e.waits, false, start, end)
-	pools := union(e.waits, true, start, end)
+	calls := mergeWaits(e.waits, false, start, end)
+	pools := mergeWaits(e.waits, true, start, end)
 	e.path = e.path[:0]
 	at := start
 	// A path that begins with a wait is read as one whose waits have no place.
@@ -336,11 +336,11 @@ func (e *emitter) states(start, end int64) evidence.Path {
 				from = max(from, at+1)
 			}
 			to := min(w.to, until)
-			e.add(evidence.Unobserved, from-at, 0)
-			e.add(evidence.PoolWait, to-from, w.cause)
+			e.addSegment(evidence.Unobserved, from-at, 0)
+			e.addSegment(evidence.PoolWait, to-from, w.cause)
 			at = max(to, from)
 		}
-		e.add(evidence.Unobserved, until-at, 0)
+		e.addSegment(evidence.Unobserved, until-at, 0)
 		at = max(at, until)
 	}
 	for _, c := range calls {
@@ -352,20 +352,20 @@ func (e *emitter) states(start, end int64) evidence.Path {
 			continue
 		}
 		local(from)
-		e.add(evidence.NetWait, c.to-from, c.cause)
+		e.addSegment(evidence.NetWait, c.to-from, c.cause)
 		at = c.to
 	}
 	local(end)
 	return e.path
 }
 
-func (e *emitter) add(k evidence.Kind, dur int64, cause evidence.NameID) {
+func (e *emitter) addSegment(k evidence.Kind, dur int64, cause evidence.NameID) {
 	e.path = e.path.Append(evidence.Segment{Kind: k, Dur: dur, Cause: cause})
 }
 
-// union are waits of one sort without overlap, in order, within [start, end): of those at
-// once the one that ends last. They come in order of their beginning.
-func union(waits []wait, pool bool, start, end int64) (out []wait) {
+// mergeWaits returns the waits of one sort without overlap, in order, within [start, end): of
+// those at once the one that ends last. The waits must come in order of their beginning.
+func mergeWaits(waits []wait, pool bool, start, end int64) (out []wait) {
 	for _, w := range waits {
 		w.from, w.to = max(w.from, start), min(w.to, end)
 		if w.pool != pool || w.to <= w.from {

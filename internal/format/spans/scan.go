@@ -34,8 +34,9 @@ func newScanner(r io.Reader) *scanner {
 	return &scanner{r: r, buf: make([]byte, 0, 256<<10), line: 1}
 }
 
-// fill has something in buf that is next, unless reading failed or came to the end.
-func (s *scanner) fill() bool {
+// fillBuffer makes sure that the buffer holds a next byte; it returns false if reading failed or
+// came to the end.
+func (s *scanner) fillBuffer() bool {
 	for tries := 0; s.at == len(s.buf); tries++ {
 		if s.ended == nil && tries == maxTries {
 			s.ended = io.ErrNoProgress
@@ -65,7 +66,7 @@ func (s *scanner) skipMark() {
 	}
 }
 
-func (s *scanner) fail(err error) {
+func (s *scanner) setError(err error) {
 	if s.err == nil {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
@@ -74,9 +75,9 @@ func (s *scanner) fail(err error) {
 	}
 }
 
-func (s *scanner) byte() byte {
-	if !s.fill() {
-		s.fail(s.ended)
+func (s *scanner) readByte() byte {
+	if !s.fillBuffer() {
+		s.setError(s.ended)
 		return 0
 	}
 	c := s.buf[s.at]
@@ -87,7 +88,7 @@ func (s *scanner) byte() byte {
 	return c
 }
 
-// peek is the next byte that is no space, 0 at the end.
+// peek returns the next byte that is no space, without passing over it; 0 at the end.
 func (s *scanner) peek() byte {
 	for s.err == nil {
 		for s.at < len(s.buf) {
@@ -100,9 +101,9 @@ func (s *scanner) peek() byte {
 			}
 			s.at++
 		}
-		if !s.fill() {
+		if !s.fillBuffer() {
 			if s.ended != io.EOF {
-				s.fail(s.ended)
+				s.setError(s.ended)
 			}
 			return 0
 		}
@@ -124,28 +125,28 @@ func (s *scanner) expect(c byte) bool {
 		s.at++ // no line's end
 		return true
 	case 0:
-		s.fail(io.EOF)
+		s.setError(io.EOF)
 	default:
-		s.fail(errSyntax)
+		s.setError(errSyntax)
 	}
 	return false
 }
 
-// object calls f with each key; f consumes the value. The key is good until it does.
-func (s *scanner) object(f func(key []byte)) {
+// scanObject calls f with each key; f consumes the value. The key is good until it does.
+func (s *scanner) scanObject(f func(key []byte)) {
 	if !s.expect('{') {
 		return
 	}
 	for first := true; s.err == nil; first = false {
 		c := s.peek()
 		if c == '}' {
-			s.byte()
+			s.readByte()
 			return
 		}
 		if !first && !s.expect(',') {
 			return
 		}
-		key := s.str()
+		key := s.scanString()
 		if s.err != nil || !s.expect(':') {
 			return
 		}
@@ -153,14 +154,14 @@ func (s *scanner) object(f func(key []byte)) {
 	}
 }
 
-// array calls f before each element; f consumes it.
-func (s *scanner) array(f func()) {
+// scanArray calls f before each element; f consumes it.
+func (s *scanner) scanArray(f func()) {
 	if !s.expect('[') {
 		return
 	}
 	for first := true; s.err == nil; first = false {
 		if s.peek() == ']' {
-			s.byte()
+			s.readByte()
 			return
 		}
 		if !first && !s.expect(',') {
@@ -170,27 +171,27 @@ func (s *scanner) array(f func()) {
 	}
 }
 
-// scalar is the text of a string, number, true or false; nil of null and of anything else,
-// which is skipped. It is good until the next one is read.
-func (s *scanner) scalar() []byte {
+// scanScalar returns the text of a string, number, true or false; nil of null and of anything
+// else, which is skipped. It is good until the next one is read.
+func (s *scanner) scanScalar() []byte {
 	switch c := s.peek(); {
 	case c == '"':
-		return s.str()
+		return s.scanString()
 	case c == '{' || c == '[':
-		s.skip()
+		s.skipValue()
 		return nil
 	}
-	word := s.word()
+	word := s.scanWord()
 	if string(word) == "null" {
 		return nil
 	}
 	return word
 }
 
-// number is the value of a number, or of a string that holds one, as the JSON form of
+// scanNumber returns the value of a number, or of a string that holds one, as the JSON form of
 // protocol buffers writes 64 bits; false of anything else.
-func (s *scanner) number() (int64, bool) {
-	text := s.scalar()
+func (s *scanner) scanNumber() (int64, bool) {
+	text := s.scanScalar()
 	if v, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return v, true
 	}
@@ -200,8 +201,8 @@ func (s *scanner) number() (int64, bool) {
 	return 0, false
 }
 
-// word reads a number or a literal.
-func (s *scanner) word() []byte {
+// scanWord reads a number or a literal.
+func (s *scanner) scanWord() []byte {
 	if s.err == nil {
 		rest := s.buf[s.at:]
 		n := 0
@@ -215,9 +216,9 @@ func (s *scanner) word() []byte {
 	}
 	s.text = s.text[:0]
 	for s.err == nil {
-		if !s.fill() {
+		if !s.fillBuffer() {
 			if s.ended != io.EOF || len(s.text) == 0 {
-				s.fail(s.ended)
+				s.setError(s.ended)
 			}
 			break
 		}
@@ -226,29 +227,29 @@ func (s *scanner) word() []byte {
 		for n < len(rest) && inWord[rest[n]] {
 			n++
 		}
-		s.keep(rest[:n])
+		s.keepText(rest[:n])
 		if s.at += n; n < len(rest) {
 			break
 		}
 	}
 	if len(s.text) == 0 {
-		s.fail(errSyntax)
+		s.setError(errSyntax)
 	}
 	return s.text
 }
 
-// str reads a string; what is beyond maxText is left out.
-func (s *scanner) str() []byte {
+// scanString reads a string; what is beyond maxText is left out.
+func (s *scanner) scanString() []byte {
 	if !s.expect('"') {
 		return nil
 	}
-	if text, ok := s.whole(); ok {
+	if text, ok := s.scanUnescaped(); ok {
 		return text
 	}
 	s.text = s.text[:0]
 	for s.err == nil {
-		if !s.fill() {
-			s.fail(s.ended)
+		if !s.fillBuffer() {
+			s.setError(s.ended)
 			return nil
 		}
 		rest := s.buf[s.at:]
@@ -259,7 +260,7 @@ func (s *scanner) str() []byte {
 			}
 			n++
 		}
-		s.keep(rest[:n])
+		s.keepText(rest[:n])
 		if s.at += n; n == len(rest) {
 			continue
 		}
@@ -267,14 +268,15 @@ func (s *scanner) str() []byte {
 		if rest[n] == '"' {
 			return s.text
 		}
-		s.escaped()
+		s.scanEscape()
 	}
 	return nil
 }
 
-// whole is the rest of a string of which nothing is escaped, where it and what follows it are in buf: it need
-// not be copied, as who reads on to the colon behind a key, or a comma, reads nothing into buf.
-func (s *scanner) whole() (text []byte, ok bool) {
+// scanUnescaped returns the rest of a string in which nothing is escaped, where it and what
+// follows it are in the buffer. It need not be copied: reading on to the colon behind a key, or to
+// a comma, reads nothing into the buffer.
+func (s *scanner) scanUnescaped() (text []byte, ok bool) {
 	rest := s.buf[s.at:]
 	for n, c := range rest[:min(len(rest), maxText)] {
 		if !special[c] {
@@ -292,8 +294,8 @@ func (s *scanner) whole() (text []byte, ok bool) {
 // special are the bytes in a string that are not just taken.
 var special = [256]bool{'"': true, '\\': true, '\n': true}
 
-// keep appends to text what there is room for.
-func (s *scanner) keep(b []byte) {
+// keepText appends b to the text, as far as there is room.
+func (s *scanner) keepText(b []byte) {
 	s.text = append(s.text, b[:min(len(b), max(0, maxText-len(s.text)))]...)
 }
 
@@ -305,8 +307,8 @@ var inWord = func() (is [256]bool) {
 	return is
 }()
 
-func (s *scanner) escaped() {
-	c := s.byte()
+func (s *scanner) scanEscape() {
+	c := s.readByte()
 	switch c {
 	case 'n':
 		c = '\n'
@@ -315,7 +317,7 @@ func (s *scanner) escaped() {
 	case 'r', 'b', 'f':
 		c = ' '
 	case 'u':
-		v := s.hex4()
+		v := s.scanHex4()
 		if utf16.IsSurrogate(v) {
 			v = utf8.RuneError // half of a pair: names of services and statements have none
 		}
@@ -329,12 +331,12 @@ func (s *scanner) escaped() {
 	}
 }
 
-func (s *scanner) hex4() (v rune) {
+func (s *scanner) scanHex4() (v rune) {
 	for range 4 {
-		c := s.byte()
+		c := s.readByte()
 		d, ok := hexDigit(c)
 		if !ok {
-			s.fail(errSyntax)
+			s.setError(errSyntax)
 			return 0
 		}
 		v = v<<4 | rune(d)
@@ -352,32 +354,32 @@ func hexDigit(c byte) (byte, bool) {
 	return 0, false
 }
 
-// skip passes over a value.
-func (s *scanner) skip() {
+// skipValue passes over a value.
+func (s *scanner) skipValue() {
 	for depth := 0; s.err == nil; {
 		switch c := s.peek(); c {
 		case 0:
-			s.fail(io.EOF)
+			s.setError(io.EOF)
 		case '{', '[':
-			s.byte()
+			s.readByte()
 			depth++
 			if depth > maxDepth {
-				s.fail(errSyntax)
+				s.setError(errSyntax)
 			}
 			continue
 		case '}', ']':
-			s.byte()
+			s.readByte()
 			depth--
 		case '"':
-			s.str()
+			s.scanString()
 		case ',', ':':
 			if depth == 0 {
-				s.fail(errSyntax)
+				s.setError(errSyntax)
 			}
-			s.byte()
+			s.readByte()
 			continue
 		default:
-			s.word()
+			s.scanWord()
 		}
 		if depth <= 0 {
 			return
@@ -385,14 +387,14 @@ func (s *scanner) skip() {
 	}
 }
 
-// resync goes on after the line in which something was not JSON.
-func (s *scanner) resync() bool {
+// resyncAtLine goes on after the line in which something was not JSON.
+func (s *scanner) resyncAtLine() bool {
 	if s.err != errSyntax {
 		return false
 	}
 	s.err = nil
 	for s.err == nil {
-		if s.byte() == '\n' {
+		if s.readByte() == '\n' {
 			return s.err == nil
 		}
 	}

@@ -25,20 +25,20 @@ type span struct {
 	pool              bool // the taking of a connection from a pool
 }
 
-// span keeps an object that turned out to be one.
-func (p *parser) span(x *raw, line int64) {
+// addSpan adds an object that turned out to be a span.
+func (p *parser) addSpan(x *raw, line int64) {
 	if x.halves[0] != (half{service: -1}) || x.halves[1] != (half{service: -1}) {
-		p.annotated(x, line)
+		p.addHalves(x, line)
 		return
 	}
 	if x.end == 0 && x.duration >= 0 {
 		x.end = x.start + x.duration
 	}
-	p.add(x, line)
+	p.keepSpan(x, line)
 }
 
-// annotated keeps the halves of a span of Zipkin v1.
-func (p *parser) annotated(x *raw, line int64) {
+// addHalves adds the halves of a span of Zipkin v1.
+func (p *parser) addHalves(x *raw, line int64) {
 	start, end := x.start, x.start+max(0, x.duration)
 	for i, h := range x.halves {
 		if h.from == 0 {
@@ -55,17 +55,17 @@ func (p *parser) annotated(x *raw, line int64) {
 		if h.service >= 0 {
 			y.service = h.service
 		}
-		p.add(&y, line)
+		p.keepSpan(&y, line)
 	}
 }
 
 // latest is a time (ns) that no span is of: some day in 2262.
 const latest = int64(9.2e18)
 
-func (p *parser) add(x *raw, line int64) {
+func (p *parser) keepSpan(x *raw, line int64) {
 	switch {
 	case x.start <= 0 || x.end < x.start || x.end > latest:
-		p.odd(line)
+		p.countStrange(line)
 		return
 	case len(p.spans) == maxSpans:
 		p.dropped++
@@ -77,13 +77,13 @@ func (p *parser) add(x *raw, line int64) {
 		s.kind = client // before OpenTracing had span.kind
 	}
 	switch {
-	case s.kind.calls():
-		s.peer, s.operation = p.text(x.peer()), p.text(x.operation())
-	case s.kind.serves() || s.parent == 0:
-		s.name = p.text(x.route())
-		p.sampler(x)
+	case s.kind.isCall():
+		s.peer, s.operation = p.internName(x.peerName()), p.internName(x.callOperation())
+	case s.kind.isServing() || s.parent == 0:
+		s.name = p.internName(x.routeName())
+		p.noteSampler(x)
 	default:
-		s.name = p.text(x.name)
+		s.name = p.internName(x.name)
 	}
 	s.pool = takesConnection(x.name)
 	p.spans = append(p.spans, s)
@@ -100,8 +100,8 @@ func (x *raw) outcome() evidence.Outcome {
 	return evidence.OK
 }
 
-// sampler notes of how many requests this one was kept.
-func (p *parser) sampler(x *raw) {
+// noteSampler notes how many requests the kept one stands for.
+func (p *parser) noteSampler(x *raw) {
 	w := x.weight
 	if w == 0 {
 		kind := string(x.attr[samplerType])
@@ -119,9 +119,9 @@ func (p *parser) sampler(x *raw) {
 	}
 }
 
-// route is what requests of one kind have in common: the server's own template, else the
+// routeName returns what requests of one kind have in common: the server's own template, else the
 // name if it is more than the method, else the path without its identifiers.
-func (x *raw) route() []byte {
+func (x *raw) routeName() []byte {
 	method, path := x.attr[httpMethod], x.attr[httpRoute]
 	if path == nil {
 		words := bytes.Fields(x.name)
@@ -147,8 +147,8 @@ func (x *raw) route() []byte {
 	return append(append(append([]byte(nil), method...), ' '), path...)
 }
 
-// peer names whom a span calls: as its service calls it, else by what it is and where.
-func (x *raw) peer() []byte {
+// peerName names what a span calls: as its service is called, else by what it is and where.
+func (x *raw) peerName() []byte {
 	a := &x.attr
 	where := a[serverAddress]
 	if where != nil && a[serverPort] != nil {
@@ -163,13 +163,13 @@ func (x *raw) peer() []byte {
 		if name == nil {
 			name = where
 		}
-		return spaced(a[dbSystem], name)
+		return joinSpaced(a[dbSystem], name)
 	case a[messagingSystem] != nil:
-		return spaced(a[messagingSystem], a[messagingTarget])
+		return joinSpaced(a[messagingSystem], a[messagingTarget])
 	case a[peerService] != nil:
 		return a[peerService]
 	case a[rpcSystem] != nil && where == nil:
-		return spaced(a[rpcSystem], a[rpcService])
+		return joinSpaced(a[rpcSystem], a[rpcService])
 	case where != nil:
 		return where
 	case a[httpURL] != nil:
@@ -178,21 +178,21 @@ func (x *raw) peer() []byte {
 	return nil
 }
 
-// operation is what a call asks for, without its values.
-func (x *raw) operation() []byte {
+// callOperation returns what a call asks for, without its values.
+func (x *raw) callOperation() []byte {
 	a := &x.attr
 	switch {
 	case a[dbOperation] != nil:
-		return spaced(a[dbOperation], a[dbTable])
+		return joinSpaced(a[dbOperation], a[dbTable])
 	case a[dbStatement] != nil:
-		return statement(a[dbStatement])
+		return summarizeStatement(a[dbStatement])
 	case a[rpcMethod] != nil:
 		return a[rpcMethod]
 	}
 	return x.name
 }
 
-func spaced(a, b []byte) []byte {
+func joinSpaced(a, b []byte) []byte {
 	if len(b) == 0 {
 		return a
 	}
@@ -213,8 +213,9 @@ func hostOf(url []byte) []byte {
 	return url
 }
 
-// statement is the verb and the table of a statement of SQL, the first word of any other.
-func statement(text []byte) []byte {
+// summarizeStatement returns the verb and the table of a statement of SQL, the first word of any
+// other.
+func summarizeStatement(text []byte) []byte {
 	var verb, table []byte
 	after := false
 	for n, word := range bytes.Fields(text[:min(len(text), 512)]) {
@@ -232,7 +233,7 @@ func statement(text []byte) []byte {
 					table = append(table, c)
 				}
 			}
-			return spaced(verb, table)
+			return joinSpaced(verb, table)
 		default:
 			after = upper == "FROM" || upper == "INTO"
 		}

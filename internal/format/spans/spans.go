@@ -39,12 +39,12 @@ var Format = format.Format{
 	Name:  "spans",
 	About: "distributed traces as JSON: OpenTelemetry (OTLP), Zipkin, Jaeger",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-// match knows a document by members that nothing else has together.
-func match(head []byte) format.Confidence {
+// matchHead recognises a document by members that no other format has together.
+func matchHead(head []byte) format.Confidence {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return format.No
@@ -101,20 +101,20 @@ type service struct {
 	name, runtime, instance string
 }
 
-func (x *service) attribute(f field, text []byte) {
+func (x *service) setAttribute(f field, text []byte) {
 	switch f {
 	case serviceName:
-		x.name = string(clip(text))
+		x.name = string(clipName(text))
 	case language:
 		x.runtime = runtimes[string(text)]
 	case instance:
 		if x.instance == "" {
-			x.instance = string(clip(text))
+			x.instance = string(clipName(text))
 		}
 	}
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r, err := a.Reader()
 	if err != nil {
 		return err
@@ -126,13 +126,13 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p.s.skipMark()
 	for c := p.s.peek(); c != 0; c = p.s.peek() {
 		if c == '{' || c == '[' {
-			p.thing(0)
+			p.readValue(0)
 		} else {
-			p.s.fail(errSyntax)
+			p.s.setError(errSyntax)
 		}
 		if p.s.err == errSyntax {
-			p.odd(p.s.line)
-			p.s.resync()
+			p.countStrange(p.s.line)
+			p.s.resyncAtLine()
 		}
 	}
 	switch err := p.s.err; {
@@ -152,7 +152,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Clock().Resolution = 1000
 	}
 	b.Clock().Stamp = evidence.StampStart
-	p.emit()
+	p.emitRequests()
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (w *watched) Read(b []byte) (int, error) {
 	return w.r.Read(b)
 }
 
-func (p *parser) odd(line int64) {
+func (p *parser) countStrange(line int64) {
 	if p.strange++; p.strange == 1 {
 		p.first = line
 	}
@@ -192,12 +192,12 @@ func (p *parser) serviceOf(x service) int32 {
 	return n
 }
 
-// text names something of which a file may hold many.
-func (p *parser) text(s []byte) evidence.NameID {
+// internName names something of which a file may hold many.
+func (p *parser) internName(s []byte) evidence.NameID {
 	if id, ok := p.names[string(s)]; ok {
 		return id
 	}
-	s = clip(s)
+	s = clipName(s)
 	if id, ok := p.names[string(s)]; ok {
 		return id
 	}
@@ -209,7 +209,7 @@ func (p *parser) text(s []byte) evidence.NameID {
 	return id
 }
 
-func clip(s []byte) []byte {
+func clipName(s []byte) []byte {
 	if len(s) > maxName {
 		s = s[:maxName]
 	}

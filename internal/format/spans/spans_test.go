@@ -94,7 +94,7 @@ func TestStatement(t *testing.T) {
 		"commit;":                                   "COMMIT",
 		"":                                          "",
 	} {
-		if got := string(statement([]byte(text))); got != want {
+		if got := string(summarizeStatement([]byte(text))); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -113,7 +113,7 @@ func TestStates(t *testing.T) {
 	}}
 	var got strings.Builder
 	var total int64
-	for s := range e.states(0, 1000).All {
+	for s := range e.buildPath(0, 1000).All {
 		fmt.Fprintf(&got, "%s %d %d; ", s.Kind, s.Cause, s.Dur)
 		total += s.Dur
 	}
@@ -125,7 +125,7 @@ func TestStates(t *testing.T) {
 		e.waits = w
 		total = 0
 		first := true
-		for s := range e.states(0, 1000).All {
+		for s := range e.buildPath(0, 1000).All {
 			if first && s.Kind != evidence.Unobserved {
 				t.Errorf("%v begins with %s", w, s.Kind)
 			}

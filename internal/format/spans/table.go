@@ -19,7 +19,7 @@ type dependency struct {
 	operations   map[evidence.NameID]int
 }
 
-func (d *dependency) add(s *span, serverNs int64) {
+func (d *dependency) addCall(s *span, serverNs int64) {
 	d.took = append(d.took, s.end-s.start)
 	if serverNs >= 0 {
 		d.server = append(d.server, serverNs)
@@ -38,7 +38,7 @@ type route struct {
 	called, pooled int64 // ns
 }
 
-func (e *emitter) dependency(name evidence.NameID) *dependency {
+func (e *emitter) ensureDependency(name evidence.NameID) *dependency {
 	d := e.calls[name]
 	if d == nil {
 		d = &dependency{name: name, operations: make(map[evidence.NameID]int)}
@@ -47,7 +47,7 @@ func (e *emitter) dependency(name evidence.NameID) *dependency {
 	return d
 }
 
-func (e *emitter) route(s *span) *route {
+func (e *emitter) ensureRoute(s *span) *route {
 	r := e.routes[s.name]
 	if r == nil {
 		r = &route{service: s.service, name: s.name}
@@ -65,7 +65,7 @@ func (e *emitter) finish() {
 	for i := range e.p.spans {
 		from, to = min(from, e.p.spans[i].start), max(to, e.p.spans[i].end)
 	}
-	for _, n := range e.numbers() {
+	for _, n := range e.listServices() {
 		for _, kind := range []string{evidence.CoverRequests, evidence.CoverSpans} {
 			b.Cover(evidence.Coverage{Subject: e.subjects[n], Kind: kind, From: from, Until: to, Lost: e.p.dropped})
 		}
@@ -77,12 +77,12 @@ func (e *emitter) finish() {
 			b.Fact(evidence.Fact{Subject: e.subjects[n], Key: evidence.FactSpansSampled, Value: "some", Number: math.NaN(), Origin: b.Origin(0)})
 		}
 	}
-	e.tables()
-	e.warn()
+	e.emitTables()
+	e.emitWarnings()
 }
 
-// numbers are the services that have requests, in order.
-func (e *emitter) numbers() (all []int32) {
+// listServices returns the numbers of the services that have requests, in order.
+func (e *emitter) listServices() (all []int32) {
 	for n := range e.subjects {
 		all = append(all, n)
 	}
@@ -90,7 +90,7 @@ func (e *emitter) numbers() (all []int32) {
 	return all
 }
 
-func (e *emitter) tables() {
+func (e *emitter) emitTables() {
 	b := e.p.b
 	requests := evidence.Table{Title: "requests: time in calls and local time, means per request",
 		Columns: []string{"", "requests", "p50 ms", "p99 ms", "calls", "in calls ms", "for a pool ms", "local ms"}}
@@ -108,8 +108,8 @@ func (e *emitter) tables() {
 		if len(e.subjects) > 1 && r.service >= 0 {
 			name = e.p.services[r.service].name + ": " + name
 		}
-		requests.Rows = append(requests.Rows, []string{name, strconv.Itoa(len(r.took)), ms(float64(stats.Quantile(r.took, .5))), ms(float64(stats.Quantile(r.took, .99))),
-			plain(float64(r.calls) / n), ms(float64(r.called) / n), ms(float64(r.pooled) / n), ms((sum(r.took) - float64(r.called+r.pooled)) / n)})
+		requests.Rows = append(requests.Rows, []string{name, strconv.Itoa(len(r.took)), formatMs(float64(stats.Quantile(r.took, .5))), formatMs(float64(stats.Quantile(r.took, .99))),
+			formatNumber(float64(r.calls) / n), formatMs(float64(r.called) / n), formatMs(float64(r.pooled) / n), formatMs((sumInts(r.took) - float64(r.called+r.pooled)) / n)})
 	}
 	b.Table(requests)
 	if len(e.calls) == 0 {
@@ -122,23 +122,23 @@ func (e *emitter) tables() {
 		dependencies = append(dependencies, d)
 	}
 	slices.SortStableFunc(dependencies, func(x, y *dependency) int {
-		return cmp.Or(cmp.Compare(sum(y.took), sum(x.took)), cmp.Compare(x.name, y.name))
+		return cmp.Or(cmp.Compare(sumInts(y.took), sumInts(x.took)), cmp.Compare(x.name, y.name))
 	})
 	for _, d := range dependencies[:min(shown, len(dependencies))] {
 		slices.Sort(d.took)
 		slices.Sort(d.server)
-		total := sum(d.took)
-		row := []string{b.Text(d.name), strconv.Itoa(len(d.took)), plain(total / 1e9), ms(total / float64(len(d.took))), ms(float64(stats.Quantile(d.took, .5))), ms(float64(stats.Quantile(d.took, .99))), "", "", b.Text(d.top())}
+		total := sumInts(d.took)
+		row := []string{b.Text(d.name), strconv.Itoa(len(d.took)), formatNumber(total / 1e9), formatMs(total / float64(len(d.took))), formatMs(float64(stats.Quantile(d.took, .5))), formatMs(float64(stats.Quantile(d.took, .99))), "", "", b.Text(d.topOperation())}
 		if len(d.server) > 0 {
-			row[6], row[7] = ms(float64(stats.Quantile(d.server, .5))), ms(float64(stats.Quantile(d.server, .99)))
+			row[6], row[7] = formatMs(float64(stats.Quantile(d.server, .5))), formatMs(float64(stats.Quantile(d.server, .99)))
 		}
 		calls.Rows = append(calls.Rows, row)
 	}
 	b.Table(calls)
 }
 
-// top is the operation that was asked for most often.
-func (d *dependency) top() (best evidence.NameID) {
+// topOperation returns the operation that was asked for most often.
+func (d *dependency) topOperation() (best evidence.NameID) {
 	for o, n := range d.operations {
 		if n > d.operations[best] || n == d.operations[best] && o < best {
 			best = o
@@ -147,7 +147,7 @@ func (d *dependency) top() (best evidence.NameID) {
 	return best
 }
 
-func (e *emitter) warn() {
+func (e *emitter) emitWarnings() {
 	b, p := e.p.b, e.p
 	if p.strange > 0 {
 		b.Warnf(p.first, "spans or lines not understood: %d; the first is at line %d", p.strange, p.first)
@@ -163,7 +163,7 @@ func (e *emitter) warn() {
 	}
 	switch w := p.weights; {
 	case p.weighed > 0 && w > 1.001*float64(p.weighed):
-		b.Warnf(0, "its spans are a sample, one in %s requests according to the sampler: rates are those of the sample", plain(w/float64(p.weighed)))
+		b.Warnf(0, "its spans are a sample, one in %s requests according to the sampler: rates are those of the sample", formatNumber(w/float64(p.weighed)))
 	case p.sampled:
 		b.Warnf(0, "its spans are a sample of an unknown share of the requests: rates are those of the sample")
 	}
@@ -174,7 +174,7 @@ func (e *emitter) warn() {
 		}
 		instances[x.name][x.instance] = true
 	}
-	for _, n := range e.numbers() {
+	for _, n := range e.listServices() {
 		if n >= 0 && len(instances[p.services[n].name]) > 1 {
 			b.Warnf(0, "spans of %d instances of %s are combined: to compare them with the recording of one process, give only the spans of that process", len(instances[p.services[n].name]), p.services[n].name)
 		}
@@ -184,16 +184,16 @@ func (e *emitter) warn() {
 	}
 }
 
-func sum(v []int64) (s float64) {
+func sumInts(v []int64) (s float64) {
 	for _, x := range v {
 		s += float64(x)
 	}
 	return s
 }
 
-func ms(ns float64) string { return plain(ns / 1e6) }
+func formatMs(ns float64) string { return formatNumber(ns / 1e6) }
 
-func plain(v float64) string {
+func formatNumber(v float64) string {
 	if math.Abs(v) >= 100 {
 		return fmt.Sprintf("%.0f", v)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// does reads a thread's syscall file.
-func (p *parser) does(kernel string, text []byte) (t evidence.ThreadInfo, ok bool) {
+// parseCall reads a thread's syscall file: what the thread does.
+func (p *parser) parseCall(kernel string, text []byte) (t evidence.ThreadInfo, ok bool) {
 	if string(text) == evidence.CallRunning {
 		return evidence.ThreadInfo{Call: evidence.CallRunning}, true
 	}
@@ -25,7 +25,7 @@ func (p *parser) does(kernel string, text []byte) (t evidence.ThreadInfo, ok boo
 	case err != nil || nr < -1:
 		return t, false
 	case nr == -1 && len(f) == 3: // sp pc
-		t.Call, t.SP = evidence.CallPageFault, hexadecimal(f[1])
+		t.Call, t.SP = evidence.CallPageFault, parseHex(f[1])
 		return t, true
 	case len(f) != 9:
 		return t, false
@@ -43,7 +43,7 @@ func (p *parser) does(kernel string, text []byte) (t evidence.ThreadInfo, ok boo
 	object := ""
 	switch {
 	case t.Call == evidence.CallFutex:
-		t.Call, object = futex(args)
+		t.Call, object = classifyFutex(args)
 		if called := p.words[f[1]]; called != "" {
 			object = called
 		}
@@ -56,14 +56,14 @@ func (p *parser) does(kernel string, text []byte) (t evidence.ThreadInfo, ok boo
 	return t, true
 }
 
-// hexadecimal is 0 for what is no number.
-func hexadecimal(text string) uint64 {
+// parseHex reads a hexadecimal number, 0 if it is none.
+func parseHex(text string) uint64 {
 	n, _ := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
 	return n
 }
 
-// futex says what kind of wait it is: for a mutex, or for being woken.
-func futex(args [7]uint64) (name, object string) {
+// classifyFutex says what kind of wait it is: for a mutex, or for being woken.
+func classifyFutex(args [7]uint64) (name, object string) {
 	address, op, val, timeout := args[0], args[1], uint32(args[2]), args[3]
 	object = fmt.Sprintf("%#x", address)
 	switch op & futexCommand {

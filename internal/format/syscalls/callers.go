@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/format/recording"
 )
 
-// function reads one of the program: "3 libc.so.6	fsync".
-func (p *parser) function(rest []byte) bool {
+// parseFunction reads one of the program: "3 libc.so.6	fsync".
+func (p *parser) parseFunction(rest []byte) bool {
 	digits, rest, ok := bytes.Cut(rest, []byte(" "))
 	id, is := format.ParseDigits(digits)
 	file, name, two := bytes.Cut(rest, []byte("\t"))
@@ -37,14 +37,14 @@ func (p *parser) function(rest []byte) bool {
 	return true
 }
 
-// within reads the functions by which a thread came to the wait of its next line.
-func (p *parser) within(rest []byte) bool {
+// parseCallers reads the functions by which a thread came to the wait of its next line.
+func (p *parser) parseCallers(rest []byte) bool {
 	digits, rest, _ := bytes.Cut(rest, []byte(" "))
 	tid, ok := format.ParseDigits(digits)
 	if !ok || tid == 0 {
 		return false
 	}
-	t := p.of(tid)
+	t := p.ensureThread(tid)
 	if t == nil {
 		return true
 	}
@@ -62,8 +62,8 @@ func (p *parser) within(rest []byte) bool {
 	return true
 }
 
-// variable reads what a word of memory is called.
-func (p *parser) variable(rest []byte) bool {
+// parseVariable reads the name of a word of memory.
+func (p *parser) parseVariable(rest []byte) bool {
 	address, name, ok := bytes.Cut(rest, []byte(" "))
 	if !ok || !bytes.HasPrefix(address, []byte("0x")) || len(name) == 0 {
 		return false

@@ -55,13 +55,13 @@ var Format = format.Format{
 	Name:  "syscalls",
 	About: "what the threads of a Linux process do in the kernel, looked at now and then: calls, files, locks",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 const heading = "# system calls of pid "
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if bytes.HasPrefix(head, []byte(heading)) {
 		return format.Sure
 	}
@@ -78,17 +78,17 @@ const (
 	longestName = 256
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, threads: make(map[int64]*thread), fds: make(map[int64]string), words: make(map[string]string), frame: make(map[int64]evidence.Frame)}
-	if err := p.Scan(ctx, a, p.line); err != nil {
+	if err := p.Scan(ctx, a, p.parseLine); err != nil {
 		return err
 	}
-	p.look(p.now)
+	p.endLook(p.now)
 	if p.looks == 0 {
 		return errors.New("syscalls: it has no thread samples: record again while the process runs")
 	}
 	p.Warn(b)
-	p.end()
+	p.emitSummary()
 	return nil
 }
 
@@ -129,20 +129,20 @@ type parser struct {
 	backwardsLine int64
 }
 
-// line reads one line, and says whether it understood it.
-func (p *parser) line(text []byte) bool {
+// parseLine reads one line, and says whether it understood it.
+func (p *parser) parseLine(text []byte) bool {
 	word, rest, _ := bytes.Cut(text, []byte(" "))
 	switch {
 	case len(text) == 0:
 		return true
 	case text[0] == '#':
-		return p.heading(text)
+		return p.parseHeading(text)
 	case string(word) == "@":
 		at, ok := format.ParseDigits(rest)
 		if !ok || !recording.IsDate(at) {
 			return false
 		}
-		p.look(p.now)
+		p.endLook(p.now)
 		if p.now = at; at <= p.latest {
 			p.backwards++
 			p.backwardsLine = p.Number
@@ -153,22 +153,22 @@ func (p *parser) line(text []byte) bool {
 	case p.calls == nil:
 		return false
 	case string(word) == "name":
-		return p.name(rest)
+		return p.parseName(rest)
 	case string(word) == "fd":
-		return p.descriptor(rest)
+		return p.parseDescriptor(rest)
 	case string(word) == "f":
-		return p.function(rest)
+		return p.parseFunction(rest)
 	case string(word) == "in":
-		return p.within(rest)
+		return p.parseCallers(rest)
 	case string(word) == "word":
-		return p.variable(rest)
+		return p.parseVariable(rest)
 	case string(word) == "ended":
-		return p.ended(rest)
+		return p.endThread(rest)
 	}
-	return p.thread(word, rest)
+	return p.parseThread(word, rest)
 }
 
-func (p *parser) heading(text []byte) bool {
+func (p *parser) parseHeading(text []byte) bool {
 	rest, ok := bytes.CutPrefix(text, []byte(heading))
 	digits, arch, on := bytes.Cut(rest, []byte(" on "))
 	pid, is := format.ParseDigits(digits)
@@ -184,19 +184,19 @@ func (p *parser) heading(text []byte) bool {
 	return true
 }
 
-func (p *parser) name(rest []byte) bool {
+func (p *parser) parseName(rest []byte) bool {
 	digits, name, ok := bytes.Cut(rest, []byte(" "))
 	tid, is := format.ParseDigits(digits)
 	if !ok || !is || tid == 0 {
 		return false
 	}
-	if t := p.of(tid); t != nil {
+	if t := p.ensureThread(tid); t != nil {
 		t.name, t.named = recording.Clean(name, longestName), false
 	}
 	return true
 }
 
-func (p *parser) descriptor(rest []byte) bool {
+func (p *parser) parseDescriptor(rest []byte) bool {
 	digits, target, ok := bytes.Cut(rest, []byte(" "))
 	fd, is := format.ParseDigits(digits)
 	if !ok || !is {
@@ -208,7 +208,7 @@ func (p *parser) descriptor(rest []byte) bool {
 	return true
 }
 
-func (p *parser) ended(rest []byte) bool {
+func (p *parser) endThread(rest []byte) bool {
 	tid, ok := format.ParseDigits(rest)
 	if t := p.threads[tid]; t != nil {
 		delete(p.threads, tid)
@@ -223,7 +223,7 @@ func (p *parser) ended(rest []byte) bool {
 	return ok
 }
 
-func (p *parser) of(tid int64) *thread {
+func (p *parser) ensureThread(tid int64) *thread {
 	t := p.threads[tid]
 	if t == nil {
 		if len(p.threads) >= mostThreads {
@@ -237,26 +237,26 @@ func (p *parser) of(tid int64) *thread {
 	return t
 }
 
-// thread reads what one does now.
-func (p *parser) thread(word, rest []byte) bool {
+// parseThread reads what a thread does now.
+func (p *parser) parseThread(word, rest []byte) bool {
 	tid, ok := format.ParseDigits(word)
 	kernel, call, two := bytes.Cut(rest, []byte(" "))
 	if !ok || tid == 0 || !two || len(kernel) == 0 {
 		return false
 	}
-	does, ok := p.does(string(kernel), call)
+	does, ok := p.parseCall(string(kernel), call)
 	if !ok {
 		return false
 	}
-	if t := p.of(tid); t != nil {
+	if t := p.ensureThread(tid); t != nil {
 		t.does, t.line, t.named = does, p.Number, false
 		t.in, t.next = t.next, t.in[:0]
 	}
 	return true
 }
 
-// look ends a look: each thread there is does what its last line says.
-func (p *parser) look(at int64) {
+// endLook ends a look: each thread does what its last line says.
+func (p *parser) endLook(at int64) {
 	switch {
 	case at == 0:
 		return
@@ -270,7 +270,7 @@ func (p *parser) look(at int64) {
 			continue
 		}
 		if !t.named {
-			p.stack(t)
+			p.setStack(t)
 		}
 		any = true
 		p.looks++
@@ -285,13 +285,13 @@ func (p *parser) look(at int64) {
 	}
 }
 
-// stack is that of what a thread does.
-func (p *parser) stack(t *thread) {
+// setStack sets the stack of a thread to that of what it does.
+func (p *parser) setStack(t *thread) {
 	t.does.Name = t.name
 	t.stack, t.named = p.b.ThreadStack(t.in, t.does), true
 }
 
-func (p *parser) end() {
+func (p *parser) emitSummary() {
 	b := p.b
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverSyscalls, From: p.from, Until: p.until, Sampled: max(1, (p.until-p.from)/max(1, p.moments-1)), Origin: b.Origin(1)})
 	if p.backwards > 0 {

@@ -19,15 +19,15 @@ type clock struct {
 
 const daily = int64(24 * time.Hour)
 
-// on sets the date that follows hold of.
-func (c *clock) on(date string) {
+// setDate sets the date of the times of day that follow.
+func (c *clock) setDate(date string) {
 	if day, ok := dayOf(date); ok {
 		c.day, c.last = day, 0
 	}
 }
 
-// at sets the time of day; one far below the last is of the next day.
-func (c *clock) at(tod int64) {
+// setTimeOfDay sets the time of day, ns. One far below the last is of the next day.
+func (c *clock) setTimeOfDay(tod int64) {
 	if c.timed && tod < c.last-daily/2 {
 		c.day += daily
 	}
@@ -39,13 +39,13 @@ func (c *clock) at(tod int64) {
 	}
 }
 
-// since sets the time as pidstat -h and sar -D tell it, s since the epoch.
-func (c *clock) since(s int64) {
+// setEpoch sets the time as pidstat -h and sar -D print it, s since the epoch.
+func (c *clock) setEpoch(s int64) {
 	c.timed, c.zoned, c.now = true, true, s*1e9
 }
 
-// next is the next report of those without time.
-func (c *clock) next() {
+// nextReport begins the next report of those without time.
+func (c *clock) nextReport() {
 	if c.timed {
 		return
 	}
@@ -53,11 +53,11 @@ func (c *clock) next() {
 	c.now = c.reads * 1e9
 }
 
-// report reads the line above each report of iostat -t: "11/23/2026 05:05:05 AM",
+// parseReportTime reads the line above each report of iostat -t: "11/23/2026 05:05:05 AM",
 // "2026-11-23T05:05:05+0000".
-func (c *clock) report(text string) bool {
+func (c *clock) parseReportTime(text string) bool {
 	for _, layout := range []string{"2006-01-02T15:04:05-0700", "2006-01-02T15:04:05Z"} {
-		if t, err := time.Parse(layout, text); err == nil && sane(t) {
+		if t, err := time.Parse(layout, text); err == nil && isPlausible(t) {
 			c.timed, c.zoned, c.now = true, true, t.UnixNano()
 			return true
 		}
@@ -75,12 +75,12 @@ func (c *clock) report(text string) bool {
 	return true
 }
 
-func sane(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 2100 }
+func isPlausible(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 2100 }
 
 // dayOf reads a date as locales write it.
 func dayOf(s string) (ns int64, ok bool) {
 	for _, layout := range []string{"2006-01-02", "01/02/2006", "01/02/06", "02/01/2006", "02/01/06", "02.01.2006", "02.01.06", "2006/01/02", "02-01-2006", "2006. 01. 02."} {
-		if t, err := time.Parse(layout, s); err == nil && sane(t) {
+		if t, err := time.Parse(layout, s); err == nil && isPlausible(t) {
 			return t.UnixNano(), true
 		}
 	}

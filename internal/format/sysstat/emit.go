@@ -31,8 +31,8 @@ type track struct {
 
 func (s *tracks) get(name string) *track { return s.byName[name] }
 
-// put adds a value of this moment.
-func (p *parser) put(s *tracks, name, unit string, v float64, gauge bool) {
+// addValue adds a value of this moment.
+func (p *parser) addValue(s *tracks, name, unit string, v float64, gauge bool) {
 	if v < 0 || v > 1e18 {
 		return
 	}
@@ -72,7 +72,7 @@ type sum struct {
 	line       int64 // the first of them
 }
 
-func (p *parser) sum(s *tracks, name, unit string) *sum {
+func (p *parser) ensureSum(s *tracks, name, unit string) *sum {
 	for i := range p.sums {
 		if x := &p.sums[i]; x.of == s && x.name == name {
 			return x
@@ -82,17 +82,17 @@ func (p *parser) sum(s *tracks, name, unit string) *sum {
 	return &p.sums[len(p.sums)-1]
 }
 
-// add adds to the sum of several rows.
-func (p *parser) add(s *tracks, name, unit string, v float64) { p.sum(s, name, unit).v += v }
+// addToSum adds to the sum of several rows.
+func (p *parser) addToSum(s *tracks, name, unit string, v float64) { p.ensureSum(s, name, unit).v += v }
 
-// most keeps the largest of several rows.
-func (p *parser) most(s *tracks, name, unit string, v float64) {
-	x := p.sum(s, name, unit)
+// keepMax keeps the largest value of several rows.
+func (p *parser) keepMax(s *tracks, name, unit string, v float64) {
+	x := p.ensureSum(s, name, unit)
 	x.v = max(x.v, v)
 }
 
-// flush puts what several rows of a moment made, at that moment.
-func (p *parser) flush() {
+// flushSums adds the sums over several rows of a moment, at that moment.
+func (p *parser) flushSums() {
 	if len(p.sums) == 0 {
 		return
 	}
@@ -100,14 +100,15 @@ func (p *parser) flush() {
 	p.clock.now, p.clock.last = p.sumsAt, p.sumsAt-p.clock.day
 	for _, x := range p.sums {
 		p.h, p.number = x.kind, x.line
-		p.put(x.of, x.name, x.unit, x.v, false)
+		p.addValue(x.of, x.name, x.unit, x.v, false)
 	}
 	p.clock, p.h, p.number = clock, h, number
 	p.sums = p.sums[:0]
 }
 
-// spread makes of a series of "since the row before" one of "until the next".
-func (t *track) spread(pasted bool) bool {
+// toUntilNext turns values of the time since the row before into values of the time until the
+// next; gauges stay as they are. It returns false if there is no value.
+func (t *track) toUntilNext(pasted bool) bool {
 	if t.boot && !(pasted && len(t.t) == 1) {
 		t.t, t.v = t.t[1:], t.v[1:]
 	}
@@ -134,8 +135,8 @@ func (t *track) spread(pasted bool) bool {
 	return true
 }
 
-// finish writes what was read.
-func (p *parser) finish() error {
+// emitAll writes what was read.
+func (p *parser) emitAll() error {
 	b := p.b
 	clock := b.Clock()
 	switch {
@@ -159,26 +160,26 @@ func (p *parser) finish() error {
 	if p.freeTotal > 0 {
 		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: strconv.FormatFloat(p.freeTotal/(1<<20), 'f', 0, 64) + " MiB", Number: p.freeTotal, Origin: b.Origin(p.freeTotalLine)})
 	}
-	p.unused()
-	emitted := p.series(host, &p.host)
-	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
-	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.ShareOf(evidence.SeriesHostCPUBusy)))
-	p.cover(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
+	p.dropUnused()
+	emitted := p.emitSeries(host, &p.host)
+	p.emitCoverage(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
+	p.emitCoverage(host, evidence.CoverHostCPU, p.host.get(evidence.ShareOf(evidence.SeriesHostCPUBusy)))
+	p.emitCoverage(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
 	disks := p.host.get(evidence.SeriesHostDiskRequests)
 	for _, x := range p.host.list { // of disks made of others no sum is known
 		if disks == nil && strings.HasPrefix(x.name, evidence.SeriesDiskBusy+":") {
 			disks = x
 		}
 	}
-	p.cover(host, evidence.CoverDisks, disks)
+	p.emitCoverage(host, evidence.CoverDisks, disks)
 	slices.SortStableFunc(p.processes, func(x, y *process) int {
-		return cmp.Compare(y.get(evidence.SeriesProcessCPU).sum(), x.get(evidence.SeriesProcessCPU).sum())
+		return cmp.Compare(y.get(evidence.SeriesProcessCPU).sumOfRows(), x.get(evidence.SeriesProcessCPU).sumOfRows())
 	})
 	var faults *track
 	about := host // whom faults are told of
 	for _, q := range p.processes {
 		id := b.Subject(evidence.Subject{Kind: evidence.Process, Name: q.name, PID: q.pid})
-		emitted += p.series(id, &q.tracks)
+		emitted += p.emitSeries(id, &q.tracks)
 		if f := q.get(evidence.SeriesProcessMinorFaults); f != nil && (faults == nil || len(f.t) > len(faults.t)) {
 			faults = f
 		}
@@ -186,11 +187,11 @@ func (p *parser) finish() error {
 			about = id
 		}
 	}
-	p.cover(about, evidence.CoverFaults, faults)
+	p.emitCoverage(about, evidence.CoverFaults, faults)
 	if emitted == 0 {
 		b.Warnf(0, "it holds one report, which is of all the time since boot: give the tool an interval, as in vmstat -t 1 30")
 	}
-	p.tables()
+	p.addTables()
 	if p.odd > 0 {
 		b.Warnf(p.firstOdd, "%s not understood", format.Count(p.odd, "line was", "lines were"))
 	}
@@ -226,8 +227,8 @@ func (p *parser) countCPUs() {
 	}
 }
 
-// unused leaves out network interfaces that nothing passed.
-func (p *parser) unused() {
+// dropUnused drops network interfaces that no packet passed.
+func (p *parser) dropUnused() {
 	p.host.list = slices.DeleteFunc(p.host.list, func(t *track) bool {
 		_, name, ok := strings.Cut(t.name, ":")
 		if !ok || !strings.HasPrefix(t.name, networkPrefix) {
@@ -244,9 +245,9 @@ func (p *parser) unused() {
 
 var networkPrefix = strings.TrimSuffix(evidence.SeriesNetReceived, "received")
 
-func (p *parser) series(id evidence.SubjectID, s *tracks) (n int) {
+func (p *parser) emitSeries(id evidence.SubjectID, s *tracks) (n int) {
 	for _, t := range s.list {
-		if t.spread(!p.greeted && t.kind == disk || !p.greeted && t.kind == processor) {
+		if t.toUntilNext(!p.greeted && t.kind == disk || !p.greeted && t.kind == processor) {
 			p.b.Series(evidence.Series{Subject: id, Name: t.name, Unit: t.unit, T: t.t, V: t.v, Origin: p.b.Origin(t.line)})
 			n++
 		}
@@ -254,14 +255,14 @@ func (p *parser) series(id evidence.SubjectID, s *tracks) (n int) {
 	return n
 }
 
-func (p *parser) cover(id evidence.SubjectID, kind string, t *track) {
+func (p *parser) emitCoverage(id evidence.SubjectID, kind string, t *track) {
 	if t != nil && len(t.t) > 1 {
 		p.b.Cover(evidence.Coverage{Subject: id, Kind: kind, From: t.t[0], Until: t.t[len(t.t)-1], Origin: p.b.Origin(t.line)})
 	}
 }
 
-// sum is that of all rows.
-func (t *track) sum() (all float64) {
+// sumOfRows returns the sum of all rows.
+func (t *track) sumOfRows() (all float64) {
 	if t != nil {
 		for _, v := range t.v {
 			all += v
@@ -270,14 +271,14 @@ func (t *track) sum() (all float64) {
 	return all
 }
 
-// mean is that of all rows, NaN of none.
+// mean returns the mean of all rows, NaN of none.
 func (t *track) mean() float64 {
 	if t == nil {
 		return math.NaN()
 	}
 	rows := t.v
 	if !t.gauge && len(rows) > 0 {
-		rows = rows[:len(rows)-1] // the last stands there twice: spread
+		rows = rows[:len(rows)-1] // the last stands there twice: toUntilNext
 	}
 	sum := 0.
 	for _, v := range rows {
@@ -289,11 +290,11 @@ func (t *track) mean() float64 {
 // mostShown bounds rows of the table of processes.
 const mostShown = 20
 
-func (p *parser) tables() {
+func (p *parser) addTables() {
 	t := evidence.Table{Title: "host, mean over the recording", Columns: []string{"figure", "value", "unit"}}
 	for _, x := range p.host.list {
 		if v := x.mean(); !math.IsNaN(v) {
-			t.Rows = append(t.Rows, []string{x.name, shown(v), x.unit})
+			t.Rows = append(t.Rows, []string{x.name, formatFigure(v), x.unit})
 		}
 	}
 	t.Rows = append(t.Rows, []string{"rows of averages, left out", strconv.FormatInt(p.averages, 10), "1"},
@@ -304,13 +305,13 @@ func (p *parser) tables() {
 	}
 	t = evidence.Table{Title: "processes, those that used most CPU first", Columns: []string{"process", "pid", "cores", "of it system", "minor faults/s", "RSS MiB", "bytes/s to disks"}}
 	for _, q := range p.processes[:min(len(p.processes), mostShown)] {
-		t.Rows = append(t.Rows, []string{q.name, strconv.Itoa(q.pid), shown(q.get(evidence.SeriesProcessCPU).mean()), shown(q.get(evidence.SeriesProcessCPUSystem).mean()),
-			shown(q.get(evidence.SeriesProcessMinorFaults).mean()), shown(q.get(evidence.SeriesProcessRSS).mean() / (1 << 20)), shown(q.get(evidence.SeriesProcessDiskWritten).mean())})
+		t.Rows = append(t.Rows, []string{q.name, strconv.Itoa(q.pid), formatFigure(q.get(evidence.SeriesProcessCPU).mean()), formatFigure(q.get(evidence.SeriesProcessCPUSystem).mean()),
+			formatFigure(q.get(evidence.SeriesProcessMinorFaults).mean()), formatFigure(q.get(evidence.SeriesProcessRSS).mean() / (1 << 20)), formatFigure(q.get(evidence.SeriesProcessDiskWritten).mean())})
 	}
 	p.b.Table(t)
 }
 
-func shown(v float64) string {
+func formatFigure(v float64) string {
 	switch {
 	case math.IsNaN(v):
 		return ""

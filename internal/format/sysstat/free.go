@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// free reads what free of procps prints:
+// parseFree reads what free of procps prints:
 //
 //	              total        used        free      shared  buff/cache   available
 //	Mem:          15898       14911         120        1012         866          98
@@ -15,7 +15,7 @@ import (
 // Without a unit behind them (-h) figures are KiB, with -m MiB and with -g GiB, which the output does not tell: what no host has that
 // Linux runs on is taken for the next larger unit. Before procps 3.3.10 there was no column of what is available, but a line of what is
 // free without buffers and caches.
-func (p *parser) free(text string) bool {
+func (p *parser) parseFree(text string) bool {
 	f := strings.Fields(text)
 	switch {
 	case len(f) >= 5 && f[0] == "total" && f[1] == "used" && f[2] == "free":
@@ -26,8 +26,8 @@ func (p *parser) free(text string) bool {
 	}
 	of := f[0]
 	if of == "-/+" && len(f) == 4 { // "-/+ buffers/cache: used free"
-		if v, ok := number(f[3]); ok {
-			p.put(&p.host, evidence.SeriesHostMemoryAvailable, "bytes", v.of(p.freeUnit), true)
+		if v, ok := parseNumber(f[3]); ok {
+			p.addValue(&p.host, evidence.SeriesHostMemoryAvailable, "bytes", v.scaledBy(p.freeUnit), true)
 			p.used++
 		}
 		return true
@@ -38,7 +38,7 @@ func (p *parser) free(text string) bool {
 	values := make(map[string]figure)
 	for i, name := range p.freeColumns {
 		if i+1 < len(f) {
-			if v, ok := number(strings.TrimSuffix(f[i+1], "i")); ok { // 15Gi
+			if v, ok := parseNumber(strings.TrimSuffix(f[i+1], "i")); ok { // 15Gi
 				values[name] = v
 			}
 		}
@@ -52,19 +52,19 @@ func (p *parser) free(text string) bool {
 		for most := float64(leastKiB); p.freeUnit < 1<<30 && total.v < most; most /= kib {
 			p.freeUnit *= kib
 		}
-		p.clock.next()
-		p.flush()
+		p.clock.nextReport()
+		p.flushSums()
 		if p.freeTotal == 0 {
-			p.freeTotal, p.freeTotalLine = total.of(p.freeUnit), p.number
+			p.freeTotal, p.freeTotalLine = total.scaledBy(p.freeUnit), p.number
 		}
 		if v, ok := values["free"]; ok {
-			p.put(&p.host, evidence.SeriesHostMemoryFree, "bytes", v.of(p.freeUnit), true)
+			p.addValue(&p.host, evidence.SeriesHostMemoryFree, "bytes", v.scaledBy(p.freeUnit), true)
 		}
 		if v, ok := values["available"]; ok {
-			p.put(&p.host, evidence.SeriesHostMemoryAvailable, "bytes", v.of(p.freeUnit), true)
+			p.addValue(&p.host, evidence.SeriesHostMemoryAvailable, "bytes", v.scaledBy(p.freeUnit), true)
 		}
 	} else if v, ok := values["used"]; ok {
-		p.put(&p.host, evidence.SeriesHostSwapUsed, "bytes", v.of(p.freeUnit), true)
+		p.addValue(&p.host, evidence.SeriesHostSwapUsed, "bytes", v.scaledBy(p.freeUnit), true)
 	}
 	p.used++
 	return true

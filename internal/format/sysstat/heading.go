@@ -102,7 +102,7 @@ func headingOf(f []string) *heading {
 
 // allNames says whether no word is a figure.
 func allNames(f []string) bool {
-	return !slices.ContainsFunc(f, func(s string) bool { _, ok := number(s); return ok })
+	return !slices.ContainsFunc(f, func(s string) bool { _, ok := parseNumber(s); return ok })
 }
 
 // known are first columns of tables of sysstat that are of no use here.

@@ -57,8 +57,8 @@ func isNotationLine(l []byte) bool {
 	return false
 }
 
-// notated reads a line of it.
-func (p *parser) notated(line string) {
+// parseNotation reads a line of JSON.
+func (p *parser) parseNotation(line string) {
 	n := &p.notation
 	for i := 0; i < len(line); i++ {
 		c := line[i]
@@ -97,7 +97,7 @@ func (p *parser) notated(line string) {
 			n.empty = c == '['
 			continue
 		case '}', ']', ',':
-			p.value()
+			p.endValue()
 			if c == ',' {
 				if n.empty && len(n.under) > 0 && n.under[len(n.under)-1] == "statistics" {
 					n.later = true
@@ -105,7 +105,7 @@ func (p *parser) notated(line string) {
 				continue
 			}
 			if c == '}' {
-				p.object()
+				p.endObject()
 			}
 			if k := len(n.under); k > 0 {
 				n.under = n.under[:k-1]
@@ -131,13 +131,13 @@ func (p *parser) tableBegins(key string) {
 		g := p.notation.about
 		g.date = p.notation.date
 		if g.release != "" || g.host != "" {
-			p.begin(g)
+			p.takeBanner(g)
 		}
 	}
 }
 
-// value takes a value that ended.
-func (p *parser) value() {
+// endValue takes a value of JSON that ended.
+func (p *parser) endValue() {
 	n := &p.notation
 	if n.key == "" || len(n.token) == 0 && !n.text {
 		return
@@ -152,12 +152,12 @@ func (p *parser) value() {
 	case "date":
 		n.date = v
 	case "number-of-cpus":
-		if c, ok := number(v); ok && c.v >= 1 && c.v <= 1<<16 {
+		if c, ok := parseNumber(v); ok && c.v >= 1 && c.v <= 1<<16 {
 			n.about.cpus = int(c.v)
 		}
 	case "timestamp":
 		n.time = ""
-		if !p.clock.report(v) {
+		if !p.clock.parseReportTime(v) {
 			n.time = v
 		}
 		p.h, n.fresh = nil, true
@@ -168,8 +168,8 @@ func (p *parser) value() {
 	}
 }
 
-// object takes a row.
-func (p *parser) object() {
+// endObject takes an object of JSON that ended as a row.
+func (p *parser) endObject() {
 	n := &p.notation
 	defer func() { n.pairs, n.object = n.pairs[:0], "" }()
 	if len(n.pairs) < 3 {
@@ -199,13 +199,13 @@ func (p *parser) object() {
 			if len(stamp) > 0 {
 				h.begins -= int64(1e9) // the time is that of the end, which headings of the text do not tell
 			}
-			p.heading(h)
+			p.setHeading(h)
 			n.titles, n.fresh = line, false
 		}
-		if p.row(append(stamp[:len(stamp):len(stamp)], row...)) {
+		if p.parseRow(append(stamp[:len(stamp):len(stamp)], row...)) {
 			p.used++
 		} else {
-			p.unknown()
+			p.countUnparsed()
 		}
 	}
 	percent := func(k string) string { return "%" + k }

@@ -49,12 +49,13 @@ import (
 var Format = format.Format{
 	Name:  "sysstat",
 	About: "text of vmstat, mpstat, pidstat, iostat, sar, free and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7, and JSON of iostat and mpstat",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-// match is sure of the line that tools of sysstat begin with, of headings, and of rows of JSON.
-func match(head []byte) format.Confidence {
+// matchHead is sure of the line that tools of sysstat begin with, of headings, and of rows of
+// JSON.
+func matchHead(head []byte) format.Confidence {
 	if bytes.IndexByte(head, '{') >= 0 && isNotation(string(head)) {
 		return format.Sure
 	}
@@ -64,7 +65,7 @@ func match(head []byte) format.Confidence {
 			return format.No // cut anywhere
 		}
 		text := string(line[:min(len(line), mostLine)])
-		if _, ok := banner(text); ok || isTop(text) || isFree(text, more) {
+		if _, ok := parseBanner(text); ok || isTop(text) || isFree(text, more) {
 			return format.Sure
 		}
 		if h := headingOf(strings.Fields(text)); h != nil && h.kind != other {
@@ -85,7 +86,7 @@ const (
 	mostCPUs      = 1 << 16
 )
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, byPID: make(map[int]*process), names: make(map[string]bool), cpuRows: make(map[int]bool)}
 	err := a.Lines(func(l format.Line) bool {
 		p.number = l.Number
@@ -93,9 +94,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			p.notation.on = isNotationLine(l.Text)
 		}
 		if p.notation.on {
-			p.notated(string(l.Text))
+			p.parseNotation(string(l.Text))
 		} else if text := strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])); text != "" {
-			p.line(text)
+			p.parseLine(text)
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
@@ -108,11 +109,11 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(p.number, "the recording is incomplete after this line: %v", err)
 		b.Cut()
 	}
-	p.flush()
+	p.flushSums()
 	if p.points == 0 && p.used == 0 {
 		return errors.New("sysstat: it holds no row of figures: let the tool print some, as vmstat -t 1 30 does")
 	}
-	return p.finish()
+	return p.emitAll()
 }
 
 // parser reads one artifact.
@@ -122,7 +123,7 @@ type parser struct {
 	host  tracks
 	name  string
 	cpus  int
-	seen  string // what banner said of the kernel
+	seen  string // what parseBanner said of the kernel
 
 	processes []*process
 	byPID     map[int]*process
@@ -153,18 +154,18 @@ type parser struct {
 	topLoads float64 // the load of the last
 }
 
-func (p *parser) line(text string) {
-	if x, ok := banner(text); ok {
-		p.begin(x)
+func (p *parser) parseLine(text string) {
+	if x, ok := parseBanner(text); ok {
+		p.takeBanner(x)
 		return
 	}
 	if strings.Contains(text, "Cpu(s):") || strings.HasPrefix(text, "top - ") {
-		if p.top(text) {
+		if p.parseTop(text) {
 			p.used++
 			return
 		}
 	}
-	if p.free(text) {
+	if p.parseFree(text) {
 		return
 	}
 	if p.tops > 0 && p.h == nil && p.belowTop(text) {
@@ -175,10 +176,10 @@ func (p *parser) line(text string) {
 		f = f[:mostColumns]
 	}
 	if h := headingOf(f); h != nil {
-		p.heading(h)
+		p.setHeading(h)
 		return
 	}
-	if p.clock.report(text) { // iostat -t
+	if p.clock.parseReportTime(text) { // iostat -t
 		p.h = nil
 		return
 	}
@@ -188,31 +189,32 @@ func (p *parser) line(text string) {
 	case strings.Contains(text, "LINUX RESTART"):
 		p.h = nil
 		return
-	case summary(f[0]):
+	case isAverage(f[0]):
 		p.averages++
 		return
 	case p.h == nil:
-		p.unknown()
+		p.countUnparsed()
 		return
 	case p.h.kind == other:
 		p.ignored++
 		return
 	}
-	if p.row(f) {
+	if p.parseRow(f) {
 		p.used++
 	} else {
-		p.unknown()
+		p.countUnparsed()
 	}
 }
 
-func (p *parser) unknown() {
+func (p *parser) countUnparsed() {
 	if p.odd++; p.firstOdd == 0 {
 		p.firstOdd = p.number
 	}
 }
 
-// summary says whether a row is one of averages: "Average:", "Moyenne :", "Durchschn.:", "Média:".
-func summary(first string) bool {
+// isAverage says whether a row is one of averages: "Average:", "Moyenne :", "Durchschn.:",
+// "Média:".
+func isAverage(first string) bool {
 	return strings.HasSuffix(first, ":") && first[0] > '9' || first == "Moyenne"
 }
 
@@ -222,47 +224,47 @@ type greeting struct {
 	cpus                int
 }
 
-// banner reads "Linux 6.1.0-18-amd64 (web1) 	11/23/2026 	_x86_64_	(8 CPU)".
-func banner(text string) (g greeting, ok bool) {
+// parseBanner reads "Linux 6.1.0-18-amd64 (web1) 	11/23/2026 	_x86_64_	(8 CPU)".
+func parseBanner(text string) (g greeting, ok bool) {
 	f := strings.Fields(text)
 	if len(f) < 4 || f[0] != "Linux" || !strings.HasPrefix(f[2], "(") || !strings.HasSuffix(f[2], ")") || f[1][0] < '0' || f[1][0] > '9' {
 		return g, false
 	}
 	g = greeting{release: f[1], host: f[2][1 : len(f[2])-1], date: f[3]}
 	if n := len(f); n > 5 && strings.HasPrefix(f[n-2], "(") && strings.HasSuffix(f[n-1], ")") {
-		if v, is := number(f[n-2][1:]); is && v.v >= 1 && v.v <= 1<<16 {
+		if v, is := parseNumber(f[n-2][1:]); is && v.v >= 1 && v.v <= 1<<16 {
 			g.cpus = int(v.v)
 		}
 	}
 	return g, true
 }
 
-// begin takes what a banner says; several may follow each other, of several tools.
-func (p *parser) begin(g greeting) {
-	p.flush()
+// takeBanner takes what a banner says. Several may follow each other, of several tools.
+func (p *parser) takeBanner(g greeting) {
+	p.flushSums()
 	p.greeted = true
 	p.h, p.thread = nil, nil
 	p.boot, p.told = [kinds]int{}, [kinds]bool{}
 	if p.name == "" {
-		p.name = clean(g.host)
+		p.name = cleanText(g.host)
 	}
 	if g.cpus > 0 {
 		p.cpus = g.cpus
 	}
 	if p.seen == "" {
-		p.seen = clean(g.release)
+		p.seen = cleanText(g.release)
 	}
-	p.clock.on(g.date)
+	p.clock.setDate(g.date)
 }
 
-// heading begins rows. Where reports have no time, one that has been there since the last
-// begins the next.
-func (p *parser) heading(h *heading) {
+// setHeading begins rows. Where reports have no time, a heading of a kind that this report already
+// has begins the next report.
+func (p *parser) setHeading(h *heading) {
 	if h.timed == none && h.kind != memoryOfHost {
 		if p.told[h.kind] {
-			p.flush()
+			p.flushSums()
 			p.told = [kinds]bool{}
-			p.clock.next()
+			p.clock.nextReport()
 		}
 		p.told[h.kind] = true
 		p.boot[h.kind]++
@@ -274,7 +276,7 @@ func (p *parser) heading(h *heading) {
 	p.h = h
 }
 
-func clean(s string) string {
+func cleanText(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), 64)], "")
 }
 
@@ -284,13 +286,13 @@ type figure struct {
 	bytes bool // with a unit behind it (--human)
 }
 
-// number reads "0.50", "0,50", "12%" and, with --human, "1.5M" bytes.
-func number(s string) (f figure, ok bool) {
+// parseNumber reads "0.50", "0,50", "12%" and, with --human, "1.5M" bytes.
+func parseNumber(s string) (f figure, ok bool) {
 	s = strings.TrimSuffix(s, "%")
 	if n := len(s); n > 1 {
 		for i, unit := range "BkMGTP" {
 			if rune(s[n-1]) == unit {
-				f, ok = number(s[:n-1])
+				f, ok = parseNumber(s[:n-1])
 				return figure{f.v * float64(int64(1)<<(10*i)), true}, ok && !f.bytes
 			}
 		}
@@ -316,7 +318,7 @@ func number(s string) (f figure, ok bool) {
 	return f, s[0] != '.' && s[0] != ','
 }
 
-func (f figure) of(factor float64) float64 {
+func (f figure) scaledBy(factor float64) float64 {
 	if f.bytes {
 		return f.v
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// top reads the lines above the processes of top of procps, of a screen that was copied or of top -b: CPU time by mode since the screen
+// parseTop reads the lines above the processes of top of procps, of a screen that was copied or of top -b: CPU time by mode since the screen
 // before, in percent of all CPUs, and the load.
 //
 //	top - 10:11:12 up 12 days,  1:02,  1 user,  load average: 6.12, 5.90, 5.55
 //	%Cpu(s): 21.3 us,  5.2 sy,  0.0 ni,  2.1 id,  0.0 wa,  0.0 hi,  0.4 si, 71.0 st
 //	Cpu(s): 21.3%us,  5.2%sy,  0.0%ni,  2.1%id,  0.0%wa,  0.0%hi,  0.4%si, 71.0%st      before procps 3.3
-func (p *parser) top(text string) bool {
+func (p *parser) parseTop(text string) bool {
 	rest, ok := strings.CutPrefix(text, "%Cpu(s):")
 	if !ok {
 		rest, ok = strings.CutPrefix(text, "Cpu(s):")
@@ -35,12 +35,12 @@ func (p *parser) top(text string) bool {
 		return false
 	}
 	p.h = nil
-	p.clock.next()
-	p.flush()
+	p.clock.nextReport()
+	p.flushSums()
 	p.sumsAt = p.clock.now
 	_, soft := share["si"]
 	_, stolen := share["st"]
-	p.modes(mode{evidence.SeriesHostCPUBusy, max(0, 1-idle-share["wa"]-share["st"]), true}, mode{evidence.SeriesHostCPUUser, share["us"] + share["ni"], true},
+	p.addModes(mode{evidence.SeriesHostCPUBusy, max(0, 1-idle-share["wa"]-share["st"]), true}, mode{evidence.SeriesHostCPUUser, share["us"] + share["ni"], true},
 		mode{evidence.SeriesHostCPUSystem, share["sy"], true}, mode{evidence.SeriesHostCPUIowait, share["wa"], true}, mode{evidence.SeriesHostCPUSteal, share["st"], stolen},
 		mode{evidence.SeriesHostCPUSoftirq, share["hi"] + share["si"], soft})
 	p.tops++

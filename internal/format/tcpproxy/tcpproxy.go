@@ -28,8 +28,8 @@ import (
 var Format = format.Format{
 	Name:  "tcp-proxy",
 	About: "TCP connections as Envoy logs them in JSON: how long they were open, and which the upstream had no place for",
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -48,8 +48,9 @@ type entry struct {
 	cluster  string
 }
 
-// read reads a line; false of what is no connection: a request has a method or a status.
-func read(l []byte) (e entry, ok bool) {
+// parseEntry reads a line of a connection, false for a line of a request: that has a method or a
+// status.
+func parseEntry(l []byte) (e entry, ok bool) {
 	if len(l) > mostLine || !bytes.HasPrefix(bytes.TrimLeft(l, " \t"), []byte("{")) || !bytes.Contains(l, []byte(`"response_flags"`)) || !bytes.Contains(l, []byte(`"duration"`)) {
 		return e, false
 	}
@@ -63,13 +64,13 @@ func read(l []byte) (e entry, ok bool) {
 		Flags    string          `json:"response_flags"`
 		Cluster  string          `json:"upstream_cluster"`
 	}
-	if json.Unmarshal(l, &x) != nil || x.Start == nil || x.Received == nil || named(x.Method) || named(x.Method2) {
+	if json.Unmarshal(l, &x) != nil || x.Start == nil || x.Received == nil || isNamed(x.Method) || isNamed(x.Method2) {
 		return e, false
 	}
-	if code := number(x.Code); code > 0 {
+	if code := parseNumber(x.Code); code > 0 {
 		return e, false
 	}
-	ms := number(x.Duration)
+	ms := parseNumber(x.Duration)
 	t, err := time.Parse(time.RFC3339Nano, *x.Start)
 	if err != nil || ms < 0 || ms > 1e12 || t.Year() < 2000 || t.Year() > 2200 {
 		return e, false
@@ -78,10 +79,10 @@ func read(l []byte) (e entry, ok bool) {
 	return entry{t.UnixNano(), int64(ms * 1e6), x.Flags[:min(len(x.Flags), mostName)], cluster}, true
 }
 
-func named(s *string) bool { return s != nil && *s != "" && *s != "-" }
+func isNamed(s *string) bool { return s != nil && *s != "" && *s != "-" }
 
-// number reads 12 and "12"; −1 of anything else.
-func number(raw json.RawMessage) float64 {
+// parseNumber reads 12 and "12"; −1 of anything else.
+func parseNumber(raw json.RawMessage) float64 {
 	v, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	if err != nil {
 		return -1
@@ -89,12 +90,12 @@ func number(raw json.RawMessage) float64 {
 	return v
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte(`"response_flags"`)) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
-		if _, ok := read(l); ok {
+		if _, ok := parseEntry(l); ok {
 			return format.Sure
 		}
 	}
@@ -111,7 +112,7 @@ type cluster struct {
 	over      int64 // line of the first for which there was no place
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	by := make(map[string]*cluster)
 	var all []*cluster
 	kept, dropped := 0, int64(0)
@@ -119,7 +120,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
-		e, ok := read(l.Text)
+		e, ok := parseEntry(l.Text)
 		if !ok {
 			return true
 		}
@@ -164,12 +165,12 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	for _, c := range all {
 		slices.Sort(c.durations)
 		var flags []string
-		for _, f := range sorted(c.flags) {
+		for _, f := range sortedKeys(c.flags) {
 			flags = append(flags, fmt.Sprintf("%s %d", f, c.flags[f]))
 		}
 		median, most := "", ""
 		if n := len(c.durations); n > 0 {
-			median, most = seconds(stats.Quantile(c.durations, .5)), seconds(c.durations[n-1])
+			median, most = formatSeconds(stats.Quantile(c.durations, .5)), formatSeconds(c.durations[n-1])
 		}
 		t.Rows = append(t.Rows, []string{c.name, strconv.FormatInt(c.n, 10), median, most, strings.Join(flags, ", ")})
 		subject := b.Subject(evidence.Subject{Kind: evidence.Dependency, Name: c.name})
@@ -188,9 +189,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-func seconds(ns int64) string { return fmt.Sprintf("%.4g", float64(ns)/1e9) }
+func formatSeconds(ns int64) string { return fmt.Sprintf("%.4g", float64(ns)/1e9) }
 
-func sorted(m map[string]int64) (keys []string) {
+func sortedKeys(m map[string]int64) (keys []string) {
 	for k := range m {
 		keys = append(keys, k)
 	}

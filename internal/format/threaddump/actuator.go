@@ -57,26 +57,26 @@ func fieldsOf(raw json.RawMessage) fields {
 	return out
 }
 
-// text is a member that is a string, else "".
-func (f fields) text(key string) (s string) {
+// stringOf returns a member that is a string, else "".
+func (f fields) stringOf(key string) (s string) {
 	_ = json.Unmarshal(f[key], &s) // what is no string is unknown
 	return s
 }
 
-// number is a member that is a number, else 0.
-func (f fields) number(key string) (n int64) {
+// numberOf returns a member that is a number, else 0.
+func (f fields) numberOf(key string) (n int64) {
 	_ = json.Unmarshal(f[key], &n) // what is no number is unknown
 	return n
 }
 
-// is says whether a member is true.
-func (f fields) is(key string) (is bool) {
+// isTrue says whether a member is true.
+func (f fields) isTrue(key string) (is bool) {
 	_ = json.Unmarshal(f[key], &is) // what is neither is false
 	return is
 }
 
-// list are the members of an array of objects.
-func (f fields) list(key string) (out []fields) {
+// listOf returns the members of an array of objects.
+func (f fields) listOf(key string) (out []fields) {
 	var all []json.RawMessage
 	_ = json.Unmarshal(f[key], &all) // what is no array has none
 	for _, raw := range all {
@@ -85,8 +85,8 @@ func (f fields) list(key string) (out []fields) {
 	return out
 }
 
-// actuator reads the threads of the actuator's answer one by one.
-func (p *parser) actuator(ctx context.Context, d *json.Decoder) error {
+// readActuator reads the threads of the actuator's answer one by one.
+func (p *parser) readActuator(ctx context.Context, d *json.Decoder) error {
 	p.section, p.dumps, p.begun = toFile, 1, 1
 	for d.More() { // up to the array
 		t, err := d.Token()
@@ -101,21 +101,21 @@ func (p *parser) actuator(ctx context.Context, d *json.Decoder) error {
 	for d.More() && ctx.Err() == nil {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			p.flush()
-			p.owned(waits)
+			p.endThread()
+			p.addOwned(waits)
 			return err
 		}
 		p.line++ // the thread's number stands for it
 		f := fieldsOf(raw)
-		if f.text("threadname") == "" && f.text("threadstate") == "" {
-			p.strange()
+		if f.stringOf("threadname") == "" && f.stringOf("threadstate") == "" {
+			p.countUnparsed()
 			continue
 		}
 		if w, ok := p.actuatorThread(f); ok && len(waits) < maxThreads {
 			waits = append(waits, w)
 		}
 	}
-	p.owned(waits)
+	p.addOwned(waits)
 	return nil
 }
 
@@ -125,9 +125,9 @@ type ownedLock struct {
 	owner  int64
 }
 
-// owned notes for the threads that own a lock that they hold it: they list their monitors only
+// addOwned adds to the threads that own a lock that they hold it: they list their monitors only
 // where the actuator asked for these.
-func (p *parser) owned(waits []ownedLock) {
+func (p *parser) addOwned(waits []ownedLock) {
 	for _, w := range waits {
 		for i := range p.dump {
 			if t := &p.dump[i]; t.java == w.owner && len(t.held) < maxHeld {
@@ -139,16 +139,16 @@ func (p *parser) owned(waits []ownedLock) {
 
 // actuatorThread reads a thread, and which lock it waits for that another owns.
 func (p *parser) actuatorThread(f fields) (w ownedLock, ok bool) {
-	p.start(header{name: f.text("threadname"), java: f.number("threadid"), cpu: -1})
-	p.now.state = f.text("threadstate")
+	p.startThread(header{name: f.stringOf("threadname"), java: f.numberOf("threadid"), cpu: -1})
+	p.now.state = f.stringOf("threadstate")
 	innermost := ""
-	for i, x := range f.list("stacktrace") {
+	for i, x := range f.listOf("stacktrace") {
 		text, method := frameText(x)
 		if i == 0 {
 			innermost = method
 		}
-		if !p.frame(text) {
-			p.strange()
+		if !p.addFrame(text) {
+			p.countUnparsed()
 		}
 	}
 	if object, class := lockOf(f); object != "" {
@@ -160,28 +160,28 @@ func (p *parser) actuatorThread(f fields) (w ownedLock, ok bool) {
 			use = evidence.WaitsOn
 		}
 		p.now.wait = lock{use: use, object: object, class: class}
-		if owner := f.number("lockownerid"); owner > 0 {
+		if owner := f.numberOf("lockownerid"); owner > 0 {
 			w, ok = ownedLock{object, owner}, true
 		}
 	}
 	for _, key := range []string{"lockedmonitors", "lockedsynchronizers"} {
-		for _, x := range f.list(key) {
+		for _, x := range f.listOf(key) {
 			if object, _ := lockInfo(x); object != "" && len(p.now.held) < maxHeld {
 				p.now.held = append(p.now.held, object)
 			}
 		}
 	}
-	p.flush()
+	p.endThread()
 	return w, ok
 }
 
 // frameText writes a frame as HotSpot prints it.
 func frameText(f fields) (text, method string) {
-	class, method := f.text("classname"), f.text("methodname")
-	where := cmp.Or(f.text("filename"), "Unknown Source")
-	if f.is("nativemethod") {
+	class, method := f.stringOf("classname"), f.stringOf("methodname")
+	where := cmp.Or(f.stringOf("filename"), "Unknown Source")
+	if f.isTrue("nativemethod") {
 		where = "Native Method"
-	} else if n := f.number("linenumber"); n > 0 {
+	} else if n := f.numberOf("linenumber"); n > 0 {
 		where += ":" + strconv.FormatInt(n, 10)
 	}
 	return class + "." + method + "(" + where + ")", method
@@ -189,7 +189,7 @@ func frameText(f fields) (text, method string) {
 
 // lockOf is the lock a thread waits for, "" none.
 func lockOf(f fields) (object, class string) {
-	if object = f.text("lockname"); object != "" {
+	if object = f.stringOf("lockname"); object != "" {
 		class, _, _ = strings.Cut(object, "@")
 		return object, class
 	}
@@ -198,8 +198,8 @@ func lockOf(f fields) (object, class string) {
 
 // lockInfo is a lock by its class and its hash, as its name has them.
 func lockInfo(f fields) (object, class string) {
-	if class = f.text("classname"); class == "" {
+	if class = f.stringOf("classname"); class == "" {
 		return "", ""
 	}
-	return class + "@" + strconv.FormatInt(f.number("identityhashcode"), 16), class
+	return class + "@" + strconv.FormatInt(f.numberOf("identityhashcode"), 16), class
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// circles finds threads of the dump that wait for each other in a circle: each for a monitor,
-// or for a synchronizer of java.util.concurrent that a dump with jstack -l names the owner
-// of, which the next one holds. The JVM looks for the same when it is asked for a dump, but
-// what it found is missing where a dump was cut, or was made by another tool; who owns a
-// synchronizer it knows without -l. So what either says is told, once.
+// findCircles finds threads of the dump that wait for each other in a circle: each for a monitor,
+// or for a synchronizer of java.util.concurrent whose owner a dump with jstack -l names, which the
+// next one holds. The JVM looks for the same when it is asked for a dump, but what it found is
+// missing where a dump was cut, or was made by another tool; it knows the owner of a synchronizer
+// without -l. So a circle that either finds is reported once.
 //
-// A wait with a timeout ends by itself, and is none of a deadlock.
-func (p *parser) circles() {
+// A wait with a timeout ends by itself, and is no part of a deadlock.
+func (p *parser) findCircles() {
 	owner := make(map[string]int)
 	for i := range p.dump {
 		for _, o := range p.dump[i].held {
@@ -53,7 +53,7 @@ func (p *parser) circles() {
 		for k := next(j); k != j; k = next(k) {
 			circle = append(circle, k)
 		}
-		p.circled(circle)
+		p.emitCircle(circle)
 	}
 	p.told = p.told[:0]
 }
@@ -61,8 +61,8 @@ func (p *parser) circles() {
 // mostChained is how many threads of a circle are told with their locks.
 const mostChained = 8
 
-// circled tells of a circle.
-func (p *parser) circled(circle []int) {
+// emitCircle writes a circle.
+func (p *parser) emitCircle(circle []int) {
 	var names, chain []string
 	for n, i := range circle {
 		t := &p.dump[i]

@@ -80,46 +80,46 @@ func parseTime(layout, s string) (int64, error) {
 	return t.UnixNano(), err
 }
 
-// take reads a line.
-func (p *parser) take(l format.Line) {
+// parseLine reads a line.
+func (p *parser) parseLine(l format.Line) {
 	text := bytes.TrimRight(l.Text, " \t")
 	trimmed := bytes.TrimLeft(text, " \t")
 	switch {
 	case len(trimmed) == 0:
-		p.blank()
+		p.endParagraph()
 	case bytes.Contains(text, title):
-		p.begin(l, text)
+		p.beginDump(l, text)
 	case isHeader(trimmed):
-		p.header(trimmed, l)
+		p.parseHeader(trimmed, l)
 	case p.toFile(text):
 	case p.section == outside && isDeadlock(trimmed): // nothing else was copied
-		p.begin(l, nil)
+		p.beginDump(l, nil)
 		p.section, p.listed = deadlock, false
 	case p.section == outside:
-		p.beside(text)
+		p.parsePreamble(text)
 	case p.section == deadlock:
 		p.inCircle(trimmed)
 	case bytes.HasPrefix(trimmed, stateLine):
 		p.now.state = strings.TrimSpace(string(trimmed[len(stateLine):]))
 	case bytes.HasPrefix(trimmed, []byte("Mounted virtual thread #")):
-		p.mounted(trimmed)
+		p.startMounted(trimmed)
 	case bytes.HasPrefix(trimmed, []byte("Found ")) && bytes.Contains(trimmed, []byte("deadlock")):
-		p.flush()
+		p.endThread()
 		p.section = deadlock
 	case bytes.HasPrefix(trimmed, []byte("JNI global ref")), bytes.HasPrefix(trimmed, []byte("Heap")) && len(trimmed) == 4:
-		p.flush()
+		p.endThread()
 		p.section = outside
 		if trimmed[0] == 'J' { // deadlocks come after it
 			p.section = afterwards
 		}
 	default:
-		p.inside(string(trimmed[:min(len(trimmed), maxFrame+3)]))
+		p.parseThreadLine(string(trimmed[:min(len(trimmed), maxFrame+3)]))
 	}
 }
 
-// begin starts a dump.
-func (p *parser) begin(l format.Line, text []byte) {
-	p.end()
+// beginDump starts a dump.
+func (p *parser) beginDump(l format.Line, text []byte) {
+	p.endDump()
 	p.dumps++
 	p.begun = l.Number
 	p.section = afterwards
@@ -135,32 +135,32 @@ func (p *parser) begin(l format.Line, text []byte) {
 	}
 }
 
-// beside reads what comes before a dump: jcmd's first line, and the time.
-func (p *parser) beside(text []byte) {
-	if at, ok := stamp(text); ok {
+// parsePreamble reads what comes before a dump: jcmd's first line, and the time.
+func (p *parser) parsePreamble(text []byte) {
+	if at, ok := parseStamp(text); ok {
 		p.date, p.dateLine = at, p.line
 		return
 	}
 	if rest, ok := bytes.CutPrefix(text, []byte("Attaching to process ID ")); ok && p.dumps == 0 {
 		id, _, _ := bytes.Cut(rest, []byte(","))
-		p.about.PID = int(number(string(id)))
+		p.about.PID = int(parseNumber(string(id)))
 		return
 	}
 	if pid, ok := bytes.CutSuffix(text, []byte(":")); ok && len(pid) <= 8 && p.dumps == 0 {
-		p.about.PID = int(number(string(pid)))
+		p.about.PID = int(parseNumber(string(pid)))
 	}
 }
 
-func (p *parser) blank() {
+func (p *parser) endParagraph() {
 	switch p.section {
 	case inThread:
 		p.section = afterwards
 	case toFile:
-		p.flush()
+		p.endThread()
 	}
 }
 
-func (p *parser) header(text []byte, l format.Line) {
+func (p *parser) parseHeader(text []byte, l format.Line) {
 	h, ok := readHeader(text)
 	switch {
 	case !ok && p.section == deadlock:
@@ -169,72 +169,72 @@ func (p *parser) header(text []byte, l format.Line) {
 	case !ok && p.section == outside:
 		return
 	case !ok:
-		p.strange()
+		p.countUnparsed()
 		return
 	}
-	p.flush()
+	p.endThread()
 	if p.section == outside { // its title was cut off
-		p.begin(l, nil)
+		p.beginDump(l, nil)
 	}
 	p.section = inThread
-	p.start(h)
+	p.startThread(h)
 }
 
-// start opens a thread, which [parser.flush] ends.
-func (p *parser) start(h header) {
+// startThread opens a thread, which [parser.endThread] ends.
+func (p *parser) startThread(h header) {
 	p.now = thread{header: h, line: p.line, frames: p.now.frames[:0], held: p.now.held[:0]}
 	p.open = true
 }
 
-// inside reads a line of a thread.
-func (p *parser) inside(text string) {
+// parseThreadLine reads a line of a thread.
+func (p *parser) parseThreadLine(text string) {
 	switch {
 	case strings.HasPrefix(text, "at "):
-		if at, ok := stamp([]byte(text)); p.section != inThread || ok && at != 0 || !p.frame(strings.TrimSpace(text[3:])) {
-			p.strange()
+		if at, ok := parseStamp([]byte(text)); p.section != inThread || ok && at != 0 || !p.addFrame(strings.TrimSpace(text[3:])) {
+			p.countUnparsed()
 		}
 	case strings.HasPrefix(text, "-"):
 		if text == "- None" {
 			return
 		}
 		if at, ok := forcedFrame(text); ok {
-			if !p.frame(at) {
-				p.strange()
+			if !p.addFrame(at) {
+				p.countUnparsed()
 			}
 			return
 		}
 		if k, ok := readLock(text); ok {
-			p.lock(k)
+			p.addLock(k)
 			return
 		}
 		if !strings.Contains(text, "<") {
-			p.strange() // "- waiting to lock <no object reference available>" is none
+			p.countUnparsed() // "- waiting to lock <no object reference available>" is none
 		}
 	case p.section == afterwards && p.atDate(text):
 	case strings.HasPrefix(text, "waiting for ") && p.section == inThread:
 		k, ok := ideLock(text)
 		if !ok {
-			p.strange()
+			p.countUnparsed()
 			return
 		}
-		p.lock(k)
-	case known(text):
+		p.addLock(k)
+	case isKnown(text):
 	default:
-		p.strange()
+		p.countUnparsed()
 	}
 }
 
 // atDate keeps a time that may be the next dump's.
 func (p *parser) atDate(text string) bool {
-	at, ok := stamp([]byte(text))
+	at, ok := parseStamp([]byte(text))
 	if ok {
 		p.date, p.dateLine = at, p.line
 	}
 	return ok
 }
 
-// known are lines of dumps that say nothing of a thread's stack.
-func known(text string) bool {
+// isKnown says whether a line of a dump is known and says nothing of a thread's stack.
+func isKnown(text string) bool {
 	for _, s := range []string{"Locked ownable synchronizers:", "Locked synchronizers:", "No compile task", "Compiling:", "Carrying virtual thread #", "Threads class SMR info:",
 		"_java_thread_list=", "_to_delete_list=", "0x0", "0x", "}", "JNI global", "|", "VM state:", "Number of locked synchronizers", "blocks "} {
 		if strings.HasPrefix(text, s) {
@@ -244,15 +244,15 @@ func known(text string) bool {
 	return false
 }
 
-// strange counts a line within a dump that is no part of one: other threads of the
-// program go on writing.
-func (p *parser) strange() {
+// countUnparsed counts a line within a dump that is no part of one: other threads of the program
+// go on writing.
+func (p *parser) countUnparsed() {
 	if p.odd++; p.oddLine == 0 {
 		p.oddLine = p.line
 	}
 }
 
-func (p *parser) frame(text string) bool {
+func (p *parser) addFrame(text string) bool {
 	function, file, line, ok := readFrame(text)
 	switch {
 	case !ok:
@@ -267,7 +267,7 @@ func (p *parser) frame(text string) bool {
 	return true
 }
 
-func (p *parser) lock(k lock) {
+func (p *parser) addLock(k lock) {
 	if !p.open {
 		return
 	}
@@ -290,11 +290,12 @@ func (p *parser) lock(k lock) {
 	}
 }
 
-// mounted goes over from the thread that carries a virtual one to that (JDK 24 and later).
-func (p *parser) mounted(text []byte) {
-	p.flush()
+// startMounted ends the thread that carries a virtual one, and opens the virtual one (JDK 24 and
+// later).
+func (p *parser) startMounted(text []byte) {
+	p.endThread()
 	_, id, _ := bytes.Cut(text, []byte("#"))
-	p.start(header{name: virtual, java: number(string(id)), cpu: -1, virtual: true})
+	p.startThread(header{name: virtual, java: parseNumber(string(id)), cpu: -1, virtual: true})
 }
 
 // virtual is what virtual threads are called: most have no name.
@@ -312,19 +313,19 @@ func (p *parser) inCircle(text []byte) {
 			p.circle = append(p.circle, strings.ToValidUTF8(string(redact.Value(name[1:min(len(name), maxName)])), "?"))
 		}
 	case bytes.HasPrefix(text, []byte("Java stack information")):
-		p.deadlocked()
+		p.emitDeadlock()
 		p.listed = true
 	case bytes.HasPrefix(text, []byte("Found one")):
 		p.listed = false
 	case bytes.HasPrefix(text, []byte("Found ")):
 		if !p.listed { // jstack -F prints no stacks of theirs
-			p.deadlocked()
+			p.emitDeadlock()
 		}
 		p.section, p.listed = outside, false
 	}
 }
 
-func (p *parser) deadlocked() {
+func (p *parser) emitDeadlock() {
 	if len(p.circle) == 0 {
 		return
 	}

@@ -20,8 +20,8 @@ type emitted struct {
 	stateless   bool
 }
 
-// flush ends a thread.
-func (p *parser) flush() {
+// endThread ends a thread.
+func (p *parser) endThread() {
 	if !p.open {
 		return
 	}
@@ -41,14 +41,14 @@ func (p *parser) flush() {
 		t.wait.use = evidence.ToLock // it was notified, before JDK 9; or the JVM itself wants a monitor, for what this thread calls
 	}
 	t.held = slices.Clone(t.held)
-	t.stack = p.b.ThreadStack(t.frames, t.info())
+	t.stack = p.b.ThreadStack(t.frames, t.threadInfo())
 	p.now.frames, t.frames = t.frames[:0], nil
 	p.dump = append(p.dump, t)
 	p.now.held, p.now.loader = p.now.held[:0], lock{}
 }
 
-// info is what HotSpot says of a thread's lock, and the pool's name.
-func (t *thread) info() evidence.ThreadInfo {
+// threadInfo returns what HotSpot says of a thread's lock, and the pool's name.
+func (t *thread) threadInfo() evidence.ThreadInfo {
 	x := evidence.ThreadInfo{Name: java.Pool(t.name), Unmounted: t.unmounted}
 	if t.wait.use == evidence.ToLock || t.wait.class != "" {
 		x.Lock, x.Class = t.wait.use, t.wait.class
@@ -56,8 +56,8 @@ func (t *thread) info() evidence.ThreadInfo {
 	return x
 }
 
-// lane is the system's number of a thread, else the program's, set apart from those.
-func (t *thread) lane(index int) evidence.LaneID {
+// laneOf returns the system's number of a thread, else the program's, set apart from those.
+func (t *thread) laneOf(index int) evidence.LaneID {
 	const apart = int64(evidence.LanesOfProgram)
 	switch {
 	case t.native > 0:
@@ -68,19 +68,19 @@ func (t *thread) lane(index int) evidence.LaneID {
 	return evidence.LaneID(apart<<1 + int64(index))
 }
 
-// end writes a dump out.
-func (p *parser) end() {
-	p.flush()
+// endDump writes a dump.
+func (p *parser) endDump() {
+	p.endThread()
 	if p.section == deadlock && !p.listed {
-		p.deadlocked()
+		p.emitDeadlock()
 	}
 	if len(p.dump) == 0 {
 		return
 	}
-	at := p.moment()
-	p.settle()
+	at := p.dumpTime()
+	p.markUnmounted()
 	holders := make(map[string]evidence.LaneID)
-	loader := p.loader()
+	loader := p.onlyLoader()
 	for i := range p.dump {
 		t := &p.dump[i]
 		if t.wait.use == evidence.ToLock && t.wait.object == "" {
@@ -88,19 +88,19 @@ func (p *parser) end() {
 		}
 		for _, o := range t.held {
 			if o != t.wait.object { // who waits to be notified has let go of it
-				holders[o] = t.lane(i)
+				holders[o] = t.laneOf(i)
 			}
 		}
 		if t.name == "VM Thread" && p.about.Instance == "" {
 			p.about.Instance = t.address
 		}
 		if t.name == "main" {
-			p.named(t)
+			p.takeProgramName(t)
 		}
 	}
 	for i := range p.dump {
 		t := &p.dump[i]
-		lane, origin := t.lane(i), p.b.Origin(t.line)
+		lane, origin := t.laneOf(i), p.b.Origin(t.line)
 		p.stateless = p.stateless || t.stateless
 		p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: lane, Stack: t.stack, Type: p.typ, Unit: p.count, Value: 1, Origin: origin})
 		if holder := holders[t.wait.object]; t.wait.use == evidence.ToLock || t.wait.use == evidence.ToPark && holder != 0 && t.wait.object != "" {
@@ -111,16 +111,17 @@ func (p *parser) end() {
 				Cause: p.b.Name(t.wait.class), Holder: holder, Origin: origin})
 		}
 	}
-	p.circles()
+	p.findCircles()
 	p.threads += int64(len(p.dump))
-	p.ranked()
+	p.rankByCPU()
 	p.dump = p.dump[:0]
 }
 
-// settle finds the virtual threads that have not run yet among those without a stack. JDK 21 says of none that it
-// is virtual, and keeps those of an executor of the program's own, as Tomcat's, among all others: they are called as
-// those that have run. Others without a stack are the JVM's, or began in native code.
-func (p *parser) settle() {
+// markUnmounted marks the virtual threads that have not run yet among the threads without a stack.
+// JDK 21 says of none of them that it is virtual, and lists those of an executor of the program's
+// own, as Tomcat's, among all others: their names are like those of virtual threads that have run.
+// Other threads without a stack are the JVM's, or began in native code.
+func (p *parser) markUnmounted() {
 	families := make(map[string]bool)
 	for i := range p.dump {
 		if t := &p.dump[i]; t.virtual {
@@ -131,7 +132,7 @@ func (p *parser) settle() {
 	for i := range p.dump {
 		if t := &p.dump[i]; t.bare && !t.unmounted && families[java.Pool(t.name)] {
 			t.virtual, t.unmounted = true, true
-			t.stack = p.b.ThreadStack(nil, t.info())
+			t.stack = p.b.ThreadStack(nil, t.threadInfo())
 		}
 	}
 }
@@ -141,9 +142,9 @@ func (p *parser) settle() {
 // https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/lang/ClassLoader.html#registerAsParallelCapable()
 const loadClass = "java.lang.ClassLoader.loadClass"
 
-// loader is the monitor of the only class loader that loads in this dump; none where there
-// are several, of which any may be waited for.
-func (p *parser) loader() (only lock) {
+// onlyLoader returns the monitor of the only class loader that loads in this dump. It returns none
+// if there are several, since any of them may be waited for.
+func (p *parser) onlyLoader() (only lock) {
 	for i := range p.dump {
 		switch k := p.dump[i].loader; {
 		case k.object == "" || k.object == only.object:
@@ -156,9 +157,9 @@ func (p *parser) loader() (only lock) {
 	return only
 }
 
-// moment is when the dump was taken, as its time line says, which has whole seconds, or
-// as whoever collected the log does.
-func (p *parser) moment() int64 {
+// dumpTime returns when the dump was taken, ns since the epoch, 0 unknown: by its own line of
+// time, which has whole seconds, or by the collector of the log.
+func (p *parser) dumpTime() int64 {
 	at := p.at
 	if p.stamped != 0 {
 		at, p.zoned = p.stamped, true
@@ -181,8 +182,8 @@ func (p *parser) moment() int64 {
 	return at
 }
 
-// ranked keeps the threads that used most CPU time, of the last dump.
-func (p *parser) ranked() {
+// rankByCPU keeps the threads that used most CPU time, of the last dump.
+func (p *parser) rankByCPU() {
 	const most = 10
 	p.top = p.top[:0]
 	for i := range p.dump {
@@ -194,8 +195,8 @@ func (p *parser) ranked() {
 	p.top = p.top[:min(len(p.top), most)]
 }
 
-// named takes what the main thread runs for the program's name.
-func (p *parser) named(t *thread) {
+// takeProgramName takes the class that the main thread runs for the program's name.
+func (p *parser) takeProgramName(t *thread) {
 	if p.about.PID == 0 || p.b.Recorded() {
 		return // a name alone contradicts what the kernel calls it
 	}
@@ -204,10 +205,10 @@ func (p *parser) named(t *thread) {
 	}
 }
 
-// finish says of what the dumps are, and when they were taken.
-func (p *parser) finish() {
+// emitSummary writes which process the dumps are of, and when they were taken.
+func (p *parser) emitSummary() {
 	b := p.b
-	p.when()
+	p.setClock()
 	b.Describe(p.subject, func(s *evidence.Subject) {
 		about := p.about
 		if s.PID != 0 {
@@ -241,9 +242,9 @@ func (p *parser) finish() {
 	}
 }
 
-// when sets the clock: a dump that was recorded is of when it came, which tells the zone of
-// its own time, too.
-func (p *parser) when() {
+// setClock sets the clock. A dump that was recorded live is of the time it was received, which
+// also tells the zone of its own time.
+func (p *parser) setClock() {
 	b, clock := p.b, p.b.Clock()
 	switch {
 	case p.first == 0:

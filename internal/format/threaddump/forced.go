@@ -23,13 +23,13 @@ var (
 func isForced(l []byte) bool {
 	rest, ok := bytes.CutPrefix(l, forcedThread)
 	id, _, told := bytes.Cut(rest, forcedState)
-	return ok && told && number(string(id)) > 0
+	return ok && told && parseNumber(string(id)) > 0
 }
 
 // forcedHeader reads such a line.
 func forcedHeader(l []byte) (h header, ok bool) {
 	id, _, ok := bytes.Cut(bytes.TrimPrefix(l, forcedThread), forcedState)
-	return header{native: number(string(id)), cpu: -1, stateless: true}, ok
+	return header{native: parseNumber(string(id)), cpu: -1, stateless: true}, ok
 }
 
 // forcedFrame reads a frame there, written as in other dumps.

@@ -41,8 +41,8 @@ type jsonThread struct {
 	} `json:"monitorsOwned"`
 }
 
-// json reads an artifact in JSON, thread by thread; false if it is none.
-func (p *parser) json(ctx context.Context, a *format.Artifact) (is bool, err error) {
+// readJSON reads an artifact in JSON, thread by thread; false if it is none.
+func (p *parser) readJSON(ctx context.Context, a *format.Artifact) (is bool, err error) {
 	f, err := a.Reader()
 	if err != nil {
 		return false, nil // reading lines says what is wrong
@@ -56,7 +56,7 @@ func (p *parser) json(ctx context.Context, a *format.Artifact) (is bool, err err
 	}
 	d := json.NewDecoder(io.MultiReader(bytes.NewReader(head[:n]), f))
 	if asked {
-		if err := p.actuator(ctx, d); err != nil {
+		if err := p.readActuator(ctx, d); err != nil {
 			return true, fmt.Errorf("at byte %d: %w", d.InputOffset(), err)
 		}
 		return true, nil
@@ -95,10 +95,10 @@ func (p *parser) json(ctx context.Context, a *format.Artifact) (is bool, err err
 func (p *parser) jsonField(key, value string) {
 	switch key {
 	case "processId":
-		p.about.PID = int(number(value))
+		p.about.PID = int(parseNumber(value))
 	case "time":
 		p.at, p.zoned = 0, true
-		if at, ok := utc(value); ok {
+		if at, ok := parseUTC(value); ok {
 			p.at = at
 		}
 	case "runtimeVersion":
@@ -134,21 +134,21 @@ func errOr(err error, text string) error {
 	return err
 }
 
-// begins says whether a stack is one of a virtual thread.
-func begins(stack []string) bool {
+// isVirtualStack says whether a stack is one of a virtual thread.
+func isVirtualStack(stack []string) bool {
 	return len(stack) > 0 && strings.Contains(stack[len(stack)-1], firstOfVirtual+"(")
 }
 
 func (p *parser) jsonThread(t *jsonThread) {
-	h := header{name: t.Name, java: number(strings.Trim(string(t.TID), `"`)), cpu: -1, stateless: t.State == "", virtual: t.Virtual}
-	if h.name == "" && (t.Virtual || len(t.Stack) == 0 || begins(t.Stack)) { // a native thread that has no name of its own gets one from the JVM
+	h := header{name: t.Name, java: parseNumber(strings.Trim(string(t.TID), `"`)), cpu: -1, stateless: t.State == "", virtual: t.Virtual}
+	if h.name == "" && (t.Virtual || len(t.Stack) == 0 || isVirtualStack(t.Stack)) { // a native thread that has no name of its own gets one from the JVM
 		h.name, h.virtual = virtual, true
 	}
-	p.start(h)
+	p.startThread(h)
 	p.now.state = t.State
 	for _, f := range t.Stack {
-		if !p.frame(f) {
-			p.strange()
+		if !p.addFrame(f) {
+			p.countUnparsed()
 		}
 	}
 	for _, w := range []struct {
@@ -166,5 +166,5 @@ func (p *parser) jsonThread(t *jsonThread) {
 			}
 		}
 	}
-	p.flush()
+	p.endThread()
 }

@@ -67,18 +67,18 @@ func readHeader(l []byte) (h header, ok bool) {
 		key, value, is := strings.Cut(f, "=")
 		switch {
 		case f[0] == '#':
-			h.java = number(f[1:])
+			h.java = parseNumber(f[1:])
 		case strings.HasPrefix(f, "t@"):
-			h.java = number(f[2:])
+			h.java = parseNumber(f[2:])
 		case f[0] == '[' && strings.HasSuffix(f, "]") && h.native == 0:
-			h.native = number(f[1 : len(f)-1]) // the thread that carries a virtual one has its number only here
+			h.native = parseNumber(f[1 : len(f)-1]) // the thread that carries a virtual one has its number only here
 		case !is:
 		case key == "nid":
-			h.native = number(value)
+			h.native = parseNumber(value)
 		case key == "tid":
 			h.address = value
 		case key == "Id":
-			h.java = number(value)
+			h.java = parseNumber(value)
 		case key == "cpu":
 			if ms, err := strconv.ParseFloat(strings.TrimSuffix(value, "ms"), 64); err == nil && ms >= 0 {
 				h.cpu = ms
@@ -88,8 +88,8 @@ func readHeader(l []byte) (h header, ok bool) {
 	return h, true
 }
 
-// number reads a positive number, decimal or 0x…; 0 of anything else.
-func number(s string) int64 {
+// parseNumber reads a positive number, decimal or 0x…; 0 of anything else.
+func parseNumber(s string) int64 {
 	base := 10
 	if hex, ok := strings.CutPrefix(s, "0x"); ok {
 		s, base = hex, 16
@@ -198,9 +198,9 @@ func ideLock(text string) (lock, bool) {
 	return readLock("- waiting to lock <" + on)
 }
 
-// stamp reads "2026-11-21 13:40:43" alone on a line, as ns since the epoch in the zone of
+// parseStamp reads "2026-11-21 13:40:43" alone on a line, as ns since the epoch in the zone of
 // the host, which it does not name.
-func stamp(l []byte) (at int64, ok bool) {
+func parseStamp(l []byte) (at int64, ok bool) {
 	const layout = "2006-01-02 15:04:05"
 	l = bytes.TrimSpace(l)
 	if len(l) != len(layout) || l[4] != '-' || l[10] != ' ' {

@@ -41,8 +41,8 @@ var Format = format.Format{
 	Name:    "threaddump",
 	About:   "stacks of a JVM's threads: jstack, jcmd Thread.print, SIGQUIT (JDK 6 to 25), Thread.dump_to_file (21 and later), Spring Boot's actuator",
 	Moments: true,
-	Match:   match,
-	Parse:   parse,
+	Match:   matchHead,
+	Parse:   parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -56,9 +56,9 @@ const (
 
 var title = []byte("Full thread dump ")
 
-// match wants the title with a thread below it; or, where somebody has cut that off, a
-// thread with its state; or one of the files of dump_to_file.
-func match(head []byte) format.Confidence {
+// matchHead wants the title with a thread below it; or, where the title is missing, a thread with
+// its state; or one of the files of dump_to_file.
+func matchHead(head []byte) format.Confidence {
 	if isJSON(head) || isActuator(head) || isToFile(head) {
 		return format.Sure
 	}
@@ -84,13 +84,13 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := newParser(b)
-	json, err := p.json(ctx, a)
+	json, err := p.readJSON(ctx, a)
 	if !json {
-		err = p.text(ctx, a)
+		err = p.readText(ctx, a)
 	}
-	p.end()
+	p.endDump()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -102,15 +102,15 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Warnf(p.line, "the thread dump is incomplete: %v", err)
 		b.Cut()
 	}
-	p.finish()
+	p.emitSummary()
 	return nil
 }
 
-func (p *parser) text(ctx context.Context, a *format.Artifact) error {
+func (p *parser) readText(ctx context.Context, a *format.Artifact) error {
 	var long bool
 	err := a.Lines(func(l format.Line) bool {
 		p.line, long = l.Number, l.Long
-		p.take(l)
+		p.parseLine(l)
 		return l.Number%4096 != 0 || ctx.Err() == nil
 	})
 	if long {

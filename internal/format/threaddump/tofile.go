@@ -20,12 +20,12 @@ func isToFile(head []byte) bool {
 	if len(lines) < 5 {
 		return false
 	}
-	_, ok := utc(string(bytes.TrimSpace(lines[1])))
-	_, thread := numbered(bytes.TrimSpace(lines[4]))
-	return ok && thread && number(string(bytes.TrimSpace(lines[0]))) > 0
+	_, ok := parseUTC(string(bytes.TrimSpace(lines[1])))
+	_, thread := parseNumbered(bytes.TrimSpace(lines[4]))
+	return ok && thread && parseNumber(string(bytes.TrimSpace(lines[0]))) > 0
 }
 
-func utc(s string) (int64, bool) {
+func parseUTC(s string) (int64, bool) {
 	if len(s) < len("2026-11-21T13:40:13Z") || s[len(s)-1] != 'Z' {
 		return 0, false
 	}
@@ -33,8 +33,8 @@ func utc(s string) (int64, bool) {
 	return at, err == nil
 }
 
-// numbered reads #57 "" virtual RUNNABLE 2026-11-21T13:40:13.193255945Z.
-func numbered(l []byte) (h header, ok bool) {
+// parseNumbered reads #57 "" virtual RUNNABLE 2026-11-21T13:40:13.193255945Z.
+func parseNumbered(l []byte) (h header, ok bool) {
 	if len(l) < len(`#1 ""`) || l[0] != '#' {
 		return h, false
 	}
@@ -43,7 +43,7 @@ func numbered(l []byte) (h header, ok bool) {
 	if !ok || end < 0 {
 		return h, false
 	}
-	h.java, h.cpu, h.name = number(string(id)), -1, string(rest[:end])
+	h.java, h.cpu, h.name = parseNumber(string(id)), -1, string(rest[:end])
 	h.stateless = true
 	for f := range bytes.FieldsSeq(rest[end+1:]) {
 		switch {
@@ -65,41 +65,41 @@ func (p *parser) toFile(text []byte) bool {
 		if p.dumps > 0 {
 			return false
 		}
-		switch at, ok := utc(string(bytes.TrimSpace(text))); {
+		switch at, ok := parseUTC(string(bytes.TrimSpace(text))); {
 		case ok:
 			p.at = at
-		case p.line == 1 && number(string(text)) > 0:
-			p.about.PID = int(number(string(text)))
+		case p.line == 1 && parseNumber(string(text)) > 0:
+			p.about.PID = int(parseNumber(string(text)))
 		case p.at != 0 && p.about.Version == "" && p.line <= 4:
 			p.about.Version = java.Version(string(bytes.TrimSpace(text)))
 		case p.at != 0:
-			h, ok := numbered(text)
+			h, ok := parseNumbered(text)
 			if !ok {
 				return false
 			}
 			p.section, p.dumps, p.begun, p.zoned = toFile, 1, p.line, true
-			p.start(h)
+			p.startThread(h)
 		default:
 			return false
 		}
 		return true
 	}
 	trimmed := bytes.TrimLeft(text, " \t")
-	if h, ok := numbered(text); ok {
-		p.flush()
-		p.start(h)
+	if h, ok := parseNumbered(text); ok {
+		p.endThread()
+		p.startThread(h)
 		return true
 	}
 	if at := bytes.TrimPrefix(trimmed, []byte("at ")); len(at) < len(trimmed) || trimmed[0] != '-' {
-		if !p.frame(string(at[:min(len(at), maxFrame)])) {
-			p.strange()
+		if !p.addFrame(string(at[:min(len(at), maxFrame)])) {
+			p.countUnparsed()
 		}
 		return true
 	}
 	if k, ok := readLock(string(trimmed[:min(len(trimmed), maxFrame)])); ok {
-		p.lock(k)
+		p.addLock(k)
 	} else {
-		p.strange()
+		p.countUnparsed()
 	}
 	return true
 }

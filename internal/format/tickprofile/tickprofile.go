@@ -41,7 +41,7 @@ var Format = format.Format{
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 // Bounds of what is kept.
@@ -85,7 +85,7 @@ func rowOf(text string) (r row, ok bool) {
 	return row{ticks: float64(n), name: strings.ToValidUTF8(name[:min(len(name), mostName)], "?")}, err == nil
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	total, profiles, section := 0., 0, ""
 	var rows []row
 	summary := make(map[string]row)

@@ -29,14 +29,14 @@ var Format = format.Format{
 				return format.No
 			}
 			line, _, _ := bytes.Cut(head[i:], []byte("\n"))
-			if _, ok := read(line); ok {
+			if _, ok := parseQueueFull(line); ok {
 				return format.Sure
 			}
 			head = head[i+len(words):]
 		}
 		return format.No
 	},
-	Parse: parse,
+	Parse: parseArtifact,
 }
 
 var words = []byte("*** uWSGI listen queue of socket ")
@@ -49,8 +49,8 @@ type full struct {
 	waiting, limit int64
 }
 
-// read reads a line from "*** uWSGI" on.
-func read(l []byte) (f full, ok bool) {
+// parseQueueFull reads a line from "*** uWSGI" on.
+func parseQueueFull(l []byte) (f full, ok bool) {
 	rest, ok := bytes.CutPrefix(l[:min(len(l), mostLine)], words)
 	if !ok {
 		return f, false
@@ -70,8 +70,8 @@ func read(l []byte) (f full, ok bool) {
 	return f, err == nil && err2 == nil && f.waiting >= 0 && f.limit > 0
 }
 
-// at is when a line was written, s since the epoch, 0: it does not say.
-func at(l format.Line) int64 {
+// lineTime returns when a line was written, s since the epoch, 0 unknown.
+func lineTime(l format.Line) int64 {
 	const layout = "Mon Jan _2 15:04:05 2006"
 	if len(l.Text) > len(layout) {
 		if t, err := time.Parse(layout, string(l.Text[:len(layout)])); err == nil && t.Year() > 2000 && t.Year() < 2100 {
@@ -81,7 +81,7 @@ func at(l format.Line) int64 {
 	return l.Stamp / 1e9
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var lines []format.Line
 	put := func(l format.Line, text string) {
 		lines = append(lines, format.Line{Number: l.Number, Text: []byte(text)})
@@ -92,12 +92,12 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if i < 0 {
 			return l.Number&0xfff != 0 || ctx.Err() == nil
 		}
-		f, ok := read(l.Text[i:])
+		f, ok := parseQueueFull(l.Text[i:])
 		if !ok || told == mostTold {
 			return ctx.Err() == nil
 		}
 		told++
-		if t := at(l); t > last {
+		if t := lineTime(l); t > last {
 			put(l, strconv.FormatInt(t, 10))
 			put(l, "State Recv-Q Send-Q Local Address:Port Peer Address:Port Process")
 			last = t

@@ -31,16 +31,16 @@ var Format = format.Format{
 	Name:  "vthreads",
 	About: "carriers of a JVM's virtual threads, and how many wait for one: jcmd Thread.vthread_scheduler (JDK 24 on)",
 	Whole: true,
-	Match: match,
-	Parse: parse,
+	Match: matchHead,
+	Parse: parseArtifact,
 }
 
-func match(head []byte) format.Confidence {
+func matchHead(head []byte) format.Confidence {
 	const most = 2 // lines before the first pool: the time, or the process's id
 	for range most + 1 {
 		line, rest, _ := bytes.Cut(head, []byte("\n"))
 		head = rest
-		if _, _, ok := header(line); ok {
+		if _, _, ok := parseHeader(line); ok {
 			return format.Sure
 		}
 		if _, ok := poolOf(line); ok {
@@ -50,8 +50,8 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-// header reads the line above an answer.
-func header(line []byte) (at int64, pid int, ok bool) {
+// parseHeader reads the line above an answer.
+func parseHeader(line []byte) (at int64, pid int, ok bool) {
 	return format.Stamp(line, "Thread.vthread_scheduler")
 }
 
@@ -81,7 +81,7 @@ func poolOf(line []byte) (p pool, ok bool) {
 // mostReadings bounds what is kept: some days' of five a second.
 const mostReadings = 1 << 20
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var at, first, strange int64
 	var pid int
 	size := evidence.Series{Name: evidence.SeriesPoolThreads, Unit: "count"}
@@ -90,7 +90,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		at = b.Modified()
 	}
 	err := a.Lines(func(l format.Line) bool {
-		if t, id, ok := header(l.Text); ok {
+		if t, id, ok := parseHeader(l.Text); ok {
 			at, pid = t, id
 			return true
 		}

@@ -50,7 +50,7 @@ var Loads = []Load{
 	{Name: "threads", About: "square roots by four threads for each CPU", Class: workload.Saturation, Extra: true, play: squareRoots(0)},
 }
 
-// Standard are the loads that a service is held against.
+// Standard returns the loads that a service is compared with by default.
 func Standard() (all []Load) {
 	for _, l := range Loads {
 		if !l.Extra {
@@ -60,25 +60,26 @@ func Standard() (all []Load) {
 	return all
 }
 
-// processName is what a load calls itself, so that a capture tells which process it was.
+// processName returns the name that a load's process gives itself, by which a capture recognizes
+// it.
 func processName(load string) string { return "unstall-" + load }
 
-// Play is what a load does, with the arguments behind [LoadCommand]: its name, a directory of its own and for
-// how long. It ends early when its standard input does.
+// Play runs one load, with the arguments behind [LoadCommand]: its name, its own directory and how
+// long it runs. It ends early when its standard input does.
 func Play(args []string) error {
 	if len(args) != 3 {
 		return fmt.Errorf("%s: is started by unstall calibrate", LoadCommand)
 	}
 	d, err := time.ParseDuration(args[2])
-	l := find(args[0])
+	l := findLoad(args[0])
 	if l == nil || err != nil || d <= 0 || d > time.Minute {
 		return fmt.Errorf("%s: is started by unstall calibrate", LoadCommand)
 	}
 	_ = os.WriteFile("/proc/self/comm", []byte(processName(l.Name)), 0)
-	return l.play(args[1], clock(d, os.Stdin))
+	return l.play(args[1], watchEnd(d, os.Stdin))
 }
 
-func find(name string) *Load {
+func findLoad(name string) *Load {
 	for i := range Loads {
 		if Loads[i].Name == name {
 			return &Loads[i]
@@ -87,10 +88,10 @@ func find(name string) *Load {
 	return nil
 }
 
-// Run runs loads one after the other, each for so long, and tells of each before it begins. Whatever ends it, they have
-// ended, and their files are removed.
+// Run runs loads one after the other, each for the same time, and calls tell before each begins.
+// However it ends, the loads have ended and their files are removed.
 func Run(ctx context.Context, loads []Load, each time.Duration, tell func(Load)) error {
-	dir, err := directory()
+	dir, err := makeTempDir()
 	if err != nil {
 		return err
 	}
@@ -100,15 +101,16 @@ func Run(ctx context.Context, loads []Load, each time.Duration, tell func(Load))
 			return nil
 		}
 		tell(l)
-		if err := l.start(ctx, dir, each); err != nil && ctx.Err() == nil {
+		if err := l.runProcess(ctx, dir, each); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("the load %s: %w", l.Name, err)
 		}
 	}
 	return nil
 }
 
-// Start starts one load in a directory, until it has ended or the context has.
-func (l Load) start(ctx context.Context, dir string, d time.Duration) error {
+// runProcess runs the load in a process of its own, in a directory, until the load has ended or
+// the context has.
+func (l Load) runProcess(ctx context.Context, dir string, d time.Duration) error {
 	c := exec.CommandContext(ctx, "/proc/self/exe", LoadCommand, l.Name, dir, d.String())
 	c.Args[0] = os.Args[0]
 	in, err := c.StdinPipe() // which ends with this process, whatever ends that
@@ -136,8 +138,9 @@ func (s *short) Write(p []byte) (int, error) {
 
 var _ io.Writer = (*short)(nil)
 
-// directory is a new one, on a disk where there is one: in memory nothing is written back.
-func directory() (string, error) {
+// makeTempDir makes a directory for the files of loads, in /var/tmp where the temporary directory
+// is in memory: there nothing would be written back.
+func makeTempDir() (string, error) {
 	parent := os.TempDir()
 	if inMemory(parent) && !inMemory("/var/tmp") {
 		parent = "/var/tmp"
@@ -203,7 +206,8 @@ type Host struct {
 // warm is the beginning of a load, which is not counted: its program starts.
 const warm = 300 * time.Millisecond
 
-// Of reads the loads that a recording holds, and a service, the processes of which are given; none: no service.
+// Of returns the loads that a recording holds and, where service has processes, that service
+// beside them.
 func Of(b *evidence.Bundle, title string, pid int, service []evidence.SubjectID) *Result {
 	r := &Result{Schema: Schema}
 	m := metrics.MachineOf(b)
@@ -229,7 +233,7 @@ func Of(b *evidence.Bundle, title string, pid int, service []evidence.SubjectID)
 			row := rowOf(b, []evidence.SubjectID{evidence.SubjectID(id)}, m, w)
 			row.Name, row.PID, row.About, row.Known = l.Name, b.Subjects[id].PID, l.About, l.Class
 			if r.Target != nil {
-				row.Distance = known(workload.Distance(&r.Target.vector, &row.vector))
+				row.Distance = finiteOrNil(workload.Distance(&r.Target.vector, &row.vector))
 			}
 			r.Loads = append(r.Loads, row)
 		}
@@ -238,15 +242,15 @@ func Of(b *evidence.Bundle, title string, pid int, service []evidence.SubjectID)
 		r.NotSeen = append(r.NotSeen, Lack(l))
 	}
 	for i := range r.Loads {
-		if d := r.Loads[i].Distance; d != nil && (r.Nearest == nil || *d < *r.nearest().Distance) {
+		if d := r.Loads[i].Distance; d != nil && (r.Nearest == nil || *d < *r.nearestRow().Distance) {
 			r.Nearest = &r.Loads[i].Name
 		}
 	}
 	return r
 }
 
-// nearest is the row of the load that is most like the target.
-func (r *Result) nearest() *Row {
+// nearestRow returns the row of the load that is most like the target, nil if there is none.
+func (r *Result) nearestRow() *Row {
 	for i := range r.Loads {
 		if r.Nearest != nil && r.Loads[i].Name == *r.Nearest {
 			return &r.Loads[i]
@@ -258,9 +262,9 @@ func (r *Result) nearest() *Row {
 func rowOf(b *evidence.Bundle, processes []evidence.SubjectID, m *metrics.Machine, w metrics.Window) Row {
 	v := workload.Of(metrics.WorkOf(b, processes, w), m.Over(b, w))
 	c := v.Classify()
-	row := Row{Class: c.Class, Share: known(c.Share), CPU: known(v.CPU), System: known(v.System), MinorFaults: known(v.MinorFaults), Voluntary: known(v.Voluntary), Involuntary: known(v.Involuntary),
-		Segments: known(v.Segments), Dirtied: known(v.Dirtied), Read: known(v.Read), vector: v,
-		Host: Host{known(v.Host.Softirq), known(v.Host.NetRX), known(v.Host.Block), known(v.Host.PressureCPU), known(v.Host.PressureIO)}}
+	row := Row{Class: c.Class, Share: finiteOrNil(c.Share), CPU: finiteOrNil(v.CPU), System: finiteOrNil(v.System), MinorFaults: finiteOrNil(v.MinorFaults), Voluntary: finiteOrNil(v.Voluntary), Involuntary: finiteOrNil(v.Involuntary),
+		Segments: finiteOrNil(v.Segments), Dirtied: finiteOrNil(v.Dirtied), Read: finiteOrNil(v.Read), vector: v,
+		Host: Host{finiteOrNil(v.Host.Softirq), finiteOrNil(v.Host.NetRX), finiteOrNil(v.Host.Block), finiteOrNil(v.Host.PressureCPU), finiteOrNil(v.Host.PressureIO)}}
 	if c.Shares.Known {
 		row.By = "counts"
 		if c.Shares.Sampled {
@@ -270,12 +274,14 @@ func rowOf(b *evidence.Bundle, processes []evidence.SubjectID, m *metrics.Machin
 	return row
 }
 
-func known(v float64) *float64 {
+func finiteOrNil(v float64) *float64 {
 	if v != v || v > 1e300 || v < -1e300 {
 		return nil
 	}
 	return &v
 }
 
-// file is a name in a load's directory.
-func file(dir, load string) string { return filepath.Join(dir, load+"-"+strconv.Itoa(os.Getpid())) }
+// loadFilePath returns the path of a load's file, named after the load and this process.
+func loadFilePath(dir, load string) string {
+	return filepath.Join(dir, load+"-"+strconv.Itoa(os.Getpid()))
+}

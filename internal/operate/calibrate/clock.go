@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// clock says when a load is over: after a time, or when who started it is gone.
-func clock(d time.Duration, in io.Reader) func() bool {
+// watchEnd returns a function that says whether a load is over: its time has passed, or the
+// process that started it has ended and so has in.
+func watchEnd(d time.Duration, in io.Reader) func() bool {
 	var over atomic.Bool
 	time.AfterFunc(d, func() { over.Store(true) })
 	go func() {

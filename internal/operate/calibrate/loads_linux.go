@@ -18,14 +18,15 @@ import (
 // runtime is not told of (RawSyscall): its own threads would wake each other in between, and be
 // half of what is measured. So there are CPUs of the runtime for all of them, and no collector.
 
-func alone(threads int) {
+func silenceRuntime(threads int) {
 	debug.SetGCPercent(-1)
 	runtime.GOMAXPROCS(threads + 2)
 }
 
-// each runs a function on as many threads.
-func each(threads int, do func(i int)) {
-	alone(threads)
+// runOnThreads runs a function on each of a number of locked threads at once, with the thread's
+// index.
+func runOnThreads(threads int, do func(i int)) {
+	silenceRuntime(threads)
 	var all sync.WaitGroup
 	for i := range threads {
 		all.Go(func() {
@@ -38,14 +39,15 @@ func each(threads int, do func(i int)) {
 
 var sink atomic.Uint64
 
-// squareRoots computes; of no thread given by four for each CPU.
+// squareRoots returns a load that computes square roots on a number of threads; 0 means four for
+// each CPU.
 func squareRoots(threads int) func(string, func() bool) error {
 	return func(_ string, over func() bool) error {
 		n := threads
 		if n == 0 {
 			n = 4 * runtime.NumCPU()
 		}
-		each(n, func(i int) {
+		runOnThreads(n, func(i int) {
 			x := float64(i + 2)
 			for !over() {
 				for range 100_000 {
@@ -58,9 +60,9 @@ func squareRoots(threads int) func(string, func() bool) error {
 	}
 }
 
-// create makes a file that nobody else sees: it is gone when it is closed.
-func create(dir, load string) (int, error) {
-	name := file(dir, load)
+// createUnlinkedFile creates a file and removes its name, so that it is gone when it is closed.
+func createUnlinkedFile(dir, load string) (int, error) {
+	name := loadFilePath(dir, load)
 	fd, err := syscall.Open(name, syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL|syscall.O_CLOEXEC, 0o600)
 	if err == nil {
 		_ = os.Remove(name)
@@ -69,8 +71,8 @@ func create(dir, load string) (int, error) {
 }
 
 func fsyncs(dir string, over func() bool) error {
-	alone(1)
-	fd, err := create(dir, "fsync")
+	silenceRuntime(1)
+	fd, err := createUnlinkedFile(dir, "fsync")
 	if err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func fsyncs(dir string, over func() bool) error {
 				return errno
 			}
 		}
-		if !move(syscall.SYS_WRITE, fd, page) {
+		if !transferRaw(syscall.SYS_WRITE, fd, page) {
 			return errors.New("the file cannot be written")
 		}
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_FSYNC, uintptr(fd), 0, 0); errno != 0 && errno != syscall.EINTR {
@@ -93,15 +95,15 @@ func fsyncs(dir string, over func() bool) error {
 }
 
 func writes(dir string, over func() bool) error {
-	alone(1)
+	silenceRuntime(1)
 	chunk := make([]byte, 64<<10)
 	for !over() {
-		fd, err := create(dir, "write")
+		fd, err := createUnlinkedFile(dir, "write")
 		if err != nil {
 			return err
 		}
 		for n := 0; n < memory && !over(); n += len(chunk) {
-			if !move(syscall.SYS_WRITE, fd, chunk) {
+			if !transferRaw(syscall.SYS_WRITE, fd, chunk) {
 				_ = syscall.Close(fd)
 				return errors.New("the file cannot be written: the disk may be full")
 			}
@@ -111,9 +113,10 @@ func writes(dir string, over func() bool) error {
 	return nil
 }
 
-// touches takes memory by mmap, as malloc does for what is large; small pages, whatever the host's setting.
+// touches takes memory by mmap, as malloc does for large sizes, and writes to each page; it asks
+// for small pages, whatever the host's setting is.
 func touches(_ string, over func() bool) error {
-	alone(1)
+	silenceRuntime(1)
 	for !over() {
 		b, err := unix.Mmap(-1, 0, memory, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 		if err != nil {
@@ -130,15 +133,15 @@ func touches(_ string, over func() bool) error {
 	return nil
 }
 
-// pingPong lets two threads hand bytes to and fro until it is over.
+// pingPong lets two threads hand bytes to and fro until over returns true.
 func pingPong(size int, read, write [2]int, over func() bool, end func()) {
-	each(2, func(i int) {
+	runOnThreads(2, func(i int) {
 		b := make([]byte, size)
-		if i == 0 && !move(syscall.SYS_WRITE, write[0], b) {
+		if i == 0 && !transferRaw(syscall.SYS_WRITE, write[0], b) {
 			return
 		}
 		for !over() {
-			if !move(syscall.SYS_READ, read[i], b) || !move(syscall.SYS_WRITE, write[i], b) {
+			if !transferRaw(syscall.SYS_READ, read[i], b) || !transferRaw(syscall.SYS_WRITE, write[i], b) {
 				break
 			}
 		}
@@ -146,8 +149,9 @@ func pingPong(size int, read, write [2]int, over func() bool, end func()) {
 	})
 }
 
-// move reads or writes all of b, without telling the runtime.
-func move(call uintptr, fd int, b []byte) bool {
+// transferRaw reads or writes all of b by a raw system call, of which the Go runtime is not told;
+// false on an error or the end.
+func transferRaw(call uintptr, fd int, b []byte) bool {
 	for len(b) > 0 {
 		n, _, errno := syscall.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
 		switch {
@@ -217,12 +221,12 @@ const (
 	futexWake = 129
 )
 
-// futexes hands a turn to and fro: whose it is waits for nobody.
+// futexes lets two threads hand a turn to and fro, and the one without the turn wait in futex(2).
 func futexes(_ string, over func() bool) error {
 	var turn atomic.Uint32
 	at := uintptr(unsafe.Pointer(&turn))
 	patience := syscall.NsecToTimespec(100e6) // should the other have ended
-	each(2, func(i int) {
+	runOnThreads(2, func(i int) {
 		own, other := uint32(i), uint32(1-i)
 		for !over() {
 			if turn.Load() != own {

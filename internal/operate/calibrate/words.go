@@ -20,7 +20,7 @@ func (r *Result) Sentence() string {
 	if t.Share != nil {
 		text = fmt.Sprintf("%s of the CPU time of %s %d is %s", units.Percent(*t.Share), t.Name, t.PID, t.Class.Title())
 	}
-	if n := r.nearest(); n != nil {
+	if n := r.nearestRow(); n != nil {
 		text += fmt.Sprintf("; the most similar load is %q (%s)", n.Name, n.About)
 	}
 	return text + "."

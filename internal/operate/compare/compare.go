@@ -30,8 +30,9 @@ type Options struct {
 // ErrNoRuns is wrapped by errors for sides without a run.
 var ErrNoRuns = errors.New("no run to compare")
 
-// Compare holds runs against each other: of each side in order of time, where it
-// is known, the i-th with the i-th. Runs without a partner are left out.
+// Compare compares the runs of two sides pair by pair, the i-th of one side with the i-th of the
+// other; each side is in order of time where all its start times are known. Runs without a partner
+// are left out with a warning.
 func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	if opt.Level == 0 {
 		opt.Level = .95
@@ -53,15 +54,15 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	before, after = inOrder(before), inOrder(after)
 	pairs := min(len(before), len(after))
 	c := &Comparison{Schema: Schema, Before: opt.Before, After: opt.After, Pairs: pairs, Level: opt.Level, Metrics: []Result{}, Warnings: []string{}}
-	c.Before, c.After = cmp.Or(c.Before, named(before)), cmp.Or(c.After, named(after))
+	c.Before, c.After = cmp.Or(c.Before, formatRunNames(before)), cmp.Or(c.After, formatRunNames(after))
 	if more := max(len(before), len(after)) - pairs; more > 0 {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d without a pair, not compared", len(before), len(after), more))
 		before, after = before[:pairs], after[:pairs]
 	}
 	c.Loads = Loads{sideOf(before), sideOf(after)}
 	g := &guard{before: before, after: after, inTurn: opt.InTurn}
-	g.compare()
-	c.Warnings = append(append(c.Warnings, g.warnings...), warnings(before, after)...)
+	g.compareLoads()
+	c.Warnings = append(append(c.Warnings, g.warnings...), distinctWarnings(before, after)...)
 	if opt.InTurn {
 		c.Warnings, g.differ = append(c.Warnings, g.differ...), nil
 	}
@@ -71,7 +72,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 		return c, nil
 	}
 	doubt := ""
-	if g.unknown() && !opt.InTurn {
+	if g.isLoadUnknown() && !opt.InTurn {
 		doubt = "the load of the runs is unknown"
 		c.Why = doubt + ": add a load result, an access log or a trace to each side"
 	} else {
@@ -81,7 +82,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 		if opt.MinEffect > 0 {
 			m.MinEffect = opt.MinEffect
 		}
-		if r, ok := result(m, before, after, opt); ok {
+		if r, ok := compareMetric(m, before, after, opt); ok {
 			if doubt != "" {
 				r.Result, r.Why, r.Allowed = Unclear, doubt, nil
 			}
@@ -99,8 +100,10 @@ var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
 // mostWarnings of runs are passed on.
 const mostWarnings = 10
 
-// warnings are what was said of the runs, each text once, whatever its figures are.
-func warnings(sides ...[]Run) (out []string) {
+// distinctWarnings returns the warnings of all runs. Those that differ only in their figures are
+// one, which names the first run. At most [mostWarnings] are returned, with the number of the
+// others.
+func distinctWarnings(sides ...[]Run) (out []string) {
 	first, count := make(map[string]string), make(map[string]int)
 	var order []string
 	for _, runs := range sides {
@@ -127,7 +130,7 @@ func warnings(sides ...[]Run) (out []string) {
 	return out
 }
 
-func named(runs []Run) string {
+func formatRunNames(runs []Run) string {
 	if last := len(runs) - 1; last > 0 {
 		return runs[0].Name + " … " + runs[last].Name
 	}
@@ -142,7 +145,7 @@ func inOrder(runs []Run) []Run {
 	return runs
 }
 
-// sideOf sums up the loads of one side.
+// sideOf returns the summary of the loads of one side's runs.
 func sideOf(runs []Run) Side {
 	s := Side{Runs: []string{}}
 	for i := range runs {
@@ -154,8 +157,8 @@ func sideOf(runs []Run) Side {
 		}
 	}
 	median := func(of func(*Load) (float64, bool)) *float64 {
-		if v, ok := side(runs, of); ok {
-			return known(v)
+		if v, ok := medianFigure(runs, of); ok {
+			return finiteOrNil(v)
 		}
 		return nil
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// IsDiagnosis says whether a file that begins like this is a diagnosis as JSON.
+// IsDiagnosis says whether a file that begins with head is a diagnosis as JSON.
 func IsDiagnosis(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n\ufeff")
 	return len(head) > 0 && head[0] == '{' && bytes.Contains(head[:min(len(head), 512)], []byte(`"`+diagnose.Schema+`"`))
 }
 
-// ReadDiagnosis reads a run from a diagnosis as JSON (unstall.diagnosis/v1). It
-// has less than the evidence it was made of.
+// ReadDiagnosis reads a run from a diagnosis as JSON (unstall.diagnosis/v1), which has fewer
+// figures than the evidence it was made of.
 func ReadDiagnosis(r io.Reader, name string) (Run, error) {
 	var d diagnose.Diagnosis
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
@@ -32,7 +32,7 @@ func ReadDiagnosis(r io.Reader, name string) (Run, error) {
 	}
 	maybe := func(metric string, v *float64) {
 		if v != nil {
-			m.set(metric, *v)
+			m.setMetric(metric, *v)
 		}
 	}
 	load := &m.run.Load
@@ -49,7 +49,7 @@ func ReadDiagnosis(r io.Reader, name string) (Run, error) {
 			load.Rate = *q.Rate
 		}
 		if q.SlowRule == "slo" && q.Count > 0 && q.Slow <= q.Count {
-			m.set("slow_share", float64(q.Slow)/float64(q.Count))
+			m.setMetric("slow_share", float64(q.Slow)/float64(q.Count))
 		}
 	}
 	if len(d.Loads) > 0 {

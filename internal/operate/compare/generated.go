@@ -7,8 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/load"
 )
 
-// RunOf takes the figures of a load that was just made. What was not answered is
-// an error.
+// RunOf returns the run of a load that was just made. Requests without an answer count as errors.
 func RunOf(r *load.Result, name string) Run {
 	m := newMeasurement(nil, name)
 	m.run.Start = r.Start
@@ -28,15 +27,15 @@ func RunOf(r *load.Result, name string) Run {
 	l := &r.Latency
 	for i, v := range []*float64{l.P50, l.P90, l.P99, l.P999} {
 		if q := quantiles[i]; v != nil && r.Offered >= int64(q.least) {
-			m.set(q.metric, *v)
+			m.setMetric(q.metric, *v)
 		}
 	}
 	if l.Mean != nil {
-		m.set("mean_ms", *l.Mean)
+		m.setMetric("mean_ms", *l.Mean)
 	}
-	m.set("rate", r.Rate.Mean)
+	m.setMetric("rate", r.Rate.Mean)
 	if e, ok := m.run.Load.Errors(); ok {
-		m.set("errors", e)
+		m.setMetric("errors", e)
 	}
 	return m.run
 }

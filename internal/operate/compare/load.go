@@ -33,27 +33,27 @@ type guard struct {
 	warnings      []string
 }
 
-// difference notes what the loads differ in.
-func (g *guard) difference(format string, args ...any) {
+// addDifference notes in what the loads differ, each text once.
+func (g *guard) addDifference(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(g.differ, text) {
 		g.differ = append(g.differ, text)
 	}
 }
 
-func (g *guard) warn(format string, args ...any) {
+func (g *guard) addWarning(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(g.warnings, text) {
 		g.warnings = append(g.warnings, text)
 	}
 }
 
-// compare holds what was asked of the service against each other pair by pair,
-// and what came of it over all runs of a side.
-func (g *guard) compare() {
+// compareLoads compares what was asked of the service pair by pair, and what came of it over all
+// runs of a side.
+func (g *guard) compareLoads() {
 	for i := range min(len(g.before), len(g.after)) {
 		if n := len(g.differ); n > 0 {
 			break // the next pair would say it again
 		}
-		g.plans(&g.before[i].Load, &g.after[i].Load)
+		g.comparePlans(&g.before[i].Load, &g.after[i].Load)
 	}
 	type figure struct {
 		name string
@@ -71,18 +71,18 @@ func (g *guard) compare() {
 			return *l.Others, true
 		}, func(b, a float64) bool { return math.Abs(b-a) <= sameOthers }, ": measure both on an equally quiet host"},
 	} {
-		b, known := side(g.before, f.of)
-		a, too := side(g.after, f.of)
+		b, known := medianFigure(g.before, f.of)
+		a, too := medianFigure(g.after, f.of)
 		if known && too && !f.same(b, a) {
 			if g.inTurn {
 				f.help = ""
 			}
-			g.difference("%s %.3g %% before, %.3g %% after%s", f.name, 100*b, 100*a, f.help)
+			g.addDifference("%s %.3g %% before, %.3g %% after%s", f.name, 100*b, 100*a, f.help)
 		}
 	}
-	g.capacity()
-	g.routes()
-	g.times()
+	g.compareCapacity()
+	g.compareRoutes()
+	g.warnOverlap()
 	limited := 0
 	for _, runs := range [][]Run{g.before, g.after} {
 		for _, r := range runs {
@@ -92,17 +92,17 @@ func (g *guard) compare() {
 		}
 	}
 	if limited > 0 {
-		g.warn("the load generator did not keep its schedule in %d of %d runs: part of the latency comes from the generator; use a lower rate, or run it on another machine",
+		g.addWarning("the load generator did not keep its schedule in %d of %d runs: part of the latency comes from the generator; use a lower rate, or run it on another machine",
 			limited, len(g.before)+len(g.after))
 	}
 }
 
-// capacity compares which part of what was offered was served. Of a schedule that
-// does not wait for answers that is part of the outcome, and in the latencies;
-// where it is not, or the generator is what could not, the loads were not the same.
-func (g *guard) capacity() {
-	b, known := side(g.before, (*Load).achieved)
-	a, too := side(g.after, (*Load).achieved)
+// compareCapacity compares the served parts of the offered rates. Where latency counts from the
+// intended time, a service over capacity shows in the latencies: that is a warning. Else, or where
+// the generator could not keep up, the loads differ.
+func (g *guard) compareCapacity() {
+	b, known := medianFigure(g.before, (*Load).servedShare)
+	a, too := medianFigure(g.after, (*Load).servedShare)
 	if !known || !too || b >= served && a >= served || math.Abs(b-a) <= sameServed {
 		return
 	}
@@ -120,50 +120,50 @@ func (g *guard) capacity() {
 		}
 	}
 	if intended == len(less) && 2*limited <= len(less) {
-		g.warn("%.3g %% of the offered requests were served before, %.3g %% after: the service was over capacity %s the change, so its per-second figures there cover fewer requests", 100*b, 100*a, name)
+		g.addWarning("%.3g %% of the offered requests were served before, %.3g %% after: the service was over capacity %s the change, so its per-second figures there cover fewer requests", 100*b, 100*a, name)
 		return
 	}
-	g.difference("%.3g %% of the offered requests were served before, %.3g %% after: one of them was over capacity; use a rate that both can serve", 100*b, 100*a)
+	g.addDifference("%.3g %% of the offered requests were served before, %.3g %% after: one of them was over capacity; use a rate that both can serve", 100*b, 100*a)
 }
 
-// plans holds what was meant to be sent in the two runs of a pair against each other.
-func (g *guard) plans(b, a *Load) {
+// comparePlans compares what was meant to be sent in the two runs of a pair.
+func (g *guard) comparePlans(b, a *Load) {
 	if x, y := Path(b.URL), Path(a.URL); x != "" && y != "" && x != y {
-		g.difference("path %s before, %s after", x, y)
+		g.addDifference("path %s before, %s after", x, y)
 	}
 	if b.Mode != "" && a.Mode != "" && b.Mode != a.Mode {
-		g.difference("%s loop before, %s loop after", b.Mode, a.Mode)
+		g.addDifference("%s loop before, %s loop after", b.Mode, a.Mode)
 		return // what follows from the mode differs, too
 	}
 	if b.LatencyFrom != "" && a.LatencyFrom != "" && b.LatencyFrom != a.LatencyFrom {
-		g.difference("latency is measured from %s before, from %s after", from(b.LatencyFrom), from(a.LatencyFrom))
+		g.addDifference("latency is measured from %s before, from %s after", formatLatencyFrom(b.LatencyFrom), formatLatencyFrom(a.LatencyFrom))
 	}
 	switch {
 	case b.Offered > 0 && a.Offered > 0:
-		if !within(b.Offered, a.Offered, sameOffered) {
-			g.difference("offered rate %s before, %s after", rate(b.Offered), rate(a.Offered))
+		if !isWithinShare(b.Offered, a.Offered, sameOffered) {
+			g.addDifference("offered rate %s before, %s after", formatRate(b.Offered), formatRate(a.Offered))
 		}
 	case b.Arrivals && a.Arrivals && b.Rate > 0 && a.Rate > 0:
-		if !within(b.Rate, a.Rate, sameArrivals) {
-			g.difference("%s requests before, %s after", rate(b.Rate), rate(a.Rate))
+		if !isWithinShare(b.Rate, a.Rate, sameArrivals) {
+			g.addDifference("%s requests before, %s after", formatRate(b.Rate), formatRate(a.Rate))
 		} else {
-			g.warn("the load was not controlled; the runs may differ")
+			g.addWarning("the load was not controlled; the runs may differ")
 		}
-	case b.known() != a.known():
-		g.warn("the load is known for one side only")
-	case b.Mode != "closed" && a.Mode != "closed" && b.known():
-		g.warn("the offered rate of one side is unknown")
+	case b.isKnown() != a.isKnown():
+		g.addWarning("the load is known for one side only")
+	case b.Mode != "closed" && a.Mode != "closed" && b.isKnown():
+		g.addWarning("the offered rate of one side is unknown")
 	}
 	if b.Connections > 0 && a.Connections > 0 && b.Connections != a.Connections && (b.Mode == "closed" || a.Mode == "closed") {
-		g.difference("%d connections before, %d after", b.Connections, a.Connections)
+		g.addDifference("%d connections before, %d after", b.Connections, a.Connections)
 	}
-	if b.Duration > 0 && a.Duration > 0 && !within(b.Duration.Seconds(), a.Duration.Seconds(), sameDuration) && (b.Duration-a.Duration).Abs() > lastAnswer {
-		g.difference("%s before, %s after", b.Duration.Round(100*time.Millisecond), a.Duration.Round(100*time.Millisecond))
+	if b.Duration > 0 && a.Duration > 0 && !isWithinShare(b.Duration.Seconds(), a.Duration.Seconds(), sameDuration) && (b.Duration-a.Duration).Abs() > lastAnswer {
+		g.addDifference("%s before, %s after", b.Duration.Round(100*time.Millisecond), a.Duration.Round(100*time.Millisecond))
 	}
 }
 
-// routes compares which share of the requests is of other routes.
-func (g *guard) routes() {
+// compareRoutes compares the shares of the routes among the requests.
+func (g *guard) compareRoutes() {
 	mix := func(runs []Run) map[string]float64 {
 		var all map[string]float64
 		n := 0.
@@ -190,7 +190,7 @@ func (g *guard) routes() {
 	}
 	var apart, most float64
 	var which string
-	for _, route := range merged(b, a) {
+	for _, route := range mergeKeys(b, a) {
 		d := math.Abs(b[route] - a[route])
 		apart += d / 2
 		if d > most { // of equal ones the first by name
@@ -198,24 +198,23 @@ func (g *guard) routes() {
 		}
 	}
 	if apart > sameMix {
-		g.difference("%.0f %% of the requests go to different routes: %s was %.0f %% before, %.0f %% after", 100*apart, which, 100*b[which], 100*a[which])
+		g.addDifference("%.0f %% of the requests go to different routes: %s was %.0f %% before, %.0f %% after", 100*apart, which, 100*b[which], 100*a[which])
 	}
 }
 
-// merged are the keys of both, in order.
-func merged(a, b map[string]float64) []string {
+// mergeKeys returns the keys of both maps, sorted, each once.
+func mergeKeys(a, b map[string]float64) []string {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
 
-// times warns about runs that were made at the same time: on one host they take
-// each other's processors.
-func (g *guard) times() {
+// warnOverlap warns about runs that were made at the same time: on one host they compete for CPUs.
+func (g *guard) warnOverlap() {
 	for _, b := range g.before {
 		for _, a := range g.after {
 			if b.Name == a.Name && b.Name != "" && b.Start.Equal(a.Start) {
-				g.warn("%s was given for both sides", b.Name)
+				g.addWarning("%s was given for both sides", b.Name)
 				return
 			}
 			if b.Start.IsZero() || a.Start.IsZero() || b.Load.Duration <= 0 || a.Load.Duration <= 0 {
@@ -223,23 +222,23 @@ func (g *guard) times() {
 			}
 			overlap := min(b.Start.Add(b.Load.Duration).UnixNano(), a.Start.Add(a.Load.Duration).UnixNano()) - max(b.Start.UnixNano(), a.Start.UnixNano())
 			if overlap > int64(min(b.Load.Duration, a.Load.Duration))/10 {
-				g.warn("%s and %s were measured at the same time: on one host they compete for CPUs", b.Name, a.Name)
+				g.addWarning("%s and %s were measured at the same time: on one host they compete for CPUs", b.Name, a.Name)
 				return
 			}
 		}
 	}
 }
 
-// unknown says that nothing tells under which load either side was measured.
-func (g *guard) unknown() bool {
+// isLoadUnknown says whether a side has no run whose load is known.
+func (g *guard) isLoadUnknown() bool {
 	none := func(runs []Run) bool {
-		return !slices.ContainsFunc(runs, func(r Run) bool { return r.Load.known() })
+		return !slices.ContainsFunc(runs, func(r Run) bool { return r.Load.isKnown() })
 	}
 	return none(g.before) || none(g.after)
 }
 
-// side is the median of a figure over the runs that have it.
-func side(runs []Run, of func(*Load) (float64, bool)) (float64, bool) {
+// medianFigure returns the median of a figure over the runs that have it; false if there are none.
+func medianFigure(runs []Run, of func(*Load) (float64, bool)) (float64, bool) {
 	var v []float64
 	for i := range runs {
 		if x, ok := of(&runs[i].Load); ok {
@@ -249,8 +248,8 @@ func side(runs []Run, of func(*Load) (float64, bool)) (float64, bool) {
 	return stats.Median(v), len(v) > 0
 }
 
-// Path is what of a URL says what was asked for; hosts and ports differ between
-// two services that both run. It ends with a slash.
+// Path returns the path of a URL, ending with a slash. Host and port are dropped, as they differ
+// between two services that both run.
 func Path(s string) string {
 	if s == "" {
 		return ""
@@ -262,11 +261,11 @@ func Path(s string) string {
 	return strings.TrimSuffix(u.Path, "/") + "/"
 }
 
-func within(a, b, part float64) bool { return math.Abs(a-b) <= part*max(a, b) }
+func isWithinShare(a, b, part float64) bool { return math.Abs(a-b) <= part*max(a, b) }
 
-func rate(v float64) string { return fmt.Sprintf("%.4g/s", v) }
+func formatRate(v float64) string { return fmt.Sprintf("%.4g/s", v) }
 
-func from(s string) string {
+func formatLatencyFrom(s string) string {
 	switch s {
 	case "intended":
 		return "the scheduled send time"

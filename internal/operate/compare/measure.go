@@ -24,10 +24,10 @@ type MeasureOptions struct {
 	Parts bool
 }
 
-// Measure reads a run out of the evidence of one: figures of requests from a load
-// generator's result before any other source, as it sees what the service does
-// not; the collector's, processor time and memory from whatever watched the
-// process. Several load results in one file are as many runs. The bundle stays as it is.
+// Measure returns the runs in the evidence of one recording. Figures of requests are from a load
+// generator's result before any other source, as it sees what the service does not; those of the
+// collector, of CPU time and of memory are from whatever watched the process. Several load results
+// in one file are as many runs. The bundle is not changed.
 func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 	i := incident.Of(read, incident.Options{SLO: opt.SLO, Since: opt.Since, Until: opt.Until})
 	b := i.Bundle
@@ -36,7 +36,7 @@ func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 		var runs []Run
 		for i := range b.Loads {
 			m := newMeasurement(b, fmt.Sprintf("%s #%d", name, i+1))
-			m.load(&b.Loads[i])
+			m.applyLoadResult(&b.Loads[i])
 			runs = append(runs, m.run)
 		}
 		return runs
@@ -55,7 +55,7 @@ func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 		}
 	}
 	if top != nil {
-		m.requests(top, opt)
+		m.measureRequests(top, opt)
 	}
 	var widest *evidence.LoadResult
 	for i := range b.Loads {
@@ -65,20 +65,20 @@ func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 	}
 	switch {
 	case widest != nil && part:
-		m.schedule(widest)
+		m.applySchedule(widest)
 	case widest != nil:
-		m.load(widest)
+		m.applyLoadResult(widest)
 	}
 	if part {
 		m.run.Load.Duration = opt.Until.Sub(opt.Since)
 	}
-	s, ok := numbered(b, opt.Process)
+	s, ok := findProcessByPID(b, opt.Process)
 	if opt.Process == 0 {
-		s, ok = m.process(top)
+		s, ok = m.findProcess(top)
 	}
 	if ok {
-		m.collector(s, top)
-		m.system(s)
+		m.measureCollector(s, top)
+		m.measureSystem(s)
 	}
 	for _, w := range b.Warnings {
 		m.run.Warnings = append(m.run.Warnings, w.Text)
@@ -88,7 +88,7 @@ func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 		if top != nil && len(m.run.Load.Routes) > 0 {
 			from, until = top.Requests.From, top.Requests.To
 		}
-		m.run.Parts = quarters(read, name, from, until, opt)
+		m.run.Parts = measureQuarters(read, name, from, until, opt)
 	}
 	return []Run{m.run}
 }
@@ -104,16 +104,16 @@ func newMeasurement(b *evidence.Bundle, name string) *measurement {
 	return &measurement{b: b, run: Run{Name: name, Metrics: make(map[string]float64)}}
 }
 
-// set notes a figure that is known.
-func (m *measurement) set(name string, v float64) {
+// setMetric notes a metric's figure; one that is not finite or is negative is dropped.
+func (m *measurement) setMetric(name string, v float64) {
 	if !math.IsNaN(v) && !math.IsInf(v, 0) && v >= 0 {
 		m.run.Metrics[name] = v
 	}
 }
 
-// perRequest notes a figure per second divided by the rate of requests.
+// perRequest notes a metric of one request: a figure per second divided by the rate of requests.
 func (m *measurement) perRequest(name string, perSecond float64) {
 	if m.run.Load.Rate > 0 {
-		m.set(name, perSecond/m.run.Load.Rate)
+		m.setMetric(name, perSecond/m.run.Load.Rate)
 	}
 }

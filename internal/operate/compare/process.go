@@ -7,10 +7,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// process picks whom the figures of a runtime are about: the process whose
-// collector was watched for longest, or that was profiled; else the one with the
-// requests. A host's recording lists others, too.
-func (m *measurement) process(top *ledger.Ledger) (evidence.SubjectID, bool) {
+// findProcess returns the process that the figures of a runtime are about: the one whose collector
+// or CPU profile was watched for longest, else the one with the requests. A host's recording lists
+// other processes, too.
+func (m *measurement) findProcess(top *ledger.Ledger) (evidence.SubjectID, bool) {
 	best, most := evidence.SubjectID(-1), int64(0)
 	for i, s := range m.b.Subjects {
 		id := evidence.SubjectID(i)
@@ -33,9 +33,9 @@ func (m *measurement) process(top *ledger.Ledger) (evidence.SubjectID, bool) {
 	return best, best >= 0
 }
 
-// numbered is the process of an id; of several, as artifacts may not agree on whom they are
-// about, the one that was watched for longest.
-func numbered(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
+// findProcessByPID returns the process with an id. Where several artifacts list it under different
+// subjects, it returns the one that was watched for longest.
+func findProcessByPID(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
 	best, most := evidence.SubjectID(-1), int64(-1)
 	for i, s := range b.Subjects {
 		id := evidence.SubjectID(i)
@@ -49,11 +49,11 @@ func numbered(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
 	return best, best >= 0
 }
 
-// collector reads what the garbage collector did; what its runtime has not, or nobody
-// watched, is no figure.
-func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
+// measureCollector adds the metrics of the garbage collector. What the runtime does not have, or
+// was not recorded, is no metric.
+func (m *measurement) measureCollector(s evidence.SubjectID, top *ledger.Ledger) {
 	if p, ok := metrics.ProfileOf(m.b, s); ok && p.Span > 0 {
-		m.set("cpu_cores", float64(p.All)/1e9/p.Span) // until /proc says better
+		m.setMetric("cpu_cores", float64(p.All)/1e9/p.Span) // until /proc says better
 	}
 	read := platform.ByID(m.b.Subjects[s].Runtime).ReadCollector
 	if read == nil {
@@ -63,32 +63,32 @@ func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
 	if g == nil {
 		return
 	}
-	m.set("gc_cycles_per_s", g.Rate.Number)
-	m.set("full_collections_per_s", g.Full.Number)
-	m.set("gc_cpu_share", g.Share.Number)
+	m.setMetric("gc_cycles_per_s", g.Rate.Number)
+	m.setMetric("full_collections_per_s", g.Full.Number)
+	m.setMetric("gc_cpu_share", g.Share.Number)
 	if used := metrics.ProcessOf(m.b, s, g.Window).CPU; used.MostlyKnown() {
-		m.set("gc_pause_cpu_share", g.PauseCPU.Number/used.Number)
+		m.setMetric("gc_pause_cpu_share", g.PauseCPU.Number/used.Number)
 	}
-	m.set("assist_ms_per_s", 1e3*g.Assist.Number)
+	m.setMetric("assist_ms_per_s", 1e3*g.Assist.Number)
 	m.perRequest("assist_us_per_request", 1e6*g.Assist.Number)
-	m.set("stopped_ms_per_s", 1e3*g.Stopped.Number)
+	m.setMetric("stopped_ms_per_s", 1e3*g.Stopped.Number)
 	if g.Longest.MostlyKnown() { // of a part of the run it says nothing of the rest
-		m.set("longest_pause_ms", 1e3*g.Longest.Number)
+		m.setMetric("longest_pause_ms", 1e3*g.Longest.Number)
 	}
-	m.set("alloc_mib_per_s", g.Alloc.Number/(1<<20))
-	m.set("promoted_mib_per_s", g.Promoted.Number/(1<<20))
-	m.set("live_heap_mib", g.Live.Number/(1<<20))
-	m.set("heap_goal_mib", g.Goal.Number/(1<<20))
-	m.within(g)
+	m.setMetric("alloc_mib_per_s", g.Alloc.Number/(1<<20))
+	m.setMetric("promoted_mib_per_s", g.Promoted.Number/(1<<20))
+	m.setMetric("live_heap_mib", g.Live.Number/(1<<20))
+	m.setMetric("heap_goal_mib", g.Goal.Number/(1<<20))
+	m.setBlockIntervals(g)
 }
 
-// system reads what /proc said of the process and of its host.
-func (m *measurement) system(s evidence.SubjectID) {
+// measureSystem adds the metrics of the process and of its host from /proc.
+func (m *measurement) measureSystem(s evidence.SubjectID) {
 	w := metrics.Window{From: m.from, Until: m.until}
 	p, h := metrics.ProcessOf(m.b, s, w), metrics.HostOf(m.b, s, w)
 	set := func(metric string, v metrics.Value, unit float64) {
 		if v.Known() {
-			m.set(metric, v.Number/unit)
+			m.setMetric(metric, v.Number/unit)
 		}
 	}
 	set("cpu_cores", p.CPU, 1)
@@ -97,7 +97,7 @@ func (m *measurement) system(s evidence.SubjectID) {
 	}
 	set("system_cores", p.System, 1)
 	if p.CPU.Known() && p.System.Known() {
-		m.set("user_cores", max(0, p.CPU.Number-p.System.Number))
+		m.setMetric("user_cores", max(0, p.CPU.Number-p.System.Number))
 	}
 	set("run_queue_ms_per_s", p.RunDelay, 1e-3)
 	set("rss_mib", p.RSS, 1<<20)

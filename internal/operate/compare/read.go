@@ -18,14 +18,14 @@ import (
 // has said then.
 type Reader func(names []string) *evidence.Bundle
 
-// Read measures the runs that a name stands for: a capture, a load result, a
-// diagnosis as JSON or another file with evidence is one; a directory of captures,
-// load results and diagnoses is a run for each, one of directories a run for each
-// of these; any other directory is the evidence of one run.
+// Read measures the runs that a name stands for. A capture, a load result, a diagnosis as JSON or
+// another file with evidence is one run. A directory of captures, load results and diagnoses has a
+// run for each of them, and a directory of directories a run for each of these; any other
+// directory is the evidence of one run.
 func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 	fi, err := os.Stat(name)
 	if err != nil || !fi.IsDir() { // the reader words what is wrong with it
-		return one(name, read, opt)
+		return readFileRuns(name, read, opt)
 	}
 	entries, err := os.ReadDir(name)
 	if err != nil {
@@ -45,7 +45,7 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 			others = append(others, e.Name())
 		default:
 			files = append(files, path)
-			each = each && whole(path)
+			each = each && isWholeRun(path)
 		}
 	}
 	switch {
@@ -56,29 +56,30 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 	case len(files) == 0:
 		return nil, fmt.Errorf("%s: this directory has no files", name)
 	case !each:
-		return noted(measured(name, files, read, opt), name, others), nil
+		return addSkippedWarning(measureFiles(name, files, read, opt), name, others), nil
 	}
 	var runs []Run
 	for _, f := range files {
-		more, err := one(f, read, opt)
+		more, err := readFileRuns(f, read, opt)
 		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, more...)
 	}
-	return noted(runs, name, others), nil
+	return addSkippedWarning(runs, name, others), nil
 }
 
-// evidenceIn says whether a file is one that Read makes something of.
+// evidenceIn says whether Read can read a file.
 func evidenceIn(path string) bool {
-	return whole(path) || incident.Known(format.File(path))
+	return isWholeRun(path) || incident.Known(format.File(path))
 }
 
 // mostLeftOut is how many files that nothing reads are named.
 const mostLeftOut = 3
 
-// noted says with the first run which files of a directory are of no known format.
-func noted(runs []Run, dir string, others []string) []Run {
+// addSkippedWarning warns, with the first run, of the files of a directory that have no known
+// format.
+func addSkippedWarning(runs []Run, dir string, others []string) []Run {
 	if len(runs) == 0 || len(others) == 0 {
 		return runs
 	}
@@ -90,9 +91,9 @@ func noted(runs []Run, dir string, others []string) []Run {
 	return runs
 }
 
-// measured measures the run that some files are the evidence of; none if nothing of them
-// could be read.
-func measured(name string, files []string, read Reader, opt MeasureOptions) []Run {
+// measureFiles measures the run of which the files are the evidence; nil if none of them could be
+// read.
+func measureFiles(name string, files []string, read Reader, opt MeasureOptions) []Run {
 	b := read(files)
 	if b == nil {
 		return nil
@@ -100,8 +101,8 @@ func measured(name string, files []string, read Reader, opt MeasureOptions) []Ru
 	return Measure(b, name, opt)
 }
 
-func one(name string, read Reader, opt MeasureOptions) ([]Run, error) {
-	if head, err := beginning(name); err == nil && IsDiagnosis(head) {
+func readFileRuns(name string, read Reader, opt MeasureOptions) ([]Run, error) {
+	if head, err := readHead(name); err == nil && IsDiagnosis(head) {
 		f, err := format.File(name).Reader()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -110,17 +111,17 @@ func one(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 		r, err := ReadDiagnosis(f, name)
 		return []Run{r}, err
 	}
-	return measured(name, []string{name}, read, opt), nil
+	return measureFiles(name, []string{name}, read, opt), nil
 }
 
-// whole says whether a file is by itself what is known of a run.
-func whole(name string) bool {
-	head, err := beginning(name)
+// isWholeRun says whether a file alone is a run: a capture, a diagnosis as JSON or a load result.
+func isWholeRun(name string) bool {
+	head, err := readHead(name)
 	return err == nil && (capture.Is(head) || IsDiagnosis(head) || loadresult.Format.Match(head) == format.Sure)
 }
 
-// beginning reads the start of a regular file without its compression.
-func beginning(name string) ([]byte, error) {
+// readHead reads the first bytes of a regular file, decompressed.
+func readHead(name string) ([]byte, error) {
 	fi, err := os.Stat(name)
 	if err != nil {
 		return nil, err

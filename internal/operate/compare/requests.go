@@ -18,8 +18,9 @@ var quantiles = []struct {
 	least  int
 }{{"p50_ms", .5, ledger.MinRequests}, {"p90_ms", .9, 50}, {"p99_ms", .99, 200}, {"p999_ms", .999, 2000}}
 
-// requests reads the figures of all requests, as a diagnosis does. What did not finish counts with the time it took at least.
-func (m *measurement) requests(l *ledger.Ledger, opt MeasureOptions) {
+// measureRequests adds the metrics of all requests, as a diagnosis does. A request that did not
+// finish counts with the time it took at least.
+func (m *measurement) measureRequests(l *ledger.Ledger, opt MeasureOptions) {
 	r := &m.b.Requests
 	var at, latency []int64
 	var longest int64
@@ -54,32 +55,33 @@ func (m *measurement) requests(l *ledger.Ledger, opt MeasureOptions) {
 		if len(sorted) < q.least {
 			continue
 		}
-		m.set(q.metric, float64(stats.Quantile(sorted, q.q))/1e6)
+		m.setMetric(q.metric, float64(stats.Quantile(sorted, q.q))/1e6)
 		if iv, ok := stats.QuantileInterval(at, latency, q.q, l.Requests.From, l.Requests.To+1, 5*longest, 1); ok {
-			m.sure(q.metric, stats.Interval{Low: iv.Low / 1e6, High: iv.High / 1e6})
+			m.setInterval(q.metric, stats.Interval{Low: iv.Low / 1e6, High: iv.High / 1e6})
 		}
 	}
 	n := float64(len(latency))
-	m.set("mean_ms", sum/n/1e6)
-	m.set("rate", load.Rate)
+	m.setMetric("mean_ms", sum/n/1e6)
+	m.setMetric("rate", load.Rate)
 	if e, ok := load.Errors(); ok {
-		m.set("errors", e)
+		m.setMetric("errors", e)
 	}
 	if opt.SLO > 0 {
-		m.set("slow_share", float64(slow)/n)
+		m.setMetric("slow_share", float64(slow)/n)
 	}
 }
 
-// schedule is what a load generator was asked to do, of a part of what it did: what it says
-// came of all its time is not of this part.
-func (m *measurement) schedule(l *evidence.LoadResult) {
+// applySchedule sets what a load generator was asked to do, where the run is a part of its time:
+// its figures are of all its time and are not used.
+func (m *measurement) applySchedule(l *evidence.LoadResult) {
 	m.run.Load.URL, m.run.Load.Mode, m.run.Load.Offered, m.run.Load.Connections = l.URL, l.Mode, l.Offered, l.Connection
 	m.run.Load.Arrivals = false
 }
 
-// load reads a load generator's result. Its latencies replace those of requests
-// seen from inside; where the requests are its own, their intervals stay.
-func (m *measurement) load(l *evidence.LoadResult) {
+// applyLoadResult sets the load and the metrics from a load generator's result. Its latencies
+// replace those of requests seen from inside; where the requests are its own, their intervals
+// stay.
+func (m *measurement) applyLoadResult(l *evidence.LoadResult) {
 	seen := m.run.Load
 	m.run.Load = Load{URL: l.URL, Mode: l.Mode, LatencyFrom: "intended", Offered: l.Offered, Rate: l.Rate, Connections: l.Connection,
 		Duration: time.Duration(l.Duration), Sent: max(l.Sent, l.Completed), Failed: l.Errors, Routes: seen.Routes}
@@ -99,17 +101,17 @@ func (m *measurement) load(l *evidence.LoadResult) {
 	for _, q := range quantiles {
 		for _, x := range l.Quantiles {
 			if math.Abs(x.Q-q.q) < 1e-9 {
-				m.set(q.metric, float64(x.Ns)/1e6)
+				m.setMetric(q.metric, float64(x.Ns)/1e6)
 			}
 		}
 	}
 	if l.Mean > 0 {
-		m.set("mean_ms", float64(l.Mean)/1e6)
+		m.setMetric("mean_ms", float64(l.Mean)/1e6)
 	}
 	if l.Rate > 0 {
-		m.set("rate", l.Rate)
+		m.setMetric("rate", l.Rate)
 	}
 	if e, ok := m.run.Load.Errors(); ok {
-		m.set("errors", e)
+		m.setMetric("errors", e)
 	}
 }

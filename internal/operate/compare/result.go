@@ -8,16 +8,16 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// result compares a metric over the pairs in which both runs have it; false if
-// there is none.
-func result(m Metric, before, after []Run, opt Options) (Result, bool) {
+// compareMetric compares a metric over the pairs in which both runs have it; false if there are
+// none.
+func compareMetric(m Metric, before, after []Run, opt Options) (Result, bool) {
 	level := opt.Level
 	var b, a []float64
 	var at []int
 	for i := range before {
 		x, ok := before[i].Metrics[m.Name]
 		y, too := after[i].Metrics[m.Name]
-		if ok && too && number(x) && number(y) {
+		if ok && too && isValidFigure(x) && isValidFigure(y) {
 			b, a, at = append(b, x), append(a, y), append(at, i)
 		}
 	}
@@ -25,9 +25,9 @@ func result(m Metric, before, after []Run, opt Options) (Result, bool) {
 		return Result{}, false
 	}
 	r := Result{Name: m.Name, Title: m.Title, Unit: m.Unit, Better: m.Better, Pairs: len(b), MinEffect: m.MinEffect, Floor: m.Floor, Gate: m.Gate, Result: Unclear}
-	r.Before, r.After = known(stats.Median(b)), known(stats.Median(a))
+	r.Before, r.After = finiteOrNil(stats.Median(b)), finiteOrNil(stats.Median(a))
 	factor, iv, ok := stats.RatioInterval(b, a, level, 1)
-	r.Change = known(factor - 1)
+	r.Change = finiteOrNil(factor - 1)
 	diffs := make([]float64, len(b))
 	for i := range b {
 		diffs[i] = a[i] - b[i]
@@ -35,26 +35,26 @@ func result(m Metric, before, after []Run, opt Options) (Result, bool) {
 	apart, decided := stats.SignFlipInterval(diffs, level, 1)
 	if ok {
 		basis := BasisPairs
-		r.Low, r.High, r.Basis, r.Level = known(iv.Low-1), known(iv.High-1), &basis, &level
+		r.Low, r.High, r.Basis, r.Level = finiteOrNil(iv.Low-1), finiteOrNil(iv.High-1), &basis, &level
 	} else if w, ok := fromRequests(m.Name, before, after, at); ok && !decided {
 		basis, nominal := BasisWithin, .95
-		r.Low, r.High, r.Basis, r.Level = known(w.Low-1), known(w.High-1), &basis, &nominal
+		r.Low, r.High, r.Basis, r.Level = finiteOrNil(w.Low-1), finiteOrNil(w.High-1), &basis, &nominal
 	}
 	switch {
-	case !decided && !opt.InTurn && r.single(m, before, after, at, opt):
+	case !decided && !opt.InTurn && r.decideFewRuns(m, before, after, at, opt):
 	case !decided:
-		r.Why = few(len(b), level)
+		r.Why = formatFewPairs(len(b), level)
 	case ok:
-		r.decide(m, factor-1, stats.Interval{Low: iv.Low - 1, High: iv.High - 1}, apart)
+		r.decideByInterval(m, factor-1, stats.Interval{Low: iv.Low - 1, High: iv.High - 1}, apart)
 	default: // zero in so many runs that only differences are left
-		r.decide(m, math.Inf(1), stats.Interval{Low: apart.Low, High: apart.High}, apart)
+		r.decideByInterval(m, math.Inf(1), stats.Interval{Low: apart.Low, High: apart.High}, apart)
 	}
 	return r, true
 }
 
-// decide says what a change and its interval mean; apart is the interval of the
+// decideByInterval sets the result from a change and its interval; apart is the interval of the
 // absolute differences.
-func (r *Result) decide(m Metric, change float64, iv, apart stats.Interval) {
+func (r *Result) decideByInterval(m Metric, change float64, iv, apart stats.Interval) {
 	relative := !math.IsInf(change, 0)
 	small := apart.Low == 0 && apart.High == 0 ||
 		m.Floor > 0 && apart.Low >= -m.Floor && apart.High <= m.Floor ||
@@ -76,13 +76,13 @@ func (r *Result) decide(m Metric, change float64, iv, apart stats.Interval) {
 	}
 }
 
-// few says that there are too few pairs to decide.
-func few(n int, level float64) string {
-	return fmt.Sprintf("%s of runs, at least %d needed", units.Plural(n, "pair"), enough(level))
+// formatFewPairs returns the text that there are too few pairs to decide.
+func formatFewPairs(n int, level float64) string {
+	return fmt.Sprintf("%s of runs, at least %d needed", units.Plural(n, "pair"), minDecidingPairs(level))
 }
 
-// enough is the least number of pairs that can decide at a level.
-func enough(level float64) int {
+// minDecidingPairs returns the least number of pairs that can decide at a level.
+func minDecidingPairs(level float64) int {
 	need := stats.MinPairs
 	for (1-level)/2*math.Exp2(float64(need)) < 1-1e-9 {
 		need++
@@ -90,10 +90,9 @@ func enough(level float64) int {
 	return need
 }
 
-// fromRequests combines what the requests of each run say about the factor: the limits
-// of the pairs' mean logarithm by the method of variance estimates recovery (Zou
-// & Donner, Construction of Confidence Limits about Effect Measures, Statistics in
-// Medicine 27, 2008).
+// fromRequests returns the interval of the factor as the requests of each run alone give it: the
+// limits of the pairs' mean logarithm by the method of variance estimates recovery (Zou & Donner,
+// Construction of Confidence Limits about Effect Measures, Statistics in Medicine 27, 2008).
 func fromRequests(name string, before, after []Run, at []int) (stats.Interval, bool) {
 	var mean, down, up float64
 	for _, i := range at {
@@ -112,10 +111,10 @@ func fromRequests(name string, before, after []Run, at []int) (stats.Interval, b
 	return stats.Interval{Low: math.Exp((mean - math.Sqrt(down)) / n), High: math.Exp((mean + math.Sqrt(up)) / n)}, len(at) > 0
 }
 
-func number(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && v >= 0 }
+func isValidFigure(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && v >= 0 }
 
-// known makes an optional figure.
-func known(v float64) *float64 {
+// finiteOrNil returns a pointer to a figure, nil if it is not finite.
+func finiteOrNil(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}

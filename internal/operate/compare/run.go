@@ -46,7 +46,7 @@ type Load struct {
 	Limited bool
 }
 
-// Errors is the share of requests that failed; false if it is not known.
+// Errors returns the share of requests that failed; false if it is not known.
 func (l *Load) Errors() (float64, bool) {
 	if l.Sent <= 0 {
 		return 0, false
@@ -54,14 +54,14 @@ func (l *Load) Errors() (float64, bool) {
 	return float64(l.Failed) / float64(l.Sent), true
 }
 
-// achieved is the part of the offered rate that was served.
-func (l *Load) achieved() (float64, bool) {
+// servedShare returns the part of the offered rate that was served; false if either is unknown.
+func (l *Load) servedShare() (float64, bool) {
 	if l.Offered <= 0 || l.Rate <= 0 {
 		return 0, false
 	}
 	return l.Rate / l.Offered, true
 }
 
-func (l *Load) known() bool {
+func (l *Load) isKnown() bool {
 	return l.Mode != "" || l.Offered > 0 || l.Rate > 0 || l.Connections > 0
 }

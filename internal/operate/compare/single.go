@@ -24,9 +24,9 @@ const fewEarlier = 4
 // steadiest is the least that runs are taken to vary by, however alike the earlier ones were.
 const steadiest = .05
 
-// quarters measures the parts of a run for what one run without a pair can say: how much
-// each figure moved while nothing was changed.
-func quarters(read *evidence.Bundle, name string, from, until int64, opt MeasureOptions) (parts []map[string]float64) {
+// measureQuarters measures the quarters of a run, which show how much each figure moves without a
+// change; nil if a quarter is shorter than a second.
+func measureQuarters(read *evidence.Bundle, name string, from, until int64, opt MeasureOptions) (parts []map[string]float64) {
 	length := (until - from) / Quarters
 	if length < int64(time.Second) {
 		return nil
@@ -41,10 +41,11 @@ func quarters(read *evidence.Bundle, name string, from, until int64, opt Measure
 	return parts
 }
 
-// single decides a metric whose runs are too few for a test over pairs. What the requests or the
-// time of each run leave open is the interval; by what two runs of the same thing may differ is
-// allowed for on top of it. Only a change beyond both is called one, and no change is never shown.
-func (r *Result) single(m Metric, before, after []Run, at []int, opt Options) bool {
+// decideFewRuns decides a metric that has too few runs for a test over pairs; false if its runs
+// give no interval. The interval is what the requests or the quarters of each run leave open. By
+// how much two runs of the same service may differ is allowed for on top. Only a change beyond
+// both counts, and "same" is a result only where both figures are below the floor.
+func (r *Result) decideFewRuns(m Metric, before, after []Run, at []int, opt Options) bool {
 	least := max(m.Floor, 1e-12) // figures below it are as good as it
 	within, ok := fromParts(m.Name, before, after, at, least, opt.Level)
 	if w, requests := fromRequests(m.Name, before, after, at); requests {
@@ -53,11 +54,11 @@ func (r *Result) single(m Metric, before, after []Run, at []int, opt Options) bo
 	if !ok {
 		return false
 	}
-	allowed := variation(m.Name, before, after, at, opt, least)
+	allowed := allowedVariation(m.Name, before, after, at, opt, least)
 	r.Allowed = &allowed
 	basis := BasisWithin
 	if r.Low == nil {
-		r.Low, r.High, r.Basis, r.Level = known(within.Low-1), known(within.High-1), &basis, &opt.Level
+		r.Low, r.High, r.Basis, r.Level = finiteOrNil(within.Low-1), finiteOrNil(within.High-1), &basis, &opt.Level
 		if c := r.Change; c != nil && r.Low != nil && r.High != nil { // figures below what counts were taken for it
 			*r.Low, *r.High = min(*r.Low, *c), max(*r.High, *c)
 		}
@@ -71,7 +72,7 @@ func (r *Result) single(m Metric, before, after []Run, at []int, opt Options) bo
 	case apart < m.Floor:
 		r.Why = fmt.Sprintf("smaller than the smallest change that counts (%.3g %s)", m.Floor, m.Unit)
 	case !less && !more:
-		r.Why = fmt.Sprintf("no larger than two runs may differ; %d pairs of runs decide smaller changes", enough(opt.Level))
+		r.Why = fmt.Sprintf("no larger than two runs may differ; %d pairs of runs decide smaller changes", minDecidingPairs(opt.Level))
 	case more == (m.Better == Higher):
 		r.Result, r.Why = Improved, ""
 	default:
@@ -80,20 +81,20 @@ func (r *Result) single(m Metric, before, after []Run, at []int, opt Options) bo
 	return true
 }
 
-// fromParts is the interval of the factor by the parts of each run: a t interval of the mean
-// logarithm, as parts that follow each other are few.
+// fromParts returns the interval of the factor from the quarters of each run: a t interval of the
+// mean logarithm, as a run has few quarters.
 func fromParts(name string, before, after []Run, at []int, least, level float64) (stats.Interval, bool) {
 	var mean, spread float64
 	n := 0
 	for _, i := range at {
 		for k, run := range []*Run{&before[i], &after[i]} {
-			logs := logarithms(run.Parts, name, least)
+			logs := logsOfParts(run.Parts, name, least)
 			if len(logs) < Quarters-1 {
 				return stats.Interval{}, false
 			}
 			sign := float64(2*k - 1)
 			mean += sign * math.Log(max(run.Metrics[name], least))
-			half := student(level, len(logs)-1) * deviation(logs) / math.Sqrt(float64(len(logs)))
+			half := studentCriticalValue(level, len(logs)-1) * standardDeviation(logs) / math.Sqrt(float64(len(logs)))
 			spread += half * half
 		}
 		n++
@@ -105,55 +106,56 @@ func fromParts(name string, before, after []Run, at []int, least, level float64)
 	return stats.Interval{Low: math.Exp(mean - half), High: math.Exp(mean + half)}, true
 }
 
-// variation is by how much two runs of the same may differ in a figure, relative: what is usual or
-// the earlier runs of the service show, and no less than what two runs would differ by that drift from one
-// to the other as each of the two drifted from quarter to quarter.
-func variation(name string, before, after []Run, at []int, opt Options, least float64) float64 {
+// allowedVariation returns by how much, relative, two runs of the same service may differ in a
+// figure: [runsVary] or the spread of earlier runs, and at least what the drift between the
+// quarters of these runs implies.
+func allowedVariation(name string, before, after []Run, at []int, opt Options, least float64) float64 {
 	allowed := runsVary
 	var earlier []float64
 	for i := range opt.Earlier {
-		if v, ok := opt.Earlier[i].Metrics[name]; ok && number(v) {
+		if v, ok := opt.Earlier[i].Metrics[name]; ok && isValidFigure(v) {
 			earlier = append(earlier, math.Log(max(v, least)))
 		}
 	}
 	if len(earlier) >= 2 {
-		spread := math.Exp(student(opt.Level, len(earlier)-1)*deviation(earlier)*math.Sqrt2) - 1
+		spread := math.Exp(studentCriticalValue(opt.Level, len(earlier)-1)*standardDeviation(earlier)*math.Sqrt2) - 1
 		if len(earlier) >= fewEarlier || spread > allowed {
 			allowed = max(spread, steadiest)
 		}
 	}
 	for _, i := range at {
 		for _, run := range []*Run{&before[i], &after[i]} {
-			allowed = max(allowed, math.Exp(normal(opt.Level)*math.Sqrt2*drift(run, name, least))-1)
+			allowed = max(allowed, math.Exp(normalCriticalValue(opt.Level)*math.Sqrt2*quarterDrift(run, name, least))-1)
 		}
 	}
 	return allowed
 }
 
-// drift is the standard deviation of the logarithm of a figure from quarter to quarter beyond what chance makes of as
-// few requests, as the interval of the whole run tells; 0 of a figure without one, whose interval is of the quarters.
-func drift(run *Run, name string, least float64) float64 {
-	logs := logarithms(run.Parts, name, least)
+// quarterDrift returns the standard deviation of a figure's logarithm between quarters beyond what
+// chance makes of so few requests, which the interval of the whole run tells; 0 for a figure
+// without such an interval.
+func quarterDrift(run *Run, name string, least float64) float64 {
+	logs := logsOfParts(run.Parts, name, least)
 	iv, ok := run.Within[name]
 	if !ok || len(logs) < Quarters-1 || !(iv.Low > 0) {
 		return 0
 	}
-	chance := math.Log(iv.High/iv.Low) / 2 / normal(.95) * math.Sqrt(float64(len(logs)))
-	spread := deviation(logs)
+	chance := math.Log(iv.High/iv.Low) / 2 / normalCriticalValue(.95) * math.Sqrt(float64(len(logs)))
+	spread := standardDeviation(logs)
 	return math.Sqrt(max(0, spread*spread-chance*chance))
 }
 
-func logarithms(parts []map[string]float64, name string, least float64) (logs []float64) {
+func logsOfParts(parts []map[string]float64, name string, least float64) (logs []float64) {
 	for _, p := range parts {
-		if v, ok := p[name]; ok && number(v) {
+		if v, ok := p[name]; ok && isValidFigure(v) {
 			logs = append(logs, math.Log(max(v, least)))
 		}
 	}
 	return logs
 }
 
-// deviation is the standard deviation of a sample.
-func deviation(v []float64) float64 {
+// standardDeviation returns the standard deviation of a sample.
+func standardDeviation(v []float64) float64 {
 	var sum, squares float64
 	for _, x := range v {
 		sum += x
@@ -165,9 +167,9 @@ func deviation(v []float64) float64 {
 	return math.Sqrt(squares / float64(max(1, len(v)-1)))
 }
 
-// atLevel widens an interval of a factor that was made at 95 % to another level.
+// atLevel converts a 95 % interval of a factor to another level of confidence.
 func atLevel(iv stats.Interval, level float64) stats.Interval {
-	wider := normal(level) / normal(.95)
+	wider := normalCriticalValue(level) / normalCriticalValue(.95)
 	middle := math.Log(iv.Low*iv.High) / 2
 	half := math.Log(iv.High/iv.Low) / 2 * wider
 	if math.IsInf(middle, 0) || math.IsNaN(half) {
@@ -176,25 +178,27 @@ func atLevel(iv stats.Interval, level float64) stats.Interval {
 	return stats.Interval{Low: math.Exp(middle - half), High: math.Exp(middle + half)}
 }
 
-// normal is how many standard deviations to each side hold a share of a normal distribution.
-func normal(level float64) float64 { return math.Sqrt2 * math.Erfinv(level) }
+// normalCriticalValue returns how many standard deviations on each side of the mean hold a share
+// of a normal distribution.
+func normalCriticalValue(level float64) float64 { return math.Sqrt2 * math.Erfinv(level) }
 
-// student is the same of Student's t distribution: exact for one and two degrees of freedom,
-// else by the expansion around the normal distribution (Abramowitz & Stegun, 26.7.5).
-func student(level float64, freedom int) float64 {
+// studentCriticalValue is [normalCriticalValue] for Student's t distribution: exact for one and
+// two degrees of freedom, else by the expansion around the normal distribution (Abramowitz &
+// Stegun, 26.7.5).
+func studentCriticalValue(level float64, freedom int) float64 {
 	switch freedom {
 	case 1:
 		return math.Tan(math.Pi * level / 2)
 	case 2:
 		return level * math.Sqrt(2/(1-level*level))
 	}
-	z, v := normal(level), float64(freedom)
+	z, v := normalCriticalValue(level), float64(freedom)
 	z2 := z * z
 	return z * (1 + (z2+1)/(4*v) + ((5*z2+16)*z2+3)/(96*v*v) + (((3*z2+19)*z2+17)*z2-15)/(384*v*v*v))
 }
 
-// Allowed is the largest difference between runs that was allowed for where a single run of each
-// side decided; false if pairs decided.
+// Allowed returns the largest difference between runs that was allowed for where a single run of
+// each side decided; false if only pairs decided.
 func (c *Comparison) Allowed() (most float64, single bool) {
 	for _, m := range c.Metrics {
 		if m.Allowed != nil && (m.Result == Improved || m.Result == Regressed) {
@@ -204,9 +208,9 @@ func (c *Comparison) Allowed() (most float64, single bool) {
 	return most, single
 }
 
-// Alike says whether a run was made under the load of another, as far as that is known.
+// Alike says whether two runs were made under the same load, as far as it is known.
 func Alike(a, b *Run) bool {
 	g := &guard{before: []Run{*a}, after: []Run{*b}}
-	g.compare()
+	g.compareLoads()
 	return len(g.differ) == 0
 }

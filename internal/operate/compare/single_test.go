@@ -136,7 +136,7 @@ func TestNoneAfter(t *testing.T) {
 // The approximation is close to the tables.
 func TestStudent(t *testing.T) {
 	for freedom, want := range map[int]float64{1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 6: 2.447, 30: 2.042} {
-		if got := student(.95, freedom); math.Abs(got/want-1) > .02 {
+		if got := studentCriticalValue(.95, freedom); math.Abs(got/want-1) > .02 {
 			t.Errorf("%d degrees of freedom: %.3f, want %.3f", freedom, got, want)
 		}
 	}

@@ -12,12 +12,12 @@ const wholly = .95
 // as a block are in the interval, longer ones are not.
 const parts = 40
 
-// within adds intervals to the collector's figures that add up over the run, by blocks of
-// time of at least five of the longest pauses; too few of these give none. What a collection
-// did counts when it came. Collections come at a beat, so that a few of them say more than
-// as many events by chance: the intervals are rather too wide than too narrow. A figure that
-// a counter gives, or that is of several short recordings, has none.
-func (m *measurement) within(g *metrics.Collector) {
+// setBlockIntervals adds intervals to those of the collector's figures that add up over the run,
+// from blocks of time of at least five of the longest pauses; too few blocks give none. What a
+// collection did counts when it came. Collections come at a beat, so that a few of them say more
+// than as many random events: the intervals are rather too wide than too narrow. A figure that a
+// counter gives, or that is of several short recordings, has none.
+func (m *measurement) setBlockIntervals(g *metrics.Collector) {
 	block := g.Span / parts
 	if g.Longest.Known() {
 		block = max(block, 5*g.Longest.Number)
@@ -36,13 +36,13 @@ func (m *measurement) within(g *metrics.Collector) {
 			continue
 		}
 		if iv, ok := stats.SumInterval(x.sums.At, x.sums.V, g.From, g.Until, int64(1e9*block), 1); ok {
-			m.sure(x.metric, stats.Interval{Low: value * iv.Low / sum, High: value * iv.High / sum})
+			m.setInterval(x.metric, stats.Interval{Low: value * iv.Low / sum, High: value * iv.High / sum})
 		}
 	}
 }
 
-// sure notes the interval of a figure.
-func (m *measurement) sure(metric string, iv stats.Interval) {
+// setInterval notes the 95 % interval of a metric.
+func (m *measurement) setInterval(metric string, iv stats.Interval) {
 	if m.run.Within == nil {
 		m.run.Within = make(map[string]stats.Interval)
 	}

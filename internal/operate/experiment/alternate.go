@@ -33,7 +33,7 @@ const (
 	leastTime = time.Second     // that counts, of a turn
 )
 
-// NewPlan divides a time; 0 blocks: as many as suit it.
+// NewPlan divides a time into blocks of two turns; for 0 blocks it chooses how many.
 func (c *Change) NewPlan(all time.Duration, blocks int) (Plan, error) {
 	settle := c.Setting.Settle
 	n := time.Duration(blocks)
@@ -42,19 +42,19 @@ func (c *Change) NewPlan(all time.Duration, blocks int) (Plan, error) {
 	}
 	p := Plan{Blocks: int(n), Settle: settle}
 	if least := 2 * n * (settle + leastTime); all < least {
-		return p, use("--for %s: %d blocks of two turns take at least %s: in each turn of %s the first %s do not count", all, n, least, c.Place.Name, settle)
+		return p, newUseError("--for %s: %d blocks of two turns take at least %s: in each turn of %s the first %s do not count", all, n, least, c.Place.Name, settle)
 	}
 	p.Turn = (all / (2 * n)).Truncate(10 * time.Millisecond)
 	p.Settle = max(settle, p.Turn/5)
 	return p, nil
 }
 
-// All is how long it takes.
+// All returns how long the plan takes.
 func (p Plan) All() time.Duration { return 2 * time.Duration(p.Blocks) * p.Turn }
 
-// Alternate makes the setting what it was and what is tried, in turn, and returns when each
-// turn of whole blocks counted: runs without figures, of what was there and of what is tried.
-// It ends early with the context, whose cause it returns then.
+// Alternate sets what was there and what is tried in turn. It returns for both values the turns of
+// whole blocks as runs without figures, each with the time that counts. It ends early with the
+// context and returns its cause then.
 func (l *Trial) Alternate(ctx context.Context, p Plan) (was, tried []compare.Run, err error) {
 	runs, err := compare.Blocks(ctx, p.Blocks, []string{l.Was, l.Tried}, p.Seed, func(ctx context.Context, value string, block int) (compare.Run, error) {
 		if err := l.Set(ctx, value); err != nil {
@@ -63,10 +63,10 @@ func (l *Trial) Alternate(ctx context.Context, p Plan) (was, tried []compare.Run
 		if p.Tell != nil {
 			p.Tell(block, value)
 		}
-		wait(ctx, p.Settle)
+		sleepWithContext(ctx, p.Settle)
 		r := compare.Run{Name: fmt.Sprintf("%s=%s, block %d", l.Place.Name, value, block+1), Start: time.Now()}
 		r.Load.Duration = p.Turn - p.Settle // of all turns the same, also where the host is late
-		wait(ctx, r.Load.Duration)
+		sleepWithContext(ctx, r.Load.Duration)
 		return r, nil
 	})
 	if ctx.Err() != nil {
@@ -75,8 +75,8 @@ func (l *Trial) Alternate(ctx context.Context, p Plan) (was, tried []compare.Run
 	return runs[0], runs[1], err
 }
 
-// wait waits, no longer than the context lasts.
-func wait(ctx context.Context, d time.Duration) {
+// sleepWithContext waits for a time, or until the context ends.
+func sleepWithContext(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -85,7 +85,8 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Measured are the figures of a process in turns, out of what was recorded of all of them.
+// Measured returns the figures of a process in each turn, measured from one recording of all
+// turns.
 func Measured(b *evidence.Bundle, turns []compare.Run, process int, opt compare.MeasureOptions) (runs []compare.Run) {
 	opt.Process = process
 	for _, t := range turns {
@@ -101,7 +102,7 @@ func Measured(b *evidence.Bundle, turns []compare.Run, process int, opt compare.
 // looks is how often is looked whether the target is still there.
 const looks = 200 * time.Millisecond
 
-// While is a context that ends with a process, with [ErrGone] as its cause.
+// While returns a context that ends when a process does, with [ErrGone] as its cause.
 func While(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	began := time.Now()
@@ -109,22 +110,23 @@ func While(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	go func() {
 		for ctx.Err() == nil {
 			now, e := attach.Started(pid)
-			if err != nil || e != nil || now != start || ended(pid) {
+			if err != nil || e != nil || now != start || hasProcessEnded(pid) {
 				end(fmt.Errorf("pid %d ended after %s: %w", pid, time.Since(began).Round(100*time.Millisecond), ErrGone))
 				return
 			}
-			wait(ctx, looks)
+			sleepWithContext(ctx, looks)
 		}
 	}()
 	return ctx, func() { end(nil) }
 }
 
-// ended says whether a process has ended and was only not waited for (state Z of proc_pid_stat(5)).
-func ended(pid int) bool {
+// hasProcessEnded says whether a process has ended, also where its parent has not waited for it
+// yet (state Z of proc_pid_stat(5)).
+func hasProcessEnded(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	i := bytes.LastIndexByte(b, ')')
 	return err != nil || i >= 0 && i+2 < len(b) && (b[i+2] == 'Z' || b[i+2] == 'X')
 }
 
-// Gone says whether an error is that of a target that has ended.
+// Gone says whether an error means that the target has ended.
 func Gone(err error) bool { return errors.Is(err, ErrGone) }

@@ -48,11 +48,11 @@ func findQuota(ctx context.Context, t discover.Target, name string) (Place, erro
 			break
 		}
 	}
-	own := use("pid %d has no cgroup of its own for a CPU limit: start it in one, such as with systemd-run --scope", t.PID)
+	own := newUseError("pid %d has no cgroup of its own for a CPU limit: start it in one, such as with systemd-run --scope", t.PID)
 	if p.File == "" {
 		return p, own
 	}
-	if err := writable(p.File); err != nil {
+	if err := checkWritable(p.File); err != nil {
 		return p, err
 	}
 	if group == "/" { // the host's, or, in a container, its own: only the kernel knows
@@ -67,7 +67,7 @@ func findQuota(ctx context.Context, t discover.Target, name string) (Place, erro
 	pids := strings.Fields(members)
 	for _, pid := range pids {
 		if pid == strconv.Itoa(os.Getpid()) {
-			return p, use("unstall itself is in the cgroup %s of pid %d, so the limit would also slow unstall: run it from another session", group, t.PID)
+			return p, newUseError("unstall itself is in the cgroup %s of pid %d, so the limit would also slow unstall: run it from another session", group, t.PID)
 		}
 	}
 	p.Affects = fmt.Sprintf("the cgroup %s with its %d processes", group, len(pids))
@@ -80,8 +80,8 @@ func findQuota(ctx context.Context, t discover.Target, name string) (Place, erro
 // quotaFile is a file that may be there, and the group that it is of.
 type quotaFile struct{ file, group string }
 
-// quotaFiles are where the limit of a process's group may be, from its /proc/PID/cgroup and
-// the mounts of /proc/self/mountinfo: cgroups(7).
+// quotaFiles returns the files that may hold the CPU limit of a process's group, from its
+// /proc/PID/cgroup and the mounts of /proc/self/mountinfo: cgroups(7).
 func quotaFiles(groups, mounts string) (all []quotaFile) {
 	for line := range strings.Lines(groups) {
 		parts := strings.SplitN(strings.TrimRight(line, "\n"), ":", 3)
@@ -91,7 +91,7 @@ func quotaFiles(groups, mounts string) (all []quotaFile) {
 		name := version2
 		if parts[1] != "" {
 			name = version1
-			if !has(parts[1], "cpu") {
+			if !listContains(parts[1], "cpu") {
 				continue
 			}
 		}
@@ -101,7 +101,7 @@ func quotaFiles(groups, mounts string) (all []quotaFile) {
 			if !ok || len(f) < 5 || len(g) < 3 {
 				continue
 			}
-			is := g[0] == "cgroup2" && name == version2 || g[0] == "cgroup" && name == version1 && has(g[2], "cpu")
+			is := g[0] == "cgroup2" && name == version2 || g[0] == "cgroup" && name == version1 && listContains(g[2], "cpu")
 			group := path.Clean("/" + parts[2])
 			below, inside := strings.CutPrefix(group, strings.TrimSuffix(f[3], "/"))
 			if is && inside && (below == "" || below[0] == '/') {
@@ -112,7 +112,7 @@ func quotaFiles(groups, mounts string) (all []quotaFile) {
 	return all
 }
 
-func has(list, word string) bool {
+func listContains(list, word string) bool {
 	for w := range strings.SplitSeq(list, ",") {
 		if w == word {
 			return true
@@ -134,7 +134,7 @@ func quotaValue(_ context.Context, p Place, typed string) (string, error) {
 	cpus, err := strconv.ParseFloat(typed, 64)
 	quota := math.Round(cpus * float64(period))
 	if err != nil || !(quota >= leastQuota) || quota > 1e9 {
-		return "", use("give a number of CPUs such as 1.5, at least %g, or max", float64(leastQuota)/float64(period))
+		return "", newUseError("give a number of CPUs such as 1.5, at least %g, or max", float64(leastQuota)/float64(period))
 	}
 	return cpusOf(int64(quota), period), nil
 }
@@ -146,7 +146,7 @@ func cpusOf(quota, period int64) string {
 	return strconv.FormatFloat(float64(quota)/float64(period), 'g', 6, 64)
 }
 
-// quotaOf is what the files say, µs; a quota of −1 is none.
+// quotaOf returns the quota and the period of a cgroup in µs; a quota of −1 means no limit.
 func quotaOf(p Place) (quota, period int64, err error) {
 	text, err := readFile(p.File)
 	if err != nil {

@@ -77,19 +77,19 @@ var (
 	ErrBusy = errors.New("another try is still running")
 )
 
-// use is an error of what was typed.
-func use(format string, args ...any) error { return &useError{fmt.Sprintf(format, args...)} }
+// newUseError returns an error about what was typed, which is [ErrUse].
+func newUseError(format string, args ...any) error { return &useError{fmt.Sprintf(format, args...)} }
 
 type useError struct{ text string }
 
 func (e *useError) Error() string        { return e.text }
 func (e *useError) Is(target error) bool { return target == ErrUse }
 
-// Of returns the setting of a name as typed.
+// Of returns the setting that a typed name means.
 func Of(name string) (*Setting, bool) {
 	i := slices.IndexFunc(All, func(s *Setting) bool {
 		rest, family := strings.CutPrefix(name, s.Name)
-		return name == s.Name && !s.family() || s.family() && family && rest != ""
+		return name == s.Name && !s.isFamily() || s.isFamily() && family && rest != ""
 	})
 	if i < 0 {
 		return nil, false
@@ -97,11 +97,11 @@ func Of(name string) (*Setting, bool) {
 	return All[i], true
 }
 
-func (s *Setting) family() bool { return strings.HasSuffix(s.Name, ".") }
+func (s *Setting) isFamily() bool { return strings.HasSuffix(s.Name, ".") }
 
-// Title is how a setting is listed: "jvm.FLAG".
+// Title returns the name that a setting is listed by: "jvm.FLAG".
 func (s *Setting) Title() string {
-	if s.family() {
+	if s.isFamily() {
 		return s.Name + "FLAG"
 	}
 	return s.Name
@@ -120,12 +120,12 @@ func Help() string {
 	return strings.Join(all, ", ")
 }
 
-// Parse takes "thp=never" apart.
+// Parse splits text such as "thp=never" into a setting, its name and a value.
 func Parse(typed string) (s *Setting, name, value string, err error) {
 	name, value, ok := strings.Cut(typed, "=")
 	if s, known := Of(name); known {
 		if !ok || value == "" {
-			return nil, "", "", use("%s: give a value: %s=%s", typed, name, s.Values)
+			return nil, "", "", newUseError("%s: give a value: %s=%s", typed, name, s.Values)
 		}
 		return s, name, value, nil
 	}
@@ -133,7 +133,7 @@ func Parse(typed string) (s *Setting, name, value string, err error) {
 	for _, s := range All {
 		names = append(names, s.Title()+"=")
 	}
-	return nil, "", "", use("%s: unknown setting: give one of %s", typed, strings.Join(names, ", "))
+	return nil, "", "", newUseError("%s: unknown setting: give one of %s", typed, strings.Join(names, ", "))
 }
 
 // Change is a change to be tried.
@@ -144,7 +144,7 @@ type Change struct {
 	Tried   string // what is to be there, in turn
 }
 
-// Find makes a change of what was typed for a target; nothing is changed.
+// Find returns the change that the typed text means for a target, and changes nothing.
 func Find(ctx context.Context, typed string, t discover.Target) (*Change, error) {
 	s, name, value, err := Parse(typed)
 	if err != nil {
@@ -161,13 +161,13 @@ func Find(ctx context.Context, typed string, t discover.Target) (*Change, error)
 		return nil, fmt.Errorf("%s=%s: %w", name, value, err)
 	}
 	if c.Tried == c.Was {
-		return nil, use("%s=%s: it already has this value: nothing to try", name, value)
+		return nil, newUseError("%s=%s: it already has this value: nothing to try", name, value)
 	}
 	return c, nil
 }
 
-// set writes a value and reads it back.
-func (c *Change) set(ctx context.Context, value string) error {
+// writeAndVerify writes a value and fails if it does not read back the same.
+func (c *Change) writeAndVerify(ctx context.Context, value string) error {
 	if err := c.Setting.Write(ctx, c.Place, value); err != nil {
 		return fmt.Errorf("%s=%s: %w", c.Place.Name, value, err)
 	}

@@ -82,7 +82,7 @@ func lend(t *testing.T, typed string, target discover.Target, until time.Duratio
 
 func holds(t *testing.T, file, want string) {
 	t.Helper()
-	if now, err := chosen(t.Context(), Place{File: file}); err != nil || now != want {
+	if now, err := readChoice(t.Context(), Place{File: file}); err != nil || now != want {
 		t.Fatalf("%s is %q, %v; want %s", filepath.Base(file), now, err, want)
 	}
 }
@@ -170,7 +170,7 @@ func TestStoppedForTooLong(t *testing.T) {
 	defer func(was time.Duration) { grace = was }(grace)
 	grace = 300 * time.Millisecond
 	l := lend(t, "thp=never", self(), 200*time.Millisecond)
-	if err := l.set(t.Context(), "never"); err != nil {
+	if err := l.writeAndVerify(t.Context(), "never"); err != nil {
 		t.Fatal(err)
 	}
 	<-l.guard.over
@@ -323,7 +323,7 @@ func TestRefused(t *testing.T) {
 		{syscall.ENOENT, "f: it no longer exists"},
 		{syscall.EINVAL, "write f: invalid argument"},
 	} {
-		if err := refused("f", &os.PathError{Op: "write", Path: "f", Err: x.err}); err.Error() != x.want {
+		if err := explainWriteError("f", &os.PathError{Op: "write", Path: "f", Err: x.err}); err.Error() != x.want {
 			t.Error(err)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// sysfs is where the kernel's settings are: in a container, which mostly may only read its
-// own, $HOST_SYS is where the host's are mounted, as exporters of metrics have it.
-func sysfs() string { return cmp.Or(os.Getenv("HOST_SYS"), "/sys") }
+// sysfsPath returns where the kernel's settings are: $HOST_SYS, where exporters of metrics in a
+// container have the host's mounted, else /sys.
+func sysfsPath() string { return cmp.Or(os.Getenv("HOST_SYS"), "/sys") }
 
 // readFile reads a setting's file.
 func readFile(name string) (string, error) {
@@ -23,30 +23,31 @@ func readFile(name string) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// writeFile writes a setting's file in one call, as the kernel wants it, and makes none.
+// writeFile writes a setting's file in one call, as the kernel wants it. It does not create the
+// file.
 func writeFile(name, value string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
-		return refused(name, err)
+		return explainWriteError(name, err)
 	}
 	_, err = f.WriteString(value)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return refused(name, err)
+		return explainWriteError(name, err)
 	}
 	return nil
 }
 
-// writable says why a file cannot be written; nothing is.
-func writable(name string) error {
+// checkWritable returns an error if a file cannot be written, with what to do. It writes nothing.
+func checkWritable(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
-		return refused(name, err)
+		return explainWriteError(name, err)
 	}
 	return f.Close()
 }
 
-// refused says what to do about a file that cannot be written.
-func refused(name string, err error) error {
+// explainWriteError returns an error for a file that cannot be written, with what to do.
+func explainWriteError(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s is on a read-only file system, as in most containers: run unstall on the host, or mount the host's /sys and set HOST_SYS to its path", name)

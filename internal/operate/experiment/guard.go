@@ -27,8 +27,8 @@ type guard struct {
 // starting is how long it may take to say that it is there.
 const starting = 20 * time.Second
 
-// startGuard starts it in a session of its own, which no Ctrl-C and no hang-up reaches. It
-// holds the note's lock, too.
+// startGuard starts the guard in a session of its own, so that it gets no Ctrl-C and no hang-up.
+// The guard holds the note's lock, too.
 func startGuard(note string, held *os.File, until time.Time) (*guard, error) {
 	in, alive, err := os.Pipe()
 	if err != nil {
@@ -46,7 +46,7 @@ func startGuard(note string, held *os.File, until time.Time) (*guard, error) {
 	g.command.Args[0] = os.Args[0]
 	g.command.Dir = "/"
 	g.command.Stdin, g.command.Stdout, g.command.ExtraFiles = in, out, []*os.File{held}
-	apart(g.command)
+	setOwnSession(g.command)
 	err = g.command.Start()
 	_ = out.Close()
 	if err != nil {
@@ -65,7 +65,7 @@ func startGuard(note string, held *os.File, until time.Time) (*guard, error) {
 	return g, nil
 }
 
-func (g *guard) ended() bool {
+func (g *guard) hasEnded() bool {
 	select {
 	case <-g.over:
 		return true
@@ -74,13 +74,13 @@ func (g *guard) ended() bool {
 	}
 }
 
-// release lets it end; it has nothing to do if the note is gone.
+// release lets the guard process end; if the note is gone it has nothing to put back.
 func (g *guard) release() { _ = g.alive.Close() }
 
 // patient is for how long it tries to put something back, of a JVM that does not answer.
 const patient = time.Minute
 
-// Guard is what the second process does, with the arguments behind [GuardCommand].
+// Guard runs the second process of a try, with the arguments behind [GuardCommand].
 func Guard(args []string) error {
 	if len(args) != 2 {
 		return fmt.Errorf("%s: is started by unstall try", GuardCommand)
@@ -94,7 +94,7 @@ func Guard(args []string) error {
 	if !known || err != nil {
 		return fmt.Errorf("%s: is started by unstall try", GuardCommand)
 	}
-	told := deaf()
+	told := ignoreTerminalSignals()
 	gone := make(chan struct{})
 	go func() {
 		var b [1]byte
@@ -108,7 +108,7 @@ func Guard(args []string) error {
 	case <-time.After(time.Until(time.Unix(0, until))):
 	}
 	for end := time.Now().Add(patient); note.There(); time.Sleep(time.Second) {
-		if _, err = restore(context.Background(), c); err == nil {
+		if _, err = restoreSetting(context.Background(), c); err == nil {
 			note.Forget()
 		}
 		if err == nil || time.Now().After(end) { // then the next start of the tool does it

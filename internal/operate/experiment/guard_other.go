@@ -9,6 +9,6 @@ import (
 
 // Settings are changed on Linux only; here there are none to be found.
 
-func apart(*exec.Cmd) {}
+func setOwnSession(*exec.Cmd) {}
 
-func deaf() <-chan os.Signal { return nil }
+func ignoreTerminalSignals() <-chan os.Signal { return nil }

@@ -9,11 +9,12 @@ import (
 	"syscall"
 )
 
-// apart starts a command in a session of its own.
-func apart(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+// setOwnSession makes a command start in a session of its own.
+func setOwnSession(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// deaf ignores what ends a terminal's programs, and says when somebody ends this one.
-func deaf() <-chan os.Signal {
+// ignoreTerminalSignals ignores the signals that a terminal ends its programs with. It returns a
+// channel that tells of SIGTERM.
+func ignoreTerminalSignals() <-chan os.Signal {
 	signal.Ignore(syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGTSTP)
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, syscall.SIGTERM)

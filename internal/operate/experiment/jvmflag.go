@@ -41,9 +41,9 @@ func findFlag(ctx context.Context, t discover.Target, name string) (Place, error
 	case err != nil:
 		return p, err
 	case f.kind == "":
-		return p, use("pid %d does not have this flag: see jcmd %d VM.flags -all", t.PID, t.PID)
+		return p, newUseError("pid %d does not have this flag: see jcmd %d VM.flags -all", t.PID, t.PID)
 	case !f.manageable:
-		return p, use("pid %d cannot change this flag while it runs: jcmd %d VM.flags -all does not list it as manageable; restart it with -XX", t.PID, t.PID)
+		return p, newUseError("pid %d cannot change this flag while it runs: jcmd %d VM.flags -all does not list it as manageable; restart it with -XX", t.PID, t.PID)
 	}
 	return p, nil
 }
@@ -55,7 +55,7 @@ type flag struct {
 }
 
 func flagOf(ctx context.Context, p Place) (flag, error) {
-	text, err := asked(ctx, p, "VM.flags -all")
+	text, err := runJVMCommand(ctx, p, "VM.flags -all")
 	if err != nil {
 		return flag{}, err
 	}
@@ -75,8 +75,9 @@ func parseFlag(text, name string) flag {
 	return flag{}
 }
 
-// asked is what the JVM at a place says; one that ended is gone.
-func asked(ctx context.Context, p Place, command string) (string, error) {
+// runJVMCommand returns the answer of the JVM at a place to a command of jcmd; [ErrGone] if the
+// JVM has ended.
+func runJVMCommand(ctx context.Context, p Place, command string) (string, error) {
 	if start, err := attach.Started(p.PID); err != nil || start != p.Start {
 		return "", fmt.Errorf("pid %d: %w", p.PID, ErrGone)
 	}
@@ -109,7 +110,7 @@ func flagValue(ctx context.Context, p Place, typed string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	wrong := use("pid %d needs a value of type %s for it", p.PID, f.kind)
+	wrong := newUseError("pid %d needs a value of type %s for it", p.PID, f.kind)
 	switch f.kind {
 	case "bool":
 		if typed != "true" && typed != "false" {
@@ -133,10 +134,10 @@ func flagValue(ctx context.Context, p Place, typed string) (string, error) {
 		}
 		return strconv.FormatFloat(n, 'f', 6, 64), nil
 	}
-	return "", use("a flag of type %s does not change how pid %d runs: nothing to try", f.kind, p.PID)
+	return "", newUseError("a flag of type %s does not change how pid %d runs: nothing to try", f.kind, p.PID)
 }
 
 func writeFlag(ctx context.Context, p Place, value string) error {
-	_, err := asked(ctx, p, "VM.set_flag "+strings.TrimPrefix(p.Name, jvmFamily)+" "+value)
+	_, err := runJVMCommand(ctx, p, "VM.set_flag "+strings.TrimPrefix(p.Name, jvmFamily)+" "+value)
 	return err
 }

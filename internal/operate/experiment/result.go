@@ -51,14 +51,14 @@ type Window struct {
 	End   time.Time `json:"end"`
 }
 
-// NewResult is what is known of a try before it is measured.
+// NewResult returns the result of a try as far as it is known before anything is measured.
 func (c *Change) NewResult(t discover.Target, p Plan) *Result {
 	return &Result{Schema: Schema, Setting: c.Place.Name, File: c.Place.File, Affects: c.Place.Affects, Host: c.Setting.Host, Was: c.Was, Tried: c.Tried,
 		Target:  Target{Name: t.Name, PID: t.PID, Runtime: t.Runtime, Version: t.Version},
 		Planned: p.Blocks, TurnS: p.Turn.Seconds(), SettleS: p.Settle.Seconds(), Seed: p.Seed}
 }
 
-// Compare holds what was tried against what was there.
+// Compare compares the runs of what was tried with those of what was there.
 func (r *Result) Compare(was, tried []compare.Run) error {
 	r.Blocks = min(len(was), len(tried))
 	c, err := compare.Compare(was, tried, compare.Options{Before: r.Setting + "=" + r.Was, After: r.Setting + "=" + r.Tried, InTurn: true})

@@ -18,26 +18,26 @@ import (
 var (
 	thp = &Setting{
 		Name: "thp", About: "which memory gets transparent huge pages, on the whole host", Values: "always, madvise or never",
-		Host: true, Settle: time.Second, Find: hugePages("enabled"), Value: choice, Read: chosen, Write: choose,
+		Host: true, Settle: time.Second, Find: hugePages("enabled"), Value: choiceValue, Read: readChoice, Write: writeChoice,
 	}
 	thpDefrag = &Setting{
 		Name: "thp-defrag", About: "whether a page fault compacts memory for a huge page, on the whole host", Values: "always, defer, defer+madvise, madvise or never",
-		Host: true, Settle: time.Second, Find: hugePages("defrag"), Value: choice, Read: chosen, Write: choose,
+		Host: true, Settle: time.Second, Find: hugePages("defrag"), Value: choiceValue, Read: readChoice, Write: writeChoice,
 	}
 )
 
 func hugePages(file string) func(context.Context, discover.Target, string) (Place, error) {
 	return func(ctx context.Context, t discover.Target, name string) (Place, error) {
-		p := Place{Name: name, File: filepath.Join(sysfs(), "kernel/mm/transparent_hugepage", file), Affects: "every process of this host"}
-		if _, err := chosen(ctx, p); errors.Is(err, ErrGone) {
+		p := Place{Name: name, File: filepath.Join(sysfsPath(), "kernel/mm/transparent_hugepage", file), Affects: "every process of this host"}
+		if _, err := readChoice(ctx, p); errors.Is(err, ErrGone) {
 			return p, fmt.Errorf("this kernel has no transparent huge pages: %s does not exist", p.File)
 		} else if err != nil {
 			return p, err
 		}
 		if off, known := withoutHugePages(t.PID); known && off {
-			return p, use("pid %d has transparent huge pages switched off for itself (PR_SET_THP_DISABLE): the host's setting does not reach it", t.PID)
+			return p, newUseError("pid %d has transparent huge pages switched off for itself (PR_SET_THP_DISABLE): the host's setting does not reach it", t.PID)
 		}
-		return p, writable(p.File)
+		return p, checkWritable(p.File)
 	}
 }
 
@@ -55,8 +55,8 @@ func withoutHugePages(pid int) (off, known bool) {
 	return false, false
 }
 
-// choice is one of those that a file lists.
-func choice(_ context.Context, p Place, typed string) (string, error) {
+// choiceValue returns the typed value if the file lists it.
+func choiceValue(_ context.Context, p Place, typed string) (string, error) {
 	text, err := readFile(p.File)
 	if err != nil {
 		return "", err
@@ -69,11 +69,11 @@ func choice(_ context.Context, p Place, typed string) (string, error) {
 		}
 		all = append(all, word)
 	}
-	return "", use("this kernel has %s", strings.Join(all, ", "))
+	return "", newUseError("this kernel has %s", strings.Join(all, ", "))
 }
 
-// chosen is the one in brackets.
-func chosen(_ context.Context, p Place) (string, error) {
+// readChoice returns the value in brackets.
+func readChoice(_ context.Context, p Place) (string, error) {
 	text, err := readFile(p.File)
 	if err != nil {
 		return "", err
@@ -89,4 +89,4 @@ func chosen(_ context.Context, p Place) (string, error) {
 	return word, nil
 }
 
-func choose(_ context.Context, p Place, value string) error { return writeFile(p.File, value) }
+func writeChoice(_ context.Context, p Place, value string) error { return writeFile(p.File, value) }

@@ -12,8 +12,9 @@ import (
 // Together are settings of the host that are what is asked for, until they are ended.
 type Together []*Trial
 
-// Host makes settings of the host what was typed ("thp=always"), until then at most, and with the
-// same care as a try: whatever ends this process, they are put back. Those that are so already stay.
+// Host sets settings of the host as typed ("thp=always"), until a time at most. They are put back
+// with the same care as those of a try, whatever ends this process. Settings that have the value
+// already are left alone.
 func Host(ctx context.Context, typed []string, until time.Time) (all Together, err error) {
 	defer func() {
 		if err != nil {
@@ -27,7 +28,7 @@ func Host(ctx context.Context, typed []string, until time.Time) (all Together, e
 			return all, err
 		}
 		if !s.Host {
-			return all, use("%s is not a setting of the host", name)
+			return all, newUseError("%s is not a setting of the host", name)
 		}
 		place, err := s.Find(ctx, discover.Target{PID: os.Getpid()}, name)
 		if err != nil {
@@ -52,7 +53,8 @@ func Host(ctx context.Context, typed []string, until time.Time) (all Together, e
 	return all, nil
 }
 
-// End puts them back, the last one first. Somebody else's change stays, which is an error.
+// End puts the settings back, the last one first. A setting that another process has changed
+// stays, and is an error.
 func (t Together) End(ctx context.Context) error {
 	var errs []error
 	for i := len(t) - 1; i >= 0; i-- {

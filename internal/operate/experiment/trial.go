@@ -30,8 +30,8 @@ type Trial struct {
 // first one may be stopped (Ctrl-Z), and then says nothing.
 var grace = 30 * time.Second
 
-// NewTrial makes a change ready to be tried, until then at most; nothing is changed yet. Beside are
-// those that are part of the same change.
+// NewTrial prepares to try a change, until a time at most; it changes nothing yet. Beside are the
+// trials that are part of the same change.
 func NewTrial(c *Change, until time.Time, beside ...*Trial) (*Trial, error) {
 	own, err := attach.Started(os.Getpid())
 	if err != nil {
@@ -43,20 +43,20 @@ func NewTrial(c *Change, until time.Time, beside ...*Trial) (*Trial, error) {
 		return nil, fmt.Errorf("%s: the current value cannot be saved, so nothing is changed: %w", c.Place.Name, err)
 	}
 	l := &Trial{Change: c, note: note, held: held, until: until, last: c.Was}
-	if err := l.alone(beside); err != nil {
-		l.forget()
+	if err := l.checkAlone(beside); err != nil {
+		l.removeNote()
 		return nil, err
 	}
 	if l.guard, err = startGuard(note.Path(), held, until.Add(grace)); err != nil {
-		l.forget()
+		l.removeNote()
 		return nil, fmt.Errorf("%s: the process that restores it cannot start, so nothing is changed: %w", c.Place.Name, err)
 	}
 	return l, nil
 }
 
-// alone makes sure that nobody else tries anything: two at once would measure each other. Of
-// two that begin at once, both give way.
-func (l *Trial) alone(beside []*Trial) error {
+// checkAlone returns an error if another try runs or has left a setting behind: two tries at once
+// would measure each other. Of two that begin at once, both give way.
+func (l *Trial) checkAlone(beside []*Trial) error {
 	for _, n := range probe.Notes(probe.Boot(), probe.PIDNamespace()) {
 		ours := slices.ContainsFunc(beside, func(b *Trial) bool { return n.Path() == b.note.Path() })
 		if n.Probe != noted || n.Path() == l.note.Path() || ours {
@@ -74,12 +74,13 @@ func (l *Trial) alone(beside []*Trial) error {
 	return nil
 }
 
-// Set makes it what it was, or what is tried.
+// Set sets the value that was there, or the one that is tried. It fails if another process has
+// changed the setting meanwhile.
 func (l *Trial) Set(ctx context.Context, value string) error {
 	switch {
 	case !time.Now().Before(l.until):
 		return errors.New("it took much longer than planned and was stopped")
-	case l.guard.ended():
+	case l.guard.hasEnded():
 		return fmt.Errorf("%s: the process that restores it was killed", l.Place.Name)
 	}
 	now, err := l.Setting.Read(ctx, l.Place)
@@ -92,25 +93,25 @@ func (l *Trial) Set(ctx context.Context, value string) error {
 	if now == value {
 		return nil
 	}
-	if err := l.set(ctx, value); err != nil {
+	if err := l.writeAndVerify(ctx, value); err != nil {
 		return err
 	}
 	l.last = value
 	return nil
 }
 
-// End puts back what was there and says what is there now, as it is read back.
+// End puts back what was there and returns what is there now, as it is read back.
 func (l *Trial) End(ctx context.Context) (Restored, error) {
-	r, err := restore(ctx, l.Change)
+	r, err := restoreSetting(ctx, l.Change)
 	if err == nil {
-		l.forget()
+		l.removeNote()
 	}
 	_ = l.held.Close()
 	l.guard.release() // without a note there is nothing left for it; with one it tries on
 	return r, err
 }
 
-func (l *Trial) forget() {
+func (l *Trial) removeNote() {
 	l.note.Forget()
 	_ = l.held.Close()
 }
@@ -123,12 +124,13 @@ type Restored struct {
 	Gone bool   `json:"gone"` // its process or cgroup has ended, and the setting with it
 }
 
-// restore puts a setting back, however far a try came.
-func restore(ctx context.Context, c *Change) (Restored, error) {
+// restoreSetting puts a setting back, however far a try got. A value that another process has set
+// stays.
+func restoreSetting(ctx context.Context, c *Change) (Restored, error) {
 	r := Restored{Was: c.Was}
 	now, err := c.Setting.Read(ctx, c.Place)
 	if err == nil && now == c.Tried {
-		if err = c.set(ctx, c.Was); err == nil {
+		if err = c.writeAndVerify(ctx, c.Was); err == nil {
 			now, err = c.Setting.Read(ctx, c.Place)
 		}
 	}
@@ -143,7 +145,8 @@ func restore(ctx context.Context, c *Change) (Restored, error) {
 	return r, nil
 }
 
-// changeOf is the change that a note is about.
+// changeOf returns the change that a note is about; false if this version does not know its
+// setting.
 func changeOf(l *probe.SwitchedOn) (*Change, bool) {
 	s, ok := Of(l.What)
 	return &Change{Setting: s, Place: Place{Name: l.What, File: l.File, PID: l.PID, Start: l.Start}, Was: l.Was, Tried: l.Tried}, ok
@@ -153,8 +156,8 @@ func changeOf(l *probe.SwitchedOn) (*Change, bool) {
 // something else.
 const tidying = 3 * time.Second
 
-// RestoreLeftovers puts back what tries left behind that were killed, with their second process, and says
-// so, a line for each.
+// RestoreLeftovers puts back settings left behind by tries that were killed together with their
+// guard, and says so in a line for each.
 func RestoreLeftovers(ctx context.Context, say func(string)) {
 	for _, l := range probe.Notes(probe.Boot(), probe.PIDNamespace()) {
 		c, known := changeOf(l)
@@ -166,13 +169,13 @@ func RestoreLeftovers(ctx context.Context, say func(string)) {
 			continue // it is being tried
 		}
 		ctx, cancel := context.WithTimeout(ctx, tidying)
-		r, err := restore(ctx, c)
+		r, err := restoreSetting(ctx, c)
 		cancel()
 		if err != nil {
 			say(fmt.Sprintf("an earlier try was killed: %v", err))
 		} else {
 			l.Forget()
-			if text := r.after(c); text != "" {
+			if text := r.formatKilledTry(c); text != "" {
 				say(text)
 			}
 		}
@@ -180,8 +183,9 @@ func RestoreLeftovers(ctx context.Context, say func(string)) {
 	}
 }
 
-// after says what was done about a try that was killed.
-func (r Restored) after(c *Change) string {
+// formatKilledTry returns the line that tells what was done about a try that was killed, "" if its
+// target has ended.
+func (r Restored) formatKilledTry(c *Change) string {
 	switch {
 	case r.Gone:
 		return ""

@@ -140,14 +140,14 @@ type asked struct {
 	queries []Query
 }
 
-// took remembers how long an answer took.
-func (a *asked) took(query string, began time.Time) {
+// recordQuery notes a query and how long its answer took.
+func (a *asked) recordQuery(query string, began time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.queries = append(a.queries, Query{query, time.Since(began)})
 }
 
-// Of asks a store.
+// Of queries a store and returns its report.
 func Of(ctx context.Context, store *promql.Store, opt Options) (*Report, error) {
 	a := &asked{store: store, opt: opt}
 	now, err := store.Query(ctx, "time()", time.Time{})
@@ -159,47 +159,51 @@ func Of(ctx context.Context, store *promql.Store, opt Options) (*Report, error) 
 	}
 	a.at = time.UnixMilli(int64(now[0].Value * 1e3)).UTC()
 	a.from = a.at.Add(-opt.Since)
-	if err := a.ask(ctx); err != nil {
+	if err := a.queryAll(ctx); err != nil {
 		return nil, err
 	}
 	if len(a.uses) == 0 {
-		return nil, a.nothing(ctx)
+		return nil, a.explainNoData(ctx)
 	}
 	r := &Report{Schema: Schema, ToolVersion: opt.Version, Store: store.String(), Window: Window{a.from, a.at},
 		Causes: []Cause{}, Mechanisms: []Mechanism{}, Services: []Service{}, Slowest: []Host{}, Unlike: []Unlike{}, Versions: []Version{}, Changes: []Change{}, Warnings: []string{}}
-	r.rank(a)
-	r.Unlike = append(r.Unlike, unlike(a.uses, opt.Since)...)
-	if err := a.explain(ctx, r.Unlike); err != nil {
+	r.fillRankings(a)
+	r.Unlike = append(r.Unlike, findUnlikeHosts(a.uses, opt.Since)...)
+	if err := a.explainUnlike(ctx, r.Unlike); err != nil {
 		return nil, err
 	}
-	r.Versions = append(r.Versions, a.versions()...)
-	r.Changes = append(r.Changes, a.changes()...)
-	r.Warnings = append(r.Warnings, a.warnings()...)
+	r.Versions = append(r.Versions, a.compareVersions()...)
+	r.Changes = append(r.Changes, a.findChanges()...)
+	r.Warnings = append(r.Warnings, a.collectWarnings()...)
 	r.Asked = a.queries
 	return r, nil
 }
 
-// match selects series of a name.
-func (a *asked) match(name string, more ...string) string {
+// formatSelector returns the selector of a metric's series, of the asked service only where one is
+// given.
+func (a *asked) formatSelector(name string, more ...string) string {
 	if a.opt.Service != "" {
 		more = append(more, names.Service+"="+strconv.Quote(a.opt.Service))
 	}
 	return name + "{" + strings.Join(more, ",") + "}"
 }
 
-// over is by how much counters of a name grew over the window, added up by labels.
-func (a *asked) over(name string, by ...string) string {
-	return fmt.Sprintf("sum by (%s) (increase(%s[%s]))", strings.Join(by, ", "), a.match(name), span(a.opt.Since))
+// increaseQuery returns the query for how much a metric's counters grew over the window, summed by
+// labels.
+func (a *asked) increaseQuery(name string, by ...string) string {
+	return fmt.Sprintf("sum by (%s) (increase(%s[%s]))", strings.Join(by, ", "), a.formatSelector(name), formatPromDuration(a.opt.Since))
 }
 
-func span(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + "ms" }
+func formatPromDuration(d time.Duration) string {
+	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+}
 
-// ask asks all that does not depend on answers, side by side.
-func (a *asked) ask(ctx context.Context) error {
+// queryAll sends, some side by side, all queries that do not depend on answers.
+func (a *asked) queryAll(ctx context.Context) error {
 	var slow, requests []promql.Sample
 	query := func(to *[]promql.Sample, q string) func(context.Context) error {
 		return func(ctx context.Context) (err error) {
-			defer a.took(q, time.Now())
+			defer a.recordQuery(q, time.Now())
 			*to, err = a.store.Query(ctx, q, a.at)
 			return err
 		}
@@ -207,21 +211,21 @@ func (a *asked) ask(ctx context.Context) error {
 	step := stepOf(a.opt.Since)
 	series := func(to *[]promql.Series, name string) func(context.Context) error {
 		return func(ctx context.Context) (err error) {
-			q := fmt.Sprintf("sum by (%s, %s) (increase(%s[%s]))", names.Service, names.Version, a.match(name), span(step))
-			defer a.took(q, time.Now())
+			q := fmt.Sprintf("sum by (%s, %s) (increase(%s[%s]))", names.Service, names.Version, a.formatSelector(name), formatPromDuration(step))
+			defer a.recordQuery(q, time.Now())
 			*to, err = a.store.Range(ctx, q, a.from.Add(step), a.at, step)
 			return err
 		}
 	}
-	err := together(ctx,
-		query(&slow, a.over(names.SlowSeconds, names.Service, names.Host, names.Version)),
-		query(&requests, a.over(names.Requests, names.Service, names.Host, names.Version)),
-		query(&a.slow, a.over(names.SlowRequests, names.Service)),
-		query(&a.mechanisms, a.over(names.SlowSeconds, names.Service, names.Mechanism)),
-		query(&a.causes, a.over(names.CauseSeconds, names.Service, names.Host, names.Cause)+" > 0"),
+	err := runConcurrently(ctx,
+		query(&slow, a.increaseQuery(names.SlowSeconds, names.Service, names.Host, names.Version)),
+		query(&requests, a.increaseQuery(names.Requests, names.Service, names.Host, names.Version)),
+		query(&a.slow, a.increaseQuery(names.SlowRequests, names.Service)),
+		query(&a.mechanisms, a.increaseQuery(names.SlowSeconds, names.Service, names.Mechanism)),
+		query(&a.causes, a.increaseQuery(names.CauseSeconds, names.Service, names.Host, names.Cause)+" > 0"),
 		series(&a.seconds, names.SlowSeconds),
 		series(&a.served, names.Requests),
-		query(&a.starts, fmt.Sprintf("max by (%s) (changes(%s{}[%s]))", names.Host, names.Start, span(min(a.opt.Since, time.Hour)))),
+		query(&a.starts, fmt.Sprintf("max by (%s) (changes(%s{}[%s]))", names.Host, names.Start, formatPromDuration(min(a.opt.Since, time.Hour)))),
 		query(&a.clocks, fmt.Sprintf("max by (%[1]s) (%[2]s{} - timestamp(%[2]s{}))", names.Host, names.Time)),
 	)
 	if err != nil {
@@ -235,8 +239,9 @@ func (a *asked) ask(ctx context.Context) error {
 // of all who ask.
 const atOnce = 2
 
-// together does things, some side by side, and returns the first error, whereupon the others end.
-func together(ctx context.Context, things ...func(context.Context) error) error {
+// runConcurrently calls functions, at most [atOnce] at a time. The first error cancels the context
+// of the others and is returned.
+func runConcurrently(ctx context.Context, things ...func(context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	turns := make(chan struct{}, atOnce)
@@ -257,8 +262,8 @@ func together(ctx context.Context, things ...func(context.Context) error) error 
 	return context.Cause(ctx)
 }
 
-// usesOf joins slow time and requests of the same version of a service on a host. One that
-// has requests and no slow time lost none.
+// usesOf joins slow time and requests by service, host and version. A version that has requests
+// and no slow time lost none.
 func usesOf(slow, requests []promql.Sample) []use {
 	type key struct{ service, host, version string }
 	at := make(map[key]*use)
@@ -289,8 +294,8 @@ func usesOf(slow, requests []promql.Sample) []use {
 	return all
 }
 
-// rank adds up by service, host, cause and mechanism.
-func (r *Report) rank(a *asked) {
+// fillRankings sums the answers by service, host, cause and mechanism, the most slow time first.
+func (r *Report) fillRankings(a *asked) {
 	services := make(map[string]*Service)
 	counted := make(map[string]float64)
 	hosts := make(map[string]map[string]float64) // by service
@@ -312,20 +317,20 @@ func (r *Report) rank(a *asked) {
 	for name, s := range services {
 		s.Hosts = len(hosts[name])
 		if n := counted[name]; n > 0 {
-			s.Requests, s.Rate = whole(n), number(s.SlowS/n*1000)
+			s.Requests, s.Rate = countOrNil(n), finiteOrNil(s.SlowS/n*1000)
 		}
 		all += counted[name]
 	}
 	if all > 0 {
-		r.Requests = whole(all)
+		r.Requests = countOrNil(all)
 	}
 	for _, x := range a.slow {
 		if s := services[x.Labels[names.Service]]; s != nil {
-			s.Slow = whole(x.Value)
+			s.Slow = countOrNil(x.Value)
 		}
 	}
-	r.mechanisms(a, services)
-	worst := r.causes(a, services)
+	r.rankMechanisms(a, services)
+	worst := r.rankCauses(a, services)
 	for name, of := range hosts {
 		for h, slow := range of {
 			if slow > 0 {
@@ -345,7 +350,7 @@ func (r *Report) rank(a *asked) {
 	})
 }
 
-func (r *Report) mechanisms(a *asked, services map[string]*Service) {
+func (r *Report) rankMechanisms(a *asked, services map[string]*Service) {
 	sums := make(map[string]float64)
 	for _, x := range a.mechanisms {
 		m := x.Labels[names.Mechanism]
@@ -378,8 +383,8 @@ type blamed struct {
 	slow  float64
 }
 
-// causes ranks causes, and returns the one that makes most of it at each place.
-func (r *Report) causes(a *asked, services map[string]*Service) map[place]blamed {
+// rankCauses ranks causes by slow time, and returns the cause that makes most of it at each place.
+func (r *Report) rankCauses(a *asked, services map[string]*Service) map[place]blamed {
 	type sum struct {
 		slow      float64
 		hosts     map[string]bool
@@ -423,9 +428,9 @@ func (r *Report) causes(a *asked, services map[string]*Service) map[place]blamed
 	return worst
 }
 
-// nothing is the error of a store that has nothing of the time or the service asked for: what
-// it has instead.
-func (a *asked) nothing(ctx context.Context) error {
+// explainNoData returns the error for a store that has no data of the window or the service: it
+// says what the store has instead.
+func (a *asked) explainNoData(ctx context.Context) error {
 	ago := a.at.AddDate(-1, 0, 0)
 	if a.opt.Service != "" {
 		known, err := a.store.Values(ctx, names.Service, names.SlowSeconds, ago, a.at)
@@ -436,7 +441,7 @@ func (a *asked) nothing(ctx context.Context) error {
 			return fmt.Errorf("--service %s: not found in %s: did you mean %s?", a.opt.Service, a.store, near)
 		}
 		if len(known) > 0 && !slices.Contains(known, a.opt.Service) {
-			return fmt.Errorf("--service %s: not found in %s: it has %s", a.opt.Service, a.store, few(known, 8))
+			return fmt.Errorf("--service %s: not found in %s: it has %s", a.opt.Service, a.store, joinFirstNames(known, 8))
 		}
 	}
 	own, err := a.store.Values(ctx, "__name__", `{__name__=~"unstall_.+"}`, ago, a.at)
@@ -446,13 +451,13 @@ func (a *asked) nothing(ctx context.Context) error {
 	case slices.Contains(own, names.SlowSeconds):
 		return fmt.Errorf("%s has no %s of the last %s, only older ones: give a longer --since, and check that unstall watch still runs on the hosts", a.store, names.SlowSeconds, a.opt.Since)
 	case len(own) > 0:
-		return fmt.Errorf("%s has no %s, but %s: these hosts record no requests; give unstall watch their access log or --load", a.store, names.SlowSeconds, few(own, 4))
+		return fmt.Errorf("%s has no %s, but %s: these hosts record no requests; give unstall watch their access log or --load", a.store, names.SlowSeconds, joinFirstNames(own, 4))
 	}
 	return fmt.Errorf("%s has no series of unstall: make hosts send to it with unstall watch, or let Prometheus scrape them", a.store)
 }
 
-// few lists some of many names.
-func few(all []string, most int) string {
+// joinFirstNames joins the first names in order, and says how many more there are.
+func joinFirstNames(all []string, most int) string {
 	slices.Sort(all)
 	if len(all) > most {
 		return strings.Join(all[:most], ", ") + fmt.Sprintf(" and %d more", len(all)-most)
@@ -460,7 +465,7 @@ func few(all []string, most int) string {
 	return strings.Join(all, ", ")
 }
 
-// titleOf is a mechanism in words.
+// titleOf returns a mechanism in words, "" of one that this version does not know.
 func titleOf(id string) string {
 	for m := range ledger.NumMechanisms {
 		if m.String() == id {
@@ -477,7 +482,7 @@ func causeTitle(id string) string {
 	return ""
 }
 
-func whole(v float64) *int64 {
+func countOrNil(v float64) *int64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return nil
 	}
@@ -485,8 +490,8 @@ func whole(v float64) *int64 {
 	return &n
 }
 
-// number makes an optional figure.
-func number(v float64) *float64 {
+// finiteOrNil returns a pointer to a figure, nil if it is not finite.
+func finiteOrNil(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}

@@ -46,13 +46,13 @@ const (
 	perHour     = "s_per_hour"
 )
 
-// unlike finds hosts whose slow time lies beyond that of their peers. Rates are compared as
-// logarithms, as hosts differ by factors; what is too little to matter is added, so that hosts
-// without any have one.
-func unlike(uses []use, window time.Duration) (all []Unlike) {
-	for service := range chunks(uses, func(x, y use) bool { return x.service == y.service }) {
+// findUnlikeHosts returns the hosts whose slow time lies beyond that of their peers, the furthest
+// off first. Rates are compared as logarithms, as hosts differ by factors; an amount too small to
+// matter is added, so that hosts without slow time have a logarithm.
+func findUnlikeHosts(uses []use, window time.Duration) (all []Unlike) {
+	for service := range chunkBy(uses, func(x, y use) bool { return x.service == y.service }) {
 		var hosts []use
-		for of := range chunks(service, func(x, y use) bool { return x.host == y.host }) {
+		for of := range chunkBy(service, func(x, y use) bool { return x.host == y.host }) {
 			u := use{service: of[0].service, host: of[0].host}
 			for _, v := range of {
 				u.slow += v.slow
@@ -103,8 +103,8 @@ func unlikeOf(hosts []use, window time.Duration) (all []Unlike) {
 	return all
 }
 
-// explain asks what makes most of the slow time on hosts that are unlike.
-func (a *asked) explain(ctx context.Context, all []Unlike) error {
+// explainUnlike asks the store which mechanism makes most of the slow time on each unlike host.
+func (a *asked) explainUnlike(ctx context.Context, all []Unlike) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (a *asked) explain(ctx context.Context, all []Unlike) error {
 		hosts = append(hosts, regexp.QuoteMeta(u.Host))
 	}
 	q := fmt.Sprintf("sum by (%s, %s, %s) (increase(%s[%s]))", names.Service, names.Host, names.Mechanism,
-		a.match(names.SlowSeconds, names.Host+"=~"+strconv.Quote(strings.Join(hosts, "|"))), span(a.opt.Since))
+		a.formatSelector(names.SlowSeconds, names.Host+"=~"+strconv.Quote(strings.Join(hosts, "|"))), formatPromDuration(a.opt.Since))
 	rows, err := a.store.Query(ctx, q, a.at)
 	if err != nil {
 		return err
@@ -130,8 +130,8 @@ func (a *asked) explain(ctx context.Context, all []Unlike) error {
 	return nil
 }
 
-// chunks gives stretches of neighbours that are alike.
-func chunks[T any](all []T, alike func(x, y T) bool) func(yield func([]T) bool) {
+// chunkBy yields the stretches of consecutive elements that are alike.
+func chunkBy[T any](all []T, alike func(x, y T) bool) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for from, i := 0, 1; i <= len(all); i++ {
 			if i == len(all) || !alike(all[from], all[i]) {

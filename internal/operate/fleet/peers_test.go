@@ -35,7 +35,7 @@ func TestUnlike(t *testing.T) {
 		all[i].slow = all[i].requests * .002 * by
 	}
 	all[5].slow, all[6].requests, all[6].slow = 0, 10, 400 // lost nothing; next to no requests
-	got := unlike(all, 24*time.Hour)
+	got := findUnlikeHosts(all, 24*time.Hour)
 	if want := []string{"web-00017", "web-04711", "web-09999"}; !slices.Equal(hostsOf(got), want) {
 		t.Fatalf("unlike are %v, want %v", hostsOf(got), want)
 	}
@@ -50,7 +50,7 @@ func TestAllAlike(t *testing.T) {
 	alarms := 0
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		alarms += len(unlike(hosts(random, 30+int(seed)*50, 200_000), 24*time.Hour))
+		alarms += len(findUnlikeHosts(hosts(random, 30+int(seed)*50, 200_000), 24*time.Hour))
 	}
 	if alarms > 6 {
 		t.Errorf("%d of 90,000 hosts that are all alike, in 60 services, are told as unlike", alarms)
@@ -77,7 +77,7 @@ func TestUnlikeLittle(t *testing.T) {
 		{"half of them", of(10, 12, 11, 10, 12, 9000, 9100, 9050, 9000, 9020), nil},
 		{"faster", of(5000, 5100, 5050, 5000, 5020, 5010, 10), nil},
 	} {
-		if got := hostsOf(unlike(c.uses, 24*time.Hour)); !slices.Equal(got, c.want) {
+		if got := hostsOf(findUnlikeHosts(c.uses, 24*time.Hour)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestUnlikeLittle(t *testing.T) {
 	for i := range uncounted {
 		uncounted[i].requests = math.NaN()
 	}
-	if got := unlike(uncounted, 24*time.Hour); len(got) != 1 || got[0].Per != perHour || got[0].Rate != 375 {
+	if got := findUnlikeHosts(uncounted, 24*time.Hour); len(got) != 1 || got[0].Per != perHour || got[0].Rate != 375 {
 		t.Errorf("without counts of requests: %+v", got)
 	}
 }

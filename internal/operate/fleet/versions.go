@@ -57,8 +57,8 @@ type course struct {
 	slow, requests   map[float64]float64 // by time, s
 }
 
-// courses joins both series of each version.
-func (a *asked) courses() map[place]*course {
+// joinCourses joins slow time and requests of each version by steps.
+func (a *asked) joinCourses() map[place]*course {
 	all := make(map[place]*course)
 	fill := func(from []promql.Series, of func(*course) map[float64]float64) {
 		for _, s := range from {
@@ -78,8 +78,9 @@ func (a *asked) courses() map[place]*course {
 	return all
 }
 
-// first is the first step with requests, or without these with slow time.
-func (c *course) first() (at float64, ok bool) {
+// firstStep returns the time of the first step with requests or, where there are none, with slow
+// time.
+func (c *course) firstStep() (at float64, ok bool) {
 	for _, from := range []map[float64]float64{c.requests, c.slow} {
 		at = math.Inf(1)
 		for t, v := range from {
@@ -94,23 +95,23 @@ func (c *course) first() (at float64, ok bool) {
 	return 0, false
 }
 
-// versions compares each version of a service with the one that was seen before it.
-func (a *asked) versions() (all []Version) {
-	courses := a.courses()
+// compareVersions compares each version of a service with the one that was seen before it.
+func (a *asked) compareVersions() (all []Version) {
+	courses := a.joinCourses()
 	byService := make(map[string][]*course)
 	for _, c := range courses {
-		if _, ok := c.first(); ok && c.version != "" {
+		if _, ok := c.firstStep(); ok && c.version != "" {
 			byService[c.service] = append(byService[c.service], c)
 		}
 	}
 	for service, of := range byService {
 		slices.SortStableFunc(of, func(x, y *course) int {
-			f, _ := x.first()
-			g, _ := y.first()
+			f, _ := x.firstStep()
+			g, _ := y.firstStep()
 			return cmp.Or(cmp.Compare(f, g), cmp.Compare(x.version, y.version))
 		})
 		for i := 1; i < len(of); i++ {
-			all = append(all, a.against(service, of[i-1], of[i]))
+			all = append(all, a.compareVersion(service, of[i-1], of[i]))
 		}
 	}
 	order := map[string]int{"worse": 0, "better": 1, "same": 2, "unclear": 3}
@@ -120,11 +121,10 @@ func (a *asked) versions() (all []Version) {
 	return all
 }
 
-// against holds a version against the one before: by hosts that ran both, which are alike in
-// everything but when that was, or else by moments at which both ran, which are alike in
-// everything but where.
-func (a *asked) against(service string, before, after *course) Version {
-	since, _ := after.first()
+// compareVersion compares a version with the one before: by hosts that ran both, which differ only
+// in when that was, or else by moments at which both ran, which differ only in the host.
+func (a *asked) compareVersion(service string, before, after *course) Version {
+	since, _ := after.firstStep()
 	v := Version{Service: service, Version: after.version, Before: before.version, Since: time.Unix(int64(since), 0).Add(-stepOf(a.opt.Since)).UTC(), Result: "unclear"}
 	was, is := a.byHost(service, before.version, after.version)
 	v.Of = "hosts"
@@ -138,11 +138,11 @@ func (a *asked) against(service string, before, after *course) Version {
 		return v
 	}
 	factor, interval, ok := stats.RatioInterval(was, is, level, seed)
-	v.Factor = number(factor)
+	v.Factor = finiteOrNil(factor)
 	if !ok {
 		return v
 	}
-	v.Low, v.High = number(interval.Low), number(interval.High)
+	v.Low, v.High = finiteOrNil(interval.Low), finiteOrNil(interval.High)
 	switch {
 	case interval.Low > 1 && factor > sameWithin:
 		v.Result = "worse"
@@ -154,7 +154,7 @@ func (a *asked) against(service string, before, after *course) Version {
 	return v
 }
 
-// byHost are slow times for each request of hosts that ran both versions.
+// byHost returns the slow time for each request on hosts that ran both versions, for both.
 func (a *asked) byHost(service, before, after string) (was, is []float64) {
 	rate := func(u use) float64 {
 		if !(u.requests >= leastRequests) {
@@ -191,7 +191,8 @@ func (a *asked) byHost(service, before, after string) (was, is []float64) {
 	return was, is
 }
 
-// byMoment are those of steps at which both versions had requests.
+// byMoment returns the slow time for each request in steps at which both versions had requests,
+// for both.
 func byMoment(before, after *course) (was, is []float64) {
 	times := make([]float64, 0, len(after.requests))
 	for t, n := range after.requests {
@@ -206,15 +207,15 @@ func byMoment(before, after *course) (was, is []float64) {
 	return was, is
 }
 
-// changes finds moments from which a service is at another height.
-func (a *asked) changes() (all []Change) {
-	courses := a.courses()
+// findChanges returns the moments from which a service lost more or less time than before.
+func (a *asked) findChanges() (all []Change) {
+	courses := a.joinCourses()
 	services := make(map[string][]*course)
 	for _, c := range courses {
 		services[c.service] = append(services[c.service], c)
 	}
 	for service, of := range services {
-		times, values, per := a.heights(of)
+		times, values, per := a.slowTimeSteps(of)
 		points := stats.ChangePoints(values, leastMoment)
 		for i, at := range points {
 			from, until := 0, len(values)
@@ -231,7 +232,7 @@ func (a *asked) changes() (all []Change) {
 			step := stepOf(a.opt.Since)
 			c.At = time.Unix(int64(times[at]), 0).Add(-step).UTC()
 			for _, v := range of {
-				if first, ok := v.first(); ok && v.version != "" && len(of) > 1 && first > times[0] && math.Abs(first-times[at]) <= 2*step.Seconds() {
+				if first, ok := v.firstStep(); ok && v.version != "" && len(of) > 1 && first > times[0] && math.Abs(first-times[at]) <= 2*step.Seconds() {
 					c.Version = v.version
 				}
 			}
@@ -242,9 +243,9 @@ func (a *asked) changes() (all []Change) {
 	return all
 }
 
-// heights is the slow time of a service step by step: for each request, where all steps have
-// requests.
-func (a *asked) heights(of []*course) (times, values []float64, per string) {
+// slowTimeSteps returns the slow time of a service step by step: for each request where every step
+// has requests, else per hour.
+func (a *asked) slowTimeSteps(of []*course) (times, values []float64, per string) {
 	slow, requests := make(map[float64]float64), make(map[float64]float64)
 	for _, c := range of {
 		for t, v := range c.slow {

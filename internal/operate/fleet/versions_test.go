@@ -60,7 +60,7 @@ func TestVersions(t *testing.T) {
 		{"too few hosts", rollout(4, 2.5, 100_000), "unclear", 4},
 		{"too few requests", rollout(20, 2.5, 30), "unclear", 0},
 	} {
-		all := c.a.versions()
+		all := c.a.compareVersions()
 		if len(all) != 1 {
 			t.Fatalf("%s: %+v", c.name, all)
 		}
@@ -87,7 +87,7 @@ func TestCanary(t *testing.T) {
 			}
 		}
 	}
-	v := a.versions()[0]
+	v := a.compareVersions()[0]
 	if v.Of != "moments" || v.Pairs != moments/2 || v.Factor == nil || (v.Before == "1.4.1") != (*v.Factor > 1) || v.Result == "unclear" {
 		t.Errorf("%+v", v)
 	}
@@ -95,7 +95,7 @@ func TestCanary(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	a := rollout(20, 2.5, 100_000)
-	all := a.changes()
+	all := a.findChanges()
 	if len(all) != 1 {
 		t.Fatalf("%+v", all)
 	}
@@ -103,7 +103,7 @@ func TestChanges(t *testing.T) {
 	if c.Version != "1.4.2" || !c.At.Equal(a.from.Add(moments/2*stepOf(a.opt.Since))) || c.After < 2*c.Before || c.Per != perRequests {
 		t.Errorf("%+v", c)
 	}
-	if all := rollout(20, 1.1, 100_000).changes(); len(all) != 0 {
+	if all := rollout(20, 1.1, 100_000).findChanges(); len(all) != 0 {
 		t.Errorf("%+v", all)
 	}
 }

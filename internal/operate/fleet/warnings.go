@@ -18,8 +18,8 @@ const (
 	mostStarts = 6                // of a watch within an hour: more are two that write under one name, in turn
 )
 
-// warnings are what makes the figures less than they look.
-func (a *asked) warnings() (all []string) {
+// collectWarnings returns what makes the figures less reliable than they look.
+func (a *asked) collectWarnings() (all []string) {
 	var twice []string
 	for _, s := range a.starts {
 		if s.Value > mostStarts {
@@ -27,7 +27,7 @@ func (a *asked) warnings() (all []string) {
 		}
 	}
 	if len(twice) > 0 {
-		all = append(all, fmt.Sprintf("%s: two hosts seem to use one name, or its watcher restarts repeatedly: slow time may be counted twice; give each host its own name", few(twice, 5)))
+		all = append(all, fmt.Sprintf("%s: two hosts seem to use one name, or its watcher restarts repeatedly: slow time may be counted twice; give each host its own name", joinFirstNames(twice, 5)))
 	}
 	var apart []string
 	var most time.Duration
@@ -38,7 +38,7 @@ func (a *asked) warnings() (all []string) {
 		}
 	}
 	if len(apart) > 0 {
-		all = append(all, fmt.Sprintf("%s: its clock differs from the store's by up to %s, and so do its times; synchronise it with NTP", few(apart, 5), units.Time(float64(most))))
+		all = append(all, fmt.Sprintf("%s: its clock differs from the store's by up to %s, and so do its times; synchronise it with NTP", joinFirstNames(apart, 5), units.Time(float64(most))))
 	}
 	if off := a.opt.Now.Sub(a.at).Abs(); !a.opt.Now.IsZero() && off > mostHere {
 		all = append(all, fmt.Sprintf("the clock of this machine differs from the store's by %s; the store's clock counts", units.Time(float64(off))))

@@ -43,9 +43,9 @@ const (
 	reclaiming = 2500 // pages/s taken by who allocates, where pressure is not measured: some 1 % of a CPU
 )
 
-// findings asks what can be wrong, and ranks what is.
-func (r *Report) findings(disks []metrics.DiskUse) (all []Finding) {
-	for _, ask := range []func() *Finding{r.stolen, r.crowded, r.throttled, r.memory, func() *Finding { return r.disk(disks) }, r.softirq, r.kernel} {
+// rankFindings runs every check and returns what is wrong, the most costly first.
+func (r *Report) rankFindings(disks []metrics.DiskUse) (all []Finding) {
+	for _, ask := range []func() *Finding{r.findSteal, r.findCPUSaturation, r.findThrottling, r.findMemoryStall, func() *Finding { return r.findDiskWait(disks) }, r.findInterruptLoad, r.findKernelLoad} {
 		if f := ask(); f != nil {
 			all = append(all, *f)
 		}
@@ -54,41 +54,41 @@ func (r *Report) findings(disks []metrics.DiskUse) (all []Finding) {
 	return all
 }
 
-// stolen is a hypervisor that gives the CPUs to others.
-func (r *Report) stolen() *Finding {
-	if r.CPUs == 0 || number(r.CPU.Steal) < leastSteal*float64(r.CPUs) {
+// findSteal returns a finding if the hypervisor gives the CPUs to other machines.
+func (r *Report) findSteal() *Finding {
+	if r.CPUs == 0 || valueOrZero(r.CPU.Steal) < leastSteal*float64(r.CPUs) {
 		return nil
 	}
 	share := *r.CPU.Steal / float64(r.CPUs)
-	return &Finding{Cause: "linux.noisy-neighbour", Cost: share, Pays: r.names(r.busy()),
+	return &Finding{Cause: "linux.noisy-neighbour", Cost: share, Pays: r.serviceTitles(r.busyServices()),
 		Title:    fmt.Sprintf("The hypervisor gives %s of the CPU time to other machines.", units.Percent(share)),
 		Evidence: []Evidence{{"CPUs the hypervisor gave to others (steal)", *r.CPU.Steal, "CPUs"}, {"CPUs", float64(r.CPUs), "1"}}}
 }
 
-// crowded is services that are ready and have no CPU.
-func (r *Report) crowded() *Finding {
+// findCPUSaturation returns a finding if services are ready to run and have no CPU.
+func (r *Report) findCPUSaturation() *Finding {
 	if r.CPUs == 0 {
 		return nil
 	}
 	var takes, pays []*Service
 	for i := range r.Services {
 		s := &r.Services[i]
-		if s.Kind != kindKernel && number(s.CPU) >= leastWait*float64(r.CPUs) {
+		if s.Kind != kindKernel && valueOrZero(s.CPU) >= leastWait*float64(r.CPUs) {
 			takes = append(takes, s)
 		}
-		if s.Kind == kindService && number(s.Waits) >= leastWait && number(s.CPU) >= leastPays && number(s.Throttled) < leastStop {
+		if s.Kind == kindService && valueOrZero(s.Waits) >= leastWait && valueOrZero(s.CPU) >= leastPays && valueOrZero(s.Throttled) < leastStop {
 			pays = append(pays, s)
 		}
 	}
 	// On a host of many CPUs somebody waits now and then though most are free: so two of the three must
 	// be so, that they are in use, that somebody waits, and that it is known who.
-	in := number(r.CPU.Busy) + number(r.CPU.Steal)
-	full, waited := in >= fullCPUs*float64(r.CPUs), number(r.Pressure.CPU) >= leastWait
+	in := valueOrZero(r.CPU.Busy) + valueOrZero(r.CPU.Steal)
+	full, waited := in >= fullCPUs*float64(r.CPUs), valueOrZero(r.Pressure.CPU) >= leastWait
 	if !(full && waited || full && len(pays) > 0 || waited && len(pays) > 0) {
 		return nil
 	}
-	slices.SortStableFunc(pays, func(a, b *Service) int { return cmp.Compare(number(b.Waits), number(a.Waits)) })
-	f := &Finding{Cause: "linux.cpu-saturation", Takes: r.names(takes), Pays: r.names(pays), Cost: number(r.Pressure.CPU)}
+	slices.SortStableFunc(pays, func(a, b *Service) int { return cmp.Compare(valueOrZero(b.Waits), valueOrZero(a.Waits)) })
+	f := &Finding{Cause: "linux.cpu-saturation", Takes: r.serviceTitles(takes), Pays: r.serviceTitles(pays), Cost: valueOrZero(r.Pressure.CPU)}
 	f.Title = fmt.Sprintf("All %d CPUs are busy", r.CPUs)
 	switch {
 	case !full:
@@ -102,35 +102,35 @@ func (r *Report) crowded() *Finding {
 	}
 	others := slices.DeleteFunc(slices.Clone(pays), func(s *Service) bool { return s == top })
 	switch {
-	case top != nil && len(others) > 0 && number(top.CPU) >= number(others[0].CPU)*2:
+	case top != nil && len(others) > 0 && valueOrZero(top.CPU) >= valueOrZero(others[0].CPU)*2:
 		// Who takes much and makes another wait is a neighbour.
-		f.Cause, f.Pays = "linux.noisy-neighbour", r.names(others)
+		f.Cause, f.Pays = "linux.noisy-neighbour", r.serviceTitles(others)
 		f.Cost = max(f.Cost, *others[0].Waits)
-		f.Title += fmt.Sprintf(": %s %s, and %s waits for a CPU %s of its runnable time.", top.title(), uses(top), others[0].title(), units.Percent(*others[0].Waits))
+		f.Title += fmt.Sprintf(": %s %s, and %s waits for a CPU %s of its runnable time.", top.formatTitle(), formatUse(top), others[0].formatTitle(), units.Percent(*others[0].Waits))
 	case len(pays) > 0:
 		f.Cost = max(f.Cost, *pays[0].Waits)
-		f.Title += fmt.Sprintf(": %s waits for one %s of its runnable time.", pays[0].title(), units.Percent(*pays[0].Waits))
+		f.Title += fmt.Sprintf(": %s waits for one %s of its runnable time.", pays[0].formatTitle(), units.Percent(*pays[0].Waits))
 	default:
 		f.Title += fmt.Sprintf(": tasks waited for one %s of the time.", units.Percent(*r.Pressure.CPU))
 	}
-	f.Evidence = []Evidence{{"CPUs busy", number(r.CPU.Busy), "CPUs"}}
-	f.add("share of the time in which a task waited for a CPU", r.Pressure.CPU, "1")
+	f.Evidence = []Evidence{{"CPUs busy", valueOrZero(r.CPU.Busy), "CPUs"}}
+	f.addEvidence("share of the time in which a task waited for a CPU", r.Pressure.CPU, "1")
 	for _, s := range takes[:min(len(takes), mostShown)] {
-		f.add("CPUs that "+s.title()+" used", s.CPU, "CPUs")
+		f.addEvidence("CPUs that "+s.formatTitle()+" used", s.CPU, "CPUs")
 	}
 	for _, s := range pays[:min(len(pays), mostShown)] {
-		f.add("threads of "+s.title()+" that waited for a CPU, on average", s.Waiting, "threads")
+		f.addEvidence("threads of "+s.formatTitle()+" that waited for a CPU, on average", s.Waiting, "threads")
 	}
-	f.next(pays, takes)
+	f.addCommands(pays, takes)
 	return f
 }
 
-// throttled is a quota that stops a service.
-func (r *Report) throttled() *Finding {
+// findThrottling returns a finding if a CPU quota stops a service.
+func (r *Report) findThrottling() *Finding {
 	var worst *Service
 	var pays []*Service
-	for _, s := range r.busy() {
-		if number(s.Throttled) < leastStop {
+	for _, s := range r.busyServices() {
+		if valueOrZero(s.Throttled) < leastStop {
 			continue
 		}
 		pays = append(pays, s)
@@ -141,20 +141,20 @@ func (r *Report) throttled() *Finding {
 	if worst == nil {
 		return nil
 	}
-	f := &Finding{Cause: "linux.cpu-throttled", Cost: *worst.Throttled, Pays: r.names(pays),
-		Title: fmt.Sprintf("A CPU quota throttles %s in %s of its periods.", worst.title(), units.Percent(*worst.Throttled))}
+	f := &Finding{Cause: "linux.cpu-throttled", Cost: *worst.Throttled, Pays: r.serviceTitles(pays),
+		Title: fmt.Sprintf("A CPU quota throttles %s in %s of its periods.", worst.formatTitle(), units.Percent(*worst.Throttled))}
 	for _, s := range pays {
-		f.add("share of the periods in which its quota throttled "+s.title(), s.Throttled, "1")
+		f.addEvidence("share of the periods in which its quota throttled "+s.formatTitle(), s.Throttled, "1")
 	}
-	f.next(pays, nil)
+	f.addCommands(pays, nil)
 	return f
 }
 
-// memory is services that wait for memory.
-func (r *Report) memory() *Finding {
-	swap, reclaim := number(r.Memory.SwapIn), number(r.Memory.DirectReclaim)
-	waits := number(r.Pressure.Memory)
-	if number(r.Memory.OOMKills) == 0 && waits < leastStall && !(r.Pressure.Memory == nil && (swap >= swapping || reclaim >= reclaiming)) {
+// findMemoryStall returns a finding if services wait for memory.
+func (r *Report) findMemoryStall() *Finding {
+	swap, reclaim := valueOrZero(r.Memory.SwapIn), valueOrZero(r.Memory.DirectReclaim)
+	waits := valueOrZero(r.Pressure.Memory)
+	if valueOrZero(r.Memory.OOMKills) == 0 && waits < leastStall && !(r.Pressure.Memory == nil && (swap >= swapping || reclaim >= reclaiming)) {
 		return nil
 	}
 	f := &Finding{Cause: "linux.memory-reclaim", Cost: waits}
@@ -163,7 +163,7 @@ func (r *Report) memory() *Finding {
 		f.Cause, what = "linux.swap", "for memory that is read back from swap"
 	}
 	switch {
-	case number(r.Memory.OOMKills) > 0:
+	case valueOrZero(r.Memory.OOMKills) > 0:
 		f.Title, f.Cost = "The kernel killed processes because memory ran out.", 1
 	case r.Pressure.Memory != nil:
 		f.Title = fmt.Sprintf("Services wait %s %s of the time.", what, units.Percent(waits))
@@ -171,74 +171,74 @@ func (r *Report) memory() *Finding {
 		f.Title = "Services wait " + what + "; this kernel does not measure how long."
 	}
 	var pays []*Service
-	for _, s := range r.busy() {
-		if s.Class == workload.Reclaim || s.Class == workload.Compaction || part(s, workload.Reclaim)+part(s, workload.Compaction) >= leastStall {
+	for _, s := range r.busyServices() {
+		if s.Class == workload.Reclaim || s.Class == workload.Compaction || classShare(s, workload.Reclaim)+classShare(s, workload.Compaction) >= leastStall {
 			pays = append(pays, s)
 		}
 	}
-	f.Pays = r.names(pays)
-	f.add("share of the time in which a task waited for memory", r.Pressure.Memory, "1")
-	f.add("memory available", r.Memory.AvailableBytes, "bytes")
-	f.add("pages read back from swap", r.Memory.SwapIn, "1/s")
-	f.add("pages reclaimed by allocating tasks (direct reclaim)", r.Memory.DirectReclaim, "1/s")
-	f.add("processes killed because memory ran out", r.Memory.OOMKills, "1/s")
-	f.next(pays, nil)
+	f.Pays = r.serviceTitles(pays)
+	f.addEvidence("share of the time in which a task waited for memory", r.Pressure.Memory, "1")
+	f.addEvidence("memory available", r.Memory.AvailableBytes, "bytes")
+	f.addEvidence("pages read back from swap", r.Memory.SwapIn, "1/s")
+	f.addEvidence("pages reclaimed by allocating tasks (direct reclaim)", r.Memory.DirectReclaim, "1/s")
+	f.addEvidence("processes killed because memory ran out", r.Memory.OOMKills, "1/s")
+	f.addCommands(pays, nil)
 	return f
 }
 
-// disk is services that wait for disks.
-func (r *Report) disk(disks []metrics.DiskUse) *Finding {
-	if number(r.Pressure.IO) < leastDisk {
+// findDiskWait returns a finding if services wait for disks.
+func (r *Report) findDiskWait(disks []metrics.DiskUse) *Finding {
+	if valueOrZero(r.Pressure.IO) < leastDisk {
 		return nil
 	}
 	var takes []*Service
-	for _, s := range r.busy() {
-		if number(s.Written)+number(s.Read) > 0 {
+	for _, s := range r.busyServices() {
+		if valueOrZero(s.Written)+valueOrZero(s.Read) > 0 {
 			takes = append(takes, s)
 		}
 	}
 	slices.SortStableFunc(takes, func(a, b *Service) int {
-		return cmp.Compare(number(b.Written)+number(b.Read), number(a.Written)+number(a.Read))
+		return cmp.Compare(valueOrZero(b.Written)+valueOrZero(b.Read), valueOrZero(a.Written)+valueOrZero(a.Read))
 	})
-	f := &Finding{Cause: "linux.disk-sync", Cost: *r.Pressure.IO, Takes: r.names(takes[:min(len(takes), mostShown)]),
+	f := &Finding{Cause: "linux.disk-sync", Cost: *r.Pressure.IO, Takes: r.serviceTitles(takes[:min(len(takes), mostShown)]),
 		Title: fmt.Sprintf("Services wait for disks %s of the time", units.Percent(*r.Pressure.IO))}
 	if len(disks) > 0 && disks[0].Busy >= fullCPUs {
 		f.Cause = "linux.disk-busy"
 		f.Title += fmt.Sprintf("; %s is busy %s of it", disks[0].Name, units.Percent(disks[0].Busy))
 	}
 	if len(takes) > 0 {
-		f.Title += fmt.Sprintf(": %s reads and writes most.", takes[0].title())
+		f.Title += fmt.Sprintf(": %s reads and writes most.", takes[0].formatTitle())
 	} else {
 		f.Title += "."
 	}
-	f.add("share of the time in which a task waited for a disk", r.Pressure.IO, "1")
+	f.addEvidence("share of the time in which a task waited for a disk", r.Pressure.IO, "1")
 	for _, d := range disks[:min(len(disks), mostShown)] {
 		f.Evidence = append(f.Evidence, Evidence{"share of the time in which " + d.Name + " had requests", d.Busy, "1"})
 	}
 	for _, s := range takes[:min(len(takes), mostShown)] {
-		f.add("written to files by "+s.title(), s.Written, "bytes/s")
-		f.add("read from disks by "+s.title(), s.Read, "bytes/s")
+		f.addEvidence("written to files by "+s.formatTitle(), s.Written, "bytes/s")
+		f.addEvidence("read from disks by "+s.formatTitle(), s.Read, "bytes/s")
 	}
-	f.next(takes[:min(len(takes), 1)], nil)
+	f.addCommands(takes[:min(len(takes), 1)], nil)
 	return f
 }
 
-// softirq is interrupts that take the CPUs.
-func (r *Report) softirq() *Finding {
-	busy, irq := number(r.CPU.Busy), number(r.CPU.Softirq)
+// findInterruptLoad returns a finding if interrupts take much of the CPU time.
+func (r *Report) findInterruptLoad() *Finding {
+	busy, irq := valueOrZero(r.CPU.Busy), valueOrZero(r.CPU.Softirq)
 	if busy <= 0 || irq < leastIRQ*busy || irq < leastIRQ {
 		return nil
 	}
 	var takes []*Service
-	for _, s := range r.busy() {
-		if part(s, workload.Network) >= leastIRQ {
+	for _, s := range r.busyServices() {
+		if classShare(s, workload.Network) >= leastIRQ {
 			takes = append(takes, s)
 		}
 	}
-	f := &Finding{Cause: "linux.softirq", Cost: irq / max(busy, float64(r.CPUs)), Takes: r.names(takes),
+	f := &Finding{Cause: "linux.softirq", Cost: irq / max(busy, float64(r.CPUs)), Takes: r.serviceTitles(takes),
 		Title: fmt.Sprintf("Interrupts, usually of the network, take %s of the busy CPU time.", units.Percent(irq/busy))}
 	f.Evidence = []Evidence{{"CPUs that interrupts used", irq, "CPUs"}, {"CPUs busy", busy, "CPUs"}}
-	f.next(takes, nil)
+	f.addCommands(takes, nil)
 	return f
 }
 
@@ -248,57 +248,57 @@ var kernels = map[workload.Class]string{
 	workload.Network: "linux.softirq", workload.Sync: "linux.disk-sync", workload.Futex: "linux.futex",
 }
 
-// kernel is a kernel that takes more of the CPUs than the programs do.
-func (r *Report) kernel() *Finding {
-	system, user := number(r.CPU.System), number(r.CPU.User)
+// findKernelLoad returns a finding if the kernel takes more CPU time than the programs do.
+func (r *Report) findKernelLoad() *Finding {
+	system, user := valueOrZero(r.CPU.System), valueOrZero(r.CPU.User)
 	if r.CPUs == 0 || r.CPU.User == nil || system <= user || system < .25*float64(r.CPUs) {
 		return nil
 	}
 	var most *Service
-	for _, s := range r.busy() {
-		if most == nil || number(s.CPU)*number(s.System) > number(most.CPU)*number(most.System) {
+	for _, s := range r.busyServices() {
+		if most == nil || valueOrZero(s.CPU)*valueOrZero(s.System) > valueOrZero(most.CPU)*valueOrZero(most.System) {
 			most = s
 		}
 	}
 	if most == nil {
 		return nil
 	}
-	taken := number(most.CPU) * number(most.System)
-	f := &Finding{Cause: kernels[most.Class], Cost: system / float64(r.CPUs), Takes: []string{most.title()},
-		Title: fmt.Sprintf("The kernel uses more CPU time than the programs (%s against %s)", cpus(system), cpus(user))}
+	taken := valueOrZero(most.CPU) * valueOrZero(most.System)
+	f := &Finding{Cause: kernels[most.Class], Cost: system / float64(r.CPUs), Takes: []string{most.formatTitle()},
+		Title: fmt.Sprintf("The kernel uses more CPU time than the programs (%s against %s)", formatCPUs(system), formatCPUs(user))}
 	switch {
 	case taken < system/2:
 		f.Title += "; no single service causes most of it."
 		f.Takes = nil
 	case f.Cause == "":
-		f.Title += fmt.Sprintf(", most of it for %s.", most.title())
+		f.Title += fmt.Sprintf(", most of it for %s.", most.formatTitle())
 	default:
-		f.Title += fmt.Sprintf(", most of it for %s: %s.", most.title(), most.Class.Title())
+		f.Title += fmt.Sprintf(", most of it for %s: %s.", most.formatTitle(), most.Class.Title())
 	}
-	f.Evidence = []Evidence{{"CPUs the kernel used", system, "CPUs"}, {"CPUs the programs used", user, "CPUs"}, {"CPUs the kernel used for " + most.title(), taken, "CPUs"}}
-	f.next([]*Service{most}, nil)
+	f.Evidence = []Evidence{{"CPUs the kernel used", system, "CPUs"}, {"CPUs the programs used", user, "CPUs"}, {"CPUs the kernel used for " + most.formatTitle(), taken, "CPUs"}}
+	f.addCommands([]*Service{most}, nil)
 	return f
 }
 
-// uses is "uses 1.2 CPUs"; of several they use them.
-func uses(s *Service) string {
+// formatUse returns "uses 1.2 CPUs", or "use 1.2 CPUs" for the processes that are not listed.
+func formatUse(s *Service) string {
 	if s.Kind == kindUnlisted {
-		return "use " + cpus(*s.CPU)
+		return "use " + formatCPUs(*s.CPU)
 	}
-	return "uses " + cpus(*s.CPU)
+	return "uses " + formatCPUs(*s.CPU)
 }
 
-// busy is the services that used any CPU time.
-func (r *Report) busy() (all []*Service) {
+// busyServices returns the services that used any CPU time.
+func (r *Report) busyServices() (all []*Service) {
 	for i := range r.Services {
-		if s := &r.Services[i]; s.Kind == kindService && number(s.CPU) > 0 {
+		if s := &r.Services[i]; s.Kind == kindService && valueOrZero(s.CPU) > 0 {
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-func part(s *Service, c workload.Class) float64 {
+func classShare(s *Service, c workload.Class) float64 {
 	for _, p := range s.Parts {
 		if p.Class == c {
 			return p.Share
@@ -313,17 +313,17 @@ const (
 	mostShown = 3
 )
 
-func (r *Report) names(all []*Service) (out []string) {
+func (r *Report) serviceTitles(all []*Service) (out []string) {
 	for _, s := range all[:min(len(all), mostNamed)] {
-		out = append(out, s.title())
+		out = append(out, s.formatTitle())
 	}
 	return out
 }
 
 // Title names a service: "nginx 4711 (5 processes)".
-func (s *Service) Title() string { return s.title() }
+func (s *Service) Title() string { return s.formatTitle() }
 
-func (s *Service) title() string {
+func (s *Service) formatTitle() string {
 	t := s.Name
 	if s.PID != 0 {
 		t += fmt.Sprintf(" %d", s.PID)
@@ -334,14 +334,14 @@ func (s *Service) title() string {
 	return t
 }
 
-func (f *Finding) add(text string, v *float64, unit string) {
+func (f *Finding) addEvidence(text string, v *float64, unit string) {
 	if v != nil {
 		f.Evidence = append(f.Evidence, Evidence{text, *v, unit})
 	}
 }
 
-// next names the commands that tell more of who pays, and of who takes.
-func (f *Finding) next(all, then []*Service) {
+// addCommands adds the commands that tell more of the services, two at most.
+func (f *Finding) addCommands(all, then []*Service) {
 	for _, s := range slices.Concat(all, then) {
 		command := fmt.Sprintf("unstall %d --kernel", s.PID)
 		if s.PID != 0 && len(f.Next) < 2 && !slices.Contains(f.Next, command) {
@@ -350,6 +350,4 @@ func (f *Finding) next(all, then []*Service) {
 	}
 }
 
-// percent writes a share in whole per cent.
-
-func cpus(n float64) string { return units.Of(n, "cores") }
+func formatCPUs(n float64) string { return units.Of(n, "cores") }

@@ -119,7 +119,8 @@ type Lack struct {
 	Do   string `json:"do"`
 }
 
-// Of reports on the host whose recording is in a bundle, nil if there is none of one.
+// Of reports on the host whose recording is in a bundle; nil if the bundle has no recording of a
+// host.
 func Of(b *evidence.Bundle) *Report {
 	m := metrics.MachineOf(b)
 	if m == nil {
@@ -127,22 +128,22 @@ func Of(b *evidence.Bundle) *Report {
 	}
 	r := &Report{Schema: Schema, Host: b.Subjects[m.Subject].Name, CPUs: m.CPUs, Sampled: m.Sampled,
 		Window:   Window{time.Unix(0, m.Window.From).UTC(), time.Unix(0, m.Window.Until).UTC()},
-		CPU:      CPU{known(m.Busy), known(m.User), known(m.System), known(m.Softirq), known(m.Iowait), known(m.Steal)},
-		Pressure: Pressure{known(m.PressureCPU), known(m.PressureMemory), known(m.PressureIO)},
-		Memory:   Memory{known(m.MemoryAvailable), known(m.SwapIn), known(m.DirectReclaim), known(m.CompactStalls), known(m.OOMKills)},
+		CPU:      CPU{finiteOrNil(m.Busy), finiteOrNil(m.User), finiteOrNil(m.System), finiteOrNil(m.Softirq), finiteOrNil(m.Iowait), finiteOrNil(m.Steal)},
+		Pressure: Pressure{finiteOrNil(m.PressureCPU), finiteOrNil(m.PressureMemory), finiteOrNil(m.PressureIO)},
+		Memory:   Memory{finiteOrNil(m.MemoryAvailable), finiteOrNil(m.SwapIn), finiteOrNil(m.DirectReclaim), finiteOrNil(m.CompactStalls), finiteOrNil(m.OOMKills)},
 	}
-	for _, g := range groups(b) {
-		r.Services = append(r.Services, service(b, g, m))
+	for _, g := range groupProcesses(b) {
+		r.Services = append(r.Services, newService(b, g, m))
 	}
-	r.unlisted()
-	slices.SortStableFunc(r.Services, func(a, b Service) int { return cmp.Compare(number(b.CPU), number(a.CPU)) })
+	r.addUnlisted()
+	slices.SortStableFunc(r.Services, func(a, b Service) int { return cmp.Compare(valueOrZero(b.CPU), valueOrZero(a.CPU)) })
 	for _, l := range b.Unseen {
 		r.NotSeen = append(r.NotSeen, Lack(l))
 	}
 	for _, x := range b.Warnings {
 		r.Warnings = append(r.Warnings, x.Text)
 	}
-	r.Findings = r.findings(m.Disks)
+	r.Findings = r.rankFindings(m.Disks)
 	return r
 }
 
@@ -156,12 +157,13 @@ const (
 // leastUnlisted is the part of the CPUs from which on it is told that no process has it.
 const leastUnlisted = .05
 
-// unlisted adds what the CPUs were busy with and no process has: those that began and ended between two
-// looks, and those of other PID namespaces or users that are hidden. Interrupts are nobody's.
-func (r *Report) unlisted() {
-	left := number(r.CPU.Busy) - number(r.CPU.Softirq)
+// addUnlisted adds the CPU time that no process of the recording has: of processes that began and
+// ended between two readings, and of those in other PID namespaces or of users that are hidden.
+// Interrupts do not count as unlisted.
+func (r *Report) addUnlisted() {
+	left := valueOrZero(r.CPU.Busy) - valueOrZero(r.CPU.Softirq)
 	for i := range r.Services {
-		left -= number(r.Services[i].CPU)
+		left -= valueOrZero(r.Services[i].CPU)
 	}
 	if r.CPUs > 0 && left >= leastUnlisted*float64(r.CPUs) {
 		r.Services = append(r.Services, Service{Kind: kindUnlisted, Name: "processes not listed", Processes: 0, CPU: &left, Class: workload.Idle})
@@ -171,16 +173,16 @@ func (r *Report) unlisted() {
 // leastPart is the share below which a part of CPU time is not listed.
 const leastPart = .03
 
-func service(b *evidence.Bundle, g *group, m *metrics.Machine) Service {
+func newService(b *evidence.Bundle, g *group, m *metrics.Machine) Service {
 	v := workload.Of(metrics.WorkOf(b, g.processes, m.Window), m)
-	s := Service{Kind: kindService, Name: g.name, PID: g.pid, Processes: len(g.processes), Unit: g.unit, CPU: known(v.CPU), System: known(v.System), Waiting: known(v.Delay),
-		Signature: Signature{known(v.MinorFaults), known(v.MajorFaults), known(v.Voluntary), known(v.Involuntary), known(v.Segments), known(v.Dirtied), known(v.Read)}}
+	s := Service{Kind: kindService, Name: g.name, PID: g.pid, Processes: len(g.processes), Unit: g.unit, CPU: finiteOrNil(v.CPU), System: finiteOrNil(v.System), Waiting: finiteOrNil(v.Delay),
+		Signature: Signature{finiteOrNil(v.MinorFaults), finiteOrNil(v.MajorFaults), finiteOrNil(v.Voluntary), finiteOrNil(v.Involuntary), finiteOrNil(v.Segments), finiteOrNil(v.Dirtied), finiteOrNil(v.Read)}}
 	if v.Demand() > 0 {
-		s.Waits = known(v.Delay / v.Demand())
+		s.Waits = finiteOrNil(v.Delay / v.Demand())
 	}
-	s.Written, s.Read = known(v.Dirtied*v.CPU*4096), known(v.Read*v.CPU*4096)
+	s.Written, s.Read = finiteOrNil(v.Dirtied*v.CPU*4096), finiteOrNil(v.Read*v.CPU*4096)
 	verdict := v.Classify()
-	s.Class, s.ClassShare = verdict.Class, known(verdict.Share)
+	s.Class, s.ClassShare = verdict.Class, finiteOrNil(verdict.Share)
 	if g.kernel {
 		s.Kind = kindKernel
 		s.Class = workload.System
@@ -201,23 +203,23 @@ func service(b *evidence.Bundle, g *group, m *metrics.Machine) Service {
 		slices.SortStableFunc(s.Parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
 	}
 	for _, p := range g.processes {
-		if share := known(metrics.QuotaOf(b, p, -1, m.Window).Share()); share != nil && (s.Throttled == nil || *share > *s.Throttled) {
+		if share := finiteOrNil(metrics.QuotaOf(b, p, -1, m.Window).Share()); share != nil && (s.Throttled == nil || *share > *s.Throttled) {
 			s.Throttled = share
 		}
 	}
 	return s
 }
 
-// known is a figure, nil if it is not known.
-func known(v float64) *float64 {
+// finiteOrNil returns a pointer to a figure, nil if it is not known.
+func finiteOrNil(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return &v
 }
 
-// number is a figure, 0 if it is not known: to be compared, never shown.
-func number(v *float64) float64 {
+// valueOrZero returns a figure, 0 if it is not known: for comparisons only, never to be shown.
+func valueOrZero(v *float64) float64 {
 	if v == nil {
 		return 0
 	}

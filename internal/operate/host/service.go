@@ -23,9 +23,10 @@ type group struct {
 // kernelThreads is what they are called together.
 const kernelThreads = "kernel threads"
 
-// groups finds services: processes of one name that began each other, such as a server's workers, in one
-// control group. What a shell or an init began has another name, and so is by itself.
-func groups(b *evidence.Bundle) []*group {
+// groupProcesses groups processes into services: processes of one name in one control group that
+// began each other, such as a server's workers. What a shell or an init began has another name and
+// is a service by itself.
+func groupProcesses(b *evidence.Bundle) []*group {
 	type process struct {
 		id     evidence.SubjectID
 		parent int
@@ -52,7 +53,7 @@ func groups(b *evidence.Bundle) []*group {
 			p.parent, _ = strconv.Atoi(f.Value)
 			p.kernel = f.Value == evidence.KernelThread
 		case evidence.FactControlGroup:
-			p.unit = unit(f.Value)
+			p.unit = parseUnit(f.Value)
 		}
 	}
 	root := func(p *process) *process {
@@ -91,9 +92,9 @@ func groups(b *evidence.Bundle) []*group {
 	return out
 }
 
-// unit is what a control group says of whose a process is: a systemd unit or a container; "" where it
-// only says who logged in, or is the root.
-func unit(group string) string {
+// parseUnit returns the systemd unit or the container that a control group names; "" for a group
+// that only names a login, and for the root.
+func parseUnit(group string) string {
 	last := path.Base(group)
 	switch {
 	case group == "/" || group == "":
@@ -109,9 +110,10 @@ func unit(group string) string {
 	return last
 }
 
-// ServiceOf finds the processes that belong together with one, which is among them, and what they are called.
+// ServiceOf returns the processes of the service that a process belongs to, with its title and the
+// PID that began the others.
 func ServiceOf(b *evidence.Bundle, pid int) (title string, first int, processes []evidence.SubjectID) {
-	for _, g := range groups(b) {
+	for _, g := range groupProcesses(b) {
 		for _, p := range g.processes {
 			if b.Subjects[p].PID == pid {
 				return g.name, g.pid, g.processes

@@ -7,7 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Healthy says that nothing was found, and what bounds that.
+// Healthy returns the text for a host without findings, with the figures that bound what was
+// missed.
 func (r *Report) Healthy() string {
 	text := "nothing found"
 	if r.CPUs > 0 && r.CPU.Busy != nil {
@@ -31,7 +32,7 @@ func (r *Report) Healthy() string {
 	return text + ". To see whether a service's requests are slow: unstall PID"
 }
 
-// CPULine is what the CPUs did.
+// CPULine returns what the CPUs did, in words.
 func (r *Report) CPULine() (all []string) {
 	if r.CPU.Busy == nil || r.CPUs == 0 {
 		return []string{"not recorded"}
@@ -48,7 +49,7 @@ func (r *Report) CPULine() (all []string) {
 	return all
 }
 
-// WaitLine is the share of the time in which somebody waited.
+// WaitLine returns the shares of the time in which tasks waited, in words.
 func (r *Report) WaitLine() (all []string) {
 	for _, x := range []struct {
 		name string

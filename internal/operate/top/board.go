@@ -60,25 +60,25 @@ func (b *Board) Add(readings []Reading) {
 				b.groups = append(b.groups, x.Group)
 			}
 		}
-		r.add(x)
+		r.addReading(x)
 		if x.At.After(b.at) {
 			b.at = x.At
 		}
 	}
 }
 
-// At is the moment of the newest reading.
+// At returns the moment of the newest reading.
 func (b *Board) At() time.Time { return b.at }
 
-func (b *Board) cores() float64 {
+func (b *Board) availableCores() float64 {
 	if b.Subject.Cores > 0 {
 		return b.Subject.Cores
 	}
 	return nan
 }
 
-// Groups are all counters, the process's last: within a group those with a rule
-// first, as the rules are listed, then in the order of their source.
+// Groups returns all counters, the process's own group last. Within a group come those with a rule
+// first, as the rules are listed, then the rest in the order of their source.
 func (b *Board) Groups() []Group {
 	out := make([]Group, len(b.groups))
 	rows := make([]*row, 0, len(b.rows))
@@ -87,28 +87,28 @@ func (b *Board) Groups() []Group {
 	}
 	slices.SortFunc(rows, func(x, y *row) int { return cmp.Or(x.rank-y.rank, x.order-y.order) })
 	titles := slices.Clone(b.groups)
-	slices.SortStableFunc(titles, func(x, y string) int { return last(x) - last(y) })
+	slices.SortStableFunc(titles, func(x, y string) int { return groupRank(x) - groupRank(y) })
 	for i, title := range titles {
 		out[i].Title = title
 		for _, r := range rows {
 			if r.group == title {
-				out[i].Lines = append(out[i].Lines, b.line(r))
+				out[i].Lines = append(out[i].Lines, b.newLine(r))
 			}
 		}
 	}
 	return out
 }
 
-// last puts what every process has behind what only its runtime knows.
-func last(group string) int {
+// groupRank sorts the counters of /proc behind those of the runtime.
+func groupRank(group string) int {
 	if group == procGroup {
 		return 1
 	}
 	return 0
 }
 
-func (b *Board) line(r *row) Line {
-	l := Line{Title: r.title, Unit: r.unit, Now: r.now(), Min: nan, Max: nan, history: &r.history}
+func (b *Board) newLine(r *row) Line {
+	l := Line{Title: r.title, Unit: r.unit, Now: r.newestValue(), Min: nan, Max: nan, history: &r.history}
 	if len(r.value) > 0 {
 		l.Min, l.Max = r.min, r.max
 	}

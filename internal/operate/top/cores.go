@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// Cores is how many processors a process of this host may use; 0: unknown.
-func Cores(pid int) float64 { return cores("/proc", "/sys/fs/cgroup", pid) }
+// Cores returns how many CPUs a process of this host may use; 0: unknown.
+func Cores(pid int) float64 { return readCores("/proc", "/sys/fs/cgroup", pid) }
 
-// cores is how many processors a process may use: those it may run on, and no more
-// than the CPU quota of its cgroups gives. 0: unknown.
-func cores(root, groups string, pid int) float64 {
+// readCores returns how many CPUs a process may use: those in its affinity mask, limited by the
+// CPU quotas of its cgroups. 0: unknown.
+func readCores(root, groups string, pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("%s/%d/status", root, pid))
 	if err != nil {
 		return 0
 	}
 	_, list, _ := bytes.Cut(status, []byte("\nCpus_allowed_list:"))
 	list, _, _ = bytes.Cut(list, []byte("\n"))
-	n := float64(listed(strings.TrimSpace(string(list))))
+	n := float64(countListed(strings.TrimSpace(string(list))))
 	member, err := os.ReadFile(fmt.Sprintf("%s/%d/cgroup", root, pid))
 	if err != nil {
 		return n
@@ -40,7 +40,7 @@ func cores(root, groups string, pid int) float64 {
 			mount = path.Join(groups, "cpu")
 		}
 		for dir := path.Join("/", parts[2]); ; dir = path.Dir(dir) { // a group above may have less
-			if q := quota(path.Join(mount, dir)); q > 0 && q < n {
+			if q := readQuota(path.Join(mount, dir)); q > 0 && q < n {
 				n = q
 			}
 			if dir == "/" {
@@ -51,8 +51,8 @@ func cores(root, groups string, pid int) float64 {
 	return n
 }
 
-// quota is how many processors a control group may use, 0: no limit.
-func quota(dir string) float64 {
+// readQuota returns how many CPUs a control group may use, 0: no limit.
+func readQuota(dir string) float64 {
 	var text [2]string
 	if max, err := os.ReadFile(path.Join(dir, "cpu.max")); err == nil {
 		copy(text[:], strings.Fields(string(max)))
@@ -70,8 +70,8 @@ func quota(dir string) float64 {
 	return allowed / period
 }
 
-// listed is how many numbers a list like "0-3,8" names.
-func listed(list string) (n int) {
+// countListed returns how many numbers a list like "0-3,8" names.
+func countListed(list string) (n int) {
 	for part := range strings.SplitSeq(list, ",") {
 		low, high, ok := strings.Cut(part, "-")
 		if !ok {

@@ -26,35 +26,34 @@ import (
 var dotnetRules = []Rule{
 	{evidence.SeriesPoolThreads, "> 3 × CPUs or growing 1–2/s with CPU below 90 %: pool starved", poolStarved},
 	{evidence.SeriesPoolQueue, "> 0 for seconds: work waits for a pool thread", func(v View) string {
-		if !v.lasts(3*time.Second, func(x float64) bool { return x > 0 }) {
+		if !v.holdsFor(3*time.Second, func(x float64) bool { return x > 0 }) {
 			return ""
 		}
 		return "work waits for a pool thread"
 	}},
 	{evidence.SeriesPoolCompleted, "low while work is queued: pool threads block", nil},
-	{evidence.SeriesContentions, "> 100/s: threads compete for locks", above(100, 3*time.Second, "threads compete for locks")},
-	{evidence.SeriesGCTime, "> 20 %: GC takes too much of the time", above(20, 3*time.Second, "GC takes too much of the time")},
-	{evidence.SeriesGen2Collections, "> 0 all the time: full GCs; see LOH size", above(0, 5*time.Second, "full GCs all the time")},
-	{evidence.SeriesLOHSize, "keeps growing: objects of 85 kB and more are held", climbing(100e3, 60*time.Second, "objects of 85 kB and more are held")},
-	{evidence.SeriesExceptions, "> 100/s: costly, each unwinds the stack", above(100, 3*time.Second, "costly, each unwinds the stack")},
+	{evidence.SeriesContentions, "> 100/s: threads compete for locks", alertAbove(100, 3*time.Second, "threads compete for locks")},
+	{evidence.SeriesGCTime, "> 20 %: GC takes too much of the time", alertAbove(20, 3*time.Second, "GC takes too much of the time")},
+	{evidence.SeriesGen2Collections, "> 0 all the time: full GCs; see LOH size", alertAbove(0, 5*time.Second, "full GCs all the time")},
+	{evidence.SeriesLOHSize, "keeps growing: objects of 85 kB and more are held", alertGrowing(100e3, 60*time.Second, "objects of 85 kB and more are held")},
+	{evidence.SeriesExceptions, "> 100/s: costly, each unwinds the stack", alertAbove(100, 3*time.Second, "costly, each unwinds the stack")},
 	{evidence.SeriesTimers, "as many as requests in flight: requests wait for timers", nil},
-	{evidence.SeriesRequestsInFlight, "growing at a steady request rate: requests pile up", climbing(1, 10*time.Second, "requests pile up")},
-	{evidence.SeriesConnectionQueue, "> 0: connections wait for a pool thread", above(0, 3*time.Second, "connections wait for a pool thread")},
-	{evidence.SeriesRequestQueue, "> 0: requests wait for a pool thread", above(0, 3*time.Second, "requests wait for a pool thread")},
+	{evidence.SeriesRequestsInFlight, "growing at a steady request rate: requests pile up", alertGrowing(1, 10*time.Second, "requests pile up")},
+	{evidence.SeriesConnectionQueue, "> 0: connections wait for a pool thread", alertAbove(0, 3*time.Second, "connections wait for a pool thread")},
+	{evidence.SeriesRequestQueue, "> 0: requests wait for a pool thread", alertAbove(0, 3*time.Second, "requests wait for a pool thread")},
 }
 
-// poolStarved reads the size of the pool. Up to one for each processor threads
-// come at once; from there on the pool waits before it adds one, which it does
-// only while work waits.
+// poolStarved judges the size of the pool. The pool adds threads at once up to one for each CPU;
+// from there on it adds one only after a delay, and only while work waits.
 func poolStarved(v View) string {
-	n, cores, busy := v.now(), v.Board.cores(), v.busy()
+	n, cores, busy := v.newestValue(), v.Board.availableCores(), v.cpuPercent()
 	if math.IsNaN(busy) || busy >= saturated {
 		return ""
 	}
-	if rate := v.climb(10 * time.Second); n > cores && rate >= .5 && v.risesFor(10*time.Second) {
+	if rate := v.growthRate(10 * time.Second); n > cores && rate >= .5 && v.risesFor(10*time.Second) {
 		return fmt.Sprintf("grows by %s/s with CPU at %.0f %%: pool starved", units.Num(rate), busy)
 	}
-	if v.lasts(5*time.Second, func(x float64) bool { return x > metrics.ManyThreads*cores }) {
+	if v.holdsFor(5*time.Second, func(x float64) bool { return x > metrics.ManyThreads*cores }) {
 		return fmt.Sprintf("%s × CPUs with CPU at %.0f %%: pool threads block", units.Num(n/cores), busy)
 	}
 	return ""
@@ -94,7 +93,7 @@ func openDotnet(ctx context.Context, t discover.Target, every time.Duration, _ f
 	d := &dotnet{session: session, done: make(chan struct{})}
 	go func() {
 		defer close(d.done)
-		err := counters(session, d.add)
+		err := readCounters(session, d.addReading)
 		d.mu.Lock()
 		d.end = cmp.Or(err, error(ErrEnded))
 		d.mu.Unlock()
@@ -102,13 +101,13 @@ func openDotnet(ctx context.Context, t discover.Target, every time.Duration, _ f
 	return d, nil
 }
 
-func (d *dotnet) add(r Reading) {
+func (d *dotnet) addReading(r Reading) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.pending = append(d.pending, r)
 }
 
-// Read gives what the runtime has sent since it was last asked.
+// Read returns what the runtime has sent since the last call.
 func (d *dotnet) Read(context.Context) ([]Reading, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,8 +116,8 @@ func (d *dotnet) Read(context.Context) ([]Reading, error) {
 	return out, d.end
 }
 
-// Close ends the session. That waits for a moment between two counters where the
-// runtime is an old one, which hangs if it is stopped while they are written.
+// Close ends the session. With an old runtime, which hangs if it is stopped while counters are
+// written, it first waits for a moment between two of them.
 func (d *dotnet) Close() error {
 	select {
 	case <-d.done:
@@ -131,9 +130,9 @@ func (d *dotnet) Close() error {
 	return errors.Join(err, d.session.Close())
 }
 
-// counters hands on each counter of a stream; nil when the stream ended where it
-// should.
-func counters(stream io.Reader, add func(Reading)) error {
+// readCounters passes each counter of a stream to add; it returns nil when the stream ends where
+// it should.
+func readCounters(stream io.Reader, add func(Reading)) error {
 	r, err := eventpipe.NewReader(stream)
 	if err != nil {
 		return err
@@ -154,17 +153,19 @@ func counters(stream io.Reader, add func(Reading)) error {
 		if err != nil {
 			continue // the next one may be whole
 		}
-		if x, ok := counter(e.Meta.Provider, record); ok {
+		if x, ok := decodeCounter(e.Meta.Provider, record); ok {
 			x.At = time.Unix(0, e.Time)
 			add(x)
 		}
 	}
 }
 
-// counter reads one EventCounter's payload: a mean over the interval, or how much
-// it grew in it (CounterType "Sum"):
+// decodeCounter returns the reading of one EventCounter's payload: a mean over the interval, or
+// how much it grew in it (CounterType "Sum").
+//
 // https://github.com/dotnet/runtime/blob/main/src/libraries/System.Private.CoreLib/src/System/Diagnostics/Tracing/CounterPayload.cs
-func counter(provider string, record eventpipe.Record) (Reading, bool) {
+// is its source.
+func decodeCounter(provider string, record eventpipe.Record) (Reading, bool) {
 	fields, ok := record.Get("", "Payload") // the payload's type has no name
 	if !ok {
 		fields, _ = record.Get("Payload")
@@ -197,7 +198,7 @@ func counter(provider string, record eventpipe.Record) (Reading, bool) {
 	return x, ok
 }
 
-// dotnetUnit is the unit of a counter and its factor. "MB" is 10^6 bytes.
+// dotnetUnit returns the unit of a counter and the factor to it. "MB" is 10^6 bytes.
 func dotnetUnit(display string) (unit string, scale float64) {
 	switch strings.ToUpper(display) {
 	case "MB":
@@ -210,7 +211,7 @@ func dotnetUnit(display string) (unit string, scale float64) {
 	return display, 1
 }
 
-// perSecond is the unit of what grows in a unit.
+// perSecond returns the unit of a rate of something counted in unit.
 func perSecond(unit string) string {
 	if unit == "count" {
 		return "1/s"

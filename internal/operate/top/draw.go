@@ -24,7 +24,7 @@ const (
 	alert = "1;31"
 )
 
-func (o Look) style(code, text string) string {
+func (o Look) applyStyle(code, text string) string {
 	if !o.Color || text == "" {
 		return text
 	}
@@ -34,8 +34,8 @@ func (o Look) style(code, text string) string {
 // widths of the columns; 0: left out.
 type widths struct{ title, number, spark int }
 
-// fit divides the width: figures first, then titles, then bars.
-func (o Look) fit() widths {
+// fitColumns divides the width: figures first, then titles, then bars.
+func (o Look) fitColumns() widths {
 	w := widths{number: 11}
 	rest := o.Width - 2 - 3*w.number
 	if rest < 24 { // too narrow for min and max
@@ -52,9 +52,9 @@ func (o Look) fit() widths {
 // Draw draws a board as lines that are no wider than the window and no more than
 // it is high.
 func Draw(w *Watch, o Look) string {
-	head := o.head(w)
-	foot := o.foot(w)
-	body := o.body(w, o.Height-len(head)-len(foot))
+	head := o.drawHead(w)
+	foot := o.drawFoot(w)
+	body := o.drawBody(w, o.Height-len(head)-len(foot))
 	room := max(o.Height-len(head)-len(foot), 1)
 	from := max(0, min(o.Scroll, len(body)-room))
 	body = body[from:min(len(body), from+room)]
@@ -65,13 +65,13 @@ func Draw(w *Watch, o Look) string {
 	return strings.Join(all[:min(len(all), max(o.Height, 1))], "\n")
 }
 
-// MostScroll is how far down the lines of a board go in a window.
+// MostScroll returns how many lines a board can be scrolled down in a window.
 func MostScroll(w *Watch, o Look) int {
-	room := max(o.Height-len(o.head(w))-len(o.foot(w)), 1)
-	return max(0, len(o.body(w, room))-room)
+	room := max(o.Height-len(o.drawHead(w))-len(o.drawFoot(w)), 1)
+	return max(0, len(o.drawBody(w, room))-room)
 }
 
-func (o Look) head(w *Watch) []string {
+func (o Look) drawHead(w *Watch) []string {
 	at := w.At().UTC().Format("15:04:05 UTC")
 	if w.At().IsZero() {
 		at = ""
@@ -80,29 +80,29 @@ func (o Look) head(w *Watch) []string {
 		at = "paused, " + at
 	}
 	room := max(o.Width-len(at)-2, 0)
-	lines := []string{o.style(bold, pad(w.Subject.Text, room)) + "  " + at}
+	lines := []string{o.applyStyle(bold, padText(w.Subject.Text, room)) + "  " + at}
 	if len(at) > o.Width {
-		lines[0] = pad(w.Subject.Text, o.Width)
+		lines[0] = padText(w.Subject.Text, o.Width)
 	}
 	for _, note := range w.Missing() {
-		lines = append(lines, o.style(faint, strings.TrimRight(pad("not seen: "+note, o.Width), " ")))
+		lines = append(lines, o.applyStyle(faint, strings.TrimRight(padText("not seen: "+note, o.Width), " ")))
 	}
 	return append(lines, "")
 }
 
-func (o Look) foot(w *Watch) []string {
+func (o Look) drawFoot(w *Watch) []string {
 	keys := "p pause   r resume   q quit   ↑ ↓ scroll"
 	if o.ASCII {
 		keys = "p pause   r resume   q quit   up/down scroll"
 	}
 	over := (shownOver * w.Every).Round(time.Second)
 	text := fmt.Sprintf("%s   every %s, bars: %s   ! rule applies  * has a rule", keys, w.Every, strings.TrimSuffix(over.String(), "0s"))
-	return []string{"", o.style(faint, strings.TrimRight(pad(text, o.Width), " "))}
+	return []string{"", o.applyStyle(faint, strings.TrimRight(padText(text, o.Width), " "))}
 }
 
-// body is all lines of the counters. Rules are written out below their counters if
-// there is room for them.
-func (o Look) body(w *Watch, room int) []string {
+// drawBody returns all lines of the counters. Rules are written out below their counters if there
+// is room for them.
+func (o Look) drawBody(w *Watch, room int) []string {
 	groups := w.Groups()
 	lines := 0
 	for _, g := range groups {
@@ -115,51 +115,51 @@ func (o Look) body(w *Watch, room int) []string {
 	}
 	written := lines-1 <= room
 	var out []string
-	c := o.fit()
+	c := o.fitColumns()
 	for i, g := range groups {
 		if i > 0 {
 			out = append(out, "")
 		}
-		heading := pad(g.Title, c.title+2) + fmt.Sprintf("%*s", 11, "now")
+		heading := padText(g.Title, c.title+2) + fmt.Sprintf("%*s", 11, "now")
 		if c.number > 0 {
 			heading += fmt.Sprintf("%*s%*s", c.number, "min", c.number, "max")
 		}
-		out = append(out, o.style(bold, heading))
+		out = append(out, o.applyStyle(bold, heading))
 		for _, l := range g.Lines {
-			out = append(out, o.line(w, c, &l))
+			out = append(out, o.drawLine(w, c, &l))
 			switch below := "  "; {
 			case l.Alert != "":
-				out = append(out, o.style(alert, strings.TrimRight(pad(below+o.pointer()+l.Alert, o.Width), " ")))
+				out = append(out, o.applyStyle(alert, strings.TrimRight(padText(below+o.alertPointer()+l.Alert, o.Width), " ")))
 			case l.Rule != "" && written:
-				out = append(out, o.style(faint, strings.TrimRight(pad(below+"  "+l.Rule, o.Width), " ")))
+				out = append(out, o.applyStyle(faint, strings.TrimRight(padText(below+"  "+l.Rule, o.Width), " ")))
 			}
 		}
 	}
 	return out
 }
 
-func (o Look) pointer() string {
+func (o Look) alertPointer() string {
 	if o.ASCII {
 		return "> "
 	}
 	return "→ "
 }
 
-func (o Look) line(w *Watch, c widths, l *Line) string {
-	mark, title := l.mark(), pad(l.Title, c.title)
+func (o Look) drawLine(w *Watch, c widths, l *Line) string {
+	mark, title := l.ruleMark(), padText(l.Title, c.title)
 	if l.Alert != "" {
-		mark, title = o.style(alert, mark), o.style(bold, title)
+		mark, title = o.applyStyle(alert, mark), o.applyStyle(bold, title)
 	}
-	text := mark + " " + title + fmt.Sprintf("%11s", l.figure(l.Now))
+	text := mark + " " + title + fmt.Sprintf("%11s", l.formatFigure(l.Now))
 	if c.number > 0 {
-		text += o.style(faint, fmt.Sprintf("%*s%*s", c.number, l.figure(l.Min), c.number, l.figure(l.Max)))
+		text += o.applyStyle(faint, fmt.Sprintf("%*s%*s", c.number, l.formatFigure(l.Min), c.number, l.formatFigure(l.Max)))
 	}
 	if c.spark > 0 {
 		steps := bars
 		if o.ASCII {
 			steps = ascii
 		}
-		text += "  " + spark(filled(l.history.columns(c.spark, shownOver*w.Every, w.At())), steps)
+		text += "  " + drawSparkline(fillGaps(l.history.maxColumns(c.spark, shownOver*w.Every, w.At())), steps)
 	}
 	return strings.TrimRight(text, " ")
 }

@@ -59,7 +59,7 @@ func (f *fake) Close() error { f.closed = true; return nil }
 func after(seconds int, cores float64, at ...func(int) ([]Reading, error)) *Watch {
 	w := watch(cores, at...)
 	for range seconds + 1 {
-		_ = w.apply(w.collect(context.Background()))
+		_ = w.applyBatch(w.collectReadings(context.Background()))
 	}
 	return w
 }

@@ -31,15 +31,15 @@ const (
 )
 
 var goRules = []Rule{
-	{goroutineID, "growing and never falling: a leak, or requests pile up", climbing(1, 30*time.Second, "a leak, or requests pile up")},
+	{goroutineID, "growing and never falling: a leak, or requests pile up", alertGrowing(1, 30*time.Second, "a leak, or requests pile up")},
 	{gcCyclesID, "> 1/s with memory to spare: raise GOGC or set GOMEMLIMIT", func(v View) string {
-		if !(v.Of(gcCPUID) >= 5) || !v.lasts(5*time.Second, func(x float64) bool { return x > 1 }) {
+		if !(v.Of(gcCPUID) >= 5) || !v.holdsFor(5*time.Second, func(x float64) bool { return x > 1 }) {
 			return ""
 		}
 		return "GC runs all the time: diagnose this process"
 	}},
-	{gcCPUID, "> 10 %: GC takes too much of the time", above(10, 5*time.Second, "GC takes too much of the time")},
-	{"go/forced", "> 0: something calls runtime.GC", above(0, 5*time.Second, "something calls runtime.GC")},
+	{gcCPUID, "> 10 %: GC takes too much of the time", alertAbove(10, 5*time.Second, "GC takes too much of the time")},
+	{"go/forced", "> 0: something calls runtime.GC", alertAbove(0, 5*time.Second, "something calls runtime.GC")},
 	{"go/heap", "grows to the heap goal, then a GC cycle begins", nil},
 }
 
@@ -63,7 +63,7 @@ func openGo(ctx context.Context, t discover.Target, _ time.Duration, now func() 
 
 const goPatience = 3 * time.Second
 
-// Read asks for two pages.
+// Read requests the pages that have the figures.
 func (g *golang) Read(ctx context.Context) ([]Reading, error) {
 	var out []Reading
 	var at time.Time
@@ -72,7 +72,7 @@ func (g *golang) Read(ctx context.Context) ([]Reading, error) {
 			g.plain = true
 		} else {
 			at = g.now()
-			out, err = expvars(body)
+			out, err = readExpvars(body)
 			_ = body.Close()
 			g.plain = err != nil || len(out) == 0
 		}
@@ -80,17 +80,17 @@ func (g *golang) Read(ctx context.Context) ([]Reading, error) {
 	if g.plain {
 		body, err := g.client.Get(ctx, "heap", "debug=1", goPatience)
 		if err != nil {
-			return nil, g.fail(err)
+			return nil, g.wrapError(err)
 		}
 		at = g.now()
 		out, err = heapText(body)
 		_ = body.Close()
 		if err != nil {
-			return nil, g.fail(err)
+			return nil, g.wrapError(err)
 		}
 	}
 	if body, err := g.client.Get(ctx, "", "", goPatience); err == nil {
-		if n, ok := goroutines(body); ok {
+		if n, ok := readGoroutineCount(body); ok {
 			out = append([]Reading{{ID: goroutineID, Group: goMemory, Title: "goroutines", Unit: "count", Value: n}}, out...)
 		}
 		_ = body.Close()
@@ -101,8 +101,8 @@ func (g *golang) Read(ctx context.Context) ([]Reading, error) {
 	return out, nil
 }
 
-// Every is how often it may be read for as long as the process lives: without expvar the figures come
-// with all the places that allocate, and the world is stopped while they are read.
+// Every returns how often the process may be read: without expvar the figures come with all
+// allocation sites of the heap profile, and the world is stopped while they are read.
 func (g *golang) Every() time.Duration {
 	if g.plain {
 		return 5 * time.Second
@@ -110,15 +110,16 @@ func (g *golang) Every() time.Duration {
 	return time.Second
 }
 
-func (g *golang) fail(err error) error { return fmt.Errorf("%s: %w", g.client.Where(), err) }
+func (g *golang) wrapError(err error) error { return fmt.Errorf("%s: %w", g.client.Where(), err) }
 
-// Close gives the connections back.
+// Close closes the connections.
 func (g *golang) Close() error { g.client.Close(); return nil }
 
 var inIndex = regexp.MustCompile(`<td>(\d+)</td>\s*<td>\s*<a href=['"]?goroutine\?`)
 
-// goroutines finds how many there are in the index page of Go 1.10 and later.
-func goroutines(page io.Reader) (float64, bool) {
+// readGoroutineCount reads the number of goroutines from the index page of net/http/pprof, which
+// has it since Go 1.10.
+func readGoroutineCount(page io.Reader) (float64, bool) {
 	text, err := io.ReadAll(io.LimitReader(page, 64<<10))
 	found := inIndex.FindSubmatch(text)
 	if err != nil || found == nil {
@@ -168,8 +169,9 @@ func memReadings(of map[string]float64, pauses []float64) (out []Reading) {
 	return out
 }
 
-// heapText reads the lines "# HeapAlloc = 4096" behind a heap profile's text. That is as long as there
-// are places that allocate, and read for as long as a process lives: its lines are passed over where they lie.
+// heapText reads the lines "# HeapAlloc = 4096" at the end of a heap profile's text. The text is
+// as long as there are allocation sites and is read for as long as the process lives, so its other
+// lines are skipped in the buffer.
 func heapText(page io.Reader) ([]Reading, error) {
 	of := make(map[string]float64)
 	var pauses []float64
@@ -204,8 +206,8 @@ func heapText(page io.Reader) ([]Reading, error) {
 // mostVars bounds how many variables of the program's own are shown.
 const mostVars = 40
 
-// expvars reads expvar's page: "memstats", and numbers of the program's own.
-func expvars(page io.Reader) ([]Reading, error) {
+// readExpvars reads expvar's page: "memstats", and the numbers that the program publishes itself.
+func readExpvars(page io.Reader) ([]Reading, error) {
 	var vars map[string]json.RawMessage
 	if err := json.NewDecoder(io.LimitReader(page, 4<<20)).Decode(&vars); err != nil {
 		return nil, err

@@ -18,9 +18,8 @@ type history struct {
 	lastAt time.Time
 }
 
-// add takes a reading. Of a total that fell, as of a process that began anew, no
-// rate is known.
-func (h *history) add(r Reading) {
+// addReading adds a reading. A total that fell, as of a process that began anew, gives no rate.
+func (h *history) addReading(r Reading) {
 	v := r.Value
 	if r.Kind == Total {
 		was, at := h.last, h.lastAt
@@ -49,18 +48,18 @@ func (h *history) add(r Reading) {
 	h.value, h.at = append(h.value, v), append(h.at, r.At)
 }
 
-// now is the newest value, NaN if there is none.
-func (h *history) now() float64 {
+// newestValue returns the newest value, NaN if there is none.
+func (h *history) newestValue() float64 {
 	if len(h.value) == 0 {
 		return math.NaN()
 	}
 	return h.value[len(h.value)-1]
 }
 
-// climb is by how much the value grew per second over a time up to its newest; 0
-// unless that much time was seen. Between two values a line is drawn: what jumped
-// once and stays has climbed only for as long as the jump is within.
-func (h *history) climb(over time.Duration) float64 {
+// growthRate returns by how much the value grew per second over a time up to its newest; 0 unless
+// that much time was seen. It compares the newest value with the last one from before that time,
+// so a single jump counts only as long as it lies within.
+func (h *history) growthRate(over time.Duration) float64 {
 	n := len(h.value)
 	if n < 3 {
 		return 0
@@ -74,9 +73,9 @@ func (h *history) climb(over time.Duration) float64 {
 	return 0
 }
 
-// lasts says whether the newest values of a time all satisfy something; false
+// holdsFor says whether all values of the newest stretch of a length satisfy a condition; false
 // unless that much time was seen.
-func (h *history) lasts(over time.Duration, holds func(float64) bool) bool {
+func (h *history) holdsFor(over time.Duration, holds func(float64) bool) bool {
 	n := len(h.value)
 	if n < 2 {
 		return false
@@ -93,9 +92,9 @@ func (h *history) lasts(over time.Duration, holds func(float64) bool) bool {
 	return false
 }
 
-// columns are the largest values in each of n equal parts of the time up to a
-// moment, NaN where there are none.
-func (h *history) columns(n int, over time.Duration, until time.Time) []float64 {
+// maxColumns returns the largest value in each of n equal parts of the time up to a moment, NaN
+// where there is none.
+func (h *history) maxColumns(n int, over time.Duration, until time.Time) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = math.NaN()

@@ -22,21 +22,21 @@ const (
 )
 
 var jvmRules = []Rule{
-	{"jvm/gc-time", "> 10 %: GC takes too much of the time", above(10, 5*time.Second, "GC takes too much of the time")},
+	{"jvm/gc-time", "> 10 %: GC takes too much of the time", alertAbove(10, 5*time.Second, "GC takes too much of the time")},
 	{"jvm/full-gc", "> 0: each stops all threads for the whole heap", func(v View) string {
-		if !v.within(60*time.Second, func(x float64) bool { return x > 0 }) {
+		if !v.holdsWithin(60*time.Second, func(x float64) bool { return x > 0 }) {
 			return ""
 		}
 		return "full GC within the last minute"
 	}},
-	{"jvm/old-used", "stays near its maximum: full GCs follow", above(90, 20*time.Second, "full GCs follow: heap too small, or a leak")},
+	{"jvm/old-used", "stays near its maximum: full GCs follow", alertAbove(90, 20*time.Second, "full GCs follow: heap too small, or a leak")},
 	{"jvm/safepoint-time", "well above GC time: something other than GC stops the threads", nil},
-	{"jvm/contended", "> 1,000/s: threads compete for locks", above(1000, 3*time.Second, "threads compete for locks")},
-	{"jvm/threads", "growing: more and more threads block", climbing(.5, 10*time.Second, "more and more threads block")},
+	{"jvm/contended", "> 1,000/s: threads compete for locks", alertAbove(1000, 3*time.Second, "threads compete for locks")},
+	{"jvm/threads", "growing: more and more threads block", alertGrowing(.5, 10*time.Second, "more and more threads block")},
 }
 
-// within says whether any value of the newest time satisfies something.
-func (h *history) within(over time.Duration, holds func(float64) bool) bool {
+// holdsWithin says whether any value of the newest stretch of a length satisfies a condition.
+func (h *history) holdsWithin(over time.Duration, holds func(float64) bool) bool {
 	for i := len(h.value) - 1; i >= 0 && h.at[len(h.at)-1].Sub(h.at[i]) <= over; i-- {
 		if holds(h.value[i]) {
 			return true
@@ -106,8 +106,7 @@ var timesJVM = []struct{ name, id, title string }{
 	{"java.ci.totalTime", "jvm/compile-time", "time of JIT compilers"},
 }
 
-// jvmReadings turns the counters of one moment into readings. Nothing of the time
-// is in them: At is the caller's.
+// jvmReadings turns the counters of one moment into readings. The caller sets their times.
 func jvmReadings(d *hsperf.Data) (out []Reading) {
 	percent := func(group, id, title string, seconds float64) Reading {
 		return Reading{ID: id, Group: group, Title: title, Unit: "%", Kind: Total, Scale: 100, Value: seconds}
@@ -133,7 +132,7 @@ func jvmReadings(d *hsperf.Data) (out []Reading) {
 	if len(out) > 0 {
 		out = append(out, percent(jvmGC, "jvm/gc-time", "time in GC, all collectors", all))
 	}
-	out = append(out, spaces(d)...)
+	out = append(out, heapSpaceReadings(d)...)
 	for _, x := range plainJVM {
 		if v, ok := d.Value(x.name); ok {
 			r := x.Reading
@@ -160,8 +159,9 @@ const mostCollectors = 8
 // mostSpaces bounds what a damaged file may name; a young generation has 3.
 const mostSpaces = 16
 
-// spaces are the parts of the heap: what is used and what is taken of the host.
-func spaces(d *hsperf.Data) (out []Reading) {
+// heapSpaceReadings returns the readings of the parts of the heap: what is used, and what is taken
+// from the host.
+func heapSpaceReadings(d *hsperf.Data) (out []Reading) {
 	for g := 0; ; g++ {
 		generation := "sun.gc.generation." + strconv.Itoa(g)
 		title := d.Text(generation + ".name")
@@ -191,8 +191,8 @@ func spaces(d *hsperf.Data) (out []Reading) {
 	}
 }
 
-// isFull says whether a collector of this name collects the whole heap while
-// everything is stopped. Its names changed with JDK 20.
+// isFull says whether a collector of this name collects the whole heap while all threads are
+// stopped. Its names changed with JDK 20.
 func isFull(name string) bool {
 	switch name {
 	case "MSC", "PSParallelCompact", "PSMarkSweep", "CMS stop-the-world full collection pauses":

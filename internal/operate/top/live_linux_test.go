@@ -99,7 +99,7 @@ func live(t *testing.T, pid int, of string, want ...string) *Watch {
 		}
 	})
 	for {
-		if err := w.apply(w.collect(ctx)); err != nil {
+		if err := w.applyBatch(w.collectReadings(ctx)); err != nil {
 			t.Fatal(err)
 		}
 		missing := slices.DeleteFunc(slices.Clone(want), func(id string) bool { r := w.rows[id]; return r != nil && len(r.value) > 0 })
@@ -123,7 +123,7 @@ func TestGo(t *testing.T) {
 		if len(w.Missing()) > 0 || w.Subject.Cores < 1 {
 			t.Errorf("%s: not seen: %q; %g processors", role, w.Missing(), w.Subject.Cores)
 		}
-		if n := w.rows[goroutineID].now(); n < 3 || n > 1000 {
+		if n := w.rows[goroutineID].newestValue(); n < 3 || n > 1000 {
 			t.Errorf("%s: %g goroutines", role, n)
 		}
 		if own := w.rows["expvar/orders"]; (own != nil) != (role == "vars") {
@@ -134,7 +134,7 @@ func TestGo(t *testing.T) {
 		var err error
 		for range patient {
 			if err == nil {
-				err = w.apply(w.collect(t.Context()))
+				err = w.applyBatch(w.collectReadings(t.Context()))
 			}
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), ErrEnded.Error()) {
@@ -159,10 +159,10 @@ func TestJVM(t *testing.T) {
 	cmd := exec.Command(java, "-Xmx64m", "-XX:+UseSerialGC", source)
 	run(t, cmd)
 	w := live(t, cmd.Process.Pid, "jvm", cpuID, "jvm/gc-0", "jvm/gc-0-time", "jvm/gc-time", "jvm/full-gc", "jvm/old-used", "jvm/threads", "jvm/classes", "jvm/safepoints", "jvm/metaspace")
-	if n := w.rows["jvm/threads"].now(); n < 3 || n > 200 {
+	if n := w.rows["jvm/threads"].newestValue(); n < 3 || n > 200 {
 		t.Errorf("%g threads", n)
 	}
-	if used := w.rows["jvm/old-used"].now(); !(used >= 0 && used <= 100) {
+	if used := w.rows["jvm/old-used"].newestValue(); !(used >= 0 && used <= 100) {
 		t.Errorf("the old generation uses %g %% of its maximum", used)
 	}
 	if len(w.Missing()) > 0 {
@@ -183,7 +183,7 @@ func TestDotnet(t *testing.T) {
 	if n < 19 {
 		t.Errorf("%d counters of System.Runtime, want 19 or more", n)
 	}
-	if size := w.rows[evidence.SeriesWorkingSet].now(); size < 10e6 || size > 2e9 {
+	if size := w.rows[evidence.SeriesWorkingSet].newestValue(); size < 10e6 || size > 2e9 {
 		t.Errorf("working set of %g bytes", size)
 	}
 }

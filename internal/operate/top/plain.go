@@ -12,10 +12,10 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Plain writes a table each interval, for files and pipes, until its context or
-// its ticks end. The error says that the process is gone, or that nobody reads on.
+// Plain writes a table each interval, for files and pipes, until its context or its ticks end. The
+// error says that the process is gone, or that the reader of out is.
 func Plain(ctx context.Context, out io.Writer, w *Watch, ticks <-chan time.Time) error {
-	if err := w.apply(w.collect(ctx)); err != nil { // what rates begin with
+	if err := w.applyBatch(w.collectReadings(ctx)); err != nil { // what rates begin with
 		return err
 	}
 	for {
@@ -27,12 +27,12 @@ func Plain(ctx context.Context, out io.Writer, w *Watch, ticks <-chan time.Time)
 				return nil
 			}
 		}
-		x := w.collect(ctx)
+		x := w.collectReadings(ctx)
 		if ctx.Err() == nil { // else that they failed is our doing
-			if err := w.apply(x); err != nil {
+			if err := w.applyBatch(x); err != nil {
 				return err
 			}
-			if err := w.table(out); err != nil {
+			if err := w.writeTable(out); err != nil {
 				return err
 			}
 		}
@@ -41,7 +41,7 @@ func Plain(ctx context.Context, out io.Writer, w *Watch, ticks <-chan time.Time)
 
 const plainTitle = 40
 
-func (w *Watch) table(out io.Writer) error {
+func (w *Watch) writeTable(out io.Writer) error {
 	b := bufio.NewWriter(out)
 	fmt.Fprintf(b, "%s  %s\n", w.At().UTC().Format(time.RFC3339), w.Subject.Text)
 	for _, note := range w.Missing() {
@@ -50,7 +50,7 @@ func (w *Watch) table(out io.Writer) error {
 	for _, g := range w.Groups() {
 		fmt.Fprintf(b, "%-*s%13s%13s%13s\n", plainTitle+2, g.Title, "now", "min", "max")
 		for _, l := range g.Lines {
-			line := fmt.Sprintf("%s %s%13s%13s%13s", l.mark(), pad(l.Title, plainTitle), l.figure(l.Now), l.figure(l.Min), l.figure(l.Max))
+			line := fmt.Sprintf("%s %s%13s%13s%13s", l.ruleMark(), padText(l.Title, plainTitle), l.formatFigure(l.Now), l.formatFigure(l.Min), l.formatFigure(l.Max))
 			if l.Alert != "" {
 				line += "  " + l.Alert
 			}
@@ -61,8 +61,8 @@ func (w *Watch) table(out io.Writer) error {
 	return b.Flush()
 }
 
-// mark is "!" where a rule holds, "*" where there is one.
-func (l *Line) mark() string {
+// ruleMark returns "!" where a rule holds, "*" where there is one.
+func (l *Line) ruleMark() string {
 	switch {
 	case l.Alert != "":
 		return "!"
@@ -72,16 +72,16 @@ func (l *Line) mark() string {
 	return " "
 }
 
-// figure is a value with its unit; "-" stands for what is not known.
-func (l *Line) figure(v float64) string {
+// formatFigure returns a value with its unit; "-" if it is not known.
+func (l *Line) formatFigure(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
 	}
 	return units.Of(v, l.Unit)
 }
 
-// pad cuts or fills a text to a number of characters.
-func pad(s string, n int) string {
+// padText cuts or pads a text to a number of characters.
+func padText(s string, n int) string {
 	r := []rune(s)
 	if len(r) > n {
 		return string(r[:max(n-1, 0)]) + "…"

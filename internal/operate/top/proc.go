@@ -24,15 +24,15 @@ const (
 // ProcRules are how the counters that every process has are read.
 var ProcRules = []Rule{
 	{cpuID, "90 % of its CPUs or more: requests queue for a CPU", func(v View) string {
-		bound := saturated * v.Board.cores()
-		return above(bound, 5*time.Second, "CPUs saturated: requests queue for a CPU")(v)
+		bound := saturated * v.Board.availableCores()
+		return alertAbove(bound, 5*time.Second, "CPUs saturated: requests queue for a CPU")(v)
 	}},
-	{threadsID, "growing: more and more threads block", climbing(.5, 10*time.Second, "more and more threads block")},
+	{threadsID, "growing: more and more threads block", alertGrowing(.5, 10*time.Second, "more and more threads block")},
 	{"proc/involuntary", "> 200/s for each CPU: threads compete for the CPUs", func(v View) string {
 		// Who shares a processor is taken off it every 3 to 4 ms.
-		return above(200*v.Board.cores(), 5*time.Second, "threads compete for the CPUs")(v)
+		return alertAbove(200*v.Board.availableCores(), 5*time.Second, "threads compete for the CPUs")(v)
 	}},
-	{"proc/major-faults", "> 10/s for seconds: memory is read back from disk", above(10, 5*time.Second, "memory is read back from disk")},
+	{"proc/major-faults", "> 10/s for seconds: memory is read back from disk", alertAbove(10, 5*time.Second, "memory is read back from disk")},
 }
 
 // tick is the unit of times in /proc: USER_HZ is 100 wherever Go runs.
@@ -54,13 +54,13 @@ type proc struct {
 
 func newProc(pid int, now func() time.Time) *proc { return &proc{pid: pid, root: "/proc", now: now} }
 
-func (p *proc) read(name string) ([]byte, error) {
+func (p *proc) readFile(name string) ([]byte, error) {
 	return os.ReadFile(fmt.Sprintf("%s/%d/%s", p.root, p.pid, name))
 }
 
 // Read reads the process's files once.
 func (p *proc) Read(context.Context) ([]Reading, error) {
-	data, err := p.read("stat")
+	data, err := p.readFile("stat")
 	at := p.now()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return nil, ErrEnded
@@ -85,7 +85,7 @@ func (p *proc) Read(context.Context) ([]Reading, error) {
 		{ID: "proc/major-faults", Title: "major page faults", Unit: "1/s", Kind: Total, Value: field(12)},
 		{ID: "proc/minor-faults", Title: "minor page faults", Unit: "1/s", Kind: Total, Value: field(10)},
 	}
-	if p.count(int(field(20))) {
+	if p.countSwitches(int(field(20))) {
 		out = append(out,
 			Reading{ID: "proc/voluntary", Title: "context switches, voluntary", Unit: "1/s", Kind: Total, Value: p.switches[0]},
 			Reading{ID: "proc/involuntary", Title: "context switches, involuntary", Unit: "1/s", Kind: Total, Value: p.switches[1]})
@@ -96,12 +96,13 @@ func (p *proc) Read(context.Context) ([]Reading, error) {
 	return out, nil
 }
 
-// Close has nothing to end.
+// Close does nothing.
 func (p *proc) Close() error { return nil }
 
-// count adds what the threads' context switches grew by: the process has no sum
-// of its own, and those of threads that end are gone with them.
-func (p *proc) count(threads int) bool {
+// countSwitches adds by how much the threads' context switches grew; false if there are too many
+// threads. The process has no sum of its own, and the counts of threads that end are gone with
+// them.
+func (p *proc) countSwitches(threads int) bool {
 	if threads > mostTasks {
 		p.tasks = nil
 		return false
@@ -112,11 +113,11 @@ func (p *proc) count(threads int) bool {
 	}
 	seen := make(map[string][2]int, len(dir))
 	for _, e := range dir {
-		status, err := p.read("task/" + e.Name() + "/status")
+		status, err := p.readFile("task/" + e.Name() + "/status")
 		if err != nil {
 			continue // it has ended
 		}
-		now := [2]int{number(status, "\nvoluntary_ctxt_switches:"), number(status, "\nnonvoluntary_ctxt_switches:")}
+		now := [2]int{parseNumberAfter(status, "\nvoluntary_ctxt_switches:"), parseNumberAfter(status, "\nnonvoluntary_ctxt_switches:")}
 		was := p.tasks[e.Name()] // of a thread that began since: from 0
 		if p.tasks != nil {
 			for i := range now {
@@ -129,8 +130,8 @@ func (p *proc) count(threads int) bool {
 	return true
 }
 
-// number is what stands behind a key.
-func number(text []byte, key string) int {
+// parseNumberAfter returns the number behind a key, 0 if there is none.
+func parseNumberAfter(text []byte, key string) int {
 	_, rest, _ := bytes.Cut(text, []byte(key))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	n, _ := strconv.Atoi(string(bytes.TrimSpace(line)))

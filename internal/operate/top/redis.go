@@ -26,16 +26,16 @@ const (
 )
 
 var redisRules = []Rule{
-	{redisMainID, "90 % or more: its main thread is saturated", above(90, 5*time.Second, "the main thread is saturated")},
+	{redisMainID, "90 % or more: its main thread is saturated", alertAbove(90, 5*time.Second, "the main thread is saturated")},
 	{"redis/fork", "a fork stops it: > 20 ms with each BGSAVE or rewrite is long", func(v View) string {
-		return above(20, 0, "each BGSAVE or AOF rewrite stops it that long")(v)
+		return alertAbove(20, 0, "each BGSAVE or AOF rewrite stops it that long")(v)
 	}},
-	{"redis/evicted", "> 0: it is full (maxmemory), and each write drops other keys", above(0, 5*time.Second, "full: writes drop other keys (maxmemory)")},
-	{"redis/aof-delayed", "> 0: the disk is too slow for its AOF, writes wait", above(0, 5*time.Second, "writes wait for the disk (AOF fsync)")},
-	{redisOpenID, "> 100/s: clients do not keep their connections", above(100, 5*time.Second, "clients open a connection for almost every request")},
-	{"redis/rejected", "> 0: maxclients is reached", above(0, 0, "maxclients is reached: connections are refused")},
+	{"redis/evicted", "> 0: it is full (maxmemory), and each write drops other keys", alertAbove(0, 5*time.Second, "full: writes drop other keys (maxmemory)")},
+	{"redis/aof-delayed", "> 0: the disk is too slow for its AOF, writes wait", alertAbove(0, 5*time.Second, "writes wait for the disk (AOF fsync)")},
+	{redisOpenID, "> 100/s: clients do not keep their connections", alertAbove(100, 5*time.Second, "clients open a connection for almost every request")},
+	{"redis/rejected", "> 0: maxclients is reached", alertAbove(0, 0, "maxclients is reached: connections are refused")},
 	{redisUsedID, "near maxmemory: it evicts keys, or refuses writes", func(v View) string {
-		if most := v.Of(redisMaxID); most > 0 && v.lasts(5*time.Second, func(x float64) bool { return x > .97*most }) {
+		if most := v.Of(redisMaxID); most > 0 && v.holdsFor(5*time.Second, func(x float64) bool { return x > .97*most }) {
 			return "maxmemory is reached"
 		}
 		return ""
@@ -44,7 +44,7 @@ var redisRules = []Rule{
 		if v.Of(redisUsedID) < 256<<20 {
 			return ""
 		}
-		return above(1.5, 30*time.Second, "memory is fragmented")(v)
+		return alertAbove(1.5, 30*time.Second, "memory is fragmented")(v)
 	}},
 	{"redis/blocked", "clients in BLPOP and similar commands, which wait on purpose", nil},
 	{"redis/errors", "error responses: INFO errorstats lists them", nil},
@@ -93,7 +93,7 @@ var redisFields = []struct {
 	{[]string{"aof_delayed_fsync"}, Reading{ID: "redis/aof-delayed", Title: "writes that waited for fsync", Unit: "1/s", Kind: Total, Group: redisDisk}},
 }
 
-// Read asks once.
+// Read asks the server for INFO once.
 func (s *redisSource) Read(ctx context.Context) ([]Reading, error) {
 	ctx, cancel := context.WithTimeout(ctx, redisPatience)
 	defer cancel()
@@ -133,5 +133,5 @@ func redisReadings(text string, at time.Time) (out []Reading) {
 	return out
 }
 
-// Close gives the connection back.
+// Close closes the connection.
 func (s *redisSource) Close() error { return s.client.Close() }

@@ -23,23 +23,24 @@ type View struct {
 	Board *Board
 }
 
-// Of is another counter's newest value, NaN if it has none.
+// Of returns another counter's newest value, NaN if it has none.
 func (v View) Of(id string) float64 {
 	if r := v.Board.rows[id]; r != nil {
-		return r.now()
+		return r.newestValue()
 	}
 	return nan
 }
 
-// busy is the CPU the process uses in percent of all it may use, NaN unknown.
-func (v View) busy() float64 { return v.Of(cpuID) / v.Board.cores() }
+// cpuPercent returns the CPU the process uses in percent of all it may use, NaN unknown.
+func (v View) cpuPercent() float64 { return v.Of(cpuID) / v.Board.availableCores() }
 
 // saturated is from where on, in percent of all processors, waiting for a
 // processor explains what is slow: a load that comes as it pleases queues long
 // before the last one is busy.
 const saturated = 90
 
-// ruleOf finds a counter's rule and its place, what decides first; nil if there is none.
+// ruleOf returns a counter's rule and its rank, which is lower for rules that decide first; nil if
+// there is none.
 func (s *Subject) ruleOf(id string) (*Rule, int) {
 	rank := 0
 	for _, rules := range [][]Rule{ProcRules, s.Rules} {
@@ -53,21 +54,22 @@ func (s *Subject) ruleOf(id string) (*Rule, int) {
 	return nil, rank
 }
 
-// above holds where a value is above a bound for a time.
-func above(bound float64, over time.Duration, what string) func(View) string {
+// alertAbove returns the condition of a rule that holds while a value was above a bound for a
+// time; what is the alert's text.
+func alertAbove(bound float64, over time.Duration, what string) func(View) string {
 	return func(v View) string {
-		if !v.lasts(over, func(x float64) bool { return x > bound }) {
+		if !v.holdsFor(over, func(x float64) bool { return x > bound }) {
 			return ""
 		}
 		return what
 	}
 }
 
-// climbing holds where a value grew at least so much per second over a time and
-// nearly never fell.
-func climbing(perSecond float64, over time.Duration, what string) func(View) string {
+// alertGrowing returns the condition of a rule that holds while a value grew at least so much per
+// second over a time and hardly fell.
+func alertGrowing(perSecond float64, over time.Duration, what string) func(View) string {
 	return func(v View) string {
-		rate := v.climb(over)
+		rate := v.growthRate(over)
 		if rate < perSecond || !v.risesFor(over) {
 			return ""
 		}
@@ -75,7 +77,7 @@ func climbing(perSecond float64, over time.Duration, what string) func(View) str
 	}
 }
 
-// risesFor says whether of the steps of a time at most a fifth went down.
+// risesFor says whether at most a fifth of the steps of the newest stretch went down.
 func (h *history) risesFor(over time.Duration) bool {
 	n := len(h.value)
 	steps, falls := 0, 0

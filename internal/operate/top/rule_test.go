@@ -93,7 +93,7 @@ func TestRules(t *testing.T) {
 func TestHistory(t *testing.T) {
 	var h history
 	add := func(s int, v float64, k Kind) {
-		h.add(Reading{Kind: k, At: start.Add(time.Duration(s) * time.Second), Value: v})
+		h.addReading(Reading{Kind: k, At: start.Add(time.Duration(s) * time.Second), Value: v})
 	}
 	add(0, 100, Total)
 	if len(h.value) != 0 {
@@ -109,16 +109,16 @@ func TestHistory(t *testing.T) {
 	for s := range 3 * kept {
 		add(s, float64(s), Gauge)
 	}
-	if len(h.value) != kept || h.min != 0 || h.now() != 3*kept-1 {
-		t.Errorf("%d values, min %g, now %g", len(h.value), h.min, h.now())
+	if len(h.value) != kept || h.min != 0 || h.newestValue() != 3*kept-1 {
+		t.Errorf("%d values, min %g, now %g", len(h.value), h.min, h.newestValue())
 	}
-	if c := h.climb(10 * time.Second); c != 1 {
+	if c := h.growthRate(10 * time.Second); c != 1 {
 		t.Errorf("climbs %g/s, want 1", c)
 	}
-	if c := h.climb(time.Hour); c != 0 {
+	if c := h.growthRate(time.Hour); c != 0 {
 		t.Errorf("climbs %g/s in a time that was not seen", c)
 	}
-	if got := h.columns(4, 8*time.Second, h.at[len(h.at)-1]); got[3] != 719 || got[2] != 717 || got[0] != 713 {
+	if got := h.maxColumns(4, 8*time.Second, h.at[len(h.at)-1]); got[3] != 719 || got[2] != 717 || got[0] != 713 {
 		t.Errorf("columns %v", got)
 	}
 }
@@ -134,11 +134,11 @@ func TestSpark(t *testing.T) {
 		{"▄▅", []float64{100, 100.5}},         // hardly moves
 		{"", nil},
 	} {
-		if got := spark(x.values, bars); got != x.want {
+		if got := drawSparkline(x.values, bars); got != x.want {
 			t.Errorf("%v: %q, want %q", x.values, got, x.want)
 		}
 	}
-	if got := filled([]float64{nan, 1, nan, nan, nan, 2}); got[2] != 1 || got[3] != 1 || got[4] == got[4] {
+	if got := fillGaps([]float64{nan, 1, nan, nan, nan, 2}); got[2] != 1 || got[3] != 1 || got[4] == got[4] {
 		t.Errorf("filled: %v", got)
 	}
 }

@@ -34,13 +34,14 @@ type (
 	came batch    // what was read
 )
 
-func (m *screen) Init() tea.Cmd { return m.read }
+func (m *screen) Init() tea.Cmd { return m.readSources }
 
-// read asks the sources; the screen goes on meanwhile.
-func (m *screen) read() tea.Msg { return came(m.watch.collect(m.ctx)) }
+// readSources reads the sources, while the screen goes on.
+func (m *screen) readSources() tea.Msg { return came(m.watch.collectReadings(m.ctx)) }
 
-// wait keeps to the interval however long reading takes.
-func (m *screen) wait(now time.Time) tea.Cmd {
+// scheduleRead returns the command that starts the next reading. It keeps to the interval however
+// long reading takes.
+func (m *screen) scheduleRead(now time.Time) tea.Cmd {
 	if m.next.IsZero() {
 		m.next = now
 	}
@@ -53,30 +54,30 @@ func (m *screen) wait(now time.Time) tea.Cmd {
 func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case due:
-		return m, m.read
+		return m, m.readSources
 	case came:
 		if m.ctx.Err() != nil {
 			return m, tea.Quit // that sources failed is our doing
 		}
-		if m.ended = m.watch.apply(batch(msg)); m.ended != nil {
+		if m.ended = m.watch.applyBatch(batch(msg)); m.ended != nil {
 			return m, tea.Quit
 		}
-		return m, m.wait(m.watch.now())
+		return m, m.scheduleRead(m.watch.now())
 	case tea.WindowSizeMsg:
 		m.look.Width, m.look.Height = msg.Width, msg.Height
 	case tea.KeyPressMsg:
-		return m, m.key(msg.String())
+		return m, m.applyKey(msg.String())
 	}
 	return m, nil
 }
 
-func (m *screen) key(name string) tea.Cmd {
+func (m *screen) applyKey(name string) tea.Cmd {
 	switch name {
 	case "q", "ctrl+c", "esc":
 		return tea.Quit
 	case "p":
 		if m.still == nil {
-			m.still = m.watch.copy()
+			m.still = m.watch.frozenCopy()
 		}
 	case "r":
 		m.still = nil
@@ -91,21 +92,21 @@ func (m *screen) key(name string) tea.Cmd {
 	case "home", "g":
 		m.look.Scroll = 0
 	case "end", "G":
-		m.look.Scroll = MostScroll(m.shown(), m.look)
+		m.look.Scroll = MostScroll(m.shownWatch(), m.look)
 	}
-	m.look.Scroll = max(0, min(m.look.Scroll, MostScroll(m.shown(), m.look)))
+	m.look.Scroll = max(0, min(m.look.Scroll, MostScroll(m.shownWatch(), m.look)))
 	return nil
 }
 
 func (m *screen) View() tea.View {
 	look := m.look
 	look.Paused = m.still != nil
-	v := tea.NewView(Draw(m.shown(), look))
+	v := tea.NewView(Draw(m.shownWatch(), look))
 	v.AltScreen = true
 	return v
 }
 
-func (m *screen) shown() *Watch {
+func (m *screen) shownWatch() *Watch {
 	if m.still != nil {
 		return m.still
 	}

@@ -11,7 +11,7 @@ import (
 func TestKeys(t *testing.T) {
 	w := watch(2, pool(climb, 14)...)
 	m := &screen{ctx: t.Context(), watch: w, look: Look{Width: 80, Height: 24}}
-	second := func() { m.Update(m.read()) }
+	second := func() { m.Update(m.readSources()) }
 	press := func(text string) tea.Cmd {
 		k := tea.KeyPressMsg{Code: rune(text[0]), Text: text}
 		switch text {

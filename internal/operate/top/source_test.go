@@ -63,7 +63,7 @@ func TestProc(t *testing.T) {
 	}
 	got := map[string]float64{}
 	for id, r := range w.rows {
-		got[id] = r.now()
+		got[id] = r.newestValue()
 	}
 	for id, want := range map[string]float64{cpuID: 120, threadsID: 3, "proc/rss": 2048 * float64(os.Getpagesize()), "proc/voluntary": 45, "proc/involuntary": 5, "proc/major-faults": 0} {
 		if math.Abs(got[id]-want) > 1e-9 {
@@ -103,11 +103,11 @@ func TestCores(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, map[string]string{"proc/1/status": "Name:\tx\nCpus_allowed_list:\t0-3,8,10\n"})
 		write(t, dir, x.files)
-		if got := cores(dir+"/proc", dir+"/cg", 1); got != x.want {
+		if got := readCores(dir+"/proc", dir+"/cg", 1); got != x.want {
 			t.Errorf("%s: %g, want %g", x.name, got, x.want)
 		}
 	}
-	if got := cores(t.TempDir(), "", 1); got != 0 {
+	if got := readCores(t.TempDir(), "", 1); got != 0 {
 		t.Errorf("no process: %g", got)
 	}
 }
@@ -131,7 +131,7 @@ func TestGoPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vars, err := expvars(strings.NewReader(`{"cmdline":["x"],"orders":12,"name":"x","memstats":{"HeapAlloc":4096,"NextGC":8192,"NumGC":7,"GCCPUFraction":0.0123,"EnableGC":true,"PauseNs":` + string(list) + `}}`))
+	vars, err := readExpvars(strings.NewReader(`{"cmdline":["x"],"orders":12,"name":"x","memstats":{"HeapAlloc":4096,"NextGC":8192,"NumGC":7,"GCCPUFraction":0.0123,"EnableGC":true,"PauseNs":` + string(list) + `}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestGoPages(t *testing.T) {
 		t.Errorf("of its own: %v", m)
 	}
 	for _, text := range []string{"", "not json", `{"memstats":1}`, `{}`} {
-		if _, err := expvars(strings.NewReader(text)); err == nil {
+		if _, err := readExpvars(strings.NewReader(text)); err == nil {
 			t.Errorf("%q: no error", text)
 		}
 	}
@@ -153,7 +153,7 @@ func TestGoPages(t *testing.T) {
 		"<tr><td>9</td><td><a href=goroutine?debug=1>goroutine</a></td></tr>":    9,  // 1.15
 		"<tr><td>9</td><td><a href='heap?debug=1'>heap</a></td></tr>":            0,
 	} {
-		if n, _ := goroutines(strings.NewReader(page)); n != want {
+		if n, _ := readGoroutineCount(strings.NewReader(page)); n != want {
 			t.Errorf("%s: %g, want %g", page, n, want)
 		}
 	}
@@ -193,7 +193,7 @@ func TestDotnetRecorded(t *testing.T) {
 	}
 	seen := make(map[string]int)
 	units := make(map[string]string)
-	if err := counters(stream, func(r Reading) {
+	if err := readCounters(stream, func(r Reading) {
 		seen[r.ID]++
 		units[r.ID] = r.Unit
 		if r.At.IsZero() || r.Title == "" || r.Group != "System.Runtime" {

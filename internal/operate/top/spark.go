@@ -10,10 +10,9 @@ var (
 	ascii = []rune("_.-=+*#@")
 )
 
-// spark draws values as one line of bars, a blank where there is none. The scale
-// is that of the values, but at least a tenth of the largest: what hardly moves
-// is not to look like a mountain.
-func spark(values []float64, steps []rune) string {
+// drawSparkline draws values as one line of bars, a blank where there is none. The scale spans the
+// values, but at least a tenth of the largest, so that small changes do not look large.
+func drawSparkline(values []float64, steps []rune) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if !math.IsNaN(v) {
@@ -37,9 +36,9 @@ func spark(values []float64, steps []rune) string {
 	return string(out)
 }
 
-// filled is a gap of at most two columns filled with what was before: a reading
-// may come late.
-func filled(values []float64) []float64 {
+// fillGaps returns the values with gaps of at most two columns filled by the value before, as a
+// reading may come late.
+func fillGaps(values []float64) []float64 {
 	out := slices.Clone(values)
 	for i := range out {
 		for back := 1; back <= 2 && math.IsNaN(out[i]) && i >= back; back++ {

@@ -83,7 +83,7 @@ func TestEnds(t *testing.T) {
 	run := func(at ...func(int) ([]Reading, error)) (w *Watch, err error) {
 		w = watch(2, at...)
 		for range 6 {
-			if err = w.apply(w.collect(context.Background())); err != nil {
+			if err = w.applyBatch(w.collectReadings(context.Background())); err != nil {
 				break
 			}
 		}

@@ -30,8 +30,8 @@ type Watch struct {
 // address is taken to be gone.
 const patient = 3
 
-// Open begins to look at a target, each interval, and at the counters of its runtime, if it
-// has any. What a source cannot give is a note; the error says that there is nothing at all.
+// Open starts to watch a target, each interval, with the counters of its runtime if there are any.
+// A source that cannot be opened is a note; it is an error if none can.
 func Open(ctx context.Context, t discover.Target, about string, every time.Duration, counters *Counters) (*Watch, error) {
 	w := &Watch{Board: NewBoard(Subject{Text: about}, every), began: time.Now(), now: time.Now}
 	if counters != nil {
@@ -43,7 +43,7 @@ func Open(ctx context.Context, t discover.Target, about string, every time.Durat
 		}
 	}
 	if t.PID != 0 {
-		w.Subject.Cores = cores("/proc", "/sys/fs/cgroup", t.PID)
+		w.Subject.Cores = readCores("/proc", "/sys/fs/cgroup", t.PID)
 		w.sources = append(w.sources, newProc(t.PID, w.now))
 	}
 	if len(w.sources) == 0 {
@@ -55,8 +55,8 @@ func Open(ctx context.Context, t discover.Target, about string, every time.Durat
 	return w, nil
 }
 
-// New looks at sources, the last of which knows whether the process lives: what
-// [Open] does once it has found them.
+// New watches given sources, the last of which knows whether the process lives: [Open] without
+// finding them.
 func New(s Subject, every time.Duration, now func() time.Time, sources ...Source) *Watch {
 	return &Watch{Board: NewBoard(s, every), sources: sources, began: now(), now: now}
 }
@@ -67,8 +67,8 @@ type batch struct {
 	errs     []error
 }
 
-// collect asks all sources at once. It touches nothing that is drawn.
-func (w *Watch) collect(ctx context.Context) batch {
+// collectReadings reads all sources at once. It changes nothing that is drawn.
+func (w *Watch) collectReadings(ctx context.Context) batch {
 	x := batch{make([][]Reading, len(w.sources)), make([]error, len(w.sources))}
 	var all sync.WaitGroup
 	for i, s := range w.sources {
@@ -78,9 +78,9 @@ func (w *Watch) collect(ctx context.Context) batch {
 	return x
 }
 
-// apply takes what was collected. A source that fails is a note until it answers
-// again; the error, one line, says that the process is gone.
-func (w *Watch) apply(x batch) error {
+// applyBatch takes what was collected. A source that fails is a note until it answers again; the
+// error, one line, says that the process is gone.
+func (w *Watch) applyBatch(x batch) error {
 	if w.came == nil {
 		w.came = make([]bool, len(w.sources))
 	}
@@ -102,8 +102,8 @@ func (w *Watch) apply(x batch) error {
 	return nil
 }
 
-// copy is a watch that shows what this one shows now, whatever comes.
-func (w *Watch) copy() *Watch {
+// frozenCopy returns a watch that keeps showing what this one shows now.
+func (w *Watch) frozenCopy() *Watch {
 	board := *w.Board
 	board.rows = make(map[string]*row, len(w.rows))
 	for id, r := range w.rows {
@@ -114,7 +114,7 @@ func (w *Watch) copy() *Watch {
 	return &Watch{Board: &board, Notes: w.Notes, failed: w.failed, came: w.came}
 }
 
-// Missing are the notes, and what could not be read the last time.
+// Missing returns the notes, and what could not be read the last time.
 func (w *Watch) Missing() []string {
 	out := slices.Clone(w.Notes)
 	for i, err := range w.failed {
@@ -130,7 +130,7 @@ func (w *Watch) Missing() []string {
 	return out
 }
 
-// Close ends what was switched on.
+// Close closes all sources.
 func (w *Watch) Close() error {
 	var errs []error
 	for _, s := range w.sources {

@@ -31,8 +31,9 @@ const (
 	retry      = 10 * time.Second // after something could not be recorded
 )
 
-// record records a target into the ring until it is gone, and its alarms' captures.
-func (w *Watcher) record(ctx context.Context, s *subject) {
+// recordTarget records a target into the ring until the target is gone, and makes the captures of
+// its alarms.
+func (w *Watcher) recordTarget(ctx context.Context, s *subject) {
 	var last captured
 	sampled := w.now()
 	for ctx.Err() == nil {
@@ -44,7 +45,7 @@ func (w *Watcher) record(ctx context.Context, s *subject) {
 			path = w.ring.New(s.Key, w.now())
 			finding = record.Find(of, w.opt.Probes, []discover.Target{s.target})
 			go func() {
-				_, err := finding.Record(of, record.Options{For: w.part, Passive: true, Always: true, Path: path, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.follow})
+				_, err := finding.Record(of, record.Options{For: w.part, Passive: true, Always: true, Path: path, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.followLog})
 				done <- err
 			}()
 		}
@@ -70,20 +71,20 @@ func (w *Watcher) record(ctx context.Context, s *subject) {
 			w.ring.Done(path)
 		}
 		if err != nil && ctx.Err() == nil {
-			w.full(err)
+			w.makeRoom(err)
 		} else if err == nil && path != "" {
-			w.over("recording", "alarms are recorded again")
+			w.reportRecovery("recording", "alarms are recorded again")
 		}
 		switch now := w.now(); {
-		case a != nil && last.again(now, a.Rule, w.opt.Quiet):
-			w.capture(ctx, s, *a)
+		case a != nil && last.isCaptureDue(now, a.Rule, w.opt.Quiet):
+			w.captureAlarm(ctx, s, *a)
 			last = captured{w.now(), a.Rule.Severity}
 		case a == nil && err == nil && path != "" && w.opt.Sample > 0 && now.Sub(sampled) >= w.opt.Sample && ctx.Err() == nil:
 			sampled = now
-			w.attribute(ctx, s, path)
+			w.attributeSlowTime(ctx, s, path)
 		}
 		if err != nil || path == "" && a == nil {
-			wait(ctx, retry)
+			sleepWithContext(ctx, retry)
 		}
 	}
 }
@@ -94,41 +95,41 @@ type captured struct {
 	severity string
 }
 
-// again says whether an alarm is captured: not soon after another, unless it is graver.
-func (c captured) again(now time.Time, r *rule.Rule, quiet time.Duration) bool {
+// isCaptureDue says whether an alarm is captured: not soon after another, unless it is graver.
+func (c captured) isCaptureDue(now time.Time, r *rule.Rule, quiet time.Duration) bool {
 	return c.at.IsZero() || now.Sub(c.at) > quiet || r.Graver(c.severity)
 }
 
-// full says that nothing can be stored, and makes room: what is oldest in the ring is of least use.
-func (w *Watcher) full(err error) {
-	w.said("recording", fmt.Sprintf("alarms cannot be recorded: %v; rules are still evaluated", err))
+// makeRoom reports that nothing can be stored, and drops the oldest segment of the ring.
+func (w *Watcher) makeRoom(err error) {
+	w.reportTrouble("recording", fmt.Sprintf("alarms cannot be recorded: %v; rules are still evaluated", err))
 	if w.ring != nil {
 		w.ring.Drop()
 	}
 }
 
-func wait(ctx context.Context, d time.Duration) {
+func sleepWithContext(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }
 
-// capture records what is going on in full, puts what the ring has from before the alarm in front of it,
-// and has it diagnosed.
-func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
+// captureAlarm records in full what is going on, joins it with what the ring has from before the
+// alarm, and has the capture diagnosed.
+func (w *Watcher) captureAlarm(ctx context.Context, s *subject, a alarm) {
 	dir := filepath.Join(w.opt.Dir, "captures")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.said("captures", fmt.Sprintf("captures of alarms cannot be kept: %v", err))
+		w.reportTrouble("captures", fmt.Sprintf("captures of alarms cannot be kept: %v", err))
 		return
 	}
 	name := fmt.Sprintf("%s-%s-%s", fileKey(s.Service), a.at.UTC().Format("20060102T150405"), a.Rule.ID)
-	path := free(filepath.Join(dir, name), segmentSuffix)
+	path := freePath(filepath.Join(dir, name), segmentSuffix)
 	after := path + afterSuffix
-	finding := w.find(ctx, s, a.Rule)
-	_, err := finding.Record(ctx, record.Options{For: w.opt.After, NoFlight: true, Path: after, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.follow})
+	finding := w.findRecordable(ctx, s, a.Rule)
+	_, err := finding.Record(ctx, record.Options{For: w.opt.After, NoFlight: true, Path: after, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.followLog})
 	if err != nil && ctx.Err() == nil {
-		w.full(err)
+		w.makeRoom(err)
 	}
 	from := a.at.Add(-beforeFor)
 	var parts []*capture.Capture
@@ -143,7 +144,7 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 		parts = append(parts, c)
 	}
 	if len(parts) == 0 {
-		w.said("captures", "nothing of the alarm could be recorded")
+		w.reportTrouble("captures", "nothing of the alarm could be recorded")
 		return
 	}
 	host, _ := os.Hostname()
@@ -151,32 +152,32 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 	err = capture.Join(path, capture.Info{Tool: w.opt.Tool, Host: host, Target: s.Service, Start: begins, Command: w.opt.Command}, parts)
 	_ = os.Remove(after)
 	if err != nil {
-		w.said("captures", fmt.Sprintf("the capture of an alarm is incomplete: %v", err))
+		w.reportTrouble("captures", fmt.Sprintf("the capture of an alarm is incomplete: %v", err))
 		if w.ring != nil {
 			w.ring.Drop()
 		}
 	} else {
-		w.over("captures", "captures of alarms are kept again")
+		w.reportRecovery("captures", "captures of alarms are kept again")
 	}
-	w.bound(dir)
+	w.boundCaptures(dir)
 	line := Line{Event: EventDiagnosis, Target: s.Key, Service: s.Service, Release: s.release, PID: s.target.PID, Rule: a.Rule.ID, Capture: path, From: begins.UTC(), Until: parts[len(parts)-1].End.UTC(),
 		Before: max(0, a.at.Sub(begins).Seconds())}
-	d, err := w.diagnose(ctx, path)
+	d, err := w.diagnoseCapture(ctx, path)
 	if err != nil {
 		line.Text = "the capture could not be diagnosed: " + err.Error()
 	} else {
-		w.describe(&line, d)
+		w.describeDiagnosis(&line, d)
 		w.mu.Lock()
-		w.found.take(s, d)
-		w.day.diagnosis(s.Service, d)
+		w.found.addDiagnosis(s, d)
+		w.day.addDiagnosis(s.Service, d)
 		w.mu.Unlock()
 	}
-	w.log.say(line)
+	w.log.writeLine(line)
 }
 
-// find asks what can be recorded in full: with stacks of the kernel where the rule is about what it does, or about
-// nothing of which a cause is known, such as slow requests.
-func (w *Watcher) find(ctx context.Context, s *subject, r *rule.Rule) record.Finding {
+// findRecordable returns what can be recorded in full: with stacks of the kernel where a cause of
+// the rule is the kernel's, or where the rule names no causes, such as slow requests.
+func (w *Watcher) findRecordable(ctx context.Context, s *subject, r *rule.Rule) record.Finding {
 	ofKernel := func(cause string) bool { return strings.HasPrefix(cause, "linux.") }
 	if w.opt.Kernel != nil && (len(r.Causes) == 0 || slices.ContainsFunc(r.Causes, ofKernel)) {
 		return record.Find(ctx, w.opt.Kernel, []discover.Target{s.target})
@@ -187,21 +188,21 @@ func (w *Watcher) find(ctx context.Context, s *subject, r *rule.Rule) record.Fin
 // afterSuffix is that of what is recorded after an alarm, until it is one with what was before.
 const afterSuffix = ".after"
 
-// tidy drops what a watcher that was killed in the middle of that left.
-func (w *Watcher) tidy() {
+// removeLeftovers removes partial recordings of alarms that a killed watcher left.
+func (w *Watcher) removeLeftovers() {
 	left, _ := filepath.Glob(filepath.Join(w.opt.Dir, "captures", "*"+afterSuffix))
 	for _, path := range left {
 		_ = os.Remove(path)
 	}
 }
 
-// attribute has a minute of the ring diagnosed when nothing is wrong, for what stores and the day's
-// summary are told.
-func (w *Watcher) attribute(ctx context.Context, s *subject, path string) {
-	if d, err := w.diagnose(ctx, path); err == nil {
+// attributeSlowTime diagnoses a minute of the ring without an alarm, for the figures of stores and
+// the day's summary.
+func (w *Watcher) attributeSlowTime(ctx context.Context, s *subject, path string) {
+	if d, err := w.diagnoseCapture(ctx, path); err == nil {
 		w.mu.Lock()
-		w.found.take(s, d)
-		w.day.diagnosis(s.Service, d)
+		w.found.addDiagnosis(s, d)
+		w.day.addDiagnosis(s.Service, d)
 		w.mu.Unlock()
 	}
 }
@@ -209,7 +210,7 @@ func (w *Watcher) attribute(ctx context.Context, s *subject, path string) {
 // one diagnosis at a time: it is the sick host.
 var one sync.Mutex
 
-func (w *Watcher) diagnose(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
+func (w *Watcher) diagnoseCapture(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
 	if w.opt.Diagnose == nil {
 		return nil, errors.New("not diagnosed; to diagnose it: unstall " + path)
 	}
@@ -220,8 +221,8 @@ func (w *Watcher) diagnose(ctx context.Context, path string) (*diagnose.Diagnosi
 	return w.opt.Diagnose(ctx, path)
 }
 
-// describe puts what a diagnosis says into a line.
-func (w *Watcher) describe(x *Line, d *diagnose.Diagnosis) {
+// describeDiagnosis fills a line with what a diagnosis says.
+func (w *Watcher) describeDiagnosis(x *Line, d *diagnose.Diagnosis) {
 	x.Outcome = d.Outcome
 	if w.opt.Brief != nil {
 		x.Text = w.opt.Brief(d)
@@ -247,8 +248,8 @@ func (w *Watcher) describe(x *Line, d *diagnose.Diagnosis) {
 	}
 }
 
-// bound drops the oldest captures until the rest fits; the newest stays.
-func (w *Watcher) bound(dir string) {
+// boundCaptures removes the oldest captures until the rest fits; the newest stays.
+func (w *Watcher) boundCaptures(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
@@ -274,8 +275,8 @@ func (w *Watcher) bound(dir string) {
 	}
 }
 
-// free is a path that nothing has yet.
-func free(base, suffix string) string {
+// freePath returns a path that does not exist yet.
+func freePath(base, suffix string) string {
 	path := base + suffix
 	for n := 2; n < 1000; n++ {
 		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {

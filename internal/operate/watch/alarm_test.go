@@ -27,7 +27,7 @@ func TestCapturedAgain(t *testing.T) {
 		{captured{at, "page"}, "page", 9 * time.Minute, false},
 		{captured{at, "page"}, "note", 11 * time.Minute, true},
 	} {
-		if got := c.last.again(at.Add(c.after), &rule.Rule{Severity: c.severity}, 10*time.Minute); got != c.want {
+		if got := c.last.isCaptureDue(at.Add(c.after), &rule.Rule{Severity: c.severity}, 10*time.Minute); got != c.want {
 			t.Errorf("%+v, then %s after %s: %v, want %v", c.last, c.severity, c.after, got, c.want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestKernelAsked(t *testing.T) {
 		{[]string{"go.gc-rate"}, "plain"},
 		{nil, "kernel"},
 	} {
-		f := w.find(t.Context(), s, &rule.Rule{Causes: c.causes})
+		f := w.findRecordable(t.Context(), s, &rule.Rule{Causes: c.causes})
 		if len(f.Accesses) != 1 || f.Accesses[0].Probe != c.want {
 			t.Errorf("%v: %+v, want %s", c.causes, f.Accesses, c.want)
 		}

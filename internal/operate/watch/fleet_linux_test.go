@@ -45,7 +45,7 @@ func TestFleet(t *testing.T) {
 				d.Verdicts = []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported", Saves: &diagnose.Saves{Value: 400}}}
 			}
 			if m > 0 { // the first state is from before anything was diagnosed
-				w.found.take(x, d)
+				w.found.addDiagnosis(x, d)
 			}
 			body, _ := send.Encode(w.State())
 			if err := send.Send(t.Context(), body); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/notify"
 )
 
-// tell has the receivers told of alarms, of their end, and of what their captures show.
-func (w *Watcher) tell(x Line, text []byte) {
+// notifyHooks queues alarms, their end and their diagnoses for the receivers.
+func (w *Watcher) notifyHooks(x Line, text []byte) {
 	switch x.Event {
 	case EventAlarm, EventResolved, EventDiagnosis:
 	default:
@@ -23,12 +23,12 @@ func (w *Watcher) tell(x Line, text []byte) {
 	}
 }
 
-// hooks sends what the receivers are told.
-func (w *Watcher) hooks(ctx context.Context, all *sync.WaitGroup) {
+// startHooks starts to send what is queued for the receivers.
+func (w *Watcher) startHooks(ctx context.Context, all *sync.WaitGroup) {
 	for _, h := range w.opt.Hooks {
 		what := "webhook " + h.Form.Name + " " + h.Where
 		all.Go(func() {
-			h.Run(ctx, func(text string) { w.said(what, what+" "+text) }, func(text string) { w.over(what, what+" "+text) })
+			h.Run(ctx, func(text string) { w.reportTrouble(what, what+" "+text) }, func(text string) { w.reportRecovery(what, what+" "+text) })
 		})
 	}
 }

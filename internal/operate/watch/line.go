@@ -72,7 +72,7 @@ type log struct {
 	also func(x Line, text []byte) // told of each line; nil: nobody
 }
 
-func (l *log) say(x Line) {
+func (l *log) writeLine(x Line) {
 	x.Schema = Schema
 	if x.Time.IsZero() {
 		x.Time = l.now()
@@ -92,7 +92,7 @@ func (l *log) say(x Line) {
 	}
 }
 
-// ofEvent is a line about a rule.
+// ofEvent returns the line about a rule that began or ceased to hold.
 func ofEvent(ev rule.Event) Line {
 	a := replay.AlarmOf(ev)
 	x := Line{Event: EventAlarm, Time: a.At, Target: a.Subject, Service: ev.Subject.Service, Rule: a.Rule, Severity: a.Severity, Series: a.Series, Unit: a.Unit, Since: a.Since,

@@ -225,7 +225,7 @@ func TestRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(r.segments()); n != 4 {
+	if n := len(r.listSegments()); n != 4 {
 		t.Errorf("%d segments of 150 bytes within 700", n)
 	}
 	got := r.Since("gateway pid 7", begin.Add(18*time.Minute+30*time.Second))
@@ -236,7 +236,7 @@ func TestRing(t *testing.T) {
 		t.Errorf("%d of somebody else", n)
 	}
 	r.Keep(begin.Add(19 * time.Minute))
-	if n := len(r.segments()); n != 2 {
+	if n := len(r.listSegments()); n != 2 {
 		t.Errorf("%d segments are kept", n)
 	}
 }

@@ -2,4 +2,4 @@
 
 package watch
 
-func lock(string) (release func(), err error) { return func() {}, nil }
+func lockFolder(string) (release func(), err error) { return func() {}, nil }

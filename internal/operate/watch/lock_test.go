@@ -14,16 +14,16 @@ import (
 // its watcher is gone.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
-	release, err := lock(dir)
+	release, err := lockFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = lock(dir)
+	_, err = lockFolder(dir)
 	if !errors.Is(err, errShared) || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d)", os.Getpid())) || !strings.Contains(err.Error(), "--dir") {
 		t.Errorf("a second watcher: %v", err)
 	}
 	release()
-	if release, err = lock(dir); err != nil {
+	if release, err = lockFolder(dir); err != nil {
 		t.Errorf("after the first has ended: %v", err)
 	} else {
 		release()

@@ -15,9 +15,10 @@ import (
 // errShared says that another watcher keeps what it remembers there: each would bound the other's ring.
 var errShared = errors.New("another unstall watch")
 
-// lock takes a folder for this watcher until it is given back or the process ends, however it ends. A
-// folder that cannot be written to is nobody's: that is said where it is needed.
-func lock(dir string) (release func(), err error) {
+// lockFolder locks a folder for this watcher until it is released or the process ends, however it
+// ends. A folder that cannot be written is not locked: the trouble is reported where the folder is
+// needed.
+func lockFolder(dir string) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return func() {}, nil
 	}

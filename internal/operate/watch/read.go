@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/sample"
 )
 
-// coresOf is how many processors a target may use, 0 unknown.
+// coresOf returns how many CPUs a target may use, 0 unknown.
 func coresOf(t discover.Target) float64 {
 	if t.PID == 0 {
 		return 0
@@ -30,8 +30,8 @@ type reader struct {
 	next time.Time
 }
 
-// read reads a target once a second until it is gone.
-func (w *Watcher) read(ctx context.Context, s *subject) {
+// readTarget reads a target once a second until it is gone.
+func (w *Watcher) readTarget(ctx context.Context, s *subject) {
 	var proc *sample.Proc
 	var counters *reader
 	var tried time.Time
@@ -46,7 +46,7 @@ func (w *Watcher) read(ctx context.Context, s *subject) {
 	if s.target.PID != 0 {
 		var err error
 		if proc, err = sample.OpenProc(s.target.PID, w.now); err != nil {
-			w.send(ctx, batch{key: s.Key, gone: "the process has ended"})
+			w.sendBatch(ctx, batch{key: s.Key, gone: "the process has ended"})
 			return
 		}
 	}
@@ -59,11 +59,11 @@ func (w *Watcher) read(ctx context.Context, s *subject) {
 		if proc != nil {
 			readings, err := proc.Read(ctx)
 			if errors.Is(err, top.ErrEnded) {
-				w.send(ctx, batch{key: s.Key, points: points, gone: "the process has ended"})
+				w.sendBatch(ctx, batch{key: s.Key, points: points, gone: "the process has ended"})
 				return
 			}
 			alive = err == nil
-			points = append(points, w.tally(s, readings)...)
+			points = append(points, w.tallyReadings(s, readings)...)
 		}
 		now := w.now()
 		switch of := platform.ByID(s.target.Runtime); {
@@ -73,14 +73,14 @@ func (w *Watcher) read(ctx context.Context, s *subject) {
 				if source, err := c.Open(ctx, s.target, every, w.now); err == nil {
 					counters = &reader{Source: source}
 				} else if ctx.Err() == nil {
-					w.said("counters "+s.Service, s.Key+": counters of its runtime cannot be read: "+err.Error())
+					w.reportTrouble("counters "+s.Service, s.Key+": counters of its runtime cannot be read: "+err.Error())
 				}
 			}
 		case counters != nil && !now.Before(counters.next):
 			began := time.Now()
 			readings, err := counters.Read(ctx)
 			took := time.Since(began)
-			points = append(points, w.tally(s, readings)...)
+			points = append(points, w.tallyReadings(s, readings)...)
 			switch {
 			case err == nil && of.Tells: // it answers itself what it is asked
 				w.mu.Lock()
@@ -103,19 +103,19 @@ func (w *Watcher) read(ctx context.Context, s *subject) {
 		if alive {
 			failed = 0
 		} else if failed++; proc == nil && failed > 2*patient {
-			w.send(ctx, batch{key: s.Key, points: points, gone: "it no longer answers"})
+			w.sendBatch(ctx, batch{key: s.Key, points: points, gone: "it no longer answers"})
 			return
 		}
 		if now.Sub(looked) >= lookEach {
 			over := now.Sub(looked).Seconds()
 			looked = now
-			for _, p := range s.requests.look(now) {
+			for _, p := range s.requests.countNewRequests(now) {
 				w.mu.Lock()
 				points = append(points, s.tally.Point(p, over)...)
 				w.mu.Unlock()
 			}
 		}
-		if !w.send(ctx, batch{key: s.Key, points: points}) {
+		if !w.sendBatch(ctx, batch{key: s.Key, points: points}) {
 			return
 		}
 		select {
@@ -137,7 +137,7 @@ func (w *Watcher) readHost(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if readings, err := h.Read(ctx); err == nil {
-			if !w.send(ctx, batch{key: w.host.Key, points: w.tally(w.host, readings)}) {
+			if !w.sendBatch(ctx, batch{key: w.host.Key, points: w.tallyReadings(w.host, readings)}) {
 				return
 			}
 		}
@@ -149,14 +149,14 @@ func (w *Watcher) readHost(ctx context.Context) {
 	}
 }
 
-// tally makes points of readings.
-func (w *Watcher) tally(s *subject, readings []top.Reading) []sample.Point {
+// tallyReadings makes points of readings.
+func (w *Watcher) tallyReadings(s *subject, readings []top.Reading) []sample.Point {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return s.tally.Take(readings)
 }
 
-func (w *Watcher) send(ctx context.Context, b batch) bool {
+func (w *Watcher) sendBatch(ctx context.Context, b batch) bool {
 	select {
 	case w.in <- b:
 		return true

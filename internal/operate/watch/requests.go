@@ -49,8 +49,9 @@ const (
 	mostRoutes = 256
 )
 
-// follow is what [record.Options.Follow] asks for.
-func (r *requests) follow(m capture.Meta) func([]byte) {
+// followLog is [record.Options.Follow]: it returns what takes the new text of a log, nil for one
+// that is not followed.
+func (r *requests) followLog(m capture.Meta) func([]byte) {
 	if !m.Lines || !m.Found {
 		return nil
 	}
@@ -80,8 +81,9 @@ func (r *requests) follow(m capture.Meta) func([]byte) {
 	}
 }
 
-// look counts what came since the last time. Nothing is told of a service without an access log.
-func (r *requests) look(now time.Time) (points []sample.Point) {
+// countNewRequests counts the requests that came since the last call. It returns nothing for a
+// service without an access log.
+func (r *requests) countNewRequests(now time.Time) (points []sample.Point) {
 	r.mu.Lock()
 	var texts []*followedLog
 	var names []string
@@ -155,7 +157,7 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 	judged, slow, worst := 0, 0, 0.
 	for route, ms := range took {
 		worst = max(worst, slices.Max(ms))
-		limit := r.limit(route, ms)
+		limit := r.slowLimit(route, ms)
 		if limit == 0 {
 			continue
 		}
@@ -180,7 +182,7 @@ func (r *requests) look(now time.Time) (points []sample.Point) {
 		sample.Point{ID: "requests/slow-share", At: at, V: 100 * float64(slow) / float64(judged)})
 }
 
-// leadBy takes the first lines into the lead until that is full; r.mu is held.
+// leadBy adds the first lines to the lead until it is full; r.mu is held.
 func (l *followedLog) leadBy(text []byte) {
 	for len(l.lead) < mostLead && len(text) > 0 {
 		n := bytes.IndexByte(text, '\n') + 1
@@ -192,7 +194,8 @@ func (l *followedLog) leadBy(text []byte) {
 	}
 }
 
-// readBy are the formats that requests were read by; they take what follows for theirs unseen.
+// readBy returns the formats that requests were read by; they take what follows without
+// recognizing it again.
 func readBy(b *evidence.Bundle) (as []format.Format) {
 	if b.Requests.Len() == 0 {
 		return nil
@@ -207,8 +210,9 @@ func readBy(b *evidence.Bundle) (as []format.Format) {
 	return as
 }
 
-// limit is from how many ms on requests of a route are slow, which took so long this time; 0 where that is not known yet.
-func (r *requests) limit(route string, took []float64) float64 {
+// slowLimit returns from how many ms on requests of a route are slow, and learns from what they
+// took this time; 0 where that is not known yet.
+func (r *requests) slowLimit(route string, took []float64) float64 {
 	if r.slo > 0 {
 		return float64(r.slo) / 1e6
 	}
@@ -225,6 +229,6 @@ func (r *requests) limit(route string, took []float64) float64 {
 			r.usual[route] = u
 		}
 	}
-	u.take(took)
-	return u.limit()
+	u.addLatencies(took)
+	return u.slowLimit()
 }

@@ -37,7 +37,8 @@ const segmentSuffix = ".unstall"
 
 var segmentName = regexp.MustCompile(`^(.+)-([0-9]{19})-([0-9]+)\.unstall$`)
 
-// OpenRing makes the folder, and bounds what an earlier watcher left there.
+// OpenRing creates the folder, and drops the oldest segments of an earlier watcher until the rest
+// fits.
 func OpenRing(dir string, size int64) (*Ring, error) {
 	r := &Ring{Dir: dir, Size: size, open: make(map[string]bool)}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -53,7 +54,7 @@ func OpenRing(dir string, size int64) (*Ring, error) {
 	return r, err
 }
 
-// New is the path of a target's next segment.
+// New returns the path of a target's next segment.
 func (r *Ring) New(key string, now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +64,7 @@ func (r *Ring) New(key string, now time.Time) string {
 	return path
 }
 
-// Done says that nothing more is written to a segment.
+// Done marks a segment as complete, and drops the oldest segments if the ring is too large.
 func (r *Ring) Done(path string) {
 	r.mu.Lock()
 	delete(r.open, path)
@@ -71,7 +72,7 @@ func (r *Ring) Done(path string) {
 	r.Bound()
 }
 
-// fileKey is a target's name in names of files.
+// fileKey returns a target's key in a form that file names may have.
 func fileKey(key string) string {
 	return strings.Map(func(c rune) rune {
 		if c <= ' ' || c > '~' || strings.ContainsRune(`/\:*?"<>|`, c) {
@@ -81,8 +82,8 @@ func fileKey(key string) string {
 	}, key)
 }
 
-// segments lists what is there, oldest first.
-func (r *Ring) segments() (all []Segment) {
+// listSegments returns the segments in the folder, oldest first.
+func (r *Ring) listSegments() (all []Segment) {
 	entries, err := os.ReadDir(r.Dir)
 	if err != nil {
 		return nil
@@ -105,11 +106,11 @@ func (r *Ring) segments() (all []Segment) {
 	return all
 }
 
-// Since are a target's segments that hold anything after a time: those that began later, and the one
-// before them.
+// Since returns a target's segments that hold anything after a time: those that began later, and
+// the one before them.
 func (r *Ring) Since(key string, from time.Time) (out []Segment) {
 	key = fileKey(key)
-	for _, s := range r.segments() {
+	for _, s := range r.listSegments() {
 		if s.Key != key {
 			continue
 		}
@@ -121,12 +122,12 @@ func (r *Ring) Since(key string, from time.Time) (out []Segment) {
 	return out
 }
 
-// Bound drops the oldest segments until what is there fits. It returns how large the ring is then; what
-// is written to stays.
+// Bound drops the oldest segments until the rest fits, except those that are written to. It
+// returns the size of what is left in bytes.
 func (r *Ring) Bound() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.segments()
+	all := r.listSegments()
 	sum := int64(0)
 	for _, s := range all {
 		sum += s.size
@@ -145,11 +146,12 @@ func (r *Ring) Bound() int64 {
 	return sum
 }
 
-// Drop gives up the oldest segment that is not written to, to make room on a full disk.
+// Drop removes the oldest segment that is not written to, to make room on a full disk; false if
+// nothing was removed.
 func (r *Ring) Drop() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, s := range r.segments() {
+	for _, s := range r.listSegments() {
 		if !r.open[s.Path] {
 			return os.Remove(s.Path) == nil
 		}
@@ -157,12 +159,11 @@ func (r *Ring) Drop() bool {
 	return false
 }
 
-// Keep drops segments that are older than what an alarm asks for, and of targets that are gone for as
-// long.
+// Keep drops segments that ended before a time, also of targets that are gone.
 func (r *Ring) Keep(since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.segments()
+	all := r.listSegments()
 	for i, s := range all {
 		// What a segment holds ends where the next of its target begins.
 		until := s.From.Add(2 * segmentFor)

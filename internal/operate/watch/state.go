@@ -17,7 +17,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
-// State is all there is to tell stores now.
+// State returns all that stores are told now.
 func (w *Watcher) State() exporter.State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,7 +37,7 @@ func (w *Watcher) State() exporter.State {
 	figures := make(map[string]exporter.Figure)
 	for _, x := range all {
 		labels := []exporter.Label{{Name: "host", Value: host}}
-		of := x.told()
+		of := x.runtimeKey()
 		if !x.Host {
 			labels = append(labels, exporter.Label{Name: "service", Value: x.Service}, exporter.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)})
 			add("unstall_up", "the process is watched", exporter.Gauge, 1, exporter.Label{Name: "service", Value: x.Service}, exporter.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)},
@@ -77,7 +77,7 @@ func (w *Watcher) State() exporter.State {
 				firing[key] = -1 // once for each service
 			}
 			if bound, ok := w.bounds[key]; ok {
-				s.Bounds = append(s.Bounds, exporter.Bound{Runtime: x.told(), Service: x.Service, Rule: r.ID, Value: bound})
+				s.Bounds = append(s.Bounds, exporter.Bound{Runtime: x.runtimeKey(), Service: x.Service, Rule: r.ID, Value: bound})
 			}
 		}
 	}
@@ -85,21 +85,21 @@ func (w *Watcher) State() exporter.State {
 		add("unstall_alarms_total", "how often a rule fired", exporter.Counter, float64(w.fired[id]), exporter.Label{Name: "rule", Value: id})
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.found.Seconds), func(a, b Where) int {
-		return cmp.Or(a.compare(b.Release), cmp.Compare(a.Mechanism, b.Mechanism))
+		return cmp.Or(a.compareTo(b.Release), cmp.Compare(a.Mechanism, b.Mechanism))
 	}) {
 		add(names.SlowSeconds, "time of slow requests by mechanism, in diagnosed minutes", exporter.Counter, w.found.Seconds[k],
-			append(k.labels(), exporter.Label{Name: names.Mechanism, Value: k.Mechanism})...)
+			append(k.exporterLabels(), exporter.Label{Name: names.Mechanism, Value: k.Mechanism})...)
 	}
 	counted := make(map[Release]bool) // from the first moment on: a store sees how much a counter grows only from its first value
 	for k := range w.found.Requests {
 		counted[k] = true
 	}
 	for _, x := range w.subjects {
-		counted[x.is()] = true
+		counted[x.serviceRelease()] = true
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(counted), Release.compare) {
-		add(names.Requests, "requests in diagnosed minutes", exporter.Counter, w.found.Requests[k], k.labels()...)
-		add(names.SlowRequests, "slow requests in diagnosed minutes", exporter.Counter, w.found.Slow[k], k.labels()...)
+	for _, k := range slices.SortedFunc(maps.Keys(counted), Release.compareTo) {
+		add(names.Requests, "requests in diagnosed minutes", exporter.Counter, w.found.Requests[k], k.exporterLabels()...)
+		add(names.SlowRequests, "slow requests in diagnosed minutes", exporter.Counter, w.found.Slow[k], k.exporterLabels()...)
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.found.Causes), func(a, b Blamed) int {
 		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Cause, b.Cause))
@@ -129,11 +129,11 @@ func (w *Watcher) State() exporter.State {
 	return s
 }
 
-func (r Release) compare(o Release) int {
+func (r Release) compareTo(o Release) int {
 	return cmp.Or(cmp.Compare(r.Service, o.Service), cmp.Compare(r.Version, o.Version))
 }
 
-func (r Release) labels() []exporter.Label {
+func (r Release) exporterLabels() []exporter.Label {
 	of := []exporter.Label{{Name: names.Service, Value: r.Service}}
 	if r.Version != "" {
 		of = append(of, exporter.Label{Name: names.Version, Value: r.Version})
@@ -144,8 +144,9 @@ func (r Release) labels() []exporter.Label {
 // stale is how old figures may be that are told as of now.
 const stale = 30 * time.Second
 
-// told is what items of a subject are below where they are apart by runtime.
-func (s *subject) told() string {
+// runtimeKey returns the key that a subject's items stand below where stores keep them apart by
+// runtime.
+func (s *subject) runtimeKey() string {
 	switch {
 	case s.Host:
 		return "host"
@@ -155,10 +156,10 @@ func (s *subject) told() string {
 	return "process"
 }
 
-// serve tells stores what there is: those that ask, and those that are sent it.
-func (w *Watcher) serve(ctx context.Context, all *sync.WaitGroup) {
+// startPushers starts to send the state to stores.
+func (w *Watcher) startPushers(ctx context.Context, all *sync.WaitGroup) {
 	for _, s := range w.opt.Stores {
-		p := exporter.NewPusher(s, w.said, w.over)
+		p := exporter.NewPusher(s, w.reportTrouble, w.reportRecovery)
 		w.mu.Lock()
 		w.pushers = append(w.pushers, p)
 		w.mu.Unlock()
@@ -184,14 +185,15 @@ func (w *Watcher) serve(ctx context.Context, all *sync.WaitGroup) {
 	})
 }
 
-// noteBounds keeps what rules are held against that know what is usual.
+// noteBounds keeps the bounds of rules that compare with what is usual.
 func (w *Watcher) noteBounds() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.eval.Bounds(func(s rule.Subject, r *rule.Rule, bound float64) { w.bounds[r.ID+"\x00"+s.Service] = bound })
 }
 
-// hostName is what stores call this machine: in a container it has another name for itself.
+// hostName returns the name of this machine for stores: $UNSTALL_HOST, as a container has another
+// name, else the host name.
 func hostName() string {
 	if name := os.Getenv("UNSTALL_HOST"); name != "" {
 		return name

@@ -40,13 +40,13 @@ func (a *Attribution) init() {
 	a.Seconds, a.Verdicts, a.known = make(map[Where]float64), make(map[string]map[string]bool), make(map[string]map[string]bool)
 }
 
-func (a *Attribution) take(s *subject, d *diagnose.Diagnosis) {
+func (a *Attribution) addDiagnosis(s *subject, d *diagnose.Diagnosis) {
 	for _, e := range d.Ledger {
-		a.Seconds[Where{s.is(), e.Mechanism}] += e.SlowMs / 1e3
+		a.Seconds[Where{s.serviceRelease(), e.Mechanism}] += e.SlowMs / 1e3
 	}
 	if d.Requests != nil {
-		a.Requests[s.is()] += float64(d.Requests.LedgerCount)
-		a.Slow[s.is()] += float64(d.Requests.Slow)
+		a.Requests[s.serviceRelease()] += float64(d.Requests.LedgerCount)
+		a.Slow[s.serviceRelease()] += float64(d.Requests.Slow)
 	}
 	now := make(map[string]bool)
 	if a.known[s.Service] == nil {
@@ -89,7 +89,7 @@ type Service struct {
 	NewCauses []string           `json:"new_causes,omitempty"` // that its version before had not
 }
 
-func (d *summary) of(service string) *dayOf {
+func (d *summary) serviceDay(service string) *dayOf {
 	if d.Services == nil {
 		d.Services = make(map[string]*dayOf)
 	}
@@ -101,10 +101,10 @@ func (d *summary) of(service string) *dayOf {
 	return x
 }
 
-func (d *summary) alarm(ev rule.Event) { d.of(ev.Subject.Service).Alarms[ev.Rule.ID]++ }
+func (d *summary) addAlarm(ev rule.Event) { d.serviceDay(ev.Subject.Service).Alarms[ev.Rule.ID]++ }
 
-func (d *summary) diagnosis(service string, of *diagnose.Diagnosis) {
-	x := d.of(service)
+func (d *summary) addDiagnosis(service string, of *diagnose.Diagnosis) {
+	x := d.serviceDay(service)
 	for _, v := range of.Verdicts {
 		if v.Verdict != "supported" {
 			continue
@@ -117,13 +117,13 @@ func (d *summary) diagnosis(service string, of *diagnose.Diagnosis) {
 	}
 }
 
-// daily tells of the day that has ended. A clock that is set back ends none.
-func (w *Watcher) daily(now time.Time) {
+// reportDay writes the summary of a day that has ended. A clock that is set back ends no day.
+func (w *Watcher) reportDay(now time.Time) {
 	today := now.UTC().Format("2006-01-02")
 	w.mu.Lock()
 	for _, s := range w.subjects {
 		if ms := s.requests.takeSlow(); ms > 0 {
-			w.day.of(s.Service).SlowMs += ms
+			w.day.serviceDay(s.Service).SlowMs += ms
 		}
 	}
 	if w.day.Day == "" {
@@ -133,19 +133,19 @@ func (w *Watcher) daily(now time.Time) {
 		w.mu.Unlock()
 		return
 	}
-	line := w.summarise()
+	line := w.summarizeDay()
 	w.day.Before, w.day.Services, w.day.Day = w.day.Services, nil, today
 	w.mu.Unlock()
-	w.log.say(line)
-	w.remember()
+	w.log.writeLine(line)
+	w.saveMemory()
 }
 
-// summarise is the line of the day. The caller holds mu.
-func (w *Watcher) summarise() Line {
+// summarizeDay returns the line of the day. The caller holds mu.
+func (w *Watcher) summarizeDay() Line {
 	versions := make(map[string]string)
 	for _, s := range w.subjects {
 		versions[s.Service] = cmp.Or(s.release, s.target.Version)
-		w.day.of(s.Service)
+		w.day.serviceDay(s.Service)
 	}
 	if w.day.Versions == nil {
 		w.day.Versions = make(map[string][]string)
@@ -187,7 +187,7 @@ func (w *Watcher) hadBefore(name, key, cause string) bool {
 	return false
 }
 
-// inWords is the day in a sentence.
+// inWords returns the summary of a day as a sentence.
 func inWords(day string, all []Service) string {
 	alarms, slow := 0, 0.
 	var fresh []string
@@ -213,7 +213,7 @@ func inWords(day string, all []Service) string {
 	return text
 }
 
-// takeSlow is how long slow requests took since it was last asked, ms.
+// takeSlow returns how long slow requests took since the last call, in ms.
 func (r *requests) takeSlow() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -45,31 +45,31 @@ func TestSummary(t *testing.T) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	w, said := still(t, dir, &now)
 	s := w.serviceOf("gateway", "go1.25.1")
-	w.daily(now)
+	w.reportDay(now)
 	found := func(w *Watcher, s *subject, causes ...string) {
 		d := &diagnose.Diagnosis{Ledger: []diagnose.Entry{{Mechanism: "gc", SlowMs: 2000}}}
 		for _, c := range causes {
 			d.Verdicts = append(d.Verdicts, diagnose.Verdict{Cause: c, Verdict: "supported", Saves: &diagnose.Saves{Value: 1500}})
 		}
 		d.Verdicts = append(d.Verdicts, diagnose.Verdict{Cause: "linux.swap", Verdict: "ruled_out"})
-		w.found.take(s, d)
-		w.day.diagnosis(s.Service, d)
+		w.found.addDiagnosis(s, d)
+		w.day.addDiagnosis(s.Service, d)
 	}
 	found(w, s, "go.gc-rate")
 	s.requests.slowMs = 30_000
 	now = now.Add(11 * time.Hour)
-	w.daily(now)
+	w.reportDay(now)
 	now = now.Add(-2 * time.Hour) // set back
-	w.daily(now)
+	w.reportDay(now)
 	if said.Len() != 0 {
 		t.Fatalf("said %s before the day's end", said)
 	}
-	w.remember()
+	w.saveMemory()
 
 	w, said = still(t, dir, &now)
 	s = w.serviceOf("gateway", "go1.25.1")
 	now = time.Date(2026, 11, 2, 0, 0, 1, 0, time.UTC)
-	w.daily(now)
+	w.reportDay(now)
 	one := line(t, said)
 	if one.Event != EventSummary || len(one.Services) != 1 || one.Services[0].SlowS != 30 || one.Services[0].BeforeS != nil || one.Services[0].CausesMs["go.gc-rate"] != 1500 || one.Services[0].NewCauses != nil {
 		t.Errorf("the first day: %+v", one)
@@ -79,7 +79,7 @@ func TestSummary(t *testing.T) {
 	found(w, s, "go.gc-rate", "go.lock-contention")
 	s.requests.slowMs = 60_000
 	now = now.Add(24 * time.Hour)
-	w.daily(now)
+	w.reportDay(now)
 	two := line(t, said)
 	if x := two.Services[0]; x.SlowS != 60 || x.BeforeS == nil || *x.BeforeS != 30 || len(x.NewCauses) != 1 || x.NewCauses[0] != "go.lock-contention" {
 		t.Errorf("the second day: %+v", two)
@@ -88,7 +88,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("in words: %s", two.Text)
 	}
 	now = now.Add(time.Hour)
-	w.daily(now)
+	w.reportDay(now)
 	if said.Len() != 0 {
 		t.Errorf("and then %s", said)
 	}
@@ -114,7 +114,7 @@ func TestMemory(t *testing.T) {
 	if x := line(t, said); x.Event != EventTrouble || !strings.Contains(x.Text, "memory.json.damaged") {
 		t.Errorf("said %+v", x)
 	}
-	w.remember()
+	w.saveMemory()
 	if _, err := os.Stat(filepath.Join(dir, "memory.json.damaged")); err != nil {
 		t.Error(err)
 	}
@@ -134,7 +134,7 @@ func TestState(t *testing.T) {
 	s.tally.Point(sample.Point{ID: "proc/threads", At: now.UnixNano(), V: 9}, 1)
 	s.tally.At = now
 	w.open["any\x00gateway pid 7"] = rule.Event{Rule: &w.opt.Rules[0], Subject: s.Subject, Fired: true}
-	w.found.take(s, &diagnose.Diagnosis{Requests: &diagnose.Requests{Count: 9000, LedgerCount: 3000, Slow: 40}, Ledger: []diagnose.Entry{{Mechanism: "gc_pause", SlowMs: 2500}}, Verdicts: []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported", Saves: &diagnose.Saves{Value: 1500}}}})
+	w.found.addDiagnosis(s, &diagnose.Diagnosis{Requests: &diagnose.Requests{Count: 9000, LedgerCount: 3000, Slow: 40}, Ledger: []diagnose.Entry{{Mechanism: "gc_pause", SlowMs: 2500}}, Verdicts: []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported", Saves: &diagnose.Saves{Value: 1500}}}})
 	got := make(map[string]float64)
 	for _, x := range w.State().Samples {
 		var of []string
@@ -175,7 +175,7 @@ func TestState(t *testing.T) {
 func TestRequests(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	log := func(r *requests, n int, ms int) {
-		write := r.follow(capture.Meta{Name: "access.log", Lines: true, Found: true})
+		write := r.followLog(capture.Meta{Name: "access.log", Lines: true, Found: true})
 		var b strings.Builder
 		for i := range n {
 			fmt.Fprintf(&b, "127.0.0.1 - - [%s] \"GET /feed HTTP/1.1\" %d 512 \"-\" \"-\" rt=%.3f\n", now.UTC().Format("02/Jan/2006:15:04:05 -0700"), 200+300*(i%10/9), float64(ms)/1e3)
@@ -194,37 +194,37 @@ func TestRequests(t *testing.T) {
 	r := &requests{slo: 100 * time.Millisecond}
 	log(r, 100, 20)
 	log(r, 50, 200)
-	got := of(r.look(now))
+	got := of(r.countNewRequests(now))
 	for id, want := range map[string]float64{"requests/rate": 30, "requests/slow": 10, "requests/slow-share": 100. / 3, "requests/errors": 10, "requests/worst": 200} {
 		if math.Abs(got[id]-want) > 1e-6 {
 			t.Errorf("%s is %g, want %g", id, got[id], want)
 		}
 	}
-	if got := of(r.look(now)); got["requests/rate"] != 0 || len(got) != 1 {
+	if got := of(r.countNewRequests(now)); got["requests/rate"] != 0 || len(got) != 1 {
 		t.Errorf("nothing came: %v", got)
 	}
 	r = new(requests)
 	for range 30 {
 		log(r, 100, 20)
-		got = of(r.look(now))
+		got = of(r.countNewRequests(now))
 	}
 	if got["requests/slow-share"] != 0 {
 		t.Errorf("all as usual: %v", got)
 	}
 	log(r, 100, 20)
 	log(r, 25, 70)
-	if got = of(r.look(now)); got["requests/slow-share"] != 20 {
+	if got = of(r.countNewRequests(now)); got["requests/slow-share"] != 20 {
 		t.Errorf("a fifth takes 3.5 times as long: %v", got)
 	}
 	if ms := r.takeSlow(); ms != 25*70 {
 		t.Errorf("%g ms of slow requests", ms)
 	}
-	write := r.follow(capture.Meta{Name: "app.log", Lines: true, Found: true})
+	write := r.followLog(capture.Meta{Name: "app.log", Lines: true, Found: true})
 	for range mostInVain + 1 {
 		_, _ = io.WriteString(writer(write), "something happened\n")
-		r.look(now)
+		r.countNewRequests(now)
 	}
-	if r.follow(capture.Meta{Name: "app.log", Lines: true, Found: true}) != nil {
+	if r.followLog(capture.Meta{Name: "app.log", Lines: true, Found: true}) != nil {
 		t.Error("a log without requests is read for ever")
 	}
 }
@@ -239,13 +239,13 @@ func TestFewRequests(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	r := &requests{slo: 100 * time.Millisecond}
 	log := func(lines ...string) map[string]float64 {
-		write := r.follow(capture.Meta{Name: "php-access.log", Lines: true, Found: true})
+		write := r.followLog(capture.Meta{Name: "php-access.log", Lines: true, Found: true})
 		for _, x := range lines {
 			path, rest, _ := strings.Cut(x, " ")
 			write(fmt.Appendf(nil, "- -  %s \"GET %s\" 200 /srv/www/index.php %s\n", now.UTC().Format("02/Jan/2006:15:04:05 -0700"), path, rest))
 		}
 		m := make(map[string]float64)
-		for _, p := range r.look(now) {
+		for _, p := range r.countNewRequests(now) {
 			m[p.ID] = p.V
 		}
 		return m

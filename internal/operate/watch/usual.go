@@ -20,20 +20,20 @@ func newUsually() *usually {
 	return &usually{most: calmest{of: 10, at: 9}, nearlyAll: calmest{of: 50, at: 49}}
 }
 
-// take takes how long requests took, ms.
-func (u *usually) take(took []float64) {
-	u.most.take(took)
-	u.nearlyAll.take(took)
+// addLatencies adds the latencies of requests, in ms.
+func (u *usually) addLatencies(took []float64) {
+	u.most.addLatencies(took)
+	u.nearlyAll.addLatencies(took)
 }
 
-// limit is from how many ms on a request is slow; 0 where that is not known yet.
-func (u *usually) limit() float64 {
+// slowLimit returns from how many ms on a request is slow; 0 where that is not known yet.
+func (u *usually) slowLimit() float64 {
 	if len(u.most.calm) < leastCalm {
 		return 0
 	}
-	limit := max(leastSlowMs, slowTimes*u.most.quarter())
+	limit := max(leastSlowMs, slowTimes*u.most.lowerQuartile())
 	if len(u.nearlyAll.calm) >= leastCalmToo {
-		limit = max(limit, rareTimes*u.nearlyAll.quarter())
+		limit = max(limit, rareTimes*u.nearlyAll.lowerQuartile())
 	}
 	return limit
 }
@@ -45,7 +45,7 @@ type calmest struct {
 	calm   []float64 // of the last hour, the newest last
 }
 
-func (c *calmest) take(took []float64) {
+func (c *calmest) addLatencies(took []float64) {
 	c.recent = append(c.recent, took...)
 	if len(c.recent) < c.of {
 		return
@@ -58,8 +58,8 @@ func (c *calmest) take(took []float64) {
 	c.recent = c.recent[:0]
 }
 
-// quarter is what a quarter of the stretches do not exceed.
-func (c *calmest) quarter() float64 {
+// lowerQuartile returns what a quarter of the stretches do not exceed.
+func (c *calmest) lowerQuartile() float64 {
 	of := slices.Sorted(slices.Values(c.calm))
 	return of[len(of)/4]
 }

@@ -25,12 +25,12 @@ func TestUsually(t *testing.T) {
 		t.Run(c.about, func(t *testing.T) {
 			r := new(requests)
 			look := func(of func(int) (string, int), from int) (share float64) {
-				write := r.follow(capture.Meta{Name: "access.log", Lines: true, Found: true})
+				write := r.followLog(capture.Meta{Name: "access.log", Lines: true, Found: true})
 				for i := range 100 {
 					route, ms := of(from + i)
 					write(fmt.Appendf(nil, "127.0.0.1 - - [26/Nov/2026:10:00:00 +0000] \"GET %s HTTP/1.1\" 200 512 \"-\" \"-\" rt=%.3f\n", route, float64(ms)/1e3))
 				}
-				for _, p := range r.look(time.Unix(1_800_000_000, 0)) {
+				for _, p := range r.countNewRequests(time.Unix(1_800_000_000, 0)) {
 					if p.ID == "requests/slow-share" {
 						share = p.V
 					}

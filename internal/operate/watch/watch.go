@@ -104,8 +104,8 @@ type subject struct {
 	stop     context.CancelFunc
 }
 
-// is says which version of which service it is.
-func (s *subject) is() Release { return Release{s.Service, s.release} }
+// serviceRelease returns the service and its version.
+func (s *subject) serviceRelease() Release { return Release{s.Service, s.release} }
 
 // batch is what was read of a subject at one time.
 type batch struct {
@@ -114,13 +114,14 @@ type batch struct {
 	gone   string // why there will be no more
 }
 
-// New is a watcher. What it cannot do is in its lines; the error is of what it cannot do without.
+// New returns a watcher. What it cannot do is reported in its lines; the error is of what it
+// cannot do without.
 func New(opt Options) (*Watcher, error) {
 	w := &Watcher{opt: opt, now: time.Now, part: segmentFor, in: make(chan batch, 64), subjects: make(map[string]*subject), open: make(map[string]rule.Event), fired: make(map[string]int), trouble: make(map[string]bool), bounds: make(map[string]float64), hostName: hostName()}
 	w.began = w.now()
-	w.log = &log{to: opt.Log, now: func() time.Time { return w.now() }, also: w.tell}
+	w.log = &log{to: opt.Log, now: func() time.Time { return w.now() }, also: w.notifyHooks}
 	w.found.init()
-	w.usual = w.remembered()
+	w.usual = w.loadMemory()
 	w.usual.Forget(w.now().UnixNano())
 	w.eval = rule.New(opt.Rules, w.usual)
 	if len(opt.Targets) == 0 && !opt.Discover {
@@ -137,7 +138,7 @@ const (
 
 // Run watches until the context ends.
 func (w *Watcher) Run(ctx context.Context) error {
-	release, err := lock(w.opt.Dir)
+	release, err := lockFolder(w.opt.Dir)
 	if err != nil {
 		return err
 	}
@@ -147,60 +148,60 @@ func (w *Watcher) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if w.ring, err = OpenRing(filepath.Join(w.opt.Dir, "ring"), w.opt.RingSize); err != nil {
-		w.said("ring", fmt.Sprintf("the minutes before an alarm cannot be kept: %v", err))
+		w.reportTrouble("ring", fmt.Sprintf("the minutes before an alarm cannot be kept: %v", err))
 		w.ring = nil
 	}
-	w.tidy()
-	w.log.say(Line{Event: EventStarted, Text: fmt.Sprintf("watching with %d rules", len(w.opt.Rules))})
-	w.begin(ctx, &all)
-	w.hooks(ctx, &all)
-	w.serve(ctx, &all)
+	w.removeLeftovers()
+	w.log.writeLine(Line{Event: EventStarted, Text: fmt.Sprintf("watching with %d rules", len(w.opt.Rules))})
+	w.beginHost(ctx, &all)
+	w.startHooks(ctx, &all)
+	w.startPushers(ctx, &all)
 	if w.opt.Metrics != "" {
 		at, done, err := exporter.Serve(w.opt.Metrics, w.State)
 		if err != nil {
 			return fmt.Errorf("--metrics %s: %w: give another address", w.opt.Metrics, errors.Unwrap(errors.Unwrap(err)))
 		}
 		defer done()
-		w.log.say(Line{Event: EventStarted, Text: "serving Prometheus at http://" + at + "/metrics"})
+		w.log.writeLine(Line{Event: EventStarted, Text: "serving Prometheus at http://" + at + "/metrics"})
 	}
 	look := make(chan []discover.Target, 1)
-	all.Go(func() { w.looking(ctx, look) })
+	all.Go(func() { w.lookForTargets(ctx, look) })
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	last, lastSaved := w.now(), w.now()
 	for {
 		select {
 		case <-ctx.Done():
-			w.remember()
-			w.log.say(Line{Event: EventStopped, Text: "stopped"})
+			w.saveMemory()
+			w.log.writeLine(Line{Event: EventStopped, Text: "stopped"})
 			return nil
 		case targets := <-look:
-			w.take(ctx, &all, targets)
+			w.watchTargets(ctx, &all, targets)
 		case b := <-w.in:
-			w.add(b)
+			w.addBatch(b)
 		case <-tick.C:
 			// The monotonic clock tells by how much the other was set.
 			now := w.now()
 			if set := now.Round(0).Sub(last.Round(0)) - now.Sub(last); set > 2*time.Second || set < -2*time.Second {
-				w.log.say(Line{Event: EventTrouble, Text: fmt.Sprintf("the clock was changed by %s: running measurements restart", set.Round(time.Second))})
+				w.log.writeLine(Line{Event: EventTrouble, Text: fmt.Sprintf("the clock was changed by %s: running measurements restart", set.Round(time.Second))})
 			}
 			last = now
-			w.judge(now)
+			w.evaluateRules(now)
 			w.noteBounds()
 			if now.Sub(lastSaved) > rememberE {
 				lastSaved = now
-				w.remember()
+				w.saveMemory()
 				if w.ring != nil {
 					w.ring.Keep(now.Add(-keepFor))
 				}
 			}
-			w.daily(now)
+			w.reportDay(now)
 		}
 	}
 }
 
-// begin begins with the machine.
-func (w *Watcher) begin(ctx context.Context, all *sync.WaitGroup) {
+// beginHost starts to watch the machine.
+func (w *Watcher) beginHost(ctx context.Context, all *sync.WaitGroup) {
 	h := &subject{Subject: rule.Subject{Key: "host", Service: w.hostName, Host: true}, tally: sample.NewTally(0, 0)}
 	w.mu.Lock()
 	w.host = h
@@ -209,14 +210,14 @@ func (w *Watcher) begin(ctx context.Context, all *sync.WaitGroup) {
 	all.Go(func() { w.readHost(ctx) })
 }
 
-// looking looks for targets: those that were typed while any of them is missing, and what else runs
-// here where it is to be found.
-func (w *Watcher) looking(ctx context.Context, out chan<- []discover.Target) {
+// lookForTargets looks repeatedly for targets: those that were typed, and other processes of this
+// host where they are to be discovered.
+func (w *Watcher) lookForTargets(ctx context.Context, out chan<- []discover.Target) {
 	said, born := make(map[string]string), make(map[string]time.Time)
 	for {
 		var found []discover.Target
 		for _, arg := range w.opt.Targets {
-			if t, ok := w.watched(arg); ok {
+			if t, ok := w.watchedTarget(arg); ok {
 				found = append(found, t)
 				continue
 			}
@@ -224,7 +225,7 @@ func (w *Watcher) looking(ctx context.Context, out chan<- []discover.Target) {
 			if err != nil {
 				if text := err.Error(); said[arg] != text && ctx.Err() == nil {
 					said[arg] = text
-					w.log.say(Line{Event: EventTrouble, Target: arg, Text: text + "; unstall keeps looking for it"})
+					w.log.writeLine(Line{Event: EventTrouble, Target: arg, Text: text + "; unstall keeps looking for it"})
 				}
 				continue
 			}
@@ -264,7 +265,8 @@ func (w *Watcher) looking(ctx context.Context, out chan<- []discover.Target) {
 // settled is how old a process must be to be taken for a service where nobody named it: tools come and go.
 const settled = 20 * time.Second
 
-// lookAgain is how long until targets are looked for again: a short time where one is missing.
+// lookAgain returns how long until targets are looked for again: a short time where one is
+// missing.
 func (w *Watcher) lookAgain(found int) time.Duration {
 	if found < len(w.opt.Targets) {
 		return 2 * time.Second
@@ -272,8 +274,8 @@ func (w *Watcher) lookAgain(found int) time.Duration {
 	return lookFor
 }
 
-// watched is the target of an argument that is being watched.
-func (w *Watcher) watched(arg string) (discover.Target, bool) {
+// watchedTarget returns the target of an argument, if it is being watched.
+func (w *Watcher) watchedTarget(arg string) (discover.Target, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.subjects {
@@ -287,8 +289,8 @@ func (w *Watcher) watched(arg string) (discover.Target, bool) {
 // mostTargets bounds how much is watched at once: of the rest it is said.
 const mostTargets = 64
 
-// take begins to watch what is new.
-func (w *Watcher) take(ctx context.Context, all *sync.WaitGroup, targets []discover.Target) {
+// watchTargets starts to watch the targets that are new.
+func (w *Watcher) watchTargets(ctx context.Context, all *sync.WaitGroup, targets []discover.Target) {
 	for _, t := range targets {
 		key := keyOf(t)
 		w.mu.Lock()
@@ -299,7 +301,7 @@ func (w *Watcher) take(ctx context.Context, all *sync.WaitGroup, targets []disco
 			continue
 		}
 		if n >= mostTargets {
-			w.said("targets", fmt.Sprintf("more than %d processes run here, and the rest is not watched: name the ones to watch", mostTargets))
+			w.reportTrouble("targets", fmt.Sprintf("more than %d processes run here, and the rest is not watched: name the ones to watch", mostTargets))
 			return
 		}
 		born := int64(0)
@@ -315,13 +317,13 @@ func (w *Watcher) take(ctx context.Context, all *sync.WaitGroup, targets []disco
 		w.subjects[key] = s
 		w.mu.Unlock()
 		w.eval.Begin(s.Subject, born)
-		w.log.say(Line{Event: EventFound, Target: key, Service: s.Service, PID: t.PID, Runtime: t.Runtime, Version: t.Version, Release: s.release, Text: "watching " + key})
-		all.Go(func() { w.read(of, s) })
-		all.Go(func() { w.record(of, s) })
+		w.log.writeLine(Line{Event: EventFound, Target: key, Service: s.Service, PID: t.PID, Runtime: t.Runtime, Version: t.Version, Release: s.release, Text: "watching " + key})
+		all.Go(func() { w.readTarget(of, s) })
+		all.Go(func() { w.recordTarget(of, s) })
 	}
 }
 
-// serviceOf is what stays over restarts.
+// serviceOf returns the name of a target's service, which stays the same over restarts.
 func serviceOf(t discover.Target) string {
 	name := t.Name
 	if name == "" && t.URL != nil {
@@ -340,8 +342,8 @@ func keyOf(t discover.Target) string {
 	return serviceOf(t)
 }
 
-// add takes what was read.
-func (w *Watcher) add(b batch) {
+// addBatch gives what was read to the rules, and ends the watch of a target that is gone.
+func (w *Watcher) addBatch(b batch) {
 	for _, p := range b.points {
 		w.eval.Add(b.key, p.ID, p.At, p.V)
 	}
@@ -356,22 +358,22 @@ func (w *Watcher) add(b batch) {
 		return
 	}
 	s.stop()
-	w.events(w.eval.End(b.key, w.now().UnixNano(), b.gone))
-	w.log.say(Line{Event: EventGone, Target: b.key, Service: s.Service, PID: s.target.PID, Text: b.gone})
+	w.reportEvents(w.eval.End(b.key, w.now().UnixNano(), b.gone))
+	w.log.writeLine(Line{Event: EventGone, Target: b.key, Service: s.Service, PID: s.target.PID, Text: b.gone})
 }
 
-// judge holds the rules against what is known.
-func (w *Watcher) judge(now time.Time) { w.events(w.eval.At(now.UnixNano())) }
+// evaluateRules evaluates the rules at a time and reports what changed.
+func (w *Watcher) evaluateRules(now time.Time) { w.reportEvents(w.eval.At(now.UnixNano())) }
 
-// events tells of rules that hold or do no longer, and has captures made.
-func (w *Watcher) events(all []rule.Event) {
+// reportEvents writes the lines of rules that began or ceased to hold, and has alarms captured.
+func (w *Watcher) reportEvents(all []rule.Event) {
 	for _, ev := range all {
 		key := ev.Rule.ID + "\x00" + ev.Subject.Key
 		w.mu.Lock()
 		if ev.Fired {
 			w.open[key] = ev
 			w.fired[ev.Rule.ID]++
-			w.day.alarm(ev)
+			w.day.addAlarm(ev)
 		} else {
 			delete(w.open, key)
 		}
@@ -380,16 +382,16 @@ func (w *Watcher) events(all []rule.Event) {
 			line.PID, line.Release = s.target.PID, s.release
 		}
 		w.mu.Unlock()
-		w.log.say(line)
+		w.log.writeLine(line)
 		if ev.Fired && ev.Rule.Severity != "note" {
-			w.alarm(ev)
+			w.raiseAlarm(ev)
 		}
 	}
 }
 
-// alarm has who records the subject make a capture; an alarm about the machine is one of the target
-// that uses its CPUs most.
-func (w *Watcher) alarm(ev rule.Event) {
+// raiseAlarm asks the recorder of the subject for a capture. For an alarm about the machine that
+// is the target that uses its CPUs most.
+func (w *Watcher) raiseAlarm(ev rule.Event) {
 	w.mu.Lock()
 	s := w.subjects[ev.Subject.Key]
 	if ev.Subject.Host {
@@ -411,25 +413,25 @@ func (w *Watcher) alarm(ev rule.Event) {
 	}
 }
 
-// said tells of a trouble once, until it is over.
-func (w *Watcher) said(what, text string) {
+// reportTrouble writes a line about a trouble once, until the trouble is over.
+func (w *Watcher) reportTrouble(what, text string) {
 	w.mu.Lock()
 	again := w.trouble[what]
 	w.trouble[what] = true
 	w.mu.Unlock()
 	if !again {
-		w.log.say(Line{Event: EventTrouble, Text: text})
+		w.log.writeLine(Line{Event: EventTrouble, Text: text})
 	}
 }
 
-// over tells that a trouble is.
-func (w *Watcher) over(what, text string) {
+// reportRecovery writes a line that a trouble is over, if it was reported.
+func (w *Watcher) reportRecovery(what, text string) {
 	w.mu.Lock()
 	was := w.trouble[what]
 	delete(w.trouble, what)
 	w.mu.Unlock()
 	if was {
-		w.log.say(Line{Event: EventTrouble, Text: text})
+		w.log.writeLine(Line{Event: EventTrouble, Text: text})
 	}
 }
 
@@ -444,8 +446,8 @@ const memorySchema = "unstall.memory/v1"
 
 func (w *Watcher) memoryPath() string { return filepath.Join(w.opt.Dir, "memory.json") }
 
-// remembered reads what an earlier watcher kept; a file that is damaged is put aside.
-func (w *Watcher) remembered() *rule.Usual {
+// loadMemory reads what an earlier watcher kept; a damaged file is renamed.
+func (w *Watcher) loadMemory() *rule.Usual {
 	text, err := os.ReadFile(w.memoryPath())
 	if err != nil {
 		return new(rule.Usual)
@@ -454,7 +456,7 @@ func (w *Watcher) remembered() *rule.Usual {
 	if err := json.Unmarshal(text, &m); err != nil || m.Schema != memorySchema {
 		aside := w.memoryPath() + ".damaged"
 		_ = os.Rename(w.memoryPath(), aside)
-		w.log.say(Line{Event: EventTrouble, Text: fmt.Sprintf("%s could not be read and is now %s: the usual values are learnt again", w.memoryPath(), filepath.Base(aside))})
+		w.log.writeLine(Line{Event: EventTrouble, Text: fmt.Sprintf("%s could not be read and is now %s: the usual values are learnt again", w.memoryPath(), filepath.Base(aside))})
 		w.day = summary{}
 		return new(rule.Usual)
 	}
@@ -464,8 +466,8 @@ func (w *Watcher) remembered() *rule.Usual {
 	return m.Usual
 }
 
-// remember writes it, whole or not at all.
-func (w *Watcher) remember() {
+// saveMemory writes what is kept over restarts, whole or not at all.
+func (w *Watcher) saveMemory() {
 	w.mu.Lock()
 	text, err := json.Marshal(memory{memorySchema, w.usual, &w.day})
 	w.mu.Unlock()
@@ -479,8 +481,8 @@ func (w *Watcher) remember() {
 		}
 	}
 	if err != nil {
-		w.said("memory", fmt.Sprintf("the usual values cannot be saved for a restart: %v", err))
+		w.reportTrouble("memory", fmt.Sprintf("the usual values cannot be saved for a restart: %v", err))
 		return
 	}
-	w.over("memory", "the usual values are saved again")
+	w.reportRecovery("memory", "the usual values are saved again")
 }

@@ -14,8 +14,8 @@ var memoryTitles = map[string]string{evidence.SampleAllocated: "allocated", evid
 
 var missingAllocations = &Missing{"no allocations recorded", "unstall record TARGET of a .NET process, or dotnet-trace collect --profile gc-verbose -p PID"}
 
-// allocating are the processes that were asked who allocates.
-func (s *Source) allocating() (out []evidence.SubjectID) {
+// allocationSubjects returns the processes whose allocations were recorded.
+func (s *Source) allocationSubjects() (out []evidence.SubjectID) {
 	for i := range s.Bundle.Subjects {
 		id := evidence.SubjectID(i)
 		if len(s.Bundle.Covered(id, evidence.CoverAllocation)) > 0 {
@@ -25,8 +25,9 @@ func (s *Source) allocating() (out []evidence.SubjectID) {
 	return out
 }
 
-// memory calls yield with each sample of who allocates, of processes that were asked.
-func (s *Source) memory(of []evidence.SubjectID, yield func(row, column int)) {
+// eachAllocationSample calls yield with the row and the column of each allocation sample of the
+// given processes.
+func (s *Source) eachAllocationSample(of []evidence.SubjectID, yield func(row, column int)) {
 	columns := make(map[evidence.NameID]int)
 	for i, name := range memoryTypes {
 		if id := s.Bundle.Names.Lookup(name); id != 0 {
@@ -45,51 +46,52 @@ func (s *Source) memory(of []evidence.SubjectID, yield func(row, column int)) {
 	}
 }
 
-// allocationProfile is who allocates what: the type of object is the innermost frame.
+// allocationProfile returns a profile of allocations: the type of object is the innermost frame.
 func (s *Source) allocationProfile() (*profile.Profile, error) {
-	subjects := s.allocating()
+	subjects := s.allocationSubjects()
 	if len(subjects) == 0 {
 		return nil, missingAllocations
 	}
 	p := newProfiler(s, len(subjects) > 1)
 	var sums [4]int64
-	s.memory(subjects, func(row, column int) { sums[column] += s.Bundle.Samples.Value[row] })
+	s.eachAllocationSample(subjects, func(row, column int) { sums[column] += s.Bundle.Samples.Value[row] })
 	var at [len(sums)]int
 	for i, name := range memoryTypes {
 		at[i] = -1
 		if sums[i] > 0 {
-			at[i] = p.column(name, map[bool]string{true: "count", false: "bytes"}[name == evidence.SampleLargeObjects])
+			at[i] = p.addColumn(name, map[bool]string{true: "count", false: "bytes"}[name == evidence.SampleLargeObjects])
 			p.p.DefaultSampleType = evidence.SampleAllocated
 		}
 	}
 	for _, id := range subjects {
 		for _, c := range s.Bundle.Covered(id, evidence.CoverAllocation) {
-			if a, ok := c.Origin.Artifact(); ok && s.anchored(c.Clock) {
-				p.spans(taken{artifact: a, subject: id, from: c.From, to: c.Until})
+			if a, ok := c.Origin.Artifact(); ok && s.isAnchored(c.Clock) {
+				p.addSpan(taken{artifact: a, subject: id, from: c.From, to: c.Until})
 			}
 		}
 	}
 	x := &s.Bundle.Samples
-	s.memory(subjects, func(row, column int) {
+	s.eachAllocationSample(subjects, func(row, column int) {
 		if at[column] >= 0 {
-			p.add(sampleKey{subject: x.Subject[row], stack: x.Stack[row], class: x.Class[row], object: true}, at[column], x.Value[row])
+			p.addSample(sampleKey{subject: x.Subject[row], stack: x.Stack[row], class: x.Class[row], object: true}, at[column], x.Value[row])
 		}
 	})
-	return p.done()
+	return p.buildProfile()
 }
 
-// allocations writes who allocates, by process: the type of object is the innermost frame.
-func (f *scope) allocations() {
+// writeAllocations writes the allocations of each process: the type of object is the innermost
+// frame.
+func (f *scope) writeAllocations() {
 	x := &f.s.Bundle.Samples
-	for _, id := range f.s.allocating() {
+	for _, id := range f.s.allocationSubjects() {
 		for i, name := range memoryTypes {
 			if memoryTitles[name] == "" {
 				continue
 			}
-			f.sampled(memoryTitles[name]+", "+f.s.subject(id), "bytes", func(yield func([]int, int64)) {
-				f.s.memory([]evidence.SubjectID{id}, func(row, column int) {
+			f.writeSampled(memoryTitles[name]+", "+f.s.subjectTitle(id), "bytes", func(yield func([]int, int64)) {
+				f.s.eachAllocationSample([]evidence.SubjectID{id}, func(row, column int) {
 					if column == i {
-						f.stack = append(f.framesOf(f.stack[:0], x.Stack[row]), f.frame(f.s.Bundle.Names.Text(x.Class[row]), ""))
+						f.stack = append(f.framesOf(f.stack[:0], x.Stack[row]), f.frameNumber(f.s.Bundle.Names.Text(x.Class[row]), ""))
 						yield(f.stack, x.Value[row])
 					}
 				})

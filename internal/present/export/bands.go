@@ -20,9 +20,9 @@ var lasting = []struct {
 	{evidence.ServerStall, "server stalls"},
 }
 
-// band writes intervals; those that overlap, as several sources tell of the same
-// cycles, have tracks of their own.
-func (p *viewed) band(root uint64, rank int, title string, rows []int) {
+// writeIntervals writes intervals of one kind. Those that overlap, as several sources tell of the
+// same cycles, have tracks of their own.
+func (p *viewed) writeIntervals(root uint64, rank int, title string, rows []int) {
 	v := &p.s.Bundle.Intervals
 	tracks := make(map[evidence.ArtifactID][]slot)
 	var sources []evidence.ArtifactID
@@ -42,9 +42,9 @@ func (p *viewed) band(root uint64, rank int, title string, rows []int) {
 			on = len(tracks[a])
 			name := title
 			if len(sources) > 1 && a != sources[0] {
-				name += " in " + filepath.Base(p.s.artifact(v.Origin[i]))
+				name += " in " + filepath.Base(p.s.artifactName(v.Origin[i]))
 			}
-			tracks[a] = append(tracks[a], slot{track: p.t.track(track{parent: root, name: name, rank: rank})})
+			tracks[a] = append(tracks[a], slot{track: p.t.addTrack(track{parent: root, name: name, rank: rank})})
 		}
 		x := &tracks[a][on]
 		x.until = v.End[i]
@@ -61,20 +61,20 @@ func (p *viewed) band(root uint64, rank int, title string, rows []int) {
 				p.t.noteFigure(figureColumns[k], n)
 			}
 		}
-		p.t.open(x.track, v.Start[i], name)
-		p.t.close(x.track, v.End[i])
+		p.t.beginSlice(x.track, v.Start[i], name)
+		p.t.endSlice(x.track, v.End[i])
 	}
 }
 
-// throttled writes between which readings of its counters a quota stopped a process.
-func (p *viewed) throttled(root uint64, rank int, x *evidence.Series) {
+// writeThrottling writes between which readings of its counters a quota stopped a process.
+func (p *viewed) writeThrottling(root uint64, rank int, x *evidence.Series) {
 	all := timeline.Throttles(p.s.Bundle, x)
 	if len(all) == 0 {
 		return
 	}
-	on := p.t.track(track{parent: root, name: timeline.ThrottledTitle, rank: rank})
+	on := p.t.addTrack(track{parent: root, name: timeline.ThrottledTitle, rank: rank})
 	for _, y := range all {
-		p.t.open(on, y.From, y.Text)
-		p.t.close(on, y.To)
+		p.t.beginSlice(on, y.From, y.Text)
+		p.t.endSlice(on, y.To)
 	}
 }

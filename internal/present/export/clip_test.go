@@ -22,7 +22,7 @@ func TestClipSeries(t *testing.T) {
 		{1, 5, nil, nil},
 	} {
 		s := evidence.Series{T: []int64{10, 20, 30}, V: []float64{1, 2, 3}}
-		clip(&s, c.from, c.until)
+		clipSeries(&s, c.from, c.until)
 		if !slices.Equal(s.T, c.t) || !slices.Equal(s.V, c.v) {
 			t.Errorf("[%d, %d): %v %v, want %v %v", c.from, c.until, s.T, s.V, c.t, c.v)
 		}

@@ -12,21 +12,21 @@ import (
 
 var csvTables = []string{"requests", "intervals", "series"}
 
-// csvTable writes a table, a row at a time. The first row names the columns; times
-// are RFC 3339 in UTC and ns since the epoch, or only ns since the recording's own
-// beginning where its clock is not known; what is not known is empty, never 0.
+// csvTable returns the writer of a table, which writes a row at a time. The first row names the
+// columns. Times are RFC 3339 in UTC and ns since the epoch, or only ns since the recording's own
+// beginning where its clock is not known. What is not known is empty, never 0.
 func csvTable(s *Source, table string) (Writer, error) {
 	b := s.Bundle
 	t := &rows{s: s}
-	write := t.requests
+	write := t.writeRequests
 	switch {
 	case table == "intervals":
-		write = t.intervals
+		write = t.writeIntervals
 		if b.Intervals.Len() == 0 {
 			return nil, &Missing{"no GC cycles, pauses or other intervals", "a gctrace log (GODEBUG=gctrace=1) or an execution trace has them; unstall inspect shows what files hold"}
 		}
 	case table == "series":
-		write = t.series
+		write = t.writeSeries
 		if len(b.Series) == 0 {
 			return nil, &Missing{"no figures over time", "unstall record TARGET records those of the process, its container and the host"}
 		}
@@ -52,31 +52,31 @@ type rows struct {
 	cells []string
 }
 
-func (t *rows) put(cells ...string) { t.cells = append(t.cells, cells...) }
+func (t *rows) addCells(cells ...string) { t.cells = append(t.cells, cells...) }
 
-func (t *rows) end() error {
+func (t *rows) writeRow() error {
 	err := t.w.Write(t.cells)
 	t.cells = t.cells[:0]
 	return err
 }
 
-// time puts a moment of a clock in two cells, both empty for 0.
-func (t *rows) time(ns int64, c evidence.ClockID) { t.moment(ns, t.s.anchored(c)) }
+// addClockTime adds a moment of a clock as two cells, both empty for 0.
+func (t *rows) addClockTime(ns int64, c evidence.ClockID) { t.addTime(ns, t.s.isAnchored(c)) }
 
-func (t *rows) moment(ns int64, dated bool) {
+func (t *rows) addTime(ns int64, dated bool) {
 	if ns == 0 {
-		t.put("", "")
+		t.addCells("", "")
 		return
 	}
 	day := ""
 	if dated {
 		day = time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000000000Z")
 	}
-	t.put(day, strconv.FormatInt(ns, 10))
+	t.addCells(day, strconv.FormatInt(ns, 10))
 }
 
-// milliseconds gives ns without rounding.
-func milliseconds(ns int64) string {
+// formatMilliseconds returns ns in milliseconds, without rounding.
+func formatMilliseconds(ns int64) string {
 	if ns == 0 {
 		return "0"
 	}
@@ -99,75 +99,74 @@ func milliseconds(ns int64) string {
 	return string(out)
 }
 
-// requests writes a row for each request. Mechanisms' cells, in ms, sum to the
-// latency; they are empty for requests that no ledger charges.
-func (t *rows) requests() error {
-	t.put("source", "origin", "process", "route", "began", "began_ns", "began_error_ns", "latency_ms", "outcome", "slow", "method")
+// writeRequests writes a row for each request. Mechanisms' cells, in ms, sum to the latency; they
+// are empty for requests that no ledger charges.
+func (t *rows) writeRequests() error {
+	t.addCells("source", "origin", "process", "route", "began", "began_ns", "began_error_ns", "latency_ms", "outcome", "slow", "method")
 	for m := range ledger.NumMechanisms {
-		t.put(m.String() + "_ms")
+		t.addCells(m.String() + "_ms")
 	}
-	if err := t.end(); err != nil {
+	if err := t.writeRow(); err != nil {
 		return err
 	}
 	for q := range t.s.Requests() {
-		t.put(q.Source, q.Origin, q.Process, q.Route)
-		t.moment(q.Began, q.Dated)
+		t.addCells(q.Source, q.Origin, q.Process, q.Route)
+		t.addTime(q.Began, q.Dated)
 		slack := ""
 		if q.Slack >= 0 {
 			slack = strconv.FormatInt(q.Slack, 10)
 		}
-		t.put(slack, milliseconds(q.Latency), q.Outcome.String())
+		t.addCells(slack, formatMilliseconds(q.Latency), q.Outcome.String())
 		if !q.Charged {
-			t.put("", "")
+			t.addCells("", "")
 			for range ledger.NumMechanisms {
-				t.put("")
+				t.addCells("")
 			}
 		} else {
-			t.put(strconv.FormatBool(q.Slow), q.Method)
+			t.addCells(strconv.FormatBool(q.Slow), q.Method)
 			for _, ns := range q.Charges {
-				t.put(milliseconds(ns))
+				t.addCells(formatMilliseconds(ns))
 			}
 		}
-		if err := t.end(); err != nil {
+		if err := t.writeRow(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// intervals writes a row for each pause, cycle, phase and state of a lane that is
-// no request's. Lane is empty for what concerns all of them. Figures that no row has
-// have no column.
-func (t *rows) intervals() error {
+// writeIntervals writes a row for each pause, cycle, phase and state of a lane that belongs to no
+// request. Lane is empty for what concerns all lanes. Figures that no row has have no column.
+func (t *rows) writeIntervals() error {
 	b, v := t.s.Bundle, &t.s.Bundle.Intervals
-	t.put("source", "origin", "process", "kind", "cause", "lane", "start", "start_ns", "duration_ms")
+	t.addCells("source", "origin", "process", "kind", "cause", "lane", "start", "start_ns", "duration_ms")
 	var keys []evidence.Key
 	for k := range evidence.NumKeys {
 		if v.Has(k) {
 			keys = append(keys, k)
-			t.put(figureColumn(k))
+			t.addCells(figureColumn(k))
 		}
 	}
-	if err := t.end(); err != nil {
+	if err := t.writeRow(); err != nil {
 		return err
 	}
 	for i := range v.Len() {
 		o := v.Origin[i]
-		t.put(t.s.artifact(o), b.OriginText(o), t.s.subject(v.Subject[i]), v.Kind[i].String(), b.Names.Text(v.Cause[i]), lane(v.Lane[i]))
-		t.time(v.Start[i], v.Clock[i])
-		t.put(milliseconds(v.End[i] - v.Start[i]))
+		t.addCells(t.s.artifactName(o), b.OriginText(o), t.s.subjectTitle(v.Subject[i]), v.Kind[i].String(), b.Names.Text(v.Cause[i]), formatLane(v.Lane[i]))
+		t.addClockTime(v.Start[i], v.Clock[i])
+		t.addCells(formatMilliseconds(v.End[i] - v.Start[i]))
 		for _, k := range keys {
-			t.put(t.figure(i, k))
+			t.addCells(t.figureCell(i, k))
 		}
-		if err := t.end(); err != nil {
+		if err := t.writeRow(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// figure is a figure of interval i as a cell, empty where it has none.
-func (t *rows) figure(i int, k evidence.Key) string {
+// figureCell returns a figure of interval i as a cell, empty where it has none.
+func (t *rows) figureCell(i int, k evidence.Key) string {
 	v := &t.s.Bundle.Intervals
 	x, ok := v.Get(i, k)
 	switch {
@@ -178,7 +177,7 @@ func (t *rows) figure(i int, k evidence.Key) string {
 	case k == evidence.PauseOf:
 		return evidence.Pause(x).String()
 	}
-	return number(x)
+	return formatNumber(x)
 }
 
 // figureColumns are the figures of intervals with their units.
@@ -251,7 +250,7 @@ var figureColumns = [evidence.NumKeys]string{
 // generationColumns are those of figures that each generation of .NET has.
 var generationColumns = map[evidence.Key]string{evidence.GenBefore: "before", evidence.GenAfter: "after", evidence.GenFree: "free", evidence.GenSurvived: "survived", evidence.GenGaps: "gaps"}
 
-// figureColumn is a figure's column with its unit, as "gen2_after_bytes".
+// figureColumn returns the name of a figure's column with its unit, such as "gen2_after_bytes".
 func figureColumn(k evidence.Key) string {
 	if k < evidence.GenBefore {
 		return figureColumns[k]
@@ -260,34 +259,34 @@ func figureColumn(k evidence.Key) string {
 	return [evidence.Generations]string{"gen0", "gen1", "gen2", "loh", "poh"}[generation] + "_" + generationColumns[k-evidence.Key(generation)] + "_bytes"
 }
 
-func lane(id evidence.LaneID) string {
+func formatLane(id evidence.LaneID) string {
 	if id <= 0 {
 		return ""
 	}
 	return strconv.FormatInt(int64(id), 10)
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// series writes a row for each point of each figure over time; it holds until the
-// next one.
-func (t *rows) series() error {
-	t.put("source", "process", "name", "unit", "time", "time_ns", "value")
-	if err := t.end(); err != nil {
+// writeSeries writes a row for each point of each figure over time; a value holds until the next
+// one.
+func (t *rows) writeSeries() error {
+	t.addCells("source", "process", "name", "unit", "time", "time_ns", "value")
+	if err := t.writeRow(); err != nil {
 		return err
 	}
 	for i := range t.s.Bundle.Series {
 		x := &t.s.Bundle.Series[i]
-		source, process := t.s.artifact(x.Origin), t.s.subject(x.Subject)
+		source, process := t.s.artifactName(x.Origin), t.s.subjectTitle(x.Subject)
 		for n, at := range x.T {
-			t.put(source, process, x.Name, x.Unit)
-			t.time(at, x.Clock)
+			t.addCells(source, process, x.Name, x.Unit)
+			t.addClockTime(at, x.Clock)
 			value := ""
 			if v := x.V[n]; v == v {
-				value = number(v)
+				value = formatNumber(v)
 			}
-			t.put(value)
-			if err := t.end(); err != nil {
+			t.addCells(value)
+			if err := t.writeRow(); err != nil {
 				return err
 			}
 		}

@@ -44,7 +44,7 @@ func nanoseconds(t *testing.T, cell string) int64 {
 
 func TestRequestsSum(t *testing.T) {
 	s := recorded(t, Options{})
-	l := s.traced()[0]
+	l := s.tracedLedgers()[0]
 	var slow, traced, bare int
 	var total int64
 	var byMechanism ledger.Charges
@@ -93,13 +93,13 @@ func TestRequestsSum(t *testing.T) {
 
 func TestMilliseconds(t *testing.T) {
 	for ns, want := range map[int64]string{0: "0", 1: "0.000001", 999_999: "0.999999", 1e6: "1", 1_500_000: "1.5", 123_456_789: "123.456789", -2_000_001: "-2.000001", -5: "-0.000005", -1e6: "-1", 60e9: "60000"} {
-		if got := milliseconds(ns); got != want {
+		if got := formatMilliseconds(ns); got != want {
 			t.Errorf("milliseconds(%d) = %q, want %q", ns, got, want)
 		}
 	}
 	for range 1000 {
 		ns := rand.Int64()
-		if got := nanoseconds(t, milliseconds(ns)); got != ns {
+		if got := nanoseconds(t, formatMilliseconds(ns)); got != ns {
 			t.Fatalf("%d ns came back as %d", ns, got)
 		}
 	}

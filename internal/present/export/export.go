@@ -40,24 +40,23 @@ type Options struct {
 	SLO          time.Duration // what counts as slow; 0: found from the requests
 }
 
-// Of puts a bundle on one timeline, leaves what lies in the time asked for, and
-// makes its ledgers.
+// Of puts a bundle on one timeline, keeps what lies in the time asked for, and makes its ledgers.
 func Of(read *evidence.Bundle, opt Options) *Source {
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO})
 	b := i.Bundle
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
-		from, until := nanos(opt.Since), nanos(opt.Until)
+		from, until := unixNanos(opt.Since), unixNanos(opt.Until)
 		for i := range b.Series {
-			clip(&b.Series[i], from, until)
+			clipSeries(&b.Series[i], from, until)
 		}
 		b.Series = slices.DeleteFunc(b.Series, func(x evidence.Series) bool { return len(x.T) == 0 })
 	}
 	return &Source{Bundle: b, Ledgers: i.Ledgers()}
 }
 
-// clip leaves the points of a figure within [from, until), ns; 0 is open. What holds
-// when the time begins is a point there; what comes after the last point is not known.
-func clip(s *evidence.Series, from, until int64) {
+// clipSeries keeps the points of a figure within [from, until), ns; 0 is open. The value that
+// holds at from becomes a point there; what comes after the last point is not known.
+func clipSeries(s *evidence.Series, from, until int64) {
 	first, exact := slices.BinarySearch(s.T, from)
 	end := len(s.T)
 	if until != 0 {
@@ -71,7 +70,7 @@ func clip(s *evidence.Series, from, until int64) {
 	s.T[0] = from
 }
 
-func nanos(t time.Time) int64 {
+func unixNanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
@@ -96,11 +95,11 @@ type Form struct {
 
 // Forms in the order they are offered.
 var Forms = []Form{
-	{Name: "pprof", Extensions: []string{".pb.gz", ".pprof", ".pb"}, Binary: true, Flag: "what", Parts: pprofParts, Viewer: "go tool pprof -http=localhost:", Prepare: pprof},
-	{Name: "speedscope", Extensions: []string{".speedscope.json"}, Prepare: speedscope},
-	{Name: "perfetto", Extensions: []string{".pftrace", ".perfetto-trace"}, Binary: true, Prepare: perfetto},
+	{Name: "pprof", Extensions: []string{".pb.gz", ".pprof", ".pb"}, Binary: true, Flag: "what", Parts: pprofParts, Viewer: "go tool pprof -http=localhost:", Prepare: preparePprof},
+	{Name: "speedscope", Extensions: []string{".speedscope.json"}, Prepare: prepareSpeedscope},
+	{Name: "perfetto", Extensions: []string{".pftrace", ".perfetto-trace"}, Binary: true, Prepare: preparePerfetto},
 	{Name: "csv", Extensions: []string{".csv"}, Flag: "table", Parts: csvTables, Prepare: csvTable},
-	{Name: "stacks", Extensions: []string{".stacks", ".stacks.txt"}, Prepare: stacks},
+	{Name: "stacks", Extensions: []string{".stacks", ".stacks.txt"}, Prepare: prepareStacks},
 	{Name: "parquet", Many: true},
 }
 
@@ -150,21 +149,21 @@ type Missing struct {
 
 func (m *Missing) Error() string { return m.What + ": " + m.Do }
 
-// subject names a subject so that it can be told from the others.
-func (s *Source) subject(id evidence.SubjectID) string {
+// subjectTitle returns a name of a subject that differs from the others'.
+func (s *Source) subjectTitle(id evidence.SubjectID) string {
 	if s.titles == nil {
 		s.titles = s.Bundle.Titles()
 	}
 	return s.titles[id]
 }
 
-// about are the titles of the processes that profiles and ledgers are of.
-func (s *Source) about(profiles []taken, ledgers []*ledger.Ledger) (out []string) {
+// processTitles returns the titles of the processes that profiles and ledgers are of.
+func (s *Source) processTitles(profiles []taken, ledgers []*ledger.Ledger) (out []string) {
 	seen := make(map[evidence.SubjectID]bool)
 	add := func(id evidence.SubjectID) {
 		if !seen[id] {
 			seen[id] = true
-			out = append(out, s.subject(id))
+			out = append(out, s.subjectTitle(id))
 		}
 	}
 	for _, l := range ledgers {
@@ -176,8 +175,8 @@ func (s *Source) about(profiles []taken, ledgers []*ledger.Ledger) (out []string
 	return out
 }
 
-// artifact is the name of what a row is from, "" if that is not known.
-func (s *Source) artifact(o evidence.Origin) string {
+// artifactName returns the name of the artifact that a row is from, "" if that is not known.
+func (s *Source) artifactName(o evidence.Origin) string {
 	a, ok := o.Artifact()
 	if !ok || int(a) >= len(s.Bundle.Artifacts) {
 		return ""
@@ -185,11 +184,11 @@ func (s *Source) artifact(o evidence.Origin) string {
 	return s.Bundle.Artifacts[a].Name
 }
 
-// anchored says whether what a clock tells is the time of day.
-func (s *Source) anchored(c evidence.ClockID) bool { return s.Bundle.Clocks[c].Anchored() }
+// isAnchored says whether a clock tells the time of day.
+func (s *Source) isAnchored(c evidence.ClockID) bool { return s.Bundle.Clocks[c].Anchored() }
 
-// omit remembers something that is left out.
-func (s *Source) omit(what string) {
+// addOmitted notes something that is left out, once.
+func (s *Source) addOmitted(what string) {
 	if !slices.Contains(s.Omitted, what) {
 		s.Omitted = append(s.Omitted, what)
 	}
@@ -207,8 +206,8 @@ func (s *Source) ledgerOf(row int) *ledger.Ledger {
 	return nil
 }
 
-// traced returns the ledgers whose requests' states are known.
-func (s *Source) traced() (out []*ledger.Ledger) {
+// tracedLedgers returns the ledgers whose requests' states are known.
+func (s *Source) tracedLedgers() (out []*ledger.Ledger) {
 	for _, l := range s.Ledgers {
 		if l.Traced {
 			out = append(out, l)
@@ -240,8 +239,8 @@ func stateOf(seg evidence.Segment, c *ledger.Charges) (st state) {
 	return st
 }
 
-// title is the state in words, with the lock, pool or dependency it was for.
-func (st *state) title(b *evidence.Bundle) string {
+// formatTitle returns the state in words, with the lock, pool or dependency it was for.
+func (st *state) formatTitle(b *evidence.Bundle) string {
 	t := st.mechanism.Title()
 	if d := b.Names.Text(st.Cause); d != "" && st.mechanism.Named() {
 		t += ": " + d
@@ -249,8 +248,8 @@ func (st *state) title(b *evidence.Bundle) string {
 	return t
 }
 
-// shortly gives a duration (ns) in ms, to three digits where it has decimals.
-func shortly(ns int64) string {
+// formatShortDuration returns a duration (ns) in ms, to three digits where it has decimals.
+func formatShortDuration(ns int64) string {
 	ms := float64(ns) / 1e6
 	if ms >= 100 {
 		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"

@@ -161,7 +161,7 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s %s of %s: %v, want one line that begins with %q", c.form, c.part, c.file, err, c.want)
 		}
 	}
-	_, err := pprof(recorded(t, Options{SLO: time.Hour}), "slow")
+	_, err := preparePprof(recorded(t, Options{SLO: time.Hour}), "slow")
 	if err == nil || !strings.Contains(err.Error(), "no slow requests: none of ") {
 		t.Errorf("nothing slow: %v", err)
 	}

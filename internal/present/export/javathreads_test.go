@@ -44,7 +44,7 @@ func TestJavaStacks(t *testing.T) {
 	at shop.Shop.reprice(Shop.java:27)
 
 `)
-	write, err := stacks(s, "")
+	write, err := prepareStacks(s, "")
 	if err != nil {
 		t.Fatal(err)
 	}

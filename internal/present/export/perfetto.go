@@ -14,15 +14,15 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 )
 
-// perfetto writes a trace for https://ui.perfetto.dev in Perfetto's own protobuf
-// form (https://perfetto.dev/docs/reference/synthetic-track-event), which is smaller
-// than the JSON that browsers wrote and exact to the nanosecond. Each process has its
-// requests, the slow ones first, with their states inside; what its processors did;
-// the collector's cycles; stopped worlds; figures over time.
+// preparePerfetto returns the writer of a trace for https://ui.perfetto.dev in Perfetto's own
+// protobuf form (https://perfetto.dev/docs/reference/synthetic-track-event), which is smaller than
+// the JSON form and exact to the nanosecond. Each process has its requests, the slow ones first,
+// with their states inside; what its processors did; the collector's cycles; stopped worlds;
+// figures over time.
 //
-// Requests that overlap have a track each, and as few tracks as there were requests
-// at once; the viewer shows those of one name as one.
-func perfetto(s *Source, _ string) (Writer, error) {
+// Requests that overlap have a track each, and there are as few tracks as there were requests at
+// once; the viewer merges tracks of one name.
+func preparePerfetto(s *Source, _ string) (Writer, error) {
 	b := s.Bundle
 	if b.Requests.Len() == 0 && b.Intervals.Len() == 0 && len(b.Series) == 0 && len(b.Processors) == 0 {
 		return nil, &Missing{"no events with a time", "a profile shows where time went, not when: unstall record TARGET also records traces, GC and the host"}
@@ -30,11 +30,11 @@ func perfetto(s *Source, _ string) (Writer, error) {
 	return func(w io.Writer) error {
 		from, _ := b.Window()
 		p := &viewed{s: s, t: newTrackWriter(w), dated: from != 0}
-		p.t.clocks(from)
+		p.t.writeClocks(from)
 		for i := range b.Subjects {
-			p.process(evidence.SubjectID(i))
+			p.writeProcess(evidence.SubjectID(i))
 		}
-		return p.t.end()
+		return p.t.flushAll()
 	}, nil
 }
 
@@ -45,49 +45,49 @@ type viewed struct {
 	dated bool // times of day are known; what has none has no place beside them
 }
 
-// placed says whether what a clock tells has a place on the trace's timeline; the
-// origin is of what is left out if not.
-func (p *viewed) placed(c evidence.ClockID, o evidence.Origin) bool {
-	if !p.dated || p.s.anchored(c) {
+// isPlaced says whether times of a clock have a place on the trace's timeline; if not, it notes
+// the artifact of the origin as omitted.
+func (p *viewed) isPlaced(c evidence.ClockID, o evidence.Origin) bool {
+	if !p.dated || p.s.isAnchored(c) {
 		return true
 	}
-	p.s.omit(fmt.Sprintf("omitted %s: its time is unknown", p.s.artifact(o)))
+	p.s.addOmitted(fmt.Sprintf("omitted %s: its time is unknown", p.s.artifactName(o)))
 	return false
 }
 
-// process writes all tracks of a subject, if there are any.
-func (p *viewed) process(id evidence.SubjectID) {
+// writeProcess writes all tracks of a subject, if there are any.
+func (p *viewed) writeProcess(id evidence.SubjectID) {
 	b := p.s.Bundle
-	groups := p.groups(id)
+	groups := p.groupRequests(id)
 	bands := make([][]int, len(lasting))
 	some := len(groups) > 0
 	for i, x := range lasting {
-		bands[i] = slices.DeleteFunc(b.Intervals.Select(x.kind, id), func(row int) bool { return !p.placed(b.Intervals.Clock[row], b.Intervals.Origin[row]) })
+		bands[i] = slices.DeleteFunc(b.Intervals.Select(x.kind, id), func(row int) bool { return !p.isPlaced(b.Intervals.Clock[row], b.Intervals.Origin[row]) })
 		some = some || len(bands[i]) > 0
 	}
 	of := func(x evidence.SubjectID, c evidence.ClockID, o evidence.Origin) bool {
-		return x == id && p.placed(c, o)
+		return x == id && p.isPlaced(c, o)
 	}
 	some = some || slices.ContainsFunc(b.Series, func(x evidence.Series) bool { return of(x.Subject, x.Clock, x.Origin) }) ||
 		slices.ContainsFunc(b.Processors, func(x evidence.Occupancy) bool { return of(x.Subject, x.Clock, x.Origin) })
 	if !some {
 		return
 	}
-	name := p.s.subject(id)
-	root := p.t.process(b.Subjects[id].PID, name)
+	name := p.s.subjectTitle(id)
+	root := p.t.addProcess(b.Subjects[id].PID, name)
 	rank := 0
 	for _, g := range groups {
-		p.requests(root, rank, g)
+		p.writeRequests(root, rank, g)
 		rank++
 	}
 	for i := range b.Processors {
 		if x := &b.Processors[i]; of(x.Subject, x.Clock, x.Origin) {
-			p.processors(root, rank, x)
+			p.writeProcessors(root, rank, x)
 			rank++
 		}
 	}
 	for i, x := range lasting {
-		p.band(root, rank, x.title, bands[i])
+		p.writeIntervals(root, rank, x.title, bands[i])
 		rank++
 	}
 	for i := range b.Series {
@@ -96,10 +96,10 @@ func (p *viewed) process(id evidence.SubjectID) {
 			continue
 		}
 		if x.Name == timeline.ThrottledPeriods {
-			p.throttled(root, rank, x)
+			p.writeThrottling(root, rank, x)
 			rank++
 		}
-		p.counter(root, rank, x)
+		p.writeCounter(root, rank, x)
 		rank++
 	}
 }
@@ -111,9 +111,9 @@ type group struct {
 	rows  []int          // in order of when they began
 }
 
-// groups are the slow requests, the others of the same source, and those of other
-// sources.
-func (p *viewed) groups(id evidence.SubjectID) (out []group) {
+// groupRequests returns the slow requests, the other requests of the same source, and those of
+// other sources, each as a group.
+func (p *viewed) groupRequests(id evidence.SubjectID) (out []group) {
 	r := &p.s.Bundle.Requests
 	slow := evidence.NewRows(r.Len())
 	var charged []*group
@@ -124,12 +124,12 @@ func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 		for _, row := range l.Slow {
 			slow.Add(row)
 		}
-		charged = append(charged, &group{title: "slow requests, over " + shortly(l.Threshold), l: l}, &group{title: "requests", l: l})
+		charged = append(charged, &group{title: "slow requests, over " + formatShortDuration(l.Threshold), l: l}, &group{title: "requests", l: l})
 	}
 	others := make(map[evidence.ArtifactID]*group)
 	var order []*group
 	for row := range r.Len() {
-		if r.Subject.At(row) != id || !r.Timed(row) || !p.placed(r.Clock.At(row), r.Origin.At(row)) {
+		if r.Subject.At(row) != id || !r.Timed(row) || !p.isPlaced(r.Clock.At(row), r.Origin.At(row)) {
 			continue
 		}
 		if l := p.s.ledgerOf(row); l != nil {
@@ -143,7 +143,7 @@ func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 		a, _ := r.Origin.At(row).Artifact()
 		g := others[a]
 		if g == nil {
-			g = &group{title: "requests in " + filepath.Base(p.s.artifact(r.Origin.At(row)))}
+			g = &group{title: "requests in " + filepath.Base(p.s.artifactName(r.Origin.At(row)))}
 			others[a] = g
 			order = append(order, g)
 		}
@@ -161,9 +161,9 @@ func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 	return out
 }
 
-// requests writes a group: each request in the track that has been free longest, a
-// new one if none is.
-func (p *viewed) requests(root uint64, rank int, g group) {
+// writeRequests writes a group: each request in the track that has been free longest, in a new one
+// if none is free.
+func (p *viewed) writeRequests(root uint64, rank int, g group) {
 	r := &p.s.Bundle.Requests
 	var busy slots
 	for _, row := range g.rows {
@@ -175,11 +175,11 @@ func (p *viewed) requests(root uint64, rank int, g group) {
 		if len(busy) > 0 && busy[0].until <= began {
 			x = heap.Pop(&busy).(slot)
 		} else {
-			x.track = p.t.track(track{parent: root, name: g.title, rank: rank})
+			x.track = p.t.addTrack(track{parent: root, name: g.title, rank: rank})
 		}
 		x.until = r.End.At(row)
 		heap.Push(&busy, x)
-		p.request(x.track, row, g.l)
+		p.writeRequest(x.track, row, g.l)
 	}
 }
 
@@ -204,44 +204,44 @@ func (s *slots) Pop() any {
 	return x
 }
 
-// request writes a request and, inside it, its states.
-func (p *viewed) request(on uint64, row int, l *ledger.Ledger) {
+// writeRequest writes a request and, inside it, its states.
+func (p *viewed) writeRequest(on uint64, row int, l *ledger.Ledger) {
 	b := p.s.Bundle
 	q := b.Requests.Row(row)
 	name := b.Names.Text(q.Route)
 	if name == "" {
 		name = "request"
 	}
-	p.t.note("outcome", q.Outcome.String())
+	p.t.noteString("outcome", q.Outcome.String())
 	p.t.noteOnce("origin", b.OriginText(q.Origin))
 	if q.Lane > 0 {
 		p.t.noteNumber("goroutine", int64(q.Lane))
 	}
-	p.t.open(on, q.Began(), name)
+	p.t.beginSlice(on, q.Began(), name)
 	if l != nil && l.Traced {
 		l.Walk(row, func(at int64, seg evidence.Segment, c *ledger.Charges) {
 			st := stateOf(seg, c)
-			p.state(&st, c)
-			p.t.open(on, at, st.title(b))
-			p.t.close(on, at+seg.Dur)
+			p.noteState(&st, c)
+			p.t.beginSlice(on, at, st.formatTitle(b))
+			p.t.endSlice(on, at+seg.Dur)
 		})
 	}
-	p.t.close(on, q.End)
+	p.t.endSlice(on, q.End)
 }
 
-// state notes what is known of a state.
-func (p *viewed) state(st *state, c *ledger.Charges) {
+// noteState notes what is known of a state.
+func (p *viewed) noteState(st *state, c *ledger.Charges) {
 	names := p.s.Bundle.Names
-	p.t.note("mechanism", st.mechanism.String())
-	p.t.note("state", st.Kind.String())
+	p.t.noteString("mechanism", st.mechanism.String())
+	p.t.noteString("state", st.Kind.String())
 	if what := names.Text(st.Cause); what != "" {
-		p.t.note("for", what)
+		p.t.noteString("for", what)
 	}
 	if st.Holder != 0 {
 		p.t.noteNumber("holder", int64(st.Holder))
 	}
 	if st.HolderKind != evidence.KindUnknown {
-		p.t.note("holder did", st.HolderKind.String())
+		p.t.noteString("holder did", st.HolderKind.String())
 	}
 	if st.several {
 		for m, ns := range c {
@@ -250,13 +250,13 @@ func (p *viewed) state(st *state, c *ledger.Charges) {
 			}
 		}
 	}
-	if where := p.where(st.Stack); where != "" {
-		p.t.note("stack", where)
+	if where := p.formatStack(st.Stack); where != "" {
+		p.t.noteString("stack", where)
 	}
 }
 
-// where is a stack in a few lines, innermost first.
-func (p *viewed) where(id evidence.StackID) string {
+// formatStack returns a stack in a few lines, innermost first.
+func (p *viewed) formatStack(id evidence.StackID) string {
 	const most = 12
 	names := p.s.Bundle.Names
 	var w strings.Builder
@@ -273,21 +273,21 @@ func (p *viewed) where(id evidence.StackID) string {
 	return w.String()
 }
 
-// processors writes a track for each processor of a trace.
-func (p *viewed) processors(root uint64, rank int, o *evidence.Occupancy) {
+// writeProcessors writes a track for each processor of a trace.
+func (p *viewed) writeProcessors(root uint64, rank int, o *evidence.Occupancy) {
 	b := p.s.Bundle
 	title := "processors"
 	if len(b.Processors) > 1 {
-		title += " in " + filepath.Base(p.s.artifact(o.Origin))
+		title += " in " + filepath.Base(p.s.artifactName(o.Origin))
 	}
-	parent := p.t.track(track{parent: root, name: title, rank: rank, ordered: true})
+	parent := p.t.addTrack(track{parent: root, name: title, rank: rank, ordered: true})
 	a, _ := o.Origin.Artifact()
 	serving := b.Serving(a)
 	for lane := range o.Lanes {
-		on := p.t.track(track{parent: parent, name: fmt.Sprintf("P%d", o.Lanes[lane].Number), rank: lane})
+		on := p.t.addTrack(track{parent: parent, name: fmt.Sprintf("P%d", o.Lanes[lane].Number), rank: lane})
 		for x := range o.Spans(lane) {
 			if fn := b.Names.Text(x.Name); fn != "" {
-				p.t.note("function", fn)
+				p.t.noteString("function", fn)
 			}
 			if x.Lane > 0 {
 				p.t.noteNumber("goroutine", int64(x.Lane))
@@ -295,7 +295,7 @@ func (p *viewed) processors(root uint64, rank int, o *evidence.Occupancy) {
 			if id := serving.At(x.Serves, x.From, x.To); x.Serves != 0 && id != evidence.NoRequest {
 				p.t.noteOnce("request", b.OriginText(b.Requests.Origin.At(int(id-1))))
 				if route := b.Names.Text(b.Requests.Route.At(int(id - 1))); route != "" {
-					p.t.note("route", route)
+					p.t.noteString("route", route)
 				}
 			}
 			if x.Number > 1 {
@@ -304,21 +304,21 @@ func (p *viewed) processors(root uint64, rank int, o *evidence.Occupancy) {
 					p.t.noteNumber(w.String()+" ns", ns)
 				}
 			}
-			p.t.open(on, x.From, x.Work.String())
-			p.t.close(on, x.To)
+			p.t.beginSlice(on, x.From, x.Work.String())
+			p.t.endSlice(on, x.To)
 		}
 	}
 }
 
-// counter writes a figure over time.
-func (p *viewed) counter(root uint64, rank int, x *evidence.Series) {
+// writeCounter writes a figure over time.
+func (p *viewed) writeCounter(root uint64, rank int, x *evidence.Series) {
 	name := x.Name
 	if title, ok := counters[name]; ok {
 		name = title
 	}
-	on := p.t.track(track{parent: root, name: name, rank: rank, counter: true, unit: x.Unit})
+	on := p.t.addTrack(track{parent: root, name: name, rank: rank, counter: true, unit: x.Unit})
 	for n, at := range x.T {
-		p.t.count(on, at, x.V[n])
+		p.t.writeCount(on, at, x.V[n])
 	}
 }
 

@@ -344,7 +344,7 @@ func (r *tracksRead) named(name string) (out []*trackRead) {
 
 func TestPerfetto(t *testing.T) {
 	s := recorded(t, Options{})
-	l := s.traced()[0]
+	l := s.tracedLedgers()[0]
 	r := decodeTracks(t, exported(t, s, "perfetto", ""))
 	from, _ := s.Bundle.Window()
 	if r.clocks[realtime] != uint64(from) || r.clocks[boottime] != uint64(from) {
@@ -372,7 +372,7 @@ func TestPerfetto(t *testing.T) {
 		}
 		return n, ns
 	}
-	if n, ns := count("slow requests, over " + shortly(l.Threshold)); n != len(l.Slow) || ns != l.Total {
+	if n, ns := count("slow requests, over " + formatShortDuration(l.Threshold)); n != len(l.Slow) || ns != l.Total {
 		t.Errorf("%d slow requests of %d ns, the ledger has %d of %d", n, ns, len(l.Slow), l.Total)
 	}
 	if n, _ := count("requests"); n != len(l.Rows)-len(l.Slow) {
@@ -487,12 +487,12 @@ func TestHostilePerfetto(t *testing.T) {
 func TestInternedBound(t *testing.T) {
 	var w strings.Builder
 	x := newTrackWriter(&w)
-	on := x.track(track{name: "t"})
+	on := x.addTrack(track{name: "t"})
 	for i := range maxInterned + 10 {
-		x.open(on, int64(i+1), fmt.Sprint("name ", i))
-		x.close(on, int64(i+1))
+		x.beginSlice(on, int64(i+1), fmt.Sprint("name ", i))
+		x.endSlice(on, int64(i+1))
 	}
-	if err := x.end(); err != nil {
+	if err := x.flushAll(); err != nil {
 		t.Fatal(err)
 	}
 	if len(x.names) != maxInterned {

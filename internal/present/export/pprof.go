@@ -14,13 +14,13 @@ import (
 
 var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine", "threads", "allocations", "on-cpu", "off-cpu"}
 
-// pprof writes a profile as go tool pprof reads it
-// (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped. Profiles
-// of one kind are one: those of a time of their own, as CPU profiles are, are added
-// up; of those that count since the process started, or show a moment, the last of
-// each process stands for all. What the work was for is the label class.
-func pprof(s *Source, part string) (Writer, error) {
-	build := func() (*profile.Profile, error) { return s.recorded(part) }
+// preparePprof returns the writer of a profile as go tool pprof reads it
+// (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped. Profiles of one kind
+// become one: those that cover a time of their own, as CPU profiles do, are summed; of those that
+// count since the process started or show a moment, the last of each process is used. What the
+// work was for is the label class.
+func preparePprof(s *Source, part string) (Writer, error) {
+	build := func() (*profile.Profile, error) { return s.recordedProfile(part) }
 	switch part {
 	case "slow":
 		build = s.slowProfile
@@ -75,25 +75,25 @@ type taken struct {
 	from, to int64 // ns; from 0: since the process started
 }
 
-// window says whether the profile is of a time of its own.
-func (t *taken) window() bool { return t.from != 0 && t.to > t.from }
+// hasWindow says whether the profile covers a time of its own.
+func (t *taken) hasWindow() bool { return t.from != 0 && t.to > t.from }
 
-// recorded merges the profiles of a kind.
-func (s *Source) recorded(part string) (*profile.Profile, error) {
+// recordedProfile merges the profiles of a kind.
+func (s *Source) recordedProfile(part string) (*profile.Profile, error) {
 	b := s.Bundle
 	all := s.profilesOf(part)
-	p := newProfiler(s, len(s.about(all, nil)) > 1)
+	p := newProfiler(s, len(s.processTitles(all, nil)) > 1)
 	wanted := make(map[evidence.ArtifactID]bool)
 	for _, t := range all {
 		wanted[t.artifact] = true
-		p.spans(t)
+		p.addSpan(t)
 	}
 	x := &b.Samples
 	columns := make(map[evidence.NameID]int)
 	for i := range x.Len() {
 		if a, ok := x.Origin[i].Artifact(); ok && wanted[a] && columnOf(part, b.Names.Text(x.Type[i])) {
 			if _, ok := columns[x.Type[i]]; !ok {
-				columns[x.Type[i]] = p.column(b.Names.Text(x.Type[i]), b.Names.Text(x.Unit[i]))
+				columns[x.Type[i]] = p.addColumn(b.Names.Text(x.Type[i]), b.Names.Text(x.Unit[i]))
 			}
 		}
 	}
@@ -110,20 +110,21 @@ func (s *Source) recorded(part string) (*profile.Profile, error) {
 			continue
 		}
 		k := sampleKey{subject: x.Subject[i], stack: x.Stack[i], class: x.Class[i]}
-		p.add(k, c, x.Value[i])
+		p.addSample(k, c, x.Value[i])
 	}
 	p.p.DefaultSampleType = defaultOf[part]
 	if part == "cpu" {
 		p.p.PeriodType = &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}
-		p.p.Period = s.period(all)
+		p.p.Period = s.samplingPeriod(all)
 	}
-	return p.done()
+	return p.buildProfile()
 }
 
-// columnOf leaves out what a dump of goroutines has beside their number.
+// columnOf says whether a column belongs to a part: a goroutine dump also has a column "waiting",
+// which is left out.
 func columnOf(part, typ string) bool { return part != "goroutine" || typ != "waiting" }
 
-// profilesOf lists the profiles a part is made of.
+// profilesOf returns the profiles that a part is made of.
 func (s *Source) profilesOf(part string) (out []taken) {
 	b := s.Bundle
 	last := make(map[evidence.SubjectID]int)
@@ -133,7 +134,7 @@ func (s *Source) profilesOf(part string) (out []taken) {
 			continue
 		}
 		t := taken{artifact: a, subject: f.Subject, from: f.From, to: f.Until}
-		if part == "cpu" || t.window() {
+		if part == "cpu" || t.hasWindow() {
 			out = append(out, t)
 			continue
 		}
@@ -149,8 +150,9 @@ func (s *Source) profilesOf(part string) (out []taken) {
 	return out
 }
 
-// period is the CPU time between two samples, 0 if it is not the same in all.
-func (s *Source) period(all []taken) (ns int64) {
+// samplingPeriod returns the CPU time between two samples in ns, 0 if it is not the same in all
+// profiles.
+func (s *Source) samplingPeriod(all []taken) (ns int64) {
 	for _, f := range s.Bundle.Facts {
 		if a, ok := f.Origin.Artifact(); !ok || f.Key != evidence.FactProfileRate || f.Number <= 0 || !slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) {
 			continue
@@ -164,20 +166,20 @@ func (s *Source) period(all []taken) (ns int64) {
 	return ns
 }
 
-// slowProfile is the slow requests' time by stack: the outermost frame is what the
-// time was charged to, and a state without a stack has its name in place of one. The
-// first value sums to the slow time of the ledgers exactly.
+// slowProfile returns the slow requests' time by stack: the outermost frame is what the time was
+// charged to, and a state without a stack has its name in place of one. The first value sums to
+// the slow time of the ledgers exactly.
 func (s *Source) slowProfile() (*profile.Profile, error) {
-	traced := s.traced()
+	traced := s.tracedLedgers()
 	if len(traced) == 0 {
 		return nil, missingStates
 	}
 	p := newProfiler(s, len(traced) > 1)
-	time := p.column("slow", "nanoseconds")
-	states := p.column("states", "count")
+	time := p.addColumn("slow", "nanoseconds")
+	states := p.addColumn("states", "count")
 	b := s.Bundle
 	for _, l := range traced {
-		p.spans(taken{artifact: l.Source, subject: l.Subject, from: l.From, to: l.To})
+		p.addSpan(taken{artifact: l.Source, subject: l.Subject, from: l.From, to: l.To})
 		for _, row := range l.Slow {
 			route := b.Requests.Route.At(row)
 			l.Walk(row, func(_ int64, seg evidence.Segment, c *ledger.Charges) {
@@ -189,8 +191,8 @@ func (s *Source) slowProfile() (*profile.Profile, error) {
 					if k.mechanism.Named() {
 						k.detail = seg.Cause
 					}
-					p.add(k, time, ns)
-					p.add(k, states, 1)
+					p.addSample(k, time, ns)
+					p.addSample(k, states, 1)
 				}
 			})
 		}
@@ -199,7 +201,7 @@ func (s *Source) slowProfile() (*profile.Profile, error) {
 		return nil, missingSlow(traced)
 	}
 	p.p.DefaultSampleType = "slow"
-	return p.done()
+	return p.buildProfile()
 }
 
 var missingStates = &Missing{"no requests with known states", "give an execution trace: unstall record TARGET, or curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
@@ -210,7 +212,7 @@ func missingSlow(ledgers []*ledger.Ledger) *Missing {
 		requests += len(l.Rows)
 		highest = max(highest, l.Threshold)
 	}
-	over := shortly(highest)
+	over := formatShortDuration(highest)
 	if len(ledgers) > 1 {
 		over = "slow for its service"
 	}
@@ -251,14 +253,14 @@ func newProfiler(s *Source, several bool) *profiler {
 		p: &profile.Profile{Mapping: []*profile.Mapping{{ID: 1, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}}}}
 }
 
-// column adds a type of value.
-func (p *profiler) column(typ, unit string) int {
+// addColumn adds a type of value and returns its index.
+func (p *profiler) addColumn(typ, unit string) int {
 	p.p.SampleType = append(p.p.SampleType, &profile.ValueType{Type: typ, Unit: unit})
 	return len(p.p.SampleType) - 1
 }
 
-// spans widens the profile's time by that of one it is made of.
-func (p *profiler) spans(t taken) {
+// addSpan widens the profile's time by that of a profile it is made of.
+func (p *profiler) addSpan(t taken) {
 	if p.p.Mapping[0].File == "" {
 		p.p.Mapping[0].File = p.s.Bundle.Subjects[t.subject].Name
 	}
@@ -266,7 +268,7 @@ func (p *profiler) spans(t taken) {
 	if t.to == 0 {
 		return
 	}
-	if t.window() {
+	if t.hasWindow() {
 		p.p.DurationNanos += t.to - t.from
 	} else {
 		t.from = t.to
@@ -276,7 +278,7 @@ func (p *profiler) spans(t taken) {
 	}
 }
 
-func (p *profiler) add(k sampleKey, column int, v int64) {
+func (p *profiler) addSample(k sampleKey, column int, v int64) {
 	x := p.samples[k]
 	if x == nil {
 		x = &profile.Sample{Value: make([]int64, len(p.p.SampleType))}
@@ -286,8 +288,8 @@ func (p *profiler) add(k sampleKey, column int, v int64) {
 	x.Value[column] += v
 }
 
-// done gives the samples their stacks and labels.
-func (p *profiler) done() (*profile.Profile, error) {
+// buildProfile gives the samples their stacks and labels, and returns the checked profile.
+func (p *profiler) buildProfile() (*profile.Profile, error) {
 	names := p.s.Bundle.Names
 	for _, k := range p.order {
 		x := p.samples[k]
@@ -298,21 +300,21 @@ func (p *profiler) done() (*profile.Profile, error) {
 			}
 		}
 		if k.object {
-			x.Location = append(x.Location, p.root(names.Text(k.class)))
+			x.Location = append(x.Location, p.rootLocation(names.Text(k.class)))
 		}
 		info := p.s.Bundle.Stacks.Info(k.stack)
 		if call := info.SystemCall(); call != "" {
-			x.Location = append(x.Location, p.root(call))
+			x.Location = append(x.Location, p.rootLocation(call))
 		}
 		for _, f := range p.s.Bundle.Stacks.Frames(k.stack) {
-			x.Location = append(x.Location, p.location(f))
+			x.Location = append(x.Location, p.locationOf(f))
 		}
 		if !k.object {
 			label("class", names.Text(k.class))
 		}
 		label("thread", info.Name)
 		if p.several {
-			label("process", p.s.subject(k.subject))
+			label("process", p.s.subjectTitle(k.subject))
 		}
 		if k.charged {
 			label("mechanism", k.mechanism.String())
@@ -320,12 +322,12 @@ func (p *profiler) done() (*profile.Profile, error) {
 			label("route", names.Text(k.route))
 			label("detail", names.Text(k.detail))
 			if len(x.Location) == 0 {
-				x.Location = append(x.Location, p.root("("+k.state.String()+")"))
+				x.Location = append(x.Location, p.rootLocation("("+k.state.String()+")"))
 			}
-			x.Location = append(x.Location, p.root("["+k.mechanism.Title()+"]"))
+			x.Location = append(x.Location, p.rootLocation("["+k.mechanism.Title()+"]"))
 		}
 		if len(x.Location) == 0 {
-			x.Location = append(x.Location, p.root("(no stack)"))
+			x.Location = append(x.Location, p.rootLocation("(no stack)"))
 		}
 		p.p.Sample = append(p.p.Sample, x)
 	}
@@ -335,7 +337,7 @@ func (p *profiler) done() (*profile.Profile, error) {
 	return p.p, nil
 }
 
-func (p *profiler) location(f evidence.Frame) *profile.Location {
+func (p *profiler) locationOf(f evidence.Frame) *profile.Location {
 	l := p.locations[f]
 	if l == nil {
 		l = p.newLocation(p.s.Bundle.Names.Text(f.Func), p.s.Bundle.Names.Text(f.File), int64(f.Line))
@@ -344,8 +346,8 @@ func (p *profiler) location(f evidence.Frame) *profile.Location {
 	return l
 }
 
-// root is a frame that is no function of the program.
-func (p *profiler) root(name string) *profile.Location {
+// rootLocation returns the location of a frame that is no function of the program.
+func (p *profiler) rootLocation(name string) *profile.Location {
 	l := p.roots[name]
 	if l == nil {
 		l = p.newLocation(name, "", 0)

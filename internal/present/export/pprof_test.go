@@ -78,7 +78,7 @@ func TestCPUAsRecorded(t *testing.T) {
 // The profile of slow requests is the ledger, by stack.
 func TestSlowAsCharged(t *testing.T) {
 	s := recorded(t, Options{})
-	l := s.traced()[0]
+	l := s.tracedLedgers()[0]
 	p := parsed(t, exported(t, s, "pprof", "slow"))
 	var got ledger.Charges
 	var total int64
@@ -108,7 +108,7 @@ func TestToolPprof(t *testing.T) {
 		t.Skip("there is no go command here")
 	}
 	s := recorded(t, Options{})
-	slow := fmt.Sprintf(`(?s)Total samples = %.2fus.*\[mark assist\]`, float64(s.traced()[0].Total)/1e3)
+	slow := fmt.Sprintf(`(?s)Total samples = %.2fus.*\[mark assist\]`, float64(s.tracedLedgers()[0].Total)/1e3)
 	for part, want := range map[string]string{"cpu": `Total samples = 5\.98s`, "slow": slow} {
 		name := filepath.Join(t.TempDir(), part+".pb.gz")
 		if err := os.WriteFile(name, exported(t, s, "pprof", part), 0o644); err != nil {

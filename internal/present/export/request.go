@@ -24,12 +24,13 @@ type Request struct {
 	Charges ledger.Charges // ns; they sum to Latency
 }
 
-// Requests gives every request that has a latency, in the bundle's order. The request
-// given is overwritten by the next.
+// Requests yields every request that has a latency, in the bundle's order. The yielded request is
+// overwritten by the next.
 //
-// Mechanisms are of the requests that a ledger charges. Method is trace, or overlap where
-// only the pauses of the process and what the log itself says are known. The error of when
-// a request began is that of its source's clock: a log in whole seconds is off by up to one.
+// Mechanisms are of the requests that a ledger charges. Method is trace where the request was
+// traced, sample where requests like it were, and overlap where only the pauses of the process and
+// what the log itself says are known. The error of when a request began is that of its source's
+// clock: a log in whole seconds is off by up to one.
 func (s *Source) Requests() iter.Seq[*Request] {
 	b, r := s.Bundle, &s.Bundle.Requests
 	slow := evidence.NewRows(r.Len())
@@ -45,8 +46,8 @@ func (s *Source) Requests() iter.Seq[*Request] {
 				continue // the ledger leaves it out, too
 			}
 			o, latency := r.Origin.At(i), r.Latency(i)
-			q = Request{Source: s.artifact(o), Origin: b.OriginText(o), Process: s.subject(r.Subject.At(i)), Route: b.Names.Text(r.Route.At(i)),
-				Began: r.End.At(i) - latency, Dated: s.anchored(r.Clock.At(i)), Slack: -1, Latency: latency, Outcome: r.Outcome.At(i)}
+			q = Request{Source: s.artifactName(o), Origin: b.OriginText(o), Process: s.subjectTitle(r.Subject.At(i)), Route: b.Names.Text(r.Route.At(i)),
+				Began: r.End.At(i) - latency, Dated: s.isAnchored(r.Clock.At(i)), Slack: -1, Latency: latency, Outcome: r.Outcome.At(i)}
 			if q.Dated {
 				q.Slack = b.Clocks[r.Clock.At(i)].Slack()
 			}

@@ -72,7 +72,7 @@ func TestSeveralServices(t *testing.T) {
 	if n := len(r.named("slow requests, over 1 ms")); n != 3 {
 		t.Errorf("perfetto: %d tracks of slow requests", n)
 	}
-	_, err := pprof(services(time.Hour), "slow")
+	_, err := preparePprof(services(time.Hour), "slow")
 	if err == nil || !strings.Contains(err.Error(), "none of 90 took longer than slow for its service; set --slo") {
 		t.Errorf("nothing slow: %v", err)
 	}

@@ -19,37 +19,36 @@ import (
 // speedscope file; the program lists them by name.
 const maxShown = 100
 
-// speedscope writes a file for https://www.speedscope.app
-// (https://www.speedscope.app/file-format-schema.json): the CPU profile of each
-// process, how often its threads were seen where, who allocates what, the slow requests' time by what it
-// was charged to and by stack, and the slowest requests one by one, each with its
-// states in order and the stacks they were seen with. Profiles are written as they are
-// made; what they share, the frames, comes last.
-func speedscope(s *Source, _ string) (Writer, error) {
+// prepareSpeedscope returns the writer of a file for https://www.speedscope.app
+// (https://www.speedscope.app/file-format-schema.json): the CPU profile of each process, its
+// threads' stacks, its allocations, the slow requests' time by what it was charged to and by
+// stack, and the slowest requests one by one, each with its states in order and their stacks.
+// Profiles are written as they are made; the frames, which they share, come last.
+func prepareSpeedscope(s *Source, _ string) (Writer, error) {
 	cpu := s.profilesOf("cpu")
-	traced := s.traced()
+	traced := s.tracedLedgers()
 	slowest := slowestOf(s, traced)
 	if known := len(slowest); known > maxShown {
 		slowest = slowest[:maxShown]
-		s.omit(fmt.Sprintf("omitted the timelines of %d requests: only the %d slowest are written", known-maxShown, maxShown))
+		s.addOmitted(fmt.Sprintf("omitted the timelines of %d requests: only the %d slowest are written", known-maxShown, maxShown))
 	}
-	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(evidence.SampleThread) == 0 && len(s.allocating()) == 0 {
+	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(evidence.SampleThread) == 0 && len(s.allocationSubjects()) == 0 {
 		return nil, &Missing{"no CPU profile, no requests with known states, no thread stacks and no allocations", "unstall record TARGET records them"}
 	}
 	return func(w io.Writer) error {
 		f := &scope{s: s, w: bufio.NewWriterSize(w, 1<<16), frames: make(map[function]int)}
-		f.several = len(s.about(cpu, traced)) > 1
-		f.begin(strings.Join(s.about(cpu, traced), ", "))
-		f.cpu(cpu)
-		f.threads()
-		f.allocations()
+		f.several = len(s.processTitles(cpu, traced)) > 1
+		f.writeHeader(strings.Join(s.processTitles(cpu, traced), ", "))
+		f.writeCPU(cpu)
+		f.writeThreads()
+		f.writeAllocations()
 		for _, l := range traced {
-			f.slow(l)
+			f.writeSlow(l)
 		}
 		for _, r := range slowest {
-			f.request(r)
+			f.writeRequest(r)
 		}
-		return f.end()
+		return f.writeFooter()
 	}, nil
 }
 
@@ -97,24 +96,24 @@ type scope struct {
 	stack   []int
 }
 
-func (f *scope) begin(name string) {
+func (f *scope) writeHeader(name string) {
 	f.w.WriteString(`{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"unstall",`)
 	f.w.WriteString(`"name":`)
-	f.text(name)
+	f.writeText(name)
 	f.w.WriteString(`,"activeProfileIndex":0,"profiles":[`)
 }
 
-func (f *scope) end() error {
+func (f *scope) writeFooter() error {
 	f.w.WriteString("\n],\"shared\":{\"frames\":[")
 	for i, x := range f.list {
 		if i > 0 {
 			f.w.WriteByte(',')
 		}
 		f.w.WriteString("\n{\"name\":")
-		f.text(x.name)
+		f.writeText(x.name)
 		if x.file != "" {
 			f.w.WriteString(`,"file":`)
-			f.text(x.file)
+			f.writeText(x.file)
 		}
 		f.w.WriteByte('}')
 	}
@@ -122,16 +121,16 @@ func (f *scope) end() error {
 	return f.w.Flush()
 }
 
-// text writes a string; bytes that are no UTF-8 become U+FFFD, as JSON knows none.
-func (f *scope) text(s string) {
+// writeText writes a JSON string; bytes that are not UTF-8 become U+FFFD.
+func (f *scope) writeText(s string) {
 	quoted, _ := json.Marshal(s) // of a string it cannot fail
 	f.w.Write(quoted)
 }
 
-func (f *scope) number(v int64) { f.w.Write(strconv.AppendInt(f.w.AvailableBuffer(), v, 10)) }
+func (f *scope) writeNumber(v int64) { f.w.Write(strconv.AppendInt(f.w.AvailableBuffer(), v, 10)) }
 
-// frame returns the number of a frame.
-func (f *scope) frame(name, file string) int {
+// frameNumber returns the number of a frame.
+func (f *scope) frameNumber(name, file string) int {
 	k := function{name, file}
 	n, ok := f.frames[k]
 	if !ok {
@@ -142,44 +141,44 @@ func (f *scope) frame(name, file string) int {
 	return n
 }
 
-// frames of a stack, outermost first, are appended to those given: its thread's name, its functions, the system
-// call it is in.
+// framesOf appends the numbers of a stack's frames, outermost first: its thread's name, its
+// functions, the system call it is in.
 func (f *scope) framesOf(to []int, stack evidence.StackID) []int {
 	frames, info := f.s.Bundle.Stacks.Frames(stack), f.s.Bundle.Stacks.Info(stack)
 	if info.Name != "" {
-		to = append(to, f.frame("["+info.Name+"]", ""))
+		to = append(to, f.frameNumber("["+info.Name+"]", ""))
 	}
 	for i := len(frames) - 1; i >= 0; i-- {
-		to = append(to, f.frame(f.s.Bundle.Names.Text(frames[i].Func), f.s.Bundle.Names.Text(frames[i].File)))
+		to = append(to, f.frameNumber(f.s.Bundle.Names.Text(frames[i].Func), f.s.Bundle.Names.Text(frames[i].File)))
 	}
 	if call := info.SystemCall(); call != "" {
-		to = append(to, f.frame(call, ""))
+		to = append(to, f.frameNumber(call, ""))
 	}
 	return to
 }
 
-func (f *scope) profile(typ, name, unit string, from, to int64) {
+func (f *scope) writeProfileHead(typ, name, unit string, from, to int64) {
 	if f.any {
 		f.w.WriteByte(',')
 	}
 	f.any = true
 	f.w.WriteString("\n{\"type\":\"" + typ + "\",\"name\":")
-	f.text(name)
+	f.writeText(name)
 	f.w.WriteString(`,"unit":"` + unit + `","startValue":`)
-	f.number(from)
+	f.writeNumber(from)
 	f.w.WriteString(`,"endValue":`)
-	f.number(to)
+	f.writeNumber(to)
 }
 
-// sampled writes a profile of stacks and their weights. Each yields them in the
-// same order each time it is called.
-func (f *scope) sampled(name, unit string, each func(yield func(stack []int, weight int64))) {
+// writeSampled writes a profile of stacks and their weights. Each must yield them in the same
+// order each time it is called.
+func (f *scope) writeSampled(name, unit string, each func(yield func(stack []int, weight int64))) {
 	var sum int64
 	each(func(_ []int, v int64) { sum += v })
 	if sum == 0 {
 		return
 	}
-	f.profile("sampled", name, unit, 0, sum)
+	f.writeProfileHead("sampled", name, unit, 0, sum)
 	f.w.WriteString(`,"samples":[`)
 	first := true
 	each(func(stack []int, _ int64) {
@@ -192,7 +191,7 @@ func (f *scope) sampled(name, unit string, each func(yield func(stack []int, wei
 			if i > 0 {
 				f.w.WriteByte(',')
 			}
-			f.number(int64(n))
+			f.writeNumber(int64(n))
 		}
 		f.w.WriteByte(']')
 	})
@@ -203,13 +202,13 @@ func (f *scope) sampled(name, unit string, each func(yield func(stack []int, wei
 			f.w.WriteByte(',')
 		}
 		first = false
-		f.number(v)
+		f.writeNumber(v)
 	})
 	f.w.WriteString("]}")
 }
 
-// cpu writes the CPU profile of each process.
-func (f *scope) cpu(all []taken) {
+// writeCPU writes the CPU profile of each process.
+func (f *scope) writeCPU(all []taken) {
 	x := &f.s.Bundle.Samples
 	var done []evidence.SubjectID
 	for _, t := range all {
@@ -217,7 +216,7 @@ func (f *scope) cpu(all []taken) {
 			continue
 		}
 		done = append(done, t.subject)
-		f.sampled("CPU, "+f.s.subject(t.subject), "nanoseconds", func(yield func([]int, int64)) {
+		f.writeSampled("CPU, "+f.s.subjectTitle(t.subject), "nanoseconds", func(yield func([]int, int64)) {
 			for i := range x.Len() {
 				a, ok := x.Origin[i].Artifact()
 				if ok && x.Subject[i] == t.subject && slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) && f.s.Bundle.Names.Text(x.Unit[i]) == "nanoseconds" {
@@ -229,8 +228,8 @@ func (f *scope) cpu(all []taken) {
 	}
 }
 
-// slow writes the slow requests' time by what it was charged to, and by stack.
-func (f *scope) slow(l *ledger.Ledger) {
+// writeSlow writes the slow requests' time by what it was charged to, and by stack.
+func (f *scope) writeSlow(l *ledger.Ledger) {
 	type key struct {
 		mechanism ledger.Mechanism
 		state     evidence.Kind
@@ -252,12 +251,12 @@ func (f *scope) slow(l *ledger.Ledger) {
 			}
 		})
 	}
-	name := fmt.Sprintf("%d slow requests over %s, %s", len(l.Slow), shortly(l.Threshold), f.s.subject(l.Subject))
-	f.sampled(name, "nanoseconds", func(yield func([]int, int64)) {
+	name := fmt.Sprintf("%d slow requests over %s, %s", len(l.Slow), formatShortDuration(l.Threshold), f.s.subjectTitle(l.Subject))
+	f.writeSampled(name, "nanoseconds", func(yield func([]int, int64)) {
 		for _, k := range order {
-			f.stack = append(f.stack[:0], f.frame("["+k.mechanism.Title()+"]", ""))
+			f.stack = append(f.stack[:0], f.frameNumber("["+k.mechanism.Title()+"]", ""))
 			if k.stack == 0 {
-				f.stack = append(f.stack, f.frame("("+k.state.String()+")", ""))
+				f.stack = append(f.stack, f.frameNumber("("+k.state.String()+")", ""))
 			}
 			f.stack = f.framesOf(f.stack, k.stack)
 			yield(f.stack, sums[k])
@@ -265,26 +264,26 @@ func (f *scope) slow(l *ledger.Ledger) {
 	})
 }
 
-// request writes the time line of one request: below it its states, below each
-// the stack it was seen with.
-func (f *scope) request(r shown) {
+// writeRequest writes the timeline of one request: below it its states, below each the stack it
+// was seen with.
+func (f *scope) writeRequest(r shown) {
 	b := f.s.Bundle
 	q := b.Requests.Row(r.row)
 	route := b.Names.Text(q.Route)
 	if route == "" {
 		route = "request"
 	}
-	name := fmt.Sprintf("%s ms %s", milliseconds(q.Latency()), route)
-	if f.s.anchored(q.Clock) {
+	name := fmt.Sprintf("%s ms %s", formatMilliseconds(q.Latency()), route)
+	if f.s.isAnchored(q.Clock) {
 		name += " at " + time.Unix(0, q.Began()).UTC().Format("15:04:05.000000")
 	}
 	if q.Outcome != evidence.OK {
 		name += ", " + q.Outcome.String()
 	}
 	if f.several {
-		name += ", " + f.s.subject(q.Subject)
+		name += ", " + f.s.subjectTitle(q.Subject)
 	}
-	f.profile("evented", name, "nanoseconds", 0, q.Latency())
+	f.writeProfileHead("evented", name, "nanoseconds", 0, q.Latency())
 	f.w.WriteString(`,"events":[`)
 	f.opened = f.opened[:0]
 	began, first := q.Began(), true
@@ -294,9 +293,9 @@ func (f *scope) request(r shown) {
 		}
 		first = false
 		f.w.WriteString(`{"type":"` + typ + `","at":`)
-		f.number(at)
+		f.writeNumber(at)
 		f.w.WriteString(`,"frame":`)
-		f.number(int64(frame))
+		f.writeNumber(int64(frame))
 		f.w.WriteByte('}')
 	}
 	turn := func(at int64, to []int) {
@@ -314,7 +313,7 @@ func (f *scope) request(r shown) {
 	}
 	r.l.Walk(r.row, func(at int64, seg evidence.Segment, c *ledger.Charges) {
 		st := stateOf(seg, c)
-		f.stack = append(f.stack[:0], f.frame(route, ""), f.frame("["+st.title(b)+"]", ""))
+		f.stack = append(f.stack[:0], f.frameNumber(route, ""), f.frameNumber("["+st.formatTitle(b)+"]", ""))
 		f.stack = f.framesOf(f.stack, seg.Stack)
 		turn(at-began, f.stack)
 	})

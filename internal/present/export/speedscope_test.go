@@ -102,7 +102,7 @@ func scoped(t *testing.T, data []byte) *scopeFile {
 
 func TestSpeedscope(t *testing.T) {
 	s := recorded(t, Options{})
-	l := s.traced()[0]
+	l := s.tracedLedgers()[0]
 	f := scoped(t, exported(t, s, "speedscope", ""))
 	var cpu, slow, evented int
 	last := int64(1 << 62)

@@ -16,10 +16,10 @@ import (
 
 var missingThreads = &Missing{"no thread stacks", "unstall record TARGET records those of .NET processes and JVMs; dotnet-stack report -p PID and jcmd PID Thread.print do, too"}
 
-// stacks writes the stack of each thread as dotnet-stack report does
-// (https://github.com/dotnet/diagnostics/blob/main/src/Tools/dotnet-stack/ReportCommand.cs),
-// and of a JVM as jstack does, of each process the newest; a line before it says which.
-func stacks(s *Source, _ string) (Writer, error) {
+// prepareStacks returns the writer of the newest stack of each thread, in the form of dotnet-stack
+// report (https://github.com/dotnet/diagnostics/blob/main/src/Tools/dotnet-stack/ReportCommand.cs)
+// or, for a JVM, of jstack. Of several processes each begins with a line that names it.
+func prepareStacks(s *Source, _ string) (Writer, error) {
 	t := threads.Of(s.Bundle, platform.Stacks())
 	subjects := t.Subjects()
 	if len(subjects) == 0 {
@@ -29,7 +29,7 @@ func stacks(s *Source, _ string) (Writer, error) {
 		out := bufio.NewWriterSize(w, 1<<16)
 		for _, id := range subjects {
 			if len(subjects) > 1 {
-				fmt.Fprintf(out, "# %s\n", s.subject(id))
+				fmt.Fprintf(out, "# %s\n", s.subjectTitle(id))
 			}
 			bursts := t.Rounds(id)
 			for _, l := range bursts[len(bursts)-1] {
@@ -44,11 +44,11 @@ func stacks(s *Source, _ string) (Writer, error) {
 
 // printers write a thread as the tool of their name does.
 var printers = map[string]func(*Source, *bufio.Writer, *threads.Sample){
-	"dotnet-stack": (*Source).thread,
+	"dotnet-stack": (*Source).writeThread,
 	"jstack":       (*Source).javaThread,
 }
 
-func (s *Source) thread(out *bufio.Writer, l *threads.Sample) {
+func (s *Source) writeThread(out *bufio.Writer, l *threads.Sample) {
 	fmt.Fprintf(out, "Thread (0x%X):\n", int64(l.Lane))
 	for i, f := range s.Bundle.Stacks.Frames(l.Stack) {
 		name := s.Bundle.Names.Text(f.Func)
@@ -87,8 +87,8 @@ func (s *Source) javaThread(out *bufio.Writer, l *threads.Sample) {
 	out.WriteByte('\n')
 }
 
-// threadProfile is how often threads were seen where, in all looks; what each did is
-// the label class.
+// threadProfile returns a profile of how often threads were seen where, over all samples; what
+// each did is the label class.
 func (s *Source) threadProfile() (*profile.Profile, error) {
 	t := threads.Of(s.Bundle, platform.Stacks())
 	subjects := t.Subjects()
@@ -96,38 +96,38 @@ func (s *Source) threadProfile() (*profile.Profile, error) {
 		return nil, missingThreads
 	}
 	p := newProfiler(s, len(subjects) > 1)
-	column := p.column(evidence.SampleThread, "count")
+	column := p.addColumn(evidence.SampleThread, "count")
 	var seen []evidence.ArtifactID
 	for _, id := range subjects {
 		for _, l := range t.Samples(id) {
 			if a, ok := l.Origin.Artifact(); ok && !slices.Contains(seen, a) {
 				seen = append(seen, a)
-				p.spans(s.looked(id, a))
+				p.addSpan(s.threadSamplingSpan(id, a))
 			}
-			p.add(sampleKey{subject: id, stack: l.Stack, class: s.Bundle.Names.ID(l.View.Doing())}, column, int64(l.Count))
+			p.addSample(sampleKey{subject: id, stack: l.Stack, class: s.Bundle.Names.ID(l.View.Doing())}, column, int64(l.Count))
 		}
 	}
-	return p.done()
+	return p.buildProfile()
 }
 
-// looked is when an artifact's looks were taken.
-func (s *Source) looked(id evidence.SubjectID, a evidence.ArtifactID) taken {
+// threadSamplingSpan returns when the thread samples of an artifact were taken.
+func (s *Source) threadSamplingSpan(id evidence.SubjectID, a evidence.ArtifactID) taken {
 	out := taken{artifact: a, subject: id}
 	for _, c := range s.Bundle.Covered(id, evidence.CoverThreads) {
-		if of, ok := c.Origin.Artifact(); ok && of == a && s.anchored(c.Clock) {
+		if of, ok := c.Origin.Artifact(); ok && of == a && s.isAnchored(c.Clock) {
 			out.from, out.to = c.From, c.Until
 		}
 	}
 	return out
 }
 
-// threads writes how often the threads of each process were seen where.
-func (f *scope) threads() {
+// writeThreads writes how often the threads of each process were seen where.
+func (f *scope) writeThreads() {
 	t := threads.Of(f.s.Bundle, platform.Stacks())
 	for _, id := range t.Subjects() {
-		f.sampled("threads seen, "+f.s.subject(id), "none", func(yield func([]int, int64)) {
+		f.writeSampled("threads seen, "+f.s.subjectTitle(id), "none", func(yield func([]int, int64)) {
 			for _, l := range t.Samples(id) {
-				f.stack = f.framesOf(append(f.stack[:0], f.frame("["+l.View.Doing()+"]", "")), l.Stack)
+				f.stack = f.framesOf(append(f.stack[:0], f.frameNumber("["+l.View.Doing()+"]", "")), l.Stack)
 				yield(f.stack, int64(l.Count))
 			}
 		})

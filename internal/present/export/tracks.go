@@ -107,43 +107,43 @@ func newTrackWriter(w io.Writer) *trackWriter {
 	return &trackWriter{w: bufio.NewWriterSize(w, 1<<16), names: make(map[interned]uint64)}
 }
 
-func (t *trackWriter) end() error {
+func (t *trackWriter) flushAll() error {
 	if err := t.w.Flush(); t.err == nil {
 		t.err = err
 	}
 	return t.err
 }
 
-// clocks says that timestamps are times of day. From 0 nothing is said: they are
+// writeClocks writes that timestamps are times of day. For 0 it writes nothing: timestamps are
 // since some beginning.
-func (t *trackWriter) clocks(from int64) {
+func (t *trackWriter) writeClocks(from int64) {
 	if from == 0 {
 		return
 	}
 	var snapshot, clock []byte
 	for _, id := range []uint64{realtime, boottime} {
-		clock = number64(clock[:0], clockID, id)
-		clock = number64(clock, clockTime, uint64(from))
-		snapshot = message(snapshot, clockClocks, clock)
+		clock = appendVarint(clock[:0], clockID, id)
+		clock = appendVarint(clock, clockTime, uint64(from))
+		snapshot = appendMessage(snapshot, clockClocks, clock)
 	}
-	t.packet = number64(t.packet[:0], packetTimestamp, uint64(from))
-	t.packet = message(t.packet, packetClockSnapshot, snapshot)
-	t.flush()
+	t.packet = appendVarint(t.packet[:0], packetTimestamp, uint64(from))
+	t.packet = appendMessage(t.packet, packetClockSnapshot, snapshot)
+	t.writePacket()
 }
 
-// process begins a process, whose tracks are drawn in order of their rank.
-func (t *trackWriter) process(pid int, name string) uint64 {
+// addProcess adds a process, whose tracks are drawn in order of their rank, and returns its id.
+func (t *trackWriter) addProcess(pid int, name string) uint64 {
 	if pid <= 0 {
-		return t.track(track{name: name, ordered: true})
+		return t.addTrack(track{name: name, ordered: true})
 	}
 	t.tracks++
 	var about []byte
-	about = number64(about, processPID, uint64(pid))
-	about = text(about, processName, name)
-	d := number64(t.event[:0], trackUUID, t.tracks)
-	d = message(d, trackProcess, about)
-	d = number64(d, trackOrdering, ordersExplicitly)
-	t.descriptor(d)
+	about = appendVarint(about, processPID, uint64(pid))
+	about = appendText(about, processName, name)
+	d := appendVarint(t.event[:0], trackUUID, t.tracks)
+	d = appendMessage(d, trackProcess, about)
+	d = appendVarint(d, trackOrdering, ordersExplicitly)
+	t.writeDescriptor(d)
 	return t.tracks
 }
 
@@ -157,122 +157,122 @@ type track struct {
 	unit    string
 }
 
-func (t *trackWriter) track(x track) uint64 {
+func (t *trackWriter) addTrack(x track) uint64 {
 	t.tracks++
-	d := number64(t.event[:0], trackUUID, t.tracks)
+	d := appendVarint(t.event[:0], trackUUID, t.tracks)
 	if x.parent != 0 {
-		d = number64(d, trackParent, x.parent)
-		d = number64(d, trackRank, uint64(x.rank))
+		d = appendVarint(d, trackParent, x.parent)
+		d = appendVarint(d, trackRank, uint64(x.rank))
 	}
-	d = text(d, trackName, x.name)
+	d = appendText(d, trackName, x.name)
 	if x.ordered {
-		d = number64(d, trackOrdering, ordersExplicitly)
+		d = appendVarint(d, trackOrdering, ordersExplicitly)
 	}
 	if x.counter {
 		var c []byte
 		if unit := counterUnits[x.unit]; unit != 0 {
-			c = number64(c, counterUnit, unit)
+			c = appendVarint(c, counterUnit, unit)
 		} else if x.unit != "1" {
-			c = text(c, counterUnitName, x.unit)
+			c = appendText(c, counterUnitName, x.unit)
 		}
-		d = message(d, trackCounter, c)
+		d = appendMessage(d, trackCounter, c)
 	}
-	t.descriptor(d)
+	t.writeDescriptor(d)
 	return t.tracks
 }
 
 // counterUnits are the units that Perfetto knows.
 var counterUnits = map[string]uint64{"ns": 1, "count": 2, "bytes": 3}
 
-func (t *trackWriter) descriptor(d []byte) {
+func (t *trackWriter) writeDescriptor(d []byte) {
 	t.event = d
-	t.packet = message(t.packet[:0], packetTrack, d)
-	t.flush()
+	t.packet = appendMessage(t.packet[:0], packetTrack, d)
+	t.writePacket()
 }
 
-// note says something of the slice that is opened next.
-func (t *trackWriter) note(name, value string) {
-	n := t.named(nil, name)
-	if id, ok := t.intern(internedTexts, value); ok {
-		n = number64(n, noteTextID, id)
+// noteString adds a note to the slice that is opened next.
+func (t *trackWriter) noteString(name, value string) {
+	n := t.appendNoteName(nil, name)
+	if id, ok := t.internString(internedTexts, value); ok {
+		n = appendVarint(n, noteTextID, id)
 	} else {
-		n = text(n, noteText, value)
+		n = appendText(n, noteText, value)
 	}
-	t.notes = message(t.notes, eventNotes, n)
+	t.notes = appendMessage(t.notes, eventNotes, n)
 }
 
-// noteOnce is note for a text that hardly comes again.
+// noteOnce adds a note whose text rarely repeats and is not interned.
 func (t *trackWriter) noteOnce(name, value string) {
-	t.notes = message(t.notes, eventNotes, text(t.named(nil, name), noteText, value))
+	t.notes = appendMessage(t.notes, eventNotes, appendText(t.appendNoteName(nil, name), noteText, value))
 }
 
 func (t *trackWriter) noteNumber(name string, v int64) {
-	t.notes = message(t.notes, eventNotes, number64(t.named(nil, name), noteInt, uint64(v)))
+	t.notes = appendMessage(t.notes, eventNotes, appendVarint(t.appendNoteName(nil, name), noteInt, uint64(v)))
 }
 
 func (t *trackWriter) noteFigure(name string, v float64) {
-	t.notes = message(t.notes, eventNotes, double(t.named(nil, name), noteDouble, v))
+	t.notes = appendMessage(t.notes, eventNotes, appendDouble(t.appendNoteName(nil, name), noteDouble, v))
 }
 
-func (t *trackWriter) named(n []byte, name string) []byte {
-	if id, ok := t.intern(internedNoteNames, name); ok {
-		return number64(n, noteNameID, id)
+func (t *trackWriter) appendNoteName(n []byte, name string) []byte {
+	if id, ok := t.internString(internedNoteNames, name); ok {
+		return appendVarint(n, noteNameID, id)
 	}
-	return text(n, noteName, name)
+	return appendText(n, noteName, name)
 }
 
-// open begins a slice, inside those of the track that are open.
-func (t *trackWriter) open(on uint64, at int64, name string) {
-	e := number64(t.event[:0], eventType, sliceBegin)
-	e = number64(e, eventTrack, on)
-	if id, ok := t.intern(internedNames, name); ok {
-		e = number64(e, eventNameID, id)
+// beginSlice begins a slice, inside those of the track that are open.
+func (t *trackWriter) beginSlice(on uint64, at int64, name string) {
+	e := appendVarint(t.event[:0], eventType, sliceBegin)
+	e = appendVarint(e, eventTrack, on)
+	if id, ok := t.internString(internedNames, name); ok {
+		e = appendVarint(e, eventNameID, id)
 	} else {
-		e = text(e, eventName, name)
+		e = appendText(e, eventName, name)
 	}
 	t.event = append(e, t.notes...)
 	t.notes = t.notes[:0]
-	t.at(at)
+	t.writeEvent(at)
 }
 
-// close ends the slice that was opened last.
-func (t *trackWriter) close(on uint64, at int64) {
-	e := number64(t.event[:0], eventType, sliceEnd)
-	t.event = number64(e, eventTrack, on)
-	t.at(at)
+// endSlice ends the slice that was opened last.
+func (t *trackWriter) endSlice(on uint64, at int64) {
+	e := appendVarint(t.event[:0], eventType, sliceEnd)
+	t.event = appendVarint(e, eventTrack, on)
+	t.writeEvent(at)
 }
 
-// count gives a counter's value from a moment on; what is not known is left out.
-func (t *trackWriter) count(on uint64, at int64, v float64) {
+// writeCount writes a counter's value from a moment on; a value that is not known is left out.
+func (t *trackWriter) writeCount(on uint64, at int64, v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return
 	}
-	e := number64(t.event[:0], eventType, countEvent)
-	e = number64(e, eventTrack, on)
-	t.event = double(e, eventCounter, v)
-	t.at(at)
+	e := appendVarint(t.event[:0], eventType, countEvent)
+	e = appendVarint(e, eventTrack, on)
+	t.event = appendDouble(e, eventCounter, v)
+	t.writeEvent(at)
 }
 
-// at writes the event made last.
-func (t *trackWriter) at(at int64) {
-	t.packet = number64(t.packet[:0], packetTimestamp, uint64(max(0, at)))
-	t.packet = message(t.packet, packetTrackEvent, t.event)
+// writeEvent writes the event made last, at a time (ns).
+func (t *trackWriter) writeEvent(at int64) {
+	t.packet = appendVarint(t.packet[:0], packetTimestamp, uint64(max(0, at)))
+	t.packet = appendMessage(t.packet, packetTrackEvent, t.event)
 	if len(t.fresh) > 0 {
-		t.packet = message(t.packet, packetInterned, t.fresh)
+		t.packet = appendMessage(t.packet, packetInterned, t.fresh)
 		t.fresh = t.fresh[:0]
 	}
 	flags := uint64(stateNeeded)
 	if !t.begun {
 		t.begun, flags = true, stateCleared|stateNeeded
 	}
-	t.packet = number64(t.packet, packetFlags, flags)
-	t.flush()
+	t.packet = appendVarint(t.packet, packetFlags, flags)
+	t.writePacket()
 }
 
-// flush writes the packet made last.
-func (t *trackWriter) flush() {
+// writePacket writes the packet made last.
+func (t *trackWriter) writePacket() {
 	const sequence = 1
-	t.packet = number64(t.packet, packetSequence, sequence)
+	t.packet = appendVarint(t.packet, packetSequence, sequence)
 	head := protowire.AppendTag(t.w.AvailableBuffer(), tracePacket, protowire.BytesType)
 	head = protowire.AppendVarint(head, uint64(len(t.packet)))
 	for _, part := range [][]byte{head, t.packet} {
@@ -282,9 +282,9 @@ func (t *trackWriter) flush() {
 	}
 }
 
-// intern returns the number of a string in a table; false if it is to be written
-// out.
-func (t *trackWriter) intern(table protowire.Number, s string) (uint64, bool) {
+// internString returns the number of a string in a table; false if the table is full and the
+// string must be written out.
+func (t *trackWriter) internString(table protowire.Number, s string) (uint64, bool) {
 	k := interned{table, s}
 	if id, ok := t.names[k]; ok {
 		return id, true
@@ -294,25 +294,25 @@ func (t *trackWriter) intern(table protowire.Number, s string) (uint64, bool) {
 	}
 	id := uint64(len(t.names) + 1)
 	t.names[interned{table, strings.Clone(s)}] = id
-	entry := number64(nil, internedID, id)
-	entry = text(entry, internedText, s)
-	t.fresh = message(t.fresh, table, entry)
+	entry := appendVarint(nil, internedID, id)
+	entry = appendText(entry, internedText, s)
+	t.fresh = appendMessage(t.fresh, table, entry)
 	return id, true
 }
 
-func number64(to []byte, field protowire.Number, v uint64) []byte {
+func appendVarint(to []byte, field protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(to, field, protowire.VarintType), v)
 }
 
-func double(to []byte, field protowire.Number, v float64) []byte {
+func appendDouble(to []byte, field protowire.Number, v float64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(to, field, protowire.Fixed64Type), math.Float64bits(v))
 }
 
-func message(to []byte, field protowire.Number, m []byte) []byte {
+func appendMessage(to []byte, field protowire.Number, m []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(to, field, protowire.BytesType), m)
 }
 
-// text adds a string; protobuf strings are UTF-8.
-func text(to []byte, field protowire.Number, s string) []byte {
+// appendText appends a string field; protobuf strings are UTF-8.
+func appendText(to []byte, field protowire.Number, s string) []byte {
 	return protowire.AppendString(protowire.AppendTag(to, field, protowire.BytesType), strings.ToValidUTF8(s, "\uFFFD"))
 }

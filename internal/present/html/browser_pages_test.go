@@ -50,14 +50,14 @@ func diagnosis(t testing.TB, name string) *diagnose.Diagnosis {
 // drawn is a part of a page that is only pictures.
 type drawn struct{ *timeline.Timeline }
 
-func (p drawn) add(doc *document) error {
+func (p drawn) addTo(doc *document) error {
 	v := &diagnosisView{N: doc.diagnoses, H: 2, Sub: 3, State: "pictures", Nothing: "Only pictures.", Tone: "plain", NoRequests: "none", AddRequests: "true"}
 	doc.diagnoses++
 	doc.Head = v
-	if err := doc.draw(v.N, p.Timeline); err != nil {
+	if err := doc.addTimeline(v.N, p.Timeline); err != nil {
 		return err
 	}
-	v.Views = pictures(p.Timeline, v.N, v.H)
+	v.Views = listPictures(p.Timeline, v.N, v.H)
 	if p.Timeline != nil {
 		v.RouteHead = []string{"", "slow"}
 		for _, r := range p.Routes {

@@ -19,7 +19,7 @@ import (
 // stacked is a page that is only what threads did.
 type stacked struct{ named []string }
 
-func (p stacked) add(doc *document) error {
+func (p stacked) addTo(doc *document) error {
 	v := &diagnosisView{N: doc.diagnoses, H: 2, Sub: 3, State: "threads", Nothing: "Only threads.", Tone: "plain", NoRequests: "none", AddRequests: "true"}
 	doc.diagnoses++
 	doc.Head = v

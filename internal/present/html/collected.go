@@ -38,8 +38,9 @@ type pausesView struct {
 
 type pausesRow struct{ Name, Count, Total, Share, Mean, P99, Worst string }
 
-// collected shows what the collector of a timeline's subject did, nil: nobody watched it.
-func collected(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int) *collectedView {
+// newCollectedView returns what the collector of a timeline's subject did, nil if it was not
+// watched.
+func newCollectedView(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int) *collectedView {
 	if t == nil || t.Collected == nil {
 		return nil
 	}
@@ -51,8 +52,8 @@ func collected(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int) *coll
 	}
 	from = append(from, "from "+path.Base(c.Source), "over "+units.Time(c.Watched*1e9))
 	v.How = sentence.Capital(strings.Join(from, ", ")) + "."
-	v.figures(t)
-	v.pauses(c)
+	v.addFigures(t)
+	v.addPauses(c)
 	for _, x := range []struct {
 		title, of string
 		rows      []timeline.Pauses
@@ -67,15 +68,15 @@ func collected(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int) *coll
 	return v
 }
 
-func (v *collectedView) figures(t *timeline.Timeline) {
+func (v *collectedView) addFigures(t *timeline.Timeline) {
 	c := t.Collected
 	put := func(title, text, note string) { v.Figures = append(v.Figures, figureView{title, text, note}) }
 	known := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 	if known(c.Stopped) && !c.Unlogged {
-		put("Throughput", throughput(c.Stopped), "of the time the program was not paused")
+		put("Throughput", formatThroughput(c.Stopped), "of the time the program was not paused")
 	}
 	if known(c.Rate) {
-		put("Collections", often(c.Rate), "")
+		put("Collections", formatFrequency(c.Rate), "")
 	}
 	switch n := len(c.Pauses); {
 	case c.Unlogged:
@@ -91,7 +92,7 @@ func (v *collectedView) figures(t *timeline.Timeline) {
 		put("Longest pause", units.Time(float64(c.Pauses[n-1])), "")
 	}
 	if c.WorstOf > 0 && known(c.Stopped) && c.WorstShare > 2*c.Stopped {
-		put("Worst "+units.Time(float64(c.WorstOf)), units.Percent(c.WorstShare)+" paused", "from "+moment(t, c.Worst))
+		put("Worst "+units.Time(float64(c.WorstOf)), units.Percent(c.WorstShare)+" paused", "from "+formatMoment(t, c.Worst))
 	}
 	for _, x := range []struct {
 		title string
@@ -104,16 +105,17 @@ func (v *collectedView) figures(t *timeline.Timeline) {
 	}
 }
 
-// moment is when something was: a time of day, or since the beginning of the recording.
-func moment(t *timeline.Timeline, at int64) string {
+// formatMoment returns when something was: a time of day, or the time since the beginning of the
+// recording.
+func formatMoment(t *timeline.Timeline, at int64) string {
 	if t.Anchored {
 		return time.Unix(0, at).UTC().Format("2006-01-02 15:04:05") + " UTC"
 	}
 	return units.Time(float64(at-t.From)) + " in"
 }
 
-// often is how often something comes, in the unit of time people would count it by.
-func often(perSecond float64) string {
+// formatFrequency returns how often something comes, per second, minute or hour.
+func formatFrequency(perSecond float64) string {
 	switch {
 	case perSecond == 0:
 		return "none"
@@ -125,9 +127,9 @@ func often(perSecond float64) string {
 	return units.Num(perSecond*3600) + " per hour"
 }
 
-// throughput is the share of the time in which the program was not paused: with as many
+// formatThroughput returns the share of the time in which the program was not paused, with as many
 // nines as there are.
-func throughput(stopped float64) string {
+func formatThroughput(stopped float64) string {
 	switch p := 100 * (1 - stopped); {
 	case stopped == 0:
 		return "100 %"
@@ -148,7 +150,7 @@ var quantiles = []struct {
 	least int
 }{{.5, "p50", 1}, {.9, "p90", 10}, {.95, "p95", 20}, {.99, "p99", 100}, {.999, "p99.9", 1000}}
 
-func (v *collectedView) pauses(c *timeline.Collected) {
+func (v *collectedView) addPauses(c *timeline.Collected) {
 	for _, x := range quantiles {
 		if len(c.Pauses) >= x.least && len(c.Pauses) > 1 {
 			v.Quantiles = append(v.Quantiles, figureView{Title: x.title, Text: units.Time(float64(stats.Quantile(c.Pauses, x.q)))})
@@ -157,10 +159,10 @@ func (v *collectedView) pauses(c *timeline.Collected) {
 	if n := len(c.Pauses); n > 1 {
 		v.Quantiles = append(v.Quantiles, figureView{Title: "longest", Text: units.Time(float64(c.Pauses[n-1]))})
 	}
-	v.histogram(c.Pauses)
+	v.drawHistogram(c.Pauses)
 }
 
-// byName is a table of pauses.
+// byName returns a table of pauses.
 func byName(title, of string, rows []timeline.Pauses, c *timeline.Collected) pausesView {
 	v := pausesView{Title: title, Of: of}
 	var all, these int64
@@ -191,14 +193,14 @@ const (
 	histogramLeft, histogramRight   = 34, 30
 )
 
-// histogram draws how many pauses were how long: bars from 1 to 2 to 5 to 10 of each power
-// of ten.
-func (v *collectedView) histogram(pauses []int64) {
+// drawHistogram draws how many pauses were how long: bars from 1 to 2 to 5 to 10 of each power of
+// ten.
+func (v *collectedView) drawHistogram(pauses []int64) {
 	if len(pauses) < 5 || pauses[len(pauses)-1] <= 0 {
 		return
 	}
 	shortest := max(pauses[0], pauses[len(pauses)-1]/1e6, 1)
-	edges := steps(shortest, pauses[len(pauses)-1])
+	edges := histogramEdges(shortest, pauses[len(pauses)-1])
 	counts := make([]int, len(edges)-1)
 	most, at := 0, 0
 	for _, ns := range pauses {
@@ -218,7 +220,7 @@ func (v *collectedView) histogram(pauses []int64) {
 		if n > 0 {
 			tall = max(tall, 1)
 			fmt.Fprintf(&out, `<rect class="bar" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, x+1, bottom-tall, max(width-2, 1), tall)
-			fmt.Fprintf(&out, `<text class="named" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, x+width/2, bottom-tall-4, brief(n))
+			fmt.Fprintf(&out, `<text class="named" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, x+width/2, bottom-tall-4, formatBriefCount(n))
 			if said.Len() > 0 {
 				said.WriteString(", ")
 			}
@@ -237,8 +239,8 @@ func (v *collectedView) histogram(pauses []int64) {
 	v.Aria = "How long pauses were: " + said.String()
 }
 
-// brief writes a count on a bar, where there is room for four digits.
-func brief(n int) string {
+// formatBriefCount returns a count for a bar, where there is room for four digits.
+func formatBriefCount(n int) string {
 	switch {
 	case n >= 1e6:
 		return units.Num(float64(n)/1e6) + " M"
@@ -248,8 +250,9 @@ func brief(n int) string {
 	return units.Count(n)
 }
 
-// steps are 1, 2 and 5 times the powers of ten that hold a range, two at least.
-func steps(low, high int64) (out []int64) {
+// histogramEdges returns the numbers 1, 2 and 5 times the powers of ten that enclose a range, two
+// at least.
+func histogramEdges(low, high int64) (out []int64) {
 	for decade := int64(1); ; decade *= 10 {
 		for _, k := range []int64{1, 2, 5} {
 			e := k * decade

@@ -67,7 +67,7 @@ func TestSteps(t *testing.T) {
 		low, high int64
 		want      []int64
 	}{{1, 1, []int64{1, 2}}, {3, 49, []int64{2, 5, 10, 20, 50}}, {10, 50, []int64{10, 20, 50, 100}}, {999, 1001, []int64{500, 1000, 2000}}} {
-		if got := steps(c.low, c.high); !slices.Equal(got, c.want) {
+		if got := histogramEdges(c.low, c.high); !slices.Equal(got, c.want) {
 			t.Errorf("%d to %d: %v, want %v", c.low, c.high, got, c.want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestSteps(t *testing.T) {
 
 func TestThroughput(t *testing.T) {
 	for stopped, want := range map[float64]string{0: "100 %", .155: "85 %", .0046: "99.54 %", .00005: "99.995 %", 1e-7: "> 99.999 %"} {
-		if got := throughput(stopped); got != want {
+		if got := formatThroughput(stopped); got != want {
 			t.Errorf("%v stopped: %s, want %s", stopped, got, want)
 		}
 	}

@@ -40,7 +40,7 @@ type effectView struct {
 	Class, Aria         string
 }
 
-func (p Compared) add(doc *document) error {
+func (p Compared) addTo(doc *document) error {
 	c := p.Comparison
 	doc.compare++
 	v := &comparisonView{ID: cmp.Or(p.ID, fmt.Sprintf("compare-%d", doc.compare)), Title: cmp.Or(p.Title, c.Before+" → "+c.After), Lead: p.Lead, Answer: sentence.Compared(c),
@@ -51,7 +51,7 @@ func (p Compared) add(doc *document) error {
 		v.Tone = "plain"
 	case len(c.Regressed()) > 0:
 		v.Tone = "found"
-	case improved(c):
+	case hasImprovement(c):
 		v.Tone = "calm"
 	default:
 		v.Tone = "plain"
@@ -63,14 +63,14 @@ func (p Compared) add(doc *document) error {
 		v.Doubts = append(v.Doubts, x.String())
 	}
 	for i := range c.Metrics {
-		v.Metrics = append(v.Metrics, metric(&c.Metrics[i]))
+		v.Metrics = append(v.Metrics, newMetricView(&c.Metrics[i]))
 	}
 	for _, s := range []struct {
 		name string
 		d    *diagnose.Diagnosis
 	}{{"before", p.Before}, {"after", p.After}} {
 		if s.d != nil {
-			label, text := answer(s.d)
+			label, text := shortAnswer(s.d)
 			tone := "plain" // that nothing was judged or explained is no good news
 			switch s.d.Outcome {
 			case diagnose.Found:
@@ -95,7 +95,7 @@ func (p Compared) add(doc *document) error {
 	return nil
 }
 
-func improved(c *compare.Comparison) bool {
+func hasImprovement(c *compare.Comparison) bool {
 	for _, m := range c.Metrics {
 		if m.Gate && m.Result == compare.Improved {
 			return true
@@ -104,21 +104,21 @@ func improved(c *compare.Comparison) bool {
 	return false
 }
 
-func metric(m *compare.Result) metricView {
+func newMetricView(m *compare.Result) metricView {
 	v := metricView{Title: m.Title, Both: sentence.Both(m), Change: sentence.Changed(m), Result: m.Result,
 		Class: map[string]string{compare.Improved: "good", compare.Regressed: "bad"}[m.Result]}
 	if m.Change == nil || math.IsNaN(*m.Change) {
 		return v
 	}
-	e := &effectView{At: place(*m.Change), Zero: place(0), Class: m.Result, Aria: m.Title + " " + v.Change}
+	e := &effectView{At: scalePosition(*m.Change), Zero: scalePosition(0), Class: m.Result, Aria: m.Title + " " + v.Change}
 	if m.Low != nil && m.High != nil {
-		e.Low, e.High, e.Reach = place(*m.Low), place(*m.High), true
+		e.Low, e.High, e.Reach = scalePosition(*m.Low), scalePosition(*m.High), true
 	}
 	v.Plot = e
 	return v
 }
 
-// place is where a relative change is on the scale.
-func place(change float64) string {
+// scalePosition returns where a relative change is on the scale, in percent of its width.
+func scalePosition(change float64) string {
 	return fmt.Sprintf("%.4g", 50+48*max(-1, min(1, change)))
 }

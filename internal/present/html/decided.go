@@ -14,8 +14,9 @@ type decidedView struct {
 	Steps []sentence.Step
 }
 
-// decided keeps the questions that say something: those with figures, and the one that decided. nil: the diagnosis does not tell.
-func decided(v diagnose.Verdict) *decidedView {
+// newDecidedView returns the questions of a verdict that have figures, and the one that decided;
+// nil if the diagnosis does not tell.
+func newDecidedView(v diagnose.Verdict) *decidedView {
 	x := &decidedView{Steps: slices.DeleteFunc(sentence.Steps(&v), func(s sentence.Step) bool { return !s.Decides && len(s.Compared) == 0 })}
 	if len(x.Steps) == 0 {
 		return nil

@@ -97,8 +97,8 @@ type causeView struct {
 	Frontier    *frontierView
 }
 
-// two says whether what is to be done and what that brings stand side by side.
-func two(c *causeView) bool {
+// hasFixAndEffect says whether the fixes of a cause and their effects stand side by side.
+func hasFixAndEffect(c *causeView) bool {
 	return len(c.Fix) > 0 && (len(c.Predictions) > 0 || c.Frontier != nil)
 }
 
@@ -120,7 +120,7 @@ type warningView struct{ Count, Text, Origin string }
 
 type coverageView struct{ Kind, Subject, When, Lost string }
 
-func (p Diagnosed) add(doc *document) error {
+func (p Diagnosed) addTo(doc *document) error {
 	d := p.Diagnosis
 	v := &diagnosisView{N: doc.diagnoses, Title: p.Title, Top: 1, Below: 2, H: 2, Sub: 3,
 		NoRequests: sentence.NoRequests(d), AddRequests: sentence.AddRequests(d), Dashboard: d.Dashboard}
@@ -131,32 +131,32 @@ func (p Diagnosed) add(doc *document) error {
 		doc.Head = v
 	}
 	t := d.Timeline()
-	if err := doc.draw(v.N, t); err != nil {
+	if err := doc.addTimeline(v.N, t); err != nil {
 		return err
 	}
-	v.about(d, t)
-	v.answer(d)
-	v.Where = where(d, v.N, v.H)
-	v.Through = through(d, v.N, v.H)
-	v.Stacks = stacks(d, v.N, v.H, v.Sub)
-	v.Collected = collected(d, t, v.N, v.H, v.Sub)
-	v.Views, v.Absent = present(d, pictures(t, v.N, v.H))
-	v.rest(d)
+	v.addOverview(d, t)
+	v.addAnswer(d)
+	v.Where = newWhereView(d, v.N, v.H)
+	v.Through = newThroughView(d, v.N, v.H)
+	v.Stacks = newStacksViews(d, v.N, v.H, v.Sub)
+	v.Collected = newCollectedView(d, t, v.N, v.H, v.Sub)
+	v.Views, v.Absent = splitPresent(d, listPictures(t, v.N, v.H))
+	v.addLimits(d)
 	if p.Title == "" {
-		v.contents(doc.Machine != "", p.After)
+		v.addContents(doc.Machine != "", p.After)
 	}
 	doc.Parts = append(doc.Parts, partView{Diagnosis: v})
 	return nil
 }
 
-// choice says whether one of the routes can be chosen.
-func choice(v *diagnosisView) bool {
+// hasSelectableRoute says whether one of the routes can be selected.
+func hasSelectableRoute(v *diagnosisView) bool {
 	return slices.ContainsFunc(v.Routes, func(r routeView) bool { return r.Chosen })
 }
 
-// title names a diagnosis: whom it is about and what was found.
-func title(d *diagnose.Diagnosis) string {
-	label, _ := answer(d)
+// diagnosisTitle returns the title of a diagnosis: what it is about, and what was found.
+func diagnosisTitle(d *diagnose.Diagnosis) string {
+	label, _ := shortAnswer(d)
 	if len(d.Targets) > 0 {
 		name, _ := sentence.Target(d.Targets[0])
 		return name + ": " + label
@@ -164,7 +164,7 @@ func title(d *diagnose.Diagnosis) string {
 	return label
 }
 
-func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
+func (v *diagnosisView) addOverview(d *diagnose.Diagnosis, t *timeline.Timeline) {
 	for _, x := range d.Targets {
 		name, about := sentence.Target(x)
 		v.Targets = append(v.Targets, targetView{name, about})
@@ -198,14 +198,14 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
 	}
 }
 
-// answer says which causes hold, what they cost and what to change.
-func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
+// addAnswer adds which causes hold, what they cost and what to change.
+func (v *diagnosisView) addAnswer(d *diagnose.Diagnosis) {
 	supported, open, ruledOut := sentence.Split(d)
 	supported = sentence.Once(supported)
 	v.State = sentence.State(d)
 	costs := 0
 	for i := range supported {
-		c := v.cause(d, &supported[i], i)
+		c := v.newCauseView(d, &supported[i], i)
 		if supported[i].Saves != nil {
 			costs++
 		}
@@ -220,7 +220,7 @@ func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 		} else {
 			v.Slowed = v.First.Cost
 		}
-		v.Change = change(v.First)
+		v.Change = newChangeView(v.First)
 		return
 	}
 	v.Nothing, v.Tone = sentence.Nothing(d, open, ruledOut), "calm plain"
@@ -229,10 +229,10 @@ func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 	}
 }
 
-func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) *causeView {
+func (v *diagnosisView) newCauseView(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) *causeView {
 	c := &causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: x.Title, Cost: sentence.Cost(d, x), Fix: x.Fix}
-	c.How, c.Least = explained(x.Cause)
-	c.Decided = decided(*x)
+	c.How, c.Least = explainCause(x.Cause)
+	c.Decided = newDecidedView(*x)
 	if x.Subject != "" && v.Several {
 		c.Subject = x.Subject
 	}
@@ -243,16 +243,17 @@ func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int)
 		c.Evidence = append(c.Evidence, evidenceView{sentence.Figure(&e), e.Text, e.Origin})
 	}
 	for _, p := range x.Prediction {
-		c.Predictions = append(c.Predictions, prediction(p))
+		c.Predictions = append(c.Predictions, newPredictionView(p))
 	}
-	if f := frontier(x.Frontier); f != nil && f.SVG != "" {
+	if f := newFrontierView(x.Frontier); f != nil && f.SVG != "" {
 		c.Frontier = f
 	}
 	return c
 }
 
-// explained is what `unstall causes ID` says of a cause, in paragraphs.
-func explained(id string) (how []string, least string) {
+// explainCause returns what `unstall causes ID` says of a cause, in paragraphs, and from which
+// evidence on it is named.
+func explainCause(id string) (how []string, least string) {
 	for _, k := range all.Causes {
 		if k.ID == id {
 			for p := range strings.SplitSeq(strings.TrimSpace(k.Doc), "\n\n") {
@@ -264,8 +265,8 @@ func explained(id string) (how []string, least string) {
 	return nil, ""
 }
 
-func prediction(p diagnose.Prediction) predictionView {
-	v := predictionView{Metric: p.Metric, Now: of(p.Now, p.Unit), Then: of(p.Then, p.Unit), Change: units.Change(p.Now, p.Then, nil, nil, p.Unit)}
+func newPredictionView(p diagnose.Prediction) predictionView {
+	v := predictionView{Metric: p.Metric, Now: formatOptional(p.Now, p.Unit), Then: formatOptional(p.Then, p.Unit), Change: units.Change(p.Now, p.Then, nil, nil, p.Unit)}
 	if p.Low != nil && p.High != nil {
 		factor, unit := units.Scale(p.Unit, max(math.Abs(*p.Low), math.Abs(*p.High)))
 		v.Range = units.Range(p.Low, p.High, factor, unit)
@@ -273,15 +274,16 @@ func prediction(p diagnose.Prediction) predictionView {
 	return v
 }
 
-func of(v *float64, unit string) string {
+func formatOptional(v *float64, unit string) string {
 	if v == nil {
 		return units.Unknown
 	}
 	return units.Of(*v, unit)
 }
 
-// change is the first fix of a cause that says what to do, nil if none does.
-func change(c *causeView) *changeView {
+// newChangeView returns the first fix of a cause, with the effects that were predicted; nil if the
+// cause has neither.
+func newChangeView(c *causeView) *changeView {
 	v := &changeView{ID: c.ID, How: len(c.How) > 0, Predicted: c.Predictions}
 	if len(v.Predicted) > mostPredicted {
 		v.Predicted = v.Predicted[:mostPredicted]
@@ -305,7 +307,7 @@ const mostRoutes = 20
 // mostPredicted effects are shown beside the answer; all are further down.
 const mostPredicted = 5
 
-// figuresFirst puts verdicts without a figure last, as in the terminal.
+// figuresFirst moves verdicts without a figure to the end, as in the terminal.
 func figuresFirst(verdicts []diagnose.Verdict) []diagnose.Verdict {
 	var with, without []diagnose.Verdict
 	for _, v := range verdicts {
@@ -318,7 +320,7 @@ func figuresFirst(verdicts []diagnose.Verdict) []diagnose.Verdict {
 	return append(with, without...)
 }
 
-func (v *diagnosisView) rest(d *diagnose.Diagnosis) {
+func (v *diagnosisView) addLimits(d *diagnose.Diagnosis) {
 	for _, u := range d.NotSeen {
 		v.Unseen = append(v.Unseen, unseenView{sentence.Unseen(u), u.Do})
 	}
@@ -329,12 +331,11 @@ func (v *diagnosisView) rest(d *diagnose.Diagnosis) {
 		}
 		v.Warnings = append(v.Warnings, x)
 	}
-	v.coverage(d)
+	v.addCoverage(d)
 }
 
-// coverage says what was watched and when: the time that was watched at all, by
-// whatever there was.
-func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
+// addCoverage adds what was watched and when, from all sources together.
+func (v *diagnosisView) addCoverage(d *diagnose.Diagnosis) {
 	type key struct{ kind, subject string }
 	of := make(map[key][]diagnose.Coverage)
 	var order []key
@@ -346,7 +347,7 @@ func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
 		of[k] = append(of[k], c)
 	}
 	for _, k := range order {
-		x := coverageView{Kind: k.kind, Subject: k.subject, When: watched(of[k])}
+		x := coverageView{Kind: k.kind, Subject: k.subject, When: formatWatched(of[k])}
 		if k.kind == evidence.CoverStates && !onGoroutines(d, k.subject) {
 			x.Kind = "states of requests"
 		}
@@ -361,8 +362,7 @@ func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
 	}
 }
 
-// onGoroutines says whether a subject's requests run on goroutines, as far as is
-// known.
+// onGoroutines says whether a subject's requests run on goroutines, true if that is unknown.
 func onGoroutines(d *diagnose.Diagnosis, subject string) bool {
 	for _, t := range d.Targets {
 		if t.ID == subject {
@@ -372,8 +372,8 @@ func onGoroutines(d *diagnose.Diagnosis, subject string) bool {
 	return true
 }
 
-// watched writes when something was looked at, "" if that is not known.
-func watched(all []diagnose.Coverage) string {
+// formatWatched returns when something was watched, in words.
+func formatWatched(all []diagnose.Coverage) string {
 	var longest float64
 	spans := make([]diagnose.Coverage, 0, len(all))
 	for _, c := range all {
@@ -411,8 +411,8 @@ func watched(all []diagnose.Coverage) string {
 	return s
 }
 
-// contents lists what is below the answer.
-func (v *diagnosisView) contents(json bool, after []Link) {
+// addContents lists what is below the answer.
+func (v *diagnosisView) addContents(json bool, after []Link) {
 	add := func(id, title string) { v.Contents = append(v.Contents, Link{id, title}) }
 	at := func(name string) string { return fmt.Sprintf("%s-%d", name, v.N) }
 	for _, c := range v.Causes { // in the order of the questions: what, why, where, whose, when, what else

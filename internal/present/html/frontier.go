@@ -40,9 +40,9 @@ const (
 	plotWidth, plotHeight   float64 = plotRight - chartLeft, plotBottom - chartTop
 )
 
-// frontier draws what there is to choose from, with other situations beside; nil where
-// there is nothing.
-func frontier(f *model.Frontier, rows ...model.Row) *frontierView {
+// newFrontierView returns a frontier as a table and, where there is a choice, a chart with the
+// situations of rows in it; nil for nil.
+func newFrontierView(f *model.Frontier, rows ...model.Row) *frontierView {
 	if f == nil {
 		return nil
 	}
@@ -65,12 +65,12 @@ func frontier(f *model.Frontier, rows ...model.Row) *frontierView {
 		}
 		v.Points = append(v.Points, view)
 	}
-	v.draw(f, rows)
+	v.drawChart(f, rows)
 	return v
 }
 
-// draw adds the picture.
-func (v *frontierView) draw(f *model.Frontier, rows []model.Row) {
+// drawChart adds the chart.
+func (v *frontierView) drawChart(f *model.Frontier, rows []model.Row) {
 	c := &chart{f: f}
 	for k, column := range f.Columns {
 		if column.Drawn && len(c.drawn) < len(curves) {
@@ -82,40 +82,40 @@ func (v *frontierView) draw(f *model.Frontier, rows []model.Row) {
 	}
 	var others [][]model.Estimate
 	for _, r := range rows {
-		if c.has(r.At) {
+		if c.canDraw(r.At) {
 			others = append(others, r.At)
 		}
 	}
 	for _, p := range f.Points {
-		if c.has(p.Values) {
+		if c.canDraw(p.Values) {
 			c.points = append(c.points, p.Values)
 		}
 	}
 	if len(c.points) < 2 {
 		return // one point is no choice
 	}
-	c.scale(others)
-	c.axes()
+	c.setScale(others)
+	c.drawAxes()
 	for n := range c.drawn {
-		c.curve(n)
+		c.drawCurve(n)
 	}
 	now := f.Points[f.Now].Values
-	v.Aria = v.Title + ": now " + c.words(now)
-	if c.has(now) {
-		c.mark(now, "ring", "now")
+	v.Aria = v.Title + ": now " + c.describePoint(now)
+	if c.canDraw(now) {
+		c.markPoint(now, "ring", "now")
 	}
-	if at := f.At(); at != nil && c.has(at.Values) {
-		c.mark(at.Values, "knee", "knee")
-		v.Aria += "; at the knee, " + at.Text + ": " + c.words(at.Values)
+	if at := f.At(); at != nil && c.canDraw(at.Values) {
+		c.markPoint(at.Values, "knee", "knee")
+		v.Aria += "; at the knee, " + at.Text + ": " + c.describePoint(at.Values)
 	}
 	for i, o := range others {
 		name := "then"
 		if len(others) > 1 {
 			name = fmt.Sprint(i + 1)
 		}
-		c.mark(o, "other", name)
+		c.markPoint(o, "other", name)
 	}
-	c.label()
+	c.drawNames()
 	v.SVG = template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" aria-hidden="true" focusable="false">%s</svg>`, chartWidth, chartHeight, c.out.String()))
 }
 
@@ -133,13 +133,13 @@ type chart struct {
 	out       strings.Builder
 }
 
-// has says whether a point can be drawn.
-func (c *chart) has(values []model.Estimate) bool {
+// canDraw says whether a point can be drawn.
+func (c *chart) canDraw(values []model.Estimate) bool {
 	return values != nil && values[0].Known() && values[0].Value > 0 && values[c.drawn[0]].Known()
 }
 
-// words are a point's figures.
-func (c *chart) words(values []model.Estimate) string {
+// describePoint returns a point's figures in words.
+func (c *chart) describePoint(values []model.Estimate) string {
 	var all []string
 	for _, k := range append([]int{0}, c.drawn...) {
 		if values[k].Known() {
@@ -149,7 +149,7 @@ func (c *chart) words(values []model.Estimate) string {
 	return strings.Join(all, ", ")
 }
 
-func (c *chart) scale(others [][]model.Estimate) {
+func (c *chart) setScale(others [][]model.Estimate) {
 	c.low, c.high, c.most = math.Inf(1), math.Inf(-1), make([]float64, len(c.drawn))
 	for _, p := range slices.Concat(c.points, others) {
 		c.low, c.high = min(c.low, math.Log2(p[0].Value)), max(c.high, math.Log2(p[0].Value))
@@ -162,12 +162,12 @@ func (c *chart) scale(others [][]model.Estimate) {
 	margin := max(.04*(c.high-c.low), .05)
 	c.low, c.high = c.low-margin, c.high+margin
 	for n := range c.most {
-		c.most[n] = round(c.most[n])
+		c.most[n] = roundAxisTop(c.most[n])
 	}
 }
 
-// round gives the top of an axis: four equal steps of a round figure.
-func round(v float64) float64 {
+// roundAxisTop returns the top of an axis: four equal steps of a round figure.
+func roundAxisTop(v float64) float64 {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 0
 	}
@@ -180,11 +180,11 @@ func round(v float64) float64 {
 	return 20 * unit
 }
 
-func (c *chart) x(bytes float64) float64 {
+func (c *chart) xPosition(bytes float64) float64 {
 	return chartLeft + plotWidth*(math.Log2(bytes)-c.low)/(c.high-c.low)
 }
 
-func y(v, most float64) float64 {
+func yPosition(v, most float64) float64 {
 	if !(most > 0) {
 		return plotBottom
 	}
@@ -193,15 +193,15 @@ func y(v, most float64) float64 {
 
 func (c *chart) printf(format string, args ...any) { fmt.Fprintf(&c.out, format, args...) }
 
-func (c *chart) text(x, y float64, anchor, class, text string) {
+func (c *chart) drawText(x, y float64, anchor, class, text string) {
 	c.printf(`<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`, x, y, anchor, class, template.HTMLEscapeString(text))
 }
 
-// axes draws the grid: four steps of what is drawn on either side, doublings below.
-func (c *chart) axes() {
+// drawAxes draws the grid: four steps of what is drawn on either side, doublings below.
+func (c *chart) drawAxes() {
 	const steps = 4
 	for i := 0; i <= steps; i++ {
-		at := y(float64(i), steps)
+		at := yPosition(float64(i), steps)
 		c.printf(`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, plotRight, at, at)
 		for n, most := range c.most {
 			if most == 0 && n > 0 {
@@ -211,17 +211,17 @@ func (c *chart) axes() {
 			if n > 0 {
 				x, anchor = plotRight+6, "start"
 			}
-			c.text(x, at+4, anchor, "tick", units.Num(most*float64(i)/steps))
+			c.drawText(x, at+4, anchor, "tick", units.Num(most*float64(i)/steps))
 		}
 	}
 	below := c.f.Columns[0]
 	every := max(1, math.Ceil((c.high-c.low)/5))
 	for k := math.Ceil(c.low); k <= c.high; k += every {
-		at := c.x(math.Exp2(k))
+		at := c.xPosition(math.Exp2(k))
 		c.printf(`<line class="axis" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`, at, at, plotBottom, plotBottom+4)
-		c.text(at, plotBottom+17, "middle", "tick", units.Of(math.Exp2(k), below.Unit))
+		c.drawText(at, plotBottom+17, "middle", "tick", units.Of(math.Exp2(k), below.Unit))
 	}
-	c.text(chartLeft+plotWidth/2, chartHeight-6, "middle", "tick", below.Title)
+	c.drawText(chartLeft+plotWidth/2, chartHeight-6, "middle", "tick", below.Title)
 	for n, k := range c.drawn {
 		if c.most[n] == 0 && n > 0 {
 			continue
@@ -231,12 +231,12 @@ func (c *chart) axes() {
 			x, beside = plotRight-18, plotRight-23
 		}
 		c.printf(`<line class="%s" x1="%d" x2="%d" y1="10" y2="10"/>`, curves[n].class, x, x+18)
-		c.text(beside, 14, curves[n].anchor, "tick", c.f.Columns[k].Title+", "+c.f.Columns[k].Unit)
+		c.drawText(beside, 14, curves[n].anchor, "tick", c.f.Columns[k].Title+", "+c.f.Columns[k].Unit)
 	}
 }
 
-// curve draws a figure over the first column; the second with its range, where it has one.
-func (c *chart) curve(n int) {
+// drawCurve draws a figure over the first column; the second with its range, where it has one.
+func (c *chart) drawCurve(n int) {
 	var line, low, high []string
 	var dots strings.Builder
 	class, most := curves[n].class, c.most[n]
@@ -245,13 +245,13 @@ func (c *chart) curve(n int) {
 		if !e.Known() {
 			continue
 		}
-		x := c.x(p[0].Value)
-		line = append(line, fmt.Sprintf("%.1f,%.1f", x, y(e.Value, most)))
+		x := c.xPosition(p[0].Value)
+		line = append(line, fmt.Sprintf("%.1f,%.1f", x, yPosition(e.Value, most)))
 		if e.Ranged() && e.High > e.Low {
-			high = append(high, fmt.Sprintf("%.1f,%.1f", x, y(e.High, most)))
-			low = append([]string{fmt.Sprintf("%.1f,%.1f", x, y(e.Low, most))}, low...)
+			high = append(high, fmt.Sprintf("%.1f,%.1f", x, yPosition(e.High, most)))
+			low = append([]string{fmt.Sprintf("%.1f,%.1f", x, yPosition(e.Low, most))}, low...)
 		}
-		fmt.Fprintf(&dots, `<circle class="%s-dot" cx="%.1f" cy="%.1f" r="2.5"/>`, class, x, y(e.Value, most))
+		fmt.Fprintf(&dots, `<circle class="%s-dot" cx="%.1f" cy="%.1f" r="2.5"/>`, class, x, yPosition(e.Value, most))
 	}
 	if len(high) > 1 && n > 0 {
 		c.printf(`<polygon class="band" points="%s"/>`, strings.Join(append(high, low...), " "))
@@ -262,15 +262,15 @@ func (c *chart) curve(n int) {
 	c.out.WriteString(dots.String())
 }
 
-// mark draws where a point is, on all curves, and names it.
-func (c *chart) mark(values []model.Estimate, class, name string) {
-	x := c.x(values[0].Value)
+// markPoint draws where a point is, on all curves, and names it.
+func (c *chart) markPoint(values []model.Estimate, class, name string) {
+	x := c.xPosition(values[0].Value)
 	c.printf(`<line class="mark" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`, x, x, chartTop, plotBottom)
 	for n, k := range c.drawn {
 		if !values[k].Known() || c.most[n] == 0 && n > 0 {
 			continue
 		}
-		v := y(values[k].Value, c.most[n])
+		v := yPosition(values[k].Value, c.most[n])
 		switch class {
 		case "knee":
 			c.printf(`<path class="knee" d="M%.1f %.1fl6 6l-6 6l-6 -6z"/>`, x, v-6)
@@ -298,7 +298,7 @@ type named struct {
 // chartNear is where names would touch: they stand together then.
 const chartNear = 40
 
-func (c *chart) label() {
+func (c *chart) drawNames() {
 	for _, n := range c.names {
 		anchor, room := "middle", 4*float64(len(n.text))
 		if n.x < chartLeft+room {
@@ -306,6 +306,6 @@ func (c *chart) label() {
 		} else if n.x > plotRight-room {
 			anchor = "end"
 		}
-		c.text(n.x, chartTop-3, anchor, "named", n.text)
+		c.drawText(n.x, chartTop-3, anchor, "named", n.text)
 	}
 }

@@ -30,7 +30,7 @@ type Options struct {
 
 // Report renders a diagnosis.
 func (o Options) Report(w io.Writer, d *diagnose.Diagnosis) error {
-	return Page{Title: title(d), Version: d.ToolVersion, Repeat: o.Repeat, Home: o.Home, Parts: []Part{Diagnosed{Diagnosis: d}}}.Write(w)
+	return Page{Title: diagnosisTitle(d), Version: d.ToolVersion, Repeat: o.Repeat, Home: o.Home, Parts: []Part{Diagnosed{Diagnosis: d}}}.Write(w)
 }
 
 // Compare renders a comparison and, where they are known, the diagnoses of both

@@ -35,11 +35,11 @@ func written(t *testing.T, parts ...Part) string {
 // timed is the pictures of a timeline without its diagnosis.
 type timed struct{ t *timeline.Timeline }
 
-func (p timed) add(doc *document) error {
-	v := &diagnosisView{N: doc.diagnoses, Top: 1, Below: 2, H: 2, Sub: 3, State: attack, Nothing: attack, Views: pictures(p.t, doc.diagnoses, 2)}
+func (p timed) addTo(doc *document) error {
+	v := &diagnosisView{N: doc.diagnoses, Top: 1, Below: 2, H: 2, Sub: 3, State: attack, Nothing: attack, Views: listPictures(p.t, doc.diagnoses, 2)}
 	doc.Head = v
 	doc.Parts = append(doc.Parts, partView{Diagnosis: v})
-	return doc.draw(v.N, p.t)
+	return doc.addTimeline(v.N, p.t)
 }
 
 func attacked() *diagnose.Diagnosis {
@@ -226,7 +226,7 @@ func TestSize(t *testing.T) {
 // has a contrast of at least 4.5, all other text on every ground, too
 // (https://www.w3.org/TR/WCAG22/#contrast-minimum).
 func TestColours(t *testing.T) {
-	light, dark, _ := strings.Cut(read("colours.css"), "/*dark*/")
+	light, dark, _ := strings.Cut(readPageFile("colours.css"), "/*dark*/")
 	for name, css := range map[string]string{"light": light, "dark": light + dark} {
 		colour := func(token string) string {
 			t.Helper()
@@ -298,7 +298,7 @@ func TestProse(t *testing.T) {
 		"set --slo; 3 sources":   `set <span class="n">--slo</span>; 3 sources`,
 		"p99 6.4 → 2.7 ms (2–3)": `p99 6.4 → <span class="n">2.7 ms </span>(2–3)`,
 	} {
-		if got := string(prose(text)); got != want {
+		if got := string(renderProse(text)); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
@@ -306,12 +306,12 @@ func TestProse(t *testing.T) {
 
 // Every view says what is missing where it has nothing to show, and how to get it.
 func TestMissing(t *testing.T) {
-	for _, v := range pictures(&timeline.Timeline{}, 0, 2) {
+	for _, v := range listPictures(&timeline.Timeline{}, 0, 2) {
 		if v.Present || v.Missing == "" || v.Do == "" {
 			t.Errorf("%s: %+v", v.Kind, v)
 		}
 	}
-	for _, v := range pictures(attackedTimeline(), 0, 2) {
+	for _, v := range listPictures(attackedTimeline(), 0, 2) {
 		if !v.Present {
 			t.Errorf("%s is not there", v.Kind)
 		}

@@ -35,7 +35,7 @@ type Page struct {
 }
 
 // Part is a diagnosis, a comparison, a prediction or tables.
-type Part interface{ add(*document) error }
+type Part interface{ addTo(*document) error }
 
 // Diagnosed is a diagnosis. The one without a title is the page's own, and heads
 // it; any other gets a chapter.
@@ -117,22 +117,22 @@ type data struct {
 // Write renders the page.
 func (p Page) Write(w io.Writer) error {
 	d := &document{Title: p.Title + " · unstall", Version: p.Version, Strip: p.Strip, Repeat: p.Repeat, Home: p.Home}
-	d.Machine = machine(p.Repeat)
+	d.Machine = jsonCommand(p.Repeat)
 	for _, part := range p.Parts {
-		if err := part.add(d); err != nil {
+		if err := part.addTo(d); err != nil {
 			return err
 		}
 	}
 	d.Style, d.Script = template.CSS(style()), template.JS(script())
 	if len(d.Data) > 0 {
-		d.AppStyle, d.AppScript = template.CSS(visible(app.Style())), template.JS(visible(app.Script()))
+		d.AppStyle, d.AppScript = template.CSS(replaceInvisible(app.Style())), template.JS(replaceInvisible(app.Script()))
 	}
 	for _, s := range []string{string(d.Script), string(d.AppScript), string(d.Style), string(d.AppStyle)} {
-		if closes(s) {
+		if endsElement(s) {
 			return errors.New("html report: a script or style of the page would end itself")
 		}
 	}
-	d.Policy = policy(d.Forms, string(d.Style), string(d.AppStyle), string(d.Script), string(d.AppScript))
+	d.Policy = contentPolicy(d.Forms, string(d.Style), string(d.AppStyle), string(d.Script), string(d.AppScript))
 	out := bufio.NewWriterSize(w, 1<<16)
 	if err := pages().ExecuteTemplate(printable{out}, "page", d); err != nil {
 		return fmt.Errorf("html report: %w", err)
@@ -140,8 +140,8 @@ func (p Page) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// machine is the command that writes JSON where the first of some writes a page.
-func machine(repeat []string) string {
+// jsonCommand returns the first command with JSON as its output in place of a page.
+func jsonCommand(repeat []string) string {
 	if len(repeat) == 0 {
 		return ""
 	}
@@ -151,15 +151,15 @@ func machine(repeat []string) string {
 // output are the flags of a command that say what to write where.
 var output = regexp.MustCompile(` (?:-o|--output|--format)[ =]\S+`)
 
-// closes says whether a text holds the end of the element it is put in.
-func closes(s string) bool {
+// endsElement says whether a text holds the end of the script or style element it is put in.
+func endsElement(s string) bool {
 	s = strings.ToLower(s)
 	return strings.Contains(s, "</script") || strings.Contains(s, "</style") || strings.Contains(s, "<!--")
 }
 
-// policy lets the page's own styles and scripts run, forms lead to where it is from, and forbids
-// all else.
-func policy(forms bool, style, appStyle, script, appScript string) string {
+// contentPolicy returns the Content-Security-Policy that allows the page's own styles and scripts,
+// forms to its own server if it has any, and nothing else.
+func contentPolicy(forms bool, style, appStyle, script, appScript string) string {
 	sources := func(texts ...string) (s string) {
 		for _, t := range texts {
 			if t != "" {
@@ -176,8 +176,8 @@ func policy(forms bool, style, appStyle, script, appScript string) string {
 	return "default-src 'none'; img-src data:; base-uri 'none'; form-action " + action + "; style-src" + sources(style, appStyle) + "; script-src" + sources(script, appScript)
 }
 
-// draw adds a timeline to the data of the page, nil if there is nothing to draw.
-func (d *document) draw(n int, t *timeline.Timeline) error {
+// addTimeline adds a timeline to the data of the page, unless it is nil.
+func (d *document) addTimeline(n int, t *timeline.Timeline) error {
 	if t == nil {
 		return nil
 	}
@@ -191,9 +191,8 @@ func (d *document) draw(n int, t *timeline.Timeline) error {
 	return nil
 }
 
-// answer is the first cause, or that there is none, in a few words and in a
-// sentence.
-func answer(d *diagnose.Diagnosis) (label, text string) {
+// shortAnswer returns the first cause, or that there is none, in a few words and in a sentence.
+func shortAnswer(d *diagnose.Diagnosis) (label, text string) {
 	supported, open, ruledOut := sentence.Split(d)
 	if len(supported) == 0 {
 		return sentence.State(d), sentence.Nothing(d, open, ruledOut)
@@ -211,13 +210,15 @@ var files embed.FS
 // What pages are made of is read when the first is made: most starts of the program make none.
 var (
 	pages = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function, "two": two, "decided": decided, "choice": choice, "when": when, "long": long, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
+		return template.Must(template.New("").Funcs(template.FuncMap{"heading": renderHeading, "headline": renderHeadline, "subheading": renderSubheading, "prose": renderProse, "command": renderCommand, "pasted": isCopyable, "function": renderFunction, "two": hasFixAndEffect, "decided": newDecidedView, "choice": hasSelectableRoute, "when": formatStart, "long": formatRecordedTime, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
 	})
-	style  = sync.OnceValue(func() string { return visible(colours(read("colours.css")) + read("page.css")) })
-	script = sync.OnceValue(func() string { return visible(read("page.js")) })
+	style = sync.OnceValue(func() string {
+		return replaceInvisible(themeColours(readPageFile("colours.css")) + readPageFile("page.css"))
+	})
+	script = sync.OnceValue(func() string { return replaceInvisible(readPageFile("page.js")) })
 )
 
-func read(name string) string {
+func readPageFile(name string) string {
 	b, err := files.ReadFile("page/" + name)
 	if err != nil {
 		panic(err) // it is embedded
@@ -225,9 +226,9 @@ func read(name string) string {
 	return string(b)
 }
 
-// colours makes the rules of both themes of the two lists of colours: the system's
-// choice, unless the reader made another; paper is light.
-func colours(css string) string {
+// themeColours returns the rules of both themes from the two lists of colours: the system's
+// choice, unless the reader chose another; paper is light.
+func themeColours(css string) string {
 	light, dark, _ := strings.Cut(css, "/*dark*/")
 	only := func(s, selector string) string { return strings.Replace(s, ":root {", selector+" {", 1) }
 	return light +
@@ -236,24 +237,24 @@ func colours(css string) string {
 		"@media print {\n" + only(light[strings.Index(light, ":root {"):], ":root, :root[data-theme], :root:not([data-theme=\"light\"])") + "}\n"
 }
 
-// heading writes a heading of a level, by whose id the section `of` is named.
-func heading(level int, text, of string) template.HTML {
+// renderHeading renders a heading of a level; the section of an id is named by it.
+func renderHeading(level int, text, of string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<h%d id="%s-title">%s</h%d>`, level, template.HTMLEscapeString(of), template.HTMLEscapeString(text), level))
 }
 
-// subheading writes a heading that looks smaller than its level, inside a section.
-func subheading(level int, text string) template.HTML {
+// renderSubheading renders a heading that looks smaller than its level, inside a section.
+func renderSubheading(level int, text string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<h%d class="sub">%s</h%d>`, level, template.HTMLEscapeString(text), level))
 }
 
-// headline writes the answer: a sentence and, below it, what that costs.
-func headline(level int, text, cost string) template.HTML {
-	s, class := template.HTML(breakable.ReplaceAllString(string(prose(text)), "$1.<wbr>$2")), "headline"
+// renderHeadline renders the answer: a sentence and, below it, what that costs.
+func renderHeadline(level int, text, cost string) template.HTML {
+	s, class := template.HTML(breakable.ReplaceAllString(string(renderProse(text)), "$1.<wbr>$2")), "headline"
 	if utf8.RuneCountInString(text) > longHeadline {
 		class += " long"
 	}
 	if cost != "" {
-		s += ` <span class="cost">` + prose(cost) + "</span>"
+		s += ` <span class="cost">` + renderProse(cost) + "</span>"
 	}
 	return template.HTML(fmt.Sprintf(`<h%d class="%s">%s</h%d>`, level, class, s, level))
 }
@@ -267,8 +268,8 @@ const longHeadline = 110
 // together are what a line is not broken in: a figure and its unit, a flag.
 var together = regexp.MustCompile(`[−+<~≥≤]?[0-9][0-9.,–−]* (?:ns|µs|ms|s|min|h|days|B|KiB|MiB|GiB|TiB|%|/s|[KMG]iB/s|CPUs?)(?:[^\pL\pN]|$)|(?:^|\s)-[-\w:+=./]{1,30}`)
 
-// prose writes a text whose lines break where they are read best.
-func prose(text string) template.HTML {
+// renderProse renders a text that does not break between a figure and its unit, or inside a flag.
+func renderProse(text string) template.HTML {
 	var b strings.Builder
 	last := 0
 	for _, at := range together.FindAllStringIndex(text, -1) {
@@ -282,8 +283,8 @@ func prose(text string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// command writes what is to be copied, which breaks between its words only.
-func command(text string) template.HTML {
+// renderCommand renders a command to be copied, which breaks between its words only.
+func renderCommand(text string) template.HTML {
 	words := strings.Split(text, " ")
 	var b strings.Builder
 	for i, w := range words {
@@ -299,9 +300,9 @@ func command(text string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// pasted says whether a fix's code is to be copied: lines of a program, or a command
-// with options. A name, such as that of a lock, only says where to look.
-func pasted(code string) bool {
+// isCopyable says whether a fix's code is to be copied: lines of a program, or a command with
+// options. A name, such as that of a lock, only says where to look.
+func isCopyable(code string) bool {
 	return strings.Contains(code, "\n") || strings.Contains(code, " -")
 }
 
@@ -314,18 +315,18 @@ const longestWord = 36
 type printable struct{ w io.Writer }
 
 func (p printable) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(p.w, visible(string(b))); err != nil {
+	if _, err := io.WriteString(p.w, replaceInvisible(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
 
-// visible replaces what cannot be seen.
-func visible(s string) string {
+// replaceInvisible replaces characters that are invisible or change the direction of writing.
+func replaceInvisible(s string) string {
 	for _, r := range s {
-		if invisible(r) {
+		if isInvisible(r) {
 			return strings.Map(func(r rune) rune {
-				if invisible(r) {
+				if isInvisible(r) {
 					return unicode.ReplacementChar
 				}
 				return r
@@ -335,6 +336,6 @@ func visible(s string) string {
 	return s
 }
 
-func invisible(r rune) bool {
+func isInvisible(r rune) bool {
 	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }

@@ -19,8 +19,8 @@ type pictureView struct {
 	Omitted     []string
 }
 
-// pictures lists what can be seen of a timeline, nil: nothing was kept of it.
-func pictures(t *timeline.Timeline, n, h int) []pictureView {
+// listPictures returns the pictures of a timeline, also those without data; nil for nil.
+func listPictures(t *timeline.Timeline, n, h int) []pictureView {
 	if t == nil {
 		return nil
 	}
@@ -69,10 +69,10 @@ func pictures(t *timeline.Timeline, n, h int) []pictureView {
 	return all
 }
 
-// present parts what can be drawn from what cannot and would say something of this
-// diagnosis: only who has slow requests misses their states, and only Go has
-// processors (P) to look at.
-func present(d *diagnose.Diagnosis, all []pictureView) (drawn, absent []pictureView) {
+// splitPresent separates the pictures that can be drawn from those that cannot and whose absence
+// is worth telling: the timeline always, the states of requests where some are slow, other
+// pictures where also a runtime is known.
+func splitPresent(d *diagnose.Diagnosis, all []pictureView) (drawn, absent []pictureView) {
 	known := slices.ContainsFunc(d.Targets, func(t diagnose.Target) bool { return t.Runtime != "" })
 	slow := d.Requests != nil && d.Requests.Slow > 0
 	for _, p := range all {
@@ -86,9 +86,8 @@ func present(d *diagnose.Diagnosis, all []pictureView) (drawn, absent []pictureV
 	return drawn, absent
 }
 
-// ofThreads is what can be seen of a process whose requests run on threads: what is
-// missing is recorded in another way than of Go, and nobody knows what its
-// processors ran.
+// ofThreads returns the pictures for a process whose requests run on threads: what is missing is
+// recorded in another way than for Go, and what its processors ran is unknown.
 func ofThreads(all []pictureView) (out []pictureView) {
 	for _, p := range all {
 		switch p.Kind {

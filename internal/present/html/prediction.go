@@ -32,7 +32,7 @@ type rowView struct {
 
 type factView struct{ Name, Text string }
 
-func (x Predicted) add(doc *document) error {
+func (x Predicted) addTo(doc *document) error {
 	a := x.Answer
 	doc.Head = &diagnosisView{Targets: []targetView{{Name: a.Subject, About: a.Basis}}}
 	if a.Source != "" {
@@ -48,9 +48,9 @@ func (x Predicted) add(doc *document) error {
 	if len(a.Lead.Effects) > 0 {
 		v.Change = &changeView{ID: "change", Predicted: nowAndThen(a.Lead.Effects)}
 	}
-	v.Frontier = frontier(a.Frontier, a.Rows...)
+	v.Frontier = newFrontierView(a.Frontier, a.Rows...)
 	for i, r := range a.Rows {
-		s := rowView{ID: fmt.Sprintf("setting-%d", i+1), Text: r.Text, Effects: nowAndThen(r.Effects), Facts: facts(r.Facts)}
+		s := rowView{ID: fmt.Sprintf("setting-%d", i+1), Text: r.Text, Effects: nowAndThen(r.Effects), Facts: newFactViews(r.Facts)}
 		if len(a.Rows) > 1 && a.Frontier != nil {
 			s.Number = i + 1
 		}
@@ -61,7 +61,7 @@ func (x Predicted) add(doc *document) error {
 		if len(v.Contents) > 0 {
 			v.Contents = append(v.Contents, Link{"choice", sentence.Capital(a.Frontier.Title)})
 		}
-		v.Facts = facts(a.Frontier.Facts)
+		v.Facts = newFactViews(a.Frontier.Facts)
 	}
 	for _, n := range a.Notes {
 		v.Facts = append(v.Facts, factView{"Note", n})
@@ -70,18 +70,18 @@ func (x Predicted) add(doc *document) error {
 	return nil
 }
 
-func facts(all []model.Fact) (views []factView) {
+func newFactViews(all []model.Fact) (views []factView) {
 	for _, f := range all {
 		views = append(views, factView{sentence.Capital(f.Name), sentence.Capital(f.Text)})
 	}
 	return views
 }
 
-// nowAndThen puts figures into the cells of a table.
+// nowAndThen returns effects as the cells of a table.
 func nowAndThen(effects []model.Effect) (all []predictionView) {
 	for _, e := range effects {
-		now, then, low, high := known(e.Now.Value), known(e.Then.Value), known(e.Then.Low), known(e.Then.High)
-		v := predictionView{Metric: e.Title, Now: of(now, e.Unit), Then: of(then, e.Unit), Change: units.Change(now, then, nil, nil, e.Unit)}
+		now, then, low, high := knownOrNil(e.Now.Value), knownOrNil(e.Then.Value), knownOrNil(e.Then.Low), knownOrNil(e.Then.High)
+		v := predictionView{Metric: e.Title, Now: formatOptional(now, e.Unit), Then: formatOptional(then, e.Unit), Change: units.Change(now, then, nil, nil, e.Unit)}
 		if low != nil && high != nil {
 			factor, unit := units.Scale(e.Unit, *high)
 			v.Range = units.Range(low, high, factor, unit)
@@ -91,8 +91,8 @@ func nowAndThen(effects []model.Effect) (all []predictionView) {
 	return all
 }
 
-// known is nil for a figure that is not.
-func known(v float64) *float64 {
+// knownOrNil returns a pointer to a figure, nil if it is unknown.
+func knownOrNil(v float64) *float64 {
 	if !model.Exactly(v).Known() {
 		return nil
 	}

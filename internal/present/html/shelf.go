@@ -43,18 +43,18 @@ type Running struct {
 	About []string
 }
 
-// when is the time a capture began.
-func when(s Shelved) string { return s.At.UTC().Format("2006-01-02 15:04:05") }
+// formatStart returns when a capture began.
+func formatStart(s Shelved) string { return s.At.UTC().Format("2006-01-02 15:04:05") }
 
-// long is how long it was recorded, "" unknown.
-func long(s Shelved) string {
+// formatRecordedTime returns how long a capture was recorded, "" unknown.
+func formatRecordedTime(s Shelved) string {
 	if s.For <= 0 {
 		return ""
 	}
 	return s.For.Round(time.Second).String()
 }
 
-func (s Shelf) add(doc *document) error {
+func (s Shelf) addTo(doc *document) error {
 	doc.Forms = true
 	doc.Parts = append(doc.Parts, partView{Shelf: &s})
 	return nil
@@ -67,7 +67,7 @@ type Notice struct {
 	Refresh     int // seconds until the page is asked for again, 0 never
 }
 
-func (n Notice) add(doc *document) error {
+func (n Notice) addTo(doc *document) error {
 	doc.Refresh = n.Refresh
 	doc.Parts = append(doc.Parts, partView{Notice: &n})
 	return nil

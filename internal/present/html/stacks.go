@@ -66,7 +66,7 @@ const (
 	below      = 3 // frames that are shown below the user's code without being asked for
 )
 
-func stacks(d *diagnose.Diagnosis, n, h, sub int) (out []stacksView) {
+func newStacksViews(d *diagnose.Diagnosis, n, h, sub int) (out []stacksView) {
 	var named []string
 	supported, _, _ := sentence.Split(d)
 	for _, v := range supported {
@@ -91,25 +91,25 @@ func stacks(d *diagnose.Diagnosis, n, h, sub int) (out []stacksView) {
 	return out
 }
 
-// stacksOf shows a moment. Named is the code that verdicts name.
+// stacksOf returns the view of one moment. Named is the code that verdicts name.
 func stacksOf(s *threads.Summary, named []string) stacksView {
 	c := culprit{owners: named}
-	c.find(s)
-	v := stacksView{Says: says(s)}
+	c.findFrames(s)
+	v := stacksView{Says: describeThreads(s)}
 	for k := range s.Groups {
 		if k == mostGroups {
 			v.Rest = fmt.Sprintf("Groups not shown: %s.", units.Count(len(s.Groups)-k))
 			break
 		}
-		v.Groups = append(v.Groups, c.group(s, &s.Groups[k]))
+		v.Groups = append(v.Groups, c.newGroupView(s, &s.Groups[k]))
 	}
 	left := mostNodes
-	v.Root, v.Omitted = c.nodes(s.Root, s.Threads, &left)
+	v.Root, v.Omitted = c.newNodeViews(s.Root, s.Threads, &left)
 	return v
 }
 
-// says is the moment in one sentence.
-func says(s *threads.Summary) string {
+// describeThreads returns the moment in one sentence.
+func describeThreads(s *threads.Summary) string {
 	text := units.Plural(s.Threads, "thread")
 	if s.At != 0 {
 		text += " at " + time.Unix(0, s.At).UTC().Format("15:04:05.000") + " UTC"
@@ -130,33 +130,33 @@ type culprit struct {
 	frames []string // readable
 }
 
-// find finds the frames of the user's code that verdicts name.
-func (c *culprit) find(s *threads.Summary) {
+// findFrames collects the frames of the user's code that verdicts name.
+func (c *culprit) findFrames(s *threads.Summary) {
 	for i := range s.Groups {
-		if g := &s.Groups[i]; c.guilty(g) && g.View.User >= 0 && g.View.User < len(g.Frames) {
-			c.frames = append(c.frames, readable(g.Frames[g.View.User]))
+		if g := &s.Groups[i]; c.isBlamed(g) && g.View.User >= 0 && g.View.User < len(g.Frames) {
+			c.frames = append(c.frames, readableFrame(g.Frames[g.View.User]))
 		}
 	}
 }
 
-// guilty says whether a verdict names what the threads of a group stand still in.
-func (c *culprit) guilty(g *threads.Group) bool {
+// isBlamed says whether a verdict names the code that the threads of a group wait in.
+func (c *culprit) isBlamed(g *threads.Group) bool {
 	return g.View.Waiting() && g.View.Owner != "" && slices.ContainsFunc(c.owners, func(o string) bool {
 		return strings.Contains(o, g.View.Owner)
 	})
 }
 
-func (c *culprit) group(s *threads.Summary, g *threads.Group) groupView {
-	v := groupView{Count: units.Count(g.Count), Bar: hundredths(float64(g.Count) / float64(max(s.Threads, 1))), Doing: g.View.Doing(), Who: g.Who(s), Tone: tone(g.View)}
+func (c *culprit) newGroupView(s *threads.Summary, g *threads.Group) groupView {
+	v := groupView{Count: units.Count(g.Count), Bar: formatPercentage(float64(g.Count) / float64(max(s.Threads, 1))), Doing: g.View.Doing(), Who: g.Who(s), Tone: groupTone(g.View)}
 	if g.View.State != evidence.Idle {
 		v.Owner = g.View.Owner
 	}
-	if c.guilty(g) {
+	if c.isBlamed(g) {
 		v.Tone, v.Open = "culprit", true
 	}
 	var all []frameView
 	for i, f := range g.Frames {
-		x := frameView{Text: readable(f)}
+		x := frameView{Text: readableFrame(f)}
 		switch {
 		case i != g.View.User:
 		case v.Tone == "culprit":
@@ -174,12 +174,13 @@ func (c *culprit) group(s *threads.Summary, g *threads.Group) groupView {
 		}
 	}
 	v.Frames, v.Below = all[:cut], all[cut:]
-	v.Note = lanes(g)
+	v.Note = formatLanes(g)
 	return v
 }
 
-// readable is a frame as its source names it; "[Native Frames]" is none.
-func readable(frame string) string {
+// readableFrame returns a frame as its source names it; a marker such as "[Native Frames]" stays
+// as it is.
+func readableFrame(frame string) string {
 	if strings.HasPrefix(frame, "[") {
 		return frame
 	}
@@ -189,13 +190,13 @@ func readable(frame string) string {
 // parts are where a function's name is broken, if it must be.
 var parts = strings.NewReplacer("!", "!<wbr>", ".", ".<wbr>", ",", ",<wbr>", "(", "<wbr>(", "_", "_<wbr>")
 
-// function writes a function's name, which breaks between its parts.
-func function(name string) template.HTML {
+// renderFunction renders a function's name, which breaks between its parts.
+func renderFunction(name string) template.HTML {
 	return template.HTML(parts.Replace(template.HTMLEscapeString(name)))
 }
 
-// tone is how a group is coloured.
-func tone(v threadstack.View) string {
+// groupTone returns how a group is coloured.
+func groupTone(v threadstack.View) string {
 	switch {
 	case v.Waiting() && v.Role == threadstack.Worker:
 		return "waits"
@@ -205,8 +206,8 @@ func tone(v threadstack.View) string {
 	return "idle"
 }
 
-// lanes names the threads of a group and where they were seen.
-func lanes(g *threads.Group) string {
+// formatLanes names the threads of a group and says how often they were seen.
+func formatLanes(g *threads.Group) string {
 	const most = 12
 	var names []string
 	for _, l := range g.Lanes {
@@ -231,16 +232,16 @@ func lanes(g *threads.Group) string {
 	return strings.Join(text, "; ")
 }
 
-// nodes are the parts below one, and how many threads go into those that are left
-// out once enough are shown.
-func (c *culprit) nodes(of *threads.Node, all int, left *int) (out []*nodeView, omitted int) {
+// newNodeViews returns the views of the children of a node, and how many threads are in those that
+// are left out once left is used up.
+func (c *culprit) newNodeViews(of *threads.Node, all int, left *int) (out []*nodeView, omitted int) {
 	for _, n := range of.Children {
 		if *left == 0 {
 			omitted += n.Count
 			continue
 		}
 		*left--
-		v := &nodeView{Count: units.Count(n.Count), Bar: hundredths(float64(n.Count) / float64(max(all, 1)))}
+		v := &nodeView{Count: units.Count(n.Count), Bar: formatPercentage(float64(n.Count) / float64(max(all, 1)))}
 		label := len(n.Frames) - 1
 		for i, f := range n.Frames {
 			x := frameView{Text: f}
@@ -257,7 +258,7 @@ func (c *culprit) nodes(of *threads.Node, all int, left *int) (out []*nodeView, 
 			v.Ends = n.View.Doing()
 		}
 		var under int
-		v.Children, under = c.nodes(n, all, left)
+		v.Children, under = c.newNodeViews(n, all, left)
 		omitted += under
 		v.Open = v.Tone == "culprit" || slices.ContainsFunc(v.Children, func(x *nodeView) bool { return x.Open })
 		out = append(out, v)

@@ -126,7 +126,7 @@ func TestStacksBounded(t *testing.T) {
 }
 
 func TestFunctionBreaks(t *testing.T) {
-	if got, want := string(function("A!B.<C>(int,D)")), "A!<wbr>B.<wbr>&lt;C&gt;<wbr>(int,<wbr>D)"; got != want {
+	if got, want := string(renderFunction("A!B.<C>(int,D)")), "A!<wbr>B.<wbr>&lt;C&gt;<wbr>(int,<wbr>D)"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

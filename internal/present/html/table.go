@@ -2,7 +2,7 @@ package html
 
 import "fmt"
 
-func (t Tables) add(doc *document) error {
+func (t Tables) addTo(doc *document) error {
 	var v partView
 	for i, x := range t {
 		if len(x.Rows) == 0 {

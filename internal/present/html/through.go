@@ -33,7 +33,7 @@ type throughPart struct{ X, W, Colour, Title string } // of the longest row, %
 // partColours are the mechanisms whose colours the parts have.
 var partColours = map[string]string{"outside": "unobserved", "front": "requests_cpu", "wait": "pool", "run": "own", "store": "dependency", "calls": "client", "kernel": "kernel", "else": "timer"}
 
-func through(d *diagnose.Diagnosis, n, h int) *throughView {
+func newThroughView(d *diagnose.Diagnosis, n, h int) *throughView {
 	s := sentence.Stack(d.Through)
 	if s == nil {
 		return nil
@@ -49,7 +49,7 @@ func through(d *diagnose.Diagnosis, n, h int) *throughView {
 	}
 	longest := 0.
 	for _, r := range s.Rows {
-		longest = max(longest, total(r.Parts))
+		longest = max(longest, sumParts(r.Parts))
 	}
 	for _, r := range s.Rows {
 		row := throughRow{Name: r.Name}
@@ -68,7 +68,7 @@ func through(d *diagnose.Diagnosis, n, h int) *throughView {
 	return v
 }
 
-func total(parts []float64) (sum float64) {
+func sumParts(parts []float64) (sum float64) {
 	for _, v := range parts {
 		sum += v
 	}

@@ -49,7 +49,7 @@ const (
 	labelledShare = .11
 )
 
-func where(d *diagnose.Diagnosis, n, h int) *whereView {
+func newWhereView(d *diagnose.Diagnosis, n, h int) *whereView {
 	rows, total := sentence.Ledger(d)
 	if len(rows) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 	for _, r := range rows {
 		share := r.Ms / total
 		w := whereRow{ID: r.Mechanism, Pattern: patterns[r.Mechanism], Title: r.Title, Amount: amount(r), Share: units.Percent(share), Note: r.Note,
-			X: hundredths(at), W: hundredths(share), Bar: hundredths(r.Ms / longest), Wide: share >= visibleShare}
+			X: formatPercentage(at), W: formatPercentage(share), Bar: formatPercentage(r.Ms / longest), Wide: share >= visibleShare}
 		if share >= labelledShare {
 			w.Label = w.Share
 		}
@@ -88,8 +88,8 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 	return v
 }
 
-// hundredths writes a share as a percentage for a drawing.
-func hundredths(share float64) string {
+// formatPercentage returns a share as a percentage for a drawing.
+func formatPercentage(share float64) string {
 	if math.IsNaN(share) || share < 0 {
 		share = 0
 	}

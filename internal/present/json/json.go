@@ -16,31 +16,29 @@ import (
 // Report renders a diagnosis.
 func Report(w io.Writer, d *diagnose.Diagnosis) error { return Encode(w, d) }
 
-// Encode writes any of the tool's JSON values by the same rules. The value is
-// not changed.
+// Encode writes any of the tool's values as JSON by the same rules. The value is not changed.
 func Encode(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(plain(reflect.ValueOf(v)).Interface())
+	return e.Encode(normalizeValue(reflect.ValueOf(v)).Interface())
 }
 
-// plain copies a value with what JSON has no form for replaced: lists that are
-// nil by empty ones, pointers to figures that are no number by null, times by
-// the same in UTC.
-func plain(v reflect.Value) reflect.Value {
+// normalizeValue copies a value and replaces what JSON has no form for: nil lists by empty ones,
+// pointers to figures that are not finite by null, times by the same times in UTC.
+func normalizeValue(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.IsNil() || v.Elem().Kind() == reflect.Float64 && !number(v.Elem().Float()) {
+		if v.IsNil() || v.Elem().Kind() == reflect.Float64 && !isFinite(v.Elem().Float()) {
 			return out
 		}
 		out.Set(reflect.New(v.Type().Elem()))
-		out.Elem().Set(plain(v.Elem()))
+		out.Elem().Set(normalizeValue(v.Elem()))
 	case reflect.Slice:
 		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 		for i := range v.Len() {
-			out.Index(i).Set(plain(v.Index(i)))
+			out.Index(i).Set(normalizeValue(v.Index(i)))
 		}
 	case reflect.Struct:
 		if t, ok := v.Interface().(time.Time); ok {
@@ -48,7 +46,7 @@ func plain(v reflect.Value) reflect.Value {
 		}
 		for i := range v.NumField() {
 			if out.Field(i).CanSet() { // else it has no JSON form either
-				out.Field(i).Set(plain(v.Field(i)))
+				out.Field(i).Set(normalizeValue(v.Field(i)))
 			}
 		}
 	default:
@@ -57,4 +55,4 @@ func plain(v reflect.Value) reflect.Value {
 	return out
 }
 
-func number(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

@@ -11,32 +11,32 @@ import (
 // Compare renders a comparison, for a pull request.
 func Compare(w io.Writer, c *compare.Comparison) error {
 	p := new(page)
-	p.linef("## %s", escape(sentence.Compared(c)))
+	p.writeLinef("## %s", escapeText(sentence.Compared(c)))
 	if len(c.Metrics) > 0 {
-		p.linef("\n| metric | medians | change, pair by pair | result |\n|---|---:|---:|---|")
+		p.writeLinef("\n| metric | medians | change, pair by pair | result |\n|---|---:|---:|---|")
 		for i := range c.Metrics {
 			m := &c.Metrics[i]
 			result := m.Result
 			if m.Result == compare.Improved || m.Result == compare.Regressed {
 				result = "**" + result + "**"
 			}
-			p.linef("| %s | %s | %s | %s |", escape(m.Title), escape(sentence.Both(m)), escape(sentence.Changed(m)), result)
+			p.writeLinef("| %s | %s | %s | %s |", escapeText(m.Title), escapeText(sentence.Both(m)), escapeText(sentence.Changed(m)), result)
 		}
 	}
-	p.linef("\n| | |\n|---|---|")
-	p.linef("| Before | %s · %s |", cell(c.Before), escape(strings.Join(sentence.Side(&c.Loads.Before), " · ")))
-	p.linef("| After | %s · %s |", cell(c.After), escape(strings.Join(sentence.Side(&c.Loads.After), " · ")))
-	p.row("Pairs", sentence.Pairs(c))
+	p.writeLinef("\n| | |\n|---|---|")
+	p.writeLinef("| Before | %s · %s |", formatCodeCell(c.Before), escapeText(strings.Join(sentence.Side(&c.Loads.Before), " · ")))
+	p.writeLinef("| After | %s · %s |", formatCodeCell(c.After), escapeText(strings.Join(sentence.Side(&c.Loads.After), " · ")))
+	p.writeRow("Pairs", sentence.Pairs(c))
 	if c.Comparable == nil && c.Why != "" {
-		p.row("Loads", c.Why)
+		p.writeRow("Loads", c.Why)
 	}
 	for _, d := range sentence.Doubts(c) {
-		p.row("Unclear", d.String())
+		p.writeRow("Unclear", d.String())
 	}
 	if len(c.Warnings) > 0 {
-		p.section("Warnings")
+		p.writeSection("Warnings")
 		for _, warning := range c.Warnings {
-			p.linef("- %s", escape(warning))
+			p.writeLinef("- %s", escapeText(warning))
 		}
 	}
 	_, err := io.WriteString(w, strings.TrimRight(p.String(), "\n")+"\n")

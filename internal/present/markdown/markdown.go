@@ -20,139 +20,139 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error {
 	p := new(page)
 	supported, open, ruledOut := sentence.Split(d)
 	supported = sentence.Once(supported)
-	p.headline(d, supported, open, ruledOut)
-	p.about(d)
+	p.writeHeadline(d, supported, open, ruledOut)
+	p.writeOverview(d)
 	if d.Dashboard != "" {
-		p.linef("\n[The same time in Grafana](%s)", d.Dashboard)
+		p.writeLinef("\n[The same time in Grafana](%s)", d.Dashboard)
 	}
-	p.routes(d)
-	p.where(d)
-	p.threads(d)
+	p.writeRoutes(d)
+	p.writeLedger(d)
+	p.writeThreads(d)
 	for i := range supported {
-		p.cause(&supported[i])
+		p.writeCause(&supported[i])
 	}
 	p.ruledOut(ruledOut)
 	p.notSeen(open, d.NotSeen)
-	p.warnings(d.Warnings)
-	p.sources(d)
+	p.writeWarnings(d.Warnings)
+	p.writeSources(d)
 	_, err := io.WriteString(w, strings.TrimRight(p.String(), "\n")+"\n")
 	return err
 }
 
 type page struct{ strings.Builder }
 
-func (p *page) linef(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+func (p *page) writeLinef(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-func (p *page) section(title string) { p.linef("\n### %s\n", title) }
+func (p *page) writeSection(title string) { p.writeLinef("\n### %s\n", title) }
 
-func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagnose.Verdict) {
+func (p *page) writeHeadline(d *diagnose.Diagnosis, supported, open, ruledOut []diagnose.Verdict) {
 	switch {
 	case len(supported) > 0:
-		p.linef("## %s\n\n%s\n", sentence.Capital(sentence.State(d)), escape(sentence.Answer(d, &supported[0])))
+		p.writeLinef("## %s\n\n%s\n", sentence.Capital(sentence.State(d)), escapeText(sentence.Answer(d, &supported[0])))
 		savings := 0
 		for _, v := range supported {
-			line := "- **" + code(v.Cause) + "** " + escape(v.Title)
+			line := "- **" + formatCode(v.Cause) + "** " + escapeText(v.Title)
 			if v.Subject != "" && sentence.Several(d) {
-				line += " (" + escape(v.Subject) + ")"
+				line += " (" + escapeText(v.Subject) + ")"
 			}
 			if cost := sentence.Cost(d, &v); cost != "" {
 				savings++
-				line += "  \n  **" + escape(cost) + "**"
+				line += "  \n  **" + escapeText(cost) + "**"
 			} else if v.Summary != "" {
-				line += "  \n  " + escape(v.Summary)
+				line += "  \n  " + escapeText(v.Summary)
 			}
-			p.linef("%s", line)
+			p.writeLinef("%s", line)
 		}
 		if savings > 1 {
-			p.linef("\nCauses overlap, so their shares do not add up.")
+			p.writeLinef("\nCauses overlap, so their shares do not add up.")
 		}
 	default:
 		label := sentence.State(d)
-		p.linef("## %s\n\n%s", sentence.Capital(label), escape(sentence.Nothing(d, open, ruledOut)))
+		p.writeLinef("## %s\n\n%s", sentence.Capital(label), escapeText(sentence.Nothing(d, open, ruledOut)))
 	}
 }
 
-func (p *page) about(d *diagnose.Diagnosis) {
-	p.linef("\n| | |\n|---|---|")
+func (p *page) writeOverview(d *diagnose.Diagnosis) {
+	p.writeLinef("\n| | |\n|---|---|")
 	for _, t := range d.Targets {
 		name, about := sentence.Target(t)
-		p.row("Target", strings.Join(append([]string{name}, about...), " · "))
+		p.writeRow("Target", strings.Join(append([]string{name}, about...), " · "))
 	}
 	if when := sentence.Window(d.Window); when != "" {
-		p.row("Window", when)
+		p.writeRow("Window", when)
 	}
 	if r := d.Requests; r != nil {
-		p.row("Requests", strings.Join(sentence.Requests(r), " · "))
+		p.writeRow("Requests", strings.Join(sentence.Requests(r), " · "))
 		if joined := sentence.Joined(r); len(joined) > 0 {
-			p.row("Joined", strings.Join(joined, " · "))
+			p.writeRow("Joined", strings.Join(joined, " · "))
 		}
-		p.row("Slow", strings.Join(sentence.Slow(r), " · "))
+		p.writeRow("Slow", strings.Join(sentence.Slow(r), " · "))
 		if since := sentence.Since(d); since != "" {
-			p.row("Since", since)
+			p.writeRow("Since", since)
 		}
 	} else {
-		p.row("Requests", "no request data: causes are ranked by how long they stopped the service")
+		p.writeRow("Requests", "no request data: causes are ranked by how long they stopped the service")
 	}
 	for _, s := range sentence.Stretches(d) {
-		p.row("Worst", s)
+		p.writeRow("Worst", s)
 	}
 	for _, l := range sentence.Loads(d) {
-		p.row("Load", strings.Join(sentence.Load(d, l), " · "))
+		p.writeRow("Load", strings.Join(sentence.Load(d, l), " · "))
 	}
 }
 
-func (p *page) row(cells ...string) {
+func (p *page) writeRow(cells ...string) {
 	for i := range cells {
-		cells[i] = escape(cells[i])
+		cells[i] = escapeText(cells[i])
 	}
-	p.linef("| %s |", strings.Join(cells, " | "))
+	p.writeLinef("| %s |", strings.Join(cells, " | "))
 }
 
-func (p *page) routes(d *diagnose.Diagnosis) {
+func (p *page) writeRoutes(d *diagnose.Diagnosis) {
 	if len(d.Routes) < 2 {
 		return
 	}
-	p.section("Routes")
+	p.writeSection("Routes")
 	rows := sentence.Routes(d, len(d.Routes))
-	p.linef("| %s |\n|---%s|", strings.Join(rows[0], " | "), strings.Repeat("|---:", len(rows[0])-1))
+	p.writeLinef("| %s |\n|---%s|", strings.Join(rows[0], " | "), strings.Repeat("|---:", len(rows[0])-1))
 	for _, row := range rows[1:] {
-		p.row(row...)
+		p.writeRow(row...)
 	}
 	if d.RoutesLeft > 0 {
-		p.linef("\nand %s more", units.Count(d.RoutesLeft))
+		p.writeLinef("\nand %s more", units.Count(d.RoutesLeft))
 	}
 }
 
-func (p *page) where(d *diagnose.Diagnosis) {
+func (p *page) writeLedger(d *diagnose.Diagnosis) {
 	rows, total := sentence.Ledger(d)
 	if len(rows) == 0 {
 		return
 	}
-	p.section("Where " + units.Ms(total) + " of slow requests went")
-	p.linef("| mechanism | time | share | method |\n|---|---:|---:|---|")
+	p.writeSection("Where " + units.Ms(total) + " of slow requests went")
+	p.writeLinef("| mechanism | time | share | method |\n|---|---:|---:|---|")
 	for _, r := range rows {
 		if r.Ms == 0 {
-			p.row(r.Title, r.Nothing(), "", r.Note)
+			p.writeRow(r.Title, r.Nothing(), "", r.Note)
 			continue
 		}
-		p.row(r.Title, units.Ms(r.Ms), units.Percent(r.Ms/total), r.Note)
+		p.writeRow(r.Title, units.Ms(r.Ms), units.Percent(r.Ms/total), r.Note)
 	}
 	if note := sentence.Reconciled(d); note != "" {
-		p.linef("\n%s", escape(note))
+		p.writeLinef("\n%s", escapeText(note))
 	}
 }
 
-func (p *page) cause(v *diagnose.Verdict) {
-	p.section(code(v.Cause))
+func (p *page) writeCause(v *diagnose.Verdict) {
+	p.writeSection(formatCode(v.Cause))
 	for _, e := range v.Evidence {
-		line := "- " + escape(e.Text)
+		line := "- " + escapeText(e.Text)
 		if f := sentence.Figure(&e); f != "" {
-			line += ": **" + escape(f) + "**"
+			line += ": **" + escapeText(f) + "**"
 		}
 		if e.Origin != "" {
-			line += " (" + code(e.Origin) + ")"
+			line += " (" + formatCode(e.Origin) + ")"
 		}
-		p.linef("%s", line)
+		p.writeLinef("%s", line)
 	}
 	for i, f := range v.Fix {
 		label := "Fix"
@@ -161,34 +161,34 @@ func (p *page) cause(v *diagnose.Verdict) {
 		}
 		line := "\n**" + label + ":**"
 		if f.Setting != "" {
-			line += " " + code(f.Setting)
+			line += " " + formatCode(f.Setting)
 			if f.Text != "" {
 				line += " —"
 			}
 		}
 		if f.Text != "" {
-			line += " " + escape(f.Text)
+			line += " " + escapeText(f.Text)
 		}
-		p.linef("%s", line)
+		p.writeLinef("%s", line)
 		if f.Code != "" {
 			fence := strings.Repeat("`", max(3, longestRun(f.Code)+1))
-			p.linef("\n%s\n%s\n%s", fence, strings.TrimRight(f.Code, "\n"), fence)
+			p.writeLinef("\n%s\n%s\n%s", fence, strings.TrimRight(f.Code, "\n"), fence)
 		}
 	}
 	if len(v.Prediction) == 0 {
 		return
 	}
-	p.linef("\n| metric | now | then | range |\n|---|---:|---:|---:|")
+	p.writeLinef("\n| metric | now | then | range |\n|---|---:|---:|---:|")
 	for _, x := range v.Prediction {
 		r := ""
 		if x.Low != nil && x.High != nil {
 			r = units.Of(*x.Low, x.Unit) + " – " + units.Of(*x.High, x.Unit)
 		}
-		p.row(x.Metric, of(x.Now, x.Unit), of(x.Then, x.Unit), r)
+		p.writeRow(x.Metric, formatOptional(x.Now, x.Unit), formatOptional(x.Then, x.Unit), r)
 	}
 }
 
-func of(v *float64, unit string) string {
+func formatOptional(v *float64, unit string) string {
 	if v == nil {
 		return units.Unknown
 	}
@@ -199,13 +199,13 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 	if len(verdicts) == 0 {
 		return
 	}
-	p.section("Ruled out")
+	p.writeSection("Ruled out")
 	for _, v := range verdicts {
-		line := "- " + code(v.Cause)
+		line := "- " + formatCode(v.Cause)
 		if v.Summary != "" {
-			line += ": " + escape(v.Summary)
+			line += ": " + escapeText(v.Summary)
 		}
-		p.linef("%s", line)
+		p.writeLinef("%s", line)
 	}
 }
 
@@ -213,59 +213,59 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 	if len(verdicts)+len(unseen) == 0 {
 		return
 	}
-	p.section("Not seen")
+	p.writeSection("Not seen")
 	for _, u := range unseen {
-		line := "- " + escape(sentence.Unseen(u))
+		line := "- " + escapeText(sentence.Unseen(u))
 		if u.Do != "" {
-			line += ": " + code(u.Do)
+			line += ": " + formatCode(u.Do)
 		}
-		p.linef("%s", line)
+		p.writeLinef("%s", line)
 	}
 	for _, g := range sentence.NotSeen(verdicts) {
 		var ids []string
 		for _, c := range g.Causes {
-			ids = append(ids, code(c))
+			ids = append(ids, formatCode(c))
 		}
 		line := "- " + strings.Join(ids, ", ")
 		if g.Summary != "" {
-			line += ": " + escape(g.Summary)
+			line += ": " + escapeText(g.Summary)
 		}
-		p.linef("%s", line)
+		p.writeLinef("%s", line)
 		for _, n := range g.Needs {
-			line := "  - " + escape(n.What)
+			line := "  - " + escapeText(n.What)
 			if n.Command != "" {
-				line += ": " + code(n.Command)
+				line += ": " + formatCode(n.Command)
 			}
-			p.linef("%s", line)
+			p.writeLinef("%s", line)
 		}
 	}
 }
 
-func (p *page) warnings(warnings []diagnose.Warning) {
+func (p *page) writeWarnings(warnings []diagnose.Warning) {
 	if len(warnings) == 0 {
 		return
 	}
-	p.section("Warnings")
+	p.writeSection("Warnings")
 	for _, w := range warnings {
 		line := "- "
 		if w.Count > 1 {
 			line += units.Count(w.Count) + " × "
 		}
-		line += escape(w.Text)
+		line += escapeText(w.Text)
 		if w.Origin != "" {
-			line += " (" + code(w.Origin) + ")"
+			line += " (" + formatCode(w.Origin) + ")"
 		}
-		p.linef("%s", line)
+		p.writeLinef("%s", line)
 	}
 }
 
-func (p *page) sources(d *diagnose.Diagnosis) {
+func (p *page) writeSources(d *diagnose.Diagnosis) {
 	var read []string
 	for _, s := range sentence.Sources(d.Sources) {
-		read = append(read, code(s.Name)+" ("+escape(s.How)+")")
+		read = append(read, formatCode(s.Name)+" ("+escapeText(s.How)+")")
 	}
 	if len(read) > 0 {
-		p.linef("\nFrom %s; unstall %s.", strings.Join(read, ", "), escape(d.ToolVersion))
+		p.writeLinef("\nFrom %s; unstall %s.", strings.Join(read, ", "), escapeText(d.ToolVersion))
 	}
 }
 
@@ -276,16 +276,16 @@ var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "|", `\|`, "
 // neither (GFM 6.4), and is left as it is for readers of the source.
 var emphasis = regexp.MustCompile(`(^|[^\pL\pN_])(_+)|(_+)([^\pL\pN_]|$)`)
 
-// escape makes a text mean only itself, on one line.
-func escape(s string) string {
+// escapeText escapes a text so that it has no markup, on one line.
+func escapeText(s string) string {
 	return emphasis.ReplaceAllStringFunc(escapes.Replace(oneLine(s)), func(m string) string { return strings.ReplaceAll(m, "_", `\_`) })
 }
 
-// cell sets a text as code inside a table, where | ends a cell even in code.
-func cell(s string) string { return strings.ReplaceAll(code(s), "|", `\|`) }
+// formatCodeCell formats a text as code inside a table, where | ends a cell even in code.
+func formatCodeCell(s string) string { return strings.ReplaceAll(formatCode(s), "|", `\|`) }
 
-// code sets a text as code.
-func code(s string) string {
+// formatCode formats a text as code.
+func formatCode(s string) string {
 	s = oneLine(s)
 	fence := strings.Repeat("`", longestRun(s)+1)
 	if len(fence) > 1 {
@@ -303,7 +303,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// longestRun is how many backquotes follow each other in s at most.
+// longestRun returns the length of the longest run of backquotes in s.
 func longestRun(s string) (longest int) {
 	run := 0
 	for _, r := range s {

@@ -11,50 +11,50 @@ import (
 // Predict renders a prediction, for a ticket.
 func Predict(w io.Writer, a *model.Answer) error {
 	p := new(page)
-	p.linef("## %s", escape(a.Subject))
-	p.linef("\n%s", escape(strings.Join(sentence.Basis(a), " · ")))
+	p.writeLinef("## %s", escapeText(a.Subject))
+	p.writeLinef("\n%s", escapeText(strings.Join(sentence.Basis(a), " · ")))
 	for _, r := range a.Rows {
-		p.section(escape(r.Text))
-		p.linef("| | now → then |\n|---|---|")
+		p.writeSection(escapeText(r.Text))
+		p.writeLinef("| | now → then |\n|---|---|")
 		for _, e := range r.Effects {
-			p.row(e.Title, sentence.Effect(e))
+			p.writeRow(e.Title, sentence.Effect(e))
 		}
-		p.facts(r.Facts)
+		p.writeFacts(r.Facts)
 	}
 	switch {
 	case a.Frontier == nil:
 	case len(a.Rows) > 0:
-		p.linef("\nKnee: %s", escape(a.Frontier.Brief))
+		p.writeLinef("\nKnee: %s", escapeText(a.Frontier.Brief))
 	default:
-		p.frontier(a.Frontier)
+		p.writeFrontier(a.Frontier)
 	}
 	if len(a.Notes) > 0 {
-		p.section("Notes")
+		p.writeSection("Notes")
 		for _, n := range a.Notes {
-			p.linef("- %s", escape(n))
+			p.writeLinef("- %s", escapeText(n))
 		}
 	}
 	_, err := io.WriteString(w, strings.TrimRight(p.String(), "\n")+"\n")
 	return err
 }
 
-func (p *page) facts(all []model.Fact) {
+func (p *page) writeFacts(all []model.Fact) {
 	for _, f := range all {
-		p.row(sentence.Capital(f.Name), f.Text)
+		p.writeRow(sentence.Capital(f.Name), f.Text)
 	}
 }
 
-// frontier is a table of its points, and what to take.
-func (p *page) frontier(f *model.Frontier) {
-	p.section(escape(sentence.Capital(f.Title)))
+// writeFrontier writes a table of the frontier's points, and which one to take.
+func (p *page) writeFrontier(f *model.Frontier) {
+	p.writeSection(escapeText(sentence.Capital(f.Title)))
 	head, rule := "| setting |", "|---|"
 	for _, c := range f.Columns {
-		head += " " + escape(sentence.Head(c)) + " |"
+		head += " " + escapeText(sentence.Head(c)) + " |"
 		rule += "---:|"
 	}
-	p.linef("%s\n%s", head, rule)
+	p.writeLinef("%s\n%s", head, rule)
 	for i, point := range f.Points {
-		text := code(point.Text)
+		text := formatCode(point.Text)
 		switch f.Marked(i) {
 		case "now":
 			text += " now"
@@ -63,11 +63,11 @@ func (p *page) frontier(f *model.Frontier) {
 		}
 		line := "| " + text + " |"
 		for k := range f.Columns {
-			line += " " + escape(sentence.Cell(f, i, k)) + " |"
+			line += " " + escapeText(sentence.Cell(f, i, k)) + " |"
 		}
-		p.linef("%s", line)
+		p.writeLinef("%s", line)
 	}
-	p.linef("\n| | |\n|---|---|")
-	p.row("Knee", f.Text)
-	p.facts(f.Facts)
+	p.writeLinef("\n| | |\n|---|---|")
+	p.writeRow("Knee", f.Text)
+	p.writeFacts(f.Facts)
 }

@@ -8,21 +8,21 @@ import (
 // topGroups is how many groups of threads are shown.
 const topGroups = 5
 
-// threads shows what threads did, those that do the same together.
-func (p *page) threads(d *diagnose.Diagnosis) {
+// writeThreads writes what threads did, in groups of those that do the same.
+func (p *page) writeThreads(d *diagnose.Diagnosis) {
 	for _, t := range d.Threads() {
 		title := "Threads"
 		if len(d.Threads()) > 1 {
-			title += " of " + escape(t.Subject)
+			title += " of " + escapeText(t.Subject)
 		}
-		p.section(title)
+		p.writeSection(title)
 		all, groups, rest := sentence.Threads(t.Summary, topGroups)
-		p.linef("%s\n", escape(all))
+		p.writeLinef("%s\n", escapeText(all))
 		for _, g := range groups {
-			p.linef("- %s  \n  %s", escape(g.Line), code(g.Stack))
+			p.writeLinef("- %s  \n  %s", escapeText(g.Line), formatCode(g.Stack))
 		}
 		if rest != "" {
-			p.linef("- %s", escape(rest))
+			p.writeLinef("- %s", escapeText(rest))
 		}
 	}
 }

@@ -37,7 +37,7 @@ var rules = []rule{
 
 var same = regexp.MustCompile(`\((\d[\d.,]*)–(\d[\d.,]*)\)`)
 
-// Text is what is wrong with a text, a line for each.
+// Text returns what is wrong with a text, a line for each.
 func Text(text string) (wrong []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -61,7 +61,7 @@ var (
 	heading = regexp.MustCompile(`^#+ `)
 )
 
-// Terminal is what is wrong with a report in text.
+// Terminal returns what is wrong with a report in text.
 func Terminal(text string) (wrong []string) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, l := range lines {
@@ -81,7 +81,7 @@ func Terminal(text string) (wrong []string) {
 	return append(wrong, Text(text)...)
 }
 
-// Markdown is what is wrong with a report in Markdown.
+// Markdown returns what is wrong with a report in Markdown.
 func Markdown(text string) (wrong []string) {
 	last, fenced := "", false
 	for l := range strings.Lines(text) {
@@ -118,7 +118,7 @@ var (
 // columns of a terminal do not.
 const cellEnd = "\u2003"
 
-// HTML is what is wrong with the words of a page; what its scripts draw is not looked at.
+// HTML returns what is wrong with the words of a page; it does not look at what its scripts draw.
 func HTML(page string) (wrong []string) {
 	page = unread.ReplaceAllString(page, "")
 	for _, s := range bare.FindAllString(page, -1) {
@@ -131,7 +131,8 @@ func HTML(page string) (wrong []string) {
 	return append(wrong, Text(strings.NewReplacer("&#39;", "'", "&#34;", `"`, "&lt;", "<", "&gt;", ">", "&amp;", "&", "&nbsp;", " ").Replace(text))...)
 }
 
-// Sentences are those of a diagnosis that are made of figures: a space too many in them is a figure that is missing.
+// Sentences returns what is wrong with the sentences of a diagnosis that are made of figures: two
+// spaces in a row mean that a figure is missing.
 func Sentences(d *diagnose.Diagnosis) (wrong []string) {
 	say := func(who, s string) {
 		switch {

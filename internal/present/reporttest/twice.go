@@ -49,13 +49,15 @@ func figuresOf(text string) (out []written) {
 // near is how little apart two figures are that a reader takes for one thing with two figures, as a part of them.
 const near = .02
 
-// same says whether two figures are one, or are none of the same thing.
-func (a written) same(b written) bool {
+// agreesWith says whether two figures do not contradict each other: they are equal, or so far
+// apart or of such kinds that they are not about the same thing.
+func (a written) agreesWith(b written) bool {
 	return a.kind != b.kind || a.base == b.base || math.Abs(a.base-b.base) > near*max(a.base, b.base)
 }
 
-// Twice are the figures that stand in a diagnosis twice and differ in the last digit: in what a verdict says and in its
-// evidence, in what was measured and in what a fix is said to change, in two verdicts by the same id.
+// Twice returns the figures that stand in a diagnosis twice and differ in the last digit: in what
+// a verdict says and in its evidence, in what was measured and in what a fix is said to change, in
+// two verdicts by the same id.
 func Twice(d *diagnose.Diagnosis) (wrong []string) {
 	type key struct{ subject, id, text, unit string }
 	told := make(map[key]written)
@@ -64,7 +66,7 @@ func Twice(d *diagnose.Diagnosis) (wrong []string) {
 		say := figuresOf(v.Title + " " + v.Summary)
 		compare := func(what string, f written) {
 			for _, s := range say {
-				if !s.same(f) && (s.kind != "CPUs" || strings.Contains(s.text, ".")) { // a whole number of CPUs is how many there are
+				if !s.agreesWith(f) && (s.kind != "CPUs" || strings.Contains(s.text, ".")) { // a whole number of CPUs is how many there are
 					wrong = append(wrong, fmt.Sprintf("%s: %s is told, and %s in %q", v.Cause, s.text, f.text, what))
 				}
 			}
@@ -76,7 +78,7 @@ func Twice(d *diagnose.Diagnosis) (wrong []string) {
 			for _, f := range figuresOf(units.Of(*e.Value, e.Unit)) {
 				compare(e.Text, f)
 				k := key{v.Subject, e.ID, e.Text, e.Unit}
-				if was, ok := told[k]; ok && !was.same(f) && v.Verdict == check.Supported {
+				if was, ok := told[k]; ok && !was.agreesWith(f) && v.Verdict == check.Supported {
 					wrong = append(wrong, fmt.Sprintf("%s: %q is %s, and %s elsewhere", v.Cause, e.Text, f.text, was.text))
 				}
 				if v.Verdict == check.Supported {
@@ -95,7 +97,7 @@ func Twice(d *diagnose.Diagnosis) (wrong []string) {
 						continue
 					}
 					for _, x := range figuresOf(units.Of(*e.Value, e.Unit)) {
-						if !x.same(f) {
+						if !x.agreesWith(f) {
 							wrong = append(wrong, fmt.Sprintf("%s: %s is %s in %q, and %s before the fix", v.Cause, p.ID, x.text, e.Text, f.text))
 						}
 					}
@@ -111,6 +113,7 @@ var apart = map[string]bool{
 	"redis.fork fork.longest_ms":                           true, // of a fork in the mean
 	"linux.swap kernel.stack_share":                        true, // of the slow time
 	"dotnet.gen2-pause slow.paused_ms":                     true, // of all time
+	"dotnet.gen2-pause slow.paused_most_ms":                true, // with what was queued behind
 	"service.pool-exhausted requests.p99_ms":               true, // of the mean of slow requests
 	"service.pool-exhausted requests.traced_p99_ms":        true, // of the mean of slow requests
 	"service.over-capacity process.own_work_cpus_share":    true, // of the slow time
@@ -122,8 +125,8 @@ var apart = map[string]bool{
 	"linux.noisy-neighbour host.withheld_share":            true, // of the slow time
 }
 
-// digits is how many significant ones a figure has.
-func digits(text string) (n int) {
+// countDigits returns how many significant digits a figure has.
+func countDigits(text string) (n int) {
 	for _, r := range strings.TrimLeft(text, "0.") {
 		if r >= '0' && r <= '9' {
 			n++
@@ -132,7 +135,8 @@ func digits(text string) (n int) {
 	return n
 }
 
-// Alike are figures of a text that are the same and are written differently: "0.691 ms" and "691 µs".
+// Alike returns the figures of a text that are the same and are written differently: "0.691 ms"
+// and "691 µs".
 func Alike(text string) (wrong []string) {
 	type key struct {
 		kind string
@@ -141,7 +145,7 @@ func Alike(text string) (wrong []string) {
 	first := make(map[key]string)
 	for _, f := range figuresOf(text) {
 		unit := f.text[strings.LastIndexByte(f.text, ' ')+1:]
-		if f.kind == "rate" || unit == "CPU" || digits(f.text) < 3 { // two that are rounded more are alike by chance
+		if f.kind == "rate" || unit == "CPU" || countDigits(f.text) < 3 { // two that are rounded more are alike by chance
 			continue
 		}
 		k := key{f.kind, strconv.FormatFloat(f.base, 'e', 3, 64)}

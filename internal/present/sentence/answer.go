@@ -13,11 +13,11 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// State is what a diagnosis comes to, in two or three words.
+// State returns the outcome of a diagnosis in two or three words.
 func State(d *diagnose.Diagnosis) string {
 	switch d.Outcome {
 	case diagnose.Found:
-		return found(d)
+		return foundState(d)
 	case diagnose.NothingFound:
 		return wellState(d)
 	case diagnose.NotExplained:
@@ -32,8 +32,9 @@ func State(d *diagnose.Diagnosis) string {
 // noticeable is from what latency (ms) on people notice, where no objective says what is slow.
 var noticeable = check.Noticeable.Value / float64(time.Millisecond)
 
-// wellState says how well a service is in which nothing was found: requests that all take long, each by the measure of the others, and a tail that
-// people notice, are not nothing.
+// wellState returns the state of a service in which nothing was found. Where requests are only
+// measured by each other, latencies that people notice, of half of them or of one in a hundred,
+// keep it from being called well.
 func wellState(d *diagnose.Diagnosis) string {
 	switch r := d.Requests; {
 	case r == nil || r.SlowRule != ledger.RuleFloor:
@@ -45,12 +46,14 @@ func wellState(d *diagnose.Diagnosis) string {
 	return "nothing wrong"
 }
 
-// usuallyLong says whether half of the requests take long enough to be noticed, and nobody said how long they may.
+// usuallyLong says whether half of the requests take long enough to be noticed while no objective
+// is set.
 func usuallyLong(r *diagnose.Requests) bool {
 	return r.SlowRule == ledger.RuleFloor && r.P50Ms != nil && *r.P50Ms >= noticeable
 }
 
-// longTail says whether one request in a hundred takes long enough to be noticed, and nothing says how long they may.
+// longTail says whether one request in a hundred takes long enough to be noticed while no
+// objective is set.
 func longTail(r *diagnose.Requests) bool {
 	return r.SlowRule == ledger.RuleFloor && r.P99Ms != nil && *r.P99Ms >= noticeable
 }
@@ -59,8 +62,8 @@ func longTail(r *diagnose.Requests) bool {
 // one must account for, by its interval, to be called found.
 const dominant = .25
 
-// found says how sure the first cause is, and whether it is alone.
-func found(d *diagnose.Diagnosis) string {
+// foundState returns how sure the first cause is, and whether it is alone.
+func foundState(d *diagnose.Diagnosis) string {
 	n := 0
 	for i := range d.Verdicts {
 		v := &d.Verdicts[i]
@@ -81,7 +84,7 @@ func found(d *diagnose.Diagnosis) string {
 	return "cause found"
 }
 
-// Chain says which cause the time of this one ends in, "" if in none.
+// Chain says which cause the time of this one ends in, "" if it ends in no other.
 func Chain(v *diagnose.Verdict) string {
 	if v.Root == nil {
 		return ""
@@ -103,7 +106,8 @@ func RootOfFirst(d *diagnose.Diagnosis, v *diagnose.Verdict) bool {
 	return false
 }
 
-// shareOf is the part of the slow time that a cause accounts for, and between what it lies.
+// shareOf returns the part of the slow time that a cause accounts for, with the limits of its
+// interval.
 func shareOf(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, low, high float64, ok bool) {
 	of := d.Share(v)
 	if of == nil {
@@ -117,7 +121,7 @@ func shareOf(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, low, high float
 	return share, low, high, true
 }
 
-// Answer says what is slow, how much of it, and why, for who reads nothing else.
+// Answer says what is slow, how much of it, and why, for a reader who reads nothing else.
 func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	title := v.Title
 	if !strings.HasSuffix(title, ".") {
@@ -141,13 +145,13 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 // to be slow, whatever else it costs.
 const next = .005
 
-// SlowPart is how many requests are slow: "1 % of requests took over 6.3 ms."
+// SlowPart says how many requests are slow: "1 % of requests took over 6.3 ms."
 func SlowPart(r *diagnose.Requests) string {
 	s := units.Plural(r.Slow, "request")
 	switch {
-	case elsewhere(r) && r.LedgerCount > 0:
+	case isLedgerElsewhere(r) && r.LedgerCount > 0:
 		s = units.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + units.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource)
-	case !elsewhere(r) && r.Count > 0:
+	case !isLedgerElsewhere(r) && r.Count > 0:
 		s = units.Percent(float64(r.Slow)/float64(r.Count)) + " of requests"
 	}
 	if r.SlowThresholdMs == nil {
@@ -156,8 +160,8 @@ func SlowPart(r *diagnose.Requests) string {
 	return s + " took over " + units.Ms(*r.SlowThresholdMs) + "."
 }
 
-// Share writes the part of the slow time that a cause accounts for, and between what it lies: "78 %" and "68–85 %, 95 %
-// interval"; "" what is not known.
+// Share returns the part of the slow time that a cause accounts for, and its interval: "78 %" and
+// "68–85 %, 95 % interval"; "" for what is not known.
 func Share(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, interval string) {
 	value, low, high, ok := shareOf(d, v)
 	if !ok {
@@ -177,7 +181,8 @@ func Share(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, interval string) 
 
 var numeral = regexp.MustCompile(`\d[\d.,]*\d|\d`)
 
-// Said says whether a title has all the figures of a summary: beside it that says nothing new.
+// Said says whether a title has all the figures of a summary, so that the summary says nothing
+// new.
 func Said(title, summary string) bool {
 	told := numeral.FindAllString(title, -1)
 	figures := numeral.FindAllString(summary, -1)
@@ -196,17 +201,18 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	case interval != "":
 		interval = " (" + interval + ")"
 	}
-	return "Accounts for " + share + " of the slow time" + interval + ": " + paid(d, v) + "."
+	return "Accounts for " + share + " of the slow time" + interval + ": " + formatSaved(d, v) + "."
 }
 
-// Amount is what a cause costs where its share was said: "1.49 s of 1.92 s slow time"; "" if that is not known.
+// Amount returns what a cause costs where its share was already told: "1.49 s of 1.92 s slow
+// time"; "" if that is not known.
 func Amount(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	if _, _, _, ok := shareOf(d, v); !ok {
 		return strings.TrimSuffix(Cost(d, v), ".")
 	}
-	return paid(d, v) + " slow time"
+	return formatSaved(d, v) + " slow time"
 }
 
-func paid(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
+func formatSaved(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	return units.Ms(v.Saves.Value) + " of " + units.Ms(d.Requests.SlowTotalMs)
 }

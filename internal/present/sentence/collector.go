@@ -7,9 +7,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// collectors says how much GC stopped each process, where nobody saw what requests met of it, and whether it is
-// ruled out: of a GC log that is what can be told for certain.
-func collectors(d *diagnose.Diagnosis) string {
+// describeCollectors says how much GC paused each process, and whether GC is ruled out; "" where
+// requests were seen. It is what a GC log alone can tell for certain.
+func describeCollectors(d *diagnose.Diagnosis) string {
 	if d.Requests != nil {
 		return ""
 	}
@@ -31,7 +31,7 @@ func collectors(d *diagnose.Diagnosis) string {
 				text += ", for " + units.Ms(*c.LongestMs) + " at most"
 			}
 		}
-		if acquitted(&c) {
+		if isAcquitted(&c) {
 			text += ": GC does not make it slow"
 		}
 		s = append(s, text+".")
@@ -42,18 +42,20 @@ func collectors(d *diagnose.Diagnosis) string {
 // longEnough (s) is a collector watched to be acquitted: one that is in trouble collects several times in that.
 const longEnough = 5
 
-// acquitted says whether a collector was watched for long enough to say that it is not what makes the program slow.
-func acquitted(c *diagnose.Collector) bool {
+// isAcquitted says whether a collector was watched for long enough to say that it does not make
+// the program slow.
+func isAcquitted(c *diagnose.Collector) bool {
 	return c.RuledOut && c.Stopped != nil && c.WatchedS >= longEnough
 }
 
-// gcIsWell says whether GC is ruled out in all that was watched, and nobody saw anything that is slow.
+// gcIsWell says whether GC is ruled out in all processes that were watched, and no request was
+// seen.
 func gcIsWell(d *diagnose.Diagnosis) bool {
 	if d.Outcome != diagnose.NotJudged || d.Requests != nil || d.AtRequests != nil || len(d.Collectors) == 0 {
 		return false
 	}
 	for _, c := range d.Collectors {
-		if !acquitted(&c) {
+		if !isAcquitted(&c) {
 			return false
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// Compared is the answer of a comparison in a sentence or two: "Better: p99 6.4 → 3.5 ms, −45 % (−52 to −37). Of 12 metrics
-// 5 improved, none regressed."
+// Compared returns the answer of a comparison in a sentence or two: "Better: p99 6.4 → 3.5 ms,
+// −45 % (−52 to −37). Of 12 metrics 5 improved, none regressed."
 func Compared(c *compare.Comparison) string {
 	if c.Refused() {
 		return "Not comparable: " + c.Why + "."
 	}
-	lead, ok := leading(c)
+	lead, ok := leadingMetric(c)
 	if !ok {
 		return "Nothing to compare: no metric is known for both sides."
 	}
@@ -31,35 +31,35 @@ func Compared(c *compare.Comparison) string {
 		s += " (" + lead.Why + ")"
 	}
 	if lead.Allowed != nil {
-		s += fmt.Sprintf("; %s, so a difference between runs of up to %s was allowed for", few(c.Pairs), units.Percent(*lead.Allowed))
+		s += fmt.Sprintf("; %s, so a difference between runs of up to %s was allowed for", formatRunCount(c.Pairs), units.Percent(*lead.Allowed))
 	}
-	s += fmt.Sprintf(". Of %s %s improved, %s regressed", units.Plural(len(c.Metrics), "metric"), none(count[compare.Improved]), none(count[compare.Regressed]))
+	s += fmt.Sprintf(". Of %s %s improved, %s regressed", units.Plural(len(c.Metrics), "metric"), formatCountOrNone(count[compare.Improved]), formatCountOrNone(count[compare.Regressed]))
 	if n := count[compare.Unclear]; n > 0 {
 		s += fmt.Sprintf(", %d unclear", n)
 	}
 	return s + "."
 }
 
-// few says how many runs of each side decided.
-func few(pairs int) string {
+// formatRunCount says how many runs of each side decided.
+func formatRunCount(pairs int) string {
 	if pairs == 1 {
 		return "one run each"
 	}
 	return units.Plural(pairs, "run") + " each"
 }
 
-// none is how many there are.
-func none(n int) string {
+// formatCountOrNone returns a count, "none" for 0.
+func formatCountOrNone(n int) string {
 	if n == 0 {
 		return "none"
 	}
 	return units.Count(n)
 }
 
-// leading is the metric that heads a report: the first regression that fails the
-// comparison, else the p99 if it is decided, else the first improvement of such a metric, else the p99, else
-// the first that is decided, else the first there is.
-func leading(c *compare.Comparison) (compare.Result, bool) {
+// leadingMetric returns the metric that heads a report: the first regression that fails the
+// comparison, else the p99 if it is decided, else the first improvement of a metric that may fail
+// one, else the p99, else the first that is decided, else the first there is.
+func leadingMetric(c *compare.Comparison) (compare.Result, bool) {
 	if len(c.Metrics) == 0 {
 		return compare.Result{}, false
 	}
@@ -91,30 +91,30 @@ func leading(c *compare.Comparison) (compare.Result, bool) {
 	return c.Metrics[0], true
 }
 
-// Both writes the figures of both sides: "6.4 → 3.5 ms".
+// Both returns the figures of both sides: "6.4 → 3.5 ms".
 func Both(m *compare.Result) string { return units.Change(m.Before, m.After, nil, nil, m.Unit) }
 
-// Changed writes a change and its interval, "−45 % (−52 to −37)"; "" if there was
-// nothing before.
+// Changed returns a change and its interval, "−45 % (−52 to −37)"; "" if there was nothing
+// before.
 func Changed(m *compare.Result) string {
 	if m.Change == nil {
 		return ""
 	}
-	s := percent(*m.Change)
+	s := formatChange(*m.Change)
 	if !strings.HasPrefix(s, "×") {
 		s += " %"
 	}
 	if m.Low != nil && m.High != nil {
-		s += " (" + percent(*m.Low) + " to " + percent(*m.High) + ")"
+		s += " (" + formatChange(*m.Low) + " to " + formatChange(*m.High) + ")"
 	} else if m.Low != nil {
-		s += " (from " + percent(*m.Low) + ")"
+		s += " (from " + formatChange(*m.Low) + ")"
 	}
 	return s
 }
 
-// percent writes a change with its sign: whole per cents, tenths where they
-// matter; from ten times on as a factor.
-func percent(v float64) string {
+// formatChange returns a change with its sign: whole per cents, tenths where they matter; from ten
+// times on as a factor.
+func formatChange(v float64) string {
 	if v >= 9 {
 		return "×" + units.Num(1+v)
 	}
@@ -131,7 +131,7 @@ func percent(v float64) string {
 	return s
 }
 
-// Side lists under which load the runs of one side were made.
+// Side returns the load of one side's runs, in words.
 func Side(s *compare.Side) []string {
 	items := []string{units.Plural(len(s.Runs), "run")}
 	if s.URL != "" {

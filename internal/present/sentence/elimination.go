@@ -8,10 +8,10 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// eliminate puts what was ruled out in the order of the steps: of each the first, so that
-// every question has its answer among the first lines, then the others. Where figures are
-// from several places, each says from which.
-func eliminate(verdicts []diagnose.Verdict) {
+// sortRuledOut sorts what was ruled out by steps: first one of each, so that every question has
+// its answer among the first lines, then the others. Where figures are from several files, each
+// summary names its file.
+func sortRuledOut(verdicts []diagnose.Verdict) {
 	last := check.StepRest.Place()
 	asked := make(map[int]bool)
 	type ranked struct {
@@ -45,8 +45,7 @@ func eliminate(verdicts []diagnose.Verdict) {
 	}
 }
 
-// decidedBy is the file that a verdict's figures are from; of several the one that has most
-// of them.
+// decidedBy returns the file that most of a verdict's figures are from.
 func decidedBy(v *diagnose.Verdict) (best string) {
 	n := make(map[string]int)
 	for _, e := range v.Evidence {

@@ -24,7 +24,7 @@ func TestEliminate(t *testing.T) {
 		v("redis.fork", check.StepRest, ""), v("jvm.lock-contention", check.StepLocks, "0 ms", "jstack.txt"), v("service.pool-exhausted", check.StepPool, "7 of 10", "pool.csv"),
 		v("linux.swap", check.StepProcessors, "0 pages"), v("service.dependency-slow", check.StepDependency, "12 ms", "spans.json"),
 	}
-	eliminate(all)
+	sortRuledOut(all)
 	var got []string
 	for _, x := range all {
 		got = append(got, x.Cause+": "+x.Summary)
@@ -42,7 +42,7 @@ redis.fork: `
 		t.Errorf("%s\nwant\n%s", s, want)
 	}
 	one := []diagnose.Verdict{v("a.gc", check.StepCollector, "none", "trace.out"), v("a.lock-contention", check.StepLocks, "0 ms", "trace.out")}
-	if eliminate(one); one[0].Summary != "none" {
+	if sortRuledOut(one); one[0].Summary != "none" {
 		t.Errorf("all from one file: %q", one[0].Summary)
 	}
 }

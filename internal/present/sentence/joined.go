@@ -16,14 +16,14 @@ func Joined(r *diagnose.Requests) (out []string) {
 			text += ", " + units.Count(j.ByID) + " by their id"
 		}
 		if j.Behind != nil {
-			text += "; the clock of " + path.Base(j.In) + " is " + units.Ms(math.Abs(*j.Behind)) + " " + way(*j.Behind)
+			text += "; the clock of " + path.Base(j.In) + " is " + units.Ms(math.Abs(*j.Behind)) + " " + clockDirection(*j.Behind)
 		}
 		out = append(out, text)
 	}
 	return out
 }
 
-func way(behind float64) string {
+func clockDirection(behind float64) string {
 	if behind < 0 {
 		return "ahead"
 	}
@@ -48,6 +48,8 @@ func outsideOf(j diagnose.Joined) string {
 		return "of the proxy"
 	case "spans":
 		return "spans"
+	case "kernel":
+		return "that the kernel saw"
 	}
 	return "of the log"
 }

@@ -28,8 +28,8 @@ type Row struct {
 	Of        int    // how many entries, where it is several
 }
 
-// Amounts returns what writes the rows' times (ms): all in the unit that fits the
-// total and with as many decimals, for their points to stand below each other.
+// Amounts returns a function that formats the rows' times (ms): all in the unit that fits the
+// total and with the same decimals, so that their points align.
 func Amounts(total float64) func(Row) string {
 	factor, unit := units.Scale("ms", total)
 	decimals := 2
@@ -44,8 +44,8 @@ func Amounts(total float64) func(Row) string {
 	}
 }
 
-// Nothing is what stands in the place of no time. A request whose states are known has
-// worked for some time: without own work, nobody watched it work.
+// Nothing returns what is shown in place of no time. A request whose states are known has worked
+// for some time: without own work, its work was not observed.
 func (r Row) Nothing() string {
 	if r.Mechanism == "own" {
 		return "not observed"
@@ -72,7 +72,7 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 	seen := make(map[string]bool)
 	var other, last []Row
 	for _, e := range d.Ledger {
-		row := Row{Mechanism: e.Mechanism, Title: e.Title, Ms: e.SlowMs, Note: note(&e)}
+		row := Row{Mechanism: e.Mechanism, Title: e.Title, Ms: e.SlowMs, Note: methodNote(&e)}
 		if e.Title == "" {
 			row.Title = e.Mechanism
 		}
@@ -101,7 +101,7 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 	case 1:
 		rows = append(rows, other[0])
 	default:
-		rows = append(rows, folded(other))
+		rows = append(rows, foldRows(other))
 	}
 	for _, k := range kept {
 		switch {
@@ -118,8 +118,9 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 // apart is by how much of the slow time a cause's share and a row of the ledger differ that are not taken for the same.
 const apart = .1
 
-// Reconciled says how the share of the first cause and the rows of the ledger go together where no row shows that share:
-// time that is lost because of a cause is often spent waiting for what it holds up, such as a lock. "" where they agree.
+// Reconciled says how the share of the first cause and the rows of the ledger go together where no
+// row shows that share: time that is lost because of a cause is often spent waiting for what it
+// delays, such as a lock. "" where they agree.
 func Reconciled(d *diagnose.Diagnosis) string {
 	for i := range d.Verdicts {
 		v := &d.Verdicts[i]
@@ -146,8 +147,8 @@ func Reconciled(d *diagnose.Diagnosis) string {
 	return ""
 }
 
-// folded is one row for several.
-func folded(all []Row) Row {
+// foldRows returns one row for several.
+func foldRows(all []Row) Row {
 	x := Row{Mechanism: "other"}
 	for _, r := range all {
 		x.Ms += r.Ms
@@ -160,8 +161,8 @@ func folded(all []Row) Row {
 // fold is the share of the slow time from which on an entry stands for itself, however short the ledger is to be.
 const fold = .1
 
-// Shorter is a ledger of so many rows where that can be: the smallest are one, and what could not be told is one where
-// there is none of it.
+// Shorter returns a ledger of at most most rows where that is possible: the smallest rows become
+// one, and what could not be told is one row where it has no time.
 func Shorter(rows []Row, total float64, most int) (out []Row) {
 	var small, last []Row
 	for i, r := range rows {
@@ -182,12 +183,12 @@ func Shorter(rows []Row, total float64, most int) (out []Row) {
 	case 1:
 		out = append(out, small[0])
 	default:
-		out = append(out, folded(small))
+		out = append(out, foldRows(small))
 	}
 	return append(out, last...)
 }
 
-func note(e *diagnose.Entry) string {
+func methodNote(e *diagnose.Entry) string {
 	s := e.Method
 	if e.Basis != nil && e.Low != nil && e.High != nil && *e.Basis == "bound" {
 		factor, unit := units.Scale("ms", max(math.Abs(*e.High), e.SlowMs))

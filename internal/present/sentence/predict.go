@@ -10,20 +10,20 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Effect writes what a figure is now and what it would be.
+// Effect returns what a figure is now and what it would be.
 func Effect(e model.Effect) string {
-	return units.Change(number(e.Now.Value), number(e.Then.Value), number(e.Then.Low), number(e.Then.High), e.Unit)
+	return units.Change(finiteOrNil(e.Now.Value), finiteOrNil(e.Then.Value), finiteOrNil(e.Then.Low), finiteOrNil(e.Then.High), e.Unit)
 }
 
-// number is nil for what is not known.
-func number(v float64) *float64 {
+// finiteOrNil returns a pointer to a figure, nil if it is not known.
+func finiteOrNil(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return &v
 }
 
-// Basis says what a prediction rests on.
+// Basis returns what a prediction rests on.
 func Basis(a *model.Answer) []string {
 	if a.Source == "" {
 		return a.Basis
@@ -31,7 +31,7 @@ func Basis(a *model.Answer) []string {
 	return append(a.Basis[:len(a.Basis):len(a.Basis)], "from "+a.Source)
 }
 
-// Head is the title of a frontier's column.
+// Head returns the title of a frontier's column.
 func Head(c model.Column) string {
 	if c.Short != "" {
 		return c.Short
@@ -39,8 +39,8 @@ func Head(c model.Column) string {
 	return c.Title
 }
 
-// Cell is a figure of a frontier: without its unit where the column's title has that.
-// Sizes are in one unit, so that they can be compared.
+// Cell returns a figure of a frontier, without its unit where the column's title has it. Sizes are
+// in one unit, so that they can be compared.
 func Cell(f *model.Frontier, point, column int) string {
 	e, c := f.Points[point].Values[column], f.Columns[column]
 	switch {
@@ -55,7 +55,7 @@ func Cell(f *model.Frontier, point, column int) string {
 	return units.Of(e.Value, c.Unit)
 }
 
-// Capital begins a text with a capital letter.
+// Capital returns a text with a capital letter at its beginning.
 func Capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {

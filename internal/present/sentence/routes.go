@@ -5,13 +5,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// Routes is a table of the first routes, headed; a column that would be empty is left out.
+// Routes returns a table of the first routes with a header; a column that would be empty is left
+// out.
 func Routes(d *diagnose.Diagnosis, most int) [][]string {
 	rows := [][]string{{"", "requests", "rate", "p50", "p99", "slow", "main slow time"}}
 	last := len(rows[0]) - 1
 	some := false
 	for i := range d.Routes[:most] {
-		row := route(d, &d.Routes[i])
+		row := routeRow(d, &d.Routes[i])
 		some = some || row[last] != ""
 		rows = append(rows, row)
 	}
@@ -23,8 +24,8 @@ func Routes(d *diagnose.Diagnosis, most int) [][]string {
 	return rows
 }
 
-// route is a row; what is not known is left out.
-func route(d *diagnose.Diagnosis, r *diagnose.Route) []string {
+// routeRow returns a row of the table; cells that are not known are empty.
+func routeRow(d *diagnose.Diagnosis, r *diagnose.Route) []string {
 	name := r.Route
 	if name == "" {
 		name = "(no route)"

@@ -38,11 +38,11 @@ func Target(t diagnose.Target) (name string, about []string) {
 	if t.MemLimit != nil {
 		about = append(about, units.Size(float64(*t.MemLimit))+" limit")
 	}
-	return name, append(about, container(t)...)
+	return name, append(about, describeContainer(t)...)
 }
 
-// container is where a target runs, by the names people know.
-func container(t diagnose.Target) (about []string) {
+// describeContainer returns where a target runs, by the names people know.
+func describeContainer(t diagnose.Target) (about []string) {
 	in := t.In
 	switch {
 	case t.Container == "" && in == nil:
@@ -59,7 +59,7 @@ func container(t diagnose.Target) (about []string) {
 	return about
 }
 
-// Window writes the time a diagnosis is about, "" if nothing is known of it.
+// Window returns the time a diagnosis is about, "" if it is unknown.
 func Window(w diagnose.Window) string {
 	if w.Start == nil || w.End == nil {
 		if w.Duration == nil {
@@ -79,7 +79,7 @@ func Window(w diagnose.Window) string {
 	return start.Format("2006-01-02 "+clock) + "–" + until + " UTC"
 }
 
-// Nothing is the sentence for a diagnosis without a supported cause.
+// Nothing returns the sentences for a diagnosis without a supported cause.
 func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	var s []string
 	switch r := d.Requests; {
@@ -93,7 +93,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		switch {
 		case r.Slow > 0:
 			some := units.Plural(r.Slow, "request")
-			if !elsewhere(r) {
+			if !isLedgerElsewhere(r) {
 				some = units.Count(r.Slow) + " of " + units.Plural(r.Count, "request") + " (" + units.Percent(float64(r.Slow)/float64(r.Count)) + ")"
 			} else if r.LedgerCount > 0 {
 				some = units.Count(r.Slow) + " of the " + units.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource) + " (" + units.Percent(float64(r.Slow)/float64(r.LedgerCount)) + ")"
@@ -132,7 +132,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			s = append(s, "No request was slow.")
 		}
 	}
-	if most, seen := largest(d); most != "" && (d.Outcome == diagnose.NotExplained || seen && d.Outcome == diagnose.NotJudged) {
+	if most, seen := largestMechanisms(d); most != "" && (d.Outcome == diagnose.NotExplained || seen && d.Outcome == diagnose.NotJudged) {
 		s = append(s, "Most of that time: "+most+".")
 	}
 	if d.AtRequests != nil {
@@ -152,7 +152,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			s = append(s, units.Plural(r.Outside, "more slow request")+" happened outside the traced time: record again while it is slow.")
 		}
 	}
-	if gc := collectors(d); gc != "" {
+	if gc := describeCollectors(d); gc != "" {
 		s = append(s, gc)
 	}
 	if len(d.Given) > 0 && !gcIsWell(d) {
@@ -164,20 +164,20 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	}
 	switch {
 	case gcIsWell(d) && len(open) > 0:
-		s = append(s, fmt.Sprintf("This evidence does not show other causes: %d of %s could not be checked (NOT SEEN).", len(open), causes(len(open)+len(ruledOut))))
+		s = append(s, fmt.Sprintf("This evidence does not show other causes: %d of %s could not be checked (NOT SEEN).", len(open), formatCauseCount(len(open)+len(ruledOut))))
 	case len(d.Host) > 0:
-		s = append(s, "No process in the recording could be diagnosed. The host: "+shown(d.Host)+". This does not show whether requests were slow: record the service's process while it is slow.")
+		s = append(s, "No process in the recording could be diagnosed. The host: "+formatHostFigures(d.Host)+". This does not show whether requests were slow: record the service's process while it is slow.")
 	case len(ruledOut) == 0 && len(open) == 0:
 		s = append(s, "No known cause applies to this evidence.")
 	case len(ruledOut) == 0:
-		s = append(s, causes(len(open))+" could not be checked: NOT SEEN says what is missing.")
+		s = append(s, formatCauseCount(len(open))+" could not be checked: NOT SEEN says what is missing.")
 	case tooFew(open, ruledOut):
 		s = append(s, fmt.Sprintf("%d of %s could not be checked: NOT SEEN says what is missing. The others are ruled out by the figures below.",
-			len(open), causes(len(open)+len(ruledOut))))
+			len(open), formatCauseCount(len(open)+len(ruledOut))))
 	case len(open) == 0:
-		s = append(s, causes(len(ruledOut))+" ruled out by the figures below.")
+		s = append(s, formatCauseCount(len(ruledOut))+" ruled out by the figures below.")
 	default:
-		s = append(s, causes(len(ruledOut))+fmt.Sprintf(" ruled out by the figures below; %d could not be checked (NOT SEEN).", len(open)))
+		s = append(s, formatCauseCount(len(ruledOut))+fmt.Sprintf(" ruled out by the figures below; %d could not be checked (NOT SEEN).", len(open)))
 	}
 	return strings.Join(s, " ")
 }
@@ -185,8 +185,8 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 // askForObjective is what to do where all requests take long alike.
 const askForObjective = "Whether that is too long, only an objective tells: set --slo."
 
-// shown lists figures of a host: "CPUs busy 98 %; of this in programs 39 %".
-func shown(all []diagnose.Evidence) string {
+// formatHostFigures lists figures of a host: "CPUs busy 98 %; of this in programs 39 %".
+func formatHostFigures(all []diagnose.Evidence) string {
 	var items []string
 	for _, e := range all {
 		items = append(items, strings.TrimSpace(e.Text+" "+Figure(&e)))
@@ -194,11 +194,12 @@ func shown(all []diagnose.Evidence) string {
 	return strings.Join(items, "; ")
 }
 
-// Healthy says whether nothing was found because there is nothing.
+// Healthy says whether the evidence was sufficient and nothing was found.
 func Healthy(d *diagnose.Diagnosis) bool { return d.Outcome == diagnose.NothingFound }
 
-// largest lists what most slow time went into: "unobserved 62 %, own work 21 %", and says whether anything was seen of most of it.
-func largest(d *diagnose.Diagnosis) (most string, seen bool) {
+// largestMechanisms lists what most slow time went into: "unobserved 62 %, own work 21 %", and
+// says whether the largest part was observed.
+func largestMechanisms(d *diagnose.Diagnosis) (most string, seen bool) {
 	rows, total := Ledger(d)
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
 	var items []string
@@ -215,17 +216,17 @@ func tooFew(open, ruledOut []diagnose.Verdict) bool {
 	return len(open) > len(ruledOut) || len(ruledOut) == 0
 }
 
-func causes(n int) string { return units.Plural(n, "cause") }
+func formatCauseCount(n int) string { return units.Plural(n, "cause") }
 
-// AddRequests is the command that adds requests where there are none.
+// AddRequests returns the command that adds requests to a diagnosis without any.
 func AddRequests(d *diagnose.Diagnosis) string {
-	if tells(d) {
+	if lacksRequests(d) {
 		return "unstall PID redis://HOST:PORT"
 	}
 	return "unstall FILE... --requests access.log"
 }
 
-// NoRequests says that there are none, and what has them.
+// NoRequests says that there are no requests, and what would show them.
 func NoRequests(d *diagnose.Diagnosis) string {
 	add := platform.ByID("").Requests
 	for _, t := range d.Targets {
@@ -234,14 +235,14 @@ func NoRequests(d *diagnose.Diagnosis) string {
 			break
 		}
 	}
-	if tells(d) {
+	if lacksRequests(d) {
 		return "No request data, so causes are ranked by how many clients wait. To see whose requests, add " + add + " from the same period"
 	}
 	return "No request data, so causes are ranked by how long they stopped the service. To see how requests were affected, add " + add + " from the same period"
 }
 
-// tells says whether all processes have no requests of their own, as Redis has none.
-func tells(d *diagnose.Diagnosis) bool {
+// lacksRequests says whether no process has requests of its own, as is the case with Redis.
+func lacksRequests(d *diagnose.Diagnosis) bool {
 	some := false
 	for _, t := range d.Targets {
 		if t.Kind != "process" {
@@ -277,8 +278,8 @@ func Requests(r *diagnose.Requests) []string {
 	return append(items, Quantiles(r)...)
 }
 
-// Loads are the results of load generators worth a line of their own: one that
-// stored its requests, too, is among them once.
+// Loads returns the results of load generators that need a line of their own: one whose rows are
+// the requests is left out if there are others.
 func Loads(d *diagnose.Diagnosis) (out []diagnose.Load) {
 	for _, l := range d.Loads {
 		if d.Requests != nil && l.Source == d.Requests.Source && len(d.Loads) > 1 {
@@ -289,18 +290,18 @@ func Loads(d *diagnose.Diagnosis) (out []diagnose.Load) {
 	return out
 }
 
-// Load lists what a load generator measured; where that is what all requests were told to be, it says so and does not
-// tell it again with another last digit.
+// Load returns what a load generator measured. Where its figures agree with those of the requests
+// it says so, as another last digit would confuse.
 func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 	items := []string{l.Tool + " from " + path.Base(l.Source)}
-	if r := d.Requests; r != nil && agree(r.Rate, l.Rate) && agree(r.P50Ms, l.P50Ms) && agree(r.P99Ms, l.P99Ms) {
+	if r := d.Requests; r != nil && areAlike(r.Rate, l.Rate) && areAlike(r.P50Ms, l.P50Ms) && areAlike(r.P99Ms, l.P99Ms) {
 		items = append(items, "same rate, p50 and p99 as above")
-		items = append(items, quantiles([]quantile{{"max", l.MaxMs}})...)
+		items = append(items, formatQuantiles([]quantile{{"max", l.MaxMs}})...)
 	} else {
 		if l.Rate != nil {
 			items = append(items, units.Num(*l.Rate)+"/s")
 		}
-		items = append(items, quantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
+		items = append(items, formatQuantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
 	}
 	if l.LatencyFrom == "send" {
 		return append(items, "latency from the actual send time: time waiting to be sent is not counted")
@@ -311,7 +312,7 @@ func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 // alike is how far two figures of the same thing may be apart, as a part of it, to be told as one.
 const alike = .05
 
-func agree(a, b *float64) bool {
+func areAlike(a, b *float64) bool {
 	return a != nil && b != nil && math.Abs(*a-*b) <= alike*math.Abs(*a)
 }
 
@@ -320,12 +321,12 @@ type quantile struct {
 	ms   *float64
 }
 
-// Quantiles writes "p50 350 µs", "p99 2.7 ms", "p99.9 5.4 ms", as tables of routes do.
+// Quantiles returns "p50 350 µs", "p99 2.7 ms", "p99.9 5.4 ms", as tables of routes do.
 func Quantiles(r *diagnose.Requests) []string {
-	return quantiles([]quantile{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}})
+	return formatQuantiles([]quantile{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}})
 }
 
-func quantiles(qs []quantile) []string {
+func formatQuantiles(qs []quantile) []string {
 	var out []string
 	for _, q := range qs {
 		if q.ms != nil {
@@ -361,7 +362,7 @@ func Slow(r *diagnose.Requests) []string {
 	items := []string{first}
 	if r.Slow > 0 {
 		switch {
-		case elsewhere(r):
+		case isLedgerElsewhere(r):
 			in := "of those in "
 			if r.LedgerCount > 0 {
 				in = units.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + units.Count(r.LedgerCount) + " in "
@@ -373,7 +374,7 @@ func Slow(r *diagnose.Requests) []string {
 		if r.SlowLong > 0 {
 			items = append(items, units.Count(r.SlowLong)+" on routes that always compute 20 × as long as other requests")
 		}
-		items = append(items, traced(r))
+		items = append(items, formatTraced(r))
 	}
 	if r.Apart > 0 {
 		items = append(items, units.Count(r.Apart)+" more outside the recording are not counted")
@@ -384,8 +385,8 @@ func Slow(r *diagnose.Requests) []string {
 	return items
 }
 
-// traced says of how many slow requests the waits are known.
-func traced(r *diagnose.Requests) string {
+// formatTraced says of how many slow requests the waits are known.
+func formatTraced(r *diagnose.Requests) string {
 	switch r.Traced {
 	case 0:
 		return "none of them traced"
@@ -398,9 +399,9 @@ func traced(r *diagnose.Requests) string {
 	return units.Count(r.Traced) + " of them traced"
 }
 
-// elsewhere says whether the slow requests are those of another artifact than
-// the figures about all are from.
-func elsewhere(r *diagnose.Requests) bool {
+// isLedgerElsewhere says whether the slow requests are from another artifact than the figures
+// about all requests.
+func isLedgerElsewhere(r *diagnose.Requests) bool {
 	return r.LedgerSource != "" && r.LedgerSource != r.Source
 }
 
@@ -453,7 +454,7 @@ func Sources(sources []diagnose.Source) []Source {
 	return out
 }
 
-// Brief is what a diagnosis comes to, on one line.
+// Brief returns what a diagnosis comes to, on one line.
 func Brief(d *diagnose.Diagnosis) string {
 	supported, open, ruledOut := Split(d)
 	if len(supported) == 0 {

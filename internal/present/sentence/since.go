@@ -7,13 +7,13 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// Since says since when requests are slow, or how far back the evidence goes; "" where nothing is wrong, or the answer is of a
-// stretch that it names itself.
+// Since says since when requests are slow, or how far back the evidence goes; "" where nothing is
+// wrong, or where the answer names its own stretch.
 func Since(d *diagnose.Diagnosis) string {
 	if d.Worst != nil || d.Outcome != diagnose.Found && d.Outcome != diagnose.NotExplained {
 		return ""
 	}
-	o := onset(d)
+	o := requestOnset(d)
 	if !Begins(d) {
 		text := "throughout the recording"
 		if d.Window.Start != nil {
@@ -28,20 +28,20 @@ func Since(d *diagnose.Diagnosis) string {
 	return text + ": " + units.Percent(o.Since) + " of requests slow from then on, " + units.Percent(o.Before) + " before"
 }
 
-// Begins says whether it is seen in the evidence that requests become slow.
+// Begins says whether the evidence shows when requests become slow.
 func Begins(d *diagnose.Diagnosis) bool {
-	o := onset(d)
+	o := requestOnset(d)
 	return o != nil && o.Within
 }
 
-func onset(d *diagnose.Diagnosis) *diagnose.Onset {
+func requestOnset(d *diagnose.Diagnosis) *diagnose.Onset {
 	if d.Requests == nil {
 		return nil
 	}
 	return d.Requests.Onset
 }
 
-// More says where one slow request is seen, and where all of it is for a program.
+// More says where one slow request is shown, and where a program finds everything.
 func More(d *diagnose.Diagnosis) []string {
 	first := "timeline and figures: -o report.html"
 	if r := d.Requests; r != nil && r.Slow > 0 {

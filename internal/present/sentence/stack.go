@@ -28,8 +28,9 @@ type StackRow struct {
 // leastShown is the least that is told, ms: web servers count in whole ones.
 const leastShown = .01
 
-// Stack is where the time went by steps of journeys, if users were on some, of slow requests if there are any; else
-// by routes, of all requests. Nil: none were followed.
+// Stack returns where the time went: by steps of journeys where users were on some, of slow
+// requests if there are any; else by routes, of all requests. It returns nil if no requests were
+// followed.
 func Stack(t *diagnose.RequestPath) *StackView {
 	if t == nil {
 		return nil
@@ -90,9 +91,9 @@ func Stack(t *diagnose.RequestPath) *StackView {
 		if r.MeanMs < leastShown {
 			continue
 		}
-		row := StackRow{Name: stepName(r, several[r.Step] > 1), Cells: []string{units.Count(int64(r.Requests)), amount(r.MeanMs)}}
+		row := StackRow{Name: stepName(r, several[r.Step] > 1), Cells: []string{units.Count(int64(r.Requests)), formatAmount(r.MeanMs)}}
 		for _, c := range shown {
-			row.Cells, row.Parts = append(row.Cells, amount(c.of(r))), append(row.Parts, c.of(r))
+			row.Cells, row.Parts = append(row.Cells, formatAmount(c.of(r))), append(row.Parts, c.of(r))
 		}
 		v.Rows = append(v.Rows, row)
 	}
@@ -103,13 +104,13 @@ func Stack(t *diagnose.RequestPath) *StackView {
 		v.Notes = append(v.Notes, fmt.Sprintf("%d more that took less total time are not shown", left))
 	}
 	v.Notes = append(v.Notes, strings.Join(notes, "; ")+". Workers are sampled, and their time is divided among the requests in flight")
-	if said := store(t.Store); said != "" {
+	if said := describeStore(t.Store); said != "" {
 		v.Notes = append(v.Notes, said)
 	}
 	return v
 }
 
-// slowOf are the slow requests of each step.
+// slowOf returns the slow requests of each step.
 func slowOf(rows []diagnose.Steps) (slow []diagnose.Steps) {
 	for _, r := range rows {
 		if r.Slow != nil {
@@ -119,7 +120,7 @@ func slowOf(rows []diagnose.Steps) (slow []diagnose.Steps) {
 	return slow
 }
 
-// stepName is a step, with the route where it has several.
+// stepName returns a step's name, with the route where the step has several.
 func stepName(r *diagnose.Steps, several bool) string {
 	switch {
 	case r.Step == "":
@@ -130,8 +131,8 @@ func stepName(r *diagnose.Steps, several bool) string {
 	return r.Step
 }
 
-// store says what is known of what workers call.
-func store(s *diagnose.Store) string {
+// describeStore says what is known of the store that workers call.
+func describeStore(s *diagnose.Store) string {
 	if s == nil || s.Busy == nil || len(s.Most) == 0 {
 		return ""
 	}
@@ -143,8 +144,8 @@ func store(s *diagnose.Store) string {
 		s.Subject, units.Percent(*s.Busy), strings.Join(most, ", "))
 }
 
-// amount is a figure in ms; what is too small to be told is left out.
-func amount(ms float64) string {
+// formatAmount returns a figure in ms, "–" if it is too small to be told.
+func formatAmount(ms float64) string {
 	if ms < leastShown {
 		return "–"
 	}

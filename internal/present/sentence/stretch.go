@@ -7,8 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// Stretch says which part of long evidence a diagnosis is of, and how all of it is: "In the worst 12 min of 24 h, from 13:05:00 to
-// 13:17:00 UTC: "; "" where it is all of it.
+// Stretch says which part of long evidence a diagnosis is of: "In the worst 12 min of 24 h, from
+// 13:05:00 to 13:17:00 UTC: "; "" where it is of all of it.
 func Stretch(d *diagnose.Diagnosis) string {
 	w := d.Worst
 	if w == nil {
@@ -21,14 +21,14 @@ func Stretch(d *diagnose.Diagnosis) string {
 	if w.Window.Duration != nil {
 		s += " of " + units.Time(*w.Window.Duration*1e9)
 	}
-	return s + ", " + between(d.Window, w.From, w.Until) + ": "
+	return s + ", " + formatStretch(d.Window, w.From, w.Until) + ": "
 }
 
-// Stretches say what is found in the worst stretches of long evidence by themselves, beside what is found over all of it: "most
-// of it in 12 min, 13:05:00 to 13:17:00 UTC: 45 % of the slow time there".
+// Stretches says what is found in each of the worst stretches of long evidence, beside what is
+// found over all of it: "in 12 min, 13:05:00 to 13:17:00 UTC: 45 % of the slow time there is …".
 func Stretches(d *diagnose.Diagnosis) (said []string) {
 	for _, x := range d.Stretches {
-		s := "in " + units.Time((x.Until-x.From)*1e9) + ", " + between(x.Window, x.From, x.Until) + ": "
+		s := "in " + units.Time((x.Until-x.From)*1e9) + ", " + formatStretch(x.Window, x.From, x.Until) + ": "
 		switch {
 		case x.Again && x.Of != nil:
 			s += units.Percent(*x.Of) + " of the slow time there is " + x.Cause
@@ -45,8 +45,9 @@ func Stretches(d *diagnose.Diagnosis) (said []string) {
 	return said
 }
 
-// between says when a stretch was: by the clock, where that is known, and else from the beginning of the log.
-func between(w diagnose.Window, from, until float64) string {
+// formatStretch says when a stretch was: by the clock where that is known, else from the beginning
+// of the log.
+func formatStretch(w diagnose.Window, from, until float64) string {
 	if w.Start != nil && w.End != nil {
 		return Window(w)
 	}

@@ -16,8 +16,8 @@ type ThreadGroup struct {
 	Stack string // "Task<T>.Result ← CartController.Get() ← …"
 }
 
-// Threads words what threads did: all of them in one line, the largest groups of those
-// that have work one by one, and the others in one line again, "" if there are none.
+// Threads says what threads did: all of them in one line, the largest groups of those that have
+// work one by one, and the others in one line again, "" if there are none.
 func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, rest string) {
 	all = units.Plural(s.Threads, "thread")
 	if s.Pool > 0 {
@@ -32,7 +32,7 @@ func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, re
 		case len(groups) == most:
 			others += g.Count
 		default:
-			groups = append(groups, ThreadGroup{Line: g.Sentence(s), Stack: strings.Join(unmoduled(g.Summary()), " ← ")})
+			groups = append(groups, ThreadGroup{Line: g.Sentence(s), Stack: strings.Join(stripModules(g.Summary()), " ← ")})
 		}
 	}
 	var parts []string
@@ -45,8 +45,8 @@ func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, re
 	return all, groups, strings.Join(parts, ", ")
 }
 
-// unmoduled leaves the modules out of a stack: types tell where one is.
-func unmoduled(frames []string) []string {
+// stripModules removes the modules from a stack, in place: types tell where a frame is.
+func stripModules(frames []string) []string {
 	for i, f := range frames {
 		if _, function, ok := strings.Cut(f, "!"); ok {
 			frames[i] = function

@@ -14,17 +14,17 @@ import (
 // mostTold is how many metrics a sentence names of each kind.
 const mostTold = 3
 
-// Tried is what a change did in one line: "thp=never instead of madvise: better: p99 −45 % (−52
-// to −37); changed: process CPU, system −62 % (−70 to −51)". Better or worse is said of what
-// users of the service feel: less CPU time is no gain where a limit took it.
+// Tried returns what a change did in one line: "thp=never instead of madvise: better: p99 −45 %
+// (−52 to −37); changed: process CPU, system −62 % (−70 to −51)". Better or worse is
+// said only of what users of the service notice: less CPU time is no gain where a limit took it.
 func Tried(r *experiment.Result) string {
 	what := fmt.Sprintf("%s=%s instead of %s", r.Setting, r.Tried, r.Was)
 	if len(r.Comparison.Metrics) == 0 {
 		return what + ": no metric of the process was recorded, so the effect is unknown."
 	}
-	better := told(r.Comparison, func(m *compare.Result) bool { return m.Gate && m.Result == compare.Improved })
-	worse := told(r.Comparison, func(m *compare.Result) bool { return m.Gate && m.Result == compare.Regressed })
-	changed := told(r.Comparison, func(m *compare.Result) bool {
+	better := listMetrics(r.Comparison, func(m *compare.Result) bool { return m.Gate && m.Result == compare.Improved })
+	worse := listMetrics(r.Comparison, func(m *compare.Result) bool { return m.Gate && m.Result == compare.Regressed })
+	changed := listMetrics(r.Comparison, func(m *compare.Result) bool {
 		return !m.Gate && (m.Result == compare.Improved || m.Result == compare.Regressed)
 	})
 	var parts []string
@@ -42,8 +42,8 @@ func Tried(r *experiment.Result) string {
 	return what + ": " + strings.Join(parts, "; ")
 }
 
-// told names the metrics that are so.
-func told(c *compare.Comparison, is func(*compare.Result) bool) string {
+// listMetrics names the metrics that satisfy is, with their changes.
+func listMetrics(c *compare.Comparison, is func(*compare.Result) bool) string {
 	var all []string
 	for i := range c.Metrics {
 		m := &c.Metrics[i]
@@ -62,7 +62,7 @@ func told(c *compare.Comparison, is func(*compare.Result) bool) string {
 	return strings.Join(all, ", ")
 }
 
-// TriedHow says what was changed, of whom, and in which turns.
+// TriedHow says what was changed, what it affects, and in which turns.
 func TriedHow(r *experiment.Result) string {
 	text := fmt.Sprintf("%s of %s: %s alternating with %s, ", r.Setting, r.Affects, r.Tried, r.Was)
 	if r.File != "" {
@@ -76,7 +76,7 @@ func TriedHow(r *experiment.Result) string {
 	return text
 }
 
-// PutBack says whether what was there is there again.
+// PutBack says whether the setting has its earlier value again.
 func PutBack(r *experiment.Result) string {
 	b := r.Restored
 	switch {

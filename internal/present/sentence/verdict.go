@@ -8,9 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// Split sorts verdicts by what was found, keeping their order, but that what was ruled out
-// comes in the order in which one would ask for it. Those that are
-// only listed say whom they are about if there is more than one.
+// Split sorts verdicts by what was found and keeps their order; those ruled out come in the order
+// of the questions. Verdicts that are only listed say which subject they are about if there are
+// several.
 func Split(d *diagnose.Diagnosis) (supported, open, ruledOut []diagnose.Verdict) {
 	for _, v := range d.Verdicts {
 		if v.Verdict != "supported" && v.Subject != "" && Several(d) {
@@ -25,12 +25,12 @@ func Split(d *diagnose.Diagnosis) (supported, open, ruledOut []diagnose.Verdict)
 			open = append(open, v)
 		}
 	}
-	eliminate(ruledOut)
+	sortRuledOut(ruledOut)
 	return supported, open, ruledOut
 }
 
-// Once leaves out of each verdict what was told of those before it: fixes that are the same, and of the first of a chain the
-// figures of its root. Predictions stay with the fixes they are of.
+// Once removes from each verdict what the ones before it told: fixes that are the same, and from
+// the first of a chain the figures of its root. Predictions stay with the fixes they are of.
 func Once(all []diagnose.Verdict) []diagnose.Verdict {
 	out := slices.Clone(all)
 	told := make(map[diagnose.Fix]bool)
@@ -79,7 +79,7 @@ func sameFigure(e diagnose.Evidence) func(diagnose.Evidence) bool {
 	}
 }
 
-// Figure writes the figure of a piece of evidence, "" if it has none.
+// Figure returns the figure of a piece of evidence, "" if it has none.
 func Figure(e *diagnose.Evidence) string {
 	if e.Value == nil {
 		return ""
@@ -90,7 +90,8 @@ func Figure(e *diagnose.Evidence) string {
 	return units.Of(*e.Value, e.Unit)
 }
 
-// Proof lists the figures that decided, with where they are from, and then what to change, a line each.
+// Proof returns the figures that decided, with their origins, and then what to change, a line
+// each.
 func Proof(v *diagnose.Verdict) (lines []string) {
 	for i := range v.Evidence {
 		e := &v.Evidence[i]
@@ -106,7 +107,7 @@ func Proof(v *diagnose.Verdict) (lines []string) {
 	return lines
 }
 
-// Origin is where all of the evidence is from, "" if that differs.
+// Origin returns where all of the evidence is from, "" if that differs or there is only one piece.
 func Origin(evidence []diagnose.Evidence) string {
 	for _, e := range evidence {
 		if e.Origin != evidence[0].Origin {
@@ -119,8 +120,8 @@ func Origin(evidence []diagnose.Evidence) string {
 	return evidence[0].Origin
 }
 
-// Predictions lists what one of the fixes would change, the first with what comes whatever is changed: "p99 6.4 → 2.7 ms
-// (2.3–3.4)".
+// Predictions lists what one of the fixes would change: "p99 6.4 → 2.7 ms (2.3–3.4)". The
+// first fix has also the predictions that belong to no fix.
 func Predictions(v *diagnose.Verdict, fix int) []string {
 	var items []string
 	for _, x := range v.Prediction {
@@ -141,8 +142,8 @@ type Open struct {
 	Verdicts []diagnose.Verdict
 }
 
-// NotSeen groups inconclusive verdicts by what they miss. Needs of one command
-// are one need; where the words differ, what they have in common stands.
+// NotSeen groups inconclusive verdicts by what they miss. Needs with the same command are one
+// need; where their words differ, only the words they begin with stand.
 func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
 	for _, v := range verdicts {
 		i := slices.IndexFunc(groups, func(g Open) bool {
@@ -158,7 +159,7 @@ func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
 			g.Causes = append(g.Causes, v.Cause)
 		}
 		for j, n := range v.Needs {
-			g.Needs[j].What = common(g.Needs[j].What, n.What)
+			g.Needs[j].What = commonStart(g.Needs[j].What, n.What)
 		}
 	}
 	return groups
@@ -168,8 +169,8 @@ func sameNeed(a, b diagnose.Need) bool {
 	return a == b || a.Command != "" && a.Command == b.Command
 }
 
-// common is the words two texts begin with, and … for the rest.
-func common(a, b string) string {
+// commonStart returns the words that two texts begin with, and … for the rest.
+func commonStart(a, b string) string {
 	if a == b {
 		return a
 	}
@@ -181,7 +182,7 @@ func common(a, b string) string {
 	return strings.Join(append(x[:n:n], "…"), " ")
 }
 
-// Several says whether verdicts must name whom they are about.
+// Several says whether there are several processes, so that verdicts must name theirs.
 func Several(d *diagnose.Diagnosis) bool {
 	n := 0
 	for _, t := range d.Targets {

@@ -24,7 +24,8 @@ type Comparison struct {
 	Source    string
 }
 
-// Steps are all questions of a verdict in their order; none of a diagnosis by a version that did not keep them.
+// Steps returns all questions of a verdict in their order; none of a diagnosis by a version that
+// did not keep them.
 func Steps(v *diagnose.Verdict) (out []Step) {
 	if v.Decision == nil {
 		return nil
@@ -41,7 +42,7 @@ func Steps(v *diagnose.Verdict) (out []Step) {
 				s.Answer = Outcome(v.Verdict) + ": " + v.Decision.Says
 			}
 			for j := range x.Compared {
-				s.Compared = append(s.Compared, comparison(&x.Compared[j]))
+				s.Compared = append(s.Compared, newComparison(&x.Compared[j]))
 			}
 		}
 		out = append(out, s)
@@ -49,7 +50,7 @@ func Steps(v *diagnose.Verdict) (out []Step) {
 	return out
 }
 
-func comparison(x *check.Compared) Comparison {
+func newComparison(x *check.Compared) Comparison {
 	of := check.Threshold{Unit: x.Unit}
 	c := Comparison{Name: x.Name, Relation: "<", Threshold: of.Of(x.Threshold), Why: x.Of.Why, Source: x.Of.Source}
 	switch {
@@ -63,7 +64,7 @@ func comparison(x *check.Compared) Comparison {
 	return c
 }
 
-// Outcome is a verdict in words: "supported", "left open", "ruled out".
+// Outcome returns a verdict in words: "supported", "left open", "ruled out".
 func Outcome(verdict string) string {
 	switch verdict {
 	case check.Inconclusive:

@@ -15,12 +15,12 @@ func (o Options) Calibrate(w io.Writer, r *calibrate.Result) error {
 		o.Width = 80
 	}
 	p := &page{Options: o}
-	for _, l := range p.wrap(r.Sentence(), 0) {
-		p.line(p.paint(bold, l))
+	for _, l := range p.wrapText(r.Sentence(), 0) {
+		p.writeLine(p.applyStyle(bold, l))
 	}
-	p.blank()
-	p.line(p.paint(dim, p.clean(strings.Repeat(" ", 13)+"CPUs kernel - thousands per second of its CPU time - unlike  class")))
-	p.line(p.paint(dim, p.clean(strings.Repeat(" ", 25)+"faults  waits  taken packets  pages")))
+	p.writeBlank()
+	p.writeLine(p.applyStyle(dim, p.cleanText(strings.Repeat(" ", 13)+"CPUs kernel - thousands per second of its CPU time - unlike  class")))
+	p.writeLine(p.applyStyle(dim, p.cleanText(strings.Repeat(" ", 25)+"faults  waits  taken packets  pages")))
 	rows := r.Loads
 	if r.Target != nil {
 		rows = append([]calibrate.Row{*r.Target}, rows...)
@@ -32,21 +32,21 @@ func (o Options) Calibrate(w io.Writer, r *calibrate.Result) error {
 			sum := *x.Dirtied + *x.Read
 			pages = &sum
 		}
-		name := p.clean(x.Name)
-		if width(name) > 11 {
+		name := p.cleanText(x.Name)
+		if textWidth(name) > 11 {
 			name = string([]rune(name)[:11])
 		}
-		line := pad(name, 12) + padLeft(fixed(x.CPU, 2), 5) + padLeft(share(x.System), 7) + " " +
-			padLeft(thousands(x.MinorFaults), 6) + padLeft(thousands(x.Voluntary), 7) + padLeft(thousands(x.Involuntary), 7) + padLeft(thousands(x.Segments), 8) + padLeft(thousands(pages), 7)
+		line := padRight(name, 12) + padLeft(formatFixed(x.CPU, 2), 5) + padLeft(formatShare(x.System), 7) + " " +
+			padLeft(formatThousands(x.MinorFaults), 6) + padLeft(formatThousands(x.Voluntary), 7) + padLeft(formatThousands(x.Involuntary), 7) + padLeft(formatThousands(x.Segments), 8) + padLeft(formatThousands(pages), 7)
 		switch {
 		case r.Target != nil && i > 0:
-			line += padLeft(share(x.Distance), 7)
+			line += padLeft(formatShare(x.Distance), 7)
 		default:
 			line += padLeft("", 7)
 		}
-		p.line(line + "  " + p.clean(string(x.Class)))
+		p.writeLine(line + "  " + p.cleanText(string(x.Class)))
 	}
-	p.blank()
+	p.writeBlank()
 	for _, text := range []string{
 		"faults: minor page faults; waits: voluntary context switches; taken: involuntary context switches; packets: TCP segments of its sockets; pages: 4 KiB pages written to files or read from disks.",
 		"unlike: the share of CPU time spent on other work than in the service.",
@@ -54,18 +54,18 @@ func (o Options) Calibrate(w io.Writer, r *calibrate.Result) error {
 		if r.Target == nil && strings.HasPrefix(text, "unlike") {
 			continue
 		}
-		for _, l := range p.wrap(text, 0) {
-			p.line(p.paint(dim, l))
+		for _, l := range p.wrapText(text, 0) {
+			p.writeLine(p.applyStyle(dim, l))
 		}
 	}
 	for _, n := range r.NotSeen {
-		p.block("NOT SEEN", bold, labels, p.wrap(fmt.Sprintf("%s: %s; %s", n.What, n.Why, n.Do), labels))
+		p.writeBlock("NOT SEEN", bold, labels, p.wrapText(fmt.Sprintf("%s: %s; %s", n.What, n.Why, n.Do), labels))
 	}
 	_, err := io.WriteString(w, strings.TrimRight(p.out.String(), "\n")+"\n")
 	return err
 }
 
-func thousands(v *float64) string {
+func formatThousands(v *float64) string {
 	switch {
 	case v == nil:
 		return units.Unknown

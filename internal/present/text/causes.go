@@ -8,15 +8,15 @@ import (
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
-// why lists the evidence: the figures in a column, what they are, and where
-// they are from.
-func (p *page) why(v *diagnose.Verdict, label string, first bool) {
-	begin := width(label) + 2
+// writeEvidence writes the evidence of a verdict: the figures in a column, what they are, and
+// where they are from.
+func (p *page) writeEvidence(v *diagnose.Verdict, label string, first bool) {
+	begin := textWidth(label) + 2
 	most := p.at.beside
 	if first {
 		most = p.at.evidence
 	}
-	shown := v.Evidence[:p.most(len(v.Evidence), most)]
+	shown := v.Evidence[:p.shownCount(len(v.Evidence), most)]
 	if len(shown) == 0 {
 		return
 	}
@@ -24,7 +24,7 @@ func (p *page) why(v *diagnose.Verdict, label string, first bool) {
 	common := sentence.Origin(shown)
 	column := 0
 	for i := range shown {
-		column = max(column, width(p.clean(sentence.Figure(&shown[i]))))
+		column = max(column, textWidth(p.cleanText(sentence.Figure(&shown[i]))))
 	}
 	indent := begin
 	if column > 0 {
@@ -34,17 +34,17 @@ func (p *page) why(v *diagnose.Verdict, label string, first bool) {
 	for i, e := range shown {
 		text := e.Text
 		if e.Origin != "" && common == "" {
-			text = strings.TrimSpace(text + " " + p.origin(e.Origin))
+			text = strings.TrimSpace(text + " " + p.shortenOrigin(e.Origin))
 		}
 		if common != "" && i == len(shown)-1 {
-			if from := p.origin(common); from != "" {
+			if from := p.shortenOrigin(common); from != "" {
 				text += " [all: " + strings.TrimPrefix(from, "[")
 			}
 		}
-		for n, l := range p.told(text, indent, one) {
+		for n, l := range p.wrapOrShorten(text, indent, one) {
 			lead := ""
 			if n == 0 {
-				lead = p.clean(sentence.Figure(&e))
+				lead = p.cleanText(sentence.Figure(&e))
 			}
 			if column > 0 {
 				l = padLeft(lead, column) + "  " + l
@@ -53,56 +53,56 @@ func (p *page) why(v *diagnose.Verdict, label string, first bool) {
 		}
 	}
 	if first || !p.at.short {
-		lines = append(lines, p.more(len(v.Evidence)-len(shown))...)
+		lines = append(lines, p.moreLine(len(v.Evidence)-len(shown))...)
 	}
-	p.block(label, bold, begin, lines)
+	p.writeBlock(label, bold, begin, lines)
 }
 
-// fix shows the first fix, then the alternatives, each with what it would do.
-func (p *page) fix(v *diagnose.Verdict, label string, first bool) {
-	indent := width(label) + 2
+// writeFixes writes the first fix, then the alternatives, each with what it would do.
+func (p *page) writeFixes(v *diagnose.Verdict, label string, first bool) {
+	indent := textWidth(label) + 2
 	most := p.at.others
 	if first {
 		most = p.at.fixes
 	}
-	shown := v.Fix[:p.most(len(v.Fix), most)]
+	shown := v.Fix[:p.shownCount(len(v.Fix), most)]
 	if !first && p.at.short {
 		shown = v.Fix[:min(len(v.Fix), most)]
 	}
 	var lines []string
 	for i, f := range shown {
 		if i > 0 && p.at.short {
-			lines = append(lines, p.told("or "+strings.Trim(f.Setting+": "+strings.TrimPrefix(f.Text, "or "), ": "), indent, true)...)
+			lines = append(lines, p.wrapOrShorten("or "+strings.Trim(f.Setting+": "+strings.TrimPrefix(f.Text, "or "), ": "), indent, true)...)
 			continue
 		}
 		if i > 0 {
 			lines = append(lines, "or")
 		}
 		if f.Setting != "" {
-			lines = append(lines, p.paint(advice, p.clean(f.Setting)))
+			lines = append(lines, p.applyStyle(advice, p.cleanText(f.Setting)))
 		}
-		lines = append(lines, p.told(f.Text, indent, p.at.short && !first)...)
+		lines = append(lines, p.wrapOrShorten(f.Text, indent, p.at.short && !first)...)
 		for l := range strings.Lines(f.Code) {
 			// Code keeps its line breaks and its indentation.
 			text := strings.TrimRight(l, "\r\n")
 			inner := strings.TrimLeft(text, " \t")
 			tabs := strings.ReplaceAll(text[:len(text)-len(inner)], "\t", "    ")
-			lines = append(lines, p.paint(advice, "  "+tabs+p.clean(inner)))
+			lines = append(lines, p.applyStyle(advice, "  "+tabs+p.cleanText(inner)))
 		}
 		if first || !p.at.tight {
-			lines = append(lines, p.flow(sentence.Predictions(v, i), indent)...)
+			lines = append(lines, p.flowItems(sentence.Predictions(v, i), indent)...)
 		}
 	}
 	if len(v.Fix) == 0 {
-		lines = p.flow(sentence.Predictions(v, 0), indent)
+		lines = p.flowItems(sentence.Predictions(v, 0), indent)
 	}
 	if first || !p.at.short {
-		lines = append(lines, p.more(len(v.Fix)-len(shown))...)
+		lines = append(lines, p.moreLine(len(v.Fix)-len(shown))...)
 	}
-	p.block(label, bold, indent, lines)
+	p.writeBlock(label, bold, indent, lines)
 }
 
-// ruledOut lists what it was not, those with a figure first.
+// ruledOut writes the causes that were ruled out, those with a figure first.
 func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 	var with, without []diagnose.Verdict
 	for _, v := range verdicts {
@@ -113,29 +113,30 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 		}
 	}
 	all := append(with, without...)
-	all = all[:p.most(len(all), p.at.ruledOut)]
+	all = all[:p.shownCount(len(all), p.at.ruledOut)]
 	column := 0
 	for _, v := range all {
-		column = max(column, width(v.Cause)+2)
+		column = max(column, textWidth(v.Cause)+2)
 	}
 	column = min(column, 30)
 	var lines []string
 	for _, v := range all {
-		id := p.clean(v.Cause)
-		for i, l := range p.told(p.short(v.Summary), labels+column, p.at.short) {
+		id := p.cleanText(v.Cause)
+		for i, l := range p.wrapOrShorten(p.shortenSources(v.Summary), labels+column, p.at.short) {
 			if i > 0 {
 				id = ""
 			}
-			lines = append(lines, pad(id, column-1)+" "+l)
+			lines = append(lines, padRight(id, column-1)+" "+l)
 		}
 		if v.Summary == "" {
 			lines = append(lines, id)
 		}
 	}
-	p.block("RULED OUT", bold, labels, append(lines, p.more(len(verdicts)-len(all))...))
+	p.writeBlock("RULED OUT", bold, labels, append(lines, p.moreLine(len(verdicts)-len(all))...))
 }
 
-// notSeen lists what could not be judged or recorded, and then what would change that, each command once.
+// notSeen writes what could not be judged or recorded, and then what would change that, each
+// command once.
 func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 	const indent = labels
 	var says []string
@@ -168,29 +169,29 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 		}
 		says = append(says, text)
 	}
-	shown := p.most(len(says), p.at.unseen)
+	shown := p.shownCount(len(says), p.at.unseen)
 	var lines []string
 	for _, s := range says[:shown] {
-		lines = append(lines, p.told(s, indent, p.at.short)...)
+		lines = append(lines, p.wrapOrShorten(s, indent, p.at.short)...)
 	}
 	left := len(says) - shown
 	for _, n := range do[:min(len(do), p.at.commands)] {
 		if n.What != "" {
-			lines = append(lines, p.told(n.What+":", indent, p.at.short)...)
+			lines = append(lines, p.wrapOrShorten(n.What+":", indent, p.at.short)...)
 		}
-		lines = append(lines, "  "+p.paint(advice, p.clean(n.Command))) // on one line, so that it can be copied
+		lines = append(lines, "  "+p.applyStyle(advice, p.cleanText(n.Command))) // on one line, so that it can be copied
 	}
-	lines = append(lines, p.more(left)...)
-	p.block("NOT SEEN", bold, indent, lines)
+	lines = append(lines, p.moreLine(left)...)
+	p.writeBlock("NOT SEEN", bold, indent, lines)
 }
 
-func (p *page) warnings(warnings []diagnose.Warning) {
+func (p *page) writeWarnings(warnings []diagnose.Warning) {
 	const indent = labels
 	var lines []string
-	shown := p.most(len(warnings), p.at.warnings)
+	shown := p.shownCount(len(warnings), p.at.warnings)
 	for _, w := range warnings[:shown] {
-		lines = append(lines, p.told(p.short(warning(w.Text, w.Count, w.Origin)), indent, p.at.shorter)...)
+		lines = append(lines, p.wrapOrShorten(p.shortenSources(formatWarning(w.Text, w.Count, w.Origin)), indent, p.at.shorter)...)
 	}
-	lines = append(lines, p.more(len(warnings)-shown)...)
-	p.block("WARNINGS", bold, indent, lines)
+	lines = append(lines, p.moreLine(len(warnings)-shown)...)
+	p.writeBlock("WARNINGS", bold, indent, lines)
 }

@@ -67,8 +67,9 @@ var less = []func(*limits){
 	func(l *limits) { l.tight = true },
 }
 
-// fitted is a page that fits the screen, or the shortest there is; all of it where that is asked for.
-func (o Options) fitted(render func(*page)) string {
+// renderFitted renders a page that fits the screen, or the shortest there is; with Verbose all of
+// it.
+func (o Options) renderFitted(render func(*page)) string {
 	at, most := usual, screen*80/min(80, o.Width)
 	if o.Verbose {
 		at = everything
@@ -84,34 +85,34 @@ func (o Options) fitted(render func(*page)) string {
 	}
 }
 
-// told breaks a text into lines, or shortens it to one where lines are short of it: what stands in parentheses goes
-// first, then the end. A line that would end before what it is about ("blocked at") names that, and leaves out what is
-// before it.
-func (p *page) told(text string, indent int, one bool) []string {
-	lines := p.wrap(text, indent)
+// wrapOrShorten breaks a text into lines or, with one, shortens it to one line: first it drops
+// what is in parentheses, then the end. A line that would end just before its object ("blocked
+// at") keeps the object and drops what is before it.
+func (p *page) wrapOrShorten(text string, indent int, one bool) []string {
+	lines := p.wrapText(text, indent)
 	if !one || len(lines) < 2 {
 		return lines
 	}
 	room := max(20, p.Width-indent)
-	text = p.clean(text)
+	text = p.cleanText(text)
 	for {
 		from, until := strings.LastIndexByte(text, '('), strings.LastIndexByte(text, ')')
-		if from <= 0 || until < from || text[from-1] != ' ' || width(text[:from]) < room/2 {
+		if from <= 0 || until < from || text[from-1] != ' ' || textWidth(text[:from]) < room/2 {
 			break
 		}
-		if text = text[:from-1] + text[until+1:]; width(text) <= room {
+		if text = text[:from-1] + text[until+1:]; textWidth(text) <= room {
 			return []string{text}
 		}
 	}
-	dots := p.clean("…")
-	head := p.fitting(words(text), room-width(dots))
-	if n := len(head); n > 1 && n < len(words(text)) && links[strings.ToLower(head[n-1])] && isPlace(words(text)[n]) {
-		object := strings.TrimRight(words(text)[n], ".,;:")
-		if most := room / 2; width(object) > most {
-			object = dots + lastOf(object, most-width(dots))
+	dots := p.cleanText("…")
+	head := p.fitWords(splitWords(text), room-textWidth(dots))
+	if n := len(head); n > 1 && n < len(splitWords(text)) && links[strings.ToLower(head[n-1])] && isPlace(splitWords(text)[n]) {
+		object := strings.TrimRight(splitWords(text)[n], ".,;:")
+		if most := room / 2; textWidth(object) > most {
+			object = dots + lastOf(object, most-textWidth(dots))
 		}
 		tail := dots + " " + head[n-1] + " " + object
-		return []string{strings.TrimRight(strings.Join(p.fitting(head[:n-1], room-width(tail)), " "), " ,;:(") + tail}
+		return []string{strings.TrimRight(strings.Join(p.fitWords(head[:n-1], room-textWidth(tail)), " "), " ,;:(") + tail}
 	}
 	return []string{strings.TrimRight(strings.Join(head, " "), " ,;:(") + dots}
 }
@@ -126,20 +127,21 @@ func isPlace(word string) bool {
 var links = map[string]bool{"at": true, "in": true, "on": true, "by": true, "of": true, "for": true, "from": true, "to": true, "with": true, "than": true, "where": true,
 	"until": true, "is": true, "are": true, "was": true, "were": true, "calls": true, "waits": true, "takes": true, "and": true, "or": true, "the": true, "a": true}
 
-// fitting is as many words as fit a line, at least one.
-func (p *page) fitting(all []string, room int) []string {
+// fitWords returns as many words as fit into a line, at least one.
+func (p *page) fitWords(all []string, room int) []string {
 	size := 0
 	for i, w := range all {
-		if size += width(w); i > 0 && size+i > room {
+		if size += textWidth(w); i > 0 && size+i > room {
 			return all[:i]
 		}
 	}
 	return all
 }
 
-// lastOf is the end of a dotted name or path that fits: "Store.get" of "com.example.shop.Store.get".
+// lastOf returns the end of a dotted name or path that fits: "Store.get" of
+// "com.example.shop.Store.get".
 func lastOf(name string, room int) string {
-	for width(name) > room {
+	for textWidth(name) > room {
 		i := strings.IndexAny(name[1:], "./$")
 		if i < 0 {
 			r := []rune(name)
@@ -150,25 +152,25 @@ func lastOf(name string, room int) string {
 	return name
 }
 
-// most is how many of n are shown: one more than most is no reason to leave any out.
-func (p *page) most(n, most int) int {
+// shownCount returns how many of n are shown: to leave out only one would save nothing.
+func (p *page) shownCount(n, most int) int {
 	if n-1 <= most {
 		return n
 	}
 	return most
 }
 
-// more is the line about those that are not shown.
-func (p *page) more(n int) []string {
+// moreLine returns the line about n entries that are not shown, none for 0.
+func (p *page) moreLine(n int) []string {
 	if n <= 0 {
 		return nil
 	}
-	return []string{p.paint(dim, "and "+units.Count(n)+" more: --verbose")}
+	return []string{p.applyStyle(dim, "and "+units.Count(n)+" more: --verbose")}
 }
 
-// short names sources in a text by the ends of their names, where these tell them apart, and where it says at its end
-// which decided it by the number.
-func (p *page) short(text string) string {
+// shortenSources replaces the names of sources in a text by their base names, where these are
+// unambiguous, and the source at its end by its number.
+func (p *page) shortenSources(text string) string {
 	for _, s := range p.sources {
 		base := path.Base(s.name)
 		if before, ok := strings.CutSuffix(text, " ["+base+"]"); ok && s.number != "" {

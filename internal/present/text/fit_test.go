@@ -10,16 +10,16 @@ import (
 func TestFitted(t *testing.T) {
 	render := func(p *page) {
 		for range min(100, p.at.evidence) {
-			p.line("evidence")
+			p.writeLine("evidence")
 		}
 		for range min(100, p.at.ruledOut) {
-			p.line("ruled out")
+			p.writeLine("ruled out")
 		}
 		for range 32 {
-			p.line("always")
+			p.writeLine("always")
 		}
 	}
-	count := func(o Options, word string) int { return strings.Count(o.fitted(render), word) }
+	count := func(o Options, word string) int { return strings.Count(o.renderFitted(render), word) }
 	o := Options{Width: 80}
 	if e, r := count(o, "evidence"), count(o, "ruled out"); e != 6 || r != 6 {
 		t.Errorf("%d figures and %d that were ruled out, want 6 and 6: 46 lines are one too many", e, r)
@@ -30,7 +30,7 @@ func TestFitted(t *testing.T) {
 	if n := count(Options{Width: 40}, "ruled out"); n != 8 {
 		t.Errorf("a narrow one has %d: it scrolls", n)
 	}
-	if got := strings.Count(o.fitted(func(p *page) { p.line(strings.Repeat("x\n", 99)) }), "x"); got != 99 {
+	if got := strings.Count(o.renderFitted(func(p *page) { p.writeLine(strings.Repeat("x\n", 99)) }), "x"); got != 99 {
 		t.Errorf("what cannot be shorter has %d lines of 99", got)
 	}
 }
@@ -49,7 +49,7 @@ func TestTold(t *testing.T) {
 		{"60 requests waited (of 4,711 in all) for it", "60 requests waited for it", false},
 	} {
 		p := &page{Options: Options{Width: 40, ASCII: c.ascii}}
-		got := p.told(c.text, 5, true)
+		got := p.wrapOrShorten(c.text, 5, true)
 		if len(got) != 1 || got[0] != c.want || utf8.RuneCountInString(got[0]) > 35 {
 			t.Errorf("%q is told as %q, want %q", c.text, got, c.want)
 		}

@@ -18,18 +18,19 @@ const (
 	mostName    = 20 // characters of a name beside another
 )
 
-// Fleet renders what many hosts lost: by cause first, then by service and host, then what is unlike the rest.
+// Fleet renders what many hosts lost: by cause first, then by service and host, then the hosts
+// that differ from their peers.
 func (o Options) Fleet(w io.Writer, r *fleet.Report) error {
 	if o.Width == 0 {
 		o.Width = 80
 	}
 	p := &page{Options: o}
 	p.fleetHeader(r)
-	p.blank()
-	for _, l := range p.wrap(fleetHeadline(r), 0) {
-		p.line(p.paint(bold, l))
+	p.writeBlank()
+	for _, l := range p.wrapText(fleetHeadline(r), 0) {
+		p.writeLine(p.applyStyle(bold, l))
 	}
-	p.blank()
+	p.writeBlank()
 	p.fleetCauses(r)
 	p.fleetServices(r)
 	p.unlikePeers(r.Unlike)
@@ -38,29 +39,29 @@ func (o Options) Fleet(w io.Writer, r *fleet.Report) error {
 	p.slowestHosts(r)
 	var lines []string
 	for _, warning := range r.Warnings {
-		lines = append(lines, p.wrap(warning, labels)...)
+		lines = append(lines, p.wrapText(warning, labels)...)
 	}
-	p.block("WARNINGS", bold, labels, lines)
+	p.writeBlock("WARNINGS", bold, labels, lines)
 	_, err := io.WriteString(w, strings.TrimRight(p.out.String(), "\n")+"\n")
 	return err
 }
 
 func (p *page) fleetHeader(r *fleet.Report) {
-	left := p.clean("fleet  " + units.Plural(r.Hosts, "host") + " · " + units.Plural(len(r.Services), "service"))
+	left := p.cleanText("fleet  " + units.Plural(r.Hosts, "host") + " · " + units.Plural(len(r.Services), "service"))
 	end := r.Window.End.Format(time.TimeOnly)
 	if r.Window.End.YearDay() != r.Window.Start.YearDay() {
 		end = r.Window.End.Format(time.DateTime)
 	}
-	right := p.clean(r.Window.Start.Format(time.DateTime) + "–" + end + " UTC")
-	if width(left)+2+width(right) > p.Width {
-		p.line(p.paint(bold, left))
+	right := p.cleanText(r.Window.Start.Format(time.DateTime) + "–" + end + " UTC")
+	if textWidth(left)+2+textWidth(right) > p.Width {
+		p.writeLine(p.applyStyle(bold, left))
 		left = ""
 	}
-	p.line(p.paint(bold, left) + strings.Repeat(" ", max(0, p.Width-width(left)-width(right))) + right)
-	p.line(p.clean("from " + r.Store))
+	p.writeLine(p.applyStyle(bold, left) + strings.Repeat(" ", max(0, p.Width-textWidth(left)-textWidth(right))) + right)
+	p.writeLine(p.cleanText("from " + r.Store))
 }
 
-// fleetHeadline is what it comes to.
+// fleetHeadline returns the report in one sentence.
 func fleetHeadline(r *fleet.Report) string {
 	if r.SlowS == 0 {
 		text := "Healthy: no request was slow"
@@ -69,13 +70,13 @@ func fleetHeadline(r *fleet.Report) string {
 		}
 		return text + " in this time."
 	}
-	text := fmt.Sprintf("Slow requests took %s", seconds(r.SlowS))
+	text := fmt.Sprintf("Slow requests took %s", formatSeconds(r.SlowS))
 	if len(r.Services) > 1 {
-		text += fmt.Sprintf(", %s of that in %s", percent(r.Services[0].SlowS/r.SlowS), named(r.Services[0].Service))
+		text += fmt.Sprintf(", %s of that in %s", formatPercent(r.Services[0].SlowS/r.SlowS), nameOrNone(r.Services[0].Service))
 	}
 	if len(r.Causes) > 0 {
 		c := r.Causes[0]
-		text += fmt.Sprintf("; %s accounts for %s of it, on %s", c.Cause, percent(min(1, c.SlowS/r.SlowS)), units.Plural(c.Hosts, "host"))
+		text += fmt.Sprintf("; %s accounts for %s of it, on %s", c.Cause, formatPercent(min(1, c.SlowS/r.SlowS)), units.Plural(c.Hosts, "host"))
 	} else {
 		text += "; no cause was found"
 	}
@@ -88,11 +89,11 @@ func (p *page) fleetCauses(r *fleet.Report) {
 	}
 	rows := [][]string{{"CAUSES (they overlap)", "slow time", "share", "hosts", "services"}}
 	for _, c := range r.Causes[:min(len(r.Causes), mostCauses)] {
-		rows = append(rows, []string{c.Cause, seconds(c.SlowS), percent(min(1, c.SlowS/r.SlowS)), units.Count(c.Hosts), units.Count(len(c.Services))})
+		rows = append(rows, []string{c.Cause, formatSeconds(c.SlowS), formatPercent(min(1, c.SlowS/r.SlowS)), units.Count(c.Hosts), units.Count(len(c.Services))})
 	}
-	p.columns(rows, 0, p.Width)
-	p.rest(len(r.Causes)-mostCauses, "cause")
-	p.blank()
+	p.writeColumns(rows, 0, p.Width)
+	p.writeRest(len(r.Causes)-mostCauses, "cause")
+	p.writeBlank()
 }
 
 func (p *page) fleetServices(r *fleet.Report) {
@@ -100,71 +101,71 @@ func (p *page) fleetServices(r *fleet.Report) {
 	for _, s := range r.Services[:min(len(r.Services), mostRanked)] {
 		per := units.Unknown
 		if s.Rate != nil {
-			per = seconds(*s.Rate)
+			per = formatSeconds(*s.Rate)
 		}
-		rows = append(rows, []string{named(s.Service), seconds(s.SlowS), share(part(s.SlowS, r.SlowS)), per, units.Count(s.Hosts), s.Cause})
+		rows = append(rows, []string{nameOrNone(s.Service), formatSeconds(s.SlowS), formatShare(ratioOrNil(s.SlowS, r.SlowS)), per, units.Count(s.Hosts), s.Cause})
 	}
-	p.columns(rows, 0, p.Width)
-	p.rest(len(r.Services)-mostRanked, "service")
-	p.blank()
+	p.writeColumns(rows, 0, p.Width)
+	p.writeRest(len(r.Services)-mostRanked, "service")
+	p.writeBlank()
 }
 
-func (p *page) rest(n int, one string) {
+func (p *page) writeRest(n int, one string) {
 	if n > 0 {
-		p.line(p.clean(fmt.Sprintf("and %s more: --format json", units.Plural(n, one))))
+		p.writeLine(p.cleanText(fmt.Sprintf("and %s more: --format json", units.Plural(n, one))))
 	}
 }
 
-// unlikePeers says of each host what is unlike, and what is next to do there.
+// unlikePeers writes in what each unlike host differs from its peers.
 func (p *page) unlikePeers(all []fleet.Unlike) {
 	var lines []string
 	for _, u := range all[:min(len(all), mostRanked)] {
-		text := fmt.Sprintf("%s: %s has %s of slow time per 1,000 requests; the median of %s is %s", u.Host, named(u.Service), seconds(u.Rate), units.Plural(u.Of, "host"), seconds(u.Peers))
+		text := fmt.Sprintf("%s: %s has %s of slow time per 1,000 requests; the median of %s is %s", u.Host, nameOrNone(u.Service), formatSeconds(u.Rate), units.Plural(u.Of, "host"), formatSeconds(u.Peers))
 		if u.Per != "s_per_1000_requests" {
-			text = fmt.Sprintf("%s: %s has %s of slow time per hour; the median of %s is %s", u.Host, named(u.Service), seconds(u.Rate), units.Plural(u.Of, "host"), seconds(u.Peers))
+			text = fmt.Sprintf("%s: %s has %s of slow time per hour; the median of %s is %s", u.Host, nameOrNone(u.Service), formatSeconds(u.Rate), units.Plural(u.Of, "host"), formatSeconds(u.Peers))
 		}
 		if u.Title != "" {
-			text += fmt.Sprintf("; %s of it is %s", percent(u.Share), u.Title)
+			text += fmt.Sprintf("; %s of it is %s", formatPercent(u.Share), u.Title)
 		}
-		lines = append(lines, p.wrap(text, labels)...)
+		lines = append(lines, p.wrapText(text, labels)...)
 	}
 	if len(lines) > 0 {
-		p.block("UNLIKE", alarm, labels, lines)
-		p.rest(len(all)-mostRanked, "host")
-		p.blank()
+		p.writeBlock("UNLIKE", alarm, labels, lines)
+		p.writeRest(len(all)-mostRanked, "host")
+		p.writeBlank()
 	}
 }
 
 func (p *page) fleetVersions(all []fleet.Version) {
 	var lines []string
 	for _, v := range all[:min(len(all), mostChanges)] {
-		text := fmt.Sprintf("%s %s (after %s): ", named(v.Service), v.Version, v.Before)
+		text := fmt.Sprintf("%s %s (after %s): ", nameOrNone(v.Service), v.Version, v.Before)
 		switch {
 		case v.Factor == nil:
 			text += "unclear: too few requests with both versions on one host or at one moment"
 		case v.Low == nil:
-			text += fmt.Sprintf("unclear: %s × the slow time per request, from only %s", units.Num(*v.Factor), pairs(v))
+			text += fmt.Sprintf("unclear: %s × the slow time per request, from only %s", units.Num(*v.Factor), formatPairs(v))
 		default:
-			text += fmt.Sprintf("%s: %s × the slow time per request (%s–%s, 95 %% interval), from %s", v.Result, units.Num(*v.Factor), units.Num(*v.Low), ends(v.High), pairs(v))
+			text += fmt.Sprintf("%s: %s × the slow time per request (%s–%s, 95 %% interval), from %s", v.Result, units.Num(*v.Factor), units.Num(*v.Low), formatHigh(v.High), formatPairs(v))
 		}
-		lines = append(lines, p.wrap(text, labels)...)
+		lines = append(lines, p.wrapText(text, labels)...)
 	}
 	if len(lines) > 0 {
-		p.block("VERSIONS", bold, labels, lines)
-		p.rest(len(all)-mostChanges, "version")
-		p.blank()
+		p.writeBlock("VERSIONS", bold, labels, lines)
+		p.writeRest(len(all)-mostChanges, "version")
+		p.writeBlank()
 	}
 }
 
-// ends is the high end of an interval, which may have none.
-func ends(high *float64) string {
+// formatHigh returns the high end of an interval, "∞" if it has none.
+func formatHigh(high *float64) string {
 	if high == nil {
 		return "∞"
 	}
 	return units.Num(*high)
 }
 
-func pairs(v fleet.Version) string {
+func formatPairs(v fleet.Version) string {
 	if v.Of == "moments" {
 		return fmt.Sprintf("%s at which both ran", units.Plural(v.Pairs, "moment"))
 	}
@@ -178,16 +179,16 @@ func (p *page) fleetChanges(all []fleet.Change) {
 		if c.Per == "s_per_1000_requests" {
 			per = "per 1,000 requests"
 		}
-		text := fmt.Sprintf("%s  %s: %s → %s of slow time %s", c.At.Format("01-02 15:04"), named(c.Service), seconds(c.Before), seconds(c.After), per)
+		text := fmt.Sprintf("%s  %s: %s → %s of slow time %s", c.At.Format("01-02 15:04"), nameOrNone(c.Service), formatSeconds(c.Before), formatSeconds(c.After), per)
 		if c.Version != "" {
 			text += ", when " + c.Version + " was deployed"
 		}
-		lines = append(lines, p.wrap(text, labels)...)
+		lines = append(lines, p.wrapText(text, labels)...)
 	}
 	if len(lines) > 0 {
-		p.block("CHANGED", bold, labels, lines)
-		p.rest(len(all)-mostChanges, "change")
-		p.blank()
+		p.writeBlock("CHANGED", bold, labels, lines)
+		p.writeRest(len(all)-mostChanges, "change")
+		p.writeBlank()
 	}
 }
 
@@ -197,23 +198,23 @@ func (p *page) slowestHosts(r *fleet.Report) {
 	}
 	rows := [][]string{{"HOSTS", "slow time", "share", "service", "cause"}}
 	for _, h := range r.Slowest[:min(len(r.Slowest), mostRanked)] {
-		rows = append(rows, []string{named(h.Host), seconds(h.SlowS), share(part(h.SlowS, r.SlowS)), p.cut(p.clean(named(h.Service)), mostName), h.Cause})
+		rows = append(rows, []string{nameOrNone(h.Host), formatSeconds(h.SlowS), formatShare(ratioOrNil(h.SlowS, r.SlowS)), p.cutText(p.cleanText(nameOrNone(h.Service)), mostName), h.Cause})
 	}
-	p.columns(rows, 0, p.Width)
-	p.blank()
+	p.writeColumns(rows, 0, p.Width)
+	p.writeBlank()
 }
 
-// named is a name, or that there is none.
-func named(name string) string {
+// nameOrNone returns a name, or that there is none.
+func nameOrNone(name string) string {
 	if name == "" {
 		return "(no name)"
 	}
 	return name
 }
 
-func seconds(s float64) string { return units.Time(s * 1e9) }
+func formatSeconds(s float64) string { return units.Time(s * 1e9) }
 
-func part(of, whole float64) *float64 {
+func ratioOrNil(of, whole float64) *float64 {
 	if !(whole > 0) {
 		return nil
 	}
@@ -221,4 +222,4 @@ func part(of, whole float64) *float64 {
 	return &v
 }
 
-func percent(v float64) string { return share(&v) }
+func formatPercent(v float64) string { return formatShare(&v) }

@@ -17,32 +17,32 @@ func (o Options) Inspect(w io.Writer, r *inspect.Report) error {
 	}
 	p := &page{Options: o}
 	for i := range r.Artifacts {
-		p.blank()
-		p.artifact(&r.Artifacts[i])
+		p.writeBlank()
+		p.writeArtifact(&r.Artifacts[i])
 	}
 	if len(r.Tables) > 0 {
-		p.blank()
-		p.line(p.paint(bold, "All pieces together"))
+		p.writeBlank()
+		p.writeLine(p.applyStyle(bold, "All pieces together"))
 		for _, t := range r.Tables {
-			p.blank()
-			p.table(&t)
+			p.writeBlank()
+			p.writeTable(&t)
 		}
 	}
 	for _, t := range r.Threads {
-		p.blank()
+		p.writeBlank()
 		about := t.Subject
 		if t.At != nil {
 			about += ", " + t.At.Format("15:04:05 UTC")
 		}
-		p.threads(t.Summary, about, allGroups)
+		p.writeThreads(t.Summary, about, allGroups)
 	}
-	p.blank()
+	p.writeBlank()
 	p.inspectWarnings(r.Warnings, "")
 	_, err := io.WriteString(w, strings.TrimRight(p.out.String(), "\n")+"\n")
 	return err
 }
 
-func (p *page) artifact(a *inspect.Artifact) {
+func (p *page) writeArtifact(a *inspect.Artifact) {
 	about := append([]string(nil), a.Formats...)
 	about = append(about, a.Envelopes...)
 	if a.Bytes != nil {
@@ -51,16 +51,16 @@ func (p *page) artifact(a *inspect.Artifact) {
 	if a.Cut {
 		about = append(about, "cut off")
 	}
-	name := p.clean(a.Name)
-	if indent := width(name) + 2; indent <= p.Width/2 {
-		p.block(name, bold, indent, p.flow(about, indent))
+	name := p.cleanText(a.Name)
+	if indent := textWidth(name) + 2; indent <= p.Width/2 {
+		p.writeBlock(name, bold, indent, p.flowItems(about, indent))
 	} else {
-		p.line(p.paint(bold, name))
-		p.block("", "", 2, p.flow(about, 2))
+		p.writeLine(p.applyStyle(bold, name))
+		p.writeBlock("", "", 2, p.flowItems(about, 2))
 	}
 	const indent = 10
 	if c := a.Clock; c != nil {
-		p.block("  clock", dim, indent, p.flow(clock(c), indent))
+		p.writeBlock("  clock", dim, indent, p.flowItems(describeClock(c), indent))
 	}
 	var covers []string
 	for _, c := range a.Coverage {
@@ -75,20 +75,20 @@ func (p *page) artifact(a *inspect.Artifact) {
 		if c.Lost > 0 {
 			text += ", " + units.Count(c.Lost) + " lost"
 		}
-		covers = append(covers, p.wrap(text, indent)...)
+		covers = append(covers, p.wrapText(text, indent)...)
 	}
-	p.block("  covers", dim, indent, covers)
+	p.writeBlock("  covers", dim, indent, covers)
 	for _, t := range a.Tables {
-		p.blank()
-		p.table(&t)
+		p.writeBlank()
+		p.writeTable(&t)
 	}
 	if len(a.Warnings) > 0 {
-		p.blank()
+		p.writeBlank()
 		p.inspectWarnings(a.Warnings, "  ")
 	}
 }
 
-func clock(c *inspect.Clock) []string {
+func describeClock(c *inspect.Clock) []string {
 	items := []string{c.Name}
 	if c.Anchored && c.ErrorS != nil {
 		if *c.ErrorS > 0 {
@@ -103,24 +103,24 @@ func clock(c *inspect.Clock) []string {
 	return items
 }
 
-// table shows a table, however wide it is.
-func (p *page) table(t *inspect.Table) {
+// writeTable writes a table, however wide it is.
+func (p *page) writeTable(t *inspect.Table) {
 	if t.Title != "" {
-		p.line("  " + p.paint(bold, p.clean(t.Title)))
+		p.writeLine("  " + p.applyStyle(bold, p.cleanText(t.Title)))
 	}
-	p.columns(append([][]string{t.Columns}, t.Rows...), 4, 0)
+	p.writeColumns(append([][]string{t.Columns}, t.Rows...), 4, 0)
 }
 
 func (p *page) inspectWarnings(warnings []inspect.Warning, margin string) {
 	indent := len(margin) + labels
 	var lines []string
 	for _, w := range warnings {
-		lines = append(lines, p.wrap(warning(w.Text, w.Count, w.Origin), indent)...)
+		lines = append(lines, p.wrapText(formatWarning(w.Text, w.Count, w.Origin), indent)...)
 	}
-	p.block(margin+"WARNINGS", bold, indent, lines)
+	p.writeBlock(margin+"WARNINGS", bold, indent, lines)
 }
 
-func warning(text string, count int64, origin string) string {
+func formatWarning(text string, count int64, origin string) string {
 	if count > 1 {
 		text = units.Count(count) + " × " + text
 	}

@@ -13,7 +13,8 @@ import (
 // LifeStates is how many states of a request a screenful of ten lines has room for.
 const LifeStates = 5
 
-// Life renders what one request spent its time on: who it was, then its states in order, then the sums.
+// Life renders what one request spent its time on: which request it was, then its states in order,
+// then the sums.
 func (o Options) Life(w io.Writer, l *timeline.Life) error {
 	if o.Width == 0 {
 		o.Width = 80
@@ -24,8 +25,8 @@ func (o Options) Life(w io.Writer, l *timeline.Life) error {
 	var columns [3]int
 	for i := range l.States {
 		s := &l.States[i]
-		starts[i], times[i], titles[i] = "+"+p.clean(units.Time(float64(s.At-l.At))), p.clean(units.Time(float64(s.Dur))), p.clean(did(l, s))
-		columns[0], columns[1], columns[2] = max(columns[0], width(starts[i])), max(columns[1], width(times[i])), max(columns[2], width(titles[i]))
+		starts[i], times[i], titles[i] = "+"+p.cleanText(units.Time(float64(s.At-l.At))), p.cleanText(units.Time(float64(s.Dur))), p.cleanText(stateTitle(l, s))
+		columns[0], columns[1], columns[2] = max(columns[0], textWidth(starts[i])), max(columns[1], textWidth(times[i])), max(columns[2], textWidth(titles[i]))
 	}
 	columns[2] = min(columns[2], p.Width*2/5)
 	longest := 0
@@ -37,23 +38,23 @@ func (o Options) Life(w io.Writer, l *timeline.Life) error {
 	for i := range l.States {
 		lead := "  " + padLeft(starts[i], columns[0]) + "  " + padLeft(times[i], columns[1]) + "  "
 		text := titles[i]
-		if note := about(l, &l.States[i]); note != "" {
-			title := p.told(text, p.Width-max(20, columns[2]), true)[0]
-			lead, text = lead+pad(title, columns[2])+"  ", note
+		if note := stateNote(l, &l.States[i]); note != "" {
+			title := p.wrapOrShorten(text, p.Width-max(20, columns[2]), true)[0]
+			lead, text = lead+padRight(title, columns[2])+"  ", note
 		}
-		lines := p.wrap(text, width(lead))
+		lines := p.wrapText(text, textWidth(lead))
 		switch {
 		case p.Verbose:
 		case i == longest && len(lines) > 1: // what took most of the time may say more
-			lines = append(lines[:1], p.told(strings.Join(lines[1:], " "), width(lead), true)...)
+			lines = append(lines[:1], p.wrapOrShorten(strings.Join(lines[1:], " "), textWidth(lead), true)...)
 		default:
-			lines = p.told(text, width(lead), true)
+			lines = p.wrapOrShorten(text, textWidth(lead), true)
 		}
 		for n, line := range lines {
 			if n > 0 {
-				lead = strings.Repeat(" ", width(lead))
+				lead = strings.Repeat(" ", textWidth(lead))
 			}
-			p.line(lead + line)
+			p.writeLine(lead + line)
 		}
 	}
 	p.lifeSums(l)
@@ -61,7 +62,7 @@ func (o Options) Life(w io.Writer, l *timeline.Life) error {
 	return err
 }
 
-// lifeHead says which request it is, and how it compares.
+// lifeHead writes which request it is, and how it compares with others.
 func (p *page) lifeHead(l *timeline.Life) {
 	route := l.Route
 	if route == "" {
@@ -78,11 +79,11 @@ func (p *page) lifeHead(l *timeline.Life) {
 	if l.Outcome != "ok" && l.Outcome != "" {
 		items = append(items, l.Outcome)
 	}
-	for i, line := range p.flow(items, 0) {
+	for i, line := range p.flowItems(items, 0) {
 		if i == 0 {
-			line = p.paint(bold, line)
+			line = p.applyStyle(bold, line)
 		}
-		p.line(line)
+		p.writeLine(line)
 	}
 	rank := "the slowest"
 	if l.Rank > 1 {
@@ -99,12 +100,12 @@ func (p *page) lifeHead(l *timeline.Life) {
 	if !l.Followed {
 		about = append(about, "its own states were not observed: what is known of its process at that time")
 	}
-	for _, line := range p.flow(about, 2) {
-		p.line("  " + p.paint(dim, line))
+	for _, line := range p.flowItems(about, 2) {
+		p.writeLine("  " + p.applyStyle(dim, line))
 	}
 }
 
-// lifeSums is where the time of the request went in all.
+// lifeSums writes what the time of the request was spent on in all.
 func (p *page) lifeSums(l *timeline.Life) {
 	var items []string
 	for _, c := range l.Charges {
@@ -112,17 +113,17 @@ func (p *page) lifeSums(l *timeline.Life) {
 			items = append(items, units.Percent(part)+" "+c.Title)
 		}
 	}
-	lines := p.flow(items, 2)
+	lines := p.flowItems(items, 2)
 	if !p.Verbose && len(lines) > 1 {
 		lines = lines[:1]
 	}
 	for _, line := range lines {
-		p.line("  " + line)
+		p.writeLine("  " + line)
 	}
 }
 
-// did is what a state was.
-func did(l *timeline.Life, s *timeline.State) string {
+// stateTitle returns what a request did or waited for in a state.
+func stateTitle(l *timeline.Life, s *timeline.State) string {
 	title := l.Title(s.Mechanism)
 	if s.What != "" {
 		title += ": " + strings.TrimPrefix(s.What, "futex ")
@@ -133,8 +134,8 @@ func did(l *timeline.Life, s *timeline.State) string {
 	return title
 }
 
-// about is where a state was, and who held what it waited for.
-func about(l *timeline.Life, s *timeline.State) string {
+// stateNote returns where a state was, and what held the resource it waited for.
+func stateNote(l *timeline.Life, s *timeline.State) string {
 	var parts []string
 	if holder, processors := strings.CutPrefix(s.Holder, "processors: "); processors {
 		if strings.Contains(holder, "%") || !strings.Contains(l.Title(s.Mechanism), holder) { // the title has it

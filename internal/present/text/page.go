@@ -29,9 +29,9 @@ type page struct {
 // source is an artifact and its number in the header, "" if it is the only one.
 type source struct{ name, number string }
 
-// origin shortens where a figure is from to the number of the file and the line: "[2:5394]"; "" where there is only one
-// file, and no line in it.
-func (p *page) origin(o string) string {
+// shortenOrigin returns an origin as the number of the file and the line: "[2:5394]"; "" where
+// there is only one file, and no line in it.
+func (p *page) shortenOrigin(o string) string {
 	for _, s := range p.sources {
 		rest, ok := strings.CutPrefix(o, s.name)
 		switch {
@@ -51,9 +51,8 @@ func (p *page) origin(o string) string {
 var ascii = strings.NewReplacer("·", "-", "×", "x", "−", "-", "–", "-", "—", "-", "→", "->", "←", "<-", "≥", ">=", "≤", "<=", "≈", "~", "±", "+-",
 	"µ", "u", "…", "...", "’", "'", "“", `"`, "”", `"`, "\u00a0", " ")
 
-// clean makes a text from outside safe to print: what was logged may hold
-// escape sequences.
-func (p *page) clean(s string) string {
+// cleanText makes a text from outside safe to print: what was logged may hold escape sequences.
+func (p *page) cleanText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r':
@@ -74,47 +73,47 @@ func (p *page) clean(s string) string {
 	}, ascii.Replace(s))
 }
 
-func (p *page) paint(s style, text string) string {
+func (p *page) applyStyle(s style, text string) string {
 	if !p.Color || text == "" {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// line writes one finished line.
-func (p *page) line(s string) {
+// writeLine writes one finished line.
+func (p *page) writeLine(s string) {
 	p.out.WriteString(strings.TrimRight(s, " "))
 	p.out.WriteByte('\n')
 }
 
-func (p *page) blank() {
+func (p *page) writeBlank() {
 	if s := p.out.String(); s != "" && !strings.HasSuffix(s, "\n\n") {
 		p.out.WriteByte('\n')
 	}
 }
 
-// block writes lines beside a label, the first one on the label's line.
-func (p *page) block(label string, s style, indent int, lines []string) {
+// writeBlock writes lines beside a label, the first one on the label's line.
+func (p *page) writeBlock(label string, s style, indent int, lines []string) {
 	for i, l := range lines {
 		lead := strings.Repeat(" ", indent)
 		if i == 0 && label != "" {
-			lead = p.paint(s, label) + strings.Repeat(" ", max(1, indent-width(label)))
+			lead = p.applyStyle(s, label) + strings.Repeat(" ", max(1, indent-textWidth(label)))
 		}
-		p.line(lead + l)
+		p.writeLine(lead + l)
 	}
 }
 
-// wrap breaks a text at spaces, but not between a number and its unit. A word
-// longer than a line is left whole, so that it can be copied.
-func (p *page) wrap(text string, indent int) []string {
+// wrapText breaks a text at spaces, but not between a number and its unit. A word longer than a
+// line is left whole, so that it can be copied.
+func (p *page) wrapText(text string, indent int) []string {
 	room := max(20, p.Width-indent)
 	var lines []string
 	line := ""
-	for _, w := range words(p.clean(text)) {
+	for _, w := range splitWords(p.cleanText(text)) {
 		switch {
 		case line == "":
 			line = w
-		case width(line)+1+width(w) <= room:
+		case textWidth(line)+1+textWidth(w) <= room:
 			line += " " + w
 		default:
 			lines = append(lines, line)
@@ -127,25 +126,24 @@ func (p *page) wrap(text string, indent int) []string {
 	return lines
 }
 
-// flow sets items beside each other, separated by dots, breaking between them
-// where it can.
-func (p *page) flow(items []string, indent int) []string {
+// flowItems sets items beside each other, separated by dots, breaking between them where it can.
+func (p *page) flowItems(items []string, indent int) []string {
 	room := max(20, p.Width-indent)
-	dot := p.clean(" · ")
+	dot := p.cleanText(" · ")
 	var lines []string
 	line := ""
 	for _, item := range items {
-		item = p.clean(item)
+		item = p.cleanText(item)
 		switch {
 		case line == "":
-		case width(line)+width(dot)+width(item) <= room:
+		case textWidth(line)+textWidth(dot)+textWidth(item) <= room:
 			line += dot + item
 			continue
 		default:
 			lines = append(lines, line)
 			line = ""
 		}
-		parts := p.wrap(item, indent)
+		parts := p.wrapText(item, indent)
 		if len(parts) > 0 {
 			lines = append(lines, parts[:len(parts)-1]...)
 			line = parts[len(parts)-1]
@@ -160,7 +158,7 @@ func (p *page) flow(items []string, indent int) []string {
 var unitWords = map[string]bool{"ns": true, "us": true, "µs": true, "ms": true, "s": true, "B": true, "KiB": true, "MiB": true, "GiB": true,
 	"TiB": true, "MB": true, "GB": true, "MB/s": true, "MiB/s": true, "GiB/s": true, "%": true, "/s": true, "CPUs": true, "CPU": true, "min": true, "h": true, "days": true}
 
-func words(s string) []string {
+func splitWords(s string) []string {
 	var out []string
 	for _, w := range strings.Fields(s) {
 		bare := strings.TrimRight(w, ".,;:)")
@@ -175,8 +173,8 @@ func words(s string) []string {
 	return out
 }
 
-func width(s string) int { return utf8.RuneCountInString(s) }
+func textWidth(s string) int { return utf8.RuneCountInString(s) }
 
-func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-width(s))) }
+func padRight(s string, n int) string { return s + strings.Repeat(" ", max(0, n-textWidth(s))) }
 
-func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-width(s))) + s }
+func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-textWidth(s))) + s }

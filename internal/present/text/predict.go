@@ -15,52 +15,52 @@ func (o Options) Predict(w io.Writer, a *model.Answer) error {
 		o.Width = 80
 	}
 	t := &page{Options: o}
-	t.line(t.paint(bold, t.clean(a.Subject)))
-	t.block("", "", 2, t.flow(sentence.Basis(a), 2))
-	t.blank()
+	t.writeLine(t.applyStyle(bold, t.cleanText(a.Subject)))
+	t.writeBlock("", "", 2, t.flowItems(sentence.Basis(a), 2))
+	t.writeBlank()
 	for i := range a.Rows {
-		t.row(&a.Rows[i])
+		t.writeSituation(&a.Rows[i])
 	}
 	switch {
 	case a.Frontier == nil:
 	case len(a.Rows) > 0:
-		t.block("KNEE", advice, labels, t.wrap(a.Frontier.Brief, labels))
+		t.writeBlock("KNEE", advice, labels, t.wrapText(a.Frontier.Brief, labels))
 	default:
-		t.frontier(a.Frontier)
+		t.writeFrontier(a.Frontier)
 	}
 	for _, n := range a.Notes {
-		t.block("NOTE", bold, labels, t.wrap(n, labels))
+		t.writeBlock("NOTE", bold, labels, t.wrapText(n, labels))
 	}
 	_, err := io.WriteString(w, strings.TrimRight(t.out.String(), "\n")+"\n")
 	return err
 }
 
-// row shows one situation: now, then, and in which range.
-func (p *page) row(r *model.Row) {
-	p.line(p.paint(advice, p.clean(r.Text)))
+// writeSituation writes one situation: figures now and then, with their ranges.
+func (p *page) writeSituation(r *model.Row) {
+	p.writeLine(p.applyStyle(advice, p.cleanText(r.Text)))
 	titles := 0
 	for _, e := range r.Effects {
-		titles = max(titles, width(e.Title))
+		titles = max(titles, textWidth(e.Title))
 	}
 	for _, f := range r.Facts {
-		titles = max(titles, width(f.Name))
+		titles = max(titles, textWidth(f.Name))
 	}
 	for _, e := range r.Effects {
-		p.line("  " + pad(p.clean(e.Title), titles) + "  " + p.clean(sentence.Effect(e)))
+		p.writeLine("  " + padRight(p.cleanText(e.Title), titles) + "  " + p.cleanText(sentence.Effect(e)))
 	}
 	for _, f := range r.Facts {
 		s := style("")
 		if f.Caution {
 			s = alarm
 		}
-		p.block("  "+pad(p.clean(f.Name), titles), s, titles+4, p.wrap(f.Text, titles+4))
+		p.writeBlock("  "+padRight(p.cleanText(f.Name), titles), s, titles+4, p.wrapText(f.Text, titles+4))
 	}
-	p.blank()
+	p.writeBlank()
 }
 
-// frontier shows a line for each point, with a bar for the first figure that is drawn.
-func (p *page) frontier(f *model.Frontier) {
-	p.line(p.paint(bold, p.clean(strings.ToUpper(f.Title))))
+// writeFrontier writes a line for each point, with a bar for the first figure that is drawn.
+func (p *page) writeFrontier(f *model.Frontier) {
+	p.writeLine(p.applyStyle(bold, p.cleanText(strings.ToUpper(f.Title))))
 	var columns []int // those of which something is known
 	drawn, most := -1, 0.
 	for k, c := range f.Columns {
@@ -75,9 +75,9 @@ func (p *page) frontier(f *model.Frontier) {
 			}
 		}
 	}
-	cell := func(i, k int) string { return p.clean(sentence.Cell(f, i, k)) }
+	cell := func(i, k int) string { return p.cleanText(sentence.Cell(f, i, k)) }
 	point := func(i int) string {
-		text := p.clean(f.Points[i].Text)
+		text := p.cleanText(f.Points[i].Text)
 		if mark := f.Marked(i); mark != "" {
 			text += "  " + mark
 		}
@@ -85,14 +85,14 @@ func (p *page) frontier(f *model.Frontier) {
 	}
 	widths, last := make([]int, len(f.Columns)), 0
 	for _, k := range columns {
-		widths[k] = width(p.clean(sentence.Head(f.Columns[k])))
+		widths[k] = textWidth(p.cleanText(sentence.Head(f.Columns[k])))
 	}
 	taken := 0
 	for i := range f.Points {
 		for _, k := range columns {
-			widths[k] = max(widths[k], width(cell(i, k)))
+			widths[k] = max(widths[k], textWidth(cell(i, k)))
 		}
-		last = max(last, width(point(i)))
+		last = max(last, textWidth(point(i)))
 	}
 	for _, k := range columns {
 		taken += 2 + widths[k]
@@ -104,12 +104,12 @@ func (p *page) frontier(f *model.Frontier) {
 			s += "  " + padLeft(text(k), widths[k])
 			if k == drawn {
 				b := p.drawBar(share, bars)
-				s += "  " + p.paint(bar, b) + strings.Repeat(" ", max(0, bars-width(b)))
+				s += "  " + p.applyStyle(bar, b) + strings.Repeat(" ", max(0, bars-textWidth(b)))
 			}
 		}
 		return strings.TrimRight(s+"  "+end, " ")
 	}
-	p.line(p.paint(dim, line(func(k int) string { return p.clean(sentence.Head(f.Columns[k])) }, 0, "")))
+	p.writeLine(p.applyStyle(dim, line(func(k int) string { return p.cleanText(sentence.Head(f.Columns[k])) }, 0, "")))
 	for i := range f.Points {
 		share := 0.
 		if drawn >= 0 {
@@ -117,13 +117,13 @@ func (p *page) frontier(f *model.Frontier) {
 		}
 		l := line(func(k int) string { return cell(i, k) }, share, point(i))
 		if i == f.Knee {
-			l = p.paint(advice, l)
+			l = p.applyStyle(advice, l)
 		}
-		p.line(l)
+		p.writeLine(l)
 	}
-	p.blank()
-	p.block("KNEE", advice, labels, p.wrap(f.Text, labels))
+	p.writeBlank()
+	p.writeBlock("KNEE", advice, labels, p.wrapText(f.Text, labels))
 	for _, x := range f.Facts {
-		p.block(p.clean(strings.ToUpper(x.Name)), bold, labels, p.wrap(x.Text, labels))
+		p.writeBlock(p.cleanText(strings.ToUpper(x.Name)), bold, labels, p.wrapText(x.Text, labels))
 	}
 }

@@ -22,7 +22,7 @@ type Progress struct {
 func NewProgress(w io.Writer) *Progress {
 	p := &Progress{w: w, every: 5 * time.Second, last: time.Now()}
 	if f, ok := w.(*os.File); ok {
-		if columns, terminal := window(f); terminal {
+		if columns, terminal := terminalWidth(f); terminal {
 			p.width = max(columns, 40)
 		}
 	}
@@ -45,7 +45,7 @@ func (p *Progress) Show(line string) {
 	}
 }
 
-// Done takes the line away.
+// Done removes the line.
 func (p *Progress) Done() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -26,13 +26,13 @@ const (
 // a terminal and NO_COLOR (https://no-color.org) is unset, Unicode if the locale
 // says UTF-8. COLUMNS is the width where no terminal says one.
 func For(w io.Writer) Options {
-	o := Options{Width: columns(os.Getenv), ASCII: !utf8Locale(os.Getenv)}
+	o := Options{Width: envColumns(os.Getenv), ASCII: !utf8Locale(os.Getenv)}
 	f, ok := w.(*os.File)
 	if page, is := w.(interface{ Terminal() *os.File }); is { // a page of it
 		f, ok = page.Terminal(), true
 	}
 	if ok {
-		if columns, terminal := window(f); terminal {
+		if columns, terminal := terminalWidth(f); terminal {
 			o.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 			if columns > 0 {
 				o.Width = min(max(columns, narrowest), widest)
@@ -42,16 +42,16 @@ func For(w io.Writer) Options {
 	return o
 }
 
-// columns is the width that COLUMNS asks for (POSIX, Base Definitions 8.3), 80 by default.
-func columns(env func(string) string) int {
+// envColumns returns the width that COLUMNS asks for (POSIX, Base Definitions 8.3), 80 by default.
+func envColumns(env func(string) string) int {
 	if n, err := strconv.Atoi(env("COLUMNS")); err == nil && n > 0 {
 		return min(max(n, narrowest), widest)
 	}
 	return 80
 }
 
-// Rows is how many lines a terminal shows; false if it is none, or does not say.
-func Rows(f *os.File) (rows int, ok bool) { return height(f) }
+// Rows returns how many lines a terminal shows; false if f is no terminal.
+func Rows(f *os.File) (rows int, ok bool) { return terminalHeight(f) }
 
 // utf8Locale follows locale(7): LC_ALL wins over LC_CTYPE, that over LANG.
 func utf8Locale(env func(string) string) bool {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// height asks the terminal for its lines; false if f is none.
-func height(f *os.File) (rows int, terminal bool) {
+// terminalHeight asks the terminal for its lines; false if f is none.
+func terminalHeight(f *os.File) (rows int, terminal bool) {
 	ws, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, false
@@ -15,8 +15,8 @@ func height(f *os.File) (rows int, terminal bool) {
 	return int(ws.Row), true
 }
 
-// window asks the terminal for its width; false if f is none.
-func window(f *os.File) (columns int, terminal bool) {
+// terminalWidth asks the terminal for its width; false if f is none.
+func terminalWidth(f *os.File) (columns int, terminal bool) {
 	ws, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, false

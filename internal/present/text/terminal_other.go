@@ -4,9 +4,9 @@ package text
 
 import "os"
 
-func height(*os.File) (rows int, terminal bool) { return 0, false }
+func terminalHeight(*os.File) (rows int, terminal bool) { return 0, false }
 
-func window(f *os.File) (columns int, terminal bool) {
+func terminalWidth(f *os.File) (columns int, terminal bool) {
 	fi, err := f.Stat()
 	return 0, err == nil && fi.Mode()&os.ModeCharDevice != 0
 }

@@ -12,18 +12,18 @@ const (
 	allGroups = 40
 )
 
-// threads shows what the threads of a process did, those that do the same together.
-func (p *page) threads(s *threads.Summary, about string, most int) {
+// writeThreads writes what the threads of a process did, in groups of those that do the same.
+func (p *page) writeThreads(s *threads.Summary, about string, most int) {
 	all, groups, rest := sentence.Threads(s, most)
 	if about != "" {
 		all = about + ": " + all
 	}
-	p.block("THREADS", bold, labels, p.wrap(all, labels))
+	p.writeBlock("THREADS", bold, labels, p.wrapText(all, labels))
 	for _, g := range groups {
-		p.block("", "", 2, p.wrap(g.Line, 2))
-		for _, l := range p.told(g.Stack, 4, p.at.short) {
-			p.line("    " + p.paint(dim, l))
+		p.writeBlock("", "", 2, p.wrapText(g.Line, 2))
+		for _, l := range p.wrapOrShorten(g.Stack, 4, p.at.short) {
+			p.writeLine("    " + p.applyStyle(dim, l))
 		}
 	}
-	p.block("", "", 2, p.wrap(rest, 2))
+	p.writeBlock("", "", 2, p.wrapText(rest, 2))
 }

@@ -15,29 +15,29 @@ func (o Options) Try(w io.Writer, r *experiment.Result) error {
 		o.Width = 80
 	}
 	p := &page{Options: o}
-	for _, l := range p.wrap(sentence.Tried(r), 0) {
-		p.line(p.paint(bold, l))
+	for _, l := range p.wrapText(sentence.Tried(r), 0) {
+		p.writeLine(p.applyStyle(bold, l))
 	}
-	p.blank()
-	p.metrics(r.Comparison)
-	p.blank()
-	p.block("CHANGED", bold, labels, p.wrap(sentence.TriedHow(r), labels))
+	p.writeBlank()
+	p.writeMetrics(r.Comparison)
+	p.writeBlank()
+	p.writeBlock("CHANGED", bold, labels, p.wrapText(sentence.TriedHow(r), labels))
 	restored := calm
 	if r.Restored == nil || r.Restored.Kept {
 		restored = alarm
 	}
-	p.block("RESTORED", restored, labels, p.wrap(sentence.PutBack(r), labels))
-	p.block("LOAD", bold, labels, p.flow(sentence.Side(&r.Comparison.Loads.After), labels))
+	p.writeBlock("RESTORED", restored, labels, p.wrapText(sentence.PutBack(r), labels))
+	p.writeBlock("LOAD", bold, labels, p.flowItems(sentence.Side(&r.Comparison.Loads.After), labels))
 	var lines []string
 	for _, d := range sentence.Doubts(r.Comparison) {
-		lines = append(lines, p.wrap(d.String(), labels)...)
+		lines = append(lines, p.wrapText(d.String(), labels)...)
 	}
-	p.block("UNCLEAR", bold, labels, lines)
+	p.writeBlock("UNCLEAR", bold, labels, lines)
 	lines = nil
 	for _, warning := range r.Comparison.Warnings {
-		lines = append(lines, p.wrap(warning, labels)...)
+		lines = append(lines, p.wrapText(warning, labels)...)
 	}
-	p.block("WARNINGS", bold, labels, lines)
+	p.writeBlock("WARNINGS", bold, labels, lines)
 	_, err := io.WriteString(w, strings.TrimRight(p.out.String(), "\n")+"\n")
 	return err
 }

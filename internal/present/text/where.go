@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
-// where shows the ledger as bars.
-func (p *page) where(d *diagnose.Diagnosis) {
+// writeLedger writes the ledger as bars.
+func (p *page) writeLedger(d *diagnose.Diagnosis) {
 	rows, total := sentence.Ledger(d)
 	if len(rows) == 0 {
 		return
@@ -24,27 +24,27 @@ func (p *page) where(d *diagnose.Diagnosis) {
 	figures := make([]string, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		r.Title, r.Note = p.clean(r.Title), p.clean(r.Note)
-		figures[i] = p.clean(amount(*r))
-		titles, values, notes = max(titles, width(r.Title)), max(values, width(figures[i])), max(notes, width(r.Note))
+		r.Title, r.Note = p.cleanText(r.Title), p.cleanText(r.Note)
+		figures[i] = p.cleanText(amount(*r))
+		titles, values, notes = max(titles, textWidth(r.Title)), max(values, textWidth(figures[i])), max(notes, textWidth(r.Note))
 		most = max(most, r.Ms)
 	}
 	const longest, shortest, gaps = 16, 6, 2 + 2 + 2 + 2
 	bars := min(max(p.Width-gaps-titles-values-notes, shortest), longest)
 	titles = max(min(titles, p.Width-gaps-values-bars-notes), 20)
 
-	p.line(p.paint(bold, p.clean("WHERE "+units.Ms(total)+" OF SLOW REQUESTS WENT")))
+	p.writeLine(p.applyStyle(bold, p.cleanText("WHERE "+units.Ms(total)+" OF SLOW REQUESTS WENT")))
 	for i, r := range rows {
-		lines := p.wrap(r.Title, p.Width-titles)
+		lines := p.wrapText(r.Title, p.Width-titles)
 		drawn := p.drawBar(r.Ms/most, bars)
-		p.line("  " + pad(lines[0], titles) + "  " + padLeft(figures[i], values) + "  " +
-			p.paint(bar, drawn) + strings.Repeat(" ", max(0, bars-width(drawn))) + "  " + p.paint(dim, r.Note))
+		p.writeLine("  " + padRight(lines[0], titles) + "  " + padLeft(figures[i], values) + "  " +
+			p.applyStyle(bar, drawn) + strings.Repeat(" ", max(0, bars-textWidth(drawn))) + "  " + p.applyStyle(dim, r.Note))
 		for _, l := range lines[1:] {
-			p.line("    " + l)
+			p.writeLine("    " + l)
 		}
 	}
-	for _, l := range p.wrap(sentence.Reconciled(d), 2) {
-		p.line("  " + p.paint(dim, l))
+	for _, l := range p.wrapText(sentence.Reconciled(d), 2) {
+		p.writeLine("  " + p.applyStyle(dim, l))
 	}
 }
 

@@ -19,27 +19,27 @@ func (o Options) Why(w io.Writer, d *diagnose.Diagnosis, cause string) error {
 	p := &page{Options: o}
 	for i := range d.Verdicts {
 		if v := &d.Verdicts[i]; v.Cause == cause {
-			p.blank()
-			p.decision(v)
+			p.writeBlank()
+			p.writeDecision(v)
 		}
 	}
 	if p.out.Len() == 0 {
-		p.line(cause + " was not asked: it does not apply to what was recorded.")
+		p.writeLine(cause + " was not asked: it does not apply to what was recorded.")
 	}
 	_, err := io.WriteString(w, p.out.String())
 	return err
 }
 
-func (p *page) decision(v *diagnose.Verdict) {
+func (p *page) writeDecision(v *diagnose.Verdict) {
 	head := v.Cause
 	if v.Subject != "" {
 		head += " of " + v.Subject
 	}
-	p.line(p.paint(bold, p.clean(head+": "+sentence.Outcome(v.Verdict))))
-	for _, l := range p.wrap(v.Summary, 0) {
-		p.line(l)
+	p.writeLine(p.applyStyle(bold, p.cleanText(head+": "+sentence.Outcome(v.Verdict))))
+	for _, l := range p.wrapText(v.Summary, 0) {
+		p.writeLine(l)
 	}
-	p.blank()
+	p.writeBlank()
 	var from []sentence.Comparison
 	for n, s := range sentence.Steps(v) {
 		answer := s.Answer
@@ -50,52 +50,52 @@ func (p *page) decision(v *diagnose.Verdict) {
 		if s.Decides {
 			style = bold
 		}
-		lines := p.wrap(answer, answers)
-		p.block(fmt.Sprintf("%d %s", n+1, s.Question), style, answers, lines)
+		lines := p.wrapText(answer, answers)
+		p.writeBlock(fmt.Sprintf("%d %s", n+1, s.Question), style, answers, lines)
 		for _, c := range s.Compared {
-			p.compared(c)
+			p.writeCompared(c)
 			if !slices.Contains(from, c) {
 				from = append(from, c)
 			}
 		}
 	}
-	p.thresholds(from)
+	p.writeThresholds(from)
 }
 
 // answers is the column in which the answers to the questions begin.
 const answers = 25
 
-// compared is a line: what is compared, the figure, and its threshold.
-func (p *page) compared(c sentence.Comparison) {
-	figure := p.clean(fmt.Sprintf("%s %s %s", c.Figure, c.Relation, c.Threshold))
-	lines := p.wrap(c.Name, 4+2+width(figure))
+// writeCompared writes a line: what is compared, the figure, and its threshold.
+func (p *page) writeCompared(c sentence.Comparison) {
+	figure := p.cleanText(fmt.Sprintf("%s %s %s", c.Figure, c.Relation, c.Threshold))
+	lines := p.wrapText(c.Name, 4+2+textWidth(figure))
 	for i, l := range lines {
 		if i == len(lines)-1 {
-			l = pad(l, p.Width-4-width(figure)) + figure
+			l = padRight(l, p.Width-4-textWidth(figure)) + figure
 		}
-		p.line("    " + l)
+		p.writeLine("    " + l)
 	}
 }
 
-// thresholds says of each why it is what it is, and where that is from.
-func (p *page) thresholds(all []sentence.Comparison) {
+// writeThresholds writes the reason and the source of each threshold.
+func (p *page) writeThresholds(all []sentence.Comparison) {
 	if len(all) == 0 {
 		return
 	}
-	p.blank()
-	p.line(p.paint(bold, "WHY THESE THRESHOLDS"))
+	p.writeBlank()
+	p.writeLine(p.applyStyle(bold, "WHY THESE THRESHOLDS"))
 	column := 0
 	for _, c := range all {
-		column = max(column, width(p.clean(c.Threshold)))
+		column = max(column, textWidth(p.cleanText(c.Threshold)))
 	}
 	for _, c := range all {
 		text := fmt.Sprintf("%s: %s [%s]", c.Name, c.Why, c.Source)
-		for i, l := range p.wrap(text, column+4) {
+		for i, l := range p.wrapText(text, column+4) {
 			lead := ""
 			if i == 0 {
-				lead = p.clean(c.Threshold)
+				lead = p.cleanText(c.Threshold)
 			}
-			p.line("  " + padLeft(lead, column) + "  " + l)
+			p.writeLine("  " + padLeft(lead, column) + "  " + l)
 		}
 	}
 }

@@ -19,9 +19,9 @@ type Finding struct {
 	at    time.Time
 }
 
-// Known is the finding of a file if that was found out before.
+// Known returns the finding of a file that was diagnosed before and has not changed since.
 func (s *Shelf) Known(name string) (Finding, bool) {
-	bytes, at, err := s.state(name)
+	bytes, at, err := s.fileState(name)
 	if err != nil {
 		return Finding{}, false
 	}
@@ -31,12 +31,12 @@ func (s *Shelf) Known(name string) (Finding, bool) {
 	return f, ok && f.bytes == bytes && f.at.Equal(at)
 }
 
-// Find is the finding of a file, which is diagnosed for it unless that is known.
+// Find returns the finding of a file, and diagnoses the file if that is not known.
 func (s *Shelf) Find(ctx context.Context, name string) (Finding, error) {
 	if f, ok := s.Known(name); ok {
 		return f, nil
 	}
-	bytes, at, err := s.state(name)
+	bytes, at, err := s.fileState(name)
 	if err != nil {
 		return Finding{}, err
 	}
@@ -59,8 +59,9 @@ func (s *Shelf) Find(ctx context.Context, name string) (Finding, error) {
 	return f, nil
 }
 
-// state is by what a file is known to be the same.
-func (s *Shelf) state(name string) (int64, time.Time, error) {
+// fileState returns the size and the modification time of a file, by which it is recognized as
+// unchanged.
+func (s *Shelf) fileState(name string) (int64, time.Time, error) {
 	path, err := s.Path(name)
 	if err != nil {
 		return 0, time.Time{}, err

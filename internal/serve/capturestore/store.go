@@ -46,15 +46,15 @@ var ErrName = errors.New("no such file in the served directory")
 func Open(dir, version string) (*Shelf, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, discover.Explain(fmt.Errorf("%s: %w", dir, plain(err)))
+		return nil, discover.Explain(fmt.Errorf("%s: %w", dir, stripPath(err)))
 	}
 	return &Shelf{dir: dir, root: root, version: version, reading: make(chan struct{}, 1), findings: map[string]Finding{}}, nil
 }
 
-// Close gives the directory back.
+// Close closes the directory.
 func (s *Shelf) Close() error { return s.root.Close() }
 
-// Dir is where it is.
+// Dir returns the directory's name.
 func (s *Shelf) Dir() string { return s.dir }
 
 // Item is a file.
@@ -76,7 +76,8 @@ type Item struct {
 // mostItems bounds how many files are listed.
 const mostItems = 5000
 
-// Items are the files here, those of the latest captures first; left is how many more there are.
+// Items returns the files of the directory, those of the latest captures first; left is how many
+// more there are.
 func (s *Shelf) Items() (all []Item, left int, err error) {
 	dir, err := s.root.Open(".")
 	if err != nil {
@@ -124,7 +125,8 @@ func (s *Shelf) Items() (all []Item, left int, err error) {
 	return all, left, nil
 }
 
-// Path is where a file is; the error is [ErrName] for all that is none of this directory's.
+// Path returns the path of a file; the error is [ErrName] for names that are no file of this
+// directory.
 func (s *Shelf) Path(name string) (string, error) {
 	if name == "" || len(name) > 255 || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) {
 		return "", fmt.Errorf("%.80q: %w", name, ErrName)
@@ -136,8 +138,8 @@ func (s *Shelf) Path(name string) (string, error) {
 	return filepath.Join(s.dir, name), nil
 }
 
-// alone waits until nothing else is read.
-func (s *Shelf) alone(ctx context.Context) (done func(), err error) {
+// lockReading waits until nothing else is read, and returns what ends the reading.
+func (s *Shelf) lockReading(ctx context.Context) (done func(), err error) {
 	select {
 	case s.reading <- struct{}{}:
 		return func() { <-s.reading }, nil
@@ -146,9 +148,9 @@ func (s *Shelf) alone(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// read parses files. Warnings are what could not be read of some of them; the error, that nothing
-// could.
-func (s *Shelf) read(ctx context.Context, names []string) (*evidence.Bundle, error) {
+// readFiles parses files. What could not be read of some is in the bundle's warnings; the error
+// says that nothing could be read.
+func (s *Shelf) readFiles(ctx context.Context, names []string) (*evidence.Bundle, error) {
 	var paths []string
 	for _, name := range names {
 		path, err := s.Path(name)
@@ -157,10 +159,10 @@ func (s *Shelf) read(ctx context.Context, names []string) (*evidence.Bundle, err
 		}
 		paths = append(paths, path)
 	}
-	return s.parse(ctx, paths)
+	return s.parseFiles(ctx, paths)
 }
 
-func (s *Shelf) parse(ctx context.Context, paths []string) (*evidence.Bundle, error) {
+func (s *Shelf) parseFiles(ctx context.Context, paths []string) (*evidence.Bundle, error) {
 	artifacts, done, errs := discover.Files(paths, strings.NewReader(""))
 	defer done()
 	bundle := incident.NewBundle()
@@ -186,14 +188,14 @@ func (s *Shelf) parse(ctx context.Context, paths []string) (*evidence.Bundle, er
 	return bundle, nil
 }
 
-// Diagnose diagnoses some files together. Options name no version: the shelf's is taken.
+// Diagnose diagnoses some files together. The version of the options is replaced by the shelf's.
 func (s *Shelf) Diagnose(ctx context.Context, names []string, opt diagnose.Options) (*diagnose.Diagnosis, error) {
-	done, err := s.alone(ctx)
+	done, err := s.lockReading(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	bundle, err := s.read(ctx, names)
+	bundle, err := s.readFiles(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -201,33 +203,33 @@ func (s *Shelf) Diagnose(ctx context.Context, names []string, opt diagnose.Optio
 	return diagnose.Run(ctx, bundle, opt)
 }
 
-// Held is what files hold, for who wants no verdict.
+// Held returns the normalized evidence in files, for callers that want no verdict.
 func (s *Shelf) Held(ctx context.Context, names []string) (*evidence.Bundle, error) {
-	done, err := s.alone(ctx)
+	done, err := s.lockReading(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	bundle, err := s.read(ctx, names)
+	bundle, err := s.readFiles(ctx, names)
 	if err != nil {
 		return nil, err
 	}
 	return incident.Normalize(bundle), nil
 }
 
-// Bundle is the evidence in files.
+// Bundle returns the evidence in files.
 func (s *Shelf) Bundle(ctx context.Context, names []string) (*evidence.Bundle, error) {
-	done, err := s.alone(ctx)
+	done, err := s.lockReading(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	return s.read(ctx, names)
+	return s.readFiles(ctx, names)
 }
 
 // Compare compares runs before a change with runs after it, a file each.
 func (s *Shelf) Compare(ctx context.Context, before, after []string, slo time.Duration) (*compare.Comparison, error) {
-	done, err := s.alone(ctx)
+	done, err := s.lockReading(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +243,7 @@ func (s *Shelf) Compare(ctx context.Context, before, after []string, slo time.Du
 			}
 			var failed error
 			runs, err := compare.Read(path, func(paths []string) *evidence.Bundle {
-				bundle, err := s.parse(ctx, paths)
+				bundle, err := s.parseFiles(ctx, paths)
 				failed = errors.Join(failed, err)
 				return bundle
 			}, compare.MeasureOptions{SLO: slo, Parts: len(before) == 1 && len(after) == 1})
@@ -254,7 +256,7 @@ func (s *Shelf) Compare(ctx context.Context, before, after []string, slo time.Du
 	return compare.Compare(sides[0], sides[1], compare.Options{Before: strings.Join(before, ", "), After: strings.Join(after, ", ")})
 }
 
-func plain(err error) error {
+func stripPath(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return path.Err

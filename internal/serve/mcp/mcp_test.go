@@ -51,7 +51,7 @@ func call(t *testing.T, c *mcp.ClientSession, bound int, name string, in map[str
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if n := size(result); n > bound {
+	if n := resultSize(result); n > bound {
 		t.Errorf("%s answers %d bytes of at most %d", name, n, bound)
 	}
 	for _, block := range result.Content {
@@ -172,7 +172,7 @@ func TestBound(t *testing.T) {
 		} {
 			said, _, result := call(t, c, bound, ask.tool, ask.in)
 			if bound == LeastBound && ask.tool == "list" && said["left_out"] == nil {
-				t.Errorf("300 files in %d bytes, and nothing was left out: %v", size(result), said)
+				t.Errorf("300 files in %d bytes, and nothing was left out: %v", resultSize(result), said)
 			}
 		}
 		r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: capturesURI + "gctrace.log"})

@@ -23,16 +23,16 @@ import (
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
-func (a *server) tools() {
-	tool(a, "list", "List the captures and other files that can be diagnosed, and the processes that run here and could be recorded.", a.list)
-	tool(a, "diagnose", "Say why requests are slow, from one or several files recorded at the same time: the cause, what it costs in ms of request time, the evidence and what to change.", a.diagnose)
-	tool(a, "inspect", "Show what files hold, without a verdict: GC, threads, requests, tables.", a.inspect)
-	tool(a, "compare", "Say whether a change helped, from captures or load results before and after it.", a.compare)
-	tool(a, "predict", "Say what a setting would do, from what was recorded under load.", a.predict)
-	tool(a, "explain", "Explain a cause by its id: the mechanism, how to tell it from similar problems, what helps and what does not. Without an id: list all causes.", a.explain)
+func (a *server) addTools() {
+	addReadOnlyTool(a, "list", "List the captures and other files that can be diagnosed, and the processes that run here and could be recorded.", a.listCaptures)
+	addReadOnlyTool(a, "diagnose", "Say why requests are slow, from one or several files recorded at the same time: the cause, what it costs in ms of request time, the evidence and what to change.", a.diagnoseFiles)
+	addReadOnlyTool(a, "inspect", "Show what files hold, without a verdict: GC, threads, requests, tables.", a.inspectFiles)
+	addReadOnlyTool(a, "compare", "Say whether a change helped, from captures or load results before and after it.", a.compareFiles)
+	addReadOnlyTool(a, "predict", "Say what a setting would do, from what was recorded under load.", a.predictSettings)
+	addReadOnlyTool(a, "explain", "Explain a cause by its id: the mechanism, how to tell it from similar problems, what helps and what does not. Without an id: list all causes.", a.explainCause)
 	if a.opt.Record != nil {
-		add(a, &mcp.Tool{Name: "record", Description: "Record a running process for some seconds into a capture, to be diagnosed then. It switches profiling on in the process for that time, unless it is passive.",
-			Annotations: &mcp.ToolAnnotations{OpenWorldHint: new(bool), DestructiveHint: new(bool)}}, a.record)
+		addTool(a, &mcp.Tool{Name: "record", Description: "Record a running process for some seconds into a capture, to be diagnosed then. It switches profiling on in the process for that time, unless it is passive.",
+			Annotations: &mcp.ToolAnnotations{OpenWorldHint: new(bool), DestructiveHint: new(bool)}}, a.recordTarget)
 	}
 }
 
@@ -40,7 +40,7 @@ type listIn struct {
 	Containing string `json:"containing,omitempty" jsonschema:"only entries with this in their name, target or verdict"`
 }
 
-func (a *server) list(ctx context.Context, in listIn) (answer, error) {
+func (a *server) listCaptures(ctx context.Context, in listIn) (answer, error) {
 	items, left, err := a.shelf.Items()
 	if err != nil {
 		return answer{}, err
@@ -101,7 +101,7 @@ type diagnoseIn struct {
 	SLO   string   `json:"slo,omitempty" jsonschema:"requests that take longer are slow, such as 300ms; without it, three times the baseline latency of their route"`
 }
 
-func (a *server) diagnose(ctx context.Context, in diagnoseIn) (answer, error) {
+func (a *server) diagnoseFiles(ctx context.Context, in diagnoseIn) (answer, error) {
 	opt := diagnose.Options{}
 	if in.SLO != "" {
 		var err error
@@ -128,12 +128,13 @@ func (a *server) diagnose(ctx context.Context, in diagnoseIn) (answer, error) {
 			all = append(all, found{v.Cause, titleOf(v.Cause), v.Verdict, v.Saves})
 		}
 	}
-	said := map[string]any{"outcome": d.Outcome, "ranked_by": d.RankedBy, "causes": all, "next": next(d)}
-	tree, err := a.shown(d)
+	said := map[string]any{"outcome": d.Outcome, "ranked_by": d.RankedBy, "causes": all, "next": nextSteps(d)}
+	tree, err := a.diagnosisTree(d)
 	return answer{said: said, recorded: tree}, err
 }
 
-// titleOf is what a cause is in general: a verdict's title may hold names of what was recorded.
+// titleOf returns the general title of a cause: a verdict's title may hold names of what was
+// recorded.
 func titleOf(id string) string {
 	for _, c := range causes.Causes {
 		if c.ID == id {
@@ -143,8 +144,8 @@ func titleOf(id string) string {
 	return ""
 }
 
-// next is what to ask then.
-func next(d *diagnose.Diagnosis) []string {
+// nextSteps returns what to ask after a diagnosis.
+func nextSteps(d *diagnose.Diagnosis) []string {
 	supported, open, _ := sentence.Split(d)
 	switch {
 	case len(supported) > 0:
@@ -155,14 +156,14 @@ func next(d *diagnose.Diagnosis) []string {
 	return []string{"no cause stands out: record while it is slow, and add an access log"}
 }
 
-// shown is a diagnosis without what an assistant cannot use: of what was ruled out only by which
-// figure.
-func (a *server) shown(d *diagnose.Diagnosis) (any, error) {
+// diagnosisTree returns a diagnosis without what an assistant cannot use: of causes that were
+// ruled out only the summary.
+func (a *server) diagnosisTree(d *diagnose.Diagnosis) (any, error) {
 	var text bytes.Buffer
 	if err := json.Encode(&text, d); err != nil {
 		return nil, err
 	}
-	tree, err := generic(rawJSON(text.Bytes()))
+	tree, err := toJSONTree(rawJSON(text.Bytes()))
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +195,7 @@ type filesIn struct {
 	Files []string `json:"files" jsonschema:"names of captures or other files"`
 }
 
-func (a *server) inspect(ctx context.Context, in filesIn) (answer, error) {
+func (a *server) inspectFiles(ctx context.Context, in filesIn) (answer, error) {
 	if len(in.Files) == 0 {
 		return answer{}, errors.New("files: name at least one: the tool list has their names")
 	}
@@ -215,7 +216,7 @@ type compareIn struct {
 	SLO    string   `json:"slo,omitempty" jsonschema:"also compare the share of requests slower than this, such as 300ms"`
 }
 
-func (a *server) compare(ctx context.Context, in compareIn) (answer, error) {
+func (a *server) compareFiles(ctx context.Context, in compareIn) (answer, error) {
 	if len(in.Before) == 0 || len(in.After) == 0 {
 		return answer{}, errors.New("before and after: name at least one file each")
 	}
@@ -255,7 +256,7 @@ type predictIn struct {
 	Target string   `json:"target,omitempty" jsonschema:"the process by its name or PID, if the files hold several"`
 }
 
-func (a *server) predict(ctx context.Context, in predictIn) (answer, error) {
+func (a *server) predictSettings(ctx context.Context, in predictIn) (answer, error) {
 	if len(in.Files) == 0 {
 		return answer{}, errors.New("files: name at least one: the tool list has their names")
 	}
@@ -287,7 +288,7 @@ type explainIn struct {
 	Cause string `json:"cause,omitempty" jsonschema:"the id of a cause, such as go.gc-rate"`
 }
 
-func (a *server) explain(_ context.Context, in explainIn) (answer, error) {
+func (a *server) explainCause(_ context.Context, in explainIn) (answer, error) {
 	type one struct {
 		ID    string `json:"cause"`
 		Title string `json:"title"`
@@ -296,7 +297,7 @@ func (a *server) explain(_ context.Context, in explainIn) (answer, error) {
 	var ids []string
 	for _, c := range causes.Causes {
 		if c.ID == in.Cause {
-			return answer{said: explained(c)}, nil
+			return answer{said: causeExplanation(c)}, nil
 		}
 		all, ids = append(all, one{c.ID, c.Title}), append(ids, c.ID)
 	}
@@ -310,7 +311,7 @@ func (a *server) explain(_ context.Context, in explainIn) (answer, error) {
 	return answer{said: map[string]any{"causes": len(all)}, recorded: map[string]any{"causes": all}}, nil
 }
 
-func explained(c check.Check) map[string]any {
+func causeExplanation(c check.Check) map[string]any {
 	return map[string]any{"cause": c.ID, "title": c.Title, "explanation": strings.TrimSpace(c.Doc), "needs": c.Needs, "named_from": c.Least, "thresholds": c.Thresholds}
 }
 
@@ -323,7 +324,7 @@ type recordIn struct {
 // mostSeconds bounds how long an assistant may have something recorded.
 const mostSeconds = 120
 
-func (a *server) record(ctx context.Context, in recordIn) (answer, error) {
+func (a *server) recordTarget(ctx context.Context, in recordIn) (answer, error) {
 	if in.Seconds == 0 {
 		in.Seconds = 30
 	}
@@ -337,13 +338,13 @@ func (a *server) record(ctx context.Context, in recordIn) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a.offer(name)
+	a.addResource(name)
 	lines := slices.DeleteFunc(strings.Split(said, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 	return answer{said: map[string]any{"next": "diagnose the capture"}, recorded: map[string]any{"capture": name, "said": lines}}, nil
 }
 
-// report is that on a file, in Markdown.
-func (a *server) report(ctx context.Context, name string) (string, error) {
+// renderReport returns the report on a file, in Markdown.
+func (a *server) renderReport(ctx context.Context, name string) (string, error) {
 	d, err := a.shelf.Diagnose(ctx, []string{name}, diagnose.Options{})
 	if err != nil {
 		return "", err

@@ -19,14 +19,16 @@ import (
 // mostShown bounds how many captures a page lists.
 const mostShown = 200
 
-// list is the first page.
-func (s *Server) list(w http.ResponseWriter, r *http.Request) { s.listed(w, r, http.StatusOK, "") }
+// serveList serves the first page.
+func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
+	s.writeList(w, r, http.StatusOK, "")
+}
 
-// listed is the list, with why something could not be done.
-func (s *Server) listed(w http.ResponseWriter, r *http.Request, code int, failed string) {
+// writeList writes the list of captures, with why something could not be done.
+func (s *Server) writeList(w http.ResponseWriter, r *http.Request, code int, failed string) {
 	items, left, err := s.shelf.Items()
 	if err != nil {
-		s.failed(w, err)
+		s.writeError(w, err)
 		return
 	}
 	part := html.Shelf{Dir: s.shelf.Dir(), Query: r.URL.Query().Get("q"), Sort: "time", Left: left, Token: s.form, Failed: failed,
@@ -46,9 +48,9 @@ func (s *Server) listed(w http.ResponseWriter, r *http.Request, code int, failed
 			c.Says = "is being recorded, or was cut off"
 		}
 		if f, ok := s.shelf.Known(item.Name); ok {
-			c.Cause, c.Says, c.Tone = f.Cause, f.Brief, tone(f)
+			c.Cause, c.Says, c.Tone = f.Cause, f.Brief, findingTone(f)
 		}
-		if !matches(part.Query, c) {
+		if !matchesQuery(part.Query, c) {
 			continue
 		}
 		if c.Says == "" {
@@ -77,14 +79,14 @@ func (s *Server) listed(w http.ResponseWriter, r *http.Request, code int, failed
 	if more := len(part.Captures) - mostShown; more > 0 {
 		part.Captures, part.Left = part.Captures[:mostShown], part.Left+more
 	}
-	part.Processes, part.NoProcesses = s.running(r)
-	part.Under = s.under()
-	page(w, code, func(text *bytes.Buffer) error {
+	part.Processes, part.NoProcesses = s.listProcesses(r)
+	part.Under = s.recordingTarget()
+	writePage(w, code, func(text *bytes.Buffer) error {
 		return html.Page{Title: "captures", Strip: []string{s.shelf.Dir()}, Version: s.opt.Version, Parts: []html.Part{part}}.Write(text)
 	})
 }
 
-func tone(f capturestore.Finding) string {
+func findingTone(f capturestore.Finding) string {
 	switch {
 	case f.Cause != "":
 		return "found"
@@ -94,8 +96,8 @@ func tone(f capturestore.Finding) string {
 	return "plain"
 }
 
-// matches says whether a capture has all words of a search.
-func matches(query string, c html.Shelved) bool {
+// matchesQuery says whether a capture has all words of a search.
+func matchesQuery(query string, c html.Shelved) bool {
 	text := strings.ToLower(strings.Join([]string{c.Name, c.Target, c.Cause, c.Says}, " "))
 	for _, word := range strings.Fields(strings.ToLower(query)) {
 		if !strings.Contains(text, word) {
@@ -105,8 +107,8 @@ func matches(query string, c html.Shelved) bool {
 	return true
 }
 
-// running are the processes of this host, and why there are none.
-func (s *Server) running(r *http.Request) (all []html.Running, why string) {
+// listProcesses returns the processes of this host, or why there are none.
+func (s *Server) listProcesses(r *http.Request) (all []html.Running, why string) {
 	if s.opt.List == nil {
 		return nil, ""
 	}
@@ -127,32 +129,32 @@ func (s *Server) running(r *http.Request) (all []html.Running, why string) {
 	return all, why
 }
 
-// report is a capture's.
-func (s *Server) report(w http.ResponseWriter, r *http.Request) {
+// serveReport serves the report of a capture.
+func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	d, err := s.shelf.Diagnose(r.Context(), []string{name}, diagnose.Options{})
 	if err != nil {
-		s.failed(w, err)
+		s.writeError(w, err)
 		return
 	}
-	page(w, http.StatusOK, func(text *bytes.Buffer) error {
-		return html.Options{Home: "/", Repeat: []string{"unstall " + quoted(name)}}.Report(text, d)
+	writePage(w, http.StatusOK, func(text *bytes.Buffer) error {
+		return html.Options{Home: "/", Repeat: []string{"unstall " + quoteForShell(name)}}.Report(text, d)
 	})
 }
 
-// compare is the comparison of two captures, with the diagnoses of both.
-func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
+// serveComparison serves the comparison of two captures, with the diagnoses of both.
+func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 	before, after := r.URL.Query().Get("before"), r.URL.Query().Get("after")
 	if runs := r.URL.Query()["run"]; len(runs) == 2 {
-		before, after = s.ordered(runs[0], runs[1])
+		before, after = s.sortByStart(runs[0], runs[1])
 	}
 	if before == "" || after == "" || before == after {
-		s.listed(w, r, http.StatusBadRequest, "To compare, tick two captures: one from before the change and one from after it.")
+		s.writeList(w, r, http.StatusBadRequest, "To compare, tick two captures: one from before the change and one from after it.")
 		return
 	}
 	c, err := s.shelf.Compare(r.Context(), []string{before}, []string{after}, 0)
 	if err != nil {
-		s.failed(w, err)
+		s.writeError(w, err)
 		return
 	}
 	side := func(name string) *diagnose.Diagnosis {
@@ -162,13 +164,13 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 		}
 		return d
 	}
-	page(w, http.StatusOK, func(text *bytes.Buffer) error {
-		return html.Options{Home: "/", Repeat: []string{"unstall compare " + quoted(before) + " " + quoted(after)}}.Compare(text, c, side(before), side(after))
+	writePage(w, http.StatusOK, func(text *bytes.Buffer) error {
+		return html.Options{Home: "/", Repeat: []string{"unstall compare " + quoteForShell(before) + " " + quoteForShell(after)}}.Compare(text, c, side(before), side(after))
 	})
 }
 
-// ordered are two captures, the one that began earlier first.
-func (s *Server) ordered(a, b string) (before, after string) {
+// sortByStart returns two captures, the one that began earlier first.
+func (s *Server) sortByStart(a, b string) (before, after string) {
 	items, _, err := s.shelf.Items()
 	if err != nil {
 		return a, b
@@ -182,23 +184,23 @@ func (s *Server) ordered(a, b string) (before, after string) {
 	return a, b
 }
 
-// failed says what could not be read.
-func (s *Server) failed(w http.ResponseWriter, err error) {
+// writeError writes a page that says what could not be read.
+func (s *Server) writeError(w http.ResponseWriter, err error) {
 	code := http.StatusUnprocessableEntity
 	if errors.Is(err, capturestore.ErrName) {
 		code = http.StatusNotFound
 	}
-	s.notice(w, code, html.Notice{Label: "not shown", Text: "This page cannot be shown.", More: strings.Split(err.Error(), "\n")})
+	s.writeNotice(w, code, html.Notice{Label: "not shown", Text: "This page cannot be shown.", More: strings.Split(err.Error(), "\n")})
 }
 
-func (s *Server) notice(w http.ResponseWriter, code int, n html.Notice) {
-	page(w, code, func(text *bytes.Buffer) error {
+func (s *Server) writeNotice(w http.ResponseWriter, code int, n html.Notice) {
+	writePage(w, code, func(text *bytes.Buffer) error {
 		return html.Page{Title: n.Label, Version: s.opt.Version, Home: "/", Parts: []html.Part{n}}.Write(text)
 	})
 }
 
-// quoted writes a file's name so that a shell takes it for one.
-func quoted(name string) string {
+// quoteForShell quotes a file's name so that a shell takes it as one word.
+func quoteForShell(name string) string {
 	if strings.IndexFunc(name, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:", r))
 	}) < 0 {

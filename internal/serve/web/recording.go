@@ -30,29 +30,29 @@ type recording struct {
 	err   error
 }
 
-// record begins one. One goes on at a time.
-func (s *Server) record(w http.ResponseWriter, r *http.Request) {
+// startRecording starts a recording, unless another one is running.
+func (s *Server) startRecording(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
 			http.Error(w, fmt.Sprintf("at most %d bytes are accepted", mostBody), http.StatusRequestEntityTooLarge)
 			return
 		}
-		s.listed(w, r, http.StatusBadRequest, "The form was not understood.")
+		s.writeList(w, r, http.StatusBadRequest, "The form was not understood.")
 		return
 	}
 	if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("token")), []byte(s.form)) != 1 {
-		s.listed(w, r, http.StatusForbidden, "The form is older than this unstall serve: send it again.")
+		s.writeList(w, r, http.StatusForbidden, "The form is older than this unstall serve: send it again.")
 		return
 	}
 	if s.opt.Record == nil {
-		s.listed(w, r, http.StatusForbidden, "This page cannot start recordings.")
+		s.writeList(w, r, http.StatusForbidden, "This page cannot start recordings.")
 		return
 	}
 	target := strings.TrimSpace(r.PostForm.Get("target"))
 	seconds, err := strconv.Atoi(r.PostForm.Get("seconds"))
 	if target == "" || len(target) > 300 || err != nil || seconds < 1 || seconds > mostSeconds {
-		s.listed(w, r, http.StatusBadRequest, fmt.Sprintf("To record, give a process and 1 to %d seconds.", mostSeconds))
+		s.writeList(w, r, http.StatusBadRequest, fmt.Sprintf("To record, give a process and 1 to %d seconds.", mostSeconds))
 		return
 	}
 	now := &recording{target: shownTarget(target), began: time.Now(), how: time.Duration(seconds) * time.Second}
@@ -63,7 +63,7 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	if busy {
-		s.listed(w, r, http.StatusConflict, "Another recording is running: wait until it has ended.")
+		s.writeList(w, r, http.StatusConflict, "Another recording is running: wait until it has ended.")
 		return
 	}
 	passive := r.PostForm.Get("passive") != ""
@@ -76,7 +76,7 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/recording", http.StatusSeeOther)
 }
 
-// shownTarget is a target without a password.
+// shownTarget returns a target without its password.
 func shownTarget(target string) string {
 	if u, err := url.Parse(target); err == nil && u.User != nil {
 		return u.Redacted()
@@ -84,8 +84,8 @@ func shownTarget(target string) string {
 	return target
 }
 
-// under is what is being recorded, "" nothing.
-func (s *Server) under() string {
+// recordingTarget returns what is being recorded, "" if nothing is.
+func (s *Server) recordingTarget() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.recording == nil || s.recording.ended {
@@ -94,8 +94,8 @@ func (s *Server) under() string {
 	return s.recording.target
 }
 
-// progress says how far the recording is, and leads to what came of it.
-func (s *Server) progress(w http.ResponseWriter, r *http.Request) {
+// serveProgress serves how far the recording is, and redirects to its report when it has ended.
+func (s *Server) serveProgress(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	var now recording
 	if s.recording != nil {
@@ -106,11 +106,11 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request) {
 	case now.target == "":
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	case now.ended && now.err != nil:
-		s.notice(w, http.StatusOK, html.Notice{Label: "not recorded", Text: now.target + " could not be recorded.", More: strings.Split(now.err.Error(), "\n")})
+		s.writeNotice(w, http.StatusOK, html.Notice{Label: "not recorded", Text: now.target + " could not be recorded.", More: strings.Split(now.err.Error(), "\n")})
 	case now.ended:
 		http.Redirect(w, r, "/capture/"+url.PathEscape(now.name), http.StatusSeeOther)
 	default:
-		s.notice(w, http.StatusOK, html.Notice{Label: "recording", Text: now.target + " is being recorded.", Refresh: 1,
+		s.writeNotice(w, http.StatusOK, html.Notice{Label: "recording", Text: now.target + " is being recorded.", Refresh: 1,
 			More: []string{fmt.Sprintf("%.0f of %.0f seconds. The report opens when it is done.", min(time.Since(now.began), now.how).Seconds(), now.how.Seconds())}})
 	}
 }

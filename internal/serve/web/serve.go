@@ -64,29 +64,30 @@ const (
 	mostHeader = 32 << 10
 )
 
-// New serves a directory. It begins to diagnose the captures there, one after the other, so that
-// the list can say what was found.
+// New returns a server of a directory. It starts to diagnose the captures there, one after the
+// other, so that the list can say what was found.
 func New(captures *capturestore.Shelf, opt Options) *Server {
 	s := &Server{shelf: captures, opt: opt, form: Token()}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.list)
-	mux.HandleFunc("GET /capture/{name}", s.report)
-	mux.HandleFunc("GET /compare", s.compare)
-	mux.HandleFunc("GET /recording", s.progress)
-	mux.HandleFunc("POST /record", s.record)
-	s.mux = s.guard(http.NewCrossOriginProtection().Handler(mux))
-	s.going.Go(s.diagnose)
+	mux.HandleFunc("GET /{$}", s.serveList)
+	mux.HandleFunc("GET /capture/{name}", s.serveReport)
+	mux.HandleFunc("GET /compare", s.serveComparison)
+	mux.HandleFunc("GET /recording", s.serveProgress)
+	mux.HandleFunc("POST /record", s.startRecording)
+	s.mux = s.guardRequests(http.NewCrossOriginProtection().Handler(mux))
+	s.going.Go(s.diagnoseAll)
 	return s
 }
 
-// Close ends what goes on, recordings included: what was switched on is off when it returns.
+// Close ends everything that runs, recordings included: what they switched on is off when it
+// returns.
 func (s *Server) Close() {
 	s.stop()
 	s.going.Wait()
 }
 
-// Token makes one that nobody can guess.
+// Token returns a new random token.
 func Token() string {
 	var random [18]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -107,8 +108,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// guard lets in who may ask.
-func (s *Server) guard(next http.Handler) http.Handler {
+// guardRequests returns a handler that passes on only requests that are allowed: to a known host
+// name, with the token if there is one, and not too large.
+func (s *Server) guardRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "frame-ancestors 'none'")
@@ -118,11 +120,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if !s.known(r.Host) {
+		if !s.isKnownHost(r.Host) {
 			http.Error(w, "unstall serve does not answer to this name: use its address, or start it with --name", http.StatusMisdirectedRequest)
 			return
 		}
-		if s.opt.Token != "" && !s.entered(w, r) {
+		if s.opt.Token != "" && !s.checkToken(w, r) {
 			return
 		}
 		if r.ContentLength > mostBody {
@@ -135,9 +137,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// known says whether a name is one that leads here for certain: an address, localhost, or one
-// that the user gave.
-func (s *Server) known(host string) bool {
+// isKnownHost says whether a host name certainly leads here: an address, localhost, or a name that
+// the user gave.
+func (s *Server) isKnownHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -148,16 +150,16 @@ func (s *Server) known(host string) bool {
 	return host == "localhost" || slices.ContainsFunc(s.opt.Names, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
-// cookie carries the token once it was given; its name differs by the token, as browsers send
-// cookies to all ports of a host.
-func (s *Server) cookie() string {
+// cookieName returns the name of the cookie that carries the token. It differs by the token, as
+// browsers send cookies to all ports of a host.
+func (s *Server) cookieName() string {
 	sum := sha256.Sum256([]byte(s.opt.Token))
 	return "unstall-" + base64.RawURLEncoding.EncodeToString(sum[:6])
 }
 
-// entered says whether a request brings the token: in the address it was told, from where it goes
-// into a cookie, or as a bearer.
-func (s *Server) entered(w http.ResponseWriter, r *http.Request) bool {
+// checkToken says whether a request brings the token: as a bearer, in a cookie, or in the address,
+// from where a redirect moves it into a cookie. If not, it has answered the request.
+func (s *Server) checkToken(w http.ResponseWriter, r *http.Request) bool {
 	is := func(given string) bool {
 		a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.opt.Token))
 		return subtle.ConstantTimeCompare(a[:], b[:]) == 1
@@ -165,12 +167,12 @@ func (s *Server) entered(w http.ResponseWriter, r *http.Request) bool {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && is(bearer) {
 		return true
 	}
-	if c, err := r.Cookie(s.cookie()); err == nil && is(c.Value) {
+	if c, err := r.Cookie(s.cookieName()); err == nil && is(c.Value) {
 		return true
 	}
 	q := r.URL.Query()
 	if r.Method == http.MethodGet && q.Has("token") && is(q.Get("token")) {
-		http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.opt.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
+		http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.opt.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
 		q.Del("token")
 		to := url.URL{Path: r.URL.Path, RawQuery: q.Encode()}
 		http.Redirect(w, r, to.String(), http.StatusSeeOther)
@@ -180,8 +182,9 @@ func (s *Server) entered(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// diagnose finds out what each capture shows, the latest first, and looks for new ones.
-func (s *Server) diagnose() {
+// diagnoseAll diagnoses each capture, the latest first, and looks for new ones until the server is
+// closed.
+func (s *Server) diagnoseAll() {
 	const every = 5 * time.Second
 	for {
 		items, _, err := s.shelf.Items()
@@ -202,8 +205,9 @@ func (s *Server) diagnose() {
 	}
 }
 
-// page sends one that was rendered whole: what goes wrong on the way is no half of a page.
-func page(w http.ResponseWriter, code int, render func(*bytes.Buffer) error) {
+// writePage sends a page after it was rendered as a whole, so that an error while rendering leaves
+// no half page.
+func writePage(w http.ResponseWriter, code int, render func(*bytes.Buffer) error) {
 	var text bytes.Buffer
 	if err := render(&text); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

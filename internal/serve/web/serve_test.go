@@ -349,7 +349,7 @@ func TestRecord(t *testing.T) {
 	}
 	end <- nil
 	led := func() string {
-		for s.under() != "" {
+		for s.recordingTarget() != "" {
 			time.Sleep(time.Millisecond)
 		}
 		_, text, header := asked(t, get(t, h.URL+"/recording"))
@@ -367,7 +367,7 @@ func TestRecord(t *testing.T) {
 	_, _, _ = asked(t, ours())
 	<-begun
 	s.Close() // ends the recording, and waits for that
-	if s.under() != "" {
+	if s.recordingTarget() != "" {
 		t.Error("a recording goes on behind the server")
 	}
 }

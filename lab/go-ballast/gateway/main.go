@@ -53,12 +53,12 @@ func main() {
 		if err != nil {
 			return err
 		}
-		g.guests.Store(sessions.more((n - *live) << 20))
+		g.guests.Store(sessions.makeMore((n - *live) << 20))
 		runtime.GC()
 		return nil
 	})
-	s.Command("limit", sized(memory.limit))
-	s.Command("ballast", sized(memory.reballast))
+	s.Command("limit", withMiB(memory.changeLimit))
+	s.Command("ballast", withMiB(memory.changeBallast))
 	for _, route := range []string{"/v1/feed", "/v1/channel/", "/v1/search"} {
 		s.Handle(route, g.serve)
 	}
@@ -70,8 +70,8 @@ func main() {
 	runtime.KeepAlive(memory)
 }
 
-// sized is a command that takes MiB.
-func sized(set func(mib int)) func(string) error {
+// withMiB returns a command that takes a number of MiB.
+func withMiB(set func(mib int)) func(string) error {
 	return func(mib string) error {
 		n, err := strconv.Atoi(mib)
 		switch {
@@ -100,7 +100,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":"no such session"}`, http.StatusUnauthorized)
 		return
 	}
-	if err := g.store.check(session); err != nil {
+	if err := g.store.checkSession(session); err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}

@@ -19,49 +19,49 @@ type memory struct {
 // newMemory allocates the ballast and touches the heap. Sizes are MiB.
 func newMemory(ballast, pretouch int) *memory {
 	m := &memory{pretouch: pretouch, ballast: ballast}
-	m.hold(ballast)
-	touch(pretouch << 20)
+	m.holdBallast(ballast)
+	touchHeap(pretouch << 20)
 	return m
 }
 
-// hold makes the ballast that large: memory that counts as live and is never touched.
-// Where the runtime takes it from memory that was in use it clears it, which touches it;
-// those pages go back, and are zero again.
-func (m *memory) hold(mib int) {
+// holdBallast makes the ballast that large: memory that counts as live and is never touched. Where
+// the runtime takes it from memory that was in use it clears it, which touches it; those pages go
+// back, and are zero again.
+func (m *memory) holdBallast(mib int) {
 	b := make([]byte, mib<<20)
 	giveBack(b)
 	m.held.Store(&b)
 	runtime.GC()
 }
 
-// reballast changes the ballast.
-func (m *memory) reballast(mib int) {
+// changeBallast changes the ballast.
+func (m *memory) changeBallast(mib int) {
 	was := m.ballast
-	m.hold(mib)
+	m.holdBallast(mib)
 	m.ballast = mib
-	m.resize(mib, was)
+	m.resizeHeap(mib, was)
 }
 
-// limit changes the memory limit.
-func (m *memory) limit(mib int) {
+// changeLimit changes the memory limit.
+func (m *memory) changeLimit(mib int) {
 	was := debug.SetMemoryLimit(int64(mib) << 20)
 	if was == math.MaxInt64 {
 		was = int64(mib) << 20
 	}
-	m.resize(mib, int(was>>20))
+	m.resizeHeap(mib, int(was>>20))
 }
 
-// resize touches the heap again, as much more or less of it as it may fill.
-func (m *memory) resize(mib, was int) {
+// resizeHeap touches the heap again, as much more or less of it as it may fill.
+func (m *memory) resizeHeap(mib, was int) {
 	if was > 0 {
 		m.pretouch = int(float64(m.pretouch) * float64(mib) / float64(was))
 	}
-	touch(m.pretouch << 20)
+	touchHeap(m.pretouch << 20)
 }
 
-// touch makes the heap that large once, writes to all of it and frees it. The
-// runtime keeps it up to its memory limit.
-func touch(bytes int) {
+// touchHeap makes the heap that large once, writes to all of it and frees it. The runtime keeps it
+// up to its memory limit.
+func touchHeap(bytes int) {
 	if bytes == 0 {
 		return
 	}

@@ -21,7 +21,7 @@ func TestMemoryFollows(t *testing.T) {
 	m := newMemory(32, 8)
 	for _, mib := range []int{32, 64, 16} {
 		if mib != 32 {
-			m.reballast(mib)
+			m.changeBallast(mib)
 		}
 		if got := live() - before; math.Abs(got-float64(mib)) > 4 {
 			t.Errorf("a ballast of %d MiB is %.1f MiB of live heap", mib, got)
@@ -30,8 +30,8 @@ func TestMemoryFollows(t *testing.T) {
 			t.Errorf("with %d MiB of ballast %d MiB are touched, want %d", mib, m.pretouch, mib/4)
 		}
 	}
-	m.limit(512)
-	m.limit(1024)
+	m.changeLimit(512)
+	m.changeLimit(1024)
 	if got := debug.SetMemoryLimit(-1); got != 1024<<20 || m.pretouch != 8 {
 		t.Errorf("the limit is %d bytes, %d MiB are touched", got, m.pretouch)
 	}
@@ -40,7 +40,7 @@ func TestMemoryFollows(t *testing.T) {
 
 func TestSized(t *testing.T) {
 	var got int
-	set := sized(func(mib int) { got = mib })
+	set := withMiB(func(mib int) { got = mib })
 	if err := set("512"); err != nil || got != 512 {
 		t.Error(got, err)
 	}

@@ -43,27 +43,27 @@ func newSessions(bytes int) *sessions {
 	const first = 16384
 	before := liveBytes()
 	for i := 0; i < first; i++ {
-		s.add(order)
+		s.addSession(order)
 	}
 	s.each = (liveBytes() - before) / first
-	s.fill(bytes/s.each, order)
+	s.fillTable(bytes/s.each, order)
 	runtime.GC()
 	return s
 }
 
-// more makes other sessions that fill that many bytes; nil for none.
-func (s *sessions) more(bytes int) *sessions {
+// makeMore makes other sessions that fill that many bytes; nil for none.
+func (s *sessions) makeMore(bytes int) *sessions {
 	if bytes <= 0 {
 		return nil
 	}
 	more := &sessions{byToken: map[string]*session{}, each: s.each}
-	more.fill(bytes/s.each, rand.New(rand.NewSource(2)))
+	more.fillTable(bytes/s.each, rand.New(rand.NewSource(2)))
 	return more
 }
 
-func (s *sessions) fill(n int, order *rand.Rand) {
+func (s *sessions) fillTable(n int, order *rand.Rand) {
 	for len(s.all) < n {
-		s.add(order)
+		s.addSession(order)
 	}
 	order.Shuffle(len(s.all), func(i, k int) { s.all[i], s.all[k] = s.all[k], s.all[i] })
 	for i, one := range s.all {
@@ -80,18 +80,18 @@ func liveBytes() int {
 	return int(m.HeapAlloc)
 }
 
-func (s *sessions) add(order *rand.Rand) {
+func (s *sessions) addSession(order *rand.Rand) {
 	n := len(s.all)
 	one := &session{token: fmt.Sprintf("t%07d", n)}
-	one.user = &user{name: word("user", n), region: word("region", n%97), locale: word("locale", n%31)}
+	one.user = &user{name: newWord("user", n), region: newWord("region", n%97), locale: newWord("locale", n%31)}
 	for i := 0; i < 4+order.Intn(8); i++ {
-		one.grants = &grant{scope: word("scope", i), next: one.grants}
+		one.grants = &grant{scope: newWord("scope", i), next: one.grants}
 	}
 	s.byToken[one.token] = one
 	s.all = append(s.all, one)
 }
 
-func word(kind string, n int) *string {
+func newWord(kind string, n int) *string {
 	w := fmt.Sprintf("%s-%d", kind, n)
 	return &w
 }
@@ -100,7 +100,7 @@ func word(kind string, n int) *string {
 // that many rounds, and that it may read.
 func (s *sessions) authorise(r *http.Request, rounds int) *session {
 	one := s.byToken[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
-	if one == nil || signature(one.token, rounds) == 0 {
+	if one == nil || computeSignature(one.token, rounds) == 0 {
 		return nil
 	}
 	for g := one.grants; g != nil; g = g.next {
@@ -111,10 +111,10 @@ func (s *sessions) authorise(r *http.Request, rounds int) *session {
 	return nil
 }
 
-// signature stands for a signature's arithmetic; it is never 0.
+// computeSignature stands for a signature's arithmetic; it is never 0.
 //
 //go:noinline
-func signature(token string, rounds int) uint64 {
+func computeSignature(token string, rounds int) uint64 {
 	x := uint64(len(token)) | 1
 	for i := 0; i < rounds; i++ {
 		x ^= x << 13
@@ -142,7 +142,7 @@ func newStore(addr string, connections int) *store {
 	return s
 }
 
-func (s *store) check(one *session) error {
+func (s *store) checkSession(one *session) error {
 	if s == nil {
 		return nil
 	}

@@ -24,13 +24,13 @@ func newUpstream(addr string) *upstream {
 		Transport: &http.Transport{MaxIdleConnsPerHost: 256},
 	}}
 	for k := 0; k < 16; k++ {
-		u.memory = append(u.memory, document(k))
+		u.memory = append(u.memory, newDocument(k))
 	}
 	return u
 }
 
-// document is a list of a dozen streams, about 1.5 KB.
-func document(seed int) []byte {
+// newDocument returns a list of a dozen streams as JSON, about 1.5 KB.
+func newDocument(seed int) []byte {
 	var items []map[string]any
 	for i := 0; i < 12; i++ {
 		items = append(items, map[string]any{"id": seed*100 + i, "title": fmt.Sprintf("stream %d", i), "viewers": i * 977, "tags": []string{"live", "en"}})
@@ -60,7 +60,7 @@ func (u *upstream) fetch(path string, s *session) ([]any, error) {
 		all.Add(1)
 		go func(i int, part string) {
 			defer all.Done()
-			documents[i], errs[i] = u.get(part + path)
+			documents[i], errs[i] = u.getDocument(part + path)
 		}(i, part)
 	}
 	all.Wait()
@@ -72,7 +72,7 @@ func (u *upstream) fetch(path string, s *session) ([]any, error) {
 	return documents, nil
 }
 
-func (u *upstream) get(path string) (document any, err error) {
+func (u *upstream) getDocument(path string) (document any, err error) {
 	answer, err := u.client.Get("http://" + u.addr + "/" + path)
 	if err != nil {
 		return nil, err

@@ -25,13 +25,13 @@ func main() {
 	thp := flag.Bool("thp", true, "have transparent huge pages as the host gives them; false: none for this process (PR_SET_THP_DISABLE)")
 	dir := flag.String("files", "", "where files are: the first part of their paths")
 	flag.Parse()
-	if err := run(s, *mode, *size<<20, *touch, *thp, *dir); err != nil {
+	if err := serveMode(s, *mode, *size<<20, *touch, *thp, *dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(s *service.Service, mode string, size, touch int, thp bool, dir string) error {
+func serveMode(s *service.Service, mode string, size, touch int, thp bool, dir string) error {
 	if !thp {
 		if err := withoutHugePages(); err != nil {
 			return fmt.Errorf("huge pages cannot be switched off for this process: %w", err)
@@ -41,15 +41,15 @@ func run(s *service.Service, mode string, size, touch int, thp bool, dir string)
 	var err error
 	switch mode {
 	case "scratch":
-		do = func(http.ResponseWriter, *http.Request) error { return scratch(size, touch) }
+		do = func(http.ResponseWriter, *http.Request) error { return useScratch(size, touch) }
 	case "compute":
-		do = compute
+		do = computeTenth
 	case "journal":
-		do, err = journal(dir)
+		do, err = newJournal(dir)
 	case "datagrams":
-		do, err = datagrams()
+		do, err = newBroadcast()
 	case "files":
-		do, err = files(dir, size)
+		do, err = newFileLookup(dir, size)
 	default:
 		err = fmt.Errorf("-mode=%s: unknown mode", mode)
 	}

@@ -15,8 +15,8 @@ import (
 
 var asked atomic.Int64
 
-// compute answers at once but for one request in ten, which has much to compute.
-func compute(http.ResponseWriter, *http.Request) error {
+// computeTenth answers at once, but computes for long in one request of ten.
+func computeTenth(http.ResponseWriter, *http.Request) error {
 	least := 200 * time.Microsecond
 	if asked.Add(1)%10 == 0 {
 		least = 40 * time.Millisecond
@@ -30,9 +30,9 @@ func compute(http.ResponseWriter, *http.Request) error {
 	return nil
 }
 
-// journal writes each request to a file and waits until it is on the disk; one request after the
-// other, as journals are written.
-func journal(dir string) (func(http.ResponseWriter, *http.Request) error, error) {
+// newJournal returns a handler that writes each request to a file and waits until it is on the
+// disk; one request after the other, as journals are written.
+func newJournal(dir string) (func(http.ResponseWriter, *http.Request) error, error) {
 	f, err := os.OpenFile(dir+"journal", os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
@@ -54,9 +54,10 @@ func journal(dir string) (func(http.ResponseWriter, *http.Request) error, error)
 	}, nil
 }
 
-// datagrams tells each request to all who listen on this host, by broadcast: the kernel hands each
-// packet to one after the other, on the way out of the call that sent it.
-func datagrams() (func(http.ResponseWriter, *http.Request) error, error) {
+// newBroadcast returns a handler that sends each request to all listeners on this host, by
+// broadcast: the kernel hands each packet to one after the other, on the way out of the call that
+// sent it.
+func newBroadcast() (func(http.ResponseWriter, *http.Request) error, error) {
 	const listeners, packets = 48, 300
 	to := &net.UDPAddr{IP: net.IPv4(127, 255, 255, 255)}
 	shared := net.ListenConfig{Control: shareAddress}
@@ -90,9 +91,10 @@ func datagrams() (func(http.ResponseWriter, *http.Request) error, error) {
 	}, nil
 }
 
-// files looks up pages all over a file that is larger than the memory it may have: for each that it
-// reads the kernel must give up another, which it reads again soon.
-func files(dir string, size int) (func(http.ResponseWriter, *http.Request) error, error) {
+// newFileLookup returns a handler that reads pages all over a file that is larger than the memory
+// it may have: for each page that it reads the kernel must give up another, which it reads again
+// soon.
+func newFileLookup(dir string, size int) (func(http.ResponseWriter, *http.Request) error, error) {
 	f, err := os.OpenFile(dir+"archive", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
@@ -109,7 +111,7 @@ func files(dir string, size int) (func(http.ResponseWriter, *http.Request) error
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
-	if err := dropped(f); err != nil {
+	if err := dropFileCache(f); err != nil {
 		return nil, err
 	}
 	const looks, page = 300, 4 << 10

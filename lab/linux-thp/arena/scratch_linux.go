@@ -5,20 +5,20 @@ import (
 	"syscall"
 )
 
-// scratch maps memory, touches a byte at every so many, and gives it back.
-func scratch(size, every int) error {
+// useScratch maps memory, touches a byte at every so many, and gives it back.
+func useScratch(size, every int) error {
 	m, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil {
 		return err
 	}
-	fill(m, every)
+	touchPages(m, every)
 	return syscall.Munmap(m)
 }
 
-// fill is where pages are faulted in.
+// touchPages is where pages are faulted in.
 //
 //go:noinline
-func fill(m []byte, every int) {
+func touchPages(m []byte, every int) {
 	for i := 0; i < len(m); i += every {
 		m[i] = 1
 	}
@@ -33,8 +33,9 @@ func withoutHugePages() error {
 	return nil
 }
 
-// dropped has nothing of a file in memory: what was written of it does not count as its reader's.
-func dropped(f *os.File) error {
+// dropFileCache drops a file from the page cache: what was written of it does not count as its
+// reader's memory.
+func dropFileCache(f *os.File) error {
 	const dontNeed = 4 // POSIX_FADV_DONTNEED
 	if _, _, errno := syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, dontNeed, 0, 0); errno != 0 {
 		return errno

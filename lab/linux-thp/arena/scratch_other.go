@@ -9,8 +9,8 @@ import (
 
 var errLinux = errors.New("there are no transparent huge pages here: this takes Linux")
 
-func scratch(int, int) error { return errLinux }
+func useScratch(int, int) error { return errLinux }
 
 func withoutHugePages() error { return errLinux }
 
-func dropped(*os.File) error { return errLinux }
+func dropFileCache(*os.File) error { return errLinux }

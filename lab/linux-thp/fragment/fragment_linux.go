@@ -33,21 +33,21 @@ type pieces struct {
 	stuck int // so many are free that nobody gets: kept for emergencies, or for devices
 }
 
-func run(most float64, every time.Duration, ended <-chan struct{}) error {
-	total, err := memory("MemTotal:")
+func keepFragmented(most float64, every time.Duration, ended <-chan struct{}) error {
+	total, err := readMeminfo("MemTotal:")
 	if err != nil {
 		return err
 	}
 	runtime.LockOSThread() // faults are counted by thread
 	p := &pieces{most: int(most * float64(total))}
 	began := time.Now()
-	if err := p.reserve(); err != nil {
+	if err := p.reserveHugePages(); err != nil {
 		return err
 	}
-	if err := p.take(ended); err != nil {
+	if err := p.takeFree(ended); err != nil {
 		return err
 	}
-	ready(p.count, time.Since(began))
+	announceReady(p.count, time.Since(began))
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for again := time.Now(); ; {
@@ -59,7 +59,7 @@ func run(most float64, every time.Duration, ended <-chan struct{}) error {
 		if time.Since(again) >= time.Second { // while huge pages were switched off, none was to be had
 			again, p.stuck = time.Now(), 0
 		}
-		if err := p.take(ended); err != nil {
+		if err := p.takeFree(ended); err != nil {
 			return err
 		}
 	}
@@ -71,17 +71,17 @@ const (
 	own  = 256 << 20
 )
 
-// reserve takes huge pages without touching them, as much as it may hold: memory that a virtual
-// machine touches for the first time is slow to come. They are surplus pages of hugetlbfs
+// reserveHugePages takes huge pages without touching them, as much as it may hold: memory that a
+// virtual machine touches for the first time is slow to come. They are surplus pages of hugetlbfs
 // (https://docs.kernel.org/admin-guide/mm/hugetlbpage.html), which the kernel frees when this
 // process ends, however it does.
-func (p *pieces) reserve() error {
+func (p *pieces) reserveHugePages() error {
 	const setting = "/proc/sys/vm/nr_overcommit_hugepages"
-	free, err := whole()
+	free, err := freeHugePages()
 	if err != nil {
 		return err
 	}
-	available, err := memory("MemAvailable:")
+	available, err := readMeminfo("MemAvailable:")
 	if err != nil {
 		return err
 	}
@@ -104,10 +104,10 @@ func (p *pieces) reserve() error {
 	return nil
 }
 
-// take takes what huge pages are free.
-func (p *pieces) take(ended <-chan struct{}) error {
+// takeFree takes the huge pages that are free.
+func (p *pieces) takeFree(ended <-chan struct{}) error {
 	for {
-		n, err := whole()
+		n, err := freeHugePages()
 		if n <= p.stuck {
 			p.stuck = min(p.stuck, n)
 			return err
@@ -122,22 +122,22 @@ func (p *pieces) take(ended <-chan struct{}) error {
 			if (p.count+1)*small+huge > p.most {
 				return errors.New("it holds as much as it may")
 			}
-			got, err := p.one()
+			got, err := p.splitHugePage()
 			if err != nil {
 				return err
 			}
 			if got {
 				missed = 0
 			} else if missed++; missed == misses {
-				p.stuck, err = whole()
+				p.stuck, err = freeHugePages()
 				return err
 			}
 		}
 	}
 }
 
-// one takes a huge page apart; it is not got where none was free.
-func (p *pieces) one() (got bool, err error) {
+// splitHugePage takes a huge page apart; got is false if none was free.
+func (p *pieces) splitHugePage() (got bool, err error) {
 	if len(p.left) < huge {
 		m, err := syscall.Mmap(-1, 0, chunk+huge, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 		if err != nil {
@@ -152,11 +152,11 @@ func (p *pieces) one() (got bool, err error) {
 	page := p.left[:huge]
 	const looks = 16
 	page[0], page[huge-small] = 1, 1 // a page of zeros would be given back when it is taken apart
-	before := faults()
+	before := threadFaults()
 	for i := 1; i <= looks; i++ {
 		page[i*small] = 1
 	}
-	if faults()-before > looks/2 { // small pages: the place is tried again
+	if threadFaults()-before > looks/2 { // small pages: the place is tried again
 		return false, syscall.Madvise(page, syscall.MADV_DONTNEED)
 	}
 	p.left = p.left[huge:]
@@ -170,11 +170,11 @@ func (p *pieces) one() (got bool, err error) {
 		return false, fmt.Errorf("madvise: %w", err)
 	}
 	p.count++
-	return true, p.pin(page[huge-small:])
+	return true, p.pinPage(page[huge-small:])
 }
 
-// pin keeps a page where it is: pages in a pipe cannot be moved.
-func (p *pieces) pin(page []byte) error {
+// pinPage keeps a page where it is: pages in a pipe cannot be moved.
+func (p *pieces) pinPage(page []byte) error {
 	const slots = 256
 	if p.slots == 0 {
 		if err := syscall.Pipe2(p.pipe[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
@@ -194,16 +194,17 @@ func (p *pieces) pin(page []byte) error {
 	return nil
 }
 
-// faults are those of this thread so far.
-func faults() int64 {
+// threadFaults returns the minor faults of this thread so far.
+func threadFaults() int64 {
 	const thread = 1 // RUSAGE_THREAD
 	var u syscall.Rusage
 	_ = syscall.Getrusage(thread, &u) // it cannot fail
 	return u.Minflt
 }
 
-// whole is how many huge pages are free: proc_buddyinfo(5), a column for each order from 0 on.
-func whole() (n int, err error) {
+// freeHugePages returns how many huge pages are free: proc_buddyinfo(5), a column for each order
+// from 0 on.
+func freeHugePages() (n int, err error) {
 	b, err := os.ReadFile("/proc/buddyinfo")
 	if err != nil {
 		return 0, err
@@ -223,8 +224,8 @@ func whole() (n int, err error) {
 	return n, nil
 }
 
-// memory is a figure of /proc/meminfo, bytes.
-func memory(name string) (int, error) {
+// readMeminfo returns a figure of /proc/meminfo, bytes.
+func readMeminfo(name string) (int, error) {
 	b, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0, err

@@ -7,6 +7,6 @@ import (
 	"time"
 )
 
-func run(float64, time.Duration, <-chan struct{}) error {
+func keepFragmented(float64, time.Duration, <-chan struct{}) error {
 	return errors.New("there are no transparent huge pages here: this takes Linux")
 }

@@ -27,13 +27,13 @@ func main() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		close(ended)
 	}()
-	if err := run(*most, *every, ended); err != nil {
+	if err := keepFragmented(*most, *every, ended); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// ready says that it is done for now.
-func ready(pieces int, took time.Duration) {
+// announceReady writes that it is done for now.
+func announceReady(pieces int, took time.Duration) {
 	_ = json.NewEncoder(os.Stdout).Encode(map[string]string{"ready": fmt.Sprintf("%d huge pages are in pieces, after %.0f s", pieces, took.Seconds())})
 }

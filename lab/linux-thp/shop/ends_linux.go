@@ -2,5 +2,6 @@ package main
 
 import "syscall"
 
-// ends has what is started asked to end when the thread does that started it.
-func ends() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }
+// endWithParent returns the attributes of a process that is asked to end when the thread ends that
+// started it.
+func endWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }

@@ -4,4 +4,4 @@ package main
 
 import "syscall"
 
-func ends() *syscall.SysProcAttr { return nil }
+func endWithParent() *syscall.SysProcAttr { return nil }

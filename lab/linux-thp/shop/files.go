@@ -14,8 +14,8 @@ var pages string
 // photos are small files, each of which is read into room for a large one.
 const photos = 4
 
-// write writes the configurations and the pages.
-func (x *shop) write() error {
+// writeFiles writes the configurations and the pages.
+func (x *shop) writeFiles() error {
 	user, group := "", ""
 	if os.Geteuid() == 0 {
 		user, group = "user root root;", "user = root\ngroup = root\n"

@@ -53,9 +53,9 @@ func main() {
 	flag.IntVar(&x.large, "large", 0, "MiB of large values in Redis")
 	flag.Parse()
 	runtime.LockOSThread() // what this thread starts ends with it: see launch
-	err := x.open()
+	err := x.openShop()
 	if err == nil {
-		s.Front(x.address, x.pids()...)
+		s.Front(x.address, x.programPIDs()...)
 		s.Run()
 	}
 	x.close()
@@ -65,7 +65,7 @@ func main() {
 	}
 }
 
-func (x *shop) open() (err error) {
+func (x *shop) openShop() (err error) {
 	x.dir += "shop"
 	if x.dir, err = filepath.Abs(x.dir); err != nil {
 		return err
@@ -78,15 +78,15 @@ func (x *shop) open() (err error) {
 			return err
 		}
 	}
-	if x.address, err = free(); err != nil {
+	if x.address, err = freeAddress(); err != nil {
 		return err
 	}
 	if x.store = filepath.Join(x.dir, "redis.sock"); x.tcp {
-		if x.store, err = free(); err != nil {
+		if x.store, err = freeAddress(); err != nil {
 			return err
 		}
 	}
-	if err := x.write(); err != nil {
+	if err := x.writeFiles(); err != nil {
 		return err
 	}
 	redis := []string{"--port", "0", "--unixsocket", x.store}
@@ -110,21 +110,21 @@ func (x *shop) open() (err error) {
 		args    []string
 	}{
 		{x.nginx, x.address, []string{"-p", x.dir, "-e", filepath.Join(x.dir, "nginx.error.log"), "-c", filepath.Join(x.dir, "nginx.conf")}},
-		{x.php, x.socket(), append(as, "-F", "-p", x.dir, "-y", filepath.Join(x.dir, "php-fpm.conf"))},
+		{x.php, x.phpSocket(), append(as, "-F", "-p", x.dir, "-y", filepath.Join(x.dir, "php-fpm.conf"))},
 		{x.redis, x.store, redis},
 	} {
-		if err := x.launch(p.bin, p.at, p.args...); err != nil {
+		if err := x.launchProgram(p.bin, p.at, p.args...); err != nil {
 			return err
 		}
 	}
-	return x.stock()
+	return x.fillRedis()
 }
 
-// socket is where PHP listens.
-func (x *shop) socket() string { return filepath.Join(x.dir, "php.sock") }
+// phpSocket returns the path of the socket that PHP listens on.
+func (x *shop) phpSocket() string { return filepath.Join(x.dir, "php.sock") }
 
-// free is an address on loopback that nobody listens on now.
-func free() (string, error) {
+// freeAddress returns an unused address on loopback.
+func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -132,22 +132,22 @@ func free() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// launch starts a program and waits until it accepts connections. It ends when this program does,
-// whatever ends that.
-func (x *shop) launch(bin, at string, args ...string) error {
+// launchProgram starts a program and waits until it accepts connections. The program ends when
+// this one does, however that ends.
+func (x *shop) launchProgram(bin, at string, args ...string) error {
 	said, err := os.Create(filepath.Join(x.dir, filepath.Base(bin)+".out"))
 	if err != nil {
 		return err
 	}
 	defer said.Close()
 	c := exec.Command(bin, args...)
-	c.Dir, c.Stdout, c.Stderr, c.SysProcAttr = x.dir, said, said, ends()
+	c.Dir, c.Stdout, c.Stderr, c.SysProcAttr = x.dir, said, said, endWithParent()
 	if err := c.Start(); err != nil {
 		return err
 	}
 	x.started = append(x.started, c)
 	for late := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := dial(at)
+		conn, err := dialAddress(at)
 		if err == nil {
 			return conn.Close()
 		}
@@ -158,23 +158,23 @@ func (x *shop) launch(bin, at string, args ...string) error {
 	}
 }
 
-// dial connects to a path or to host:port.
-func dial(at string) (net.Conn, error) {
+// dialAddress connects to a path or to host:port.
+func dialAddress(at string) (net.Conn, error) {
 	if filepath.IsAbs(at) {
 		return net.DialTimeout("unix", at, time.Second)
 	}
 	return net.DialTimeout("tcp", at, time.Second)
 }
 
-// pids are nginx's, PHP's and Redis's: of the first two the masters'.
-func (x *shop) pids() (all []int) {
+// programPIDs returns the PIDs of nginx, PHP and Redis: of the first two the masters'.
+func (x *shop) programPIDs() (all []int) {
 	for _, c := range x.started {
 		all = append(all, c.Process.Pid)
 	}
 	return all
 }
 
-// close ends what was started, the one that asks first.
+// close ends what was started; the first to end is the one that sends requests to the others.
 func (x *shop) close() {
 	for _, c := range x.started {
 		_ = c.Process.Signal(syscall.SIGTERM)

@@ -22,15 +22,15 @@ type client struct {
 	n   int // answers that are still to come
 }
 
-func (x *shop) client() (*client, error) {
-	c, err := dial(x.store)
+func (x *shop) newClient() (*client, error) {
+	c, err := dialAddress(x.store)
 	if err != nil {
 		return nil, err
 	}
 	return &client{Conn: c, in: bufio.NewReaderSize(c, 64<<10), out: bufio.NewWriterSize(c, 64<<10)}, nil
 }
 
-func (c *client) send(words ...string) {
+func (c *client) sendCommand(words ...string) {
 	fmt.Fprintf(c.out, "*%d\r\n", len(words))
 	for _, w := range words {
 		fmt.Fprintf(c.out, "$%d\r\n%s\r\n", len(w), w)
@@ -38,20 +38,20 @@ func (c *client) send(words ...string) {
 	c.n++
 }
 
-// flush sends what was put together and reads all answers; an error among them is the last one's.
-func (c *client) flush() error {
+// flushCommands sends the commands and reads all answers; it returns the first error.
+func (c *client) flushCommands() error {
 	if err := c.out.Flush(); err != nil {
 		return err
 	}
 	for ; c.n > 0; c.n-- {
-		if err := c.answer(); err != nil {
+		if err := c.readAnswer(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *client) answer() error {
+func (c *client) readAnswer() error {
 	line, err := c.in.ReadString('\n')
 	if err != nil {
 		return err
@@ -66,15 +66,15 @@ func (c *client) answer() error {
 		}
 	case '*':
 		for ; n > 0 && err == nil; n-- {
-			err = c.answer()
+			err = c.readAnswer()
 		}
 	}
 	return err
 }
 
-// stock fills Redis, and begins the job that asks it beside the shop.
-func (x *shop) stock() error {
-	c, err := x.client()
+// fillRedis fills Redis, and starts the job that sends commands to it beside the shop.
+func (x *shop) fillRedis() error {
+	c, err := x.newClient()
 	if err != nil {
 		return err
 	}
@@ -82,43 +82,43 @@ func (x *shop) stock() error {
 	for id := 0; id < products; id++ {
 		key := fmt.Sprintf("product:%d:", id)
 		for _, part := range []string{"name", "price", "text", "stock", "images", "rating", "shipping", "vendor", "offers"} {
-			c.send("SET", key+part, text)
+			c.sendCommand("SET", key+part, text)
 		}
 		for other := 0; other < 8; other++ {
-			c.send("RPUSH", key+"related", strconv.Itoa((id+other*7)%products))
+			c.sendCommand("RPUSH", key+"related", strconv.Itoa((id+other*7)%products))
 		}
 	}
-	if err := c.flush(); err != nil {
+	if err := c.flushCommands(); err != nil {
 		return err
 	}
 	for n := 0; n < x.keys; n++ {
-		c.send("SET", fmt.Sprintf("visit:%d:%d", n%1000, n), "1")
+		c.sendCommand("SET", fmt.Sprintf("visit:%d:%d", n%1000, n), "1")
 		if n%2000 == 1999 {
-			if err := c.flush(); err != nil {
+			if err := c.flushCommands(); err != nil {
 				return err
 			}
 		}
 	}
 	value := strings.Repeat("0123456789abcdef", 4<<10) // 64 KiB
 	for n := 0; n < 16*x.large; n++ {
-		c.send("SET", fmt.Sprintf("page:%d", n), value)
+		c.sendCommand("SET", fmt.Sprintf("page:%d", n), value)
 		if n%64 == 63 {
-			if err := c.flush(); err != nil {
+			if err := c.flushCommands(); err != nil {
 				return err
 			}
 		}
 	}
-	c.send("SET", "large", strconv.Itoa(16*x.large))
-	if err := c.flush(); err != nil {
+	c.sendCommand("SET", "large", strconv.Itoa(16*x.large))
+	if err := c.flushCommands(); err != nil {
 		return err
 	}
 	switch x.job {
 	case "":
 		return c.Close()
 	case "keys": // a report that lists visitors
-		go again(time.Second, func() error {
-			c.send("KEYS", "visit:7:*")
-			return c.flush()
+		go repeatEvery(time.Second, func() error {
+			c.sendCommand("KEYS", "visit:7:*")
+			return c.flushCommands()
 		})
 	default:
 		return fmt.Errorf("-job=%s: unknown job", x.job)
@@ -126,8 +126,8 @@ func (x *shop) stock() error {
 	return nil
 }
 
-// again does something now and then until it fails.
-func again(every time.Duration, do func() error) {
+// repeatEvery calls do at an interval until it fails.
+func repeatEvery(every time.Duration, do func() error) {
 	for range time.Tick(every) {
 		if err := do(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

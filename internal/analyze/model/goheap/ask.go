@@ -56,8 +56,8 @@ type Asked struct {
 	Margin  *Margin `json:"margin"` // how far the live heap may grow under it
 }
 
-// in fills in from the heap what is not said.
-func in(w model.Wanted, h *Heap) Scenario {
+// scenarioOf fills in from the heap what is not said.
+func scenarioOf(w model.Wanted, h *Heap) Scenario {
 	return Scenario{Setting: Setting{GOGC: w.Or("GOGC", h.Setting.GOGC), Limit: w.Or("GOMEMLIMIT", h.Setting.Limit), Ballast: w.Or("ballast", h.Setting.Ballast)},
 		Live: w.Or("live", 0), Alloc: w.Or("alloc", 0)}
 }
@@ -83,12 +83,12 @@ func (h *Heap) Ask(subject string, wanted []model.Wanted, latency Latency) (*mod
 			errs = append(errs, err)
 			return false
 		}
-		o.P99 = latency.of(f.Now, o)
+		o.P99 = latency.p99Of(f.Now, o)
 		p.Settings = append(p.Settings, Asked{text, o, h.Margin(s)})
 		return true
 	}
 	for _, w := range wanted {
-		s := in(w, h)
+		s := scenarioOf(w, h)
 		text := s.Setting.String()
 		if s.Live > 0 {
 			text += " live=" + FormatSize(s.Live)
@@ -104,6 +104,6 @@ func (h *Heap) Ask(subject string, wanted []model.Wanted, latency Latency) (*mod
 			ask(strings.Replace(text, s.Setting.String(), then.Setting.String(), 1), then)
 		}
 	}
-	p.word(a)
+	p.writeAnswer(a)
 	return a, errors.Join(errs...)
 }

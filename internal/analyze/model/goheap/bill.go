@@ -46,7 +46,7 @@ func perRowOf(rows []int) perRow {
 	return perRow{first, make([]int64, slices.Max(rows)-first+1)}
 }
 
-func (p *perRow) of(row int) int64 {
+func (p *perRow) timeOf(row int) int64 {
 	if i := row - p.first; i >= 0 && i < len(p.ns) {
 		return p.ns[i]
 	}
@@ -56,9 +56,9 @@ func (p *perRow) of(row int) int64 {
 // Total is all of it.
 func (b *Bill) Total() int64 { return b.Direct + b.KnockOn + b.Slower + b.Pool }
 
-// marks returns the phases in which the collector marked, as the artifact saw
-// them that g was read from: another's clock may be off by more than a phase.
-func (g *Process) marks() metrics.Spans { return g.marksIn(nil) }
+// markSpans returns the phases in which the collector marked, as the artifact saw them that g was
+// read from: another's clock may be off by more than a phase.
+func (g *Process) markSpans() metrics.Spans { return g.marksIn(nil) }
 
 // marksIn returns the phases that lie in some cycles; nil: in any.
 func (g *Process) marksIn(cycles []metrics.Cycle) metrics.Spans {
@@ -66,7 +66,7 @@ func (g *Process) marksIn(cycles []metrics.Cycle) metrics.Spans {
 	want, _ := g.Origin.Artifact()
 	var out metrics.Spans
 	for _, i := range v.Select(evidence.GCMark, g.Subject) {
-		if a, _ := v.Origin[i].Artifact(); a != want || cycles != nil && !lies(cycles, v.Start[i]) {
+		if a, _ := v.Origin[i].Artifact(); a != want || cycles != nil && !liesInCycle(cycles, v.Start[i]) {
 			continue
 		}
 		out = out.Add(v.Start[i], v.End[i])
@@ -74,14 +74,14 @@ func (g *Process) marksIn(cycles []metrics.Cycle) metrics.Spans {
 	return out
 }
 
-// lies says whether a moment lies in one of some cycles, which are in order.
-func lies(cycles []metrics.Cycle, at int64) bool {
+// liesInCycle says whether a moment lies in one of some cycles, which are in order.
+func liesInCycle(cycles []metrics.Cycle, at int64) bool {
 	n, began := slices.BinarySearchFunc(cycles, at, func(x metrics.Cycle, at int64) int { return cmp.Compare(x.From, at) })
 	return began || n > 0 && at <= cycles[n-1].To
 }
 
-// met notes whether a request met a cycle.
-func (b *Bill) met(marks metrics.Spans, from, to int64) bool {
+// countMeeting counts a request as one that met a cycle or met none, and says whether it met one.
+func (b *Bill) countMeeting(marks metrics.Spans, from, to int64) bool {
 	if marks.Within(from, to) > 0 {
 		b.Overlap++
 		b.MeanOverlap += (float64(to-from) - b.MeanOverlap) / float64(b.Overlap)
@@ -93,13 +93,14 @@ func (b *Bill) met(marks metrics.Spans, from, to int64) bool {
 }
 
 // Bill charges the collector. It needs traced requests.
-func (g *Process) Bill() *Bill { return g.bill(g.marks(), true) }
+func (g *Process) Bill() *Bill { return g.buildBill(g.markSpans(), true) }
 
 // BillOf charges some cycles alone, which are in order: what they cost while they mark, and nothing behind a pool.
-func (g *Process) BillOf(cycles []metrics.Cycle) *Bill { return g.bill(g.marksIn(cycles), false) }
+func (g *Process) BillOf(cycles []metrics.Cycle) *Bill { return g.buildBill(g.marksIn(cycles), false) }
 
-// bill charges what the collector does while it marks, and, for all of its cycles, what it does besides.
-func (g *Process) bill(marks metrics.Spans, all bool) *Bill {
+// buildBill charges what the collector does while it marks, and, for all of its cycles, what it
+// does besides.
+func (g *Process) buildBill(marks metrics.Spans, all bool) *Bill {
 	l := g.Ledger
 	r := &g.Bundle.Requests
 	b := &Bill{less: perRowOf(l.Rows)}
@@ -108,7 +109,7 @@ func (g *Process) bill(marks metrics.Spans, all bool) *Bill {
 	type control struct{ n, own, queue float64 }
 	free := make(map[evidence.NameID]*control)
 	for _, row := range l.Rows {
-		if !l.Known(row) || b.met(marks, r.Begins(row), r.End.At(row)) {
+		if !l.Known(row) || b.countMeeting(marks, r.Begins(row), r.End.At(row)) {
 			continue
 		}
 		charges := l.OfRoots(row)
@@ -127,11 +128,11 @@ func (g *Process) bill(marks metrics.Spans, all bool) *Bill {
 		slow.Add(row)
 	}
 	if all {
-		b.Behind = g.behind()
+		b.Behind = g.replayPool()
 	}
 	for _, row := range l.Rows {
 		in := marks.Within(r.Begins(row), r.End.At(row))
-		if !l.Known(row) || in == 0 && b.Behind.of(row) == 0 {
+		if !l.Known(row) || in == 0 && b.Behind.savedTime(row) == 0 {
 			continue
 		}
 		var direct, queue, own, ownIn int64
@@ -157,7 +158,7 @@ func (g *Process) bill(marks metrics.Spans, all bool) *Bill {
 			knockOn = max(0, queue-int64(k.queue/k.n))
 			slower = max(0, min(ownIn, own-int64(k.own/k.n)))
 		}
-		pool := b.Behind.of(row)
+		pool := b.Behind.savedTime(row)
 		b.less.ns[row-b.less.first] = direct + knockOn + slower + pool
 		if slow.Has(row) {
 			b.Direct += direct
@@ -174,11 +175,11 @@ func (g *Process) bill(marks metrics.Spans, all bool) *Bill {
 // forAll makes what is known of slow requests that were traced the bill of all slow ones.
 func (b *Bill) forAll(l *ledger.Ledger) {
 	b.Slow = make([]int64, len(l.Slow))
-	likely := l.Likely(b.less.of)
+	likely := l.Likely(b.less.timeOf)
 	var known, all int64
 	for n, row := range l.Slow {
 		b.Slow[n] = likely(row)
-		known, all = known+b.less.of(row), all+b.Slow[n]
+		known, all = known+b.less.timeOf(row), all+b.Slow[n]
 	}
 	for n, row := range l.Slow {
 		b.less.ns[row-b.less.first] = b.Slow[n]
@@ -203,7 +204,7 @@ func (g *Process) Meetings() *Bill {
 	if l == nil || len(l.Rows) < 2*ledger.MinRequests {
 		return nil
 	}
-	marks := g.marks()
+	marks := g.markSpans()
 	r := &g.Bundle.Requests
 	slack := g.Bundle.Clocks[r.Clock.At(l.Rows[0])].Slack()
 	want, _ := g.Origin.Artifact()
@@ -218,7 +219,7 @@ func (g *Process) Meetings() *Bill {
 	b := &Bill{}
 	free := make(map[evidence.NameID][2]float64)
 	for _, row := range l.Rows {
-		if b.met(marks, r.Begins(row), r.End.At(row)) {
+		if b.countMeeting(marks, r.Begins(row), r.End.At(row)) {
 			continue
 		}
 		f := free[r.Route.At(row)]
@@ -237,16 +238,16 @@ func (g *Process) Meetings() *Bill {
 
 // Without is by how much each request would be shorter had the collector another outcome.
 func (b *Bill) Without(now, then Outcome) func(row int) int64 {
-	left := remains(now, then)
-	return func(row int) int64 { return int64(float64(b.less.of(row)) * (1 - left)) }
+	left := remainingShare(now, then)
+	return func(row int) int64 { return int64(float64(b.less.timeOf(row)) * (1 - left)) }
 }
 
 // mostLeft bounds what a request is made longer by: what was recorded says little of a
 // collector that works twice as much.
 const mostLeft = 2
 
-// remains is the part of the collector's work that is left.
-func remains(now, then Outcome) float64 {
+// remainingShare returns the part of the collector's work that is left.
+func remainingShare(now, then Outcome) float64 {
 	left := then.Collector.Value / now.Collector.Value
 	if math.IsNaN(left) || left < 0 {
 		return 1

@@ -35,8 +35,8 @@ func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger,
 	return &Process{Bundle: b, Subject: subject, Ledger: l, AtLeast: atLeast, Collector: g}
 }
 
-// version is the release of Go, for people; "" unknown.
-func (g *Process) version() string {
+// goVersion returns the release of Go, for people; "" unknown.
+func (g *Process) goVersion() string {
 	switch v := g.Bundle.Subjects[g.Subject].Version; {
 	case v != "":
 		return v
@@ -46,8 +46,8 @@ func (g *Process) version() string {
 	return ""
 }
 
-// ask is the model's answer from what was recorded.
-func ask(q model.Question) (*model.Answer, error) {
+// answerQuestion answers from what was recorded.
+func answerQuestion(q model.Question) (*model.Answer, error) {
 	g := ProcessOf(q.Bundle, q.Subject, q.Ledger, q.AtLeast)
 	if g == nil {
 		return nil, ErrNoCycles
@@ -82,11 +82,11 @@ const fewPaced = 12
 // Heap is what the model of the pacer needs of a collector: its cycles and, where it
 // is a piece of a recording, those of the others.
 func (g *Process) Heap() *Heap {
-	h := &Heap{Minor: g.minor(), Exact: g.Bundle.Subjects[g.Subject].Version != "", Go: g.version(), Source: g.source(),
+	h := &Heap{Minor: g.minorVersion(), Exact: g.Bundle.Subjects[g.Subject].Version != "", Go: g.goVersion(), Source: g.sourceName(),
 		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
-	h.Most, h.Who = g.room()
+	h.Most, h.Who = g.memoryRoom()
 	whole, pieces := g.Recording()
-	h.Span, h.Paced, h.Marking, h.Alloc, h.Procs = whole.Span, whole.Rate.Number, whole.Marking.Number, known(whole.Alloc), known(whole.Processors)
+	h.Span, h.Paced, h.Marking, h.Alloc, h.Procs = whole.Span, whole.Rate.Number, whole.Marking.Number, orZero(whole.Alloc), orZero(whole.Processors)
 	var roots []float64
 	for _, p := range pieces {
 		h.Cycles = append(h.Cycles, cyclesOf(p)...)
@@ -95,28 +95,28 @@ func (g *Process) Heap() *Heap {
 		}
 	}
 	// Of few cycles the distances say more than how many fell into the recording.
-	if paced := paced(g.Collector); len(pieces) == 1 && len(paced) >= 2 && len(paced) < fewPaced && paced[len(paced)-1] > paced[0] {
+	if paced := pacedEnds(g.Collector); len(pieces) == 1 && len(paced) >= 2 && len(paced) < fewPaced && paced[len(paced)-1] > paced[0] {
 		h.Paced = float64(len(paced)-1) / (float64(paced[len(paced)-1]-paced[0]) / 1e9)
 	}
 	h.Roots = stats.Median(roots)
-	h.RSS, h.Process = g.resources()
-	h.Setting, h.Told = g.setting()
+	h.RSS, h.Process = g.readResources()
+	h.Setting, h.Told = g.readSetting()
 	if l := g.Ledger; l != nil && len(l.Rows) > 0 {
 		h.P99 = l.Shorten(func(int) int64 { return 0 }).Now
 	}
 	return h
 }
 
-// known is a figure as the models take it: 0 is not known.
-func known(v metrics.Value) float64 {
+// orZero returns a figure as the models take it: 0 is not known.
+func orZero(v metrics.Value) float64 {
 	if !v.Known() {
 		return 0
 	}
 	return v.Number
 }
 
-// paced are the ends of the cycles that the pacer started.
-func paced(g *metrics.Collector) (ends []int64) {
+// pacedEnds returns the ends of the cycles that the pacer started, ns.
+func pacedEnds(g *metrics.Collector) (ends []int64) {
 	for _, x := range g.Cycles {
 		if !x.Forced {
 			ends = append(ends, x.To)
@@ -127,7 +127,7 @@ func paced(g *metrics.Collector) (ends []int64) {
 
 // cyclesOf are the whole cycles of a piece of a recording, as the model takes them.
 func cyclesOf(g *metrics.Collector) (all []Cycle) {
-	forced := len(paced(g)) >= 2
+	forced := len(pacedEnds(g)) >= 2
 	whole := slices.ContainsFunc(g.Cycles, func(x metrics.Cycle) bool { return x.Before > 0 })
 	for i, x := range g.Cycles {
 		if x.Forced && forced {
@@ -153,9 +153,9 @@ func cyclesOf(g *metrics.Collector) (all []Cycle) {
 	return all
 }
 
-// resources are what /proc says was resident and used while the collector was
-// watched; where it was not read, the CPU time of a profile. NaN is not known.
-func (g *Process) resources() (rss, cores float64) {
+// readResources returns what /proc says was resident (bytes) and used (cores) while the collector
+// was watched; where it was not read, the CPU time of a profile. NaN is not known.
+func (g *Process) readResources() (rss, cores float64) {
 	used := metrics.ProcessOf(g.Bundle, g.Subject, g.Window)
 	rss, cores = used.RSS.Number, used.CPU.Number
 	if p, ok := metrics.ProfileOf(g.Bundle, g.Subject); !used.CPU.Known() && ok && p.Span > 0 {
@@ -164,15 +164,15 @@ func (g *Process) resources() (rss, cores float64) {
 	return rss, cores
 }
 
-// setting is what the process was told about its heap. Where its environment could
-// not be read it follows from where the goals lie.
-func (g *Process) setting() (s Setting, told bool) {
+// readSetting returns what the process was told about its heap. Where its environment could not be
+// read it follows from where the goals lie.
+func (g *Process) readSetting() (s Setting, told bool) {
 	s = Default
-	gogc, percent := g.fact(evidence.FactGOGC)
+	gogc, percent := g.findFact(evidence.FactGOGC)
 	if percent {
 		s.GOGC = gogc.Number
 	}
-	limit, limits := g.fact(evidence.FactGOMEMLIMIT)
+	limit, limits := g.findFact(evidence.FactGOMEMLIMIT)
 	if limits && limit.Number > 0 && limit.Number < 1<<62 {
 		s.Limit = limit.Number
 	}
@@ -185,7 +185,7 @@ func (g *Process) setting() (s Setting, told bool) {
 		s.GOGC = Off
 		s.Limit = LimitFor(g.Goal.Number)
 	case !percent:
-		s.GOGC = g.ratio()
+		s.GOGC = g.inferGOGC()
 	}
 	return s, false
 }
@@ -197,9 +197,9 @@ const (
 	nearPercent = 2   // per cent
 )
 
-// ratio is the GOGC that the goals follow: the nearest of those people set, if it is
+// inferGOGC returns the GOGC that the goals follow: the nearest of those people set, if it is
 // near.
-func (g *Process) ratio() float64 {
+func (g *Process) inferGOGC() float64 {
 	var percents []float64
 	for i := 1; i < len(g.Cycles); i++ {
 		prev, x := g.Cycles[i-1], g.Cycles[i]
@@ -222,8 +222,8 @@ func (g *Process) ratio() float64 {
 	return math.Round(p)
 }
 
-// fact is what the artifact of the requests says, else what any other does.
-func (g *Process) fact(key string) (evidence.Fact, bool) {
+// findFact returns what the artifact of the requests says, else what any other does.
+func (g *Process) findFact(key string) (evidence.Fact, bool) {
 	source := evidence.ArtifactID(-1)
 	if g.Ledger != nil {
 		source = g.Ledger.StatesFrom()
@@ -252,8 +252,8 @@ func (g *Process) Latency(b *Bill) (Latency, error) {
 	}, err
 }
 
-// source names what the collector is read from: an artifact, or the pieces of a recording.
-func (g *Process) source() string {
+// sourceName names what the collector is read from: an artifact, or the pieces of a recording.
+func (g *Process) sourceName() string {
 	a, _ := g.Origin.Artifact()
 	if _, pieces := g.Recording(); len(pieces) > 1 {
 		return fmt.Sprintf("%s ×%d", g.Bundle.Artifacts[a].Series, len(pieces))
@@ -278,9 +278,9 @@ const (
 	ofHost      = .5
 )
 
-// room is how much memory the process may be told to use, and who says so; 0 if
-// that is not known.
-func (g *Process) room() (bytes float64, who string) {
+// memoryRoom returns how much memory the process may be told to use, and who says so; 0 if that is
+// not known.
+func (g *Process) memoryRoom() (bytes float64, who string) {
 	if limit, ok := g.Bundle.Fact(g.Subject, evidence.FactContainerLimit); ok {
 		return ofContainer * limit.Number, "container"
 	}

@@ -13,8 +13,8 @@ import (
 // longest of them wait for other things, too, or are too few.
 const met = .9
 
-// calibrate looks for the parameters under which the model gives what was recorded.
-func (l *Latencies) calibrate() error {
+// fitParameters looks for the parameters under which the model gives what was recorded.
+func (l *Latencies) fitParameters() error {
 	p50, p99 := l.Fit.P50.Observed, l.Fit.P99.Observed
 	seen := l.rest.seen[meets]
 	want := p99
@@ -27,23 +27,23 @@ func (l *Latencies) calibrate() error {
 		var t typical
 		var marked, span float64
 		l.rest.model = byPhase{}
-		err = l.playAll(l.marking(slower, 1, 1), func(out *played) {
-			l.show(out)
-			t.add(out.arrive, out.Latency, l.r.Cycles)
-			l.place(&l.rest.model, out)
+		err = l.playAll(l.markingFor(slower, 1, 1), func(out *played) {
+			l.subtractUnseen(out)
+			t.addRun(out.arrive, out.Latency, l.r.Cycles)
+			l.placeLatencies(&l.rest.model, out)
 			marked, span = marked+out.Marked, span+out.Span
 		})
 		if err != nil {
 			return 0, err
 		}
-		of = l.rest.model.shares()
-		l.rest.model.sort()
+		of = l.rest.model.phaseShares()
+		l.rest.model.sortPhases()
 		l.Slower, l.Mark = slower, marked/span
 		// Time that nobody needs cannot be negative; then the p50 does not fit.
-		l.Beside = max(0, float64(p50-t.at(.5)))
+		l.Beside = max(0, float64(p50-t.quantileAt(.5)))
 		l.rest.beside = int64(l.Beside)
-		l.Fit.P50.Model = t.at(.5) + int64(l.Beside)
-		l.Fit.P99.Model = t.at(.99) + int64(l.Beside)
+		l.Fit.P50.Model = t.quantileAt(.5) + int64(l.Beside)
+		l.Fit.P99.Model = t.quantileAt(.99) + int64(l.Beside)
 		is = l.Fit.P99.Model
 		if model := l.rest.model[meets]; len(seen) >= MinFree && len(model) >= MinFree {
 			is = stats.Quantile(model, met) + int64(l.Beside)
@@ -65,12 +65,13 @@ func (l *Latencies) calibrate() error {
 		return err
 	}
 	l.now = of
-	l.Whole = float64(p99) / l.rest.quantile(&l.rest.seen, &l.rest.model, of, .99)
-	return l.judge(want, is)
+	l.Whole = float64(p99) / l.rest.carriedQuantile(&l.rest.seen, &l.rest.model, of, .99)
+	return l.checkFit(want, is)
 }
 
-// place puts what a run of the model shows of its requests to where they lie beside its cycles.
-func (l *Latencies) place(to *byPhase, out *played) {
+// placeLatencies adds the latencies of a run of the model to the phases in which its requests
+// arrived.
+func (l *Latencies) placeLatencies(to *byPhase, out *played) {
 	last := -1
 	for i, v := range out.Latency {
 		at := out.arrive[i]
@@ -78,33 +79,33 @@ func (l *Latencies) place(to *byPhase, out *played) {
 			at += out.Unseen[i]
 		}
 		var p phase
-		p, last = l.reach.of(out.Marks, at, last)
+		p, last = l.reach.phaseOf(out.Marks, at, last)
 		to[p] = append(to[p], v)
 	}
 }
 
-// carries says whether it is known what to carry over.
-func (l *Latencies) carries() bool {
+// canCarryOver says whether it is known what to carry over.
+func (l *Latencies) canCarryOver() bool {
 	return len(l.rest.seen[meets]) >= MinFree && len(l.rest.seen[apart]) >= MinFree && len(l.rest.model[meets]) >= MinFree
 }
 
-// judge says whether the calibrated model may be used, given what its calibration looked
-// for and came to. What it does not explain is carried over if it is known of which
-// requests; else it must not be much.
-func (l *Latencies) judge(want, is int64) error {
+// checkFit says whether the calibrated model may be used, given what its calibration looked for
+// and came to. What it does not explain is carried over if it is known of which requests; else it
+// must not be much.
+func (l *Latencies) checkFit(want, is int64) error {
 	f := &l.Fit
 	e50, e99 := queue.Off(f.P50.Observed, f.P50.Model), queue.Off(f.P99.Observed, f.P99.Model)
 	f.Error = max(e50, e99)
 	switch {
-	case l.Slower == 1 && is > want && queue.Off(want, is) > queue.Tolerance && !(l.carries() && (l.r.Seen || l.r.Clients)):
+	case l.Slower == 1 && is > want && queue.Off(want, is) > queue.Tolerance && !(l.canCarryOver() && (l.r.Seen || l.r.Clients)):
 		err := fmt.Errorf("%s, %w", queue.NotReproduced("p99", f.P99.Observed, f.P99.Model), ErrTooSlow)
 		f.Why = err.Error()
 		return err
-	case !l.carries() && e99 > queue.Tolerance && l.Slower >= mostSlower-.01:
+	case !l.canCarryOver() && e99 > queue.Tolerance && l.Slower >= mostSlower-.01:
 		f.Why = queue.NotReproduced("p99", f.P99.Observed, f.P99.Model) + ": GC alone does not explain the latency"
-	case !l.carries() && e99 > queue.Tolerance:
+	case !l.canCarryOver() && e99 > queue.Tolerance:
 		f.Why = queue.NotReproduced("p99", f.P99.Observed, f.P99.Model)
-	case !l.carries() && e50 > queue.Tolerance:
+	case !l.canCarryOver() && e50 > queue.Tolerance:
 		f.Why = queue.NotReproduced("p50", f.P50.Observed, f.P50.Model)
 	case l.r.Marking > 0 && math.Abs(l.Mark/l.r.Marking-1) > markingMiss:
 		f.Why = fmt.Sprintf("in the replay GC marks for %.0f %% of the time, but %.0f %% was observed", 100*l.Mark, 100*l.r.Marking)

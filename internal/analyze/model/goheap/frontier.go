@@ -38,9 +38,8 @@ type Margin struct {
 // and then. It returns [model.Unknown] if it cannot say.
 type Latency func(now, then Outcome) model.Estimate
 
-// of asks for what can have an answer: requests that pile up are as late as the run
-// is long.
-func (l Latency) of(now, then Outcome) model.Estimate {
+// p99Of asks for what can have an answer: requests that pile up are as late as the run is long.
+func (l Latency) p99Of(now, then Outcome) model.Estimate {
 	if l == nil || then.Limiter || then.PilesUp {
 		return model.Unknown
 	}
@@ -74,9 +73,9 @@ const (
 	rarely = .02
 )
 
-// shorter is by how much a p99 is below another: 0 where it lies within the range of that
+// p99Gain returns by how much a p99 is below another: 0 where it lies within the range of that
 // one, which is too wide to say that anything would be gained.
-func shorter(a, b model.Estimate) float64 {
+func p99Gain(a, b model.Estimate) float64 {
 	if a.Ranged() && b.Value >= a.Low {
 		return 0
 	}
@@ -100,8 +99,8 @@ func (h *Heap) Frontier(subject string, latency Latency) (*Frontier, error) {
 	if err := h.Check(); err != nil {
 		return nil, err
 	}
-	m := h.calibrated()
-	now := m.predict(Scenario{Setting: h.Setting})
+	m := h.calibrateCycles()
+	now := m.predictOutcome(Scenario{Setting: h.Setting})
 	if latency == nil {
 		latency = func(_, _ Outcome) model.Estimate { return model.Unknown }
 	}
@@ -112,21 +111,21 @@ func (h *Heap) Frontier(subject string, latency Latency) (*Frontier, error) {
 		way = byBallast
 	}
 	m.fillIn(f, way, latency)
-	if way == byLimit && f.Knee >= 0 && !f.Margin.safe() {
+	if way == byLimit && f.Knee >= 0 && !f.Margin.isSafe() {
 		other := *f
 		m.fillIn(&other, byRatio, latency)
 		if other.Knee >= 0 {
-			other.Why += "; a limit would be unsafe: " + f.Margin.why()
+			other.Why += "; a limit would be unsafe: " + f.Margin.explainUnsafe()
 			return &other, nil
 		}
 	}
 	return f, nil
 }
 
-// safe says whether the live heap may grow by half before the collector takes over.
-func (m *Margin) safe() bool { return m.Quarter == 0 || m.Quarter >= 1.5*m.Live }
+// isSafe says whether the live heap may grow by half before the collector takes over.
+func (m *Margin) isSafe() bool { return m.Quarter == 0 || m.Quarter >= 1.5*m.Live }
 
-func (m *Margin) why() string {
+func (m *Margin) explainUnsafe() string {
 	if m.Quarter <= m.Live {
 		return "GC would take a quarter of the CPUs"
 	}
@@ -140,14 +139,14 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 	headroom := now.Alloc / max(now.Cycles.Value, 1e-9)
 	grid := []Outcome{now}
 	for k := 1; k <= points+2; k++ {
-		s := m.setting(way, headroom*math.Pow(spacing, float64(k)))
-		grid = append(grid, m.predict(Scenario{Setting: s}))
+		s := m.settingFor(way, headroom*math.Pow(spacing, float64(k)))
+		grid = append(grid, m.predictOutcome(Scenario{Setting: s}))
 	}
 	// A p99 takes a replay of all requests: those of points far beyond the knee are not asked for.
 	asked := [points + 3]bool{0: true}
 	p99 := func(k int) model.Estimate {
 		if !asked[k] {
-			asked[k], grid[k].P99 = true, latency.of(now, grid[k])
+			asked[k], grid[k].P99 = true, latency.p99Of(now, grid[k])
 		}
 		return grid[k].P99
 	}
@@ -162,14 +161,14 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 		if a.Collector.Value-b.Collector.Value >= least {
 			return false
 		}
-		return a.Marking.Value < rarely || !(gain > 0) || !p99(k).Known() || !p99(k+2).Known() || shorter(p99(k), p99(k+2)) < gain
+		return a.Marking.Value < rarely || !(gain > 0) || !p99(k).Known() || !p99(k+2).Known() || p99Gain(p99(k), p99(k+2)) < gain
 	}
 	knee := -1
 	for k := range points + 1 {
 		if knee < 0 && enough(k) {
 			knee = k
 		}
-		if k > 0 && !m.fits(grid[k]) || knee >= 0 && k > knee+beyond {
+		if k > 0 && !m.fitsMemory(grid[k]) || knee >= 0 && k > knee+beyond {
 			break
 		}
 		if k > 0 && grid[k].Setting != f.Points[len(f.Points)-1].Setting && grid[k].RSS.Value > f.Points[len(f.Points)-1].RSS.Value {
@@ -196,31 +195,31 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 		return
 	}
 	at := f.Points[f.Knee]
-	f.Margin = m.margin(Scenario{Setting: at.Setting})
+	f.Margin = m.findMargin(Scenario{Setting: at.Setting})
 	if knee < 0 || grid[min(knee, len(grid)-1)].Setting != at.Setting {
 		f.Capped = true
 		f.Why = fmt.Sprintf("this is as much as the %s allows; more memory would help further", f.Who)
 		return
 	}
-	f.Why = m.why(now, at, grid[knee+2])
+	f.Why = m.explainKnee(now, at, grid[knee+2])
 }
 
-// why says what the knee brings, and what the next doubling would.
-func (m *calibrated) why(now, at, next Outcome) string {
+// explainKnee says what the knee brings, and what the next doubling would.
+func (m *calibrated) explainKnee(now, at, next Outcome) string {
 	saved := func(o Outcome) float64 { return 100 * (1 - o.Collector.Value/now.Collector.Value) }
 	text := fmt.Sprintf("saves %.0f %% of what GC costs now, with %s resident; doubling again would save %.0f %%, with %s", saved(at), units.MiB(at.RSS.Value), saved(next), units.MiB(next.RSS.Value))
 	return text
 }
 
-// fits says whether there is the memory for an outcome. A limit must itself be within
-// what is allowed: the heap may use all of it.
-func (m *calibrated) fits(o Outcome) bool {
+// fitsMemory says whether there is the memory for an outcome. A limit must itself be within what
+// is allowed: the heap may use all of it.
+func (m *calibrated) fitsMemory(o Outcome) bool {
 	return m.h.Most == 0 || max(o.RSS.Value, o.Setting.Limit) <= m.h.Most
 }
 
-// setting asks for a headroom, in round figures.
-func (m *calibrated) setting(way kind, headroom float64) Setting {
-	_, inMark := m.unheld(m.work, m.h.Alloc)
+// settingFor asks for a headroom (bytes), in round figures.
+func (m *calibrated) settingFor(way kind, headroom float64) Setting {
+	_, inMark := m.markUnheld(m.work, m.h.Alloc)
 	marked := m.reachable + inMark
 	switch way {
 	case byBallast:
@@ -248,8 +247,8 @@ func roundUp(bytes float64) float64 {
 	return math.Ceil(bytes/step) * step
 }
 
-// margin looks how far the live heap may grow.
-func (m *calibrated) margin(s Scenario) *Margin {
+// findMargin looks how far the live heap may grow.
+func (m *calibrated) findMargin(s Scenario) *Margin {
 	const most = 100.
 	live := s.Live
 	if live == 0 {
@@ -258,7 +257,7 @@ func (m *calibrated) margin(s Scenario) *Margin {
 	out := &Margin{Live: live}
 	at := func(times float64) ran {
 		s.Live = live * times
-		return m.run(s, m.cycles, steps/2, nil)
+		return m.simulateHeld(s, m.cycles, steps/2, nil)
 	}
 	first := func(bad func(ran) bool) float64 {
 		low, high := 1., most
@@ -285,8 +284,8 @@ func (m *calibrated) margin(s Scenario) *Margin {
 
 // BallastFor gives the headroom of an outcome by a ballast.
 func (h *Heap) BallastFor(o Outcome) Setting {
-	return h.calibrated().setting(byBallast, o.Alloc/max(o.Cycles.Value, 1e-9))
+	return h.calibrateCycles().settingFor(byBallast, o.Alloc/max(o.Cycles.Value, 1e-9))
 }
 
 // Margin looks how far the live heap may grow under a setting and a load.
-func (h *Heap) Margin(s Scenario) *Margin { return h.calibrated().margin(s) }
+func (h *Heap) Margin(s Scenario) *Margin { return h.calibrateCycles().findMargin(s) }

@@ -53,7 +53,7 @@ type Cycle struct {
 	Alloc                       float64 // bytes/s from the end of the one before to its end, 0 not known
 }
 
-func (c Cycle) work() float64 { return c.Assist + c.Background + c.Idle }
+func (c Cycle) totalWork() float64 { return c.Assist + c.Background + c.Idle }
 
 // ErrCycles says that there are too few cycles to calibrate the model on.
 var ErrCycles = errors.New("no GC cycle was recorded from start to end")
@@ -98,9 +98,9 @@ func (h *Heap) Live() float64 {
 	return stats.Median(live)
 }
 
-// reachable is the part of the live heap that was allocated before the cycle began:
-// that does not depend on how long a cycle marks.
-func (h *Heap) reachable(c Cycle) float64 {
+// reachableBytes returns the part of the live heap that was allocated before the cycle began: that
+// does not depend on how long a cycle marks.
+func (h *Heap) reachableBytes(c Cycle) float64 {
 	if c.Marked <= 0 {
 		return 0
 	}
@@ -118,7 +118,7 @@ func (h *Heap) Measured() Outcome {
 	var work, assist float64
 	var goals, ends []float64
 	for _, c := range h.Cycles {
-		work += c.work()
+		work += c.totalWork()
 		assist += c.Assist
 		if c.Goal > 0 {
 			goals = append(goals, c.Goal)
@@ -141,12 +141,12 @@ type overhead struct{ own, part, text float64 }
 
 func (o overhead) nonHeap(heap float64) float64 { return o.own + o.part*heap }
 
-// overhead is read from where a limit put the goal, else from what is resident.
-func (h *Heap) overhead() overhead {
+// fitOverhead reads the overhead from where a limit put the goal, else from what is resident.
+func (h *Heap) fitOverhead() overhead {
 	o := overhead{own: runtimeOwn + h.Roots, part: gaps, text: programText}
 	m := h.Measured()
 	switch goal := m.Goal.Value; {
-	case h.Told && h.Setting.Limit > 0 && h.bound() == ByLimit && goal < h.Setting.Limit:
+	case h.Told && h.Setting.Limit > 0 && h.goalBound() == ByLimit && goal < h.Setting.Limit:
 		non := h.Setting.Limit - max(goal/(1-limitHeadroom), goal+limitHeadroomLeast)
 		if non < o.own {
 			o.own, o.part = max(non, 0), 0
@@ -154,37 +154,37 @@ func (h *Heap) overhead() overhead {
 			o.part = min((non-o.own)/goal, .5)
 		}
 	case h.RSS > 0:
-		if top := h.top() - h.Setting.Ballast; top > 0 {
+		if top := h.topSize() - h.Setting.Ballast; top > 0 {
 			o.part = min(max((h.RSS-top-o.own-o.text)/top, .02), .5)
 		}
 	}
 	return o
 }
 
-// top is the size that all but a few cycles stay below.
-func (h *Heap) top() float64 {
+// topSize returns the size that all but a few cycles stay below, bytes.
+func (h *Heap) topSize() float64 {
 	var ends []float64
 	for _, c := range h.Cycles {
 		if c.After > 0 {
 			ends = append(ends, c.After)
 		}
 	}
-	return stats.Quantile(sorted(ends), .95)
+	return stats.Quantile(sortFloats(ends), .95)
 }
 
-func sorted(v []float64) []float64 {
+func sortFloats(v []float64) []float64 {
 	slices.Sort(v)
 	return v
 }
 
-// bound is what sets the goals of the recording.
-func (h *Heap) bound() string {
+// goalBound returns what sets the goals of the recording.
+func (h *Heap) goalBound() string {
 	m := h.Measured()
 	if h.Setting.GOGC < 0 {
 		return ByLimit
 	}
 	marked := m.Live + h.Setting.Ballast
-	goal, by := pacer{h.Minor}.goal(Setting{GOGC: h.Setting.GOGC}, marked, h.Roots, 0)
+	goal, by := pacer{h.Minor}.nextGoal(Setting{GOGC: h.Setting.GOGC}, marked, h.Roots, 0)
 	if h.Setting.Limit > 0 && m.Goal.Value < .97*goal {
 		return ByLimit
 	}
@@ -219,15 +219,15 @@ func (h *Heap) Predict(s Scenario) (Outcome, error) {
 	if err := h.Check(); err != nil {
 		return Outcome{}, err
 	}
-	m := h.calibrated()
-	if err := m.possible(s); err != nil {
+	m := h.calibrateCycles()
+	if err := m.checkPossible(s); err != nil {
 		return Outcome{}, err
 	}
-	return m.predict(s), nil
+	return m.predictOutcome(s), nil
 }
 
-// possible says why a process cannot run under a setting.
-func (m *calibrated) possible(s Scenario) error {
+// checkPossible returns an *Impossible where a process cannot run under a setting.
+func (m *calibrated) checkPossible(s Scenario) error {
 	live := s.Live
 	if live == 0 {
 		live = m.live
@@ -259,17 +259,18 @@ func (m *calibrated) possible(s Scenario) error {
 			if s.Limit < live {
 				why += "the limit is below the live heap, and "
 			}
-			return &Impossible{Setting: s.Setting, Least: m.least(s, live+s.Ballast, non), Why: why + "GC would run without end"}
+			return &Impossible{Setting: s.Setting, Least: m.leastLimit(s, live+s.Ballast, non), Why: why + "GC would run without end"}
 		}
 	}
 	return nil
 }
 
-// least is the least limit at which the collector does not meet its cap.
-func (m *calibrated) least(s Scenario, marked, non float64) float64 {
+// leastLimit returns the least limit (bytes) at which the collector does not meet its cap, 0 if
+// there is none.
+func (m *calibrated) leastLimit(s Scenario, marked, non float64) float64 {
 	tight := func(limit float64) bool {
 		s.Limit = limit
-		return m.run(s, m.cycles, steps, nil).limiter
+		return m.simulateHeld(s, m.cycles, steps, nil).limiter
 	}
 	low := math.Ceil(limitFor(marked, non)/mib) * mib
 	if !tight(low) {

@@ -51,7 +51,7 @@ func TestGoal(t *testing.T) {
 		{"the lower of both", 26, Setting{GOGC: 100, Limit: 800 * mib}, 60, 0, 10, 120, ByGOGC},
 		{"there was no limit before 1.19", 18, Setting{GOGC: 100, Limit: 70 * mib}, 60, 0, 10, 120, ByGOGC},
 	} {
-		goal, by := pacer{c.minor}.goal(c.setting, c.marked*mib, c.roots*mib, c.nonHeap*mib)
+		goal, by := pacer{c.minor}.nextGoal(c.setting, c.marked*mib, c.roots*mib, c.nonHeap*mib)
 		if math.Abs(goal/mib-c.want) > 1e-6 || by != c.by {
 			t.Errorf("%s: goal %.2f MiB by %s, want %.2f by %s", c.name, goal/mib, by, c.want, c.by)
 		}
@@ -71,7 +71,7 @@ func TestTrigger(t *testing.T) {
 		{"which 1.18 did not do", 18, 100, 740, 0, 710},
 		{"at once if all is live", 26, 100, 100, 50, 100},
 	} {
-		if got := (pacer{c.minor}).trigger(c.marked*mib, c.goal*mib, c.runway*mib) / mib; math.Abs(got-c.want) > 1e-6 {
+		if got := (pacer{c.minor}).triggerSize(c.marked*mib, c.goal*mib, c.runway*mib) / mib; math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%s: %.2f MiB, want %.2f", c.name, got, c.want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestBallastIsHeadroom(t *testing.T) {
 	h := gateway()
 	ballast := predicted(t, h, Setting{GOGC: 100, Ballast: 512 * mib})
 	headroom := ballast.Alloc / ballast.Cycles.Value
-	ratio := predicted(t, h, h.calibrated().setting(byRatio, headroom))
+	ratio := predicted(t, h, h.calibrateCycles().settingFor(byRatio, headroom))
 	if math.Abs(ballast.Cycles.Value/ratio.Cycles.Value-1) > .1 {
 		t.Errorf("%.3g cycles/s, by the ratio %.3g", ballast.Cycles.Value, ratio.Cycles.Value)
 	}
@@ -230,7 +230,7 @@ func TestBeyondTheCap(t *testing.T) {
 			t.Errorf("%s is certain: %.4g (%.4g–%.4g)", name, e.Value, e.Low, e.High)
 		}
 	}
-	if p99 := Latency(func(_, _ Outcome) model.Estimate { return model.Exactly(7) }).of(o, o); p99.Known() {
+	if p99 := Latency(func(_, _ Outcome) model.Estimate { return model.Exactly(7) }).p99Of(o, o); p99.Known() {
 		t.Errorf("p99 %.3g ms of requests that pile up", p99.Value)
 	}
 }

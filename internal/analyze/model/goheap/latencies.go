@@ -116,7 +116,7 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 	case !(r.Cycles > 0) || !(r.MarkWork > 0):
 		return nil, errNoCycles
 	}
-	l.distributions()
+	l.pairNeeds()
 	l.reach, l.rest = reachOf(r.Gaps, r.Free), newRest(r.Placed)
 	l.r.Placed = nil // they are as much as all else that is known of requests
 	span := float64(r.Arrive[len(r.Arrive)-1]-r.Arrive[0]) / 1e9
@@ -125,9 +125,9 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 	}
 	l.every = l.meanWork() * float64(len(r.Arrive)) / span / r.Cycles
 	var t typical
-	t.add(r.Arrive, r.Latency, r.Cycles)
-	l.Fit.P50.Observed, l.Fit.P99.Observed = t.at(.5), t.at(.99)
-	if err := l.calibrate(); err != nil {
+	t.addRun(r.Arrive, r.Latency, r.Cycles)
+	l.Fit.P50.Observed, l.Fit.P99.Observed = t.quantileAt(.5), t.quantileAt(.99)
+	if err := l.fitParameters(); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -140,9 +140,9 @@ const MinFree = 20
 // recording holds none of those that decide it (e^−3 is 5 %).
 const fewest = 300
 
-// distributions pairs what a request works and what else it takes by rank: one that
-// works longer than nine of ten also takes longer than nine of ten.
-func (l *Latencies) distributions() {
+// pairNeeds pairs what a request works and what else it takes by rank: one that works longer than
+// nine of ten also takes longer than nine of ten.
+func (l *Latencies) pairNeeds() {
 	free, work := slices.Clone(l.r.Free), slices.Clone(l.r.Work)
 	stats.SortInts(free)
 	stats.SortInts(work)
@@ -193,7 +193,7 @@ func (l *Latencies) playAll(m Marking, take func(*played)) error {
 		running.Go(func() {
 			var out played
 			for n := next.Add(1) - 1; n < draws; n = next.Add(1) - 1 {
-				errs[n] = l.play(uint64(n), m, &out)
+				errs[n] = l.playDraw(uint64(n), m, &out)
 				<-turns[n]
 				if errs[n] == nil {
 					take(&out)
@@ -206,35 +206,35 @@ func (l *Latencies) playAll(m Marking, take func(*played)) error {
 	return errors.Join(errs[:]...)
 }
 
-// play runs the arrivals once with what draw n gives; latencies are in order of
-// arrival, without Beside.
-func (l *Latencies) play(n uint64, m Marking, out *played) (err error) {
+// playDraw runs the arrivals once with what draw n gives; latencies are in order of arrival,
+// without Beside.
+func (l *Latencies) playDraw(n uint64, m Marking, out *played) (err error) {
 	chance := rand.New(rand.NewPCG(n, 0x6c6174))
-	out.work, out.extra = resized(out.work, len(l.r.Arrive)), resized(out.extra, len(l.r.Arrive))
+	out.work, out.extra = withLength(out.work, len(l.r.Arrive)), withLength(out.extra, len(l.r.Arrive))
 	for i := range out.work {
 		need := &l.needs[chance.IntN(len(l.needs))]
 		out.work[i], out.extra[i] = need.work, need.extra
 	}
 	m.Phase = (float64(n) + chance.Float64()) / draws
-	m.Works = l.works(chance, m.Work)
-	out.arrive = l.arrivals(chance, out.arrive)
-	out.Served, err = Program{Processors: l.r.Processors, Marking: m}.serve(out.arrive, out.work, out.Served)
+	m.Works = l.shuffleWorks(chance, m.Work)
+	out.arrive = l.drawArrivals(chance, out.arrive)
+	out.Served, err = Program{Processors: l.r.Processors, Marking: m}.serveReusing(out.arrive, out.work, out.Served)
 	for i := range out.Latency {
 		out.Latency[i] += out.extra[i]
 	}
 	return err
 }
 
-// resized is v with n values, whatever they are.
-func resized(v []int64, n int) []int64 {
+// withLength returns v with n values, which may be any; it allocates only where v has no room.
+func withLength(v []int64, n int) []int64 {
 	if cap(v) < n {
 		return make([]int64, n)
 	}
 	return v[:n]
 }
 
-// works puts what the recorded cycles took in another order, mean on average.
-func (l *Latencies) works(chance *rand.Rand, mean float64) []float64 {
+// shuffleWorks puts what the recorded cycles took in another order, mean on average.
+func (l *Latencies) shuffleWorks(chance *rand.Rand, mean float64) []float64 {
 	sum := 0.
 	for _, w := range l.r.MarkWorks {
 		sum += w
@@ -249,16 +249,17 @@ func (l *Latencies) works(chance *rand.Rand, mean float64) []float64 {
 	return all
 }
 
-// arrivals are when the requests arrive. Those a trace shows in a batch came one by one
-// before: within the time from cycle to cycle they are drawn anew, so that the load's
-// own changes stay and the batches of the recorded cycles do not. They are written over all, where that has room.
-func (l *Latencies) arrivals(chance *rand.Rand, all []int64) []int64 {
+// drawArrivals returns when the requests arrive. Those a trace shows in a batch came one by one
+// before: within the time from cycle to cycle they are drawn anew, so that the load's own changes
+// stay and the batches of the recorded cycles do not. They are written over all, where that has
+// room.
+func (l *Latencies) drawArrivals(chance *rand.Rand, all []int64) []int64 {
 	if !l.r.Seen {
 		return l.r.Arrive
 	}
 	length := int64(1e9 / l.r.Cycles)
 	first, last := l.r.Arrive[0], l.r.Arrive[len(l.r.Arrive)-1]
-	all = resized(all, len(l.r.Arrive))
+	all = withLength(all, len(l.r.Arrive))
 	for i, at := range l.r.Arrive {
 		from := first + (at-first)/length*length
 		all[i] = from + chance.Int64N(max(1, min(length, last-from)))
@@ -267,8 +268,8 @@ func (l *Latencies) arrivals(chance *rand.Rand, all []int64) []int64 {
 	return all
 }
 
-// show makes the latencies what the recording would show of them.
-func (l *Latencies) show(out *played) {
+// subtractUnseen makes the latencies what the recording would show of them.
+func (l *Latencies) subtractUnseen(out *played) {
 	if !l.r.Seen {
 		return
 	}
@@ -277,7 +278,7 @@ func (l *Latencies) show(out *played) {
 	}
 }
 
-func (l *Latencies) marking(slower, cycles, work float64) Marking {
+func (l *Latencies) markingFor(slower, cycles, work float64) Marking {
 	m := Marking{Work: l.r.MarkWork * work, Slower: slower, Stop: l.r.Stop}
 	if cycles > 0 {
 		m.Every = l.every / cycles

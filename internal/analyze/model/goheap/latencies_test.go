@@ -25,10 +25,10 @@ func madeUp(t *testing.T, requests int, slower, beside float64) (Recorded, *Late
 	r.Arrive = arrive
 	known := &Latencies{r: r, Slower: slower, Beside: beside / 2, Whole: 1, rest: newRest(nil)}
 	known.rest.beside = int64(beside / 2)
-	known.distributions()
+	known.pairNeeds()
 	known.every = known.meanWork() * 1000 / r.Cycles
 	var out played
-	err := known.play(5, known.marking(slower, 1, 1), &out)
+	err := known.playDraw(5, known.markingFor(slower, 1, 1), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestLatenciesFindsWhatMadeThem(t *testing.T) {
 func TestLatenciesOfWhatATraceShows(t *testing.T) {
 	r, known := madeUp(t, 6_000, 2, 0)
 	var out played
-	err := known.play(5, known.marking(2, 1, 1), &out)
+	err := known.playDraw(5, known.markingFor(2, 1, 1), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestLatenciesDrawTheWorkOfCycles(t *testing.T) {
 	r.MarkWorks = []float64{10 * ms, 90 * ms} // 50 on average
 	l.r = r
 	var out played
-	if err := l.play(1, l.marking(l.Slower, 1, 1), &out); err != nil {
+	if err := l.playDraw(1, l.markingFor(l.Slower, 1, 1), &out); err != nil {
 		t.Fatal(err)
 	}
 	if per := (out.Assist + out.Workers + out.Idle) / float64(out.Cycles); math.Abs(per-50*ms) > 8*ms {

@@ -43,11 +43,11 @@ type Served struct {
 // everything goes on at a constant pace: an event is an arrival, an end, a quantum,
 // a beginning or an end of marking. It takes O(n·Processors) and no randomness.
 func (p Program) Serve(arrive, work []int64) (Served, error) {
-	return p.serve(arrive, work, Served{})
+	return p.serveReusing(arrive, work, Served{})
 }
 
-// serve is Serve that writes over what another run left, where that has room.
-func (p Program) serve(arrive, work []int64, over Served) (Served, error) {
+// serveReusing is Serve that writes over what another run left, where that has room.
+func (p Program) serveReusing(arrive, work []int64, over Served) (Served, error) {
 	switch {
 	case p.Processors < 1:
 		return Served{}, queue.ErrServers
@@ -59,7 +59,7 @@ func (p Program) serve(arrive, work []int64, over Served) (Served, error) {
 		return Served{}, queue.ErrDemand
 	}
 	s := newServing(p, arrive, work, over)
-	s.run()
+	s.runToEnd()
 	return s.out, nil
 }
 
@@ -106,19 +106,19 @@ func newServing(p Program, arrive, work []int64, over Served) *serving {
 	p.Marking.Slower = max(p.Marking.Slower, 1)
 	s := &serving{Program: p, arrive: arrive, work: work, procs: make([]processor, p.Processors)}
 	s.dedicated, s.fraction = markWorkers(p.Processors)
-	s.out.Latency, s.out.Unseen, s.out.Marks = resized(over.Latency, len(arrive)), resized(over.Unseen, len(arrive)), over.Marks[:0]
+	s.out.Latency, s.out.Unseen, s.out.Marks = withLength(over.Latency, len(arrive)), withLength(over.Unseen, len(arrive)), over.Marks[:0]
 	clear(s.out.Latency)
 	clear(s.out.Unseen)
 	if len(arrive) > 0 {
 		s.now = float64(arrive[0])
 	}
 	s.since = p.Marking.Phase * p.Marking.Every
-	s.look()
+	s.passArrivals()
 	return s
 }
 
-// look moves on to the first arrival after now.
-func (s *serving) look() {
+// passArrivals moves on to the first arrival after now.
+func (s *serving) passArrivals() {
 	for s.came < len(s.arrive) && float64(s.arrive[s.came]) <= s.now {
 		s.came++
 	}
@@ -134,16 +134,17 @@ type pace struct {
 	spends float64 // of what was marked ahead
 }
 
-// servers are the processors that requests may use.
-func (s *serving) servers() int {
+// usableProcessors returns how many processors requests may use.
+func (s *serving) usableProcessors() int {
 	if s.marking {
 		return max(1, s.Processors-s.dedicated)
 	}
 	return s.Processors
 }
 
-// pace says what goes on. It is written to where it is kept, as there are several events for each request.
-func (s *serving) pace(p *pace) {
+// setPace writes what goes on until the next event to p, which is kept, as there are several
+// events for each request.
+func (s *serving) setPace(p *pace) {
 	*p = pace{}
 	switch {
 	case s.now < s.stopped:
@@ -154,8 +155,8 @@ func (s *serving) pace(p *pace) {
 	}
 	n := float64(s.busy)
 	free := 1 - s.fraction
-	p.must = float64(s.Processors-s.servers()) + s.fraction*n
-	p.idle = float64(s.servers()) - n
+	p.must = float64(s.Processors-s.usableProcessors()) + s.fraction*n
+	p.idle = float64(s.usableProcessors()) - n
 	p.own = free / s.Marking.Slower
 	if s.Marking.Runway <= 0 || n == 0 {
 		return
@@ -176,25 +177,25 @@ func (s *serving) pace(p *pace) {
 // longestStep, ns, while a cycle marks: what allocation owes changes on the way.
 const longestStep = 2e5
 
-func (s *serving) run() {
+func (s *serving) runToEnd() {
 	var p pace
 	for {
-		s.assign()
+		s.assignWork()
 		if s.next == len(s.arrive) && s.busy == 0 {
 			break
 		}
-		s.pace(&p)
-		s.advance(&p, max(s.step(&p), 0))
+		s.setPace(&p)
+		s.advanceBy(&p, max(s.nextStep(&p), 0))
 	}
 	if len(s.arrive) > 0 {
 		s.out.Span = s.now - float64(s.arrive[0])
 	}
 }
 
-// step is how long it is until something changes.
-func (s *serving) step(p *pace) float64 {
+// nextStep returns how long it is until something changes, ns.
+func (s *serving) nextStep(p *pace) float64 {
 	step := math.Inf(1)
-	if s.came < len(s.arrive) && s.busy < s.servers() {
+	if s.came < len(s.arrive) && s.busy < s.usableProcessors() {
 		step = float64(s.arrive[s.came]) - s.now
 	}
 	if s.now < s.stopped {
@@ -225,12 +226,12 @@ func (s *serving) step(p *pace) float64 {
 	return step
 }
 
-// assign gives work to processors that have none.
-func (s *serving) assign() {
+// assignWork gives work to processors that have none.
+func (s *serving) assignWork() {
 	if s.now < s.stopped {
 		return
 	}
-	servers := s.servers()
+	servers := s.usableProcessors()
 	for i := servers; i < len(s.procs); i++ { // a cycle takes these
 		q := &s.procs[i]
 		if q.runs {
@@ -246,7 +247,7 @@ func (s *serving) assign() {
 		found = false
 		for i := range s.procs[:servers] {
 			if q := &s.procs[i]; !q.runs {
-				if j, ok := s.find(i); ok {
+				if j, ok := s.findJob(i); ok {
 					j.ran = 0
 					q.job, q.runs, found = j, true, true
 					s.busy++
@@ -256,8 +257,9 @@ func (s *serving) assign() {
 	}
 }
 
-// find is what a processor without work does.
-func (s *serving) find(i int) (j job, ok bool) {
+// findJob finds what a processor without work runs next: from its own queue, the shared one, new
+// arrivals, or another's queue.
+func (s *serving) findJob(i int) (j job, ok bool) {
 	q := &s.procs[i].queue
 	switch {
 	case q.n > 0:
@@ -266,14 +268,14 @@ func (s *serving) find(i int) (j job, ok bool) {
 		return s.shared.shift(), true
 	case s.came > s.next:
 		// The first is run, others that are idle each get one, the rest is ours.
-		idle := s.servers() - s.busy - 1
+		idle := s.usableProcessors() - s.busy - 1
 		for r := s.next; r < s.came; r++ {
 			to := q
 			if r > s.next && idle > 0 {
 				to = &s.shared
 				idle--
 			}
-			to.push(s.seen(r))
+			to.push(s.newJob(r))
 		}
 		s.next = s.came
 		return q.shift(), true
@@ -290,8 +292,8 @@ func (s *serving) find(i int) (j job, ok bool) {
 	return job{}, false
 }
 
-// seen makes a job of an arrival that a processor finds now.
-func (s *serving) seen(row int) job {
+// newJob makes a job of an arrival that a processor finds now.
+func (s *serving) newJob(row int) job {
 	s.out.Unseen[row] = max(0, int64(math.Round(s.now))-s.arrive[row])
 	return job{row: row, left: float64(s.work[row])}
 }
@@ -299,10 +301,10 @@ func (s *serving) seen(row int) job {
 // nothing is what counts as none, ns: times are sums of many parts.
 const nothing = 1e-3
 
-func (s *serving) advance(p *pace, step float64) {
+func (s *serving) advanceBy(p *pace, step float64) {
 	n := float64(s.busy)
 	s.now += step
-	s.look()
+	s.passArrivals()
 	own := n * p.own * step
 	s.since += own
 	if s.marking {
@@ -330,7 +332,7 @@ func (s *serving) advance(p *pace, step float64) {
 		case j.ran >= s.Quantum-nothing:
 			// Nobody looked for that long, so the monitor does, before it is its turn again.
 			for ; s.next < s.came; s.next++ {
-				s.shared.push(s.seen(s.next))
+				s.shared.push(s.newJob(s.next))
 			}
 			s.shared.push(*j)
 		default:
@@ -339,7 +341,7 @@ func (s *serving) advance(p *pace, step float64) {
 		q.runs = false
 		s.busy--
 	}
-	s.turn()
+	s.switchCycle()
 }
 
 // ring is a queue of jobs.

@@ -38,7 +38,7 @@ const firstLimited = "go1.19"
 // cycles; the one that leaves less unexplained wins. Where the live heap hardly
 // changes both fit, and the ratio decides: GOGC is set to round numbers. Before Go 1.19 there are no limits.
 func (g *Process) Limited() (limited, known bool) {
-	if f, ok := g.fact(evidence.FactVersionBelow); ok && version.Compare(f.Value, firstLimited) <= 0 {
+	if f, ok := g.findFact(evidence.FactVersionBelow); ok && version.Compare(f.Value, firstLimited) <= 0 {
 		return false, true
 	}
 	var ratio, goals, lives, ended []float64
@@ -67,7 +67,7 @@ func (g *Process) Limited() (limited, known bool) {
 	if len(ratio) < tellingOf {
 		return false, false
 	}
-	if g.set(stats.Median(ratio)) {
+	if g.explainedByGOGC(stats.Median(ratio)) {
 		return false, true
 	}
 	if short := stats.Median(ended); short > 0 && short < early {
@@ -102,8 +102,8 @@ func (g *Process) Limited() (limited, known bool) {
 // globals count too.
 const nearSet = 1.25
 
-// set says whether a setting of GOGC that is known explains the goal by live.
-func (g *Process) set(ratio float64) bool {
+// explainedByGOGC says whether a setting of GOGC that is known explains the goal by live.
+func (g *Process) explainedByGOGC(ratio float64) bool {
 	f, ok := g.Bundle.Fact(g.Subject, evidence.FactGOGC)
 	if !ok || !(f.Number > 0) {
 		return false
@@ -112,8 +112,8 @@ func (g *Process) set(ratio float64) bool {
 	return ratio >= asked/nearSet && ratio <= asked*nearSet
 }
 
-// minor is the least minor version the evidence allows, 0 unknown.
-func (g *Process) minor() int {
+// minorVersion returns the least minor version the evidence allows, 0 unknown.
+func (g *Process) minorVersion() int {
 	release := g.Bundle.Subjects[g.Subject].Version
 	if version.Compare(g.AtLeast, release) > 0 {
 		release = g.AtLeast

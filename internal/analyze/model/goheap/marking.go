@@ -48,8 +48,8 @@ func markWorkers(processors int) (dedicated int, fraction float64) {
 	return dedicated, fraction
 }
 
-// turn begins and ends cycles.
-func (s *serving) turn() {
+// switchCycle begins and ends cycles.
+func (s *serving) switchCycle() {
 	m := &s.Marking
 	switch {
 	case s.marking && s.left <= nothing:

@@ -43,11 +43,10 @@ const (
 // known says whether the release is at least 1.minor, or not known.
 func (p pacer) atLeast(minor int) bool { return p.minor == 0 || p.minor >= minor }
 
-// goal is the size at which the next cycle should end, with what sets it. Marked
-// is the heap the last cycle marked, which holds the ballast and all that was
-// allocated while it marked; roots are stacks and globals; nonHeap is all else that
-// counts under the limit.
-func (p pacer) goal(s Setting, marked, roots, nonHeap float64) (goal float64, by string) {
+// nextGoal returns the size at which the next cycle should end, with what sets it. Marked is the
+// heap the last cycle marked, which holds the ballast and all that was allocated while it marked;
+// roots are stacks and globals; nonHeap is all else that counts under the limit.
+func (p pacer) nextGoal(s Setting, marked, roots, nonHeap float64) (goal float64, by string) {
 	goal, by = math.Inf(1), ByLimit
 	if s.GOGC >= 0 {
 		if !p.atLeast(18) {
@@ -82,9 +81,9 @@ func limitFor(goal, nonHeap float64) float64 {
 	return nonHeap + max(goal/(1-limitHeadroom), goal+limitHeadroomLeast)
 }
 
-// trigger is the size at which a cycle starts. The runway is how much the program
-// is expected to allocate until it has ended.
-func (p pacer) trigger(marked, goal, runway float64) float64 {
+// triggerSize returns the size at which a cycle starts. The runway is how much the program is
+// expected to allocate until it has ended.
+func (p pacer) triggerSize(marked, goal, runway float64) float64 {
 	if marked >= goal {
 		return marked // at once
 	}
@@ -101,9 +100,9 @@ func (p pacer) trigger(marked, goal, runway float64) float64 {
 	return min(max(goal-runway, least), most)
 }
 
-// runway is what a cycle teaches for the next: allocated bytes while it marked, at
-// the parts of all processors that assists and idle workers took.
-func (p pacer) runway(allocated, assist, idle float64) float64 {
+// learnRunway returns what a cycle teaches for the next: allocated bytes while it marked, at the
+// parts of all processors that assists and idle workers took.
+func (p pacer) learnRunway(allocated, assist, idle float64) float64 {
 	if !p.atLeast(18) {
 		return allocated
 	}

@@ -39,9 +39,10 @@ func reachOf(gaps []float64, free []int64) reach {
 	return reach{int64(aheadOf * stats.Median(free)), int64(afterOf * stats.Median(gaps))}
 }
 
-// of says where a request lies that arrived at t, marks being in order and apart, and which of them is the last that it may
-// meet: −1 is none. That of the request asked for before is where it looks first, as that is mostly the one.
-func (r reach) of(marks []queue.Stop, t int64, before int) (p phase, last int) {
+// phaseOf says where a request lies that arrived at t, marks being in order and apart, and which
+// of them is the last that it may meet: −1 is none. That of the request asked for before is
+// where it looks first, as that is mostly the one.
+func (r reach) phaseOf(marks []queue.Stop, t int64, before int) (p phase, last int) {
 	for last = before; last+1 < len(marks) && marks[last+1].From <= t+r.ahead; {
 		last++
 	}

@@ -40,15 +40,15 @@ type place struct {
 	known      bool  // when it gave it back is known: it ended somebody's wait
 }
 
-// behind replays the pool that requests waited for longest, for what the collector cost there;
-// nil where there is none, where the replay does not give the time that was waited, or where
-// the collector took little of the time that places were kept.
-func (g *Process) behind() *Behind {
-	name, all := g.places()
+// replayPool replays the pool that requests waited for longest, for what the collector cost there;
+// nil where there is none, where the replay does not give the time that was waited, or where the
+// collector took little of the time that places were kept.
+func (g *Process) replayPool() *Behind {
+	name, all := g.listPlaces()
 	if len(all) < queue.MinReplay {
 		return nil
 	}
-	b := &Behind{Name: g.Bundle.Names.Text(name), Places: taken(all), saved: make(map[int]int64)}
+	b := &Behind{Name: g.Bundle.Names.Text(name), Places: countTaken(all), saved: make(map[int]int64)}
 	var came, kept, left []int64
 	var keeps, collects float64
 	for i := range all {
@@ -87,23 +87,23 @@ func (g *Process) behind() *Behind {
 	// In which order places are handed out is not known, so each is spared in proportion.
 	spared := max(0, 1-float64(b.Without)/float64(max(1, b.Replayed)))
 	for i := range all {
-		b.saved[all[i].row] = max(0, int64(spared*float64(all[i].waited))-g.rooted(all[i].row, name))
+		b.saved[all[i].row] = max(0, int64(spared*float64(all[i].waited))-g.holderGCTime(all[i].row, name))
 	}
 	return b
 }
 
-// of is the time (ns) that a request waited for the pool because of the collector, beyond the
-// part of it in which its holder is known to have waited for the collector.
-func (b *Behind) of(row int) int64 {
+// savedTime returns the time (ns) that a request waited for the pool because of the collector,
+// beyond the part of it in which its holder is known to have waited for the collector.
+func (b *Behind) savedTime(row int) int64 {
 	if b == nil {
 		return 0
 	}
 	return b.saved[row]
 }
 
-// rooted is how long (ns) who held a pool that a request waited for is known to have waited for
-// the collector, or behind others.
-func (g *Process) rooted(row int, pool evidence.NameID) (ns int64) {
+// holderGCTime returns how long (ns) the holders of a pool that a request waited for are known to
+// have waited for the collector, or behind others.
+func (g *Process) holderGCTime(row int, pool evidence.NameID) (ns int64) {
 	g.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
 		if s.Kind == evidence.PoolWait && s.Cause == pool {
 			root := ledger.Rooted(&s, ch)
@@ -113,9 +113,9 @@ func (g *Process) rooted(row int, pool evidence.NameID) (ns int64) {
 	return ns
 }
 
-// places are the requests of the pool that was waited for longest, by when they came to it.
-// Requests of a route go through it if some of the route waited there.
-func (g *Process) places() (name evidence.NameID, all []place) {
+// listPlaces returns the requests of the pool that was waited for longest, by when they came to
+// it. Requests of a route go through it if some of the route waited there.
+func (g *Process) listPlaces() (name evidence.NameID, all []place) {
 	l, r := g.Ledger, &g.Bundle.Requests
 	sums := make(map[evidence.NameID]int64)
 	type through struct{ pool, route evidence.NameID }
@@ -158,14 +158,14 @@ func (g *Process) places() (name evidence.NameID, all []place) {
 		}
 		all = append(all, p)
 	}
-	given(r, all, gave)
+	findGivenBack(r, all, gave)
 	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(a.came, b.came), cmp.Compare(a.row, b.row)) })
 	return name, all
 }
 
-// given finds when places were given back: when the request ended somebody's wait. Of the
+// findGivenBack finds when places were given back: when the request ended another's wait. Of the
 // others it is taken to be as early, in proportion, as in the median of these.
-func given(r *evidence.Requests, all []place, gave map[evidence.LaneID][]int64) {
+func findGivenBack(r *evidence.Requests, all []place, gave map[evidence.LaneID][]int64) {
 	for _, at := range gave {
 		slices.Sort(at)
 	}
@@ -191,9 +191,9 @@ func given(r *evidence.Requests, all []place, gave map[evidence.LaneID][]int64) 
 	}
 }
 
-// taken is how many places were taken at once while somebody waited for one, in the median of
-// that time: where there is a limit, it is always the same.
-func taken(all []place) int {
+// countTaken returns how many places were taken at once while a request waited for one, in the
+// median of that time: where there is a limit, it is always the same.
+func countTaken(all []place) int {
 	type edge struct {
 		at            int64
 		waits, places int

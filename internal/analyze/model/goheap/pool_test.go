@@ -47,7 +47,7 @@ func TestBehindPool(t *testing.T) {
 	}
 	p.Close()
 	g := &Process{Bundle: b, Subject: s, Ledger: ledger.Build(b, ledger.Options{})[0]}
-	got := g.behind()
+	got := g.replayPool()
 	if got == nil {
 		t.Fatal("the replay of a first-come pool does not give what was waited")
 	}

@@ -51,74 +51,74 @@ func (l *Latencies) At(now, then Outcome) model.Estimate {
 		work = then.Collector.Value / then.Cycles.Value / per
 	}
 	if of := l.now; of != (shares{}) && cycles == 1 && work == 1 { // it was replayed to calibrate by
-		return l.unchanged(&l.rest.model, of)
+		return l.estimateUnchanged(&l.rest.model, of)
 	}
 	var all byPhase
 	behind, marked, span := 0, 0., 0.
-	err := l.playAll(l.marking(l.Slower, cycles, work), func(out *played) {
+	err := l.playAll(l.markingFor(l.Slower, cycles, work), func(out *played) {
 		if fallsBehind(out.Latency) {
 			behind++
 		}
 		marked, span = marked+out.Marked, span+out.Span
-		l.show(out)
-		l.place(&all, out)
+		l.subtractUnseen(out)
+		l.placeLatencies(&all, out)
 	})
 	if err != nil {
 		return model.Unknown
 	}
-	of := all.shares()
-	all.sort()
+	of := all.phaseShares()
+	all.sortPhases()
 	if cycles == 1 && work == 1 {
-		return l.unchanged(&all, of)
+		return l.estimateUnchanged(&all, of)
 	}
-	if 2*behind > draws || l.overloads(then, marked/span) {
+	if 2*behind > draws || l.isOverloaded(then, marked/span) {
 		bound := model.Unknown
 		if cycles > 1 {
 			bound.Low = float64(l.Fit.P99.Observed) / 1e6
 		}
 		return bound
 	}
-	return l.between(&all, of, then.Cycles, cycles < 1)
+	return l.estimateChanged(&all, of, then.Cycles, cycles < 1)
 }
 
-// unchanged gives the p99 (ms) under the recorded cycles.
-func (l *Latencies) unchanged(all *byPhase, of shares) model.Estimate {
-	p99 := l.Whole * l.rest.quantile(&l.rest.seen, all, of, .99) / 1e6
+// estimateUnchanged gives the p99 (ms) under the recorded cycles.
+func (l *Latencies) estimateUnchanged(all *byPhase, of shares) model.Estimate {
+	p99 := l.Whole * l.rest.carriedQuantile(&l.rest.seen, all, of, .99) / 1e6
 	return model.Between(p99, p99*(1-queue.Tolerance), p99*(1+queue.Tolerance))
 }
 
-// between gives the p99 (ms) of a replay, and the range that its parts give together: what
-// is independent adds up by squares (Guide to the Expression of Uncertainty in Measurement,
-// JCGM 100:2008, section 5.1), here of logarithms.
+// estimateChanged gives the p99 (ms) of a replay, and the range that its parts give together: what
+// is independent adds up by squares (Guide to the Expression of Uncertainty in Measurement, JCGM
+// 100:2008, section 5.1), here of logarithms.
 //
-// Rarer cycles need fewer assists, so the model makes shorter what a request takes that meets
-// one. Nothing recorded shows whether it was the assists that made it long: it may also have
-// been what the collector's other threads keep from the kernel, the network and the clients.
-// So fewer cycles are also taken to cost those that meet them as much as now, and the figure
-// lies between the two, see [asNow].
-func (l *Latencies) between(all *byPhase, of shares, cycles model.Estimate, fewer bool) model.Estimate {
-	quantile := func(of shares) float64 { return math.Log(max(l.rest.quantile(&l.rest.seen, all, of, .99), 1)) }
+// Rarer cycles need fewer assists, so the model makes shorter what a request takes that meets one.
+// Nothing recorded shows whether it was the assists that made it long: it may also have been what
+// the collector's other threads keep from the kernel, the network and the clients. So fewer cycles
+// are also taken to cost those that meet them as much as now, and the figure lies between the two,
+// see [asNow].
+func (l *Latencies) estimateChanged(all *byPhase, of shares, cycles model.Estimate, fewer bool) model.Estimate {
+	quantile := func(of shares) float64 { return math.Log(max(l.rest.carriedQuantile(&l.rest.seen, all, of, .99), 1)) }
 	p99, variance := quantile(of), farther*farther
 	add := func(sd float64) {
 		if !math.IsNaN(sd) {
 			variance += sd * sd
 		}
 	}
-	add(l.rest.spread(all, of, .99))
+	add(l.rest.quantileSpread(all, of, .99))
 	long := longer
 	if cycles.Ranged() && cycles.Low > 0 {
 		long *= math.Sqrt(cycles.High / cycles.Low)
 	}
-	add((quantile(of.times(long)) - quantile(of.times(1/long))) / (2 * ninety))
-	if fewer && l.carries() {
-		same := math.Log(max(l.rest.quantile(&l.rest.seen, &l.rest.model, of, .99), 1))
+	add((quantile(of.scaleCycles(long)) - quantile(of.scaleCycles(1/long))) / (2 * ninety))
+	if fewer && l.canCarryOver() {
+		same := math.Log(max(l.rest.carriedQuantile(&l.rest.seen, &l.rest.model, of, .99), 1))
 		add((same - p99) / math.Sqrt(12)) // anywhere between the two
 		p99 += asNow * (same - p99)
 	}
 	// What is left may be the service's or the recording's.
 	left := math.Log(l.Whole) / 2
 	add(left)
-	if !l.carries() {
+	if !l.canCarryOver() {
 		add(unexplained * math.Log(float64(l.Fit.P99.Observed)/float64(l.Fit.P99.Model)))
 	}
 	p99 += left
@@ -129,11 +129,11 @@ func (l *Latencies) between(all *byPhase, of shares, cycles model.Estimate, fewe
 	return model.Between(math.Exp(p99)/1e6, math.Exp(p99-wide)/1e6, math.Exp(p99+wide)/1e6)
 }
 
-// overloads says whether requests, which take longer while cycles mark, and the
-// collector need nearly all of the processors. A ratio lets the heap grow with what
-// waits. Under a limit what waits takes the collector's room, so that a backlog feeds
-// itself: there the upper end of what it may take must fit, too.
-func (l *Latencies) overloads(then Outcome, marked float64) bool {
+// isOverloaded says whether requests, which take longer while cycles mark, and the collector need
+// nearly all of the processors. A ratio lets the heap grow with what waits. Under a limit what
+// waits takes the collector's room, so that a backlog feeds itself: there the upper end of what it
+// may take must fit, too.
+func (l *Latencies) isOverloaded(then Outcome, marked float64) bool {
 	collector := then.Collector.Value
 	if then.Bound == ByLimit && then.Collector.Ranged() {
 		collector = then.Collector.High

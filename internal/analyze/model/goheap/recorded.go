@@ -25,28 +25,28 @@ func (g *Process) Latencies() (*Latencies, error) {
 	if g.Ledger == nil || len(g.Ledger.Rows) == 0 {
 		return nil, errors.New("there are no requests")
 	}
-	r := Recorded{Processors: int(known(g.Processors)), Cycles: g.Rate.Number, Marking: g.Marking.Number}
+	r := Recorded{Processors: int(orZero(g.Processors)), Cycles: g.Rate.Number, Marking: g.Marking.Number}
 	if g.Rate.Number > 0 {
 		r.MarkWork = 1e9 * (g.Assist.Number + g.Background.Number + g.Idle.Number) / g.Rate.Number
 		r.Stop = 1e9 * g.Stopped.Number / g.Rate.Number / 2
-		r.Runway = g.runway()
+		r.Runway = g.runwayShare()
 		for _, x := range g.Cycles {
 			if work := x.Assist + x.Background + x.Idle; work > 0 && !x.Forced {
 				r.MarkWorks = append(r.MarkWorks, work)
 			}
 		}
 	}
-	l, err := g.replay(r, g.Ledger.Requests.Source)
+	l, err := g.calibrateOn(r, g.Ledger.Requests.Source)
 	if traced := g.Ledger.Source; err != nil && g.Ledger.Traced && traced != g.Ledger.Requests.Source {
-		if l, e := g.replay(r, traced); e == nil {
+		if l, e := g.calibrateOn(r, traced); e == nil {
 			return l, nil
 		}
 	}
 	return l, err
 }
 
-// replay calibrates on the requests that one artifact saw.
-func (g *Process) replay(r Recorded, source evidence.ArtifactID) (*Latencies, error) {
+// calibrateOn calibrates on the requests that one artifact saw.
+func (g *Process) calibrateOn(r Recorded, source evidence.ArtifactID) (*Latencies, error) {
 	if err := g.requestsFor(&r, source); err != nil {
 		return nil, err
 	}
@@ -70,11 +70,10 @@ const (
 // requests to be placed between two of them.
 const slackOf = 4
 
-// runway is what the pacer means to leave for allocation while a cycle marks, as a
-// part of what is allocated from one cycle to the next: three times what the program
-// allocates for what it marks (revise and endCycle in
-// https://go.dev/src/runtime/mgcpacer.go). 0: not known.
-func (g *Process) runway() float64 {
+// runwayShare returns what the pacer means to leave for allocation while a cycle marks, as a part
+// of what is allocated from one cycle to the next: three times what the program allocates for what
+// it marks (revise and endCycle in https://go.dev/src/runtime/mgcpacer.go). 0: not known.
+func (g *Process) runwayShare() float64 {
 	var grown, n float64
 	for _, x := range g.Cycles {
 		if x.Before > 0 && x.After >= x.Before {
@@ -112,7 +111,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 	for n, i := range rows {
 		r.Arrive[n], r.Latency[n] = began(i), q.Latency(i)
 	}
-	quiet := g.quiet()
+	quiet := g.findQuiet()
 	r.Seen = l.Traced && l.Source == source
 	r.Clients = slices.ContainsFunc(rows, func(i int) bool { return q.Intended.At(i) != 0 })
 	r.Gaps = quiet.gaps
@@ -121,7 +120,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 	}
 	if l.Traced {
 		for _, i := range l.KnownRows() {
-			if !quiet.holds(began(i), q.End.At(i)) {
+			if !quiet.containsSpan(began(i), q.End.At(i)) {
 				continue
 			}
 			charges := l.Of(i)
@@ -132,7 +131,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 		}
 	}
 	if r.Free != nil {
-		g.place(r, quiet, rows)
+		g.placeRequests(r, quiet, rows)
 		return nil
 	}
 	// Another artifact's requests: its clock must place them between two cycles.
@@ -140,11 +139,11 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 	for _, clock := range quiet.clocks {
 		slack = max(slack, g.Bundle.Clocks[clock].Slack())
 	}
-	if typical := quiet.typical(); slack > typical/slackOf {
+	if typical := quiet.medianLength(); slack > typical/slackOf {
 		if l.Traced {
 			// What clients saw beside it is then the same for each.
 			for _, i := range l.KnownRows() {
-				if quiet.holds(began(i), q.End.At(i)) {
+				if quiet.containsSpan(began(i), q.End.At(i)) {
 					r.Free = append(r.Free, q.Latency(i))
 				}
 			}
@@ -156,17 +155,17 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 		return fmt.Errorf("the clocks of requests and GC cycles may differ by %v, which is too much for cycles every %v", time.Duration(slack), time.Duration(typical))
 	}
 	for _, i := range rows {
-		if quiet.holds(began(i)-slack, q.End.At(i)+slack) {
+		if quiet.containsSpan(began(i)-slack, q.End.At(i)+slack) {
 			r.Free = append(r.Free, q.Latency(i))
 		}
 	}
-	g.place(r, quiet, rows)
+	g.placeRequests(r, quiet, rows)
 	return nil
 }
 
-// place says of the requests, in order of arrival, where they lie beside the cycles. Before
-// the first cycle that was watched it is not known what one before left waiting.
-func (g *Process) place(r *Recorded, quiet quiet, rows []int) {
+// placeRequests says of the requests, in order of arrival, where they lie beside the cycles.
+// Before the first cycle that was watched it is not known what one before left waiting.
+func (g *Process) placeRequests(r *Recorded, quiet quiet, rows []int) {
 	if len(r.Free) == 0 {
 		return
 	}
@@ -184,7 +183,7 @@ func (g *Process) place(r *Recorded, quiet quiet, rows []int) {
 		}
 		w := quiet.watched[watched]
 		var p phase
-		p, last = reach.of(quiet.marks, at, last)
+		p, last = reach.phaseOf(quiet.marks, at, last)
 		if at < w.From || at < w.From+reach.after && (last < 0 || quiet.marks[last].From < w.From) {
 			continue
 		}
@@ -213,8 +212,8 @@ type quiet struct {
 	clocks  []evidence.ClockID
 }
 
-// quiet looks at all pieces of the recording that the collector was read from.
-func (g *Process) quiet() (q quiet) {
+// findQuiet looks at all pieces of the recording that the collector was read from.
+func (g *Process) findQuiet() (q quiet) {
 	b := g.Bundle
 	own, _ := g.Origin.Artifact()
 	among := func(o evidence.Origin) bool {
@@ -259,13 +258,13 @@ func (g *Process) quiet() (q quiet) {
 	return q
 }
 
-// holds says whether a request lies within one such span.
-func (q *quiet) holds(from, to int64) bool {
+// containsSpan says whether a request lies within one such span.
+func (q *quiet) containsSpan(from, to int64) bool {
 	return to >= from && q.spans.Within(from, to) == to-from
 }
 
-// typical is the length of such a span, ns.
-func (q *quiet) typical() int64 {
+// medianLength returns the median length of such a span, ns.
+func (q *quiet) medianLength() int64 {
 	var all []int64
 	for _, s := range q.spans {
 		all = append(all, s.To-s.From)

@@ -61,10 +61,10 @@ func newRest(placed []Placed) *rest {
 		if i == 0 || x.Cycle != placed[i-1].Cycle {
 			blocks = append(blocks, nil)
 		}
-		blocks[len(blocks)-1] = append(blocks[len(blocks)-1], ranked{x.phase, int32(at(sorted[x.phase], x.Latency))})
+		blocks[len(blocks)-1] = append(blocks[len(blocks)-1], ranked{x.phase, int32(countBelow(sorted[x.phase], x.Latency))})
 	}
 	for p, v := range sorted {
-		r.seen[p] = thinned(v, kept)
+		r.seen[p] = thinOut(v, kept)
 	}
 	if r.blocks = len(blocks); r.blocks < 2 {
 		return r
@@ -90,7 +90,7 @@ func newRest(placed []Placed) *rest {
 				}
 			}
 			clear(times[p])
-			if drawn[p] = thinned(all, kept); len(all) <= kept {
+			if drawn[p] = thinOut(all, kept); len(all) <= kept {
 				drawn[p] = slices.Clone(all)
 			}
 		}
@@ -99,15 +99,15 @@ func newRest(placed []Placed) *rest {
 	return r
 }
 
-func (r *byPhase) sort() {
+func (r *byPhase) sortPhases() {
 	for p, v := range r {
 		stats.SortInts(v)
-		r[p] = thinned(v, kept)
+		r[p] = thinOut(v, kept)
 	}
 }
 
-// thinned leaves at most so many values of sorted ones, evenly by rank.
-func thinned(v []int64, most int) []int64 {
+// thinOut leaves at most so many values of sorted ones, evenly by rank.
+func thinOut(v []int64, most int) []int64 {
 	if len(v) <= most {
 		return v
 	}
@@ -118,29 +118,30 @@ func thinned(v []int64, most int) []int64 {
 	return out
 }
 
-// carried is what a replayed latency of a phase becomes, by the ranks seen.
-func (r *rest) carried(seen *byPhase, p phase, latency int64) float64 {
+// carryOver returns what a replayed latency of a phase becomes, by the ranks seen.
+func (r *rest) carryOver(seen *byPhase, p phase, latency int64) float64 {
 	s, m := seen[p], r.model[p]
 	if len(s) < MinFree || len(m) < MinFree {
 		return float64(latency + r.beside)
 	}
 	top := 1 - (leftAbove+.5)/float64(len(s))
-	rank := (float64(at(m, latency)) + .5) / float64(len(m))
+	rank := (float64(countBelow(m, latency)) + .5) / float64(len(m))
 	if rank > top {
 		least := stats.Quantile(m, top)
-		return between(s, top) * max(1, float64(latency)/float64(max(least, 1)))
+		return interpolateQuantile(s, top) * max(1, float64(latency)/float64(max(least, 1)))
 	}
-	return between(s, rank)
+	return interpolateQuantile(s, rank)
 }
 
-// at is how many of sorted values are below one.
-func at(v []int64, x int64) int {
+// countBelow returns how many of sorted values are below one.
+func countBelow(v []int64, x int64) int {
 	i, _ := slices.BinarySearch(v, x)
 	return i
 }
 
-// between is a quantile of sorted values, between two of them where it lies there.
-func between(v []int64, q float64) float64 {
+// interpolateQuantile returns a quantile of sorted values, between two of them where it lies
+// there.
+func interpolateQuantile(v []int64, q float64) float64 {
 	x := q*float64(len(v)) - .5
 	i := min(max(int(math.Floor(x)), 0), len(v)-1)
 	k := min(i+1, len(v)-1)
@@ -151,7 +152,7 @@ func between(v []int64, q float64) float64 {
 // shares are the parts of the requests in each phase, 0…1.
 type shares [phases]float64
 
-func (r *byPhase) shares() (s shares) {
+func (r *byPhase) phaseShares() (s shares) {
 	all := 0.
 	for _, v := range r {
 		all += float64(len(v))
@@ -162,8 +163,8 @@ func (r *byPhase) shares() (s shares) {
 	return s
 }
 
-// times are the shares if cycles met so many times as many requests.
-func (s shares) times(k float64) shares {
+// scaleCycles returns the shares if cycles met so many times as many requests.
+func (s shares) scaleCycles(k float64) shares {
 	cycles := s[meets] + s[behind]
 	if cycles == 0 || s[apart] == 0 {
 		return s
@@ -172,19 +173,20 @@ func (s shares) times(k float64) shares {
 	return shares{meets: k * s[meets], behind: k * s[behind], apart: max(0, 1-k*cycles)}
 }
 
-// quantile is that of replayed latencies, carried over, of phases that have these shares.
-func (r *rest) quantile(seen, replayed *byPhase, of shares, q float64) float64 {
+// carriedQuantile returns that quantile of replayed latencies, carried over, of phases that have
+// these shares.
+func (r *rest) carriedQuantile(seen, replayed *byPhase, of shares, q float64) float64 {
 	low, high, all := 0., 0., 0.
 	for p, v := range replayed {
 		if len(v) > 0 {
 			all += of[p]
-			high = max(high, r.carried(seen, phase(p), v[len(v)-1]))
+			high = max(high, r.carryOver(seen, phase(p), v[len(v)-1]))
 		}
 	}
 	below := func(x float64) (sum float64) {
 		for p, v := range replayed {
 			if len(v) > 0 {
-				n := sort.Search(len(v), func(i int) bool { return r.carried(seen, phase(p), v[i]) > x })
+				n := sort.Search(len(v), func(i int) bool { return r.carryOver(seen, phase(p), v[i]) > x })
 				sum += of[p] * float64(n) / float64(len(v))
 			}
 		}
@@ -200,15 +202,15 @@ func (r *rest) quantile(seen, replayed *byPhase, of shares, q float64) float64 {
 	return high
 }
 
-// spread is the standard deviation of the logarithm of a quantile by what cycles were
+// quantileSpread returns the standard deviation of the logarithm of a quantile by what cycles were
 // recorded; NaN where there are too few to say.
-func (r *rest) spread(replayed *byPhase, of shares, q float64) float64 {
+func (r *rest) quantileSpread(replayed *byPhase, of shares, q float64) float64 {
 	if r.blocks < 2 {
 		return math.NaN()
 	}
 	var sum, squares float64
 	for i := range r.others {
-		x := math.Log(max(r.quantile(&r.others[i], replayed, of, q), 1))
+		x := math.Log(max(r.carriedQuantile(&r.others[i], replayed, of, q), 1))
 		sum, squares = sum+x, squares+x*x
 	}
 	n := float64(len(r.others))

@@ -35,23 +35,23 @@ type calibrated struct {
 // drawn is what differs from cycle to cycle.
 type drawn struct{ work, reachable, alloc float64 }
 
-func (h *Heap) calibrated() *calibrated {
-	m := &calibrated{h: h, over: h.overhead(), own: math.NaN(), slack: 1}
+func (h *Heap) calibrateCycles() *calibrated {
+	m := &calibrated{h: h, over: h.fitOverhead(), own: math.NaN(), slack: 1}
 	var work, assist, mark, allocated, paced float64
 	var reachable []float64
 	for _, c := range h.Cycles {
-		l := h.reachable(c)
-		if l <= 0 || c.Mark <= 0 || c.work() <= 0 {
+		l := h.reachableBytes(c)
+		if l <= 0 || c.Mark <= 0 || c.totalWork() <= 0 {
 			continue
 		}
-		d := drawn{work: c.work(), reachable: l, alloc: c.Alloc}
+		d := drawn{work: c.totalWork(), reachable: l, alloc: c.Alloc}
 		if d.alloc <= 0 {
 			d.alloc = h.Alloc
 		}
 		m.cycles = append(m.cycles, d)
 		paced++
 		reachable = append(reachable, l)
-		work += c.work()
+		work += c.totalWork()
 		assist += c.Assist
 		mark += c.Mark
 		allocated += max(c.After-c.Before, 0)
@@ -60,9 +60,9 @@ func (h *Heap) calibrated() *calibrated {
 	if h.Process > 0 {
 		m.own = max(h.Process-h.Paced*m.work, .05*h.Process)
 	}
-	m.split(work, mark, allocated)
+	m.splitUnused(work, mark, allocated)
 	m.calibrateAssists(assist/max(work, 1e-12), mark/max(paced, 1), allocated/max(paced, 1))
-	now := m.run(Scenario{Setting: h.Setting}, m.cycles, steps, nil)
+	now := m.simulateHeld(Scenario{Setting: h.Setting}, m.cycles, steps, nil)
 	m.top = now.top
 	if h.Paced > 0 && len(h.Cycles) > 2 {
 		m.miss = math.Abs(now.cycles/h.Paced - 1)
@@ -70,8 +70,8 @@ func (h *Heap) calibrated() *calibrated {
 	return m
 }
 
-// split says how much of what marking left of the processors the program used.
-func (m *calibrated) split(work, mark, allocated float64) {
+// splitUnused says how much of what marking left of the processors the program used.
+func (m *calibrated) splitUnused(work, mark, allocated float64) {
 	left := max(m.h.Procs*mark-work, 0) // s of processors
 	if left == 0 || mark == 0 {
 		return
@@ -91,9 +91,9 @@ func (m *calibrated) split(work, mark, allocated float64) {
 	}
 }
 
-// unheld is how long a cycle marks if nothing holds the program up, and what is
-// allocated meanwhile.
-func (m *calibrated) unheld(work, alloc float64) (mark, allocated float64) {
+// markUnheld returns how long a cycle marks (s) if nothing holds the program up, and what is
+// allocated meanwhile (bytes).
+func (m *calibrated) markUnheld(work, alloc float64) (mark, allocated float64) {
 	procs := max(m.h.Procs-m.unused, utilization*m.h.Procs)
 	mark = work / max(procs-m.perByte*alloc, utilization*m.h.Procs)
 	return mark, alloc * mark * m.slack
@@ -113,7 +113,7 @@ func (m *calibrated) calibrateAssists(share, mark, allocated float64) {
 	if len(room) == 0 || m.h.Alloc <= 0 {
 		return
 	}
-	_, free := m.unheld(m.work, m.h.Alloc)
+	_, free := m.markUnheld(m.work, m.h.Alloc)
 	x := free / stats.Median(room)
 	if free > 0 && x < 1 {
 		m.slack = min(max(allocated/free, .5), 1)
@@ -144,20 +144,20 @@ type ran struct {
 
 const figures = 7
 
-// figures are those that an outcome shows.
-func (r ran) figures() [figures]float64 {
+// listFigures returns the figures that an outcome shows.
+func (r ran) listFigures() [figures]float64 {
 	return [figures]float64{r.cycles, r.cores, r.assist, r.marking, r.goal, r.peak, r.top}
 }
 
-// run simulates cycles. Without a source of chance they are taken in the order
-// they were recorded.
-func (m *calibrated) run(s Scenario, cycles []drawn, steps int, chance *rand.Rand) ran {
-	return m.simulate(s, cycles, steps, chance, true)
+// simulateHeld simulates cycles. Without a source of chance they are taken in the order they were
+// recorded.
+func (m *calibrated) simulateHeld(s Scenario, cycles []drawn, steps int, chance *rand.Rand) ran {
+	return m.simulateCycles(s, cycles, steps, chance, true)
 }
 
-// simulate runs cycles with the assists that hold the heap to its goal, or without:
-// so far it may grow where the limiter lets them off.
-func (m *calibrated) simulate(s Scenario, cycles []drawn, steps int, chance *rand.Rand, held bool) (r ran) {
+// simulateCycles runs cycles with the assists that hold the heap to its goal, or without: so far
+// it may grow where the limiter lets them off.
+func (m *calibrated) simulateCycles(s Scenario, cycles []drawn, steps int, chance *rand.Rand, held bool) (r ran) {
 	p := pacer{m.h.Minor}
 	scale := 1.
 	if s.Live > 0 && m.live > 0 {
@@ -188,13 +188,13 @@ func (m *calibrated) simulate(s Scenario, cycles []drawn, steps int, chance *ran
 		d := cycles[i]
 		alloc := m.h.Alloc * rate * d.alloc / mean
 		w := d.work * scale
-		goal, by := p.goal(s.Setting, marked, m.h.Roots, m.over.nonHeap(max(heap-s.Ballast, 0)))
+		goal, by := p.nextGoal(s.Setting, marked, m.h.Roots, m.over.nonHeap(max(heap-s.Ballast, 0)))
 		runway := 0.
 		for _, v := range learned {
 			runway = max(runway, v)
 		}
-		start := p.trigger(marked, goal, runway)
-		mark, a := m.unheld(w, alloc)
+		start := p.triggerSize(marked, goal, runway)
+		mark, a := m.markUnheld(w, alloc)
 		room := max(goal-start, overshoot*max(goal-s.Ballast, 0))
 		part := m.assistShare(a / max(room, 1))
 		if !held {
@@ -213,7 +213,7 @@ func (m *calibrated) simulate(s Scenario, cycles []drawn, steps int, chance *ran
 		}
 		idle := max(w/mark-part*w/mark-utilization*m.h.Procs, 0) / m.h.Procs
 		copy(learned[:], learned[1:])
-		learned[remembered-1] = p.runway(a, part*w/mark/m.h.Procs, idle)
+		learned[remembered-1] = p.learnRunway(a, part*w/mark/m.h.Procs, idle)
 		if k >= settle {
 			time += step
 			work += w
@@ -230,21 +230,21 @@ func (m *calibrated) simulate(s Scenario, cycles []drawn, steps int, chance *ran
 	}
 	n := float64(steps - settle)
 	r = ran{cycles: n / time, cores: work / time, assist: assist / time, marking: marking / time, goal: goals / n, peak: ends / n,
-		top: stats.Quantile(sorted(tops), .95), alloc: allocated / time}
+		top: stats.Quantile(sortFloats(tops), .95), alloc: allocated / time}
 	for by, count := range bounds {
 		if 2*count > steps-settle || r.bound == "" {
 			r.bound = by
 		}
 	}
 	// Once the limiter has had enough, assists are let off, and the heap grows past its goal.
-	r.limiter = m.counted(r) > limiterCap*m.h.Procs
+	r.limiter = m.limiterCores(r) > limiterCap*m.h.Procs
 	r.cores = min(r.cores, m.h.Procs)
 	return r
 }
 
-// counted is what the limiter counts: assists, and the quarter that workers are given
-// while a cycle marks; idle workers are not.
-func (m *calibrated) counted(r ran) float64 { return r.assist + utilization*m.h.Procs*r.marking }
+// limiterCores returns what the limiter counts, in processors: assists, and the quarter that
+// workers are given while a cycle marks; idle workers are not.
+func (m *calibrated) limiterCores(r ran) float64 { return r.assist + utilization*m.h.Procs*r.marking }
 
 // How far predictions were off when the model, calibrated on one run of a service,
 // was held against its other runs: nine of ten stayed within (dev/grid/predictions.md).
@@ -254,31 +254,30 @@ const (
 	offSize   = .09
 )
 
-// predict runs the model, and again with resampled cycles for the ranges. A range
-// holds what differs from cycle to cycle in the recording, by how much the model
-// misses the recording itself, and how far it was off elsewhere; not that the load
-// may change.
-func (m *calibrated) predict(s Scenario) Outcome {
-	run := m.run(s, m.cycles, steps, nil)
+// predictOutcome runs the model, and again with resampled cycles for the ranges. A range holds
+// what differs from cycle to cycle in the recording, by how much the model misses the recording
+// itself, and how far it was off elsewhere; not that the load may change.
+func (m *calibrated) predictOutcome(s Scenario) Outcome {
+	run := m.simulateHeld(s, m.cycles, steps, nil)
 	var all [figures][]float64
 	add := func(r ran) {
-		for i, v := range r.figures() {
+		for i, v := range r.listFigures() {
 			all[i] = append(all[i], v)
 		}
 	}
 	if len(m.cycles) >= 3 {
 		chance := rand.New(rand.NewPCG(1, uint64(len(m.cycles))))
 		for range repeats {
-			add(m.run(m.another(s, chance), m.resample(chance), steps, chance))
+			add(m.simulateHeld(m.resampleAlloc(s, chance), m.resampleCycles(chance), steps, chance))
 		}
 	}
-	at, held, free := run.figures(), run.figures(), run.figures()
+	at, held, free := run.listFigures(), run.listFigures(), run.listFigures()
 	if run.limiter {
 		// The limiter lets assists off now and then, so that what it counts is its cap:
 		// what happens lies so far between always and never.
-		loose := m.simulate(s, m.cycles, steps, nil, false)
-		free = loose.figures()
-		part := min(max((limiterCap*m.h.Procs-m.counted(loose))/(m.counted(run)-m.counted(loose)), 0), 1)
+		loose := m.simulateCycles(s, m.cycles, steps, nil, false)
+		free = loose.listFigures()
+		part := min(max((limiterCap*m.h.Procs-m.limiterCores(loose))/(m.limiterCores(run)-m.limiterCores(loose)), 0), 1)
 		for i := range at {
 			at[i] = free[i] + part*(held[i]-free[i])
 		}
@@ -288,7 +287,7 @@ func (m *calibrated) predict(s Scenario) Outcome {
 		if len(all[i]) == 0 {
 			return e
 		}
-		v := sorted(all[i])
+		v := sortFloats(all[i])
 		low, high := v[len(v)/40], v[len(v)-1-len(v)/40]
 		off = math.Hypot(off, m.miss) * at[i]
 		e.Low = min(at[i]-math.Hypot(max(at[i]-low, 0), off), held[i], free[i])
@@ -306,45 +305,44 @@ func (m *calibrated) predict(s Scenario) Outcome {
 	}
 	if run.limiter {
 		// A heap that is not held is as large as what is live in it.
-		o.Goal, o.Peak = above(o.Goal, o.Live+s.Ballast), above(o.Peak, o.Live+s.Ballast)
+		o.Goal, o.Peak = boundBelow(o.Goal, o.Live+s.Ballast), boundBelow(o.Peak, o.Live+s.Ballast)
 	}
-	o.Marking = within(o.Marking, 1)
-	o.Collector = within(o.Collector, m.h.Procs)
+	o.Marking = boundAbove(o.Marking, 1)
+	o.Collector = boundAbove(o.Collector, m.h.Procs)
 	if !math.IsNaN(m.own) {
 		own := m.own * o.Alloc / m.h.Alloc
 		o.PilesUp = o.Collector.Value+own >= m.h.Procs
-		o.Process = within(o.Collector.Plus(own), m.h.Procs)
+		o.Process = boundAbove(o.Collector.Plus(own), m.h.Procs)
 		share := func(gc float64) float64 { return gc / (gc + own) }
 		o.Share = model.Between(share(o.Collector.Value), share(o.Collector.Low), share(o.Collector.High))
 	}
 	top := estimate(6, offSize)
 	if run.limiter {
-		top = above(top, o.Live+s.Ballast)
+		top = boundBelow(top, o.Live+s.Ballast)
 	}
-	o.RSS = m.resident(s, top, run.limiter)
-	o.Fill = m.fill(s, o)
+	o.RSS = m.residentMemory(s, top, run.limiter)
+	o.Fill = m.estimateFill(s, o)
 	return o
 }
 
-// within bounds an estimate from above. Where the whole range is beyond there is none.
-func within(e model.Estimate, most float64) model.Estimate {
+// boundAbove bounds an estimate from above. Where the whole range is beyond there is none.
+func boundAbove(e model.Estimate, most float64) model.Estimate {
 	if e.Low >= most {
 		return model.Exactly(most)
 	}
 	return model.Between(min(e.Value, most), min(e.Low, most), min(e.High, most))
 }
 
-// above bounds one from below.
-func above(e model.Estimate, least float64) model.Estimate {
+// boundBelow bounds an estimate from below.
+func boundBelow(e model.Estimate, least float64) model.Estimate {
 	if e.High <= least {
 		return model.Exactly(least)
 	}
 	return model.Between(max(e.Value, least), max(e.Low, least), max(e.High, least))
 }
 
-// resample draws as many cycles with replacement, in runs of three: neighbours are
-// alike.
-func (m *calibrated) resample(chance *rand.Rand) []drawn {
+// resampleCycles draws as many cycles with replacement, in runs of three: neighbours are alike.
+func (m *calibrated) resampleCycles(chance *rand.Rand) []drawn {
 	n := len(m.cycles)
 	out := make([]drawn, 0, n+2)
 	for len(out) < n {
@@ -356,9 +354,9 @@ func (m *calibrated) resample(chance *rand.Rand) []drawn {
 	return out[:n]
 }
 
-// another is the scenario at a mean allocation rate that the recording could as
-// well have shown.
-func (m *calibrated) another(s Scenario, chance *rand.Rand) Scenario {
+// resampleAlloc returns the scenario at a mean allocation rate that the recording could as well
+// have shown.
+func (m *calibrated) resampleAlloc(s Scenario, chance *rand.Rand) Scenario {
 	if s.Alloc > 0 {
 		return s // it was told
 	}
@@ -373,9 +371,9 @@ func (m *calibrated) another(s Scenario, chance *rand.Rand) Scenario {
 	return s
 }
 
-// resident is the memory that cycles fill. The runtime gives memory back above 95 %
-// of a limit, unless what is live does not allow it; a ballast is never touched.
-func (m *calibrated) resident(s Scenario, top model.Estimate, limiter bool) model.Estimate {
+// residentMemory returns the memory that cycles fill. The runtime gives memory back above 95 % of
+// a limit, unless what is live does not allow it; a ballast is never touched.
+func (m *calibrated) residentMemory(s Scenario, top model.Estimate, limiter bool) model.Estimate {
 	of := func(heap float64) float64 {
 		heap = max(heap-s.Ballast, 0)
 		return heap + m.over.nonHeap(heap)
@@ -388,11 +386,11 @@ func (m *calibrated) resident(s Scenario, top model.Estimate, limiter bool) mode
 	return e.Plus(m.over.text)
 }
 
-// fill says what it takes to fill memory that was not used before.
-func (m *calibrated) fill(s Scenario, o Outcome) Fill {
+// estimateFill says what it takes to fill memory that was not used before.
+func (m *calibrated) estimateFill(s Scenario, o Outcome) Fill {
 	base := m.h.RSS
 	if !(base > 0) {
-		base = m.resident(Scenario{Setting: m.h.Setting}, model.Exactly(m.top), false).Value
+		base = m.residentMemory(Scenario{Setting: m.h.Setting}, model.Exactly(m.top), false).Value
 	}
 	faults := func(rss float64) float64 { return max(rss-base, 0) / 4096 }
 	grow := max(o.Peak.Value-s.Ballast-o.Live, 0) / o.Alloc

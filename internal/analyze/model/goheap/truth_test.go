@@ -84,7 +84,7 @@ func (w world) run(seconds, cycles float64, seed uint64) (r Recorded) {
 	last := -1
 	for i, at := range r.Arrive {
 		var p phase
-		p, last = reach.of(marks, at, last)
+		p, last = reach.phaseOf(marks, at, last)
 		r.Placed = append(r.Placed, Placed{Arrive: at, Latency: r.Latency[i], Cycle: last, phase: p})
 	}
 	return r
@@ -94,8 +94,8 @@ func (w world) run(seconds, cycles float64, seed uint64) (r Recorded) {
 func (w world) p99(cycles float64) float64 {
 	r := w.run(40, cycles, 99)
 	var t typical
-	t.add(r.Arrive, r.Latency, cycles)
-	return float64(t.at(.99)) / ms
+	t.addRun(r.Arrive, r.Latency, cycles)
+	return float64(t.quantileAt(.99)) / ms
 }
 
 // What is predicted from twelve seconds of each of several such services, held against what

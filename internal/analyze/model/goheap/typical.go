@@ -19,8 +19,8 @@ type typical struct {
 // ranks are the quantiles that are looked at.
 var ranks = [...]float64{.5, .99}
 
-// add adds a run, given in order of arrival, in which so many cycles began per second.
-func (t *typical) add(arrive, latency []int64, cycles float64) {
+// addRun adds a run, given in order of arrival, in which so many cycles began per second.
+func (t *typical) addRun(arrive, latency []int64, cycles float64) {
 	length := int64(1e9)
 	if cycles > 0 {
 		length = int64(max(1, 3/cycles) * 1e9)
@@ -43,19 +43,19 @@ func (t *typical) add(arrive, latency []int64, cycles float64) {
 		stretch = append(stretch, latency[i])
 	}
 	end()
-	if t.usual() {
+	if t.hasStretches() {
 		t.all = nil // nobody will look at them all
 	} else {
 		t.all = append(t.all, latency...)
 	}
 }
 
-// usual says whether there are enough stretches to tell a usual one.
-func (t *typical) usual() bool { return len(t.each[0]) >= 3 }
+// hasStretches says whether there are enough stretches to tell a usual one.
+func (t *typical) hasStretches() bool { return len(t.each[0]) >= 3 }
 
-// at is one of the ranks.
-func (t *typical) at(q float64) int64 {
-	if k := slices.Index(ranks[:], q); k >= 0 && t.usual() {
+// quantileAt returns one of the ranks, ns.
+func (t *typical) quantileAt(q float64) int64 {
+	if k := slices.Index(ranks[:], q); k >= 0 && t.hasStretches() {
 		return int64(stats.Median(t.each[k]))
 	}
 	stats.SortInts(t.all)

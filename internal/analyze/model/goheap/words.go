@@ -9,15 +9,15 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// word writes a prediction as rows, a table and sentences.
-func (p *Prediction) word(a *model.Answer) {
-	a.Basis = p.basis()
+// writeAnswer writes a prediction as rows, a table and sentences.
+func (p *Prediction) writeAnswer(a *model.Answer) {
+	a.Basis = p.listBasis()
 	for i := range p.Settings {
 		s := &p.Settings[i]
-		facts := model.Facts("first fill", s.Outcome.Fill.text(), "margin", s.Margin.text())
-		facts = append(facts, model.Cautions(s.Outcome.unpromised(p.Now.P99))...)
-		a.Rows = append(a.Rows, model.Row{Text: s.Text, Effects: p.effects(&s.Outcome), At: s.Outcome.columns(),
-			Facts: append(facts, model.Cautions(s.Outcome.cautions()...)...)})
+		facts := model.Facts("first fill", s.Outcome.Fill.formatFill(), "margin", s.Margin.formatMargin())
+		facts = append(facts, model.Cautions(s.Outcome.whyNoP99(p.Now.P99))...)
+		a.Rows = append(a.Rows, model.Row{Text: s.Text, Effects: p.listEffects(&s.Outcome), At: s.Outcome.listColumns(),
+			Facts: append(facts, model.Cautions(s.Outcome.listCautions()...)...)})
 	}
 	a.Frontier = p.Frontier.Table()
 	if p.Ballast != nil {
@@ -26,7 +26,7 @@ func (p *Prediction) word(a *model.Answer) {
 	a.Lead = model.Lead{Of: a.Frontier.Title, Text: "keep " + p.Measured.Setting.String(), Why: p.Frontier.Why}
 	if at, ok := p.Frontier.Recommended(); ok {
 		a.Lead.Text, a.Lead.Setting = at.Setting.String(), true
-		for _, e := range p.effects(&at) {
+		for _, e := range p.listEffects(&at) {
 			if leading[e.Title] {
 				a.Lead.Effects = append(a.Lead.Effects, e)
 			}
@@ -37,7 +37,7 @@ func (p *Prediction) word(a *model.Answer) {
 // leading are the effects that count most.
 var leading = map[string]bool{"gc cycles": true, "gc cpu": true, "p99": true, "heap at its peak": true, "resident": true}
 
-func (p *Prediction) basis() (items []string) {
+func (p *Prediction) listBasis() (items []string) {
 	c := &p.Calibration
 	if c.Go != "" {
 		items = append(items, c.Go)
@@ -50,9 +50,9 @@ func (p *Prediction) basis() (items []string) {
 	return append(items, known, "live heap "+units.Size(p.Measured.Live), units.Of(p.Measured.Alloc, "bytes/s")+" allocated")
 }
 
-// effects are the figures of an outcome beside what was measured. The p99 of now is what
+// listEffects returns the figures of an outcome beside what was measured. The p99 of now is what
 // the model of latencies says, as that of then.
-func (p *Prediction) effects(then *Outcome) []model.Effect {
+func (p *Prediction) listEffects(then *Outcome) []model.Effect {
 	now := &p.Measured
 	return model.Known(
 		model.Effect{Title: "gc cycles", Unit: "1/s", Now: now.Cycles, Then: then.Cycles},
@@ -73,8 +73,8 @@ const (
 	fewFillings = .05 // s
 )
 
-// text says what filling the memory takes, "" if it is nothing.
-func (f Fill) text() string {
+// formatFill says what filling the memory takes, "" if it is nothing.
+func (f Fill) formatFill() string {
 	if !f.Faults.Known() || f.Faults.Value < fewFaults {
 		return ""
 	}
@@ -85,8 +85,8 @@ func (f Fill) text() string {
 	return text
 }
 
-// cautions are what is wrong with an outcome though it is possible.
-func (o *Outcome) cautions() (all []string) {
+// listCautions returns what is wrong with an outcome though it is possible.
+func (o *Outcome) listCautions() (all []string) {
 	if o.Limiter {
 		all = append(all, "GC would need more than half of the CPUs: the runtime caps it there, and the heap grows past its limit")
 	}
@@ -102,9 +102,9 @@ func (o *Outcome) cautions() (all []string) {
 	return all
 }
 
-// unpromised says why there is no p99 of an outcome where there is one of now, "" where there
-// is one or the cautions say it.
-func (o *Outcome) unpromised(now model.Estimate) string {
+// whyNoP99 says why there is no p99 of an outcome where there is one of now, "" where there is one
+// or the cautions say it.
+func (o *Outcome) whyNoP99(now model.Estimate) string {
 	switch {
 	case o.P99.Known() || !now.Known() || o.Limiter || o.PilesUp:
 		return ""
@@ -116,8 +116,8 @@ func (o *Outcome) unpromised(now model.Estimate) string {
 	return "its p99 cannot be predicted: requests and GC would need nearly all CPUs"
 }
 
-// text says how far the live heap may grow, "" where it is not known.
-func (m *Margin) text() string {
+// formatMargin says how far the live heap may grow, "" where it is not known.
+func (m *Margin) formatMargin() string {
 	if m == nil {
 		return ""
 	}
@@ -145,30 +145,30 @@ func (f *Frontier) Table() *model.Frontier {
 		Columns: []model.Column{{Title: "resident", Unit: "bytes"}, {Title: "gc cycles", Short: "gc/s", Unit: "1/s"},
 			{Title: "gc cpu", Short: "gc cores", Unit: "cores", Drawn: true}, {Title: "p99", Unit: "ms", Drawn: true}}}
 	for i := range f.Points {
-		t.Points = append(t.Points, model.Point{Text: f.Points[i].Setting.String(), Values: f.Points[i].columns()})
+		t.Points = append(t.Points, model.Point{Text: f.Points[i].Setting.String(), Values: f.Points[i].listColumns()})
 	}
 	fill := ""
 	t.Text = "keep the setting: " + f.Why
-	t.Brief, t.Caption = t.Text, f.caption()
+	t.Brief, t.Caption = t.Text, f.formatCaption()
 	if at, ok := f.Recommended(); ok {
 		t.Text = at.Setting.String() + ": " + f.Why
 		t.Brief = at.Setting.String() + ": rss " + units.MiB(at.RSS.Value) + ", gc " + units.Of(at.Collector.Value, "cores")
 		if at.P99.Known() {
 			t.Brief += ", p99 " + units.Ms(at.P99.Value)
 		}
-		fill = at.Fill.text()
+		fill = at.Fill.formatFill()
 	}
-	t.Facts = model.Facts("margin", f.Margin.text(), "first fill", fill, "room", f.room(), "rule", "the knee is "+f.Rule)
+	t.Facts = model.Facts("margin", f.Margin.formatMargin(), "first fill", fill, "room", f.formatRoom(), "rule", "the knee is "+f.Rule)
 	return t
 }
 
-// columns are an outcome's figures in the order of the frontier's columns.
-func (o *Outcome) columns() []model.Estimate {
+// listColumns returns an outcome's figures in the order of the frontier's columns.
+func (o *Outcome) listColumns() []model.Estimate {
 	return []model.Estimate{o.RSS, o.Cycles, o.Collector, o.P99}
 }
 
-// room says how much memory there is to use.
-func (f *Frontier) room() string {
+// formatRoom says how much memory there is to use.
+func (f *Frontier) formatRoom() string {
 	switch {
 	case !(f.Most > 0):
 		return ""
@@ -180,8 +180,8 @@ func (f *Frontier) room() string {
 	return units.Size(f.Most)
 }
 
-// caption says which point is recommended and by which rule.
-func (f *Frontier) caption() string {
+// formatCaption says which point is recommended and by which rule.
+func (f *Frontier) formatCaption() string {
 	var s []string
 	if at, ok := f.Recommended(); ok {
 		text := "At the knee: " + at.Setting.String()

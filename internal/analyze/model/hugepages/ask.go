@@ -20,12 +20,12 @@ const (
 
 // Knobs of transparent huge pages.
 var Knobs = []model.Knob{
-	{Name: "thp", Example: "never", Parse: choice("never, also for a process that has switched them off", map[string]float64{"never": never, "off": never})},
-	{Name: "thp-defrag", Example: "defer", Parse: choice("defer or never: a page fault takes a free huge page, else small ones", map[string]float64{"defer": deferred, "never": deferred, "defer+madvise": deferred})},
-	{Name: "touched", Example: "40", Load: true, Parse: pages},
+	{Name: "thp", Example: "never", Parse: newChoiceParser("never, also for a process that has switched them off", map[string]float64{"never": never, "off": never})},
+	{Name: "thp-defrag", Example: "defer", Parse: newChoiceParser("defer or never: a page fault takes a free huge page, else small ones", map[string]float64{"defer": deferred, "never": deferred, "defer+madvise": deferred})},
+	{Name: "touched", Example: "40", Load: true, Parse: parsePages},
 }
 
-func choice(words string, of map[string]float64) func(string) (float64, error) {
+func newChoiceParser(words string, of map[string]float64) func(string) (float64, error) {
 	return func(text string) (float64, error) {
 		if v, ok := of[text]; ok {
 			return v, nil
@@ -34,8 +34,8 @@ func choice(words string, of map[string]float64) func(string) (float64, error) {
 	}
 }
 
-// pages reads how many small pages of each huge one are touched.
-func pages(text string) (float64, error) {
+// parsePages reads how many small pages of each huge one are touched.
+func parsePages(text string) (float64, error) {
 	var v float64
 	if n, err := fmt.Sscanf(text, "%g", &v); err != nil || n != 1 || !(v >= 1) || v > 1<<20 {
 		return 0, fmt.Errorf("%q: give how many small pages of each huge one are touched, such as 40", text)
@@ -67,7 +67,7 @@ type Prediction struct {
 	Outcomes  []Outcome      `json:"outcomes"`
 }
 
-func ask(q model.Question) (*model.Answer, error) {
+func answerQuestion(q model.Question) (*model.Answer, error) {
 	w := metrics.WatchedTime(q.Bundle, q.Subject)
 	if q.Ledger != nil {
 		w = metrics.Window{From: q.Ledger.From, Until: q.Ledger.To}
@@ -89,7 +89,7 @@ func ask(q model.Question) (*model.Answer, error) {
 func (u *Use) Ask(subject string, wanted []model.Wanted) (*model.Answer, error) {
 	p := &Prediction{Kernel: u.Kernel, Enabled: u.Enabled, Defrag: u.Defrag, Huge: u.Huge, Small: u.Small, Typical: u.Typical, BreakEven: u.BreakEven(),
 		Touched: u.Touched.Estimate, Looked: u.Touched.Looked, Now: u.Now(), Outcomes: []Outcome{}}
-	a := &model.Answer{Model: ID, Subject: subject, Key: "huge_pages", Own: p, Basis: u.basis()}
+	a := &model.Answer{Model: ID, Subject: subject, Key: "huge_pages", Own: p, Basis: u.listBasis()}
 	if len(wanted) == 0 {
 		wanted = append(wanted, model.Wanted{Text: "thp=never"}.With("thp", never))
 		if u.Compaction.Value > 0 {
@@ -109,7 +109,7 @@ func (u *Use) Ask(subject string, wanted []model.Wanted) (*model.Answer, error) 
 	a.Lead = model.Lead{Of: "what transparent huge pages cost and save", Text: "nothing to predict"}
 	if len(p.Outcomes) > 0 {
 		a.Lead.Text, a.Lead.Effects = p.Outcomes[0].Text, u.Effects(p.Outcomes[0])
-		a.Lead.Why = u.why()
+		a.Lead.Why = u.explainUse()
 	}
 	if u.Typical {
 		a.Note("the cost of faults was not measured on this host, so typical figures are used, with a wide range")
@@ -170,14 +170,14 @@ func (u *Use) Effects(then Outcome) []model.Effect {
 	)
 }
 
-func (u *Use) why() string {
+func (u *Use) explainUse() string {
 	if !u.Touched.Known() {
 		return "how much of each huge page is used is unknown"
 	}
 	return fmt.Sprintf("the process uses %s of %.0f small pages of each huge page, and a huge page saves time from %s on", units.Num(u.Touched.Value), u.PerHuge, units.Num(math.Ceil(u.BreakEven().Value)))
 }
 
-func (u *Use) basis() (items []string) {
+func (u *Use) listBasis() (items []string) {
 	if u.Kernel != "" {
 		items = append(items, "Linux "+u.Kernel)
 	}

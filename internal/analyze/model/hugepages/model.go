@@ -29,5 +29,5 @@ const ID = "linux.huge-pages"
 // Model of transparent huge pages.
 var Model = &model.Model{
 	ID: ID, About: "transparent huge pages", From: "a capture of a process on Linux",
-	Covers: evidence.CoverHugePages, Default: "what transparent huge pages cost and save a process", Knobs: Knobs, Ask: ask,
+	Covers: evidence.CoverHugePages, Default: "what transparent huge pages cost and save a process", Knobs: Knobs, Ask: answerQuestion,
 }

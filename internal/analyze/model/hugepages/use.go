@@ -74,8 +74,8 @@ func Of(b *evidence.Bundle, subject evidence.SubjectID, w metrics.Window) *Use {
 			u.Faults = model.Between(min(huge.Number, u.Others), 0, min(huge.Number, u.Others))
 		}
 	}
-	u.costs(h)
-	u.ran(h)
+	u.setFaultCosts(h)
+	u.measureFaultCPU(h)
 	if h.Looked >= fewLooked {
 		// Pages of memory that is soon given back were seen while they were filled: they hold more later
 		// (of 512 that were touched in half a millisecond 150 were seen).
@@ -84,7 +84,7 @@ func Of(b *evidence.Bundle, subject evidence.SubjectID, w metrics.Window) *Use {
 	return u
 }
 
-func (u *Use) costs(h *metrics.HugePages) {
+func (u *Use) setFaultCosts(h *metrics.HugePages) {
 	u.Small, u.Huge = typicalSmall, typicalHuge
 	u.Typical = !h.SmallFault.Known() && !h.HugeFault.Known()
 	if m := h.SmallFault; m.Known() {
@@ -95,9 +95,9 @@ func (u *Use) costs(h *metrics.HugePages) {
 	}
 }
 
-// ran says how long it was in faults for huge pages: by samples of where it ran, by the
-// time the kernel took, else by how many there were.
-func (u *Use) ran(h *metrics.HugePages) {
+// measureFaultCPU finds how long the process was in faults for huge pages: by samples of where it
+// ran, by the time the kernel took, else by how many there were.
+func (u *Use) measureFaultCPU(h *metrics.HugePages) {
 	if h.Running.Known() && !math.IsNaN(u.CPU) {
 		r := h.Running
 		error := 1 / math.Sqrt(float64(r.Samples))
@@ -130,7 +130,7 @@ func (u *Use) BreakEven() model.Estimate {
 
 // Spent is the cores that faults for huge pages take, compaction included.
 func (u *Use) Spent() model.Estimate {
-	return plus(u.Clearing, u.Compaction)
+	return addKnown(u.Clearing, u.Compaction)
 }
 
 // Instead is the cores that faults for small pages would take in their place.
@@ -151,8 +151,8 @@ func (u *Use) Saved() model.Estimate {
 	return model.Between(spent.Value-instead.Value, spent.Low-instead.High, spent.High-instead.Low)
 }
 
-// plus adds; what is not known is left out if the other is.
-func plus(a, b model.Estimate) model.Estimate {
+// addKnown adds two estimates; if one is not known it returns the other.
+func addKnown(a, b model.Estimate) model.Estimate {
 	switch {
 	case !a.Known():
 		return b

@@ -8,7 +8,7 @@ type axis struct {
 	before []int64 // time stopped by all earlier stops
 }
 
-func (q Queue) axis() (axis, error) {
+func (q Queue) newAxis() (axis, error) {
 	if q.Servers < 1 {
 		return axis{}, ErrServers
 	}
@@ -24,8 +24,8 @@ func (q Queue) axis() (axis, error) {
 	return a, nil
 }
 
-// working is the working time at t; during a stop it stands still.
-func (a *axis) working(t int64) int64 {
+// workingTime returns the working time at t; during a stop it stands still.
+func (a *axis) workingTime(t int64) int64 {
 	// The first stop that begins after t.
 	i, _ := slices.BinarySearchFunc(a.stops, t, func(s Stop, t int64) int {
 		if s.From <= t {
@@ -40,9 +40,9 @@ func (a *axis) working(t int64) int64 {
 	return t - a.before[i-1] - (min(t, s.To) - s.From)
 }
 
-// at turns working time back. Where a stop lies at w, work that ends then ends
-// before the stop, and work that begins then begins after it.
-func (a *axis) at(w int64, begins bool) int64 {
+// clockTime turns working time back. Where a stop lies at w, work that ends then ends before the
+// stop, and work that begins then begins after it.
+func (a *axis) clockTime(w int64, begins bool) int64 {
 	// The first stop that comes after w of work.
 	lo, hi := 0, len(a.stops)
 	for lo < hi {
@@ -71,33 +71,33 @@ func newServers(count int) *servers {
 	return &servers{free: make([]int64, 0, min(count, 1024)), count: count}
 }
 
-// serve gives a request the server that is free first and returns when it
+// serveRequest gives a request the server that is free first and returns when it
 // begins and ends.
-func (s *servers) serve(a *axis, at, demand int64) (start, end int64) {
+func (s *servers) serveRequest(a *axis, at, demand int64) (start, end int64) {
 	w := at
 	if len(a.stops) > 0 {
-		w = a.working(at)
+		w = a.workingTime(at)
 	}
 	switch {
 	case len(s.free) > 0 && s.free[0] <= w: // one that is idle again
 		s.free[0] = w + demand
-		s.down()
+		s.siftDown()
 	case len(s.free) < s.count: // one that was never used
 		s.free = append(s.free, w+demand)
-		s.up()
+		s.siftUp()
 	default: // wait for the first
 		w = s.free[0]
 		s.free[0] = w + demand
-		s.down()
+		s.siftDown()
 	}
 	if len(a.stops) == 0 {
 		return w, w + demand
 	}
-	start = max(at, a.at(w, true))
-	return start, max(start, a.at(w+demand, false))
+	start = max(at, a.clockTime(w, true))
+	return start, max(start, a.clockTime(w+demand, false))
 }
 
-func (s *servers) down() {
+func (s *servers) siftDown() {
 	h := s.free
 	i, v := 0, h[0]
 	for {
@@ -117,7 +117,7 @@ func (s *servers) down() {
 	h[i] = v
 }
 
-func (s *servers) up() {
+func (s *servers) siftUp() {
 	h := s.free
 	i := len(h) - 1
 	for v := h[i]; i > 0; {

@@ -52,7 +52,7 @@ var (
 // before them, each with its demand (ns of a server's time, stops not counted).
 // It takes O(n log c).
 func (q Queue) Open(arrive, demand []int64) (Times, error) {
-	axis, err := q.axis()
+	axis, err := q.newAxis()
 	switch {
 	case err != nil:
 		return Times{}, err
@@ -60,19 +60,19 @@ func (q Queue) Open(arrive, demand []int64) (Times, error) {
 		return Times{}, ErrLengths
 	case !slices.IsSorted(arrive):
 		return Times{}, ErrOrder
-	case slices.ContainsFunc(demand, negative):
+	case slices.ContainsFunc(demand, isNegative):
 		return Times{}, ErrDemand
 	}
 	t := Times{make([]int64, len(arrive)), make([]int64, len(arrive))}
 	s := newServers(q.Servers)
 	for i, at := range arrive {
-		start, end := s.serve(&axis, at, demand[i])
+		start, end := s.serveRequest(&axis, at, demand[i])
 		t.Wait[i], t.Latency[i] = start-at, end-at
 	}
 	return t, nil
 }
 
-func negative(v int64) bool { return v < 0 }
+func isNegative(v int64) bool { return v < 0 }
 
 // MinReplay is how many requests a p99 needs to be compared.
 const MinReplay = 100

@@ -17,17 +17,17 @@ const ID = "dotnet.threadpool"
 // Knobs of a .NET process's thread pool.
 var Knobs = []model.Knob{
 	{Name: "await"},
-	{Name: "min-threads", Example: "200", Parse: count},
-	{Name: "max-threads", Example: "100", Parse: count},
-	{Name: "service-time", Example: "500ms", Parse: seconds, Load: true},
-	{Name: "connections", Example: "125", Parse: count, Load: true},
+	{Name: "min-threads", Example: "200", Parse: parseCount},
+	{Name: "max-threads", Example: "100", Parse: parseCount},
+	{Name: "service-time", Example: "500ms", Parse: parseSeconds, Load: true},
+	{Name: "connections", Example: "125", Parse: parseCount, Load: true},
 }
 
 // mostThreads is the largest number of threads or connections that is taken for one: threads
 // are counted in 16 bits by the runtime.
 const mostThreads = math.MaxInt16
 
-func count(text string) (float64, error) {
+func parseCount(text string) (float64, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > mostThreads || strings.HasPrefix(text, "+") {
 		return 0, fmt.Errorf("%q: give a whole number from 1 to %d", text, mostThreads)
@@ -35,7 +35,7 @@ func count(text string) (float64, error) {
 	return float64(n), nil
 }
 
-func seconds(text string) (float64, error) {
+func parseSeconds(text string) (float64, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < time.Millisecond || d > time.Hour {
 		return 0, fmt.Errorf("%q: give a time from 1ms to 1h, such as 500ms or 1.5s", text)
@@ -79,12 +79,12 @@ type Asked struct {
 	Outcome Outcome
 }
 
-// fixes says whether it is a change to the process, and not only to what it is given
-// to do.
-func fixes(w model.Wanted) bool { return w.Has("await", "min-threads", "max-threads") }
+// changesProcess says whether a setting is a change to the process, and not only to what it is
+// given to do.
+func changesProcess(w model.Wanted) bool { return w.Has("await", "min-threads", "max-threads") }
 
-// in is the case with what is asked for.
-func in(w model.Wanted, c Case) Case {
+// caseOf returns the case with what is asked for.
+func caseOf(w model.Wanted, c Case) Case {
 	if w.Has("await") {
 		c = c.Awaited()
 	}
@@ -115,8 +115,8 @@ func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, er
 	if len(wanted) == 0 {
 		wanted = []model.Wanted{{}}
 	}
-	first := in(wanted[0], s.Case)
-	if err := errors.Join(first.missing()...); err != nil {
+	first := caseOf(wanted[0], s.Case)
+	if err := errors.Join(first.listMissing()...); err != nil {
 		return nil, err
 	}
 	p := &Prediction{Measured: s.Measured, Outcomes: []Asked{}, Calibration: Calibration{
@@ -139,8 +139,8 @@ func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, er
 		p.Outcomes = append(p.Outcomes, Asked{text, o})
 	}
 	for _, w := range wanted {
-		c := in(w, s.Case)
-		if fixes(w) {
+		c := caseOf(w, s.Case)
+		if changesProcess(w) {
 			ask(w.Text, c)
 			continue
 		}
@@ -161,12 +161,12 @@ func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, er
 	}
 	a.Note("figures apply after the pool has stopped growing; until then, after each start and each rise in load, expect the figures of the first 10 seconds")
 	a.Note("the model is a closed loop: a fixed number of clients, each sending its next request when the last one is answered")
-	p.word(a)
+	p.writeAnswer(a)
 	return a, errors.Join(errs...)
 }
 
-// missing are all things that must be given, each in an error of its own.
-func (c Case) missing() (all []error) {
+// listMissing returns all things that must be given, each in an error of its own.
+func (c Case) listMissing() (all []error) {
 	if !(c.Service.Seconds > 0) {
 		all = append(all, ErrServiceTime)
 	}

@@ -19,8 +19,8 @@ import (
 // ErrNoPool says that nothing of a pool was recorded; what to record is in the text.
 var ErrNoPool = errors.New("the pool's threads were not recorded: record the process under load (unstall record PID --for 30s)")
 
-// ask is the model's answer from what was recorded.
-func ask(q model.Question) (*model.Answer, error) {
+// answerQuestion answers from what was recorded.
+func answerQuestion(q model.Question) (*model.Answer, error) {
 	s, err := ProcessOf(q.Bundle, q.Subject, q.Ledger).Situation()
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (p *Process) Situation() (Situation, error) {
 	if !p.Watched() {
 		return Situation{}, ErrNoPool
 	}
-	pattern, waits, err := p.pattern()
+	pattern, waits, err := p.findPattern()
 	if err != nil {
 		return Situation{}, err
 	}
@@ -49,7 +49,7 @@ func (p *Process) With(operation Service, pattern Pattern) Situation {
 	flying, _ := p.InFlight()
 	s := Situation{
 		Case: Case{Version: p.Bundle.Subjects[p.Subject].Version, Cores: int(p.Cores), Connections: int(flying),
-			Min: p.told(evidence.FactForcedPoolMinimum), Max: p.told(evidence.FactForcedPoolMaximum), Pattern: pattern, Service: operation},
+			Min: p.forcedSize(evidence.FactForcedPoolMinimum), Max: p.forcedSize(evidence.FactForcedPoolMaximum), Pattern: pattern, Service: operation},
 		Measured: Measured{Threads: model.Exactly(p.Size()), Rate: model.Unknown, Latency: model.Unknown, P99: model.Unknown},
 		Seconds:  p.Threads.Span(),
 	}
@@ -63,19 +63,19 @@ func (p *Process) With(operation Service, pattern Pattern) Situation {
 	if l.Requests.P99 > 0 {
 		s.Measured.P99 = model.Exactly(float64(l.Requests.P99) / 1e6)
 	}
-	s.Measured.Latency = model.Exactly(p.answered())
+	s.Measured.Latency = model.Exactly(p.meanLatency())
 	if finished >= enoughToCompute && p.CPU > 0 {
-		s.Case.CPU = min(p.CPU*p.Cores*s.Seconds/float64(finished), p.each(), p.own())
+		s.Case.CPU = min(p.CPU*p.Cores*s.Seconds/float64(finished), p.marginalCPU(), p.slowRequestCPU())
 	}
 	return s
 }
 
-// each is at most how much more a process computes for each request more that ends in a second, s; +Inf
-// where that is not known. What it does anyway, such as to start and to be recorded, would else be
-// multiplied as a starving pool's requests are by the cure.
-func (p *Process) each() float64 {
+// marginalCPU returns at most how much more a process computes for each request more that ends in
+// a second, s; +Inf where that is not known. What it does anyway, such as to start and to be
+// recorded, would else be multiplied as a starving pool's requests are by the cure.
+func (p *Process) marginalCPU() float64 {
 	l := p.Ledger
-	used := metrics.ProcessorTime(p.Bundle, p.Subject, p.window())
+	used := metrics.ProcessorTime(p.Bundle, p.Subject, p.requestWindow())
 	n := int((l.Requests.To - l.Requests.From) / 1e9)
 	if !used.Known() || n < fewSeconds {
 		return math.Inf(1)
@@ -112,9 +112,10 @@ func (p *Process) each() float64 {
 	return max(0, high)
 }
 
-// own is at most how long a slow request computes in the mean, s, by what threads were seen to do while such were under way;
-// +Inf where most of that is not known. It is what tells where as many requests end in each second.
-func (p *Process) own() float64 {
+// slowRequestCPU returns at most how long a slow request computes in the mean, s, by what threads
+// were seen to do while such requests were under way; +Inf where most of that is not known. It is
+// what tells where as many requests end in each second.
+func (p *Process) slowRequestCPU() float64 {
 	l := p.Ledger
 	if unknown := l.Charges[ledger.Unobserved] + l.Charges[ledger.Unexplained]; len(l.Slow) < ledger.MinRequests || float64(unknown) >= mostlyUnknown*float64(l.Total) {
 		return math.Inf(1)
@@ -132,9 +133,9 @@ const fewSeconds = 8
 // what it does anyway.
 const enoughToCompute = 200
 
-// answered is the mean latency of the requests that were answered, ms, as those saw it who
-// told of rate and p99; NaN: none was.
-func (p *Process) answered() float64 {
+// meanLatency returns the mean latency of the requests that were answered, ms, by the source that
+// tells rate and p99; NaN if none was.
+func (p *Process) meanLatency() float64 {
 	r := &p.Bundle.Requests
 	var sum, n float64
 	for i := range r.Len() {
@@ -146,8 +147,8 @@ func (p *Process) answered() float64 {
 	return sum / n
 }
 
-// pattern is how most of the pool's blocked threads wait, and in words.
-func (p *Process) pattern() (Pattern, string, error) {
+// findPattern returns how most of the pool's blocked threads wait, and in words.
+func (p *Process) findPattern() (Pattern, string, error) {
 	if p.Worst != nil {
 		groups := p.Waiting()
 		if len(groups) == 0 || !p.Above(float64(p.Worst.Pool)) && float64(p.Standing()) < p.Cores {
@@ -179,9 +180,9 @@ func (p *Process) pattern() (Pattern, string, error) {
 	return Await, "", nil
 }
 
-// told is what the environment says of the pool's size, 0 nothing. The runtime reads it
+// forcedSize returns what the environment says of the pool's size, 0 nothing. The runtime reads it
 // as hexadecimal; DOTNET_ goes before COMPlus_, and is not known before 6.
-func (p *Process) told(name string) int {
+func (p *Process) forcedSize(name string) int {
 	release, known := p.Release()
 	for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
 		if prefix == "DOTNET_" && known && release < 6 {
@@ -227,12 +228,12 @@ func (p *Process) Needed() Service {
 	}
 	var best []int64
 	for _, a := range slices.Sorted(maps.Keys(seen)) {
-		if took := p.alone(seen[a], route); len(took) > len(best) {
+		if took := p.timesAlone(seen[a], route); len(took) > len(best) {
 			best = took
 		}
 	}
 	if len(best) < alone {
-		return p.fastest(route)
+		return p.fastestService(route)
 	}
 	slices.Sort(best)
 	return Service{float64(stats.Quantile(best, undisturbed)) / 1e9, "requests in this recording that ran one at a time"}
@@ -245,9 +246,10 @@ const (
 	quickest   = .1
 )
 
-// fastest is what the fastest requests of a route took from when a thread of the pool began with
-// them. That their operation is complete is noticed late in a starving pool, never too early.
-func (p *Process) fastest(route evidence.NameID) Service {
+// fastestService returns what the fastest requests of a route took from when a thread of the pool
+// began with them. That their operation is complete is noticed late in a starving pool, never too
+// early.
+func (p *Process) fastestService(route evidence.NameID) Service {
 	r := &p.Bundle.Requests
 	var took []int64
 	for i := range r.Len() {
@@ -301,8 +303,8 @@ func routeOf(r *evidence.Requests, l *ledger.Ledger) evidence.NameID {
 	return most
 }
 
-// alone is what the requests of a route took beside which there were hardly others.
-func (p *Process) alone(rows []int, route evidence.NameID) (took []int64) {
+// timesAlone returns what the requests of a route took (ns) beside which there were hardly others.
+func (p *Process) timesAlone(rows []int, route evidence.NameID) (took []int64) {
 	r := &p.Bundle.Requests
 	var starts, ends []int64
 	for _, i := range rows {

@@ -36,7 +36,7 @@ func TestEach(t *testing.T) {
 		b.Series = append(b.Series, used)
 		l := &ledger.Ledger{Subject: subject, From: start, To: start + seconds*1e9}
 		l.Requests.From, l.Requests.To = l.From, l.To
-		if got := (&Process{Bundle: b, Subject: subject, Ledger: l}).each(); got < tt.want[0] || got > tt.want[1] {
+		if got := (&Process{Bundle: b, Subject: subject, Ledger: l}).marginalCPU(); got < tt.want[0] || got > tt.want[1] {
 			t.Errorf("%s: %v s, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestOwn(t *testing.T) {
 		{"not seen", ledger.Charges{ledger.PoolThread: 40e9, ledger.Unobserved: 10e9}, slow, math.Inf(1)},
 		{"few", ledger.Charges{ledger.PoolThread: 49e9, ledger.Own: 1e9}, slow[:5], math.Inf(1)},
 	} {
-		if got := (&Process{Ledger: &ledger.Ledger{Slow: tt.slow, Charges: tt.charges, Total: 50e9}}).own(); got != tt.want {
+		if got := (&Process{Ledger: &ledger.Ledger{Slow: tt.slow, Charges: tt.charges, Total: 50e9}}).slowRequestCPU(); got != tt.want {
 			t.Errorf("%s: %v s, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -37,25 +37,25 @@ const (
 	delayLate    = 4 * millisecond // what a delay takes longer: 254 ms for 250 in a recording of .NET 10
 )
 
-func (r *run) sleep() {
+func (r *run) sleepGate() {
 	g := &r.gate
 	g.sleep++
 	g.signaled = false
-	left := gatePeriod - (r.tick() - g.activities)
+	left := gatePeriod - (r.tickCount() - g.activities)
 	if left <= 0 {
 		left = millisecond
 	}
 	late := int64(gateLate)
 	g.periodic, g.elapses = true, false
 	if g.delay > 0 {
-		d := g.delay - (r.tick() - g.since)
+		d := g.delay - (r.tickCount() - g.since)
 		if d <= 0 {
 			d = millisecond
 		}
 		g.periodic, g.elapses = left <= d, d <= left
 		left, late = min(left, d), delayLate
 	}
-	r.after(left+late, event{kind: eventGate, n: g.sleep})
+	r.scheduleEvent(left+late, event{kind: eventGate, n: g.sleep})
 }
 
 func (r *run) signalGate() {
@@ -65,7 +65,7 @@ func (r *run) signalGate() {
 	}
 	g.sleep++
 	g.signaled = true
-	r.after(threadWake, event{kind: eventGate, n: g.sleep})
+	r.scheduleEvent(threadWake, event{kind: eventGate, n: g.sleep})
 }
 
 func (r *run) wakeGate(sleep int32) {
@@ -73,8 +73,8 @@ func (r *run) wakeGate(sleep int32) {
 	if sleep != g.sleep {
 		return
 	}
-	now := r.tick()
-	r.compensate(now)
+	now := r.tickCount()
+	r.compensateWaits(now)
 	if !g.signaled && g.periodic || now-g.activities >= gatePeriod {
 		g.activities = now
 		if d := r.now - g.measured; d > 0 {
@@ -82,26 +82,26 @@ func (r *run) wakeGate(sleep int32) {
 			r.cpu = min(1, (float64(r.busy-g.busy)+polls)/float64(d)/float64(r.c.Cores))
 		}
 		g.busy, g.measured = r.busy, r.now
-		r.starve(now)
+		r.addIfStarved(now)
 	}
-	r.sleep()
+	r.sleepGate()
 }
 
-// starve adds a thread when none asked for work for too long.
-func (r *run) starve(now int64) {
+// addIfStarved adds a thread when no thread asked for work for too long.
+func (r *run) addIfStarved(now int64) {
 	long := int64(gatePeriod)
 	if r.cpu >= cpuLow {
 		long = int64(r.goal) * 2 * gatePeriod
 	}
-	if r.gate.pending == pendingNone && r.queued() > 0 && now-r.dequeued > long && r.working >= r.goal && r.working < r.max {
+	if r.gate.pending == pendingNone && r.countQueued() > 0 && now-r.dequeued > long && r.working >= r.goal && r.working < r.max {
 		r.goal = r.working + 1
-		r.climb.force(r.goal)
-		r.wake()
+		r.climb.forceGoal(r.goal)
+		r.wakeThread()
 	}
 }
 
-// compensate adds threads for those that wait for a task, if a delay has passed.
-func (r *run) compensate(now int64) {
+// compensateWaits adds threads for those that wait for a task, if a delay has passed.
+func (r *run) compensateWaits(now int64) {
 	g := &r.gate
 	if g.pending == pendingNone {
 		g.delay = 0
@@ -115,11 +115,11 @@ func (r *run) compensate(now int64) {
 	g.delay, g.since = r.adjustForWaits(elapsed), now
 }
 
-// wanted is the goal that makes up for the threads that wait for a task.
-func (r *run) wanted() int { return min(r.min+max(0, r.gate.waits), r.max) }
+// wantedGoal returns the goal that makes up for the threads that wait for a task.
+func (r *run) wantedGoal() int { return min(r.min+max(0, r.gate.waits), r.max) }
 
 func (r *run) adjustForWaits(elapsed bool) (delay int64) {
-	g, wanted := &r.gate, r.wanted()
+	g, wanted := &r.gate, r.wantedGoal()
 	switch {
 	case r.goal == wanted:
 		return 0
@@ -129,7 +129,7 @@ func (r *run) adjustForWaits(elapsed bool) (delay int64) {
 		if d > 0 {
 			g.added -= d
 			r.goal -= d
-			r.climb.force(r.goal)
+			r.climb.forceGoal(r.goal)
 		}
 		return 0
 	}
@@ -145,8 +145,8 @@ func (r *run) adjustForWaits(elapsed bool) (delay int64) {
 	if to > r.goal {
 		g.added += to - r.goal
 		r.goal = to
-		r.climb.force(r.goal)
-		r.wake()
+		r.climb.forceGoal(r.goal)
+		r.wakeThread()
 	}
 	if r.goal >= wanted {
 		return 0
@@ -158,11 +158,11 @@ func (r *run) adjustForWaits(elapsed bool) (delay int64) {
 // threadBlocked is NotifyThreadBlocked: a thread begins to wait for a task.
 func (r *run) threadBlocked() {
 	g := &r.gate
-	if !r.portable() {
+	if !r.hasPortablePool() {
 		return
 	}
 	g.waits++
-	if g.pending != pendingDelayed && r.goal < r.wanted() {
+	if g.pending != pendingDelayed && r.goal < r.wantedGoal() {
 		if g.pending == pendingNone {
 			r.signalGate()
 		}
@@ -173,19 +173,19 @@ func (r *run) threadBlocked() {
 // threadUnblocked is NotifyThreadUnblocked.
 func (r *run) threadUnblocked() {
 	g := &r.gate
-	if !r.portable() {
+	if !r.hasPortablePool() {
 		return
 	}
 	g.waits--
-	if g.pending != pendingNow && g.added > 0 && r.goal > r.wanted() {
+	if g.pending != pendingNow && g.added > 0 && r.goal > r.wantedGoal() {
 		g.pending = pendingNow
 		r.signalGate()
 	}
 }
 
-// adjust lets hill climbing take a sample, when it is time.
-func (r *run) adjust() {
-	now := r.tick()
+// sampleClimb lets hill climbing take a sample, when it is time.
+func (r *run) sampleClimb() {
+	now := r.tickCount()
 	if now-r.climbed < r.climbNext || r.working > r.goal || r.gate.pending != pendingNone {
 		return
 	}
@@ -193,11 +193,11 @@ func (r *run) adjust() {
 	if seconds*1000 < float64(r.climbNext/millisecond/2) || seconds <= 0 {
 		return
 	}
-	goal, interval := r.climb.update(r.goal, seconds, r.completed-r.climbItems, r.cpu)
+	goal, interval := r.climb.takeSample(r.goal, seconds, r.completed-r.climbItems, r.cpu)
 	more := goal > r.goal
 	r.goal = goal
 	if more {
-		r.wake()
+		r.wakeThread()
 	}
 	r.climbItems, r.climbed, r.climbFrom, r.climbNext = r.completed, now, r.now, int64(interval)*millisecond
 }

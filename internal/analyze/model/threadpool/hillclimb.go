@@ -46,30 +46,30 @@ const (
 
 func newHillClimb(least, most int, random *rand.Rand) *hillClimb {
 	h := &hillClimb{min: least, max: most, random: random}
-	h.interval = h.draw()
+	h.interval = h.drawInterval()
 	return h
 }
 
-func (h *hillClimb) draw() int { return climbLow + h.random.IntN(climbHigh-climbLow+1) }
+func (h *hillClimb) drawInterval() int { return climbLow + h.random.IntN(climbHigh-climbLow+1) }
 
-// force tells that the goal was changed by something else.
-func (h *hillClimb) force(threads int) {
+// forceGoal takes over a goal that something else than hill climbing set.
+func (h *hillClimb) forceGoal(threads int) {
 	if threads != h.last {
 		h.control += float64(threads - h.last)
-		h.changed(threads)
+		h.noteGoal(threads)
 	}
 }
 
-func (h *hillClimb) changed(threads int) {
+func (h *hillClimb) noteGoal(threads int) {
 	h.last = threads
-	h.interval = h.draw()
+	h.interval = h.drawInterval()
 }
 
-// update takes one sample: what was completed in so many seconds while the goal was
-// threads, and the share of all processors in use. It returns the new goal, and in how
-// many ms the next sample is due.
-func (h *hillClimb) update(threads int, seconds float64, completions int, cpu float64) (goal, interval int) {
-	h.force(threads)
+// takeSample takes one sample: what was completed in so many seconds while the goal was threads,
+// and the share of all processors in use. It returns the new goal, and in how many ms the next
+// sample is due.
+func (h *hillClimb) takeSample(threads int, seconds float64, completions int, cpu float64) (goal, interval int) {
+	h.forceGoal(threads)
 	seconds += h.kept
 	completions += h.completions
 	// Items that began before the sample and those that end after it make the count
@@ -83,7 +83,7 @@ func (h *hillClimb) update(threads int, seconds float64, completions int, cpu fl
 	h.throughput[at], h.threads[at] = float64(completions)/seconds, float64(threads)
 	h.total++
 
-	ratio, confidence := h.analyse()
+	ratio, confidence := h.analyseWave()
 	move := min(1, max(-1, ratio)) * min(1, max(0, confidence))
 	move = math.Copysign(math.Pow(math.Abs(move), climbGain)*climbPerSecond*seconds, move)
 	move = min(move, climbPerSample)
@@ -98,7 +98,7 @@ func (h *hillClimb) update(threads int, seconds float64, completions int, cpu fl
 	goal = int(h.control + float64(wave)*float64((h.total/(climbPeriod/2))%2))
 	goal = max(h.min, min(h.max, goal))
 	if goal != threads {
-		h.changed(goal)
+		h.noteGoal(goal)
 	}
 	interval = h.interval
 	if ratio < 0 && goal == h.min {
@@ -108,9 +108,9 @@ func (h *hillClimb) update(threads int, seconds float64, completions int, cpu fl
 	return goal, interval
 }
 
-// analyse looks for the wave of the threads in the throughput: how much throughput a
-// thread brings beyond its price, and how sure that is.
-func (h *hillClimb) analyse() (ratio, confidence float64) {
+// analyseWave looks for the wave of the threads in the throughput: how much throughput a thread
+// brings beyond its price, and how sure that is.
+func (h *hillClimb) analyseWave() (ratio, confidence float64) {
 	n := min(h.total-1, climbSamples) / climbPeriod * climbPeriod
 	if n <= climbPeriod {
 		return 0, 0
@@ -127,12 +127,12 @@ func (h *hillClimb) analyse() (ratio, confidence float64) {
 		return 0, 0
 	}
 	waves := float64(n) / climbPeriod
-	signal := h.component(&h.throughput, n, climbPeriod) / complex(throughput, 0)
-	noise := cmplx.Abs(h.component(&h.throughput, n, float64(n)/(waves+1))) / throughput
+	signal := h.waveComponent(&h.throughput, n, climbPeriod) / complex(throughput, 0)
+	noise := cmplx.Abs(h.waveComponent(&h.throughput, n, float64(n)/(waves+1))) / throughput
 	if below := float64(n) / (waves - 1); below <= float64(n) {
-		noise = max(noise, cmplx.Abs(h.component(&h.throughput, n, below))/throughput)
+		noise = max(noise, cmplx.Abs(h.waveComponent(&h.throughput, n, below))/throughput)
 	}
-	wave := h.component(&h.threads, n, climbPeriod) / complex(threads, 0)
+	wave := h.waveComponent(&h.threads, n, climbPeriod) / complex(threads, 0)
 	if h.noise == 0 {
 		h.noise = noise
 	} else {
@@ -147,8 +147,8 @@ func (h *hillClimb) analyse() (ratio, confidence float64) {
 	return ratio, 1
 }
 
-// component is the wave of one period in the last n samples, by Goertzel's algorithm.
-func (h *hillClimb) component(samples *[climbSamples]float64, n int64, period float64) complex128 {
+// waveComponent returns the wave of one period in the last n samples, by Goertzel's algorithm.
+func (h *hillClimb) waveComponent(samples *[climbSamples]float64, n int64, period float64) complex128 {
 	sin, cos := math.Sincos(2 * math.Pi / period)
 	var q1, q2 float64
 	for i := range n {

@@ -65,7 +65,7 @@ const quantum = 30 * millisecond
 // queues: before 6 timers are items of the runtime's own; then there is a queue that is
 // asked first, from 7 on for sockets, too.
 func (r *run) timerItems() *fifo {
-	if r.portable() {
+	if r.hasPortablePool() {
 		return &r.urgent
 	}
 	return &r.native
@@ -78,45 +78,45 @@ func (r *run) socketItems() *fifo {
 	return &r.global
 }
 
-func (r *run) queued() int { return r.global.len() + r.urgent.len() + r.native.len() }
+func (r *run) countQueued() int { return r.global.len() + r.urgent.len() + r.native.len() }
 
-func (r *run) put(q *fifo, i item) {
+func (r *run) putItem(q *fifo, i item) {
 	q.put(i)
-	r.wake()
+	r.wakeThread()
 }
 
-// wake asks for another thread: before 7 for as many as there are processors, then
-// for one at a time. Whoever finds work asks again.
-func (r *run) wake() {
+// wakeThread asks for another thread: before 7 for as many as there are processors, then for one
+// at a time. A thread that finds work asks again.
+func (r *run) wakeThread() {
 	most := r.c.Cores
 	if r.release >= 7 {
 		most = 1
 	}
-	for r.starting < min(most, r.queued()) && r.working < r.goal {
+	for r.starting < min(most, r.countQueued()) && r.working < r.goal {
 		r.working++
 		r.starting++
 		if n := len(r.idle); n > 0 {
 			r.idle = r.idle[:n-1]
-			r.after(threadWake, event{kind: eventStart})
+			r.scheduleEvent(threadWake, event{kind: eventStart})
 		} else {
 			r.existing++
-			r.after(threadStart, event{kind: eventStart})
+			r.scheduleEvent(threadStart, event{kind: eventStart})
 		}
 	}
 }
 
-// next lets a thread take its next item, or stop.
-func (r *run) next(t turn) {
+// runNextItem lets a thread take its next item, or stop.
+func (r *run) runNextItem(t turn) {
 	if r.working > r.goal {
-		r.stop()
+		r.stopThread()
 		return
 	}
-	i, ok := r.take(&t)
+	i, ok := r.dequeueItem(&t)
 	if !ok {
-		r.stop()
+		r.stopThread()
 		return
 	}
-	r.wake()
+	r.wakeThread()
 	b := burst{left: smallItem, item: i, turn: t}
 	switch i.kind {
 	case itemSocket:
@@ -124,26 +124,26 @@ func (r *run) next(t turn) {
 	case itemIO:
 		b.left *= int64(max(1, len(r.io[i.n].actions)))
 	case itemRequest:
-		b.left += r.compute()
+		b.left += r.halfRequestCPU()
 	}
-	r.schedule(b)
+	r.scheduleBurst(b)
 }
 
-// take is ThreadPoolWorkQueue.Dequeue, and before 6 the choice between the managed and
-// the runtime's own items before it
+// dequeueItem is ThreadPoolWorkQueue.Dequeue, and before 6 the choice between the managed and the
+// runtime's own items before it
 // (https://github.com/dotnet/coreclr/blob/release/3.1/src/vm/threadpoolrequest.cpp).
-func (r *run) take(t *turn) (i item, ok bool) {
-	expired := r.tick()-t.since >= quantum
+func (r *run) dequeueItem(t *turn) (i item, ok bool) {
+	expired := r.tickCount()-t.since >= quantum
 	if t.fresh || expired && r.release != 6 { // 6 goes on in its loop and tells nobody
-		*t = turn{since: r.tick(), fresh: true}
-		r.dequeued = r.tick()
+		*t = turn{since: r.tickCount(), fresh: true}
+		r.dequeued = r.tickCount()
 	}
-	if !r.portable() {
+	if !r.hasPortablePool() {
 		return r.takeNative(t)
 	}
 	t.fresh = false
 	if expired {
-		t.since = r.tick()
+		t.since = r.tickCount()
 	}
 	if r.release > 6 || expired { // 6 looks at timers after a quantum, or when nothing else is left
 		if i, ok = r.urgent.take(); ok {
@@ -177,30 +177,30 @@ func (r *run) takeNative(t *turn) (i item, ok bool) {
 	return r.native.take()
 }
 
-func (r *run) stop() {
+func (r *run) stopThread() {
 	r.working--
 	r.idle = append(r.idle, r.now)
-	r.after(idleTimeout, event{kind: eventIdle})
+	r.scheduleEvent(idleTimeout, event{kind: eventIdle})
 }
 
 // idleTimeout is after how long an idle thread ends.
 const idleTimeout = 20_000 * millisecond
 
-// leave ends threads that were idle for too long.
-func (r *run) leave() {
+// endIdleThreads ends threads that were idle for too long.
+func (r *run) endIdleThreads() {
 	for len(r.idle) > 0 && r.now-r.idle[0] >= idleTimeout {
 		r.idle = r.idle[1:]
 		r.existing--
 		r.goal = max(r.min, min(r.existing, r.goal))
-		r.climb.force(r.goal)
+		r.climb.forceGoal(r.goal)
 	}
 }
 
-// compute is half of what a request computes itself, beside its items: before it
+// halfRequestCPU returns half of what a request computes itself (ns), beside its items: before it
 // waits, or after.
-func (r *run) compute() int64 { return max(0, int64(r.c.CPU*1e9)-5*smallItem) / 2 }
+func (r *run) halfRequestCPU() int64 { return max(0, int64(r.c.CPU*1e9)-5*smallItem) / 2 }
 
-func (r *run) schedule(b burst) {
+func (r *run) scheduleBurst(b burst) {
 	if r.cores == r.c.Cores {
 		r.ready = append(r.ready, b)
 		return
@@ -209,11 +209,11 @@ func (r *run) schedule(b burst) {
 	d := min(b.left, cpuSlice)
 	b.left -= d
 	r.busy += d
-	r.after(d, event{kind: eventBurst, burst: b})
+	r.scheduleEvent(d, event{kind: eventBurst, burst: b})
 }
 
-// computed: a slice has passed.
-func (r *run) computed(b burst) {
+// endSlice frees the core of a burst whose slice has passed, and goes on with the next burst.
+func (r *run) endSlice(b burst) {
 	r.cores--
 	if b.left > 0 {
 		r.ready = append(r.ready, b)
@@ -221,75 +221,76 @@ func (r *run) computed(b burst) {
 	if len(r.ready) > 0 {
 		first := r.ready[0]
 		r.ready = r.ready[1:]
-		r.schedule(first)
+		r.scheduleBurst(first)
 	}
 	if b.left == 0 {
-		r.finish(b)
+		r.finishItem(b)
 	}
 }
 
-// finish does what an item does once its thread has computed.
-func (r *run) finish(b burst) {
+// finishItem does what an item does once its thread has computed.
+func (r *run) finishItem(b burst) {
 	n := b.item.n
 	switch {
 	case b.answer:
-		r.act(ioAction{n, true})
-	case b.item.kind == itemSocket && r.portable():
+		r.queueAction(ioAction{n, true})
+	case b.item.kind == itemSocket && r.hasPortablePool():
 		conns := r.sockets
 		r.sockets, r.reading = nil, false
 		for _, conn := range conns {
-			r.act(ioAction{conn, false})
+			r.queueAction(ioAction{conn, false})
 		}
 	case b.item.kind == itemSocket:
-		r.act(ioAction{n, false})
+		r.queueAction(ioAction{n, false})
 	case b.item.kind == itemIO:
 		r.passOn(n)
 	case b.item.kind == itemRequest:
-		if r.begin(n) {
+		if r.beginOperation(n) {
 			return // its thread waits
 		}
 	case b.item.kind == itemTimers:
-		if conn, ok := r.fire(n); ok && r.complete(conn, b.turn) {
+		if conn, ok := r.fireTimers(n); ok && r.completeOperation(conn, b.turn) {
 			return // its thread goes on with the request
 		}
 	default:
-		if r.complete(n, b.turn) {
+		if r.completeOperation(n, b.turn) {
 			return
 		}
 	}
-	r.ended(b.turn)
+	r.completeItem(b.turn)
 }
 
-// ended: a work item is complete, and hill climbing may want to know.
-func (r *run) ended(t turn) {
+// completeItem counts a work item as complete, which hill climbing may want to know, and lets the
+// thread go on.
+func (r *run) completeItem(t turn) {
 	r.completed++
-	r.adjust()
-	r.next(t)
+	r.sampleClimb()
+	r.runNextItem(t)
 }
 
-// arrive: a request reached a socket.
-func (r *run) arrive(conn int32) {
+// receiveRequest queues the item of a socket that a request reached.
+func (r *run) receiveRequest(conn int32) {
 	r.sent[conn] = r.now - roundTrip/2
 	switch {
-	case !r.portable():
-		r.put(&r.global, item{itemSocket, conn})
+	case !r.hasPortablePool():
+		r.putItem(&r.global, item{itemSocket, conn})
 	default:
 		r.sockets = append(r.sockets, conn)
 		if !r.reading {
 			r.reading = true
-			r.put(r.socketItems(), item{itemSocket, -1})
+			r.putItem(r.socketItems(), item{itemSocket, -1})
 		}
 	}
 }
 
-// act leaves something to the input and output queue of a connection.
-func (r *run) act(a ioAction) {
+// queueAction leaves something to the input and output queue of a connection.
+func (r *run) queueAction(a ioAction) {
 	n := int(a.conn) % len(r.io)
 	q := &r.io[n]
 	q.actions = append(q.actions, a)
 	if !q.queued {
 		q.queued = true
-		r.put(&r.global, item{itemIO, int32(n)})
+		r.putItem(&r.global, item{itemIO, int32(n)})
 	}
 }
 
@@ -300,10 +301,10 @@ func (r *run) passOn(n int32) {
 	q.actions, q.queued = nil, false
 	for _, a := range actions {
 		if !a.write {
-			r.put(&r.global, item{itemRequest, a.conn})
+			r.putItem(&r.global, item{itemRequest, a.conn})
 			continue
 		}
 		r.answers = append(r.answers, answer{r.now, r.now + roundTrip/2 - r.sent[a.conn]})
-		r.after(roundTrip, event{kind: eventArrive, n: a.conn})
+		r.scheduleEvent(roundTrip, event{kind: eventArrive, n: a.conn})
 	}
 }

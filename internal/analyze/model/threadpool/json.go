@@ -23,12 +23,12 @@ type askedJSON struct {
 // MarshalJSON writes one flat object.
 func (a Asked) MarshalJSON() ([]byte, error) {
 	o := &a.Outcome
-	return json.Marshal(askedJSON{a.Text, o.Threads, o.Rate, o.Latency, o.P99, o.Start, o.Growth, o.Settles, o.Ends, thinned(o.Curve)})
+	return json.Marshal(askedJSON{a.Text, o.Threads, o.Rate, o.Latency, o.P99, o.Start, o.Growth, o.Settles, o.Ends, thinCurve(o.Curve)})
 }
 
-// thinned joins neighbours until so few points are left that a person can read them:
-// the threads and queue of the last, the rate and latency of all.
-func thinned(curve []Point) []Point {
+// thinCurve joins neighbours until so few points are left that a person can read them: the threads
+// and queue of the last, the rate and latency of all.
+func thinCurve(curve []Point) []Point {
 	const rows = 40
 	step := (len(curve) + rows - 1) / rows
 	if step < 2 {

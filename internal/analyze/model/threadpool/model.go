@@ -8,5 +8,5 @@ import (
 // Model of .NET's thread pool.
 var Model = &model.Model{
 	ID: ID, About: ".NET's thread pool", From: "a capture",
-	Covers: evidence.CoverThreadPool, Default: "how the thread pool would behave, and what helps", Knobs: Knobs, Ask: ask,
+	Covers: evidence.CoverThreadPool, Default: "how the thread pool would behave, and what helps", Knobs: Knobs, Ask: answerQuestion,
 }

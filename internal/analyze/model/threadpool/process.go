@@ -31,7 +31,7 @@ type Process struct {
 func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger) *Process {
 	p := &Process{Bundle: b, Subject: subject, Ledger: l, Cores: coresOf(b, subject), CPU: math.NaN(), Then: math.NaN(),
 		Stacks: threads.Of(b, threads.Readers{b.Subjects[subject].Runtime: threads.DotnetStacks})}
-	p.ThreadPool = metrics.ThreadPoolOf(b, p.Stacks, subject, p.window())
+	p.ThreadPool = metrics.ThreadPoolOf(b, p.Stacks, subject, p.requestWindow())
 	p.Climb = p.Threads.Climb()
 	if k := p.Counter(evidence.SeriesCPU); k.Known() {
 		p.CPU, p.Used = k.Mean()/100, k.Origin
@@ -60,8 +60,8 @@ func (p *Process) whileQueued(cpu *metrics.Curve) float64 {
 	return sum / items
 }
 
-// window is the time of the requests that the ledger charges; without any, nothing.
-func (p *Process) window() metrics.Window {
+// requestWindow returns the time of the requests that the ledger charges; without any, nothing.
+func (p *Process) requestWindow() metrics.Window {
 	if p.Ledger == nil {
 		return metrics.Window{}
 	}
@@ -70,7 +70,7 @@ func (p *Process) window() metrics.Window {
 
 // Counter is a figure of the process over time.
 func (p *Process) Counter(name string) *metrics.Curve {
-	return metrics.CurveOf(p.Bundle, p.Subject, name, p.window())
+	return metrics.CurveOf(p.Bundle, p.Subject, name, p.requestWindow())
 }
 
 // Fact is what the artifact of the requests says, else what any other does.
@@ -103,8 +103,8 @@ const saturated = .9
 // Busy says whether the processors are what is short, at least whenever work waits.
 func (p *Process) Busy() bool { return p.CPU >= saturated || p.Queued() && p.Then >= saturated }
 
-// full says whether others, too, use up the processors of the host.
-func (p *Process) full() bool {
+// isHostFull says whether the processes of the host, others included, use up its processors.
+func (p *Process) isHostFull() bool {
 	h := metrics.HostOf(p.Bundle, p.Subject, metrics.Whole)
 	return h.Busy.Number >= saturated*h.CPUs
 }
@@ -114,7 +114,7 @@ func (p *Process) full() bool {
 // and the runtime adds threads as if one were.
 func (p *Process) Starved() bool {
 	waits := metrics.ProcessOf(p.Bundle, p.Subject, metrics.Whole).RunDelay
-	return p.full() && waits.MostlyKnown() && waits.Number >= 1
+	return p.isHostFull() && waits.MostlyKnown() && waits.Number >= 1
 }
 
 // Growth from which a pool is taken to climb: coming and going within a pool that has

@@ -24,22 +24,22 @@ type result struct {
 // long as an idle thread lives, and longer than hill climbing takes for its samples.
 const steady = 60
 
-func (c Case) simulate(release int, socket bool, seed uint64) result {
+func (c Case) simulateRun(release int, socket bool, seed uint64) result {
 	r := newPoolRun(c, release, socket, seed)
 	res := result{}
-	for s := 1; s <= c.looked(); s++ {
+	for s := 1; s <= c.simulatedSeconds(); s++ {
 		before := len(r.answers)
-		r.until(int64(s) * 1e9)
-		res.curve = append(res.curve, Point{At: float64(s), Threads: r.existing, Queue: r.queued(),
-			Rate: float64(len(r.answers) - before), Latency: meanOf(latencies(r.answers[before:]))})
+		r.runUntil(int64(s) * 1e9)
+		res.curve = append(res.curve, Point{At: float64(s), Threads: r.existing, Queue: r.countQueued(),
+			Rate: float64(len(r.answers) - before), Latency: meanOf(latenciesMs(r.answers[before:]))})
 		if s == startSeconds {
-			res.start = [3]float64{float64(r.existing), float64(len(r.answers)) / startSeconds, meanOf(latencies(r.answers))}
+			res.start = [3]float64{float64(r.existing), float64(len(r.answers)) / startSeconds, meanOf(latenciesMs(r.answers))}
 		}
-		if res.settled = r.settled(res.curve, steady); res.settled {
+		if res.settled = r.hasSettled(res.curve, steady); res.settled {
 			break
 		}
 		if r.happened > mostEvents {
-			res.settled = r.settled(res.curve, s/2)
+			res.settled = r.hasSettled(res.curve, s/2)
 			break
 		}
 	}
@@ -56,7 +56,7 @@ func (c Case) simulate(release int, socket bool, seed uint64) result {
 		}
 		return 1
 	})
-	took := latencies(r.answers[at:])
+	took := latenciesMs(r.answers[at:])
 	res.threads = float64(res.curve[n-1].Threads)
 	res.rate = float64(len(took)) / float64(last)
 	res.latency = meanOf(took)
@@ -66,8 +66,8 @@ func (c Case) simulate(release int, socket bool, seed uint64) result {
 	} else {
 		res.median, res.p99 = math.NaN(), math.NaN()
 	}
-	res.climb()
-	res.ends = r.ending(res.settled)
+	res.findClimb()
+	res.ends = r.endReason(res.settled)
 	return res
 }
 
@@ -78,8 +78,8 @@ const startSeconds = 10
 // thousand requests a second end, half a minute of them shows as much as two.
 const mostEvents = 2_000_000
 
-// settled says whether threads and rate have been the same for so many seconds.
-func (r *run) settled(curve []Point, seconds int) bool {
+// hasSettled says whether threads and rate have been the same for so many seconds.
+func (r *run) hasSettled(curve []Point, seconds int) bool {
 	if len(curve) <= seconds || seconds < 2 {
 		return false
 	}
@@ -98,9 +98,9 @@ func (r *run) settled(curve []Point, seconds int) bool {
 	return even && bound && most-least <= max(3, most/16)
 }
 
-func (r *run) ending(settled bool) string {
+func (r *run) endReason(settled bool) string {
 	switch {
-	case r.existing >= r.max && r.queued() > 0:
+	case r.existing >= r.max && r.countQueued() > 0:
 		return EndsMax
 	case r.cpu >= cpuLow:
 		return EndsCPU
@@ -110,9 +110,9 @@ func (r *run) ending(settled bool) string {
 	return EndsClimbing
 }
 
-// climb finds when threads and rate were first what they are in the end, and how fast
-// threads came in the middle of the climb.
-func (p *result) climb() {
+// findClimb finds when threads and rate were first what they are in the end, and how fast threads
+// came in the middle of the climb.
+func (p *result) findClimb() {
 	p.settles, p.growth = math.NaN(), math.NaN()
 	first := float64(p.curve[0].Threads)
 	reached := func(part float64) float64 {
@@ -136,7 +136,7 @@ func (p *result) climb() {
 // fewThreads come and go with hill climbing: that is no climb.
 const fewThreads = 10
 
-func latencies(answers []answer) []float64 {
+func latenciesMs(answers []answer) []float64 {
 	ms := make([]float64, len(answers))
 	for i, a := range answers {
 		ms[i] = float64(a.latency) / millisecond
@@ -153,9 +153,9 @@ func meanOf(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// outcome joins runs: their middle, and a range that holds them all and what the model
-// was off by.
-func (c Case) outcome(runs []result) Outcome {
+// joinRuns makes an outcome of several runs: their middle, and a range that holds them all and
+// what the model was off by.
+func (c Case) joinRuns(runs []result) Outcome {
 	figure := func(of func(*result) float64) model.Estimate {
 		var v []float64
 		for i := range runs {

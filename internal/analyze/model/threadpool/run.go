@@ -104,7 +104,7 @@ type event struct {
 // events is a heap by time, then by order.
 type events []event
 
-func (h events) before(i, k int) bool {
+func (h events) isBefore(i, k int) bool {
 	return h[i].at < h[k].at || h[i].at == h[k].at && h[i].seq < h[k].seq
 }
 
@@ -113,7 +113,7 @@ func (h *events) push(e event) {
 	v := *h
 	for i := len(v) - 1; i > 0; {
 		up := (i - 1) / 2
-		if !v.before(i, up) {
+		if !v.isBefore(i, up) {
 			break
 		}
 		v[i], v[up] = v[up], v[i]
@@ -130,7 +130,7 @@ func (h *events) pop() event {
 	for i := 0; ; {
 		least := i
 		for k := 2*i + 1; k <= 2*i+2 && k < last; k++ {
-			if v.before(k, least) {
+			if v.isBefore(k, least) {
 				least = k
 			}
 		}
@@ -166,48 +166,48 @@ func newPoolRun(c Case, release int, socket bool, seed uint64) *run {
 	r.goal = max(r.min, c.Threads)
 	r.climb = newHillClimb(r.min, r.max, r.random)
 	for i := range r.sent {
-		r.after(int64(i)*firstApart, event{kind: eventArrive, n: int32(i)})
+		r.scheduleEvent(int64(i)*firstApart, event{kind: eventArrive, n: int32(i)})
 	}
 	r.gate.activities = -r.random.Int64N(gatePeriod)
-	r.sleep()
+	r.sleepGate()
 	return r
 }
 
-func (r *run) portable() bool { return r.release >= 6 }
+func (r *run) hasPortablePool() bool { return r.release >= 6 }
 
-// tick is what Environment.TickCount says.
-func (r *run) tick() int64 { return r.now - r.now%clockTick }
+// tickCount returns what Environment.TickCount says, in ns.
+func (r *run) tickCount() int64 { return r.now - r.now%clockTick }
 
-func (r *run) after(d int64, e event) {
+func (r *run) scheduleEvent(d int64, e event) {
 	r.seq++
 	e.at, e.seq = r.now+max(d, 0), r.seq
 	r.events.push(e)
 }
 
-// until runs to the given time.
-func (r *run) until(t int64) {
+// runUntil runs to the given time.
+func (r *run) runUntil(t int64) {
 	for len(r.events) > 0 && r.events[0].at <= t {
 		e := r.events.pop()
 		r.happened++
 		r.now = e.at
 		switch e.kind {
 		case eventArrive:
-			r.arrive(e.n)
+			r.receiveRequest(e.n)
 		case eventStart:
 			r.starting--
-			r.next(turn{fresh: true})
+			r.runNextItem(turn{fresh: true})
 		case eventBurst:
-			r.computed(e.burst)
+			r.endSlice(e.burst)
 		case eventDue:
-			r.put(r.timerItems(), item{itemTimers, e.n})
+			r.putItem(r.timerItems(), item{itemTimers, e.n})
 		case eventReply:
-			r.put(r.socketItems(), item{itemReply, e.n})
+			r.putItem(r.socketItems(), item{itemReply, e.n})
 		case eventUnblock:
-			r.unblocked(e.n)
+			r.resumeThread(e.n)
 		case eventGate:
 			r.wakeGate(e.n)
 		case eventIdle:
-			r.leave()
+			r.endIdleThreads()
 		}
 	}
 	r.now = t

@@ -25,26 +25,26 @@ const asMany = .5
 // How many were ready is the kernel's count; where nobody asked for it, the process must use
 // far less of the processors than they would, and less by more where others use up the host.
 func (p *Process) nativeStands() bool {
-	if p.collecting() {
+	if p.wasCollecting() {
 		return false
 	}
-	called := Count(p.groups(Native))
-	seem := float64(called + Count(p.groups(func(v threadstack.View) bool { return v.State == evidence.Running })))
+	called := Count(p.groupsWhere(Native))
+	seem := float64(called + Count(p.groupsWhere(func(v threadstack.View) bool { return v.State == evidence.Running })))
 	used, most := p.CPU*p.Cores, asMany*min(seem, p.Cores)
 	switch ready := metrics.ProcessOf(p.Bundle, p.Subject, metrics.Whole).RunDelay; {
 	case ready.Known():
 		used += ready.Number
 		most = asMany * seem
-	case p.full():
+	case p.isHostFull():
 		most /= 2 // others may have taken the processors that they were to have
 	}
 	return float64(called) > p.Cores && used < most // as many may be in a short call each
 }
 
-// collecting says whether the look at its threads was while a collection stopped them, or one of gen 2 ran
-// beside them, or as soon after it as that had lasted: what is in native code then may wait for memory, or to be
-// let run again, and so may what came meanwhile.
-func (p *Process) collecting() bool {
+// wasCollecting says whether the look at its threads was while a collection stopped them, or one
+// of gen 2 ran beside them, or as soon after it as that had lasted: what is in native code then
+// may wait for memory, or to be let run again, and so may what came meanwhile.
+func (p *Process) wasCollecting() bool {
 	if p.Worst == nil || p.Worst.At == 0 {
 		return false
 	}
@@ -62,8 +62,8 @@ func (p *Process) collecting() bool {
 // longestAfter (ns) is how long after a collection what came meanwhile is taken to be worked off.
 const longestAfter = 1e9
 
-// stands says whether a thread stands still with work on its hands.
-func (p *Process) stands(v threadstack.View) bool {
+// standsStill says whether a thread stands still with work on its hands.
+func (p *Process) standsStill(v threadstack.View) bool {
 	if Native(v) {
 		return p.still
 	}
@@ -75,9 +75,9 @@ func (p *Process) stands(v threadstack.View) bool {
 func (p *Process) Standing() int { return Count(p.Waiting()) }
 
 // Waiting are the groups of threads of the pool that stand still, the largest first.
-func (p *Process) Waiting() []threads.Group { return p.groups(p.stands) }
+func (p *Process) Waiting() []threads.Group { return p.groupsWhere(p.standsStill) }
 
-func (p *Process) groups(is func(threadstack.View) bool) (out []threads.Group) {
+func (p *Process) groupsWhere(is func(threadstack.View) bool) (out []threads.Group) {
 	if p.Worst == nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ type Work struct {
 // Work reads all looks at the pool's threads; zero of none.
 func (p *Process) Work() (w Work) {
 	bursts := p.Stacks.Moments(p.Subject)
-	parked := p.parked(bursts)
+	parked := p.findParked(bursts)
 	for _, moments := range bursts {
 		each := 1 / float64(len(moments)*len(bursts))
 		for _, looks := range moments {
@@ -144,7 +144,7 @@ func (p *Process) Work() (w Work) {
 					continue
 				}
 				w.Busy += each
-				if p.stands(v) {
+				if p.standsStill(v) {
 					w.Blocked += each
 					if v.State == evidence.LockWait {
 						w.Locked += each
@@ -165,12 +165,12 @@ func (p *Process) Work() (w Work) {
 // leastBursts are so many looks apart that a thread met each time at one place stays there.
 const leastBursts = 3
 
-// parked are threads of the pool that stand at one place of the program's own whenever they are looked
-// at, for no request, until another thread hands them something: consumers of a queue that wait for
-// work. Where the server's requests are not told apart, as of a server of the program's own, it may be
-// one that waits there.
-func (p *Process) parked(bursts [][][]threads.Sample) map[evidence.LaneID]bool {
-	if len(bursts) < leastBursts || !p.followed() {
+// findParked returns the threads of the pool that stand at one place of the program's own whenever
+// they are looked at, for no request, until another thread hands them something: consumers of a
+// queue that wait for work. Where the server's requests are not told apart, as of a server of the
+// program's own, a thread that waits there may be at a request.
+func (p *Process) findParked(bursts [][][]threads.Sample) map[evidence.LaneID]bool {
+	if len(bursts) < leastBursts || !p.hasServerRequests() {
 		return nil
 	}
 	at, seen := make(map[evidence.LaneID]string), make(map[evidence.LaneID]int)
@@ -205,13 +205,13 @@ func (p *Process) parked(bursts [][][]threads.Sample) map[evidence.LaneID]bool {
 	return stay
 }
 
-// followed says whether the service's requests are known by its own server.
-func (p *Process) followed() bool { return p.served() > 0 }
+// hasServerRequests says whether the service's requests are known by its own server.
+func (p *Process) hasServerRequests() bool { return p.meanServed() > 0 }
 
-// served is how many requests the service had begun and not ended, in the mean over the time from
-// the first that its server tells of to the last: more than a few looks at threads can say, as it
-// counts all of the time. 0 unknown.
-func (p *Process) served() float64 {
+// meanServed returns how many requests the service had begun and not ended, in the mean over the
+// time from the first that its server tells of to the last: more than a few looks at threads can
+// say, as it counts all of the time. 0 unknown.
+func (p *Process) meanServed() float64 {
 	r := &p.Bundle.Requests
 	var sum int64
 	from, until := int64(math.MaxInt64), int64(math.MinInt64)
@@ -231,7 +231,7 @@ func (p *Process) served() float64 {
 // that are parked: as many at requests as there were of these.
 func (p *Process) Held(w Work) float64 {
 	held := w.Blocked - w.Parked
-	if n := p.served(); n > 0 {
+	if n := p.meanServed(); n > 0 {
 		held -= max(0, w.Serving-n)
 	}
 	return held

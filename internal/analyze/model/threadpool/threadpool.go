@@ -128,8 +128,9 @@ func (c Case) EnoughThreads() int { return c.Connections + 2*c.Cores }
 // defaultMax is MaxThreads where nobody sets it.
 const defaultMax = math.MaxInt16
 
-// looked is how much of a load is simulated at most: threads come by one a second.
-func (c Case) looked() int { return min(120+c.Connections*13/10, 1800) }
+// simulatedSeconds returns how much of a load is simulated at most, s: threads come by one a
+// second.
+func (c Case) simulatedSeconds() int { return min(120+c.Connections*13/10, 1800) }
 
 // Predict simulates the load, several times over. It takes some seconds at most.
 func (c Case) Predict() (Outcome, error) {
@@ -149,8 +150,8 @@ func (c Case) Predict() (Outcome, error) {
 		if events > mostEvents && seed > 1 {
 			break // many requests: chance decides little
 		}
-		runs = append(runs, c.simulate(release, socket, uint64(seed+1)))
+		runs = append(runs, c.simulateRun(release, socket, uint64(seed+1)))
 		events += runs[seed].events
 	}
-	return c.outcome(runs), nil
+	return c.joinRuns(runs), nil
 }

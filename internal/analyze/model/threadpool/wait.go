@@ -1,19 +1,19 @@
 package threadpool
 
-// begin starts the operation of a request. It says whether its thread waits for it.
-func (r *run) begin(conn int32) (waits bool) {
+// beginOperation starts the operation of a request. It says whether its thread waits for it.
+func (r *run) beginOperation(conn int32) (waits bool) {
 	service := int64(r.c.Service.Seconds * 1e9)
 	switch {
 	case r.c.Pattern == Call:
-		r.after(service+threadWake, event{kind: eventUnblock, n: conn})
+		r.scheduleEvent(service+threadWake, event{kind: eventUnblock, n: conn})
 		return true
 	case r.socket:
-		r.after(service, event{kind: eventReply, n: conn})
+		r.scheduleEvent(service, event{kind: eventReply, n: conn})
 	default:
 		n := r.random.IntN(len(r.timers))
 		q := &r.timers[n]
 		q.timers = append(q.timers, timer{r.now + service, conn})
-		r.watch(int32(n))
+		r.scheduleTimers(int32(n))
 	}
 	switch r.c.Pattern {
 	case TaskWait:
@@ -27,18 +27,18 @@ func (r *run) begin(conn int32) (waits bool) {
 	return false
 }
 
-// watch tells the timer thread when a timer queue is due.
-func (r *run) watch(n int32) {
+// scheduleTimers tells the timer thread when a timer queue is due.
+func (r *run) scheduleTimers(n int32) {
 	if q := &r.timers[n]; !q.scheduled && len(q.timers) > 0 {
 		q.scheduled = true
-		r.after(q.timers[0].at-r.now+gateLate, event{kind: eventDue, n: n})
+		r.scheduleEvent(q.timers[0].at-r.now+gateLate, event{kind: eventDue, n: n})
 	}
 }
 
-// fire is TimerQueue.FireNextTimers: the first timer that is due fires on this thread,
-// each other becomes a work item
+// fireTimers is TimerQueue.FireNextTimers: the first timer that is due fires on this thread, each
+// other becomes a work item
 // (https://github.com/dotnet/runtime/blob/main/src/libraries/System.Private.CoreLib/src/System/Threading/Timer.cs).
-func (r *run) fire(n int32) (first int32, ok bool) {
+func (r *run) fireTimers(n int32) (first int32, ok bool) {
 	q := &r.timers[n]
 	q.scheduled = false
 	due := 0
@@ -46,28 +46,28 @@ func (r *run) fire(n int32) (first int32, ok bool) {
 		due++
 	}
 	for _, t := range q.timers[min(1, due):due] {
-		r.put(&r.global, item{itemTimer, t.conn})
+		r.putItem(&r.global, item{itemTimer, t.conn})
 	}
 	if due > 0 {
 		first, ok = q.timers[0].conn, true
 	}
 	q.timers = append(q.timers[:0], q.timers[due:]...)
-	r.watch(n)
+	r.scheduleTimers(n)
 	return first, ok
 }
 
-// complete ends the operation of a request: what awaits it goes on on this thread, a
+// completeOperation ends the operation of a request: what awaits it goes on on this thread, a
 // thread that waits for it is woken or will find out.
-func (r *run) complete(conn int32, t turn) (goesOn bool) {
+func (r *run) completeOperation(conn int32, t turn) (goesOn bool) {
 	switch r.c.Pattern {
 	case TaskWait:
-		r.after(threadWake, event{kind: eventUnblock, n: conn})
+		r.scheduleEvent(threadWake, event{kind: eventUnblock, n: conn})
 	case SleepWait:
 		poll := int64(sleepPoll + gateLate)
 		looks := (r.now - r.began[conn] + poll - 1) / poll
-		r.after(r.began[conn]+looks*poll-r.now, event{kind: eventUnblock, n: conn})
+		r.scheduleEvent(r.began[conn]+looks*poll-r.now, event{kind: eventUnblock, n: conn})
 	default:
-		r.schedule(burst{left: smallItem + r.compute(), item: item{itemRequest, conn}, answer: true, turn: t})
+		r.scheduleBurst(burst{left: smallItem + r.halfRequestCPU(), item: item{itemRequest, conn}, answer: true, turn: t})
 		return true
 	}
 	return false
@@ -77,13 +77,13 @@ func (r *run) complete(conn int32, t turn) (goesOn bool) {
 // by how much of it an answer is later.
 const sleepPoll = 10 * millisecond
 
-// unblocked: a thread goes on with its request, long after it last asked for work.
-func (r *run) unblocked(conn int32) {
+// resumeThread lets a thread go on with its request, long after it last asked for work.
+func (r *run) resumeThread(conn int32) {
 	switch r.c.Pattern {
 	case TaskWait:
 		r.threadUnblocked()
 	case SleepWait:
 		r.polling--
 	}
-	r.schedule(burst{left: smallItem + r.compute(), item: item{itemRequest, conn}, answer: true, turn: turn{since: r.tick() - quantum}})
+	r.scheduleBurst(burst{left: smallItem + r.halfRequestCPU(), item: item{itemRequest, conn}, answer: true, turn: turn{since: r.tickCount() - quantum}})
 }

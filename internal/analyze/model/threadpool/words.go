@@ -8,24 +8,24 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// word writes a prediction as rows and sentences.
-func (p *Prediction) word(a *model.Answer) {
-	a.Basis = p.Calibration.basis()
+// writeAnswer writes a prediction as rows and sentences.
+func (p *Prediction) writeAnswer(a *model.Answer) {
+	a.Basis = p.Calibration.listBasis()
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i].Outcome
-		a.Rows = append(a.Rows, model.Row{Text: p.Outcomes[i].Text, Effects: p.effects(o),
-			Facts: append(model.Facts("until then", o.climb()), model.Cautions(o.end())...)})
+		a.Rows = append(a.Rows, model.Row{Text: p.Outcomes[i].Text, Effects: p.listEffects(o),
+			Facts: append(model.Facts("until then", o.formatClimb()), model.Cautions(o.formatEnd())...)})
 	}
 	a.Lead = model.Lead{Of: "what threads buy", Text: "nothing to predict"}
-	if led := p.led(); led != nil {
-		a.Lead.Text, a.Lead.Effects = led.Text, p.effects(&led.Outcome)
+	if led := p.leadOutcome(); led != nil {
+		a.Lead.Text, a.Lead.Effects = led.Text, p.listEffects(&led.Outcome)
 		a.Lead.Why = units.Of(led.Outcome.Rate.Value, "1/s") + " with " + units.Num(led.Outcome.Threads.Value) + " pool threads"
 	}
 }
 
-// led is the situation to lead with: what was asked for, or the first change where
+// leadOutcome returns the situation to lead with: what was asked for, or the first change where
 // nothing was.
-func (p *Prediction) led() *Asked {
+func (p *Prediction) leadOutcome() *Asked {
 	for i := range p.Outcomes {
 		if !strings.HasPrefix(p.Outcomes[i].Text, AsItIs) {
 			return &p.Outcomes[i]
@@ -37,7 +37,7 @@ func (p *Prediction) led() *Asked {
 	return &p.Outcomes[0]
 }
 
-func (c *Calibration) basis() []string {
+func (c *Calibration) listBasis() []string {
 	items := []string{".NET " + c.Version, units.Plural(c.Processors, "CPU")}
 	least := "at least " + units.Plural(c.Min, "pool thread")
 	if !c.MinTold {
@@ -58,8 +58,8 @@ func (c *Calibration) basis() []string {
 	return items
 }
 
-// effects are the figures of a situation beside those measured.
-func (p *Prediction) effects(then *Outcome) []model.Effect {
+// listEffects returns the figures of a situation beside those measured.
+func (p *Prediction) listEffects(then *Outcome) []model.Effect {
 	now := &p.Measured
 	return model.Known(
 		model.Effect{Title: "requests finished", Unit: "1/s", Now: now.Rate, Then: then.Rate},
@@ -69,8 +69,8 @@ func (p *Prediction) effects(then *Outcome) []model.Effect {
 	)
 }
 
-// climb says how a pool comes to that, "" where it is so from the start.
-func (o *Outcome) climb() string {
+// formatClimb says how a pool comes to that, "" where it is so from the start.
+func (o *Outcome) formatClimb() string {
 	if !o.Settles.Known() || o.Settles.Value == 0 {
 		return ""
 	}
@@ -86,8 +86,8 @@ func (o *Outcome) climb() string {
 	return text
 }
 
-// end says what ends the climb of a pool's threads, "" where it has enough.
-func (o *Outcome) end() string {
+// formatEnd says what ends the climb of a pool's threads, "" where it has enough.
+func (o *Outcome) formatEnd() string {
 	switch {
 	case o.Ends == EndsMax && o.Rate.Value == 0:
 		return "every thread waits for work that only another thread could do, and the pool is at its maximum: nothing is answered until a restart"

@@ -18,7 +18,7 @@ var Knobs = []model.Knob{
 	{Name: "Xmn", Example: "2g", Parse: ParseFlagSize},
 	{Name: "NewSize", Example: "2g", Parse: ParseFlagSize, Sets: "Xmn"},
 	{Name: "Xmx", Example: "6g", Parse: ParseFlagSize},
-	{Name: "alloc-rate", Example: "×0.3", Parse: factor, Load: true},
+	{Name: "alloc-rate", Example: "×0.3", Parse: parseFactor, Load: true},
 	{Name: "rate", Example: "80", Parse: perSecond, Load: true},
 }
 
@@ -50,14 +50,14 @@ type Situation struct {
 // and half the allocation. What cannot be predicted is an error beside the rest.
 func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, error) {
 	y := s.Generation
-	p := &Prediction{Calibration: y, Source: s.Source, Version: s.Version, Measured: s.measured(), Outcomes: []Asked{}}
+	p := &Prediction{Calibration: y, Source: s.Source, Version: s.Version, Measured: s.measuredOutcome(), Outcomes: []Asked{}}
 	a := &model.Answer{Model: ID, Subject: subject, Source: s.Source, Key: "young", Own: p}
 	if len(wanted) == 0 {
-		wanted = s.usual()
+		wanted = s.usualChanges()
 	}
 	var errs []error
 	for _, w := range wanted {
-		o, err := s.outcome(w)
+		o, err := s.predictOutcome(w)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--set %s: %w", w.Text, err))
 			continue
@@ -71,12 +71,12 @@ func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, er
 		a.Note("G1 sizes eden to meet its pause goal and -Xmn switches that off: raise -XX:MaxGCPauseMillis or -XX:G1NewSizePercent instead")
 	}
 	a.Note("this log says nothing about another collector: measure its pauses under the same load")
-	p.word(a)
+	p.writeAnswer(a)
 	return a, errors.Join(errs...)
 }
 
-// usual is what is worth knowing of any young generation.
-func (s Situation) usual() (all []model.Wanted) {
+// usualChanges returns the changes that are worth knowing of any young generation.
+func (s Situation) usualChanges() (all []model.Wanted) {
 	for _, k := range []float64{2, 4} {
 		size := k * s.Size
 		if size <= 0 {
@@ -92,7 +92,7 @@ func (s Situation) usual() (all []model.Wanted) {
 	return append(all, model.Wanted{Text: "alloc-rate=×0.5"}.With("alloc-rate", .5))
 }
 
-func (s Situation) measured() Outcome {
+func (s Situation) measuredOutcome() Outcome {
 	y := s.Generation
 	o := Outcome{Size: y.Size, Alloc: model.Exactly(y.Alloc), Interval: model.Exactly(y.Eden / y.Alloc), Rate: model.Exactly(60 * y.Alloc / y.Eden),
 		Pause: model.Exactly(1e3 * y.Mean), Stopped: model.Exactly(y.Mean * y.Alloc / y.Eden), Promotion: model.Exactly(y.Promoted * y.Alloc / y.Eden), Knee: model.Unknown, Cautions: []string{}}
@@ -133,7 +133,7 @@ var (
 	errRoom   = errors.New("the heap is too small for that: raise -Xmx as well")
 )
 
-func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
+func (s Situation) predictOutcome(w model.Wanted) (o Outcome, err error) {
 	y := s.Generation
 	eden, alloc := 1., w.Or("alloc-rate", 1)
 	var cautions []string
@@ -164,7 +164,7 @@ func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
 	o.Cautions = append(o.Cautions, cautions...)
 	o.Knee = model.Unknown
 	if s.Knee != nil {
-		now := s.measured().Stopped.Value
+		now := s.measuredOutcome().Stopped.Value
 		perRequest := o.Stopped.Value / now
 		if other {
 			perRequest *= s.Rate / rate
@@ -208,8 +208,8 @@ func ParseFlagSize(text string) (float64, error) {
 	return float64(n * unit), nil
 }
 
-// factor reads "×0.3", "x0.3", "0.3x" or "0.3": times what it is now.
-func factor(text string) (float64, error) {
+// parseFactor reads "×0.3", "x0.3", "0.3x" or "0.3": times what it is now.
+func parseFactor(text string) (float64, error) {
 	number := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "×"), "x"), "x")
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || v > 1000 {

@@ -12,8 +12,8 @@ import (
 // ErrNone says that nothing of a young generation was recorded.
 var ErrNone = errors.New("no young collection was recorded: record the process (unstall record PID), or give a GC log written from the start with -Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags (before JDK 9 -Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps)")
 
-// ask is the model's answer from what was recorded.
-func ask(q model.Question) (*model.Answer, error) {
+// answerQuestion answers from what was recorded.
+func answerQuestion(q model.Question) (*model.Answer, error) {
 	g := metrics.JVMCollector(q.Bundle, q.Subject, metrics.Scope{Beside: q.Ledger.RequestsOf()})
 	if g == nil {
 		return nil, ErrNone

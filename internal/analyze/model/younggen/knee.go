@@ -24,11 +24,11 @@ type Knee struct {
 
 // Rate is the knee, requests/s.
 func (k Knee) Rate() model.Estimate {
-	return around(k.Processors/(k.Work+k.Processors*k.Stopped+k.Concurrent), k.Spread)
+	return estimateAround(k.Processors/(k.Work+k.Processors*k.Stopped+k.Concurrent), k.Spread)
 }
 
 // Free is what it would be without collections.
-func (k Knee) Free() model.Estimate { return around(k.Processors/k.Work, k.SpreadFree) }
+func (k Knee) Free() model.Estimate { return estimateAround(k.Processors/k.Work, k.SpreadFree) }
 
 // With is the knee had the collections another part of what they cost now.
 func (k Knee) With(part float64) model.Estimate {
@@ -37,7 +37,7 @@ func (k Knee) With(part float64) model.Estimate {
 	return k.Rate()
 }
 
-func around(v, spread float64) model.Estimate {
+func estimateAround(v, spread float64) model.Estimate {
 	if math.IsNaN(spread) || spread == 0 {
 		return model.Exactly(v)
 	}

@@ -80,12 +80,12 @@ func LoadOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, g 
 			at, free = append(at, k.Rate().Value), append(free, k.Free().Value)
 		}
 	}
-	w.Knee.Spread, w.Knee.SpreadFree = spread(at), spread(free)
+	w.Knee.Spread, w.Knee.SpreadFree = relativeSpread(at), relativeSpread(free)
 	return w, true
 }
 
-// spread is the relative 95 % interval of a mean by its parts, NaN of too few.
-func spread(v []float64) float64 {
+// relativeSpread returns the relative 95 % interval of a mean by its parts, NaN of too few.
+func relativeSpread(v []float64) float64 {
 	if len(v) < kneeBlocks/2 {
 		return math.NaN()
 	}

@@ -8,22 +8,22 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// word writes a prediction as rows and sentences.
-func (p *Prediction) word(a *model.Answer) {
-	a.Basis = p.basis()
+// writeAnswer writes a prediction as rows and sentences.
+func (p *Prediction) writeAnswer(a *model.Answer) {
+	a.Basis = p.listBasis()
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i].Outcome
-		a.Rows = append(a.Rows, model.Row{Text: p.Outcomes[i].Text, Effects: p.effects(o), Facts: model.Cautions(o.Cautions...)})
+		a.Rows = append(a.Rows, model.Row{Text: p.Outcomes[i].Text, Effects: p.listEffects(o), Facts: model.Cautions(o.Cautions...)})
 	}
 	a.Lead = model.Lead{Of: "what the young generation buys", Text: "nothing to predict"}
 	if len(p.Outcomes) > 0 {
 		o := &p.Outcomes[0].Outcome
-		a.Lead.Text, a.Lead.Effects = p.Outcomes[0].Text, p.effects(o)
+		a.Lead.Text, a.Lead.Effects = p.Outcomes[0].Text, p.listEffects(o)
 		a.Lead.Why = units.Of(o.Rate.Value, "1/min") + " young collections, " + units.Ms(o.Pause.Value) + " each"
 	}
 }
 
-func (p *Prediction) basis() (items []string) {
+func (p *Prediction) listBasis() (items []string) {
 	c := p.Calibration
 	if p.Version != "" {
 		items = append(items, "JVM "+p.Version)
@@ -46,8 +46,8 @@ func (p *Prediction) basis() (items []string) {
 	return append(items, pause+fmt.Sprintf(", ± %.0f %% for half of them", math.Ceil(100*c.Rest)))
 }
 
-// effects are the figures of a changed young generation beside those measured.
-func (p *Prediction) effects(then *Outcome) []model.Effect {
+// listEffects returns the figures of a changed young generation beside those measured.
+func (p *Prediction) listEffects(then *Outcome) []model.Effect {
 	now := &p.Measured
 	return model.Known(
 		model.Effect{Title: "young collections", Unit: "1/min", Now: now.Rate, Then: then.Rate},

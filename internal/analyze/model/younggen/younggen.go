@@ -97,18 +97,18 @@ func Fit(p []Pause) (*Generation, error) {
 		return nil, ErrFew
 	}
 	y.Seconds, y.Alloc, y.Eden = span, grown/span, grown/float64(len(alloc))
-	y.Mean = mean(took)
+	y.Mean = meanOf(took)
 	y.edens = slices.Sorted(slices.Values(alloc))
 	if len(capacity) > 0 {
 		y.Size = stats.Median(capacity) // until more is known than the log prints
 	}
-	y.Promoted = mean(promoted)
+	y.Promoted = meanOf(promoted)
 	y.fitPause(copied, took)
 	y.fitGamma(p)
 	return y, nil
 }
 
-func mean(v []float64) float64 {
+func meanOf(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
@@ -128,10 +128,10 @@ func (y *Generation) fitPause(copied, took []float64) {
 			x, t = append(x, c), append(t, took[i])
 		}
 	}
-	y.Copied = mean(x)
+	y.Copied = meanOf(x)
 	y.Base = y.Mean
 	if len(x) >= MinPauses {
-		if b := slope(x, t); b > 0 && y.Copied > 0 {
+		if b := medianSlope(x, t); b > 0 && y.Copied > 0 {
 			y.PerByte = b
 			if y.Base = y.Mean - b*y.Copied; y.Base < 0 {
 				y.Base, y.PerByte = 0, y.Mean/y.Copied // all of it is copying
@@ -140,7 +140,7 @@ func (y *Generation) fitPause(copied, took []float64) {
 	}
 	var off []float64
 	for i, c := range copied {
-		if fit := y.pause(c); took[i] > 0 && !math.IsNaN(fit) {
+		if fit := y.pauseFor(c); took[i] > 0 && !math.IsNaN(fit) {
 			off = append(off, math.Abs(took[i]-fit)/took[i])
 		}
 	}
@@ -149,15 +149,15 @@ func (y *Generation) fitPause(copied, took []float64) {
 	}
 }
 
-// pause is how long copying so much takes, s.
-func (y *Generation) pause(copied float64) float64 { return y.Base + y.PerByte*copied }
+// pauseFor returns how long copying so many bytes takes, s.
+func (y *Generation) pauseFor(copied float64) float64 { return y.Base + y.PerByte*copied }
 
 // mostPoints bounds the points between whose pairs a slope is the median.
 const mostPoints = 600
 
-// slope is the median slope of all pairs of points, of evenly drawn ones where there are
-// many; 0 where x does not vary.
-func slope(x, t []float64) float64 {
+// medianSlope returns the median slope of all pairs of points, of evenly drawn ones where there
+// are many; 0 where x does not vary.
+func medianSlope(x, t []float64) float64 {
 	n := min(len(x), mostPoints)
 	at := func(i int) int { return i * len(x) / n }
 	var all []float64
@@ -190,7 +190,7 @@ func (y *Generation) fitGamma(p []Pause) {
 	if len(x) < 2*MinPauses || y.edens[n/10] <= 0 || y.edens[n*9/10] < resized*y.edens[n/10] {
 		return
 	}
-	g := min(1, max(0, slope(x, s)))
+	g := min(1, max(0, medianSlope(x, s)))
 	y.Gamma = &g
 }
 
@@ -219,9 +219,9 @@ func (y *Generation) Predict(eden, alloc float64) Outcome {
 	o.Alloc = model.Exactly(y.Alloc * alloc)
 	o.Interval = model.Exactly(y.Eden * eden / o.Alloc.Value)
 	o.Rate = model.Exactly(60 / o.Interval.Value)
-	grows := y.gamma()
+	grows := y.estimateGamma()
 	at := func(g float64) (pause, promoted float64) {
-		return y.pause(y.Copied * math.Pow(eden, g)), y.Promoted / y.Eden * o.Alloc.Value * math.Pow(t, g-1)
+		return y.pauseFor(y.Copied * math.Pow(eden, g)), y.Promoted / y.Eden * o.Alloc.Value * math.Pow(t, g-1)
 	}
 	over := func(of func(g float64) float64) model.Estimate {
 		e := model.Between(of(grows.Value), of(grows.Low), of(grows.High))
@@ -238,8 +238,8 @@ func (y *Generation) Predict(eden, alloc float64) Outcome {
 // can be, which is about what logs show that do (dev/grid/predictions-jvm.md).
 const typicalGamma = .5
 
-// gamma is how survivors grow with the interval, and within which bounds.
-func (y *Generation) gamma() model.Estimate {
+// estimateGamma returns how survivors grow with the interval, and within which bounds.
+func (y *Generation) estimateGamma() model.Estimate {
 	if y.Gamma != nil {
 		return model.Between(*y.Gamma, max(0, *y.Gamma-.2), min(1, *y.Gamma+.2))
 	}

@@ -35,14 +35,14 @@ func (w *World) Bundle() *evidence.Bundle {
 		b.Names.ID(name)
 	}
 	who := evidence.Subject{Kind: evidence.Process, Runtime: "go", Name: "shop", PID: 4711, CPUs: 2}
-	w.rows(b, who)
+	w.addRows(b, who)
 	for k, window := range w.Windows {
 		trace := b.Builder(b.AddArtifact(evidence.Artifact{Name: string(rune('a'+k)) + ".trace"}), "gotrace")
 		*trace.Clock() = evidence.Clock{Name: "unix", Error: 1e5}
 		s := trace.Subject(who)
 		for i := range w.Requests {
 			if q := &w.Requests[i]; q.Ended > window[0] && q.Began < window[1] {
-				r := q.within(window)
+				r := q.requestWithin(window)
 				r.Subject, r.Lane, r.Route, r.Origin = s, evidence.LaneID(i+1), trace.Name(q.Route), trace.Origin(int64(i+1))
 				q.Traced = int(trace.Request(r)) - 1
 			}
@@ -55,7 +55,7 @@ func (w *World) Bundle() *evidence.Bundle {
 	return b
 }
 
-func (w *World) rows(b *evidence.Bundle, who evidence.Subject) {
+func (w *World) addRows(b *evidence.Bundle, who evidence.Subject) {
 	rows := b.Builder(b.AddArtifact(evidence.Artifact{Name: "rows"}), "rows")
 	*rows.Clock() = evidence.Clock{Name: "unix", Error: max(1e5, 2*w.Behind), Resolution: w.Grain}
 	s, grain := rows.Subject(who), max(1, w.Grain)
@@ -82,8 +82,8 @@ func (w *World) rows(b *evidence.Bundle, who evidence.Subject) {
 	rows.Close()
 }
 
-// within is what a trace of a window tells of a request.
-func (q *Served) within(window [2]int64) evidence.Request {
+// requestWithin returns what a trace of a window tells of a request.
+func (q *Served) requestWithin(window [2]int64) evidence.Request {
 	r := evidence.Request{Start: max(q.Began, window[0]), End: min(q.Ended, window[1])}
 	if r.Start != q.Began || r.End != q.Ended {
 		r.Outcome = evidence.Unfinished

@@ -21,16 +21,16 @@ const (
 	longest  = 64 << 10 // characters that are looked at together: an event of .NET has 64 KiB at most
 )
 
-func (d *data) next(p []byte) []byte {
+func (d *data) cleanPiece(p []byte) []byte {
 	d.held = append(d.held[:copy(d.held, d.held[d.done:])], p...)
 	d.done = d.upTo(d.held, false)
 	return d.held[:d.done]
 }
 
-func (d *data) end() []byte {
+func (d *data) cleanRest() []byte {
 	rest := d.held[d.done:]
 	d.done = len(d.held)
-	d.texts(rest)
+	d.overwriteTexts(rest)
 	return rest
 }
 
@@ -46,22 +46,22 @@ var ascii = func() (t [256]bool) {
 // of Latin, Greek, Cyrillic, Armenian and Hebrew letters.
 const lastLetters = 0x05
 
-func (d *data) as() byte {
+func (d *data) seenKind() byte {
 	if d.values {
 		return redact.AsValue
 	}
 	return redact.AsLine
 }
 
-func (d *data) overwrite(b []byte) bool {
+func (d *data) overwriteText(b []byte) bool {
 	if d.values {
 		return redact.OverwriteValue(b)
 	}
 	return redact.Overwrite(b)
 }
 
-// texts overwrites what is secret in all texts.
-func (d *data) texts(b []byte) { d.upTo(b, true) }
+// overwriteTexts overwrites what is secret in all texts.
+func (d *data) overwriteTexts(b []byte) { d.upTo(b, true) }
 
 // upTo overwrites what is secret in all texts but, unless b is the last, one that may go on
 // in the next piece, and returns where that begins.
@@ -97,15 +97,15 @@ func (d *data) upTo(b []byte, last bool) int {
 
 // ofOne looks at a text of one byte a character.
 func (d *data) ofOne(b []byte) {
-	sum, harmless := d.seen.Before(d.as(), b)
-	if !harmless && !d.overwrite(b) {
+	sum, harmless := d.seen.Before(d.seenKind(), b)
+	if !harmless && !d.overwriteText(b) {
 		d.seen.Remember(sum)
 	}
 }
 
 // ofTwo looks at a text of two bytes a character. A letter beyond ASCII is one of any word.
 func (d *data) ofTwo(b []byte) {
-	sum, harmless := d.seen.Before(d.as(), b)
+	sum, harmless := d.seen.Before(d.seenKind(), b)
 	if harmless {
 		return
 	}
@@ -117,7 +117,7 @@ func (d *data) ofTwo(b []byte) {
 		}
 		d.narrow = append(d.narrow, c)
 	}
-	if !d.overwrite(d.narrow) {
+	if !d.overwriteText(d.narrow) {
 		d.seen.Remember(sum)
 		return
 	}

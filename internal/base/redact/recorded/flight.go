@@ -21,9 +21,9 @@ const (
 	mostChunk    = 256 << 20 // a JVM begins another one at 12 MB unless it is told otherwise
 )
 
-func (f *flight) next(p []byte) []byte {
+func (f *flight) cleanPiece(p []byte) []byte {
 	if f.rest != nil {
-		return f.rest.next(p)
+		return f.rest.cleanPiece(p)
 	}
 	f.held = append(f.held, p...)
 	f.out = f.out[:0]
@@ -31,28 +31,28 @@ func (f *flight) next(p []byte) []byte {
 		size := binary.BigEndian.Uint64(f.held[8:])
 		if string(f.held[:len(flightMagic)]) != flightMagic || size < flightHeader || size > mostChunk {
 			f.rest = &data{values: true}
-			f.out = append(f.out, f.rest.next(f.held)...)
+			f.out = append(f.out, f.rest.cleanPiece(f.held)...)
 			f.held = nil
 			break
 		}
 		if uint64(len(f.held)) < size {
 			break
 		}
-		chunk(f.held[:size])
+		overwriteChunk(f.held[:size])
 		f.out = append(f.out, f.held[:size]...)
 		f.held = append(f.held[:0], f.held[size:]...)
 	}
 	return f.out
 }
 
-func (f *flight) end() []byte {
+func (f *flight) cleanRest() []byte {
 	f.out = f.out[:0]
 	if f.rest == nil { // never finished
 		f.rest = &data{values: true}
-		f.out = append(f.out, f.rest.next(f.held)...)
+		f.out = append(f.out, f.rest.cleanPiece(f.held)...)
 		f.held = nil
 	}
-	return append(f.out, f.rest.end()...)
+	return append(f.out, f.rest.cleanRest()...)
 }
 
 // policy is what is done with a text.
@@ -76,29 +76,29 @@ var policies = map[string]map[string]policy{
 	"jdk.types.Symbol":               {"string": asName},
 }
 
-// chunk overwrites what is secret in a chunk.
-func chunk(b []byte) {
+// overwriteChunk overwrites what is secret in a chunk.
+func overwriteChunk(b []byte) {
 	at := binary.BigEndian.Uint64(b[24:])
 	compressed := b[67]&1 != 0
 	if !compressed || at < flightHeader || at >= uint64(len(b)) {
-		(&data{values: true}).texts(b[flightHeader:])
+		(&data{values: true}).overwriteTexts(b[flightHeader:])
 		return
 	}
 	m := metadataOf(b[at:])
 	for rest := b[flightHeader:]; len(rest) > 0; {
-		size, n := varint(rest)
+		size, n := decodeVarint(rest)
 		if n == 0 || size < uint64(n) || size > uint64(len(rest)) {
-			(&data{values: true}).texts(rest)
+			(&data{values: true}).overwriteTexts(rest)
 			return
 		}
-		m.event(rest[n:size])
+		m.overwriteEvent(rest[n:size])
 		rest = rest[size:]
 	}
 }
 
-// event overwrites what is secret in an event without its size.
-func (m *metadata) event(b []byte) {
-	id, n := varint(b)
+// overwriteEvent overwrites what is secret in an event without its size.
+func (m *metadata) overwriteEvent(b []byte) {
+	id, n := decodeVarint(b)
 	r := &reader{b: b, at: n}
 	switch {
 	case n == 0:
@@ -106,43 +106,43 @@ func (m *metadata) event(b []byte) {
 	case id == 0: // metadata
 		return
 	case id == 1:
-		m.pools(r)
+		m.scanPools(r)
 	default:
 		if c := m.classes[id]; c != nil {
-			m.fields(r, c, 0)
+			m.scanFields(r, c, 0)
 		} else {
 			r.bad = true
 		}
 	}
 	if r.bad { // is not what its metadata says: texts are looked for
-		(&data{values: true}).texts(b)
-		each(b, func(s []byte) { redact.OverwriteValue(s) })
+		(&data{values: true}).overwriteTexts(b)
+		eachString(b, func(s []byte) { redact.OverwriteValue(s) })
 	}
 }
 
-// pools goes over constants.
-func (m *metadata) pools(r *reader) {
-	r.varint() // start
-	r.varint() // duration
-	r.varint() // distance to the one before
-	r.skip(1)  // its kind
-	for range r.count() {
-		c := m.classes[r.varint()]
-		for range r.count() {
-			r.varint() // its key
+// scanPools goes over constants.
+func (m *metadata) scanPools(r *reader) {
+	r.nextVarint() // start
+	r.nextVarint() // duration
+	r.nextVarint() // distance to the one before
+	r.skip(1)      // its kind
+	for range r.nextCount() {
+		c := m.classes[r.nextVarint()]
+		for range r.nextCount() {
+			r.nextVarint() // its key
 			if c == nil {
 				r.bad = true
 			}
 			if r.bad {
 				return
 			}
-			m.value(r, c, asValue, 0)
+			m.scanValue(r, c, asValue, 0)
 		}
 	}
 }
 
-// fields goes over the fields of a class.
-func (m *metadata) fields(r *reader, c *class, depth int) {
+// scanFields goes over the fields of a class.
+func (m *metadata) scanFields(r *reader, c *class, depth int) {
 	for _, f := range c.fields {
 		if r.bad || depth > 8 {
 			r.bad = true
@@ -150,13 +150,13 @@ func (m *metadata) fields(r *reader, c *class, depth int) {
 		}
 		n := uint64(1)
 		if f.array {
-			n = r.count()
+			n = r.nextCount()
 		}
 		for range n {
 			if f.pooled {
-				r.varint()
+				r.nextVarint()
 			} else {
-				m.value(r, m.classes[f.class], policies[c.name][f.name], depth+1)
+				m.scanValue(r, m.classes[f.class], policies[c.name][f.name], depth+1)
 			}
 			if r.bad {
 				return
@@ -165,15 +165,15 @@ func (m *metadata) fields(r *reader, c *class, depth int) {
 	}
 }
 
-// value goes over a value of a class.
-func (m *metadata) value(r *reader, c *class, p policy, depth int) {
+// scanValue goes over a value of a class.
+func (m *metadata) scanValue(r *reader, c *class, p policy, depth int) {
 	if c == nil {
 		r.bad = true
 		return
 	}
 	switch c.name {
 	case "java.lang.String":
-		r.text(p)
+		r.overwriteString(p)
 	case "boolean", "byte":
 		r.skip(1)
 	case "float":
@@ -181,8 +181,8 @@ func (m *metadata) value(r *reader, c *class, p policy, depth int) {
 	case "double":
 		r.skip(8)
 	case "short", "char", "int", "long":
-		r.varint()
+		r.nextVarint()
 	default:
-		m.fields(r, c, depth)
+		m.scanFields(r, c, depth)
 	}
 }

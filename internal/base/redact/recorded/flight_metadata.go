@@ -24,27 +24,27 @@ func metadataOf(b []byte) *metadata {
 	m := &metadata{classes: make(map[uint64]*class)}
 	r := &reader{b: b}
 	for range 5 { // size, type, start, duration, id
-		r.varint()
+		r.nextVarint()
 	}
 	var table []string
-	for range r.count() {
-		from, to, kind := r.string()
+	for range r.nextCount() {
+		from, to, kind := r.nextString()
 		if r.bad {
 			return m
 		}
 		if kind == charArray {
-			table = append(table, wide(r.b[from:to]))
+			table = append(table, decodeCharArray(r.b[from:to]))
 		} else {
 			table = append(table, string(r.b[from:to]))
 		}
 	}
-	m.element(r, table, nil, 0)
+	m.readElement(r, table, nil, 0)
 	return m
 }
 
-func (m *metadata) element(r *reader, table []string, in *class, depth int) {
+func (m *metadata) readElement(r *reader, table []string, in *class, depth int) {
 	word := func() string {
-		if i := r.varint(); i < uint64(len(table)) {
+		if i := r.nextVarint(); i < uint64(len(table)) {
 			return table[i]
 		}
 		r.bad = true
@@ -52,7 +52,7 @@ func (m *metadata) element(r *reader, table []string, in *class, depth int) {
 	}
 	kind := word()
 	attributes := make(map[string]string)
-	for range r.count() {
+	for range r.nextCount() {
 		key := word()
 		attributes[key] = word()
 		if r.bad {
@@ -73,11 +73,11 @@ func (m *metadata) element(r *reader, table []string, in *class, depth int) {
 		}
 		in = nil
 	}
-	for range r.count() {
+	for range r.nextCount() {
 		if r.bad || depth > 16 {
 			r.bad = true
 			return
 		}
-		m.element(r, table, in, depth+1)
+		m.readElement(r, table, in, depth+1)
 	}
 }

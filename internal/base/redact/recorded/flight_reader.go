@@ -14,9 +14,9 @@ type reader struct {
 	bad bool // it is not what it should be
 }
 
-// varint reads a number of JFR: seven bits a byte, the lowest first, the ninth byte
-// whole.
-func varint(b []byte) (v uint64, n int) {
+// decodeVarint decodes a number of JFR: seven bits a byte, the lowest first, the ninth byte whole;
+// n is 0 if it is cut off.
+func decodeVarint(b []byte) (v uint64, n int) {
 	for n < len(b) {
 		c := b[n]
 		n++
@@ -31,8 +31,8 @@ func varint(b []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-func (r *reader) varint() uint64 {
-	v, n := varint(r.b[min(r.at, len(r.b)):])
+func (r *reader) nextVarint() uint64 {
+	v, n := decodeVarint(r.b[min(r.at, len(r.b)):])
 	if r.at += n; n == 0 {
 		r.bad = true
 	}
@@ -45,9 +45,9 @@ func (r *reader) skip(n int) {
 	}
 }
 
-// count is how many of something follow; each takes a byte at least.
-func (r *reader) count() uint64 {
-	n := r.varint()
+// nextCount returns how many of something follow; each takes a byte at least.
+func (r *reader) nextCount() uint64 {
+	n := r.nextVarint()
 	if n > uint64(len(r.b)-min(r.at, len(r.b))) {
 		r.bad = true
 		return 0
@@ -65,8 +65,8 @@ const (
 	latin1Bytes = 5
 )
 
-// string finds the bytes of a string that stands here.
-func (r *reader) string() (from, to int, kind byte) {
+// nextString finds the bytes of the string that stands here.
+func (r *reader) nextString() (from, to int, kind byte) {
 	if r.at >= len(r.b) {
 		r.bad = true
 		return 0, 0, 0
@@ -77,17 +77,17 @@ func (r *reader) string() (from, to int, kind byte) {
 	case noString, emptyString:
 		return r.at, r.at, kind
 	case pooled:
-		r.varint()
+		r.nextVarint()
 		return r.at, r.at, kind
 	case utf8Bytes, latin1Bytes:
-		n := r.count()
+		n := r.nextCount()
 		from = r.at
 		r.skip(int(n))
 	case charArray:
-		n := r.count()
+		n := r.nextCount()
 		from = r.at
 		for range n {
-			r.varint()
+			r.nextVarint()
 		}
 	default:
 		r.bad = true
@@ -95,14 +95,14 @@ func (r *reader) string() (from, to int, kind byte) {
 	return from, min(r.at, len(r.b)), kind
 }
 
-// text overwrites what is secret in the string that stands here.
-func (r *reader) text(p policy) {
-	from, to, kind := r.string()
+// overwriteString overwrites what is secret in the string that stands here.
+func (r *reader) overwriteString(p policy) {
+	from, to, kind := r.nextString()
 	if r.bad || from == to {
 		return
 	}
 	if kind != charArray {
-		p.overwrite(r.b[from:to])
+		p.overwriteText(r.b[from:to])
 		return
 	}
 	// Each character is a number of one to three bytes: of those in one the text is
@@ -110,7 +110,7 @@ func (r *reader) text(p policy) {
 	chars := make([]byte, 0, to-from)
 	var starts []int
 	for i := from; i < to; {
-		v, n := varint(r.b[i:to])
+		v, n := decodeVarint(r.b[i:to])
 		if n == 0 {
 			break
 		}
@@ -121,7 +121,7 @@ func (r *reader) text(p policy) {
 		i += n
 	}
 	before := string(chars)
-	p.overwrite(chars)
+	p.overwriteText(chars)
 	for i, c := range chars {
 		if c == before[i] {
 			continue
@@ -141,10 +141,10 @@ func (r *reader) text(p policy) {
 	}
 }
 
-func wide(b []byte) string {
+func decodeCharArray(b []byte) string {
 	var s strings.Builder
 	for len(b) > 0 {
-		v, n := varint(b)
+		v, n := decodeVarint(b)
 		if n == 0 {
 			break
 		}
@@ -154,8 +154,8 @@ func wide(b []byte) string {
 	return s.String()
 }
 
-// overwrite overwrites what is secret in a text.
-func (p policy) overwrite(b []byte) {
+// overwriteText overwrites what is secret in a text.
+func (p policy) overwriteText(b []byte) {
 	switch p {
 	case asName:
 		redact.Overwrite(b)
@@ -170,24 +170,24 @@ func (p policy) overwrite(b []byte) {
 	}
 }
 
-// each finds what may be a string anywhere in b.
-func each(b []byte, f func([]byte)) {
+// eachString finds what may be a string anywhere in b.
+func eachString(b []byte, f func([]byte)) {
 	for i := range b {
 		if b[i] != utf8Bytes && b[i] != latin1Bytes && b[i] != charArray {
 			continue
 		}
-		n, k := varint(b[i+1:])
+		n, k := decodeVarint(b[i+1:])
 		if from := i + 1 + k; k > 0 && n >= shortest && n <= uint64(len(b)-from) && plainText(b[from:from+int(n)]) {
 			f(b[from : from+int(n)])
 		}
 	}
 }
 
-func printable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\t' || c >= 0x80 }
+func isPrintable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\t' || c >= 0x80 }
 
 func plainText(b []byte) bool {
 	for _, c := range b {
-		if !printable(c) {
+		if !isPrintable(c) {
 			return false
 		}
 	}

@@ -14,9 +14,9 @@ const (
 	mostInline   = 4
 )
 
-// event overwrites what is secret in the event of a trace before Go 1.22 that b
-// begins with, and returns its length: 0 if it is not whole, less if it is none.
-func event(b []byte) int {
+// overwriteOldEvent overwrites what is secret in the event of a trace before Go 1.22 that b begins
+// with, and returns its length: 0 if it is not whole, less if it is none.
+func overwriteOldEvent(b []byte) int {
 	kind, arguments, at := b[0]&0x3f, int(b[0]>>6)+1, 1
 	number := func() (v uint64, ok bool) {
 		v, n := binary.Uvarint(b[at:])

@@ -21,14 +21,14 @@ const (
 	mostPlain  = 1 << 30
 )
 
-func (z *zipped) next(p []byte) []byte {
+func (z *zipped) cleanPiece(p []byte) []byte {
 	if z.over = z.over || len(z.held)+len(p) > mostZipped; !z.over {
 		z.held = append(z.held, p...)
 	}
 	return nil
 }
 
-func (z *zipped) end() []byte {
+func (z *zipped) cleanRest() []byte {
 	held := z.held
 	z.held = nil
 	r, err := gzip.NewReader(bytes.NewReader(held))
@@ -38,7 +38,7 @@ func (z *zipped) end() []byte {
 	plain, _ := io.ReadAll(io.LimitReader(r, mostPlain)) // one that broke off gives what came
 	var safe []byte
 	if strings, ok := stringsOf(plain); ok {
-		safe = profile(plain, strings)
+		safe = rewriteProfile(plain, strings)
 	} else {
 		safe = All(plain, Hint{})
 	}
@@ -72,7 +72,7 @@ const (
 func stringsOf(b []byte) (uses map[uint64]use, ok bool) {
 	uses = make(map[uint64]use)
 	n := uint64(0)
-	ok = fields(b, func(number, wire uint64, v uint64, content []byte) {
+	ok = eachField(b, func(number, wire uint64, v uint64, content []byte) {
 		switch {
 		case number == profileString && wire == 2:
 			n++
@@ -87,12 +87,12 @@ func stringsOf(b []byte) (uses map[uint64]use, ok bool) {
 				uses[v], content = use{value: true}, content[k:]
 			}
 		case number == profileSample && wire == 2:
-			fields(content, func(number, wire uint64, _ uint64, label []byte) {
+			eachField(content, func(number, wire uint64, _ uint64, label []byte) {
 				if number != sampleLabel || wire != 2 {
 					return
 				}
 				var key, text uint64
-				fields(label, func(number, _ uint64, v uint64, _ []byte) {
+				eachField(label, func(number, _ uint64, v uint64, _ []byte) {
 					switch number {
 					case labelKey:
 						key = v
@@ -109,10 +109,10 @@ func stringsOf(b []byte) (uses map[uint64]use, ok bool) {
 	return uses, ok && n > 0
 }
 
-// profile writes a profile's strings anew where they hold secrets.
-func profile(b []byte, uses map[uint64]use) []byte {
+// rewriteProfile writes a profile's strings anew where they hold secrets.
+func rewriteProfile(b []byte, uses map[uint64]use) []byte {
 	var table [][]byte
-	fields(b, func(number, wire uint64, _ uint64, content []byte) {
+	eachField(b, func(number, wire uint64, _ uint64, content []byte) {
 		if number == profileString && wire == 2 {
 			table = append(table, content)
 		}
@@ -121,7 +121,7 @@ func profile(b []byte, uses map[uint64]use) []byte {
 	n := uint64(0)
 	rest := b
 	for len(rest) > 0 {
-		number, wire, _, content, size := field(rest)
+		number, wire, _, content, size := decodeField(rest)
 		if number != profileString || wire != 2 {
 			out = append(out, rest[:size]...)
 			rest = rest[size:]
@@ -144,10 +144,10 @@ func profile(b []byte, uses map[uint64]use) []byte {
 	return out
 }
 
-// fields goes over the fields of a message, and says whether it is one.
-func fields(b []byte, f func(number, wire, v uint64, content []byte)) bool {
+// eachField goes over the fields of a message, and says whether it is one.
+func eachField(b []byte, f func(number, wire, v uint64, content []byte)) bool {
 	for len(b) > 0 {
-		number, wire, v, content, n := field(b)
+		number, wire, v, content, n := decodeField(b)
 		if n == 0 {
 			return false
 		}
@@ -157,9 +157,9 @@ func fields(b []byte, f func(number, wire, v uint64, content []byte)) bool {
 	return true
 }
 
-// field reads one field; n is 0 if there is none. Profiles have numbers and
-// what has a length.
-func field(b []byte) (number, wire, v uint64, content []byte, n int) {
+// decodeField decodes one field; n is 0 if there is none. Profiles have numbers and what has a
+// length.
+func decodeField(b []byte) (number, wire, v uint64, content []byte, n int) {
 	tag, k := binary.Uvarint(b)
 	if k <= 0 || tag>>3 == 0 || tag>>3 > 64 {
 		return 0, 0, 0, nil, 0

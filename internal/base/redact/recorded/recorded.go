@@ -33,8 +33,8 @@ type Filter struct {
 // cleaner is a filter for one kind of recording. What it returns is valid until
 // the next call.
 type cleaner interface {
-	next(p []byte) []byte
-	end() []byte
+	cleanPiece(p []byte) []byte
+	cleanRest() []byte
 }
 
 // enough bytes tell what a recording is.
@@ -47,24 +47,24 @@ func (f *Filter) Next(p []byte) []byte {
 		if len(f.head) < enough {
 			return nil
 		}
-		p = f.choose()
+		p = f.chooseCleaner()
 	}
-	return f.to.next(p)
+	return f.to.cleanPiece(p)
 }
 
 // End returns what was held back.
 func (f *Filter) End() []byte {
 	if f.to != nil {
-		return f.to.end()
+		return f.to.cleanRest()
 	}
 	if len(f.head) == 0 {
 		return nil
 	}
-	head := f.choose()
-	return append(bytes.Clone(f.to.next(head)), f.to.end()...)
+	head := f.chooseCleaner()
+	return append(bytes.Clone(f.to.cleanPiece(head)), f.to.cleanRest()...)
 }
 
-func (f *Filter) choose() (head []byte) {
+func (f *Filter) chooseCleaner() (head []byte) {
 	head, f.head = f.head, nil
 	switch {
 	case bytes.HasPrefix(head, []byte(flightMagic)):
@@ -107,7 +107,7 @@ type text struct {
 	out     []byte
 }
 
-func (t *text) next(p []byte) []byte {
+func (t *text) cleanPiece(p []byte) []byte {
 	t.out = t.out[:0]
 	for {
 		i := bytes.IndexByte(p, '\n')
@@ -119,34 +119,34 @@ func (t *text) next(p []byte) []byte {
 			t.partial = append(t.partial, line...)
 			line = t.partial
 		}
-		t.line(line)
+		t.addLine(line)
 		t.out = append(t.out, '\n')
 		t.partial = t.partial[:0]
 		p = p[i+1:]
 	}
 	if t.partial = append(t.partial, p...); len(t.partial) > longestLine {
-		t.line(t.partial)
+		t.addLine(t.partial)
 		t.partial = t.partial[:0]
 	}
 	return t.out
 }
 
-func (t *text) end() []byte {
+func (t *text) cleanRest() []byte {
 	t.out = t.out[:0]
 	if len(t.partial) > 0 {
-		t.line(t.partial)
+		t.addLine(t.partial)
 	}
 	return t.out
 }
 
-func (t *text) line(b []byte) {
+func (t *text) addLine(b []byte) {
 	t.out = append(t.out, Line(&t.secrets, b, t.hint)...)
 }
 
 // Line is the next line of a text without its secrets.
 func Line(t *redact.Text, b []byte, hint Hint) []byte {
 	if hint.Threads {
-		b = threads(b)
+		b = redactThreadNames(b)
 	}
 	if hint.Lines || hint.Threads {
 		return t.Line(b)
@@ -154,8 +154,8 @@ func Line(t *redact.Text, b []byte, hint Hint) []byte {
 	return t.Own(b)
 }
 
-// threads takes the secrets out of the names of threads, which stand in quotes.
-func threads(b []byte) []byte {
+// redactThreadNames takes the secrets out of the names of threads, which stand in quotes.
+func redactThreadNames(b []byte) []byte {
 	from := bytes.IndexByte(b, '"')
 	if from < 0 {
 		return b

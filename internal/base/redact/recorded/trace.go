@@ -10,7 +10,7 @@ import (
 // in those of string tables; before, events, of which some hold a text.
 // https://go.dev/src/internal/trace/tracev2/events.go
 type trace struct {
-	piece func([]byte) int // cleans the one at the beginning and returns its length, see batch
+	piece func([]byte) int // cleans the one at the beginning and returns its length, see overwriteBatch
 	held  []byte
 	begun bool
 	rest  cleaner // once something is none
@@ -30,14 +30,14 @@ const (
 // traceOf is the cleaner of a trace.
 func traceOf(head []byte) cleaner {
 	if len(head) > 6 && (head[5] < '2' || head[5] == '2' && head[6] < '2') {
-		return &trace{piece: event}
+		return &trace{piece: overwriteOldEvent}
 	}
-	return &trace{piece: batch}
+	return &trace{piece: overwriteBatch}
 }
 
-func (t *trace) next(p []byte) []byte {
+func (t *trace) cleanPiece(p []byte) []byte {
 	if t.rest != nil {
-		return t.rest.next(p)
+		return t.rest.cleanPiece(p)
 	}
 	t.held = append(t.held, p...)
 	at := 0
@@ -58,24 +58,24 @@ func (t *trace) next(p []byte) []byte {
 	t.out = append(t.out[:0], t.held[:at]...)
 	t.held = append(t.held[:0], t.held[at:]...)
 	if t.rest != nil {
-		t.out = append(t.out, t.rest.next(t.held)...)
+		t.out = append(t.out, t.rest.cleanPiece(t.held)...)
 		t.held = nil
 	}
 	return t.out
 }
 
-func (t *trace) end() []byte {
+func (t *trace) cleanRest() []byte {
 	if t.rest == nil { // broken off within one
 		t.rest = &data{values: true}
 	}
-	t.out = append(t.out[:0], t.rest.next(t.held)...)
+	t.out = append(t.out[:0], t.rest.cleanPiece(t.held)...)
 	t.held = nil
-	return append(t.out, t.rest.end()...)
+	return append(t.out, t.rest.cleanRest()...)
 }
 
-// batch overwrites what is secret in the batch b begins with, and returns its length:
-// 0 if it is not whole, less if it is none.
-func batch(b []byte) int {
+// overwriteBatch overwrites what is secret in the batch b begins with, and returns its length: 0
+// if it is not whole, less if it is none.
+func overwriteBatch(b []byte) int {
 	at := 1
 	switch b[0] {
 	case evGenerationEnd:
@@ -102,15 +102,15 @@ func batch(b []byte) int {
 		return 0
 	}
 	if content := b[at:end]; b[0] == evExperimental {
-		(&data{values: true}).texts(content)
+		(&data{values: true}).overwriteTexts(content)
 	} else if len(content) > 0 && content[0] == evStrings {
-		table(content[1:])
+		overwriteStrings(content[1:])
 	}
 	return end
 }
 
-// table overwrites what is secret in a table of strings.
-func table(b []byte) {
+// overwriteStrings overwrites what is secret in a table of strings.
+func overwriteStrings(b []byte) {
 	for len(b) > 0 && b[0] == evString {
 		b = b[1:]
 		_, n := binary.Uvarint(b)

@@ -20,7 +20,7 @@ type Secret struct {
 // body makes texts like those that vendors draw, the same each time.
 type body struct{ r *rand.Rand }
 
-func (b body) of(n int, letters string) string {
+func (b body) drawText(n int, letters string) string {
 	var s strings.Builder
 	for range n {
 		s.WriteByte(letters[b.r.IntN(len(letters))])
@@ -52,17 +52,17 @@ func Secrets() (all []Secret) {
 		{"xoxb-", digits, 24}, {"xoxp-", digits, 30}, {"xoxa-", digits, 30}, {"xoxs-", digits, 30}, {"xoxe-", digits, 30}, {"xapp-", alnum, 40},
 		{"sk_live_", alnum, 24}, {"rk_live_", alnum, 24}, {"sk_test_", alnum, 24}, {"pk_live_", alnum, 24}, {"whsec_", alnum, 32}, {"sk-", alnum, 48}, {"sk-proj-", alnum, 48}, {"sk-ant-", alnum, 60}, {"gsk_", alnum, 52}, {"xai-", alnum, 60}, {"pplx-", alnum, 48}, {"r8_", alnum, 37}, {"hf_", alnum, 34}, {"lsv2_pt_", hex, 32},
 		{"npm_", alnum, 36}, {"pypi-AgEIcHlwaS5vcmc", alnum, 60}, {"rubygems_", hex, 48}, {"dckr_pat_", alnum, 27}, {"CLOJARS_", hex, 60}, {"dop_v1_", hex, 64}, {"doo_v1_", hex, 64},
-		{"shpat_", hex, 32}, {"shpss_", hex, 32}, {"shpca_", hex, 32}, {"SG." + b.of(22, alnum) + ".", alnum, 43}, {"key-", hex, 32}, {"xkeysib-", hex, 64}, {"mlsn.", hex, 64}, {"AC", hex, 32}, {"SK", hex, 32},
+		{"shpat_", hex, 32}, {"shpss_", hex, 32}, {"shpca_", hex, 32}, {"SG." + b.drawText(22, alnum) + ".", alnum, 43}, {"key-", hex, 32}, {"xkeysib-", hex, 64}, {"mlsn.", hex, 64}, {"AC", hex, 32}, {"SK", hex, 32},
 		{"lin_api_", alnum, 40}, {"ntn_", alnum, 46}, {"secret_", alnum, 43}, {"figd_", alnum, 40}, {"PMAK-", hex, 59}, {"CFPAT-", alnum, 43}, {"ATATT3xFfGF0", alnum, 60}, {"ATBB", alnum, 32},
 		{"sq0atp-", alnum, 22}, {"sq0csp-", alnum, 43}, {"EAAA", alnum, 60}, {"rzp_live_", alnum, 14}, {"EZAK", alnum, 54}, {"duffel_live_", alnum, 43}, {"dapi", hex, 32}, {"hvs.", alnum, 90}, {"hvb.", alnum, 90}, {"pul-", hex, 40}, {"dp.pt.", alnum, 43}, {"tskey-", alnum, 30},
-		{"NRAK-", upperNo, 27}, {"NRJS-", hex, 19}, {"dt0c01." + b.of(24, upperNo) + ".", upperNo, 64}, {"glc_", alnum, 60}, {"glsa_", alnum, 32}, {"sntrys_", alnum, 60}, {"phc_", alnum, 43}, {"sgp_", hex, 40},
+		{"NRAK-", upperNo, 27}, {"NRJS-", hex, 19}, {"dt0c01." + b.drawText(24, upperNo) + ".", upperNo, 64}, {"glc_", alnum, 60}, {"glsa_", alnum, 32}, {"sntrys_", alnum, 60}, {"phc_", alnum, 43}, {"sgp_", hex, 40},
 		{"AGE-SECRET-KEY-1", upperNo, 58}, {"AKCp", alnum, 69}, {"bkua_", hex, 40}, {"CCIPAT_", alnum, 60}, {"nfp_", alnum, 36}, {"fo1_", alnum, 43}, {"sbp_", hex, 40}, {"pscale_tkn_", alnum, 43}, {"pscale_pw_", alnum, 43}, {"EAACEdEose0cBA", alnum, 40}, {"HRKU-", hex, 40},
 	} {
-		add("key "+v.prefix, "upstream refused %s: not allowed", v.prefix+b.of(v.n, v.letters))
+		add("key "+v.prefix, "upstream refused %s: not allowed", v.prefix+b.drawText(v.n, v.letters))
 	}
-	add("telegram bot", "bot %s started", b.of(9, digits)+":AA"+b.of(33, alnum))
-	add("discord bot", "login %s", "M"+b.of(23, alnum)+"."+b.of(6, alnum)+"."+b.of(27, alnum))
-	jwt := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + b.of(43, alnum)
+	add("telegram bot", "bot %s started", b.drawText(9, digits)+":AA"+b.drawText(33, alnum))
+	add("discord bot", "login %s", "M"+b.drawText(23, alnum)+"."+b.drawText(6, alnum)+"."+b.drawText(27, alnum))
+	jwt := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + b.drawText(43, alnum)
 	add("web token", "got %s from cache", jwt)
 	add("web token in a path", "GET /verify-email/%s 200", jwt)
 	for _, f := range []string{
@@ -72,28 +72,28 @@ func Secrets() (all []Secret) {
 		"postgres://bob:%s@db:5432/shop", "mysql://root:%s@db/shop", "redis://:%s@cache:6379/0", "mongodb+srv://u:%s@c0.example.net/x", "amqp://guest:%s@mq/", "https://bob:%s@git.example.com/x.git", "bob:%s@tcp(db:3306)/shop", "Server=db;User Id=sa;Password=%s;Encrypt=true", "jdbc:postgresql://db/x?user=a&password=%s", "ftp://u:%s@h/x", "smtp://u:%s@mail:587",
 		"GET /login?password=%s HTTP/1.1", "GET /a?x=%s HTTP/1.1", "GET /a?b=1&email=%s 200", "POST /cb?code=%s&state=1 200", "/p?q=1#x /s?sig=%s", `"uri":"/x?a=%s\u0026b=2"`, `"query":"id=5&invite=%s"`, "GET /search id=5&name=%s 80", "https://h/dl?X-Amz-Signature=%s", "Referer: https://h/y?t=%s",
 	} {
-		add(f, f, "hZ4"+b.of(13, alnum)+"q9")
+		add(f, f, "hZ4"+b.drawText(13, alnum)+"q9")
 	}
 	for _, f := range []string{"GET /invite/%s HTTP/1.1", "GET /reset-password/%s 200", `"path":"/share/%s"`, "POST https://hooks.slack.com/services/T01234567/B01234567/%s", "POST https://discord.com/api/webhooks/1234567890/%s", "GET /unsubscribe/%s", "GET /api/v1/tokens/%s", "GET /magic/%s?x", "GET /dl/%s/file.zip", "request_uri=/session/%s/end"} {
-		add(f, f, b.of(24, alnum)+"7aB")
+		add(f, f, b.drawText(24, alnum)+"7aB")
 	}
 	uuid := func() string {
-		return b.of(8, hex) + "-" + b.of(4, hex) + "-4" + b.of(3, hex) + "-a" + b.of(3, hex) + "-" + b.of(12, hex)
+		return b.drawText(8, hex) + "-" + b.drawText(4, hex) + "-4" + b.drawText(3, hex) + "-a" + b.drawText(3, hex) + "-" + b.drawText(12, hex)
 	}
 	add("uuid in a path", "GET /invitations/%s/accept 200", uuid())
 	add("uuid at the end", `"GET /orders/%s HTTP/1.1" 200`, uuid())
-	add("hex in a path", "GET /k/%s 200", b.of(20, hex)+"7f")
+	add("hex in a path", "GET /k/%s 200", b.drawText(20, hex)+"7f")
 	for _, f := range []string{"sent to %s", "user %s logged in", `{"email":"%s"}`, "GET /users/%s/orders 200", "From: Bob <%s>", "mailto:%s"} {
-		add("e-mail: "+f, f, "bob."+b.of(6, lowers)+"@mail.example.com")
+		add("e-mail: "+f, f, "bob."+b.drawText(6, lowers)+"@mail.example.com")
 	}
-	add("escaped e-mail", "GET /users/%s/orders 200", "bob"+b.of(6, lowers)+"%40example.com")
+	add("escaped e-mail", "GET /users/%s/orders 200", "bob"+b.drawText(6, lowers)+"%40example.com")
 	for _, c := range []string{"4111111111111111", "5555555555554444", "378282246310005", "4012 8888 8888 1881", "6011-1111-1111-1117", "3530111333300000"} {
 		add("card "+c, "paid with %s today", c)
 	}
-	add("private key", "-----BEGIN RSA PRIVATE KEY-----%s-----END RSA PRIVATE KEY-----", b.of(64, alnum))
-	add("private key in JSON", `{"private_key_pem":"-----BEGIN PRIVATE KEY-----\n%s\n-----END PRIVATE KEY-----\n"}`, b.of(64, alnum))
+	add("private key", "-----BEGIN RSA PRIVATE KEY-----%s-----END RSA PRIVATE KEY-----", b.drawText(64, alnum))
+	add("private key in JSON", `{"private_key_pem":"-----BEGIN PRIVATE KEY-----\n%s\n-----END PRIVATE KEY-----\n"}`, b.drawText(64, alnum))
 	for _, f := range []string{"app --token %s serve", "app --password=%s", "app -password %s", "java -Dplain=%s -jar a.jar", "java -jar a.jar --token x2 %s", "java -Dspring.datasource.password=%s Main", "app NAME=%s", "app run %s", "curl -u bob:%s http://h", "redis-cli -a %s", "mysql -h db -p%s"} {
-		all = append(all, Secret{Kind: f, Text: fmt.Sprintf(f, "hZ4plantedq9")[:0] + strings.ReplaceAll(f, "%s", "hZ4"+b.of(1, digits)+"pla7nted"), Args: true})
+		all = append(all, Secret{Kind: f, Text: fmt.Sprintf(f, "hZ4plantedq9")[:0] + strings.ReplaceAll(f, "%s", "hZ4"+b.drawText(1, digits)+"pla7nted"), Args: true})
 		last := &all[len(all)-1]
 		i := strings.Index(last.Text, "hZ4")
 		last.Hide = strings.Fields(last.Text[i:])[0]

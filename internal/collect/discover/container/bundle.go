@@ -13,11 +13,12 @@ import (
 	"strings"
 )
 
-// bundles reads what runs containers wrote down of them: runc's state.json, crun's status, and the
-// folders of containerd's shims. Each knows the bundle it runs, whose config.json is by the
-// specification of OCI (https://github.com/opencontainers/runtime-spec/blob/main/config.md); of its
-// annotations containerd's CRI and CRI-O name container, pod and image.
-func bundles(roots []root) engine {
+// newBundleEngine returns an engine that reads what runs containers writes to files: runc's
+// state.json, crun's status, and the folders of containerd's shims. Each names the bundle it runs,
+// whose config.json is by the specification of OCI
+// (https://github.com/opencontainers/runtime-spec/blob/main/config.md). In its annotations
+// containerd's CRI and CRI-O name container, pod and image.
+func newBundleEngine(roots []root) engine {
 	return engine{name: "oci", social: true, find: func(_ context.Context, q Query) (all []Container, err error) {
 		for _, r := range roots {
 			paths, _ := filepath.Glob(r.pattern) // its error is of the pattern
@@ -26,30 +27,30 @@ func bundles(roots []root) engine {
 				switch {
 				case errors.Is(e, os.ErrPermission):
 					err = fmt.Errorf("this user may not read %s: run as root", path)
-				case e != nil || c.ID == "" || sandbox(labels): // it ended meanwhile, or is none
+				case e != nil || c.ID == "" || isSandbox(labels): // it ended meanwhile, or is none
 				default:
-					c.told(labels, false)
+					c.fillFromLabels(labels, false)
 					if c.Name == "" {
 						c.Name = c.ID
 					}
 					all = append(all, c)
 				}
 			}
-			if first(matching(all, q)) != nil {
+			if onlyContainer(filterMatching(all, q)) != nil {
 				break
 			}
 		}
-		if all = matching(all, q); len(all) > 0 {
+		if all = filterMatching(all, q); len(all) > 0 {
 			err = nil
 		}
 		return all, err
 	}}
 }
 
-// matching are those of some containers that are asked for.
-func matching(all []Container, q Query) (some []Container) {
+// filterMatching returns the containers that match a query.
+func filterMatching(all []Container, q Query) (some []Container) {
 	for _, c := range all {
-		if q.means(c) {
+		if q.matchesContainer(c) {
 			some = append(some, c)
 		}
 	}
@@ -63,11 +64,12 @@ type root struct {
 	read    func(path string) (Container, map[string]string, error)
 }
 
-// roots are where they are by default, of root and of this user.
-func roots() []root {
+// defaultRoots returns where containerd, crun and runc keep what they run by default, for root and
+// for this user.
+func defaultRoots() []root {
 	all := []root{
-		{"/run/containerd/io.containerd.runtime.v2.task/*/*/config.json", shim},
-		{"/run/k3s/containerd/io.containerd.runtime.v2.task/*/*/config.json", shim},
+		{"/run/containerd/io.containerd.runtime.v2.task/*/*/config.json", readShim},
+		{"/run/k3s/containerd/io.containerd.runtime.v2.task/*/*/config.json", readShim},
 		{"/run/crun/*/status", crunStatus},
 		{"/run/runc/*/state.json", runcState},
 		{"/run/docker/runtime-runc/moby/*/state.json", runcState},
@@ -78,18 +80,19 @@ func roots() []root {
 	return all
 }
 
-// shim reads the bundle of a task of containerd, beside which the shim writes its first process.
-// The folder is the container's id, that above it containerd's namespace.
-func shim(path string) (c Container, annotations map[string]string, err error) {
+// readShim reads the bundle of a task of containerd, beside which the shim writes the id of its
+// first process. The folder's name is the container's id, its parent's name is containerd's
+// namespace.
+func readShim(path string) (c Container, annotations map[string]string, err error) {
 	dir := filepath.Dir(path)
-	if annotations, err = bundle(dir); err != nil {
+	if annotations, err = readAnnotations(dir); err != nil {
 		return c, nil, err
 	}
 	c = Container{Engine: "containerd", ID: filepath.Base(dir)}
 	if filepath.Base(filepath.Dir(dir)) == "moby" {
 		c.Engine = "docker"
 	}
-	if text, err := small(filepath.Join(dir, "init.pid")); err == nil {
+	if text, err := readSmall(filepath.Join(dir, "init.pid")); err == nil {
 		c.PID, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 	}
 	return c, annotations, nil
@@ -101,10 +104,10 @@ func crunStatus(path string) (Container, map[string]string, error) {
 		PID    int    `json:"pid"`
 		Bundle string `json:"bundle"`
 	}
-	if err := document(path, &s); err != nil {
+	if err := readJSON(path, &s); err != nil {
 		return Container{}, nil, err
 	}
-	annotations, _ := bundle(s.Bundle) // it may be gone: the container runs on
+	annotations, _ := readAnnotations(s.Bundle) // it may be gone: the container runs on
 	return Container{Engine: engineOf(annotations, "crun"), ID: filepath.Base(filepath.Dir(path)), PID: s.PID}, annotations, nil
 }
 
@@ -117,7 +120,7 @@ func runcState(path string) (Container, map[string]string, error) {
 			Labels []string `json:"labels"`
 		} `json:"config"`
 	}
-	if err := document(path, &s); err != nil {
+	if err := readJSON(path, &s); err != nil {
 		return Container{}, nil, err
 	}
 	annotations := map[string]string{}
@@ -139,18 +142,18 @@ func engineOf(annotations map[string]string, by string) string {
 	return by
 }
 
-// bundle reads the annotations of a bundle's config.json, and nothing else of it.
-func bundle(dir string) (map[string]string, error) {
+// readAnnotations reads the annotations in a bundle's config.json, and nothing else of it.
+func readAnnotations(dir string) (map[string]string, error) {
 	var config struct {
 		Annotations map[string]string `json:"annotations"`
 	}
-	err := document(filepath.Join(dir, "config.json"), &config)
+	err := readJSON(filepath.Join(dir, "config.json"), &config)
 	return config.Annotations, err
 }
 
-// document reads a small file of JSON.
-func document(path string, into any) error {
-	text, err := small(path)
+// readJSON reads a JSON file of at most mostDocument bytes.
+func readJSON(path string, into any) error {
+	text, err := readSmall(path)
 	if err != nil {
 		return err
 	}
@@ -160,7 +163,7 @@ func document(path string, into any) error {
 // mostDocument bounds what is read of a file, bytes.
 const mostDocument = 4 << 20
 
-func small(path string) ([]byte, error) {
+func readSmall(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -72,9 +72,11 @@ type engine struct {
 
 // Find finds one container. The error wraps [ErrNone] or [ErrSeveral] and says, in one line, who
 // was asked or which there are.
-func Find(ctx context.Context, q Query) (Container, error) { return find(ctx, engines(), q) }
+func Find(ctx context.Context, q Query) (Container, error) {
+	return findContainer(ctx, allEngines(), q)
+}
 
-func find(ctx context.Context, engines []engine, q Query) (Container, error) {
+func findContainer(ctx context.Context, engines []engine, q Query) (Container, error) {
 	var silent []string
 	for _, e := range engines {
 		if q.Engine != "" && e.name != q.Engine && !e.social {
@@ -87,10 +89,10 @@ func find(ctx context.Context, engines []engine, q Query) (Container, error) {
 			silent = append(silent, err.Error())
 			continue
 		}
-		switch one := first(all); {
+		switch one := onlyContainer(all); {
 		case len(all) == 0:
 		case one == nil:
-			return Container{}, fmt.Errorf("%w: %s", ErrSeveral, list(all))
+			return Container{}, fmt.Errorf("%w: %s", ErrSeveral, formatChoices(all))
 		default:
 			return *one, nil
 		}
@@ -101,9 +103,9 @@ func find(ctx context.Context, engines []engine, q Query) (Container, error) {
 	return Container{}, ErrNone
 }
 
-// first is the only one there is, or the one that is called exactly as asked among those whose ids
-// only begin so; nil if there are several.
-func first(all []Container) *Container {
+// onlyContainer returns the container of a list that holds just one, though perhaps repeatedly;
+// nil if there are none or several.
+func onlyContainer(all []Container) *Container {
 	all = slices.CompactFunc(slices.Clone(all), func(a, b Container) bool { return a.ID == b.ID })
 	if len(all) == 1 {
 		return &all[0]
@@ -111,8 +113,8 @@ func first(all []Container) *Container {
 	return nil
 }
 
-// list names some containers, for people to choose.
-func list(all []Container) string {
+// formatChoices formats the names of containers for people to choose from, at most eight.
+func formatChoices(all []Container) string {
 	const most = 8
 	var names []string
 	for _, c := range all {
@@ -128,12 +130,13 @@ func list(all []Container) string {
 // Of is what the engines here know of the container with an id; false: none knows it. It asks
 // nobody beyond this host.
 func Of(ctx context.Context, id string) (Container, bool) {
-	c, err := find(ctx, local(), Query{Name: id})
+	c, err := findContainer(ctx, localEngines(), Query{Name: id})
 	return c, err == nil && (c.ID == id || c.Name == id)
 }
 
-// told fills in what labels or annotations tell of a pod, and keeps those people set.
-func (c *Container) told(by map[string]string, labels bool) {
+// fillFromLabels fills in what labels or annotations say of the pod, the name and the image; with
+// labels it also keeps the labels that people set.
+func (c *Container) fillFromLabels(by map[string]string, labels bool) {
 	for _, t := range []struct {
 		to   *string
 		keys []string
@@ -171,9 +174,9 @@ const (
 	longestLabel = 512
 )
 
-// sandbox says whether labels or annotations are those of the container that only holds a pod's
+// isSandbox says whether labels or annotations belong to the container that only holds a pod's
 // namespaces and does nothing.
-func sandbox(by map[string]string) bool {
+func isSandbox(by map[string]string) bool {
 	return cmp.Or(by["io.kubernetes.cri.container-type"], by["io.kubernetes.cri-o.ContainerType"]) == "sandbox" ||
 		by["io.kubernetes.docker.type"] == "podsandbox" || by["io.kubernetes.container.name"] == "POD"
 }

@@ -67,7 +67,7 @@ func TestDocker(t *testing.T) {
 		}
 	}))
 	asked := func(q Query) (Container, error) {
-		return find(t.Context(), []engine{docker("docker", []string{"/nowhere.sock", socket})}, q)
+		return findContainer(t.Context(), []engine{newDockerEngine("docker", []string{"/nowhere.sock", socket})}, q)
 	}
 	want := Container{Engine: "docker", ID: shopID, Name: "shop", Image: "registry.example/shop:1.2", PID: 4711,
 		Labels: map[string]string{"com.docker.compose.project": "market", "com.docker.compose.service": "shop"}}
@@ -88,7 +88,7 @@ func TestDocker(t *testing.T) {
 	if _, err := asked(Query{Engine: "podman", Name: "shop"}); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
-	if _, err := find(t.Context(), []engine{docker("podman", []string{"/nowhere.sock"})}, Query{Engine: "podman", Name: "shop"}); err == nil || !strings.Contains(err.Error(), "podman does not run here: /nowhere.sock does not exist") {
+	if _, err := findContainer(t.Context(), []engine{newDockerEngine("podman", []string{"/nowhere.sock"})}, Query{Engine: "podman", Name: "shop"}); err == nil || !strings.Contains(err.Error(), "podman does not run here: /nowhere.sock does not exist") {
 		t.Error(err)
 	}
 }
@@ -108,7 +108,7 @@ func TestCRI(t *testing.T) {
 		w.Header().Set("Grpc-Message", "unknown service runtime.v1.RuntimeService")
 	}))
 	ask := func(q Query) (Container, error) {
-		return find(t.Context(), []engine{cri("containerd", []string{socket})}, q)
+		return findContainer(t.Context(), []engine{newCRIEngine("containerd", []string{socket})}, q)
 	}
 	status = "0"
 	want := Container{Engine: "containerd", ID: shopID, Name: "app", Image: "registry.example/shop:1.2", Pod: "shop-7f9", Namespace: "prod", PodUID: "3c1e", Labels: map[string]string{"app": "shop"}}
@@ -182,7 +182,7 @@ func TestBundles(t *testing.T) {
 	write("crun/till/status", `{"pid":4712,"bundle":"`+dir+`/bundle","rootfs":"/r"}`)
 	write("runc/store/state.json", `{"id":"store","init_process_pid":4713,"config":{"labels":["bundle=/b","org.example=x"]}}`)
 	write("runc/torn/state.json", `{"id":"sto`)
-	all := bundles([]root{{dir + "/task/*/*/config.json", shim}, {dir + "/crun/*/status", crunStatus}, {dir + "/runc/*/state.json", runcState}})
+	all := newBundleEngine([]root{{dir + "/task/*/*/config.json", readShim}, {dir + "/crun/*/status", crunStatus}, {dir + "/runc/*/state.json", runcState}})
 	for _, c := range []struct {
 		q    Query
 		want Container
@@ -192,11 +192,11 @@ func TestBundles(t *testing.T) {
 		{Query{Name: "till"}, Container{Engine: "crun", ID: "till", Name: "till", PID: 4712}},
 		{Query{Name: "store"}, Container{Engine: "runc", ID: "store", Name: "store", PID: 4713}},
 	} {
-		if got, err := find(t.Context(), []engine{all}, c.q); err != nil || cmp.Diff(c.want, got) != "" {
+		if got, err := findContainer(t.Context(), []engine{all}, c.q); err != nil || cmp.Diff(c.want, got) != "" {
 			t.Errorf("%+v: %v %s", c.q, err, cmp.Diff(c.want, got))
 		}
 	}
-	if _, err := find(t.Context(), []engine{all}, Query{Name: "torn"}); !errors.Is(err, ErrNone) {
+	if _, err := findContainer(t.Context(), []engine{all}, Query{Name: "torn"}); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
 }
@@ -220,13 +220,13 @@ func TestPods(t *testing.T) {
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, e := range map[string]engine{"kubelet": kubelet("http://" + l.Addr().String() + "/pods"), "kubectl": kubectl(program)} {
-		got, err := find(t.Context(), []engine{e}, Query{Pod: "shop-7f9", Namespace: "prod", Name: "app"})
+	for name, e := range map[string]engine{"kubelet": newKubeletEngine("http://" + l.Addr().String() + "/pods"), "kubectl": newKubectlEngine(program)} {
+		got, err := findContainer(t.Context(), []engine{e}, Query{Pod: "shop-7f9", Namespace: "prod", Name: "app"})
 		if err != nil || cmp.Diff(want, got) != "" {
 			t.Errorf("%s: %v %s", name, err, cmp.Diff(want, got))
 		}
 	}
-	if _, err := find(t.Context(), []engine{kubectl(program)}, Query{Pod: "other"}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), `kubectl: Error from server (NotFound): pods "other" not found`) {
+	if _, err := findContainer(t.Context(), []engine{newKubectlEngine(program)}, Query{Pod: "other"}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), `kubectl: Error from server (NotFound): pods "other" not found`) {
 		t.Error(err)
 	}
 }
@@ -241,8 +241,8 @@ func TestSilent(t *testing.T) {
 	t.Cleanup(func() { _ = l.Close() })
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	for _, e := range []engine{docker("docker", []string{path}), cri("containerd", []string{path})} {
-		if _, err := find(ctx, []engine{e}, Query{Name: "shop"}); !errors.Is(err, ErrNone) || strings.Contains(err.Error(), "\n") {
+	for _, e := range []engine{newDockerEngine("docker", []string{path}), newCRIEngine("containerd", []string{path})} {
+		if _, err := findContainer(ctx, []engine{e}, Query{Name: "shop"}); !errors.Is(err, ErrNone) || strings.Contains(err.Error(), "\n") {
 			t.Error(err)
 		}
 	}

@@ -14,25 +14,25 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// cri asks a container runtime by the interface that the kubelet asks it by: gRPC, of which one
-// call is made here. A call of gRPC is a POST over HTTP/2 whose bodies are messages, each behind a
-// byte that says whether it is compressed and its length, and whose status comes in the trailer
-// (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
-func cri(name string, sockets []string) engine {
+// newCRIEngine returns an engine that asks a container runtime by the interface that the kubelet
+// uses: gRPC, of which one call is made here. A call of gRPC is a POST over HTTP/2 whose bodies
+// are messages, each behind a byte that says whether it is compressed and its length, and whose
+// status comes in the trailer (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+func newCRIEngine(name string, sockets []string) engine {
 	return engine{name: name, find: func(ctx context.Context, q Query) ([]Container, error) {
-		path := there(sockets)
+		path := firstSocket(sockets)
 		if path == "" {
-			return absent(q, name, sockets)
+			return reportAbsent(q, name, sockets)
 		}
 		answer, err := listContainers(ctx, path)
 		if err != nil {
-			return nil, refused(name, path, err)
+			return nil, explainRefusal(name, path, err)
 		}
 		all, err := parseContainers(name, answer)
 		if err != nil {
 			return nil, fmt.Errorf("%s at %s sent a response that is not understood: %w", name, path, err)
 		}
-		return matching(all, q), nil
+		return filterMatching(all, q), nil
 	}}
 }
 
@@ -89,26 +89,26 @@ func listContainers(ctx context.Context, socket string) ([]byte, error) {
 
 // parseContainers reads a ListContainersResponse.
 func parseContainers(engine string, message []byte) (all []Container, err error) {
-	err = fields(message, func(number protowire.Number, value []byte) error {
+	err = eachBytesField(message, func(number protowire.Number, value []byte) error {
 		if number != 1 {
 			return nil
 		}
 		c := Container{Engine: engine}
 		labels := map[string]string{}
-		err := fields(value, func(number protowire.Number, value []byte) error {
+		err := eachBytesField(value, func(number protowire.Number, value []byte) error {
 			switch number {
 			case 1:
 				c.ID = string(value)
 			case 3: // ContainerMetadata
-				return text(value, 1, &c.Name)
+				return decodeTextField(value, 1, &c.Name)
 			case 4: // ImageSpec, of which 18 is what the user wrote where 1 is a digest
-				if err := text(value, 1, &c.Image); err != nil {
+				if err := decodeTextField(value, 1, &c.Image); err != nil {
 					return err
 				}
-				return text(value, 18, &c.Image)
+				return decodeTextField(value, 18, &c.Image)
 			case 8:
 				var key, what string
-				if err := errors.Join(text(value, 1, &key), text(value, 2, &what)); err != nil {
+				if err := errors.Join(decodeTextField(value, 1, &key), decodeTextField(value, 2, &what)); err != nil {
 					return err
 				}
 				labels[key] = what
@@ -119,7 +119,7 @@ func parseContainers(engine string, message []byte) (all []Container, err error)
 			return err
 		}
 		image := c.Image
-		c.told(labels, true)
+		c.fillFromLabels(labels, true)
 		if strings.HasPrefix(image, "sha256:") {
 			c.Image = image[:min(len(image), len("sha256:")+shortID)]
 		}
@@ -129,9 +129,10 @@ func parseContainers(engine string, message []byte) (all []Container, err error)
 	return all, err
 }
 
-// text reads a field of a message that is text; one that is not there changes nothing.
-func text(message []byte, wanted protowire.Number, into *string) error {
-	return fields(message, func(number protowire.Number, value []byte) error {
+// decodeTextField decodes a text field of a protobuf message into a string, which stays as it is
+// if the field is absent or empty.
+func decodeTextField(message []byte, wanted protowire.Number, into *string) error {
+	return eachBytesField(message, func(number protowire.Number, value []byte) error {
 		if number == wanted && len(value) > 0 {
 			*into = string(value)
 		}
@@ -139,9 +140,9 @@ func text(message []byte, wanted protowire.Number, into *string) error {
 	})
 }
 
-// fields calls a function with each field of a message that has a length; the others are none of
-// those read here.
-func fields(message []byte, each func(protowire.Number, []byte) error) error {
+// eachBytesField calls a function with each length-delimited field of a protobuf message. Fields
+// of other kinds are skipped: none of those is read here.
+func eachBytesField(message []byte, each func(protowire.Number, []byte) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {

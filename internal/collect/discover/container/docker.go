@@ -15,19 +15,20 @@ import (
 	"strings"
 )
 
-// docker asks an engine by Docker's API, which Podman serves as well. Of the versions of that
-// API none is named, so that it answers by its newest: the fields read are in all of them.
-func docker(name string, sockets []string) engine {
+// newDockerEngine returns an engine that is asked by Docker's API, which Podman serves as well.
+// The requests name no version of that API, so that it answers by its newest: all versions have
+// the fields read here.
+func newDockerEngine(name string, sockets []string) engine {
 	return engine{name: name, find: func(ctx context.Context, q Query) ([]Container, error) {
-		path := there(sockets)
+		path := firstSocket(sockets)
 		if path == "" {
-			return absent(q, name, sockets)
+			return reportAbsent(q, name, sockets)
 		}
 		api := &dockerAPI{engine: name, socket: path, client: overUnix(path)}
 		if q.Pod != "" {
-			return api.pod(ctx, q)
+			return api.listPod(ctx, q)
 		}
-		c, err := api.one(ctx, q.Name)
+		c, err := api.findByName(ctx, q.Name)
 		if c == nil || err != nil {
 			return nil, err
 		}
@@ -35,16 +36,17 @@ func docker(name string, sockets []string) engine {
 	}}
 }
 
-// absent is the answer of an engine that is not there: none, but an error to who asked for it.
-func absent(q Query, name string, sockets []string) ([]Container, error) {
+// reportAbsent answers for an engine that does not run here: no containers, and an error only if
+// the query names that engine.
+func reportAbsent(q Query, name string, sockets []string) ([]Container, error) {
 	if q.Engine != name {
 		return nil, nil
 	}
 	return nil, fmt.Errorf("%s does not run here: %s does not exist", name, sockets[len(sockets)-1])
 }
 
-// there is the first of some sockets that exists, "" none.
-func there(sockets []string) string {
+// firstSocket returns the first of some paths that is a UNIX socket, "" if none is.
+func firstSocket(sockets []string) string {
 	for _, path := range sockets {
 		if fi, err := os.Stat(path); err == nil && fi.Mode()&os.ModeSocket != 0 {
 			return path
@@ -54,15 +56,16 @@ func there(sockets []string) string {
 }
 
 func dockerSockets() []string {
-	return sockets("DOCKER_HOST", "docker.sock", "/run/docker.sock", "/var/run/docker.sock")
+	return socketPaths("DOCKER_HOST", "docker.sock", "/run/docker.sock", "/var/run/docker.sock")
 }
 
 func podmanSockets() []string {
-	return sockets("CONTAINER_HOST", "podman/podman.sock", "/run/podman/podman.sock")
+	return socketPaths("CONTAINER_HOST", "podman/podman.sock", "/run/podman/podman.sock")
 }
 
-// sockets are where an engine may listen: as a variable says, of this user, of the host.
-func sockets(variable, users string, hosts ...string) (all []string) {
+// socketPaths returns where an engine may listen: as an environment variable says, in this user's
+// runtime directory, and at the paths of the host.
+func socketPaths(variable, users string, hosts ...string) (all []string) {
 	if path, ok := strings.CutPrefix(os.Getenv(variable), "unix://"); ok {
 		all = append(all, path)
 	}
@@ -87,8 +90,8 @@ type dockerAPI struct {
 	client         *http.Client
 }
 
-// one asks for a container by its name or the beginning of its id; nil: there is none.
-func (a *dockerAPI) one(ctx context.Context, name string) (*Container, error) {
+// findByName asks for a container by its name or the beginning of its id; nil if there is none.
+func (a *dockerAPI) findByName(ctx context.Context, name string) (*Container, error) {
 	var answer struct {
 		ID    string `json:"Id"`
 		Name  string
@@ -99,7 +102,7 @@ func (a *dockerAPI) one(ctx context.Context, name string) (*Container, error) {
 			Labels map[string]string
 		}
 	}
-	found, err := a.get(ctx, "/containers/"+url.PathEscape(name)+"/json", &answer)
+	found, err := a.getJSON(ctx, "/containers/"+url.PathEscape(name)+"/json", &answer)
 	if !found || err != nil {
 		return nil, err
 	}
@@ -107,15 +110,15 @@ func (a *dockerAPI) one(ctx context.Context, name string) (*Container, error) {
 	if answer.Config.Labels["io.kubernetes.pod.name"] == "" {
 		delete(answer.Config.Labels, "io.kubernetes.container.name")
 	}
-	c.told(answer.Config.Labels, true)
+	c.fillFromLabels(answer.Config.Labels, true)
 	if c.PID == 0 {
 		return nil, fmt.Errorf("%s is stopped, says %s", cmp.Or(c.Name, name), a.engine)
 	}
 	return c, nil
 }
 
-// pod lists the running containers of a pod, which cri-dockerd labels as the kubelet did.
-func (a *dockerAPI) pod(ctx context.Context, q Query) ([]Container, error) {
+// listPod lists the running containers of a pod, which cri-dockerd labels as the kubelet did.
+func (a *dockerAPI) listPod(ctx context.Context, q Query) ([]Container, error) {
 	filter, err := json.Marshal(map[string][]string{"label": {"io.kubernetes.pod.name=" + q.Pod}})
 	if err != nil {
 		return nil, err
@@ -126,33 +129,33 @@ func (a *dockerAPI) pod(ctx context.Context, q Query) ([]Container, error) {
 		Image  string
 		Labels map[string]string
 	}
-	if _, err := a.get(ctx, "/containers/json?filters="+url.QueryEscape(string(filter)), &answer); err != nil {
+	if _, err := a.getJSON(ctx, "/containers/json?filters="+url.QueryEscape(string(filter)), &answer); err != nil {
 		return nil, err
 	}
 	var all []Container
 	for _, one := range answer {
-		if sandbox(one.Labels) {
+		if isSandbox(one.Labels) {
 			continue
 		}
 		c := Container{Engine: a.engine, ID: one.ID, Image: one.Image}
-		c.told(one.Labels, true)
+		c.fillFromLabels(one.Labels, true)
 		all = append(all, c)
 	}
-	return matching(all, q), nil
+	return filterMatching(all, q), nil
 }
 
 // mostAnswer bounds what is read of an answer, bytes.
 const mostAnswer = 16 << 20
 
-// get reads an answer; found is false for one that says that there is no such thing.
-func (a *dockerAPI) get(ctx context.Context, path string, into any) (found bool, err error) {
+// getJSON decodes the JSON answer to a GET request; found is false if the answer is 404.
+func (a *dockerAPI) getJSON(ctx context.Context, path string, into any) (found bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.engine+path, nil)
 	if err != nil {
 		return false, err
 	}
 	response, err := a.client.Do(request)
 	if err != nil {
-		return false, a.refused(err)
+		return false, a.refusalError(err)
 	}
 	defer response.Body.Close()
 	switch {
@@ -167,10 +170,10 @@ func (a *dockerAPI) get(ctx context.Context, path string, into any) (found bool,
 	return true, nil
 }
 
-func (a *dockerAPI) refused(err error) error { return refused(a.engine, a.socket, err) }
+func (a *dockerAPI) refusalError(err error) error { return explainRefusal(a.engine, a.socket, err) }
 
-// refused says why an engine cannot be asked.
-func refused(engine, socket string, err error) error {
+// explainRefusal says why an engine cannot be asked.
+func explainRefusal(engine, socket string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("this user may not ask %s at %s: run as root, or as one of the socket's group", engine, socket)

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// kubelet asks the read-only port of the node's kubelet for its pods, where that is on. The port
-// with authentication is not asked: who has no credentials for it has kubectl, or is root here and
-// can ask the container runtime.
-func kubelet(url string) engine {
+// newKubeletEngine returns an engine that asks the read-only port of the node's kubelet for its
+// pods, if that is on. The port with authentication is not asked: a user with credentials for it
+// has kubectl, and root can ask the container runtime.
+func newKubeletEngine(url string) engine {
 	return engine{name: "kubernetes", social: true, find: func(ctx context.Context, q Query) ([]Container, error) {
 		if q.Pod == "" {
 			return nil, nil
@@ -33,15 +33,16 @@ func kubelet(url string) engine {
 			return nil, nil
 		}
 		all, err := parsePods(response.Body, q.Pod)
-		return matching(all, q), err
+		return filterMatching(all, q), err
 	}}
 }
 
 // kubeletURL is its port by default.
 const kubeletURL = "http://127.0.0.1:10255/pods"
 
-// kubectl asks the cluster for a pod, by the configuration of who runs this.
-func kubectl(program string) engine {
+// newKubectlEngine returns an engine that asks the cluster for a pod by running kubectl with this
+// user's configuration.
+func newKubectlEngine(program string) engine {
 	return engine{name: "kubernetes", social: true, find: func(ctx context.Context, q Query) ([]Container, error) {
 		path, err := exec.LookPath(program)
 		if q.Pod == "" || err != nil {
@@ -60,7 +61,7 @@ func kubectl(program string) engine {
 			return nil, fmt.Errorf("kubectl: %s", cmp.Or(lines[len(lines)-1], err.Error()))
 		}
 		all, err := parsePods(strings.NewReader(string(text)), q.Pod)
-		return matching(all, q), err
+		return filterMatching(all, q), err
 	}}
 }
 
@@ -85,7 +86,7 @@ func parsePods(r io.Reader, name string) ([]Container, error) {
 				continue // it has not begun
 			}
 			c := Container{Engine: engine, ID: id, Image: s.Image}
-			c.told(p.Metadata.Labels, true)
+			c.fillFromLabels(p.Metadata.Labels, true)
 			c.Name, c.Pod, c.Namespace, c.PodUID, c.Node = s.Name, p.Metadata.Name, p.Metadata.Namespace, p.Metadata.UID, p.Spec.Node
 			all = append(all, c)
 		}
@@ -112,16 +113,19 @@ type pod struct {
 	} `json:"status"`
 }
 
-// local are the engines of this host, in the order in which they are asked.
-func local() []engine {
+// localEngines returns the engines of this host, in the order in which they are asked.
+func localEngines() []engine {
 	return []engine{
-		docker("docker", dockerSockets()),
-		docker("podman", podmanSockets()),
-		cri("containerd", containerdSockets),
-		cri("cri-o", crioSockets),
-		bundles(roots()),
+		newDockerEngine("docker", dockerSockets()),
+		newDockerEngine("podman", podmanSockets()),
+		newCRIEngine("containerd", containerdSockets),
+		newCRIEngine("cri-o", crioSockets),
+		newBundleEngine(defaultRoots()),
 	}
 }
 
-// engines are those, and who knows pods of a cluster.
-func engines() []engine { return append(local(), kubelet(kubeletURL), kubectl("kubectl")) }
+// allEngines returns the engines of this host, then the kubelet and kubectl, which know the pods
+// of a cluster.
+func allEngines() []engine {
+	return append(localEngines(), newKubeletEngine(kubeletURL), newKubectlEngine("kubectl"))
+}

@@ -24,7 +24,7 @@ var schemes = []string{"docker", "podman", "containerd", "cri-o"}
 func Parse(arg string) (q Query, ok bool, err error) {
 	if name, is := strings.CutPrefix(arg, "container:"); is {
 		q.Name = name
-		return q, true, q.check(arg)
+		return q, true, q.checkNames(arg)
 	}
 	if rest, is := strings.CutPrefix(arg, "pod/"); is {
 		switch parts := strings.Split(rest, "/"); len(parts) {
@@ -37,20 +37,20 @@ func Parse(arg string) (q Query, ok bool, err error) {
 		default:
 			return q, true, fmt.Errorf("%s: give pod/NAME, pod/NAME/CONTAINER or pod/NAMESPACE/NAME/CONTAINER", arg)
 		}
-		return q, true, q.check(arg)
+		return q, true, q.checkNames(arg)
 	}
 	scheme, name, is := strings.Cut(arg, "://")
 	if !is || !slices.Contains(schemes, scheme) {
 		return q, false, nil
 	}
 	q.Engine, q.Name = scheme, strings.TrimSuffix(name, "/")
-	return q, true, q.check(arg)
+	return q, true, q.checkNames(arg)
 }
 
 // named is what engines let containers, pods and namespaces be called.
 var named = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
-func (q Query) check(arg string) error {
+func (q Query) checkNames(arg string) error {
 	if q.Name == "" && q.Pod == "" {
 		return fmt.Errorf("%s: the name is missing: give docker://NAME, container:ID or pod/NAME", arg)
 	}
@@ -62,8 +62,8 @@ func (q Query) check(arg string) error {
 	return nil
 }
 
-// means says whether a container is the one asked for.
-func (q Query) means(c Container) bool {
+// matchesContainer says whether a container is one the query asks for.
+func (q Query) matchesContainer(c Container) bool {
 	return (q.Engine == "" || q.Engine == c.Engine) &&
 		(q.Pod == "" || q.Pod == c.Pod) &&
 		(q.Namespace == "" || q.Namespace == c.Namespace) &&

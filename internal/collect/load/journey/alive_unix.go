@@ -8,9 +8,10 @@ import (
 	"syscall"
 )
 
-// alive says whether an idle connection can be used: the server has neither closed it nor sent what
-// nobody asked for. Browsers look, too, before they use one.
-func alive(c net.Conn) bool {
+// isAlive reports whether an idle connection can still be used: the server has neither closed it
+// nor sent anything unasked. Browsers check that, too, before they use one. Where the system
+// cannot tell, it returns true, and a request that finds its connection closed is sent again.
+func isAlive(c net.Conn) bool {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/load/page"
 )
 
-// check says what of an answer is not as it must be, "" if all is.
-func (s *Step) check(a answer, doc *page.Document, took time.Duration, v *values) string {
+// checkAnswer returns what of an answer is not as it must be, "" if all is.
+func (s *Step) checkAnswer(a answer, doc *page.Document, took time.Duration, v *values) string {
 	c := &s.checks
 	good := len(c.status) == 0 && a.status >= 200 && a.status < 400
 	for _, r := range c.status {
@@ -33,13 +33,13 @@ func (s *Step) check(a answer, doc *page.Document, took time.Duration, v *values
 	}
 	body := string(a.body)
 	for _, t := range c.contains {
-		if text := v.fill(t); !strings.Contains(body, text) {
-			return fmt.Sprintf("the answer does not contain %s", t.shown())
+		if text := v.fillTemplate(t); !strings.Contains(body, text) {
+			return fmt.Sprintf("the answer does not contain %s", t.formatSource())
 		}
 	}
 	for _, t := range c.lacks {
-		if text := v.fill(t); strings.Contains(body, text) {
-			return fmt.Sprintf("the answer contains %s", t.shown())
+		if text := v.fillTemplate(t); strings.Contains(body, text) {
+			return fmt.Sprintf("the answer contains %s", t.formatSource())
 		}
 	}
 	for _, sel := range c.selects {
@@ -48,7 +48,7 @@ func (s *Step) check(a answer, doc *page.Document, took time.Duration, v *values
 		}
 	}
 	for _, p := range c.json {
-		found, err := p.find(a.body)
+		found, err := p.findValues(a.body)
 		if err != nil {
 			return err.Error()
 		}
@@ -59,8 +59,8 @@ func (s *Step) check(a answer, doc *page.Document, took time.Duration, v *values
 	return ""
 }
 
-// shown is a template as it was written.
-func (t template) shown() string {
+// formatSource returns a template as it was written, quoted.
+func (t template) formatSource() string {
 	var b strings.Builder
 	for _, p := range t {
 		if p.name {
@@ -72,20 +72,21 @@ func (t template) shown() string {
 	return fmt.Sprintf("%q", b.String())
 }
 
-// takes sets the values a step takes; it says what is missing, "" if nothing is.
-func (s *Step) takes(a answer, doc *page.Document, jar http.CookieJar, v *values) string {
+// takeValues sets the values that a step takes from the answer; it returns what is missing, "" if
+// nothing is.
+func (s *Step) takeValues(a answer, doc *page.Document, jar http.CookieJar, v *values) string {
 	for i := range s.take {
 		t := &s.take[i]
-		found, missing := t.from(a, doc, jar)
+		found, missing := t.findValues(a, doc, jar)
 		switch {
 		case len(found) > 0:
 			one := found[0]
 			if t.random {
 				one = found[v.random.IntN(len(found))]
 			}
-			v.set(t.name, one)
+			v.setValue(t.name, one)
 		case t.fallback != nil:
-			v.set(t.name, *t.fallback)
+			v.setValue(t.name, *t.fallback)
 		default:
 			return fmt.Sprintf("%s: %s", t.name, missing)
 		}
@@ -93,8 +94,8 @@ func (s *Step) takes(a answer, doc *page.Document, jar http.CookieJar, v *values
 	return ""
 }
 
-// from is what there is to take.
-func (t *take) from(a answer, doc *page.Document, jar http.CookieJar) (found []string, missing string) {
+// findValues returns the values in the answer that may be taken, or what is missing.
+func (t *take) findValues(a answer, doc *page.Document, jar http.CookieJar) (found []string, missing string) {
 	switch {
 	case t.sel != nil:
 		if doc == nil {
@@ -109,13 +110,13 @@ func (t *take) from(a answer, doc *page.Document, jar http.CookieJar) (found []s
 				found = append(found, strings.TrimSpace(textOf(n)))
 				continue
 			}
-			if value, ok := attribute(n, t.attr); ok {
+			if value, ok := findAttribute(n, t.attr); ok {
 				found = append(found, value)
 			}
 		}
 		return found, "what selector " + t.sel.text + " matches has no " + t.attr
 	case t.json != nil:
-		found, err := t.json.find(a.body)
+		found, err := t.json.findValues(a.body)
 		if err != nil {
 			return nil, err.Error()
 		}
@@ -146,7 +147,7 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-func attribute(n *html.Node, name string) (string, bool) {
+func findAttribute(n *html.Node, name string) (string, bool) {
 	for _, a := range n.Attr {
 		if a.Key == name && a.Namespace == "" {
 			return a.Val, true
@@ -155,11 +156,11 @@ func attribute(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// link is where a step that follows a link of the page goes.
-func (s *Step) link(doc *page.Document, sel cascadia.SelectorGroup, text string, random *rand.Rand) (*url.URL, string) {
+// chooseLink returns the URL of a step that follows a link of the page, or what is missing.
+func (s *Step) chooseLink(doc *page.Document, sel cascadia.SelectorGroup, text string, random *rand.Rand) (*url.URL, string) {
 	var to []*url.URL
 	for _, n := range cascadia.QueryAll(doc.Root, sel) {
-		if href, ok := attribute(n, "href"); ok {
+		if href, ok := findAttribute(n, "href"); ok {
 			if u := doc.Resolve(href); u != nil {
 				to = append(to, u)
 			}
@@ -174,9 +175,10 @@ func (s *Step) link(doc *page.Document, sel cascadia.SelectorGroup, text string,
 	return to[0], ""
 }
 
-// submission is a form of the page, filled in: what it has, and in its place or beside it what the step says
+// fillForm returns a form of the page, filled in: its own fields, and in their place or beside
+// them those of the step
 // (https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#form-submission-algorithm).
-func (s *Step) submission(doc *page.Document, sel cascadia.SelectorGroup, text string, v *values) (method string, to *url.URL, data []pair, missing string) {
+func (s *Step) fillForm(doc *page.Document, sel cascadia.SelectorGroup, text string, v *values) (method string, to *url.URL, data []pair, missing string) {
 	form := cascadia.Query(doc.Root, sel)
 	for form != nil && form.DataAtom != atom.Form { // a button in it will do, too
 		form = form.Parent
@@ -185,7 +187,7 @@ func (s *Step) submission(doc *page.Document, sel cascadia.SelectorGroup, text s
 		return "", nil, nil, "submit: selector " + text + " matches no form"
 	}
 	to = doc.URL
-	if action, ok := attribute(form, "action"); ok && strings.TrimSpace(action) != "" {
+	if action, ok := findAttribute(form, "action"); ok && strings.TrimSpace(action) != "" {
 		to = doc.Resolve(action)
 	}
 	if to == nil {
@@ -197,17 +199,17 @@ func (s *Step) submission(doc *page.Document, sel cascadia.SelectorGroup, text s
 	}
 	button := false
 	for n := range form.Descendants() {
-		name, _ := attribute(n, "name")
-		if _, off := attribute(n, "disabled"); off || name == "" || said[name] {
+		name, _ := findAttribute(n, "name")
+		if _, off := findAttribute(n, "disabled"); off || name == "" || said[name] {
 			continue
 		}
-		value, has := attribute(n, "value")
-		kind, _ := attribute(n, "type")
+		value, has := findAttribute(n, "value")
+		kind, _ := findAttribute(n, "type")
 		switch n.DataAtom {
 		case atom.Input:
 			switch strings.ToLower(kind) {
 			case "checkbox", "radio":
-				if _, on := attribute(n, "checked"); !on {
+				if _, on := findAttribute(n, "checked"); !on {
 					continue
 				}
 				if !has {
@@ -232,32 +234,32 @@ func (s *Step) submission(doc *page.Document, sel cascadia.SelectorGroup, text s
 		case atom.Textarea:
 			data = append(data, pair{name, strings.TrimPrefix(textOf(n), "\n")})
 		case atom.Select:
-			if value, ok := selected(n); ok {
+			if value, ok := selectedOption(n); ok {
 				data = append(data, pair{name, value})
 			}
 		}
 	}
 	for _, f := range s.form {
-		data = append(data, pair{f.name, v.fill(f.value)})
+		data = append(data, pair{f.name, v.fillTemplate(f.value)})
 	}
-	method, _ = attribute(form, "method")
+	method, _ = findAttribute(form, "method")
 	if strings.EqualFold(method, "post") {
 		return http.MethodPost, to, data, ""
 	}
 	return http.MethodGet, to, data, ""
 }
 
-// selected is the option that is chosen: the one that says so, else the first.
-func selected(n *html.Node) (value string, ok bool) {
+// selectedOption returns the value of the option that is selected, else of the first.
+func selectedOption(n *html.Node) (value string, ok bool) {
 	for o := range n.Descendants() {
 		if o.DataAtom != atom.Option {
 			continue
 		}
-		_, chosen := attribute(o, "selected")
+		_, chosen := findAttribute(o, "selected")
 		if ok && !chosen {
 			continue
 		}
-		text, has := attribute(o, "value")
+		text, has := findAttribute(o, "value")
 		if !has {
 			text = strings.TrimSpace(textOf(o))
 		}
@@ -271,8 +273,8 @@ func selected(n *html.Node) (value string, ok bool) {
 
 type pair struct{ name, value string }
 
-// encoded is a form as application/x-www-form-urlencoded, in its order.
-func encoded(data []pair) string {
+// encodeForm encodes a form as application/x-www-form-urlencoded, in its order.
+func encodeForm(data []pair) string {
 	var b strings.Builder
 	for i, p := range data {
 		if i > 0 {

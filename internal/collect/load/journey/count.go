@@ -19,14 +19,14 @@ type stepEnd struct {
 	failed        bool
 }
 
-// wrong counts a step that is not as it must be, in one clear line.
-func (r *runner) wrong(s *Step, problem string) {
-	r.failed(fmt.Sprintf("step %q of %s (%s:%d): %s", s.Name, s.journey.Name, r.script.Name, s.line, problem), nil)
+// countProblem counts a step that is not as it must be, under one line that names it.
+func (r *runner) countProblem(s *Step, problem string) {
+	r.countFailure(fmt.Sprintf("step %q of %s (%s:%d): %s", s.Name, s.journey.Name, r.script.Name, s.line, problem), nil)
 }
 
 const mostFailures = 1000 // kinds that are told apart
 
-func (r *runner) failed(text string, err error) {
+func (r *runner) countFailure(text string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, known := r.failures[text]; !known && len(r.failures) >= mostFailures {
@@ -38,13 +38,13 @@ func (r *runner) failed(text string, err error) {
 	}
 }
 
-func (r *runner) row(row load.Row, s *Step) {
+func (r *runner) addRow(row load.Row, s *Step) {
 	r.mu.Lock()
 	r.rows, r.byStep = append(r.rows, row), append(r.byStep, s)
 	r.mu.Unlock()
 }
 
-func (r *runner) stepped(e stepEnd, due int64) {
+func (r *runner) addStepEnd(e stepEnd, due int64) {
 	e.due = due
 	if r.over.Load() && e.failed {
 		return // given up with the run: its requests are counted as unfinished
@@ -54,8 +54,8 @@ func (r *runner) stepped(e stepEnd, due int64) {
 	r.mu.Unlock()
 }
 
-// follow counts what ends as it goes on.
-func (r *runner) follow(done <-chan struct{}) {
+// followRun counts what ends as it goes on.
+func (r *runner) followRun(done <-chan struct{}) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	var rows []load.Row
@@ -83,7 +83,7 @@ func (r *runner) follow(done <-chan struct{}) {
 		}
 		r.tally.Add(rows)
 		for i := range ends {
-			r.steps[ends[i].step.at].add(&ends[i])
+			r.steps[ends[i].step.at].addStep(&ends[i])
 		}
 		if last {
 			return
@@ -92,7 +92,7 @@ func (r *runner) follow(done <-chan struct{}) {
 		here := int64(len(r.users))
 		r.umu.Unlock()
 		r.mostConns = max(r.mostConns, r.conns.Load())
-		r.tally.Progress(r.now(), load.Snapshot{Offered: r.offered.Load(), UnderWay: r.underWay.Load(), Waiting: r.waiting.Load(), Conns: int(r.conns.Load()), Users: here})
+		r.tally.Progress(r.nowNanos(), load.Snapshot{Offered: r.offered.Load(), UnderWay: r.underWay.Load(), Waiting: r.waiting.Load(), Conns: int(r.conns.Load()), Users: here})
 	}
 }
 
@@ -108,7 +108,7 @@ func newStepCounts(s *Step) *stepCounts {
 	return &stepCounts{step: s, latency: load.NewSpread(3), answer: load.NewSpread(3), lag: load.NewSpread(2)}
 }
 
-func (c *stepCounts) add(e *stepEnd) {
+func (c *stepCounts) addStep(e *stepEnd) {
 	c.count++
 	c.lag.Add(e.lag)
 	if e.failed {
@@ -119,8 +119,8 @@ func (c *stepCounts) add(e *stepEnd) {
 	c.answer.Add(e.answered - e.due)
 }
 
-// result is what the run came to.
-func (r *runner) result() *load.Result {
+// buildResult returns the result of the run.
+func (r *runner) buildResult() *load.Result {
 	result := r.tally.Result(r.offered.Load(), r.failures)
 	result.Users = &load.Users{Most: r.most}
 	result.Connections = int(r.mostConns)

@@ -25,7 +25,7 @@ func Examples() (names []string) {
 func Example(name string) ([]byte, error) {
 	text, err := examples.ReadFile("examples/" + name + ".yaml")
 	if err != nil {
-		return nil, load.PlanError("--example %s: unknown name%s", name, meant(name, Examples()))
+		return nil, load.PlanError("--example %s: unknown name%s", name, suggestName(name, Examples()))
 	}
 	return text, nil
 }

@@ -50,18 +50,18 @@ const maxBody = 8 << 20
 
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// fetch makes one request and its row. What it waits for a connection is in the latency; what it began
-// late is the generator's own.
-func (s *session) fetch(ctx context.Context, c *call) answer {
-	begun := s.r.now()
+// fetchCall makes one request and its row. The time it waits for a connection is in the latency; a
+// late begin is the generator's lag.
+func (s *session) fetchCall(ctx context.Context, c *call) answer {
+	begun := s.r.nowNanos()
 	row := load.Row{Intended: c.due, Lag: max(begun-c.due, 0), Route: c.method + " " + c.url.EscapedPath(), Journey: c.step.journey.Name, Step: c.step.Name}
 	s.r.offered.Add(1)
 	s.r.underWay.Add(1)
-	ctx, cancel := context.WithDeadlineCause(ctx, s.r.at(max(c.due, begun)+int64(c.of.timeout)), os.ErrDeadlineExceeded)
+	ctx, cancel := context.WithDeadlineCause(ctx, s.r.timeAt(max(c.due, begun)+int64(c.of.timeout)), os.ErrDeadlineExceeded)
 	defer cancel()
-	a := s.exchange(ctx, c, &row)
+	a := s.sendCall(ctx, c, &row)
 	a.url = c.url
-	row.End, row.Status = s.r.now(), a.status
+	row.End, row.Status = s.r.nowNanos(), a.status
 	a.end = row.End
 	switch {
 	case a.err == nil && a.status >= 200 && a.status < 400:
@@ -74,25 +74,25 @@ func (s *session) fetch(ctx context.Context, c *call) answer {
 		row.Outcome, row.Status = evidence.TimedOut, 0
 	default:
 		row.Outcome, row.Status = evidence.Failed, 0
-		s.r.failed(load.Reason(a.err), a.err)
+		s.r.countFailure(load.Reason(a.err), a.err)
 	}
 	s.r.underWay.Add(-1)
-	s.r.row(row, c.step)
+	s.r.addRow(row, c.step)
 	if a.err == nil {
 		s.jar.SetCookies(c.url, (&http.Response{Header: a.header}).Cookies())
 	}
 	return a
 }
 
-// exchange sends the request until a connection takes it: one that was kept may turn out to be closed,
-// which is nobody's failure (RFC 9112, 9.3.1).
-func (s *session) exchange(ctx context.Context, c *call, row *load.Row) (a answer) {
+// sendCall sends the request until a connection takes it: a kept connection may turn out to be
+// closed, which is no failure (RFC 9112, 9.3.1).
+func (s *session) sendCall(ctx context.Context, c *call, row *load.Row) (a answer) {
 	for try := 0; ; try++ {
-		conn, err := s.acquire(ctx, c.url, c.of, try > 2)
+		conn, err := s.acquireConn(ctx, c.url, c.of, try > 2)
 		if err != nil {
 			return answer{err: err}
 		}
-		row.Sent = s.r.now()
+		row.Sent = s.r.nowNanos()
 		if conn.two != nil {
 			a = s.overTwo(ctx, conn, c, row)
 			if a.err != nil && conn.two.Err() != nil && conn.served > 0 && a.header == nil && try < 4 && ctx.Err() == nil {
@@ -116,12 +116,12 @@ func (s *session) overOne(ctx context.Context, conn *conn, c *call, row *load.Ro
 	defer stop()
 	release := func(good bool) {
 		stop() // or it would end what the connection does next
-		s.release(conn, good)
+		s.releaseConn(conn, good)
 	}
 	before := conn.in.n
 	out := bodies.Get().(*bytes.Buffer)
 	out.Reset()
-	s.write(out, c)
+	s.writeRequest(out, c)
 	_, err := conn.Write(out.Bytes())
 	bodies.Put(out)
 	gone := func(err error) bool {
@@ -152,19 +152,20 @@ func (s *session) overOne(ctx context.Context, conn *conn, c *call, row *load.Ro
 		if err == io.ErrUnexpectedEOF && conn.in.n == before {
 			err = io.EOF
 		}
-		return answer{err: plain(ctx, err)}, gone(err)
+		return answer{err: contextReason(ctx, err)}, gone(err)
 	}
 	a = answer{status: resp.StatusCode, header: resp.Header}
-	a.body, a.err = consume(resp, c.keep)
-	a.err = plain(ctx, a.err)
+	a.body, a.err = readBody(resp, c.keep)
+	a.err = contextReason(ctx, a.err)
 	row.Bytes = conn.in.n - before
 	conn.served++
 	release(a.err == nil && !resp.Close && in.Buffered() == 0 && resp.StatusCode != http.StatusSwitchingProtocols)
 	return a, false
 }
 
-// plain is the reason why a context ended, where that is why reading did.
-func plain(ctx context.Context, err error) error {
+// contextReason returns the cause of a context's end, if that is why reading ended, else the
+// error.
+func contextReason(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		if err != nil && strings.Contains(err.Error(), "malformed HTTP") {
 			return fmt.Errorf("the answer is not HTTP: %w", err)
@@ -181,28 +182,28 @@ func (s *session) overTwo(ctx context.Context, conn *conn, c *call, row *load.Ro
 		req.Body = io.NopCloser(bytes.NewReader(c.body))
 		req.ContentLength = int64(len(c.body))
 	}
-	s.headers(c, func(name, value string) { req.Header.Add(name, value) })
+	s.setHeaders(c, func(name, value string) { req.Header.Add(name, value) })
 	if host := req.Header.Get("Host"); host != "" {
 		req.Host = host
 		req.Header.Del("Host")
 	}
 	resp, err := conn.two.RoundTrip(req)
 	if err != nil {
-		return answer{err: plain(ctx, err)}
+		return answer{err: contextReason(ctx, err)}
 	}
 	count := &counted{r: resp.Body}
 	body := resp.Body
 	resp.Body = io.NopCloser(count)
 	a := answer{status: resp.StatusCode, header: resp.Header}
-	a.body, a.err = consume(resp, c.keep)
-	a.err = plain(ctx, a.err)
+	a.body, a.err = readBody(resp, c.keep)
+	a.err = contextReason(ctx, a.err)
 	_ = body.Close()
 	row.Bytes = count.n
 	return a
 }
 
-// write writes a request as HTTP/1.1.
-func (s *session) write(out *bytes.Buffer, c *call) {
+// writeRequest writes a request as HTTP/1.1.
+func (s *session) writeRequest(out *bytes.Buffer, c *call) {
 	out.WriteString(c.method)
 	out.WriteByte(' ')
 	out.WriteString(c.url.RequestURI())
@@ -212,7 +213,7 @@ func (s *session) write(out *bytes.Buffer, c *call) {
 		out.WriteString(c.url.Host)
 		out.WriteString("\r\n")
 	}
-	s.headers(c, func(name, value string) {
+	s.setHeaders(c, func(name, value string) {
 		out.WriteString(name)
 		out.WriteString(": ")
 		out.WriteString(strings.Map(func(r rune) rune {
@@ -230,8 +231,8 @@ func (s *session) write(out *bytes.Buffer, c *call) {
 	out.Write(c.body)
 }
 
-// headers gives what a browser sends with a request, and what the step says.
-func (s *session) headers(c *call, set func(name, value string)) {
+// setHeaders sets the headers that a browser sends with a request, and those of the step.
+func (s *session) setHeaders(c *call, set func(name, value string)) {
 	usual := func(name, value string) {
 		if _, ok := c.header[name]; !ok {
 			set(name, value)
@@ -263,8 +264,9 @@ func (s *session) headers(c *call, set func(name, value string)) {
 	}
 }
 
-// consume reads an answer to its end and returns its body, without its encoding, if it is to be kept.
-func consume(resp *http.Response, keep bool) ([]byte, error) {
+// readBody reads an answer to its end and returns its body, without its encoding, if it is to be
+// kept.
+func readBody(resp *http.Response, keep bool) ([]byte, error) {
 	if !keep {
 		_, err := io.Copy(io.Discard, resp.Body)
 		return nil, err
@@ -283,11 +285,12 @@ func consume(resp *http.Response, keep bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decoded(raw.Bytes(), resp.Header.Get("Content-Encoding")), nil
+	return decodeBody(raw.Bytes(), resp.Header.Get("Content-Encoding")), nil
 }
 
-// decoded is a copy of a body without its encoding; what cannot be decoded stays as it is.
-func decoded(raw []byte, encoding string) []byte {
+// decodeBody returns a copy of a body without its encoding; a body that cannot be decoded stays as
+// it is.
+func decodeBody(raw []byte, encoding string) []byte {
 	var r io.Reader
 	var err error
 	switch strings.ToLower(strings.TrimSpace(encoding)) {

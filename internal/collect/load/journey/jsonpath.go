@@ -72,8 +72,8 @@ func parsePath(text string) (*jsonPath, error) {
 	return p, nil
 }
 
-// find is the values there, as text.
-func (p *jsonPath) find(body []byte) ([]string, error) {
+// findValues returns the values at the path, as text.
+func (p *jsonPath) findValues(body []byte) ([]string, error) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(body)))
 	d.UseNumber()

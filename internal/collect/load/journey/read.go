@@ -34,18 +34,19 @@ const mostSteps = 1000
 func Read(name string, text []byte, set map[string]string) (*Script, error) {
 	r := &reader{name: name, script: &Script{Name: name, View: page.Desktop, vars: map[string]*variable{}},
 		browser: settings{redirects: true, cache: true, connections: 6, timeout: load.DefaultTimeout}}
-	root, err := r.document(text)
+	root, err := r.parseDocument(text)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.file(root, set); err != nil {
+	if err := r.readFile(root, set); err != nil {
 		return nil, err
 	}
 	return r.script, nil
 }
 
-// file reads in an order of its own: values, then what all steps have in common, then the rest.
-func (r *reader) file(root *yaml.Node, set map[string]string) error {
+// readFile reads in an order of its own: values, then what all steps have in common, then the
+// rest.
+func (r *reader) readFile(root *yaml.Node, set map[string]string) error {
 	later := map[string]*yaml.Node{}
 	put := func(name string) func(*yaml.Node) error {
 		return func(n *yaml.Node) error {
@@ -57,10 +58,10 @@ func (r *reader) file(root *yaml.Node, set map[string]string) error {
 	for _, name := range []string{"about", "vars", "base", "headers", "journeys", "scenarios", "viewport", "seed"} {
 		known[name] = put(name)
 	}
-	for name := range r.settings(&r.browser) {
+	for name := range r.settingKeys(&r.browser) {
 		known[name] = put(name)
 	}
-	if err := r.mapping(root, "the file", known); err != nil {
+	if err := r.readMapping(root, "the file", known); err != nil {
 		return err
 	}
 	if n := later["vars"]; n != nil {
@@ -68,21 +69,21 @@ func (r *reader) file(root *yaml.Node, set map[string]string) error {
 			return err
 		}
 	}
-	if err := r.outside(set); err != nil {
+	if err := r.checkOutside(set); err != nil {
 		return load.PlanError("%v", err)
 	}
 	if err := r.acyclicVars(); err != nil {
 		return err
 	}
-	common := r.settings(&r.browser)
+	common := r.settingKeys(&r.browser)
 	common["base"] = r.readBase(&r.base, &r.baseLine)
 	common["headers"] = func(n *yaml.Node) (err error) {
-		r.header, err = r.fields(n, "headers")
+		r.header, err = r.readFields(n, "headers")
 		return err
 	}
-	common["viewport"] = r.viewport
+	common["viewport"] = r.readViewport
 	common["seed"] = func(n *yaml.Node) error {
-		v, err := r.number(n, "seed")
+		v, err := r.readNumber(n, "seed")
 		r.script.Seed = uint64(v)
 		return err
 	}
@@ -96,23 +97,23 @@ func (r *reader) file(root *yaml.Node, set map[string]string) error {
 	if later["journeys"] == nil {
 		return load.PlanError("%s: it has no journeys: give journeys with steps", r.name)
 	}
-	if err := r.journeys(later["journeys"]); err != nil {
+	if err := r.readJourneys(later["journeys"]); err != nil {
 		return err
 	}
 	if later["scenarios"] == nil {
 		return load.PlanError("%s: it has no scenarios: say under scenarios when users arrive", r.name)
 	}
-	return r.scenarios(later["scenarios"])
+	return r.readScenarios(later["scenarios"])
 }
 
-func (r *reader) settings(s *settings) keys {
+func (r *reader) settingKeys(s *settings) keys {
 	return keys{
-		"resources": r.boolean(&s.resources, "resources"),
-		"redirects": r.boolean(&s.redirects, "redirects"),
-		"cache":     r.boolean(&s.cache, "cache"),
-		"insecure":  r.boolean(&s.insecure, "insecure"),
+		"resources": r.readBoolean(&s.resources, "resources"),
+		"redirects": r.readBoolean(&s.redirects, "redirects"),
+		"cache":     r.readBoolean(&s.cache, "cache"),
+		"insecure":  r.readBoolean(&s.insecure, "insecure"),
 		"http": func(n *yaml.Node) error {
-			text, err := r.constant(n, "http")
+			text, err := r.readConstant(n, "http")
 			switch {
 			case err != nil:
 				return err
@@ -125,7 +126,7 @@ func (r *reader) settings(s *settings) keys {
 			return nil
 		},
 		"connections": func(n *yaml.Node) error {
-			v, err := r.number(n, "connections")
+			v, err := r.readNumber(n, "connections")
 			if err == nil && (v < 1 || v > 1000) {
 				err = r.errAt(n.Line, "connections: give how many a user opens to a host at most, 1 to 1000")
 			}
@@ -133,7 +134,7 @@ func (r *reader) settings(s *settings) keys {
 			return err
 		},
 		"timeout": func(n *yaml.Node) error {
-			d, err := r.duration(n, "timeout")
+			d, err := r.readDuration(n, "timeout")
 			if err == nil && d <= 0 {
 				err = r.errAt(n.Line, "timeout: give a time above zero")
 			}
@@ -145,7 +146,7 @@ func (r *reader) settings(s *settings) keys {
 
 func (r *reader) readBase(to *string, line *int) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
-		text, err := r.constant(n, "base")
+		text, err := r.readConstant(n, "base")
 		if err != nil {
 			return err
 		}
@@ -158,8 +159,8 @@ func (r *reader) readBase(to *string, line *int) func(*yaml.Node) error {
 	}
 }
 
-func (r *reader) viewport(n *yaml.Node) error {
-	text, err := r.constant(n, "viewport")
+func (r *reader) readViewport(n *yaml.Node) error {
+	text, err := r.readConstant(n, "viewport")
 	if err != nil {
 		return err
 	}
@@ -173,15 +174,15 @@ func (r *reader) viewport(n *yaml.Node) error {
 	return nil
 }
 
-// fields are names with values that may have ${names} in them.
-func (r *reader) fields(n *yaml.Node, what string) (out []field, err error) {
-	err = r.each(n, what, func(name string, _, v *yaml.Node) error {
-		return r.list(v, func(v *yaml.Node) error {
-			text, err := r.scalar(v, what+": "+name)
+// readFields reads names with values that may have ${names} in them.
+func (r *reader) readFields(n *yaml.Node, what string) (out []field, err error) {
+	err = r.eachPair(n, what, func(name string, _, v *yaml.Node) error {
+		return r.eachItem(v, func(v *yaml.Node) error {
+			text, err := r.readScalar(v, what+": "+name)
 			if err != nil {
 				return err
 			}
-			t, err := r.template(text, v.Line)
+			t, err := r.parseTemplate(text, v.Line)
 			out = append(out, field{name, t})
 			return err
 		})
@@ -189,24 +190,24 @@ func (r *reader) fields(n *yaml.Node, what string) (out []field, err error) {
 	return out, err
 }
 
-func (r *reader) journeys(n *yaml.Node) error {
-	return r.each(n, "journeys", func(name string, k, v *yaml.Node) error {
-		if !named(name) {
+func (r *reader) readJourneys(n *yaml.Node) error {
+	return r.eachPair(n, "journeys", func(name string, k, v *yaml.Node) error {
+		if !isName(name) {
 			return r.errAt(k.Line, "journeys: %q: a name is 1 to 100 letters on one line", name)
 		}
 		j := &Journey{Name: name, at: len(r.script.Journeys)}
 		r.script.Journeys = append(r.script.Journeys, j)
 		s := stepReader{r: r, journey: j, base: r.base, browser: r.browser, header: r.header, taken: map[string]bool{}}
-		if x := r.real(v); x.Kind == yaml.SequenceNode {
-			return s.all(v, 1)
+		if x := r.resolveAlias(v); x.Kind == yaml.SequenceNode {
+			return s.readSteps(v, 1)
 		}
 		var steps *yaml.Node
-		known := r.settings(&s.browser)
+		known := r.settingKeys(&s.browser)
 		line := 0
 		known["base"] = r.readBase(&s.base, &line)
 		known["headers"] = func(n *yaml.Node) error {
-			more, err := r.fields(n, "headers")
-			s.header = over(s.header, more)
+			more, err := r.readFields(n, "headers")
+			s.header = overrideFields(s.header, more)
 			return err
 		}
 		known["about"] = func(*yaml.Node) error { return nil }
@@ -214,13 +215,13 @@ func (r *reader) journeys(n *yaml.Node) error {
 			steps = n
 			return nil
 		}
-		if err := r.mapping(v, "journey "+name, known); err != nil {
+		if err := r.readMapping(v, "journey "+name, known); err != nil {
 			return err
 		}
 		if steps == nil {
 			return r.errAt(k.Line, "journey %s: it has no steps", name)
 		}
-		if err := s.all(steps, 1); err != nil {
+		if err := s.readSteps(steps, 1); err != nil {
 			return err
 		}
 		if len(j.Steps) == 0 {
@@ -230,13 +231,13 @@ func (r *reader) journeys(n *yaml.Node) error {
 	})
 }
 
-// named says whether a name can stand in a line of rows and of a table.
-func named(s string) bool {
+// isName reports whether a name can stand in a line of rows and of a table.
+func isName(s string) bool {
 	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
-// over is fields with those of the same name replaced.
-func over(base, more []field) []field {
+// overrideFields returns the fields with those of the same name replaced.
+func overrideFields(base, more []field) []field {
 	var out []field
 	for _, f := range base {
 		if !slices.ContainsFunc(more, func(m field) bool { return strings.EqualFold(m.name, f.name) }) {
@@ -246,24 +247,24 @@ func over(base, more []field) []field {
 	return append(out, more...)
 }
 
-func (r *reader) scenarios(n *yaml.Node) error {
-	err := r.each(n, "scenarios", func(name string, k, v *yaml.Node) error {
+func (r *reader) readScenarios(n *yaml.Node) error {
+	err := r.eachPair(n, "scenarios", func(name string, k, v *yaml.Node) error {
 		c := &Scenario{Name: name}
 		random := false
-		err := r.mapping(v, "scenario "+name, keys{
+		err := r.readMapping(v, "scenario "+name, keys{
 			"about":   func(*yaml.Node) error { return nil },
-			"poisson": r.boolean(&random, "poisson"),
-			"journey": func(n *yaml.Node) error { return r.choice(c, n, 1) },
+			"poisson": r.readBoolean(&random, "poisson"),
+			"journey": func(n *yaml.Node) error { return r.readChoice(c, n, 1) },
 			"journeys": func(n *yaml.Node) error {
-				return r.each(n, "journeys", func(_ string, k, v *yaml.Node) error {
-					weight, err := r.number(v, "weight")
+				return r.eachPair(n, "journeys", func(_ string, k, v *yaml.Node) error {
+					weight, err := r.readNumber(v, "weight")
 					if err != nil {
 						return err
 					}
-					return r.choice(c, k, weight)
+					return r.readChoice(c, k, weight)
 				})
 			},
-			"arrivals": func(n *yaml.Node) error { return r.list(n, func(n *yaml.Node) error { return r.phase(c, n) }) },
+			"arrivals": func(n *yaml.Node) error { return r.eachItem(n, func(n *yaml.Node) error { return r.readPhase(c, n) }) },
 		})
 		if err != nil {
 			return err
@@ -290,8 +291,8 @@ func (r *reader) scenarios(n *yaml.Node) error {
 	return err
 }
 
-func (r *reader) choice(c *Scenario, n *yaml.Node, weight float64) error {
-	name, err := r.scalar(n, "journey")
+func (r *reader) readChoice(c *Scenario, n *yaml.Node, weight float64) error {
+	name, err := r.readScalar(n, "journey")
 	if err != nil {
 		return err
 	}
@@ -305,11 +306,11 @@ func (r *reader) choice(c *Scenario, n *yaml.Node, weight float64) error {
 	for _, j := range r.script.Journeys {
 		names = append(names, j.Name)
 	}
-	return r.errAt(n.Line, "scenario %s: unknown journey %q%s", c.Name, name, meant(name, names))
+	return r.errAt(n.Line, "scenario %s: unknown journey %q%s", c.Name, name, suggestName(name, names))
 }
 
-// phase reads one part of the arrivals.
-func (r *reader) phase(c *Scenario, n *yaml.Node) error {
+// readPhase reads one part of the arrivals.
+func (r *reader) readPhase(c *Scenario, n *yaml.Node) error {
 	var p struct {
 		lasts, at, nothing time.Duration
 		spikeFor           time.Duration
@@ -328,23 +329,23 @@ func (r *reader) phase(c *Scenario, n *yaml.Node) error {
 	time := func(name string, to *time.Duration) func(*yaml.Node) error {
 		return func(n *yaml.Node) (err error) {
 			p.has = append(p.has, name)
-			*to, err = r.duration(n, name)
+			*to, err = r.readDuration(n, name)
 			return err
 		}
 	}
 	rates := func(name string, to *[]float64) func(*yaml.Node) error {
 		return func(n *yaml.Node) error {
 			p.has = append(p.has, name)
-			return r.list(n, func(n *yaml.Node) error {
-				v, err := r.rate(n, name)
+			return r.eachItem(n, func(n *yaml.Node) error {
+				v, err := r.readRate(n, name)
 				*to = append(*to, v)
 				return err
 			})
 		}
 	}
-	err := r.mapping(n, "arrivals", keys{"for": time("for", &p.lasts), "nothing": time("nothing", &p.nothing), "at": time("at", &p.at),
-		"lasts": time("lasts", &p.spikeFor), "users": number("users", &p.users, r.number), "rate": number("rate", &p.rate, r.rate),
-		"spike": number("spike", &p.spike, r.number), "ramp": rates("ramp", &p.ramp), "steps": rates("steps", &p.steps)})
+	err := r.readMapping(n, "arrivals", keys{"for": time("for", &p.lasts), "nothing": time("nothing", &p.nothing), "at": time("at", &p.at),
+		"lasts": time("lasts", &p.spikeFor), "users": number("users", &p.users, r.readNumber), "rate": number("rate", &p.rate, r.readRate),
+		"spike": number("spike", &p.spike, r.readNumber), "ramp": rates("ramp", &p.ramp), "steps": rates("steps", &p.steps)})
 	if err != nil {
 		return err
 	}

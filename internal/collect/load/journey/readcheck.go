@@ -9,31 +9,31 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// check reads 200, and the mapping with all there is.
-func (r *reader) check(to *checks, n *yaml.Node) error {
-	if x := r.real(n); x.Kind != yaml.MappingNode {
-		return r.statuses(to, n)
+// readCheck reads 200, and the mapping with all checks there are.
+func (r *reader) readCheck(to *checks, n *yaml.Node) error {
+	if x := r.resolveAlias(n); x.Kind != yaml.MappingNode {
+		return r.readStatuses(to, n)
 	}
 	templates := func(to *[]template, what string) func(*yaml.Node) error {
 		return func(n *yaml.Node) error {
-			return r.list(n, func(n *yaml.Node) error {
-				text, err := r.scalar(n, what)
+			return r.eachItem(n, func(n *yaml.Node) error {
+				text, err := r.readScalar(n, what)
 				if err != nil {
 					return err
 				}
-				t, err := r.template(text, n.Line)
+				t, err := r.parseTemplate(text, n.Line)
 				*to = append(*to, t)
 				return err
 			})
 		}
 	}
-	return r.mapping(n, "check", keys{
-		"status":   func(n *yaml.Node) error { return r.statuses(to, n) },
+	return r.readMapping(n, "check", keys{
+		"status":   func(n *yaml.Node) error { return r.readStatuses(to, n) },
 		"contains": templates(&to.contains, "contains"),
 		"lacks":    templates(&to.lacks, "lacks"),
 		"selector": func(n *yaml.Node) error {
-			return r.list(n, func(n *yaml.Node) error {
-				sel, err := r.selector(n)
+			return r.eachItem(n, func(n *yaml.Node) error {
+				sel, err := r.readSelector(n)
 				if err == nil {
 					to.selects = append(to.selects, *sel)
 				}
@@ -41,21 +41,21 @@ func (r *reader) check(to *checks, n *yaml.Node) error {
 			})
 		},
 		"json": func(n *yaml.Node) error {
-			return r.list(n, func(n *yaml.Node) error {
-				p, err := r.json(n)
+			return r.eachItem(n, func(n *yaml.Node) error {
+				p, err := r.readJSONPath(n)
 				if err == nil {
 					to.json = append(to.json, *p)
 				}
 				return err
 			})
 		},
-		"below": func(n *yaml.Node) (err error) { to.below, err = r.duration(n, "below"); return err },
+		"below": func(n *yaml.Node) (err error) { to.below, err = r.readDuration(n, "below"); return err },
 	})
 }
 
-func (r *reader) statuses(to *checks, n *yaml.Node) error {
-	return r.list(n, func(n *yaml.Node) error {
-		text, err := r.constant(n, "status")
+func (r *reader) readStatuses(to *checks, n *yaml.Node) error {
+	return r.eachItem(n, func(n *yaml.Node) error {
+		text, err := r.readConstant(n, "status")
 		if err != nil {
 			return err
 		}
@@ -73,8 +73,8 @@ func (r *reader) statuses(to *checks, n *yaml.Node) error {
 	})
 }
 
-func (r *reader) selector(n *yaml.Node) (*selector, error) {
-	text, err := r.scalar(n, "selector")
+func (r *reader) readSelector(n *yaml.Node) (*selector, error) {
+	text, err := r.readScalar(n, "selector")
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func (r *reader) selector(n *yaml.Node) (*selector, error) {
 	return &selector{text, sel}, nil
 }
 
-func (r *reader) json(n *yaml.Node) (*jsonPath, error) {
-	text, err := r.scalar(n, "json")
+func (r *reader) readJSONPath(n *yaml.Node) (*jsonPath, error) {
+	text, err := r.readScalar(n, "json")
 	if err != nil {
 		return nil, err
 	}
@@ -97,28 +97,28 @@ func (r *reader) json(n *yaml.Node) (*jsonPath, error) {
 	return p, nil
 }
 
-// take reads what is taken from the answer.
-func (s *stepReader) take(step *Step, n *yaml.Node) error {
+// readTake reads what is taken from the answer.
+func (s *stepReader) readTake(step *Step, n *yaml.Node) error {
 	r := s.r
-	return r.each(n, "take", func(name string, k, v *yaml.Node) error {
+	return r.eachPair(n, "take", func(name string, k, v *yaml.Node) error {
 		if !nameOf.MatchString(name) || strings.Contains(name, ".") {
 			return r.errAt(k.Line, "take: %q is no name: give letters and digits", name)
 		}
 		t := take{name: name, line: k.Line}
 		from := 0
-		err := r.mapping(v, "take "+name, keys{
-			"selector":  func(n *yaml.Node) (err error) { from++; t.sel, err = r.selector(n); return err },
-			"attribute": func(n *yaml.Node) (err error) { t.attr, err = r.scalar(n, "attribute"); return err },
-			"json":      func(n *yaml.Node) (err error) { from++; t.json, err = r.json(n); return err },
-			"header":    func(n *yaml.Node) (err error) { from++; t.header, err = r.scalar(n, "header"); return err },
-			"cookie":    func(n *yaml.Node) (err error) { from++; t.cookie, err = r.scalar(n, "cookie"); return err },
+		err := r.readMapping(v, "take "+name, keys{
+			"selector":  func(n *yaml.Node) (err error) { from++; t.sel, err = r.readSelector(n); return err },
+			"attribute": func(n *yaml.Node) (err error) { t.attr, err = r.readScalar(n, "attribute"); return err },
+			"json":      func(n *yaml.Node) (err error) { from++; t.json, err = r.readJSONPath(n); return err },
+			"header":    func(n *yaml.Node) (err error) { from++; t.header, err = r.readScalar(n, "header"); return err },
+			"cookie":    func(n *yaml.Node) (err error) { from++; t.cookie, err = r.readScalar(n, "cookie"); return err },
 			"default": func(n *yaml.Node) error {
-				text, err := r.scalar(n, "default")
+				text, err := r.readScalar(n, "default")
 				t.fallback = &text
 				return err
 			},
 			"choose": func(n *yaml.Node) error {
-				text, err := r.scalar(n, "choose")
+				text, err := r.readScalar(n, "choose")
 				if err == nil && text != "first" && text != "random" {
 					err = r.errAt(n.Line, "choose: %q: give first or random", text)
 				}
@@ -127,7 +127,7 @@ func (s *stepReader) take(step *Step, n *yaml.Node) error {
 			},
 			"regexp": func(n *yaml.Node) error {
 				from++
-				text, err := r.scalar(n, "regexp")
+				text, err := r.readScalar(n, "regexp")
 				if err != nil {
 					return err
 				}

@@ -22,13 +22,13 @@ type stepReader struct {
 	taken   map[string]bool // names that have a value by now
 }
 
-// all reads a list of steps, times over.
-func (s *stepReader) all(n *yaml.Node, times int) error {
+// readSteps reads a list of steps, times over.
+func (s *stepReader) readSteps(n *yaml.Node, times int) error {
 	from := len(s.journey.Steps)
-	if x := s.r.real(n); x.Kind != yaml.SequenceNode {
+	if x := s.r.resolveAlias(n); x.Kind != yaml.SequenceNode {
 		return s.r.errAt(n.Line, "journey %s: steps are a list: begin each with a hyphen", s.journey.Name)
 	}
-	err := s.r.list(n, s.one)
+	err := s.r.eachItem(n, s.readOne)
 	once := s.journey.Steps[from:]
 	if err == nil && len(once)*times > 100_000 {
 		err = s.r.errAt(n.Line, "repeat: these are %d steps: at most 100,000", len(once)*times)
@@ -43,14 +43,14 @@ func (s *stepReader) all(n *yaml.Node, times int) error {
 	return nil
 }
 
-func (s *stepReader) one(n *yaml.Node) error {
+func (s *stepReader) readOne(n *yaml.Node) error {
 	r := s.r
-	if x := r.real(n); x.Kind == yaml.MappingNode && len(x.Content) > 0 && has(x, "repeat") {
+	if x := r.resolveAlias(n); x.Kind == yaml.MappingNode && len(x.Content) > 0 && hasKey(x, "repeat") {
 		times := 0.0
 		var steps *yaml.Node
-		err := r.mapping(n, "repeat", keys{
+		err := r.readMapping(n, "repeat", keys{
 			"repeat": func(n *yaml.Node) (err error) {
-				if times, err = r.number(n, "repeat"); err == nil && (times < 1 || times > 10_000) {
+				if times, err = r.readNumber(n, "repeat"); err == nil && (times < 1 || times > 10_000) {
 					err = r.errAt(n.Line, "repeat: give how often, 1 to 10000")
 				}
 				return err
@@ -65,16 +65,16 @@ func (s *stepReader) one(n *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		return s.all(steps, int(times))
+		return s.readSteps(steps, int(times))
 	}
 	step := &Step{journey: s.journey, line: n.Line, header: s.header, browser: s.browser, at: r.steps}
 	if r.steps++; r.steps > mostSteps {
 		return r.errAt(n.Line, "a file has at most %d steps", mostSteps)
 	}
-	if err := s.step(step, n); err != nil {
+	if err := s.readStep(step, n); err != nil {
 		return err
 	}
-	if err := s.settle(step); err != nil {
+	if err := s.finishStep(step); err != nil {
 		return err
 	}
 	if step.by != requests {
@@ -88,7 +88,7 @@ func (s *stepReader) one(n *yaml.Node) error {
 	return nil
 }
 
-func has(n *yaml.Node, key string) bool {
+func hasKey(n *yaml.Node, key string) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return true
@@ -100,47 +100,51 @@ func has(n *yaml.Node, key string) bool {
 // methods of a step's key.
 var methods = []string{"get", "post", "put", "patch", "delete", "head", "options"}
 
-func (s *stepReader) step(step *Step, n *yaml.Node) error {
+func (s *stepReader) readStep(step *Step, n *yaml.Node) error {
 	r := s.r
 	base := s.base
 	verbs := 0
 	text := func(to *template, what string) func(*yaml.Node) error {
 		return func(n *yaml.Node) error {
-			text, err := r.scalar(n, what)
+			text, err := r.readScalar(n, what)
 			if err != nil {
 				return err
 			}
-			*to, err = r.template(text, n.Line)
+			*to, err = r.parseTemplate(text, n.Line)
 			return err
 		}
 	}
 	line := 0
-	known := r.settings(&step.browser)
+	known := r.settingKeys(&step.browser)
 	maps.Copy(known, keys{
 		"name": func(n *yaml.Node) (err error) {
-			if step.Name, err = r.constant(n, "name"); err == nil && !named(step.Name) {
+			if step.Name, err = r.readConstant(n, "name"); err == nil && !isName(step.Name) {
 				err = r.errAt(n.Line, "name: %q: a name is 1 to 100 letters on one line", step.Name)
 			}
 			return err
 		},
 		"base": r.readBase(&base, &line),
 		"headers": func(n *yaml.Node) error {
-			more, err := r.fields(n, "headers")
-			step.header = over(step.header, more)
+			more, err := r.readFields(n, "headers")
+			step.header = overrideFields(step.header, more)
 			return err
 		},
-		"body":  text(&step.body, "body"),
-		"form":  func(n *yaml.Node) (err error) { step.isForm = true; step.form, err = r.fields(n, "form"); return err },
-		"think": func(n *yaml.Node) error { return r.think(&step.think, n) },
-		"check": func(n *yaml.Node) error { return r.check(&step.checks, n) },
-		"take":  func(n *yaml.Node) error { return s.take(step, n) },
+		"body": text(&step.body, "body"),
+		"form": func(n *yaml.Node) (err error) {
+			step.isForm = true
+			step.form, err = r.readFields(n, "form")
+			return err
+		},
+		"think": func(n *yaml.Node) error { return r.readThink(&step.think, n) },
+		"check": func(n *yaml.Node) error { return r.readCheck(&step.checks, n) },
+		"take":  func(n *yaml.Node) error { return s.readTake(step, n) },
 		"choose": func(n *yaml.Node) (err error) {
-			if step.choose, err = r.constant(n, "choose"); err == nil && step.choose != "first" && step.choose != "random" {
+			if step.choose, err = r.readConstant(n, "choose"); err == nil && step.choose != "first" && step.choose != "random" {
 				err = r.errAt(n.Line, "choose: %q: give first or random", step.choose)
 			}
 			return err
 		},
-		"continue": r.boolean(&step.goOn, "continue"),
+		"continue": r.readBoolean(&step.goOn, "continue"),
 	})
 	for _, m := range methods {
 		known[m] = func(n *yaml.Node) error {
@@ -156,7 +160,7 @@ func (s *stepReader) step(step *Step, n *yaml.Node) error {
 			return text(&step.target, name)(n)
 		}
 	}
-	if err := r.mapping(n, "a step", known); err != nil {
+	if err := r.readMapping(n, "a step", known); err != nil {
 		return err
 	}
 	step.base = template{{text: base}}
@@ -166,8 +170,8 @@ func (s *stepReader) step(step *Step, n *yaml.Node) error {
 	return nil
 }
 
-// settle checks what needs the whole step, and names it.
-func (s *stepReader) settle(step *Step) error {
+// finishStep checks what needs the whole step, and names it.
+func (s *stepReader) finishStep(step *Step) error {
 	r := s.r
 	if step.Name == "" {
 		words := map[verb]string{requests: step.method, follows: "follow", submits: "submit"}[step.by] + " "
@@ -178,7 +182,7 @@ func (s *stepReader) settle(step *Step) error {
 				words += p.text
 			}
 		}
-		if step.Name = words; !named(words) {
+		if step.Name = words; !isName(words) {
 			step.Name = "step " + strconv.Itoa(len(s.journey.Named)+1)
 		}
 	}
@@ -197,14 +201,14 @@ func (s *stepReader) settle(step *Step) error {
 	before := maps.Clone(s.taken)
 	for _, t := range step.take {
 		delete(before, t.name) // its own are there only afterwards
-		if s.earlier(t.name) {
+		if s.isTakenBefore(t.name) {
 			before[t.name] = true
 		}
 	}
 	for _, t := range all {
 		for _, p := range t {
 			if p.name {
-				if err := r.there(p, before, step.line); err != nil {
+				if err := r.checkName(p, before, step.line); err != nil {
 					return err
 				}
 			}
@@ -217,7 +221,7 @@ func (s *stepReader) settle(step *Step) error {
 		if step.body != nil {
 			return r.errAt(step.line, "step %s: what a page offers has no body of its own: give form values", step.Name)
 		}
-		if len(step.target.names()) == 0 {
+		if len(step.target.usedNames()) == 0 {
 			if _, err := cascadia.ParseGroup(step.target[0].text); err != nil {
 				return r.errAt(step.line, "step %s: %q is no CSS selector: %v", step.Name, step.target[0].text, err)
 			}
@@ -232,7 +236,7 @@ func (s *stepReader) settle(step *Step) error {
 	}
 	if r.script.Base == "" {
 		r.script.Base = step.base[0].text
-		if text, err := r.fill(step.target, step.line, "URL"); err == nil {
+		if text, err := r.fillConstant(step.target, step.line, "URL"); err == nil {
 			if u, err := url.Parse(text); err == nil && u.Host != "" {
 				r.script.Base = u.Scheme + "://" + u.Host + "/"
 			}
@@ -244,8 +248,8 @@ func (s *stepReader) settle(step *Step) error {
 	return nil
 }
 
-// earlier says whether a step before took a value of this name.
-func (s *stepReader) earlier(name string) bool {
+// isTakenBefore reports whether a step before took a value of this name.
+func (s *stepReader) isTakenBefore(name string) bool {
 	for _, step := range s.journey.Named {
 		for _, t := range step.take {
 			if t.name == name {
@@ -256,9 +260,9 @@ func (s *stepReader) earlier(name string) bool {
 	return false
 }
 
-// think reads 2s, and 1s..3s.
-func (r *reader) think(to *think, n *yaml.Node) error {
-	text, err := r.constant(n, "think")
+// readThink reads 2s, and 1s..3s.
+func (r *reader) readThink(to *think, n *yaml.Node) error {
+	text, err := r.readConstant(n, "think")
 	if err != nil {
 		return err
 	}
@@ -266,8 +270,8 @@ func (r *reader) think(to *think, n *yaml.Node) error {
 	if !ranged {
 		high = low
 	}
-	a, ok1 := product(low, seconds)
-	b, ok2 := product(high, seconds)
+	a, ok1 := parseProduct(low, parseSeconds)
+	b, ok2 := parseProduct(high, parseSeconds)
 	if !ok1 || !ok2 || !(a >= 0) || !(b >= a) || b > 1e6 {
 		return r.errAt(n.Line, "think: %q: give a time such as 2s, or a range such as 1s..3s", text)
 	}

@@ -47,8 +47,8 @@ func Run(ctx context.Context, s *Script, opt Options, o load.Observer) (*load.Re
 			r.steps = append(r.steps, newStepCounts(step))
 		}
 	}
-	r.run(ctx)
-	result := r.result()
+	r.runUsers(ctx)
+	result := r.buildResult()
 	if result.Completed == 0 && r.firstError != nil {
 		return result, load.Unreachable(plan, r.firstError)
 	}
@@ -95,20 +95,22 @@ type runner struct {
 	mostConns int64
 }
 
-// now is ns since the epoch on a clock that is not set back.
-func (r *runner) now() int64 { return r.begin.UnixNano() + int64(time.Since(r.begin)) }
+// nowNanos returns ns since the epoch on a clock that is not set back.
+func (r *runner) nowNanos() int64 { return r.begin.UnixNano() + int64(time.Since(r.begin)) }
 
-// at is a moment for who compares with the monotonic clock.
-func (r *runner) at(ns int64) time.Time { return r.begin.Add(time.Duration(ns - r.begin.UnixNano())) }
+// timeAt returns a time in ns since the epoch with its monotonic reading.
+func (r *runner) timeAt(ns int64) time.Time {
+	return r.begin.Add(time.Duration(ns - r.begin.UnixNano()))
+}
 
-func (r *runner) run(ctx context.Context) {
+func (r *runner) runUsers(ctx context.Context) {
 	r.pacer = pace.New()
 	defer r.pacer.Close()
-	r.tally.Start(r.now())
+	r.tally.Start(r.nowNanos())
 	done, counted := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(counted)
-		r.follow(done)
+		r.followRun(done)
 	}()
 	interrupted := ctx.Done()
 	ctx, stop := context.WithCancel(ctx)
@@ -120,29 +122,29 @@ func (r *runner) run(ctx context.Context) {
 	paced := make(chan struct{})
 	go func() { // its thread is changed, and ends with it
 		defer close(paced)
-		r.pace(ctx)
+		r.paceUsers(ctx)
 	}()
 	select {
 	case <-r.idle:
 	case <-over:
 		stop()
-		r.end(interrupted, r.script.timeout())
+		r.endUsers(interrupted, r.script.longestTimeout())
 	case <-ctx.Done():
-		r.end(interrupted, time.Second)
+		r.endUsers(interrupted, time.Second)
 	}
 	r.pacer.Poke()
 	<-paced
-	r.tally.End(r.now())
+	r.tally.End(r.nowNanos())
 	close(done)
 	<-counted
 }
 
-// end lets nobody take another step, waits for what is under way, a second at most once it is interrupted, and
-// gives up the rest.
-func (r *runner) end(interrupted <-chan struct{}, patience time.Duration) {
+// endUsers lets no user take another step, waits for what is under way, at most a second once the
+// run is interrupted, and gives up the rest.
+func (r *runner) endUsers(interrupted <-chan struct{}, patience time.Duration) {
 	r.umu.Lock()
 	r.ended = true
-	r.seal()
+	r.stopArrivals()
 	asleep := slices.Clone(r.asleep)
 	r.asleep = nil
 	r.umu.Unlock()
@@ -171,8 +173,8 @@ func (r *runner) end(interrupted <-chan struct{}, patience time.Duration) {
 	<-r.idle
 }
 
-// seal says that nobody arrives any more; umu is held.
-func (r *runner) seal() {
+// stopArrivals marks that no more users arrive; umu is held.
+func (r *runner) stopArrivals() {
 	if !r.sealed {
 		r.sealed = true
 		if len(r.users) == 0 {
@@ -189,8 +191,8 @@ type arrivals struct {
 	next     int64 // ns since the epoch
 }
 
-// choice picks a journey by the weights.
-func (a *arrivals) choice() *Journey {
+// chooseJourney picks a journey by the weights.
+func (a *arrivals) chooseJourney() *Journey {
 	var sum float64
 	for _, c := range a.scenario.Choices {
 		sum += c.Weight
@@ -204,10 +206,10 @@ func (a *arrivals) choice() *Journey {
 	return a.scenario.Choices[len(a.scenario.Choices)-1].Journey
 }
 
-// pace sends users at their times and wakes those whose time to think is over.
-func (r *runner) pace(ctx context.Context) {
+// paceUsers sends users at their times and wakes those whose time to think is over.
+func (r *runner) paceUsers(ctx context.Context) {
 	r.pacer.Take()
-	start := r.now()
+	start := r.nowNanos()
 	var all []*arrivals
 	for i, c := range r.script.Scenarios {
 		a := &arrivals{scenario: c, times: c.Arrivals.Schedule(c.Random, r.script.Seed+uint64(i), 0), choose: rand.New(rand.NewPCG(r.script.Seed, uint64(i)))}
@@ -217,12 +219,12 @@ func (r *runner) pace(ctx context.Context) {
 		}
 	}
 	for {
-		now := r.now()
+		now := r.nowNanos()
 		sooner := now + int64(time.Second)
 		for i := 0; i < len(all); i++ {
 			a := all[i]
 			for a.next <= now && ctx.Err() == nil {
-				r.arrive(a.choice(), a.next)
+				r.startUser(a.chooseJourney(), a.next)
 				at, ok := a.times.Next()
 				if !ok {
 					all = slices.Delete(all, i, i+1)
@@ -237,7 +239,7 @@ func (r *runner) pace(ctx context.Context) {
 		}
 		r.umu.Lock()
 		if len(all) == 0 {
-			r.seal()
+			r.stopArrivals()
 		}
 		for len(r.asleep) > 0 && r.asleep[0].due <= now {
 			s := heap.Pop(&r.asleep).(sleeper)
@@ -252,13 +254,13 @@ func (r *runner) pace(ctx context.Context) {
 		if nobody || ctx.Err() != nil {
 			return
 		}
-		if wait := sooner - r.now(); wait > 0 {
+		if wait := sooner - r.nowNanos(); wait > 0 {
 			r.pacer.Sleep(time.Duration(wait))
 		}
 	}
 }
 
-func (r *runner) arrive(j *Journey, due int64) {
+func (r *runner) startUser(j *Journey, due int64) {
 	u := newUser(r, uint64(r.arrived), j)
 	r.umu.Lock()
 	if r.sealed {
@@ -272,7 +274,7 @@ func (r *runner) arrive(j *Journey, due int64) {
 	c.Arrived++
 	c.Most = max(c.Most, c.Arrived-c.Finished-c.Failed-c.Cut)
 	r.umu.Unlock()
-	go u.run(due)
+	go u.runJourney(due)
 }
 
 // How a user's journey ended.
@@ -282,7 +284,7 @@ const (
 	cutOff
 )
 
-func (r *runner) gone(u *user, how int) {
+func (r *runner) removeUser(u *user, how int) {
 	r.umu.Lock()
 	defer r.umu.Unlock()
 	delete(r.users, u)
@@ -319,14 +321,14 @@ func (s *sleepers) Pop() any {
 	return x
 }
 
-// sleep lets a user think until a moment; false: the run is over.
-func (r *runner) sleep(u *user, due int64) bool {
+// sleepUntil lets a user think until a moment; false if the run is over.
+func (r *runner) sleepUntil(u *user, due int64) bool {
 	r.umu.Lock()
 	if r.ended {
 		r.umu.Unlock()
 		return false
 	}
-	if due <= r.now() {
+	if due <= r.nowNanos() {
 		r.umu.Unlock()
 		return true
 	}

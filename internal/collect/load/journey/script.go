@@ -131,7 +131,7 @@ type take struct {
 
 // Plan is what stands for the script where a plan of requests is asked for: where to, and when.
 func (s *Script) Plan() load.Plan {
-	p := load.Plan{URL: s.Base, Mode: load.Open, Seed: s.Seed, Timeout: s.timeout()}
+	p := load.Plan{URL: s.Base, Mode: load.Open, Seed: s.Seed, Timeout: s.longestTimeout()}
 	for _, c := range s.Scenarios {
 		if p.Pattern.Duration() < c.Arrivals.Duration() {
 			p.Pattern = c.Arrivals
@@ -141,8 +141,8 @@ func (s *Script) Plan() load.Plan {
 	return p
 }
 
-// timeout is the longest of any step.
-func (s *Script) timeout() (most time.Duration) {
+// longestTimeout returns the longest timeout of any step.
+func (s *Script) longestTimeout() (most time.Duration) {
 	for _, j := range s.Journeys {
 		for _, step := range j.Steps {
 			most = max(most, step.browser.timeout)

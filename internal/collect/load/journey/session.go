@@ -80,9 +80,9 @@ func (s *session) hostOf(u *url.URL) *host {
 	return h
 }
 
-// acquire gets a connection for one request: one that is free, a new one, or, where a user has as many
-// as a browser would open, the next that gets free. fresh wants one that has served nothing.
-func (s *session) acquire(ctx context.Context, u *url.URL, of *settings, fresh bool) (*conn, error) {
+// acquireConn gets a connection for one request: a free one, a new one, or, where a user has as
+// many as a browser would open, the next that gets free. fresh wants one that has served nothing.
+func (s *session) acquireConn(ctx context.Context, u *url.URL, of *settings, fresh bool) (*conn, error) {
 	s.mu.Lock()
 	h := s.hostOf(u)
 	for {
@@ -102,11 +102,11 @@ func (s *session) acquire(ctx context.Context, u *url.URL, of *settings, fresh b
 		for len(h.idle) > 0 {
 			c := h.idle[len(h.idle)-1]
 			h.idle = h.idle[:len(h.idle)-1]
-			if !fresh && alive(c.Conn) {
+			if !fresh && isAlive(c.Conn) {
 				s.mu.Unlock()
 				return c, nil
 			}
-			s.drop(h, c)
+			s.dropConn(h, c)
 		}
 		limit := of.connections
 		if h.scheme == "https" && of.protocol != "1.1" && !s.r.speaksOne(h.address) {
@@ -115,7 +115,7 @@ func (s *session) acquire(ctx context.Context, u *url.URL, of *settings, fresh b
 		if h.open < limit {
 			h.open++
 			s.mu.Unlock()
-			return s.connect(ctx, h, of)
+			return s.openConn(ctx, h, of)
 		}
 		free := make(chan *conn, 1)
 		h.waiting = append(h.waiting, free)
@@ -130,7 +130,7 @@ func (s *session) acquire(ctx context.Context, u *url.URL, of *settings, fresh b
 		}
 		s.r.waiting.Add(-1)
 		if err != nil {
-			s.leave(h, free)
+			s.leaveQueue(h, free)
 			return nil, err
 		}
 		if c != nil && !fresh {
@@ -138,13 +138,13 @@ func (s *session) acquire(ctx context.Context, u *url.URL, of *settings, fresh b
 		}
 		s.mu.Lock()
 		if c != nil {
-			s.drop(h, c)
+			s.dropConn(h, c)
 		}
 	}
 }
 
-// leave gives up a place in the queue; what came meanwhile goes to the next.
-func (s *session) leave(h *host, free chan *conn) {
+// leaveQueue gives up a place in the queue; a connection that came meanwhile goes to the next.
+func (s *session) leaveQueue(h *host, free chan *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, w := range h.waiting {
@@ -154,14 +154,14 @@ func (s *session) leave(h *host, free chan *conn) {
 		}
 	}
 	if c := <-free; c != nil {
-		s.hand(h, c)
+		s.handOver(h, c)
 	} else {
-		s.next(h)
+		s.wakeNext(h)
 	}
 }
 
-// hand gives a free connection to who waits; mu is held.
-func (s *session) hand(h *host, c *conn) {
+// handOver gives a free connection to the request that waits longest; mu is held.
+func (s *session) handOver(h *host, c *conn) {
 	if len(h.waiting) > 0 {
 		h.waiting[0] <- c
 		h.waiting = h.waiting[1:]
@@ -170,39 +170,39 @@ func (s *session) hand(h *host, c *conn) {
 	h.idle = append(h.idle, c)
 }
 
-// next lets the one who waits longest look again; mu is held.
-func (s *session) next(h *host) {
+// wakeNext lets the request that waits longest look again; mu is held.
+func (s *session) wakeNext(h *host) {
 	if len(h.waiting) > 0 {
 		h.waiting[0] <- nil
 		h.waiting = h.waiting[1:]
 	}
 }
 
-// drop closes a connection; mu is held.
-func (s *session) drop(h *host, c *conn) {
+// dropConn closes a connection; mu is held.
+func (s *session) dropConn(h *host, c *conn) {
 	_ = c.Conn.Close()
 	h.open--
 	s.r.conns.Add(-1)
 }
 
-// release gives a connection back.
-func (s *session) release(c *conn, good bool) {
+// releaseConn gives a connection back.
+func (s *session) releaseConn(c *conn, good bool) {
 	if c.two != nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if good && !s.closed {
-		s.hand(c.host, c)
+		s.handOver(c.host, c)
 		return
 	}
-	s.drop(c.host, c)
-	s.next(c.host)
+	s.dropConn(c.host, c)
+	s.wakeNext(c.host)
 }
 
-// connect opens a connection; a place was taken for it.
-func (s *session) connect(ctx context.Context, h *host, of *settings) (*conn, error) {
-	raw, two, err := s.r.dial(ctx, h, of)
+// openConn opens a connection; a place was taken for it.
+func (s *session) openConn(ctx context.Context, h *host, of *settings) (*conn, error) {
+	raw, two, err := s.r.dialHost(ctx, h, of)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil && s.closed {
@@ -215,7 +215,7 @@ func (s *session) connect(ctx context.Context, h *host, of *settings) (*conn, er
 	}
 	if err != nil {
 		h.open--
-		s.next(h)
+		s.wakeNext(h)
 		return nil, err
 	}
 	s.r.conns.Add(1)
@@ -227,12 +227,12 @@ func (s *session) connect(ctx context.Context, h *host, of *settings) (*conn, er
 		}
 		h.two = two
 		for len(h.waiting) > 0 {
-			s.next(h)
+			s.wakeNext(h)
 		}
 		return &conn{host: h, two: two}, nil
 	}
 	for range min(of.connections-h.open, len(h.waiting)) { // it is known now that one is not enough
-		s.next(h)
+		s.wakeNext(h)
 	}
 	return &conn{Conn: raw, host: h, in: &counted{r: raw}}, nil
 }
@@ -247,7 +247,7 @@ func (s *session) close() {
 	s.closed = true
 	for _, h := range s.hosts {
 		for _, c := range h.idle {
-			s.drop(h, c)
+			s.dropConn(h, c)
 		}
 		h.idle = nil
 		if h.two != nil {
@@ -256,13 +256,13 @@ func (s *session) close() {
 			h.two = nil
 		}
 		for len(h.waiting) > 0 {
-			s.next(h)
+			s.wakeNext(h)
 		}
 	}
 }
 
-// dial opens a connection as a browser does; two is set where HTTP/2 was agreed on.
-func (r *runner) dial(ctx context.Context, h *host, of *settings) (net.Conn, *http.ClientConn, error) {
+// dialHost opens a connection as a browser does; the ClientConn is set where HTTP/2 was agreed on.
+func (r *runner) dialHost(ctx context.Context, h *host, of *settings) (net.Conn, *http.ClientConn, error) {
 	d := net.Dialer{Timeout: min(of.timeout, 10*time.Second), KeepAlive: -1}
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()

@@ -24,15 +24,15 @@ type part struct {
 
 var nameOf = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
-func (r *reader) template(text string, line int) (t template, err error) {
+func (r *reader) parseTemplate(text string, line int) (t template, err error) {
 	for {
 		i := strings.IndexByte(text, '$')
 		if i < 0 || i+1 == len(text) {
-			return t.with(text), nil
+			return t.appendText(text), nil
 		}
 		switch {
 		case text[i+1] == '$': // an escaped one
-			t, text = t.with(text[:i+1]), text[i+2:]
+			t, text = t.appendText(text[:i+1]), text[i+2:]
 		case text[i+1] == '{':
 			end := strings.IndexByte(text[i:], '}')
 			if end < 0 {
@@ -45,22 +45,22 @@ func (r *reader) template(text string, line int) (t template, err error) {
 			if !nameOf.MatchString(p.text) {
 				return nil, r.errAt(line, "%q is no name: give ${name}, or $$ for a dollar sign", p.text)
 			}
-			t = append(t.with(text[:i]), p)
+			t = append(t.appendText(text[:i]), p)
 			text = text[i+end+1:]
 		default:
-			t, text = t.with(text[:i+1]), text[i+1:]
+			t, text = t.appendText(text[:i+1]), text[i+1:]
 		}
 	}
 }
 
-func (t template) with(text string) template {
+func (t template) appendText(text string) template {
 	if text == "" {
 		return t
 	}
 	return append(t, part{text: text})
 }
 
-func (t template) names() (out []string) {
+func (t template) usedNames() (out []string) {
 	for _, p := range t {
 		if p.name {
 			out = append(out, p.text)
@@ -80,8 +80,8 @@ type variable struct {
 	line   int
 }
 
-// constant says whether it is the same for all users.
-func (v *variable) constant() bool { return len(v.pick) == 0 && !v.random }
+// isConstant reports whether the value is the same for all users.
+func (v *variable) isConstant() bool { return len(v.pick) == 0 && !v.random }
 
 // ownNames are values every user has without anybody giving them.
 var ownNames = []string{"user"}
@@ -91,7 +91,7 @@ const environment = "env."
 
 // readVars reads the names under vars; set are values from outside, which come first.
 func (r *reader) readVars(n *yaml.Node, set map[string]string) error {
-	err := r.each(n, "vars", func(name string, k, v *yaml.Node) error {
+	err := r.eachPair(n, "vars", func(name string, k, v *yaml.Node) error {
 		switch {
 		case !nameOf.MatchString(name) || strings.Contains(name, "."):
 			return r.errAt(k.Line, "vars: %q is no name: give letters and digits", name)
@@ -104,7 +104,7 @@ func (r *reader) readVars(n *yaml.Node, set map[string]string) error {
 			x.text = template{{text: text}}
 			return nil
 		}
-		return r.variable(x, v)
+		return r.readVariable(x, v)
 	})
 	if err != nil {
 		return err
@@ -112,14 +112,14 @@ func (r *reader) readVars(n *yaml.Node, set map[string]string) error {
 	return nil
 }
 
-func (r *reader) variable(x *variable, v *yaml.Node) (err error) {
-	if n := r.real(v); n.Kind == yaml.SequenceNode {
-		return r.pick(x, v)
+func (r *reader) readVariable(x *variable, v *yaml.Node) (err error) {
+	if n := r.resolveAlias(v); n.Kind == yaml.SequenceNode {
+		return r.readPick(x, v)
 	} else if n.Kind == yaml.MappingNode {
-		return r.mapping(v, "vars: "+x.name, keys{
-			"pick": func(n *yaml.Node) error { return r.pick(x, n) },
+		return r.readMapping(v, "vars: "+x.name, keys{
+			"pick": func(n *yaml.Node) error { return r.readPick(x, n) },
 			"random": func(n *yaml.Node) error {
-				text, err := r.scalar(n, "random")
+				text, err := r.readScalar(n, "random")
 				if err != nil {
 					return err
 				}
@@ -135,16 +135,16 @@ func (r *reader) variable(x *variable, v *yaml.Node) (err error) {
 			},
 		})
 	}
-	text, err := r.scalar(v, "vars: "+x.name)
+	text, err := r.readScalar(v, "vars: "+x.name)
 	if err == nil {
-		x.text, err = r.template(text, v.Line)
+		x.text, err = r.parseTemplate(text, v.Line)
 	}
 	return err
 }
 
-func (r *reader) pick(x *variable, n *yaml.Node) error {
-	return r.list(n, func(n *yaml.Node) error {
-		text, err := r.scalar(n, "vars: "+x.name)
+func (r *reader) readPick(x *variable, n *yaml.Node) error {
+	return r.eachItem(n, func(n *yaml.Node) error {
+		text, err := r.readScalar(n, "vars: "+x.name)
 		x.pick = append(x.pick, text)
 		return err
 	})
@@ -167,7 +167,7 @@ func (r *reader) acyclicVars() error {
 			if !p.name {
 				continue
 			}
-			if err := r.there(p, nil, v.line); err != nil {
+			if err := r.checkName(p, nil, v.line); err != nil {
 				return err
 			}
 			if err := visit(p.text, path); err != nil {
@@ -192,8 +192,8 @@ func (r *reader) acyclicVars() error {
 	return nil
 }
 
-// there says whether a name has a value, given those taken so far.
-func (r *reader) there(p part, taken map[string]bool, line int) error {
+// checkName returns an error if a name has no value, given those taken so far.
+func (r *reader) checkName(p part, taken map[string]bool, line int) error {
 	if p.fallback != nil || taken[p.text] || r.script.vars[p.text] != nil || slices.Contains(ownNames, p.text) {
 		return nil
 	}
@@ -210,25 +210,25 @@ func (r *reader) there(p part, taken map[string]bool, line int) error {
 	for name := range taken {
 		names = append(names, name)
 	}
-	return r.errAt(line, "${%s}: nothing has that name here%s", p.text, meant(p.text, names))
+	return r.errAt(line, "${%s}: nothing has that name here%s", p.text, suggestName(p.text, names))
 }
 
-// fill fills in a template that is the same for all users.
-func (r *reader) fill(t template, line int, what string) (string, error) {
+// fillConstant fills in a template that is the same for all users.
+func (r *reader) fillConstant(t template, line int, what string) (string, error) {
 	var b strings.Builder
 	for _, p := range t {
 		if !p.name {
 			b.WriteString(p.text)
 			continue
 		}
-		if err := r.there(p, nil, line); err != nil {
+		if err := r.checkName(p, nil, line); err != nil {
 			return "", err
 		}
 		if v := r.script.vars[p.text]; v != nil {
-			if !v.constant() {
+			if !v.isConstant() {
 				return "", r.errAt(line, "%s: ${%s} differs from user to user: this is the same for all", what, p.text)
 			}
-			text, err := r.fill(v.text, v.line, what)
+			text, err := r.fillConstant(v.text, v.line, what)
 			if err != nil {
 				return "", err
 			}
@@ -257,14 +257,14 @@ type values struct {
 	known  map[string]string
 }
 
-func (v *values) fill(t template) string {
+func (v *values) fillTemplate(t template) string {
 	if len(t) == 1 && !t[0].name {
 		return t[0].text
 	}
 	var b strings.Builder
 	for _, p := range t {
 		if p.name {
-			b.WriteString(v.of(p))
+			b.WriteString(v.valueOf(p))
 		} else {
 			b.WriteString(p.text)
 		}
@@ -272,7 +272,7 @@ func (v *values) fill(t template) string {
 	return b.String()
 }
 
-func (v *values) of(p part) string {
+func (v *values) valueOf(p part) string {
 	if text, ok := v.known[p.text]; ok {
 		return text
 	}
@@ -285,7 +285,7 @@ func (v *values) of(p part) string {
 	case x != nil && len(x.pick) > 0:
 		text = x.pick[v.random.IntN(len(x.pick))]
 	case x != nil:
-		text = v.fill(x.text)
+		text = v.fillTemplate(x.text)
 	case strings.HasPrefix(p.text, environment):
 		if env, ok := os.LookupEnv(strings.TrimPrefix(p.text, environment)); ok {
 			return env
@@ -297,26 +297,26 @@ func (v *values) of(p part) string {
 		}
 		return ""
 	}
-	v.set(p.text, text)
+	v.setValue(p.text, text)
 	return text
 }
 
-func (v *values) set(name, text string) {
+func (v *values) setValue(name, text string) {
 	if v.known == nil {
 		v.known = map[string]string{}
 	}
 	v.known[name] = text
 }
 
-// outside says which of the values given from outside have no name in the file.
-func (r *reader) outside(set map[string]string) error {
+// checkOutside returns an error for a value from outside whose name the file does not have.
+func (r *reader) checkOutside(set map[string]string) error {
 	for name := range set {
 		if r.script.vars[name] == nil {
 			names := make([]string, 0, len(r.script.vars))
 			for v := range r.script.vars {
 				names = append(names, v)
 			}
-			return fmt.Errorf("--var %s: %s has no such name under vars%s", name, r.name, meant(name, names))
+			return fmt.Errorf("--var %s: %s has no such name under vars%s", name, r.name, suggestName(name, names))
 		}
 	}
 	return nil

@@ -23,11 +23,12 @@ const (
 	mostResources = 2000 // of one page
 )
 
-// navigate makes a request and follows its redirects as a browser does: 301, 302 and 303 become a GET, 307 and
-// 308 stay what they are (https://fetch.spec.whatwg.org/#http-redirect-fetch).
-func (s *session) navigate(ctx context.Context, c call) answer {
+// followRedirects makes a request and follows its redirects as a browser does: 301, 302 and 303
+// become a GET, 307 and 308 stay what they are
+// (https://fetch.spec.whatwg.org/#http-redirect-fetch).
+func (s *session) followRedirects(ctx context.Context, c call) answer {
 	for hop := 0; ; hop++ {
-		a := s.fetch(ctx, &c)
+		a := s.fetchCall(ctx, &c)
 		if a.err != nil || !c.of.redirects || a.status < 300 || a.status > 399 || hop == mostRedirects {
 			return a
 		}
@@ -101,23 +102,23 @@ type fetching struct {
 	last  int64 // ns: when the last one ended
 }
 
-// resources gets what a page needs and returns when the last of it was there.
-func (s *session) resources(ctx context.Context, a answer, step *Step, common http.Header) int64 {
+// fetchResources gets what a page needs and returns when the last of it was there, ns.
+func (s *session) fetchResources(ctx context.Context, a answer, step *Step, common http.Header) int64 {
 	f := &fetching{s: s, ctx: ctx, of: &step.browser, step: step, common: common, last: a.end}
-	f.page(a, 0)
+	f.fetchPage(a, 0)
 	f.all.Wait()
 	return f.last
 }
 
-// page starts what a page requests.
-func (f *fetching) page(a answer, depth int) {
-	doc := f.s.r.parsed(a)
+// fetchPage starts what a page requests.
+func (f *fetching) fetchPage(a answer, depth int) {
+	doc := f.s.r.parsePage(a)
 	if doc == nil {
 		return
 	}
 	v := &visiting{f: f, visit: doc.Visit(), depth: depth, at: a.url}
-	v.start(v.visit.Preload(a.header.Values("Link")), a.end)
-	v.start(v.visit.Resources(), a.end)
+	v.startFetches(v.visit.Preload(a.header.Values("Link")), a.end)
+	v.startFetches(v.visit.Resources(), a.end)
 }
 
 // visiting is one page of those that are fetched: a frame is one, too.
@@ -129,7 +130,7 @@ type visiting struct {
 	mu    sync.Mutex
 }
 
-func (v *visiting) start(all []page.Resource, due int64) {
+func (v *visiting) startFetches(all []page.Resource, due int64) {
 	f := v.f
 	for _, r := range all {
 		if r.Kind == page.Frame && v.depth >= deepestFrame {
@@ -148,7 +149,7 @@ func (v *visiting) start(all []page.Resource, due int64) {
 		f.all.Add(1)
 		go func() {
 			defer f.all.Done()
-			v.get(r, due)
+			v.fetchResource(r, due)
 		}()
 	}
 }
@@ -176,10 +177,10 @@ var accepts = map[page.Kind]string{
 
 const acceptsPage = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8"
 
-// get gets one resource, and what it requests in turn.
-func (v *visiting) get(r page.Resource, due int64) {
+// fetchResource gets one resource, and what it requests in turn.
+func (v *visiting) fetchResource(r page.Resource, due int64) {
 	f := v.f
-	c := call{method: http.MethodGet, url: r.URL, header: http.Header{"Referer": {referer(v.at, r.URL)}}, due: due, of: f.of, step: f.step,
+	c := call{method: http.MethodGet, url: r.URL, header: http.Header{"Referer": {refererOf(v.at, r.URL)}}, due: due, of: f.of, step: f.step,
 		keep: r.Kind == page.Style || r.Kind == page.Frame}
 	if c.header.Get("Referer") == "" {
 		c.header.Del("Referer")
@@ -198,10 +199,10 @@ func (v *visiting) get(r page.Resource, due int64) {
 		c.header.Set("Range", "bytes=0-")
 	}
 	key := r.URL.String()
-	kept := f.s.kept(key)
+	kept := f.s.cachedEntry(key)
 	if kept != nil && f.of.cache {
 		if due < kept.until {
-			v.sheet(kept, r, due)
+			v.startSheet(kept, r, due)
 			return
 		}
 		if kept.tag != "" {
@@ -211,7 +212,7 @@ func (v *visiting) get(r page.Resource, due int64) {
 			c.header.Set("If-Modified-Since", kept.modified)
 		}
 	}
-	a := f.s.navigate(f.ctx, c)
+	a := f.s.followRedirects(f.ctx, c)
 	f.mu.Lock()
 	f.last = max(f.last, a.end)
 	f.mu.Unlock()
@@ -223,40 +224,40 @@ func (v *visiting) get(r page.Resource, due int64) {
 	} else {
 		kept = &cached{tag: a.header.Get("ETag"), modified: a.header.Get("Last-Modified"), at: a.url}
 		if r.Kind == page.Style && a.status < 400 {
-			kept.sheet = f.s.r.sheet(a.body)
+			kept.sheet = f.s.r.parseSheet(a.body)
 		}
 		if r.Kind == page.Frame && isPage(a) {
-			f.page(a, v.depth+1)
+			f.fetchPage(a, v.depth+1)
 			return
 		}
 	}
-	v.sheet(kept, r, a.end)
+	v.startSheet(kept, r, a.end)
 	if f.of.cache && (a.status == http.StatusOK || a.status == http.StatusNotModified) {
-		if lasts, ok := fresh(a.header, f.s.r.at(a.end)); ok {
+		if lasts, ok := freshnessLifetime(a.header, f.s.r.timeAt(a.end)); ok {
 			kept.until = a.end + int64(lasts)
-			f.s.keep(key, kept)
+			f.s.cacheEntry(key, kept)
 		}
 	}
 }
 
-// sheet starts what a stylesheet requests.
-func (v *visiting) sheet(k *cached, r page.Resource, due int64) {
+// startSheet starts what a stylesheet requests.
+func (v *visiting) startSheet(k *cached, r page.Resource, due int64) {
 	if k.sheet == nil {
 		return
 	}
 	v.mu.Lock()
 	more := v.visit.Sheet(k.sheet, k.at, r)
 	v.mu.Unlock()
-	v.start(more, due)
+	v.startFetches(more, due)
 }
 
-func (s *session) kept(key string) *cached {
+func (s *session) cachedEntry(key string) *cached {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cache[key]
 }
 
-func (s *session) keep(key string, c *cached) {
+func (s *session) cacheEntry(key string, c *cached) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cache == nil {
@@ -267,9 +268,9 @@ func (s *session) keep(key string, c *cached) {
 	}
 }
 
-// fresh is how long an answer may be used without asking (RFC 9111, 4.2); false: it is not to be kept, or there
-// is nothing to ask with.
-func fresh(h http.Header, now time.Time) (time.Duration, bool) {
+// freshnessLifetime returns how long an answer may be used without asking (RFC 9111, 4.2); false
+// if it is not to be kept, or there is nothing to ask with.
+func freshnessLifetime(h http.Header, now time.Time) (time.Duration, bool) {
 	var lasts time.Duration
 	said := false
 	for item := range strings.SplitSeq(strings.ToLower(h.Get("Cache-Control")), ",") {
@@ -305,8 +306,9 @@ func fresh(h http.Header, now time.Time) (time.Duration, bool) {
 	return lasts, lasts > 0 || h.Get("ETag") != "" || h.Get("Last-Modified") != ""
 }
 
-// referer is what a browser says of where a request comes from (strict-origin-when-cross-origin).
-func referer(from, to *url.URL) string {
+// refererOf returns the Referer header that a browser sends (strict-origin-when-cross-origin), ""
+// for none.
+func refererOf(from, to *url.URL) string {
 	if from.Scheme == "https" && to.Scheme != "https" {
 		return ""
 	}
@@ -337,7 +339,7 @@ type parsedPage struct {
 
 const mostParsed = 2 << 20 // bytes of pages whose parsed form is kept, which takes some ten times as much
 
-func (p *pages) get(kind byte, at string, body []byte, parse func() *parsedPage) *parsedPage {
+func (p *pages) getOrParse(kind byte, at string, body []byte, parse func() *parsedPage) *parsedPage {
 	var h maphash.Hash
 	h.SetSeed(p.seed)
 	_ = h.WriteByte(kind)
@@ -372,12 +374,12 @@ func (p *pages) get(kind byte, at string, body []byte, parse func() *parsedPage)
 	return x
 }
 
-// parsed is an answer as a page, nil if it is none.
-func (r *runner) parsed(a answer) *page.Document {
+// parsePage returns an answer as a page, nil if it is none.
+func (r *runner) parsePage(a answer) *page.Document {
 	if !isPage(a) {
 		return nil
 	}
-	x := r.pages.get('p', a.url.String(), a.body, func() *parsedPage {
+	x := r.pages.getOrParse('p', a.url.String(), a.body, func() *parsedPage {
 		doc, err := page.Parse(a.body, a.url, r.script.View)
 		if err != nil {
 			return nil
@@ -390,6 +392,6 @@ func (r *runner) parsed(a answer) *page.Document {
 	return x.doc
 }
 
-func (r *runner) sheet(body []byte) *page.Sheet {
-	return r.pages.get('s', "", body, func() *parsedPage { return &parsedPage{sheet: page.ParseSheet(body)} }).sheet
+func (r *runner) parseSheet(body []byte) *page.Sheet {
+	return r.pages.getOrParse('s', "", body, func() *parsedPage { return &parsedPage{sheet: page.ParseSheet(body)} }).sheet
 }

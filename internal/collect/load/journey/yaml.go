@@ -21,8 +21,8 @@ func (r *reader) errAt(line int, format string, args ...any) error {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
 
-// document parses YAML into nodes without cycles.
-func (r *reader) document(text []byte) (*yaml.Node, error) {
+// parseDocument parses YAML into nodes without cycles.
+func (r *reader) parseDocument(text []byte) (*yaml.Node, error) {
 	var n yaml.Node
 	if err := yaml.Unmarshal(text, &n); err != nil {
 		m := yamlLine.FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
@@ -35,14 +35,14 @@ func (r *reader) document(text []byte) (*yaml.Node, error) {
 	if n.Kind != yaml.DocumentNode || len(n.Content) == 0 {
 		return nil, load.PlanError("%s: it is empty: docs/load.md shows a journey", r.name)
 	}
-	if err := r.acyclic(n.Content[0], map[*yaml.Node]int{}); err != nil {
+	if err := r.checkAcyclic(n.Content[0], map[*yaml.Node]int{}); err != nil {
 		return nil, err
 	}
 	return n.Content[0], nil
 }
 
-// acyclic refuses a node that holds itself by an alias.
-func (r *reader) acyclic(n *yaml.Node, state map[*yaml.Node]int) error {
+// checkAcyclic refuses a node that holds itself by an alias.
+func (r *reader) checkAcyclic(n *yaml.Node, state map[*yaml.Node]int) error {
 	const open, done = 1, 2
 	if n == nil || state[n] == done {
 		return nil
@@ -52,12 +52,12 @@ func (r *reader) acyclic(n *yaml.Node, state map[*yaml.Node]int) error {
 	}
 	state[n] = open
 	for _, c := range n.Content {
-		if err := r.acyclic(c, state); err != nil {
+		if err := r.checkAcyclic(c, state); err != nil {
 			return err
 		}
 	}
 	if n.Kind == yaml.AliasNode {
-		if err := r.acyclic(n.Alias, state); err != nil {
+		if err := r.checkAcyclic(n.Alias, state); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (r *reader) acyclic(n *yaml.Node, state map[*yaml.Node]int) error {
 
 const mostNodes = 200_000 // that are read, aliases as often as they stand for something
 
-func (r *reader) real(n *yaml.Node) *yaml.Node {
+func (r *reader) resolveAlias(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -78,27 +78,27 @@ func (r *reader) real(n *yaml.Node) *yaml.Node {
 // keys are what a mapping may have, and who reads each.
 type keys map[string]func(n *yaml.Node) error
 
-// mapping reads a mapping; what names it in errors.
-func (r *reader) mapping(n *yaml.Node, what string, known keys) error {
-	return r.each(n, what, func(key string, k, v *yaml.Node) error {
+// readMapping reads a mapping; what names it in errors.
+func (r *reader) readMapping(n *yaml.Node, what string, known keys) error {
+	return r.eachPair(n, what, func(key string, k, v *yaml.Node) error {
 		read := known[key]
 		if read == nil {
 			names := make([]string, 0, len(known))
 			for name := range known {
 				names = append(names, name)
 			}
-			return r.errAt(k.Line, "%s: unknown name %q%s", what, key, meant(key, names))
+			return r.errAt(k.Line, "%s: unknown name %q%s", what, key, suggestName(key, names))
 		}
 		return read(v)
 	})
 }
 
-// each gives a mapping's pairs, those merged with << included.
-func (r *reader) each(n *yaml.Node, what string, f func(key string, k, v *yaml.Node) error) error {
+// eachPair calls f with a mapping's pairs, those merged with << included.
+func (r *reader) eachPair(n *yaml.Node, what string, f func(key string, k, v *yaml.Node) error) error {
 	line := n.Line
-	n = r.real(n)
+	n = r.resolveAlias(n)
 	if n.Kind != yaml.MappingNode {
-		return r.errAt(line, "%s: give names with values, not %s", what, shape(n))
+		return r.errAt(line, "%s: give names with values, not %s", what, describeNode(n))
 	}
 	if r.nodes > mostNodes {
 		return r.errAt(line, "it is too large: aliases repeat values more than %d times", mostNodes)
@@ -106,13 +106,13 @@ func (r *reader) each(n *yaml.Node, what string, f func(key string, k, v *yaml.N
 	seen := map[string]bool{}
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := r.real(n.Content[i]), n.Content[i+1]
+		k, v := r.resolveAlias(n.Content[i]), n.Content[i+1]
 		if k.Tag == "!!merge" {
 			merged = append(merged, v)
 			continue
 		}
 		if k.Kind != yaml.ScalarNode {
-			return r.errAt(k.Line, "%s: a name is a word, not %s", what, shape(k))
+			return r.errAt(k.Line, "%s: a name is a word, not %s", what, describeNode(k))
 		}
 		if seen[k.Value] {
 			return r.errAt(k.Line, "%s: %q is given twice", what, k.Value)
@@ -123,7 +123,7 @@ func (r *reader) each(n *yaml.Node, what string, f func(key string, k, v *yaml.N
 		}
 	}
 	for _, m := range merged {
-		err := r.each(m, what, func(key string, k, v *yaml.Node) error {
+		err := r.eachPair(m, what, func(key string, k, v *yaml.Node) error {
 			if seen[key] {
 				return nil
 			}
@@ -137,9 +137,9 @@ func (r *reader) each(n *yaml.Node, what string, f func(key string, k, v *yaml.N
 	return nil
 }
 
-// list reads a list, or one value as a list of one.
-func (r *reader) list(n *yaml.Node, f func(n *yaml.Node) error) error {
-	n = r.real(n)
+// eachItem calls f with each item of a list, or with one value as a list of one.
+func (r *reader) eachItem(n *yaml.Node, f func(n *yaml.Node) error) error {
+	n = r.resolveAlias(n)
 	if n.Kind != yaml.SequenceNode {
 		return f(n)
 	}
@@ -154,11 +154,11 @@ func (r *reader) list(n *yaml.Node, f func(n *yaml.Node) error) error {
 	return nil
 }
 
-func (r *reader) scalar(n *yaml.Node, what string) (string, error) {
+func (r *reader) readScalar(n *yaml.Node, what string) (string, error) {
 	line := n.Line
-	n = r.real(n)
+	n = r.resolveAlias(n)
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		return "", r.errAt(line, "%s: give a value, not %s", what, shape(n))
+		return "", r.errAt(line, "%s: give a value, not %s", what, describeNode(n))
 	}
 	if strings.ContainsRune(n.Value, 0) {
 		return "", r.errAt(line, "%s: it has a NUL in it", what)
@@ -166,7 +166,7 @@ func (r *reader) scalar(n *yaml.Node, what string) (string, error) {
 	return n.Value, nil
 }
 
-func shape(n *yaml.Node) string {
+func describeNode(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		return "names with values"
@@ -178,22 +178,22 @@ func shape(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// constant is a scalar whose ${names} are filled in now.
-func (r *reader) constant(n *yaml.Node, what string) (string, error) {
-	text, err := r.scalar(n, what)
+// readConstant reads a scalar and fills in its ${names} now.
+func (r *reader) readConstant(n *yaml.Node, what string) (string, error) {
+	text, err := r.readScalar(n, what)
 	if err != nil {
 		return "", err
 	}
-	t, err := r.template(text, n.Line)
+	t, err := r.parseTemplate(text, n.Line)
 	if err != nil {
 		return "", err
 	}
-	return r.fill(t, n.Line, what)
+	return r.fillConstant(t, n.Line, what)
 }
 
-func (r *reader) boolean(to *bool, what string) func(*yaml.Node) error {
+func (r *reader) readBoolean(to *bool, what string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
-		text, err := r.constant(n, what)
+		text, err := r.readConstant(n, what)
 		if err != nil {
 			return err
 		}
@@ -209,13 +209,13 @@ func (r *reader) boolean(to *bool, what string) func(*yaml.Node) error {
 	}
 }
 
-// number is one, or a product such as 100*2.
-func (r *reader) number(n *yaml.Node, what string) (float64, error) {
-	text, err := r.constant(n, what)
+// readNumber reads a number, or a product such as 100*2.
+func (r *reader) readNumber(n *yaml.Node, what string) (float64, error) {
+	text, err := r.readConstant(n, what)
 	if err != nil {
 		return 0, err
 	}
-	v, ok := product(text, func(s string) (float64, bool) {
+	v, ok := parseProduct(text, func(s string) (float64, bool) {
 		x, err := strconv.ParseFloat(s, 64)
 		return x, err == nil
 	})
@@ -225,15 +225,15 @@ func (r *reader) number(n *yaml.Node, what string) (float64, error) {
 	return v, nil
 }
 
-// rate is users per second: 5, 5/s, 300/m, 2*3/h.
-func (r *reader) rate(n *yaml.Node, what string) (float64, error) {
-	text, err := r.constant(n, what)
+// readRate reads users per second: 5, 5/s, 300/m, 2*3/h.
+func (r *reader) readRate(n *yaml.Node, what string) (float64, error) {
+	text, err := r.readConstant(n, what)
 	if err != nil {
 		return 0, err
 	}
 	number, unit, _ := strings.Cut(text, "/")
 	per, known := map[string]float64{"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}[strings.TrimSpace(unit)]
-	v, ok := product(number, func(s string) (float64, bool) {
+	v, ok := parseProduct(number, func(s string) (float64, bool) {
 		x, err := strconv.ParseFloat(s, 64)
 		return x, err == nil
 	})
@@ -243,21 +243,21 @@ func (r *reader) rate(n *yaml.Node, what string) (float64, error) {
 	return v / per, nil
 }
 
-// duration is one, or a product such as 200s*2.
-func (r *reader) duration(n *yaml.Node, what string) (time.Duration, error) {
-	text, err := r.constant(n, what)
+// readDuration reads a duration, or a product such as 200s*2.
+func (r *reader) readDuration(n *yaml.Node, what string) (time.Duration, error) {
+	text, err := r.readConstant(n, what)
 	if err != nil {
 		return 0, err
 	}
-	v, ok := product(text, seconds)
+	v, ok := parseProduct(text, parseSeconds)
 	if !ok || !(v >= 0) || v > 1e7 {
 		return 0, r.errAt(n.Line, "%s: %q is no time: give one such as 200s, 30m, or 200s*2", what, text)
 	}
 	return time.Duration(v * 1e9), nil
 }
 
-// seconds reads a time, and a number as a factor.
-func seconds(s string) (float64, bool) {
+// parseSeconds parses a time in seconds, or a number as a factor.
+func parseSeconds(s string) (float64, bool) {
 	if x, err := strconv.ParseFloat(s, 64); err == nil {
 		return x, true
 	}
@@ -265,7 +265,7 @@ func seconds(s string) (float64, bool) {
 	return d.Seconds(), err == nil
 }
 
-func product(text string, read func(string) (float64, bool)) (float64, bool) {
+func parseProduct(text string, read func(string) (float64, bool)) (float64, bool) {
 	v := 1.0
 	for factor := range strings.SplitSeq(text, "*") {
 		x, ok := read(strings.TrimSpace(factor))
@@ -277,8 +277,8 @@ func product(text string, read func(string) (float64, bool)) (float64, bool) {
 	return v, true
 }
 
-// meant suggests the nearest of the names there are, else lists them.
-func meant(word string, names []string) string {
+// suggestName suggests the nearest of the names there are, else lists them.
+func suggestName(word string, names []string) string {
 	slices.Sort(names)
 	best := suggest.Nearest(word, names)
 	switch {

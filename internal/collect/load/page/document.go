@@ -60,7 +60,7 @@ func Parse(body []byte, at *url.URL, view Viewport) (*Document, error) {
 		case n.Type == html.TextNode && text.Len() < 64<<10:
 			text.WriteString(n.Data)
 		case n.DataAtom == atom.Base && !based:
-			if href, ok := attribute(n, "href"); ok {
+			if href, ok := findAttribute(n, "href"); ok {
 				if u, err := at.Parse(strings.TrimSpace(href)); err == nil {
 					d.base, based = u, true
 				}
@@ -72,9 +72,9 @@ func Parse(body []byte, at *url.URL, view Viewport) (*Document, error) {
 }
 
 // Resolve makes a URL of the page absolute; nil for what is not fetched over HTTP.
-func (d *Document) Resolve(ref string) *url.URL { return resolve(d.base, ref) }
+func (d *Document) Resolve(ref string) *url.URL { return resolveURL(d.base, ref) }
 
-func resolve(base *url.URL, ref string) *url.URL {
+func resolveURL(base *url.URL, ref string) *url.URL {
 	ref = strings.Map(func(r rune) rune { // https://url.spec.whatwg.org/#concept-basic-url-parser
 		if r == '\n' || r == '\r' || r == '\t' {
 			return -1
@@ -119,9 +119,9 @@ func withoutFragment(u *url.URL) string {
 // Resources are what the page's HTML has requested, in its order, the icon last.
 func (v *Visit) Resources() []Resource {
 	var out []Resource
-	v.walk(v.doc.Root, &out)
-	if icon := v.icon(); icon != nil {
-		out = v.add(out, icon, Icon)
+	v.walkNode(v.doc.Root, &out)
+	if icon := v.chooseIcon(); icon != nil {
+		out = v.addResource(out, icon, Icon)
 	}
 	return out
 }
@@ -129,10 +129,10 @@ func (v *Visit) Resources() []Resource {
 // Sheet is what a stylesheet has requested that was got from a URL, for a resource; the page's own
 // style elements are in Resources.
 func (v *Visit) Sheet(s *Sheet, at *url.URL, of Resource) []Resource {
-	return v.apply(nil, s, at, of.Media)
+	return v.applySheet(nil, s, at, of.Media)
 }
 
-func (v *Visit) add(out []Resource, u *url.URL, kind Kind) []Resource {
+func (v *Visit) addResource(out []Resource, u *url.URL, kind Kind) []Resource {
 	if u == nil {
 		return out
 	}
@@ -144,17 +144,17 @@ func (v *Visit) add(out []Resource, u *url.URL, kind Kind) []Resource {
 	return append(out, Resource{URL: u, Kind: kind})
 }
 
-// sheet adds a stylesheet that is for some media.
-func (v *Visit) sheet(out []Resource, u *url.URL, media string) []Resource {
+// addSheet adds a stylesheet that is for some media.
+func (v *Visit) addSheet(out []Resource, u *url.URL, media string) []Resource {
 	before := len(out)
-	if out = v.add(out, u, Style); len(out) > before {
+	if out = v.addResource(out, u, Style); len(out) > before {
 		out[before].Media = media
 	}
 	return out
 }
 
-// within adds what a frame requests that is written in the page.
-func (v *Visit) within(text string, out *[]Resource) {
+// addSrcdoc adds what a frame requests whose document is written in the page.
+func (v *Visit) addSrcdoc(text string, out *[]Resource) {
 	if v.depth >= deepestWritten {
 		return
 	}
@@ -164,123 +164,124 @@ func (v *Visit) within(text string, out *[]Resource) {
 	}
 	inner := doc.Visit()
 	inner.seen, inner.depth = v.seen, v.depth+1
-	inner.walk(doc.Root, out)
+	inner.walkNode(doc.Root, out)
 }
 
-func (v *Visit) walk(n *html.Node, out *[]Resource) {
+func (v *Visit) walkNode(n *html.Node, out *[]Resource) {
 	if n.Type == html.ElementNode {
-		v.element(n, out)
+		v.addElement(n, out)
 		if n.DataAtom == atom.Template { // inert until a script uses it
 			return
 		}
 	}
 	for c := range n.ChildNodes() {
-		v.walk(c, out)
+		v.walkNode(c, out)
 	}
 }
 
-// element adds what one element requests.
-func (v *Visit) element(n *html.Node, out *[]Resource) {
+// addElement adds what one element requests.
+func (v *Visit) addElement(n *html.Node, out *[]Resource) {
 	get := func(name string, kind Kind) {
-		if ref, ok := attribute(n, name); ok && strings.TrimSpace(ref) != "" {
-			*out = v.add(*out, v.doc.Resolve(ref), kind)
+		if ref, ok := findAttribute(n, name); ok && strings.TrimSpace(ref) != "" {
+			*out = v.addResource(*out, v.doc.Resolve(ref), kind)
 		}
 	}
 	switch n.DataAtom {
 	case atom.Img:
-		if ref := v.doc.image(n); ref != "" {
-			*out = v.add(*out, v.doc.Resolve(ref), Image)
+		if ref := v.doc.chooseSource(n); ref != "" {
+			*out = v.addResource(*out, v.doc.Resolve(ref), Image)
 		}
 	case atom.Input:
-		if kind, _ := attribute(n, "type"); strings.EqualFold(kind, "image") {
+		if kind, _ := findAttribute(n, "type"); strings.EqualFold(kind, "image") {
 			get("src", Image)
 		}
 	case atom.Body, atom.Table, atom.Td, atom.Th:
 		get("background", Image)
 	case atom.Video:
 		get("poster", Image)
-		v.media(n, out)
+		v.addMedia(n, out)
 	case atom.Audio:
-		v.media(n, out)
+		v.addMedia(n, out)
 	case atom.Embed:
 		get("src", Other)
 	case atom.Object:
 		get("data", Other)
 	case atom.Iframe:
-		if written, ok := attribute(n, "srcdoc"); ok {
-			v.within(written, out)
+		if written, ok := findAttribute(n, "srcdoc"); ok {
+			v.addSrcdoc(written, out)
 		} else {
 			get("src", Frame)
 		}
 	case atom.Frame:
 		get("src", Frame)
 	case atom.Script:
-		if fetched(n) {
+		if isFetched(n) {
 			get("src", Script)
 		}
 	case atom.Style:
 		if n.FirstChild != nil && cssType(n) && n.Namespace == "" {
-			media, _ := attribute(n, "media")
-			*out = v.apply(*out, ParseSheet([]byte(n.FirstChild.Data)), v.doc.base, media)
+			media, _ := findAttribute(n, "media")
+			*out = v.applySheet(*out, ParseSheet([]byte(n.FirstChild.Data)), v.doc.base, media)
 		}
 	case atom.Link:
-		v.link(n, out)
+		v.addLink(n, out)
 	case atom.Image: // of SVG: in HTML the parser makes it an img
 		get("href", Image)
 	default:
 		switch n.Data {
 		case "use", "feImage", "feimage":
-			if href, _ := attribute(n, "href"); !strings.HasPrefix(href, "#") {
+			if href, _ := findAttribute(n, "href"); !strings.HasPrefix(href, "#") {
 				get("href", Image)
 			}
 		}
 	}
-	if style, ok := attribute(n, "style"); ok && strings.Contains(style, "(") {
-		for _, ref := range declared(style).refs {
-			*out = v.add(*out, resolve(v.doc.base, ref), Image)
+	if style, ok := findAttribute(n, "style"); ok && strings.Contains(style, "(") {
+		for _, ref := range parseDeclarations(style).refs {
+			*out = v.addResource(*out, resolveURL(v.doc.base, ref), Image)
 		}
 	}
 }
 
-// media is a video or audio: of its source, or the first that can be played, the beginning is fetched
-// unless it says preload=none.
-func (v *Visit) media(n *html.Node, out *[]Resource) {
-	if preload, _ := attribute(n, "preload"); strings.EqualFold(preload, "none") {
+// addMedia adds the file of a video or audio: its source, or the first that can be played. The
+// beginning of it is fetched unless the element says preload=none.
+func (v *Visit) addMedia(n *html.Node, out *[]Resource) {
+	if preload, _ := findAttribute(n, "preload"); strings.EqualFold(preload, "none") {
 		return
 	}
-	ref, ok := attribute(n, "src")
+	ref, ok := findAttribute(n, "src")
 	for c := range n.ChildNodes() {
 		if ok {
 			break
 		}
 		if c.DataAtom == atom.Source {
-			ref, ok = attribute(c, "src")
+			ref, ok = findAttribute(c, "src")
 		}
 	}
 	if ok {
-		*out = v.add(*out, v.doc.Resolve(ref), Media)
+		*out = v.addResource(*out, v.doc.Resolve(ref), Media)
 	}
 }
 
-func relations(n *html.Node) []string {
-	rel, _ := attribute(n, "rel")
+func linkRelations(n *html.Node) []string {
+	rel, _ := findAttribute(n, "rel")
 	return strings.Fields(strings.ToLower(rel))
 }
 
 // cssType says whether a link or style is CSS.
 func cssType(n *html.Node) bool {
-	kind, _ := attribute(n, "type")
+	kind, _ := findAttribute(n, "type")
 	kind, _, _ = strings.Cut(kind, ";")
 	kind = strings.TrimSpace(kind)
 	return kind == "" || strings.EqualFold(kind, "text/css")
 }
 
-// fetched says whether a script is fetched: one of a type that is run, and not for browsers without modules
+// isFetched reports whether a script is fetched: one of a type that is run, and not for browsers
+// without modules
 // (https://html.spec.whatwg.org/multipage/scripting.html#prepare-the-script-element).
-func fetched(n *html.Node) bool {
-	kind, _ := attribute(n, "type")
+func isFetched(n *html.Node) bool {
+	kind, _ := findAttribute(n, "type")
 	kind = strings.ToLower(strings.TrimSpace(kind))
-	if _, old := attribute(n, "nomodule"); old && kind != "module" {
+	if _, old := findAttribute(n, "nomodule"); old && kind != "module" {
 		return false
 	}
 	switch kind {
@@ -291,8 +292,8 @@ func fetched(n *html.Node) bool {
 	return false
 }
 
-// attribute of an element, in any namespace (xlink:href).
-func attribute(n *html.Node, name string) (string, bool) {
+// findAttribute returns an attribute of an element, in any namespace (xlink:href).
+func findAttribute(n *html.Node, name string) (string, bool) {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val, true

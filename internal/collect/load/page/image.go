@@ -11,9 +11,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// image is the source an img element shows: of its picture's sources the first that fits, else its
-// own (https://html.spec.whatwg.org/multipage/images.html#select-an-image-source).
-func (d *Document) image(n *html.Node) string {
+// chooseSource returns the source that an img element shows: of its picture's sources the first
+// that fits, else its own
+// (https://html.spec.whatwg.org/multipage/images.html#select-an-image-source).
+func (d *Document) chooseSource(n *html.Node) string {
 	if p := n.Parent; p != nil && p.DataAtom == atom.Picture {
 		for c := range p.ChildNodes() {
 			if c == n {
@@ -22,27 +23,27 @@ func (d *Document) image(n *html.Node) string {
 			if c.DataAtom != atom.Source {
 				continue
 			}
-			set, _ := attribute(c, "srcset")
-			if media, ok := attribute(c, "media"); ok && !Matches(media, d.view) {
+			set, _ := findAttribute(c, "srcset")
+			if media, ok := findAttribute(c, "media"); ok && !Matches(media, d.view) {
 				continue
 			}
-			if kind, ok := attribute(c, "type"); ok && !shown(kind) {
+			if kind, ok := findAttribute(c, "type"); ok && !isShownImage(kind) {
 				continue
 			}
-			sizes, _ := attribute(c, "sizes")
-			if best := pick(set, "", sizes, d.view); best != "" {
+			sizes, _ := findAttribute(c, "sizes")
+			if best := pickCandidate(set, "", sizes, d.view); best != "" {
 				return best
 			}
 		}
 	}
-	src, _ := attribute(n, "src")
-	set, _ := attribute(n, "srcset")
-	sizes, _ := attribute(n, "sizes")
-	return pick(set, src, sizes, d.view)
+	src, _ := findAttribute(n, "src")
+	set, _ := findAttribute(n, "srcset")
+	sizes, _ := findAttribute(n, "sizes")
+	return pickCandidate(set, src, sizes, d.view)
 }
 
-// shown says whether Chromium shows images of this type.
-func shown(kind string) bool {
+// isShownImage reports whether Chromium shows images of this type.
+func isShownImage(kind string) bool {
 	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
 	switch strings.TrimSpace(kind) {
 	case "", "image/png", "image/jpeg", "image/jpg", "image/pjpeg", "image/gif", "image/webp", "image/avif", "image/apng",
@@ -60,10 +61,10 @@ type candidate struct {
 	src     bool    // the src attribute
 }
 
-// pick chooses as Chromium does at a device pixel ratio of 1: of neighbours in density the higher one if
-// the lower is below 1 (html_srcset_parser.cc, SelectionLogic).
-func pick(set, src, sizes string, v Viewport) string {
-	all := candidates(set)
+// pickCandidate chooses as Chromium does at a device pixel ratio of 1: of neighbours in density
+// the higher one if the lower is below 1 (html_srcset_parser.cc, SelectionLogic).
+func pickCandidate(set, src, sizes string, v Viewport) string {
+	all := parseSrcset(set)
 	if src = strings.TrimSpace(src); src != "" {
 		all = append(all, candidate{ref: src, density: -1, src: true})
 	}
@@ -107,8 +108,9 @@ func pick(set, src, sizes string, v Viewport) string {
 	return one[len(one)-1].ref
 }
 
-// candidates reads a srcset (https://html.spec.whatwg.org/multipage/images.html#parsing-a-srcset-attribute).
-func candidates(set string) (out []candidate) {
+// parseSrcset parses a srcset
+// (https://html.spec.whatwg.org/multipage/images.html#parsing-a-srcset-attribute).
+func parseSrcset(set string) (out []candidate) {
 	for {
 		set = strings.TrimLeft(set, " \t\r\n\f,")
 		if set == "" {
@@ -163,7 +165,7 @@ func candidates(set string) (out []candidate) {
 
 // sourceSize reads a sizes attribute: the width an image will have, in pixels.
 func sourceSize(sizes string, v Viewport) float64 {
-	for _, item := range split(sizes, ',') {
+	for _, item := range splitTopLevel(sizes, ',') {
 		item = strings.TrimSpace(item)
 		media, length := "", item
 		if strings.HasSuffix(item, ")") && !strings.HasPrefix(item, "(") || !strings.HasSuffix(item, ")") {
@@ -201,8 +203,8 @@ func lastSpace(s string) int {
 	return -1
 }
 
-// split cuts at a separator outside of brackets and strings.
-func split(s string, at byte) (out []string) {
+// splitTopLevel splits at a separator outside of brackets and strings.
+func splitTopLevel(s string, at byte) (out []string) {
 	depth, from := 0, 0
 	var quote byte
 	for i := 0; i < len(s); i++ {

@@ -10,40 +10,41 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// link follows https://html.spec.whatwg.org/multipage/links.html#linkTypes.
-func (v *Visit) link(n *html.Node, out *[]Resource) {
-	href, _ := attribute(n, "href")
+// addLink adds what a link element requests, by
+// https://html.spec.whatwg.org/multipage/links.html#linkTypes.
+func (v *Visit) addLink(n *html.Node, out *[]Resource) {
+	href, _ := findAttribute(n, "href")
 	u := v.doc.Resolve(href)
 	if strings.TrimSpace(href) == "" || u == nil {
 		return
 	}
-	rel := relations(n)
+	rel := linkRelations(n)
 	has := func(r string) bool { return slices.Contains(rel, r) }
-	_, disabled := attribute(n, "disabled")
+	_, disabled := findAttribute(n, "disabled")
 	switch {
 	case has("stylesheet"):
 		if cssType(n) && !disabled {
-			media, _ := attribute(n, "media")
-			*out = v.sheet(*out, u, media)
+			media, _ := findAttribute(n, "media")
+			*out = v.addSheet(*out, u, media)
 		}
 	case has("preload"):
-		as, _ := attribute(n, "as")
-		if media, ok := attribute(n, "media"); ok && !Matches(media, v.doc.view) {
+		as, _ := findAttribute(n, "as")
+		if media, ok := findAttribute(n, "media"); ok && !Matches(media, v.doc.view) {
 			return
 		}
-		if set, ok := attribute(n, "imagesrcset"); ok && strings.EqualFold(as, "image") {
-			sizes, _ := attribute(n, "imagesizes")
-			if best := pick(set, href, sizes, v.doc.view); best != "" {
+		if set, ok := findAttribute(n, "imagesrcset"); ok && strings.EqualFold(as, "image") {
+			sizes, _ := findAttribute(n, "imagesizes")
+			if best := pickCandidate(set, href, sizes, v.doc.view); best != "" {
 				u = v.doc.Resolve(best)
 			}
 		}
 		if kind, ok := preloads[strings.ToLower(as)]; ok {
-			*out = v.add(*out, u, kind)
+			*out = v.addResource(*out, u, kind)
 		}
 	case has("modulepreload"):
-		*out = v.add(*out, u, Script)
+		*out = v.addResource(*out, u, Script)
 	case has("prefetch"):
-		*out = v.add(*out, u, Other)
+		*out = v.addResource(*out, u, Other)
 	}
 }
 
@@ -70,22 +71,23 @@ func (v *Visit) Preload(header []string) (out []Resource) {
 				}
 			}
 			if kind, ok := preloads[as]; ok && rel == "preload" {
-				out = v.add(out, resolve(v.doc.URL, ref[1:]), kind)
+				out = v.addResource(out, resolveURL(v.doc.URL, ref[1:]), kind)
 			}
 		}
 	}
 	return out
 }
 
-// icon is what the tab shows: of those the page names the one nearest to 16 pixels, else /favicon.ico.
-func (v *Visit) icon() *url.URL {
+// chooseIcon returns the icon that the tab shows: of those the page names the one nearest to 16
+// pixels, else /favicon.ico.
+func (v *Visit) chooseIcon() *url.URL {
 	var best *url.URL
 	least := 1 << 30
 	for n := range v.doc.Root.Descendants() {
-		if n.DataAtom != atom.Link || !slices.Contains(relations(n), "icon") {
+		if n.DataAtom != atom.Link || !slices.Contains(linkRelations(n), "icon") {
 			continue
 		}
-		href, _ := attribute(n, "href")
+		href, _ := findAttribute(n, "href")
 		u := v.doc.Resolve(href)
 		if strings.TrimSpace(href) == "" || u == nil {
 			if best == nil && strings.HasPrefix(strings.TrimSpace(href), "data:") {
@@ -94,7 +96,7 @@ func (v *Visit) icon() *url.URL {
 			continue
 		}
 		far := 1000 // no size is said
-		sizes, _ := attribute(n, "sizes")
+		sizes, _ := findAttribute(n, "sizes")
 		for s := range strings.FieldsSeq(strings.ToLower(sizes)) {
 			w, _, _ := strings.Cut(s, "x")
 			if px, err := strconv.Atoi(w); err == nil {
@@ -110,7 +112,7 @@ func (v *Visit) icon() *url.URL {
 		}
 	}
 	if best == nil {
-		best = resolve(v.doc.URL, "/favicon.ico")
+		best = resolveURL(v.doc.URL, "/favicon.ico")
 	}
 	return best
 }

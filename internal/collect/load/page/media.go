@@ -13,42 +13,42 @@ func Matches(list string, v Viewport) bool {
 	if list == "" {
 		return true
 	}
-	for _, query := range split(list, ',') {
-		if matches(strings.TrimSpace(query), v) {
+	for _, query := range splitTopLevel(list, ',') {
+		if matchesQuery(strings.TrimSpace(query), v) {
 			return true
 		}
 	}
 	return false
 }
 
-func matches(q string, v Viewport) bool {
+func matchesQuery(q string, v Viewport) bool {
 	not := false
 	if rest, ok := strings.CutPrefix(q, "not "); ok {
 		not, q = true, strings.TrimSpace(rest)
 	}
 	q = strings.TrimSpace(strings.TrimPrefix(q, "only "))
-	return condition(q, v) != not
+	return matchesCondition(q, v) != not
 }
 
-// condition is types and features joined by and, or by or.
-func condition(q string, v Viewport) bool {
+// matchesCondition evaluates types and features joined by and, or by or.
+func matchesCondition(q string, v Viewport) bool {
 	all := true
-	for _, part := range words(q, " and ") {
-		if alternatives := words(part, " or "); len(alternatives) > 1 {
+	for _, part := range splitAtWord(q, " and ") {
+		if alternatives := splitAtWord(part, " or "); len(alternatives) > 1 {
 			any := false
 			for _, a := range alternatives {
-				any = any || condition(a, v)
+				any = any || matchesCondition(a, v)
 			}
 			all = all && any
 			continue
 		}
-		all = all && one(strings.TrimSpace(part), v)
+		all = all && matchesFeature(strings.TrimSpace(part), v)
 	}
 	return all
 }
 
-// words splits at a word outside of brackets.
-func words(q, word string) (out []string) {
+// splitAtWord splits at a word outside of brackets.
+func splitAtWord(q, word string) (out []string) {
 	depth, from := 0, 0
 	for i := 0; i < len(q); i++ {
 		switch {
@@ -64,19 +64,19 @@ func words(q, word string) (out []string) {
 	return append(out, q[from:])
 }
 
-func one(q string, v Viewport) bool {
+func matchesFeature(q string, v Viewport) bool {
 	if rest, ok := strings.CutPrefix(q, "not "); ok {
-		return !one(strings.TrimSpace(rest), v)
+		return !matchesFeature(strings.TrimSpace(rest), v)
 	}
 	if !strings.HasPrefix(q, "(") {
 		return q == "all" || q == "screen"
 	}
 	q = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(q, "("), ")"))
 	if strings.HasPrefix(q, "(") || strings.HasPrefix(q, "not ") {
-		return matches(q, v)
+		return matchesQuery(q, v)
 	}
 	if strings.ContainsAny(q, "<>") || strings.Contains(q, "=") {
-		return ranged(q, v)
+		return matchesRange(q, v)
 	}
 	name, value, has := strings.Cut(q, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
@@ -88,7 +88,7 @@ func one(q string, v Viewport) bool {
 		return false
 	}
 	bare := strings.TrimPrefix(strings.TrimPrefix(name, "min-"), "max-")
-	if size, ok := measured(bare, v); ok {
+	if size, ok := featureSize(bare, v); ok {
 		want, ok := lengthOf(value, v)
 		switch {
 		case !ok:
@@ -114,7 +114,7 @@ var features = map[string]string{
 	"display-mode": "browser", "orientation": "landscape", "update": "fast", "dynamic-range": "standard", "color-gamut": "srgb",
 }
 
-func measured(name string, v Viewport) (float64, bool) {
+func featureSize(name string, v Viewport) (float64, bool) {
 	switch name {
 	case "width", "device-width":
 		return v.Width, true
@@ -130,8 +130,8 @@ func measured(name string, v Viewport) (float64, bool) {
 	return 0, false
 }
 
-// ranged reads (width >= 600px) and (400px <= width <= 700px).
-func ranged(q string, v Viewport) bool {
+// matchesRange evaluates ranges such as (width >= 600px) and (400px <= width <= 700px).
+func matchesRange(q string, v Viewport) bool {
 	var terms, operators []string
 	from := 0
 	for i := 0; i < len(q); i++ {
@@ -149,7 +149,7 @@ func ranged(q string, v Viewport) bool {
 	}
 	terms = append(terms, strings.TrimSpace(q[from:]))
 	value := func(t string) (float64, bool) {
-		if size, ok := measured(t, v); ok {
+		if size, ok := featureSize(t, v); ok {
 			return size, true
 		}
 		return lengthOf(t, v)
@@ -181,7 +181,7 @@ func ranged(q string, v Viewport) bool {
 func lengthOf(s string, v Viewport) (float64, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if inner, ok := strings.CutPrefix(s, "calc("); ok {
-		return sum(strings.TrimSuffix(inner, ")"), v)
+		return parseCalc(strings.TrimSuffix(inner, ")"), v)
 	}
 	if a, b, ok := strings.Cut(s, "/"); ok {
 		x, ok1 := lengthOf(a, v)
@@ -201,8 +201,8 @@ func lengthOf(s string, v Viewport) (float64, bool) {
 	return 0, false
 }
 
-// sum reads what stands in calc(): a + b * 2 - c.
-func sum(s string, v Viewport) (float64, bool) {
+// parseCalc evaluates what stands in calc(): a + b * 2 - c.
+func parseCalc(s string, v Viewport) (float64, bool) {
 	total, sign := 0.0, 1.0
 	for {
 		s = strings.TrimSpace(s)

@@ -62,7 +62,7 @@ func TestPick(t *testing.T) {
 		{"a 1y, b", "s", "", "b"},
 		{" , a 1x", "s", "", "a"},
 	} {
-		if got := pick(c.set, c.src, c.sizes, Desktop); got != c.want {
+		if got := pickCandidate(c.set, c.src, c.sizes, Desktop); got != c.want {
 			t.Errorf("%s | %s | %s: %s, want %s", c.set, c.src, c.sizes, got, c.want)
 		}
 	}

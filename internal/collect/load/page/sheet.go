@@ -40,12 +40,13 @@ type face struct {
 	runes  [][2]rune // nil: all
 }
 
-// apply adds what a stylesheet requests for this page: what it imports, images of rules that match an
-// element, and fonts that rules which match name. Which of several rules wins is not asked.
-func (v *Visit) apply(out []Resource, s *Sheet, at *url.URL, media string) []Resource {
+// applySheet adds what a stylesheet requests for this page: what it imports, images of rules that
+// match an element, and fonts named by rules that match. It does not decide which of several rules
+// wins.
+func (v *Visit) applySheet(out []Resource, s *Sheet, at *url.URL, media string) []Resource {
 	for _, i := range s.imports {
-		if u := resolve(at, i.ref); u != nil {
-			out = v.sheet(out, u, both(media, i.media))
+		if u := resolveURL(at, i.ref); u != nil {
+			out = v.addSheet(out, u, joinMedia(media, i.media))
 		}
 	}
 	if !Matches(media, v.doc.view) {
@@ -53,42 +54,42 @@ func (v *Visit) apply(out []Resource, s *Sheet, at *url.URL, media string) []Res
 	}
 	for i := range s.rules {
 		r := &s.rules[i]
-		if !v.holds(r.media) || !r.any && cascadia.Query(v.doc.Root, r.elements) == nil {
+		if !v.matchesAll(r.media) || !r.any && cascadia.Query(v.doc.Root, r.elements) == nil {
 			continue
 		}
 		for _, ref := range r.refs {
-			out = v.add(out, resolve(at, ref), Image)
+			out = v.addResource(out, resolveURL(at, ref), Image)
 		}
 		for _, f := range r.families {
 			v.used[f] = true
 		}
 	}
 	for _, f := range s.faces {
-		if !v.holds(f.media) {
+		if !v.matchesAll(f.media) {
 			continue
 		}
-		if u := resolve(at, f.ref); u != nil {
+		if u := resolveURL(at, f.ref); u != nil {
 			f.ref = u.String()
 			v.faces = append(v.faces, f)
 		}
 	}
 	left := v.faces[:0:0]
 	for _, f := range v.faces { // of this sheet and of those before: either may name it first
-		if !v.used[f.family] || !v.doc.shows(f.runes) {
+		if !v.used[f.family] || !v.doc.hasCharacters(f.runes) {
 			left = append(left, f)
 			continue
 		}
 		if u, err := url.Parse(f.ref); err == nil {
-			out = v.add(out, u, Font)
+			out = v.addResource(out, u, Font)
 		}
 	}
 	v.faces = left
 	return out
 }
 
-// both is a list of media queries that is true where two are; of two lists that say something, as far as
-// one list can.
-func both(a, b string) string {
+// joinMedia returns a list of media queries that is true where both lists are, as far as one list
+// can say that.
+func joinMedia(a, b string) string {
 	switch {
 	case strings.TrimSpace(a) == "" || strings.EqualFold(strings.TrimSpace(a), "all"):
 		return b
@@ -96,15 +97,15 @@ func both(a, b string) string {
 		return a
 	}
 	var all []string
-	for _, x := range split(a, ',') {
-		for _, y := range split(b, ',') {
+	for _, x := range splitTopLevel(a, ',') {
+		for _, y := range splitTopLevel(b, ',') {
 			all = append(all, strings.TrimSpace(x)+" and "+strings.TrimSpace(y))
 		}
 	}
 	return strings.Join(all, ", ")
 }
 
-func (v *Visit) holds(media []string) bool {
+func (v *Visit) matchesAll(media []string) bool {
 	for _, m := range media {
 		if !Matches(m, v.doc.view) {
 			return false
@@ -113,8 +114,8 @@ func (v *Visit) holds(media []string) bool {
 	return true
 }
 
-// shows says whether the page's text has a character of these ranges.
-func (d *Document) shows(ranges [][2]rune) bool {
+// hasCharacters reports whether the page's text has a character of these ranges.
+func (d *Document) hasCharacters(ranges [][2]rune) bool {
 	if ranges == nil {
 		return true
 	}
@@ -130,8 +131,8 @@ func (d *Document) shows(ranges [][2]rune) bool {
 
 // ParseSheet reads CSS as far as it can request something (https://www.w3.org/TR/css-syntax-3/); it takes anything.
 func ParseSheet(css []byte) *Sheet {
-	p := &sheetParser{in: uncommented(string(css)), sheet: &Sheet{}}
-	p.block(nil, 0)
+	p := &sheetParser{in: stripComments(string(css)), sheet: &Sheet{}}
+	p.parseBlock(nil, 0)
 	return p.sheet
 }
 
@@ -146,8 +147,8 @@ const (
 	mostRules = 20_000 // of one stylesheet that are kept
 )
 
-// block reads rules until the end of the block that was begun.
-func (p *sheetParser) block(media []string, depth int) {
+// parseBlock parses rules until the end of the block that was begun.
+func (p *sheetParser) parseBlock(media []string, depth int) {
 	for p.at < len(p.in) {
 		switch c := p.in[p.at]; {
 		case c == '}':
@@ -164,17 +165,17 @@ func (p *sheetParser) block(media []string, depth int) {
 		case c == '@':
 			p.atRule(media, depth)
 		default:
-			head, open := p.prelude()
+			head, open := p.readPrelude()
 			if !open {
 				return
 			}
-			p.rule(head, media)
+			p.parseRule(head, media)
 		}
 	}
 }
 
 func (p *sheetParser) atRule(media []string, depth int) {
-	head, open := p.prelude()
+	head, open := p.readPrelude()
 	name, rest, _ := strings.Cut(head[1:], " ")
 	if i := strings.IndexAny(name, "(\"'\n\t"); i >= 0 {
 		name, rest = head[1:1+i], head[1+i:]
@@ -183,38 +184,38 @@ func (p *sheetParser) atRule(media []string, depth int) {
 	switch strings.ToLower(name) {
 	case "import":
 		if !open && depth == 0 {
-			p.imported(rest)
+			p.parseImport(rest)
 		}
 	case "media":
 		if open && depth < deepest {
-			p.block(append(media[:len(media):len(media)], rest), depth+1)
+			p.parseBlock(append(media[:len(media):len(media)], rest), depth+1)
 			return
 		}
 	case "supports", "layer", "container", "scope", "starting-style":
 		if open && depth < deepest && !strings.HasPrefix(rest, "not") {
-			p.block(media, depth+1)
+			p.parseBlock(media, depth+1)
 			return
 		}
 	case "font-face":
 		if open {
-			p.face(p.body(), media)
+			p.parseFace(p.readBody(), media)
 			return
 		}
 	}
 	if open {
-		p.body()
+		p.readBody()
 	}
 }
 
-// imported reads what stands behind @import: a URL or a string, and for which media.
-func (p *sheetParser) imported(rest string) {
+// parseImport parses what stands behind @import: a URL or a string, and for which media.
+func (p *sheetParser) parseImport(rest string) {
 	var ref string
 	end := 0
-	if s, ok := quoted(rest); ok {
-		ref, end = s, closing(rest, 0)+1
-	} else if refs := urls(rest); len(refs) > 0 && strings.HasPrefix(strings.ToLower(rest), "url(") {
+	if s, ok := parseString(rest); ok {
+		ref, end = s, closingQuote(rest, 0)+1
+	} else if refs := parseURLs(rest); len(refs) > 0 && strings.HasPrefix(strings.ToLower(rest), "url(") {
 		ref = refs[0]
-		_, end = bracketed(rest)
+		_, end = cutBrackets(rest)
 	}
 	if ref == "" {
 		return
@@ -223,7 +224,7 @@ func (p *sheetParser) imported(rest string) {
 	for _, word := range []string{"layer(", "layer", "supports("} {
 		if inner, ok := strings.CutPrefix(media, word); ok {
 			if strings.HasSuffix(word, "(") {
-				_, end := bracketed("(" + inner)
+				_, end := cutBrackets("(" + inner)
 				inner = ("(" + inner)[end:]
 			}
 			media = strings.TrimSpace(inner)
@@ -232,8 +233,8 @@ func (p *sheetParser) imported(rest string) {
 	p.sheet.imports = append(p.sheet.imports, imported{ref, media})
 }
 
-// prelude reads up to the block it opens, or the semicolon or end that ends it.
-func (p *sheetParser) prelude() (text string, open bool) {
+// readPrelude reads up to the block it opens, or the semicolon or end that ends it.
+func (p *sheetParser) readPrelude() (text string, open bool) {
 	from := p.at
 	depth := 0
 	for ; p.at < len(p.in); p.at++ {
@@ -241,7 +242,7 @@ func (p *sheetParser) prelude() (text string, open bool) {
 		case '\\':
 			p.at++
 		case '"', '\'':
-			p.at = closing(p.in, p.at)
+			p.at = closingQuote(p.in, p.at)
 		case '(', '[':
 			depth++
 		case ')', ']':
@@ -264,15 +265,15 @@ func (p *sheetParser) prelude() (text string, open bool) {
 	return strings.TrimSpace(p.in[from:p.at]), false
 }
 
-// body reads the rest of a block, blocks in it included.
-func (p *sheetParser) body() string {
+// readBody reads the rest of a block, blocks in it included.
+func (p *sheetParser) readBody() string {
 	from, depth := p.at, 0
 	for ; p.at < len(p.in); p.at++ {
 		switch p.in[p.at] {
 		case '\\':
 			p.at++
 		case '"', '\'':
-			p.at = closing(p.in, p.at)
+			p.at = closingQuote(p.in, p.at)
 		case '{':
 			depth++
 		case '}':
@@ -286,19 +287,19 @@ func (p *sheetParser) body() string {
 	return p.in[from:p.at]
 }
 
-func (p *sheetParser) rule(selectors string, media []string) {
-	body := p.body()
+func (p *sheetParser) parseRule(selectors string, media []string) {
+	body := p.readBody()
 	if !strings.Contains(body, "(") && !strings.Contains(body, "font") && !strings.Contains(body, "FONT") {
 		return
 	}
-	d := declared(body)
+	d := parseDeclarations(body)
 	if len(d.refs)+len(d.families) == 0 || len(p.sheet.rules) >= mostRules {
 		return
 	}
 	r := rule{media: media, declarations: d}
 	var kept []string
-	for _, s := range split(selectors, ',') {
-		if s, ok := selector(s); ok {
+	for _, s := range splitTopLevel(selectors, ',') {
+		if s, ok := stripPseudo(s); ok {
 			if sel, err := cascadia.Parse(s); err == nil {
 				r.elements = append(r.elements, sel)
 			} else {
@@ -312,8 +313,9 @@ func (p *sheetParser) rule(selectors string, media []string) {
 	}
 }
 
-// selector takes pseudo-elements off; false if it matches only what a user does to a page.
-func selector(s string) (string, bool) {
+// stripPseudo takes pseudo-elements off a selector; false if it matches only what a user does to a
+// page.
+func stripPseudo(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	for _, state := range []string{":hover", ":active", ":focus", ":target", ":visited", ":-webkit-", ":-moz-", "::-moz-", "::selection", "::backdrop"} {
 		if strings.Contains(s, state) {
@@ -329,11 +331,12 @@ func selector(s string) (string, bool) {
 	return s, true
 }
 
-// declared is what a block of declarations requests: of each property the last value counts.
-func declared(body string) (d declarations) {
+// parseDeclarations returns what a block of declarations requests: of each property the last value
+// counts.
+func parseDeclarations(body string) (d declarations) {
 	refs := map[string][]string{}
 	var order []string
-	for _, item := range split(body, ';') {
+	for _, item := range splitTopLevel(body, ';') {
 		if i := strings.IndexByte(item, '{'); i >= 0 { // rules in a rule
 			continue
 		}
@@ -347,12 +350,12 @@ func declared(body string) (d declarations) {
 			if _, known := refs[property]; !known {
 				order = append(order, property)
 			}
-			refs[property] = urls(value)
+			refs[property] = parseURLs(value)
 		case name == "font-family":
-			d.families = families(value)
+			d.families = parseFamilies(value)
 		case name == "font":
 			if i := lastSize(value); i >= 0 {
-				d.families = families(value[i:])
+				d.families = parseFamilies(value[i:])
 			}
 		}
 	}
@@ -367,9 +370,9 @@ var images = map[string]string{"background": "background", "background-image": "
 	"border-image": "border", "border-image-source": "border", "content": "content", "cursor": "cursor", "mask": "mask", "mask-image": "mask",
 	"mask-border-source": "maskborder", "mask-box-image": "maskborder", "shape-outside": "shape", "filter": "filter", "clip-path": "clip"}
 
-// families of a font-family value, in lower case and without quotes.
-func families(value string) (out []string) {
-	for _, f := range split(value, ',') {
+// parseFamilies parses the families of a font-family value, in lower case and without quotes.
+func parseFamilies(value string) (out []string) {
+	for _, f := range splitTopLevel(value, ',') {
 		f = strings.Trim(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(f), "!important")), `"'`)
 		if f != "" {
 			out = append(out, strings.ToLower(f))
@@ -396,19 +399,19 @@ func lastSize(value string) int {
 	return -1
 }
 
-func (p *sheetParser) face(body string, media []string) {
+func (p *sheetParser) parseFace(body string, media []string) {
 	f := face{media: media}
-	for _, item := range split(body, ';') {
+	for _, item := range splitTopLevel(body, ';') {
 		name, value, _ := strings.Cut(item, ":")
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case "font-family":
-			if all := families(value); len(all) > 0 {
+			if all := parseFamilies(value); len(all) > 0 {
 				f.family = all[0]
 			}
 		case "src":
-			f.ref = source(value)
+			f.ref = fontSource(value)
 		case "unicode-range":
-			f.runes = ranges(value)
+			f.runes = parseRanges(value)
 		}
 	}
 	if f.family != "" && f.ref != "" && len(p.sheet.faces) < mostRules {
@@ -416,10 +419,10 @@ func (p *sheetParser) face(body string, media []string) {
 	}
 }
 
-// source is the first file of a src value whose format Chromium knows.
-func source(value string) string {
-	for _, s := range split(value, ',') {
-		refs := urls(s)
+// fontSource returns the first file of a src value whose format Chromium knows.
+func fontSource(value string) string {
+	for _, s := range splitTopLevel(value, ',') {
+		refs := parseURLs(s)
 		if len(refs) == 0 {
 			continue // local()
 		}
@@ -433,8 +436,8 @@ func source(value string) string {
 	return ""
 }
 
-// ranges reads U+26, U+0-7F, U+0025-00FF, U+4??.
-func ranges(value string) (out [][2]rune) {
+// parseRanges parses U+26, U+0-7F, U+0025-00FF, U+4??.
+func parseRanges(value string) (out [][2]rune) {
 	for item := range strings.SplitSeq(value, ",") {
 		item = strings.ToUpper(strings.TrimSpace(item))
 		item, ok := strings.CutPrefix(item, "U+")

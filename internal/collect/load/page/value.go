@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// urls are those of a value; of image-set() the one for a device pixel ratio of 1.
-func urls(value string) (out []string) {
+// parseURLs returns the URLs of a value; of image-set() the one for a device pixel ratio of 1.
+func parseURLs(value string) (out []string) {
 	for at := 0; at < len(value); {
 		rest := value[at:]
 		lower := strings.ToLower(rest[:min(len(rest), 18)])
-		boundary := at == 0 || !letter(value[at-1])
+		boundary := at == 0 || !isNameLetter(value[at-1])
 		switch {
 		case boundary && strings.HasPrefix(strings.TrimPrefix(lower, "-webkit-"), "image-set("):
-			inner, end := bracketed(rest)
+			inner, end := cutBrackets(rest)
 			if ref := imageSet(inner); ref != "" {
 				out = append(out, ref)
 			}
 			at += end
 		case boundary && strings.HasPrefix(lower, "url("):
-			inner, end := bracketed(rest)
-			if s, ok := quoted(strings.TrimSpace(inner)); ok {
+			inner, end := cutBrackets(rest)
+			if s, ok := parseString(strings.TrimSpace(inner)); ok {
 				inner = s
 			}
-			if inner = strings.TrimSpace(unescaped(inner)); inner != "" && !strings.HasPrefix(inner, "#") {
+			if inner = strings.TrimSpace(unescapeCSS(inner)); inner != "" && !strings.HasPrefix(inner, "#") {
 				out = append(out, inner)
 			}
 			at += end
 		case value[at] == '"' || value[at] == '\'':
-			at = closing(value, at) + 1
+			at = closingQuote(value, at) + 1
 		default:
 			at++
 		}
@@ -36,15 +36,15 @@ func urls(value string) (out []string) {
 	return out
 }
 
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '_' }
+func isNameLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '_' }
 
 // imageSet picks of "a.png" 1x, "b.png" 2x the first for at least 1x, else the last.
 func imageSet(inner string) (best string) {
-	for _, item := range split(inner, ',') {
+	for _, item := range splitTopLevel(inner, ',') {
 		item = strings.TrimSpace(item)
-		ref, ok := quoted(item)
+		ref, ok := parseString(item)
 		if !ok {
-			refs := urls(item)
+			refs := parseURLs(item)
 			if len(refs) == 0 {
 				continue
 			}
@@ -59,8 +59,8 @@ func imageSet(inner string) (best string) {
 	return best
 }
 
-// bracketed is what stands in the brackets that a function begins with, and where they end.
-func bracketed(s string) (inner string, end int) {
+// cutBrackets returns what stands in the brackets that a function begins with, and where they end.
+func cutBrackets(s string) (inner string, end int) {
 	open := strings.IndexByte(s, '(')
 	plain := strings.TrimLeft(s[open+1:], " \t\r\n") // url(a.png): anything up to the bracket
 	unquoted := strings.EqualFold(s[:open], "url") && !strings.HasPrefix(plain, `"`) && !strings.HasPrefix(plain, "'")
@@ -70,7 +70,7 @@ func bracketed(s string) (inner string, end int) {
 		case c == '\\':
 			i++
 		case (c == '"' || c == '\'') && !unquoted:
-			i = closing(s, i)
+			i = closingQuote(s, i)
 		case c == '(' && (!unquoted || i == open):
 			depth++
 		case c == ')':
@@ -82,17 +82,17 @@ func bracketed(s string) (inner string, end int) {
 	return s[open+1:], len(s)
 }
 
-// quoted is the string that a value begins with.
-func quoted(s string) (string, bool) {
+// parseString returns the string that a value begins with.
+func parseString(s string) (string, bool) {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
 		return "", false
 	}
-	end := closing(s, 0)
-	return unescaped(s[1:max(min(end, len(s)), 1)]), true
+	end := closingQuote(s, 0)
+	return unescapeCSS(s[1:max(min(end, len(s)), 1)]), true
 }
 
-// closing is where the string ends that begins at i: at its quote, or the end of all.
-func closing(s string, i int) int {
+// closingQuote returns where the string ends that begins at i: at its quote, or the end of all.
+func closingQuote(s string, i int) int {
 	for j := i + 1; j < len(s); j++ {
 		if s[j] == '\\' {
 			j++
@@ -103,7 +103,7 @@ func closing(s string, i int) int {
 	return len(s)
 }
 
-func unescaped(s string) string {
+func unescapeCSS(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -131,8 +131,8 @@ func unescaped(s string) string {
 	return b.String()
 }
 
-// uncommented is CSS without its comments; strings and URLs are left alone.
-func uncommented(s string) string {
+// stripComments returns CSS without its comments; strings and URLs are left alone.
+func stripComments(s string) string {
 	if !strings.Contains(s, "/*") {
 		return s
 	}
@@ -140,7 +140,7 @@ func uncommented(s string) string {
 	for i := 0; i < len(s); {
 		switch {
 		case s[i] == '"' || s[i] == '\'':
-			end := min(closing(s, i)+1, len(s))
+			end := min(closingQuote(s, i)+1, len(s))
 			b.WriteString(s[i:end])
 			i = end
 		case strings.HasPrefix(s[i:], "/*"):

@@ -26,10 +26,10 @@ var Probe = probe.Probe{
 	Name:    name,
 	About:   "name, image, pod and labels of the container, as its engine knows them",
 	General: true,
-	Find:    find,
+	Find:    findAccess,
 }
 
-func find(_ context.Context, t discover.Target) []probe.Access {
+func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	c := t.In
 	if c.ID == "" {
 		return nil
@@ -40,7 +40,7 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(w, written(t.PID, c))
+		_, err = io.WriteString(w, formatArtifact(t.PID, c))
 		if e := w.Close(); err == nil {
 			err = e
 		}
@@ -48,8 +48,9 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 	}}}
 }
 
-// written is the artifact: a line for each thing that is known.
-func written(pid int, c container.Container) string {
+// formatArtifact returns the artifact's text: a line for each thing that is known of the
+// container.
+func formatArtifact(pid int, c container.Container) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# container of pid %d\n", pid)
 	line := func(key, value string) {

@@ -32,7 +32,7 @@ func TestRecorder(t *testing.T) {
 	if _, err := fmt.Sscan(pid, &target.PID); err != nil {
 		t.Fatal(err)
 	}
-	_ = probetest.One(t, find, target).Record(t.Context(), probe.Plan{For: time.Minute}, probetest.NewSink())
+	_ = probetest.One(t, findAccess, target).Record(t.Context(), probe.Plan{For: time.Minute}, probetest.NewSink())
 }
 
 // TestAgainAndAgain records a service twenty times in a row, and kills the recorder in the

@@ -60,7 +60,7 @@ import (
 var Probe = probe.Probe{
 	Name:  name,
 	About: "the diagnostics socket of a .NET process: counters, collections, thread pool, requests, locks and thread stacks",
-	Find:  find,
+	Find:  findAccess,
 }
 
 const name = "dotnet"
@@ -70,9 +70,9 @@ var switches = []string{"event session (counters, collections, thread pool, lock
 
 const recorded = ".NET counters, collections, thread pool, requests, locks and thread stacks"
 
-// find looks for the socket. A .NET process that has none gives an access all the
-// same, which says why in a Lack.
-func find(_ context.Context, t discover.Target) []probe.Access {
+// findAccess looks for the diagnostics socket of a .NET process. A process without one gives an
+// access all the same, whose lack says why.
+func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID == 0 || t.Runtime != "dotnet" {
 		return nil
 	}
@@ -80,7 +80,7 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 	lacks := aheadOfTime(t, err)
 	if err != nil {
 		if lacks == nil {
-			lacks = []probe.Lack{lack(err)}
+			lacks = []probe.Lack{explainLack(err)}
 		}
 		return []probe.Access{{
 			Probe:  name,
@@ -95,7 +95,7 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 		SwitchesOn: switches,
 		Lacks:      lacks,
 		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
-			return record(ctx, client, t, plan, sink)
+			return recordProcess(ctx, client, t, plan, sink)
 		},
 	}}
 }
@@ -118,7 +118,7 @@ func aheadOfTime(t discover.Target, err error) []probe.Lack {
 		Do: "publish it without PublishAot to see its threads"}}
 }
 
-func lack(err error) probe.Lack {
+func explainLack(err error) probe.Lack {
 	l := probe.Lack{What: recorded, Why: err.Error()}
 	var p *ipc.Problem
 	if errors.As(err, &p) {
@@ -127,15 +127,15 @@ func lack(err error) probe.Lack {
 	return l
 }
 
-// record asks the runtime what it is, and records it.
-func record(ctx context.Context, client *ipc.Client, t discover.Target, plan probe.Plan, sink probe.Sink) error {
+// recordProcess asks the runtime for its version, and records it.
+func recordProcess(ctx context.Context, client *ipc.Client, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	if plan.Passive {
 		sink.Lack(probe.Lack{What: recorded, Why: "they must be switched on in the process, and --passive switches nothing on", Do: "record without --passive"})
 		return nil
 	}
 	info, err := client.Info(ctx)
 	switch {
-	case expired(ctx):
+	case isExpired(ctx):
 		return nil
 	case err != nil:
 		return err
@@ -145,7 +145,7 @@ func record(ctx context.Context, client *ipc.Client, t discover.Target, plan pro
 	}
 	first, _, _ := strings.Cut(info.Version, ".")
 	release, _ := strconv.Atoi(first)
-	r := &recording{release: release, client: client, about: t.Subject(), secrets: secrets(t.PID), fragile: info.Version == "", heap: plan.Heap, sink: sink}
+	r := &recording{release: release, client: client, about: t.Subject(), secrets: readSecrets(t.PID), fragile: info.Version == "", heap: plan.Heap, sink: sink}
 	r.crashes = r.fragile && freesEarly(t.Version)
 	return r.run(ctx, plan.For)
 }

@@ -52,7 +52,7 @@ func TestElsewhere(t *testing.T) {
 				if on.Runtime != "dotnet" {
 					t.Fatalf("pid %d is taken for %+v", a.PID, on)
 				}
-				access := probetest.One(t, find, on)
+				access := probetest.One(t, findAccess, on)
 				if len(access.Lacks) > 0 {
 					t.Fatalf("lacks %+v", access.Lacks)
 				}
@@ -122,7 +122,7 @@ func TestSwitchedOff(t *testing.T) {
 			if err != nil || on.Runtime != "dotnet" {
 				t.Fatalf("%+v, %v", on, err)
 			}
-			all := find(t.Context(), on)
+			all := findAccess(t.Context(), on)
 			if len(all) != 1 || len(all[0].Lacks) != 1 || !strings.Contains(all[0].Lacks[0].Why, c.setting+" in its environment") || all[0].Lacks[0].Do != "restart it without this setting" {
 				t.Errorf("found %+v", all)
 			}
@@ -163,7 +163,7 @@ func TestAheadOfTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all := find(t.Context(), on)
+	all := findAccess(t.Context(), on)
 	if on.Runtime != "dotnet" || len(all) != 1 || len(all[0].Lacks) != 1 || !strings.Contains(all[0].Lacks[0].Why, "NativeAOT") || !strings.Contains(all[0].Lacks[0].Do, "EventSourceSupport") {
 		t.Errorf("of %+v found %+v", on, all)
 	}

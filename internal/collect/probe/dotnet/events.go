@@ -52,8 +52,9 @@ var rare = append([]ipc.Provider{
 	{Name: runtimeProvider, Keywords: keywordGC | keywordThreading, Level: informational},
 }, counters...)
 
-// rare is that, and where it is safe which threads wait to allocate.
-func (r *recording) rare() []ipc.Provider {
+// rareProviders returns the providers in rare, and, where that is safe, the one that tells which
+// threads wait to allocate.
+func (r *recording) rareProviders() []ipc.Provider {
 	if r.fragile {
 		return rare
 	}
@@ -71,19 +72,19 @@ var dying = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordGC | keyword
 // heap is one collection, which tells what lies there; verbose, it would tell who allocates, too.
 var heap = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordsHeap, Level: informational}}
 
-// detail is what a service does as often as it likes: requests, locks, and calls to others. Waits for
-// handles (0x40000000000, from .NET 9 on) are not asked for: they come at level verbose alone, and who waits
-// looks each time whether they are on.
-func (r *recording) detail() []ipc.Provider {
+// detailProviders returns the providers of what a service may do at any rate: requests, locks, and
+// calls to others. Waits for handles (0x40000000000, from .NET 9 on) are left out: they come at
+// level verbose alone, and each thread that waits checks whether they are on.
+func (r *recording) detailProviders() []ipc.Provider {
 	var sources []string
 	if !r.fragile { // they came with .NET 5
 		sources = []string{"System.Net.NameResolution", "System.Net.Sockets", "System.Net.Security"}
 	}
-	return merge([]ipc.Provider{{Name: runtimeProvider, Keywords: keywordContention, Level: informational}}, r.requestsAnd(sources))
+	return mergeProviders([]ipc.Provider{{Name: runtimeProvider, Keywords: keywordContention, Level: informational}}, r.requestsAnd(sources))
 }
 
-// requests are requests and their calls alone.
-func (r *recording) requests() []ipc.Provider { return r.requestsAnd(nil) }
+// requestProviders returns the providers of requests and their calls alone.
+func (r *recording) requestProviders() []ipc.Provider { return r.requestsAnd(nil) }
 
 // requestsAnd are these and what other sources tell.
 func (r *recording) requestsAnd(sources []string) []ipc.Provider {
@@ -138,8 +139,10 @@ var sqlCalls = func() (specs []string) {
 	return specs
 }()
 
-// everything is rare and detail in one session.
-func (r *recording) everything() []ipc.Provider { return merge(r.rare(), r.detail()) }
+// allProviders returns the rare and the detail providers for one session.
+func (r *recording) allProviders() []ipc.Provider {
+	return mergeProviders(r.rareProviders(), r.detailProviders())
+}
 
 // stacks is the sample profiler: it stops all threads a thousand times a second
 // and walks their stacks.
@@ -161,9 +164,9 @@ var awaits = []ipc.Provider{
 // should the recorder be killed.
 var tracking = append([]ipc.Provider{tracker}, stacks...)
 
-// merge gives one entry to providers that both lists have: a session takes each
-// name once.
-func merge(a, b []ipc.Provider) []ipc.Provider {
+// mergeProviders merges two lists into one that names each provider once, as a session requires:
+// with the keywords of both and the higher level.
+func mergeProviders(a, b []ipc.Provider) []ipc.Provider {
 	all := append([]ipc.Provider{}, a...)
 next:
 	for _, p := range b {
@@ -206,7 +209,7 @@ var (
 	unloaded = append(utf16Bytes(runtimeProvider+"\x00"), 144, 0, 0, 0)
 )
 
-func (g *generated) see(data []byte) {
+func (g *generated) scanStream(data []byte) {
 	old := len(g.held)
 	g.held = append(g.held, data...)
 	g.times += bytes.Count(g.held[max(0, old-len(ofNone)+1):], ofNone)
@@ -217,6 +220,7 @@ func (g *generated) see(data []byte) {
 // goesOn says that the program generates methods in this very moment, or frees them.
 func (g *generated) goesOn() bool { return g.freed || g.times > fewGenerated }
 
-// noticed are providers with counters beside them: of a process that is idle nothing else would be
-// written each second, and it is by writing that a runtime notices that its recorder was killed.
-func noticed(all []ipc.Provider) []ipc.Provider { return append(counters[:1:1], all...) }
+// withCounters returns the providers with the counters of System.Runtime before them. In an idle
+// process nothing else would be written each second, and only by writing does a runtime notice
+// that its recorder was killed.
+func withCounters(all []ipc.Provider) []ipc.Provider { return append(counters[:1:1], all...) }

@@ -30,7 +30,7 @@ func live(t *testing.T, a *dotnetapp.App) probe.Access {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return probetest.One(t, find, on)
+	return probetest.One(t, findAccess, on)
 }
 
 // events counts what the streams of an artifact hold, by provider and id, and checks that
@@ -169,7 +169,7 @@ func TestNothingStaysOn(t *testing.T) {
 	}
 	back(t, threads, before)
 
-	for _, providers := range [][]ipc.Provider{(&recording{fragile: true}).everything(), stacks, tracking} {
+	for _, providers := range [][]ipc.Provider{(&recording{fragile: true}).allProviders(), stacks, tracking} {
 		for hung := 0; !dropSession(t, a.PID, providers, threads, before); hung++ {
 			if hung == 3 {
 				t.Fatal("the runtime hung each time")
@@ -234,7 +234,7 @@ func back(t *testing.T, threads func() int, before int) {
 // TestDisabled has a service without the socket.
 func TestDisabled(t *testing.T) {
 	a := dotnetapp.Start(t, "COMPlus_EnableDiagnostics=0", "DOTNET_EnableDiagnostics=0")
-	found := find(t.Context(), discover.Target{PID: a.PID, Runtime: "dotnet"})
+	found := findAccess(t.Context(), discover.Target{PID: a.PID, Runtime: "dotnet"})
 	if len(found) != 1 || len(found[0].Lacks) != 1 || found[0].Lacks[0].Do != "restart it without this setting" {
 		t.Errorf("found %+v", found)
 	}

@@ -48,7 +48,7 @@ const (
 )
 
 // tooFast is how many bytes a second (over fastFor) tell that events cost the target too much, unless it uses
-// so much processor time that they are less than 2 % of it ([worth]). This many are 2 to 3 % of a
+// so much processor time that they are less than 2 % of it ([affordableBytes]). This many are 2 to 3 % of a
 // core (docs/decisions/recording.md).
 const (
 	tooFast = 64 << 10
@@ -102,9 +102,9 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	} else {
 		r.atOnce(ctx)
 	}
-	r.tell(context.WithoutCancel(ctx))
-	if r.heap && !r.failed() && !r.gone.Load() {
-		r.walk(context.WithoutCancel(ctx), r.moments)
+	r.recordNames(context.WithoutCancel(ctx))
+	if r.heap && !r.hasFailed() && !r.gone.Load() {
+		r.recordHeap(context.WithoutCancel(ctx), r.moments)
 	}
 	r.moments.close(r)
 	r.whole.close(r)
@@ -115,41 +115,42 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 func (r *recording) atOnce(ctx context.Context) {
 	tracked := make(chan struct{})
 	var all sync.WaitGroup
-	all.Go(func() { r.looks(ctx, sync.OnceFunc(func() { close(tracked) })) })
+	all.Go(func() { r.recordLooks(ctx, sync.OnceFunc(func() { close(tracked) })) })
 	<-tracked
-	all.Go(func() { r.events(ctx) })
+	all.Go(func() { r.recordEvents(ctx) })
 	all.Wait()
 }
 
-// walk has the runtime collect its heap and tell what lies there, after all else: it stops the
-// program as long as that takes. Where there is one session at a time, what dies is looked at just
-// before, so that a session which that runtime breaks off, as 3.1.2 once did this one, loses nothing else.
-func (r *recording) walk(ctx context.Context, moments *artifact) {
-	if r.fragile && !r.take(ctx, r.deaths(moments)).ok {
+// recordHeap has the runtime collect its heap and tell what lies there, after all else: it stops
+// the program as long as that takes. Where only one session at a time is possible, what dies is
+// recorded just before, so that a session which the runtime breaks off, as 3.1.2 once did this
+// one, loses nothing else.
+func (r *recording) recordHeap(ctx context.Context, moments *artifact) {
+	if r.fragile && !r.recordPiece(ctx, r.deathsPiece(moments)).ok {
 		return
 	}
-	r.take(ctx, piece{series: evidence.MomentsSeries, into: moments, providers: heap, lasts: walked, settles: walkedIn, most: mostHeap, buffer: heapMB})
+	r.recordPiece(ctx, piece{series: evidence.MomentsSeries, into: moments, providers: heap, lasts: walked, settles: walkedIn, most: mostHeap, buffer: heapMB})
 }
 
-// deaths are a look at what dies.
-func (r *recording) deaths(into *artifact) piece {
-	return piece{series: evidence.MomentsSeries, into: into, providers: noticed(dying), lasts: died, most: mostDeaths}
+// deathsPiece returns the piece that records what dies.
+func (r *recording) deathsPiece(into *artifact) piece {
+	return piece{series: evidence.MomentsSeries, into: into, providers: withCounters(dying), lasts: died, most: mostDeaths}
 }
 
-// tell has all methods' names told, last, so that those are among them that were compiled meanwhile:
-// once, for both artifacts. Its session writes nothing else. To a runtime before .NET 6 that
-// matters: while it tells names it enables the events of compiling methods, unless the session asks
-// for others of the same provider, and a thread that writes as the session ends may never return
-// (dotnet/runtime#51579), or write into what was freed.
-func (r *recording) tell(ctx context.Context) {
+// recordNames has the runtime tell the names of all methods, last, so that those compiled
+// meanwhile are among them: once, for both artifacts. Its session writes nothing else. That
+// matters before .NET 6: while that runtime tells names it enables the events of compiling
+// methods, unless the session asks for other events of the same provider, and a thread that writes
+// as the session ends may never return (dotnet/runtime#51579), or write into freed memory.
+func (r *recording) recordNames(ctx context.Context) {
 	into, also := r.moments, r.whole
 	if into.to == nil {
 		into, also = also, into
 	}
-	if into.to == nil || r.failed() || r.gone.Load() {
+	if into.to == nil || r.hasFailed() || r.gone.Load() {
 		return
 	}
-	if r.crashes && !r.take(ctx, piece{series: evidence.MomentsSeries, into: into, providers: compiling, lasts: allocated, most: 4 * tooFast, watches: true}).ok {
+	if r.crashes && !r.recordPiece(ctx, piece{series: evidence.MomentsSeries, into: into, providers: compiling, lasts: allocated, most: 4 * tooFast, watches: true}).ok {
 		return
 	}
 	if r.generates {
@@ -157,10 +158,10 @@ func (r *recording) tell(ctx context.Context) {
 			Do: "update .NET Core to 3.1.5 or later"})
 		return
 	}
-	r.take(ctx, piece{series: evidence.MomentsSeries, into: into, also: also, providers: quietly, named: true, lasts: time.Millisecond})
+	r.recordPiece(ctx, piece{series: evidence.MomentsSeries, into: into, also: also, providers: quietly, named: true, lasts: time.Millisecond})
 }
 
-func (r *recording) failed() bool {
+func (r *recording) hasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.failure != nil
@@ -176,26 +177,26 @@ func (r *recording) inTurn(ctx context.Context) {
 	if r.long >= leastTicks { // it tells of collections as well, which may go on in the first turn
 		who := piece{series: "events", into: r.whole, providers: allocating, lasts: allocated, most: 4 * tooFast}
 		if r.crashes {
-			who.providers, who.watches = merge(allocating, compiling), true
+			who.providers, who.watches = mergeProviders(allocating, compiling), true
 		}
-		if !r.take(ctx, who).ok {
+		if !r.recordPiece(ctx, who).ok {
 			return
 		}
 	}
 	r.awaiting.Store(true)
-	o := r.take(ctx, piece{series: evidence.MomentsSeries, into: r.moments, providers: tracking, lasts: burst})
+	o := r.recordPiece(ctx, piece{series: evidence.MomentsSeries, into: r.moments, providers: tracking, lasts: burst})
 	last, apart := r.end.Add(-lastAwaits), max(betweenLong, r.long/mostTurns)
 	for o.ok && ctx.Err() == nil {
 		left := time.Until(last) - lastStacks - longBurst - switching // else nothing is left for awaits
 		if left < apart/2 {
 			break
 		}
-		if o = r.turn(ctx, min(around(apart), left)); o.ok && ctx.Err() == nil {
+		if o = r.recordTurn(ctx, min(jitterAround(apart), left)); o.ok && ctx.Err() == nil {
 			look := piece{series: "events", into: r.whole, providers: stacks, lasts: longBurst, most: int(apart / (100 * lookByte))}
 			if !r.many {
-				look.providers = merge(stacks, r.detail())
+				look.providers = mergeProviders(stacks, r.detailProviders())
 			}
-			o = r.take(ctx, look)
+			o = r.recordPiece(ctx, look)
 		}
 	}
 	if o.ok && ctx.Err() == nil {
@@ -203,98 +204,100 @@ func (r *recording) inTurn(ctx context.Context) {
 		if r.long < 2*lastAwaits {
 			long = 0
 		}
-		o = r.turn(ctx, long)
+		o = r.recordTurn(ctx, long)
 	}
 	if o.ok && !r.many && ctx.Err() == nil {
-		p := piece{series: "events", into: r.whole, providers: merge(r.everything(), awaits), most: 4 * tooFast}
+		p := piece{series: "events", into: r.whole, providers: mergeProviders(r.allProviders(), awaits), most: 4 * tooFast}
 		if r.awaiting.Load() {
 			p.most = 0 // as all the time before
 		}
-		o = r.take(ctx, p)
+		o = r.recordPiece(ctx, p)
 	}
 	if o.ok && (ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded)) {
-		r.take(context.WithoutCancel(ctx), piece{series: "events", into: r.whole, providers: stacks, lasts: burst})
+		r.recordPiece(context.WithoutCancel(ctx), piece{series: "events", into: r.whole, providers: stacks, lasts: burst})
 	}
 }
 
-// turn is a part of the long session; once awaits came too fast, it is without them, and once many events did, without those.
-func (r *recording) turn(ctx context.Context, lasts time.Duration) outcome {
-	p := piece{series: "events", into: r.whole, providers: r.everything(), limit: tooFast, lasts: lasts}
+// recordTurn records a part of the long session. Once awaits came too fast it leaves them out, and
+// once many events did, it leaves those out.
+func (r *recording) recordTurn(ctx context.Context, lasts time.Duration) outcome {
+	p := piece{series: "events", into: r.whole, providers: r.allProviders(), limit: tooFast, lasts: lasts}
 	switch {
 	case r.many:
-		p.providers, p.limit = r.rare(), 0
+		p.providers, p.limit = r.rareProviders(), 0
 	case r.awaiting.Load():
-		p.providers = merge(p.providers, awaits)
+		p.providers = mergeProviders(p.providers, awaits)
 	}
-	o := r.take(ctx, p)
+	o := r.recordPiece(ctx, p)
 	switch {
 	case !o.fast:
 	case r.awaiting.Load():
 		r.awaiting.Store(false)
 	default:
 		r.many = true
-		r.warn("requests and lock waits are too frequent to record them all without slowing the process, and this version may hang when recording is switched on and off: they are recorded up to this moment only")
+		r.warnOnce("requests and lock waits are too frequent to record them all without slowing the process, and this version may hang when recording is switched on and off: they are recorded up to this moment only")
 	}
 	return o
 }
 
-// events is the long session. Where its events come too fast, it goes on without the most frequent of them, which are then
-// recorded now and then: awaits first, then all but requests and their calls, then these.
-func (r *recording) events(ctx context.Context) {
+// recordEvents records the long session. Where its events come too fast, it goes on without the
+// most frequent of them, which are then recorded now and then: awaits first, then all but requests
+// and their calls, then these.
+func (r *recording) recordEvents(ctx context.Context) {
 	var views sync.WaitGroup
 	defer views.Wait()
 	in := func(providers []ipc.Provider, limit int) piece {
 		return piece{series: "events", into: r.whole, providers: providers, limit: limit}
 	}
 	r.awaiting.Store(true)
-	fast := r.take(ctx, in(merge(r.everything(), awaits), tooFast)).fast
+	fast := r.recordPiece(ctx, in(mergeProviders(r.allProviders(), awaits), tooFast)).fast
 	r.awaiting.Store(false)
-	if !fast || ctx.Err() != nil || !r.take(ctx, in(r.everything(), tooFast)).fast || ctx.Err() != nil {
+	if !fast || ctx.Err() != nil || !r.recordPiece(ctx, in(r.allProviders(), tooFast)).fast || ctx.Err() != nil {
 		return
 	}
 	ends, end := context.WithCancel(ctx)
 	defer end()
-	views.Go(func() { r.views(ends, r.detail()) })
-	r.warn("locks and waits are too frequent to record them all without slowing the process: they are recorded for %v at a time", window)
-	if !r.take(ctx, in(merge(r.rare(), r.requests()), tooFast)).fast || ctx.Err() != nil {
+	views.Go(func() { r.recordViews(ends, r.detailProviders()) })
+	r.warnOnce("locks and waits are too frequent to record them all without slowing the process: they are recorded for %v at a time", window)
+	if !r.recordPiece(ctx, in(mergeProviders(r.rareProviders(), r.requestProviders()), tooFast)).fast || ctx.Err() != nil {
 		return
 	}
-	r.warn("requests are too frequent to record them all without slowing the process: they, too, are recorded for %v at a time", window)
-	r.take(ctx, in(r.rare(), 0))
+	r.warnOnce("requests are too frequent to record them all without slowing the process: they, too, are recorded for %v at a time", window)
+	r.recordPiece(ctx, in(r.rareProviders(), 0))
 }
 
-// views records the many events for a moment now and then.
-func (r *recording) views(ctx context.Context, providers []ipc.Provider) {
+// recordViews records the frequent events for a moment now and then.
+func (r *recording) recordViews(ctx context.Context, providers []ipc.Provider) {
 	for {
-		o := r.take(ctx, piece{series: "detail", providers: providers, lasts: window, most: 2 * tooFast, named: true})
-		if !o.ok || !probe.Wait(ctx, around(max(betweenViews, o.distance()))) {
+		o := r.recordPiece(ctx, piece{series: "detail", providers: providers, lasts: window, most: 2 * tooFast, named: true})
+		if !o.ok || !probe.Wait(ctx, jitterAround(max(betweenViews, o.requiredDistance()))) {
 			return
 		}
 	}
 }
 
-// looks are what is recorded for a moment now and then into one artifact, in turn.
+// recordLooks records into one artifact, in turn, what is recorded for a moment now and then.
 //
-// Stacks of all threads are taken at once, then as often as they cost little, at
-// random moments, since at regular ones they would always meet the same of what a service does
-// now and then, and once more at the end. Between them, what tasks are awaited: each await,
-// and what ends it, are events of their own; and who allocates what: as many events as the
-// program allocates 100 KB.
+// Stacks of all threads are taken at once, then as often as they cost little, at random moments,
+// since at regular ones they would always meet the same of what a service does now and then, and
+// once more at the end. Between them it records what tasks are awaited: each await, and what ends
+// it, are events of their own; and what allocates what: as many events as the program allocates
+// 100 KB.
 //
-// Names are told at the recording's end, as of what a look takes of the target's time they are
-// nine tenths; of a longer one at the first look, too, and now and then between: its capture has
-// them also if the recorder or the process is killed. Tracked is called when activities are tracked,
-// or never will be.
-func (r *recording) looks(ctx context.Context, tracked func()) {
+// Names are told at the recording's end, as they are nine tenths of what a look takes of the
+// target's time. In a longer recording they are also told at the first look and now and then
+// between, so that its capture has them even if the recorder or the process is killed. tracked is
+// called when activities are tracked, or never will be.
+func (r *recording) recordLooks(ctx context.Context, tracked func()) {
 	defer tracked()
 	into := r.moments
-	first := r.take(ctx, piece{series: evidence.MomentsSeries, into: into, providers: tracking, lasts: burst, started: tracked, named: r.long >= newNames})
+	first := r.recordPiece(ctx, piece{series: evidence.MomentsSeries, into: into, providers: tracking, lasts: burst, started: tracked, named: r.long >= newNames})
 	if !first.ok {
 		return
 	}
-	told, apart := time.Now(), max(newNames, first.distance())
+	told, apart := time.Now(), max(newNames, first.requiredDistance())
 	last := r.end.Add(-lastStacks)
-	threads := time.Now().Add(around(betweenThem))
+	threads := time.Now().Add(jitterAround(betweenThem))
 	tasks := time.Now().Add(time.Second + rand.N(betweenAwaits)) // not beside the first looks
 	ticks := time.Now().Add(time.Second + rand.N(betweenTicks))
 	deaths := r.end // never
@@ -308,13 +311,13 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 			tasks = time.Now().Add(rand.N(betweenAwaits)) // they are in the long session, until they come too fast
 		}
 		if tasks.Before(at) {
-			at, next = tasks, piece{series: evidence.MomentsSeries, into: into, providers: noticed(awaits), lasts: awaited, most: 4 * tooFast}
+			at, next = tasks, piece{series: evidence.MomentsSeries, into: into, providers: withCounters(awaits), lasts: awaited, most: 4 * tooFast}
 		}
 		if ticks.Before(at) {
-			at, next = ticks, piece{series: evidence.MomentsSeries, into: into, providers: noticed(allocating), lasts: allocated, most: 4 * tooFast}
+			at, next = ticks, piece{series: evidence.MomentsSeries, into: into, providers: withCounters(allocating), lasts: allocated, most: 4 * tooFast}
 		}
 		if deaths.Before(at) && deaths.Add(died).Before(last) {
-			at, next = deaths, r.deaths(into)
+			at, next = deaths, r.deathsPiece(into)
 		}
 		ends := !at.Before(last)
 		if ends {
@@ -326,28 +329,28 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 		if next.named = !ends && time.Since(told) > apart; next.named {
 			told = time.Now()
 		}
-		o := r.take(ctx, next)
+		o := r.recordPiece(ctx, next)
 		if !o.ok || ends {
 			return
 		}
 		switch at {
 		case tasks:
-			tasks = time.Now().Add(max(betweenAwaits, o.distance()))
+			tasks = time.Now().Add(max(betweenAwaits, o.requiredDistance()))
 		case ticks:
-			ticks = time.Now().Add(max(betweenTicks, o.distance(), 100*tickByte*time.Duration(o.seen)))
+			ticks = time.Now().Add(max(betweenTicks, o.requiredDistance(), 100*tickByte*time.Duration(o.seen)))
 		case deaths:
-			deaths = time.Now().Add(max(betweenDeaths, o.distance()))
+			deaths = time.Now().Add(max(betweenDeaths, o.requiredDistance()))
 		default:
-			threads = time.Now().Add(around(max(betweenThem, r.long/mostLooks, o.distance(), 100*lookByte*time.Duration(o.seen))))
+			threads = time.Now().Add(jitterAround(max(betweenThem, r.long/mostLooks, o.requiredDistance(), 100*lookByte*time.Duration(o.seen))))
 		}
 	}
 }
 
-// around is a random time that is d in the mean.
-func around(d time.Duration) time.Duration { return d/2 + rand.N(d) }
+// jitterAround returns a random time between d/2 and 3d/2, d in the mean.
+func jitterAround(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
-// fail ends the recording.
-func (r *recording) fail(err error) {
+// failWith ends the recording with an error. The first error is kept.
+func (r *recording) failWith(err error) {
 	r.mu.Lock()
 	if r.failure == nil {
 		r.failure = err
@@ -356,8 +359,8 @@ func (r *recording) fail(err error) {
 	r.stop()
 }
 
-// warn says each thing once.
-func (r *recording) warn(format string, args ...any) {
+// warnOnce writes a warning to the sink, each text once.
+func (r *recording) warnOnce(format string, args ...any) {
 	text := fmt.Sprintf("pid %d: %s", r.client.PID(), fmt.Sprintf(format, args...))
 	r.mu.Lock()
 	again := r.said[text]
@@ -368,8 +371,8 @@ func (r *recording) warn(format string, args ...any) {
 	}
 }
 
-// name numbers the artifacts of a series.
-func (r *recording) name(series string) string {
+// artifactName returns the name of the next artifact of a series: they are numbered from 1.
+func (r *recording) artifactName(series string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pieces[series]++

@@ -34,7 +34,7 @@ func serve(t *testing.T, s *ipctest.Server) probe.Access {
 		s.Close()
 		_ = os.Remove(path)
 	})
-	a := probetest.One(t, find, discover.Target{PID: os.Getpid(), Runtime: "dotnet", Name: "Shop", Version: "3.1.2"})
+	a := probetest.One(t, findAccess, discover.Target{PID: os.Getpid(), Runtime: "dotnet", Name: "Shop", Version: "3.1.2"})
 	if a.Where != path {
 		t.Fatalf("found %+v", a)
 	}
@@ -368,8 +368,8 @@ func TestGenerates(t *testing.T) {
 		data := append(append([]byte("before"), c.what...), bytes.Repeat([]byte("after"), 20)...)
 		for cut := range data {
 			var g generated
-			g.see(data[:cut])
-			g.see(data[cut:])
+			g.scanStream(data[:cut])
+			g.scanStream(data[cut:])
 			if g.goesOn() != c.want {
 				t.Errorf("%q, cut at %d: %v", c.what, cut, g.goesOn())
 			}
@@ -501,7 +501,7 @@ func TestMute(t *testing.T) {
 }
 
 func TestNoSocket(t *testing.T) {
-	found := find(t.Context(), discover.Target{PID: os.Getpid(), Runtime: "dotnet"})
+	found := findAccess(t.Context(), discover.Target{PID: os.Getpid(), Runtime: "dotnet"})
 	if len(found) != 1 || len(found[0].Lacks) != 1 {
 		t.Fatalf("found %+v", found)
 	}
@@ -513,7 +513,7 @@ func TestNoSocket(t *testing.T) {
 		t.Error(err)
 	}
 	for _, other := range []discover.Target{{}, {PID: os.Getpid(), Runtime: "go"}, {PID: os.Getpid()}} {
-		if found := find(t.Context(), other); found != nil {
+		if found := findAccess(t.Context(), other); found != nil {
 			t.Errorf("%+v: found %+v", other, found)
 		}
 	}
@@ -557,7 +557,7 @@ func TestWorth(t *testing.T) {
 	}{{0, true}, {300 * time.Millisecond, true}, {6 * time.Second, false}} {
 		calls := 0
 		s := &stream{piece: piece{limit: tooFast}, since: time.Now(), enough: func() { calls++ }, wanted: t.Context(), used: func() time.Duration { return test.used }}
-		s.count(200 << 10)
+		s.countBytes(200 << 10)
 		if s.fast != test.fast || calls > 0 != test.fast {
 			t.Errorf("200 KB beside %v of CPU: fast %v", test.used, s.fast)
 		}

@@ -23,9 +23,9 @@ type secret struct {
 // the option before it: a shorter one would be found in data that is no text.
 const tellsAlone = 6
 
-// secrets are the parts of a process's command line that must not be stored: each
-// session tells it, joined by spaces.
-func secrets(pid int) []secret {
+// readSecrets returns the parts of a process's command line that must not be stored: each session
+// tells it, joined by spaces.
+func readSecrets(pid int) []secret {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
 		return nil
@@ -35,7 +35,7 @@ func secrets(pid int) []secret {
 
 func secretsOf(args []string) (out []secret) {
 	for i, safe := range redact.Command(args) {
-		from, to := hidden(args[i], safe)
+		from, to := redactedRange(args[i], safe)
 		if from == to {
 			continue
 		}
@@ -52,8 +52,8 @@ func secretsOf(args []string) (out []secret) {
 	return out
 }
 
-// hidden is what of an argument is not in its redacted form.
-func hidden(arg, safe string) (from, to int) {
+// redactedRange returns which bytes of an argument its redacted form replaces.
+func redactedRange(arg, safe string) (from, to int) {
 	if arg == safe {
 		return 0, 0
 	}

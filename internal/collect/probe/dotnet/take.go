@@ -43,8 +43,8 @@ type piece struct {
 	started   func()        // called when the session is on; may be nil
 }
 
-// samples tells whether it is looks at threads.
-func (p *piece) samples() bool {
+// samplesThreads says whether the session takes samples of the threads' stacks.
+func (p *piece) samplesThreads() bool {
 	return slices.ContainsFunc(p.providers, func(q ipc.Provider) bool { return q.Name == sampler })
 }
 
@@ -52,10 +52,11 @@ func (p *piece) samples() bool {
 // frames in any of them the names that are told in any.
 type artifact struct{ to io.WriteCloser } // nil: not begun yet
 
-// open begins it with the first session that has begun.
-func (a *artifact) open(r *recording, series string) (err error) {
+// ensureOpen creates the artifact, named after the first session that has begun, unless it is
+// open.
+func (a *artifact) ensureOpen(r *recording, series string) (err error) {
 	if a.to == nil {
-		a.to, err = r.sink.Create(capture.Meta{Name: r.name(series), Series: series, Probe: name, Origin: r.client.Path(), About: r.about})
+		a.to, err = r.sink.Create(capture.Meta{Name: r.artifactName(series), Series: series, Probe: name, Origin: r.client.Path(), About: r.about})
 	}
 	return err
 }
@@ -65,7 +66,7 @@ func (a *artifact) close(r *recording) {
 		return
 	}
 	if err := a.to.Close(); err != nil {
-		r.fail(errors.Join(errStore, err))
+		r.failWith(errors.Join(errStore, err))
 	}
 }
 
@@ -93,20 +94,21 @@ const tickByte = 100 * time.Nanosecond
 // eventByte is what a byte of events takes, with the stack of each: 40 ms for 100 KB, awaits among them.
 const eventByte = 400 * time.Nanosecond
 
-// worth is how many bytes of events take the target less than 2 % of so much processor time.
-func worth(used time.Duration) int { return int(used / 50 / eventByte) }
+// affordableBytes returns how many bytes of events take the target less than 2 % of so much
+// processor time.
+func affordableBytes(used time.Duration) int { return int(used / 50 / eventByte) }
 
-// distance is how far pieces like this one are to be apart, that they take the target no
-// more than 1 % of a core.
-func (o outcome) distance() time.Duration {
+// requiredDistance returns how far apart pieces like this one are to be, so that they take the
+// target no more than 1 % of a core.
+func (o outcome) requiredDistance() time.Duration {
 	return 100 * max(0, o.names-lag, time.Duration(o.told)*tellByte)
 }
 
-// take records one session for as long as it lasts, or until the context ends, and then what it
-// still tells. How long the runtime takes to begin it is not of that time: on a busy host that
-// was 108 ms.
-func (r *recording) take(ctx context.Context, p piece) outcome {
-	if p.samples() { // the runtime ends one session at a time: meanwhile it would go on
+// recordPiece records one session for as long as it lasts, or until the context ends, and then
+// what it still tells. The time that the runtime takes to begin it does not count: on a busy host
+// that was 108 ms.
+func (r *recording) recordPiece(ctx context.Context, p piece) outcome {
+	if p.samplesThreads() { // the runtime ends one session at a time: meanwhile it would go on
 		r.ending.Lock()
 		defer r.ending.Unlock()
 		if ctx.Err() != nil {
@@ -119,7 +121,7 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 	}
 	s, err := r.client.Start(ctx, config)
 	if err != nil {
-		r.refused(ctx, p, err)
+		r.reportRefusal(ctx, p, err)
 		return outcome{}
 	}
 	defer s.Close()
@@ -130,8 +132,8 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 		p.into = &artifact{}
 		defer p.into.close(r)
 	}
-	if err := p.into.open(r, p.series); err != nil {
-		r.fail(err)
+	if err := p.into.ensureOpen(r, p.series); err != nil {
+		r.failWith(err)
 		return outcome{}
 	}
 	to := io.Writer(p.into.to)
@@ -149,18 +151,18 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 	go func() {
 		defer close(stopped)
 		<-t.wanted.Done()
-		if !p.samples() {
+		if !p.samplesThreads() {
 			r.ending.Lock()
 			defer r.ending.Unlock()
 		}
 		asked = time.Now()
-		if !end(context.WithoutCancel(ctx), s) {
+		if !endSession(context.WithoutCancel(ctx), s) {
 			r.gone.Store(true)
-			r.hangs(context.WithoutCancel(ctx))
+			r.warnIfHanging(context.WithoutCancel(ctx))
 		}
 	}()
-	err = t.copy(func() {
-		r.warn("no data from the runtime for %v: the process is stopped, or suspended at startup (DOTNET_DefaultDiagnosticPortSuspend, DOTNET_DiagnosticPorts)", quiet)
+	err = t.copyEvents(func() {
+		r.warnOnce("no data from the runtime for %v: the process is stopped, or suspended at startup (DOTNET_DefaultDiagnosticPortSuspend, DOTNET_DiagnosticPorts)", quiet)
 	})
 	if p.watches {
 		r.frees = r.frees || t.generated.freed
@@ -178,23 +180,23 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 	}
 	switch {
 	case errors.Is(err, errStore):
-		r.fail(err)
+		r.failWith(err)
 	case !whole && r.client.Ended():
-		r.warn("the process ended; the data recorded until then is kept")
+		r.warnOnce("the process ended; the data recorded until then is kept")
 		r.gone.Store(true)
 		r.stop()
 	case err != nil:
-		r.warn("%s: the session was interrupted; the data recorded until then is kept", p.series)
+		r.warnOnce("%s: the session was interrupted; the data recorded until then is kept", p.series)
 	case !whole:
-		r.warn("%s: the runtime ended the session: another tool stopped it, or the process is about to end; the data recorded until then is kept", p.series)
+		r.warnOnce("%s: the runtime ended the session: another tool stopped it, or the process is about to end; the data recorded until then is kept", p.series)
 	}
 	<-stopped
 	return outcome{ok: err == nil && whole, fast: t.fast, names: names.Sub(asked), told: t.names, seen: t.all}
 }
 
-// end asks for the end of a session, and if that is not answered closes it, which
+// endSession asks for the end of a session, and closes the session if there is no answer, which
 // ends it as well, but without the names.
-func end(ctx context.Context, s *ipc.Session) (answered bool) {
+func endSession(ctx context.Context, s *ipc.Session) (answered bool) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	if s.Stop(ctx, grace) == nil {
@@ -204,10 +206,11 @@ func end(ctx context.Context, s *ipc.Session) (answered bool) {
 	return false
 }
 
-// hangs says so if a server that did not end a session answers nothing else, too.
-func (r *recording) hangs(ctx context.Context) {
+// warnIfHanging warns that the runtime's diagnostics hang if a runtime that did not end a session
+// answers nothing else either.
+func (r *recording) warnIfHanging(ctx context.Context) {
 	if _, err := r.client.Info(ctx); errors.Is(err, ipc.ErrSilent) && !r.client.Ended() {
-		r.warn("the runtime did not end a session within %v and no longer answers: its diagnostics hang, a known bug before .NET 6 (dotnet/runtime#51579): restart the process when you can", grace)
+		r.warnOnce("the runtime did not end a session within %v and no longer answers: its diagnostics hang, a known bug before .NET 6 (dotnet/runtime#51579): restart the process when you can", grace)
 	}
 }
 
@@ -233,8 +236,9 @@ type stream struct {
 	generated   generated
 }
 
-// copy stores what comes, up to the stream's end.
-func (t *stream) copy(silent func()) error {
+// copyEvents stores what comes, up to the stream's end. It calls silent if nothing comes for long
+// before the end was asked for.
+func (t *stream) copyEvents(silent func()) error {
 	buf := make([]byte, 64<<10)
 	for {
 		silence := quiet
@@ -247,15 +251,15 @@ func (t *stream) copy(silent func()) error {
 			if _, e := t.to.Write(buf[:n]); e != nil {
 				return errors.Join(errStore, e)
 			}
-			t.count(n)
+			t.countBytes(n)
 			if t.watches {
-				t.generated.see(buf[:n])
+				t.generated.scanStream(buf[:n])
 			}
 		}
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			if t.settles > 0 {
-				t.count(0)
+				t.countBytes(0)
 			} else if t.wanted.Err() == nil {
 				silent()
 			}
@@ -267,14 +271,15 @@ func (t *stream) copy(silent func()) error {
 	}
 }
 
-// count ends the session when enough has come, or it comes too fast.
-func (t *stream) count(n int) {
+// countBytes counts bytes that came, and ends the session when enough have come, or they come too
+// fast.
+func (t *stream) countBytes(n int) {
 	if t.wanted.Err() != nil {
 		t.names += n
 		return
 	}
 	t.within, t.all = t.within+n, t.all+n
-	if t.limit > 0 && t.within > t.limit*int(fastFor/time.Second) && t.within > worth(t.used()-t.before) {
+	if t.limit > 0 && t.within > t.limit*int(fastFor/time.Second) && t.within > affordableBytes(t.used()-t.before) {
 		t.fast = true
 		t.enough()
 	}
@@ -308,28 +313,28 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// refused says why no session could be begun; once something was recorded, that is
-// no failure.
-func (r *recording) refused(ctx context.Context, p piece, err error) {
+// reportRefusal says why a session could not be begun. Once something was recorded, that is a
+// warning and no failure.
+func (r *recording) reportRefusal(ctx context.Context, p piece, err error) {
 	r.mu.Lock()
 	any := len(r.pieces) > 0
 	r.mu.Unlock()
 	switch {
-	case expired(ctx):
+	case isExpired(ctx):
 	case !any:
-		r.fail(err)
+		r.failWith(err)
 	case errors.Is(err, ipc.ErrGone):
-		r.warn("the process ended; the data recorded until then is kept")
+		r.warnOnce("the process ended; the data recorded until then is kept")
 		r.gone.Store(true)
 		r.stop()
 	default:
-		r.warn("%s: %v", p.series, lack(err).Why)
+		r.warnOnce("%s: %v", p.series, explainLack(err).Why)
 	}
 }
 
-// expired says whether a context has ended, or is about to: what has its deadline
-// may time out first.
-func expired(ctx context.Context) bool {
+// isExpired says whether a context has ended or its deadline has passed: a call that has the same
+// deadline may time out before the context ends.
+func isExpired(ctx context.Context) bool {
 	d, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(d)
 }

@@ -19,8 +19,9 @@ type question struct {
 // Source: https://www.iana.org/assignments/dns-parameters.
 var kinds = map[uint16]string{1: "A", 2: "NS", 5: "CNAME", 6: "SOA", 12: "PTR", 15: "MX", 16: "TXT", 28: "AAAA", 33: "SRV", 35: "NAPTR", 64: "SVCB", 65: "HTTPS", 255: "ANY", 257: "CAA"}
 
-// append writes the type that is asked for, and of the name the end that somebody has registered.
-func (q *question) append(out []byte) []byte {
+// appendTo appends the type of record that is asked for, and of the name the zone that somebody
+// has registered.
+func (q *question) appendTo(out []byte) []byte {
 	if kind, known := kinds[q.kind]; known {
 		out = append(out, kind...)
 	} else {
@@ -74,8 +75,8 @@ func readReply(b []byte) (r reply, ok bool) {
 // What became of a query.
 var results = [...]string{0: "ok", 1: "failed", 2: "servfail", 3: "nxdomain", 5: "refused"} // by RCODE
 
-// result says it in a word.
-func (r *reply) result() string {
+// resultWord says in a word what became of the query.
+func (r *reply) resultWord() string {
 	switch {
 	case r.truncated:
 		return "truncated"

@@ -43,11 +43,11 @@ func TestReadQuery(t *testing.T) {
 		long:                            "AAAA a23456789.org",
 	} {
 		id, q, ok := readQuery(messageOf(t, 7, name, dnsmessage.TypeAAAA, nil))
-		if got := strings.TrimSpace(string(q.append(nil))); !ok || id != 7 || got != want {
+		if got := strings.TrimSpace(string(q.appendTo(nil))); !ok || id != 7 || got != want {
 			t.Errorf("%s: %d %q, %v; want %q", name, id, got, ok, want)
 		}
 	}
-	if _, q, ok := readQuery(messageOf(t, 7, "a.org.", 4711, nil)); !ok || string(q.append(nil)) != "TYPE4711 a.org" {
+	if _, q, ok := readQuery(messageOf(t, 7, "a.org.", 4711, nil)); !ok || string(q.appendTo(nil)) != "TYPE4711 a.org" {
 		t.Errorf("another type: %+v, %v", q, ok)
 	}
 }
@@ -81,14 +81,14 @@ func TestReadReply(t *testing.T) {
 		"truncated": func(m *dnsmessage.Message) { m.Truncated = true },
 	} {
 		b := messageOf(t, 7, "api.example.com.", dnsmessage.TypeA, func(m *dnsmessage.Message) { m.Response = true; change(m) })
-		if r, ok := readReply(b); !ok || r.id != 7 || !r.asks || r.question != (question{"api.example.com", 1}) || r.result() != want {
+		if r, ok := readReply(b); !ok || r.id != 7 || !r.asks || r.question != (question{"api.example.com", 1}) || r.resultWord() != want {
 			t.Errorf("%s: %+v, %v", want, r, ok)
 		}
 	}
 	bare := messageOf(t, 7, "a.org.", dnsmessage.TypeA, func(m *dnsmessage.Message) {
 		m.Response, m.Questions, m.RCode = true, nil, dnsmessage.RCodeFormatError
 	})
-	if r, ok := readReply(bare); !ok || r.asks || r.result() != "failed" {
+	if r, ok := readReply(bare); !ok || r.asks || r.resultWord() != "failed" {
 		t.Errorf("without a question: %+v, %v", r, ok)
 	}
 	if _, ok := readReply(messageOf(t, 7, "a.org.", dnsmessage.TypeA, nil)); ok {
@@ -114,9 +114,9 @@ func FuzzDNS(f *testing.F) {
 			if !ok {
 				return
 			}
-			for _, c := range q.append(nil) {
+			for _, c := range q.appendTo(nil) {
 				if plain := c == ' ' || c == '.' || c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'; !plain {
-					t.Errorf("%q is written as %q", q.name, q.append(nil))
+					t.Errorf("%q is written as %q", q.name, q.appendTo(nil))
 				}
 			}
 		}

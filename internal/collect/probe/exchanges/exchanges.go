@@ -33,6 +33,6 @@ const name = "exchanges"
 var Probe = probe.Probe{
 	Name:    name,
 	About:   "requests and calls on the process's TCP and UNIX connections and its lookups of names, as the kernel sees them (eBPF)",
-	Find:    find,
+	Find:    findAccess,
 	General: true,
 }

@@ -11,24 +11,27 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// find gives one access for a process of this host.
-func find(_ context.Context, t discover.Target) []probe.Access {
+// findAccess returns one access for a process of this host, and none where there is no Linux
+// kernel.
+func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
 	}
 	a := probe.Access{Probe: name, Where: fmt.Sprintf("the TCP and UNIX connections of pid %d, and its lookups of names", t.PID)}
 	if err := tracepoint.Try(); err != nil {
-		a.Lacks = []probe.Lack{lack(err, t.PID)}
+		a.Lacks = []probe.Lack{explainLack(err, t.PID)}
 		a.Record = func(context.Context, probe.Plan, probe.Sink) error { return nil }
 		return []probe.Access{a}
 	}
 	a.SwitchesOn = []string{"eBPF programs on transfers of its TCP and UNIX connections and on its lookups of names"}
-	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error { return record(ctx, t, plan, sink) }
+	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+		return recordProcess(ctx, t, plan, sink)
+	}
 	return []probe.Access{a}
 }
 
-// lack says that exchanges are not seen, and what would help.
-func lack(err error, pid int) probe.Lack {
+// explainLack says that exchanges are not seen, and what would help.
+func explainLack(err error, pid int) probe.Lack {
 	l := probe.Lack{What: "its requests and calls, as the kernel sees them"}
 	if l.Why, l.Do = tracepoint.Explain(err, pid, ""); errors.Is(err, errOld) {
 		l.Why, l.Do = err.Error(), "Linux 6.3 or later"
@@ -36,7 +39,7 @@ func lack(err error, pid int) probe.Lack {
 	return l
 }
 
-func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
+func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	if plan.Passive || plan.Always {
 		return nil
 	}
@@ -45,9 +48,9 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 		ctx, cancel = context.WithTimeout(ctx, plan.For)
 		defer cancel()
 	}
-	w, err := open(t.PID)
+	w, err := startWatching(t.PID)
 	if err != nil {
-		sink.Lack(lack(err, t.PID))
+		sink.Lack(explainLack(err, t.PID))
 		return nil
 	}
 	defer w.close()

@@ -10,8 +10,8 @@ import (
 	"github.com/cilium/ebpf"
 )
 
-// frame reads a frame of HTTP/2, and writes the request that ended with it.
-func (w *watching) frame(b []byte, offset int64) {
+// readFrame reads a frame of HTTP/2, and writes the request that ended with it.
+func (w *watching) readFrame(b []byte, offset int64) {
 	f, ok := frameOf(b)
 	if !ok {
 		return
@@ -26,16 +26,16 @@ func (w *watching) frame(b []byte, offset int64) {
 		if c != nil { // the memory of its socket is used again
 			w.closeFrames(key, 0, offset)
 		}
-		c = w.connect(b, key, port)
+		c = w.addConnection(b, key, port)
 	}
-	w.multi.follow(c, &f, func(s *stream) { w.stream(c, s, offset) })
+	w.multi.followFrame(c, &f, func(s *stream) { w.writeStream(c, s, offset) })
 }
 
-// connect makes a connection of which a frame is the first that is told.
-func (w *watching) connect(b []byte, key uint64, port uint16) *multiplex {
+// addConnection adds a connection when its first frame is read.
+func (w *watching) addConnection(b []byte, key uint64, port uint16) *multiplex {
 	half := func(at int) uint16 { return binary.NativeEndian.Uint16(b[at:]) }
 	c := &multiplex{server: half(frameRole) == roleServer, port: port, streams: make(map[uint32]*stream), own: strconv.Itoa(int(half(frameOwnPort))), peer: "-"}
-	number, family := w.clients.number(connection{key, port}), half(frameFamily)
+	number, family := w.clients.numberOf(connection{key, port}), half(frameFamily)
 	path := ""
 	if family == unix.AF_UNIX {
 		e := w.endsOf(key)
@@ -48,25 +48,25 @@ func (w *watching) connect(b []byte, key uint64, port uint16) *multiplex {
 	case path != "":
 		c.own, c.peer = strconv.FormatInt(firstUNIX+number, 10), path
 	default:
-		c.peer = peer(family, b[framePeer:], b[framePort:]).String()
+		c.peer = peerAddress(family, b[framePeer:], b[framePort:]).String()
 	}
-	w.multi.add(key, c)
+	w.multi.addConnection(key, c)
 	return c
 }
 
-// stream writes a request with the names of its threads.
-func (w *watching) stream(c *multiplex, s *stream, offset int64) {
-	if !s.asks() {
+// writeStream writes a request with the names of its threads.
+func (w *watching) writeStream(c *multiplex, s *stream, offset int64) {
+	if !s.isRequest() {
 		return
 	}
-	w.name(s.thread)
-	w.name(s.other)
+	w.writeThreadName(s.thread)
+	w.writeThreadName(s.other)
 	w.buf = appendStream(w.buf, c, s, offset)
 }
 
 // closeFrames writes what was under way on a connection that is closed.
 func (w *watching) closeFrames(key uint64, at, offset int64) {
-	w.multi.close(key, at, func(c *multiplex, s *stream) { w.stream(c, s, offset) })
+	w.multi.closeConnection(key, at, func(c *multiplex, s *stream) { w.writeStream(c, s, offset) })
 	for _, m := range []*ebpf.Map{w.keeps.framesIn, w.keeps.framesOut} {
 		_ = m.Delete(key)
 	}
@@ -76,10 +76,10 @@ func (w *watching) closeFrames(key uint64, at, offset int64) {
 func (w *watching) openFrames(offset int64) {
 	for _, c := range w.multi.connections {
 		if c.older && c.answers.told == 0 { // no answer was seen
-			w.multi.drop(c)
+			w.multi.dropStreams(c)
 		}
 		for _, s := range c.streams {
-			w.stream(c, s, offset)
+			w.writeStream(c, s, offset)
 		}
 	}
 }
@@ -93,8 +93,9 @@ func (w *watching) countFrames() {
 	}
 }
 
-// suspect has the programs follow the frames of a connection that was open before, if it has some.
-func (w *watching) suspect(b []byte) {
+// followSuspect has the programs follow the frames of a connection that was open before the
+// recording, if it has some.
+func (w *watching) followSuspect(b []byte) {
 	if len(b) < serverSize {
 		return
 	}

@@ -23,8 +23,8 @@ func keepsGoroutine(pid int) bool {
 	return version.Compare(release, firstWithRegister) >= 0
 }
 
-// goroutine stores which goroutine made the system call, where that is known.
-func (p *program) goroutine(at int16) {
+// storeGoroutine stores which goroutine made the system call, if that is known.
+func (p *program) storeGoroutine(at int16) {
 	if p.l.goroutine < 0 {
 		return
 	}

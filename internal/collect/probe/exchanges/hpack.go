@@ -54,7 +54,7 @@ const (
 	mostValue  = 1 << 9  // bytes of a path
 )
 
-func (t *table) at(place int) field {
+func (t *table) fieldAt(place int) field {
 	if place <= staticLast {
 		return staticFields[place]
 	}
@@ -64,7 +64,7 @@ func (t *table) at(place int) field {
 	return field{}
 }
 
-func (t *table) add(f field) {
+func (t *table) addField(f field) {
 	if len(t.fields) >= mostFields {
 		t.fields = t.fields[:copy(t.fields, t.fields[len(t.fields)-mostFields/2:])]
 	}
@@ -72,48 +72,49 @@ func (t *table) add(f field) {
 	t.added++
 }
 
-// before says which field a place has that was named before, counted from the first that is known; 0 it is known.
-func (t *table) before(place int) int {
+// placeBeforeKnown returns, for a field that was named before the first known one, how far before
+// that it is; 0 if the field is known.
+func (t *table) placeBeforeKnown(place int) int {
 	if n := place - staticLast - t.added; n > 0 {
 		return n
 	}
 	return 0
 }
 
-// forget is for what the table lacks since.
-func (t *table) forget() {
+// forgetFields forgets all fields, after something was missed that changed the table.
+func (t *table) forgetFields() {
 	t.fields, t.added = t.fields[:0], 0
 	t.parts++
 }
 
-// decode reads a block of headers (RFC 7541, section 6), of which the end may lack: whole says that it does not.
-func (t *table) decode(block []byte, whole bool) (h headers) {
+// decodeBlock decodes a block of headers (RFC 7541, section 6). whole says that its end is there.
+func (t *table) decodeBlock(block []byte, whole bool) (h headers) {
 	b := cursor{rest: block}
 	for len(b.rest) > 0 && !b.cut {
 		var f field
 		switch first := b.rest[0]; {
 		case first&0x80 != 0:
-			place := b.number(7)
-			if n := t.before(place); n > 0 && !b.cut {
+			place := b.readInteger(7)
+			if n := t.placeBeforeKnown(place); n > 0 && !b.cut {
 				h.unnamed = (h.unnamed ^ uint64(n)<<16 ^ uint64(t.parts) + 1) * 0x100000001b3 // FNV-1a
 			}
-			f = t.at(place)
+			f = t.fieldAt(place)
 		case first&0xe0 == 0x20: // the size of the table changes
-			b.number(5)
+			b.readInteger(5)
 			continue
 		default:
 			bits := uint(4)
 			if first&0x40 != 0 {
 				bits = 6
 			}
-			if place := b.number(bits); place > 0 {
-				f.name = t.at(place).name
+			if place := b.readInteger(bits); place > 0 {
+				f.name = t.fieldAt(place).name
 			} else {
-				f.name = headerNames[b.text(true)]
+				f.name = headerNames[b.readString(true)]
 			}
-			f.value = b.text(f.name != otherHeader)
+			f.value = b.readString(f.name != otherHeader)
 			if first&0x40 != 0 && !b.cut {
-				t.add(f)
+				t.addField(f)
 			}
 		}
 		if f.name != otherHeader && !b.cut {
@@ -121,7 +122,7 @@ func (t *table) decode(block []byte, whole bool) (h headers) {
 		}
 	}
 	if b.cut || !whole {
-		t.forget()
+		t.forgetFields()
 	}
 	return h
 }
@@ -132,8 +133,8 @@ type cursor struct {
 	cut  bool
 }
 
-// number reads an integer whose first byte has so many bits of it (section 5.1).
-func (c *cursor) number(bits uint) int {
+// readInteger decodes an integer of whose first byte so many bits belong to it (section 5.1).
+func (c *cursor) readInteger(bits uint) int {
 	if len(c.rest) == 0 {
 		c.cut = true
 		return 0
@@ -159,10 +160,10 @@ func (c *cursor) number(bits uint) int {
 	return 0
 }
 
-// text reads a string (section 5.2), "" where it is not wanted or too long to be kept.
-func (c *cursor) text(wanted bool) string {
+// readString decodes a string (section 5.2), "" if it is not wanted or too long to be kept.
+func (c *cursor) readString(wanted bool) string {
 	coded := len(c.rest) > 0 && c.rest[0]&0x80 != 0
-	n := c.number(7)
+	n := c.readInteger(7)
 	if c.cut || n > len(c.rest) {
 		c.cut = true
 		return ""

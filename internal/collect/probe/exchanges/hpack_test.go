@@ -40,13 +40,13 @@ func ask(path string) []string {
 func TestDecode(t *testing.T) {
 	e, tab := newEncoder(), &table{}
 	for i, path := range []string{"/shop.Prices/Quote", "/shop.Prices/Price", "/shop.Prices/Quote", "/", "/shop.Prices/Price"} {
-		h := tab.decode(e.block(append(ask(path), "x-request", strings.Repeat("a", i))...), true)
+		h := tab.decodeBlock(e.block(append(ask(path), "x-request", strings.Repeat("a", i))...), true)
 		if h.of[pathHeader] != path || h.of[methodHeader] != "POST" || !h.isGRPC() {
 			t.Errorf("%d: %q", i, h.of)
 		}
 	}
 	e.SetMaxDynamicTableSize(64)
-	if h := tab.decode(e.block(":status", "200", "grpc-status", "14"), true); h.of[statusHeader] != "200" || h.of[grpcHeader] != "14" {
+	if h := tab.decodeBlock(e.block(":status", "200", "grpc-status", "14"), true); h.of[statusHeader] != "200" || h.of[grpcHeader] != "14" {
 		t.Errorf("%q", h.of)
 	}
 }
@@ -55,18 +55,18 @@ func TestDecode(t *testing.T) {
 func TestDecodeCut(t *testing.T) {
 	e, tab := newEncoder(), &table{}
 	first := e.block(append(ask("/shop.Prices/Quote"), "authorization", strings.Repeat("secret ", 400), "x-a", "1")...)
-	if h := tab.decode(first[:200], false); h.of[pathHeader] != "/shop.Prices/Quote" {
+	if h := tab.decodeBlock(first[:200], false); h.of[pathHeader] != "/shop.Prices/Quote" {
 		t.Errorf("%q", h.of)
 	}
 	for range 3 {
-		if h := tab.decode(e.block(ask("/shop.Prices/Quote")...), true); h.of[pathHeader] != "" || h.of[methodHeader] != "POST" {
+		if h := tab.decodeBlock(e.block(ask("/shop.Prices/Quote")...), true); h.of[pathHeader] != "" || h.of[methodHeader] != "POST" {
 			t.Errorf("%q", h.of)
 		}
 	}
-	if h := tab.decode(e.block(ask("/shop.Prices/Price")...), true); h.of[pathHeader] != "/shop.Prices/Price" { // new since
+	if h := tab.decodeBlock(e.block(ask("/shop.Prices/Price")...), true); h.of[pathHeader] != "/shop.Prices/Price" { // new since
 		t.Errorf("%q", h.of)
 	}
-	if h := tab.decode(e.block(ask("/shop.Prices/Price")...), true); h.of[pathHeader] != "/shop.Prices/Price" {
+	if h := tab.decodeBlock(e.block(ask("/shop.Prices/Price")...), true); h.of[pathHeader] != "/shop.Prices/Price" {
 		t.Errorf("%q", h.of)
 	}
 }
@@ -80,7 +80,7 @@ func TestDecodeBefore(t *testing.T) {
 	var met [2][]uint64
 	for i := range 8 {
 		for k, path := range []string{"/shop.Prices/Quote", "/shop.Prices/Price"} {
-			h := tab.decode(e.block(append(ask(path), "x-request", strings.Repeat("b", i))...), true)
+			h := tab.decodeBlock(e.block(append(ask(path), "x-request", strings.Repeat("b", i))...), true)
 			if h.of[pathHeader] != "" {
 				t.Errorf("%q is known", h.of[pathHeader])
 			}
@@ -95,7 +95,7 @@ func TestDecodeBefore(t *testing.T) {
 	if met[0][0] == met[1][0] {
 		t.Error("two routes are the same")
 	}
-	if h := tab.decode(e.block(ask("/shop.Prices/New")...), true); h.of[pathHeader] != "/shop.Prices/New" {
+	if h := tab.decodeBlock(e.block(ask("/shop.Prices/New")...), true); h.of[pathHeader] != "/shop.Prices/New" {
 		t.Errorf("%q", h.of)
 	}
 }
@@ -110,7 +110,7 @@ func FuzzDecode(f *testing.F) {
 		tab, whole := &table{}, hpack.NewDecoder(4096, nil)
 		sound := true
 		for _, block := range [][]byte{first, second} {
-			h := tab.decode(block, true)
+			h := tab.decodeBlock(block, true)
 			all, err := whole.DecodeFull(block)
 			if sound = sound && err == nil; !sound {
 				continue

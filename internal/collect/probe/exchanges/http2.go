@@ -86,36 +86,36 @@ func frameOf(b []byte) (f frame, ok bool) {
 	return f, true
 }
 
-// follow reads what was told of a connection, and yields the streams that ended with it.
-func (m *multiplexed) follow(c *multiplex, f *frame, yield func(*stream)) {
+// followFrame takes in a frame of a connection, and yields the streams that end with it.
+func (m *multiplexed) followFrame(c *multiplex, f *frame, yield func(*stream)) {
 	requests := f.in == c.server
 	of := &c.answers
 	if requests {
 		of = &c.asks
 	}
 	if f.number != of.told+1 && of.told > 0 || f.what == whatLost { // the ring was full, or frames could not be followed
-		m.drop(c)
-		of.table.forget()
+		m.dropStreams(c)
+		of.table.forgetFields()
 	}
 	if c.older && !requests && of.told == 0 { // what was answered before is not known
-		m.drop(c)
+		m.dropStreams(c)
 	}
 	of.told = f.number
 	if f.what != whatFrame {
 		return
 	}
 	if f.kind == framePush { // its headers are not kept
-		of.table.forget()
+		of.table.forgetFields()
 		return
 	}
 	s := c.streams[f.stream]
 	switch {
 	case requests && f.kind == frameHeaders && s == nil:
-		s = m.begin(c, f)
+		s = m.beginStream(c, f)
 	case f.kind == frameHeaders:
-		h := of.table.decode(f.headers())
+		h := of.table.decodeBlock(f.headerBlock())
 		if s != nil && !requests {
-			s.answered(&h, f)
+			s.readAnswerHeaders(&h, f)
 		}
 	}
 	if s == nil {
@@ -127,7 +127,7 @@ func (m *multiplexed) follow(c *multiplex, f *frame, yield func(*stream)) {
 			s.last = f.at
 		}
 	case requests:
-		s.count(c.server, f)
+		s.countFrame(c.server, f)
 		s.asked = s.asked || f.flags&flagEndStream != 0
 		return
 	default:
@@ -136,22 +136,23 @@ func (m *multiplexed) follow(c *multiplex, f *frame, yield func(*stream)) {
 		}
 		if s.first == 0 { // it began unseen
 			m.untold++
-			m.end(c, f.stream)
+			m.endStream(c, f.stream)
 			return
 		}
-		s.count(!c.server, f)
+		s.countFrame(!c.server, f)
 		s.last, s.both = f.at, s.both || !s.asked
 		if f.flags&flagEndStream == 0 {
 			return
 		}
 	}
-	m.end(c, f.stream)
+	m.endStream(c, f.stream)
 	yield(s)
 }
 
-// begin begins a request, whose headers are told with it.
-func (m *multiplexed) begin(c *multiplex, f *frame) *stream {
-	h := c.asks.table.decode(f.headers())
+// beginStream begins a request with the frame of its headers; nil if it is none that can be
+// followed.
+func (m *multiplexed) beginStream(c *multiplex, f *frame) *stream {
+	h := c.asks.table.decodeBlock(f.headerBlock())
 	if f.stream%2 == 0 || f.stream <= c.last || m.streams >= mostStreams { // those of servers are even
 		return nil
 	}
@@ -161,7 +162,7 @@ func (m *multiplexed) begin(c *multiplex, f *frame) *stream {
 		s.came = f.came
 	}
 	if s.path == "" && h.unnamed != 0 {
-		s.unnamed = c.number(h.unnamed)
+		s.unnamed = c.routeNumber(h.unnamed)
 	}
 	c.streams[f.stream] = s
 	m.streams++
@@ -171,8 +172,9 @@ func (m *multiplexed) begin(c *multiplex, f *frame) *stream {
 // mostUnnamed routes of a connection have numbers.
 const mostUnnamed = 64
 
-// number is that of a route which was named before.
-func (c *multiplex) number(of uint64) int {
+// routeNumber returns the number of a route that was named before the recording; 0 if there are
+// too many.
+func (c *multiplex) routeNumber(of uint64) int {
 	n, known := c.unnamed[of]
 	if !known && len(c.unnamed) < mostUnnamed {
 		if c.unnamed == nil {
@@ -184,8 +186,8 @@ func (c *multiplex) number(of uint64) int {
 	return n
 }
 
-// answered reads the headers of an answer: the first, or those that end it.
-func (s *stream) answered(h *headers, f *frame) {
+// readAnswerHeaders takes in the headers of an answer: the first, or those that end it.
+func (s *stream) readAnswerHeaders(h *headers, f *frame) {
 	if len(h.of[statusHeader]) == 3 && h.of[statusHeader][0] == '1' {
 		return
 	}
@@ -202,8 +204,8 @@ func (s *stream) answered(h *headers, f *frame) {
 	s.grpc = s.grpc || h.isGRPC() || h.of[grpcHeader] != ""
 }
 
-// count counts a frame, in or out.
-func (s *stream) count(in bool, f *frame) {
+// countFrame adds a frame to the bytes and frames that came in or went out.
+func (s *stream) countFrame(in bool, f *frame) {
 	if in {
 		s.in += int64(f.length)
 		s.reads++
@@ -213,8 +215,9 @@ func (s *stream) count(in bool, f *frame) {
 	s.sends++
 }
 
-// headers are the block of headers of a frame, without what pads it, and whether it is all of it.
-func (f *frame) headers() (block []byte, whole bool) {
+// headerBlock returns the block of headers of a frame, without its padding, and whether it is all
+// of it.
+func (f *frame) headerBlock() (block []byte, whole bool) {
 	block = f.block
 	whole = len(block) == f.length && f.flags&flagEndHeaders != 0
 	pad := 0
@@ -230,17 +233,17 @@ func (f *frame) headers() (block []byte, whole bool) {
 	return block[:max(0, len(block)-pad)], whole
 }
 
-func (m *multiplexed) end(c *multiplex, number uint32) {
+func (m *multiplexed) endStream(c *multiplex, number uint32) {
 	if _, is := c.streams[number]; is {
 		delete(c.streams, number)
 		m.streams--
 	}
 }
 
-// drop gives up the requests under way on a connection of which frames are missing.
-func (m *multiplexed) drop(c *multiplex) {
+// dropStreams gives up the requests under way on a connection of which frames are missing.
+func (m *multiplexed) dropStreams(c *multiplex) {
 	for _, s := range c.streams {
-		if s.asks() {
+		if s.isRequest() {
 			m.untold++
 		}
 	}
@@ -248,8 +251,8 @@ func (m *multiplexed) drop(c *multiplex) {
 	clear(c.streams)
 }
 
-// close yields the requests under way on a connection that is closed, and forgets it.
-func (m *multiplexed) close(key uint64, at int64, yield func(*multiplex, *stream)) {
+// closeConnection yields the requests under way on a connection that is closed, and forgets it.
+func (m *multiplexed) closeConnection(key uint64, at int64, yield func(*multiplex, *stream)) {
 	c := m.connections[key]
 	if c == nil {
 		return
@@ -264,8 +267,9 @@ func (m *multiplexed) close(key uint64, at int64, yield func(*multiplex, *stream
 	delete(m.connections, key)
 }
 
-// add adds a connection. Of too many those are forgotten on which nothing is under way.
-func (m *multiplexed) add(key uint64, c *multiplex) {
+// addConnection adds a connection. If there are too many it forgets those without requests under
+// way.
+func (m *multiplexed) addConnection(key uint64, c *multiplex) {
 	if len(m.connections) >= mostFramed {
 		maps.DeleteFunc(m.connections, func(_ uint64, c *multiplex) bool { return len(c.streams) == 0 })
 	}
@@ -278,9 +282,9 @@ func (m *multiplexed) add(key uint64, c *multiplex) {
 	m.spoke++
 }
 
-// asks says whether a stream is a request that waits for an answer: of one that both ends write to in turns there is none until
-// it begins.
-func (s *stream) asks() bool { return s.asked || s.first > 0 }
+// isRequest says whether a stream is a request that waits for an answer. A stream that both ends
+// write to in turns becomes one when the answer begins.
+func (s *stream) isRequest() bool { return s.asked || s.first > 0 }
 
 // appendStream writes a request as a line of internal/format/exchanges. Where both ends write in turns it is answered when the answer begins.
 func appendStream(out []byte, c *multiplex, s *stream, offset int64) []byte {

@@ -106,7 +106,7 @@ func testFrames(t *testing.T, before, unix bool) {
 	if before {
 		ask("/orders/4711")
 	}
-	r := probetest.Begin(t, find(t.Context(), discover.Target{PID: child.Process.Pid})[0])
+	r := probetest.Begin(t, findAccess(t.Context(), discover.Target{PID: child.Process.Pid})[0])
 	r.Wait(t, "exchanges.txt", func(b []byte) bool { return strings.Contains(string(b), "until") })
 	if !before {
 		answer, err := client.Post("http://shop/shop.Prices/Quote", "application/grpc", strings.NewReader("\x00\x00\x00\x00\x00"))

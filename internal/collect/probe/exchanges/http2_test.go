@@ -45,11 +45,11 @@ func (w *wire) send(direction uint16, at int64, kind, flags byte, number uint32,
 }
 
 func (w *wire) follow(f *frame) {
-	w.m.follow(w.c, f, func(s *stream) { w.write(s) })
+	w.m.followFrame(w.c, f, func(s *stream) { w.write(s) })
 }
 
 func (w *wire) write(s *stream) {
-	if s.asks() {
+	if s.isRequest() {
 		w.lines = append(w.lines, strings.TrimSpace(string(appendStream(nil, w.c, s, 0))))
 	}
 }
@@ -92,7 +92,7 @@ func TestFollowCalls(t *testing.T) {
 	w.send(directionOut, 30, frameData, flagEndStream, 1, nil, 7)
 	w.headers(directionIn, 9000, flagEndStream, 1, a.block("grpc-status", "0"))
 	w.m.connections = map[uint64]*multiplex{7: w.c}
-	w.m.close(7, 9500e6, func(_ *multiplex, s *stream) { w.write(s) })
+	w.m.closeConnection(7, 9500e6, func(_ *multiplex, s *stream) { w.write(s) })
 	w.want(t, "k 10000000 1000 10000000 0 26 60 2 2 9 9 40000 10.0.0.7:9090 grpc 0 POST /chat.Chat/Talk")
 }
 
@@ -103,7 +103,7 @@ func TestFollowReset(t *testing.T) {
 	w.send(directionIn, 40, frameReset, 0, 1, nil, 4)
 	w.headers(directionIn, 50, flagEndStream, 3, q.block(":method", "GET", ":path", "/b"))
 	w.m.connections = map[uint64]*multiplex{7: w.c}
-	w.m.close(7, 90e6, func(_ *multiplex, s *stream) { w.write(s) })
+	w.m.closeConnection(7, 90e6, func(_ *multiplex, s *stream) { w.write(s) })
 	w.want(t,
 		"q 9999000 1000 -1 30000000 5 0 1 0 9 0 8080/1 - http2 0 GET /a",
 		"q 49999000 1000 -1 40000000 5 0 1 0 9 0 8080/1 - http2 0 GET /b")

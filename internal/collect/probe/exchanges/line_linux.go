@@ -26,7 +26,7 @@ type connection struct {
 // mostNumbered things are known by their numbers; one that goes on when more have come gets a new one.
 const mostNumbered = 1 << 16
 
-func (n *numbers[K]) number(of K) int64 {
+func (n *numbers[K]) numberOf(of K) int64 {
 	number, known := n.known[of]
 	if !known {
 		if len(n.known) >= mostNumbered || n.known == nil {
@@ -92,14 +92,14 @@ func appendExchange(out, b []byte, offset int64, clients *numbers[connection], r
 		number(word(thread))
 		if g := uint64(long(goroutine)); g != 0 {
 			out = append(out, '/')
-			out = strconv.AppendInt(out, routines.number(g), 10)
+			out = strconv.AppendInt(out, routines.numberOf(g), 10)
 		}
 	}
 	worker(atThread, atGoroutine)
 	worker(atOther, atOtherGoroutine)
 	local, on := half(atFamily) == unix.AF_UNIX, int64(0)
 	if local || server {
-		on = clients.number(connection{uint64(long(atSocket)), half(atPort)})
+		on = clients.numberOf(connection{uint64(long(atSocket)), half(atPort)})
 	}
 	switch {
 	case local && server:
@@ -118,7 +118,7 @@ func appendExchange(out, b []byte, offset int64, clients *numbers[connection], r
 		if local {
 			out = append(out, path...)
 		} else {
-			out = peer(half(atFamily), b[atPeer:], b[atPort:]).AppendTo(out)
+			out = peerAddress(half(atFamily), b[atPeer:], b[atPort:]).AppendTo(out)
 		}
 		out = append(out, ' ')
 		part := func(at, size, length int) []byte { return b[at : at+min(size, int(half(length)))] }
@@ -129,11 +129,11 @@ func appendExchange(out, b []byte, offset int64, clients *numbers[connection], r
 	head := b[atHead : atHead+min(headSize, int(half(atHeadLen)))]
 	method, target, http := requestLine(head)
 	if !http {
-		out = append(out, protocol(head)...)
+		out = append(out, recogniseProtocol(head)...)
 		return append(out, '\n')
 	}
 	out = append(out, "http "...)
-	out = strconv.AppendInt(out, int64(status(b[atAnswer:atAnswer+answerSize])), 10)
+	out = strconv.AppendInt(out, int64(httpStatus(b[atAnswer:atAnswer+answerSize])), 10)
 	out = append(append(out, ' '), method...)
 	out = format.AppendRoute(append(out, ' '), target)
 	return append(out, '\n')
@@ -149,8 +149,8 @@ func closesStatement(b []byte) bool {
 	return bytes.HasPrefix(b[atHead:], []byte{statementClosed - 4, 0, 0, 0, mysqlClose})
 }
 
-// peer is the address at the other end.
-func peer(family uint16, address, port []byte) netip.AddrPort {
+// peerAddress decodes the address and port of the other end.
+func peerAddress(family uint16, address, port []byte) netip.AddrPort {
 	var at netip.Addr
 	if family == unix.AF_INET {
 		at = netip.AddrFrom4([4]byte(address))

@@ -124,11 +124,11 @@ func testRecord(t *testing.T, at func(name string) string) {
 	stock := listen(t, at("stock"))
 	go answerAll(stock, pg('C', "UPDATE 1\x00")+pg('Z', "T"))
 	child := probetest.Play(t, "service", nil, at("service"), dependency.Listener.Addr().String(), stock.Addr().String())
-	found := find(t.Context(), discover.Target{PID: child.Process.Pid})
+	found := findAccess(t.Context(), discover.Target{PID: child.Process.Pid})
 	if len(found) != 1 || len(found[0].Lacks) > 0 {
 		t.Fatalf("found %+v", found)
 	}
-	w, err := open(os.Getpid())
+	w, err := startWatching(os.Getpid())
 	if err != nil {
 		t.Skipf("this kernel does not tell: %v", err)
 	}
@@ -254,7 +254,7 @@ func TestUnderWay(t *testing.T) {
 	}
 	silent := listen(t, "127.0.0.1:0") // accepts in its queue, and never answers
 	child := probetest.Play(t, "service", nil, "127.0.0.1:0", silent.Addr().String())
-	found := find(t.Context(), discover.Target{PID: child.Process.Pid})
+	found := findAccess(t.Context(), discover.Target{PID: child.Process.Pid})
 	r := probetest.Begin(t, found[0])
 	r.Wait(t, "exchanges.txt", func(b []byte) bool { return bytes.Contains(b, []byte("until")) })
 	first, err := net.Dial("tcp", child.Said) // it waits for the dependency
@@ -344,7 +344,7 @@ func BenchmarkTransfers(b *testing.B) {
 				var w *watching
 				if on {
 					var err error
-					if w, err = open(child.Process.Pid); err != nil {
+					if w, err = startWatching(child.Process.Pid); err != nil {
 						b.Skip(err)
 					}
 					defer w.close()

@@ -82,9 +82,9 @@ func newLookups() *lookups {
 	return &lookups{by: make(map[numbered]*lookup), of: make(map[asking][]*lookup), early: make(map[numbered]answer)}
 }
 
-// query takes in a query that was sent, and yields a lookup that is answered already.
-func (s *lookups) query(as numbered, q *lookup, yield func(l *lookup, a *answer)) {
-	if l := s.again(as, q); l != nil {
+// addQuery adds a query that was sent, and yields its lookup if the answer was read already.
+func (s *lookups) addQuery(as numbered, q *lookup, yield func(l *lookup, a *answer)) {
+	if l := s.findRepeated(as, q); l != nil {
 		if q.severalAtOnce && l.severalAtOnce && l.lastFrom == as.socket && q.last-l.last < againAfter {
 			return // one call sent it with another, with each of which both are told
 		}
@@ -93,7 +93,7 @@ func (s *lookups) query(as numbered, q *lookup, yield func(l *lookup, a *answer)
 		}
 		l.last, l.lastFrom, l.severalAtOnce = q.last, as.socket, q.severalAtOnce
 		l.out += q.out
-		s.know(l, as)
+		s.indexLookup(l, as)
 		return
 	}
 	q.id, q.sends, q.lastFrom = as.id, 1, as.socket
@@ -109,12 +109,12 @@ func (s *lookups) query(as numbered, q *lookup, yield func(l *lookup, a *answer)
 		s.lost++
 		return
 	}
-	s.know(q, as)
+	s.indexLookup(q, as)
 	s.of[q.asking] = append(s.of[q.asking], q)
 }
 
-// know remembers by what a lookup is known.
-func (s *lookups) know(l *lookup, as numbered) {
+// indexLookup adds a number on a socket to those by which a lookup is found.
+func (s *lookups) indexLookup(l *lookup, as numbered) {
 	if other := s.by[as]; other == l {
 		return
 	} else if other != nil { // the socket's memory is used again, or the number
@@ -124,8 +124,8 @@ func (s *lookups) know(l *lookup, as numbered) {
 	l.known = append(l.known, as)
 }
 
-// again is the lookup that a query asks for again, nil for a new one.
-func (s *lookups) again(as numbered, q *lookup) (found *lookup) {
+// findRepeated returns the lookup that a query repeats, nil if the query is a new one.
+func (s *lookups) findRepeated(as numbered, q *lookup) (found *lookup) {
 	for _, l := range s.of[q.asking] {
 		if l.id == as.id {
 			return l
@@ -141,8 +141,9 @@ func (s *lookups) again(as numbered, q *lookup) (found *lookup) {
 	return found
 }
 
-// answer takes in an answer that was read, and yields the lookup it ends.
-func (s *lookups) answer(as numbered, a *answer, yield func(l *lookup, a *answer)) {
+// addAnswer takes in an answer that was read, and yields the lookup it ends. An answer without a
+// lookup is kept for a query that is told of later.
+func (s *lookups) addAnswer(as numbered, a *answer, yield func(l *lookup, a *answer)) {
 	l := s.by[as]
 	if l == nil || a.asks && a.question != l.question {
 		if len(s.early) < mostEarly {
@@ -150,11 +151,11 @@ func (s *lookups) answer(as numbered, a *answer, yield func(l *lookup, a *answer
 		}
 		return
 	}
-	s.forget(l)
+	s.forgetLookup(l)
 	yield(l, a)
 }
 
-func (s *lookups) forget(l *lookup) {
+func (s *lookups) forgetLookup(l *lookup) {
 	for _, as := range l.known {
 		delete(s.by, as)
 	}
@@ -178,7 +179,7 @@ func (s *lookups) giveUp(now int64, all bool, yield func(l *lookup)) {
 	}
 	slices.SortFunc(gone, func(a, b *lookup) int { return cmp.Or(cmp.Compare(a.begun, b.begun), cmp.Compare(a.id, b.id)) })
 	for _, l := range gone {
-		s.forget(l)
+		s.forgetLookup(l)
 		yield(l)
 	}
 	for as, a := range s.early {
@@ -203,7 +204,7 @@ func appendLookup(out []byte, l *lookup, a *answer, now, offset int64) []byte {
 		number(-1)
 		number(max(1, now-l.begun))
 	} else {
-		result = a.result()
+		result = a.resultWord()
 		ready := int64(0)
 		if a.came > 0 {
 			ready = max(0, a.at-max(a.came, l.begun))
@@ -225,5 +226,5 @@ func appendLookup(out []byte, l *lookup, a *answer, now, offset int64) []byte {
 	number(int64(l.own))
 	out = l.server.AppendTo(append(out, ' '))
 	out = append(append(append(out, " dns "...), result...), ' ')
-	return append(l.question.append(out), '\n')
+	return append(l.question.appendTo(out), '\n')
 }

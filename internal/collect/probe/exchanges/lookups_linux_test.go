@@ -121,7 +121,7 @@ func unconnected(args []string) {
 // told is what was recorded of a child, which says something to each of some lines.
 func told(t *testing.T, child *probetest.Child, pid int, lines ...string) string {
 	t.Helper()
-	w, err := open(pid)
+	w, err := startWatching(pid)
 	if err != nil {
 		t.Skipf("this kernel does not tell: %v", err)
 	}
@@ -315,7 +315,7 @@ func BenchmarkDatagrams(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/on=%v", x.name, on), func(b *testing.B) {
 				child := probetest.Play(b, "echoDatagrams", nil, "127.0.0.1:0")
 				if on {
-					w, err := open(child.Process.Pid)
+					w, err := startWatching(child.Process.Pid)
 					if err != nil {
 						b.Skip(err)
 					}

@@ -20,13 +20,13 @@ func (r *resolver) tell(l *lookup, a *answer, now int64) {
 
 func (r *resolver) asks(at int64, socket uint64, id uint16, name string, kind uint16, several bool) {
 	at *= 1e6
-	r.query(numbered{socket, id}, &lookup{asking: asking{4711, question{name, kind}}, begun: at, last: at, out: 40, by: worker{thread: 8}, own: 4000 + uint16(socket),
+	r.addQuery(numbered{socket, id}, &lookup{asking: asking{4711, question{name, kind}}, begun: at, last: at, out: 40, by: worker{thread: 8}, own: 4000 + uint16(socket),
 		server: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(socket)}), 53), severalAtOnce: several}, func(l *lookup, a *answer) { r.tell(l, a, 0) })
 }
 
 func (r *resolver) reads(at int64, socket uint64, id uint16, name string, kind, code uint16) {
 	at *= 1e6
-	r.answer(numbered{socket, id}, &answer{reply: reply{id: id, question: question{name, kind}, asks: true, code: code}, at: at, came: at - 2e6, in: 60, by: worker{thread: 9, goroutine: 5}},
+	r.addAnswer(numbered{socket, id}, &answer{reply: reply{id: id, question: question{name, kind}, asks: true, code: code}, at: at, came: at - 2e6, in: 60, by: worker{thread: 9, goroutine: 5}},
 		func(l *lookup, a *answer) { r.tell(l, a, 0) })
 }
 

@@ -85,7 +85,7 @@ func TestClosedStatements(t *testing.T) {
 		}
 	}()
 	child := probetest.Play(t, "statements", nil, server.Addr().String())
-	found := find(t.Context(), discover.Target{PID: child.Process.Pid})
+	found := findAccess(t.Context(), discover.Target{PID: child.Process.Pid})
 	if len(found) != 1 || len(found[0].Lacks) > 0 {
 		t.Fatalf("found %+v", found)
 	}

@@ -20,7 +20,7 @@ import (
 // recordOf begins to record a process.
 func recordOf(t *testing.T, pid int) *probetest.Recording {
 	t.Helper()
-	r := probetest.Begin(t, find(t.Context(), discover.Target{PID: pid})[0])
+	r := probetest.Begin(t, findAccess(t.Context(), discover.Target{PID: pid})[0])
 	r.Wait(t, "exchanges.txt", func(b []byte) bool { return bytes.Contains(b, []byte("until")) })
 	return r
 }

@@ -23,7 +23,7 @@ const atOnce = 2
 // findDatagram puts on the stack where a message of the system call lies, how many bytes are in one piece, and where the process has the
 // address it goes to. Only calls for several messages have more than the first.
 func (p *program) findDatagram(n int, none string) {
-	plain, to, vector, message, many, found := p.label("plain"), p.label("to"), p.label("vector"), p.label("message"), p.label("many"), p.label("found")
+	plain, to, vector, message, many, found := p.newLabel("plain"), p.newLabel("to"), p.newLabel("vector"), p.newLabel("message"), p.newLabel("many"), p.newLabel("found")
 	p.add(
 		asm.FnGetCurrentTaskBtf.Call(),
 		asm.Mov.Reg(asm.R1, asm.R0),
@@ -57,7 +57,7 @@ func (p *program) findDatagram(n int, none string) {
 			asm.Ja.Label(found),
 		)
 	}
-	p.here(many)
+	p.placeLabel(many)
 	p.add(
 		asm.LSh.Imm(asm.R5, 32), // an unsigned int
 		asm.RSh.Imm(asm.R5, 32),
@@ -74,13 +74,14 @@ func (p *program) findDatagram(n int, none string) {
 		asm.StoreMem(asm.RFP, onStackTo, asm.R1, asm.DWord),
 		asm.LoadMem(asm.R3, asm.RFP, onStackMessage+16, asm.DWord),
 	)
-	p.here(vector)
-	p.follow(none)
-	p.here(found)
+	p.placeLabel(vector)
+	p.readVector(none)
+	p.placeLabel(found)
 }
 
-// header puts the flags of the message's header into R1, and ends the program where it has more than one question.
-func (p *program) header() {
+// loadHeaderFlags loads the flags of the message's header into R1, and ends the program if the
+// message has more than one question.
+func (p *program) loadHeaderFlags() {
 	p.add(
 		asm.Mov.Reg(asm.R1, asm.RFP),
 		asm.Add.Imm(asm.R1, onStackHeader),
@@ -96,11 +97,12 @@ func (p *program) header() {
 	)
 }
 
-// query tells what the process sent by UDP if it has the header of a query to a name server. What it is not is known by its length, or its
-// first 12 bytes, which takes 70 ns; what is told takes 200 (BenchmarkDatagrams, the halves of what a datagram read and one sent take more than
-// where datagrams are not looked at).
-func (p *program) query() {
-	p.here("datagram")
+// tellQuery tells what the process sent by UDP if it has the header of a query to a name server.
+// Other datagrams are recognised by their length or their first 12 bytes, which takes 70 ns;
+// telling one takes 200 (BenchmarkDatagrams, the halves of what a datagram read and one sent take
+// more than where datagrams are not looked at).
+func (p *program) tellQuery() {
+	p.placeLabel("datagram")
 	if registers.call == "" {
 		p.add(asm.Ja.Label("exit"))
 		return
@@ -115,7 +117,7 @@ func (p *program) query() {
 			asm.LoadMem(asm.R1, asm.RFP, onStackLength, asm.DWord),
 			asm.JLT.Imm(asm.R1, leastQuestion, "exit"),
 		)
-		p.header()
+		p.loadHeaderFlags()
 		p.add(
 			asm.And.Imm(asm.R1, 0xffff&^flagsOfQuery),
 			asm.JNE.Imm(asm.R1, 0, "exit"),
@@ -129,17 +131,19 @@ func (p *program) query() {
 			asm.HostTo(asm.BE, asm.R1, asm.Half),
 			asm.JGT.Imm(asm.R1, mostSections, "exit"),
 		)
-		p.target()
-		p.socket()
+		p.storeTarget()
+		p.trackSocket()
 		p.tellDatagram(whatQuery)
 	}
 	p.add(asm.Ja.Label("exit"))
 }
 
-// target puts on the stack where the datagram goes, as a struct sockaddr_in6 or sockaddr_in: as the call says, or to whom the socket is
-// connected. It ends the program where that is no name server's port and recursion is not asked for: queries of mDNS are so.
-func (p *program) target() {
-	connected, six, known, asks := p.label("connected"), p.label("six"), p.label("known"), p.label("asks")
+// storeTarget stores on the stack where the datagram goes, as a struct sockaddr_in6 or
+// sockaddr_in: the address of the call, or the one to which the socket is connected. It ends the
+// program if that is not a name server's port and recursion is not asked for, as in queries of
+// mDNS.
+func (p *program) storeTarget() {
+	connected, six, known, asks := p.newLabel("connected"), p.newLabel("six"), p.newLabel("known"), p.newLabel("asks")
 	p.add(asm.Mov.Imm(asm.R1, 0))
 	for at := int16(0); at < 32; at += 8 {
 		p.add(asm.StoreMem(asm.RFP, onStackTarget+at, asm.R1, asm.DWord))
@@ -176,7 +180,7 @@ func (p *program) target() {
 		asm.And.Imm(asm.R1, flagRecurse),
 		asm.JEq.Imm(asm.R1, 0, "exit"),
 	)
-	p.here(asks)
+	p.placeLabel(asks)
 }
 
 // lookUpSocket puts what is kept of the socket in R7 into R0, 0 nothing.
@@ -190,9 +194,9 @@ func (p *program) lookUpSocket() {
 	)
 }
 
-// socket has the arrival of answers noted on the socket in R7.
-func (p *program) socket() {
-	fresh, known := p.label("fresh"), p.label("known")
+// trackSocket has the arrival of answers noted for the socket in R7.
+func (p *program) trackSocket() {
+	fresh, known := p.newLabel("fresh"), p.newLabel("known")
 	p.lookUpSocket()
 	p.add(
 		asm.LoadMem(asm.R2, asm.R7, p.l.ownPort, asm.Half),
@@ -210,13 +214,13 @@ func (p *program) socket() {
 		asm.Mov.Imm(asm.R4, 0),
 		asm.FnMapUpdateElem.Call(),
 	)
-	p.here(known)
+	p.placeLabel(known)
 }
 
-// answered tells what the process read by UDP if it has the header of a name server's answer, also on sockets of which no query is known:
-// another thread may read it before the one that asked is told of.
-func (p *program) answered() {
-	p.here("datagram")
+// tellAnswer tells what the process read by UDP if it has the header of a name server's answer,
+// also on sockets of which no query is known: another thread may read it before the query is told.
+func (p *program) tellAnswer() {
+	p.placeLabel("datagram")
 	if registers.call == "" {
 		p.add(asm.Ja.Label("exit"))
 		return
@@ -226,15 +230,15 @@ func (p *program) answered() {
 		asm.JGT.Imm(asm.R8, mostAnswer, "exit"),
 	)
 	for n := range atOnce {
-		fits, none := p.label("fits"), p.label("none")
+		fits, none := p.newLabel("fits"), p.newLabel("none")
 		p.findDatagram(n, "exit")
 		p.add(
 			asm.LoadMem(asm.R1, asm.RFP, onStackLength, asm.DWord), // the room there is
 			asm.JLE.Reg(asm.R1, asm.R8, fits),
 			asm.StoreMem(asm.RFP, onStackLength, asm.R8, asm.DWord),
 		)
-		p.here(fits)
-		p.header()
+		p.placeLabel(fits)
+		p.loadHeaderFlags()
 		p.add(
 			asm.And.Imm(asm.R1, flagAnswer|opcode),
 			asm.JNE.Imm(asm.R1, flagAnswer, "exit"),
@@ -253,9 +257,9 @@ func (p *program) answered() {
 	p.add(asm.Ja.Label("exit"))
 }
 
-// reached notes that bytes have arrived on the UDP socket in R7, if queries were sent from it.
-func (p *program) reached() {
-	p.here("datagram")
+// noteArrival notes that bytes have arrived on the UDP socket in R7, if queries were sent from it.
+func (p *program) noteArrival() {
+	p.placeLabel("datagram")
 	p.lookUpSocket()
 	p.add(
 		asm.JEq.Imm(asm.R0, 0, "exit"),
@@ -263,13 +267,13 @@ func (p *program) reached() {
 		asm.LoadMem(asm.R1, asm.R6, socketArrived, asm.DWord),
 		asm.JNE.Imm(asm.R1, 0, "exit"),
 	)
-	p.stamp(socketArrived)
+	p.storeTime(socketArrived)
 	p.add(asm.Ja.Label("exit"))
 }
 
 // tellDatagram tells the datagram that was found, from its header to the end of its question.
 func (p *program) tellDatagram(what int32) {
-	lost, told, six, peer, short := p.label("lost"), p.label("told"), p.label("six"), p.label("peer"), p.label("short")
+	lost, told, six, peer, short := p.newLabel("lost"), p.newLabel("told"), p.newLabel("six"), p.newLabel("peer"), p.newLabel("short")
 	p.add(
 		asm.LoadMapPtr(asm.R1, p.k.ring.FD()),
 		asm.Mov.Imm(asm.R2, datagramSize),
@@ -313,15 +317,15 @@ func (p *program) tellDatagram(what int32) {
 			asm.LoadMem(asm.R1, asm.RFP, onStackTarget+16, asm.DWord),
 			asm.StoreMem(asm.R6, datagramPeer+8, asm.R1, asm.DWord),
 		)
-		p.here(peer)
+		p.placeLabel(peer)
 	} else {
 		p.add(
 			asm.LoadMem(asm.R1, asm.RFP, onStackWord, asm.DWord),
 			asm.StoreMem(asm.R6, datagramCame, asm.R1, asm.DWord),
 		)
 	}
-	p.goroutine(datagramRoutine)
-	p.stamp(datagramAt)
+	p.storeGoroutine(datagramRoutine)
+	p.storeTime(datagramAt)
 	p.add(
 		asm.LoadMem(asm.R2, asm.RFP, onStackLength, asm.DWord),
 		asm.JLE.Imm(asm.R2, mostQuestion, short),
@@ -329,18 +333,18 @@ func (p *program) tellDatagram(what int32) {
 		asm.StoreMem(asm.R6, datagramKept, asm.R2, asm.Half).WithSymbol(short),
 		asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord),
 	)
-	p.copy(datagramText)
+	p.copyFromProcess(datagramText)
 	p.add(
 		asm.Mov.Reg(asm.R1, asm.R6),
 		asm.Mov.Imm(asm.R2, ringQuietly),
 		asm.FnRingbufSubmit.Call(),
 		asm.Ja.Label(told),
 	)
-	p.here(lost)
+	p.placeLabel(lost)
 	p.add(
 		asm.LoadMapValue(asm.R2, p.k.tuning.FD(), 0),
 		asm.Mov.Imm(asm.R1, 1),
 		asm.AddAtomic.Mem(asm.R2, asm.R1, asm.DWord, tuneLost),
 	)
-	p.here(told)
+	p.placeLabel(told)
 }

@@ -34,10 +34,10 @@ func turningOf(t *tracepoint.Types) (x turning) {
 	return x
 }
 
-func (x turning) known() bool { return x.begin > 0 && x.next > 0 && x.end > 0 }
+func (x turning) isKnown() bool { return x.begin > 0 && x.next > 0 && x.end > 0 }
 
-// call calls a function of the kernel with the loop of this transfer.
-func (p *program) call(function uint32, more ...asm.Instruction) {
+// callLoopFunction calls a kernel function on the loop iterator of this transfer.
+func (p *program) callLoopFunction(function uint32, more ...asm.Instruction) {
 	p.add(
 		asm.Mov.Reg(asm.R1, asm.RFP),
 		asm.Add.Imm(asm.R1, onStackTurns),
@@ -46,13 +46,13 @@ func (p *program) call(function uint32, more ...asm.Instruction) {
 	p.add(asm.Instruction{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.Call), Src: asm.PseudoKfuncCall, Constant: int64(function)})
 }
 
-// multiplexed goes on at "frames" where the connection of R6, of which an exchange begins, has the frames of HTTP/2: the first bytes say
-// so, or the recorder has found out.
-func (p *program) multiplexed() {
-	if !p.l.turning.known() {
+// branchIfHTTP2 jumps to "frames" if the connection of R6, on which an exchange begins, has the
+// frames of HTTP/2: its first bytes say so, or the recorder has found out.
+func (p *program) branchIfHTTP2() {
+	if !p.l.turning.isKnown() {
 		return
 	}
-	not, known, adopt := p.label("not"), p.label("known"), p.label("adopt")
+	not, known, adopt := p.newLabel("not"), p.newLabel("known"), p.newLabel("adopt")
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, atHeadLen, asm.Half),
 		asm.JLT.Imm(asm.R1, 8, known),
@@ -76,16 +76,16 @@ func (p *program) multiplexed() {
 		asm.Mov.Imm(asm.R1, skipUnknown),
 		asm.StoreMem(asm.RFP, onStackSkip, asm.R1, asm.DWord),
 	)
-	p.here(adopt)
-	p.set(atMode, modeFrames, asm.Word)
-	p.set(atPhase, phaseIdle, asm.Word)
+	p.placeLabel(adopt)
+	p.storeConstant(atMode, modeFrames, asm.Word)
+	p.storeConstant(atPhase, phaseIdle, asm.Word)
 	p.add(asm.Ja.Label("frames"))
-	p.here(not)
+	p.placeLabel(not)
 }
 
-// whether goes on at "frames" where those of the connection of R6 are followed already.
-func (p *program) whether() {
-	if !p.l.turning.known() {
+// branchIfFollowed jumps to "frames" if the frames of the connection of R6 are followed already.
+func (p *program) branchIfFollowed() {
+	if !p.l.turning.isKnown() {
 		return
 	}
 	p.add(
@@ -96,13 +96,14 @@ func (p *program) whether() {
 	)
 }
 
-// frames follows the frames in a transfer, in or out, of the connection of R6: each has a header of 9 bytes with its length. It tells those
-// of streams, and keeps of headers what names the request. Then it ends the program.
-func (p *program) frames(direction int32, of *ebpf.Map) {
-	if !p.l.turning.known() {
+// followFrames follows the frames in a transfer, in or out, of the connection of R6: each has a
+// header of 9 bytes with its length. It tells those of streams, and keeps of headers what names
+// the request. Then it ends the program.
+func (p *program) followFrames(direction int32, of *ebpf.Map) {
+	if !p.l.turning.isKnown() {
 		return
 	}
-	p.here("frames")
+	p.placeLabel("frames")
 	p.add(
 		asm.Mov.Imm(asm.R1, 0),
 		asm.StoreMem(asm.RFP, onStackCame, asm.R1, asm.DWord),
@@ -113,29 +114,30 @@ func (p *program) frames(direction int32, of *ebpf.Map) {
 			asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
 			asm.StoreMem(asm.RFP, onStackCame, asm.R1, asm.DWord),
 		)
-		p.set(atArrived, 0, asm.DWord)
+		p.storeConstant(atArrived, 0, asm.DWord)
 	}
-	p.direction(direction, of)
+	p.loadDirection(direction, of)
 	p.add(asm.StoreMem(asm.R6, frameThread, asm.R9, asm.Word))
-	p.stamp(frameAt)
+	p.storeTime(frameAt)
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, frameHave, asm.Byte),
 		asm.JNE.Imm(asm.R1, 0, "begun"), // the first of its bytes were there before
 		asm.LoadMem(asm.R1, asm.RFP, onStackCame, asm.DWord),
 		asm.StoreMem(asm.R6, frameCame, asm.R1, asm.DWord),
 	)
-	p.here("begun")
+	p.placeLabel("begun")
 	p.add(asm.Mov.Reg(asm.R7, asm.R8)) // bytes left of the transfer
-	p.call(p.l.turning.begin, asm.Mov.Imm(asm.R2, 0), asm.Mov.Imm(asm.R3, mostTurns))
-	p.pieces()
-	p.turn()
-	p.lose()
-	p.here("leave")
-	p.call(p.l.turning.end)
+	p.callLoopFunction(p.l.turning.begin, asm.Mov.Imm(asm.R2, 0), asm.Mov.Imm(asm.R3, mostTurns))
+	p.locatePieces()
+	p.followStep()
+	p.loseFrames()
+	p.placeLabel("leave")
+	p.callLoopFunction(p.l.turning.end)
 }
 
-// direction puts what is kept of a direction into R6, and makes it anew for another connection.
-func (p *program) direction(direction int32, of *ebpf.Map) {
+// loadDirection loads what is kept of a direction into R6, and makes it anew for another
+// connection.
+func (p *program) loadDirection(direction int32, of *ebpf.Map) {
 	look := func() {
 		p.add(
 			asm.LoadMapPtr(asm.R1, of.FD()),
@@ -191,9 +193,9 @@ func (p *program) direction(direction int32, of *ebpf.Map) {
 	)
 }
 
-// pieces puts where the first bytes of the transfer of R7 are into R8 and how many lie there into R9: none where more pieces follow.
-// What cannot be read is taken for what is left of a frame.
-func (p *program) pieces() {
+// locatePieces puts the address of the first bytes of the transfer of R7 into R8 and how many lie
+// there into R9: 0 if more pieces follow. Bytes that cannot be read count as the rest of a frame.
+func (p *program) locatePieces() {
 	if registers.call == "" {
 		p.add(asm.Ja.Label("blind"))
 	} else {
@@ -210,7 +212,7 @@ func (p *program) pieces() {
 			}
 		}
 	}
-	p.here("blind")
+	p.placeLabel("blind")
 	p.add(
 		asm.LoadMem(asm.R4, asm.R6, frameLeft, asm.Word),
 		asm.JLT.Reg(asm.R4, asm.R7, "lose"),
@@ -219,14 +221,14 @@ func (p *program) pieces() {
 		asm.LoadMem(asm.R4, asm.R6, frameWanted, asm.Word),
 		asm.JEq.Imm(asm.R4, 0, "leave"),
 	)
-	p.set(frameWanted, 0, asm.Word)
+	p.storeConstant(frameWanted, 0, asm.Word)
 	p.tellFrame()
 	p.add(asm.Ja.Label("leave"))
 	if registers.call == "" {
 		return
 	}
 	p.add(asm.Add.Imm(asm.R3, 16).WithSymbol("message")) // msg_iov of struct user_msghdr
-	p.follow("lose")
+	p.readVector("lose")
 	p.add(
 		asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord),
 		asm.StoreMem(asm.RFP, onStackVector, asm.R3, asm.DWord).WithSymbol("vector"),
@@ -239,10 +241,11 @@ func (p *program) pieces() {
 	)
 }
 
-// turn follows one step of a transfer, and the next: R7 bytes are left of it, of which R9 are at R8.
-func (p *program) turn() {
-	p.here("turn")
-	p.call(p.l.turning.next)
+// followStep follows one step of a transfer, and the next: R7 bytes are left of it, of which R9
+// are at R8.
+func (p *program) followStep() {
+	p.placeLabel("turn")
+	p.callLoopFunction(p.l.turning.next)
 	p.add(
 		asm.JEq.Imm(asm.R0, 0, "lose"), // too many
 		asm.JEq.Imm(asm.R7, 0, "leave"),
@@ -254,7 +257,7 @@ func (p *program) turn() {
 		asm.Add.Imm(asm.R1, 16),
 		asm.StoreMem(asm.RFP, onStackVector, asm.R1, asm.DWord),
 	)
-	p.follow("lose")
+	p.readVector("lose")
 	p.add(
 		asm.LoadMem(asm.R8, asm.RFP, onStackBuffer, asm.DWord),
 		asm.LoadMem(asm.R9, asm.RFP, onStackLength, asm.DWord),
@@ -263,7 +266,7 @@ func (p *program) turn() {
 		asm.Ja.Label("turn"),
 	)
 
-	p.here("piece")
+	p.placeLabel("piece")
 	p.add(
 		asm.LoadMem(asm.R4, asm.R6, frameLeft, asm.Word),
 		asm.JEq.Imm(asm.R4, 0, "header"),
@@ -271,13 +274,13 @@ func (p *program) turn() {
 		asm.JNE.Imm(asm.R5, 0, "block"),
 		asm.Mov.Reg(asm.R2, asm.R4), // nothing of it is wanted
 	)
-	p.least(asm.R9)
+	p.upToRegister(asm.R9)
 	p.add(asm.Sub.Reg(asm.R4, asm.R2), asm.StoreMem(asm.R6, frameLeft, asm.R4, asm.Word))
 	p.goOn()
 
-	p.here("block")
+	p.placeLabel("block")
 	p.add(asm.Mov.Reg(asm.R2, asm.R5))
-	p.least(asm.R9)
+	p.upToRegister(asm.R9)
 	p.upToSize(blockPiece)
 	p.add(
 		asm.Sub.Reg(asm.R5, asm.R2),
@@ -292,7 +295,7 @@ func (p *program) turn() {
 		asm.Add.Reg(asm.R3, asm.R2),
 		asm.StoreMem(asm.R6, frameKept, asm.R3, asm.Half),
 	)
-	p.take()
+	p.copyPiece()
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, frameWanted, asm.Word),
 		asm.JNE.Imm(asm.R1, 0, "turn"),
@@ -300,14 +303,14 @@ func (p *program) turn() {
 	p.tellFrame()
 	p.add(asm.Ja.Label("turn"))
 
-	p.here("header")
+	p.placeLabel("header")
 	p.add(
 		asm.LoadMem(asm.R4, asm.R6, frameHave, asm.Byte),
 		asm.JGE.Imm(asm.R4, frameHeaderSize, "lose"),
 		asm.Mov.Imm(asm.R2, frameHeaderSize),
 		asm.Sub.Reg(asm.R2, asm.R4),
 	)
-	p.least(asm.R9)
+	p.upToRegister(asm.R9)
 	p.upToSize(frameHeaderSize)
 	p.add(
 		asm.Mov.Reg(asm.R1, asm.R6),
@@ -316,18 +319,18 @@ func (p *program) turn() {
 		asm.Add.Reg(asm.R4, asm.R2),
 		asm.StoreMem(asm.R6, frameHave, asm.R4, asm.Byte),
 	)
-	p.take()
+	p.copyPiece()
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, frameHave, asm.Byte),
 		asm.JLT.Imm(asm.R1, frameHeaderSize, "turn"),
 	)
-	p.begins()
+	p.readFrameHeader()
 }
 
-// begins reads the header of a frame, and goes on with the next turn.
-func (p *program) begins() {
-	p.set(frameHave, 0, asm.Byte)
-	p.set(frameKept, 0, asm.Half)
+// readFrameHeader reads the header of a frame, and goes on with the next step.
+func (p *program) readFrameHeader() {
+	p.storeConstant(frameHave, 0, asm.Byte)
+	p.storeConstant(frameKept, 0, asm.Half)
 	p.add(
 		asm.LoadMem(asm.R4, asm.R6, frameHeader, asm.Byte),
 		asm.LSh.Imm(asm.R4, 8),
@@ -363,8 +366,8 @@ func (p *program) begins() {
 
 		asm.JNE.Imm(asm.R4, 4, "lose").WithSymbol("window"),
 	)
-	p.here("passed")
-	p.set(frameFollowed, 1, asm.Word)
+	p.placeLabel("passed")
+	p.storeConstant(frameFollowed, 1, asm.Word)
 	p.add(asm.Ja.Label("turn"))
 
 	p.add(
@@ -375,7 +378,7 @@ func (p *program) begins() {
 		asm.JNE.Imm(asm.R4, 4, "lose").WithSymbol("reset"),
 		asm.JEq.Imm(asm.R2, 0, "lose").WithSymbol("ofStream"),
 	)
-	p.set(frameFollowed, 1, asm.Word)
+	p.storeConstant(frameFollowed, 1, asm.Word)
 	p.add(
 		asm.JNE.Imm(asm.R5, frameHeaders, "tell"),
 		asm.JEq.Imm(asm.R4, 0, "tell"),
@@ -384,44 +387,44 @@ func (p *program) begins() {
 		asm.StoreMem(asm.R6, frameWanted, asm.R4, asm.Word).WithSymbol("small"),
 		asm.Ja.Label("turn"),
 	)
-	p.here("tell")
+	p.placeLabel("tell")
 	p.tellFrame()
 	p.add(asm.Ja.Label("turn"))
 }
 
-// lose tells that frames cannot be followed until a transfer begins with one.
-func (p *program) lose() {
-	p.here("lose")
-	p.set(frameLeft, 0, asm.Word)
-	p.set(frameHave, 0, asm.Byte)
-	p.set(frameWanted, 0, asm.Word)
-	p.set(frameKept, 0, asm.Half)
+// loseFrames tells that frames cannot be followed until a transfer begins with one.
+func (p *program) loseFrames() {
+	p.placeLabel("lose")
+	p.storeConstant(frameLeft, 0, asm.Word)
+	p.storeConstant(frameHave, 0, asm.Byte)
+	p.storeConstant(frameWanted, 0, asm.Word)
+	p.storeConstant(frameKept, 0, asm.Half)
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, frameFollowed, asm.Word),
 		asm.JEq.Imm(asm.R1, 0, "leave"),
 	)
-	p.set(frameFollowed, 0, asm.Word)
-	p.set(frameWhat, whatLost, asm.Half)
+	p.storeConstant(frameFollowed, 0, asm.Word)
+	p.storeConstant(frameWhat, whatLost, asm.Half)
 	p.tellFrame()
-	p.set(frameWhat, whatFrame, asm.Half)
+	p.storeConstant(frameWhat, whatFrame, asm.Half)
 }
 
-// least leaves in R2 the smaller of it and another register.
-func (p *program) least(r asm.Register) {
-	fits := p.label("fits")
+// upToRegister leaves in R2 the smaller of it and another register.
+func (p *program) upToRegister(r asm.Register) {
+	fits := p.newLabel("fits")
 	p.add(asm.JLE.Reg(asm.R2, r, fits), asm.Mov.Reg(asm.R2, r))
-	p.here(fits)
+	p.placeLabel(fits)
 }
 
 // upToSize leaves in R2 the smaller of it and a size.
 func (p *program) upToSize(size int32) {
-	fits := p.label("fits")
+	fits := p.newLabel("fits")
 	p.add(asm.JLE.Imm(asm.R2, size, fits), asm.Mov.Imm(asm.R2, size))
-	p.here(fits)
+	p.placeLabel(fits)
 }
 
-// take copies R2 bytes from R8 to R1, and leaves them behind.
-func (p *program) take() {
+// copyPiece copies R2 bytes from R8 to R1, and advances R8 past them.
+func (p *program) copyPiece() {
 	p.add(
 		asm.StoreMem(asm.RFP, onStackPiece, asm.R2, asm.DWord),
 		asm.Mov.Reg(asm.R3, asm.R8),
@@ -445,8 +448,8 @@ func (p *program) goOn() {
 
 // tellFrame tells the frame of R6 with what is kept of it, which takes about as long as a transfer and counts as one.
 func (p *program) tellFrame() {
-	fits, told := p.label("fits"), p.label("told")
-	p.one(frameNumber)
+	fits, told := p.newLabel("fits"), p.newLabel("told")
+	p.incrementField(frameNumber)
 	p.add(
 		asm.LoadMapValue(asm.R2, p.k.tuning.FD(), 0),
 		asm.Mov.Imm(asm.R1, 1),
@@ -464,18 +467,19 @@ func (p *program) tellFrame() {
 		asm.Mov.Imm(asm.R1, 1),
 		asm.AddAtomic.Mem(asm.R2, asm.R1, asm.DWord, tuneLost),
 	)
-	p.here(told)
+	p.placeLabel(told)
 }
 
-// closed tells that the connection of the state in R6 is closed, if it has frames, and forgets what is kept of both directions.
-func (p *program) closed() {
-	not := p.label("not")
+// tellClosed tells that the connection of the state in R6 is closed, if it has frames, and forgets
+// what is kept of both directions.
+func (p *program) tellClosed() {
+	not := p.newLabel("not")
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, atMode, asm.Word),
 		asm.JNE.Imm(asm.R1, modeFrames, not),
 	)
 	for _, of := range []*ebpf.Map{p.k.framesIn, p.k.framesOut} {
-		none := p.label("none")
+		none := p.newLabel("none")
 		p.add(
 			asm.LoadMapPtr(asm.R1, of.FD()),
 			asm.Mov.Reg(asm.R2, asm.RFP),
@@ -484,9 +488,9 @@ func (p *program) closed() {
 			asm.JEq.Imm(asm.R0, 0, none),
 			asm.Mov.Reg(asm.R6, asm.R0),
 		)
-		p.set(frameWhat, whatClosed, asm.Half)
-		p.set(frameKept, 0, asm.Half)
-		p.stamp(frameAt)
+		p.storeConstant(frameWhat, whatClosed, asm.Half)
+		p.storeConstant(frameKept, 0, asm.Half)
+		p.storeTime(frameAt)
 		p.tellFrame()
 		p.add(
 			asm.LoadMapPtr(asm.R1, of.FD()),
@@ -494,8 +498,8 @@ func (p *program) closed() {
 			asm.Add.Imm(asm.R2, onStackSocket),
 			asm.FnMapDeleteElem.Call(),
 		)
-		p.here(none)
+		p.placeLabel(none)
 	}
 	p.add(asm.Ja.Label("forget"))
-	p.here(not)
+	p.placeLabel(not)
 }

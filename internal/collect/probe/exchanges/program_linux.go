@@ -50,15 +50,16 @@ type layout struct {
 	turning turning
 }
 
-func asked() []tracepoint.Type {
+func neededTypes() []tracepoint.Type {
 	return []tracepoint.Type{tracepoint.Struct("sock"), tracepoint.Struct("sock_common"), tracepoint.Struct("pt_regs"),
 		tracepoint.Struct("unix_sock"), tracepoint.Struct("unix_address"), tracepoint.Struct("pid"),
 		tracepoint.Function("bpf_iter_num_new"), tracepoint.Function("bpf_iter_num_next"), tracepoint.Function("bpf_iter_num_destroy"),
 		tracepoint.At(sending), tracepoint.At(receiving), tracepoint.At(arriving), tracepoint.At(ending)}
 }
 
-// offsets reads the layout; goroutines are asked for of a process of Go alone.
-func offsets(t *tracepoint.Types, goroutines bool) (l layout, err error) {
+// readLayout reads the layout from the kernel's types. goroutines asks for the register of the
+// goroutine too, which only processes of Go have.
+func readLayout(t *tracepoint.Types, goroutines bool) (l layout, err error) {
 	member := func(of, name string) int16 {
 		at, _, e := t.Member(of, name)
 		err = errors.Join(err, e)
@@ -114,20 +115,20 @@ type program struct {
 
 func (p *program) add(more ...asm.Instruction) { p.Instructions = append(p.Instructions, more...) }
 
-// label makes a label that no other is.
-func (p *program) label(name string) string {
+// newLabel returns a label that is unique in the program.
+func (p *program) newLabel(name string) string {
 	p.n++
 	return fmt.Sprintf("%s%d", name, p.n)
 }
 
-// end returns 0.
-func (p *program) end() asm.Instructions {
+// finishProgram adds the return of 0 at the label "exit", and returns the instructions.
+func (p *program) finishProgram() asm.Instructions {
 	p.add(asm.Mov.Imm(asm.R0, 0).WithSymbol("exit"), asm.Return())
 	return p.Instructions
 }
 
-// here gives the next instruction a label.
-func (p *program) here(label string) { p.add(asm.Mov.Imm(asm.R0, 0).WithSymbol(label)) }
+// placeLabel gives the next instruction a label.
+func (p *program) placeLabel(label string) { p.add(asm.Mov.Imm(asm.R0, 0).WithSymbol(label)) }
 
 // ofProcess ends the program where the thread is of none that is recorded, or less was transferred; the thread is in R9 then, the
 // socket, the first argument, in R7, and the length, the second, in R8.
@@ -153,10 +154,11 @@ func (p *program) ofProcess(least int32) {
 	)
 }
 
-// connection goes on at a label where the socket in R7 is one of UDP. It ends the program where it is neither one of TCP nor a stream of
-// UNIX, or its connection is left out; else what names the connection in the maps is on the stack.
-func (p *program) connection(datagram string) {
-	known, local, named := p.label("known"), p.label("local"), p.label("named")
+// identifyConnection stores on the stack what names the connection of the socket in R7 in the
+// maps. It jumps to the label datagram for a socket of UDP, and ends the program for one that is
+// neither TCP nor a UNIX stream, and for a connection that is left out.
+func (p *program) identifyConnection(datagram string) {
+	known, local, named := p.newLabel("known"), p.newLabel("local"), p.newLabel("named")
 	p.add(
 		asm.LoadMem(asm.R1, asm.R7, p.l.family, asm.Half),
 		asm.JEq.Imm(asm.R1, unix.AF_INET, known),
@@ -171,8 +173,8 @@ func (p *program) connection(datagram string) {
 		asm.Add.Reg(asm.R4, asm.R3),
 		asm.Ja.Label(named),
 	)
-	p.here(local)
-	p.cookie()
+	p.placeLabel(local)
+	p.loadCookie()
 	p.add(
 		asm.LoadMapValue(asm.R2, p.k.tuning.FD(), 0).WithSymbol(named),
 		asm.Mov.Imm(asm.R1, 1),
@@ -195,10 +197,11 @@ func (p *program) lookUp() {
 	)
 }
 
-// find puts the state of the connection of R7 into R6, and makes one where there is none. The role of the process is
-// told by its own port, or the name of its socket: it listens at it, or not. Where neither end has a name it ends the program.
-func (p *program) find() {
-	found, v6, addressed, client, same := p.label("found"), p.label("six"), p.label("addressed"), p.label("client"), p.label("same")
+// findState loads the state of the connection of R7 into R6, and makes one if there is none. The
+// role of the process follows from its own port, or the name of its socket: it listens at it, or
+// not. Where neither end has a name it ends the program.
+func (p *program) findState() {
+	found, v6, addressed, client, same := p.newLabel("found"), p.newLabel("six"), p.newLabel("addressed"), p.newLabel("client"), p.newLabel("same")
 	p.lookUp()
 	p.add(
 		asm.Mov.Reg(asm.R6, asm.R0),
@@ -239,24 +242,24 @@ func (p *program) find() {
 		asm.StoreMem(asm.R6, atOwnPort, asm.R1, asm.Half),
 		asm.Mov.Imm(asm.R3, roleClient),
 	)
-	p.listens(client)
+	p.branchUnlessListening(client)
 	p.add(
 		asm.Mov.Imm(asm.R3, roleServer),
 		asm.StoreMem(asm.R6, atRole, asm.R3, asm.Word).WithSymbol(client),
 		asm.Ja.Label(same),
 	)
-	p.here("local")
-	p.ends(same)
-	p.here(found)
-	p.here(same)
+	p.placeLabel("local")
+	p.findEnds(same)
+	p.placeLabel(found)
+	p.placeLabel(same)
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
 		asm.JEq.Imm(asm.R1, 0, "exit"),
 	)
 }
 
-// listens goes on where the process listens at the port in R1, and elsewhere to a label.
-func (p *program) listens(not string) {
+// branchUnlessListening jumps to a label unless the process listens at the port in R1.
+func (p *program) branchUnlessListening(not string) {
 	p.add(
 		asm.And.Imm(asm.R1, ports-1),
 		asm.LoadMapValue(asm.R2, p.k.ports.FD(), 0),
@@ -269,9 +272,10 @@ func (p *program) listens(not string) {
 // ringQuietly wakes nobody: the recorder looks in turns.
 const ringQuietly = unix.BPF_RB_NO_WAKEUP
 
-// tell tells the exchange of R6, which is one of a server, or a call.
-func (p *program) tell(size int32) {
-	told := p.label("told")
+// tellExchange tells the exchange of R6, which is one of a server, or a call. size says how many
+// bytes of its state that takes.
+func (p *program) tellExchange(size int32) {
+	told := p.newLabel("told")
 	p.add(
 		asm.LoadMapPtr(asm.R1, p.k.ring.FD()),
 		asm.Mov.Reg(asm.R2, asm.R6),
@@ -283,11 +287,11 @@ func (p *program) tell(size int32) {
 		asm.Mov.Imm(asm.R1, 1),
 		asm.AddAtomic.Mem(asm.R2, asm.R1, asm.DWord, tuneLost),
 	)
-	p.here(told)
+	p.placeLabel(told)
 }
 
-// plus adds R8 to a figure of R6.
-func (p *program) plus(at int16) {
+// addToField adds R8 to a figure of R6.
+func (p *program) addToField(at int16) {
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, at, asm.Word),
 		asm.Add.Reg(asm.R1, asm.R8),
@@ -295,7 +299,7 @@ func (p *program) plus(at int16) {
 	)
 }
 
-func (p *program) one(at int16) {
+func (p *program) incrementField(at int16) {
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, at, asm.Word),
 		asm.Add.Imm(asm.R1, 1),
@@ -303,41 +307,42 @@ func (p *program) one(at int16) {
 	)
 }
 
-// stamp stores what time it is.
-func (p *program) stamp(at ...int16) {
+// storeTime stores the current time in fields of R6.
+func (p *program) storeTime(at ...int16) {
 	p.add(asm.FnKtimeGetNs.Call())
 	for _, a := range at {
 		p.add(asm.StoreMem(asm.R6, a, asm.R0, asm.DWord))
 	}
 }
 
-func (p *program) set(at int16, v int64, size asm.Size) {
+func (p *program) storeConstant(at int16, v int64, size asm.Size) {
 	p.add(asm.Mov.Imm(asm.R1, int32(v)), asm.StoreMem(asm.R6, at, asm.R1, size))
 }
 
-// begin begins an exchange: the first transfer is of as many bytes as R8 says, in or out.
-func (p *program) begin(bytes, none int16) {
-	p.set(atPhase, phaseAsked, asm.Word)
-	p.set(atFirst, 0, asm.DWord)
-	p.set(atLast, 0, asm.DWord)
-	p.set(none, 0, asm.Word)
-	p.set(atReads, 0, asm.Word)
-	p.set(atSends, 0, asm.Word)
-	p.set(atOther, 0, asm.Word)
-	p.set(atHeadLen, 0, asm.Half)
-	p.set(atAnswerLen, 0, asm.Word) // and atTailLen
+// beginExchange begins an exchange whose first transfer has as many bytes as R8 says. bytes is the
+// field that counts them, in or out, none the one of the other direction.
+func (p *program) beginExchange(bytes, none int16) {
+	p.storeConstant(atPhase, phaseAsked, asm.Word)
+	p.storeConstant(atFirst, 0, asm.DWord)
+	p.storeConstant(atLast, 0, asm.DWord)
+	p.storeConstant(none, 0, asm.Word)
+	p.storeConstant(atReads, 0, asm.Word)
+	p.storeConstant(atSends, 0, asm.Word)
+	p.storeConstant(atOther, 0, asm.Word)
+	p.storeConstant(atHeadLen, 0, asm.Half)
+	p.storeConstant(atAnswerLen, 0, asm.Word) // and atTailLen
 	p.add(
 		asm.StoreMem(asm.R6, bytes, asm.R8, asm.Word),
 		asm.StoreMem(asm.R6, atThread, asm.R9, asm.Word),
 	)
-	p.set(atOtherGoroutine, 0, asm.DWord)
-	p.goroutine(atGoroutine)
+	p.storeConstant(atOtherGoroutine, 0, asm.DWord)
+	p.storeGoroutine(atGoroutine)
 }
 
 // findBuffer puts on the stack where the system call has transferred bytes from or to, and how many there are in one piece; where
 // that is not known it goes on at a label.
 func (p *program) findBuffer(none string) {
-	plain, found, vector, message := p.label("plain"), p.label("found"), p.label("vector"), p.label("message")
+	plain, found, vector, message := p.newLabel("plain"), p.newLabel("found"), p.newLabel("vector"), p.newLabel("message")
 	p.add(
 		asm.FnGetCurrentTaskBtf.Call(),
 		asm.Mov.Reg(asm.R1, asm.R0),
@@ -354,20 +359,21 @@ func (p *program) findBuffer(none string) {
 		asm.Ja.Label(none),
 		asm.Add.Imm(asm.R3, 16).WithSymbol(message), // msg_iov of struct user_msghdr
 	)
-	p.follow(none)
+	p.readVector(none)
 	p.add(asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord))
-	p.here(vector) // of struct iovec
-	p.follow(none)
+	p.placeLabel(vector) // of struct iovec
+	p.readVector(none)
 	p.add(
 		asm.Ja.Label(found),
 		asm.StoreMem(asm.RFP, onStackBuffer, asm.R3, asm.DWord).WithSymbol(plain),
 		asm.StoreMem(asm.RFP, onStackLength, asm.R8, asm.DWord),
 	)
-	p.here(found)
+	p.placeLabel(found)
 }
 
-// follow copies the two words to the stack that stand where R3 points.
-func (p *program) follow(none string) {
+// readVector reads the two words of the struct iovec at the address in R3 into the stack, and
+// jumps to none if it cannot.
+func (p *program) readVector(none string) {
 	p.add(
 		asm.Mov.Reg(asm.R1, asm.RFP),
 		asm.Add.Imm(asm.R1, onStackBuffer),
@@ -379,18 +385,18 @@ func (p *program) follow(none string) {
 
 // upTo puts the smaller of R8 and a size into R2.
 func (p *program) upTo(size int32) {
-	fits := p.label("fits")
+	fits := p.newLabel("fits")
 	p.add(
 		asm.Mov.Reg(asm.R2, asm.R8),
 		asm.JLE.Imm(asm.R2, size, fits),
 		asm.Mov.Imm(asm.R2, size),
 	)
-	p.here(fits)
+	p.placeLabel(fits)
 }
 
 // copyStart copies the first bytes that were found to a place of R6, and how many they are to another, with those before them.
 func (p *program) copyStart(to int16, size int32, length int16, before int32) {
-	fits, whole := p.label("fits"), p.label("whole")
+	fits, whole := p.newLabel("fits"), p.newLabel("whole")
 	p.upTo(size)
 	p.add(
 		asm.LoadMem(asm.R3, asm.RFP, onStackLength, asm.DWord),
@@ -403,12 +409,12 @@ func (p *program) copyStart(to int16, size int32, length int16, before int32) {
 		asm.StoreMem(asm.R6, length, asm.R1, asm.Half),
 		asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord),
 	)
-	p.copy(to)
+	p.copyFromProcess(to)
 }
 
 // copyEnd copies the last bytes that were found likewise, if all are in one piece.
 func (p *program) copyEnd(to int16, size int32, length int16) {
-	none := p.label("parted")
+	none := p.newLabel("parted")
 	p.upTo(size)
 	p.add(
 		asm.LoadMem(asm.R3, asm.RFP, onStackLength, asm.DWord),
@@ -418,12 +424,12 @@ func (p *program) copyEnd(to int16, size int32, length int16) {
 		asm.Add.Reg(asm.R3, asm.R8),
 		asm.Sub.Reg(asm.R3, asm.R2),
 	)
-	p.copy(to)
-	p.here(none)
+	p.copyFromProcess(to)
+	p.placeLabel(none)
 }
 
-// copy copies R2 bytes of the process from R3 to a place of R6.
-func (p *program) copy(to int16) {
+// copyFromProcess copies R2 bytes of the process from R3 to a place of R6.
+func (p *program) copyFromProcess(to int16) {
 	p.add(
 		asm.Mov.Reg(asm.R1, asm.R6),
 		asm.Add.Imm(asm.R1, int32(to)),
@@ -431,13 +437,13 @@ func (p *program) copy(to int16) {
 	)
 }
 
-// start copies the first bytes of a transfer.
-func (p *program) start(to int16, size int32, length int16, before int32) {
+// copyTransferStart copies the first bytes of a transfer, where the machine's registers are known.
+func (p *program) copyTransferStart(to int16, size int32, length int16, before int32) {
 	if registers.call == "" {
 		return
 	}
-	done := p.label("copied")
+	done := p.newLabel("copied")
 	p.findBuffer(done)
 	p.copyStart(to, size, length, before)
-	p.here(done)
+	p.placeLabel(done)
 }

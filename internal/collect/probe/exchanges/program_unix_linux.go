@@ -8,9 +8,9 @@ import (
 // A name of a UNIX socket lies behind its family.
 const familySize = 2
 
-// cookie puts the cookie of the UNIX socket in R7, which no other socket has, on the stack and into R4. Of other sockets than streams
-// it ends the program.
-func (p *program) cookie() {
+// loadCookie puts the cookie of the UNIX socket in R7, which no other socket has, on the stack and
+// into R4. It ends the program for sockets that are not streams.
+func (p *program) loadCookie() {
 	p.add(
 		asm.LoadMem(asm.R1, asm.R7, p.l.kind, asm.Half),
 		asm.JNE.Imm(asm.R1, unix.SOCK_STREAM, "exit"),
@@ -21,9 +21,10 @@ func (p *program) cookie() {
 	)
 }
 
-// load puts the word on the stack and into R1 that lies behind the address in a register, 0 where it cannot be read.
-func (p *program) load(from asm.Register, at int16, size asm.Size) {
-	read := p.label("read")
+// loadKernelWord puts the word at an offset from the address in a register on the stack and into
+// R1, 0 if it cannot be read.
+func (p *program) loadKernelWord(from asm.Register, at int16, size asm.Size) {
+	read := p.newLabel("read")
 	p.add(
 		asm.Mov.Reg(asm.R3, from),
 		asm.Add.Imm(asm.R3, int32(at)),
@@ -37,24 +38,25 @@ func (p *program) load(from asm.Register, at int16, size asm.Size) {
 		asm.JEq.Imm(asm.R0, 0, read),
 		asm.Mov.Imm(asm.R1, 0),
 	)
-	p.here(read)
+	p.placeLabel(read)
 }
 
-// name puts on the stack what is kept of a UNIX connection, with the name that lies at the address in R1 and without a process.
-func (p *program) name() {
-	short, done := p.label("short"), p.label("done")
+// storeSocketName stores on the stack the end of a UNIX connection, with the name at the address
+// in R1 and without a process.
+func (p *program) storeSocketName() {
+	short, done := p.newLabel("short"), p.newLabel("done")
 	p.add(asm.StoreMem(asm.RFP, onStackBuffer, asm.R1, asm.DWord), asm.Mov.Imm(asm.R2, 0))
 	for at := int16(0); at < endSize; at += 8 {
 		p.add(asm.StoreMem(asm.RFP, onStackEnd+at, asm.R2, asm.DWord))
 	}
-	p.load(asm.R1, p.l.addressLength, asm.Word)
+	p.loadKernelWord(asm.R1, p.l.addressLength, asm.Word)
 	p.add(
 		asm.JLE.Imm(asm.R1, familySize, done),
 		asm.Sub.Imm(asm.R1, familySize),
 		asm.JLE.Imm(asm.R1, mostName, short),
 		asm.Mov.Imm(asm.R1, mostName),
 	)
-	p.here(short)
+	p.placeLabel(short)
 	p.add(
 		asm.StoreMem(asm.RFP, onStackEnd+endLength, asm.R1, asm.Word),
 		asm.Mov.Reg(asm.R2, asm.R1),
@@ -64,13 +66,14 @@ func (p *program) name() {
 		asm.Add.Imm(asm.R3, int32(p.l.addressName)+familySize),
 		asm.FnProbeReadKernel.Call(),
 	)
-	p.here(done)
+	p.placeLabel(done)
 }
 
-// own tells in R0 of the name of the UNIX socket in R7 whether the process listens at it; 0: it has none. Names are known by their
-// addresses until the recorder hears of others.
-func (p *program) own() {
-	known, told, others := p.label("known"), p.label("told"), p.label("others")
+// checkOwnName puts into R0 whether the process listens at the name of the UNIX socket in R7, as
+// nameOurs or nameOthers; 0 if it has no name. Names are known by their addresses until the
+// recorder hears of others.
+func (p *program) checkOwnName() {
+	known, told, others := p.newLabel("known"), p.newLabel("told"), p.newLabel("others")
 	look := func(m int, at int32) {
 		p.add(
 			asm.LoadMapPtr(asm.R1, m),
@@ -79,7 +82,7 @@ func (p *program) own() {
 			asm.FnMapLookupElem.Call(),
 		)
 	}
-	p.load(asm.R7, p.l.address, asm.DWord)
+	p.loadKernelWord(asm.R7, p.l.address, asm.DWord)
 	p.add(
 		asm.Mov.Imm(asm.R0, 0),
 		asm.JEq.Imm(asm.R1, 0, told),
@@ -90,7 +93,7 @@ func (p *program) own() {
 		asm.JNE.Imm(asm.R0, 0, known),
 		asm.LoadMem(asm.R1, asm.RFP, onStackLength, asm.DWord),
 	)
-	p.name()
+	p.storeSocketName()
 	look(p.k.names.FD(), onStackEnd)
 	p.add(
 		asm.Mov.Imm(asm.R1, nameOthers),
@@ -111,19 +114,20 @@ func (p *program) own() {
 	p.add(asm.Mov.Reg(asm.R0, asm.R0).WithSymbol(told))
 }
 
-// ends finds out which end of the UNIX connection of R7 the process has, for its state in R6, and keeps the name of the listening one
-// and the process at the other end: whoever listens has given the name to what it accepts, and whoever connects mostly has none. Where
-// neither has a name, as of a pair, the role stays unknown.
-func (p *program) ends(unknown string) {
-	server, client, none, keep, unnamed := p.label("server"), p.label("client"), p.label("none"), p.label("keep"), p.label("unnamed")
-	p.own()
+// findEnds finds out which end of the UNIX connection of R7 the process has, for its state in R6,
+// and keeps the name of the listening one and the process at the other end: the listening end has
+// given its name to what it accepts, and the connecting end mostly has none. Where neither has a
+// name, as of a pair, the role stays unknown.
+func (p *program) findEnds(unknown string) {
+	server, client, none, keep, unnamed := p.newLabel("server"), p.newLabel("client"), p.newLabel("none"), p.newLabel("keep"), p.newLabel("unnamed")
+	p.checkOwnName()
 	p.add(
 		asm.StoreMem(asm.RFP, onStackOwn, asm.R0, asm.DWord),
 		asm.JEq.Imm(asm.R0, nameOurs, server),
 	)
-	p.load(asm.R7, p.l.peer, asm.DWord)
+	p.loadKernelWord(asm.R7, p.l.peer, asm.DWord)
 	p.add(asm.JEq.Imm(asm.R1, 0, none))
-	p.load(asm.R1, p.l.address, asm.DWord)
+	p.loadKernelWord(asm.R1, p.l.address, asm.DWord)
 	p.add(
 		asm.JNE.Imm(asm.R1, 0, client),
 		asm.LoadMem(asm.R0, asm.RFP, onStackOwn, asm.DWord).WithSymbol(none),
@@ -134,12 +138,12 @@ func (p *program) ends(unknown string) {
 		asm.Mov.Imm(asm.R2, roleClient).WithSymbol(client),
 		asm.StoreMem(asm.R6, atRole, asm.R2, asm.Word).WithSymbol(keep),
 	)
-	p.name()
-	p.load(asm.R7, p.l.peerProcess, asm.DWord)
+	p.storeSocketName()
+	p.loadKernelWord(asm.R7, p.l.peerProcess, asm.DWord)
 	p.add(asm.JEq.Imm(asm.R1, 0, unnamed))
-	p.load(asm.R1, p.l.number, asm.Word)
+	p.loadKernelWord(asm.R1, p.l.number, asm.Word)
 	p.add(asm.StoreMem(asm.RFP, onStackEnd+endProcess, asm.R1, asm.Word))
-	p.here(unnamed)
+	p.placeLabel(unnamed)
 	p.add(
 		asm.LoadMapPtr(asm.R1, p.k.ends.FD()),
 		asm.Mov.Reg(asm.R2, asm.RFP),
@@ -160,7 +164,7 @@ func (p *program) arrivedUNIX(server, client string) {
 		asm.LoadMem(asm.R1, asm.R7, p.l.kind, asm.Half),
 		asm.JNE.Imm(asm.R1, unix.SOCK_STREAM, "exit"),
 	)
-	p.own()
+	p.checkOwnName()
 	p.add(
 		asm.JEq.Imm(asm.R0, nameOurs, server),
 		asm.LoadMem(asm.R1, asm.R7, p.l.cookie, asm.DWord),
@@ -170,8 +174,9 @@ func (p *program) arrivedUNIX(server, client string) {
 	)
 }
 
-// refused tells a call that was not answered on the UNIX socket in R7, of which the end was read.
-func (p *program) refused() {
+// tellUnanswered tells a call that was not answered on the UNIX socket in R7, of which the end was
+// read.
+func (p *program) tellUnanswered() {
 	p.add(
 		asm.LoadMem(asm.R1, asm.R7, p.l.family, asm.Half),
 		asm.JNE.Imm(asm.R1, unix.AF_UNIX, "exit"),
@@ -185,7 +190,7 @@ func (p *program) refused() {
 		asm.LoadMem(asm.R1, asm.R6, atPhase, asm.Word),
 		asm.JNE.Imm(asm.R1, phaseAsked, "exit"),
 	)
-	p.stamp(atLast)
-	p.tell(stateSize)
-	p.set(atPhase, phaseIdle, asm.Word)
+	p.storeTime(atLast)
+	p.tellExchange(stateSize)
+	p.storeConstant(atPhase, phaseIdle, asm.Word)
 }

@@ -21,21 +21,21 @@ const (
 // appendCall writes what the first bytes of a call tell, and those of its answer and the last ones: the protocol, what became of it,
 // and what it asked for, without what identifies anything.
 func appendCall(out, head, answer, tail []byte) []byte {
-	p := protocol(head)
+	p := recogniseProtocol(head)
 	out = append(out, p...)
 	result, what := resultUnknown, ""
 	switch p {
 	case "http":
 		method, target, _ := requestLine(head)
 		out = append(out, ' ')
-		out = strconv.AppendInt(out, int64(status(answer)), 10)
+		out = strconv.AppendInt(out, int64(httpStatus(answer)), 10)
 		out = append(append(out, ' '), method...)
 		return format.AppendRoute(append(out, ' '), target)
 	case "postgresql":
 		var tag string
 		result, tag = postgresAnswer(answer, tail)
-		if what = choose(postgresStatements(head), tag); what != "" && tag == "" && head[0] == 'P' && (result == resultIdle || result == resultOpen) {
-			what = prepared(what)
+		if what = chooseStatement(postgresStatements(head), tag); what != "" && tag == "" && head[0] == 'P' && (result == resultIdle || result == resultOpen) {
+			what = formatPrepared(what)
 		}
 	case "mysql":
 		result, what = mysqlAnswer(answer, tail), mysqlCommand(head)
@@ -46,7 +46,7 @@ func appendCall(out, head, answer, tail []byte) []byte {
 		}
 	case "dns":
 		q, _ := askedOverTCP(head)
-		return q.append(append(append(append(out, ' '), resultOverTCP...), ' '))
+		return q.appendTo(append(append(append(out, ' '), resultOverTCP...), ' '))
 	}
 	if result == resultUnknown && what == "" {
 		return out
@@ -76,8 +76,8 @@ func requestLine(head []byte) (method, target []byte, ok bool) {
 	return nil, nil, false
 }
 
-// status is that of an answer of HTTP/1, 0 unknown.
-func status(answer []byte) int {
+// httpStatus returns the status of an answer of HTTP/1, 0 if it is unknown.
+func httpStatus(answer []byte) int {
 	if len(answer) < 12 || !bytes.HasPrefix(answer, []byte("HTTP/1.")) {
 		return 0
 	}
@@ -88,8 +88,8 @@ func status(answer []byte) int {
 	return n
 }
 
-// protocol says what the first bytes of a transfer look like.
-func protocol(head []byte) string {
+// recogniseProtocol names the protocol that the first bytes of a transfer look like, "-" if none.
+func recogniseProtocol(head []byte) string {
 	switch _, _, http := requestLine(head); {
 	case http:
 		return "http"
@@ -103,7 +103,7 @@ func protocol(head []byte) string {
 		return "dns"
 	case len(head) >= 2 && head[0] == '*' && '1' <= head[1] && head[1] <= '9':
 		return "resp"
-	case postgres(head):
+	case isPostgres(head):
 		return "postgresql"
 	case len(head) >= 5 && head[3] == 0 && head[0] > 0 && head[4] >= 1 && head[4] <= 0x1f && head[2] == 0: // length, number 0, command
 		return "mysql"
@@ -123,8 +123,9 @@ const (
 // restOfFastCGI says whether that is the body of a request over FastCGI, or its end, which a process may read when it has answered.
 func restOfFastCGI(head []byte) bool { return bytes.HasPrefix(head, []byte{fastCGI, fastCGIStdin}) }
 
-// postgres says whether that is a message of PostgreSQL's protocol: a letter, and a length with itself.
-func postgres(head []byte) bool {
+// isPostgres says whether the bytes begin like a message of PostgreSQL's protocol: a letter, and a
+// length that counts itself.
+func isPostgres(head []byte) bool {
 	if len(head) < 5 || !bytes.ContainsRune([]byte("QPBEDCSHfdcFpX"), rune(head[0])) {
 		return false
 	}

@@ -62,7 +62,7 @@ func statementOf(text []byte, whole bool) (s statement) {
 	}
 	for at != "" {
 		word := w.next()
-		if word == "" && w.done() {
+		if word == "" && w.atEnd() {
 			return s
 		}
 		if strings.EqualFold(word, at) {
@@ -88,15 +88,15 @@ type words struct {
 	at    int
 }
 
-func (w *words) done() bool { return w.at >= len(w.text) }
+func (w *words) atEnd() bool { return w.at >= len(w.text) }
 
 func (w *words) next() string {
-	w.blank()
-	if w.done() {
+	w.skipBlanks()
+	if w.atEnd() {
 		return ""
 	}
 	from := w.at
-	for !w.done() {
+	for !w.atEnd() {
 		switch c := w.text[w.at]; {
 		case c == '"' || c == '`':
 			end := bytes.IndexByte(w.text[w.at+1:], c)
@@ -108,17 +108,18 @@ func (w *words) next() string {
 		case c == '_' || c == '$' || c == '.' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80:
 			w.at++
 		default:
-			return w.word(from)
+			return w.endWord(from)
 		}
 	}
 	if !w.whole {
 		return "" // it may be cut
 	}
-	return w.word(from)
+	return w.endWord(from)
 }
 
-// word is what stands since a place, which is a name or keyword unless it begins with a digit or is none.
-func (w *words) word(from int) string {
+// endWord returns the name or keyword from a place up to the current one, without quotes; "" if it
+// begins with a digit or is a sign or a literal.
+func (w *words) endWord(from int) string {
 	if w.at == from { // a sign, or a literal
 		c := w.text[w.at]
 		w.at++
@@ -148,24 +149,24 @@ func (w *words) word(from int) string {
 	return strings.ToValidUTF8(string(out), "")
 }
 
-// blank skips blanks and comments, in which programs write who asks.
-func (w *words) blank() {
-	for !w.done() {
+// skipBlanks skips blanks and comments, in which programs write who asks.
+func (w *words) skipBlanks() {
+	for !w.atEnd() {
 		rest := w.text[w.at:]
 		switch c := rest[0]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '(' || c == ';':
 			w.at++
 		case bytes.HasPrefix(rest, []byte("/*")):
-			w.past(rest, "*/")
+			w.skipPast(rest, "*/")
 		case bytes.HasPrefix(rest, []byte("--")), c == '#':
-			w.past(rest, "\n")
+			w.skipPast(rest, "\n")
 		default:
 			return
 		}
 	}
 }
 
-func (w *words) past(rest []byte, end string) {
+func (w *words) skipPast(rest []byte, end string) {
 	if i := bytes.Index(rest, []byte(end)); i >= 0 {
 		w.at += i + len(end)
 	} else {
@@ -173,9 +174,9 @@ func (w *words) past(rest []byte, end string) {
 	}
 }
 
-// choose takes of the statements that were sent together the one whose end the answer tells, else the first that is no beginning of a
-// transaction.
-func choose(all []statement, tag string) string {
+// chooseStatement chooses of the statements that were sent together the one whose end the answer
+// tells, else the first that does not begin a transaction.
+func chooseStatement(all []statement, tag string) string {
 	if tag != "" {
 		for _, s := range all {
 			if s.verb == tag {
@@ -280,7 +281,7 @@ func mysqlCommand(head []byte) string {
 		text = bytes.TrimPrefix(text, []byte{0, 1}) // no attributes of the query (CLIENT_QUERY_ATTRIBUTES), in one set
 		return statementOf(text, whole).String()
 	case mysqlPrepare:
-		return prepared(statementOf(text, whole).String())
+		return formatPrepared(statementOf(text, whole).String())
 	case mysqlExecute:
 		return "EXECUTE"
 	case mysqlPing:
@@ -289,8 +290,8 @@ func mysqlCommand(head []byte) string {
 	return ""
 }
 
-// prepared is a statement that is only prepared.
-func prepared(what string) string {
+// formatPrepared names a statement that is only prepared.
+func formatPrepared(what string) string {
 	if what == "" {
 		return "PREPARE"
 	}

@@ -5,13 +5,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sent is what runs when a process sent something.
-func (k *keeps) sent(l layout) asm.Instructions {
+// buildSentProgram builds the program that runs when a process has sent something.
+func (k *keeps) buildSentProgram(l layout) asm.Instructions {
 	p := &program{k: k, l: l}
 	p.ofProcess(1)
-	p.connection("datagram")
-	p.find()
-	p.whether()
+	p.identifyConnection("datagram")
+	p.findState()
+	p.branchIfFollowed()
 	p.add(
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
@@ -19,27 +19,27 @@ func (k *keeps) sent(l layout) asm.Instructions {
 		asm.JEq.Imm(asm.R2, phaseIdle, "exit"), // no request is open
 		asm.JEq.Imm(asm.R2, phaseAnswered, "more"),
 	)
-	p.set(atPhase, phaseAnswered, asm.Word)
-	p.stamp(atFirst)
+	p.storeConstant(atPhase, phaseAnswered, asm.Word)
+	p.storeTime(atFirst)
 	p.add(asm.StoreMem(asm.R6, atOther, asm.R9, asm.Word))
-	p.goroutine(atOtherGoroutine)
-	p.start(atAnswer, answerSize, atAnswerLen, 0)
-	p.here("more")
-	p.stamp(atLast)
-	p.plus(atOut)
-	p.one(atSends)
+	p.storeGoroutine(atOtherGoroutine)
+	p.copyTransferStart(atAnswer, answerSize, atAnswerLen, 0)
+	p.placeLabel("more")
+	p.storeTime(atLast)
+	p.addToField(atOut)
+	p.incrementField(atSends)
 	p.add(asm.Ja.Label("exit"))
 
 	p.add(asm.JEq.Imm(asm.R2, phaseAsked, "longer").WithSymbol("call"), asm.JNE.Imm(asm.R2, phaseAnswered, "fresh"))
-	p.tell(stateSize)
-	p.here("fresh")
-	p.begin(atOut, atIn)
-	p.set(atArrived, 0, asm.DWord)
-	p.set(atCame, 0, asm.DWord)
-	p.stamp(atBegun)
-	p.start(atHead, callHead, atHeadLen, 0)
-	p.multiplexed()
-	p.one(atSends)
+	p.tellExchange(stateSize)
+	p.placeLabel("fresh")
+	p.beginExchange(atOut, atIn)
+	p.storeConstant(atArrived, 0, asm.DWord)
+	p.storeConstant(atCame, 0, asm.DWord)
+	p.storeTime(atBegun)
+	p.copyTransferStart(atHead, callHead, atHeadLen, 0)
+	p.branchIfHTTP2()
+	p.incrementField(atSends)
 	p.add(asm.Ja.Label("exit"))
 
 	// What MySQL's clients write to give a prepared statement back is not answered: a call begins with what follows it.
@@ -51,14 +51,14 @@ func (k *keeps) sent(l layout) asm.Instructions {
 		asm.LoadMem(asm.R1, asm.R6, atHead+4, asm.Byte),
 		asm.JEq.Imm(asm.R1, mysqlClose, "fresh"),
 	)
-	p.here("statement")
-	p.plus(atOut)
-	p.one(atSends)
+	p.placeLabel("statement")
+	p.addToField(atOut)
+	p.incrementField(atSends)
 	p.add(asm.Ja.Label("exit"))
 
-	p.query()
-	p.frames(directionOut, k.framesOut)
-	return p.end()
+	p.tellQuery()
+	p.followFrames(directionOut, k.framesOut)
+	return p.finishProgram()
 }
 
 // statementClosed are the bytes of the packet of COM_STMT_CLOSE: a length of five without the head of four, in the order of a little-endian
@@ -68,8 +68,8 @@ const statementClosed = 9
 // peek is MSG_PEEK: what is read stays.
 const peek = unix.MSG_PEEK
 
-// received is what runs when a process has read something.
-func (k *keeps) received(l layout) asm.Instructions {
+// buildReceivedProgram builds the program that runs when a process has read something.
+func (k *keeps) buildReceivedProgram(l layout) asm.Instructions {
 	p := &program{k: k, l: l}
 	p.add(
 		asm.LoadMem(asm.R2, asm.R1, 16, asm.DWord),
@@ -77,10 +77,10 @@ func (k *keeps) received(l layout) asm.Instructions {
 		asm.JNE.Imm(asm.R2, 0, "exit"),
 	)
 	p.ofProcess(0)
-	p.connection("datagram")
+	p.identifyConnection("datagram")
 	p.add(asm.JEq.Imm(asm.R8, 0, "end"))
-	p.find()
-	p.whether()
+	p.findState()
+	p.branchIfFollowed()
 	p.add(
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
@@ -88,75 +88,75 @@ func (k *keeps) received(l layout) asm.Instructions {
 		asm.JEq.Imm(asm.R2, phaseAsked, "longer"),
 		asm.JNE.Imm(asm.R2, phaseAnswered, "fresh"),
 	)
-	p.tell(serverSize)
-	p.here("fresh")
-	p.begin(atIn, atOut)
-	p.stamp(atBegun)
+	p.tellExchange(serverSize)
+	p.placeLabel("fresh")
+	p.beginExchange(atIn, atOut)
+	p.storeTime(atBegun)
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
 		asm.JNE.Imm(asm.R1, 0, "came"),
 		asm.Mov.Reg(asm.R1, asm.R0),
 		asm.StoreMem(asm.R6, atCame, asm.R1, asm.DWord).WithSymbol("came"),
 	)
-	p.set(atArrived, 0, asm.DWord)
-	p.one(atReads)
-	p.start(atHead, headSize, atHeadLen, 0)
-	p.multiplexed()
+	p.storeConstant(atArrived, 0, asm.DWord)
+	p.incrementField(atReads)
+	p.copyTransferStart(atHead, headSize, atHeadLen, 0)
+	p.branchIfHTTP2()
 	p.add(asm.Ja.Label("exit"))
 
-	p.here("longer")
+	p.placeLabel("longer")
 	p.add( // Go's HTTP server reads the first byte alone, by another goroutine
 		asm.LoadMem(asm.R1, asm.R6, atIn, asm.Word),
 		asm.JNE.Imm(asm.R1, 1, "whole"),
 	)
-	p.goroutine(atGoroutine)
-	p.start(atHead+1, headSize-1, atHeadLen, 1)
-	p.here("whole")
-	p.plus(atIn)
-	p.one(atReads)
+	p.storeGoroutine(atGoroutine)
+	p.copyTransferStart(atHead+1, headSize-1, atHeadLen, 1)
+	p.placeLabel("whole")
+	p.addToField(atIn)
+	p.incrementField(atReads)
 	p.add(asm.Ja.Label("exit"))
 
 	p.add(asm.JEq.Imm(asm.R2, phaseIdle, "exit").WithSymbol("call"), asm.JEq.Imm(asm.R2, phaseAnswered, "more"))
-	p.set(atPhase, phaseAnswered, asm.Word)
-	p.stamp(atFirst)
+	p.storeConstant(atPhase, phaseAnswered, asm.Word)
+	p.storeTime(atFirst)
 	p.add(
 		asm.StoreMem(asm.R6, atOther, asm.R9, asm.Word),
 		asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
 		asm.StoreMem(asm.R6, atCame, asm.R1, asm.DWord),
 	)
-	p.goroutine(atOtherGoroutine)
-	p.answer(true)
+	p.storeGoroutine(atOtherGoroutine)
+	p.copyAnswer(true)
 	p.add(asm.Ja.Label("read"))
-	p.here("more")
-	p.answer(false)
-	p.here("read")
-	p.stamp(atLast)
-	p.plus(atIn)
-	p.one(atReads)
+	p.placeLabel("more")
+	p.copyAnswer(false)
+	p.placeLabel("read")
+	p.storeTime(atLast)
+	p.addToField(atIn)
+	p.incrementField(atReads)
 	p.add(asm.Ja.Label("exit"))
 
-	p.here("end")
-	p.refused()
+	p.placeLabel("end")
+	p.tellUnanswered()
 	p.add(asm.Ja.Label("exit"))
 
-	p.answered()
-	p.frames(directionIn, k.framesIn)
-	return p.end()
+	p.tellAnswer()
+	p.followFrames(directionIn, k.framesIn)
+	return p.finishProgram()
 }
 
-// answer keeps how the answer of a call ends, and begins.
-func (p *program) answer(begins bool) {
-	p.set(atTailLen, 0, asm.Half)
+// copyAnswer keeps how the answer of a call ends, and begins.
+func (p *program) copyAnswer(begins bool) {
+	p.storeConstant(atTailLen, 0, asm.Half)
 	if registers.call == "" {
 		return
 	}
-	done := p.label("copied")
+	done := p.newLabel("copied")
 	p.findBuffer(done)
 	if begins {
 		p.copyStart(atCallAnswer, answerSize, atAnswerLen, 0)
 	}
 	p.copyEnd(atTail, tailSize, atTailLen)
-	p.here(done)
+	p.placeLabel(done)
 }
 
 // Whether bytes can be read of a connection in these states (include/net/tcp_states.h).
@@ -165,8 +165,9 @@ const (
 	closeWait   = 8
 )
 
-// arrived is what runs when bytes have arrived, mostly while something else runs.
-func (k *keeps) arrived(l layout) asm.Instructions {
+// buildArrivedProgram builds the program that runs when bytes have arrived, mostly while something
+// else runs.
+func (k *keeps) buildArrivedProgram(l layout) asm.Instructions {
 	p := &program{k: k, l: l}
 	p.add(
 		asm.LoadMem(asm.R7, asm.R1, 0, asm.DWord),
@@ -179,18 +180,18 @@ func (k *keeps) arrived(l layout) asm.Instructions {
 		asm.JNE.Imm(asm.R1, closeWait, "exit"),
 		asm.LoadMem(asm.R1, asm.R7, l.ownPort, asm.Half).WithSymbol("open"),
 	)
-	p.listens("client")
-	p.here("server")
-	p.connection("exit")
-	p.find()
+	p.branchUnlessListening("client")
+	p.placeLabel("server")
+	p.identifyConnection("exit")
+	p.findState()
 	p.add(
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.JEq.Imm(asm.R2, phaseAsked, "exit"),
 		asm.Ja.Label("note"),
 	)
-	p.here("client")
+	p.placeLabel("client")
 	p.add(asm.StoreMem(asm.RFP, onStackSocket, asm.R7, asm.DWord))
-	p.here("known")
+	p.placeLabel("known")
 	p.lookUp()
 	p.add(
 		asm.Mov.Reg(asm.R6, asm.R0),
@@ -200,23 +201,23 @@ func (k *keeps) arrived(l layout) asm.Instructions {
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.JNE.Imm(asm.R2, phaseAsked, "exit"),
 	)
-	p.here("note")
+	p.placeLabel("note")
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
 		asm.JNE.Imm(asm.R1, 0, "exit"),
 	)
-	p.stamp(atArrived)
+	p.storeTime(atArrived)
 	p.add(asm.Ja.Label("exit"))
 
-	p.reached()
+	p.noteArrival()
 
-	p.here("unix")
+	p.placeLabel("unix")
 	p.arrivedUNIX("server", "known")
-	return p.end()
+	return p.finishProgram()
 }
 
-// ended is what runs when a connection is given up.
-func (k *keeps) ended(l layout) asm.Instructions {
+// buildEndedProgram builds the program that runs when a connection is given up.
+func (k *keeps) buildEndedProgram(l layout) asm.Instructions {
 	p := &program{k: k, l: l}
 	p.add(
 		asm.LoadMem(asm.R7, asm.R1, 0, asm.DWord),
@@ -227,28 +228,28 @@ func (k *keeps) ended(l layout) asm.Instructions {
 		asm.Mov.Reg(asm.R6, asm.R0),
 		asm.JEq.Imm(asm.R6, 0, "exit"),
 	)
-	p.closed()
+	p.tellClosed()
 	p.add(
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.JEq.Imm(asm.R2, phaseIdle, "forget"),
 		asm.JNE.Imm(asm.R2, phaseAsked, "answered"),
 	)
-	p.stamp(atLast) // until then it was waited for
-	p.here("answered")
+	p.storeTime(atLast) // until then it was waited for
+	p.placeLabel("answered")
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
 		asm.JEq.Imm(asm.R1, roleClient, "call"),
 	)
-	p.tell(serverSize)
+	p.tellExchange(serverSize)
 	p.add(asm.Ja.Label("forget"))
-	p.here("call")
-	p.tell(stateSize)
-	p.here("forget")
+	p.placeLabel("call")
+	p.tellExchange(stateSize)
+	p.placeLabel("forget")
 	p.add(
 		asm.LoadMapPtr(asm.R1, k.states.FD()),
 		asm.Mov.Reg(asm.R2, asm.RFP),
 		asm.Add.Imm(asm.R2, onStackSocket),
 		asm.FnMapDeleteElem.Call(),
 	)
-	return p.end()
+	return p.finishProgram()
 }

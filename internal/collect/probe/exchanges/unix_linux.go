@@ -87,8 +87,9 @@ func (w *watching) forgetAddresses() {
 	}
 }
 
-// sweep writes the exchanges of UNIX connections that are not there any more, and forgets those: nothing tells when one is given up.
-func (w *watching) sweep(offset int64) error {
+// sweepUNIX writes the exchanges of UNIX connections that no longer exist, and forgets those
+// connections: no tracepoint tells when one is given up.
+func (w *watching) sweepUNIX(offset int64) error {
 	var all []uint64
 	var key uint64
 	var v [endSize]byte
@@ -107,7 +108,7 @@ func (w *watching) sweep(offset int64) error {
 	if err != nil || n >= mostLooked {
 		return err
 	}
-	now := monotonic()
+	now := monotonicNanos()
 	for _, cookie := range all {
 		if there[cookie] {
 			continue
@@ -122,7 +123,7 @@ func (w *watching) sweep(offset int64) error {
 				binary.NativeEndian.PutUint64(s[atLast:], uint64(now))
 				fallthrough
 			case phaseAnswered:
-				w.write(exchangeOf(s[:]), offset)
+				w.writeRecord(exchangeOf(s[:]), offset)
 			}
 			_ = w.keeps.states.Delete(cookie)
 		}
@@ -147,8 +148,8 @@ func exchangeOf(state []byte) []byte {
 	return state
 }
 
-// monotonic is the time that the programs stamp.
-func monotonic() int64 {
+// monotonicNanos returns the time of the clock that the programs read, in ns.
+func monotonicNanos() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
 	return t.Nano()

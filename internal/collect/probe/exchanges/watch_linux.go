@@ -67,12 +67,12 @@ type listener struct {
 	name string
 }
 
-// open loads the programs for a process and its children and switches them on.
-func open(pid int) (w *watching, err error) {
+// startWatching loads the programs for a process and its children and switches them on.
+func startWatching(pid int) (w *watching, err error) {
 	if err := tracepoint.Try(); err != nil {
 		return nil, err
 	}
-	t, err := tracepoint.ReadTypes(asked())
+	t, err := tracepoint.ReadTypes(neededTypes())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", tracepoint.ErrNoTypes, err)
 	}
@@ -80,7 +80,7 @@ func open(pid int) (w *watching, err error) {
 	if err := errors.Join(t.Known(sending), t.Known(receiving), t.Known(arriving), t.Known(ending)); err != nil {
 		return nil, errOld
 	}
-	l, err := offsets(t, keepsGoroutine(pid))
+	l, err := readLayout(t, keepsGoroutine(pid))
 	if err != nil {
 		return nil, err
 	}
@@ -99,19 +99,19 @@ func open(pid int) (w *watching, err error) {
 	if w.reader, err = ringbuf.NewReader(w.keeps.ring); err != nil {
 		return w, err
 	}
-	if err = w.refresh(); err != nil {
+	if err = w.refreshWatched(); err != nil {
 		return w, err
 	}
 	w.began = time.Now().UnixNano()
 	for _, at := range []string{ending, arriving, sending, receiving} {
-		code := w.keeps.sent
+		code := w.keeps.buildSentProgram
 		switch at {
 		case receiving:
-			code = w.keeps.received
+			code = w.keeps.buildReceivedProgram
 		case arriving:
-			code = w.keeps.arrived
+			code = w.keeps.buildArrivedProgram
 		case ending:
-			code = w.keeps.ended
+			code = w.keeps.buildEndedProgram
 		}
 		p, err := tracepoint.Load("unstall_"+at[:7], at, t, code(l))
 		if err != nil {
@@ -143,25 +143,25 @@ func (w *watching) close() {
 // run writes exchanges until the context or the process ends.
 func (w *watching) run(ctx context.Context, out io.Writer) error {
 	w.buf = fmt.Appendf(w.buf, "# exchanges of pid %d\nfrom %d\n", w.pid, w.began)
-	w.name(uint32(w.pid)) // threads that have no name of their own are called so
+	w.writeThreadName(uint32(w.pid)) // threads that have no name of their own are called so
 	for next := time.Now().Add(refreshEach); ; {
 		ended := !probe.Wait(ctx, drainEach) || !probe.Alive(w.pid)
-		if err := w.drain(); err != nil {
+		if err := w.drainRing(); err != nil {
 			return err
 		}
 		if now := time.Now(); now.After(next) {
-			if err := w.refresh(); err != nil {
+			if err := w.refreshWatched(); err != nil {
 				return err
 			}
-			if err := w.sweep(tracepoint.MonotonicOffset()); err != nil {
+			if err := w.sweepUNIX(tracepoint.MonotonicOffset()); err != nil {
 				return err
 			}
 			w.giveUpLookups(false, tracepoint.MonotonicOffset())
-			w.tune(now.Sub(next) + refreshEach)
+			w.tuneSampling(now.Sub(next) + refreshEach)
 			next = now.Add(refreshEach)
 		}
 		if ended {
-			if err := w.open(); err != nil {
+			if err := w.writeUnfinished(); err != nil {
 				return err
 			}
 		}
@@ -174,10 +174,11 @@ func (w *watching) run(ctx context.Context, out io.Writer) error {
 	}
 }
 
-// refresh tells the programs who is watched: the process and those that came of it, and the ports and names they listen at.
-func (w *watching) refresh() error {
+// refreshWatched tells the programs what to watch: the process and its descendants, and the ports
+// and names they listen at.
+func (w *watching) refreshWatched() error {
 	processes := map[int]bool{w.pid: true}
-	descendants(w.pid, processes)
+	addDescendants(w.pid, processes)
 	for pid := range processes {
 		if !w.processes[pid] {
 			if err := w.keeps.processes.Put(uint32(pid), uint32(1)); err != nil && len(w.processes) == 0 {
@@ -240,15 +241,16 @@ func (w *watching) refresh() error {
 	return w.keeps.ports.Put(uint32(0), table)
 }
 
-// descendants adds the children of a process, and theirs (proc_pid_task(5): CONFIG_PROC_CHILDREN).
-func descendants(pid int, to map[int]bool) {
+// addDescendants adds the children of a process, and theirs (proc_pid_task(5):
+// CONFIG_PROC_CHILDREN).
+func addDescendants(pid int, to map[int]bool) {
 	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, t := range tasks[:min(len(tasks), 64)] {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, t.Name()))
 		for f := range strings.FieldsSeq(string(b)) {
 			if child, err := strconv.Atoi(f); err == nil && !to[child] && len(to) < mostProcesses {
 				to[child] = true
-				descendants(child, to)
+				addDescendants(child, to)
 			}
 		}
 	}
@@ -269,8 +271,8 @@ func socketsOf(pid int) (all []uint32) {
 	return all
 }
 
-// tune leaves connections out where there are too many transfers.
-func (w *watching) tune(passed time.Duration) {
+// tuneSampling leaves connections out if there are too many transfers.
+func (w *watching) tuneSampling(passed time.Duration) {
 	var v [tuneSize]byte
 	if w.keeps.tuning.Lookup(uint32(0), &v) != nil {
 		return
@@ -289,8 +291,8 @@ func (w *watching) tune(passed time.Duration) {
 	}
 }
 
-// drain writes what was told since the last time.
-func (w *watching) drain() error {
+// drainRing writes what the programs told since the last time.
+func (w *watching) drainRing() error {
 	offset := tracepoint.MonotonicOffset()
 	var rec ringbuf.Record
 	for w.reader.SetDeadline(time.Unix(1, 0)); ; {
@@ -301,39 +303,40 @@ func (w *watching) drain() error {
 		if err != nil {
 			return err
 		}
-		w.write(rec.RawSample, offset)
+		w.writeRecord(rec.RawSample, offset)
 	}
 }
 
-// write writes an exchange, and before it the names of threads that were not met yet.
-func (w *watching) write(b []byte, offset int64) {
+// writeRecord writes what one record of the ring tells: a frame, a datagram, or an exchange and
+// before it the names of threads that are new.
+func (w *watching) writeRecord(b []byte, offset int64) {
 	if len(b) >= frameBlock && binary.NativeEndian.Uint32(b[atRole:]) == roleFrame {
-		w.frame(b, offset)
+		w.readFrame(b, offset)
 		return
 	}
 	if len(b) >= datagramText && binary.NativeEndian.Uint32(b[atRole:]) == roleDatagram {
-		w.datagram(b, offset)
+		w.readDatagram(b, offset)
 		return
 	}
 	var e end
 	if len(b) >= serverSize {
 		for _, at := range []int{atThread, atOther} {
-			w.name(binary.NativeEndian.Uint32(b[at:]))
+			w.writeThreadName(binary.NativeEndian.Uint32(b[at:]))
 		}
 		if binary.NativeEndian.Uint16(b[atFamily:]) == unix.AF_UNIX {
 			e = w.endsOf(binary.NativeEndian.Uint64(b[atSocket:]))
 			w.nameEnd(e)
 		}
 	}
-	w.suspect(b)
+	w.followSuspect(b)
 	w.buf = appendExchange(w.buf, b, offset, &w.clients, &w.routines, e.path)
 }
 
 // mostNamed threads have a name.
 const mostNamed = 1 << 12
 
-// name writes what a thread is called, once.
-func (w *watching) name(thread uint32) {
+// writeThreadName writes the name of a thread, once.
+func (w *watching) writeThreadName(thread uint32) {
 	if thread == 0 || w.named[thread] || len(w.named) >= mostNamed {
 		return
 	}
@@ -343,16 +346,17 @@ func (w *watching) name(thread uint32) {
 	}
 }
 
-// open writes those that are under way, and those that were answered last on their connections.
-func (w *watching) open() error {
+// writeUnfinished writes the exchanges that are under way, and those that were answered last on
+// their connections.
+func (w *watching) writeUnfinished() error {
 	for _, p := range w.programs {
 		p.Off()
 	}
-	if err := w.drain(); err != nil {
+	if err := w.drainRing(); err != nil {
 		return err
 	}
 	offset := tracepoint.MonotonicOffset()
-	if err := w.sweep(offset); err != nil {
+	if err := w.sweepUNIX(offset); err != nil {
 		return err
 	}
 	w.buf = append(w.buf, "open\n"...)
@@ -360,7 +364,7 @@ func (w *watching) open() error {
 	var v [stateSize]byte
 	for all := w.keeps.states.Iterate(); all.Next(&key, &v); {
 		if binary.NativeEndian.Uint32(v[atPhase:]) != phaseIdle {
-			w.write(exchangeOf(v[:]), offset)
+			w.writeRecord(exchangeOf(v[:]), offset)
 		}
 	}
 	w.openFrames(offset)

@@ -19,15 +19,15 @@ type Client struct{ e *endpoint }
 // line: where, why, and what to do.
 func Dial(ctx context.Context, t discover.Target) (*Client, error) {
 	if t.URL != nil {
-		e, err := locate(ctx, t.URL)
+		e, err := locateEndpoint(ctx, t.URL)
 		if err == nil {
 			return &Client{e}, nil
 		}
 		if t.PID == 0 || t.Runtime != "go" {
-			return nil, missing(t, err).Missing
+			return nil, missingAccess(t, err).Missing
 		}
 	}
-	e, lack := among(ctx, t)
+	e, lack := findAmongSockets(ctx, t)
 	if e == nil {
 		return nil, &lacking{t.PID, lack}
 	}
@@ -48,7 +48,7 @@ func (c *Client) Get(ctx context.Context, page, query string, within time.Durati
 		other.base = &base
 		e = &other
 	}
-	a, err := e.get(ctx, page, query, within)
+	a, err := e.requestPath(ctx, page, query, within)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ type body struct{ a *answer }
 func (b body) Read(p []byte) (int, error) {
 	n, err := b.a.Body.Read(p)
 	if err != nil && err != io.EOF {
-		err = plain(err)
+		err = explainError(err)
 	}
 	return n, err
 }

@@ -44,7 +44,7 @@ func newEndpoint(u *url.URL, socket string) *endpoint {
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: reach.Loopback(u.Hostname())},
 	}
 	dial := dialer.DialContext
-	e := &endpoint{base: &base, user: u.User, shown: shown(u), client: &http.Client{Transport: transport}}
+	e := &endpoint{base: &base, user: u.User, shown: redactURL(u), client: &http.Client{Transport: transport}}
 	if socket != "" {
 		e.shown = "unix:" + socket + strings.TrimRight(base.Path, "/")
 		transport.Proxy = nil
@@ -52,7 +52,7 @@ func newEndpoint(u *url.URL, socket string) *endpoint {
 			return dialer.DialContext(ctx, "unix", socket)
 		}
 	}
-	transport.DialContext = asking(dial)
+	transport.DialContext = dialAskFirst(dial)
 	e.client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		if len(via) > 3 || r.URL.Host != base.Host {
 			return http.ErrUseLastResponse
@@ -62,16 +62,17 @@ func newEndpoint(u *url.URL, socket string) *endpoint {
 	return e
 }
 
-// within has the endpoint reached from within the network namespace of a process.
-func (e *endpoint) within(pid int) {
+// dialWithin has the endpoint reached from within the network namespace of a process.
+func (e *endpoint) dialWithin(pid int) {
 	t := e.client.Transport.(*http.Transport)
 	t.Proxy = nil
-	t.DialContext = asking(reach.DialIn(pid))
+	t.DialContext = dialAskFirst(reach.DialIn(pid))
 	e.shown = fmt.Sprintf("network of pid %d: %s", pid, e.shown)
 }
 
-// asking dials connections that are read once something was asked.
-func asking(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+// dialAskFirst returns a dial function whose connections are read only after something was written
+// to them.
+func dialAskFirst(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {
@@ -115,8 +116,8 @@ func (c *askFirst) Close() error {
 	return c.Conn.Close()
 }
 
-// shown is a URL without what may be secret in it.
-func shown(u *url.URL) string {
+// redactURL formats a URL without what may be secret in it.
+func redactURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}).String()
 }
 
@@ -144,9 +145,10 @@ func (r *refused) Error() string {
 	return fmt.Sprintf("HTTP status %d: %s", r.status, r.text)
 }
 
-// get asks for a path below the index page, "" for the page itself. All of it,
-// the body too, ends after a while.
-func (e *endpoint) get(ctx context.Context, path, query string, within time.Duration) (*answer, error) {
+// requestPath requests a path below the index page, "" for the page itself. The request and the
+// reading of its body end after the time within. The error is of type *refused if the status is
+// not 200.
+func (e *endpoint) requestPath(ctx context.Context, path, query string, within time.Duration) (*answer, error) {
 	u := *e.base
 	u.Path += path
 	switch {
@@ -170,7 +172,7 @@ func (e *endpoint) get(ctx context.Context, path, query string, within time.Dura
 	resp, err := e.client.Do(r) //nolint:bodyclose // by whom the answer is given to
 	if err != nil {
 		cancel()
-		return nil, plain(err)
+		return nil, explainError(err)
 	}
 	a := &answer{resp, cancel}
 	if resp.StatusCode != http.StatusOK {
@@ -192,9 +194,9 @@ func firstLine(text []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(line[:min(len(line), 120)]), ""))
 }
 
-// plain takes the URL, which may hold secrets, out of an error, and says what
-// people can do something with.
-func plain(err error) error {
+// explainError removes the URL, which may hold secrets, from an error, and turns it into one that
+// people can act on.
+func explainError(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err

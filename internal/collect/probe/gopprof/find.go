@@ -27,9 +27,9 @@ const (
 
 const usual = "/debug/pprof"
 
-// locate finds the index page at or below a URL. The error is one line without
+// locateEndpoint finds the index page at or below a URL. The error is one line without
 // the URL.
-func locate(ctx context.Context, u *url.URL) (*endpoint, error) {
+func locateEndpoint(ctx context.Context, u *url.URL) (*endpoint, error) {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("%q is not http or https", u.Scheme)
 	}
@@ -39,11 +39,11 @@ func locate(ctx context.Context, u *url.URL) (*endpoint, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
 	var first error
-	for _, p := range paths(u.Path) {
+	for _, p := range candidatePaths(u.Path) {
 		at := *u
 		at.Path, at.RawPath = p, ""
 		e := newEndpoint(&at, "")
-		err := e.check(ctx, patience)
+		err := e.verifyPprof(ctx, patience)
 		if err == nil {
 			return e, nil
 		}
@@ -59,9 +59,9 @@ func locate(ctx context.Context, u *url.URL) (*endpoint, error) {
 	return nil, first
 }
 
-// paths are where the index page may be, given what somebody typed: its own
-// address, that of a profile below it, or of the server.
-func paths(typed string) []string {
+// candidatePaths returns where the index page may be, given the path that somebody typed: its own,
+// that of a profile below it, or that of the server.
+func candidatePaths(typed string) []string {
 	if i := strings.Index(typed, usual); i >= 0 && (len(typed) == i+len(usual) || typed[i+len(usual)] == '/') {
 		return []string{typed[:i+len(usual)]}
 	}
@@ -74,10 +74,10 @@ func paths(typed string) []string {
 
 var errOther = errors.New("answered, but not with the index page of net/http/pprof")
 
-// check makes sure that the endpoint is net/http/pprof: by its index page, or
-// where only single handlers are installed, by the text of the heap profile.
-func (e *endpoint) check(ctx context.Context, within time.Duration) error {
-	head, err := e.head(ctx, "", "", within)
+// verifyPprof returns an error unless the endpoint is net/http/pprof: by its index page, or, where
+// only single handlers are installed, by the text of the heap profile.
+func (e *endpoint) verifyPprof(ctx context.Context, within time.Duration) error {
+	head, err := e.readHead(ctx, "", "", within)
 	if err == nil && isIndex(head) {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (e *endpoint) check(ctx context.Context, within time.Duration) error {
 	if err != nil && (!errors.As(err, &status) || status.status != http.StatusNotFound) {
 		return err
 	}
-	text, second := e.head(ctx, "heap", "debug=1", within)
+	text, second := e.readHead(ctx, "heap", "debug=1", within)
 	if second == nil && bytes.HasPrefix(text, []byte("heap profile: ")) {
 		return nil
 	}
@@ -100,24 +100,24 @@ func isIndex(page []byte) bool {
 	return bytes.Contains(page, []byte("<title>/debug/pprof")) || bytes.Contains(page, []byte("full goroutine stack dump"))
 }
 
-// head is the beginning of an answer.
-func (e *endpoint) head(ctx context.Context, path, query string, within time.Duration) ([]byte, error) {
-	a, err := e.get(ctx, path, query, within)
+// readHead returns the beginning of an answer, at most 16 KB.
+func (e *endpoint) readHead(ctx context.Context, path, query string, within time.Duration) ([]byte, error) {
+	a, err := e.requestPath(ctx, path, query, within)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
 	head, err := io.ReadAll(io.LimitReader(a.Body, 16<<10))
 	if len(head) == 0 && err != nil {
-		return nil, plain(err)
+		return nil, explainError(err)
 	}
 	return head, nil
 }
 
-// among asks the sockets a process listens on, all at once; the first in their
-// order that is pprof wins. Only a program with net/http/pprof in it is asked:
-// other servers should not meet requests they do not expect.
-func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
+// findAmongSockets asks the sockets a process listens on, all at once, and returns the first in
+// their order that serves pprof, else a lack. It asks only a program that has net/http/pprof in
+// it: other servers should not get requests they do not expect.
+func findAmongSockets(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 	lack := probe.Lack{What: "CPU profile, execution trace, heap, goroutines", Do: `add import _ "net/http/pprof" to the program and serve http.DefaultServeMux on a loopback port`}
 	exe := fmt.Sprintf("/proc/%d/exe", t.PID)
 	switch has, err := discover.HasPprof(exe); {
@@ -141,12 +141,12 @@ func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 	}
 	var asked []*endpoint
 	for _, l := range t.Listens {
-		asked = append(asked, candidates(l, t.PID)...)
+		asked = append(asked, candidateEndpoints(l, t.PID)...)
 	}
 	is := make([]bool, len(asked))
 	var all sync.WaitGroup
 	for i, e := range asked {
-		all.Go(func() { is[i] = e.check(ctx, shortPatience) == nil })
+		all.Go(func() { is[i] = e.verifyPprof(ctx, shortPatience) == nil })
 	}
 	all.Wait()
 	var found *endpoint
@@ -167,10 +167,10 @@ func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 	return nil, lack
 }
 
-// program is what the process is called, "" unknown: by it the artifacts are known
-// to be of one process. Its arguments, which may hold secrets, are not kept.
-func (e *endpoint) program(ctx context.Context) string {
-	line, err := e.head(ctx, "cmdline", "", patience)
+// programName returns the name of the process's program, "" if it is unknown. It shows which
+// artifacts are of one process. The arguments, which may hold secrets, are not kept.
+func (e *endpoint) programName(ctx context.Context) string {
+	line, err := e.readHead(ctx, "cmdline", "", patience)
 	if err != nil {
 		return ""
 	}
@@ -182,8 +182,8 @@ func (e *endpoint) program(ctx context.Context) string {
 	return name
 }
 
-// candidates are the ways a socket may serve pprof: plainly or by TLS.
-func candidates(l discover.Listener, pid int) []*endpoint {
+// candidateEndpoints returns the ways in which a socket may serve pprof: plain and by TLS.
+func candidateEndpoints(l discover.Listener, pid int) []*endpoint {
 	inside := reach.Elsewhere(pid)
 	if !l.Addr.IsValid() {
 		if l.Path == "" || inside && l.Path[0] == '@' { // abstract names are a namespace's own
@@ -196,7 +196,7 @@ func candidates(l discover.Listener, pid int) []*endpoint {
 	for _, scheme := range []string{"http", "https"} {
 		e := newEndpoint(&url.URL{Scheme: scheme, Host: host, Path: usual}, "")
 		if inside {
-			e.within(pid)
+			e.dialWithin(pid)
 		}
 		out = append(out, e)
 	}

@@ -38,7 +38,7 @@ import (
 var Probe = probe.Probe{
 	Name:  name,
 	About: "net/http/pprof of a Go process: CPU profiles, execution traces, heap, goroutines and locks",
-	Find:  find,
+	Find:  findAccess,
 }
 
 const name = "gopprof"
@@ -48,36 +48,36 @@ const givePprof = "give the URL of net/http/pprof, such as http://host:6060/debu
 // switches are what recording switches on.
 var switches = []string{"CPU profile", "execution trace (of the whole recording while it costs less than 2 % of its CPU, or 1 % of one CPU)"}
 
-// find looks for the endpoint a URL names, else for one among the sockets a Go
-// process listens on: people name the port that serves, too, or http for https.
-// Where there should be one and is none, the access says so in a Lack, and
-// recording a URL fails with the same line.
-func find(ctx context.Context, t discover.Target) []probe.Access {
+// findAccess looks for the endpoint a URL names, else for one among the sockets a Go process
+// listens on: users also name the port that serves requests, or http for https. Where there should
+// be an endpoint and is none, the access has a lack that says so, and recording a URL fails with
+// the same line.
+func findAccess(ctx context.Context, t discover.Target) []probe.Access {
 	if t.URL != nil && t.URL.Scheme != "http" && t.URL.Scheme != "https" || t.Runtime == "redis" { // which takes HTTP for an attack
 		return nil
 	}
 	if t.URL != nil {
-		e, err := locate(ctx, t.URL)
+		e, err := locateEndpoint(ctx, t.URL)
 		if err != nil && t.PID != 0 && t.Runtime == "go" {
-			if other, _ := among(ctx, t); other != nil {
+			if other, _ := findAmongSockets(ctx, t); other != nil {
 				e, err = other, nil
 			}
 		}
 		if err != nil {
-			return []probe.Access{missing(t, err)}
+			return []probe.Access{missingAccess(t, err)}
 		}
 		if t.PID == 0 {
-			t.Name = e.program(ctx)
+			t.Name = e.programName(ctx)
 		}
-		return []probe.Access{access(e, t)}
+		return []probe.Access{newAccess(e, t)}
 	}
 	hidden := t.Runtime == "" && slices.Contains(t.Unreadable, "exe") // may be Go
 	if t.PID == 0 || t.Runtime != "go" && !hidden {
 		return nil
 	}
-	e, lack := among(ctx, t)
+	e, lack := findAmongSockets(ctx, t)
 	if e != nil {
-		return []probe.Access{access(e, t)}
+		return []probe.Access{newAccess(e, t)}
 	}
 	return []probe.Access{{
 		Probe:  name,
@@ -87,26 +87,26 @@ func find(ctx context.Context, t discover.Target) []probe.Access {
 	}}
 }
 
-func access(e *endpoint, t discover.Target) probe.Access {
-	about := subject(t)
+func newAccess(e *endpoint, t discover.Target) probe.Access {
+	about := goSubject(t)
 	return probe.Access{
 		Probe:      name,
 		Where:      e.shown,
 		SwitchesOn: switches,
 		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
-			return record(ctx, e, about, plan, sink)
+			return recordEndpoint(ctx, e, about, plan, sink)
 		},
 	}
 }
 
-// missing is the access to a URL that cannot be recorded.
-func missing(t discover.Target, why error) probe.Access {
-	where := shown(t.URL)
+// missingAccess returns the access to a URL that cannot be recorded.
+func missingAccess(t discover.Target, why error) probe.Access {
+	where := redactURL(t.URL)
 	do := givePprof
 	switch {
 	case errors.Is(why, errTLS) || errors.Is(why, errPlain):
 		do = "" // it says what to do
-	case t.PID != 0 && other(why):
+	case t.PID != 0 && isOtherService(why):
 		do = fmt.Sprintf("record the process that listens there: unstall %d", t.PID)
 		if t.Runtime == "go" { // others have no net/http/pprof
 			do = "give the URL of net/http/pprof, or " + do
@@ -121,21 +121,22 @@ func missing(t discover.Target, why error) probe.Access {
 		Where:   where,
 		Lacks:   []probe.Lack{{What: "profiles and execution traces", Why: why.Error(), Do: do}},
 		Missing: err,
-		Alone:   other(why),
+		Alone:   isOtherService(why),
 		Record:  func(context.Context, probe.Plan, probe.Sink) error { return err },
 	}
 }
 
-// other says whether an address answered as something else than net/http/pprof: then it is not what was meant. What does not
-// answer may be it all the same, and then its process tells why.
-func other(why error) bool {
+// isOtherService says whether an address answered as something else than net/http/pprof, so that
+// it is not what the user meant. An address that does not answer may still be it, and then its
+// process says why.
+func isOtherService(why error) bool {
 	var status *refused
 	return errors.Is(why, errOther) || errors.Is(why, errNotHTTP) || errors.Is(why, errTLS) || errors.Is(why, errPlain) || errors.As(why, &status)
 }
 
-// subject is whom the artifacts are about. That a URL of a process elsewhere
-// serves pprof says that it is Go, and what it is called.
-func subject(t discover.Target) evidence.Subject {
+// goSubject returns the process that the artifacts are about. It is a Go process, as it serves
+// pprof.
+func goSubject(t discover.Target) evidence.Subject {
 	t.Runtime = "go"
 	return t.Subject()
 }

@@ -346,7 +346,7 @@ func TestListed(t *testing.T) {
 		{"heap profile: 1: 2", "mutex", 0, false},
 		{"", "mutex", 0, false},
 	} {
-		if count, ok := listed([]byte(c.index), c.profile); count != c.count || ok != c.ok {
+		if count, ok := listedSamples([]byte(c.index), c.profile); count != c.count || ok != c.ok {
 			t.Errorf("%s in %s: %d, %v", c.profile, c.index, count, ok)
 		}
 	}
@@ -386,7 +386,7 @@ func TestFit(t *testing.T) {
 		{5 * time.Second, 400 * time.Millisecond, 0},
 		{5 * time.Second, -time.Second, 0},
 	} {
-		if got := fit(c.round, c.left); got != c.want {
+		if got := fitSeconds(c.round, c.left); got != c.want {
 			t.Errorf("fit(%v, %v) = %d, want %d", c.round, c.left, got, c.want)
 		}
 	}

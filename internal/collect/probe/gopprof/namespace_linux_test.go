@@ -72,7 +72,7 @@ func TestNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	on.Runtime = "go"
-	a := probetest.One(t, find, on)
+	a := probetest.One(t, findAccess, on)
 	if a.Missing != nil || len(a.Lacks) > 0 || !strings.HasPrefix(a.Where, fmt.Sprintf("network of pid %d: http://127.0.0.1:", c.Process.Pid)) {
 		t.Fatalf("%+v", a)
 	}

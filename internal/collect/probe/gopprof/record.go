@@ -34,7 +34,7 @@ type recording struct {
 // profile takes 0.2 s, on a starved host longer.
 const grace = 3 * time.Second
 
-func record(ctx context.Context, e *endpoint, about evidence.Subject, plan probe.Plan, sink probe.Sink) error {
+func recordEndpoint(ctx context.Context, e *endpoint, about evidence.Subject, plan probe.Plan, sink probe.Sink) error {
 	defer e.client.CloseIdleConnections()
 	r := &recording{endpoint: e, sink: sink, about: about, end: time.Now().Add(plan.For), said: make(map[string]bool), cut: make(map[string]bool)}
 	outer := ctx
@@ -43,26 +43,26 @@ func record(ctx context.Context, e *endpoint, about evidence.Subject, plan probe
 
 	var all sync.WaitGroup
 	if !plan.Passive {
-		all.Go(func() { r.profiles(ctx) })
-		all.Go(func() { r.traces(ctx) })
+		all.Go(func() { r.recordProfiles(ctx) })
+		all.Go(func() { r.recordTraces(ctx) })
 	}
-	all.Go(func() { r.snapshots(ctx, 1) })
-	all.Go(func() { r.heaps(ctx, plan.Always) })
+	all.Go(func() { r.fetchSnapshots(ctx, 1) })
+	all.Go(func() { r.recordHeaps(ctx, plan.Always) })
 	all.Wait()
 
-	if !r.gone && r.failed() == nil {
+	if !r.gone && r.firstFailure() == nil {
 		// After Ctrl-C, too: what has changed since the start is worth a moment.
 		last, done := context.WithTimeout(context.WithoutCancel(outer), 2*time.Second)
 		defer done()
 		var ends sync.WaitGroup
-		ends.Go(func() { r.snapshots(last, 2) })
-		ends.Go(func() { r.heap(last) })
+		ends.Go(func() { r.fetchSnapshots(last, 2) })
+		ends.Go(func() { r.fetchHeap(last) })
 		ends.Wait()
 	}
 	if len(r.cut) > 0 && !r.gone {
-		r.settle(context.WithoutCancel(outer))
+		r.waitSettled(context.WithoutCancel(outer))
 	}
-	if err := r.failed(); err != nil {
+	if err := r.firstFailure(); err != nil {
 		return err
 	}
 	if !r.any && outer.Err() == nil {
@@ -71,17 +71,18 @@ func record(ctx context.Context, e *endpoint, about evidence.Subject, plan probe
 	return nil
 }
 
-// heaps takes the heap profile's text with the runtime's memory statistics. It
-// stops the world while those are read, some 10 to 100 µs, and makes a text as
-// long as there are places that allocate: nothing every 5 s, too much every 0.1 s. To store such texts for as
-// long as the process lives costs us more than all else.
-func (r *recording) heaps(ctx context.Context, always bool) {
+// recordHeaps takes the text of the heap profile, with the runtime's memory statistics, every 5 s,
+// or every 30 s in a recording that always runs. Reading the statistics stops the world for some
+// 10 to 100 µs, and the text is as long as there are places that allocate: that costs nothing
+// every 5 s, and too much every 0.1 s. Storing such texts for as long as the process lives costs
+// the recorder more than all else.
+func (r *recording) recordHeaps(ctx context.Context, always bool) {
 	every := 5 * time.Second
 	if always {
 		every = 30 * time.Second
 	}
 	for {
-		r.heap(ctx)
+		r.fetchHeap(ctx)
 		if time.Until(r.end) < every+every/2 || !probe.Wait(ctx, every) {
 			break // the last one is taken at the end
 		}
@@ -89,22 +90,22 @@ func (r *recording) heaps(ctx context.Context, always bool) {
 	probe.Wait(ctx, time.Until(r.end))
 }
 
-func (r *recording) heap(ctx context.Context) {
+func (r *recording) fetchHeap(ctx context.Context) {
 	r.texts++
-	r.fetch(ctx, piece{path: "heap", query: "debug=1", name: fmt.Sprintf("heap-%04d.txt", r.texts), series: "heap", within: 2 * grace, most: 64 << 20})
+	r.fetchPiece(ctx, piece{path: "heap", query: "debug=1", name: fmt.Sprintf("heap-%04d.txt", r.texts), series: "heap", within: 2 * grace, most: 64 << 20})
 }
 
-// snapshots takes what is of a moment, or counts since the process started: the
-// first or the second of each.
-func (r *recording) snapshots(ctx context.Context, n int) {
-	r.fetch(ctx, piece{path: "goroutine", name: fmt.Sprintf("goroutine-%d.pb.gz", n), within: 2 * grace, most: 64 << 20})
-	index, _ := r.head(ctx, "", "", 2*grace)
+// fetchSnapshots takes the profiles that show a moment, or count since the process started. n is 1
+// at the start and 2 at the end.
+func (r *recording) fetchSnapshots(ctx context.Context, n int) {
+	r.fetchPiece(ctx, piece{path: "goroutine", name: fmt.Sprintf("goroutine-%d.pb.gz", n), within: 2 * grace, most: 64 << 20})
+	index, _ := r.readHead(ctx, "", "", 2*grace)
 	for _, lock := range []string{"mutex", "block"} {
-		if count, ok := listed(index, lock); ok && count == 0 {
+		if count, ok := listedSamples(index, lock); ok && count == 0 {
 			continue
 		}
-		if r.sampled(ctx, lock) {
-			r.fetch(ctx, piece{path: lock, name: fmt.Sprintf("%s-%d.pb.gz", lock, n), within: 2 * grace, most: 64 << 20})
+		if r.isSampled(ctx, lock) {
+			r.fetchPiece(ctx, piece{path: lock, name: fmt.Sprintf("%s-%d.pb.gz", lock, n), within: 2 * grace, most: 64 << 20})
 		}
 	}
 }
@@ -130,9 +131,9 @@ const (
 	ended           // the recording is over
 )
 
-// fetch stores an answer as it comes; what came before it broke off stays. It
-// returns how many bytes that were, too.
-func (r *recording) fetch(ctx context.Context, p piece) (outcome, int64) {
+// fetchPiece stores an answer as it comes, and keeps what came before it broke off. It also
+// returns how many bytes came.
+func (r *recording) fetchPiece(ctx context.Context, p piece) (outcome, int64) {
 	if ctx.Err() != nil {
 		return ended, 0
 	}
@@ -141,13 +142,13 @@ func (r *recording) fetch(ctx context.Context, p piece) (outcome, int64) {
 		asked, p.meter.ends = newEnding(ctx)
 		defer p.meter.ends.release()
 	}
-	a, err := r.get(asked, p.path, p.query, p.within)
+	a, err := r.requestPath(asked, p.path, p.query, p.within)
 	if err != nil {
 		var status *refused
 		if errors.As(err, &status) {
-			return r.refusal(p, status), 0
+			return r.explainRefusal(p, status), 0
 		}
-		return r.broke(ctx, p, err, 0), 0
+		return r.reportBreak(ctx, p, err, 0), 0
 	}
 	defer a.Close()
 	w := &artifact{sink: r.sink, meter: p.meter, meta: capture.Meta{Name: p.name, Series: p.series, Probe: name, Origin: r.shown + "/" + p.path, About: r.about}}
@@ -160,46 +161,46 @@ func (r *recording) fetch(ctx context.Context, p piece) (outcome, int64) {
 	r.mu.Unlock()
 	switch {
 	case w.err != nil:
-		r.left(p)
-		r.fail(w.err)
+		r.noteLeftOn(p)
+		r.failWith(w.err)
 		return ended, n
 	case err != nil:
-		return r.broke(ctx, p, plain(err), n), n
+		return r.reportBreak(ctx, p, explainError(err), n), n
 	case n == p.most:
-		r.left(p)
-		r.warn("%s: ended early at the limit of %d MB", p.name, p.most>>20)
+		r.noteLeftOn(p)
+		r.warnOnce("%s: ended early at the limit of %d MB", p.name, p.most>>20)
 	}
 	return fetched, n
 }
 
-// broke says why a piece is not whole. A connection that breaks is how a target
-// ends; once nobody listens any more, so does the recording.
-func (r *recording) broke(ctx context.Context, p piece, err error, got int64) outcome {
-	r.left(p)
+// reportBreak says why a piece is not whole. A connection breaks when a target ends; once nothing
+// listens any more, the recording ends too.
+func (r *recording) reportBreak(ctx context.Context, p piece, err error, got int64) outcome {
+	r.noteLeftOn(p)
 	if ctx.Err() != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			r.warn("%s: %s %v", r.shown, p.path, errTimeout)
+			r.warnOnce("%s: %s %v", r.shown, p.path, errTimeout)
 		}
 		return ended
 	}
 	switch {
 	case errors.Is(err, errGone):
-		r.warn("%s: %v any more: the process ended; the data recorded until then is kept", r.shown, errGone)
+		r.warnOnce("%s: %v any more: the process ended; the data recorded until then is kept", r.shown, errGone)
 		r.mu.Lock()
 		r.gone = true
 		r.mu.Unlock()
 		r.stop()
 		return ended
 	case got > 0:
-		r.warn("%s: interrupted after %d kB: %v; that part is kept", p.name, got>>10, err)
+		r.warnOnce("%s: interrupted after %d kB: %v; that part is kept", p.name, got>>10, err)
 	default:
-		r.warn("%s: %s: %v", r.shown, p.path, err)
+		r.warnOnce("%s: %s: %v", r.shown, p.path, err)
 	}
 	return broken
 }
 
-// left notes that what a piece switched on may still be.
-func (r *recording) left(p piece) {
+// noteLeftOn notes that what a piece switched on may still be on.
+func (r *recording) noteLeftOn(p piece) {
 	if p.switches {
 		r.mu.Lock()
 		r.cut[p.path] = true
@@ -225,7 +226,7 @@ func (a *artifact) Write(p []byte) (int, error) {
 	}
 	n, err := a.w.Write(p)
 	if a.err = err; err == nil && a.meter != nil {
-		a.meter.took(p)
+		a.meter.countBytes(p)
 	}
 	return n, err
 }
@@ -237,8 +238,8 @@ func (a *artifact) Close() error {
 	return a.w.Close()
 }
 
-// fail ends the recording: nothing more can be stored.
-func (r *recording) fail(err error) {
+// failWith ends the recording, because nothing more can be stored.
+func (r *recording) failWith(err error) {
 	r.mu.Lock()
 	if r.failure == nil {
 		r.failure = err
@@ -247,14 +248,14 @@ func (r *recording) fail(err error) {
 	r.stop()
 }
 
-func (r *recording) failed() error {
+func (r *recording) firstFailure() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.failure
 }
 
-// warn says each thing once.
-func (r *recording) warn(format string, args ...any) {
+// warnOnce writes a warning to the sink, each text once.
+func (r *recording) warnOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	r.mu.Lock()
 	again := r.said[text]

@@ -14,26 +14,26 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// refusal says what a status other than 200 means. The texts are those of
-// serveError in https://go.dev/src/net/http/pprof/pprof.go.
-func (r *recording) refusal(p piece, s *refused) outcome {
+// explainRefusal reports what a status other than 200 means, and returns the outcome. The texts
+// are those of serveError in https://go.dev/src/net/http/pprof/pprof.go.
+func (r *recording) explainRefusal(p piece, s *refused) outcome {
 	switch {
 	case s.status == http.StatusInternalServerError && strings.Contains(s.text, "Could not enable"):
-		r.warn("%s: %s: another profiler is using it; unstall retries and records the rest", r.shown, s.text)
+		r.warnOnce("%s: %s: another profiler is using it; unstall retries and records the rest", r.shown, s.text)
 		return busy
 	case s.status == http.StatusBadRequest && strings.Contains(s.text, "WriteTimeout"):
 		// Up to Go 1.22; later versions extend the deadline.
-		r.warn("%s: %s: %s: unstall records shorter ones instead", r.shown, p.path, s.text)
+		r.warnOnce("%s: %s: %s: unstall records shorter ones instead", r.shown, p.path, s.text)
 		return tooLong
 	case s.status == http.StatusNotFound, s.status == http.StatusUnauthorized, s.status == http.StatusForbidden:
-		r.deny(what(p.path), s.Error(), "serve all of net/http/pprof under "+r.shown)
+		r.addLack(profileTitle(p.path), s.Error(), "serve all of net/http/pprof under "+r.shown)
 		return ended
 	}
-	r.warn("%s: %s: %v", r.shown, p.path, s)
+	r.warnOnce("%s: %s: %v", r.shown, p.path, s)
 	return broken
 }
 
-func what(path string) string {
+func profileTitle(path string) string {
 	switch path {
 	case "profile":
 		return "CPU profile"
@@ -45,14 +45,14 @@ func what(path string) string {
 	return path + " profile"
 }
 
-func (r *recording) deny(what, why, do string) {
+func (r *recording) addLack(what, why, do string) {
 	r.sink.Lack(probe.Lack{What: what, Why: why, Do: do})
 }
 
-// listed is how many samples of a profile the index page counts. A profile without
-// any is not asked for: some servers, VictoriaMetrics one of them, answer a request
-// for the mutex profile by sampling for ten seconds.
-func listed(index []byte, profile string) (count int, ok bool) {
+// listedSamples returns how many samples of a profile the index page counts. A profile without
+// samples is not requested: some servers, VictoriaMetrics one of them, answer a request for the
+// mutex profile by sampling for ten seconds.
+func listedSamples(index []byte, profile string) (count int, ok bool) {
 	m := regexp.MustCompile(`(\d+)\s*(?:</td>)?\s*<td><a href=[^>]*>` + profile + `</a>`).FindSubmatch(index)
 	if m == nil {
 		return 0, false
@@ -61,11 +61,11 @@ func listed(index []byte, profile string) (count int, ok bool) {
 	return count, err == nil
 }
 
-// sampled says whether the program records where it waits for locks: the text of
-// the mutex profile begins with its rate, of the block profile only samples tell.
-// A profile the version does not have (mutex: before Go 1.8) is not missed.
-func (r *recording) sampled(ctx context.Context, lock string) bool {
-	head, err := r.head(ctx, lock, "debug=1", 2*grace)
+// isSampled says whether the program records where it waits for locks: the text of the mutex
+// profile begins with its rate, that of the block profile shows it only by its samples. A profile
+// that the version does not have (mutex: before Go 1.8) counts as not sampled.
+func (r *recording) isSampled(ctx context.Context, lock string) bool {
+	head, err := r.readHead(ctx, lock, "debug=1", 2*grace)
 	if err != nil {
 		return false
 	}
@@ -75,14 +75,14 @@ func (r *recording) sampled(ctx context.Context, lock string) bool {
 	return bytes.Contains(head, []byte(" @ 0x"))
 }
 
-// settle waits until the handlers whose connection was closed have switched off
-// what they had on: stopping a CPU profile takes 0.2 s. Handlers of Go 1.5 and
-// 1.6 do not notice; their seconds are few.
-func (r *recording) settle(ctx context.Context) {
+// waitSettled waits until the handlers whose connection was closed have switched off what they had
+// on: stopping a CPU profile takes 0.2 s. Handlers of Go 1.5 and 1.6 do not notice a closed
+// connection; their profiles last a few seconds.
+func (r *recording) waitSettled(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	for off := 0; off < 2; { // a request may not have come to its handler yet
-		on, err := r.on(ctx)
+		on, err := r.isStillOn(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return // the target ended
@@ -92,15 +92,15 @@ func (r *recording) settle(ctx context.Context) {
 			off++
 		}
 		if !probe.Wait(ctx, 50*time.Millisecond) {
-			r.warn("%s: a profile or trace is still running: one that unstall started ends by itself within %.0f s", r.shown, max(profileRound, time.Until(r.end)).Seconds())
+			r.warnOnce("%s: a profile or trace is still running: one that unstall started ends by itself within %.0f s", r.shown, max(profileRound, time.Until(r.end)).Seconds())
 			return
 		}
 	}
 }
 
-// on says whether a handler that was left alone is still at work.
-func (r *recording) on(ctx context.Context) (bool, error) {
-	a, err := r.get(ctx, "goroutine", "debug=1", grace)
+// isStillOn says whether a handler whose connection was closed is still at work.
+func (r *recording) isStillOn(ctx context.Context) (bool, error) {
+	a, err := r.requestPath(ctx, "goroutine", "debug=1", grace)
 	if err != nil {
 		return false, err
 	}

@@ -26,17 +26,17 @@ const (
 	mostTraces  = 200 << 20 // all of a recording together
 )
 
-// profiles takes CPU profiles back to back until the end. Their seconds are
-// whole: net/http/pprof reads no fractions of them.
-func (r *recording) profiles(ctx context.Context) {
+// recordProfiles takes CPU profiles back to back until the end. They last whole seconds:
+// net/http/pprof reads no fractions of them.
+func (r *recording) recordProfiles(ctx context.Context) {
 	round := firstProfile
 	longest := time.Duration(math.MaxInt64) // that the server allows
 	for n := 1; ctx.Err() == nil; {
-		seconds := fit(min(round, longest), time.Until(r.end))
+		seconds := fitSeconds(min(round, longest), time.Until(r.end))
 		if seconds == 0 {
 			return
 		}
-		outcome, got := r.fetch(ctx, piece{path: "profile", query: fmt.Sprintf("seconds=%d", seconds), name: fmt.Sprintf("cpu-%04d.pb.gz", n), series: "cpu",
+		outcome, got := r.fetchPiece(ctx, piece{path: "profile", query: fmt.Sprintf("seconds=%d", seconds), name: fmt.Sprintf("cpu-%04d.pb.gz", n), series: "cpu",
 			within: time.Duration(seconds)*time.Second + 2*grace, most: mostProfile, switches: true})
 		if got > 0 {
 			n++
@@ -46,7 +46,7 @@ func (r *recording) profiles(ctx context.Context) {
 			round = profileRound
 		case tooLong:
 			if longest = time.Duration(seconds) * time.Second / 2; longest < time.Second {
-				r.deny("CPU profile", "the server's WriteTimeout is 1 s or less", "raise http.Server.WriteTimeout, or upgrade to Go 1.23")
+				r.addLack("CPU profile", "the server's WriteTimeout is 1 s or less", "raise http.Server.WriteTimeout, or upgrade to Go 1.23")
 				return
 			}
 		case ended:
@@ -57,9 +57,9 @@ func (r *recording) profiles(ctx context.Context) {
 	}
 }
 
-// fit is how many whole seconds a round takes: what would be left after it and
-// is too short for another is added to it.
-func fit(round, left time.Duration) int {
+// fitSeconds returns how many whole seconds a round takes. A rest too short for another round is
+// added to it.
+func fitSeconds(round, left time.Duration) int {
 	whole := int(left.Seconds() + .5)
 	n := int(round / time.Second)
 	if n >= whole {
@@ -71,9 +71,9 @@ func fit(round, left time.Duration) int {
 	return n
 }
 
-// traces takes one execution trace of the whole recording or, from when that takes too much, one in each
-// period.
-func (r *recording) traces(ctx context.Context) {
+// recordTraces takes one execution trace of the whole recording, and once that costs too much, one
+// in each period.
+func (r *recording) recordTraces(ctx context.Context) {
 	began := time.Now()
 	chance := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
 	round, period := time.Duration(math.MaxInt64), 0
@@ -89,19 +89,19 @@ func (r *recording) traces(ctx context.Context) {
 		if round > traceRound {
 			p.meter = &meter{pid: r.about.PID, most: left / 2}
 		}
-		outcome, got := r.fetch(ctx, p)
+		outcome, got := r.fetchPiece(ctx, p)
 		left -= got
 		if got > 0 {
 			n++
 		}
 		if p.meter != nil && p.meter.why != "" && time.Until(r.end) > leastTrace {
-			r.warn("the execution trace of the whole recording was ended after %.0f s because %s: from then on %.0f s of every %.1f s is traced", time.Since(began).Seconds(), p.meter.why, traceRound.Seconds(), tracePeriod.Seconds())
+			r.warnOnce("the execution trace of the whole recording was ended after %.0f s because %s: from then on %.0f s of every %.1f s is traced", time.Since(began).Seconds(), p.meter.why, traceRound.Seconds(), tracePeriod.Seconds())
 			round = traceRound
 		}
 		switch outcome {
 		case tooLong:
 			if longest = d / 2; longest < traceRound/8 {
-				r.deny("execution trace", "the server's WriteTimeout is too short", "raise http.Server.WriteTimeout, or upgrade to Go 1.23")
+				r.addLack("execution trace", "the server's WriteTimeout is too short", "raise http.Server.WriteTimeout, or upgrade to Go 1.23")
 				return
 			}
 			continue

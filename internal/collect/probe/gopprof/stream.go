@@ -55,12 +55,13 @@ type mark struct {
 // headerSize is that of "go 1.26 trace\x00\x00\x00".
 const headerSize = 16
 
-// took notes that n more bytes of the trace came.
-func (m *meter) took(b []byte) {
+// countBytes takes in bytes of the trace that came, and ends the trace when it is too long or of
+// an old version.
+func (m *meter) countBytes(b []byte) {
 	if n := headerSize - len(m.head); n > 0 {
 		if m.head = append(m.head, b[:min(n, len(b))]...); len(m.head) == headerSize && oldTrace(m.head) {
 			m.why = fmt.Sprintf("it is of a version before Go 1.%d", streamed)
-			time.AfterFunc(firstTrace, m.ends.end)
+			time.AfterFunc(firstTrace, m.ends.endAnswer)
 		}
 	}
 	m.bytes += int64(len(b))
@@ -68,17 +69,18 @@ func (m *meter) took(b []byte) {
 		return
 	}
 	if m.bytes >= m.most {
-		m.end(fmt.Sprintf("it holds %d MB", m.bytes>>20))
+		m.endTrace(fmt.Sprintf("it holds %d MB", m.bytes>>20))
 		return
 	}
 	now := time.Now()
 	if n := len(m.marks); n == 0 || now.Sub(m.marks[n-1].at) >= traceMark {
-		m.mark(mark{now, m.bytes, cpuTime(m.pid)})
+		m.addMark(mark{now, m.bytes, cpuTime(m.pid)})
 	}
 }
 
-// mark judges the time since the mark that is long enough ago.
-func (m *meter) mark(x mark) {
+// addMark adds a mark, and ends the trace if it grew too fast since the mark that is traceJudged
+// before.
+func (m *meter) addMark(x mark) {
 	m.marks = append(m.marks, x)
 	first := m.marks[0]
 	took := x.at.Sub(first.at)
@@ -86,18 +88,19 @@ func (m *meter) mark(x mark) {
 		return
 	}
 	m.marks = m.marks[1:]
-	if rate, most := float64(x.bytes-first.bytes)/took.Seconds(), allowed(first, x); rate > most {
-		m.end(fmt.Sprintf("it grew by %.2f MB/s, and %.2f cost %.0f %% of the process's CPU or 1 %% of one CPU", rate/1e6, most/1e6, 100*traceShare))
+	if rate, most := float64(x.bytes-first.bytes)/took.Seconds(), allowedRate(first, x); rate > most {
+		m.endTrace(fmt.Sprintf("it grew by %.2f MB/s, and %.2f cost %.0f %% of the process's CPU or 1 %% of one CPU", rate/1e6, most/1e6, 100*traceShare))
 	}
 }
 
-func (m *meter) end(why string) {
+func (m *meter) endTrace(why string) {
 	m.why = why
-	m.ends.end()
+	m.ends.endAnswer()
 }
 
-// allowed is how many bytes of a trace a second the process's CPU between two marks permits.
-func allowed(a, b mark) float64 {
+// allowedRate returns how many bytes of trace a second the CPU that the process used between two
+// marks permits.
+func allowedRate(a, b mark) float64 {
 	if a.cpu < 0 || b.cpu < 0 {
 		return traceLeast
 	}
@@ -144,7 +147,7 @@ type ending struct {
 func newEnding(ctx context.Context) (context.Context, *ending) {
 	e := &ending{}
 	request, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, e.end)
+	stop := context.AfterFunc(ctx, e.endAnswer)
 	e.cancel = cancel
 	e.release = func() { stop(); cancel() }
 	return httptrace.WithClientTrace(request, &httptrace.ClientTrace{
@@ -161,7 +164,7 @@ func newEnding(ctx context.Context) (context.Context, *ending) {
 	}), e
 }
 
-func (e *ending) end() {
+func (e *ending) endAnswer() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {

@@ -29,7 +29,7 @@ func TestStreamIsEndedWhole(t *testing.T) {
 		sink := probetest.NewSink()
 		r := &recording{endpoint: newEndpoint(u, ""), sink: sink, end: time.Now().Add(time.Minute), stop: func() {}, said: make(map[string]bool), cut: make(map[string]bool)}
 		m := &meter{most: 1 << 20}
-		outcome, n := r.fetch(t.Context(), piece{path: "trace", query: "seconds=60", name: "trace-0001.out", within: time.Minute, most: 1 << 40, switches: true, meter: m})
+		outcome, n := r.fetchPiece(t.Context(), piece{path: "trace", query: "seconds=60", name: "trace-0001.out", within: time.Minute, most: 1 << 40, switches: true, meter: m})
 		if outcome != fetched || n < m.most || m.why == "" || !strings.HasSuffix(sink.Text("trace-0001.out"), "the last generation") || len(r.cut) > 0 || len(sink.Warnings) > 0 {
 			t.Errorf("%s: outcome %d after %d bytes, ended as %q, warnings %q", name, outcome, n, m.why, sink.Warnings)
 		}
@@ -62,7 +62,7 @@ func TestMeter(t *testing.T) {
 			if ended {
 				t.Errorf("%s: ended before %v", x.about, traceJudged)
 			}
-			m.mark(mark{at.Add(time.Duration(i) * s), i * x.rate, cpu})
+			m.addMark(mark{at.Add(time.Duration(i) * s), i * x.rate, cpu})
 		}
 		if ended != x.over || (m.why != "") != x.over {
 			t.Errorf("%s: ended %v, %q", x.about, ended, m.why)
@@ -77,8 +77,8 @@ func TestOldTrace(t *testing.T) {
 		}
 	}
 	m := &meter{most: 1 << 20, ends: &ending{cancel: func() {}}}
-	m.took([]byte("go 1.2"))
-	m.took([]byte("1 trace\x00\x00\x00and more"))
+	m.countBytes([]byte("go 1.2"))
+	m.countBytes([]byte("1 trace\x00\x00\x00and more"))
 	if m.why == "" || string(m.head) != "go 1.21 trace\x00\x00\x00" {
 		t.Errorf("%q: %q", m.head, m.why)
 	}

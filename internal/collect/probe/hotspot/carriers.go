@@ -22,8 +22,8 @@ type carriers struct {
 	refused bool
 }
 
-// carriers asks once, if this JVM tells.
-func (r *recording) carriers(ctx context.Context, c *carriers) error {
+// askCarriers asks once what the pool of carriers says, if this JVM can tell.
+func (r *recording) askCarriers(ctx context.Context, c *carriers) error {
 	if c.refused || r.release < tellsCarriers {
 		return nil
 	}

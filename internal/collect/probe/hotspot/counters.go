@@ -22,8 +22,8 @@ import (
 // 100 µs.
 const each = time.Second
 
-// counters copies the JVM's counters until the context ends or the JVM.
-func (r *recording) counters(ctx context.Context) {
+// copyCounters copies the JVM's counters until the context or the JVM ends.
+func (r *recording) copyCounters(ctx context.Context) {
 	f, err := discover.Hsperfdata(r.pid)
 	if err != nil {
 		if _, e := attach.Started(r.pid); e == nil {
@@ -34,30 +34,30 @@ func (r *recording) counters(ctx context.Context) {
 	defer f.Close()
 	w, err := r.sink.Create(capture.Meta{Name: "hsperfdata.txt", Probe: name, Origin: f.Name(), About: r.about, Continues: true})
 	if err != nil {
-		r.warn("hsperfdata.txt: %v", err)
+		r.warnOnce("hsperfdata.txt: %v", err)
 		return
 	}
 	c := &counterLog{to: bufio.NewWriter(w), last: map[string]string{}}
 	start, _ := attach.Started(r.pid)
 	for {
-		err = c.copy(f, r.pid, time.Now())
+		err = c.writeSnapshot(f, r.pid, time.Now())
 		if at, e := attach.Started(r.pid); err != nil || e != nil || at != start || !probe.Wait(ctx, each) {
 			break
 		}
 	}
 	if err == nil && ctx.Err() != nil {
-		err = c.copy(f, r.pid, time.Now())
+		err = c.writeSnapshot(f, r.pid, time.Now())
 	}
 	if e := w.Close(); err == nil {
 		err = e
 	}
 	if err != nil {
-		r.warn("%v", err)
+		r.warnOnce("%v", err)
 	}
 }
 
-// safe is the text of a counter without secrets.
-func safe(x *hsperf.Counter) string {
+// redactCounter returns the text of a counter without secrets.
+func redactCounter(x *hsperf.Counter) string {
 	switch x.Name {
 	case "sun.rt.javaCommand":
 		return redact.Words(x.Text)
@@ -74,7 +74,7 @@ type counterLog struct {
 	last map[string]string
 }
 
-func (c *counterLog) copy(f *os.File, pid int, at time.Time) error {
+func (c *counterLog) writeSnapshot(f *os.File, pid int, at time.Time) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (c *counterLog) copy(f *os.File, pid int, at time.Time) error {
 		x := &d.Counters[i]
 		value := strconv.FormatInt(x.Value, 10)
 		if x.Unit == hsperf.String {
-			value = strconv.Quote(safe(x))
+			value = strconv.Quote(redactCounter(x))
 		}
 		if c.last[x.Name] != value {
 			c.last[x.Name] = value

@@ -83,9 +83,10 @@ func closerSettings() string {
 	return text.String()
 }
 
-// settings writes settings for the JVM; of several settings the last counts. JDK 11 takes them from a file only, and
-// passes over events and settings that it does not have.
-func settings(vm *attach.VM, file, events string) error {
+// writeSettings writes settings of events to a file for the JVM; of several settings of one event
+// the last counts. JDK 11 takes them from a file only, and passes over events and settings that it
+// does not have.
+func writeSettings(vm *attach.VM, file, events string) error {
 	f, err := os.OpenFile(vm.Path(file), os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func flightName(file string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(filepath.Base(file), ".jfr"), ".")
 }
 
-func refused(err error) bool { return errors.Is(err, attach.ErrRefused) }
+func isRefused(err error) bool { return errors.Is(err, attach.ErrRefused) }
 
 // takeOff starts a flight recording that ends by itself soon after this one is to: what the JVM records by default and
 // closer waits, or only what fills in thread dumps. Nil if this JVM has none.
@@ -110,24 +111,24 @@ func (r *recording) takeOff(ctx context.Context, fillsIn bool) (*flight, error) 
 	if fillsIn {
 		from, events, more = "", leanSettings(), " maxsize="+leanSize
 	}
-	switch err := settings(r.vm, own, events); {
+	switch err := writeSettings(r.vm, own, events); {
 	case err == nil:
 		from = strings.TrimSpace(from + " settings=" + own)
-		defer remove(r.vm, own)
+		defer removeOwn(r.vm, own)
 	case fillsIn:
 		r.sink.Lack(probe.Lack{What: "flight recording", Why: "its settings could not be written: " + err.Error(), Do: "record with --jfr, which needs none"})
 		return nil, nil
 	}
-	f.left = r.note(leftFlight, f.file)
+	f.left = r.noteLeft(leftFlight, f.file)
 	left := max(time.Until(r.end), time.Second) + 2*undoing
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it takes seconds, and is on if that is not waited for
 	defer cancel()
 	said, err := r.vm.Text(ctx, fmt.Sprintf("JFR.start name=%s filename=%s duration=%ds%s %s", f.name, f.file, int(left.Seconds()), more, from), 4<<10)
 	if errors.Is(err, attach.ErrRefused) || err == nil && !strings.Contains(said, "Started recording") {
 		f.left.Forget()
-		why := short(said)
+		why := firstLine(said)
 		if err != nil {
-			why = lack(err).Why
+			why = explainLack(err).Why
 		}
 		r.sink.Lack(probe.Lack{What: "flight recording", Why: why, Do: "use JDK 11 or later, or JDK 8u262 or later"})
 		return nil, nil
@@ -135,20 +136,20 @@ func (r *recording) takeOff(ctx context.Context, fillsIn bool) (*flight, error) 
 	return f, err
 }
 
-// land ends the recording, stores it and removes its file, once.
-func (f *flight) land(ctx context.Context) { f.once.Do(func() { f.end(ctx) }) }
+// stopOnce ends the flight recording, stores it and removes its file, once.
+func (f *flight) stopOnce(ctx context.Context) { f.once.Do(func() { f.stopAndStore(ctx) }) }
 
-func (f *flight) end(ctx context.Context) {
-	defer remove(f.r.vm, f.file)
+func (f *flight) stopAndStore(ctx context.Context) {
+	defer removeOwn(f.r.vm, f.file)
 	_, err := f.r.vm.Text(ctx, "JFR.stop name="+f.name, 4<<10)
 	if err != nil && !errors.Is(err, attach.ErrRefused) {
-		f.r.warn("the flight recording could not be stopped (%s): it ends by itself", lack(err).Why)
+		f.r.warnOnce("the flight recording could not be stopped (%s): it ends by itself", explainLack(err).Why)
 	} else {
 		f.left.Forget()
 	}
 	in, err := openOwn(f.r.vm, f.file)
 	if err != nil {
-		f.r.warn("the flight recording could not be read: %v", err)
+		f.r.warnOnce("the flight recording could not be read: %v", err)
 		return
 	}
 	defer in.Close()
@@ -158,6 +159,6 @@ func (f *flight) end(ctx context.Context) {
 		err = errors.Join(err, w.Close())
 	}
 	if err != nil {
-		f.r.warn("flight-0001.jfr: %v", err)
+		f.r.warnOnce("flight-0001.jfr: %v", err)
 	}
 }

@@ -36,13 +36,13 @@ type flown struct {
 	cancel  context.CancelFunc
 }
 
-// fly starts a flight recording, once: the user asked for one, or why says what else would not be seen. It is ended
-// early where it costs too much.
-func (r *recording) fly(ctx context.Context, why string) error {
+// startFlight starts a flight recording, once. why says what could not be seen without it, "" if
+// the user asked for one. The recording is ended early if it costs too much.
+func (r *recording) startFlight(ctx context.Context, why string) error {
 	if r.flown != nil || why != "" && (!r.mayFly() || time.Until(r.end) < leastFlight) {
 		return nil
 	}
-	if r.early() {
+	if r.awaitsLatencies() {
 		return nil // at one of the next looks
 	}
 	f, err := r.takeOff(ctx, why != "")
@@ -52,22 +52,22 @@ func (r *recording) fly(ctx context.Context, why string) error {
 		return err
 	}
 	if why != "" {
-		r.warn("%s: a flight recording (JFR) of waits of 10 ms and more is on for the rest of the recording; --no-jfr leaves it out", why)
+		r.warnOnce("%s: a flight recording (JFR) of waits of 10 ms and more is on for the rest of the recording; --no-jfr leaves it out", why)
 	}
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r.flown.cancel = cancel
 	go func() {
 		defer close(r.flown.watched)
 		if why := f.tooMuch(watching); why != "" {
-			r.warn("the flight recording was ended after %s: %s", units.Time(float64(time.Since(f.began).Round(100*time.Millisecond))), why)
-			r.undo(watching, f.land)
+			r.warnOnce("the flight recording was ended after %s: %s", units.Time(float64(time.Since(f.began).Round(100*time.Millisecond))), why)
+			r.runUndo(watching, f.stopOnce)
 		}
 	}()
 	return err
 }
 
-// early says that latencies to hold a flight recording against may still come.
-func (r *recording) early() bool {
+// awaitsLatencies says whether latencies to compare a flight recording with may still come.
+func (r *recording) awaitsLatencies() bool {
 	l, so := r.plan.Latencies, r.plan.For-time.Until(r.end)
 	switch {
 	case l == nil || r.plan.For < 2*flightCalm:
@@ -81,22 +81,22 @@ func (r *recording) early() bool {
 // mayFly says whether a flight recording may be switched on that nobody asked for. One that is on, or was, counts.
 func (r *recording) mayFly() bool { return r.plan.Flight || !r.plan.NoFlight && !r.plan.Always }
 
-// grounded says that there is no flight recording, and will be none.
-func (r *recording) grounded() bool {
+// hasNoFlight says that there is no flight recording, and will be none.
+func (r *recording) hasNoFlight() bool {
 	if r.flown != nil {
 		return r.flown.flight == nil
 	}
 	return !r.mayFly() || time.Until(r.end) < leastFlight
 }
 
-// land ends the flight recording if there is one.
-func (r *recording) land(ctx context.Context) {
+// stopFlight ends the flight recording if there is one.
+func (r *recording) stopFlight(ctx context.Context) {
 	if r.flown == nil || r.flown.flight == nil {
 		return
 	}
 	r.flown.cancel()
 	<-r.flown.watched
-	r.flown.flight.land(ctx)
+	r.flown.flight.stopOnce(ctx)
 }
 
 // flightCost is what a flight recording has taken so far.
@@ -113,7 +113,7 @@ func (f *flight) tooMuch(ctx context.Context) string {
 	if !probe.Wait(ctx, flightStart) {
 		return ""
 	}
-	costs := []flightCost{f.cost()}
+	costs := []flightCost{f.readCost()}
 	slow, base, size := 0, int64(0), costs[0].bytes
 	for probe.Wait(ctx, flightLook) {
 		slower := f.r.plan.Latencies.Slower(before, f.began.Add(flightStart), time.Now())
@@ -123,7 +123,7 @@ func (f *flight) tooMuch(ctx context.Context) string {
 		if slow == flightSlow {
 			return slower
 		}
-		now := f.cost()
+		now := f.readCost()
 		if now.bytes < size {
 			base += size // it began another file
 		}
@@ -135,15 +135,16 @@ func (f *flight) tooMuch(ctx context.Context) string {
 			continue
 		}
 		costs = costs[1:]
-		if why := first.above(now); why != "" {
+		if why := first.explainExcess(now); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// above says how what a flight recording took between two moments is more than it may, "" if it is not.
-func (c flightCost) above(now flightCost) string {
+// explainExcess says how a flight recording took more between two moments than it may, "" if it
+// did not.
+func (c flightCost) explainExcess(now flightCost) string {
 	took := now.at.Sub(c.at)
 	if now.process < 0 || c.process < 0 || took <= 0 {
 		return ""
@@ -156,8 +157,9 @@ func (c flightCost) above(now flightCost) string {
 	return ""
 }
 
-// cost reads what it took: the CPU time of its threads, and how large its file is that the JVM has open.
-func (f *flight) cost() flightCost {
+// readCost reads what the flight recording took so far: the CPU time of its threads, and the size
+// of the file that the JVM has open for it.
+func (f *flight) readCost() flightCost {
 	c := flightCost{at: time.Now(), process: -1}
 	dir := fmt.Sprintf("/proc/%d", f.r.pid)
 	text, _ := os.ReadFile(dir + "/stat")
@@ -172,15 +174,16 @@ func (f *flight) cost() flightCost {
 			c.threads += onCPU(filepath.Dir(name) + "/schedstat")
 		}
 	}
-	c.bytes = written(dir + "/fd/")
+	c.bytes = eventFileSize(dir + "/fd/")
 	return c
 }
 
 // tick is USER_HZ, on all architectures that have a JVM.
 const tick = 10 * time.Millisecond
 
-// written is how large the file is to which the JVM writes events: all its flight recordings write to one, in a directory of theirs.
-func written(dir string) (n int64) {
+// eventFileSize returns the size in bytes of the file to which the JVM writes events: all its
+// flight recordings write to one, in a directory of theirs.
+func eventFileSize(dir string) (n int64) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if name, err := os.Readlink(dir + e.Name()); err == nil && strings.HasSuffix(name, ".jfr") {

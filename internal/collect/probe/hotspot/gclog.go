@@ -40,7 +40,7 @@ type gcLog struct {
 // switchOn has the JVM log its collections into a file of ours, unless it has a log
 // that is recorded. Nil if there is no need, or no way, which is said.
 func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
-	all, err := r.outputs(ctx)
+	all, err := r.askOutputs(ctx)
 	switch {
 	case errors.Is(err, attach.ErrRefused): // JDK 8
 		r.sink.Lack(probe.Lack{What: "GC log", Why: "a JVM before JDK 9 cannot start a GC log while it runs; a GC log that it already writes is recorded",
@@ -49,12 +49,12 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 	case err != nil:
 		return nil, err
 	}
-	if all, err = r.tidy(ctx, all); err != nil {
+	if all, err = r.endAbandonedLogs(ctx, all); err != nil {
 		return nil, err
 	}
 	what := collections + "," + safepoints
 	if own, ok := recordedLog(r.vm, all); ok {
-		d := own.detail()
+		d := own.parseDetail()
 		if !d.everything {
 			r.sink.Lack(probe.Lack{What: "details of each collection", Why: "the JVM already writes a GC log, which unstall records unchanged, and it lacks gc*", Do: "start it with " + ownLog})
 		}
@@ -64,13 +64,13 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 		what = safepoints
 	}
 	l := &gcLog{r: r, file: ownFile("gc", r.vm, "log"), before: all}
-	l.left = r.note(leftLog, l.file)
+	l.left = r.noteLeft(leftLog, l.file)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it may be on even if that is not waited for
 	defer cancel()
 	said, err := r.vm.Text(ctx, fmt.Sprintf("VM.log output=%s output_options=%s what=%s decorators=%s", l.file, logOptions, what, decorators), 4<<10)
 	if said = strings.TrimSpace(said); err == nil && said != "" {
 		l.left.Forget()
-		r.sink.Lack(probe.Lack{What: "GC log", Why: "the JVM could not start one: " + short(said), Do: "start it with " + ownLog})
+		r.sink.Lack(probe.Lack{What: "GC log", Why: "the JVM could not start one: " + firstLine(said), Do: "start it with " + ownLog})
 		return nil, nil
 	}
 	following, stop := context.WithCancel(context.Background())
@@ -78,32 +78,33 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 	l.stop = func() { stop(); <-done }
 	go func() {
 		defer close(done)
-		l.follow(following)
+		l.copyLog(following)
 	}()
 	return l, err
 }
 
-// tidy ends the logs of recorders that were killed.
-func (r *recording) tidy(ctx context.Context, all []output) ([]output, error) {
+// endAbandonedLogs ends the logs of recorders that were killed, and returns the outputs that are
+// left.
+func (r *recording) endAbandonedLogs(ctx context.Context, all []output) ([]output, error) {
 	left := false
 	for _, o := range all {
-		if f := o.file(); f != "" && abandoned(f, r.vm) {
+		if f := o.filePath(); f != "" && isAbandoned(f, r.vm) {
 			left = true
 			if _, err := r.vm.Text(ctx, "VM.log output="+f+" what=all=off", 4<<10); err != nil {
 				return nil, err
 			}
 		}
 	}
-	sweep(r.vm)
+	removeAbandoned(r.vm)
 	if !left {
 		return all, nil
 	}
-	r.warn("an earlier recording was killed and left its GC log on: it is off now")
-	return r.outputs(ctx)
+	r.warnOnce("an earlier recording was killed and left its GC log on: it is off now")
+	return r.askOutputs(ctx)
 }
 
-// off ends the log, and makes sure that the JVM logs as it did before.
-func (l *gcLog) off(ctx context.Context) {
+// switchOff ends the log, and warns if the JVM does not log as it did before.
+func (l *gcLog) switchOff(ctx context.Context) {
 	l.once.Do(func() {
 		r := l.r
 		command := "VM.log output=" + l.file + " what=all=off"
@@ -111,28 +112,28 @@ func (l *gcLog) off(ctx context.Context) {
 		ended := errors.Is(err, attach.ErrGone)
 		l.stop()
 		if err != nil && !ended {
-			r.warn("the GC log could not be switched off (%s): its size is limited, and the next start of unstall switches it off; or run: jcmd %d %s", lack(err).Why, r.pid, command)
+			r.warnOnce("the GC log could not be switched off (%s): its size is limited, and the next start of unstall switches it off; or run: jcmd %d %s", explainLack(err).Why, r.pid, command)
 			return // its file tells the next one
 		}
-		remove(r.vm, l.file)
+		removeOwn(r.vm, l.file)
 		l.left.Forget()
 		if ended {
 			return
 		}
-		after, err := r.outputs(ctx)
-		if err == nil && !slices.Equal(unowned(l.before), unowned(after)) {
-			r.warn("the JVM's logging differs from before the recording: it was %q, it is %q", l.before, after)
+		after, err := r.askOutputs(ctx)
+		if err == nil && !slices.Equal(withoutOwn(l.before), withoutOwn(after)) {
+			r.warnOnce("the JVM's logging differs from before the recording: it was %q, it is %q", l.before, after)
 		}
 	})
 }
 
-// unowned are the outputs that are not of a recording: another may go on beside this one.
-func unowned(all []output) []output {
-	return slices.DeleteFunc(slices.Clone(all), func(o output) bool { return strings.HasPrefix(o.file(), jvmTmp+probe.OwnFile) })
+// withoutOwn leaves out the outputs of recordings, as another recording may run beside this one.
+func withoutOwn(all []output) []output {
+	return slices.DeleteFunc(slices.Clone(all), func(o output) bool { return strings.HasPrefix(o.filePath(), jvmTmp+probe.OwnFile) })
 }
 
-// follow copies the log as it grows, and once more when it has been ended.
-func (l *gcLog) follow(ctx context.Context) {
+// copyLog copies the log as it grows, and once more when it has ended.
+func (l *gcLog) copyLog(ctx context.Context) {
 	w := &lines{also: &l.r.stops, create: func() (io.WriteCloser, error) {
 		return l.r.sink.Create(capture.Meta{Name: "gc.log", Probe: name, Origin: "VM.log", About: l.r.about, Lines: true, Continues: true})
 	}}
@@ -142,19 +143,19 @@ func (l *gcLog) follow(ctx context.Context) {
 			_ = f.Close()
 		}
 		if err := w.close(); err != nil {
-			l.r.warn("gc.log: %v", err)
+			l.r.warnOnce("gc.log: %v", err)
 		}
 	}()
 	for last := false; ; {
 		if f == nil {
-			f = l.open()
+			f = l.openFile()
 		}
 		if f != nil {
 			if _, err := io.Copy(w, f); err != nil {
-				l.r.warn("gc.log: %v", err)
+				l.r.warnOnce("gc.log: %v", err)
 				return
 			}
-			if next := l.rotated(f); next != nil {
+			if next := l.openNext(f); next != nil {
 				_, _ = io.Copy(w, f) // what came before it was left
 				_ = f.Close()
 				f = next
@@ -168,7 +169,7 @@ func (l *gcLog) follow(ctx context.Context) {
 	}
 }
 
-func (l *gcLog) open() *os.File {
+func (l *gcLog) openFile() *os.File {
 	f, err := openOwn(l.r.vm, l.file)
 	if err != nil {
 		return nil
@@ -176,8 +177,8 @@ func (l *gcLog) open() *os.File {
 	return f
 }
 
-// rotated is the log's next file, once the JVM has begun one.
-func (l *gcLog) rotated(f *os.File) *os.File {
+// openNext opens the log's next file once the JVM has begun one, else returns nil.
+func (l *gcLog) openNext(f *os.File) *os.File {
 	was, err := f.Stat()
 	if err != nil {
 		return nil
@@ -186,7 +187,7 @@ func (l *gcLog) rotated(f *os.File) *os.File {
 	if err != nil || os.SameFile(was, is) {
 		return nil
 	}
-	return l.open()
+	return l.openFile()
 }
 
 // lines writes whole lines.

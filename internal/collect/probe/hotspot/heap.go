@@ -21,10 +21,10 @@ import (
 // 24 million of them).
 const mostHeap = 1 << 30
 
-// classes counts the objects of each class, dead ones included: without -all the JVM
-// would first collect the whole heap.
-func (r *recording) classes(ctx context.Context) error {
-	n, err := r.used()
+// countClasses counts the objects of each class, dead ones included: without -all the JVM would
+// first collect the whole heap.
+func (r *recording) countClasses(ctx context.Context) error {
+	n, err := r.usedHeap()
 	if err != nil {
 		return nil //nolint:nilerr // it has ended
 	}
@@ -35,12 +35,12 @@ func (r *recording) classes(ctx context.Context) error {
 			Do:  command})
 		return nil
 	}
-	return r.answer(ctx, "", "classes", "GC.class_histogram -all")
+	return r.storeAnswer(ctx, "", "classes", "GC.class_histogram -all")
 }
 
-// used is how much of the heap is, by the JVM's counters, else no more than the
-// process has in memory.
-func (r *recording) used() (sum int64, err error) {
+// usedHeap returns how many bytes of the heap are used, by the JVM's counters, else what the
+// process has in memory, which is no less.
+func (r *recording) usedHeap() (sum int64, err error) {
 	if f, err := discover.Hsperfdata(r.pid); err == nil {
 		defer f.Close()
 		d, _ := hsperf.Parse(f)
@@ -53,11 +53,11 @@ func (r *recording) used() (sum int64, err error) {
 	if sum > 0 {
 		return sum, nil
 	}
-	return resident(r.pid)
+	return residentBytes(r.pid)
 }
 
-// resident is a process's memory.
-func resident(pid int) (int64, error) {
+// residentBytes returns the resident memory of a process.
+func residentBytes(pid int) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
 		return 0, err

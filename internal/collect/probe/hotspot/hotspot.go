@@ -50,7 +50,7 @@ import (
 var Probe = probe.Probe{
 	Name:  name,
 	About: "a HotSpot JVM: GC log, thread dumps, heap and flags through its attach socket; its counters (hsperfdata)",
-	Find:  find,
+	Find:  findAccess,
 	Tidy:  tidyAll,
 }
 
@@ -61,17 +61,17 @@ var switches = []string{"GC log into a temporary file (JDK 9 and later)", "threa
 
 const recorded = "GC log, thread dumps, flags and class histogram of the JVM"
 
-// find looks whether the JVM can be attached to. What cannot still gives its
-// counters, and says why in a Lack.
-func find(_ context.Context, t discover.Target) []probe.Access {
+// findAccess looks whether the JVM can be attached to. One that cannot still gives its counters,
+// and a lack that says why.
+func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID == 0 || t.Runtime != "jvm" {
 		return nil
 	}
 	vm, err := attach.Find(t.PID)
 	if err != nil {
-		a := probe.Access{Probe: name, Where: "the counters of the JVM (hsperfdata)", Lacks: []probe.Lack{lack(err)}}
+		a := probe.Access{Probe: name, Where: "the counters of the JVM (hsperfdata)", Lacks: []probe.Lack{explainLack(err)}}
 		a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
-			return record(ctx, nil, t, plan, sink)
+			return recordJVM(ctx, nil, t, plan, sink)
 		}
 		return []probe.Access{a}
 	}
@@ -80,12 +80,12 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 		Where:      vm.Socket(),
 		SwitchesOn: switches,
 		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
-			return record(ctx, vm, t, plan, sink)
+			return recordJVM(ctx, vm, t, plan, sink)
 		},
 	}}
 }
 
-func lack(err error) probe.Lack {
+func explainLack(err error) probe.Lack {
 	l := probe.Lack{What: recorded, Why: err.Error()}
 	var p *attach.Problem
 	if errors.As(err, &p) {

@@ -17,8 +17,8 @@ const (
 	leftFlight = "flight recording"
 )
 
-// note writes down what is about to be switched on; nil if that cannot be done.
-func (r *recording) note(what, file string) *probe.SwitchedOn {
+// noteLeft writes down what is about to be switched on; nil if that cannot be done.
+func (r *recording) noteLeft(what, file string) *probe.SwitchedOn {
 	started, err := attach.Started(r.pid)
 	if err != nil {
 		return nil
@@ -51,20 +51,20 @@ func tidyAll(ctx context.Context, say func(string)) {
 			continue
 		}
 		vm, err := attach.Find(l.PID)
-		if err != nil || attach.Stopped(l.PID) || !abandoned(l.File, vm) || !strings.HasPrefix(l.File, jvmTmp+probe.OwnFile) {
+		if err != nil || attach.Stopped(l.PID) || !isAbandoned(l.File, vm) || !strings.HasPrefix(l.File, jvmTmp+probe.OwnFile) {
 			continue
 		}
-		if end(ctx, vm, l) == nil {
-			remove(vm, l.File)
-			sweep(vm)
+		if switchOffLeft(ctx, vm, l) == nil {
+			removeOwn(vm, l.File)
+			removeAbandoned(vm)
 			l.Forget()
 			say(fmt.Sprintf("pid %d: an earlier recording ended before it could switch its %s off: it is off now", l.PID, strings.Replace(l.What, "gc", "GC", 1)))
 		}
 	}
 }
 
-// end switches off what a note is about, and nothing else.
-func end(ctx context.Context, vm *attach.VM, l *probe.SwitchedOn) error {
+// switchOffLeft switches off what a note is about, and nothing else.
+func switchOffLeft(ctx context.Context, vm *attach.VM, l *probe.SwitchedOn) error {
 	ctx, cancel := context.WithTimeout(ctx, tidying)
 	defer cancel()
 	command := "VM.log output=" + l.File + " what=all=off"
@@ -72,7 +72,7 @@ func end(ctx context.Context, vm *attach.VM, l *probe.SwitchedOn) error {
 		command = "JFR.stop name=" + flightName(l.File)
 	}
 	_, err := vm.Text(ctx, command, 4<<10)
-	if l.What == leftFlight && refused(err) {
+	if l.What == leftFlight && isRefused(err) {
 		return nil // it has ended by itself
 	}
 	return err

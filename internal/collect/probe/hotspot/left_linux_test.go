@@ -30,14 +30,14 @@ func TestRecorder(t *testing.T) {
 	if err != nil {
 		t.Skip("is run by another test")
 	}
-	found := find(t.Context(), resolved(t, pid))
+	found := findAccess(t.Context(), resolved(t, pid))
 	_ = found[0].Record(t.Context(), probe.Plan{For: time.Minute, Flight: true}, probetest.NewSink())
 }
 
 // ownLogs are the logs of ours that a JVM writes.
 func ownLogs(t *testing.T, pid int) (n int) {
 	for _, o := range outputsOf(t, pid) {
-		if strings.HasPrefix(o.file(), jvmTmp+probe.OwnFile) {
+		if strings.HasPrefix(o.filePath(), jvmTmp+probe.OwnFile) {
 			n++
 		}
 	}

@@ -22,8 +22,8 @@ type output struct {
 	config string // what, decorators and options
 }
 
-// outputs asks where the JVM logs to.
-func (r *recording) outputs(ctx context.Context) ([]output, error) {
+// askOutputs asks the JVM where it logs to.
+func (r *recording) askOutputs(ctx context.Context) ([]output, error) {
 	text, err := r.vm.Text(ctx, "VM.log list", 1<<20)
 	if err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func parseOutputs(text string) (all []output) {
 	return all
 }
 
-// file is the file an output writes, as the JVM was told; "" none.
-func (o output) file() string {
+// filePath returns the file an output writes, as the JVM was told; "" if it is no file.
+func (o output) filePath() string {
 	name, _ := strings.CutPrefix(o.name, "file=")
 	if name == o.name {
 		return ""
@@ -61,7 +61,7 @@ type detail struct {
 	safepoints bool
 }
 
-func (o output) detail() (d detail) {
+func (o output) parseDetail() (d detail) {
 	what, _, _ := strings.Cut(o.config, " ")
 	for s := range strings.SplitSeq(what, ",") {
 		tags, level, _ := strings.Cut(s, "=")
@@ -85,14 +85,14 @@ func (o output) detail() (d detail) {
 func recordedLog(vm *attach.VM, all []output) (output, bool) {
 	var open []string
 	for _, o := range all {
-		if !o.detail().gc {
+		if !o.parseDetail().gc {
 			continue
 		}
 		if open == nil {
 			open = openFiles(vm.PID())
 		}
 		for _, name := range open {
-			if o.writes(name, vm) {
+			if o.writesTo(name, vm) {
 				return o, true
 			}
 		}
@@ -120,9 +120,9 @@ func openFiles(pid int) (names []string) {
 	return names
 }
 
-// writes says whether an output is an open file. In its name %p is the JVM's id, %t
-// and %hn are when it was started and the host.
-func (o output) writes(open string, vm *attach.VM) bool {
+// writesTo says whether an output is an open file, given as its descriptor, a blank and its name.
+// In an output's name %p is the JVM's id, and %t and %hn are when it was started and the host.
+func (o output) writesTo(open string, vm *attach.VM) bool {
 	fd, name, _ := strings.Cut(open, " ")
 	switch o.name {
 	case "stdout":
@@ -130,7 +130,7 @@ func (o output) writes(open string, vm *attach.VM) bool {
 	case "stderr":
 		return fd == "2"
 	}
-	file := o.file()
+	file := o.filePath()
 	if file == "" {
 		return false
 	}

@@ -23,7 +23,7 @@ func TestParseOutputs(t *testing.T) {
 	var names []string
 	var details []detail
 	for _, o := range all {
-		names, details = append(names, o.name), append(details, o.detail())
+		names, details = append(names, o.name), append(details, o.parseDetail())
 	}
 	if d := cmp.Diff([]string{"stdout", "stderr", "file=/var/log/my app/gc.log", "file=gc-%p.log"}, names); d != "" {
 		t.Error(d)
@@ -49,7 +49,7 @@ func TestWrites(t *testing.T) {
 		{"stdout", "2 /var/log/app.out", false},
 		{"stderr", "2 /var/log/app.err", true},
 	} {
-		if got := (output{name: c.output}).writes(c.open, vm); got != c.want {
+		if got := (output{name: c.output}).writesTo(c.open, vm); got != c.want {
 			t.Errorf("%s writes %s: %v", c.output, c.open, got)
 		}
 	}
@@ -59,7 +59,7 @@ func FuzzParseOutputs(f *testing.F) {
 	f.Add(list)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, o := range parseOutputs(text) {
-			o.detail()
+			o.parseDetail()
 		}
 	})
 }

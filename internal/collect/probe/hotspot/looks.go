@@ -26,11 +26,11 @@ const (
 	lastLook  = 200 * time.Millisecond
 )
 
-// threads dumps all threads until the context ends. What a dump costs is how long it stopped
-// all threads, by the log of safepoints; where that does not tell, the JVM answers when it is
-// done, so that no stop is longer than the answer took, and on a busy host, where answers
-// take longer now and then, the quickest of the last three counts.
-func (r *recording) threads(ctx context.Context) (failed error) {
+// dumpThreads dumps all threads until the context ends. The cost of a dump is how long it stopped
+// all threads, by the log of safepoints. If that does not tell, the JVM answers when it is done,
+// so that no stop is longer than the answer took; as answers take longer now and then on a busy
+// host, the quickest of the last three counts.
+func (r *recording) dumpThreads(ctx context.Context) (failed error) {
 	command := "Thread.print -e" // with each thread's CPU time: JDK 11
 	usual := max(soonest, r.plan.For/mostLooks)
 	var took []time.Duration
@@ -44,15 +44,15 @@ func (r *recording) threads(ctx context.Context) (failed error) {
 	}()
 	told := false
 	for looks := 1; ; looks++ {
-		before, began := r.stored(), time.Now()
-		err := r.answer(ctx, "", "threads", command, &busy)
+		before, began := r.countStored(), time.Now()
+		err := r.storeAnswer(ctx, "", "threads", command, &busy)
 		if !time.Now().Before(r.end) {
 			<-ctx.Done() // a connection with the same deadline may time out first
 		}
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // an answer that the end of the recording cut off
 		}
-		switch known := r.stored() > before; {
+		switch known := r.countStored() > before; {
 		case err != nil:
 			return err
 		case !known && command != "Thread.print":
@@ -63,33 +63,33 @@ func (r *recording) threads(ctx context.Context) (failed error) {
 		}
 		took = append(took[max(0, len(took)-2):], time.Since(began))
 		if r.plan.Flight {
-			if err := r.fly(ctx, ""); err != nil || ctx.Err() != nil {
+			if err := r.startFlight(ctx, ""); err != nil || ctx.Err() != nil {
 				return err
 			}
 		}
 		if busy.virtual {
-			if err := r.carriers(ctx, &pool); err != nil || ctx.Err() != nil {
+			if err := r.askCarriers(ctx, &pool); err != nil || ctx.Err() != nil {
 				return err
 			}
-			if err := r.virtuals(ctx, &virtual); err != nil || ctx.Err() != nil {
+			if err := r.dumpVirtualThreads(ctx, &virtual); err != nil || ctx.Err() != nil {
 				return err
 			}
 			if virtual.unseen != "" {
-				if err := r.fly(ctx, virtual.unseen); err != nil || ctx.Err() != nil {
+				if err := r.startFlight(ctx, virtual.unseen); err != nil || ctx.Err() != nil {
 					return err
 				}
-				if virtual.lack != nil && r.grounded() {
+				if virtual.lack != nil && r.hasNoFlight() {
 					virtual.lack()
 					virtual.lack = nil
 				}
 			}
 		}
 		cost := slices.Min(took)
-		if stopped := r.stops.each(looks); stopped > 0 {
+		if stopped := r.stops.meanStop(looks); stopped > 0 {
 			cost = min(cost, stopped)
 		}
 		least := usual
-		if busy.more() {
+		if busy.isCrowded() {
 			least = max(soonest, usual/stirred)
 		}
 		apart := max(least, costShare*cost)
@@ -98,22 +98,22 @@ func (r *recording) threads(ctx context.Context) (failed error) {
 		}
 		if apart >= seldom && apart > least {
 			rare := fmt.Sprintf("a thread dump takes %v, so unstall takes one only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
-			if err := r.fly(ctx, rare); err != nil || ctx.Err() != nil {
+			if err := r.startFlight(ctx, rare); err != nil || ctx.Err() != nil {
 				return err
 			}
-			if !told && r.grounded() {
+			if !told && r.hasNoFlight() {
 				told = true
-				r.warn("%s", rare)
+				r.warnOnce("%s", rare)
 			}
 		}
-		if !probe.Wait(ctx, min(scattered(apart), max(time.Until(r.end)-lastLook, soonest/2))) {
+		if !probe.Wait(ctx, min(jitterAround(apart), max(time.Until(r.end)-lastLook, soonest/2))) {
 			return nil
 		}
 	}
 }
 
-// scattered is a random time around d.
-func scattered(d time.Duration) time.Duration { return d/2 + rand.N(d) }
+// jitterAround returns a random time between d/2 and 3d/2, d in the mean.
+func jitterAround(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
 // crowd counts in each dump the threads that run or wait for a monitor.
 type crowd struct {
@@ -136,8 +136,9 @@ func (c *crowd) Write(p []byte) (int, error) {
 // none of them is at work (sun.nio.ch.Poller: only virtual threads use it).
 var ofVirtual = [][]byte{[]byte("Carrying virtual thread"), []byte(`"VirtualThread-un`), []byte(`"Read-Poller`), []byte(`"Write-Poller`), []byte(`"MasterPoller`)}
 
-// more says whether the last dump had more such threads than is usual.
-func (c *crowd) more() bool {
+// isCrowded says whether the last dump had more threads that run or wait for a monitor than is
+// usual. It ends the count of that dump.
+func (c *crowd) isCrowded() bool {
 	c.last, c.now = c.now, 0
 	c.before = append(c.before[max(0, len(c.before)-crowded+1):], c.last)
 	sorted := slices.Sorted(slices.Values(c.before))
@@ -169,9 +170,9 @@ func (s *stops) Write(p []byte) (int, error) {
 		}
 		if _, rest, ok := bytes.Cut(l, []byte("] Safepoint \"")); ok && isDump(rest) {
 			_, total, _ := bytes.Cut(rest, []byte("Total: "))
-			s.add(total, " ns", "ns")
+			s.addStop(total, " ns", "ns")
 		} else if _, rest, ok := bytes.Cut(l, []byte("application threads were stopped: ")); ok && s.of {
-			s.add(rest, " seconds", "s")
+			s.addStop(rest, " seconds", "s")
 			s.of = false
 		}
 	}
@@ -182,15 +183,15 @@ func isDump(name []byte) bool {
 	return slices.ContainsFunc(dumping, func(d []byte) bool { return bytes.HasPrefix(name, d) })
 }
 
-func (s *stops) add(text []byte, until, unit string) {
+func (s *stops) addStop(text []byte, until, unit string) {
 	number, _, ok := bytes.Cut(text, []byte(until))
 	if d, err := time.ParseDuration(string(number) + unit); ok && err == nil {
 		s.sum += d
 	}
 }
 
-// each is what one of so many dumps stopped all threads for, 0 unknown.
-func (s *stops) each(dumps int) time.Duration {
+// meanStop returns how long one of so many dumps stopped all threads, 0 if it is unknown.
+func (s *stops) meanStop(dumps int) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sum / time.Duration(dumps)

@@ -24,8 +24,8 @@ func TestStops(t *testing.T) {
 		{"cut off", `[…][safepoint] Safepoint "PrintThreads", Time since last: 2259`, 0},
 	} {
 		var s stops
-		if _, err := io.WriteString(&s, c.log); err != nil || s.each(1) != c.want {
-			t.Errorf("%s: %v, %v; want %v", c.name, s.each(1), err, c.want)
+		if _, err := io.WriteString(&s, c.log); err != nil || s.meanStop(1) != c.want {
+			t.Errorf("%s: %v, %v; want %v", c.name, s.meanStop(1), err, c.want)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func TestCrowd(t *testing.T) {
 	var c crowd
 	dump := func(blocked int) bool {
 		_, _ = io.WriteString(&c, strings.Repeat("   java.lang.Thread.State: BLOCKED (on object monitor)\n", blocked))
-		return c.more()
+		return c.isCrowded()
 	}
 	for range 3 {
 		if dump(2) {

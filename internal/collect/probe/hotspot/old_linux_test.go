@@ -33,7 +33,7 @@ func TestOld(t *testing.T) {
 		return "-1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n"
 	}}
 	vm, to := s.Start(t), probetest.NewSink()
-	if err := record(t.Context(), vm, discover.Target{PID: os.Getpid(), Runtime: "jvm"}, probe.Plan{For: 700 * time.Millisecond}, to); err != nil {
+	if err := recordJVM(t.Context(), vm, discover.Target{PID: os.Getpid(), Runtime: "jvm"}, probe.Plan{For: 700 * time.Millisecond}, to); err != nil {
 		t.Fatal(err)
 	}
 	kept := to.Names()

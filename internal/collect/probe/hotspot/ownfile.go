@@ -29,9 +29,9 @@ func ownFile(kind string, vm *attach.VM, extension string) string {
 		hex.EncodeToString(random[:]), extension)
 }
 
-// abandoned says whether a file was made for a recorder of this PID namespace that
-// has ended. Of one in another namespace that cannot be told.
-func abandoned(file string, vm *attach.VM) bool {
+// isAbandoned says whether a file was made for a recorder of this PID namespace that has ended. Of
+// a recorder in another namespace that cannot be known: it returns false.
+func isAbandoned(file string, vm *attach.VM) bool {
 	rest, ok := strings.CutPrefix(filepath.Base(file), probe.OwnFile)
 	f := strings.Split(rest, "-")
 	if !ok || len(f) != 6 {
@@ -69,18 +69,18 @@ func openOwn(vm *attach.VM, file string) (*os.File, error) {
 	return f, nil
 }
 
-// remove removes a file that the JVM wrote, and what rotation made of it.
-func remove(vm *attach.VM, file string) {
+// removeOwn removes a file that the JVM wrote, and what rotation made of it.
+func removeOwn(vm *attach.VM, file string) {
 	for _, name := range []string{file, file + ".0"} {
 		_ = os.Remove(vm.Path(name))
 	}
 }
 
-// sweep removes files that a recorder left which was killed.
-func sweep(vm *attach.VM) {
+// removeAbandoned removes the files that a killed recorder left.
+func removeAbandoned(vm *attach.VM) {
 	files, _ := filepath.Glob(fmt.Sprintf("%s*-%d-*", vm.Path(jvmTmp+probe.OwnFile), vm.Inner()))
 	for _, f := range files {
-		if abandoned(f, vm) {
+		if isAbandoned(f, vm) {
 			_ = os.Remove(f)
 		}
 	}

@@ -38,8 +38,9 @@ type recording struct {
 	pieces map[string]int // by series, of those stored
 }
 
-// record records a JVM until the context ends, the plan or the JVM.
-func record(ctx context.Context, vm *attach.VM, t discover.Target, plan probe.Plan, sink probe.Sink) error {
+// recordJVM records a JVM until the context, the plan or the JVM ends. A nil vm cannot be attached
+// to.
+func recordJVM(ctx context.Context, vm *attach.VM, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	r := &recording{vm: vm, about: t.Subject(), pid: t.PID, sink: sink, plan: plan,
 		end: time.Now().Add(plan.For), said: map[string]bool{}, pieces: map[string]int{}}
 	if plan.Passive && vm != nil {
@@ -49,42 +50,42 @@ func record(ctx context.Context, vm *attach.VM, t discover.Target, plan probe.Pl
 	ctx, cancel := context.WithDeadline(ctx, r.end)
 	defer cancel()
 	var counters sync.WaitGroup
-	counters.Go(func() { r.counters(ctx) })
+	counters.Go(func() { r.copyCounters(ctx) })
 	defer counters.Wait()
 	if r.vm == nil {
 		return nil
 	}
-	err := r.attached(ctx)
+	err := r.recordAttached(ctx)
 	switch {
 	case errors.Is(err, attach.ErrGone):
-		r.warn("the JVM ended; the data recorded until then is kept")
+		r.warnOnce("the JVM ended; the data recorded until then is kept")
 		cancel()
 		return nil
-	case err != nil && !errors.Is(err, context.Canceled) && r.stored() == 0: // a JVM that never answered, however short the recording
-		r.sink.Lack(lack(err))
+	case err != nil && !errors.Is(err, context.Canceled) && r.countStored() == 0: // a JVM that never answered, however short the recording
+		r.sink.Lack(explainLack(err))
 	case err != nil && ctx.Err() == nil:
-		r.warn("%s; the data recorded until then is kept", lack(err).Why)
+		r.warnOnce("%s; the data recorded until then is kept", explainLack(err).Why)
 	}
 	return nil
 }
 
-// attached records what the JVM is asked for.
-func (r *recording) attached(ctx context.Context) error {
+// recordAttached records what the JVM is asked for.
+func (r *recording) recordAttached(ctx context.Context) error {
 	var version release
-	if err := r.answer(ctx, "vm-version.txt", "", "VM.version", &version); err != nil {
+	if err := r.storeAnswer(ctx, "vm-version.txt", "", "VM.version", &version); err != nil {
 		return err
 	}
-	r.release = version.number()
+	r.release = version.majorVersion()
 	log, err := r.switchOn(ctx)
 	if log != nil {
-		defer func() { r.undo(ctx, log.off) }()
+		defer func() { r.runUndo(ctx, log.switchOff) }()
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { r.undo(ctx, r.land) }()
+	defer func() { r.runUndo(ctx, r.stopFlight) }()
 	if r.plan.Flight && r.plan.For < 2*flightCalm { // else when there are latencies to hold it against
-		if err := r.fly(ctx, ""); err != nil {
+		if err := r.startFlight(ctx, ""); err != nil {
 			return err
 		}
 	}
@@ -93,42 +94,42 @@ func (r *recording) attached(ctx context.Context) error {
 		{"vm-command.txt", "", "VM.command_line"},
 		{"", "heap", "GC.heap_info"},
 	} {
-		if err := r.answer(ctx, a.name, a.series, a.command); err != nil {
+		if err := r.storeAnswer(ctx, a.name, a.series, a.command); err != nil {
 			return err
 		}
 	}
-	if err := r.threads(ctx); err != nil {
+	if err := r.dumpThreads(ctx); err != nil {
 		return err
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
 	defer cancel()
 	if log != nil {
-		log.off(late) // first: nothing may stay on, nor walking the heap be taken for the service's own doing
+		log.switchOff(late) // first: nothing may stay on, nor walking the heap be taken for the service's own doing
 	}
-	r.land(late)
-	if err := r.answer(late, "", "heap", "GC.heap_info"); err != nil {
+	r.stopFlight(late)
+	if err := r.storeAnswer(late, "", "heap", "GC.heap_info"); err != nil {
 		return err
 	}
 	if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		r.sink.Lack(probe.Lack{What: "class histogram", Why: "it is taken at the end, and the recording was interrupted before", Do: "let the recording run to its end"})
 		return nil
 	}
-	return r.classes(late)
+	return r.countClasses(late)
 }
 
-// undo calls what switches something off, whether the context has ended or not.
-func (r *recording) undo(ctx context.Context, off func(context.Context)) {
+// runUndo calls a function that switches something off, even if the context has ended.
+func (r *recording) runUndo(ctx context.Context, off func(context.Context)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
 	defer cancel()
 	off(ctx)
 }
 
-// answer stores what a command says, for others to read, too. That this JVM does not know it
-// is no failure.
-func (r *recording) answer(ctx context.Context, file, series, command string, others ...io.Writer) error {
+// storeAnswer stores the answer to a command, and gives it to other writers too. A JVM that does
+// not know the command is no error.
+func (r *recording) storeAnswer(ctx context.Context, file, series, command string, others ...io.Writer) error {
 	numbered := file == ""
 	if numbered {
-		file = r.name(series, "txt")
+		file = r.artifactName(series, "txt")
 	}
 	w := &lazy{r: r, meta: capture.Meta{Name: file, Series: series, Probe: name, Origin: command, About: r.about, Lines: true}}
 	to := io.MultiWriter(append([]io.Writer{w}, others...)...)
@@ -137,7 +138,7 @@ func (r *recording) answer(ctx context.Context, file, series, command string, ot
 	}
 	err := r.vm.Ask(ctx, command, to)
 	if numbered && w.to == nil {
-		r.unname(series)
+		r.returnName(series)
 	}
 	if e := w.Close(); err == nil || e != nil {
 		return e
@@ -162,8 +163,8 @@ func (v *release) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// number is 8, 17 or 25, 0 unknown.
-func (v *release) number() int {
+// majorVersion returns the feature release, such as 8, 17 or 25; 0 if it is unknown.
+func (v *release) majorVersion() int {
 	for l := range bytes.Lines(v.said) {
 		if rest, ok := bytes.CutPrefix(l, []byte("JDK ")); ok {
 			number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte("."))
@@ -188,12 +189,12 @@ func (l *lazy) Write(p []byte) (int, error) {
 		if l.to, err = l.r.sink.Create(l.meta); err != nil {
 			return 0, err
 		}
-		l.r.store()
+		l.r.addStored()
 	}
 	all := len(p)
 	if l.n+len(p) > mostAnswer {
 		p = p[:max(0, mostAnswer-l.n)]
-		l.r.warn("%s is longer than %d MB: the rest was not recorded", l.meta.Origin, mostAnswer>>20)
+		l.r.warnOnce("%s is longer than %d MB: the rest was not recorded", l.meta.Origin, mostAnswer>>20)
 	}
 	l.n += len(p)
 	if _, err := l.to.Write(p); err != nil {
@@ -209,36 +210,36 @@ func (l *lazy) Close() error {
 	return l.to.Close()
 }
 
-// name numbers the artifacts of a series.
-func (r *recording) name(series, extension string) string {
+// artifactName returns the name of the next artifact of a series: they are numbered from 1.
+func (r *recording) artifactName(series, extension string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pieces[series]++
 	return fmt.Sprintf("%s-%04d.%s", series, r.pieces[series], extension)
 }
 
-// unname takes back a number that nothing was stored under.
-func (r *recording) unname(series string) {
+// returnName takes back a number that nothing was stored under.
+func (r *recording) returnName(series string) {
 	r.mu.Lock()
 	r.pieces[series]--
 	r.mu.Unlock()
 }
 
-func (r *recording) store() {
+func (r *recording) addStored() {
 	r.mu.Lock()
 	r.pieces[""]++
 	r.mu.Unlock()
 }
 
-// stored is how many answers were kept.
-func (r *recording) stored() int {
+// countStored returns how many answers were kept.
+func (r *recording) countStored() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pieces[""]
 }
 
-// warn says each thing once.
-func (r *recording) warn(format string, args ...any) {
+// warnOnce writes a warning to the sink, each text once.
+func (r *recording) warnOnce(format string, args ...any) {
 	text := fmt.Sprintf("pid %d: %s", r.pid, fmt.Sprintf(format, args...))
 	r.mu.Lock()
 	again := r.said[text]
@@ -249,8 +250,8 @@ func (r *recording) warn(format string, args ...any) {
 	}
 }
 
-// short is the first line of what somebody says.
-func short(text string) string {
+// firstLine returns the first line of an answer.
+func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return line
 }

@@ -57,7 +57,7 @@ func resolved(t *testing.T, pid int) discover.Target {
 // live finds what can be recorded of a JVM that runs.
 func live(t *testing.T, a *jvmapp.App) probe.Access {
 	t.Helper()
-	return probetest.One(t, find, resolved(t, a.PID))
+	return probetest.One(t, findAccess, resolved(t, a.PID))
 }
 
 // start starts a busy JVM.
@@ -320,7 +320,7 @@ func TestPassive(t *testing.T) {
 // TestDisabled gives the counters of a JVM that cannot be attached to, and says why.
 func TestDisabled(t *testing.T) {
 	a := start(t, 17, "-Xmx32m", "-XX:+DisableAttachMechanism")
-	found := find(t.Context(), resolved(t, a.PID))
+	found := findAccess(t.Context(), resolved(t, a.PID))
 	if len(found) != 1 || len(found[0].Lacks) != 1 || !strings.Contains(found[0].Lacks[0].Why, "DisableAttachMechanism") || len(found[0].SwitchesOn) > 0 {
 		t.Fatalf("found %+v", found)
 	}

@@ -40,24 +40,24 @@ type virtuals struct {
 // written by one thread, the attach listener: so it is time of a CPU, and no stop.
 const virtualShare = 50
 
-// virtuals dumps all threads, the virtual ones among them, if it is time: into a file in the
-// JVM's own /tmp, as only that way they are dumped.
+// dumpVirtualThreads dumps all threads, the virtual ones among them, if it is time: into a file in
+// the JVM's own /tmp, as virtual threads are dumped only that way.
 // https://docs.oracle.com/en/java/javase/21/docs/specs/man/jcmd.html (Thread.dump_to_file)
-func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
+func (r *recording) dumpVirtualThreads(ctx context.Context, v *virtuals) error {
 	if v.refused || time.Now().Before(v.next) {
 		return nil
 	}
 	if r.release < dumpsVirtual || r.release >= dumpsNoMore {
 		v.refused, v.unseen = true, "what waiting virtual threads wait for is in no thread dump"
-		v.lack = func() { r.sink.Lack(unsafe(r.release)) }
+		v.lack = func() { r.sink.Lack(lackVirtual(r.release)) }
 		return nil
 	}
-	used := v.used(r.pid)
+	used := v.writerCPU(r.pid)
 	file, began := ownFile("threads", r.vm, "json"), time.Now()
-	defer remove(r.vm, file)
+	defer removeOwn(r.vm, file)
 	said, err := r.vm.Text(ctx, "Thread.dump_to_file -format=json "+file, 4<<10)
 	took := time.Since(began)
-	if after := v.used(r.pid); used > 0 && after > used {
+	if after := v.writerCPU(r.pid); used > 0 && after > used {
 		took = min(took, after-used) // on a busy host it waits for a CPU for longer than it has one
 	}
 	switch {
@@ -71,12 +71,12 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 	}
 	f, err := openOwn(r.vm, file)
 	if err != nil {
-		v.refused, v.unseen = true, "virtual threads could not be dumped: "+short(said)
-		v.lack = func() { r.warn("%s", v.unseen) }
+		v.refused, v.unseen = true, "virtual threads could not be dumped: "+firstLine(said)
+		v.lack = func() { r.warnOnce("%s", v.unseen) }
 		return nil
 	}
 	defer f.Close()
-	if err := r.keep(f); err != nil {
+	if err := r.storeVirtualDump(f); err != nil {
 		return err
 	}
 	if v.took = append(v.took[max(0, len(v.took)-2):], took); len(v.took) == 1 {
@@ -87,13 +87,13 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 	v.next = time.Now().Add(virtualShare * cost)
 	if apart := virtualShare * cost; apart >= seldom {
 		v.unseen = fmt.Sprintf("a dump of the virtual threads takes %v, so unstall takes one only about every %v", took.Round(10*time.Millisecond), apart.Round(time.Second))
-		v.lack = func() { r.warn("%s", v.unseen) }
+		v.lack = func() { r.warnOnce("%s", v.unseen) }
 	}
 	return nil
 }
 
-// used is how long the thread that writes dumps has had a CPU, 0 unknown.
-func (v *virtuals) used(pid int) time.Duration {
+// writerCPU returns how long the thread that writes dumps has had a CPU, 0 if it is unknown.
+func (v *virtuals) writerCPU(pid int) time.Duration {
 	if v.writer == 0 {
 		v.writer = threadOf(pid, "Attach Listener")
 	}
@@ -113,9 +113,9 @@ func threadOf(pid int, name string) int {
 	return -1
 }
 
-// unsafe is why a JVM is not asked for its virtual threads: those on a CPU are in Thread.print
-// (JDK 24 on), those that wait in nothing that is safe.
-func unsafe(release int) probe.Lack {
+// lackVirtual says why a JVM is not asked for its virtual threads: those on a CPU are in
+// Thread.print (JDK 24 on), those that wait are in no dump that is safe.
+func lackVirtual(release int) probe.Lack {
 	l := probe.Lack{What: "what waiting virtual threads wait for", Why: "only JVMs of JDK 21 to 24 are asked to dump them (Thread.dump_to_file)"}
 	if release >= dumpsNoMore {
 		l.Why = fmt.Sprintf("dumping virtual threads (Thread.dump_to_file) can crash a JVM of JDK %d (JDK-8364343), so it is not done", release)
@@ -124,12 +124,12 @@ func unsafe(release int) probe.Lack {
 	return l
 }
 
-// keep copies a dump, which many threads make long.
-func (r *recording) keep(f *os.File) error {
-	w := &lazy{r: r, meta: capture.Meta{Name: r.name("virtual", "json"), Series: "virtual", Probe: name, Origin: "Thread.dump_to_file", About: r.about, Lines: true}}
+// storeVirtualDump copies a dump of virtual threads, which is long if there are many.
+func (r *recording) storeVirtualDump(f *os.File) error {
+	w := &lazy{r: r, meta: capture.Meta{Name: r.artifactName("virtual", "json"), Series: "virtual", Probe: name, Origin: "Thread.dump_to_file", About: r.about, Lines: true}}
 	_, err := io.Copy(w, f)
 	if w.to == nil {
-		r.unname("virtual")
+		r.returnName("virtual")
 	}
 	return errors.Join(err, w.Close())
 }

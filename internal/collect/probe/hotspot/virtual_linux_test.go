@@ -121,7 +121,7 @@ func TestVirtualAsked(t *testing.T) {
 			return "-1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n"
 		}}
 		vm, to := s.Start(t), probetest.NewSink()
-		if err := record(t.Context(), vm, discover.Target{PID: os.Getpid(), Runtime: "jvm"}, probe.Plan{For: 700 * time.Millisecond}, to); err != nil {
+		if err := recordJVM(t.Context(), vm, discover.Target{PID: os.Getpid(), Runtime: "jvm"}, probe.Plan{For: 700 * time.Millisecond}, to); err != nil {
 			t.Fatal(err)
 		}
 		asked := slices.ContainsFunc(s.Commands(), func(c string) bool { return strings.Contains(c, "Thread.dump_to_file") })

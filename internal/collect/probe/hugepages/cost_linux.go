@@ -22,9 +22,9 @@ const (
 	atMost     = 10 * time.Millisecond // for each size, of a recording that may take 2 % of a core
 )
 
-// measure touches fresh memory of our own in pages of a size. It is not ok where the kernel gives
-// no such pages, or only after it compacted memory: that is not the price of a page.
-func measure(size, small, large int64) (f fault, ok bool) {
+// measureFaults measures what touching fresh memory costs, in pages of a size. It is not ok if the
+// kernel gives no such pages, or only after it compacted memory: that is not the price of a page.
+func measureFaults(size, small, large int64) (f fault, ok bool) {
 	advice := unix.MADV_NOHUGEPAGE
 	if size == large {
 		advice = unix.MADV_HUGEPAGE
@@ -44,7 +44,7 @@ func measure(size, small, large int64) (f fault, ok bool) {
 		if size == small {
 			touch, want = page[:smallPages*small], smallPages
 		}
-		before, compacted := minorFaults(), compactions()
+		before, compacted := minorFaults(), compactionCount()
 		at := threadTime()
 		for i := int64(0); i < int64(len(touch)); i += small {
 			touch[i] = 1
@@ -55,7 +55,7 @@ func measure(size, small, large int64) (f fault, ok bool) {
 		}
 		faults := minorFaults() - before
 		_ = unix.Munmap(m)
-		if faults >= want && faults <= want+want/8 && (size == small || compactions() == compacted) {
+		if faults >= want && faults <= want+want/8 && (size == small || compactionCount() == compacted) {
 			took = append(took, max(1, d/want))
 		} else if size == large && faults > want {
 			break
@@ -95,8 +95,8 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// compactions is how often somebody on the host compacted memory for what he needed, so far.
-func compactions() string {
+// compactionCount returns how often allocations on this host had to compact memory, since boot.
+func compactionCount() string {
 	b, _ := os.ReadFile("/proc/vmstat") // without it nothing is known to have been
 	_, rest, _ := strings.Cut(string(b), "\ncompact_stall ")
 	n, _, _ := strings.Cut(rest, "\n")

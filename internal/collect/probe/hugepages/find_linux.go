@@ -17,29 +17,33 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// find gives one access for a process of this host, where its kernel has huge pages.
-func find(_ context.Context, t discover.Target) []probe.Access {
+// findAccess returns one access for a process of this host, and none where the kernel has no huge
+// pages or there is no /proc.
+func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
 	}
-	if _, err := os.Stat(settings("enabled")); err != nil {
+	if _, err := os.Stat(settingPath("enabled")); err != nil {
 		return nil // a kernel without them
 	}
 	a := probe.Access{Probe: name, Where: fmt.Sprintf("huge pages of pid %d", t.PID)}
-	if p, err := open(t.PID); err == nil {
+	if p, err := openProcess(t.PID); err == nil {
 		p.close()
 	} else {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
-		a.Lacks = append(a.Lacks, probe.Lack{What: "how much of its huge pages it uses", Why: reason(err), Do: fmt.Sprintf("sudo unstall %d", t.PID)})
+		a.Lacks = append(a.Lacks, probe.Lack{What: "how much of its huge pages it uses", Why: errorWithoutPath(err), Do: fmt.Sprintf("sudo unstall %d", t.PID)})
 	}
-	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error { return record(ctx, t, plan, sink) }
+	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+		return recordProcess(ctx, t, plan, sink)
+	}
 	return []probe.Access{a}
 }
 
-// reason is an error without the name of the file, which says nothing to people.
-func reason(err error) string {
+// errorWithoutPath returns the text of an error without the name of the file, which says nothing
+// to users.
+func errorWithoutPath(err error) string {
 	var e *os.PathError
 	if errors.As(err, &e) {
 		return e.Err.Error()
@@ -47,9 +51,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// settings is a file of the host's settings; where /sys is that of a container, HOST_SYS says
-// where the host's is.
-func settings(file string) string {
+// settingPath returns the path of a file of the host's settings; where /sys is that of a
+// container, HOST_SYS says where the host's is.
+func settingPath(file string) string {
 	return filepath.Join(cmp.Or(os.Getenv("HOST_SYS"), "/sys"), "kernel/mm/transparent_hugepage", file)
 }
 
@@ -62,13 +66,13 @@ const (
 	soon   = 3 // looks
 )
 
-func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
+func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	if plan.For > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, plan.For)
 		defer cancel()
 	}
-	p, err := open(t.PID)
+	p, err := openProcess(t.PID)
 	if err != nil {
 		return nil // it is told as lacking already, or has ended
 	}
@@ -78,12 +82,12 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 		return fmt.Errorf("hugepages.txt: %w", err)
 	}
 	var b bytes.Buffer
-	head(&b, t.PID, p.large, plan.Passive)
+	writeHead(&b, t.PID, p.large, plan.Passive)
 	for n := 1; err == nil; n++ {
 		began := time.Now()
 		var l look
 		var alive bool
-		cost := costOf(func() { l, alive = p.look() })
+		cost := costOf(func() { l, alive = p.inspectHugePages() })
 		if alive {
 			fmt.Fprintf(&b, "look %d %d %d %d\n", began.UnixNano(), l.bytes, l.looked, l.touched)
 		}
@@ -100,8 +104,8 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 	return errors.Join(err, out.Close())
 }
 
-// head writes what does not change: what faults cost.
-func head(b *bytes.Buffer, pid int, large int64, passive bool) {
+// writeHead writes what does not change: page sizes and what faults cost.
+func writeHead(b *bytes.Buffer, pid int, large int64, passive bool) {
 	fmt.Fprintf(b, "# huge pages of pid %d\n", pid)
 	small := int64(os.Getpagesize())
 	fmt.Fprintf(b, "page %d %d\n", small, large)
@@ -109,7 +113,7 @@ func head(b *bytes.Buffer, pid int, large int64, passive bool) {
 		return
 	}
 	for _, size := range []int64{small, large} {
-		if f, ok := measure(size, small, large); ok {
+		if f, ok := measureFaults(size, small, large); ok {
 			fmt.Fprintf(b, "fault %d %d %d %d %d\n", size, f.median, f.least, f.most, f.times)
 		}
 	}
@@ -117,7 +121,7 @@ func head(b *bytes.Buffer, pid int, large int64, passive bool) {
 
 // hugeSize is the size of a huge page of this host.
 func hugeSize() int64 {
-	if b, err := os.ReadFile(settings("hpage_pmd_size")); err == nil {
+	if b, err := os.ReadFile(settingPath("hpage_pmd_size")); err == nil {
 		if n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && n > int64(os.Getpagesize()) && n <= 1<<30 {
 			return n
 		}

@@ -9,5 +9,6 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// find finds nothing: there is no /proc here.
-func find(context.Context, discover.Target) []probe.Access { return nil }
+// findAccess returns one access for a process of this host, and none where the kernel has no huge
+// pages or there is no /proc.
+func findAccess(context.Context, discover.Target) []probe.Access { return nil }

@@ -24,5 +24,5 @@ const name = "hugepages"
 var Probe = probe.Probe{
 	Name:  name,
 	About: "huge pages of the process: what faults for them cost here, how much of them it uses",
-	Find:  find,
+	Find:  findAccess,
 }

@@ -61,7 +61,7 @@ func TestSparse(t *testing.T) {
 		t.Skip("this host gives no huge pages now")
 	}
 	for _, scans := range []bool{true, false} {
-		p, err := open(child.Process.Pid)
+		p, err := openProcess(child.Process.Pid)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestSparse(t *testing.T) {
 			continue // an older kernel, or one that shows frames to root alone
 		}
 		p.scans = scans
-		l, alive := p.look()
+		l, alive := p.inspectHugePages()
 		if want := int64(pages) * p.large; !alive || scans && l.bytes < want || l.looked == 0 {
 			t.Fatalf("scans %v: %+v, alive %v; want %d bytes or more", scans, l, alive, want)
 		}
@@ -84,10 +84,10 @@ func TestRecord(t *testing.T) {
 	probetest.HugePages(t, false)
 	child := probetest.Play(t, "sparse", nil)
 	x := discover.Target{PID: child.Process.Pid}
-	if len(find(t.Context(), x)) == 0 {
+	if len(findAccess(t.Context(), x)) == 0 {
 		t.Skip("this kernel has no transparent huge pages")
 	}
-	r := probetest.Begin(t, probetest.One(t, find, x))
+	r := probetest.Begin(t, probetest.One(t, findAccess, x))
 	r.Wait(t, "hugepages.txt", func(b []byte) bool { return bytes.Contains(b, []byte("\nlook ")) })
 	_ = child.Process.Kill()
 	_ = child.Wait()
@@ -104,7 +104,7 @@ func TestRecord(t *testing.T) {
 // Nothing is switched on, nor touched, of who is only to be read.
 func TestPassive(t *testing.T) {
 	var b bytes.Buffer
-	head(&b, os.Getpid(), hugeSize(), true)
+	writeHead(&b, os.Getpid(), hugeSize(), true)
 	if bytes.Contains(b.Bytes(), []byte("fault ")) {
 		t.Errorf("%s", b.Bytes())
 	}
@@ -113,17 +113,17 @@ func TestPassive(t *testing.T) {
 func TestGone(t *testing.T) {
 	probetest.HugePages(t, false)
 	child := probetest.Play(t, "sparse", nil)
-	p, err := open(child.Process.Pid)
+	p, err := openProcess(child.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.close()
 	_ = child.Process.Kill()
 	_ = child.Wait()
-	if l, alive := p.look(); alive {
+	if l, alive := p.inspectHugePages(); alive {
 		t.Errorf("%+v of a process that has ended", l)
 	}
-	if a := find(t.Context(), discover.Target{PID: child.Process.Pid}); len(a) != 0 {
+	if a := findAccess(t.Context(), discover.Target{PID: child.Process.Pid}); len(a) != 0 {
 		t.Errorf("found %+v", a)
 	}
 }

@@ -53,7 +53,7 @@ const (
 	frame       = 1<<55 - 1 // likewise
 )
 
-func open(pid int) (*process, error) {
+func openProcess(pid int) (*process, error) {
 	p := &process{pid: pid, large: hugeSize()}
 	var err error
 	if p.maps, err = os.Open(fmt.Sprintf("/proc/%d/maps", pid)); err != nil {
@@ -64,20 +64,20 @@ func open(pid int) (*process, error) {
 		return nil, err
 	}
 	var none region
-	err = p.ioctl(&scan{size: uint64(unsafe.Sizeof(scan{})), start: 0, end: uint64(pageSize), vec: address(&none), vecLen: 1, mask: isHuge, returned: isHuge})
+	err = p.ioctlScan(&scan{size: uint64(unsafe.Sizeof(scan{})), start: 0, end: uint64(pageSize), vec: regionAddress(&none), vecLen: 1, mask: isHuge, returned: isHuge})
 	p.scans = err == nil
 	p.room = make([]byte, p.large)
 	return p, nil
 }
 
-func address(r *region) uint64 { return uint64(uintptr(unsafe.Pointer(r))) }
+func regionAddress(r *region) uint64 { return uint64(uintptr(unsafe.Pointer(r))) }
 
 func (p *process) close() {
 	_ = p.maps.Close()
 	_ = p.pagemap.Close()
 }
 
-func (p *process) ioctl(s *scan) error {
+func (p *process) ioctlScan(s *scan) error {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, p.pagemap.Fd(), pagemapScan, uintptr(unsafe.Pointer(s)))
 	if errno != 0 {
 		return errno
@@ -85,9 +85,9 @@ func (p *process) ioctl(s *scan) error {
 	return nil
 }
 
-// look finds huge pages and reads some; alive is false once the process has ended.
-func (p *process) look() (l look, alive bool) {
-	anonymous, alive := p.anonymous()
+// inspectHugePages finds huge pages and reads some; alive is false once the process has ended.
+func (p *process) inspectHugePages() (l look, alive bool) {
+	anonymous, alive := p.anonymousRegions()
 	if !alive {
 		return l, false
 	}
@@ -101,18 +101,18 @@ func (p *process) look() (l look, alive bool) {
 		}
 	}
 	if p.scans {
-		p.scanned(anonymous, add)
+		p.scanRegions(anonymous, add)
 		l.bytes = int64(seen) * p.large
 	} else {
-		of := p.tried(anonymous, add)
+		of := p.sampleRegions(anonymous, add)
 		l.bytes = int64(float64(seen)*of) * p.large
 	}
 	for _, at := range pages {
-		if !p.still(at) {
+		if !p.isStillHuge(at) {
 			continue
 		}
 		// One without anything was mapped this moment, or is another by now: who takes a page writes.
-		if n, ok := p.touched(at); ok && n > 0 {
+		if n, ok := p.countTouched(at); ok && n > 0 {
 			l.looked++
 			l.touched += n
 		}
@@ -120,9 +120,9 @@ func (p *process) look() (l look, alive bool) {
 	return l, true
 }
 
-// anonymous are the mappings that may have huge pages of the process's own: private, readable,
-// without a file, and large enough.
-func (p *process) anonymous() (out []region, alive bool) {
+// anonymousRegions returns the mappings that may have huge pages of the process's own: private,
+// readable, without a file, and large enough.
+func (p *process) anonymousRegions() (out []region, alive bool) {
 	if _, err := p.maps.Seek(0, 0); err != nil {
 		return nil, false
 	}
@@ -148,12 +148,12 @@ func (p *process) anonymous() (out []region, alive bool) {
 	return out, true
 }
 
-// scanned asks the kernel which pages are huge.
-func (p *process) scanned(in []region, add func(uint64)) {
+// scanRegions asks the kernel which pages are huge, and calls add for each.
+func (p *process) scanRegions(in []region, add func(uint64)) {
 	left := uint64(mostPages) * uint64(pageSize)
 	for _, r := range in {
 		for at := r.start; at < r.end && left > 0; {
-			s := p.request(at, min(r.end, at+left))
+			s := p.scanRequest(at, min(r.end, at+left))
 			n, _, errno := unix.Syscall(unix.SYS_IOCTL, p.pagemap.Fd(), pagemapScan, uintptr(unsafe.Pointer(&s)))
 			if errno != 0 || s.walkEnd <= at {
 				break // the mapping went away meanwhile
@@ -169,9 +169,10 @@ func (p *process) scanned(in []region, add func(uint64)) {
 	}
 }
 
-// tried looks at places by chance, of which a part is huge, as is told by their frames: without
-// gaps, from one on that a huge page may begin with. Each that is found stands for so many.
-func (p *process) tried(in []region, add func(uint64)) (each float64) {
+// sampleRegions looks at random places, and calls add for those that are huge pages, as their
+// frames show: without gaps, from one on that a huge page may begin with. Each that is found
+// stands for as many places as it returns.
+func (p *process) sampleRegions(in []region, add func(uint64)) (each float64) {
 	var places uint64
 	for _, r := range in {
 		places += (r.end - r.start) / uint64(p.large)
@@ -189,7 +190,7 @@ func (p *process) tried(in []region, add func(uint64)) (each float64) {
 				continue
 			}
 			at := r.start + n*uint64(p.large)
-			if _, err := p.pagemap.ReadAt(entries, int64(at)/pageSize*8); err == nil && p.together(entries) {
+			if _, err := p.pagemap.ReadAt(entries, int64(at)/pageSize*8); err == nil && p.isHugePage(entries) {
 				add(at)
 			}
 			break
@@ -198,8 +199,8 @@ func (p *process) tried(in []region, add func(uint64)) (each float64) {
 	return float64(places) / float64(tries)
 }
 
-// together says whether entries of pagemap are one huge page.
-func (p *process) together(entries []byte) bool {
+// isHugePage says whether entries of pagemap are one huge page.
+func (p *process) isHugePage(entries []byte) bool {
 	first := binary.NativeEndian.Uint64(entries)
 	if first&present == 0 || first&frame == 0 || first&frame%uint64(p.large/pageSize) != 0 {
 		return false
@@ -212,42 +213,42 @@ func (p *process) together(entries []byte) bool {
 	return true
 }
 
-// still says whether a huge page is where one was seen: short-lived memory may be another by now,
-// and to read what is not there would fault it in.
-func (p *process) still(at uint64) bool {
+// isStillHuge says whether a huge page is where one was seen: short-lived memory may be other
+// memory by now, and reading a page that is absent would fault it in.
+func (p *process) isStillHuge(at uint64) bool {
 	if !p.scans {
 		entries := make([]byte, 8*p.large/pageSize)
 		_, err := p.pagemap.ReadAt(entries, int64(at)/pageSize*8)
-		return err == nil && p.together(entries)
+		return err == nil && p.isHugePage(entries)
 	}
-	s := p.request(at, at+uint64(p.large))
+	s := p.scanRequest(at, at+uint64(p.large))
 	n, _, errno := unix.Syscall(unix.SYS_IOCTL, p.pagemap.Fd(), pagemapScan, uintptr(unsafe.Pointer(&s)))
 	return errno == 0 && n == 1 && p.regions[0].start == at && p.regions[0].end == at+uint64(p.large)
 }
 
-// request asks for huge pages of the process's own.
-func (p *process) request(from, to uint64) scan {
-	return scan{size: uint64(unsafe.Sizeof(scan{})), start: from, end: to, vec: address(&p.regions[0]), vecLen: mostRegions,
+// scanRequest returns a request for huge pages of the process's own.
+func (p *process) scanRequest(from, to uint64) scan {
+	return scan{size: uint64(unsafe.Sizeof(scan{})), start: from, end: to, vec: regionAddress(&p.regions[0]), vecLen: mostRegions,
 		mask: isHuge | isFile | isZero, inverted: isFile | isZero, returned: isHuge}
 }
 
-// touched counts the small pages of a huge one that hold anything.
-func (p *process) touched(at uint64) (n int, ok bool) {
+// countTouched counts the small pages of a huge one that hold anything.
+func (p *process) countTouched(at uint64) (n int, ok bool) {
 	local := []unix.Iovec{{Base: &p.room[0], Len: uint64(len(p.room))}}
 	got, err := unix.ProcessVMReadv(p.pid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(p.room)}}, 0)
 	if err != nil || got != len(p.room) {
 		return 0, false
 	}
 	for page := int64(0); page < p.large; page += pageSize {
-		if !zero(p.room[page : page+pageSize]) {
+		if !isAllZero(p.room[page : page+pageSize]) {
 			n++
 		}
 	}
 	return n, true
 }
 
-// zero says whether memory holds nothing.
-func zero(b []byte) bool {
+// isAllZero says whether memory holds only zero bytes.
+func isAllZero(b []byte) bool {
 	for i := 0; i < len(b); i += 8 {
 		if binary.NativeEndian.Uint64(b[i:]) != 0 {
 			return false

@@ -37,8 +37,9 @@ func fileOffsets(t *tracepoint.Types) (l fileLayout, err error) {
 	return l, nil
 }
 
-// filled is what runs there: it notes the file of the thread's last page.
-func (w *waiting) filled(l fileLayout) asm.Instructions {
+// buildFilledProgram builds the program that runs when a page is filled: it notes the file of the
+// thread's last page.
+func (w *waiting) buildFilledProgram(l fileLayout) asm.Instructions {
 	p := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),
 		asm.FnGetCurrentPidTgid.Call(),
@@ -65,10 +66,10 @@ func (w *waiting) filled(l fileLayout) asm.Instructions {
 	)
 }
 
-// mapped is the number of the mapped file that a thread waited for in a page fault, -1 unknown; which
-// it is, is told before. Numbers of inodes are those of one file system: of two files with the same
-// number the first is taken.
-func (w *waiting) mapped(s *stacks, call int64, inode uint64) int {
+// mappedFileNumber returns the number of the mapped file that a thread waited for in a page fault,
+// -1 if it is unknown. It first writes which file has the number. Numbers of inodes are those of
+// one file system: of two files with the same number the first is taken.
+func (w *waiting) mappedFileNumber(s *stacks, call int64, inode uint64) int {
 	if inode == 0 || int32(call) != -1 { // of a system call its descriptor tells
 		return -1
 	}

@@ -14,8 +14,9 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// find gives one access for a process of this host.
-func find(_ context.Context, t discover.Target) []probe.Access {
+// findAccess returns one access for a process of this host, and none where there is no Linux
+// kernel.
+func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
 	}
@@ -25,7 +26,7 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 	a := probe.Access{Probe: name, Where: fmt.Sprintf("the kernel, of pid %d", t.PID)}
 	how, why := tryRunning(t.PID)
 	unseen := tryWaiting()
-	a.Lacks = lacks(how, why, unseen, t.PID)
+	a.Lacks = listLacks(how, why, unseen, t.PID)
 	if how != notAtAll {
 		a.SwitchesOn = append(a.SwitchesOn, fmt.Sprintf("stacks of running threads (%.0f a second of CPU time)", 1/sampleEvery.Seconds()))
 	}
@@ -33,7 +34,7 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 		a.SwitchesOn = append(a.SwitchesOn, "eBPF programs on switches between threads, memory reclaim and disk requests")
 	}
 	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
-		return record(ctx, t, how, unseen == nil, plan, sink)
+		return recordProcess(ctx, t, how, unseen == nil, plan, sink)
 	}
 	return []probe.Access{a}
 }
@@ -65,8 +66,8 @@ func findClock(_ context.Context, t discover.Target) []probe.Access {
 		}}}
 }
 
-// lacks is what is not seen, in one line where nothing is.
-func lacks(how sampling, why, unseen error, pid int) (all []probe.Lack) {
+// listLacks returns what is not seen: one lack where nothing is.
+func listLacks(how sampling, why, unseen error, pid int) (all []probe.Lack) {
 	running, lacks := lackRunning(how, why, pid)
 	if lacks {
 		all = append(all, running)
@@ -82,7 +83,7 @@ func lacks(how sampling, why, unseen error, pid int) (all []probe.Lack) {
 	return all
 }
 
-func record(ctx context.Context, t discover.Target, how sampling, waits bool, plan probe.Plan, sink probe.Sink) error {
+func recordProcess(ctx context.Context, t discover.Target, how sampling, waits bool, plan probe.Plan, sink probe.Sink) error {
 	if plan.Passive {
 		return nil
 	}

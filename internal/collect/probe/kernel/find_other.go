@@ -9,8 +9,9 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// find gives nothing: there is no Linux kernel.
-func find(context.Context, discover.Target) []probe.Access { return nil }
+// findAccess returns one access for a process of this host, and none where there is no Linux
+// kernel.
+func findAccess(context.Context, discover.Target) []probe.Access { return nil }
 
 func findClock(context.Context, discover.Target) []probe.Access { return nil }
 

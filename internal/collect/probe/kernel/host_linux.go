@@ -54,7 +54,7 @@ func lackHost(err error) probe.Lack {
 
 // hostAttributes are those of samples of one in so many.
 func hostAttributes(sparse int) *unix.PerfEventAttr {
-	a := attributes(ofCPUs)
+	a := perfAttributes(ofCPUs)
 	a.Sample = uint64(sampleEvery) * uint64(sparse)
 	a.Bits |= unix.PerfBitExcludeCallchainUser
 	return a
@@ -108,7 +108,7 @@ func recordHost(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 		case <-ticks.C:
 		}
 		ended := ctx.Err() != nil // before reading: what came until then is read
-		h.read()
+		h.readRings()
 		if err = s.flush(); ended {
 			break
 		}
@@ -122,15 +122,15 @@ type everybody struct {
 	of int // that was told last
 }
 
-// read writes what the kernel has told since the last time.
-func (h *everybody) read() {
+// readRings writes what the kernel has told since the last time.
+func (h *everybody) readRings() {
 	h.offset = tracepoint.MonotonicOffset()
 	lost := h.lost
 	for _, x := range h.rings {
-		x.read(func(typ uint32, b []byte) {
+		x.eachEvent(func(typ uint32, b []byte) {
 			switch {
 			case typ == unix.PERF_RECORD_SAMPLE && len(b) >= 24:
-				h.sample(b)
+				h.writeSample(b)
 			case typ == unix.PERF_RECORD_LOST && len(b) >= 16:
 				h.lost += binary.NativeEndian.Uint64(b[8:])
 			}
@@ -142,8 +142,9 @@ func (h *everybody) read() {
 	h.out.buf = fmt.Appendf(h.out.buf, "until %d\n", time.Now().UnixNano())
 }
 
-// sample is as [running.sample] has it. A stack without the kernel is told as 0.
-func (h *everybody) sample(b []byte) {
+// writeSample writes a sample as [running.writeSample] does. A stack without functions of the
+// kernel has the number 0.
+func (h *everybody) writeSample(b []byte) {
 	pid, tid, at, n := int(int32(binary.NativeEndian.Uint32(b))), int(int32(binary.NativeEndian.Uint32(b[4:]))), binary.NativeEndian.Uint64(b[8:]), binary.NativeEndian.Uint64(b[16:])
 	if pid <= 0 || tid <= 0 || n > uint64(len(b)-24)/8 { // the idle thread, or one of another PID namespace
 		return
@@ -160,7 +161,7 @@ func (h *everybody) sample(b []byte) {
 	}
 	id := 0
 	if len(h.kernel) > 0 {
-		id = h.out.id(h.kernel, nil)
+		id = h.out.stackNumber(h.kernel, nil)
 	}
 	if pid != h.of {
 		h.of = pid

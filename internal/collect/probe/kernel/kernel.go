@@ -39,5 +39,5 @@ var Clock = probe.Probe{
 var Probe = probe.Probe{
 	Name:  name,
 	About: "kernel and program stacks of the process's threads: where they run, and what they wait for",
-	Find:  find,
+	Find:  findAccess,
 }

@@ -101,7 +101,7 @@ func crowd() {
 
 func access(t *testing.T, pid int) probe.Access {
 	t.Helper()
-	found := find(t.Context(), discover.Target{PID: pid})
+	found := findAccess(t.Context(), discover.Target{PID: pid})
 	if len(found) != 1 {
 		t.Fatalf("found %+v", found)
 	}

@@ -42,7 +42,7 @@ func (n *names) Name(addr uint64) string {
 	if len(n.known) > mostKnown {
 		clear(n.known)
 	}
-	if name, ok = n.ask.name(addr); !ok {
+	if name, ok = n.ask.askName(addr); !ok {
 		if !n.tried {
 			n.tried = true
 			var err error
@@ -107,8 +107,9 @@ func openAsking() (a *asking, err error) {
 	return a, err
 }
 
-// name is what the kernel calls the function an address lies in; false where it cannot be asked.
-func (a *asking) name(addr uint64) (string, bool) {
+// askName asks the kernel for the name of the function an address lies in; false if the kernel
+// cannot be asked.
+func (a *asking) askName(addr uint64) (string, bool) {
 	if a == nil {
 		return "", false
 	}

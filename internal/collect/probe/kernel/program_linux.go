@@ -24,8 +24,8 @@ type callRegisters struct {
 	onFile             map[int64]bool
 }
 
-// offsets finds them in what the kernel says of its types.
-func offsets(t *tracepoint.Types) (l layout, err error) {
+// readLayout finds the layout in what the kernel says of its types.
+func readLayout(t *tracepoint.Types) (l layout, err error) {
 	member := func(of string, names ...string) (at int16, size uint32) {
 		at, size, e := t.Member(of, names...)
 		err = errors.Join(err, e)
@@ -42,8 +42,8 @@ func offsets(t *tracepoint.Types) (l layout, err error) {
 	return l, err
 }
 
-// asked are the types that are asked for.
-func asked() []tracepoint.Type {
+// neededTypes returns the types and tracepoints that are needed of the kernel.
+func neededTypes() []tracepoint.Type {
 	all := []tracepoint.Type{tracepoint.Struct("task_struct"), tracepoint.Struct("pt_regs"), tracepoint.Struct("folio"), tracepoint.Struct("address_space"), tracepoint.Struct("inode"),
 		tracepoint.At(switching), tracepoint.At(waking), tracepoint.At(filling)}
 	for _, x := range spans {
@@ -114,8 +114,9 @@ func (w *waiting) slotOf(to asm.Register) asm.Instructions {
 	}
 }
 
-// woken is what runs when a thread can run again: it notes when that was.
-func (w *waiting) woken(l layout) asm.Instructions {
+// buildWokenProgram builds the program that runs when a thread can run again: it notes when that
+// was.
+func (w *waiting) buildWokenProgram(l layout) asm.Instructions {
 	p := asm.Instructions{
 		asm.LoadMem(asm.R7, asm.R1, 0, asm.DWord),
 		asm.LoadMem(asm.R1, asm.R7, l.tgid, asm.Word),
@@ -135,8 +136,9 @@ func (w *waiting) woken(l layout) asm.Instructions {
 	)
 }
 
-// program is what runs at each switch: two comparisons where neither thread is of the process.
-func (w *waiting) program(l layout) asm.Instructions {
+// buildSwitchProgram builds the program that runs at each switch between threads: two comparisons
+// if neither thread is of the process.
+func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 	const fetch = asm.Word
 	slotOf := func(task asm.Register) asm.Instructions { // R3, the thread in R1
 		return append(asm.Instructions{asm.LoadMem(asm.R1, task, l.pid, fetch)}, w.slotOf(asm.R3)...)

@@ -31,25 +31,25 @@ func (r *ring) close() {
 	_ = unix.Close(r.fd)
 }
 
-// read gives every event there is to do: its type and what follows its header.
-func (r *ring) read(do func(typ uint32, body []byte)) {
+// eachEvent calls do with every event there is: its type and what follows its header.
+func (r *ring) eachEvent(do func(typ uint32, body []byte)) {
 	about := (*unix.PerfEventMmapPage)(unsafe.Pointer(&r.mem[0]))
 	head, tail := atomic.LoadUint64(&about.Data_head), about.Data_tail
 	size := uint64(len(r.data))
 	for tail < head {
-		h := r.at(tail, 8)
+		h := r.bytesAt(tail, 8)
 		typ, n := binary.NativeEndian.Uint32(h), uint64(binary.NativeEndian.Uint16(h[6:]))
 		if n < 8 || n > head-tail || n > size {
 			tail = head // not what the kernel writes
 			break
 		}
-		do(typ, r.at(tail, n)[8:])
+		do(typ, r.bytesAt(tail, n)[8:])
 		tail += n
 	}
 	atomic.StoreUint64(&about.Data_tail, tail)
 }
 
-func (r *ring) at(pos, n uint64) []byte {
+func (r *ring) bytesAt(pos, n uint64) []byte {
 	size := uint64(len(r.data))
 	from := pos % size
 	if from+n <= size {

@@ -48,9 +48,9 @@ type running struct {
 	offset int64 // from the kernel's monotonic clock to ns since the epoch
 }
 
-// attributes are those of the kernel's clock of CPU time, which every machine has: hardware
-// counters are often kept from virtual ones.
-func attributes(how sampling) *unix.PerfEventAttr {
+// perfAttributes returns the attributes for samples by the kernel's clock of CPU time, which every
+// machine has: virtual machines often have no hardware counters.
+func perfAttributes(how sampling) *unix.PerfEventAttr {
 	a := &unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(sampleEvery),
 		Sample_type: unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CALLCHAIN,
 		Bits:        unix.PerfBitExcludeIdle | unix.PerfBitExcludeHv | unix.PerfBitUseClockID, Clockid: unix.CLOCK_MONOTONIC}
@@ -71,7 +71,7 @@ func tryRunning(pid int) (how sampling, why error) {
 		if how == ofCPUs {
 			of, cpu = -1, firstCPU()
 		}
-		fd, err := unix.PerfEventOpen(attributes(how), of, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		fd, err := unix.PerfEventOpen(perfAttributes(how), of, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 		if err == nil {
 			_ = unix.Close(fd)
 			return how, why
@@ -101,7 +101,7 @@ func openRunning(pid int, how sampling) (*running, error) {
 				r.missed++
 				continue
 			}
-			fd, err := unix.PerfEventOpen(attributes(how), tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+			fd, err := unix.PerfEventOpen(perfAttributes(how), tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 			switch {
 			case errors.Is(err, unix.ESRCH):
 				continue // it ended
@@ -161,7 +161,7 @@ func (r *running) run(ctx context.Context, s *stacks) error {
 		case <-ticks.C:
 		}
 		ended := ctx.Err() != nil // before reading: what came until then is read
-		r.read()
+		r.readRings()
 		if err := s.flush(); err != nil {
 			return err
 		}
@@ -169,20 +169,20 @@ func (r *running) run(ctx context.Context, s *stacks) error {
 			return nil
 		}
 		if round%5 == 0 {
-			s.renamed()
+			s.forgetNames()
 		}
 	}
 }
 
-// read writes what the kernel has told since the last time.
-func (r *running) read() {
+// readRings writes what the kernel has told since the last time.
+func (r *running) readRings() {
 	r.offset = tracepoint.MonotonicOffset() // the wall clock is adjusted
 	lost := r.lost
 	for _, x := range r.rings {
-		x.read(func(typ uint32, b []byte) {
+		x.eachEvent(func(typ uint32, b []byte) {
 			switch {
 			case typ == unix.PERF_RECORD_SAMPLE:
-				r.sample(b)
+				r.writeSample(b)
 			case typ == unix.PERF_RECORD_LOST && len(b) >= 16:
 				r.lost += binary.NativeEndian.Uint64(b[8:])
 			}
@@ -194,9 +194,9 @@ func (r *running) read() {
 	r.out.buf = fmt.Appendf(r.out.buf, "until %d\n", time.Now().UnixNano())
 }
 
-// sample is pid and tid (4 bytes each), time, how many addresses, and these: those of the
-// kernel and those of the program behind a mark each.
-func (r *running) sample(b []byte) {
+// writeSample writes a sample. Its layout is pid and tid (4 bytes each), time, how many addresses,
+// and these: those of the kernel and those of the program, each after a mark.
+func (r *running) writeSample(b []byte) {
 	if len(b) < 24 || int(binary.NativeEndian.Uint32(b)) != r.pid {
 		return
 	}
@@ -216,8 +216,8 @@ func (r *running) sample(b []byte) {
 			*to = append(*to, a)
 		}
 	}
-	r.out.thread(tid)
-	id := r.out.id(r.kernel, r.user)
+	r.out.writeThreadName(tid)
+	id := r.out.stackNumber(r.kernel, r.user)
 	r.out.buf = fmt.Appendf(r.out.buf, "r %d %d %d\n", int64(at)+r.offset, tid, id)
 }
 

@@ -46,26 +46,27 @@ const deepest = 127
 
 func newStacks(pid int, out io.Writer, k *names, p *symbol.Process) *stacks {
 	s := &stacks{pid: pid, out: out, kernel: k, process: p}
-	s.forget()
+	s.forgetKnown()
 	s.names = make(map[int]string)
 	return s
 }
 
-func (s *stacks) forget() {
+func (s *stacks) forgetKnown() {
 	s.addresses, s.frames, s.known = make(map[address]int), make(map[string]int), make(map[string]int)
 }
 
-// id is the number of a stack, innermost addresses first, of the kernel and then of the program.
-func (s *stacks) id(kernel, user []uint64) int {
+// stackNumber returns the number of a stack, of the kernel's and then the program's addresses,
+// each innermost first, and writes the stack if it is new.
+func (s *stacks) stackNumber(kernel, user []uint64) int {
 	if len(s.addresses) > mostKnown || len(s.known) > mostKnown {
-		s.forget()
+		s.forgetKnown()
 	}
 	s.one = s.one[:0]
 	for i, a := range kernel {
-		s.one = append(s.one, s.of(address{a, true, i > 0}))
+		s.one = append(s.one, s.functionNumber(address{a, true, i > 0}))
 	}
 	for i, a := range user {
-		s.one = append(s.one, s.of(address{a, false, i > 0}))
+		s.one = append(s.one, s.functionNumber(address{a, false, i > 0}))
 	}
 	s.key = s.key[:0]
 	for _, f := range s.one[:min(len(s.one), deepest)] {
@@ -82,8 +83,9 @@ func (s *stacks) id(kernel, user []uint64) int {
 	return id
 }
 
-// of is the number of an address's function.
-func (s *stacks) of(a address) int {
+// functionNumber returns the number of an address's function, and writes the function if it is
+// new.
+func (s *stacks) functionNumber(a address) int {
 	if f, ok := s.addresses[a]; ok {
 		return f
 	}
@@ -111,8 +113,8 @@ func (s *stacks) of(a address) int {
 	return f
 }
 
-// thread tells what a thread is called, if that is not what was told.
-func (s *stacks) thread(tid int) {
+// writeThreadName writes the name of a thread, once.
+func (s *stacks) writeThreadName(tid int) {
 	old, told := s.names[tid]
 	if told && old != "" {
 		return
@@ -130,8 +132,8 @@ func (s *stacks) thread(tid int) {
 	s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, n)
 }
 
-// renamed lets threads' names be read again: at first a thread has that of its parent.
-func (s *stacks) renamed() { clear(s.names) }
+// forgetNames lets threads' names be read again: at first a thread has the name of its parent.
+func (s *stacks) forgetNames() { clear(s.names) }
 
 func (s *stacks) flush() error {
 	if len(s.buf) == 0 {

@@ -73,9 +73,9 @@ func openSpans(pid int, t *tracepoint.Types, ring *ebpf.Map) (s *spanning, err e
 			s.missing = append(s.missing, probe.Lack{What: x.what, Why: err.Error(), Do: "a newer kernel, or one configured with it"})
 			continue
 		}
-		err := s.attach(t, x.end, s.ended(i, x, pid, ring)) // the end first: no begin stays without
+		err := s.attachProgram(t, x.end, s.buildEndProgram(i, x, pid, ring)) // the end first: no begin stays without
 		if err == nil {
-			err = s.attach(t, x.begin, s.begins(i, x, pid))
+			err = s.attachProgram(t, x.begin, s.buildBeginProgram(i, x, pid))
 		}
 		if err != nil {
 			s.missing = append(s.missing, probe.Lack{What: x.what, Why: "eBPF: " + tracepoint.FirstLine(err), Do: "a newer kernel"})
@@ -86,7 +86,7 @@ func openSpans(pid int, t *tracepoint.Types, ring *ebpf.Map) (s *spanning, err e
 	return s, nil
 }
 
-func (s *spanning) attach(t *tracepoint.Types, at string, p asm.Instructions) error {
+func (s *spanning) attachProgram(t *tracepoint.Types, at string, p asm.Instructions) error {
 	prog, err := tracepoint.Load("unstall_"+at, at, t, p)
 	if err != nil {
 		return err
@@ -95,9 +95,10 @@ func (s *spanning) attach(t *tracepoint.Types, at string, p asm.Instructions) er
 	return prog.On()
 }
 
-// key puts what a span is about on the stack: the thread and the kind, or what both tracepoints name
-// first. Threads of others end the program.
-func (x span) key(kind, pid int) asm.Instructions {
+// buildKey builds the instructions that put what a span is about on the stack: the thread and the
+// kind, or the first field of both tracepoints. They end the program for threads of other
+// processes.
+func (x span) buildKey(kind, pid int) asm.Instructions {
 	if x.host {
 		return asm.Instructions{
 			asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord),
@@ -118,8 +119,8 @@ func (x span) key(kind, pid int) asm.Instructions {
 	}
 }
 
-func (s *spanning) begins(kind int, x span, pid int) asm.Instructions {
-	return append(x.key(kind, pid),
+func (s *spanning) buildBeginProgram(kind int, x span, pid int) asm.Instructions {
+	return append(x.buildKey(kind, pid),
 		asm.FnKtimeGetNs.Call(),
 		asm.StoreMem(asm.RFP, -16, asm.R0, asm.DWord),
 		asm.LoadMapPtr(asm.R1, s.begun.FD()),
@@ -134,8 +135,8 @@ func (s *spanning) begins(kind int, x span, pid int) asm.Instructions {
 	)
 }
 
-func (s *spanning) ended(kind int, x span, pid int, ring *ebpf.Map) asm.Instructions {
-	p := append(x.key(kind, pid),
+func (s *spanning) buildEndProgram(kind int, x span, pid int, ring *ebpf.Map) asm.Instructions {
+	p := append(x.buildKey(kind, pid),
 		asm.LoadMapPtr(asm.R1, s.begun.FD()),
 		asm.Mov.Reg(asm.R2, asm.RFP),
 		asm.Add.Imm(asm.R2, -8),
@@ -185,8 +186,8 @@ func (s *spanning) close() {
 	}
 }
 
-// tell writes the sums since the last time: how many ended, how long they took.
-func (s *spanning) tell(out *stacks) {
+// writeSums writes the sums since the last time: how many spans ended, and how long they took.
+func (s *spanning) writeSums(out *stacks) {
 	v := make([]byte, sumSize*len(spans))
 	if s.sums.Lookup(uint32(0), &v) != nil {
 		return
@@ -202,13 +203,13 @@ func (s *spanning) tell(out *stacks) {
 	}
 }
 
-// long writes one span of a thread.
-func (s *spanning) long(out *stacks, b []byte, offset int64) {
+// writeSpan writes one long span of a thread.
+func (s *spanning) writeSpan(out *stacks, b []byte, offset int64) {
 	kind := binary.NativeEndian.Uint32(b[spanKind:])
 	if int(kind) >= len(spans) {
 		return
 	}
 	tid := int(binary.NativeEndian.Uint32(b[spanThread:]))
-	out.thread(tid)
+	out.writeThreadName(tid)
 	out.buf = fmt.Appendf(out.buf, "e %d %d %d %s\n", int64(binary.NativeEndian.Uint64(b[spanStart:]))+offset, binary.NativeEndian.Uint64(b[spanTook:]), tid, spans[kind].name)
 }

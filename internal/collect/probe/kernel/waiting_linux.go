@@ -95,12 +95,12 @@ func openWaiting(pid int) (w *waiting, err error) {
 	if err := tryWaiting(); err != nil {
 		return nil, err
 	}
-	t, err := tracepoint.ReadTypes(asked())
+	t, err := tracepoint.ReadTypes(neededTypes())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", tracepoint.ErrNoTypes, err)
 	}
 	defer t.Close()
-	l, err := offsets(t)
+	l, err := readLayout(t)
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +125,10 @@ func openWaiting(pid int) (w *waiting, err error) {
 		}
 		w.maps = append(w.maps, *m.to)
 	}
-	if err = w.tune(); err != nil {
+	if err = w.tuneThresholds(); err != nil {
 		return nil, err
 	}
-	if w.prog, err = tracepoint.Load("unstall_switch", switching, t, w.program(l)); err != nil {
+	if w.prog, err = tracepoint.Load("unstall_switch", switching, t, w.buildSwitchProgram(l)); err != nil {
 		return nil, err
 	}
 	if w.reader, err = ringbuf.NewReader(w.ring); err != nil {
@@ -146,7 +146,7 @@ func openWaiting(pid int) (w *waiting, err error) {
 
 // openWaking switches on what notes when threads can run again.
 func (w *waiting) openWaking(t *tracepoint.Types, l layout) error {
-	wakes, err := tracepoint.Load("unstall_wake", waking, t, w.woken(l))
+	wakes, err := tracepoint.Load("unstall_wake", waking, t, w.buildWokenProgram(l))
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (w *waiting) openFilling(t *tracepoint.Types) error {
 	if err != nil {
 		return err
 	}
-	if w.fills, err = tracepoint.Load("unstall_fill", filling, t, w.filled(l)); err != nil {
+	if w.fills, err = tracepoint.Load("unstall_fill", filling, t, w.buildFilledProgram(l)); err != nil {
 		return err
 	}
 	return w.fills.On()
@@ -187,8 +187,9 @@ func (w *waiting) close() {
 	}
 }
 
-// tune tells the program what is long.
-func (w *waiting) tune() error {
+// tuneThresholds tells the program from which length on a wait is told, and reads how many were
+// lost.
+func (w *waiting) tuneThresholds() error {
 	var v [tuneSize]byte
 	_ = w.tuning.Lookup(uint32(0), &v)
 	w.lost = binary.NativeEndian.Uint64(v[tuneLost:])
@@ -202,18 +203,18 @@ func (w *waiting) tune() error {
 func (w *waiting) run(ctx context.Context, s *stacks) error {
 	s.buf = fmt.Appendf(s.buf, "# kernel stacks of pid %d, waiting, from %d ns on\nfrom %d\n", w.pid, longWait.Nanoseconds(), w.began)
 	for round := 1; ; round++ {
-		before, at := switches(), time.Now()
+		before, at := contextSwitches(), time.Now()
 		ended := !probe.Wait(ctx, drainEach) || !probe.Alive(w.pid)
 		took := time.Since(at).Seconds()
-		all := switches() - before
-		told, err := w.drain(s)
+		all := contextSwitches() - before
+		told, err := w.drainRing(s)
 		if err != nil {
 			return err
 		}
 		if off := offFor(float64(all)/took, float64(told)/took); off > 0 && !ended {
-			w.off()
+			w.switchOff()
 			if ended = !probe.Wait(ctx, off); !ended {
-				if err := w.again(s); err != nil {
+				if err := w.switchOnAgain(s); err != nil {
 					return err
 				}
 			}
@@ -222,7 +223,7 @@ func (w *waiting) run(ctx context.Context, s *stacks) error {
 			return err
 		}
 		if round%10 == 0 {
-			s.renamed()
+			s.forgetNames()
 			clear(w.files)
 			// Of two stacks that share a place in its map the kernel keeps the first: now
 			// and then it is the other's turn.
@@ -244,8 +245,9 @@ func offFor(all, ours float64) time.Duration {
 	return min(mostOff, time.Duration(float64(drainEach)*(cost/switchShare-1)))
 }
 
-// switches is how often the host has switched from one thread to another (proc_stat(5)).
-func switches() (n uint64) {
+// contextSwitches returns how often the host has switched from one thread to another
+// (proc_stat(5)).
+func contextSwitches() (n uint64) {
 	b, _ := os.ReadFile("/proc/stat")
 	_, rest, _ := strings.Cut(string(b), "\nctxt ")
 	line, _, _ := strings.Cut(rest, "\n")
@@ -253,20 +255,20 @@ func switches() (n uint64) {
 	return n
 }
 
-// off switches the programs at switches and wake-ups off; they can be switched on again.
-func (w *waiting) off() {
+// switchOff switches the programs at switches and wake-ups off; they can be switched on again.
+func (w *waiting) switchOff() {
 	w.prog.Off()
 	if w.wakes != nil {
 		w.wakes.Off()
 	}
 }
 
-// again switches them on once more. What they knew of threads is of another time: who was away
-// then may have run meanwhile.
-func (w *waiting) again(s *stacks) error {
+// switchOnAgain switches the programs on once more. What they knew of threads is out of date: a
+// thread that was away then may have run meanwhile.
+func (w *waiting) switchOnAgain(s *stacks) error {
 	now := time.Now().UnixNano()
 	w.from = now - tracepoint.MonotonicOffset()
-	if err := w.tune(); err != nil {
+	if err := w.tuneThresholds(); err != nil {
 		return err
 	}
 	s.buf = fmt.Appendf(s.buf, "from %d\n", now)
@@ -278,9 +280,9 @@ func (w *waiting) again(s *stacks) error {
 	return w.prog.On()
 }
 
-// drain reads what was told since the last time, how many waits that are, and sets what is long for the
-// next.
-func (w *waiting) drain(s *stacks) (waits uint64, err error) {
+// drainRing writes what was told since the last time, returns how many waits that are, and adapts
+// the thresholds to their number.
+func (w *waiting) drainRing(s *stacks) (waits uint64, err error) {
 	w.offset = tracepoint.MonotonicOffset()
 	var told uint64
 	var rec ringbuf.Record
@@ -293,9 +295,9 @@ func (w *waiting) drain(s *stacks) (waits uint64, err error) {
 			return waits, err
 		}
 		if len(rec.RawSample) == spanSize {
-			w.spans.long(s, rec.RawSample, w.offset)
+			w.spans.writeSpan(s, rec.RawSample, w.offset)
 		} else {
-			waits += w.wait(s, rec.RawSample)
+			waits += w.writeWait(s, rec.RawSample)
 		}
 	}
 	lost := w.lost
@@ -306,19 +308,19 @@ func (w *waiting) drain(s *stacks) (waits uint64, err error) {
 	case told < most/4 && w.grown > 1:
 		w.grown /= 2
 	}
-	if err := w.tune(); err != nil {
+	if err := w.tuneThresholds(); err != nil {
 		return waits, err
 	}
 	if w.lost > lost {
 		s.buf = fmt.Appendf(s.buf, "lost %d\n", w.lost-lost)
 	}
-	w.spans.tell(s)
+	w.spans.writeSums(s)
 	s.buf = fmt.Appendf(s.buf, "until %d\n", time.Now().UnixNano())
 	return waits, nil
 }
 
-// wait writes one that the program told, or many together, and returns how many.
-func (w *waiting) wait(s *stacks, b []byte) uint64 {
+// writeWait writes one wait that the program told, or many together, and returns how many.
+func (w *waiting) writeWait(s *stacks, b []byte) uint64 {
 	if len(b) < tellSize {
 		return 0
 	}
@@ -329,8 +331,8 @@ func (w *waiting) wait(s *stacks, b []byte) uint64 {
 		w.kernel = append(w.kernel, word(tellStack+8*int(i)))
 	}
 	tid := int(half(tellThread))
-	s.thread(tid)
-	id := s.id(w.kernel, w.user(int32(half(tellUser))))
+	s.writeThreadName(tid)
+	id := s.stackNumber(w.kernel, w.userStack(int32(half(tellUser))))
 	count, state := half(tellCount), stateLetter(half(tellState))
 	if count > 1 { // the last is told by itself: what it was on is known of no other
 		s.buf = fmt.Appendf(s.buf, "o %d %d %d %d", tid, id, count-1, word(tellTook)-word(tellLast))
@@ -339,9 +341,9 @@ func (w *waiting) wait(s *stacks, b []byte) uint64 {
 		}
 		s.buf = append(s.buf, '\n')
 	}
-	fd := w.descriptor(s, int64(word(tellCall)), word(tellArg))
+	fd := w.descriptorOf(s, int64(word(tellCall)), word(tellArg))
 	if fd < 0 {
-		fd = w.mapped(s, int64(word(tellCall)), word(tellInode))
+		fd = w.mappedFileNumber(s, int64(word(tellCall)), word(tellInode))
 	}
 	s.buf = fmt.Appendf(s.buf, "w %d %d %d %c %d %d", int64(word(tellStart))+w.offset, word(tellLast), tid, state, fd, id)
 	if w.wakes != nil && state != 'R' {
@@ -362,8 +364,8 @@ func stateLetter(state uint32) byte {
 	return 'S'
 }
 
-// user is a stack of the program by its number.
-func (w *waiting) user(id int32) []uint64 {
+// userStack returns a stack of the program by its number.
+func (w *waiting) userStack(id int32) []uint64 {
 	if id < 0 {
 		return nil
 	}
@@ -385,8 +387,9 @@ func (w *waiting) user(id int32) []uint64 {
 	return all
 }
 
-// descriptor is that of a call on one, -1 of others; which file it is, is told before.
-func (w *waiting) descriptor(s *stacks, call int64, argument uint64) int {
+// descriptorOf returns the file descriptor of a system call that has one, else -1. It first writes
+// which file that is.
+func (w *waiting) descriptorOf(s *stacks, call int64, argument uint64) int {
 	if !registers.onFile[call] || argument > 1<<20 {
 		return -1
 	}

@@ -43,7 +43,7 @@ func (a *alarm) close() {
 
 // wait waits for so long, or until the context has ended: then it returns false.
 func (a *alarm) wait(ctx context.Context, d time.Duration) bool {
-	if a.f == nil || a.set(max(d, 1)) != nil {
+	if a.f == nil || a.setTimer(max(d, 1)) != nil {
 		select {
 		case <-ctx.Done():
 			return false
@@ -59,7 +59,7 @@ func (a *alarm) wait(ctx context.Context, d time.Duration) bool {
 	return err == nil && ctx.Err() == nil
 }
 
-func (a *alarm) set(d time.Duration) (err error) {
+func (a *alarm) setTimer(d time.Duration) (err error) {
 	when := [2]syscall.Timespec{1: syscall.NsecToTimespec(int64(d))} // no interval
 	e := a.conn.Control(func(fd uintptr) {
 		if _, _, errno := syscall.RawSyscall6(syscall.SYS_TIMERFD_SETTIME, fd, 0, uintptr(unsafe.Pointer(&when)), 0, 0, 0); errno != 0 {
@@ -74,15 +74,15 @@ func (a *alarm) set(d time.Duration) (err error) {
 
 // rawRead is read(2) of what does not block.
 func rawRead(fd int, room []byte) (int, error) {
-	return raw(syscall.SYS_READ, fd, room)
+	return rawCall(syscall.SYS_READ, fd, room)
 }
 
 // rawPread is pread(2) from the beginning of what does not block, such as files of /proc.
 func rawPread(fd int, room []byte) (int, error) {
-	return raw(syscall.SYS_PREAD64, fd, room)
+	return rawCall(syscall.SYS_PREAD64, fd, room)
 }
 
-func raw(call uintptr, fd int, room []byte) (int, error) {
+func rawCall(call uintptr, fd int, room []byte) (int, error) {
 	if len(room) == 0 {
 		return 0, io.ErrShortBuffer
 	}

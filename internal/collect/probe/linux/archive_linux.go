@@ -44,9 +44,10 @@ func newFile(path, name string) *file {
 	return &file{path: path, header: []byte(" " + name + " --\n"), fd: -1}
 }
 
-// sparse is a file that is written again only when it changed, and then once more as it was
-// before: what happened between two readings did not happen over all the time that it stayed the same.
-func sparse(path, name string) *file {
+// newSparseFile returns a file that is written again only when it changed, and then once more as
+// it was before: what happened between two readings did not happen over all the time that it
+// stayed the same.
+func newSparseFile(path, name string) *file {
 	f := newFile(path, name)
 	f.sparse = true
 	return f
@@ -67,8 +68,8 @@ func (a *archive) openIn(dir string, f *file) error {
 	})
 }
 
-// read appends the file as it is now. What cannot be read leaves nothing behind.
-func (a *archive) read(f *file) error {
+// appendFile appends the file as it is now. A file that cannot be read leaves nothing behind.
+func (a *archive) appendFile(f *file) error {
 	fd := f.fd
 	if fd < 0 {
 		var err error
@@ -83,7 +84,7 @@ func (a *archive) read(f *file) error {
 		}
 	}
 	before := len(a.buf)
-	a.begin(f.header)
+	a.beginSection(f.header)
 	start := len(a.buf)
 	for {
 		a.buf = slices.Grow(a.buf, chunk)
@@ -100,7 +101,7 @@ func (a *archive) read(f *file) error {
 		}
 		a.buf = a.buf[:len(a.buf)+n]
 	}
-	a.end()
+	a.endLine()
 	if f.from != nil {
 		if i := bytes.Index(a.buf[start:], f.from); i > 0 {
 			a.buf = slices.Delete(a.buf, start, start+i)
@@ -110,13 +111,14 @@ func (a *archive) read(f *file) error {
 		a.buf = a.buf[:start+len(f.keep(a.buf[start:]))]
 	}
 	if f.sparse {
-		a.repeat(f, before, start)
+		a.dropRepeated(f, before, start)
 	}
 	return nil
 }
 
-// repeat takes what was read back if it is what was written last, unless all is to be written.
-func (a *archive) repeat(f *file, before, start int) {
+// dropRepeated removes what was read if it equals what was written last, unless all is to be
+// written.
+func (a *archive) dropRepeated(f *file, before, start int) {
 	if bytes.Equal(a.buf[start:], f.last) {
 		if a.whole {
 			f.same = 0
@@ -130,13 +132,14 @@ func (a *archive) repeat(f *file, before, start int) {
 	a.room = append(a.room[:0], a.buf[before:]...)
 	header := start - before
 	a.buf = a.buf[:before]
-	a.settle(f, old)
+	a.writeLastRepeat(f, old)
 	a.buf = append(a.buf, a.room...)
 	f.last = append(f.last[:0], a.room[header:]...)
 }
 
-// settle writes what a file was when it was read for the last time, if that was not.
-func (a *archive) settle(f *file, text []byte) {
+// writeLastRepeat writes a file as it was when it was read for the last time, if that reading was
+// not written.
+func (a *archive) writeLastRepeat(f *file, text []byte) {
 	if f.same == 0 {
 		return
 	}
@@ -145,15 +148,15 @@ func (a *archive) settle(f *file, text []byte) {
 	f.same = 0
 }
 
-// text appends a section that was put together elsewhere.
-func (a *archive) text(name string, lines []string) {
-	a.begin([]byte(" " + name + " --\n"))
+// appendSection appends a section that was put together elsewhere.
+func (a *archive) appendSection(name string, lines []string) {
+	a.beginSection([]byte(" " + name + " --\n"))
 	for _, l := range lines {
 		a.buf = append(append(a.buf, l...), '\n')
 	}
 }
 
-func (a *archive) begin(header []byte) {
+func (a *archive) beginSection(header []byte) {
 	a.at = time.Now().UnixNano()
 	a.beginAt(a.at, header)
 }
@@ -164,14 +167,14 @@ func (a *archive) beginAt(at int64, header []byte) {
 	a.buf = append(a.buf, header...)
 }
 
-// end makes sure that the next header begins a line.
-func (a *archive) end() {
+// endLine makes sure that the next header begins a line.
+func (a *archive) endLine() {
 	if !bytes.HasSuffix(a.buf, []byte("\n")) {
 		a.buf = append(a.buf, '\n')
 	}
 }
 
-// flush writes the moment.
+// flush writes the moment to the output.
 func (a *archive) flush() error {
 	if len(a.buf) == 0 {
 		return nil
@@ -181,13 +184,14 @@ func (a *archive) flush() error {
 	return err
 }
 
-// gone ends a file that is not there any more.
-func (a *archive) gone(f *file) {
-	a.settle(f, f.last)
-	a.close(f)
+// endFile writes a file that no longer exists as it was when read last, if that was not written,
+// and closes it.
+func (a *archive) endFile(f *file) {
+	a.writeLastRepeat(f, f.last)
+	a.closeFile(f)
 }
 
-func (a *archive) close(f *file) {
+func (a *archive) closeFile(f *file) {
 	if f.fd >= 0 {
 		_ = syscall.Close(f.fd)
 		f.fd = -1

@@ -14,7 +14,7 @@ func TestSparse(t *testing.T) {
 	path := t.TempDir() + "/events"
 	var out strings.Builder
 	a := &archive{out: &out, most: 1}
-	f := sparse(path, "/events")
+	f := newSparseFile(path, "/events")
 	set := func(text string) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -22,15 +22,15 @@ func TestSparse(t *testing.T) {
 	}
 	for _, text := range []string{"1\n", "1\n", "1\n", "2\n", "3\n", "3\n", "3\n"} {
 		set(text)
-		if err := a.read(f); err != nil {
+		if err := a.appendFile(f); err != nil {
 			t.Fatal(err)
 		}
 	}
 	a.whole = true
-	if err := a.read(f); err != nil {
+	if err := a.appendFile(f); err != nil {
 		t.Fatal(err)
 	}
-	a.gone(f)
+	a.endFile(f)
 	if err := a.flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +54,13 @@ func TestGone(t *testing.T) {
 	}
 	var out strings.Builder
 	a := &archive{out: &out, most: 1}
-	f := sparse(path, "/stat")
+	f := newSparseFile(path, "/stat")
 	for range 3 {
-		if err := a.read(f); err != nil {
+		if err := a.appendFile(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a.gone(f)
+	a.endFile(f)
 	_ = a.flush()
 	if n := strings.Count(out.String(), "/stat --\n1\n"); n != 2 {
 		t.Errorf("written %d times, want when it was first and last read:\n%s", n, out.String())

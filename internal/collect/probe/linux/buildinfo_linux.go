@@ -28,7 +28,7 @@ func buildInfo(p *process, about evidence.Subject, sink probe.Sink) {
 	about.Runtime, about.Version = "go", ""
 	out, err := sink.Create(capture.Meta{Name: "build.txt", Probe: name, Origin: "go version -m " + exe, About: about})
 	if err == nil {
-		_, err = io.WriteString(out, describe(exe, info))
+		_, err = io.WriteString(out, formatBuildInfo(exe, info))
 		if e := out.Close(); err == nil {
 			err = e
 		}
@@ -38,8 +38,8 @@ func buildInfo(p *process, about evidence.Subject, sink probe.Sink) {
 	}
 }
 
-// describe writes build information as cmd/go/internal/version does.
-func describe(exe string, info *debug.BuildInfo) string {
+// formatBuildInfo formats build information as cmd/go/internal/version does.
+func formatBuildInfo(exe string, info *debug.BuildInfo) string {
 	b := *info
 	b.GoVersion = ""
 	b.Settings = nil

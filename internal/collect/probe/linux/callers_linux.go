@@ -27,28 +27,29 @@ const mostAddresses = 1 << 15
 
 func newCallers(pid int) *callers {
 	c := &callers{process: symbol.NewProcess(pid)}
-	c.forget()
+	c.forgetKnown()
 	return c
 }
 
-func (c *callers) forget() {
+func (c *callers) forgetKnown() {
 	c.addresses, c.functions, c.words = make(map[uint64]int), make(map[string]int), make(map[string]bool)
 }
 
-// of is the line with the callers of a thread that waits, by what its syscall file says, innermost
-// first: "in 4712 3 4 5". It writes what is new of them: "f 3 libc.so.6	fsync", "word 0x55d0 journal_lock".
-func (c *callers) of(out []byte, tid int, call []byte) (told, line []byte) {
+// describeCallers returns the line with the callers of a thread that waits, innermost first, by
+// the text of its syscall file: "in 4712 3 4 5". It appends to out what is new of them: "f 3
+// libc.so.6 fsync", "word 0x55d0 journal_lock".
+func (c *callers) describeCallers(out []byte, tid int, call []byte) (told, line []byte) {
 	f := bytes.Fields(call)
 	if len(f) != 3 && len(f) != 9 {
 		return out, nil
 	}
-	pc, ok := address(f[len(f)-1])
-	sp, ok2 := address(f[len(f)-2])
+	pc, ok := parseAddress(f[len(f)-1])
+	sp, ok2 := parseAddress(f[len(f)-2])
 	if !ok || !ok2 || pc == 0 {
 		return out, nil
 	}
 	if len(c.addresses) > mostAddresses || len(c.words) > mostAddresses {
-		c.forget()
+		c.forgetKnown()
 	}
 	line = strconv.AppendInt(append(c.line[:0], "in "...), int64(tid), 10)
 	for i, a := range c.process.Waiting(pc, sp) {
@@ -57,14 +58,14 @@ func (c *callers) of(out []byte, tid int, call []byte) (told, line []byte) {
 		}
 		n, known := c.addresses[a]
 		if !known {
-			n, out = c.function(out, a)
+			n, out = c.functionNumber(out, a)
 			c.addresses[a] = n
 		}
 		line = strconv.AppendInt(append(line, ' '), int64(n), 10)
 	}
 	if len(f) == 9 && string(f[0]) == futexNumber && !c.words[string(f[1])] {
 		c.words[string(f[1])] = true
-		if a, ok := address(f[1]); ok {
+		if a, ok := parseAddress(f[1]); ok {
 			if name := c.process.Variable(a); name != "" {
 				out = fmt.Appendf(out, "word %s %s\n", f[1], oneLine(name))
 			}
@@ -76,7 +77,7 @@ func (c *callers) of(out []byte, tid int, call []byte) (told, line []byte) {
 
 var futexNumber = strconv.Itoa(syscall.SYS_FUTEX)
 
-func (c *callers) function(out []byte, at uint64) (int, []byte) {
+func (c *callers) functionNumber(out []byte, at uint64) (int, []byte) {
 	name, in := c.process.Name(at)
 	text := oneLine(in) + "\t" + oneLine(name)
 	n, known := c.functions[text]
@@ -89,7 +90,7 @@ func (c *callers) function(out []byte, at uint64) (int, []byte) {
 	return n, out
 }
 
-func address(text []byte) (uint64, bool) {
+func parseAddress(text []byte) (uint64, bool) {
 	n, err := strconv.ParseUint(strings.TrimPrefix(string(text), "0x"), 16, 64)
 	return n, err == nil
 }

@@ -35,10 +35,10 @@ var (
 // mostAncestors bounds how far up limits are looked for.
 const mostAncestors = 12
 
-// groups finds the files of the process's cgroups and of the limits above them.
-// They are recorded as /sys/fs/cgroup/PATH, version 1 as
-// /sys/fs/cgroup/CONTROLLER/PATH, wherever they are mounted.
-func (r *recorder) groups() {
+// addGroupFiles adds the files of the process's cgroups and of the limits above them. They are
+// recorded as /sys/fs/cgroup/PATH, version 1 as /sys/fs/cgroup/CONTROLLER/PATH, wherever they are
+// mounted.
+func (r *recorder) addGroupFiles() {
 	b, err := os.ReadFile(r.process.dir + "/cgroup")
 	if err != nil {
 		return
@@ -55,14 +55,14 @@ func (r *recorder) groups() {
 				continue
 			}
 			at := path.Clean("/" + parts[2])
-			r.group = append(r.group, m.files(controller, at, groupOften[controller], newFile)...)
-			r.slow = append(r.slow, m.files(controller, at, groupSeldom[controller], sparse)...)
+			r.group = append(r.group, m.groupFiles(controller, at, groupOften[controller], newFile)...)
+			r.slow = append(r.slow, m.groupFiles(controller, at, groupSeldom[controller], newSparseFile)...)
 			for range mostAncestors {
 				if at == "/" {
 					break
 				}
 				at = path.Dir(at)
-				r.slow = append(r.slow, m.files(controller, at, groupLimits[controller], sparse)...)
+				r.slow = append(r.slow, m.groupFiles(controller, at, groupLimits[controller], newSparseFile)...)
 			}
 		}
 	}
@@ -102,8 +102,8 @@ func cgroupMounts() map[string]cgroupMount {
 	return out
 }
 
-// files are those of a group that are there.
-func (m cgroupMount) files(controller, group string, names []string, of func(path, name string) *file) (out []*file) {
+// groupFiles returns those of some files of a group that exist.
+func (m cgroupMount) groupFiles(controller, group string, names []string, of func(path, name string) *file) (out []*file) {
 	below, ok := strings.CutPrefix(group, strings.TrimSuffix(m.root, "/"))
 	if !ok || below != "" && below[0] != '/' {
 		return nil // outside of what is mounted here

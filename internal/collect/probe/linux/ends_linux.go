@@ -28,19 +28,19 @@ const (
 
 func newEnds(p *process) *ends { return &ends{process: p, known: make(map[string]string)} }
 
-// pipe is the program at the other end of a pipe, by the descriptor of this one; "" if that are several, none
-// is seen, or it is the process itself.
-func (e *ends) pipe(link string, fd int) string {
-	return e.of(link, func() string { return e.holder(link, opposite(access(e.process.dir, strconv.Itoa(fd)))) })
+// pipeHolder returns the program at the other end of a pipe, by the descriptor of this end; "" if
+// there are several, none is seen, or it is the process itself.
+func (e *ends) pipeHolder(link string, fd int) string {
+	return e.cachedHolder(link, func() string { return e.findHolder(link, oppositeMode(accessMode(e.process.dir, strconv.Itoa(fd)))) })
 }
 
-// socket is the program that has a socket, by its inode.
-func (e *ends) socket(inode uint32) string {
+// socketHolder returns the program that has a socket, by its inode.
+func (e *ends) socketHolder(inode uint32) string {
 	link := fmt.Sprintf("socket:[%d]", inode)
-	return e.of(link, func() string { return e.holder(link, anyAccess) })
+	return e.cachedHolder(link, func() string { return e.findHolder(link, anyAccess) })
 }
 
-func (e *ends) of(link string, find func() string) string {
+func (e *ends) cachedHolder(link string, find func() string) string {
 	if name, ok := e.known[link]; ok || len(e.known) >= mostEnds || time.Now().Before(e.next) {
 		return name
 	}
@@ -57,7 +57,7 @@ const (
 	anyAccess = -1
 )
 
-func opposite(mode int) int {
+func oppositeMode(mode int) int {
 	switch mode {
 	case readOnly:
 		return writeOnly
@@ -67,8 +67,8 @@ func opposite(mode int) int {
 	return anyAccess
 }
 
-// access is how a process opened a file, from proc_pid_fdinfo(5).
-func access(dir, fd string) int {
+// accessMode returns how a process opened a file, from proc_pid_fdinfo(5).
+func accessMode(dir, fd string) int {
 	b, err := os.ReadFile(filepath.Join(dir, "fdinfo", fd))
 	_, flags, ok := bytes.Cut(b, []byte("flags:"))
 	if f := bytes.Fields(flags); err == nil && ok && len(f) > 0 {
@@ -79,8 +79,9 @@ func access(dir, fd string) int {
 	return anyAccess
 }
 
-// holder is the name of the one program beside the process that has a file open in this way.
-func (e *ends) holder(link string, mode int) (name string) {
+// findHolder returns the name of the one program beside the process that has a file open in this
+// mode, "" if there are several.
+func (e *ends) findHolder(link string, mode int) (name string) {
 	all, err := os.Open("/proc")
 	if err != nil {
 		return ""
@@ -92,7 +93,7 @@ func (e *ends) holder(link string, mode int) (name string) {
 			continue
 		}
 		dir := "/proc/" + pid
-		if !holds(dir, link, mode) {
+		if !holdsFile(dir, link, mode) {
 			continue
 		}
 		b, err := os.ReadFile(dir + "/comm")
@@ -109,7 +110,7 @@ func (e *ends) holder(link string, mode int) (name string) {
 	return name
 }
 
-func holds(dir, link string, mode int) bool {
+func holdsFile(dir, link string, mode int) bool {
 	f, err := os.Open(dir + "/fd")
 	if err != nil {
 		return false
@@ -118,7 +119,7 @@ func holds(dir, link string, mode int) bool {
 	names, _ := f.Readdirnames(-1)
 	for _, fd := range names {
 		if to, err := os.Readlink(dir + "/fd/" + fd); err == nil && to == link {
-			if has := access(dir, fd); mode == anyAccess || has == mode || has == anyAccess {
+			if has := accessMode(dir, fd); mode == anyAccess || has == mode || has == anyAccess {
 				return true
 			}
 		}

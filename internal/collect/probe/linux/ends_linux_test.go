@@ -74,9 +74,9 @@ func TestOtherEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.words(link, fd) // the tables that were read first may have cost what may be spent
+		d.describeTarget(link, fd) // the tables that were read first may have cost what may be spent
 		d.sockets.next, d.ends.next = d.sockets.next.AddDate(-1, 0, 0), d.ends.next.AddDate(-1, 0, 0)
-		if got := d.words(link, fd); got != want {
+		if got := d.describeTarget(link, fd); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -42,10 +42,10 @@ func (e *entrance) close() {
 	}
 }
 
-// queues writes the length of each accept queue, and its limit.
-func (e *entrance) queues(a *archive) {
+// writeQueues writes the length of each accept queue, and its limit.
+func (e *entrance) writeQueues(a *archive) {
 	e.sockets, e.local = e.sockets[:0], e.local[:0]
-	if e.diag == nil || e.ask(socketdiag.Listens, 0, e.listens) != nil {
+	if e.diag == nil || e.eachSocket(socketdiag.Listens, 0, e.addListening) != nil {
 		return
 	}
 	_ = e.diag.UNIXQueues(socketdiag.Listens, mostTCP, e.room, func(x socketdiag.Unix) {
@@ -53,47 +53,47 @@ func (e *entrance) queues(a *archive) {
 			e.local = append(e.local, x)
 		}
 	})
-	e.claim()
+	e.findOwned()
 	var lines []string
 	for _, x := range e.sockets {
 		if e.own[x.Inode] {
-			lines = append(lines, e.address(x)+" queue "+decimal(x.Queue)+" backlog "+decimal(x.Limit))
+			lines = append(lines, e.formatAddress(x)+" queue "+formatDecimal(x.Queue)+" backlog "+formatDecimal(x.Limit))
 		}
 	}
 	for _, x := range e.local {
 		if e.own[x.Inode] {
-			lines = append(lines, socketdiag.Address(x.Name)+" queue "+decimal(x.Queue)+" backlog "+decimal(x.Limit))
+			lines = append(lines, socketdiag.Address(x.Name)+" queue "+formatDecimal(x.Queue)+" backlog "+formatDecimal(x.Limit))
 		}
 	}
 	if len(lines) > 0 {
-		a.text(e.process.dir+"/fd/listen", lines)
+		a.appendSection(e.process.dir+"/fd/listen", lines)
 	}
 }
 
-// others writes where another process listens, of the sockets that were there at the latest look; its queues are not of interest.
-func (e *entrance) others(a *archive, pid int) {
+// writeListeners writes where another process listens, by the sockets of the latest look.
+func (e *entrance) writeListeners(a *archive, pid int) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	held, _ := socketsOf(dir + "/fd")
 	var lines []string
 	for _, x := range e.sockets {
 		if slices.Contains(held, x.Inode) {
-			lines = append(lines, e.address(x)+" queue "+decimal(x.Queue))
+			lines = append(lines, e.formatAddress(x)+" queue "+formatDecimal(x.Queue))
 		}
 	}
 	for _, x := range e.local {
 		if slices.Contains(held, x.Inode) {
-			lines = append(lines, socketdiag.Address(x.Name)+" queue "+decimal(x.Queue))
+			lines = append(lines, socketdiag.Address(x.Name)+" queue "+formatDecimal(x.Queue))
 		}
 	}
 	if len(lines) > 0 {
-		a.text(dir+"/fd/listen", lines)
+		a.appendSection(dir+"/fd/listen", lines)
 	}
 }
 
-func (e *entrance) listens(x socketdiag.Inet) { e.sockets = append(e.sockets, x) }
+func (e *entrance) addListening(x socketdiag.Inet) { e.sockets = append(e.sockets, x) }
 
-// ask yields the sockets of both families in some states, of one own port or all.
-func (e *entrance) ask(states uint32, port uint16, yield func(socketdiag.Inet)) error {
+// eachSocket yields the sockets of both families in some states, of one own port, 0 for all.
+func (e *entrance) eachSocket(states uint32, port uint16, yield func(socketdiag.Inet)) error {
 	e.diag.Port = port
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		if err := e.diag.TCP(family, states, mostTCP, e.room, yield); err != nil {
@@ -103,9 +103,9 @@ func (e *entrance) ask(states uint32, port uint16, yield func(socketdiag.Inet)) 
 	return nil
 }
 
-// claim finds out which of the sockets that listen the process and its workers hold. Their files are
-// looked through where one is met that was not there before.
-func (e *entrance) claim() {
+// findOwned finds out which of the sockets that listen the process and its workers hold. It looks
+// through their files only if there is a socket that was not there before.
+func (e *entrance) findOwned() {
 	inodes := make([]uint32, 0, len(e.sockets)+len(e.local))
 	for _, x := range e.sockets {
 		inodes = append(inodes, x.Inode)
@@ -129,7 +129,7 @@ func (e *entrance) claim() {
 		}
 	}
 	hold(e.process.dir)
-	_ = newWorkers(e.process).list(func(pid int) { hold("/proc/" + strconv.Itoa(pid)) })
+	_ = newWorkers(e.process).eachWorker(func(pid int) { hold("/proc/" + strconv.Itoa(pid)) })
 }
 
 // waiting is what waits at a socket that listens.
@@ -137,11 +137,11 @@ type waiting struct {
 	unread, unaccepted int
 }
 
-// unread writes how many connections to each address have bytes that were not read, and how many no
-// process has accepted.
-func (e *entrance) unread(a *archive) {
+// writeUnread writes how many connections to each address have unread bytes, and how many were not
+// accepted yet.
+func (e *entrance) writeUnread(a *archive) {
 	if e.diag == nil {
-		e.tables(a)
+		e.writeFromTables(a)
 		return
 	}
 	at := make(map[netip.AddrPort]*waiting)
@@ -160,15 +160,15 @@ func (e *entrance) unread(a *archive) {
 		}
 	}
 	for _, port := range ports {
-		if e.ask(socketdiag.IsOpen, port, func(x socketdiag.Inet) { count(at, x) }) != nil {
+		if e.eachSocket(socketdiag.IsOpen, port, func(x socketdiag.Inet) { countConnection(at, x) }) != nil {
 			return
 		}
 	}
-	lines := e.lines(at, ports)
+	lines := e.unreadLines(at, ports)
 	for address, w := range e.unreadUNIX() {
-		lines = append(lines, w.line(address))
+		lines = append(lines, w.formatLine(address))
 	}
-	e.write(a, lines)
+	e.writeUnreadLines(a, lines)
 }
 
 // unreadUNIX is what waits at the UNIX sockets that the process listens with. What they accept has their name; what they did not accept
@@ -198,8 +198,9 @@ func (e *entrance) unreadUNIX() map[string]*waiting {
 	return out
 }
 
-// count counts a connection for the socket that it came to: that of its own address, else of all addresses.
-func count(at map[netip.AddrPort]*waiting, x socketdiag.Inet) {
+// countConnection counts a connection for the socket that it came to: that of its own address,
+// else of all addresses.
+func countConnection(at map[netip.AddrPort]*waiting, x socketdiag.Inet) {
 	w, known := at[netip.AddrPortFrom(x.At, x.Port)]
 	if !known {
 		all := netip.IPv4Unspecified()
@@ -217,28 +218,29 @@ func count(at map[netip.AddrPort]*waiting, x socketdiag.Inet) {
 	}
 }
 
-func (e *entrance) lines(at map[netip.AddrPort]*waiting, ports []uint16) (lines []string) {
+func (e *entrance) unreadLines(at map[netip.AddrPort]*waiting, ports []uint16) (lines []string) {
 	for address, w := range at {
 		if w != nil && slices.Contains(ports, address.Port()) {
-			lines = append(lines, w.line(address.String()))
+			lines = append(lines, w.formatLine(address.String()))
 		}
 	}
 	return lines
 }
 
-func (w *waiting) line(address string) string {
+func (w *waiting) formatLine(address string) string {
 	return address + " unread " + strconv.Itoa(w.unread) + " unaccepted " + strconv.Itoa(w.unaccepted)
 }
 
-func (e *entrance) write(a *archive, lines []string) {
+func (e *entrance) writeUnreadLines(a *archive, lines []string) {
 	if len(lines) > 0 {
 		slices.Sort(lines)
-		a.text(e.process.dir+"/fd/unread", lines)
+		a.appendSection(e.process.dir+"/fd/unread", lines)
 	}
 }
 
-// tables reads what sock_diag does not tell here from the tables of TCP sockets.
-func (e *entrance) tables(a *archive) {
+// writeFromTables reads queues and connections from the tables of TCP sockets, where sock_diag
+// does not tell them.
+func (e *entrance) writeFromTables(a *archive) {
 	e.sockets = e.sockets[:0]
 	at := make(map[netip.AddrPort]*waiting)
 	var connected []socketdiag.Inet
@@ -257,12 +259,12 @@ func (e *entrance) tables(a *archive) {
 		}
 		_ = f.Close()
 	}
-	e.claim()
+	e.findOwned()
 	var lines []string
 	var ports []uint16
 	for _, x := range e.sockets {
 		if e.own[x.Inode] {
-			lines = append(lines, e.address(x)+" queue "+decimal(x.Queue))
+			lines = append(lines, e.formatAddress(x)+" queue "+formatDecimal(x.Queue))
 			at[netip.AddrPortFrom(x.At, x.Port)] = &waiting{}
 			ports = append(ports, x.Port)
 		}
@@ -271,16 +273,16 @@ func (e *entrance) tables(a *archive) {
 		return
 	}
 	for _, x := range connected {
-		count(at, x)
+		countConnection(at, x)
 	}
-	a.text(e.process.dir+"/fd/listen", lines)
-	e.write(a, e.lines(at, ports))
+	a.appendSection(e.process.dir+"/fd/listen", lines)
+	e.writeUnreadLines(a, e.unreadLines(at, ports))
 }
 
 // tableSocket reads a line of /proc/PID/net/tcp or tcp6.
 func tableSocket(line []byte) (x socketdiag.Inet, ok bool) {
 	var f [10][]byte
-	if split10(line, &f) < len(f) {
+	if splitTenFields(line, &f) < len(f) {
 		return x, false
 	}
 	at, err := discover.ParseAddr(string(f[1]))
@@ -298,11 +300,11 @@ func tableSocket(line []byte) (x socketdiag.Inet, ok bool) {
 	return socketdiag.Inet{At: addr, Port: at.Port(), State: uint8(state), Queue: uint32(queue), Inode: uint32(inode), Segments: -1}, true
 }
 
-func (e *entrance) address(x socketdiag.Inet) string {
+func (e *entrance) formatAddress(x socketdiag.Inet) string {
 	return netip.AddrPortFrom(x.At, x.Port).String()
 }
 
-func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+func formatDecimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
 // drops are the counters of /proc/net/netstat that tell of full queues.
 var drops = []string{"SyncookiesSent", "ListenOverflows", "ListenDrops", "TCPReqQFullDoCookies", "TCPReqQFullDrop", "TCPAbortOnOverflow"}

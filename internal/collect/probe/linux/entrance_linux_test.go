@@ -138,8 +138,8 @@ func TestEntranceBothWays(t *testing.T) {
 		var out strings.Builder
 		a := &archive{out: &out}
 		for range 2 { // the files are looked through once
-			e.queues(a)
-			e.unread(a)
+			e.writeQueues(a)
+			e.writeUnread(a)
 		}
 		if err := a.flush(); err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestCount(t *testing.T) {
 		{At: netip.MustParseAddr("10.0.0.3"), Port: 81, State: socketdiag.Established},
 		{At: netip.MustParseAddr("::1"), Port: 80, State: socketdiag.Established},
 	} {
-		count(at, x)
+		countConnection(at, x)
 	}
 	if *at[all] != (waiting{unaccepted: 1}) || *at[one] != (waiting{unread: 2}) {
 		t.Errorf("%+v, %+v", *at[all], *at[one])
@@ -204,16 +204,16 @@ func TestEntranceOfAnotherNamespace(t *testing.T) {
 		t.Skip("only root may make and enter network namespaces")
 	}
 	other := isolated(t)
-	f := sparse("/proc/sys/net/core/somaxconn", "/proc/sys/net/core/somaxconn")
+	f := newSparseFile("/proc/sys/net/core/somaxconn", "/proc/sys/net/core/somaxconn")
 	a := &archive{most: 1}
 	if err := a.openIn(other, f); err != nil {
 		t.Fatal(err)
 	}
-	defer a.close(f)
-	if a.open != 1 || a.read(f) != nil || !bytes.Contains(a.buf, []byte("somaxconn")) {
+	defer a.closeFile(f)
+	if a.open != 1 || a.appendFile(f) != nil || !bytes.Contains(a.buf, []byte("somaxconn")) {
 		t.Errorf("%d open, read %q", a.open, a.buf)
 	}
-	if err := a.openIn(other, sparse("/proc/sys/net/none", "none")); err == nil {
+	if err := a.openIn(other, newSparseFile("/proc/sys/net/none", "none")); err == nil {
 		t.Error("a file that is not there was opened")
 	}
 }
@@ -241,13 +241,13 @@ func BenchmarkEntrance(b *testing.B) {
 	a := &archive{}
 	b.Run("queues", func(b *testing.B) {
 		for b.Loop() {
-			e.queues(a)
+			e.writeQueues(a)
 			a.buf = a.buf[:0]
 		}
 	})
 	b.Run("unread", func(b *testing.B) {
 		for b.Loop() {
-			e.unread(a)
+			e.writeUnread(a)
 			a.buf = a.buf[:0]
 		}
 	})

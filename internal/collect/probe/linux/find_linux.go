@@ -13,8 +13,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// find gives one access for a process of this host.
-func find(_ context.Context, t discover.Target) []probe.Access {
+// findAccess returns one access for a process of this host, and none where there is no /proc.
+func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
 	}
@@ -25,15 +25,16 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 	return []probe.Access{{
 		Probe: name,
 		Where: dir,
-		Lacks: lacks(t, dir),
+		Lacks: listLacks(t, dir),
 		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
-			return record(ctx, t, plan, sink)
+			return recordProcess(ctx, t, plan, sink)
 		},
 	}}
 }
 
-// lacks tries what only the owner of a process and root may read.
-func lacks(t discover.Target, dir string) (out []probe.Lack) {
+// listLacks tries the files that only the owner of a process and root may read, and returns a lack
+// for each that is denied.
+func listLacks(t discover.Target, dir string) (out []probe.Lack) {
 	why, do := "the kernel lets only root read it", fmt.Sprintf("sudo unstall %d", t.PID)
 	switch {
 	case os.Geteuid() == 0: // of a container, or confined
@@ -54,7 +55,7 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 		{"the system calls its threads wait in, and on which file", "syscall"},
 		{"how much of its memory is in huge pages", "smaps_rollup"},
 	} {
-		if denied(filepath.Join(dir, x.file)) {
+		if isDenied(filepath.Join(dir, x.file)) {
 			out = append(out, probe.Lack{What: x.what, Why: why, Do: do})
 		}
 	}
@@ -62,7 +63,7 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 	switch ns, err := os.Readlink("/proc/self/ns/pid"); {
 	case err == nil && ns != hostPIDs:
 		out = append(out, probe.Lack{What: "processes outside this container", Why: "this container has its own PID namespace", Do: "run unstall on the host, or with --pid=host"})
-	case hidden():
+	case hidesOthers():
 		out = append(out, probe.Lack{What: "processes of other users", Why: "/proc is mounted with hidepid", Do: fmt.Sprintf("sudo unstall %d", t.PID)})
 	}
 	return out
@@ -72,8 +73,8 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 // include/linux/proc_ns.h.
 const hostPIDs = "pid:[4026531836]"
 
-// denied says whether a file of a process is there and may not be read.
-func denied(path string) bool {
+// isDenied says whether a file of a process exists and may not be read.
+func isDenied(path string) bool {
 	f, err := os.Open(path)
 	if err == nil {
 		// The check of an environment or of io is made when it is read, that of memory before.
@@ -88,8 +89,8 @@ func denied(path string) bool {
 	return errors.Is(err, fs.ErrPermission)
 }
 
-// hidden says whether this user sees only processes of its own.
-func hidden() bool {
+// hidesOthers says whether /proc shows this user only processes of its own.
+func hidesOthers() bool {
 	b, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil || os.Geteuid() == 0 {
 		return false

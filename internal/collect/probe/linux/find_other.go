@@ -10,8 +10,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// find finds nothing: there is no /proc here.
-func find(context.Context, discover.Target) []probe.Access { return nil }
+// findAccess returns one access for a process of this host, and none where there is no /proc.
+func findAccess(context.Context, discover.Target) []probe.Access { return nil }
 
 // Host gives nothing, likewise.
 func Host(HostOptions) probe.Access {

@@ -49,8 +49,8 @@ const (
 	mostTries = 20
 )
 
-// follow reads what is appended until the context ends, and once more then.
-func (l *logs) follow(ctx context.Context) {
+// followAll reads what is appended to the logs until the context ends, and once more then.
+func (l *logs) followAll(ctx context.Context) {
 	began := time.Now()
 	ticks := time.NewTicker(often)
 	defer ticks.Stop()
@@ -65,23 +65,22 @@ func (l *logs) follow(ctx context.Context) {
 		}
 	}
 	l.pollAll() // the end may have come in the middle of the last time
-	l.finish(time.Since(began))
+	l.closeArtifacts(time.Since(began))
 }
 
 func (l *logs) pollAll() {
 	for _, x := range l.files {
-		l.poll(x)
+		l.pollLog(x)
 	}
 }
 
-// poll reads what was appended to a log, and goes on with its successor where it
-// was rotated.
-func (l *logs) poll(x *log) {
+// pollLog reads what was appended to a log, and goes on with its successor if it was rotated.
+func (l *logs) pollLog(x *log) {
 	if x.over {
 		return
 	}
-	l.appended(x)
-	id, regular := identify(fmt.Sprintf("%s/fd/%d", l.process.dir, x.fd))
+	l.readAppended(x)
+	id, regular := identifyFile(fmt.Sprintf("%s/fd/%d", l.process.dir, x.fd))
 	if regular && id == x.id {
 		x.lost = 0
 		return
@@ -91,40 +90,40 @@ func (l *logs) poll(x *log) {
 		return
 	}
 	if x.lost++; x.lost&(x.lost-1) == 0 { // ever more seldom: listing descriptors costs
-		l.rotated(x)
+		l.switchToSuccessor(x)
 	}
 }
 
-// rotated looks for the file that is now written under the log's old path.
-func (l *logs) rotated(x *log) {
-	files, err := writables(l.process)
+// switchToSuccessor looks for the file that the process now writes under the log's old path, and
+// goes on with it.
+func (l *logs) switchToSuccessor(x *log) {
+	files, err := listWritables(l.process)
 	if err != nil {
 		return
 	}
 	for _, w := range files {
-		if w.id == x.id || !succeeds(w.path, x.path) {
+		if w.id == x.id || !isSuccessor(w.path, x.path) {
 			continue
 		}
 		f, err := os.Open(fmt.Sprintf("%s/fd/%d", l.process.dir, w.fd))
 		if err != nil {
 			return
 		}
-		l.appended(x) // to the old one, until it was left
+		l.readAppended(x) // to the old one, until it was left
 		if len(x.pending) > 0 {
 			x.pending = append(x.pending, '\n')
-			l.write(x, len(x.pending))
+			l.writePending(x, len(x.pending))
 		}
 		_ = x.f.Close()
 		x.f, x.fd, x.id, x.path, x.offset, x.lost = f, w.fd, w.id, w.path, 0, 0
-		l.appended(x)
+		l.readAppended(x)
 		return
 	}
 }
 
-// succeeds says whether a log goes on in another file: under the same path, or as JVMs
-// before JDK 9 do it (-XX:+UseGCLogFileRotation), after gc.log.0.current in
-// gc.log.1.current.
-func succeeds(path, old string) bool {
+// isSuccessor says whether a log goes on in another file: under the same path, or as JVMs before
+// JDK 9 do it (-XX:+UseGCLogFileRotation), after gc.log.0.current in gc.log.1.current.
+func isSuccessor(path, old string) bool {
 	numbered := func(path string) string {
 		rest, ok := strings.CutSuffix(path, ".current")
 		base := strings.TrimRight(rest, "0123456789")
@@ -137,8 +136,8 @@ func succeeds(path, old string) bool {
 	return path == old || base != "" && base == numbered(path)
 }
 
-// appended reads what is new.
-func (l *logs) appended(x *log) {
+// readAppended reads what is new.
+func (l *logs) readAppended(x *log) {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(int(x.f.Fd()), &st); err != nil {
 		return
@@ -150,7 +149,7 @@ func (l *logs) appended(x *log) {
 		return
 	}
 	if x.out == nil {
-		l.recognise(x, st.Size)
+		l.recogniseLog(x, st.Size)
 		return
 	}
 	if more := st.Size - x.offset; more > mostBytes {
@@ -159,7 +158,7 @@ func (l *logs) appended(x *log) {
 		x.pending = append(x.pending[:0], skipMark)
 	}
 	for x.offset < st.Size {
-		n := x.read(st.Size)
+		n := x.readPiece(st.Size)
 		if n == 0 {
 			break
 		}
@@ -167,7 +166,7 @@ func (l *logs) appended(x *log) {
 			if end == 0 {
 				end = len(x.pending)
 			}
-			l.write(x, end)
+			l.writePending(x, end)
 		}
 		if x.over {
 			return
@@ -178,9 +177,9 @@ func (l *logs) appended(x *log) {
 // skipMark stands in pending for the beginning of a line that was skipped.
 const skipMark = 0
 
-// read reads a piece behind what is pending. Zero bytes are left out: they fill
-// the hole where a file was emptied and its writer goes on at the old place.
-func (x *log) read(size int64) int {
+// readPiece reads a piece and adds it to what is pending. It leaves out zero bytes: they fill the
+// hole where a file was emptied and its writer goes on at the old place.
+func (x *log) readPiece(size int64) int {
 	before := len(x.pending)
 	if cap(x.pending)-before < chunk {
 		x.pending = append(make([]byte, 0, max(256<<10, 2*cap(x.pending))), x.pending...)
@@ -207,8 +206,8 @@ func (x *log) read(size int64) int {
 	return n
 }
 
-// write writes the first bytes that are pending and keeps the others.
-func (l *logs) write(x *log, n int) {
+// writePending writes the first bytes that are pending and keeps the others.
+func (l *logs) writePending(x *log, n int) {
 	b := x.pending[:n]
 	if len(b) > 0 && b[0] == skipMark {
 		_, b, _ = bytes.Cut(b, []byte("\n"))
@@ -225,9 +224,9 @@ func (l *logs) write(x *log, n int) {
 	x.pending = x.pending[:copy(x.pending, x.pending[n:])]
 }
 
-// recognise looks whether what was written to a file so far is a log some format
-// reads.
-func (l *logs) recognise(x *log, size int64) {
+// recogniseLog starts the artifact of a file if what was written to it so far is a log that some
+// format reads.
+func (l *logs) recogniseLog(x *log, size int64) {
 	b := make([]byte, min(size-x.offset, tailSize))
 	n, err := x.f.ReadAt(b, x.offset)
 	if err != nil && err != io.EOF {
@@ -239,24 +238,24 @@ func (l *logs) recognise(x *log, size int64) {
 	}
 	x.tries++
 	switch {
-	case len(b) > 0 && text(b) && l.sink.Known(b):
-		if l.choose(x); x.out != nil {
-			l.appended(x)
+	case len(b) > 0 && isText(b) && l.sink.Known(b):
+		if l.startArtifact(x); x.out != nil {
+			l.readAppended(x)
 		}
-	case x.tries == mostTries || !text(b):
+	case x.tries == mostTries || !isText(b):
 		x.over = true
 	}
 }
 
-// choose starts the artifact of a log.
-func (l *logs) choose(x *log) {
+// startArtifact starts the artifact of a log.
+func (l *logs) startArtifact(x *log) {
 	if l.chosen == mostLogs {
 		l.refused++
 		x.over = true
 		return
 	}
 	x.name = l.artifactName(x.path)
-	out, err := l.sink.Create(capture.Meta{Name: x.name, Probe: name, Origin: x.origin(), About: l.about, Lines: true, Found: true, Continues: true})
+	out, err := l.sink.Create(capture.Meta{Name: x.name, Probe: name, Origin: x.formatOrigin(), About: l.about, Lines: true, Found: true, Continues: true})
 	if err != nil {
 		l.sink.Warnf("%s: %v", x.name, err)
 		x.over = true
@@ -266,14 +265,15 @@ func (l *logs) choose(x *log) {
 	l.chosen++
 }
 
-func (x *log) origin() string { return fmt.Sprintf("%s (open fd %d)", x.path, x.fd) }
+func (x *log) formatOrigin() string { return fmt.Sprintf("%s (open fd %d)", x.path, x.fd) }
 
-// finish ends the artifacts and says what one would not expect of them.
-func (l *logs) finish(took time.Duration) {
+// closeArtifacts ends the artifacts, and warns of logs that were skipped in part, stayed empty, or
+// were too many.
+func (l *logs) closeArtifacts(took time.Duration) {
 	for _, x := range l.files {
 		if x.out != nil {
 			if len(x.pending) > 0 && !x.over {
-				l.write(x, len(x.pending))
+				l.writePending(x, len(x.pending))
 			}
 			if err := x.out.Close(); err != nil && !l.broken {
 				l.sink.Warnf("%s: %v", x.name, err)
@@ -282,7 +282,7 @@ func (l *logs) finish(took time.Duration) {
 			case x.skipped > 0:
 				l.sink.Warnf("%s grows faster than %d MB/s: %.1f MB of it was skipped", x.name, mostBytes/(1<<20)*int(time.Second/often), float64(x.skipped)/1e6)
 			case x.got == 0:
-				l.sink.Warnf("nothing was written to %s in %.0f s: there were no requests, or the program buffers its log: record longer (--for 60s)", x.origin(), took.Seconds())
+				l.sink.Warnf("nothing was written to %s in %.0f s: there were no requests, or the program buffers its log: record longer (--for 60s)", x.formatOrigin(), took.Seconds())
 			}
 		}
 		_ = x.f.Close()

@@ -56,7 +56,7 @@ func hostLacks(root string) (out []probe.Lack) {
 	}
 	if ns, err := os.Readlink(root + "/self/ns/pid"); err == nil && ns != hostPIDs {
 		out = append(out, probe.Lack{What: "processes outside this container: their CPU time is in the host's sums alone", Why: "this container has its own PID namespace", Do: "run unstall on the host, or with --pid=host"})
-	} else if hidden() {
+	} else if hidesOthers() {
 		out = append(out, probe.Lack{What: "processes of other users", Why: "/proc is mounted with hidepid", Do: "sudo unstall host"})
 	}
 	if os.Geteuid() != 0 {
@@ -121,15 +121,17 @@ func newHostRecorder(opt HostOptions, out io.Writer) *hostRecorder {
 		mounts: cgroupMounts(), groups: make(map[string][]*file), beyond: make(map[int]bool), sockets: newSegments(opt.Root), named: make(map[int]bool)}
 	h.list.as, h.list.sparse = "/proc", true // most do nothing
 	for _, name := range []string{"stat", "pressure/cpu", "pressure/memory", "pressure/io", "pressure/irq", "vmstat", "loadavg", "softirqs", "diskstats", "meminfo", "net/softnet_stat"} {
-		f := h.file(name)
+		f := h.rootFile(name)
 		f.sparse = true
 		h.host = append(h.host, f)
 	}
 	return h
 }
 
-// file is one below the root, recorded as what it stands for.
-func (h *hostRecorder) file(name string) *file { return newFile(h.opt.Root+"/"+name, "/proc/"+name) }
+// rootFile returns a file below the root, which is recorded under its path in /proc.
+func (h *hostRecorder) rootFile(name string) *file {
+	return newFile(h.opt.Root+"/"+name, "/proc/"+name)
+}
 
 // run records until the context ends; the first and the last moment are complete.
 func (h *hostRecorder) run(ctx context.Context) error {
@@ -143,15 +145,15 @@ func (h *hostRecorder) run(ctx context.Context) error {
 	parts := []*part{
 		{pace: pace{share: hostShare, least: every / 2}, read: func(_ time.Time, first, _ bool) {
 			if first {
-				f := h.file("sys/kernel/hostname")
-				_ = h.archive.read(f)
-				h.archive.close(f)
+				f := h.rootFile("sys/kernel/hostname")
+				_ = h.archive.appendFile(f)
+				h.archive.closeFile(f)
 			}
-			h.all(h.host)
+			h.appendFiles(h.host)
 		}},
-		{pace: pace{share: listShare, least: every}, read: func(_ time.Time, first, _ bool) { h.processes(first) }},
-		{pace: pace{share: lookShares, least: every}, read: func(time.Time, bool, bool) { h.closely() }},
-		{pace: pace{share: waitShare, least: 3 * every}, read: func(time.Time, bool, bool) { h.seldom() }},
+		{pace: pace{share: listShare, least: every}, read: func(_ time.Time, first, _ bool) { h.readProcesses(first) }},
+		{pace: pace{share: lookShares, least: every}, read: func(time.Time, bool, bool) { h.readBusy() }},
+		{pace: pace{share: waitShare, least: 3 * every}, read: func(time.Time, bool, bool) { h.readSwitchesAndSockets() }},
 	}
 	for first, last := true, false; ; first = false {
 		select {
@@ -181,49 +183,49 @@ func (h *hostRecorder) run(ctx context.Context) error {
 		}
 		for _, p := range due {
 			cost := p.cost + writing*time.Duration(p.bytes)/time.Duration(max(1, whole))
-			p.next = now.Add(p.after(now, cost) - often/4)
+			p.next = now.Add(p.pauseAfter(now, cost) - often/4)
 		}
 		timer.Reset(time.Until(slices.MinFunc(parts, func(a, b *part) int { return a.next.Compare(b.next) }).next.Add(often / 4)))
 	}
 }
 
-// all reads files; one that is not there or may not be read is not tried again.
-func (h *hostRecorder) all(files []*file) {
+// appendFiles reads files. A file that is absent or may not be read is not tried again.
+func (h *hostRecorder) appendFiles(files []*file) {
 	for i, f := range files {
 		if f == nil {
 			continue
 		}
-		if err := h.archive.read(f); err != nil && f.fd < 0 {
+		if err := h.archive.appendFile(f); err != nil && f.fd < 0 {
 			files[i] = nil
 		}
 	}
 }
 
-// processes reads every process's stat, and sees which of them are busy.
-func (h *hostRecorder) processes(first bool) {
+// readProcesses reads every process's stat, and begins to look closely at those that are busy.
+func (h *hostRecorder) readProcesses(first bool) {
 	start := len(h.buf)
-	_ = h.list.read(&h.archive)
-	busy := h.busy(h.buf[start:], first)
+	_ = h.list.appendEntries(&h.archive)
+	busy := h.listBusy(h.buf[start:], first)
 	if first {
 		for _, pid := range h.opt.Of {
 			busy = append(busy, used{pid: pid})
 		}
 	}
 	for _, u := range busy {
-		h.look(u.pid)
+		h.watchProcess(u.pid)
 	}
 	for pid := range h.list.files {
 		if !h.named[pid] && len(h.named) < 1<<14 { // what service a process is of
 			h.named[pid] = true
-			f := h.file(fmt.Sprintf("%d/cgroup", pid))
-			_ = h.archive.read(f)
-			h.archive.close(f)
+			f := h.rootFile(fmt.Sprintf("%d/cgroup", pid))
+			_ = h.archive.appendFile(f)
+			h.archive.closeFile(f)
 		}
 	}
 }
 
-// look begins to look at a process closely.
-func (h *hostRecorder) look(pid int) {
+// watchProcess begins to look at a process closely.
+func (h *hostRecorder) watchProcess(pid int) {
 	if h.looked[pid] != nil {
 		return
 	}
@@ -236,9 +238,9 @@ func (h *hostRecorder) look(pid int) {
 		h.beyond[pid] = true
 		return
 	}
-	x := &look{files: []*file{h.file(fmt.Sprintf("%d/io", pid))}}
+	x := &look{files: []*file{h.rootFile(fmt.Sprintf("%d/io", pid))}}
 	h.looked[pid] = x
-	h.group(pid)
+	h.addGroups(pid)
 	if h.threads+threads > mostThreads {
 		h.beyond[pid] = true
 		return
@@ -249,8 +251,8 @@ func (h *hostRecorder) look(pid int) {
 	x.waits.as, x.waits.from = x.runs.as, "voluntary_ctxt_switches:" // two lines of sixty
 }
 
-// group adds the files of a process's control groups.
-func (h *hostRecorder) group(pid int) {
+// addGroups adds the files of a process's control groups.
+func (h *hostRecorder) addGroups(pid int) {
 	b, err := os.ReadFile(fmt.Sprintf("%s/%d/cgroup", h.opt.Root, pid))
 	if err != nil {
 		return
@@ -267,50 +269,50 @@ func (h *hostRecorder) group(pid int) {
 			if _, known := h.groups[key]; !ok || known || len(h.groups) >= mostHostGroups {
 				continue
 			}
-			h.groups[key] = slices.Concat(m.files(c, at, groupOften[c], sparse), m.files(c, at, groupSeldom[c], sparse))
+			h.groups[key] = slices.Concat(m.groupFiles(c, at, groupOften[c], newSparseFile), m.groupFiles(c, at, groupSeldom[c], newSparseFile))
 		}
 	}
 }
 
-// closely reads what only busy processes are asked for.
-func (h *hostRecorder) closely() {
+// readBusy reads the files that are read of busy processes only, and of their groups.
+func (h *hostRecorder) readBusy() {
 	for _, x := range h.looked {
 		if x.gone {
 			continue
 		}
-		h.all(x.files)
-		if x.runs != nil && x.runs.read(&h.archive) != nil {
+		h.appendFiles(x.files)
+		if x.runs != nil && x.runs.appendEntries(&h.archive) != nil {
 			x.gone = true
-			h.forget(x)
+			h.closeLook(x)
 			continue
 		}
 	}
 	for _, files := range h.groups {
-		h.all(files)
+		h.appendFiles(files)
 	}
 }
 
-// seldom reads what costs most of busy processes: how often their threads were switched away from, and
-// what their sockets sent and received.
-func (h *hostRecorder) seldom() {
+// readSwitchesAndSockets reads what costs most of busy processes: how often their threads were
+// switched away from, and what their sockets sent and received.
+func (h *hostRecorder) readSwitchesAndSockets() {
 	for pid, x := range h.looked {
 		if x.gone {
 			continue
 		}
 		if x.waits != nil {
-			_ = x.waits.read(&h.archive)
+			_ = x.waits.appendEntries(&h.archive)
 		}
-		if n, ok := h.sockets.of(pid); ok {
-			h.text(fmt.Sprintf("/proc/%d/fd/tcp", pid), []string{"segments " + strconv.FormatInt(n, 10)})
+		if n, ok := h.sockets.countSegments(pid); ok {
+			h.appendSection(fmt.Sprintf("/proc/%d/fd/tcp", pid), []string{"segments " + strconv.FormatInt(n, 10)})
 		}
 	}
-	h.sockets.again()
+	h.sockets.startRound()
 }
 
-func (h *hostRecorder) forget(x *look) {
+func (h *hostRecorder) closeLook(x *look) {
 	for _, f := range x.files {
 		if f != nil {
-			h.archive.close(f)
+			h.archive.closeFile(f)
 		}
 	}
 	if x.runs != nil {
@@ -323,17 +325,17 @@ func (h *hostRecorder) close() {
 	for _, files := range h.groups {
 		for _, f := range files {
 			if f != nil {
-				h.archive.close(f)
+				h.archive.closeFile(f)
 			}
 		}
 	}
 	for _, f := range h.host {
 		if f != nil {
-			h.archive.close(f)
+			h.archive.closeFile(f)
 		}
 	}
 	for _, x := range h.looked {
-		h.forget(x)
+		h.closeLook(x)
 	}
 	h.list.close(&h.archive)
 	h.sockets.close()

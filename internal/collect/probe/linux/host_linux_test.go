@@ -126,8 +126,8 @@ func TestSegments(t *testing.T) {
 	defer p.Close()
 	count := func() int64 {
 		t.Helper()
-		s.again()
-		n, ok := s.of(os.Getpid())
+		s.startRound()
+		n, ok := s.countSegments(os.Getpid())
 		if !ok {
 			t.Skip("this kernel does not tell of sockets")
 		}

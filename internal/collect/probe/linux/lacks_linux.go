@@ -28,7 +28,7 @@ func kernelLacks(dir string) (out []probe.Lack) {
 		case x.file == hugePages && !hasHugePages(): // there are none to be set
 		case errors.Is(err, fs.ErrNotExist):
 			out = append(out, probe.Lack{What: x.what, Why: x.file + " is not here", Do: onHost})
-		case err == nil && x.file != hugePages && denied(x.file):
+		case err == nil && x.file != hugePages && isDenied(x.file):
 			out = append(out, probe.Lack{What: x.what, Why: x.file + " may not be read", Do: onHost})
 		}
 	}
@@ -57,7 +57,7 @@ func groupLacks(groups string, mounts map[string]cgroupMount) (out []probe.Lack)
 	}
 	_, at, ok := strings.Cut("\n"+groups, "\n0::")
 	at, _, _ = strings.Cut(at, "\n")
-	if at = path.Clean("/" + at); !ok || at == "/" || len(m.files("", at, []string{"cgroup.procs"}, newFile)) == 0 {
+	if at = path.Clean("/" + at); !ok || at == "/" || len(m.groupFiles("", at, []string{"cgroup.procs"}, newFile)) == 0 {
 		return nil
 	}
 	for _, x := range []struct{ controller, file, what string }{
@@ -65,7 +65,7 @@ func groupLacks(groups string, mounts map[string]cgroupMount) (out []probe.Lack)
 		{"memory", "memory.stat", "memory of its cgroup"},
 		{"cpu", "cpu.max", "CPU quota of its cgroup"},
 	} {
-		if len(m.files("", at, []string{x.file}, newFile)) == 0 {
+		if len(m.groupFiles("", at, []string{x.file}, newFile)) == 0 {
 			above := path.Join(m.point, strings.TrimPrefix(path.Dir(at), strings.TrimSuffix(m.root, "/")), "cgroup.subtree_control")
 			out = append(out, probe.Lack{What: x.what, Why: "the controller " + x.controller + " is off for " + at, Do: "echo +" + x.controller + " | sudo tee " + above})
 		}
@@ -87,7 +87,7 @@ func groupsHere(groups string, mounts map[string]cgroupMount) bool {
 				continue
 			}
 			any = true
-			if m, ok := mounts[controller]; ok && len(m.files(controller, path.Clean("/"+parts[2]), []string{"cgroup.procs"}, newFile)) > 0 {
+			if m, ok := mounts[controller]; ok && len(m.groupFiles(controller, path.Clean("/"+parts[2]), []string{"cgroup.procs"}, newFile)) > 0 {
 				return true
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// links is how many links a directory has that is open, 0 if that is not told.
-func links(fd int) uint64 {
+// linkCount returns how many links an open directory has, 0 if that is unknown.
+func linkCount(fd int) uint64 {
 	var s syscall.Stat_t
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_FSTAT, uintptr(fd), uintptr(unsafe.Pointer(&s)), 0); errno != 0 {
 		return 0

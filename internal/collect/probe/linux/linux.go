@@ -33,5 +33,5 @@ var Probe = probe.Probe{
 	Name:    name,
 	About:   "/proc of the process, its cgroup, its neighbours and the host; log files it has open",
 	General: true,
-	Find:    find,
+	Find:    findAccess,
 }

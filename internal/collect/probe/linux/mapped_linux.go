@@ -24,15 +24,15 @@ type mapping struct {
 // mapsEvery is how often a process's mappings are read, at most: a process may have thousands.
 const mapsEvery = 5 * time.Second
 
-func (m *mapped) of(address uint64) string {
-	if len(m.files) == 0 || time.Now().After(m.next) && m.find(address) == "" {
+func (m *mapped) pathAt(address uint64) string {
+	if len(m.files) == 0 || time.Now().After(m.next) && m.findPath(address) == "" {
 		m.next = time.Now().Add(mapsEvery)
-		m.read()
+		m.readMaps()
 	}
-	return m.find(address)
+	return m.findPath(address)
 }
 
-func (m *mapped) find(address uint64) string {
+func (m *mapped) findPath(address uint64) string {
 	for _, f := range m.files {
 		if f.from <= address && address < f.to {
 			return f.path
@@ -41,8 +41,9 @@ func (m *mapped) find(address uint64) string {
 	return ""
 }
 
-// read reads proc_pid_maps(5): "from-to mode offset device inode path", of files alone.
-func (m *mapped) read() {
+// readMaps reads proc_pid_maps(5): "from-to mode offset device inode path", and keeps the mappings
+// of files.
+func (m *mapped) readMaps() {
 	m.files = m.files[:0]
 	b, err := os.ReadFile(m.process.dir + "/maps")
 	if err != nil {

@@ -29,14 +29,14 @@ func TestMapped(t *testing.T) {
 	d := newOpenFiles(&process{pid: os.Getpid(), dir: "/proc/self"})
 	at := fmt.Sprintf("%p", &b[4096])
 	call := []byte(msyncNumber + " " + at + " 0x1000 0x4 0x0 0x0 0x0 0x1 0x2")
-	if got, want := string(d.call(nil, call)), "word "+at+" "+path+"\n"; got != want {
+	if got, want := string(d.writeArgument(nil, call)), "word "+at+" "+path+"\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if again := d.call(nil, call); len(again) > 0 {
+	if again := d.writeArgument(nil, call); len(again) > 0 {
 		t.Errorf("said again: %q", again)
 	}
 	none := strings.Replace(string(call), at, "0x10", 1)
-	if got := d.call(nil, []byte(none)); len(got) > 0 {
+	if got := d.writeArgument(nil, []byte(none)); len(got) > 0 {
 		t.Errorf("of no file: %q", got)
 	}
 }

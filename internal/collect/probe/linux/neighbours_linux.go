@@ -21,8 +21,9 @@ type used struct {
 	ticks       int64
 }
 
-// busy are those that used [leastTicks] or more, who used most first. The first listing finds none.
-func (l *busyList) busy(sections []byte, first bool) (all []used) {
+// listBusy returns the processes that used [leastTicks] or more since they were listed first, the
+// busiest first. The first listing finds none.
+func (l *busyList) listBusy(sections []byte, first bool) (all []used) {
 	if l.ticks == nil {
 		l.ticks = make(map[int]int64)
 	}
@@ -97,19 +98,19 @@ func newNeighbours(except int, e *entrance) *neighbours {
 	return n
 }
 
-// list appends every process's stat, and sees which are at work.
-func (n *neighbours) list(a *archive, first bool) {
+// listProcesses appends every process's stat, and begins to look at those that are at work.
+func (n *neighbours) listProcesses(a *archive, first bool) {
 	start := len(a.buf)
-	_ = n.table.read(a)
-	for _, u := range n.busy(a.buf[start:], first) {
-		n.look(a, u)
+	_ = n.table.appendEntries(a)
+	for _, u := range n.listBusy(a.buf[start:], first) {
+		n.watchProcess(a, u)
 	}
 }
 
 // readThreads appends how long the threads of those at work were ready. One that has ended leaves its place to another.
 func (n *neighbours) readThreads(a *archive) {
 	for pid, x := range n.looked {
-		if x != nil && x.runs.read(a) != nil {
+		if x != nil && x.runs.appendEntries(a) != nil {
 			x.runs.close(a)
 			n.threads -= x.threads
 			delete(n.looked, pid)
@@ -117,8 +118,8 @@ func (n *neighbours) readThreads(a *archive) {
 	}
 }
 
-// look begins to look at a process.
-func (n *neighbours) look(a *archive, u used) {
+// watchProcess begins to look at a process.
+func (n *neighbours) watchProcess(a *archive, u used) {
 	if _, known := n.looked[u.pid]; known || len(n.looked) >= mostNeighbours {
 		return
 	}
@@ -133,7 +134,7 @@ func (n *neighbours) look(a *archive, u used) {
 	for _, pid := range []int{u.pid, u.parent} { // a server's workers are its children, and do not always hold what it listens with
 		if pid > 1 && pid != n.except && !n.listens[pid] {
 			n.listens[pid] = true
-			n.entrance.others(a, pid)
+			n.entrance.writeListeners(a, pid)
 		}
 	}
 }

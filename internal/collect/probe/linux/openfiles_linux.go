@@ -27,15 +27,16 @@ func newOpenFiles(p *process) openFiles {
 	return openFiles{process: p, told: make(map[int]string), sockets: newSockets(p), ends: newEnds(p), mapped: &mapped{process: p, told: make(map[uint64]bool)}}
 }
 
-// call writes what the first argument of a system call stands for, if it may be a descriptor
-// and that was not written yet: "fd 7 /var/lib/journal". The format says which calls take one.
-func (d *openFiles) call(out, call []byte) []byte {
+// writeArgument appends what the first argument of a system call stands for, if it may be a
+// descriptor and that was not written yet: "fd 7 /var/lib/journal". The format says which calls
+// take one.
+func (d *openFiles) writeArgument(out, call []byte) []byte {
 	fields := bytes.Fields(call)
 	if len(fields) < 2 || fields[0][0] < '0' || fields[0][0] > '9' {
 		return out
 	}
 	if string(fields[0]) == msyncNumber {
-		return d.synced(out, fields[1])
+		return d.writeSynced(out, fields[1])
 	}
 	fd, err := strconv.ParseUint(strings.TrimPrefix(string(fields[1]), "0x"), 16, 31)
 	if err != nil || fd > mostDescriptors {
@@ -45,20 +46,21 @@ func (d *openFiles) call(out, call []byte) []byte {
 	if err != nil {
 		return out
 	}
-	if target = d.words(target, int(fd)); d.told[int(fd)] == target {
+	if target = d.describeTarget(target, int(fd)); d.told[int(fd)] == target {
 		return out
 	}
 	d.told[int(fd)] = target
 	return fmt.Appendf(out, "fd %d %s\n", fd, target)
 }
 
-// synced writes which file is mapped where msync is called: "word 0x7f00 /var/lib/seats".
-func (d *openFiles) synced(out, text []byte) []byte {
-	at, ok := address(text)
+// writeSynced appends which file is mapped at the address that msync is called with: "word 0x7f00
+// /var/lib/seats".
+func (d *openFiles) writeSynced(out, text []byte) []byte {
+	at, ok := parseAddress(text)
 	if !ok || d.mapped.told[at] || len(d.mapped.told) > mostAddresses {
 		return out
 	}
-	path := d.mapped.of(at)
+	path := d.mapped.pathAt(at)
 	if path == "" {
 		return out
 	}
@@ -71,13 +73,13 @@ var msyncNumber = strconv.Itoa(syscall.SYS_MSYNC)
 // mostDescriptors is above all numbers that a process's files have: what is above are addresses.
 const mostDescriptors = 1 << 20
 
-// words is what a descriptor leads to.
-func (d *openFiles) words(target string, fd int) string {
+// describeTarget says in words what a descriptor leads to.
+func (d *openFiles) describeTarget(target string, fd int) string {
 	if inode, ok := strings.CutPrefix(target, "socket:["); ok {
 		inode = strings.TrimSuffix(inode, "]")
-		is := d.sockets.of(inode)
+		is := d.sockets.describeSocket(inode)
 		if peer := d.sockets.peers[inode]; is == "unix" && peer != 0 {
-			is = strings.TrimSpace(is + " " + d.ends.socket(peer))
+			is = strings.TrimSpace(is + " " + d.ends.socketHolder(peer))
 		}
 		return is
 	}
@@ -85,7 +87,7 @@ func (d *openFiles) words(target string, fd int) string {
 		return strings.Trim(kind, "[]")
 	}
 	if strings.HasPrefix(target, "pipe:[") {
-		return strings.TrimSpace("pipe " + d.ends.pipe(target, fd))
+		return strings.TrimSpace("pipe " + d.ends.pipeHolder(target, fd))
 	}
 	return withoutIDs(target)
 }

@@ -32,9 +32,9 @@ type writable struct {
 
 type inode struct{ device, number uint64 }
 
-// writables lists a process's regular files open for writing, one for each file,
-// by fd.
-func writables(p *process) ([]writable, error) {
+// listWritables returns a process's regular files open for writing, one for each file, by
+// descriptor.
+func listWritables(p *process) ([]writable, error) {
 	dir, err := os.Open(p.dir + "/fd")
 	if err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func writables(p *process) ([]writable, error) {
 	var out []writable
 	for _, fd := range fds {
 		link := fmt.Sprintf("%s/fd/%d", p.dir, fd)
-		id, regular := identify(link)
-		if !regular || slices.ContainsFunc(out, func(w writable) bool { return w.id == id }) || !writes(p, fd) {
+		id, regular := identifyFile(link)
+		if !regular || slices.ContainsFunc(out, func(w writable) bool { return w.id == id }) || !isOpenForWriting(p, fd) {
 			continue
 		}
 		path, err := os.Readlink(link)
@@ -68,8 +68,8 @@ func writables(p *process) ([]writable, error) {
 	return out, nil
 }
 
-// identify says which file a path leads to, and whether it is a regular one.
-func identify(path string) (inode, bool) {
+// identifyFile returns which file a path leads to, and whether it is a regular one.
+func identifyFile(path string) (inode, bool) {
 	var st syscall.Stat_t
 	if err := syscall.Stat(path, &st); err != nil {
 		return inode{}, false
@@ -77,8 +77,8 @@ func identify(path string) (inode, bool) {
 	return inode{uint64(st.Dev), st.Ino}, st.Mode&syscall.S_IFMT == syscall.S_IFREG
 }
 
-// writes reads the flags a file was opened with, in octal: proc_pid_fdinfo(5).
-func writes(p *process, fd int) bool {
+// isOpenForWriting reads the flags a file was opened with, in octal: proc_pid_fdinfo(5).
+func isOpenForWriting(p *process, fd int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("%s/fdinfo/%d", p.dir, fd))
 	if err != nil {
 		return false
@@ -97,7 +97,7 @@ func writes(p *process, fd int) bool {
 // knows yet are watched for what they become: a log may just have begun.
 func openLogs(p *process, about evidence.Subject, sink probe.Sink) *logs {
 	l := &logs{process: p, about: about, sink: sink, names: make(map[string]bool)}
-	files, err := writables(p)
+	files, err := listWritables(p)
 	if err != nil {
 		return l // Find has said so
 	}
@@ -111,23 +111,22 @@ func openLogs(p *process, about evidence.Subject, sink probe.Sink) *logs {
 			continue
 		}
 		x := &log{writable: w, f: f}
-		head, ok := x.tail()
+		head, ok := x.readTail()
 		if !ok {
 			_ = f.Close()
 			continue
 		}
 		l.files = append(l.files, x)
 		if len(head) > 0 && sink.Known(head) {
-			l.choose(x)
+			l.startArtifact(x)
 		}
 	}
 	return l
 }
 
-// tail reads the last lines of a file by which it is recognised, and sets the
-// log to where the last one begins that is not ended yet. It is false for what
-// is no text.
-func (x *log) tail() ([]byte, bool) {
+// readTail reads the last lines of a file, by which it is recognised, and sets the log's offset to
+// the beginning of a last line that has no end yet. It is false for what is no text.
+func (x *log) readTail() ([]byte, bool) {
 	size, err := x.f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, false
@@ -149,11 +148,11 @@ func (x *log) tail() ([]byte, bool) {
 	} else {
 		b = b[:end]
 	}
-	return b, text(b)
+	return b, isText(b)
 }
 
-// text says whether bytes are lines people read.
-func text(b []byte) bool {
+// isText says whether bytes are lines of readable text.
+func isText(b []byte) bool {
 	if bytes.IndexByte(b, 0) >= 0 {
 		return false
 	}

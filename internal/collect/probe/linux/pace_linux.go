@@ -24,9 +24,9 @@ const saved = 2 * time.Second
 // chance is paid for over the rounds that come.
 const dearest = 4
 
-// after is how long to wait, in the mean, after a round that ended now and took so much. The
-// first opens every file: it says nothing, and is not counted.
-func (p *pace) after(now time.Time, cost time.Duration) time.Duration {
+// pauseAfter returns how long to wait, in the mean, after a round that ended now and cost so much.
+// The first round is not counted: it opens every file, and so says nothing.
+func (p *pace) pauseAfter(now time.Time, cost time.Duration) time.Duration {
 	if p.began.IsZero() {
 		p.began = now
 		return p.least
@@ -36,17 +36,17 @@ func (p *pace) after(now time.Time, cost time.Duration) time.Duration {
 	}
 	p.usual += (cost - p.usual) / 4
 	p.spent += cost
-	due := p.began.Add(p.time(p.spent)).Sub(now)
+	due := p.began.Add(p.timeFor(p.spent)).Sub(now)
 	if due < -saved {
 		p.began = p.began.Add(-saved - due)
 	}
-	return max(p.least, min(due, dearest*p.time(p.usual)))
+	return max(p.least, min(due, dearest*p.timeFor(p.usual)))
 }
 
-// time is how long it may take to spend so much.
-func (p *pace) time(cost time.Duration) time.Duration {
+// timeFor returns over how much time such a cost is within the share.
+func (p *pace) timeFor(cost time.Duration) time.Duration {
 	return time.Duration(float64(cost) / p.share)
 }
 
-// around is a random time that is d in the mean.
-func around(d time.Duration) time.Duration { return d/2 + rand.N(d) }
+// jitterAround returns a random time between d/2 and 3d/2, d in the mean.
+func jitterAround(d time.Duration) time.Duration { return d/2 + rand.N(d) }

@@ -26,7 +26,7 @@ func TestSplit(t *testing.T) {
 		"a\x00b\x00":            {"a", "b"},
 		"a\n-- 1 /x --\x00\x00": {"a -- 1 /x --", ""},
 	} {
-		if got := split([]byte(in)); !slices.Equal(got, want) {
+		if got := splitZeros([]byte(in)); !slices.Equal(got, want) {
 			t.Errorf("%q: %q", in, got)
 		}
 	}
@@ -37,7 +37,7 @@ func TestSplit(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	info := &debug.BuildInfo{GoVersion: "go1.26.8 X:nogreenteagc", Path: "example.com/x", Main: debug.Module{Path: "example.com/x", Version: "v1.0.0"},
 		Settings: []debug.BuildSetting{{Key: "-ldflags", Value: "-s -X main.token=hunter2 -X 'main.key=a b'"}, {Key: "CGO_ENABLED", Value: "1"}}}
-	text := describe("/usr/bin/x", info)
+	text := formatBuildInfo("/usr/bin/x", info)
 	want := "/usr/bin/x: go1.26.8 X:nogreenteagc\n\tpath\texample.com/x\n\tmod\texample.com/x\tv1.0.0\t\n\tbuild\t-ldflags=\"-s -X main.token=[redacted] -X 'main.key=[redacted]\"\n\tbuild\tCGO_ENABLED=1\n"
 	if d := cmp.Diff(want, text); d != "" {
 		t.Error(d)
@@ -52,7 +52,7 @@ func TestText(t *testing.T) {
 		"GET / 200\n": true, "": true, "größe\n": true, "\x1b[32mINFO\x1b[0m up\n": true,
 		"SQLite format 3\x00": false, "\x89\x01\x02\x03": false,
 	} {
-		if text([]byte(in)) != want {
+		if isText([]byte(in)) != want {
 			t.Errorf("%q: %v", in, !want)
 		}
 	}
@@ -82,7 +82,7 @@ func TestSucceeds(t *testing.T) {
 		{"/var/log/a.current", "/var/log/b.current", false},
 		{"/var/log/access.log", "/var/log/gc.log", false},
 	} {
-		if got := succeeds(c.path, c.old); got != c.want {
+		if got := isSuccessor(c.path, c.old); got != c.want {
 			t.Errorf("%s after %s: %v", c.path, c.old, got)
 		}
 	}
@@ -98,7 +98,7 @@ func TestFewDescriptors(t *testing.T) {
 		a := &archive{out: x.out, most: x.most}
 		n := newTable("/proc", "comm", os.Getpid())
 		for range 2 {
-			if err := n.read(a); err != nil {
+			if err := n.appendEntries(a); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -122,10 +122,10 @@ func TestFewDescriptors(t *testing.T) {
 func TestNoGarbage(t *testing.T) {
 	r := ownRecorder(t)
 	if n := testing.AllocsPerRun(10, func() {
-		r.all(r.own)
-		r.all(r.host)
-		r.all(r.group)
-		r.all(r.slow)
+		r.appendFiles(r.own)
+		r.appendFiles(r.host)
+		r.appendFiles(r.group)
+		r.appendFiles(r.slow)
 		_ = r.flush()
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
@@ -147,8 +147,8 @@ func BenchmarkOften(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r.ownFiles(false)
-		r.all(r.host)
-		r.all(r.group)
+		r.appendFiles(r.host)
+		r.appendFiles(r.group)
 		_ = r.flush()
 	}
 }
@@ -157,8 +157,8 @@ func BenchmarkSeldom(b *testing.B) {
 	r := ownRecorder(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		r.all(r.slow)
-		r.neighbours.list(&r.archive, false)
+		r.appendFiles(r.slow)
+		r.neighbours.listProcesses(&r.archive, false)
 		_ = r.flush()
 	}
 	b.ReportMetric(float64(len(r.neighbours.files)), "processes")
@@ -187,7 +187,7 @@ func TestReadOnceMoreAtTheEnd(t *testing.T) {
 	}
 	over, end := context.WithCancel(t.Context())
 	end()
-	l.follow(over)
+	l.followAll(over)
 	if got := out.Text("access.log"); got != oldLine {
 		t.Errorf("recorded %q", got)
 	}
@@ -204,12 +204,12 @@ func TestPace(t *testing.T) {
 		p := pace{share: .003, least: 25 * time.Millisecond}
 		began := time.Unix(1e9, 0)
 		now, spent, rounds := began, time.Duration(0), 0
-		now = now.Add(p.after(now, time.Second)) // the first does not count
+		now = now.Add(p.pauseAfter(now, time.Second)) // the first does not count
 		for ; now.Sub(began) < time.Minute; rounds++ {
 			c := cost(rounds)
 			spent += c
 			now = now.Add(c)
-			wait := p.after(now, c)
+			wait := p.pauseAfter(now, c)
 			if wait < p.least || wait > 10*time.Second {
 				t.Fatalf("%s: pause of %v", name, wait)
 			}

@@ -42,7 +42,7 @@ func openProcess(t discover.Target) (*process, error) {
 		}
 		return nil, fmt.Errorf("%s/stat: %w", p.dir, err)
 	}
-	started, ok := p.started()
+	started, ok := p.startTime()
 	if d := started.Sub(t.Start); ok && !t.Start.IsZero() && (d > startSlack || d < -startSlack) {
 		p.close()
 		return nil, fmt.Errorf("pid %d: it ended, and since %s another process has this id: give the process's name instead", t.PID, started.UTC().Format(time.TimeOnly))
@@ -52,8 +52,8 @@ func openProcess(t discover.Target) (*process, error) {
 
 func (p *process) close() { _ = syscall.Close(p.fd) }
 
-// stat reads what follows the name in the stat file: the state first.
-func (p *process) stat() (rest []byte, ok bool) {
+// readStat returns the fields after the name in the stat file, the state first.
+func (p *process) readStat() (rest []byte, ok bool) {
 	n, err := syscall.Pread(p.fd, p.room[:], 0)
 	for err == syscall.EINTR {
 		n, err = syscall.Pread(p.fd, p.room[:], 0)
@@ -68,16 +68,16 @@ func (p *process) stat() (rest []byte, ok bool) {
 	return p.room[i+2 : n], true
 }
 
-// alive says whether the process runs: one that ended and was not waited for
-// (state Z) does not.
-func (p *process) alive() bool {
-	rest, ok := p.stat()
+// isAlive says whether the process runs: one that ended and was not waited for (state Z) does not.
+func (p *process) isAlive() bool {
+	rest, ok := p.readStat()
 	return ok && rest[0] != 'Z' && rest[0] != 'X'
 }
 
-// resident is how much of it is in memory, bytes, from field 24 of its stat file; 0 unknown.
-func (p *process) resident() int64 {
-	rest, ok := p.stat()
+// residentBytes returns how much of the process is in memory, from field 24 of its stat file; 0 if
+// it is unknown.
+func (p *process) residentBytes() int64 {
+	rest, ok := p.readStat()
 	f := bytes.Fields(rest)
 	if !ok || len(f) <= 24-3 {
 		return 0
@@ -89,9 +89,9 @@ func (p *process) resident() int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// started is when the process was started, from field 22 of its stat file.
-func (p *process) started() (time.Time, bool) {
-	rest, ok := p.stat()
+// startTime returns when the process was started, from field 22 of its stat file.
+func (p *process) startTime() (time.Time, bool) {
+	rest, ok := p.readStat()
 	if !ok {
 		return time.Time{}, false
 	}
@@ -115,9 +115,9 @@ func bootTime() (time.Time, bool) {
 	return time.Unix(s, 0), ok && err == nil
 }
 
-// subject is what is known of the process, for its artifacts.
-func (p *process) subject(t discover.Target) evidence.Subject {
-	if started, ok := p.started(); ok {
+// buildSubject returns the subject of the process's artifacts, with its start as /proc has it.
+func (p *process) buildSubject(t discover.Target) evidence.Subject {
+	if started, ok := p.startTime(); ok {
 		t.Start = started
 	}
 	return t.Subject()

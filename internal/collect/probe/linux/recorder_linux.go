@@ -50,8 +50,8 @@ const (
 // it looks at each, some 20 ns, and before Linux 5.9 nobody else can map memory meanwhile.
 const mostRollup = 4 << 30
 
-// record records a process until the context or the plan ends, or the process.
-func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
+// recordProcess records a process until the context, the plan or the process ends.
+func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	if plan.For > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, plan.For)
@@ -62,13 +62,13 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 	if err != nil {
 		return err
 	}
-	about := p.subject(t)
+	about := p.buildSubject(t)
 	buildInfo(p, about, sink)
 
 	logs := openLogs(p, about, sink)
 	reading, done := context.WithCancel(ctx)
 	var beside sync.WaitGroup
-	beside.Go(func() { logs.follow(reading) })
+	beside.Go(func() { logs.followAll(reading) })
 	if !plan.Always {
 		beside.Go(func() { watchSyscalls(reading, p, about, t.Traits, sink) })
 	}
@@ -79,7 +79,7 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 		return fmt.Errorf("procfs.txt: %w", err)
 	}
 	r := newRecorder(p, out)
-	if size := p.resident(); size > mostRollup {
+	if size := p.residentBytes(); size > mostRollup {
 		r.rollup = nil
 		sink.Lack(probe.Lack{What: "how much of its memory is in huge pages", Why: fmt.Sprintf("the kernel would have to look at each page of %d GiB", size>>30), Do: fmt.Sprintf("grep AnonHugePages %s/smaps_rollup", p.dir)})
 	}
@@ -130,26 +130,25 @@ func newRecorder(p *process, out io.Writer) *recorder {
 		r.host = append(r.host, newFile("/proc/"+name, "/proc/"+name))
 	}
 	for _, name := range []string{"/proc/meminfo", "/proc/buddyinfo", "/proc/diskstats", "/proc/softirqs", "/proc/net/softnet_stat", p.dir + "/net/dev"} {
-		r.slow = append(r.slow, sparse(name, name))
+		r.slow = append(r.slow, newSparseFile(name, name))
 	}
-	netstat := sparse(p.dir+"/net/netstat", p.dir+"/net/netstat")
+	netstat := newSparseFile(p.dir+"/net/netstat", p.dir+"/net/netstat")
 	netstat.keep = keepDrops
 	r.slow = append(r.slow, netstat)
 	r.rollup = []*file{newFile(p.dir+"/smaps_rollup", p.dir+"/smaps_rollup")}
-	for _, name := range settings() {
-		r.settings = append(r.settings, sparse(name, name))
+	for _, name := range hostSettings() {
+		r.settings = append(r.settings, newSparseFile(name, name))
 	}
 	for _, name := range networkSettings() {
-		if f := sparse(name, name); r.openIn(p.dir, f) == nil {
+		if f := newSparseFile(name, name); r.openIn(p.dir, f) == nil {
 			r.settings = append(r.settings, f)
 		}
 	}
-	r.groups()
+	r.addGroupFiles()
 	return r
 }
 
-// run records until the context ends, or the process; the first and the last
-// moment are complete.
+// run records until the context or the process ends; the first and the last moment are complete.
 func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 	defer r.close()
 	timer := time.NewTimer(0)
@@ -160,38 +159,38 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 			if !ended {
 				r.ownFiles(first)
 			}
-			r.all(r.host)
-			r.all(r.group)
+			r.appendFiles(r.host)
+			r.appendFiles(r.group)
 		}},
 		{pace: pace{share: threadsShare, least: often}, read: func(time.Time, bool, bool) {
 			if !ended {
-				_ = r.threads.read(&r.archive)
+				_ = r.threads.appendEntries(&r.archive)
 			}
 		}},
 		{pace: pace{share: switchesShare, least: seldom}, read: func(time.Time, bool, bool) {
 			if !ended {
-				_ = r.switches.read(&r.archive)
+				_ = r.switches.appendEntries(&r.archive)
 			}
 		}},
 		{pace: pace{share: rollupShare, least: atTimes}, read: func(time.Time, bool, bool) {
 			if !ended {
-				r.all(r.rollup)
+				r.appendFiles(r.rollup)
 			}
 		}},
 		{pace: pace{share: queuesShare, least: often}, read: func(time.Time, bool, bool) {
 			if !ended {
-				r.entrance.queues(&r.archive)
+				r.entrance.writeQueues(&r.archive)
 			}
 		}},
 		{pace: pace{share: unreadShare, least: often}, read: func(time.Time, bool, bool) {
 			if !ended {
-				r.entrance.unread(&r.archive)
+				r.entrance.writeUnread(&r.archive)
 			}
 		}},
-		{pace: pace{share: settingsShare, least: rarely}, read: func(time.Time, bool, bool) { r.all(r.settings) }},
+		{pace: pace{share: settingsShare, least: rarely}, read: func(time.Time, bool, bool) { r.appendFiles(r.settings) }},
 		{pace: pace{share: otherShare, least: seldom}, read: func(now time.Time, first, last bool) {
-			r.all(r.slow)
-			r.neighbours.list(&r.archive, first)
+			r.appendFiles(r.slow)
+			r.neighbours.listProcesses(&r.archive, first)
 			if !first && !last && !r.always {
 				r.slowest = max(r.slowest, now.Sub(lastOthers))
 			}
@@ -215,7 +214,7 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 			last = true // a moment is written in any case
 		}
 		now := time.Now()
-		if !r.process.alive() {
+		if !r.process.isAlive() {
 			ended, last = true, true
 		}
 		r.whole = last
@@ -238,7 +237,7 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 		}
 		for _, p := range due {
 			cost := p.cost + writing*time.Duration(p.bytes)/time.Duration(max(1, whole))
-			p.next = now.Add(p.after(now, cost) - often/2) // the moment nearest to it
+			p.next = now.Add(p.pauseAfter(now, cost) - often/2) // the moment nearest to it
 		}
 		timer.Reset(time.Until(parts[0].next.Add(often / 2)))
 	}
@@ -256,20 +255,20 @@ type part struct {
 // ownFiles reads the process: its stat first, as the first process named is the
 // one an archive is about.
 func (r *recorder) ownFiles(first bool) {
-	r.all(r.own)
+	r.appendFiles(r.own)
 	if first {
-		r.once()
+		r.readOnce()
 	}
 }
 
-// all reads files; one that is not there or may not be read is left out, and not
-// tried again where trying means to open it.
-func (r *recorder) all(files []*file) {
+// appendFiles reads files. One that is absent or may not be read is left out, and not tried again
+// if trying means to open it.
+func (r *recorder) appendFiles(files []*file) {
 	for i, f := range files {
 		if f == nil {
 			continue
 		}
-		if err := r.read(f); err != nil && f.fd < 0 {
+		if err := r.appendFile(f); err != nil && f.fd < 0 {
 			files[i] = nil
 		}
 	}
@@ -279,7 +278,7 @@ func (r *recorder) close() {
 	for _, files := range [][]*file{r.own, r.host, r.group, r.slow, r.settings, r.rollup} {
 		for _, f := range files {
 			if f != nil {
-				r.archive.close(f)
+				r.archive.closeFile(f)
 			}
 		}
 	}

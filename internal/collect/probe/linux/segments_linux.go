@@ -46,8 +46,8 @@ func newSegments(root string) *segments {
 	return &segments{root: root, spaces: make(map[string]*netSpace), known: make(map[int]*held), room: make([]byte, 32<<10)}
 }
 
-// again lets tables be read anew.
-func (s *segments) again() {
+// startRound lets tables be read anew.
+func (s *segments) startRound() {
 	for _, n := range s.spaces {
 		n.read = false
 	}
@@ -62,16 +62,16 @@ func (s *segments) close() {
 	clear(s.spaces)
 }
 
-// of is how many segments the sockets of a process sent and received since it was first asked for, false if
-// that is not known.
-func (s *segments) of(pid int) (int64, bool) {
+// countSegments returns how many segments the sockets of a process sent and received since it was
+// first asked for, false if that is unknown.
+func (s *segments) countSegments(pid int) (int64, bool) {
 	dir := fmt.Sprintf("%s/%d", s.root, pid)
-	n := s.space(dir)
+	n := s.namespaceOf(dir)
 	if n == nil {
 		return 0, false
 	}
 	inodes, ok := socketsOf(dir + "/fd")
-	if !ok || len(inodes) > 0 && !s.fill(n) {
+	if !ok || len(inodes) > 0 && !s.readSockets(n) {
 		return 0, false
 	}
 	h := s.known[pid]
@@ -95,8 +95,9 @@ func (s *segments) of(pid int) (int64, bool) {
 	return h.sum, true
 }
 
-// space is the namespace that a process is in, nil if its sockets are not for us to see.
-func (s *segments) space(dir string) *netSpace {
+// namespaceOf returns the namespace that a process is in, nil if this user may not see its
+// sockets.
+func (s *segments) namespaceOf(dir string) *netSpace {
 	link, err := os.Readlink(dir + "/ns/net")
 	if err != nil {
 		return nil
@@ -117,8 +118,8 @@ func (s *segments) space(dir string) *netSpace {
 	return n
 }
 
-// fill reads the sockets of a namespace, once in a round.
-func (s *segments) fill(n *netSpace) bool {
+// readSockets reads the sockets of a namespace, once in a round.
+func (s *segments) readSockets(n *netSpace) bool {
 	if n.read {
 		return n.table != nil
 	}

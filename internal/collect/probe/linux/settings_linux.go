@@ -10,9 +10,9 @@ func networkSettings() (all []string) {
 	return all
 }
 
-// settings are files of the host that say what somebody set, or how it is built: they are read
-// again, as somebody may change them meanwhile.
-func settings() (all []string) {
+// hostSettings returns the files of the host with its settings and how it is built. They are read
+// again, as settings may change meanwhile.
+func hostSettings() (all []string) {
 	for _, name := range []string{
 		"kernel/osrelease", "kernel/numa_balancing", "kernel/task_delayacct",
 		"vm/swappiness", "vm/dirty_ratio", "vm/dirty_background_ratio", "vm/dirty_bytes", "vm/min_free_kbytes", "vm/compaction_proactiveness",

@@ -37,8 +37,9 @@ const (
 	mostSockets  = 1 << 14 // of one table
 )
 
-// of is "client", "peer 10.0.0.7:5432" and similar; "socket" where it is not told.
-func (s *sockets) of(inode string) string {
+// describeSocket returns "client", "peer 10.0.0.7:5432" and similar; "socket" if what it is is
+// unknown.
+func (s *sockets) describeSocket(inode string) string {
 	if kind, ok := s.known[inode]; ok {
 		return kind
 	}
@@ -51,7 +52,7 @@ func (s *sockets) of(inode string) string {
 	}
 	cost, found := threadTime(), "socket"
 	for i, table := range s.order {
-		s.read(table)
+		s.readTable(table)
 		if kind, ok := s.known[inode]; ok {
 			found = kind
 			copy(s.order[1:i+1], s.order[:i])
@@ -63,33 +64,33 @@ func (s *sockets) of(inode string) string {
 	return found
 }
 
-// read reads a table, of TCP those of both of its families.
-func (s *sockets) read(table string) {
+// readTable reads a table, of TCP those of both of its families.
+func (s *sockets) readTable(table string) {
 	if table != "tcp" {
-		s.table(table)
+		s.readProcTable(table)
 		if table == "unix" {
-			s.others()
+			s.readUNIXPeers()
 		}
-	} else if s.diagnosed() != nil { // not allowed, or a kernel without sock_diag
-		s.table("tcp6")
-		s.table("tcp")
+	} else if s.readTCPDiag() != nil { // not allowed, or a kernel without sock_diag
+		s.readProcTable("tcp6")
+		s.readProcTable("tcp")
 	}
 }
 
-// table reads a table, as far as the room for it goes.
-func (s *sockets) table(table string) {
+// readProcTable reads a table of /proc/PID/net, as far as the room for it goes.
+func (s *sockets) readProcTable(table string) {
 	f, err := os.Open(s.dir + "/net/" + table)
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	listening := make(map[string]bool)
-	each := s.internet
+	each := s.addInternet
 	switch table {
 	case "unix":
-		each = s.unix
+		each = s.addUNIX
 	case "udp", "udp6":
-		each = s.udp
+		each = s.addUDP
 	}
 	var fields [10][]byte
 	held := 0
@@ -102,7 +103,7 @@ func (s *sockets) table(table string) {
 			if end < 0 {
 				break
 			}
-			if k := split10(s.room[at:at+end], &fields); n > 0 && k >= 7 {
+			if k := splitTenFields(s.room[at:at+end], &fields); n > 0 && k >= 7 {
 				each(fields[:k], listening)
 			}
 			at, n = at+end+1, n+1
@@ -114,8 +115,8 @@ func (s *sockets) table(table string) {
 	}
 }
 
-// diagnosed asks for the TCP sockets without their tables.
-func (s *sockets) diagnosed() error {
+// readTCPDiag asks sock_diag for the TCP sockets, without their tables.
+func (s *sockets) readTCPDiag() error {
 	d, err := socketdiag.Open(s.dir)
 	if err != nil {
 		return err
@@ -145,9 +146,9 @@ func (s *sockets) diagnosed() error {
 	return nil
 }
 
-// others says of UNIX sockets that ask somebody where that one listens; where sock_diag does not tell, they are
-// "unix".
-func (s *sockets) others() {
+// readUNIXPeers finds, for UNIX sockets that are connected to a listening one, where that one
+// listens; where sock_diag does not tell, they stay "unix".
+func (s *sockets) readUNIXPeers() {
 	d, err := socketdiag.Open(s.dir)
 	if err != nil {
 		return
@@ -175,8 +176,8 @@ func (s *sockets) others() {
 	}
 }
 
-// split10 takes the first ten fields of a line.
-func split10(line []byte, fields *[10][]byte) (n int) {
+// splitTenFields splits off the first ten fields of a line, and returns how many there are.
+func splitTenFields(line []byte, fields *[10][]byte) (n int) {
 	for i := 0; i < len(line) && n < len(fields); n++ {
 		for i < len(line) && line[i] == ' ' {
 			i++
@@ -192,9 +193,9 @@ func split10(line []byte, fields *[10][]byte) (n int) {
 	return n
 }
 
-// internet reads a line of tcp or tcp6: number, local and remote address, state, …, inode.
+// addInternet takes in a line of tcp or tcp6: number, local and remote address, state, …, inode.
 // Those that listen come first.
-func (s *sockets) internet(f [][]byte, listening map[string]bool) {
+func (s *sockets) addInternet(f [][]byte, listening map[string]bool) {
 	if len(f) < 10 || string(f[9]) == "0" { // of none any more
 		return
 	}
@@ -214,14 +215,14 @@ func (s *sockets) internet(f [][]byte, listening map[string]bool) {
 	}
 }
 
-func (s *sockets) udp(f [][]byte, _ map[string]bool) {
+func (s *sockets) addUDP(f [][]byte, _ map[string]bool) {
 	if len(f) >= 10 {
 		s.known[string(f[9])] = "udp"
 	}
 }
 
-// unix reads a line of unix: number, references, protocol, flags, type, state, inode, path.
-func (s *sockets) unix(f [][]byte, listening map[string]bool) {
+// addUNIX takes in a line of unix: number, references, protocol, flags, type, state, inode, path.
+func (s *sockets) addUNIX(f [][]byte, listening map[string]bool) {
 	kind, path := "unix", ""
 	if len(f) > 7 {
 		path = string(f[7])

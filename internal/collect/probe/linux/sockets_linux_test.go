@@ -65,8 +65,8 @@ func TestSocketsOfBothWays(t *testing.T) {
 			name string
 			read func(*sockets) error
 		}{
-			{"sock_diag", (*sockets).diagnosed},
-			{"tables", func(s *sockets) error { s.table("tcp6"); s.table("tcp"); return nil }},
+			{"sock_diag", (*sockets).readTCPDiag},
+			{"tables", func(s *sockets) error { s.readProcTable("tcp6"); s.readProcTable("tcp"); return nil }},
 		} {
 			s := newSockets(&process{dir: "/proc/self"})
 			if err := way.read(s); err != nil {
@@ -100,7 +100,7 @@ func TestUNIXSockets(t *testing.T) {
 	}
 	defer theirs.Close()
 	s := newSockets(&process{dir: "/proc/self"})
-	s.read("unix")
+	s.readTable("unix")
 	for inode, kind := range map[string]string{
 		inodeOf(t, l.(*net.UnixListener)):  "listener",
 		inodeOf(t, theirs.(*net.UnixConn)): "client",
@@ -171,15 +171,15 @@ func BenchmarkSockets(b *testing.B) {
 	s := newSockets(&process{dir: "/proc/self"})
 	b.Run("sock_diag", func(b *testing.B) {
 		for b.Loop() {
-			if err := s.diagnosed(); err != nil {
+			if err := s.readTCPDiag(); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("tables", func(b *testing.B) {
 		for b.Loop() {
-			s.table("tcp6")
-			s.table("tcp")
+			s.readProcTable("tcp6")
+			s.readProcTable("tcp")
 		}
 	})
 }

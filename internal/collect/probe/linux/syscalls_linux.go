@@ -115,7 +115,7 @@ func (s *syscalls) run(ctx context.Context) error {
 	for wait := time.Duration(0); alarm.wait(ctx, wait); {
 		var err error
 		cost := costOf(func() {
-			if err = s.look(); len(s.buf) > 0 && err == nil {
+			if err = s.lookAtThreads(); len(s.buf) > 0 && err == nil {
 				_, err = s.out.Write(s.buf)
 				s.buf = s.buf[:0]
 			}
@@ -126,13 +126,13 @@ func (s *syscalls) run(ctx context.Context) error {
 			}
 			return err
 		}
-		wait = around(s.pace.after(time.Now(), cost))
+		wait = jitterAround(s.pace.pauseAfter(time.Now(), cost))
 	}
 	return nil
 }
 
-// look writes what has changed since the look before.
-func (s *syscalls) look() error {
+// lookAtThreads writes what has changed since the last look.
+func (s *syscalls) lookAtThreads() error {
 	if s.dir < 0 {
 		var err error
 		if s.dir, err = syscall.Open(s.process.dir+"/task", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0); err != nil {
@@ -144,25 +144,25 @@ func (s *syscalls) look() error {
 		s.began = s.now
 	}
 	s.buf = append(strconv.AppendInt(append(s.buf, "@ "...), s.now.UnixNano(), 10), '\n')
-	if n := links(s.dir); n == 0 || n != s.threads || s.now.Sub(s.listed) >= listEvery || !s.again() {
+	if n := linkCount(s.dir); n == 0 || n != s.threads || s.now.Sub(s.listed) >= listEvery || !s.lookAgain() {
 		s.threads, s.listed = n, s.now
-		return s.list()
+		return s.lookAtListed()
 	}
 	return nil
 }
 
-// again looks at the threads of the look before, and says whether all of them are still there.
-func (s *syscalls) again() bool {
+// lookAgain looks at the threads of the last look, and says whether all of them still exist.
+func (s *syscalls) lookAgain() bool {
 	for tid, t := range s.tasks {
-		if !s.task(tid, t) {
+		if !s.writeTask(tid, t) {
 			return false
 		}
 	}
 	return true
 }
 
-// list looks at the threads there are now.
-func (s *syscalls) list() error {
+// lookAtListed lists the threads there are now, and looks at them.
+func (s *syscalls) lookAtListed() error {
 	listed := 0
 	look := func(tid int) {
 		listed++
@@ -172,29 +172,29 @@ func (s *syscalls) list() error {
 			s.tasks[tid] = t
 		}
 		t.seen = s.round
-		s.task(tid, t)
+		s.writeTask(tid, t)
 	}
 	var err error
 	if s.workers != nil {
-		err = s.workers.list(look)
-	} else if err = numbers(s.dir, s.names, look); err == nil && listed == 0 {
+		err = s.workers.eachWorker(look)
+	} else if err = eachNumber(s.dir, s.names, look); err == nil && listed == 0 {
 		return syscall.ENOENT
 	}
 	if len(s.tasks) > listed {
 		for tid, t := range s.tasks {
 			if t.seen != s.round {
-				s.forget(tid, t)
+				s.forgetThread(tid, t)
 			}
 		}
 	}
 	return err
 }
 
-func (s *syscalls) forget(tid int, t *task) {
+func (s *syscalls) forgetThread(tid int, t *task) {
 	s.closeFiles(t)
 	delete(s.tasks, tid)
 	if s.workers != nil {
-		s.workers.forget(tid)
+		s.workers.forgetWorker(tid)
 	}
 	s.buf = append(strconv.AppendInt(append(s.buf, "ended "...), int64(tid), 10), '\n')
 }
@@ -208,10 +208,10 @@ func (s *syscalls) closeFiles(t *task) {
 	}
 }
 
-// task writes what a thread does, if that is not what it did. It returns false if there is no
-// such thread.
-func (s *syscalls) task(tid int, t *task) bool {
-	n, err := s.read(&t.call, tid, "syscall", s.room[:])
+// writeTask writes what a thread does, if that has changed. It returns false if there is no such
+// thread.
+func (s *syscalls) writeTask(tid int, t *task) bool {
+	n, err := s.readTaskFile(&t.call, tid, "syscall", s.room[:])
 	if err != nil || n <= 0 {
 		return false // it ends just now, which the kernel may call EPERM, too: the next listing lacks it
 	}
@@ -221,43 +221,44 @@ func (s *syscalls) task(tid int, t *task) bool {
 	}
 	if s.now.Sub(t.named) >= namesEvery || s.now.Sub(t.begun) < namesEvery && t.begun != s.began {
 		t.named = s.now
-		if name := s.name(tid); name != t.name {
+		if name := s.readName(tid); name != t.name {
 			t.name = name
 			s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, name)
 		}
 	}
 	if s.workers != nil {
-		s.buf = s.workers.call(s.buf, tid, now)
+		s.buf = s.workers.writeArgument(s.buf, tid, now)
 	} else {
-		s.buf = s.fds.call(s.buf, now)
+		s.buf = s.fds.writeArgument(s.buf, now)
 	}
-	s.within(tid, t, now)
+	s.writeCallers(tid, t, now)
 	s.buf = append(strconv.AppendInt(s.buf, int64(tid), 10), ' ')
-	s.buf = append(s.buf, s.where(tid, t, now)...)
+	s.buf = append(s.buf, s.waitFunction(tid, t, now)...)
 	s.buf = append(append(append(s.buf, ' '), now...), '\n')
 	t.last = append(t.last[:0], now...)
 	return true
 }
 
-// within writes by which functions a thread came to where it waits, if it still does when they are
-// known.
-func (s *syscalls) within(tid int, t *task, now []byte) {
+// writeCallers writes by which functions a thread came to where it waits, if it still waits there
+// once they are known.
+func (s *syscalls) writeCallers(tid int, t *task, now []byte) {
 	if s.callers == nil || now[0] == 'r' { // running
 		return
 	}
-	out, line := s.callers.of(s.buf, tid, now)
+	out, line := s.callers.describeCallers(s.buf, tid, now)
 	s.buf = out
-	if n, err := s.read(&t.call, tid, "syscall", s.check[:]); err == nil && n > 0 && bytes.Equal(bytes.TrimSpace(s.check[:n]), now) {
+	if n, err := s.readTaskFile(&t.call, tid, "syscall", s.check[:]); err == nil && n > 0 && bytes.Equal(bytes.TrimSpace(s.check[:n]), now) {
 		s.buf = append(s.buf, line...)
 	}
 }
 
-// read reads a file of a thread into the room there is, and keeps it open where that may be.
-func (s *syscalls) read(keep *int, tid int, name string, room []byte) (int, error) {
+// readTaskFile reads a file of a thread into the room there is, and keeps it open if enough files
+// may be.
+func (s *syscalls) readTaskFile(keep *int, tid int, name string, room []byte) (int, error) {
 	fd := *keep
 	if fd < 0 {
 		var err error
-		if fd, err = syscall.Open(s.file(tid, name), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+		if fd, err = syscall.Open(s.taskPath(tid, name), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
 			return 0, err
 		}
 		if s.open < s.most {
@@ -270,13 +271,14 @@ func (s *syscalls) read(keep *int, tid int, name string, room []byte) (int, erro
 	return rawPread(fd, room)
 }
 
-// where is the function of the kernel in which a thread waits, "-" if it does not, or is not told.
-func (s *syscalls) where(tid int, t *task, now []byte) string {
+// waitFunction returns the function of the kernel in which a thread waits, "-" if it does not wait
+// or that is unknown.
+func (s *syscalls) waitFunction(tid int, t *task, now []byte) string {
 	if now[0] == 'r' { // running
 		return "-"
 	}
 	var room [128]byte
-	n, err := s.read(&t.wait, tid, "wchan", room[:])
+	n, err := s.readTaskFile(&t.wait, tid, "wchan", room[:])
 	b := bytes.TrimSpace(room[:max(n, 0)])
 	if err != nil || len(b) == 0 || bytes.Equal(b, []byte("0")) {
 		return "-"
@@ -284,16 +286,16 @@ func (s *syscalls) where(tid int, t *task, now []byte) string {
 	return string(bytes.ReplaceAll(b, []byte(" "), []byte("_")))
 }
 
-// file is one of a thread, or of the first thread of a worker.
-func (s *syscalls) file(tid int, name string) string {
+// taskPath returns the path of a file of a thread, or of the first thread of a worker.
+func (s *syscalls) taskPath(tid int, name string) string {
 	if s.workers != nil {
 		return fmt.Sprintf("/proc/%d/task/%d/%s", tid, tid, name)
 	}
 	return fmt.Sprintf("%s/task/%d/%s", s.process.dir, tid, name)
 }
 
-func (s *syscalls) name(tid int) string {
-	b, err := os.ReadFile(s.file(tid, "comm"))
+func (s *syscalls) readName(tid int) string {
+	b, err := os.ReadFile(s.taskPath(tid, "comm"))
 	if err != nil {
 		return ""
 	}

@@ -49,16 +49,16 @@ func TestOpenFiles(t *testing.T) {
 		"anon_inode:[eventpoll]": "eventpoll",
 		"socket:[1]":             "socket",
 	} {
-		if got := d.words(in, -1); got != want {
+		if got := d.describeTarget(in, -1); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}
 	for _, call := range []string{"running", "202 0x7ffd00000010 0x80 0x2 0x0 0x0 0x0 0x1 0x2", "-1 0x1 0x2"} {
-		if out := d.call(nil, []byte(call)); len(out) > 0 {
+		if out := d.writeArgument(nil, []byte(call)); len(out) > 0 {
 			t.Errorf("%s: %s", call, out)
 		}
 	}
-	if out := string(d.call(nil, []byte("0 0x0 0x1 0x1 0x0 0x0 0x0 0x1 0x2"))); !strings.HasPrefix(out, "fd 0 ") {
+	if out := string(d.writeArgument(nil, []byte("0 0x0 0x1 0x1 0x0 0x0 0x0 0x1 0x2"))); !strings.HasPrefix(out, "fd 0 ") {
 		t.Errorf("standard input: %q", out)
 	}
 }

@@ -27,9 +27,9 @@ func newTable(dir, name string, except int) *table {
 	return &table{dir: dir, file: name, except: except, fd: -1, files: make(map[int]*file), names: make([]byte, 32<<10)}
 }
 
-// read appends the file of every entry there is now. Entries that went away
-// between listing and reading are no error.
-func (t *table) read(a *archive) error {
+// appendEntries appends the file of every entry there is now. An entry that went away between
+// listing and reading is no error.
+func (t *table) appendEntries(a *archive) error {
 	if t.fd < 0 {
 		var err error
 		if t.fd, err = syscall.Open(t.dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0); err != nil {
@@ -38,7 +38,7 @@ func (t *table) read(a *archive) error {
 	}
 	t.round++
 	listed := 0
-	err := numbers(t.fd, t.names, func(id int) {
+	err := eachNumber(t.fd, t.names, func(id int) {
 		if id == t.except {
 			return
 		}
@@ -52,15 +52,15 @@ func (t *table) read(a *archive) error {
 			t.files[id] = f
 		}
 		f.seen = t.round
-		if err := a.read(f); errors.Is(err, syscall.ESRCH) && f.fd >= 0 {
-			a.gone(f) // its number may have been given to another
-			_ = a.read(f)
+		if err := a.appendFile(f); errors.Is(err, syscall.ESRCH) && f.fd >= 0 {
+			a.endFile(f) // its number may have been given to another
+			_ = a.appendFile(f)
 		}
 	})
 	if len(t.files) > listed {
 		for id, f := range t.files {
 			if f.seen != t.round {
-				a.gone(f)
+				a.endFile(f)
 				delete(t.files, id)
 			}
 		}
@@ -70,7 +70,7 @@ func (t *table) read(a *archive) error {
 
 func (t *table) close(a *archive) {
 	for _, f := range t.files {
-		a.close(f)
+		a.closeFile(f)
 	}
 	if t.fd >= 0 {
 		_ = syscall.Close(t.fd)
@@ -78,9 +78,9 @@ func (t *table) close(a *archive) {
 	}
 }
 
-// numbers lists the entries of a directory that are numbers. It reads
-// linux_dirent64, getdents64(2): os.ReadDir would allocate and sort every name.
-func numbers(fd int, room []byte, each func(int)) error {
+// eachNumber calls each with the entries of a directory that are numbers. It reads linux_dirent64,
+// getdents64(2): os.ReadDir would allocate and sort every name.
+func eachNumber(fd int, room []byte, each func(int)) error {
 	if _, err := syscall.Seek(fd, 0, 0); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func numbers(fd int, room []byte, each func(int)) error {
 			if size < 19 || size > len(b) {
 				break
 			}
-			if id, ok := number(b[19:size]); ok {
+			if id, ok := parseNumber(b[19:size]); ok {
 				each(id)
 			}
 			b = b[size:]
@@ -105,8 +105,8 @@ func numbers(fd int, room []byte, each func(int)) error {
 	}
 }
 
-// number reads digits up to a zero byte.
-func number(name []byte) (n int, ok bool) {
+// parseNumber reads digits up to a zero byte.
+func parseNumber(name []byte) (n int, ok bool) {
 	for i, c := range name {
 		if c == 0 {
 			return n, i > 0

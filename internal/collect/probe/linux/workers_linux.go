@@ -27,8 +27,8 @@ func newWorkers(p *process) *workers {
 // mostWorkers are looked at; what is beyond is not.
 const mostWorkers = 1024
 
-// list yields the children of the process. (proc_pid_task(5): CONFIG_PROC_CHILDREN)
-func (w *workers) list(each func(pid int)) error {
+// eachWorker calls each with the children of the process (proc_pid_task(5): CONFIG_PROC_CHILDREN).
+func (w *workers) eachWorker(each func(pid int)) error {
 	b, err := os.ReadFile(fmt.Sprintf("%s/task/%d/children", w.process.dir, w.process.pid))
 	if err != nil {
 		return err
@@ -43,9 +43,9 @@ func (w *workers) list(each func(pid int)) error {
 	return nil
 }
 
-// call is [openFiles.call] of a worker. Numbers of descriptors are each worker's own: what another had
-// said of one is said anew.
-func (w *workers) call(out []byte, pid int, call []byte) []byte {
+// writeArgument is [openFiles.writeArgument] of a worker. Numbers of descriptors are each worker's
+// own: one that another worker had is written anew.
+func (w *workers) writeArgument(out []byte, pid int, call []byte) []byte {
 	d := w.files[pid]
 	if d == nil {
 		p := &process{pid: pid, dir: fmt.Sprintf("/proc/%d", pid)}
@@ -54,23 +54,24 @@ func (w *workers) call(out []byte, pid int, call []byte) []byte {
 		d.told = w.told
 		w.files[pid] = d
 	}
-	if address, fd, ok := polls(pid, call); ok {
+	if address, fd, ok := polledDescriptor(pid, call); ok {
 		if target, err := os.Readlink(fmt.Sprintf("%s/fd/%d", d.process.dir, fd)); err == nil {
-			if words := d.words(target, int(fd)); w.polled[address] != words {
+			if words := d.describeTarget(target, int(fd)); w.polled[address] != words {
 				w.polled[address] = words
 				return fmt.Appendf(out, "word %s %s\n", address, words)
 			}
 		}
 		return out
 	}
-	return d.call(out, call)
+	return d.writeArgument(out, call)
 }
 
-func (w *workers) forget(pid int) { delete(w.files, pid) }
+func (w *workers) forgetWorker(pid int) { delete(w.files, pid) }
 
-// polls says which descriptor a call of poll or ppoll waits for, where it is one alone: clients of
-// databases wait so for an answer. It is the first field of struct pollfd, in the caller's memory.
-func polls(pid int, call []byte) (address string, fd int32, ok bool) {
+// polledDescriptor returns the descriptor that a call of poll or ppoll waits for, if it waits for
+// one alone: clients of databases wait so for an answer. It is the first field of struct pollfd,
+// in the caller's memory.
+func polledDescriptor(pid int, call []byte) (address string, fd int32, ok bool) {
 	f := strings.Fields(string(call))
 	if len(f) < 3 || f[0] != strconv.Itoa(unix.SYS_PPOLL) && f[0] != pollNumber || f[2] != "0x1" {
 		return "", 0, false

@@ -21,8 +21,8 @@ const (
 	grpcUnavailable   = 14 // come again
 )
 
-// grpc takes one call: a message with a prefix of five bytes, and a status behind the answer.
-func (r *Receiver) grpc(w http.ResponseWriter, q *http.Request) {
+// serveGRPC serves one call: a message with a prefix of five bytes, and a status after the answer.
+func (r *Receiver) serveGRPC(w http.ResponseWriter, q *http.Request) {
 	end := func(code int, text string) {
 		w.Header().Set(http.TrailerPrefix+"Grpc-Status", strconv.Itoa(code))
 		if text != "" {
@@ -35,18 +35,18 @@ func (r *Receiver) grpc(w http.ResponseWriter, q *http.Request) {
 		end(grpcUnimplemented, "unstall takes traces alone")
 		return
 	}
-	if !r.enter(q.Context()) {
+	if !r.acquireSlot(q.Context()) {
 		end(grpcUnavailable, "others are being read: come again")
 		return
 	}
-	defer r.leave()
-	all, err := message(q.Body, q.Header.Get("Grpc-Encoding"))
+	defer r.releaseSlot()
+	all, err := readMessage(q.Body, q.Header.Get("Grpc-Encoding"))
 	if err != nil {
-		r.odd(err.Error())
+		r.noteMisunderstood(err.Error())
 		end(grpcInvalid, "not understood: "+err.Error())
 		return
 	}
-	rejected, err := r.store(all)
+	rejected, err := r.storeBatches(all)
 	if err != nil {
 		end(grpcUnavailable, "nothing can be stored any more")
 		return
@@ -58,8 +58,8 @@ func (r *Receiver) grpc(w http.ResponseWriter, q *http.Request) {
 	end(grpcOK, "")
 }
 
-// message reads the one message of a call.
-func message(body io.Reader, encoding string) ([]batch, error) {
+// readMessage reads the one message of a call.
+func readMessage(body io.Reader, encoding string) ([]batch, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(body, head[:]); err != nil {
 		return nil, errors.New("a call without a message")
@@ -71,7 +71,7 @@ func message(body io.Reader, encoding string) ([]batch, error) {
 	if head[0] == 0 {
 		encoding = ""
 	}
-	b, err := content(io.LimitReader(body, n), encoding)
+	b, err := readBody(io.LimitReader(body, n), encoding)
 	if err != nil {
 		return nil, err
 	}

@@ -62,10 +62,10 @@ func parseJSON(b []byte) ([]batch, error) {
 	}
 	var all []batch
 	for _, r := range q.ResourceSpans {
-		x := batch{resource: attributes(r.Resource.Attributes)}
+		x := batch{resource: convertAttributes(r.Resource.Attributes)}
 		for _, scope := range r.ScopeSpans {
 			for _, s := range scope.Spans {
-				y := span{state: s.TraceState, name: s.Name, kind: kindOf(s.Kind, kinds), status: kindOf(s.Status.Code, statuses), attributes: attributes(s.Attributes)}
+				y := span{state: s.TraceState, name: s.Name, kind: kindOf(s.Kind, kinds), status: kindOf(s.Status.Code, statuses), attributes: convertAttributes(s.Attributes)}
 				y.trace, _ = hex.DecodeString(s.TraceID) // what is none is not whole
 				y.id, _ = hex.DecodeString(s.SpanID)
 				y.parent, _ = hex.DecodeString(s.ParentSpanID)
@@ -79,7 +79,7 @@ func parseJSON(b []byte) ([]batch, error) {
 	return all, nil
 }
 
-func attributes(all []given) (out []attribute) {
+func convertAttributes(all []given) (out []attribute) {
 	for _, g := range all {
 		a := attribute{key: g.Key}
 		switch v := g.Value; {

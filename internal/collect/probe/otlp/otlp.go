@@ -88,10 +88,10 @@ func (r *Receiver) Close() { _ = r.l.Close() }
 
 // Access is the receiver as something that is recorded.
 func (r *Receiver) Access() probe.Access {
-	return probe.Access{Probe: "otlp", Where: "http://" + r.Address(), Record: r.record}
+	return probe.Access{Probe: "otlp", Where: "http://" + r.Address(), Record: r.recordSpans}
 }
 
-func (r *Receiver) record(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+func (r *Receiver) recordSpans(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 	file, err := sink.Create(capture.Meta{Name: "spans.jsonl", Probe: "otlp", Origin: "http://" + r.Address(), Lines: true})
 	if err != nil {
 		return err
@@ -132,15 +132,15 @@ func (r *Receiver) record(ctx context.Context, plan probe.Plan, sink probe.Sink)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.out = nil
-	r.say(sink)
+	r.warnUnkept(sink)
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
 	return errors.Join(err, r.err, w.Flush(), file.Close())
 }
 
-// say tells what was not kept.
-func (r *Receiver) say(sink probe.Sink) {
+// warnUnkept warns of requests and spans that were not kept.
+func (r *Receiver) warnUnkept(sink probe.Sink) {
 	if n := r.bad.Load(); n > 0 {
 		sink.Warnf("spans: %d requests were not understood; the first: %s", n, r.first)
 	}
@@ -165,7 +165,7 @@ const (
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
 	if len(kind) >= len(grpcType) && kind[:len(grpcType)] == grpcType {
-		r.grpc(w, q)
+		r.serveGRPC(w, q)
 		return
 	}
 	refuse := func(code int, text string) {
@@ -183,19 +183,19 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		refuse(http.StatusMethodNotAllowed, "POST spans here")
 		return
 	case kind != "application/x-protobuf" && kind != "application/json":
-		r.odd("content type " + clipped(kind))
+		r.noteMisunderstood("content type " + quoteClipped(kind))
 		refuse(http.StatusUnsupportedMediaType, "send application/x-protobuf or application/json")
 		return
 	}
-	if !r.enter(q.Context()) {
+	if !r.acquireSlot(q.Context()) {
 		w.Header().Set("Retry-After", "1")
 		refuse(http.StatusTooManyRequests, "others are being read: come again")
 		return
 	}
-	defer r.leave()
-	body, err := content(q.Body, q.Header.Get("Content-Encoding"))
+	defer r.releaseSlot()
+	body, err := readBody(q.Body, q.Header.Get("Content-Encoding"))
 	if errors.Is(err, errLarge) {
-		r.odd(err.Error())
+		r.noteMisunderstood(err.Error())
 		refuse(http.StatusRequestEntityTooLarge, err.Error())
 		return
 	}
@@ -206,11 +206,11 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		all, err = parseProto(body)
 	}
 	if err != nil {
-		r.odd(err.Error())
+		r.noteMisunderstood(err.Error())
 		refuse(http.StatusBadRequest, "not understood: "+err.Error())
 		return
 	}
-	rejected, err := r.store(all)
+	rejected, err := r.storeBatches(all)
 	if err != nil {
 		refuse(http.StatusServiceUnavailable, "nothing can be stored any more")
 		return
@@ -223,8 +223,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// enter waits for its turn, not for long.
-func (r *Receiver) enter(ctx context.Context) bool {
+// acquireSlot waits up to a second for one of the slots for reading; false if there was none.
+func (r *Receiver) acquireSlot(ctx context.Context) bool {
 	wait := time.NewTimer(patience)
 	defer wait.Stop()
 	select {
@@ -237,9 +237,9 @@ func (r *Receiver) enter(ctx context.Context) bool {
 	return false
 }
 
-func (r *Receiver) leave() { <-r.slot }
+func (r *Receiver) releaseSlot() { <-r.slot }
 
-func (r *Receiver) odd(what string) {
+func (r *Receiver) noteMisunderstood(what string) {
 	if r.bad.Add(1) == 1 {
 		r.mu.Lock()
 		r.first = what
@@ -249,8 +249,8 @@ func (r *Receiver) odd(what string) {
 
 var errLarge = fmt.Errorf("more than %d MiB at once", maxBody>>20)
 
-// content is a body, unpacked.
-func content(body io.Reader, encoding string) ([]byte, error) {
+// readBody reads a body and unpacks it; errLarge if it is larger than maxBody.
+func readBody(body io.Reader, encoding string) ([]byte, error) {
 	switch encoding {
 	case "", "identity":
 	case "gzip":
@@ -261,7 +261,7 @@ func content(body io.Reader, encoding string) ([]byte, error) {
 		defer z.Close()
 		body = z
 	default:
-		return nil, fmt.Errorf("encoding %s", clipped(encoding))
+		return nil, fmt.Errorf("encoding %s", quoteClipped(encoding))
 	}
 	var b bytes.Buffer
 	n, err := b.ReadFrom(io.LimitReader(body, maxBody+1))
@@ -271,15 +271,15 @@ func content(body io.Reader, encoding string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// store writes batches down, and says how many spans of theirs were not kept.
-func (r *Receiver) store(all []batch) (rejected int64, err error) {
+// storeBatches writes batches to the output, and returns how many of their spans it did not keep.
+func (r *Receiver) storeBatches(all []batch) (rejected int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.out == nil || r.err != nil {
 		return 0, errors.New("it does not record")
 	}
 	for _, b := range all {
-		line, n := b.line(r.keep, maxSpans-r.kept)
+		line, n := b.toRequest(r.keep, maxSpans-r.kept)
 		rejected += int64(len(b.spans)) - n
 		if n == 0 {
 			continue
@@ -297,7 +297,7 @@ func (r *Receiver) store(all []batch) (rejected int64, err error) {
 	return rejected, nil
 }
 
-func clipped(s string) string {
+func quoteClipped(s string) string {
 	if len(s) > 80 {
 		s = s[:80]
 	}

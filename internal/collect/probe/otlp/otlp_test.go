@@ -368,7 +368,7 @@ func FuzzProto(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all, _ := parseProto(b)
 		for _, x := range all {
-			x.line(spans.Reads, maxSpans)
+			x.toRequest(spans.Reads, maxSpans)
 		}
 	})
 }
@@ -378,7 +378,7 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all, _ := parseJSON(b)
 		for _, x := range all {
-			x.line(spans.Reads, maxSpans)
+			x.toRequest(spans.Reads, maxSpans)
 		}
 	})
 }

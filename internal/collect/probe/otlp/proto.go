@@ -40,8 +40,9 @@ const (
 
 var errProto = errors.New("it is no ExportTraceServiceRequest")
 
-// fields calls each for the fields of a message: of bytes and messages text, of numbers number.
-func fields(b []byte, each func(n protowire.Number, text []byte, number uint64) error) error {
+// eachField calls a function with each field of a message: text holds fields of bytes and
+// messages, number those of numbers.
+func eachField(b []byte, each func(n protowire.Number, text []byte, number uint64) error) error {
 	for len(b) > 0 {
 		n, kind, size := protowire.ConsumeTag(b)
 		if size < 0 {
@@ -72,22 +73,22 @@ func fields(b []byte, each func(n protowire.Number, text []byte, number uint64) 
 }
 
 func parseProto(b []byte) (all []batch, err error) {
-	err = fields(b, func(n protowire.Number, text []byte, _ uint64) error {
+	err = eachField(b, func(n protowire.Number, text []byte, _ uint64) error {
 		if n != requestResources {
 			return nil
 		}
 		var x batch
-		err := fields(text, func(n protowire.Number, text []byte, _ uint64) error {
+		err := eachField(text, func(n protowire.Number, text []byte, _ uint64) error {
 			switch n {
 			case resourceSpansResource:
-				return fields(text, func(n protowire.Number, text []byte, _ uint64) error {
+				return eachField(text, func(n protowire.Number, text []byte, _ uint64) error {
 					if n != resourceAttributes {
 						return nil
 					}
 					return attributeOf(text, &x.resource)
 				})
 			case resourceSpansScopes:
-				return fields(text, func(n protowire.Number, text []byte, _ uint64) error {
+				return eachField(text, func(n protowire.Number, text []byte, _ uint64) error {
 					if n != scopeSpansSpans {
 						return nil
 					}
@@ -105,7 +106,7 @@ func parseProto(b []byte) (all []batch, err error) {
 }
 
 func spanOf(b []byte) (s span, err error) {
-	err = fields(b, func(n protowire.Number, text []byte, number uint64) error {
+	err = eachField(b, func(n protowire.Number, text []byte, number uint64) error {
 		switch n {
 		case spanTrace:
 			s.trace = text
@@ -126,7 +127,7 @@ func spanOf(b []byte) (s span, err error) {
 		case spanAttributes:
 			return attributeOf(text, &s.attributes)
 		case spanStatus:
-			return fields(text, func(n protowire.Number, _ []byte, number uint64) error {
+			return eachField(text, func(n protowire.Number, _ []byte, number uint64) error {
 				if n == statusCode {
 					s.status = int64(number)
 				}
@@ -140,12 +141,12 @@ func spanOf(b []byte) (s span, err error) {
 
 func attributeOf(b []byte, to *[]attribute) error {
 	var a attribute
-	err := fields(b, func(n protowire.Number, text []byte, _ uint64) error {
+	err := eachField(b, func(n protowire.Number, text []byte, _ uint64) error {
 		switch n {
 		case keyValueKey:
 			a.key = string(text)
 		case keyValueValue:
-			return fields(text, func(n protowire.Number, text []byte, number uint64) error {
+			return eachField(text, func(n protowire.Number, text []byte, number uint64) error {
 				switch n {
 				case valueString:
 					s := string(text)

@@ -33,7 +33,7 @@ const (
 	maxText       = 1 << 10 // bytes
 )
 
-func (s *span) whole() bool {
+func (s *span) isComplete() bool {
 	return len(s.trace) == 16 && len(s.id) == 8 && (len(s.parent) == 0 || len(s.parent) == 8) && s.start > 0 && s.end >= s.start
 }
 
@@ -79,32 +79,32 @@ type (
 	}
 )
 
-// line is a batch as a line of a file, with at most so many spans, and how many it has.
-func (b *batch) line(keep func(string) bool, most int64) (q request, n int64) {
+// toRequest returns a batch in OTLP's JSON form, with at most so many spans, and how many it has.
+func (b *batch) toRequest(keep func(string) bool, most int64) (q request, n int64) {
 	var all []spanJSON
 	for i := range b.spans {
 		s := &b.spans[i]
-		if !s.whole() || n >= most {
+		if !s.isComplete() || n >= most {
 			continue
 		}
-		x := spanJSON{Trace: hex.EncodeToString(s.trace), ID: hex.EncodeToString(s.id), Parent: hex.EncodeToString(s.parent), State: short(s.state), Name: short(s.name), Kind: s.kind,
-			Start: strconv.FormatUint(s.start, 10), End: strconv.FormatUint(s.end, 10), Attributes: kept(s.attributes, keep)}
+		x := spanJSON{Trace: hex.EncodeToString(s.trace), ID: hex.EncodeToString(s.id), Parent: hex.EncodeToString(s.parent), State: clipText(s.state), Name: clipText(s.name), Kind: s.kind,
+			Start: strconv.FormatUint(s.start, 10), End: strconv.FormatUint(s.end, 10), Attributes: filterAttributes(s.attributes, keep)}
 		if s.status != 0 {
 			x.Status = &statusOf{s.status}
 		}
 		all = append(all, x)
 		n++
 	}
-	return request{[]resourceSpans{{resource{kept(b.resource, keep)}, []scopeSpans{{all}}}}}, n
+	return request{[]resourceSpans{{resource{filterAttributes(b.resource, keep)}, []scopeSpans{{all}}}}}, n
 }
 
-func kept(all []attribute, keep func(string) bool) (out []keyValue) {
+func filterAttributes(all []attribute, keep func(string) bool) (out []keyValue) {
 	for _, a := range all {
 		if a.value == (value{}) || !keep(a.key) || len(out) == maxAttributes {
 			continue
 		}
 		if a.value.String != nil {
-			text := short(*a.value.String)
+			text := clipText(*a.value.String)
 			a.value.String = &text
 		}
 		out = append(out, keyValue{a.key, a.value})
@@ -112,7 +112,7 @@ func kept(all []attribute, keep func(string) bool) (out []keyValue) {
 	return out
 }
 
-func short(s string) string {
+func clipText(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}

@@ -21,7 +21,7 @@ type pool struct {
 var kept = []string{"listen", "listen.backlog", "pm", "pm.max_children", "pm.start_servers", "pm.min_spare_servers", "pm.max_spare_servers", "pm.max_requests",
 	"pm.process_idle_timeout", "pm.status_path", "pm.status_listen", "access.log", "slowlog", "request_slowlog_timeout", "request_terminate_timeout"}
 
-func (p *pool) setting(key string) string {
+func (p *pool) findSetting(key string) string {
 	for _, s := range p.settings {
 		if s[0] == key {
 			return strings.ReplaceAll(s[1], "$pool", p.name)
@@ -38,10 +38,11 @@ const (
 	mostDeep  = 4 // includes in included files
 )
 
-// configured reads a configuration and what it includes; root is where the process has its root.
-func configured(root, path string) (pools []*pool, err error) {
+// readConfiguration reads a configuration and what it includes; root is the root directory of the
+// process as seen from here.
+func readConfiguration(root, path string) (pools []*pool, err error) {
 	c := &config{root: root}
-	err = c.read(path, 0, &pools)
+	err = c.readFile(path, 0, &pools)
 	return pools, err
 }
 
@@ -51,7 +52,7 @@ type config struct {
 	in    *pool // whose section is read, across included files
 }
 
-func (c *config) read(path string, deep int, pools *[]*pool) error {
+func (c *config) readFile(path string, deep int, pools *[]*pool) error {
 	if c.files++; c.files > mostFiles || deep > mostDeep {
 		return nil
 	}
@@ -72,7 +73,7 @@ func (c *config) read(path string, deep int, pools *[]*pool) error {
 		if text[0] == '[' && text[len(text)-1] == ']' {
 			c.in = nil
 			if name := string(text[1 : len(text)-1]); name != "global" && len(*pools) < mostPools {
-				c.in = c.section(name, path, pools)
+				c.in = c.findOrAddPool(name, path, pools)
 			}
 			continue
 		}
@@ -80,11 +81,11 @@ func (c *config) read(path string, deep int, pools *[]*pool) error {
 		if !ok {
 			continue
 		}
-		key, value := strings.TrimSpace(k), unquoted(v)
+		key, value := strings.TrimSpace(k), unquoteValue(v)
 		switch {
 		case key == "include":
-			for _, name := range c.included(path, value) {
-				_ = c.read(name, deep+1, pools) // FPM would not run with one it cannot read
+			for _, name := range c.expandInclude(path, value) {
+				_ = c.readFile(name, deep+1, pools) // FPM would not run with one it cannot read
 			}
 		case c.in != nil && slices.Contains(kept, key):
 			c.in.file = path
@@ -94,8 +95,8 @@ func (c *config) read(path string, deep int, pools *[]*pool) error {
 	return nil
 }
 
-// section is a pool's; one that is named again goes on.
-func (c *config) section(name, path string, pools *[]*pool) *pool {
+// findOrAddPool returns the pool of a section. A section that is named again continues its pool.
+func (c *config) findOrAddPool(name, path string, pools *[]*pool) *pool {
 	if i := slices.IndexFunc(*pools, func(p *pool) bool { return p.name == name }); i >= 0 {
 		return (*pools)[i]
 	}
@@ -104,8 +105,8 @@ func (c *config) section(name, path string, pools *[]*pool) *pool {
 	return p
 }
 
-// unquoted is a value without quotes and without a comment behind it.
-func unquoted(v string) string {
+// unquoteValue returns a value without quotes and without a comment after it.
+func unquoteValue(v string) string {
 	v = strings.TrimSpace(v)
 	if len(v) > 1 && (v[0] == '"' || v[0] == '\'') {
 		if end := strings.IndexByte(v[1:], v[0]); end >= 0 {
@@ -116,10 +117,10 @@ func unquoted(v string) string {
 	return strings.TrimSpace(v)
 }
 
-// included are the files of an include. A relative one is below the prefix PHP was built for, of which the
-// configuration's own folder or one above it is part: /usr/local/etc/php-fpm.conf includes
-// etc/php-fpm.d/*.conf.
-func (c *config) included(from, pattern string) (names []string) {
+// expandInclude returns the files of an include. A relative pattern is below the prefix PHP was
+// built for, which is the configuration's own folder or one above it: /usr/local/etc/php-fpm.conf
+// includes etc/php-fpm.d/*.conf.
+func (c *config) expandInclude(from, pattern string) (names []string) {
 	match := func(pattern string) []string {
 		found, _ := filepath.Glob(filepath.Join(c.root, pattern))
 		for i := range found {
@@ -138,8 +139,8 @@ func (c *config) included(from, pattern string) (names []string) {
 	}
 }
 
-// text is what is recorded of pools.
-func text(pools []*pool) []byte {
+// formatPools formats what is recorded of pools.
+func formatPools(pools []*pool) []byte {
 	var b bytes.Buffer
 	for _, p := range pools {
 		fmt.Fprintf(&b, "[%s]\nunstall.file = %s\n", p.name, p.file)

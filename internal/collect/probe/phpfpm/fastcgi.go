@@ -26,14 +26,14 @@ const (
 
 var errAnswer = errors.New("the pool gives no status page")
 
-// ask gets a page of a pool over a connection, which is closed then.
-func ask(c net.Conn, path, query string, deadline time.Time) ([]byte, error) {
+// requestPage requests a page of a pool over a connection, and closes the connection.
+func requestPage(c net.Conn, path, query string, deadline time.Time) ([]byte, error) {
 	defer c.Close()
 	if err := c.SetDeadline(deadline); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	record(&out, fcgiBegin, []byte{0, fcgiResponder, 0, 0, 0, 0, 0, 0})
+	writeRecord(&out, fcgiBegin, []byte{0, fcgiResponder, 0, 0, 0, 0, 0, 0})
 	var params bytes.Buffer
 	for _, p := range [][2]string{{"SCRIPT_NAME", path}, {"SCRIPT_FILENAME", path}, {"REQUEST_URI", path + "?" + query}, {"QUERY_STRING", query},
 		{"REQUEST_METHOD", "GET"}, {"SERVER_PROTOCOL", "HTTP/1.1"}, {"GATEWAY_INTERFACE", "CGI/1.1"}, {"SERVER_SOFTWARE", "unstall"}, {"REMOTE_ADDR", "127.0.0.1"}} {
@@ -41,13 +41,13 @@ func ask(c net.Conn, path, query string, deadline time.Time) ([]byte, error) {
 		params.WriteByte(byte(len(p[1])))
 		params.WriteString(p[0] + p[1])
 	}
-	record(&out, fcgiParams, params.Bytes())
-	record(&out, fcgiParams, nil)
-	record(&out, fcgiStdin, nil)
+	writeRecord(&out, fcgiParams, params.Bytes())
+	writeRecord(&out, fcgiParams, nil)
+	writeRecord(&out, fcgiStdin, nil)
 	if _, err := c.Write(out.Bytes()); err != nil {
 		return nil, err
 	}
-	answer, err := answered(bufio.NewReader(c))
+	answer, err := readAnswer(bufio.NewReader(c))
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func ask(c net.Conn, path, query string, deadline time.Time) ([]byte, error) {
 // longestPath is that of a path and its query whose lengths take one byte.
 const longestPath = 110
 
-func record(out *bytes.Buffer, kind byte, content []byte) {
+func writeRecord(out *bytes.Buffer, kind byte, content []byte) {
 	var head [8]byte
 	head[0], head[1] = fcgiVersion, kind
 	binary.BigEndian.PutUint16(head[2:], requestID)
@@ -70,8 +70,8 @@ func record(out *bytes.Buffer, kind byte, content []byte) {
 	out.Write(content)
 }
 
-// answered reads what comes on stdout until the request ends.
-func answered(in *bufio.Reader) (out []byte, err error) {
+// readAnswer reads what comes on stdout until the request ends.
+func readAnswer(in *bufio.Reader) (out []byte, err error) {
 	var head [8]byte
 	for {
 		if _, err := io.ReadFull(in, head[:]); err != nil {

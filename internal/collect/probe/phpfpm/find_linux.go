@@ -22,8 +22,8 @@ import (
 // runtimeID is the ID of PHP-FPM among the runtimes.
 const runtimeID = "php-fpm"
 
-// find gives one access for a master whose configuration can be read.
-func find(_ context.Context, t discover.Target) []probe.Access {
+// findAccess returns one access for a master process whose configuration can be read.
+func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 || t.Runtime != runtimeID {
 		return nil
 	}
@@ -31,7 +31,7 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 	if path == "" {
 		return nil // a worker, or one that was started by a name of its own
 	}
-	pools, err := configured(fmt.Sprintf("/proc/%d/root", t.PID), path)
+	pools, err := readConfiguration(fmt.Sprintf("/proc/%d/root", t.PID), path)
 	if errors.Is(err, fs.ErrPermission) {
 		return []probe.Access{{Probe: name, Where: path, Missing: fmt.Errorf("%s: the configuration of PHP-FPM may not be read: sudo unstall %d", path, t.PID)}}
 	}
@@ -39,9 +39,9 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 		return nil
 	}
 	r := &recorder{target: t, pools: pools, ownNet: sameNet(t.PID)}
-	a := probe.Access{Probe: name, Where: path, Record: r.record}
+	a := probe.Access{Probe: name, Where: path, Record: r.recordPools}
 	for _, p := range pools {
-		if p.setting("pm.status_path") == "" {
+		if p.findSetting("pm.status_path") == "" {
 			a.Lacks = append(a.Lacks, probe.Lack{What: fmt.Sprintf("how many workers of pool %s are busy", p.name), Why: "it has no status page",
 				Do: fmt.Sprintf("set pm.status_path = /status in [%s] of %s and reload PHP-FPM", p.name, p.file)})
 		}
@@ -83,7 +83,7 @@ type recorder struct {
 	ownNet bool
 }
 
-func (r *recorder) record(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+func (r *recorder) recordPools(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 	if plan.For > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, plan.For)
@@ -94,7 +94,7 @@ func (r *recorder) record(ctx context.Context, plan probe.Plan, sink probe.Sink)
 	if err != nil {
 		return err
 	}
-	_, err = conf.Write(text(r.pools))
+	_, err = conf.Write(formatPools(r.pools))
 	if err = errors.Join(err, conf.Close()); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (r *recorder) record(ctx context.Context, plan probe.Plan, sink probe.Sink)
 	failed := make(map[string]bool)
 	for ctx.Err() == nil {
 		for _, p := range r.pools {
-			b, err := r.look(ctx, p)
+			b, err := r.askPool(ctx, p)
 			if err != nil && ctx.Err() == nil && !failed[p.name] {
 				failed[p.name] = true
 				sink.Warnf("php-fpm pool %s: its status page does not answer: %v", p.name, err)
@@ -121,20 +121,20 @@ func (r *recorder) record(ctx context.Context, plan probe.Plan, sink probe.Sink)
 	return out.Close()
 }
 
-// look asks a pool, and looks up who waits at its socket when it answers.
-func (r *recorder) look(ctx context.Context, p *pool) ([]byte, error) {
-	path := p.setting("pm.status_path")
+// askPool asks a pool for its status page, and how many connections wait at its socket then.
+func (r *recorder) askPool(ctx context.Context, p *pool) ([]byte, error) {
+	path := p.findSetting("pm.status_path")
 	if path == "" || len(path) > longestPath {
 		return nil, nil
 	}
-	listen := p.setting("listen")
-	c, err := r.dial(ctx, cmp.Or(p.setting("pm.status_listen"), listen))
+	listen := p.findSetting("listen")
+	c, err := r.dialPool(ctx, cmp.Or(p.findSetting("pm.status_listen"), listen))
 	if err != nil {
 		return nil, err
 	}
-	before, told := r.waiting(listen) // when it was asked: the page itself may wait behind them
+	before, told := r.countWaiting(listen) // when it was asked: the page itself may wait behind them
 	now := time.Now()
-	answer, err := ask(c, path, "json", now.Add(patience))
+	answer, err := requestPage(c, path, "json", now.Add(patience))
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +146,8 @@ func (r *recorder) look(ctx context.Context, p *pool) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// dial connects to where a pool listens.
-func (r *recorder) dial(ctx context.Context, listen string) (net.Conn, error) {
+// dialPool connects to where a pool listens.
+func (r *recorder) dialPool(ctx context.Context, listen string) (net.Conn, error) {
 	var d net.Dialer
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -160,13 +160,14 @@ func (r *recorder) dial(ctx context.Context, listen string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", phpfpm.ListenAddress(listen))
 }
 
-// waiting is how many connections wait at a UNIX socket; of TCP's the status page tells.
-func (r *recorder) waiting(listen string) (n int, ok bool) {
+// countWaiting returns how many connections wait at a UNIX socket; for TCP the status page tells
+// that.
+func (r *recorder) countWaiting(listen string) (n int, ok bool) {
 	path, is := strings.CutPrefix(phpfpm.ListenAddress(listen), "unix:")
 	if !is || !r.ownNet {
 		return 0, false
 	}
-	all, err := backlogs()
+	all, err := listBacklogs()
 	if err != nil {
 		return 0, false
 	}

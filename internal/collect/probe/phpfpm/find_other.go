@@ -9,4 +9,4 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-func find(context.Context, discover.Target) []probe.Access { return nil }
+func findAccess(context.Context, discover.Target) []probe.Access { return nil }

@@ -25,5 +25,5 @@ const name = "phpfpm"
 var Probe = probe.Probe{
 	Name:  name,
 	About: "pools of PHP-FPM: its status page, and how many wait for a worker",
-	Find:  find,
+	Find:  findAccess,
 }

@@ -34,7 +34,7 @@ func TestConfigured(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pools, err := configured(root, "/usr/local/etc/php-fpm.conf")
+	pools, err := readConfiguration(root, "/usr/local/etc/php-fpm.conf")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,16 +47,16 @@ pm.status_path = /status
 unstall.file = /usr/local/etc/php-fpm.d/zz.conf
 listen = 9001
 `
-	if got := string(text(pools)); got != want {
+	if got := string(formatPools(pools)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := pools[0].setting("listen"); got != "/run/www.sock" {
+	if got := pools[0].findSetting("listen"); got != "/run/www.sock" {
 		t.Errorf("listens at %q", got)
 	}
-	if phpfpm.Config.Match(text(pools)) != format.Sure {
+	if phpfpm.Config.Match(formatPools(pools)) != format.Sure {
 		t.Error("the format does not know what is recorded")
 	}
-	if _, err := configured(root, "/nowhere.conf"); err == nil {
+	if _, err := readConfiguration(root, "/nowhere.conf"); err == nil {
 		t.Error("a configuration that is not there")
 	}
 }
@@ -92,11 +92,11 @@ func responder(t *testing.T, l net.Listener, head string, got chan<- string) {
 	}
 	got <- string(params)
 	var out bytes.Buffer
-	record(&out, 7, []byte("a warning")) // FCGI_STDERR
+	writeRecord(&out, 7, []byte("a warning")) // FCGI_STDERR
 	answer := head + "\r\n\r\n" + page
-	record(&out, fcgiStdout, []byte(answer[:20]))
-	record(&out, fcgiStdout, []byte(answer[20:]))
-	record(&out, fcgiEnd, make([]byte, 8))
+	writeRecord(&out, fcgiStdout, []byte(answer[:20]))
+	writeRecord(&out, fcgiStdout, []byte(answer[20:]))
+	writeRecord(&out, fcgiEnd, make([]byte, 8))
 	_, _ = c.Write(out.Bytes())
 }
 
@@ -116,7 +116,7 @@ func TestAsk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := ask(c, "/status", "json", time.Now().Add(10*time.Second))
+		answer, err := requestPage(c, "/status", "json", time.Now().Add(10*time.Second))
 		if string(answer) != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v", head, answer, err)
 		}
@@ -136,16 +136,16 @@ func TestBacklogs(t *testing.T) {
 	defer l.Close()
 	r := recorder{target: discover.Target{PID: os.Getpid()}, ownNet: true}
 	for want := range 3 {
-		n, ok := r.waiting(path)
+		n, ok := r.countWaiting(path)
 		if !ok {
-			if _, err := backlogs(); err != nil {
+			if _, err := listBacklogs(); err != nil {
 				t.Skipf("this kernel does not tell: %v", err)
 			}
 		}
 		if !ok || n != want {
 			t.Errorf("%d wait, %v, want %d", n, ok, want)
 		}
-		c, err := r.dial(t.Context(), path)
+		c, err := r.dialPool(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

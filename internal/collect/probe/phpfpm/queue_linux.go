@@ -22,9 +22,9 @@ const (
 
 var errNoDiag = errors.New("the kernel does not report UNIX sockets")
 
-// backlogs are how many connections wait at the UNIX sockets of this network namespace that listen, by
-// their paths.
-func backlogs() (map[string]int, error) {
+// listBacklogs returns how many connections wait at the listening UNIX sockets of this network
+// namespace, by their paths.
+func listBacklogs() (map[string]int, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, err
@@ -63,15 +63,15 @@ func backlogs() (map[string]int, error) {
 			case unix.NLMSG_ERROR:
 				return nil, errNoDiag
 			}
-			if path, n, ok := backlog(m.Data); ok {
+			if path, n, ok := parseBacklog(m.Data); ok {
 				all[path] = n
 			}
 		}
 	}
 }
 
-// backlog reads a struct unix_diag_msg.
-func backlog(m []byte) (path string, waiting int, ok bool) {
+// parseBacklog decodes a struct unix_diag_msg.
+func parseBacklog(m []byte) (path string, waiting int, ok bool) {
 	if len(m) < diagMessage {
 		return "", 0, false
 	}

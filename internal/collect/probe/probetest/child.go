@@ -54,11 +54,11 @@ func Play(t testing.TB, as string, env []string, args ...string) *Child {
 		_ = c.Wait()
 	})
 	c.out = bufio.NewReader(out)
-	c.Said = c.line(t)
+	c.Said = c.readLine(t)
 	return c
 }
 
-func (c *Child) line(t testing.TB) string {
+func (c *Child) readLine(t testing.TB) string {
 	t.Helper()
 	text, err := c.out.ReadString('\n')
 	if err != nil {
@@ -73,5 +73,5 @@ func (c *Child) Ask(t testing.TB, what string) string {
 	if _, err := fmt.Fprintln(c.in, what); err != nil {
 		t.Fatal(err)
 	}
-	return c.line(t)
+	return c.readLine(t)
 }

@@ -55,7 +55,7 @@ func Begin(t testing.TB, a probe.Access) *Recording {
 // Wait waits until an artifact holds what is asked for.
 func (r *Recording) Wait(t testing.TB, name string, enough func([]byte) bool) {
 	t.Helper()
-	r.wait(t, r.ended, name, enough)
+	r.waitFor(t, r.ended, name, enough)
 }
 
 // Some is enough for [Recording.Wait] where anything is.

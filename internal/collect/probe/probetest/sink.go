@@ -174,9 +174,9 @@ func (s *Sink) Read(t testing.TB, names ...string) *evidence.Bundle {
 // patience is how long a test waits for what must come: only a hanging one reaches it.
 const patience = 2 * time.Minute
 
-// wait waits until an artifact holds what is asked for; ended says that nothing will come
-// any more.
-func (s *Sink) wait(t testing.TB, ended <-chan struct{}, name string, enough func([]byte) bool) {
+// waitFor waits until an artifact holds what is asked for. The test fails once ended is closed or
+// it has taken too long.
+func (s *Sink) waitFor(t testing.TB, ended <-chan struct{}, name string, enough func([]byte) bool) {
 	t.Helper()
 	late := time.After(patience)
 	for {

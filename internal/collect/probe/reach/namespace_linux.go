@@ -16,21 +16,21 @@ import (
 // Enterable says, with what to do, why the network namespace of a process cannot be
 // entered; nil: it can.
 func Enterable(pid int) error {
-	return Inside(directory(pid), func() error { return nil })
+	return Inside(procDir(pid), func() error { return nil })
 }
 
-func directory(pid int) string { return fmt.Sprintf("/proc/%d", pid) }
+func procDir(pid int) string { return fmt.Sprintf("/proc/%d", pid) }
 
 // Inside does something on a thread that is in the network namespace of a process, by its directory in /proc. A
 // thread that does not come back from there is not used again: it ends with its goroutine. But the first one would
 // stay, so coming back is tried.
 func Inside(dir string, do func() error) error {
 	done := make(chan error)
-	go func() { done <- enter(dir, do) }()
+	go func() { done <- enterNamespace(dir, do) }()
 	return <-done
 }
 
-func enter(dir string, do func() error) error {
+func enterNamespace(dir string, do func() error) error {
 	ours, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
 		return err
@@ -59,8 +59,8 @@ func DialIn(pid int) func(ctx context.Context, network, address string) (net.Con
 	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
 		// Of one address without a name the socket is made by the thread that dials.
 		dialer := net.Dialer{Timeout: 5 * time.Second, FallbackDelay: -1}
-		err = Inside(directory(pid), func() (err error) {
-			for _, a := range literal(address) {
+		err = Inside(procDir(pid), func() (err error) {
+			for _, a := range expandLocalhost(address) {
 				if conn, err = dialer.DialContext(ctx, network, a); err == nil {
 					break
 				}
@@ -71,8 +71,9 @@ func DialIn(pid int) func(ctx context.Context, network, address string) (net.Con
 	}
 }
 
-// literal are the addresses that a name of the loopback stands for.
-func literal(address string) []string {
+// expandLocalhost returns the addresses that the name localhost stands for, or the address itself
+// if it is another.
+func expandLocalhost(address string) []string {
 	port, ok := strings.CutPrefix(address, "localhost:")
 	if !ok {
 		return []string{address}

@@ -32,15 +32,15 @@ type refusedBy string
 
 func (r refusedBy) Error() string { return string(r) }
 
-// answered says whether an error is the server's own answer.
-func answered(err error) bool {
+// isAnswer says whether an error is the server's own answer.
+func isAnswer(err error) bool {
 	var of refusedBy
 	return errors.As(err, &of)
 }
 
 // Do asks and waits for the answer.
 func (c *client) Do(ctx context.Context, words ...any) (any, error) {
-	all, err := c.several(ctx, [][]any{words})
+	all, err := c.askSeveral(ctx, [][]any{words})
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (c *client) Do(ctx context.Context, words ...any) (any, error) {
 	return all[0], nil
 }
 
-// text asks for what is a text.
-func (c *client) text(ctx context.Context, words ...any) (string, error) {
+// askText sends a request whose answer is a text.
+func (c *client) askText(ctx context.Context, words ...any) (string, error) {
 	v, err := c.Do(ctx, words...)
 	if err != nil {
 		return "", err
@@ -63,8 +63,8 @@ func (c *client) text(ctx context.Context, words ...any) (string, error) {
 	return s, nil
 }
 
-// several sends requests at once and returns their answers, which may be errors.
-func (c *client) several(ctx context.Context, requests [][]any) (all []any, err error) {
+// askSeveral sends requests at once and returns their answers, which may be errors.
+func (c *client) askSeveral(ctx context.Context, requests [][]any) (all []any, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn == nil {
@@ -75,7 +75,8 @@ func (c *client) several(ctx context.Context, requests [][]any) (all []any, err 
 	return c.exchange(ctx, requests)
 }
 
-// exchange is several, on a connection that is there; one that breaks is closed.
+// exchange sends requests over the connection and returns their answers. It closes a connection
+// that breaks.
 func (c *client) exchange(ctx context.Context, requests [][]any) (all []any, err error) {
 	conn := c.conn
 	deadline, _ := ctx.Deadline()
@@ -89,7 +90,7 @@ func (c *client) exchange(ctx context.Context, requests [][]any) (all []any, err
 	}()
 	var b bytes.Buffer
 	for _, words := range requests {
-		request(&b, words)
+		writeRequest(&b, words)
 	}
 	if _, err := conn.Write(b.Bytes()); err != nil {
 		return nil, err
@@ -104,8 +105,8 @@ func (c *client) exchange(ctx context.Context, requests [][]any) (all []any, err
 	return all, nil
 }
 
-// connect makes a connection, says who we are, and gives it our name, where that is allowed: else the
-// server counts it among the others.
+// connect makes a connection, authenticates, and names the connection if the server allows it:
+// without that name the server counts it among those of others.
 func (c *client) connect(ctx context.Context) (err error) {
 	dialling, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -163,8 +164,8 @@ func (c *client) Close() error {
 	return err
 }
 
-// request writes a list of words.
-func request(b *bytes.Buffer, words []any) {
+// writeRequest writes a request as a list of words.
+func writeRequest(b *bytes.Buffer, words []any) {
 	fmt.Fprintf(b, "*%d\r\n", len(words))
 	for _, w := range words {
 		s := fmt.Sprint(w)

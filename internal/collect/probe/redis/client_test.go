@@ -60,7 +60,7 @@ func TestAnswers(t *testing.T) {
 		v, err := c.Do(t.Context(), "INFO", "server", 7)
 		got := fmt.Sprint(v)
 		switch {
-		case answered(err):
+		case isAnswer(err):
 			got = "refused: " + err.Error()
 		case err != nil:
 			got = err.Error()
@@ -68,7 +68,7 @@ func TestAnswers(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %s, not %s", text[:min(len(text), 60)], got, want)
 		}
-		if err != nil && !answered(err) && c.conn != nil {
+		if err != nil && !isAnswer(err) && c.conn != nil {
 			t.Errorf("%q: the connection is kept", text[:min(len(text), 60)])
 		}
 	}
@@ -94,7 +94,7 @@ func TestWaiting(t *testing.T) {
 func TestPassword(t *testing.T) {
 	c := said(t, "-WRONGPASS no\r\n+OK\r\n")
 	c.place.user, c.place.secret = "somebody", "hunter2"
-	if _, err := c.Do(t.Context(), "PING"); !answered(err) || !strings.HasPrefix(err.Error(), "WRONGPASS") || c.conn != nil {
+	if _, err := c.Do(t.Context(), "PING"); !isAnswer(err) || !strings.HasPrefix(err.Error(), "WRONGPASS") || c.conn != nil {
 		t.Error(err)
 	}
 }

@@ -46,9 +46,9 @@ type server struct {
 	asks    []string // INFO and the section that is all
 }
 
-// open connects to the first place of a target at which a server answers. Where none does, what the
-// likeliest said is the error.
-func open(ctx context.Context, t discover.Target) (*server, error) {
+// openServer connects to the first place of a target at which a server answers. If none does, the
+// error is that of the likeliest place.
+func openServer(ctx context.Context, t discover.Target) (*server, error) {
 	places, err := placesOf(t)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func open(ctx context.Context, t discover.Target) (*server, error) {
 		if len(places) > 1 {
 			within = shortPatience
 		}
-		s, why := p.connect(ctx, within)
+		s, why := p.connectServer(ctx, within)
 		if why == nil {
 			return s, nil
 		}
@@ -164,36 +164,37 @@ func placeOf(u *url.URL, secret string) (*place, error) {
 	return p, nil
 }
 
-// connect asks who is there. INFO is answered while a server loads its data, or has lost its master.
-func (p place) connect(ctx context.Context, within time.Duration) (*server, *refusal) {
+// connectServer connects and asks which server it is. INFO is answered also while a server loads
+// its data, or has lost its master.
+func (p place) connectServer(ctx context.Context, within time.Duration) (*server, *refusal) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	s := &server{place: p, client: &client{place: &p}}
-	text, err := s.client.text(ctx, "INFO", "server")
+	text, err := s.client.askText(ctx, "INFO", "server")
 	if err == nil && !strings.Contains(text, "redis_version:") {
 		err = errOther
 	}
 	if err != nil {
 		_ = s.client.Close()
-		return nil, p.refused(p.reason(err))
+		return nil, p.explainError(p.findReason(err))
 	}
 	s.version = versionOf(text)
-	if file := field(text, "executable"); file != "" {
+	if file := infoField(text, "executable"); file != "" {
 		s.program = path.Base(file)
 	}
 	s.asks = []string{"INFO", "everything"}
-	if v := field(text, "redis_version"); older(v, 6, 2) {
+	if v := infoField(text, "redis_version"); isOlder(v, 6, 2) {
 		s.asks = []string{"INFO", "all"} // "everything" is of nobody's interest before: modules have no section
 	}
 	return s, nil
 }
 
-// reason is what a server says that closes a connection before it reads from it, as one does that is in
-// protected mode or takes no more clients; or that it does not speak TLS, which it says nothing to. Else it is the
-// error.
-func (p *place) reason(err error) error {
+// findReason returns what a server says when it closes a connection before it reads from it, as in
+// protected mode or with too many clients; or that it does not use TLS, in which it says nothing.
+// Else it returns the error.
+func (p *place) findReason(err error) error {
 	var dial *net.OpError
-	if answered(err) || errors.Is(err, errOther) || errors.As(err, &dial) && dial.Op == "dial" || p.pid != 0 {
+	if isAnswer(err) || errors.Is(err, errOther) || errors.As(err, &dial) && dial.Op == "dial" || p.pid != 0 {
 		return err
 	}
 	network := "tcp"
@@ -223,8 +224,8 @@ var errPlain = errors.New("it does not use TLS")
 
 var errOther = errors.New("what answers is no Redis server")
 
-// field is a field of INFO, "" if it is not there.
-func field(text, name string) string {
+// infoField returns a field of INFO, "" if it is absent.
+func infoField(text, name string) string {
 	for line := range strings.Lines(text) {
 		if v, ok := strings.CutPrefix(line, name+":"); ok {
 			return strings.TrimSpace(v)
@@ -235,18 +236,18 @@ func field(text, name string) string {
 
 // versionOf is what a server is called.
 func versionOf(text string) string {
-	number := field(text, "redis_version")
+	number := infoField(text, "redis_version")
 	switch {
-	case field(text, "valkey_version") != "":
-		return "Valkey " + field(text, "valkey_version")
-	case strings.Contains(field(text, "executable"), "keydb") || field(text, "server_threads") != "":
+	case infoField(text, "valkey_version") != "":
+		return "Valkey " + infoField(text, "valkey_version")
+	case strings.Contains(infoField(text, "executable"), "keydb") || infoField(text, "server_threads") != "":
 		return "KeyDB " + number
 	}
 	return "Redis " + number
 }
 
-// older says whether a version is below another; one that is not understood is not.
-func older(version string, major, minor int) bool {
+// isOlder says whether a version is below another; false for one that is not understood.
+func isOlder(version string, major, minor int) bool {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {
 		return false

@@ -46,7 +46,7 @@ func recorder(args []string) {
 		}
 		fmt.Println("records")
 	}()
-	for _, a := range find(context.Background(), discover.Target{URL: u}) {
+	for _, a := range findAccess(context.Background(), discover.Target{URL: u}) {
 		_ = a.Record(context.Background(), probe.Plan{For: time.Hour}, sink)
 	}
 }
@@ -174,7 +174,7 @@ func TestWays(t *testing.T) {
 		"rediss://:hunter2@" + r.tls + "?cacert=" + filepath.Join(r.dir, "crt"),
 	} {
 		t.Run(strings.Split(way, ":")[0], func(t *testing.T) {
-			a := probetest.One(t, find, target(t, way))
+			a := probetest.One(t, findAccess, target(t, way))
 			if strings.Contains(fmt.Sprintf("%+v", a), "hunter") || len(a.SwitchesOn) > 0 {
 				t.Errorf("%+v", a)
 			}
@@ -235,7 +235,7 @@ func TestFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.Runtime = "redis"
-	a := probetest.One(t, find, x)
+	a := probetest.One(t, findAccess, x)
 	if a.Where != "unix://"+r.socket {
 		t.Errorf("by %s", a.Where)
 	}
@@ -255,7 +255,7 @@ func TestFound(t *testing.T) {
 
 	log := serve(t)
 	x.PID, x.Listens = log.pid, []discover.Listener{{Path: log.socket}}
-	rec := probetest.Begin(t, probetest.One(t, find, x))
+	rec := probetest.Begin(t, probetest.One(t, findAccess, x))
 	rec.Wait(t, "redis.txt", probetest.Some)
 	if err := log.Do(t.Context(), "BGSAVE").Err(); err != nil {
 		t.Fatal(err)
@@ -339,7 +339,7 @@ func TestRefused(t *testing.T) {
 		"redis://" + fake(t, "-CLUSTERDOWN The cluster is down\r\n"):                                             "CLUSTERDOWN",
 		"redis://" + fake(t, "-ERR unknown command 'INFO'\r\n"):                                                  "INFO is renamed",
 	} {
-		found := find(t.Context(), target(t, typed))
+		found := findAccess(t.Context(), target(t, typed))
 		if len(found) != 1 || found[0].Missing == nil {
 			t.Errorf("%s: %+v", typed, found)
 			continue
@@ -350,7 +350,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	t.Setenv("REDISCLI_AUTH", "hunter2")
-	probetest.One(t, find, target(t, "redis://"+locked.addr))
+	probetest.One(t, findAccess, target(t, "redis://"+locked.addr))
 }
 
 // fake answers everything alike.
@@ -389,7 +389,7 @@ func fake(t *testing.T, answer string) string {
 // TestWentAway holds that a recording outlives its server, and says so once.
 func TestWentAway(t *testing.T) {
 	r := serve(t)
-	rec := probetest.Begin(t, probetest.One(t, find, target(t, "redis://"+r.addr)))
+	rec := probetest.Begin(t, probetest.One(t, findAccess, target(t, "redis://"+r.addr)))
 	rec.Wait(t, "redis.txt", func(b []byte) bool { return strings.Contains(string(b), "redis_version:") })
 	if err := syscall.Kill(r.pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -25,12 +25,12 @@ type log struct {
 // mostLog bounds what is kept of it.
 const mostLog = 4 << 20
 
-// follow finds the log of a server of this host.
-func (r *recording) follow(ctx context.Context, t discover.Target, about evidence.Subject) *log {
+// findLog finds the log of a server of this host, nil if there is none to be read.
+func (r *recording) findLog(ctx context.Context, t discover.Target, about evidence.Subject) *log {
 	if t.PID == 0 {
 		return nil
 	}
-	path := r.logfile(ctx)
+	path := r.askLogfile(ctx)
 	if path == "" {
 		return nil // what it prints is among its open files, if anywhere
 	}
@@ -49,8 +49,8 @@ func (r *recording) follow(ctx context.Context, t discover.Target, about evidenc
 	return &log{r: r, about: about, path: through, from: fi.Size()}
 }
 
-// end keeps what was appended.
-func (l *log) end() {
+// storeAppended stores what was appended since the recording began.
+func (l *log) storeAppended() {
 	f, err := os.Open(l.path)
 	if err != nil {
 		return

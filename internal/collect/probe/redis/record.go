@@ -53,13 +53,13 @@ type recording struct {
 	listed    bool
 }
 
-func record(ctx context.Context, p place, t discover.Target, about evidence.Subject, plan probe.Plan, sink probe.Sink) error {
+func recordServer(ctx context.Context, p place, t discover.Target, about evidence.Subject, plan probe.Plan, sink probe.Sink) error {
 	if plan.For > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, plan.For, context.DeadlineExceeded)
 		defer cancel()
 	}
-	s, why := p.connect(ctx, patience)
+	s, why := p.connectServer(ctx, patience)
 	if why != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -72,37 +72,37 @@ func record(ctx context.Context, p place, t discover.Target, about evidence.Subj
 		return fmt.Errorf("redis.txt: %w", err)
 	}
 	r := &recording{place: p, pid: t.PID, sink: sink, client: s.client, asks: s.asks, out: out, denied: make(map[string]bool), newest: -1}
-	log := r.follow(ctx, t, about)
-	r.once(ctx)
-	r.loop(ctx)
+	log := r.findLog(ctx, t, about)
+	r.recordConstants(ctx)
+	r.askUntilEnd(ctx)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
-	r.lastly(last)
+	r.recordLast(last)
 	cancel()
 	r.tellForbidden()
 	if log != nil {
-		log.end()
+		log.storeAppended()
 	}
 	return errors.Join(r.broken, out.Close())
 }
 
-// loop asks until the recording ends. A server that went away may come back.
-func (r *recording) loop(ctx context.Context) {
+// askUntilEnd asks until the recording ends. A server that went away may come back.
+func (r *recording) askUntilEnd(ctx context.Context) {
 	ticks := time.NewTicker(pingEvery)
 	defer ticks.Stop()
 	var info, rest, list time.Time
 	for ctx.Err() == nil && r.broken == nil {
 		now := time.Now()
 		switch {
-		case now.Sub(info) >= r.every():
+		case now.Sub(info) >= r.infoInterval():
 			info = now
-			r.info(ctx)
-			r.slow(ctx)
+			r.recordInfo(ctx)
+			r.recordSlowLog(ctx)
 		case now.Sub(rest) >= restEvery:
 			rest = now
-			r.latency(ctx)
-		case r.lists(now.Sub(list)):
+			r.recordLatency(ctx)
+		case r.isListingDue(now.Sub(list)):
 			list = now
-			r.list(ctx)
+			r.recordClients(ctx)
 		case r.lost: // INFO finds out whether it is back
 		default:
 			r.ping(ctx)
@@ -115,8 +115,8 @@ func (r *recording) loop(ctx context.Context) {
 	}
 }
 
-// every is how often INFO is asked for: by what its answer takes where nobody is before us.
-func (r *recording) every() time.Duration {
+// infoInterval returns how often to ask for INFO, by the shortest time that its last answers took.
+func (r *recording) infoInterval() time.Duration {
 	if len(r.costs) == 0 {
 		return infoEvery
 	}
@@ -127,8 +127,8 @@ func (r *recording) every() time.Duration {
 	return max(infoEvery, time.Duration(float64(least)/costs)) - pingEvery/2 // at a tick
 }
 
-// lists says whether clients are listed now.
-func (r *recording) lists(since time.Duration) bool {
+// isListingDue says whether to list clients now, by the time since they were listed.
+func (r *recording) isListingDue(since time.Duration) bool {
 	switch {
 	case r.denied["CLIENT LIST"], r.lost:
 		return false
@@ -146,9 +146,9 @@ func (r *recording) lists(since time.Duration) bool {
 	return false
 }
 
-// ask asks once, and notes when the answer came and how long it took. What the server refuses is noted, and
-// not asked again; false: there is no answer.
-func (r *recording) ask(ctx context.Context, args ...any) (any, bool) {
+// askOnce asks once, and writes when the answer came and how long it took. What the server refuses
+// is noted and not asked again; false: there is no answer.
+func (r *recording) askOnce(ctx context.Context, args ...any) (any, bool) {
 	what := fmt.Sprint(args[0])
 	if len(args) > 1 && args[0] != "INFO" {
 		what += " " + fmt.Sprint(args[1])
@@ -163,13 +163,13 @@ func (r *recording) ask(ctx context.Context, args ...any) (any, bool) {
 	case err == nil:
 	case ctx.Err() != nil:
 		return nil, false
-	case answered(err):
-		r.refused(what, err)
+	case isAnswer(err):
+		r.noteRefusal(what, err)
 		return nil, false
 	default:
 		if !r.lost {
 			r.lost = true
-			r.sink.Warnf("%s: the connection broke: %s; unstall tries again", r.place.shown, plain(err))
+			r.sink.Warnf("%s: the connection broke: %s; unstall tries again", r.place.shown, oneLineError(err))
 		}
 		return nil, false
 	}
@@ -182,10 +182,10 @@ func (r *recording) ask(ctx context.Context, args ...any) (any, bool) {
 	return v, true
 }
 
-// refused notes that a server does not answer something. While it loads its data, or a script keeps it, it
-// answers little, and later more.
-func (r *recording) refused(what string, err error) {
-	text := plain(err)
+// noteRefusal notes that a server refuses a command. While it loads its data, or a script keeps it
+// busy, it refuses many and will answer them later: those are not noted.
+func (r *recording) noteRefusal(what string, err error) {
+	text := oneLineError(err)
 	for _, passing := range []string{"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"} {
 		if strings.HasPrefix(text, passing) {
 			return
@@ -222,14 +222,14 @@ func (r *recording) tellForbidden() {
 			of = append(of, text)
 		}
 	}
-	r.sink.Lack(probe.Lack{What: strings.Join(of, ", "), Why: "this user may not call " + strings.Join(r.forbidden, ", "), Do: fmt.Sprintf("ACL SETUSER %s %s", user(r.place.user), allowed)})
+	r.sink.Lack(probe.Lack{What: strings.Join(of, ", "), Why: "this user may not call " + strings.Join(r.forbidden, ", "), Do: fmt.Sprintf("ACL SETUSER %s %s", userName(r.place.user), allowed)})
 }
 
 // about is what answers are about.
 var about = map[string]string{"INFO": "statistics", "SLOWLOG GET": "slow commands", "LATENCY LATEST": "latency events", "LATENCY HISTORY": "latency events", "LATENCY HISTOGRAM": "how long commands take",
 	"CONFIG GET": "settings", "CLIENT LIST": "where clients are", "MEMORY STATS": "what memory is used for", "CLUSTER INFO": "state of the cluster"}
 
-func user(name string) string {
+func userName(name string) string {
 	if name == "" {
 		return "default"
 	}
@@ -243,19 +243,19 @@ func (r *recording) flush() {
 	r.buf.Reset()
 }
 
-func (r *recording) ping(ctx context.Context) { r.ask(ctx, "PING") }
+func (r *recording) ping(ctx context.Context) { r.askOnce(ctx, "PING") }
 
-func (s *server) info(ctx context.Context) (string, error) {
-	text, err := s.client.text(ctx, s.asks[0], s.asks[1])
+func (s *server) askInfo(ctx context.Context) (string, error) {
+	text, err := s.client.askText(ctx, s.asks[0], s.asks[1])
 	if err != nil {
-		return "", fmt.Errorf("%s: %s", s.shown, plain(err))
+		return "", fmt.Errorf("%s: %s", s.shown, oneLineError(err))
 	}
 	return text, nil
 }
 
-func (r *recording) info(ctx context.Context) {
+func (r *recording) recordInfo(ctx context.Context) {
 	began := time.Now()
-	v, ok := r.ask(ctx, r.asks[0], r.asks[1])
+	v, ok := r.askOnce(ctx, r.asks[0], r.asks[1])
 	text, is := v.(string)
 	if !ok || !is {
 		return
@@ -263,16 +263,16 @@ func (r *recording) info(ctx context.Context) {
 	if r.costs = append(r.costs, time.Since(began)); len(r.costs) > 5 {
 		r.costs = r.costs[1:]
 	}
-	r.clients, _ = strconv.ParseFloat(field(text, "connected_clients"), 64)
-	r.cluster = field(text, "cluster_enabled") == "1"
-	r.buf.WriteString(told(text))
+	r.clients, _ = strconv.ParseFloat(infoField(text, "connected_clients"), 64)
+	r.cluster = infoField(text, "cluster_enabled") == "1"
+	r.buf.WriteString(redactInfo(text))
 }
 
-// slow asks for what is new in the slow log: mostly nothing.
-func (r *recording) slow(ctx context.Context) {
+// recordSlowLog asks for what is new in the slow log: mostly nothing.
+func (r *recording) recordSlowLog(ctx context.Context) {
 	for _, n := range []int{8, slowAtOnce} {
 		at := r.buf.Len()
-		v, ok := r.ask(ctx, "SLOWLOG", "GET", n)
+		v, ok := r.askOnce(ctx, "SLOWLOG", "GET", n)
 		all, is := v.([]any)
 		if !ok || !is {
 			return
@@ -282,7 +282,7 @@ func (r *recording) slow(ctx context.Context) {
 		for _, e := range all {
 			id := idOf(e)
 			if oldest = id; id > r.newest || r.newest > idOf(all[0]) { // the server began anew
-				fresh = append(fresh, kept(e))
+				fresh = append(fresh, redactSlowEntry(e))
 			}
 		}
 		if n < slowAtOnce && len(all) == n && oldest > r.newest { // there may be more
@@ -292,7 +292,7 @@ func (r *recording) slow(ctx context.Context) {
 		if len(all) > 0 {
 			r.newest = idOf(all[0])
 		}
-		write(&r.buf, fresh, "")
+		writeAnswer(&r.buf, fresh, "")
 		return
 	}
 }
@@ -306,54 +306,54 @@ func idOf(entry any) int64 {
 	return -1
 }
 
-// latency asks for events, which there are only where somebody has the latency monitor on, and for how long
-// commands take.
-func (r *recording) latency(ctx context.Context) {
-	if v, ok := r.ask(ctx, "LATENCY", "LATEST"); ok {
-		write(&r.buf, v, "")
+// recordLatency asks for latency events, which exist only if the latency monitor is on, and for
+// how long commands take.
+func (r *recording) recordLatency(ctx context.Context) {
+	if v, ok := r.askOnce(ctx, "LATENCY", "LATEST"); ok {
+		writeAnswer(&r.buf, v, "")
 		events, _ := v.([]any)
 		for _, e := range events[:min(len(events), fewEvents)] {
 			of, ok := e.([]any)
 			if !ok || len(of) == 0 {
 				continue
 			}
-			if v, ok := r.ask(ctx, "LATENCY", "HISTORY", of[0]); ok {
-				write(&r.buf, v, "")
+			if v, ok := r.askOnce(ctx, "LATENCY", "HISTORY", of[0]); ok {
+				writeAnswer(&r.buf, v, "")
 			}
 		}
 	}
-	if v, ok := r.ask(ctx, "LATENCY", "HISTOGRAM"); ok {
-		write(&r.buf, v, "")
+	if v, ok := r.askOnce(ctx, "LATENCY", "HISTOGRAM"); ok {
+		writeAnswer(&r.buf, v, "")
 	}
 	if r.cluster {
-		if v, ok := r.ask(ctx, "CLUSTER", "INFO"); ok {
-			r.buf.WriteString(told(fmt.Sprint(v)))
+		if v, ok := r.askOnce(ctx, "CLUSTER", "INFO"); ok {
+			r.buf.WriteString(redactInfo(fmt.Sprint(v)))
 		}
 	}
 }
 
-func (r *recording) list(ctx context.Context) {
-	if v, ok := r.ask(ctx, "CLIENT", "LIST"); ok {
-		r.buf.WriteString(connections(fmt.Sprint(v)))
+func (r *recording) recordClients(ctx context.Context) {
+	if v, ok := r.askOnce(ctx, "CLIENT", "LIST"); ok {
+		r.buf.WriteString(redactClients(fmt.Sprint(v)))
 		r.listed = true
 	}
 }
 
-// once asks for what does not change.
-func (r *recording) once(ctx context.Context) {
-	r.settings(ctx)
-	r.memory(ctx)
+// recordConstants asks for settings and memory, which hardly change.
+func (r *recording) recordConstants(ctx context.Context) {
+	r.recordSettings(ctx)
+	r.recordMemory(ctx)
 	r.flush()
 }
 
-func (r *recording) memory(ctx context.Context) {
-	if v, ok := r.ask(ctx, "MEMORY", "STATS"); ok {
-		write(&r.buf, flat(v), "")
+func (r *recording) recordMemory(ctx context.Context) {
+	if v, ok := r.askOnce(ctx, "MEMORY", "STATS"); ok {
+		writeAnswer(&r.buf, dropNested(v), "")
 	}
 }
 
-// flat leaves out what is told of each database: of a cluster's node there may be many.
-func flat(v any) any {
+// dropNested leaves out what is told of each database: a node of a cluster may have many.
+func dropNested(v any) any {
 	all, _ := v.([]any)
 	var out []any
 	for i := 0; i+1 < len(all); i += 2 {
@@ -364,17 +364,17 @@ func flat(v any) any {
 	return out
 }
 
-// lastly asks once more, so that what is counted is of the whole time.
-func (r *recording) lastly(ctx context.Context) {
+// recordLast asks once more at the end, so that counters cover the whole time.
+func (r *recording) recordLast(ctx context.Context) {
 	if r.lost || r.broken != nil {
 		return
 	}
-	r.info(ctx)
-	r.slow(ctx)
-	r.latency(ctx)
+	r.recordInfo(ctx)
+	r.recordSlowLog(ctx)
+	r.recordLatency(ctx)
 	if r.clients <= some {
-		r.list(ctx)
+		r.recordClients(ctx)
 	}
-	r.memory(ctx)
+	r.recordMemory(ctx)
 	r.flush()
 }

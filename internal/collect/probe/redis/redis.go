@@ -36,7 +36,7 @@ import (
 var Probe = probe.Probe{
 	Name:  name,
 	About: "Redis, Valkey or KeyDB: INFO, slow log, latency, clients and settings, over its own protocol",
-	Find:  find,
+	Find:  findAccess,
 }
 
 const name = "redis"
@@ -50,15 +50,15 @@ var schemes = []string{"redis", "rediss", "valkey", "valkeys", "unix"}
 // isURL says whether a URL is of ours.
 func isURL(u *url.URL) bool { return u != nil && slices.Contains(schemes, u.Scheme) }
 
-// find connects to what a URL names, else to a socket that a server listens on. Where that fails the
-// access says why; a server named by its process is recorded without.
-func find(ctx context.Context, t discover.Target) []probe.Access {
+// findAccess connects to what a URL names, else to a socket that a server listens on. If that
+// fails the access says why; a server that the user named by its process is recorded without.
+func findAccess(ctx context.Context, t discover.Target) []probe.Access {
 	if !isURL(t.URL) && (t.PID == 0 || t.Runtime != "redis") {
 		return nil
 	}
-	s, err := open(ctx, t)
+	s, err := openServer(ctx, t)
 	if err != nil {
-		return []probe.Access{missing(t, err)}
+		return []probe.Access{missingAccess(t, err)}
 	}
 	_ = s.client.Close() // it may take long until it is recorded
 	about := t
@@ -74,13 +74,13 @@ func find(ctx context.Context, t discover.Target) []probe.Access {
 		Probe: name,
 		Where: s.shown,
 		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
-			return record(ctx, s.place, t, subject, plan, sink)
+			return recordServer(ctx, s.place, t, subject, plan, sink)
 		},
 	}}
 }
 
-// missing is the access to a server that does not answer.
-func missing(t discover.Target, err error) probe.Access {
+// missingAccess returns the access to a server that does not answer.
+func missingAccess(t discover.Target, err error) probe.Access {
 	var why *refusal
 	if !errors.As(err, &why) {
 		why = &refusal{where: fmt.Sprintf("redis of pid %d", t.PID), why: err.Error()}
@@ -103,7 +103,7 @@ type Client struct{ s *server }
 
 // Dial connects as recording does. The error is one line: where, why, and what to do.
 func Dial(ctx context.Context, t discover.Target) (*Client, error) {
-	s, err := open(ctx, t)
+	s, err := openServer(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func Dial(ctx context.Context, t discover.Target) (*Client, error) {
 func (c *Client) Where() string { return c.s.shown }
 
 // Info is its answer to INFO.
-func (c *Client) Info(ctx context.Context) (string, error) { return c.s.info(ctx) }
+func (c *Client) Info(ctx context.Context) (string, error) { return c.s.askInfo(ctx) }
 
 // Close gives the connection back.
 func (c *Client) Close() error { return c.s.client.Close() }

@@ -27,9 +27,9 @@ func (r *refusal) Error() string {
 	return text
 }
 
-// refused says what an error means. The texts of the server are those of src/server.c, src/networking.c and
-// src/acl.c.
-func (p *place) refused(err error) *refusal {
+// explainError says what an error means. The texts of the server are those of src/server.c,
+// src/networking.c and src/acl.c.
+func (p *place) explainError(err error) *refusal {
 	r := &refusal{where: p.shown, known: true}
 	text := err.Error()
 	begins := func(s string) bool { return strings.HasPrefix(text, s) || strings.Contains(text, ": "+s) }
@@ -46,7 +46,7 @@ func (p *place) refused(err error) *refusal {
 	case begins("DENIED"):
 		r.why, r.do = "the server is in protected mode: it has no password and answers loopback alone", "run unstall on its host, or set a password or protected-mode no"
 	case begins("NOPERM"):
-		r.why, r.do = "this user may not call "+between(text, "'", "INFO"), "ACL SETUSER "+cmp.Or(p.user, "default")+" "+allowed
+		r.why, r.do = "this user may not call "+quotedCommand(text, "'", "INFO"), "ACL SETUSER "+cmp.Or(p.user, "default")+" "+allowed
 	case begins("ERR unknown command"):
 		r.why, r.do = "INFO is renamed or switched off (rename-command)", "let it have its name"
 	case begins("ERR max number of clients reached"):
@@ -57,13 +57,13 @@ func (p *place) refused(err error) *refusal {
 		r.why = "the server says: " + text
 	default:
 		r.known = false
-		p.unreached(r, err)
+		p.explainUnreached(r, err)
 	}
 	return r
 }
 
-// unreached is what keeps one from talking to a server at all.
-func (p *place) unreached(r *refusal, err error) {
+// explainUnreached says why a server cannot be reached at all.
+func (p *place) explainUnreached(r *refusal, err error) {
 	text := err.Error()
 	var unsigned x509.UnknownAuthorityError
 	var name x509.HostnameError
@@ -75,7 +75,7 @@ func (p *place) unreached(r *refusal, err error) {
 	case strings.Contains(text, "certificate required"), strings.Contains(text, "tls: handshake failure"), strings.Contains(text, "bad certificate"):
 		r.why, r.do = "the server wants a certificate of its clients (tls-auth-clients)", "give one: "+p.shown+"?cert=client.crt&key=client.key"
 	case errors.As(err, &unsigned), errors.As(err, &name), errors.As(err, &invalid):
-		r.why, r.do = "its certificate cannot be verified: "+plain(err), "give who signed it: "+p.shown+"?cacert=ca.crt, or take any: ?insecure=1"
+		r.why, r.do = "its certificate cannot be verified: "+oneLineError(err), "give who signed it: "+p.shown+"?cacert=ca.crt, or take any: ?insecure=1"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		r.why, r.do = "connection refused", "check the address, and whether the server runs"
 	case errors.Is(err, os.ErrNotExist):
@@ -87,15 +87,15 @@ func (p *place) unreached(r *refusal, err error) {
 	case errors.Is(err, errOther), strings.Contains(text, "can't parse"), strings.Contains(text, "invalid reply"), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		r.why, r.do = "what answers is no Redis server, or one that speaks TLS", "check the port; by TLS give rediss://"+p.address
 	default:
-		r.why = plain(err)
+		r.why = oneLineError(err)
 	}
 }
 
 // allowed is what a user must be allowed for all that is recorded.
 const allowed = "+info +ping +slowlog|get +latency|latest +latency|history +latency|histogram +memory|stats +config|get +client|list +client|setname +cluster|info"
 
-// between is what stands in quotes, else what usually does.
-func between(text, quote, usual string) string {
+// quotedCommand returns the command that a text names in quotes, else the usual one.
+func quotedCommand(text, quote, usual string) string {
 	if parts := strings.Split(text, quote); len(parts) > 2 {
 		return strings.ToUpper(strings.ReplaceAll(parts[1], "|", " "))
 	}
@@ -107,8 +107,8 @@ func (p *place) withUser() string {
 	return scheme + "://USER:PASSWORD@" + rest
 }
 
-// plain is an error in one line, without addresses that were said before.
-func plain(err error) string {
+// oneLineError returns an error in one line, without addresses that were said before.
+func oneLineError(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {
 		err = op.Err

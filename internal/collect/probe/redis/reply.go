@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// write writes an answer as redis-cli does on a terminal.
-func write(b *bytes.Buffer, v any, indent string) {
+// writeAnswer writes an answer as redis-cli does on a terminal.
+func writeAnswer(b *bytes.Buffer, v any, indent string) {
 	switch x := v.(type) {
 	case nil:
 		b.WriteString("(nil)\n")
 	case int64:
 		fmt.Fprintf(b, "(integer) %d\n", x)
 	case string:
-		b.WriteString(quote(x) + "\n")
+		b.WriteString(quoteText(x) + "\n")
 	case []any:
 		if len(x) == 0 {
 			b.WriteString("(empty array)\n")
@@ -28,7 +28,7 @@ func write(b *bytes.Buffer, v any, indent string) {
 				b.WriteString(indent)
 			}
 			fmt.Fprintf(b, "%*d) ", width, i+1)
-			write(b, item, inner)
+			writeAnswer(b, item, inner)
 		}
 	case error:
 		text, _, _ := strings.Cut(x.Error(), "\n")
@@ -38,8 +38,8 @@ func write(b *bytes.Buffer, v any, indent string) {
 	}
 }
 
-// quote writes a text as sdscatrepr of src/sds.c does.
-func quote(s string) string {
+// quoteText quotes a text as sdscatrepr of src/sds.c does.
+func quoteText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(s) {
@@ -63,16 +63,16 @@ func quote(s string) string {
 	return b.String()
 }
 
-// kept is an entry of SLOWLOG without what its client asked for: of arguments their lengths, but of what a
-// container is asked to do, and of which script or function ran.
-func kept(entry any) any {
+// redactSlowEntry returns an entry of SLOWLOG without what its client asked for: of arguments only
+// their lengths, except the subcommand of a container command, and which script or function ran.
+func redactSlowEntry(entry any) any {
 	e, ok := entry.([]any)
 	if !ok || len(e) < 4 {
 		return entry
 	}
 	e = append([]any(nil), e...)
 	if args, ok := e[3].([]any); ok {
-		e[3] = lengths(args)
+		e[3] = redactArguments(args)
 	}
 	if len(e) > 5 && e[5] != own {
 		e[5] = ""
@@ -85,7 +85,7 @@ var named = map[string]bool{"SLOWLOG": true, "LATENCY": true, "CLIENT": true, "M
 	"OBJECT": true, "XINFO": true, "XGROUP": true, "PUBSUB": true, "ACL": true, "MODULE": true, "COMMAND": true, "DEBUG": true, "SENTINEL": true, "COMMANDLOG": true,
 	"EVALSHA": true, "EVALSHA_RO": true, "FCALL": true, "FCALL_RO": true}
 
-func lengths(args []any) []any {
+func redactArguments(args []any) []any {
 	out := make([]any, len(args))
 	for i, a := range args {
 		s := fmt.Sprint(a)
@@ -112,8 +112,8 @@ func lengths(args []any) []any {
 	return out
 }
 
-// connections is CLIENT LIST without names: of clients, their libraries and users.
-func connections(text string) string {
+// redactClients returns CLIENT LIST without names: of clients, their libraries and users.
+func redactClients(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		for f := range strings.FieldsSeq(line) {
@@ -133,8 +133,8 @@ func connections(text string) string {
 	return b.String()
 }
 
-// told is INFO without what nobody here needs: where its files are.
-func told(text string) string {
+// redactInfo returns INFO without fields that are not needed, such as where its files are.
+func redactInfo(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		switch name, _, _ := strings.Cut(line, ":"); name {

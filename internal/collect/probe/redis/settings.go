@@ -19,10 +19,11 @@ var settings = []string{
 	"list-max-listpack-size", "set-max-intset-entries", "zset-max-listpack-entries", "zset-max-listpack-value", "protected-mode",
 }
 
-// settings asks for them one by one, as all versions answer; what a version does not have is left out.
-func (r *recording) settings(ctx context.Context) {
+// recordSettings asks for the settings one by one, which all versions answer; a setting that a
+// version lacks is left out.
+func (r *recording) recordSettings(ctx context.Context) {
 	// The first is asked alone: where CONFIG is renamed or not allowed, so it is for all.
-	first, ok := r.ask(ctx, "CONFIG", "GET", settings[0])
+	first, ok := r.askOnce(ctx, "CONFIG", "GET", settings[0])
 	if !ok {
 		return
 	}
@@ -31,7 +32,7 @@ func (r *recording) settings(ctx context.Context) {
 		requests = append(requests, []any{"CONFIG", "GET", name})
 	}
 	all, _ := first.([]any)
-	answers, err := r.client.several(ctx, requests)
+	answers, err := r.client.askSeveral(ctx, requests)
 	if err != nil {
 		return
 	}
@@ -40,11 +41,12 @@ func (r *recording) settings(ctx context.Context) {
 			all = append(all, pair...)
 		}
 	}
-	write(&r.buf, all, "")
+	writeAnswer(&r.buf, all, "")
 }
 
-// logfile is where it writes its log, "" nowhere or unknown. It is not stored.
-func (r *recording) logfile(ctx context.Context) string {
+// askLogfile asks where the server writes its log; "" if nowhere or unknown. The path is not
+// stored.
+func (r *recording) askLogfile(ctx context.Context) string {
 	v, err := r.client.Do(ctx, "CONFIG", "GET", "logfile")
 	if err != nil {
 		return ""

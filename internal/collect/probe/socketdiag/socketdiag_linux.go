@@ -113,7 +113,7 @@ func (d *Namespace) TCP(family byte, states uint32, most int, room []byte, yield
 	order.PutUint32(body[4:], states)
 	binary.BigEndian.PutUint16(body[8:], d.Port)
 	n := 0
-	return d.dump(request, room, func(m []byte) {
+	return d.dumpMessages(request, room, func(m []byte) {
 		if s, ok := parseInetSocket(m); ok {
 			if n++; n <= most {
 				yield(s)
@@ -122,8 +122,8 @@ func (d *Namespace) TCP(family byte, states uint32, most int, room []byte, yield
 	})
 }
 
-// dump sends a request and yields the messages that answer it.
-func (d *Namespace) dump(request, room []byte, yield func([]byte)) error {
+// dumpMessages sends a request and yields the messages that answer it.
+func (d *Namespace) dumpMessages(request, room []byte, yield func([]byte)) error {
 	if err := unix.Sendto(d.fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return err
 	}

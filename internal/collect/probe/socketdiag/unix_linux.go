@@ -43,7 +43,7 @@ const (
 
 // UNIX yields the UNIX sockets of the namespace that are connected, or take datagrams, at most so many, with their other ends.
 func (d *Namespace) UNIX(most int, room []byte, yield func(Unix)) error {
-	return d.unix(1<<Established|1<<closed, unixShow, most, room, func(s Unix) { // whoever takes datagrams is not connected itself
+	return d.dumpUNIX(1<<Established|1<<closed, unixShow, most, room, func(s Unix) { // whoever takes datagrams is not connected itself
 		if s.Inode != 0 {
 			yield(s)
 		}
@@ -55,10 +55,10 @@ const closed = 7
 
 // UNIXQueues yields those in some states with what waits in them, at most so many.
 func (d *Namespace) UNIXQueues(states uint32, most int, room []byte, yield func(Unix)) error {
-	return d.unix(states, unixWait, most, room, yield)
+	return d.dumpUNIX(states, unixWait, most, room, yield)
 }
 
-func (d *Namespace) unix(states, show uint32, most int, room []byte, yield func(Unix)) error {
+func (d *Namespace) dumpUNIX(states, show uint32, most int, room []byte, yield func(Unix)) error {
 	request := make([]byte, unix.NLMSG_HDRLEN+unixRequest)
 	order := binary.NativeEndian
 	order.PutUint32(request, uint32(len(request)))
@@ -69,7 +69,7 @@ func (d *Namespace) unix(states, show uint32, most int, room []byte, yield func(
 	order.PutUint32(body[4:], states)
 	order.PutUint32(body[12:], show)
 	n := 0
-	return d.dump(request, room, func(m []byte) {
+	return d.dumpMessages(request, room, func(m []byte) {
 		if s, ok := parseUnixSocket(m); ok {
 			if n++; n <= most {
 				yield(s)

@@ -111,7 +111,7 @@ func parseTypes(raw []byte, wanted []Type) (*Types, error) {
 		}
 	}
 	for at := 0; at+12 <= len(t.kinds); {
-		name, kind, many := binary.NativeEndian.Uint32(t.kinds[at:]), t.kind(uint32(at)), t.many(uint32(at))
+		name, kind, many := binary.NativeEndian.Uint32(t.kinds[at:]), t.kindAt(uint32(at)), t.memberCount(uint32(at))
 		if kind == 0 || kind >= kinds {
 			return nil, errTypes
 		}
@@ -128,11 +128,11 @@ func parseTypes(raw []byte, wanted []Type) (*Types, error) {
 	return t, nil
 }
 
-func (t *Types) kind(at uint32) uint32 {
+func (t *Types) kindAt(at uint32) uint32 {
 	return binary.NativeEndian.Uint32(t.kinds[at+4:]) >> 24 & 0x1f
 }
 
-func (t *Types) many(at uint32) uint32 {
+func (t *Types) memberCount(at uint32) uint32 {
 	return binary.NativeEndian.Uint32(t.kinds[at+4:]) & 0xffff
 }
 
@@ -157,8 +157,8 @@ func (t *Types) Member(of string, names ...string) (at int16, size uint32, err e
 		return 0, 0, fmt.Errorf("the kernel describes no %s", of)
 	}
 	for _, n := range names {
-		if bytes, typ, ok := t.within(id, n, 0); ok {
-			return int16(bytes), t.size(typ), nil
+		if bytes, typ, ok := t.findMember(id, n, 0); ok {
+			return int16(bytes), t.sizeOf(typ), nil
 		}
 	}
 	return 0, 0, fmt.Errorf("%s has no %s", of, names[0])
@@ -167,17 +167,17 @@ func (t *Types) Member(of string, names ...string) (at int16, size uint32, err e
 // deepestType bounds structs within structs.
 const deepestType = 8
 
-// within looks for a member, which may be one of a nameless struct or union.
-func (t *Types) within(id uint32, name string, deep int) (at, typ uint32, ok bool) {
+// findMember finds a member of a struct or union, which may be in a nameless one within.
+func (t *Types) findMember(id uint32, name string, deep int) (at, typ uint32, ok bool) {
 	if int(id) >= len(t.at) || deep > deepestType {
 		return 0, 0, false
 	}
 	head := t.at[id]
-	if k := t.kind(head); k != kindStruct && k != kindUnion {
+	if k := t.kindAt(head); k != kindStruct && k != kindUnion {
 		return 0, 0, false
 	}
 	bits := binary.NativeEndian.Uint32(t.kinds[head+4:])>>31 != 0 // offsets hold sizes of bit fields, too
-	for n := range t.many(head) {
+	for n := range t.memberCount(head) {
 		m := t.kinds[head+12+12*n:]
 		text, typ, offset := binary.NativeEndian.Uint32(m), binary.NativeEndian.Uint32(m[4:]), binary.NativeEndian.Uint32(m[8:])
 		if bits {
@@ -185,29 +185,29 @@ func (t *Types) within(id uint32, name string, deep int) (at, typ uint32, ok boo
 		}
 		switch {
 		case text == 0:
-			if at, typ, ok := t.within(typ, name, deep+1); ok {
+			if at, typ, ok := t.findMember(typ, name, deep+1); ok {
 				return offset/8 + at, typ, true
 			}
-		case t.is(text, name):
+		case t.isNamed(text, name):
 			return offset / 8, typ, true
 		}
 	}
 	return 0, 0, false
 }
 
-func (t *Types) is(at uint32, name string) bool {
+func (t *Types) isNamed(at uint32, name string) bool {
 	rest := t.strings[min(int(at), len(t.strings)):]
 	return len(rest) > len(name) && string(rest[:len(name)]) == name && rest[len(name)] == 0
 }
 
-// size is that of a number, in bytes; 0 of others.
-func (t *Types) size(id uint32) uint32 {
+// sizeOf returns the size of a number, in bytes; 0 for other types.
+func (t *Types) sizeOf(id uint32) uint32 {
 	for range deepestType {
 		if int(id) >= len(t.at) || id == 0 {
 			return 0
 		}
 		of := binary.NativeEndian.Uint32(t.kinds[t.at[id]+8:])
-		switch t.kind(t.at[id]) {
+		switch t.kindAt(t.at[id]) {
 		case kindInt, kindEnum:
 			return of
 		case kindTypedef, kindVolatile, kindConst, kindRestrict, kindTypeTag:

@@ -15,13 +15,13 @@ import (
 // predictCommand predicts what needs to be told.
 const predictCommand = `unstall predict CAPTURE --set "await service-time=500ms" (the duration of the operation it waits for)`
 
-// fixes are the change to the code, by the way it blocks, and the setting that helps
-// until that is done.
-func (s *starving) fixes(groups []threads.Group, predicted bool) (out []check.Fix) {
+// listFixes returns the change to the code, by the way it blocks, and the setting that helps until
+// that is done.
+func (s *starving) listFixes(groups []threads.Group, predicted bool) (out []check.Fix) {
 	kinds := make(map[evidence.Kind]bool)
 	for _, g := range groups {
 		if !kinds[g.View.State] && (len(out) == 0 || 4*g.Pool >= s.pool.Standing()) {
-			out = append(out, unblock(&g))
+			out = append(out, unblockFix(&g))
 			kinds[g.View.State] = true
 		}
 	}
@@ -31,14 +31,14 @@ func (s *starving) fixes(groups []threads.Group, predicted bool) (out []check.Fi
 	if !predicted {
 		out[0].Text += "; to predict the effect: " + predictCommand
 	}
-	return append(out, s.stopgap()...)
+	return append(out, s.stopgapFixes()...)
 }
 
-// unblock is how a blocking call is turned into one that is awaited.
-func unblock(g *threads.Group) check.Fix {
+// unblockFix says how to turn a blocking call into one that is awaited.
+func unblockFix(g *threads.Group) check.Fix {
 	v := g.View
 	where := threadpool.Method(v)
-	f := check.Fix{Code: place(v)}
+	f := check.Fix{Code: frameToChange(v)}
 	call := strings.TrimPrefix(v.Pattern, "sync I/O: ")
 	if threadpool.Native(v) {
 		f.Text = fmt.Sprintf("make %s async: it blocks in native code, often Thread.Sleep up to .NET 5 (a loop that polls a task) or a native call; await the task, use Task.Delay, or move the call to a dedicated thread", where)
@@ -46,26 +46,26 @@ func unblock(g *threads.Group) check.Fix {
 	}
 	switch v.State {
 	case evidence.TaskWait:
-		f.Text = fmt.Sprintf("make %s async and await the task instead of blocking on it with %s; do the same in all callers up to the handler", where, call) + callers(g)
+		f.Text = fmt.Sprintf("make %s async and await the task instead of blocking on it with %s; do the same in all callers up to the handler", where, call) + formatCaller(g)
 	case evidence.SleepWait:
 		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and use Task.Delay where it only waits", where)
 	case evidence.PoolWait:
-		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore; do the same in all callers up to the handler", where) + callers(g) +
+		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore; do the same in all callers up to the handler", where) + formatCaller(g) +
 			"; the semaphore admits as many as before: if that becomes the limit, raise its count or do less while holding it"
 	case evidence.LockWait:
 		f.Text = fmt.Sprintf("hold the lock that %s waits for only briefly, and never block under it", where)
 	case evidence.NetWait, evidence.Syscall:
-		f.Text = fmt.Sprintf("make %s async and await the asynchronous form of %s; do the same in all callers up to the handler", where, call) + callers(g)
+		f.Text = fmt.Sprintf("make %s async and await the asynchronous form of %s; do the same in all callers up to the handler", where, call) + formatCaller(g)
 	default:
 		f.Text = fmt.Sprintf("make %s async and await what it waits for instead of %s; run work that must block on a dedicated thread (TaskCreationOptions.LongRunning)", where, call)
 	}
 	return f
 }
 
-// callers names the user's code that the framework called, where others of the user's
-// methods lie between it and the one that blocks. Threads that block at the same place
-// can have come by other ways, too.
-func callers(g *threads.Group) string {
+// formatCaller names the user's function that the framework called, where other user methods lie
+// between it and the one that blocks. Threads that block at the same place may have come by other
+// ways, too.
+func formatCaller(g *threads.Group) string {
 	if v := g.View; v.Outer <= v.User || v.Outer >= len(g.Frames) {
 		return ""
 	}
@@ -76,19 +76,19 @@ func callers(g *threads.Group) string {
 	return " (it comes from " + outer + ")"
 }
 
-// place is the frame to change, as stacks print it.
-func place(v threadstack.View) string {
+// frameToChange returns the frame to change, as stacks print it.
+func frameToChange(v threadstack.View) string {
 	if v.Owner == "" {
 		return threadpool.Method(v)
 	}
 	return v.Owner
 }
 
-// stopgap gives the pool enough threads from the start. The runtime reads the number in
-// the environment as hexadecimal; DOTNET_ is the prefix from .NET 6 on, before it was
-// COMPlus_ (https://learn.microsoft.com/dotnet/core/runtime-config/threading).
-func (s *starving) stopgap() []check.Fix {
-	n := s.enough()
+// stopgapFixes returns the setting that gives the pool enough threads from the start. The runtime
+// reads the number in the environment as hexadecimal; the prefix is DOTNET_ from .NET 6 on and was
+// COMPlus_ before (https://learn.microsoft.com/dotnet/core/runtime-config/threading).
+func (s *starving) stopgapFixes() []check.Fix {
+	n := s.enoughThreads()
 	if n == 0 {
 		return nil
 	}
@@ -105,9 +105,9 @@ func (s *starving) stopgap() []check.Fix {
 	}}
 }
 
-// enough is how many threads let every request in flight block one, with some to spare
-// for what releases them; 0 unknown.
-func (s *starving) enough() int {
+// enoughThreads returns how many threads let every request in flight block one, with some to spare
+// for what releases them; 0 if unknown.
+func (s *starving) enoughThreads() int {
 	n, _ := s.pool.InFlight()
 	if n == 0 && s.pool.Grows() {
 		n = 2 * s.pool.Climb.To // it needs more than it has

@@ -28,7 +28,7 @@ func TestCallers(t *testing.T) {
 		if x.user >= 0 {
 			v.Owner = threadstack.Short(x.frames[x.user])
 		}
-		if got := callers(&threads.Group{View: v, Frames: x.frames}); got != x.want {
+		if got := formatCaller(&threads.Group{View: v, Frames: x.frames}); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}
 	}

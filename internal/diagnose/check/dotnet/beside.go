@@ -14,18 +14,18 @@ import (
 var moreMet = check.Threshold{Name: "how much higher the odds are of slow time beside background collections", Value: 2, Unit: "times",
 	Why: "by chance slow time lies beside them as often as any time", Source: "judgement"}
 
-// beside is what each slow request took longer (ns) than its route does otherwise, as far as gen 2
-// was collected in the background for large objects meanwhile, or those that met it were still
-// under way: threads that allocate a large object then wait in the runtime, of which .NET Core 3.1 tells
-// nothing, and what comes queues for the threads and CPUs that are left. Nil where slow requests meet
-// these collections no more than by chance.
-func (g *collector) beside(v *check.Verdict) []int64 {
+// excessDuringLargeGC returns by how much (ns) each slow request exceeds its route's other
+// requests while gen 2 was collected in the background for large objects, or while requests that
+// met such a collection were still under way. Threads that allocate a large object then wait in
+// the runtime, which .NET Core 3.1 does not report, and new requests queue for the remaining
+// threads and CPUs. Nil where slow requests meet these collections no more than by chance.
+func (g *collector) excessDuringLargeGC(v *check.Verdict) []int64 {
 	l := g.c.Ledger
 	if l == nil || l.Total == 0 || !g.Meets(l.RequestsOf()) {
 		return nil
 	}
 	var ran metrics.Spans
-	for _, x := range g.those(forLarge) {
+	for _, x := range g.selectCollections(forLarge) {
 		if x.Kind == evidence.CollectionBackground {
 			ran = ran.Add(x.From, x.To)
 		}
@@ -50,7 +50,7 @@ func (g *collector) beside(v *check.Verdict) []int64 {
 	if met == 0 || slow*(1-all) < odds*all*(1-slow) {
 		return nil
 	}
-	after := g.until(ran, came)
+	after := g.extendUntilAnswered(ran, came)
 	usual := make(map[evidence.NameID][]float64)
 	for _, row := range l.Rows {
 		if after.Within(came(row), q.End.At(row)) == 0 {
@@ -75,7 +75,8 @@ func (g *collector) beside(v *check.Verdict) []int64 {
 	return per
 }
 
-// holdUp says whether the runtime tells that a thread at least waits for memory, in the mean, while these collections run.
+// holdUp says whether the runtime reports that, on average, at least one thread waits for memory
+// while these collections run.
 func (g *collector) holdUp(ran metrics.Spans) bool {
 	var waited, lasted float64
 	for _, w := range g.gc.LargeWaits {
@@ -87,8 +88,9 @@ func (g *collector) holdUp(ran metrics.Spans) bool {
 	return waited > 0 && waited >= lasted
 }
 
-// until lengthens spans until the slow requests that came by then were answered.
-func (g *collector) until(spans metrics.Spans, came func(row int) int64) (out metrics.Spans) {
+// extendUntilAnswered extends each span until the slow requests that came before its end were
+// answered.
+func (g *collector) extendUntilAnswered(spans metrics.Spans, came func(row int) int64) (out metrics.Spans) {
 	l, q := g.c.Ledger, &g.c.Bundle.Requests
 	rows := slices.SortedFunc(slices.Values(l.Slow), func(a, b int) int { return cmp.Compare(came(a), came(b)) })
 	for _, s := range spans {

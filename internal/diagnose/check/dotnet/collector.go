@@ -23,7 +23,7 @@ type collector struct {
 	of []int // of each pause, the collection it was for; -1 none
 }
 
-// collectorOf is nil if nobody watched its collections.
+// collectorOf returns the case's collector, nil if its collections were not watched.
 func collectorOf(c *check.Case) *collector {
 	return check.Once(c, func(c *check.Case) *collector {
 		g := c.Collector()
@@ -36,15 +36,15 @@ func collectorOf(c *check.Case) *collector {
 		}
 		x := &collector{Collector: g, gc: gc, who: metrics.ReadAllocations(c.Bundle, c.Subject, threadstack.Dotnet), c: c}
 		for _, p := range g.Pauses {
-			x.of = append(x.of, x.collection(p))
+			x.of = append(x.of, x.collectionOf(p))
 		}
 		return x
 	})
 }
 
-// collection is the one a pause was for: that which begins in it, else the one in the
-// background that runs meanwhile, -1 neither.
-func (g *collector) collection(p metrics.Pause) int {
+// collectionOf returns the index of the collection a pause was for: the one that begins in it,
+// else the background collection that runs meanwhile; −1 if there is neither.
+func (g *collector) collectionOf(p metrics.Pause) int {
 	all := g.gc.Collections
 	n, _ := slices.BinarySearchFunc(all, p.From, func(x metrics.Collection, at int64) int { return cmp.Compare(x.From, at) })
 	if n < len(all) && all[n].From <= p.To {
@@ -58,8 +58,8 @@ func (g *collector) collection(p metrics.Pause) int {
 	return -1
 }
 
-// pauses are those of some collections.
-func (g *collector) pauses(is func(*metrics.Collection) bool) (out metrics.Pauses) {
+// pausesOf returns the pauses of those collections for which is returns true.
+func (g *collector) pausesOf(is func(*metrics.Collection) bool) (out metrics.Pauses) {
 	for i, p := range g.Pauses {
 		if n := g.of[i]; n >= 0 && is(&g.gc.Collections[n]) {
 			out = append(out, p)
@@ -68,8 +68,8 @@ func (g *collector) pauses(is func(*metrics.Collection) bool) (out metrics.Pause
 	return out
 }
 
-// those are some of the collections.
-func (g *collector) those(is func(*metrics.Collection) bool) (out []*metrics.Collection) {
+// selectCollections returns the collections for which is returns true.
+func (g *collector) selectCollections(is func(*metrics.Collection) bool) (out []*metrics.Collection) {
 	for i := range g.gc.Collections {
 		if c := &g.gc.Collections[i]; is(c) {
 			out = append(out, c)
@@ -78,9 +78,9 @@ func (g *collector) those(is func(*metrics.Collection) bool) (out []*metrics.Col
 	return out
 }
 
-// Which cause of its own a collection has; a pause has one: what is counted twice would be
-// promised twice.
-func induced(c *metrics.Collection) bool { return c.Induced }
+// isInduced says whether the program or a tool asked for a collection. Each collection belongs to
+// one cause, induced, for large objects or ordinary, as its cost must not be counted twice.
+func isInduced(c *metrics.Collection) bool { return c.Induced }
 
 // Reasons of the runtime for a collection of the oldest generation on behalf of large objects.
 const (
@@ -92,13 +92,16 @@ func forLarge(c *metrics.Collection) bool {
 	return !c.Induced && (c.Reason == largeReason || c.Reason == noLargeSpace)
 }
 
-// ordinary are those that come because the program allocates small objects.
-func ordinary(c *metrics.Collection) bool { return !c.Induced && !forLarge(c) }
+// isOrdinary says whether a collection came because the program allocates small objects.
+func isOrdinary(c *metrics.Collection) bool { return !c.Induced && !forLarge(c) }
 
-func oldest(c *metrics.Collection) bool { return ordinary(c) && c.Generation == evidence.Gen2 }
+func isOrdinaryGen2(c *metrics.Collection) bool {
+	return isOrdinary(c) && c.Generation == evidence.Gen2
+}
 
-// unwatched is the answer where no events of the collector were recorded: there were none, or nobody asked.
-func unwatched(c *check.Case) check.Verdict {
+// unwatchedVerdict returns the verdict where no collector events were recorded: there were no
+// collections, or events were not asked for.
+func unwatchedVerdict(c *check.Case) check.Verdict {
 	if n := metrics.CountedCollections(c.Bundle, c.Subject); n.Known() && n.Number == 0 {
 		return check.Verdict{Rule: check.Absent, Summary: "no collections", Evidence: []check.Evidence{c.Figure("gc.counted_collections_per_s", "collections, from the runtime's counters", 0, "1/s", n.Origin)}}
 	}
@@ -114,18 +117,19 @@ func unwatched(c *check.Case) check.Verdict {
 		Needs: []check.Need{{What: "GC events", Command: "unstall record PID"}, {What: "or", Command: "dotnet-trace collect -p PID --profile gc-verbose"}}}
 }
 
-// judge fills in what collections cost, by the policy that all collectors share: [check.Case.JudgePauses]. What names them:
-// "induced collections"; stalled is what each slow request waited for memory that they gave late, ns, nil nothing.
-func (g *collector) judge(v *check.Verdict, cause string, p metrics.Pauses, what string, stalled []int64) *check.Bill {
+// judgePauses judges what collections cost by the policy that all collectors share:
+// [check.Case.JudgePauses]. What names them: "induced collections"; stalled is how long (ns) each
+// slow request waited for memory that they gave late, nil if none did.
+func (g *collector) judgePauses(v *check.Verdict, cause string, p metrics.Pauses, what string, stalled []int64) *check.Bill {
 	return g.c.JudgePauses(v, check.Paused{Cause: cause, Collector: g.Collector, Pauses: p, What: what, Least: terms.Own, Stalled: stalled, Terms: &terms})
 }
 
-// figure is evidence, none of what is not known.
-func (g *collector) figure(v *check.Verdict, id, text string, x float64, unit string, at evidence.Origin) {
+// addFigure adds a figure to the evidence unless it is unknown.
+func (g *collector) addFigure(v *check.Verdict, id, text string, x float64, unit string, at evidence.Origin) {
 	if !math.IsNaN(x) && !math.IsInf(x, 0) {
 		v.Evidence = append(v.Evidence, g.c.Figure(id, text, x, unit, at))
 	}
 }
 
-// perMinute is how often something came.
+// perMinute returns the rate of n events per minute of the watched time.
 func (g *collector) perMinute(n int) float64 { return 60 * float64(n) / max(g.Span, 1e-9) }

@@ -7,11 +7,11 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// saves is what slow requests would not have taken had nothing blocked: all but what
-// they need. Where that is not known it lies between what they waited for a thread and
-// all but their own work: how long the tasks they block on would take in a pool that
-// has threads cannot be seen in one that has none.
-func (s *starving) saves(n threadpool.Service) *check.Saves {
+// savedTime returns what slow requests would not have taken if nothing blocked: all but the time
+// they need. Where that is not known, the saving lies between their wait for a thread and all but
+// their own work: how long the tasks they block on would take in a pool with free threads cannot
+// be seen in one without.
+func (s *starving) savedTime(n threadpool.Service) *check.Saves {
 	l := s.c.Ledger
 	if l == nil || len(l.Slow) == 0 {
 		return nil
@@ -35,7 +35,8 @@ func (s *starving) saves(n threadpool.Service) *check.Saves {
 	return s.c.Bound(float64(sum), float64(least), float64(sum))
 }
 
-// waitedForThreads is what is left of it where the pool has made up for what is blocked.
+// waitedForThreads returns the slow time spent waiting for threads, which is the saving where
+// extra threads make up for the blocked ones.
 func (s *starving) waitedForThreads() *check.Saves {
 	l := s.c.Ledger
 	if l == nil || len(l.Slow) == 0 {
@@ -44,11 +45,11 @@ func (s *starving) waitedForThreads() *check.Saves {
 	return s.c.SaveMechanism(ledger.PoolThread)
 }
 
-// predicted is what the simulation of the pool says of awaiting instead of blocking,
-// beside what was measured; nothing where the recording does not show what a request
-// needs, or how many there are, or where others than requests block the threads.
-func (s *starving) predicted(n threadpool.Service) []check.Prediction {
-	if s.elsewhere() {
+// predictAwait returns what the simulation of the pool predicts for awaiting instead of blocking,
+// beside what was measured; nil where the recording does not show what a request needs or how many
+// there are, or where other work than requests blocks the threads.
+func (s *starving) predictAwait(n threadpool.Service) []check.Prediction {
+	if s.isBlockedElsewhere() {
 		return nil
 	}
 	of := s.pool.With(n, threadpool.Await)
@@ -58,17 +59,17 @@ func (s *starving) predicted(n threadpool.Service) []check.Prediction {
 	}
 	now := &of.Measured
 	return []check.Prediction{
-		prediction("requests.finished_per_s", "requests finished", "1/s", now.Rate, then.Rate),
-		prediction("requests.mean_ms", "mean latency", "ms", model.Unknown, then.Latency),
-		prediction("requests.p99_ms", "p99", "ms", model.Unknown, then.P99),
-		prediction("pool.threads", "pool threads", "threads", now.Threads, then.Threads),
+		newPrediction("requests.finished_per_s", "requests finished", "1/s", now.Rate, then.Rate),
+		newPrediction("requests.mean_ms", "mean latency", "ms", model.Unknown, then.Latency),
+		newPrediction("requests.p99_ms", "p99", "ms", model.Unknown, then.P99),
+		newPrediction("pool.threads", "pool threads", "threads", now.Threads, then.Threads),
 	}
 }
 
-// elsewhere says whether it is not in requests that the pool's threads are blocked, but in
-// timers or other work of the service: then fewer requests are under way at a time, in the mean,
-// than threads are blocked, and hardly any of those works on one.
-func (s *starving) elsewhere() bool {
+// isBlockedElsewhere says whether the pool's threads are blocked not in requests but in timers or
+// other work: fewer requests are in flight on average than threads are blocked, and hardly any of
+// these threads works on one.
+func (s *starving) isBlockedElsewhere() bool {
 	l := s.c.Ledger
 	if l == nil || l.To <= l.From || s.work.Blocked == 0 || s.work.Serving >= s.work.Blocked/2 {
 		return false
@@ -80,6 +81,6 @@ func (s *starving) elsewhere() bool {
 	return float64(under)/float64(l.To-l.From) < s.work.Blocked/2
 }
 
-func prediction(id, metric, unit string, now, then model.Estimate) check.Prediction {
+func newPrediction(id, metric, unit string, now, then model.Estimate) check.Prediction {
 	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: check.Number(now.Value), Then: check.Number(then.Value), Low: check.Number(then.Low), High: check.Number(then.High)}
 }

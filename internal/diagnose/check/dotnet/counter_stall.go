@@ -21,16 +21,16 @@ func judgeGen2Counted(c *check.Case) (v check.Verdict, ok bool) {
 	if !ok {
 		return v, false
 	}
-	counted := counter(c, evidence.SeriesGen2Collections)
-	if n := first(counted, stall); !(n > 0) {
+	counted := counterCurve(c, evidence.SeriesGen2Collections)
+	if n := firstAfterStall(counted, stall); !(n > 0) {
 		return v, false
 	}
-	v = unwatched(c)
+	v = unwatchedVerdict(c)
 	v.Evidence = append(v.Evidence,
 		c.Figure("counters.stalled_s", fmt.Sprintf("time without any counter, of a process that sends them every %s", units.Time(float64(stall.Beat))), stall.Window.Seconds(), "s", stall.Origin),
-		c.Figure("gc.gen2_counted", "gen 2 collections counted right after the stall", math.Round(first(counted, stall)*float64(stall.Beat)/1e9), "count", counted.Origin))
-	size := counter(c, evidence.SeriesGen2Size)
-	before, after := size.At(stall.From), first(size, stall)
+		c.Figure("gc.gen2_counted", "gen 2 collections counted right after the stall", math.Round(firstAfterStall(counted, stall)*float64(stall.Beat)/1e9), "count", counted.Origin))
+	size := counterCurve(c, evidence.SeriesGen2Size)
+	before, after := size.At(stall.From), firstAfterStall(size, stall)
 	if math.IsNaN(before) || math.IsNaN(after) || after > (1-shrinks.Value)*before {
 		v.Summary = fmt.Sprintf("no counters came for %s, until a gen 2 collection had ended; whether it stopped the program was not recorded", units.Time(float64(stall.Until-stall.From)))
 		return v, true
@@ -46,14 +46,14 @@ func judgeGen2Counted(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// counter is a figure of the process over all the recording.
-func counter(c *check.Case, name string) *metrics.Curve {
+// counterCurve returns a counter of the process over the whole recording.
+func counterCurve(c *check.Case, name string) *metrics.Curve {
 	return metrics.CurveOf(c.Bundle, c.Subject, name, metrics.Whole)
 }
 
-// first is the first reading of a counter after a stall, in the round of readings that ended
-// it; NaN without one.
-func first(k *metrics.Curve, stall metrics.CounterStall) float64 {
+// firstAfterStall returns the first reading of a counter after a stall, in the round of readings
+// that ended it; NaN if there is none.
+func firstAfterStall(k *metrics.Curve, stall metrics.CounterStall) float64 {
 	if !k.Known() {
 		return math.NaN()
 	}
@@ -68,13 +68,13 @@ func first(k *metrics.Curve, stall metrics.CounterStall) float64 {
 var manyQueued = check.Threshold{Name: "work items in the pool's queue", Value: 10, Unit: "count",
 	Why: "a pool that is given work at once passes through fewer", Source: "judgement"}
 
-// stalled says whether the counters of a process stopped coming, and its queue was longer than
-// ever afterwards: until .NET 5 a timer on the pool sends the counters, so neither that nor
-// what was queued found a thread. A collection that ran then is another reason.
-func (s *starving) stalled() (stall metrics.CounterStall, ok bool) {
+// findCounterStall says whether the process's counters stopped coming and its queue was longest
+// afterwards: until .NET 5 a timer on the pool sends the counters, so that neither that nor the
+// queued work found a thread. A gen 2 collection in that time is another reason.
+func (s *starving) findCounterStall() (stall metrics.CounterStall, ok bool) {
 	p := s.pool
 	stall, ok = metrics.CounterStallOf(s.c.Bundle, s.c.Subject, evidence.SeriesPoolQueue)
-	if !ok || p.CPU > idleEnough.Value || first(counter(s.c, evidence.SeriesGen2Collections), stall) > 0 {
+	if !ok || p.CPU > idleEnough.Value || firstAfterStall(counterCurve(s.c, evidence.SeriesGen2Collections), stall) > 0 {
 		return stall, false
 	}
 	before := 0.0
@@ -83,10 +83,10 @@ func (s *starving) stalled() (stall metrics.CounterStall, ok bool) {
 			before = max(before, p.Queue.V[i])
 		}
 	}
-	return stall, p.Queue.Last() >= manyQueued.Value && p.Queue.Last() > before && p.Queue.Last() > first(p.Queue, stall)
+	return stall, p.Queue.Last() >= manyQueued.Value && p.Queue.Last() > before && p.Queue.Last() > firstAfterStall(p.Queue, stall)
 }
 
-// byQueue judges by the queue alone, where nothing is known of the pool's threads.
+// byQueue judges by the queue alone, where the pool's threads were not recorded.
 func (s *starving) byQueue(v *check.Verdict) {
 	q := s.pool.Queue
 	most := 0.0
@@ -101,7 +101,7 @@ func (s *starving) byQueue(v *check.Verdict) {
 	}
 	v.Summary = fmt.Sprintf("up to %.0f work items waited for a pool thread; %s", most, missing)
 	v.Needs = []check.Need{countersEvidence, stacksEvidence}
-	stall, ok := s.stalled()
+	stall, ok := s.findCounterStall()
 	if !ok {
 		return
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// figures are the evidence of a pool: what blocks its threads, how many it has and how
-// that came, the CPU, what waits.
-func (s *starving) figures() (out []check.Evidence) {
+// listFigures returns the evidence of a pool: what blocks its threads, how many it has and why,
+// the CPU, and what waits.
+func (s *starving) listFigures() (out []check.Evidence) {
 	c, p := s.c, s.pool
 	add := func(id, text string, v float64, unit string, o evidence.Origin) {
 		if !math.IsNaN(v) {
@@ -21,7 +21,7 @@ func (s *starving) figures() (out []check.Evidence) {
 	}
 	if w := p.Worst; w != nil {
 		for _, g := range p.Waiting()[:min(3, len(p.Waiting()))] {
-			add("pool.blocked_threads_at", fmt.Sprintf("pool threads (of %d) blocked in %s, %s", w.Pool, place(g.View), threadpool.On(g.View)), float64(g.Pool), "count", g.Origin)
+			add("pool.blocked_threads_at", fmt.Sprintf("pool threads (of %d) blocked in %s, %s", w.Pool, frameToChange(g.View), threadpool.On(g.View)), float64(g.Pool), "count", g.Origin)
 		}
 		if p.Standing() == 0 {
 			add("pool.blocked_threads", fmt.Sprintf("most pool threads (of %d) blocked at the same time", w.Pool), 0, "count", p.Looks)
@@ -76,8 +76,8 @@ func (s *starving) figures() (out []check.Evidence) {
 			add("pool.enough_threads_in_s", "time until each has a thread at this rate; growth stops earlier at "+limit+", or when the CPUs are busy", end/p.Climb.Rate, "s", p.Threads.Origin)
 		}
 	}
-	out = append(out, s.loaded()...)
-	if share, from := s.collected(); share > 0 {
+	out = append(out, s.growthFigures()...)
+	if share, from := s.gcPausedShare(); share > 0 {
 		add("gc.paused_share", "share of the time paused by GC", share, "1", from)
 	}
 	return out
@@ -86,9 +86,8 @@ func (s *starving) figures() (out []check.Evidence) {
 var atRest = check.Threshold{Name: "threads by which a pool that begins at rest grows", Value: 4, Unit: "threads",
 	Why: "the pool gives its minimum at once", Source: "judgement"}
 
-// loaded is what else grew from the recording's beginning to its end, where it begins
-// with a pool at rest.
-func (s *starving) loaded() (out []check.Evidence) {
+// growthFigures returns what else grew during the recording, if that begins with a pool at rest.
+func (s *starving) growthFigures() (out []check.Evidence) {
 	if !s.pool.Grows() || s.pool.Climb.From > max(s.pool.Cores, s.pool.Climb.To/atRest.Value) {
 		return nil
 	}
@@ -109,9 +108,9 @@ func (s *starving) loaded() (out []check.Evidence) {
 	return out
 }
 
-// collected is the share of the watched time in which the collector stopped all threads;
+// gcPausedShare returns the share of the watched time in which the collector stopped all threads;
 // 0 where that was not watched.
-func (s *starving) collected() (share float64, from evidence.Origin) {
+func (s *starving) gcPausedShare() (share float64, from evidence.Origin) {
 	c := s.c
 	var watched int64
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {

@@ -38,7 +38,7 @@ func finalizersOf(c *check.Case) (f finalizers) {
 			f.looks++
 			for i := range looks {
 				l := &looks[i]
-				at := finalizer(c.Bundle, l.Stack)
+				at := finalizerOn(c.Bundle, l.Stack)
 				if l.View.Role != threadstack.Finalizer || l.View.State == evidence.Idle || at == "" {
 					continue
 				}
@@ -53,8 +53,8 @@ func finalizersOf(c *check.Case) (f finalizers) {
 	return f
 }
 
-// finalizer is the finalizer on a stack, "" none.
-func finalizer(b *evidence.Bundle, stack evidence.StackID) string {
+// finalizerOn returns the finalizer on a stack, "" if there is none.
+func finalizerOn(b *evidence.Bundle, stack evidence.StackID) string {
 	for _, f := range b.Stacks.Frames(stack) {
 		if name := b.Names.Text(f.Func); strings.Contains(name, ".Finalize()") {
 			return threadstack.Short(name)
@@ -63,18 +63,18 @@ func finalizer(b *evidence.Bundle, stack evidence.StackID) string {
 	return ""
 }
 
-// behind says whether objects become ready to be finalized faster than they are.
-func (f *finalizers) behind() bool {
+// isBehind says whether objects become ready for finalization faster than they are finalized.
+func (f *finalizers) isBehind() bool {
 	return f.bursts >= leastBursts.Int() && f.looks >= leastLooks.Int() && float64(f.busy) >= endless.Value*float64(f.looks)
 }
 
-// waitForFinalizers says that what collections keep is what waits for its finalizer.
+// waitForFinalizers supports that the objects which collections keep wait for their finalizers.
 func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept float64) {
 	c := g.c
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Objects wait for their finalizers: the finalizer thread is always in %s (%s), and GC retains %s/s.", threadstack.Bare(f.at), f.doing, units.MiB(kept))
 	v.Summary = fmt.Sprintf("%s/s retained while the finalizer thread is always busy", units.MiB(kept))
-	v.Weight = g.ShareOf(g.pauses(ordinary))
+	v.Weight = g.ShareOf(g.pausesOf(isOrdinary))
 	v.Evidence = append(v.Evidence,
 		c.Figure("finalizer.busy_share", fmt.Sprintf("samples (of %d) with the finalizer thread in %s", f.looks, f.at), float64(f.busy)/float64(f.looks), "1", f.origin),
 		c.Figure("gc.promoted_bytes_per_s", "bytes that survive collections", kept, "bytes/s", g.Origin))
@@ -85,7 +85,7 @@ func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept floa
 	if bytes > 0 && g.Span > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("gc.finalizable_bytes_per_s", "of these, kept only for finalizers and what they reference", bytes/g.Span, "bytes/s", g.Origin))
 	}
-	g.grows(v)
+	g.addTopAllocators(v)
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "dispose objects that have a finalizer as soon as they are unused (using, await using), and call GC.SuppressFinalize in Dispose: then no finalizer runs", Code: f.at},
 		check.Fix{Text: "never block in a finalizer: one that blocks delays all others, so hand slow work to a queue or a dedicated thread"})

@@ -46,7 +46,7 @@ CPUs (System.GC.HeapCount), .NET 9's adaptation to application sizes
 func judgeStarved(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	v := check.Verdict{Rule: check.TooLittle}
 	quota, limited := c.Fact(evidence.FactContainerCPU)
@@ -76,7 +76,7 @@ func judgeStarved(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("%s on a quota of %s CPUs, which throttles GC pauses no more than other times", units.Plural(int(heaps.Number), "heap"), units.Num(quota.Number))
 		return v
 	}
-	g.judge(&v, "dotnet.gc-cpu-starved", g.Pauses, "GC pauses", nil)
+	g.judgePauses(&v, "dotnet.gc-cpu-starved", g.Pauses, "GC pauses", nil)
 	if !v.Supported() {
 		return v
 	}
@@ -103,8 +103,8 @@ var (
 		Why: "a reading is coarser than a pause", Source: "judgement"}
 )
 
-// throttledIn is the part of the time for which the quota stopped the process that lies in GC
-// pauses, as finely as cpu.stat was read, and the part of all time that does; NaN unknown.
+// throttledIn returns the part of the throttled time that lies in GC pauses, as finely as cpu.stat
+// was read, and the part of all time that does; NaN if unknown.
 func (g *collector) throttledIn() (part, within float64) {
 	stops := metrics.ThrottledQueues(g.c.Bundle, g.c.Subject, g.Window)
 	if stops.Span() == 0 {

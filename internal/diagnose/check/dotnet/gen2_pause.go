@@ -53,26 +53,26 @@ func judgeGen2(c *check.Case) check.Verdict {
 		if v, ok := judgeGen2Rollup(c); ok {
 			return v
 		}
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	all := g.those(oldest)
+	all := g.selectCollections(isOrdinaryGen2)
 	const what = "gen 2 collections"
-	p := g.pauses(oldest)
+	p := g.pausesOf(isOrdinaryGen2)
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_own", "gen 2 collections for the runtime's own reasons", float64(len(all)), "count", g.Origin))
-	g.judge(&v, "dotnet.gen2-pause", p, what, nil)
+	g.judgePauses(&v, "dotnet.gen2-pause", p, what, nil)
 	if len(all) == 0 {
-		v.Summary = "no gen 2 collections" + g.otherwise()
+		v.Summary = "no gen 2 collections" + g.formatExplainedGen2()
 	}
 	if v.RuledOut() || len(all) == 0 {
 		return v
 	}
-	blocking := g.those(func(x *metrics.Collection) bool { return oldest(x) && x.Kind == evidence.CollectionBlocking })
+	blocking := g.selectCollections(func(x *metrics.Collection) bool { return isOrdinaryGen2(x) && x.Kind == evidence.CollectionBlocking })
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_blocking", "of these blocking", float64(len(blocking)), "count", g.Origin))
 	last := all[len(all)-1]
-	g.figure(&v, "heap.live_last_bytes", "bytes live after the last of them", last.After, "bytes", last.Origin)
-	g.figure(&v, "host.memory_used_most_share", "peak memory in use, as the runtime reports it", g.gc.MemoryLoad.Number/100, "1", g.gc.MemoryLoad.Origin)
-	for _, w := range whys(all) {
+	g.addFigure(&v, "heap.live_last_bytes", "bytes live after the last of them", last.After, "bytes", last.Origin)
+	g.addFigure(&v, "host.memory_used_most_share", "peak memory in use, as the runtime reports it", g.gc.MemoryLoad.Number/100, "1", g.gc.MemoryLoad.Origin)
+	for _, w := range countReasons(all) {
 		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_by_reason", "of these "+w.text, float64(w.count), "count", g.Origin))
 	}
 	v.Title = fmt.Sprintf("%s stopped the program for %s in total, the longest for %s.", units.Plural(len(all), "gen 2 collection"), units.Time(1e9*p.Seconds()), units.Time(1e9*p.Longest().Seconds()))
@@ -80,16 +80,17 @@ func judgeGen2(c *check.Case) check.Verdict {
 	return v
 }
 
-// otherwise says which collections of gen 2 there were that have causes of their own: "" of none.
-func (g *collector) otherwise() string {
+// formatExplainedGen2 says which gen 2 collections belong to other causes: " but 3 induced"; "" if
+// there are none.
+func (g *collector) formatExplainedGen2() string {
 	old := func(is func(*metrics.Collection) bool) int {
-		return len(g.those(func(c *metrics.Collection) bool { return is(c) && c.Generation == evidence.Gen2 }))
+		return len(g.selectCollections(func(c *metrics.Collection) bool { return is(c) && c.Generation == evidence.Gen2 }))
 	}
 	var but []string
 	if n := old(forLarge); n > 0 {
 		but = append(but, fmt.Sprintf("%d for large objects", n))
 	}
-	if n := old(induced); n > 0 {
+	if n := old(isInduced); n > 0 {
 		but = append(but, fmt.Sprintf("%d induced", n))
 	}
 	if len(but) == 0 {
@@ -104,7 +105,7 @@ type why struct {
 	count int
 }
 
-func whys(all []*metrics.Collection) (out []why) {
+func countReasons(all []*metrics.Collection) (out []why) {
 	add := func(text string) {
 		for i := range out {
 			if out[i].text == text {
@@ -119,7 +120,7 @@ func whys(all []*metrics.Collection) (out []why) {
 			add("because of " + c.Reason)
 		}
 		for _, r := range c.Condemned {
-			if shortage(r) {
+			if isMemoryShort(r) {
 				add("chosen for " + r.String())
 			}
 		}
@@ -127,8 +128,8 @@ func whys(all []*metrics.Collection) (out []why) {
 	return out
 }
 
-// shortage says whether a reason is that memory is short or broken up.
-func shortage(r evidence.CondemnReason) bool {
+// isMemoryShort says whether a reason is that memory is short or fragmented.
+func isMemoryShort(r evidence.CondemnReason) bool {
 	s := r.String()
 	return strings.Contains(s, "memory") || strings.Contains(s, "limit") || strings.Contains(s, "fragmented")
 }
@@ -138,7 +139,7 @@ func (g *collector) adviseGen2(v *check.Verdict, all, blocking []*metrics.Collec
 	short := false
 	for _, c := range blocking {
 		for _, r := range c.Condemned {
-			short = short || shortage(r)
+			short = short || isMemoryShort(r)
 		}
 	}
 	switch {

@@ -65,37 +65,37 @@ var (
 func judgeLeak(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	v := check.Verdict{Rule: check.TooLittle}
 	// All of the recording: what requests were watched beside is only a part of it.
 	whole := metrics.ReadDotnetGC(c.Bundle, c.Subject, metrics.Whole)
 	if whole == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
-	if kept, died, known := g.kept(); known && kept >= reaching.Value && died <= remains.Value {
-		if f := finalizersOf(c); f.behind() {
+	if kept, died, known := g.keptByYoung(); known && kept >= reaching.Value && died <= remains.Value {
+		if f := finalizersOf(c); f.isBehind() {
 			g.waitForFinalizers(&v, &f, kept)
 			return v
 		}
 	}
 	points := whole.Heap.Points
 	what := "gen 2 collections"
-	if g.stays() { // then younger collections tell as well
-		what, points = "collections (almost nothing that they kept died)", after(whole.Collections)
+	if g.promotedStays() { // then younger collections tell as well
+		what, points = "collections (almost nothing that they kept died)", pointsAfterBlocking(whole.Collections)
 	}
 	if n := len(points); n < leastPoints.Int() {
 		v.Counted(float64(n), leastPoints)
 		v.Summary = fmt.Sprintf("%s: too few to show a trend", units.Plural(n, "gen 2 collection"))
 		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_collections", "gen 2 collections", float64(n), "count", whole.Origin))
-		if kept, died, known := g.kept(); known && kept >= reaching.Value && died <= remains.Value {
+		if kept, died, known := g.keptByYoung(); known && kept >= reaching.Value && died <= remains.Value {
 			v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
 			v.Summary = fmt.Sprintf("GC retains %s/s and almost none of it dies: %s are too few to distinguish a leak from a start", units.MiB(kept), units.Plural(n, "gen 2 collection"))
 			v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that survive them", kept, "bytes/s", g.Origin))
 		}
 		return v
 	}
-	slope, low, high := trend(points)
+	slope, low, high := liveTrend(points)
 	first, last := points[0], points[len(points)-1]
 	took := float64(last.At-first.At) / 1e9
 	growth := slope * took
@@ -111,7 +111,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 		c.Figure("heap.growth_least_bytes_per_s", "growth, at least", low, "bytes/s", whole.Origin),
 		c.Figure("heap.growth_most_bytes_per_s", "growth, at most", high, "bytes/s", whole.Origin))
 	v.Summary = fmt.Sprintf("live memory after gen 2 collections changed by %s in %s", units.MiB(growth), units.Time(1e9*took))
-	late, latest, _ := trend(points[len(points)/2:])
+	late, latest, _ := liveTrend(points[len(points)/2:])
 	switch {
 	case !(low > 0), growth < grown.Value*first.Live, last.Live <= first.Live:
 		return v
@@ -125,14 +125,14 @@ func judgeLeak(c *check.Case) check.Verdict {
 	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Live memory after collections grows by %s per minute.", units.MiB(60*slope))
-	p := g.pauses(ordinary) // all copy or mark what stays
+	p := g.pausesOf(isOrdinary) // all copy or mark what stays
 	v.Weight = g.ShareOf(p)
 	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by GC", v.Weight, "1", g.Origin))
 	if b := c.BillOf(g.Collector, p); b != nil && c.Slow() && b.Sum() > 0 {
 		v.Evidence = append(v.Evidence, b.Figures(c, "collections")...)
 		v.Saves = b.Saves(c)
 	}
-	g.grows(&v)
+	g.addTopAllocators(&v)
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "find which types grow: two snapshots of the heap some minutes apart", Setting: "dotnet-gcdump collect -p PID"},
 		check.Fix{Text: "then fix what holds them: remove event handlers, dispose registrations and timers, limit caches by size and age; until then, restart before memory runs short"})
@@ -142,19 +142,19 @@ func judgeLeak(c *check.Case) check.Verdict {
 var remains = check.Threshold{Name: "part of what reaches gen 2 that may die there", Value: .2, Unit: "1",
 	Why: "where all of it counts as staying", Source: "judgement"}
 
-// stays says whether collections of gen 1 and 2 that are long and frequent enough to be noticed hand on to gen 2
-// what stays there: then the heap after each of them is what lives, and not only after those of
-// gen 2, of which there are few in a short time.
-func (g *collector) stays() bool {
+// promotedStays says whether noticeable collections of gen 1 and 2 promote objects that stay in
+// gen 2: then the heap after each of them is live, not only after those of gen 2, which are few in
+// a short time.
+func (g *collector) promotedStays() bool {
 	promoted, died, known := g.throughGen2()
 	if !known { // fewer than two collections of gen 2: what younger ones keep is what the heap grows by
-		promoted, died, known = g.kept()
+		promoted, died, known = g.keptByYoung()
 	}
-	return known && promoted >= reaching.Value && died <= remains.Value && check.SlowPausesMet(g.Collector, g.pauses(func(x *metrics.Collection) bool { return x.Generation >= evidence.Gen1 }))
+	return known && promoted >= reaching.Value && died <= remains.Value && check.SlowPausesMet(g.Collector, g.pausesOf(func(x *metrics.Collection) bool { return x.Generation >= evidence.Gen1 }))
 }
 
-// after is the heap after each collection that ended outside of one in the background.
-func after(all []metrics.Collection) (out []metrics.HeapPoint) {
+// pointsAfterBlocking returns the heap after each blocking collection.
+func pointsAfterBlocking(all []metrics.Collection) (out []metrics.HeapPoint) {
 	for i := range all {
 		if c := &all[i]; c.After > 0 && c.Kind == evidence.CollectionBlocking {
 			out = append(out, metrics.HeapPoint{At: c.To, Live: c.Small()})
@@ -163,8 +163,8 @@ func after(all []metrics.Collection) (out []metrics.HeapPoint) {
 	return out
 }
 
-// grows names who allocates most: what leaks is among it.
-func (g *collector) grows(v *check.Verdict) {
+// addTopAllocators adds what allocates most: the leak is among it.
+func (g *collector) addTopAllocators(v *check.Verdict) {
 	if g.who == nil {
 		return
 	}
@@ -177,7 +177,7 @@ func (g *collector) grows(v *check.Verdict) {
 	}
 }
 
-func trend(points []metrics.HeapPoint) (slope, low, high float64) {
+func liveTrend(points []metrics.HeapPoint) (slope, low, high float64) {
 	var at, bytes []float64
 	for _, p := range points {
 		at, bytes = append(at, float64(p.At-points[0].At)/1e9), append(bytes, p.Live)

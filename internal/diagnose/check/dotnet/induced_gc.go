@@ -46,27 +46,27 @@ System.GC.ConserveMemory does it without a call. What does not help: a larger he
 func judgeInduced(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	p := g.pauses(induced)
+	p := g.pausesOf(isInduced)
 	const what = "induced collections"
-	all := g.those(induced)
+	all := g.selectCollections(isInduced)
 	v.Evidence = append(v.Evidence, c.Figure("gc.induced", "induced collections", float64(len(all)), "count", g.Origin))
-	g.judge(&v, "dotnet.induced-gc", p, what, nil)
+	g.judgePauses(&v, "dotnet.induced-gc", p, what, nil)
 	if !v.Supported() {
 		return v
 	}
 	who := g.gc.Induced()
 	name := "The program"
 	if len(who) > 0 {
-		name = asker(&who[0])
+		name = askerName(&who[0])
 	}
 	v.Title = fmt.Sprintf("%s requests collections: %s paused the program for %s in total, the longest for %s.", name, units.Plural(len(all), "induced collection"),
 		units.Time(1e9*p.Seconds()), units.Time(1e9*p.Longest().Seconds()))
 	for i := range who[:min(3, len(who))] {
 		t := &who[i]
-		text := "of these, requested by " + asker(t)
+		text := "of these, requested by " + askerName(t)
 		if len(t.Chain) > 1 {
 			text += ": " + strings.Join(t.Chain, " ← ")
 		}
@@ -76,16 +76,16 @@ func judgeInduced(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("gc.induced_by_caller", text, float64(t.Count), "count", t.Origin))
 	}
 	if every := p.Interval(); len(all) > 2 {
-		g.figure(&v, "gc.interval_s", "time from one to the next (median)", every, "s", g.Origin)
+		g.addFigure(&v, "gc.interval_s", "time from one to the next (median)", every, "s", g.Origin)
 	}
-	limit := g.limit(all)
-	v.Evidence = append(v.Evidence, limit.figures(c)...)
+	limit := g.inferMemoryLimit(all)
+	v.Evidence = append(v.Evidence, limit.listFigures(c)...)
 	g.adviseInduced(&v, who, limit)
 	return v
 }
 
-// asker is who asks for collections, in one word.
-func asker(t *metrics.GCTrigger) string {
+// askerName names what asks for collections.
+func askerName(t *metrics.GCTrigger) string {
 	switch {
 	case t.Caller != "":
 		return t.Caller
@@ -101,10 +101,10 @@ func (g *collector) adviseInduced(v *check.Verdict, who []metrics.GCTrigger, lim
 	}
 	code := ""
 	if len(who) > 0 {
-		code = asker(&who[0])
+		code = askerName(&who[0])
 	}
 	if limit != nil {
-		add(fmt.Sprintf("raise the limit that it compares with: it requests a collection whenever the process uses more than about %s%s", units.Size(limit.at), limit.share()), "", code)
+		add(fmt.Sprintf("raise the limit that it compares with: it requests a collection whenever the process uses more than about %s%s", units.Size(limit.at), limit.formatShare()), "", code)
 	}
 	add("remove the call: the runtime decides when to collect", "", code)
 	add("or, if memory must be returned, request a non-blocking collection: GC.Collect(2, GCCollectionMode.Optimized, blocking: false)", "", "")

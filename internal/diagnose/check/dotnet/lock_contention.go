@@ -75,12 +75,12 @@ func judgeLock(c *check.Case) check.Verdict {
 		if told {
 			return v
 		}
-		return untimed(contended, k.Figures)
+		return untimedVerdict(contended, k.Figures)
 	}
 	if len(w.Groups) > 0 {
 		k.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", threadpool.Count(w.Groups), w.Worst.Pool, threadstack.Bare(cmp.Or(w.Owner, w.Within, threads.Nameless)))
 		for _, g := range w.Groups[:min(3, len(w.Groups))] {
-			k.At = append(k.At, c.Figure("lock.waiting_threads_at", "pool threads waiting for a lock in "+place(g.View), float64(g.Pool), "count", g.Origin))
+			k.At = append(k.At, c.Figure("lock.waiting_threads_at", "pool threads waiting for a lock in "+frameToChange(g.View), float64(g.Pool), "count", g.Origin))
 		}
 	}
 	if w.Waits > 0 {
@@ -92,9 +92,9 @@ func judgeLock(c *check.Case) check.Verdict {
 	return unlessQuiet(c, c.Contended(k))
 }
 
-// unlessQuiet takes back that locks are ruled out where hardly any of the slow time was seen: the
-// runtime's events tell of the lock statement alone, and only looks at threads of the others, as
-// ReaderWriterLockSlim is.
+// unlessQuiet makes a verdict that rules locks out inconclusive where hardly any of the slow time
+// was seen: the runtime's events report waits only for the lock statement; other locks, as
+// ReaderWriterLockSlim, show only in thread samples.
 func unlessQuiet(c *check.Case, v check.Verdict) check.Verdict {
 	if unseen := c.Share(ledger.Unobserved); v.RuledOut() && unseen >= mostlyUnseen.Value && c.UserVisible(check.Noticeable) {
 		v.Rule = check.Unseen
@@ -107,8 +107,8 @@ func unlessQuiet(c *check.Case, v check.Verdict) check.Verdict {
 var mostlyUnseen = check.Threshold{Name: "share of slow time not observed, from which what was seen is too little", Value: .5, Unit: "1",
 	Why: "the larger part decides", Source: "arithmetic: half"}
 
-// untimed answers where at most the number of contended locks is known.
-func untimed(contended *metrics.Curve, figures []check.Evidence) check.Verdict {
+// untimedVerdict returns the verdict where at most the number of lock contentions is known.
+func untimedVerdict(contended *metrics.Curve, figures []check.Evidence) check.Verdict {
 	v := check.Verdict{Rule: check.NotRecorded, Evidence: figures, Needs: []check.Need{{What: "a recording, to show which threads wait for locks and for how long", Command: record}}}
 	switch {
 	case !contended.Known():

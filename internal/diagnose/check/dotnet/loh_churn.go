@@ -67,21 +67,21 @@ var (
 func judgeChurn(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	large := g.those(func(x *metrics.Collection) bool { return forLarge(x) && x.Generation == evidence.Gen2 }) // one of gen 1 may come first
-	gen1 := len(g.those(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen1 }))
+	large := g.selectCollections(func(x *metrics.Collection) bool { return forLarge(x) && x.Generation == evidence.Gen2 }) // one of gen 1 may come first
+	gen1 := len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen1 }))
 	const what = "gen 2 collections for large objects"
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_for_large", what, float64(len(large)), "count", g.Origin),
 		c.Figure("gc.gen1_collections", "gen 1 collections", float64(gen1), "count", g.Origin))
 	waits := g.largeWaits(&v)
 	v.Counted(float64(len(large)), leastChurn)
-	stalled := g.beside(&v)
+	stalled := g.excessDuringLargeGC(&v)
 	if len(waits) > 0 && c.Ledger != nil {
-		stalled = longest(stalled, c.Ledger.AllocStalls())
+		stalled = maxOfEach(stalled, c.Ledger.AllocStalls())
 	}
-	g.judge(&v, "dotnet.loh-churn", g.pauses(forLarge), what, stalled)
+	g.judgePauses(&v, "dotnet.loh-churn", g.pausesOf(forLarge), what, stalled)
 	if v.RuledOut() && len(waits) > 0 && c.Ledger != nil && !c.HasRequestStates() && c.Share(ledger.Unobserved) >= check.Material.Value {
 		v.Rule = check.Unseen
 		v.Summary += ", and threads also waited for memory; most waits of requests were not recorded"
@@ -93,8 +93,8 @@ func judgeChurn(c *check.Case) check.Verdict {
 		}
 		return v
 	}
-	g.figure(&v, "alloc.large_bytes_per_s", "large objects allocated", g.gc.LargeAlloc.Number, "bytes/s", g.gc.LargeAlloc.Origin)
-	sites := g.culprits(&v)
+	g.addFigure(&v, "alloc.large_bytes_per_s", "large objects allocated", g.gc.LargeAlloc.Number, "bytes/s", g.gc.LargeAlloc.Origin)
+	sites := g.addLargeSites(&v)
 	if !v.Supported() {
 		return v
 	}
@@ -103,12 +103,13 @@ func judgeChurn(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("Large temporary objects (%s) trigger %s gen 2 collections per minute.", strings.Join(types[:min(3, len(types))], ", "), units.Num(g.perMinute(len(large))))
 	}
 	g.adviseChurn(&v, sites)
-	v.Prediction = append(v.Prediction, g.fewer(large, sites)...)
+	v.Prediction = append(v.Prediction, g.predictRemaining(large, sites)...)
 	return v
 }
 
-// longest is the larger of what two ways to know it say of each slow request; either may be nil.
-func longest(a, b []int64) []int64 {
+// maxOfEach returns the larger of two figures for each slow request, and writes into a; either may
+// be nil.
+func maxOfEach(a, b []int64) []int64 {
 	if a == nil {
 		return b
 	}
@@ -118,8 +119,8 @@ func longest(a, b []int64) []int64 {
 	return a
 }
 
-// largeWaits are the waits of threads that allocate a large object while gen 2 is collected in
-// the background.
+// largeWaits adds and returns the waits of threads that allocate a large object during a
+// background gen 2 collection.
 func (g *collector) largeWaits(v *check.Verdict) []metrics.GCWait {
 	waits := g.gc.LargeWaits
 	if len(waits) == 0 {
@@ -142,8 +143,9 @@ var worthType = check.Threshold{Name: "share of the bytes of large objects from 
 var onlyThere = check.Threshold{Name: "share that is reported as all of them", Value: .99, Unit: "1",
 	Why: "rounding", Source: "arithmetic: 99 %"}
 
-// culprits are the places that allocate large objects, as evidence, most first; nil where nobody asked.
-func (g *collector) culprits(v *check.Verdict) (sites []metrics.AllocationSite) {
+// addLargeSites adds the places that allocate large objects as evidence, and returns them, the
+// largest first; nil where allocations were not recorded.
+func (g *collector) addLargeSites(v *check.Verdict) (sites []metrics.AllocationSite) {
 	c := g.c
 	if g.who == nil || g.who.Large == 0 {
 		for i, t := range g.gc.Triggers {
@@ -175,7 +177,7 @@ func (g *collector) culprits(v *check.Verdict) (sites []metrics.AllocationSite) 
 	return sites
 }
 
-// bySite sums sites that are the same by some name, most large bytes first.
+// bySite merges sites with the same name, the most large bytes first.
 func bySite(all []metrics.AllocationSite, name func(*metrics.AllocationSite) string) (out []metrics.AllocationSite) {
 	at := make(map[string]int)
 	for _, s := range all {
@@ -200,11 +202,11 @@ func typesOf(sites []metrics.AllocationSite) (types []string) {
 	return types
 }
 
-// adviseChurn says for each of the worst places what would not be large.
+// adviseChurn adds, for each of the worst places, how to avoid the large object.
 func (g *collector) adviseChurn(v *check.Verdict, sites []metrics.AllocationSite) {
 	for _, s := range sites[:min(3, len(sites))] {
 		if s.Large >= worthType.Value*g.who.Large {
-			v.Fix = append(v.Fix, check.Fix{Text: instead(s.Type), Code: s.Owner})
+			v.Fix = append(v.Fix, check.Fix{Text: largeObjectAdvice(s.Type), Code: s.Owner})
 		}
 	}
 	if len(v.Fix) == 0 {
@@ -212,8 +214,8 @@ func (g *collector) adviseChurn(v *check.Verdict, sites []metrics.AllocationSite
 	}
 }
 
-// instead is what helps against large objects of a type.
-func instead(class string) string {
+// largeObjectAdvice returns what helps against large objects of a type.
+func largeObjectAdvice(class string) string {
 	switch {
 	case strings.HasPrefix(class, "System.Byte[]"), strings.HasPrefix(class, "System.Char[]"):
 		return "write directly to the stream, or rent the buffer (ArrayPool, RecyclableMemoryStream), instead of one " + class + " for the whole response"
@@ -227,14 +229,14 @@ func instead(class string) string {
 	return "make it smaller than 85,000 bytes, or reuse it"
 }
 
-// fewer predicts the gen 2 collections that remain, and the pauses. They come as often as the budget of
-// large objects is used up. That is not the same whatever is allocated: the runtime gives more of it the
-// more was alive, as what came meanwhile is. With a part of the bytes gone they come between as often as
-// now and that part less often; [remainExponent] says where between.
-func (g *collector) fewer(large []*metrics.Collection, sites []metrics.AllocationSite) []check.Prediction {
-	now := g.perMinute(len(g.those(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen2 })))
+// predictRemaining predicts the gen 2 collections that remain, and the pauses. Collections come
+// when the budget of large objects is used up, and the runtime makes the budget larger the more
+// was alive. Without a part of the bytes, collections come between as often as now and less often
+// by that part; [remainExponent] says where between.
+func (g *collector) predictRemaining(large []*metrics.Collection, sites []metrics.AllocationSite) []check.Prediction {
+	now := g.perMinute(len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen2 })))
 	rest := now - g.perMinute(len(large))
-	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pauses(func(x *metrics.Collection) bool { return !forLarge(x) }))
+	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pausesOf(func(x *metrics.Collection) bool { return !forLarge(x) }))
 	out := []check.Prediction{{ID: "gc.gen2_per_min", Metric: "gen 2 collections", Unit: "1/min", Now: check.Number(now), Then: check.Number(rest)},
 		{ID: "gc.paused_ms_per_s", Metric: "paused by GC", Unit: "ms/s", Now: check.Number(paused), Then: check.Number(without)}}
 	exponent := remainExponent(g.c)
@@ -250,9 +252,10 @@ func (g *collector) fewer(large []*metrics.Collection, sites []metrics.Allocatio
 	return out
 }
 
-// remainExponent is the power of the bytes that are left as which gen 2 collections for large objects remain, 0 as often as now, 1 in
-// proportion. In the lab, where about half of the bytes went, .75 of them were left twice on .NET Core 3.1; on 9, whose heap
-// consists of regions (since 7), .5 and .54.
+// remainExponent returns e such that, with a part p of the large bytes left, p^e of the gen 2
+// collections for large objects remain: 0 all of them, 1 in proportion. In the lab, where about
+// half of the bytes went, .75 of them were left twice on .NET Core 3.1; on 9, whose heap consists
+// of regions (since 7), .5 and .54.
 func remainExponent(c *check.Case) float64 {
 	if major, ok := threadpool.Release(c.Bundle.Subjects[c.Subject].Version); ok && major >= 7 {
 		return .75

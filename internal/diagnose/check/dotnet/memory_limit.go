@@ -31,8 +31,9 @@ const usualLimit = .6
 var leastInduced = check.Threshold{Name: "induced collections from which a memory limit is inferred", Value: 3, Unit: "count",
 	Why: "by chance all of fewer come while much is in use", Source: "judgement"}
 
-// limit is nil where collections come at any size of the process, or that was not recorded.
-func (g *collector) limit(all []*metrics.Collection) *memoryLimit {
+// inferMemoryLimit returns the limit that induced collections seem to compare the process's memory
+// with; nil where they come at any size, or the size was not recorded.
+func (g *collector) inferMemoryLimit(all []*metrics.Collection) *memoryLimit {
 	rss := metrics.Resident(g.c.Bundle, g.c.Subject, g.Window)
 	if !rss.Known() || len(all) < leastInduced.Int() {
 		return nil
@@ -65,15 +66,15 @@ func (g *collector) limit(all []*metrics.Collection) *memoryLimit {
 	return m
 }
 
-// share words what part it is of what there is.
-func (m *memoryLimit) share() string {
+// formatShare writes the limit as a share of the memory it is a part of.
+func (m *memoryLimit) formatShare() string {
 	if !(m.of > 0) {
 		return ""
 	}
 	return fmt.Sprintf(" (%s of %s, %s)", units.Percent(m.at/m.of), m.whose, units.Size(m.of))
 }
 
-func (m *memoryLimit) figures(c *check.Case) (out []check.Evidence) {
+func (m *memoryLimit) listFigures(c *check.Case) (out []check.Evidence) {
 	if m == nil {
 		return nil
 	}

@@ -56,11 +56,11 @@ var (
 func judgeMidLife(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	kept, died, known := g.kept()
-	young := g.those(func(x *metrics.Collection) bool { return ordinary(x) && x.Generation < evidence.Gen2 })
+	kept, died, known := g.keptByYoung()
+	young := g.selectCollections(func(x *metrics.Collection) bool { return isOrdinary(x) && x.Generation < evidence.Gen2 })
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen0_gen1_collections", "collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
 	if !known {
 		v.Rule, v.Summary = check.TooLittle, "too few collections to show what dies after them"
@@ -80,8 +80,8 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	if toGen2 { // it is for these that gen 2 is collected
 		what = "collections, including gen 2 collections for objects that die there,"
 	}
-	p := g.pauses(func(x *metrics.Collection) bool { return ordinary(x) && (toGen2 || x.Generation < evidence.Gen2) })
-	g.judge(&v, "dotnet.mid-life-objects", p, what, nil)
+	p := g.pausesOf(func(x *metrics.Collection) bool { return isOrdinary(x) && (toGen2 || x.Generation < evidence.Gen2) })
+	g.judgePauses(&v, "dotnet.mid-life-objects", p, what, nil)
 	if !v.Supported() {
 		return v
 	}
@@ -90,8 +90,8 @@ func judgeMidLife(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("Objects die in gen 2: %s MB/s are promoted to it, and %s of that is garbage soon after.", units.Num(promoted/1e6), units.Percent(there))
 	}
 	gen1 := &g.gc.Generations[evidence.Gen1]
-	g.figure(&v, "gc.gen1_survival_share", "share of gen 0 and gen 1 that survives gen 1 collections", gen1.Survival(), "1", g.Origin)
-	g.figure(&v, "gc.gen1_mean_pause_ms", "mean pause of gen 1 collections", 1e3*gen1.Mean, "ms", g.Origin)
+	g.addFigure(&v, "gc.gen1_survival_share", "share of gen 0 and gen 1 that survives gen 1 collections", gen1.Survival(), "1", g.Origin)
+	g.addFigure(&v, "gc.gen1_mean_pause_ms", "mean pause of gen 1 collections", 1e3*gen1.Mean, "ms", g.Origin)
 	site := ""
 	if g.who != nil && len(g.who.Sites) > 0 {
 		for _, s := range g.who.Sites[:min(3, len(g.who.Sites))] {
@@ -108,10 +108,10 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	return v
 }
 
-// kept is how many bytes/s young collections kept, and what share of what outlived its first one was
-// garbage soon after: what the heap did not grow by. What gen 1 collections keep of gen 1 was kept
-// before. False where too few collections tell.
-func (g *collector) kept() (bytes, died float64, known bool) {
+// keptByYoung returns how many bytes/s young collections kept, and which share of what survived
+// its first collection was garbage soon after: the part by which the heap did not grow. What gen 1
+// collections keep of gen 1 was kept before. Known is false if there were too few collections.
+func (g *collector) keptByYoung() (bytes, died float64, known bool) {
 	var sizes []metrics.HeapPoint
 	var from, until int64
 	fresh := 0. // of gen 0
@@ -142,14 +142,14 @@ func (g *collector) kept() (bytes, died float64, known bool) {
 	if fresh == 0 {
 		fresh = bytes
 	}
-	slope, _, _ := trend(sizes)
+	slope, _, _ := liveTrend(sizes)
 	seconds := float64(until-from) / 1e9
 	return bytes / seconds, max(0, 1-max(0, slope)*seconds/fresh), true
 }
 
-// throughGen2 is how many bytes/s collections of gen 1 handed on to gen 2, and what share of them
-// was garbage at the next gen 2 collections; false where these were fewer than two, so that
-// nothing tells what died.
+// throughGen2 returns how many bytes/s gen 1 collections promoted to gen 2, and which share of
+// them was garbage at the following gen 2 collections; known is false with fewer than two gen 2
+// collections, as nothing then shows what died.
 func (g *collector) throughGen2() (promoted, died float64, known bool) {
 	var from, until *metrics.Collection
 	for i := range g.gc.Collections {

@@ -11,8 +11,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// judgeStacks judges by stacks of threads at one moment that belong to no pool, where nothing else tells of locks: most of them wait at one
-// place, each for a lock. A thread of a pool is judged with the pool.
+// judgeStacks judges by the stacks of threads outside the pool at one moment, where nothing else
+// shows locks: most of them wait for a lock at one place. Threads of a pool are judged with the
+// pool.
 func judgeStacks(c *check.Case) (v check.Verdict, ok bool) {
 	w := c.Threads().Summary(c.Subject)
 	if w == nil {
@@ -51,7 +52,8 @@ func judgeStacks(c *check.Case) (v check.Verdict, ok bool) {
 var manyWaiting = check.Threshold{Name: "threads that wait for one monitor at one moment", Value: 5, Unit: "count",
 	Why: "chance rarely shows so many where it is free most of the time", Source: "judgement"}
 
-// judgeMonitors judges by what a debugger told of monitors at one moment, where nothing else tells of locks.
+// judgeMonitors judges by what a debugger showed of monitors at one moment, where nothing else
+// shows locks.
 func judgeMonitors(c *check.Case) (v check.Verdict, ok bool) {
 	f, ok := c.Fact(evidence.FactMonitorWaiting)
 	if !ok {

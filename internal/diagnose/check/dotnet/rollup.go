@@ -8,8 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// judgeGen2Rollup judges gen 2 collections by how many there were and how long the longest stopped the program, where only sums of a trace
-// are known: one of a second is worth naming, whatever share of the time they took.
+// judgeGen2Rollup judges gen 2 collections by their count and longest pause, where only the sums
+// of a trace are known: a pause of a second is reported, whatever share of the time collections
+// took.
 func judgeGen2Rollup(c *check.Case) (v check.Verdict, ok bool) {
 	most, ok := c.Fact(evidence.FactGen2Most)
 	n, _ := c.Fact(evidence.FactGen2Count)

@@ -31,13 +31,14 @@ func init() {
 			return []check.Need{{What: "requests from the same period, to show what the pauses cost", Command: "unstall record PID"}}
 		},
 		Predicts: true,
-		Parts:    parts,
+		Parts:    pauseParts,
 		Explains: []string{HeapLeak.ID, GCStarved.ID},
 	}
 }
 
-// parts are all pauses of the collector by the cause that they are judged by, each in one.
-func parts(c *check.Case) []check.Part {
+// pauseParts divides all pauses of the collector among the causes that judge them; each pause is
+// in one part.
+func pauseParts(c *check.Case) []check.Part {
 	g := collectorOf(c)
 	if g == nil {
 		return nil
@@ -46,9 +47,9 @@ func parts(c *check.Case) []check.Part {
 		check.Part
 		has func(*metrics.Collection) bool
 	}{
-		{check.Part{Cause: InducedGC.ID, What: "induced collections", Least: terms.Spared}, induced},
+		{check.Part{Cause: InducedGC.ID, What: "induced collections", Least: terms.Spared}, isInduced},
 		{check.Part{Cause: LOHChurn.ID, What: "gen 2 collections for large objects", Least: terms.Own}, forLarge},
-		{check.Part{Cause: Gen2Pause.ID, What: "gen 2 collections", Least: terms.Own}, oldest},
+		{check.Part{Cause: Gen2Pause.ID, What: "gen 2 collections", Least: terms.Own}, isOrdinaryGen2},
 		{check.Part{Cause: g.youngCause(), What: "collections of gen 0 and gen 1", Least: terms.Own}, func(x *metrics.Collection) bool { return x.Generation < evidence.Gen2 }},
 		{check.Part{What: "other pauses", Least: terms.Own}, func(*metrics.Collection) bool { return true }},
 	}
@@ -67,9 +68,10 @@ func parts(c *check.Case) []check.Part {
 	return out
 }
 
-// youngCause is the cause of young collections: that what they keep dies soon after; "" where it does not.
+// youngCause returns the cause that explains young collections, if what they keep dies soon after;
+// "" otherwise.
 func (g *collector) youngCause() string {
-	if kept, died, known := g.kept(); known && kept >= reaching.Value && died >= mostDies.Value {
+	if kept, died, known := g.keptByYoung(); known && kept >= reaching.Value && died >= mostDies.Value {
 		return MidLife.ID
 	}
 	return ""

@@ -79,7 +79,7 @@ const (
 func judgeStarvation(c *check.Case) check.Verdict {
 	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
 	s := &starving{c: c, pool: p, work: p.Work()}
-	v := check.Verdict{Rule: check.TooLittle, Evidence: s.figures()}
+	v := check.Verdict{Rule: check.TooLittle, Evidence: s.listFigures()}
 	if late, ok := judgeHeartbeats(c); ok && !p.Watched() && !p.Queue.Known() {
 		return late
 	}
@@ -104,7 +104,8 @@ func judgeStarvation(c *check.Case) check.Verdict {
 var fewHeartbeats = check.Threshold{Name: "late heartbeats of Kestrel", Value: 2, Unit: "count",
 	Why: "one may be a start or a long collection", Source: "judgement"}
 
-// judgeHeartbeats judges by what Kestrel's log tells of its heartbeats, which a thread of the pool runs each second.
+// judgeHeartbeats judges by Kestrel's log of late heartbeats, which a pool thread runs each
+// second.
 func judgeHeartbeats(c *check.Case) (v check.Verdict, ok bool) {
 	n, told := c.Fact(evidence.FactHeartbeatsLate)
 	most, _ := c.Fact(evidence.FactHeartbeatMost)
@@ -134,11 +135,10 @@ type starving struct {
 	work threadpool.Work
 }
 
-// exhausted says whether requests wait for threads of the pool while processors are free: its
-// queue does not empty, or much of the slow time was spent in it. How many threads there are
-// does not matter: where blocked ones come free again, the runtime sees work completed and adds
-// hardly any.
-func (s *starving) exhausted() bool {
+// isExhausted says whether requests wait for pool threads while CPUs are free: its queue does not
+// empty, or much of the slow time was spent in it. The number of threads does not matter: where
+// blocked threads become free again, the runtime sees work completed and adds hardly any.
+func (s *starving) isExhausted() bool {
 	p := s.pool
 	if p.CPU > idleEnough.Value {
 		return false
@@ -146,8 +146,8 @@ func (s *starving) exhausted() bool {
 	return p.Short(max(1, p.Cores)) || s.c.Slow() && s.c.Share(ledger.PoolThread) >= check.Material.Value
 }
 
-// grewUnseen says whether the pool was given most of its threads after the last look at
-// them, and none of those that were seen was blocked: then their number tells more.
+// grewUnseen says whether the pool got most of its threads after the last stack samples, in which
+// no thread was blocked: the number of threads then shows more than the stacks.
 func (s *starving) grewUnseen() bool {
 	p := s.pool
 	return p.Threads.Known() && !p.Loose && p.Climbs() && p.Standing() == 0 && p.Threads.Last() >= 2*float64(p.Worst.Pool)
@@ -172,7 +172,7 @@ func (s *starving) byStacks(v *check.Verdict) {
 	}
 	switch {
 	case n == 0 && s.work.Blocked < blocking.Value*s.work.Busy, blocked < blocking.Value*float64(w.Busy) && s.work.Blocked < blocking.Value*s.work.Busy:
-		if s.exhausted() && s.work.Blocked >= someBlocking.Value*s.work.Busy {
+		if s.isExhausted() && s.work.Blocked >= someBlocking.Value*s.work.Busy {
 			v.Rule = check.OnTheEdge
 			v.Summary = fmt.Sprintf("on average %s of %s busy pool threads were blocked, while %s work items waited for a thread",
 				units.Num(s.work.Blocked), units.Num(s.work.Busy), units.Num(p.Queue.Mean()))
@@ -184,7 +184,7 @@ func (s *starving) byStacks(v *check.Verdict) {
 		v.Rule, v.Needs = check.NotRecorded, []check.Need{countersEvidence}
 		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s, but neither the number of CPUs nor their use is known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
 		return
-	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores) && !s.exhausted():
+	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores) && !s.isExhausted():
 		return
 	case math.IsNaN(p.CPU) && cores > 0 && float64(w.Busy-n) >= cores:
 		v.Rule, v.Needs = check.NotRecorded, []check.Need{countersEvidence}
@@ -208,19 +208,18 @@ func (s *starving) byStacks(v *check.Verdict) {
 		fares = oneLook
 		v.Needs = append(v.Needs, check.Need{What: "to show whether it still starves: " + countersEvidence.What, Command: countersEvidence.Command})
 	case p.Above(p.Size()) && !p.Short(1):
-		if !p.Above(p.Held(s.work)) && !s.exhausted() {
-			s.roomy(v)
+		if !p.Above(p.Held(s.work)) && !s.isExhausted() {
+			s.ruleOutRoomy(v)
 			return
 		}
 		fares = madeUpFor
 	}
-	s.supported(v, fares)
+	s.fillSupported(v, fares)
 }
 
-// roomy rules out a pool in which no work waits, and in which no more threads are blocked at a
-// time than a pool of this many processors always may have: those that wait for something to do
-// keep no request waiting.
-func (s *starving) roomy(v *check.Verdict) {
+// ruleOutRoomy rules out a pool in which no work waits, and no more threads are blocked at a time
+// than is normal for this many CPUs: threads that wait for work keep no request waiting.
+func (s *starving) ruleOutRoomy(v *check.Verdict) {
 	w := s.work
 	v.Summary = fmt.Sprintf("on average %s busy pool threads were blocked, on %.0f CPUs", units.Num(s.pool.Held(w)), s.pool.Cores)
 	if w.Parked > 0 {
@@ -229,25 +228,25 @@ func (s *starving) roomy(v *check.Verdict) {
 	v.Summary += "; no work waited for a thread"
 }
 
-// behindLock is which part of the pool waits for a lock, or holds it meanwhile, by the runtime's
-// events.
+// behindLock returns the part of the pool that waits for a lock, or holds it meanwhile, by the
+// runtime's events.
 func (s *starving) behindLock() float64 {
 	return metrics.LockEvents(s.c.Bundle, s.pool.Stacks, s.c.Subject, s.pool.ThreadPool).Behind
 }
 
-// lockNamed says whether dotnet.lock-contention names the lock that the pool's threads wait for, or
-// may. It does not where no request waits for it: where timers or other work keep the threads at
-// it, and requests wait for one of these before they begin.
+// lockNamed says whether dotnet.lock-contention reports the lock that the pool's threads wait for,
+// or leaves it open. It does not where no request waits for it: timers or other work keep the
+// threads at it, and requests wait for a thread before they begin.
 func (s *starving) lockNamed() bool { return !judgeLock(s.c).RuledOut() }
 
-// tried says whether the pool grew because the runtime tried if more threads do more
-// work, and not for want of any.
-func (s *starving) tried() bool {
+// grewByProbing says whether the pool grew because the runtime tested whether more threads do more
+// work, not because threads were missing.
+func (s *starving) grewByProbing() bool {
 	return len(s.pool.Raised) > 0 && s.pool.Blocked() == 0 && s.pool.Grows() && !s.pool.Above(s.pool.Climb.From)
 }
 
-// byCount judges by how many threads the pool has, which says that they are blocked but
-// not by what.
+// byCount judges by how many threads the pool has, which shows that they are blocked but not by
+// what.
 func (s *starving) byCount(v *check.Verdict) {
 	p := s.pool
 	what, level := "pool", p.Threads.Last()
@@ -258,12 +257,12 @@ func (s *starving) byCount(v *check.Verdict) {
 	if p.Cores > 0 {
 		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.Cores)
 	}
-	paused, _ := s.collected()
-	queued := s.exhausted() && p.Worst == nil && p.Short(1)
+	paused, _ := s.gcPausedShare()
+	queued := s.isExhausted() && p.Worst == nil && p.Short(1)
 	if s.byClient(v) {
 		return
 	}
-	climbs := p.Climbs() && (p.Climb.Steps > 1 || p.Blocked() > 0) && !s.drains() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long.Value))
+	climbs := p.Climbs() && (p.Climb.Steps > 1 || p.Blocked() > 0) && !s.drainsAtOnce() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long.Value))
 	switch {
 	case p.Loose && p.Grows():
 		v.Rule, v.Needs = check.Untold, []check.Need{allEvidence}
@@ -283,9 +282,9 @@ func (s *starving) byCount(v *check.Verdict) {
 	case queued && !climbs && s.behindLock() >= blocking.Value && s.lockNamed():
 		v.Summary += ", and most of them wait for a lock: see dotnet.lock-contention"
 	case climbs, queued && paused < collecting.Value && !math.IsNaN(p.CPU):
-		s.supported(v, starves)
+		s.fillSupported(v, starves)
 		v.Needs = append([]check.Need{stacksEvidence}, v.Needs...)
-	case s.tried():
+	case s.grewByProbing():
 		v.Summary += ", some of them added by the runtime to test whether more increase throughput"
 	case p.Above(level):
 		v.Rule, v.Needs = check.Untold, []check.Need{stacksEvidence}
@@ -311,8 +310,8 @@ var (
 var longQueue = check.Threshold{Name: "work items that wait in a single reading", Value: 100, Unit: "count",
 	Why: "a pool works off as many of the usual length in a tenth of a second", Source: "judgement"}
 
-// byClient judges by what a client of the process says of the pool at the moment in which it gave up waiting for an answer, or by a
-// long queue that was looked at once: CPU use is not known then.
+// byClient judges by what a client in the process logged about the pool when it gave up waiting
+// for an answer, or by a long queue that was read once, while CPU use is not known.
 func (s *starving) byClient(v *check.Verdict) bool {
 	p := s.pool
 	if p.CPU > idleEnough.Value {
@@ -358,8 +357,8 @@ func (s *starving) byClient(v *check.Verdict) bool {
 var drained = check.Threshold{Name: "time in which a pool that is not short of threads works off its queue", Value: .01, Unit: "s",
 	Why: "the pool adds a thread only after half a second", Source: "PortableThreadPool.GateThread.cs of dotnet/runtime: every 500 ms"}
 
-// drains says whether the pool completes what waits for a thread at once.
-func (s *starving) drains() bool {
+// drainsAtOnce says whether the pool completes queued work at once.
+func (s *starving) drainsAtOnce() bool {
 	p := s.pool
 	return p.Blocked() == 0 && p.Queue.Known() && p.Completed.Known() && p.Completed.Mean() > 0 && p.Queue.Mean() <= drained.Value*p.Completed.Mean()
 }
@@ -370,8 +369,8 @@ var long = check.Threshold{Name: "threads that a pool must add one by one", Valu
 var collecting = check.Threshold{Name: "share of the time in GC from which it is GC that lets nothing run", Value: .3, Unit: "1",
 	Why: "threads that are stopped look blocked", Source: "judgement"}
 
-// supported fills in what is known of a pool whose threads are blocked.
-func (s *starving) supported(v *check.Verdict, fares string) {
+// fillSupported fills in the verdict of a pool whose threads are blocked.
+func (s *starving) fillSupported(v *check.Verdict, fares string) {
 	p := s.pool
 	v.Rule = check.Matters
 	groups := p.Waiting()
@@ -392,7 +391,7 @@ func (s *starving) supported(v *check.Verdict, fares string) {
 	need := p.Needed()
 	if fares != madeUpFor {
 		v.Weight = 1 // as good as stopped: what is blocked does nothing
-		v.Saves = s.saves(need)
+		v.Saves = s.savedTime(need)
 	} else {
 		v.Weight = idleThread * p.Size()
 		v.Saves = s.waitedForThreads()
@@ -400,9 +399,9 @@ func (s *starving) supported(v *check.Verdict, fares string) {
 			need = p.Served()
 		}
 	}
-	v.Prediction = s.predicted(need)
-	foreseeable := !s.elsewhere()
-	v.Fix = s.fixes(groups, len(v.Prediction) > 0 || !foreseeable)
+	v.Prediction = s.predictAwait(need)
+	foreseeable := !s.isBlockedElsewhere()
+	v.Fix = s.listFixes(groups, len(v.Prediction) > 0 || !foreseeable)
 	if need.Seconds == 0 && fares != madeUpFor && foreseeable {
 		v.Needs = append(v.Needs, check.Need{What: "to predict the effect of a fix: a recording under light load as the baseline", Command: "unstall PID --baseline light.unstall"})
 	}

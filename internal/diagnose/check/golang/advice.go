@@ -11,9 +11,9 @@ import (
 // grow is said where the recording does not show how large the heap is.
 var grow = check.Fix{Text: "let the heap grow more before GC starts: GOMEMLIMIT (since Go 1.19), or a ballast (before)"}
 
-// advise adds why, fix and prediction: the knee of what memory buys. The bill of
-// traced requests says what p99 would be; nil: it is not known.
-func (g *collector) advise(c *check.Case, v *check.Verdict, b *goheap.Bill) {
+// adviseHeap adds why, the fix and its prediction: the knee of what memory buys. The bill of
+// traced requests gives the p99; nil if it is not known.
+func (g *collector) adviseHeap(c *check.Case, v *check.Verdict, b *goheap.Bill) {
 	if !(g.Live.Number > 0 && g.Goal.Number > g.Live.Number) {
 		v.Fix = append(v.Fix, grow)
 		return
@@ -22,7 +22,7 @@ func (g *collector) advise(c *check.Case, v *check.Verdict, b *goheap.Bill) {
 		c.Figure("heap.live_bytes", "live heap", g.Live.Number, "bytes", g.Origin),
 		c.Figure("heap.goal_bytes", "heap goal", g.Goal.Number, "bytes", g.Origin),
 		c.Figure("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
-	v.Evidence = append(v.Evidence, settings(c)...)
+	v.Evidence = append(v.Evidence, heapSettings(c)...)
 	h := g.Heap()
 	latency, why := g.Latency(b)
 	f, err := h.Frontier(c.Bundle.Subjects[c.Subject].Name, latency)
@@ -36,13 +36,13 @@ func (g *collector) advise(c *check.Case, v *check.Verdict, b *goheap.Bill) {
 		v.Fix = append(v.Fix, check.Fix{Text: f.Why + ": allocate less per request, or give it more memory"})
 		return
 	}
-	v.Fix = append(v.Fix, g.fixes(c, h, f, at)...)
-	v.Prediction = append(v.Prediction, g.predicted(c, f, at, b, why == nil)...)
+	v.Fix = append(v.Fix, g.heapFixes(c, h, f, at)...)
+	v.Prediction = append(v.Prediction, g.predictFix(c, f, at, b, why == nil)...)
 }
 
-// fixes are the settings for a point of the frontier. Where the release of Go is not
-// known both ways are told.
-func (g *collector) fixes(c *check.Case, h *goheap.Heap, f *goheap.Frontier, at goheap.Outcome) []check.Fix {
+// heapFixes returns the settings for a point of the frontier. Where the release of Go is not
+// known, both ways are given.
+func (g *collector) heapFixes(c *check.Case, h *goheap.Heap, f *goheap.Frontier, at goheap.Outcome) []check.Fix {
 	capped := ""
 	if f.Capped {
 		capped = " (as much as the " + f.Who + " allows)"
@@ -67,33 +67,32 @@ func (g *collector) fixes(c *check.Case, h *goheap.Heap, f *goheap.Frontier, at 
 	}
 }
 
-// predicted is what the model says of the fix, beside what was measured. The p99 is
-// that of the replay, where it holds, else by the bill of traced requests, and its name
-// says which.
-func (g *collector) predicted(c *check.Case, f *goheap.Frontier, at goheap.Outcome, b *goheap.Bill, replayed bool) []check.Prediction {
+// predictFix returns what the model predicts for the fix, beside what was measured. The p99 is by
+// replay, where that fits, else by the bill of traced requests; its name says which.
+func (g *collector) predictFix(c *check.Case, f *goheap.Frontier, at goheap.Outcome, b *goheap.Bill, replayed bool) []check.Prediction {
 	all := []check.Prediction{
-		prediction("gc.cycles_per_s", "gc cycles", "1/s", g.Rate.Number, at.Cycles),
-		prediction("heap.peak_bytes", "heap at its peak", "bytes", f.Measured.Peak.Value, at.Peak),
+		newPrediction("gc.cycles_per_s", "gc cycles", "1/s", g.Rate.Number, at.Cycles),
+		newPrediction("heap.peak_bytes", "heap at its peak", "bytes", f.Measured.Peak.Value, at.Peak),
 	}
 	if f.Measured.RSS.Known() {
-		all = append(all, prediction("process.resident_bytes", "resident memory", "bytes", f.Measured.RSS.Value, at.RSS))
+		all = append(all, newPrediction("process.resident_bytes", "resident memory", "bytes", f.Measured.RSS.Value, at.RSS))
 	}
-	all = append(all, prediction("gc.cpu_cores", "gc cpu", "cores", f.Measured.Collector.Value, at.Collector))
+	all = append(all, newPrediction("gc.cpu_cores", "gc cpu", "cores", f.Measured.Collector.Value, at.Collector))
 	switch {
 	case replayed && at.P99.Known():
-		all = append(all, prediction("requests.replayed_p99_ms", "p99 by replay", "ms", f.Now.P99.Value, at.P99))
+		all = append(all, newPrediction("requests.replayed_p99_ms", "p99 by replay", "ms", f.Now.P99.Value, at.P99))
 	case b != nil && !at.Limiter && !at.PilesUp:
 		all = append(all, g.predictedP99(c, b, f, at))
 	}
 	return all
 }
 
-func prediction(id, metric, unit string, now float64, then model.Estimate) check.Prediction {
+func newPrediction(id, metric, unit string, now float64, then model.Estimate) check.Prediction {
 	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: check.Number(now), Then: check.Number(then.Value), Low: check.Number(then.Low), High: check.Number(then.High)}
 }
 
-// predictedP99 is the p99 of traced requests if their bill shrinks as the collector's
-// work does.
+// predictedP99 returns the p99 of traced requests if their bill shrinks as the collector's work
+// does.
 func (g *collector) predictedP99(c *check.Case, b *goheap.Bill, f *goheap.Frontier, at goheap.Outcome) check.Prediction {
 	return c.PredictP99(b.Without(f.Now, at))
 }

@@ -8,24 +8,23 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// busy says whether cycles come often, or run back to back: on a large heap a cycle takes
-// longer than a second. Cycles that the program asks for are its own doing.
-func (g *collector) busy() bool {
+// isBusy says whether cycles come often, or run back to back, as a cycle of a large heap takes
+// longer than a second. Cycles that the program asks for are judged apart.
+func (g *collector) isBusy() bool {
 	return g.Rate.Number >= frequent.Value || g.Marking.Number >= metrics.BackToBack && 2*askedFor(g) < len(g.Cycles)
 }
 
-// often says how much GC runs, by the figure that shows it, as the start of a title.
-func (g *collector) often() string {
+// formatOften says how much GC runs, by the figure that shows it, as the start of a title.
+func (g *collector) formatOften() string {
 	if g.Rate.Number >= frequent.Value {
 		return fmt.Sprintf("GC runs %s times per second", units.Num(g.Rate.Number))
 	}
 	return fmt.Sprintf("GC marks %s of the time", units.Percent(g.Marking.Number))
 }
 
-// orBackToBack is the verdict of the whole recording, or, where that finds nothing and no
-// requests tell what GC cost or that they are well, that of the longest stretch in which cycles
-// ran back to back: a mean hides a phase. Where the log lacks most of the cycles nothing is
-// ruled out.
+// orBackToBack returns the verdict of the whole recording or, where that finds nothing and
+// requests do not show whether GC costs them, that of the longest stretch in which cycles ran back
+// to back: a mean hides a phase. Where the log lacks most of the cycles, nothing is ruled out.
 func (g *collector) orBackToBack(c *check.Case, whole check.Verdict, judge func(*check.Case, *collector) check.Verdict) check.Verdict {
 	if whole.Supported() || c.Traced() {
 		return whole

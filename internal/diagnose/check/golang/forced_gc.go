@@ -84,7 +84,7 @@ func judgeForced(c *check.Case) check.Verdict {
 	if profiled {
 		v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
 	}
-	site := g.asker(c, forced)
+	site := g.findAsker(c, forced)
 	switch {
 	case c.Traced():
 		g.judgeForcedByRequests(c, &v, forced, share)
@@ -94,7 +94,7 @@ func judgeForced(c *check.Case) check.Verdict {
 	case marked < marking.Value:
 	default:
 		if long, origin, ok := c.LongRuns(); ok && long >= check.Starved.Value {
-			return starved(c, v, long, origin)
+			return starvedVerdict(c, v, long, origin)
 		}
 		g.judgeForcedByCPU(c, &v, work, share, profiled)
 	}
@@ -121,8 +121,9 @@ func judgeForced(c *check.Case) check.Verdict {
 	return v
 }
 
-// asker is where the program asks for most of some cycles, as far as a trace tells.
-func (g *collector) asker(c *check.Case, forced []metrics.Cycle) (most check.Site) {
+// findAsker finds where the program asks for most of the forced cycles, as far as a trace shows
+// it.
+func (g *collector) findAsker(c *check.Case, forced []metrics.Cycle) (most check.Site) {
 	times := make(map[check.Site]int)
 	for _, x := range forced {
 		if s := c.SiteOf(c.Bundle.Intervals.Stack[x.Row]); s.Function != "" || s.Callee != "" {
@@ -134,8 +135,9 @@ func (g *collector) asker(c *check.Case, forced []metrics.Cycle) (most check.Sit
 	return most
 }
 
-// judgeForcedByRequests judges by what the cycles cost requests whose states are known: those that wait for a cycle they asked
-// for, and all that run while one marks. Profile is GC's part of the process's CPU time, 0 unknown.
+// judgeForcedByRequests judges by what the cycles cost requests whose states are known: those that
+// wait for a cycle they asked for, and all that run while one marks. Profile is GC's part of the
+// process's CPU time, 0 if unknown.
 func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, forced []metrics.Cycle, profile float64) {
 	l := c.Ledger
 	b := g.BillOf(forced)
@@ -164,7 +166,7 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 	}
 	v.Summary = check.OfSlow(share)
 	v.Weigh(share, check.Material)
-	crowded := crowds(c, b, profile) && 2*len(forced) >= len(g.Cycles)
+	crowded := crowdsCPUs(c, b, profile) && 2*len(forced) >= len(g.Cycles)
 	switch weight := c.Matters(share, &terms); {
 	case len(forced) < fewForced.Int():
 		v.Summary = "only one GC cycle was requested"
@@ -187,7 +189,8 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 	}
 }
 
-// judgeForcedByCPU judges by what the cycles burn where no requests tell what they cost. Work is seconds of processors.
+// judgeForcedByCPU judges by the CPU time of the cycles, where requests do not show what they
+// cost. Work is in CPU seconds.
 func (g *collector) judgeForcedByCPU(c *check.Case, v *check.Verdict, work, profile float64, profiled bool) {
 	burnt := 0.
 	if g.Processors.Known() {
@@ -213,7 +216,8 @@ func (g *collector) judgeForcedByCPU(c *check.Case, v *check.Verdict, work, prof
 	}
 }
 
-// judgeForcedCounter judges by how often the runtime says that cycles were requested, where none was watched.
+// judgeForcedCounter judges by the runtime's count of requested cycles, where no cycle was
+// watched.
 func judgeForcedCounter(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.NotRecorded, Summary: "no GC cycles were recorded",
 		Needs: []check.Need{gcTrace, {What: "or an execution trace", Command: platform.GoTrace}}}
@@ -232,7 +236,8 @@ func judgeForcedCounter(c *check.Case) check.Verdict {
 	return v
 }
 
-// unlessMissing leaves open what was ruled out by a log that lacks most of its cycles.
+// unlessMissing makes a verdict inconclusive that rules out by a log which lacks most of the
+// cycles.
 func (g *collector) unlessMissing(v check.Verdict) check.Verdict {
 	if v.RuledOut() && g.Marking.Known() && !g.Marking.MostlyKnown() {
 		v.Rule = check.Unseen

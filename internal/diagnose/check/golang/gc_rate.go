@@ -120,7 +120,7 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles", "GC cycles requested by the program", float64(forced), "count", g.Origin))
 		v.Summary = fmt.Sprintf("%s GC cycles/s without the %d requested ones, marking %s of the time", units.Num(g.Rate.Number), forced, units.Percent(g.Marking.Number))
 	}
-	if !g.busy() || g.Marking.Number < marking.Value {
+	if !g.isBusy() || g.Marking.Number < marking.Value {
 		return v
 	}
 	if limited, known := g.Limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= roomy.Value*g.Live.Number) {
@@ -142,7 +142,7 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 			c.Figure("requests.mean_without_gc_ms", "mean latency of "+units.Plural(met.Free, "request")+" that ran without one", met.MeanFree/1e6, "ms", check.From(c.Ledger.StatesFrom())))
 	}
 	if share, origin, ok := c.LongRuns(); ok && share >= check.Starved.Value {
-		return starved(c, v, share, origin)
+		return starvedVerdict(c, v, share, origin)
 	}
 	// Without requests: what it burns.
 	v.Weight = g.Stopped.Number + g.Assist.Number + g.Background.Number
@@ -153,11 +153,11 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 	switch {
 	case met != nil && c.Slow() && met.MeanOverlap >= hurting.Value*met.MeanFree && float64(met.Total()) >= check.Material.Value*float64(c.Ledger.Total):
 		v.Rule = check.Matters
-		v.Title = g.often() + " because the heap is too small."
+		v.Title = g.formatOften() + " because the heap is too small."
 		v.Summary = fmt.Sprintf("requests during a GC cycle take %s × as long", units.Num(met.MeanOverlap/met.MeanFree))
 		// That they met does not prove that it was the collector: a bound.
 		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
-		g.advise(c, &v, nil)
+		g.adviseHeap(c, &v, nil)
 		v.Needs = []check.Need{{What: "an execution trace, which shows exactly where that time goes", Command: platform.GoTrace}}
 	case len(g.Cycles) < leastCycles.Int():
 		if since, ok := judgeGCFraction(c); ok && since.Supported() {
@@ -168,12 +168,12 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 		v.Needs = []check.Need{gcTrace}
 	case profiled && share >= burning.Value || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs.Value:
 		v.Rule = check.Matters
-		v.Title = g.often() + " because the heap is too small."
+		v.Title = g.formatOften() + " because the heap is too small."
 		if profiled {
-			v.Title = fmt.Sprintf("%s and uses %s of the process's CPU time because the heap is too small.", g.often(), units.Percent(share))
+			v.Title = fmt.Sprintf("%s and uses %s of the process's CPU time because the heap is too small.", g.formatOften(), units.Percent(share))
 		}
 		v.Summary = fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
-		g.advise(c, &v, nil)
+		g.adviseHeap(c, &v, nil)
 		v.Needs = []check.Need{{What: "what it costs requests: add an access log from the same period, or an execution trace"}}
 	case profiled && share < sparing.Value:
 		v.Summary = fmt.Sprintf("%s GC cycles/s, but only %s of the process's CPU time", units.Num(g.Rate.Number), units.Percent(share))
@@ -185,7 +185,7 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 	return v
 }
 
-// askedFor is how many cycles the program asked for.
+// askedFor returns how many cycles the program asked for.
 func askedFor(g *collector) (n int) {
 	for _, x := range g.Cycles {
 		if x.Forced {
@@ -195,8 +195,7 @@ func askedFor(g *collector) (n int) {
 	return n
 }
 
-// judgeGCCounter judges by how often the runtime says that it collected, where
-// no cycle itself was watched.
+// judgeGCCounter judges by the runtime's count of cycles, where no cycle itself was watched.
 func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
 	count := c.Series(evidence.SeriesGoCycles)
 	if count == nil {
@@ -216,7 +215,7 @@ func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
 	rate := (count.V[len(count.V)-1] - count.V[first]) / (float64(until-from) / 1e9)
 	v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s GC cycles/s", units.Num(rate))}
 	v.Weigh(rate, frequent)
-	v.Evidence = append([]check.Evidence{c.Figure("gc.counted_cycles_per_s", "GC cycles, counted by the runtime", rate, "1/s", count.Origin)}, settings(c)...)
+	v.Evidence = append([]check.Evidence{c.Figure("gc.counted_cycles_per_s", "GC cycles, counted by the runtime", rate, "1/s", count.Origin)}, heapSettings(c)...)
 	if rate < frequent.Value {
 		return v, true
 	}
@@ -240,9 +239,9 @@ func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// starved is the answer where a host did not run the process: what the collector
-// took on processors is no measure of what it cost then.
-func starved(c *check.Case, v check.Verdict, share float64, origin evidence.Origin) check.Verdict {
+// starvedVerdict returns the verdict where the host did not run the process all the time: the
+// collector's time on CPUs then does not measure what it cost.
+func starvedVerdict(c *check.Case, v check.Verdict, share float64, origin evidence.Origin) check.Verdict {
 	v.Rule = check.Withheld
 	v.Summary = "the host did not run the process all the time, so the cost of GC is unknown"
 	v.Evidence = append(v.Evidence, c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", share, "1", origin))
@@ -254,7 +253,7 @@ var mostDenied = check.Threshold{Name: "share of run time that the host withheld
 	Why: "more than half was not", Source: "arithmetic: half"}
 
 // judgeGCRateByRequests judges by what GC cost requests whose states are known. Profile is its
-// part of the process's CPU time, 0 unknown.
+// part of the process's CPU time, 0 if unknown.
 func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile float64) check.Verdict {
 	l := c.Ledger
 	b := g.Bill()
@@ -275,7 +274,7 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 	share := float64(b.Total()) / total
 	v.Summary = check.OfSlow(share)
 	v.Weigh(share, check.Material)
-	crowded := crowds(c, b, profile)
+	crowded := crowdsCPUs(c, b, profile)
 	switch weight := c.Matters(share, &terms); {
 	case l.Host.Starved():
 		if float64(b.Direct)/total < check.Material.Value {
@@ -286,10 +285,10 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 			// How much the host withheld is known, and taken out of each figure; CPU time
 			// itself, which a profile samples, no host makes longer.
 			v.Rule = check.Matters
-			v.Title = g.often() + " because the heap is too small."
+			v.Title = g.formatOften() + " because the heap is too small."
 			v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run the process; not counted above", h.Denied, "1", g.Origin))
 			v.Saves = c.SaveMechanism(ledger.MarkAssist, ledger.CollectorCPU, ledger.StopTheWorld)
-			g.advise(c, &v, nil)
+			g.adviseHeap(c, &v, nil)
 			return v
 		}
 		v.Rule = check.Withheld
@@ -313,9 +312,9 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title = g.often() + " because the heap is too small."
+	v.Title = g.formatOften() + " because the heap is too small."
 	v.Saves = c.Save(b.Slow, b.Direct, min(max(b.InMark, b.Total()), l.Total))
-	g.advise(c, &v, b)
+	g.adviseHeap(c, &v, b)
 	return v
 }
 
@@ -323,17 +322,15 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 // whoever had the processor at that moment.
 var crowding = []ledger.Mechanism{ledger.CollectorCPU, ledger.MarkAssist, ledger.StopTheWorld, ledger.RequestsCPU, ledger.BackgroundCPU}
 
-// crowds says whether GC burns so much CPU (profile, its share of the process's) that it is why
-// slow requests wait for processors, though each wait alone has other neighbours: a quarter of
-// slow time is such waits, and requests that meet a cycle take far longer than those that do
-// not.
-func crowds(c *check.Case, b *goheap.Bill, profile float64) bool {
+// crowdsCPUs says whether GC burns so much CPU (profile, its share of the process's) that slow
+// requests wait for CPUs because of it, though each single wait is behind something else: such
+// waits are a quarter of slow time, and requests that meet a cycle take far longer than others.
+func crowdsCPUs(c *check.Case, b *goheap.Bill, profile float64) bool {
 	return profile >= burning.Value && c.Share(crowding...) >= check.Material.Value && b.MeanOverlap >= hurting.Value*b.MeanFree && c.UserVisible(check.NoticeableCall)
 }
 
-// settings are what the process was told about its heap, where its environment
-// could be read.
-func settings(c *check.Case) (out []check.Evidence) {
+// heapSettings returns the heap settings of the process, where its environment could be read.
+func heapSettings(c *check.Case) (out []check.Evidence) {
 	for _, key := range []string{evidence.FactGOGC, evidence.FactGOMEMLIMIT} {
 		if f, ok := c.Fact(key); ok {
 			out = append(out, c.Seen(key+"="+f.Value, f.Origin))
@@ -342,8 +339,8 @@ func settings(c *check.Case) (out []check.Evidence) {
 	return out
 }
 
-// judgeGCFraction judges by the share of the CPUs that GC had since the start of the process, as runtime.MemStats tell it: not
-// what requests wait for, and not how it is now.
+// judgeGCFraction judges by GC's share of the available CPU time since the process started, as
+// runtime.MemStats reports it: that shows neither what requests wait for nor the present rate.
 func judgeGCFraction(c *check.Case) (v check.Verdict, ok bool) {
 	number, origin := 0., evidence.Origin(0)
 	if s := c.Series(evidence.SeriesGoCPUFraction); s != nil {

@@ -56,7 +56,7 @@ func goroutineProfiles(c *check.Case) []profile {
 	byArtifact := make(map[evidence.ArtifactID]*profile)
 	s := &c.Bundle.Samples
 	for i := range s.Len() {
-		if s.Type[i] != kind || s.Subject[i] != c.Subject && !anonymous(c, s.Subject[i]) {
+		if s.Type[i] != kind || s.Subject[i] != c.Subject && !isAnonymous(c, s.Subject[i]) {
 			continue
 		}
 		a, _ := s.Origin[i].Artifact()
@@ -71,7 +71,7 @@ func goroutineProfiles(c *check.Case) []profile {
 			}
 		}
 		p.total += s.Value[i]
-		p.sites[site(c, s.Stack[i])] += s.Value[i]
+		p.sites[siteName(c, s.Stack[i])] += s.Value[i]
 	}
 	var out []profile
 	for _, p := range byArtifact {
@@ -81,13 +81,14 @@ func goroutineProfiles(c *check.Case) []profile {
 	return out
 }
 
-// anonymous says whether a subject is one the bundle could not tell apart.
-func anonymous(c *check.Case, s evidence.SubjectID) bool {
+// isAnonymous says whether a subject may be the case's own, as the bundle could not tell them
+// apart.
+func isAnonymous(c *check.Case, s evidence.SubjectID) bool {
 	return c.Bundle.Agree(c.Bundle.Subjects[s], c.Bundle.Subjects[c.Subject])
 }
 
-// site names where a goroutine waits and where its function is from.
-func site(c *check.Case, stack evidence.StackID) string {
+// siteName names where a goroutine waits and where its function is from.
+func siteName(c *check.Case, stack evidence.StackID) string {
 	frames := c.Bundle.Stacks.Frames(stack)
 	if len(frames) == 0 {
 		return ""
@@ -106,7 +107,7 @@ func site(c *check.Case, stack evidence.StackID) string {
 
 const startedAs = " (started as "
 
-// rootOf is the function that goroutines at a site were started with.
+// rootOf returns the function that goroutines at a site were started with.
 func rootOf(site string) string {
 	if _, root, ok := strings.Cut(site, startedAs); ok {
 		return strings.TrimSuffix(root, ")")
@@ -179,7 +180,7 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 	if grown < leakCount.Int64() || float64(last.sites[worst]) < leakGrowth.Value*float64(first.sites[worst]) {
 		return v
 	}
-	serves := servers(c)
+	serves := servingSites(c)
 	var more int64 // that serve
 	for s, n := range last.sites {
 		if serves(s) {
@@ -206,9 +207,8 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 	return v
 }
 
-// leakCost says what goroutines that pile up cost requests where they do not only wait: the
-// CPUs that their work keeps busy. The collector, which marks them all again, is another
-// cause.
+// leakCost adds what leaked goroutines cost requests if they do not only wait: the CPUs that their
+// work keeps busy. The collector, which marks them all again, is another cause.
 func leakCost(c *check.Case, v *check.Verdict, site string) {
 	if !c.Traced() || !c.Slow() || c.Share(ledger.BackgroundCPU) < check.Material.Value {
 		return
@@ -235,9 +235,9 @@ var perRequest = check.Threshold{Name: "goroutines at one place for each that se
 var serving = []string{"net/http.(*conn).", "net/http.(*persistConn).", "net/http.(*connReader).", "net/http.(*http2serverConn).", "net/http.(*timeoutHandler).",
 	"golang.org/x/net/http2.(*serverConn).", "google.golang.org/grpc", "github.com/valyala/fasthttp", "net/rpc."}
 
-// servers returns what says whether goroutines at a site serve connections: they run what
-// servers do, or what requests of this process were seen on.
-func servers(c *check.Case) func(site string) bool {
+// servingSites returns a function that says whether goroutines at a site serve connections: they
+// run known server code, or code that requests of this process were seen in.
+func servingSites(c *check.Case) func(site string) bool {
 	roots := make(map[string]bool)
 	r := &c.Bundle.Requests
 	known := make(map[evidence.StackID]bool)
@@ -290,7 +290,7 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("no leak: at most %s with the same stack were left waiting at the end", units.Plural(int(f.Number), "goroutine"))}
 	v.Weigh(f.Number, leakCount)
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
-	if f.Number < leakCount.Value || servers(c)(f.Value) {
+	if f.Number < leakCount.Value || servingSites(c)(f.Value) {
 		return v, true
 	}
 	if open := underWay(c, f); open > 0 && f.Number <= perRequest.Value*float64(open) {
@@ -313,7 +313,7 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 	return v, true
 }
 
-// underWay counts the requests that were being served when a trace ended, which a fact is of.
+// underWay counts the requests in flight at the end of the trace that a fact is of.
 func underWay(c *check.Case, f evidence.Fact) (n int) {
 	r := &c.Bundle.Requests
 	a, _ := f.Origin.Artifact()
@@ -338,7 +338,7 @@ var (
 		Why: "a rise in traffic makes less", Source: "judgement"}
 )
 
-// judgeLeakByCount judges by the number of goroutines alone, as pages of metrics tell it.
+// judgeLeakByCount judges by the number of goroutines alone, as metrics report it.
 func judgeLeakByCount(c *check.Case) (v check.Verdict, ok bool) {
 	n := c.Series(evidence.SeriesGoGoroutines)
 	if n == nil {

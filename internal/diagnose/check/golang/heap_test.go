@@ -80,7 +80,7 @@ func TestPredictedP99(t *testing.T) {
 	outcome := func(ms float64) goheap.Outcome { return goheap.Outcome{P99: model.Exactly(ms)} }
 	f := &goheap.Frontier{Now: outcome(20)}
 	last := func(at goheap.Outcome, replayed bool) check.Prediction {
-		all := g.predicted(c, f, at, nil, replayed)
+		all := g.predictFix(c, f, at, nil, replayed)
 		return all[len(all)-1]
 	}
 	if p := last(outcome(3), true); p.Metric != "p99 by replay" || *p.Now != 20 || *p.Then != 3 {

@@ -75,7 +75,7 @@ func judgeLock(c *check.Case) check.Verdict {
 		}
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: fix, Code: site})
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
+	v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
 	return v
 }
 
@@ -105,8 +105,8 @@ func isStuckAlone(q *metrics.MutexQueue) bool {
 	return q.All && q.Waiting == 1 && q.Longest >= stuckAlone.Int64() && q.At[0] != "main.main"
 }
 
-// judgeLockByDump judges who waits for which mutex in goroutine dumps; where they show nothing,
-// the profiles do.
+// judgeLockByDump judges by the waits for a mutex in goroutine dumps; where they show nothing, by
+// the lock profiles.
 func judgeLockByDump(c *check.Case) check.Verdict {
 	queues := metrics.MutexQueuesOf(c.Bundle, c.Subject, internalFrame)
 	v := judgeLockByProfile(c)
@@ -135,7 +135,7 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 		v.Fix = []check.Fix{{Text: "find what holds the mutex and why it does not return: do not wait for calls, channels or other locks under it", Code: q.At[0]}}
 		v.Needs = []check.Need{{What: "how long requests wait for it: an execution trace", Command: platform.GoTrace}}
 		if h := q.Holder; h != nil {
-			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("goroutine %d is in %s beyond the lock, so it may hold it: %s in %s%s", h.Goroutine, h.In, h.State, h.At, since(h.Waiting)), h.Origin))
+			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("goroutine %d is in %s beyond the lock, so it may hold it: %s in %s%s", h.Goroutine, h.In, h.State, h.At, formatSince(h.Waiting)), h.Origin))
 			v.Fix = []check.Fix{{Text: fmt.Sprintf("goroutine %d may hold the mutex while it waits (%s): do that before taking the lock, or after releasing it", h.Goroutine, h.State), Code: h.At}}
 		} else {
 			v.Needs = append([]check.Need{{What: "the goroutine that holds it: the complete dump", Command: fullDump}}, v.Needs...)
@@ -152,8 +152,8 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 // fullDump takes a dump of all goroutines, with how long each has waited.
 const fullDump = "curl -o goroutines.txt 'http://HOST:PORT/debug/pprof/goroutine?debug=2'"
 
-// since says how long a goroutine has been in its state.
-func since(ns int64) string {
+// formatSince says how long a goroutine has been in its state.
+func formatSince(ns int64) string {
 	if ns == 0 {
 		return ""
 	}

@@ -64,7 +64,7 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 		c.Figure("heap.goal_by_live", "heap goal ÷ live heap", ratio, "1", g.Origin))
 	limited, known := g.Limited()
 	switch {
-	case !g.busy():
+	case !g.isBusy():
 		v.Summary = fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
 		return v
 	case !known:
@@ -112,7 +112,7 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 		v.Saves = c.Save(b.Slow, b.Direct, min(b.InMark, c.Ledger.Total))
 	} else {
 		if share, origin, ok := c.LongRuns(); ok && share >= check.Starved.Value {
-			return starved(c, v, share, origin)
+			return starvedVerdict(c, v, share, origin)
 		}
 		share, profile, profiled := profileShare(c)
 		if profiled {
@@ -127,14 +127,14 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 	v.Rule = check.Matters
 	v.Summary = fmt.Sprintf("heap goal %s × the live heap, %s GC cycles/s, marking %s of the time", units.Num(ratio), units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
 	v.Evidence = append(v.Evidence, c.Figure("gc.marking_share", "share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
-	v.Title = fmt.Sprintf("%s because the memory limit (GOMEMLIMIT) allows %s of heap and %s are live.", g.often(), units.Size(g.Goal.Number), units.Size(g.Live.Number))
-	g.widen(c, &v, b)
+	v.Title = fmt.Sprintf("%s because the memory limit (GOMEMLIMIT) allows %s of heap and %s are live.", g.formatOften(), units.Size(g.Goal.Number), units.Size(g.Live.Number))
+	g.adviseWiderLimit(c, &v, b)
 	return v
 }
 
-// widen advises a limit that leaves room, by the knee of what memory buys. Who keeps
-// nearly as much live as it may use is told to keep less, or to get more.
-func (g *collector) widen(c *check.Case, v *check.Verdict, b *goheap.Bill) {
+// adviseWiderLimit advises a limit that leaves room, by the knee of what memory buys. A program
+// whose live heap nearly fills its memory is advised to keep less, or to get more memory.
+func (g *collector) adviseWiderLimit(c *check.Case, v *check.Verdict, b *goheap.Bill) {
 	less := check.Fix{Text: "reduce the live heap: look for caches and sessions in the heap profile (go tool pprof -sample_index=inuse_space)"}
 	h := g.Heap()
 	latency, why := g.Latency(b)
@@ -158,5 +158,5 @@ func (g *collector) widen(c *check.Case, v *check.Verdict, b *goheap.Bill) {
 		fix.Text = "raise the limit as far as the " + f.Who + " allows"
 	}
 	v.Fix = append(v.Fix, fix, less)
-	v.Prediction = append(v.Prediction, g.predicted(c, f, at, b, why == nil)...)
+	v.Prediction = append(v.Prediction, g.predictFix(c, f, at, b, why == nil)...)
 }

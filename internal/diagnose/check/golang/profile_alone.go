@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// judgeGCProfile judges by the part of a CPU profile that GC had, where nothing else is known of it.
+// judgeGCProfile judges by GC's part of a CPU profile, where nothing else is known of it.
 func judgeGCProfile(c *check.Case) (v check.Verdict, ok bool) {
 	share, origin, ok := profileShare(c)
 	if !ok || share < burning.Value {

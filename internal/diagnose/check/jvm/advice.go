@@ -18,17 +18,17 @@ import (
 // saves half of what the one before did.
 const worthwhile = 4
 
-// adviseYoung adds fix and prediction.
+// adviseYoung adds fixes for frequent young collections, and predicts what they do.
 func (g *collector) adviseYoung(v *check.Verdict, p metrics.Pauses, l younggen.Load, known bool) {
 	s, err := younggen.SituationOf(g.c.Bundle, g.c.Subject, g.Collector)
 	if err == nil && known {
 		s.Knee, s.Rate = &l.Knee, l.Offered
 	}
 	if err == nil {
-		g.enlarge(v, p, s)
+		g.adviseLargerYoung(v, p, s)
 	}
 	text := "allocate less per request"
-	if reqs := g.c.Ledger; reqs != nil && reqs.Requests.Rate > 0 && !math.IsNaN(g.Alloc.Number) && g.meets() {
+	if reqs := g.c.Ledger; reqs != nil && reqs.Requests.Rate > 0 && !math.IsNaN(g.Alloc.Number) && g.meetsRequests() {
 		text += fmt.Sprintf(": %s MiB now", units.Num(g.Alloc.Number/reqs.Requests.Rate/(1<<20)))
 	}
 	v.Fix = append(v.Fix,
@@ -47,8 +47,9 @@ const (
 	besideHeap = 1.25
 )
 
-// enlarge advises a larger young generation, as far as memory allows.
-func (g *collector) enlarge(v *check.Verdict, p metrics.Pauses, s younggen.Situation) {
+// adviseLargerYoung advises a larger young generation, as far as memory allows, and predicts what
+// it does.
+func (g *collector) adviseLargerYoung(v *check.Verdict, p metrics.Pauses, s younggen.Situation) {
 	times := float64(worthwhile)
 	if s.Size == 0 {
 		return
@@ -68,11 +69,11 @@ func (g *collector) enlarge(v *check.Verdict, p metrics.Pauses, s younggen.Situa
 		fix.Text = "let G1 use a larger young generation: a larger heap and a longer pause goal (do not set -Xmn or NewRatio, which switch off G1's own sizing)"
 		fix.Setting = "-XX:MaxGCPauseMillis=400"
 		if s.Heap > 0 {
-			fix.Setting = join(sized("-Xmx", s.Heap+(times-1)*s.Size), fix.Setting)
+			fix.Setting = joinFlags(sizeFlag("-Xmx", s.Heap+(times-1)*s.Size), fix.Setting)
 		}
 	case g.Is("ZGC") || g.Is("Shenandoah"):
 		fix.Text = "enlarge the heap: its young generation grows with it"
-		fix.Setting = sized("-Xmx", times*s.Heap)
+		fix.Setting = sizeFlag("-Xmx", times*s.Heap)
 	default:
 		fix.Setting = s.Flags(times)
 	}
@@ -82,7 +83,7 @@ func (g *collector) enlarge(v *check.Verdict, p metrics.Pauses, s younggen.Situa
 	// The model is of all collections in the log, what it changes of those the finding is of.
 	predict := func(id, metric, unit string, measured, modelled float64, then model.Estimate) {
 		if measured > 0 && modelled > 0 {
-			v.Predict(prediction(id, metric, unit, measured, then.Times(measured/modelled)))
+			v.Predict(newPrediction(id, metric, unit, measured, then.Times(measured/modelled)))
 		}
 	}
 	predict("gc.young_per_min", "young collections", "1/min", 60*g.PerSecond(p), now.Rate.Value, then.Rate)
@@ -90,14 +91,14 @@ func (g *collector) enlarge(v *check.Verdict, p metrics.Pauses, s younggen.Situa
 	predict("gc.paused_share", "share of the time stopped", "1", g.ShareOf(p), now.Stopped.Value, then.Stopped)
 	if s.Knee != nil {
 		part := then.Stopped.Value / math.Max(now.Stopped.Value, 1e-9)
-		v.Predict(prediction("knee.requests_per_s", "knee", "1/s", s.Knee.Rate().Value, s.Knee.With(part)))
+		v.Predict(newPrediction("knee.requests_per_s", "knee", "1/s", s.Knee.Rate().Value, s.Knee.With(part)))
 	}
 }
 
 // advisePauses adds what shortens each collection, by release and collector.
 func (g *collector) advisePauses(v *check.Verdict) {
-	version := release(g.c)
-	cores := g.processors()
+	version := featureRelease(g.c)
+	cores := g.cpuCount()
 	switch {
 	case strings.Contains(g.Name, "Serial") && cores >= 2:
 		v.Fix = append(v.Fix, check.Fix{Text: "use parallel GC: now one thread collects though there are more CPUs, because the JVM picks Serial on machines below 2 CPUs or 1792 MiB", Setting: "-XX:+UseParallelGC"})
@@ -115,20 +116,20 @@ func (g *collector) advisePauses(v *check.Verdict) {
 // mostBytes is more memory than a processor's page tables reach (48 bits).
 const mostBytes = 1 << 48
 
-// sized is a flag with a size in MiB, "-Xmx600m", and "" where the size is not known or is
-// none: the advice then stands without a figure.
-func sized(flag string, bytes float64) string {
+// sizeFlag returns a flag with a size in MiB, "-Xmx600m"; "" where the size is unknown or not
+// sensible, so that the advice has no figure.
+func sizeFlag(flag string, bytes float64) string {
 	if !(bytes > 0 && bytes < mostBytes) { // NaN, too
 		return ""
 	}
 	return fmt.Sprintf("%s%.0fm", flag, math.Ceil(bytes/(1<<20)))
 }
 
-// join is what is there of some flags.
-func join(flags ...string) string {
+// joinFlags joins those flags that are not empty.
+func joinFlags(flags ...string) string {
 	return strings.Join(slices.DeleteFunc(flags, func(f string) bool { return f == "" }), " ")
 }
 
-func prediction(id, metric, unit string, now float64, then model.Estimate) check.Prediction {
+func newPrediction(id, metric, unit string, now float64, then model.Estimate) check.Prediction {
 	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: check.Number(now), Then: check.Number(then.Value), Low: check.Number(then.Low), High: check.Number(then.High)}
 }

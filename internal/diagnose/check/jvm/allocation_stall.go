@@ -50,10 +50,10 @@ What does not help: a pause goal, which it does not have.`,
 func judgeStall(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
-	s := g.stalls()
-	share := float64(length(s.anybody)) / 1e9 / max(g.Span, 1e-9)
+	s := g.allocationStalls()
+	share := float64(totalLength(s.anybody)) / 1e9 / max(g.Span, 1e-9)
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no thread waited for GC to free memory", Weight: share}
 	if len(s.rows) == 0 {
 		return v
@@ -68,7 +68,7 @@ func judgeStall(c *check.Case) check.Verdict {
 		c.Figure("alloc.stall_longest_ms", "longest stall", 1e3*s.longest, "ms", s.origin))
 	l := c.Ledger
 	switch {
-	case l != nil && len(l.Slow) > 0 && g.meets():
+	case l != nil && len(l.Slow) > 0 && g.meetsRequests():
 		per := l.AllocStalls()
 		var all int64
 		for _, ns := range per {
@@ -91,7 +91,7 @@ func judgeStall(c *check.Case) check.Verdict {
 			most += s.anybody.Within(end-c.Bundle.Requests.Latency(row), end)
 		}
 		v.Saves = c.Save(per, 0, most)
-	case l != nil && g.meets():
+	case l != nil && g.meetsRequests():
 		v.Rule = check.NotSlow
 		v.Summary += ", but requests are not slow"
 		return v
@@ -119,7 +119,7 @@ func judgeStall(c *check.Case) check.Verdict {
 		}
 	}
 	g.adviseConcurrent(&v, live, capacity)
-	switch version := release(c); {
+	switch version := featureRelease(c); {
 	case g.Is("Shenandoah"):
 		v.Fix = append(v.Fix, earlier)
 		if version >= 25 && !g.Is("generational") {
@@ -148,7 +148,7 @@ type stalls struct {
 	origin  evidence.Origin
 }
 
-func (g *collector) stalls() (s stalls) {
+func (g *collector) allocationStalls() (s stalls) {
 	v := &g.c.Bundle.Intervals
 	for _, i := range v.Select(evidence.AllocStall, g.c.Subject) {
 		if v.End[i] <= g.From || v.Start[i] >= g.Until {

@@ -24,9 +24,9 @@ func stalling(threads int, alone bool) *check.Case {
 func TestStallsAreNoPauses(t *testing.T) {
 	c := stalling(20, true)
 	g := collectorOf(c)
-	s := g.stalls()
-	if s.sum != 20 || length(s.anybody) != 1e9 {
-		t.Errorf("%v thread seconds in %v ns, want 20 in 1e9", s.sum, length(s.anybody))
+	s := g.allocationStalls()
+	if s.sum != 20 || totalLength(s.anybody) != 1e9 {
+		t.Errorf("%v thread seconds in %v ns, want 20 in 1e9", s.sum, totalLength(s.anybody))
 	}
 	v := judgeStall(c)
 	if v.State != check.Supported || v.Weight < .016 || v.Weight > .017 {

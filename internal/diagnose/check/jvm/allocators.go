@@ -18,9 +18,9 @@ const mostAllocators = 3
 var leastAllocated = check.Threshold{Name: "share of all that is allocated from which a place is reported", Value: .05, Unit: "1",
 	Why: "a report has room for some", Source: "judgement"}
 
-// allocators are the places in the program that fill eden, as a flight recording samples them, and with objects of which
-// class; code is the first, "" where nothing tells.
-func (g *collector) allocators() (out []check.Evidence, code string) {
+// topAllocators returns the places in the program that allocate most, as a flight recording
+// samples them, each with its main class; code is the first place, "" if none is known.
+func (g *collector) topAllocators() (out []check.Evidence, code string) {
 	all := metrics.ReadAllocations(g.c.Bundle, g.c.Subject, threadstack.JVM)
 	if all == nil || all.Bytes <= 0 {
 		return nil, ""
@@ -61,9 +61,10 @@ func (g *collector) allocators() (out []check.Evidence, code string) {
 	return out, code
 }
 
-// survivors are the classes, with who holds them, of the objects that a flight recording sampled when they were allocated and
-// that are still alive (jdk.OldObjectSample), most of them first, with where they were allocated.
-func (g *collector) survivors() (out []check.Evidence, code string) {
+// topSurvivors returns the classes, with the places that allocated them, of the objects that a
+// flight recording sampled and found still alive (jdk.OldObjectSample), the most first; code is
+// the first known place.
+func (g *collector) topSurvivors() (out []check.Evidence, code string) {
 	b := g.c.Bundle
 	typ := b.Names.Lookup(evidence.SampleOldObject)
 	if typ == 0 {

@@ -54,7 +54,7 @@ generation alone: each promotion then needs a larger free piece.`,
 	Judge:   unlessPartial(judgeCMS),
 }
 
-// withCollector says whether a subject's collector is one of those whose name holds a word.
+// withCollector says whether the name of the subject's collector contains a word.
 func withCollector(c *check.Case, word string) bool {
 	f, ok := c.Fact(evidence.FactCollector)
 	return ok && strings.Contains(f.Value, word)
@@ -63,11 +63,11 @@ func withCollector(c *check.Case, word string) bool {
 func judgeCMS(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	p := g.with(fellBack)
-	g.judge(&v, "jvm.cms-concurrent-mode-failure", p, "full collections after CMS failed", stoppedSpecial)
+	p := g.pausesWith(fellBack)
+	g.judgePauses(&v, "jvm.cms-concurrent-mode-failure", p, "full collections after CMS failed", stoppedSpecial)
 	if !v.Supported() {
 		return v
 	}
@@ -79,10 +79,10 @@ func judgeCMS(c *check.Case) check.Verdict {
 		}
 	}
 	s := g.cmsOf(p)
-	v.Evidence = append(v.Evidence, s.figures(g)...)
-	v.Title = fmt.Sprintf("CMS fell back to a full collection %s, pausing %s in total: %s.", units.Times(len(p)), units.Time(1e9*p.Seconds()), s.why())
-	v.Title = g.named(v.Title, p)
-	s.advise(g, &v)
+	v.Evidence = append(v.Evidence, s.listFigures(g)...)
+	v.Title = fmt.Sprintf("CMS fell back to a full collection %s, pausing %s in total: %s.", units.Times(len(p)), units.Time(1e9*p.Seconds()), s.failureReason())
+	v.Title = g.addWorstToTitle(v.Title, p)
+	s.adviseFixes(g, &v)
 	return v
 }
 
@@ -110,9 +110,9 @@ func (g *collector) cmsOf(p metrics.Pauses) cms {
 			began = append(began, g.Get(x, evidence.OldBefore)/g.Get(x, evidence.OldCapacity))
 		}
 		if before, after := g.OldOf(x); x.Of == evidence.PauseYoung && g.reasonOf(x) == ordinary {
-			s.need = most(s.need, after-before)
+			s.need = maxKnown(s.need, after-before)
 		}
-		s.young = most(s.young, g.Get(x, evidence.YoungCapacity))
+		s.young = maxKnown(s.young, g.Get(x, evidence.YoungCapacity))
 	}
 	if math.IsNaN(s.young) {
 		s.young = g.Capacity.Number - s.capacity
@@ -122,20 +122,20 @@ func (g *collector) cmsOf(p metrics.Pauses) cms {
 		free = append(free, s.capacity-before)
 		live = append(live, after/s.capacity)
 	}
-	s.began, s.free, s.live = known(began), known(free), known(live)
+	s.began, s.free, s.live = medianKnown(began), medianKnown(free), medianKnown(live)
 	return s
 }
 
-// most is the larger of two figures, of which either may not be known.
-func most(a, b float64) float64 {
+// maxKnown returns the larger of two figures; a figure that is NaN is ignored.
+func maxKnown(a, b float64) float64 {
 	if math.IsNaN(a) || b > a {
 		return b
 	}
 	return a
 }
 
-// known is the median of the figures that are known, NaN without any.
-func known(all []float64) float64 {
+// medianKnown returns the median of the figures that are not NaN; NaN if there are none.
+func medianKnown(all []float64) float64 {
 	var some []float64
 	for _, x := range all {
 		if !math.IsNaN(x) {
@@ -148,7 +148,7 @@ func known(all []float64) float64 {
 	return stats.Median(some)
 }
 
-// cmsCycle is how long cycles took that came to their end, s; NaN if none did.
+// cmsCycle returns how long completed cycles took (s, median); NaN if none was completed.
 func (g *collector) cmsCycle() float64 {
 	v := &g.c.Bundle.Intervals
 	marks := g.All.Of(evidence.PauseInitialMark)
@@ -166,10 +166,10 @@ func (g *collector) cmsCycle() float64 {
 			next++
 		}
 	}
-	return known(took)
+	return medianKnown(took)
 }
 
-func (s cms) figures(g *collector) (out []check.Evidence) {
+func (s cms) listFigures(g *collector) (out []check.Evidence) {
 	add := func(id, text string, x float64, unit string) {
 		if !math.IsNaN(x) {
 			out = append(out, g.c.Figure(id, text, x, unit, s.at))
@@ -194,17 +194,17 @@ var (
 		Why: "there was room enough: what failed was to find a hole", Source: "judgement"}
 )
 
-func (s cms) fragmented() bool {
+func (s cms) isFragmented() bool {
 	return s.free >= timesFree.Value*s.need && s.free >= partFree.Value*s.capacity
 }
 
-func (s cms) full() bool { return s.live >= crowded.Value }
+func (s cms) isFull() bool { return s.live >= crowded.Value }
 
-func (s cms) why() string {
+func (s cms) failureReason() string {
 	switch {
-	case s.full():
+	case s.isFull():
 		return fmt.Sprintf("%s of the old generation is live", units.Percent(s.live))
-	case s.fragmented():
+	case s.isFragmented():
 		return "the old generation is fragmented"
 	case !math.IsNaN(s.began):
 		return fmt.Sprintf("its cycles start too late, when the old generation is %s full", units.Percent(s.began))
@@ -221,12 +221,12 @@ const (
 	atHalf, round   = 50., 5.
 )
 
-func (s cms) advise(g *collector, v *check.Verdict) {
+func (s cms) adviseFixes(g *collector, v *check.Verdict) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
 	switch {
-	case s.full():
-		add("enlarge the heap: it is too small for the live objects, whenever a cycle starts", sized("-Xmx", 2*s.live*s.capacity+s.young))
-	case s.fragmented():
+	case s.isFull():
+		add("enlarge the heap: it is too small for the live objects, whenever a cycle starts", sizeFlag("-Xmx", 2*s.live*s.capacity+s.young))
+	case s.isFragmented():
 		add("use a collector that compacts while the program runs: G1 (8u40 or later); until then a larger heap makes this rarer", "-XX:+UseG1GC")
 	default:
 		at := atHalf
@@ -238,12 +238,12 @@ func (s cms) advise(g *collector, v *check.Verdict) {
 		}
 		at = max(earliest, math.Floor(at/round)*round)
 		if !math.IsNaN(s.live) && at < 100*s.live+ahead {
-			add(fmt.Sprintf("also enlarge the heap: live objects fill %s of the old generation, so starting earlier alone would make CMS run all the time", units.Percent(s.live)), sized("-Xmx", enlarged*s.capacity+s.young))
+			add(fmt.Sprintf("also enlarge the heap: live objects fill %s of the old generation, so starting earlier alone would make CMS run all the time", units.Percent(s.live)), sizeFlag("-Xmx", enlarged*s.capacity+s.young))
 		}
 		add("start cycles earlier, so that there is room for objects promoted during a cycle", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
 		add("promote less: make survivor spaces large enough for what requests keep (object ages: -XX:+PrintTenuringDistribution, since JDK 9 -Xlog:gc+age*=debug)", "")
 	}
-	if !s.fragmented() {
+	if !s.isFragmented() {
 		add("CMS was removed in JDK 14: plan for G1, or from JDK 21 on generational ZGC, and measure under the same load", "-XX:+UseG1GC")
 	}
 }

@@ -19,7 +19,7 @@ type collector struct {
 	speed paces          // of these
 }
 
-// collectorOf is nil if nobody watched it.
+// collectorOf returns the case's collector, nil if it was not watched.
 func collectorOf(c *check.Case) *collector {
 	return check.Once(c, func(c *check.Case) *collector {
 		g := metrics.JVMCollector(c.Bundle, c.Subject, metrics.Scope{Beside: c.Ledger.RequestsOf()})
@@ -30,10 +30,10 @@ func collectorOf(c *check.Case) *collector {
 	})
 }
 
-// unlessPartial is a judge whose source may tell of long collections alone: what that does not
-// show is not ruled out.
+// unlessPartial wraps a judge so that it rules nothing out from a log that holds only long
+// collections, or cycles without their pauses.
 func unlessPartial(judge func(*check.Case) check.Verdict) func(*check.Case) check.Verdict {
-	return possible(func(c *check.Case) check.Verdict {
+	return withoutImpossibleAdvice(func(c *check.Case) check.Verdict {
 		v := judge(c)
 		if g := collectorOf(c); g != nil && v.RuledOut() && g.Unlogged() && !byCycles(&v) {
 			return unlogged
@@ -47,8 +47,8 @@ func unlessPartial(judge func(*check.Case) check.Verdict) func(*check.Case) chec
 	})
 }
 
-// stopsOf is the collector, else what safepoints tell where nobody watched it; nil: nobody
-// watched those either.
+// stopsOf returns the collector or, if it was not watched, what the safepoints show; nil if those
+// were not watched either.
 func stopsOf(c *check.Case) *collector {
 	if g := collectorOf(c); g != nil {
 		return g
@@ -60,16 +60,17 @@ func stopsOf(c *check.Case) *collector {
 	return &collector{Collector: g, c: c}
 }
 
-// processors is how many processors the JVM may use; 0 unknown.
-func (g *collector) processors() float64 { return float64(g.c.Bundle.CPUsOf(g.c.Subject)) }
+// cpuCount returns how many CPUs the JVM may use; 0 if unknown.
+func (g *collector) cpuCount() float64 { return float64(g.c.Bundle.CPUsOf(g.c.Subject)) }
 
-// meets says whether the pauses can be laid over the requests.
-func (g *collector) meets() bool { return g.Meets(g.c.Ledger.RequestsOf()) }
+// meetsRequests says whether the pauses and the requests have a common timeline.
+func (g *collector) meetsRequests() bool { return g.Meets(g.c.Ledger.RequestsOf()) }
 
-// billOf charges pauses to the case's slow requests, nil where that cannot be.
+// billOf charges pauses to the case's slow requests; nil where that is impossible.
 func (g *collector) billOf(p metrics.Pauses) *check.Bill { return g.c.BillOf(g.Collector, p) }
 
-// byCycles says whether a verdict rests on what cycles leave in the heap, which a log without their pauses tells.
+// byCycles says whether a verdict rests on what cycles leave in the heap, which a log without
+// pauses shows.
 func byCycles(v *check.Verdict) bool {
 	return slices.ContainsFunc(v.Evidence, func(e check.Evidence) bool { return e.ID == "heap.growth_bytes_per_h" })
 }

@@ -49,11 +49,11 @@ What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
 func judgeDegenerated(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	p := g.with(degenerated)
-	g.judge(&v, "jvm.degenerated-gc", p, "degenerated and full collections", stoppedSpecial)
+	p := g.pausesWith(degenerated)
+	g.judgePauses(&v, "jvm.degenerated-gc", p, "degenerated and full collections", stoppedSpecial)
 	if !v.Supported() {
 		return v
 	}
@@ -66,7 +66,7 @@ func judgeDegenerated(c *check.Case) check.Verdict {
 	for _, x := range p {
 		after = append(after, g.Get(x, evidence.HeapAfter))
 	}
-	live := known(after)
+	live := medianKnown(after)
 	if g.Alloc.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
 	}
@@ -77,10 +77,10 @@ func judgeDegenerated(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("heap.capacity_bytes", "heap capacity", capacity, "bytes", g.OriginOf(p[0])))
 	}
 	v.Title = fmt.Sprintf("%s and %s pause the program %s of the time, because it allocates faster than Shenandoah frees.", units.Plural(len(p)-len(full), "degenerated collection"), units.Plural(len(full), "full collection"), units.Percent(g.ShareOf(p)))
-	v.Title = g.named(v.Title, p)
+	v.Title = g.addWorstToTitle(v.Title, p)
 	g.adviseConcurrent(&v, live, capacity)
 	v.Fix = append(v.Fix, earlier)
-	if version := release(c); version >= 25 && !g.Is("generational") {
+	if version := featureRelease(c); version >= 25 && !g.Is("generational") {
 		v.Fix = append(v.Fix, generational)
 	}
 	return v
@@ -98,7 +98,7 @@ var concurrently = check.Threshold{Name: "heap over what is live, for a collecto
 var manyCores = check.Threshold{Name: "CPUs from which some can be spared for the collector", Value: 4, Unit: "CPUs",
 	Why: "of fewer each one is missed", Source: "judgement"}
 
-// adviseConcurrent is advice for collectors that free beside the program and do not keep up.
+// adviseConcurrent adds advice for concurrent collectors that do not keep up.
 func (g *collector) adviseConcurrent(v *check.Verdict, live, capacity float64) {
 	if capacity > 0 {
 		text, more := "enlarge the heap: GC must finish before the free part is used up", 2*capacity
@@ -109,13 +109,13 @@ func (g *collector) adviseConcurrent(v *check.Verdict, live, capacity float64) {
 		if room := g.roomBeside(); room > 0 && more > room {
 			text += fmt.Sprintf("; but %s GiB of memory is too little for that: reduce the live set or allocate less", units.Num(room/(1<<30)))
 		}
-		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: sized("-Xmx", more)})
+		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: sizeFlag("-Xmx", more)})
 	}
-	if threads, cores := g.Flag(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= manyCores.Value && threads < cores/2 {
+	if threads, cores := g.Flag(evidence.FactConcGCThreads), g.cpuCount(); threads > 0 && cores >= manyCores.Value && threads < cores/2 {
 		v.Fix = append(v.Fix, check.Fix{Text: "use more GC threads, if CPUs are idle", Setting: fmt.Sprintf("-XX:ConcGCThreads=%.0f", min(cores/2, 2*threads))})
 	}
 	text := "allocate less: an allocation profile shows where (jcmd PID JFR.start duration=60s settings=profile)"
-	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() && g.Alloc.Known() {
+	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meetsRequests() && g.Alloc.Known() {
 		text += fmt.Sprintf("; now %s MiB per request", units.Num(g.Alloc.Number/l.Requests.Rate/(1<<20)))
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: text})

@@ -35,9 +35,10 @@ func isJVM(c *check.Case) bool {
 var unified = check.Threshold{Name: "JDK release that logs collections in another form", Value: 9, Unit: "count",
 	Why: "what has the older form is of the one before at most", Source: "JEP 158"}
 
-// release is the feature release of a subject's JVM, 8 for "1.8.0_392" and for a log in the form of JDK 8 and before; 0 unknown.
-func release(c *check.Case) int {
-	if n := told(c); n > 0 {
+// featureRelease returns the feature release of a subject's JVM: 8 for "1.8.0_392" and for a log
+// in the form of JDK 8 and before; 0 if unknown.
+func featureRelease(c *check.Case) int {
+	if n := namedRelease(c); n > 0 {
 		return n
 	}
 	if _, old := c.Fact(evidence.FactLegacyLog); old {
@@ -46,8 +47,8 @@ func release(c *check.Case) int {
 	return 0
 }
 
-// told is the release that the evidence names, 0 unknown.
-func told(c *check.Case) int {
+// namedRelease returns the release that the evidence names, 0 if unknown.
+func namedRelease(c *check.Case) int {
 	text := strings.TrimLeftFunc(c.Bundle.Subjects[c.Subject].Version, func(r rune) bool { return r < '0' || r > '9' })
 	text = strings.TrimPrefix(text, "1.")
 	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })

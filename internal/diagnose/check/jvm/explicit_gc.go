@@ -53,13 +53,13 @@ makes each collection longer.`,
 func judgeExplicit(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	p := g.with(requested)
+	p := g.pausesWith(requested)
 	const what = "explicitly requested collections"
-	g.judge(&v, "jvm.explicit-gc", p, what, stoppedSpecial)
-	g.untriggered(&v, what)
+	g.judgePauses(&v, "jvm.explicit-gc", p, what, stoppedSpecial)
+	g.leaveOpenIfUntriggered(&v, what)
 	if !v.Supported() {
 		return v
 	}
@@ -87,7 +87,7 @@ func judgeExplicit(c *check.Case) check.Verdict {
 	if n := len(callers[most]); n > len(full) { // a young collection before each full one, or a remark after it
 		v.Title = fmt.Sprintf("%s paused the program for %s in total, in %s: %s and the pauses that go with them.", most, units.Time(1e9*callers[most].Seconds()), units.Plural(n, "pause"), units.Plural(len(full), "full collection"))
 	}
-	v.Title = g.named(v.Title, callers[most])
+	v.Title = g.addWorstToTitle(v.Title, callers[most])
 	g.adviseExplicit(&v, most, every)
 	return v
 }
@@ -115,7 +115,7 @@ func (g *collector) adviseExplicit(v *check.Verdict, trigger string, every float
 		add("one per hour is RMI's distributed GC, also used by JMX and application servers: let it run once a day (the value is in ms)", "-Dsun.rmi.dgc.server.gcInterval=86400000 -Dsun.rmi.dgc.client.gcInterval=86400000")
 	}
 	add("find the caller and remove the call: search the sources for System.gc(), set a breakpoint or profiler on java.lang.Runtime.gc, or take thread dumps during a pause", "")
-	version := release(g.c)
+	version := featureRelease(g.c)
 	switch {
 	case g.Is("CMS"), g.Is("G1"):
 		add("or make it a concurrent cycle, with short pauses instead of a full collection; the caller of System.gc() still waits until it ends", "-XX:+ExplicitGCInvokesConcurrent")

@@ -62,14 +62,14 @@ var (
 		Why: "one may be on request or at the start", Source: "judgement"}
 )
 
-func holds(text string, words []string) bool {
+func containsAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// full are the full collections of some pauses that came for want of room. Those of CMS are
-// its failure each time, and have a cause of their own.
-func (g *collector) full(p metrics.Pauses) metrics.Pauses {
-	return g.ordinary(p.Of(evidence.PauseFull))
+// fullCollections returns the full collections among pauses that came for lack of space. Those of
+// CMS are always failures, and have a cause of their own.
+func (g *collector) fullCollections(p metrics.Pauses) metrics.Pauses {
+	return g.ordinaryPauses(p.Of(evidence.PauseFull))
 }
 
 func judgeFull(c *check.Case) check.Verdict {
@@ -78,12 +78,12 @@ func judgeFull(c *check.Case) check.Verdict {
 		if v, ok := fullSinceStart(c); ok {
 			return v
 		}
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	p := g.own(g.full(g.Pauses))
-	g.judge(&v, "jvm.full-gc", p, "full collections", stoppedFull)
-	ended := g.exhausted(&v, p)
+	p := g.ownPauses(g.fullCollections(g.Pauses))
+	g.judgePauses(&v, "jvm.full-gc", p, "full collections", stoppedFull)
+	ended := g.supportIfExhausted(&v, p)
 	v.Counted(float64(len(p)), frequentFull)
 	if v.Supported() && v.Saves == nil && !ended && len(p) < frequentFull.Int() && p.Longest().Seconds() < check.ASecond.Value {
 		v.Rule, v.Needs = check.TooFew, longer
@@ -95,7 +95,7 @@ func judgeFull(c *check.Case) check.Verdict {
 			v.Summary = "no full collection except one that another cause explains"
 		}
 	}
-	if slowed := g.full(g.Pauses); len(p) == 0 && v.RuledOut() && (slowed.Longest().Seconds() >= check.ASecond.Value || len(slowed) >= frequentFull.Int() && g.ShareOf(slowed) >= stoppedFull.Value) {
+	if slowed := g.fullCollections(g.Pauses); len(p) == 0 && v.RuledOut() && (slowed.Longest().Seconds() >= check.ASecond.Value || len(slowed) >= frequentFull.Int() && g.ShareOf(slowed) >= stoppedFull.Value) {
 		v.Rule, v.Needs = check.PartlyExplained, otherwiseLong
 		v.Summary = "full collections lacked CPU, or spent it in the kernel: whether they are long without that is unknown"
 	}
@@ -108,7 +108,7 @@ func judgeFull(c *check.Case) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(id, text, x, "bytes", g.OriginOf(p[0])))
 		}
 	}
-	v.Evidence = append(v.Evidence, g.rate("full collections per minute", p)...)
+	v.Evidence = append(v.Evidence, g.rateEvidence("full collections per minute", p)...)
 	if t := g.TriggerOf(p[0]); t != "" && t != evidence.TriggerUntold {
 		v.Evidence = append(v.Evidence, c.Seen("triggered by: "+t, g.OriginOf(p[0])))
 	}
@@ -129,9 +129,9 @@ var (
 		Why: "one may come at the peak of what lives", Source: "judgement"}
 )
 
-// exhausted supports full collections that free nearly nothing, by the JVM's own word or by
-// what they leave.
-func (g *collector) exhausted(v *check.Verdict, p metrics.Pauses) bool {
+// supportIfExhausted supports full collections that free almost nothing, by the JVM's own message
+// or by what they leave in use, and says whether they do.
+func (g *collector) supportIfExhausted(v *check.Verdict, p metrics.Pauses) bool {
 	if len(p) == 0 { // those there may be have a reason of their own
 		return false
 	}
@@ -163,16 +163,16 @@ func (g *collector) exhausted(v *check.Verdict, p metrics.Pauses) bool {
 	return true
 }
 
-// titleFull says how many there were, and which is worst.
+// titleFull says how many full collections there were, and which was worst.
 func (g *collector) titleFull(p metrics.Pauses) string {
 	if len(p) == 1 {
-		return g.named(fmt.Sprintf("A full collection paused the program for %s.", units.Time(1e9*p.Seconds())), p)
+		return g.addWorstToTitle(fmt.Sprintf("A full collection paused the program for %s.", units.Time(1e9*p.Seconds())), p)
 	}
-	return g.named(fmt.Sprintf("%s of %s on average pause the program %s of the time.", units.Plural(len(p), "full collection"), units.Time(1e9*p.Seconds()/float64(len(p))), units.Percent(g.ShareOf(p))), p)
+	return g.addWorstToTitle(fmt.Sprintf("%s of %s on average pause the program %s of the time.", units.Plural(len(p), "full collection"), units.Time(1e9*p.Seconds()/float64(len(p))), units.Percent(g.ShareOf(p))), p)
 }
 
-// afterFull is the median heap after and before full collections, and the heap's limit,
-// else its capacity, bytes; NaN unknown.
+// afterFull returns the median heap after and before full collections, and the heap's limit, else
+// its capacity, in bytes; NaN if unknown.
 func (g *collector) afterFull(p metrics.Pauses) (live, before, capacity float64) {
 	var lives, befores []float64
 	for _, x := range p {
@@ -207,7 +207,7 @@ func (g *collector) adviseFull(v *check.Verdict, live, before, capacity float64)
 	room := g.roomBeside()
 	switch {
 	case live >= crowded.Value*capacity:
-		setting := sized("-Xmx", enlarged*live)
+		setting := sizeFlag("-Xmx", enlarged*live)
 		text := fmt.Sprintf("enlarge the heap to at least %s times the live set: %s of it is still in use after a full collection", units.Num(enlarged), units.Percent(live/capacity))
 		if room > 0 && enlarged*live > room {
 			text += fmt.Sprintf("; %s GiB of memory is too little for that: reduce the live set, or give the process more memory", units.Num(room/(1<<30)))
@@ -217,14 +217,14 @@ func (g *collector) adviseFull(v *check.Verdict, live, before, capacity float64)
 	case before > 0 && (before-live)/before >= freed.Value:
 		v.Fix = append(v.Fix, check.Fix{Text: "enlarge the young generation: most of what full collections free died soon after it was promoted", Setting: g.largerYoung(2)})
 	case live > 0 && roomy.Value*live > capacity:
-		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("enlarge the heap to twice the live set, or reduce the live set: %s of the heap is still in use after a full collection", units.Percent(live/capacity)), Setting: sized("-Xmx", roomy.Value*live)})
+		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("enlarge the heap to twice the live set, or reduce the live set: %s of the heap is still in use after a full collection", units.Percent(live/capacity)), Setting: sizeFlag("-Xmx", roomy.Value*live)})
 	default:
 		v.Fix = append(v.Fix, check.Fix{Text: "enlarge the heap or reduce the live set, depending on what is live after a full collection"})
 	}
 	if g.Is("CMS") {
 		v.Fix = append(v.Fix, check.Fix{Text: "let CMS collect the old generation before it is full, so that the full collection is not needed", Setting: "-XX:CMSInitiatingOccupancyFraction=70 -XX:+UseCMSInitiatingOccupancyOnly"})
 	}
-	switch v8 := release(g.c); {
+	switch v8 := featureRelease(g.c); {
 	case g.Is("G1") && v8 > 0 && v8 < 10:
 		v.Fix = append(v.Fix, check.Fix{Text: "update the JDK: before JDK 10, G1's full collection runs on one thread and takes several times as long"})
 	case g.Is("Serial") || g.Is("Parallel"):
@@ -236,7 +236,7 @@ func (g *collector) adviseFull(v *check.Verdict, live, before, capacity float64)
 	}
 }
 
-// roomBeside is the memory the process may have, bytes; 0 unknown.
+// roomBeside returns the memory the process may have, in bytes; 0 if unknown.
 func (g *collector) roomBeside() float64 {
 	room, _ := metrics.RoomOf(g.c.Bundle, g.c.Subject)
 	if !room.Known() {

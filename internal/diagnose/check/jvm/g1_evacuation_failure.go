@@ -52,12 +52,12 @@ help: a shorter pause goal.`,
 func judgeEvacuation(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	p := g.with(evacuation)
-	g.judge(&v, "jvm.g1-evacuation-failure", p, "collections without a free region, and full collections after them", stoppedSpecial)
-	g.failed(&v, p)
+	p := g.pausesWith(evacuation)
+	g.judgePauses(&v, "jvm.g1-evacuation-failure", p, "collections without a free region, and full collections after them", stoppedSpecial)
+	g.judgeRareFailures(&v, p)
 	if !v.Supported() {
 		return v
 	}
@@ -71,11 +71,11 @@ func judgeEvacuation(c *check.Case) check.Verdict {
 	for _, x := range p {
 		before, after = append(before, g.Get(x, evidence.HeapBefore)), append(after, g.Get(x, evidence.HeapAfter))
 	}
-	capacity, live := g.Capacity.Number, known(after)
+	capacity, live := g.Capacity.Number, medianKnown(after)
 	for _, f := range []struct {
 		id, text string
 		x        float64
-	}{{"heap.before_bytes", "heap in use before them (median)", known(before)}, {"heap.after_bytes", "heap in use after them (median)", live}, {"heap.capacity_bytes", "heap capacity", capacity}} {
+	}{{"heap.before_bytes", "heap in use before them (median)", medianKnown(before)}, {"heap.after_bytes", "heap in use after them (median)", live}, {"heap.capacity_bytes", "heap capacity", capacity}} {
 		if !math.IsNaN(f.x) {
 			v.Evidence = append(v.Evidence, c.Figure(f.id, f.text, f.x, "bytes", g.OriginOf(p[0])))
 		}
@@ -84,15 +84,15 @@ func judgeEvacuation(c *check.Case) check.Verdict {
 	if len(full) > 0 {
 		v.Title = fmt.Sprintf("G1 ran out of free regions %s; that and %s after it pause the program %s of the time.", units.Times(len(young)), units.Plural(len(full), "full collection"), units.Percent(g.ShareOf(p)))
 	}
-	v.Title = g.named(v.Title, p)
+	v.Title = g.addWorstToTitle(v.Title, p)
 	g.adviseEvacuation(&v, live, capacity)
 	return v
 }
 
-// failed answers for failures that are rare and short, where no request tells what they
-// cost: a collector in order has none, so one that people notice is a finding.
-func (g *collector) failed(v *check.Verdict, p metrics.Pauses) {
-	if len(p) == 0 || !v.RuledOut() || g.meets() {
+// judgeRareFailures judges evacuation failures that are rare and short, where requests do not show
+// their cost: a healthy collector has none, so one that is long enough to be noticed is a finding.
+func (g *collector) judgeRareFailures(v *check.Verdict, p metrics.Pauses) {
+	if len(p) == 0 || !v.RuledOut() || g.meetsRequests() {
 		return
 	}
 	v.Rule, v.Needs = check.CostUnknown, g.needRequests()
@@ -119,10 +119,10 @@ func (g *collector) adviseEvacuation(v *check.Verdict, live, capacity float64) {
 		if room > 0 && enlarged*capacity > room {
 			text += fmt.Sprintf("; but %s GiB of memory is too little for that: reduce the live set", units.Num(room/(1<<30)))
 		}
-		add(text, sized("-Xmx", enlarged*capacity))
+		add(text, sizeFlag("-Xmx", enlarged*capacity))
 	}
 	add("keep more regions in reserve (default: 10 %)", "-XX:G1ReservePercent=20")
-	switch version := release(g.c); {
+	switch version := featureRelease(g.c); {
 	case version == 0 || version >= 9:
 		add("start marking earlier, so that old regions are free in time", "-XX:InitiatingHeapOccupancyPercent=30 -XX:-G1UseAdaptiveIHOP")
 	default:
@@ -130,8 +130,8 @@ func (g *collector) adviseEvacuation(v *check.Verdict, live, capacity float64) {
 	}
 }
 
-// fixedYoung is how large the young generation was made by hand, bytes; 0: G1 sizes it, or
-// nothing tells.
+// fixedYoung returns the size of a young generation that was fixed by hand, in bytes; 0 if G1
+// sizes it, or it is unknown.
 func (g *collector) fixedYoung() float64 {
 	low, high := g.Flag(evidence.FactNewSize), g.Flag(evidence.FactMaxNewSize)
 	if low > 0 && low == high {

@@ -51,12 +51,12 @@ are never in it.`,
 func judgeHumongous(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	p := g.with(humongous)
-	g.judge(&v, "jvm.g1-humongous", p, "collections for humongous objects", stoppedSpecial)
-	useless := g.useless(p)
+	p := g.pausesWith(humongous)
+	g.judgePauses(&v, "jvm.g1-humongous", p, "collections for humongous objects", stoppedSpecial)
+	useless := g.uselessFullCollections(p)
 	if !v.Supported() && len(useless) >= uselessTimes.Int() {
 		v.Rule, v.Needs = check.StandsAlone, nil
 		v.Summary = fmt.Sprintf("%s for a humongous object freed nothing", units.Plural(len(useless), "full collection"))
@@ -75,7 +75,7 @@ func judgeHumongous(c *check.Case) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(id, text, x, unit, g.OriginOf(p[0])))
 		}
 	}
-	rate := g.rate("collections for humongous objects per minute", p)
+	rate := g.rateEvidence("collections for humongous objects per minute", p)
 	v.Evidence = append(v.Evidence, rate...)
 	if full := p.Of(evidence.PauseFull); len(full) > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("gc.full", "of these, full collections", float64(len(full)), "count", g.OriginOf(full[0])))
@@ -94,7 +94,7 @@ func judgeHumongous(c *check.Case) check.Verdict {
 	if rate != nil {
 		v.Title = fmt.Sprintf("%s make G1 collect %s times per minute.", who, units.Num(*rate[0].Value))
 	}
-	v.Title = g.named(v.Title, p)
+	v.Title = g.addWorstToTitle(v.Title, p)
 	if len(useless) >= uselessTimes.Int() {
 		v.Title = fmt.Sprintf("No room in a row for a humongous object: %s freed nothing, after which the allocation fails (OutOfMemoryError).", units.Plural(len(useless), "full collection"))
 	}
@@ -111,8 +111,8 @@ var (
 		Why: "a humongous object is not smaller than half a region, of which there are some hundred", Source: "arithmetic"}
 )
 
-// useless are the full collections among pauses that freed nothing.
-func (g *collector) useless(p metrics.Pauses) (of metrics.Pauses) {
+// uselessFullCollections returns the full collections among pauses that freed nothing.
+func (g *collector) uselessFullCollections(p metrics.Pauses) (of metrics.Pauses) {
 	for _, x := range p.Of(evidence.PauseFull) {
 		if before, after := g.Get(x, evidence.HeapBefore), g.Get(x, evidence.HeapAfter); before > 0 && after >= (1-uselessFreed.Value)*before {
 			of = append(of, x)
@@ -134,8 +134,8 @@ const (
 	mostRegion18 = 512 << 20
 )
 
-// regionSize is G1's, bytes; where no source tells it, that which the JVM takes for the
-// heap's size. 0 unknown.
+// regionSize returns the size of G1's regions in bytes, derived from the heap's size where no
+// source reports it (guess); 0 if unknown.
 func (g *collector) regionSize() (size float64, guess bool) {
 	if size := g.Flag(evidence.FactG1HeapRegionSize); size > 0 {
 		return size, false
@@ -152,15 +152,15 @@ func (g *collector) regionSize() (size float64, guess bool) {
 	return min(mostRegion, max(leastRegion, math.Exp2(math.Floor(math.Log2(heap/regions))))), true
 }
 
-// humongousOf is how many humongous regions there were before collections, and how many of
-// them these freed.
+// humongousOf returns how many humongous regions there were before collections, and how many of
+// them these freed (medians).
 func (g *collector) humongousOf(p metrics.Pauses) (before, freed float64) {
 	var held, gone []float64
 	for _, x := range p {
 		b, a := g.Get(x, evidence.HumongousBefore), g.Get(x, evidence.HumongousAfter)
 		held, gone = append(held, b), append(gone, b-a)
 	}
-	return known(held), known(gone)
+	return medianKnown(held), medianKnown(gone)
 }
 
 // moreHeap is how many times as large a heap is advised to be that has too few regions.
@@ -171,7 +171,7 @@ const moreHeap = 4
 const larger = 4
 
 func (g *collector) adviseHumongous(v *check.Verdict, region float64) {
-	version := release(g.c)
+	version := featureRelease(g.c)
 	most := float64(mostRegion)
 	if version >= 18 {
 		most = mostRegion18
@@ -187,10 +187,10 @@ func (g *collector) adviseHumongous(v *check.Verdict, region float64) {
 		if room := g.roomBeside(); room > 0 && want > room {
 			text += fmt.Sprintf("; %s GiB of memory is too little for that: use smaller arrays, or give the process more memory", units.Num(room/(1<<30)))
 		}
-		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: sized("-Xmx", want)})
+		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: sizeFlag("-Xmx", want)})
 	} else if region > 0 && region < most {
 		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("use larger regions, so that arrays below %s are ordinary objects; if the class histogram or a flight recording (jdk.ObjectAllocationOutsideTLAB) shows larger arrays, make regions twice their size", inBytes(size/2)),
-			Setting: sized("-XX:G1HeapRegionSize=", size)})
+			Setting: sizeFlag("-XX:G1HeapRegionSize=", size)})
 	} else if region >= most {
 		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("use smaller arrays, or another collector: regions already have the maximum size (%s in this release)", inBytes(most))})
 	}
@@ -201,7 +201,7 @@ func (g *collector) adviseHumongous(v *check.Verdict, region float64) {
 	}
 }
 
-// inBytes words a size.
+// inBytes writes a size in bytes.
 func inBytes(v float64) string {
 	switch {
 	case v >= 1<<30:

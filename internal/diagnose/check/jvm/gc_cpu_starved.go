@@ -74,17 +74,17 @@ const (
 func judgeStarved(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	if g.Unlogged() {
 		return unlogged
 	}
-	timed, pace := g.paced()
+	timed, pace := g.timedPauses()
 	if len(timed) == 0 && len(g.Pauses) > 0 {
-		return g.untold()
+		return g.noCPUTimesVerdict()
 	}
-	starved := timed.Where(func(x metrics.Pause) bool { return g.starved(x, pace) })
-	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s)", ofCPUs(pace.best(timed)))}
+	starved := timed.Where(func(x metrics.Pause) bool { return g.isStarved(x, pace) })
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s)", ofCPUs(pace.bestPace(timed)))}
 	if len(g.Pauses) == 0 {
 		v.Summary = "no collections"
 	}
@@ -94,7 +94,7 @@ func judgeStarved(c *check.Case) check.Verdict {
 	}
 	var lost float64
 	for _, x := range starved {
-		lost += max(0, x.Seconds()-g.used(x)*x.Seconds()/max(pace[x.Of], 1))
+		lost += max(0, x.Seconds()-g.cpusUsed(x)*x.Seconds()/max(pace[x.Of], 1))
 	}
 	part := lost / max(starved.Seconds(), 1e-9)
 	what := "collections whose GC threads lacked CPU"
@@ -103,7 +103,7 @@ func judgeStarved(c *check.Case) check.Verdict {
 	v.Weigh(lost, leastLost)
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.starved_cpus", "CPUs that GC threads got in these collections, on average", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
-		c.Figure("gc.best_cpus", "CPUs that GC threads got in the best collections", pace.best(starved), "CPUs", g.Origin),
+		c.Figure("gc.best_cpus", "CPUs that GC threads got in the best collections", pace.bestPace(starved), "CPUs", g.Origin),
 		c.Figure("gc.starved_time_share", "share of their time lost by lack of CPU", part, "1", g.Origin))
 	if !v.Supported() {
 		return v
@@ -114,25 +114,25 @@ func judgeStarved(c *check.Case) check.Verdict {
 		return v
 	}
 	g.judgeHost(&v, starved, lost)
-	v.Title = g.named(v.Title, starved)
+	v.Title = g.addWorstToTitle(v.Title, starved)
 	return v
 }
 
-// starved says whether a collection's threads did not run for most of it.
-func (g *collector) starved(x metrics.Pause, pace paces) bool {
-	used := g.used(x)
+// isStarved says whether a collection's threads did not run for most of it.
+func (g *collector) isStarved(x metrics.Pause, pace paces) bool {
+	used := g.cpusUsed(x)
 	return float64(x.To-x.From) >= worthStarved.Value && (used < halfOne.Value || used < pacePart.Value*pace[x.Of])
 }
 
-// own are the pauses whose length is the collector's own doing: not the kernel's, nor the
-// host's, which have causes of their own.
-func (g *collector) own(p metrics.Pauses) metrics.Pauses {
-	_, pace := g.paced()
-	return p.Where(func(x metrics.Pause) bool { return !g.inKernel(x) && !g.starved(x, pace) })
+// ownPauses returns the pauses whose length the collector causes itself: not the kernel or the
+// host, which have causes of their own.
+func (g *collector) ownPauses(p metrics.Pauses) metrics.Pauses {
+	_, pace := g.timedPauses()
+	return p.Where(func(x metrics.Pause) bool { return !g.inKernel(x) && !g.isStarved(x, pace) })
 }
 
-// used is how many processors the collector's threads had during a pause.
-func (g *collector) used(x metrics.Pause) float64 {
+// cpusUsed returns how many CPUs the collector's threads had during a pause.
+func (g *collector) cpusUsed(x metrics.Pause) float64 {
 	return (g.Get(x, evidence.UserCPU) + g.Get(x, evidence.SystemCPU)) / float64(max(1, x.To-x.From))
 }
 
@@ -141,11 +141,12 @@ func (g *collector) meanUsed(p metrics.Pauses) float64 {
 	return (user + system) / max(real, 1e-9)
 }
 
-// paced are the pauses whose CPU time is told, and how many processors each kind of them can use.
-func (g *collector) paced() (metrics.Pauses, paces) {
+// timedPauses returns the pauses whose CPU time is known, and how many CPUs each kind of them can
+// use.
+func (g *collector) timedPauses() (metrics.Pauses, paces) {
 	if g.speed == nil {
 		g.timed = g.Pauses.Where(func(x metrics.Pause) bool { return !math.IsNaN(g.Get(x, evidence.UserCPU)) })
-		g.speed = g.paces(g.timed)
+		g.speed = g.pacesByKind(g.timed)
 	}
 	return g.timed, g.speed
 }
@@ -154,20 +155,20 @@ func (g *collector) paced() (metrics.Pauses, paces) {
 // collections of CMS, and of G1 before JDK 10, while all make the young ones.
 type paces map[evidence.Pause]float64
 
-func (g *collector) paces(p metrics.Pauses) paces {
+func (g *collector) pacesByKind(p metrics.Pauses) paces {
 	by := make(map[evidence.Pause]metrics.Pauses)
 	for _, x := range p {
 		by[x.Of] = append(by[x.Of], x)
 	}
 	out := make(paces)
 	for of, all := range by {
-		out[of] = g.pace(all)
+		out[of] = g.paceOfKind(all)
 	}
 	return out
 }
 
-// best is the most that a kind of some pauses can use.
-func (s paces) best(p metrics.Pauses) float64 {
+// bestPace returns the most CPUs that any kind among the pauses can use.
+func (s paces) bestPace(p metrics.Pauses) float64 {
 	most := 1.
 	for _, x := range p {
 		most = max(most, s[x.Of])
@@ -175,13 +176,13 @@ func (s paces) best(p metrics.Pauses) float64 {
 	return most
 }
 
-// pace is how many processors collections of a kind can use: those of the 9th decile had so
-// many, of pauses long enough for their times to tell.
-func (g *collector) pace(p metrics.Pauses) float64 {
+// paceOfKind returns how many CPUs collections of a kind can use: the 9th decile of those used by
+// pauses long enough to be timed.
+func (g *collector) paceOfKind(p metrics.Pauses) float64 {
 	var all []float64
 	for _, x := range p {
 		if float64(x.To-x.From) >= worthStarved.Value/2 {
-			all = append(all, g.used(x))
+			all = append(all, g.cpusUsed(x))
 		}
 	}
 	if len(all) == 0 {
@@ -189,7 +190,7 @@ func (g *collector) pace(p metrics.Pauses) float64 {
 	}
 	slices.Sort(all)
 	pace := max(1, stats.Quantile(all, paceOf))
-	if n := g.processors(); n > 0 {
+	if n := g.cpuCount(); n > 0 {
 		pace = min(pace, n)
 	}
 	return pace
@@ -204,8 +205,8 @@ var (
 		Why: "M/M/1: ρ/(1−ρ) is 9 at 90 %", Source: "M/M/1"}
 )
 
-// judgeHost says who had the processors, by /proc; where that clears the host, it is
-// something else that kept the threads.
+// judgeHost says what used the CPUs, by /proc; where the host had free CPUs, something else kept
+// GC threads from running.
 func (g *collector) judgeHost(v *check.Verdict, p metrics.Pauses, lost float64) {
 	c := g.c
 	who := ""
@@ -243,9 +244,9 @@ func (g *collector) judgeHost(v *check.Verdict, p metrics.Pauses, lost float64) 
 	}
 }
 
-// quotaFix is for a collector with more threads than its quota feeds.
+// quotaFix returns fixes for a collector with more threads than its quota can run.
 func (g *collector) quotaFix() (out []check.Fix) {
-	cores := g.processors()
+	cores := g.cpuCount()
 	if quota, ok := g.c.Fact(evidence.FactContainerCPU); ok && quota.Number > 0 {
 		cores = math.Max(1, math.Floor(quota.Number))
 	}
@@ -253,7 +254,7 @@ func (g *collector) quotaFix() (out []check.Fix) {
 		out = append(out, check.Fix{Text: fmt.Sprintf("use as many GC threads as there are CPUs available (now %.0f)", n), Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)})
 	}
 	out = append(out, check.Fix{Text: "raise the CPU quota to at least what the process uses in its busiest 100 ms"})
-	if v := release(g.c); v == 8 {
+	if v := featureRelease(g.c); v == 8 {
 		fix := check.Fix{Text: "update the JDK, or set the number: JDK 8 before 8u191 sees all CPUs of the host instead of the quota how many it may use (-XX:ParallelGCThreads)"}
 		if cores > 0 {
 			fix.Setting = fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)
@@ -263,7 +264,7 @@ func (g *collector) quotaFix() (out []check.Fix) {
 	return out
 }
 
-// ofCPUs words how many CPUs something had: "0.36 of a CPU", "1.5 CPUs".
+// ofCPUs writes a number of CPUs: "0.36 of a CPU", "1.5 CPUs".
 func ofCPUs(n float64) string {
 	switch text := units.Num(n); {
 	case n < 1:

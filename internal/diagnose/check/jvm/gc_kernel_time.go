@@ -62,14 +62,14 @@ var (
 func judgeKernel(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	if g.Unlogged() {
 		return unlogged
 	}
 	user, system, _ := g.CPUOf(g.Pauses)
 	if math.IsNaN(user) && len(g.Pauses) > 0 {
-		return g.untold()
+		return g.noCPUTimesVerdict()
 	}
 	p := g.Pauses.Where(g.inKernel)
 	var v check.Verdict
@@ -103,7 +103,7 @@ func judgeKernel(c *check.Case) check.Verdict {
 	if why.what != "" {
 		v.Title = fmt.Sprintf("%d of %s spent %s of their CPU time in the kernel: %s.", len(p), units.Plural(len(g.Pauses), "collection"), units.Percent(part), why.what)
 	}
-	v.Title = g.named(v.Title, p)
+	v.Title = g.addWorstToTitle(v.Title, p)
 	v.Fix = append(v.Fix, g.kernelFix(why)...)
 	if !seen {
 		v.Needs = append(v.Needs, check.Need{What: "what the kernel does: page faults, swap and huge pages from /proc at the same time (vmstat 1 shows them too)", Command: "unstall record PID"})
@@ -120,13 +120,13 @@ func (g *collector) inKernel(x metrics.Pause) bool {
 var leastPart = check.Threshold{Name: "part of pauses that counts, which bounds how long they may be", Value: .01, Unit: "1",
 	Why: "below, none is long enough for it", Source: "judgement"}
 
-// judgePart is judge for a part of what pauses cost.
+// judgePart is judgePauses for a part of what the pauses cost.
 func (g *collector) judgePart(v *check.Verdict, cause string, p metrics.Pauses, part float64, what string) {
 	c := g.c
 	least := stoppedPart
 	least.Value /= max(part, leastPart.Value)
-	of := g.paused(cause, p, what, least)
-	g.judge(v, cause, p, what, of.Least)
+	of := g.newPaused(cause, p, what, least)
+	g.judgePauses(v, cause, p, what, of.Least)
 	if v.Saves == nil && !v.RuledOut() {
 		v.Weight *= part
 		return
@@ -165,7 +165,7 @@ var (
 		Why: "what a quiet host has stays below", Source: "judgement"}
 )
 
-// kernelWork reads it; seen is false where nobody looked.
+// kernelWork returns what the kernel did meanwhile; seen is false where that was not recorded.
 func (g *collector) kernelWork() (w kernelWork, seen bool) {
 	p, h := metrics.ProcessOf(g.c.Bundle, g.c.Subject, g.Window), metrics.HostMemoryOf(g.c.Bundle, g.Window)
 	read := func(id string, v metrics.Value, text string) float64 {
@@ -199,17 +199,17 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 
 func (g *collector) kernelFix(w kernelWork) (out []check.Fix) {
 	touch := check.Fix{Text: "touch the heap's pages once at the start, and return none", Setting: "-XX:+AlwaysPreTouch"}
-	if heap := sized("-Xms", g.Flag(evidence.FactMaxHeapSize)); heap != "" {
-		touch.Setting = join(heap, touch.Setting)
+	if heap := sizeFlag("-Xms", g.Flag(evidence.FactMaxHeapSize)); heap != "" {
+		touch.Setting = joinFlags(heap, touch.Setting)
 	} else if heap := g.Capacity.Number; !math.IsNaN(heap) {
 		touch.Text += "; with -Xms equal to -Xmx"
 	}
-	if release(g.c) >= 12 && g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah") {
+	if featureRelease(g.c) >= 12 && g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah") {
 		touch.Text += " (with -Xms equal to -Xmx this collector also returns no memory while idle)"
 	}
 	pages := check.Fix{Text: "use huge pages only on request, and request them for the heap", Setting: "-XX:+UseTransparentHugePages", Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled\necho defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}
 	swap := check.Fix{Text: "keep the heap out of swap: free memory on this host, swapoff, or vm.swappiness=1", Code: "sysctl vm.swappiness=1"}
-	if elsewhere(g.c) {
+	if isNotLinux(g.c) {
 		swap = check.Fix{Text: "keep the heap out of swap: free memory on this host"}
 	}
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// kneeFigures are the evidence of the knee.
+// kneeFigures returns the evidence of the knee.
 func kneeFigures(c *check.Case, w younggen.Load) []check.Evidence {
 	from := check.From(c.Ledger.StatesFrom())
 	return []check.Evidence{
@@ -19,8 +19,8 @@ func kneeFigures(c *check.Case, w younggen.Load) []check.Evidence {
 	}
 }
 
-// largerYoung is the flag for a young generation so many times as large, "" where its size
-// is not known. The heap grows by as much where it could not hold it.
+// largerYoung returns the flags for a young generation that is the given number of times as large,
+// with a larger heap where it would not fit; "" if its size is unknown.
 func (g *collector) largerYoung(times float64) string {
 	s, err := younggen.SituationOf(g.c.Bundle, g.c.Subject, g.Collector)
 	if err != nil || s.Size == 0 || g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah") {

@@ -23,18 +23,20 @@ var (
 		Why: "of five, its error is about a half", Source: "Poisson error: 1/√5"}
 )
 
-// rate is how often some pauses came, with its unit, as evidence; none where there were too
-// few, or too little was watched.
-func (g *collector) rate(text string, p metrics.Pauses) []check.Evidence {
+// rateEvidence returns how often pauses came per minute as evidence; nil if there were too few, or
+// too little was watched.
+func (g *collector) rateEvidence(text string, p metrics.Pauses) []check.Evidence {
 	if len(p) < someCounted.Int() || g.Span < leastWatched.Value {
 		return nil
 	}
 	return []check.Evidence{g.c.Figure("gc.these_per_min", text, 60*g.PerSecond(p), "1/min", g.OriginOf(p[0]))}
 }
 
-// worst is the minute in which some pauses stopped the program for longest; none where no
-// more than a minute was watched.
-func (g *collector) worst(p metrics.Pauses) check.Minute { return check.WorstMinute(g.Collector, p) }
+// worstMinute returns the minute in which the pauses stopped the program longest; zero if no more
+// than a minute was watched.
+func (g *collector) worstMinute(p metrics.Pauses) check.Minute {
+	return check.WorstMinute(g.Collector, p)
+}
 
 // stretch is a part of a long log.
 type stretch struct {
@@ -42,7 +44,7 @@ type stretch struct {
 	stopped  float64 // s
 }
 
-func (x stretch) share() float64 { return x.stopped / (float64(x.to-x.from) / 1e9) }
+func (x stretch) stoppedShare() float64 { return x.stopped / (float64(x.to-x.from) / 1e9) }
 
 // A log is long from so many minutes on, and a part of it speaks for some pauses if it holds so much of their time.
 var (
@@ -52,10 +54,11 @@ var (
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
-// stretch is the worst time of a long log, if most of some pauses lie in it and they take more of it than of all the time by
-// [minuteOf]: the worst minute, and the minutes before and after it as long as each is stopped for half as long at least.
-func (g *collector) stretch(p metrics.Pauses) (x stretch, ok bool) {
-	m := g.worst(p)
+// worstStretch returns the worst time of a long log: the worst minute, and the minutes before and
+// after it that are stopped at least half as long. It is ok only if most of the pauses' time lies
+// in it and their share of it is several times that of all the time ([check.MinuteOf]).
+func (g *collector) worstStretch(p metrics.Pauses) (x stretch, ok bool) {
+	m := g.worstMinute(p)
 	if g.Span < longMinutes.Value*check.AMinute || m.Stopped == 0 {
 		return x, false
 	}
@@ -76,10 +79,10 @@ func (g *collector) stretch(p metrics.Pauses) (x stretch, ok bool) {
 		}
 		x.stopped += more
 	}
-	return x, x.share() >= check.MinuteOf.Value*g.ShareOf(p) && x.stopped >= mostOfThem.Value*p.Seconds()
+	return x, x.stoppedShare() >= check.MinuteOf.Value*g.ShareOf(p) && x.stopped >= mostOfThem.Value*p.Seconds()
 }
 
-// fromTo words when it is: by the time of day where the log tells it, else by that since it began.
+// fromTo writes when a stretch was: as time of day where the log has it, else since the log began.
 func (g *collector) fromTo(x stretch) string {
 	if g.Placed {
 		from, to := time.Unix(0, x.from).UTC(), time.Unix(0, x.to).UTC()
@@ -92,26 +95,27 @@ func (g *collector) fromTo(x stretch) string {
 	return "From " + clock(x.from) + " to " + clock(x.to) + " of the log"
 }
 
-// named is a title with what is worst of some pauses where their share of all the time does
-// not show it: the longest, else the worst minute, and when that was.
-func (g *collector) named(title string, p metrics.Pauses) string {
-	if x, ok := g.stretch(p); ok {
-		title = fmt.Sprintf("%s, where they take %s of the time: %s", g.fromTo(x), units.Percent(x.share()), title)
+// addWorstToTitle adds to a title what is worst about pauses whose share of all the time does not
+// show it: the worst stretch, the longest pause, else the worst minute.
+func (g *collector) addWorstToTitle(title string, p metrics.Pauses) string {
+	if x, ok := g.worstStretch(p); ok {
+		title = fmt.Sprintf("%s, where they take %s of the time: %s", g.fromTo(x), units.Percent(x.stoppedShare()), title)
 	}
-	most, m := p.Longest(), g.worst(p)
+	most, m := p.Longest(), g.worstMinute(p)
 	switch {
 	case most.Seconds() >= check.ASecond.Value && len(p) > 1:
-		return fmt.Sprintf("%s; the longest, %s, for %s.", strings.TrimSuffix(title, "."), g.at(most.From), units.Time(1e9*most.Seconds()))
+		return fmt.Sprintf("%s; the longest, %s, for %s.", strings.TrimSuffix(title, "."), g.formatMoment(most.From), units.Time(1e9*most.Seconds()))
 	case most.Seconds() >= check.ASecond.Value:
-		return fmt.Sprintf("%s (%s).", strings.TrimSuffix(title, "."), g.at(most.From))
+		return fmt.Sprintf("%s (%s).", strings.TrimSuffix(title, "."), g.formatMoment(most.From))
 	case m.Share() >= check.MinuteOf.Value*g.ShareOf(p) && m.Stopped > 0:
-		return fmt.Sprintf("%s, and %s of the minute from %s on.", strings.TrimSuffix(title, "."), units.Percent(m.Share()), strings.TrimPrefix(g.at(m.From), "at "))
+		return fmt.Sprintf("%s, and %s of the minute from %s on.", strings.TrimSuffix(title, "."), units.Percent(m.Share()), strings.TrimPrefix(g.formatMoment(m.From), "at "))
 	}
 	return title
 }
 
-// at words a moment: the time of day where the log tells it, else that of the log's clock.
-func (g *collector) at(ns int64) string {
+// formatMoment writes a moment: "at" and the time of day where the log has it, else the log's
+// clock.
+func (g *collector) formatMoment(ns int64) string {
 	if g.Placed {
 		return "at " + time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05") + " UTC"
 	}

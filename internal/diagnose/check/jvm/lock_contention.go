@@ -47,8 +47,8 @@ mostly read (CopyOnWrite…, a volatile reference). What does not help: more thr
 	Judge:   judgeLock,
 }
 
-// dumps asks for looks at the threads, which show what.
-func dumps(what string) []check.Need {
+// needDumps asks for thread dumps, which show what.
+func needDumps(what string) []check.Need {
 	return []check.Need{{What: what, Command: "unstall record PID"},
 		{What: "or take thread dumps one second apart", Command: "for i in $(seq 10); do jcmd PID Thread.print >threads-$i.txt; sleep 1; done"}}
 }
@@ -59,14 +59,14 @@ var fewLooks = check.Threshold{Name: "thread dumps from which they say how much 
 func judgeLock(c *check.Case) check.Verdict {
 	w := metrics.LockDumps(c.Bundle, c.Threads(), c.Subject)
 	if f, ok := c.Fact(evidence.FactDeadlock); ok && !w.Waiting.Known() { // all that was copied of a dump
-		return deadlock(c, w, f, nil)
+		return judgeDeadlock(c, w, f, nil)
 	}
 	if !w.Waiting.Known() {
-		return check.Verdict{Rule: check.NotRecorded, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and which hold them")}
+		return check.Verdict{Rule: check.NotRecorded, Summary: "no thread dumps recorded", Needs: needDumps("thread dumps under load, to show which threads wait for locks and which hold them")}
 	}
 	figures := []check.Evidence{c.Figure("lock.waiting_threads", fmt.Sprintf("threads waiting for a lock, average of %s", units.Plural(w.Looks, "thread dump")), w.Waiting.Number, "count", w.Waiting.Origin)}
 	if f, ok := c.Fact(evidence.FactDeadlock); ok {
-		return deadlock(c, w, f, figures)
+		return judgeDeadlock(c, w, f, figures)
 	}
 	k := check.Contention{
 		Locks: w, Charged: c.Ledger != nil && c.Ledger.Sampled, Cores: float64(c.Bundle.Subjects[c.Subject].CPUs), Figures: figures,
@@ -74,7 +74,7 @@ func judgeLock(c *check.Case) check.Verdict {
 		Outside: fmt.Sprintf("the lock is held by code that waits (%s): do that before taking the lock or after releasing it", w.Holder.Doing),
 	}
 	if w.Looks < fewLooks.Int() {
-		k.More = dumps("more thread dumps")
+		k.More = needDumps("more thread dumps")
 	}
 	who, class := cmp.Or(w.Owner, threads.Nameless), ""
 	if w.Class != "" {
@@ -88,7 +88,7 @@ func judgeLock(c *check.Case) check.Verdict {
 		k.At = append(k.At, c.Figure("lock.waiting_threads_at", fmt.Sprintf("in the worst thread dump: %s waiting for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, threads.Nameless)), float64(g.Count), "count", g.Origin))
 	}
 	if log, method := loggedUnder(w); log != nil {
-		log.logged(c, &k, method)
+		log.describeContention(c, &k, method)
 	}
 	if w.Holder.Owner != "" {
 		known := "its holder was in "
@@ -102,7 +102,7 @@ func judgeLock(c *check.Case) check.Verdict {
 	}
 	v := c.Contended(k)
 	if f, ok := c.Fact(evidence.FactStateless); ok && v.RuledOut() && w.Waiting.Number == 0 && !k.Charged {
-		v.Rule, v.Needs = check.Untold, dumps("thread dumps with the states of threads")
+		v.Rule, v.Needs = check.Untold, needDumps("thread dumps with the states of threads")
 		v.Summary, v.Evidence = "the thread dump does not tell which threads wait for a lock", []check.Evidence{c.Seen("it has no states of threads", f.Origin)}
 	}
 	return v
@@ -114,18 +114,19 @@ const mostCircles = 8
 // inTitle is how long the names of threads may be to stand in a title.
 const inTitle = 80
 
-// between is which threads, in brackets, if their names are short.
-func between(names string) string {
+// formatThreadNames writes the names of threads in brackets; "" if they are too long for a title.
+func formatThreadNames(names string) string {
 	if names == "" || len(names) > inTitle {
 		return ""
 	}
 	return " (" + names + ")"
 }
 
-// deadlock answers where threads wait for each other: they will for ever, whatever it costs.
-func deadlock(c *check.Case, w *metrics.Locks, f evidence.Fact, figures []check.Evidence) check.Verdict {
+// judgeDeadlock returns the verdict for threads that wait for each other: they will forever,
+// whatever it costs.
+func judgeDeadlock(c *check.Case, w *metrics.Locks, f evidence.Fact, figures []check.Evidence) check.Verdict {
 	circle := strings.Join(w.Circle, ", ")
-	v := check.Verdict{Rule: check.StandsAlone, Weight: 1, Title: fmt.Sprintf("Deadlock: %.0f threads wait for each other's locks forever%s.", f.Number, between(f.Value)), Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
+	v := check.Verdict{Rule: check.StandsAlone, Weight: 1, Title: fmt.Sprintf("Deadlock: %.0f threads wait for each other's locks forever%s.", f.Number, formatThreadNames(f.Value)), Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
 		Evidence: figures,
 		Fix:      []check.Fix{{Text: "take these locks in the same order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: circle}}}
 	found := 0

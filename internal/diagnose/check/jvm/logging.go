@@ -28,8 +28,8 @@ var loggers = []logger{
 // What says that a logger writes to standard output: System.out itself, or what a logger puts around it.
 var consoles = []string{"java.io.PrintStream.", "ch.qos.logback.core.joran.spi.ConsoleTarget", "ConsoleAppender", "ConsoleHandler", "SystemOut"}
 
-// loggedUnder is the library for logs under whose lock most threads wait in the worst look, with its method that
-// locks.
+// loggedUnder returns the logging library under whose lock most threads wait in the worst thread
+// dump, and its method that locks.
 func loggedUnder(w *metrics.Locks) (of *logger, method string) {
 	if len(w.Groups) == 0 {
 		return nil, ""
@@ -51,8 +51,9 @@ func loggedUnder(w *metrics.Locks) (of *logger, method string) {
 	return nil, ""
 }
 
-// writing says whether a thread was seen writing for a logger, and whether that is to standard output.
-func (l *logger) writing(c *check.Case) (seen, console bool) {
+// seenWriting says whether a thread was seen writing for this logger, and whether it wrote to
+// standard output.
+func (l *logger) seenWriting(c *check.Case) (seen, console bool) {
 	samples := c.Threads().Samples(c.Subject)
 	for i := range samples {
 		functions := threadstack.Of(c.Bundle, samples[i].Stack).Frames
@@ -74,9 +75,10 @@ func (l *logger) writing(c *check.Case) (seen, console bool) {
 	return seen, false
 }
 
-// logged says in the words of logs what threads wait for that log: the lock of an appender whose holder writes.
-func (l *logger) logged(c *check.Case, k *check.Contention, method string) {
-	_, console := l.writing(c)
+// describeContention rewrites the title and fixes of a contention whose lock is that of a log
+// appender.
+func (l *logger) describeContention(c *check.Case, k *check.Contention, method string) {
+	_, console := l.seenWriting(c)
 	to, reader := "its file", "find out what makes writing to it slow"
 	if console {
 		to, reader = "standard output", "find out why the reader of the pipe at standard output is slow"

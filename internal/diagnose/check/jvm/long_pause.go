@@ -56,12 +56,12 @@ func judgeLong(c *check.Case) check.Verdict {
 		if v, ok := longSinceStart(c); ok {
 			return v
 		}
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	if g.Unlogged() {
 		return unlogged
 	}
-	p := g.long()
+	p := g.longPauses()
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("the longest pause was %s", units.Time(1e9*g.Pauses.Longest().Seconds()))}
 	v.Weigh(g.Pauses.Longest().Seconds(), check.ASecond)
 	if len(g.Pauses) == 0 {
@@ -76,27 +76,28 @@ func judgeLong(c *check.Case) check.Verdict {
 		}
 		return v
 	}
-	g.judge(&v, "jvm.long-pause", p, "pauses of a second or more", check.Threshold{}) // whatever their share
+	g.judgePauses(&v, "jvm.long-pause", p, "pauses of a second or more", check.Threshold{}) // whatever their share
 	most := p.Longest()
-	v.Title = fmt.Sprintf("%s (%s) paused the program for %s, %s.", g.kindOf(most), g.NameOf(most), units.Time(1e9*most.Seconds()), g.at(most.From))
+	v.Title = fmt.Sprintf("%s (%s) paused the program for %s, %s.", g.kindOf(most), g.NameOf(most), units.Time(1e9*most.Seconds()), g.formatMoment(most.From))
 	if len(p) > 1 {
-		v.Title = fmt.Sprintf("%s of a second or more paused the program for %s in total; the longest (%s), %s, for %s.", units.Plural(len(p), "pause"), units.Time(1e9*p.Seconds()), g.NameOf(most), g.at(most.From), units.Time(1e9*most.Seconds()))
+		v.Title = fmt.Sprintf("%s of a second or more paused the program for %s in total; the longest (%s), %s, for %s.", units.Plural(len(p), "pause"), units.Time(1e9*p.Seconds()), g.NameOf(most), g.formatMoment(most.From), units.Time(1e9*most.Seconds()))
 	}
 	g.longFigures(&v, p)
 	return v
 }
 
-// cyclePauses judges what concurrent cycles stop the program for, where that is most of pauses that matter only together.
+// cyclePauses judges the pauses of concurrent cycles, where they are the largest part of pauses
+// that matter only together.
 func (g *collector) cyclePauses(v *check.Verdict) check.Verdict {
 	for _, part := range terms.Parts(g.c) {
 		if part.What != cyclesPause {
 			continue
 		}
 		*v = check.Verdict{}
-		g.judge(v, "jvm.long-pause", part.Pauses, part.What, part.Least)
+		g.judgePauses(v, "jvm.long-pause", part.Pauses, part.What, part.Least)
 		if v.Supported() {
 			most := part.Pauses.Longest()
-			v.Title = fmt.Sprintf("Pauses of concurrent cycles stop the program %s of the time; the longest (%s), %s, for %s.", units.Percent(g.ShareOf(part.Pauses)), g.NameOf(most), g.at(most.From), units.Time(1e9*most.Seconds()))
+			v.Title = fmt.Sprintf("Pauses of concurrent cycles stop the program %s of the time; the longest (%s), %s, for %s.", units.Percent(g.ShareOf(part.Pauses)), g.NameOf(most), g.formatMoment(most.From), units.Time(1e9*most.Seconds()))
 			g.longFigures(v, part.Pauses)
 		}
 	}
@@ -109,14 +110,14 @@ const cyclesPause = "pauses of concurrent cycles"
 // otherwiseLong asks for what shows whether such pauses would be long without those causes.
 var otherwiseLong = []check.Need{{What: "a GC log from after their fix, to see whether pauses are still long"}}
 
-// long are the pauses of a second or more that no other cause explains.
-func (g *collector) long() metrics.Pauses {
-	return g.own(g.ordinary(g.Pauses)).Where(func(p metrics.Pause) bool {
+// longPauses returns the pauses of a second or more that no other cause explains.
+func (g *collector) longPauses() metrics.Pauses {
+	return g.ownPauses(g.ordinaryPauses(g.Pauses)).Where(func(p metrics.Pause) bool {
 		return p.Seconds() >= check.ASecond.Value && p.Of != evidence.PauseFull && p.Of != evidence.PauseDegenerated
 	})
 }
 
-// kindOf words what kind of pause it was.
+// kindOf returns the kind of a pause with its article: "A young collection".
 func (g *collector) kindOf(p metrics.Pause) string {
 	switch p.Of {
 	case evidence.PauseYoung:
@@ -144,13 +145,13 @@ func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
 	slices.SortStableFunc(worst, func(a, b metrics.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	copying, marking, untimed := false, false, false
 	for _, x := range worst[:min(mostLong, len(worst))] {
-		v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_s", fmt.Sprintf("%s, %s", g.NameOf(x), g.at(x.From)), x.Seconds(), "s", g.OriginOf(x)))
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_s", fmt.Sprintf("%s, %s", g.NameOf(x), g.formatMoment(x.From)), x.Seconds(), "s", g.OriginOf(x)))
 		if user, system, _ := g.CPUOf(metrics.Pauses{x}); math.IsNaN(user) {
 			untimed = true
 		} else {
 			v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_cpu_s", "CPU time of GC threads in it", user+system, "s", g.OriginOf(x)))
 		}
-		if bytes := g.copied(x); bytes > 0 {
+		if bytes := g.survivedBytes(x); bytes > 0 {
 			v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_survived_bytes", "survived it, and was copied", bytes, "bytes", g.OriginOf(x)))
 			copying = copying || bytes >= muchCopied.Value*x.Seconds()
 		}
@@ -180,21 +181,21 @@ func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
 
 var fewerSurvive = check.Fix{Text: "make fewer objects survive each collection: build large caches in parts, or let the young generation be smaller, so that each collection copies less"}
 
-// copiedBy is what survived one of these collections, in the mean of those of which it is
-// known, bytes; NaN of none.
+// copiedBy returns what survived one of these collections on average, in bytes, over those for
+// which it is known; NaN if it is for none.
 func (g *collector) copiedBy(p metrics.Pauses) float64 {
 	sum, n := 0., 0.
 	for _, x := range p {
-		if bytes := g.copied(x); !math.IsNaN(bytes) {
+		if bytes := g.survivedBytes(x); !math.IsNaN(bytes) {
 			sum, n = sum+bytes, n+1
 		}
 	}
 	return sum / n
 }
 
-// copied is what survived a collection of the young generation, bytes: what was left of it and
-// what it promoted; NaN unknown.
-func (g *collector) copied(x metrics.Pause) float64 {
+// survivedBytes returns what survived a young collection, in bytes: what was left of the young
+// generation and what was promoted; NaN if unknown.
+func (g *collector) survivedBytes(x metrics.Pause) float64 {
 	if x.Of != evidence.PauseYoung && x.Of != evidence.PauseMixed {
 		return math.NaN()
 	}

@@ -53,13 +53,13 @@ VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
 func judgeMetaspace(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	p := g.with(metadata)
+	p := g.pausesWith(metadata)
 	const what = "collections for class metadata"
-	g.judge(&v, "jvm.metaspace-gc", p, what, stoppedSpecial)
-	g.untriggered(&v, what)
+	g.judgePauses(&v, "jvm.metaspace-gc", p, what, stoppedSpecial)
+	g.leaveOpenIfUntriggered(&v, what)
 	if !v.Supported() {
 		return v
 	}
@@ -74,13 +74,13 @@ func judgeMetaspace(c *check.Case) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure(id, text, x, "bytes", g.OriginOf(p)))
 		}
 	}
-	v.Evidence = append(v.Evidence, g.rate("collections for class metadata per minute", p)...)
+	v.Evidence = append(v.Evidence, g.rateEvidence("collections for class metadata per minute", p)...)
 	add("metaspace.before_bytes", "class metadata before the last of them", before, last)
 	add("metaspace.after_bytes", "class metadata after it", after, last)
 	add("metaspace.before_first_bytes", "class metadata before the first of them", g.Get(first, evidence.MetaBefore), first)
 	add("metaspace.max_bytes", evidence.FactMaxMetaspaceSize, limit, last)
 	v.Title = fmt.Sprintf("Class metadata reached its threshold and triggered GC %s, pausing %s in total.", units.Times(len(p)), units.Time(1e9*p.Seconds()))
-	v.Title = g.named(v.Title, p)
+	v.Title = g.addWorstToTitle(v.Title, p)
 	g.adviseMetaspace(&v, p, before, after, limit)
 	return v
 }
@@ -96,31 +96,31 @@ var (
 
 func (g *collector) adviseMetaspace(v *check.Verdict, p metrics.Pauses, before, after, limit float64) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
-	perm := release(g.c) > 0 && release(g.c) < 8
+	perm := featureRelease(g.c) > 0 && featureRelease(g.c) < 8
 	for _, x := range p {
-		perm = perm || holds(g.TriggerOf(x), []string{"Permanent"})
+		perm = perm || containsAny(g.TriggerOf(x), []string{"Permanent"})
 	}
 	size, most := "-XX:MetaspaceSize", "-XX:MaxMetaspaceSize"
 	if perm {
 		size, most = "-XX:PermSize", "-XX:MaxPermSize"
 	}
-	ample := sized(size+"=", enlarged*before) // a half more than was in use
+	ample := sizeFlag(size+"=", enlarged*before) // a half more than was in use
 	churn := before > 0 && after < (1-unloaded.Value)*before
 	switch {
 	case churn:
 		add(fmt.Sprintf("find which class loaders are created again and again and reuse one (scripts, templates, XML bindings, proxies): a collection frees %s of the class metadata, so classes are loaded and dropped all the time", units.Percent((before-after)/before)), "jcmd PID VM.classloader_stats")
 		add("until then, raise the threshold so that collections are rarer", ample)
 	case limit > 0 && before >= limitNear.Value*limit:
-		add("raise the limit: the loaded classes do not fit within it", sized(most+"=", 2*limit))
+		add("raise the limit: the loaded classes do not fit within it", sizeFlag(most+"=", 2*limit))
 		add("if metaspace keeps growing whatever its limit, class loaders leak: find what holds those of earlier deployments", "jcmd PID VM.classloader_stats")
 	default:
 		add("start with a threshold above what is in use once all is loaded: each stage of loading raises it once more", ample)
 		add("if this continues when all classes are loaded, class loaders leak: find what holds them", "jcmd PID VM.classloader_stats")
 	}
 	if limit > 0 && before >= limitNear.Value*limit && churn {
-		add(fmt.Sprintf("and raise the limit of %.0f MiB", limit/(1<<20)), sized(most+"=", 4*limit))
+		add(fmt.Sprintf("and raise the limit of %.0f MiB", limit/(1<<20)), sizeFlag(most+"=", 4*limit))
 	}
-	switch version := release(g.c); {
+	switch version := featureRelease(g.c); {
 	case g.Is("CMS") && version > 0 && version < 8:
 		add("switch on class unloading: CMS before JDK 8 does not unload classes by default", "-XX:+CMSClassUnloadingEnabled")
 	case g.Is("Serial") || g.Is("Parallel"):

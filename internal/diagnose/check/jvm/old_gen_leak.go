@@ -68,11 +68,11 @@ var (
 func judgeLeak(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	v := check.Verdict{Rule: check.TooLittle}
 	points, what := g.OldGenerationLeft(), "collections of the old generation"
-	if len(points) < leastPoints.Int() && g.stays(points) {
+	if len(points) < leastPoints.Int() && g.promotedStays(points) {
 		points, what = g.afterEach(points[0].At), "collections (nothing that they promoted died)"
 	}
 	if len(points) < leastPoints.Int() {
@@ -81,7 +81,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	if len(points) >= enough.Int() {
 		points = points[len(points)/starting.Int():]
 	}
-	slope, low, high := trend(points)
+	slope, low, high := liveTrend(points)
 	first, last := points[0], points[len(points)-1]
 	took := float64(last.At-first.At) / 1e9
 	capacity := g.Capacity.Number
@@ -97,9 +97,9 @@ func judgeLeak(c *check.Case) check.Verdict {
 		c.Figure("heap.growth_bytes_per_h", "growth of the live objects (median of slopes)", 3600*slope, "bytes/h", g.Origin),
 		c.Figure("heap.growth_least_bytes_per_h", "growth, at least", 3600*low, "bytes/h", g.Origin),
 		c.Figure("heap.growth_most_bytes_per_h", "growth, at most", 3600*high, "bytes/h", g.Origin))
-	v.Summary = fmt.Sprintf("live objects in the old generation changed by %s of the heap in %s", signed(units.Percent(growth/capacity)), units.Time(1e9*took))
+	v.Summary = fmt.Sprintf("live objects in the old generation changed by %s of the heap in %s", withSign(units.Percent(growth/capacity)), units.Time(1e9*took))
 	if math.IsNaN(capacity) {
-		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s in %s", signed(units.Size(growth)), units.Time(1e9*took))
+		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s in %s", withSign(units.Size(growth)), units.Time(1e9*took))
 	}
 	if !(low > 0) || growth < grown.Value*first.Bytes && !(growth >= grown.Value*capacity) {
 		return v
@@ -113,11 +113,11 @@ func judgeLeak(c *check.Case) check.Verdict {
 		v.Summary += ": too short to distinguish a leak from a start"
 		return v
 	}
-	if late, latest, _ := trend(points[len(points)/2:]); late < slope/levelling.Value || latest <= 0 {
+	if late, latest, _ := liveTrend(points[len(points)/2:]); late < slope/levelling.Value || latest <= 0 {
 		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}
-	if growth <= uncollected(g, first.At, last.At, last.Bytes) {
+	if growth <= possibleGarbage(g, first.At, last.At, last.Bytes) {
 		v.Rule, v.Needs = check.Untold, []check.Need{{What: "a longer GC log: with mixed or full collections"}}
 		v.Summary += ", but no mixed collections followed: it may be garbage that G1 has not collected yet"
 		return v
@@ -141,8 +141,8 @@ func judgeLeak(c *check.Case) check.Verdict {
 			Low: check.Number((capacity - last.Bytes) / high), High: check.Number((capacity - last.Bytes) / low)})
 		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap will be full in %s.", units.Time(1e9*left))
 	}
-	v.Evidence = append(v.Evidence, g.classes()...)
-	alive, code := g.survivors()
+	v.Evidence = append(v.Evidence, g.largestClasses()...)
+	alive, code := g.topSurvivors()
 	v.Evidence = append(v.Evidence, alive...)
 	if code != "" {
 		v.Fix = append(v.Fix, check.Fix{Text: "find what keeps the objects that are allocated there: most of the live ones are", Code: code})
@@ -154,15 +154,16 @@ func judgeLeak(c *check.Case) check.Verdict {
 	return v
 }
 
-// fewLeft answers where too few collections of the old generation tell a trend: none is ruled out but where the heap did not
-// grow from the first of them to the last, or there were none and young ones promote little.
+// fewLeft returns the verdict where there were too few collections of the old generation for a
+// trend. It rules the cause out only where the heap did not grow from the first to the last, or
+// there were none and young collections promote little.
 func (g *collector) fewLeft(points []metrics.Left) check.Verdict {
 	v := check.Verdict{Rule: check.TooFew, Summary: "only " + units.Plural(len(points), "collection") + " of the old generation: too few to show a trend",
 		Needs: []check.Need{{What: "a longer GC log: with at least six collections of the old generation"}}}
 	n := len(points)
 	promotes := g.Promoted.Known() && g.Promoted.Number >= promoting.Value && check.SlowPausesMet(g.Collector, g.Pauses)
 	switch {
-	case n == 0 && len(g.full(g.Pauses)) == 0 && !promotes:
+	case n == 0 && len(g.fullCollections(g.Pauses)) == 0 && !promotes:
 		v.Rule, v.Needs, v.Summary = check.Absent, nil, "no collections of the old generation"
 	case n == 0 && promotes:
 		v.Summary = fmt.Sprintf("young collections promote %s/s, and no collection of the old generation shows whether it stays", units.Size(g.Promoted.Number))
@@ -182,9 +183,9 @@ var (
 		Why: "some always dies", Source: "judgement"}
 )
 
-// stays says whether pauses that are long and frequent enough to be noticed promote what stays: from the first collection of the
-// old generation to the last it grew by nearly all that was promoted.
-func (g *collector) stays(points []metrics.Left) bool {
+// promotedStays says whether noticeable pauses promote objects that stay: from the first
+// collection of the old generation to the last it grew by nearly all that was promoted.
+func (g *collector) promotedStays(points []metrics.Left) bool {
 	if len(points) < 2 || !check.SlowPausesMet(g.Collector, g.Pauses) {
 		return false
 	}
@@ -199,7 +200,7 @@ func (g *collector) stays(points []metrics.Left) bool {
 	return promoted >= promoting.Value*seconds && last.Bytes-first.Bytes >= (1-promotedDies.Value)*promoted
 }
 
-// afterEach is the old generation after each young collection from a moment on.
+// afterEach returns the size of the old generation after each young collection from a moment on.
 func (g *collector) afterEach(from int64) (all []metrics.Left) {
 	for _, p := range g.All.Of(evidence.PauseYoung, evidence.PauseMixed) {
 		if _, after := g.OldOf(p); p.From >= from && after > 0 {
@@ -221,9 +222,9 @@ var (
 		Why: "one may be cut short", Source: "judgement"}
 )
 
-// uncollected is how much of what is taken for live (bytes) may be garbage that no collection
-// took; 0 where enough of them did, or the collector always does.
-func uncollected(g *collector, from, until int64, live float64) float64 {
+// possibleGarbage returns how much of the bytes counted as live may be garbage that no collection
+// freed; 0 where enough mixed or full collections ran, or the collector is not G1.
+func possibleGarbage(g *collector, from, until int64, live float64) float64 {
 	collected := g.All.Where(func(p metrics.Pause) bool {
 		return p.To >= from && p.From <= until && (p.Of == evidence.PauseMixed || p.Of == evidence.PauseFull)
 	})
@@ -237,17 +238,17 @@ func uncollected(g *collector, from, until int64, live float64) float64 {
 	return left
 }
 
-// signed words a change.
-func signed(figure string) string {
+// withSign puts a plus sign before a figure that has no minus.
+func withSign(figure string) string {
 	if strings.HasPrefix(figure, "−") {
 		return figure
 	}
 	return "+" + figure
 }
 
-// trend is the median of the slopes between all pairs of points (bytes/s), and its 95 %
+// liveTrend returns the median of the slopes between all pairs of points (bytes/s), and its 95 %
 // interval.
-func trend(points []metrics.Left) (slope, low, high float64) {
+func liveTrend(points []metrics.Left) (slope, low, high float64) {
 	var at, bytes []float64
 	for _, p := range points {
 		at, bytes = append(at, float64(p.At-points[0].At)/1e9), append(bytes, p.Bytes)

@@ -43,7 +43,7 @@ threads, or a larger heap.`,
 		check.MostlyUnseen, check.Queueing, check.SlowShare, check.SomeSlow},
 
 	Needs:   "a flight recording (unstall record PID makes one on JDK 25, --jfr on others), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
-	Applies: func(c *check.Case) bool { return isJVM(c) && virtual(c) },
+	Applies: func(c *check.Case) bool { return isJVM(c) && hasVirtualThreads(c) },
 	Judge:   judgePinned,
 }
 
@@ -59,8 +59,8 @@ var (
 		Why: "else they keep them because they have work", Source: "arithmetic: half"}
 )
 
-// virtual says whether a JVM has virtual threads, or was asked whether they are pinned.
-func virtual(c *check.Case) bool {
+// hasVirtualThreads says whether a JVM has virtual threads, or pinned threads were watched for.
+func hasVirtualThreads(c *check.Case) bool {
 	return len(c.Bundle.Covered(c.Subject, evidence.CoverPinned)) > 0 ||
 		slices.ContainsFunc(c.Threads().Samples(c.Subject), func(l threads.Sample) bool { return l.View.Virtual || l.View.Carrier })
 }
@@ -80,14 +80,15 @@ func judgePinned(c *check.Case) check.Verdict {
 		v.Evidence = pinnedFigures(c, p)
 		return v
 	default:
-		return unpinned(c)
+		return unpinnedVerdict(c)
 	}
-	return pinned(c, x, p)
+	return pinnedVerdict(c, x, p)
 }
 
-// unpinned is the verdict where neither events nor looks show threads that wait for a pinned one. Looks acquit only if
-// they show no pinned thread, and hardly any that waits for a carrier.
-func unpinned(c *check.Case) check.Verdict {
+// unpinnedVerdict returns the verdict where neither events nor samples show threads that wait for
+// a pinned one. Samples rule it out only if they show no pinned thread, and hardly any that waits
+// for a carrier.
+func unpinnedVerdict(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.NotRecorded, Needs: []check.Need{{What: "a flight recording, which names pinned waits", Command: "unstall record PID --jfr"}}}
 	pinned, fresh, moments := c.Threads().Kept(c.Subject)
 	const acquitted = "no pinned thread occupied a carrier that others waited for"
@@ -107,7 +108,8 @@ func unpinned(c *check.Case) check.Verdict {
 	return v
 }
 
-// pinnedCarriers is what looks at threads say of those that wait for a carrier, if those that keep them are pinned.
+// pinnedCarriers returns what thread samples show of threads that wait for a carrier, if the
+// carriers are occupied by pinned threads.
 func pinnedCarriers(c *check.Case) *threads.Limit {
 	all := c.Threads().Limits(c.Subject)
 	n := slices.IndexFunc(all, func(x threads.Limit) bool { return x.Carriers && x.Pinned >= fullyOf.Value })
@@ -117,8 +119,9 @@ func pinnedCarriers(c *check.Case) *threads.Limit {
 	return &all[n]
 }
 
-// pinned is the verdict of a JVM whose carriers are kept, by what looks, events or both tell.
-func pinned(c *check.Case, x *threads.Limit, p *metrics.Pinned) check.Verdict {
+// pinnedVerdict returns the verdict of a JVM whose carriers are occupied by pinned threads, as
+// samples, events or both show.
+func pinnedVerdict(c *check.Case, x *threads.Limit, p *metrics.Pinned) check.Verdict {
 	v := check.Verdict{Rule: check.Matters}
 	where := ""
 	if p != nil && p.Waits >= somePinned.Int() && p.All >= allPinned.Value {
@@ -155,8 +158,9 @@ func pinned(c *check.Case, x *threads.Limit, p *metrics.Pinned) check.Verdict {
 	return v
 }
 
-// pinnedMeanwhile is a bound of what it costs: slow requests take no longer than usual but for the time in which all carriers
-// were kept while they were under way. Nobody looks at a virtual thread that waits for a carrier.
+// pinnedMeanwhile adds an upper bound of the cost: the time above the usual in which all carriers
+// were occupied while a slow request was under way. A virtual thread that waits for a carrier is
+// not sampled.
 func pinnedMeanwhile(c *check.Case, v check.Verdict, p *metrics.Pinned) check.Verdict {
 	l, r := c.Ledger, &c.Bundle.Requests
 	per, _, _ := c.Excess(l.Rows, l.Slow, r.Latency)
@@ -176,7 +180,8 @@ func pinnedMeanwhile(c *check.Case, v check.Verdict, p *metrics.Pinned) check.Ve
 	return v
 }
 
-// pinnedCost says what the waits for a carrier cost slow requests; if that is little, nothing is to be gained.
+// pinnedCost adds what the waits for a carrier cost slow requests; if that is little, it rules the
+// cause out.
 func pinnedCost(c *check.Case, v check.Verdict, x *threads.Limit) check.Verdict {
 	name := c.Bundle.Names.Lookup(x.Words())
 	wait := func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
@@ -202,7 +207,7 @@ func pinnedCost(c *check.Case, v check.Verdict, x *threads.Limit) check.Verdict 
 	return v
 }
 
-// pinnedFigures are what the runtime's events say of pinned waits.
+// pinnedFigures returns what the runtime's events report of pinned waits.
 func pinnedFigures(c *check.Case, p *metrics.Pinned) (out []check.Evidence) {
 	out = append(out, c.Figure("pinned.waits", "waits of virtual threads that were pinned", float64(p.Waits), "count", p.Origin))
 	if p.Waits == 0 {
@@ -223,9 +228,10 @@ func pinnedFigures(c *check.Case, p *metrics.Pinned) (out []check.Evidence) {
 	return out
 }
 
-// freeCarriers is what helps: from JDK 24 on synchronized does not pin (https://openjdk.org/jeps/491).
+// freeCarriers returns the fix: from JDK 24 on synchronized does not pin
+// (https://openjdk.org/jeps/491).
 func freeCarriers(c *check.Case, where string) check.Fix {
-	if release(c) >= freesMonitors.Int() {
+	if featureRelease(c) >= freesMonitors.Int() {
 		return check.Fix{Text: "run work that waits below native code (JNI, a class initializer) on a pool of platform threads", Code: where}
 	}
 	fix := check.Fix{Text: "use a ReentrantLock instead of synchronized around what waits, or run on JDK 24 or later, where synchronized does not pin; until then give virtual threads more carriers",

@@ -37,22 +37,22 @@ var (
 var sameStop = check.Threshold{Name: "time to the next collection of the same stop", Value: 20e6, Unit: "ns",
 	Why: "a collection that did not free enough is followed at once", Source: "judgement"}
 
-// reasons tells of each pause, by its row, which reason it has; ordinary ones are left
-// out. What comes in the wake of a pause goes with it: the full collection after an
-// evacuation failure, the remark of a cycle that a humongous allocation began.
-func (g *collector) reasons() map[int]reason {
+// pauseReasons returns the reason of each pause, by its row; ordinary pauses are left out. A pause
+// that follows from another has the same reason: the full collection after an evacuation failure,
+// the remark of a cycle that a humongous allocation began.
+func (g *collector) pauseReasons() map[int]reason {
 	if g.why != nil {
 		return g.why
 	}
 	out := make(map[int]reason)
 	g.why = out
 	var cycle, last reason
-	late := g.late()
+	late := g.lateFullCollections()
 	perm := math.NaN() // capacity of the permanent generation after the full collection before
 	for i, p := range g.All {
 		r := g.reasonOf(p)
 		if p.Of == evidence.PauseFull {
-			if g.fullOfMetadata(p, perm) {
+			if g.isFullOfMetadata(p, perm) {
 				r = metadata
 			}
 			perm = g.Get(p, evidence.MetaCapacity)
@@ -86,11 +86,11 @@ func (g *collector) reasons() map[int]reason {
 	return out
 }
 
-// late are the rows of CMS's full collections that came although it had begun cycles before:
-// these came too late, or freed no piece large enough. Unified logs say that it failed at
-// level debug alone. A full collection of a CMS that never began one is merely one for want
-// of room (jvm.full-gc).
-func (g *collector) late() map[int]bool {
+// lateFullCollections returns the rows of CMS's full collections that came although it had begun
+// cycles before, which came too late or freed no piece large enough: unified logs report the
+// failure only at level debug. A full collection of a CMS that never began a cycle is merely one
+// for lack of space (jvm.full-gc).
+func (g *collector) lateFullCollections() map[int]bool {
 	if !g.Is("CMS") {
 		return nil
 	}
@@ -106,8 +106,8 @@ func (g *collector) late() map[int]bool {
 var mostFreed = check.Threshold{Name: "part of what a collection freed that is most of it", Value: .5, Unit: "1",
 	Why: "the larger part decides", Source: "arithmetic: half"}
 
-// freedHumongous says whether most of what a collection freed were humongous objects: they
-// had filled the heap, whatever was to be allocated when it was full.
+// freedHumongous says whether most of what a collection freed were humongous objects: they had
+// filled the heap, whatever allocation triggered it.
 func (g *collector) freedHumongous(p metrics.Pause) bool {
 	region, _ := g.regionSize()
 	freed := region * (g.Get(p, evidence.HumongousBefore) - g.Get(p, evidence.HumongousAfter))
@@ -121,7 +121,7 @@ var (
 	oldEmpty = check.Threshold{Name: "part of the old generation in use below which no collection beside the program can have come too late", Value: .1, Unit: "1",
 		Why: "hardly anything is in it", Source: "judgement"}
 	oldRoomy = check.Threshold{Name: "part of the old generation in use below which it is not what was full", Value: .5, Unit: "1",
-		Why: "none collects it for want of room before it is half full", Source: "judgement"}
+		Why: "no collector runs because room is missing before it is half full", Source: "judgement"}
 )
 
 // hasRoom says whether a full collection did not come for want of room, as less than a part of the old generation was in use, and the log tells no trigger
@@ -133,9 +133,9 @@ func (g *collector) hasRoom(p metrics.Pause, part float64) bool {
 	return g.Get(p, evidence.OldBefore)/g.Get(p, evidence.OldCapacity) < part
 }
 
-// fullOfMetadata says whether a full collection came because the permanent generation was full, though the log does not say so: it is, or was made larger
+// isFullOfMetadata says whether a full collection came because the permanent generation was full, though the log does not say so: it is, or was made larger
 // than after the full collection before, and the old generation had room.
-func (g *collector) fullOfMetadata(p metrics.Pause, before float64) bool {
+func (g *collector) isFullOfMetadata(p metrics.Pause, before float64) bool {
 	capacity := g.Get(p, evidence.MetaCapacity)
 	return g.hasRoom(p, oldRoomy.Value) && (g.Get(p, evidence.MetaBefore)/capacity >= permFull.Value || capacity > before)
 }
@@ -143,13 +143,13 @@ func (g *collector) fullOfMetadata(p metrics.Pause, before float64) bool {
 func (g *collector) reasonOf(p metrics.Pause) reason {
 	trigger, failure := g.TriggerOf(p), strings.ToLower(g.FailureOf(p))
 	switch {
-	case holds(trigger, requestedBy) || trigger == "System":
+	case containsAny(trigger, requestedBy) || trigger == "System":
 		return requested
-	case holds(trigger, metadataBy):
+	case containsAny(trigger, metadataBy):
 		return metadata
-	case g.Is("CMS") && holds(failure, fellBackBy) && !g.hasRoom(p, oldEmpty.Value):
+	case g.Is("CMS") && containsAny(failure, fellBackBy) && !g.hasRoom(p, oldEmpty.Value):
 		return fellBack
-	case holds(failure, evacuatedBy) && !strings.HasSuffix(failure, ": pinned"): // a region that native code holds stays, which costs little
+	case containsAny(failure, evacuatedBy) && !strings.HasSuffix(failure, ": pinned"): // a region that native code holds stays, which costs little
 		return evacuation
 	case strings.Contains(trigger, "Humongous"):
 		return humongous
@@ -159,15 +159,15 @@ func (g *collector) reasonOf(p metrics.Pause) reason {
 	return ordinary
 }
 
-// with returns the pauses of the window that have a reason.
-func (g *collector) with(r reason) metrics.Pauses {
-	all := g.reasons()
+// pausesWith returns the pauses of the window that have a reason.
+func (g *collector) pausesWith(r reason) metrics.Pauses {
+	all := g.pauseReasons()
 	return g.Pauses.Where(func(p metrics.Pause) bool { return all[p.Row] == r })
 }
 
-// untriggered answers for causes that are known by what triggered a collection, where the
-// source of the full ones never tells: then none is ruled out.
-func (g *collector) untriggered(v *check.Verdict, what string) {
+// leaveOpenIfUntriggered makes a verdict that rules out collections by their trigger inconclusive
+// where the log does not give the trigger of full collections.
+func (g *collector) leaveOpenIfUntriggered(v *check.Verdict, what string) {
 	full := g.Pauses.Of(evidence.PauseFull).Where(func(p metrics.Pause) bool { return g.TriggerOf(p) == evidence.TriggerUntold })
 	if len(full) == 0 || !v.RuledOut() {
 		return
@@ -176,9 +176,9 @@ func (g *collector) untriggered(v *check.Verdict, what string) {
 	v.Summary = fmt.Sprintf("what triggered %s is unknown, so %s are possible", units.Plural(len(full), "full collection"), what)
 }
 
-// ordinary returns those of some pauses that have no reason of their own.
-func (g *collector) ordinary(p metrics.Pauses) metrics.Pauses {
-	all := g.reasons()
+// ordinaryPauses returns those pauses that have no reason of their own.
+func (g *collector) ordinaryPauses(p metrics.Pauses) metrics.Pauses {
+	all := g.pauseReasons()
 	return p.Where(func(x metrics.Pause) bool { return all[x.Row] == ordinary })
 }
 

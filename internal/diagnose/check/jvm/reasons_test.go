@@ -55,7 +55,7 @@ func TestReasons(t *testing.T) {
 			want = append(want, r.want)
 		}
 		g := collectorOf(service{collector: x.collector, pauses: pauses, alone: true}.build())
-		all := g.reasons()
+		all := g.pauseReasons()
 		var got []reason
 		for _, p := range g.All {
 			got = append(got, all[p.Row])

@@ -53,7 +53,7 @@ less often. What does not help: heap settings.`,
 
 	Needs:   "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
 	Applies: isJVM,
-	Judge:   possible(judgeSafepoint),
+	Judge:   withoutImpossibleAdvice(judgeSafepoint),
 }
 
 // halt is a stop of all threads, or that part of it which is no collection.
@@ -71,7 +71,8 @@ func judgeSafepoint(c *check.Case) check.Verdict {
 	return judgeLate(c, v)
 }
 
-// judgeLate judges by the threads of which the JVM itself says that they did not stop in time, which is 10 s unless it was set.
+// judgeLate judges by the threads that the JVM reported because they did not stop in time, which
+// is 10 s unless set otherwise.
 func judgeLate(c *check.Case, v check.Verdict) check.Verdict {
 	late := lateThreads(c)
 	if len(late) == 0 {
@@ -87,13 +88,13 @@ func judgeLate(c *check.Case, v check.Verdict) check.Verdict {
 	return w
 }
 
-// judgeStops judges by the stops that a log tells of.
+// judgeStops judges by the stops that a log reports.
 func judgeStops(c *check.Case) check.Verdict {
 	g := stopsOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
-	stops, untold, seen := g.besides()
+	stops, untold, seen := g.nonGCStops()
 	if !seen {
 		return check.Verdict{Rule: check.NotRecorded, Summary: "safepoints were not recorded", Needs: logging}
 	}
@@ -102,9 +103,9 @@ func judgeStops(c *check.Case) check.Verdict {
 	for _, s := range stops {
 		p = append(p, s.Pause)
 	}
-	g.judge(&v, "jvm.safepoint", p, "pauses other than GC", stoppedSpecial)
+	g.judgePauses(&v, "jvm.safepoint", p, "pauses other than GC", stoppedSpecial)
 	short := v.Saves == nil && p.Longest().Seconds() < perceptible.Value
-	crowded := short && g.crowded(p)
+	crowded := short && g.isCrowded(p)
 	switch {
 	case crowded && !v.Supported():
 		v.Rule, v.Needs = check.Matters, g.needRequests()
@@ -112,11 +113,11 @@ func judgeStops(c *check.Case) check.Verdict {
 	case short && !crowded && !(v.LeftOpen() && g.Span < leastWatched.Value && g.ShareOf(p) >= check.MuchStopped.Value):
 		v.Rule, v.Needs = check.TooLittle, nil
 	}
-	if v.RuledOut() && g.matters(untold) {
+	if v.RuledOut() && g.wouldMatter(untold) {
 		v.Rule, v.Needs = check.Untold, logging
 		v.Summary = fmt.Sprintf("pauses that the log does not name took %s in total, the longest %s; all threads stopped in time, so they were GC or VM operations", units.Time(1e9*untold.Seconds()), units.Time(1e9*untold.Longest().Seconds()))
 	}
-	v.Weight = float64(length(p.Spans())) / 1e9 / max(g.Span, 1e-9)
+	v.Weight = float64(totalLength(p.Spans())) / 1e9 / max(g.Span, 1e-9)
 	if !v.Supported() {
 		return v
 	}
@@ -141,21 +142,21 @@ func judgeStops(c *check.Case) check.Verdict {
 		return cmp.Or(cmp.Compare(by[b].Seconds(), by[a].Seconds()), cmp.Compare(a, b))
 	})
 	for _, name := range names[:min(4, len(names))] {
-		v.Evidence = append(v.Evidence, c.Figure("safepoint.operation_s", fmt.Sprintf("pauses for %s", operation(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
+		v.Evidence = append(v.Evidence, c.Figure("safepoint.operation_s", fmt.Sprintf("pauses for %s", operationTitle(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
 	}
 	if late.Seconds() >= p.Seconds()/2 && !crowded {
 		v.Title = fmt.Sprintf("One thread takes up to %s to reach a safepoint, and all others wait for it.", units.Time(1e9*late.Longest().Seconds()))
 		if most := late.Longest(); most.Seconds() >= check.ASecond.Value {
-			v.Title = fmt.Sprintf("One thread took %s to reach a safepoint %s, and all others waited for it.", units.Time(1e9*most.Seconds()), g.at(most.From))
+			v.Title = fmt.Sprintf("One thread took %s to reach a safepoint %s, and all others waited for it.", units.Time(1e9*most.Seconds()), g.formatMoment(most.From))
 		}
 		g.adviseLate(&v)
 		return v
 	}
-	v.Title = fmt.Sprintf("All threads were paused %[2]s, for %[3]s in total, by %[1]s.", operation(names[0]), units.Times(len(by[names[0]])), units.Time(1e9*by[names[0]].Seconds()))
+	v.Title = fmt.Sprintf("All threads were paused %[2]s, for %[3]s in total, by %[1]s.", operationTitle(names[0]), units.Times(len(by[names[0]])), units.Time(1e9*by[names[0]].Seconds()))
 	if crowded {
-		v.Title = fmt.Sprintf("Safepoints other than GC follow one another: %s in %s paused all threads for %s of the time, most of them for %s.", units.Num(float64(len(p))), units.Time(1e9*g.Span), units.Percent(g.ShareOf(p)), operation(names[0]))
+		v.Title = fmt.Sprintf("Safepoints other than GC follow one another: %s in %s paused all threads for %s of the time, most of them for %s.", units.Num(float64(len(p))), units.Time(1e9*g.Span), units.Percent(g.ShareOf(p)), operationTitle(names[0]))
 	}
-	v.Title = g.named(v.Title, by[names[0]])
+	v.Title = g.addWorstToTitle(v.Title, by[names[0]])
 	g.adviseOperation(&v, names[0])
 	return v
 }
@@ -166,34 +167,34 @@ var perceptible = check.Threshold{Name: "length of a stop that is no collection,
 var crowding = check.Threshold{Name: "short stops one after another", Value: someCounted.Value, Unit: "count",
 	Why: "each of them alone, every JVM has", Source: "judgement"}
 
-// crowded says whether stops that are short each take much of the time, or of a minute of it.
-func (g *collector) crowded(p metrics.Pauses) bool {
-	return len(p) >= crowding.Int() && max(g.ShareOf(p), g.worst(p).Share()) >= check.MuchStopped.Value
+// isCrowded says whether stops that are short each take much of the time, or of a minute of it.
+func (g *collector) isCrowded(p metrics.Pauses) bool {
+	return len(p) >= crowding.Int() && max(g.ShareOf(p), g.worstMinute(p).Share()) >= check.MuchStopped.Value
 }
 
-// matters says whether pauses would be worth naming if they were known not to be GC.
-func (g *collector) matters(p metrics.Pauses) bool {
+// wouldMatter says whether pauses would be reported if they were known not to be GC.
+func (g *collector) wouldMatter(p metrics.Pauses) bool {
 	if len(p) == 0 {
 		return false
 	}
-	return p.Longest().Seconds() >= check.ASecond.Value || max(g.ShareOf(p), g.worst(p).Share()/check.MinuteOf.Value) >= stoppedSpecial.Value && (p.Longest().Seconds() >= perceptible.Value || g.crowded(p))
+	return p.Longest().Seconds() >= check.ASecond.Value || max(g.ShareOf(p), g.worstMinute(p).Share()/check.MinuteOf.Value) >= stoppedSpecial.Value && (p.Longest().Seconds() >= perceptible.Value || g.isCrowded(p))
 }
 
 // nameless is the name of stops whose log does not tell the operation.
 const nameless = "stopped"
 
-func operation(name string) string {
+func operationTitle(name string) string {
 	if name == "" || name == nameless {
 		return "a VM operation that the log does not name"
 	}
 	return name
 }
 
-// besides are the parts of safepoints that are no collections' pauses; seen says whether
-// safepoints were watched at all. A safepoint without a pause that is named after a
-// collection has one that its log does not print. Untold are stops, less the way to them, that
-// no line names in a log without any collection: they may be collections or not.
-func (g *collector) besides() (out []halt, untold metrics.Pauses, seen bool) {
+// nonGCStops returns the parts of safepoints that are not pauses of collections; seen says whether
+// safepoints were watched at all. A safepoint named after a collection contains a pause even if
+// the log does not print it. Untold are stops, without the time to safepoint, that no line names
+// in a log without collections: they may be collections or not.
+func (g *collector) nonGCStops() (out []halt, untold metrics.Pauses, seen bool) {
 	v := &g.c.Bundle.Intervals
 	collected := g.All.Spans()
 	uncollected := len(g.All) == 0 && !g.Unlogged()
@@ -203,7 +204,7 @@ func (g *collector) besides() (out []halt, untold metrics.Pauses, seen bool) {
 			continue
 		}
 		name := g.c.Bundle.Names.Text(v.Cause[i])
-		if isDump(name) && g.looked(v.End[i]) {
+		if isDump(name) && g.wasDumpTakenAt(v.End[i]) {
 			continue
 		}
 		s := halt{metrics.Pause{Row: i, From: v.Start[i], To: v.End[i]}, name, false}
@@ -212,7 +213,7 @@ func (g *collector) besides() (out []halt, untold metrics.Pauses, seen bool) {
 		if unnamed {
 			untold = append(untold, metrics.Pause{Row: i, From: s.From + int64(max(0, reach)), To: s.To})
 		}
-		if unnamed || collects(name) || collected.Within(s.From, s.To) > (s.To-s.From)/10 {
+		if unnamed || isCollection(name) || collected.Within(s.From, s.To) > (s.To-s.From)/10 {
 			s.To, s.reaching = s.From+int64(reach), true
 			if !told || reach <= 0 {
 				continue
@@ -225,15 +226,15 @@ func (g *collector) besides() (out []halt, untold metrics.Pauses, seen bool) {
 
 // isDump says whether an operation is part of a dump of all threads, as jcmd takes it.
 func isDump(operation string) bool {
-	return holds(operation, []string{"PrintThreads", "PrintJNI", "FindDeadlocks"})
+	return containsAny(operation, []string{"PrintThreads", "PrintJNI", "FindDeadlocks"})
 }
 
 // answered is how soon, ns, after its stop a dump has been written out.
 const answered = int64(1e9)
 
-// looked says whether a dump of the evidence's own was taken at a time: the stop for it is
-// the recording's, which ends with that.
-func (g *collector) looked(at int64) bool {
+// wasDumpTakenAt says whether the recording itself took a thread dump at a time: the stop for it
+// ends when the recording does.
+func (g *collector) wasDumpTakenAt(at int64) bool {
 	looks := check.Once(g.c, func(c *check.Case) *dumpTimes {
 		d := &dumpTimes{}
 		x, typ := &c.Bundle.Samples, c.Bundle.Names.Lookup(evidence.SampleThread)
@@ -251,21 +252,22 @@ func (g *collector) looked(at int64) bool {
 
 type dumpTimes struct{ at []int64 }
 
-// collects says whether an operation is a collection's, as vmOperation.hpp and the
-// collectors call them.
-func collects(operation string) bool {
-	return holds(operation, []string{"Collect", "G1", "CMS_", "CGC_", "ParallelGC", "Shenandoah", "XMark", "XRelocate", "ZMark", "ZRelocate", "ZOperation", "GC_HeapInspection", "SerialGC"})
+// isCollection says whether a VM operation is a collection, by the names in vmOperation.hpp and
+// the collectors.
+func isCollection(operation string) bool {
+	return containsAny(operation, []string{"Collect", "G1", "CMS_", "CGC_", "ParallelGC", "Shenandoah", "XMark", "XRelocate", "ZMark", "ZRelocate", "ZOperation", "GC_HeapInspection", "SerialGC"})
 }
 
-// length is how long spans are in all, ns.
-func length(s metrics.Spans) (sum int64) {
+// totalLength returns the sum of the lengths of spans, ns.
+func totalLength(s metrics.Spans) (sum int64) {
 	for _, x := range s {
 		sum += x.To - x.From
 	}
 	return sum
 }
 
-// lateThreads are the threads that the JVM named because they did not stop in time, the one it named most first.
+// lateThreads returns the threads that the JVM reported because they did not stop in time, the
+// most often reported first.
 func lateThreads(c *check.Case) (all []evidence.Fact) {
 	for _, f := range c.Bundle.Facts {
 		if f.Subject == c.Subject && strings.HasPrefix(f.Key, evidence.FactSafepointLate+": ") {
@@ -281,7 +283,8 @@ func lateThreads(c *check.Case) (all []evidence.Fact) {
 // mostLate is how many late threads are told.
 const mostLate = 3
 
-// lateThreads adds the threads that the JVM named because they did not stop in time, and returns the one it named most; "" none.
+// lateThreads adds the threads that the JVM reported because they did not stop in time as
+// evidence, and returns the most often reported; "" if there is none.
 func (g *collector) lateThreads(v *check.Verdict) string {
 	all := lateThreads(g.c)
 	for _, f := range all[:min(mostLate, len(all))] {
@@ -295,7 +298,7 @@ func (g *collector) lateThreads(v *check.Verdict) string {
 
 func (g *collector) adviseLate(v *check.Verdict) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
-	version := release(g.c)
+	version := featureRelease(g.c)
 	late := g.lateThreads(v)
 	if late != "" {
 		add("look at what "+late+" does: the JVM named it, as it did not stop in time", "")
@@ -326,7 +329,7 @@ func (g *collector) adviseOperation(v *check.Verdict, name string) {
 	switch {
 	case strings.Contains(name, "Bias"):
 		add("switch off biased locking: biases are revoked again and again because locks are shared (off by default from JDK 15 on)", "-XX:-UseBiasedLocking")
-	case holds(name, []string{"ThreadDump", "PrintThreads", "FindDeadlocks", "PrintJNI"}):
+	case containsAny(name, []string{"ThreadDump", "PrintThreads", "FindDeadlocks", "PrintJNI"}):
 		add("take thread dumps less often, and without locked monitors and synchronizers: monitoring agents, deadlock checks or a jstack loop take them", "")
 	case strings.Contains(name, "Deoptimize"), strings.Contains(name, "MarkActiveNMethods"):
 		add("find why compiled code is discarded: classes loaded late, agents that instrument code, or a full code cache, which makes the JVM compile again and again (-Xlog:codecache)", "")

@@ -8,15 +8,16 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// possible is a judge that advises nothing which is set already, and nothing for another operating system.
-func possible(judge func(*check.Case) check.Verdict) func(*check.Case) check.Verdict {
+// withoutImpossibleAdvice wraps a judge so that it advises no flag that is set already, and
+// nothing that another operating system lacks.
+func withoutImpossibleAdvice(judge func(*check.Case) check.Verdict) func(*check.Case) check.Verdict {
 	return func(c *check.Case) check.Verdict {
 		v := judge(c)
-		keep(&v, func(f *check.Fix) bool {
-			if elsewhere(c) && (holds(f.Setting, linuxOnly) || holds(f.Code, linuxOnly)) {
+		keepFixes(&v, func(f *check.Fix) bool {
+			if isNotLinux(c) && (containsAny(f.Setting, linuxOnly) || containsAny(f.Code, linuxOnly)) {
 				return false
 			}
-			return !unset(c, &v, f)
+			return !dropSetFlags(c, &v, f)
 		})
 		return v
 	}
@@ -25,14 +26,15 @@ func possible(judge func(*check.Case) check.Verdict) func(*check.Case) check.Ver
 // linuxOnly are settings that no other system has.
 var linuxOnly = []string{"UseTransparentHugePages", "/sys/", "sysctl ", "/proc/"}
 
-// elsewhere says whether the JVM is known to run on another system than Linux.
-func elsewhere(c *check.Case) bool {
+// isNotLinux says whether the JVM is known to run on another system than Linux.
+func isNotLinux(c *check.Case) bool {
 	f, ok := c.Fact(evidence.FactJVMSystem)
 	return ok && f.Value != "linux"
 }
 
-// unset takes those flags out of an advice that the JVM has already, and says whether none are left.
-func unset(c *check.Case, v *check.Verdict, f *check.Fix) bool {
+// dropSetFlags removes the flags from an advice that the JVM has set already, and says whether
+// none is left.
+func dropSetFlags(c *check.Case, v *check.Verdict, f *check.Fix) bool {
 	flags := strings.Fields(f.Setting)
 	if len(flags) == 0 || slices.ContainsFunc(flags, func(s string) bool { return !strings.HasPrefix(s, "-X") }) {
 		return false
@@ -50,13 +52,13 @@ func unset(c *check.Case, v *check.Verdict, f *check.Fix) bool {
 	return false
 }
 
-// flagName is the name of a flag: "UseG1GC" of "-XX:+UseG1GC".
+// flagName returns the name of a flag: "UseG1GC" of "-XX:+UseG1GC".
 func flagName(s string) string {
 	name, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(s, "-XX:"), "+-"), "=")
 	return name
 }
 
-// isSet says whether the JVM is known to have a flag of -XX with that value.
+// isSet says whether the JVM is known to have an -XX flag set to that value.
 func isSet(c *check.Case, s string) bool {
 	rest, ok := strings.CutPrefix(s, "-XX:")
 	if !ok {
@@ -75,8 +77,8 @@ func isSet(c *check.Case, s string) bool {
 	return f.Value == value
 }
 
-// keep leaves out fixes and what was predicted of them.
-func keep(v *check.Verdict, is func(*check.Fix) bool) {
+// keepFixes removes the fixes for which is returns false, and their predictions.
+func keepFixes(v *check.Verdict, is func(*check.Fix) bool) {
 	at := make(map[int]int) // of the fixes that stay, where they stood
 	var fixes []check.Fix
 	for i := range v.Fix {

@@ -11,8 +11,8 @@ import (
 // alone asks for what shows when collections were, where only sums since the JVM's start are known.
 var alone = []check.Need{{What: "when they were and what they took from the service: a GC log (-Xlog:gc*:file=gc.log), or jstat -gcutil -t PID 1s for some minutes"}}
 
-// fullSinceStart judges full collections by how many there were since the JVM began and how long each took in the mean: that each takes a
-// second and more is worth naming, how often they come now is not known.
+// fullSinceStart judges full collections by their count and mean length since the JVM started: a
+// mean of a second or more is reported, though how often they come now is unknown.
 func fullSinceStart(c *check.Case) (v check.Verdict, ok bool) {
 	n, ok := c.Fact(evidence.FactFullCollections)
 	mean, _ := c.Fact(evidence.FactFullMean)
@@ -28,7 +28,7 @@ func fullSinceStart(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// longSinceStart judges by the longest pause that a JVM's own metrics tell.
+// longSinceStart judges by the longest pause that the JVM's own metrics report.
 func longSinceStart(c *check.Case) (v check.Verdict, ok bool) {
 	most, ok := c.Fact(evidence.FactPauseMost)
 	if !ok || most.Number < check.ASecond.Value*1e9 {

@@ -27,30 +27,31 @@ func init() {
 			}
 			return []check.Need{requestsEvidence}
 		},
-		Parts:    parts,
+		Parts:    pauseParts,
 		Explains: []string{OldGenLeak.ID, GCKernelTime.ID, GCStarved.ID},
 	}
 }
 
-// parts are all pauses of the collector by the cause that they are judged by, each in one.
-func parts(c *check.Case) (out []check.Part) {
+// pauseParts divides all pauses of the collector among the causes that judge them; each pause is
+// in one part.
+func pauseParts(c *check.Case) (out []check.Part) {
 	g := collectorOf(c)
 	if g == nil {
 		return nil
 	}
-	why, long := g.reasons(), g.long()
-	_, pace := g.paced()
+	why, long := g.pauseReasons(), g.longPauses()
+	_, pace := g.timedPauses()
 	all := []struct {
 		check.Part
 		has func(metrics.Pause) bool
 	}{
-		{check.Part{Cause: ExplicitGC.ID, What: "requested collections", Least: terms.Spared}, g.because(why, requested)},
-		{check.Part{Cause: MetaspaceGC.ID, What: "collections for class metadata", Least: terms.Spared}, g.because(why, metadata)},
-		{check.Part{Cause: CMSConcurrentModeFailure.ID, What: "full collections after CMS failed", Least: terms.Spared}, g.because(why, fellBack)},
-		{check.Part{Cause: G1EvacuationFailure.ID, What: "collections without a free region", Least: terms.Spared}, g.because(why, evacuation)},
-		{check.Part{Cause: G1Humongous.ID, What: "collections for humongous objects", Least: terms.Spared}, g.because(why, humongous)},
-		{check.Part{Cause: DegeneratedGC.ID, What: "degenerated and full collections", Least: terms.Spared}, g.because(why, degenerated)},
-		{check.Part{What: "collections that lacked CPU, or spent it in the kernel", Least: stoppedPart}, func(p metrics.Pause) bool { return g.inKernel(p) || g.starved(p, pace) }},
+		{check.Part{Cause: ExplicitGC.ID, What: "requested collections", Least: terms.Spared}, g.hasReason(why, requested)},
+		{check.Part{Cause: MetaspaceGC.ID, What: "collections for class metadata", Least: terms.Spared}, g.hasReason(why, metadata)},
+		{check.Part{Cause: CMSConcurrentModeFailure.ID, What: "full collections after CMS failed", Least: terms.Spared}, g.hasReason(why, fellBack)},
+		{check.Part{Cause: G1EvacuationFailure.ID, What: "collections without a free region", Least: terms.Spared}, g.hasReason(why, evacuation)},
+		{check.Part{Cause: G1Humongous.ID, What: "collections for humongous objects", Least: terms.Spared}, g.hasReason(why, humongous)},
+		{check.Part{Cause: DegeneratedGC.ID, What: "degenerated and full collections", Least: terms.Spared}, g.hasReason(why, degenerated)},
+		{check.Part{What: "collections that lacked CPU, or spent it in the kernel", Least: stoppedPart}, func(p metrics.Pause) bool { return g.inKernel(p) || g.isStarved(p, pace) }},
 		{check.Part{Cause: FullGC.ID, What: "full collections", Least: stoppedFull}, func(p metrics.Pause) bool { return p.Of == evidence.PauseFull }},
 		{check.Part{Cause: LongPause.ID, What: "pauses of a second or more", Least: terms.Own}, func(p metrics.Pause) bool { return slices.Contains(long, p) }},
 		{check.Part{Cause: YoungGCRate.ID, What: "young collections", Least: terms.Own}, func(p metrics.Pause) bool { return p.Of == evidence.PauseYoung || p.Of == evidence.PauseMixed }},
@@ -70,7 +71,7 @@ func parts(c *check.Case) (out []check.Part) {
 	return out
 }
 
-// because says whether a pause has a reason of its own.
-func (g *collector) because(why map[int]reason, r reason) func(metrics.Pause) bool {
+// hasReason returns a function that says whether a pause has a reason.
+func (g *collector) hasReason(why map[int]reason, r reason) func(metrics.Pause) bool {
 	return func(p metrics.Pause) bool { return why[p.Row] == r }
 }

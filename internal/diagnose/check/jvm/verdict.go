@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// unwatched is the answer where nobody watched the collector.
-func unwatched(c *check.Case) check.Verdict {
+// unwatchedVerdict returns the verdict where the collector was not watched.
+func unwatchedVerdict(c *check.Case) check.Verdict {
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
 		if !metrics.Stamped(c.Bundle.Clocks[w.Clock]) {
 			return check.Verdict{Rule: check.NotRecorded, Summary: "the GC log has no timestamps, so the rate of collections is unknown", Needs: logging}
@@ -22,9 +22,9 @@ func unwatched(c *check.Case) check.Verdict {
 	return check.Verdict{Rule: check.NotRecorded, Summary: "no GC log recorded", Needs: logging}
 }
 
-// untold is the answer where a log does not say what CPU time its collections took: no
-// matter where they take hardly any time at all, as those of concurrent collectors.
-func (g *collector) untold() check.Verdict {
+// noCPUTimesVerdict returns the verdict where a log has no CPU times of collections: it rules the
+// cause out where pauses take hardly any time, as those of concurrent collectors.
+func (g *collector) noCPUTimesVerdict() check.Verdict {
 	if share := g.ShareOf(g.Pauses); share < stoppedPart.Value && g.Pauses.Longest().Seconds() < check.ASecond.Value {
 		return check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC pauses the program only %s of the time", units.Percent(share)),
 			Evidence: []check.Evidence{g.c.Figure("gc.paused_share", "share of the time paused by GC", share, "1", g.Origin)}}
@@ -35,18 +35,19 @@ func (g *collector) untold() check.Verdict {
 			{What: "or, before JDK 9", Command: "-XX:+PrintGCDetails"}}}
 }
 
-// judge fills in what some pauses cost, whatever makes them, by the policy that all collectors share: [check.Case.JudgePauses].
-// What names them: "young collections"; of least share of the time they are worth naming where no requests tell.
-func (g *collector) judge(v *check.Verdict, cause string, p metrics.Pauses, what string, least check.Threshold) *check.Bill {
-	b := g.c.JudgePauses(v, g.paused(cause, p, what, least))
-	if x, ok := g.stretch(p); ok {
-		v.Weight = x.share()
-		v.Evidence = append(v.Evidence, g.c.Figure("gc.these_paused_worst_share", "share of the time paused by them f"+g.fromTo(x)[1:], x.share(), "1", g.Origin))
+// judgePauses judges what pauses cost by the policy that all collectors share:
+// [check.Case.JudgePauses]. What names them: "young collections"; least is the share of the time
+// from which they are reported where requests do not show their cost.
+func (g *collector) judgePauses(v *check.Verdict, cause string, p metrics.Pauses, what string, least check.Threshold) *check.Bill {
+	b := g.c.JudgePauses(v, g.newPaused(cause, p, what, least))
+	if x, ok := g.worstStretch(p); ok {
+		v.Weight = x.stoppedShare()
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.these_paused_worst_share", "share of the time paused by them f"+g.fromTo(x)[1:], x.stoppedShare(), "1", g.Origin))
 	}
 	return b
 }
 
-func (g *collector) paused(cause string, p metrics.Pauses, what string, least check.Threshold) check.Paused {
+func (g *collector) newPaused(cause string, p metrics.Pauses, what string, least check.Threshold) check.Paused {
 	return check.Paused{Cause: cause, Collector: g.Collector, Pauses: p, What: what, Least: least, Terms: &terms}
 }
 
@@ -57,7 +58,7 @@ var unlogged = check.Verdict{Rule: check.NotRecorded, Summary: "the log has GC c
 // longer asks for more of a log.
 var longer = []check.Need{{What: "a longer GC log: some minutes under load"}}
 
-// needRequests asks for requests that pauses can be laid over.
+// needRequests asks for requests on the same timeline as the pauses.
 func (g *collector) needRequests() []check.Need {
 	if g.c.Ledger == nil {
 		return []check.Need{requestsEvidence}

@@ -79,13 +79,13 @@ var (
 func judgeYoung(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return unwatched(c)
+		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	long := g.long()
-	p := g.own(g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed)).Where(func(x metrics.Pause) bool { return !slices.Contains(long, x) })
+	long := g.longPauses()
+	p := g.ownPauses(g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed)).Where(func(x metrics.Pause) bool { return !slices.Contains(long, x) })
 	what := "young collections"
-	b := g.judge(&v, "jvm.young-gc-rate", p, what, stoppedYoung)
+	b := g.judgePauses(&v, "jvm.young-gc-rate", p, what, stoppedYoung)
 	if len(p) == 0 {
 		return v
 	}
@@ -97,13 +97,13 @@ func judgeYoung(c *check.Case) check.Verdict {
 	perMinute := 60 * g.PerSecond(p)
 	v.Counted(float64(len(p)), someYoung)
 	v.Weigh(g.PerSecond(p), oftenYoung)
-	v.Evidence = append(v.Evidence, g.rate("young collections per minute ("+g.NameOf(p[0])+")", p)...)
+	v.Evidence = append(v.Evidence, g.rateEvidence("young collections per minute ("+g.NameOf(p[0])+")", p)...)
 	v.Evidence = append(v.Evidence, g.youngFigures(p)...)
 	load, known := younggen.LoadOf(c.Bundle, c.Subject, c.Ledger, g.Collector)
 	if known {
 		v.Evidence = append(v.Evidence, kneeFigures(c, load)...)
 	}
-	storm := b == nil && g.worst(p).Share() >= check.MinuteOf.Value*stoppedYoung.Value
+	storm := b == nil && g.worstMinute(p).Share() >= check.MinuteOf.Value*stoppedYoung.Value
 	rare := g.PerSecond(p) < oftenYoung.Value || len(p) < someYoung.Int() || g.ShareOf(p) < leastYoung.Value
 	if home := c.IsHome("jvm.young-gc-rate", g.Collector, &terms); v.Supported() && rare && !storm && !home && b != nil && b.Share() >= check.Material.Value {
 		v.Rule, v.Saves, v.Prediction, v.Needs = check.TooFew, nil, nil, longer
@@ -134,13 +134,13 @@ func judgeYoung(c *check.Case) check.Verdict {
 		v.Fix = append(v.Fix, fewerSurvive)
 	}
 	if storm && g.ShareOf(p) < stoppedYoung.Value {
-		v.Title = g.named(fmt.Sprintf("Young GC (%s) pauses the program %s of the time.", g.NameOf(p[0]), units.Percent(g.ShareOf(p))), p)
+		v.Title = g.addWorstToTitle(fmt.Sprintf("Young GC (%s) pauses the program %s of the time.", g.NameOf(p[0]), units.Percent(g.ShareOf(p))), p)
 	}
 	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee.Value*knee.Value {
 		v.Summary += fmt.Sprintf("; %s requests/s arrived, and the CPUs can serve about %s/s", units.Num(load.Offered), units.Num(knee.Value))
 	}
-	v.Evidence = append(v.Evidence, g.classes()...)
-	who, code := g.allocators()
+	v.Evidence = append(v.Evidence, g.largestClasses()...)
+	who, code := g.topAllocators()
 	v.Evidence = append(v.Evidence, who...)
 	g.adviseYoung(&v, p, load, known)
 	if code != "" {
@@ -149,7 +149,7 @@ func judgeYoung(c *check.Case) check.Verdict {
 	return v
 }
 
-// youngFigures say how often eden fills, with what, and what collecting takes.
+// youngFigures returns how often eden fills, by how much, and what the collections cost.
 func (g *collector) youngFigures(p metrics.Pauses) (out []check.Evidence) {
 	add := func(id, text string, v float64, unit string) {
 		if !math.IsNaN(v) && v > 0 {
@@ -159,7 +159,7 @@ func (g *collector) youngFigures(p metrics.Pauses) (out []check.Evidence) {
 	add("gc.interval_ms", "interval between them (median)", 1e3*p.Interval(), "ms")
 	add("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s")
 	add("heap.eden_bytes", "allocated between two of them (the size of eden)", g.Each.Number, "bytes")
-	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() {
+	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meetsRequests() {
 		add("alloc.request_bytes", "allocated per request", g.Alloc.Number/l.Requests.Rate, "bytes")
 	}
 	add("gc.promoted_bytes_per_s", "promoted to the old generation", g.Promoted.Number, "bytes/s")
@@ -175,8 +175,9 @@ func (g *collector) youngFigures(p metrics.Pauses) (out []check.Evidence) {
 // mostClasses is how many classes of a histogram are told.
 const mostClasses = 5
 
-// classes are the largest of a class histogram: what the heap is full of, garbage included.
-func (g *collector) classes() (out []check.Evidence) {
+// largestClasses returns the largest classes of the last class histogram: what fills the heap,
+// garbage included.
+func (g *collector) largestClasses() (out []check.Evidence) {
 	s := &g.c.Bundle.Samples
 	names := g.c.Bundle.Names
 	histograms := make(map[evidence.ArtifactID]bool)

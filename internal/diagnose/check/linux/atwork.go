@@ -9,11 +9,11 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// ran adds what looks at threads take for running: a thread that runs, one that is ready and one that waits
-// for some µs again and again look the same. Stacks of the kernel say which part of the time of
-// threads at work each mechanism has; what requests were not already seen to wait there is of
-// what they were taken to run.
-func (m *mechanism) ran(c *check.Case, k *kernel, x *charged) {
+// addTimeAtWork adds the mechanism's part of the time that thread samples show as running: a
+// thread that runs, one that is ready and one that waits for some µs again and again look the
+// same. Kernel stacks show which part of the time of threads at work each mechanism has; what
+// requests were not already seen to wait there is taken from what they seemed to run.
+func (m *mechanism) addTimeAtWork(c *check.Case, k *kernel, x *charged) {
 	l := c.Ledger
 	part, held := m.partOfWork(k), m.partOfHolder(k)
 	if !(part > 0 || held > 0) || l.Traced && !l.Sampled {
@@ -58,10 +58,10 @@ func (m *mechanism) ran(c *check.Case, k *kernel, x *charged) {
 var oneAtWork = check.Threshold{Name: "threads at work on average that are about one", Value: 1.5, Unit: "threads",
 	Why: "a second one answers, or reads a request, at the same time", Source: "judgement"}
 
-// holder is how much, in threads, is at work while others wait for a lock or to be woken; false
-// unless that is about one: then it is who they wait for, and what threads at work do is what
-// they wait for. That may be a thread which nobody would wait for by itself.
-func holder(k *kernel) (work float64, alone bool) {
+// holderWork returns how many threads are at work on average while others wait for a lock or to be
+// woken; alone says whether that is about one, which is then the holder, and what threads at work
+// do is what the others wait for. Requests need not wait for that thread itself.
+func holderWork(k *kernel) (work float64, alone bool) {
 	if k == nil || k.work == nil {
 		return 0, false
 	}
@@ -70,17 +70,18 @@ func holder(k *kernel) (work float64, alone bool) {
 	return work, waits >= work && work > leastWork.Value && work <= oneAtWork.Value
 }
 
-// partOfHolder is the part of the holder's time that the mechanism has, 0 where who holds is not known.
+// partOfHolder returns the part of the holder's time that the mechanism has, 0 where the holder is
+// not known.
 func (m *mechanism) partOfHolder(k *kernel) float64 {
-	work, alone := holder(k)
+	work, alone := holderWork(k)
 	if !alone || m.locks {
 		return 0
 	}
 	return min(1, (k.work.Threads(m.classes...)+k.work.Beside(m.classes...))/work)
 }
 
-// behindUnseen is how long a request waited for a lock, or to be woken by another thread, whose holder
-// nobody saw waiting, ns.
+// behindUnseen returns how long (ns) a request waited for a lock, or to be woken by another
+// thread, whose holder was not seen waiting.
 func behindUnseen(c *check.Case, row int) (ns int64) {
 	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
 		switch s.HolderKind {
@@ -93,7 +94,8 @@ func behindUnseen(c *check.Case, row int) (ns int64) {
 	return ns
 }
 
-// onFutex says whether something is waiting at a futex, for whatever, or for the one thread that ends that.
+// onFutex says whether a thread waits at a futex, either for an unknown reason or for a single
+// thread that ends the wait.
 func onFutex(kind evidence.WaitKind) bool {
 	return kind == evidence.FutexWait || kind == evidence.OneThread
 }
@@ -101,9 +103,10 @@ func onFutex(kind evidence.WaitKind) bool {
 // waiting are mechanisms in which whoever holds a lock keeps it without running.
 var waiting = []string{evidence.KernelFsync, evidence.KernelDisk, evidence.KernelDiskFault, evidence.KernelSwapIn, evidence.KernelReclaim, evidence.KernelThrottled, evidence.KernelSend, evidence.KernelFileLock}
 
-// unheld takes from waits for locks what their holder waits itself, where stacks show that.
-func (m *mechanism) unheld(c *check.Case, k *kernel, x *charged) {
-	work, alone := holder(k)
+// subtractHolderWaits takes from waits for locks the part in which the holder itself waited, where
+// stacks show that.
+func (m *mechanism) subtractHolderWaits(c *check.Case, k *kernel, x *charged) {
+	work, alone := holderWork(k)
 	if !m.locks || !alone || x.ns == 0 {
 		return
 	}
@@ -120,8 +123,8 @@ func (m *mechanism) unheld(c *check.Case, k *kernel, x *charged) {
 	x.usual = int64(left * float64(x.usual))
 }
 
-// partOfWork is the part of the time of threads at work, other than waiting for locks, that the
-// mechanism has; of their CPU time, where waits were not watched. 0 unknown.
+// partOfWork returns the mechanism's part of the time of threads at work, without waits for locks;
+// where waits were not watched, of their CPU time. 0 if unknown.
 func (m *mechanism) partOfWork(k *kernel) float64 {
 	switch {
 	case k == nil || m.locks:
@@ -139,19 +142,19 @@ func (m *mechanism) partOfWork(k *kernel) float64 {
 	return k.work.Threads(m.classes...) / busy
 }
 
-// share is the part of the time of busy threads that they spent on the mechanism, waiting for
-// locks included whose holders were seen to.
-func (m *mechanism) share(c *check.Case, k *kernel) float64 {
+// busyShare returns the part of the time of busy threads that they spent on the mechanism, with
+// waits for locks whose holders were seen in it.
+func (m *mechanism) busyShare(c *check.Case, k *kernel) float64 {
 	n := k.work.Threads(m.classes...)
 	if !slices.Contains(m.classes, evidence.KernelFutex) {
-		held := holdersIn(c, func(held threads.Holding) bool { return m.is(held.Waits, held.Cause) })
+		held := holdersIn(c, func(held threads.Holding) bool { return m.matchesWait(held.Waits, held.Cause) })
 		held = max(held, m.partOfHolder(k))
 		n += held * k.work.Threads(evidence.KernelFutex)
 	} else {
 		held := holdersIn(c, func(held threads.Holding) bool {
 			return held.State == evidence.Syscall || held.State == evidence.NetWait
 		})
-		if work, alone := holder(k); alone {
+		if work, alone := holderWork(k); alone {
 			held = max(held, min(1, (k.work.Threads(waiting...)+k.work.Beside(waiting...))/work))
 		}
 		n *= 1 - held
@@ -162,8 +165,8 @@ func (m *mechanism) share(c *check.Case, k *kernel) float64 {
 	return n / k.work.Busy
 }
 
-// holdersIn is the part of the looks at threads that waited for a lock in which the last of its
-// holders did that.
+// holdersIn returns the part of the samples of threads waiting for a lock in which the holder at
+// the end of the chain did what did asks for.
 func holdersIn(c *check.Case, did func(threads.Holding) bool) float64 {
 	waits, in := 0, 0
 	for _, look := range c.Threads().Samples(c.Subject) {

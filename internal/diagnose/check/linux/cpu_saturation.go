@@ -48,7 +48,7 @@ func judgeSaturation(c *check.Case) check.Verdict {
 	if c.Traced() && c.Ledger.Host.Known {
 		l := c.Ledger
 		v.Summary = fmt.Sprintf("short system calls take on average %s × their median", units.Num(l.Host.Dilation))
-		v.Evidence = append(v.Evidence, dilation(c)...)
+		v.Evidence = append(v.Evidence, dilationEvidence(c)...)
 		v.Evidence = append(v.Evidence,
 			c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", l.Host.LongRuns, "1", check.From(l.StatesFrom())))
 		if l.Host.Starved() {
@@ -58,7 +58,7 @@ func judgeSaturation(c *check.Case) check.Verdict {
 		}
 	}
 	if s.host != nil {
-		v.Evidence = append(v.Evidence, s.host.figures(c)...)
+		v.Evidence = append(v.Evidence, s.host.listFigures(c)...)
 	}
 	switch {
 	case !s.known:
@@ -76,27 +76,27 @@ func judgeSaturation(c *check.Case) check.Verdict {
 		return v
 	}
 	if !s.starved {
-		if d, ok := delayOf(c); ok && !d.innocent() && s.host != nil && !d.clears(c, &v) { // in other seconds than those of the trace
+		if d, ok := delayOf(c); ok && !d.isImmaterial() && s.host != nil && !d.ruleOutIfHardlyWaited(c, &v) { // in other seconds than those of the trace
 			v.Rule = check.CostUnknown
-			v.Summary += d.blames(true, "")
-			if d.convicts(c, hostOfAll(c, s.host)) {
-				d.saturated(c, &v)
+			v.Summary += d.boundPhrase(true, "")
+			if d.isCause(c, hostOfAll(c, s.host)) {
+				d.supportSaturation(c, &v)
 			}
 		}
 		return v
 	}
-	saves, share := s.saves(c)
+	saves, share := s.savedTime(c)
 	v.Weigh(share, check.Material)
-	_, run := window(c)
+	_, run := chargedWindow(c)
 	switch t := throttleOf(c); {
-	case t.explains(s, run):
+	case t.explainsStarvation(s, run):
 		v.Rule = check.Explained
 		v.Summary += fmt.Sprintf(": a CPU quota throttled it in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
 		return v
 	case share < check.Material.Value || !c.Slow():
 		v.Rule = check.Happens
 		v.Summary = fmt.Sprintf("the host was busy at times, but that is %s of slow time", units.Percent(share))
-	case s.host != nil && s.host.idle():
+	case s.host != nil && s.host.hasSpareCPUs():
 		v.Rule = check.Untold
 		v.Summary = fmt.Sprintf("the process did not run though the host never had more than %s of %.0f CPUs busy: it may be a CPU quota", units.Num(s.host.Peak), s.host.CPUs)
 		v.Needs = []check.Need{quotaEvidence}
@@ -123,8 +123,8 @@ var (
 		Why: "a queue at 90 % is nine times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 )
 
-// saturationUntraced judges by the host alone: it can clear a host, but not say
-// that the requests were what it kept waiting.
+// saturationUntraced judges by the host alone: that can clear the host, but not show that it kept
+// these requests waiting.
 func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verdict {
 	v.Rule = check.NotRecorded
 	h := s.host
@@ -145,41 +145,42 @@ func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verd
 	case h.Pressure.Number < calm.Value && h.Peak < full.Value*h.CPUs:
 		v.Rule = check.TooLittle
 		v.Summary += fmt.Sprintf(", and tasks waited for a CPU for at most %s of the time", units.Percent(h.Pressure.Number))
-	case waited && d.clears(c, &v):
-	case waited && d.convicts(c, h):
-		d.saturated(c, &v)
-	case waited && d.stands(c, h):
-		d.unasked(c, &v)
+	case waited && d.ruleOutIfHardlyWaited(c, &v):
+	case waited && d.isCause(c, h):
+		d.supportSaturation(c, &v)
+	case waited && d.isCauseWithoutRequests(c, h):
+		d.supportWithoutRequests(c, &v)
 	case h.Taken() >= full.Value*h.CPUs:
-		v.Summary += d.blames(waited, "; whether these requests waited for a CPU was not recorded")
-		v.Needs = traced(c)
+		v.Summary += d.boundPhrase(waited, "; whether these requests waited for a CPU was not recorded")
+		v.Needs = needTrace(c)
 	default:
-		v.Needs = traced(c)
+		v.Needs = needTrace(c)
 	}
 	return v
 }
 
-// saturated says that requests wait for processors, by what threads waited.
-func (d delay) saturated(c *check.Case, v *check.Verdict) {
+// supportSaturation supports that requests wait for processors, by the time threads waited.
+func (d delay) supportSaturation(c *check.Case, v *check.Verdict) {
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Runnable threads waited for a CPU for %s of the time.", units.Percent(d.denied))
 	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(d.about))
-	v.Evidence = append(v.Evidence, d.figures(c)...)
-	v.Saves = d.saves(c)
+	v.Evidence = append(v.Evidence, d.listFigures(c)...)
+	v.Saves = d.savedTime(c)
 	v.Fix = append(v.Fix, freeCPUs)
 }
 
-// stands says, without requests, whether the process's threads wait for CPUs that others use for
-// longer than they run, and as long as is worth naming.
-func (d delay) stands(c *check.Case, h *host) bool {
+// isCauseWithoutRequests says, without requests, whether threads wait for CPUs that others use,
+// longer than they run and long enough to report.
+func (d delay) isCauseWithoutRequests(c *check.Case, h *host) bool {
 	if c.Ledger != nil && len(c.Ledger.Rows) > 0 {
 		return false
 	}
-	return d.threads >= check.Material.Value && h.process.Known() && d.threads/(d.threads+h.process.Number) >= starving.Value && h.crowded() && h.Taken() >= full.Value*h.CPUs
+	return d.threads >= check.Material.Value && h.process.Known() && d.threads/(d.threads+h.process.Number) >= starving.Value && h.isCrowded() && h.Taken() >= full.Value*h.CPUs
 }
 
-// unasked says that threads wait for processors, where no requests tell what that costs.
-func (d delay) unasked(c *check.Case, v *check.Verdict) {
+// supportWithoutRequests supports that threads wait for processors, where no requests show the
+// cost.
+func (d delay) supportWithoutRequests(c *check.Case, v *check.Verdict) {
 	v.Rule, v.Weight = check.Matters, d.threads
 	v.Title = fmt.Sprintf("The host has too few free CPUs: on average %s runnable threads of the process waited for one.", units.Num(d.threads))
 	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
@@ -189,9 +190,9 @@ func (d delay) unasked(c *check.Case, v *check.Verdict) {
 // freeCPUs is what helps on a host that is short of processors.
 var freeCPUs = check.Fix{Text: "find which process uses the CPUs (top, or cpu.pressure per cgroup) and give this service its own: cpuset, reserved cores, or fewer processes on this host; tuning the runtime does not help here"}
 
-// traced asks for what would show whether the requests were what the host kept waiting.
-// Nothing in a runtime of threads tells how long they were ready.
-func traced(c *check.Case) []check.Need {
+// needTrace asks for a trace that shows which requests waited for a CPU. Nil for runtimes of
+// threads, which do not record how long a thread was ready.
+func needTrace(c *check.Case) []check.Need {
 	if c.OnThreads() {
 		return nil
 	}
@@ -201,12 +202,12 @@ func traced(c *check.Case) []check.Need {
 var spare = check.Threshold{Name: "share of the host's CPUs in use below which some were always free", Value: .6, Unit: "1",
 	Why: "a queue shorter than a reading needs more", Source: "judgement"}
 
-// idle says that the host always had processors to give.
-func (h *host) idle() bool { return h.Peak < spare.Value*h.CPUs }
+// hasSpareCPUs says whether the host always had CPUs free.
+func (h *host) hasSpareCPUs() bool { return h.Peak < spare.Value*h.CPUs }
 
-// dilation is how much longer than usual calls that never block take; nothing
+// dilationEvidence returns how much longer than their median calls take that never block; nil
 // where the trace does not time them.
-func dilation(c *check.Case) []check.Evidence {
+func dilationEvidence(c *check.Case) []check.Evidence {
 	d := c.Ledger.Host.Dilation
 	if d == 0 {
 		return nil

@@ -64,19 +64,18 @@ var mostPeriods = check.Threshold{Name: "share of a quota's periods from which t
 // the quota makes it, wherever the place.
 var stretched = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.PoolThread, ledger.Goroutine, ledger.Awaiting, ledger.Kernel}
 
-// explains says whether it is the quota that did not let the process run, and not
-// who else is on the host: the kernel stopped it for at least half of what it is
-// missing.
-func (t *throttle) explains(s starvation, run float64) bool {
+// explainsStarvation says whether the quota, not other processes of the host, kept the process
+// from running: the kernel stopped it for at least half of the time it lacks.
+func (t *throttle) explainsStarvation(s starvation, run float64) bool {
 	if t == nil || t.Share() < rarely.Value {
 		return false
 	}
 	return !s.measured || !(t.Waiting.Number < s.share*run/2)
 }
 
-// throttleOf reads cpu.stat over the window; nil if half of it was not watched.
+// throttleOf reads cpu.stat over the window; nil if less than half of it was watched.
 func throttleOf(c *check.Case) *throttle {
-	w, _ := window(c)
+	w, _ := chargedWindow(c)
 	return throttleOver(c, w)
 }
 
@@ -93,8 +92,8 @@ func throttleOver(c *check.Case, w metrics.Window) *throttle {
 	return t
 }
 
-// figures are the evidence of the quota.
-func (t *throttle) figures(c *check.Case) []check.Evidence {
+// listFigures returns the evidence of the quota.
+func (t *throttle) listFigures(c *check.Case) []check.Evidence {
 	out := []check.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("periods (of %.0f) that the quota throttled", t.Periods.Number), math.Round(t.Stopped.Number), "1", t.Stopped.Origin)}
 	if t.CPUs.Known() {
 		out = append(out, c.Figure("quota.cpus", "quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
@@ -112,7 +111,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	if t == nil {
 		if s.known && !s.starved {
 			v.Summary = "the host ran its threads whenever they were runnable"
-			v.Evidence = dilation(c)
+			v.Evidence = dilationEvidence(c)
 			return v
 		}
 		if v, ok := throttledSinceCreated(c); ok {
@@ -123,7 +122,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		v.Needs = []check.Need{quotaEvidence}
 		return v
 	}
-	v.Evidence = t.figures(c)
+	v.Evidence = t.listFigures(c)
 	v.Counted(t.Periods.Number, noPeriod)
 	v.Weigh(t.Share(), rarely)
 	v.Summary = fmt.Sprintf("throttled in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
@@ -140,31 +139,31 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		return v
 	}
 	if (c.Ledger == nil || len(c.Ledger.Rows) == 0) && t.Share() >= mostPeriods.Value {
-		t.blame(&v, nil, 0)
+		t.supportQuota(&v, nil, 0)
 		v.Summary = fmt.Sprintf("throttled in %s of the periods; what that cost requests was not recorded", units.Percent(t.Share()))
 		v.Weight = t.Share()
-		v.Needs = traced(c)
-		t.fix(c, &v)
+		v.Needs = needTrace(c)
+		t.addFixes(c, &v)
 		return v
 	}
 	if !c.Slow() || !s.known && t.Share() < check.OftenStopped.Value {
 		v.Rule = check.CostUnknown
 		v.Summary = fmt.Sprintf("throttled in %s of the periods, but what that cost requests was not recorded", units.Percent(t.Share()))
-		v.Needs = traced(c)
+		v.Needs = needTrace(c)
 		return v
 	}
-	w, run := window(c)
+	w, run := chargedWindow(c)
 	lost := t.lostBy(c, w, s.known)
 	per, sum := make([]int64, len(c.Ledger.Slow)), int64(0)
 	for i, row := range c.Ledger.Slow {
 		per[i] = lost.in(row)
 		sum += per[i]
 	}
-	low, high := t.bounds(c, w, lost.found, sum)
+	low, high := t.lossBounds(c, w, lost.found, sum)
 	total := float64(max(1, c.Ledger.Total))
 	saves, share, most := c.Save(per, low, high), float64(sum)/total, float64(high)/total
 	v.Weigh(share, check.Material)
-	if by, part := s.saves(c); part > share { // also where it stopped one processor only
+	if by, part := s.savedTime(c); part > share { // also where it stopped one processor only
 		saves, share = by, part
 		v.Weigh(share, check.Material)
 	}
@@ -174,7 +173,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		saves = c.Bound(float64(sum), float64(sum), float64(atMost))
 	}
 	switch { // where the kernel counted many stops, what they may have cost is enough
-	case !t.explains(s, run):
+	case !t.explainsStarvation(s, run):
 		v.Rule = check.PartlyExplained
 		v.Summary = fmt.Sprintf("throttled in %s of the periods, but the process lost more CPU time than that explains", units.Percent(t.Share()))
 		return v
@@ -183,20 +182,20 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("throttled in %s of the periods, but that is only %s of slow time", units.Percent(t.Share()), units.Percent(share))
 		return v
 	}
-	t.blame(&v, saves, share)
+	t.supportQuota(&v, saves, share)
 	v.Evidence = append(v.Evidence, c.Figure("quota.stopped_per_slow_request_ms", "time the process was throttled during a slow request, on average", saves.Value/float64(len(per)), "ms", check.From(c.Ledger.StatesFrom())))
 	if s.measured && s.host != nil {
 		v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
 	}
-	t.fix(c, &v)
-	v.Prediction = append(v.Prediction, predicted(c, lost.in, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
+	t.addFixes(c, &v)
+	v.Prediction = append(v.Prediction, predictWithoutStops(c, lost.in, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
 	return v
 }
 
 var nearQuota = check.Threshold{Name: "part of a quota in use from which work queues for it", Value: .8, Unit: "1",
 	Why: "at 80 % of one server, requests wait four times as long as they take", Source: "M/M/1: ρ/(1−ρ)"}
 
-// usedUp says whether the process uses what its quota gives, and is often stopped for it.
+// usedUp says whether the process uses all that its quota gives, and is often stopped for it.
 func (t *throttle) usedUp() bool {
 	return t.Share() >= check.OftenStopped.Value && t.used.Known() && t.CPUs.Known() && t.used.Number >= nearQuota.Value*t.CPUs.Number
 }
@@ -204,8 +203,9 @@ func (t *throttle) usedUp() bool {
 var fewPeriods = check.Threshold{Name: "periods of a quota that were counted", Value: 100, Unit: "count",
 	Why: "ten seconds of the usual period", Source: "arithmetic: 100 ms each"}
 
-// throttledSinceCreated judges counters that were read once: they are of all the time since the group was created, so that only
-// a quota that stops it in most periods of all that time is a finding.
+// throttledSinceCreated judges counters that were read only once and so cover all the time since
+// the group was created: it supports the cause only if the quota stopped the process in most
+// periods of that time.
 func throttledSinceCreated(c *check.Case) (v check.Verdict, ok bool) {
 	periods, ok := c.Fact(evidence.FactQuotaPeriods)
 	stopped, ok2 := c.Fact(evidence.FactQuotaThrottled)
@@ -217,19 +217,19 @@ func throttledSinceCreated(c *check.Case) (v check.Verdict, ok bool) {
 	if f, ok := c.Fact(evidence.FactContainerCPU); ok && f.Number > 0 {
 		t.CPUs = metrics.Value{Number: f.Number, Origin: f.Origin, Watched: 1}
 	}
-	v = check.Verdict{Rule: check.OneLook, Evidence: t.figures(c), Summary: fmt.Sprintf("throttled in %.0f of %.0f periods since its cgroup was created: one reading does not show what happens now", stopped.Number, periods.Number)}
+	v = check.Verdict{Rule: check.OneLook, Evidence: t.listFigures(c), Summary: fmt.Sprintf("throttled in %.0f of %.0f periods since its cgroup was created: one reading does not show what happens now", stopped.Number, periods.Number)}
 	v.Needs = []check.Need{{What: "a second reading of cpu.stat, some seconds after the first, while it is slow"}}
 	if t.Share() >= mostPeriods.Value && periods.Number >= fewPeriods.Value && (c.Ledger == nil || len(c.Ledger.Rows) == 0) {
-		t.blame(&v, nil, 0)
+		t.supportQuota(&v, nil, 0)
 		v.Summary = fmt.Sprintf("throttled in %s of the periods since its cgroup was created", units.Percent(t.Share()))
 		v.Weight = t.Share()
-		t.fix(c, &v)
+		t.addFixes(c, &v)
 	}
 	return v, true
 }
 
-// throttledElsewhere says whether it was stopped while requests were slow in other seconds
-// than those that were traced.
+// throttledElsewhere judges whether the quota stopped the process while requests were slow outside
+// the traced time.
 func throttledElsewhere(c *check.Case) (v check.Verdict, ok bool) {
 	l := c.Ledger
 	if l == nil || l.All == l || l.Total == 0 || !slowAtAll(c) {
@@ -239,12 +239,12 @@ func throttledElsewhere(c *check.Case) (v check.Verdict, ok bool) {
 	if t == nil || t.Share() < rarely.Value {
 		return v, false
 	}
-	v = check.Verdict{Rule: check.TooLittle, Evidence: t.figures(c)}
+	v = check.Verdict{Rule: check.TooLittle, Evidence: t.listFigures(c)}
 	return v, t.judgeSeconds(c, &v) && v.Supported()
 }
 
-// blame says that the quota stops the process.
-func (t *throttle) blame(v *check.Verdict, saves *check.Saves, share float64) {
+// supportQuota supports that the quota stops the process.
+func (t *throttle) supportQuota(v *check.Verdict, saves *check.Saves, share float64) {
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("A CPU quota throttles the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
 	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(share))
@@ -257,8 +257,8 @@ func (t *throttle) blame(v *check.Verdict, saves *check.Saves, share float64) {
 	}
 }
 
-// fix is what helps.
-func (t *throttle) fix(c *check.Case, v *check.Verdict) {
+// addFixes adds what helps against the quota.
+func (t *throttle) addFixes(c *check.Case, v *check.Verdict) {
 	v.Fix = append(v.Fix, check.Fix{Text: "raise the CPU limit of the container, or remove the limit and keep the CPU request (CPUs are still shared fairly)"})
 	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.CPUs.Known() && cpus > int(math.Ceil(t.CPUs.Number)) && cpus > 2 {
 		v.Fix = append(v.Fix, check.Fix{Text: "or let fewer threads use up the quota; Go 1.25 and later does this by default",
@@ -266,10 +266,10 @@ func (t *throttle) fix(c *check.Case, v *check.Verdict) {
 	}
 }
 
-// predicted is the p99 without the stops. What piles up behind one is not taken
-// away, so that it is rather the most; low and high are the bounds of what was
-// lost, of what was seen.
-func predicted(c *check.Case, lost func(row int) int64, low, high float64) check.Prediction {
+// predictWithoutStops predicts the p99 without the stops. Queues behind a stop are not subtracted,
+// so it is rather an upper bound; low and high are the bounds of the loss, as parts of what was
+// seen.
+func predictWithoutStops(c *check.Case, lost func(row int) int64, low, high float64) check.Prediction {
 	without := func(part float64) check.Prediction {
 		return c.PredictP99(func(row int) int64 { return int64(part * float64(lost(row))) })
 	}

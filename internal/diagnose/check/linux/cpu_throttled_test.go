@@ -74,15 +74,15 @@ func TestThrottled(t *testing.T) {
 func TestStopsAreBounded(t *testing.T) {
 	k := incident{slow: 30, dilation: 20, run: 1, busy: .7, process: .6, quota: .6, throttled: 16, stopped: .5}.subject(t)
 	x := throttleOf(k)
-	w, _ := window(k)
-	all := len(silences(k, w))
+	w, _ := chargedWindow(k)
+	all := len(findSilences(k, w))
 	for _, c := range []struct {
 		throttled, stopped float64
 		most               int
 		ns                 int64
 	}{{1e6, 4, all, 8 * second}, {4, 4, 5, 8 * second}, {1e6, .02, all, 40 * ms}, {0, 0, 0, 0}} {
 		x.Stopped.Number, x.Waiting.Number = c.throttled, c.stopped
-		stops := x.stops(k, w)
+		stops := x.findStops(k, w)
 		if n, sum := len(stops), stops.Within(w.From, w.Until); n > c.most || sum > c.ns || n == 0 && c.most > 0 {
 			t.Errorf("%v stops of %v processors: found %d in %d ms", c.throttled, c.stopped, n, sum/ms)
 		}

@@ -24,9 +24,10 @@ type delay struct {
 	origin  evidence.Origin
 }
 
-// delayOf is false where half of the window, or of slow time, was not watched.
+// delayOf returns the delay; ok is false where less than half of the window, or of slow time, was
+// watched.
 func delayOf(c *check.Case) (d delay, ok bool) {
-	w, _ := window(c)
+	w, _ := chargedWindow(c)
 	mean := metrics.ProcessOf(c.Bundle, c.Subject, w).RunDelay
 	if l := c.Ledger; l != nil && l.Total > 0 && l.All.Total > 0 {
 		ch := &l.Charges
@@ -48,7 +49,7 @@ func delayOfSlow(c *check.Case) (d delay, ok bool) {
 	waits := metrics.RunDelay(c.Bundle, c.Subject, w)
 	used := metrics.ProcessorTime(c.Bundle, c.Subject, w)
 	stopped := metrics.ThrottledQueues(c.Bundle, c.Subject, w)
-	all, watched := meet(c, waits)
+	all, watched := overlayRequests(c, waits)
 	if watched < metrics.Most {
 		return d, false
 	}
@@ -61,13 +62,13 @@ func delayOfSlow(c *check.Case) (d delay, ok bool) {
 			continue
 		}
 		slow += part
-		most += min(part, m.held())
+		most += min(part, m.heldTime())
 		threads += m.value * part
 		if cores := used.Over(m.Window); cores.Known() {
 			ran += cores.Number * part
 		}
 		if quota := stopped.Over(m.Window); !(quota.Number > 0) {
-			about += part * min(1, m.held()/float64(m.all))
+			about += part * min(1, m.heldTime()/float64(m.all))
 		}
 	}
 	d.threads, d.share, d.about = threads/slow, most/slow, about/slow
@@ -83,31 +84,31 @@ func delayOfSlow(c *check.Case) (d delay, ok bool) {
 // ready is what requests may be seen doing whose threads wait for a processor.
 var ready = []ledger.Mechanism{ledger.Own, ledger.RequestsCPU, ledger.BackgroundCPU, ledger.CollectorCPU, ledger.HostCPU, ledger.Wakeup, ledger.Unobserved, ledger.Unexplained}
 
-// innocent says whether that can be what is in the way.
-func (d delay) innocent() bool {
+// isImmaterial says whether waiting for processors is too small to matter.
+func (d delay) isImmaterial() bool {
 	if d.slow {
 		return d.share < check.Material.Value
 	}
 	return d.share < calm.Value
 }
 
-// ran says that the kernel counted what a trace only suggests: its threads hardly waited for a
-// CPU. Where they took long all the same it was not others who kept them from running.
-func ran(c *check.Case) bool {
+// hardlyWaited says whether the kernel's counters show that threads hardly waited for a CPU: where
+// they took long all the same, other processes did not keep them from running.
+func hardlyWaited(c *check.Case) bool {
 	d, ok := delayOf(c)
-	return ok && d.innocent()
+	return ok && d.isImmaterial()
 }
 
 var starving = check.Threshold{Name: "share of the time of ready threads in which they waited for a CPU", Value: .5, Unit: "1",
 	Why: "a busy host makes them wait for a tenth", Source: "arithmetic: longer than they ran"}
 
-// convicts says whether waiting for processors that others use is what makes requests slow.
-func (d delay) convicts(c *check.Case, h *host) bool {
-	return d.slow && d.about >= check.Material.Value && d.denied >= starving.Value && slowAtAll(c) && h.crowded() && !h.idle()
+// isCause says whether waiting for processors that others use is what makes requests slow.
+func (d delay) isCause(c *check.Case, h *host) bool {
+	return d.slow && d.about >= check.Material.Value && d.denied >= starving.Value && slowAtAll(c) && h.isCrowded() && !h.hasSpareCPUs()
 }
 
-// hostOfAll is the host while any of the requests was seen, not just those that were traced;
-// as it was where that was not watched.
+// hostOfAll returns the host while any of the requests was seen, not only the traced ones; the
+// host of the traced time where that was not watched.
 func hostOfAll(c *check.Case, traced *host) *host {
 	l := c.Ledger
 	if l == nil || l.All == l || traced == nil {
@@ -119,11 +120,12 @@ func hostOfAll(c *check.Case, traced *host) *host {
 	return traced
 }
 
-// clears rules a verdict out where the threads hardly waited.
-func (d delay) clears(c *check.Case, v *check.Verdict) bool {
+// ruleOutIfHardlyWaited rules a verdict out where the threads hardly waited, and says whether it
+// did.
+func (d delay) ruleOutIfHardlyWaited(c *check.Case, v *check.Verdict) bool {
 	switch {
-	case d.innocent():
-	case d.slow && !d.worthwhile(c):
+	case d.isImmaterial():
+	case d.slow && !d.isSlowEnough(c):
 		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
 		return true
@@ -140,23 +142,23 @@ func (d delay) clears(c *check.Case, v *check.Verdict) bool {
 	return true
 }
 
-// saves is the slow time that threads waited for a processor.
-func (d delay) saves(c *check.Case) *check.Saves {
+// savedTime returns the slow time in which threads waited for a processor.
+func (d delay) savedTime(c *check.Case) *check.Saves {
 	total := float64(c.Ledger.Total)
 	return c.Bound(d.about*total, 0, max(d.share, d.about)*total)
 }
 
-// figures are the evidence of it.
-func (d delay) figures(c *check.Case) []check.Evidence {
+// listFigures returns the evidence of the delay.
+func (d delay) listFigures(c *check.Case) []check.Evidence {
 	return []check.Evidence{
 		c.Figure("process.runnable_threads_when_slow", "threads of the process waiting for a CPU during slow requests, on average", d.threads, "count", d.origin),
 		c.Figure("process.runnable_share", "share of the runnable time of its threads in which they waited for a CPU", d.denied, "1", d.origin),
 	}
 }
 
-// blames says how much it may be, where that is too much to clear anybody; what is said
-// where it was not watched else.
-func (d delay) blames(watched bool, not string) string {
+// boundPhrase returns how much the delay may be at most, as a clause; not is the clause for a
+// delay that was not watched.
+func (d delay) boundPhrase(watched bool, not string) string {
 	switch {
 	case !watched:
 		return not

@@ -42,7 +42,7 @@ dedicated device if many requests are in flight. For writes: write less, earlier
 		check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",
-	Applies:   func(c *check.Case) bool { m := disk(c); return m.met(c) || strained(c) },
+	Applies:   func(c *check.Case) bool { m := diskMechanism(c); return m.hasEvidence(c) || isDiskStrained(c) },
 	Judge:     judgeDisk,
 	JudgeHost: judgeHostDisk,
 }
@@ -56,36 +56,36 @@ var (
 // goReads are functions of Go that read files: its execution trace tells no path.
 var goReads = []string{"os.(*File).ReadAt", "internal/poll.(*FD).Pread", "os.ReadFile"}
 
-// disk is the mechanism as it is recognised here. That a thread is in read of a file is a wait for
-// a disk only where there was any: it may wait for the file's lock. A page fault that waits,
-// too, unless memory is short.
-func disk(c *check.Case) *mechanism {
+// diskMechanism returns how waiting for a disk is recognised. A thread in read of a file counts
+// only if tasks waited for disks, as it may wait for the file's lock; so does a page fault that
+// waits, unless memory is short.
+func diskMechanism(c *check.Case) *mechanism {
 	m := &mechanism{what: "waiting for a disk", classes: []string{evidence.KernelDisk, evidence.KernelDiskFault, evidence.KernelThrottled}}
-	if strained(c) {
+	if isDiskStrained(c) {
 		m.onFiles = reads
 		if writesSync(c) {
 			m.onFiles = slices.DeleteFunc(slices.Clone(reads), func(call string) bool { return slices.Contains(writes, call) })
 		}
 		m.functions = goReads
-		if kernelOf(c) == nil && !thrashing(c) && !swapping(c) {
+		if kernelOf(c) == nil && !isThrashing(c) && !isSwapping(c) {
 			m.calls = []string{"page fault"}
 		}
 	}
 	return m
 }
 
-// strained says that tasks waited for disks.
-func strained(c *check.Case) bool {
-	s := strain(c)
-	p, _ := pressure(s.IO, s.HostIO)
+// isDiskStrained says whether tasks waited for disks.
+func isDiskStrained(c *check.Case) bool {
+	s := strainOf(c)
+	p, _ := groupOrHostPressure(s.IO, s.HostIO)
 	return p.Known() && p.Number >= slight.Value
 }
 
 func judgeDisk(c *check.Case) check.Verdict {
-	m := disk(c)
-	s := strain(c)
-	p, of := pressure(s.IO, s.HostIO)
-	v, f := m.judge(c)
+	m := diskMechanism(c)
+	s := strainOf(c)
+	p, of := groupOrHostPressure(s.IO, s.HostIO)
+	v, f := m.judgeLoss(c)
 	if p.Known() {
 		v.Weigh(p.Number, slight)
 	}
@@ -98,18 +98,18 @@ func judgeDisk(c *check.Case) check.Verdict {
 	case !v.Supported():
 		return v
 	}
-	if again := refaults(c); again != "" && f.share > 0 { // what is read was there a moment ago
+	if again := formatRefaults(c); again != "" && f.share > 0 { // what is read was there a moment ago
 		v.Rule, v.Saves, v.Explains, v.Weight, v.Work, v.Prediction = check.Explained, nil, nil, 0, 0, nil
-		v.Summary = f.portion() + " is waiting for a disk, but " + again + ": see linux.memory-reclaim"
+		v.Summary = f.formatShare() + " is waiting for a disk, but " + again + ": see linux.memory-reclaim"
 		return v
 	}
 	who := "Requests wait"
 	if f.of != "slow time" {
 		who = "Threads wait"
 	}
-	v.Title = fmt.Sprintf("%s for a disk%s: %s.", who, f.named(), f.portion())
-	v.Summary = f.portion() + " is waiting for a disk"
-	if t := took(c); t != "" {
+	v.Title = fmt.Sprintf("%s for a disk%s: %s.", who, f.placeSuffix(), f.formatShare())
+	v.Summary = f.formatShare() + " is waiting for a disk"
+	if t := formatDiskTime(c); t != "" {
 		v.Summary += ", which takes " + t + " for a request"
 	}
 	v.Evidence = append(v.Evidence, diskFigures(c)...)
@@ -121,7 +121,7 @@ func judgeDisk(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "keep often-read files in memory (more memory, or less other use), and read them before requests need them (posix_fadvise with POSIX_FADV_WILLNEED); cache the results", Code: siteOf(c, &f)})
-	d := metrics.DisksOf(c.Bundle, span(c))
+	d := metrics.DisksOf(c.Bundle, requestWindow(c))
 	if d.InFlight.Known() && d.InFlight.Number >= queued.Value {
 		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("the disks have %s requests at a time: give the service a dedicated device, or find the other users of the disk (iostat -x, io.stat of each cgroup) and limit them (io.max, io.weight)", units.Num(d.InFlight.Number))})
 	} else {
@@ -133,10 +133,11 @@ func judgeDisk(c *check.Case) check.Verdict {
 var queued = check.Threshold{Name: "requests at a time from which a disk has others waiting", Value: 2, Unit: "count",
 	Why: "if it does one after the other", Source: "arithmetic"}
 
-// refaults words that files are read again soon after they were dropped, "" where they are not.
-func refaults(c *check.Case) string {
-	s := strain(c)
-	if !thrashing(c) || !s.Refaults.Known() {
+// formatRefaults says that files are read again soon after they were dropped; "" where they are
+// not.
+func formatRefaults(c *check.Case) string {
+	s := strainOf(c)
+	if !isThrashing(c) || !s.Refaults.Known() {
 		return ""
 	}
 	return fmt.Sprintf("%s pages/s of files are reread after its memory limit dropped them", units.Num(s.Refaults.Number))

@@ -44,14 +44,14 @@ Smaller writes do not help: the sync is the cost.`,
 		check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
-	Applies:   func(c *check.Case) bool { return syncing(c).met(c) || tellsSyncs(c) },
+	Applies:   func(c *check.Case) bool { return syncMechanism(c).hasEvidence(c) || tellsSyncs(c) },
 	Judge:     judgeSync,
 	JudgeHost: judgeHostSync,
 }
 
-// syncing is the mechanism as it is recognised here: a write to a file opened with O_SYNC or O_DSYNC is
-// one that ends with a sync, which only stacks of the kernel show.
-func syncing(c *check.Case) *mechanism {
+// syncMechanism returns how waiting for a sync is recognised. A write to a file opened with O_SYNC
+// or O_DSYNC ends with a sync, which only kernel stacks show.
+func syncMechanism(c *check.Case) *mechanism {
 	if !writesSync(c) {
 		return &syncs
 	}
@@ -60,7 +60,7 @@ func syncing(c *check.Case) *mechanism {
 	return &m
 }
 
-// writesSync says whether calls that write files wait for syncs for longer than otherwise for a disk.
+// writesSync says whether calls that write files wait longer for syncs than for disks otherwise.
 func writesSync(c *check.Case) bool {
 	return bool(check.Once(c, func(c *check.Case) syncedWrites {
 		k := kernelOf(c)
@@ -85,7 +85,7 @@ func writesSync(c *check.Case) bool {
 // syncedWrites is a type of its own for [cause.Once].
 type syncedWrites bool
 
-// writesFile says whether a function of the kernel is of a call that writes files.
+// writesFile says whether a function of the kernel belongs to a call that writes files.
 func writesFile(function string) bool {
 	switch function {
 	case "vfs_write", "vfs_writev", "vfs_iter_write", "do_iter_write", "ksys_write", "ksys_pwrite64", "do_writev", "do_pwritev", "io_write":
@@ -106,20 +106,20 @@ var syncs = mechanism{
 }
 
 func judgeSync(c *check.Case) check.Verdict {
-	m := syncing(c)
-	v, f := m.judge(c)
+	m := syncMechanism(c)
+	v, f := m.judgeLoss(c)
 	if told, ok := judgeSyncsTold(c); ok && !v.Supported() && c.Ledger == nil {
 		return told
 	}
 	if !v.Supported() {
 		return v
 	}
-	v.Title = fmt.Sprintf("Requests wait until data is on the disk%s: %s.", f.named(), f.portion())
+	v.Title = fmt.Sprintf("Requests wait until data is on the disk%s: %s.", f.placeSuffix(), f.formatShare())
 	if f.of != "slow time" {
-		v.Title = fmt.Sprintf("Threads wait until data is on the disk%s: %s.", f.named(), f.portion())
+		v.Title = fmt.Sprintf("Threads wait until data is on the disk%s: %s.", f.placeSuffix(), f.formatShare())
 	}
-	v.Summary = f.portion() + " is fsync"
-	if each := f.each(); each != "" {
+	v.Summary = f.formatShare() + " is fsync"
+	if each := f.meanPerRequest(); each != "" {
 		v.Summary += ", " + each + " of each slow request affected"
 	}
 	v.Evidence = append(v.Evidence, diskFigures(c)...)
@@ -133,7 +133,7 @@ func judgeSync(c *check.Case) check.Verdict {
 	switch {
 	case len(m.onFiles) > 0:
 		v.Fix = append(v.Fix, check.Fix{Text: "the file is opened with O_SYNC or O_DSYNC, so each write is a sync: open it without the flag, write related data together, then call fdatasync once"})
-	case k != nil && journals(k):
+	case k != nil && isMostlyJournal(k):
 		v.Fix = append(v.Fix, check.Fix{Text: "the file system writes its journal for each sync: write into blocks that are allocated and were written before (fallocate, then zeros), and call fdatasync instead of fsync, which then needs no journal record"})
 	default:
 		v.Fix = append(v.Fix, check.Fix{Text: "call fdatasync instead of fsync, on a file whose size does not change (fallocate)"})
@@ -142,7 +142,7 @@ func judgeSync(c *check.Case) check.Verdict {
 	return v
 }
 
-// siteOf is the code of the place with most of it, "" unknown.
+// siteOf returns the code of the place with most of the time, "" if unknown.
 func siteOf(c *check.Case, f *finding) string {
 	if f.x == nil || len(f.x.places) == 0 {
 		return ""
@@ -156,8 +156,8 @@ func siteOf(c *check.Case, f *finding) string {
 // journalled are functions in which file systems wait for their journal or log.
 var journalled = []string{"jbd2_log_wait_commit", "jbd2_complete_transaction", "ext4_fc_commit", "xfs_log_force_seq", "xfs_log_force", "btrfs_sync_log", "f2fs_write_checkpoint"}
 
-// journals says whether most of the waits for syncs are for a file system's journal.
-func journals(k *kernel) bool {
+// isMostlyJournal says whether most of the waits for syncs are for a file system's journal.
+func isMostlyJournal(k *kernel) bool {
 	var all, journal float64
 	for _, s := range k.Stacks(syncs.classes...) {
 		all += s.Seconds
@@ -168,23 +168,23 @@ func journals(k *kernel) bool {
 	return journal > all/2
 }
 
-// diskFigures are what is known of the disks meanwhile.
+// diskFigures returns what is known of the disks meanwhile.
 func diskFigures(c *check.Case) (out []check.Evidence) {
-	d := metrics.DisksOf(c.Bundle, span(c))
+	d := metrics.DisksOf(c.Bundle, requestWindow(c))
 	if took := d.Took(); !math.IsNaN(took) {
 		out = append(out, c.Figure("disk.requests_per_s", "requests completed by the host's disks", d.Requests.Number, "1/s", d.Requests.Origin),
 			c.Figure("disk.request_ms", "mean time per disk request", took*1e3, "ms", d.InFlight.Origin))
 	}
-	s := strain(c)
-	if p, of := pressure(s.IO, s.HostIO); p.Known() {
+	s := strainOf(c)
+	if p, of := groupOrHostPressure(s.IO, s.HostIO); p.Known() {
 		out = append(out, c.Figure("disk.pressure_share", "share of the time in which a task of "+of+" waited for a disk", p.Number, "1", p.Origin))
 	}
 	return out
 }
 
-// took words how long a disk took for a request, "" unknown.
-func took(c *check.Case) string {
-	d := metrics.DisksOf(c.Bundle, span(c))
+// formatDiskTime writes how long a disk took for a request, "" if unknown.
+func formatDiskTime(c *check.Case) string {
+	d := metrics.DisksOf(c.Bundle, requestWindow(c))
 	if s := d.Took(); !math.IsNaN(s) {
 		return units.Time(s * 1e9)
 	}

@@ -48,7 +48,7 @@ type faults struct {
 }
 
 func faultsOf(c *check.Case) *faults {
-	w, run := window(c)
+	w, run := chargedWindow(c)
 	p := metrics.ProcessOf(c.Bundle, c.Subject, w)
 	if !p.MinorFaults.MostlyKnown() {
 		return nil
@@ -60,12 +60,12 @@ func faultsOf(c *check.Case) *faults {
 	if !c.Traced() {
 		run = p.CPU.Mostly().Number
 	}
-	return &faults{sampled: kernelOf(c).faulting(), requests: requests, grew: p.Grew, seconds: float64(w.Until-w.From) / 1e9, rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
+	return &faults{sampled: kernelOf(c).faultShare(), requests: requests, grew: p.Grew, seconds: float64(w.Until-w.From) / 1e9, rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
 }
 
-// cost is what a fault costs here (ns), by the kernel's time of the process; what is usual
-// if that is not known.
-func (f *faults) cost() float64 {
+// costPerFault returns what a fault costs here (ns), by the kernel time of the process; the usual
+// cost if that is not known.
+func (f *faults) costPerFault() float64 {
 	if f.sampled > 0 && f.rate > 0 {
 		return f.sampled * f.run * 1e9 / f.rate
 	}
@@ -76,9 +76,9 @@ func (f *faults) cost() float64 {
 	return min(max(measured, faultCost), faultCostMost)
 }
 
-// part is the share of the process's time on processors that went into faults if
-// one costs that much, all of the kernel's time bounds it; as sampled, where it was.
-func (f *faults) part(cost float64) float64 {
+// cpuShare returns the share of the process's CPU time that went into faults of the given cost, at
+// most all of its kernel time; the sampled share, where there is one.
+func (f *faults) cpuShare(cost float64) float64 {
 	if !math.IsNaN(f.sampled) {
 		return f.sampled
 	}
@@ -95,32 +95,32 @@ const page = 4 << 10
 var kept = check.Threshold{Name: "part of new memory that is still resident, below which most was given back", Value: .5, Unit: "1",
 	Why: "the larger part decides", Source: "arithmetic: half"}
 
-// again says that the same memory is returned to the system and requested again: what is resident
-// grows by less than the faults bring.
-func (f *faults) again() bool { return f.grew < kept.Value*page*f.rate*f.seconds }
+// isMemoryRecycled says whether the same memory is returned to the system and requested again:
+// resident memory grows by less than the faults bring.
+func (f *faults) isMemoryRecycled() bool { return f.grew < kept.Value*page*f.rate*f.seconds }
 
-// title says what is touched.
-func (f *faults) title() string {
+// titleText says which memory is touched, and what the faults cost.
+func (f *faults) titleText() string {
 	what := "The heap grows into new memory"
-	if f.again() {
+	if f.isMemoryRecycled() {
 		what = "Memory is returned to the system and requested again"
 	}
-	return fmt.Sprintf("%s: %s page faults/s take about %s of the process's run time.", what, units.Num(f.rate), units.Percent(f.part(f.cost())))
+	return fmt.Sprintf("%s: %s page faults/s take about %s of the process's run time.", what, units.Num(f.rate), units.Percent(f.cpuShare(f.costPerFault())))
 }
 
-// fix is what helps.
-func (f *faults) fix() check.Fix {
-	if f.again() {
+// chooseFix returns what helps.
+func (f *faults) chooseFix() check.Fix {
+	if f.isMemoryRecycled() {
 		return keeps
 	}
 	return passes
 }
 
-// steady says whether there are about as many at any time: what grows all the time is how the process is, and no reason why
-// some requests take a few times as long as others.
-func (f *faults) steady() bool { return f.otherwise >= f.rate/2 }
+// isSteady says whether there are about as many faults at other times: steady growth is no reason
+// why some requests take several times as long as others.
+func (f *faults) isSteady() bool { return f.otherwise >= f.rate/2 }
 
-func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
+func (f *faults) judgeCounted(c *check.Case, heap *evidence.Series) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s minor page faults/s", units.Num(f.rate))}
 	v.Weigh(f.rate, fewFaults)
 	v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_per_s", "minor page faults of the process", f.rate, "1/s", f.origin))
@@ -139,16 +139,16 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 		}
 		v.Rule = check.NotRecorded
 		v.Summary += ", but what requests waited for was not recorded"
-		v.Needs = traced(c)
+		v.Needs = needTrace(c)
 		return v
 	}
 	l := c.Ledger
-	v.Evidence = append(v.Evidence, c.Figure("process.fault_ms", "time each costs, by the CPU time in the kernel", f.cost()/1e6, "ms", f.origin),
-		c.Figure("process.faults_share", "share of its run time", f.part(f.cost()), "1", f.origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.fault_ms", "time each costs, by the CPU time in the kernel", f.costPerFault()/1e6, "ms", f.origin),
+		c.Figure("process.faults_share", "share of its run time", f.cpuShare(f.costPerFault()), "1", f.origin))
 	v.Weigh(f.rate, manyFaults)
-	v.Weigh(f.part(f.cost()), noticed)
-	v.Summary += fmt.Sprintf(", about %s of its run time", units.Percent(f.part(f.cost())))
-	if f.rate < manyFaults.Value || f.part(max(f.cost(), faultCostHigh)) < check.Material.Value {
+	v.Weigh(f.cpuShare(f.costPerFault()), noticed)
+	v.Summary += fmt.Sprintf(", about %s of its run time", units.Percent(f.cpuShare(f.costPerFault())))
+	if f.rate < manyFaults.Value || f.cpuShare(max(f.costPerFault(), faultCostHigh)) < check.Material.Value {
 		return v
 	}
 	own := c.Share(ledger.Own, ledger.Kernel)
@@ -169,10 +169,10 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 	case !c.Slow() || own < check.Material.Value:
 		v.Summary += fmt.Sprintf(", but own work is %s of slow time", units.Percent(own))
 		return v
-	case l.Host.Starved() && !ran(c):
+	case l.Host.Starved() && !hardlyWaited(c):
 		v.Summary += ", on a host that did not run the process all the time"
 		return v
-	case heap == nil && f.steady() && !c.UserVisible(check.NoticeableCall):
+	case heap == nil && f.isSteady() && !c.UserVisible(check.NoticeableCall):
 		v.Rule = check.Brief
 		v.Summary += ", as before and after, and slow requests are over within milliseconds"
 		return v
@@ -181,13 +181,13 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 		v.Summary += ", but the heap did not grow: memory is returned to the system and requested again"
 		v.Needs = []check.Need{{What: "a log of the memory that the runtime returns: start the process with", Command: "GODEBUG=scavtrace=1"}}
 		return v
-	case f.part(f.cost()) < noticed.Value, !c.Traced() && f.part(f.cost())*own < check.Material.Value:
+	case f.cpuShare(f.costPerFault()) < noticed.Value, !c.Traced() && f.cpuShare(f.costPerFault())*own < check.Material.Value:
 		v.Rule = check.Happens
 		v.Needs = []check.Need{{What: "to measure the CPU time of a page fault here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title, v.Work = f.title(), f.part(f.cost())
+	v.Title, v.Work = f.titleText(), f.cpuShare(f.costPerFault())
 	stretched := onProcessors
 	if !c.Traced() {
 		stretched = working
@@ -202,13 +202,13 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 	per := make([]int64, len(l.Slow))
 	var low, high float64
 	for n, row := range l.Slow {
-		per[n] = int64(saved(row, f.part(f.cost())))
-		low += saved(row, f.part(faultCostLow))
-		high += saved(row, f.part(max(f.cost(), faultCostHigh)))
+		per[n] = int64(saved(row, f.cpuShare(f.costPerFault())))
+		low += saved(row, f.cpuShare(faultCostLow))
+		high += saved(row, f.cpuShare(max(f.costPerFault(), faultCostHigh)))
 	}
 	v.Saves = c.Save(per, int64(low), int64(high))
-	v.Fix = append(v.Fix, f.fix())
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return int64(saved(row, f.part(f.cost()))) }))
+	v.Fix = append(v.Fix, f.chooseFix())
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return int64(saved(row, f.cpuShare(f.costPerFault()))) }))
 	return v
 }
 

@@ -43,29 +43,29 @@ help if CPUs are short: then the holder does not run.`,
 		check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
-	Applies:   func(c *check.Case) bool { return ownLocks(c) && locking.met(c) },
+	Applies:   func(c *check.Case) bool { return ownLocks(c) && locking.hasEvidence(c) },
 	Judge:     judgeFutex,
 	JudgeHost: judgeHostFutex,
 }
 
 var locking = mechanism{what: "waiting for locks", classes: []string{evidence.KernelFutex}, locks: true}
 
-// ownLocks says whether nothing but the kernel tells of the program's locks.
+// ownLocks says whether only the kernel shows the program's locks.
 func ownLocks(c *check.Case) bool {
 	r := platform.ByID(c.Runtime())
 	return r.Stacks == nil && !c.Traced()
 }
 
 func judgeFutex(c *check.Case) check.Verdict {
-	v, f := locking.judge(c)
+	v, f := locking.judgeLoss(c)
 	if v.Supported() {
-		return f.lock(c, v)
+		return f.describeLock(c, v)
 	}
 	if c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && (c.HasRequestStates() || !c.Slow()) {
 		return v
 	}
 	k := kernelOf(c)
-	part, used := passing(k)
+	part, used := lockCPU(k)
 	if !part.Known() {
 		return v
 	}
@@ -75,17 +75,17 @@ func judgeFutex(c *check.Case) check.Verdict {
 	}
 	v.Rule, v.Weight, v.Needs = check.Matters, used, nil
 	f.share, f.of = part.Number, "its CPU time"
-	v.Evidence = append(v.Evidence, locking.proof(c, k)...)
-	return f.lock(c, v)
+	v.Evidence = append(v.Evidence, locking.stackEvidence(c, k)...)
+	return f.describeLock(c, v)
 }
 
-func (f *finding) lock(c *check.Case, v check.Verdict) check.Verdict {
+func (f *finding) describeLock(c *check.Case, v check.Verdict) check.Verdict {
 	who := "Requests wait"
 	if f.of != "slow time" {
 		who = "Threads wait"
 	}
-	v.Title = fmt.Sprintf("%s for a lock%s: %s.", who, f.named(), f.portion())
-	v.Summary = f.portion() + " is waiting for locks"
+	v.Title = fmt.Sprintf("%s for a lock%s: %s.", who, f.placeSuffix(), f.formatShare())
+	v.Summary = f.formatShare() + " is waiting for locks"
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "do less while this lock is held, or use one lock per key or shard; if most threads only read, use a read-write lock or a copy", Code: siteOf(c, f)},
 		check.Fix{Text: "if it is held for a few µs and CPUs are free, spin before sleeping (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot), and reduce the number of threads that queue for it"})
@@ -96,9 +96,9 @@ func (f *finding) lock(c *check.Case, v check.Verdict) check.Verdict {
 var lockFunctions = []string{"pthread_mutex_lock", "pthread_mutex_unlock", "__lll_lock_wait", "__lll_lock_wake", "lock_contended", "RawMutex::lock_slow", "RawMutex::unlock_slow",
 	"sync.(*Mutex).lockSlow", "sync.(*Mutex).unlockSlow", "internal/sync.(*Mutex).lockSlow", "internal/sync.(*Mutex).unlockSlow", "runtime.lock2", "runtime.unlock2", "runtime.semacquire1", "runtime.semrelease1"}
 
-// passing is the part of the process's CPU time in the kernel's futexes and in functions that take and
-// pass on locks, and how many CPUs that is.
-func passing(k *kernel) (part metrics.Value, cores float64) {
+// lockCPU returns the part of the process's CPU time in the kernel's futexes and in functions that
+// take and pass on locks, and how many CPUs that is.
+func lockCPU(k *kernel) (part metrics.Value, cores float64) {
 	if k == nil || k.Running == 0 {
 		return metrics.Unknown, 0
 	}

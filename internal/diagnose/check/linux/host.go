@@ -24,10 +24,9 @@ type host struct {
 	run     float64       // cores its runtime believes it had, NaN unknown
 }
 
-// window is the time the process was traced, else that of its requests, else that
-// in which it was watched; run is how many cores its runtime believes it had, NaN
-// unknown.
-func window(c *check.Case) (w metrics.Window, run float64) {
+// chargedWindow returns the time the process was traced, else that of its requests, else that in
+// which it was watched; run is how many cores its runtime measured, NaN if unknown.
+func chargedWindow(c *check.Case) (w metrics.Window, run float64) {
 	run = math.NaN()
 	if f, ok := c.Fact(evidence.FactRunTime); ok && f.Until > f.From && c.Traced() {
 		w, run = metrics.Window{From: f.From, Until: f.Until}, f.Number/float64(f.Until-f.From)
@@ -40,10 +39,9 @@ func window(c *check.Case) (w metrics.Window, run float64) {
 	return metrics.WatchedTime(c.Bundle, c.Subject), run
 }
 
-// hostOf reads the host's figures over the window; nil if half of it was not
-// watched.
+// hostOf reads the host's figures over the window; nil if less than half of it was watched.
 func hostOf(c *check.Case) *host {
-	w, run := window(c)
+	w, run := chargedWindow(c)
 	return hostOver(c, w, run)
 }
 
@@ -56,8 +54,8 @@ func hostOver(c *check.Case, w metrics.Window, run float64) *host {
 	return h
 }
 
-// top is the neighbour that used most, "" if none was recorded.
-func (h *host) top() (most metrics.Neighbour) {
+// topNeighbour returns the neighbour that used most CPU time, an empty one if none was recorded.
+func (h *host) topNeighbour() (most metrics.Neighbour) {
 	for _, n := range h.Neighbours() {
 		if n.Cores > most.Cores {
 			most = n
@@ -66,20 +64,19 @@ func (h *host) top() (most metrics.Neighbour) {
 	return most
 }
 
-// crowded says that others use processors, and as many of those that are busy as the process
-// can at most.
-func (h *host) crowded() bool {
+// isCrowded says whether others use CPUs, and at least half of those that are busy.
+func (h *host) isCrowded() bool {
 	return h.Others.Number >= few.Value*h.CPUs && h.Others.Number >= h.Busy.Number/2
 }
 
-// strange says that the process in the host's recording is not the one traced.
-func (h *host) strange() bool { return metrics.IsAnotherProcess(h.process.Number, h.run) }
+// isOtherProcess says whether the process in the host's recording is not the traced one.
+func (h *host) isOtherProcess() bool { return metrics.IsAnotherProcess(h.process.Number, h.run) }
 
 var anySteal = check.Threshold{Name: "CPUs given to other virtual machines from which it is reported", Value: .01, Unit: "CPUs",
 	Why: "one tick a second", Source: "arithmetic: 10 ms"}
 
-// figures are the evidence of the host.
-func (h *host) figures(c *check.Case) []check.Evidence {
+// listFigures returns the evidence of the host.
+func (h *host) listFigures(c *check.Case) []check.Evidence {
 	out := []check.Evidence{c.Figure("host.busy_cpus", fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.CPUs), h.Busy.Number, "CPUs", h.Busy.Origin)}
 	if h.Steal.Number >= anySteal.Value {
 		out = append(out, c.Figure("host.stolen_cpus", "CPUs that the hypervisor gave to other virtual machines", h.Steal.Number, "CPUs", h.Busy.Origin))
@@ -122,8 +119,8 @@ func starvationOf(c *check.Case) (s starvation) {
 	return s
 }
 
-// saves is the slow time that the host took, and its part of all.
-func (s starvation) saves(c *check.Case) (*check.Saves, float64) {
+// savedTime returns the slow time that the host took, and its share of all slow time.
+func (s starvation) savedTime(c *check.Case) (*check.Saves, float64) {
 	h, ns := &c.Ledger.Host, float64(c.Ledger.Charges[ledger.HostCPU])
 	if !h.Starved() {
 		return nil, 0

@@ -81,7 +81,7 @@ func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: s.Softirq.Number, Work: part,
 		Title:   fmt.Sprintf("Interrupts (softirq) take %s of the host's CPU time; %s of it is free.", units.Percent(part), units.Percent(max(0, 1-h.Taken()/h.CPUs))),
 		Summary: fmt.Sprintf("softirq uses %s of %.0f CPUs", units.Num(s.Softirq.Number), h.CPUs)}
-	v.Evidence = append([]check.Evidence{c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin)}, (&host{Host: h, process: metrics.Unknown}).figures(c)...)
+	v.Evidence = append([]check.Evidence{c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin)}, (&host{Host: h, process: metrics.Unknown}).listFigures(c)...)
 	v.Fix = []check.Fix{{Text: "handle fewer packets: larger ones (batches, pipelines), fewer rules for each (iptables, conntrack), none between processes of one host (a UNIX socket)"},
 		{Text: "spread what remains over CPUs: more queues of the network card (ethtool -L), RPS where there is one (rps_cpus)"}}
 	v.Needs = []check.Need{askProcess}

@@ -16,9 +16,9 @@ import (
 // kernelEvidence asks for the kernel's own stacks.
 var kernelEvidence = check.Need{What: "kernel stacks of its threads, as root, while it is slow", Command: "unstall record PID --kernel"}
 
-// more is what settles what was too little to tell: the kernel's stacks, or where they were
-// recorded, more of them.
-func more(c *check.Case) check.Need {
+// needMore asks for what would settle the question: kernel stacks or, where they were recorded, a
+// longer recording.
+func needMore(c *check.Case) check.Need {
 	if kernelOf(c) != nil {
 		return c.Trace("a longer recording under load", "")
 	}
@@ -40,9 +40,9 @@ type finding struct {
 	of      string   // what share is of
 }
 
-// judge asks what requests lost in the mechanism or, without any, threads with work. What is
-// supported is for the cause to word; anything else is said already.
-func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
+// judgeLoss judges what requests lost in the mechanism or, without requests, what busy threads
+// spent on it. The caller words a supported verdict; any other verdict is complete.
+func (m *mechanism) judgeLoss(c *check.Case) (v check.Verdict, f finding) {
 	l := c.Ledger
 	v.Rule = check.TooLittle
 	k := kernelOf(c)
@@ -57,8 +57,8 @@ func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
 		return m.judgeUnspent(c, k)
 	}
 	x := m.chargedOf(c)
-	m.ran(c, k, x)
-	m.unheld(c, k, x)
+	m.addTimeAtWork(c, k, x)
+	m.subtractHolderWaits(c, k, x)
 	f = finding{share: x.share, x: x, of: "slow time"}
 	v.Weigh(x.share, check.Material)
 	v.Weigh(x.over, check.MaterialBeyond)
@@ -81,20 +81,20 @@ func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
 		v.Summary += ", but slow requests take only milliseconds"
 	case x.share >= check.Material.Value:
 		v.Rule = check.Matters
-		m.support(c, k, &v, &f)
+		m.fillSupported(c, k, &v, &f)
 	case x.share >= check.Arguable.Value:
 		v.Rule = check.OnTheEdge
 		v.Summary += ": just below the threshold"
 		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
 	case unseen >= check.MaterialUnseen.Value:
-		v.Rule, v.Needs = check.Unseen, []check.Need{more(c)}
+		v.Rule, v.Needs = check.Unseen, []check.Need{needMore(c)}
 		v.Summary += fmt.Sprintf(", but %s of it was not observed", units.Percent(unseen))
 	}
 	return v, f
 }
 
-// support fills in what a supported verdict says whatever the mechanism is.
-func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *finding) {
+// fillSupported fills in what a supported verdict says for any mechanism.
+func (m *mechanism) fillSupported(c *check.Case, k *kernel, v *check.Verdict, f *finding) {
 	x := f.x
 	for i := range x.places {
 		p := &x.places[i]
@@ -120,13 +120,13 @@ func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *findi
 	v.Saves, v.Work = c.Save(x.per, -1, -1), x.work
 	v.Prediction = append(v.Prediction, c.PredictP99(x.per1))
 	v.Explains = func(p *ledger.Place) bool {
-		return m.at(c, p) || x.locked && (p.Mechanism == ledger.Lock || p.Mechanism == ledger.Goroutine && onFutex(p.Wait.Kind))
+		return m.matchesPlace(c, p) || x.locked && (p.Mechanism == ledger.Lock || p.Mechanism == ledger.Goroutine && onFutex(p.Wait.Kind))
 	}
-	v.Evidence = append(v.Evidence, m.proof(c, k)...)
+	v.Evidence = append(v.Evidence, m.stackEvidence(c, k)...)
 }
 
-// judgeUnspent judges where what requests did was not seen, but what the threads did that serve
-// them: they were in the mechanism for the same part of their time (Little's law).
+// judgeUnspent judges where the states of requests were not recorded, but what the threads did
+// that serve them: these spent the same part of their time in the mechanism (Little's law).
 func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f finding) {
 	v.Rule = check.NotRecorded
 	switch {
@@ -141,7 +141,7 @@ func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f f
 		v.Needs = []check.Need{kernelEvidence}
 		return v, f
 	}
-	part := m.share(c, k)
+	part := m.busyShare(c, k)
 	about := part * c.Share(ledger.Unobserved, ledger.Own, ledger.Kernel, ledger.Unexplained)
 	f = finding{share: about, of: "slow time"}
 	v.Weigh(part, ofBusyThreads)
@@ -153,7 +153,7 @@ func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f f
 	case about < check.Material.Value:
 		v.Rule = check.OnTheEdge
 		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
-	case elsewhere(c, k):
+	case passesElsewhere(c, k):
 		v.Rule = check.CostUnknown
 		v.Summary += fmt.Sprintf(", but only %s threads were busy while %s requests were in flight: most request time passed elsewhere", units.Num(k.work.Busy), units.Num(underWay(c)))
 		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
@@ -161,8 +161,8 @@ func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f f
 		v.Rule = check.Matters
 		total := float64(c.Ledger.Total)
 		v.Saves = c.Bound(about*total, 0, c.Share(ledger.Unobserved, ledger.Own, ledger.Kernel, ledger.Unexplained)*total)
-		v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
-		v.Evidence = append(v.Evidence, m.proof(c, k)...)
+		v.Explains = func(p *ledger.Place) bool { return m.matchesPlace(c, p) }
+		v.Evidence = append(v.Evidence, m.stackEvidence(c, k)...)
 		f.where = m.fileOf(k)
 	}
 	return v, f
@@ -178,14 +178,14 @@ var (
 		Why: "requests that come at random do not queue so", Source: "M/M/1: busy/(1−busy)"}
 )
 
-// elsewhere says whether requests passed most of their time where no thread of the process had work:
-// on the way to it, or in the kernel's queues. What threads do says nothing of that.
-func elsewhere(c *check.Case, k *kernel) bool {
+// passesElsewhere says whether requests passed most of their time where no thread of the process
+// had work: on the way to it, or in the kernel's queues, of which threads show nothing.
+func passesElsewhere(c *check.Case, k *kernel) bool {
 	busy := k.work.Busy + k.work.Alone
 	return busy < fewAtWork.Value && underWay(c) > beyondQueue.Value*busy/(1-busy)
 }
 
-// underWay is how many requests there were at a time, on average.
+// underWay returns how many requests were in flight on average.
 func underWay(c *check.Case) float64 {
 	l, r := c.Ledger, &c.Bundle.Requests
 	var sum int64
@@ -195,7 +195,7 @@ func underWay(c *check.Case) float64 {
 	return float64(sum) / float64(max(1, l.To-l.From))
 }
 
-// judgeThreads judges without requests, by what threads with work spend their time on.
+// judgeThreads judges without requests, by what busy threads spend their time on.
 func (m *mechanism) judgeThreads(c *check.Case, k *kernel) (v check.Verdict, f finding) {
 	v.Rule = check.NotRecorded
 	if k == nil || k.work == nil {
@@ -204,7 +204,7 @@ func (m *mechanism) judgeThreads(c *check.Case, k *kernel) (v check.Verdict, f f
 		return v, f
 	}
 	work := k.work
-	f = finding{share: m.share(c, k), of: "the time of busy threads"}
+	f = finding{share: m.busyShare(c, k), of: "the time of busy threads"}
 	f.threads = f.share * work.Busy
 	v.Weigh(f.share, ofBusyThreads)
 	v.Weigh(work.Busy, leastWork)
@@ -216,8 +216,8 @@ func (m *mechanism) judgeThreads(c *check.Case, k *kernel) (v check.Verdict, f f
 		v.Rule, v.Summary = check.TooLittle, fmt.Sprintf("its threads are almost idle: %s busy on average", units.Num(work.Busy))
 	case f.share >= check.Material.Value && work.Busy >= leastWork.Value:
 		v.Rule, v.Weight = check.Matters, f.threads
-		v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
-		v.Evidence = append(v.Evidence, m.proof(c, k)...)
+		v.Explains = func(p *ledger.Place) bool { return m.matchesPlace(c, p) }
+		v.Evidence = append(v.Evidence, m.stackEvidence(c, k)...)
 		f.where = m.fileOf(k)
 	case beside >= check.Material.Value:
 		v.Rule = check.CostUnknown
@@ -232,7 +232,7 @@ func (m *mechanism) judgeThreads(c *check.Case, k *kernel) (v check.Verdict, f f
 	return v, f
 }
 
-// fileOf is what its waits were on for longest, in words.
+// fileOf returns the file, in words, that the mechanism's waits were on longest.
 func (m *mechanism) fileOf(k *kernel) string {
 	file := k.File(m.classes...)
 	if file != "" && len(m.calls) > 0 && m.calls[0] == m.what {
@@ -248,8 +248,8 @@ const (
 	mostStacks  = 2
 )
 
-// proof is the stacks of the kernel in which most of it was.
-func (m *mechanism) proof(c *check.Case, k *kernel) (out []check.Evidence) {
+// stackEvidence returns the kernel stacks with most of the mechanism's time.
+func (m *mechanism) stackEvidence(c *check.Case, k *kernel) (out []check.Evidence) {
 	if k == nil {
 		return nil
 	}
@@ -284,8 +284,8 @@ func (m *mechanism) proof(c *check.Case, k *kernel) (out []check.Evidence) {
 	return out
 }
 
-// stackText is a stack in a line: the kernel's functions from what it waited in outwards, but for
-// those of the scheduler and of the entry, and the program's own.
+// stackText writes a stack in one line: the kernel's functions from the innermost outwards,
+// without those of the scheduler and the entry, then the program's own.
 func stackText(k *kernel, stack evidence.StackID) string {
 	kernel, program := k.Frames(stack)
 	kernel = slices.DeleteFunc(kernel, func(f string) bool {
@@ -301,32 +301,34 @@ func stackText(k *kernel, stack evidence.StackID) string {
 
 var entry = []string{"entry_SYSCALL_64_after_hwframe", "do_syscall_64", "x64_sys_call", "el0_svc", "el0_svc_common", "invoke_syscall", "io_schedule"}
 
-// named is how a title says where it was: " (fsync of /var/lib/journal in append)".
-func (f *finding) named() string {
+// placeSuffix returns the place as a title adds it: " (fsync of /var/lib/journal in append)".
+func (f *finding) placeSuffix() string {
 	if f.where == "" {
 		return ""
 	}
 	return " (" + f.where + ")"
 }
 
-// portion is how much it was, as a title ends: "72 % of slow time".
-func (f *finding) portion() string { return fmt.Sprintf("%s of %s", units.Percent(f.share), f.of) }
+// formatShare writes the share as titles end: "72 % of slow time".
+func (f *finding) formatShare() string { return fmt.Sprintf("%s of %s", units.Percent(f.share), f.of) }
 
-// each is how long slow requests were in it in the mean, in words; "" where the ledger does not tell.
-func (f *finding) each() string {
+// meanPerRequest returns how long slow requests were in the mechanism on average, in words; ""
+// where the ledger does not show it.
+func (f *finding) meanPerRequest() string {
 	if f.x == nil || f.x.waiters == 0 {
 		return ""
 	}
 	return units.Time(float64(f.x.ns) / float64(f.x.waiters))
 }
 
-// strain is what the kernel counts of memory and disks that are short.
-func strain(c *check.Case) metrics.Strain {
-	return check.Once(c, func(c *check.Case) metrics.Strain { return metrics.StrainOf(c.Bundle, c.Subject, span(c)) })
+// strainOf returns what the kernel counted of short memory and busy disks.
+func strainOf(c *check.Case) metrics.Strain {
+	return check.Once(c, func(c *check.Case) metrics.Strain { return metrics.StrainOf(c.Bundle, c.Subject, requestWindow(c)) })
 }
 
-// pressure is that of its cgroup or, where that is not known, of the host.
-func pressure(group, host metrics.Value) (v metrics.Value, of string) {
+// groupOrHostPressure returns the pressure of the cgroup or, where that is not known, of the host,
+// and which it is.
+func groupOrHostPressure(group, host metrics.Value) (v metrics.Value, of string) {
 	if group.Known() {
 		return group, "its cgroup"
 	}
@@ -342,9 +344,9 @@ var (
 		Why: "a p90 meets it", Source: "arithmetic: the p90"}
 )
 
-// met says whether there is anything to judge a mechanism by: stacks of the kernel, or slow time
-// at places that are its own. Else it would be told of every service that nobody knows it.
-func (m *mechanism) met(c *check.Case) bool {
+// hasEvidence says whether there is anything to judge a mechanism by: kernel stacks, or slow time
+// at places of its own. Without this, every service would be told that it is unknown.
+func (m *mechanism) hasEvidence(c *check.Case) bool {
 	if kernelOf(c) != nil {
 		return true
 	}

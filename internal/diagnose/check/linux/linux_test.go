@@ -277,14 +277,14 @@ func TestMemoryTakenAgain(t *testing.T) {
 		{"unknown", math.NaN(), false},
 	} {
 		f := faults{rate: 100_000, seconds: 10, grew: c.grew, run: 1, system: .5}
-		if f.again() != c.again {
-			t.Errorf("%s: taken again is %t", c.name, f.again())
+		if f.isMemoryRecycled() != c.again {
+			t.Errorf("%s: taken again is %t", c.name, f.isMemoryRecycled())
 		}
-		if says := strings.HasPrefix(f.title(), "Memory is returned"); says != c.again {
-			t.Errorf("%s: says %q", c.name, f.title())
+		if says := strings.HasPrefix(f.titleText(), "Memory is returned"); says != c.again {
+			t.Errorf("%s: says %q", c.name, f.titleText())
 		}
-		if keep := f.fix().Text == keeps.Text; keep != c.again {
-			t.Errorf("%s: %q helps", c.name, f.fix().Text)
+		if keep := f.chooseFix().Text == keeps.Text; keep != c.again {
+			t.Errorf("%s: %q helps", c.name, f.chooseFix().Text)
 		}
 	}
 }

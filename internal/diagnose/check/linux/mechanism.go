@@ -22,19 +22,19 @@ type mechanism struct {
 	locks     bool     // waits for locks are it, too
 }
 
-// is says whether a wait is of the mechanism: by what is known of it, else by the function of a runtime or a library
-// that its name holds.
-func (m *mechanism) is(w evidence.Wait, name string) bool {
+// matchesWait says whether a wait is of the mechanism: by its class or call, else by the function
+// of a runtime or a library in its name.
+func (m *mechanism) matchesWait(w evidence.Wait, name string) bool {
 	return w.Class != "" && slices.Contains(m.classes, w.Class) || w.Call != "" && slices.Contains(m.calls, w.Call) ||
-		w.File && slices.Contains(m.onFiles, w.Call) || m.function(name)
+		w.File && slices.Contains(m.onFiles, w.Call) || m.matchesFunction(name)
 }
 
-func (m *mechanism) function(name string) bool {
+func (m *mechanism) matchesFunction(name string) bool {
 	return slices.ContainsFunc(m.functions, func(f string) bool { return strings.Contains(name, f) })
 }
 
-// at says whether slow time at a place is the mechanism's.
-func (m *mechanism) at(c *check.Case, p *ledger.Place) bool {
+// matchesPlace says whether slow time at a place is the mechanism's.
+func (m *mechanism) matchesPlace(c *check.Case, p *ledger.Place) bool {
 	switch p.Mechanism {
 	case ledger.Lock:
 		return m.locks
@@ -42,11 +42,11 @@ func (m *mechanism) at(c *check.Case, p *ledger.Place) bool {
 	default:
 		return false
 	}
-	if m.is(p.Wait, p.What) {
+	if m.matchesWait(p.Wait, p.What) {
 		return true
 	}
 	return p.Mechanism == ledger.Kernel && len(m.functions) > 0 && slices.ContainsFunc(c.Bundle.Stacks.Frames(p.Stack), func(f evidence.Frame) bool {
-		return m.function(c.Bundle.Names.Text(f.Func))
+		return m.matchesFunction(c.Bundle.Names.Text(f.Func))
 	})
 }
 
@@ -66,13 +66,13 @@ type charged struct {
 	work    float64 // of the requests' own work, what is this
 }
 
-// chargedOf reads it off the ledger.
+// chargedOf returns the slow time that the ledger charges to the mechanism.
 func (m *mechanism) chargedOf(c *check.Case) *charged {
 	l := c.Ledger
 	x := &charged{per: make([]int64, len(l.Slow))}
 	sites := c.Sites()
 	for _, p := range c.Places() {
-		if !m.at(c, &p) {
+		if !m.matchesPlace(c, &p) {
 			continue
 		}
 		x.places = append(x.places, p)
@@ -116,7 +116,7 @@ type kernel struct {
 
 func kernelOf(c *check.Case) *kernel {
 	return check.Once(c, func(c *check.Case) *kernel {
-		w := span(c)
+		w := requestWindow(c)
 		k := metrics.KernelOf(c.Bundle, c.Subject, w)
 		if k == nil && w != metrics.Whole { // requests and stacks are of different times
 			w = metrics.Whole
@@ -132,17 +132,17 @@ func kernelOf(c *check.Case) *kernel {
 	})
 }
 
-// span is when requests were seen, else all that was recorded.
-func span(c *check.Case) metrics.Window {
+// requestWindow returns the time in which requests were seen, else all that was recorded.
+func requestWindow(c *check.Case) metrics.Window {
 	if c.Ledger != nil && c.Ledger.To > c.Ledger.From {
 		return metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}
 	}
 	return metrics.Whole
 }
 
-// lockWaits is which part of each thread's waits at futexes are for a lock, or for another to go on
-// with its work: a thread that waits for work looks the same on its stack. Looks tell by the word that
-// it waits at, and by where else it waits (package threads).
+// lockWaits returns, for each thread, which part of its futex waits are for a lock, or for another
+// thread to go on with its work: a thread that waits for work has the same stack. Samples tell
+// them apart by the futex word, and by where else the thread waits (package threads).
 func lockWaits(c *check.Case) map[evidence.LaneID]float64 {
 	all, busy := make(map[evidence.LaneID]int), make(map[evidence.LaneID]int)
 	x, typ, native := &c.Bundle.Samples, c.Bundle.Names.Lookup(evidence.SampleSyscall), c.Bundle.Names.Lookup(evidence.SampleThread)

@@ -42,31 +42,35 @@ reclaim memory themselves.`,
 		check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow},
 
-	Needs:     "memory.pressure, memory.events and memory.stat of its cgroup, /proc/vmstat: unstall record PID, with --kernel for stacks",
-	Applies:   func(c *check.Case) bool { m := reclaim(c); return m.met(c) || shortOf(c) >= slight.Value },
+	Needs: "memory.pressure, memory.events and memory.stat of its cgroup, /proc/vmstat: unstall record PID, with --kernel for stacks",
+	Applies: func(c *check.Case) bool {
+		m := reclaimMechanism(c)
+		return m.hasEvidence(c) || shortOf(c) >= slight.Value
+	},
 	Judge:     judgeReclaim,
 	JudgeHost: judgeHostReclaim,
 }
 
-// reclaim is the mechanism as it is recognised here: where the group drops files and reads them
-// again, waits for the disk are waits for memory.
-func reclaim(c *check.Case) *mechanism {
+// reclaimMechanism returns how freeing memory is recognised: where the group drops files and reads
+// them again, waits for the disk are waits for memory.
+func reclaimMechanism(c *check.Case) *mechanism {
 	m := &mechanism{what: "freeing memory", classes: []string{evidence.KernelReclaim}}
-	if thrashing(c) {
+	if isThrashing(c) {
 		m.what = "freeing memory, and rereading dropped files"
 		m.classes = append(m.classes, evidence.KernelDiskFault, evidence.KernelDisk)
 		m.onFiles, m.functions = reads, goReads
 	}
-	if kernelOf(c) == nil && shortOf(c) >= much.Value && !swapping(c) {
+	if kernelOf(c) == nil && shortOf(c) >= much.Value && !isSwapping(c) {
 		m.calls = []string{"page fault"}
 	}
 	return m
 }
 
-// shortOf is the memory pressure of its group or, where that is not known, of the host; 0 unknown.
+// shortOf returns the memory pressure of the group or, where that is not known, of the host; 0 if
+// unknown.
 func shortOf(c *check.Case) float64 {
-	s := strain(c)
-	p, _ := pressure(s.Memory, s.HostMemory)
+	s := strainOf(c)
+	p, _ := groupOrHostPressure(s.Memory, s.HostMemory)
 	if !p.Known() {
 		return 0
 	}
@@ -76,15 +80,16 @@ func shortOf(c *check.Case) float64 {
 var manyRefaults = check.Threshold{Name: "pages read back after the limit dropped them", Value: 100, Unit: "1/s",
 	Why: "the start of a program reads fewer", Source: "judgement"}
 
-// thrashing says that the group drops pages of files for its limit and reads them again.
-func thrashing(c *check.Case) bool {
-	s := strain(c)
-	return s.Refaults.Known() && s.Refaults.Number >= manyRefaults.Value && limited(c) > 0
+// isThrashing says whether the group drops pages of files because of its limit and reads them
+// again.
+func isThrashing(c *check.Case) bool {
+	s := strainOf(c)
+	return s.Refaults.Known() && s.Refaults.Number >= manyRefaults.Value && limitHitRate(c) > 0
 }
 
-// limited is how often a second the group met its limits, 0 unknown.
-func limited(c *check.Case) (rate float64) {
-	s := strain(c)
+// limitHitRate returns how often a second the group met its memory limits, 0 if unknown.
+func limitHitRate(c *check.Case) (rate float64) {
+	s := strainOf(c)
 	for _, v := range []metrics.Value{s.High, s.Max} {
 		if v.Known() {
 			rate += v.Number
@@ -94,11 +99,11 @@ func limited(c *check.Case) (rate float64) {
 }
 
 func judgeReclaim(c *check.Case) check.Verdict {
-	m := reclaim(c)
-	v, f := m.judge(c)
-	s := strain(c)
-	p, of := pressure(s.Memory, s.HostMemory)
-	spans := metrics.KernelSpansOf(c.Bundle, c.Subject, span(c))
+	m := reclaimMechanism(c)
+	v, f := m.judgeLoss(c)
+	s := strainOf(c)
+	p, of := groupOrHostPressure(s.Memory, s.HostMemory)
+	spans := metrics.KernelSpansOf(c.Bundle, c.Subject, requestWindow(c))
 	figures := reclaimFigures(c, spans)
 	if p.Known() {
 		v.Weigh(p.Number, slight)
@@ -124,23 +129,23 @@ func judgeReclaim(c *check.Case) check.Verdict {
 	}
 	v.Evidence = append(v.Evidence, figures...)
 	limit := ""
-	if l, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok && l.Number > 0 && limited(c) > 0 {
+	if l, ok := c.Bundle.Fact(c.Subject, evidence.FactContainerLimit); ok && l.Number > 0 && limitHitRate(c) > 0 {
 		limit = " of " + units.Size(l.Number)
 	}
 	switch {
-	case limited(c) > 0 && thrashing(c):
-		v.Title = fmt.Sprintf("The memory limit%s leaves no room for the files it reads, so they are dropped and reread: %s.", limit, f.portion())
-	case limited(c) > 0:
-		v.Title = fmt.Sprintf("The memory limit%s makes threads free memory before they can allocate: %s.", limit, f.portion())
+	case limitHitRate(c) > 0 && isThrashing(c):
+		v.Title = fmt.Sprintf("The memory limit%s leaves no room for the files it reads, so they are dropped and reread: %s.", limit, f.formatShare())
+	case limitHitRate(c) > 0:
+		v.Title = fmt.Sprintf("The memory limit%s makes threads free memory before they can allocate: %s.", limit, f.formatShare())
 	default:
-		v.Title = fmt.Sprintf("Threads free memory before they can allocate, because the host is short of memory: %s.", f.portion())
+		v.Title = fmt.Sprintf("Threads free memory before they can allocate, because the host is short of memory: %s.", f.formatShare())
 	}
-	v.Summary = f.portion() + " is " + m.what
+	v.Summary = f.formatShare() + " is " + m.what
 	high := s.High.Known() && s.High.Number > 0 && !(s.Max.Known() && s.Max.Number >= s.High.Number)
 	switch {
 	case high:
 		v.Fix = append(v.Fix, check.Fix{Text: "raise memory.high, or reduce memory use: above it the kernel puts each allocating thread to sleep. If nothing reacts to memory.high, set only memory.max"})
-	case limited(c) > 0:
+	case limitHitRate(c) > 0:
 		v.Fix = append(v.Fix, check.Fix{Text: "raise the memory limit, or make the heap and caches smaller, so that the files which the service reads also fit; drop files that are read once (posix_fadvise with POSIX_FADV_DONTNEED)"})
 	default:
 		v.Fix = append(v.Fix, check.Fix{Text: "find what fills the host's memory (memory.current of each cgroup), limit it (memory.high), and protect this service (memory.min, in systemd MemoryMin=)"},
@@ -149,15 +154,15 @@ func judgeReclaim(c *check.Case) check.Verdict {
 	return v
 }
 
-// byPressure says whether, without stacks, counters alone show it: no request says what it costs,
-// and tasks of the group wait for memory for a quarter of the time while it meets its limit.
+// byPressure says whether, without stacks and requests, counters alone show it: tasks of the group
+// wait for memory a quarter of the time while it meets its limit.
 func byPressure(c *check.Case, s metrics.Strain) bool {
-	return kernelOf(c) == nil && c.Ledger == nil && s.Memory.Known() && s.Memory.Number >= check.Material.Value && limited(c) > 0 && !swapping(c)
+	return kernelOf(c) == nil && c.Ledger == nil && s.Memory.Known() && s.Memory.Number >= check.Material.Value && limitHitRate(c) > 0 && !isSwapping(c)
 }
 
 func reclaimFigures(c *check.Case, spans metrics.KernelSpans) (out []check.Evidence) {
-	s := strain(c)
-	if p, of := pressure(s.Memory, s.HostMemory); p.Known() {
+	s := strainOf(c)
+	if p, of := groupOrHostPressure(s.Memory, s.HostMemory); p.Known() {
 		out = append(out, c.Figure("host.memory_pressure_share", "share of the time in which a task of "+of+" waited for memory", p.Number, "1", p.Origin))
 	}
 	for _, x := range []struct {

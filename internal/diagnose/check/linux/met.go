@@ -19,14 +19,14 @@ type met struct {
 	most  int64   // ns of slow requests, had each of them met all of the figure's seconds
 }
 
-// held is how long the figure was, ns: of threads that wait, and of stops, it is a number of
-// them in the mean.
-func (m *met) held() float64 { return m.value * float64(m.Until-m.From) }
+// heldTime returns the product of the figure and its time, ns: the figure is an average number of
+// waiting threads, or of stops.
+func (m *met) heldTime() float64 { return m.value * float64(m.Until-m.From) }
 
-// meet lays all requests that were seen over a figure, those without states, too: traces are
-// of some seconds, and the slow ones may have been others. Watched is the part of slow time
-// that the figure is of.
-func meet(c *check.Case, curve *metrics.Curve) (out []met, watched float64) {
+// overlayRequests lays all requests that were seen over a figure, also those without states:
+// traces cover some seconds, and the slow requests may be others. Watched is the part of slow time
+// that the figure covers.
+func overlayRequests(c *check.Case, curve *metrics.Curve) (out []met, watched float64) {
 	if c.Ledger == nil || !curve.Known() {
 		return nil, 0
 	}
@@ -35,7 +35,7 @@ func meet(c *check.Case, curve *metrics.Curve) (out []met, watched float64) {
 	}
 	each := func(rows []int, do func(m *met, ns int64)) (sum int64) {
 		for _, row := range rows {
-			from, to := sent(c, row)
+			from, to := spanSinceSent(c, row)
 			sum += to - from
 			n, _ := slices.BinarySearchFunc(out, from, func(m met, t int64) int { return cmp.Compare(m.Until, t) })
 			for ; n < len(out) && out[n].From < to; n++ {
@@ -50,7 +50,7 @@ func meet(c *check.Case, curve *metrics.Curve) (out []met, watched float64) {
 	l := c.Ledger.All
 	whole := each(l.Slow, func(m *met, ns int64) {
 		m.slow += ns
-		m.most += min(ns, int64(m.held()))
+		m.most += min(ns, int64(m.heldTime()))
 		seen += ns
 	})
 	each(l.Rows, func(m *met, ns int64) { m.all += ns })
@@ -60,9 +60,9 @@ func meet(c *check.Case, curve *metrics.Curve) (out []met, watched float64) {
 	return out, watched
 }
 
-// sent is when a request was on its way or in the service: not while its load generator had
-// not sent it.
-func sent(c *check.Case, row int) (from, to int64) {
+// spanSinceSent returns when a request was on its way or in the service, without the time its load
+// generator sent it late.
+func spanSinceSent(c *check.Case, row int) (from, to int64) {
 	r := &c.Bundle.Requests
 	to = r.End.At(row)
 	from = to - r.Latency(row)
@@ -90,14 +90,16 @@ var (
 		Why: "a slice of the scheduler", Source: "base_slice_ns of Linux: about 3 ms"}
 )
 
-// slowAtAll says whether slow requests are common enough among all that were seen.
+// slowAtAll says whether slow requests are common enough among all that were seen, not only the
+// traced ones.
 func slowAtAll(c *check.Case) bool {
 	all := check.Case{Bundle: c.Bundle, Subject: c.Subject, Ledger: c.Ledger.All}
 	return all.Slow()
 }
 
-// worthwhile says whether slow requests are slow enough to ask who else used the processors.
-func (d delay) worthwhile(c *check.Case) bool {
+// isSlowEnough says whether slow requests are slow enough to ask which other processes used the
+// processors.
+func (d delay) isSlowEnough(c *check.Case) bool {
 	l := c.Ledger.All
 	mean := float64(l.Total) / float64(len(l.Slow))
 	return l.Rule != ledger.RuleFloor || mean >= noticeable.Value ||

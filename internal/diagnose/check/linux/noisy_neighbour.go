@@ -48,11 +48,11 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 	h := s.host
 	v := check.Verdict{Rule: check.TooLittle}
 	if s.known && !s.measured {
-		v.Evidence = append(v.Evidence, dilation(c)...)
+		v.Evidence = append(v.Evidence, dilationEvidence(c)...)
 	}
-	if h == nil || !h.process.Known() || h.strange() {
+	if h == nil || !h.process.Known() || h.isOtherProcess() {
 		switch {
-		case h != nil && h.strange():
+		case h != nil && h.isOtherProcess():
 			v.Summary = fmt.Sprintf("the process in the host's recording used %s CPUs, so it cannot be the one that was traced: check the PID", units.Num(h.process.Number))
 		case s.known && !s.starved:
 			v.Summary = fmt.Sprintf("the host ran the threads (short system calls take %s × their median)", units.Num(c.Ledger.Host.Dilation))
@@ -67,14 +67,14 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		return v
 	}
 	others := h.Others.Number
-	top := h.top()
+	top := h.topNeighbour()
 	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs", units.Num(others), h.CPUs)
 	v.Weigh(others/max(h.CPUs, 1), few)
 	v.Evidence = append(v.Evidence, c.Figure("host.others_cpus", fmt.Sprintf("CPUs used by other processes, of %.0f", h.CPUs), others, "CPUs", h.Busy.Origin))
 	if top.Cores > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("host.other_cpus", "of these, by "+top.String(), top.Cores, "CPUs", h.Busy.Origin))
 	}
-	v.Evidence = append(v.Evidence, h.figures(c)...)
+	v.Evidence = append(v.Evidence, h.listFigures(c)...)
 	quota := throttleOf(c)
 	switch {
 	case others < few.Value*h.CPUs:
@@ -87,37 +87,37 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		case !s.agree:
 			v.Rule = check.Contradictory
 			v.Summary = fmt.Sprintf("the trace looks as if the host did not run the process, but the process had all its CPU time; other processes use %s of %.0f CPUs", units.Num(others), h.CPUs)
-		case s.known && (!ok || d.innocent()):
+		case s.known && (!ok || d.isImmaterial()):
 			v.Summary += ", but the host ran the threads"
-		case ok && d.clears(c, &v):
-		case ok && d.convicts(c, h):
-			v.Evidence = append(v.Evidence, d.figures(c)...)
-			blame(h, &v, d.saves(c), d.about)
-		case ok && d.stands(c, h):
+		case ok && d.ruleOutIfHardlyWaited(c, &v):
+		case ok && d.isCause(c, h):
+			v.Evidence = append(v.Evidence, d.listFigures(c)...)
+			blameNeighbours(h, &v, d.savedTime(c), d.about)
+		case ok && d.isCauseWithoutRequests(c, h):
 			v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 			unasked := check.Saves{}
-			blame(h, &v, &unasked, 0)
+			blameNeighbours(h, &v, &unasked, 0)
 			v.Saves, v.Weight = nil, d.threads
 			v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs, while %s of its threads wait for one", units.Num(others), h.CPUs, units.Num(d.threads))
 		default:
 			v.Rule = check.CostUnknown
-			v.Summary += d.blames(ok, "; whether these requests waited for a CPU was not recorded")
+			v.Summary += d.boundPhrase(ok, "; whether these requests waited for a CPU was not recorded")
 			if !s.known {
-				v.Needs = traced(c)
+				v.Needs = needTrace(c)
 			}
 		}
 		return v
-	case h.idle():
+	case h.hasSpareCPUs():
 		v.Summary += fmt.Sprintf(", but the host never had more than %s busy", units.Num(h.Peak))
 		return v
-	case quota.explains(s, h.run):
+	case quota.explainsStarvation(s, h.run):
 		v.Summary += fmt.Sprintf(", but a CPU quota throttled it in %.0f of %.0f periods", quota.Stopped.Number, quota.Periods.Number)
 		return v
 	case others < h.Busy.Number/2 && !(others >= s.share*h.run):
 		v.Summary += ", less than the process lacks: it uses up the host's CPUs itself"
 		return v
 	}
-	saves, share := s.saves(c)
+	saves, share := s.savedTime(c)
 	if around := waitsInCrowd(c); share < check.Material.Value && share+around >= check.Material.Value {
 		blameCrowd(c, h, &v, share)
 		return v
@@ -128,12 +128,12 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		v.Summary += fmt.Sprintf(", but that is %s of slow time", units.Percent(share))
 		return v
 	}
-	blame(h, &v, saves, share)
+	blameNeighbours(h, &v, saves, share)
 	return v
 }
 
-// waitsInCrowd is the part of slow time in which requests waited for threads and programs of this host that lacked a CPU; 0 where slow
-// requests are few or short.
+// waitsInCrowd returns the part of slow time in which requests waited for threads and programs of
+// this host that lacked a CPU; 0 where slow requests are few or short.
 func waitsInCrowd(c *check.Case) float64 {
 	x := c.Crowding()
 	if x == nil || !c.Slow() || !c.UserVisible(check.Noticeable) {
@@ -142,13 +142,13 @@ func waitsInCrowd(c *check.Case) float64 {
 	return x.Share(c)
 }
 
-// blameCrowd names who used the CPUs that those lacked whom requests waited for, beside the part of slow time in which the process itself
-// did not run.
+// blameCrowd supports that others used the CPUs that programs lacked which requests waited for;
+// own is the part of slow time in which the process itself did not run.
 func blameCrowd(c *check.Case, h *host, v *check.Verdict, own float64) {
 	x, total := c.Crowding(), float64(c.Ledger.Total)
 	share := own + x.Share(c)
 	v.Weigh(share, check.Material)
-	blame(h, v, c.Bound(share*total, own*total, min(1, share)*total), share)
+	blameNeighbours(h, v, c.Bound(share*total, own*total, min(1, share)*total), share)
 	for _, e := range []struct {
 		id, words string
 		ns        int64
@@ -163,9 +163,9 @@ func blameCrowd(c *check.Case, h *host, v *check.Verdict, own float64) {
 	}
 }
 
-// blame names who used the processors.
-func blame(h *host, v *check.Verdict, saves *check.Saves, share float64) {
-	others, top := h.Others.Number, h.top()
+// blameNeighbours supports that others used the processors, and names them.
+func blameNeighbours(h *host, v *check.Verdict, saves *check.Saves, share float64) {
+	others, top := h.Others.Number, h.topNeighbour()
 	v.Rule = check.Matters
 	v.Saves = saves
 	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs, %s of slow time", units.Num(others), h.CPUs, units.Percent(share))

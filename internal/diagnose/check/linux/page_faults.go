@@ -80,7 +80,7 @@ func judgeFaults(c *check.Case) check.Verdict {
 		}
 	}
 	if f := faultsOf(c); f != nil {
-		return f.judge(c, heap)
+		return f.judgeCounted(c, heap)
 	}
 	if !c.Traced() || heap == nil {
 		return faultsByProfile(c)
@@ -143,10 +143,9 @@ func judgeFaults(c *check.Case) check.Verdict {
 	return v
 }
 
-// alwaysFresh judges a recording in which the heap never was at a size it had
-// before: there is nothing to compare its requests with. What they waited behind
-// each other counts, for it is each other's faults they waited for. A CPU profile
-// can decide; without one only the host can.
+// alwaysFresh judges a recording in which the heap grew all the time, so that there are no other
+// requests to compare with. Waits of requests behind each other count, for these are waits for
+// each other's faults. A CPU profile can decide; without one only the host's figures can.
 func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Verdict {
 	work := c.Share(ledger.Own, ledger.Kernel, ledger.RequestsCPU)
 	if work < check.Material.Value || !c.Slow() {
@@ -158,7 +157,7 @@ func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Ve
 	v.Rule, v.Needs = check.NotRecorded, []check.Need{faultEvidence}
 	v.Evidence = append(v.Evidence, c.Figure("heap.grew_pages_per_s", "pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", check.From(c.Ledger.StatesFrom())))
 	v.Summary = fmt.Sprintf("the heap grew all the time, by %s pages/s, so there are no other requests to compare with", units.Num(pages/max(span, 1e-9)))
-	cleared, origin, ok := clearing(c)
+	cleared, origin, ok := clearingShare(c)
 	if !ok {
 		return v
 	}
@@ -189,9 +188,9 @@ var keeps = check.Fix{Text: "keep memory instead of returning it after each use:
 
 var passes = check.Fix{Text: "wait until the heap has reached its full size: then it stops; judge a new heap size only after that, and warm up before taking traffic"}
 
-// clearing is the share of CPU time that a profile shows to clear memory for
+// clearingShare returns the share of CPU time that a profile shows clearing memory for
 // allocations; ok is false without a profile.
-func clearing(c *check.Case) (share float64, origin evidence.Origin, ok bool) {
+func clearingShare(c *check.Case) (share float64, origin evidence.Origin, ok bool) {
 	s := &c.Bundle.Samples
 	cpu, class := c.Bundle.Names.Lookup("cpu"), c.Bundle.Names.Lookup("page fault / zeroing")
 	var all, clear int64
@@ -209,11 +208,11 @@ func clearing(c *check.Case) (share float64, origin evidence.Origin, ok bool) {
 	return float64(clear) / float64(max(all, 1)), origin, all > 0
 }
 
-// faultsByStacks judges without requests, by what part of its CPU time stacks of running threads
-// show in faults; false where there are none.
+// faultsByStacks judges without requests, by the part of CPU time that stacks of running threads
+// show in faults; ok is false where there are no such stacks.
 func faultsByStacks(c *check.Case) (v check.Verdict, ok bool) {
 	k := kernelOf(c)
-	part := k.faulting()
+	part := k.faultShare()
 	if math.IsNaN(part) {
 		return v, false
 	}
@@ -226,19 +225,20 @@ func faultsByStacks(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	v.Rule, v.Weight, v.Work = check.Matters, used.Number, part
 	v.Title = fmt.Sprintf("Page faults take %s of the process's CPU time: it touches new memory.", units.Percent(part))
-	v.Evidence = append(v.Evidence, (&mechanism{what: "page faults", classes: []string{evidence.KernelPageFault}}).proof(c, k)...)
+	v.Evidence = append(v.Evidence, (&mechanism{what: "page faults", classes: []string{evidence.KernelPageFault}}).stackEvidence(c, k)...)
 	v.Fix = append(v.Fix, passes)
 	if f := faultsOf(c); f != nil {
 		v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_per_s", "minor page faults of the process", f.rate, "1/s", f.origin))
-		if f.again() {
+		if f.isMemoryRecycled() {
 			v.Fix = []check.Fix{keeps}
 		}
 	}
 	return v, true
 }
 
-// faulting is the part of a process's CPU time in faults that got it new memory, NaN unknown.
-func (k *kernel) faulting() float64 {
+// faultShare returns the part of a process's CPU time in faults that got it new memory, NaN if
+// unknown.
+func (k *kernel) faultShare() float64 {
 	if k == nil {
 		return math.NaN()
 	}
@@ -247,7 +247,7 @@ func (k *kernel) faulting() float64 {
 
 func faultsByProfile(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.NotRecorded, Summary: "page faults were not recorded", Needs: []check.Need{faultEvidence}}
-	share, origin, ok := clearing(c)
+	share, origin, ok := clearingShare(c)
 	if !ok {
 		return v
 	}

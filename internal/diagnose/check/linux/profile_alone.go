@@ -12,7 +12,7 @@ import (
 var ofProfile = check.Threshold{Name: "share of the samples of a CPU profile, where nothing else is known", Value: worthTHP.Value, Unit: "1",
 	Why: "as much of the CPU time of whatever was sampled does nothing else", Source: "judgement"}
 
-// judgeProfile judges by the part of a listing of perf report that a mechanism of the kernel has.
+// judgeProfile judges by a kernel mechanism's share of a listing of perf report.
 func judgeProfile(c *check.Case, mechanism, what string, fix check.Fix) (v check.Verdict, ok bool) {
 	part, found := c.Fact(evidence.FactProfileMechanism + mechanism)
 	if !found || part.Number < ofProfile.Value {
@@ -60,14 +60,14 @@ var (
 		Why: "of fewer one load decides", Source: "binomial error"}
 )
 
-// tellsSyncs says whether a program tells of its syncs.
+// tellsSyncs says whether a program reports its syncs.
 func tellsSyncs(c *check.Case) bool {
 	_, timed := c.Fact(evidence.FactSyncMedian)
 	_, slow := c.Fact(evidence.FactSyncsSlow)
 	return timed || slow
 }
 
-// judgeSyncsTold judges by what a program's log or page tells of its syncs.
+// judgeSyncsTold judges by what a program's log or page reports of its syncs.
 func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 	s := c.Bundle.Subjects[c.Subject]
 	slow, _ := c.Fact(evidence.FactSyncsSlow)
@@ -103,7 +103,8 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 var busyKernelThread = check.Threshold{Name: "CPU that a thread of the kernel uses, by a list of processes", Value: .8, Unit: "CPUs",
 	Why: "it hardly ever has nothing to do", Source: "judgement"}
 
-// kernelThread returns a thread of the kernel that uses a whole CPU.
+// kernelThread returns a kernel thread whose name begins so; ok says whether it uses nearly a
+// whole CPU.
 func kernelThread(c *check.Case, name string) (f evidence.Fact, ok bool) {
 	f, found := c.Fact(evidence.FactKernelThread + name)
 	return f, found && f.Number >= busyKernelThread.Value
@@ -139,7 +140,7 @@ func judgeKsoftirqd(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// hungTasks is how many tasks hang for a reason, by the kernel's own log.
+// hungTasks returns how many tasks hung for a reason, by the kernel's log.
 func hungTasks(c *check.Case, said string) (f evidence.Fact, ok bool) {
 	for _, x := range c.Bundle.Facts {
 		if x.Subject == c.Subject && x.Key == evidence.FactKernelSaid && x.Value == said && x.Number > f.Number {
@@ -164,7 +165,7 @@ func judgeHung(c *check.Case, said, what string) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// judgeHostSync judges a host or a program by what is told of its syncs.
+// judgeHostSync judges a host or a program by reports of slow syncs, or of tasks that hang in one.
 func judgeHostSync(c *check.Case) (check.Verdict, bool) {
 	if v, ok := judgeSyncsTold(c); ok {
 		return v, true

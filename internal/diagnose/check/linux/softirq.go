@@ -43,17 +43,17 @@ Between processes of one host, a UNIX socket or shared memory: no packets at all
 		check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:     "stacks of its running threads: unstall record PID --kernel; softirq in /proc/stat",
-	Applies:   func(c *check.Case) bool { return softirq.met(c) || softirqOf(c) >= few.Value },
+	Applies:   func(c *check.Case) bool { return softirq.hasEvidence(c) || softirqOf(c) >= few.Value },
 	Judge:     judgeSoftirq,
 	JudgeHost: judgeHostSoftirq,
 }
 
 var softirq = mechanism{what: "softirq", classes: []string{evidence.KernelSoftirq}}
 
-// softirqOf is the part of the host's CPUs that interrupts take, 0 unknown.
+// softirqOf returns the part of the host's CPUs that interrupts take, 0 if unknown.
 func softirqOf(c *check.Case) float64 {
-	h := hostOver(c, span(c), 0)
-	s := strain(c)
+	h := hostOver(c, requestWindow(c), 0)
+	s := strainOf(c)
 	if h == nil || !s.Softirq.Known() || !(h.CPUs > 0) {
 		return 0
 	}
@@ -61,7 +61,7 @@ func softirqOf(c *check.Case) float64 {
 }
 
 func judgeSoftirq(c *check.Case) check.Verdict {
-	k, s, l := kernelOf(c), strain(c), c.Ledger
+	k, s, l := kernelOf(c), strainOf(c), c.Ledger
 	v := check.Verdict{Rule: check.TooLittle}
 	if s.Softirq.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin))
@@ -96,7 +96,7 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 	}
 	v.Rule, v.Weight, v.Work = check.Matters, used.Number, part.Number
 	v.Title = fmt.Sprintf("%s of the process's CPU time is softirq: %s.", units.Percent(part.Number), irqWork(k))
-	v.Evidence = append(v.Evidence, softirq.proof(c, k)...)
+	v.Evidence = append(v.Evidence, softirq.stackEvidence(c, k)...)
 	v.Fix = fewerPackets(k)
 	return v
 }
@@ -104,17 +104,17 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 var oneFull = check.Threshold{Name: "share of one CPU from which a process of one busy thread can do no more", Value: .8, Unit: "1",
 	Why: "a queue at 80 % is four times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 
-// wantsCPU says whether a process lacks CPU time: its threads wait for a CPU, or use one up. Where
-// neither is known it may.
+// wantsCPU says whether a process lacks CPU time: its threads wait for a CPU, or use up one. It is
+// true where neither is known.
 func wantsCPU(c *check.Case) bool {
-	p := metrics.ProcessOf(c.Bundle, c.Subject, span(c))
+	p := metrics.ProcessOf(c.Bundle, c.Subject, requestWindow(c))
 	return !p.CPU.Known() || !p.RunDelay.Known() || p.RunDelay.Number >= leastWork.Value || p.CPU.Number >= oneFull.Value
 }
 
-// softirqHeld is the part of the time in which threads were ready and did not run that interrupts had the
-// CPU: of all that keeps the host's CPUs busy.
+// softirqHeld returns the part of ready threads' waiting in which interrupts had the CPU: their
+// share of all that keeps the host's CPUs busy.
 func softirqHeld(c *check.Case) float64 {
-	h, s := hostOver(c, span(c), 0), strain(c)
+	h, s := hostOver(c, requestWindow(c), 0), strainOf(c)
 	if h == nil || !s.Softirq.Known() || !(h.Busy.Number > 0) {
 		return 0
 	}
@@ -159,7 +159,7 @@ func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdi
 	v.Title = fmt.Sprintf("The CPUs are busy with softirq, %s: %s of slow time.", irqWork(k), units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	v.Prediction = append(v.Prediction, c.PredictP99(lost))
-	v.Evidence = append(v.Evidence, softirq.proof(c, k)...)
+	v.Evidence = append(v.Evidence, softirq.stackEvidence(c, k)...)
 	v.Fix = fewerPackets(k)
 	return v
 }
@@ -170,7 +170,7 @@ var irqKinds = []struct{ function, does string }{
 	{"blk_complete_reqs", "disk requests"}, {"tasklet_action", "a driver's work"}, {"rcu_core", "freeing unused kernel memory"}, {"hrtimer_run_softirq", "timers"},
 }
 
-// irqWork is what most of the time in softirqs is.
+// irqWork returns what most of the time in softirqs is spent on.
 func irqWork(k *kernel) string {
 	sums := make([]float64, len(irqKinds))
 	most := 0

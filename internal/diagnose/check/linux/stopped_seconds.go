@@ -24,10 +24,11 @@ type stoppedSeconds struct {
 var fewSeconds = check.Threshold{Name: "part of the time without a stop that says what is usual", Value: .1, Unit: "1",
 	Why: "of less the usual is by chance", Source: "judgement"}
 
-// stoppedSecondsOf is false where half of slow time was not watched.
+// stoppedSecondsOf compares slow time with the seconds in which the quota stopped the process; ok
+// is false where less than half of slow time was watched.
 func (t *throttle) stoppedSecondsOf(c *check.Case) (s stoppedSeconds, ok bool) {
 	l := c.Ledger.All
-	all, watched := meet(c, metrics.ThrottledQueues(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}))
+	all, watched := overlayRequests(c, metrics.ThrottledQueues(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}))
 	if watched < metrics.Most {
 		return s, false
 	}
@@ -58,16 +59,16 @@ func (t *throttle) stoppedSecondsOf(c *check.Case) (s stoppedSeconds, ok bool) {
 	return s, true
 }
 
-// share is the slow time that the stops explain.
-func (s stoppedSeconds) share() float64 {
+// explainedShare returns the share of slow time that the stops explain.
+func (s stoppedSeconds) explainedShare() float64 {
 	if math.IsNaN(s.excess) {
 		return s.least
 	}
 	return min(s.excess, s.most)
 }
 
-// judgeSeconds judges by the seconds in which it was stopped, where the states of requests
-// are not known; false where that cannot tell.
+// judgeSeconds judges by the seconds in which the process was stopped, where the states of
+// requests are not known; false where that does not decide.
 func (t *throttle) judgeSeconds(c *check.Case, v *check.Verdict) bool {
 	s, ok := t.stoppedSecondsOf(c)
 	switch {
@@ -76,21 +77,21 @@ func (t *throttle) judgeSeconds(c *check.Case, v *check.Verdict) bool {
 	case s.most < check.Material.Value:
 		v.Summary += fmt.Sprintf(", but that is at most %s of slow time", units.Percent(s.most))
 		return true
-	case s.share() < check.Material.Value && !(math.IsNaN(s.excess) && t.Share() >= check.OftenStopped.Value):
+	case s.explainedShare() < check.Material.Value && !(math.IsNaN(s.excess) && t.Share() >= check.OftenStopped.Value):
 		return false
 	}
 	total := float64(c.Ledger.Total)
-	t.blame(v, c.Bound(s.share()*total, min(s.least, s.share())*total, s.most*total), s.share())
+	t.supportQuota(v, c.Bound(s.explainedShare()*total, min(s.least, s.explainedShare())*total, s.most*total), s.explainedShare())
 	v.Evidence = append(v.Evidence, c.Figure("slow.in_stopped_seconds_share", "slow time in seconds with throttling", s.inside, "1", t.Stopped.Origin))
-	t.fix(c, v)
+	t.addFixes(c, v)
 	without := func(share float64) check.Prediction {
 		return c.PredictP99(func(row int) int64 {
-			from, to := sent(c, row)
+			from, to := spanSinceSent(c, row)
 			return int64(min(1, share/s.inside) * float64(s.when.Within(from, to)))
 		})
 	}
-	p := without(s.share())
-	p.Low, p.High = without(s.most).Then, without(min(s.least, s.share())).Then
+	p := without(s.explainedShare())
+	p.Low, p.High = without(s.most).Then, without(min(s.least, s.explainedShare())).Then
 	v.Prediction = append(v.Prediction, p)
 	return true
 }

@@ -9,14 +9,13 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// stops are when the quota stopped the process, as far as its traced requests
-// show: cpu.stat counts how often and how long, but not when. Then no request
-// changes its state though some are at work. Of such silences the longest are
-// taken, no more than the kernel counted of either; a handler that computes for
-// as long looks the same, so that what requests lost in them is a bound where
-// the quota was rarely met.
-func (t *throttle) stops(c *check.Case, w metrics.Window) metrics.Spans {
-	quiet := silences(c, w)
+// findStops finds when the quota stopped the process, as far as its traced requests show it:
+// cpu.stat counts how often and how long, but not when. During a stop no request changes its state
+// though some are at work. Of such silences the longest are taken, no more than the kernel counted
+// in number and length. A handler that computes for as long looks the same, so the result is a
+// bound where the quota was rarely met.
+func (t *throttle) findStops(c *check.Case, w metrics.Window) metrics.Spans {
+	quiet := findSilences(c, w)
 	slices.SortStableFunc(quiet, func(a, b metrics.Span) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	left, span := int(t.Stopped.Number+1), int64(t.Waiting.Number*float64(w.Until-w.From))
 	quiet = slices.DeleteFunc(quiet, func(x metrics.Span) bool {
@@ -36,9 +35,9 @@ const (
 	mostCells = 1 << 20
 )
 
-// silences are the stretches in which requests were at work but none changed its
-// state, to the cell.
-func silences(c *check.Case, w metrics.Window) (out metrics.Spans) {
+// findSilences returns the stretches in which requests were at work but none changed its state, to
+// the cell.
+func findSilences(c *check.Case, w metrics.Window) (out metrics.Spans) {
 	width := max(cell, (w.Until-w.From)/mostCells+1)
 	cells := int((w.Until - w.From) / width)
 	if cells < 1 {
@@ -87,10 +86,10 @@ type lost struct {
 	found int64               // ns that the process was stopped, as far as it was found when
 }
 
-// lostBy finds when the process was stopped: by the stretches in which nothing happened, where the states of requests are known; else each
-// time is taken to have its part of what the kernel counted about then.
+// lostBy finds what requests lost to the stops: by silences, where the states of requests are
+// known; else each moment gets its part of what the kernel counted around it.
 func (t *throttle) lostBy(c *check.Case, w metrics.Window, known bool) lost {
-	stops := t.stops(c, w)
+	stops := t.findStops(c, w)
 	within := stops.Within
 	if !known {
 		queues := metrics.ThrottledQueues(c.Bundle, c.Subject, w)
@@ -115,7 +114,8 @@ func (t *throttle) lostBy(c *check.Case, w metrics.Window, known bool) lost {
 // waitsForProcess are states in which a request waits until the process comes to it.
 var waitsForProcess = map[evidence.Kind]bool{evidence.BeforeService: true, evidence.ThreadWait: true}
 
-// lostAtMost is the time (ns) of slow requests in which the process had to work on them, or to come to them.
+// lostAtMost returns the time (ns) of slow requests in which the process had to work on them, or
+// to start them.
 func lostAtMost(c *check.Case) (sum int64) {
 	for _, row := range c.Ledger.Slow {
 		eachState(c, row, func(from, to int64, k evidence.Kind) {
@@ -127,11 +127,11 @@ func lostAtMost(c *check.Case) (sum int64) {
 	return sum
 }
 
-// bounds are of a sum of what requests lost, as far as the stops that were found
-// are those the kernel counted. It counts a stop for each processor that had a
-// thread of the process to run: the process stood for that long at most, and at
-// least for its part.
-func (t *throttle) bounds(c *check.Case, w metrics.Window, stopped, sum int64) (low, high int64) {
+// lossBounds returns the bounds of a sum of what requests lost, given how much of the counted
+// stops was found. The kernel counts a stop for each processor that had a thread of the process to
+// run: the process was stopped for that sum at most, and at least for that divided by its
+// processors.
+func (t *throttle) lossBounds(c *check.Case, w metrics.Window, stopped, sum int64) (low, high int64) {
 	most := t.Waiting.Number * float64(w.Until-w.From)
 	least := most / float64(max(1, c.Bundle.Subjects[c.Subject].CPUs))
 	found := float64(max(1, stopped))

@@ -36,7 +36,7 @@ one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap
 		check.SomeSlow},
 
 	Needs:     "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",
-	Applies:   func(c *check.Case) bool { m := swapIn(c); return m.met(c) || strain(c).SwapIn.Known() },
+	Applies:   func(c *check.Case) bool { m := swapIn(c); return m.hasEvidence(c) || strainOf(c).SwapIn.Known() },
 	Judge:     judgeSwap,
 	JudgeHost: judgeHostSwap,
 }
@@ -44,28 +44,28 @@ one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap
 var fewPages = check.Threshold{Name: "pages read from swap below which nothing is slower", Value: 10, Unit: "1/s",
 	Why: "some ms of a disk", Source: "judgement"}
 
-// swapping says that pages are read back from swap.
-func swapping(c *check.Case) bool {
-	s := strain(c)
+// isSwapping says whether pages are read back from swap.
+func isSwapping(c *check.Case) bool {
+	s := strainOf(c)
 	return s.SwapIn.Known() && s.SwapIn.Number >= fewPages.Value
 }
 
-// toAndFro says that memory is freed by writing to swap what is read back soon after, rather than by
-// dropping files: freeing it is a part of swapping then.
+// toAndFro says whether memory is freed by swapping out pages that are read back soon after,
+// rather than by dropping files: freeing it is then a part of swapping.
 func toAndFro(c *check.Case) bool {
-	s := strain(c)
-	return swapping(c) && s.SwapOut.Known() && s.SwapOut.Number >= fewPages.Value && !(s.Refaults.Known() && s.Refaults.Number > s.SwapIn.Number)
+	s := strainOf(c)
+	return isSwapping(c) && s.SwapOut.Known() && s.SwapOut.Number >= fewPages.Value && !(s.Refaults.Known() && s.Refaults.Number > s.SwapIn.Number)
 }
 
-// swapIn is the mechanism: a thread that is seen to wait for a page, while pages are read from
-// swap, may wait for one of these.
+// swapIn returns how reading from swap is recognised: a thread that waits for a page while pages
+// are read from swap may wait for one of these.
 func swapIn(c *check.Case) *mechanism {
 	m := &mechanism{what: "reading memory back from swap", classes: []string{evidence.KernelSwapIn}}
 	if toAndFro(c) {
 		m.what = "swapping memory out and reading it back"
 		m.classes = append(m.classes, evidence.KernelReclaim)
 	}
-	if s := strain(c); kernelOf(c) == nil && swapping(c) && s.MajorFaults.Known() && s.MajorFaults.Number >= fewPages.Value {
+	if s := strainOf(c); kernelOf(c) == nil && isSwapping(c) && s.MajorFaults.Known() && s.MajorFaults.Number >= fewPages.Value {
 		m.calls = []string{"page fault"}
 	}
 	return m
@@ -73,8 +73,8 @@ func swapIn(c *check.Case) *mechanism {
 
 func judgeSwap(c *check.Case) check.Verdict {
 	m := swapIn(c)
-	v, f := m.judge(c)
-	s := strain(c)
+	v, f := m.judgeLoss(c)
+	s := strainOf(c)
 	var figures []check.Evidence
 	if s.SwapIn.Known() {
 		figures = append(figures, c.Figure("host.swap_in_pages_per_s", "pages of the host read from swap", s.SwapIn.Number, "1/s", s.SwapIn.Origin))
@@ -89,7 +89,7 @@ func judgeSwap(c *check.Case) check.Verdict {
 	if s.SwapIn.Known() {
 		v.Weigh(s.SwapIn.Number, fewPages)
 	}
-	p, _ := pressure(s.Memory, s.HostMemory)
+	p, _ := groupOrHostPressure(s.Memory, s.HostMemory)
 	switch {
 	case s.SwapIn.Known() && s.SwapIn.Number < fewPages.Value:
 		v.Rule, v.Needs, v.Saves, v.Weight, v.Explains = check.TooLittle, nil, nil, 0, nil
@@ -100,7 +100,7 @@ func judgeSwap(c *check.Case) check.Verdict {
 		v.Rule, v.Needs = check.TooLittle, nil
 		v.Summary = fmt.Sprintf("%s pages/s were read from swap on the host, but the process had %s major page faults/s", units.Num(s.SwapIn.Number), units.Num(s.MajorFaults.Number))
 		return v
-	case kernelOf(c) == nil && c.Ledger == nil && swapping(c) && s.MajorFaults.Known() && p.Known() && p.Number >= check.Material.Value:
+	case kernelOf(c) == nil && c.Ledger == nil && isSwapping(c) && s.MajorFaults.Known() && p.Known() && p.Number >= check.Material.Value:
 		v.Rule, v.Weight, v.Needs = check.Matters, p.Number, []check.Need{kernelEvidence}
 		f = finding{share: p.Number, of: "the time"}
 	default:
@@ -110,8 +110,8 @@ func judgeSwap(c *check.Case) check.Verdict {
 	if f.of != "slow time" {
 		who = "Threads wait"
 	}
-	v.Title = fmt.Sprintf("%s for memory that was swapped out: %s.", who, f.portion())
-	v.Summary = f.portion() + " is " + m.what
+	v.Title = fmt.Sprintf("%s for memory that was swapped out: %s.", who, f.formatShare())
+	v.Summary = f.formatShare() + " is " + m.what
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "give the host more memory, or use less of it: smaller heaps and caches, fewer programs"},
 		check.Fix{Text: "protect this service: memory.min of its group (MemoryMin= in systemd) for what it needs, or memory.swap.max of 0 (MemorySwapMax=0), so that it is never swapped out"},

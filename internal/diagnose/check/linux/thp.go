@@ -12,52 +12,53 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// thpOf reads them over all the time that the process was watched: traces are of some seconds, and
-// samples are few.
+// thpOf reads the figures over all the time that the process was watched: traces cover some
+// seconds, and samples are few.
 func thpOf(c *check.Case) *thp { return check.Once(c, readTHP) }
 
 func readTHP(c *check.Case) *thp {
 	w := metrics.WatchedTime(c.Bundle, c.Subject)
 	if w.Until <= w.From {
-		w, _ = window(c)
+		w, _ = chargedWindow(c)
 	}
 	return &thp{hugepages.Of(c.Bundle, c.Subject, w)}
 }
 
-// sampled says whether it is known where the process ran, or how long it compacted.
-func (t *thp) sampled() bool {
+// isSampled says whether samples show where the process ran, or how long it compacted.
+func (t *thp) isSampled() bool {
 	return !math.IsNaN(t.CPU) && (t.Seen.Running.Known() || t.Seen.Compaction.MostlyKnown())
 }
 
-// known says whether anything is that tells of huge pages.
-func (t *thp) known() bool {
-	return t.sampled() || t.Seen.Stalls.MostlyKnown() || t.Off || t.Enabled == "never"
+// isKnown says whether anything shows what huge pages do.
+func (t *thp) isKnown() bool {
+	return t.isSampled() || t.Seen.Stalls.MostlyKnown() || t.Off || t.Enabled == "never"
 }
 
-// idle says that the process gets no huge pages, or nobody on the host does.
-func (t *thp) idle() bool {
+// isIdle says whether the process, or the whole host, gets no huge pages.
+func (t *thp) isIdle() bool {
 	return t.Off || t.Enabled == "never" || t.Seen.Stalls.Number == 0 && t.Seen.Faults.Number == 0
 }
 
-// elsewhere says that memory is compacted, but not for what the process touches.
-func (t *thp) elsewhere() bool {
+// compactsElsewhere says whether memory is compacted, but not for the memory that the process
+// touches.
+func (t *thp) compactsElsewhere() bool {
 	r := t.Seen.Running
 	return r.Known() && r.Elsewhere >= worthTHP.Value && r.Compaction < suspectTHP.Value
 }
 
-// compacting is the share of the process's CPU time in direct compaction.
-func (t *thp) compacting() float64 {
+// compactionShare returns the share of the process's CPU time in direct compaction.
+func (t *thp) compactionShare() float64 {
 	if !t.Compaction.Known() || !(t.CPU > 0) {
 		return 0
 	}
 	return min(1, t.Compaction.Value/t.CPU)
 }
 
-// sparse is the share of its CPU time in clearing huge pages beyond what small ones would take, as
-// far as that is sure.
-func (t *thp) sparse() float64 {
+// sparseShare returns the share of CPU time spent clearing huge pages beyond what small pages
+// would take, as far as that is certain.
+func (t *thp) sparseShare() float64 {
 	instead := t.Instead()
-	if !instead.Known() || !t.Clearing.Known() || t.dense() {
+	if !instead.Known() || !t.Clearing.Known() || t.isDense() {
 		return 0
 	}
 	low := t.Clearing.Low
@@ -70,66 +71,66 @@ func (t *thp) sparse() float64 {
 	return (t.Clearing.Value - instead.Value) / t.CPU
 }
 
-// dense says that so much of each huge page is used that it saves time.
-func (t *thp) dense() bool { return t.Touched.Known() && t.Touched.Value >= t.BreakEven().Value }
+// isDense says whether so much of each huge page is used that it saves time.
+func (t *thp) isDense() bool { return t.Touched.Known() && t.Touched.Value >= t.BreakEven().Value }
 
-// cost is the share of its CPU time that would be saved.
-func (t *thp) cost() float64 { return t.compacting() + t.sparse() }
+// costShare returns the share of CPU time that would be saved.
+func (t *thp) costShare() float64 { return t.compactionShare() + t.sparseShare() }
 
-// helps says that huge pages save more than they cost, and enough to be told.
-func (t *thp) helps() bool {
+// isHelpful says whether huge pages save more than they cost, and enough to report.
+func (t *thp) isHelpful() bool {
 	saved := t.Saved()
-	return saved.Known() && t.dense() && saved.Value < -suspectTHP.Value*t.CPU
+	return saved.Known() && t.isDense() && saved.Value < -suspectTHP.Value*t.CPU
 }
 
-func (t *thp) praise() string {
+func (t *thp) helpfulText() string {
 	return fmt.Sprintf("transparent huge pages help this process, so keep them on (it uses %s of %.0f small pages of each; without them its page faults would take %s instead of %s)",
 		units.Num(t.Touched.Value), t.PerHuge, units.Of(t.Instead().Value, "cores"), units.Of(t.Spent().Value, "cores"))
 }
 
-func (t *thp) summary() string {
+func (t *thp) summaryText() string {
 	switch {
 	case t.Off:
 		return "transparent huge pages are switched off for this process"
-	case t.Enabled == "never" && t.compacting() == 0:
+	case t.Enabled == "never" && t.compactionShare() == 0:
 		return "transparent huge pages are switched off on this host"
-	case t.sparse() > t.compacting():
-		return fmt.Sprintf("clearing mostly unused huge pages takes %s of the CPU time", units.Percent(t.sparse()))
-	case t.Seen.Running.Known() || t.compacting() > 0:
-		return fmt.Sprintf("compacting memory for page faults takes %s of the CPU time", units.Percent(t.compacting()))
+	case t.sparseShare() > t.compactionShare():
+		return fmt.Sprintf("clearing mostly unused huge pages takes %s of the CPU time", units.Percent(t.sparseShare()))
+	case t.Seen.Running.Known() || t.compactionShare() > 0:
+		return fmt.Sprintf("compacting memory for page faults takes %s of the CPU time", units.Percent(t.compactionShare()))
 	}
 	return "no huge pages were allocated, and memory was never compacted for them"
 }
 
-func (t *thp) title() string {
+func (t *thp) titleText() string {
 	const compacts = "Page faults compact memory to make huge pages: %s of the process's CPU time."
-	if t.sparse() > t.compacting() {
-		return fmt.Sprintf("The process uses %s of %.0f small pages of each huge page: allocating and clearing them takes %s of its CPU time.", units.Num(t.Touched.Value), t.PerHuge, units.Percent(t.cost()))
+	if t.sparseShare() > t.compactionShare() {
+		return fmt.Sprintf("The process uses %s of %.0f small pages of each huge page: allocating and clearing them takes %s of its CPU time.", units.Num(t.Touched.Value), t.PerHuge, units.Percent(t.costShare()))
 	}
-	return fmt.Sprintf(compacts, units.Percent(t.compacting()))
+	return fmt.Sprintf(compacts, units.Percent(t.compactionShare()))
 }
 
-// ofRequests is the share of slow time that is lost, if slow requests had their part of what all
-// requests had of it; of requests that are all alike, of all their time. It is not ok where no
+// ofRequests returns the share of slow time that is lost, if slow requests had their part of what
+// all requests lost; if no requests are slow, the share of all request time. It is not ok where no
 // request was seen.
 func (t *thp) ofRequests(c *check.Case) (share float64, ok bool) {
-	lost, scale := t.lost(c)
+	lost, scale := t.lossCurve(c)
 	return partOf(c, lost, scale)
 }
 
-// inKernel says that slow requests may have spent much of their time in the kernel: of a service that is asked little
-// that is little of a CPU.
+// inKernel says whether slow requests may have spent much of their time in the kernel, though a
+// service with few requests uses little CPU there.
 func inKernel(c *check.Case) bool {
 	share, ok := partOf(c, metrics.SystemTime(c.Bundle, c.Subject, metrics.WatchedTime(c.Bundle, c.Subject)), 1)
 	return ok && share >= check.Arguable.Value
 }
 
-// partOf is ofRequests of what a curve tells of, scaled.
+// partOf is ofRequests for the loss that a curve shows, scaled.
 func partOf(c *check.Case, lost *metrics.Curve, scale float64) (share float64, ok bool) {
 	if c.Ledger == nil || c.Ledger.All == nil || len(c.Ledger.All.Rows) == 0 {
 		return 0, false
 	}
-	all, watched := meet(c, lost)
+	all, watched := overlayRequests(c, lost)
 	if !lost.Known() || watched < metrics.Most && slowAtAll(c) {
 		return 0, false
 	}
@@ -144,7 +145,7 @@ func partOf(c *check.Case, lost *metrics.Curve, scale float64) (share float64, o
 			continue
 		}
 		slow += part
-		about += part * min(1, scale*m.held()/float64(m.all))
+		about += part * min(1, scale*m.heldTime()/float64(m.all))
 	}
 	if slow == 0 {
 		return 0, false
@@ -152,12 +153,12 @@ func partOf(c *check.Case, lost *metrics.Curve, scale float64) (share float64, o
 	return about / slow, true
 }
 
-// lost is what tells when it was lost: compaction itself, or where that is not all of it the time
-// in the kernel, scaled to what is lost in all.
-func (t *thp) lost(c *check.Case) (over *metrics.Curve, scale float64) {
+// lossCurve returns a curve that shows when time was lost: compaction itself or, where that is not
+// all of it, the time in the kernel, scaled to the total loss.
+func (t *thp) lossCurve(c *check.Case) (over *metrics.Curve, scale float64) {
 	w := metrics.WatchedTime(c.Bundle, c.Subject)
-	want := t.cost() * t.CPU
-	if k := metrics.Compacting(c.Bundle, c.Subject, w); k.Known() && t.sparse() == 0 && k.Mean() > 0 {
+	want := t.costShare() * t.CPU
+	if k := metrics.Compacting(c.Bundle, c.Subject, w); k.Known() && t.sparseShare() == 0 && k.Mean() > 0 {
 		return k, 1 // threads that wait for their turn on a CPU meanwhile lose that, too
 	}
 	k := metrics.SystemTime(c.Bundle, c.Subject, w)
@@ -167,11 +168,11 @@ func (t *thp) lost(c *check.Case) (over *metrics.Curve, scale float64) {
 	return k, min(1, want/k.Mean())
 }
 
-// fewer is what would be left of the kernel's time.
-func (t *thp) fewer() check.Prediction {
+// predictKernelTime predicts the kernel time that would be left without the loss.
+func (t *thp) predictKernelTime() check.Prediction {
 	p := check.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: check.Number(t.System)}
 	now := t.System
-	then := now - t.cost()*t.CPU
+	then := now - t.costShare()*t.CPU
 	p.Then = check.Number(max(0, then))
 	if t.Compaction.Known() && !math.IsNaN(t.Compaction.Low) {
 		d := (t.Compaction.High - t.Compaction.Low) / 2
@@ -180,8 +181,8 @@ func (t *thp) fewer() check.Prediction {
 	return p
 }
 
-// without is what the process would need without them.
-func (t *thp) without() check.Prediction {
+// predictWithoutTHP predicts the kernel time the process would need without huge pages.
+func (t *thp) predictWithoutTHP() check.Prediction {
 	now, then := t.System, t.Saved()
 	p := check.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: check.Number(now), Then: check.Number(now - then.Value)}
 	if then.Ranged() {
@@ -190,7 +191,7 @@ func (t *thp) without() check.Prediction {
 	return p
 }
 
-func (t *thp) figures(c *check.Case) (out []check.Evidence) {
+func (t *thp) listFigures(c *check.Case) (out []check.Evidence) {
 	add := func(id string, v metrics.Value, text, unit string) {
 		if v.Known() {
 			out = append(out, c.Figure(id, text, v.Number, unit, v.Origin))
@@ -198,7 +199,7 @@ func (t *thp) figures(c *check.Case) (out []check.Evidence) {
 	}
 	s, r := t.Seen, t.Seen.Running
 	if r.Known() {
-		out = append(out, c.Figure("process.compaction_cpu_share", "share of its CPU time in direct compaction, by stacks"+t.under(c), r.Compaction, "1", r.Origin),
+		out = append(out, c.Figure("process.compaction_cpu_share", "share of its CPU time in direct compaction, by stacks"+t.topStackText(c), r.Compaction, "1", r.Origin),
 			c.Figure("process.huge_fault_cpu_share", "share of its CPU time in other work of huge-page faults, such as clearing", r.Huge, "1", r.Origin))
 		if r.Elsewhere > 0 {
 			out = append(out, c.Figure("process.compaction_for_kernel_cpu_share", "share of its CPU time in direct compaction for the kernel's own allocations", r.Elsewhere, "1", r.Origin))
@@ -225,8 +226,9 @@ func (t *thp) figures(c *check.Case) (out []check.Evidence) {
 // shown are functions of the kernel that are named of a stack: what was done, and for what.
 var shown = []string{"__alloc_pages_direct_compact", "do_huge_pmd_anonymous_page", "__do_huge_pmd_anonymous_page", "clear_huge_page", "handle_mm_fault"}
 
-// under names the stack of most of it: what the kernel did, and where the program touched memory.
-func (t *thp) under(c *check.Case) string {
+// topStackText names the stack with most of the time: what the kernel did, and where the program
+// touched memory.
+func (t *thp) topStackText(c *check.Case) string {
 	var names []string
 	program := ""
 	for _, f := range c.Bundle.Stacks.Frames(t.Seen.Running.Stack) {

@@ -22,26 +22,27 @@ var (
 	tryIt = check.Fix{Text: "to try it first, for two minutes, restored afterwards", Code: "sudo unstall try thp=never --host --target PID"}
 )
 
-// fixes are in order: what is used of the pages decides whether they are to stay.
-func (t *thp) fixes(c *check.Case) (out []check.Fix) {
+// listFixes returns the fixes in order: how much of the pages is used decides whether they are to
+// stay on.
+func (t *thp) listFixes(c *check.Case) (out []check.Fix) {
 	compaction := deferCompaction
 	if t.Defrag == "madvise" || t.Defrag == "defer+madvise" || t.Enabled == "madvise" {
 		compaction = deferAll // else it was not compacted for: the process asks for huge pages
 	}
 	switch {
-	case t.dense():
+	case t.isDense():
 		out = append(out, compaction)
-	case t.sparse() > 0 && t.compacting() < worthTHP.Value:
+	case t.sparseShare() > 0 && t.compactionShare() < worthTHP.Value:
 		out = append(out, offForIt)
 	case t.Touched.Known():
 		out = append(out, offForIt, compaction)
 	default:
 		out = append(out, compaction, offForIt)
 	}
-	if t.Enabled == "always" && !t.dense() {
+	if t.Enabled == "always" && !t.isDense() {
 		out = append(out, onlyAdvised)
 	}
-	if text := t.program(c); text != "" {
+	if text := t.programAdvice(c); text != "" {
 		out = append(out, check.Fix{Text: text})
 	}
 	if t.Enabled != "never" {
@@ -50,12 +51,12 @@ func (t *thp) fixes(c *check.Case) (out []check.Fix) {
 	return out
 }
 
-// program is what its makers say, or what a version changed.
-func (t *thp) program(c *check.Case) string {
+// programAdvice returns what the makers of the program advise, or what a version of it changed.
+func (t *thp) programAdvice(c *check.Case) string {
 	s := c.Bundle.Subjects[c.Subject]
 	if wants := platform.ByID(s.Runtime).HugePages; wants != nil {
-		major, minor := release(t.Kernel)
-		return wants(platform.HugePages{Version: s.Version, Kernel: t.Kernel, Splits: major > 5 || major == 5 && minor >= 8, Asks: t.asks(c)})
+		major, minor := parseKernelRelease(t.Kernel)
+		return wants(platform.HugePages{Version: s.Version, Kernel: t.Kernel, Splits: major > 5 || major == 5 && minor >= 8, Asks: t.asksForHugePages(c)})
 	}
 	switch {
 	case s.Name == "mongod":
@@ -66,14 +67,14 @@ func (t *thp) program(c *check.Case) string {
 	return ""
 }
 
-// asks says whether its flags have it ask for huge pages.
-func (t *thp) asks(c *check.Case) bool {
+// asksForHugePages says whether the process's flags make it ask for huge pages.
+func (t *thp) asksForHugePages(c *check.Case) bool {
 	f, _ := c.Fact(evidence.FactUseTHP)
 	return f.Value == "true" || f.Number == 1
 }
 
-// release reads "6.18.44-generic"; 0, 0 unknown.
-func release(text string) (major, minor int) {
+// parseKernelRelease parses "6.18.44-generic"; 0, 0 if unknown.
+func parseKernelRelease(text string) (major, minor int) {
 	parts := strings.SplitN(text, ".", 3)
 	if len(parts) < 2 {
 		return 0, 0

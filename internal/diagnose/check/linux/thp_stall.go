@@ -57,7 +57,7 @@ predates this). MongoDB wants THP on from 8.0, off before; Oracle wants madvise;
 		check.SlowShare, check.SomeSlow},
 
 	Needs:     "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
-	Applies:   func(c *check.Case) bool { return thpOf(c).known() },
+	Applies:   func(c *check.Case) bool { return thpOf(c).isKnown() },
 	Judge:     judgeTHP,
 	JudgeHost: judgeHostTHP,
 }
@@ -81,23 +81,23 @@ var kernelStacks = check.Need{What: "kernel stacks of the process, to show what 
 
 func judgeTHP(c *check.Case) check.Verdict {
 	t := thpOf(c)
-	v := check.Verdict{Rule: check.TooLittle, Evidence: t.figures(c)}
+	v := check.Verdict{Rule: check.TooLittle, Evidence: t.listFigures(c)}
 	switch {
-	case !t.sampled():
+	case !t.isSampled():
 		return t.byCounters(c, v)
 	}
-	v.Summary = t.summary()
-	if t.elsewhere() {
+	v.Summary = t.summaryText()
+	if t.compactsElsewhere() {
 		v.Summary = fmt.Sprintf("compaction takes %s of the CPU time, but for kernel buffers, not for huge pages", units.Percent(t.Seen.Running.Elsewhere))
 		return v
 	}
 	share, ok := t.ofRequests(c)
-	v.Weigh(t.cost(), worthTHP)
-	v.Weigh(t.cost()*t.CPU, leastTHP)
-	if t.cost() < worthTHP.Value || t.cost()*t.CPU < leastTHP.Value && !(ok && share >= check.Material.Value) {
-		if t.helps() {
-			v.Summary = t.praise()
-			v.Prediction = append(v.Prediction, t.without())
+	v.Weigh(t.costShare(), worthTHP)
+	v.Weigh(t.costShare()*t.CPU, leastTHP)
+	if t.costShare() < worthTHP.Value || t.costShare()*t.CPU < leastTHP.Value && !(ok && share >= check.Material.Value) {
+		if t.isHelpful() {
+			v.Summary = t.helpfulText()
+			v.Prediction = append(v.Prediction, t.predictWithoutTHP())
 		}
 		return v
 	}
@@ -108,35 +108,36 @@ func judgeTHP(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title = t.title()
-	v.Work, v.Weight = min(1, t.cost()), t.cost()*t.CPU
+	v.Title = t.titleText()
+	v.Work, v.Weight = min(1, t.costShare()), t.costShare()*t.CPU
 	if ok && c.Slow() {
 		total := float64(c.Ledger.Total)
-		v.Saves = c.Bound(share*total, 0, max(share, min(1, t.cost()))*total)
+		v.Saves = c.Bound(share*total, 0, max(share, min(1, t.costShare()))*total)
 	}
-	v.Prediction = append(v.Prediction, t.fewer())
-	t.placed(c, &v)
-	v.Fix = t.fixes(c)
+	v.Prediction = append(v.Prediction, t.predictKernelTime())
+	t.useRequestLoss(c, &v)
+	v.Fix = t.listFixes(c)
 	return v
 }
 
-// placed takes over what requests themselves were seen to lose there, where that is more than
-// their part of what the process lost: some do more of it than others.
-func (t *thp) placed(c *check.Case, v *check.Verdict) {
+// useRequestLoss takes what requests themselves were seen to lose, where that is more than their
+// part of what the process lost: some requests do more of it than others.
+func (t *thp) useRequestLoss(c *check.Case, v *check.Verdict) {
 	m := &mechanism{what: "compacting memory", classes: []string{evidence.KernelCompaction}}
-	if t.sparse() > 0 {
+	if t.sparseShare() > 0 {
 		m.what, m.classes = "allocating huge pages", append(m.classes, evidence.KernelPageFault)
 	}
-	v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
-	seen, _ := m.judge(c)
+	v.Explains = func(p *ledger.Place) bool { return m.matchesPlace(c, p) }
+	seen, _ := m.judgeLoss(c)
 	if seen.Supported() && seen.Saves != nil && (v.Saves == nil || seen.Saves.Value > v.Saves.Value) {
 		v.Saves, v.Explains = seen.Saves, seen.Explains
 		v.Work = max(v.Work, seen.Work)
 	}
-	v.Evidence = append(v.Evidence, m.proof(c, kernelOf(c))...)
+	v.Evidence = append(v.Evidence, m.stackEvidence(c, kernelOf(c))...)
 }
 
-// byCounters judges by what the host counts: that can clear it, but not convict.
+// byCounters judges by the host's counters, which can clear huge pages but not show that they are
+// the cause.
 func (t *thp) byCounters(c *check.Case, v check.Verdict) check.Verdict {
 	s, stalls := t.System/t.CPU, t.Seen.Stalls.Mostly()
 	v.Summary = fmt.Sprintf("page faults compacted memory %s times per second on the host", units.Num(stalls.Number))
@@ -145,17 +146,17 @@ func (t *thp) byCounters(c *check.Case, v check.Verdict) check.Verdict {
 		excess = saved.Value / t.CPU
 	}
 	switch {
-	case t.idle():
-		v.Summary = t.summary()
+	case t.isIdle():
+		v.Summary = t.summaryText()
 	case math.IsNaN(s):
 		v.Rule, v.Needs = check.NotRecorded, []check.Need{kernelStacks}
 	case s < worthTHP.Value:
 		v.Summary = fmt.Sprintf("the process uses only %s of its CPU time in the kernel", units.Percent(s))
 	case t.System < leastTHP.Value && !inKernel(c):
 		v.Summary = fmt.Sprintf("the process uses only %s of a CPU in the kernel", units.Percent(t.System))
-	case t.helps() && !(stalls.Number >= someStalls.Value): // what compacting costs is not in what its faults cost
-		v.Summary = t.praise()
-		v.Prediction = append(v.Prediction, t.without())
+	case t.isHelpful() && !(stalls.Number >= someStalls.Value): // what compacting costs is not in what its faults cost
+		v.Summary = t.helpfulText()
+		v.Prediction = append(v.Prediction, t.predictWithoutTHP())
 	case stalls.Number >= someStalls.Value || excess >= suspectTHP.Value:
 		v.Rule, v.Needs = check.CostUnknown, []check.Need{kernelStacks}
 		v.Summary += fmt.Sprintf(", and the process uses %s of its CPU time in the kernel", units.Percent(s))

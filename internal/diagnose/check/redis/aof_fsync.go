@@ -58,8 +58,8 @@ func judgeFsync(c *check.Case) check.Verdict {
 	if s == nil || s.Looks == 0 && len(s.Told) == 0 && len(s.Events) == 0 {
 		return notTold("")
 	}
-	told := s.told(evidence.RedisSlowFsync)
-	events := s.events(syncEvents...)
+	told := s.countLines(evidence.RedisSlowFsync)
+	events := s.latencyEvents(syncEvents...)
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no AOF (appendonly no)"}
 	a := &s.AOF
 	switch {
@@ -67,7 +67,7 @@ func judgeFsync(c *check.Case) check.Verdict {
 		v.Rule = check.Absent
 		return v
 	case !a.Told && told == 0 && len(events) == 0:
-		return s.unless(check.Verdict{Rule: check.Absent, Summary: "no sign of slow AOF syncs"})
+		return s.unlessOneLook(check.Verdict{Rule: check.Absent, Summary: "no sign of slow AOF syncs"})
 	}
 	if s.waits.Mean.Known() {
 		v.Weigh(s.waits.Mean.Number, pingSync)
@@ -77,20 +77,20 @@ func judgeFsync(c *check.Case) check.Verdict {
 		v.Summary = "appendfsync " + a.Fsync + ": " + v.Summary
 	}
 	switch {
-	case noticed(events):
-		s.syncs(c, &v, events)
-	case a.Fsync == "always" && s.syncing() >= longSync.Value:
-		k := metrics.RedisKept{What: "fsync", Over: 1e9, Total: s.syncing() * 1e9, Origin: s.kernel.Origin}
-		s.syncs(c, &v, []metrics.RedisKept{k})
-	case a.Fsync == "always" && s.waits.Mean.Number-explained(s.known()) >= pingSync.Value && s.Main.Number < saturated.Value && s.kernel == nil:
-		s.syncs(c, &v, nil)
+	case isNoticed(events):
+		s.supportSyncs(c, &v, events)
+	case a.Fsync == "always" && s.syncWaitShare() >= longSync.Value:
+		k := metrics.RedisKept{What: "fsync", Over: 1e9, Total: s.syncWaitShare() * 1e9, Origin: s.kernel.Origin}
+		s.supportSyncs(c, &v, []metrics.RedisKept{k})
+	case a.Fsync == "always" && s.waits.Mean.Number-meanDelay(s.keptBySlowCommands()) >= pingSync.Value && s.Main.Number < saturated.Value && s.kernel == nil:
+		s.supportSyncs(c, &v, nil)
 	case a.Delayed.Number >= few.Value && !s.Single:
-		s.syncs(c, &v, nil)
+		s.supportSyncs(c, &v, nil)
 	case s.inRush(evidence.RedisSlowFsync, toldSyncs.Int()):
-		s.syncs(c, &v, nil)
+		s.supportSyncs(c, &v, nil)
 	case s.longSyncs() >= longStop.Value:
-		most, from := s.longest(syncEvents...)
-		return aLongOne(c, fmt.Sprintf("%s probably waits for its disk when it writes the AOF, up to %s.", s.title(), units.Time(most)), "waiting for the disk", "a write or sync of the AOF", most, from,
+		most, from := s.longestEvent(syncEvents...)
+		return aLongOne(c, fmt.Sprintf("%s probably waits for its disk when it writes the AOF, up to %s.", s.productTitle(), units.Time(most)), "waiting for the disk", "a write or sync of the AOF", most, from,
 			check.Fix{Text: "put the AOF on a faster disk, or on one that nothing else writes to", Setting: "appendfsync everysec"})
 	case a.Fsync == "always" && !s.waits.Mean.Known() && s.kernel == nil:
 		v.Rule, v.Summary = check.NotRecorded, "appendfsync always: each write waits for the disk; the wait was not measured"
@@ -107,7 +107,7 @@ func judgeFsync(c *check.Case) check.Verdict {
 		if s.waits.Mean.Known() {
 			v.Summary += fmt.Sprintf(" (a PING waits %s)", units.Time(s.waits.Mean.Number))
 		}
-		return s.unless(v)
+		return s.unlessOneLook(v)
 	}
 	return v
 }
@@ -115,34 +115,36 @@ func judgeFsync(c *check.Case) check.Verdict {
 // syncEvents are what the latency monitor calls writes and syncs of the AOF.
 var syncEvents = []string{"aof-fsync-always", "aof-write", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone"}
 
-// longSyncs is how long the longest of these took, ns.
+// longSyncs returns how long the longest of the syncEvents took, ns.
 func (s *server) longSyncs() float64 {
-	most, _ := s.longest(syncEvents...)
+	most, _ := s.longestEvent(syncEvents...)
 	return most
 }
 
-// syncing is the share of the time in which the main thread waited for syncs in the kernel, 0 where that was not recorded.
-func (s *server) syncing() float64 {
+// syncWaitShare returns the share of the time in which the main thread waited for syncs in the
+// kernel, 0 where that was not recorded.
+func (s *server) syncWaitShare() float64 {
 	if s.kernel == nil {
 		return 0
 	}
 	return s.kernel.Threads(evidence.KernelFsync)
 }
 
-// known is what kept the thread and has a cause of its own.
-func (s *server) known() []metrics.RedisKept {
-	much, _ := s.slow()
+// keptBySlowCommands returns the slow commands that kept the main thread, which have a cause of
+// their own.
+func (s *server) keptBySlowCommands() []metrics.RedisKept {
+	much, _ := s.splitLongCommands()
 	return much
 }
 
-// syncs words a verdict that is supported; of kept the time is known in which the thread waited.
-func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept) {
+// supportSyncs supports slow syncs; kept are the waits of the thread whose time is known.
+func (s *server) supportSyncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept) {
 	a := &s.AOF
 	v.Rule = check.Matters
 	share := shareOf(kept)
 	mean := math.NaN()
 	if s.waits.Mean.Known() {
-		mean = math.Max(0, s.waits.Mean.Number-explained(s.known()))
+		mean = math.Max(0, s.waits.Mean.Number-meanDelay(s.keptBySlowCommands()))
 	}
 	how := ""
 	switch {
@@ -152,19 +154,19 @@ func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept
 		how = fmt.Sprintf(": commands wait %s on average", units.Time(mean))
 	}
 	if a.Fsync == "always" {
-		v.Title = fmt.Sprintf("Each write to %s waits until it is on the disk (appendfsync always)%s.", s.title(), how)
+		v.Title = fmt.Sprintf("Each write to %s waits until it is on the disk (appendfsync always)%s.", s.productTitle(), how)
 	} else {
-		if _, when := s.rush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few.Value) {
-			how = fmt.Sprintf(": most log lines at %s UTC", clock(when.From))
+		if _, when := s.worstRush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few.Value) {
+			how = fmt.Sprintf(": most log lines at %s UTC", formatMinute(when.From))
 		}
-		v.Title = fmt.Sprintf("AOF syncs are so slow that %s itself waits for the disk%s.", s.title(), how)
+		v.Title = fmt.Sprintf("AOF syncs are so slow that %s itself waits for the disk%s.", s.productTitle(), how)
 	}
 	v.Summary, v.Spends = "it waits for the disk", "waiting for the disk of its AOF"
 	if share > 0 {
 		v.Summary += " " + units.Percent(share) + " of the time"
 	}
-	v.Weight = zero(share)
-	if n := s.waited(explained(s.known())); n > v.Weight {
+	v.Weight = zeroIfNaN(share)
+	if n := s.waitingClients(meanDelay(s.keptBySlowCommands())); n > v.Weight {
 		v.Weight = n
 		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait, on average", n, "count", s.waits.Mean.Origin))
 	}
@@ -178,16 +180,16 @@ func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept
 		v.Evidence = append(v.Evidence, c.Figure("aof.delayed_fsyncs", "writes that waited for a sync that took over 2 s (aof_delayed_fsync)", a.Delayed.Number, "count", a.Delayed.Origin))
 		v.Weight = math.Max(v.Weight, math.Min(1, a.Delayed.Number*2/math.Max(1, s.Seconds)))
 	}
-	if n, when := s.rush(evidence.RedisSlowFsync); n > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "log lines: AOF fsync is taking too long", float64(s.told(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
-			c.Figure("aof.slow_fsync_lines_worst", "of these, most within ten minutes, at "+clock(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
+	if n, when := s.worstRush(evidence.RedisSlowFsync); n > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "log lines: AOF fsync is taking too long", float64(s.countLines(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
+			c.Figure("aof.slow_fsync_lines_worst", "of these, most within ten minutes, at "+formatMinute(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
 		v.Weight = math.Max(v.Weight, often.Value)
 	}
 	if s.Main.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
 	}
-	s.pinged(c, v)
-	v.Evidence = append(v.Evidence, s.doctor(c, "nothing", "aof-fsync-always", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone")...)
+	s.addPings(c, v)
+	v.Evidence = append(v.Evidence, s.doctorEvidence(c, "nothing", "aof-fsync-always", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone")...)
 	if a.Fsync == "always" {
 		v.Fix = append(v.Fix, check.Fix{Text: "sync once a second, in another thread, if the writes of the last second may be lost", Setting: "appendfsync everysec"})
 		if s.Release.AtLeast(7, 2) {
@@ -200,8 +202,8 @@ func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept
 	}
 }
 
-// rush is how many lines of a kind its log has within ten minutes at most, and when.
-func (s *server) rush(kind string) (n int, when metrics.Window) {
+// worstRush returns how many lines of a kind the log has within ten minutes at most, and when.
+func (s *server) worstRush(kind string) (n int, when metrics.Window) {
 	for _, t := range s.Told {
 		if t.Kind == kind && t.Most > n {
 			n, when = t.Most, t.Rush
@@ -210,9 +212,10 @@ func (s *server) rush(kind string) (n int, when metrics.Window) {
 	return n, when
 }
 
-// inRush says whether there were so many, at the time of what else is told of the server: a log goes back for years.
+// inRush says whether the log has so many lines of a kind within ten minutes, at the time of the
+// rest of the evidence, as a log goes back for years.
 func (s *server) inRush(kind string, least int) bool {
-	n, when := s.rush(kind)
+	n, when := s.worstRush(kind)
 	now := s.Looks < 2 || when.Until >= s.Over.From-aside.Int64() && when.From <= s.Over.Until+aside.Int64()
 	return n >= least && now
 }
@@ -220,10 +223,10 @@ func (s *server) inRush(kind string, least int) bool {
 var aside = check.Threshold{Name: "time between log lines and INFO samples of one incident", Value: 3600e9, Unit: "ns",
 	Why: "an hour", Source: "judgement"}
 
-func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2 Jan 2006 15:04") }
+func formatMinute(ns int64) string { return time.Unix(0, ns).UTC().Format("2 Jan 2006 15:04") }
 
-// told is how many lines of its log are of a kind.
-func (s *server) told(kind string) (n int) {
+// countLines returns how many lines of the log are of a kind.
+func (s *server) countLines(kind string) (n int) {
 	for _, t := range s.Told {
 		if t.Kind == kind {
 			n += t.Count

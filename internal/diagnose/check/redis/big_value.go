@@ -52,41 +52,41 @@ func judgeBig(c *check.Case) check.Verdict {
 	if s == nil || s.Looks == 0 && !s.Slow.Watched {
 		return notTold("")
 	}
-	largest, from := s.largest()
+	largest, from := s.largestValue()
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no value of 1 MiB was transferred"}
 	if largest > 0 {
 		v.Summary = fmt.Sprintf("the largest value transferred had %s", units.Size(largest))
 	}
 	v.Weigh(largest, big)
 	if largest < big.Value {
-		return s.unless(v)
+		return s.unlessOneLook(v)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("redis.largest_value_bytes", "largest value transferred", largest, "bytes", from.Origin))
-	bytes := zero(s.NetIn.Number) + zero(s.NetOut.Number)
+	bytes := zeroIfNaN(s.NetIn.Number) + zeroIfNaN(s.NetOut.Number)
 	moving := math.Min(1, bytes*perByte/1e9)
 	v.Weigh(moving, ofThread)
-	_, little := s.slow()
+	_, little := s.splitLongCommands()
 	switch {
-	case noticed(little):
+	case isNoticed(little):
 		v.Rule = check.Matters
-		v.Title = fmt.Sprintf("Values of up to %s delay all clients of %s: %s takes up to %s, %s of the time.", units.Size(largest), s.title(), s.called(&little[0]), units.Time(longestOf(little)), units.Percent(shareOf(little)))
-		s.charge(c, &v, little)
+		v.Title = fmt.Sprintf("Values of up to %s delay all clients of %s: %s takes up to %s, %s of the time.", units.Size(largest), s.productTitle(), s.describeCommand(&little[0]), units.Time(longestOf(little)), units.Percent(shareOf(little)))
+		s.rankByWaits(c, &v, little)
 	case moving >= ofThread.Value && !s.Single && !s.slowTakers():
 		v.Rule = check.Matters
-		v.Title = fmt.Sprintf("Values of up to %s delay all clients of %s: its main thread moves %s/s.", units.Size(largest), s.title(), units.Size(bytes))
-		much, _ := s.slow()
+		v.Title = fmt.Sprintf("Values of up to %s delay all clients of %s: its main thread moves %s/s.", units.Size(largest), s.productTitle(), units.Size(bytes))
+		much, _ := s.splitLongCommands()
 		v.Weight = moving
 		k := metrics.RedisKept{What: "values", Over: 1e9, Origin: from.Origin}
 		k.Add(bytes/largest, largest*perByte)
-		v.Weight = math.Max(v.Weight, zero(s.Waiting(&k)))
-		if n := s.waited(explained(much)); n > v.Weight {
+		v.Weight = math.Max(v.Weight, zeroIfNaN(s.Waiting(&k)))
+		if n := s.waitingClients(meanDelay(much)); n > v.Weight {
 			v.Weight = n
 			v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients waiting for the main thread, on average", n, "count", s.waits.Mean.Origin))
 		}
-		s.pinged(c, &v)
+		s.addPings(c, &v)
 	default:
 		v.Summary += fmt.Sprintf(", but only %s/s are transferred", units.Size(bytes))
-		return s.unless(v)
+		return s.unlessOneLook(v)
 	}
 	v.Weight, v.Spends = math.Max(v.Weight, moving), "transferring values of "+units.Size(largest)
 	v.Summary = fmt.Sprintf("values of up to %s, %s/s", units.Size(largest), units.Size(bytes))
@@ -97,7 +97,7 @@ func judgeBig(c *check.Case) check.Verdict {
 	}
 	for _, e := range s.Slow.ByCommand {
 		if e.Bytes >= big.Int64() {
-			v.Evidence = append(v.Evidence, c.Figure("redis.slowlog_argument_bytes", "slow log: "+e.Command+words(hosts(e.Hosts))+", bytes of its arguments at most", float64(e.Bytes), "bytes", e.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("redis.slowlog_argument_bytes", "slow log: "+e.Command+joinWords(formatFirstHost(e.Hosts))+", bytes of its arguments at most", float64(e.Bytes), "bytes", e.Origin))
 		}
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "find them, then split them, compress them, or move them to an object store and keep only the key in Redis", Code: "redis-cli --bigkeys"},
@@ -108,15 +108,15 @@ func judgeBig(c *check.Case) check.Verdict {
 	return v
 }
 
-func hosts(all []string) string {
+func formatFirstHost(all []string) string {
 	if len(all) == 0 {
 		return ""
 	}
 	return " from " + all[0]
 }
 
-// largest is the largest value that is known to have been on its way, bytes.
-func (s *server) largest() (bytes float64, from metrics.Value) {
+// largestValue returns the largest value that is known to have been transferred, bytes.
+func (s *server) largestValue() (bytes float64, from metrics.Value) {
 	from = metrics.Unknown
 	note := func(v metrics.Value) {
 		if v.Known() && v.Number > bytes {
@@ -130,7 +130,7 @@ func (s *server) largest() (bytes float64, from metrics.Value) {
 		note(s.OutputBuffers)
 	}
 	if s.Ops.Number > 0 {
-		note(metrics.Value{Number: (zero(s.NetIn.Number) + zero(s.NetOut.Number)) / s.Ops.Number, Origin: s.NetOut.Origin, Watched: 1})
+		note(metrics.Value{Number: (zeroIfNaN(s.NetIn.Number) + zeroIfNaN(s.NetOut.Number)) / s.Ops.Number, Origin: s.NetOut.Origin, Watched: 1})
 	}
 	for _, e := range s.Slow.Entries {
 		if e.At >= s.Over.From || s.Single || s.Looks == 0 {

@@ -76,37 +76,37 @@ func judgeConnections(c *check.Case) check.Verdict {
 	switch {
 	case refused >= few.Value && !s.Single:
 		v.Rule = check.StandsAlone
-		v.Title = fmt.Sprintf("%s refuses connections: %s are open, which is its limit (maxclients), and %s more were refused.", s.title(), units.Num(s.ClientsMost.Number), units.Num(refused))
+		v.Title = fmt.Sprintf("%s refuses connections: %s are open, which is its limit (maxclients), and %s more were refused.", s.productTitle(), units.Num(s.ClientsMost.Number), units.Num(refused))
 		v.Summary = fmt.Sprintf("%s connections were refused", units.Num(refused))
 		if s.ClientsMost.Number < almostFull.Value*s.MaxClients.Number { // the counter is of both
-			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.title(), units.Num(refused), units.Num(s.ClientsMost.Number), units.Num(s.MaxClients.Number))
+			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.productTitle(), units.Num(refused), units.Num(s.ClientsMost.Number), units.Num(s.MaxClients.Number))
 			v.Fix = append(v.Fix, check.Fix{Text: "it runs in protected mode and answers only 127.0.0.1: set a password or an ACL, and bind it to the address that clients use"})
 		}
 		v.Weight = math.Max(often.Value, s.Rejected.Number*elsewhereFor.Value)
 		v.Evidence = append(v.Evidence, c.Figure("redis.connections_refused_per_s", "connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin), c.Figure("redis.maxclients", "maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
 	case s.turnedAway() != "":
 		v.Rule = check.StandsAlone
-		v.Title = fmt.Sprintf("%s refuses connections: it has reached its client limit (maxclients).", s.title())
+		v.Title = fmt.Sprintf("%s refuses connections: it has reached its client limit (maxclients).", s.productTitle())
 		v.Summary, v.Weight = "connections were refused", 1
 		v.Evidence = append(v.Evidence, c.Seen("it answered: "+s.turnedAway(), s.toldAt(evidence.RedisMaxClients)))
-	case s.left() <= soon.Value:
+	case s.secondsToFull() <= soon.Value:
 		v.Rule = check.Matters
-		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s they reach the limit (maxclients %s).", s.title(), units.Num(s.Curve(evidence.SeriesRedisConnected).Last()),
-			units.Time(s.left()*1e9), units.Num(s.MaxClients.Number))
+		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s they reach the limit (maxclients %s).", s.productTitle(), units.Num(s.Curve(evidence.SeriesRedisConnected).Last()),
+			units.Time(s.secondsToFull()*1e9), units.Num(s.MaxClients.Number))
 		v.Summary, v.Weight = "connections are opened and not closed", often.Value
 		v.Fix = append(v.Fix, check.Fix{Text: "find the client that opens them (CLIENT LIST: addr, age, idle) and make it close or reuse each; until then close idle connections", Setting: "timeout 300"})
 	case opened >= manyOpened.Value && (each >= forCommands.Value || opened*costs/1e9 >= ofThread.Value):
 		v.Rule = check.Matters
-		v.Title = fmt.Sprintf("Clients of %s do not reuse connections: %s new ones per second, one for every %s.", s.title(), units.Num(opened), commands(1/each))
-		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*zero(s.waits.Best.Number)/1e9)
+		v.Title = fmt.Sprintf("Clients of %s do not reuse connections: %s new ones per second, one for every %s.", s.productTitle(), units.Num(opened), formatCommands(1/each))
+		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*zeroIfNaN(s.waits.Best.Number)/1e9)
 	case most >= burst.Value && !s.Single && s.waits.Late.Number >= often.Value && !s.hasSlow(s.waits.Late.Number/2):
 		v.Rule = check.Matters
-		v.Title = fmt.Sprintf("Clients of %s connect in bursts: %s within one second, while all other clients wait.", s.title(), units.Num(most))
+		v.Title = fmt.Sprintf("Clients of %s connect in bursts: %s within one second, while all other clients wait.", s.productTitle(), units.Num(most))
 		v.Weight = s.waits.Late.Number
 	default:
-		return s.unless(v)
+		return s.unlessOneLook(v)
 	}
-	s.connecting(c, &v, most)
+	s.addConnectionEvidence(c, &v, most)
 	return v
 }
 
@@ -125,9 +125,9 @@ var (
 		Why: "three in each", Source: "arithmetic"}
 )
 
-// left is after how long (s) there are as many clients as there may be, at the rate at which they become more while hardly
-// any goes; infinite where they do not.
-func (s *server) left() float64 {
+// secondsToFull returns after how long (s) the limit of clients is reached at the rate at which
+// they grow while hardly any disconnects; infinite where they do not grow so.
+func (s *server) secondsToFull() float64 {
 	k := s.Curve(evidence.SeriesRedisConnected)
 	if s.Single || !k.Known() || len(k.T) < 2 || !(s.MaxClients.Number > 0) {
 		return math.Inf(1)
@@ -143,7 +143,8 @@ func (s *server) left() float64 {
 	return (s.MaxClients.Number - last) / (grew / s.Seconds)
 }
 
-// turnedAway is what it answered to who was one too many, "" nobody was as far as is known.
+// turnedAway returns the server's answer to a client beyond the limit, "" if no client is known to
+// have been refused.
 func (s *server) turnedAway() string {
 	for _, t := range s.Told {
 		if t.Kind == evidence.RedisMaxClients && strings.Contains(t.Text, "number of clients reached") && (t.Most == 0 || s.inRush(t.Kind, few.Int())) {
@@ -157,17 +158,17 @@ func (s *server) turnedAway() string {
 // oneEach is from how many on commands are counted.
 const oneEach = 1.5
 
-func commands(n float64) string {
+func formatCommands(n float64) string {
 	if n < oneEach {
 		return "command"
 	}
 	return units.Num(n) + " commands"
 }
 
-func (s *server) connecting(c *check.Case, v *check.Verdict, most float64) {
+func (s *server) addConnectionEvidence(c *check.Case, v *check.Verdict, most float64) {
 	v.Spends = "opening connections"
-	much, _ := s.slow()
-	if n := s.waited(explained(much)); n > v.Weight {
+	much, _ := s.splitLongCommands()
+	if n := s.waitingClients(meanDelay(much)); n > v.Weight {
 		v.Weight = n
 		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients waiting for the main thread, on average", n, "count", s.waits.Mean.Origin))
 	}
@@ -186,8 +187,8 @@ func (s *server) connecting(c *check.Case, v *check.Verdict, most float64) {
 			v.Evidence = append(v.Evidence, c.Figure("redis.connections_new", "of these, opened within the last second", h.Young.Number, "count", h.Young.Origin))
 		}
 	}
-	s.pinged(c, v)
-	if n := s.told(evidence.RedisBacklog); n > 0 {
+	s.addPings(c, v)
+	if n := s.countLines(evidence.RedisBacklog); n > 0 {
 		v.Evidence = append(v.Evidence, c.Seen("its log: net.core.somaxconn is below its tcp-backlog", s.toldAt(evidence.RedisBacklog)))
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "keep connections in each client process: one small pool, created once, instead of one client per request"},

@@ -52,14 +52,14 @@ var (
 		Why: "else it is those who use the CPUs", Source: "judgement"}
 )
 
-// thread is how much of a core its main thread uses, and whether it has no more to give. One that is in commands all the
-// time has none, whether the host runs it or not.
-func (s *server) thread() (cores float64, isFull bool) {
+// mainThreadUse returns how much of a core the main thread uses, and whether it is full. A thread
+// that is in commands all the time is full, whether the host runs it or not.
+func (s *server) mainThreadUse() (cores float64, isFull bool) {
 	cores = s.Main.Number
 	if cores >= saturated.Value || s.InCommands.Number >= full.Value && !s.Single {
 		return cores, true
 	}
-	delay := zero(s.all.RunDelay.Number)
+	delay := zeroIfNaN(s.all.RunDelay.Number)
 	return cores, cores >= leastOwn.Value && cores+math.Min(delay, 1-cores) >= full.Value && delay > 0 && delay <= cores
 }
 
@@ -74,13 +74,13 @@ func judgeSaturated(c *check.Case) check.Verdict {
 	case !s.Main.Known():
 		return notTold("")
 	}
-	cores, isFull := s.thread()
+	cores, isFull := s.mainThreadUse()
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("its main thread uses %s of a CPU", units.Percent(cores))}
 	v.Weigh(cores, saturated)
 	v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", cores, "cores", s.Main.Origin))
 	if !isFull {
 		if s.Single && cores < saturated.Value {
-			return s.unless(v)
+			return s.unlessOneLook(v)
 		}
 		return v
 	}
@@ -95,27 +95,28 @@ func judgeSaturated(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("The main thread of %s is busy %s of the time: it can run no more than %s commands/s.", s.title(), units.Percent(math.Min(1, cores)), units.Num(s.Ops.Number))
+	v.Title = fmt.Sprintf("The main thread of %s is busy %s of the time: it can run no more than %s commands/s.", s.productTitle(), units.Percent(math.Min(1, cores)), units.Num(s.Ops.Number))
 	v.Spends = "queueing for its main thread, which is busy " + units.Percent(math.Min(1, cores)) + " of the time"
 	if ran := s.OnCPUShare(); ran < notRun.Value && cores < saturated.Value {
-		v.Title = fmt.Sprintf("The main thread of %s is saturated: it runs commands %s of the time, but the host gives it only %s of a CPU.", s.title(), units.Percent(s.InCommands.Number), units.Percent(cores))
+		v.Title = fmt.Sprintf("The main thread of %s is saturated: it runs commands %s of the time, but the host gives it only %s of a CPU.", s.productTitle(), units.Percent(s.InCommands.Number), units.Percent(cores))
 		v.Spends = "queueing for its main thread, which the host does not run all the time"
 		v.Fix = append(v.Fix, check.Fix{Text: "first find what else uses the CPUs of its host: commands take longer than they need", Code: "sudo unstall host"})
 	}
-	s.work(c, &v)
-	much, _ := s.slow()
-	v.Weight = math.Max(cores, zero(s.InCommands.Number))
-	if n := s.waited(explained(much)); n > v.Weight {
+	s.addWork(c, &v)
+	much, _ := s.splitLongCommands()
+	v.Weight = math.Max(cores, zeroIfNaN(s.InCommands.Number))
+	if n := s.waitingClients(meanDelay(much)); n > v.Weight {
 		v.Weight = n
 		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients waiting for the main thread, on average", n, "count", s.waits.Mean.Origin))
 	}
-	s.pinged(c, &v)
-	v.Evidence = append(v.Evidence, s.doctor(c, "nothing", "fast-command")...)
-	s.lighter(&v, cores)
+	s.addPings(c, &v)
+	v.Evidence = append(v.Evidence, s.doctorEvidence(c, "nothing", "fast-command")...)
+	s.addLoadFixes(&v, cores)
 	return v
 }
 
-// busyWith is a cause that was found before and makes the thread busy beside commands: with bytes, or connections.
+// busyWith returns a cause found before that keeps the thread busy besides commands: big values,
+// or connections; "" if there is none.
 func (s *server) busyWith(c *check.Case, cores float64) string {
 	if s.InCommands.Number >= cores/2 {
 		return ""
@@ -128,8 +129,8 @@ func (s *server) busyWith(c *check.Case, cores float64) string {
 	return ""
 }
 
-// work says what the thread does.
-func (s *server) work(c *check.Case, v *check.Verdict) {
+// addWork adds what the main thread does.
+func (s *server) addWork(c *check.Case, v *check.Verdict) {
 	if s.MainSystem.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_system_cores", "of it in the kernel: sockets, memory", s.MainSystem.Number, "cores", s.MainSystem.Origin))
 	}
@@ -150,9 +151,9 @@ func (s *server) work(c *check.Case, v *check.Verdict) {
 	}
 }
 
-// lighter is what helps a thread that is busy.
-func (s *server) lighter(v *check.Verdict, cores float64) {
-	inCommands := zero(s.InCommands.Number)
+// addLoadFixes adds what helps a busy thread.
+func (s *server) addLoadFixes(v *check.Verdict, cores float64) {
+	inCommands := zeroIfNaN(s.InCommands.Number)
 	if s.Release.AtLeast(6, 0) && inCommands < cores/2 && !(s.IOThreads.Number > 1) {
 		v.Fix = append(v.Fix, check.Fix{Text: "read and write sockets in other threads: less than half of its time is in commands", Setting: "io-threads 4"})
 	}

@@ -6,8 +6,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// doctor is what the server's own doctors say about some things, and where they are wrong.
-func (s *server) doctor(c *check.Case, about ...string) (all []check.Evidence) {
+// doctorEvidence returns what the server's own doctors say about some topics, and where they are
+// wrong.
+func (s *server) doctorEvidence(c *check.Case, about ...string) (all []check.Evidence) {
 	for _, a := range s.DoctorSays() {
 		if !slices.Contains(about, a.About) {
 			continue

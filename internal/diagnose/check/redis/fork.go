@@ -62,23 +62,23 @@ var longStop = check.Threshold{Name: "length of one fork alone", Value: 1e9, Uni
 var toldFailed = check.Threshold{Name: "log lines of failed forks within ten minutes", Value: 3, Unit: "count",
 	Why: "one or two may be a moment in which memory was short", Source: "src/rdb.c and src/server.c (CONFIG_BGSAVE_RETRY_DELAY) of Redis"}
 
-// failedForks judges by the log of a server whose forks fail.
-func (s *server) failedForks(c *check.Case) check.Verdict {
-	n, when := s.rush(evidence.RedisForkFailed)
+// judgeFailedForks judges by the log of a server whose forks fail.
+func (s *server) judgeFailedForks(c *check.Case) check.Verdict {
+	n, when := s.worstRush(evidence.RedisForkFailed)
 	v := check.Verdict{Rule: check.StandsAlone, Weight: often.Value,
-		Title:   fmt.Sprintf("%s cannot fork to save its data, and probably refuses writes (MISCONF): its forks failed %d times within ten minutes.", s.title(), n),
-		Summary: fmt.Sprintf("%s failed", units.Plural(s.told(evidence.RedisForkFailed), "fork")),
+		Title:   fmt.Sprintf("%s cannot fork to save its data, and probably refuses writes (MISCONF): its forks failed %d times within ten minutes.", s.productTitle(), n),
+		Summary: fmt.Sprintf("%s failed", units.Plural(s.countLines(evidence.RedisForkFailed), "fork")),
 		Spends:  "refusing writes after a failed save"}
-	v.Evidence = append(v.Evidence, c.Figure("fork.failed_lines", "log lines: Can't save in background: fork", float64(s.told(evidence.RedisForkFailed)), "count", s.toldAt(evidence.RedisForkFailed)),
-		c.Figure("fork.failed_lines_worst", "of these, most within ten minutes, at "+clock(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisForkFailed)))
+	v.Evidence = append(v.Evidence, c.Figure("fork.failed_lines", "log lines: Can't save in background: fork", float64(s.countLines(evidence.RedisForkFailed)), "count", s.toldAt(evidence.RedisForkFailed)),
+		c.Figure("fork.failed_lines_worst", "of these, most within ten minutes, at "+formatMinute(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisForkFailed)))
 	v.Fix = []check.Fix{{Text: "allow forks to overcommit memory", Setting: "vm.overcommit_memory=1"}, {Text: "or give the host more memory, or Redis a limit (maxmemory) that leaves room for what changes during a save"},
 		{Text: "or accept writes despite the failed save", Setting: "stop-writes-on-bgsave-error no"}}
 	v.Needs = []check.Need{{What: "how many commands are refused: errorstat_MISCONF in INFO errorstats", Command: "unstall redis://HOST:PORT"}}
 	return v
 }
 
-// recurring says whether forks are long and come again, though rarely.
-func recurring(forks []metrics.RedisKept) bool {
+// isRecurring says whether forks are long and come again, though rarely.
+func isRecurring(forks []metrics.RedisKept) bool {
 	return len(forks) > 0 && forks[0].Count >= few.Value && forks[0].Each() >= longFork.Value && shareOf(forks) >= rarely.Value
 }
 
@@ -87,17 +87,17 @@ func judgeFork(c *check.Case) check.Verdict {
 	if last := c.Series(evidence.SeriesRedisLatestFork); last != nil && (s == nil || s.Looks == 0) && last.V[len(last.V)-1]*1e3 >= longStop.Value {
 		return oneFork(c, s, last.V[len(last.V)-1]*1e3, last.Origin) // a section of INFO, without the time it is from
 	}
-	if s == nil || s.Looks == 0 && len(s.Events) == 0 && s.told(evidence.RedisSaveBegan)+s.told(evidence.RedisRewriteBegan)+s.told(evidence.RedisForkFailed) == 0 {
+	if s == nil || s.Looks == 0 && len(s.Events) == 0 && s.countLines(evidence.RedisSaveBegan)+s.countLines(evidence.RedisRewriteBegan)+s.countLines(evidence.RedisForkFailed) == 0 {
 		return notTold("")
 	}
 	f := &s.Fork
-	forks := s.forks()
+	forks := s.forkStops()
 	v := check.Verdict{Rule: check.TooLittle, Summary: "it did not fork"}
 	if share := shareOf(forks); share > 0 {
 		v.Weigh(share, often)
 	}
 	if f.Count.Number > 0 && f.Last.Known() {
-		v.Summary = fmt.Sprintf("forks of %s, %s of the time", units.Time(f.Most.Number), units.Percent(zero(shareOf(forks))))
+		v.Summary = fmt.Sprintf("forks of %s, %s of the time", units.Time(f.Most.Number), units.Percent(zeroIfNaN(shareOf(forks))))
 		v.Evidence = append(v.Evidence, c.Figure("fork.longest_ms", "longest fork", f.Most.Number/1e6, "ms", f.Most.Origin))
 	} else if f.Last.Number > 0 && s.Single {
 		v.Summary = fmt.Sprintf("its last fork took %s", units.Time(f.Last.Number))
@@ -109,33 +109,33 @@ func judgeFork(c *check.Case) check.Verdict {
 	case failed.Number > 0 && failed.Number >= often.Value*s.Ops.Number:
 		v.Rule = check.Matters
 		v.Spends = "refusing writes after a failed save"
-		v.Title = fmt.Sprintf("%s refuses %s writes/s because it could not save its data.", s.title(), units.Num(failed.Number))
+		v.Title = fmt.Sprintf("%s refuses %s writes/s because it could not save its data.", s.productTitle(), units.Num(failed.Number))
 		v.Summary = "writes are refused after a save failed"
 		v.Weight = math.Max(failed.Number/s.Ops.Number, failed.Number*elsewhereFor.Value)
 		v.Evidence = append(v.Evidence, c.Figure("redis.misconf_per_s", "commands refused (MISCONF)", failed.Number, "1/s", failed.Origin))
-		s.failures(c, &v)
+		s.addFailures(c, &v)
 		v.Fix = append(v.Fix, check.Fix{Text: "allow forks to overcommit memory", Setting: "vm.overcommit_memory=1"}, check.Fix{Text: "give it a disk with free space and write permission"},
 			check.Fix{Text: "or accept writes despite the failed save", Setting: "stop-writes-on-bgsave-error no"})
 		return v
-	case noticed(forks), recurring(forks), len(forks) > 0 && forks[0].What == "fork" && forks[0].Count < few.Value && longestOf(forks) >= metrics.RedisStall && shareOf(forks) >= often.Value && s.Forks() >= few.Value:
-		s.forked(c, &v, forks)
+	case isNoticed(forks), isRecurring(forks), len(forks) > 0 && forks[0].What == "fork" && forks[0].Count < few.Value && longestOf(forks) >= metrics.RedisStall && shareOf(forks) >= often.Value && s.Forks() >= few.Value:
+		s.supportForks(c, &v, forks)
 		return v
 	}
 	if late, otherwise, ok := s.whileSaving(); ok && late*f.Child.Number >= often.Value && late >= 2*otherwise && !s.hasSlow(late/2) {
 		k := metrics.RedisKept{What: "saving", Over: 1e9, Total: late * f.Child.Number * 1e9, Longest: s.waits.Most.Number, Count: few.Value, Origin: s.waits.Late.Origin}
 		k.Squares = k.Total * k.Longest / 2
-		s.forked(c, &v, []metrics.RedisKept{k})
-		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands then wait 10 ms and more, %s otherwise.", s.title(), units.Percent(late), units.Percent(otherwise))
+		s.supportForks(c, &v, []metrics.RedisKept{k})
+		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands then wait 10 ms and more, %s otherwise.", s.productTitle(), units.Percent(late), units.Percent(otherwise))
 		return v
 	}
-	if most, from := s.longest("fork"); most >= longStop.Value {
+	if most, from := s.longestEvent("fork"); most >= longStop.Value {
 		return oneFork(c, s, most, from)
 	}
 	if f.Last.Number >= longStop.Value && s.Single {
 		return oneFork(c, s, f.Last.Number, f.Last.Origin)
 	}
 	if !(failed.Number > 0) && s.inRush(evidence.RedisForkFailed, toldFailed.Int()) {
-		return s.failedForks(c)
+		return s.judgeFailedForks(c)
 	}
 	if len(forks) == 0 {
 		v.Rule = check.Absent
@@ -143,18 +143,18 @@ func judgeFork(c *check.Case) check.Verdict {
 	if v.Summary == "it did not fork" && s.Looks == 0 {
 		return notTold("")
 	}
-	return s.unless(v)
+	return s.unlessOneLook(v)
 }
 
-// forks are what forks kept the thread for.
-func (s *server) forks() (all []metrics.RedisKept) {
+// forkStops returns how long forks kept the main thread.
+func (s *server) forkStops() (all []metrics.RedisKept) {
 	f := &s.Fork
 	if s.Single || !(f.Count.Number > 0) || !f.Last.Known() || !(s.Seconds > 0) {
-		return s.events("fork")
+		return s.latencyEvents("fork")
 	}
 	k := metrics.RedisKept{What: "fork", Over: s.Seconds * 1e9, Origin: f.Last.Origin}
 	if f.Count.Number < few.Value && s.Forks() < few.Value { // one may be the only one there ever is
-		return s.events("fork")
+		return s.latencyEvents("fork")
 	}
 	each := f.Stopped.Number * s.Seconds * 1e9 / f.Count.Number
 	k.Add(f.Count.Number, each)
@@ -162,14 +162,15 @@ func (s *server) forks() (all []metrics.RedisKept) {
 	return []metrics.RedisKept{k}
 }
 
-// whileSaving is the share of PINGs that waited long while a child saved, and of the others.
+// whileSaving returns the share of PINGs that waited long while a child saved, and the share of
+// the others.
 func (s *server) whileSaving() (while, otherwise float64, ok bool) {
 	x, o := s.WaitsWhile(evidence.SeriesRedisSaving, evidence.SeriesRedisRewriting)
 	return x.Late.Number, o.Late.Number, x.Late.Known() && o.Late.Known()
 }
 
-// forked words a verdict that is supported.
-func (s *server) forked(c *check.Case, v *check.Verdict, kept []metrics.RedisKept) {
+// supportForks supports that forks delay clients.
+func (s *server) supportForks(c *check.Case, v *check.Verdict, kept []metrics.RedisKept) {
 	f := &s.Fork
 	v.Rule = check.Matters
 	what := "save its data"
@@ -177,10 +178,10 @@ func (s *server) forked(c *check.Case, v *check.Verdict, kept []metrics.RedisKep
 		what = "rewrite its AOF"
 	}
 	k := &kept[0]
-	v.Spends = fmt.Sprintf("in forks of %s to %s", units.Time(math.Max(k.Longest, zero(f.Last.Number))), what)
-	v.Title = fmt.Sprintf("%s stops for %s each time it forks to %s: %s.", s.title(), units.Time(math.Max(k.Each(), zero(f.Last.Number))), what, words(rate(k.PerSecond()), units.Percent(shareOf(kept))+" of the time"))
+	v.Spends = fmt.Sprintf("in forks of %s to %s", units.Time(math.Max(k.Longest, zeroIfNaN(f.Last.Number))), what)
+	v.Title = fmt.Sprintf("%s stops for %s each time it forks to %s: %s.", s.productTitle(), units.Time(math.Max(k.Each(), zeroIfNaN(f.Last.Number))), what, joinWords(formatRate(k.PerSecond()), units.Percent(shareOf(kept))+" of the time"))
 	v.Summary = fmt.Sprintf("forks of up to %s, %s of the time", units.Time(k.Longest), units.Percent(shareOf(kept)))
-	s.charge(c, v, kept)
+	s.rankByWaits(c, v, kept)
 	if f.Count.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("fork.count", "forks", f.Count.Number, "count", f.Count.Origin))
 	}
@@ -205,7 +206,7 @@ func (s *server) forked(c *check.Case, v *check.Verdict, kept []metrics.RedisKep
 	if save, ok := s.Setting("save"); ok && save.Value != "" {
 		v.Evidence = append(v.Evidence, c.Seen("save "+save.Value, save.Origin))
 	}
-	v.Evidence = append(v.Evidence, s.doctor(c, "fork", "huge pages")...)
+	v.Evidence = append(v.Evidence, s.doctorEvidence(c, "fork", "huge pages")...)
 	v.Fix = append(v.Fix, check.Fix{Text: "save on a replica that serves no clients, instead of here", Setting: `save ""`}, check.Fix{Text: "or save less often, and run several smaller servers instead of one: more memory makes a fork longer"})
 	if s.AOF.Enabled && f.Rewrites.Number > 0 {
 		v.Fix = append(v.Fix, check.Fix{Text: "rewrite the AOF less often", Setting: "auto-aof-rewrite-percentage 200"})
@@ -215,7 +216,8 @@ func (s *server) forked(c *check.Case, v *check.Verdict, kept []metrics.RedisKep
 	}
 }
 
-// hugePages is what they do to forks on this kernel: it copies a small page of a huge one from 5.8 on.
+// hugePages returns advice about huge pages for forks on this kernel: from 5.8 on it copies only a
+// small page of a huge one.
 func (s *server) hugePages() (check.Fix, bool) {
 	text := ""
 	switch splits, known := metrics.SplitsHugePages(s.host); {
@@ -234,8 +236,8 @@ func (s *server) hugePages() (check.Fix, bool) {
 	return check.Fix{Text: text, Setting: "transparent_hugepage/enabled=madvise"}, true
 }
 
-// failures tells of forks and saves that failed.
-func (s *server) failures(c *check.Case, v *check.Verdict) {
+// addFailures adds forks and saves that failed.
+func (s *server) addFailures(c *check.Case, v *check.Verdict) {
 	for _, t := range s.Told {
 		if t.Kind == evidence.RedisForkFailed || t.Kind == evidence.RedisSaveFailed {
 			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("its log, %s: %s", units.Times(t.Count), t.Text), t.Origin))
@@ -243,11 +245,11 @@ func (s *server) failures(c *check.Case, v *check.Verdict) {
 	}
 }
 
-// oneFork judges by how long (ns) the last fork took alone: how often there is one is not known.
+// oneFork judges by how long (ns) the last fork took alone, where the rate of forks is not known.
 func oneFork(c *check.Case, s *server, took float64, origin evidence.Origin) check.Verdict {
 	title := platform.Redis.Title
 	if s != nil {
-		title = s.title()
+		title = s.productTitle()
 	}
 	return check.Verdict{Rule: check.StandsAlone, Weight: rarely.Value,
 		Title:    fmt.Sprintf("%s probably stops for %s each time it forks to save its data.", title, units.Time(took)),

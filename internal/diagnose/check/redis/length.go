@@ -9,8 +9,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// longest is how long (ns) the longest of some events took that the latency monitor saw, ever or in what it keeps; 0 none.
-func (s *server) longest(names ...string) (ns float64, origin evidence.Origin) {
+// longestEvent returns how long (ns) the longest of some events took that the latency monitor saw,
+// ever or in what it keeps; 0 if there is none.
+func (s *server) longestEvent(names ...string) (ns float64, origin evidence.Origin) {
 	for _, e := range s.Events {
 		for _, name := range names {
 			if v := math.Max(float64(e.Longest), float64(e.AllTime)); e.Name == name && v > ns {
@@ -21,8 +22,8 @@ func (s *server) longest(names ...string) (ns float64, origin evidence.Origin) {
 	return ns, origin
 }
 
-// aLongOne judges by the length of one event alone, where how often there is one is not known, or is seldom: whoever asks meanwhile notices a
-// second.
+// aLongOne judges by the length of a single event, where events are rare or their rate is not
+// known: clients notice a second.
 func aLongOne(c *check.Case, title, spends, what string, ns float64, origin evidence.Origin, fix ...check.Fix) check.Verdict {
 	return check.Verdict{Rule: check.StandsAlone, Weight: rarely.Value, Title: title, Summary: fmt.Sprintf("one of %s, by the latency monitor", units.Time(ns)), Spends: spends,
 		Evidence: []check.Evidence{c.Figure("redis.event_longest_ms", what+", the longest by the latency monitor", ns/1e6, "ms", origin)}, Fix: fix,

@@ -69,15 +69,15 @@ func judgeMemory(c *check.Case) check.Verdict {
 	if limit > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("redis.maxmemory_bytes", "maxmemory", limit, "bytes", s.MaxMemory.Origin))
 	}
-	refused, misses := s.refused(), s.misses()
+	refused, misses := s.refusedCommands(), s.missShare()
 	v.Weigh(misses, manyMisses)
 	evicting := s.Evicted.Number > 0
 	switch {
 	case refused.Number >= often.Value*s.Ops.Number && refused.Number > 0:
-		s.refuses(c, &v, refused)
+		s.supportRefusals(c, &v, refused)
 	case evicting && misses >= manyMisses.Value && s.Evicted.Number >= evictedOf.Value*s.Misses.Number && s.Misses.Number > 0:
-		s.evicts(c, &v, misses)
-	case noticed(s.events("eviction-cycle", "eviction-del")):
+		s.supportEvictions(c, &v, misses)
+	case isNoticed(s.latencyEvents("eviction-cycle", "eviction-del")):
 		s.evictsSlowly(c, &v)
 	case evicting:
 		v.Summary = fmt.Sprintf("%s keys/s are evicted, but only %s of lookups miss", units.Num(s.Evicted.Number), units.Percent(misses))
@@ -88,20 +88,20 @@ func judgeMemory(c *check.Case) check.Verdict {
 	}
 	if v.Supported() {
 		v.Spends = "evicting and refusing at its memory limit"
-		s.memory(c, &v)
+		s.addMemoryEvidence(c, &v)
 		return v
 	}
 	if s.Single && evicting || s.Single && limit > 0 && s.UsedMost.Number >= almostFull.Value*limit {
-		return s.unless(v)
+		return s.unlessOneLook(v)
 	}
-	return s.unless(v)
+	return s.unlessOneLook(v)
 }
 
-// refused are commands that were refused for memory, 1/s.
-func (s *server) refused() metrics.Value { return s.ErrorKinds["OOM"] }
+// refusedCommands returns the commands that were refused for lack of memory, 1/s.
+func (s *server) refusedCommands() metrics.Value { return s.ErrorKinds["OOM"] }
 
-// misses is the share of look-ups that found nothing, NaN unknown.
-func (s *server) misses() float64 {
+// missShare returns the share of lookups that found nothing, NaN if unknown.
+func (s *server) missShare() float64 {
 	all := s.Hits.Number + s.Misses.Number
 	if !(all > 0) {
 		return math.NaN()
@@ -112,20 +112,20 @@ func (s *server) misses() float64 {
 var elsewhereFor = check.Threshold{Name: "time that a client waits elsewhere for a refused command", Value: check.NoticeableCall.Value / 1e9, Unit: "s",
 	Why: "nothing else is known of it", Source: "judgement; as long as a call that is noticed"} // s
 
-func (s *server) refuses(c *check.Case, v *check.Verdict, refused metrics.Value) {
+func (s *server) supportRefusals(c *check.Case, v *check.Verdict, refused metrics.Value) {
 	v.Rule = check.Matters
 	share := math.Min(1, refused.Number/s.Ops.Number)
-	v.Title = fmt.Sprintf("%s refuses %s writes/s: it has reached its memory limit of %s and may evict nothing.", s.title(), units.Num(refused.Number), units.Size(s.MaxMemory.Number))
+	v.Title = fmt.Sprintf("%s refuses %s writes/s: it has reached its memory limit of %s and may evict nothing.", s.productTitle(), units.Num(refused.Number), units.Size(s.MaxMemory.Number))
 	v.Summary = fmt.Sprintf("%s of commands refused for memory", units.Percent(share))
 	v.Weight = math.Max(share, refused.Number*elsewhereFor.Value)
 	v.Evidence = append(v.Evidence, c.Figure("redis.oom_per_s", "commands refused for memory (OOM)", refused.Number, "1/s", refused.Origin), c.Figure("redis.oom_share", "of all commands", share, "1", refused.Origin))
-	v.Fix = append(v.Fix, more(s), check.Fix{Text: "if it is a cache: allow eviction", Setting: "maxmemory-policy allkeys-lru"},
+	v.Fix = append(v.Fix, moreMemoryFix(s), check.Fix{Text: "if it is a cache: allow eviction", Setting: "maxmemory-policy allkeys-lru"},
 		check.Fix{Text: "if it is not a cache: give keys a time to live, and find keys that are never deleted (redis-cli --bigkeys, --memkeys)"})
 }
 
-func (s *server) evicts(c *check.Case, v *check.Verdict, misses float64) {
+func (s *server) supportEvictions(c *check.Case, v *check.Verdict, misses float64) {
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("%s evicts keys that are still in use: %s keys/s at its limit of %s, and %s of lookups miss.", s.title(), units.Num(s.Evicted.Number),
+	v.Title = fmt.Sprintf("%s evicts keys that are still in use: %s keys/s at its limit of %s, and %s of lookups miss.", s.productTitle(), units.Num(s.Evicted.Number),
 		units.Size(s.MaxMemory.Number), units.Percent(misses))
 	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of lookups miss", units.Num(s.Evicted.Number), units.Percent(misses))
 	part := math.Min(s.Evicted.Number, s.Misses.Number) // as many look-ups at most are of what was evicted
@@ -138,28 +138,28 @@ func (s *server) evicts(c *check.Case, v *check.Verdict, misses float64) {
 			v.Fix = append(v.Fix, check.Fix{Text: "most keys have no time to live and are never evicted, so the others are evicted sooner: allow eviction of all unused keys", Setting: "maxmemory-policy allkeys-lru"})
 		}
 	}
-	v.Fix = append(v.Fix, more(s), check.Fix{Text: "or store less: shorter times to live, smaller or compressed values (a small hash takes a tenth of the memory of separate keys), several servers"},
+	v.Fix = append(v.Fix, moreMemoryFix(s), check.Fix{Text: "or store less: shorter times to live, smaller or compressed values (a small hash takes a tenth of the memory of separate keys), several servers"},
 		check.Fix{Text: "if some keys are used much more often than others", Setting: "maxmemory-policy allkeys-lfu"})
 }
 
 func (s *server) evictsSlowly(c *check.Case, v *check.Verdict) {
-	all := s.events("eviction-cycle", "eviction-del")
+	all := s.latencyEvents("eviction-cycle", "eviction-del")
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("Evictions delay all clients of %s: up to %s at a time, %s of the time.", s.title(), units.Time(longestOf(all)), units.Percent(shareOf(all)))
+	v.Title = fmt.Sprintf("Evictions delay all clients of %s: up to %s at a time, %s of the time.", s.productTitle(), units.Time(longestOf(all)), units.Percent(shareOf(all)))
 	v.Summary = units.Percent(shareOf(all)) + " of the time in evictions"
-	s.charge(c, v, all)
-	v.Fix = append(v.Fix, more(s))
+	s.rankByWaits(c, v, all)
+	v.Fix = append(v.Fix, moreMemoryFix(s))
 	if s.Release.AtLeast(4, 0) {
 		v.Fix = append(v.Fix, check.Fix{Text: "free evicted values in the background", Setting: "lazyfree-lazy-eviction yes"})
 	}
 }
 
-// more is more memory, as far as the host has it.
-func more(s *server) check.Fix {
+// moreMemoryFix advises more memory, as far as the host has it.
+func moreMemoryFix(s *server) check.Fix {
 	f := check.Fix{Text: "give it more memory"}
 	if total := s.SystemMemory.Number; total > 0 && s.MaxMemory.Number > 0 {
 		if half := total / 2; 2*s.MaxMemory.Number <= half {
-			f.Setting = "maxmemory " + megabytes(2*s.MaxMemory.Number)
+			f.Setting = "maxmemory " + formatMegabytes(2*s.MaxMemory.Number)
 			f.Text += fmt.Sprintf("; the host has %s, but snapshots and client buffers also need memory", units.Size(total))
 		} else {
 			f.Text += fmt.Sprintf(": the host has %s, so divide the keys among several", units.Size(total))
@@ -168,7 +168,7 @@ func more(s *server) check.Fix {
 	return f
 }
 
-func megabytes(bytes float64) string {
+func formatMegabytes(bytes float64) string {
 	return units.Num(bytes/(1<<20)) + "mb"
 }
 
@@ -176,7 +176,7 @@ func megabytes(bytes float64) string {
 var ofClients = check.Threshold{Name: "part of maxmemory in buffers of clients, from which it is reported", Value: .1, Unit: "1",
 	Why: "it is no data, and a client that does not read keeps it", Source: "judgement"}
 
-func (s *server) memory(c *check.Case, v *check.Verdict) {
+func (s *server) addMemoryEvidence(c *check.Case, v *check.Verdict) {
 	if s.Policy != "" {
 		v.Evidence = append(v.Evidence, c.Seen("maxmemory-policy "+s.Policy, s.Origin))
 	}
@@ -189,12 +189,13 @@ func (s *server) memory(c *check.Case, v *check.Verdict) {
 	if s.EvictionExceeded.Number > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("redis.above_maxmemory_share", "share of the time above maxmemory", s.EvictionExceeded.Number, "1", s.EvictionExceeded.Origin))
 	}
-	s.pinged(c, v)
-	v.Evidence = append(v.Evidence, s.doctor(c, "memory", "eviction-cycle", "eviction-del")...)
+	s.addPings(c, v)
+	v.Evidence = append(v.Evidence, s.doctorEvidence(c, "memory", "eviction-cycle", "eviction-del")...)
 }
 
-// events are what the latency monitor saw of some kinds, over the time that INFO tells of, or that the events span.
-func (s *server) events(names ...string) (all []metrics.RedisKept) {
+// latencyEvents returns what the latency monitor saw of some kinds of events, over the time that
+// INFO covers, or that the events span.
+func (s *server) latencyEvents(names ...string) (all []metrics.RedisKept) {
 	for _, e := range s.Events {
 		for _, name := range names {
 			if e.Name == name && e.Count > 0 {

@@ -57,10 +57,10 @@ func judgeNetwork(c *check.Case) check.Verdict {
 	if s == nil || s.Looks == 0 {
 		return notTold("")
 	}
-	waiting, part := s.unsent()
-	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s/s sent", units.Size(zero(s.NetOut.Number)))}
+	waiting, part := s.unsentBytes()
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s/s sent", units.Size(zeroIfNaN(s.NetOut.Number)))}
 	v.Weigh(part, mostLooks)
-	v.Weigh(zero(s.NetOut.Number), anyTraffic)
+	v.Weigh(zeroIfNaN(s.NetOut.Number), anyTraffic)
 	if s.NetOut.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.sent_bytes_per_s", "sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin))
 	}
@@ -74,7 +74,7 @@ func judgeNetwork(c *check.Case) check.Verdict {
 		v.Summary += fmt.Sprintf(", at most %s in output buffers", units.Size(waiting))
 	}
 	if !s.slowTakers() {
-		return s.unless(v)
+		return s.unlessOneLook(v)
 	}
 	v.Rule = check.Matters
 	who := ""
@@ -84,11 +84,11 @@ func judgeNetwork(c *check.Case) check.Verdict {
 			break
 		}
 	}
-	v.Title = fmt.Sprintf("Responses of %s wait for the network or for clients that do not read: %s/s are sent, and %s%s wait.", s.title(), units.Size(s.NetOut.Number), units.Size(waiting), who)
+	v.Title = fmt.Sprintf("Responses of %s wait for the network or for clients that do not read: %s/s are sent, and %s%s wait.", s.productTitle(), units.Size(s.NetOut.Number), units.Size(waiting), who)
 	v.Summary = fmt.Sprintf("%s in output buffers", units.Size(waiting))
 	v.Spends = "sending responses that wait for the network"
 	wait := waiting / math.Max(1, s.NetOut.Number) // s until what waits is sent
-	v.Weight = math.Max(part, part*float64(s.takers()))
+	v.Weight = math.Max(part, part*float64(s.countTakers()))
 	v.Evidence = append(v.Evidence, c.Figure("redis.output_waiting_bytes", "most bytes in output buffers", waiting, "bytes", s.OutputBuffers.Origin), c.Figure("redis.output_waiting_share", "share of CLIENT LIST samples with bytes in output buffers", part, "1", s.OutputBuffers.Origin),
 		c.Figure("redis.output_wait_ms", "time until they are sent, at this rate", wait*1e3, "ms", s.NetOut.Origin))
 	if s.Main.Known() {
@@ -97,47 +97,49 @@ func judgeNetwork(c *check.Case) check.Verdict {
 	if s.OutputLimit.Number > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("redis.clients_closed", "clients closed for their output buffer", s.OutputLimit.Number, "count", s.OutputLimit.Origin))
 	}
-	s.pinged(c, &v)
+	s.addPings(c, &v)
 	v.Fix = append(v.Fix, check.Fix{Text: "send less: only the needed fields, compressed values, a cache in the client; large responses in parts (HSCAN, LRANGE, GETRANGE)"},
 		check.Fix{Text: "check whether the link is full (sar -n DEV, the cloud machine's limit) or the client does not read: then find what it does instead"},
 		check.Fix{Text: "use several servers on several links, replicas near the clients, or one machine for client and server"})
 	return v
 }
 
-// unsent is how many bytes waited for all clients at most, and in which part of the looks at them some did; NaN where
-// nobody looked.
-func (s *server) unsent() (bytes, part float64) {
+// unsentBytes returns how many bytes waited for all clients at most, and in which part of the
+// CLIENT LIST samples some did; NaN where there is no sample.
+func (s *server) unsentBytes() (bytes, part float64) {
 	if len(s.Hosts) == 0 {
 		return math.NaN(), math.NaN()
 	}
 	for _, h := range s.Hosts {
-		bytes += zero(h.Output.Number)
+		bytes += zeroIfNaN(h.Output.Number)
 	}
 	return bytes, s.LooksAbove(evidence.SeriesRedisMostOutput, waitsToBeSent.Value)
 }
 
-// slowTakers says whether clients, or the link to them, take answers more slowly than they are made.
+// slowTakers says whether clients, or the link to them, take answers more slowly than the server
+// makes them.
 func (s *server) slowTakers() bool {
-	bytes, part := s.unsent()
+	bytes, part := s.unsentBytes()
 	closed := s.OutputLimit.Number >= few.Value && !s.Single
 	return (bytes >= waitsToBeSent.Value && part >= mostLooks.Value && bytes >= s.atOnce() || closed) && s.NetOut.Number >= anyTraffic.Value && !(s.Main.Number >= hasTime.Value)
 }
 
-// atOnce is how many bytes may wait because a slow command has just written them: a few of its answers.
+// atOnce returns how many bytes may wait because a slow command has just written them: a few of
+// its answers.
 func (s *server) atOnce() float64 {
-	much, _ := s.slow()
+	much, _ := s.splitLongCommands()
 	calls := 0.
 	for i := range much {
-		calls += zero(much[i].PerSecond())
+		calls += zeroIfNaN(much[i].PerSecond())
 	}
 	if calls == 0 {
 		return 0
 	}
-	return someAnswers.Value * zero(s.NetOut.Number) / calls
+	return someAnswers.Value * zeroIfNaN(s.NetOut.Number) / calls
 }
 
-// takers are connections from where answers wait for them.
-func (s *server) takers() (n int) {
+// countTakers returns the number of connections from hosts that leave answers waiting.
+func (s *server) countTakers() (n int) {
 	for _, h := range s.Hosts {
 		if h.Output.Number >= waitsToBeSent.Value {
 			n += int(math.Max(1, h.Connections.Number))

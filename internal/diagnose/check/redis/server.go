@@ -47,7 +47,7 @@ var (
 
 func isRedis(c *check.Case) bool { return c.Runtime() == platform.Redis.ID }
 
-// serverOf is nil where the server told nothing.
+// serverOf returns the server of a case, nil if the server reported nothing.
 func serverOf(c *check.Case) *server {
 	return check.Once(c, func(c *check.Case) *server {
 		r := metrics.RedisOf(c.Bundle, c.Subject, metrics.Whole)
@@ -65,8 +65,8 @@ func serverOf(c *check.Case) *server {
 	})
 }
 
-// title is how the server is called: "Redis".
-func (s *server) title() string {
+// productTitle returns the product's name: "Redis".
+func (s *server) productTitle() string {
 	if s.Release.Product == "" {
 		return platform.Redis.Title
 	}
@@ -80,18 +80,20 @@ var (
 		Command: "redis-cli INFO everything > info2.txt"}
 )
 
-// notTold is the answer where the server was not asked.
+// notTold returns the verdict where the server's own figures were not recorded.
 func notTold(string) check.Verdict {
 	return check.Verdict{Rule: check.NotRecorded, Summary: "the server's own figures were not recorded", Needs: []check.Need{asked}}
 }
 
-// sinceStart is the answer where one INFO tells sums since the server's start and nothing in them stands out.
+// sinceStart returns the verdict for a single INFO sample, whose sums since the server's start
+// show nothing unusual.
 func (s *server) sinceStart() check.Verdict {
 	return check.Verdict{Rule: check.OneLook, Summary: fmt.Sprintf("one INFO sample only gives the average of the %s since its start", units.Time(s.Seconds*1e9)), Needs: []check.Need{again, asked}}
 }
 
-// unless takes back that something is ruled out that one answer to INFO cannot show.
-func (s *server) unless(v check.Verdict) check.Verdict {
+// unlessOneLook makes a verdict that rules out inconclusive if it rests on a single INFO sample,
+// or none.
+func (s *server) unlessOneLook(v check.Verdict) check.Verdict {
 	if !v.RuledOut() {
 		return v
 	}
@@ -105,8 +107,8 @@ func (s *server) unless(v check.Verdict) check.Verdict {
 	return v
 }
 
-// noticed says whether what kept the thread did so for long enough, and often enough.
-func noticed(all []metrics.RedisKept) bool {
+// isNoticed says whether the stops of the thread are long and frequent enough.
+func isNoticed(all []metrics.RedisKept) bool {
 	share, n, longest := 0., 0., 0.
 	for i := range all {
 		k := &all[i]
@@ -119,37 +121,37 @@ func noticed(all []metrics.RedisKept) bool {
 	if longest >= metrics.RedisStall && share >= often.Value && (n >= few.Value || longest >= rare.Value) {
 		return true
 	}
-	return share >= ofThread.Value && explained(all) >= forAll.Value
+	return share >= ofThread.Value && meanDelay(all) >= forAll.Value
 }
 
-// shareOf is the part of the time in which any of them kept the thread, NaN where of none it is known.
+// shareOf returns the part of the time in which the thread was kept, NaN if it is known for none.
 func shareOf(all []metrics.RedisKept) float64 {
 	share := math.NaN()
 	for i := range all {
 		if v := all[i].Share(); !math.IsNaN(v) {
-			share = math.Min(1, v+zero(share))
+			share = math.Min(1, v+zeroIfNaN(share))
 		}
 	}
 	return share
 }
 
-func zero(v float64) float64 {
+func zeroIfNaN(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0
 	}
 	return v
 }
 
-// charge ranks a verdict by what clients waited, and says so.
-func (s *server) charge(c *check.Case, v *check.Verdict, all []metrics.RedisKept) {
+// rankByWaits ranks a verdict by how long clients waited, and adds that as evidence.
+func (s *server) rankByWaits(c *check.Case, v *check.Verdict, all []metrics.RedisKept) {
 	var clients, mean float64
 	for i := range all {
 		k := &all[i]
-		clients += zero(s.Waiting(k))
-		mean += zero(k.Mean())
+		clients += zeroIfNaN(s.Waiting(k))
+		mean += zeroIfNaN(k.Mean())
 	}
 	share := shareOf(all)
-	v.Weight = math.Max(clients, zero(share))
+	v.Weight = math.Max(clients, zeroIfNaN(share))
 	from := all[0].Origin
 	if share > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("redis.commands_delayed_share", "share of commands delayed by it", share, "1", from),
@@ -158,41 +160,42 @@ func (s *server) charge(c *check.Case, v *check.Verdict, all []metrics.RedisKept
 	if clients > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients delayed by it at a time, on average", clients, "count", from))
 	}
-	s.pinged(c, v)
+	s.addPings(c, v)
 }
 
-// pinged adds what the recorder's own PINGs waited.
-func (s *server) pinged(c *check.Case, v *check.Verdict) {
+// addPings adds how long the recorder's own PINGs waited.
+func (s *server) addPings(c *check.Case, v *check.Verdict) {
 	if w := s.waits; w.Mean.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.ping_wait_ms", "mean delay of a PING above its minimum", w.Mean.Number/1e6, "ms", w.Mean.Origin),
 			c.Figure("redis.ping_longest_ms", "longest PING", w.Most.Number/1e6, "ms", w.Most.Origin))
 	}
 }
 
-// waited is how many clients waited on average, by what PINGs waited in the mean beyond what is explained (ns);
-// NaN unknown.
-func (s *server) waited(explained float64) float64 {
+// waitingClients returns how many clients waited on average, by the mean wait of PINGs beyond what
+// is explained (ns); NaN if unknown.
+func (s *server) waitingClients(explained float64) float64 {
 	w, ops := s.waits.Mean, s.Ops.Number
 	if !w.Known() || !(ops > 0) {
 		return math.NaN()
 	}
 	n := ops * math.Max(0, w.Number-explained) / 1e9
-	if most := s.Clients.Number - zero(s.Blocked.Number); most > 0 {
+	if most := s.Clients.Number - zeroIfNaN(s.Blocked.Number); most > 0 {
 		n = math.Min(n, most)
 	}
 	return n
 }
 
-// explained is how long who comes waits for causes that were found before, in the mean, ns.
-func explained(all []metrics.RedisKept) (ns float64) {
+// meanDelay returns the mean delay (ns) of a command by what kept the thread.
+func meanDelay(all []metrics.RedisKept) (ns float64) {
 	for i := range all {
-		ns += zero(all[i].Mean())
+		ns += zeroIfNaN(all[i].Mean())
 	}
 	return ns
 }
 
-// period ends what is said of rates that are of all the time since the server's start.
-func (s *server) period() string {
+// periodSuffix returns " since its start" for rates that cover all the time since the server's
+// start, else "".
+func (s *server) periodSuffix() string {
 	if s.Single && s.Looks > 0 {
 		return " since its start"
 	}
@@ -202,8 +205,8 @@ func (s *server) period() string {
 // rarer is the rate below which an interval is easier to read.
 const rarer = .1
 
-// rate words how often: "0.5 times per second".
-func rate(perSecond float64) string {
+// formatRate writes a rate: "0.5 times per second".
+func formatRate(perSecond float64) string {
 	switch {
 	case math.IsNaN(perSecond) || perSecond <= 0:
 		return ""
@@ -216,8 +219,8 @@ func rate(perSecond float64) string {
 	return "once per second"
 }
 
-// words joins what is known of some texts: "a, b and c".
-func words(all ...string) string {
+// joinWords joins those texts that are not empty: "a, b and c".
+func joinWords(all ...string) string {
 	var some []string
 	for _, s := range all {
 		if s != "" {

@@ -56,16 +56,18 @@ var single = map[string]bool{
 // forks are commands that take as long as a fork does.
 var forks = map[string]bool{"BGSAVE": true, "BGREWRITEAOF": true, "SAVE": true}
 
-// elsewhere are commands whose time is another cause's, or their clients' intention.
-func elsewhere(name string) bool {
+// belongsElsewhere says whether a command's time belongs to another cause, or is intended by its
+// clients.
+func belongsElsewhere(name string) bool {
 	return forks[name] || name == "PSYNC" || name == "SYNC" || name == "MONITOR" || name == "SUBSCRIBE" || name == "EXEC"
 }
 
-// slow are the long calls of commands that have much to do, apart from those of commands that have little.
-func (s *server) slow() (much, little []metrics.RedisKept) {
+// splitLongCommands returns the long calls of commands that have much to do, and those of simple
+// commands.
+func (s *server) splitLongCommands() (much, little []metrics.RedisKept) {
 	for _, k := range s.LongCommands() {
 		switch {
-		case elsewhere(k.What):
+		case belongsElsewhere(k.What):
 		case single[k.What]:
 			little = append(little, k)
 		default:
@@ -89,9 +91,10 @@ var (
 // rounded is what the stamps of the slow log are rounded to.
 const rounded = time.Second
 
-// long says whether calls of a rate that is hardly known are worth naming. They are not where the slow log has several that are far apart, or
-// where other commands take nearly all of the time.
-func (s *server) long(k *metrics.RedisKept) bool {
+// isWorthNaming says whether calls at a hardly known rate are worth reporting. They are not where
+// the slow log has several that are far apart, or where other commands take nearly all of the
+// time.
+func (s *server) isWorthNaming(k *metrics.RedisKept) bool {
 	var first, last int64
 	for _, e := range s.Slow.Entries {
 		if first == 0 {
@@ -108,7 +111,7 @@ func (s *server) long(k *metrics.RedisKept) bool {
 	}
 	var spent float64
 	for i := range s.Commands {
-		spent += zero(s.Commands[i].Spent.Number)
+		spent += zeroIfNaN(s.Commands[i].Spent.Number)
 	}
 	return k.Total >= ofThread.Value*spent && (k.Longest >= longCall.Value || k.Count >= few.Value && k.Each() >= longFork.Value)
 }
@@ -118,7 +121,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 	if s == nil {
 		return notTold("")
 	}
-	much, little := s.slow()
+	much, little := s.splitLongCommands()
 	watched := s.Looks > 0 || s.Slow.Watched || len(s.Commands) > 0
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no command took 10 ms"}
 	if share := shareOf(much); share > 0 {
@@ -126,15 +129,15 @@ func judgeSlow(c *check.Case) check.Verdict {
 	}
 	switch {
 	case !watched:
-		if most, from := s.longest("command"); most >= longStop.Value {
-			return aLongOne(c, fmt.Sprintf("A command probably delays all clients of %s, up to %s.", s.title(), units.Time(most)), "in long commands", "a command", most, from,
+		if most, from := s.longestEvent("command"); most >= longStop.Value {
+			return aLongOne(c, fmt.Sprintf("A command probably delays all clients of %s, up to %s.", s.productTitle(), units.Time(most)), "in long commands", "a command", most, from,
 				check.Fix{Text: "find which one: the slow log names it", Code: "SLOWLOG GET 128"})
 		}
 		return notTold("")
 	case len(much) == 0 && len(little) > 0:
 		v.Summary = fmt.Sprintf("%s took up to %s, but it is a simple command: the host did not run its thread, or it moved many bytes", little[0].What, units.Time(little[0].Longest))
-	case len(much) > 0 && math.IsNaN(shareOf(much)) && s.long(&much[0]):
-		s.rare(c, &v, &much[0])
+	case len(much) > 0 && math.IsNaN(shareOf(much)) && s.isWorthNaming(&much[0]):
+		s.supportRareCalls(c, &v, &much[0])
 		return v
 	case len(much) > 0 && math.IsNaN(shareOf(much)):
 		v.Rule = check.OneLook
@@ -144,7 +147,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 	case len(much) > 0:
 		v.Summary = fmt.Sprintf("%s of the time in long commands, up to %s (%s)", units.Percent(shareOf(much)), units.Time(longestOf(much)), much[0].What)
 	}
-	if !noticed(much) {
+	if !isNoticed(much) {
 		if len(much) == 0 {
 			v.Rule = check.Absent
 		}
@@ -152,15 +155,15 @@ func judgeSlow(c *check.Case) check.Verdict {
 			v.Rule, v.Needs = check.NotRecorded, []check.Need{asked}
 			return v
 		}
-		return s.unless(v)
+		return s.unlessOneLook(v)
 	}
 	v.Rule = check.Matters
 	top := &much[0]
-	v.Title = fmt.Sprintf("%s delays all clients of %s: %s each time, %s.", s.called(top), s.title(), units.Time(top.Each()), words(rate(top.PerSecond()), units.Percent(shareOf(much))+" of the time"+s.period()))
-	v.Spends = "in " + s.called(top)
+	v.Title = fmt.Sprintf("%s delays all clients of %s: %s each time, %s.", s.describeCommand(top), s.productTitle(), units.Time(top.Each()), joinWords(formatRate(top.PerSecond()), units.Percent(shareOf(much))+" of the time"+s.periodSuffix()))
+	v.Spends = "in " + s.describeCommand(top)
 	for i := range much[:min(len(much), 3)] {
 		k := &much[i]
-		name := s.called(k)
+		name := s.describeCommand(k)
 		v.Evidence = append(v.Evidence, c.Figure("redis.long_calls_per_s", name+": long calls", k.PerSecond(), "1/s", k.Origin), c.Figure("redis.long_call_ms", name+": each of these", k.Each()/1e6, "ms", k.Origin),
 			c.Figure("redis.long_call_longest_ms", name+": longest", k.Longest/1e6, "ms", k.Origin))
 		if slow := s.SlowOf(k.What); slow != nil && slow.Bytes > 1<<10 {
@@ -170,11 +173,11 @@ func judgeSlow(c *check.Case) check.Verdict {
 	if ran := s.OnCPUShare(); ran < notRun.Value {
 		v.Evidence = append(v.Evidence, c.Figure("redis.on_cpu_share", "share of the time in commands that the thread was on a CPU; otherwise the host did not run it", ran, "1", s.Main.Origin))
 	}
-	s.charge(c, &v, much)
-	v.Evidence = append(v.Evidence, s.doctor(c, "command", "nothing")...)
+	s.rankByWaits(c, &v, much)
+	v.Evidence = append(v.Evidence, s.doctorEvidence(c, "command", "nothing")...)
 	seen := make(map[string]bool)
 	for i := range much[:min(len(much), 3)] {
-		if f := s.instead(much[i].What); !seen[f.Text] {
+		if f := s.commandAdvice(much[i].What); !seen[f.Text] {
 			seen[f.Text] = true
 			v.Fix = append(v.Fix, f)
 		}
@@ -183,16 +186,16 @@ func judgeSlow(c *check.Case) check.Verdict {
 	return v
 }
 
-// rare words a verdict of calls that are long, of which nothing tells how often they come.
-func (s *server) rare(c *check.Case, v *check.Verdict, k *metrics.RedisKept) {
-	name := s.called(k)
+// supportRareCalls supports long calls whose rate is not known.
+func (s *server) supportRareCalls(c *check.Case, v *check.Verdict, k *metrics.RedisKept) {
+	name := s.describeCommand(k)
 	v.Rule, v.Weight = check.StandsAlone, often.Value
-	v.Title = fmt.Sprintf("%s delays all clients of %s: %s each time; how often is unknown.", name, s.title(), units.Time(k.Each()))
+	v.Title = fmt.Sprintf("%s delays all clients of %s: %s each time; how often is unknown.", name, s.productTitle(), units.Time(k.Each()))
 	v.Summary = fmt.Sprintf("%s took %s, and no other command ran during it", k.What, units.Time(k.Longest))
 	v.Spends = "in " + name
 	v.Evidence = append(v.Evidence, c.Figure("redis.long_calls", name+": long calls that were recorded", k.Count, "count", k.Origin),
 		c.Figure("redis.long_call_ms", name+": each of these", k.Each()/1e6, "ms", k.Origin), c.Figure("redis.long_call_longest_ms", name+": longest", k.Longest/1e6, "ms", k.Origin))
-	v.Fix = append(v.Fix, s.instead(k.What), check.Fix{Text: "run full scans on a replica, or let a job store the result in advance"})
+	v.Fix = append(v.Fix, s.commandAdvice(k.What), check.Fix{Text: "run full scans on a replica, or let a job store the result in advance"})
 	v.Needs = []check.Need{asked}
 }
 
@@ -203,8 +206,8 @@ func longestOf(all []metrics.RedisKept) (ns float64) {
 	return ns
 }
 
-// called is a command and from where it comes: "KEYS from 10.0.0.7".
-func (s *server) called(k *metrics.RedisKept) string {
+// describeCommand names a command and the hosts it comes from: "KEYS from 10.0.0.7".
+func (s *server) describeCommand(k *metrics.RedisKept) string {
 	name := k.What
 	slow := s.SlowOf(k.What)
 	if slow == nil {
@@ -222,8 +225,8 @@ func (s *server) called(k *metrics.RedisKept) string {
 	return name
 }
 
-// instead is what to do in place of a command.
-func (s *server) instead(name string) check.Fix {
+// commandAdvice returns what to do instead of a command.
+func (s *server) commandAdvice(name string) check.Fix {
 	r := s.Release
 	word, _, _ := strings.Cut(name, " ")
 	switch {
@@ -261,9 +264,9 @@ func (s *server) instead(name string) check.Fix {
 	return check.Fix{Text: "give " + name + " less work at a time: fewer elements in the value, or a part of it"}
 }
 
-// hasSlow says whether most of what the thread does is slow commands.
+// hasSlow says whether slow commands take at least a part (of) of the time.
 func (s *server) hasSlow(of float64) bool {
-	much, _ := s.slow()
+	much, _ := s.splitLongCommands()
 	much = slices.DeleteFunc(much, func(k metrics.RedisKept) bool { return math.IsNaN(k.Share()) })
 	return len(much) > 0 && shareOf(much) >= of
 }

@@ -157,7 +157,8 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	return v
 }
 
-// readAtOnce says whether the kernel tells of requests when they arrived and when they were read, and that was at once.
+// readAtOnce says whether the kernel recorded when requests arrived and when they were read, and
+// they were read at once.
 func readAtOnce(c *check.Case) bool {
 	if len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) == 0 {
 		return false
@@ -175,7 +176,8 @@ func readAtOnce(c *check.Case) bool {
 // mostAsked requests or twice as many tell how long they all waited.
 const mostAsked = 1 << 13
 
-// waitedAt is the queue of the socket that slow requests waited at most, as far as they tell it, else the first.
+// waitedAt returns the socket's queue that slow requests waited in most, as far as they show it,
+// else the first.
 func waitedAt(c *check.Case, all []metrics.ListenQueue) *metrics.ListenQueue {
 	sums := make(map[string]int64)
 	if c.Ledger != nil {
@@ -197,7 +199,8 @@ func waitedAt(c *check.Case, all []metrics.ListenQueue) *metrics.ListenQueue {
 	return best
 }
 
-// stopsReading is the cause found that keeps the whole process, or the thread that reads, from taking requests up; "" none.
+// stopsReading returns the cause found that keeps the whole process, or the thread that reads,
+// from taking requests up; "" if there is none.
 func stopsReading(c *check.Case) string {
 	for _, f := range c.Found {
 		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.ID == BlockedLoop.ID {
@@ -210,8 +213,8 @@ func stopsReading(c *check.Case) string {
 // connectMore is what helps where a proxy waits until it is connected with the service.
 var connectMore = check.Fix{Text: "on the service's host, nstat -az TcpExtListenOverflows TcpExtListenDrops counts connections that its full accept queue dropped; without any, look for loss of packets between the proxy and it. Connections that the proxy keeps open to the service (keepalive of an upstream) save the wait"}
 
-// judgeConnecting answers where a proxy tells how long it took to connect with the service: the kernel does that at once unless the
-// queue of the socket is full, or packets are lost.
+// judgeConnecting judges by how long a proxy took to connect with the service: the kernel connects
+// at once unless the socket's queue is full, or packets are lost.
 func judgeConnecting(c *check.Case) (v check.Verdict, slow bool) {
 	if c.Ledger == nil || !c.Slow() {
 		return v, false
@@ -244,12 +247,12 @@ var (
 		Why: "one or two are a lost packet", Source: "judgement"}
 )
 
-// waitsFor is how long (ns) each slow request had a wait of a kind before the service; waitFor that of one.
+// waitsFor returns how long (ns) each slow request had a wait of a kind before the service.
 func waitsFor(c *check.Case, kind evidence.WaitKind) []int64 {
 	return eachSlow(c, func(c *check.Case, row int) int64 { return waitFor(c, row, kind) })
 }
 
-// eachSlow asks for a figure (ns) of each slow request, in the order of [ledger.Ledger.Slow].
+// eachSlow returns a figure (ns) of each slow request, in the order of [ledger.Ledger.Slow].
 func eachSlow(c *check.Case, of func(c *check.Case, row int) int64) []int64 {
 	out := make([]int64, len(c.Ledger.Slow))
 	for n, row := range c.Ledger.Slow {
@@ -284,8 +287,9 @@ func loopRuns(c *check.Case, v *check.Verdict) string {
 	return all[0].Name()
 }
 
-// judgeHeldInside answers where requests wait before their handlers begin, and the kernel's queues of the service's sockets are empty: the
-// process has them, and lets so many on at a time. What keeps it from beginning with them otherwise, it would have been found for.
+// judgeHeldInside judges requests that wait before their handlers begin while the kernel's queues
+// of the service's sockets are empty: the process has them, and starts only so many at a time.
+// Other causes that keep it from starting them would have been found.
 func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Verdict {
 	each := eachSlow(c, heldFor)
 	share := float64(sumOf(each)) / float64(max(1, c.Ledger.Total))
@@ -313,7 +317,9 @@ func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Ve
 	return v
 }
 
-// heldFor is how long (ns) a request waited before its handler began, as far as that may be within the service. Where the kernel tells when requests arrived, the time before is the way, and the client's.
+// heldFor returns how long (ns) a request waited before its handler began, as far as that may be
+// within the service. Where the kernel recorded when requests arrived, the time before that is on
+// the way or in the client.
 func heldFor(c *check.Case, row int) (ns int64) {
 	arrivals := len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0
 	first := true
@@ -326,7 +332,7 @@ func heldFor(c *check.Case, row int) (ns int64) {
 	return ns
 }
 
-// entranceWait is how long (ns) a request waited at the service's sockets.
+// entranceWait returns how long (ns) a request waited at the service's sockets.
 func entranceWait(c *check.Case, row int) (ns int64) {
 	return waitFor(c, row, evidence.AcceptQueueOf) + waitFor(c, row, evidence.UnreadAt) + waitFor(c, row, evidence.ArrivedAt)
 }

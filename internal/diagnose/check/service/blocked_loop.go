@@ -59,9 +59,9 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		return check.Verdict{Rule: check.TooFew, Summary: "too few requests finished during the recording", Needs: []check.Need{{What: "a longer recording", Command: "unstall record PID --for 5m"}}}
 	}
 	w := loopWaitsOf(c)
-	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for an event loop", w.sum, w.share(w.sum))}
-	v.Weigh(w.share(w.sum), check.Material)
-	if !c.Slow() || w.share(w.sum) < check.Material.Value || !c.UserVisible(check.Noticeable) {
+	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for an event loop", w.sum, w.slowShare(w.sum))}
+	v.Weigh(w.slowShare(w.sum), check.Material)
+	if !c.Slow() || w.slowShare(w.sum) < check.Material.Value || !c.UserVisible(check.Noticeable) {
 		return v
 	}
 	if x := c.Crowding(); x != nil && x.Denied >= check.CrowdedBy.Value {
@@ -72,21 +72,21 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	h := w.holders[0]
 	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("Requests wait for the %s, which is busy with others: %s of slow time.", w.loopName(), units.Percent(w.share(w.sum)))
-	if part := w.of(h.ns); h.route != "" && part >= check.Material.Value {
-		v.Title += fmt.Sprintf(" In %s of that it %s.", units.Percent(part), h.what())
+	v.Title = fmt.Sprintf("Requests wait for the %s, which is busy with others: %s of slow time.", w.loopName(), units.Percent(w.slowShare(w.sum)))
+	if part := w.waitShare(h.ns); h.route != "" && part >= check.Material.Value {
+		v.Title += fmt.Sprintf(" In %s of that it %s.", units.Percent(part), h.activityText())
 	}
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.loop_ms", "slow time in which data had arrived and its event loop was busy", float64(w.sum)/1e6, "ms", at),
 		c.Figure("loop.longest_wait_ms", "longest wait for it", float64(w.longest)/1e6, "ms", at),
 		c.Figure("slow.wait_requests", fmt.Sprintf("slow requests that waited for it, of %d", len(l.Slow)), float64(w.requests), "count", at))
 	for i, h := range w.holders[:min(len(w.holders), 3)] {
-		if what := h.what(); i > 0 || what != "" {
-			v.Evidence = append(v.Evidence, c.Figure("loop.holder_share", "share of that wait in which the loop "+cmp.Or(what, "did what is not known"), w.of(h.ns), "1", at))
+		if what := h.activityText(); i > 0 || what != "" {
+			v.Evidence = append(v.Evidence, c.Figure("loop.holder_share", "share of that wait in which the loop "+cmp.Or(what, "did what is not known"), w.waitShare(h.ns), "1", at))
 		}
 	}
 	v.Saves = c.Save(w.each, -1, -1)
-	site := w.site(h.blocked != "")
+	site := w.findSite(h.blocked != "")
 	if site.Function != "" {
 		does := "in " + site.Name()
 		if site.waits != "" {
@@ -99,7 +99,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	return v
 }
 
-// offLoop is what helps.
+// offLoop returns what helps against a blocked event loop.
 func offLoop(h *loopHolder, site *loopSite) check.Fix {
 	fix := check.Fix{Code: site.Name()}
 	switch {
@@ -170,7 +170,8 @@ func loopWaitsOf(c *check.Case) *loopWaits {
 	return w
 }
 
-// walkLoopWaits yields the waits of a request for an event loop, with how much of each (ns) nothing else explains.
+// walkLoopWaits yields the waits of a request for an event loop, with the part (ns) of each that
+// nothing else explains.
 func walkLoopWaits(c *check.Case, row int, yield func(at int64, s *evidence.Segment, ns int64)) {
 	c.Ledger.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
 		if ns := ch[ledger.PoolThread]; ns > 0 && s.Cause != 0 && c.Bundle.Names.Wait(s.Cause).Kind == evidence.EventLoop {
@@ -179,17 +180,19 @@ func walkLoopWaits(c *check.Case, row int, yield func(at int64, s *evidence.Segm
 	})
 }
 
-// loopWait is how long (ns) a request waited for an event loop.
+// loopWait returns how long (ns) a request waited for an event loop.
 func loopWait(c *check.Case, row int) (sum int64) {
 	walkLoopWaits(c, row, func(_ int64, _ *evidence.Segment, ns int64) { sum += ns })
 	return sum
 }
 
-// share is a time as a part of slow time, of as one of the waits.
-func (w *loopWaits) share(ns int64) float64 { return float64(ns) / float64(max(1, w.c.Ledger.Total)) }
-func (w *loopWaits) of(ns int64) float64    { return float64(ns) / float64(max(1, w.sum)) }
+// slowShare returns a time as a part of slow time.
+func (w *loopWaits) slowShare(ns int64) float64 {
+	return float64(ns) / float64(max(1, w.c.Ledger.Total))
+}
+func (w *loopWaits) waitShare(ns int64) float64 { return float64(ns) / float64(max(1, w.sum)) }
 
-// loopName is the loop that was waited for, or how many.
+// loopName returns the loop that was waited for, or how many there were.
 func (w *loopWaits) loopName() string {
 	if len(w.loops) == 1 {
 		for name := range w.loops {
@@ -199,8 +202,8 @@ func (w *loopWaits) loopName() string {
 	return units.Plural(len(w.loops), "event loop") + " of the process"
 }
 
-// what is what the loop did, "" unknown.
-func (h *loopHolder) what() string {
+// activityText says what the loop did, "" if unknown.
+func (h *loopHolder) activityText() string {
 	switch {
 	case h.route == "":
 		return ""
@@ -216,8 +219,9 @@ type loopSite struct {
 	waits string // what they waited for there, as a sentence about them goes on: "sleeping (nanosleep)"; "" they ran
 }
 
-// site finds it; blocked: among the looks at threads that waited.
-func (w *loopWaits) site(blocked bool) (most loopSite) {
+// findSite finds the place where the loops' threads were seen most while they had work; with
+// blocked, only among samples of threads that waited.
+func (w *loopWaits) findSite(blocked bool) (most loopSite) {
 	type where struct {
 		check.Site
 		waits string

@@ -88,7 +88,7 @@ func TestBurst(t *testing.T) {
 		}
 	}
 	a := &arrivals{Arrivals: &metrics.Arrivals{Width: 1e9, Rates: rates, Medians: slow}}
-	if x, ok := a.burst(); !ok || x.at != 10e9 || x.before < 45 || x.before > 55 || x.after < 590 {
+	if x, ok := a.findBurst(); !ok || x.at != 10e9 || x.before < 45 || x.before > 55 || x.after < 590 {
 		t.Errorf("%+v, %v", x, ok)
 	}
 	for i := range slow {
@@ -96,10 +96,10 @@ func TestBurst(t *testing.T) {
 			slow[i] = 900e6
 		}
 	}
-	if x, ok := a.burst(); ok {
+	if x, ok := a.findBurst(); ok {
 		t.Errorf("a burst of retries: %+v", x)
 	}
-	if x, ok := (&arrivals{Arrivals: &metrics.Arrivals{Width: 1e9, Rates: rates[:10], Medians: slow[:10]}}).burst(); ok {
+	if x, ok := (&arrivals{Arrivals: &metrics.Arrivals{Width: 1e9, Rates: rates[:10], Medians: slow[:10]}}).findBurst(); ok {
 		t.Errorf("a burst in what comes evenly: %+v", x)
 	}
 }

@@ -121,7 +121,7 @@ func judgeStampede(c *check.Case) check.Verdict {
 	return v
 }
 
-// findStampede finds the call whose crowds take most time; nil: none is made so.
+// findStampede returns the call whose crowds take most time; nil if no call is made in crowds.
 func findStampede(c *check.Case, x *exchanged) (worst *stampede) {
 	type key struct {
 		to, operation evidence.NameID
@@ -139,7 +139,7 @@ func findStampede(c *check.Case, x *exchanged) (worst *stampede) {
 	}
 	for _, k := range order {
 		s := crowdsOf(by[k])
-		if s == nil || worst != nil && s.ns <= worst.ns || !s.cached(c, x) {
+		if s == nil || worst != nil && s.ns <= worst.ns || !s.looksCached(c, x) {
 			continue
 		}
 		worst = s
@@ -184,7 +184,7 @@ func crowdsOf(calls []*exchangedCall) *stampede {
 		s.ns += of.until - of.from
 		quiet = append(quiet, of.from-all[i-1].until)
 		for _, x := range of.calls {
-			took = append(took, x.took())
+			took = append(took, x.answerTime())
 		}
 	}
 	if len(s.crowds) < stampedeTimes.Int() || float64(in) < mostInCrowds.Value*float64(len(calls)-len(all[0].calls)) {
@@ -197,8 +197,9 @@ func crowdsOf(calls []*exchangedCall) *stampede {
 	return s
 }
 
-// cached says whether the requests of the route that makes the calls mostly do without, and are much quicker then.
-func (s *stampede) cached(c *check.Case, x *exchanged) bool {
+// looksCached says whether most requests of the route that makes the calls do without them, and
+// are much quicker then.
+func (s *stampede) looksCached(c *check.Case, x *exchanged) bool {
 	r := &c.Bundle.Requests
 	type requests struct{ with, without int }
 	of := make(map[evidence.NameID]*requests)

@@ -32,7 +32,7 @@ type spanned struct {
 	what         string // what it was asked for most often
 }
 
-// spansOf reads the spans of a subject, nil without any.
+// spansOf returns what the spans of a subject show, nil if there are none.
 func spansOf(c *check.Case) *spanned {
 	var s *spanned
 	for _, x := range slices.Concat(c.Bundle.Covered(c.Subject, evidence.CoverExchanges), c.Bundle.Covered(c.Subject, evidence.CoverSpans)) {
@@ -62,11 +62,12 @@ func spansOf(c *check.Case) *spanned {
 	if len(s.rows) == 0 {
 		return nil
 	}
-	s.count(c)
+	s.countCallsOfSlow(c)
 	return s
 }
 
-// hasCalls says whether an artifact tells which requests calls are made for: of its connections the kernel does not always.
+// hasCalls says whether an artifact shows which requests calls are made for, which the kernel does
+// not always know of connections.
 func hasCalls(c *check.Case, a evidence.ArtifactID) bool {
 	v := &c.Bundle.Intervals
 	for i, k := range v.Kind {
@@ -84,8 +85,8 @@ func sourceOf(c *check.Case) evidence.ArtifactID {
 	return c.Ledger.Source
 }
 
-// count sums up the slow requests and their calls.
-func (s *spanned) count(c *check.Case) {
+// countCallsOfSlow sums up the slow requests and their calls.
+func (s *spanned) countCallsOfSlow(c *check.Case) {
 	b := c.Bundle
 	n := float64(len(s.slow))
 	among := make(map[evidence.RequestID]bool, len(s.slow))
@@ -130,7 +131,7 @@ func (s *spanned) count(c *check.Case) {
 	if s.told > 0 {
 		s.there, s.same = s.there/float64(s.told), s.same/float64(s.told)
 	}
-	top := most(by)
+	top := largestName(by)
 	s.name = b.Names.Text(top)
 	ops := make(map[evidence.NameID]int)
 	for k, n := range what {
@@ -138,11 +139,11 @@ func (s *spanned) count(c *check.Case) {
 			ops[k[1]] += n
 		}
 	}
-	s.what = b.Names.Text(most(ops))
+	s.what = b.Names.Text(largestName(ops))
 }
 
-// most is the name with the largest figure.
-func most[N cmp.Ordered](m map[evidence.NameID]N) (best evidence.NameID) {
+// largestName returns the name with the largest figure.
+func largestName[N cmp.Ordered](m map[evidence.NameID]N) (best evidence.NameID) {
 	var high N
 	for k, v := range m {
 		if best == 0 || v > high || v == high && k < best {
@@ -152,18 +153,18 @@ func most[N cmp.Ordered](m map[evidence.NameID]N) (best evidence.NameID) {
 	return best
 }
 
-// perRequest is how many calls a slow request makes.
+// perRequest returns how many calls a slow request makes.
 func (s *spanned) perRequest() float64 { return float64(s.calls) / float64(len(s.slow)) }
 
-// local is what a slow request takes in the process itself, ns in the mean.
-func (s *spanned) local() float64 { return s.took - s.called - s.pooled }
+// localTime returns the mean time (ns) a slow request takes in the process itself.
+func (s *spanned) localTime() float64 { return s.took - s.called - s.pooled }
 
-// sum says what a slow request's time went into: "40 calls × 0.3 ms = 12 ms of 2,300 ms".
-func (s *spanned) sum() string {
+// formatCalls says what a slow request's time went into: "40 calls × 0.3 ms = 12 ms of 2,300 ms".
+func (s *spanned) formatCalls() string {
 	if s.calls == 0 {
 		return "a slow request has no calls"
 	}
-	return product(s.perRequest(), s.call, s.called, s.took)
+	return formatProduct(s.perRequest(), s.call, s.called, s.took)
 }
 
 // aboutOne is by how much the calls of a request may differ from one, in the mean, to be told as one.
@@ -172,26 +173,27 @@ const aboutOne = .05
 var aside = check.Threshold{Name: "part of what calls take one by one, below which some ran side by side", Value: .95, Unit: "1",
 	Why: "what is above is rounding", Source: "judgement"}
 
-// product says what so many calls of so long come to; those that run side by side take
-// less than their sum.
-func product(n, each, all, of float64) string {
+// formatProduct writes the time of so many calls of such a length; calls that run side by side
+// take less than their sum.
+func formatProduct(n, each, all, of float64) string {
 	if math.Abs(n-1) < aboutOne {
 		return "1 call of " + units.Time(each)
 	}
-	text := fmt.Sprintf("%s calls × %s = %s of %s", units.Num(n), millis(each), units.Time(n*each), units.Time(of))
+	text := fmt.Sprintf("%s calls × %s = %s of %s", units.Num(n), formatMillis(each), units.Time(n*each), units.Time(of))
 	if all < aside.Value*n*each {
-		text = fmt.Sprintf("%s calls × %s, side by side %s of %s", units.Num(n), millis(each), units.Time(all), units.Time(of))
+		text = fmt.Sprintf("%s calls × %s, side by side %s of %s", units.Num(n), formatMillis(each), units.Time(all), units.Time(of))
 	}
 	return text
 }
 
-// millis writes a factor of a product in ms, in which it can be worked out in one's head: 40 × 0.3 ms.
-func millis(ns float64) string { return units.Num(ns/1e6) + " ms" }
+// formatMillis writes a factor of a product in ms, so that the product can be checked in one's
+// head: 40 × 0.3 ms.
+func formatMillis(ns float64) string { return units.Num(ns/1e6) + " ms" }
 
-// figures adds what spans tell.
-func (s *spanned) figures(c *check.Case, v *check.Verdict) {
+// addFigures adds what spans show.
+func (s *spanned) addFigures(c *check.Case, v *check.Verdict) {
 	v.Evidence = append(v.Evidence,
-		c.Figure("requests.local_ms", fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests of %s)", len(s.slow), units.Time(s.took)), s.local()/1e6, "ms", s.origin))
+		c.Figure("requests.local_ms", fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests of %s)", len(s.slow), units.Time(s.took)), s.localTime()/1e6, "ms", s.origin))
 	if s.calls == 0 {
 		return
 	}
@@ -208,8 +210,8 @@ func (s *spanned) figures(c *check.Case, v *check.Verdict) {
 	}
 }
 
-// waits is the time of a request's path in one state, ns.
-func waits(c *check.Case, row int, kind evidence.Kind) (ns int64) {
+// timeInState returns the time (ns) of a request's path in one state.
+func timeInState(c *check.Case, row int, kind evidence.Kind) (ns int64) {
 	for x := range c.Bundle.Requests.Path(row).All {
 		if x.Kind == kind {
 			ns += x.Dur

@@ -11,9 +11,10 @@ import (
 var mostlyPinned = check.Threshold{Name: "share of samples of those that keep the carriers, that show them pinned", Value: .5, Unit: "1",
 	Why: "else they keep them because they have work", Source: "arithmetic: half"}
 
-// carriers are those that virtual threads wait for, if that is what a wait is for.
-func carriers(c *check.Case, name string) *threads.Limit {
-	all := limits(c)
+// carriersNamed returns the carriers of virtual threads that a wait of this name is for, nil if it
+// is for something else.
+func carriersNamed(c *check.Case, name string) *threads.Limit {
+	all := threadLimits(c)
 	for i := range all {
 		if x := &all[i]; x.Carriers && x.Words() == name {
 			return x
@@ -22,10 +23,10 @@ func carriers(c *check.Case, name string) *threads.Limit {
 	return nil
 }
 
-// pinnedNames are the names of carriers that pinned threads keep.
+// pinnedNames returns the names of carriers that pinned threads occupy.
 func pinnedNames(c *check.Case) map[evidence.NameID]bool {
 	names := make(map[evidence.NameID]bool)
-	for _, x := range limits(c) {
+	for _, x := range threadLimits(c) {
 		if x.Carriers && x.Pinned >= mostlyPinned.Value {
 			names[c.Bundle.Names.Lookup(x.Words())] = true
 		}
@@ -34,7 +35,8 @@ func pinnedNames(c *check.Case) map[evidence.NameID]bool {
 	return names
 }
 
-// keptCarriers says who keeps the carriers, which they could give back if they waited: they do not, or in the kernel.
+// keptCarriers says what occupies the carriers: threads on them that do not wait, or wait in the
+// kernel, where they do not release them.
 func keptCarriers(c *check.Case, v *check.Verdict, x *threads.Limit) {
 	v.Title = fmt.Sprintf("Requests wait for %s, all of which are in use.", x.Words())
 	v.Evidence = append(v.Evidence,
@@ -45,7 +47,7 @@ func keptCarriers(c *check.Case, v *check.Verdict, x *threads.Limit) {
 	}
 }
 
-// moreCarriers is what helps virtual threads that wait for a carrier.
+// moreCarriers returns what helps virtual threads that wait for a carrier.
 func moreCarriers(x *threads.Limit) check.Fix {
 	return check.Fix{Text: "run work that blocks in the kernel (files, native code) or computes for long on a pool of platform threads; or give virtual threads more carriers than CPUs",
 		Setting: fmt.Sprintf("-Djdk.virtualThreadScheduler.parallelism=%d", manyCarriers*x.Most), Code: x.Pins}

@@ -61,14 +61,15 @@ type calling struct {
 	took      int64         // ns of all rows
 }
 
-// callsOf are the calls of requests by route and place, the one with most time first.
+// callsOf returns the calls of requests by route and place, those with most time first.
 func callsOf(c *check.Case) []calling {
 	return check.Once(c, func(c *check.Case) chatter { return chatter(callsByRoute(c)) })
 }
 
 type chatter []calling
 
-// callsByRoute counts the calls of each request charged: those that are told one by one, else the waits for the network in its states.
+// callsByRoute counts the calls of each request: those recorded one by one, else the waits for the
+// network among its states.
 func callsByRoute(c *check.Case) (all []calling) {
 	l, b := c.Ledger, c.Bundle
 	r := &b.Requests
@@ -164,7 +165,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle}
 	var worst *calling
 	for i := range all {
-		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.median() >= manyCalls.Int64() && g.each < shortCall.Value && !g.longer(l.Slow) {
+		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value && !g.hasLongCalls(l.Slow) {
 			worst = g
 			break
 		}
@@ -172,16 +173,16 @@ func judgeChatty(c *check.Case) check.Verdict {
 	from := check.From(l.StatesFrom())
 	if worst == nil {
 		g := &all[0]
-		v.Weigh(float64(g.median()), manyCalls)
-		v.Summary = fmt.Sprintf("the median request of %s makes %s", routeName(c, g.route), units.Plural(int(g.median()), "call"))
+		v.Weigh(float64(g.medianCalls()), manyCalls)
+		v.Summary = fmt.Sprintf("the median request of %s makes %s", routeName(c, g.route), units.Plural(int(g.medianCalls()), "call"))
 		return v
 	}
-	median := worst.median()
+	median := worst.medianCalls()
 	v.Weigh(float64(median), manyCalls)
 	per := make([]int64, len(l.Slow))
 	var lost int64
 	for n, row := range l.Slow {
-		per[n] = min(worst.waits(c, row), c.Bundle.Requests.Latency(row))
+		per[n] = min(worst.callTime(c, row), c.Bundle.Requests.Latency(row))
 		lost += per[n]
 	}
 	share := float64(lost) / float64(max(1, l.Total))
@@ -192,7 +193,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 		c.Figure("requests.calls", fmt.Sprintf("calls of the median request of %s to %s", routeName(c, worst.route), to), float64(median), "count", from),
 		c.Figure("call.mean_ms", "mean duration of such a call", worst.each/1e6, "ms", from),
 		c.Figure("requests.in_calls_share", "share of the time of these requests in these calls", part, "1", from))
-	v.Summary = fmt.Sprintf("%s calls × %s each are %s of the time of %s", units.Num(float64(median)), millis(worst.each), units.Percent(part), routeName(c, worst.route))
+	v.Summary = fmt.Sprintf("%s calls × %s each are %s of the time of %s", units.Num(float64(median)), formatMillis(worst.each), units.Percent(part), routeName(c, worst.route))
 	took := make([]int64, 0, len(worst.rows))
 	for _, row := range worst.rows {
 		took = append(took, c.Bundle.Requests.Latency(row))
@@ -209,7 +210,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	}
 	v.Rule = check.Matters
 	whom := to
-	if what := worst.operation(c); what != "" && what != to {
+	if what := worst.mainOperation(c); what != "" && what != to {
 		whom = fmt.Sprintf("%s (%s)", to, what)
 	}
 	v.Title = fmt.Sprintf("A request of %s makes %s calls to %s, one after the other: %s of its time.", routeName(c, worst.route), units.Num(float64(median)), whom, units.Percent(part))
@@ -223,7 +224,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	}
 	v.Fix = append(v.Fix, fix)
 	rest := func(row int) int64 {
-		ns := worst.waits(c, row)
+		ns := worst.callTime(c, row)
 		if ns == 0 && c.Bundle.Requests.Route.At(row) == worst.route { // its calls were not seen: they are as those of the others
 			ns = int64(part * float64(c.Bundle.Requests.Latency(row)))
 		}
@@ -233,8 +234,9 @@ func judgeChatty(c *check.Case) check.Verdict {
 	return v
 }
 
-// waits is how long (ns) a request waits for such calls: as they tell, or its path.
-func (g *calling) waits(c *check.Case, row int) (ns int64) {
+// callTime returns how long (ns) a request waits for such calls: by the calls themselves, or by
+// its path.
+func (g *calling) callTime(c *check.Case, row int) (ns int64) {
 	if ns, known := g.waited[row]; known {
 		return ns
 	}
@@ -249,8 +251,8 @@ func (g *calling) waits(c *check.Case, row int) (ns int64) {
 var timesLonger = check.Threshold{Name: "length of slow requests' calls over that of others", Value: 2, Unit: "times",
 	Why: "then it is their length, not their number", Source: "judgement"}
 
-// operation is what most of the calls ask for, "" unknown.
-func (g *calling) operation(c *check.Case) string {
+// mainOperation returns what most of the calls ask for, "" if unknown.
+func (g *calling) mainOperation(c *check.Case) string {
 	v := &c.Bundle.Intervals
 	n, all := make(map[evidence.NameID]int), 0
 	for i, k := range v.Kind {
@@ -262,15 +264,15 @@ func (g *calling) operation(c *check.Case) string {
 			n[what]++
 		}
 	}
-	top := most(n)
+	top := largestName(n)
 	if top == 0 || 2*n[top] <= all {
 		return ""
 	}
 	return c.Bundle.Names.Text(top)
 }
 
-// longer says whether calls of slow requests are long themselves.
-func (g *calling) longer(slow []int) bool {
+// hasLongCalls says whether the calls of slow requests are long themselves.
+func (g *calling) hasLongCalls(slow []int) bool {
 	var long, n int64
 	for _, row := range slow {
 		long, n = long+g.waited[row], n+g.made[row]
@@ -289,10 +291,10 @@ func (g *calling) longer(slow []int) bool {
 	return each >= shortCall.Value
 }
 
-// median is how many calls half of the requests make at most.
-func (g *calling) median() int64 { return stats.QuantileOf(slices.Clone(g.counts), .5) }
+// medianCalls returns the median number of calls of a request.
+func (g *calling) medianCalls() int64 { return stats.QuantileOf(slices.Clone(g.counts), .5) }
 
-// siteOfCalls is where most of the wait for such calls was entered from, 0 unknown.
+// siteOfCalls returns the stack with most of the wait for such calls, 0 if unknown.
 func siteOfCalls(c *check.Case, g *calling) (top evidence.StackID) {
 	sums := make(map[evidence.StackID]int64)
 	for _, row := range g.rows {
@@ -310,7 +312,7 @@ func siteOfCalls(c *check.Case, g *calling) (top evidence.StackID) {
 	return top
 }
 
-// routeName is a route in words.
+// routeName returns a route in words.
 func routeName(c *check.Case, route evidence.NameID) string {
 	if route == 0 {
 		return "this service"

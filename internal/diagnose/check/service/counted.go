@@ -13,10 +13,10 @@ import (
 var leastCounted = check.Threshold{Name: "readings of a service's own counters", Value: 8, Unit: "count",
 	Why: "fewer do not tell how requests came", Source: "judgement"}
 
-// counted is how requests came by the service's own counters, where these tell of a wait before it
-// begins with them: of requests that come too fast to follow each, and of those in the queue, nothing else
-// tells. What came is what it finished and what the queue grew by. Nil where they do not tell.
-func counted(c *check.Case) *arrivals {
+// countedArrivals returns the arrivals of requests by the service's own counters: finished
+// requests and the growth of the queue. Counters show what nothing else does where requests are
+// too fast to follow, or still in the queue. Nil where the service has no such counters.
+func countedArrivals(c *check.Case) *arrivals {
 	out := outsideOf(c)
 	done := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, ever)
 	if out == nil || !done.Known() || len(done.T) < leastCounted.Int() {
@@ -39,16 +39,17 @@ func counted(c *check.Case) *arrivals {
 	return a
 }
 
-// surged judges a rise that the service's own counters tell, with a queue that was there from then on and not
-// before: what requests waited in it is in none of their own figures, so what is saved is not known for each.
-func surged(c *check.Case, v *check.Verdict) bool {
-	a := counted(c)
-	if a == nil || !outsideOf(c).noticed(shortest.Int()) {
+// judgeCountedSurge judges a rise that the service's own counters show, with a queue that began
+// with it. The wait in the queue is in no request's own figures, so the saving is not known for
+// each.
+func judgeCountedSurge(c *check.Case, v *check.Verdict) bool {
+	a := countedArrivals(c)
+	if a == nil || !outsideOf(c).isNoticeable(shortest.Int()) {
 		return false
 	}
-	step, ok := a.burst()
+	step, ok := a.findBurst()
 	if !ok {
-		step, ok = a.step()
+		step, ok = a.findStep()
 	}
 	until := step.at
 	for i := (step.at - a.From) / a.Width; ok && i < int64(len(a.Rates)) && a.Rates[i] >= surging.Value*step.before; i++ {
@@ -56,23 +57,23 @@ func surged(c *check.Case, v *check.Verdict) bool {
 	}
 	out := outsideOf(c)
 	risen := metrics.Window{From: step.at, Until: until}
-	if !ok || out.over(risen) < check.Noticeable.Duration() || out.over(metrics.Window{From: a.From, Until: step.at}) >= check.Noticeable.Duration()/2 {
+	if !ok || out.meanWait(risen) < check.Noticeable.Duration() || out.meanWait(metrics.Window{From: a.From, Until: step.at}) >= check.Noticeable.Duration()/2 {
 		return false
 	}
 	times := step.after / step.before
-	v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+clock(step.at), step.before, "1/s", a.Rate.Origin), c.Figure("requests.after_per_s", "from then on, for "+fmt.Sprintf("%.0f s", float64(until-step.at)/1e9), step.after, "1/s", a.Rate.Origin),
-		out.figure(c, ", on average in that time", risen))
-	if share, origin, none := withheld(c); none {
+	v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+formatClock(step.at), step.before, "1/s", a.Rate.Origin), c.Figure("requests.after_per_s", "from then on, for "+fmt.Sprintf("%.0f s", float64(until-step.at)/1e9), step.after, "1/s", a.Rate.Origin),
+		out.waitFigure(c, ", on average in that time", risen))
+	if share, origin, none := takenByOthers(c); none {
 		v.Rule = check.Withheld
 		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
-		v.Summary = fmt.Sprintf("%s × the rate before %s, but other processes used %s of the host's CPUs: which of the two made requests wait is unknown", units.Num(times), clock(step.at), units.Percent(share))
+		v.Summary = fmt.Sprintf("%s × the rate before %s, but other processes used %s of the host's CPUs: which of the two made requests wait is unknown", units.Num(times), formatClock(step.at), units.Percent(share))
 		v.Needs = []check.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + check.Digits(3, step.before)}}
 		return true
 	}
 	v.Rule = check.Matters
-	v.Summary = fmt.Sprintf("%s requests/s, %s × the rate before %s", units.Num(step.after), units.Num(times), clock(step.at))
+	v.Summary = fmt.Sprintf("%s requests/s, %s × the rate before %s", units.Num(step.after), units.Num(times), formatClock(step.at))
 	v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests waited %s before the service started them.",
-		units.Num(times), clock(step.at), units.Num(step.after), units.Time(float64(out.over(risen))))
+		units.Num(times), formatClock(step.at), units.Num(step.after), units.Time(float64(out.meanWait(risen))))
 	v.Weight = 1 // while it lasts all wait
 	most := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, ever).Over(risen)
 	v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("limit callers to the service's capacity: let them cache responses, and reject requests above %s/s early", units.Num(most.Number))},

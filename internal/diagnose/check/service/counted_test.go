@@ -41,7 +41,7 @@ func TestCountedSurge(t *testing.T) {
 			p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverRequests, From: began, Until: began + 6e9})
 			p.Close()
 			var v check.Verdict
-			surged(&check.Case{Bundle: b, Subject: s, Ledger: ledger.Build(b, ledger.Options{})[0]}, &v)
+			judgeCountedSurge(&check.Case{Bundle: b, Subject: s, Ledger: ledger.Build(b, ledger.Options{})[0]}, &v)
 			if v.State != tt.state {
 				t.Errorf("%s: %s", v.State, v.Summary)
 			}

@@ -21,7 +21,7 @@ var (
 		Why: "one may be a report", Source: "judgement"}
 )
 
-// judgeByLog judges a dependency by its own log, or by that of whoever calls it.
+// judgeByLog judges a dependency by its own log, or by that of its callers.
 func judgeByLog(c *check.Case) (check.Verdict, bool) {
 	if v, ok := judgeUnanswered(c); ok {
 		return v, true
@@ -29,14 +29,15 @@ func judgeByLog(c *check.Case) (check.Verdict, bool) {
 	return judgeDatabase(c)
 }
 
-// lockedLong says whether a database tells of waits for locks that callers notice, and how long the longest was.
+// lockedLong says whether a database reports waits for locks that callers notice, and how long the
+// longest was.
 func lockedLong(c *check.Case) (longest evidence.Fact, ok bool) {
 	waits, _ := c.Fact(evidence.FactLockWaits)
 	longest, _ = c.Fact(evidence.FactLockWaitMost)
 	return longest, longest.Number >= tenSeconds.Value || longest.Number >= aSecond.Value && waits.Number >= 1
 }
 
-// judgeLocked judges a database by the waits for locks and the deadlocks that it tells of.
+// judgeLocked judges a database by the waits for locks and the deadlocks that it reports.
 func judgeLocked(c *check.Case) (v check.Verdict, ok bool) {
 	s := c.Bundle.Subjects[c.Subject]
 	longest, long := lockedLong(c)
@@ -58,7 +59,8 @@ func judgeLocked(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// judgeDatabase judges a database by what its own log tells of slow statements, waits for locks and checkpoints.
+// judgeDatabase judges a database by what its own log reports of slow statements, waits for locks
+// and checkpoints.
 func judgeDatabase(c *check.Case) (v check.Verdict, ok bool) {
 	s := c.Bundle.Subjects[c.Subject]
 	n, told := c.Fact(evidence.FactStatementsSlow)

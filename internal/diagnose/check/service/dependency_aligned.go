@@ -24,7 +24,8 @@ var (
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
-// judgeAligned judges by calls that end as slow requests do; false: there are none, or no more than by chance.
+// judgeAligned judges by calls that end as slow requests do; false if there are none, or no more
+// than by chance.
 func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 	if !c.Slow() || len(x.calls) == 0 {
 		return v, false
@@ -35,7 +36,7 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 	byEnd := make([]*exchangedCall, len(x.calls))
 	for i := range x.calls {
 		byEnd[i] = &x.calls[i]
-		took[x.calls[i].to] = append(took[x.calls[i].to], x.calls[i].took())
+		took[x.calls[i].to] = append(took[x.calls[i].to], x.calls[i].answerTime())
 	}
 	var sorted []int64
 	for to, all := range took {
@@ -57,7 +58,7 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 			if call.end > until {
 				break
 			}
-			if call.begun >= from && float64(call.took()) >= mostOfTime.Value*float64(until-from) && (best == nil || call.took() > best.took()) {
+			if call.begun >= from && float64(call.answerTime()) >= mostOfTime.Value*float64(until-from) && (best == nil || call.answerTime() > best.answerTime()) {
 				best = call
 			}
 		}
@@ -71,7 +72,7 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 		if per[best.to] == nil {
 			per[best.to] = make([]int64, len(l.Slow))
 		}
-		per[best.to][n] = max(0, best.took()-usual[best.to])
+		per[best.to][n] = max(0, best.answerTime()-usual[best.to])
 		sums[best.to] += per[best.to][n]
 	}
 	if float64(met) < mostAligned.Value*float64(len(l.Slow)) || float64(met) < aboveChance.Value*expected {
@@ -84,7 +85,7 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 		}
 	}
 	share := float64(sums[top]) / float64(max(1, l.Total))
-	v = check.Verdict{Rule: check.TooLittle, Summary: beyond(sums[top], share)}
+	v = check.Verdict{Rule: check.TooLittle, Summary: formatBeyondUsual(sums[top], share)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.aligned_share", "share of the slow requests that end right after a call which takes most of their time", float64(met)/float64(len(l.Slow)), "1", x.origin),
 		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual[top])/1e6, "ms", x.origin))
@@ -94,7 +95,7 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 	}
 	whom := c.Bundle.Names.Text(top)
 	if a := x.whileSlow(c)[top]; a != nil {
-		whom = a.words(c, whom)
+		whom = a.addOperation(c, whom)
 	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Slow requests wait for %s.", whom)

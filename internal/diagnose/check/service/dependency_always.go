@@ -39,7 +39,7 @@ type alwaysWaited struct {
 // databases are products whose statements may be slow one by one.
 var databases = []string{"PostgreSQL at ", "MySQL/MariaDB at ", "SQL Server at ", "Oracle at "}
 
-// alwaysSlow adds to a verdict that acquits a dependency what all requests of a route wait for.
+// alwaysSlow adds to a verdict that rules a dependency out what all requests of a route wait for.
 func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	x := exchangedOf(c)
 	if !v.RuledOut() || x == nil || slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency }) {
@@ -70,7 +70,8 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	return v
 }
 
-// findAlways finds the statement that takes most of the requests' time; nil: none is always long.
+// findAlways returns the statement that takes most of the requests' time; nil if none is always
+// long.
 func findAlways(c *check.Case, x *exchanged) (worst *alwaysWaited) {
 	by := make(map[evidence.NameID][]*exchangedCall)
 	for i := range x.calls {
@@ -84,22 +85,22 @@ func findAlways(c *check.Case, x *exchanged) (worst *alwaysWaited) {
 		var took, others []int64
 		n := make(map[evidence.NameID]int)
 		for _, call := range by[to] {
-			if call.took() < alwaysLong.Int64() {
-				others = append(others, call.took())
+			if call.answerTime() < alwaysLong.Int64() {
+				others = append(others, call.answerTime())
 				continue
 			}
 			long = append(long, call)
-			took = append(took, call.took())
+			took = append(took, call.answerTime())
 			n[call.operation]++
 		}
 		if len(long) < ledger.MinRequests || len(others) < ledger.MinRequests {
 			continue
 		}
 		w := &alwaysWaited{to: to, p50: stats.QuantileOf(took, .5), others: stats.QuantileOf(others, .5)}
-		if top := most(n); 2*n[top] > len(long) {
+		if top := largestName(n); 2*n[top] > len(long) {
 			w.operation = top
 		}
-		if w.p50 < quickerOthers.Int64()*w.others || !w.always(c, x, long) || worst != nil && w.of <= worst.of {
+		if w.p50 < quickerOthers.Int64()*w.others || !w.findRoute(c, x, long) || worst != nil && w.of <= worst.of {
 			continue
 		}
 		worst = w
@@ -107,8 +108,9 @@ func findAlways(c *check.Case, x *exchanged) (worst *alwaysWaited) {
 	return worst
 }
 
-// always finds the route whose requests contain such statements, and says whether most of them do.
-func (w *alwaysWaited) always(c *check.Case, x *exchanged, long []*exchangedCall) bool {
+// findRoute finds the route whose requests contain such statements, and says whether most of them
+// do.
+func (w *alwaysWaited) findRoute(c *check.Case, x *exchanged, long []*exchangedCall) bool {
 	r := &c.Bundle.Requests
 	type sums struct {
 		all, with  int
@@ -134,7 +136,7 @@ func (w *alwaysWaited) always(c *check.Case, x *exchanged, long []*exchangedCall
 		var waited int64 // the longest that is within it and no other's
 		for i := sort.Search(len(long), func(i int) bool { return long[i].begun >= from }); i < len(long) && long[i].begun < until; i++ {
 			if call := long[i]; call.end <= until && (call.request < 0 || call.request == row) {
-				waited = max(waited, call.took())
+				waited = max(waited, call.answerTime())
 			}
 		}
 		if waited > 0 {

@@ -29,7 +29,8 @@ var drivers = []struct{ code, product string }{
 	{"net/http", ""}, {"System.Net.Http", ""},
 }
 
-// productOf is what the client on a stack calls; false: no client that is known is on it.
+// productOf returns the product that the client on a stack calls; false if no known client is on
+// it.
 func productOf(functions []string) (product string, known bool) {
 	for _, f := range functions {
 		for _, d := range drivers {
@@ -41,10 +42,11 @@ func productOf(functions []string) (product string, known bool) {
 	return "", false
 }
 
-// called names whom slow requests wait for by product, address and what they ask for most, where what they wait for has a name of the
-// code that waits: "PostgreSQL at 10.0.0.7:5432 (SELECT orders)" of "PgPreparedStatement.executeQuery in Shop.order()". Where connections
-// were not watched it is the product alone; what is not known stays as it is.
-func called(c *check.Case, name string) string {
+// nameDependency names what slow requests wait for by product, address and the operation they
+// mostly ask for: "PostgreSQL at 10.0.0.7:5432 (SELECT orders)" instead of
+// "PgPreparedStatement.executeQuery in Shop.order()". Where connections were not watched it is the
+// product alone; what is not known keeps its name.
+func nameDependency(c *check.Case, name string) string {
 	x := exchangedOf(c)
 	if x == nil || len(x.calls) == 0 {
 		if product, known := productOf(stackOf(c, name)); known && product != "" && !strings.Contains(name, product) {
@@ -54,7 +56,7 @@ func called(c *check.Case, name string) string {
 	}
 	took := x.whileSlow(c)
 	if id := c.Bundle.Names.Lookup(name); id != 0 && took[id] != nil { // it is one of these already
-		return took[id].words(c, name)
+		return took[id].addOperation(c, name)
 	}
 	functions := stackOf(c, name)
 	product, known := productOf(functions)
@@ -76,11 +78,12 @@ func called(c *check.Case, name string) string {
 	if top == 0 || float64(best) < mostOfCalls.Value*float64(all) {
 		return name
 	}
-	return took[top].words(c, c.Bundle.Names.Text(top))
+	return took[top].addOperation(c, c.Bundle.Names.Text(top))
 }
 
-// calledMost is whom calls went to for most of their time while slow requests were under way, if they explain most of what these waited for
-// dependencies; "" where they went to several.
+// calledMost returns the dependency that calls spent most of their time at while slow requests
+// were under way, if these calls explain most of the waits for dependencies; "" where they went to
+// several.
 func calledMost(c *check.Case) string {
 	x := exchangedOf(c)
 	if x == nil {
@@ -93,7 +96,7 @@ func calledMost(c *check.Case) string {
 		ns[to] = a.ns
 		all += a.ns
 	}
-	top := most(ns)
+	top := largestName(ns)
 	if top == 0 || float64(ns[top]) < mostOfCalls.Value*float64(all) || float64(ns[top]) < mostOfCalls.Value*float64(c.Ledger.Charges[ledger.Dependency]) {
 		return ""
 	}
@@ -109,11 +112,11 @@ type asked struct {
 	of map[evidence.NameID]int64 // by what was asked for
 }
 
-// words adds what most of the time was asked for.
-func (a *asked) words(c *check.Case, name string) string {
-	top := most(a.of)
+// addOperation adds to a name what most of the time was asked for.
+func (a *asked) addOperation(c *check.Case, name string) string {
+	top := largestName(a.of)
 	if strings.HasPrefix(name, nameServer) && float64(a.of[top]) < mostOfCalls.Value*float64(a.ns) { // for both types of addresses
-		if zone := a.zone(c); zone != "" {
+		if zone := a.mainZone(c); zone != "" {
 			return fmt.Sprintf("%s (%s)", name, zone)
 		}
 	}
@@ -123,7 +126,7 @@ func (a *asked) words(c *check.Case, name string) string {
 	return name
 }
 
-// whileSlow sums up the calls that touch slow requests, by whom they went to.
+// whileSlow sums up the calls that overlap slow requests, by dependency.
 func (x *exchanged) whileSlow(c *check.Case) map[evidence.NameID]*asked {
 	r := &c.Bundle.Requests
 	var spans [][2]int64
@@ -154,15 +157,16 @@ func (x *exchanged) whileSlow(c *check.Case) map[evidence.NameID]*asked {
 			a = &asked{of: make(map[evidence.NameID]int64)}
 			out[call.to] = a
 		}
-		a.ns += call.took()
+		a.ns += call.answerTime()
 		if call.operation != 0 {
-			a.of[call.operation] += call.took()
+			a.of[call.operation] += call.answerTime()
 		}
 	}
 	return out
 }
 
-// stackOf are the functions of a thread that was seen in a wait of that name, or the name where none was.
+// stackOf returns the functions of a thread that was seen in a wait of that name, or the name
+// itself where none was.
 func stackOf(c *check.Case, name string) []string {
 	samples := c.Threads().Samples(c.Subject)
 	for i := range samples {
@@ -175,8 +179,8 @@ func stackOf(c *check.Case, name string) []string {
 	return []string{name}
 }
 
-// callingCode is the program's own function from which threads at work on requests were most often seen calling what has that name, "" where
-// none was or they differ.
+// callingCode returns the program's own function from which threads that serve requests were most
+// often seen calling a dependency; "" where none was, or they differ.
 func callingCode(c *check.Case, name string) string {
 	counts := make(map[string]int)
 	all := 0
@@ -207,7 +211,8 @@ func callingCode(c *check.Case, name string) string {
 	return top
 }
 
-// writtenBy is the innermost function of the program's own on a stack that somebody has written: proxies are made for what others wrote.
+// writtenBy returns the innermost function of the program on a stack that is not in a class that a
+// framework generated.
 func writtenBy(v *threadstack.View, functions []string) string {
 	for i := v.User; i >= 0 && i <= v.Outer && i < len(functions); i++ {
 		if f := functions[i]; threadstack.IsFunction(f) && !slices.ContainsFunc(generated, func(mark string) bool { return strings.Contains(f, mark) }) {

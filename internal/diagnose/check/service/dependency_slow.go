@@ -59,11 +59,11 @@ func judgeDependency(c *check.Case) check.Verdict {
 	return alwaysSlow(c, v)
 }
 
-// judgeCalls judges what slow requests wait for dependencies beyond what is usual.
+// judgeCalls judges how much longer than usual slow requests wait for dependencies.
 func judgeCalls(c *check.Case) check.Verdict {
 	l := c.Ledger
 	spans := spansOf(c)
-	all := monitors(c, spans)
+	all := listMonitors(c, spans)
 	known := l != nil && (c.HasRequestStates() || l.Charges[ledger.Dependency] > 0 || spans != nil && spans.own)
 	switch {
 	case !known && spans != nil:
@@ -86,12 +86,12 @@ func judgeCalls(c *check.Case) check.Verdict {
 		wait = func(row int) int64 { ch := l.OfRoots(row); return ch[ledger.Dependency] }
 	}
 	per, usual, share := beyondUsual(c, ledger.Dependency, wait)
-	v := check.Verdict{Rule: check.TooLittle, Summary: beyond(sum(per), share)}
+	v := check.Verdict{Rule: check.TooLittle, Summary: formatBeyondUsual(sumInts(per), share)}
 	v.Weigh(share, check.MaterialBeyond)
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.dependency_ms", "slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", check.From(l.StatesFrom())),
 		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", check.From(l.StatesFrom())))
-	beside(c, &v, spans, all)
+	addSpansAndMonitors(c, &v, spans, all)
 	if !c.Slow() {
 		if part := partOfAll(c, wait); len(l.Rows) < ledger.MinRequests && part >= check.Material.Value {
 			v.Rule = check.TooFew
@@ -106,7 +106,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 			v.Summary += ": slow requests wait for a resource that others hold during calls of the usual length"
 		}
 		if spans == nil {
-			awaited(c, &v)
+			addAwaiting(c, &v)
 		}
 		if spans == nil && len(all) == 0 && l.Sampled {
 			return c.UnlessUnseen(v)
@@ -153,7 +153,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 	} else if most := calledMost(c); most != "" {
 		name = most
 	}
-	whom := called(c, name)
+	whom := nameDependency(c, name)
 	v.Title = fmt.Sprintf("Slow requests wait for %s.", withArticle(whom))
 	if route := calledRoute(c, name); route != "" {
 		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", withArticle(whom), route)
@@ -163,7 +163,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("slow.dependency_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	if c.AnswersLate() {
-		held(c, &v)
+		addHolders(c, &v)
 	}
 	if where := cmp.Or(callSite(c, details), calledFrom(c, name), callingCode(c, whom)); where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, check.From(l.StatesFrom())))
@@ -173,7 +173,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 		fix = check.Fix{Text: "the other end of this connection does not read: find out why; until then, put a bounded queue that drops, with its own goroutine, between the requests and this write", Code: c.Bundle.Names.Wait(details[0].Detail).Of}
 	}
 	if looked := lookedUpAt(c, whom); looked != nil {
-		looked.tell(c, &v)
+		looked.addEvidence(c, &v)
 	} else {
 		v.Fix = append(v.Fix, fix)
 	}
@@ -181,7 +181,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 	return v
 }
 
-// withArticle is whom requests wait for within a sentence.
+// withArticle returns a dependency's name for use within a sentence.
 func withArticle(whom string) string {
 	if strings.HasPrefix(whom, nameServer) {
 		return "the " + whom
@@ -189,8 +189,9 @@ func withArticle(whom string) string {
 	return whom
 }
 
-// readLate says in words that by how much slow requests' calls took longer than usual (ns, of
-// each) is what a quota stops the process for: what answers meanwhile is read when it goes on.
+// readLate says, as a clause, that slow requests' calls took longer than usual (per, ns of each)
+// because a quota stops the process: it reads answers only when it goes on. "" if that does not
+// explain it.
 func readLate(c *check.Case, per []int64) string {
 	stop := c.StopLength()
 	if stop == 0 {
@@ -206,7 +207,7 @@ func readLate(c *check.Case, per []int64) string {
 	return fmt.Sprintf(", but a CPU quota throttles the process for %s at a time, so it reads responses late", units.Time(float64(stop)))
 }
 
-// beyondUsual is by how much slow requests exceed what is usual in a mechanism.
+// beyondUsual returns by how much slow requests exceed what is usual in a mechanism.
 func beyondUsual(c *check.Case, m ledger.Mechanism, wait func(row int) int64) (per []int64, usual int64, share float64) {
 	if m == ledger.Dependency && !c.AnswersLate() && heldOverCalls(c) {
 		return beyondCallers(c, wait)
@@ -214,9 +215,9 @@ func beyondUsual(c *check.Case, m ledger.Mechanism, wait func(row int) int64) (p
 	return c.Excess(c.Ledger.UsualRows(), c.Ledger.Slow, wait)
 }
 
-// heldOverCalls says whether requests queue for a lock or a pool that others hold over their
-// calls. Then most are slow, and those that are not may be some that call nobody: they do not
-// tell what a call usually takes.
+// heldOverCalls says whether requests queue for a lock or a pool that others hold during their
+// calls. Then most requests are slow, and those that are not may make no call: they do not show
+// how long a call usually takes.
 func heldOverCalls(c *check.Case) bool {
 	var behind int64
 	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
@@ -226,7 +227,8 @@ func heldOverCalls(c *check.Case) bool {
 	return float64(behind) >= check.Material.Value*float64(c.Ledger.Total)
 }
 
-// beyondCallers is by how much slow requests waited longer than is usual among all that call.
+// beyondCallers returns how much longer slow requests waited than is usual among all requests that
+// call.
 func beyondCallers(c *check.Case, wait func(row int) int64) (per []int64, usual int64, share float64) {
 	l := c.Ledger
 	var calls []int64
@@ -242,12 +244,12 @@ func beyondCallers(c *check.Case, wait func(row int) int64) (per []int64, usual 
 	for _, row := range l.Slow {
 		per = append(per, max(0, wait(row)-usual))
 	}
-	return per, usual, float64(sum(per)) / float64(max(1, l.Total))
+	return per, usual, float64(sumInts(per)) / float64(max(1, l.Total))
 }
 
-// held tells by way of what requests wait for a dependency which they do not call
-// themselves: for those who hold a lock or a pool meanwhile.
-func held(c *check.Case, v *check.Verdict) {
+// addHolders adds through which lock or pool requests wait for a dependency that they do not call
+// themselves: its holders call the dependency meanwhile.
+func addHolders(c *check.Case, v *check.Verdict) {
 	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
 		b := c.BehindFor(m)
 		if share := float64(b.Roots[ledger.Dependency]) / float64(max(1, c.Ledger.Total)); share >= check.Material.Value {
@@ -261,7 +263,7 @@ func held(c *check.Case, v *check.Verdict) {
 
 var boundWait = check.Fix{Text: "diagnose the dependency with its own logs and metrics; until then, limit the wait with a timeout within the request's budget, and run independent calls in parallel"}
 
-// boundOf is what helps where it is known who answers slowly.
+// boundOf returns what helps where the slow dependency is known.
 func boundOf(whom string) check.Fix {
 	for _, database := range []string{"PostgreSQL", "MySQL/MariaDB", "SQL Server", "Oracle"} {
 		if strings.HasPrefix(whom, database) {
@@ -274,8 +276,8 @@ func boundOf(whom string) check.Fix {
 	return boundWait
 }
 
-// beyond words how much longer than usual (ns) slow requests waited for dependencies.
-func beyond(ns int64, share float64) string {
+// formatBeyondUsual writes how much longer than usual (ns) slow requests waited for dependencies.
+func formatBeyondUsual(ns int64, share float64) string {
 	if ns <= 0 {
 		return "requests wait no longer than usual for dependencies"
 	}
@@ -285,41 +287,41 @@ func beyond(ns int64, share float64) string {
 	return fmt.Sprintf("slow requests waited %s longer than usual for dependencies, %s", units.Time(float64(ns)), check.OfSlow(share))
 }
 
-func sum(v []int64) (s int64) {
+func sumInts(v []int64) (s int64) {
 	for _, x := range v {
 		s += x
 	}
 	return s
 }
 
-// beside adds what spans and monitors say, and sums it up in their terms.
-func beside(c *check.Case, v *check.Verdict, spans *spanned, all []monitored) {
+// addSpansAndMonitors adds what spans and monitors show, and writes the summary in their terms.
+func addSpansAndMonitors(c *check.Case, v *check.Verdict, spans *spanned, all []monitored) {
 	if spans != nil {
-		v.Summary = fmt.Sprintf("%s; local time %s", spans.sum(), units.Time(spans.local()))
+		v.Summary = fmt.Sprintf("%s; local time %s", spans.formatCalls(), units.Time(spans.localTime()))
 		// A caller that is stopped, or has no processor, sees long calls.
 		if len(all) > 0 && all[0].mean < spans.call/2 {
 			v.Summary += fmt.Sprintf("; a call takes %s, measured by %s itself", units.Time(all[0].mean), all[0].name)
 		}
-		spans.figures(c, v)
+		spans.addFigures(c, v)
 	}
 	for i := range all {
-		all[i].figures(c, v)
+		all[i].addFigures(c, v)
 	}
 	if l := c.Ledger; spans == nil && len(all) > 0 && all[0].calls > 0 && len(l.Slow) > 0 {
 		m := &all[0]
-		v.Summary = product(m.calls, m.mean, m.calls*m.mean, float64(l.Total)/float64(len(l.Slow))) + "; " + v.Summary
+		v.Summary = formatProduct(m.calls, m.mean, m.calls*m.mean, float64(l.Total)/float64(len(l.Slow))) + "; " + v.Summary
 	}
 }
 
-// judgeBeside judges by spans of other requests than those that are charged: a sample of
-// the same service and time.
+// judgeBeside judges by spans of other requests than those that are charged: a sample of the same
+// service and time.
 func judgeBeside(c *check.Case, spans *spanned, all []monitored) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle}
-	beside(c, &v, spans, all)
+	addSpansAndMonitors(c, &v, spans, all)
 	if !c.Slow() {
 		return v
 	}
-	_, _, share := c.Excess(spans.rows, spans.slow, func(row int) int64 { return waits(c, row, evidence.NetWait) })
+	_, _, share := c.Excess(spans.rows, spans.slow, func(row int) int64 { return timeInState(c, row, evidence.NetWait) })
 	v.Weigh(share, check.MaterialBeyond)
 	if share < check.Material.Value {
 		return v
@@ -331,8 +333,8 @@ func judgeBeside(c *check.Case, spans *spanned, all []monitored) check.Verdict {
 	return v
 }
 
-// callSite finds the program's own function that most of the wait for the first
-// dependency was entered from.
+// callSite returns the program's own function from which most of the wait for the first dependency
+// was entered.
 func callSite(c *check.Case, details []ledger.Entry) string {
 	if len(details) == 0 {
 		return ""
@@ -354,19 +356,19 @@ func callSite(c *check.Case, details []ledger.Entry) string {
 	return c.SiteOf(top).String()
 }
 
-// calledFrom is the method of the program in which most calls of a dependency begin, as the runtime
-// tells beside them; "" where it does not.
+// calledFrom returns the method of the program in which most calls of a dependency begin; "" where
+// the runtime does not report it.
 func calledFrom(c *check.Case, dependency string) string {
 	return threadstack.Short(ofCalls(c, dependency, evidence.FactCalledFrom))
 }
 
-// calledRoute is the route of a dependency at which most of the time of its calls passed; "" where
-// there is none, or the runtime does not tell.
+// calledRoute returns the route of a dependency at which most of the time of its calls passed; ""
+// where it has none, or the runtime does not report it.
 func calledRoute(c *check.Case, dependency string) string {
 	return ofCalls(c, dependency, evidence.FactCalledRoute)
 }
 
-// ofCalls is what a fact says of the calls of a dependency.
+// ofCalls returns what a fact says of the calls of a dependency.
 func ofCalls(c *check.Case, dependency, key string) string {
 	for _, f := range c.Bundle.Facts {
 		if target, what, _ := strings.Cut(f.Value, evidence.Link); f.Subject == c.Subject && f.Key == key && target == dependency {
@@ -376,9 +378,9 @@ func ofCalls(c *check.Case, dependency, key string) string {
 	return ""
 }
 
-// awaited looks at what requests await without holding a thread: a dependency, most
-// often, but no stack says which.
-func awaited(c *check.Case, v *check.Verdict) {
+// addAwaiting leaves the verdict open where requests await something without holding a thread:
+// mostly a dependency, but no stack shows which.
+func addAwaiting(c *check.Case, v *check.Verdict) {
 	l := c.Ledger
 	if l.Charges[ledger.Awaiting] == 0 {
 		return
@@ -389,11 +391,11 @@ func awaited(c *check.Case, v *check.Verdict) {
 	}
 	v.Rule = check.Untold
 	v.Summary = fmt.Sprintf("%s of slow time is awaiting something, above the usual %s ms; its target was not recorded", units.Percent(share), units.Num(float64(usual)/1e6))
-	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, above the usual", float64(sum(per))/1e6, "ms", check.From(l.StatesFrom())))
+	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, above the usual", float64(sumInts(per))/1e6, "ms", check.From(l.StatesFrom())))
 	v.Needs = []check.Need{{What: "the duration of the awaited calls: the dependency's own log, or an access log with the upstream's time"}}
 }
 
-// partOfAll is the part of all requests' time that a wait takes.
+// partOfAll returns the part of all requests' time that a wait takes.
 func partOfAll(c *check.Case, wait func(row int) int64) float64 {
 	var waited, all int64
 	for _, row := range c.Ledger.Rows {

@@ -21,10 +21,10 @@ var (
 		Why: "chance makes so many", Source: "judgement"}
 )
 
-// events are the waits for what others hand over who never wait there themselves: who waits
-// in a long poll is told by those who post. Everybody who takes a place in a pool that is
-// used up, and gives it back, has waited for it.
-func events(c *check.Case) told {
+// eventWaits returns the waits that are ended by requests which never wait there themselves: a
+// long poll is ended by those who post events. In a used-up pool, requests that take a place and
+// give it back have mostly waited for it, too.
+func eventWaits(c *check.Case) told {
 	return check.Once(c, func(c *check.Case) told {
 		if !c.Traced() {
 			return nil
@@ -76,9 +76,9 @@ func events(c *check.Case) told {
 	})
 }
 
-// waitsForEvents is how long (ns) a request waited to be told of something.
+// waitsForEvents returns how long (ns) a request waited for an event.
 func waitsForEvents(c *check.Case, row int) (ns int64) {
-	of := events(c)
+	of := eventWaits(c)
 	if len(of) == 0 {
 		return 0
 	}

@@ -25,13 +25,13 @@ type explained struct {
 }
 
 func (e *explained) byStretch() bool {
-	took := e.a.quiet(e.expected)
+	took := e.a.quietLatencies(e.expected)
 	if len(took) < ledger.MinRequests {
 		return false
 	}
 	p50, p90 := stats.Quantile(took, .5), stats.Quantile(took, .9)
 	e.v.Evidence = append(e.v.Evidence, e.c.Figure("requests.p50_at_expected_ms", fmt.Sprintf("p50 of the %d requests that arrived at up to %s/s in the same recording", len(took), units.Num(about.Value*e.expected)), float64(p50)/1e6, "ms", check.From(e.a.Source)))
-	return e.against(p50, p90)
+	return e.subtractUsual(p50, p90)
 }
 
 func (e *explained) byBaseline() bool {
@@ -42,11 +42,12 @@ func (e *explained) byBaseline() bool {
 		return false // of an idler service it says nothing
 	}
 	e.v.Evidence = append(e.v.Evidence, check.FigureOfOption("requests.p50_baseline_ms", fmt.Sprintf("p50 at %s/s in the baseline", units.Num(rate.Number)), p50.Number/1e6, "ms", "--baseline"))
-	return e.against(int64(p50.Number), int64(p99.Number))
+	return e.subtractUsual(int64(p50.Number), int64(p99.Number))
 }
 
-// against takes what requests take at the expected rate from what they took.
-func (e *explained) against(usual, high int64) bool {
+// subtractUsual computes the saving as what slow requests took beyond the usual latency at the
+// expected rate; high is its upper value.
+func (e *explained) subtractUsual(usual, high int64) bool {
 	l, r := e.c.Ledger, &e.c.Bundle.Requests
 	per := make([]int64, len(l.Slow))
 	var least, most int64
@@ -64,9 +65,9 @@ func (e *explained) against(usual, high int64) bool {
 	return true
 }
 
-// byReplay runs the arrivals through the processors, each request with the processor time
-// that one takes in the mean, and again without those that exceed the expected rate. It
-// says something only if the first run gives the latencies that were observed.
+// byReplay replays the arrivals through the CPUs, each request with the mean CPU time, and again
+// without those that exceed the expected rate. It decides only if the first replay gives the
+// observed latencies.
 func (e *explained) byReplay() bool {
 	c := e.c
 	used, origin, known := c.ProcessorsUsed()
@@ -101,21 +102,22 @@ func (e *explained) byReplay() bool {
 	e.v.Evidence = append(e.v.Evidence,
 		c.Figure("requests.cpu_ms", "CPU time per request", float64(need)/1e6, "ms", origin),
 		c.Figure("requests.p50_without_surge_ms", fmt.Sprintf("p50 if only one in %s had arrived (replay of the arrivals with %d CPUs, which reproduces the observed p50 and p99)", units.Num(e.times), cores), float64(p50)/1e6, "ms", check.From(e.a.Source)))
-	return e.against(p50, p90)
+	return e.subtractUsual(p50, p90)
 }
 
 var mostBusy = check.Threshold{Name: "share of CPUs in use above which a queue is just long", Value: .98, Unit: "1",
 	Why: "ρ/(1−ρ) grows without limit", Source: "M/M/1"}
 
-// byProcessors asks how full the processors would be. What requests wait in a queue is in
-// proportion to ρ/(1−ρ) (M/M/1; with more servers the fall is steeper), ρ their use.
+// byProcessors computes how busy the CPUs would be at the expected rate. The wait in a queue is
+// proportional to ρ/(1−ρ), ρ the utilisation (M/M/1; with more servers it falls more
+// steeply).
 func (e *explained) byProcessors() bool {
 	c := e.c
 	used, origin, known := c.ProcessorsUsed()
-	if !known || procs(c) == 0 {
+	if !known || cpuCount(c) == 0 {
 		return false
 	}
-	now := min(used/procs(c), mostBusy.Value)
+	now := min(used/cpuCount(c), mostBusy.Value)
 	then := now / e.times
 	e.v.Evidence = append(e.v.Evidence, c.Figure("process.cpus_share", "share of the CPUs in use", now, "1", origin),
 		c.Figure("process.at_expected_cpus_share", fmt.Sprintf("share of the CPUs in use at %s/s, if each request needs as much", units.Num(e.expected)), then, "1", origin))

@@ -45,10 +45,11 @@ const (
 var givenUp = check.Threshold{Name: "time after which a connection that is closed without a response is a failed call", Value: 10e6, Unit: "ns",
 	Why: "what is closed sooner was refused", Source: "judgement"}
 
-// took is how long (ns) a call waited for its answer.
-func (x *exchangedCall) took() int64 { return x.arrived - x.begun }
+// answerTime returns how long (ns) a call waited for its answer.
+func (x *exchangedCall) answerTime() int64 { return x.arrived - x.begun }
 
-// exchangedOf reads them once for all checks; nil: the kernel did not tell of connections.
+// exchangedOf returns the calls, read once for all checks; nil if the kernel's view of connections
+// was not recorded.
 func exchangedOf(c *check.Case) *exchanged {
 	return check.Once(c, readExchanged)
 }
@@ -101,8 +102,9 @@ func readExchanged(c *check.Case) *exchanged {
 	return x
 }
 
-// partOf says how long (ns) a request waits for some of the calls to a dependency: as its own calls tell, where they are known; else the same
-// part of what it waits for the dependency as with the requests of its route of which they are.
+// partOf returns a function that says how long (ns) a request waits for some of the calls to a
+// dependency: by its own calls, where they are known; else by the share these calls have among
+// requests of its route, applied to its wait for the dependency.
 func (x *exchanged) partOf(c *check.Case, to evidence.NameID, some []*exchangedCall) func(row int) int64 {
 	r := &c.Bundle.Requests
 	type sums struct{ of, at, called int64 }
@@ -127,17 +129,17 @@ func (x *exchanged) partOf(c *check.Case, to evidence.NameID, some []*exchangedC
 			in = append(in, route(call))
 		}
 		for _, s := range in {
-			s.called += call.took()
+			s.called += call.answerTime()
 			if call.to == to {
-				s.at += call.took()
+				s.at += call.answerTime()
 			}
 		}
 	}
 	for _, call := range some {
-		all.of += call.took()
+		all.of += call.answerTime()
 		if call.request >= 0 {
-			route(call).of += call.took()
-			byRow[call.request] += call.took()
+			route(call).of += call.answerTime()
+			byRow[call.request] += call.answerTime()
 		}
 	}
 	return func(row int) int64 {
@@ -162,5 +164,6 @@ func (x *exchanged) partOf(c *check.Case, to evidence.NameID, some []*exchangedC
 	}
 }
 
-// isAddress says whether a name is an address alone: of a service that is called over HTTP, or of what does not tell its protocol.
+// isAddress says whether a name is only an address: of a service that is called over HTTP, or with
+// an unknown protocol.
 func isAddress(name string) bool { return !strings.Contains(name, " ") }

@@ -14,11 +14,11 @@ import (
 // gauged is a pool of connections as its gauges tell of it.
 type gauged struct{ metrics.ConnectionPool }
 
-// gauges are the subject's pools of connections, those that were waited for first.
-func gauges(c *check.Case) (all []gauged) {
+// listGauges returns the subject's pools of connections, those that were waited for first.
+func listGauges(c *check.Case) (all []gauged) {
 	w := metrics.Whole
 	if l := c.Ledger; l != nil && l.To > l.From {
-		w = window(c)
+		w = ledgerWindow(c)
 	}
 	for _, p := range metrics.ConnectionPools(c.Bundle, c.Subject, w) {
 		all = append(all, gauged{p})
@@ -26,8 +26,8 @@ func gauges(c *check.Case) (all []gauged) {
 	return all
 }
 
-// sum says what a pool's use was: "at most 7 of 10 connections in use, none waited".
-func (g *gauged) sum() string {
+// formatUse writes how a pool was used: "at most 7 of 10 connections in use, none waited".
+func (g *gauged) formatUse() string {
 	if g.Readings == 0 {
 		return units.Plural(int(g.TimedOut), "request") + " gave up waiting for a connection"
 	}
@@ -52,7 +52,7 @@ func (g *gauged) sum() string {
 	return text + fmt.Sprintf(" (%d readings)", g.Readings)
 }
 
-func (g *gauged) figures(c *check.Case, v *check.Verdict) {
+func (g *gauged) addFigures(c *check.Case, v *check.Verdict) {
 	if g.TimedOut > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("pool.gave_up", "requests that gave up waiting for one, by log lines, pool "+g.Name, g.TimedOut, "count", g.Origin))
 	}
@@ -77,18 +77,18 @@ func (g *gauged) figures(c *check.Case, v *check.Verdict) {
 // readPool is what shows whether requests waited for a connection.
 var readPool = check.Need{What: "the pool's gauges from the same time, as a CSV with time,active,max,waiting or as metrics of its library", Command: "unstall FILE... gauges.csv"}
 
-// judgeGauges judges a pool by its gauges, where the service's threads were not looked at.
-// Who waits for a connection is part of a request: of so many that wait in the mean, as
-// many seconds a second are lost.
+// judgeGauges judges a pool by its gauges, where the service's threads were not sampled. A request
+// that waits for a connection loses that time: with n waiting on average, n seconds are lost per
+// second.
 func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle}
 	for i := range all {
-		all[i].figures(c, &v)
+		all[i].addFigures(c, &v)
 	}
 	g := &all[0]
-	v.Summary = g.sum()
+	v.Summary = g.formatUse()
 	l := c.Ledger
-	if (l == nil || len(l.Rows) == 0 || g.TimedOut > 0 && l.Requests.Count < check.MinRequests.Int()) && g.stands(c, &v) { // of few requests none is known to be slow
+	if (l == nil || len(l.Rows) == 0 || g.TimedOut > 0 && l.Requests.Count < check.MinRequests.Int()) && g.judgeWithoutRequests(c, &v) { // of few requests none is known to be slow
 		return v
 	}
 	if l == nil || !c.Slow() || l.To <= l.From {
@@ -129,9 +129,9 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 	return v
 }
 
-// stands judges a pool without requests, by those that gave up waiting for it, or by a queue that is there at
-// most readings and half as long as the pool is large, as of threads ([judgeLimits]).
-func (g *gauged) stands(c *check.Case, v *check.Verdict) bool {
+// judgeWithoutRequests judges a pool by requests that gave up waiting for it, or by a queue that
+// is there at most readings and half as long as the pool is large, as for threads ([judgeLimits]).
+func (g *gauged) judgeWithoutRequests(c *check.Case, v *check.Verdict) bool {
 	switch {
 	case g.TimedOut > 0 && g.Readings > 0 && g.Most == 0:
 		v.Rule = check.Untold
@@ -174,9 +174,9 @@ func enlargePool(name string) check.Fix {
 	return check.Fix{Text: "enlarge the pool if the dependency can handle more (needed = requests per second × seconds each is held), or hold each connection for less time", Code: name}
 }
 
-// judgeTaken judges by spans of the taking of connections.
+// judgeTaken judges by spans that show the time taken to get a connection.
 func judgeTaken(c *check.Case, s *spanned) check.Verdict {
-	per, _, share := c.Excess(s.rows, s.slow, func(row int) int64 { return waits(c, row, evidence.PoolWait) })
+	per, _, share := c.Excess(s.rows, s.slow, func(row int) int64 { return timeInState(c, row, evidence.PoolWait) })
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("a slow request waits %s of %s for a connection", units.Time(s.pooled), units.Time(s.took))}
 	v.Weigh(share, check.MaterialBeyond)
 	v.Evidence = append(v.Evidence, c.Figure("slow.pool_wait_mean_ms", fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
@@ -192,7 +192,7 @@ func judgeTaken(c *check.Case, s *spanned) check.Verdict {
 			}
 		}
 	}
-	name := c.Bundle.Names.Text(most(by))
+	name := c.Bundle.Names.Text(largestName(by))
 	v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s.", name)
 	v.Fix = append(v.Fix, enlargePool(name))
 	if !s.own {

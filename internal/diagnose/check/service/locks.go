@@ -26,19 +26,21 @@ func locksOf(c *check.Case) locks {
 	})
 }
 
-// hold says whether what a request waits for is held by those who wait for one of the locks.
-func (l locks) hold(c *check.Case, s *evidence.Segment) bool {
+// holdWait says whether what a request waits for is held by threads that wait for one of these
+// locks.
+func (l locks) holdWait(c *check.Case, s *evidence.Segment) bool {
 	first, _, _ := strings.Cut(c.Bundle.Names.Text(s.Via), evidence.Link)
 	return l[first]
 }
 
-// ofThreads says whether most of the wait for threads of a pool is because those wait for locks.
+// ofThreads says whether most of the wait for threads of a pool is because these threads wait for
+// locks.
 func (l locks) ofThreads(c *check.Case) bool {
 	var all, locked int64
 	for _, row := range c.Ledger.Slow {
 		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
 			all += ch[ledger.PoolThread]
-			if l.hold(c, &s) {
+			if l.holdWait(c, &s) {
 				locked += ch[ledger.PoolThread]
 			}
 		})

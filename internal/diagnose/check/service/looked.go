@@ -17,13 +17,14 @@ var (
 		Why: "more of them wait than work", Source: "arithmetic: half"}
 )
 
-// loopStands is where an event loop waits in a call that blocks, by one look at its thread.
+// loopStands returns where a single thread dump shows an event loop in a blocking call.
 func loopStands(c *check.Case) (evidence.Fact, bool) {
 	f, ok := c.Fact(evidence.FactLoopStands)
 	return f, ok && c.Ledger == nil
 }
 
-// judgeLoopStands judges an event loop that was seen in a call that blocks: whatever it is to do meanwhile waits.
+// judgeLoopStands judges an event loop that was seen in a blocking call: everything else on the
+// loop waits meanwhile.
 func judgeLoopStands(c *check.Case, f evidence.Fact) check.Verdict {
 	what, where, _ := strings.Cut(f.Value, evidence.Link)
 	v := check.Verdict{Rule: check.StandsAlone, Weight: 1,
@@ -35,7 +36,8 @@ func judgeLoopStands(c *check.Case, f evidence.Fact) check.Verdict {
 	return v
 }
 
-// judgeAwaiting judges by one look at threads that most of them wait for the network at one place.
+// judgeAwaiting judges by a single thread dump in which most threads wait for the network at one
+// place.
 func judgeAwaiting(c *check.Case) (v check.Verdict, ok bool) {
 	busy, _ := c.Fact(evidence.FactThreadsBusy)
 	f, told := c.Fact(evidence.FactThreadsAwait)

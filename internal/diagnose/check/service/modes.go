@@ -24,8 +24,8 @@ var (
 		Why: "they are noticed earlier than what is just slower than the quickest", Source: "judgement"}
 )
 
-// twoModes says whether most of what slow requests do beyond the usual is done in the upper mode
-// of routes that have two. Work is how much of it (ns) each slow request did.
+// twoModes says whether most of the work of slow requests beyond the usual is done in the upper
+// mode of routes that have two modes. Work is how much (ns) each slow request did.
 func twoModes(c *check.Case, work []int64) bool {
 	if !c.UserVisible(modeLeast) {
 		return false

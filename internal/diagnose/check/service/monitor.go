@@ -21,10 +21,10 @@ type monitored struct {
 	origin evidence.Origin
 }
 
-// monitors are the dependencies whose own monitor told, those that take requests most
-// time first. Calls per request are counted by the spans, else by the monitor itself:
-// calls per second over requests per second.
-func monitors(c *check.Case, s *spanned) (all []monitored) {
+// listMonitors returns the dependencies whose own monitor was recorded, those that take requests
+// most time first. Calls per request are counted by the spans, else by the monitor: calls per
+// second over requests per second.
+func listMonitors(c *check.Case, s *spanned) (all []monitored) {
 	b := c.Bundle
 	for i, x := range b.Subjects {
 		id := evidence.SubjectID(i)
@@ -38,7 +38,7 @@ func monitors(c *check.Case, s *spanned) (all []monitored) {
 		}
 		if l := c.Ledger; l != nil {
 			if means := b.SeriesOf(id, evidence.SeriesDependencyMean); means != nil {
-				if v, ok := during(c, means); ok {
+				if v, ok := meanDuringSlow(c, means); ok {
 					m.mean = v
 				}
 				sorted := slices.Sorted(slices.Values(means.V))
@@ -59,9 +59,9 @@ func monitors(c *check.Case, s *spanned) (all []monitored) {
 	return all
 }
 
-// during is the mean of a series while slow requests were under way, of all if none was;
-// false if nothing was read then.
-func during(c *check.Case, s *evidence.Series) (mean float64, ok bool) {
+// meanDuringSlow returns the mean of a series while slow requests were under way, or any request
+// if none was slow; false if nothing was read then.
+func meanDuringSlow(c *check.Case, s *evidence.Series) (mean float64, ok bool) {
 	l, r := c.Ledger, &c.Bundle.Requests
 	rows := l.Slow
 	if len(rows) == 0 {
@@ -76,8 +76,8 @@ func during(c *check.Case, s *evidence.Series) (mean float64, ok bool) {
 	return sum / max(ns, 1), ns > 0
 }
 
-// figures adds what a monitor tells.
-func (m *monitored) figures(c *check.Case, v *check.Verdict) {
+// addFigures adds what a monitor shows.
+func (m *monitored) addFigures(c *check.Case, v *check.Verdict) {
 	v.Evidence = append(v.Evidence, c.Figure("call.monitor_mean_ms", "mean duration of a call, measured by "+m.name, m.mean/1e6, "ms", m.origin))
 	if m.worst > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("call.monitor_longest_ms", "longest call ("+m.of+")", m.worst/1e6, "ms", m.origin))
@@ -90,12 +90,12 @@ func (m *monitored) figures(c *check.Case, v *check.Verdict) {
 // countCalls is what says how many calls a request makes.
 var countCalls = check.Need{What: "the number of calls per request: spans of some requests (OTLP, Zipkin or Jaeger JSON), or a count of calls over time"}
 
-// judgeMonitored judges a dependency by what its own monitor says, where nothing in the
-// service itself tells.
+// judgeMonitored judges a dependency by its own monitor, where the service's own evidence does not
+// show its waits.
 func judgeMonitored(c *check.Case, all []monitored) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle}
 	for i := range all {
-		all[i].figures(c, &v)
+		all[i].addFigures(c, &v)
 	}
 	l := c.Ledger
 	if l == nil || len(l.Rows) == 0 {
@@ -126,7 +126,7 @@ func judgeMonitored(c *check.Case, all []monitored) check.Verdict {
 		in += m.calls * m.mean
 		over += m.calls * max(0, m.mean-usual)
 	}
-	v.Summary = product(top.calls, top.mean, top.calls*top.mean, took)
+	v.Summary = formatProduct(top.calls, top.mean, top.calls*top.mean, took)
 	v.Evidence = append(v.Evidence, c.Figure("slow.mean_ms", "mean duration of a slow request", took/1e6, "ms", check.From(l.StatesFrom())))
 	switch share := min(1, over/took); {
 	case !c.Slow():

@@ -28,7 +28,7 @@ type lookedUp struct {
 	ns, againNs             int64
 }
 
-// lookedUpAt sums up the queries to the name server that is called so; nil: it is none.
+// lookedUpAt sums up the queries to the name server of this name; nil if it is not a name server.
 func lookedUpAt(c *check.Case, whom string) *lookedUp {
 	x := exchangedOf(c)
 	if x == nil || !strings.HasPrefix(whom, nameServer) {
@@ -41,11 +41,11 @@ func lookedUpAt(c *check.Case, whom string) *lookedUp {
 			continue
 		}
 		s.queries++
-		s.ns += call.took()
+		s.ns += call.answerTime()
 		if call.again > 0 {
 			s.again++
 			s.times += call.again
-			s.againNs += call.took()
+			s.againNs += call.answerTime()
 		}
 		if call.unknown {
 			s.unknown++
@@ -54,18 +54,18 @@ func lookedUpAt(c *check.Case, whom string) *lookedUp {
 	return s
 }
 
-// lossy says whether the resolver's wait for answers that do not come takes much of the time.
-func (s *lookedUp) lossy() bool {
+// isLossy says whether waiting for lost answers takes much of the resolver's time.
+func (s *lookedUp) isLossy() bool {
 	return s.times > 0 && float64(s.againNs) >= sentAgain.Value*float64(s.ns) && float64(s.againNs) >= askedAgain.Value*float64(s.times)
 }
 
-// searches says whether many names are looked up that do not exist.
-func (s *lookedUp) searches() bool {
+// hasUnknownNames says whether many of the names looked up do not exist.
+func (s *lookedUp) hasUnknownNames() bool {
 	return s.unknown > 0 && float64(s.unknown) >= unknownNames.Value*float64(s.queries)
 }
 
-// tell adds what queries show, and what helps against that.
-func (s *lookedUp) tell(c *check.Case, v *check.Verdict) {
+// addEvidence adds what the queries show, and what helps.
+func (s *lookedUp) addEvidence(c *check.Case, v *check.Verdict) {
 	origin := exchangedOf(c).origin
 	if s.again > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("lookups.sent_again", fmt.Sprintf("queries that were sent again before an answer came, of %s", units.Plural(s.queries, "query")), float64(s.again), "count", origin))
@@ -73,11 +73,11 @@ func (s *lookedUp) tell(c *check.Case, v *check.Verdict) {
 	if s.unknown > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("lookups.unknown_share", "share of queries answered that the name is unknown (NXDOMAIN)", float64(s.unknown)/float64(s.queries), "1", origin))
 	}
-	if s.lossy() {
+	if s.isLossy() {
 		v.Fix = append(v.Fix, check.Fix{Text: "have the resolver wait less before it asks again (in /etc/resolv.conf), and find out where queries or answers are lost: an overloaded name server, a firewall, a full conntrack table", Setting: "options timeout:1 attempts:3"})
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "look names up less often: keep connections open, and cache answers in the client or on this host (systemd-resolved, dnsmasq or unbound; in Kubernetes NodeLocal DNSCache); then find out what the name server waits for, which is mostly another one that it asks itself"})
-	if s.searches() {
+	if s.hasUnknownNames() {
 		v.Fix = append(v.Fix, unsearched)
 	}
 }
@@ -85,8 +85,8 @@ func (s *lookedUp) tell(c *check.Case, v *check.Verdict) {
 // unsearched is what helps where names are looked up that do not exist.
 var unsearched = check.Fix{Text: "look up full names, with a dot at the end, or have names with a dot asked as they are first (in /etc/resolv.conf, in Kubernetes dnsConfig): search domains make several queries of each lookup", Setting: "options ndots:1"}
 
-// zone is the end of names that most of the time was asked for, whichever type of record.
-func (a *asked) zone(c *check.Case) string {
+// mainZone returns the zone of the names that most of the time was asked for, of any record type.
+func (a *asked) mainZone(c *check.Case) string {
 	of := make(map[string]int64)
 	top := ""
 	for id, ns := range a.of {

@@ -38,8 +38,8 @@ func outsideOf(c *check.Case) *outside {
 	})
 }
 
-// over is the wait in the mean over a time, 0 where that is not known.
-func (o *outside) over(w metrics.Window) time.Duration {
+// meanWait returns the mean wait over a time, 0 where that is not known.
+func (o *outside) meanWait(w metrics.Window) time.Duration {
 	if o == nil {
 		return 0
 	}
@@ -49,8 +49,8 @@ func (o *outside) over(w metrics.Window) time.Duration {
 	return 0
 }
 
-// noticed says whether it was long enough to be noticed in so many readings.
-func (o *outside) noticed(readings int) bool {
+// isNoticeable says whether the wait was long enough to be noticed in so many readings.
+func (o *outside) isNoticeable(readings int) bool {
 	if o == nil {
 		return false
 	}
@@ -62,7 +62,7 @@ func (o *outside) noticed(readings int) bool {
 	return readings <= 0
 }
 
-// figure is the wait over a time, as evidence.
-func (o *outside) figure(c *check.Case, when string, w metrics.Window) check.Evidence {
-	return c.Figure("pool.queue_wait_ms", "wait in the pool's queue before the service starts a request; its own figures do not include it"+when, o.over(w).Seconds()*1e3, "ms", o.queue.Origin)
+// waitFigure returns the wait over a time, as evidence.
+func (o *outside) waitFigure(c *check.Case, when string, w metrics.Window) check.Evidence {
+	return c.Figure("pool.queue_wait_ms", "wait in the pool's queue before the service starts a request; its own figures do not include it"+when, o.meanWait(w).Seconds()*1e3, "ms", o.queue.Origin)
 }

@@ -125,7 +125,7 @@ func judgeCapacity(c *check.Case) check.Verdict {
 		}
 	}
 	v.Saves = c.Save(per, -1, -1)
-	lighten(c, &v, busy*procs(c))
+	addLoadFixes(c, &v, busy*cpuCount(c))
 	return v
 }
 
@@ -139,8 +139,8 @@ var (
 		Why: "lines miss some moments", Source: "judgement"}
 )
 
-// judgeScheduler judges a Go program by lines of its scheduler, where nothing tells of requests: all its Ps are busy, and several times as many
-// goroutines are ready to run.
+// judgeScheduler judges a Go program without requests by its scheduler's trace lines: all its Ps
+// are busy, and several times as many goroutines are ready to run.
 func judgeScheduler(c *check.Case) (v check.Verdict, ok bool) {
 	looks, _ := c.Fact(evidence.FactGoSchedLooks)
 	ready, told := c.Fact(evidence.FactGoReady)
@@ -159,7 +159,8 @@ func judgeScheduler(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// judgeUnread answers where data waits to be read while the process's own threads keep the processors busy.
+// judgeUnread judges data that waits to be read while the process's own threads keep the
+// processors busy.
 func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 	l := c.Ledger
 	if l == nil || l.Unread == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
@@ -176,22 +177,22 @@ func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.requests_cpu_ms", "slow time in which data had arrived and CPUs were busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)),
 		c.Figure("process.cpus_while_unread_share", fmt.Sprintf("share of the %d CPUs that its threads keep busy while data waits to be read", l.Unread.CPUs), busy, "1", check.From(l.Source)))
-	lighten(c, &v, busy*float64(l.Unread.CPUs))
+	addLoadFixes(c, &v, busy*float64(l.Unread.CPUs))
 	return v, true
 }
 
-// ownPart is the part of the time on processors in which the program itself ran, not the
-// collector: all of it where that is not known.
+// ownPart returns the part of the CPU time in which the program itself ran, not the collector; 1
+// where that is not known.
 func ownPart(c *check.Case, own float64) float64 {
 	run, ok := c.Fact(evidence.FactRunTime)
 	if !ok || run.Until <= run.From || run.Number <= 0 {
 		return 1
 	}
-	return min(1, own*procs(c)*float64(run.Until-run.From)/run.Number)
+	return min(1, own*cpuCount(c)*float64(run.Until-run.From)/run.Number)
 }
 
-// judgeBackground answers where it is not other requests that hold the CPUs, but what the
-// service does besides: a table that is built anew, a compaction. It need not last for long.
+// judgeBackground judges CPUs that the service's own background work holds, not other requests:
+// rebuilding a table, a compaction. It may be short.
 func judgeBackground(c *check.Case, v check.Verdict, share float64) check.Verdict {
 	l := c.Ledger
 	for _, f := range c.Found { // such as goroutines that pile up
@@ -220,21 +221,21 @@ func judgeBackground(c *check.Case, v check.Verdict, share float64) check.Verdic
 	return v
 }
 
-func procs(c *check.Case) float64 {
+func cpuCount(c *check.Case) float64 {
 	all := c.Bundle.CPUsOf(c.Subject)
 	if c.Bundle.Subjects[c.Subject].CPUs == 0 { // the runtime does not tell
-		if n := metrics.Parallel(c.Bundle, c.Subject, window(c)); n > 0 {
+		if n := metrics.Parallel(c.Bundle, c.Subject, ledgerWindow(c)); n > 0 {
 			all = min(all, n)
 		}
 	}
 	return float64(all)
 }
 
-// ownUtilisation is the share of its processors that the program's own code,
-// not the collector's workers, was on.
+// ownUtilisation returns the share of its CPUs that the program's own code used, without the
+// collector's workers.
 func ownUtilisation(c *check.Case) (float64, bool) {
 	own, _, ok := c.OwnProcessors()
-	if n := procs(c); ok && n > 0 && c.Traced() && !c.Ledger.Sampled {
+	if n := cpuCount(c); ok && n > 0 && c.Traced() && !c.Ledger.Sampled {
 		return own / n, true
 	}
 	return 0, false

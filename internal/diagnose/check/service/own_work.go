@@ -57,14 +57,15 @@ func judgeOwnWork(c *check.Case) check.Verdict {
 	if v, ok := computesLong(c); ok {
 		return v
 	}
-	if !watched(c) {
+	if !hasStates(c) {
 		return c.NoStates()
 	}
-	return noted(c, ownWork(c))
+	return noteUnjudgedRoutes(c, ownWork(c))
 }
 
-// noted says of rare routes that always compute for long that nobody knows whether they may.
-func noted(c *check.Case, v check.Verdict) check.Verdict {
+// noteUnjudgedRoutes adds rare routes that always compute for long: whether they may is not known
+// without --slo.
+func noteUnjudgedRoutes(c *check.Case, v check.Verdict) check.Verdict {
 	l, r := c.Ledger, &c.Bundle.Requests
 	if !v.RuledOut() {
 		return v
@@ -165,7 +166,8 @@ func ownWork(c *check.Case) check.Verdict {
 	return v
 }
 
-// madeWork is the largest part of the requests' work that another cause makes of it, and which.
+// madeWork returns the largest part of the requests' work that another cause accounts for, and
+// that cause.
 func madeWork(c *check.Case) (part float64, by string) {
 	for _, f := range c.Found {
 		if f.Work > part {
@@ -175,7 +177,7 @@ func madeWork(c *check.Case) (part float64, by string) {
 	return part, by
 }
 
-// routeOf is the route that has most of what slow requests lost, and its part; "" where
+// routeOf returns the route that has most of what slow requests lost, and its part; "" where
 // requests have no routes, or no route stands out.
 func routeOf(c *check.Case, per []int64) (route string, part float64) {
 	sums := make(map[evidence.NameID]int64)
@@ -184,7 +186,7 @@ func routeOf(c *check.Case, per []int64) (route string, part float64) {
 		sums[c.Bundle.Requests.Route.At(row)] += per[n]
 		total += per[n]
 	}
-	top := most(sums)
+	top := largestName(sums)
 	if total == 0 {
 		return "", 0
 	}

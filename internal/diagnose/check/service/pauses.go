@@ -10,11 +10,11 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// judgePauses is [Waiting] where the place is the collector: it paused slow requests for much of
-// their time, and no cause of its own says why.
+// judgePauses is [Waiting] for the collector: it paused slow requests for much of their time, and
+// no other cause explains the pauses.
 func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 	share := c.Share(ledger.StopTheWorld)
-	if platform.ByID(c.Runtime()).Pauses == "" || (share < check.Material.Value || !c.UserVisible(check.Noticeable)) && !met(c) {
+	if platform.ByID(c.Runtime()).Pauses == "" || (share < check.Material.Value || !c.UserVisible(check.Noticeable)) && !meetsPauses(c) {
 		return v, false
 	}
 	all := c.Collections()
@@ -39,25 +39,25 @@ func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// met says whether requests meet pauses before the service, whose own figures of them there are,
-// knows of them.
-func met(c *check.Case) bool {
+// meetsPauses says whether requests may wait in pauses before the service counts them, where the
+// requests are as the service itself recorded them.
+func meetsPauses(c *check.Case) bool {
 	g, l := c.Collector(), c.Ledger
 	return g != nil && l != nil && len(l.Rows) > 0 && c.Bundle.Requests.Lane.At(l.Rows[0]) != 0 && check.SlowPausesMet(g, g.Pauses)
 }
 
-// pausesExplained says whether a cause that is supported speaks for pauses: one of the collector's,
-// or another that explains half of what they cost, such as a thread for which all others wait
-// before a pause can begin.
+// pausesExplained says whether a supported cause explains the pauses: one of the collector's, or
+// another with half of what they cost, such as a thread that all others wait for before a pause
+// can begin.
 func pausesExplained(c *check.Case) bool {
-	if claims(c)[ledger.StopTheWorld] {
+	if claimedMechanisms(c)[ledger.StopTheWorld] {
 		return true
 	}
 	stopped := float64(c.Ledger.Charges[ledger.StopTheWorld]) / 1e6
 	return slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Saves != nil && 2*f.Saves.Value >= stopped })
 }
 
-// pausedBy is the evidence of collections, and what helps against the first of them.
+// pausedBy returns the evidence of collections, and what helps against the first of them.
 func pausedBy(c *check.Case, all []check.Collections) (v check.Verdict) {
 	v.Rule = check.Matters
 	for _, k := range all[:min(3, len(all))] {

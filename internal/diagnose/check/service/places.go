@@ -17,8 +17,8 @@ var (
 		Why: "one or two may have a long request each", Source: "judgement"}
 )
 
-// judgePlaces judges a server by the lines of its log that say that all places of a kind were in use, or that several workers were blocked at
-// the same time.
+// judgePlaces judges a server by log lines that say that all places of a kind were in use, or that
+// several workers were blocked at the same time.
 func judgePlaces(c *check.Case) (v check.Verdict, ok bool) {
 	s := c.Bundle.Subjects[c.Subject]
 	if used, found := c.Fact(evidence.FactPlacesUsedUp); found && used.Number > 0 {
@@ -58,7 +58,7 @@ func judgePlaces(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// judgeUnanswered judges what a proxy calls by the calls that got no answer in time.
+// judgeUnanswered judges a dependency by a proxy's calls to it that got no answer in time.
 func judgeUnanswered(c *check.Case) (v check.Verdict, ok bool) {
 	dense, found := c.Fact(evidence.FactCallsUnansweredDense)
 	if !found || dense.Number < fewUnanswered.Value {
@@ -76,7 +76,8 @@ func judgeUnanswered(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// judgeDeadlocks judges a database by the transactions that it ended because they waited for each other.
+// judgeDeadlocks judges a database by the transactions that it ended because they waited for each
+// other.
 func judgeDeadlocks(c *check.Case) (v check.Verdict, ok bool) {
 	s := c.Bundle.Subjects[c.Subject]
 	dead, found := c.Fact(evidence.FactDeadlocks)

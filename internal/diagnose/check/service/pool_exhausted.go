@@ -54,7 +54,7 @@ rejecting excess requests at the entrance instead of queueing them inside.`,
 }
 
 func judgePool(c *check.Case) check.Verdict {
-	all, spans := gauges(c), spansOf(c)
+	all, spans := listGauges(c), spansOf(c)
 	if len(all) > 0 && all[0].UsedUp() {
 		// The gauges count each that waits; looks at threads know a pool of the program's
 		// own only by its name, and what queues behind as waiting for something else.
@@ -64,10 +64,10 @@ func judgePool(c *check.Case) check.Verdict {
 	}
 	switch {
 	case c.HasRequestStates():
-	case spans != nil && c.Ledger != nil && (spans.pooled > 0 || len(all) == 0 && taken(c, spans)):
+	case spans != nil && c.Ledger != nil && (spans.pooled > 0 || len(all) == 0 && showsTaking(c, spans)):
 		v := judgeTaken(c, spans)
 		for i := range all {
-			all[i].figures(c, &v)
+			all[i].addFigures(c, &v)
 		}
 		return v
 	case len(all) > 0:
@@ -94,13 +94,13 @@ func judgePool(c *check.Case) check.Verdict {
 	return v
 }
 
-// poolWaits are waits for a pool, for a place that lets only so many on, or for a thread of a
-// pool that serves requests. Who waits for the one that serves all others in turn waits for
-// that, not for a pool: what it does is the place to look ([Waiting]). And where the pool's
-// threads wait for a lock, it is the lock that lets too few on: more threads would wait there. Of carriers
-// that pinned threads keep jvm.pinned-thread tells.
+// poolWaits returns the waits for a pool, for a place that lets only so many in, or for a thread
+// of a pool that serves requests. Three waits are not for a pool: one for a single goroutine or
+// thread that serves all others in turn ([Waiting] looks at what it does); one for a pool whose
+// threads wait for a lock, where more threads would wait as well; and one for carriers that pinned
+// threads occupy (jvm.pinned-thread).
 func poolWaits(c *check.Case) check.Wait {
-	one, told, locks, pinned := serial(c), events(c), locksOf(c), pinnedNames(c)
+	one, told, locks, pinned := serialServers(c), eventWaits(c), locksOf(c), pinnedNames(c)
 	full := busyProcessors(c) >= saturated.Value
 	return func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
 		switch {
@@ -110,7 +110,7 @@ func poolWaits(c *check.Case) check.Wait {
 			if full && s.HolderKind == evidence.Running { // more threads would wait for the same processors
 				return ledger.PoolThread, 0
 			}
-			if locks.hold(c, s) {
+			if locks.holdWait(c, s) {
 				return ledger.PoolThread, 0
 			}
 			return ledger.PoolThread, ch[ledger.PoolThread]
@@ -119,8 +119,9 @@ func poolWaits(c *check.Case) check.Wait {
 	}
 }
 
-// serial are the names of what one goroutine or thread alone serves all others by.
-func serial(c *check.Case) map[evidence.NameID]bool {
+// serialServers returns the names of waits for a single goroutine or thread that serves all
+// others.
+func serialServers(c *check.Case) map[evidence.NameID]bool {
 	one := make(map[evidence.NameID]bool)
 	holders := make(map[evidence.NameID]map[evidence.LaneID]bool)
 	for _, row := range c.Ledger.Slow {
@@ -140,7 +141,7 @@ func serial(c *check.Case) map[evidence.NameID]bool {
 	for name, lanes := range holders {
 		one[name] = len(lanes) == 1
 	}
-	for _, x := range limits(c) {
+	for _, x := range threadLimits(c) {
 		switch name := c.Bundle.Names.Lookup(x.Words()); {
 		case x.Workers && x.Most == 1:
 			one[name] = true
@@ -152,8 +153,8 @@ func serial(c *check.Case) map[evidence.NameID]bool {
 	return one
 }
 
-// limits are the places that looks at threads show to let only so many on.
-func limits(c *check.Case) []threads.Limit {
+// threadLimits returns the places that thread samples show to let only so many in.
+func threadLimits(c *check.Case) []threads.Limit {
 	if !c.OnThreads() {
 		return nil
 	}
@@ -172,13 +173,13 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", check.From(l.StatesFrom())))
 	for i := range all {
-		all[i].figures(c, &v)
+		all[i].addFigures(c, &v)
 		if i == 0 {
-			v.Summary = all[i].sum() + "; " + v.Summary
+			v.Summary = all[i].formatUse() + "; " + v.Summary
 		}
 	}
 	switch {
-	case c.Slow() && share < check.Material.Value && c.Share(ledger.Pool)-share >= check.Material.Value && len(events(c)) > 0:
+	case c.Slow() && share < check.Material.Value && c.Share(ledger.Pool)-share >= check.Material.Value && len(eventWaits(c)) > 0:
 		v.Rule = check.ByDesign
 		v.Weigh(c.Share(ledger.Pool), check.Material)
 		v.Summary = fmt.Sprintf("%s for what other requests hand over, as long polls wait for events", check.OfSlow(c.Share(ledger.Pool)))
@@ -219,38 +220,43 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("slow.pool_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	v.Evidence = append(v.Evidence, chain...)
-	if x := carriers(c, name); x != nil {
+	if x := carriersNamed(c, name); x != nil {
 		keptCarriers(c, &v, x)
 	}
 	switch {
 	case busy != nil:
-		busy.told(c, &v)
-		little(c, &v, names[0].id, wait)
-		busy.fix(c, &v, names[0].id, wait)
+		busy.addEvidence(c, &v)
+		estimateNeeded(c, &v, names[0].id, wait)
+		busy.addFix(c, &v, names[0].id, wait)
 	case what.Kind == evidence.RateLimit: // how long a call takes says nothing
 		v.Fix = append(v.Fix, check.Fix{Text: "raise the limit of the limiter if " + what.Of + " may be asked more often, or let it pass bursts; else ask less often: keep answers for a while, or ask for several things in one call", Code: name})
 	case own: // each request has one of its own, so that how many requests come says nothing
 		v.Fix = append(v.Fix, check.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if the service these goroutines call can take more, or combine several calls into one", Code: name})
 	default:
-		needed := little(c, &v, names[0].id, wait)
-		fix := enlarge(c, name)
-		fix.Text = places(needed) + fix.Text
+		needed := estimateNeeded(c, &v, names[0].id, wait)
+		fix := enlargeFix(c, name)
+		fix.Text = formatPlaces(needed) + fix.Text
 		v.Fix = append(v.Fix, fix)
 	}
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) (ns int64) {
+	waits := func(row int) (ns int64) {
 		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) { _, w := wait(&s, ch); ns += w })
 		return ns
-	}))
+	}
+	if busy == nil { // they hold what serves them while they wait
+		waits = l.FreeServers(waits)
+	}
+	v.Prediction = append(v.Prediction, c.PredictP99(waits))
 	return v
 }
 
-// enlarge is what helps, with the setting of the library whose pool of threads it is.
-func enlarge(c *check.Case, name string) check.Fix {
+// enlargeFix returns what helps against a full pool, with the setting of the library whose pool of
+// threads it is.
+func enlargeFix(c *check.Case, name string) check.Fix {
 	what := c.Bundle.Names.Wait(c.Bundle.Names.Lookup(name))
 	if what.Kind == evidence.OneAtATime {
 		return check.Fix{Text: "if a lock is held around the call, make the call before taking it or hold a lock for each key; if the pool has one connection, give it more", Code: name}
 	}
-	if x := carriers(c, name); x != nil {
+	if x := carriersNamed(c, name); x != nil {
 		return moreCarriers(x)
 	}
 	if what.Places > 0 { // known by its connections alone
@@ -274,7 +280,7 @@ type named struct {
 	ns int64
 }
 
-// waitedFor lists what slow requests waited for, most first.
+// waitedFor returns what slow requests waited for, the longest first.
 func waitedFor(c *check.Case, wait check.Wait) (out []named) {
 	sums := make(map[evidence.NameID]int64)
 	for _, row := range c.Ledger.Slow {
@@ -291,12 +297,12 @@ func waitedFor(c *check.Case, wait check.Wait) (out []named) {
 	return out
 }
 
-// little tells how many places a pool would need: the requests per second of the routes that
-// wait for it – who comes while one is free takes it without a wait –, times the time each is
-// under way without waiting for it, which is the most it can hold one (Little's law, J. Little,
-// Operations Research 9, 1961). Where a quarter of that was not observed, waits are in it, and
-// nothing is said, and the number is 0.
-func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) (needed float64) {
+// estimateNeeded estimates how many places a pool would need: the request rate of the routes that
+// wait for it (requests that find one free do not wait), times the time each is under way without
+// waiting for it, which is the longest it can hold one (Little's law, J. Little, Operations
+// Research 9, 1961). It returns 0 where a quarter of that time was not observed, as waits may be
+// in it.
+func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) (needed float64) {
 	l, r := c.Ledger, &c.Bundle.Requests
 	rows := l.KnownRows()
 	waited, unseen := make([]int64, len(rows)), make([]int64, len(rows))
@@ -341,7 +347,7 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 	if has := c.Bundle.Names.Wait(name).Places; has > 0 && float64(has) >= needed/comfortable.Value {
 		needed = 0 // not all that requests hold is known
 	}
-	for _, x := range limits(c) {
+	for _, x := range threadLimits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
 			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "most seen at the same time in thread samples", float64(x.Most), "1", x.Origin))
 			if float64(x.Most) >= needed/comfortable.Value {
@@ -352,18 +358,19 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 	return needed
 }
 
-// places says how many a pool needs for so many to be held at a time and waits to stay short; "" where that is not known.
-func places(needed float64) string {
+// formatPlaces writes how many places a pool needs so that waits stay short when so many are held
+// on average; "" where that is not known.
+func formatPlaces(needed float64) string {
 	if needed <= 0 {
 		return ""
 	}
 	return fmt.Sprintf("%.0f places keep waits short at this load (%s held at a time on average, at %s use): ", math.Ceil(needed/comfortable.Value), units.Num(needed), units.Percent(comfortable.Value))
 }
 
-// judgeLimits judges where there are no requests, by the threads that were seen waiting at a
-// place that lets only so many on.
+// judgeLimits judges without requests, by the threads seen waiting at a place that lets only so
+// many in.
 func judgeLimits(c *check.Case) (v check.Verdict, ok bool) {
-	for _, x := range limits(c) {
+	for _, x := range threadLimits(c) {
 		if x.Workers && x.Most == 1 || x.Carriers && x.Pinned >= mostlyPinned.Value || x.Waiting < check.Queueing.Value || 2*x.Waiting < float64(x.Most) {
 			continue
 		}
@@ -383,11 +390,11 @@ func judgeLimits(c *check.Case) (v check.Verdict, ok bool) {
 	return v, false
 }
 
-// taken says whether spans show the taking of connections at all, so that none that took
-// long says something.
-func taken(c *check.Case, s *spanned) bool {
+// showsTaking says whether spans show the taking of connections at all, so that the lack of long
+// ones means something.
+func showsTaking(c *check.Case, s *spanned) bool {
 	for _, row := range s.rows {
-		if waits(c, row, evidence.PoolWait) > 0 {
+		if timeInState(c, row, evidence.PoolWait) > 0 {
 			return true
 		}
 	}

@@ -83,7 +83,7 @@ func judgeRetries(c *check.Case) check.Verdict {
 	}
 	r := &c.Bundle.Requests
 	per, usual, share := c.Excess(l.Rows, l.Slow, func(row int) int64 {
-		if from := r.End.At(row) - r.Latency(row); !s.within(x, from, r.End.At(row)) {
+		if from := r.End.At(row) - r.Latency(row); !s.overlapsFailures(x, from, r.End.At(row)) {
 			return 0
 		}
 		charges := l.Of(row)
@@ -97,10 +97,10 @@ func judgeRetries(c *check.Case) check.Verdict {
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Failed calls to %s are repeated: %s calls per request while they fail, %s else, and %s of slow time passes in these seconds.", to, units.Num(s.then), units.Num(s.usual), units.Percent(share))
 	again := 1 - 1/factor // of the calls are made again
-	v.Saves = c.Bound(again*float64(sum(per)), 0, float64(sum(per)))
+	v.Saves = c.Bound(again*float64(sumInts(per)), 0, float64(sumInts(per)))
 	v.Fix = append(v.Fix, check.Fix{Text: "give retries a budget (at most one in ten calls) and a growing, random pause before each, stop calling for a moment while most fail (circuit breaker), and set the timeout above the usual 99th percentile of the call"})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
-		if from := r.End.At(row) - r.Latency(row); !s.within(x, from, r.End.At(row)) {
+		if from := r.End.At(row) - r.Latency(row); !s.overlapsFailures(x, from, r.End.At(row)) {
 			return 0
 		}
 		charges := l.Of(row)
@@ -109,8 +109,8 @@ func judgeRetries(c *check.Case) check.Verdict {
 	return v
 }
 
-// within says whether a time touches a second in which calls fail.
-func (s *storm) within(x *exchanged, from, until int64) bool {
+// overlapsFailures says whether a time touches a second in which calls fail.
+func (s *storm) overlapsFailures(x *exchanged, from, until int64) bool {
 	for at := (from - x.from) / stormSecond; at <= (until-x.from)/stormSecond; at++ {
 		if s.failing[at] {
 			return true
@@ -119,7 +119,8 @@ func (s *storm) within(x *exchanged, from, until int64) bool {
 	return false
 }
 
-// findStorm counts the calls to the place at which most fail; nil: hardly any does, or there are no other times.
+// findStorm counts the calls to the place at which most fail; nil if hardly any fails, or there is
+// no other time to compare with.
 func findStorm(c *check.Case, x *exchanged) (worst *storm) {
 	type counts struct{ calls, failed map[int64]int }
 	by := make(map[evidence.NameID]*counts)
@@ -136,7 +137,7 @@ func findStorm(c *check.Case, x *exchanged) (worst *storm) {
 			of.failed[at]++
 		}
 	}
-	requests := x.requests(c)
+	requests := x.requestsBySecond(c)
 	for _, to := range slices.Sorted(maps.Keys(by)) {
 		of := by[to]
 		s := &storm{to: to, failing: make(map[int64]bool)}
@@ -169,8 +170,9 @@ func findStorm(c *check.Case, x *exchanged) (worst *storm) {
 	return worst
 }
 
-// requests counts those that the kernel saw on the same connections, by the second in which they came.
-func (x *exchanged) requests(c *check.Case) map[int64]int {
+// requestsBySecond counts the requests that the kernel saw on the same connections, by the second
+// in which they came.
+func (x *exchanged) requestsBySecond(c *check.Case) map[int64]int {
 	out := make(map[int64]int)
 	r := &c.Bundle.Requests
 	for row := range r.Len() {

@@ -95,7 +95,7 @@ func judgeRowLock(c *check.Case) check.Verdict {
 	wait := locks.waitOf(c, x)
 	per, usual, share := c.Excess(l.Rows, l.Slow, wait)
 	to := c.Bundle.Names.Text(locks.to)
-	what := locks.operation(c)
+	what := locks.mainOperation(c)
 	if what != "" {
 		to += " (" + what + ")"
 	}
@@ -127,26 +127,27 @@ func judgeRowLock(c *check.Case) check.Verdict {
 	v.Saves = c.Save(per, -1, -1)
 	v.Fix = append(v.Fix, fix)
 	if locks.calling != "" {
-		v.Prediction = append(v.Prediction, c.PredictP99(less))
+		v.Prediction = append(v.Prediction, c.PredictFreed(less))
 	}
 	return v
 }
 
-// operation is what most of the waiting calls ask for, "" unknown.
-func (k *rowLocks) operation(c *check.Case) string {
+// mainOperation returns what most of the waiting calls ask for, "" if unknown.
+func (k *rowLocks) mainOperation(c *check.Case) string {
 	n := make(map[evidence.NameID]int)
 	for i := range k.waits {
 		n[k.waits[i].call.operation]++
 	}
-	top := most(n)
+	top := largestName(n)
 	if 2*n[top] < len(k.waits) {
 		return ""
 	}
 	return c.Bundle.Names.Text(top)
 }
 
-// waitOf is how long (ns) a request waits for locks: as its own calls tell; else its part of what it waits for the dependency, as with the
-// requests of which that is known.
+// waitOf returns a function that says how long (ns) a request waits for locks: by its own calls;
+// else by the share that locks have in the wait for the dependency among requests whose calls are
+// known.
 func (k *rowLocks) waitOf(c *check.Case, x *exchanged) func(row int) int64 {
 	waits := make([]*exchangedCall, len(k.waits))
 	for i := range k.waits {
@@ -163,7 +164,8 @@ func (k *rowLocks) waitOf(c *check.Case, x *exchanged) func(row int) int64 {
 	}
 }
 
-// ofPool is the part of the waits for a connection that is there for the locks: connections are held while their statements wait.
+// ofPool returns the part of the waits for a connection that the locks cause: connections are held
+// while their statements wait.
 func (k *rowLocks) ofPool(c *check.Case) float64 {
 	details := c.Details(ledger.Pool)
 	if len(details) == 0 {
@@ -184,7 +186,7 @@ func (k *rowLocks) ofPool(c *check.Case) float64 {
 	return float64(k.ns) / float64(max(1, held))
 }
 
-// findRowLocks finds the dependency at which most is waited for locks; nil: at none.
+// findRowLocks returns the dependency with the longest waits for locks; nil if there are none.
 func findRowLocks(c *check.Case) *rowLocks {
 	x := exchangedOf(c)
 	if x == nil {
@@ -202,7 +204,7 @@ func findRowLocks(c *check.Case) *rowLocks {
 		}
 	}
 	if found != nil {
-		found.describe(c, x)
+		found.describeHolders(c, x)
 	}
 	return found
 }
@@ -218,7 +220,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 	k := &rowLocks{}
 	took := make([]int64, len(calls))
 	for i, x := range calls {
-		took[i] = x.took()
+		took[i] = x.answerTime()
 		k.told = k.told || x.ends != transactionUnknown
 	}
 	slices.Sort(took)
@@ -238,7 +240,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 			if k.told {
 				kind, is = kindOf{ends: true}, open && x.ends == transactionNone
 				open = x.ends == transactionOpen || open && x.ends == transactionUnknown
-			} else if place[x] == 0 || x.took() >= least { // it ends nothing that was seen, or waits itself
+			} else if place[x] == 0 || x.answerTime() >= least { // it ends nothing that was seen, or waits itself
 				is = false
 			}
 			if is {
@@ -249,7 +251,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 	}
 	var long []*exchangedCall
 	for _, x := range calls {
-		if _, ends := kinds[x]; x.took() >= least && !x.failed && !(k.told && ends) { // a commit waits for the disk
+		if _, ends := kinds[x]; x.answerTime() >= least && !x.failed && !(k.told && ends) { // a commit waits for the disk
 			long = append(long, x)
 		}
 	}
@@ -266,7 +268,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 				break
 			}
 			kind, is := kinds[y]
-			if !is || seen[kind] || y.port == x.port || y.begun <= x.begun || y.arrived+releasedWithin.Int64() < x.arrived || 2*y.took() > x.took() {
+			if !is || seen[kind] || y.port == x.port || y.begun <= x.begun || y.arrived+releasedWithin.Int64() < x.arrived || 2*y.answerTime() > x.answerTime() {
 				continue
 			}
 			w := lockWait{call: x, ender: y, holder: transactionOf(on[y.port], place[y], k.told)}
@@ -294,7 +296,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 	}
 	for i := range k.waits {
 		w := &k.waits[i]
-		k.ns += w.call.took()
+		k.ns += w.call.answerTime()
 		w.before = w.tookLock()
 	}
 	if len(k.waits) == 0 {
@@ -303,8 +305,8 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 	return k
 }
 
-// transactionOf are the calls on a connection that belong to the transaction which one of them ends: as the database says, else those of the
-// same request.
+// transactionOf returns the calls on a connection that belong to the transaction which one of them
+// ends: as the database reports, else those of the same request.
 func transactionOf(of []*exchangedCall, end int, told bool) []*exchangedCall {
 	from := end - 1
 	for from > 0 {
@@ -316,7 +318,8 @@ func transactionOf(of []*exchangedCall, end int, told bool) []*exchangedCall {
 	return of[max(0, from) : end+1]
 }
 
-// sameTable says whether the holder has to do with the table that the waiting statement names, as far as that is known.
+// sameTable says whether the holder's statements may concern the table that the waiting statement
+// names.
 func (w *lockWait) sameTable(c *check.Case) bool {
 	table := tableOf(c, w.call)
 	if table == "" {
@@ -335,7 +338,7 @@ func (w *lockWait) sameTable(c *check.Case) bool {
 	return !named
 }
 
-// tableOf is the table that a statement names, "" none.
+// tableOf returns the table that a statement names, "" if it names none.
 func tableOf(c *check.Case, x *exchangedCall) string {
 	if x.operation == 0 {
 		return ""
@@ -347,8 +350,8 @@ func tableOf(c *check.Case, x *exchangedCall) string {
 	return words[1]
 }
 
-// tookLock is the holder's call after which it had the lock: the one that asked for the same, else the one before the longest time without
-// a call.
+// tookLock returns the holder's call that took the lock: the one with the same operation, else the
+// one before the longest time without a call.
 func (w *lockWait) tookLock() (at *exchangedCall) {
 	if w.call.operation != 0 {
 		for _, x := range w.holder[:len(w.holder)-1] {
@@ -375,8 +378,8 @@ var (
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
-// describe tells what holders do while they hold the lock.
-func (k *rowLocks) describe(c *check.Case, x *exchanged) {
+// describeHolders sets what holders do while they hold the lock.
+func (k *rowLocks) describeHolders(c *check.Case, x *exchanged) {
 	var held, away []int64
 	calls := make(map[evidence.NameID][]int64)
 	operations := make(map[[2]evidence.NameID]int)
@@ -394,8 +397,8 @@ func (k *rowLocks) describe(c *check.Case, x *exchanged) {
 		from := slices.Index(w.holder, w.before)
 		for j := from; j+1 < len(w.holder); j++ {
 			without += max(0, w.holder[j+1].begun-w.holder[j].end)
-			if call := x.within(w.holder[j].end, w.holder[j+1].begun, k.to, w.holder[j].request); call != nil {
-				calls[call.to] = append(calls[call.to], call.took())
+			if call := x.callWithin(w.holder[j].end, w.holder[j+1].begun, k.to, w.holder[j].request); call != nil {
+				calls[call.to] = append(calls[call.to], call.answerTime())
 				operations[[2]evidence.NameID{call.to, call.operation}]++
 			}
 		}
@@ -427,18 +430,19 @@ func (k *rowLocks) describe(c *check.Case, x *exchanged) {
 	}
 }
 
-// within is the call to another than a database that fills a time in which a connection to it is idle; nil: none does.
-func (x *exchanged) within(from, until int64, not evidence.NameID, request int) (best *exchangedCall) {
+// callWithin returns the call to anything but this database that fills a gap between two calls to
+// it; nil if none does.
+func (x *exchanged) callWithin(from, until int64, not evidence.NameID, request int) (best *exchangedCall) {
 	if until-from < longCall.Int64()/longTimes.Int64() {
 		return nil
 	}
 	first := sort.Search(len(x.calls), func(i int) bool { return x.calls[i].begun >= from-atGap.Int64() })
 	for i := first; i < len(x.calls) && x.calls[i].begun < until; i++ {
 		call := &x.calls[i]
-		if call.to == not || call.end > until+atGap.Int64() || float64(call.took()) < mostOfGap.Value*float64(until-from) || call.request >= 0 && request >= 0 && call.request != request {
+		if call.to == not || call.end > until+atGap.Int64() || float64(call.answerTime()) < mostOfGap.Value*float64(until-from) || call.request >= 0 && request >= 0 && call.request != request {
 			continue
 		}
-		if best == nil || cmp.Compare(call.took(), best.took()) > 0 {
+		if best == nil || cmp.Compare(call.answerTime(), best.answerTime()) > 0 {
 			best = call
 		}
 	}

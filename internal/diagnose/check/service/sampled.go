@@ -13,14 +13,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// judgeSampled judges where threads were looked at now and then, to which one that runs
-// and one that would if it had a processor look the same: of n requests that seem to run
-// on fewer processors, the rest waits for its turn. One in native code, of which nothing
-// says that it waits, is taken to run; who waits for a thread of the pool waits for those.
+// judgeSampled judges by thread samples, which do not tell a thread that runs from one that is
+// ready: of n requests that seem to run on fewer CPUs, the rest waits for its turn. A thread in
+// native code without a known wait counts as running; requests that wait for a pool thread wait
+// for those.
 func judgeSampled(c *check.Case) check.Verdict {
 	l := c.Ledger
 	used, origin, known := c.OwnProcessors()
-	cores := procs(c)
+	cores := cpuCount(c)
 	if !known || cores == 0 || l.To <= l.From {
 		return check.Verdict{Rule: check.NotRecorded, Summary: "how busy the CPUs were was not recorded", Needs: []check.Need{{What: "the process's CPU time at the same time", Command: "unstall record PID"}}}
 	}
@@ -45,12 +45,12 @@ func judgeSampled(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("requests.running_mean", "requests running or runnable, on average", at, "1", check.From(l.StatesFrom())))
-	if out := outsideOf(c); used >= saturated.Value*cores && (share < check.Material.Value || !c.Slow()) && out.over(metrics.Whole) >= check.Noticeable.Duration() {
+	if out := outsideOf(c); used >= saturated.Value*cores && (share < check.Material.Value || !c.Slow()) && out.meanWait(metrics.Whole) >= check.Noticeable.Duration() {
 		v.Rule = check.OutOfSight
-		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(used/cores), units.Time(float64(out.over(metrics.Whole))))
-		v.Evidence = append(v.Evidence, out.figure(c, ", on average", metrics.Whole))
+		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(used/cores), units.Time(float64(out.meanWait(metrics.Whole))))
+		v.Evidence = append(v.Evidence, out.waitFigure(c, ", on average", metrics.Whole))
 		v.Weight = used / cores
-		lighten(c, &v, used)
+		addLoadFixes(c, &v, used)
 		return v
 	}
 	if used < saturated.Value*cores || share < check.Material.Value || !c.Slow() {
@@ -65,18 +65,17 @@ func judgeSampled(c *check.Case) check.Verdict {
 		sum += per[n]
 	}
 	v.Saves = c.Save(per, 0, sum)
-	lighten(c, &v, used)
+	addLoadFixes(c, &v, used)
 	return v
 }
 
 var full = check.Threshold{Name: "share of CPUs from which a process leaves none free", Value: .9, Unit: "1",
 	Why: "its threads then wait for each other", Source: "M/M/1: ρ/(1−ρ) is 9 at 90 %"}
 
-// judgeBusy judges where nobody looked at the threads of a service that fills its
-// processors, or at its states: what requests can have waited for one at most, the kernel has
-// counted for all threads together; what waits before threads begin with it is not seen, but
-// that it waits for full processors is. Of a runtime with a collector of which nothing tells
-// what it took of them, it is not known whose work that is.
+// judgeBusy judges a service that fills its CPUs and whose threads or states were not recorded:
+// the kernel counted how long all its threads together waited for a CPU, which bounds what
+// requests waited; requests that no thread has started wait for full CPUs as well. For a runtime
+// with a collector whose CPU time is unknown, nothing is decided.
 func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 	l := c.Ledger
 	collector, sampled := collectorPart(c)
@@ -86,7 +85,7 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	used, origin, known := c.OwnProcessors()
 	used *= 1 - collector
-	cores := procs(c)
+	cores := cpuCount(c)
 	mean := used
 	if then, from, seen := c.OwnWhileSlow(); seen && (1-collector)*then*cores > used {
 		used, origin, known = (1-collector)*then*cores, from, true
@@ -98,7 +97,7 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 	if blind && !c.HasRequestStates() {
 		outside = 1
 	}
-	ready := metrics.ProcessOf(c.Bundle, c.Subject, window(c)).RunDelay
+	ready := metrics.ProcessOf(c.Bundle, c.Subject, ledgerWindow(c)).RunDelay
 	unread := 0.
 	if blind { // data that no thread reads while all processors are busy
 		unread = float64(sumOf(waitsFor(c, evidence.ArrivedAt)))
@@ -117,15 +116,15 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 		c.Figure("process.without_gc_when_slow_cpus", fmt.Sprintf("CPUs used by the process without GC during slow requests, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("process.runnable_threads", "threads waiting for a CPU, on average", ready.Number, "count", ready.Origin))
 	v.Saves = c.Bound(waited, 0, waited)
-	lighten(c, &v, used)
+	addLoadFixes(c, &v, used)
 	return v, true
 }
 
 var fewSamples = check.Threshold{Name: "samples of the kernel's CPU clock", Value: 50, Unit: "count",
 	Why: "fewer say too little about what a process spends CPU time on", Source: "binomial error of 50 samples: 7 %"}
 
-// collectorPart is the part of a program's CPU time that its collector takes, by the kernel's CPU clock, where no trace shows it; false:
-// there are too few samples.
+// collectorPart returns the part of a program's CPU time that its collector takes, by the kernel's
+// CPU clock, where no trace shows it; false if there are too few samples.
 func collectorPart(c *check.Case) (part float64, ok bool) {
 	on, x := c.Bundle.Names.Lookup(evidence.SampleOnCPU), &c.Bundle.Samples
 	collecting := platform.ByID(c.Runtime()).Collecting
@@ -152,20 +151,20 @@ func collectorPart(c *check.Case) (part float64, ok bool) {
 	return float64(collects) / float64(max(1, all)), all >= fewSamples.Int()
 }
 
-// queuedOutside is which part of the time that clients waited, and nobody saw, their
-// requests were in the queue of the pool, before the service began with them (Little's
-// law); 0 where the requests are the service's own.
+// queuedOutside returns which part of the unobserved time of clients their requests were in the
+// pool's queue, before the service started them (Little's law); 0 where the requests are as the
+// service recorded them.
 func queuedOutside(c *check.Case) float64 {
 	l := c.Ledger
-	queue := metrics.Mean(c.Bundle, c.Subject, evidence.SeriesPoolQueue, window(c))
+	queue := metrics.Mean(c.Bundle, c.Subject, evidence.SeriesPoolQueue, ledgerWindow(c))
 	if !queue.Known() || l.Charges[ledger.Unobserved] == 0 || c.Bundle.Requests.Lane.At(l.Rows[0]) != 0 {
 		return 0
 	}
-	return min(1, queue.Number*queue.Watched*float64(l.To-l.From)/float64(unobserved(c)))
+	return min(1, queue.Number*queue.Watched*float64(l.To-l.From)/float64(unobservedTime(c)))
 }
 
-// unobserved is the time of all requests, slow or not, that nobody saw.
-func unobserved(c *check.Case) (ns int64) {
+// unobservedTime returns the unobserved time (ns) of all requests, slow or not.
+func unobservedTime(c *check.Case) (ns int64) {
 	for _, row := range c.Ledger.Rows {
 		ch := c.Ledger.Of(row)
 		ns += ch[ledger.Unobserved]
@@ -173,8 +172,8 @@ func unobserved(c *check.Case) (ns int64) {
 	return max(1, ns)
 }
 
-// lighten says what each request costs, and what helps.
-func lighten(c *check.Case, v *check.Verdict, used float64) {
+// addLoadFixes adds what each request costs, and what helps against too much work.
+func addLoadFixes(c *check.Case, v *check.Verdict, used float64) {
 	if l := c.Ledger; l.Requests.Rate > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("requests.per_s", "requests", l.Requests.Rate, "1/s", check.From(l.Requests.Source)),
 			c.Figure("requests.cpu_ms", "CPU time per request", used/l.Requests.Rate*1e3, "ms", check.From(l.Requests.Source)))
@@ -188,7 +187,7 @@ func lighten(c *check.Case, v *check.Verdict, used float64) {
 		cheaper = check.Fix{Text: "make requests cheaper: most CPU time is spent here", Code: where[0].Name()}
 	}
 	more := fmt.Sprintf("add CPUs: at %s utilisation this load needs %s", units.Percent(comfortable.Value), units.Num(used/comfortable.Value))
-	if times := offered(c); times >= outgrown.Value {
+	if times := offeredRatio(c); times >= outgrown.Value {
 		more = fmt.Sprintf("add CPUs: %s times as many requests arrive as it completes, and at %s utilisation they need %s", units.Num(times), units.Percent(comfortable.Value), units.Num(times*used/comfortable.Value))
 	}
 	v.Fix = append(v.Fix,
@@ -200,9 +199,9 @@ func lighten(c *check.Case, v *check.Verdict, used float64) {
 var outgrown = check.Threshold{Name: "requests that came over those that were served", Value: 1.1, Unit: "times",
 	Why: "less comes and goes by chance", Source: "judgement"}
 
-// offered is how many times as many requests came as were served meanwhile: what processors do
-// at their limit is no measure of what was asked of them. 1 where that is not known.
-func offered(c *check.Case) float64 {
+// offeredRatio returns how many times as many requests came as were served meanwhile: what CPUs do
+// at their limit does not measure the demand. 1 where that is not known.
+func offeredRatio(c *check.Case) float64 {
 	l, r := c.Ledger, &c.Bundle.Requests
 	if len(l.Rows) == 0 {
 		return 1
@@ -227,20 +226,20 @@ func offered(c *check.Case) float64 {
 	return float64(len(l.Rows)) / float64(max(1, done))
 }
 
-// window is the time of the requests that the ledger charges.
-func window(c *check.Case) metrics.Window {
+// ledgerWindow returns the time span of the requests that the ledger charges.
+func ledgerWindow(c *check.Case) metrics.Window {
 	return metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}
 }
 
-// busyProcessors is the part of the processors that the service's own work keeps busy; 0
-// where that is not known.
+// busyProcessors returns the part of the CPUs that the service's own work keeps busy; 0 where that
+// is not known.
 func busyProcessors(c *check.Case) float64 {
 	if c.Traced() && !c.Ledger.Sampled {
 		busy, _ := ownUtilisation(c)
 		return busy
 	}
 	used, _, known := c.OwnProcessors()
-	if cores := procs(c); known && cores > 0 {
+	if cores := cpuCount(c); known && cores > 0 {
 		return used / cores
 	}
 	return 0

@@ -38,9 +38,9 @@ type stand struct {
 	origin evidence.Origin
 }
 
-// judgeStanding judges a process of which no requests are known by what its threads, those that serve if
-// there are any, wait for in the kernel or at a lock whenever they have work. Waits to be
-// woken and for others' answers may be for work, and say nothing.
+// judgeStanding judges a process without requests by what its threads, or those that serve if
+// there are any, wait for in the kernel or at a lock whenever they have work. Waits to be woken
+// and for answers may be waits for work, and do not count.
 func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 	if c.Ledger != nil || !platform.ByID(c.Runtime()).Native() {
 		return v, false
@@ -105,7 +105,8 @@ func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 
 var standing = map[evidence.Kind]ledger.Mechanism{evidence.Syscall: ledger.Kernel, evidence.LockWait: ledger.Lock}
 
-// standsAt is what a thread waits for in the kernel, or who holds the lock that it waits for; else the lock.
+// standsAt returns what a thread waits for in the kernel or, at a lock, what its holder waits for
+// in the kernel, else the lock.
 func standsAt(l *threads.Sample) (reason string, waits evidence.Wait) {
 	switch {
 	case l.View.State == evidence.LockWait && l.Held.State == evidence.Syscall:

@@ -41,7 +41,8 @@ type stretches struct {
 	ns    int64
 }
 
-// computesLong judges a service of which no requests are known by them.
+// computesLong judges a service without requests by its threads' uninterrupted stretches of CPU
+// time.
 func computesLong(c *check.Case) (v check.Verdict, ok bool) {
 	if c.Ledger != nil || !c.OnThreads() {
 		return v, false

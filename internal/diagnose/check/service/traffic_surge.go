@@ -45,20 +45,20 @@ service if one request costs many queries.`,
 			return false
 		}
 		rate, _ := metrics.ExpectedRate(c.Bundle, c.Subject)
-		return rate.Known() || c.Slow() && (c.Share(loaded...) >= check.Material.Value && !spare(c) || outsideOf(c).noticed(shortest.Int()))
+		return rate.Known() || c.Slow() && (c.Share(loaded...) >= check.Material.Value && !hasSpareCPUs(c) || outsideOf(c).isNoticeable(shortest.Int()))
 	},
 	Judge: judgeSurge,
 }
 
-// spare says whether the processors are known to have had room for what came, where it is
-// also known what requests waited for: then there are nearer reasons.
-func spare(c *check.Case) bool {
-	if !c.HasRequestStates() {
+// hasSpareCPUs says whether the CPUs are known to have had room for what came, where it is also
+// known what requests waited for: then there are nearer reasons.
+func hasSpareCPUs(c *check.Case) bool {
+	if !c.HasRequestStates() || c.Ledger.Unread != nil { // while they waited to be read there was no room, whatever the mean says
 		return false
 	}
 	busy, known := ownUtilisation(c)
-	if used, _, ok := c.ProcessorsUsed(); !known && ok && procs(c) > 0 {
-		busy, known = used/procs(c), true
+	if used, _, ok := c.ProcessorsUsed(); !known && ok && cpuCount(c) > 0 {
+		busy, known = used/cpuCount(c), true
 	}
 	return known && busy < saturated.Value
 }
@@ -86,21 +86,21 @@ func judgeSurge(c *check.Case) check.Verdict {
 	origin := check.From(a.Source)
 	v := check.Verdict{Rule: check.TooLittle}
 	v.Evidence = append(v.Evidence, c.Figure("requests.per_s", "requests", a.rate, "1/s", origin))
-	step, risen := a.step()
+	step, risen := a.findStep()
 	if !risen {
-		step, risen = a.burst()
+		step, risen = a.findBurst()
 	}
 	switch {
 	case known:
 		v.Evidence = append(v.Evidence, check.FigureOfOption("requests.expected_per_s", "expected", expected, "1/s", by))
 	case risen:
 		expected = step.before
-		v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+clock(step.at), step.before, "1/s", origin), c.Figure("requests.after_per_s", "after", step.after, "1/s", origin))
+		v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+formatClock(step.at), step.before, "1/s", origin), c.Figure("requests.after_per_s", "after", step.after, "1/s", origin))
 		a.rate = step.after
-		if out := outsideOf(c); out.noticed(shortest.Int()) {
-			v.Evidence = append(v.Evidence, out.figure(c, ", on average after "+clock(step.at), metrics.Window{From: step.at, Until: a.From + int64(len(a.Rates))*a.Width}))
+		if out := outsideOf(c); out.isNoticeable(shortest.Int()) {
+			v.Evidence = append(v.Evidence, out.waitFigure(c, ", on average after "+formatClock(step.at), metrics.Window{From: step.at, Until: a.From + int64(len(a.Rates))*a.Width}))
 		}
-	case surged(c, &v):
+	case judgeCountedSurge(c, &v):
 		return v
 	default:
 		v.Rule, v.Summary = check.NotRecorded, fmt.Sprintf("%s requests/s without a rise, and the expected rate is unknown", units.Num(a.rate))
@@ -110,13 +110,13 @@ func judgeSurge(c *check.Case) check.Verdict {
 	times, than := a.rate/expected, "the expected rate"
 	v.Weigh(times, surging)
 	if !known {
-		than = "the rate before " + clock(step.at)
+		than = "the rate before " + formatClock(step.at)
 	}
 	v.Summary = fmt.Sprintf("%s requests/s, %s × %s", units.Num(a.rate), units.Num(times), than)
 	if known {
 		v.Summary = fmt.Sprintf("%s requests/s, %s/s expected", units.Num(a.rate), units.Num(expected))
 	}
-	repeated(c, &v)
+	addRepeated(c, &v)
 	switch {
 	case times < surging.Value:
 		return v
@@ -127,9 +127,9 @@ func judgeSurge(c *check.Case) check.Verdict {
 	}
 	v.Title = fmt.Sprintf("%s requests/s arrive, %s × the expected %s/s.", units.Num(a.rate), units.Num(times), units.Num(expected))
 	if !known {
-		v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests became slow.", units.Num(times), clock(step.at), units.Num(step.after))
+		v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests became slow.", units.Num(times), formatClock(step.at), units.Num(step.after))
 	}
-	if share, origin, none := withheld(c); none {
+	if share, origin, none := takenByOthers(c); none {
 		v.Rule, v.Title = check.Withheld, ""
 		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
 		v.Summary = fmt.Sprintf("%s × %s, but other processes used %s of the host's CPUs: which of the two made requests slow is unknown", units.Num(times), than, units.Percent(share))
@@ -151,9 +151,10 @@ func judgeSurge(c *check.Case) check.Verdict {
 	return v
 }
 
-// withheld says whether others left the service no processor, and which share they used.
-func withheld(c *check.Case) (share float64, origin evidence.Origin, none bool) {
-	h := metrics.HostOf(c.Bundle, c.Subject, window(c))
+// takenByOthers returns which share of the host's CPUs other processes used; none says whether
+// they left the service none.
+func takenByOthers(c *check.Case) (share float64, origin evidence.Origin, none bool) {
+	h := metrics.HostOf(c.Bundle, c.Subject, ledgerWindow(c))
 	used, _, known := c.ProcessorsUsed()
 	if !h.Busy.MostlyKnown() || !known || math.IsNaN(h.CPUs) {
 		return 0, 0, false
@@ -162,8 +163,8 @@ func withheld(c *check.Case) (share float64, origin evidence.Origin, none bool) 
 	return share, h.Busy.Origin, h.Taken() >= full.Value*h.CPUs && share >= foreign.Value
 }
 
-// repeated adds how many requests a cache of the callers would have saved.
-func repeated(c *check.Case, v *check.Verdict) {
+// addRepeated adds how many requests a cache in the callers would have saved.
+func addRepeated(c *check.Case, v *check.Verdict) {
 	f, ok := c.Bundle.Fact(c.Subject, evidence.FactRepeated)
 	if !ok {
 		return
@@ -175,7 +176,7 @@ func repeated(c *check.Case, v *check.Verdict) {
 	v.Evidence = append(v.Evidence, c.Figure("requests.repeated_share", text, f.Number, "1", f.Origin))
 }
 
-func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04:05") }
+func formatClock(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04:05") }
 
 // arrivals is how requests came.
 type arrivals struct {
@@ -191,7 +192,7 @@ func arrivalsOf(c *check.Case) *arrivals {
 	}
 	for i := range a.Medians {
 		from := a.From + int64(i)*a.Width
-		a.Medians[i] += float64(outsideOf(c).over(metrics.Window{From: from, Until: from + a.Width}))
+		a.Medians[i] += float64(outsideOf(c).meanWait(metrics.Window{From: from, Until: from + a.Width}))
 	}
 	return a
 }
@@ -211,20 +212,20 @@ type rise struct {
 	before, after float64 // per second
 }
 
-// step finds the largest rise of the rate after which requests took longer, and not
-// before: what is slow for another reason is sent again, and that looks alike.
-func (a *arrivals) step() (best rise, ok bool) {
+// findStep finds the largest lasting rise of the rate after which requests took longer, and not
+// before it: slow requests that are sent again look like a rise, too.
+func (a *arrivals) findStep() (best rise, ok bool) {
 	changes := append(stats.ChangePoints(a.Rates, shortest.Int()), len(a.Rates))
 	slowed := stats.ChangePoints(a.Medians, shortest.Int())
 	begin := 0
 	for n, at := range changes[:len(changes)-1] {
-		before, after := mean(a.Rates[begin:at]), mean(a.Rates[at:changes[n+1]])
+		before, after := meanOf(a.Rates[begin:at]), meanOf(a.Rates[at:changes[n+1]])
 		begin = at
 		follows := slices.ContainsFunc(slowed, func(k int) bool {
-			return k >= at-1 && k < changes[n+1] && mean(a.Medians[k:min(k+shortest.Int(), len(a.Medians))]) > slower.Value*mean(a.Medians[max(0, k-shortest.Int()):k])
+			return k >= at-1 && k < changes[n+1] && meanOf(a.Medians[k:min(k+shortest.Int(), len(a.Medians))]) > slower.Value*meanOf(a.Medians[max(0, k-shortest.Int()):k])
 		})
 		early := slices.ContainsFunc(slowed, func(k int) bool {
-			return k < at-1 && mean(a.Medians[k:]) > slower.Value*mean(a.Medians[:k])
+			return k < at-1 && meanOf(a.Medians[k:]) > slower.Value*meanOf(a.Medians[:k])
 		})
 		if before > 0 && after >= surging.Value*before && follows && !early && after/before > best.after/max(best.before, 1e-9) {
 			best, ok = rise{a.From + int64(at)*a.Width, before, after}, true
@@ -236,12 +237,11 @@ func (a *arrivals) step() (best rise, ok bool) {
 var certain = check.Threshold{Name: "standard deviations by which a burst exceeds chance", Value: 4, Unit: "count",
 	Why: "once in 30,000 stretches", Source: "Poisson"}
 
-// burst finds a rise that does not stay: the stretches before vary by chance, so that next to
-// them a short one changes little of a whole recording. Requests take longer in it than they
-// did before.
-func (a *arrivals) burst() (best rise, ok bool) {
+// findBurst finds a rise that does not last, in which requests take longer than before. It must
+// exceed chance variation, as a short rise changes little of the whole recording's rate.
+func (a *arrivals) findBurst() (best rise, ok bool) {
 	for from := shortest.Int(); from+shortest.Int() <= len(a.Rates); from++ {
-		before := median(a.Rates[:from])
+		before := medianOf(a.Rates[:from])
 		to := from
 		for to < len(a.Rates) && a.Rates[to] >= surging.Value*before {
 			to++
@@ -249,10 +249,10 @@ func (a *arrivals) burst() (best rise, ok bool) {
 		if before <= 0 || to-from < shortest.Int() || a.Rates[from-1] >= surging.Value*before {
 			continue
 		}
-		after := mean(a.Rates[from:to])
+		after := meanOf(a.Rates[from:to])
 		came := before * float64(to-from) * float64(a.Width) / 1e9
-		usual := median(a.Medians[:from])
-		slowed := mean(a.Medians[from:to]) > slower.Value*usual && median(a.Medians[from-shortest.Int():from]) <= slower.Value*usual // it may begin within the last stretch before
+		usual := medianOf(a.Medians[:from])
+		slowed := meanOf(a.Medians[from:to]) > slower.Value*usual && medianOf(a.Medians[from-shortest.Int():from]) <= slower.Value*usual // it may begin within the last stretch before
 		if slowed && (after/before-1)*came >= certain.Value*math.Sqrt(came) && after/before > best.after/max(best.before, 1e-9) {
 			best, ok = rise{a.From + int64(from)*a.Width, before, after}, true
 		}
@@ -260,21 +260,21 @@ func (a *arrivals) burst() (best rise, ok bool) {
 	return best, ok
 }
 
-func median(v []float64) float64 {
+func medianOf(v []float64) float64 {
 	sorted := slices.Sorted(slices.Values(v))
 	return sorted[len(sorted)/2]
 }
 
-func mean(v []float64) (m float64) {
+func meanOf(v []float64) (m float64) {
 	for _, x := range v {
 		m += x / float64(len(v))
 	}
 	return m
 }
 
-// quiet are the latencies of requests that came while the rate was about what was
-// expected, and had been so in the stretch before, sorted.
-func (a *arrivals) quiet(expected float64) (took []int64) {
+// quietLatencies returns the sorted latencies of requests that came while the rate was about as
+// expected, and had been in the stretch before.
+func (a *arrivals) quietLatencies(expected float64) (took []int64) {
 	for i, r := range a.Rates {
 		if r <= about.Value*expected && (i == 0 || a.Rates[i-1] <= about.Value*expected) {
 			took = append(took, a.Took[i]...)

@@ -48,8 +48,8 @@ What helps: depends on the place. The named code shows what it waits for.`,
 	Judge:   judgeWaiting,
 }
 
-// watched says whether states of enough slow requests are known to look for a place.
-func watched(c *check.Case) bool {
+// hasStates says whether the states of enough requests are known to look for a place.
+func hasStates(c *check.Case) bool {
 	l := c.Ledger
 	return l != nil && (l.Traced || l.Sampled) && len(l.Rows) >= ledger.MinRequests
 }
@@ -65,8 +65,8 @@ var speaksFor = map[check.Step][]ledger.Mechanism{
 	check.StepTraffic:    {ledger.RequestsCPU, ledger.BackgroundCPU},
 }
 
-// claims are the mechanisms that supported causes speak for.
-func claims(c *check.Case) (m ledger.Claimed) {
+// claimedMechanisms returns the mechanisms that supported causes account for.
+func claimedMechanisms(c *check.Case) (m ledger.Claimed) {
 	for _, f := range c.Found {
 		for _, of := range speaksFor[f.Step] {
 			m[of] = true
@@ -90,7 +90,7 @@ func judgeWaiting(c *check.Case) check.Verdict {
 	if v, ok := judgeStanding(c); ok {
 		return v
 	}
-	if !watched(c) {
+	if !hasStates(c) {
 		return c.NoStates()
 	}
 	l := c.Ledger
@@ -100,8 +100,8 @@ func judgeWaiting(c *check.Case) check.Verdict {
 	if !c.Slow() {
 		return check.Verdict{Rule: check.NotSlow, Summary: "almost no requests were slow"}
 	}
-	claimed := claims(c)
-	one, sites := serial(c), c.Sites()
+	claimed := claimedMechanisms(c)
+	one, sites := serialServers(c), c.Sites()
 	var not *check.Verdict // of the place that has most
 	for _, p := range l.Places(sites, claimed) {
 		if float64(p.Ns) < check.Material.Value*float64(l.Total) {
@@ -125,8 +125,8 @@ func judgeWaiting(c *check.Case) check.Verdict {
 	return unlessUnseen(c, check.Verdict{Rule: check.TooLittle, Summary: "no single place has 25 % of the slow time that other causes leave unexplained"})
 }
 
-// unlessUnseen takes back that something is ruled out where so much of the slow time was not
-// seen that it may be there.
+// unlessUnseen makes a verdict that rules out inconclusive where a material part of the slow time
+// was not observed.
 func unlessUnseen(c *check.Case, v check.Verdict) check.Verdict {
 	unseen := c.Share(ledger.Unobserved)
 	v.Missed(unseen, check.MaterialUnseen)
@@ -162,7 +162,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		v.Evidence = append(v.Evidence, c.Seen("requests reach it by waiting for "+link, at))
 	}
 	if p.Mechanism == ledger.Goroutine && p.From == "" {
-		toiling(c, &v)
+		addBackgroundThreads(c, &v)
 	}
 	wholly := check.BehindMechanism(p.Mechanism)
 	behind := c.BehindOf(wholly)
@@ -197,7 +197,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		return v
 	}
 	v.Rule = check.Matters
-	fix, one := p.Mechanism, serial(c)
+	fix, one := p.Mechanism, serialServers(c)
 	if p.Mechanism == ledger.Goroutine && one[c.Bundle.Names.Lookup(p.What)] {
 		fix = ledger.Pool
 	}
@@ -215,7 +215,8 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	return v
 }
 
-// lacksCPU says whether what requests wait for at a place is slow because it lacks a CPU on a host that others fill.
+// lacksCPU says whether what requests wait for at a place is slow because other processes fill the
+// host's CPUs.
 func lacksCPU(c *check.Case, p *ledger.Place, over float64) bool {
 	switch x := c.Crowding(); {
 	case x == nil:
@@ -228,9 +229,9 @@ func lacksCPU(c *check.Case, p *ledger.Place, over float64) bool {
 	return false
 }
 
-// toiling adds the threads that the program began itself and that have work nearly all the while: what
-// requests wait for may be theirs to do.
-func toiling(c *check.Case, v *check.Verdict) {
+// addBackgroundThreads adds the threads that the program started itself and that are busy nearly
+// all the time: requests may wait for their work.
+func addBackgroundThreads(c *check.Case, v *check.Verdict) {
 	if !c.OnThreads() {
 		return
 	}
@@ -255,15 +256,15 @@ var mostly = check.Threshold{Name: "part of its time that a request spends at a 
 var typical = check.Threshold{Name: "part of a route's requests that wait at a place", Value: .6, Unit: "1",
 	Why: "that is then what the route is for; with long polls come those who post", Source: "judgement"}
 
-// byDesign says whether most requests of the route spend most of their time at the place,
-// quick ones, too, in a select, a receive or a wait of the program's own, where nobody is
-// known to have been at work for others meanwhile: a long poll, whose requests are told of
-// events. A sleep is not, as nobody is told of anything; nor is what a library waits for.
+// byDesign says whether most requests of the route, also quick ones, spend most of their time at
+// the place, in a select, a receive or a wait of the program's own, while nothing is known to work
+// for them: a long poll waits for events. A sleep is not by design, nor is a wait within a
+// library.
 func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 	switch {
 	case p.Wait.Kind == evidence.ForcedCycle:
 		return false
-	case p.Mechanism == ledger.Pool && events(c)[c.Bundle.Names.Lookup(p.What)]:
+	case p.Mechanism == ledger.Pool && eventWaits(c)[c.Bundle.Names.Lookup(p.What)]:
 	case p.Mechanism != ledger.Goroutine && p.Mechanism != ledger.Timer, 2*p.Linked.Sum() >= p.Ns:
 		return false
 	}
@@ -275,7 +276,7 @@ func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 	for n, row := range l.Slow {
 		lost[r.Route.At(row)] += p.Per[n]
 	}
-	route := most(lost)
+	route := largestName(lost)
 	n, there := 0, 0
 	for _, row := range l.KnownRows() {
 		if r.Route.At(row) != route {
@@ -289,7 +290,7 @@ func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 	return n >= ledger.MinRequests && float64(there) >= typical.Value*float64(n)
 }
 
-// placeName is what was waited for, and where: "fsync in main.(*Journal).Append".
+// placeName returns what was waited for, and where: "fsync in main.(*Journal).Append".
 func placeName(c *check.Case, p *ledger.Place) string {
 	s := c.SiteOf(p.Stack)
 	what := p.What
@@ -320,7 +321,7 @@ func placeTitle(m ledger.Mechanism, what evidence.Wait, name string) string {
 		}
 		return "Slow requests wait in a system call: " + name
 	case ledger.Goroutine:
-		if what.Kind == evidence.ForcedCycle {
+		if what.Kind == evidence.ForcedCycle || what.Kind == evidence.Turn {
 			return "Slow requests wait for " + name
 		}
 		return "Slow requests wait for other requests: " + name
@@ -328,7 +329,7 @@ func placeTitle(m ledger.Mechanism, what evidence.Wait, name string) string {
 	return "Slow requests wait at one place: " + name
 }
 
-// siteOf is the place in the code, with its line where that is known.
+// siteOf returns the place in the code, with its line where that is known.
 func siteOf(c *check.Case, p *ledger.Place) string {
 	s := c.SiteOf(p.Stack)
 	if s.Function == "" {
@@ -337,7 +338,8 @@ func siteOf(c *check.Case, p *ledger.Place) string {
 	return s.String()
 }
 
-// fixOf is what helps against waiting at a place, by what is known of the wait, else by its mechanism.
+// fixOf returns what helps against waiting at a place, by the kind of the wait, else by its
+// mechanism.
 func fixOf(m ledger.Mechanism, w evidence.Wait) string {
 	if m == ledger.Kernel && (w.Call == "flock" || w.Call == "fcntl" && w.File) { // of fcntl's commands only F_SETLKW and F_OFD_SETLKW, which wait for a lock, take long
 		w.Class = evidence.KernelFileLock
@@ -357,6 +359,7 @@ var waitFix = []struct {
 	text  string
 }{
 	{kind: evidence.ForcedCycle, text: "do not call runtime.GC or debug.FreeOSMemory in a request: GC starts a cycle when the heap has grown; if memory must stay below a limit, set GOMEMLIMIT"},
+	{kind: evidence.Turn, text: "one request at a time is served here: behind a lock, in a queue with one worker, or by a limit of one: do long work before the lock is taken, or split what it protects, by key or by shard"},
 	{kind: evidence.RoomToWrite, text: "the reader of the other end is slower than the writer, and the buffer between them is full: make the reader faster, write less, or add a queue that drops, with O_NONBLOCK"},
 	{class: evidence.KernelDiskFault, text: "the file's pages are not in memory when requests access them: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or access them outside requests"},
 	{class: evidence.KernelThreads, text: "the program starts a thread for each piece of work: each start needs stack memory and the lock of the process's memory map, for which other thread starts and page faults wait: use a pool of threads"},

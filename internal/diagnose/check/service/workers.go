@@ -27,7 +27,8 @@ type workers struct {
 	reached evidence.Fact // times it was found to have as many; Number 0: not told
 }
 
-// workersOf is the pool that requests waited for, nil if that is none of workers.
+// workersOf returns the pool of workers that requests waited for, nil if they waited for something
+// else.
 func workersOf(c *check.Case, what evidence.Wait) *workers {
 	if what.Kind != evidence.WorkerPool {
 		return nil
@@ -53,8 +54,8 @@ func workersOf(c *check.Case, what evidence.Wait) *workers {
 	return w
 }
 
-// told puts into a verdict what a pool of workers says beside the waits.
-func (w *workers) told(c *check.Case, v *check.Verdict) {
+// addEvidence adds what is known of the pool besides the waits.
+func (w *workers) addEvidence(c *check.Case, v *check.Verdict) {
 	if w.most > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("pool.size", "workers that pool "+w.pool+" may have", w.most, "count", w.origin))
 	}
@@ -78,9 +79,9 @@ var (
 var atOnce = check.Threshold{Name: "time between the two lines in which a pool of workers has all it may have, and none is idle", Value: 10e9, Unit: "ns",
 	Why: "it looks at its workers once a second", Source: "sapi/fpm/fpm/fpm_process_ctl.c of php-src"}
 
-// noneIdleThen says whether none of a pool's workers was idle when it had as many as it may: it tells of both only below pm.min_spare_servers,
+// hadNoneIdle says whether none of a pool's workers was idle when it had as many as it may: it tells of both only below pm.min_spare_servers,
 // and has requests to wait only with none.
-func noneIdleThen(c *check.Case, reached evidence.Fact) bool {
+func hadNoneIdle(c *check.Case, reached evidence.Fact) bool {
 	for _, f := range c.Bundle.Facts {
 		if f.Subject == reached.Subject && f.Key == evidence.FactWorkersNoneIdle && f.Value == reached.Value && f.From > 0 && reached.From > 0 &&
 			float64(f.From-reached.Until) <= atOnce.Value && float64(reached.From-f.Until) <= atOnce.Value {
@@ -90,8 +91,8 @@ func noneIdleThen(c *check.Case, reached evidence.Fact) bool {
 	return false
 }
 
-// judgeReached judges a pool of workers where there are no requests, by that it had as many as it may: then whoever comes
-// waits in the backlog of its socket. False where no pool had.
+// judgeReached judges a pool of workers without requests, by how often it had as many workers as
+// it may: further requests then wait in the backlog of its socket. False where no pool had.
 func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 	if c.Ledger != nil && len(c.Ledger.Rows) > 0 {
 		return v, false
@@ -108,16 +109,16 @@ func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 		full := slices.ContainsFunc(all, func(g gauged) bool { return g.Name == name && g.Full > 0 })
 		v, ok = check.Verdict{Rule: check.CostUnknown, Summary: fmt.Sprintf("pool %s had all its workers %s; whether requests waited was not recorded", w.pool, units.Times(int64(f.Number)))}, true
 		for i := range all {
-			all[i].figures(c, &v)
+			all[i].addFigures(c, &v)
 		}
 		if len(all) == 0 {
-			w.told(c, &v)
+			w.addEvidence(c, &v)
 		} else {
 			v.Evidence = append(v.Evidence, c.Figure("pool.full_times", "times it had reached that maximum", f.Number, "count", f.Origin))
 		}
 		v.Needs = []check.Need{{What: "PHP-FPM's status page while it is slow (pm.status_path), whose listen queue tells how many requests wait, or an access log with durations from the same time"}}
 		soon := f.Number >= twiceReached.Value && f.From > 0 && float64(f.Until-f.From) <= again.Value
-		if !full && !soon && f.Number < oftenReached.Value && !noneIdleThen(c, f) {
+		if !full && !soon && f.Number < oftenReached.Value && !hadNoneIdle(c, f) {
 			continue
 		}
 		v.Rule, v.Weight, v.Summary = check.StandsAlone, 1, fmt.Sprintf("pool %s had all its workers %s: requests then wait in the backlog of its socket", w.pool, units.Times(int64(f.Number)))
@@ -137,7 +138,7 @@ type passed struct {
 	latency        []int64
 }
 
-// throughPool are those of the routes of which some waited.
+// throughPool returns the requests that went through the pool, in the order of their arrival.
 func throughPool(c *check.Case, id evidence.NameID, wait check.Wait) (p passed) {
 	l, r := c.Ledger, &c.Bundle.Requests
 	waited := make(map[int]int64, len(l.Rows))
@@ -165,8 +166,8 @@ func throughPool(c *check.Case, id evidence.NameID, wait check.Wait) (p passed) 
 	return p
 }
 
-// with is the p99 (ns) had the pool so many workers.
-func (p *passed) with(n int) (p99 int64, ok bool) {
+// replayWith returns the p99 (ns) if the pool had n workers.
+func (p *passed) replayWith(n int) (p99 int64, ok bool) {
 	t, err := queue.Queue{Servers: n}.Open(p.arrive, p.demand)
 	if err != nil {
 		return 0, false
@@ -182,10 +183,10 @@ const nearlyNone = 1.1
 // mostWorkers are more than a host runs.
 const mostWorkers = 4096
 
-// enough is how many workers it takes for requests to hardly wait, with the p99 (ns) there, and
-// without any wait; 0 where that is not known. The recorded requests are run through the pool again:
-// they come as they came, and keep a worker for as long as they did.
-func (p *passed) enough(now float64) (n int, p99, least int64) {
+// findEnough returns how many workers it takes until requests hardly wait, with the p99 (ns)
+// there, and without any wait; 0 where that is not known. It replays the recorded requests: they
+// arrive as they did, and keep a worker for as long as they did.
+func (p *passed) findEnough(now float64) (n int, p99, least int64) {
 	if len(p.rows) < queue.MinReplay {
 		return 0, 0, 0
 	}
@@ -197,20 +198,20 @@ func (p *passed) enough(now float64) (n int, p99, least int64) {
 		from = int(now)
 	}
 	n = from + sort.Search(mostWorkers-from, func(k int) bool {
-		p99, ok := p.with(from + k)
+		p99, ok := p.replayWith(from + k)
 		return ok && float64(p99) <= nearlyNone*float64(least)
 	})
 	if n >= mostWorkers {
 		return 0, 0, 0
 	}
-	p99, _ = p.with(n)
+	p99, _ = p.replayWith(n)
 	return n, p99, least
 }
 
-// fix says how many workers are enough, and what that would do.
-func (w *workers) fix(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) {
+// addFix adds how many workers are enough, and predicts what that does.
+func (w *workers) addFix(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) {
 	p := throughPool(c, name, wait)
-	n, p99, least := p.enough(w.most)
+	n, p99, least := p.findEnough(w.most)
 	setting := w.setting
 	if setting == "" {
 		setting = "the number of its workers"
@@ -223,7 +224,7 @@ func (w *workers) fix(c *check.Case, v *check.Verdict, name evidence.NameID, wai
 			from = fmt.Sprintf(" from %.0f", w.most)
 		}
 		fix.Text = fmt.Sprintf("raise %s%s%s to %d: then the recorded requests would rarely wait, if CPUs and memory allow that many", setting, w.where, from, n)
-		if memory := w.memory(c); memory > 0 {
+		if memory := w.requestMemory(c); memory > 0 {
 			fix.Text += fmt.Sprintf(" (a worker uses at most %.0f MiB of private memory)", math.Ceil(memory/(1<<20)))
 		}
 		if w.setting != "" {
@@ -238,8 +239,8 @@ func (w *workers) fix(c *check.Case, v *check.Verdict, name evidence.NameID, wai
 	v.Fix = append(v.Fix, fix)
 }
 
-// memory is what a request of the pool takes at most, bytes; 0 unknown.
-func (w *workers) memory(c *check.Case) (most float64) {
+// requestMemory returns the most memory (bytes) a request of the pool takes; 0 if unknown.
+func (w *workers) requestMemory(c *check.Case) (most float64) {
 	for _, f := range c.Bundle.Facts {
 		if f.Subject == w.subject && f.Key == evidence.FactRequestMemory {
 			most = max(most, f.Number)

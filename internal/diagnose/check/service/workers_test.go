@@ -30,7 +30,7 @@ func TestEnough(t *testing.T) {
 		now  float64
 		want int
 	}{{even(1000, 1), 2, 3}, {even(1000, 2), 2, 6}, {even(1000, 1), 8, 8}, {even(20, 1), 2, 0}} {
-		n, p99, least := c.p.enough(c.now)
+		n, p99, least := c.p.findEnough(c.now)
 		if n != c.want || n > 0 && (least != 30e6-1 || float64(p99) > nearlyNone*float64(least)) {
 			t.Errorf("of %v: %d workers, p99 %d, without waits %d; want %d", c.now, n, p99, least, c.want)
 		}

@@ -20,8 +20,8 @@ type cursor struct {
 	args [4]uint64
 }
 
-// next decodes the next event; ok is false if there is none.
-func (c *cursor) next(nsPerTick float64) (ok bool, err error) {
+// decodeNext decodes the next event; ok is false if there is none.
+func (c *cursor) decodeNext(nsPerTick float64) (ok bool, err error) {
 	for len(c.data) == 0 {
 		if len(c.batches) == 0 {
 			return false, nil
@@ -90,14 +90,14 @@ type ahead struct {
 
 func (f *frontier) insert(c *cursor) {
 	*f = append(*f, ahead{c.time, c})
-	f.up(len(*f) - 1)
+	f.siftUp(len(*f) - 1)
 }
 
-// moved is told that the cursor at i went on.
-func (f frontier) moved(i int) {
+// fixAt restores the order of the heap after the cursor at i went on.
+func (f frontier) fixAt(i int) {
 	f[i].time = f[i].c.time
-	if i == 0 || f.up(i) == i {
-		f.down(i)
+	if i == 0 || f.siftUp(i) == i {
+		f.siftDown(i)
 	}
 }
 
@@ -112,10 +112,10 @@ func (f *frontier) remove(i int) {
 	h[0], h[last] = h[last], h[0]
 	h[last].c = nil
 	*f = h[:last]
-	f.down(0)
+	f.siftDown(0)
 }
 
-func (f frontier) up(i int) int {
+func (f frontier) siftUp(i int) int {
 	for i > 0 && f[(i-1)/2].time > f[i].time {
 		f[(i-1)/2], f[i] = f[i], f[(i-1)/2]
 		i = (i - 1) / 2
@@ -123,7 +123,7 @@ func (f frontier) up(i int) int {
 	return i
 }
 
-func (f frontier) down(i int) {
+func (f frontier) siftDown(i int) {
 	for {
 		least := 2*i + 1
 		if least >= len(f) {

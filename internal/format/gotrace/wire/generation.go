@@ -72,7 +72,7 @@ type batch struct {
 	data       []byte
 }
 
-func (b *batch) begins(t Type) bool {
+func (b *batch) beginsWith(t Type) bool {
 	return b.experiment == 0 && len(b.data) > 0 && Type(b.data[0]) == t
 }
 
@@ -86,8 +86,8 @@ func newStretch() *stretch {
 	return &stretch{Generation: &Generation{table: newTable()}, byThread: make(map[int64]*lane)}
 }
 
-// take sorts a batch into the generation.
-func (g *stretch) take(b batch, version int) error {
+// addBatch sorts a batch into the generation.
+func (g *stretch) addBatch(b batch, version int) error {
 	if g.from == 0 || b.ticks < g.from {
 		g.from = b.ticks
 	}
@@ -96,14 +96,14 @@ func (g *stretch) take(b batch, version int) error {
 		syncs = evFrequency
 	}
 	switch {
-	case b.begins(evStrings):
+	case b.beginsWith(evStrings):
 		return g.addTexts(b.data)
-	case b.begins(evStacks):
+	case b.beginsWith(evStacks):
 		return g.addStacks(b.data)
-	case b.begins(evCPUSamples):
+	case b.beginsWith(evCPUSamples):
 		return g.addSamples(b.data)
-	case b.begins(syncs):
-		return g.sync(&b, version)
+	case b.beginsWith(syncs):
+		return g.readSync(&b, version)
 	case b.experiment != 0:
 		g.Skipped++
 		return nil
@@ -118,20 +118,20 @@ func (g *stretch) take(b batch, version int) error {
 	return nil
 }
 
-// sync reads what the clock's ticks are and, from Go 1.25 on, when they began.
-func (g *stretch) sync(b *batch, version int) error {
+// readSync reads the length of the clock's ticks and, from Go 1.25 on, when they began.
+func (g *stretch) readSync(b *batch, version int) error {
 	n, ticks := numbers{data: b.data}, b.ticks
 	if version >= 25 {
-		n.kind()
+		n.nextType()
 	}
 	for len(n.data) > 0 {
-		switch k := n.kind(); {
+		switch k := n.nextType(); {
 		case k == evFrequency && g.nsPerTick == 0:
-			g.nsPerTick = 1.0 / (float64(n.next()) / 1e9)
+			g.nsPerTick = 1.0 / (float64(n.nextNumber()) / 1e9)
 		case k == evClockSnapshot && version >= 25 && !g.Anchored:
-			ticks += n.next()
-			n.next() // the host's monotonic clock
-			sec, ns := n.next(), n.next()
+			ticks += n.nextNumber()
+			n.nextNumber() // the host's monotonic clock
+			sec, ns := n.nextNumber(), n.nextNumber()
 			g.Anchored, g.moment, g.Wall = true, ticks, int64(sec)*1e9+int64(ns)
 		default:
 			return fmt.Errorf("event %d where a generation's clock is told, or told twice", k)
@@ -146,10 +146,10 @@ func (g *stretch) sync(b *batch, version int) error {
 func (g *stretch) addSamples(data []byte) error {
 	n := numbers{data: data[1:]}
 	for len(n.data) > 0 {
-		if k := n.kind(); k != EvCPUSample {
+		if k := n.nextType(); k != EvCPUSample {
 			return fmt.Errorf("event %d among CPU samples", k)
 		}
-		ticks, thread, proc, goroutine, stack := n.next(), n.next(), n.next(), n.next(), n.next()
+		ticks, thread, proc, goroutine, stack := n.nextNumber(), n.nextNumber(), n.nextNumber(), n.nextNumber(), n.nextNumber()
 		if n.bad {
 			return errors.New("a CPU sample is cut short")
 		}
@@ -162,21 +162,22 @@ func (g *stretch) addSamples(data []byte) error {
 	return nil
 }
 
-// complete is told that all of the generation was read.
-func (g *stretch) complete(version int) error {
+// completeGeneration is called once all of the generation was read: it converts times to ns, sorts
+// the samples and resolves the tables.
+func (g *stretch) completeGeneration(version int) error {
 	switch {
 	case g.nsPerTick == 0:
 		return errors.New("a generation does not tell its clock's frequency")
 	case version >= 25 && !g.Anchored:
 		return errors.New("a generation does not tell when it began")
 	}
-	g.Trace = g.ns(g.moment)
+	g.Trace = g.toNanoseconds(g.moment)
 	for i := range g.samples {
-		g.samples[i].time = g.ns(uint64(g.samples[i].time))
+		g.samples[i].time = g.toNanoseconds(uint64(g.samples[i].time))
 	}
 	slices.SortFunc(g.samples, func(a, b sample) int { return cmp.Compare(a.time, b.time) })
-	return g.table.complete()
+	return g.table.completeTable()
 }
 
-// ns are ticks of the trace's clock.
-func (g *stretch) ns(ticks uint64) int64 { return int64(float64(ticks) * g.nsPerTick) }
+// toNanoseconds converts ticks of the trace's clock to ns.
+func (g *stretch) toNanoseconds(ticks uint64) int64 { return int64(float64(ticks) * g.nsPerTick) }

@@ -47,7 +47,7 @@ type thread struct {
 	id   int64
 	seen bool // an event told of it
 	gid  int64
-	g    *goroutine // of gid, unless it ended; see order.running
+	g    *goroutine // of gid, unless it ended; see order.runningGoroutine
 	p    *proc
 }
 
@@ -55,8 +55,8 @@ type thread struct {
 // begins anew with each generation.
 type seq struct{ generation, n uint64 }
 
-// before says whether the change numbered n is the next one.
-func (s seq) before(generation, n uint64) bool { return s.generation == generation && s.n+1 == n }
+// isBefore says whether the change numbered n is the next one.
+func (s seq) isBefore(generation, n uint64) bool { return s.generation == generation && s.n+1 == n }
 
 type region struct {
 	task uint64
@@ -72,7 +72,7 @@ type span struct {
 	text  string // of why
 }
 
-func (r *ranges) has(s span) bool {
+func (r *ranges) hasSpan(s span) bool {
 	for _, x := range r.in {
 		if x.begun == s.begun && x.why == s.why {
 			return true
@@ -81,17 +81,17 @@ func (r *ranges) has(s span) bool {
 	return false
 }
 
-func (r *ranges) begin(s span) error {
-	if r.has(s) {
+func (r *ranges) beginSpan(s span) error {
+	if r.hasSpan(s) {
 		return fmt.Errorf("%s within %[1]s", s.begun.Name())
 	}
 	r.in = append(r.in, s)
 	return nil
 }
 
-// active notes a range that began before the trace, or confirms one.
-func (r *ranges) active(s span, first bool) error {
-	switch has := r.has(s); {
+// confirmSpan notes a range that began before the trace, or confirms one.
+func (r *ranges) confirmSpan(s span, first bool) error {
+	switch has := r.hasSpan(s); {
 	case first && has:
 		return fmt.Errorf("%s is told twice", s.begun.Name())
 	case first:
@@ -102,7 +102,7 @@ func (r *ranges) active(s span, first bool) error {
 	return nil
 }
 
-func (r *ranges) end(begun Type) (s span, err error) {
+func (r *ranges) endSpan(begun Type) (s span, err error) {
 	for i, x := range r.in {
 		if x.begun == begun {
 			last := len(r.in) - 1
@@ -145,15 +145,14 @@ const (
 const maxTasks = 1 << 20
 
 func (o *order) init() {
-	o.gs.init()
 	o.ps = make(map[int32]*proc)
 	o.ms = make(map[int64]*thread)
 	o.tasks = make(map[uint64]task)
 	o.nobody = thread{id: None, gid: None}
 }
 
-// thread finds a thread, making it if it is new.
-func (o *order) thread(id int64) *thread {
+// ensureThread finds a thread, making it if it is new.
+func (o *order) ensureThread(id int64) *thread {
 	if id == None {
 		return &o.nobody
 	}
@@ -165,16 +164,16 @@ func (o *order) thread(id int64) *thread {
 	return m
 }
 
-// known finds a thread that an event told of.
-func (o *order) known(id int64) *thread {
+// knownThread finds a thread that an event told of; nil if there is none.
+func (o *order) knownThread(id int64) *thread {
 	if m := o.ms[id]; m != nil && m.seen {
 		return m
 	}
 	return nil
 }
 
-// running is the goroutine on a thread, nil if there is none or it is not known.
-func (o *order) running(m *thread) *goroutine {
+// runningGoroutine returns the goroutine on a thread, nil if there is none or it is not known.
+func (o *order) runningGoroutine(m *thread) *goroutine {
 	if g := m.g; g != nil && !g.gone && g.id == m.gid {
 		return g
 	}
@@ -192,8 +191,9 @@ var (
 	errG        = errors.New("happens on a thread that runs a goroutine")
 )
 
-// user demands what events of running goroutines need.
-func (m *thread) user() error {
+// checkUser returns an error unless the thread runs a goroutine on a processor, as events of
+// running goroutines need.
+func (m *thread) checkUser() error {
 	if m.gid == None {
 		return errNoG
 	}
@@ -211,15 +211,15 @@ func (m *thread) onProc() error {
 	return nil
 }
 
-// advance takes the event that a thread is at, if all that must come before it has been. An
+// takeEvent takes the event that a thread is at, if all that must come before it has been. An
 // error says that the trace is not well formed.
-func (r *Reader) advance(c *cursor, m *thread) (bool, error) {
+func (r *Reader) takeEvent(c *cursor, m *thread) (bool, error) {
 	switch c.typ {
 	case EvHeapAlloc, EvHeapGoal:
 		if err := m.onProc(); err != nil {
 			return false, err
 		}
-		r.emit(c, m).Value = c.args[0]
+		r.emitEvent(c, m).Value = c.args[0]
 		return true, nil
 	case EvGoStart:
 		return r.goStart(c, m)
@@ -254,11 +254,11 @@ func (r *Reader) advance(c *cursor, m *thread) (bool, error) {
 	case EvSTWBegin, EvSTWEnd, EvGCMarkAssistBegin, EvGCMarkAssistEnd, EvGCMarkAssistActive:
 		return r.goRange(c, m)
 	case EvGCSweepBegin, EvGCSweepEnd, EvGCSweepActive:
-		return r.sweep(c, m)
+		return r.sweepRange(c, m)
 	case EvGCActive, EvGCBegin, EvGCEnd:
-		return r.collect(c, m)
+		return r.gcPhase(c, m)
 	case EvProcsChange, EvGoLabel, EvUserTaskBegin, EvUserTaskEnd, EvUserRegionBegin, EvUserRegionEnd, EvUserLog:
-		return r.annotate(c, m)
+		return r.userEvent(c, m)
 	}
 	if !c.typ.Experimental() {
 		return false, errors.New("is no event of a thread")
@@ -266,25 +266,23 @@ func (r *Reader) advance(c *cursor, m *thread) (bool, error) {
 	if m.id == None {
 		return false, errNoThread
 	}
-	r.emit(c, m)
+	r.emitEvent(c, m)
 	return true, nil
 }
 
 // goroutines finds goroutines by their IDs, mostly those asked for lately.
 type goroutines struct {
 	lately [1 << 10]*goroutine
-	all    map[int64]*goroutine
+	all    ByID[goroutine]
 	spare  []*goroutine
 }
-
-func (t *goroutines) init() { t.all = make(map[int64]*goroutine) }
 
 func (t *goroutines) find(id int64) *goroutine {
 	slot := &t.lately[uint(id)%uint(len(t.lately))]
 	if g := *slot; g != nil && g.id == id {
 		return g
 	}
-	g := t.all[id]
+	g := t.all.Find(id)
 	if g != nil {
 		*slot = g
 	}
@@ -299,13 +297,13 @@ func (t *goroutines) add(id int64, status uint8, generation uint64) *goroutine {
 		g = new(goroutine)
 	}
 	*g = goroutine{id: id, status: status, seq: seq{generation, 0}, ranges: ranges{g.ranges.in[:0]}, regions: g.regions[:0]}
-	t.all[id] = g
+	t.all.Add(id, g)
 	t.lately[uint(id)%uint(len(t.lately))] = g
 	return g
 }
 
 func (t *goroutines) remove(g *goroutine) {
-	delete(t.all, g.id)
+	t.all.Remove(g.id)
 	if slot := &t.lately[uint(g.id)%uint(len(t.lately))]; *slot == g {
 		*slot = nil
 	}

@@ -8,12 +8,13 @@ import (
 
 var errGone = errors.New("happens on a goroutine that is not known")
 
-// user is the goroutine that runs on a thread and has that status; what else is so is an error.
-func (r *Reader) user(m *thread, status uint8) (*goroutine, error) {
-	if err := m.user(); err != nil {
+// userGoroutine returns the goroutine that runs on a thread; it is an error if there is none, or
+// if it has another status.
+func (r *Reader) userGoroutine(m *thread, status uint8) (*goroutine, error) {
+	if err := m.checkUser(); err != nil {
 		return nil, err
 	}
-	g := r.running(m)
+	g := r.runningGoroutine(m)
 	if g == nil {
 		return nil, errGone
 	}
@@ -23,8 +24,8 @@ func (r *Reader) user(m *thread, status uint8) (*goroutine, error) {
 	return g, nil
 }
 
-func (m *thread) run(g *goroutine) { m.g, m.gid = g, g.id }
-func (m *thread) leave()           { m.g, m.gid = nil, None }
+func (m *thread) setGoroutine(g *goroutine) { m.g, m.gid = g, g.id }
+func (m *thread) clearGoroutine()           { m.g, m.gid = nil, None }
 
 func (r *Reader) goStatus(c *cursor, m *thread) (bool, error) {
 	id, mid := int64(c.args[0]), int64(c.args[1])
@@ -56,10 +57,10 @@ func (r *Reader) goStatus(c *cursor, m *thread) (bool, error) {
 		}
 		here = true
 	default: // it has been in the system call since before this generation
-		if other := r.known(mid); other == nil {
-			other = r.thread(mid)
+		if other := r.knownThread(mid); other == nil {
+			other = r.ensureThread(mid)
 			other.seen = true
-			other.run(g)
+			other.setGoroutine(g)
 		} else if other.gid != id {
 			return false, fmt.Errorf("goroutine %d is in a system call on thread %d, which runs %d", id, mid, other.gid)
 		} else {
@@ -67,14 +68,14 @@ func (r *Reader) goStatus(c *cursor, m *thread) (bool, error) {
 		}
 		onThread = mid
 	}
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.Thread, e.Goroutine = onThread, onG
 	e.On, e.From, e.To = id, from, goStates[status]
 	if c.typ == EvGoStatusStack {
-		e.Stack = r.stack(c.args[3])
+		e.Stack = r.stackIndex(c.args[3])
 	}
 	if here {
-		m.run(g)
+		m.setGoroutine(g)
 	}
 	return true, nil
 }
@@ -83,7 +84,7 @@ func (r *Reader) goCreate(c *cursor, m *thread) (bool, error) {
 	if err := m.onProc(); err != nil {
 		return false, err
 	}
-	if g := r.running(m); g != nil && g.status != gRunning {
+	if g := r.runningGoroutine(m); g != nil && g.status != gRunning {
 		return false, fmt.Errorf("happens on goroutine %d, which does not run", g.id)
 	}
 	id := int64(c.args[0])
@@ -95,15 +96,15 @@ func (r *Reader) goCreate(c *cursor, m *thread) (bool, error) {
 		status = gWaiting
 	}
 	r.gs.add(id, status, r.gen.Number)
-	e := r.emit(c, m)
-	e.On, e.From, e.To, e.Stack, e.By = id, GoNotExist, goStates[status], r.stack(c.args[1]), r.stack(c.args[2])
+	e := r.emitEvent(c, m)
+	e.On, e.From, e.To, e.Stack, e.By = id, GoNotExist, goStates[status], r.stackIndex(c.args[1]), r.stackIndex(c.args[2])
 	return true, nil
 }
 
 func (r *Reader) goStart(c *cursor, m *thread) (bool, error) {
 	id := int64(c.args[0])
 	g := r.gs.find(id)
-	if g == nil || g.status != gRunnable || !g.seq.before(r.gen.Number, c.args[1]) {
+	if g == nil || g.status != gRunnable || !g.seq.isBefore(r.gen.Number, c.args[1]) {
 		return false, nil // not its turn yet: another thread has yet to tell of it, or to wake it
 	}
 	if err := m.onProc(); err != nil {
@@ -113,19 +114,19 @@ func (r *Reader) goStart(c *cursor, m *thread) (bool, error) {
 		return false, errG
 	}
 	g.status, g.seq.n = gRunning, c.args[1]
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From, e.To = id, GoRunnable, GoRunning
-	m.run(g)
+	m.setGoroutine(g)
 	return true, nil
 }
 
 // goLeaves is a goroutine that blocks, yields or ends.
 func (r *Reader) goLeaves(c *cursor, m *thread) (bool, error) {
-	g, err := r.user(m, gRunning)
+	g, err := r.userGoroutine(m, gRunning)
 	if err != nil {
 		return false, err
 	}
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From = g.id, GoRunning
 	switch c.typ {
 	case EvGoBlock:
@@ -135,41 +136,41 @@ func (r *Reader) goLeaves(c *cursor, m *thread) (bool, error) {
 	default:
 		r.gs.remove(g)
 		e.To = GoNotExist
-		m.leave()
+		m.clearGoroutine()
 		return true, nil
 	}
-	e.Text, e.Stack = r.text(c.args[0]), r.stack(c.args[1])
-	m.leave()
+	e.Text, e.Stack = r.textIndex(c.args[0]), r.stackIndex(c.args[1])
+	m.clearGoroutine()
 	return true, nil
 }
 
 func (r *Reader) goUnblock(c *cursor, m *thread) (bool, error) {
 	id := int64(c.args[0])
 	g := r.gs.find(id)
-	if g == nil || g.status != gWaiting || !g.seq.before(r.gen.Number, c.args[1]) {
+	if g == nil || g.status != gWaiting || !g.seq.isBefore(r.gen.Number, c.args[1]) {
 		return false, nil
 	}
 	g.status, g.seq.n = gRunnable, c.args[1]
-	e := r.emit(c, m) // anybody may do so, also no goroutine
-	e.On, e.From, e.To, e.By = id, GoWaiting, GoRunnable, r.stack(c.args[2])
+	e := r.emitEvent(c, m) // anybody may do so, also no goroutine
+	e.On, e.From, e.To, e.By = id, GoWaiting, GoRunnable, r.stackIndex(c.args[2])
 	return true, nil
 }
 
 // goSwitch is a coroutine that hands over to another: it wakes that, blocks or ends, and that
 // one runs; three events.
 func (r *Reader) goSwitch(c *cursor, m *thread) (bool, error) {
-	g, err := r.user(m, gRunning)
+	g, err := r.userGoroutine(m, gRunning)
 	if err != nil {
 		return false, err
 	}
 	id := int64(c.args[0])
 	next := r.gs.find(id)
-	if next == nil || next.status != gWaiting || !next.seq.before(r.gen.Number, c.args[1]) {
+	if next == nil || next.status != gWaiting || !next.seq.isBefore(r.gen.Number, c.args[1]) {
 		return false, nil
 	}
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From, e.To = id, GoWaiting, GoRunnable
-	e = r.emit(c, m)
+	e = r.emitEvent(c, m)
 	e.On, e.From = g.id, GoRunning
 	if c.typ == EvGoSwitch {
 		g.status = gWaiting
@@ -178,33 +179,33 @@ func (r *Reader) goSwitch(c *cursor, m *thread) (bool, error) {
 		r.gs.remove(g)
 		e.Type, e.To = EvGoDestroy, GoNotExist
 	}
-	m.leave()
-	e = r.emit(c, m)
+	m.clearGoroutine()
+	e = r.emitEvent(c, m)
 	e.Type, e.On, e.From, e.To = EvGoStart, id, GoRunnable, GoRunning
 	next.status, next.seq.n = gRunning, c.args[1]
-	m.run(next)
+	m.setGoroutine(next)
 	return true, nil
 }
 
 func (r *Reader) syscallBegin(c *cursor, m *thread) (bool, error) {
-	g, err := r.user(m, gRunning)
+	g, err := r.userGoroutine(m, gRunning)
 	if err != nil {
 		return false, err
 	}
 	// The number of the processor's changes tells system calls apart that it may be taken
 	// away in; it runs here, so that it must be the next.
-	if !m.p.seq.before(r.gen.Number, c.args[0]) {
+	if !m.p.seq.isBefore(r.gen.Number, c.args[0]) {
 		return false, fmt.Errorf("number %d of processor %d follows %d", c.args[0], m.p.id, m.p.seq.n)
 	}
 	g.status = gSyscall
 	m.p.status, m.p.seq.n = pSyscall, c.args[0]
-	e := r.emit(c, m)
-	e.On, e.From, e.To, e.Stack = g.id, GoRunning, GoSyscall, r.stack(c.args[1])
+	e := r.emitEvent(c, m)
+	e.On, e.From, e.To, e.Stack = g.id, GoRunning, GoSyscall, r.stackIndex(c.args[1])
 	return true, nil
 }
 
 func (r *Reader) syscallEnd(c *cursor, m *thread) (bool, error) {
-	g, err := r.user(m, gSyscall)
+	g, err := r.userGoroutine(m, gSyscall)
 	if err != nil {
 		return false, err
 	}
@@ -212,7 +213,7 @@ func (r *Reader) syscallEnd(c *cursor, m *thread) (bool, error) {
 		return false, fmt.Errorf("processor %d is in no system call", m.p.id)
 	}
 	g.status, m.p.status = gRunning, pRunning
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From, e.To = g.id, GoSyscall, GoRunning
 	return true, nil
 }
@@ -228,14 +229,14 @@ func (r *Reader) syscallEndBlocked(c *cursor, m *thread) (bool, error) {
 		return false, err
 	}
 	g.status = gRunnable
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From, e.To = g.id, GoSyscall, GoRunnable
-	m.leave()
+	m.clearGoroutine()
 	return true, nil
 }
 
 func (r *Reader) inSyscall(m *thread) (*goroutine, error) {
-	switch g := r.running(m); {
+	switch g := r.runningGoroutine(m); {
 	case m.id == None:
 		return nil, errNoThread
 	case m.gid == None:
@@ -262,9 +263,9 @@ func (r *Reader) goCreateSyscall(c *cursor, m *thread) (bool, error) {
 		return false, fmt.Errorf("goroutine %d is there already", id)
 	}
 	g := r.gs.add(id, gSyscall, r.gen.Number)
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From, e.To = id, GoNotExist, GoSyscall
-	m.run(g)
+	m.setGoroutine(g)
 	return true, nil
 }
 
@@ -280,13 +281,13 @@ func (r *Reader) goDestroySyscall(c *cursor, m *thread) (bool, error) {
 			return false, fmt.Errorf("processor %d is in no system call", p.id)
 		}
 		p.status = pAbandoned
-		e := r.emit(c, m)
+		e := r.emitEvent(c, m)
 		e.Type, e.On, e.From, e.To = EvProcSteal, int64(p.id), ProcRunning, ProcIdle
 	}
 	r.gs.remove(g)
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From, e.To = g.id, GoSyscall, GoNotExist
-	m.leave()
+	m.clearGoroutine()
 	m.p = nil
 	return true, nil
 }
@@ -299,16 +300,16 @@ func (r *Reader) goRange(c *cursor, m *thread) (bool, error) {
 		if g == nil {
 			return false, fmt.Errorf("goroutine %d is not known", id)
 		}
-		if err := g.ranges.active(span{begun: EvGCMarkAssistBegin}, r.gen.Number == r.first); err != nil {
+		if err := g.ranges.confirmSpan(span{begun: EvGCMarkAssistBegin}, r.gen.Number == r.first); err != nil {
 			return false, err
 		}
-		r.emit(c, m).On = id
+		r.emitEvent(c, m).On = id
 		return true, nil
 	}
-	if err := m.user(); err != nil {
+	if err := m.checkUser(); err != nil {
 		return false, err
 	}
-	g := r.running(m)
+	g := r.runningGoroutine(m)
 	if g == nil {
 		return false, errGone
 	}
@@ -316,22 +317,22 @@ func (r *Reader) goRange(c *cursor, m *thread) (bool, error) {
 	var err error
 	switch c.typ {
 	case EvSTWBegin:
-		text, stack = r.text(c.args[0]), r.stack(c.args[1])
-		err = g.ranges.begin(span{EvSTWBegin, c.args[0], r.gen.Text(text)})
+		text, stack = r.textIndex(c.args[0]), r.stackIndex(c.args[1])
+		err = g.ranges.beginSpan(span{EvSTWBegin, c.args[0], r.gen.Text(text)})
 	case EvSTWEnd:
 		var s span
-		s, err = g.ranges.end(EvSTWBegin)
-		text = r.batch.keep(s.text)
+		s, err = g.ranges.endSpan(EvSTWBegin)
+		text = r.batch.keepText(s.text)
 	case EvGCMarkAssistBegin:
-		stack = r.stack(c.args[0])
-		err = g.ranges.begin(span{begun: EvGCMarkAssistBegin})
+		stack = r.stackIndex(c.args[0])
+		err = g.ranges.beginSpan(span{begun: EvGCMarkAssistBegin})
 	case EvGCMarkAssistEnd:
-		_, err = g.ranges.end(EvGCMarkAssistBegin)
+		_, err = g.ranges.endSpan(EvGCMarkAssistBegin)
 	}
 	if err != nil {
 		return false, err
 	}
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.Text, e.Stack = g.id, text, stack
 	return true, nil
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// collect is the mark phase. It begins and ends on any thread, in the order of its numbers.
-func (r *Reader) collect(c *cursor, m *thread) (bool, error) {
+// gcPhase takes the events of the mark phase, which begins and ends on any thread, in the order of
+// its numbers.
+func (r *Reader) gcPhase(c *cursor, m *thread) (bool, error) {
 	seq := c.args[0]
 	first := c.typ == EvGCActive && r.gen.Number == r.first || c.typ == EvGCBegin && r.gcState == gcUnknown
 	if !first && seq != r.gcSeq+1 {
@@ -23,7 +24,7 @@ func (r *Reader) collect(c *cursor, m *thread) (bool, error) {
 	case c.typ != EvGCBegin && !on:
 		err = errors.New("the collector does not mark")
 	default:
-		err = m.user()
+		err = m.checkUser()
 	}
 	if err != nil {
 		return false, err
@@ -32,44 +33,44 @@ func (r *Reader) collect(c *cursor, m *thread) (bool, error) {
 	if c.typ == EvGCEnd {
 		r.gcState = gcOff
 	}
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.Value = seq
 	if c.typ == EvGCBegin {
-		e.Stack = r.stack(c.args[1])
+		e.Stack = r.stackIndex(c.args[1])
 	}
 	return true, nil
 }
 
-// annotate is what happens at a moment of a running goroutine, most of it told by the program.
-func (r *Reader) annotate(c *cursor, m *thread) (bool, error) {
-	if err := m.user(); err != nil {
+// userEvent takes what happens at a moment of a running goroutine, most of it told by the program.
+func (r *Reader) userEvent(c *cursor, m *thread) (bool, error) {
+	if err := m.checkUser(); err != nil {
 		return false, err
 	}
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	switch c.typ {
 	case EvProcsChange:
-		e.Value, e.Stack = c.args[0], r.stack(c.args[1])
+		e.Value, e.Stack = c.args[0], r.stackIndex(c.args[1])
 		return true, nil
 	case EvGoLabel:
-		e.On, e.Text = m.gid, r.text(c.args[0])
+		e.On, e.Text = m.gid, r.textIndex(c.args[0])
 		return true, nil
 	case EvUserLog:
-		e.Value, e.Text, e.Text2, e.Stack = c.args[0], r.text(c.args[1]), r.text(c.args[2]), r.stack(c.args[3])
+		e.Value, e.Text, e.Text2, e.Stack = c.args[0], r.textIndex(c.args[1]), r.textIndex(c.args[2]), r.stackIndex(c.args[3])
 		return true, nil
 	case EvUserTaskBegin:
 		return true, r.taskBegins(c, e)
 	case EvUserTaskEnd:
-		e.Value, e.Stack = c.args[0], r.stack(c.args[1])
+		e.Value, e.Stack = c.args[0], r.stackIndex(c.args[1])
 		t, ok := r.tasks[e.Value]
 		if !ok {
 			t.parent = None // it began before the trace
 		}
 		delete(r.tasks, e.Value)
-		e.On, e.Text = t.parent, r.batch.keep(t.text)
+		e.On, e.Text = t.parent, r.batch.keepText(t.text)
 		return true, nil
 	}
-	e.Value, e.Text, e.Stack = c.args[0], r.text(c.args[1]), r.stack(c.args[2])
-	g := r.running(m)
+	e.Value, e.Text, e.Stack = c.args[0], r.textIndex(c.args[1]), r.stackIndex(c.args[2])
+	g := r.runningGoroutine(m)
 	if g == nil {
 		return false, errGone
 	}
@@ -92,7 +93,7 @@ func (r *Reader) taskBegins(c *cursor, e *Event) error {
 	if _, ok := r.tasks[id]; ok {
 		return fmt.Errorf("task %d is under way already", id)
 	}
-	e.Value, e.On, e.Text, e.Stack = id, int64(c.args[1]), r.text(c.args[2]), r.stack(c.args[3])
+	e.Value, e.On, e.Text, e.Stack = id, int64(c.args[1]), r.textIndex(c.args[2]), r.stackIndex(c.args[3])
 	if e.On == 0 {
 		e.On = None
 	}

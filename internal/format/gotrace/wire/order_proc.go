@@ -43,7 +43,7 @@ func (r *Reader) procStatus(c *cursor, m *thread) (bool, error) {
 		return false, fmt.Errorf("processor %d is told to have status %d and has %d", id, status, p.status)
 	}
 	p.seq = seq{r.gen.Number, 0}
-	e := r.emit(c, on)
+	e := r.emitEvent(c, on)
 	e.On, e.From, e.To = int64(id), from, to
 	if status == pRunning || status == pSyscall {
 		m.p = p
@@ -67,14 +67,14 @@ func (r *Reader) procStart(c *cursor, m *thread) (bool, error) {
 		return false, err
 	}
 	p := r.ps[id]
-	if p == nil || p.status != pIdle || !p.seq.before(r.gen.Number, c.args[1]) || m.p != nil {
+	if p == nil || p.status != pIdle || !p.seq.isBefore(r.gen.Number, c.args[1]) || m.p != nil {
 		return false, nil // not its turn yet; or this thread's processor has not been taken away yet
 	}
 	if m.id == None {
 		return false, errNoThread
 	}
 	p.status, p.seq.n = pRunning, c.args[1]
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From, e.To = int64(id), ProcIdle, ProcRunning
 	m.p = p
 	return true, nil
@@ -89,7 +89,7 @@ func (r *Reader) procStop(c *cursor, m *thread) (bool, error) {
 		return false, fmt.Errorf("processor %d does not run", p.id)
 	}
 	p.status = pIdle
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From, e.To = int64(p.id), ProcRunning, ProcIdle
 	m.p = nil
 	return true, nil
@@ -102,7 +102,7 @@ func (r *Reader) procSteal(c *cursor, m *thread) (bool, error) {
 		return false, err
 	}
 	p := r.ps[id]
-	if p == nil || p.status != pSyscall && p.status != pAbandoned || !p.seq.before(r.gen.Number, c.args[1]) {
+	if p == nil || p.status != pSyscall && p.status != pAbandoned || !p.seq.isBefore(r.gen.Number, c.args[1]) {
 		return false, nil
 	}
 	if m.id == None {
@@ -114,18 +114,18 @@ func (r *Reader) procSteal(c *cursor, m *thread) (bool, error) {
 	if was == pAbandoned {
 		from = ProcIdle // as which it was told of
 	} else {
-		victim := r.known(int64(c.args[2]))
+		victim := r.knownThread(int64(c.args[2]))
 		if victim == nil || victim.p != p {
 			return false, fmt.Errorf("processor %d is taken from thread %d, which does not have it", id, int64(c.args[2]))
 		}
 		defer func() { victim.p = nil }() // which may be this one
 	}
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.On, e.From, e.To = int64(id), from, ProcIdle
 	return true, nil
 }
 
-func (r *Reader) sweep(c *cursor, m *thread) (bool, error) {
+func (r *Reader) sweepRange(c *cursor, m *thread) (bool, error) {
 	s := span{begun: EvGCSweepBegin}
 	if c.typ == EvGCSweepActive {
 		id, err := r.procID(c.args[0])
@@ -136,26 +136,26 @@ func (r *Reader) sweep(c *cursor, m *thread) (bool, error) {
 		if p == nil {
 			return false, fmt.Errorf("processor %d is not known", id)
 		}
-		if err := p.ranges.active(s, r.gen.Number == r.first); err != nil {
+		if err := p.ranges.confirmSpan(s, r.gen.Number == r.first); err != nil {
 			return false, err
 		}
-		r.emit(c, m).On = int64(id)
+		r.emitEvent(c, m).On = int64(id)
 		return true, nil
 	}
 	if err := m.onProc(); err != nil {
 		return false, err
 	}
 	if c.typ == EvGCSweepBegin {
-		if err := m.p.ranges.begin(s); err != nil {
+		if err := m.p.ranges.beginSpan(s); err != nil {
 			return false, err
 		}
-		r.emit(c, m).Stack = r.stack(c.args[0])
+		r.emitEvent(c, m).Stack = r.stackIndex(c.args[0])
 		return true, nil
 	}
-	if _, err := m.p.ranges.end(EvGCSweepBegin); err != nil {
+	if _, err := m.p.ranges.endSpan(EvGCSweepBegin); err != nil {
 		return false, err
 	}
-	e := r.emit(c, m)
+	e := r.emitEvent(c, m)
 	e.Value, e.On = c.args[0], int64(c.args[1])
 	return true, nil
 }

@@ -20,7 +20,7 @@ const mostBeside = 32 << 20
 func (r *Reader) ReadAhead() {
 	a := &prefetch{next: make(chan taken), back: make(chan [][]byte, 2), quit: make(chan struct{})}
 	r.ahead = a
-	go a.read(&r.source)
+	go a.readGenerations(&r.source)
 }
 
 // Close ends what ReadAhead began; the stream is not read any more when it returns.
@@ -33,7 +33,7 @@ func (r *Reader) Close() {
 	}
 }
 
-func (a *prefetch) read(s *source) {
+func (a *prefetch) readGenerations(s *source) {
 	defer close(a.next)
 	kept := 0 // chunks of the generation that is being decoded
 	release := func() (ok bool) {
@@ -49,7 +49,7 @@ func (a *prefetch) read(s *source) {
 		if kept*chunkSize > mostBeside && !release() {
 			return
 		}
-		t := guarded(s)
+		t := takeGuarded(s)
 		select {
 		case a.next <- t:
 		case <-a.quit:
@@ -62,22 +62,23 @@ func (a *prefetch) read(s *source) {
 	}
 }
 
-// guarded turns a panic of the stream into an error, as those that read it in turn do.
-func guarded(s *source) (t taken) {
+// takeGuarded takes a generation and turns a panic of the stream into an error, as reading without
+// a prefetch does.
+func takeGuarded(s *source) (t taken) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.err = fmt.Errorf("cannot be read: %v", p)
 		}
 	}()
-	return s.take()
+	return s.takeGeneration()
 }
 
 var errClosed = errors.New("the trace is closed")
 
-// take is the next generation.
-func (r *Reader) take() taken {
+// takeGeneration returns the next generation.
+func (r *Reader) takeGeneration() taken {
 	if r.ahead == nil {
-		return r.source.take()
+		return r.source.takeGeneration()
 	}
 	t, ok := <-r.ahead.next
 	if !ok {
@@ -86,8 +87,8 @@ func (r *Reader) take() taken {
 	return t
 }
 
-// done gives back what the batches of a generation are kept in.
-func (r *Reader) done(g *stretch) {
+// releaseGeneration gives back the chunks that the batches of a generation are kept in.
+func (r *Reader) releaseGeneration(g *stretch) {
 	if r.ahead == nil {
 		r.source.free = g.chunks.all()
 		return

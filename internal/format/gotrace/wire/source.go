@@ -25,14 +25,14 @@ type taken struct {
 	ended error // of the source, once the generation was taken out
 }
 
-func (s *source) take() taken {
-	g, err := s.read()
+func (s *source) takeGeneration() taken {
+	g, err := s.readGeneration()
 	return taken{g, err, s.ended}
 }
 
-// read returns the next generation, io.EOF where the trace ends as it should. What breaks off
-// behind a generation is told when the next one is asked for.
-func (s *source) read() (*stretch, error) {
+// readGeneration returns the next generation, io.EOF where the trace ends as it should. What
+// breaks off behind a generation is told when the next one is asked for.
+func (s *source) readGeneration() (*stretch, error) {
 	if s.ended != nil {
 		return nil, s.ended
 	}
@@ -45,17 +45,18 @@ func (s *source) read() (*stretch, error) {
 		err = s.upToEnd(g)
 	}
 	if err == nil {
-		err = g.complete(s.version)
+		err = g.completeGeneration(s.version)
 	}
 	if err != nil {
-		s.ended = because(err, s.ended)
+		s.ended = explainCut(err, s.ended)
 		return nil, s.ended
 	}
 	return g, nil
 }
 
-// because tells why a generation is not well formed: where the stream ended within it, that is the reason.
-func because(err, ended error) error {
+// explainCut says why a generation is not well formed: where the stream ended within it, that is
+// the reason.
+func explainCut(err, ended error) error {
 	if ended == nil || ended == io.EOF || err == ended {
 		return err
 	}
@@ -65,12 +66,12 @@ func because(err, ended error) error {
 // upToEnd reads a generation as Go 1.26 writes them: it is said where one ends.
 func (s *source) upToEnd(g *stretch) error {
 	for {
-		b, end, err := s.batch(g)
+		b, end, err := s.readBatch(g)
 		switch {
 		case err == io.EOF && g.Number == 0:
 			return io.EOF
 		case err == io.EOF:
-			return cut(err)
+			return toUnexpectedEOF(err)
 		case err != nil:
 			return err
 		case end:
@@ -81,7 +82,7 @@ func (s *source) upToEnd(g *stretch) error {
 		if b.generation != g.Number || b.generation == 0 {
 			return fmt.Errorf("generation %d begins before %d ends", b.generation, g.Number)
 		}
-		if err := g.take(b, s.version); err != nil {
+		if err := g.addBatch(b, s.version); err != nil {
 			return err
 		}
 	}
@@ -92,12 +93,12 @@ func (s *source) upToEnd(g *stretch) error {
 func (s *source) upToNext(g *stretch) error {
 	if b := s.next; b != nil {
 		s.next, g.Number = nil, b.generation
-		if err := g.take(*b, s.version); err != nil {
+		if err := g.addBatch(*b, s.version); err != nil {
 			return err
 		}
 	}
 	for {
-		b, end, err := s.batch(g)
+		b, end, err := s.readBatch(g)
 		switch {
 		case err != nil && g.Number != 0:
 			s.ended = err
@@ -117,14 +118,14 @@ func (s *source) upToNext(g *stretch) error {
 		case b.generation != g.Number:
 			return fmt.Errorf("generation %d within %d", b.generation, g.Number)
 		}
-		if err := g.take(b, s.version); err != nil {
+		if err := g.addBatch(b, s.version); err != nil {
 			return err
 		}
 	}
 }
 
-// batch reads the next batch, io.EOF if there is none. End says that it ends a generation.
-func (s *source) batch(g *stretch) (b batch, end bool, err error) {
+// readBatch reads the next batch, io.EOF if there is none; end says whether it ends a generation.
+func (s *source) readBatch(g *stretch) (b batch, end bool, err error) {
 	k, err := s.r.ReadByte()
 	if err != nil {
 		return b, false, err
@@ -134,7 +135,7 @@ func (s *source) batch(g *stretch) (b batch, end bool, err error) {
 		return b, true, nil
 	case evExperimentalBatch:
 		if b.experiment, err = s.r.ReadByte(); err != nil {
-			return b, false, cut(err)
+			return b, false, toUnexpectedEOF(err)
 		}
 	case evEventBatch:
 	default:
@@ -143,7 +144,7 @@ func (s *source) batch(g *stretch) (b batch, end bool, err error) {
 	var header [4]uint64 // generation, thread, time, size
 	for i := range header {
 		if header[i], err = binary.ReadUvarint(s.r); err != nil {
-			return b, false, cut(err)
+			return b, false, toUnexpectedEOF(err)
 		}
 	}
 	if header[3] > maxBatch {
@@ -152,15 +153,16 @@ func (s *source) batch(g *stretch) (b batch, end bool, err error) {
 	b.generation, b.thread, b.ticks = header[0], int64(header[1]), header[2]
 	if b.experiment != 0 { // not kept
 		_, err = s.r.Discard(int(header[3]))
-		return b, false, cut(err)
+		return b, false, toUnexpectedEOF(err)
 	}
 	b.data = g.chunks.grow(int(header[3]))
 	_, err = io.ReadFull(s.r, b.data)
-	return b, b.begins(evEndOfGeneration), cut(err)
+	return b, b.beginsWith(evEndOfGeneration), toUnexpectedEOF(err)
 }
 
-// cut tells the end of the stream within something from the end of the trace.
-func cut(err error) error {
+// toUnexpectedEOF turns io.EOF, which within something is no end of the trace, into
+// io.ErrUnexpectedEOF.
+func toUnexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}

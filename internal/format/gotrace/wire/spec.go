@@ -69,9 +69,9 @@ var specs = [256]spec{
 }
 
 // ofGoroutines and ofProcs are the types that change such a state, a bit for each.
-var ofGoroutines, ofProcs = changing(ofGoroutine), changing(ofProc)
+var ofGoroutines, ofProcs = typesChanging(ofGoroutine), typesChanging(ofProc)
 
-func changing(state uint8) (types uint64) {
+func typesChanging(state uint8) (types uint64) {
 	for t, s := range specs[:64] {
 		if s.state == state {
 			types |= 1 << t

@@ -46,7 +46,7 @@ type numbers struct {
 	bad  bool
 }
 
-func (n *numbers) next() uint64 {
+func (n *numbers) nextNumber() uint64 {
 	if len(n.data) > 0 && n.data[0] < 0x80 {
 		v := uint64(n.data[0])
 		n.data = n.data[1:]
@@ -61,7 +61,7 @@ func (n *numbers) next() uint64 {
 	return v
 }
 
-func (n *numbers) kind() Type {
+func (n *numbers) nextType() Type {
 	k := Type(n.data[0])
 	n.data = n.data[1:]
 	return k
@@ -72,10 +72,10 @@ func (t *table) addTexts(data []byte) error {
 	all := string(data) // one for all of them
 	n := numbers{data: data[1:]}
 	for len(n.data) > 0 {
-		if k := n.kind(); k != evString {
+		if k := n.nextType(); k != evString {
 			return fmt.Errorf("event %d among strings", k)
 		}
-		id, size := n.next(), n.next()
+		id, size := n.nextNumber(), n.nextNumber()
 		if n.bad || size > maxString || size > uint64(len(n.data)) {
 			return fmt.Errorf("string %d of %d bytes does not fit its batch or the format", id, size)
 		}
@@ -91,15 +91,15 @@ func (t *table) addTexts(data []byte) error {
 func (t *table) addStacks(data []byte) error {
 	n := numbers{data: data[1:]}
 	for len(n.data) > 0 {
-		if k := n.kind(); k != evStack {
+		if k := n.nextType(); k != evStack {
 			return fmt.Errorf("event %d among stacks", k)
 		}
-		id, depth := n.next(), n.next()
+		id, depth := n.nextNumber(), n.nextNumber()
 		if n.bad || depth > maxFrames {
 			return fmt.Errorf("stack %d of %d frames, of which there are at most %d", id, depth, maxFrames)
 		}
 		for range depth {
-			pc, fn, file, line := n.next(), n.next(), n.next(), n.next()
+			pc, fn, file, line := n.nextNumber(), n.nextNumber(), n.nextNumber(), n.nextNumber()
 			if n.bad {
 				return fmt.Errorf("stack %d is cut short", id)
 			}
@@ -118,12 +118,13 @@ func (t *table) addStacks(data []byte) error {
 	return nil
 }
 
-// complete is told that all of the generation was read.
-func (t *table) complete() error {
-	if err := t.textIDs.complete(); err != nil {
+// completeTable is called once all of the generation was read: it builds the indexes and resolves
+// the texts of frames.
+func (t *table) completeTable() error {
+	if err := t.textIDs.buildIndex(); err != nil {
 		return fmt.Errorf("strings: %w", err)
 	}
-	if err := t.stackIDs.complete(); err != nil {
+	if err := t.stackIDs.buildIndex(); err != nil {
 		return fmt.Errorf("stacks: %w", err)
 	}
 	for i, w := range t.wrote {
@@ -153,7 +154,7 @@ func (x *index) add(id uint64) {
 	x.most = max(x.most, id)
 }
 
-func (x *index) complete() error {
+func (x *index) buildIndex() error {
 	if x.most <= 4*uint64(len(x.ids))+1<<10 {
 		x.dense = make([]uint32, x.most+1)
 	} else {

@@ -55,7 +55,7 @@ func (b *Batch) Text(i uint32) string {
 
 const kept = 1 << 31
 
-func (b *Batch) keep(s string) uint32 {
+func (b *Batch) keepText(s string) uint32 {
 	b.texts = append(b.texts, s)
 	return kept + uint32(len(b.texts)-1)
 }
@@ -101,7 +101,7 @@ func (r *Reader) Read(b *Batch) error {
 	r.batch = b
 	defer func() { r.batch = nil }()
 	if r.err == nil && len(r.frontier) == 0 && len(r.samples) == 0 {
-		r.generation()
+		r.nextGeneration()
 	}
 	b.Generation = nil
 	if r.gen != nil {
@@ -111,19 +111,19 @@ func (r *Reader) Read(b *Batch) error {
 		n := len(b.Events)
 		var err error
 		if len(r.samples) > 0 && (len(r.frontier) == 0 || r.samples[0].time < r.frontier[0].time) {
-			r.sample(&r.samples[0])
+			r.emitSample(&r.samples[0])
 			r.samples = r.samples[1:]
 		} else {
 			var ok bool
-			if ok, err = r.try(0); !ok && err == nil {
-				err = r.other()
+			if ok, err = r.tryCursor(0); !ok && err == nil {
+				err = r.takeOther()
 			}
 		}
 		if r.bad != nil {
 			err = r.bad
 		}
 		if err != nil {
-			b.Events, r.err = b.Events[:n], because(err, r.ended)
+			b.Events, r.err = b.Events[:n], explainCut(err, r.ended)
 		}
 	}
 	if len(b.Events) == 0 {
@@ -135,42 +135,42 @@ func (r *Reader) Read(b *Batch) error {
 // perStep is how many events one that is written stands for at most.
 const perStep = 3
 
-// generation goes on to the next generation, or ends the trace.
-func (r *Reader) generation() {
+// nextGeneration goes on to the next generation, or ends the trace.
+func (r *Reader) nextGeneration() {
 	if r.gen != nil {
 		r.keepTasks()
-		r.done(r.gen)
+		r.releaseGeneration(r.gen)
 		r.gen = nil
 	}
 	at := r.last
-	next := r.take()
+	next := r.takeGeneration()
 	r.ended = next.ended
 	if g := next.g; g == nil {
 		r.err = next.err
 	} else {
-		at = g.ns(g.from)
+		at = g.toNanoseconds(g.from)
 		r.gen, r.samples = g, g.samples
 		if r.first == 0 {
 			r.first = g.Number
 		}
-		if err := r.install(); err != nil {
-			r.err = because(err, r.ended)
+		if err := r.installThreads(); err != nil {
+			r.err = explainCut(err, r.ended)
 			return
 		}
 	}
 	r.syncs++
 	c := cursor{time: at, typ: EvSync}
-	r.emit(&c, &thread{id: None, gid: None}).Value = r.syncs
+	r.emitEvent(&c, &thread{id: None, gid: None}).Value = r.syncs
 }
 
-// install puts the threads' first events into the frontier.
-func (r *Reader) install() error {
+// installThreads puts the threads' first events into the frontier.
+func (r *Reader) installThreads() error {
 	g := r.gen
 	r.cursors = slices.Grow(r.cursors[:0], len(g.lanes))[:len(g.lanes)]
 	for i, l := range g.lanes {
 		c := &r.cursors[i]
-		*c = cursor{m: r.thread(l.thread), batches: l.batches}
-		ok, err := c.next(g.nsPerTick)
+		*c = cursor{m: r.ensureThread(l.thread), batches: l.batches}
+		ok, err := c.decodeNext(g.nsPerTick)
 		if err != nil {
 			return err
 		}
@@ -181,9 +181,9 @@ func (r *Reader) install() error {
 	return nil
 }
 
-// other takes the earliest event that can come next, where that is not the earliest of all: something else must
-// come before that one.
-func (r *Reader) other() error {
+// takeOther takes the earliest event that can come next, where that is not the earliest of all:
+// something else must come before that one.
+func (r *Reader) takeOther() error {
 	slices.SortFunc(r.frontier, func(a, b ahead) int {
 		switch {
 		case a.time < b.time:
@@ -194,19 +194,19 @@ func (r *Reader) other() error {
 		return 0
 	})
 	for i := 1; i < len(r.frontier); i++ {
-		if ok, err := r.try(i); ok || err != nil {
+		if ok, err := r.tryCursor(i); ok || err != nil {
 			return err
 		}
 	}
-	return r.stuck()
+	return r.stuckError()
 }
 
-// try takes the event of the cursor at i in the frontier, if it can come next.
-func (r *Reader) try(i int) (bool, error) {
+// tryCursor takes the event of the cursor at i in the frontier, if it can come next.
+func (r *Reader) tryCursor(i int) (bool, error) {
 	c := r.frontier[i].c
 	m := c.m
 	m.seen = true
-	ok, err := r.advance(c, m)
+	ok, err := r.takeEvent(c, m)
 	if m.id == None { // it binds nothing
 		*m = thread{id: None, gid: None}
 	}
@@ -216,9 +216,9 @@ func (r *Reader) try(i int) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	more, err := c.next(r.gen.nsPerTick)
+	more, err := c.decodeNext(r.gen.nsPerTick)
 	if more {
-		r.frontier.moved(i)
+		r.frontier.fixAt(i)
 		return true, nil
 	}
 	if err == nil {
@@ -227,23 +227,23 @@ func (r *Reader) try(i int) (bool, error) {
 	return true, err
 }
 
-// stuck is the error of a trace in which each thread waits for another.
-func (r *Reader) stuck() error {
+// stuckError returns the error of a trace in which each thread waits for another.
+func (r *Reader) stuckError() error {
 	c := r.frontier[0].c
 	return fmt.Errorf("of the next events of %d threads none can have happened, the first of them %s on thread %d", len(r.frontier), c.typ.Name(), c.m.id)
 }
 
-func (r *Reader) sample(s *sample) {
+func (r *Reader) emitSample(s *sample) {
 	c := cursor{time: s.time, typ: EvCPUSample}
-	e := r.emit(&c, &thread{id: s.thread, gid: s.goroutine})
+	e := r.emitEvent(&c, &thread{id: s.thread, gid: s.goroutine})
 	if id, err := r.procID(uint64(s.proc)); err == nil {
 		e.Proc = id
 	}
-	e.Stack = r.stack(s.stack)
+	e.Stack = r.stackIndex(s.stack)
 }
 
-// emit appends the event of a cursor. Times are made to differ.
-func (r *Reader) emit(c *cursor, m *thread) *Event {
+// emitEvent appends the event of a cursor and returns it. Times are made to differ.
+func (r *Reader) emitEvent(c *cursor, m *thread) *Event {
 	r.last = max(c.time, r.last+1)
 	b := r.batch
 	n := len(b.Events)
@@ -259,8 +259,8 @@ func (r *Reader) emit(c *cursor, m *thread) *Event {
 	return e
 }
 
-// stack is the index of a stack in the generation.
-func (r *Reader) stack(id uint64) uint32 {
+// stackIndex returns the index of a stack in the generation.
+func (r *Reader) stackIndex(id uint64) uint32 {
 	i, ok := r.gen.stackIDs.find(id)
 	if !ok {
 		r.bad = fmt.Errorf("stack %d is not there, as if the trace were cut short", id)
@@ -268,8 +268,8 @@ func (r *Reader) stack(id uint64) uint32 {
 	return i
 }
 
-// text is the index of a string in the generation.
-func (r *Reader) text(id uint64) uint32 {
+// textIndex returns the index of a string in the generation.
+func (r *Reader) textIndex(id uint64) uint32 {
 	i, ok := r.gen.textIDs.find(id)
 	if !ok {
 		r.bad = fmt.Errorf("string %d is not there, as if the trace were cut short", id)

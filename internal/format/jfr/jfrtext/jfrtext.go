@@ -36,18 +36,18 @@ func Compile(text string) ([]byte, error) {
 		switch {
 		case word == "" || strings.HasPrefix(word, "//"):
 		case word == "chunk":
-			out = c.end(out)
-			c, err = begin(rest)
+			out = c.finishChunk(out)
+			c, err = beginChunk(rest)
 		case c == nil:
 			err = fmt.Errorf("no chunk")
 		default:
-			err = c.line(word, rest)
+			err = c.compileLine(word, rest)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n+1, err)
 		}
 	}
-	return c.end(out), nil
+	return c.finishChunk(out), nil
 }
 
 type field struct {
@@ -81,7 +81,7 @@ type chunk struct {
 
 var primitives = []string{"boolean", "byte", "char", "short", "int", "long", "float", "double", "java.lang.String", "jdk.jfr.Timespan", "jdk.jfr.Timestamp"}
 
-func begin(options string) (*chunk, error) {
+func beginChunk(options string) (*chunk, error) {
 	c := &chunk{ticks: 1000, frequency: 1e9, body: make([]byte, 68)}
 	for i, name := range primitives {
 		c.classes = append(c.classes, &class{id: int64(i + 2), name: name})
@@ -118,7 +118,7 @@ func begin(options string) (*chunk, error) {
 	return c, nil
 }
 
-func (c *chunk) line(word, rest string) error {
+func (c *chunk) compileLine(word, rest string) error {
 	switch word {
 	case "class", "event":
 		name, fields, _ := strings.Cut(rest, " ")
@@ -134,7 +134,7 @@ func (c *chunk) line(word, rest string) error {
 		c.classes = append(c.classes, x)
 		return nil
 	case "constant":
-		tokens, err := split(rest)
+		tokens, err := splitTokens(rest)
 		if err != nil || len(tokens) < 3 {
 			return fmt.Errorf("a constant has a class, a key and a value: %v", err)
 		}
@@ -142,29 +142,29 @@ func (c *chunk) line(word, rest string) error {
 		c.constants = append(c.constants, constant{tokens[0], key, tokens[2:]})
 		return err
 	case "checkpoint":
-		return c.checkpoint()
+		return c.writeCheckpoint()
 	case "metadata":
-		c.describe()
+		c.writeMetadata()
 		return nil
 	}
-	x := c.class(word)
+	x := c.findClass(word)
 	if x == nil {
 		return fmt.Errorf("no class %q", word)
 	}
-	tokens, err := split(rest)
+	tokens, err := splitTokens(rest)
 	if err != nil {
 		return err
 	}
 	w := &writer{wide: c.wide}
-	w.long(x.id)
-	if tokens, err = c.values(w, x, tokens); err == nil && len(tokens) > 0 {
+	w.writeLong(x.id)
+	if tokens, err = c.writeValues(w, x, tokens); err == nil && len(tokens) > 0 {
 		err = fmt.Errorf("%d values too many", len(tokens))
 	}
-	c.add(w)
+	c.appendEvent(w)
 	return err
 }
 
-func (c *chunk) class(name string) *class {
+func (c *chunk) findClass(name string) *class {
 	i := slices.IndexFunc(c.classes, func(x *class) bool { return x.name == name })
 	if i < 0 {
 		return nil
@@ -172,8 +172,8 @@ func (c *chunk) class(name string) *class {
 	return c.classes[i]
 }
 
-// add appends an event, before which its size goes: as the JVM does, in four bytes.
-func (c *chunk) add(w *writer) {
+// appendEvent appends an event behind its size, which takes four bytes, as the JVM writes it.
+func (c *chunk) appendEvent(w *writer) {
 	n := len(w.b) + 4
 	if c.wide {
 		c.body = binary.BigEndian.AppendUint32(c.body, uint32(n))
@@ -183,19 +183,19 @@ func (c *chunk) add(w *writer) {
 	c.body = append(c.body, w.b...)
 }
 
-func (c *chunk) checkpoint() error {
+func (c *chunk) writeCheckpoint() error {
 	if len(c.constants) == 0 {
 		return nil
 	}
 	at := int64(len(c.body))
 	w := &writer{wide: c.wide}
-	w.long(1)
-	w.long(0)
-	w.long(0)
+	w.writeLong(1)
+	w.writeLong(0)
+	w.writeLong(0)
 	if c.last > 0 {
-		w.long(c.last - at)
+		w.writeLong(c.last - at)
 	} else {
-		w.long(0)
+		w.writeLong(0)
 	}
 	w.b = append(w.b, 0)
 	var order []string
@@ -206,28 +206,28 @@ func (c *chunk) checkpoint() error {
 		}
 		by[k.class] = append(by[k.class], k)
 	}
-	w.int(int64(len(order)))
+	w.writeInt(int64(len(order)))
 	for _, name := range order {
-		x := c.class(name)
+		x := c.findClass(name)
 		if x == nil {
 			return fmt.Errorf("no class %q", name)
 		}
-		w.long(x.id)
-		w.int(int64(len(by[name])))
+		w.writeLong(x.id)
+		w.writeInt(int64(len(by[name])))
 		for _, k := range by[name] {
-			w.long(k.key)
-			if rest, err := c.value(w, field{class: name}, k.tokens); err != nil || len(rest) > 0 {
+			w.writeLong(k.key)
+			if rest, err := c.writeValue(w, field{class: name}, k.tokens); err != nil || len(rest) > 0 {
 				return fmt.Errorf("constant %d of %s: %v %q", k.key, name, err, rest)
 			}
 		}
 	}
 	c.last, c.constants = at, nil
-	c.add(w)
+	c.appendEvent(w)
 	return nil
 }
 
-// describe writes the metadata.
-func (c *chunk) describe() {
+// writeMetadata writes the metadata.
+func (c *chunk) writeMetadata() {
 	var table []string
 	word := func(s string) int64 {
 		i := slices.Index(table, s)
@@ -239,12 +239,12 @@ func (c *chunk) describe() {
 	}
 	tree := &writer{wide: c.wide}
 	element := func(name string, children int, attributes ...string) {
-		tree.int(word(name))
-		tree.int(int64(len(attributes) / 2))
+		tree.writeInt(word(name))
+		tree.writeInt(int64(len(attributes) / 2))
 		for _, a := range attributes {
-			tree.int(word(a))
+			tree.writeInt(word(a))
 		}
-		tree.int(int64(children))
+		tree.writeInt(int64(children))
 	}
 	// A tree says how many children an element has behind its attributes.
 	element("root", 2)
@@ -257,7 +257,7 @@ func (c *chunk) describe() {
 		element("class", len(x.fields), attributes...)
 		for _, f := range x.fields {
 			id := int64(-1)
-			if of := c.class(f.class); of != nil {
+			if of := c.findClass(f.class); of != nil {
 				id = of.id
 			}
 			attributes := []string{"name", f.name, "class", strconv.FormatInt(id, 10)}
@@ -276,33 +276,33 @@ func (c *chunk) describe() {
 			if f.name == "startTime" || strings.HasSuffix(f.unit, "_SINCE_EPOCH") {
 				annotation = "jdk.jfr.Timestamp"
 			}
-			element("annotation", 0, "class", strconv.FormatInt(c.class(annotation).id, 10), "value", f.unit)
+			element("annotation", 0, "class", strconv.FormatInt(c.findClass(annotation).id, 10), "value", f.unit)
 		}
 	}
 	element("region", 0)
 	w := &writer{wide: c.wide}
-	w.long(0) // type, start, duration, id
-	w.long(0)
-	w.long(0)
-	w.long(1)
-	w.int(int64(len(table)))
+	w.writeLong(0) // type, start, duration, id
+	w.writeLong(0)
+	w.writeLong(0)
+	w.writeLong(1)
+	w.writeInt(int64(len(table)))
 	for _, s := range table {
-		w.text(s)
+		w.writeText(s)
 	}
 	w.b = append(w.b, tree.b...)
 	c.metadata = int64(len(c.body))
-	c.add(w)
+	c.appendEvent(w)
 }
 
-func (c *chunk) end(out []byte) []byte {
+func (c *chunk) finishChunk(out []byte) []byte {
 	if c == nil {
 		return out
 	}
-	if err := c.checkpoint(); err != nil {
+	if err := c.writeCheckpoint(); err != nil {
 		panic(err) // of a test
 	}
 	if c.metadata == 0 {
-		c.describe()
+		c.writeMetadata()
 	}
 	h := c.body
 	copy(h, "FLR\x00")
@@ -328,17 +328,17 @@ func (c *chunk) end(out []byte) []byte {
 	return append(out, h...)
 }
 
-// values writes the fields of a class.
-func (c *chunk) values(w *writer, x *class, tokens []string) (_ []string, err error) {
+// writeValues writes the fields of a class.
+func (c *chunk) writeValues(w *writer, x *class, tokens []string) (_ []string, err error) {
 	for _, f := range x.fields {
-		if tokens, err = c.value(w, f, tokens); err != nil {
+		if tokens, err = c.writeValue(w, f, tokens); err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", x.name, f.name, err)
 		}
 	}
 	return tokens, nil
 }
 
-func (c *chunk) value(w *writer, f field, tokens []string) (rest []string, err error) {
+func (c *chunk) writeValue(w *writer, f field, tokens []string) (rest []string, err error) {
 	if len(tokens) == 0 {
 		return nil, fmt.Errorf("no value")
 	}
@@ -352,22 +352,22 @@ func (c *chunk) value(w *writer, f field, tokens []string) (rest []string, err e
 		for rest = tokens[1:]; len(rest) > 0 && rest[0] != "]"; n++ {
 			of := f
 			of.array = false
-			if rest, err = c.value(element, of, rest); err != nil {
+			if rest, err = c.writeValue(element, of, rest); err != nil {
 				return nil, err
 			}
 		}
 		if len(rest) == 0 {
 			return nil, fmt.Errorf("an array without end")
 		}
-		w.int(n)
+		w.writeInt(n)
 		w.b = append(w.b, element.b...)
 		return rest[1:], nil
 	case one == "(":
-		x := c.class(f.class)
+		x := c.findClass(f.class)
 		if x == nil {
 			return nil, fmt.Errorf("no class %q", f.class)
 		}
-		if rest, err = c.values(w, x, tokens[1:]); err != nil {
+		if rest, err = c.writeValues(w, x, tokens[1:]); err != nil {
 			return nil, err
 		}
 		if len(rest) == 0 || rest[0] != ")" {
@@ -375,16 +375,16 @@ func (c *chunk) value(w *writer, f field, tokens []string) (rest []string, err e
 		}
 		return rest[1:], nil
 	}
-	return tokens[1:], w.one(c, f, one)
+	return tokens[1:], w.writeScalar(c, f, one)
 }
 
-// one writes a number or a string; a class of one field is written as its field.
-func (w *writer) one(c *chunk, f field, token string) error {
-	if x := c.class(f.class); !f.pooled && x != nil && len(x.fields) == 1 {
-		return w.one(c, x.fields[0], token)
+// writeScalar writes a number or a string; a class of one field is written as its field.
+func (w *writer) writeScalar(c *chunk, f field, token string) error {
+	if x := c.findClass(f.class); !f.pooled && x != nil && len(x.fields) == 1 {
+		return w.writeScalar(c, x.fields[0], token)
 	}
 	if f.class == "java.lang.String" && !f.pooled {
-		return w.string(token)
+		return w.writeString(token)
 	}
 	if f.class == "float" || f.class == "double" {
 		v, err := strconv.ParseFloat(token, 64)
@@ -398,13 +398,13 @@ func (w *writer) one(c *chunk, f field, token string) error {
 	v, err := strconv.ParseInt(token, 0, 64)
 	switch {
 	case f.pooled || f.class == "long":
-		w.long(v)
+		w.writeLong(v)
 	case f.class == "boolean" || f.class == "byte":
 		w.b = append(w.b, byte(v))
 	case f.class == "short" || f.class == "char":
-		w.number(v, 2)
+		w.writeNumber(v, 2)
 	default:
-		w.int(v)
+		w.writeInt(v)
 	}
 	return err
 }
@@ -414,10 +414,10 @@ type writer struct {
 	wide bool
 }
 
-func (w *writer) long(v int64) { w.number(v, 8) }
-func (w *writer) int(v int64)  { w.number(v, 4) }
+func (w *writer) writeLong(v int64) { w.writeNumber(v, 8) }
+func (w *writer) writeInt(v int64)  { w.writeNumber(v, 4) }
 
-func (w *writer) number(v int64, width int) {
+func (w *writer) writeNumber(v int64, width int) {
 	if w.wide {
 		b := binary.BigEndian.AppendUint64(nil, uint64(v))
 		w.b = append(w.b, b[8-width:]...)
@@ -435,13 +435,13 @@ func (w *writer) number(v int64, width int) {
 	w.b = append(w.b, byte(u))
 }
 
-func (w *writer) text(s string) {
+func (w *writer) writeText(s string) {
 	w.b = append(w.b, 3)
-	w.int(int64(len(s)))
+	w.writeInt(int64(len(s)))
 	w.b = append(w.b, s...)
 }
 
-func (w *writer) string(token string) error {
+func (w *writer) writeString(token string) error {
 	switch {
 	case token == "-":
 		w.b = append(w.b, 0)
@@ -449,7 +449,7 @@ func (w *writer) string(token string) error {
 	case token[0] == '#':
 		key, err := strconv.ParseInt(token[1:], 0, 64)
 		w.b = append(w.b, 2)
-		w.long(key)
+		w.writeLong(key)
 		return err
 	}
 	quoted := strings.TrimLeft(token, "cl")
@@ -463,25 +463,25 @@ func (w *writer) string(token string) error {
 	case token[0] == 'c':
 		chars := utf16.Encode([]rune(s))
 		w.b = append(w.b, 4)
-		w.int(int64(len(chars)))
+		w.writeInt(int64(len(chars)))
 		for _, x := range chars {
-			w.number(int64(x), 2)
+			w.writeNumber(int64(x), 2)
 		}
 	case token[0] == 'l':
 		runes := []rune(s)
 		w.b = append(w.b, 5)
-		w.int(int64(len(runes)))
+		w.writeInt(int64(len(runes)))
 		for _, r := range runes {
 			w.b = append(w.b, byte(r))
 		}
 	default:
-		w.text(s)
+		w.writeText(s)
 	}
 	return nil
 }
 
-// split cuts a line into numbers, strings, and brackets.
-func split(s string) (tokens []string, err error) {
+// splitTokens cuts a line into numbers, strings, and brackets.
+func splitTokens(s string) (tokens []string, err error) {
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
 		n := strings.IndexAny(s, " ()[]\"")
 		switch {

@@ -23,7 +23,7 @@ func (c *Chunk) reset(h Header, data []byte) {
 	*c = Chunk{Header: h, data: data, counts: make(map[int64]int64), checks: c.checks[:0], values: c.values, base: h.Ticks}
 	meta := -1
 	var few [fewTypes]int64
-	c.Damaged = c.walk(func(id int64, body cursor) bool {
+	c.Damaged = c.walkEvents(func(id int64, body cursor) bool {
 		if id >= 0 && id < fewTypes {
 			few[id]++
 		} else {
@@ -45,30 +45,31 @@ func (c *Chunk) reset(h Header, data []byte) {
 		}
 	}
 	if c.Damaged > 0 { // what lies behind the damage may be found by the header
-		if at := c.follow(c.metadata, metaType); at > meta {
+		if at := c.findEventAt(c.metadata, metaType); at > meta {
 			meta = at
 		}
-		c.chain()
+		c.followCheckpoints()
 	}
 	if meta < 0 {
 		return
 	}
-	m, whole := metadata(c.from(meta))
+	m, whole := decodeMetadata(c.cursorAt(meta))
 	if !whole {
 		c.Unread++
 	}
 	c.Classes = m
-	c.constants()
+	c.indexConstants()
 }
 
-func (c *Chunk) from(at int) cursor { return cursor{b: c.data, at: at, wide: !c.Compressed} }
+func (c *Chunk) cursorAt(at int) cursor { return cursor{b: c.data, at: at, wide: !c.Compressed} }
 
-// walk goes from event to event, as long as do says so, and returns how many bytes it could not go over.
-func (c *Chunk) walk(do func(id int64, body cursor) bool) (damaged int64) {
+// walkEvents goes from event to event as long as do returns true, and returns how many bytes it
+// could not go over.
+func (c *Chunk) walkEvents(do func(id int64, body cursor) bool) (damaged int64) {
 	for at := headerSize; at < len(c.data); {
-		body := c.from(at)
-		size := body.int()
-		id := body.long()
+		body := c.cursorAt(at)
+		size := body.readInt()
+		id := body.readLong()
 		if body.bad || size < int64(body.at-at) || size > int64(len(c.data)-at) {
 			return int64(len(c.data) - at)
 		}
@@ -82,35 +83,37 @@ func (c *Chunk) walk(do func(id int64, body cursor) bool) (damaged int64) {
 	return 0
 }
 
-// follow finds the event of a type that the header points at, -1 if it is not there.
-func (c *Chunk) follow(position, id int64) int {
+// findEventAt returns where the event of a type lies, behind its type, that the header points at;
+// -1 if it is not there.
+func (c *Chunk) findEventAt(position, id int64) int {
 	if position < headerSize || position >= int64(len(c.data)) {
 		return -1
 	}
-	body := c.from(int(position))
-	if size := body.int(); size <= 0 || body.long() != id || body.bad {
+	body := c.cursorAt(int(position))
+	if size := body.readInt(); size <= 0 || body.readLong() != id || body.bad {
 		return -1
 	}
 	return body.at
 }
 
-// chain adds the checkpoints that the header and each of them point at: the last one first.
-func (c *Chunk) chain() {
+// followCheckpoints adds the checkpoints that the header and each of them point at, the last one
+// first.
+func (c *Chunk) followCheckpoints() {
 	known := make(map[int]bool)
 	for _, at := range c.checks {
 		known[at] = true
 	}
 	for position := c.Header.constants; ; {
-		at := c.follow(position, checkType)
+		at := c.findEventAt(position, checkType)
 		if at < 0 || known[at] {
 			return
 		}
 		known[at] = true
 		c.checks = append(c.checks, at)
-		body := c.from(at)
-		body.long()
-		body.long()
-		delta := body.long()
+		body := c.cursorAt(at)
+		body.readLong()
+		body.readLong()
+		delta := body.readLong()
 		if delta == 0 || body.bad {
 			return
 		}
@@ -121,13 +124,13 @@ func (c *Chunk) chain() {
 // Counts are how many events of each type there are, constants and metadata included.
 func (c *Chunk) Counts() map[int64]int64 { return c.counts }
 
-// nanos is the time (ns since the epoch) of a tick.
-func (c *Chunk) nanos(ticks int64) int64 {
-	return c.Start + c.span(ticks-c.Ticks)
+// ticksToTime converts a tick to ns since the epoch.
+func (c *Chunk) ticksToTime(ticks int64) int64 {
+	return c.Start + c.ticksToDuration(ticks-c.Ticks)
 }
 
-// span is how many ns some ticks take.
-func (c *Chunk) span(ticks int64) int64 {
+// ticksToDuration converts a number of ticks to ns.
+func (c *Chunk) ticksToDuration(ticks int64) int64 {
 	switch c.Frequency {
 	case 1e9:
 		return ticks
@@ -160,7 +163,7 @@ func (c *Chunk) Each(wanted func(*Class) bool, do func(*Record)) {
 		}
 	}
 	var r Record
-	c.walk(func(id int64, body cursor) bool {
+	c.walkEvents(func(id int64, body cursor) bool {
 		var x *Class
 		if id >= 0 && id < fewTypes {
 			x = few[id]

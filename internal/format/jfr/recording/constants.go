@@ -20,7 +20,7 @@ type constant struct {
 // find returns where a constant is. The JVM counts stacks and threads, whose keys so lie side by side.
 func (p *pool) find(key int64) (int, bool) {
 	if !p.ready {
-		p.index()
+		p.buildIndex()
 	}
 	if p.dense != nil {
 		if i := uint64(key) - uint64(p.first); i < uint64(len(p.dense)) {
@@ -32,7 +32,7 @@ func (p *pool) find(key int64) (int, bool) {
 	return int(at), ok
 }
 
-func (p *pool) index() {
+func (p *pool) buildIndex() {
 	p.ready = true
 	if len(p.found) == 0 {
 		return
@@ -54,24 +54,24 @@ func (p *pool) index() {
 	}
 }
 
-// constants notes where each constant is. One that comes again is the same.
-func (c *Chunk) constants() {
+// indexConstants notes where each constant is. One that comes again is the same.
+func (c *Chunk) indexConstants() {
 	for _, at := range c.checks {
-		if !c.checkpoint(c.from(at)) {
+		if !c.decodeCheckpoint(c.cursorAt(at)) {
 			c.Unread++
 		}
 	}
 }
 
-// checkpoint reads one from behind its type.
-func (c *Chunk) checkpoint(body cursor) bool {
-	body.long() // start
-	body.long() // duration
-	body.long() // how far it is to the one before
-	body.byte() // its kind
-	for range body.int() {
-		id := body.long()
-		n := body.count()
+// decodeCheckpoint decodes a checkpoint from behind its type.
+func (c *Chunk) decodeCheckpoint(body cursor) bool {
+	body.readLong() // start
+	body.readLong() // duration
+	body.readLong() // how far it is to the one before
+	body.readByte() // its kind
+	for range body.readInt() {
+		id := body.readLong()
+		n := body.readCount()
 		x := c.Classes[id]
 		if body.bad || x == nil {
 			return false
@@ -81,7 +81,7 @@ func (c *Chunk) checkpoint(body cursor) bool {
 		}
 		p := x.pool
 		for range n {
-			key := body.long()
+			key := body.readLong()
 			at := body.at
 			if skipValue(&body, x, 0); body.bad {
 				return false
@@ -95,22 +95,22 @@ func (c *Chunk) checkpoint(body cursor) bool {
 // skipValue goes over a value of a class.
 func skipValue(b *cursor, x *Class, depth int) {
 	if x == nil || depth > mostDepth {
-		b.fail()
+		b.markBad()
 		return
 	}
 	switch x.kind {
 	case oneByte:
-		b.skip(1)
+		b.skipBytes(1)
 	case twoBytes:
-		b.number(2)
+		b.readNumber(2)
 	case fourBytes:
-		b.number(4)
+		b.readNumber(4)
 	case eightBytes:
-		b.number(8)
+		b.readNumber(8)
 	case floatKind:
-		b.skip(4)
+		b.skipBytes(4)
 	case doubleKind:
-		b.skip(8)
+		b.skipBytes(8)
 	case stringKind:
 		b.skipString()
 	default:
@@ -119,7 +119,7 @@ func skipValue(b *cursor, x *Class, depth int) {
 			return
 		}
 		if len(x.Fields) == 0 { // takes no room: a million of them would be none
-			b.fail()
+			b.markBad()
 		}
 		for i := range x.Fields {
 			if skipField(b, &x.Fields[i], depth); b.bad {
@@ -134,7 +134,7 @@ func skipField(b *cursor, f *Field, depth int) {
 		skipOne(b, f, depth)
 		return
 	}
-	n := b.count()
+	n := b.readCount()
 	if x := f.Class; !b.wide && !f.Pooled && x != nil && x.numbers > 0 && depth < mostDepth {
 		b.skipNumbers(n * x.numbers) // a stack has a thousand of them
 		return
@@ -148,7 +148,7 @@ func skipField(b *cursor, f *Field, depth int) {
 
 func skipOne(b *cursor, f *Field, depth int) {
 	if f.Pooled {
-		b.number(8)
+		b.readNumber(8)
 	} else {
 		skipValue(b, f.Class, depth+1)
 	}

@@ -62,7 +62,7 @@ const (
 	aStructure
 )
 
-func (f *Field) is() how {
+func (f *Field) valueForm() how {
 	switch {
 	case f.Array || f.Class == nil && !f.Pooled:
 		return aside
@@ -135,38 +135,39 @@ const (
 	checkType = 1
 )
 
-// metadata reads an event of type 0 from behind its type: a table of strings, and a tree of elements, each with
-// attributes whose names and values are in the table.
+// decodeMetadata decodes an event of type 0 from behind its type: a table of strings, and a tree
+// of elements, each with attributes whose names and values are in the table.
 // https://github.com/openjdk/jdk/blob/master/src/jdk.jfr/share/classes/jdk/jfr/internal/MetadataReader.java
-func metadata(c cursor) (map[int64]*Class, bool) {
-	c.long() // start
-	c.long() // duration
-	c.long() // id
+func decodeMetadata(c cursor) (map[int64]*Class, bool) {
+	c.readLong() // start
+	c.readLong() // duration
+	c.readLong() // id
 	m := &tree{cursor: c, classes: make(map[int64]*Class)}
-	n := m.count()
+	n := m.readCount()
 	for range n {
-		s, _, _ := m.string()
+		s, _, _ := m.readString()
 		if m.bad {
 			return nil, false
 		}
 		m.strings = append(m.strings, s)
 	}
-	m.element(nil, nil, 0)
+	m.readElement(nil, nil, 0)
 	for _, x := range m.classes {
 		for i := range x.Fields {
 			x.Fields[i].Class = m.classes[x.Fields[i].class]
-			x.Fields[i].how = x.Fields[i].is()
+			x.Fields[i].how = x.Fields[i].valueForm()
 		}
 	}
 	for _, x := range m.classes {
-		x.numbers = x.integers()
+		x.numbers = x.countIntegers()
 	}
-	m.annotate()
+	m.applyAnnotations()
 	return m.classes, !m.bad
 }
 
-// integers is how many integers a structure of nothing else has: a frame of a stack.
-func (c *Class) integers() int {
+// countIntegers counts the integers of a structure that has nothing else, such as a frame of a
+// stack; 0 for others.
+func (c *Class) countIntegers() int {
 	if c.kind != composite {
 		return 0
 	}
@@ -199,24 +200,24 @@ type note struct {
 	value string
 }
 
-func (t *tree) word() string {
-	if i := t.int(); i >= 0 && i < int64(len(t.strings)) {
+func (t *tree) readWord() string {
+	if i := t.readInt(); i >= 0 && i < int64(len(t.strings)) {
 		return t.strings[i]
 	}
-	t.fail()
+	t.markBad()
 	return ""
 }
 
-// element reads one, which is within a class, and within a field or annotation of it.
-func (t *tree) element(in *Class, field *Field, depth int) {
+// readElement reads an element, which is within a class, and within a field or annotation of it.
+func (t *tree) readElement(in *Class, field *Field, depth int) {
 	if depth > mostDepth {
-		t.fail()
+		t.markBad()
 	}
-	kind := t.word()
+	kind := t.readWord()
 	attributes := make(map[string]string, 4)
-	for range t.count() {
-		key := t.word()
-		attributes[key] = t.word()
+	for range t.readCount() {
+		key := t.readWord()
+		attributes[key] = t.readWord()
 		if t.bad {
 			return
 		}
@@ -246,16 +247,16 @@ func (t *tree) element(in *Class, field *Field, depth int) {
 			t.notes = append(t.notes, x)
 		}
 	}
-	for range t.count() {
+	for range t.readCount() {
 		if t.bad {
 			return
 		}
-		t.element(in, field, depth+1)
+		t.readElement(in, field, depth+1)
 	}
 }
 
-// annotate applies annotations, whose classes may come behind them.
-func (t *tree) annotate() {
+// applyAnnotations applies annotations, whose classes may come behind them.
+func (t *tree) applyAnnotations() {
 	for _, x := range t.notes {
 		c := t.classes[x.class]
 		switch {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// varint reads a number: seven bits a byte, the lowest first, the ninth byte whole. n is how many
-// bytes it takes, 0: it is cut.
-func varint(b []byte) (v uint64, n int) {
+// decodeVarint decodes a number: seven bits a byte, the lowest first, the ninth byte whole. n is
+// how many bytes it takes, 0 if it is cut.
+func decodeVarint(b []byte) (v uint64, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
 	}
@@ -34,13 +34,13 @@ type cursor struct {
 	bad  bool
 }
 
-func (c *cursor) fail() { c.at, c.bad = len(c.b), true }
+func (c *cursor) markBad() { c.at, c.bad = len(c.b), true }
 
-// number reads an integer; its width (bytes) matters where numbers are not compressed.
-func (c *cursor) number(width int) uint64 {
+// readNumber reads an integer; its width (bytes) matters where numbers are not compressed.
+func (c *cursor) readNumber(width int) uint64 {
 	if c.wide {
 		if len(c.b)-c.at < width {
-			c.fail()
+			c.markBad()
 			return 0
 		}
 		at := c.at
@@ -58,16 +58,16 @@ func (c *cursor) number(width int) uint64 {
 		c.at++
 		return uint64(c.b[c.at-1])
 	}
-	v, n := varint(c.b[c.at:])
+	v, n := decodeVarint(c.b[c.at:])
 	if n == 0 {
-		c.fail()
+		c.markBad()
 	}
 	c.at += n
 	return v
 }
 
-// small says whether a compressed number of one byte follows.
-func (c *cursor) small() bool { return !c.wide && c.at < len(c.b) && c.b[c.at] < 0x80 }
+// hasSmallNumber says whether a compressed number of one byte follows.
+func (c *cursor) hasSmallNumber() bool { return !c.wide && c.at < len(c.b) && c.b[c.at] < 0x80 }
 
 // skipNumbers goes over so many integers that are compressed.
 func (c *cursor) skipNumbers(n int) {
@@ -75,7 +75,7 @@ func (c *cursor) skipNumbers(n int) {
 	for ; n > 0; n-- {
 		for begin := at; ; {
 			if at >= len(b) {
-				c.fail()
+				c.markBad()
 				return
 			}
 			at++
@@ -87,47 +87,47 @@ func (c *cursor) skipNumbers(n int) {
 	c.at = at
 }
 
-func (c *cursor) long() int64 { return int64(c.number(8)) }
-func (c *cursor) int() int64  { return int64(c.number(4)) }
+func (c *cursor) readLong() int64 { return int64(c.readNumber(8)) }
+func (c *cursor) readInt() int64  { return int64(c.readNumber(4)) }
 
-func (c *cursor) byte() byte {
+func (c *cursor) readByte() byte {
 	if c.at >= len(c.b) {
-		c.fail()
+		c.markBad()
 		return 0
 	}
 	c.at++
 	return c.b[c.at-1]
 }
 
-func (c *cursor) skip(n int) {
+func (c *cursor) skipBytes(n int) {
 	if n < 0 || n > len(c.b)-c.at {
-		c.fail()
+		c.markBad()
 		return
 	}
 	c.at += n
 }
 
-// count reads how many of something follow; each takes a byte at least.
-func (c *cursor) count() int {
-	n := c.number(4)
+// readCount reads how many of something follow; each takes a byte at least.
+func (c *cursor) readCount() int {
+	n := c.readNumber(4)
 	if n > uint64(len(c.b)-c.at) {
-		c.fail()
+		c.markBad()
 		return 0
 	}
 	return int(n)
 }
 
-func (c *cursor) float() float64 {
+func (c *cursor) readFloat() float64 {
 	at := c.at
-	if c.skip(4); c.bad {
+	if c.skipBytes(4); c.bad {
 		return 0
 	}
 	return float64(math.Float32frombits(binary.BigEndian.Uint32(c.b[at:])))
 }
 
-func (c *cursor) double() float64 {
+func (c *cursor) readDouble() float64 {
 	at := c.at
-	if c.skip(8); c.bad {
+	if c.skipBytes(8); c.bad {
 		return 0
 	}
 	return math.Float64frombits(binary.BigEndian.Uint64(c.b[at:]))
@@ -146,50 +146,50 @@ const (
 
 // skipString goes over a string.
 func (c *cursor) skipString() {
-	switch c.byte() {
+	switch c.readByte() {
 	case noString, emptyString:
 	case pooledString:
-		c.long()
+		c.readLong()
 	case utf8Bytes, latin1Bytes:
-		c.skip(c.count())
+		c.skipBytes(c.readCount())
 	case charArray:
-		for range c.count() {
-			c.number(2)
+		for range c.readCount() {
+			c.readNumber(2)
 		}
 	default:
-		c.fail()
+		c.markBad()
 	}
 }
 
-// string reads a string; one that is a constant returns its key.
-func (c *cursor) string() (s string, key int64, pooled bool) {
-	switch c.byte() {
+// readString reads a string; one that is a constant returns its key.
+func (c *cursor) readString() (s string, key int64, pooled bool) {
+	switch c.readByte() {
 	case noString, emptyString:
 	case pooledString:
-		return "", c.long(), true
+		return "", c.readLong(), true
 	case utf8Bytes:
-		s = string(c.bytes())
+		s = string(c.readBytes())
 	case latin1Bytes:
-		s = latin1(c.bytes())
+		s = decodeLatin1(c.readBytes())
 	case charArray:
-		s = c.chars()
+		s = c.readUTF16()
 	default:
-		c.fail()
+		c.markBad()
 	}
 	return s, 0, false
 }
 
-func (c *cursor) bytes() []byte {
-	n := c.count()
+func (c *cursor) readBytes() []byte {
+	n := c.readCount()
 	at := c.at
-	c.skip(n)
+	c.skipBytes(n)
 	if c.bad {
 		return nil
 	}
 	return c.b[at : at+n]
 }
 
-func latin1(b []byte) string {
+func decodeLatin1(b []byte) string {
 	ascii := true
 	for _, x := range b {
 		ascii = ascii && x < utf8.RuneSelf
@@ -204,15 +204,15 @@ func latin1(b []byte) string {
 	return string(s)
 }
 
-// chars reads UTF-16, in which a character beyond the first 65,536 is two.
-func (c *cursor) chars() string {
-	n := c.count()
+// readUTF16 reads UTF-16, in which a character beyond the first 65,536 is two.
+func (c *cursor) readUTF16() string {
+	n := c.readCount()
 	s := make([]uint16, 0, min(n, 4096))
 	for range n {
 		if c.bad {
 			return ""
 		}
-		s = append(s, uint16(c.number(2)))
+		s = append(s, uint16(c.readNumber(2)))
 	}
 	return utf16Text(s)
 }

@@ -28,26 +28,26 @@ func (r *Record) decode(b *cursor) bool {
 		f := &r.Class.Fields[i]
 		v := &values[i]
 		*v = value{at: b.at}
-		if f.how >= aShort && f.how <= aLong && b.small() { // most numbers are, of frames above all
+		if f.how >= aShort && f.how <= aLong && b.hasSmallNumber() { // most numbers are, of frames above all
 			v.n = int64(b.b[b.at])
 			b.at++
 			continue
 		}
 		switch f.how {
 		case aLong:
-			v.n = b.long()
+			v.n = b.readLong()
 		case anInt:
-			v.n = int64(int32(b.number(4)))
+			v.n = int64(int32(b.readNumber(4)))
 		case aByte:
-			v.n = int64(int8(b.byte()))
+			v.n = int64(int8(b.readByte()))
 		case aShort:
-			v.n = int64(int16(b.number(2)))
+			v.n = int64(int16(b.readNumber(2)))
 		case aChar:
-			v.n = int64(uint16(b.number(2)))
+			v.n = int64(uint16(b.readNumber(2)))
 		case aFloat:
-			v.n = int64(math.Float64bits(b.float()))
+			v.n = int64(math.Float64bits(b.readFloat()))
 		case aDouble:
-			v.n = int64(math.Float64bits(b.double()))
+			v.n = int64(math.Float64bits(b.readDouble()))
 		case aside:
 			skipField(b, f, 0)
 		default:
@@ -59,15 +59,15 @@ func (r *Record) decode(b *cursor) bool {
 	}
 	r.values = values
 	if len(r.values) > 0 && r.Class.Fields[0].Unit == TimeTicks && r.chunk.Deltas {
-		r.values[0].n = r.chunk.unpack(r.values[0].n)
+		r.values[0].n = r.chunk.unpackTicks(r.values[0].n)
 	}
 	return true
 }
 
-// unpack gives the ticks of an event where the recording has them as differences: those that lie behind
-// the chunk's start are themselves, others follow the last of these
+// unpackTicks returns the ticks of an event where the recording has them as differences: those
+// that lie behind the chunk's start are absolute, others follow the last of these
 // (https://github.com/openjdk/jdk/blob/master/src/jdk.jfr/share/classes/jdk/jfr/internal/consumer/TimeConverter.java).
-func (c *Chunk) unpack(ticks int64) int64 {
+func (c *Chunk) unpackTicks(ticks int64) int64 {
 	if ticks > c.Ticks {
 		c.base = ticks
 		return ticks
@@ -75,7 +75,7 @@ func (c *Chunk) unpack(ticks int64) int64 {
 	return ticks + c.base
 }
 
-func (r *Record) field(name string) (*Field, value, bool) {
+func (r *Record) fieldValue(name string) (*Field, value, bool) {
 	if r == nil || r.Class == nil {
 		return nil, value{}, false
 	}
@@ -88,17 +88,17 @@ func (r *Record) field(name string) (*Field, value, bool) {
 
 // Has says whether there is a field.
 func (r *Record) Has(name string) bool {
-	_, _, ok := r.field(name)
+	_, _, ok := r.fieldValue(name)
 	return ok
 }
 
 // Int is an integer; of a constant its key. What annotations say to be a time is in ns.
 func (r *Record) Int(name string) int64 {
-	f, v, ok := r.field(name)
+	f, v, ok := r.fieldValue(name)
 	if !ok || f.Array {
 		return 0
 	}
-	return r.chunk.in(f.Unit, v.n)
+	return r.chunk.convertUnit(f.Unit, v.n)
 }
 
 // Number is the integer, or key, of a field by its place in the class, as it is recorded; 0 of none.
@@ -109,8 +109,8 @@ func (r *Record) Number(field int) int64 {
 	return r.values[field].n
 }
 
-// in is a number in ns, if its unit is one of time.
-func (c *Chunk) in(u Unit, n int64) int64 {
+// convertUnit converts a number to ns, if its unit is one of time.
+func (c *Chunk) convertUnit(u Unit, n int64) int64 {
 	times := func(by int64) int64 {
 		if n > math.MaxInt64/by || n < math.MinInt64/by {
 			return n
@@ -122,7 +122,7 @@ func (c *Chunk) in(u Unit, n int64) int64 {
 		if n == math.MaxInt64 || n == math.MinInt64 { // what stands for unknown, and for ever
 			return n
 		}
-		return c.span(n)
+		return c.ticksToDuration(n)
 	case SpanMicros:
 		return times(1e3)
 	case SpanMillis, TimeMillis:
@@ -130,21 +130,21 @@ func (c *Chunk) in(u Unit, n int64) int64 {
 	case SpanSeconds:
 		return times(1e9)
 	case TimeTicks:
-		return c.nanos(n)
+		return c.ticksToTime(n)
 	}
 	return n
 }
 
 // Float is a number that may have a fraction.
 func (r *Record) Float(name string) float64 {
-	f, v, ok := r.field(name)
+	f, v, ok := r.fieldValue(name)
 	if !ok || f.Class == nil || f.Array {
 		return 0
 	}
 	if f.Class.kind == floatKind || f.Class.kind == doubleKind {
 		return math.Float64frombits(uint64(v.n))
 	}
-	return float64(r.chunk.in(f.Unit, v.n))
+	return float64(r.chunk.convertUnit(f.Unit, v.n))
 }
 
 // Bool is whether something is so.
@@ -152,14 +152,14 @@ func (r *Record) Bool(name string) bool { return r.Int(name) != 0 }
 
 // Text is a string, or what a constant of a class that stands for a string says.
 func (r *Record) Text(name string) string {
-	f, v, ok := r.field(name)
+	f, v, ok := r.fieldValue(name)
 	if !ok || f.Class == nil || f.Array {
 		return ""
 	}
 	if f.Pooled {
 		return r.chunk.constantText(f.Class, v.n, 0)
 	}
-	return r.chunk.text(f.Class, v.at, 0)
+	return r.chunk.readText(f.Class, v.at, 0)
 }
 
 // Start is when an event began, ns since the epoch.
@@ -170,7 +170,7 @@ func (r *Record) Duration() int64 { return max(0, r.Int("duration")) }
 
 // Constant finds the constant that a field refers to.
 func (r *Record) Constant(name string) (Record, bool) {
-	f, v, ok := r.field(name)
+	f, v, ok := r.fieldValue(name)
 	if !ok || !f.Pooled || f.Class == nil || f.Array {
 		return Record{}, false
 	}
@@ -179,11 +179,11 @@ func (r *Record) Constant(name string) (Record, bool) {
 
 // Struct is a structure that stands in the record.
 func (r *Record) Struct(name string) (Record, bool) {
-	f, v, ok := r.field(name)
+	f, v, ok := r.fieldValue(name)
 	if !ok || f.Pooled || f.Array || f.Class == nil || f.Class.kind != composite {
 		return Record{}, false
 	}
-	b := r.chunk.from(v.at)
+	b := r.chunk.cursorAt(v.at)
 	s := Record{Class: f.Class, chunk: r.chunk}
 	return s, s.decode(&b)
 }
@@ -191,15 +191,15 @@ func (r *Record) Struct(name string) (Record, bool) {
 // Elements calls do for each structure, or constant, of an array. The record is valid until
 // do returns.
 func (r *Record) Elements(name string, do func(*Record) bool) {
-	f, v, ok := r.field(name)
+	f, v, ok := r.fieldValue(name)
 	if !ok || !f.Array || f.Class == nil {
 		return
 	}
-	b := r.chunk.from(v.at)
+	b := r.chunk.cursorAt(v.at)
 	e := Record{Class: f.Class, chunk: r.chunk}
-	for range b.count() {
+	for range b.readCount() {
 		if f.Pooled {
-			x, ok := r.chunk.Constant(f.Class, b.long())
+			x, ok := r.chunk.Constant(f.Class, b.readLong())
 			if b.bad || ok && !do(&x) {
 				return
 			}
@@ -214,30 +214,30 @@ func (r *Record) Elements(name string, do func(*Record) bool) {
 
 // Constant finds a constant by its key.
 func (c *Chunk) Constant(x *Class, key int64) (Record, bool) {
-	at, ok := c.find(x, key)
+	at, ok := c.findConstant(x, key)
 	if !ok || x.kind != composite {
 		return Record{}, false
 	}
-	b := c.from(at)
+	b := c.cursorAt(at)
 	r := Record{Class: x, Key: key, chunk: c}
 	return r, r.decode(&b)
 }
 
-func (c *Chunk) find(x *Class, key int64) (int, bool) {
+func (c *Chunk) findConstant(x *Class, key int64) (int, bool) {
 	if x.pool == nil {
 		return 0, false
 	}
 	return x.pool.find(key)
 }
 
-// text is that of a string, or of a class with one field, which stands for it.
-func (c *Chunk) text(x *Class, at, depth int) string {
+// readText reads the text of a string, or of a class with one field, which stands for it.
+func (c *Chunk) readText(x *Class, at, depth int) string {
 	if depth > mostDepth {
 		return ""
 	}
-	b := c.from(at)
+	b := c.cursorAt(at)
 	if x.kind == stringKind {
-		s, key, pooled := b.string()
+		s, key, pooled := b.readString()
 		if pooled {
 			return c.constantText(x, key, depth+1)
 		}
@@ -248,15 +248,15 @@ func (c *Chunk) text(x *Class, at, depth int) string {
 	}
 	f := &x.Fields[0]
 	if f.Pooled {
-		return c.constantText(f.Class, b.long(), depth+1)
+		return c.constantText(f.Class, b.readLong(), depth+1)
 	}
-	return c.text(f.Class, at, depth+1)
+	return c.readText(f.Class, at, depth+1)
 }
 
 func (c *Chunk) constantText(x *Class, key int64, depth int) string {
-	at, ok := c.find(x, key)
+	at, ok := c.findConstant(x, key)
 	if !ok || depth > mostDepth {
 		return ""
 	}
-	return c.text(x, at, depth+1)
+	return c.readText(x, at, depth+1)
 }

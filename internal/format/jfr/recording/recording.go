@@ -67,7 +67,7 @@ const (
 	flagDeltas     = 1 << 2
 )
 
-func header(b []byte) Header {
+func parseHeader(b []byte) Header {
 	i8 := func(at int) int64 { return int64(binary.BigEndian.Uint64(b[at:])) }
 	h := Header{Major: binary.BigEndian.Uint16(b[4:]), Minor: binary.BigEndian.Uint16(b[6:]),
 		Size: i8(8), constants: i8(16), metadata: i8(24), Start: i8(32), Duration: i8(40), Ticks: i8(48), Frequency: i8(56)}
@@ -102,7 +102,7 @@ func (r *Reader) Next() (*Chunk, error) {
 	r.chunk, r.prior = r.prior, r.chunk
 	r.data = append(r.data[:0], r.ahead...)
 	r.ahead = r.ahead[:0]
-	err := r.fill(headerSize)
+	err := r.fillTo(headerSize)
 	switch {
 	case err == io.EOF && len(r.data) == 0 && r.bytes > 0:
 		return nil, io.EOF
@@ -113,19 +113,19 @@ func (r *Reader) Next() (*Chunk, error) {
 	case err != nil:
 		return nil, err
 	}
-	h := header(r.data)
+	h := parseHeader(r.data)
 	if h.Major == 0 {
 		*r.chunk = Chunk{Header: h}
 		return r.chunk, ErrOld
 	}
-	err = r.body(h)
+	err = r.readBody(h)
 	r.bytes += int64(len(r.data))
 	r.chunk.reset(h, r.data)
 	return r.chunk, err
 }
 
-// fill reads until the chunk has n bytes.
-func (r *Reader) fill(n int) error {
+// fillTo reads until the chunk has n bytes.
+func (r *Reader) fillTo(n int) error {
 	for len(r.data) < n {
 		from := len(r.data)
 		to := min(n, from+step)
@@ -144,13 +144,13 @@ func (r *Reader) fill(n int) error {
 	return nil
 }
 
-// body reads the rest of a chunk.
-func (r *Reader) body(h Header) error {
+// readBody reads the rest of a chunk.
+func (r *Reader) readBody(h Header) error {
 	if h.Size > mostChunk {
 		return ErrLarge
 	}
 	if h.Size >= headerSize {
-		if err := r.fill(int(h.Size)); err == io.EOF {
+		if err := r.fillTo(int(h.Size)); err == io.EOF {
 			return ErrCut
 		} else if err != nil {
 			return err
@@ -159,15 +159,15 @@ func (r *Reader) body(h Header) error {
 			return nil
 		}
 	}
-	return r.unfinished(!h.Compressed)
+	return r.readUnfinished(!h.Compressed)
 }
 
-// unfinished reads what follows in a chunk of which nobody knows how long it is: event after event,
-// until there is another chunk.
-func (r *Reader) unfinished(wide bool) error {
+// readUnfinished reads the rest of a chunk whose length is not known: event after event, until
+// there is another chunk.
+func (r *Reader) readUnfinished(wide bool) error {
 	for {
 		at := len(r.data)
-		switch err := r.fill(at + len(Magic)); {
+		switch err := r.fillTo(at + len(Magic)); {
 		case err == io.EOF && len(r.data) == at:
 			return ErrOpen
 		case err == io.EOF:
@@ -181,11 +181,11 @@ func (r *Reader) unfinished(wide bool) error {
 			return nil
 		}
 		next := cursor{b: r.data, at: at, wide: wide}
-		size := next.int()
+		size := next.readInt()
 		if next.bad || size < 2 || size > int64(mostChunk-at) {
 			return ErrOpen
 		}
-		if err := r.fill(at + int(max(size, int64(len(Magic))))); err == io.EOF {
+		if err := r.fillTo(at + int(max(size, int64(len(Magic))))); err == io.EOF {
 			return ErrCut
 		} else if err != nil {
 			return err

@@ -61,7 +61,7 @@ const maxValues = 1 << 17
 // it returns the values before.
 func (r *Reader) Decode(m *Metadata, payload []byte) (Record, error) {
 	d := payloadDecoder{c: r.Cursor(payload), whole: payload, v6: r.decoder.v6, left: maxValues}
-	values := d.fields(m.Fields)
+	values := d.decodeFields(m.Fields)
 	if !d.c.OK() || d.left < 0 {
 		return values, ErrPayload
 	}
@@ -75,10 +75,10 @@ type payloadDecoder struct {
 	left  int
 }
 
-func (d *payloadDecoder) fields(fields []Field) Record {
+func (d *payloadDecoder) decodeFields(fields []Field) Record {
 	out := make(Record, 0, len(fields))
 	for i := range fields {
-		v := d.value(&fields[i])
+		v := d.decodeValue(&fields[i])
 		if !d.c.OK() || d.left < 0 {
 			break
 		}
@@ -87,7 +87,7 @@ func (d *payloadDecoder) fields(fields []Field) Record {
 	return out
 }
 
-func (d *payloadDecoder) value(f *Field) Value {
+func (d *payloadDecoder) decodeValue(f *Field) Value {
 	v := Value{Name: f.Name, Type: f.Type}
 	if d.left--; d.left < 0 {
 		return v
@@ -95,11 +95,11 @@ func (d *payloadDecoder) value(f *Field) Value {
 	c := &d.c
 	switch f.Type {
 	case Object:
-		v.List = d.fields(f.Fields)
+		v.List = d.decodeFields(f.Fields)
 	case Boolean:
-		v.Int = truth(c.Bool32())
+		v.Int = boolToInt(c.Bool32())
 	case Boolean8:
-		v.Int = truth(c.U8() != 0)
+		v.Int = boolToInt(c.U8() != 0)
 	case Char:
 		v.Int = int64(c.U16())
 	case SByte:
@@ -125,31 +125,31 @@ func (d *payloadDecoder) value(f *Field) Value {
 	case Double:
 		v.Float = c.F64()
 	case Decimal:
-		v.Text = decimal(c)
+		v.Text = decodeDecimal(c)
 	case DateTime:
-		v.Int = d.moment()
+		v.Int = d.decodeTime()
 	case Guid:
 		v.Text = c.GUID().String()
 	case String:
 		v.Text = c.UTF16()
 	case Array:
-		d.array(&v, f.Elem, int(c.U16()))
+		d.decodeArray(&v, f.Elem, int(c.U16()))
 	case FixedArray:
-		d.array(&v, f.Elem, f.Count)
+		d.decodeArray(&v, f.Elem, f.Count)
 	case RelLoc, DataLoc:
-		d.elsewhere(&v, f)
+		d.decodeRemoteArray(&v, f)
 	}
 	return v
 }
 
-func truth(b bool) int64 {
+func boolToInt(b bool) int64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-func (d *payloadDecoder) array(v *Value, elem *Field, n int) {
+func (d *payloadDecoder) decodeArray(v *Value, elem *Field, n int) {
 	switch elem.Type {
 	case Char:
 		v.Text = string(AppendUTF16(nil, d.c.Bytes(2*n)))
@@ -160,7 +160,7 @@ func (d *payloadDecoder) array(v *Value, elem *Field, n int) {
 	}
 	v.List = Record{}
 	for ; n > 0; n-- {
-		e := d.value(elem)
+		e := d.decodeValue(elem)
 		if !d.c.OK() || d.left < 0 {
 			return
 		}
@@ -168,8 +168,8 @@ func (d *payloadDecoder) array(v *Value, elem *Field, n int) {
 	}
 }
 
-// elsewhere reads an array that lies apart from its field.
-func (d *payloadDecoder) elsewhere(v *Value, f *Field) {
+// decodeRemoteArray decodes an array that lies apart from its field.
+func (d *payloadDecoder) decodeRemoteArray(v *Value, f *Field) {
 	word := d.c.U32()
 	from, size := int(word&0xffff), int(word>>16)
 	if f.Type == RelLoc {
@@ -192,7 +192,7 @@ func (d *payloadDecoder) elsewhere(v *Value, f *Field) {
 	v.List = Record{}
 	for there.c.Len() > 0 && there.left >= 0 {
 		before := there.c.Len()
-		e := there.value(f.Elem)
+		e := there.decodeValue(f.Elem)
 		if !there.c.OK() || there.c.Len() == before {
 			break
 		}
@@ -204,7 +204,7 @@ func (d *payloadDecoder) elsewhere(v *Value, f *Field) {
 // filetime is 1970 in FILETIME: 100 ns since 1601.
 const filetime = 116444736000000000
 
-func (d *payloadDecoder) moment() int64 {
+func (d *payloadDecoder) decodeTime() int64 {
 	if d.v6 {
 		t := systemTime(&d.c)
 		if !d.c.OK() {
@@ -215,8 +215,8 @@ func (d *payloadDecoder) moment() int64 {
 	return (d.c.I64() - filetime) * 100
 }
 
-// decimal reads .NET's System.Decimal: flags with the scale, then 96 bits.
-func decimal(c *Cursor) string {
+// decodeDecimal decodes .NET's System.Decimal: flags with the scale, then 96 bits.
+func decodeDecimal(c *Cursor) string {
 	flags, high, low := c.U32(), c.U32(), c.U64()
 	scale := int(flags >> 16 & 0xff)
 	v := (float64(high)*math.Exp2(64) + float64(low)) / math.Pow10(scale)

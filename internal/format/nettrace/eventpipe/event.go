@@ -47,8 +47,8 @@ type decoder struct {
 	record   record  // what is alike in all events until a header says else
 }
 
-// begin begins a block of events and tells whether it has a header.
-func (d *decoder) begin(data []byte) bool {
+// beginBlock begins a block of events and tells whether it has a header.
+func (d *decoder) beginBlock(data []byte) bool {
 	if len(data) < 4 {
 		return false
 	}
@@ -60,19 +60,19 @@ func (d *decoder) begin(data []byte) bool {
 	return true
 }
 
-// events begins an event block.
-func (r *Reader) events(data []byte) bool {
-	if !r.decoder.begin(data) {
+// beginEvents begins an event block.
+func (r *Reader) beginEvents(data []byte) bool {
+	if !r.decoder.beginBlock(data) {
 		return false
 	}
-	r.hold(data)
+	r.holdBlock(data)
 	r.decoder.record.block = r.current.slot
 	return true
 }
 
-// decode decodes events of the current block up to one that proves the order of those
+// decodeEvents decodes events of the current block up to one that proves the order of those
 // before, or up to its end.
-func (r *Reader) decode() {
+func (r *Reader) decodeEvents() {
 	d := &r.decoder
 	b := r.current
 	size := len(d.data)
@@ -84,15 +84,15 @@ func (r *Reader) decode() {
 		var flags byte
 		var n int
 		if d.compressed {
-			flags, n = d.short()
+			flags, n = d.decodeCompressed()
 		} else {
-			flags, n = d.plain()
+			flags, n = d.decodePlain()
 		}
 		if n == 0 || uint64(d.size) > uint64(size-n) {
-			r.damaged()
+			r.countDamaged()
 			break
 		}
-		d.next(n)
+		d.skipPayload(n)
 		d.n++
 		if d.first || flags&(hasAll&^(hasSize|hasThread|hasStack)) != 0 || d.v6 {
 			r.lookUp(flags, b)
@@ -102,44 +102,44 @@ func (r *Reader) decode() {
 		if !d.v6 {
 			d.record.thread = int64(d.thread)
 		}
-		d.captured.follow(d.sequence, r)
+		d.captured.noteSequence(d.sequence, r)
 		if d.record.meta == 0 {
 			r.unknown.Events++
 			continue
 		}
-		at := r.clock.ns(d.ticks)
-		q := r.order.slot(d.captured, at, d.n)
+		at := r.clock.toNanoseconds(d.ticks)
+		q := r.order.nextSlot(d.captured, at, d.n)
 		*q = d.record
 		q.time, q.n, q.offset, q.size = at, d.n, uint32(n), d.size
 		b.held++
 		switch {
 		case flags&isSorted != 0:
-			r.proven(at)
+			r.deliverUntil(at)
 			return
 		case r.fileOrder:
-			r.proven(math.MaxInt64)
+			r.deliverUntil(math.MaxInt64)
 			return
 		case len(b.contexts) >= maxContexts:
-			r.proven(math.MaxInt64)
+			r.deliverUntil(math.MaxInt64)
 			return
 		case d.n%chunkEvents == 0 && r.order.inUse+r.blocks > r.most:
 			r.relief = true
-			r.proven(math.MaxInt64)
+			r.deliverUntil(math.MaxInt64)
 			return
 		}
 	}
 	r.current, d.data = nil, nil
 	r.blocks += contextBytes * len(b.contexts)
-	r.release(b, 1)
+	r.releaseBlock(b, 1)
 }
 
 // maxContexts is how many contexts a block may have before what waits is delivered: a
 // runtime's 100 KB have some thousands at most.
 const maxContexts = 1 << 16
 
-// damaged ends a block whose next event is not whole. Where the stream itself ends
-// there that is told once, by Next.
-func (r *Reader) damaged() {
+// countDamaged counts a block whose next event is not whole. Where the stream itself ends there,
+// that is told once, by Next.
+func (r *Reader) countDamaged() {
 	if r.err == nil {
 		r.unknown.Blocks++
 	}
@@ -153,7 +153,7 @@ func (r *Reader) lookUp(flags byte, b *block) {
 		flags |= hasAll
 	}
 	if flags&hasCapture != 0 {
-		d.captured = r.threads.capture(d.capture, d.sequence, r)
+		d.captured = r.threads.capturingThread(d.capture, d.sequence, r)
 		d.record.processor = d.processor
 	}
 	if flags&hasMetadata != 0 {
@@ -164,18 +164,18 @@ func (r *Reader) lookUp(flags byte, b *block) {
 	}
 	if !d.v6 {
 		if flags&(hasActivity|hasRelated) != 0 {
-			d.record.context = b.context(context{activity: d.activity, related: d.related, pid: int32(r.head.PID)})
+			d.record.context = b.contextIndex(context{activity: d.activity, related: d.related, pid: int32(r.head.PID)})
 		}
 		return
 	}
 	c := b.contexts[d.record.context]
 	if flags&hasThread != 0 {
-		d.record.thread, c.pid = r.threads.name(d.thread, r)
+		d.record.thread, c.pid = r.threads.osThread(d.thread, r)
 	}
 	if flags&(hasLabels|hasMetadata) != 0 {
-		r.label(&c)
+		r.applyLabels(&c)
 	}
-	d.record.context = b.context(c)
+	d.record.context = b.contextIndex(c)
 }
 
 func (r *Reader) lookUpStack() {
@@ -186,8 +186,8 @@ func (r *Reader) lookUpStack() {
 	}
 }
 
-// label applies a label list, which may override what the type says.
-func (r *Reader) label(c *context) {
+// applyLabels applies a label list, which may override what the type says.
+func (r *Reader) applyLabels(c *context) {
 	d := &r.decoder
 	l := r.labels.get(d.labels)
 	if l == nil {
@@ -199,12 +199,13 @@ func (r *Reader) label(c *context) {
 	}
 	*c = context{activity: l.Activity, related: l.Related, labels: l, pid: c.pid}
 	if l.override != nil && d.record.meta != 0 {
-		d.record.meta = r.types.overridden(r.types.get(d.metadata), *l.override)
+		d.record.meta = r.types.overrideType(r.types.get(d.metadata), *l.override)
 	}
 }
 
-// context is the place of c in the block: the last one's where that is the same.
-func (b *block) context(c context) uint32 {
+// contextIndex returns the index of c in the block's contexts, and adds c if it differs from the
+// last.
+func (b *block) contextIndex(c context) uint32 {
 	if last := len(b.contexts) - 1; b.contexts[last] != c {
 		b.contexts = append(b.contexts, c)
 	}

@@ -10,41 +10,41 @@ type fieldParser struct {
 
 func (p *fieldParser) ok() bool { return !p.bad && p.c.OK() }
 
-// fields4 reads fields as version 4 has them: a type, then a name.
-func (p *fieldParser) fields4(depth int) []Field {
-	return p.list(int(p.c.I32()), depth, func() Field {
-		f := p.typed(func() TypeCode { return p.code(p.c.U32()) }, Decimal+3, p.fields4, depth)
+// parseFields4 parses fields as version 4 has them: a type, then a name.
+func (p *fieldParser) parseFields4(depth int) []Field {
+	return p.parseList(int(p.c.I32()), depth, func() Field {
+		f := p.parseType(func() TypeCode { return p.parseCode(p.c.U32()) }, Decimal+3, p.parseFields4, depth)
 		f.Name = p.c.UTF16()
 		return f
 	})
 }
 
-// fields5 reads fields as version 5 has them in a tag: a size, a name, then a type.
-func (p *fieldParser) fields5(depth int) []Field {
-	return p.list(int(p.c.I32()), depth, func() Field {
+// parseFields5 parses fields as version 5 has them in a tag: a size, a name, then a type.
+func (p *fieldParser) parseFields5(depth int) []Field {
+	return p.parseList(int(p.c.I32()), depth, func() Field {
 		size := int(p.c.I32())
-		return p.within(size-4, func() Field {
+		return p.parseWithin(size-4, func() Field {
 			name := p.c.UTF16()
-			f := p.typed(func() TypeCode { return p.code(p.c.U32()) }, Array, p.fields5, depth)
+			f := p.parseType(func() TypeCode { return p.parseCode(p.c.U32()) }, Array, p.parseFields5, depth)
 			f.Name = name
 			return f
 		})
 	})
 }
 
-// fields6 reads fields as version 6 has them.
-func (p *fieldParser) fields6(depth int) []Field {
-	return p.list(int(p.c.U16()), depth, func() Field {
-		return p.within(int(p.c.U16()), func() Field {
-			name := p.c.counted()
-			f := p.typed(func() TypeCode { return p.code(uint32(p.c.U8())) }, Boolean8, p.fields6, depth)
+// parseFields6 parses fields as version 6 has them.
+func (p *fieldParser) parseFields6(depth int) []Field {
+	return p.parseList(int(p.c.U16()), depth, func() Field {
+		return p.parseWithin(int(p.c.U16()), func() Field {
+			name := p.c.readCounted()
+			f := p.parseType(func() TypeCode { return p.parseCode(uint32(p.c.U8())) }, Boolean8, p.parseFields6, depth)
 			f.Name = name
 			return f
 		})
 	})
 }
 
-func (p *fieldParser) code(c uint32) TypeCode {
+func (p *fieldParser) parseCode(c uint32) TypeCode {
 	if c > 0xff {
 		p.bad = true
 		return 0
@@ -52,8 +52,8 @@ func (p *fieldParser) code(c uint32) TypeCode {
 	return TypeCode(c)
 }
 
-// list reads n fields.
-func (p *fieldParser) list(n, depth int, field func() Field) []Field {
+// parseList parses n fields.
+func (p *fieldParser) parseList(n, depth int, field func() Field) []Field {
 	if n < 0 || n > p.c.Len() || depth > maxDepth { // each is a byte at least
 		p.bad = true
 		return nil
@@ -69,8 +69,8 @@ func (p *fieldParser) list(n, depth int, field func() Field) []Field {
 	return fields
 }
 
-// within reads a field in size bytes and passes over those that are left of them.
-func (p *fieldParser) within(size int, field func() Field) Field {
+// parseWithin parses a field in size bytes and passes over those that are left of them.
+func (p *fieldParser) parseWithin(size int, field func() Field) Field {
 	outer := p.c
 	inner := Cursor{data: outer.Bytes(size)}
 	if !outer.OK() {
@@ -85,8 +85,8 @@ func (p *fieldParser) within(size int, field func() Field) Field {
 	return f
 }
 
-// typed reads a type up to the highest code there is in this version.
-func (p *fieldParser) typed(code func() TypeCode, highest TypeCode, fields func(depth int) []Field, depth int) (f Field) {
+// parseType parses a type up to the highest code there is in this version.
+func (p *fieldParser) parseType(code func() TypeCode, highest TypeCode, fields func(depth int) []Field, depth int) (f Field) {
 	f.Type = code()
 	if !p.ok() {
 		return f
@@ -101,7 +101,7 @@ func (p *fieldParser) typed(code func() TypeCode, highest TypeCode, fields func(
 			p.left, p.bad = max(p.left, 0), true
 			return f
 		}
-		elem := p.typed(code, highest, fields, depth+1)
+		elem := p.parseType(code, highest, fields, depth+1)
 		f.Elem = &elem
 		if f.Type == FixedArray {
 			f.Count = int(p.c.U16())

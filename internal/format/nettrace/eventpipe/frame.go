@@ -66,13 +66,13 @@ func (r *Reader) readHeader() error {
 		if n == 0 || magic[:min(n, 8)] != string(first[:min(n, 8)]) {
 			return fmt.Errorf("eventpipe: %w", ErrNotNettrace)
 		}
-		return r.cut("its header", broken(err))
+		return r.cutError("its header", toUnexpectedEOF(err))
 	}
 	r.in.offset = int64(len(first))
 	size := binary.LittleEndian.Uint32(first[8:])
 	switch {
 	case string(first[:8]) != magic && binary.LittleEndian.Uint32(first[:]) == uint32(len(serialization)) && string(first[4:]) == serialization[:8]:
-		return r.netperf()
+		return r.refuseNetperf()
 	case string(first[:8]) != magic:
 		return fmt.Errorf("eventpipe: %w", ErrNotNettrace)
 	case size == 0:
@@ -83,11 +83,11 @@ func (r *Reader) readHeader() error {
 	return fmt.Errorf("eventpipe: %w", ErrNotNettrace)
 }
 
-// netperf refuses a stream of versions 1 to 3 by its version.
-func (r *Reader) netperf() error {
+// refuseNetperf returns the error for a stream of versions 1 to 3, which names its version.
+func (r *Reader) refuseNetperf() error {
 	said := ""
-	if r.in.skip(int64(len(serialization)-8)) == nil {
-		if o, err := r.object(beginObject); err == nil && o.version > 0 && o.version < 4 {
+	if r.in.skipBytes(int64(len(serialization)-8)) == nil {
+		if o, err := r.readObject(beginObject); err == nil && o.version > 0 && o.version < 4 {
 			said = fmt.Sprintf(" version %d", o.version)
 		}
 	}
@@ -96,76 +96,76 @@ func (r *Reader) netperf() error {
 
 func (r *Reader) readHeader4() error {
 	rest := make([]byte, len(serialization))
-	if err := r.in.full(rest); err != nil {
-		return r.cut("its header", err)
+	if err := r.in.readFull(rest); err != nil {
+		return r.cutError("its header", err)
 	}
 	if string(rest) != serialization {
 		return fmt.Errorf("eventpipe: %w", ErrNotNettrace)
 	}
-	o, err := r.object(beginPrivateObject)
+	o, err := r.readObject(beginPrivateObject)
 	if err != nil {
-		return r.cut("its header", err)
+		return r.cutError("its header", err)
 	}
 	if kindNamed(o.name) != traceBlock {
-		return r.cut("its header", fmt.Errorf("the first object is a %q, not a Trace", o.name))
+		return r.cutError("its header", fmt.Errorf("the first object is a %q, not a Trace", o.name))
 	}
 	if o.least < 4 || o.least > 5 {
 		return fmt.Errorf("eventpipe: a nettrace stream of version %d that asks for a reader of version %d: %w", o.version, o.least, ErrVersion)
 	}
 	r.head.Major = int(o.version)
 	data := make([]byte, traceSize)
-	if err := r.in.full(data); err != nil {
-		return r.cut("its header", err)
+	if err := r.in.readFull(data); err != nil {
+		return r.cutError("its header", err)
 	}
-	if err := r.trace4(data); err != nil {
-		return r.cut("its header", err)
+	if err := r.decodeTrace4(data); err != nil {
+		return r.cutError("its header", err)
 	}
-	if err := r.tag(endObject); err != nil {
-		return r.cut("its header", err)
+	if err := r.expectTag(endObject); err != nil {
+		return r.cutError("its header", err)
 	}
-	r.frame = r.frame4
+	r.frame = r.readFrame4
 	return nil
 }
 
 func (r *Reader) readHeader6() error {
 	var versions [8]byte
-	if err := r.in.full(versions[:]); err != nil {
-		return r.cut("its header", err)
+	if err := r.in.readFull(versions[:]); err != nil {
+		return r.cutError("its header", err)
 	}
 	r.head.Major = int(binary.LittleEndian.Uint32(versions[:]))
 	if r.head.Major != 6 {
 		return fmt.Errorf("eventpipe: a nettrace stream of version %d: %w", uint32(r.head.Major), ErrVersion)
 	}
-	word, err := r.in.u32()
+	word, err := r.in.readU32()
 	if err != nil {
-		return r.cut("its header", err)
+		return r.cutError("its header", err)
 	}
 	if kind(word>>24) != traceBlock {
-		return r.cut("its header", fmt.Errorf("the first block is a %v, not a Trace", kind(word>>24)))
+		return r.cutError("its header", fmt.Errorf("the first block is a %v, not a Trace", kind(word>>24)))
 	}
-	data, err := r.in.content(nil, int(word&0xffffff))
+	data, err := r.in.readContent(nil, int(word&0xffffff))
 	if err != nil {
-		return r.cut("its header", err)
+		return r.cutError("its header", err)
 	}
-	if err := r.trace6(data); err != nil {
-		return r.cut("its header", err)
+	if err := r.decodeTrace6(data); err != nil {
+		return r.cutError("its header", err)
 	}
 	r.decoder.v6 = true
-	r.frame = r.frame6
+	r.frame = r.readFrame6
 	return nil
 }
 
-// frame6 reads a block of version 6.
-func (r *Reader) frame6() error {
-	word, err := r.in.u32()
+// readFrame6 reads a block of version 6.
+func (r *Reader) readFrame6() error {
+	word, err := r.in.readU32()
 	if err != nil {
-		return r.cut("the stream between two blocks", err)
+		return r.cutError("the stream between two blocks", err)
 	}
 	k := kind(word >> 24)
 	if k == endOfStream {
 		return io.EOF
 	}
-	return r.block(k, int(word&0xffffff))
+	return r.readBlock(k, int(word&0xffffff))
 }
 
 // object is the beginning of an object before version 6.
@@ -177,14 +177,14 @@ type object struct {
 // maxName is the longest type name that is believed. The longest there is has 38.
 const maxName = 256
 
-func (r *Reader) object(begin byte) (o object, err error) {
+func (r *Reader) readObject(begin byte) (o object, err error) {
 	for _, t := range [...]byte{begin, begin, nullReference} {
-		if err := r.tag(t); err != nil {
+		if err := r.expectTag(t); err != nil {
 			return o, err
 		}
 	}
 	words := r.scratch[:12]
-	if err := r.in.full(words); err != nil {
+	if err := r.in.readFull(words); err != nil {
 		return o, err
 	}
 	o.version = int32(binary.LittleEndian.Uint32(words))
@@ -194,107 +194,107 @@ func (r *Reader) object(begin byte) (o object, err error) {
 		return o, fmt.Errorf("an object with a type name of %d bytes", size)
 	}
 	o.name = r.scratch[:size]
-	if err := r.in.full(o.name); err != nil {
+	if err := r.in.readFull(o.name); err != nil {
 		return o, err
 	}
-	return o, r.tag(endObject)
+	return o, r.expectTag(endObject)
 }
 
-func (r *Reader) tag(want byte) error {
-	got, err := r.in.u8()
+func (r *Reader) expectTag(want byte) error {
+	got, err := r.in.readU8()
 	if err == nil && got != want {
 		err = fmt.Errorf("byte %#02x where %#02x should be", got, want)
 	}
 	return err
 }
 
-// frame4 reads an object of versions 4 and 5.
-func (r *Reader) frame4() error {
+// readFrame4 reads an object of versions 4 and 5.
+func (r *Reader) readFrame4() error {
 	const between = "the stream between two objects"
 	next, err := r.in.in.Peek(1)
 	if err != nil {
-		return r.cut(between, broken(err))
+		return r.cutError(between, toUnexpectedEOF(err))
 	}
 	if next[0] == nullReference {
-		_ = r.in.skip(1) // it was peeked at
+		_ = r.in.skipBytes(1) // it was peeked at
 		return io.EOF
 	}
-	o, err := r.object(beginPrivateObject)
+	o, err := r.readObject(beginPrivateObject)
 	if err != nil {
-		return r.cut(between, err)
+		return r.cutError(between, err)
 	}
 	k := kindNamed(o.name)
 	if k == traceBlock {
 		r.unknown.Blocks++
-		err = r.in.skip(traceSize)
+		err = r.in.skipBytes(traceSize)
 	} else {
 		var size uint32
-		if size, err = r.in.u32(); err == nil {
-			err = r.in.skip(-r.in.offset & 3)
+		if size, err = r.in.readU32(); err == nil {
+			err = r.in.skipBytes(-r.in.offset & 3)
 		}
 		if err == nil {
-			err = r.block(k, int(size))
+			err = r.readBlock(k, int(size))
 		}
 	}
 	if err == nil {
-		err = r.tag(endObject)
+		err = r.expectTag(endObject)
 	}
 	if err == nil || errors.As(err, new(*Cut)) {
 		return err
 	}
-	return r.cut(k.String(), err)
+	return r.cutError(k.String(), err)
 }
 
-// block reads a block's content and takes it in. Of one that breaks off what is whole
+// readBlock reads a block's content and takes it in. Of one that breaks off what is whole
 // is taken in.
-func (r *Reader) block(k kind, size int) error {
+func (r *Reader) readBlock(k kind, size int) error {
 	if k < eventBlock || k > labelList || size > maxBlock {
 		r.unknown.Blocks++
-		if err := r.in.skip(int64(size)); err != nil {
-			return r.cut(k.String(), err)
+		if err := r.in.skipBytes(int64(size)); err != nil {
+			return r.cutError(k.String(), err)
 		}
 		return nil
 	}
-	data, err := r.in.content(r.buffer(size), size)
+	data, err := r.in.readContent(r.takeBuffer(size), size)
 	if err != nil && k == sequencePoint {
-		return r.cut(k.String(), err)
+		return r.cutError(k.String(), err)
 	}
-	if whole := r.take(k, data); !whole && err == nil {
+	if whole := r.takeBlock(k, data); !whole && err == nil {
 		r.unknown.Blocks++
 	}
 	if k != eventBlock {
-		r.reuse(data)
+		r.keepBuffer(data)
 	}
 	if err != nil {
-		return r.cut(k.String(), err)
+		return r.cutError(k.String(), err)
 	}
 	return nil
 }
 
-// take interprets a block and tells whether it was whole.
-func (r *Reader) take(k kind, data []byte) bool {
+// takeBlock interprets a block and tells whether it was whole.
+func (r *Reader) takeBlock(k kind, data []byte) bool {
 	switch k {
 	case eventBlock:
-		return r.events(data)
+		return r.beginEvents(data)
 	case metadataBlock:
 		if r.decoder.v6 {
-			return r.metadata6(data)
+			return r.decodeMetadata6(data)
 		}
-		return r.metadata4(data)
+		return r.decodeMetadata4(data)
 	case stackBlock:
-		return r.stacks.take(data, r.head.PointerBytes)
+		return r.stacks.addBlock(data, r.head.PointerBytes)
 	case sequencePoint:
 		return r.sequencePoint(data)
 	case threadBlock:
-		return r.declare(data)
+		return r.declareThreads(data)
 	case removeThread:
-		return r.remove(data)
+		return r.removeThreads(data)
 	case labelList:
-		return r.labels.take(data, &r.unknown)
+		return r.labels.addBlock(data, &r.unknown)
 	}
 	return true
 }
 
-func (r *Reader) cut(in string, err error) error {
+func (r *Reader) cutError(in string, err error) error {
 	return &Cut{Offset: r.in.offset, Events: r.delivered, In: in, Err: err}
 }

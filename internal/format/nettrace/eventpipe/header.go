@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// header reads the header of the next event and returns its flags, as compression
-// gives them, and where its payload begins; 0 where the header is not whole.
-func (d *decoder) header() (flags byte, n int) {
+// decodeHeader decodes the header of the next event and returns its flags, as compression gives
+// them, and where its payload begins; 0 where the header is not whole.
+func (d *decoder) decodeHeader() (flags byte, n int) {
 	if d.compressed {
-		return d.short()
+		return d.decodeCompressed()
 	}
-	return d.plain()
+	return d.decodePlain()
 }
 
-// short reads a compressed header: what it leaves out is as in the one before. It looks
-// at slack behind the block where a header is not whole, and tells by its end.
-func (d *decoder) short() (flags byte, n int) {
+// decodeCompressed decodes a compressed header: what it leaves out is as in the one before. It
+// looks at slack behind the block where a header is not whole, and tells by its end.
+func (d *decoder) decodeCompressed() (flags byte, n int) {
 	b := d.data[:len(d.data)+slack]
 	flags, n = b[d.at], d.at+1
 	var v uint64
@@ -25,43 +25,43 @@ func (d *decoder) short() (flags byte, n int) {
 			d.metadata = uint32(b[n])
 			n++
 		} else {
-			v, n = uvarint(b, n)
+			v, n = decodeUvarint(b, n)
 			d.metadata = uint32(v)
 		}
 	}
 	if flags&hasCapture != 0 {
-		v, n = uvarint(b, n)
+		v, n = decodeUvarint(b, n)
 		d.sequence += uint32(v) + 1
-		d.capture, n = uvarint(b, n)
-		v, n = uvarint(b, n)
+		d.capture, n = decodeUvarint(b, n)
+		v, n = decodeUvarint(b, n)
 		d.processor = uint32(v)
 	} else if d.metadata != 0 { // 0: a type's own definition, which has no number
 		d.sequence++
 	}
 	if flags&hasThread != 0 {
-		d.thread, n = uvarint(b, n)
+		d.thread, n = decodeUvarint(b, n)
 	}
 	if flags&hasStack != 0 {
 		if b[n] < 0x80 {
 			d.stack = uint32(b[n])
 			n++
 		} else {
-			v, n = uvarint(b, n)
+			v, n = decodeUvarint(b, n)
 			d.stack = uint32(v)
 		}
 	}
 	var size int
-	if v, size = number(binary.LittleEndian.Uint64(b[n:])); size > 8 {
-		v, size = long(b[n:])
+	if v, size = decodeNumber(binary.LittleEndian.Uint64(b[n:])); size > 8 {
+		v, size = decodeLong(b[n:])
 	}
 	d.ticks += v
 	n += size
 	if flags&(hasActivity|hasRelated) != 0 {
 		if d.v6 && flags&hasLabels != 0 {
-			v, n = uvarint(b, n)
+			v, n = decodeUvarint(b, n)
 			d.labels = uint32(v)
 		} else if !d.v6 {
-			n = d.activities(b, flags, n)
+			n = d.decodeActivities(b, flags, n)
 		}
 	}
 	if flags&hasSize != 0 {
@@ -69,7 +69,7 @@ func (d *decoder) short() (flags byte, n int) {
 			d.size = uint32(b[n])
 			n++
 		} else {
-			v, n = uvarint(b, n)
+			v, n = decodeUvarint(b, n)
 			d.size = uint32(v)
 		}
 	}
@@ -79,22 +79,22 @@ func (d *decoder) short() (flags byte, n int) {
 	return flags, n
 }
 
-// uvarint reads a number at n and returns what follows it.
-func uvarint(b []byte, n int) (uint64, int) {
+// decodeUvarint decodes a number at n and returns what follows it.
+func decodeUvarint(b []byte, n int) (uint64, int) {
 	x := binary.LittleEndian.Uint64(b[n:])
 	if x&0x80 == 0 {
 		return x & 0x7f, n + 1
 	}
-	v, size := number(x)
+	v, size := decodeNumber(x)
 	if size > 8 {
-		v, size = long(b[n:])
+		v, size = decodeLong(b[n:])
 	}
 	return v, n + size
 }
 
-// number reads a number of up to 8 bytes, without a branch: how many there are
-// differs from one to the next. Of a longer one the size is 9.
-func number(x uint64) (v uint64, size int) {
+// decodeNumber decodes a number of up to 8 bytes, without a branch: how many there are differs
+// from one to the next. For a longer one the size is 9.
+func decodeNumber(x uint64) (v uint64, size int) {
 	ends := ^x & 0x8080808080808080
 	x &= ends ^ (ends - 1) // up to the last byte
 	x = x&0x007f007f007f007f | x&0x7f007f007f007f00>>1
@@ -103,16 +103,16 @@ func number(x uint64) (v uint64, size int) {
 	return x, bits.TrailingZeros64(ends)>>3 + 1
 }
 
-// long reads a number of more than 8 bytes. One that does not end is 0 and 10 bytes.
-func long(b []byte) (v uint64, size int) {
+// decodeLong decodes a number of more than 8 bytes. One that does not end is 0 and 10 bytes.
+func decodeLong(b []byte) (v uint64, size int) {
 	if v, size = binary.Uvarint(b); size <= 0 {
 		return 0, binary.MaxVarintLen64
 	}
 	return v, size
 }
 
-// activities reads up to two activity IDs at n and returns what follows them.
-func (d *decoder) activities(b []byte, flags byte, n int) int {
+// decodeActivities decodes up to two activity IDs at n and returns what follows them.
+func (d *decoder) decodeActivities(b []byte, flags byte, n int) int {
 	if flags&hasActivity != 0 {
 		n += copy(d.activity[:], b[n:])
 	}
@@ -132,8 +132,8 @@ const (
 // and TraceEvent, which reads it, have it the other way round.
 const unsorted = 1 << 31
 
-// plain reads a header that is not compressed.
-func (d *decoder) plain() (flags byte, n int) {
+// decodePlain decodes a header that is not compressed.
+func (d *decoder) decodePlain() (flags byte, n int) {
 	size := longHeader4
 	if d.v6 {
 		size = longHeader6
@@ -160,10 +160,10 @@ func (d *decoder) plain() (flags byte, n int) {
 	return flags, n
 }
 
-// next goes on to the event after the one whose payload begins at n. Without
-// compression an event's size counts what fills it up to whole words, which writers
-// other than the runtime leave out.
-func (d *decoder) next(n int) {
+// skipPayload goes on to the event after the one whose payload begins at n. Without compression an
+// event's size counts what fills it up to whole words, which writers other than the runtime leave
+// out.
+func (d *decoder) skipPayload(n int) {
 	end := n + int(d.size)
 	if !d.compressed {
 		said := uint64(d.at) + 4 + uint64(binary.LittleEndian.Uint32(d.data[d.at:]))

@@ -35,8 +35,8 @@ func (ls *labelLists) flush() {
 	ls.bytes = 0
 }
 
-// take takes in a block of label lists and tells whether it was whole.
-func (ls *labelLists) take(data []byte, u *Unknown) bool {
+// addBlock takes in a block of label lists and tells whether it was whole.
+func (ls *labelLists) addBlock(data []byte, u *Unknown) bool {
 	c := Cursor{data: data}
 	id, count := c.U32(), c.U32()
 	if ls.by == nil {
@@ -75,13 +75,13 @@ func readLabels(c *Cursor) (l *Labels, ok bool) {
 		case labelSpan:
 			l.SpanID = c.U64()
 		case labelText:
-			key, value := c.counted(), c.counted()
+			key, value := c.readCounted(), c.readCounted()
 			if l.Text == nil {
 				l.Text = map[string]string{}
 			}
 			l.Text[key] = value
 		case labelNumber:
-			key, value := c.counted(), c.Varint()
+			key, value := c.readCounted(), c.Varint()
 			if l.Number == nil {
 				l.Number = map[string]int64{}
 			}

@@ -40,7 +40,7 @@ func (ts *types) init() {
 	ts.under = map[derived]uint32{}
 }
 
-// get is the place of a type in all, 0 where there is none.
+// get returns the place of a type in all, 0 where there is none.
 func (ts *types) get(number uint32) uint32 {
 	if uint64(number) < uint64(len(ts.dense)) {
 		return ts.dense[number]
@@ -79,8 +79,8 @@ func (ts *types) flush() {
 	clear(ts.dense)
 }
 
-// overridden is a type with what labels say instead, always the same for the same.
-func (ts *types) overridden(place uint32, o override) uint32 {
+// overrideType returns a type with what labels say instead, always the same for the same.
+func (ts *types) overrideType(place uint32, o override) uint32 {
 	key := derived{place, o}
 	if d := ts.under[key]; d != 0 {
 		return d
@@ -106,19 +106,19 @@ func (ts *types) overridden(place uint32, o override) uint32 {
 	return ts.under[key]
 }
 
-// metadata4 takes in a metadata block of versions 4 and 5: its rows are events.
-func (r *Reader) metadata4(data []byte) bool {
+// decodeMetadata4 decodes a metadata block of versions 4 and 5: its rows are events.
+func (r *Reader) decodeMetadata4(data []byte) bool {
 	var d decoder
-	if !d.begin(data) {
+	if !d.beginBlock(data) {
 		return false
 	}
 	for d.at < len(data) {
-		_, n := d.header()
+		_, n := d.decodeHeader()
 		if n == 0 || uint64(d.size) > uint64(len(data)-n) {
 			return false
 		}
-		r.define4(data[n : n+int(d.size)])
-		d.next(n)
+		r.defineType4(data[n : n+int(d.size)])
+		d.skipPayload(n)
 	}
 	return true
 }
@@ -129,7 +129,7 @@ const (
 	tagFields = 2 // instead of those before it, with arrays
 )
 
-func (r *Reader) define4(row []byte) {
+func (r *Reader) defineType4(row []byte) {
 	c := Cursor{data: row}
 	number := c.U32()
 	row = c.Rest()
@@ -144,7 +144,7 @@ func (r *Reader) define4(row []byte) {
 	}
 	p := fieldParser{c: &c, left: maxFields - r.types.fields}
 	if c.Len() > 0 {
-		m.Fields = p.fields4(0)
+		m.Fields = p.parseFields4(0)
 	}
 	for c.Len() > 0 && p.ok() {
 		size := c.U32()
@@ -158,7 +158,7 @@ func (r *Reader) define4(row []byte) {
 			m.Opcode = int(tag.U8())
 		case tagFields:
 			p.c = &tag
-			m.Fields = p.fields5(0)
+			m.Fields = p.parseFields5(0)
 		default:
 			r.unknown.Tags++
 		}
@@ -168,10 +168,10 @@ func (r *Reader) define4(row []byte) {
 		m.Fields = nil
 	}
 	r.types.fields = maxFields - p.left
-	r.define(number, row, m)
+	r.defineType(number, row, m)
 }
 
-func (r *Reader) define(number uint32, row []byte, m *Metadata) {
+func (r *Reader) defineType(number uint32, row []byte, m *Metadata) {
 	place, ok := r.types.add(row, m)
 	if !ok {
 		r.unknown.Types++
@@ -179,8 +179,8 @@ func (r *Reader) define(number uint32, row []byte, m *Metadata) {
 	r.types.set(number, place)
 }
 
-// metadata6 takes in a metadata block of version 6.
-func (r *Reader) metadata6(data []byte) bool {
+// decodeMetadata6 decodes a metadata block of version 6.
+func (r *Reader) decodeMetadata6(data []byte) bool {
 	c := Cursor{data: data}
 	c.Skip(int(c.U16()))
 	for c.Len() > 0 {
@@ -188,7 +188,7 @@ func (r *Reader) metadata6(data []byte) bool {
 		if !c.OK() {
 			return false
 		}
-		r.define6(row)
+		r.defineType6(row)
 	}
 	return c.OK()
 }
@@ -205,7 +205,7 @@ const (
 	optionalVersion  = 9
 )
 
-func (r *Reader) define6(row []byte) {
+func (r *Reader) defineType6(row []byte) {
 	c := Cursor{data: row}
 	number := uint32(c.Uvarint())
 	row = c.Rest()
@@ -213,26 +213,26 @@ func (r *Reader) define6(row []byte) {
 		r.types.set(number, place)
 		return
 	}
-	m := &Metadata{Provider: c.counted(), ID: int32(c.Uvarint()), Name: c.counted()}
+	m := &Metadata{Provider: c.readCounted(), ID: int32(c.Uvarint()), Name: c.readCounted()}
 	if !c.OK() {
 		r.unknown.Types++
 		return
 	}
 	p := fieldParser{c: &c, left: maxFields - r.types.fields}
-	m.Fields = p.fields6(0)
+	m.Fields = p.parseFields6(0)
 	r.types.fields = maxFields - p.left
 	if !p.ok() {
 		r.unknown.Types++
 		m.Fields = nil
 	} else if c.Len() > 0 {
-		r.optional(m, Cursor{data: c.Bytes(int(c.U16()))})
+		r.decodeOptional(m, Cursor{data: c.Bytes(int(c.U16()))})
 	}
-	r.define(number, row, m)
+	r.defineType(number, row, m)
 }
 
-// optional reads what may follow the fields. What cannot be told has no known size, so
-// nothing after it is read.
-func (r *Reader) optional(m *Metadata, c Cursor) {
+// decodeOptional decodes what may follow the fields. A kind that is not known has no known size,
+// so nothing after it is read.
+func (r *Reader) decodeOptional(m *Metadata, c Cursor) {
 	for c.Len() > 0 && c.OK() {
 		switch c.U8() {
 		case optionalOpcode:
@@ -240,10 +240,10 @@ func (r *Reader) optional(m *Metadata, c Cursor) {
 		case optionalKeywords:
 			m.Keywords = c.I64()
 		case optionalTemplate, optionalText:
-			c.counted()
+			c.readCounted()
 		case optionalKeyValue:
-			c.counted()
-			c.counted()
+			c.readCounted()
+			c.readCounted()
 		case optionalProvider:
 			c.Skip(16)
 		case optionalLevel:

@@ -40,7 +40,7 @@ type run struct {
 }
 
 func (q *run) front() *record { return &q.head.records[q.first] }
-func (q *run) empty() bool    { return q.head == q.tail && q.first == q.next }
+func (q *run) isEmpty() bool  { return q.head == q.tail && q.first == q.next }
 
 // order merges runs.
 type order struct {
@@ -66,35 +66,35 @@ type entry struct {
 	run     *run
 }
 
-func (a entry) before(b entry) bool { return a.time < b.time || a.time == b.time && a.n < b.n }
+func (a entry) isBefore(b entry) bool { return a.time < b.time || a.time == b.time && a.n < b.n }
 
-func (o *order) empty() bool { return len(o.heap) == 0 }
+func (o *order) isEmpty() bool { return len(o.heap) == 0 }
 
-// slot is where the next event of t is to be written, for the given time.
-func (o *order) slot(t *thread, time, n int64) *record {
+// nextSlot returns where the next event of t is to be written, for the given time.
+func (o *order) nextSlot(t *thread, time, n int64) *record {
 	q := t.run
 	if q == nil || time < q.last || q.next == chunkEvents {
-		q = o.room(t, time, n)
+		q = o.ensureRoom(t, time, n)
 	}
 	q.last = time
 	q.next++
 	return &q.tail.records[q.next-1]
 }
 
-// room is a run of t that has a place for an event of that time.
-func (o *order) room(t *thread, time, n int64) *run {
+// ensureRoom returns a run of t that has a place for an event of that time.
+func (o *order) ensureRoom(t *thread, time, n int64) *run {
 	q := t.run
 	if q == nil || time < q.last {
-		q = o.fresh(t)
-		o.push(entry{time, n, q})
+		q = o.newRun(t)
+		o.pushEntry(entry{time, n, q})
 		return q
 	}
-	c := o.chunk()
+	c := o.takeChunk()
 	q.tail.next, q.tail, q.next = c, c, 0
 	return q
 }
 
-func (o *order) fresh(t *thread) *run {
+func (o *order) newRun(t *thread) *run {
 	var q *run
 	if n := len(o.runs); n > 0 {
 		q, o.runs = o.runs[n-1], o.runs[:n-1]
@@ -104,13 +104,13 @@ func (o *order) fresh(t *thread) *run {
 	if t.run != nil {
 		t.run.owner = nil
 	}
-	c := o.chunk()
+	c := o.takeChunk()
 	*q = run{head: c, tail: c, owner: t}
 	t.run = q
 	return q
 }
 
-func (o *order) chunk() *chunk {
+func (o *order) takeChunk() *chunk {
 	o.inUse += chunkBytes
 	c := o.chunks
 	if c == nil {
@@ -124,7 +124,7 @@ func (o *order) chunk() *chunk {
 // maxSpare chunks are kept to be used again: 32 MB.
 const maxSpare = 32 << 20 / chunkBytes
 
-func (o *order) recycle(c *chunk) {
+func (o *order) recycleChunk(c *chunk) {
 	o.inUse -= chunkBytes
 	if o.spare < maxSpare {
 		c.next, o.chunks = o.chunks, c
@@ -132,18 +132,18 @@ func (o *order) recycle(c *chunk) {
 	}
 }
 
-// begin must be called before take once events were added.
-func (o *order) begin(until int64) {
+// beginTaking must be called before takeOldest once events were added.
+func (o *order) beginTaking(until int64) {
 	o.aimed, o.at, o.end = false, 0, 0
 	if len(o.heap) == 0 {
 		return
 	}
-	o.bound(until)
-	o.aim()
+	o.updateLimit(until)
+	o.aimAtTop()
 }
 
-// bound is up to when the run at the top may be delivered.
-func (o *order) bound(until int64) {
+// updateLimit sets up to when the run at the top may be delivered.
+func (o *order) updateLimit(until int64) {
 	o.limit, o.limitN = until, math.MaxInt64
 	for i := 1; i <= 2 && i < len(o.heap); i++ {
 		if e := o.heap[i]; e.time < o.limit || e.time == o.limit && e.n < o.limitN {
@@ -152,8 +152,8 @@ func (o *order) bound(until int64) {
 	}
 }
 
-// aim goes on to the first chunk of the run at the top.
-func (o *order) aim() {
+// aimAtTop goes on to the first chunk of the run at the top.
+func (o *order) aimAtTop() {
 	q := o.heap[0].run
 	if o.now != q.head {
 		o.now = q.head
@@ -164,30 +164,30 @@ func (o *order) aim() {
 	}
 }
 
-// stop must be called before events are added.
-func (o *order) stop() {
+// stopTaking must be called before events are added.
+func (o *order) stopTaking() {
 	if o.aimed {
 		o.heap[0].run.first = o.at
 		o.aimed, o.at, o.end = false, 0, 0
 	}
 }
 
-// take takes the oldest event out if it is not younger than until. It is valid until
-// an event is added.
-func (o *order) take(until int64) *record {
+// takeOldest takes the oldest event out if it is not younger than until. It is valid until an
+// event is added.
+func (o *order) takeOldest(until int64) *record {
 	if o.at < o.end {
 		if e := &o.now.records[o.at]; e.time < o.limit {
 			o.at++
 			return e
 		}
 	}
-	return o.pop(until)
+	return o.popOldest(until)
 }
 
-// pop is take where a chunk or a run may end. The keys of the heap are lower bounds:
+// popOldest is takeOldest where a chunk or a run may end. The keys of the heap are lower bounds:
 // that of the run events are taken from is only mended once its turn may be over.
-func (o *order) pop(until int64) *record {
-	o.stop()
+func (o *order) popOldest(until int64) *record {
+	o.stopTaking()
 	if len(o.heap) == 0 {
 		return nil
 	}
@@ -198,31 +198,31 @@ func (o *order) pop(until int64) *record {
 			return nil
 		}
 		o.heap[0].time, o.heap[0].n = e.time, e.n
-		o.down()
-		o.bound(until)
+		o.siftDown()
+		o.updateLimit(until)
 		q = o.heap[0].run
 		e = q.front()
 	}
 	q.first++
 	switch {
-	case q.empty():
-		o.drained(q)
-		o.begin(until)
+	case q.isEmpty():
+		o.removeTop(q)
+		o.beginTaking(until)
 		return e
 	case q.first == chunkEvents:
 		c := q.head
 		q.head, q.first = c.next, 0
-		o.recycle(c)
+		o.recycleChunk(c)
 	}
 	if q.front().time < o.limit {
-		o.aim()
+		o.aimAtTop()
 	}
 	return e
 }
 
-// drained takes the run at the top out.
-func (o *order) drained(q *run) {
-	o.recycle(q.head)
+// removeTop takes the run at the top out, once it is empty.
+func (o *order) removeTop(q *run) {
+	o.recycleChunk(q.head)
 	if q.owner != nil {
 		q.owner.run = nil
 	}
@@ -232,14 +232,14 @@ func (o *order) drained(q *run) {
 	o.heap[0] = o.heap[last]
 	o.heap[last] = entry{}
 	o.heap = o.heap[:last]
-	o.down()
+	o.siftDown()
 }
 
-func (o *order) push(e entry) {
+func (o *order) pushEntry(e entry) {
 	o.heap = append(o.heap, e)
 	for i := len(o.heap) - 1; i > 0; {
 		up := (i - 1) / 2
-		if !o.heap[i].before(o.heap[up]) {
+		if !o.heap[i].isBefore(o.heap[up]) {
 			return
 		}
 		o.heap[i], o.heap[up] = o.heap[up], o.heap[i]
@@ -247,16 +247,16 @@ func (o *order) push(e entry) {
 	}
 }
 
-func (o *order) down() {
+func (o *order) siftDown() {
 	if len(o.heap) == 0 {
 		return
 	}
 	i, sinks := 0, o.heap[0]
 	for least := 1; least < len(o.heap); least = 2*i + 1 {
-		if right := least + 1; right < len(o.heap) && o.heap[right].before(o.heap[least]) {
+		if right := least + 1; right < len(o.heap) && o.heap[right].isBefore(o.heap[least]) {
 			least = right
 		}
-		if !o.heap[least].before(sinks) {
+		if !o.heap[least].isBefore(sinks) {
 			break
 		}
 		o.heap[i] = o.heap[least]

@@ -123,9 +123,9 @@ func (c *Cursor) Varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// utf16z are the bytes of a string up to its zero, which is passed over. A string
-// without a zero ends with the payload and counts as one that is not there.
-func (c *Cursor) utf16z() []byte {
+// scanUTF16 returns the bytes of a string up to its zero, which is passed over. A string without a
+// zero ends with the payload and counts as one that is not there.
+func (c *Cursor) scanUTF16() []byte {
 	rest := c.Rest()
 	for i := 0; i+1 < len(rest); i += 2 {
 		if rest[i] == 0 && rest[i+1] == 0 {
@@ -138,11 +138,11 @@ func (c *Cursor) utf16z() []byte {
 }
 
 // SkipUTF16 passes over a string.
-func (c *Cursor) SkipUTF16() { c.utf16z() }
+func (c *Cursor) SkipUTF16() { c.scanUTF16() }
 
 // UTF16 reads a string up to its zero.
 func (c *Cursor) UTF16() string {
-	b := c.utf16z()
+	b := c.scanUTF16()
 	if len(b) == 0 {
 		return ""
 	}
@@ -153,7 +153,7 @@ func (c *Cursor) UTF16() string {
 // UTF16 is a string as a payload has it, up to its zero or its end.
 func UTF16(b []byte) string {
 	c := Cursor{data: b}
-	if s := c.utf16z(); c.OK() {
+	if s := c.scanUTF16(); c.OK() {
 		b = s
 	}
 	var short [128]byte
@@ -162,7 +162,7 @@ func UTF16(b []byte) string {
 
 // AppendUTF16 reads a string up to its zero and appends it to dst as UTF-8: for
 // strings that are looked up far more often than they are new.
-func (c *Cursor) AppendUTF16(dst []byte) []byte { return AppendUTF16(dst, c.utf16z()) }
+func (c *Cursor) AppendUTF16(dst []byte) []byte { return AppendUTF16(dst, c.scanUTF16()) }
 
 // AppendUTF16 appends all of b, which is UTF-16, as UTF-8.
 func AppendUTF16(dst, b []byte) []byte {
@@ -186,8 +186,8 @@ func AppendUTF16(dst, b []byte) []byte {
 	return dst
 }
 
-// counted is a string after its length, as version 6 writes names.
-func (c *Cursor) counted() string {
+// readCounted reads a string after its length, as version 6 writes names.
+func (c *Cursor) readCounted() string {
 	n := c.Uvarint()
 	if n > uint64(c.Len()) {
 		c.Bytes(-1)

@@ -126,21 +126,21 @@ func (r *Reader) Addresses(id StackID) []uint64 {
 func (r *Reader) Next() (*Event, error) {
 	for {
 		if r.merging {
-			if e := r.merge(); e != nil {
+			if e := r.mergeNext(); e != nil {
 				return e, nil
 			}
-			r.leave()
+			r.releaseLast()
 		}
 		if r.current != nil {
-			r.decode()
+			r.decodeEvents()
 			continue
 		}
 		if r.err == nil {
 			r.err = r.frame()
 			continue
 		}
-		if !r.order.empty() {
-			r.proven(math.MaxInt64)
+		if !r.order.isEmpty() {
+			r.deliverUntil(math.MaxInt64)
 			continue
 		}
 		if cut := (*Cut)(nil); errors.As(r.err, &cut) {
@@ -150,13 +150,13 @@ func (r *Reader) Next() (*Event, error) {
 	}
 }
 
-func (r *Reader) merge() *Event {
+func (r *Reader) mergeNext() *Event {
 	var q *record
 	if !r.relief || r.order.inUse+r.blocks > r.most/2 {
-		q = r.order.take(r.until)
+		q = r.order.takeOldest(r.until)
 	}
 	if q == nil {
-		r.order.stop()
+		r.order.stopTaking()
 		r.merging, r.relief = false, false
 		return nil
 	}
@@ -172,11 +172,11 @@ func (r *Reader) merge() *Event {
 	e := &r.lately[q.meta]
 	b := r.slots[q.block]
 	if b != r.last {
-		r.leave()
+		r.releaseLast()
 		r.last = b
 	}
 	if q.context|e.context != 0 {
-		e.enter(b, q.context)
+		e.enterContext(b, q.context)
 	}
 	r.gone++
 	e.Time, e.N, e.Thread = q.time, q.n, q.thread
@@ -200,29 +200,29 @@ func (r *Reader) addTypes() {
 	}
 }
 
-// enter goes on to a context. The first is the same in all blocks.
-func (e *delivered) enter(b *block, context uint32) {
+// enterContext goes on to a context. The first is the same in all blocks.
+func (e *delivered) enterContext(b *block, context uint32) {
 	e.context = context
 	c := &b.contexts[context]
 	e.PID, e.Activity, e.Related, e.Labels = c.pid, c.activity, c.related, c.labels
 }
 
-// leave releases what was delivered of the last block.
-func (r *Reader) leave() {
+// releaseLast releases what was delivered of the last block.
+func (r *Reader) releaseLast() {
 	if r.last != nil {
-		r.release(r.last, r.gone)
+		r.releaseBlock(r.last, r.gone)
 		r.last, r.gone = nil, 0
 	}
 }
 
-// proven has all events up to a time delivered.
-func (r *Reader) proven(until int64) {
+// deliverUntil has all events up to a time delivered.
+func (r *Reader) deliverUntil(until int64) {
 	r.until, r.merging = until, true
-	r.order.begin(until)
+	r.order.beginTaking(until)
 }
 
-// hold makes data the block that is being decoded.
-func (r *Reader) hold(data []byte) {
+// holdBlock makes data the block that is being decoded.
+func (r *Reader) holdBlock(data []byte) {
 	var b *block
 	if n := len(r.vacant); n > 0 {
 		b = r.slots[r.vacant[n-1]]
@@ -237,13 +237,13 @@ func (r *Reader) hold(data []byte) {
 	r.blocks += cap(data)
 }
 
-// release lets go of a block as often as it was held.
-func (r *Reader) release(b *block, times int) {
+// releaseBlock takes so many holds from a block, and frees it after the last.
+func (r *Reader) releaseBlock(b *block, times int) {
 	if b.held -= times; b.held > 0 {
 		return
 	}
 	r.blocks -= cap(b.data) + contextBytes*len(b.contexts)
-	r.reuse(b.data)
+	r.keepBuffer(b.data)
 	b.data = nil
 	if cap(b.contexts) > 1<<10 {
 		b.contexts = nil
@@ -251,9 +251,9 @@ func (r *Reader) release(b *block, times int) {
 	r.vacant = append(r.vacant, b.slot)
 }
 
-// buffer is memory for a block of a size, empty.
-func (r *Reader) buffer(size int) []byte {
-	size = roomy(min(size, firstRead) + slack)
+// takeBuffer returns memory for a block of a size, empty.
+func (r *Reader) takeBuffer(size int) []byte {
+	size = roundSize(min(size, firstRead) + slack)
 	class := r.free[size]
 	if n := len(class); n > 0 {
 		r.free[size] = class[:n-1]
@@ -263,14 +263,15 @@ func (r *Reader) buffer(size int) []byte {
 	return make([]byte, 0, size)
 }
 
-// roomy is a size rounded up, by a quarter at most: few sizes fit many blocks.
-func roomy(size int) int {
+// roundSize rounds a size up, by a quarter at most: few sizes fit many blocks.
+func roundSize(size int) int {
 	step := 1 << max(0, bits.Len(uint(size-1))-3)
 	return (size + step - 1) &^ (step - 1)
 }
 
-// drop lets go of so many bytes of labels, now and then also of those that were delivered.
-func (r *Reader) drop(bytes int) {
+// dropLabels counts so many bytes of labels as dropped, and now and then drops also those of
+// delivered events.
+func (r *Reader) dropLabels(bytes int) {
 	if r.dropped += bytes; r.dropped <= maxReused {
 		return
 	}
@@ -286,9 +287,9 @@ const maxReused = 1 << 20
 // blocks, which wait for each other and are all free at once.
 const maxFreed = 16 << 20
 
-// reuse keeps a buffer of the usual size.
-func (r *Reader) reuse(b []byte) {
-	if n := cap(b); n <= maxReused && n == roomy(n) && r.freed+n <= maxFreed {
+// keepBuffer keeps a buffer of the usual size to be used again.
+func (r *Reader) keepBuffer(b []byte) {
+	if n := cap(b); n <= maxReused && n == roundSize(n) && r.freed+n <= maxFreed {
 		r.free[n] = append(r.free[n], b[:0])
 		r.freed += n
 	}

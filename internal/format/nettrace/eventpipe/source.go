@@ -22,46 +22,46 @@ type source struct {
 	offset int64
 }
 
-func (s *source) full(p []byte) error {
+func (s *source) readFull(p []byte) error {
 	n, err := io.ReadFull(s.in, p)
 	s.offset += int64(n)
-	return broken(err)
+	return toUnexpectedEOF(err)
 }
 
-// broken is an error within something that has begun.
-func broken(err error) error {
+// toUnexpectedEOF turns io.EOF, where something has begun, into io.ErrUnexpectedEOF.
+func toUnexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}
 	return err
 }
 
-func (s *source) u8() (byte, error) {
+func (s *source) readU8() (byte, error) {
 	b, err := s.in.ReadByte()
 	if err != nil {
-		return 0, broken(err)
+		return 0, toUnexpectedEOF(err)
 	}
 	s.offset++
 	return b, nil
 }
 
-func (s *source) u32() (uint32, error) {
+func (s *source) readU32() (uint32, error) {
 	b, err := s.in.Peek(4)
 	n, _ := s.in.Discard(len(b))
 	s.offset += int64(n)
 	if err == nil {
 		return binary.LittleEndian.Uint32(b), nil
 	}
-	return 0, broken(err)
+	return 0, toUnexpectedEOF(err)
 }
 
-func (s *source) skip(n int64) error {
+func (s *source) skipBytes(n int64) error {
 	for n > 0 {
 		step := min(n, 1<<30)
 		got, err := s.in.Discard(int(step))
 		s.offset += int64(got)
 		if err != nil {
-			return broken(err)
+			return toUnexpectedEOF(err)
 		}
 		n -= step
 	}
@@ -72,9 +72,9 @@ func (s *source) skip(n int64) error {
 // to 1+5+(5+10+5)+10+5+10+32+5 bytes, and its last number is read 8 bytes at once.
 const slack = 128
 
-// content reads size bytes into buf, which grows with what comes and has slack behind
-// them. With an error it returns what came before.
-func (s *source) content(buf []byte, size int) ([]byte, error) {
+// readContent reads size bytes into buf, which grows with what comes and has slack behind them.
+// With an error it returns what came before.
+func (s *source) readContent(buf []byte, size int) ([]byte, error) {
 	buf = buf[:0]
 	for len(buf) < size {
 		want := min(size, max(firstRead, 2*len(buf)))
@@ -88,7 +88,7 @@ func (s *source) content(buf []byte, size int) ([]byte, error) {
 		s.offset += int64(n)
 		buf = buf[:have+n]
 		if err != nil {
-			return buf, broken(err)
+			return buf, toUnexpectedEOF(err)
 		}
 	}
 	return buf, nil

@@ -43,14 +43,14 @@ func (s *stacks) init() {
 	s.table = make([]uint64, 1<<10)
 }
 
-// take takes in a stack block and tells whether it was whole.
-func (s *stacks) take(data []byte, pointer int) bool {
+// addBlock takes in a stack block and tells whether it was whole.
+func (s *stacks) addBlock(data []byte, pointer int) bool {
 	c := Cursor{data: data}
 	first, count := c.U32(), c.U32()
 	if !c.OK() {
 		return false
 	}
-	n := s.numbers(first)
+	n := s.numbersFrom(first)
 	defer func() { s.recent = *n }()
 	for ; count > 0; count-- {
 		stack := c.Bytes(int(c.U32()))
@@ -62,8 +62,8 @@ func (s *stacks) take(data []byte, pointer int) bool {
 	return true
 }
 
-// numbers is where stacks from first on are noted.
-func (s *stacks) numbers(first uint32) *numbers {
+// numbersFrom returns where stacks from first on are noted.
+func (s *stacks) numbersFrom(first uint32) *numbers {
 	if last := len(s.local) - 1; last >= 0 {
 		n := &s.local[last]
 		if len(n.ids) == 0 {
@@ -92,15 +92,15 @@ func (s *stacks) flush() {
 	}
 }
 
-// find is the StackID of a stack by the stream's number.
+// find returns the StackID of a stack by the stream's number.
 func (s *stacks) find(number uint32) (id StackID, known bool) {
 	if at := number - s.recent.first; uint64(at) < uint64(len(s.recent.ids)) {
 		return s.recent.ids[at], true
 	}
-	return s.search(number)
+	return s.searchLocal(number)
 }
 
-func (s *stacks) search(number uint32) (id StackID, known bool) {
+func (s *stacks) searchLocal(number uint32) (id StackID, known bool) {
 	for i := len(s.local) - 1; i >= 0; i-- { // the last one first: it may have the number anew
 		if n := &s.local[i]; uint64(number-n.first) < uint64(len(n.ids)) {
 			s.recent = *n
@@ -121,12 +121,12 @@ func (s *stacks) intern(stack []byte, pointer int) StackID {
 	mask := uint64(len(s.table) - 1)
 	i := hash & mask
 	for ; s.table[i] != 0; i = (i + 1) & mask {
-		if s.table[i]>>32 == hash>>32 && s.same(StackID(s.table[i]), stack, pointer) {
+		if s.table[i]>>32 == hash>>32 && s.equalsStack(StackID(s.table[i]), stack, pointer) {
 			return StackID(s.table[i])
 		}
 	}
 	id := StackID(len(s.of))
-	s.of = append(s.of, s.keep(stack, pointer, depth))
+	s.of = append(s.of, s.keepStack(stack, pointer, depth))
 	s.table[i] = hash>>32<<32 | uint64(id)
 	if s.used++; s.used > len(s.table)/2 {
 		s.grow(pointer)
@@ -134,7 +134,7 @@ func (s *stacks) intern(stack []byte, pointer int) StackID {
 	return id
 }
 
-func (s *stacks) same(id StackID, stack []byte, pointer int) bool {
+func (s *stacks) equalsStack(id StackID, stack []byte, pointer int) bool {
 	have := s.of[id]
 	if len(have)*pointer != len(stack) {
 		return false
@@ -155,20 +155,20 @@ func (s *stacks) same(id StackID, stack []byte, pointer int) bool {
 	return true
 }
 
-func (s *stacks) keep(stack []byte, pointer, depth int) []uint64 {
+func (s *stacks) keepStack(stack []byte, pointer, depth int) []uint64 {
 	if depth > len(s.arena) {
 		if depth > arenaWords/4 {
-			return addresses(make([]uint64, depth), stack, pointer)
+			return decodeAddresses(make([]uint64, depth), stack, pointer)
 		}
 		s.words = min(arenaWords, max(leastArenaWords, 4*depth, 2*s.words))
 		s.arena = make([]uint64, s.words)
 	}
 	kept := s.arena[:depth:depth]
 	s.arena = s.arena[depth:]
-	return addresses(kept, stack, pointer)
+	return decodeAddresses(kept, stack, pointer)
 }
 
-func addresses(to []uint64, stack []byte, pointer int) []uint64 {
+func decodeAddresses(to []uint64, stack []byte, pointer int) []uint64 {
 	for i := range to {
 		if pointer == 4 {
 			to[i] = uint64(binary.LittleEndian.Uint32(stack[4*i:]))
@@ -179,7 +179,7 @@ func addresses(to []uint64, stack []byte, pointer int) []uint64 {
 	return to
 }
 
-// grow doubles the table. The lower half of a hash is not kept, so it is made anew.
+// grow doubles the table. The lower half of a hash is not kept, so each hash is computed anew.
 func (s *stacks) grow(pointer int) {
 	table := make([]uint64, 2*len(s.table))
 	mask := uint64(len(table) - 1)

@@ -39,8 +39,8 @@ func (ts *threads) find(key uint64) *thread {
 	return t
 }
 
-// capture finds the thread that captured the event numbered sequence.
-func (ts *threads) capture(key uint64, sequence uint32, r *Reader) *thread {
+// capturingThread returns the thread that captured the event numbered sequence.
+func (ts *threads) capturingThread(key uint64, sequence uint32, r *Reader) *thread {
 	if t := ts.find(key); t != nil {
 		return t
 	}
@@ -66,8 +66,8 @@ func (ts *threads) add(key uint64, t *thread) {
 	ts.last, ts.lastKey = t, key
 }
 
-// name is the OS thread and process of the thread an event is about.
-func (ts *threads) name(key uint64, r *Reader) (id int64, pid int32) {
+// osThread returns the OS thread and process of the thread an event is about.
+func (ts *threads) osThread(key uint64, r *Reader) (id int64, pid int32) {
 	if !r.decoder.v6 {
 		return int64(key), int32(r.head.PID)
 	}
@@ -77,17 +77,17 @@ func (ts *threads) name(key uint64, r *Reader) (id int64, pid int32) {
 	return 0, int32(r.head.PID)
 }
 
-// follow notes the number of an event, or the one a thread had reached at a sequence
-// point, and counts those that are missing before it. Before version 6 a number of 1
-// is a new thread with an old ID.
-func (t *thread) follow(sequence uint32, r *Reader) {
+// noteSequence notes the number of an event, or the one a thread had reached at a sequence point,
+// and counts those that are missing before it. Before version 6 a number of 1 is a new thread with
+// an old ID.
+func (t *thread) noteSequence(sequence uint32, r *Reader) {
 	if gap := sequence - t.sequence - 1; gap != 0 {
-		r.gap(t, int32(gap), sequence)
+		r.countGap(t, int32(gap), sequence)
 	}
 	t.sequence = sequence
 }
 
-func (r *Reader) gap(t *thread, gap int32, sequence uint32) {
+func (r *Reader) countGap(t *thread, gap int32, sequence uint32) {
 	switch {
 	case gap > 0:
 		r.lost += int64(gap)
@@ -119,7 +119,7 @@ func (r *Reader) sequencePoint(data []byte) bool {
 		if !c.OK() {
 			break
 		}
-		if t := r.reached(key, sequence); t != nil && len(alive) < maxThreads {
+		if t := r.noteReached(key, sequence); t != nil && len(alive) < maxThreads {
 			alive[key] = t
 		}
 	}
@@ -135,9 +135,9 @@ func (r *Reader) sequencePoint(data []byte) bool {
 		r.types.flush()
 	}
 	r.stacks.flush()
-	r.drop(r.labels.bytes)
+	r.dropLabels(r.labels.bytes)
 	r.labels.flush()
-	r.proven(math.MaxInt64)
+	r.deliverUntil(math.MaxInt64)
 	return c.OK()
 }
 
@@ -147,9 +147,9 @@ const (
 	flushMetadata = 2
 )
 
-// reached notes the least number a thread had got to and counts what is missing up to
-// it. A lower one than was seen is as good: it is a lower bound.
-func (r *Reader) reached(key uint64, sequence uint32) *thread {
+// noteReached notes the least number a thread had got to and counts what is missing up to it. A
+// lower one than was seen is as good: it is a lower bound.
+func (r *Reader) noteReached(key uint64, sequence uint32) *thread {
 	t := r.threads.find(key)
 	if t == nil {
 		if r.decoder.v6 {
@@ -176,8 +176,8 @@ const (
 	threadText
 )
 
-// declare takes in a thread block.
-func (r *Reader) declare(data []byte) bool {
+// declareThreads takes in a thread block.
+func (r *Reader) declareThreads(data []byte) bool {
 	c := Cursor{data: data}
 	for c.Len() > 0 {
 		row := Cursor{data: c.Bytes(int(c.U16()))}
@@ -189,14 +189,14 @@ func (r *Reader) declare(data []byte) bool {
 		for row.Len() > 0 && row.OK() {
 			switch row.U8() {
 			case threadName:
-				row.counted()
+				row.readCounted()
 			case threadProcess:
 				t.pid = int64(row.Uvarint())
 			case threadID:
 				t.id = int64(row.Uvarint())
 			case threadText:
-				row.counted()
-				row.counted()
+				row.readCounted()
+				row.readCounted()
 			default:
 				r.unknown.Tags++
 				row.at = len(row.data)
@@ -210,15 +210,15 @@ func (r *Reader) declare(data []byte) bool {
 	return true
 }
 
-// remove takes in a remove thread block.
-func (r *Reader) remove(data []byte) bool {
+// removeThreads takes in a remove thread block.
+func (r *Reader) removeThreads(data []byte) bool {
 	c := Cursor{data: data}
 	for c.Len() > 0 {
 		key, sequence := c.Uvarint(), uint32(c.Uvarint())
 		if !c.OK() {
 			return false
 		}
-		r.reached(key, sequence)
+		r.noteReached(key, sequence)
 		delete(r.threads.by, key)
 		r.threads.last = nil
 	}

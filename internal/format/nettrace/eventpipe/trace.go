@@ -10,23 +10,23 @@ import (
 // traceSize is the Trace object of versions 4 and 5.
 const traceSize = 48
 
-func (r *Reader) trace4(data []byte) error {
+func (r *Reader) decodeTrace4(data []byte) error {
 	c := Cursor{data: data}
-	if err := r.moment(&c); err != nil {
+	if err := r.decodeSyncMoment(&c); err != nil {
 		return err
 	}
 	r.head.PID, r.head.Processors, r.head.SamplingRate = int(c.I32()), int(c.I32()), int(c.I32())
 	return nil
 }
 
-func (r *Reader) trace6(data []byte) error {
+func (r *Reader) decodeTrace6(data []byte) error {
 	c := Cursor{data: data}
-	if err := r.moment(&c); err != nil {
+	if err := r.decodeSyncMoment(&c); err != nil {
 		return err
 	}
 	r.head.Values = map[string]string{}
 	for n := c.U32(); n > 0 && c.OK(); n-- {
-		key, value := c.counted(), c.counted()
+		key, value := c.readCounted(), c.readCounted()
 		if c.OK() {
 			r.head.Values[key] = value
 		}
@@ -42,8 +42,8 @@ func (r *Reader) trace6(data []byte) error {
 	return nil
 }
 
-// moment reads what both have in common.
-func (r *Reader) moment(c *Cursor) error {
+// decodeSyncMoment decodes what both forms of a Trace have in common.
+func (r *Reader) decodeSyncMoment(c *Cursor) error {
 	r.head.SyncTime = systemTime(c)
 	r.head.SyncTicks, r.head.Frequency, r.head.PointerBytes = c.I64(), c.I64(), int(c.I32())
 	switch {
@@ -78,30 +78,30 @@ type clock struct {
 	second, from uint64 // the second ticks were last in, and its first tick
 }
 
-func (c *clock) ns(ticks uint64) int64 {
+func (c *clock) toNanoseconds(ticks uint64) int64 {
 	d := ticks - c.sync
 	if c.factor == 0 {
-		return c.scaled(d)
+		return c.scaleTicks(d)
 	}
 	return c.base + int64(d)*c.factor
 }
 
-// scaled counts whole seconds apart, so that it divides once where time goes on as a
-// rule, and exactly.
-func (c *clock) scaled(d uint64) int64 {
+// scaleTicks counts whole seconds apart, so that it is exact, and divides once where time goes on
+// as a rule.
+func (c *clock) scaleTicks(d uint64) int64 {
 	if int64(d) < 0 {
 		seconds := -d/c.frequency + 1
-		return c.base - int64(seconds*1e9) + c.part(d+seconds*c.frequency)
+		return c.base - int64(seconds*1e9) + c.partOfSecond(d+seconds*c.frequency)
 	}
 	if d-c.from >= c.frequency {
 		c.second = d / c.frequency
 		c.from = c.second * c.frequency
 	}
-	return c.base + int64(c.second*1e9) + c.part(d-c.from)
+	return c.base + int64(c.second*1e9) + c.partOfSecond(d-c.from)
 }
 
-// part is less than a second in ns.
-func (c *clock) part(ticks uint64) int64 {
+// partOfSecond converts less than a second of ticks to ns.
+func (c *clock) partOfSecond(ticks uint64) int64 {
 	if c.frequency < 1<<34 {
 		return int64(ticks * 1e9 / c.frequency)
 	}

@@ -20,7 +20,7 @@ func TestUvarint(t *testing.T) {
 			b[i] = byte(random.Uint32()) // what follows does not matter
 		}
 		n := 1 + binary.PutUvarint(b[1:], want)
-		if v, end := uvarint(b, 1); v != want || end != n {
+		if v, end := decodeUvarint(b, 1); v != want || end != n {
 			t.Fatalf("%#x of %d bits in %d bytes is read as %#x in %d", want, bits.Len64(want), n-1, v, end-1)
 		}
 	}
@@ -28,7 +28,7 @@ func TestUvarint(t *testing.T) {
 	for i := range endless {
 		endless[i] = 0xff
 	}
-	if v, end := uvarint(endless, 3); v != 0 || end != 13 {
+	if v, end := decodeUvarint(endless, 3); v != 0 || end != 13 {
 		t.Errorf("a number that does not end is %d in %d bytes", v, end-3)
 	}
 }

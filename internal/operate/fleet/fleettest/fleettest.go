@@ -45,10 +45,10 @@ var Most = causes.Causes[0].ID
 // Unlike says whether a host is unlike its peers: one of 997.
 func Unlike(host int) bool { return host%997 == 17 }
 
-// Service is what a host runs.
+// Service returns the service that a host runs.
 func Service(host int) string { return "service-" + strconv.Itoa(host%Services) }
 
-// Name is a host's.
+// Name returns a host's name.
 func Name(host int) string { return fmt.Sprintf("host-%05d", host) }
 
 // Series is one series: its name, its labels in pairs, and its value at each step.
@@ -58,7 +58,7 @@ type Series struct {
 	Values []float64
 }
 
-// Steps are the times (ms since the epoch) of samples.
+// Steps returns the times of samples, in ms since the epoch.
 func (f *Fleet) Steps() (all []int64) {
 	for t := f.From; !t.After(f.Until); t = t.Add(f.Step) {
 		all = append(all, t.UnixMilli())
@@ -68,7 +68,7 @@ func (f *Fleet) Steps() (all []int64) {
 
 const rate = 200 // requests/s of a host
 
-// Of gives the series of a host. Values are overwritten by the next.
+// Of yields the series of a host. The yielded series is overwritten by the next.
 func (f *Fleet) Of(host int, yield func(*Series)) {
 	steps := f.Steps()
 	random := rand.New(rand.NewPCG(uint64(host), 19))
@@ -126,7 +126,7 @@ func (f *Fleet) Of(host int, yield func(*Series)) {
 		put(names.Time, func(i int) float64 { return float64(steps[i]) / 1e3 })
 		put(names.Start, func(int) float64 { return float64(steps[0]) / 1e3 })
 		for m := range ledger.Mechanism(mechanisms) {
-			put(names.SlowSeconds, sum(load*usual*times*share(int(m))), names.Mechanism, m.String())
+			put(names.SlowSeconds, sum(load*usual*times*mechanismShare(int(m))), names.Mechanism, m.String())
 		}
 		for n, c := range causes.Causes[:found] {
 			per := .6
@@ -158,8 +158,8 @@ const (
 	judged     = 14
 )
 
-// share is that of a mechanism: the first ones make most.
-func share(m int) float64 {
+// mechanismShare returns a mechanism's share of the slow time: the first ones make most.
+func mechanismShare(m int) float64 {
 	return math.Pow(.6, float64(m)) * .4 / (1 - math.Pow(.6, float64(ledger.NumMechanisms)))
 }
 

@@ -22,8 +22,8 @@ type Store struct {
 	said    bytes.Buffer
 }
 
-// Find returns the path of a program that dev/tools/NAME.sh finds, the error of which says
-// how to fetch it. Root is the checkout.
+// Find returns the path of a program that dev/tools/NAME.sh finds; the script's error says how to
+// fetch it. Root is the checkout.
 func Find(root, name string) (string, error) {
 	cmd := exec.Command("bash", filepath.Join(root, "dev/tools", name+".sh"), "find")
 	var said bytes.Buffer
@@ -37,7 +37,7 @@ func Find(root, name string) (string, error) {
 
 // VictoriaMetrics starts one with its data in a folder.
 func VictoriaMetrics(ctx context.Context, path, dir string, more ...string) (*Store, error) {
-	return start(ctx, path, func(address string) []string {
+	return startStore(ctx, path, func(address string) []string {
 		return append([]string{"-storageDataPath=" + dir, "-httpListenAddr=" + address, "-retentionPeriod=10y", "-loggerLevel=ERROR"}, more...)
 	}, "/health")
 }
@@ -48,7 +48,7 @@ func Prometheus(ctx context.Context, path, dir string) (*Store, error) {
 	if err := os.WriteFile(config, []byte("global: {}\n"), 0o600); err != nil {
 		return nil, err
 	}
-	return start(ctx, path, func(address string) []string {
+	return startStore(ctx, path, func(address string) []string {
 		return []string{"--config.file=" + config, "--storage.tsdb.path=" + dir, "--storage.tsdb.retention.time=10y", "--web.listen-address=" + address, "--log.level=error"}
 	}, "/-/ready")
 }
@@ -56,7 +56,7 @@ func Prometheus(ctx context.Context, path, dir string) (*Store, error) {
 // patience is how long a store may take to begin; one with much data opens it first.
 const patience = 60 * time.Second
 
-func start(ctx context.Context, path string, args func(address string) []string, ready string) (*Store, error) {
+func startStore(ctx context.Context, path string, args func(address string) []string, ready string) (*Store, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -92,7 +92,8 @@ func (s *Store) Stop() {
 	_ = s.cmd.Wait()
 }
 
-// Import sends series to a VictoriaMetrics as the fleet writes them, and has them searchable.
+// Import sends series of some hosts to a VictoriaMetrics as [Fleet.Lines] writes them;
+// [Store.Flush] makes them searchable.
 func (s *Store) Import(f *Fleet, from, until int) error {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(f.Lines(w, from, until)) }()

@@ -49,9 +49,9 @@ type Point struct {
 	Value float64
 }
 
-// Open names a store: the address before /api/v1, as http://10.0.0.9:9090 or, of a cluster of
-// VictoriaMetrics, http://select:8481/select/0/prometheus. A name and password in it, or else
-// the token, are sent along.
+// Open returns the store at an address: that before /api/v1, such as http://10.0.0.9:9090 or, of a
+// cluster of VictoriaMetrics, http://select:8481/select/0/prometheus. A name and password in the
+// address, or else the token, are sent with each query.
 func Open(address, token string) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -64,7 +64,7 @@ func Open(address, token string) (*Store, error) {
 	return &Store{base: u, token: token, client: &http.Client{Timeout: patience}}, nil
 }
 
-// String is the address without what it is opened by.
+// String returns the address without the password.
 func (s *Store) String() string {
 	u := *s.base
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
@@ -75,26 +75,26 @@ func (s *Store) String() string {
 func (s *Store) Query(ctx context.Context, query string, at time.Time) ([]Sample, error) {
 	form := url.Values{"query": {query}}
 	if !at.IsZero() {
-		form.Set("time", seconds(at))
+		form.Set("time", formatTimestamp(at))
 	}
 	var data struct {
 		ResultType string
 		Result     json.RawMessage
 	}
-	if err := s.ask(ctx, "query", form, &data); err != nil {
+	if err := s.fetchData(ctx, "query", form, &data); err != nil {
 		return nil, err
 	}
 	if data.ResultType == "scalar" {
 		var p point
 		err := json.Unmarshal(data.Result, &p)
-		return []Sample{{Value: p.Value}}, s.unread(err)
+		return []Sample{{Value: p.Value}}, s.unreadableError(err)
 	}
 	var rows []struct {
 		Metric map[string]string
 		Value  point
 	}
 	if err := json.Unmarshal(data.Result, &rows); err != nil {
-		return nil, s.unread(err)
+		return nil, s.unreadableError(err)
 	}
 	out := make([]Sample, len(rows))
 	for i, r := range rows {
@@ -103,16 +103,16 @@ func (s *Store) Query(ctx context.Context, query string, at time.Time) ([]Sample
 	return out, nil
 }
 
-// Range asks for values at moments that lie so far apart.
+// Range asks for values over a time, one for each step.
 func (s *Store) Range(ctx context.Context, query string, from, until time.Time, step time.Duration) ([]Series, error) {
-	form := url.Values{"query": {query}, "start": {seconds(from)}, "end": {seconds(until)}, "step": {strconv.FormatFloat(step.Seconds(), 'f', -1, 64)}}
+	form := url.Values{"query": {query}, "start": {formatTimestamp(from)}, "end": {formatTimestamp(until)}, "step": {strconv.FormatFloat(step.Seconds(), 'f', -1, 64)}}
 	var data struct {
 		Result []struct {
 			Metric map[string]string
 			Values []point
 		}
 	}
-	if err := s.ask(ctx, "query_range", form, &data); err != nil {
+	if err := s.fetchData(ctx, "query_range", form, &data); err != nil {
 		return nil, err
 	}
 	out := make([]Series, len(data.Result))
@@ -125,13 +125,15 @@ func (s *Store) Range(ctx context.Context, query string, from, until time.Time, 
 	return out, nil
 }
 
-// Values are those that a label has of series that match, since a time.
+// Values returns the values of a label among the series that match, within a time.
 func (s *Store) Values(ctx context.Context, label, match string, from, until time.Time) (values []string, err error) {
-	form := url.Values{"match[]": {match}, "start": {seconds(from)}, "end": {seconds(until)}}
-	return values, s.ask(ctx, "label/"+url.PathEscape(label)+"/values", form, &values)
+	form := url.Values{"match[]": {match}, "start": {formatTimestamp(from)}, "end": {formatTimestamp(until)}}
+	return values, s.fetchData(ctx, "label/"+url.PathEscape(label)+"/values", form, &values)
 }
 
-func seconds(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1e3, 'f', 3, 64) }
+func formatTimestamp(t time.Time) string {
+	return strconv.FormatFloat(float64(t.UnixMilli())/1e3, 'f', 3, 64)
+}
 
 // point is [time, "value"].
 type point Point
@@ -147,8 +149,8 @@ func (p *point) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// ask sends a query and reads the data of the answer.
-func (s *Store) ask(ctx context.Context, endpoint string, form url.Values, data any) error {
+// fetchData sends a query and decodes the data of the answer.
+func (s *Store) fetchData(ctx context.Context, endpoint string, form url.Values, data any) error {
 	at := *s.base
 	at.User, at.Path = nil, path.Join("/", at.Path, "api/v1", endpoint)
 	method, body := http.MethodPost, io.Reader(strings.NewReader(form.Encode()))
@@ -172,18 +174,18 @@ func (s *Store) ask(ctx context.Context, endpoint string, form url.Values, data 
 	}
 	resp, err := s.client.Do(r)
 	if err != nil {
-		return s.unreachable(err)
+		return s.unreachableError(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return s.refused(resp)
+		return s.refusalError(resp)
 	}
 	answer := struct {
 		Status, Error string
 		Data          any
 	}{Data: data}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&answer); err != nil {
-		return s.unread(err)
+		return s.unreadableError(err)
 	}
 	if answer.Status != "success" {
 		return fmt.Errorf("%s refuses the query: %s", s, answer.Error)
@@ -191,7 +193,7 @@ func (s *Store) ask(ctx context.Context, endpoint string, form url.Values, data 
 	return nil
 }
 
-func (s *Store) unreachable(err error) error {
+func (s *Store) unreachableError(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
 		if ue.Timeout() {
@@ -202,16 +204,16 @@ func (s *Store) unreachable(err error) error {
 	return fmt.Errorf("%s cannot be reached: %w: check --store, and that the store runs", s, err)
 }
 
-// unread is an answer that is not what the API says.
-func (s *Store) unread(err error) error {
+// unreadableError wraps the error of an answer that does not follow the API; nil stays nil.
+func (s *Store) unreadableError(err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: its response is not from a Prometheus API: %w: give the address before /api/v1", s, err)
 }
 
-// refused says why a store did not answer.
-func (s *Store) refused(resp *http.Response) error {
+// refusalError returns why a store refused a query.
+func (s *Store) refusalError(resp *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxError))
 	var said struct{ Error string }
 	if json.Unmarshal(text, &said) != nil || said.Error == "" {

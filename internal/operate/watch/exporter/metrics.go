@@ -38,7 +38,7 @@ type Sample struct {
 	At     time.Time
 }
 
-// Full is the name with its part.
+// Full returns the name with its part.
 func (s *Sample) Full() string {
 	if s.Part == "" {
 		return s.Name
@@ -46,13 +46,13 @@ func (s *Sample) Full() string {
 	return s.Name + "_" + s.Part
 }
 
-// Sort puts labels in order, as stores want them.
+// Sort sorts labels by name, as stores want them, and returns them.
 func Sort(l []Label) []Label {
 	slices.SortStableFunc(l, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
 	return l
 }
 
-// Of is a sample of a series.
+// Of returns the sample of a series.
 func Of(s series.Series, v float64, at time.Time, labels ...Label) Sample {
 	out := Sample{Name: s.Metric.Name, Part: s.Metric.Part, Help: cmp.Or(s.Metric.Help, s.About), Value: v, At: at, Labels: slices.Clone(labels)}
 	if s.Metric.Counter {

@@ -242,7 +242,7 @@ func TestZabbix(t *testing.T) {
 				_, _ = io.ReadFull(c, text)
 				requests <- text
 			}
-			_, _ = c.Write(frame([]byte(answer.Load().(string))))
+			_, _ = c.Write(frameMessage([]byte(answer.Load().(string))))
 			_ = c.Close()
 		}
 	}()

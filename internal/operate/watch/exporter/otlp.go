@@ -11,18 +11,18 @@ import (
 // OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/), as protobuf. Metrics have the names that all
 // stores are told, so that the same rules hold.
 
-// OTLP is a store that takes it, a collector too. The address is that of metrics:
+// OTLP returns a store that takes OTLP, such as a collector. The address is that of metrics:
 // http://127.0.0.1:4318/v1/metrics.
 func OTLP(address, token string) (Store, error) {
-	where, auth, err := endpoint(address)
+	where, auth, err := parseEndpoint(address)
 	if err != nil {
 		return Store{}, err
 	}
 	auth.Token = token
-	c, began := client(), time.Now()
+	c, began := newHTTPClient(), time.Now()
 	header := map[string]string{"Content-Type": "application/x-protobuf", "User-Agent": "unstall"}
 	return Store{Name: "OTLP", Where: where, Encode: func(s State) ([]byte, int) { return encodeOTLP(s, began) }, Send: func(ctx context.Context, body []byte) error {
-		return post(ctx, c, where, auth, header, body)
+		return postPayload(ctx, c, where, auth, header, body)
 	}}, nil
 }
 

@@ -15,7 +15,8 @@ import (
 // samples of one name and the same labels.
 type collector struct{ state func() State }
 
-// Describe describes no metric, since a state has others each time: the registry checks what is collected.
+// Describe describes no metric, as each state has other ones: the registry checks what is
+// collected.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect makes the state and sends its metrics.
@@ -37,16 +38,16 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 			summaries[key] = append(summaries[key], x)
 			continue
 		}
-		to <- single(x.Name, of.Help, of.Kind, x)
+		to <- newValueMetric(x.Name, of.Help, of.Kind, x)
 	}
 	for _, parts := range summaries {
-		to <- summary(first[parts[0].Name].Help, parts)
+		to <- newSummaryMetric(first[parts[0].Name].Help, parts)
 	}
 }
 
-// single is a metric of one value.
-func single(name, help string, kind Kind, x *Sample) prometheus.Metric {
-	desc, labels := describe(name, help, x)
+// newValueMetric returns a metric of one value.
+func newValueMetric(name, help string, kind Kind, x *Sample) prometheus.Metric {
+	desc, labels := newDesc(name, help, x)
 	m, err := prometheus.NewConstMetric(desc, valueTypes[kind], x.Value, labels...)
 	if err != nil {
 		return prometheus.NewInvalidMetric(desc, err)
@@ -56,16 +57,17 @@ func single(name, help string, kind Kind, x *Sample) prometheus.Metric {
 
 var valueTypes = map[Kind]prometheus.ValueType{Gauge: prometheus.GaugeValue, Counter: prometheus.CounterValue, Untyped: prometheus.UntypedValue}
 
-// summary is a metric of a count and a sum. Where one of them is unknown, the other is a metric of its own.
-func summary(help string, parts []*Sample) prometheus.Metric {
+// newSummaryMetric returns a metric of a count and a sum. Where one of them is unknown, the other
+// is a metric of its own.
+func newSummaryMetric(help string, parts []*Sample) prometheus.Metric {
 	part := func(name string) int {
 		return slices.IndexFunc(parts, func(x *Sample) bool { return x.Part == name })
 	}
 	count, sum := part("count"), part("sum")
 	if count < 0 || sum < 0 {
-		return single(parts[0].Full(), help, Untyped, parts[0])
+		return newValueMetric(parts[0].Full(), help, Untyped, parts[0])
 	}
-	desc, labels := describe(parts[0].Name, help, parts[0])
+	desc, labels := newDesc(parts[0].Name, help, parts[0])
 	m, err := prometheus.NewConstSummary(desc, uint64(parts[count].Value), parts[sum].Value, nil, labels...)
 	if err != nil {
 		return prometheus.NewInvalidMetric(desc, err)
@@ -73,7 +75,7 @@ func summary(help string, parts []*Sample) prometheus.Metric {
 	return m
 }
 
-func describe(name, help string, x *Sample) (desc *prometheus.Desc, values []string) {
+func newDesc(name, help string, x *Sample) (desc *prometheus.Desc, values []string) {
 	var names []string
 	for _, l := range x.Labels {
 		names, values = append(names, l.Name), append(values, strings.ToValidUTF8(l.Value, "\ufffd"))
@@ -81,8 +83,9 @@ func describe(name, help string, x *Sample) (desc *prometheus.Desc, values []str
 	return prometheus.NewDesc(name, help, names, nil), values
 }
 
-// Handler serves a state as Prometheus reads it, in its text format or OpenMetrics. The state is made anew for
-// each who asks, so few may ask at the same time. Samples that contradict others are left out, and the rest is served.
+// Handler serves a state to Prometheus, in its text format or OpenMetrics. The state is made anew
+// for each request, so few requests are served at once. Samples that contradict others are left
+// out.
 func Handler(state func() State) http.Handler {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collector{state})

@@ -52,12 +52,12 @@ type payload struct {
 	points int
 }
 
-// NewPusher is one of a store.
+// NewPusher returns a pusher to a store.
 func NewPusher(s Store, say, ok func(what, text string)) *Pusher {
 	return &Pusher{Store: s, Say: say, OK: ok, wake: make(chan struct{}, 1)}
 }
 
-// Put has a state sent.
+// Put queues a state to be sent.
 func (p *Pusher) Put(s State) {
 	text, n := p.Encode(s)
 	if n == 0 {
@@ -67,7 +67,7 @@ func (p *Pusher) Put(s State) {
 	p.waiting = append(p.waiting, payload{text, n})
 	p.bytes += len(text)
 	for len(p.waiting) > mostStates || p.bytes > mostBytes && len(p.waiting) > 1 {
-		p.drop()
+		p.dropOldest()
 	}
 	p.mu.Unlock()
 	select {
@@ -76,14 +76,14 @@ func (p *Pusher) Put(s State) {
 	}
 }
 
-// drop gives up the oldest. The caller holds mu.
-func (p *Pusher) drop() {
+// dropOldest drops the oldest payload and counts its points as lost. The caller holds mu.
+func (p *Pusher) dropOldest() {
 	p.bytes -= len(p.waiting[0].text)
 	p.lost += int64(p.waiting[0].points)
 	p.waiting = append(p.waiting[:0], p.waiting[1:]...)
 }
 
-// Lost is how many points no longer wait and were not taken, Sent how many were, Waiting how many wait.
+// Lost returns how many points were given up, how many the store took, and how many wait.
 func (p *Pusher) Lost() (lost, sent, waiting int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +133,7 @@ func (p *Pusher) Run(ctx context.Context) {
 					p.bytes -= len(first.text)
 					p.waiting = append(p.waiting[:0], p.waiting[1:]...)
 				} else {
-					p.drop()
+					p.dropOldest()
 				}
 			}
 			p.mu.Unlock()
@@ -160,8 +160,8 @@ type Auth struct {
 	User, Password string // of the URL
 }
 
-// endpoint takes the user out of a URL.
-func endpoint(address string) (where string, a Auth, err error) {
+// parseEndpoint splits a URL into the address and its user and password.
+func parseEndpoint(address string) (where string, a Auth, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", a, fmt.Errorf("%q is not a URL: give http://HOST:PORT/PATH", strings.ReplaceAll(address, "\n", " "))
@@ -174,8 +174,8 @@ func endpoint(address string) (where string, a Auth, err error) {
 	return u.String(), a, nil
 }
 
-// post sends a payload by HTTP.
-func post(ctx context.Context, client *http.Client, where string, auth Auth, header map[string]string, body []byte) error {
+// postPayload sends a payload by HTTP.
+func postPayload(ctx context.Context, client *http.Client, where string, auth Auth, header map[string]string, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, where, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -212,8 +212,8 @@ func post(ctx context.Context, client *http.Client, where string, auth Auth, hea
 	}
 }
 
-// client keeps a connection.
-func client() *http.Client {
+// newHTTPClient returns a client that keeps one connection and follows no redirects.
+func newHTTPClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost, t.IdleConnTimeout = 1, 2*time.Minute
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -11,17 +11,17 @@ import (
 // Remote write 1.0 (https://prometheus.io/docs/specs/prw/remote_write_spec/): a WriteRequest in snappy's
 // block format.
 
-// RemoteWrite is a store that takes remote write: Prometheus, VictoriaMetrics, Mimir, Thanos.
+// RemoteWrite returns a store that takes remote write: Prometheus, VictoriaMetrics, Mimir, Thanos.
 func RemoteWrite(address, token string) (Store, error) {
-	where, auth, err := endpoint(address)
+	where, auth, err := parseEndpoint(address)
 	if err != nil {
 		return Store{}, err
 	}
 	auth.Token = token
-	c := client()
+	c := newHTTPClient()
 	header := map[string]string{"Content-Encoding": "snappy", "Content-Type": "application/x-protobuf", "User-Agent": "unstall", "X-Prometheus-Remote-Write-Version": "0.1.0"}
 	return Store{Name: "remote write", Where: where, Encode: encodeWrite, Send: func(ctx context.Context, body []byte) error {
-		return post(ctx, c, where, auth, header, body)
+		return postPayload(ctx, c, where, auth, header, body)
 	}}, nil
 }
 

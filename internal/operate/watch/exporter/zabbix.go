@@ -30,11 +30,11 @@ import (
 // ZabbixDiscovery is the key of what services there are.
 const ZabbixDiscovery = "unstall.services"
 
-// ZabbixKey is that of items of a runtime, ZabbixBound of its rules' bounds.
+// ZabbixKey returns the key of a runtime's items, and ZabbixBound the key of its rules' bounds.
 func ZabbixKey(runtime string) string   { return "unstall." + runtime }
 func ZabbixBound(runtime string) string { return "unstall." + runtime + ".bound" }
 
-// ZabbixItem is the key of an item: its parameters are quoted where they must be.
+// ZabbixItem returns the key of an item, with its parameters quoted where they must be.
 func ZabbixItem(key string, parameters ...string) string {
 	for i, p := range parameters {
 		if strings.ContainsAny(p, `,[]" `) && !strings.HasPrefix(p, "{#") {
@@ -44,7 +44,7 @@ func ZabbixItem(key string, parameters ...string) string {
 	return key + "[" + strings.Join(parameters, ",") + "]"
 }
 
-// Zabbix is a server or proxy. Host is what it calls this machine.
+// Zabbix returns a store that sends to a server or proxy. Host is its name for this machine.
 func Zabbix(address, host string) (Store, error) {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		address = net.JoinHostPort(strings.Trim(address, "[]"), "10051")
@@ -112,11 +112,12 @@ func encodeZabbix(s State, host string, discover bool) ([]byte, int) {
 		return nil, 0
 	}
 	text, _ := json.Marshal(r)
-	return frame(text), len(r.Data)
+	return frameMessage(text), len(r.Data)
 }
 
-// frame puts the header before a message: "ZBXD", flags 1, length and a reserved field of 4 bytes each.
-func frame(text []byte) []byte {
+// frameMessage puts the header before a message: "ZBXD", flags 1, length and a reserved field of 4
+// bytes each.
+func frameMessage(text []byte) []byte {
 	out := append([]byte("ZBXD\x01"), make([]byte, 8)...)
 	binary.LittleEndian.PutUint32(out[5:], uint32(len(text)))
 	return append(out, text...)
@@ -138,7 +139,7 @@ func sendZabbix(ctx context.Context, address string, body []byte) (taken int, fa
 	if _, err := c.Write(body); err != nil {
 		return 0, false, err
 	}
-	answer, err := unframe(c)
+	answer, err := readMessage(c)
 	if err != nil {
 		return 0, false, fmt.Errorf("its answer is not Zabbix's: %w", err)
 	}
@@ -154,8 +155,8 @@ func sendZabbix(ctx context.Context, address string, body []byte) (taken int, fa
 	return taken, m[2] != "0", nil
 }
 
-// unframe reads a message.
-func unframe(r io.Reader) ([]byte, error) {
+// readMessage reads a message and returns it without its header.
+func readMessage(r io.Reader) ([]byte, error) {
 	head := make([]byte, 13)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, err

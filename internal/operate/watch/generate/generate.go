@@ -31,7 +31,7 @@ var Forms = []Form{
 	{"zabbix", "zabbix/unstall.yaml", "a template for Zabbix 6.0 and later", Zabbix},
 }
 
-// Names are those of all forms.
+// Names returns the names of all forms.
 func Names() (names []string) {
 	for _, f := range Forms {
 		names = append(names, f.Name)
@@ -48,17 +48,17 @@ func Of(name string) (Form, bool) {
 	return Forms[i], true
 }
 
-// group is what a rule's ID begins with: "jvm".
-func group(r *rule.Rule) string {
+// ruleGroup returns what a rule's ID begins with: "jvm".
+func ruleGroup(r *rule.Rule) string {
 	before, _, _ := strings.Cut(r.ID, ".")
 	return before
 }
 
-// groups are those of rules, in the order in which they come.
-func groups(rules []rule.Rule) (names []string, of map[string][]*rule.Rule) {
+// groupRules returns the names of the rules' groups in order of appearance, and the rules of each.
+func groupRules(rules []rule.Rule) (names []string, of map[string][]*rule.Rule) {
 	of = make(map[string][]*rule.Rule)
 	for i := range rules {
-		g := group(&rules[i])
+		g := ruleGroup(&rules[i])
 		if of[g] == nil {
 			names = append(names, g)
 		}
@@ -67,8 +67,8 @@ func groups(rules []rule.Rule) (names []string, of map[string][]*rule.Rule) {
 	return names, of
 }
 
-// title is a group in words.
-func title(group string) string {
+// groupTitle returns a group in words.
+func groupTitle(group string) string {
 	return cmp.Or(map[string]string{"host": "Machine", "process": "Processes", "requests": "Requests"}[group], platform.ByID(group).Title)
 }
 
@@ -80,8 +80,8 @@ const (
 	leastRate  = 4 * pushed
 )
 
-// encode writes YAML behind a line that says where it is from.
-func encode(w io.Writer, v any) error {
+// writeYAML writes YAML behind a line that says what it was made of.
+func writeYAML(w io.Writer, v any) error {
 	if _, err := io.WriteString(w, "# Made of the rules that come with unstall (internal/operate/watch/rule/default.yaml): change those.\n"); err != nil {
 		return err
 	}

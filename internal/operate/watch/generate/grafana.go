@@ -17,15 +17,15 @@ func Grafana(w io.Writer, rules []rule.Rule) error {
 		Time: span{"now-6h", "now"}, Panels: []panel{}, Annotations: annotated{List: []any{}}, Links: []any{}}
 	d.Templating.List = []variable{
 		{Name: "datasource", Label: "Data source", Type: "datasource", Query: "prometheus", Refresh: 1},
-		choice("host", "label_values(unstall_up, host)"), choice("service", `label_values(unstall_up{host=~"$host"}, service)`),
+		queryVariable("host", "label_values(unstall_up, host)"), queryVariable("service", `label_values(unstall_up{host=~"$host"}, service)`),
 	}
 	top := []panel{
-		chart("Slow seconds by mechanism, in diagnosed minutes", "s", nil, target{Expr: `sum by (service, mechanism) (increase(unstall_slow_seconds_total{host=~"$host",service=~"$service"}[$__rate_interval]))`, Legend: "{{service}}: {{mechanism}}"}),
-		chart("Causes found by the newest diagnosis", "short", nil, target{Expr: `max by (service, cause) (unstall_verdict{host=~"$host",service=~"$service"}) > 0`, Legend: "{{service}}: {{cause}}"}),
-		chart("Alarms", "short", nil, target{Expr: `max by (service, rule) (unstall_alarm{host=~"$host"}) > 0`, Legend: "{{service}}: {{rule}}"}),
+		newChart("Slow seconds by mechanism, in diagnosed minutes", "s", nil, target{Expr: `sum by (service, mechanism) (increase(unstall_slow_seconds_total{host=~"$host",service=~"$service"}[$__rate_interval]))`, Legend: "{{service}}: {{mechanism}}"}),
+		newChart("Causes found by the newest diagnosis", "short", nil, target{Expr: `max by (service, cause) (unstall_verdict{host=~"$host",service=~"$service"}) > 0`, Legend: "{{service}}: {{cause}}"}),
+		newChart("Alarms", "short", nil, target{Expr: `max by (service, rule) (unstall_alarm{host=~"$host"}) > 0`, Legend: "{{service}}: {{rule}}"}),
 	}
-	y := d.add(0, "Slow time", top)
-	names, of := groups(rules)
+	y := d.addRow(0, "Slow time", top)
+	names, of := groupRules(rules)
 	for _, name := range names {
 		var charts []panel
 		seen := make(map[string]bool)
@@ -36,7 +36,7 @@ func Grafana(w io.Writer, rules []rule.Rule) error {
 			}
 		}
 		if len(charts) > 0 {
-			y = d.add(y, title(name), charts)
+			y = d.addRow(y, groupTitle(name), charts)
 		}
 	}
 	e := json.NewEncoder(w)
@@ -45,7 +45,7 @@ func Grafana(w io.Writer, rules []rule.Rule) error {
 	return e.Encode(d)
 }
 
-// ofRule is the chart of a rule's series, and the bound where that is a number.
+// ofRule returns the chart of a rule's series, with the bound where that is a number.
 func ofRule(r *rule.Rule) panel {
 	s, _ := series.Of(r.Series)
 	c := r.Condition
@@ -73,7 +73,7 @@ func ofRule(r *rule.Rule) panel {
 	if s.Host {
 		legend = "{{host}}"
 	}
-	p := chart(strings.ToUpper(s.About[:1])+s.About[1:], unit, bound, target{Expr: expr, Legend: legend})
+	p := newChart(strings.ToUpper(s.About[:1])+s.About[1:], unit, bound, target{Expr: expr, Legend: legend})
 	p.Description = fmt.Sprintf("%s: %s. Then look at %s.", r.ID, r.Title, r.Look)
 	return p
 }
@@ -125,7 +125,7 @@ type variable struct {
 	Sort     int     `json:"sort,omitempty"`
 }
 
-func choice(name, query string) variable {
+func queryVariable(name, query string) variable {
 	return variable{Name: name, Type: "query", Query: query, Source: &prometheusSource, Refresh: 2, Multi: true, All: true, AllValue: ".*", Sort: 1}
 }
 
@@ -179,7 +179,7 @@ type step struct {
 	Value *float64 `json:"value"`
 }
 
-func chart(name, unit string, bound *float64, targets ...target) panel {
+func newChart(name, unit string, bound *float64, targets ...target) panel {
 	zero := 0.
 	t := thresholds{"absolute", []step{{"green", nil}}}
 	style := "off"
@@ -194,8 +194,8 @@ func chart(name, unit string, bound *float64, targets ...target) panel {
 		Options: map[string]any{"legend": map[string]any{"calcs": []string{}, "displayMode": "list", "placement": "bottom", "showLegend": true}, "tooltip": map[string]any{"mode": "multi", "sort": "desc"}}}
 }
 
-// add puts a row of charts below what is there, three beside each other, and says where it ends.
-func (d *dashboard) add(y int, name string, charts []panel) int {
+// addRow adds a row of charts below y, three beside each other, and returns where it ends.
+func (d *dashboard) addRow(y int, name string, charts []panel) int {
 	no := false
 	d.Panels = append(d.Panels, panel{ID: len(d.Panels) + 1, Type: "row", Title: name, Place: place{1, 24, 0, y}, Collapsed: &no})
 	y++

@@ -18,7 +18,8 @@ const around = 5 * time.Minute
 // Linker links to the dashboard of [Grafana].
 type Linker struct{ base url.URL }
 
-// NewLinker takes the address of a Grafana, or of a dashboard there with the variables host and service.
+// NewLinker returns a linker to the Grafana at an address, or to a dashboard there with the
+// variables host and service.
 func NewLinker(address string) (*Linker, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -34,7 +35,7 @@ func NewLinker(address string) (*Linker, error) {
 	return &Linker{*u}, nil
 }
 
-// To links to the time of what was recorded, of a host and a service, "" all of them.
+// To returns the link to the time of a recording, for a host and a service; "" means all of them.
 func (l *Linker) To(from, until time.Time, host, service string) string {
 	u := l.base
 	q := u.Query()

@@ -12,8 +12,8 @@ import (
 )
 
 // Prometheus writes a file of alerting rules
-// (https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/), which vmalert reads, too. What
-// a period is, only the watcher finds: there its own alarm is the rule.
+// (https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/), which vmalert
+// reads, too. Only the watcher finds periods: a rule about a period is its own alarm there.
 func Prometheus(w io.Writer, rules []rule.Rule) error {
 	type alert struct {
 		Alert       string            `yaml:"alert"`
@@ -31,22 +31,22 @@ func Prometheus(w io.Writer, rules []rule.Rule) error {
 	var out struct {
 		Groups []named `yaml:"groups"`
 	}
-	names, of := groups(rules)
+	names, of := groupRules(rules)
 	for _, name := range names {
 		g := named{Name: "unstall-" + name, Each: pushed.String()}
 		for _, r := range of[name] {
 			g.Rules = append(g.Rules, alert{
 				Alert: alertName(r.ID), Expr: Expr(r), For: notZero(r.For), Keep: notZero(r.ClearFor),
 				Labels:      map[string]string{"severity": r.Severity, "rule": r.ID},
-				Annotations: annotations(r),
+				Annotations: ruleAnnotations(r),
 			})
 		}
 		out.Groups = append(out.Groups, g)
 	}
-	return encode(w, out)
+	return writeYAML(w, out)
 }
 
-func annotations(r *rule.Rule) map[string]string {
+func ruleAnnotations(r *rule.Rule) map[string]string {
 	a := map[string]string{"summary": "{{ $labels.service }} on {{ $labels.host }}: " + r.Title}
 	if r.Look != "" {
 		a["look"] = r.Look
@@ -64,7 +64,7 @@ func notZero(d rule.Duration) string {
 	return d.String()
 }
 
-// alertName is UnstallJvmYoungGc for jvm.young-gc.
+// alertName returns UnstallJvmYoungGc for jvm.young-gc.
 func alertName(id string) string {
 	out := "Unstall"
 	for part := range strings.FieldsFuncSeq(id, func(c rune) bool { return c == '.' || c == '-' }) {
@@ -76,20 +76,21 @@ func alertName(id string) string {
 // whose tells subjects apart.
 const whose = "host, service, pid"
 
-// Expr is when a rule holds, in PromQL.
+// Expr returns a rule's condition in PromQL.
 func Expr(r *rule.Rule) string {
 	if r.Period != nil {
 		return fmt.Sprintf("unstall_alarm{rule=%q} > 0", r.ID)
 	}
-	out := condition(&r.Condition)
+	out := conditionExpr(&r.Condition)
 	for i := range r.And {
-		out += fmt.Sprintf("\nand on (%s) (%s)", matching(r.Series, r.And[i].Series), condition(&r.And[i]))
+		out += fmt.Sprintf("\nand on (%s) (%s)", matchingLabels(r.Series, r.And[i].Series), conditionExpr(&r.And[i]))
 	}
 	return out
 }
 
-// matching is by which labels two series belong together: the machine has no service.
-func matching(a, b string) string {
+// matchingLabels returns the labels by which two series belong together: the machine has no
+// service.
+func matchingLabels(a, b string) string {
 	x, _ := series.Of(a)
 	y, _ := series.Of(b)
 	if x.Host != y.Host {
@@ -98,29 +99,29 @@ func matching(a, b string) string {
 	return whose
 }
 
-// condition is one series against its bound.
-func condition(c *rule.Condition) string {
+// conditionExpr returns the expression of one series against its bound.
+func conditionExpr(c *rule.Condition) string {
 	v := Taken(c)
 	switch {
 	case c.Below != nil:
-		return v + " < " + number(*c.Below)
+		return v + " < " + formatNumber(*c.Below)
 	case c.Usual != nil:
 		v = "max by (host, service) (" + v + ")" // over restarts
 		day := fmt.Sprintf("max_over_time(%s[1d:5m])", v)
-		out := fmt.Sprintf("%s > %s * quantile_over_time(0.5, %s[%dd:1d] offset 1d)", v, number(*c.Above), day, c.Usual.Days)
+		out := fmt.Sprintf("%s > %s * quantile_over_time(0.5, %s[%dd:1d] offset 1d)", v, formatNumber(*c.Above), day, c.Usual.Days)
 		if c.Usual.Floor > 0 {
-			out += fmt.Sprintf("\nand %s > %s", v, number(c.Usual.Floor))
+			out += fmt.Sprintf("\nand %s > %s", v, formatNumber(c.Usual.Floor))
 		}
 		return out
 	case c.Than != "":
 		other := *c
 		other.Series = c.Than
-		return fmt.Sprintf("%s > on (%s) %s * %s", v, matching(c.Series, c.Than), number(*c.Above), Taken(&other))
+		return fmt.Sprintf("%s > on (%s) %s * %s", v, matchingLabels(c.Series, c.Than), formatNumber(*c.Above), Taken(&other))
 	}
-	return v + " > " + number(*c.Above)
+	return v + " > " + formatNumber(*c.Above)
 }
 
-// Taken is what a condition takes of its series, in its unit.
+// Taken returns the expression of what a condition takes of its series, in its unit.
 func Taken(c *rule.Condition) string {
 	s, ok := series.Of(c.Series)
 	if !ok { // a variable of the program's own
@@ -137,7 +138,7 @@ func Taken(c *rule.Condition) string {
 	}
 	times := ""
 	if f := s.Metric.Factor(); f != 1 {
-		times = " * " + number(f)
+		times = " * " + formatNumber(f)
 	}
 	over := max(c.Over, leastGauge)
 	if s.Metric.Counter {
@@ -155,7 +156,7 @@ func Taken(c *rule.Condition) string {
 	}
 	switch c.Take {
 	case rule.Sum:
-		return fmt.Sprintf("avg_over_time(%s[%s]) * %s", m, over, number(s.Metric.Factor()*time.Duration(over).Seconds()))
+		return fmt.Sprintf("avg_over_time(%s[%s]) * %s", m, over, formatNumber(s.Metric.Factor()*time.Duration(over).Seconds()))
 	case rule.Max, rule.Min:
 		return fmt.Sprintf("%s_over_time(%s[%s])%s", c.Take, m, over, times)
 	case rule.Climb:
@@ -164,4 +165,4 @@ func Taken(c *rule.Condition) string {
 	return fmt.Sprintf("avg_over_time(%s[%s])%s", m, over, times)
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -26,31 +26,31 @@ func Zabbix(w io.Writer, rules []rule.Rule) error {
 		} `yaml:"zabbix_export"`
 	}
 	out.Export.Version = "6.0"
-	out.Export.Groups = []zabbixGroup{{uuid("group"), "Templates/Applications"}}
-	t := zabbixTemplate{UUID: uuid("template"), Template: template, Name: "unstall", Description: "Services that unstall watch sends: --zabbix SERVER --zabbix-host NAME", Groups: []zabbixGroup{{"", "Templates/Applications"}}}
+	out.Export.Groups = []zabbixGroup{{stableUUID("group"), "Templates/Applications"}}
+	t := zabbixTemplate{UUID: stableUUID("template"), Template: template, Name: "unstall", Description: "Services that unstall watch sends: --zabbix SERVER --zabbix-host NAME", Groups: []zabbixGroup{{"", "Templates/Applications"}}}
 	for _, of := range ZabbixRuntimes {
-		d := zabbixDiscovery{UUID: uuid("discovery " + of), Name: "Services: " + of, Type: "TRAP", Key: exporter.ZabbixItem(exporter.ZabbixDiscovery, of), Delay: "0", Lifetime: "7d"}
+		d := zabbixDiscovery{UUID: stableUUID("discovery " + of), Name: "Services: " + of, Type: "TRAP", Key: exporter.ZabbixItem(exporter.ZabbixDiscovery, of), Delay: "0", Lifetime: "7d"}
 		for _, s := range series.All {
 			if !ZabbixHas(of, s) {
 				continue
 			}
-			item := zabbixItem{UUID: uuid("item " + of + s.ID), Name: "{#SERVICE}: " + s.About, Type: "TRAP", Key: exporter.ZabbixItem(exporter.ZabbixKey(of), "{#SERVICE}", s.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT",
+			item := zabbixItem{UUID: stableUUID("item " + of + s.ID), Name: "{#SERVICE}: " + s.About, Type: "TRAP", Key: exporter.ZabbixItem(exporter.ZabbixKey(of), "{#SERVICE}", s.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT",
 				Units: map[string]string{"%": "%", "bytes": "B", "bytes/s": "Bps", "ms": "!ms", "1/s": "!1/s"}[s.Unit]}
 			d.Items = append(d.Items, item)
 		}
 		for i := range rules {
 			if r := &rules[i]; zabbixHolds(of, r) {
 				if r.Usual != nil {
-					d.Items = append(d.Items, zabbixItem{UUID: uuid("bound " + of + r.ID), Name: "{#SERVICE}: bound of " + r.ID, Type: "TRAP", Key: exporter.ZabbixItem(exporter.ZabbixBound(of), "{#SERVICE}", r.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT"})
+					d.Items = append(d.Items, zabbixItem{UUID: stableUUID("bound " + of + r.ID), Name: "{#SERVICE}: bound of " + r.ID, Type: "TRAP", Key: exporter.ZabbixItem(exporter.ZabbixBound(of), "{#SERVICE}", r.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT"})
 				}
-				d.Triggers = append(d.Triggers, zabbixTrigger{UUID: uuid("trigger " + of + r.ID), Expression: zabbixExpr(template, of, r), Mode: "RECOVERY_EXPRESSION", Recovery: zabbixEnd(template, of, r),
+				d.Triggers = append(d.Triggers, zabbixTrigger{UUID: stableUUID("trigger " + of + r.ID), Expression: zabbixExpr(template, of, r), Mode: "RECOVERY_EXPRESSION", Recovery: zabbixEnd(template, of, r),
 					Name: "{#SERVICE}: " + r.Title, Priority: map[string]string{"page": "HIGH", "warn": "WARNING", "note": "INFO"}[r.Severity], Description: r.Look})
 			}
 		}
 		t.Discoveries = append(t.Discoveries, d)
 	}
 	out.Export.Templates = []zabbixTemplate{t}
-	return encode(w, out)
+	return writeYAML(w, out)
 }
 
 // ZabbixRuntimes are those of which services are discovered; of a service of another, or of none, what any
@@ -65,7 +65,7 @@ func ZabbixHas(runtime string, s series.Series) bool {
 	return s.Runtime == "" || s.Runtime == runtime
 }
 
-// zabbixHolds says whether a rule's series are all there.
+// zabbixHolds says whether a runtime's services have all series of a rule.
 func zabbixHolds(runtime string, r *rule.Rule) bool {
 	if r.Period != nil {
 		return false
@@ -80,8 +80,8 @@ func zabbixHolds(runtime string, r *rule.Rule) bool {
 	return true
 }
 
-// zabbixExpr is when a rule begins to hold. A trigger knows no minimum of time: what is taken is taken
-// over that, too.
+// zabbixExpr returns when a rule begins to hold. A trigger has no minimum duration, so its
+// functions also cover the rule's For.
 func zabbixExpr(template, of string, r *rule.Rule) string {
 	out := zabbixCondition(template, of, r, &r.Condition, r.For)
 	for i := range r.And {
@@ -94,40 +94,40 @@ func zabbixCondition(template, of string, r *rule.Rule, c *rule.Condition, held 
 	v := zabbixTaken(template, of, c, c.Series, max(c.Over+held, leastRate))
 	switch {
 	case c.Below != nil:
-		return v + "<" + number(*c.Below)
+		return v + "<" + formatNumber(*c.Below)
 	case c.Usual != nil:
 		return fmt.Sprintf("%s>last(/%s/%s)", v, template, exporter.ZabbixItem(exporter.ZabbixBound(of), "{#SERVICE}", r.ID))
 	case c.Than != "":
-		return fmt.Sprintf("%s>%s*%s", v, number(*c.Above), zabbixTaken(template, of, c, c.Than, max(c.Over+held, leastRate)))
+		return fmt.Sprintf("%s>%s*%s", v, formatNumber(*c.Above), zabbixTaken(template, of, c, c.Than, max(c.Over+held, leastRate)))
 	}
-	return v + ">" + number(*c.Above)
+	return v + ">" + formatNumber(*c.Above)
 }
 
-// zabbixEnd is when a trigger ends: a tenth below its bound, or at the rule's own.
+// zabbixEnd returns when a trigger ends: a tenth below its bound, or at the rule's own end.
 func zabbixEnd(template, of string, r *rule.Rule) string {
 	c := &r.Condition
 	v := zabbixTaken(template, of, c, c.Series, max(r.ClearFor, leastRate))
 	switch {
 	case c.Below != nil && r.Clear != nil:
-		return v + ">" + number(*r.Clear)
+		return v + ">" + formatNumber(*r.Clear)
 	case c.Below != nil:
-		return v + ">" + number(*c.Below*1.1)
+		return v + ">" + formatNumber(*c.Below*1.1)
 	case c.Usual != nil:
 		return fmt.Sprintf("%s<0.9*last(/%s/%s)", v, template, exporter.ZabbixItem(exporter.ZabbixBound(of), "{#SERVICE}", r.ID))
 	case c.Than != "":
-		return fmt.Sprintf("%s<%s*%s", v, number(*c.Above*.9), zabbixTaken(template, of, c, c.Than, max(r.ClearFor, leastRate)))
+		return fmt.Sprintf("%s<%s*%s", v, formatNumber(*c.Above*.9), zabbixTaken(template, of, c, c.Than, max(r.ClearFor, leastRate)))
 	case r.Clear != nil:
-		return v + "<" + number(*r.Clear)
+		return v + "<" + formatNumber(*r.Clear)
 	case *c.Above <= 0:
-		return v + "<=" + number(*c.Above)
+		return v + "<=" + formatNumber(*c.Above)
 	}
-	return v + "<" + number(*c.Above*.9)
+	return v + "<" + formatNumber(*c.Above*.9)
 }
 
-// zabbixTaken is what a condition takes of a series.
+// zabbixTaken returns the expression of what a condition takes of a series.
 func zabbixTaken(template, of string, c *rule.Condition, id string, over rule.Duration) string {
 	item := "/" + template + "/" + exporter.ZabbixItem(exporter.ZabbixKey(of), "{#SERVICE}", id)
-	seconds := number(time.Duration(over).Seconds())
+	seconds := formatNumber(time.Duration(over).Seconds())
 	switch c.Take {
 	case rule.Sum: // of a rate
 		return fmt.Sprintf("avg(%s,%s)*%s", item, seconds+"s", seconds)
@@ -139,9 +139,9 @@ func zabbixTaken(template, of string, c *rule.Condition, id string, over rule.Du
 	return fmt.Sprintf("avg(%s,%s)", item, seconds+"s")
 }
 
-// uuid is the same for the same thing each time, so that an import changes what is there: version 4 by its
-// form, as Zabbix asks.
-func uuid(of string) string {
+// stableUUID returns the same UUID for the same thing each time, so that an import updates what is
+// there: version 4 by its form, as Zabbix asks.
+func stableUUID(of string) string {
 	sum := sha256.Sum256([]byte("unstall zabbix " + of))
 	sum[6] = sum[6]&0x0f | 0x40
 	sum[8] = sum[8]&0x3f | 0x80

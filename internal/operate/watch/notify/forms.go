@@ -11,25 +11,25 @@ import (
 // Forms are those that are known, the generic one first. Where a service has addresses of its own, these tell its form.
 var Forms = []Form{
 	// The line of the log as it is (docs/json.md, unstall.event/v1), with the host.
-	{Name: "json", Encode: generic, Bearer: true},
+	{Name: "json", Encode: encodeGeneric, Bearer: true},
 	// https://api.slack.com/messaging/webhooks
-	{Name: "slack", Encode: slack, host: func(u *url.URL) bool { return u.Hostname() == "hooks.slack.com" }},
+	{Name: "slack", Encode: encodeSlack, host: func(u *url.URL) bool { return u.Hostname() == "hooks.slack.com" }},
 	// https://developers.mattermost.com/integrate/webhooks/incoming/: Slack's, with Markdown of its own
-	{Name: "mattermost", Encode: mattermost, host: func(u *url.URL) bool {
+	{Name: "mattermost", Encode: encodeMattermost, host: func(u *url.URL) bool {
 		return strings.HasPrefix(u.Path, "/hooks/") && u.Hostname() != "hooks.slack.com"
 	}},
 	// https://learn.microsoft.com/en-us/connectors/teams/#microsoft-teams-webhook: a workflow takes an adaptive card
-	{Name: "teams", Encode: teams, host: func(u *url.URL) bool {
+	{Name: "teams", Encode: encodeTeams, host: func(u *url.URL) bool {
 		h := u.Hostname()
 		return strings.HasSuffix(h, ".logic.azure.com") || strings.HasSuffix(h, ".webhook.office.com") || strings.HasSuffix(h, ".powerplatform.com")
 	}},
 	// https://opentelemetry.io/docs/specs/otlp/#otlphttp, logs in the JSON encoding
-	{Name: "otlp", Encode: otlp, Bearer: true, host: func(u *url.URL) bool { return strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1/logs") }},
+	{Name: "otlp", Encode: encodeOTLP, Bearer: true, host: func(u *url.URL) bool { return strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1/logs") }},
 	// https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml
-	{Name: "alertmanager", Encode: alertmanager, Bearer: true, host: func(u *url.URL) bool { return strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v2/alerts") }},
+	{Name: "alertmanager", Encode: encodeAlertmanager, Bearer: true, host: func(u *url.URL) bool { return strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v2/alerts") }},
 }
 
-// Names are those of the forms.
+// Names returns the names of the forms.
 func Names() (names []string) {
 	for _, f := range Forms {
 		names = append(names, f.Name)
@@ -37,18 +37,18 @@ func Names() (names []string) {
 	return names
 }
 
-// generic is the line of the log, and whose it is.
-func generic(e Event) []byte {
+// encodeGeneric returns the line of the log with the host's name.
+func encodeGeneric(e Event) []byte {
 	var line map[string]any
 	if json.Unmarshal(e.Line, &line) != nil {
 		return nil
 	}
 	line["host"] = e.Host
-	return encode(line)
+	return encodeJSON(line)
 }
 
-// sign is what shows at a glance how grave it is.
-func sign(e Event) string {
+// severitySign returns a sign that shows at a glance how grave an event is.
+func severitySign(e Event) string {
 	switch {
 	case e.Kind == "resolved":
 		return "✅"
@@ -60,76 +60,77 @@ func sign(e Event) string {
 	return "🟡"
 }
 
-// who is the service and its host.
-func who(e Event) string {
+// formatSubject returns the service and its host.
+func formatSubject(e Event) string {
 	if e.Service == e.Host {
 		return e.Host
 	}
 	return e.Service + " on " + e.Host
 }
 
-// next is what to do: the command that shows the capture, or where to look.
-func next(e Event) (text, command string) {
+// nextStep returns what to do: where to look, or the command that shows the capture.
+func nextStep(e Event) (text, command string) {
 	if e.Capture != "" {
 		return "", "unstall " + e.Capture
 	}
 	return e.Look, ""
 }
 
-// slack writes its mrkdwn, in which three characters are escaped.
-func slack(e Event) []byte {
+// encodeSlack returns a message in Slack's mrkdwn, in which three characters are escaped.
+func encodeSlack(e Event) []byte {
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
-	text := sign(e) + " *" + escape(who(e)) + "*: " + escape(e.Text)
-	look, command := next(e)
+	text := severitySign(e) + " *" + escape(formatSubject(e)) + "*: " + escape(e.Text)
+	look, command := nextStep(e)
 	if look != "" {
 		text += "\nlook at: " + escape(look)
 	}
 	if command != "" {
 		text += "\n`" + escape(command) + "`"
 	}
-	return encode(map[string]any{"text": text})
+	return encodeJSON(map[string]any{"text": text})
 }
 
-// mattermost writes Markdown.
-func mattermost(e Event) []byte {
-	text := sign(e) + " **" + markdown(who(e)) + "**: " + markdown(e.Text)
-	look, command := next(e)
+// encodeMattermost returns a message in Markdown.
+func encodeMattermost(e Event) []byte {
+	text := severitySign(e) + " **" + escapeMarkdown(formatSubject(e)) + "**: " + escapeMarkdown(e.Text)
+	look, command := nextStep(e)
 	if look != "" {
-		text += "\nlook at: " + markdown(look)
+		text += "\nlook at: " + escapeMarkdown(look)
 	}
 	if command != "" {
 		text += "\n```\n" + strings.ReplaceAll(command, "`", "") + "\n```"
 	}
-	return encode(map[string]any{"username": "unstall", "text": text})
+	return encodeJSON(map[string]any{"username": "unstall", "text": text})
 }
 
-// markdown escapes what would be markup, and keeps a name from calling a whole channel.
-func markdown(s string) string {
+// escapeMarkdown escapes markup, and @ so that a name does not notify a whole channel.
+func escapeMarkdown(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "~", `\~`, "|", `\|`, "#", `\#`, "@", "@\u200b").Replace(s)
 }
 
-// teams writes an adaptive card.
-func teams(e Event) []byte {
+// encodeTeams returns an adaptive card.
+func encodeTeams(e Event) []byte {
 	body := []map[string]any{
-		{"type": "TextBlock", "size": "Medium", "weight": "Bolder", "wrap": true, "text": sign(e) + " " + markdown(who(e))},
-		{"type": "TextBlock", "wrap": true, "text": markdown(e.Text)},
+		{"type": "TextBlock", "size": "Medium", "weight": "Bolder", "wrap": true, "text": severitySign(e) + " " + escapeMarkdown(formatSubject(e))},
+		{"type": "TextBlock", "wrap": true, "text": escapeMarkdown(e.Text)},
 	}
-	look, command := next(e)
+	look, command := nextStep(e)
 	if look != "" {
-		body = append(body, map[string]any{"type": "TextBlock", "wrap": true, "isSubtle": true, "text": "look at: " + markdown(look)})
+		body = append(body, map[string]any{"type": "TextBlock", "wrap": true, "isSubtle": true, "text": "look at: " + escapeMarkdown(look)})
 	}
 	if command != "" {
-		body = append(body, map[string]any{"type": "TextBlock", "wrap": true, "fontType": "Monospace", "text": markdown(command)})
+		body = append(body, map[string]any{"type": "TextBlock", "wrap": true, "fontType": "Monospace", "text": escapeMarkdown(command)})
 	}
 	card := map[string]any{"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4", "body": body}
-	return encode(map[string]any{"type": "message", "attachments": []map[string]any{{"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": nil, "content": card}}})
+	return encodeJSON(map[string]any{"type": "message", "attachments": []map[string]any{{"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": nil, "content": card}}})
 }
 
 // lasts is until when Alertmanager takes an alarm for open that nobody says has ended.
 const lasts = 24 * time.Hour
 
-// alertmanager posts an alert with a rule's labels; a diagnosis adds to none, as it would be one more alert.
-func alertmanager(e Event) []byte {
+// encodeAlertmanager returns an alert with a rule's labels; nil for a diagnosis, which would be
+// another alert.
+func encodeAlertmanager(e Event) []byte {
 	if e.Kind == "diagnosis" {
 		return nil
 	}
@@ -149,12 +150,13 @@ func alertmanager(e Event) []byte {
 	if e.Kind == "resolved" {
 		alert["endsAt"] = e.Time.UTC().Format(time.RFC3339Nano)
 	}
-	return encode([]any{alert})
+	return encodeJSON([]any{alert})
 }
 
-// otlp is a log record with an event's name. Attributes have the names of the semantic conventions where there are any
-// (https://opentelemetry.io/docs/specs/semconv/): service.name, host.name.
-func otlp(e Event) []byte {
+// encodeOTLP returns a log record with an event's name. Attributes have the names of the semantic
+// conventions where there are any (https://opentelemetry.io/docs/specs/semconv/): service.name,
+// host.name.
+func encodeOTLP(e Event) []byte {
 	type object = map[string]any
 	attributes := func(pairs ...string) (all []object) {
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -176,13 +178,13 @@ func otlp(e Event) []byte {
 	record := object{"timeUnixNano": strconv.FormatInt(e.Time.UnixNano(), 10), "observedTimeUnixNano": strconv.FormatInt(e.Time.UnixNano(), 10), "severityNumber": number, "severityText": name,
 		"eventName": "unstall." + e.Kind, "body": object{"stringValue": e.Text},
 		"attributes": attributes("unstall.rule", e.Rule, "unstall.cause", e.Cause, "unstall.target", e.Target, "unstall.capture", e.Capture, "unstall.look", e.Look)}
-	return encode(object{"resourceLogs": []object{{
+	return encodeJSON(object{"resourceLogs": []object{{
 		"resource":  object{"attributes": attributes("service.name", e.Service, "host.name", e.Host)},
 		"scopeLogs": []object{{"scope": object{"name": "unstall"}, "logRecords": []object{record}}},
 	}}})
 }
 
-func encode(v any) []byte {
+func encodeJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil // of texts and maps: cannot happen

@@ -78,7 +78,8 @@ type message struct {
 	tries int
 }
 
-// Open is a receiver of [FORM=]URL. Without a form the URL tells it, else it is the generic one.
+// Open returns the receiver that [FORM=]URL names. Without a form the URL tells it, else the form
+// is the generic one.
 func Open(arg, token string) (*Hook, error) {
 	var form Form
 	name, address, given := strings.Cut(arg, "=")
@@ -101,7 +102,7 @@ func Open(arg, token string) (*Hook, error) {
 	case form.Encode == nil:
 		form = Forms[0]
 	}
-	h := &Hook{Form: form, Where: u.Scheme + "://" + u.Host, url: address, now: time.Now, pause: pause, wake: make(chan struct{}, 1),
+	h := &Hook{Form: form, Where: u.Scheme + "://" + u.Host, url: address, now: time.Now, pause: sleepWithContext, wake: make(chan struct{}, 1),
 		client: &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if form.Bearer {
 		h.token = token
@@ -109,7 +110,7 @@ func Open(arg, token string) (*Hook, error) {
 	return h, nil
 }
 
-// Tell has an event sent. It never waits.
+// Tell queues an event to be sent, without waiting.
 func (h *Hook) Tell(e Event) {
 	text := h.Form.Encode(e)
 	if text == nil {
@@ -127,14 +128,15 @@ func (h *Hook) Tell(e Event) {
 	}
 }
 
-// Lost is how many events the receiver was not told of.
+// Lost returns how many events were given up.
 func (h *Hook) Lost() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.lost
 }
 
-// Run sends what waits until the context ends; what waits then gets one more try. Say is told of a trouble, and over when there is none any more.
+// Run sends what waits until the context ends; what waits then gets one more try. It calls say
+// about a trouble and over when sending works again.
 func (h *Hook) Run(ctx context.Context, say, over func(text string)) {
 	for {
 		select {
@@ -142,41 +144,41 @@ func (h *Hook) Run(ctx context.Context, say, over func(text string)) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience/2)
 			defer cancel()
-			for m, ok := h.next(); ok; m, ok = h.next() {
-				if h.post(last, m.text) != nil {
+			for m, ok := h.oldestWaiting(); ok; m, ok = h.oldestWaiting() {
+				if h.postMessage(last, m.text) != nil {
 					return
 				}
-				h.done(false)
+				h.removeOldest(false)
 			}
 			return
 		}
 		for ctx.Err() == nil {
-			m, ok := h.next()
+			m, ok := h.oldestWaiting()
 			if !ok {
 				break
 			}
-			err := h.post(ctx, m.text)
+			err := h.postMessage(ctx, m.text)
 			var refused *refusal
 			final := errors.As(err, &refused) && refused.final
 			switch {
 			case err == nil:
-				h.done(false)
+				h.removeOldest(false)
 				over("receives alarms again")
 			case ctx.Err() != nil:
 			case final || m.tries+1 >= mostTries || h.now().Sub(m.at) > oldest:
-				h.done(true)
+				h.removeOldest(true)
 				say(fmt.Sprintf("did not receive an alarm: %v", err))
 			default:
 				say(fmt.Sprintf("does not receive alarms: %v; unstall tries again", err))
-				h.again()
-				h.pause(ctx, wait(m.tries, refused))
+				h.countTry()
+				h.pause(ctx, retryDelay(m.tries, refused))
 			}
 		}
 	}
 }
 
-// next is the oldest that waits.
-func (h *Hook) next() (message, bool) {
+// oldestWaiting returns the oldest message that waits.
+func (h *Hook) oldestWaiting() (message, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.waiting) == 0 {
@@ -185,8 +187,8 @@ func (h *Hook) next() (message, bool) {
 	return h.waiting[0], true
 }
 
-// done takes the oldest away.
-func (h *Hook) done(lost bool) {
+// removeOldest removes the oldest message, and counts it if it was lost.
+func (h *Hook) removeOldest(lost bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.waiting) > 0 {
@@ -197,8 +199,8 @@ func (h *Hook) done(lost bool) {
 	}
 }
 
-// again counts a try of the oldest.
-func (h *Hook) again() {
+// countTry counts a try of the oldest message.
+func (h *Hook) countTry() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.waiting) > 0 {
@@ -206,8 +208,9 @@ func (h *Hook) again() {
 	}
 }
 
-// wait is how long until the next try: twice as long each time, or as long as the receiver asks for.
-func wait(tries int, r *refusal) time.Duration {
+// retryDelay returns how long to wait until the next try: twice as long each time, or as long as
+// the receiver asks for.
+func retryDelay(tries int, r *refusal) time.Duration {
 	d := min(firstPause<<min(tries, 10), longest)
 	if r != nil && r.after > 0 {
 		d = min(max(d, r.after), longest)
@@ -215,7 +218,7 @@ func wait(tries int, r *refusal) time.Duration {
 	return d
 }
 
-func pause(ctx context.Context, d time.Duration) {
+func sleepWithContext(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -239,7 +242,7 @@ func (r *refusal) Error() string {
 	return text
 }
 
-func (h *Hook) post(ctx context.Context, text []byte) error {
+func (h *Hook) postMessage(ctx context.Context, text []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(text))
 	if err != nil {
 		return errors.New("the request cannot be made")

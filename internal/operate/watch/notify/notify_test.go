@@ -129,7 +129,7 @@ func run(t *testing.T, r *receiver, form string, all ...Event) (h *Hook, said []
 	}
 	done := make(chan struct{})
 	settled := func() bool {
-		_, waits := h.next()
+		_, waits := h.oldestWaiting()
 		return !waits
 	}
 	note := func(text string) { said = append(said, text) }

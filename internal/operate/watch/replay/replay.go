@@ -32,7 +32,8 @@ type Result struct {
 	Unheld      []string     // rules of whose series nothing was recorded, by their IDs
 }
 
-// Sources are those of a bundle. SLO is what counts as a slow request, 0: as the ledger finds it.
+// Sources returns the subjects of a bundle with their series. SLO is the latency above which a
+// request is slow, 0: as the ledger finds it.
 func Sources(read *evidence.Bundle, slo time.Duration) []Source {
 	i := incident.Of(read, incident.Options{SLO: slo})
 	b := i.Bundle
@@ -40,7 +41,7 @@ func Sources(read *evidence.Bundle, slo time.Duration) []Source {
 	for n, title := range b.Titles() {
 		id := evidence.SubjectID(n)
 		s := b.Subjects[n]
-		if title == "" || s.Kind == evidence.Dependency || s.Kind == evidence.Process && !watched(b, id) {
+		if title == "" || s.Kind == evidence.Dependency || s.Kind == evidence.Process && !isWatched(b, id) {
 			continue
 		}
 		var rows []int
@@ -57,8 +58,8 @@ func Sources(read *evidence.Bundle, slo time.Duration) []Source {
 	return out
 }
 
-// watched says whether a process was recorded for itself: what merely ran on the same host was not.
-func watched(b *evidence.Bundle, id evidence.SubjectID) bool {
+// isWatched says whether a process was recorded itself, and did not merely run on the same host.
+func isWatched(b *evidence.Bundle, id evidence.SubjectID) bool {
 	return b.Subjects[id].Runtime != "" || b.Requests.Subject.Has(id) || slices.ContainsFunc(b.Coverage, func(c evidence.Coverage) bool { return c.Subject == id })
 }
 
@@ -72,7 +73,7 @@ type cursor struct {
 	v       []float64
 }
 
-// Run holds rules against sources. Usual may be nil.
+// Run evaluates rules over sources. Usual may be nil.
 func Run(ctx context.Context, rules []rule.Rule, usual *rule.Usual, sources []Source) (*Result, error) {
 	e := rule.New(rules, usual)
 	r := &Result{From: math.MaxInt64, Until: math.MinInt64}
@@ -119,13 +120,13 @@ func Run(ctx context.Context, rules []rule.Rule, usual *rule.Usual, sources []So
 			all = slices.DeleteFunc(all, func(c *cursor) bool { return len(c.t) == 0 })
 		}
 		asked = now
-		r.take(e.At(now))
+		r.addEvents(e.At(now))
 	}
 	return r, nil
 }
 
-// take keeps what changed, and which alarms are open.
-func (r *Result) take(events []rule.Event) {
+// addEvents keeps what changed, and which alarms are open.
+func (r *Result) addEvents(events []rule.Event) {
 	for _, ev := range events {
 		r.Events = append(r.Events, ev)
 		r.Open = slices.DeleteFunc(r.Open, func(o rule.Event) bool { return o.Rule == ev.Rule && o.Subject == ev.Subject })
@@ -135,7 +136,7 @@ func (r *Result) take(events []rule.Event) {
 	}
 }
 
-// Alarms are those events that began one.
+// Alarms returns the events that began an alarm.
 func (r *Result) Alarms() (out []rule.Event) {
 	for _, ev := range r.Events {
 		if ev.Fired {

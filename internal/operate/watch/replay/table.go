@@ -34,7 +34,7 @@ var ErrNoTable = errors.New("no table of series")
 // mostRows bounds a table: 60 days of one row a second.
 const mostRows = 60 * 24 * 3600
 
-// Table reads one. Rows that cannot be read are counted.
+// Table reads the sources of a table. Odd is how many rows or cells could not be read.
 func Table(r io.Reader, name string) (out []Source, odd int, err error) {
 	c := csv.NewReader(bufio.NewReaderSize(r, 1<<20))
 	c.ReuseRecord, c.FieldsPerRecord, c.TrimLeadingSpace = true, -1, true
@@ -53,7 +53,7 @@ func Table(r io.Reader, name string) (out []Source, odd int, err error) {
 	}
 	if known == 0 {
 		for i, h := range head[1:] {
-			if meant := series.Nearest(h); meant != "" && i+1 != service && suggestable(h) {
+			if meant := series.Nearest(h); meant != "" && i+1 != service && isSeriesLike(h) {
 				return nil, 0, fmt.Errorf("%s:1: unknown series %s: do you mean %s? (unstall watch --series lists them)", name, h, meant)
 			}
 		}
@@ -79,7 +79,7 @@ func Table(r io.Reader, name string) (out []Source, odd int, err error) {
 		case row == mostRows:
 			return nil, odd, fmt.Errorf("%s: more than %d rows: shorten it, or use fewer rows per minute", name, mostRows)
 		}
-		t, ok := moment(fields[0])
+		t, ok := parseTime(fields[0])
 		if !ok {
 			odd++
 			continue
@@ -116,8 +116,8 @@ func Table(r io.Reader, name string) (out []Source, odd int, err error) {
 	}
 }
 
-// suggestable says that a column's name looks like one of a series.
-func suggestable(h string) bool {
+// isSeriesLike says whether a column's name looks like the name of a series.
+func isSeriesLike(h string) bool {
 	return strings.ContainsAny(h, "/.-") && suggest.Nearest(h, series.IDs()) != ""
 }
 
@@ -126,7 +126,7 @@ func timeColumn(h string) bool {
 	return h == "time" || h == "timestamp" || h == "ts"
 }
 
-func moment(s string) (int64, bool) {
+func parseTime(s string) (int64, bool) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UnixNano(), true

@@ -44,7 +44,7 @@ type Alarm struct {
 	Causes   []string   `json:"causes"`
 }
 
-// Alarm is an event that began one, as JSON has it.
+// AlarmOf returns an event that began an alarm, as JSON has it.
 func AlarmOf(ev rule.Event) Alarm {
 	s, _ := series.Of(ev.Rule.Series)
 	known := func(v float64) *float64 {
@@ -57,14 +57,14 @@ func AlarmOf(ev rule.Event) Alarm {
 	if ev.Rule.Period != nil {
 		unit = "s"
 	}
-	return Alarm{Rule: ev.Rule.ID, Title: ev.Rule.Title, Severity: ev.Rule.Severity, Subject: ev.Subject.Key, At: utc(ev.At), Since: utc(ev.Since), Series: ev.Rule.Series,
+	return Alarm{Rule: ev.Rule.ID, Title: ev.Rule.Title, Severity: ev.Rule.Severity, Subject: ev.Subject.Key, At: utcTime(ev.At), Since: utcTime(ev.Since), Series: ev.Rule.Series,
 		Value: ev.Value, Bound: known(ev.Bound), Usual: known(ev.Usual), Unit: unit, Look: ev.Rule.Look, Causes: append([]string{}, ev.Rule.Causes...)}
 }
 
-func utc(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+func utcTime(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 
-// ended finds when an alarm did, 0: it had not.
-func (r *Result) ended(alarm rule.Event) int64 {
+// findEnd returns when an alarm ended, 0 if it had not.
+func (r *Result) findEnd(alarm rule.Event) int64 {
 	for _, ev := range r.Events {
 		if !ev.Fired && ev.Rule == alarm.Rule && ev.Subject == alarm.Subject && ev.At > alarm.At {
 			return ev.At
@@ -75,11 +75,11 @@ func (r *Result) ended(alarm rule.Event) int64 {
 
 // JSON writes what the rules said.
 func (r *Result) JSON(w io.Writer, rules int) error {
-	out := checked{Schema: Schema, From: utc(r.From), Until: utc(r.Until), Subjects: append([]string{}, r.Subjects...), Rules: rules, Alarms: []Alarm{}, Unheld: append([]string{}, r.Unheld...)}
+	out := checked{Schema: Schema, From: utcTime(r.From), Until: utcTime(r.Until), Subjects: append([]string{}, r.Subjects...), Rules: rules, Alarms: []Alarm{}, Unheld: append([]string{}, r.Unheld...)}
 	for _, ev := range r.Alarms() {
 		a := AlarmOf(ev)
-		if at := r.ended(ev); at != 0 {
-			t := utc(at)
+		if at := r.findEnd(ev); at != 0 {
+			t := utcTime(at)
 			a.Ended = &t
 		}
 		out.Alarms = append(out.Alarms, a)
@@ -90,7 +90,7 @@ func (r *Result) JSON(w io.Writer, rules int) error {
 	return e.Encode(out)
 }
 
-// Text writes it for people.
+// Text writes the result for people.
 func (r *Result) Text(w io.Writer, rules int) error {
 	var b strings.Builder
 	alarms := r.Alarms()
@@ -99,13 +99,13 @@ func (r *Result) Text(w io.Writer, rules int) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "%s of %s to %s UTC (%s), %s: %s\n", strings.Join(r.Subjects[:min(4, len(r.Subjects))], ", "), utc(r.From).Format("2006-01-02 15:04:05"),
-		utc(r.Until).Format("2006-01-02 15:04:05"), long(r.Until-r.From), units.Plural(rules-len(r.Unheld), "rule"), units.Plural(len(alarms), "alarm"))
+	fmt.Fprintf(&b, "%s of %s to %s UTC (%s), %s: %s\n", strings.Join(r.Subjects[:min(4, len(r.Subjects))], ", "), utcTime(r.From).Format("2006-01-02 15:04:05"),
+		utcTime(r.Until).Format("2006-01-02 15:04:05"), formatLongDuration(r.Until-r.From), units.Plural(rules-len(r.Unheld), "rule"), units.Plural(len(alarms), "alarm"))
 	for _, ev := range alarms {
-		fmt.Fprintf(&b, "\n%s  %s  %s\n", utc(ev.At).Format("2006-01-02 15:04:05"), ev.Rule.ID, ev.Subject.Key)
+		fmt.Fprintf(&b, "\n%s  %s  %s\n", utcTime(ev.At).Format("2006-01-02 15:04:05"), ev.Rule.ID, ev.Subject.Key)
 		fmt.Fprintf(&b, "  %s: %s\n", ev.Rule.Title, Found(ev))
-		if at := r.ended(ev); at != 0 {
-			fmt.Fprintf(&b, "  ended after %s\n", long(at-ev.Since))
+		if at := r.findEnd(ev); at != 0 {
+			fmt.Fprintf(&b, "  ended after %s\n", formatLongDuration(at-ev.Since))
 		} else {
 			fmt.Fprintf(&b, "  still active at the end of the recording\n")
 		}
@@ -120,7 +120,8 @@ func (r *Result) Text(w io.Writer, rules int) error {
 	return err
 }
 
-// Found says in words what an alarm's series was: "820 MiB, above 512 MiB (1.5 × the usual 341 MiB)".
+// Found returns in words what an alarm's series was: "820 MiB, above 512 MiB (1.5 × the usual 341
+// MiB)".
 func Found(ev rule.Event) string {
 	c := &ev.Rule.Condition
 	unit := "count"
@@ -156,8 +157,8 @@ func Found(ev rule.Event) string {
 	return out + " for " + rule.Duration(held).String()
 }
 
-// long is a time in words: "20 days", "3m20s".
-func long(ns int64) string {
+// formatLongDuration returns a time in words: "20 days", "3m20s".
+func formatLongDuration(ns int64) string {
 	d := time.Duration(ns)
 	if d >= 48*time.Hour {
 		return units.Plural(int(math.Round(d.Hours()/24)), "day")

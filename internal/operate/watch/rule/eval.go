@@ -60,7 +60,7 @@ type ruling struct {
 	found  float64
 }
 
-// New is an evaluator of rules. Usual may be nil: then nothing is usual yet.
+// New returns an evaluator of rules. Usual may be nil: then nothing is usual yet.
 func New(rules []Rule, usual *Usual) *Evaluator {
 	if usual == nil {
 		usual = new(Usual)
@@ -83,7 +83,7 @@ func New(rules []Rule, usual *Usual) *Evaluator {
 // WarmUp is how long a process is left alone where nobody says otherwise.
 const WarmUp = 30 * time.Second
 
-// Begin says that a subject is there. Born is when its process began (ns), 0 unknown.
+// Begin adds a subject. Born is when its process began (ns), 0 unknown.
 func (e *Evaluator) Begin(s Subject, born int64) {
 	if e.of[s.Key] != nil {
 		return
@@ -99,7 +99,7 @@ func (e *Evaluator) Begin(s Subject, born int64) {
 	}
 }
 
-// End says that a subject is gone; alarms about it end.
+// End removes a subject and returns the ends of its alarms.
 func (e *Evaluator) End(key string, at int64, why string) (out []Event) {
 	x := e.of[key]
 	if x == nil {
@@ -118,7 +118,7 @@ func (e *Evaluator) End(key string, at int64, why string) (out []Event) {
 	return out
 }
 
-// Add takes a point of a subject's series.
+// Add adds a point of a subject's series.
 func (e *Evaluator) Add(key, series string, at int64, v float64) {
 	x := e.of[key]
 	if x == nil {
@@ -133,25 +133,25 @@ func (e *Evaluator) Add(key, series string, at int64, v float64) {
 		k = &track{keep: keep}
 		x.tracks[series] = k
 	}
-	k.add(at, v)
+	k.addPoint(at, v)
 }
 
 // jump is from how much on time that passes between two looks is taken for a clock that was
 // set, or a machine that slept.
 const jump = int64(10 * time.Minute)
 
-// At holds the rules against what is known at a time, and says what changed. A time before the
-// last one, as of a clock that was set back, begins anew: what is under way is forgotten, alarms and
-// what is usual stay.
+// At evaluates the rules at a time (ns), and returns what changed. A time before the last one, as
+// of a clock that was set back, begins anew: what is under way is forgotten, alarms and usual
+// values stay.
 func (e *Evaluator) At(now int64) (out []Event) {
-	if e.last != 0 && (now < e.last || now-e.last > jump && e.sparse(now-e.last)) {
-		e.forget(now)
+	if e.last != 0 && (now < e.last || now-e.last > jump && e.isUnusualGap(now-e.last)) {
+		e.resetTracks(now)
 	}
 	e.last = now
 	for _, key := range e.order {
 		x := e.of[key]
 		for i := range e.Rules {
-			if ev, ok := e.judge(x, i, now); ok {
+			if ev, ok := e.evaluateRule(x, i, now); ok {
 				out = append(out, ev)
 			}
 		}
@@ -159,8 +159,8 @@ func (e *Evaluator) At(now int64) (out []Event) {
 	return out
 }
 
-// sparse says that such a gap is none of the series' own.
-func (e *Evaluator) sparse(gap int64) bool {
+// isUnusualGap says whether no series has points so far apart that a gap (ns) is normal for it.
+func (e *Evaluator) isUnusualGap(gap int64) bool {
 	for _, x := range e.of {
 		for _, k := range x.tracks {
 			if k.step > 0 && float64(gap) <= 3*k.step {
@@ -171,13 +171,13 @@ func (e *Evaluator) sparse(gap int64) bool {
 	return true
 }
 
-// Bounds gives what rules that know what is usual are held against now.
+// Bounds calls give with the current bounds of rules that compare with what is usual.
 func (e *Evaluator) Bounds(give func(s Subject, r *Rule, bound float64)) {
 	for _, key := range e.order {
 		for i := range e.Rules {
 			x := e.of[key]
 			if c := &e.Rules[i].Condition; c.Usual != nil && x.tracks[c.Series] != nil {
-				if m, ok := e.Usual.median(x.Service, usualKey(c), e.last, c.Usual); ok {
+				if m, ok := e.Usual.medianOfDays(x.Service, usualKey(c), e.last, c.Usual); ok {
 					give(x.Subject, &e.Rules[i], max(*c.Above*m, c.Usual.Floor))
 				}
 			}
@@ -185,7 +185,7 @@ func (e *Evaluator) Bounds(give func(s Subject, r *Rule, bound float64)) {
 	}
 }
 
-func (e *Evaluator) forget(now int64) {
+func (e *Evaluator) resetTracks(now int64) {
 	for _, x := range e.of {
 		x.tracks = make(map[string]*track)
 		for i := range x.rules {
@@ -201,27 +201,27 @@ func (e *Evaluator) forget(now int64) {
 	}
 }
 
-// judge holds one rule against one subject.
-func (e *Evaluator) judge(x *state, i int, now int64) (Event, bool) {
+// evaluateRule evaluates one rule for one subject; false if nothing changed.
+func (e *Evaluator) evaluateRule(x *state, i int, now int64) (Event, bool) {
 	rule, r := &e.Rules[i], &x.rules[i]
 	c := &rule.Condition
 	k := x.tracks[c.Series] // its own: a rule about the machine is the machine's
 	if k == nil && r.fired == 0 {
 		return Event{}, false
 	}
-	value, bound, usual := e.value(x, r, c, k, now)
-	holds, known := e.holds(c, value, bound)
+	value, bound, usual := e.conditionValue(x, r, c, k, now)
+	holds, known := e.conditionHolds(c, value, bound)
 	alone := holds // without what must hold as well
 	if k != nil && c.Usual != nil && !math.IsNaN(value) && now >= x.quiet {
-		e.Usual.note(x.Service, usualKey(c), now, value)
+		e.Usual.addValue(x.Service, usualKey(c), now, value)
 	}
 	for a := range rule.And {
 		if !holds {
 			break
 		}
 		also := &rule.And[a]
-		v, b, _ := e.value(x, new(ruling), also, e.find(x, also.Series), now)
-		h, ok := e.holds(also, v, b)
+		v, b, _ := e.conditionValue(x, new(ruling), also, e.findTrack(x, also.Series), now)
+		h, ok := e.conditionHolds(also, v, b)
 		holds, known = h, known && ok
 	}
 	ev := Event{Rule: rule, Subject: x.Subject, At: now, Value: value, Bound: bound, Usual: usual}
@@ -256,7 +256,7 @@ func (e *Evaluator) judge(x *state, i int, now int64) (Event, bool) {
 		r.fired, r.clear = now, 0
 		return ev, true
 	}
-	if holds || !alone && !rule.over(value, bound) {
+	if holds || !alone && !rule.canClear(value, bound) {
 		r.clear = 0
 		return ev, false
 	}
@@ -271,8 +271,8 @@ func (e *Evaluator) judge(x *state, i int, now int64) (Event, bool) {
 	return ev, true
 }
 
-// find is a track of a subject, or of the machine it is on.
-func (e *Evaluator) find(x *state, id string) *track {
+// findTrack returns a track of a subject, or else of the machine.
+func (e *Evaluator) findTrack(x *state, id string) *track {
 	if k := x.tracks[id]; k != nil {
 		return k
 	}
@@ -282,37 +282,37 @@ func (e *Evaluator) find(x *state, id string) *track {
 	return nil
 }
 
-// usualKey is what usual values are kept under.
+// usualKey returns the key that usual values are kept under.
 func usualKey(c *Condition) string { return c.Series + " " + string(c.Take) + " " + c.Over.String() }
 
 // each is how often a period is looked for.
 const each = int64(5 * time.Second)
 
-// value is what a condition takes of its series now, and the bound it is held against; NaN
-// unknown.
-func (e *Evaluator) value(x *state, r *ruling, c *Condition, k *track, now int64) (value, bound, usual float64) {
+// conditionValue returns what a condition takes of its series now, the bound for it, and what is
+// usual; NaN unknown.
+func (e *Evaluator) conditionValue(x *state, r *ruling, c *Condition, k *track, now int64) (value, bound, usual float64) {
 	value, bound, usual = math.NaN(), math.NaN(), math.NaN()
 	if k == nil {
 		return
 	}
 	if c.Period != nil {
 		if now-r.period >= each || now < r.period {
-			r.period, r.found = now, float64(k.period(c.Period, now))/1e9
+			r.period, r.found = now, float64(k.findPeriod(c.Period, now))/1e9
 		}
-		if !k.fresh(now) {
+		if !k.isFresh(now) {
 			return
 		}
 		return r.found, math.NaN(), usual
 	}
-	value = k.take(c.Take, now, int64(c.Over))
+	value = k.takeValue(c.Take, now, int64(c.Over))
 	switch {
 	case c.Usual != nil:
-		if m, ok := e.Usual.median(x.Service, usualKey(c), now, c.Usual); ok {
+		if m, ok := e.Usual.medianOfDays(x.Service, usualKey(c), now, c.Usual); ok {
 			usual = m
 			bound = max(*c.Above*m, c.Usual.Floor)
 		}
 	case c.Than != "":
-		bound = *c.Above * e.find(x, c.Than).take(c.Take, now, int64(c.Over))
+		bound = *c.Above * e.findTrack(x, c.Than).takeValue(c.Take, now, int64(c.Over))
 	case c.Above != nil:
 		bound = *c.Above
 	default:
@@ -321,8 +321,8 @@ func (e *Evaluator) value(x *state, r *ruling, c *Condition, k *track, now int64
 	return value, bound, usual
 }
 
-// holds says whether a condition does, and whether that is known.
-func (e *Evaluator) holds(c *Condition, value, bound float64) (holds, known bool) {
+// conditionHolds says whether a condition holds, and whether that is known.
+func (e *Evaluator) conditionHolds(c *Condition, value, bound float64) (holds, known bool) {
 	switch {
 	case c.Period != nil:
 		return value > 0, !math.IsNaN(value)
@@ -337,8 +337,8 @@ func (e *Evaluator) holds(c *Condition, value, bound float64) (holds, known bool
 // back is how far an alarm's end lies from where it begins, of the bound.
 const back = .1
 
-// over says whether a value is so far below (above) the bound that the alarm may end.
-func (r *Rule) over(value, bound float64) bool {
+// canClear says whether a value is far enough on the good side of the bound for the alarm to end.
+func (r *Rule) canClear(value, bound float64) bool {
 	switch {
 	case r.Period != nil:
 		return true // what no longer comes

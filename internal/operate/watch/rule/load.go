@@ -21,10 +21,10 @@ import (
 //go:embed default.yaml
 var shipped []byte
 
-// Shipped are the rules that come with the program.
+// Shipped returns the rules that come with the program.
 func Shipped() ([]Rule, error) { return Load(bytes.NewReader(shipped), "default.yaml", nil) }
 
-// ShippedText is their file, to begin one's own with.
+// ShippedText returns the text of the shipped rules, to start a file of one's own with.
 func ShippedText() []byte { return bytes.Clone(shipped) }
 
 // mostRules bounds a file.
@@ -38,9 +38,9 @@ type file struct {
 	Rules   []yaml.Node `yaml:"rules"`
 }
 
-// Load reads a file of rules: its own, and, unless it says otherwise, those that are shipped
-// before them. Of two with one ID the file's counts. Also are series that are known beside
-// [series.All]. The error is a line for each mistake: where, what, what to do.
+// Load reads a file of rules: the shipped rules, unless the file says otherwise, and then its own.
+// Of two with one ID the file's counts. Also are series that are known beside [series.All]. The
+// error is a line for each mistake: where, what, what to do.
 func Load(r io.Reader, name string, also []string) ([]Rule, error) {
 	text, err := io.ReadAll(io.LimitReader(r, 4<<20))
 	if err != nil {
@@ -52,7 +52,7 @@ func Load(r io.Reader, name string, also []string) ([]Rule, error) {
 	if err := d.Decode(&f); errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: is empty: give rules, as unstall watch --print-rules writes them", name)
 	} else if err != nil {
-		return nil, explain(name, err)
+		return nil, explainError(name, err)
 	}
 	if len(f.Rules) > mostRules {
 		return nil, fmt.Errorf("%s: %d rules; at most %d are read", name, len(f.Rules), mostRules)
@@ -68,19 +68,19 @@ func Load(r io.Reader, name string, also []string) ([]Rule, error) {
 			return nil, err
 		}
 	}
-	out, wrong = without(out, f.Without, name, wrong)
+	out, wrong = removeRules(out, f.Without, name, wrong)
 	seen := make(map[string]int)
 	for i := range f.Rules {
 		n := &f.Rules[i]
 		var x Rule
-		if err := strict(n, &x); err != nil {
-			wrong = append(wrong, explain(name, err))
+		if err := decodeStrict(n, &x); err != nil {
+			wrong = append(wrong, explainError(name, err))
 			continue
 		}
 		x.Line = n.Line
-		x.defaults()
-		for _, err := range x.check(also) {
-			wrong = append(wrong, fmt.Errorf("%s:%d: %s: %w", name, n.Line, x.name(), err))
+		x.setDefaults()
+		for _, err := range x.findMistakes(also) {
+			wrong = append(wrong, fmt.Errorf("%s:%d: %s: %w", name, n.Line, x.displayName(), err))
 		}
 		if line, twice := seen[x.ID]; twice {
 			wrong = append(wrong, fmt.Errorf("%s:%d: rule %s is already defined in line %d: give it another id", name, n.Line, x.ID, line))
@@ -101,8 +101,8 @@ func Load(r io.Reader, name string, also []string) ([]Rule, error) {
 	return out, nil
 }
 
-// without takes shipped rules out.
-func without(rules []Rule, ids []string, name string, wrong []error) ([]Rule, []error) {
+// removeRules removes shipped rules by their IDs.
+func removeRules(rules []Rule, ids []string, name string, wrong []error) ([]Rule, []error) {
 	for _, id := range ids {
 		at := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })
 		if at < 0 {
@@ -110,7 +110,7 @@ func without(rules []Rule, ids []string, name string, wrong []error) ([]Rule, []
 			for _, r := range rules {
 				known = append(known, r.ID)
 			}
-			wrong = append(wrong, fmt.Errorf("%s: without: unknown rule %s%s", name, id, meant(suggest.Nearest(id, known))))
+			wrong = append(wrong, fmt.Errorf("%s: without: unknown rule %s%s", name, id, formatSuggestion(suggest.Nearest(id, known))))
 			continue
 		}
 		rules = slices.Delete(rules, at, at+1)
@@ -118,15 +118,15 @@ func without(rules []Rule, ids []string, name string, wrong []error) ([]Rule, []
 	return rules, wrong
 }
 
-// strict decodes a rule and takes no field that it does not know.
-func strict(n *yaml.Node, x *Rule) error {
+// decodeStrict decodes a rule and rejects unknown fields.
+func decodeStrict(n *yaml.Node, x *Rule) error {
 	if n.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: a rule has fields: id, title, series, above", n.Line)
 	}
 	known := []string{"id", "title", "series", "take", "over", "above", "below", "usual", "than", "period", "and", "for", "clear", "clear-for", "look", "causes", "severity"}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if k := n.Content[i]; !slices.Contains(known, k.Value) {
-			return fmt.Errorf("line %d: a rule has no field %s%s", k.Line, k.Value, meant(suggest.Nearest(k.Value, known)))
+			return fmt.Errorf("line %d: a rule has no field %s%s", k.Line, k.Value, formatSuggestion(suggest.Nearest(k.Value, known)))
 		}
 	}
 	return n.Decode(x)
@@ -134,8 +134,8 @@ func strict(n *yaml.Node, x *Rule) error {
 
 var lineOf = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?line (\d+): `)
 
-// explain puts the file's name and the line before what is wrong, in one line.
-func explain(name string, err error) error {
+// explainError returns an error in one line, with the file's name and the line in front.
+func explainError(name string, err error) error {
 	text := strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " ")
 	if m := lineOf.FindStringSubmatch(text); m != nil {
 		return fmt.Errorf("%s:%s: %s", name, m[1], strings.TrimPrefix(text, m[0]))
@@ -143,7 +143,7 @@ func explain(name string, err error) error {
 	return fmt.Errorf("%s: %s", name, text)
 }
 
-func meant(name string) string {
+func formatSuggestion(name string) string {
 	if name == "" {
 		return ""
 	}
@@ -162,10 +162,10 @@ const (
 	mostOver     = Duration(24 * time.Hour)
 )
 
-func (r *Rule) defaults() {
-	r.Condition.defaults()
+func (r *Rule) setDefaults() {
+	r.Condition.setDefaults()
 	for i := range r.And {
-		r.And[i].defaults()
+		r.And[i].setDefaults()
 	}
 	if r.ClearFor == 0 {
 		r.ClearFor = max(r.For, leastClear)
@@ -175,7 +175,7 @@ func (r *Rule) defaults() {
 	}
 }
 
-func (c *Condition) defaults() {
+func (c *Condition) setDefaults() {
 	if c.Take == "" {
 		c.Take = Mean
 	}
@@ -203,7 +203,7 @@ func (c *Condition) defaults() {
 	}
 }
 
-func (r *Rule) name() string {
+func (r *Rule) displayName() string {
 	if r.ID == "" {
 		return "rule without id"
 	}
@@ -212,8 +212,8 @@ func (r *Rule) name() string {
 
 var idForm = regexp.MustCompile(`^[a-z0-9]+([.-][a-z0-9]+)*$`)
 
-// check says what is wrong with a rule.
-func (r *Rule) check(also []string) (wrong []error) {
+// findMistakes returns what is wrong with a rule.
+func (r *Rule) findMistakes(also []string) (wrong []error) {
 	if !idForm.MatchString(r.ID) {
 		wrong = append(wrong, fmt.Errorf("id %q: give small letters, digits, dots and dashes: jvm.full-gc", r.ID))
 	}
@@ -224,7 +224,7 @@ func (r *Rule) check(also []string) (wrong []error) {
 		wrong = append(wrong, fmt.Errorf("severity %q: give page, warn or note", r.Severity))
 	}
 	for _, c := range append([]Condition{r.Condition}, r.And...) {
-		wrong = append(wrong, c.check(also)...)
+		wrong = append(wrong, c.findMistakes(also)...)
 	}
 	if r.Clear != nil {
 		switch {
@@ -237,7 +237,7 @@ func (r *Rule) check(also []string) (wrong []error) {
 	return wrong
 }
 
-func (c *Condition) check(also []string) (wrong []error) {
+func (c *Condition) findMistakes(also []string) (wrong []error) {
 	for _, id := range []string{c.Series, c.Than} {
 		if _, ok := series.Of(id); ok || series.Own(id) || slices.Contains(also, id) || id == "" && id == c.Than && c.Series != "" {
 			continue
@@ -246,7 +246,7 @@ func (c *Condition) check(also []string) (wrong []error) {
 			wrong = append(wrong, errors.New("series is missing: unstall watch --series lists them"))
 			break
 		}
-		wrong = append(wrong, fmt.Errorf("unknown series %s%s (unstall watch --series lists them)", id, meant(suggest.Nearest(id, append(series.IDs(), also...)))))
+		wrong = append(wrong, fmt.Errorf("unknown series %s%s (unstall watch --series lists them)", id, formatSuggestion(suggest.Nearest(id, append(series.IDs(), also...)))))
 	}
 	if !slices.Contains([]Take{Mean, Max, Min, Climb, Sum}, c.Take) {
 		wrong = append(wrong, fmt.Errorf("take %q: give mean, max, min, climb or sum", c.Take))

@@ -12,10 +12,10 @@ const even = .12
 // together is how far apart points of one coming may lie, of the shortest period that counts.
 const together = .3
 
-// period finds after which time (ns) a track's points above a bound come back; 0: they do not,
-// or nobody can tell yet. Where some of them come in between, as requests are slow for many
-// reasons, the largest ones decide: those that stand out as far as half of the largest.
-func (k *track) period(p *Period, now int64) int64 {
+// findPeriod returns the time (ns) after which a track's points above a bound come back; 0 if they
+// do not, or it cannot be told yet. Other points above the bound may lie in between, as requests
+// are slow for many reasons, so only points of at least half the highest value count.
+func (k *track) findPeriod(p *Period, now int64) int64 {
 	if len(k.at) == 0 {
 		return 0
 	}

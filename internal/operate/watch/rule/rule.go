@@ -83,7 +83,7 @@ type Period struct {
 // Duration is a time as people write it: 30s, 5m, 14d.
 type Duration time.Duration
 
-// UnmarshalText reads it.
+// UnmarshalText parses a time such as 30s, 5m or 14d.
 func (d *Duration) UnmarshalText(text []byte) error {
 	s := string(text)
 	if n := len(s); n > 1 && s[n-1] == 'd' {
@@ -101,10 +101,10 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes it.
+// MarshalText returns the time as [Duration.String] does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// String is the time as Prometheus and people write it: "30s", "5m", "1h30m".
+// String returns the time as Prometheus and people write it: "30s", "5m", "1h30m".
 func (d Duration) String() string {
 	v := time.Duration(d)
 	if v == 0 {

@@ -17,8 +17,8 @@ type track struct {
 // at once, and then the oldest go first.
 const mostPoints = 100_000
 
-// add takes a point; one that is not later than the last is none.
-func (k *track) add(at int64, v float64) {
+// addPoint adds a point, unless it is not later than the last one.
+func (k *track) addPoint(at int64, v float64) {
 	n := len(k.at)
 	if math.IsNaN(v) || math.IsInf(v, 0) || n > 0 && at <= k.at[n-1] {
 		return
@@ -45,15 +45,15 @@ func (k *track) add(at int64, v float64) {
 // steps, and no less than this.
 const patience = 5 * time.Second
 
-// fresh says whether something is known at a time.
-func (k *track) fresh(now int64) bool {
+// isFresh says whether the newest point is recent enough at a time for anything to be known.
+func (k *track) isFresh(now int64) bool {
 	n := len(k.at)
 	return n > 0 && float64(now-k.at[n-1]) <= max(float64(patience), 3*k.step)
 }
 
-// from is the first of the points that lie in the time of over up to now; the newest point at
-// least, where it is fresh.
-func (k *track) from(now, over int64) int {
+// firstIndex returns the index of the first point within over (ns) before now; of the newest point
+// if none lies within.
+func (k *track) firstIndex(now, over int64) int {
 	i := len(k.at) - 1
 	for i > 0 && k.at[i-1] > now-over {
 		i--
@@ -61,12 +61,12 @@ func (k *track) from(now, over int64) int {
 	return i
 }
 
-// take is what a condition takes of a track; NaN unknown.
-func (k *track) take(how Take, now, over int64) float64 {
-	if k == nil || !k.fresh(now) {
+// takeValue returns what a condition takes of a track; NaN unknown.
+func (k *track) takeValue(how Take, now, over int64) float64 {
+	if k == nil || !k.isFresh(now) {
 		return math.NaN()
 	}
-	from := k.from(now, over)
+	from := k.firstIndex(now, over)
 	v := k.v[from:]
 	// Of a time that was watched for less than half nothing is known: what a process does in its
 	// first moment, it does not do all the time.
@@ -97,7 +97,7 @@ func (k *track) take(how Take, now, over int64) float64 {
 		}
 		return sum
 	case Climb:
-		return k.climb(from, now, over)
+		return k.growthRate(from, now, over)
 	}
 	sum := 0.
 	for _, x := range v {
@@ -110,9 +110,9 @@ func (k *track) take(how Take, now, over int64) float64 {
 // saw's teeth have not.
 const most = .6
 
-// climb is the growth per second over a time, 0 where of its steps more than a fifth went down:
-// what swings does not climb.
-func (k *track) climb(from int, now, over int64) float64 {
+// growthRate returns the growth per second over a time, 0 where more than a fifth of the steps
+// went down: a value that swings does not climb.
+func (k *track) growthRate(from int, now, over int64) float64 {
 	n := len(k.at)
 	if from > 0 {
 		from-- // what it was when the time began

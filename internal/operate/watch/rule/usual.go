@@ -19,8 +19,8 @@ type Usual struct {
 
 const day = "2006-01-02"
 
-// note takes a value.
-func (u *Usual) note(service, key string, at int64, v float64) {
+// addValue updates the maximum of a day.
+func (u *Usual) addValue(service, key string, at int64, v float64) {
 	if u.Maxima == nil {
 		u.Maxima = make(map[string]map[string]map[string]float64)
 	}
@@ -41,10 +41,10 @@ func (u *Usual) note(service, key string, at int64, v float64) {
 	}
 }
 
-// median is that of the maxima of the last so many days before that of a time which are known; not
-// ok where fewer are than the least. Days that lie after it, as a clock that was wrong leaves them,
-// do not count.
-func (u *Usual) median(service, key string, at int64, d *Days) (float64, bool) {
+// medianOfDays returns the median of the maxima of the last d.Days days before the day of at;
+// false where fewer than d.Least are known. Later days, as a clock that was wrong leaves them, do
+// not count.
+func (u *Usual) medianOfDays(service, key string, at int64, d *Days) (float64, bool) {
 	today := time.Unix(0, at).UTC()
 	first := today.AddDate(0, 0, -d.Days).Format(day)
 	var v []float64
@@ -63,7 +63,7 @@ func (u *Usual) median(service, key string, at int64, d *Days) (float64, bool) {
 	return v[len(v)/2], true
 }
 
-// Forget drops services of which nothing was seen for longer than is remembered.
+// Forget drops days older than [mostDays], and services that have no other days.
 func (u *Usual) Forget(now int64) {
 	last := time.Unix(0, now).UTC().AddDate(0, 0, -mostDays).Format(day)
 	for service, keys := range u.Maxima {

@@ -24,46 +24,46 @@ type Host struct {
 	ticks float64    // of all modes
 }
 
-// OpenHost opens them.
+// OpenHost returns a reader of the machine, which opens each file when it is first read.
 func OpenHost(now func() time.Time) *Host {
 	return &Host{root: "/proc", files: make(map[string]*os.File), buf: make([]byte, 64<<10), now: now}
 }
 
-// Read reads them once; those that change slowly each second time.
+// Read reads the files once; those that change slowly every second time.
 func (h *Host) Read(context.Context) (out []top.Reading, err error) {
 	at := h.now()
 	add := func(id string, kind top.Kind, scale, v float64) {
 		out = append(out, top.Reading{ID: id, Kind: kind, Scale: scale, Value: v, At: at})
 	}
-	if text := h.file("stat"); text != nil {
-		h.modes(text, add)
+	if text := h.readFile("stat"); text != nil {
+		h.addCPUModes(text, add)
 	}
 	for _, x := range [][2]string{{"pressure/cpu", "host/pressure-cpu"}, {"pressure/memory", "host/pressure-memory"}, {"pressure/io", "host/pressure-io"}} {
 		// some avg10=0.00 avg60=0.00 avg300=0.00 total=12345
-		_, rest, ok := bytes.Cut(h.file(x[0]), []byte("total="))
+		_, rest, ok := bytes.Cut(h.readFile(x[0]), []byte("total="))
 		line, _, _ := bytes.Cut(rest, []byte("\n"))
 		if v, err := strconv.ParseFloat(string(line), 64); ok && err == nil {
 			add(x[1], top.Total, 100e-6, v)
 		}
 	}
 	if h.turn++; h.turn%2 == 1 {
-		if text := h.file("vmstat"); text != nil {
-			if v, ok := named(text, "compact_stall "); ok {
+		if text := h.readFile("vmstat"); text != nil {
+			if v, ok := parseNumberAfter(text, "compact_stall "); ok {
 				add("host/compact-stalls", top.Total, 1, v)
 			}
-			if v, ok := named(text, "pswpin "); ok {
+			if v, ok := parseNumberAfter(text, "pswpin "); ok {
 				add("host/swap-in", top.Total, 1, v)
 			}
 			stalls, any := 0., false
 			for _, zone := range []string{"allocstall_dma32 ", "allocstall_normal ", "allocstall_movable "} {
-				v, ok := named(text, zone)
+				v, ok := parseNumberAfter(text, zone)
 				stalls, any = stalls+v, any || ok
 			}
 			if any {
 				add("host/alloc-stalls", top.Total, 1, stalls)
 			}
 		}
-		if v, ok := kib(h.file("meminfo"), "\nMemAvailable:"); ok {
+		if v, ok := parseKiB(h.readFile("meminfo"), "\nMemAvailable:"); ok {
 			add("host/available", top.Gauge, 1, v)
 		}
 	}
@@ -73,9 +73,9 @@ func (h *Host) Read(context.Context) (out []top.Reading, err error) {
 	return out, nil
 }
 
-// modes reads "cpu  user nice system idle iowait irq softirq steal …" of /proc/stat, as percent of the
-// time of all CPUs since the reading before.
-func (h *Host) modes(text []byte, add func(string, top.Kind, float64, float64)) {
+// addCPUModes reads "cpu user nice system idle iowait irq softirq steal …" of /proc/stat, as
+// percent of the time of all CPUs since the reading before.
+func (h *Host) addCPUModes(text []byte, add func(string, top.Kind, float64, float64)) {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	f := bytes.Fields(line)
 	if len(f) < 9 || string(f[0]) != "cpu" {
@@ -106,8 +106,8 @@ func (h *Host) modes(text []byte, add func(string, top.Kind, float64, float64)) 
 	add("host/steal", top.Gauge, 1, part(7))
 }
 
-// file is the content of a file, nil of one that is not there.
-func (h *Host) file(name string) []byte {
+// readFile returns the content of a file, nil if it does not exist.
+func (h *Host) readFile(name string) []byte {
 	f, tried := h.files[name]
 	if !tried {
 		f, _ = os.Open(h.root + "/" + name)
@@ -120,8 +120,8 @@ func (h *Host) file(name string) []byte {
 	return h.buf[:n]
 }
 
-// named is what stands behind a name at the beginning of a line.
-func named(text []byte, name string) (float64, bool) {
+// parseNumberAfter returns the number behind a name at the beginning of a line.
+func parseNumberAfter(text []byte, name string) (float64, bool) {
 	at := bytes.Index(text, []byte("\n"+name))
 	if at < 0 {
 		return 0, false
@@ -131,7 +131,7 @@ func named(text []byte, name string) (float64, bool) {
 	return v, err == nil
 }
 
-// Close closes them.
+// Close closes the files.
 func (h *Host) Close() error {
 	for _, f := range h.files {
 		if f != nil {

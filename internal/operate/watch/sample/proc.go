@@ -27,7 +27,8 @@ type Proc struct {
 	now          func() time.Time
 }
 
-// OpenProc opens them. An error that wraps [top.ErrEnded] says that no such process.
+// OpenProc opens the files of a process. An error that wraps [top.ErrEnded] says that there is no
+// such process.
 func OpenProc(pid int, now func() time.Time) (*Proc, error) {
 	p := &Proc{pid: pid, buf: make([]byte, 8<<10), now: now}
 	var err error
@@ -44,9 +45,9 @@ func OpenProc(pid int, now func() time.Time) (*Proc, error) {
 	return p, nil
 }
 
-// Read reads them once.
+// Read reads the files once.
 func (p *Proc) Read(context.Context) ([]top.Reading, error) {
-	text, err := p.read(p.stat)
+	text, err := p.readFile(p.stat)
 	at := p.now()
 	if err != nil {
 		return nil, err
@@ -70,9 +71,9 @@ func (p *Proc) Read(context.Context) ([]top.Reading, error) {
 		{ID: "proc/major-faults", Kind: top.Total, Value: field(12)},
 		{ID: "proc/minor-faults", Kind: top.Total, Value: field(10)},
 	}
-	if text, err := p.read(p.status); err == nil {
-		anonymous, ok := kib(text, "\nRssAnon:") // Linux 4.5
-		swapped, also := kib(text, "\nVmSwap:")
+	if text, err := p.readFile(p.status); err == nil {
+		anonymous, ok := parseKiB(text, "\nRssAnon:") // Linux 4.5
+		swapped, also := parseKiB(text, "\nVmSwap:")
 		if ok && also {
 			out = append(out, top.Reading{ID: "proc/private", Value: anonymous + swapped})
 		}
@@ -83,8 +84,8 @@ func (p *Proc) Read(context.Context) ([]top.Reading, error) {
 	return out, nil
 }
 
-// read reads a file from its beginning.
-func (p *Proc) read(f *os.File) ([]byte, error) {
+// readFile reads a file from its beginning.
+func (p *Proc) readFile(f *os.File) ([]byte, error) {
 	n, err := f.ReadAt(p.buf, 0)
 	switch {
 	case n > 0:
@@ -95,11 +96,11 @@ func (p *Proc) read(f *os.File) ([]byte, error) {
 	return nil, err
 }
 
-// Close closes them.
+// Close closes the files.
 func (p *Proc) Close() error { return errors.Join(p.stat.Close(), p.status.Close()) }
 
-// kib is the bytes that a line "VmSwap:   12 kB" tells.
-func kib(text []byte, key string) (float64, bool) {
+// parseKiB returns the bytes that a line "VmSwap: 12 kB" gives.
+func parseKiB(text []byte, key string) (float64, bool) {
 	_, rest, ok := bytes.Cut(text, []byte(key))
 	if !ok {
 		return 0, false

@@ -44,7 +44,7 @@ type Tally struct {
 	}
 }
 
-// NewTally is an empty one.
+// NewTally returns an empty tally.
 func NewTally(born int64, cores float64) *Tally {
 	return &Tally{Born: born, Cores: cores, Value: make(map[string]float64), last: make(map[string]top.Reading), now: make(map[string]float64)}
 }
@@ -62,16 +62,16 @@ func (t *Tally) Take(readings []top.Reading) (out []Point) {
 		if r.At.After(t.At) {
 			t.At = r.At
 		}
-		v, ok := t.value(id, r)
+		v, ok := t.readingValue(id, r)
 		if !ok {
 			continue
 		}
-		out = append(out, t.point(id, r.At.UnixNano(), v)...)
+		out = append(out, t.addPoint(id, r.At.UnixNano(), v)...)
 	}
 	return out
 }
 
-// Newest is the newest point of a series, NaN unknown.
+// Newest returns the newest point of a series, NaN unknown.
 func (t *Tally) Newest(id string) float64 {
 	if v, ok := t.now[id]; ok {
 		return v
@@ -79,7 +79,8 @@ func (t *Tally) Newest(id string) float64 {
 	return math.NaN()
 }
 
-// Point takes one of a series that is a rate, or a gauge.
+// Point adds a point of a series that is a rate or a gauge; seconds is the time that a rate
+// covers.
 func (t *Tally) Point(p Point, seconds float64) []Point {
 	if s, ok := series.Of(p.ID); ok {
 		if s.Metric.Counter {
@@ -88,11 +89,11 @@ func (t *Tally) Point(p Point, seconds float64) []Point {
 			t.Value[p.ID] = p.V / s.Metric.Factor()
 		}
 	}
-	return t.point(p.ID, p.At, p.V)
+	return t.addPoint(p.ID, p.At, p.V)
 }
 
-// value is what a reading says of a series: of a total by how much it grew per second.
-func (t *Tally) value(id string, r top.Reading) (float64, bool) {
+// readingValue returns what a reading says of a series: of a total by how much it grew per second.
+func (t *Tally) readingValue(id string, r top.Reading) (float64, bool) {
 	scale := r.Scale
 	if scale == 0 {
 		scale = 1
@@ -122,8 +123,8 @@ func (t *Tally) value(id string, r top.Reading) (float64, bool) {
 	return r.Value * scale, true
 }
 
-// point is a point, and those that follow from it.
-func (t *Tally) point(id string, at int64, v float64) []Point {
+// addPoint adds a point, and returns it with those that follow from it.
+func (t *Tally) addPoint(id string, at int64, v float64) []Point {
 	t.now[id] = v
 	out := []Point{{id, at, v}}
 	also := func(id string, v float64) {
@@ -157,7 +158,8 @@ func (t *Tally) point(id string, at int64, v float64) []Point {
 	return out
 }
 
-// gcShare is GC's share of the CPU time since the value before, %, of that since the start.
+// gcShare returns GC's share of the CPU time since the value before, in %, from its shares since
+// the start; NaN unknown.
 func (t *Tally) gcShare(at int64, share float64) float64 {
 	was, before := t.share.v, t.share.at
 	if before != 0 && at-before < int64(4*time.Second) {

@@ -37,25 +37,25 @@ var All = []Series{
 	{ID: "host/available", Unit: "bytes", Host: true, About: "memory available", Metric: Metric{Name: "unstall_host_memory_available_bytes"}},
 
 	// .NET.
-	dotnet(evidence.SeriesCPU, "%", "CPU, of all CPUs", Metric{Name: "unstall_dotnet_cpu_ratio", Scale: 100}),
-	dotnet(evidence.SeriesGCTime, "%", "time in GC", Metric{Name: "unstall_dotnet_gc_time_ratio", Scale: 100}),
-	dotnet(evidence.SeriesGen0Collections, "1/s", "collections, of any generation", generation("dotnet_gc_collections_total", "gen0", true)),
-	dotnet(evidence.SeriesGen1Collections, "1/s", "collections of gen 1 and 2", generation("dotnet_gc_collections_total", "gen1", true)),
-	dotnet(evidence.SeriesGen2Collections, "1/s", "gen 2 collections", generation("dotnet_gc_collections_total", "gen2", true)),
-	dotnet(evidence.SeriesInduced, "1/s", "induced collections", Metric{Name: "unstall_dotnet_gc_induced_total", Counter: true}),
-	dotnet(evidence.SeriesGen2Size, "bytes", "gen 2", generation("dotnet_gc_last_collection_heap_size_bytes", "gen2", false)),
-	dotnet(evidence.SeriesLOHSize, "bytes", "large object heap", generation("dotnet_gc_last_collection_heap_size_bytes", "loh", false)),
-	dotnet(evidence.SeriesManagedHeap, "bytes", "managed heap", Metric{Name: "unstall_dotnet_gc_heap_size_bytes"}),
-	dotnet(evidence.SeriesAllocation, "bytes/s", "allocated", Metric{Name: "dotnet_gc_heap_allocated_bytes_total", Counter: true}),
-	dotnet(evidence.SeriesExceptions, "1/s", "exceptions thrown", Metric{Name: "dotnet_exceptions_total", Counter: true}),
-	dotnet(evidence.SeriesContentions, "1/s", "locks waited for", Metric{Name: "dotnet_monitor_lock_contentions_total", Counter: true}),
-	dotnet(evidence.SeriesPoolThreads, "count", "threads of the thread pool", Metric{Name: "dotnet_thread_pool_thread_count"}),
-	dotnet(evidence.SeriesPoolQueue, "count", "work that waits for a thread of the pool", Metric{Name: "dotnet_thread_pool_queue_length"}),
-	dotnet(evidence.SeriesPoolCompleted, "1/s", "work items completed", Metric{Name: "dotnet_thread_pool_work_item_count_total", Counter: true}),
-	dotnet(evidence.SeriesTimers, "count", "timers", Metric{Name: "dotnet_timer_count"}),
-	dotnet(evidence.SeriesRequestsInFlight, "count", "requests under way", Metric{Name: "http_server_active_requests"}),
-	dotnet(evidence.SeriesConnectionQueue, "count", "connections that wait for a thread of the pool", Metric{Name: "kestrel_queued_connections"}),
-	dotnet(evidence.SeriesRequestQueue, "count", "requests that wait for a thread of the pool", Metric{Name: "kestrel_queued_requests"}),
+	newDotnetSeries(evidence.SeriesCPU, "%", "CPU, of all CPUs", Metric{Name: "unstall_dotnet_cpu_ratio", Scale: 100}),
+	newDotnetSeries(evidence.SeriesGCTime, "%", "time in GC", Metric{Name: "unstall_dotnet_gc_time_ratio", Scale: 100}),
+	newDotnetSeries(evidence.SeriesGen0Collections, "1/s", "collections, of any generation", newGenerationMetric("dotnet_gc_collections_total", "gen0", true)),
+	newDotnetSeries(evidence.SeriesGen1Collections, "1/s", "collections of gen 1 and 2", newGenerationMetric("dotnet_gc_collections_total", "gen1", true)),
+	newDotnetSeries(evidence.SeriesGen2Collections, "1/s", "gen 2 collections", newGenerationMetric("dotnet_gc_collections_total", "gen2", true)),
+	newDotnetSeries(evidence.SeriesInduced, "1/s", "induced collections", Metric{Name: "unstall_dotnet_gc_induced_total", Counter: true}),
+	newDotnetSeries(evidence.SeriesGen2Size, "bytes", "gen 2", newGenerationMetric("dotnet_gc_last_collection_heap_size_bytes", "gen2", false)),
+	newDotnetSeries(evidence.SeriesLOHSize, "bytes", "large object heap", newGenerationMetric("dotnet_gc_last_collection_heap_size_bytes", "loh", false)),
+	newDotnetSeries(evidence.SeriesManagedHeap, "bytes", "managed heap", Metric{Name: "unstall_dotnet_gc_heap_size_bytes"}),
+	newDotnetSeries(evidence.SeriesAllocation, "bytes/s", "allocated", Metric{Name: "dotnet_gc_heap_allocated_bytes_total", Counter: true}),
+	newDotnetSeries(evidence.SeriesExceptions, "1/s", "exceptions thrown", Metric{Name: "dotnet_exceptions_total", Counter: true}),
+	newDotnetSeries(evidence.SeriesContentions, "1/s", "locks waited for", Metric{Name: "dotnet_monitor_lock_contentions_total", Counter: true}),
+	newDotnetSeries(evidence.SeriesPoolThreads, "count", "threads of the thread pool", Metric{Name: "dotnet_thread_pool_thread_count"}),
+	newDotnetSeries(evidence.SeriesPoolQueue, "count", "work that waits for a thread of the pool", Metric{Name: "dotnet_thread_pool_queue_length"}),
+	newDotnetSeries(evidence.SeriesPoolCompleted, "1/s", "work items completed", Metric{Name: "dotnet_thread_pool_work_item_count_total", Counter: true}),
+	newDotnetSeries(evidence.SeriesTimers, "count", "timers", Metric{Name: "dotnet_timer_count"}),
+	newDotnetSeries(evidence.SeriesRequestsInFlight, "count", "requests under way", Metric{Name: "http_server_active_requests"}),
+	newDotnetSeries(evidence.SeriesConnectionQueue, "count", "connections that wait for a thread of the pool", Metric{Name: "kestrel_queued_connections"}),
+	newDotnetSeries(evidence.SeriesRequestQueue, "count", "requests that wait for a thread of the pool", Metric{Name: "kestrel_queued_requests"}),
 
 	// JVM.
 	{ID: "jvm/young-gc", Unit: "1/s", Runtime: "jvm", About: "young collections", Metric: Metric{Name: "jvm_gc_duration_seconds", Part: "count", Labels: "jvm_gc_name=young", Help: "collections, and how long they took", Counter: true}},
@@ -95,13 +95,13 @@ var All = []Series{
 	{ID: evidence.SeriesRedisPing, Unit: "ms", Runtime: "redis", About: "response time", Metric: Metric{Name: "unstall_redis_answer_seconds", Scale: 1e3}},
 }
 
-// dotnet is a counter of .NET.
-func dotnet(id, unit, about string, m Metric) Series {
+// newDotnetSeries returns the series of a counter of .NET.
+func newDotnetSeries(id, unit, about string, m Metric) Series {
 	return Series{ID: id, Unit: unit, About: about, Runtime: "dotnet", Metric: m}
 }
 
-// generation is a metric that .NET has of each generation.
-func generation(name, which string, counter bool) Metric {
+// newGenerationMetric returns a metric that .NET has for each generation.
+func newGenerationMetric(name, which string, counter bool) Metric {
 	help := "size after the last collection, by generation"
 	if counter {
 		help = "collections, by generation; those of a generation include older ones"

@@ -38,7 +38,7 @@ type Metric struct {
 	Scale   float64 // the series is the metric, or what it grows by each second, times this; 0: 1
 }
 
-// Full is the name of what a store has of it.
+// Full returns the name that a store has the metric under.
 func (m Metric) Full() string {
 	if m.Part == "" {
 		return m.Name
@@ -46,7 +46,7 @@ func (m Metric) Full() string {
 	return m.Name + "_" + m.Part
 }
 
-// Factor is Scale.
+// Factor returns Scale, 1 where it is not set.
 func (m Metric) Factor() float64 {
 	if m.Scale == 0 {
 		return 1
@@ -54,7 +54,7 @@ func (m Metric) Factor() float64 {
 	return m.Scale
 }
 
-// Of finds a series.
+// Of returns the series with an ID; false if it is unknown.
 func Of(id string) (Series, bool) {
 	i := slices.IndexFunc(All, func(s Series) bool { return s.ID == id })
 	if i < 0 {
@@ -63,10 +63,11 @@ func Of(id string) (Series, bool) {
 	return All[i], true
 }
 
-// Own says whether an ID is of a program's own variables, which nobody knows before they are seen.
+// Own says whether an ID is of a program's own variables, which are not known before they are
+// seen.
 func Own(id string) bool { return strings.HasPrefix(id, "expvar/") }
 
-// IDs are the names of all series.
+// IDs returns the IDs of all series.
 func IDs() (ids []string) {
 	for _, s := range All {
 		ids = append(ids, s.ID)
@@ -74,5 +75,5 @@ func IDs() (ids []string) {
 	return ids
 }
 
-// Nearest is the name of the series that somebody meant, "" if none is near.
+// Nearest returns the ID of the series that was probably meant, "" if none is near.
 func Nearest(id string) string { return suggest.Nearest(id, IDs()) }

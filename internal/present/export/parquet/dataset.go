@@ -51,7 +51,7 @@ const (
 // Tables are the names of all.
 var Tables = []string{requests, ledgers, verdicts, runs}
 
-// SchemaOf is the schema of a table.
+// SchemaOf returns the schema of a table.
 func SchemaOf(name string) *parquet.Schema {
 	row := reflect.TypeFor[runRow]()
 	switch name {
@@ -65,13 +65,14 @@ func SchemaOf(name string) *parquet.Schema {
 	return parquet.NewSchema("schema", parquet.SchemaOf(reflect.New(row).Interface()))
 }
 
-// newWriter writes pages of the format's first version and plain values, which all readers know.
+// newWriter returns a writer of the format's first version and plain values, which all readers
+// know.
 func newWriter(to io.Writer, table string) *parquet.Writer {
 	return parquet.NewWriter(to, SchemaOf(table), parquet.MaxRowsPerRowGroup(groupRows), parquet.Compression(&parquet.Zstd),
 		parquet.DataPageVersion(1), parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.Plain))
 }
 
-// NewDataset writes to a place.
+// NewDataset returns a dataset at a place.
 func NewDataset(to place.Place) *Dataset {
 	return &Dataset{to: to, seen: make(map[string]string), Rows: make(map[string]int64)}
 }
@@ -82,7 +83,7 @@ func (d *Dataset) Seen(r *Run) string { return d.seen[r.ID] }
 // Add writes the rows of a run.
 func (d *Dataset) Add(ctx context.Context, r *Run) error {
 	if d.open == nil {
-		if err := d.begin(); err != nil {
+		if err := d.openPart(); err != nil {
 			return err
 		}
 	}
@@ -90,8 +91,8 @@ func (d *Dataset) Add(ctx context.Context, r *Run) error {
 	d.seen[r.ID] = r.Files[0]
 	large := false
 	for _, t := range d.open {
-		if err := t.add(r); err != nil {
-			return d.wrong(err)
+		if err := t.addRun(r); err != nil {
+			return d.wrapError(err)
 		}
 		fi, err := t.file.Stat()
 		large = large || err == nil && fi.Size() >= partBytes
@@ -99,22 +100,22 @@ func (d *Dataset) Add(ctx context.Context, r *Run) error {
 	if !large {
 		return nil
 	}
-	return d.part(ctx)
+	return d.closePart(ctx)
 }
 
-func (d *Dataset) begin() error {
+func (d *Dataset) openPart() error {
 	for _, name := range Tables {
 		f, err := d.to.Stage(name)
 		if err != nil {
-			d.drop()
-			return d.wrong(err)
+			d.dropPart()
+			return d.wrapError(err)
 		}
 		d.open = append(d.open, &table{name: name, file: f, w: newWriter(f, name)})
 	}
 	return nil
 }
 
-func (t *table) add(r *Run) (err error) {
+func (t *table) addRun(r *Run) (err error) {
 	put := func(row any) {
 		if err == nil {
 			err = t.w.Write(row)
@@ -135,22 +136,22 @@ func (t *table) add(r *Run) (err error) {
 			t.rows++
 		}
 	case ledgers:
-		for _, row := range r.ledger() {
+		for _, row := range r.ledgerRows() {
 			put(row)
 		}
 	case verdicts:
-		for _, row := range r.verdicts() {
+		for _, row := range r.verdictRows() {
 			put(row)
 		}
 	case runs:
-		put(r.row())
+		put(r.newRunRow())
 	}
 	return err
 }
 
-// part closes the open part and has its files appear under the name of what is in them.
-func (d *Dataset) part(ctx context.Context) error {
-	defer d.drop()
+// closePart closes the open part, and publishes its files under a name made of the runs in them.
+func (d *Dataset) closePart(ctx context.Context) error {
+	defer d.dropPart()
 	sum := sha256.New()
 	for _, id := range d.runs {
 		fmt.Fprintln(sum, id)
@@ -162,7 +163,7 @@ func (d *Dataset) part(ctx context.Context) error {
 			err = d.to.Put(ctx, t.name+"/"+name, t.file)
 		}
 		if err != nil {
-			return d.wrong(err)
+			return d.wrapError(err)
 		}
 		d.Rows[t.name] += t.rows
 	}
@@ -170,23 +171,23 @@ func (d *Dataset) part(ctx context.Context) error {
 	return nil
 }
 
-// drop forgets the open part. What became of its files is the place's.
-func (d *Dataset) drop() {
+// dropPart drops the open part: the place removes staged files that were not published.
+func (d *Dataset) dropPart() {
 	for _, t := range d.open {
 		d.to.Drop(t.file)
 	}
 	d.open, d.runs = nil, nil
 }
 
-func (d *Dataset) wrong(err error) error { return fmt.Errorf("%s: %w", d.to, err) }
+func (d *Dataset) wrapError(err error) error { return fmt.Errorf("%s: %w", d.to, err) }
 
-// Close has the rest appear; what was closed before stays whatever happens.
+// Close publishes the rest. Parts that were closed before stay, whatever happens.
 func (d *Dataset) Close(ctx context.Context) error {
 	if d.open == nil {
 		return nil
 	}
-	return d.part(ctx)
+	return d.closePart(ctx)
 }
 
-// Abandon forgets what has not appeared.
-func (d *Dataset) Abandon() { d.drop() }
+// Abandon drops what has not been published.
+func (d *Dataset) Abandon() { d.dropPart() }

@@ -28,7 +28,8 @@ type requestColumns struct {
 	Method  *string    `parquet:"method,optional,dict"`
 }
 
-// requestType is the type of a row of requests: the mechanisms' columns are the ledger's list.
+// requestType returns the type of a row of requests, which has a column for each mechanism of the
+// ledger.
 func requestType() reflect.Type {
 	fields := reflect.VisibleFields(reflect.TypeFor[requestColumns]())
 	for m := range ledger.NumMechanisms {

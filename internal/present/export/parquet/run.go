@@ -49,7 +49,7 @@ func Diagnose(ctx context.Context, artifacts []*format.Artifact, ask Ask) *Run {
 			continue
 		}
 		r.Files = append(r.Files, a.Name)
-		digest(sum, a)
+		addDigest(sum, a)
 		if err != nil {
 			r.Err = errors.Join(r.Err, discover.Explain(err))
 		}
@@ -74,10 +74,10 @@ func Diagnose(ctx context.Context, artifacts []*format.Artifact, ask Ask) *Run {
 	return r
 }
 
-// digest adds an artifact's bytes as they are stored, and how many they are: files whose
-// bytes follow each other alike are no other files for it. What cannot be read, which is
-// said elsewhere, stands for its name.
-func digest(to io.Writer, a *format.Artifact) {
+// addDigest hashes an artifact's bytes as they are stored, and their number, so that files of
+// other lengths with the same bytes in sequence differ. An artifact that cannot be read is hashed
+// by its name.
+func addDigest(to io.Writer, a *format.Artifact) {
 	f, err := a.Open()
 	if err != nil {
 		fmt.Fprintf(to, "%s\x00", a.Name)

@@ -108,27 +108,27 @@ type predictionRow struct {
 	High   *float64 `parquet:"high,optional"`
 }
 
-// row is the run's own.
-func (r *Run) row() *runRow {
-	row := &runRow{Run: r.ID, Files: r.Files, Host: known(r.Host)}
+// newRunRow returns the run's row of runs.
+func (r *Run) newRunRow() *runRow {
+	row := &runRow{Run: r.ID, Files: r.Files, Host: textOrNil(r.Host)}
 	if r.Err != nil {
-		row.Error = known(strings.TrimSpace(r.Err.Error()))
+		row.Error = textOrNil(strings.TrimSpace(r.Err.Error()))
 	}
 	d := r.diagnosis
 	if d == nil {
 		return row
 	}
-	row.ToolVersion, row.Outcome, row.RankedBy = known(d.ToolVersion), known(d.Outcome), known(d.RankedBy)
+	row.ToolVersion, row.Outcome, row.RankedBy = textOrNil(d.ToolVersion), textOrNil(d.Outcome), textOrNil(d.RankedBy)
 	row.Start, row.End, row.Duration = d.Window.Start, d.Window.End, d.Window.Duration
 	if q := d.Requests; q != nil {
-		row.Requests, row.Unfinished, row.Failed, row.Slow = count(q.Count), count(q.Unfinished), count(q.Failed), count(q.Slow)
-		row.Threshold, row.Rule, row.SlowTotal = q.SlowThresholdMs, known(q.SlowRule), &q.SlowTotalMs
+		row.Requests, row.Unfinished, row.Failed, row.Slow = int64Ptr(q.Count), int64Ptr(q.Unfinished), int64Ptr(q.Failed), int64Ptr(q.Slow)
+		row.Threshold, row.Rule, row.SlowTotal = q.SlowThresholdMs, textOrNil(q.SlowRule), &q.SlowTotalMs
 		row.Rate, row.P50, row.P99, row.P999 = q.Rate, q.P50Ms, q.P99Ms, q.P999Ms
 	}
 	for _, t := range d.Targets {
-		x := targetRow{ID: t.ID, Kind: t.Kind, Name: known(t.Name), Runtime: known(t.Runtime), Version: known(t.Version), Container: known(t.Container)}
+		x := targetRow{ID: t.ID, Kind: t.Kind, Name: textOrNil(t.Name), Runtime: textOrNil(t.Runtime), Version: textOrNil(t.Version), Container: textOrNil(t.Container)}
 		if t.PID != nil {
-			x.PID = count(*t.PID)
+			x.PID = int64Ptr(*t.PID)
 		}
 		row.Targets = append(row.Targets, x)
 	}
@@ -138,40 +138,40 @@ func (r *Run) row() *runRow {
 	return row
 }
 
-// ledger are the run's entries.
-func (r *Run) ledger() (rows []*ledgerRow) {
-	for _, e := range r.entries() {
-		rows = append(rows, &ledgerRow{r.ID, e.Subject, e.Mechanism, e.Title, known(e.Detail), e.SlowMs, e.Low, e.High, e.Basis, e.Method})
+// ledgerRows returns the run's rows of ledger.
+func (r *Run) ledgerRows() (rows []*ledgerRow) {
+	for _, e := range r.ledgerEntries() {
+		rows = append(rows, &ledgerRow{r.ID, e.Subject, e.Mechanism, e.Title, textOrNil(e.Detail), e.SlowMs, e.Low, e.High, e.Basis, e.Method})
 	}
 	return rows
 }
 
-func (r *Run) entries() []diagnose.Entry {
+func (r *Run) ledgerEntries() []diagnose.Entry {
 	if r.diagnosis == nil {
 		return nil
 	}
 	return r.diagnosis.Ledger
 }
 
-// verdicts are the run's, in order of rank from 1.
-func (r *Run) verdicts() (rows []*verdictRow) {
+// verdictRows returns the run's rows of verdicts, in order of rank from 1.
+func (r *Run) verdictRows() (rows []*verdictRow) {
 	if r.diagnosis == nil {
 		return nil
 	}
 	for n := range r.diagnosis.Verdicts {
 		v := &r.diagnosis.Verdicts[n]
-		row := &verdictRow{Run: r.ID, Rank: int32(n + 1), Cause: v.Cause, Subject: v.Subject, Step: string(v.Step), Verdict: v.Verdict, Title: v.Title, Summary: known(v.Summary)}
+		row := &verdictRow{Run: r.ID, Rank: int32(n + 1), Cause: v.Cause, Subject: v.Subject, Step: string(v.Step), Verdict: v.Verdict, Title: v.Title, Summary: textOrNil(v.Summary)}
 		if s := v.Saves; s != nil {
 			row.Saves, row.SavesLow, row.SavesHigh, row.SavesBasis = &s.Value, s.Low, s.High, s.Basis
 		}
 		for _, e := range v.Evidence {
-			row.Evidence = append(row.Evidence, evidenceRow{known(e.ID), e.Text, e.Value, e.Unit, e.Origin, known(e.Source)})
+			row.Evidence = append(row.Evidence, evidenceRow{textOrNil(e.ID), e.Text, e.Value, e.Unit, e.Origin, textOrNil(e.Source)})
 		}
 		for _, n := range v.Needs {
 			row.Needs = append(row.Needs, n.String())
 		}
 		for _, f := range v.Fix {
-			row.Fix = append(row.Fix, fixRow{f.Text, known(f.Setting), known(f.Code)})
+			row.Fix = append(row.Fix, fixRow{f.Text, textOrNil(f.Setting), textOrNil(f.Code)})
 		}
 		for _, p := range v.Prediction {
 			x := predictionRow{ID: p.ID, Metric: p.Metric, Unit: p.Unit, Now: p.Now, Then: p.Then, Low: p.Low, High: p.High}
@@ -186,15 +186,15 @@ func (r *Run) verdicts() (rows []*verdictRow) {
 	return rows
 }
 
-// known is a text, nil for "".
-func known(text string) *string {
+// textOrNil returns a pointer to a text, nil for "".
+func textOrNil(text string) *string {
 	if text == "" {
 		return nil
 	}
 	return &text
 }
 
-func count(n int) *int64 {
+func int64Ptr(n int) *int64 {
 	v := int64(n)
 	return &v
 }

@@ -54,17 +54,17 @@ func (d directory) Check(context.Context) error {
 func (d directory) Stage(table string) (*os.File, error) {
 	in := filepath.Join(string(d), table)
 	if err := os.MkdirAll(in, 0o700); err != nil {
-		return nil, plain(err)
+		return nil, stripPath(err)
 	}
 	f, err := os.CreateTemp(in, ".part-*") // no reader takes it for a table's, and it is renamed within the folder
-	return f, plain(err)
+	return f, stripPath(err)
 }
 
 func (d directory) Put(_ context.Context, name string, staged *os.File) error {
 	if err := staged.Sync(); err != nil {
-		return plain(err)
+		return stripPath(err)
 	}
-	return plain(os.Rename(staged.Name(), filepath.Join(string(d), filepath.FromSlash(name))))
+	return stripPath(os.Rename(staged.Name(), filepath.Join(string(d), filepath.FromSlash(name))))
 }
 
 func (d directory) Drop(staged *os.File) {
@@ -72,8 +72,8 @@ func (d directory) Drop(staged *os.File) {
 	_ = os.Remove(staged.Name())
 }
 
-// plain takes the path off an error: the place is named beside it.
-func plain(err error) error {
+// stripPath removes the path from an error: the place is named beside it.
+func stripPath(err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
 		return e.Err

@@ -178,7 +178,7 @@ func TestUnreachable(t *testing.T) {
 	if err := s.Check(ctx); err == nil {
 		t.Error("no error")
 	}
-	err = s.once(t.Context(), http.MethodHead, "", nil, hex.EncodeToString(sha256.New().Sum(nil)), 0)
+	err = s.sendOnce(t.Context(), http.MethodHead, "", nil, hex.EncodeToString(sha256.New().Sum(nil)), 0)
 	if err == nil || !strings.Contains(err.Error(), "does not answer: ") || !strings.Contains(err.Error(), "check AWS_ENDPOINT_URL") {
 		t.Errorf("%v", err)
 	}

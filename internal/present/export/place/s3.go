@@ -52,7 +52,7 @@ func newStore(name, rest string, env func(string) string) (*store, error) {
 		}
 		return ""
 	}
-	s := &store{name: name, bucket: bucket, prefix: strings.Trim(prefix, "/"), region: first("AWS_REGION", "AWS_DEFAULT_REGION"), client: &http.Client{Transport: transport()}}
+	s := &store{name: name, bucket: bucket, prefix: strings.Trim(prefix, "/"), region: first("AWS_REGION", "AWS_DEFAULT_REGION"), client: &http.Client{Transport: newTransport()}}
 	if s.region == "" {
 		s.region = "us-east-1" // what stores that have no regions call theirs
 	}
@@ -72,7 +72,7 @@ func newStore(name, rest string, env func(string) string) (*store, error) {
 	return s, nil
 }
 
-func transport() *http.Transport {
+func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = answers
 	return t
@@ -80,10 +80,10 @@ func transport() *http.Transport {
 
 func (s *store) String() string { return s.name }
 
-// Check asks for the bucket. Who may only write to it is told that it may not ask, which
-// says nothing.
+// Check asks for the bucket. A store answers 403 to a user who may write to it but not ask for it,
+// so that answer is no error.
 func (s *store) Check(ctx context.Context) error {
-	err := s.send(ctx, http.MethodHead, "", nil)
+	err := s.sendWithRetries(ctx, http.MethodHead, "", nil)
 	var a *answer
 	if errors.As(err, &a) && a.status == http.StatusForbidden {
 		return nil
@@ -96,11 +96,11 @@ func (s *store) Check(ctx context.Context) error {
 
 func (s *store) Stage(string) (*os.File, error) {
 	f, err := os.CreateTemp("", "unstall-part-*")
-	return f, plain(err)
+	return f, stripPath(err)
 }
 
 func (s *store) Put(ctx context.Context, name string, staged *os.File) error {
-	return s.send(ctx, http.MethodPut, path.Join(s.prefix, name), staged)
+	return s.sendWithRetries(ctx, http.MethodPut, path.Join(s.prefix, name), staged)
 }
 
 func (s *store) Drop(staged *os.File) {
@@ -131,23 +131,23 @@ func (a *answer) Error() string {
 	return fmt.Sprintf("the store answers %s", what)
 }
 
-// again says whether the same request may do later.
-func (a *answer) again() bool {
+// canRetry says whether the same request may succeed later.
+func (a *answer) canRetry() bool {
 	return a.status >= 500 || a.status == http.StatusTooManyRequests || a.status == http.StatusRequestTimeout
 }
 
-// send makes a signed request about the bucket (key "") or an object, more than once where
+// sendWithRetries sends a signed request about the bucket (key "") or an object, and again where
 // that may help. A body is read from its beginning each time.
-func (s *store) send(ctx context.Context, method, key string, body *os.File) error {
-	sum, size, err := summed(body)
+func (s *store) sendWithRetries(ctx context.Context, method, key string, body *os.File) error {
+	sum, size, err := hashFile(body)
 	if err != nil {
-		return plain(err)
+		return stripPath(err)
 	}
 	wait := pause
 	for try := 1; ; try++ {
-		err := s.once(ctx, method, key, body, sum, size)
+		err := s.sendOnce(ctx, method, key, body, sum, size)
 		var a *answer
-		if err == nil || try == tries || ctx.Err() != nil || errors.As(err, &a) && !a.again() {
+		if err == nil || try == tries || ctx.Err() != nil || errors.As(err, &a) && !a.canRetry() {
 			return err
 		}
 		select {
@@ -159,13 +159,13 @@ func (s *store) send(ctx context.Context, method, key string, body *os.File) err
 	}
 }
 
-func (s *store) once(ctx context.Context, method, key string, body *os.File, sum string, size int64) error {
+func (s *store) sendOnce(ctx context.Context, method, key string, body *os.File, sum string, size int64) error {
 	at := *s.endpoint
 	at.Path = path.Join("/", at.Path, s.bucket, key)
 	var from io.Reader
 	if body != nil {
 		if _, err := body.Seek(0, io.SeekStart); err != nil {
-			return plain(err)
+			return stripPath(err)
 		}
 		from = io.NopCloser(io.LimitReader(body, size))
 	}
@@ -203,8 +203,8 @@ func (s *store) once(ctx context.Context, method, key string, body *os.File, sum
 	return a
 }
 
-// summed is the SHA-256 of what a file holds, and its size.
-func summed(f *os.File) (string, int64, error) {
+// hashFile returns the SHA-256 of a file's content, and its size.
+func hashFile(f *os.File) (string, int64, error) {
 	sum := sha256.New()
 	if f == nil {
 		return hex.EncodeToString(sum.Sum(nil)), 0, nil

@@ -64,25 +64,23 @@ var scripts = []string{
 	"timeline", "requests", "bands", "charts", "request", "processors", "grow", "flames", "routes", "start",
 }
 
-// Script is the JavaScript that draws what payloads say. It starts itself when the
-// document is read.
+// Script returns the JavaScript that draws payloads. It starts when the document has been read.
 func Script() string {
 	var b strings.Builder
-	b.WriteString(read("uplot/uPlot.iife.min.js"))
+	b.WriteString(readFile("uplot/uPlot.iife.min.js"))
 	b.WriteString("\n(() => {\n\"use strict\";\n")
 	for _, name := range scripts {
-		b.WriteString(read("script/" + name + ".js"))
+		b.WriteString(readFile("script/" + name + ".js"))
 	}
 	b.WriteString("})();\n")
 	return b.String()
 }
 
-// Style is the CSS of what the script makes. Its colours are those of the page, by
-// custom property.
-func Style() string { return read("uplot/uPlot.min.css") + "\n" + read("style/app.css") }
+// Style returns the CSS of what the script makes. Its colours are the page's custom properties.
+func Style() string { return readFile("uplot/uPlot.min.css") + "\n" + readFile("style/app.css") }
 
-// read returns an embedded file.
-func read(name string) string {
+// readFile returns an embedded file.
+func readFile(name string) string {
 	b, err := files.ReadFile(name)
 	if err != nil {
 		panic(err) // embedded: cannot be absent

@@ -14,7 +14,7 @@ type column struct {
 	values any    // a slice of that
 }
 
-// IsZero says that there is nothing to write.
+// IsZero says whether there is nothing to write.
 func (c column) IsZero() bool { return c.values == nil }
 
 // MarshalJSON writes {"u8": "base64"}.
@@ -36,48 +36,48 @@ type integer interface {
 	~int64 | ~uint32 | ~uint16 | ~uint8 | ~int32
 }
 
-// integers takes the smallest type that holds all of them.
-func integers[T integer](v []T) column {
+// newIntegerColumn returns a column of the smallest type that holds all values.
+func newIntegerColumn[T integer](v []T) column {
 	var low, high int64
 	for _, x := range v {
 		low, high = min(low, int64(x)), max(high, int64(x))
 	}
 	switch {
 	case low >= 0 && high <= math.MaxUint8:
-		return column{"u8", convert[uint8](v)}
+		return column{"u8", convertIntegers[uint8](v)}
 	case low >= 0 && high <= math.MaxUint16:
-		return column{"u16", convert[uint16](v)}
+		return column{"u16", convertIntegers[uint16](v)}
 	case low >= 0 && high <= math.MaxUint32:
-		return column{"u32", convert[uint32](v)}
+		return column{"u32", convertIntegers[uint32](v)}
 	case low >= math.MinInt32 && high <= math.MaxInt32:
-		return column{"i32", convert[int32](v)}
+		return column{"i32", convertIntegers[int32](v)}
 	}
-	return column{"f64", convert[float64](v)}
+	return column{"f64", convertIntegers[float64](v)}
 }
 
-// durations are ns: as integers up to 32 bits, else with seven digits, which is more than
-// anybody is told of one.
-func durations(v []int64) column {
+// newDurationColumn returns a column of durations in ns: as integers if all fit 32 bits, else with
+// seven digits, which is more than a reader is shown of one.
+func newDurationColumn(v []int64) column {
 	for _, x := range v {
 		if x > math.MaxUint32 || x < math.MinInt32 {
-			return column{"f32", convert32(v)}
+			return column{"f32", convertFloat32(v)}
 		}
 	}
-	return integers(v)
+	return newIntegerColumn(v)
 }
 
-// optional leaves a column out that says nothing: nil or all zeros.
-func optional[T integer](v []T) column {
+// newOptionalColumn returns a column, which is left out if all its values are zero.
+func newOptionalColumn[T integer](v []T) column {
 	for _, x := range v {
 		if x != 0 {
-			return integers(v)
+			return newIntegerColumn(v)
 		}
 	}
 	return column{}
 }
 
-// figures are what curves are drawn of; seven digits are more than a pixel shows.
-func figures(v []float64) column {
+// newFloatColumn returns a column of 32-bit floats: a curve needs no more than seven digits.
+func newFloatColumn(v []float64) column {
 	out := make([]float32, len(v))
 	for i, x := range v {
 		out[i] = float32(x)
@@ -85,7 +85,7 @@ func figures(v []float64) column {
 	return column{"f32", out}
 }
 
-func convert32(v []int64) []float32 {
+func convertFloat32(v []int64) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
 		out[i] = float32(x)
@@ -93,7 +93,7 @@ func convert32(v []int64) []float32 {
 	return out
 }
 
-func convert[T uint8 | uint16 | uint32 | int32 | float64, V integer](v []V) []T {
+func convertIntegers[T uint8 | uint16 | uint32 | int32 | float64, V integer](v []V) []T {
 	out := make([]T, len(v))
 	for i, x := range v {
 		out[i] = T(x)

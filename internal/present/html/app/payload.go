@@ -113,7 +113,7 @@ type flame struct {
 // of one thing that differ in length are an error.
 func Payload(t *timeline.Timeline) ([]byte, error) {
 	e := encoder{t: t, index: map[string]int64{"": 0}, strings: []string{""}}
-	p, err := e.payload()
+	p, err := e.encodePayload()
 	if err != nil {
 		return nil, fmt.Errorf("timeline of %s: %w", t.Subject, err)
 	}
@@ -127,7 +127,7 @@ type encoder struct {
 	index   map[string]int64
 }
 
-func (e *encoder) text(s string) int64 {
+func (e *encoder) internString(s string) int64 {
 	i, ok := e.index[s]
 	if !ok {
 		i = int64(len(e.strings))
@@ -137,7 +137,7 @@ func (e *encoder) text(s string) int64 {
 	return i
 }
 
-func (e *encoder) payload() (*payload, error) {
+func (e *encoder) encodePayload() (*payload, error) {
 	t := e.t
 	span := max(t.To-t.From, 0)
 	p := &payload{
@@ -157,33 +157,33 @@ func (e *encoder) payload() (*payload, error) {
 		}
 	}
 	var err error
-	if p.Requests, err = each(t.Requests, func(r *timeline.Points) (points, error) { return e.points(r, p.Tick) }); err != nil {
+	if p.Requests, err = encodeEach(t.Requests, func(r *timeline.Points) (points, error) { return e.encodePoints(r, p.Tick) }); err != nil {
 		return nil, err
 	}
-	if p.Bands, err = each(t.Bands, e.band); err != nil {
+	if p.Bands, err = encodeEach(t.Bands, e.encodeBand); err != nil {
 		return nil, err
 	}
-	if p.Charts, err = each(t.Charts, e.chart); err != nil {
+	if p.Charts, err = encodeEach(t.Charts, e.encodeChart); err != nil {
 		return nil, err
 	}
-	if p.Slow, err = e.requests(t.Slow); err != nil {
+	if p.Slow, err = e.encodeRequests(t.Slow); err != nil {
 		return nil, err
 	}
-	if p.Typical, err = e.requests(t.Typical); err != nil {
+	if p.Typical, err = e.encodeRequests(t.Typical); err != nil {
 		return nil, err
 	}
-	if p.Processors, err = each(t.Processors, e.processors); err != nil {
+	if p.Processors, err = encodeEach(t.Processors, e.encodeProcessors); err != nil {
 		return nil, err
 	}
-	if p.Flames, err = each(t.Flames, e.flame); err != nil {
+	if p.Flames, err = encodeEach(t.Flames, e.encodeFlame); err != nil {
 		return nil, err
 	}
 	p.Strings = e.strings
 	return p, nil
 }
 
-// each encodes what there are several of.
-func each[T, U any](in []T, encode func(*T) (U, error)) ([]U, error) {
+// encodeEach encodes each element of a list.
+func encodeEach[T, U any](in []T, encode func(*T) (U, error)) ([]U, error) {
 	out := make([]U, len(in))
 	for i := range in {
 		var err error
@@ -194,9 +194,9 @@ func each[T, U any](in []T, encode func(*T) (U, error)) ([]U, error) {
 	return out, nil
 }
 
-func (e *encoder) points(r *timeline.Points, tick int64) (points, error) {
+func (e *encoder) encodePoints(r *timeline.Points, tick int64) (points, error) {
 	n := len(r.At)
-	if err := lengths("requests of "+r.Source, n, len(r.Latency), some(r.Number, n), some(r.Route, n), some(r.Flags, n), some(r.Detail, n)); err != nil {
+	if err := checkLengths("requests of "+r.Source, n, len(r.Latency), lengthOr(r.Number, n), lengthOr(r.Route, n), lengthOr(r.Flags, n), lengthOr(r.Detail, n)); err != nil {
 		return points{}, err
 	}
 	at := make([]uint32, n)
@@ -205,60 +205,60 @@ func (e *encoder) points(r *timeline.Points, tick int64) (points, error) {
 	}
 	return points{
 		Source: r.Source, Count: r.Count, Cell: r.Cell, Routes: append([]string{}, r.Routes...),
-		At: column{"u32", at}, Latency: durations(r.Latency), Number: optional(r.Number), Route: optional(r.Route),
-		Flags: optional(r.Flags), Detail: optional(r.Detail),
+		At: column{"u32", at}, Latency: newDurationColumn(r.Latency), Number: newOptionalColumn(r.Number), Route: newOptionalColumn(r.Route),
+		Flags: newOptionalColumn(r.Flags), Detail: newOptionalColumn(r.Detail),
 	}, nil
 }
 
-func (e *encoder) band(b *timeline.Band) (band, error) {
+func (e *encoder) encodeBand(b *timeline.Band) (band, error) {
 	n := len(b.From)
-	if err := lengths("band "+b.ID, n, len(b.To), some(b.Text, n), some(b.Number, n), some(b.Longest, n), some(b.Busy, n)); err != nil {
+	if err := checkLengths("band "+b.ID, n, len(b.To), lengthOr(b.Text, n), lengthOr(b.Number, n), lengthOr(b.Longest, n), lengthOr(b.Busy, n)); err != nil {
 		return band{}, err
 	}
 	out := band{
 		ID: b.ID, Title: b.Title, Source: b.Source,
-		At: integers(since(b.From, e.t.From)), Dur: durations(lasting(b.From, b.To)), Text: b.Text,
-		Number: optional(b.Number), Longest: optional(b.Longest), Busy: optional(b.Busy),
+		At: newIntegerColumn(offsetsFrom(b.From, e.t.From)), Dur: newDurationColumn(spanDurations(b.From, b.To)), Text: b.Text,
+		Number: newOptionalColumn(b.Number), Longest: newOptionalColumn(b.Longest), Busy: newOptionalColumn(b.Busy),
 	}
 	if b.Watched != nil {
 		var from, until []int64
 		for _, w := range b.Watched {
 			from, until = append(from, w[0]-e.t.From), append(until, w[1]-e.t.From)
 		}
-		out.Since, out.Until = integers(from), integers(until)
+		out.Since, out.Until = newIntegerColumn(from), newIntegerColumn(until)
 	}
 	return out, nil
 }
 
-func (e *encoder) chart(c *timeline.Chart) (chart, error) {
-	curves, err := each(c.Curves, func(v *timeline.Curve) (curve, error) {
+func (e *encoder) encodeChart(c *timeline.Chart) (chart, error) {
+	curves, err := encodeEach(c.Curves, func(v *timeline.Curve) (curve, error) {
 		n := len(v.T)
-		if err := lengths("curve "+c.ID+" "+v.ID, n, len(v.V), some(v.Max, n)); err != nil {
+		if err := checkLengths("curve "+c.ID+" "+v.ID, n, len(v.V), lengthOr(v.Max, n)); err != nil {
 			return curve{}, err
 		}
-		out := curve{ID: v.ID, Title: v.Title, Source: v.Source, T: integers(since(v.T, e.t.From)), V: figures(v.V), Readings: v.Readings, Sloped: v.Sloped}
+		out := curve{ID: v.ID, Title: v.Title, Source: v.Source, T: newIntegerColumn(offsetsFrom(v.T, e.t.From)), V: newFloatColumn(v.V), Readings: v.Readings, Sloped: v.Sloped}
 		if v.Max != nil {
-			out.Max = figures(v.Max)
+			out.Max = newFloatColumn(v.Max)
 		}
 		return out, nil
 	})
 	return chart{c.ID, c.Title, c.Unit, c.Stacked, c.Route, curves}, err
 }
 
-func (e *encoder) flame(f *timeline.Flame) (flame, error) {
+func (e *encoder) encodeFlame(f *timeline.Flame) (flame, error) {
 	parent, name, kind, value := make([]int64, len(f.Nodes)), make([]int64, len(f.Nodes)), make([]int64, len(f.Nodes)), make([]int64, len(f.Nodes))
 	for i := range f.Nodes {
 		v := &f.Nodes[i]
 		if int(v.Parent) >= i || (v.Parent < 0) != (i == 0) {
 			return flame{}, fmt.Errorf("flame %s: node %d comes before its parent %d", f.ID, i, v.Parent)
 		}
-		parent[i], name[i], kind[i], value[i] = int64(v.Parent), e.text(v.Name), e.text(v.Kind), v.Value
+		parent[i], name[i], kind[i], value[i] = int64(v.Parent), e.internString(v.Name), e.internString(v.Kind), v.Value
 	}
-	return flame{f.ID, f.Title, f.Unit, f.Total, f.Cut, integers(parent), integers(name), integers(kind), integers(value)}, nil
+	return flame{f.ID, f.Title, f.Unit, f.Total, f.Cut, newIntegerColumn(parent), newIntegerColumn(name), newIntegerColumn(kind), newIntegerColumn(value)}, nil
 }
 
-// lengths compares the columns of one thing.
-func lengths(of string, n int, others ...int) error {
+// checkLengths returns an error if the columns of one thing differ in length.
+func checkLengths(of string, n int, others ...int) error {
 	for _, o := range others {
 		if o != n {
 			return fmt.Errorf("%s: columns of %d and %d rows", of, n, o)
@@ -267,15 +267,15 @@ func lengths(of string, n int, others ...int) error {
 	return nil
 }
 
-// some is the length of a column that may be absent.
-func some[T any](v []T, n int) int {
+// lengthOr returns the length of a column, n if it is absent.
+func lengthOr[T any](v []T, n int) int {
 	if v == nil {
 		return n
 	}
 	return len(v)
 }
 
-func since(v []int64, from int64) []int64 {
+func offsetsFrom(v []int64, from int64) []int64 {
 	out := make([]int64, len(v))
 	for i := range v {
 		out[i] = v[i] - from
@@ -283,7 +283,7 @@ func since(v []int64, from int64) []int64 {
 	return out
 }
 
-func lasting(from, to []int64) []int64 {
+func spanDurations(from, to []int64) []int64 {
 	out := make([]int64, len(from))
 	for i := range from {
 		out[i] = max(to[i]-from[i], 0)

@@ -192,7 +192,7 @@ func decoded(tl *timeline.Timeline) any {
 	return object{
 		"from": "1763695082000000007", "span": tl.To - tl.From, "anchored": tl.Anchored, "threshold": tl.Threshold,
 		"requests": []object{{"source": p.Source, "at": at, "latency": p.Latency, "flags": flags, "detail": p.Detail, "number": p.Number, "route": routes}},
-		"bands":    []object{{"id": b.ID, "at": since(b.From), "dur": lasting(b.From, b.To), "text": b.Text, "since": []int64{0, 2000}, "end": []int64{1000, 6_000_000_000}}},
+		"bands":    []object{{"id": b.ID, "at": since(b.From), "dur": spanDurations(b.From, b.To), "text": b.Text, "since": []int64{0, 2000}, "end": []int64{1000, 6_000_000_000}}},
 		"charts":   []object{{"id": "heap", "curves": curves}},
 		"slow":     requests(tl.Slow), "typical": requests(tl.Typical),
 		"processors": []object{{"at": 1000, "span": 1000, "lanes": []object{

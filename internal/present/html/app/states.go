@@ -32,8 +32,8 @@ type states struct {
 	PartDur       column `json:"partDur,omitzero"`
 }
 
-// requests puts the states of all of them in columns: there may be many short ones.
-func (e *encoder) requests(in []timeline.Request) (requests, error) {
+// encodeRequests puts the states of all requests into columns: there may be many short ones.
+func (e *encoder) encodeRequests(in []timeline.Request) (requests, error) {
 	var at, latency, lane, source, origin, route, outcome []int64
 	var slow, apart, sNumber []int64
 	var sAt, sDur, sKind, sMechanism, sWhat, sWhere, sHolder, part, partMechanism, partDur []int64
@@ -41,41 +41,41 @@ func (e *encoder) requests(in []timeline.Request) (requests, error) {
 	for i := range in {
 		r := &in[i]
 		at, latency, lane = append(at, r.At-e.t.From), append(latency, r.Latency), append(lane, r.Lane)
-		source, origin = append(source, e.text(r.Source)), append(origin, e.text(r.Origin))
-		route, outcome = append(route, e.text(r.Route)), append(outcome, e.text(r.Outcome))
-		slow, apart = append(slow, yes(r.Slow)), append(apart, yes(r.Apart))
+		source, origin = append(source, e.internString(r.Source)), append(origin, e.internString(r.Origin))
+		route, outcome = append(route, e.internString(r.Route)), append(outcome, e.internString(r.Outcome))
+		slow, apart = append(slow, boolToInt(r.Slow)), append(apart, boolToInt(r.Apart))
 		next := r.At
 		for k := range r.States {
 			s := &r.States[k]
 			gapless = gapless && s.At == next
 			next = s.At + s.Dur
 			for _, p := range s.Parts {
-				part, partMechanism, partDur = append(part, int64(len(sAt))), append(partMechanism, e.text(p.Mechanism)), append(partDur, p.Dur)
+				part, partMechanism, partDur = append(part, int64(len(sAt))), append(partMechanism, e.internString(p.Mechanism)), append(partDur, p.Dur)
 			}
 			sAt, sDur, sNumber = append(sAt, s.At-r.At), append(sDur, s.Dur), append(sNumber, int64(s.Number))
-			sKind, sMechanism = append(sKind, e.text(s.Kind)), append(sMechanism, e.text(s.Mechanism))
-			sWhat, sWhere, sHolder = append(sWhat, e.text(s.What)), append(sWhere, e.text(s.Where)), append(sHolder, e.text(s.Holder))
+			sKind, sMechanism = append(sKind, e.internString(s.Kind)), append(sMechanism, e.internString(s.Mechanism))
+			sWhat, sWhere, sHolder = append(sWhat, e.internString(s.What)), append(sWhere, e.internString(s.Where)), append(sHolder, e.internString(s.Holder))
 		}
 		first = append(first, int64(len(sAt)))
 	}
 	out := requests{
-		At: integers(at), Latency: integers(latency), Lane: optional(lane), Source: optional(source), Origin: optional(origin),
-		Route: optional(route), Outcome: optional(outcome), Slow: optional(slow), Apart: optional(apart), First: integers(first),
+		At: newIntegerColumn(at), Latency: newIntegerColumn(latency), Lane: newOptionalColumn(lane), Source: newOptionalColumn(source), Origin: newOptionalColumn(origin),
+		Route: newOptionalColumn(route), Outcome: newOptionalColumn(outcome), Slow: newOptionalColumn(slow), Apart: newOptionalColumn(apart), First: newIntegerColumn(first),
 		States: states{
-			Dur: integers(sDur), Number: optional(sNumber), Kind: optional(sKind), Mechanism: optional(sMechanism), What: optional(sWhat), Where: optional(sWhere),
-			Holder: optional(sHolder), Part: optional(part), PartMechanism: optional(partMechanism), PartDur: optional(partDur),
+			Dur: newIntegerColumn(sDur), Number: newOptionalColumn(sNumber), Kind: newOptionalColumn(sKind), Mechanism: newOptionalColumn(sMechanism), What: newOptionalColumn(sWhat), Where: newOptionalColumn(sWhere),
+			Holder: newOptionalColumn(sHolder), Part: newOptionalColumn(part), PartMechanism: newOptionalColumn(partMechanism), PartDur: newOptionalColumn(partDur),
 		},
 	}
 	if len(part) > 0 { // all of the first state's: an index of zeros says something here
-		out.States.Part = integers(part)
+		out.States.Part = newIntegerColumn(part)
 	}
 	if !gapless {
-		out.States.At = integers(sAt)
+		out.States.At = newIntegerColumn(sAt)
 	}
 	return out, nil
 }
 
-func yes(b bool) int64 {
+func boolToInt(b bool) int64 {
 	if b {
 		return 1
 	}
@@ -109,8 +109,8 @@ var works = [timeline.NumWorks]string{
 	timeline.Background: "background", timeline.Runtime: "runtime", timeline.Stopped: "stopped",
 }
 
-func (e *encoder) processors(p *timeline.Processors) (processors, error) {
-	lanes, err := each(p.Lanes, func(l *timeline.Lane) (lane, error) {
+func (e *encoder) encodeProcessors(p *timeline.Processors) (processors, error) {
+	lanes, err := encodeEach(p.Lanes, func(l *timeline.Lane) (lane, error) {
 		n := len(l.Spans)
 		at, dur, work, request, text := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 		var share, shareWork []int64
@@ -118,23 +118,23 @@ func (e *encoder) processors(p *timeline.Processors) (processors, error) {
 		for i := range l.Spans {
 			s := &l.Spans[i]
 			at[i], dur[i], work[i] = s.From-p.From, max(s.To-s.From, 0), int64(s.Work)
-			request[i], text[i] = int64(s.Request), e.text(s.Name)
-			for _, v := range whole(s) {
+			request[i], text[i] = int64(s.Request), e.internString(s.Name)
+			for _, v := range allShares(s) {
 				share, shareWork, sharePart = append(share, int64(i)), append(shareWork, int64(v.Work)), append(sharePart, v.Part)
 			}
 		}
-		out := lane{Name: l.Name, At: integers(at), Dur: integers(dur), Work: optional(work), Request: optional(request), Text: optional(text)}
+		out := lane{Name: l.Name, At: newIntegerColumn(at), Dur: newIntegerColumn(dur), Work: newOptionalColumn(work), Request: newOptionalColumn(request), Text: newOptionalColumn(text)}
 		if len(share) > 0 {
-			out.Share, out.ShareWork, out.SharePart = integers(share), integers(shareWork), figures(sharePart)
+			out.Share, out.ShareWork, out.SharePart = newIntegerColumn(share), newIntegerColumn(shareWork), newFloatColumn(sharePart)
 		}
 		return out, nil
 	})
 	return processors{p.Source, p.From - e.t.From, max(p.To-p.From, 0), p.Apart, works[:], lanes}, err
 }
 
-// whole lists all a span was used for: its own work gets what the others leave,
-// unless it is among them.
-func whole(s *timeline.Span) []timeline.Share {
+// allShares returns all that a span was used for: its own work gets what the others leave, unless
+// it is among them.
+func allShares(s *timeline.Span) []timeline.Share {
 	rest := 1.0
 	for _, v := range s.Shares {
 		if v.Work == s.Work {

@@ -37,5 +37,5 @@ func (c Code) Error() string {
 	return fmt.Sprintf("%s (%#08x)", text, uint32(c))
 }
 
-// older says whether the next lower form of a command may be understood.
-func (c Code) older() bool { return c == UnknownCommand || c == BadEncoding }
+// allowsOlderForm says whether the runtime may understand the next older form of a command.
+func (c Code) allowsOlderForm() bool { return c == UnknownCommand || c == BadEncoding }

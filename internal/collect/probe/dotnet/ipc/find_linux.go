@@ -21,18 +21,18 @@ import (
 // it knows itself and when it was started, so that what a killed one left is not
 // taken for it: https://github.com/dotnet/diagnostics/blob/main/documentation/design-docs/ipc-protocol.md#naming-and-location-conventions
 func Find(pid int) (*Client, error) {
-	inner, started, err := identity(pid)
+	inner, started, err := readIdentity(pid)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return nil, denied(pid, "the process")
+		return nil, deniedError(pid, "the process")
 	case err != nil:
-		return nil, problem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
+		return nil, newProblem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	name := fmt.Sprintf("dotnet-diagnostic-%d-%d-socket", inner, started)
-	env, envErr := environment(pid)
+	env, envErr := readEnvironment(pid)
 	refused := ""
 	var others []string // of a process with the same id
-	for _, dir := range directories(pid, env) {
+	for _, dir := range socketDirs(pid, env) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Lstat(path)
 		switch {
@@ -41,33 +41,33 @@ func Find(pid int) (*Client, error) {
 		case errors.Is(err, fs.ErrPermission):
 			refused = dir
 		}
-		named, _ := filepath.Glob(filepath.Join(glob(dir), fmt.Sprintf("dotnet-diagnostic-%d-*-socket", inner)))
+		named, _ := filepath.Glob(filepath.Join(escapeGlob(dir), fmt.Sprintf("dotnet-diagnostic-%d-*-socket", inner)))
 		others = append(others, named...)
 	}
 	for _, path := range others {
-		if c := (&Client{pid: pid, path: path}); c.heard() {
+		if c := (&Client{pid: pid, path: path}); c.isListening() {
 			return c, nil
 		}
 	}
-	switch setting := disabled(env); {
+	switch setting := disablingSetting(env); {
 	case setting != "":
-		return nil, problem(pid, setting+" in its environment", "restart it without this setting", ErrDisabled)
+		return nil, newProblem(pid, setting+" in its environment", "restart it without this setting", ErrDisabled)
 	case refused != "":
-		return nil, denied(pid, refused)
-	case envErr != nil && owner(pid) != "" && os.Geteuid() != 0:
-		return nil, denied(pid, "/tmp has none, and its TMPDIR")
+		return nil, deniedError(pid, refused)
+	case envErr != nil && ownerName(pid) != "" && os.Geteuid() != 0:
+		return nil, deniedError(pid, "/tmp has none, and its TMPDIR")
 	case len(others) > 0:
-		return nil, problem(pid, "the only one there was left by a killed process with the same id", restart, ErrNone)
+		return nil, newProblem(pid, "the only one there was left by a killed process with the same id", restart, ErrNone)
 	}
-	return nil, problem(pid, "it runs a version before .NET Core 3.0, its diagnostics are disabled, or its TMPDIR was emptied", restart, ErrNone)
+	return nil, newProblem(pid, "it runs a version before .NET Core 3.0, its diagnostics are disabled, or its TMPDIR was emptied", restart, ErrNone)
 }
 
 const restart = "restart it with DOTNET_EnableDiagnostics=1"
 
-// heard says whether the process itself listens there, although the name says that another did.
-// A runtime in a PID namespace of its own that still sees the host's /proc (unshare --pid --fork)
-// takes from there when the host's process with its number was started.
-func (c *Client) heard() bool {
+// isListening says whether the process itself listens on the socket, although the socket's name
+// says that another did. A runtime in a PID namespace of its own that still sees the host's /proc
+// (unshare --pid --fork) takes from there when the host's process with its number was started.
+func (c *Client) isListening() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	conn, err := c.connect(ctx)
@@ -78,17 +78,17 @@ func (c *Client) heard() bool {
 	return true
 }
 
-// identity is the id a process has in its own PID namespace and when it was
-// started, in ticks after boot: field 22 of its stat file.
-func identity(pid int) (inner int, started uint64, err error) {
-	fields, err := stat(pid)
+// readIdentity reads the id that a process has in its own PID namespace, and when it was started,
+// in ticks after boot: field 22 of its stat file.
+func readIdentity(pid int) (inner int, started uint64, err error) {
+	fields, err := readStat(pid)
 	if err != nil {
 		return 0, 0, err
 	}
 	if started, err = strconv.ParseUint(fields[22-3], 10, 64); err != nil {
 		return 0, 0, err
 	}
-	text, err := os.ReadFile(proc(pid, "status"))
+	text, err := os.ReadFile(procPath(pid, "status"))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -103,10 +103,10 @@ func identity(pid int) (inner int, started uint64, err error) {
 	return inner, started, err
 }
 
-// stat is what follows the name in a process's stat file: the state first. It is
-// an error if the process has ended.
-func stat(pid int) ([]string, error) {
-	text, err := os.ReadFile(proc(pid, "stat"))
+// readStat returns the fields after the name in a process's stat file, the state first. The error
+// is ErrGone if the process has ended.
+func readStat(pid int) ([]string, error) {
+	text, err := os.ReadFile(procPath(pid, "stat"))
 	if err != nil {
 		return nil, err
 	}
@@ -117,19 +117,19 @@ func stat(pid int) ([]string, error) {
 	return fields, nil
 }
 
-func ended(pid int) bool {
-	_, err := stat(pid)
+func hasEnded(pid int) bool {
+	_, err := readStat(pid)
 	return err != nil && !errors.Is(err, fs.ErrPermission)
 }
 
-func stopped(pid int) bool {
-	f, err := stat(pid)
+func isStopped(pid int) bool {
+	f, err := readStat(pid)
 	return err == nil && (f[0] == "T" || f[0] == "t")
 }
 
-// owner is the user a process belongs to, "" if that is us.
-func owner(pid int) string {
-	fi, err := os.Stat(proc(pid, "."))
+// ownerName returns the user a process belongs to, "" if that is this user.
+func ownerName(pid int) string {
+	fi, err := os.Stat(procPath(pid, "."))
 	if err != nil {
 		return ""
 	}
@@ -144,12 +144,12 @@ func owner(pid int) string {
 	return id
 }
 
-func proc(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
+func procPath(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
 
-// environment is what of a process's environment says where and whether it
-// listens; nothing else of it is kept.
-func environment(pid int) (map[string]string, error) {
-	text, err := os.ReadFile(proc(pid, "environ"))
+// readEnvironment returns the variables of a process that say where and whether it listens, and no
+// others.
+func readEnvironment(pid int) (map[string]string, error) {
+	text, err := os.ReadFile(procPath(pid, "environ"))
 	if err != nil {
 		return nil, err
 	}
@@ -163,9 +163,9 @@ func environment(pid int) (map[string]string, error) {
 	return env, nil
 }
 
-// disabled is the setting by which the server was switched off:
+// disablingSetting returns the setting that switched the server off, "" if none did:
 // https://learn.microsoft.com/dotnet/core/runtime-config/debugging-profiling
-func disabled(env map[string]string) string {
+func disablingSetting(env map[string]string) string {
 	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"} {
 		if v, ok := env[name]; ok && strings.Trim(v, "0") == "" && v != "" {
 			return name + "=" + v
@@ -174,15 +174,15 @@ func disabled(env map[string]string) string {
 	return ""
 }
 
-// directories are where the socket may be, as seen from here.
-func directories(pid int, env map[string]string) []string {
+// socketDirs returns the directories where the socket may be, as seen from here.
+func socketDirs(pid int, env map[string]string) []string {
 	where := []string{"/tmp"}
 	if t := env["TMPDIR"]; filepath.IsAbs(t) && filepath.Clean(t) != "/tmp" {
 		where = []string{t, "/tmp"}
 	}
-	root := proc(pid, "root")
+	root := procPath(pid, "root")
 	ours, err := os.Readlink("/proc/self/ns/mnt")
-	theirs, err2 := os.Readlink(proc(pid, "ns/mnt"))
+	theirs, err2 := os.Readlink(procPath(pid, "ns/mnt"))
 	if top, e := os.Readlink(root); err2 != nil || err == nil && ours == theirs && e == nil && top == "/" {
 		root = "" // shorter, and readable whoever we are
 	}
@@ -192,8 +192,8 @@ func directories(pid int, env map[string]string) []string {
 	return where
 }
 
-// glob makes a directory's name a pattern that matches just it.
-func glob(dir string) string {
+// escapeGlob turns a directory's name into a pattern that matches just it.
+func escapeGlob(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
@@ -201,8 +201,9 @@ func glob(dir string) string {
 // zero at its end.
 const longest = 107
 
-// reach is a name of a socket that fits, and what to call after connecting.
-func reach(path string) (string, func(), error) {
+// shortenPath returns a name of a socket that is short enough to connect to, and a function to
+// call after connecting.
+func shortenPath(path string) (string, func(), error) {
 	if len(path) <= longest {
 		return path, func() {}, nil
 	}
@@ -214,9 +215,10 @@ func reach(path string) (string, func(), error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)), func() { _ = dir.Close() }, nil
 }
 
-// own makes sure that it is the process itself which listens: SO_PEERCRED of
-// unix(7) is whoever called listen. An id of 0 is one that has none here.
-func (c *Client) own(conn *net.UnixConn) error {
+// verifyPeer returns an error unless the process itself listens on the socket: SO_PEERCRED of
+// unix(7) is the process that called listen. An id of 0 is that of a process without an id here,
+// and is let pass.
+func (c *Client) verifyPeer(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
@@ -229,7 +231,7 @@ func (c *Client) own(conn *net.UnixConn) error {
 		return err
 	}
 	if e == nil && peer.Pid != 0 && int(peer.Pid) != c.pid {
-		return problem(c.pid, fmt.Sprintf("process %d listens on %s instead", peer.Pid, c.path), "remove that file, and restart the process", ErrNone)
+		return newProblem(c.pid, fmt.Sprintf("process %d listens on %s instead", peer.Pid, c.path), "remove that file, and restart the process", ErrNone)
 	}
 	return nil
 }

@@ -6,13 +6,13 @@ import "net"
 
 // Find finds processes on Linux only.
 func Find(pid int) (*Client, error) {
-	return nil, problem(pid, "processes can be recorded on Linux only", "give files written by dotnet-trace", ErrNone)
+	return nil, newProblem(pid, "processes can be recorded on Linux only", "give files written by dotnet-trace", ErrNone)
 }
 
-func ended(int) bool   { return false }
-func stopped(int) bool { return false }
-func owner(int) string { return "" }
+func hasEnded(int) bool    { return false }
+func isStopped(int) bool   { return false }
+func ownerName(int) string { return "" }
 
-func reach(path string) (string, func(), error) { return path, func() {}, nil }
+func shortenPath(path string) (string, func(), error) { return path, func() {}, nil }
 
-func (c *Client) own(*net.UnixConn) error { return nil }
+func (c *Client) verifyPeer(*net.UnixConn) error { return nil }

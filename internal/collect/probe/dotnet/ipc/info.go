@@ -32,9 +32,9 @@ var processInfo = []struct {
 // that is no error, and Info is zero.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	for _, form := range processInfo {
-		p, err := c.command(ctx, form.command, nil, patience)
+		p, err := c.runCommand(ctx, form.command, nil, patience)
 		var code Code
-		if errors.As(err, &code) && code.older() {
+		if errors.As(err, &code) && code.allowsOlderForm() {
 			continue
 		}
 		if err != nil {
@@ -43,20 +43,20 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 		var i Info
 		d := decoder{b: p}
 		if form.versioned {
-			d.uint32()
+			d.readUint32()
 		}
-		i.PID = int(d.uint64())
-		d.skip(16) // the runtime's cookie, a GUID
-		d.text()   // the command line
-		i.OS, i.Arch = d.text(), d.text()
+		i.PID = int(d.readUint64())
+		d.skip(16)   // the runtime's cookie, a GUID
+		d.readText() // the command line
+		i.OS, i.Arch = d.readText(), d.readText()
 		if form.more {
-			i.Assembly, i.Version = d.text(), d.text()
+			i.Assembly, i.Version = d.readText(), d.readText()
 		}
 		if form.portable {
-			i.RID = d.text()
+			i.RID = d.readText()
 		}
 		if d.short {
-			return Info{}, problem(c.pid, fmt.Sprintf("ProcessInfo %#04x of %d bytes is too short", form.command, len(p)), "try again", ErrProtocol)
+			return Info{}, newProblem(c.pid, fmt.Sprintf("ProcessInfo %#04x of %d bytes is too short", form.command, len(p)), "try again", ErrProtocol)
 		}
 		return i, nil
 	}
@@ -69,7 +69,7 @@ type decoder struct {
 	short bool
 }
 
-func (d *decoder) take(n int) []byte {
+func (d *decoder) takeBytes(n int) []byte {
 	if n < 0 || n > len(d.b) {
 		d.short, d.b = true, nil
 		return make([]byte, 8)
@@ -79,18 +79,18 @@ func (d *decoder) take(n int) []byte {
 	return taken
 }
 
-func (d *decoder) skip(n int)     { d.take(n) }
-func (d *decoder) uint32() uint32 { return binary.LittleEndian.Uint32(d.take(4)) }
-func (d *decoder) uint64() uint64 { return binary.LittleEndian.Uint64(d.take(8)) }
+func (d *decoder) skip(n int)         { d.takeBytes(n) }
+func (d *decoder) readUint32() uint32 { return binary.LittleEndian.Uint32(d.takeBytes(4)) }
+func (d *decoder) readUint64() uint64 { return binary.LittleEndian.Uint64(d.takeBytes(8)) }
 
-// text is a counted string of UTF-16 with a zero at its end.
-func (d *decoder) text() string {
-	n := d.uint32()
+// readText decodes a counted string of UTF-16 with a zero at its end.
+func (d *decoder) readText() string {
+	n := d.readUint32()
 	if uint64(n)*2 > uint64(len(d.b)) {
 		d.short = true
 		return ""
 	}
-	raw := d.take(int(n) * 2)
+	raw := d.takeBytes(int(n) * 2)
 	units := make([]uint16, 0, n)
 	for i := 0; i+1 < len(raw); i += 2 {
 		u := binary.LittleEndian.Uint16(raw[i:])

@@ -65,7 +65,7 @@ func (c *Client) PID() int { return c.pid }
 // has: that moment is waited for.
 func (c *Client) Ended() bool {
 	for range 50 {
-		if ended(c.pid) {
+		if hasEnded(c.pid) {
 			return true
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -77,27 +77,27 @@ func (c *Client) Ended() bool {
 func (c *Client) connect(ctx context.Context) (*net.UnixConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	path, release, err := reach(c.path)
+	path, release, err := shortenPath(c.path)
 	if err != nil {
-		return nil, c.failed(ctx, err)
+		return nil, c.explainError(ctx, err)
 	}
 	defer release()
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", path)
 	if err != nil {
-		return nil, c.failed(ctx, err)
+		return nil, c.explainError(ctx, err)
 	}
 	u := conn.(*net.UnixConn)
-	if err := c.own(u); err != nil {
+	if err := c.verifyPeer(u); err != nil {
 		_ = u.Close()
 		return nil, err
 	}
 	return u, nil
 }
 
-// ask sends a command and reads the answer's payload. Within limits the exchange;
-// the connection stays open for what may follow.
-func (c *Client) ask(ctx context.Context, conn *net.UnixConn, command uint16, payload []byte, within time.Duration) ([]byte, error) {
+// sendCommand sends a command over a connection and reads the answer's payload. within limits the
+// exchange; the connection stays open for what may follow.
+func (c *Client) sendCommand(ctx context.Context, conn *net.UnixConn, command uint16, payload []byte, within time.Duration) ([]byte, error) {
 	until := time.Now().Add(within)
 	if d, ok := ctx.Deadline(); ok && d.Before(until) {
 		until = d
@@ -105,68 +105,68 @@ func (c *Client) ask(ctx context.Context, conn *net.UnixConn, command uint16, pa
 	_ = conn.SetDeadline(until)
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	request, err := message(command, payload)
+	request, err := encodeMessage(command, payload)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := conn.Write(request); err != nil {
-		return nil, c.failed(ctx, err)
+		return nil, c.explainError(ctx, err)
 	}
 	answer, err := readMessage(conn)
 	if err != nil {
-		return nil, c.failed(ctx, err)
+		return nil, c.explainError(ctx, err)
 	}
 	return answer, nil
 }
 
-// command is a whole exchange on a connection of its own.
-func (c *Client) command(ctx context.Context, command uint16, payload []byte, within time.Duration) ([]byte, error) {
+// runCommand sends a command and reads its answer over a connection of its own.
+func (c *Client) runCommand(ctx context.Context, command uint16, payload []byte, within time.Duration) ([]byte, error) {
 	conn, err := c.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	return c.ask(ctx, conn, command, payload, within)
+	return c.sendCommand(ctx, conn, command, payload, within)
 }
 
-// failed says what an error of a connection means.
-func (c *Client) failed(ctx context.Context, err error) error {
+// explainError says what an error of a connection means and what to do about it.
+func (c *Client) explainError(ctx context.Context, err error) error {
 	var code Code
 	switch {
 	case errors.As(err, &code):
 		if code == notYetAvailable || code == uninitialized {
-			return problem(c.pid, "", "resume it with the tool that suspended it, such as dotnet-monitor (DOTNET_DiagnosticPorts, DOTNET_DefaultDiagnosticPortSuspend)", ErrSuspended)
+			return newProblem(c.pid, "", "resume it with the tool that suspended it, such as dotnet-monitor (DOTNET_DiagnosticPorts, DOTNET_DefaultDiagnosticPortSuspend)", ErrSuspended)
 		}
-		return problem(c.pid, "the runtime refused: "+err.Error(), "update the runtime, or try again", err)
+		return newProblem(c.pid, "the runtime refused: "+err.Error(), "update the runtime, or try again", err)
 	case errors.Is(err, ErrProtocol):
-		return problem(c.pid, c.path+": "+err.Error(), "remove that file, and restart the process", err)
+		return newProblem(c.pid, c.path+": "+err.Error(), "remove that file, and restart the process", err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
-	case ended(c.pid):
-		return problem(c.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
+	case hasEnded(c.pid):
+		return newProblem(c.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		return denied(c.pid, c.path)
+		return deniedError(c.pid, c.path)
 	case errors.Is(err, os.ErrNotExist):
-		return problem(c.pid, c.path+" has been removed", "restart the process", ErrNone)
+		return newProblem(c.pid, c.path+" has been removed", "restart the process", ErrNone)
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		if stopped(c.pid) {
-			return problem(c.pid, "the process is stopped", fmt.Sprintf("kill -CONT %d", c.pid), ErrSilent)
+		if isStopped(c.pid) {
+			return newProblem(c.pid, "the process is stopped", fmt.Sprintf("kill -CONT %d", c.pid), ErrSilent)
 		}
-		return problem(c.pid, fmt.Sprintf("no answer within %v", patience), "try again; a debugger or a dump may be blocking it", ErrSilent)
+		return newProblem(c.pid, fmt.Sprintf("no answer within %v", patience), "try again; a debugger or a dump may be blocking it", ErrSilent)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return problem(c.pid, "nothing listens on "+c.path, "restart the process", ErrSilent)
+		return newProblem(c.pid, "nothing listens on "+c.path, "restart the process", ErrSilent)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return problem(c.pid, "it closed the connection", "try again", ErrSilent)
+		return newProblem(c.pid, "it closed the connection", "try again", ErrSilent)
 	}
-	return problem(c.pid, c.path+": "+err.Error(), "try again", err)
+	return newProblem(c.pid, c.path+": "+err.Error(), "try again", err)
 }
 
-func denied(pid int, what string) error {
+func deniedError(pid int, what string) error {
 	do := fmt.Sprintf("run unstall %d as root of the host or with the capability SYS_PTRACE", pid)
-	if who := owner(pid); who != "" && os.Geteuid() != 0 {
+	if who := ownerName(pid); who != "" && os.Geteuid() != 0 {
 		what, do = fmt.Sprintf("%s belongs to user %s", what, who), fmt.Sprintf("sudo unstall %d", pid)
 	}
-	return problem(pid, what, do, ErrDenied)
+	return newProblem(pid, what, do, ErrDenied)
 }
 
 // Problem is an error of a process's diagnostics server.
@@ -177,7 +177,7 @@ type Problem struct {
 	Kind error  // one of this package's sentinels, a Code, or what the system said
 }
 
-func problem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
+func newProblem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
 
 // Error is one line: "pid 4711: the diagnostics server does not answer: nothing
 // listens on /tmp/…: restart the process".
@@ -209,8 +209,9 @@ const (
 	answerError = 0xffff
 )
 
-// message puts a header before a payload.
-func message(command uint16, payload []byte) ([]byte, error) {
+// encodeMessage puts a header before a payload. The error says that the protocol has no messages
+// that long.
+func encodeMessage(command uint16, payload []byte) ([]byte, error) {
 	size := headerSize + len(payload)
 	if size > 0xffff {
 		return nil, fmt.Errorf("a command of %d bytes is larger than the protocol's 65,535 bytes: ask for fewer providers", size)

@@ -341,7 +341,7 @@ func TestDies(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for !stopped(cmd.Process.Pid) {
+	for !isStopped(cmd.Process.Pid) {
 		time.Sleep(time.Millisecond)
 	}
 	_, err = c.Info(soon(t, 20*time.Millisecond))
@@ -382,10 +382,10 @@ func FuzzAnswer(f *testing.F) {
 		p, err := readMessage(strings.NewReader(string(b)))
 		if err == nil {
 			d := decoder{b: p}
-			d.uint32()
+			d.readUint32()
 			d.skip(16)
 			for range 4 {
-				d.text()
+				d.readText()
 			}
 		}
 	})

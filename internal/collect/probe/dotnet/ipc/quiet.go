@@ -34,8 +34,9 @@ func newBeat() *beat { return &beat{changed: make(chan struct{})} }
 // mark is in every event of a counter, but not in the names a session ends with.
 var mark = appendText(nil, "Interval=")[4 : 4+2*len("Interval=")]
 
-// see looks at what was read; an error is the end.
-func (b *beat) see(data []byte, err error) {
+// noteCounters looks for counters in what was read and notes when they came; an error is the end
+// of the stream.
+func (b *beat) noteCounters(data []byte, err error) {
 	ticks := bytes.Contains(data, mark)
 	if !ticks && err == nil {
 		return
@@ -54,8 +55,8 @@ func (b *beat) see(data []byte, err error) {
 	}
 }
 
-// quiet waits for a moment between counters.
-func (b *beat) quiet(ctx context.Context) {
+// waitQuiet waits for a moment between counters, up to quietWait.
+func (b *beat) waitQuiet(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, quietWait)
 	defer cancel()
 	for {
@@ -80,14 +81,15 @@ func (b *beat) quiet(ctx context.Context) {
 	}
 }
 
-// hangs says whether the runtime is one before .NET 6, which knows no ProcessInfo2.
-func (c *Client) hangs(ctx context.Context) (bool, error) {
+// mayHang says whether the runtime is one before .NET 6, which may hang as a session is stopped:
+// it does not know ProcessInfo2.
+func (c *Client) mayHang(ctx context.Context) (bool, error) {
 	if known := c.old.Load(); known != nil {
 		return *known, nil
 	}
-	_, err := c.command(ctx, 0x0404, nil, patience)
+	_, err := c.runCommand(ctx, 0x0404, nil, patience)
 	var code Code
-	old := errors.As(err, &code) && code.older()
+	old := errors.As(err, &code) && code.allowsOlderForm()
 	if err != nil && !old {
 		return false, err
 	}
@@ -95,8 +97,8 @@ func (c *Client) hangs(ctx context.Context) (bool, error) {
 	return old, nil
 }
 
-// counts says whether a session has counters.
-func (c Config) counts() bool {
+// hasCounters says whether a session has counters.
+func (c Config) hasCounters() bool {
 	for _, p := range c.Providers {
 		if strings.Contains(p.Args, "EventCounterIntervalSec=") {
 			return true

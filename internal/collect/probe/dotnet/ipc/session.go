@@ -68,9 +68,9 @@ func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	ctx = context.WithoutCancel(ctx)
 	hangs := false
-	if cfg.counts() {
+	if cfg.hasCounters() {
 		var err error
-		if hangs, err = c.hangs(ctx); err != nil {
+		if hangs, err = c.mayHang(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -80,9 +80,9 @@ func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	var refused error // of the last form tried
 	for v := newest; v > 0; v-- {
-		s, err := c.start(ctx, cfg, int(v))
+		s, err := c.startVersion(ctx, cfg, int(v))
 		var code Code
-		if errors.As(err, &code) && code.older() {
+		if errors.As(err, &code) && code.allowsOlderForm() {
 			refused = err
 			continue
 		}
@@ -94,18 +94,18 @@ func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
 		}
 		return s, err
 	}
-	return nil, problem(c.pid, "it supports no version of CollectTracing", "update the runtime to .NET Core 3.1 or later", refused)
+	return nil, newProblem(c.pid, "it supports no version of CollectTracing", "update the runtime to .NET Core 3.1 or later", refused)
 }
 
-func (c *Client) start(ctx context.Context, cfg Config, version int) (*Session, error) {
+func (c *Client) startVersion(ctx context.Context, cfg Config, version int) (*Session, error) {
 	conn, err := c.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	form := collectTracing[version-1]
-	answer, err := c.ask(ctx, conn, form.command, form.encode(cfg), patience)
+	answer, err := c.sendCommand(ctx, conn, form.command, form.encode(cfg), patience)
 	if err == nil && len(answer) < 8 {
-		err = problem(c.pid, fmt.Sprintf("CollectTracing %#04x returned no session id", form.command), "try again", ErrProtocol)
+		err = newProblem(c.pid, fmt.Sprintf("CollectTracing %#04x returned no session id", form.command), "try again", ErrProtocol)
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -123,7 +123,7 @@ func (s *Session) Read(p []byte) (int, error) {
 		err = io.EOF
 	}
 	if s.beat != nil && (n > 0 || !errors.Is(err, os.ErrDeadlineExceeded)) {
-		s.beat.see(p[:n], err)
+		s.beat.noteCounters(p[:n], err)
 	}
 	return n, err
 }
@@ -138,10 +138,10 @@ func (s *Session) SetReadDeadline(t time.Time) error { return s.conn.SetReadDead
 // session with counters is stopped between them, up to 1.5 s later.
 func (s *Session) Stop(ctx context.Context, within time.Duration) error {
 	if s.beat != nil {
-		s.beat.quiet(ctx)
+		s.beat.waitQuiet(ctx)
 	}
 	id := binary.LittleEndian.AppendUint64(nil, s.id)
-	_, err := s.client.command(ctx, 0x0201, id, within)
+	_, err := s.client.runCommand(ctx, 0x0201, id, within)
 	var code Code
 	if errors.As(err, &code) || errors.Is(err, ErrGone) {
 		return nil // there is none of this id any more
@@ -158,30 +158,30 @@ var collectTracing = []struct {
 	command uint16
 	encode  func(Config) []byte
 }{
-	{0x0202, func(c Config) []byte { return c.providers(c.head(nil), false) }},
-	{0x0203, func(c Config) []byte { return c.providers(flag(c.head(nil), c.Rundown != 0), false) }},
+	{0x0202, func(c Config) []byte { return c.appendProviders(c.appendHead(nil), false) }},
+	{0x0203, func(c Config) []byte { return c.appendProviders(appendFlag(c.appendHead(nil), c.Rundown != 0), false) }},
 	{0x0204, func(c Config) []byte {
-		return c.providers(flag(flag(c.head(nil), c.Rundown != 0), !c.NoStacks), false)
+		return c.appendProviders(appendFlag(appendFlag(c.appendHead(nil), c.Rundown != 0), !c.NoStacks), false)
 	}},
-	{0x0205, func(c Config) []byte { return c.providers(c.keyword(c.head(nil)), false) }},
+	{0x0205, func(c Config) []byte { return c.appendProviders(c.appendRundown(c.appendHead(nil)), false) }},
 	{0x0206, func(c Config) []byte {
 		stream := binary.LittleEndian.AppendUint32(nil, 0) // 1: user_events
-		return c.providers(c.keyword(c.head(stream)), true)
+		return c.appendProviders(c.appendRundown(c.appendHead(stream)), true)
 	}},
 }
 
 const nettrace = 1 // 0 is netperf
 
-func (c Config) head(b []byte) []byte {
+func (c Config) appendHead(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, c.BufferMB)
 	return binary.LittleEndian.AppendUint32(b, nettrace)
 }
 
-func (c Config) keyword(b []byte) []byte {
-	return flag(binary.LittleEndian.AppendUint64(b, c.Rundown), !c.NoStacks)
+func (c Config) appendRundown(b []byte) []byte {
+	return appendFlag(binary.LittleEndian.AppendUint64(b, c.Rundown), !c.NoStacks)
 }
 
-func (c Config) providers(b []byte, filtered bool) []byte {
+func (c Config) appendProviders(b []byte, filtered bool) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.Providers)))
 	for _, p := range c.Providers {
 		b = binary.LittleEndian.AppendUint64(b, p.Keywords)
@@ -190,7 +190,7 @@ func (c Config) providers(b []byte, filtered bool) []byte {
 		if !filtered {
 			continue
 		}
-		b = flag(b, p.Only != nil) // without: none is left out
+		b = appendFlag(b, p.Only != nil) // without: none is left out
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(p.Only)))
 		for _, id := range p.Only {
 			b = binary.LittleEndian.AppendUint32(b, id)
@@ -199,14 +199,14 @@ func (c Config) providers(b []byte, filtered bool) []byte {
 	return b
 }
 
-func flag(b []byte, on bool) []byte {
+func appendFlag(b []byte, on bool) []byte {
 	if on {
 		return append(b, 1)
 	}
 	return append(b, 0)
 }
 
-// appendText is the reverse of decoder.text; nothing has no zero at its end.
+// appendText is the reverse of decoder.readText; nothing has no zero at its end.
 func appendText(b []byte, s string) []byte {
 	if s == "" {
 		return binary.LittleEndian.AppendUint32(b, 0)

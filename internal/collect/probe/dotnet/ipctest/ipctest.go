@@ -152,19 +152,19 @@ func (s *Server) serve(c *net.UnixConn) {
 	}
 	switch command := binary.BigEndian.Uint16(h[16:]); command {
 	case 0x0408, 0x0404, 0x0400:
-		s.info(c, map[uint16]int{0x0408: 3, 0x0404: 2, 0x0400: 1}[command])
+		s.answerInfo(c, map[uint16]int{0x0408: 3, 0x0404: 2, 0x0400: 1}[command])
 	case 0x0202, 0x0203, 0x0204, 0x0205, 0x0206:
-		s.collect(c, int(command-0x0201), payload)
+		s.answerCollect(c, int(command-0x0201), payload)
 	case 0x0201:
-		s.stop(c, payload)
+		s.answerStop(c, payload)
 	default:
-		s.fail(c)
+		s.answerFailure(c)
 	}
 }
 
-func (s *Server) info(c net.Conn, form int) {
+func (s *Server) answerInfo(c net.Conn, form int) {
 	if form > s.Info {
-		s.fail(c)
+		s.answerFailure(c)
 		return
 	}
 	var b []byte
@@ -180,41 +180,41 @@ func (s *Server) info(c net.Conn, form int) {
 			b = binary.LittleEndian.AppendUint16(b, uint16(r))
 		}
 	}
-	answer(c, 0xff00, b)
+	writeAnswer(c, 0xff00, b)
 }
 
-func (s *Server) fail(c net.Conn) {
+func (s *Server) answerFailure(c net.Conn) {
 	code := s.Other
 	if code == 0 {
 		code = UnknownCommand
 	}
-	answer(c, 0xffff, binary.LittleEndian.AppendUint32(nil, code))
+	writeAnswer(c, 0xffff, binary.LittleEndian.AppendUint32(nil, code))
 }
 
-func answer(c net.Conn, kind uint16, payload []byte) {
+func writeAnswer(c net.Conn, kind uint16, payload []byte) {
 	b := binary.LittleEndian.AppendUint16([]byte("DOTNET_IPC_V1\x00"), uint16(20+len(payload)))
 	b = append(binary.BigEndian.AppendUint16(b, kind), 0, 0)
 	_, _ = c.Write(append(b, payload...))
 }
 
-func (s *Server) collect(c *net.UnixConn, form int, payload []byte) {
+func (s *Server) answerCollect(c *net.UnixConn, form int, payload []byte) {
 	if s.Asked != nil {
 		s.Asked()
 	}
 	if form > s.Collect {
-		s.fail(c)
+		s.answerFailure(c)
 		return
 	}
-	x, err := parse(form, payload)
+	x, err := parseCollect(form, payload)
 	if err != nil {
-		answer(c, 0xffff, binary.LittleEndian.AppendUint32(nil, BadEncoding))
+		writeAnswer(c, 0xffff, binary.LittleEndian.AppendUint32(nil, BadEncoding))
 		return
 	}
 	s.mu.Lock()
 	x.ID = uint64(len(s.sessions) + 1)
 	s.sessions = append(s.sessions, x)
 	s.mu.Unlock()
-	answer(c, 0xff00, binary.LittleEndian.AppendUint64(nil, x.ID))
+	writeAnswer(c, 0xff00, binary.LittleEndian.AppendUint64(nil, x.ID))
 	gone := make(chan struct{})
 	go func() {
 		_, _ = c.Read(make([]byte, 1))
@@ -244,13 +244,13 @@ func (s *Server) collect(c *net.UnixConn, form int, payload []byte) {
 			}
 			return
 		case <-gone:
-			s.closed(x)
+			s.markClosed(x)
 			return
 		}
 	}
 }
 
-func (s *Server) closed(x *Session) {
+func (s *Server) markClosed(x *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if x.Ended == "" {
@@ -258,7 +258,7 @@ func (s *Server) closed(x *Session) {
 	}
 }
 
-func (s *Server) stop(c net.Conn, payload []byte) {
+func (s *Server) answerStop(c net.Conn, payload []byte) {
 	if s.Deaf {
 		_, _ = c.Read(make([]byte, 1))
 		return
@@ -267,44 +267,44 @@ func (s *Server) stop(c net.Conn, payload []byte) {
 	id := binary.LittleEndian.Uint64(payload)
 	if id == 0 || id > uint64(len(s.sessions)) || s.sessions[id-1].Ended != "" {
 		s.mu.Unlock()
-		answer(c, 0xffff, binary.LittleEndian.AppendUint32(nil, 0x80004005))
+		writeAnswer(c, 0xffff, binary.LittleEndian.AppendUint32(nil, 0x80004005))
 		return
 	}
 	close(s.sessions[id-1].stop)
 	s.sessions[id-1].Ended = "stopped"
 	s.mu.Unlock()
-	answer(c, 0xff00, payload)
+	writeAnswer(c, 0xff00, payload)
 }
 
-// parse reads what CollectTracing asks for; bytes left over are an error.
-func parse(form int, b []byte) (*Session, error) {
+// parseCollect decodes the payload of CollectTracing; bytes left over are an error.
+func parseCollect(form int, b []byte) (*Session, error) {
 	d := &reader{b: b}
 	x := &Session{Form: form, Rundown: 1, Stacks: true, stop: make(chan struct{})}
-	if form == 5 && d.u32() != 0 {
+	if form == 5 && d.readUint32() != 0 {
 		return nil, errors.New("not a streaming session")
 	}
-	x.BufferMB = d.u32()
-	if d.u32() != 1 || x.BufferMB == 0 {
+	x.BufferMB = d.readUint32()
+	if d.readUint32() != 1 || x.BufferMB == 0 {
 		return nil, errors.New("not nettrace, or no buffer")
 	}
 	switch {
 	case form >= 4:
-		x.Rundown = d.u64()
+		x.Rundown = d.readUint64()
 	case form >= 2:
-		x.Rundown = uint64(d.take(1)[0])
+		x.Rundown = uint64(d.takeBytes(1)[0])
 	}
 	if form >= 3 {
-		x.Stacks = d.take(1)[0] == 1
+		x.Stacks = d.takeBytes(1)[0] == 1
 	}
-	for range d.u32() {
+	for range d.readUint32() {
 		if d.short {
 			break
 		}
-		p := Provider{Keywords: d.u64(), Level: d.u32(), Name: d.text(), Args: d.text()}
+		p := Provider{Keywords: d.readUint64(), Level: d.readUint32(), Name: d.readText(), Args: d.readText()}
 		if form == 5 {
-			p.Enable = d.take(1)[0] == 1
-			for range min(d.u32(), 100) {
-				p.Events = append(p.Events, d.u32())
+			p.Enable = d.takeBytes(1)[0] == 1
+			for range min(d.readUint32(), 100) {
+				p.Events = append(p.Events, d.readUint32())
 			}
 		}
 		x.Providers = append(x.Providers, p)
@@ -320,7 +320,7 @@ type reader struct {
 	short bool
 }
 
-func (r *reader) take(n int) []byte {
+func (r *reader) takeBytes(n int) []byte {
 	if n > len(r.b) {
 		r.short, r.b = true, nil
 		return make([]byte, n)
@@ -330,18 +330,18 @@ func (r *reader) take(n int) []byte {
 	return t
 }
 
-func (r *reader) u32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
-func (r *reader) u64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
+func (r *reader) readUint32() uint32 { return binary.LittleEndian.Uint32(r.takeBytes(4)) }
+func (r *reader) readUint64() uint64 { return binary.LittleEndian.Uint64(r.takeBytes(8)) }
 
-func (r *reader) text() string {
-	n := int(r.u32())
+func (r *reader) readText() string {
+	n := int(r.readUint32())
 	if n == 0 || n > len(r.b) {
 		r.short = r.short || n > 0
 		return ""
 	}
 	var s []rune
 	for range n {
-		s = append(s, rune(binary.LittleEndian.Uint16(r.take(2))))
+		s = append(s, rune(binary.LittleEndian.Uint16(r.takeBytes(2))))
 	}
 	if s[n-1] != 0 {
 		r.short = true

@@ -86,26 +86,26 @@ func (v *VM) Ask(ctx context.Context, command string, to io.Writer) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.open {
-		if err := v.listener(ctx); err != nil {
+		if err := v.ensureListener(ctx); err != nil {
 			return err
 		}
 		v.open = true
 	}
 	conn, err := v.dial(ctx)
 	if err != nil {
-		return v.failed(ctx, err)
+		return v.explainError(ctx, err)
 	}
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	a := &answer{conn: conn, ctx: ctx}
-	a.wait()
+	a.extendDeadline()
 	if _, err := io.WriteString(conn, "1\x00jcmd\x00"+command+"\x00\x00\x00"); err != nil {
-		return v.failed(ctx, err)
+		return v.explainError(ctx, err)
 	}
-	code, err := a.code()
+	code, err := a.readCode()
 	if err != nil {
-		return v.failed(ctx, err)
+		return v.explainError(ctx, err)
 	}
 	if code == "0" {
 		if _, err := io.Copy(to, a); err != nil {
@@ -113,15 +113,15 @@ func (v *VM) Ask(ctx context.Context, command string, to io.Writer) error {
 			if errors.As(err, &stored) {
 				return stored.error
 			}
-			return v.failed(ctx, err)
+			return v.explainError(ctx, err)
 		}
 		return nil
 	}
 	said, err := io.ReadAll(io.LimitReader(a, 4<<10))
 	if err != nil {
-		return v.failed(ctx, err)
+		return v.explainError(ctx, err)
 	}
-	return problem(v.pid, fmt.Sprintf("%s: %s", command, firstLine(said)), "", ErrRefused)
+	return newProblem(v.pid, fmt.Sprintf("%s: %s", command, firstLine(said)), "", ErrRefused)
 }
 
 // Text is a short answer, up to limit bytes.
@@ -150,7 +150,7 @@ type answer struct {
 	ctx  context.Context
 }
 
-func (a *answer) wait() {
+func (a *answer) extendDeadline() {
 	until := time.Now().Add(Patience)
 	if d, ok := a.ctx.Deadline(); ok && d.Before(until) {
 		until = d
@@ -161,7 +161,7 @@ func (a *answer) wait() {
 }
 
 func (a *answer) Read(p []byte) (int, error) {
-	a.wait()
+	a.extendDeadline()
 	return a.conn.Read(p)
 }
 
@@ -188,8 +188,8 @@ func (a *answer) WriteTo(to io.Writer) (all int64, err error) {
 
 type storeError struct{ error }
 
-// code reads the line before the answer, byte by byte: it is short.
-func (a *answer) code() (string, error) {
+// readCode reads the line before the answer, byte by byte: it is short.
+func (a *answer) readCode() (string, error) {
 	var line []byte
 	for len(line) < 12 {
 		var b [1]byte
@@ -217,4 +217,4 @@ func firstLine(b []byte) string {
 
 // At is the JVM with an id whose listener is in the directory tmp of root, as it
 // is; it is not looked at as [Find] does.
-func At(pid int, root string) *VM { return at(pid, root) }
+func At(pid int, root string) *VM { return newVM(pid, root) }

@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// dial connects to the listener. A JVM reads the credentials of who connects, and before
-// JDK 11, or in another user namespace, root is a stranger to it: so root connects
-// as the JVM's own user.
+// dial connects to the listener. A JVM reads the credentials of its clients, and before JDK 11, or
+// in another user namespace, refuses root: so root connects as the JVM's own user.
 func (v *VM) dial(ctx context.Context) (net.Conn, error) {
 	const oPath = 0x200000 // O_PATH
 	dir, err := os.OpenFile(v.root+"/tmp", oPath|syscall.O_DIRECTORY, 0)
@@ -34,7 +33,7 @@ func (v *VM) dial(ctx context.Context) (net.Conn, error) {
 	} else if conn, err = v.dialAs(name); err != nil {
 		return nil, err
 	}
-	if err := v.own(conn); err != nil {
+	if err := v.verifyPeer(conn); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
@@ -94,9 +93,10 @@ func (v *VM) connectAs(name string) (int, error) {
 	return fd, nil
 }
 
-// own makes sure that it is the process itself which listens: SO_PEERCRED of
-// unix(7) is whoever called listen. An id of 0 is one that has none here.
-func (v *VM) own(conn *net.UnixConn) error {
+// verifyPeer returns an error unless the process itself listens on the socket: SO_PEERCRED of
+// unix(7) is the process that called listen. An id of 0 is that of a process without an id here,
+// and is let pass.
+func (v *VM) verifyPeer(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (v *VM) own(conn *net.UnixConn) error {
 		return err
 	}
 	if e == nil && peer.Pid != 0 && int(peer.Pid) != v.pid {
-		return problem(v.pid, fmt.Sprintf("process %d listens on %s instead", peer.Pid, v.Socket()), "remove that file, and try again", ErrSilent)
+		return newProblem(v.pid, fmt.Sprintf("process %d listens on %s instead", peer.Pid, v.Socket()), "remove that file, and try again", ErrSilent)
 	}
 	return nil
 }

@@ -25,30 +25,30 @@ func Find(pid int) (*VM, error) {
 	s, err := readStatus(pid)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return nil, denied(pid, "the process")
+		return nil, deniedError(pid, "the process")
 	case err != nil:
-		return nil, problem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
+		return nil, newProblem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	v.inner, v.uid, v.gid = s.inner, s.uid, s.gid
-	if v.start, err = started(pid); err != nil {
-		return nil, problem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
+	if v.start, err = readStartTime(pid); err != nil {
+		return nil, newProblem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	if us := os.Geteuid(); us != 0 && us != v.uid {
-		return nil, denied(pid, "the process")
+		return nil, deniedError(pid, "the process")
 	}
 	v.root = rootOf(pid)
-	if err := hotspot(pid); err != nil {
+	if err := checkHotspot(pid); err != nil {
 		return nil, err
 	}
 	if us := os.Geteuid(); us != 0 && os.Getegid() != v.gid {
-		return nil, problem(pid, fmt.Sprintf("its group is %s: a JVM answers its own user and group only", groupName(v.gid)),
+		return nil, newProblem(pid, fmt.Sprintf("its group is %s: a JVM answers its own user and group only", groupName(v.gid)),
 			fmt.Sprintf("sudo unstall %d", pid), ErrDenied)
 	}
 	if _, err := os.Stat(v.root + "/tmp/."); errors.Is(err, fs.ErrPermission) {
-		return nil, denied(pid, v.root+"/tmp")
+		return nil, deniedError(pid, v.root+"/tmp")
 	}
-	if flag := v.disabled(); flag != "" {
-		return nil, problem(pid, "it runs with "+flag, "restart it without "+flag+"; data from /proc and hsperfdata is recorded anyway", ErrDisabled)
+	if flag := v.disablingFlag(); flag != "" {
+		return nil, newProblem(pid, "it runs with "+flag, "restart it without "+flag+"; data from /proc and hsperfdata is recorded anyway", ErrDisabled)
 	}
 	return v, nil
 }
@@ -63,7 +63,7 @@ type status struct {
 // readStatus reads ids and whether SIGQUIT is caught: proc_pid_status(5).
 func readStatus(pid int) (status, error) {
 	s := status{inner: pid}
-	text, err := os.ReadFile(proc(pid, "status"))
+	text, err := os.ReadFile(procPath(pid, "status"))
 	if err != nil {
 		return s, err
 	}
@@ -96,19 +96,20 @@ func hasQuit(mask string) bool {
 	return err == nil && m&(1<<(uint(syscall.SIGQUIT)-1)) != 0
 }
 
-// started is field 22 of a process's stat file. It is an error if the process has
-// ended.
-func started(pid int) (uint64, error) {
-	f, err := stat(pid)
+// readStartTime returns when a process was started, in ticks after boot: field 22 of its stat
+// file. The error is ErrGone if the process has ended.
+func readStartTime(pid int) (uint64, error) {
+	f, err := readStat(pid)
 	if err != nil {
 		return 0, err
 	}
 	return strconv.ParseUint(f[22-3], 10, 64)
 }
 
-// stat is what follows the name in a process's stat file: the state first.
-func stat(pid int) ([]string, error) {
-	text, err := os.ReadFile(proc(pid, "stat"))
+// readStat returns the fields after the name in a process's stat file, the state first. The error
+// is ErrGone if the process has ended.
+func readStat(pid int) ([]string, error) {
+	text, err := os.ReadFile(procPath(pid, "stat"))
 	if err != nil {
 		return nil, err
 	}
@@ -121,36 +122,36 @@ func stat(pid int) ([]string, error) {
 
 // Ended says whether the process has ended.
 func (v *VM) Ended() bool {
-	at, err := started(v.pid)
+	at, err := readStartTime(v.pid)
 	return err != nil && !errors.Is(err, fs.ErrPermission) || err == nil && at != v.start
 }
 
 // Stopped says whether a process is stopped by a signal or a debugger: it answers
 // nothing until it goes on.
-func Stopped(pid int) bool { return stopped(pid) }
+func Stopped(pid int) bool { return isStopped(pid) }
 
-func stopped(pid int) bool {
-	f, err := stat(pid)
+func isStopped(pid int) bool {
+	f, err := readStat(pid)
 	return err == nil && (f[0] == "T" || f[0] == "t")
 }
 
 // rootOf is what comes before a process's paths to reach them from here.
 func rootOf(pid int) string {
-	root := proc(pid, "root")
+	root := procPath(pid, "root")
 	ours, err := os.Readlink("/proc/self/ns/mnt")
-	theirs, err2 := os.Readlink(proc(pid, "ns/mnt"))
+	theirs, err2 := os.Readlink(procPath(pid, "ns/mnt"))
 	if top, e := os.Readlink(root); err == nil && err2 == nil && ours == theirs && e == nil && top == "/" {
 		return ""
 	}
 	return root
 }
 
-// hotspot says why a process is no HotSpot JVM, by the libraries it has mapped. That
-// of OpenJ9 brings a libjvm.so, too, which passes everything on to it.
-func hotspot(pid int) error {
-	f, err := os.Open(proc(pid, "maps"))
+// checkHotspot returns an error that says why a process is no HotSpot JVM, by the libraries it has
+// mapped. OpenJ9 brings a libjvm.so too, which passes everything on to its own library.
+func checkHotspot(pid int) error {
+	f, err := os.Open(procPath(pid, "maps"))
 	if err != nil {
-		return denied(pid, proc(pid, "maps"))
+		return deniedError(pid, procPath(pid, "maps"))
 	}
 	defer f.Close()
 	found := false
@@ -164,25 +165,25 @@ func hotspot(pid int) error {
 		}
 		library := strings.TrimSuffix(path.Base(string(lines.Bytes()[i:])), " (deleted)")
 		if strings.HasPrefix(library, "libj9vm") || strings.HasPrefix(library, "libj9jit") {
-			return problem(pid, "it is an OpenJ9 JVM, which uses a different attach protocol", "data from /proc is recorded anyway; its GC log (-Xverbosegclog) is not supported", ErrNotJVM)
+			return newProblem(pid, "it is an OpenJ9 JVM, which uses a different attach protocol", "data from /proc is recorded anyway; its GC log (-Xverbosegclog) is not supported", ErrNotJVM)
 		}
 		found = found || library == "libjvm.so"
 	}
 	if errors.Is(lines.Err(), fs.ErrPermission) {
-		return denied(pid, proc(pid, "maps"))
+		return deniedError(pid, procPath(pid, "maps"))
 	}
 	if !found {
-		return problem(pid, "libjvm.so is not among its libraries", "run unstall without arguments to list what runs here", ErrNotJVM)
+		return newProblem(pid, "libjvm.so is not among its libraries", "run unstall without arguments to list what runs here", ErrNotJVM)
 	}
 	return nil
 }
 
 const disableFlag = "-XX:+DisableAttachMechanism"
 
-// disabled is the flag by which attaching was switched off, "" if it was not, as
-// far as can be seen. The counters say it for certain, whatever said it to the JVM.
-func (v *VM) disabled() string {
-	if d := v.counters(); d != nil {
+// disablingFlag returns the flag that switched attaching off, "" if none did as far as can be
+// seen. The counters say it for certain, however the JVM was told.
+func (v *VM) disablingFlag() string {
+	if d := v.readCounters(); d != nil {
 		if c := d.Text("sun.rt.jvmCapabilities"); c != "" {
 			if c[0] == '0' {
 				return disableFlag
@@ -191,7 +192,7 @@ func (v *VM) disabled() string {
 		}
 	}
 	for _, file := range []string{"cmdline", "environ"} {
-		text, err := os.ReadFile(proc(v.pid, file))
+		text, err := os.ReadFile(procPath(v.pid, file))
 		if err == nil && bytes.Contains(text, []byte(disableFlag)) {
 			return disableFlag
 		}
@@ -199,14 +200,14 @@ func (v *VM) disabled() string {
 	return ""
 }
 
-// reduces says whether a JVM was told to leave SIGQUIT alone.
-func (v *VM) reduces() bool {
-	d := v.counters()
+// reducesSignals says whether a JVM was told not to handle SIGQUIT.
+func (v *VM) reducesSignals() bool {
+	d := v.readCounters()
 	for _, flag := range []string{"-Xrs", "-XX:+ReduceSignalUsage"} {
 		if d != nil && strings.Contains(" "+d.Text("java.rt.vmArgs")+" ", " "+flag+" ") {
 			return true
 		}
-		text, err := os.ReadFile(proc(v.pid, "cmdline"))
+		text, err := os.ReadFile(procPath(v.pid, "cmdline"))
 		if err == nil && bytes.Contains(text, []byte("\x00"+flag+"\x00")) {
 			return true
 		}
@@ -214,8 +215,8 @@ func (v *VM) reduces() bool {
 	return false
 }
 
-// counters are the JVM's, nil if there are none to be read.
-func (v *VM) counters() *hsperf.Data {
+// readCounters returns the JVM's counters, nil if none can be read.
+func (v *VM) readCounters() *hsperf.Data {
 	files, _ := filepath.Glob(fmt.Sprintf("%s/tmp/hsperfdata_*/%d", v.root, v.inner))
 	for _, name := range files {
 		f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -223,7 +224,7 @@ func (v *VM) counters() *hsperf.Data {
 			continue
 		}
 		fi, err := f.Stat()
-		if err == nil && fi.Mode().IsRegular() && owned(fi, v.uid) {
+		if err == nil && fi.Mode().IsRegular() && isOwnedBy(fi, v.uid) {
 			d, _ := hsperf.Parse(f) // what was read of it may do
 			_ = f.Close()
 			return d
@@ -233,22 +234,22 @@ func (v *VM) counters() *hsperf.Data {
 	return nil
 }
 
-func owned(fi os.FileInfo, uid int) bool {
+func isOwnedBy(fi os.FileInfo, uid int) bool {
 	s, ok := fi.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == uid
 }
 
-func proc(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
+func procPath(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
 
-// denied says who may do what this user may not.
-func denied(pid int, what string) error {
+// deniedError says which user may do what this user may not.
+func deniedError(pid int, what string) error {
 	do := fmt.Sprintf("run unstall %d as root of the host or with the capability SYS_PTRACE", pid)
-	if fi, err := os.Stat(proc(pid, ".")); err == nil && os.Geteuid() != 0 {
+	if fi, err := os.Stat(procPath(pid, ".")); err == nil && os.Geteuid() != 0 {
 		if s, ok := fi.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
 			what, do = fmt.Sprintf("%s belongs to user %s", what, userName(int(s.Uid))), fmt.Sprintf("sudo unstall %d", pid)
 		}
 	}
-	return problem(pid, what, do, ErrDenied)
+	return newProblem(pid, what, do, ErrDenied)
 }
 
 func userName(uid int) string {
@@ -267,12 +268,12 @@ func groupName(gid int) string {
 	return id
 }
 
-func at(pid int, root string) *VM {
+func newVM(pid int, root string) *VM {
 	v := &VM{pid: pid, inner: pid, uid: os.Geteuid(), gid: os.Getegid(), root: root}
-	v.start, _ = started(pid)
+	v.start, _ = readStartTime(pid)
 	return v
 }
 
 // Started is when a process was started, in ticks after boot; an error if it has
 // ended.
-func Started(pid int) (uint64, error) { return started(pid) }
+func Started(pid int) (uint64, error) { return readStartTime(pid) }

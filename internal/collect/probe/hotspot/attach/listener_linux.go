@@ -14,28 +14,28 @@ import (
 // JVM some milliseconds.
 const look = 5 * time.Millisecond
 
-// listener makes the JVM listen, if it does not yet.
-func (v *VM) listener(ctx context.Context) error {
+// ensureListener makes the JVM listen, if it does not yet.
+func (v *VM) ensureListener(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	switch ok, err := v.listens(ctx); {
+	switch ok, err := v.isListening(ctx); {
 	case err != nil:
 		return err
 	case ok:
 		return nil
 	}
-	remove, err := v.request()
+	remove, err := v.requestAttach()
 	if err != nil {
 		return err
 	}
 	defer remove()
-	if err := v.quit(); err != nil {
+	if err := v.sendQuit(); err != nil {
 		return err
 	}
 	timer := time.NewTicker(look)
 	defer timer.Stop()
 	for {
-		if ok, err := v.listens(ctx); ok || err != nil {
+		if ok, err := v.isListening(ctx); ok || err != nil {
 			return err
 		}
 		select {
@@ -44,7 +44,7 @@ func (v *VM) listener(ctx context.Context) error {
 			return v.noListener(ctx)
 		}
 		if v.Ended() {
-			return problem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
+			return newProblem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 		}
 	}
 }
@@ -53,23 +53,24 @@ func (v *VM) noListener(ctx context.Context) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
-	case stopped(v.pid):
-		return v.silent()
+	case isStopped(v.pid):
+		return v.silentError()
 	}
-	return problem(v.pid, fmt.Sprintf("no %s after %v: attaching may be disabled, or all its threads are stopped", v.Socket(), Patience),
+	return newProblem(v.pid, fmt.Sprintf("no %s after %v: attaching may be disabled, or all its threads are stopped", v.Socket(), Patience),
 		"try again; check whether it runs with "+disableFlag, ErrSilent)
 }
 
-// listens says whether somebody listens on the socket, and that it is the JVM.
-func (v *VM) listens(ctx context.Context) (bool, error) {
+// isListening says whether the JVM listens on the socket; it is an error if another process does,
+// or if that cannot be found out.
+func (v *VM) isListening(ctx context.Context) (bool, error) {
 	switch fi, err := os.Lstat(v.Socket()); {
 	case errors.Is(err, fs.ErrPermission):
-		return false, denied(v.pid, v.Socket())
+		return false, deniedError(v.pid, v.Socket())
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, v.failed(ctx, err)
-	case fi.Mode()&fs.ModeSocket == 0 || !owned(fi, v.uid):
+		return false, v.explainError(ctx, err)
+	case fi.Mode()&fs.ModeSocket == 0 || !isOwnedBy(fi, v.uid):
 		return false, nil
 	}
 	conn, err := v.dial(ctx)
@@ -77,18 +78,19 @@ func (v *VM) listens(ctx context.Context) (bool, error) {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return false, nil // another of its number left it
 	case err != nil:
-		return false, v.failed(ctx, err)
+		return false, v.explainError(ctx, err)
 	}
 	return true, conn.Close() // asks nothing: the JVM reads an empty request, and waits for the next
 }
 
-// request leaves the file by which a JVM knows that SIGQUIT means an attach. One that is
-// there already is somebody else's, who attaches at this moment; it will do.
-func (v *VM) request() (remove func(), err error) {
+// requestAttach leaves the file by which a JVM knows that SIGQUIT means an attach, and returns a
+// function that removes it. A file that is there already belongs to another program that attaches
+// at this moment, and serves as well.
+func (v *VM) requestAttach() (remove func(), err error) {
 	name := fmt.Sprintf(".attach_pid%d", v.inner)
 	var first error
-	for _, dir := range []string{proc(v.pid, "cwd"), v.root + "/tmp"} {
-		remove, err := v.leave(dir, name)
+	for _, dir := range []string{procPath(v.pid, "cwd"), v.root + "/tmp"} {
+		remove, err := v.createAttachFile(dir, name)
 		if err == nil {
 			return remove, nil
 		}
@@ -97,12 +99,12 @@ func (v *VM) request() (remove func(), err error) {
 		}
 	}
 	if errors.Is(first, fs.ErrPermission) {
-		return nil, denied(v.pid, "its working directory and its /tmp")
+		return nil, deniedError(v.pid, "its working directory and its /tmp")
 	}
-	return nil, problem(v.pid, "cannot create a file in its working directory or its /tmp: "+first.Error(), "make one of them writable", first)
+	return nil, newProblem(v.pid, "cannot create a file in its working directory or its /tmp: "+first.Error(), "make one of them writable", first)
 }
 
-func (v *VM) leave(dir, name string) (remove func(), err error) {
+func (v *VM) createAttachFile(dir, name string) (remove func(), err error) {
 	root, err := os.OpenRoot(dir) // so that the file is removed where it was made, even if the process ends
 	if err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func (v *VM) leave(dir, name string) (remove func(), err error) {
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		defer root.Close()
-		if fi, e := root.Lstat(name); e == nil && fi.Mode().IsRegular() && owned(fi, v.uid) {
+		if fi, e := root.Lstat(name); e == nil && fi.Mode().IsRegular() && isOwnedBy(fi, v.uid) {
 			return func() {}, nil
 		}
 		return nil, err
@@ -129,27 +131,28 @@ func (v *VM) leave(dir, name string) (remove func(), err error) {
 	return remove, nil
 }
 
-// quit sends SIGQUIT to the process that was looked at, if that catches it.
-func (v *VM) quit() error {
+// sendQuit sends SIGQUIT to the process, if the process handles that signal, which would end it
+// otherwise.
+func (v *VM) sendQuit() error {
 	p, err := os.FindProcess(v.pid) // a pidfd: the process is this one from here on
 	if err != nil {
-		return problem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
+		return newProblem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	defer func() { _ = p.Release() }()
 	s, err := readStatus(v.pid)
 	if err != nil || v.Ended() {
-		return problem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
+		return newProblem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 	}
 	switch {
-	case stopped(v.pid):
-		return v.silent()
-	case !s.caught && v.reduces():
-		return problem(v.pid, "it runs with -Xrs and does not listen on "+v.Socket()+", and the signal that makes it listen would end it", "restart it without -Xrs", ErrDisabled)
+	case isStopped(v.pid):
+		return v.silentError()
+	case !s.caught && v.reducesSignals():
+		return newProblem(v.pid, "it runs with -Xrs and does not listen on "+v.Socket()+", and the signal that makes it listen would end it", "restart it without -Xrs", ErrDisabled)
 	case !s.caught:
-		return problem(v.pid, "it does not handle SIGQUIT yet, which would end it", "try again in a few seconds", ErrStarting)
+		return newProblem(v.pid, "it does not handle SIGQUIT yet, which would end it", "try again in a few seconds", ErrStarting)
 	}
 	if err := p.Signal(syscall.SIGQUIT); err != nil {
-		return denied(v.pid, "the process")
+		return deniedError(v.pid, "the process")
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func TestOtherUser(t *testing.T) {
 			c := exec.Command(filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", readable(t, jvmapp.Classes(t, idle), os.TempDir()), "Host")
 			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 			c.Dir = "/"
-			pid := started(t, c)
+			pid := readStartTime(t, c)
 			vm, err := attach.Find(pid)
 			if err != nil {
 				t.Fatal(err)

@@ -36,7 +36,7 @@ func TestNamespaces(t *testing.T) {
 	c := exec.Command("sh", "-c", `mount -t tmpfs tmpfs /tmp && exec "$@"`, "sh",
 		filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", readable(t, jvmapp.Classes(t, idle), os.Getenv("HOME")), "Host")
 	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS, Unshareflags: syscall.CLONE_NEWNS}
-	pid := started(t, c)
+	pid := readStartTime(t, c)
 	vm, err := attach.Find(pid)
 	if err != nil {
 		t.Fatal(err)
@@ -52,8 +52,9 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// started waits until a JVM runs its program; it skips if it cannot here.
-func started(t *testing.T, c *exec.Cmd) (pid int) {
+// readStartTime returns when a process was started, in ticks after boot: field 22 of its stat
+// file. The error is ErrGone if the process has ended.
+func readStartTime(t *testing.T, c *exec.Cmd) (pid int) {
 	t.Helper()
 	in, err := c.StdinPipe()
 	if err != nil {

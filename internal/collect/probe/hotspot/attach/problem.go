@@ -18,7 +18,7 @@ type Problem struct {
 	Kind error  // one of this package's sentinels, or what the system said
 }
 
-func problem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
+func newProblem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
 
 // Error is one line: "pid 4711: attaching is disabled: it runs with
 // -XX:+DisableAttachMechanism: restart it without -XX:+DisableAttachMechanism".
@@ -44,35 +44,35 @@ func (p *Problem) Reason() string {
 
 func (p *Problem) Unwrap() error { return p.Kind }
 
-// failed says what an error of a connection means.
-func (v *VM) failed(ctx context.Context, err error) error {
+// explainError says what an error of a connection means and what to do about it.
+func (v *VM) explainError(ctx context.Context, err error) error {
 	var known *Problem
 	switch {
 	case errors.As(err, &known):
 		return err
 	case errors.Is(err, ErrProtocol):
-		return problem(v.pid, v.Socket()+": "+err.Error(), "remove that file, and try again", err)
+		return newProblem(v.pid, v.Socket()+": "+err.Error(), "remove that file, and try again", err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case v.Ended():
-		return problem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
+		return newProblem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		return denied(v.pid, v.Socket())
+		return deniedError(v.pid, v.Socket())
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.EAGAIN):
-		return v.silent()
+		return v.silentError()
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return problem(v.pid, "nothing listens on "+v.Socket(), "remove that file, and try again", ErrSilent)
+		return newProblem(v.pid, "nothing listens on "+v.Socket(), "remove that file, and try again", ErrSilent)
 	case errors.Is(err, os.ErrNotExist):
-		return problem(v.pid, v.Socket()+" has been removed", "try again", ErrSilent)
+		return newProblem(v.pid, v.Socket()+" has been removed", "try again", ErrSilent)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return problem(v.pid, "it closed the connection", "run unstall as the user and group of the JVM", ErrSilent)
+		return newProblem(v.pid, "it closed the connection", "run unstall as the user and group of the JVM", ErrSilent)
 	}
-	return problem(v.pid, v.Socket()+": "+err.Error(), "try again", err)
+	return newProblem(v.pid, v.Socket()+": "+err.Error(), "try again", err)
 }
 
-func (v *VM) silent() error {
-	if stopped(v.pid) {
-		return problem(v.pid, "the process is stopped", fmt.Sprintf("kill -CONT %d", v.pid), ErrSilent)
+func (v *VM) silentError() error {
+	if isStopped(v.pid) {
+		return newProblem(v.pid, "the process is stopped", fmt.Sprintf("kill -CONT %d", v.pid), ErrSilent)
 	}
-	return problem(v.pid, fmt.Sprintf("no answer within %v", Patience), "try again; a long GC, a debugger or an overloaded host may be blocking it", ErrSilent)
+	return newProblem(v.pid, fmt.Sprintf("no answer within %v", Patience), "try again; a long GC, a debugger or an overloaded host may be blocking it", ErrSilent)
 }

@@ -76,7 +76,7 @@ func (s *Server) serve(c net.Conn, over <-chan struct{}) {
 	if s.HangUp {
 		return
 	}
-	request, err := read(c)
+	request, err := readRequest(c)
 	if err != nil {
 		return // asked nothing: it was only looked whether somebody listens
 	}
@@ -90,8 +90,8 @@ func (s *Server) serve(c net.Conn, over <-chan struct{}) {
 	_, _ = io.WriteString(c, s.Answer(request))
 }
 
-// read reads a request: five strings, each with a zero behind it.
-func read(c io.Reader) (command string, err error) {
+// readRequest reads a request: five strings, each ended by a zero byte.
+func readRequest(c io.Reader) (command string, err error) {
 	var parts []string
 	var part []byte
 	for len(parts) < 5 {

@@ -32,14 +32,14 @@ func readFile(r io.ReaderAt) *file {
 			x.loads = append(x.loads, p.ProgHeader)
 		}
 	}
-	if !x.symbols(f, elf.SHT_SYMTAB, f.Symbols) && !x.goFunctions(f) {
-		x.symbols(f, elf.SHT_DYNSYM, f.DynamicSymbols)
+	if !x.addSymbols(f, elf.SHT_SYMTAB, f.Symbols) && !x.goFunctions(f) {
+		x.addSymbols(f, elf.SHT_DYNSYM, f.DynamicSymbols)
 	}
 	x.sort()
 	return x
 }
 
-func (x *file) symbols(f *elf.File, typ elf.SectionType, read func() ([]elf.Symbol, error)) bool {
+func (x *file) addSymbols(f *elf.File, typ elf.SectionType, read func() ([]elf.Symbol, error)) bool {
 	s := f.SectionByType(typ)
 	if s == nil || s.Size > mostSymbols {
 		return false
@@ -50,7 +50,7 @@ func (x *file) symbols(f *elf.File, typ elf.SectionType, read func() ([]elf.Symb
 	}
 	for _, y := range all {
 		if t := elf.ST_TYPE(y.Info); (t == elf.STT_FUNC || t == elf.STT_GNU_IFUNC || t == elf.STT_NOTYPE && y.Size > 0) && y.Value != 0 && y.Section != elf.SHN_UNDEF && y.Name != "" {
-			x.add(y.Value, y.Size, y.Name)
+			x.addEntry(y.Value, y.Size, y.Name)
 		}
 	}
 	return len(x.starts) > 0
@@ -76,7 +76,7 @@ func (x *file) goFunctions(f *elf.File) bool {
 	for i := range t.Funcs {
 		y := &t.Funcs[i]
 		if y.End > y.Entry {
-			x.add(y.Entry, y.End-y.Entry, y.Name)
+			x.addEntry(y.Entry, y.End-y.Entry, y.Name)
 		}
 	}
 	return len(x.starts) > 0
@@ -92,17 +92,18 @@ func goTable(data []byte, text uint64) (t *gosym.Table, err error) {
 	return gosym.NewTable(nil, gosym.NewLineTable(data, text))
 }
 
-// at is the function at an offset of the file, and the address it was linked for.
-func (x *file) at(offset uint64) (name string, addr uint64) {
-	addr, ok := x.linked(offset)
+// functionAtOffset returns the function at an offset of the file, and the address it was linked
+// for.
+func (x *file) functionAtOffset(offset uint64) (name string, addr uint64) {
+	addr, ok := x.linkedAddress(offset)
 	if !ok {
 		return "", offset
 	}
-	return x.table.at(addr), addr
+	return x.table.functionAt(addr), addr
 }
 
-// linked is the address that code at an offset of the file was linked for.
-func (x *file) linked(offset uint64) (addr uint64, ok bool) {
+// linkedAddress returns the address that code at an offset of the file was linked for.
+func (x *file) linkedAddress(offset uint64) (addr uint64, ok bool) {
 	for _, p := range x.loads {
 		if offset >= p.Off && offset-p.Off < p.Filesz {
 			return offset - p.Off + p.Vaddr, true
@@ -124,14 +125,14 @@ func readObjects(r io.ReaderAt) (t table) {
 	all, _ := f.Symbols()
 	for _, y := range all {
 		if elf.ST_TYPE(y.Info) == elf.STT_OBJECT && y.Size > 0 && y.Section != elf.SHN_UNDEF && y.Name != "" {
-			t.add(y.Value, y.Size, y.Name)
+			t.addEntry(y.Value, y.Size, y.Name)
 		}
 	}
 	t.sort()
 	return t
 }
 
-// readable is a name as people wrote it: of C++ and Rust it is mangled.
-func readable(name string) string {
+// demangleName returns a name as its source has it: names of C++ and Rust are mangled.
+func demangleName(name string) string {
 	return demangle.Filter(name, demangle.NoParams, demangle.NoTemplateParams, demangle.NoEnclosingParams)
 }

@@ -50,12 +50,12 @@ func readFrames(f *elf.File) *frames {
 		return nil
 	}
 	x := &frames{data: data, addr: s.Addr, order: f.ByteOrder}
-	x.index()
+	x.indexFunctions()
 	return x
 }
 
-// index finds all functions; it ends at what it does not understand.
-func (x *frames) index() {
+// indexFunctions finds all functions; it ends at what it does not understand.
+func (x *frames) indexFunctions() {
 	known := make(map[uint64]*common)
 	for at := uint64(0); at+8 <= uint64(len(x.data)); {
 		length := uint64(x.order.Uint32(x.data[at:]))
@@ -65,9 +65,9 @@ func (x *frames) index() {
 		id := uint64(x.order.Uint32(x.data[at+4:]))
 		c := &reader{data: x.data[:at+4+length], at: at + 8, order: x.order}
 		if id == 0 {
-			known[at] = c.common()
+			known[at] = c.readCommon()
 		} else if of := known[at+4-id]; of != nil {
-			if f := x.function(c, of); c.err == nil && f.end > f.start {
+			if f := x.readFunction(c, of); c.err == nil && f.end > f.start {
 				x.all = append(x.all, f)
 			}
 		}
@@ -76,12 +76,12 @@ func (x *frames) index() {
 	slices.SortStableFunc(x.all, func(a, b function) int { return cmp.Compare(a.start, b.start) })
 }
 
-func (x *frames) function(c *reader, of *common) (f function) {
+func (x *frames) readFunction(c *reader, of *common) (f function) {
 	f.common = of
-	f.start = c.address(of.encoding, x.addr)
-	f.end = f.start + c.address(of.encoding&0x0f, 0)
+	f.start = c.readAddress(of.encoding, x.addr)
+	f.end = f.start + c.readAddress(of.encoding&0x0f, 0)
 	if of.extended {
-		c.skip(c.unsigned())
+		c.skip(c.readULEB128())
 	}
 	f.rules = c.rest()
 	return f
@@ -117,8 +117,8 @@ func (r *row) deepestSaved() (n uint64) {
 	return n
 }
 
-// at is how the frame is left where it stands at an address of the file.
-func (x *frames) at(addr uint64) (row, bool) {
+// rowAt returns how the frame is left at an address of the file; false if that is unknown.
+func (x *frames) rowAt(addr uint64) (row, bool) {
 	if x == nil {
 		return row{}, false
 	}
@@ -135,7 +135,7 @@ func (x *frames) at(addr uint64) (row, bool) {
 	run := func(rules []byte, from uint64, first row) error {
 		c := &reader{data: rules, order: x.order}
 		for at := from; c.at < uint64(len(rules)) && c.err == nil; {
-			next, err := c.step(&r, &kept, f.common, first, at)
+			next, err := c.runRule(&r, &kept, f.common, first, at)
 			if err != nil {
 				return err
 			}
@@ -159,9 +159,9 @@ func (x *frames) at(addr uint64) (row, bool) {
 
 var errRule = errors.New("a rule that is not known")
 
-// step does one rule, and returns the address from which on those after it hold.
-func (c *reader) step(r *row, kept *[]row, of *common, first row, at uint64) (uint64, error) {
-	op := c.byte()
+// runRule applies one rule to a row, and returns the address from which the rules after it hold.
+func (c *reader) runRule(r *row, kept *[]row, of *common, first row, at uint64) (uint64, error) {
+	op := c.readByte()
 	low := uint64(op & 0x3f)
 	save := func(reg uint64, offset int64) {
 		if reg < registersKept {
@@ -182,7 +182,7 @@ func (c *reader) step(r *row, kept *[]row, of *common, first row, at uint64) (ui
 	case 0x40: // advance_loc
 		return at + low*of.code, nil
 	case 0x80: // offset
-		save(low, int64(c.unsigned())*of.data)
+		save(low, int64(c.readULEB128())*of.data)
 		return at, nil
 	case 0xc0: // restore
 		restore(low)
@@ -191,23 +191,23 @@ func (c *reader) step(r *row, kept *[]row, of *common, first row, at uint64) (ui
 	switch op {
 	case 0x00: // nop
 	case 0x02: // advance_loc1, 2, 4
-		return at + uint64(c.byte())*of.code, nil
+		return at + uint64(c.readByte())*of.code, nil
 	case 0x03:
-		return at + c.fixed(2)*of.code, nil
+		return at + c.readFixed(2)*of.code, nil
 	case 0x04:
-		return at + c.fixed(4)*of.code, nil
+		return at + c.readFixed(4)*of.code, nil
 	case 0x05: // offset_extended
-		reg := c.unsigned()
-		save(reg, int64(c.unsigned())*of.data)
+		reg := c.readULEB128()
+		save(reg, int64(c.readULEB128())*of.data)
 	case 0x06: // restore_extended
-		restore(c.unsigned())
+		restore(c.readULEB128())
 	case 0x07: // undefined
-		lose(c.unsigned(), true)
+		lose(c.readULEB128(), true)
 	case 0x08: // same_value
-		lose(c.unsigned(), false)
+		lose(c.readULEB128(), false)
 	case 0x09: // register
-		lose(c.unsigned(), true)
-		c.unsigned()
+		lose(c.readULEB128(), true)
+		c.readULEB128()
 	case 0x0a: // remember_state
 		if len(*kept) == mostKept {
 			return at, errRule
@@ -220,53 +220,53 @@ func (c *reader) step(r *row, kept *[]row, of *common, first row, at uint64) (ui
 		}
 		*r, *kept = (*kept)[n-1], (*kept)[:n-1]
 	case 0x0c: // def_cfa
-		r.base, r.odd = int(c.unsigned()), false
-		r.offset = int64(c.unsigned())
+		r.base, r.odd = int(c.readULEB128()), false
+		r.offset = int64(c.readULEB128())
 	case 0x0d: // def_cfa_register
-		r.base, r.odd = int(c.unsigned()), false
+		r.base, r.odd = int(c.readULEB128()), false
 	case 0x0e: // def_cfa_offset
-		r.offset = int64(c.unsigned())
+		r.offset = int64(c.readULEB128())
 	case 0x0f: // def_cfa_expression
 		r.odd = true
-		c.skip(c.unsigned())
+		c.skip(c.readULEB128())
 	case 0x10, 0x16: // expression, val_expression
-		lose(c.unsigned(), true)
-		c.skip(c.unsigned())
+		lose(c.readULEB128(), true)
+		c.skip(c.readULEB128())
 	case 0x11: // offset_extended_sf
-		reg := c.unsigned()
-		save(reg, c.signed()*of.data)
+		reg := c.readULEB128()
+		save(reg, c.readSLEB128()*of.data)
 	case 0x12: // def_cfa_sf
-		r.base, r.odd = int(c.unsigned()), false
-		r.offset = c.signed() * of.data
+		r.base, r.odd = int(c.readULEB128()), false
+		r.offset = c.readSLEB128() * of.data
 	case 0x13: // def_cfa_offset_sf
-		r.offset = c.signed() * of.data
+		r.offset = c.readSLEB128() * of.data
 	case 0x14: // val_offset
-		lose(c.unsigned(), true)
-		c.unsigned()
+		lose(c.readULEB128(), true)
+		c.readULEB128()
 	case 0x15: // val_offset_sf
-		lose(c.unsigned(), true)
-		c.signed()
+		lose(c.readULEB128(), true)
+		c.readSLEB128()
 	case 0x2e: // GNU_args_size
-		c.unsigned()
+		c.readULEB128()
 	default:
 		return at, errRule
 	}
 	return at, nil
 }
 
-// common reads a CIE behind its id; nil if it is of a kind that is not known.
-func (c *reader) common() *common {
+// readCommon reads a CIE after its id; nil if it is of an unknown kind.
+func (c *reader) readCommon() *common {
 	x := &common{}
-	version := c.byte()
-	text := c.text()
+	version := c.readByte()
+	text := c.readString()
 	if version == 4 {
 		c.skip(2) // sizes of addresses and segments
 	}
-	x.code, x.data = c.unsigned(), c.signed()
+	x.code, x.data = c.readULEB128(), c.readSLEB128()
 	if version == 1 {
-		c.byte()
+		c.readByte()
 	} else {
-		c.unsigned()
+		c.readULEB128()
 	}
 	if text == "" {
 		x.rules = c.rest()
@@ -276,16 +276,16 @@ func (c *reader) common() *common {
 		return nil
 	}
 	x.extended = true
-	length := c.unsigned()
+	length := c.readULEB128()
 	until := c.at + length
 	for _, l := range []byte(text[1:]) {
 		switch l {
 		case 'R':
-			x.encoding = c.byte()
+			x.encoding = c.readByte()
 		case 'P':
-			c.address(c.byte(), 0)
+			c.readAddress(c.readByte(), 0)
 		case 'L':
-			c.byte()
+			c.readByte()
 		}
 	}
 	if until > uint64(len(c.data)) || until < c.at {
@@ -313,7 +313,7 @@ type reader struct {
 
 var errShort = errors.New("it ends early")
 
-func (c *reader) fixed(n uint64) (v uint64) {
+func (c *reader) readFixed(n uint64) (v uint64) {
 	if c.at > uint64(len(c.data)) || n > uint64(len(c.data))-c.at {
 		c.err, c.at = errShort, uint64(len(c.data))
 		return 0
@@ -331,7 +331,7 @@ func (c *reader) fixed(n uint64) (v uint64) {
 	return c.order.Uint64(b)
 }
 
-func (c *reader) byte() byte { return byte(c.fixed(1)) }
+func (c *reader) readByte() byte { return byte(c.readFixed(1)) }
 
 func (c *reader) skip(n uint64) {
 	if c.at > uint64(len(c.data)) || n > uint64(len(c.data))-c.at {
@@ -343,10 +343,10 @@ func (c *reader) skip(n uint64) {
 
 func (c *reader) rest() []byte { return c.data[min(c.at, uint64(len(c.data))):] }
 
-func (c *reader) text() string {
+func (c *reader) readString() string {
 	from := c.at
 	for c.at < uint64(len(c.data)) {
-		if c.byte() == 0 {
+		if c.readByte() == 0 {
 			return string(c.data[from : c.at-1])
 		}
 	}
@@ -354,9 +354,9 @@ func (c *reader) text() string {
 	return ""
 }
 
-func (c *reader) unsigned() (v uint64) {
+func (c *reader) readULEB128() (v uint64) {
 	for shift := uint(0); c.err == nil; shift += 7 {
-		b := c.byte()
+		b := c.readByte()
 		if shift < 64 {
 			v |= uint64(b&0x7f) << shift
 		}
@@ -367,9 +367,9 @@ func (c *reader) unsigned() (v uint64) {
 	return v
 }
 
-func (c *reader) signed() (v int64) {
+func (c *reader) readSLEB128() (v int64) {
 	for shift := uint(0); c.err == nil; {
-		b := c.byte()
+		b := c.readByte()
 		if shift < 64 {
 			v |= int64(b&0x7f) << shift
 		}
@@ -383,27 +383,27 @@ func (c *reader) signed() (v int64) {
 	return v
 }
 
-// address reads one in its encoding (Linux Standard Base, core, 10.5.1); section is where the
-// data was linked for.
-func (c *reader) address(encoding byte, section uint64) (v uint64) {
+// readAddress reads an address in its encoding (Linux Standard Base, core, 10.5.1). section is the
+// address that the data was linked for.
+func (c *reader) readAddress(encoding byte, section uint64) (v uint64) {
 	at := section + c.at
 	switch encoding & 0x0f {
 	case 0x00, 0x04: // absolute, udata8
-		v = c.fixed(8)
+		v = c.readFixed(8)
 	case 0x01:
-		v = c.unsigned()
+		v = c.readULEB128()
 	case 0x02:
-		v = c.fixed(2)
+		v = c.readFixed(2)
 	case 0x03:
-		v = c.fixed(4)
+		v = c.readFixed(4)
 	case 0x09:
-		v = uint64(c.signed())
+		v = uint64(c.readSLEB128())
 	case 0x0a:
-		v = uint64(int16(c.fixed(2)))
+		v = uint64(int16(c.readFixed(2)))
 	case 0x0b:
-		v = uint64(int32(c.fixed(4)))
+		v = uint64(int32(c.readFixed(4)))
 	case 0x0c:
-		v = c.fixed(8)
+		v = c.readFixed(8)
 	default:
 		c.err = errRule
 	}

@@ -48,7 +48,7 @@ func readKernel(r io.Reader) (*Kernel, error) {
 			continue
 		}
 		name, _, _ := bytes.Cut(rest[2:], []byte("\t")) // the module
-		k.add(start, 0, string(name))
+		k.addEntry(start, 0, string(name))
 	}
 	if len(k.starts) == 0 {
 		return nil, errors.Join(ErrHidden, lines.Err())
@@ -62,5 +62,5 @@ func (k *Kernel) Name(addr uint64) string {
 	if k == nil {
 		return ""
 	}
-	return k.at(addr)
+	return k.functionAt(addr)
 }

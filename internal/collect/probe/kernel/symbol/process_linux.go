@@ -59,7 +59,7 @@ const (
 
 // NewProcess is for a process of this host.
 func NewProcess(pid int) *Process {
-	return &Process{pid: pid, wait: again, inside: inside(pid), files: make(map[fileID]*file), frames: make(map[fileID]*frames), objects: make(map[fileID]*table), rows: make(map[uint64]*row), rooms: make(map[uint64]int64), calls: make(map[uint64]called)}
+	return &Process{pid: pid, wait: again, inside: innerPID(pid), files: make(map[fileID]*file), frames: make(map[fileID]*frames), objects: make(map[fileID]*table), rows: make(map[uint64]*row), rooms: make(map[uint64]int64), calls: make(map[uint64]called)}
 }
 
 // Name is the function an address lies in, and the file: either may be "", and a function
@@ -67,22 +67,22 @@ func NewProcess(pid int) *Process {
 func (p *Process) Name(addr uint64) (function, in string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := p.at(addr)
+	m := p.mappingAt(addr)
 	if m == nil {
 		return "", ""
 	}
 	switch {
-	case anonymous(m.path):
-		return readable(p.made(addr)), "code made at run time"
+	case isAnonymous(m.path):
+		return demangleName(p.jitFunction(addr)), "code made at run time"
 	case m.path[0] == '[':
 		return "", m.path // [vdso]
 	}
-	f := p.file(m)
-	name, linked := f.at(addr - m.start + m.offset)
+	f := p.fileOf(m)
+	name, linked := f.functionAtOffset(addr - m.start + m.offset)
 	if name == "" {
 		name = fmt.Sprintf("%#x", linked)
 	}
-	return readable(name), path.Base(m.path)
+	return demangleName(name), path.Base(m.path)
 }
 
 // Made says whether code was made at run time, or lies in a file of some other kind than the kernel runs,
@@ -90,23 +90,25 @@ func (p *Process) Name(addr uint64) (function, in string) {
 func (p *Process) Made(addr uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	m := p.at(addr)
+	m := p.mappingAt(addr)
 	switch {
 	case m == nil:
 		return false
-	case anonymous(m.path):
-		return p.made(addr) == ""
+	case isAnonymous(m.path):
+		return p.jitFunction(addr) == ""
 	}
-	return m.path[0] != '[' && len(p.file(m).loads) == 0
+	return m.path[0] != '[' && len(p.fileOf(m).loads) == 0
 }
 
-// anonymous is memory that no file is in, or one that never had a name for others.
-func anonymous(path string) bool {
+// isAnonymous says whether mapped memory has no file, or a file that never had a name in a file
+// system.
+func isAnonymous(path string) bool {
 	return path == "" || strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(path, "/dev/zero")
 }
 
-// at is the code an address lies in; maps are read again for one that lies in none.
-func (p *Process) at(addr uint64) *mapping {
+// mappingAt returns the mapped code an address lies in, nil if none. It reads the maps again for
+// an address that lies in none.
+func (p *Process) mappingAt(addr uint64) *mapping {
 	tried := false
 	for {
 		for i := range p.maps {
@@ -157,15 +159,15 @@ func readMaps(r io.Reader) (all []mapping) {
 	return all
 }
 
-// file is what the mapped file says. It is opened as the process sees it, and if it was
-// replaced or deleted since, as the kernel kept it, which needs root.
-func (p *Process) file(m *mapping) *file {
+// fileOf returns the functions of a mapped file. It opens the file as the process sees it, and a
+// file that was replaced or deleted since as the kernel kept it, which needs root.
+func (p *Process) fileOf(m *mapping) *file {
 	if f := p.files[m.id]; f != nil {
 		return f
 	}
 	f := &file{}
 	if p.bytes < mostTables {
-		if r := p.open(m); r != nil {
+		if r := p.openMapped(m); r != nil {
 			f = readFile(r)
 			_ = r.Close()
 			p.bytes += len(f.text) + 20*len(f.starts)
@@ -181,7 +183,7 @@ func (p *Process) framesOf(m *mapping) *frames {
 	if known {
 		return x
 	}
-	if r := p.open(m); r != nil && p.bytes < mostTables {
+	if r := p.openMapped(m); r != nil && p.bytes < mostTables {
 		if f, err := elf.NewFile(r); err == nil {
 			x = readFrames(f)
 		}
@@ -204,12 +206,12 @@ func (p *Process) Variable(addr uint64) string {
 		if m.path == "" || m.path[0] == '[' {
 			continue
 		}
-		linked, ok := p.file(m).linked(m.offset)
+		linked, ok := p.fileOf(m).linkedAddress(m.offset)
 		if !ok || addr < m.start-linked {
 			continue
 		}
-		if name, behind := p.objectsOf(m).within(addr - (m.start - linked)); name != "" {
-			if name = readable(name); behind >= largestLock {
+		if name, behind := p.objectsOf(m).functionAndDistance(addr - (m.start - linked)); name != "" {
+			if name = demangleName(name); behind >= largestLock {
 				name += fmt.Sprintf("+%#x", behind)
 			}
 			return name
@@ -227,7 +229,7 @@ func (p *Process) objectsOf(m *mapping) *table {
 		return t
 	}
 	t = &table{}
-	if r := p.open(m); r != nil && p.bytes < mostTables {
+	if r := p.openMapped(m); r != nil && p.bytes < mostTables {
 		*t = readObjects(r)
 		_ = r.Close()
 		p.bytes += len(t.text) + 20*len(t.starts)
@@ -236,7 +238,7 @@ func (p *Process) objectsOf(m *mapping) *table {
 	return t
 }
 
-func (p *Process) open(m *mapping) *os.File {
+func (p *Process) openMapped(m *mapping) *os.File {
 	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/root%s", p.pid, m.path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err == nil {
 		var st syscall.Stat_t
@@ -251,9 +253,9 @@ func (p *Process) open(m *mapping) *os.File {
 	return f
 }
 
-// made is the function of code that was made at run time, "" if none is known.
-func (p *Process) made(addr uint64) string {
-	if name := p.jit.at(addr); name != "" || time.Since(p.jitRead) < 5*again {
+// jitFunction returns the function of code that was made at run time, "" if none is known.
+func (p *Process) jitFunction(addr uint64) string {
+	if name := p.jit.functionAt(addr); name != "" || time.Since(p.jitRead) < 5*again {
 		return name
 	}
 	p.jitRead = time.Now()
@@ -266,10 +268,10 @@ func (p *Process) made(addr uint64) string {
 	var st, own syscall.Stat_t
 	if syscall.Fstat(int(f.Fd()), &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size == p.jitSize || st.Size > mostJIT ||
 		syscall.Stat(fmt.Sprintf("/proc/%d", p.pid), &own) != nil || st.Uid != own.Uid && st.Uid != 0 {
-		return p.jit.at(addr)
+		return p.jit.functionAt(addr)
 	}
 	p.jitSize, p.jit = st.Size, readPerfMap(f)
-	return p.jit.at(addr)
+	return p.jit.functionAt(addr)
 }
 
 // readPerfMap reads lines "start size name", both in hexadecimal digits; of code that took the
@@ -288,15 +290,15 @@ func readPerfMap(r io.Reader) (t table) {
 		start, err := strconv.ParseUint(strings.TrimPrefix(f[0], "0x"), 16, 64)
 		size, err2 := strconv.ParseUint(strings.TrimPrefix(f[1], "0x"), 16, 64)
 		if err == nil && err2 == nil && size > 0 {
-			t.add(start, size, f[2])
+			t.addEntry(start, size, f[2])
 		}
 	}
 	t.sort()
 	return t
 }
 
-// inside is a process's number in its innermost PID namespace: the perf map is called by it.
-func inside(pid int) int {
+// innerPID returns a process's id in its innermost PID namespace, by which the perf map is named.
+func innerPID(pid int) int {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return pid

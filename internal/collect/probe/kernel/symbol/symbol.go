@@ -23,7 +23,7 @@ type table struct {
 	text   []byte   // names, each ended by 0
 }
 
-func (t *table) add(start, size uint64, name string) {
+func (t *table) addEntry(start, size uint64, name string) {
 	end := uint64(0)
 	if size > 0 {
 		end = start + size
@@ -32,7 +32,7 @@ func (t *table) add(start, size uint64, name string) {
 	t.text = append(append(t.text, name...), 0)
 }
 
-// sort puts functions in order; of those at one address the first stays first.
+// sort puts functions in order of address; of those at one address the first stays first.
 func (t *table) sort() {
 	if slices.IsSorted(t.starts) {
 		return
@@ -49,14 +49,14 @@ func (t *table) sort() {
 	*t = *s
 }
 
-// at is the function an address lies in, "" if none is known.
-func (t *table) at(addr uint64) string {
-	name, _ := t.within(addr)
+// functionAt returns the function an address lies in, "" if none is known.
+func (t *table) functionAt(addr uint64) string {
+	name, _ := t.functionAndDistance(addr)
 	return name
 }
 
-// within is the function an address lies in, and how far behind its start.
-func (t *table) within(addr uint64) (string, uint64) {
+// functionAndDistance returns the function an address lies in, and how many bytes after its start.
+func (t *table) functionAndDistance(addr uint64) (string, uint64) {
 	i, found := slices.BinarySearch(t.starts, addr)
 	if !found {
 		i--

@@ -57,7 +57,7 @@ nonsense
 func TestPerfMap(t *testing.T) {
 	p := readPerfMap(strings.NewReader("7f10 20 first method\n0x7f40 10 other\nx\n7f10 20 second method\n"))
 	for at, want := range map[uint64]string{0x7f10: "second method", 0x7f2f: "second method", 0x7f30: "", 0x7f4f: "other", 0x7f50: ""} {
-		if got := p.at(at); got != want {
+		if got := p.functionAt(at); got != want {
 			t.Errorf("%#x: %q, want %q", at, got, want)
 		}
 	}
@@ -96,7 +96,7 @@ func TestStripped(t *testing.T) {
 	defer f.Close()
 	x := readFile(f)
 	for _, at := range x.starts {
-		if x.table.at(at) == "main.fill" {
+		if x.table.functionAt(at) == "main.fill" {
 			return
 		}
 	}
@@ -167,10 +167,10 @@ func FuzzFrames(f *testing.F) {
 	f.Add([]byte("\x14\x00\x00\x00\x00\x00\x00\x00\x01zR\x00\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\x00\x00\x10\x00\x00\x00\x1c\x00\x00\x00\x00\x10\x00\x00\x20\x00\x00\x00\x00\x41\x0e\x10"), uint64(0x1020))
 	f.Fuzz(func(t *testing.T, b []byte, at uint64) {
 		x := &frames{data: b, order: binary.LittleEndian}
-		x.index()
-		x.at(at)
+		x.indexFunctions()
+		x.rowAt(at)
 		if len(x.all) > 0 {
-			x.at(x.all[0].start)
+			x.rowAt(x.all[0].start)
 		}
 	})
 }
@@ -180,7 +180,7 @@ func FuzzMaps(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		readMaps(strings.NewReader(string(b)))
 		p := readPerfMap(strings.NewReader(string(b)))
-		p.at(0x7f10)
-		p.at(^uint64(0))
+		p.functionAt(0x7f10)
+		p.functionAt(^uint64(0))
 	})
 }

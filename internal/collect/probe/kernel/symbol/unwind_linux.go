@@ -32,12 +32,12 @@ func (p *Process) Waiting(pc, sp uint64) (callers []uint64) {
 	defer p.mu.Unlock()
 	callers = append(p.callers[:0], pc)
 	if Unwinds {
-		p.stack.begin(p.pid, sp)
+		p.stack.startAt(p.pid, sp)
 		var regs [registersKept]uint64
 		var known [registersKept]bool
 		regs[regStack], known[regStack] = sp, true
 		for len(callers) < deepest {
-			next, ok := p.leave(callers[len(callers)-1], len(callers) > 1, &regs, &known)
+			next, ok := p.unwindFrame(callers[len(callers)-1], len(callers) > 1, &regs, &known)
 			if !ok {
 				break
 			}
@@ -48,8 +48,9 @@ func (p *Process) Waiting(pc, sp uint64) (callers []uint64) {
 	return callers
 }
 
-// leave goes from a frame to its caller's; registers are those of the frame, and then of the caller.
-func (p *Process) leave(pc uint64, caller bool, regs *[registersKept]uint64, known *[registersKept]bool) (next uint64, ok bool) {
+// unwindFrame goes from a frame to its caller's. regs are the registers of the frame, and then of
+// the caller; known says which of them are known.
+func (p *Process) unwindFrame(pc uint64, caller bool, regs *[registersKept]uint64, known *[registersKept]bool) (next uint64, ok bool) {
 	if caller {
 		pc-- // the call itself: behind it may be another function
 	}
@@ -72,7 +73,7 @@ func (p *Process) leave(pc uint64, caller bool, regs *[registersKept]uint64, kno
 	for reg := range registersKept {
 		switch {
 		case r.is[reg]:
-			regs[reg], known[reg] = p.stack.word(cfa + uint64(r.saved[reg]))
+			regs[reg], known[reg] = p.stack.wordAt(cfa + uint64(r.saved[reg]))
 		case r.lost[reg]:
 			known[reg] = false
 		default:
@@ -80,7 +81,7 @@ func (p *Process) leave(pc uint64, caller bool, regs *[registersKept]uint64, kno
 		}
 	}
 	regs[regStack], known[regStack] = cfa, true
-	return regs[regReturn], known[regReturn] && regs[regReturn] >= leastStack && p.at(regs[regReturn]-1) != nil
+	return regs[regReturn], known[regReturn] && regs[regReturn] >= leastStack && p.mappingAt(regs[regReturn]-1) != nil
 }
 
 // rowAt is how the frame of the code at an address is left, nil if that is not known. Threads wait at few
@@ -89,7 +90,7 @@ func (p *Process) rowAt(pc uint64) *row {
 	if r, known := p.rows[pc]; known {
 		return r
 	}
-	m := p.at(pc)
+	m := p.mappingAt(pc)
 	if m == nil {
 		return nil // it may be mapped later
 	}
@@ -100,11 +101,11 @@ func (p *Process) rowAt(pc uint64) *row {
 	if m.path == "" || m.path[0] == '[' || strings.HasPrefix(m.path, "/memfd:") {
 		return nil
 	}
-	addr, in := p.file(m).linked(pc - m.start + m.offset)
+	addr, in := p.fileOf(m).linkedAddress(pc - m.start + m.offset)
 	if !in {
 		return nil
 	}
-	r, ok := p.framesOf(m).at(addr)
+	r, ok := p.framesOf(m).rowAt(addr)
 	if !ok || r.base >= registersKept || !r.is[regReturn] {
 		return nil
 	}
@@ -121,18 +122,18 @@ func (p *Process) framePointer(r *row, start, sp uint64) (uint64, bool) {
 	room, known := p.rooms[start]
 	if !known {
 		var code [prologue]byte
-		room = roomOf(code[:p.code(start, code[:])])
+		room = roomOf(code[:p.readCode(start, code[:])])
 		p.rooms[start] = room
 	}
 	least := sp + r.deepestSaved() - uint64(r.offset)
 	if room >= 0 {
 		base := least + uint64(room)
-		if back, ok := p.stack.word(base + 8); ok && p.callBefore(back).is {
+		if back, ok := p.stack.wordAt(base + 8); ok && p.callBefore(back).is {
 			return base, true
 		}
 	}
 	for base := least; base+16 <= sp+firstRead; base += 8 {
-		back, ok := p.stack.word(base + 8)
+		back, ok := p.stack.wordAt(base + 8)
 		if c := p.callBefore(back); ok && c.is && c.target == start {
 			return base, true
 		}
@@ -174,7 +175,7 @@ func (p *Process) callBefore(at uint64) (c called) {
 		return c
 	}
 	var b [7]byte
-	if p.at(at-1) != nil && p.code(at-7, b[:]) == len(b) {
+	if p.mappingAt(at-1) != nil && p.readCode(at-7, b[:]) == len(b) {
 		indirect := func(i int) bool { return b[i] == 0xff && b[i+1]>>3&7 == 2 }
 		if b[2] == 0xe8 {
 			c = called{true, at + uint64(int64(int32(binary.LittleEndian.Uint32(b[3:]))))}
@@ -189,8 +190,8 @@ func (p *Process) callBefore(at uint64) (c called) {
 	return c
 }
 
-// code reads what stands at an address of the process.
-func (p *Process) code(at uint64, to []byte) int {
+// readCode reads the bytes at an address of the process, and returns how many it read.
+func (p *Process) readCode(at uint64, to []byte) int {
 	local := []unix.Iovec{{Base: &to[0]}}
 	local[0].SetLen(len(to))
 	n, err := unix.ProcessVMReadv(p.pid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(to)}}, 0)
@@ -209,7 +210,7 @@ type memory struct {
 	n     int
 }
 
-func (m *memory) begin(pid int, sp uint64) {
+func (m *memory) startAt(pid int, sp uint64) {
 	m.pid, m.reads = pid, 0
 	m.read(sp, firstRead)
 }
@@ -229,8 +230,8 @@ func (m *memory) read(at uint64, size int) {
 	}
 }
 
-// word is what stands at an address.
-func (m *memory) word(at uint64) (uint64, bool) {
+// wordAt returns the 8 bytes at an address, and reads more of the stack for it if it may.
+func (m *memory) wordAt(at uint64) (uint64, bool) {
 	if at < m.from || at+8 > m.from+uint64(m.n) {
 		if m.reads >= mostReads || at%8 != 0 {
 			return 0, false

@@ -53,10 +53,10 @@ func Record(seed uint64, atLeast time.Duration) ([]byte, error) {
 
 // work is what programs do that the runtime writes down.
 var work = []func(*rand.Rand){
-	pingPong, contend, sleep, files, blockedRead, loopback, collect, allocate, annotate, coroutines, yield, resize, locked, nested,
+	pingPong, contendMutex, sleepTimers, readFiles, blockedRead, echoLoopback, collectGarbage, allocateMemory, annotateTasks, pullCoroutines, yieldOften, resizeProcs, lockThreads, yieldNested,
 }
 
-func together(n int, f func(i int)) {
+func runTogether(n int, f func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Add(1)
@@ -82,10 +82,10 @@ func pingPong(rng *rand.Rand) {
 	}
 }
 
-func contend(rng *rand.Rand) {
+func contendMutex(rng *rand.Rand) {
 	var mu sync.Mutex
 	n := 1 + rng.IntN(50)
-	together(1+rng.IntN(8), func(int) {
+	runTogether(1+rng.IntN(8), func(int) {
 		for range n {
 			mu.Lock()
 			runtime.Gosched()
@@ -94,9 +94,9 @@ func contend(rng *rand.Rand) {
 	})
 }
 
-func sleep(rng *rand.Rand) {
+func sleepTimers(rng *rand.Rand) {
 	d := time.Duration(rng.IntN(300)) * time.Microsecond
-	together(1+rng.IntN(4), func(i int) {
+	runTogether(1+rng.IntN(4), func(i int) {
 		select {
 		case <-time.After(d):
 		case <-context.Background().Done():
@@ -105,9 +105,9 @@ func sleep(rng *rand.Rand) {
 	})
 }
 
-func files(rng *rand.Rand) {
+func readFiles(rng *rand.Rand) {
 	n := 1 + rng.IntN(20)
-	together(1+rng.IntN(4), func(int) {
+	runTogether(1+rng.IntN(4), func(int) {
 		for range n {
 			if f, err := os.Open("/dev/zero"); err == nil {
 				f.Read(make([]byte, 4096))
@@ -120,7 +120,7 @@ func files(rng *rand.Rand) {
 // blockedRead has threads in system calls so long that their processors are taken away.
 func blockedRead(rng *rand.Rand) {
 	d := time.Duration(rng.IntN(2000)) * time.Microsecond
-	together(1+rng.IntN(6), func(int) {
+	runTogether(1+rng.IntN(6), func(int) {
 		var p [2]int
 		if syscall.Pipe(p[:]) != nil {
 			return
@@ -131,7 +131,7 @@ func blockedRead(rng *rand.Rand) {
 	})
 }
 
-func loopback(rng *rand.Rand) {
+func echoLoopback(rng *rand.Rand) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return
@@ -147,7 +147,7 @@ func loopback(rng *rand.Rand) {
 		}
 	}()
 	n := 1 + rng.IntN(20)
-	together(1+rng.IntN(4), func(int) {
+	runTogether(1+rng.IntN(4), func(int) {
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			return
@@ -160,7 +160,7 @@ func loopback(rng *rand.Rand) {
 	})
 }
 
-func collect(rng *rand.Rand) {
+func collectGarbage(rng *rand.Rand) {
 	for range 1 + rng.IntN(3) {
 		runtime.GC()
 	}
@@ -168,10 +168,10 @@ func collect(rng *rand.Rand) {
 
 var kept [64][]byte
 
-func allocate(rng *rand.Rand) {
+func allocateMemory(rng *rand.Rand) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	n := 1 + rng.IntN(40)
-	together(4, func(g int) {
+	runTogether(4, func(g int) {
 		for i := range n {
 			kept[16*g+i%16] = make([]byte, 64<<10)
 			_ = make([]*int, 1<<10)
@@ -180,10 +180,10 @@ func allocate(rng *rand.Rand) {
 	clear(kept[:])
 }
 
-func annotate(rng *rand.Rand) {
+func annotateTasks(rng *rand.Rand) {
 	n := 1 + rng.IntN(10)
 	name := fmt.Sprint("task ", rng.IntN(5))
-	together(1+rng.IntN(4), func(i int) {
+	runTogether(1+rng.IntN(4), func(i int) {
 		ctx, t := trace.NewTask(context.Background(), name)
 		defer t.End()
 		for range n {
@@ -199,7 +199,7 @@ func annotate(rng *rand.Rand) {
 	})
 }
 
-func coroutines(rng *rand.Rand) {
+func pullCoroutines(rng *rand.Rand) {
 	n := rng.IntN(30)
 	next, stop := iter.Pull(func(yield func(int) bool) {
 		for i := range 20 {
@@ -216,23 +216,23 @@ func coroutines(rng *rand.Rand) {
 	stop()
 }
 
-func yield(rng *rand.Rand) {
+func yieldOften(rng *rand.Rand) {
 	n := 1 + rng.IntN(200)
-	together(1+rng.IntN(20), func(int) {
+	runTogether(1+rng.IntN(20), func(int) {
 		for range n {
 			runtime.Gosched()
 		}
 	})
 }
 
-func resize(rng *rand.Rand) {
+func resizeProcs(rng *rand.Rand) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1 + rng.IntN(6)))
-	yield(rng)
+	yieldOften(rng)
 }
 
-func locked(rng *rand.Rand) {
+func lockThreads(rng *rand.Rand) {
 	n := 1 + rng.IntN(20)
-	together(1+rng.IntN(3), func(i int) {
+	runTogether(1+rng.IntN(3), func(i int) {
 		runtime.LockOSThread() // and the thread ends with it
 		for range n {
 			runtime.Gosched()
@@ -243,7 +243,7 @@ func locked(rng *rand.Rand) {
 	})
 }
 
-func nested(rng *rand.Rand) {
+func yieldNested(rng *rand.Rand) {
 	var down func(depth int)
 	down = func(depth int) {
 		if depth == 0 {
@@ -253,5 +253,5 @@ func nested(rng *rand.Rand) {
 		down(depth - 1)
 	}
 	depth := rng.IntN(200)
-	together(1+rng.IntN(3), func(int) { down(depth) })
+	runTogether(1+rng.IntN(3), func(int) { down(depth) })
 }

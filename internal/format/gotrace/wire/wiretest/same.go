@@ -53,7 +53,7 @@ func Same(data []byte, damaged bool) (events int, _ error) {
 		}
 		e := &b.Events[next]
 		next++
-		if err := known.compare(b, e, &ev); err != nil {
+		if err := known.compareEvent(b, e, &ev); err != nil {
 			return events, fmt.Errorf("event %d, %s at %d: %w\nx/exp/trace: %v", events, e.Type.Name(), e.Time, err, ev)
 		}
 		events++
@@ -81,7 +81,7 @@ type stacks struct {
 	equal      map[uint32]trace.Stack
 }
 
-func (k *stacks) stack(g *wire.Generation, ours uint32, theirs trace.Stack) error {
+func (k *stacks) compareStack(g *wire.Generation, ours uint32, theirs trace.Stack) error {
 	if g == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (k *stacks) stack(g *wire.Generation, ours uint32, theirs trace.Stack) erro
 	return nil
 }
 
-func (k *stacks) compare(b *wire.Batch, e *wire.Event, ev *trace.Event) (err error) {
+func (k *stacks) compareEvent(b *wire.Batch, e *wire.Event, ev *trace.Event) (err error) {
 	var text, text2 string
 	if b.Generation != nil {
 		text, text2 = b.Text(e.Text), b.Text(e.Text2)
@@ -203,7 +203,7 @@ func (k *stacks) compare(b *wire.Batch, e *wire.Event, ev *trace.Event) (err err
 			check("from", trace.GoState(e.From), from)
 			check("to", trace.GoState(e.To), to)
 			if err == nil {
-				err = k.stack(g, e.Stack, st.Stack)
+				err = k.compareStack(g, e.Stack, st.Stack)
 			}
 			if from == trace.GoNotExist || from == trace.GoWaiting && to == trace.GoRunnable {
 				mine = e.By
@@ -219,7 +219,7 @@ func (k *stacks) compare(b *wire.Batch, e *wire.Event, ev *trace.Event) (err err
 		return fmt.Errorf("kind %s", kind)
 	}
 	if err == nil {
-		err = k.stack(g, mine, ev.Stack())
+		err = k.compareStack(g, mine, ev.Stack())
 	}
 	return err
 }

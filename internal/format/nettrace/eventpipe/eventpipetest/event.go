@@ -20,9 +20,9 @@ type Event struct {
 }
 
 // Events writes a block of events, leaving out of headers what is as before.
-func (w *Writer) Events(events ...Event) { w.Block("EventBlock", w.rows(events)) }
+func (w *Writer) Events(events ...Event) { w.Block("EventBlock", w.encodeEvents(events)) }
 
-func (w *Writer) rows(events []Event) []byte {
+func (w *Writer) encodeEvents(events []Event) []byte {
 	flags := uint16(1)
 	if w.s.Plain {
 		flags = 0
@@ -39,16 +39,16 @@ func (w *Writer) rows(events []Event) []byte {
 			e.Capture = e.Thread
 		}
 		if w.s.Plain {
-			b = w.plain(b, e)
+			b = w.appendPlain(b, e)
 		} else {
-			b = w.compressed(b, e, last, size)
+			b = w.appendCompressed(b, e, last, size)
 		}
 		last, size = e, len(e.Payload)
 	}
 	return b
 }
 
-func (w *Writer) compressed(b []byte, e, last Event, size int) []byte {
+func (w *Writer) appendCompressed(b []byte, e, last Event, size int) []byte {
 	var flags byte
 	at := len(b)
 	b = append(b, 0)
@@ -93,7 +93,7 @@ func (w *Writer) compressed(b []byte, e, last Event, size int) []byte {
 	return append(b, e.Payload...)
 }
 
-func (w *Writer) plain(b []byte, e Event) []byte {
+func (w *Writer) appendPlain(b []byte, e Event) []byte {
 	number := e.Type
 	if !e.Sorted {
 		number |= 1 << 31

@@ -37,7 +37,7 @@ func (w *Writer) Metadata(types ...Type) {
 	if w.s.Major >= 6 {
 		b := Payload(uint16(0))
 		for _, t := range types {
-			row := w.type6(t)
+			row := w.encodeType6(t)
 			b = append(append(b, Payload(uint16(len(row)))...), row...)
 		}
 		w.Block("MetadataBlock", b)
@@ -45,48 +45,48 @@ func (w *Writer) Metadata(types ...Type) {
 	}
 	var rows []Event
 	for _, t := range types {
-		rows = append(rows, Event{Payload: w.type4(t), Sorted: true})
+		rows = append(rows, Event{Payload: w.encodeType4(t), Sorted: true})
 	}
-	w.Block("MetadataBlock", w.rows(rows))
+	w.Block("MetadataBlock", w.encodeEvents(rows))
 }
 
-func (w *Writer) type4(t Type) []byte {
+func (w *Writer) encodeType4(t Type) []byte {
 	b := Payload(t.Number, t.Provider, t.ID, t.Name, t.Keywords, t.Version, t.Level)
 	if t.Tagged {
 		b = append(b, Payload(uint32(0))...)
 	} else {
-		b = append(b, fields4(t.Fields)...)
+		b = append(b, encodeFields4(t.Fields)...)
 	}
 	if t.Opcode != 0 {
 		b = append(b, Payload(uint32(1), []byte{1, t.Opcode})...)
 	}
 	if t.Tagged {
-		fields := fields5(t.Fields)
+		fields := encodeFields5(t.Fields)
 		b = append(append(b, Payload(uint32(len(fields)), []byte{2})...), fields...)
 	}
 	return append(b, t.Extra...)
 }
 
-func fields4(fields []Field) []byte {
+func encodeFields4(fields []Field) []byte {
 	b := Payload(uint32(len(fields)))
 	for _, f := range fields {
 		b = append(b, Payload(uint32(f.Code))...)
 		if f.Code == 1 {
-			b = append(b, fields4(f.Fields)...)
+			b = append(b, encodeFields4(f.Fields)...)
 		}
 		b = append(b, Payload(f.Name)...)
 	}
 	return b
 }
 
-func fields5(fields []Field) []byte {
+func encodeFields5(fields []Field) []byte {
 	b := Payload(uint32(len(fields)))
 	for _, f := range fields {
 		row := Payload(f.Name)
 		for e := &f; e != nil; e = e.Elem {
 			row = append(row, Payload(uint32(e.Code))...)
 			if e.Code == 1 {
-				row = append(row, fields5(e.Fields)...)
+				row = append(row, encodeFields5(e.Fields)...)
 			}
 		}
 		b = append(append(b, Payload(uint32(4+len(row)))...), row...)
@@ -94,11 +94,11 @@ func fields5(fields []Field) []byte {
 	return b
 }
 
-func (w *Writer) type6(t Type) []byte {
+func (w *Writer) encodeType6(t Type) []byte {
 	b := binary.AppendUvarint(nil, uint64(t.Number))
-	b = counted(b, t.Provider)
+	b = appendCounted(b, t.Provider)
 	b = binary.AppendUvarint(b, uint64(t.ID))
-	b = append(counted(b, t.Name), fields6(t.Fields)...)
+	b = append(appendCounted(b, t.Name), encodeFields6(t.Fields)...)
 	optional := Payload([]byte{3}, t.Keywords, []byte{8, byte(t.Level), 9, byte(t.Version)})
 	if t.Opcode != 0 {
 		optional = append(optional, 1, t.Opcode)
@@ -107,22 +107,22 @@ func (w *Writer) type6(t Type) []byte {
 	return append(append(b, Payload(uint16(len(optional)))...), optional...)
 }
 
-func fields6(fields []Field) []byte {
+func encodeFields6(fields []Field) []byte {
 	b := Payload(uint16(len(fields)))
 	for _, f := range fields {
-		row := append(counted(nil, f.Name), type6(f)...)
+		row := append(appendCounted(nil, f.Name), encodeFieldType6(f)...)
 		b = append(append(b, Payload(uint16(len(row)))...), row...)
 	}
 	return b
 }
 
-func type6(f Field) []byte {
+func encodeFieldType6(f Field) []byte {
 	b := []byte{f.Code}
 	switch {
 	case f.Code == 1:
-		b = append(b, fields6(f.Fields)...)
+		b = append(b, encodeFields6(f.Fields)...)
 	case f.Elem != nil:
-		b = append(b, type6(*f.Elem)...)
+		b = append(b, encodeFieldType6(*f.Elem)...)
 		if f.Code == 22 {
 			b = append(b, Payload(f.Count)...)
 		}
@@ -171,8 +171,8 @@ func Payload(values ...any) (b []byte) {
 	return b
 }
 
-// counted appends a string as version 6 writes it.
-func counted(b []byte, s string) []byte {
+// appendCounted appends a string as version 6 writes it.
+func appendCounted(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 

@@ -18,22 +18,22 @@ const (
 // point every 10 batches; at the end the names of 4000 methods. It is always the
 // same for the same size. Of its bytes 3/4 are samples, as in recorded ones.
 func Recording(size int) []byte {
-	return (&recording{workers: 20, distinct: 200, apart: 9_000}).write(size)
+	return (&recording{workers: 20, distinct: 200, apart: 9_000}).writeStream(size)
 }
 
 // Crowd is such a stream of 300 threads with 3,000 stacks, of which each thread has others.
 func Crowd(size int) []byte {
-	return (&recording{workers: 300, distinct: 3000, apart: 600}).write(size)
+	return (&recording{workers: 300, distinct: 3000, apart: 600}).writeStream(size)
 }
 
-func (g *recording) write(size int) []byte {
+func (g *recording) writeStream(size int) []byte {
 	w := New(Stream{})
 	g.Writer, g.random, g.sequence, g.ticks = w, rand.New(rand.NewPCG(1, 8)), map[uint64]uint32{}, 1e9
-	g.types()
+	g.writeTypes()
 	for i := range g.distinct {
 		stack := make([]uint64, 10+g.random.IntN(41))
 		for f := range stack {
-			stack[f] = g.method((int(i)*7+f*f)%methods) + 0x20
+			stack[f] = g.methodAddress((int(i)*7+f*f)%methods) + 0x20
 		}
 		g.stacks = append(g.stacks, stack)
 	}
@@ -41,12 +41,12 @@ func (g *recording) write(size int) []byte {
 		if batch%10 == 0 {
 			w.Stacks(1, g.stacks...)
 		}
-		g.batch()
+		g.writeBatch()
 		if batch%10 == 9 {
-			w.SequencePoint(g.ticks, 0, g.reached()...)
+			w.SequencePoint(g.ticks, 0, g.listReached()...)
 		}
 	}
-	g.rundown()
+	g.writeRundown()
 	return w.End()
 }
 
@@ -67,7 +67,7 @@ type recording struct {
 	gcs      uint32
 }
 
-func (g *recording) method(i int) uint64 { return 0x7f0000000000 + uint64(i)*0x400 }
+func (g *recording) methodAddress(i int) uint64 { return 0x7f0000000000 + uint64(i)*0x400 }
 
 const (
 	sample = 1 + iota
@@ -84,7 +84,7 @@ const (
 	moduleEnd
 )
 
-func (g *recording) types() {
+func (g *recording) writeTypes() {
 	type t = Type
 	types := []t{{Provider: samplerProvider}}
 	for _, id := range []int32{9, 8, 7, 3, 10, 81, 91, 1, 2} {
@@ -97,9 +97,9 @@ func (g *recording) types() {
 	g.Metadata(types...)
 }
 
-// batch is 100 ms: what the sampler wrote, then what each worker did, each in blocks of
+// writeBatch writes 100 ms: what the sampler wrote, then what each worker did, each in blocks of
 // its own beginning, so that a reader has to sort them.
-func (g *recording) batch() {
+func (g *recording) writeBatch() {
 	const period = 1_000_000 // ns
 	began := g.ticks
 	var events []Event
@@ -144,15 +144,15 @@ func (g *recording) batch() {
 	g.ticks = began + 125*period
 }
 
-func (g *recording) reached() (list []Reached) {
+func (g *recording) listReached() (list []Reached) {
 	for worker := range g.workers {
 		list = append(list, Reached{1000 + worker, g.sequence[1000+worker]})
 	}
 	return append(list, Reached{sampler, g.sequence[sampler]})
 }
 
-// rundown tells the methods: addresses, sizes and names.
-func (g *recording) rundown() {
+// writeRundown writes the methods: addresses, sizes and names.
+func (g *recording) writeRundown() {
 	const thread, module = 1, 0x7eff00
 	var events []Event
 	add := func(kind uint32, payload []byte) {
@@ -166,7 +166,7 @@ func (g *recording) rundown() {
 	}
 	add(moduleEnd, Payload(uint64(module), uint64(1), uint32(0), uint32(0), "/app/Shop.dll", "", uint16(0), make([]byte, 16), uint32(1), "/app/Shop.pdb", make([]byte, 16), uint32(0), ""))
 	for i := range methods {
-		add(methodEnd, Payload(uint64(i), uint64(module), g.method(i), uint32(0x400), uint32(0x06000001+i), uint32(1),
+		add(methodEnd, Payload(uint64(i), uint64(module), g.methodAddress(i), uint32(0x400), uint32(0x06000001+i), uint32(1),
 			fmt.Sprintf("Shop.Checkout.Handler%d", i/20), fmt.Sprintf("Step%dAsync", i%20),
 			"instance class [System.Runtime]System.Threading.Tasks.Task (class Shop.Basket,int32)", uint16(0), uint64(0)))
 	}

@@ -58,7 +58,7 @@ func New(s Stream) *Writer {
 	if s.Major < 6 {
 		trace = append(trace, Payload(int32(s.PID), int32(s.Processors), int32(0))...)
 		w.buf.Write(Payload(int32(20), []byte("!FastSerialization.1")))
-		w.begin("Trace", s.Major, 4)
+		w.beginObject("Trace", s.Major, 4)
 		w.buf.Write(trace)
 		w.buf.WriteByte(6)
 		return w
@@ -69,7 +69,7 @@ func New(s Stream) *Writer {
 	}, s.Values...)
 	trace = append(trace, Payload(int32(len(values)))...)
 	for _, v := range values {
-		trace = counted(counted(trace, v[0]), v[1])
+		trace = appendCounted(appendCounted(trace, v[0]), v[1])
 	}
 	w.Block("Trace", trace)
 	return w
@@ -101,7 +101,7 @@ func (w *Writer) Block(name string, content []byte) {
 		w.buf.Write(content)
 		return
 	}
-	w.begin(name, 2, 2)
+	w.beginObject(name, 2, 2)
 	w.buf.Write(Payload(uint32(len(content))))
 	for w.buf.Len()%4 != 0 {
 		w.buf.WriteByte(0)
@@ -110,8 +110,8 @@ func (w *Writer) Block(name string, content []byte) {
 	w.buf.WriteByte(6)
 }
 
-// begin begins an object before version 6.
-func (w *Writer) begin(name string, version, least int) {
+// beginObject begins an object before version 6.
+func (w *Writer) beginObject(name string, version, least int) {
 	w.buf.Write(Payload([]byte{5, 5, 1}, int32(version), int32(least), int32(len(name)), []byte(name), []byte{6}))
 }
 
@@ -172,7 +172,7 @@ func (w *Writer) Threads(threads ...Thread) {
 	for _, t := range threads {
 		row := binary.AppendUvarint(nil, t.Index)
 		if t.Name != "" {
-			row = counted(append(row, 1), t.Name)
+			row = appendCounted(append(row, 1), t.Name)
 		}
 		if t.PID != 0 {
 			row = binary.AppendUvarint(append(row, 2), t.PID)
@@ -215,9 +215,11 @@ type Label struct {
 }
 
 // TextLabel and NumberLabel are labels with a key.
-func TextLabel(key, value string) Label { return Label{5, counted(counted(nil, key), value)} }
+func TextLabel(key, value string) Label {
+	return Label{5, appendCounted(appendCounted(nil, key), value)}
+}
 
 // NumberLabel is a label with a key and a number.
 func NumberLabel(key string, value int64) Label {
-	return Label{6, binary.AppendVarint(counted(nil, key), value)}
+	return Label{6, binary.AppendVarint(appendCounted(nil, key), value)}
 }

@@ -1,0 +1,121 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/model/queue"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Requests queue before a service while as many as it serves at a time, and hardly fewer, are in it. Then what keeps those is what keeps the others.
+const (
+	nearlyAllServers = .9 // of the most that were served at a time
+	waitedForServers = .6 // part of the time before the service that so many were in it
+	queueReproduced  = .25
+)
+
+// FreeServers adds, to the time (ns) by which requests would be shorter within the service, what they would wait less before it. A thread that
+// waits for a lock or a connection serves nobody else: without that wait it takes the next request earlier. Requests are
+// replayed through a queue with as many servers as there were requests in service at a time, where the replay reproduces how long they waited;
+// else the wait shrinks as the service times do. It returns less itself where requests did not wait for servers.
+func (l *Ledger) FreeServers(less func(row int) int64) func(row int) int64 {
+	m := l.listArrivals()
+	before, saved := make([]int64, len(m.rows)), make([]int64, len(m.rows))
+	var waited, served, left int64
+	for n, i := range m.rows {
+		before[n] = min(l.beforeService(i), m.observed[n])
+		m.demand[n] = m.observed[n] - before[n]
+		saved[n] = min(max(0, less(i)), m.demand[n])
+		waited, served, left = waited+before[n], served+m.demand[n], left+m.demand[n]-saved[n]
+	}
+	if waited == 0 || left == served {
+		return less
+	}
+	servers, full := serversOf(&m, before)
+	if full < waitedForServers {
+		return less
+	}
+	shorter := make(map[int]int64, len(m.rows))
+	q := queue.Queue{Servers: servers}
+	with, err := q.Open(m.arrive, m.demand)
+	for n := range m.demand {
+		m.demand[n] -= saved[n]
+	}
+	without, err2 := q.Open(m.arrive, m.demand)
+	if err != nil || err2 != nil {
+		return less
+	}
+	var model int64
+	for _, w := range with.Wait {
+		model += w
+	}
+	fits := queue.Off(waited, model) <= queueReproduced
+	for n, i := range m.rows {
+		part := 1 - float64(left)/float64(served)
+		if fits && with.Wait[n] > 0 {
+			part = max(0, 1-float64(without.Wait[n])/float64(with.Wait[n]))
+		}
+		shorter[i] = int64(part * float64(before[n]))
+	}
+	return func(row int) int64 { return less(row) + shorter[row] }
+}
+
+// beforeService returns how long (ns) a request waited before the service read it.
+func (l *Ledger) beforeService(row int) (ns int64) {
+	var s evidence.Segment
+	for p := l.b.Requests.Path(row); p.Next(&s); {
+		switch s.Kind {
+		case evidence.SentLate:
+		case evidence.BeforeService:
+			ns += s.Dur
+		default:
+			return ns
+		}
+	}
+	return ns
+}
+
+// serversOf returns how many requests were in service at a time at most, and in which part of the time that requests waited before it
+// nearly as many were.
+func serversOf(m *replayed, before []int64) (servers int, full float64) {
+	type edge struct {
+		at            int64
+		served, waits int64
+	}
+	var edges []edge
+	for n, at := range m.arrive {
+		begun, end := at+before[n], at+m.observed[n]
+		edges = append(edges, edge{at, 0, 1}, edge{begun, 1, -1}, edge{end, -1, 0})
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		switch {
+		case a.at != b.at:
+			if a.at < b.at {
+				return -1
+			}
+			return 1
+		default: // who is done leaves before the next begins
+			return int(a.served - b.served)
+		}
+	})
+	var in, most int64
+	for _, e := range edges {
+		in += e.served
+		most = max(most, in)
+	}
+	in = 0
+	var waits, last int64
+	var all, there float64
+	for _, e := range edges {
+		took := float64(waits) * float64(e.at-last)
+		all += took
+		if float64(in) >= nearlyAllServers*float64(most) {
+			there += took
+		}
+		in, waits, last = in+e.served, waits+e.waits, e.at
+	}
+	if all == 0 {
+		return int(most), 0
+	}
+	return int(most), there / all
+}

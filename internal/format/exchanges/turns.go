@@ -1,0 +1,91 @@
+package exchanges
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// What makes a process serve one request at a time, behind a lock, a queue with one worker or a limit of one: while several are under way
+// their answers follow each other as slowly as one is served that came alone. Those that are served side by side are answered whenever they
+// are done, some right after another.
+const (
+	turnLeast   = int64(500e3) // ns that a request takes which came alone, in the median
+	turnAlone   = 20           // requests that came alone, at least
+	turnBehind  = 50           // requests that were answered after others for which they had waited, at least
+	turnEven    = .6           // the least tenth of the distances is at least so much of the least tenth of what those alone take
+	turnLonger  = 1.6          // the median distance is at most so many times what those alone take, and
+	turnShorter = .7           // at least so much of it
+)
+
+// findTurns finds, of ports that are served by no event loop, for which requests until which moment others were served. Requests that make
+// calls are left out: what those wait for the calls tell.
+func (p *parser) findTurns(loops *loops) {
+	called := make([]bool, len(p.requests))
+	for i := range p.calls {
+		if r := p.calls[i].request; r >= 0 {
+			called[r] = true
+		}
+	}
+	type key struct {
+		port  int64
+		route evidence.NameID
+	}
+	groups := make(map[key][]int)
+	for i := range p.requests {
+		x := &p.requests[i]
+		if x.first > 0 && !called[i] && !loops.isLoop(x.thread) && !x.isStreamed() {
+			for _, k := range []key{{port: x.port}, {x.port, x.what}} {
+				groups[k] = append(groups[k], i)
+			}
+		}
+	}
+	keys := make([]key, 0, len(groups))
+	for k := range groups {
+		keys = append(keys, k)
+	}
+	// All requests of a port before those of a route: what all wait for is not the route's.
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(a.route, b.route)) })
+	done := make(map[int64]bool)
+	for _, k := range keys {
+		if !done[k.port] && p.takeTurns(groups[k]) {
+			done[k.port] = k.route == 0
+		}
+	}
+}
+
+// takeTurns says whether requests are served one at a time, and notes until when each waits.
+func (p *parser) takeTurns(rows []int) bool {
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(p.requests[a].first, p.requests[b].first) })
+	type wait struct {
+		row   int
+		until int64
+	}
+	var waits []wait
+	var alone, gaps []int64
+	last := int64(0)
+	for _, i := range rows {
+		x := &p.requests[i]
+		if last > x.begun {
+			waits = append(waits, wait{i, last})
+			gaps = append(gaps, x.first-last)
+		} else {
+			alone = append(alone, x.first-x.begun)
+		}
+		last = x.first
+	}
+	if len(alone) < turnAlone || len(gaps) < turnBehind {
+		return false
+	}
+	served, gap := stats.QuantileOf(alone, .5), stats.QuantileOf(gaps, .5)
+	if served < turnLeast || float64(stats.QuantileOf(gaps, .1)) < turnEven*float64(stats.QuantileOf(alone, .1)) ||
+		float64(gap) > turnLonger*float64(served) || float64(gap) < turnShorter*float64(served) {
+		return false
+	}
+	for _, w := range waits {
+		p.requests[w.row].turn = w.until
+	}
+	return true
+}

@@ -1,0 +1,57 @@
+package exchanges
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// serve writes requests that come at random, one each 6 ms, and are served for 2 to 3 ms by so many servers in their order.
+func serve(w *text, servers, threads int) {
+	random := rand.New(rand.NewPCG(1, 2))
+	free := make([]float64, servers)
+	at := 0.
+	for i := range 400 {
+		at += random.ExpFloat64() * 6 / float64(servers)
+		first := 0
+		for k := range free {
+			if free[k] < free[first] {
+				first = k
+			}
+		}
+		free[first] = max(at, free[first]) + 2 + 2*random.Float64()
+		w.request(at, at, free[first], 9+i%threads, 1+i%20, "GET /tides")
+	}
+}
+
+// Requests that are served one at a time wait for those before them, whatever reads them.
+func TestTurns(t *testing.T) {
+	w := newText()
+	serve(w, 1, 7)
+	got := spent(w.read(t, 3000), "GET /tides")
+	what := "sync wait | the requests before them, as one at a time is served"
+	about(t, map[string]float64{"both": got[what] + got["unobserved"]}, "both", sum(got))
+	if got[what] < 200 || got["unobserved"] < 400*2 || got["unobserved"] > 400*4 {
+		t.Errorf("spent %v ms", got)
+	}
+}
+
+// Requests that are served side by side wait for nothing, and neither do those that an event loop serves.
+func TestNoTurns(t *testing.T) {
+	for name, of := range map[string][2]int{"two servers": {2, 7}, "four": {4, 7}, "a server for each": {400, 7}, "a loop": {1, 1}} {
+		w := newText()
+		serve(w, of[0], of[1])
+		for what, ms := range spent(w.read(t, 3000), "GET /tides") {
+			if strings.HasPrefix(what, "sync wait") {
+				t.Errorf("%s: %s for %v ms", name, what, ms)
+			}
+		}
+	}
+}
+
+func sum(of map[string]float64) (all float64) {
+	for _, ms := range of {
+		all += ms
+	}
+	return all
+}
