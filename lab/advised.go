@@ -18,8 +18,8 @@ func needsAdvice(v Variant) bool {
 	return slices.Contains(v.Env, setting) || slices.Contains(v.Flags, setting)
 }
 
-// takeAdvice gives a variant the setting that was advised, as given; false if there
-// was none.
+// takeAdvice gives a variant the advised setting unchanged; it returns false if there
+// was no advice.
 func (s *Stand) takeAdvice(v *Variant) bool {
 	advice := s.out.Result(s.Sick).advisedSetting()
 	if advice == "" {
@@ -31,7 +31,7 @@ func (s *Stand) takeAdvice(v *Variant) bool {
 	return true
 }
 
-// insertAdvice puts the advised words in the place that is kept for them.
+// insertAdvice replaces the placeholder in words by the advice.
 func insertAdvice(words []string, advice string) []string {
 	i := slices.Index(words, setting)
 	if i < 0 {
@@ -71,8 +71,8 @@ func (o *Outcome) comparePredictions(sick, advised string) {
 	}
 }
 
-// Predicted is what the first verdict of a variant's diagnosis predicts of a metric; nothing in it
-// where that says nothing.
+// Predicted returns what the first verdict of a variant's diagnosis predicts of a metric; it is empty
+// without a prediction.
 func (o *Outcome) Predicted(variant, metric string) (p check.Prediction) {
 	if r := o.Result(variant); r != nil && r.Diagnosis != nil && len(r.Found) > 0 {
 		for _, p := range r.Diagnosis.Verdicts[0].Prediction {
@@ -84,7 +84,7 @@ func (o *Outcome) Predicted(variant, metric string) (p check.Prediction) {
 	return p
 }
 
-// Measured is what came of a metric in a variant, nil where it was not measured.
+// Measured returns the measured value of a metric in a variant, nil where it was not measured.
 func (o *Outcome) Measured(variant, metric string) *float64 {
 	if r := o.Result(variant); r != nil {
 		return o.measuredValue(r, metric)

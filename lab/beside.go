@@ -12,13 +12,13 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// beside is a program that makes the host what a variant is to be on.
+// beside is a program that brings the host into the condition that a variant needs.
 type beside struct {
 	*process.Process
 	command []string
 }
 
-// longest is how long a variant is measured or diagnosed at a time, at most: settings of the
+// longest bounds how long a variant is measured or diagnosed at a time: settings of the
 // host are put back after that even where the lab is stopped (Ctrl-Z).
 const longest = 10 * time.Minute
 
@@ -45,7 +45,7 @@ func (s *Stand) withHost(v Variant, do func() error) error {
 	return errors.Join(err, lent.End(context.WithoutCancel(s.ctx)))
 }
 
-// keepBeside has a program run beside the services; nil: none.
+// keepBeside keeps a program running beside the services; nil: none.
 func (s *Stand) keepBeside(command []string) error {
 	if s.beside != nil && !slices.Equal(s.beside.command, command) {
 		s.stopBeside()
@@ -67,13 +67,13 @@ func (s *Stand) keepBeside(command []string) error {
 // stopBeside stops the program that runs beside the services.
 func (s *Stand) stopBeside() {
 	if s.beside != nil {
-		_ = s.beside.Stop() // it has nothing to say
+		_ = s.beside.Stop() // its result does not matter
 		s.beside = nil
 	}
 }
 
-// limitResources puts a service, with all that it has started, into a cgroup that limits what its
-// variant limits.
+// limitResources puts a service and all processes it has started into a cgroup with the limits of
+// its variant.
 func (one *Service) limitResources(files string) (err error) {
 	switch v := one.Variant; {
 	case v.Memory > 0:

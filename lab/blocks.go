@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// measureBlocks measures the variants that are compared: in each block every one of them once,
+// measureBlocks measures the compared variants: each block measures every variant once,
 // under the same load, in random order.
 func (s *Stand) measureBlocks() error {
 	var names []string
@@ -17,7 +17,7 @@ func (s *Stand) measureBlocks() error {
 			names = append(names, v.Name)
 		}
 	}
-	n, again := 0, s.Sizes.Blocks*len(names)/2 // what others on this host spoil is made again, within limits
+	n, again := 0, s.Sizes.Blocks*len(names)/2 // runs that other programs on this host disturb are repeated, within limits
 	runs, err := compare.Blocks(s.ctx, s.Sizes.Blocks, names, s.out.Plan.Seed, func(ctx context.Context, name string, block int) (compare.Run, error) {
 		n++
 		r, load, err := s.measureOnce(name, block)

@@ -7,22 +7,22 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// Closed is a closed loop: so many clients, each of whom waits for its answer and
-// asks again. Every diagnosis and every run gets a process of its own that serves one
-// client before: how a service grows into the load is part of what is measured, how it
-// compiles its code is not.
+// Closed is a closed loop: a number of clients, each of which waits for its answer before
+// it asks again. Every diagnosis and every run gets a fresh process that has served one
+// client before: the run measures how a service grows into the load, and not how it
+// compiles its code.
 type Closed struct {
 	Connections int
 	For         time.Duration
 
-	// Patience is how long clients wait for an answer: the run ends when the last has
-	// one or gives up, as in load tests that count all they sent.
+	// Patience is how long clients wait for an answer: the run ends when the last one has
+	// an answer or gives up, as in load tests that count all requests sent.
 	Patience time.Duration
 
 	Before time.Duration // with one client
 
-	// SLO is what a request may take: where all clients wait for each other all
-	// requests are equally slow, and how long the fast ones take says nothing.
+	// SLO is the latency objective of a request: where all clients wait for each other, all
+	// requests are equally slow, and the latency of the fast ones is no baseline.
 	SLO time.Duration
 }
 
@@ -44,7 +44,7 @@ func (c closing) admitVariant(Variant) error { return nil }
 func (c closing) prepareLoad() error         { return nil }
 func (c closing) loadChecks() []Check        { return nil }
 
-// diagnosisDemand returns a demand whose clients give no request up while the diagnosis records.
+// diagnosisDemand returns a demand whose clients never give up while the diagnosis records.
 func (c closing) diagnosisDemand(*Service) (Demand, error) {
 	return Demand{Before: c.Before, Connections: c.Connections, Patience: c.Sizes.Record + settle, SLO: c.SLO}, nil
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// attempts is how often a spoilt diagnosis is made.
+// attempts is how often a disturbed diagnosis is made.
 const attempts = 3
 
 // diagnoseVariant records a variant under its load and diagnoses the capture.
@@ -104,13 +104,13 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	}
 	found := record.Find(s.ctx, asked, targets)
 	lasts := demand.leadTime() + s.Sizes.Record + settle
-	if demand.Rate == 0 { // clients are still there when the probes take their last look
+	if demand.Rate == 0 { // clients must still be there when the probes take their last look
 		lasts = demand.Before + s.Sizes.Record
 		demand.For += lastLook
 	}
 	_, err = found.Record(s.ctx, record.Options{For: lasts, Path: path, Tool: s.opt.Version, Command: []string{"unstall-lab", "run", s.Name},
 		Beside: func(ctx context.Context, sink probe.Sink) error {
-			if demand.Rate == 0 && demand.Before > 0 { // others use it, too: what they ask for is no part of our load
+			if demand.Rate == 0 && demand.Before > 0 { // other clients use it, too, which are no part of our load
 				if err := s.runOneClient(ctx, one, demand.Before); err != nil {
 					return err
 				}
@@ -145,7 +145,7 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	}
 	r.Diagnosis = d
 	if name := one.Variant.Name; s.opt.Pictures && (name == s.Sick || name == s.Fixed) {
-		d.Timeline() // is kept; the evidence is not
+		d.Timeline() // the timeline is kept; the evidence is not
 	} else {
 		d.Forget()
 	}
@@ -156,8 +156,8 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 	return nil
 }
 
-// resolveTargets returns the processes that one would record of a service; requests are attributed
-// to the first.
+// resolveTargets returns the processes that a user would record of a service; requests are
+// attributed to the first.
 func (one *Service) resolveTargets(ctx context.Context) (all []discover.Target, err error) {
 	pids := one.processes
 	if len(pids) == 0 {
@@ -173,7 +173,7 @@ func (one *Service) resolveTargets(ctx context.Context) (all []discover.Target, 
 	return all, nil
 }
 
-// handOver puts what the monitor of the dependency said into a capture, as users give
+// handOver adds the output of the dependency's monitor to a capture, as a user adds
 // such a file to a diagnosis.
 func (one *Service) handOver(sink probe.Sink) error {
 	if one.monitor == "" {
@@ -191,14 +191,14 @@ func (one *Service) handOver(sink probe.Sink) error {
 	return errors.Join(err, w.Close())
 }
 
-// lastLook is how long the probes may take for what they do at the end.
+// lastLook bounds the time that probes take at the end.
 const lastLook = 3 * time.Second
 
 // settle is how long answers may come after the last request of a diagnosis.
 const settle = 5 * time.Second
 
-// subjectOf is the process of a service in the evidence of its capture: of those that its
-// artifacts name, the one to which all of them were joined.
+// subjectOf returns the process of a service in the evidence of its capture: of the processes
+// that its artifacts name, the one that all others were joined to.
 func subjectOf(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
 	for _, c := range b.Coverage {
 		if s := b.Subjects[c.Subject]; s.Kind == evidence.Process && s.PID == pid {

@@ -16,7 +16,7 @@ import (
 // on PATH, else with one that is fetched.
 type Dotnet struct {
 	build.Project
-	On9 bool // they run on .NET 9, whatever they are built with
+	On9 bool // they run on .NET 9, whatever they are built for
 }
 
 func (d Dotnet) buildPrograms(ctx context.Context, l *Lab, say func(string)) (*programs, error) {
@@ -44,7 +44,7 @@ func (d Dotnet) buildPrograms(ctx context.Context, l *Lab, say func(string)) (*p
 	}}, nil
 }
 
-// readState reads /proc: the service is an ordinary one that reports nothing about itself.
+// readState reads /proc: the service reports nothing about itself.
 func (Dotnet) readState(one *Service) (st state, err error) {
 	p, err := statOf(one.PID)
 	st.Time = time.Now().UnixNano()
@@ -58,21 +58,21 @@ func (Dotnet) figuresBetween(a, b state) map[string]float64 {
 	return m
 }
 
-// Names of the figures of a .NET service: how many threads its ThreadPool had in
-// the median, and at most, and how often the runtime gave it more because those it had were
-// blocked. Where nothing blocks, it adds threads to see whether more do more, and takes them
-// away again.
+// Names of the figures of a .NET service: the number of threads of its ThreadPool, median
+// and maximum, and how often the runtime added threads because the others were
+// blocked. Without blocking it adds threads to try whether they answer more, and removes
+// them again.
 const (
 	PoolThreads     = "pool threads"
 	MostPoolThreads = "pool threads, at most"
 	PoolRaised      = "additions to the pool for blocked threads"
 )
 
-// Names of the figures of its collector.
+// Names of the figures of its GC.
 const (
 	FullEach     = "gen 2 collections"                    // a minute
 	Stopped      = "paused by GC"                         // ms a second
-	FullOfOlder  = "gen 2 of gen 1 and gen 2 collections" // there may be none of gen 1
+	FullOfOlder  = "gen 2 of gen 1 and gen 2 collections" // there may be no collections of gen 1
 	FullPerYoung = "gen 2 per gen 0 or gen 1 collection"
 	BlockingFull = "gen 2 collections that are not in the background"
 	LargeWaits   = "waits for large objects" // a minute
@@ -97,7 +97,7 @@ func (Dotnet) captureFigures(b *evidence.Bundle, about evidence.SubjectID, _ [3]
 		if n := gen[evidence.Gen0].Count + gen[evidence.Gen1].Count; n > 0 {
 			m[FullPerYoung] = float64(full.Count) / float64(n)
 		}
-		if g.LargeWaited || full.Count == 0 { // they are waits for collections of gen 2: without these nothing tells that it watches them
+		if g.LargeWaited || full.Count == 0 { // they are waits for gen 2 collections: without any, it is unknown whether waits are watched
 			m[LargeWaits] = 60 * float64(len(g.LargeWaits)) / g.Span
 		}
 	}

@@ -16,23 +16,23 @@ import (
 
 // Demand is a load on one service.
 type Demand struct {
-	Before time.Duration // at Base, first; of a closed loop: with one client
+	Before time.Duration // at Base, first; in a closed loop: with one client
 	Base   float64       // requests/s
 	Ramp   time.Duration // from Base to Rate
 	Rate   float64       // requests/s; 0: as fast as answers come
 	For    time.Duration // at Rate
 	Seed   uint64
 
-	Connections int           // of a closed loop; 0: enough to keep a small host busy
-	Patience    time.Duration // of a client with an answer; 0: 5 s
+	Connections int           // of a closed loop; 0: enough for a small host
+	Patience    time.Duration // of a client for its answer; 0: 5 s
 
 	SLO time.Duration // of its diagnosis; 0: found from the requests
 
-	// Storm is called after Before and Ramp. Nil: nobody.
+	// Storm is called after Before and Ramp, if not nil.
 	Storm func()
 }
 
-// String says how much it is.
+// String describes the load.
 func (d Demand) String() string {
 	if d.Rate == 0 {
 		return fmt.Sprintf("%d connections", cmp.Or(d.Connections, closedConnections))
@@ -40,18 +40,18 @@ func (d Demand) String() string {
 	return fmt.Sprintf("%.0f requests/s", d.Rate)
 }
 
-// closedConnections are enough to keep the processors of a small host busy.
+// closedConnections are enough to use all CPUs of a small host.
 const closedConnections = 16
 
-// leadTime returns how long it takes to come to the rate.
+// leadTime returns the time before the load reaches its rate.
 func (d Demand) leadTime() time.Duration { return d.Before + d.Ramp }
 
-// Delivered is what came of a demand after Before and Ramp.
+// Delivered is the result of a demand after Before and Ramp.
 type Delivered struct {
-	Offered, Achieved float64 // requests/s; what was answered after the end does not count
+	Offered, Achieved float64 // requests/s; answers after the end do not count
 	Sent, Failed      int64
-	Mean              float64 // ms, as the quantiles
-	P50, P90, P99     float64 // ms, from the intended time; what was not answered counts as far as it waited
+	Mean              float64 // ms, as are the quantiles
+	P50, P90, P99     float64 // ms, from the intended time; a request without an answer counts the time it waited
 	Slow              float64 // share that took longer than the demand's SLO, or got no answer
 	Limited           bool    // by the generator
 	Result            *load.Result
@@ -59,7 +59,7 @@ type Delivered struct {
 	rows []load.Row
 }
 
-// Answered is how many answers came per second between two instants after the
+// Answered returns how many answers came per second between two instants after the
 // start.
 func (d *Delivered) Answered(from, until time.Duration) float64 {
 	start, n := d.Result.Start.UnixNano(), 0
@@ -99,7 +99,7 @@ func (s *Stand) loadPlan(one *Service, d Demand) load.Plan {
 	return p
 }
 
-// Drive puts a load on a service and returns what the clients saw of it.
+// Drive puts a load on a service and returns what the clients measured.
 func (s *Stand) Drive(ctx context.Context, one *Service, d Demand) (Delivered, error) {
 	if d.Rate == 0 && d.Before > 0 {
 		if err := s.runOneClient(ctx, one, d.Before); err != nil {
@@ -143,7 +143,7 @@ func (o *rowsFrom) Rows(rows []load.Row) error {
 	return nil
 }
 
-// sumDelivered sums up the requests that were meant to be sent at the demand's rate.
+// sumDelivered sums up the requests whose intended time was at the demand's rate.
 func (o *rowsFrom) sumDelivered(r *load.Result, d Demand) Delivered {
 	from := r.Start.Add(d.leadTime()).UnixNano()
 	out := Delivered{Limited: r.GeneratorLimited, Result: r, rows: o.rows}

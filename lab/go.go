@@ -12,14 +12,14 @@ import (
 	"github.com/unstall/unstall/lab/build"
 )
 
-// shared is what the labs' Go programs have in common. The sources are in the tool
-// itself, so that a released one can run labs anywhere.
+// shared are the sources that the labs' Go programs share. They are embedded in the tool,
+// so that a released one can run labs anywhere.
 //
 //go:embed service/*.go resp/*.go dependency/*.go
 var shared embed.FS
 
-// module is where the sources are built: their import paths are those of the
-// repository, and they need nothing else.
+// module is the go.mod of a build: import paths are those of the repository, and the sources
+// need only the standard library.
 const module = "module github.com/unstall/unstall\n\ngo 1.21\n"
 
 // Go is the runtime of services that are built with the Go toolchain on PATH and
@@ -56,10 +56,10 @@ func (g Go) buildPrograms(ctx context.Context, l *Lab, say func(string)) (*progr
 	}}, err
 }
 
-// dependency is the program that variants depend on, whatever they are written for.
+// dependency is the program that variants in all languages depend on.
 const dependency = "lab/dependency"
 
-// buildDependency builds it if a variant needs it.
+// buildDependency builds the dependency if a variant needs it.
 func (l *Lab) buildDependency(ctx context.Context, say func(string)) (bin string, err error) {
 	if !slices.ContainsFunc(l.Variants, func(v Variant) bool { return v.Dependency != nil }) {
 		return "", nil
@@ -127,9 +127,9 @@ func (Go) captureFigures(b *evidence.Bundle, about evidence.SubjectID, looks [3]
 	return f
 }
 
-// cyclesPerSecond is how often the collector ran under the load of a diagnosis,
-// between the second look and the third. A few cycles are too few to count, so
-// those since the first load count, by what was allocated.
+// cyclesPerSecond returns how often the collector ran under the load of a diagnosis,
+// between the second look and the third. A few cycles are too few to count: then it scales
+// those since the first load by the bytes allocated.
 func cyclesPerSecond(looks [3]state) float64 {
 	first, before, after := looks[0], looks[1], looks[2]
 	rate := float64(after.AllocBytes-before.AllocBytes) / before.secondsUntil(after)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// CPUSeconds is the CPU time of a live process so far.
+// CPUSeconds returns the CPU time of a live process so far.
 func CPUSeconds(pid int) float64 {
 	p, err := statOf(pid)
 	if err != nil {
@@ -46,7 +46,7 @@ func statOf(pid int) (stat, error) {
 	if err != nil {
 		return stat{}, err
 	}
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])) // from the third field
+	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])) // the third field and later ones
 	if len(f) < 22 {
 		return stat{}, fmt.Errorf("%s: %d fields after the name", name, len(f))
 	}
@@ -62,8 +62,8 @@ func statOf(pid int) (stat, error) {
 	}, err
 }
 
-// HostBusySeconds is the CPU time of everything on the host so far, from the
-// first line of /proc/stat; stolen says how much of it the hypervisor took.
+// HostBusySeconds returns the CPU time of everything on the host so far, from the
+// first line of /proc/stat; stolen is how much of it the hypervisor took.
 func HostBusySeconds() (busy, stolen float64) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -101,10 +101,10 @@ func availableMemory() (available int, ok bool) {
 	return 0, false
 }
 
-// usage is who used the host's processors up to an instant, s.
+// usage is the CPU time that the host and the lab's own processes have used up to an instant, s.
 type usage struct{ busy, ours float64 }
 
-// usageOf counts the lab's own processes and this one as ours.
+// usageOf counts the given processes and this one as ours.
 func usageOf(pids ...int) usage {
 	busy, stolen := HostBusySeconds()
 	u := usage{busy: busy + stolen, ours: CPUSeconds(os.Getpid())}
@@ -114,8 +114,8 @@ func usageOf(pids ...int) usage {
 	return u
 }
 
-// othersShare returns the share of the host's processors that other programs used between two
-// instants that many seconds apart.
+// othersShare returns the share of the host's CPUs that other programs used between two
+// instants, which are that many seconds apart.
 func (u usage) othersShare(before usage, seconds float64) float64 {
 	if seconds <= 0 {
 		return 0

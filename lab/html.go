@@ -9,9 +9,9 @@ import (
 	"github.com/unstall/unstall/internal/present/html"
 )
 
-// HTML writes an outcome as a page: what the diagnosis of the sick variant says,
-// as for any service; then what became of it, and whether that is what was asked
-// for and foretold. Repeat are the commands that make it again.
+// HTML writes an outcome as a page: the diagnosis of the sick variant, as for any
+// service, then the results beside what was demanded and predicted. Repeat are the
+// commands that make the page again.
 func HTML(w io.Writer, o *Outcome, l *Lab, repeat ...string) error {
 	p := html.Page{Title: "lab " + o.Lab, Version: o.ToolVersion, Repeat: repeat, Strip: []string{
 		"lab " + o.Lab, fmt.Sprintf("%d CPUs", o.Host.CPUs), o.Host.Toolchain, fmt.Sprintf("%.0f s", o.Host.DurationS), o.formatVerdict()}}
@@ -21,7 +21,7 @@ func HTML(w io.Writer, o *Outcome, l *Lab, repeat ...string) error {
 			{ID: "comparisons", Title: "Before and after"}, {ID: "predicted", Title: "Predicted and measured"}, {ID: "asked", Title: "Asked for"}, {ID: "variants", Title: "All variants"}}})
 	}
 	comparisons := slices.Clone(o.Comparisons)
-	slices.SortStableFunc(comparisons, func(a, b *compare.Comparison) int { // what the incident was ended with first
+	slices.SortStableFunc(comparisons, func(a, b *compare.Comparison) int { // the fix of the incident first
 		switch l.Fixed {
 		case a.After:
 			return -1
@@ -58,7 +58,7 @@ func (o *Outcome) predictionTable() html.Table {
 	return t
 }
 
-// checkTable returns the checks: what had to come out, what came, what the field report has.
+// checkTable returns the checks: what was demanded, what was measured, and the field report's figure.
 func (o *Outcome) checkTable() html.Table {
 	t := html.Table{ID: "asked", Title: "Asked for",
 		How:     "What had to come out was fixed before the lab ran. The article is the field report that it is made after.",
@@ -96,7 +96,7 @@ func (o *Outcome) loadTable() html.Table {
 	return t
 }
 
-// variantTable returns all variants that were diagnosed: what was expected and what was found.
+// variantTable returns all diagnosed variants: expected and found causes.
 func (o *Outcome) variantTable() html.Table {
 	t := html.Table{ID: "variants", Title: "All variants",
 		How:     "Each was diagnosed by itself, like any service: what is wrong with it was not told.",

@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// The page of a lab says first what the diagnosis of the sick variant says, then
-// what became of it.
+// TestHTML checks that the page of a lab has the diagnosis of the sick variant first, then
+// the results.
 func TestHTML(t *testing.T) {
 	n := func(v float64) *float64 { return &v }
 	d := &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported", Title: "The collector runs too often."}}}

@@ -19,11 +19,11 @@ import (
 )
 
 // JVM is the runtime of services in Java on an embedded Tomcat 9. A variant's Program
-// is the name of one of the ways to launch it; its Flags are added to those.
+// names a [Launch]; its Flags are added to those of the launch.
 type JVM struct {
 	Sources fs.FS
 	Main    string // class
-	Release int    // of Java that the sources are written for
+	Release int    // the Java release of the sources
 	Launch  map[string]Launch
 }
 
@@ -84,7 +84,7 @@ func (JVM) readState(one *Service) (st state, err error) {
 	}
 	names, err := filepath.Glob(filepath.Join(os.TempDir(), "hsperfdata_*", strconv.Itoa(one.PID)))
 	if err != nil || len(names) == 0 {
-		return st, err // it may be switched off
+		return st, err // the counters may be switched off
 	}
 	f, err := os.Open(names[0])
 	if err != nil {
@@ -114,15 +114,15 @@ func (JVM) figuresBetween(a, b state) map[string]float64 {
 	return m
 }
 
-// Names of the figures of a JVM: what its young collections do while a diagnosis
-// records, as predictions name them.
+// Names of the figures of a JVM: those of its young collections while a diagnosis
+// records, by the names in predictions.
 const (
 	YoungCollections = "young collections"          // a minute
 	YoungPause       = "mean pause"                 // ms
 	YoungStopped     = "share of time paused by GC" // 1
 )
 
-// captureFigures returns the figures of the time in which requests came.
+// captureFigures returns the figures of the time with requests.
 func (JVM) captureFigures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
 	beside := metrics.Beside{Window: requestWindow(b), Source: -1}
 	if b.Requests.Len() > 0 {

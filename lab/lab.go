@@ -1,15 +1,14 @@
-// Package lab runs incidents again: a service that is sick on purpose, what was
-// done against it, and healthy twins that only look alike, all under a load that
-// is known, with the answers that are known. A folder below this one that exposes
-// one [Lab] value is a lab; lab/all lists them.
+// Package lab runs incidents again: a service with a known fault, the fix, and
+// healthy twins that look alike, all under a known load with known answers. A folder
+// below this one that exposes one [Lab] value is a lab; lab/all lists them.
 //
-// The package's opinion: what a lab asks for is fixed before it runs, in its lab
-// file. The diagnosis never learns that it looks at a lab: it gets a process and
-// an address, as from any user. What is compared runs in blocks of random order:
-// resident at the same time, warmed up until its memory is on a plateau and below
-// the capacity of the healthy one, or where growing into the load is the incident,
-// each in a process that was idle. And a figure that was missed is told like one
-// that was reached.
+// The package's opinion: a lab's file fixes what the lab demands before it runs.
+// The diagnosis never learns that it looks at a lab: it gets a process and an
+// address, as from any user. Compared variants run in blocks of random order:
+// either they stay resident together, are warm when their memory is on a plateau, and
+// run below the capacity of the healthy one; or, where growing into the load is the
+// incident, each runs in a process that was idle. A missed figure is reported like
+// one that was reached.
 package lab
 
 import (
@@ -27,9 +26,9 @@ type Lab struct {
 	Report string // URL of the field report it is made after, "" if it is not known
 
 	Runtime Runtime            // of its services
-	On      map[string]Runtime // what they run on as well, by the name users give it; nil: nothing else
+	On      map[string]Runtime // other runtimes of its services, by the name users give them; nil: none
 
-	// Kernel has diagnoses record kernel stacks, too, as --kernel does. It takes root.
+	// Kernel makes diagnoses record kernel stacks, too, as --kernel does. It takes root.
 	Kernel bool
 
 	// Headers of every request, as of curl -H.
@@ -43,20 +42,20 @@ type Lab struct {
 	// Sick and Fixed name the variants that the incident is about.
 	Sick, Fixed string
 
-	// Moves, if not nil, measures what the blocks do not: it may change what
-	// services do. It runs after the blocks.
+	// Moves, if not nil, measures what the blocks do not measure. It runs after them, so it
+	// may change services.
 	Moves func(*Stand) ([]Check, error)
 
-	// Checks are what must come out beside the diagnoses.
+	// Checks returns the checks beside those of the diagnoses.
 	Checks func(*Outcome) []Check
 }
 
-// Sizes are how much a lab does.
+// Sizes are the lengths and counts of a lab's measurements.
 type Sizes struct {
 	Load     Load
 	Blocks   int
 	Record   time.Duration // of each diagnosis
-	Patience time.Duration // in all, to wait for moments in which others use little of the host
+	Patience time.Duration // in all, to wait until other programs leave the host idle
 }
 
 // Variant is the service in one condition.
@@ -64,57 +63,57 @@ type Variant struct {
 	Name  string
 	About string // one line
 
-	// Of names the variant whose service this is, at another rate: nothing of its own
-	// is started where that one is resident.
+	// Of names the variant whose service this one uses at another rate: while that service
+	// is resident, no other is started.
 	Of string
 
 	Program string   // which of the lab's programs, where there are several
 	Flags   []string // of the runtime, after the program's own
-	Args    []string // {files} is where it may keep files: the first part of their paths
+	Args    []string // {files} is the prefix of the paths where it may keep files
 	Env     []string
 
-	// Dependency are the arguments of the dependency it gets; nil: none. {http}
-	// and {resp} in Args are its addresses, {monitor} in its own is the file for what
-	// its monitor says, which the diagnosis is given, too.
+	// Dependency are the arguments of its dependency; nil: none. {http} and {resp} in
+	// Args are the dependency's addresses; {monitor} in its own arguments is the file of its
+	// monitor, which the diagnosis reads, too.
 	Dependency []string
 
-	Path  string        // empty: the lab's, or its Paths
+	Path  string        // "": the lab's, or its Paths
 	Paths []string      // of the requests, in turn, in place of Path
 	SLO   time.Duration // of its requests; 0: the load's
-	Needs []string      // tools that Args name in braces and that are found or fetched before: "nginx", "php", "redis"
+	Needs []string      // tools that Args name in braces and that are found or fetched first: "nginx", "php", "redis"
 
-	// Journey is a file of journeys (docs/load.md): users go through the service in place of requests when it is
-	// diagnosed, and its rates are users/s. ${base} is where the service is, ${rate} its Rate.
+	// Journey is a file of journeys (docs/load.md): a diagnosis sends users through the service instead of requests, and
+	// the variant's rates are users/s. ${base} is the service's address, ${rate} its Rate.
 	Journey string
 
 	// Of an open loop.
 	Rate float64 // requests/s when it is diagnosed; 0: the peak
 	Part float64 // of the peak, when it is diagnosed; 0: Rate
-	Warm float64 // requests/s when it is warmed up; 0: as diagnosed, of a rising load as fast as some clients ask
-	// Overload, if not 0, is the rate when it is diagnosed as a multiple of what it
-	// serves at most, which is measured first.
+	Warm float64 // requests/s when it is warmed up; 0: as diagnosed, under a rising load as fast as some clients ask
+	// Overload, if not 0, is the rate of the diagnosis as a multiple of the service's
+	// capacity, which is measured first.
 	Overload float64
 
-	// Host are settings of the host ("thp=always") while it is diagnosed or measured, which
-	// are put back after each time, whatever ends the lab. It takes root.
+	// Host are settings of the host ("thp=always") while it is diagnosed or measured. They are
+	// put back after each time, however the lab ends. It takes root.
 	Host []string
-	// Beside is a program of the lab's, with its arguments, that runs while it is diagnosed or
-	// measured: the host it is on. It stays for the next variant that has the same.
+	// Beside is a program of the lab's, with its arguments, that runs beside the service while it is diagnosed or
+	// measured, to load the host. It keeps running for the next variant with the same.
 	Beside []string
-	// Memory is how much its processes may have, in a cgroup of their own, MiB; 0: no limit. It
+	// Memory limits its processes' memory by a cgroup of their own, MiB; 0: no limit. It
 	// takes root.
 	Memory int
-	// Writes is how often its processes may write to the disk of {files} a second, and wait for it, in a cgroup
-	// of their own; 0: no limit. It takes root.
+	// Writes limits how many times a second its processes may write to the disk of {files}, by a cgroup of their
+	// own; 0: no limit. A write beyond it waits. It takes root.
 	Writes int
 
 	Compared bool // measured in every block
 	Aside    bool // but not in a quick run
 	Long     bool // not in a quick run at all
-	Resident int  // MiB it fills, about
+	Resident int  // MiB that it uses, about
 
-	// Predicted says that what the diagnosis of the sick variant predicted is held
-	// against this one; then {setting} in Env or Flags is the setting it advised.
+	// Predicted says that this variant is compared with what the diagnosis of the sick variant
+	// predicted; {setting} in Env or Flags is then the setting that it advised.
 	Predicted bool
 
 	Expected Expected
@@ -149,10 +148,10 @@ func (e Expected) MetBy(supported []string) bool {
 	return len(e.NoneOf) > 0
 }
 
-// Nothing says whether nothing may be found but what others do to the host.
+// Nothing says whether only causes of the host may be found.
 func (e Expected) Nothing() bool { return len(e.NoneOf) > len(all.Causes)/2 }
 
-// Supported are the causes a diagnosis found, by rank.
+// Supported returns the causes that a diagnosis found, by rank.
 func Supported(d *diagnose.Diagnosis) (ids []string) {
 	if d == nil {
 		return nil
@@ -165,7 +164,7 @@ func Supported(d *diagnose.Diagnosis) (ids []string) {
 	return ids
 }
 
-// Anything is every cause but those given: for variants in which nothing may be
+// Anything returns every cause but those given: for variants in which nothing may be
 // found.
 func Anything(but ...string) (ids []string) {
 	for _, c := range all.Causes {

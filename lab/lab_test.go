@@ -115,7 +115,7 @@ func TestPeakAndKnee(t *testing.T) {
 	}
 }
 
-// The schema is what other programs read: this test fails when a key is renamed.
+// TestSchema fails when a key is renamed, because other programs read the schema.
 func TestSchema(t *testing.T) {
 	n := func(v float64) *float64 { return &v }
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -192,14 +192,14 @@ func TestRunsOnOthers(t *testing.T) {
 	}
 }
 
-// Beyond what the sick one can do and below what it could without what makes it sick:
-// where the plan is not, the nearest rate that is.
+// TestBetween checks the rate between the capacities of the sick variant and of the one without its cause:
+// a plan outside moves to the nearest rate inside.
 func TestBetween(t *testing.T) {
 	for _, x := range []struct{ first, second, want float64 }{
 		{90, 200, 120},
 		{150, 300, 200}, // a faster host
 		{50, 100, 90},   // a slower one
-		{110, 118, 140}, // none is well between: beyond the first
+		{110, 118, 140}, // no rate is well between: beyond the first
 	} {
 		if got, _, _ := (Rising{Peak: 120}).peakBetween(x.first, x.second); got != x.want {
 			t.Errorf("between %v and %v: %v, want %v", x.first, x.second, got, x.want)

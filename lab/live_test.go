@@ -37,7 +37,7 @@ func main() {
 }
 `
 
-// A whole lab, with a service that is built outside of the repository.
+// TestRun runs a whole lab, with a service that is built outside of the repository.
 func TestRun(t *testing.T) {
 	outside(t)
 	sizes := Sizes{Blocks: 6, Record: time.Second, Load: Storm{Peak: 200, Spike: 20, Base: 50 * time.Millisecond, For: 300 * time.Millisecond,
@@ -93,8 +93,8 @@ func outside(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 }
 
-// A load that rises: a variant that is another's service at part of its rate, and one
-// that is started for its diagnosis alone, whose dependency has a monitor.
+// TestRunRising runs a rising load: one variant uses the service of another at part of its rate, and one is
+// started for its diagnosis alone, with a dependency that has a monitor.
 func TestRunRising(t *testing.T) {
 	outside(t)
 	sizes := Sizes{Blocks: 1, Record: 1200 * time.Millisecond, Load: Rising{Base: 20, Peak: 100, Warm: 50 * time.Millisecond, Before: 50 * time.Millisecond,

@@ -2,8 +2,8 @@ package lab
 
 import "github.com/unstall/unstall/internal/operate/compare"
 
-// Load is the shape of what the services of a lab are put under: a [Storm] of
-// clients who do not wait for answers, or a [Closed] loop of those who do.
+// Load is the shape of the load on the services of a lab: a [Storm] of clients that do not
+// wait for answers, or a [Closed] loop of clients that do.
 type Load interface {
 	// newLoading returns the load on the services of a stand.
 	newLoading(*Stand) loading
@@ -15,12 +15,12 @@ type loading interface {
 	isResident(v Variant) bool
 	// admitVariant gets a variant ready to be measured.
 	admitVariant(v Variant) error
-	// prepareLoad is called once when all were admitted whose settings are known.
+	// prepareLoad is called once, after all variants with known settings were admitted.
 	prepareLoad() error
-	// diagnosisDemand is what a variant is diagnosed under.
+	// diagnosisDemand returns the demand that a variant is diagnosed under.
 	diagnosisDemand(one *Service) (Demand, error)
 	// measureRun makes one run of a block.
 	measureRun(one *Service, block int) (Measured, compare.Load, error)
-	// loadChecks are what must come out of the load itself.
+	// loadChecks returns the checks of the load itself.
 	loadChecks() []Check
 }

@@ -89,7 +89,7 @@ type Served struct {
 	Slow *float64 `json:"slow_share"`
 }
 
-// newServed sums up what clients got.
+// newServed sums up the answers that clients got.
 func newServed(d Delivered, slo time.Duration) *Served {
 	s := &Served{Sent: d.Sent, Rate: d.Achieved, MeanMs: d.Mean, P50Ms: d.P50, P99Ms: d.P99}
 	if slo > 0 {
@@ -98,8 +98,8 @@ func newServed(d Delivered, slo time.Duration) *Served {
 	return s
 }
 
-// Figure is one that the capture of a variant's diagnosis holds, such as
-// [PoolThreads]; false without it.
+// Figure returns a figure from the capture of a variant's diagnosis, such as
+// [PoolThreads]; false without one.
 func (r *Result) Figure(name string) (float64, bool) {
 	if r == nil {
 		return 0, false
@@ -148,7 +148,7 @@ type Measured struct {
 	Metrics  map[string]float64 `json:"metrics"`
 }
 
-// KneeOf is the knee of a variant, nil if it is not known.
+// KneeOf returns the knee of a variant, nil if it is unknown.
 func (o *Outcome) KneeOf(variant string) *float64 {
 	for _, k := range o.Knees {
 		if k.Variant == variant {
@@ -158,7 +158,7 @@ func (o *Outcome) KneeOf(variant string) *float64 {
 	return nil
 }
 
-// Comparison returns that of the sick variant with another, nil without one.
+// Comparison returns the comparison of the sick variant with another, nil without one.
 func (o *Outcome) Comparison(after string) *compare.Comparison {
 	for _, c := range o.Comparisons {
 		if c.After == after {
@@ -168,7 +168,7 @@ func (o *Outcome) Comparison(after string) *compare.Comparison {
 	return nil
 }
 
-// Result returns that of a variant, nil without one.
+// Result returns the result of a variant, nil without one.
 func (o *Outcome) Result(name string) *Result {
 	for i := range o.Variants {
 		if o.Variants[i].Name == name {
@@ -188,7 +188,7 @@ func (o *Outcome) Of(variant, metric string) (values []float64) {
 	return values
 }
 
-// Delivered is how much of what was offered a variant answered in each block.
+// Delivered returns the share of the offered requests that a variant answered, in each block.
 func (o *Outcome) Delivered(variant string) (shares []float64) {
 	for _, r := range o.Runs {
 		if r.Variant == variant && r.Offered != nil && *r.Offered > 0 {
@@ -198,9 +198,9 @@ func (o *Outcome) Delivered(variant string) (shares []float64) {
 	return shares
 }
 
-// Changed checks that a metric of a variant, against the sick one, is at most that
-// much of a relative change: −.3 is 30 % less. If it only has to be better (0), the
-// whole interval must be.
+// Changed checks that a metric of a variant, relative to the sick one, changes by at
+// most that much: −.3 is 30 % less. If it only has to be better (0), the whole interval
+// must be.
 func (o *Outcome) Changed(variant, metric string, most float64) Check {
 	c := Check{change: true}
 	comparison := o.Comparison(variant)
@@ -221,7 +221,7 @@ func (o *Outcome) Changed(variant, metric string, most float64) Check {
 	return c
 }
 
-// CollectorShare is the collector's part of the process's CPU time by the profile
+// CollectorShare returns the part of the process's CPU time that GC used, by the profile
 // in the variant's capture; false without one.
 func (r *Result) CollectorShare() (float64, bool) { return r.Figure(collectorFigure) }
 

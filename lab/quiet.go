@@ -2,13 +2,13 @@ package lab
 
 import "time"
 
-// others is the share of the host's processors from which others spoil what is
-// measured: a diagnosis finds them, rightly, and the lab asks for something else;
-// and latencies in the storm are theirs.
+// others is the share of the host's CPUs from which other programs disturb a measurement:
+// a diagnosis finds them, rightly, where the lab demands another cause, and they
+// raise the latencies of the storm.
 const others = .1
 
-// awaitQuiet waits for a moment in which other programs use little of the host, as long as there
-// is patience left for the whole of the lab.
+// awaitQuiet waits until other programs use little of the host, or until the patience of the whole
+// lab is used up.
 func (s *Stand) awaitQuiet() {
 	const look = 300 * time.Millisecond
 	waited := false

@@ -116,7 +116,7 @@ func (p *Plan) formatBlocks() string {
 	return fmt.Sprintf("%d blocks in random order (seed %d)", p.Blocks, p.Seed)
 }
 
-// underLoad is the title of the figures of the blocks.
+// underLoad returns the title of the figures of the blocks.
 func (p *Plan) underLoad() string {
 	if p.Connections != nil {
 		return "Under load"
@@ -124,8 +124,8 @@ func (p *Plan) underLoad() string {
 	return "In the storm"
 }
 
-// column is a figure that is shown of each variant under load, and of those where
-// progress is set also of each run as it ends.
+// column is a figure that is shown of each variant under load, and if progress is set
+// also of each run as it ends.
 type column struct {
 	head, metric, format string
 	progress             bool
@@ -137,7 +137,7 @@ var columns = []column{
 	{"system", "system_cores", "%.2f", false}, {"threads", "threads", "%.0f", true}, {"RSS MiB", "rss_mib", "%.0f", false}, {"served/s", "rate", "%.1f", true},
 }
 
-// knownColumns returns the columns that some run has a figure for.
+// knownColumns returns the columns that have a figure in some run.
 func (o *Outcome) knownColumns() (known []column) {
 	for _, c := range columns {
 		if slices.ContainsFunc(o.Runs, func(r Measured) bool { _, ok := r.Metrics[c.metric]; return ok }) {
@@ -225,7 +225,7 @@ func (c *Check) chooseFormat() func(*float64) string {
 	return func(v *float64) string { return formatFigure(v, c.Unit) }
 }
 
-// markWord says in a word whether something is as it was asked for.
+// markWord says in a word whether something is as demanded.
 func markWord(ok, told bool) string {
 	switch {
 	case ok:
@@ -264,7 +264,7 @@ func formatFigure(v *float64, unit string) string {
 	return fmt.Sprintf("%.1f %s", *v, unit)
 }
 
-// String says what is expected in a few words.
+// String describes what is expected in a few words.
 func (e Expected) String() string {
 	switch {
 	case e.First != "":

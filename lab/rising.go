@@ -10,31 +10,31 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// Rising is an open loop that rises from a usual rate to another and stays there:
-// callers who do not wait for each other. Only the services that are compared are
-// resident; each is warmed up before its first load.
+// Rising is an open loop that rises from one rate to another and stays there:
+// callers do not wait for each other. Only the compared services are resident;
+// each is warmed up before its first load.
 type Rising struct {
 	Base, Peak        float64       // requests/s
-	Warm              time.Duration // by some clients that ask again and again
-	Before, Ramp, For time.Duration // at the base rate, on the way to the peak, there
+	Warm              time.Duration // by some closed-loop clients
+	Before, Ramp, For time.Duration // at the base rate, on the way to the peak, at the peak
 
-	// SLO is what a request may take: its callers give up then.
+	// SLO is the latency objective of a request, after which its caller gives up.
 	SLO time.Duration
-	// Patience is how long callers wait here: what those who give up at the SLO miss is
-	// to be seen. To the service it is the same: it notices none that gave up until it
-	// has the answer.
+	// Patience is how long callers wait here, so that the lab measures what callers that give
+	// up at the SLO miss. To the service it is the same: it notices that a caller gave up
+	// only when it has the answer.
 	Patience time.Duration
 
-	// Between are two variants whose knees are looked for: the peak must lie above the
-	// first's and below the second's, and is moved there where it does not on this host.
+	// Between are two variants whose knees are searched: the peak must lie above the
+	// first's and below the second's, and is moved there if this host differs.
 	Between   [2]string
-	Hold      time.Duration // that a rate must be kept to be below the knee
+	Hold      time.Duration // how long a rate must be kept to count as below the knee
 	Confirm   int           // how often
 	Precision float64       // of the knees
 }
 
-// Beyond and below the knees: a queue is to grow soon, and not by chance, nor by how exactly a knee is known. The incident was well at
-// 80 requests/s and collapsed at 120; two thirds of the peak are to be well here, too.
+// Distances from the knees, so that a queue grows soon, and neither by chance nor by the error of a knee. The incident's service was well at
+// 80 requests/s and collapsed at 120; here, too, two thirds of the peak must be served well.
 const (
 	beyondKnee = 1.3
 	belowKnee  = .9
@@ -57,11 +57,11 @@ func (l Rising) newLoading(s *Stand) loading {
 	slo, lasts := float64(l.SLO.Microseconds())/1e3, l.For.Seconds()
 	s.out.Plan.SLOMs, s.out.Plan.StormS = &slo, &lasts
 	r := &rising{Rising: l, Stand: s}
-	s.out.Plan.Base, s.out.Plan.Peak = &r.Base, &r.Peak // which may move
+	s.out.Plan.Base, s.out.Plan.Peak = &r.Base, &r.Peak // prepareLoad may move them
 	return r
 }
 
-// isResident reports whether a variant is compared, or shares its service with others at another
+// isResident reports whether a variant is compared, or lends its service to others at another
 // rate.
 func (l *rising) isResident(v Variant) bool {
 	shared := slices.ContainsFunc(l.variants, func(other Variant) bool { return other.Of == v.Name })
@@ -97,7 +97,7 @@ func (l *rising) prepareLoad() error {
 		}
 	}
 	if knees[0] == nil || knees[1] == nil {
-		return nil // that is told already
+		return nil // that is reported already
 	}
 	peak, low, high := l.peakBetween(*knees[0], *knees[1])
 	if low > high {
@@ -111,7 +111,7 @@ func (l *rising) prepareLoad() error {
 	return nil
 }
 
-// peakBetween returns the peak for two knees: the one that was planned, if it is well between
+// peakBetween returns the peak for two knees: the planned one, if it is well between
 // them.
 func (l Rising) peakBetween(first, second float64) (peak, low, high float64) {
 	low, high = beyondKnee*first, belowKnee*second
@@ -144,7 +144,7 @@ func (l *rising) findKnee(one *Service) (*float64, error) {
 	return k.Rate, nil
 }
 
-// tryRate makes one run of the search, again if other programs spoilt it.
+// tryRate makes one run of the search, and again if other programs disturbed it.
 func (l *rising) tryRate(ctx context.Context, one *Service, p load.Plan) (*load.Result, error) {
 	for attempt := 1; ; attempt++ {
 		l.awaitQuiet()
@@ -157,11 +157,11 @@ func (l *rising) tryRate(ctx context.Context, one *Service, p load.Plan) (*load.
 	}
 }
 
-// warming is how many clients warm a service up: all processors are busy, and what is
-// compiled late in a service's life is compiled before it is measured.
+// warming is how many clients warm a service up: they use all CPUs, so that code which is
+// compiled late is compiled before the measurement.
 const warming = 4
 
-// warmUp lets a service compile what it runs.
+// warmUp lets a service compile its code.
 func (l *rising) warmUp(one *Service) error {
 	if slices.Contains(l.warmed, one.PID) {
 		return nil
@@ -181,7 +181,7 @@ func (l *rising) diagnosisDemand(one *Service) (Demand, error) {
 	return d, l.warmUp(one)
 }
 
-// riseDemand returns the load on a variant, but for how long it stays at its rate.
+// riseDemand returns the load on a variant without the time at its rate.
 func (l *rising) riseDemand(one *Service) Demand {
 	rate := l.Peak
 	switch v := one.Variant; {
@@ -201,7 +201,7 @@ func (l *rising) measureRun(one *Service, block int) (Measured, compare.Load, er
 	var from state
 	var failed error
 	d := l.riseDemand(one)
-	d.For, d.Seed = l.For, l.out.Plan.Seed+uint64(block) // the same arrivals for all of a block
+	d.For, d.Seed = l.For, l.out.Plan.Seed+uint64(block) // the same arrivals for all variants of a block
 	d.Storm = func() {
 		r.Start = time.Now()
 		from, failed = l.takeState(one)
@@ -226,5 +226,5 @@ func (l *rising) measureRun(one *Service, block int) (Measured, compare.Load, er
 		Duration: l.For, Sent: delivered.Sent, Failed: delivered.Failed, Others: &r.Others, Limited: delivered.Limited}, nil
 }
 
-// loadChecks returns none: the lab itself checks what the knees must be.
+// loadChecks returns no checks: the lab itself checks the knees.
 func (l *rising) loadChecks() []Check { return nil }

@@ -14,20 +14,20 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// Options are what the user decides, and whom to tell.
+// Options are the user's choices, and the receiver of progress.
 type Options struct {
 	Quick    bool     // fewer and shorter blocks
-	On       string   // the runtime, of those a lab runs on as well; empty: its own
-	Only     []string // variants to diagnose, and nothing else; nil: all of the lab
-	Keep     string   // directory for captures; empty: they are not kept
+	On       string   // one of the lab's other runtimes; "": its own
+	Only     []string // variants to diagnose without comparisons; nil: the whole lab
+	Keep     string   // directory for captures; "": they are not kept
 	Version  string   // of the tool
-	Pictures bool     // keep what there is to be seen of the sick variant and the fixed one
+	Pictures bool     // keep the pictures of the sick variant and the fixed one
 	Progress func(text string)
 }
 
-// Run runs a lab. What the outcome asks for may be missed without an error; an
-// error says what kept the lab from being run, and the outcome holds what there
-// was.
+// Run runs a lab. Missed demands of the lab are no error; an error says why the lab could
+// not be run to its end, and the outcome holds the results until
+// then.
 func Run(ctx context.Context, l *Lab, opt Options) (*Outcome, error) {
 	s, err := newStand(ctx, l, opt)
 	if err != nil {
@@ -97,7 +97,7 @@ func (l *Lab) otherRuntimes() string {
 	return ", but on " + strings.Join(slices.Sorted(maps.Keys(l.On)), ", ")
 }
 
-// completeOutcome gives lists their empty form and decides whether the lab passed.
+// completeOutcome makes nil lists empty and decides whether the lab passed.
 func (o *Outcome) completeOutcome() {
 	o.decidePass()
 	if o.Variants == nil {

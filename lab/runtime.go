@@ -7,41 +7,41 @@ import (
 	"github.com/unstall/unstall/lab/service"
 )
 
-// Runtime is what the services of a lab are written for, [Go], [Dotnet] or [JVM]: how
-// they are built and started, and what they can be asked.
+// Runtime is the runtime of a lab's services, [Go], [Dotnet] or [JVM]: it builds and starts
+// them, and reads their figures.
 type Runtime interface {
 	// buildPrograms builds what the variants need.
 	buildPrograms(ctx context.Context, l *Lab, say func(string)) (*programs, error)
-	// readState says what a process is like, usage aside.
+	// readState returns the state of a process without its usage of the host.
 	readState(one *Service) (state, error)
-	// figuresBetween are the figures of a service between two instants, by the names that
-	// package compare knows.
+	// figuresBetween returns the figures of a service between two instants, by the names of
+	// package compare.
 	figuresBetween(a, b state) map[string]float64
-	// captureFigures are what the capture of a variant's diagnosis holds and the diagnosis
-	// does not give, by the names that predictions have.
+	// captureFigures returns figures of the capture that the diagnosis does not have, by the
+	// names of predictions.
 	captureFigures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64
 }
 
-// programs are what a runtime built.
+// programs are the programs that a runtime built.
 type programs struct {
-	toolchain string // that built them, as reports name it
-	// start is how the program of a variant is started so that it says where it
-	// serves, ends with its standard input, and if it can writes an access log.
+	toolchain string // the one that built them, as reports name it
+	// start returns the command that starts a variant: it prints its address, ends with its
+	// standard input, and writes an access log if it can.
 	start func(v Variant, accessLog string) (bin string, args []string)
-	// named is one of the lab's programs that is no service; nil: there are none.
+	// named returns one of the lab's programs that is no service; nil: there are none.
 	named func(program string) (bin string)
 }
 
-// state is what a service is like at an instant, and who used the host until then.
+// state is the state of a service, and the usage of the host, at an instant.
 type state struct {
 	service.State
 	usage
 	threads int     // of the process
-	counted bool    // the collector's figures are known
-	stopped float64 // by its collector so far, s
+	counted bool    // the figures of GC are known
+	stopped float64 // by GC so far, s
 }
 
-// secondsUntil returns how long b is after a, s.
+// secondsUntil returns the time from a to b, s.
 func (a state) secondsUntil(b state) float64 { return float64(b.Time-a.Time) / 1e9 }
 
 // cpuSeconds returns the CPU time from a to b, s.
@@ -49,7 +49,7 @@ func (a state) cpuSeconds(b state) float64 {
 	return b.UserSeconds + b.SysSeconds - a.UserSeconds - a.SysSeconds
 }
 
-// processFigures returns the figures that any process has.
+// processFigures returns the figures that every process has.
 func (a state) processFigures(b state) map[string]float64 {
 	s := a.secondsUntil(b)
 	return map[string]float64{

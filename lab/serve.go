@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Serve builds what variants of a lab need, starts them side by side, each warmed up as its lab has it, and
-// calls do: for who looks at them in another way than by a diagnosis. They end when do has returned. The host is as all of
-// them want it; variants that want it in different ways cannot run side by side.
+// Serve builds and starts variants of a lab side by side, each warmed up as its lab demands, and calls do, which may
+// examine them without a diagnosis. They end when do returns. All of them share the settings of the host;
+// variants with different settings cannot run side by side.
 func Serve(ctx context.Context, l *Lab, opt Options, variants []string, do func(*Stand) error) error {
 	opt.Only = variants
 	s, err := newStand(ctx, l, opt)
@@ -43,13 +43,13 @@ func (s *Stand) serveVariants(variants []string, do func(*Stand) error) error {
 	return do(s)
 }
 
-// Demand is the load that a service is diagnosed under; where that takes it, it is warmed up before.
+// Demand returns the load that a service is diagnosed under; if the load needs it, the service is warmed up first.
 func (s *Stand) Demand(one *Service) (Demand, error) { return s.load.diagnosisDemand(one) }
 
-// calmPart is what is left of a load when little is asked for.
+// calmPart is the part of a load that Calm sends.
 const calmPart = .05
 
-// Calm asks little of a service: a part of its load, or of clients who wait for each other one.
+// Calm puts little load on a service: a part of its rate, or one client of a closed loop.
 func (s *Stand) Calm(ctx context.Context, one *Service, d Demand, lasts time.Duration) error {
 	if d.Rate == 0 {
 		_, err := s.Drive(ctx, one, Demand{Connections: 1, For: lasts})

@@ -17,40 +17,40 @@ import (
 type Stand struct {
 	*Lab
 	Sizes    Sizes
-	Services []*Service // that are resident
+	Services []*Service // resident ones
 
-	variants []Variant // the lab's; one that takes advice has it once it was given
+	variants []Variant // the lab's; a variant that takes advice has it once it is known
 	load     loading
 	programs *programs
-	depends  string            // the program variants depend on
-	tools    map[string]string // that variants need, by name
+	depends  string            // the program that variants depend on
+	tools    map[string]string // the tools that variants need, by name
 
 	ctx context.Context
 	opt Options
 	dir string
 	out *Outcome
 
-	patience time.Duration // with others who use the host
+	patience time.Duration // left to wait for an idle host
 
-	beside *beside // that runs now; nil: none
+	beside *beside // the one that runs now; nil: none
 }
 
-// Service is a variant that runs.
+// Service is a running variant.
 type Service struct {
 	*process.Process
 	Variant Variant
 	URL     string // of its requests
 
-	processes  []int // that serve, where the one that was started only starts others
+	processes  []int // that serve, if the started one only starts others
 	dependency *process.Process
 	limit      *process.Quota // of its memory, or of its disk; nil: none
-	monitor    string         // file of what its dependency says of itself; empty: none
-	operation  string         // URL as comparisons know it: a fix that has a path of its own does the same
+	monitor    string         // file of its dependency's monitor; "": none
+	operation  string         // URL as comparisons name it: a fix with a path of its own does the same operation
 	command    string
 	first      state // before its first load
 }
 
-// Service returns a resident service, nil if there is none of that name.
+// Service returns the resident service of a name, nil if there is none.
 func (s *Stand) Service(name string) *Service {
 	for _, one := range s.Services {
 		if one.Variant.Name == name {
@@ -60,8 +60,8 @@ func (s *Stand) Service(name string) *Service {
 	return nil
 }
 
-// With does something with a variant: with the resident service, else with one that
-// is started for it and stopped again.
+// With calls do with a variant's service: the resident one, else one that is started for the
+// call and stopped again.
 func (s *Stand) With(v Variant, do func(*Service) error) error {
 	return s.withHost(v, func() error { return s.withService(v, do) })
 }
@@ -138,7 +138,7 @@ func (s *Stand) startService(v Variant) (*Service, error) {
 	return one, err
 }
 
-// monitor in the arguments of a dependency stands for the file of its monitor.
+// monitor is the placeholder for the monitor's file in the arguments of a dependency.
 const monitor = "{monitor}"
 
 func (one *Service) stopService() error {
@@ -165,7 +165,7 @@ func (one *Service) allPIDs() []int {
 	return pids
 }
 
-// Serving are the processes that answer: more than one where the one that was started only starts others.
+// Serving returns the processes that answer: several if the started one only starts others.
 func (one *Service) Serving() []int {
 	if len(one.processes) > 0 {
 		return one.processes
@@ -180,8 +180,8 @@ func (s *Stand) takeState(one *Service) (state, error) {
 	return st, err
 }
 
-// WatchThreads counts the threads of a service's process now and then, until the
-// function it returns is called: that returns the counts.
+// WatchThreads counts the threads of a service's process at an interval, until the
+// returned function is called, which returns the counts.
 func (one *Service) WatchThreads(every time.Duration) (stop func() []int) {
 	var counts []int
 	count := func() {
@@ -212,13 +212,13 @@ func (one *Service) WatchThreads(every time.Duration) (stop func() []int) {
 	}
 }
 
-// Quick says that the measurements are to be short.
+// Quick says that the measurements must be short.
 func (s *Stand) Quick() bool { return s.opt.Quick }
 
-// Plan is the load as it is now.
+// Plan returns the load as it is now.
 func (s *Stand) Plan() Plan { return s.out.Plan }
 
-// Variant returns that of a name.
+// Variant returns the variant of a name.
 func (s *Stand) Variant(name string) (Variant, bool) {
 	i := slices.IndexFunc(s.variants, func(v Variant) bool { return v.Name == name })
 	if i < 0 {
@@ -227,10 +227,10 @@ func (s *Stand) Variant(name string) (Variant, bool) {
 	return s.variants[i], true
 }
 
-// Context ends when the lab is to end.
+// Context returns the context that ends with the lab.
 func (s *Stand) Context() context.Context { return s.ctx }
 
-// Say tells the user how far the lab is.
+// Say reports progress to the user.
 func (s *Stand) Say(format string, args ...any) { s.reportProgress(format, args...) }
 
 func (s *Stand) reportProgress(format string, args ...any) {
@@ -245,15 +245,15 @@ func (s *Stand) addWarning(format string, args ...any) {
 	s.reportProgress("warning: %s", text)
 }
 
-// Spare is how much memory (MiB) the host can give to services that grow, beside what
-// is left to itself; ok is whether that is known.
+// Spare returns how much memory (MiB) the host can give to services that grow, beyond its
+// reserve; ok says whether that is known.
 func (s *Stand) Spare() (mib int, ok bool) {
 	available, ok := availableMemory()
 	return available - spare, ok
 }
 
-// memoryNeeded returns how much memory the services take that run at the same time, MiB: the
-// resident ones, and the largest of the others, which come one after the other.
+// memoryNeeded returns the memory of the services that run at the same time, MiB: the
+// resident ones, and the largest of the others, which run one after the other.
 func (s *Stand) memoryNeeded() (mib int) {
 	other := 0
 	for _, v := range s.variants {
@@ -266,10 +266,10 @@ func (s *Stand) memoryNeeded() (mib int) {
 	return mib + other
 }
 
-// spare is what is left to the host, MiB.
+// spare is the host's reserve, MiB.
 const spare = 1024
 
-// enoughMemory refuses to start what the host cannot hold: it would measure its
+// enoughMemory refuses to start services that the host cannot hold: the lab would measure its
 // swap, or lose a process.
 func (s *Stand) enoughMemory() error {
 	available, ok := availableMemory()
@@ -279,10 +279,10 @@ func (s *Stand) enoughMemory() error {
 	return nil
 }
 
-// Version is that of the runtime of a variant, as its diagnosis tells; "" unknown.
+// Version returns the runtime version of a variant, from its diagnosis; "" unknown.
 func (s *Stand) Version(variant string) string { return s.out.Version(variant) }
 
-// Version is that of the runtime of a variant, as its diagnosis tells; "" unknown.
+// Version returns the runtime version of a variant, from its diagnosis; "" unknown.
 func (o *Outcome) Version(variant string) string {
 	r := o.Result(variant)
 	if r == nil || r.Diagnosis == nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// Storm is an open loop: clients who do not wait for each other, and suddenly many
-// times as many. All services are resident, one of them under load, and warmed up
-// before.
+// Storm is an open loop: clients do not wait for each other, and their rate suddenly becomes many
+// times as high. All services are resident and warmed up, and one at a time is under
+// load.
 type Storm struct {
 	Peak  float64       // requests/s of the storm
 	Spike float64       // the storm is that many times the load before it
@@ -20,16 +20,16 @@ type Storm struct {
 	For   time.Duration
 
 	SLO    time.Duration // that the p99 must keep at the knee
-	Warm   time.Duration // a variant must reach its plateau in
-	Hold   time.Duration // that a rate must be kept to be below the knee
-	Search bool          // search the knee; else look on either side of where it should be
+	Warm   time.Duration // longest time until a variant reaches its plateau
+	Hold   time.Duration // how long a rate must be kept to count as below the knee
+	Search bool          // search for the knee; else try a rate on either side of its expected place
 
-	// Follow, if not nil, makes the size of a service follow a storm that had to be
-	// moved to keep its share of the knee.
+	// Follow, if not nil, changes the size of a service when the storm had to be moved to
+	// keep its share of the knee.
 	Follow func(*Stand, *Service) error
 }
 
-// Share is where the peak must lie: between these parts of the fixed variant's
+// Share is the range that the peak must be in, as parts of the fixed variant's
 // knee.
 var Share = [2]float64{.6, .8}
 
@@ -71,8 +71,8 @@ func (t *storming) admitVariant(v Variant) error {
 	return t.warmToPlateau(one)
 }
 
-// prepareLoad looks how much load the fixed variant can serve, and moves the peak to where its
-// share of that must be.
+// prepareLoad measures how much load the fixed variant can serve, and moves the peak to its share of
+// that.
 func (t *storming) prepareLoad() error {
 	one := t.Service(t.Fixed)
 	if one == nil {
@@ -106,7 +106,7 @@ func (t *storming) diagnosisRate(one *Service) float64 {
 	return t.Peak
 }
 
-// measureRun makes one run: a base load, then many times as much. The figures are those of the
+// measureRun makes one run: a base load, then many times as much. The figures are of the
 // storm.
 func (t *storming) measureRun(one *Service, block int) (Measured, compare.Load, error) {
 	var from state
@@ -114,7 +114,7 @@ func (t *storming) measureRun(one *Service, block int) (Measured, compare.Load, 
 	r := Measured{Variant: one.Variant.Name, Block: block + 1}
 	delivered, err := t.Drive(t.ctx, one, Demand{
 		Before: t.Base, Base: t.Peak / t.Spike, Rate: t.Peak, For: t.For,
-		Seed: t.out.Plan.Seed + uint64(block), // the same arrivals for all of a block
+		Seed: t.out.Plan.Seed + uint64(block), // the same arrivals for all variants of a block
 		Storm: func() {
 			r.Start = time.Now()
 			from, failed = t.takeState(one)
@@ -141,8 +141,8 @@ func (t *storming) measureRun(one *Service, block int) (Measured, compare.Load, 
 
 func (t *storming) loadChecks() []Check { return []Check{t.out.kneeCheck()} }
 
-// keepsUp is the part of the offered load that must be answered: below, a queue
-// grows for as long as the load lasts.
+// keepsUp is the part of the offered load that must be answered: with less, a queue
+// grows as long as the load lasts.
 const keepsUp = .95
 
 // keepsSLO reports whether a service keeps the SLO at a rate.
@@ -157,8 +157,8 @@ func (t *storming) keepsSLO(one *Service, rate float64) (bool, error) {
 	return ok, nil
 }
 
-// bracketKnee checks whether the knee is where the peak's share puts it: at the rate of which the
-// peak is four fifths the SLO must be kept, at that of which it is three fifths it need not be.
+// bracketKnee checks whether the knee is where the peak's share puts it: the SLO must be kept at 5/4
+// of the peak, and need not be kept at 5/3 of it.
 func (t *storming) bracketKnee(one *Service) error {
 	low, high := t.Peak/Share[1], t.Peak/Share[0]
 	p := &t.out.Plan
@@ -176,7 +176,7 @@ func (t *storming) bracketKnee(one *Service) error {
 	return nil
 }
 
-// searchKnee finds the knee and moves the peak to where its share of it must be.
+// searchKnee finds the knee and moves the peak to its share of the knee.
 func (t *storming) searchKnee(one *Service) error {
 	p := &t.out.Plan
 	k, err := load.Knee(t.ctx, t.loadPlan(one, Demand{Rate: t.Peak, For: t.Hold, Seed: p.Seed}), load.SLO{P99: t.SLO, Achieved: keepsUp},
@@ -215,11 +215,11 @@ func (t *storming) searchKnee(one *Service) error {
 	return nil
 }
 
-// roundRate rounds a rate as people would give it, to a multiple of 10.
+// roundRate rounds a rate to a multiple of 10, as people write rates.
 func roundRate(v float64) float64 { return math.Round(v/10) * 10 }
 
-// followStorm makes a service's size follow a storm that was moved; the service must be warmed up
-// again then.
+// followStorm changes a service's size after the storm was moved; the service must then be warmed up
+// again.
 func (t *storming) followStorm(one *Service) error {
 	if t.Follow == nil || !t.moved {
 		return nil
@@ -230,7 +230,7 @@ func (t *storming) followStorm(one *Service) error {
 	return nil
 }
 
-// kneeCheck says whether the peak lies where it must.
+// kneeCheck checks that the peak is within its share of the knee.
 func (o *Outcome) kneeCheck() Check {
 	c := Check{Name: "peak ÷ knee of the fixed variant", Unit: "1", Asked: fmt.Sprintf("%.1f–%.1f", Share[0], Share[1])}
 	p := o.Plan

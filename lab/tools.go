@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/lab/build"
 )
 
-// find are the tools that variants may need, each with how it is found, or fetched.
+// find maps the tools that variants may need to the functions that find or fetch them.
 var find = map[string]func(ctx context.Context, fetch bool, say func(string)) (string, error){
 	"nginx": build.FindNginx,
 	"php":   build.FindPHP,

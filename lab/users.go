@@ -31,7 +31,7 @@ func (s *Stand) newGenerator(one *Service, d Demand) (record.Generator, error) {
 	return users{script, d}, nil
 }
 
-// users are on journeys until a demand is over.
+// users follow journeys until a demand is over.
 type users struct {
 	script *journey.Script
 	Demand

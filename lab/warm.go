@@ -6,13 +6,13 @@ import (
 )
 
 // warmToPlateau puts load on a service until its memory is on a plateau: a process that was just
-// allowed more memory first pays page faults for it, which is another mechanism, and passes. There
-// must have been a GC cycle, too, because only then was the heap once as large as it gets.
+// allowed more memory first has page faults for it, a passing effect with another cause. A GC cycle must
+// have run, too, because the heap reaches its full size only then.
 func (t *storming) warmToPlateau(one *Service) error {
 	const (
 		every = 500 * time.Millisecond
 		looks = 4
-		still = .03 // of what is resident, or
+		still = .03 // of the resident memory, or
 		slack = 16 << 20
 	)
 	rate := one.Variant.Warm
@@ -30,7 +30,7 @@ func (t *storming) warmToPlateau(one *Service) error {
 	flat := false
 	for !flat {
 		if !one.Variant.Compared && !one.Variant.Predicted && len(resident) == looks {
-			break // only its diagnosis counts, and that has a process's first moments behind it
+			break // only its diagnosis counts, which begins after the process has warmed up
 		}
 		select {
 		case err := <-done:

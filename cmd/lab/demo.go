@@ -39,35 +39,35 @@ type demoCommand struct {
 const (
 	demoCause = "go.gc-rate"
 
-	// demoLoad is the part of what the sick gateway serves at most that the demo asks for: so little that
-	// requests wait for GC rather than for each other, also while others use the host.
+	// demoLoad is the share of the sick gateway's capacity that the demo uses. It is so small that requests wait
+	// for GC rather than for each other, also while other programs use the host.
 	demoLoad = .4
-	// leastRate gives each run of a comparison enough requests for a p99, requests/s; mostRate keeps
-	// the memory that the advice asks for below a GiB or so.
+	// leastRate gives each run of a comparison enough requests for a p99, requests/s. mostRate keeps the memory
+	// that the advice asks for below about 1 GiB.
 	leastRate, mostRate = 150., 1230.
 
 	sizingFor = 2 * time.Second
 	recordFor = 12 * time.Second
-	blocks    = 10 // 6 pairs decide if all agree; with 10, one run that others spoilt does not undo it
+	blocks    = 10 // 6 pairs decide if all agree; with 10, one run disturbed by other programs changes no result
 	blockFor  = 1500 * time.Millisecond
 
-	busyHost  = .1 // share of the host's CPUs that others use from which it is said
-	takenHost = .5 // and from which a diagnosis that names only the host is right
+	busyHost  = .1 // share of the host's CPUs used by other programs from which the demo reports it
+	takenHost = .5 // share from which a diagnosis that names only the host is right
 	hostLook  = 300 * time.Millisecond
 )
 
-// hostCauses are those that other programs' use of the CPUs explains; they may stand before the gateway's own.
+// hostCauses are causes that other programs' CPU use explains. They may rank before the gateway's own.
 var hostCauses = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 
-// demo is one that runs.
+// demo is a running demo.
 type demo struct {
 	*session
 	*demoCommand
 	begin time.Time
 	rate  float64 // requests/s
 
-	ours float64 // CPU seconds of what the demo started
-	busy float64 // CPU seconds of the host before it
+	ours float64 // CPU seconds of the processes that the demo started
+	busy float64 // CPU seconds of the host before the demo
 }
 
 func (c *demoCommand) Run(s *session) error {
@@ -117,7 +117,7 @@ func (d *demo) run() error {
 		}
 		d.rate = min(max(leastRate, math.Round(demoLoad*most.Achieved/10)*10), mostRate)
 		diagnosis, err := d.diagnoseGateway(sick)
-		if err == nil && hostOnly(diagnosis) { // the moment was a bad one
+		if err == nil && hostOnly(diagnosis) { // another program was busy at that moment
 			d.printAnswer("%s", sentence.Brief(diagnosis))
 			d.printWrapped("Other programs use the CPUs that the gateway waits for: once more.")
 			diagnosis, err = d.diagnoseGateway(sick)
@@ -127,7 +127,7 @@ func (d *demo) run() error {
 		}
 		verdict := d.reportVerdict(diagnosis, sick)
 		if verdict == nil {
-			return nil // said
+			return nil // already reported
 		}
 		setting := settingOf(verdict)
 		if setting == "" {
@@ -142,8 +142,8 @@ func (d *demo) run() error {
 	})
 }
 
-// gateway are its sessions and a little work for each request, beside half a megabyte of garbage. On two CPUs
-// it is as sick on any host.
+// gateway is the load of the gateway's code: sessions and a little work for each request, beside half a megabyte of garbage.
+// With GOMAXPROCS=2 it is equally sick on any host.
 var gateway = lab.Variant{Program: "gateway", Args: []string{"-live=46", "-signature=60000"}, Env: []string{"GOMAXPROCS=2"}, Compared: true, Resident: 1300}
 
 // serveGateway runs the gateway with a setting while do runs.
@@ -169,7 +169,7 @@ func (d *demo) serveGateway(name string, setting []string, do func(*lab.Stand, *
 // diagnoseGateway records the gateway under load with the product and diagnoses the capture.
 func (d *demo) diagnoseGateway(one *lab.Service) (*diagnose.Diagnosis, error) {
 	path := filepath.Join(d.Dir, "sick.unstall")
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of the last time
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // from the last run
 		return nil, err
 	}
 	d.printStep("Recording it under %.0f requests/s (%.0f s)", d.rate, recordFor.Seconds())
@@ -197,14 +197,14 @@ func gatewayFault(diagnosis *diagnose.Diagnosis) *diagnose.Verdict {
 	return nil
 }
 
-// hostOnly says that a diagnosis found nothing but a host that others use.
+// hostOnly says whether a diagnosis found nothing but a host used by other programs.
 func hostOnly(diagnosis *diagnose.Diagnosis) bool {
 	supported, _, _ := sentence.Split(diagnosis)
 	return len(supported) > 0 && gatewayFault(diagnosis) == nil
 }
 
-// reportVerdict prints what a diagnosis found and returns its verdict on the gateway, nil if that
-// is not the known answer.
+// reportVerdict prints the result of a diagnosis. It returns the verdict on the gateway, nil if that is not the known
+// answer.
 func (d *demo) reportVerdict(diagnosis *diagnose.Diagnosis, one *lab.Service) *diagnose.Verdict {
 	v, others := gatewayFault(diagnosis), d.othersCPUShare(one)
 	if v == nil || v.Cause != demoCause {
@@ -225,7 +225,7 @@ func (d *demo) reportVerdict(diagnosis *diagnose.Diagnosis, one *lab.Service) *d
 	return v
 }
 
-// settingOf is the first setting a verdict advises, "" if none.
+// settingOf returns the first setting that a verdict advises, "" if none.
 func settingOf(v *diagnose.Verdict) string {
 	for _, f := range v.Fix {
 		if f.Setting != "" {
@@ -307,14 +307,14 @@ func hostBusy() float64 {
 	return busy + stolen
 }
 
-// columns is how wide the lines of the demo are.
+// columns is the width of the demo's lines.
 const columns = 80
 
 func (d *demo) printWrapped(format string, args ...any) {
 	fmt.Fprintln(d.out, ansi.Wordwrap(fmt.Sprintf(format, args...), columns, " "))
 }
 
-// printStep prints what is done next and how long it takes.
+// printStep prints the next step and how long it takes.
 func (d *demo) printStep(format string, args ...any) { d.printWrapped("\n"+format+" …", args...) }
 
 // printCommand prints a command on its own line.
@@ -328,7 +328,7 @@ func (d *demo) printAnswer(format string, args ...any) {
 	fmt.Fprintln(d.out, "    "+strings.ReplaceAll(text, "\n", "\n    "))
 }
 
-// reportMiss prints what did not come out as expected and sets the exit code.
+// reportMiss prints which result was unexpected, and sets the exit code.
 func (d *demo) reportMiss(format string, args ...any) {
 	d.printWrapped("Not as expected: "+format, args...)
 	d.code = max(d.code, missed)

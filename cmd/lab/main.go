@@ -1,7 +1,7 @@
-// Command lab runs incidents: services that are sick on purpose, what was done against it, and healthy
-// twins, under loads and with answers that are known. Built, it is bin/unstall-lab.
+// Command lab runs incidents: services that are sick on purpose, their fixes, and healthy twins, under known loads and with
+// known answers. The built program is bin/unstall-lab.
 //
-// Exit codes: 0 all came out as asked for, 1 not all did, 2 wrong use, 3 it could not be run.
+// Exit codes: 0 all results as expected, 1 some were not, 2 wrong use, 3 it could not run.
 package main
 
 import (
@@ -27,18 +27,18 @@ type cli struct {
 	Score scoreCommand `cmd:"" help:"Run all, and count expected answers and false alarms."`
 }
 
-// Exit codes; of several the highest is returned.
+// Exit codes. Of several the highest is returned.
 const (
 	missed   = 1
 	wrongUse = 2
 	notRun   = 3
 )
 
-// release is set by the linker.
+// release is the version that the linker sets.
 var release = "(devel)"
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == experiment.GuardCommand { // what puts settings of the host back if a lab is killed
+	if len(os.Args) > 1 && os.Args[1] == experiment.GuardCommand { // the process that restores settings of the host if a lab is killed
 		if err := experiment.Guard(os.Args[2:]); err != nil {
 			fmt.Fprintf(os.Stderr, "unstall-lab: %v\n", err)
 			os.Exit(wrongUse)

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// preferredNice is the nice value of a demo that others would keep from the CPUs.
+// preferredNice is the nice value of a demo that other programs would keep from the CPUs.
 const preferredNice = -20
 
-// runPreferred runs this program again at a higher priority and returns its exit code; ok is false where
-// that is not allowed. It gets a session of its own: where the scheduler groups processes by session
-// (sched_autogroup_enabled), only the group's nice value counts against other sessions (sched(7)).
+// runPreferred runs this program again at a higher priority and returns its exit code; ok is false if that is not allowed.
+// The new process gets a session of its own. If the scheduler groups processes by session (sched_autogroup_enabled), only
+// the group's nice value counts against other sessions (sched(7)).
 func runPreferred(s *session) (code int, ok bool) {
 	if os.Geteuid() != 0 {
 		return 0, false

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/lab/all"
 )
 
-// options are what running one and running all have in common.
+// options are the flags shared by running one lab and all labs.
 type options struct {
 	Quick  bool   `help:"Fewer and shorter measurements."`
 	Keep   string `placeholder:"DIR" help:"Keep the captures in this directory."`
@@ -23,9 +23,9 @@ type options struct {
 	Output string `short:"o" placeholder:"FILE" help:"Write the report to a file."`
 }
 
-// chooseFormat returns the format of the report; more are the formats beside text and json.
+// chooseFormat returns the format of the report. more are the formats beside text and json.
 func (c *options) chooseFormat(more ...string) (string, error) {
-	if c.Output != "" { // to be told of it after minutes is too late
+	if c.Output != "" { // check now, because an error after minutes comes too late
 		if dir, err := os.Stat(filepath.Dir(c.Output)); err != nil || !dir.IsDir() {
 			return "", fmt.Errorf("-o %s: directory %s does not exist", c.Output, filepath.Dir(c.Output))
 		}
@@ -97,7 +97,7 @@ func (c *scoreCommand) Run(s *session) error {
 	return nil
 }
 
-// runLabs runs labs one after the other and prints how far they are.
+// runLabs runs labs one after the other and prints its progress.
 func (c *options) runLabs(s *session, labs []*lab.Lab, on string, only []string, pictures bool) (outcomes []*lab.Outcome) {
 	begin := time.Now()
 	for _, l := range labs {

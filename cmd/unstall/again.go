@@ -21,10 +21,9 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// recordAfter records the run after a change: a live target named as AFTER is recorded for as long
-// as the capture before it, with the same flags and the load that was asked for, and the new
-// capture takes its place. Files are returned as they are. It returns false after a failure that
-// it has printed; the error is one of wrong use.
+// recordAfter records the run after a change if AFTER names a live target. It records as long as the capture before the
+// change, with the same flags and the requested load, and returns the new capture. Files are returned as they are. It returns
+// false after a failure that it has printed; the error is one of wrong use.
 func (s *session) recordAfter(before, after string, e elsewhere, b besides) (string, bool, error) {
 	away, _, err := e.splitRemote([]string{after})
 	if err != nil {
@@ -78,8 +77,8 @@ func (s *session) noteCapture(path string) (string, bool) {
 	return path, path != ""
 }
 
-// recordedLike is how a capture was recorded, as its command line says: what was switched on, for how
-// long, under which load, and what was typed to be recorded.
+// recordedLike reads from a capture's command line how it was recorded: the flags, the duration, the load, and the typed
+// targets.
 func recordedLike(path string) (r recording, b besides, targets []string) {
 	c, err := capture.Open(path)
 	if err == nil && len(c.Info.Command) > 1 {
@@ -89,7 +88,7 @@ func recordedLike(path string) (r recording, b besides, targets []string) {
 	return r, b, targets
 }
 
-// parsedLike reads the flags of a recording out of a command line; none of one that is not understood.
+// parsedLike reads the flags of a recording from a command line; none if it does not understand the line.
 func parsedLike(args []string) (r recording, b besides, targets []string) {
 	parser := newParser(kong.Exit(func(int) {}), kong.Writers(io.Discard, io.Discard))
 	command, err := parser.Parse(normalizeArgs(args))
@@ -106,8 +105,8 @@ func parsedLike(args []string) (r recording, b besides, targets []string) {
 	return r, b, nil
 }
 
-// verifyCommand returns the command that compares the one capture that was read with its service
-// after a change; "" for anything else, or for a capture of another host.
+// verifyCommand returns the command that compares the read capture with its service after a change; "" if there is more than
+// one capture, a file that is none, or a capture of another host.
 func verifyCommand(files []string) string {
 	if len(files) != 1 {
 		return ""
@@ -122,14 +121,13 @@ func verifyCommand(files []string) string {
 	if len(targets) != 1 {
 		return ""
 	}
-	if _, err := strconv.Atoi(targets[0]); err != nil { // a PID is another's after a restart, a name or address is not
+	if _, err := strconv.Atoi(targets[0]); err != nil { // after a restart a PID belongs to another process; a name or address does not change
 		target = targets[0]
 	}
 	return formatVerifyCommand(files[0], nil, target, elsewhere{}, b)
 }
 
-// captureDuration returns how long a capture was recorded, in whole seconds; of a file that is no
-// capture, the default of 30 s.
+// captureDuration returns how long a capture was recorded, in whole seconds; for other files the default of 30 s.
 func captureDuration(path string) time.Duration {
 	c, err := capture.Open(path)
 	if err != nil || c.Info.Start.IsZero() {
@@ -138,8 +136,7 @@ func captureDuration(path string) time.Duration {
 	return max(time.Second, c.End.Sub(c.Info.Start).Round(time.Second))
 }
 
-// formatFlags returns the flags of a load as they are typed, without passwords and secret headers;
-// the rest works as it is.
+// formatFlags returns the flags of a load as typed, without passwords and secret headers. The rest works unchanged.
 func (b *besides) formatFlags() string {
 	if b.Load == "" {
 		return ""
@@ -185,9 +182,8 @@ func (b *besides) formatFlags() string {
 	return strings.Join(words, " ")
 }
 
-// formatVerifyCommand returns the command that compares a capture with its service after a change.
-// It names a process by its name where no other process has it, because after a restart the PID is
-// another.
+// formatVerifyCommand returns the command that compares a capture with its service after a change. It names a process by its
+// name if no other process has it, because a restart changes the PID.
 func formatVerifyCommand(capture string, live []discover.Target, target string, e elsewhere, b besides) string {
 	if len(live) == 1 && live[0].PID != 0 && live[0].Name != "" && target == fmt.Sprint(live[0].PID) {
 		named, files, errs := discover.Split(context.Background(), []string{live[0].Name}, platform.Recognisers())
@@ -205,11 +201,10 @@ func formatVerifyCommand(capture string, live []discover.Target, target string, 
 	return strings.TrimSpace(strings.Join(words, " ") + " " + b.formatFlags())
 }
 
-// mostEarlier is how many earlier captures are read for what runs of a service vary by, the latest first.
+// mostEarlier is how many earlier captures, the latest first, are read for the variation between runs.
 const mostEarlier = 6
 
-// measureEarlier measures the captures of the same service that lie beside the one before a change
-// and are older than it.
+// measureEarlier measures captures of the same service that are in the same directory as the one before a change, and older.
 func (s *session) measureEarlier(before string, b compare.Run, opt compare.MeasureOptions) []compare.Run {
 	of, err := capture.Open(before)
 	if err != nil || of.Info.Target == "" {
@@ -235,7 +230,7 @@ func (s *session) measureEarlier(before string, b compare.Run, opt compare.Measu
 		all = append(all, candidate{path, c.Info.Start})
 	}
 	slices.SortFunc(all, func(a, b candidate) int { return b.at.Compare(a.at) })
-	quiet := *s // what is wrong with them is none of this comparison's
+	quiet := *s // this comparison does not report what is wrong with earlier captures
 	quiet.err = io.Discard
 	opt.Parts = false
 	runs := []compare.Run{b}

@@ -54,7 +54,7 @@ func (c *calibrateCommand) Run(s *session) error {
 	s.printNote("running %d built-in loads for %s each, with one or two threads and at most 32 MiB of memory or disk, removed afterwards (Ctrl-C ends it early)", len(loads), c.Each)
 	path := s.recordHost("calibrate", how, record.Options{For: time.Duration(len(loads)+1)*(c.Each+time.Second) + lead, Path: c.Capture,
 		Beside: func(ctx context.Context, _ probe.Sink) error {
-			sleepContext(ctx, lead) // the service alone, and the files that are read open
+			sleepContext(ctx, lead) // records the service alone, until each file was read once
 			return calibrate.Run(ctx, loads, c.Each, func(l calibrate.Load) { s.printNote("%s: %s", l.Name, l.About) })
 		}})
 	if path == "" {

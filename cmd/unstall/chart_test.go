@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The chart gives what the DaemonSet of deploy/kubernetes is, with and without what can be set. Helm itself is not asked: it has the
-// functions of text/template and those below.
+// The chart renders to the DaemonSet of deploy/kubernetes, with and without optional values. The test does not run Helm: it
+// renders with text/template and the functions below.
 func TestChart(t *testing.T) {
 	const dir = "../../deploy/helm/unstall/"
 	read := func(name string) []byte {

@@ -31,7 +31,7 @@ type compareCommand struct {
 	output
 }
 
-// after is the load to be made while the run after is recorded. Its other flags are those of [services].
+// after is the load made while the run after a change is recorded. Its other flags are those of [services].
 type after struct {
 	Load    string   `placeholder:"URL|FILE" help:"AFTER is a running process: send requests to this URL while it is recorded, as when BEFORE was. --rate and the other flags say how."`
 	Var     []string `sep:"none" placeholder:"NAME=VALUE" help:"With --load FILE: a value for a name under the file's vars; may be repeated."`
@@ -39,7 +39,7 @@ type after struct {
 	Streams int      `placeholder:"N" help:"With --load and --http2: concurrent requests on each connection."`
 }
 
-// loadOfAfter returns the load that was asked for while AFTER is recorded.
+// loadOfAfter returns the load requested for the recording of AFTER.
 func (c *compareCommand) loadOfAfter() besides {
 	if c.Load == "" {
 		return besides{}
@@ -49,7 +49,7 @@ func (c *compareCommand) loadOfAfter() besides {
 		Method: v.Method, Header: v.Header, Body: v.Body, Paths: v.Paths, Insecure: v.Insecure}
 }
 
-// several takes all arguments up to the next flag.
+// several is a flag that takes all arguments up to the next flag.
 type several []string
 
 func (l *several) Decode(ctx *kong.DecodeContext) error {
@@ -100,11 +100,11 @@ func (c *compareCommand) Run(s *session) error {
 	if len(c.Runs) == 2 {
 		before, after = several(c.Runs[:1]), several(c.Runs[1:])
 		if !s.checkFilesExist(c.Runs[0], c.Runs[1]) {
-			return nil // it has been said
+			return nil // already reported
 		}
 		path, ok, err := s.recordAfter(before[0], after[0], c.elsewhere, c.loadOfAfter())
 		if err != nil || !ok {
-			return err // or it has been said
+			return err // nil if already reported
 		}
 		after = several{path}
 		opt.Before, opt.After = c.Runs[0], path
@@ -113,7 +113,7 @@ func (c *compareCommand) Run(s *session) error {
 	b, ok := s.readRuns(before, measure)
 	a, too := s.readRuns(after, measure)
 	if !ok || !too {
-		return nil // it has been said
+		return nil // already reported
 	}
 	if len(b) == 1 && len(a) == 1 {
 		opt.Earlier = s.measureEarlier(before[0], b[0], measure)
@@ -168,8 +168,8 @@ func (c *compareCommand) checkFlags() error {
 	return nil
 }
 
-// checkFilesExist prints an error for each name that is a file which does not exist, before any is
-// read, and returns false if there is one.
+// checkFilesExist prints an error for each name that is a missing file, before any file is read. It returns false if there is
+// one.
 func (s *session) checkFilesExist(names ...string) bool {
 	ok := true
 	for _, name := range names {

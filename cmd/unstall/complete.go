@@ -7,9 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completeLine returns the words that may end a line being typed, as shells hand it over in
-// COMP_LINE: commands, flags and the values of an enumeration. If it returns none, the shell
-// offers files.
+// completeLine returns the words that may end a line being typed: commands, flags and the values of an enumeration. Shells
+// pass the line in COMP_LINE. If it returns no words, the shell offers files.
 func completeLine(program *kong.Node, line string) []string {
 	words := strings.Fields(line)
 	last := ""
@@ -18,7 +17,7 @@ func completeLine(program *kong.Node, line string) []string {
 	}
 	node, before := program, ""
 	for i, word := range words {
-		if before = word; i == 0 { // the program
+		if before = word; i == 0 { // the first word is the program
 			continue
 		}
 		for _, sub := range node.Children {

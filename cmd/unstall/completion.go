@@ -13,7 +13,7 @@ type completionCommand struct {
 	Code  bool   `short:"c" help:"Write the script for the shell, instead of saying where to put it."`
 }
 
-// startFiles are what shells read when they start.
+// startFiles are the files that shells read when they start.
 var startFiles = map[string]string{"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish"}
 
 func (c *completionCommand) Run(s *session) error {

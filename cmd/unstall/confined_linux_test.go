@@ -23,8 +23,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// confine is the program "confine" of the tests: a command that sees less of its host than it could.
-// In a mount namespace of its own it takes what is named before "--" away, and becomes the command:
+// confine is the program "confine" of the tests. It runs a command that sees less of its host. In a mount namespace of its own
+// it takes away what is named before "--", and then becomes the command:
 //
 //	hide PATH         nothing is there but an empty folder
 //	file PATH FROM    another file is there
@@ -34,7 +34,7 @@ import (
 //	user N            it is run by this user
 //	proc              its processes are numbered from 1; the command's {} is one of them
 func confine() {
-	runtime.LockOSThread() // what is refused is refused to this thread
+	runtime.LockOSThread() // a refusal applies to this thread
 	if err := confined(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "confine:", err)
 		os.Exit(99)
@@ -62,7 +62,7 @@ func confined(args []string) error {
 	return become(self, args[1:])
 }
 
-// become runs a program that is open, whoever may look for it by its path.
+// become runs an open program, even if its path is hidden.
 func become(program int, args []string) error {
 	argv, err := syscall.SlicePtrFromStrings(args)
 	if err != nil {
@@ -117,7 +117,7 @@ func takeAway(args []string) (used int, err error) {
 	return 0, errors.New("what is it")
 }
 
-// refuse makes a system call fail (seccomp(2)), as who sets up containers does.
+// refuse makes a system call fail (seccomp(2)), as container runtimes do.
 func refuse(call, errno uint32) error {
 	const allow, fail = 0x7fff0000, 0x00050000
 	filter := []unix.SockFilter{
@@ -133,7 +133,7 @@ func refuse(call, errno uint32) error {
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&p)), 0, 0)
 }
 
-// confinedRun runs unstall with less than there is.
+// confinedRun runs unstall on a host that lacks something.
 func confinedRun(t *testing.T, away []string, args ...string) (out, said string, code int) {
 	t.Helper()
 	c := program(t, "confine", append(append(away, "--", "unstall"), args...)...)
@@ -154,7 +154,7 @@ func confinedRun(t *testing.T, away []string, args ...string) (out, said string,
 	return o.String(), e.String(), code
 }
 
-// without is a copy of the kernel's description of its types without one of its tracepoints.
+// without returns a copy of the kernel's type description (BTF) without one of its tracepoints.
 func without(t *testing.T, tracepoint string) string {
 	t.Helper()
 	const types = "/sys/kernel/btf/vmlinux"
@@ -177,20 +177,19 @@ func without(t *testing.T, tracepoint string) string {
 	return to
 }
 
-// lessHere is what may be missing of a host, and the one line that says so.
+// lessHere is something that a host may lack, and the one line that reports it.
 type lessHere struct {
 	name string
 	away func(t *testing.T) []string
-	want string // "WHAT; WHY; DO" holds it; "": nothing is missing
-	also bool   // other lines may be there, too
+	want string // contained in "WHAT; WHY; DO"; "": nothing is missing
+	also bool   // other lines may occur, too
 }
 
 func taken(away ...string) func(*testing.T) []string {
 	return func(*testing.T) []string { return away }
 }
 
-// Each thing that is missing on a host is told in one line, with what to do; what is there is recorded,
-// and nothing is left changed.
+// For each thing that a host lacks, one line says so and what to do. Everything else is recorded, and no setting stays changed.
 func TestConfined(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("taking something away takes root")
@@ -260,7 +259,7 @@ func (c lessHere) run(t *testing.T) *diagnose.Diagnosis {
 		}
 		pid = strconv.Itoa(target.Process.Pid)
 	}
-	dir, err := os.MkdirTemp("", "unstall-confined-") // one that any user may write into
+	dir, err := os.MkdirTemp("", "unstall-confined-") // any user may write into it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +275,7 @@ func (c lessHere) run(t *testing.T) *diagnose.Diagnosis {
 	return d
 }
 
-// settings are those of the host that anything here could change.
+// settings are the host's settings that a recording could change.
 func settings(t *testing.T) string {
 	t.Helper()
 	var s strings.Builder
@@ -290,7 +289,7 @@ func settings(t *testing.T) string {
 	return s.String()
 }
 
-// A setting that cannot be written is said in a line, and is as it was.
+// A setting that cannot be written is reported in one line, and stays unchanged.
 func TestTryReadOnly(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("taking something away takes root")

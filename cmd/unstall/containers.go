@@ -6,13 +6,12 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover/container"
 )
 
-// within names targets by the containers they run in.
+// within names targets by their containers.
 type within struct {
 	Containers []string `name:"container" sep:"none" placeholder:"NAME" help:"A container, by its name or id, as Docker, Podman, containerd, CRI-O, runc or crun knows it; may be repeated."`
 }
 
-// addContainers returns the typed targets with those of --container added; an error if there are
-// none.
+// addContainers returns the typed targets and those of --container; an error if there are none.
 func (w *within) addContainers(typed []string) ([]string, error) {
 	for _, name := range w.Containers {
 		if _, is, _ := container.Parse(name); !is {

@@ -27,16 +27,16 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// contained is a service in an OCI container with its own root file system, PID, mount and network
-// namespace and a CPU quota. It ends with its standard input, as all programs of tests do.
+// contained is a service in an OCI container with a root file system, a PID, a mount and a network namespace and a CPU quota of
+// its own. It ends with its standard input, as all programs of tests do.
 type contained struct {
 	id  string
-	pid int // of its first process, here
+	pid int // of its first process, as seen on the host
 	*process.Process
 }
 
-// runc is a program that runs OCI containers. Without one, or without root, the test is skipped,
-// unless RUNC says that there is one.
+// runc returns a program that runs OCI containers. Without one, or without root, the test is skipped, unless the variable RUNC
+// says that there is one.
 func runc(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -45,12 +45,12 @@ func runc(t *testing.T) string {
 	return tooltest.Find(t, "runc")
 }
 
-// heaviest is the most that a group of processes can weigh: what its quota lets it run, it runs, however
-// busy others keep the host.
+// heaviest is the largest CPU weight of a group of processes. A container with it runs all that its quota allows, however busy
+// the host is.
 const heaviest = 262144
 
-// contain runs a command in a container whose root file system has what is named, read only, at the
-// same paths, and a /tmp of its own. What it says first is decoded into said.
+// contain runs a command in a container. The root file system has the named paths, read only, and a /tmp of its own. The first
+// output is decoded into said.
 func contain(t *testing.T, cores float64, has []string, env, command []string, said any) *contained {
 	t.Helper()
 	runc := runc(t)
@@ -104,12 +104,12 @@ func contain(t *testing.T, cores float64, has []string, env, command []string, s
 	return &contained{id: id, pid: is.PID, Process: p}
 }
 
-// client reaches it on its own loopback.
+// client reaches the service on the container's own loopback.
 func (c *contained) client() *http.Client {
 	return &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DialContext: reach.DialIn(c.pid), MaxIdleConnsPerHost: 64}}
 }
 
-// left is what an observer might leave behind in it: files where temporary ones go, and processes.
+// left returns what an observer might leave behind in the container: temporary files, and processes.
 func (c *contained) left(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -136,8 +136,8 @@ func (c *contained) left(t *testing.T) []string {
 	return all
 }
 
-// diagnosed runs unstall on it by its name, under a load, and sees what it finds, where it says
-// the process runs, and that nothing stays.
+// diagnosed runs unstall on the container by its name, under a load. It checks the finding, the container that unstall names,
+// and that nothing stays behind.
 func (c *contained) diagnosed(t *testing.T, runtime, cause string, cores float64, load func(ctx context.Context)) *diagnose.Diagnosis {
 	t.Helper()
 	before := c.left(t)
@@ -171,7 +171,7 @@ func (c *contained) diagnosed(t *testing.T, runtime, cause string, cores float64
 	if limit := d.Targets[at].MemLimit; limit == nil || *limit != 768<<20 {
 		t.Errorf("its limit is %v", limit)
 	}
-	// What others on the host do to it is true as well, and may come before.
+	// A cause by other programs on the host may also be true, and may come first.
 	own := slices.DeleteFunc(slices.Clone(d.Verdicts), func(v diagnose.Verdict) bool {
 		return slices.Contains([]string{"linux.noisy-neighbour", "linux.cpu-saturation", "jvm.gc-cpu-starved"}, v.Cause)
 	})
@@ -186,7 +186,7 @@ func (c *contained) diagnosed(t *testing.T, runtime, cause string, cores float64
 	}
 	after := c.left(t)
 	for _, x := range after {
-		// The JVM makes the socket of its attach listener when it is first asked, and keeps it.
+		// The JVM creates the socket of its attach listener at the first request, and keeps it.
 		if !slices.Contains(before, x) && !strings.HasPrefix(x, "/tmp/.java_pid") {
 			t.Errorf("left in it: %s", x)
 		}
@@ -219,7 +219,7 @@ func quotaKept(t *testing.T, path string, cores float64) bool {
 	return false
 }
 
-// bursts sends a few requests at once, again and again.
+// bursts repeatedly sends a few requests at once.
 func bursts(ctx context.Context, client *http.Client, url string, at int, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -246,8 +246,8 @@ func bursts(ctx context.Context, client *http.Client, url string, at int, every 
 	}
 }
 
-// TestContainedGo finds a Go service by its container's name, whose pprof is on the container's
-// loopback alone. What is wrong with it does not depend on how busy the host is.
+// TestContainedGo finds a Go service by its container's name. Its pprof is on the container's loopback only. Its fault does not
+// depend on how busy the host is.
 func TestContainedGo(t *testing.T) {
 	runc(t)
 	dir := t.TempDir()
@@ -259,7 +259,7 @@ func TestContainedGo(t *testing.T) {
 	})
 }
 
-// compiled is a static program of a source, in a directory that a container is given.
+// compiled builds a static program from source, in a directory that is given to a container.
 func compiled(t *testing.T, dir, source string) (program string) {
 	program = filepath.Join(dir, "shop")
 	file := filepath.Join(dir, "main.go")
@@ -306,9 +306,9 @@ func main() {
 }
 `
 
-// TestContainedQuota finds the quota of a container as the cause, where a service's work is short and
-// comes in bursts: on average it uses less than it may. It outweighs whatever else the host runs: where
-// others withhold more CPU time than the quota does, they are the cause, and the quota is left open.
+// TestContainedQuota finds a container's quota as the cause, for a service with short work in bursts that on average uses less
+// than the quota. The container outweighs all other programs of the host. If these withhold more CPU time than the quota does,
+// they are the cause, and the quota stays inconclusive.
 func TestContainedQuota(t *testing.T) {
 	runc(t)
 	dir := t.TempDir()
@@ -356,7 +356,7 @@ func main() {
 }
 `
 
-// libraries are what programs that are linked with the system's need.
+// libraries are the files that dynamically linked programs need.
 func libraries() (has []string) {
 	for _, path := range []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ssl"} {
 		if fi, err := os.Stat(path); err == nil && fi.IsDir() {
@@ -386,8 +386,7 @@ func TestContainedDotnet(t *testing.T) {
 	})
 }
 
-// TestContainedJVM finds a JVM, whose attach socket is in the container's /tmp, under the PID it has
-// there.
+// TestContainedJVM finds a JVM, whose attach socket is in the container's /tmp under the JVM's PID there.
 func TestContainedJVM(t *testing.T) {
 	runc(t)
 	home, err := filepath.EvalSymlinks(jvmapp.Home(t, scriptJVM))
@@ -403,7 +402,7 @@ func TestContainedJVM(t *testing.T) {
 	c.diagnosed(t, "jvm", "jvm.explicit-gc", 1.5, func(ctx context.Context) { <-ctx.Done() })
 }
 
-// collecting has a program that asks for collections, of a heap that takes a while.
+// collecting is the source of a program that requests collections of a heap that takes a while to collect.
 const collecting = `
 import java.util.*;
 public class App {

@@ -20,11 +20,11 @@ import (
 	"github.com/unstall/unstall/internal/present/export/place"
 )
 
-// mostAtOnce runs are read side by side: each is in memory as a whole.
+// mostAtOnce is how many runs are read at the same time; each is in memory as a whole.
 const mostAtOnce = 4
 
-// exportDataset writes parquet tables of each file, or of all files together. Ctrl-C ends it
-// early: what was read by then is written.
+// exportDataset writes parquet tables of each file, or of all files together. Ctrl-C ends it early; it then writes what was read
+// so far.
 func (c *exportCommand) exportDataset(s *session) error {
 	switch {
 	case c.What != "":
@@ -79,7 +79,7 @@ func (c *exportCommand) diagnoseOptions(b *evidence.Bundle) (diagnose.Options, e
 	return opt, nil
 }
 
-// writeRuns diagnoses what is given, some side by side, and adds them in order.
+// writeRuns diagnoses the given files, some at the same time, and adds the runs in order.
 func (s *session) writeRuns(ctx context.Context, to *parquet.Dataset, name string, groups [][]*format.Artifact, ask parquet.Ask) {
 	next := make(chan chan *parquet.Run, min(runtime.GOMAXPROCS(0), mostAtOnce)-1)
 	go func() {
@@ -99,7 +99,7 @@ func (s *session) writeRuns(ctx context.Context, to *parquet.Dataset, name strin
 	for one := range next {
 		r := <-one
 		if ctx.Err() != nil {
-			continue // cut short, and what it says is not what it would have said
+			continue // cut short, so its result would differ
 		}
 		skipped = append(skipped, r.Skipped...)
 		if len(r.Files) == 0 {

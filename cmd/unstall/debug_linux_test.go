@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/remote"
 )
 
-// engines puts programs on PATH that answer as kubectl and docker do, and write down what they were asked.
+// engines puts programs on PATH that answer as kubectl and docker do and write down their arguments.
 func engines(t *testing.T, pod, user, begins string) (asked func() string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func said(t *testing.T, args ...string) (out string, code int) {
 	return both.String(), c.ProcessState.ExitCode()
 }
 
-// What is printed asks for no more than the process's user needs, and says what for.
+// The printed command asks only for rights that the process's user needs, and says why for each.
 func TestDebugPrints(t *testing.T) {
 	for _, c := range []struct {
 		name, pod, user string
@@ -104,7 +104,7 @@ func TestDebugPrints(t *testing.T) {
 	}
 }
 
-// What is started records the container's process, and the capture comes here.
+// The started container records the container's process, and the capture arrives here.
 func TestDebugRuns(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("a PID namespace takes root")
@@ -132,7 +132,7 @@ func TestDebugRuns(t *testing.T) {
 	}
 }
 
-// What deploy/ has for it is what is asked for.
+// The files in deploy/ are those that unstall debug prints.
 func TestDebugManifests(t *testing.T) {
 	for name, user := range map[string]int{"debug-user.json": 10001, "debug-root.json": 0, "debug-any.json": -1} {
 		text, err := os.ReadFile("../../deploy/kubernetes/" + name)

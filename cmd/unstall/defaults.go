@@ -14,11 +14,11 @@ import (
 	"github.com/unstall/unstall/internal/base/suggest"
 )
 
-// defaultsFile holds values for flags, by their names, that are not on the command line:
-// one in the current directory, else the user's.
+// defaultsFile holds values for flags that are not on the command line, by the flags' names. It is the file in the current
+// directory, else the user's.
 const defaultsFile = "unstall.yaml"
 
-// defaultsName is the file that is read, "" none.
+// defaultsName returns the file to read, "" none.
 func defaultsName() string {
 	names := []string{defaultsFile}
 	if dir, err := os.UserConfigDir(); err == nil {
@@ -32,7 +32,7 @@ func defaultsName() string {
 	return ""
 }
 
-// readDefaults reads values for flags from a file; "" is an empty one.
+// readDefaults reads values for flags from a file; "" gives none.
 func readDefaults(name string) (kong.Resolver, error) {
 	d := &defaults{name: name}
 	if name == "" {
@@ -54,7 +54,7 @@ type defaults struct {
 	values map[string]any
 }
 
-// Validate refuses a name that no command has a flag of; one that the command at hand has none of is for others.
+// Validate refuses a name that is no flag of any command. A name that is a flag of another command is allowed.
 func (d *defaults) Validate(app *kong.Application) error {
 	var known []string
 	_ = kong.Visit(app, func(n kong.Visitable, next kong.Next) error {
@@ -77,7 +77,7 @@ func (d *defaults) Validate(app *kong.Application) error {
 	return errors.Join(errs...)
 }
 
-// Resolve returns a flag's value, nil if there is none. The environment goes before the file.
+// Resolve returns a flag's value, nil if there is none. The environment takes precedence over the file.
 func (d *defaults) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, name := range flag.Envs {
 		if _, ok := os.LookupEnv(name); ok {

@@ -41,7 +41,7 @@ type diagnoseCommand struct {
 	output
 }
 
-// grafana is where a dashboard of the same time is.
+// grafana is the place of a dashboard that shows the same time.
 type grafana struct {
 	Grafana string `env:"UNSTALL_GRAFANA" placeholder:"URL" help:"Link to the dashboard of deploy/grafana for the same period: the address of a Grafana, or of a dashboard in it."`
 }
@@ -53,8 +53,8 @@ func (g *grafana) newLinker() (*generate.Linker, error) {
 	return generate.NewLinker(g.Grafana)
 }
 
-// linkDashboard puts a link to the dashboard of the same time into a diagnosis; it does nothing if
-// l is nil or the time is unknown.
+// linkDashboard adds to a diagnosis a link to the dashboard of the same time. It does nothing if l is nil or the time is
+// unknown.
 func linkDashboard(d *diagnose.Diagnosis, l *generate.Linker) {
 	if l == nil || d.Window.Start == nil || d.Window.End == nil {
 		return
@@ -78,7 +78,7 @@ type output struct {
 	Color  string `env:"UNSTALL_COLOR" enum:"auto,always,never" default:"auto" help:"Color: auto, always or never."`
 }
 
-// chooseForm returns the form of report that the flags ask for.
+// chooseForm returns the form of report that the flags request.
 func (o *output) chooseForm(verbose bool) (present.Form, error) {
 	return present.Choose(o.Format, o.Output, present.Look{Color: o.Color, Verbose: verbose})
 }
@@ -128,7 +128,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 		return away.refuseLocalTarget(targetAsTyped(live[0]))
 	case away != nil:
 	case len(live) == 0 && len(files) == 0:
-		return nil // said
+		return nil // already reported
 	case len(live) == 0 && send != nil:
 		return fmt.Errorf("--load %s: load runs only while a running process is recorded; give its PID, name or URL, or use unstall load", c.Load)
 	}
@@ -163,7 +163,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 	}
 	bundle := s.readFiles(files)
 	if bundle == nil {
-		bundle = s.refused // that it holds nothing of use is a report as well
+		bundle = s.refused // a report can also say that the files hold nothing of use
 	}
 	if bundle == nil {
 		return nil
@@ -203,8 +203,8 @@ func (c *diagnoseCommand) Run(s *session) error {
 	return nil
 }
 
-// baselineOf warns if a baseline was recorded of another process than what is
-// held against it. Captures of an address alone do not know of which they are.
+// baselineOf warns if a baseline was recorded of another process than the files compared with it. A capture of an address alone
+// does not know its process.
 func (s *session) baselineOf(baseline string, files []string) {
 	was, err := capture.Open(baseline)
 	if err != nil {
@@ -219,8 +219,7 @@ func (s *session) baselineOf(baseline string, files []string) {
 	}
 }
 
-// dropMissing reports the files that do not exist and leaves them out, before time is spent on
-// recording.
+// dropMissing reports files that do not exist and leaves them out, before recording takes time.
 func (s *session) dropMissing(files []string) []string {
 	return slices.DeleteFunc(files, func(name string) bool {
 		_, err := os.Stat(name)
@@ -232,8 +231,7 @@ func (s *session) dropMissing(files []string) []string {
 	})
 }
 
-// checkOutput reports whether a report can be written under this name, before time is spent on
-// what it is to hold.
+// checkOutput reports whether a report can be written under a name, before making the report takes time.
 func (s *session) checkOutput(name string) bool {
 	if name == "" || name == "-" {
 		return true
@@ -254,8 +252,7 @@ func (s *session) checkOutput(name string) bool {
 	return err == nil
 }
 
-// checkWritable tries to open a file for writing, or to create one in the directory it is to be
-// in.
+// checkWritable tries to open a file for writing, or to create a file in its directory.
 func checkWritable(name, dir string, exists bool) error {
 	if exists {
 		f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
@@ -274,8 +271,7 @@ func checkWritable(name, dir string, exists bool) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// trimPath returns an error about a file without the file's name, which the message around it
-// names already.
+// trimPath returns an error about a file without the file's name, because the message around it names the file.
 func trimPath(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
@@ -292,11 +288,11 @@ func (c *diagnoseCommand) diagnoseOptions(well *evidence.Bundle) diagnose.Option
 	return opt
 }
 
-// firstFinding says what a capture shows while the recording goes on.
+// firstFinding prints what a capture shows so far, while the recording continues.
 func (s *session) firstFinding(path string, opt diagnose.Options) {
 	c, err := capture.Open(path)
 	if err != nil {
-		return // the whole of it is read in the end, and errors are said then
+		return // the whole capture is read in the end, and reports its errors then
 	}
 	b := incident.NewBundle()
 	incident.ReadCapture(context.Background(), c, b)

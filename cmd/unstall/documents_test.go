@@ -8,8 +8,7 @@ import (
 	"github.com/unstall/unstall/dev/docs/commands"
 )
 
-// TestDocumentedCommands parses every command that the documents show, so that none has
-// a flag that is not there.
+// TestDocumentedCommands parses every command in the documents, so that each of its flags exists.
 func TestDocumentedCommands(t *testing.T) {
 	n, err := commands.Each("../..", "unstall", func(file, command string, args []string) {
 		if len(args) == 0 {

@@ -69,7 +69,7 @@ func (c *exportCommand) Run(s *session) error {
 	return nil
 }
 
-// choosePart returns the part of the form that the flags ask for.
+// choosePart returns the part of the form that the flags request.
 func (c *exportCommand) choosePart(form *export.Form) (string, error) {
 	given := map[string]string{"what": c.What, "table": c.Table}
 	for _, flag := range []string{"what", "table"} {

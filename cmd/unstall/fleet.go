@@ -25,7 +25,7 @@ type fleetCommand struct {
 	output
 }
 
-// leastWindow is less than what counters are read for in steps of.
+// leastWindow is the shortest window of a report, because counters are read in steps of minutes.
 const leastWindow = 15 * time.Minute
 
 func (c *fleetCommand) Run(s *session) error {

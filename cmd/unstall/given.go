@@ -12,11 +12,11 @@ import (
 	"github.com/unstall/unstall/internal/present"
 )
 
-// given are the flags on a command line, by name: what comes from the environment or a file of defaults is meant for those
-// that it applies to, but who types a flag wants it to do something.
+// given are the flags typed on a command line, by name. A value from the environment or a file of defaults may be unused, but a
+// typed flag must have an effect.
 type given map[string]string
 
-// givenOn returns them with their values.
+// givenOn returns the typed flags with their values.
 func givenOn(command *kong.Context) given {
 	g := make(given)
 	for _, p := range command.Path {
@@ -27,8 +27,7 @@ func givenOn(command *kong.Context) given {
 	return g
 }
 
-// checkContradictions refuses flags that contradict each other or have no effect, whatever the
-// command is.
+// checkContradictions refuses flags that contradict each other or have no effect, for every command.
 func (g given) checkContradictions() error {
 	format, output := g["format"], g["output"]
 	if other := present.FormOf(output); format != "" && other != "" && other != format && slices.Contains(strings.Split(present.Names("|"), "|"), format) {
@@ -49,10 +48,10 @@ func (g given) checkContradictions() error {
 	return nil
 }
 
-// recorded are flags about how a process is recorded.
+// recorded are the flags about recording a process.
 var recorded = []string{"for", "passive", "jfr", "no-jfr", "kernel", "no-kernel", "heap", "otlp", "capture"}
 
-// refuseRecordingFlags refuses flags about recording a process where only files are given.
+// refuseRecordingFlags refuses flags about recording a process if only files are given.
 func (g given) refuseRecordingFlags() error {
 	for _, name := range recorded {
 		if _, ok := g[name]; ok {

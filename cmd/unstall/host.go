@@ -68,7 +68,7 @@ func (c *hostCommand) Run(s *session) error {
 	return nil
 }
 
-// recordHost records this host into a capture of a name and returns its path; "" if there is none.
+// recordHost records this host into a capture with a name and returns its path; "" if there is none.
 func (s *session) recordHost(name string, how linux.HostOptions, opt record.Options) string {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/record"
 )
 
-// isJourney says whether a load is users on journeys: an example, or a file that is there or is called like one.
+// isJourney says whether a name means a load of users on journeys: a built-in example, or a file that exists or has the extension of one.
 func (c *loadCommand) isJourney() bool {
 	if c.Example != "" {
 		return true
@@ -80,7 +80,7 @@ func (c *loadCommand) readJourneys() (record.Generator, error) {
 	return users{script, c.For}, nil
 }
 
-// mostScript is how large a file of journeys may be.
+// mostScript is the largest size of a file of journeys, in bytes.
 const mostScript = 4 << 20
 
 func (c *loadCommand) readScript() (name string, text []byte, err error) {

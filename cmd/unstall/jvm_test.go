@@ -13,7 +13,7 @@ import (
 
 const scriptJVM = 17
 
-// canStartJVM says whether scripts can have a JVM; where JDK17 says so they must.
+// canStartJVM says whether scripts can start a JVM. If JDK17 is set, they must.
 func canStartJVM(t *testing.T) bool {
 	say := func(string) {}
 	_, err := build.FindJDK(t.Context(), scriptJVM, false, say)
@@ -23,7 +23,7 @@ func canStartJVM(t *testing.T) bool {
 	return err == nil || os.Getenv(fmt.Sprintf("JDK%d", scriptJVM)) != ""
 }
 
-// allocating has a program that collects now and then.
+// allocating is the source of a program that allocates, so that GC runs now and then.
 const allocating = `
 public class App {
 	static volatile Object sink;
@@ -39,8 +39,7 @@ public class App {
 	}
 }`
 
-// startJVM starts a JVM that lives until the tests end, and puts its process id into a
-// variable: jvm PID -Xmx32m
+// startJVM starts a JVM that lives until the tests end, and puts its PID into a variable: jvm PID -Xmx32m
 func startJVM(t *testing.T, ts *testscript.TestScript, args []string) {
 	a := jvmapp.Start(t, scriptJVM, allocating, args[1:]...)
 	a.Line(t)

@@ -2,7 +2,7 @@ package main
 
 import "errors"
 
-// labCommand says where the incidents went that were run by unstall lab.
+// labCommand says which program now runs the incidents of the former unstall lab.
 type labCommand struct {
 	Words []string `arg:"" optional:""`
 }

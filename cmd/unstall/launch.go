@@ -7,7 +7,7 @@ type launchCommand struct {
 	Command []string `arg:"" passthrough:"" name:"command" help:"The command and its arguments, after --."`
 }
 
-// Run becomes the command; it returns only where that cannot be done.
+// Run replaces this process by the command. It returns only on an error.
 func (c *launchCommand) Run(s *session) error {
 	if len(c.Command) > 0 && c.Command[0] == "--" {
 		c.Command = c.Command[1:]

@@ -14,9 +14,8 @@ import (
 // huge pages for (MADV_HUGEPAGE) still gets them.
 const exceptAdvised = 1 << 1
 
-// execCommand replaces this process by the command. The setting of prctl(2), PR_SET_THP_DISABLE,
-// is inherited by what the command runs and starts, and ends with it; the host's settings stay as
-// they are.
+// execCommand replaces this process by the command. The command and the processes it starts inherit the setting of prctl(2),
+// PR_SET_THP_DISABLE, which ends with them. The host's settings stay unchanged.
 func (c *launchCommand) execCommand() error {
 	path, err := exec.LookPath(c.Command[0])
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// program is this test program as one of those of [TestMain]; it ends with the test.
+// program runs this test binary as one of the programs of [TestMain]. It ends with the test.
 func program(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], args...)
@@ -22,7 +22,7 @@ func program(t *testing.T, name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// A command without transparent huge pages, and the shell it came from with them.
+// A command runs without transparent huge pages, while the shell that started it keeps them.
 func TestRun(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	enabled := func(args ...string) string {

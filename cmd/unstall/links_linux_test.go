@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// A report links to the same time in Grafana, in every form; where nobody said where that is, it does not.
+// A report links to the same time in Grafana, in every form. Without an address of Grafana it has no link.
 func TestGrafanaLink(t *testing.T) {
 	sick := []string{"../../internal/diagnose/check/testdata/go.gc-rate/sick/trace.out.gz", "../../internal/diagnose/check/testdata/go.gc-rate/sick/access.log.gz"}
 	const begins = "https://grafana.example/d/unstall/unstall?from="
@@ -37,7 +37,7 @@ func TestGrafanaLink(t *testing.T) {
 	}
 }
 
-// What shows a profile that was written is said.
+// The output says which program shows a written profile.
 func TestExportSaysViewer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cpu.pb.gz")
 	out, code := said(t, "export", "../../internal/diagnose/check/testdata/go.gc-rate/sick/cpu.pb.gz", "--to", "pprof", "-o", path)

@@ -45,8 +45,7 @@ func (c *listCommand) Run(s *session) error {
 	return nil
 }
 
-// list is the JSON form, unstall.list/v1: what runs here that can be diagnosed,
-// most processor use first. Unknown is null.
+// list is the JSON form, unstall.list/v1: processes here that can be diagnosed, most CPU use first. Unknown is null.
 type list struct {
 	Schema    string          `json:"schema"`
 	Processes []listedProcess `json:"processes"`

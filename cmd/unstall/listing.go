@@ -13,12 +13,12 @@ import (
 	"github.com/unstall/unstall/internal/present/text"
 )
 
-// column is one of the table of what runs here.
+// column is a column of the table of processes.
 type column struct {
 	head  string
-	right bool // aligned
+	right bool // right-aligned
 	cell  func(discover.Found) string
-	brief func(discover.Found) string // shorter; nil: it has no shorter form
+	brief func(discover.Found) string // returns a shorter form; nil: there is none
 }
 
 var columns = []column{
@@ -37,14 +37,14 @@ var columns = []column{
 	{head: "NEXT", cell: func(f discover.Found) string { return f.Next }},
 }
 
-// narrower is what gives way in a narrow window, in this order.
+// narrower are the columns to shorten in a narrow window, in this order.
 var narrower = []struct {
 	head string
-	drop bool // else its brief form is taken
+	drop bool // drop the column instead of using its brief form
 }{{"LISTENS", false}, {"NEXT", true}, {"CAN READ", false}, {"USER", false}, {"NAME", false}, {"USER", true}, {"LISTENS", true}, {"RSS", true}, {"CAN READ", true}, {"RUNTIME", true}}
 
-// formatListing returns the table of processes that can be diagnosed, which of their data this
-// user may not read, and what to type next.
+// formatListing returns the table of processes that can be diagnosed, the data that this user may not read, and the commands to
+// type next.
 func formatListing(found []discover.Found, o text.Options, root bool) string {
 	var b strings.Builder
 	if len(found) == 0 {
@@ -126,8 +126,7 @@ func layOut(found []discover.Found, columns []column, ascii bool) (lines []strin
 	return lines, size
 }
 
-// writeUnreadable writes which processes this user may not read in full, grouped by what is needed
-// to read them.
+// writeUnreadable writes which processes this user may not read in full, grouped by the right needed to read them.
 func writeUnreadable(b *strings.Builder, found []discover.Found, o text.Options, root bool) {
 	var order []string
 	by := map[string][]string{}
@@ -156,8 +155,7 @@ func writeUnreadable(b *strings.Builder, found []discover.Found, o text.Options,
 	}
 }
 
-// programName is the process's name and, where that is the runtime's, that of
-// what runs in it.
+// programName returns the process's name. If that is the runtime's name, it returns the name of the program in it.
 func programName(f discover.Found) string {
 	if f.Main == "" || !platform.ByID(f.Runtime).Hosts || strings.Contains(strings.ToLower(f.Name), strings.ToLower(f.Main)) {
 		return f.Name
@@ -168,7 +166,7 @@ func programName(f discover.Found) string {
 func runtimeName(f discover.Found) string {
 	r := platform.ByID(f.Runtime)
 	if r.Versioned == "" && f.Version != "" {
-		return f.Version // which says it
+		return f.Version // the version contains the runtime's name
 	}
 	return strings.TrimSpace(r.Title + " " + f.Version)
 }
@@ -187,7 +185,7 @@ func formatListeners(f discover.Found, most int) string {
 			names = append(names, l.Path[strings.LastIndexByte(l.Path, '/')+1:])
 		}
 	}
-	names = slices.Compact(names) // one for IPv4, one for IPv6
+	names = slices.Compact(names) // one entry for IPv4, one for IPv6
 	if len(names) > most {
 		names = append(names[:most:most], fmt.Sprintf("+%d", len(names)-most))
 	}
@@ -201,8 +199,8 @@ func truncateName(s string, n int) string {
 	return s
 }
 
-// sanitizeName replaces control characters, and with ascii all others outside ASCII, by '?':
-// processes choose their names themselves.
+// sanitizeName replaces control characters by '?', and with ascii also all characters outside ASCII, because processes choose
+// their names themselves.
 func sanitizeName(s string, ascii bool) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || ascii && r > unicode.MaxASCII {

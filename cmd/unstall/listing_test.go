@@ -50,7 +50,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// A process is named by what runs in it once, whoever calls it so.
+// The name of the program in a process is shown once, also if the process has that name.
 func TestProgramName(t *testing.T) {
 	for want, x := range map[string]discover.Target{
 		"java Gateway": {Name: "java", Main: "Gateway", Runtime: "jvm"}, "shop.jar": {Name: "shop.jar", Main: "shop.jar", Runtime: "jvm"},

@@ -25,7 +25,7 @@ import (
 	"github.com/unstall/unstall/internal/format/spans"
 )
 
-// recording is what recording live targets takes.
+// recording holds the flags for recording live targets.
 type recording struct {
 	For     time.Duration `default:"30s" env:"UNSTALL_FOR" help:"How long to record a process."`
 	Passive bool          `help:"Switch nothing on in the process; only read existing data."`
@@ -38,7 +38,7 @@ type recording struct {
 	OTLP    string        `name:"otlp" placeholder:"HOST:PORT" help:"Also receive spans from services, as an OpenTelemetry collector does (HTTP and gRPC), such as 127.0.0.1:4318: they become requests."`
 	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
 
-	dir string // where it is, unless Capture says; "" this directory
+	dir string // directory of the capture unless Capture is set; "" this directory
 }
 
 func (r *recording) checkFlags() error {
@@ -66,8 +66,8 @@ func (r *recording) checkFlags() error {
 	return nil
 }
 
-// recordTargets records targets into a capture and returns its path; "" if there is none, after it
-// has printed why. Ctrl-C ends the recording, a second one the program.
+// recordTargets records targets into a capture and returns its path; "" if there is none, after printing why. Ctrl-C ends the
+// recording, a second Ctrl-C the program.
 func (s *session) recordTargets(r recording, targets []discover.Target, sends *sending, first func(path string)) string {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -123,8 +123,8 @@ func (s *session) receiveSpans(address string) (*otlp.Receiver, error) {
 	return r, err
 }
 
-// chooseProbes returns the probes to ask, and the other probes, of the kernel, for processes about
-// whose runtime the first ones can tell nothing.
+// chooseProbes returns the probes to use, and the kernel's probes to use for processes whose runtime the first ones know nothing
+// about.
 func (r *recording) chooseProbes() (probes, others []probe.Probe) {
 	switch {
 	case r.Kernel:
@@ -135,7 +135,7 @@ func (r *recording) chooseProbes() (probes, others []probe.Probe) {
 	return slices.Concat(all.Probes, []probe.Probe{clock, exchanged}), all.Kernel
 }
 
-// clock is who runs, of processes whose functions are named by what else is recorded of them.
+// clock records which thread runs, for processes whose functions other recorded data can name.
 var clock = probe.Probe{Name: all.Clock.Name, About: all.Clock.About, General: true, Find: func(ctx context.Context, t discover.Target) []probe.Access {
 	if !platform.ByID(t.Runtime).Addresses {
 		return nil
@@ -143,7 +143,7 @@ var clock = probe.Probe{Name: all.Clock.Name, About: all.Clock.About, General: t
 	return all.Clock.Find(ctx, t)
 }}
 
-// exchanged is what requests and calls the kernel sees, of processes that do not tell of what they serve themselves.
+// exchanged records the requests and calls that the kernel sees, for processes that do not report their own requests.
 var exchanged = probe.Probe{Name: all.Exchanges.Name, About: all.Exchanges.About, General: true, Find: func(ctx context.Context, t discover.Target) []probe.Access {
 	if platform.ByID(t.Runtime).Tells {
 		return nil
@@ -151,8 +151,7 @@ var exchanged = probe.Probe{Name: all.Exchanges.Name, About: all.Exchanges.About
 	return all.Exchanges.Find(ctx, t)
 }}
 
-// checkRecordable returns false if nothing of the targets can be recorded, after it has printed
-// why.
+// checkRecordable returns false, after printing why, if no data of the targets can be recorded.
 func (s *session) checkRecordable(f record.Finding) bool {
 	alone := false
 	for _, a := range f.Accesses {
@@ -239,8 +238,7 @@ func targetAsTyped(t discover.Target) string {
 // printNote prints a message that is not part of the result to standard error.
 func (s *session) printNote(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }
 
-// printSaved prints where the capture is and what can be done with it; verify is the command that
-// compares it after a change, or "".
+// printSaved prints where the capture is and which commands use it. verify is the command that compares it after a change, or "".
 func (s *session) printSaved(path, verify string) {
 	if verify != "" {
 		secret := ""
@@ -281,7 +279,7 @@ func mistypedCommand(args []string) error {
 	return fmt.Errorf("do you mean unstall %s? There is no command, process or file %s; see unstall --help", meant, args[0])
 }
 
-// commandNames are the commands that users see.
+// commandNames are the names of the commands that users see.
 func commandNames() (names []string) {
 	for _, c := range newParser().Model.Children {
 		if !c.Hidden {
@@ -291,8 +289,8 @@ func commandNames() (names []string) {
 	return names
 }
 
-// unknownCommand is the error of asking for help on what is no command: help is not about a process or a file. Nil for
-// whatever may be meant.
+// unknownCommand returns the error of asking for help on a word that is no command, because help is not about a process or a
+// file. It returns nil if the word may be a command.
 func unknownCommand(args []string) error {
 	if len(args) < 2 || strings.HasPrefix(args[0], "-") || !slices.ContainsFunc(args[1:], func(a string) bool { return a == "--help" || a == "-h" }) {
 		return nil

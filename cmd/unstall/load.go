@@ -123,8 +123,8 @@ func (c *loadCommand) chooseRenderer(table, json func(io.Writer) error) func(io.
 	return table
 }
 
-// reportFailure prints an error of the load and sets the exit code; it returns an error in the
-// plan, which is wrong use, to the caller.
+// reportFailure prints an error of the load and sets the exit code. It returns an error in the plan, which is wrong use, to the
+// caller.
 func (c *loadCommand) reportFailure(s *session, err error) error {
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
@@ -246,7 +246,7 @@ func parseNumbers(text, separator string) (out []float64, err error) {
 	return out, nil
 }
 
-// loadProgress shows how a run is getting on and stores its requests.
+// loadProgress shows the progress of a run and stores its requests.
 type loadProgress struct {
 	line *text.Progress
 	rows *load.RowWriter

@@ -1,9 +1,8 @@
 // Command unstall finds which mechanism in a runtime or the kernel makes a
 // service's requests slow. This package is wiring: one file per subcommand.
 //
-// Exit codes: 0 done, 1 a cause is supported (with --fail) or a comparison
-// regressed, 2 wrong use, 3 a target or file could not be read, or runs cannot be
-// compared; what the others gave is printed all the same.
+// Exit codes: 0 done; 1 a cause is supported (with --fail) or a comparison regressed; 2 wrong use; 3 a target or file could not be
+// read, or runs cannot be compared. With 3, the results of the other targets and files are printed all the same.
 package main
 
 import (
@@ -124,7 +123,7 @@ func main() {
 	s := &session{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	for _, v := range os.Environ() {
 		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "UNSTALL_") && value == "" {
-			_ = os.Unsetenv(name) // as if it were not set
+			_ = os.Unsetenv(name) // an empty value counts as not set
 		}
 	}
 	resolver, err := readDefaults(defaultsName())
@@ -133,7 +132,7 @@ func main() {
 		os.Exit(s.code)
 	}
 	parser := newParser(kong.Resolvers(resolver))
-	if line, typed := os.LookupEnv("COMP_LINE"); typed { // a shell asks what may follow
+	if line, typed := os.LookupEnv("COMP_LINE"); typed { // a shell asks for completions
 		for _, word := range completeLine(parser.Model.Node, line) {
 			fmt.Println(word)
 		}
@@ -156,8 +155,8 @@ func main() {
 	os.Exit(s.code)
 }
 
-// restoreLeftovers switches off what killed recordings left switched on and restores settings that
-// interrupted tries changed; every start of the program does so.
+// restoreLeftovers switches off what killed recordings left switched on, and restores settings that interrupted tries changed. The
+// program calls it at every start.
 func restoreLeftovers(s *session) {
 	experiment.RestoreLeftovers(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
 	for _, p := range all.Probes {

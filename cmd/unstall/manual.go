@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// manFlag writes a man page instead of doing the rest of the command line.
+// manFlag writes a man page instead of running the command line.
 type manFlag bool
 
 func (manFlag) BeforeReset(k *kong.Kong) error {
@@ -17,7 +17,7 @@ func (manFlag) BeforeReset(k *kong.Kong) error {
 	return err
 }
 
-// writeManual writes a page for man with the macros of man(7). It has no date, so that two builds are equal.
+// writeManual writes a man page with the macros of man(7). The page has no date, so that two builds are equal.
 func writeManual(w io.Writer, program *kong.Node) error {
 	about, description, _ := strings.Cut(usage, "\n")
 	m := new(manual)

@@ -20,7 +20,7 @@ type mcpCommand struct {
 	MaxAnswer   int    `default:"24576" placeholder:"BYTES" help:"The most bytes of an answer; omissions are reported."`
 }
 
-// Run serves until its input ends. Its output is the protocol's alone.
+// Run serves until its input ends. Standard output carries only the protocol.
 func (c *mcpCommand) Run(s *session) error {
 	if c.MaxAnswer < mcp.LeastBound {
 		return fmt.Errorf("--max-answer %d: give at least %d", c.MaxAnswer, mcp.LeastBound)

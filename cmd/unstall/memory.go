@@ -7,16 +7,15 @@ import (
 	"sync"
 )
 
-// Memory is worth more than our time on a host that is sick: the heap grows by half of what is
-// kept, not to twice of it. But to begin with hardly anything is, and to collect that again and
-// again, from 2 MiB on, takes a sixth of a short diagnosis.
+// On a sick host memory is worth more than our time, so the heap grows by half of the live heap instead of doubling. At the start
+// the live heap is tiny. Collecting from 2 MiB on again and again takes a sixth of a short diagnosis, so the heap has a minimum.
 const (
 	heapGrowth = 50       // percent
-	heapFloor  = 32 << 20 // bytes that the heap may have in any case
-	leastHeap  = 4 << 20  // of the runtime's, at 100 % (heapMinimum, runtime/mgcpacer.go)
+	heapFloor  = 32 << 20 // bytes that the heap may always have
+	leastHeap  = 4 << 20  // bytes: the runtime's minimum heap at 100 % (heapMinimum, runtime/mgcpacer.go)
 )
 
-// spareMemory sets the collector to that, anew after each of its cycles.
+// spareMemory sets GC to these limits, anew after each cycle.
 var spareMemory = sync.OnceFunc(func() {
 	debug.SetGCPercent(heapFloor * 100 / leastHeap)
 	eachCycle(func() {
@@ -32,7 +31,7 @@ var spareMemory = sync.OnceFunc(func() {
 	})
 })
 
-// eachCycle calls f after each cycle of the collector: what nothing refers to is found by the next one.
+// eachCycle calls f after each GC cycle. It uses the finalizer of an unreachable object, which the next cycle finds.
 func eachCycle(f func()) {
 	type unused struct{ _ *int }
 	runtime.SetFinalizer(new(unused), func(*unused) {

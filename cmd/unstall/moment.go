@@ -7,14 +7,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// stretch is the time that is asked for.
+// stretch is the requested time.
 type stretch struct {
 	Since moment `placeholder:"TIME" help:"Only events from this time on: RFC 3339, 14:02:00 (UTC; since the start in a log without dates), 520s (after the start) or -10m (before the end)."`
 	Until moment `placeholder:"TIME" help:"Only events until this time."`
 }
 
-// resolvePeriod returns both times for a bundle, zero for an open end. It prints which times it
-// took where they were not given in full.
+// resolvePeriod returns both times for a bundle, zero for an open end. It prints the times it chose if they were not given in full.
 func (c *stretch) resolvePeriod(b *evidence.Bundle, s *session) (since, until time.Time, err error) {
 	since, until = c.Since.resolveTime(b), c.Until.resolveTime(b)
 	for _, said := range []string{c.Since.formatTaken("since", since, b.Dated()), c.Until.formatTaken("until", until, b.Dated())} {
@@ -30,15 +29,14 @@ func (c *stretch) resolvePeriod(b *evidence.Bundle, s *session) (since, until ti
 
 // formatMoment formats a time; in a log without dates, as the time since its beginning.
 func formatMoment(t time.Time, dated bool) string {
-	if !dated && t.Year() == 1970 { // since the log began; but a date may have been asked for all the same
+	if !dated && t.Year() == 1970 { // time since the log began; but a user may have asked for a date in 1970
 		return t.Sub(time.Unix(0, 0)).Round(time.Millisecond).String()
 	}
 	return t.UTC().Format(time.RFC3339)
 }
 
-// moment is a time as people give it: with its date, the time of day on the day of the
-// evidence (of a log without dates, since it began), or relative: "-10m" before the end of the
-// evidence, "520s" after its beginning.
+// moment is a time as users type it. It has a date, or is a time of day on the day of the evidence (in a log without dates, since
+// the log began), or is relative: "-10m" before the end of the evidence, "520s" after its beginning.
 type moment struct {
 	time     time.Time
 	relative time.Duration
@@ -69,8 +67,8 @@ func (m *moment) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not a time: give 2026-11-20T14:02:00Z, 14:02:00 (UTC), 520s (after the start) or -10m (before the end)", text)
 }
 
-// resolveTime returns the time in a bundle's period; a time of day becomes the one closest to the
-// middle of the evidence. It returns the zero time if none was given.
+// resolveTime returns the time in a bundle's period. A time of day becomes the one closest to the middle of the evidence. Without a
+// given time it returns the zero time.
 func (m moment) resolveTime(b *evidence.Bundle) time.Time {
 	if !m.present || !m.ofDay && m.relative == 0 {
 		return m.time
@@ -95,8 +93,8 @@ func (m moment) resolveTime(b *evidence.Bundle) time.Time {
 	return t
 }
 
-// evidencePeriod returns the first and last time, in ns, of all evidence with a date, or of all
-// evidence if none has one. The clocks need not be aligned yet.
+// evidencePeriod returns the first and last time, in ns, of all evidence with a date, or of all evidence if none of it has a date.
+// The clocks need not be aligned yet.
 func evidencePeriod(b *evidence.Bundle) (from, until int64) {
 	dated := b.Dated()
 	some := false
@@ -117,7 +115,7 @@ func evidencePeriod(b *evidence.Bundle) (from, until int64) {
 	return from, until
 }
 
-// formatTaken says which time was taken if it was not given in full; "" otherwise.
+// formatTaken says which time was chosen, if it was not given in full; "" otherwise.
 func (m moment) formatTaken(flag string, t time.Time, dated bool) string {
 	switch {
 	case !m.present || !m.ofDay && m.relative == 0:

@@ -11,13 +11,13 @@ func TestMoment(t *testing.T) {
 	b := evidence.NewBundle()
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "trace"}), "gotrace")
 	day := time.Date(2026, 11, 20, 23, 50, 0, 0, time.UTC)
-	p.Clock().Offset = day.UnixNano() // counts from there, until the clocks are aligned
+	p.Clock().Offset = day.UnixNano() // counts from this day until the clocks are aligned
 	p.Cover(evidence.Coverage{From: 1, Until: int64(10 * time.Minute)})
 	p.Close()
 	for in, want := range map[string]string{
 		"23:52:30":                  "2026-11-20T23:52:30Z",
 		"23:52":                     "2026-11-20T23:52:00Z",
-		"00:10:00":                  "2026-11-21T00:10:00Z", // after midnight is closer
+		"00:10:00":                  "2026-11-21T00:10:00Z", // the time after midnight is closer
 		"2026-11-20T23:52:30+01:00": "2026-11-20T22:52:30Z",
 		"2026-11-20 23:52:30":       "2026-11-20T23:52:30Z",
 	} {

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// beNice gives way to everything else: this is the sick host. On Linux a nice
-// value belongs to a thread (setpriority(2), NOTES) and new threads inherit it,
-// so all that are there get it.
+// beNice gives way to all other programs, because this is the sick host. On Linux a nice value belongs to a thread
+// (setpriority(2), NOTES) and new threads inherit it, so beNice sets it for all existing threads.
 func beNice() {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -17,7 +16,7 @@ func beNice() {
 	}
 	for _, t := range threads {
 		if id, err := strconv.Atoi(t.Name()); err == nil {
-			_ = unix.Setpriority(unix.PRIO_PROCESS, id, 19) // a courtesy: it goes on without
+			_ = unix.Setpriority(unix.PRIO_PROCESS, id, 19) // optional, so errors are ignored
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// Spans that services send while one of them is recorded are requests, and those of the one that
-// its environment names are its own.
+// Spans that services send during a recording become requests. Those of the service that the process's environment names are the
+// process's own.
 func TestSpansWhileRecording(t *testing.T) {
 	target := program(t, "touch")
 	target.Env = append(target.Environ(), "OTEL_SERVICE_NAME=shop")
@@ -59,7 +59,7 @@ func TestSpansWhileRecording(t *testing.T) {
 	}
 	body := `{"resourceSpans":[` + strings.Join(services, ",") + `]}`
 	var code int
-	eventually(t, "spans are taken", func() bool { // it listens before it takes any
+	eventually(t, "spans are taken", func() bool { // it listens before it accepts spans
 		a, err := http.Post(address+"/v1/traces", "application/json", strings.NewReader(body))
 		if err != nil {
 			return false

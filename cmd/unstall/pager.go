@@ -12,14 +12,14 @@ import (
 	"github.com/unstall/unstall/internal/present/text"
 )
 
-// page holds what is written for a terminal until it is known whether it is longer than that.
+// page holds terminal output until its length is known to fit the screen or not.
 type page struct {
 	bytes.Buffer
 	screen *os.File
 	rows   int
 }
 
-// Terminal is the one that the text will be on: its width and colours are those of the page.
+// Terminal returns the terminal that will show the text; the page uses its width and colours.
 func (p *page) Terminal() *os.File { return p.screen }
 
 // newPage returns a page for output to a terminal whose size is known; nil if there is no such
@@ -35,8 +35,8 @@ func (s *session) newPage() *page {
 	return nil
 }
 
-// choosePager returns the program that shows what is longer than the screen, as git chooses it:
-// UNSTALL_PAGER, else PAGER, else less. It returns "" for no pager, also if cat is chosen.
+// choosePager returns the program that shows text longer than the screen, in git's order: UNSTALL_PAGER, else PAGER, else less. It
+// returns "" for no pager, also if cat is chosen.
 func choosePager() string {
 	for _, name := range []string{"UNSTALL_PAGER", "PAGER"} {
 		if v, ok := os.LookupEnv(name); ok {
@@ -58,14 +58,14 @@ func (p *page) showPage() error {
 		_, err := p.WriteTo(p.screen)
 		return err
 	}
-	c := exec.Command("sh", "-c", choosePager()) // it may have arguments
+	c := exec.Command("sh", "-c", choosePager()) // the pager may have arguments
 	all := bytes.Clone(p.Bytes())
 	c.Stdin, c.Stdout, c.Stderr = &p.Buffer, p.screen, os.Stderr
 	c.Env = os.Environ()
 	if _, ok := os.LookupEnv("LESS"); !ok {
-		c.Env = append(c.Env, "LESS=FRX") // ends by itself if it fits, keeps colours, leaves the text on the screen
+		c.Env = append(c.Env, "LESS=FRX") // less ends by itself if the text fits, keeps colours, and leaves the text on the screen
 	}
-	signal.Ignore(os.Interrupt) // it is the pager's while that runs
+	signal.Ignore(os.Interrupt) // while the pager runs, interrupts are for it
 	defer signal.Reset(os.Interrupt)
 	err := c.Run()
 	var exit *exec.ExitError
@@ -73,7 +73,7 @@ func (p *page) showPage() error {
 	case err == nil, errors.Is(err, syscall.EPIPE):
 		return nil
 	case errors.As(err, &exit) && exit.ExitCode() != notFound && exit.ExitCode() != notExecutable:
-		return nil // its reader has seen enough
+		return nil // the reader has seen enough
 	}
 	if _, err := p.screen.Write(all); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (p *page) showPage() error {
 	return fmt.Errorf("cannot start the pager %q: set UNSTALL_PAGER or PAGER, or give --no-pager", choosePager())
 }
 
-// What a shell exits with for a program that is not there, or is none.
+// Exit codes of a shell for a program that does not exist or cannot be run.
 const (
 	notExecutable = 126
 	notFound      = 127

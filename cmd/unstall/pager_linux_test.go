@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// screenOf opens a terminal of so many rows: what is written to it, and it.
+// screenOf opens a terminal with a number of rows, and returns it with its output.
 func screenOf(t *testing.T, rows uint16) (seen, screen *os.File) {
 	t.Helper()
 	seen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -38,7 +38,7 @@ func screenOf(t *testing.T, rows uint16) (seen, screen *os.File) {
 	return seen, screen
 }
 
-// What is longer than the terminal goes through a pager, and nothing else does.
+// Only text longer than the terminal goes through a pager.
 func TestPager(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	t.Setenv("PAGER", "false")

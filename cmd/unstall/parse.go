@@ -29,7 +29,7 @@ func newParser(options ...kong.Option) *kong.Kong {
 	}, options...)...)
 }
 
-// parseDuration reads a time and says what one looks like.
+// parseDuration reads a time. Its error shows the form of one.
 func parseDuration(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("duration")
 	if err != nil {
@@ -60,8 +60,8 @@ func parseNumber(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// usageError words an error of the parser for users: the nearest name instead of all that are two
-// letters away, and no token's name.
+// usageError words an error of the parser for users. It names the nearest name instead of all that are two letters away, and no
+// token.
 func usageError(err error) error {
 	text := strings.Replace(err.Error(), ` but got "EOL" (<EOL>)`, "", 1)
 	if fault, names, several := strings.Cut(text, ", did you mean one of "); several {
@@ -75,16 +75,16 @@ func usageError(err error) error {
 	return fmt.Errorf("%s; see unstall --help", text)
 }
 
-// shortValue is a letter with its value, such as -o=report.html.
+// shortValue matches a letter with its value, such as -o=report.html.
 var shortValue = regexp.MustCompile(`^-[[:alpha:]]=`)
 
-// normalizeArgs rewrites arguments as the parser reads them: the parser takes "--since -10m" for
-// two flags, and the "=" in "-o=report.html" for a part of the value.
+// normalizeArgs rewrites arguments for the parser, which takes "--since -10m" for two flags, and the "=" in "-o=report.html" for a
+// part of the value.
 func normalizeArgs(args []string) (out []string) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case a == "--" || i == 0 && a == "run": // the rest is another program's
+		case a == "--" || i == 0 && a == "run": // the rest belongs to another program
 			return append(out, args[i:]...)
 		case (a == "--since" || a == "--until") && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "--"):
 			i++

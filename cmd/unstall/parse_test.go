@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestParse reads lines by a file of defaults and the environment, and holds how mistakes are worded.
+// TestParse parses lines with a file of defaults and the environment, and checks the wording of errors.
 func TestParse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), defaultsFile)
 	if err := os.WriteFile(file, []byte("slo: 7ms\ncontainer: [shop, web]\nrate: 3\nformat: json\n"), 0o600); err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// pid stands for the process in a command, and ours says that the command is one of ours.
+// pid matches the placeholder of a process in a command, and ours a command of unstall with it.
 var (
 	pid  = regexp.MustCompile(`\bPID\b`)
 	ours = regexp.MustCompile(`\b(unstall(?: record)?) PID\b`)
 )
 
-// pasteableAway puts the address of the one target on another host into commands of ours, and its
-// PID there into those that are run there.
+// pasteableAway fills in the only target if it is on another host. It puts the target's address into unstall commands, and its PID
+// into commands that run on that host.
 func pasteableAway(d *diagnose.Diagnosis, a *away) {
 	if a == nil || len(a.targets) != 1 {
 		return
@@ -33,8 +33,7 @@ func pasteableAway(d *diagnose.Diagnosis, a *away) {
 	}
 }
 
-// fillCommands puts the address and the PID of the one recorded target into the commands of a
-// diagnosis, so that they work as they are.
+// fillCommands puts the address and the PID of the one recorded target into the commands of a diagnosis, so that they can be pasted.
 func fillCommands(d *diagnose.Diagnosis, f record.Finding) {
 	if len(f.Targets) != 1 {
 		return
@@ -61,7 +60,7 @@ func fillCommands(d *diagnose.Diagnosis, f record.Finding) {
 	}
 }
 
-// curlReplacements returns what replaces HOST:PORT in curl commands, as pairs of old and new.
+// curlReplacements returns the replacements of HOST:PORT in curl commands, as pairs of old and new.
 func curlReplacements(a probe.Access) []string {
 	if path, ok := strings.CutPrefix(a.Where, "unix:"); ok {
 		socket := strings.TrimSuffix(path, "/debug/pprof")

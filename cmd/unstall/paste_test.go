@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// What is typed gets the process id and the address; words keep what they say of them.
+// Commands get the PID and the address. Other text keeps its words.
 func TestPasteable(t *testing.T) {
 	const curl = "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"
 	of := func(where string) record.Finding {

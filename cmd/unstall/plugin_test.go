@@ -27,7 +27,7 @@ func TestPlugged(t *testing.T) {
 	}
 }
 
-// kubectl finds it as its plugin, and runs it.
+// kubectl finds unstall as its plugin, and runs it.
 func TestKubectlRunsIt(t *testing.T) {
 	kubectl, err := exec.LookPath("kubectl")
 	if err != nil {

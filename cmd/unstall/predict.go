@@ -40,7 +40,7 @@ func (c *predictCommand) Run(s *session) error {
 	}
 	a, err := diagnose.Predict(bundle, opt)
 	if err != nil {
-		code := wrongUse // a setting that cannot be, or a process that is not there
+		code := wrongUse // an invalid setting, or a missing process
 		var which *diagnose.WhichError
 		if a == nil && !errors.As(err, &which) {
 			code = unreadable

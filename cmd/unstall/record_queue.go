@@ -15,8 +15,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
-// recordQueue records targets into a directory for those who cannot type a command: a browser, an
-// assistant. One recording runs at a time.
+// recordQueue records targets into a directory for clients that cannot type a command: a browser, an assistant. It runs one
+// recording at a time.
 type recordQueue struct {
 	dir string
 	one sync.Mutex
@@ -46,7 +46,7 @@ func (d *recordQueue) recordTarget(ctx context.Context, target string, how time.
 	return filepath.Base(path), strings.TrimSpace(told.String()), nil
 }
 
-// notes keep what several write side by side.
+// notes collects messages that several goroutines write at the same time.
 type notes struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -64,12 +64,12 @@ func (n *notes) String() string {
 	return n.text.String()
 }
 
-// listAllProcesses lists the processes here, including services of unknown runtimes.
+// listAllProcesses lists the processes on this host, including services of unknown runtimes.
 func listAllProcesses(ctx context.Context) ([]discover.Found, error) {
 	return discover.DiscoverAll(ctx, platform.Recognisers())
 }
 
-// listProcesses lists the processes here whose runtime is known.
+// listProcesses lists the processes on this host with a known runtime.
 func listProcesses(ctx context.Context) ([]discover.Found, error) {
 	return discover.Discover(ctx, platform.Recognisers())
 }

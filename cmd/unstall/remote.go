@@ -20,7 +20,7 @@ import (
 	"github.com/unstall/unstall/internal/present/text"
 )
 
-// elsewhere is how targets on another host are reached.
+// elsewhere holds the flags for reaching targets on another host.
 type elsewhere struct {
 	Binary string `placeholder:"FILE" help:"With ssh://HOST/TARGET: the unstall binary for that host, if its architecture differs (default: this program)."`
 	Sudo   bool   `help:"With ssh://HOST/TARGET: record there as root, with passwordless sudo."`
@@ -30,11 +30,10 @@ type elsewhere struct {
 type away struct {
 	elsewhere
 	host    remote.Address
-	targets []string // as they would be typed there
+	targets []string // as a user would type them on that host
 }
 
-// splitRemote separates targets on another host from the rest of what was typed; *away is nil if
-// there are none.
+// splitRemote separates targets on another host from the other typed arguments; *away is nil if there are none.
 func (e elsewhere) splitRemote(typed []string) (*away, []string, error) {
 	var a *away
 	var rest []string
@@ -62,7 +61,7 @@ func (e elsewhere) splitRemote(typed []string) (*away, []string, error) {
 	return a, rest, nil
 }
 
-// checkLoad refuses a load that another host cannot make.
+// checkLoad refuses a load that the other host cannot make.
 func (a *away) checkLoad(b besides) error {
 	if b.Load == "" {
 		return nil
@@ -76,8 +75,7 @@ func (a *away) checkLoad(b besides) error {
 	return nil
 }
 
-// refuseLocalTarget returns the error for a target of this host beside those of another host,
-// whose clock differs.
+// refuseLocalTarget returns the error for a target of this host beside those of another host, because their clocks differ.
 func (a *away) refuseLocalTarget(other string) error {
 	return fmt.Errorf("%s: targets of %s were given, too: record one host at a time", other, a.host)
 }
@@ -95,21 +93,20 @@ func targetNames(live []discover.Target, a *away) (all []string) {
 	return all
 }
 
-// errand is what is asked of the program on another host.
+// errand is a request to the program on another host.
 type errand struct {
 	Version   string
-	List      bool // what runs there, and nothing else
+	List      bool // only list the processes there
 	Width     int  // of the terminal
 	As        string
 	Targets   []string
 	Recording recording
 	Besides   besides
 	First     bool
-	Beside    bool // of a container: the process whose runtime is known, else the first
+	Beside    bool // target a container's process with a known runtime, else its first process
 }
 
-// recordAway records targets on another host into a capture here and returns its path; "" if
-// there is none, which has been said.
+// recordAway records targets on another host into a capture here and returns its path; "" if there is none, after printing why.
 func (s *session) recordAway(a *away, r recording, b besides, first func(path string)) (path string) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -129,8 +126,7 @@ func (s *session) recordAway(a *away, r recording, b besides, first func(path st
 	return s.fetchCapture(ctx, h, e, to, r, first)
 }
 
-// fetchCapture has a host do an errand and stores the capture that results; it returns its path,
-// "" if there is none.
+// fetchCapture has a host do an errand and stores the resulting capture. It returns the capture's path, "" if there is none.
 func (s *session) fetchCapture(ctx context.Context, h *remote.Host, e errand, to io.Writer, r recording, first func(path string)) (path string) {
 	defer h.Close()
 	var file *os.File
@@ -171,7 +167,7 @@ func (s *session) fetchCapture(ctx context.Context, h *remote.Host, e errand, to
 	return path
 }
 
-// runGuest is the program on the other host: it records there what the request asks for.
+// runGuest is the program on the other host: it makes the recording that the errand asks for.
 func runGuest(dir string) error {
 	return remote.Guest(dir, os.Stdin, os.Stdout, remote.Silence, func(ctx context.Context, request json.RawMessage, path string, say io.Writer, first func()) int {
 		s := &session{in: strings.NewReader(""), out: say, err: say, noPager: true}
@@ -228,7 +224,7 @@ func mainProcess(ctx context.Context) string {
 	return strconv.Itoa(best)
 }
 
-// listAway lists what runs on this host to somebody on another one.
+// listAway lists the processes of this host for a user on another host.
 func (s *session) listAway(ctx context.Context, e errand) {
 	found, err := listProcesses(ctx)
 	if err != nil {

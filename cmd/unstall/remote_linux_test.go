@@ -17,8 +17,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/capture"
 )
 
-// sshd starts an OpenSSH server of the test's own on loopback, with its own keys, and puts an ssh on
-// PATH whose configuration calls it shop-1. What is left on that host is in the folder it returns.
+// sshd starts an OpenSSH server for the test on loopback, with its own keys, and puts an ssh on PATH whose configuration calls the
+// server shop-1. It returns the folder with the files left on that host.
 func sshd(t *testing.T) (there string) {
 	t.Helper()
 	server := tooltest.Find(t, "sshd")
@@ -37,7 +37,7 @@ func sshd(t *testing.T) (there string) {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // sshd cannot be asked which port it took
+	l, err := net.Listen("tcp", "127.0.0.1:0") // sshd does not tell which port it took, so the test picks one
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,14 +55,14 @@ func sshd(t *testing.T) (there string) {
 	write("ssh", fmt.Sprintf("#!/bin/sh\nexec %s -F %s \"$@\"\n", ssh, client), 0o700)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 
-	if real := filepath.Join(filepath.Dir(server), "root/usr/sbin/sshd"); exists(real) { // it starts itself again, by its own name
+	if real := filepath.Join(filepath.Dir(server), "root/usr/sbin/sshd"); exists(real) { // sshd starts itself again by its own path
 		libraries, _ := filepath.Glob(filepath.Join(filepath.Dir(server), "root/*/lib/*-linux-gnu"))
 		more, _ := filepath.Glob(filepath.Join(filepath.Dir(server), "root/lib/*-linux-gnu"))
 		t.Setenv("LD_LIBRARY_PATH", strings.Join(append(libraries, more...), ":"))
 		server = real
 	}
 	c := exec.Command(server, "-D", "-e", "-f", config)
-	if os.Geteuid() == 0 { // then it wants a folder and a user of its own, in a namespace of its own
+	if os.Geteuid() == 0 { // as root sshd needs a folder and a user of its own, in a namespace of its own
 		passwd, err := os.ReadFile("/etc/passwd")
 		if err != nil {
 			t.Fatal(err)
@@ -99,8 +99,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A process of another host is recorded, diagnosed here, and nothing stays there: at the end, after Ctrl-C, and
-// after the connection was lost.
+// A process of another host is recorded, and diagnosed here. Nothing stays on that host, neither at the end, nor after Ctrl-C, nor
+// after a lost connection.
 func TestAnotherHost(t *testing.T) {
 	there := sshd(t)
 	target := program(t, "touch")
@@ -121,13 +121,13 @@ func TestAnotherHost(t *testing.T) {
 		ended bool
 	}{
 		{"whole", "2s", nil, 0, "NOT SEEN", true},
-		{"Ctrl-C", "5m", func(t *testing.T, c *exec.Cmd) { // a terminal sends it to all in front of it
+		{"Ctrl-C", "5m", func(t *testing.T, c *exec.Cmd) { // a terminal sends it to the whole foreground process group
 			if err := syscall.Kill(-c.Process.Pid, syscall.SIGINT); err != nil {
 				t.Error(err)
 			}
 		}, 0, "NOT SEEN", true},
 		{"connection lost", "5m", func(t *testing.T, c *exec.Cmd) {
-			for _, id := range children(t, c.Process.Pid) { // ssh
+			for _, id := range children(t, c.Process.Pid) { // the child is ssh
 				_ = syscall.Kill(id, syscall.SIGKILL)
 			}
 		}, 3, "ssh://shop-1: the connection was lost", false},
@@ -160,7 +160,7 @@ func TestAnotherHost(t *testing.T) {
 	}
 }
 
-// children are the processes that a process started, by any of its threads.
+// children returns the child processes of all threads of a process.
 func children(t *testing.T, pid int) (all []int) {
 	t.Helper()
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))

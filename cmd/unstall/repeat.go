@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// repeatCommands returns the commands that show a report again: for files the typed command; for
-// live targets the one that reads the capture. verify follows if it is not empty.
+// repeatCommands returns the commands that show a report again. For files it is the typed command, for live targets the one that
+// reads the capture. verify follows if it is not empty.
 func repeatCommands(capture, verify string) []string {
 	if capture == "" && verify == "" {
 		return []string{typedCommand()}
@@ -21,7 +21,7 @@ func repeatCommands(capture, verify string) []string {
 	return commands
 }
 
-// typedCommand is the command as it was typed.
+// typedCommand returns the command as the user typed it.
 func typedCommand() string {
 	words := []string{"unstall"}
 	for _, a := range os.Args[1:] {
@@ -30,7 +30,7 @@ func typedCommand() string {
 	return strings.Join(words, " ")
 }
 
-// quoteArg quotes an argument so that a shell takes it for one word.
+// quoteArg quotes an argument for a shell.
 func quoteArg(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)

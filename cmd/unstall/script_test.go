@@ -57,7 +57,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exits runs unstall and demands its exit code: exits 3 unstall file…
+// exits runs unstall and requires its exit code: exits 3 unstall file…
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	got := "0"
@@ -69,14 +69,14 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// described demands that a JSON document is as its schema says, with no other keys: described stdout
+// described requires that a JSON document follows its schema and has no other keys: described stdout
 func described(ts *testscript.TestScript, _ bool, args []string) {
 	if err := schema.Holds("../..", []byte(ts.ReadFile(args[0])), true); err != nil {
 		ts.Fatalf("%s: %v", args[0], err)
 	}
 }
 
-// compress writes a gzip file, cut at so many per cent: gzip FROM TO 60
+// compress writes a gzip file, cut after a percentage of its bytes: gzip FROM TO 60
 func compress(ts *testscript.TestScript, _ bool, args []string) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -98,8 +98,7 @@ func head(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text[:min(n, len(text))]), 0o644))
 }
 
-// writeCapture makes a capture of files, whole or without its last bytes:
-// capture TO 2048 FILE…
+// writeCapture makes a capture of files, whole or without its last bytes: capture TO 2048 FILE…
 func writeCapture(ts *testscript.TestScript, args []string) {
 	path := ts.MkAbs(args[0])
 	w, err := capture.Create(path, capture.Info{Tool: "test", Start: time.Unix(1e9, 0)})

@@ -18,8 +18,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/capture"
 )
 
-// TestSecrets plants secrets into every kind of artifact of a capture, and into files
-// that are given as they are, and looks for them in everything that is made of them.
+// TestSecrets plants secrets into every kind of artifact of a capture, and into files given directly. It looks for them in all
+// output made from these.
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
 	all := redacttest.Secrets()
@@ -77,7 +77,7 @@ func TestSecrets(t *testing.T) {
 		if err := os.WriteFile(name, f.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if f.name != "cmdline.txt" { // is no file that anybody gives
+		if f.name != "cmdline.txt" { // a user never passes this file directly
 			inputs = append(inputs, []string{name})
 		}
 	}
@@ -106,7 +106,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// search looks for each secret.
+// search looks for each secret in a text.
 func search(t *testing.T, where string, b []byte, all []redacttest.Secret) {
 	t.Helper()
 	n := 0
@@ -129,7 +129,7 @@ type artifact struct {
 	content      []byte
 }
 
-// planted are files that the tool reads, each with all secrets in it where they may be.
+// planted returns files that the tool reads, each with all secrets in places where they may occur.
 func planted(all []redacttest.Secret) []artifact {
 	var access, log, threads, jvm, proc, profile bytes.Buffer
 	stamp := time.Unix(1790000000, 0).UTC()
@@ -141,7 +141,7 @@ func planted(all []redacttest.Secret) []artifact {
 	for i, s := range all {
 		at := stamp.Add(time.Duration(i) * 10 * time.Millisecond)
 		if s.Args {
-			fmt.Fprintf(&jvm, "sun.rt.javaCommand=%q\n", redact.Words(s.Text)) // as the probe writes it
+			fmt.Fprintf(&jvm, "sun.rt.javaCommand=%q\n", redact.Words(s.Text)) // in the form that the probe writes
 			fmt.Fprintf(&proc, "%s\n", redact.Words(s.Text))
 			continue
 		}
@@ -174,7 +174,7 @@ func planted(all []redacttest.Secret) []artifact {
 
 func fieldsOf(s string) []string { return strings.Fields(s) }
 
-// texts are the string table of a profile.
+// texts returns the string table of a profile.
 type texts struct{ all []string }
 
 func (t *texts) of(s string) uint64 {
@@ -190,7 +190,7 @@ func wire(number uint64, content []byte) []byte {
 	return append(varints(number, 2, uint64(len(content))), content...)
 }
 
-// TestPrivate writes over a file that everybody could read.
+// TestPrivate overwrites a file that all users could read.
 func TestPrivate(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(name, []byte("before"), 0o644); err != nil { //nolint:gosec // is what is tested

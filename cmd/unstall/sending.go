@@ -17,8 +17,7 @@ import (
 	"github.com/unstall/unstall/internal/present/text"
 )
 
-// besides is the load that can be made while a target is recorded. Flags that
-// unstall load has, too, mean the same.
+// besides holds the flags of a load made while a target is recorded. Flags that unstall load also has mean the same.
 type besides struct {
 	Load        string   `placeholder:"URL|FILE" help:"Send requests to this URL while recording: at --rate, or as fast as responses arrive. Or run the journeys of this file (docs/load.md)."`
 	Var         []string `sep:"none" placeholder:"NAME=VALUE" help:"With --load FILE: a value for a name under the file's vars; may be repeated."`
@@ -35,13 +34,13 @@ type besides struct {
 	Insecure    bool     `short:"k" help:"With --load: accept any TLS certificate."`
 }
 
-// sending is a load to be made while targets are recorded.
+// sending is a load made while targets are recorded.
 type sending struct {
 	load   record.Generator
-	result *load.Result // once it was made
+	result *load.Result // set once the load was made
 }
 
-// newSending returns a load that lasts d, the time of the recording; nil if none was asked for.
+// newSending returns a load that lasts d, the time of the recording; nil if no load was requested.
 func (b *besides) newSending(d time.Duration) (*sending, error) {
 	if b.Load == "" {
 		if b.Rate != nil {
@@ -75,8 +74,8 @@ func (x *sending) runLoad(s *session, targets []discover.Target) func(context.Co
 	})
 }
 
-// loadedTarget returns the target that a load goes to: the only one, or of several the one that
-// listens at the load's port; none if that cannot be told.
+// loadedTarget returns the target of a load: the only target, or the one of several that listens at the load's port; none if that
+// is unknown.
 func loadedTarget(address string, targets []discover.Target) evidence.Subject {
 	if len(targets) == 1 {
 		return targets[0].Subject()

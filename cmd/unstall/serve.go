@@ -33,7 +33,7 @@ func (c *serveCommand) Run(s *session) error {
 		return fmt.Errorf("--listen %s: invalid port %s: ports are 0 to 65535", c.Listen, port)
 	}
 	token := c.Token
-	if token == "" && (!isLoopback(host) || os.Geteuid() == 0) { // other users of a host reach its loopback, too
+	if token == "" && (!isLoopback(host) || os.Geteuid() == 0) { // other users of a host also reach its loopback
 		token = pages.Token()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// serve is the program "serve" of the scripts: a server in a process of its own,
-// which does as its argument says and ends with its standard input.
+// serve is the program "serve" of the scripts: a server in a process of its own. Its argument says how it behaves, and it ends with
+// its standard input.
 func serve() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -42,7 +42,7 @@ func answer(l net.Listener, how string) {
 		_ = http.Serve(l, ok)
 	case "http":
 		_ = http.Serve(l, ok)
-	case "tls": // with a certificate nobody signed
+	case "tls": // with a self-signed certificate
 		s := httptest.NewUnstartedServer(ok)
 		s.StartTLS()
 		_ = http.Serve(tls.NewListener(l, s.TLS), ok)
@@ -70,8 +70,7 @@ func answer(l net.Listener, how string) {
 	}
 }
 
-// startServer starts a server and sets variables to its address and process id,
-// X and X_PID: server X silent
+// startServer starts a server and sets the variables X to its address and X_PID to its PID: server X silent
 func startServer(ts *testscript.TestScript, _ bool, args []string) {
 	program := exec.Command("serve", args[1])
 	in, err := program.StdinPipe()
@@ -81,7 +80,7 @@ func startServer(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(program.Start())
 	ts.Defer(func() {
 		_ = in.Close()
-		_ = program.Process.Kill() // may have been ended by the script
+		_ = program.Process.Kill() // the script may have ended it
 		_ = program.Wait()
 	})
 	address, err := bufio.NewReader(out).ReadString('\n')

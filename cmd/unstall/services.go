@@ -16,8 +16,7 @@ import (
 	"github.com/unstall/unstall/internal/present"
 )
 
-// services is how two services that both run are loaded in turn. Flags that
-// unstall load has, too, mean the same.
+// services holds the flags for loading two running services in turn. Flags that unstall load also has mean the same.
 type services struct {
 	Rate        *float64      `short:"r" placeholder:"N" help:"For two URLs, or with --load: requests per second, of two URLs sent to each in turn."`
 	Connections int           `short:"c" placeholder:"N" help:"For two URLs, or with --load: without --rate, this many connections as fast as responses arrive; with it, at most this many."`
@@ -60,15 +59,14 @@ func (v *services) blockPlan(url string, block int) (load.Plan, error) {
 	return c.buildPlan()
 }
 
-// compareServices loads two services in interleaved blocks. Ctrl-C ends it with
-// the whole blocks there are.
+// compareServices loads two services in interleaved blocks. Ctrl-C ends it early; it then compares the whole blocks so far.
 func (s *session) compareServices(c *compareCommand, form present.Form, opt compare.Options) error {
 	v := &c.services
 	if err := v.checkServices(c.Runs[0], c.Runs[1]); err != nil {
 		return err
 	}
 	if v.Seed == 0 {
-		v.Seed = 1 + rand.Uint64N(1e6) // short enough to be typed again
+		v.Seed = 1 + rand.Uint64N(1e6) // short enough to be typed
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -93,7 +91,7 @@ func (s *session) compareServices(c *compareCommand, form present.Form, opt comp
 		}
 		fmt.Fprintf(s.err, "%s: %s %.4g requests/s%s\n", what, url, r.Rate.Mean, p99)
 		made := compare.RunOf(r, fmt.Sprintf("%s, block %d", url, block+1))
-		made.Load.Duration = v.For // not to the last answer
+		made.Load.Duration = v.For // not the time until the last response
 		return made, nil
 	}
 	result, err := compare.Interleaved(ctx, c.Runs[0], c.Runs[1], v.Blocks, v.Seed, opt, run)

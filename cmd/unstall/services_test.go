@@ -33,10 +33,9 @@ func TestCompareServices(t *testing.T) {
 		t.Cleanup(s.Close)
 		return s.URL
 	}
-	// A median is of 20 requests or more: there are as many connections, so that the first
-	// of each suffice on a host that is busy with something else. The slow service is slower
-	// than a block is long: the median of the fast one is above that only where no connection
-	// got a second answer in a block.
+	// A median needs 20 requests or more. There are as many connections, so that their first requests suffice even
+	// on a busy host. A request to the slow service takes longer than a block. The median of the fast service
+	// exceeds a block only if no connection got a second response in it.
 	fast, slow := service(0), service(300*time.Millisecond)
 	c := &compareCommand{services: services{Connections: 24, Blocks: 6, For: 250 * time.Millisecond, Header: []string{"X-Test: yes"}, Body: "{}", Seed: 7}}
 	c.Format = "json"
@@ -55,7 +54,7 @@ func TestCompareServices(t *testing.T) {
 		t.Error(said)
 	}
 
-	// One block decides nothing, and fails nothing.
+	// One block decides nothing, and does not fail the comparison.
 	c = &compareCommand{services: services{Connections: 24, Blocks: 1, For: 50 * time.Millisecond, Header: []string{"X-Test: yes"}, Body: "{}"}}
 	if code, out, _, err := compareURLs(c, fast, slow); err != nil || code != 0 || !strings.Contains(out, "1 pair of runs, at least 6 needed") || !strings.Contains(out, "unclear") {
 		t.Errorf("exit code %d, %v\n%s", code, err, out)

@@ -18,7 +18,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Exit codes; of several the highest is returned.
+// Exit codes. Of several the highest is returned.
 const (
 	found      = 1
 	wrongUse   = 2
@@ -30,10 +30,10 @@ type session struct {
 	in       io.Reader
 	out, err io.Writer
 	code     int
-	found    record.Finding // what was recorded live
+	found    record.Finding // the result of a live recording
 	noPager  bool
 	given    given            // on the command line
-	refused  *evidence.Bundle // files of which each was recognised and none can be used; nil: not so
+	refused  *evidence.Bundle // recognised files without usable data; nil: none
 }
 
 // reportError prints an error, one line for each that is joined in it, and raises the exit code.
@@ -44,8 +44,7 @@ func (s *session) reportError(code int, err error) {
 	s.code = max(s.code, code)
 }
 
-// readFiles parses files into a bundle and prints what could not be read; it returns nil if
-// nothing could.
+// readFiles parses files into a bundle and prints which files could not be read. It returns nil if none could.
 func (s *session) readFiles(names []string) *evidence.Bundle {
 	beNice()
 	spareMemory()
@@ -80,16 +79,16 @@ func (s *session) readFiles(names []string) *evidence.Bundle {
 			}
 			s.refused = bundle
 		}
-		return nil // a report on nothing would look like a healthy service
+		return nil // a report without data would look like a healthy service
 	}
 	return bundle
 }
 
-// writeOutput renders into a file, or to standard output if name is empty or "-". It never
-// overwrites a file that was read. It returns whether that succeeded.
+// writeOutput renders into a file, or to standard output if name is empty or "-". It never overwrites a file that was read. It
+// returns whether writing succeeded.
 func (s *session) writeOutput(name string, inputs []string, render func(io.Writer) error) (ok bool) {
 	if name == "" || name == "-" {
-		if err := s.printOutput(render); err != nil && !errors.Is(err, syscall.EPIPE) { // its reader has seen enough
+		if err := s.printOutput(render); err != nil && !errors.Is(err, syscall.EPIPE) { // the reader has seen enough
 			s.reportError(unreadable, err)
 			return false
 		}
@@ -113,11 +112,11 @@ func (s *session) writeOutput(name string, inputs []string, render func(io.Write
 	return err == nil
 }
 
-// removeUnfinished removes a report that could not be written whole, for example on a full disk: a
-// part of a report would be taken for all of it.
+// removeUnfinished removes a report that could not be written whole, for example on a full disk, because a part of a report would be
+// taken for all of it.
 func removeUnfinished(name string) {
 	if fi, err := os.Lstat(name); err == nil && fi.Mode().IsRegular() {
-		_ = os.Remove(name) // the error that is said tells why there is none
+		_ = os.Remove(name) // the reported error already says why there is no report
 	}
 }
 
@@ -140,8 +139,8 @@ func (s *session) printWrote(name string) {
 	}
 }
 
-// createPrivate creates a file, or empties one, that only its owner can read, as captures are: a
-// report tells about a service as much as the capture does. A device or a pipe keeps its mode.
+// createPrivate creates a file, or empties an existing one, that only its owner can read. A report reveals as much about a service as
+// a capture, which is private, too. A device or a pipe keeps its mode.
 func createPrivate(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

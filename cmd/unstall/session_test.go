@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// unstall … | head is not an error; a full disk is.
+// A closed pipe, as with unstall … | head, is not an error; a full disk is.
 func TestClosedPipe(t *testing.T) {
 	for err, want := range map[error]int{syscall.EPIPE: 0, syscall.ENOSPC: unreadable} {
 		var said bytes.Buffer
@@ -24,7 +24,7 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// A report that cannot be written whole leaves nothing that looks like one.
+// A report that cannot be written whole leaves no file that looks like one.
 func TestUnfinishedReport(t *testing.T) {
 	var said bytes.Buffer
 	s := &session{err: &said}

@@ -11,12 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settled is when what a start needed is needed no longer, and again and again from then on.
+// settled are the times after a start at which pages used only by the start are released; the last one repeats.
 var settled = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute, time.Hour}
 
-// releasePages gives the pages of the program file that starting touched and watching does not
-// need back to the kernel: half of what a watcher would keep resident. A page that is needed again
-// is mapped again from the kernel's cache.
+// releasePages gives pages of the program file back to the kernel that starting touched and watching does not need. They would be
+// half of a watcher's resident memory. If a page is needed again, the kernel maps it again from its cache.
 func releasePages(ctx context.Context) {
 	for i := 0; ; i = min(i+1, len(settled)-1) {
 		select {
@@ -28,9 +27,8 @@ func releasePages(ctx context.Context) {
 	}
 }
 
-// dropFilePages drops mappings of the program's file in which nothing was written: smaps gives the
-// anonymous part of each mapping (proc_pid_smaps(5)), which is not zero where the loader relocated
-// the program.
+// dropFilePages drops unmodified mappings of the program's file. smaps gives the anonymous part of each mapping (proc_pid_smaps(5)),
+// which is not zero if the loader relocated the program.
 func dropFilePages() {
 	self, err := os.Readlink("/proc/self/exe")
 	f, err2 := os.Open("/proc/self/smaps")
@@ -48,7 +46,7 @@ func dropFilePages() {
 				from, to = parseAddressRange(fields[0])
 			}
 		case len(fields) == 3 && fields[0] == "Anonymous:" && fields[1] == "0" && to > from:
-			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED) // a courtesy: it goes on without
+			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED) // optional, so errors are ignored
 		}
 	}
 }

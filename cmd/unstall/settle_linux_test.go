@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestUnmap holds that less of the program is resident once a watch has settled, and that it goes on.
+// TestUnmap checks that a settled watch has less of the program resident, and that it continues.
 func TestUnmap(t *testing.T) {
 	resident := func() int {
 		text, err := os.ReadFile("/proc/self/status")

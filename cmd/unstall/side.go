@@ -12,16 +12,15 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// diagnoseSide diagnoses one run of a comparison, for reports that show both sides whole; nil if
-// there is nothing to diagnose in it.
+// diagnoseSide diagnoses one run of a comparison, for reports that show both sides in full; nil if there is nothing in it to diagnose.
 func (s *session) diagnoseSide(name string, slo time.Duration) *diagnose.Diagnosis {
 	if name == "-" {
-		return nil // it has been read
+		return nil // reading it already succeeded
 	}
 	if d := readDiagnosis(name); d != nil {
 		return d
 	}
-	quiet := *s // what is wrong with it has been said
+	quiet := *s // its problems are already reported
 	quiet.err = io.Discard
 	b := quiet.readFiles([]string{name})
 	if b == nil {
@@ -34,11 +33,11 @@ func (s *session) diagnoseSide(name string, slo time.Duration) *diagnose.Diagnos
 	return d
 }
 
-// readDiagnosis reads a diagnosis that was written as JSON; nil if the file is none.
+// readDiagnosis reads a diagnosis from JSON; nil if the file is none.
 func readDiagnosis(name string) *diagnose.Diagnosis {
 	f, err := format.File(name).Reader()
 	if err != nil {
-		return nil // is said when it is read as evidence
+		return nil // reading it as evidence reports the error
 	}
 	defer f.Close()
 	r := bufio.NewReader(f)

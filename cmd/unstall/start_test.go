@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// largest is how large the program may be with its symbols, bytes.
+	// largest is the maximum size of the program with its symbols, in bytes.
 	largest = 64_000_000
-	// mostAtStart is what packages may allocate before main begins, bytes: expressions and templates
-	// that only some commands need are made when they are needed.
+	// mostAtStart is how much packages may allocate before main begins, in bytes. Expressions and templates that
+	// only some commands use are made when they are first used.
 	mostAtStart = 1_600_000
 )
 
-// TestStart holds how large the program is and how much it does before it begins.
+// TestStart bounds the size of the program and its work before main.
 func TestStart(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "unstall")
 	if text, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
@@ -55,7 +55,7 @@ func TestStart(t *testing.T) {
 	t.Logf("%d bytes; %d packages allocate %d bytes before main", fi.Size(), packages, all)
 }
 
-// TestInstall holds that go install PACKAGE@VERSION takes the module: it refuses one that replaces others.
+// TestInstall checks that go install PACKAGE@VERSION accepts the module. It refuses a module with replace directives.
 func TestInstall(t *testing.T) {
 	text, err := os.ReadFile("../../go.mod")
 	if err != nil {

@@ -60,8 +60,8 @@ func (c *topCommand) Run(s *session) error {
 	return nil
 }
 
-// targetCounters returns the counters of a target's runtime; behind an address of which nothing
-// else is known they can only be Go's.
+// targetCounters returns the counters of a target's runtime. For an address without a known runtime it returns Go's, the only ones
+// served over HTTP.
 func targetCounters(t discover.Target) *top.Counters {
 	if t.Runtime == "" && t.URL != nil {
 		return &top.Go
@@ -69,10 +69,10 @@ func targetCounters(t discover.Target) *top.Counters {
 	return top.CountersOf(t.Runtime)
 }
 
-// showCounters draws on a terminal; elsewhere it writes tables.
+// showCounters draws on a terminal, and writes tables to other outputs.
 func (c *topCommand) showCounters(ctx context.Context, s *session, watch *top.Watch) error {
 	if c.For > 0 {
-		limited, cancel := context.WithTimeout(ctx, c.For+c.Every/2) // with the table of its end
+		limited, cancel := context.WithTimeout(ctx, c.For+c.Every/2) // includes the last table
 		defer cancel()
 		ctx = limited
 	}
@@ -89,7 +89,7 @@ func (c *topCommand) showCounters(ctx context.Context, s *session, watch *top.Wa
 	return top.Screen(ctx, in, out, watch, top.Look{Width: 80, Height: 24, Color: o.Color, ASCII: o.ASCII})
 }
 
-// ttyOf is a file if it is a terminal.
+// ttyOf returns a file if it is a terminal.
 func ttyOf(x any) *os.File {
 	if f, ok := x.(*os.File); ok && term.IsTerminal(f.Fd()) {
 		return f

@@ -35,7 +35,7 @@ type tryCommand struct {
 	output
 }
 
-// lead is how long is recorded before the first turn: until each file was read once.
+// lead is the time recorded before the first turn, in which each file is read once.
 const lead = time.Second
 
 func (c *tryCommand) Run(s *session) error {
@@ -62,7 +62,7 @@ func (c *tryCommand) Run(s *session) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second one ends the program; what was changed is put back all the same
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program; the setting is put back all the same
 	target, err := discover.Resolve(ctx, c.Target, platform.Recognisers())
 	switch {
 	case err != nil:
@@ -85,7 +85,7 @@ func (c *tryCommand) Run(s *session) error {
 		return err
 	}
 	if plan.Seed = c.Seed; plan.Seed == 0 {
-		plan.Seed = 1 + rand.Uint64N(1e6) // short enough to be typed again
+		plan.Seed = 1 + rand.Uint64N(1e6) // short enough to be typed
 	}
 	found := record.Find(ctx, all.Probes, []discover.Target{target})
 	if !s.checkRecordable(found) {
@@ -101,7 +101,7 @@ func (c *tryCommand) Run(s *session) error {
 	return nil
 }
 
-// reportUntried prints why nothing is tried; it returns an error of wrong use to the caller.
+// reportUntried prints why a setting is not tried. It returns an error of wrong use to the caller.
 func (s *session) reportUntried(err error) error {
 	if errors.Is(err, experiment.ErrUse) {
 		return err
@@ -110,7 +110,7 @@ func (s *session) reportUntried(err error) error {
 	return nil
 }
 
-// trial is what is tried of whom.
+// trial is a change and its target.
 type trial struct {
 	*experiment.Change
 	plan   experiment.Plan
@@ -119,7 +119,7 @@ type trial struct {
 	sends  *sending
 }
 
-// runTrial alternates the setting, measures what was recorded meanwhile and writes the result.
+// runTrial alternates the setting, measures the recording and writes the result.
 func (c *tryCommand) runTrial(ctx context.Context, s *session, form present.Form, x trial) {
 	all := x.plan.All() + 2*lead
 	loan, err := experiment.NewTrial(x.Change, time.Now().Add(all+lead+all/10))
@@ -169,7 +169,7 @@ func (c *tryCommand) runTrial(ctx context.Context, s *session, form present.Form
 			return <-load
 		}}
 	path, err := x.found.Record(ctx, opt)
-	putBack() // also where nothing could be recorded
+	putBack() // also if recording failed
 	if err != nil && (path == "" || ctx.Err() == nil) {
 		s.reportError(unreadable, err)
 	}
@@ -179,7 +179,7 @@ func (c *tryCommand) runTrial(ctx context.Context, s *session, form present.Form
 	}
 	s.printNote("saved %s", path)
 	if len(was) == 0 {
-		if s.code == 0 { // else why has been said
+		if s.code == 0 { // otherwise the reason is already printed
 			s.reportError(unreadable, fmt.Errorf("%s=%s: interrupted before one block was complete: nothing to compare", x.Place.Name, x.Tried))
 		}
 		return
@@ -197,7 +197,7 @@ func (c *tryCommand) runTrial(ctx context.Context, s *session, form present.Form
 	s.writeOutput(c.Output, []string{path}, func(w io.Writer) error { return form.Try(w, r) })
 }
 
-// reportEarlyEnd prints why a try ended before its time.
+// reportEarlyEnd prints why a try ended early.
 func (s *session) reportEarlyEnd(ctx context.Context, r *experiment.Result, err error) {
 	switch {
 	case err == nil:

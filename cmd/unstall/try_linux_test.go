@@ -20,9 +20,8 @@ import (
 	"github.com/unstall/unstall/internal/operate/experiment"
 )
 
-// touch is the program "touch" of the tests: it asks for huge pages (MADV_HUGEPAGE), writes to
-// every small page of them and gives them back, again and again, at a fixed rate. Under
-// enabled=madvise that is a fault for 2 MiB, under never one for each 4 KiB.
+// touch is the program "touch" of the tests. It asks for huge pages (MADV_HUGEPAGE), writes to every small page of them and frees
+// them, repeatedly and at a fixed rate. With enabled=madvise that takes a fault for 2 MiB, with never one for each 4 KiB.
 func touch() {
 	const size = 32 << 20
 	every := time.NewTicker(100 * time.Millisecond)
@@ -39,12 +38,12 @@ func touch() {
 	}
 }
 
-// trying is an "unstall try" under way on a /sys of the test's own.
+// trying is a running "unstall try" on a /sys made for the test.
 type trying struct {
 	*exec.Cmd
 	out, err bytes.Buffer
 	enabled  string // the file
-	notes    string // where it writes down what it changed
+	notes    string // where it notes what it changed
 }
 
 func startTry(t *testing.T, target int, args ...string) *trying {
@@ -78,13 +77,13 @@ func (x *trying) now() string {
 	return strings.TrimSpace(string(b))
 }
 
-// left are the notes of what is changed.
+// left returns the notes of changed settings.
 func (x *trying) left() []string {
 	all, _ := filepath.Glob(x.notes + "/*.json")
 	return all
 }
 
-// guards are the processes that would put back what the notes are of.
+// guards returns the processes that would put back the settings of the notes.
 func (x *trying) guards() (pids []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range dirs {
@@ -106,8 +105,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// apartNotes has notes in a directory of the test's own: what somebody really tries on this
-// host is not met.
+// apartNotes keeps notes in a directory of the test, so that it does not meet real tries on this host.
 func apartNotes(t *testing.T, dir string) {
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 	t.Setenv("TMPDIR", dir)
@@ -131,7 +129,7 @@ func code(err error) int {
 	return 0
 }
 
-// However a try ends, what was there is there again, nothing is left of it, and it says so.
+// However a try ends, it puts the old value back, leaves nothing behind, and says so.
 func TestTryPutsBack(t *testing.T) {
 	signal := func(s os.Signal) func(*testing.T, *trying, *exec.Cmd) {
 		return func(_ *testing.T, x *trying, _ *exec.Cmd) { _ = x.Process.Signal(s) }
@@ -182,7 +180,7 @@ func TestTryPutsBack(t *testing.T) {
 	}
 }
 
-// Both processes are killed: the next start of the tool, whatever it is for, puts it back.
+// If both processes are killed, the next start of the tool, with any command, puts the setting back.
 func TestTryKilledWithItsGuard(t *testing.T) {
 	x := startTry(t, sleeper(t).Process.Pid, "--for", "24s")
 	eventually(t, "it is changed", func() bool { return x.now() == "never" })
@@ -192,7 +190,7 @@ func TestTryKilledWithItsGuard(t *testing.T) {
 		t.Errorf("%v: %s", err, said)
 	}
 	for _, pid := range append(x.guards(), x.Process.Pid) {
-		_ = syscall.Kill(pid, syscall.SIGSTOP) // neither can do anything about the other's end
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // stopped, so neither can react to the other's end
 	}
 	for _, pid := range append(x.guards(), x.Process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -212,7 +210,7 @@ func TestTryKilledWithItsGuard(t *testing.T) {
 	}
 }
 
-// What cannot be tried is one line, and changes nothing.
+// A setting that cannot be tried gives one line, and nothing changes.
 func TestTryRefuses(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("a setting of the host takes root")
@@ -242,9 +240,8 @@ func TestTryRefuses(t *testing.T) {
 	}
 }
 
-// Transparent huge pages of this host, really: a program that touches them densely has many
-// times the page faults without them. Two runs of this test never meet, and what is there is
-// put back even if it fails.
+// This test changes the real transparent huge pages of this host. Without them, a program that touches them densely has many times
+// the page faults. Two runs of this test never overlap, and the old value is put back even if the test fails.
 func TestTryHugePages(t *testing.T) {
 	const file = "/sys/kernel/mm/transparent_hugepage/enabled"
 	before, err := os.ReadFile(file)
@@ -278,7 +275,7 @@ func TestTryHugePages(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	m, ok := r.Comparison.Of("minor_faults_per_s")
-	// Hundreds of times as many. How sure that is is up to how busy this host is, so it is not asked.
+	// The faults are hundreds of times as many. The certainty depends on how busy this host is, so the test ignores it.
 	if !ok || m.Before == nil || m.After == nil || *m.After <= 2**m.Before || m.Pairs != 6 {
 		text, _ := json.Marshal(m)
 		t.Errorf("%s", text)

@@ -103,14 +103,13 @@ func (c *watchCommand) checkRecordings(s *session) error {
 	return nil
 }
 
-// readSources reads recordings: each table of figures by itself, all other files as the evidence
-// of one incident.
+// readSources reads recordings. Each table of figures is a source of its own; all other files are the evidence of one incident.
 func (c *watchCommand) readSources(s *session) (all []replay.Source, ok bool) {
 	var files []string
 	for _, name := range c.Targets {
 		f, err := os.Open(name)
 		if err != nil {
-			files = append(files, name) // is said there
+			files = append(files, name) // the error is reported there
 			continue
 		}
 		of, odd, err := replay.Table(f, name)

@@ -47,8 +47,8 @@ func (c *watchCommand) watchLive(s *session) error {
 		return fmt.Errorf("--after %s: give 1s to 10m", c.After)
 	}
 	beNice()
-	debug.SetGCPercent(50)         // memory is worth more than our time
-	debug.SetMemoryLimit(48 << 20) // of 64 MiB that it may take
+	debug.SetGCPercent(50)         // memory is worth more than time here
+	debug.SetMemoryLimit(48 << 20) // the watcher's limit is 64 MiB
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	go releasePages(ctx)
@@ -164,8 +164,7 @@ func (c *watchCommand) stateDir() string {
 	return filepath.Join(os.TempDir(), "unstall")
 }
 
-// diagnoseCapture has another process diagnose a capture, so that its memory is returned to the
-// host and the watch goes on.
+// diagnoseCapture has another process diagnose a capture, so that the memory returns to the host and the watch continues.
 func (c *watchCommand) diagnoseCapture(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -189,7 +188,7 @@ func (c *watchCommand) diagnoseCapture(ctx context.Context, path string) (*diagn
 	return d, json.Unmarshal(out.Bytes(), d)
 }
 
-// bytesOf reads a size: 256MiB, 1GiB.
+// bytesOf parses a size such as 256MiB or 1GiB.
 func bytesOf(text string) (int64, error) {
 	for _, u := range []struct {
 		name string

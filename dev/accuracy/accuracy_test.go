@@ -20,11 +20,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden page")
 
-// planned are ids of checks that stacks already name and that are not written yet.
+// planned are ids of checks that stacks name and that do not exist yet.
 var planned = []string{"service.chatty-calls", "service.row-lock", "service.blocked-loop", "service.retry-storm", "service.cache-stampede"}
 
-// TestServices reads the known answer of every service, which must name causes that
-// exist, and sees that what it runs is there.
+// TestServices reads the known answer of every service and checks that it names existing
+// causes and that the service's programs exist.
 func TestServices(t *testing.T) {
 	var services []service
 	for _, dir := range []string{"accuracy", "accuracy/blind", "stacks"} {
@@ -179,7 +179,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// TestSick holds verdicts against answers with words that must and must not be said.
+// TestSick compares verdicts with answers that demand or forbid words.
 func TestSick(t *testing.T) {
 	k := &Kept{Known: &Known{Answer: answer{First: []string{"a"}, Names: []string{"milk|$ADDR_DB"}, Never: []string{"c"}, Unsaid: []string{"sugar"}}}, Addresses: map[string]string{"db": "127.0.0.1:5"}}
 	for _, x := range []struct {
@@ -202,7 +202,7 @@ func TestSick(t *testing.T) {
 	}
 }
 
-// TestPageWithoutRows: a page says beside each service what was found without rows.
+// TestPageWithoutRows checks that a page shows beside each service what was found without rows.
 func TestPageWithoutRows(t *testing.T) {
 	r := resultOf([]Case{
 		{Service: "gin/pool", Run: 1, Expected: []string{"service.pool-exhausted"}, Found: []string{"service.pool-exhausted"}, Right: true, Rows: true, Bare: &Case{Found: []string{}, Why: "nothing found"}},
@@ -272,7 +272,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageAgain: a page of captures that were kept says what was said when they were recorded.
+// TestPageAgain checks that a page of kept captures shows what was found when they were recorded.
 func TestPageAgain(t *testing.T) {
 	r := resultOf([]Case{
 		{Service: "mutex", Run: 1, Expected: []string{"go.lock-contention"}, Found: []string{"go.lock-contention"}, Right: true, Said: &Said{First: nothing}},
@@ -291,7 +291,7 @@ func TestPageAgain(t *testing.T) {
 	}
 }
 
-// TestPageFiles: a page says beside each service what was found in files alone.
+// TestPageFiles checks that a page shows beside each service what was found in files alone.
 func TestPageFiles(t *testing.T) {
 	r := resultOf([]Case{
 		{Service: "keys", Run: 1, Expected: []string{"redis.slow-command"}, Found: []string{"redis.slow-command"}, Right: true, Files: &Case{Found: []string{}, Why: "nothing found"}},
@@ -310,7 +310,7 @@ func TestPageFiles(t *testing.T) {
 	}
 }
 
-// TestRun runs services that are healthy, that end and that answer nothing, and judges the
+// TestRun runs services that are healthy, that exit and that never answer, and judges their
 // captures again.
 func TestRun(t *testing.T) {
 	if testing.Short() {

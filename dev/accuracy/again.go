@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// diagnoseKept diagnoses what is kept in a folder anew. Answers that were corrected since
-// are those that count.
+// diagnoseKept diagnoses again what is kept in a folder. It uses today's answers, which may have been
+// corrected.
 func diagnoseKept(ctx context.Context, o options) (cases []Case, err error) {
 	now := map[string]*Known{}
 	if services, err := readServices(o.dir); err == nil {
@@ -47,7 +47,7 @@ func diagnoseKept(ctx context.Context, o options) (cases []Case, err error) {
 	return cases, nil
 }
 
-// readKept reads what was written beside captures.
+// readKept reads the descriptions that were written beside captures.
 func readKept(dir string) (all []*Kept, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -67,8 +67,8 @@ func readKept(dir string) (all []*Kept, err error) {
 	return all, nil
 }
 
-// handMadeCaptures returns the captures in dir that have a service's name and no file of what is
-// known beside them: they were made by hand.
+// handMadeCaptures returns the captures in dir that have a service's name and no description
+// beside them: they were made by hand.
 func handMadeCaptures(dir string, all []*Kept, known map[string]*Known) (more []*Kept) {
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		capture := fileStem(name, 1) + ".unstall"

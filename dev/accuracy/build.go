@@ -21,15 +21,15 @@ import (
 	"github.com/unstall/unstall/lab/build"
 )
 
-// errSkip says that this host has not what a service needs.
+// errSkip says that this host lacks something that a service needs.
 var errSkip = errors.New("not on this host")
 
-// started is how a program is started: before the arguments of its own.
+// started is the command that starts a program, without the program's own arguments.
 type started struct {
 	bin  string
 	args []string
 	env  []string
-	// listens are arguments that give it its address, where it does not read ADDR.
+	// listens returns arguments with the program's address, if it does not read ADDR.
 	listens func(host, port string) []string
 }
 
@@ -49,7 +49,7 @@ func (s *service) buildPrograms(ctx context.Context, o options) error {
 	return nil
 }
 
-// buildKey tells programs of a service apart by what is built for them.
+// buildKey identifies the build that a program of a service needs.
 func (p program) buildKey() string { return p.Runtime + " " + p.Program }
 
 // folderName returns the name of the service's folder.
@@ -112,7 +112,7 @@ func (s *service) buildGo(ctx context.Context, o options, p program) (started, e
 	return started{bin: bin}, err
 }
 
-// goBuild leaves it to the toolchain to find out what is built already.
+// goBuild builds with the Go toolchain, which decides what is built already.
 func goBuild(ctx context.Context, dir, pkg, bin string, flags ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-trimpath"}, flags, []string{"-o", bin, pkg})...)
 	cmd.Dir = dir
@@ -157,8 +157,8 @@ func (s *service) buildJava(ctx context.Context, o options, p program, major int
 	return started{bin: filepath.Join(home, "bin", "java"), args: append(slices.Clone(p.Flags), "-cp", classpath, main)}, nil
 }
 
-// releaseOf is the major version of a javac; one that does not say it is taken for the
-// oldest that is supported.
+// releaseOf returns the major version of a javac; without one it is the oldest supported
+// version.
 func releaseOf(ctx context.Context, javac string) int {
 	said, _ := exec.CommandContext(ctx, javac, "-version").CombinedOutput()
 	if m := regexp.MustCompile(`javac (\d+)`).FindSubmatch(said); m != nil {
@@ -285,8 +285,8 @@ func prepareRedis(ctx context.Context) (started, error) {
 	}}, nil
 }
 
-// fillIn is a shell's command that writes a configuration with the addresses of the environment in it, and the folder
-// of the service as $here, and then becomes the program that reads it.
+// fillIn returns a shell command that writes a configuration with the addresses of the environment, and with the folder
+// of the service for $here, and then executes the program that reads it.
 func fillIn(name, become string) string {
 	return `here=$(dirname "$1") && eval "cat <<end
 $(cat "$1")
@@ -330,7 +330,7 @@ func (s *service) buildDotnet(ctx context.Context, p program) (started, error) {
 		if err != nil {
 			return started{}, err
 		}
-		if !strings.HasPrefix(version, "3.1.") { // what a newer one builds does not run on every older runtime
+		if !strings.HasPrefix(version, "3.1.") { // a newer SDK's build does not run on every older runtime
 			return started{}, fmt.Errorf("%w: the .NET Core SDK 3.1: %s is %s", errSkip, sdk, version)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/lab"
 )
 
-// costRounds is how often each way of recording is measured.
+// costRounds is how many times each way of recording is measured.
 const costRounds = 3
 
 // way is one way to record; without arguments nothing is recorded.
@@ -23,11 +23,11 @@ type way struct {
 	args []string // of unstall record
 }
 
-// cost is what each round of a way took: milliseconds, and CPUs.
+// cost is the cost of a way in each round: milliseconds, and CPUs.
 type cost struct{ p50, p99, perRequest, recorder []float64 }
 
-// measureCosts puts the same load on each healthy service again and again, recorded in one way or another or not at all, and writes the
-// medians: what clients of its first load got, the CPU time of its processes for each request, and the CPUs that the recorder used.
+// measureCosts puts the same load on each healthy service repeatedly, without a recording and with each way of recording, and writes the
+// medians: the latency of its first load's clients, the CPU time of its processes per request, and the CPUs that the recorder used.
 func measureCosts(ctx context.Context, o options) (pass bool, err error) {
 	services, err := chosenServices(o)
 	if err != nil {
@@ -61,7 +61,7 @@ func measureCosts(ctx context.Context, o options) (pass bool, err error) {
 	return pass, nil
 }
 
-// measureWays measures each way in each round; none is always the one after the same.
+// measureWays measures each way in each round, in an order in which a way does not always follow the same one.
 func (st *stage) measureWays(ctx context.Context, ways []way, costs []cost) error {
 	if err := st.warmUp(ctx, 1); err != nil {
 		return err

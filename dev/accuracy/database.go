@@ -18,17 +18,17 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// nobody is the user that databases run as where this is root, whom they refuse.
+// nobody is the user that databases run as if this program runs as root, which they refuse.
 const nobody = 65534
 
-// database is a kind of database that is filled once, by a file of SQL. Each service gets
+// database is a kind of database that a file of SQL fills once. Each service gets
 // a copy of its own.
 type database struct {
 	kind   string
 	server string // the program
 	// fill makes a folder with the data.
 	fill func(ctx context.Context, dir string) error
-	// arguments start the server, and data, in the words of a shell, says where its folder is.
+	// arguments start the server, and data, in shell syntax, names the folder of its data.
 	arguments []string
 	data      string
 	listens   func(host, port string) []string
@@ -47,14 +47,14 @@ func (d database) prepareServer(ctx context.Context, o options, sql string) (sta
 			return started{}, fmt.Errorf("%s: %s: %w", d.kind, filepath.Base(sql), err)
 		}
 	}
-	// The copy is in the folder of what the service writes, which the user of the database may enter.
+	// The copy is in the folder of the service's files, which the user of the database may enter.
 	script := `set -e; chmod a+x .; cp -a "$0" data; exec "$@" ` + d.data
 	args := append([]string{"-c", script, filled}, asNobody(d.server)...)
 	return started{bin: "/bin/sh", args: append(args, d.arguments...), listens: d.listens}, nil
 }
 
-// createData fills a database in a folder that its user may enter, and copies it to where it is
-// kept.
+// createData fills a database in a folder that its user may enter, and copies it to its permanent
+// place.
 func (d database) createData(ctx context.Context, filled string) error {
 	logLine("filling a %s", d.kind)
 	dir, err := os.MkdirTemp("", "unstall-accuracy-")
@@ -80,7 +80,7 @@ func (d database) createData(ctx context.Context, filled string) error {
 	return os.Rename(fresh, filled)
 }
 
-// asNobody is the command line of a program of a database. It ends if who started it does.
+// asNobody returns the command line of a program of a database. It ends if its starter ends.
 func asNobody(bin string, args ...string) []string {
 	words := append([]string{bin}, args...)
 	if os.Geteuid() == 0 {
@@ -125,7 +125,7 @@ func (s *service) preparePostgres(ctx context.Context, o options, p program) (st
 
 var postgresSettings = []string{"-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "shared_buffers=128MB", "-c", "max_connections=200", "-c", "log_min_messages=warning"}
 
-// postgreSQL is where the programs of PostgreSQL are.
+// postgreSQL has the paths of PostgreSQL's programs.
 type postgreSQL struct {
 	server, tools string // a program, a folder
 	env           []string

@@ -14,7 +14,7 @@ import (
 )
 
 // measureFaults puts each service under its load with its fault and then without it, and
-// writes what the clients got. It records and diagnoses nothing.
+// writes the clients' results. It records and diagnoses nothing.
 func measureFaults(ctx context.Context, o options) (pass bool, err error) {
 	services, err := chosenServices(o)
 	if err != nil {
@@ -48,8 +48,8 @@ func measureFaults(ctx context.Context, o options) (pass bool, err error) {
 	return pass, ctx.Err()
 }
 
-// withoutFault is the same service with FAULT=0 in the environment of all programs, and
-// without the limits and the settings that known.json gives.
+// withoutFault returns the same service with FAULT=0 in the environment of all programs, and
+// without the limits and the settings of known.json.
 func (s service) withoutFault() service {
 	if s.twin != nil {
 		s.Known = *s.twin
@@ -101,7 +101,7 @@ func (s service) measureLoads(ctx context.Context, o options) (lines []string, e
 			lines = append(lines, fmt.Sprintf("%s\t%d of %d%s\t%s\t%s\t%s", strings.TrimSpace(d.Method+" "+d.Paths[0]),
 				r.Completed, r.Offered, formatRefused(r.Codes), formatMilliseconds(r.Latency.P50), formatMilliseconds(r.Latency.P99), formatMilliseconds(r.Latency.Max)))
 		}
-		if len(senders) == 0 { // its clients are programs of its own
+		if len(senders) == 0 { // separate programs are its clients
 			select {
 			case <-time.After(o.faults):
 			case <-ctx.Done():

@@ -16,20 +16,20 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// Ways to take from a service what people have of it when nothing recorded it. A way
-// writes files into a folder while the load is on, and returns after about so long.
+// ways collect, by runtime, what users have of a service without a recording. A way
+// writes files into a folder while the load runs, and returns after about the given time.
 var ways = map[string]func(ctx context.Context, st *stage, p *process.Program, address, dir string, lasts time.Duration) error{
 	"redis": redisFiles,
 }
 
-// filesLast is how long it takes: figures that only grow are told twice.
+// filesLast is how long collecting takes: counters are read twice.
 const filesLast = 10 * time.Second
 
-// takesFiles says whether files are taken of a service, too.
+// takesFiles says whether files are also collected from a service.
 func (st *stage) takesFiles() bool { return st.files && ways[st.Known.Runtime] != nil }
 
-// takeFiles keeps what people have of a service, in a folder beside its capture. It is
-// taken before the service is recorded, so that nothing of a recording is in it.
+// takeFiles keeps these files in a folder beside the service's capture. It runs
+// before the recording, so that they show nothing of it.
 func (st *stage) takeFiles(ctx context.Context, k *Kept) error {
 	k.Files = fileStem(k.Service, k.Run) + ".files"
 	dir := filepath.Join(st.keep, k.Files)
@@ -48,7 +48,7 @@ func listFiles(dir string) (names []string, err error) {
 	return names, err
 }
 
-// redisFiles asks redis-cli for what one asks when a server is slow, and takes its log.
+// redisFiles runs the redis-cli commands that users run when a server is slow, and copies its log.
 func redisFiles(ctx context.Context, st *stage, p *process.Program, address, dir string, lasts time.Duration) error {
 	cli, env, err := build.RedisTool(st.built[st.Known.program.buildKey()].bin, "redis-cli")
 	if err != nil {
@@ -91,7 +91,7 @@ func redisFiles(ctx context.Context, st *stage, p *process.Program, address, dir
 	if err != nil {
 		return err
 	}
-	for _, line := range strings.Fields(string(events)) { // raw: the event's name, and three numbers
+	for _, line := range strings.Fields(string(events)) { // raw data: the event's name, and three numbers
 		if line[0] >= 'a' && line[0] <= 'z' {
 			if err := ask("latency-"+line+".txt", "LATENCY", "HISTORY", line); err != nil {
 				return err

@@ -11,10 +11,10 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// p99Of is how the predictions that say what becomes of the 99th percentile end.
+// p99Of is the suffix of predictions about the 99th percentile.
 const p99Of = "p99_ms"
 
-// measureFixes holds what the first verdict of each sick service predicts against what clients get without the fault. It writes a
+// measureFixes compares what the first verdict of each sick service predicts with the clients' results without the fault. It writes a
 // row of a Markdown table for each, in the order of their names.
 func measureFixes(ctx context.Context, o options) (pass bool, err error) {
 	services, err := chosenServices(o)
@@ -71,7 +71,7 @@ func (s service) compareFix(ctx context.Context, o options) (row string, err err
 	return fmt.Sprintf("%s | %s | %s | %s | %s", first.Cause, formatMilliseconds(sick.Requests.P99Ms), said, formatMilliseconds(without.Requests.P99Ms), ratio), nil
 }
 
-// p99Recorded records a service under its load and diagnoses it with a row for each request, which its p99 is of.
+// p99Recorded records a service under its load and diagnoses it with a row for each request, from which its p99 is computed.
 func p99Recorded(ctx context.Context, o options, s service) (*diagnose.Diagnosis, error) {
 	k := recordService(ctx, o, s, 1)
 	if k.Error != "" || k.Skipped != "" {

@@ -55,7 +55,7 @@ type Case struct {
 // wasDiagnosed reports whether the service was diagnosed.
 func (c *Case) wasDiagnosed() bool { return c.Error == "" && c.Skipped == "" }
 
-// First is what was found first; "nothing" without anything.
+// First returns the cause that was found first; "nothing" without any.
 func (c *Case) First() string {
 	if len(c.Found) == 0 {
 		return nothing
@@ -65,7 +65,7 @@ func (c *Case) First() string {
 
 const nothing = "nothing"
 
-// String is what is told while it goes on.
+// String returns the line that is printed during a run.
 func (c Case) String() string {
 	switch {
 	case c.Skipped != "":
@@ -166,7 +166,7 @@ func runDiagnose(ctx context.Context, binary string, args []string) (*diagnose.D
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && len(out) > 0) { // it says what it could not read, and the rest
+	if err != nil && !(errors.As(err, &exit) && len(out) > 0) { // it prints what it could not read, and diagnoses the rest
 		return nil, fmt.Errorf("unstall %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
 	d := new(diagnose.Diagnosis)
@@ -211,8 +211,8 @@ func (c *Case) judgeDiagnosis(d *diagnose.Diagnosis, k *Kept) {
 	}
 }
 
-// judgeSick compares what was found with the answer of a service that is not healthy. Causes
-// beyond the known ones are noted and no error.
+// judgeSick compares the findings with the answer of a service that is not healthy. Causes
+// beyond the known ones are noted and are no error.
 func (c *Case) judgeSick(d *diagnose.Diagnosis, k *Kept) {
 	a := k.Known.Answer
 	if len(c.Found) == 0 {
@@ -221,7 +221,7 @@ func (c *Case) judgeSick(d *diagnose.Diagnosis, k *Kept) {
 	}
 	first := 0
 	if k.Busy > 0 && len(c.Found) > 1 && !slices.Contains(a.First, c.Found[0]) {
-		first = 1 // beside programs that take its CPUs
+		first = 1 // behind the programs that take its CPUs
 	}
 	if !slices.Contains(a.First, c.Found[first]) {
 		c.Why = c.Title
@@ -269,7 +269,7 @@ func (k *Kept) expandAddresses(words string) string {
 		if at := k.Addresses[strings.ToLower(program)]; at != "" {
 			return at
 		}
-		return "$" + name // nothing says that
+		return "$" + name // that program has no address
 	})
 }
 

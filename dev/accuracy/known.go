@@ -22,40 +22,40 @@ type service struct {
 	Known Known
 
 	built map[string]started // by [program.buildKey]
-	twin  *Known             // of a stack's variant: the stack without the fault, nil of others
+	twin  *Known             // of a stack's variant: the stack without the fault; else nil
 }
 
-// Known is known.json: how a service is run, and what is known of it. CONTRIBUTING.md
+// Known is known.json: how a service is run, and its known answer. CONTRIBUTING.md
 // says how to write one.
 type Known struct {
-	About string `json:"about"` // what it is, and what is wrong with it
+	About string `json:"about"` // what it is and what its fault is
 	program
-	// Runtimes are those that it is run on in turn, in place of one Runtime.
+	// Runtimes are the runtimes that it is run on in turn, instead of one Runtime.
 	Runtimes []string `json:"runtimes,omitempty"`
 	Jars     []jar    `json:"jars,omitempty"`
 	Beside   []beside `json:"beside,omitempty"`
 	Load     []demand `json:"load"`
 	Quota    float64  `json:"quota,omitempty"`    // CPUs; 0: none
-	Memory   int      `json:"memory,omitempty"`   // MiB; 0: as much as there is
-	IOPS     int      `json:"iops,omitempty"`     // writes a second to its disk; 0: as many as it does
+	Memory   int      `json:"memory,omitempty"`   // MiB; 0: no limit
+	IOPS     int      `json:"iops,omitempty"`     // writes a second to its disk; 0: no limit
 	Recorded []string `json:"recorded,omitempty"` // names of programs beside it that are recorded with it
 	Record   duration `json:"record"`
 	Warm     duration `json:"warm"`
-	SLO      duration `json:"slo,omitempty"`  // the diagnosis is told; 0: none
-	Rows     bool     `json:"rows,omitempty"` // the diagnosis is given a row for each request, too
+	SLO      duration `json:"slo,omitempty"`  // the diagnosis gets; 0: none
+	Rows     bool     `json:"rows,omitempty"` // the diagnosis also gets a row for each request
 	Answer   answer   `json:"answer"`
 	// Healthy says that nothing may be found.
 	Healthy bool `json:"healthy"`
 }
 
-// program is one that is started with an address to listen on.
+// program is a program that is started with an address to listen on.
 type program struct {
 	Runtime string            `json:"runtime,omitempty"`
 	Program string            `json:"program,omitempty"`
 	Flags   []string          `json:"flags,omitempty"` // of the JVM
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
-	// Stdout is a file, or a pipe that a program beside it made, for what it prints.
+	// Stdout is a file, or a pipe that a program beside it made, for its output.
 	Stdout string `json:"stdout,omitempty"`
 }
 
@@ -65,18 +65,18 @@ type jar struct {
 	SHA256 string `json:"sha256"`
 }
 
-// beside is a program that runs beside the service: what it depends on, started before
-// it, or a client of it, started after it.
+// beside is a program that runs beside the service: a dependency, started before
+// it, or a client, started after it.
 type beside struct {
 	Name string `json:"name"`
 	program
 	Client bool `json:"client,omitempty"`
-	// Listens says of a client that it accepts connections once it is ready: it may fill a
-	// store first.
+	// Listens says that a client accepts connections once it is ready, for example after it
+	// has filled a store.
 	Listens bool `json:"listens,omitempty"`
 }
 
-// demand is a load, with the words of unstall load.
+// demand is a load, by the flags of unstall load.
 type demand struct {
 	To          string   `json:"to,omitempty"` // the name of a program beside; "": the service
 	Rate        float64  `json:"rate,omitempty"`
@@ -91,18 +91,18 @@ type demand struct {
 	Timeout     duration `json:"timeout,omitempty"`
 }
 
-// answer is what must be found.
+// answer is what a diagnosis must find.
 type answer struct {
 	First []string `json:"first,omitempty"` // one of these first
 	Also  []string `json:"also,omitempty"`  // these may be found, too
-	Names []string `json:"names,omitempty"` // words that the first verdict must say; A|B: one of them, such as a method and what a compiler may have inlined it into
-	Never []string `json:"never,omitempty"` // these causes may not be found, whatever comes first
-	// Unsaid are words that the first verdict may not say: advice that does harm, or that
+	Names []string `json:"names,omitempty"` // words that the first verdict must have; A|B: one of them, such as a method and its caller into which a compiler may inline it
+	Never []string `json:"never,omitempty"` // these causes must not be found, at any rank
+	// Unsaid are words that the first verdict must not have: harmful advice, or advice that
 	// has nothing to do with the fault.
 	Unsaid []string `json:"unsaid,omitempty"`
 }
 
-// duration is written as Go writes one.
+// duration is written in Go's notation.
 type duration struct{ time.Duration }
 
 func (d *duration) UnmarshalJSON(text []byte) (err error) {
@@ -121,13 +121,13 @@ func (d duration) MarshalJSON() ([]byte, error) {
 	return json.Marshal(d.String())
 }
 
-// chosenServices are those that -only names.
+// chosenServices returns the services that -only names.
 func chosenServices(o options) ([]service, error) {
 	all, err := readServices(o.dir)
 	return slices.DeleteFunc(all, func(s service) bool { return !o.only.MatchString(s.Name) }), err
 }
 
-// readServices reads what is in a folder of services.
+// readServices reads the services of a folder.
 func readServices(dir string) (all []service, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -145,7 +145,7 @@ func readServices(dir string) (all []service, err error) {
 		all = append(all, variants...)
 		text, err := os.ReadFile(filepath.Join(s.Dir, "known.json"))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // what several services share
+			continue // shared by several services
 		}
 		if err == nil {
 			s.Known, err = parseKnown(text)
@@ -161,8 +161,8 @@ func readServices(dir string) (all []service, err error) {
 	return all, nil
 }
 
-// onEach is a service for each runtime that it is for. Each is asked for itself: what is
-// recorded of it differs by runtime.
+// onEach returns a service for each of its runtimes. Each is judged by itself, as its recording
+// differs by runtime.
 func (s service) onEach() []service {
 	if len(s.Known.Runtimes) == 0 {
 		return []service{s}
@@ -180,7 +180,7 @@ func (s service) onEach() []service {
 // runtimes that services may be written for.
 var runtimes = regexp.MustCompile(`^(go|jvm[0-9]+|c|rust|redis|nginx|php|postgres|mariadb|node|python|dotnet|dotnet31|dotnet9)$`)
 
-// Lengths of a service that says none.
+// Durations of a service that does not set them.
 const (
 	usualRecord = 20 * time.Second
 	usualWarm   = 3 * time.Second
@@ -194,7 +194,7 @@ func parseKnown(text []byte) (k Known, err error) {
 	return k, k.checkKeys()
 }
 
-// setDefaults fills in what is usual.
+// setDefaults sets unset fields to their defaults.
 func (k *Known) setDefaults() {
 	if k.Record.Duration == 0 {
 		k.Record.Duration = usualRecord
@@ -266,7 +266,7 @@ func (k *Known) checkKeys() error {
 	return nil
 }
 
-// unknownCauses are those an answer names that no rule looks for.
+// unknownCauses returns the causes of an answer that no check looks for.
 func (k *Known) unknownCauses() (ids []string) {
 	for _, id := range slices.Concat(k.Answer.First, k.Answer.Also, k.Answer.Never) {
 		if !isCause(id) {

@@ -12,7 +12,7 @@ import (
 	labs "github.com/unstall/unstall/lab/all"
 )
 
-// runLabs runs the labs of which a variant is asked for, and judges what was said of
+// runLabs runs the labs that have a chosen variant, and judges the diagnoses of
 // their variants.
 func runLabs(ctx context.Context, o options, run int) (cases []Case, err error) {
 	for _, l := range labs.Labs {

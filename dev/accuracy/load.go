@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// sender is a load while it is made.
+// sender is a running load.
 type sender struct {
 	*process.Program
 	result, rows string // files
@@ -52,7 +52,7 @@ func (d demand) loadArgs(address string, lasts time.Duration, warm bool, seed in
 	rate, ramp := d.Rate, d.Ramp
 	if warm && ramp != "" {
 		first, _, _ := strings.Cut(ramp, ":")
-		rate, _ = strconv.ParseFloat(first, 64) // unstall load says what is wrong with it
+		rate, _ = strconv.ParseFloat(first, 64) // unstall load reports a wrong rate
 		ramp = ""
 	}
 	add := func(is bool, words ...string) {

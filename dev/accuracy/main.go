@@ -1,6 +1,6 @@
-// Accuracy says how often the first verdict is right on small services nobody's rules
-// were written for. It starts each service of lab/accuracy, puts its load on it, records
-// it with the binary as a user would, and holds the diagnosis against the known answer.
+// Accuracy measures how often the first verdict is right on small services that the checks were not
+// written for. It starts each service of lab/accuracy, puts its load on it, records it with
+// the binary as a user would, and compares the diagnosis with the known answer.
 //
 //	go run ./dev/accuracy                            all services and the labs' variants
 //	go run ./dev/accuracy -only redis -keep out/x    some, and their captures are kept
@@ -14,8 +14,8 @@
 //	go run ./dev/accuracy -watch -only redis         some are watched: are there alarms, and of what are their captures?
 //
 // Its opinion: the answer is written before the service runs, in known.json, and the
-// diagnosis is told nothing but a PID. What was asked is told with what came of it: wrong
-// answers and services that could not be run are in the table like the right ones.
+// diagnosis gets only a PID. The table shows every question with its result: wrong
+// answers and services that could not be run are in it like the right ones.
 package main
 
 import (
@@ -33,7 +33,7 @@ import (
 	"time"
 )
 
-// options are what can be chosen.
+// options are the user's choices.
 type options struct {
 	dir      string // of the services
 	only     *regexp.Regexp
@@ -48,11 +48,11 @@ type options struct {
 	files    bool
 	bothRows bool // judged with a row for each request and without
 	watch    bool
-	busy     int // programs that compute beside what is recorded
+	busy     int // programs that compute beside the recorded service
 	faults   time.Duration
 	fixes    bool
 	costs    time.Duration
-	work     string // folder for what is built
+	work     string // folder for builds
 	patience time.Duration
 }
 
@@ -196,7 +196,7 @@ func runAll(ctx context.Context, o options) (cases []Case, err error) {
 		return nil, err
 	}
 	for _, s := range services {
-		if err := s.buildPrograms(ctx, o); err != nil { // it is said again of the service, and is its own error
+		if err := s.buildPrograms(ctx, o); err != nil { // it is reported again for the service, and is its own error
 			logLine("%s: %v", s.Name, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// Kept is what is written beside a capture: all that is needed to judge a diagnosis of
+// Kept is the description beside a capture: all that is needed to judge a diagnosis of
 // it again.
 type Kept struct {
 	Service string        `json:"service"`
@@ -28,32 +28,32 @@ type Kept struct {
 	SLO     duration      `json:"slo"`
 	Capture string        `json:"capture"` // names of files beside this one
 	Rows    []string      `json:"rows,omitempty"`
-	Files   string        `json:"files,omitempty"` // the folder of what people have without a recording
+	Files   string        `json:"files,omitempty"` // the folder of files that users have without a recording
 	Load    []Served      `json:"load,omitempty"`
 	// Addresses are those of the service ("") and of what ran beside it, by name.
 	Addresses map[string]string `json:"addresses,omitempty"`
-	Others    float64           `json:"others_share"`            // of the host's CPUs, while it was recorded
-	Busy      int               `json:"busy_programs,omitempty"` // that computed all the time beside it
-	Seconds   float64           `json:"seconds"`                 // that it all took
+	Others    float64           `json:"others_share"`            // of the host's CPUs, during the recording
+	Busy      int               `json:"busy_programs,omitempty"` // programs that computed all the time beside it
+	Seconds   float64           `json:"seconds"`                 // of the whole run
 	Notes     []string          `json:"notes,omitempty"`
-	Error     string            `json:"error,omitempty"` // it could not be run
+	Error     string            `json:"error,omitempty"` // why it could not be run
 	Skipped   string            `json:"skipped,omitempty"`
 	Recorded  time.Time         `json:"recorded"`
 	Said      *Said             `json:"said,omitempty"`
 }
 
-// Said is how a service was judged when it was recorded, by the binary of that time.
+// Said is the judgement of a service when it was recorded, by the binary of that time.
 type Said struct {
 	First string `json:"first"`
 	Right bool   `json:"right"`
-	Files string `json:"first_of_files,omitempty"` // what was found in files alone
-	// Bare is what was found without rows of requests, where that was asked.
+	Files string `json:"first_of_files,omitempty"` // found in files alone
+	// Bare is what was found without rows of requests, if that was chosen.
 	Bare      string `json:"first_without_rows,omitempty"`
 	BareRight *bool  `json:"right_without_rows,omitempty"`
 	Tool      string `json:"tool_version"`
 }
 
-// Served is what clients got.
+// Served is the clients' result.
 type Served struct {
 	Offered int64    `json:"offered"`
 	Served  int64    `json:"served"`
@@ -63,7 +63,7 @@ type Served struct {
 	Limited bool     `json:"generator_limited"`
 }
 
-// fileStem returns how the names of a run's files begin.
+// fileStem returns the first part of the names of a run's files.
 func fileStem(name string, run int) string {
 	name = strings.ReplaceAll(name, "/", "-")
 	if run > 1 {
@@ -72,8 +72,8 @@ func fileStem(name string, run int) string {
 	return name
 }
 
-// runAndJudge runs a service and judges its diagnosis. A service that was judged wrongly while
-// other programs used the host is run again.
+// runAndJudge runs a service and judges its diagnosis. If the judgement is wrong and
+// other programs used the host, it runs the service again.
 func runAndJudge(ctx context.Context, o options, s service, run int) (c Case) {
 	for try := 1; ; try++ {
 		k := recordService(ctx, o, s, run)
@@ -91,7 +91,7 @@ func runAndJudge(ctx context.Context, o options, s service, run int) (c Case) {
 	}
 }
 
-// spoilt is the share of the host's processors from which others spoil a recording.
+// spoilt is the share of the host's CPUs from which other programs disturb a recording.
 const spoilt = .1
 
 // recordService runs a service under its load, records it, and keeps the result.
@@ -115,8 +115,8 @@ func recordService(ctx context.Context, o options, s service, run int) *Kept {
 	return k
 }
 
-// saidOf keeps how it was judged: when the capture is diagnosed anew by a later binary,
-// what counts as having met nothing is this.
+// saidOf keeps the judgement of the recording binary: after a later binary diagnoses the capture
+// again, this is still the result of rules that had not met the service.
 func (k *Kept) saidOf(ctx context.Context, o options, c *Case) error {
 	if !c.wasDiagnosed() {
 		return nil
@@ -139,7 +139,7 @@ func (k *Kept) writeFile(dir string) error {
 	return os.WriteFile(filepath.Join(dir, fileStem(k.Service, k.Run)+".json"), append(text, '\n'), 0o644)
 }
 
-// lastLook is how long clients stay after the recording, for what probes do in the end.
+// lastLook is how long clients stay after the recording, until the probes have finished.
 const lastLook = 3 * time.Second
 
 // recordUnderLoad warms the service up and records it under its load.
@@ -213,7 +213,7 @@ func (st *stage) warmUp(ctx context.Context, seed int) (err error) {
 			err = e
 		}
 	}
-	if err == nil && len(senders) == 0 { // its clients are programs of its own
+	if err == nil && len(senders) == 0 { // separate programs are its clients
 		select {
 		case <-time.After(st.Known.Warm.Duration):
 		case <-ctx.Done():

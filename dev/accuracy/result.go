@@ -23,31 +23,31 @@ const Schema = "unstall.accuracy/v1"
 // enough is the share of first verdicts that must be right.
 const enough = .95
 
-// Result is what came of all services in all runs.
+// Result is the result of all services in all runs.
 type Result struct {
 	Schema  string    `json:"schema"`
 	Date    time.Time `json:"date"`
 	Tool    string    `json:"tool_version"`
 	Machine Machine   `json:"machine"`
-	Again   bool      `json:"again"` // captures that were kept were diagnosed anew
+	Again   bool      `json:"again"` // kept captures were diagnosed again
 	Runs    int       `json:"runs"`
-	Lead    string    `json:"-"` // how the page begins, "" for that of lab/accuracy
-	Blind   string    `json:"-"` // the page's part about services by authors who have read no rule
+	Lead    string    `json:"-"` // first part of the page, "" for that of lab/accuracy
+	Blind   string    `json:"-"` // the page's part about services whose authors have read no check
 
 	Accuracy    Accuracy   `json:"accuracy"`
 	FalseAlarms []string   `json:"false_alarms"`         // healthy services in which something was found
-	Healthy     int        `json:"healthy"`              // services that were asked
-	Unknown     *float64   `json:"median_unknown_share"` // of the slow time of services with something wrong
+	Healthy     int        `json:"healthy"`              // services that were diagnosed
+	Unknown     *float64   `json:"median_unknown_share"` // of the slow time of services with a fault
 	MostUnknown *float64   `json:"p90_unknown_share"`    // nine in ten of these have less
-	Slow        int        `json:"slow"`                 // of these, runs in which requests were seen to be slow
-	Changed     []string   `json:"changed"`              // services that were not judged alike in all runs
+	Slow        int        `json:"slow"`                 // of these, runs with slow requests
+	Changed     []string   `json:"changed"`              // services with different judgements in several runs
 	Failed      []string   `json:"failed"`               // services that could not be run
 	Confusion   []Confused `json:"confusion"`
 	Cases       []Case     `json:"services"`
 	Pass        bool       `json:"pass"`
 }
 
-// Machine is where it ran.
+// Machine is the host of the run.
 type Machine struct {
 	CPUs   int    `json:"cpus"`
 	Memory *int64 `json:"memory_bytes"`
@@ -56,8 +56,8 @@ type Machine struct {
 	Go     string `json:"go"`
 }
 
-// Accuracy counts first verdicts on services with something wrong. Runs of one service
-// are no services more: the interval is of services.
+// Accuracy counts first verdicts on services with a fault. Several runs of one service
+// do not count as more services: the interval is of services.
 type Accuracy struct {
 	Right float64  `json:"right"` // services; a mean over the runs
 	Of    int      `json:"of"`
@@ -66,7 +66,7 @@ type Accuracy struct {
 	High  *float64 `json:"high"`
 }
 
-// Confused is how often something was found first where something was expected.
+// Confused counts how often one cause was found first where another was expected.
 type Confused struct {
 	Expected string   `json:"expected"`
 	Found    string   `json:"found"`
@@ -149,7 +149,7 @@ func boolToInt(last bool) int {
 	return 0
 }
 
-// byService are the cases of each service, in their order.
+// byService returns the cases of each service, in their order.
 func byService(cases []Case) (all [][]Case) {
 	for i := 0; i < len(cases); {
 		n := i + 1
@@ -201,7 +201,7 @@ func thisMachine() Machine {
 	return m
 }
 
-// toolVersion is what the binary calls itself.
+// toolVersion returns the version that the binary prints.
 func toolVersion(ctx context.Context, binary string) string {
 	said, err := exec.CommandContext(ctx, binary, "version").Output()
 	if err != nil {

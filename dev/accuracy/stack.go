@@ -13,19 +13,19 @@ import (
 	"strings"
 )
 
-// Stack is stack.json of lab/stacks: a service made of the frameworks, pools and databases
-// that people run, with variants. Its own keys are those of known.json for the service as
-// it should be. A variant's keys take the place of the stack's; of the environment only the
-// variables that it names.
+// Stack is stack.json of lab/stacks: a service made of common frameworks, pools and
+// databases, with variants. Its own keys are those of known.json for the healthy
+// service. A variant's keys replace the stack's; of the environment they replace only the
+// variables that they name.
 type Stack struct {
 	Known
 	Variants map[string]json.RawMessage `json:"variants"`
 }
 
-// off is what FAULT says to a service, and to what is beside it, with nothing wrong.
+// off is the value of FAULT that tells a service, and the programs beside it, to have no fault.
 const off = "off"
 
-// readStack reads a service for each variant of a stack, nothing where the folder has no
+// readStack reads a service for each variant of a stack, none if the folder has no
 // stack.json.
 func readStack(dir string) (all []service, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, "stack.json"))
@@ -118,7 +118,7 @@ func (s *service) mergeKnown(stack []byte, keys json.RawMessage, fault string) (
 	return k, err
 }
 
-// setFault tells all programs which fault they have.
+// setFault tells all programs which fault to have.
 func (k *Known) setFault(name string) {
 	set := func(p *program) {
 		if p.Env == nil {
@@ -134,8 +134,8 @@ func (k *Known) setFault(name string) {
 
 var jarLine = regexp.MustCompile(`^([0-9a-f]{64})  ([A-Za-z0-9._/-]+\.jar)$`)
 
-// readJars reads the jars of a stack as sha256sum writes them, with their paths in Maven
-// Central; none where there is no such file.
+// readJars reads the jars of a stack in the format of sha256sum, with their paths in Maven
+// Central; none if the file does not exist.
 func readJars(name string) (jars []jar, err error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,11 +19,11 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// stage is a service while it runs, with all that is beside it.
+// stage is a running service with the programs beside it.
 type stage struct {
 	service
 	options
-	dir       string            // of what the programs write
+	dir       string            // of the programs' files
 	addresses map[string]string // by name; "": the service's
 	running   []*process.Program
 	named     map[string]*process.Program
@@ -32,7 +32,7 @@ type stage struct {
 	notes     []string
 }
 
-// withService starts a service and what is beside it, does something with it and stops
+// withService starts a service and the programs beside it, calls do, and stops
 // everything.
 func withService(ctx context.Context, o options, s service, do func(*stage) error) (notes []string, err error) {
 	st := &stage{service: s, options: o}
@@ -155,7 +155,7 @@ func (st *stage) startCompetitors() error {
 	return nil
 }
 
-// settings of a runtime in the environment of the runner are none of the service's.
+// settings are the variables of the runner's environment that a service must not inherit.
 var settings = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "GOTRACEBACK", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MALLOC_ARENA_MAX"}
 
 func (st *stage) buildEnv(base []string, p program, address string) []string {
@@ -227,7 +227,7 @@ func processTree(pid int) []int {
 	for i := 0; i < len(all); i++ {
 		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", all[i])) // the pattern is well-formed
 		for _, name := range lists {
-			text, _ := os.ReadFile(name) // of a process that has ended there is none
+			text, _ := os.ReadFile(name) // a process that has ended has none
 			for _, child := range strings.Fields(string(text)) {
 				if n, err := strconv.Atoi(child); err == nil {
 					all = append(all, n)

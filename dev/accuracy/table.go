@@ -131,7 +131,7 @@ func (r *Result) contradictingServices() (names []string) {
 	return names
 }
 
-// fromFiles is how often what is said of files alone was right, "" where nobody asked.
+// fromFiles says how often the answer from files alone was right, "" if that was not chosen.
 func (r *Result) fromFiles() string {
 	right, of := 0, 0
 	for _, c := range r.Cases {
@@ -146,8 +146,8 @@ func (r *Result) fromFiles() string {
 	return fmt.Sprintf("%s (%d of %d services)", formatPercent(&share), right, of)
 }
 
-// withoutRows is how often the first verdict on a service with something wrong was right
-// without rows of requests, "" where that was not asked.
+// withoutRows says how often the first verdict on a service with a fault was right
+// without rows of requests, "" if that was not chosen.
 func (r *Result) withoutRows() string {
 	right, of := 0, 0
 	for _, c := range r.Cases {
@@ -162,9 +162,9 @@ func (r *Result) withoutRows() string {
 	return fmt.Sprintf("%s (%d of %d recordings)", formatPercent(&share), right, of)
 }
 
-// asRecorded is how often the first verdict was right by the binary that recorded, of
-// services with something wrong of which that was kept; not ok where it says no more
-// than the result itself.
+// asRecorded says how often the first verdict of the recording binary was right, for
+// services with a fault whose verdict was kept; ok is false if it equals the
+// result itself.
 func (r *Result) asRecorded() (text string, ok bool) {
 	right, of := 0, 0
 	for _, c := range r.Cases {
@@ -246,7 +246,7 @@ func (p *page) writeCases(r *Result, title string, of func(*Case) bool) {
 	p.writeLine("")
 }
 
-// saysOfFiles is what was found in files alone, or without rows, "—" where that was not asked.
+// saysOfFiles returns what was found in files alone, or without rows, "—" if that was not chosen.
 func (c *Case) saysOfFiles() string {
 	switch {
 	case c == nil:
@@ -275,7 +275,7 @@ func (c *Case) formatVerdict() string {
 	return text
 }
 
-// notRun lists what could not be run, and what this host has not.
+// notRun lists the services that could not be run, and what this host lacks.
 func (p *page) notRun(r *Result) {
 	var some bool
 	for _, c := range r.Cases {

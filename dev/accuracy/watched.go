@@ -17,18 +17,18 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// watched is what a watcher with the rules that come with unstall said of a service: at first it is asked little, then all of its load.
+// watched is the result of watching a service with the rules of unstall: the service first has little load, then all of it.
 type watched struct {
-	Case           // of the first alarm's capture; nothing found where there was none
+	Case           // of the first alarm's capture; without findings if there was no alarm
 	alarms []alarm // in their order
 }
 
 type alarm struct {
 	rule  string
-	after time.Duration // since the onset: when the whole load began
+	after time.Duration // since the onset: the beginning of the whole load
 }
 
-// How a service is watched. A process that has just begun is left alone for half a minute; an alarm is to come within a minute of
+// How a service is watched. The watcher ignores a new process for half a minute; an alarm must come within a minute of
 // the onset.
 const (
 	asksLittle  = .1 // of the load
@@ -37,8 +37,8 @@ const (
 	diagnosedIn = 3 * time.Minute
 )
 
-// watchAll watches services one after the other. It passes where no healthy one set off an alarm and each alarm of another one was
-// diagnosed to the right cause. That nothing alarms of a sick one is told, and no failure: not each cause has a figure that is read
+// watchAll watches services one after the other. It passes if no healthy service caused an alarm and each alarm of a sick one was
+// diagnosed to the right cause. A sick service without an alarm is reported and is no failure: not every cause has a figure that is read
 // each second.
 func watchAll(ctx context.Context, o options) (pass bool, err error) {
 	if o.keep, err = os.MkdirTemp("", "unstall-accuracy-"); err != nil {
@@ -107,7 +107,7 @@ func (st *stage) runWatcher(ctx context.Context, k *Kept, x *watched) error {
 		return err
 	}
 	onset := time.Now()
-	over := func() bool { // it is known what came of it
+	over := func() bool { // the result is known
 		lines, _ := linesOf(filepath.Join(st.dir, "watch.log"))
 		alarmed := false
 		for _, l := range lines {
@@ -192,7 +192,7 @@ func (x watched) formatAlarms() string {
 	return strings.Join(all, ", ")
 }
 
-// String is what is told while it goes on.
+// String returns the line that is printed during a run.
 func (x watched) String() string {
 	switch {
 	case !x.wasDiagnosed():
@@ -207,7 +207,7 @@ func (x watched) String() string {
 	return fmt.Sprintf("%s; alarms: %s", x.Case, x.formatAlarms())
 }
 
-// tableOf writes what came of all, and says whether it is as it should be.
+// tableOf writes all results, and says whether they are as they must be.
 func tableOf(w io.Writer, all []watched) (pass bool) {
 	pass = true
 	healthy, falsely, sick, alarmed, right := 0, 0, 0, 0, 0

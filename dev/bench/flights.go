@@ -24,7 +24,7 @@ import (
 //go:embed jfr/*.java
 var flightSources embed.FS
 
-// flown is what one reading of a flight recording took.
+// flown is the cost of reading one flight recording.
 type flown struct {
 	Events  int64   `json:"events"`
 	Seconds float64 `json:"seconds"` // wall time, without the program's start
@@ -86,7 +86,7 @@ func measureFlights(dir string, rounds, large int) error {
 		speed, other = append(speed, float64(st.Size())/1e6/ours.Seconds), append(other, float64(st.Size())/1e6/theirs.Seconds)
 		wall, cpu = append(wall, theirs.Seconds/ours.Seconds), append(cpu, theirs.cpu/ours.cpu)
 		memory, peak = append(memory, float64(theirs.Peak)/float64(ours.Peak)), append(peak, float64(ours.Peak)/1024)
-		if d := ours.Events - theirs.Events; d < 0 || d > int64(float64(ours.Events)*1e-3) { // those that Mission Control keeps for itself are not counted
+		if d := ours.Events - theirs.Events; d < 0 || d > int64(float64(ours.Events)*1e-3) { // events that Mission Control keeps internal are not counted
 			fmt.Fprintf(os.Stderr, "bench: %d events, Mission Control says %d\n", ours.Events, theirs.Events)
 		}
 	}
@@ -99,8 +99,8 @@ func measureFlights(dir string, rounds, large int) error {
 	return nil
 }
 
-// recordFlight makes a flight recording of at least so many MB with a program that does all that
-// is recorded: it runs longer each time until the recording is large enough.
+// recordFlight makes a flight recording of at least that many MB with a program that causes all recorded
+// events: it runs longer each time until the recording is large enough.
 func recordFlight(ctx context.Context, home, classes, path string, large int) error {
 	for seconds := 10; ; seconds *= 2 {
 		cmd := exec.CommandContext(ctx, filepath.Join(home, "bin", "java"), "-Xmx256m", "-Xlog:jfr*=off", "-XX:StartFlightRecording=settings=profile,maxsize=4g,jdk.ObjectAllocationInNewTLAB#enabled=true,jdk.ObjectAllocationOutsideTLAB#enabled=true,jdk.JavaExceptionThrow#enabled=true,jdk.JavaMonitorEnter#threshold=1ms,filename="+path,
@@ -115,7 +115,7 @@ func recordFlight(ctx context.Context, home, classes, path string, large int) er
 	}
 }
 
-// runReader runs a program that reads a recording and returns what that took.
+// runReader runs a program that reads a recording and returns its cost.
 func runReader(cmd *exec.Cmd) (f flown, err error) {
 	cmd.Stderr = os.Stderr
 	said, err := cmd.Output()
@@ -128,7 +128,7 @@ func runReader(cmd *exec.Cmd) (f flown, err error) {
 	return f, json.Unmarshal(said, &f)
 }
 
-// readFlight reads one and says what that took (the program calls itself).
+// readFlight reads one recording and prints the cost (the program calls itself).
 func readFlight(path string) error {
 	began := time.Now()
 	b := incident.NewBundle()

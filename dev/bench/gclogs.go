@@ -18,12 +18,12 @@ import (
 	"github.com/unstall/unstall/internal/format/hotspotgc"
 )
 
-// gcLogSize is what one log that speed is measured with holds at least.
+// gcLogSize is the least size of a log whose reading speed is measured.
 const gcLogSize = 40 << 20
 
-// gcLogs measures reading GC logs of HotSpot on one processor, in turn with wc -l and
-// with gctoolkit on the same file, by processor time, on two by wall time, and the memory that a large log
-// takes (large is in MB, 0: not measured).
+// gcLogs measures reading GC logs of HotSpot: CPU time on one processor, in turn with wc -l and with
+// gctoolkit on the same file, wall time on two processors, and the memory of reading a large log
+// (large is in MB, 0: not measured).
 func gcLogs(dir string, rounds, large int) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	other, err := buildGCToolkit(dir)
@@ -66,7 +66,7 @@ func gcLogSpeed(name, path string, other []string, rounds int) error {
 			return err
 		}
 		defer peer.stop()
-		if _, err := peer.measureRead(); err != nil { // before its compilers are done
+		if _, err := peer.measureRead(); err != nil { // its compilers have not finished yet
 			return err
 		}
 		if err := peer.suspendProcess(); err != nil {
@@ -91,7 +91,7 @@ func gcLogSpeed(name, path string, other []string, rounds int) error {
 			return err
 		}
 		counted, waited = append(counted, took.cpu/wc), append(waited, together.wall/wc)
-		if peer != nil && n < 5 { // each takes some seconds
+		if peer != nil && n < 5 { // each reading takes some seconds
 			seconds, err := peer.measureRead()
 			if err != nil {
 				return err
@@ -111,7 +111,7 @@ func gcLogSpeed(name, path string, other []string, rounds int) error {
 	return nil
 }
 
-// countLines is the processor time (s) of wc -l, of which some runs are one figure: the
+// countLines returns the CPU time (s) of wc -l. One figure sums several runs, as the
 // kernel counts in ticks.
 func countLines(path string) (float64, error) {
 	const runs = 20
@@ -170,7 +170,7 @@ func writeGCLog(path string, size int64, event func(io.Writer, int)) (events int
 	return events, w.Flush()
 }
 
-// g1Event writes what JDK 17 does of a young collection under -Xlog:gc*.
+// g1Event writes what JDK 17 logs of a young collection under -Xlog:gc*.
 func g1Event(w io.Writer, i int) {
 	at := began.Add(time.Duration(i) * 250 * time.Millisecond)
 	line := func(tags, format string, args ...any) {
@@ -196,7 +196,7 @@ func g1Event(w io.Writer, i int) {
 	line("gc,cpu", "User=0.0%ds Sys=0.00s Real=0.01s", 1+i%2)
 }
 
-// cmsEvent writes what JDK 8 does of a ParNew collection under -XX:+PrintGCDetails, and
+// cmsEvent writes what JDK 8 logs of a ParNew collection under -XX:+PrintGCDetails, and
 // of a concurrent cycle now and then.
 func cmsEvent(w io.Writer, i int) {
 	at := began.Add(time.Duration(i) * 600 * time.Millisecond)
@@ -221,7 +221,7 @@ func cmsEvent(w io.Writer, i int) {
 }
 
 // buildGCToolkit builds the program that times com.microsoft.gctoolkit, with Maven and a
-// JDK of 17 or later, and gives the command that runs it, but for the file.
+// JDK of 17 or later, and returns its command without the file.
 func buildGCToolkit(dir string) ([]string, error) {
 	source, jars := filepath.Join("dev", "bench", "gctoolkit"), filepath.Join(dir, "classpath")
 	if err := runQuietly("mvn", "-q", "-B", "-f", source, "dependency:build-classpath", "-Dmdep.outputFile="+jars); err != nil {
@@ -246,7 +246,7 @@ func runQuietly(name string, args ...string) error {
 	return nil
 }
 
-// gctoolkit is that program, which reads one log whenever it is told to.
+// gctoolkit is the running program, which reads one log for each command.
 type gctoolkit struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -268,7 +268,7 @@ func startGCToolkit(command []string, path string) (*gctoolkit, error) {
 }
 
 // suspendProcess stops the process until the next measurement: its compilers and collectors go on
-// after it has answered, on a processor that is measured meanwhile.
+// after its answer, on a CPU that is being measured.
 func (g *gctoolkit) suspendProcess() error { return g.cmd.Process.Signal(syscall.SIGSTOP) }
 
 // measureRead returns the CPU time of one reading, s.

@@ -70,7 +70,7 @@ func timeGenerations(data []byte) (decoding, whole []time.Duration, err error) {
 	}
 	w := new(pauses)
 	a := &format.Artifact{Name: "trace", Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
-		*w = pauses{r: bytes.NewReader(data)} // what it is, is found out by reading its begin first
+		*w = pauses{r: bytes.NewReader(data)} // its first bytes show what it is
 		return io.NopCloser(w), nil
 	}}
 	if whole, err = w.collectPauses(func() error { return readArtifact(a, gotrace.Format) }); err != nil {
@@ -79,15 +79,15 @@ func timeGenerations(data []byte) (decoding, whole []time.Duration, err error) {
 	return decoding, whole, nil
 }
 
-// pauses is a stream that notes how long it is not read. One processor reads a generation to its end before it
-// decodes it: the pauses are the generations.
+// pauses is a stream that records the pauses between reads. One processor reads a generation to its end before it
+// decodes it: the pauses are the decoding times of generations.
 type pauses struct {
 	r     io.Reader
 	left  time.Time
 	spent []time.Duration
 }
 
-// leastPause is what a generation takes at least; between two reads of the same one less passes.
+// leastPause is shorter than the decoding of any generation, and longer than pauses between two reads of one.
 const leastPause = 2 * time.Millisecond
 
 func (p *pauses) Read(to []byte) (int, error) {
@@ -121,7 +121,7 @@ func decodeAll(in io.Reader) error {
 	return err
 }
 
-// computeMakespan returns how long so many processors take, each for the next of the tasks in turn, in s.
+// computeMakespan returns how long that many processors take if each takes the next task in turn, in s.
 func computeMakespan(tasks []time.Duration, processors int) float64 {
 	busy := make([]time.Duration, processors)
 	for _, d := range tasks {

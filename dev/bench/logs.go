@@ -125,7 +125,7 @@ func poolGauges() []byte {
 	})...)
 }
 
-// jaegerSpans are traces of a request and the call it makes.
+// jaegerSpans returns traces of a request and its call.
 func jaegerSpans() []byte {
 	var w bytes.Buffer
 	w.WriteString(`{"data":[`)
@@ -142,7 +142,7 @@ func jaegerSpans() []byte {
 	return w.Bytes()
 }
 
-// cpuProfile is a profile of this program writing logs.
+// cpuProfile returns a CPU profile of this program while it writes logs.
 func cpuProfile() []byte {
 	var w bytes.Buffer
 	if pprof.StartCPUProfile(&w) == nil {

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Bench measures how fast and in how much memory unstall reads, in one run that
-// needs nothing but this program: it records traces of an HTTP server within
+// Bench measures how fast and in how much memory unstall reads. It needs
+// no other program: it records traces of an HTTP server within
 // itself and writes its own logs.
 //
 //	go run ./dev/bench                       all of it, with a trace of 100 MB for memory
@@ -11,11 +11,11 @@
 //	go run ./dev/bench -profile dev/bench/reading.pgo   the profile that the compiler builds unstall with
 //	go run -pgo=dev/bench/reading.pgo ./dev/bench   what unstall built so takes
 //
-// Its opinion: a figure of one machine means little and a ratio measured in turn
-// on the same machine much. So what is compared is run in turn, every figure is
+// Its opinion: a figure of one machine means little, and a ratio measured in turn
+// on the same machine means much. So compared programs run in turn, every figure is
 // a median with the least and the most beside it, ratios are taken within each
-// round, and nothing fails: it reports what was asked and what came out. Beside
-// other work ratios of CPU time still hold; of wall time they do not where one of
+// round, and nothing fails: the output has the required figures and the measured ones. On a busy host,
+// ratios of CPU time still hold; ratios of wall time do not if one of
 // the two has more threads.
 package main
 

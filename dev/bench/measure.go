@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// cost is what one run took.
+// cost is the cost of one run.
 type cost struct{ wall, cpu float64 } // s
 
 func measureCost(f func() error) (c cost, err error) {
@@ -41,7 +41,7 @@ func (f figures) median() float64 { return slices.Sorted(slices.Values(f))[len(f
 
 func printHeading(s string) { fmt.Fprintf(out, "\n%s\n", s) }
 
-// printRow prints a figure, and where a bound was asked for whether it holds.
+// printRow prints a figure, and if there is a bound whether it holds.
 func printRow(what, got, asked string, met bool) {
 	verdict := ""
 	if asked != "" {

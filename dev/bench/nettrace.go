@@ -19,12 +19,12 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe/eventpipetest"
 )
 
-// atLeast is how many bytes are read for one figure: short streams several times.
+// atLeast is how many bytes are read for one figure: short streams are read several times.
 const atLeast = 32 << 20
 
 // measureEvents measures reading .NET's event streams, in turn with dotnetdiag on the same bytes:
 // one that this program writes, and recorded ones. The bound is for one processor, so seconds are
-// of processor time, the garbage collector's included.
+// of CPU time, including that of GC.
 func measureEvents(dir string, rounds int, recorded []string) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	other, err := buildDotnetdiag(dir)
@@ -114,7 +114,7 @@ func measureStream(dir, name string, data []byte, other string, rounds int, aske
 	if peer != nil {
 		printRow("events: × dotnetdiag, unsorted", decodeRatio.formatMedian("%.1f"), "", true)
 		asked := "≥ 5"
-		if samples == 0 { // of which that makes a profile of nothing, and goes over all else
+		if samples == 0 { // dotnetdiag makes an empty profile of it and skips all else
 			asked = ""
 		}
 		printRow("whole: × dotnetdiag's profile", wholeRatio.formatMedian("%.1f"), asked, wholeRatio.median() >= 5)
@@ -166,7 +166,7 @@ func buildDotnetdiag(dir string) (string, error) {
 	return exe, nil
 }
 
-// dotnetdiag is that program, which reads one stream whenever it is told to.
+// dotnetdiag is the running program, which reads one stream for each command.
 type dotnetdiag struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// page is the document that shows what was measured: a part of it for each part of the
+// page is the document with the results: a part for each part of the
 // measurements, between <!-- measured: NAME --> and <!-- end -->.
 type page struct {
 	name string
 	part bytes.Buffer
 }
 
-// out is where figures are printed.
+// out receives the printed figures.
 var out io.Writer = os.Stdout
 
-// beginPart also takes what is printed from now on for a part of the document.
+// beginPart starts to copy printed text for a part of the document.
 func (p *page) beginPart(conditions string) {
 	if p.name == "" {
 		return
@@ -30,7 +30,7 @@ func (p *page) beginPart(conditions string) {
 	out = io.MultiWriter(os.Stdout, &p.part)
 }
 
-// endPart puts what was printed into the document, if the document shows the part.
+// endPart puts the copied text into the document, if the document has the part.
 func (p *page) endPart(part string) error {
 	if p.name == "" {
 		return nil
@@ -47,8 +47,8 @@ func (p *page) endPart(part string) error {
 	return os.WriteFile(p.name, []byte(now), 0o644)
 }
 
-// replacePart returns a document with another text in one of its parts; ok is false if it has no
-// such part.
+// replacePart returns a document with a new text in one of its parts; ok is false without
+// such a part.
 func replacePart(document, part, text string) (now string, ok bool) {
 	mark := "<!-- measured: " + part + " -->\n"
 	before, rest, begins := strings.Cut(document, mark)

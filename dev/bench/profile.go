@@ -17,10 +17,10 @@ import (
 	"github.com/unstall/unstall/internal/format/spans"
 )
 
-// profiledFor is how long each kind of file is read for the profile that unstall is built with.
+// profiledFor is how long each kind of file is read for unstall's build profile.
 const profiledFor = 5 * time.Second
 
-// profileReading writes a CPU profile of reading large files, for the compiler: nothing else that unstall does takes long.
+// profileReading writes a CPU profile of reading large files, for the compiler: no other part of unstall takes long.
 func profileReading(dir, to string) error {
 	type input struct {
 		format format.Format

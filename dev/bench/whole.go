@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// recorded is an incident whose diagnosis is measured: a trace, a profile, a log of cycles and one of requests.
+// recordedIncident is a recorded incident whose diagnosis is measured: a trace, a profile, a log of cycles and one of requests.
 const recordedIncident = "lab/go-ballast/recorded/sick"
 
 // measureDiagnoses measures diagnoses, from start to exit: of a recorded incident in turn with

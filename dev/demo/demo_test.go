@@ -1,5 +1,5 @@
-// Package demo holds the recorded incident to its known answers, and the reports
-// shown in documents to what is really printed.
+// Package demo compares the diagnosis of the recorded incident with its known answers, and the reports
+// in documents with the program's output.
 package demo
 
 import (
@@ -62,7 +62,7 @@ func reports(t *testing.T, document string) {
 	}
 }
 
-// TestKnownAnswers: the sick one has this cause and no other, the fixed one none.
+// TestKnownAnswers checks that the sick recording has this cause and no other, and the fixed one none.
 func TestKnownAnswers(t *testing.T) {
 	for folder, want := range map[string][]string{"sick": {"go.gc-rate"}, "fixed": nil} {
 		var got []string
@@ -78,7 +78,7 @@ func TestKnownAnswers(t *testing.T) {
 }
 
 // diagnosis diagnoses a recording as `make demo` does, from inside its folder and
-// without what only the recorder knows.
+// without the file that only the recorder knows.
 func diagnosis(t *testing.T, folder string) *diagnose.Diagnosis {
 	t.Helper()
 	folder = filepath.Join("../..", folder)
@@ -104,7 +104,7 @@ func diagnosis(t *testing.T, folder string) *diagnose.Diagnosis {
 	return d
 }
 
-// shortened is a recording's report up to the first two causes ruled out.
+// shortened returns a recording's report up to the first two causes ruled out.
 func shortened(t *testing.T, folder string) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -41,7 +41,7 @@ func TestGallery(t *testing.T) {
 	}
 }
 
-// TestQuestions sees that the first screen of a page, or a click, answers what a newcomer asks: what is
+// TestQuestions checks that the first screen of a page, or a click, answers what a newcomer asks: what is
 // wrong, how sure that is, since when, which route, what to change, what that will do, what was ruled
 // out, what was not seen, one request, the same as JSON.
 func TestQuestions(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // recording is how long a recording lasts.
 const recording = 12 * time.Second
 
-// captureFile is a recording that everything at a load can be predicted from.
+// captureFile returns the path of a recording that suffices for all predictions at a load.
 func captureFile(dir string, rate float64, rep int) string {
 	return filepath.Join(dir, fmt.Sprintf("rate%g-rep%d.unstall", rate, rep))
 }
@@ -32,7 +32,7 @@ func listCaptures(dir string, rate float64) ([]string, error) {
 }
 
 // recordCalibration records the calibration's service under the load as a user would: unstall
-// record PID --load URL. others is the share of the processors that other programs used.
+// record PID --load URL. others is the share of the CPUs that other programs used.
 func (m *measurer) recordCalibration(ctx context.Context, j job) (others float64, err error) {
 	i := slices.IndexFunc(m.services, func(r *running) bool { return r.Name == calibration })
 	one := m.services[i]

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// testdata/rows holds rows of real runs, of some settings.
+// TestTable uses rows of real runs of some settings, in testdata/rows.
 func TestTable(t *testing.T) {
 	rows, err := readRows(filepath.Join("testdata", "rows"))
 	if err != nil {
@@ -286,7 +286,7 @@ func TestCyclesAreWholeOnes(t *testing.T) {
 	}
 }
 
-// A recording is read as a diagnosis reads it, and everything is predicted from it.
+// TestCalibrateOnACapture reads a recording as a diagnosis does, and predicts everything from it.
 func TestCalibrateOnACapture(t *testing.T) {
 	packed, err := os.Open("../../internal/diagnose/check/testdata/go.gc-rate/sick/trace.out.gz")
 	if err != nil {

@@ -1,16 +1,16 @@
-// Grid measures what Go's heap settings do to one service, so that predictions can
-// be held against it: the gateway of the go-ballast incident under open-loop loads,
+// Grid measures what Go's heap settings do to one service, to compare predictions with the
+// measurements: the gateway of the go-ballast incident under open-loop loads,
 // with GOGC, a ballast or a memory limit of many sizes.
 //
 //	go run ./dev/grid measure -dir out/grid     a file for each run; runs that are there are not repeated
 //	go run ./dev/grid table -dir out/grid       predictions from a recording beside what was measured
 //
 // Its opinion: everything is predicted from one recording of one setting, the default,
-// and nothing that was measured at another setting may move a prediction. All services
+// and no measurement of another setting may change a prediction. All services
 // are resident at the same time and warmed up until their memory is on a plateau;
 // each repetition runs all of them once at each load, in random order, so that a slow
-// minute of the host meets different settings. Runs are judged by what others used of
-// the host, never by their own figures. What missed is in the table like what did not.
+// minute of the host meets different settings. A run is rejected because other programs used
+// the host, and never because of its own figures. The table also shows what missed.
 package main
 
 import (
@@ -30,7 +30,7 @@ import (
 	"time"
 )
 
-// options are what can be chosen.
+// options are the user's choices.
 type options struct {
 	dir    string
 	rates  []float64
@@ -154,7 +154,7 @@ func measureGrid(ctx context.Context, o options) (err error) {
 
 const mostWarm = 20 * time.Second
 
-// findPlan runs the calibration to see how large its live heap is.
+// findPlan runs the calibration to measure its live heap.
 func (m *measurer) findPlan(ctx context.Context, bin string) error {
 	one, err := startGateway(ctx, bin, m.work, gridSettings(1, 1)[0])
 	if err != nil {
@@ -185,7 +185,7 @@ func (m *measurer) findPlan(ctx context.Context, bin string) error {
 	return writeJSON(filepath.Join(m.dir, planFile), m.plan)
 }
 
-// hostOf is what the table says of the machine.
+// hostOf describes the machine for the table.
 func hostOf(version string) string {
 	if f := strings.Fields(version); len(f) > 2 {
 		return fmt.Sprintf("Linux %s, %d processors, %s", f[2], runtime.NumCPU(), runtime.GOARCH)

@@ -29,10 +29,10 @@ type demand struct {
 	lead  time.Duration // before what counts
 	lasts time.Duration
 	seed  uint64
-	begin func() // called after the lead; nil: nobody
+	begin func() // called after the lead, if not nil
 }
 
-// seen is what clients saw of a demand after its lead.
+// seen is the clients' result of a demand after its lead.
 type seen struct {
 	rows       []load.Row
 	from       int64
@@ -40,7 +40,7 @@ type seen struct {
 	sent, lost int
 	offered    float64
 	achieved   float64
-	latencies  []int64 // ns, sorted; what was not answered counts as far as it waited
+	latencies  []int64 // ns, sorted; a request without an answer counts the time it waited
 }
 
 func loadPlan(r *running, d demand) load.Plan {
@@ -99,8 +99,8 @@ func driveLoad(ctx context.Context, r *running, d demand) (*seen, error) {
 	return s, nil
 }
 
-// measureSetting measures one setting under one load and keeps what the row was computed from
-// beside it: requests and gctrace.
+// measureSetting measures one setting under one load and keeps the row's sources beside it:
+// requests and gctrace.
 func measureSetting(ctx context.Context, r *running, d demand, base string) (row Row, err error) {
 	profile := base + ".cpu.pb.gz"
 	defer os.Remove(profile)
@@ -111,7 +111,7 @@ func measureSetting(ctx context.Context, r *running, d demand, base string) (row
 	}
 	log := r.logSize()
 	var failed error
-	from, _ := r.Command("state") // replaced as the lead ends
+	from, _ := r.Command("state") // replaced when the lead ends
 	var began time.Time
 	d.begin = func() {
 		began = time.Now()
@@ -203,7 +203,7 @@ func keepRequests(path string, p load.Plan, rows []load.Row) error {
 	return f.Close()
 }
 
-// copyFrom copies what was written to a log after an offset.
+// copyFrom copies the part of a log after an offset.
 func copyFrom(log string, offset int64, to string) error {
 	in, err := os.Open(log)
 	if err != nil {
@@ -238,8 +238,8 @@ func (row *Row) readProfile(ctx context.Context, path string, seconds float64) e
 	return nil
 }
 
-// readCycles reads what happened from the end of the first cycle under the load to
-// the end of the last: whole cycles, so that also few of them give a rate.
+// readCycles reads the time from the end of the first cycle under the load to
+// the end of the last: these are whole cycles, so that even a few of them give a rate.
 func (row *Row) readCycles(ctx context.Context, path string) error {
 	if b, err := os.ReadFile(path); err != nil || !strings.Contains(string(b), "gc ") {
 		return err

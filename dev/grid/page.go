@@ -43,7 +43,7 @@ func writePage(w io.Writer, p Plan, grids []grid) error {
 	return err
 }
 
-// countRanges counts the predicted ranges, and those that hold the measurement.
+// countRanges counts the predicted ranges, and those that contain the measurement.
 func (m metric) countRanges(settings []compared) (in, all int) {
 	for _, c := range settings {
 		if ok, known := m.isWithinRange(c); known {
@@ -56,7 +56,7 @@ func (m metric) countRanges(settings []compared) (in, all int) {
 	return in, all
 }
 
-// countLow counts predictions that are below what was measured.
+// countLow counts predictions below the measurement.
 func (m metric) countLow(settings []compared) (n int) {
 	for _, c := range settings {
 		if c.setting.Name != calibration && m.relativeError(c) < 0 {
@@ -66,7 +66,7 @@ func (m metric) countLow(settings []compared) (n int) {
 	return n
 }
 
-// writeP99Summary writes how right the p99s are, from every recording.
+// writeP99Summary writes the errors of the p99s, for every recording.
 func writeP99Summary(b *strings.Builder, grids []grid) {
 	var of grid
 	for _, g := range grids {
@@ -151,13 +151,13 @@ func (g grid) writeGrid(b *strings.Builder) {
 	}
 }
 
-// formatHeld says how many of the ranges of p99s hold.
+// formatHeld says how many of the ranges of p99s contain the measurement.
 func (g grid) formatHeld() string {
 	in, all := p99.countRanges(g.settings)
 	return fmt.Sprintf("%d of %d ranges hold", in, all)
 }
 
-// rangeOf is the range of a prediction, and whether it held.
+// rangeOf formats the range of a prediction, and whether it contains the measurement.
 func (m metric) rangeOf(c compared) string {
 	e := m.predicted(c)
 	var text string

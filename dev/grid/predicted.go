@@ -12,10 +12,10 @@ import (
 	"github.com/unstall/unstall/internal/collect/capture"
 )
 
-// forecast is what was predicted for a setting.
+// forecast is the prediction for a setting.
 type forecast struct {
 	cycles, collector, process, peak, rss, p99 model.Estimate // 1/s, cores, cores, bytes, bytes, ms
-	why                                        string         // there is none
+	why                                        string         // there is no prediction
 }
 
 func noForecast(why string) forecast {
@@ -41,7 +41,7 @@ func calibrateModels(ctx context.Context, file string) (*calibrated, error) {
 	b := incident.NewBundle()
 	incident.ReadCapture(ctx, c, b)
 	i := incident.Of(b, incident.Options{})
-	b = i.Bundle // unified and aligned; what was read stays as it is
+	b = i.Bundle // unified and aligned; the bundle as read stays unchanged
 	for _, l := range i.Ledgers() {
 		if b.Subjects[l.Subject].Runtime != platform.Go.ID {
 			continue
@@ -78,7 +78,7 @@ func (k *calibrated) forecastSetting(s Setting) forecast {
 	return f
 }
 
-// modelSetting returns the setting as the models take it.
+// modelSetting returns the setting in the form of the models.
 func (s Setting) modelSetting() goheap.Setting {
 	const mib = 1 << 20
 	return goheap.Setting{GOGC: float64(s.GOGC), Limit: float64(s.Limit) * mib, Ballast: float64(s.Ballast) * mib}

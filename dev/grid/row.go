@@ -10,11 +10,11 @@ import (
 )
 
 // Row is one run of one setting under one load. Rates are per second, sizes
-// bytes, times on processors in cores (s per s), latencies ms from the intended
+// in bytes, CPU times in cores (s per s), latencies in ms from the intended
 // start.
 type Row struct {
 	Setting    Setting   `json:"setting"`
-	Rate       float64   `json:"rate"` // requests/s that were asked for
+	Rate       float64   `json:"rate"` // requests/s that were planned
 	Repetition int       `json:"repetition"`
 	Start      time.Time `json:"start"`
 	Seconds    float64   `json:"seconds"`
@@ -22,14 +22,14 @@ type Row struct {
 	Go         string    `json:"go"`
 	Processors int       `json:"processors"`
 
-	Cycles  float64 `json:"cycles_per_s"` // from the first to the last of those counted
+	Cycles  float64 `json:"cycles_per_s"` // from the first to the last of the counted ones
 	Counted int     `json:"cycles"`
-	// Of the cycles that were counted, by gctrace: time on processors.
+	// CPU time of the counted cycles, by gctrace.
 	Assist     float64 `json:"assist_cores"`
 	Background float64 `json:"background_cores"` // dedicated and fractional workers
-	Idle       float64 `json:"idle_cores"`       // workers on processors that had nothing else to do
+	Idle       float64 `json:"idle_cores"`       // workers on CPUs that were idle otherwise
 	Marking    float64 `json:"marking"`          // share of the time
-	Live       float64 `json:"live_bytes"`       // median of what was marked
+	Live       float64 `json:"live_bytes"`       // median of the marked bytes
 	Goal       float64 `json:"goal_bytes"`       // median
 	Peak       float64 `json:"peak_bytes"`       // median of the heap at a cycle's end
 	MaxPeak    float64 `json:"max_peak_bytes"`
@@ -51,15 +51,15 @@ type Row struct {
 	P99      float64 `json:"p99_ms"`
 	P999     float64 `json:"p999_ms"`
 	// Stretches are the p99s of the stretches of the run: a second each, or three cycles
-	// where those take longer.
+	// if those take longer.
 	Stretches []float64 `json:"p99_ms_of_stretches"`
-	Others    float64   `json:"others"` // share of the host's processors that others used
+	Others    float64   `json:"others"` // share of the host's CPUs that other programs used
 	Limited   bool      `json:"generator_limited"`
-	Again     int       `json:"again"` // how often it was spoilt before
+	Again     int       `json:"again"` // how often it was disturbed before
 }
 
-// Plan is what a grid was made with: settings that depend on the live heap are
-// found once.
+// Plan is the plan of a grid: settings that depend on the live heap are
+// computed once.
 type Plan struct {
 	Live       float64   `json:"live_bytes"`
 	NonHeap    float64   `json:"nonheap_bytes"`
@@ -74,7 +74,7 @@ type Plan struct {
 
 const planFile = "plan.json"
 
-// rowFile names a run: what is there need not be measured again.
+// rowFile returns the path of a run's row: an existing one is not measured again.
 func rowFile(dir string, rate float64, repetition, setting int) string {
 	return filepath.Join(dir, fmt.Sprintf("rate%g-rep%d-set%02d.json", rate, repetition, setting))
 }

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// measurer makes the runs that are not there yet.
+// measurer makes the missing runs.
 type measurer struct {
 	options
 	plan     Plan
-	work     string // folder for what need not be kept
+	work     string // folder for temporary files
 	services []*running
 	began    time.Time
 }
 
-// spoilt is the share of the host's processors from which a run with others on the
-// host is made again, at most again times.
+// spoilt is the share of the host's CPUs from which a run disturbed by other programs
+// is repeated, at most again times.
 const (
 	spoilt = .1
 	again  = 3
@@ -66,7 +66,7 @@ func (m *measurer) missingJobs() (todo []job, all int) {
 	return todo, len(jobs)
 }
 
-// runLength returns how long a run lasts: as long as four cycles, if the heap has the headroom
+// runLength returns how long a run lasts: four cycles, if the heap has the headroom
 // that the setting gives it.
 func (m *measurer) runLength(j job) time.Duration {
 	if j.setting < 0 {
@@ -101,12 +101,12 @@ func (m *measurer) runMissing(ctx context.Context) error {
 	return nil
 }
 
-// String is what is told while it goes on.
+// String returns the line that is printed during a run.
 func (row Row) String() string {
 	return fmt.Sprintf("%-20s %5.2f cycles/s  collector %.2f cores  p50 %5.2f p99 %7.2f ms  others %2.0f %%", row.Setting.Name, row.Cycles, row.Assist+row.Background+row.Idle, row.P50, row.P99, 100*row.Others)
 }
 
-// runJob makes a run and keeps its row, if it is no worse than one that is there.
+// runJob makes a run and keeps its row, unless an existing row is better.
 func (m *measurer) runJob(ctx context.Context, j job, tries int) (row Row, err error) {
 	file := m.jobFile(j)
 	base := strings.TrimSuffix(file, ".json")
@@ -145,7 +145,7 @@ func (m *measurer) runJob(ctx context.Context, j job, tries int) (row Row, err e
 	return row, writeJSON(file, row)
 }
 
-// repeatSpoilt repeats runs in which others used the host, the worst first, while there is time.
+// repeatSpoilt repeats disturbed runs, the worst first, while there is time.
 func (m *measurer) repeatSpoilt(ctx context.Context) error {
 	for {
 		var worst job

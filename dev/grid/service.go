@@ -18,11 +18,11 @@ import (
 	"github.com/unstall/unstall/lab/service"
 )
 
-// gateway is the service of the go-ballast incident without the arithmetic of each
-// request, so that also the settings which collect most can serve the load.
+// gateway are the flags of the go-ballast incident's service without the arithmetic of each
+// request, so that the settings with the most GC can serve the load, too.
 var gateway = []string{"-live=46"}
 
-// processors are what each service gets, and the host must have.
+// processors is how many CPUs each service gets, which the host must have.
 const processors = 2
 
 // running is a gateway with one setting.
@@ -62,8 +62,8 @@ func (r *running) logSize() int64 {
 	return st.Size()
 }
 
-// readNonheap returns what the memory limit counts and the heap goal does not: all that is mapped
-// and not given back, less free spans, less the heap's objects (memoryLimitHeapGoal in
+// readNonheap returns the memory that the memory limit counts and the heap goal does not: all mapped
+// memory that was not returned, less free spans, less the heap's objects (memoryLimitHeapGoal in
 // https://go.dev/src/runtime/mgcpacer.go). It reads the figures at the end of the heap profile's
 // text.
 func (r *running) readNonheap(ctx context.Context) (float64, error) {
@@ -128,7 +128,7 @@ func (r *running) warmUp(ctx context.Context, rate float64, most time.Duration) 
 	for flat := false; !flat; {
 		select {
 		case err := <-done:
-			return err // it had all the time there is
+			return err // the time is used up
 		case <-time.After(every):
 		}
 		now, err := r.Command("state")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Setting is how a service is told to pace its collector.
+// Setting is how a service paces its collector.
 type Setting struct {
 	Name    string  `json:"name"`
 	GOGC    int     `json:"gogc"` // percent; -1: off
@@ -21,8 +21,8 @@ type Setting struct {
 // calibration is the setting that everything is predicted from: Go's default.
 const calibration = "GOGC=100"
 
-// gridSettings returns the settings of the grid, given the live heap and what the runtime holds
-// beside it (bytes), as they were under the calibration's load.
+// gridSettings returns the settings of the grid, given the live heap and the other memory of the
+// runtime (bytes) under the calibration's load.
 func gridSettings(live, nonheap float64) (all []Setting) {
 	const mib = 1 << 20
 	for _, gogc := range []int{100, 50, 200, 400} {
@@ -46,8 +46,8 @@ func gridSettings(live, nonheap float64) (all []Setting) {
 	return all
 }
 
-// memoryLimit returns the memory limit (MiB) under which the heap may grow to that many times what
-// is live: the runtime subtracts what is not heap, and 3 % of the limit for what it cannot foresee
+// memoryLimit returns the memory limit (MiB) under which the heap may grow to that many times the
+// live heap: the runtime subtracts non-heap memory, and 3 % of the limit as a reserve
 // (memoryLimitHeapGoal in https://go.dev/src/runtime/mgcpacer.go).
 func memoryLimit(live, nonheap, times float64) int {
 	return int(math.Round((times*live + nonheap) / .97 / (1 << 20)))
@@ -77,7 +77,7 @@ func (s Setting) gatewayArgs() []string {
 	return args
 }
 
-// cycleHeadroom returns what is allocated from cycle to cycle, bytes, as a rule of thumb.
+// cycleHeadroom estimates the bytes that are allocated from cycle to cycle.
 func (s Setting) cycleHeadroom(live float64) float64 {
 	switch {
 	case s.Limit > 0:

@@ -14,18 +14,18 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// keptUp says how much of what was asked for must have been answered: where a
+// keptUp is the part of the planned requests that must have been answered: if a
 // service falls behind, its p99 is as long as the run.
 const keptUp = .97
 
-// compared is a setting under a load: what was predicted and what was measured.
+// compared is the prediction and the measurement of a setting under a load.
 type compared struct {
 	setting Setting
 	said    forecast
-	// medians of the runs that count; NaN is not known
+	// medians of the counted runs; NaN is unknown
 	cycles, collector, cpu, peak, rss, p50, p99, faults float64
 	low99, high99                                       float64 // of the stretches, the middle half
-	runs, left                                          int     // counted, and left out as others used the host
+	runs, left                                          int     // counted, and left out because other programs used the host
 	behind                                              bool
 }
 
@@ -33,7 +33,7 @@ type compared struct {
 type grid struct {
 	rate     float64
 	settings []compared
-	models   *calibrated // the settings are predicted from
+	models   *calibrated // models predict the settings
 	others   []grid      // the same, predicted from the other recordings
 }
 
@@ -87,7 +87,7 @@ func writeTable(ctx context.Context, o options) error {
 	return os.WriteFile(o.out, page.Bytes(), 0o644)
 }
 
-// putMedianFirst puts the recording first whose own p99 is in the middle. Those that the replay
+// putMedianFirst puts first the recording whose own p99 is the median. Recordings that the replay
 // refuses come last.
 func putMedianFirst(models []*calibrated) {
 	observed := func(k *calibrated) float64 {
@@ -118,7 +118,7 @@ func ratesOf(rows []Row) (rates []float64) {
 	return rates
 }
 
-// compareAll holds what is predicted for every setting against its runs.
+// compareAll compares the prediction for every setting with its runs.
 func compareAll(rate float64, settings []Setting, rows []Row, of func(Setting) forecast) grid {
 	g := grid{rate: rate}
 	for _, s := range settings {
@@ -152,7 +152,7 @@ func compareRuns(s Setting, runs []Row, said forecast) compared {
 		}
 		return stats.Median(v)
 	}
-	cycled := func(of func(Row) float64) float64 { // runs with fewer than two cycles say nothing of them
+	cycled := func(of func(Row) float64) float64 { // runs with fewer than two cycles have no such figure
 		return median(func(r Row) float64 {
 			if r.Cycles == 0 {
 				return math.NaN()
@@ -180,12 +180,12 @@ func compareRuns(s Setting, runs []Row, said forecast) compared {
 	return c
 }
 
-// enough runs of a setting are left in, whatever others used of the host: a median of
-// one run says less than that of two, one of them disturbed.
+// enough is how many runs of a setting always count, even if other programs used the host: the median of two
+// runs, one of them disturbed, says more than one run.
 const enough = 2
 
-// dropSpoilt leaves out runs in which others used the host, if enough are left without them. The
-// figures of a run itself are no reason.
+// dropSpoilt leaves out runs that other programs disturbed, if enough remain. A run's own figures
+// are no reason to leave it out.
 func dropSpoilt(runs []Row) []Row {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b Row) int { return cmp.Compare(a.Others, b.Others) })
@@ -199,7 +199,7 @@ func dropSpoilt(runs []Row) []Row {
 // metric is a column.
 type metric struct {
 	title, unit string
-	target      float64 // that the median error is to stay within; 0: none
+	target      float64 // the bound of the median error; 0: none
 	digits      int
 	scale       float64
 	predicted   func(compared) model.Estimate
@@ -222,12 +222,12 @@ var p99 = metric{"p99", "ms", .25, 1, 1, func(c compared) model.Estimate { retur
 	return c.p99
 }}
 
-// hold is the part of the ranges that are to hold what was measured.
+// hold is the part of the ranges that must contain the measurement.
 const hold = .8
 
 // isWithinRange reports whether the measurement lies in the predicted range, or on the right side
 // of a bound; known is false if either is missing. The p99 of a service that falls behind is
-// beyond every range.
+// outside every range.
 func (m metric) isWithinRange(c compared) (in, known bool) {
 	e, v := m.predicted(c), m.measured(c)
 	if c.behind && math.IsNaN(v) {
@@ -248,8 +248,8 @@ func (m metric) relativeError(c compared) float64 {
 	return m.predicted(c).Value/v - 1
 }
 
-// changeError returns the relative error of what a setting changes: predicted then/now against
-// measured then/now. A host that is slower all the time cancels.
+// changeError returns the relative error of a predicted change: predicted then/now against
+// measured then/now. The slowness of a host cancels.
 func (m metric) changeError(c, now compared) float64 {
 	then, before := m.predicted(c).Value/m.predicted(now).Value, m.measured(c)/m.measured(now)
 	if before == 0 {
@@ -264,7 +264,7 @@ func (g grid) summarizeErrors(off func(compared) float64) (median, worst float64
 	var all []float64
 	for _, c := range g.settings {
 		if c.setting.Name == calibration {
-			continue // is what it was calibrated on
+			continue // the models were calibrated on it
 		}
 		e := off(c)
 		if math.IsNaN(e) || math.IsInf(e, 0) {

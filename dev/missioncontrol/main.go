@@ -1,11 +1,11 @@
-// Missioncontrol holds what unstall says of the flight recordings of this tree against what JDK
-// Mission Control's rules say of them, and writes that into a document:
+// Missioncontrol compares the diagnoses of the flight recordings of this tree with the results of JDK
+// Mission Control's rules, and writes the comparison into a document:
 //
 //	go run ./dev/missioncontrol -page dev/missioncontrol/coverage-jvm.md
 //
 // Mission Control's parser and rules come from Maven Central (dev/tools/jmc.sh), a JDK 21 and
-// a javac as for the tests. It fails at a rule that fires and of which nobody has said yet why
-// unstall says something else (why.go).
+// a javac as for the tests. It fails if a rule fires for which why.go does not yet explain why
+// unstall says something else.
 package main
 
 import (
@@ -78,7 +78,7 @@ func findRecordings() (files []string, err error) {
 	return files, nil
 }
 
-// firing is a rule that says something of a recording.
+// firing is a result of a rule on a recording.
 type firing struct{ file, rule, name, severity string }
 
 // runRules runs Mission Control's rules on the recordings.
@@ -106,7 +106,7 @@ func runRules(ctx context.Context, files []string) (fired []firing, err error) {
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(home, "bin", "java"), append([]string{"-cp", strings.Join(append(jars, classes), ":"), "Rules"}, files...)...)
 	var wrong bytes.Buffer
-	cmd.Stderr = &wrong // its parser warns of fields that it does not look for
+	cmd.Stderr = &wrong // the parser warns of fields that it does not use
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("java: %w: %s", err, wrong.Bytes())
@@ -122,7 +122,7 @@ func runRules(ctx context.Context, files []string) (fired []firing, err error) {
 	return fired, nil
 }
 
-// diagnoseRecording returns what unstall says of a recording.
+// diagnoseRecording returns the diagnosis of a recording.
 func diagnoseRecording(name string) (*diagnose.Diagnosis, error) {
 	b := incident.NewBundle()
 	if err := format.Read(context.Background(), []format.Format{jfr.Format}, format.File(name), b); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // formatTable returns a row for each rule that fires: on which recordings, what unstall says of
-// these, and why that differs.
+// them, and why that differs.
 func formatTable(fired []firing, said map[string]*diagnose.Diagnosis) (string, error) {
 	type row struct {
 		name           string

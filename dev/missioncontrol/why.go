@@ -1,13 +1,13 @@
 package main
 
-// answer is what unstall has for a rule of Mission Control's.
+// answer is unstall's counterpart of a rule of Mission Control.
 type answer struct {
-	causes []string // those that ask the same; none: no cause does
-	why    string   // where the rule fires and they do not
+	causes []string // causes about the same; none: there is no such cause
+	why    string   // the reason where the rule fires and they do not
 }
 
-// answers are those to the rules that fire on a recording of the tree, by their id. One
-// that begins to fire has to be looked at first.
+// answers maps the id of each rule that fires on a recording of the tree to its answer. A rule
+// that newly fires has to be examined first.
 var answers = map[string]answer{
 	"Allocations.class":  {[]string{"jvm.young-gc-rate"}, "it fires wherever there is allocation, and names the class; here classes and places are told where collections cost time"},
 	"Allocations.thread": {[]string{"jvm.young-gc-rate"}, "likewise; threads of a pool are alike, so the place in the program is told"},

@@ -1,4 +1,4 @@
-// Package otlp holds the receiver of spans against OpenTelemetry's own SDK and exporters.
+// Package otlp tests the receiver of spans with OpenTelemetry's own SDK and exporters.
 package otlp
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/unstall/unstall/internal/format/spans"
 )
 
-// sink keeps what is recorded.
+// sink keeps the recorded artifacts.
 type sink struct {
 	mu     sync.Mutex
 	file   strings.Builder
@@ -44,7 +44,7 @@ func (s *sink) Known([]byte) bool           { return true }
 func (s *sink) Lack(probe.Lack)             {}
 func (s *sink) Warnf(text string, _ ...any) { s.warned = append(s.warned, text) }
 
-// A service's SDK sends requests with calls in them; they are requests to who reads what was written.
+// TestExporters sends requests with calls from a service's SDK and checks that a reader of the recording sees the same requests.
 func TestExporters(t *testing.T) {
 	for name, exporter := range map[string]func(ctx context.Context, at string) (sdk.SpanExporter, error){
 		"HTTP": func(ctx context.Context, at string) (sdk.SpanExporter, error) {

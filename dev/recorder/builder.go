@@ -20,7 +20,7 @@ func (b *builder) buildProgram(ctx context.Context, program, toolchain string) (
 	if bin := b.done[key]; bin != "" {
 		return bin, nil
 	}
-	bin := filepath.Join(b.dir, cmp.Or(toolchain, "go"), filepath.Base(program)) // its name is in what it records
+	bin := filepath.Join(b.dir, cmp.Or(toolchain, "go"), filepath.Base(program)) // the recording has the name of the binary
 	args := []string{"build", "-o", bin}
 	if toolchain != "" {
 		args = append(args, "-modfile=lab/go1.21.mod")

@@ -34,14 +34,14 @@ import (
 	"github.com/unstall/unstall/lab/service"
 )
 
-// lastLook is how long the load goes on for what the probes do at the end.
+// lastLook is how long the load goes on until the probes have finished.
 const lastLook = 3 * time.Second
 
 // dotnetService is the program of recordings in .NET.
 const dotnetService = "dotnet-starvation/app"
 
 // recordCapture records a service that reports nothing about itself, as unstall PID --load URL
-// does, and leaves what was recorded as files in the temporary folder.
+// does, and leaves the artifacts as files in the temporary folder.
 func recordCapture(ctx context.Context, b *builder, r recording, tmp string, say func(string)) (t *truth, err error) {
 	t = &truth{ID: r.id, About: r.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./dev/recorder one " + r.id, Cores: runtime.NumCPU(), Env: r.env}
 	lent, err := experiment.Host(ctx, r.host, time.Now().Add(limit))
@@ -76,7 +76,7 @@ func recordCapture(ctx context.Context, b *builder, r recording, tmp string, say
 	path := filepath.Join(tmp, "capture.unstall")
 	from := markOf(recorded, others...)
 	asked := probes.Probes
-	if r.kernel { // of its runtime nothing is asked
+	if r.kernel { // its runtime is not recorded
 		asked = slices.Concat([]probe.Probe{probelinux.Probe, hugepages.Probe}, probes.Kernel)
 	}
 	_, err = record.Find(ctx, asked, []discover.Target{found}).Record(ctx, record.Options{For: r.warm + r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"},
@@ -101,7 +101,7 @@ func recordCapture(ctx context.Context, b *builder, r recording, tmp string, say
 	return t, unpackCapture(path, tmp)
 }
 
-// startBeside starts what runs beside the service, and waits until it is ready.
+// startBeside starts the program beside the service, and waits until it is ready.
 func startBeside(ctx context.Context, b *builder, r recording, t *truth, tmp string, say func(string)) (*process.Process, error) {
 	bin, err := b.buildProgram(ctx, r.beside[0], "")
 	if err != nil {
@@ -116,7 +116,7 @@ func startBeside(ctx context.Context, b *builder, r recording, t *truth, tmp str
 	return p, err
 }
 
-// startService starts one of lab/service's, which is recorded as any other.
+// startService starts a program of lab/service, which is recorded like any other.
 func (b *builder) startService(ctx context.Context, r recording, t *truth, tmp string) (*process.Process, string, error) {
 	bin, err := b.buildProgram(ctx, r.program, r.toolchain)
 	if err != nil {
@@ -180,13 +180,13 @@ func copyRuntime(dotnet, assembly, to string) (string, string, error) {
 	return copied, filepath.Join(to, "app", filepath.Base(assembly)), os.WriteFile(copied, program, 0o755)
 }
 
-// outside is what can be seen of a process from outside.
+// outside is what can be measured of a process from outside.
 type outside struct {
 	at                                 time.Time
 	process, beside, busy, stolen, own float64 // s of CPU
 }
 
-// markOf looks at a process, and at those that are meant to run beside it.
+// markOf measures a process, and the processes that are meant to run beside it.
 func markOf(p *process.Process, beside ...*process.Process) outside {
 	m := outside{at: time.Now(), process: lab.CPUSeconds(p.PID), own: lab.CPUSeconds(os.Getpid())}
 	for _, other := range beside {
@@ -216,7 +216,7 @@ func loadResult(p loadgen.Plan, r *load.Result) *loadgen.Result {
 		Latency: loadgen.Latency{P50: ms(r.Latency.P50), P90: ms(r.Latency.P90), P99: ms(r.Latency.P99), Max: ms(r.Latency.Max)}}
 }
 
-// zstd4 is how frames of it begin: RFC 8878.
+// zstd4 is the beginning of each zstd frame: RFC 8878.
 var zstd4 = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
 // unpackCapture writes the artifacts of a capture as files, as they are stored.
@@ -250,10 +250,10 @@ func readStored(a *format.Artifact) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// unpacked is how the names of files begin that came out of a capture.
+// unpacked is the prefix of files that come from a capture.
 const unpacked = "captured-"
 
-// capturedFiles are those of a recording.
+// capturedFiles returns the unpacked files of a recording.
 func capturedFiles(tmp string) (kept []artifact) {
 	files, _ := filepath.Glob(filepath.Join(tmp, unpacked+"*")) // the pattern is well-formed
 	for _, f := range files {

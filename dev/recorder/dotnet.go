@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/lab/loadgen"
 )
 
-// dotnetFixtures returns the fixtures of the causes in .NET: what the probes record of the lab's
+// dotnetFixtures returns the fixtures of the causes in .NET: recordings by the probes of the lab's
 // service when one client becomes many.
 func dotnetFixtures() []recording {
 	of := func(path string, connections int) recording {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// flown are the events of a flight recording that a fixture keeps, with the settings of default.jfc, and of those that tell
-// of waits shorter ones: what tells of the host, and what nobody reads, is left out.
+// flown are the events of a flight recording that a fixture keeps, with the settings of default.jfc, and for waits with a lower
+// threshold. It leaves out events about the host and events that no format reads.
 var flown = []struct{ event, settings string }{
 	{"jdk.ExecutionSample", "period=20 ms"}, {"jdk.NativeMethodSample", "period=20 ms"}, {"jdk.ObjectAllocationSample", "throttle=50/s stackTrace=true"},
 	{"jdk.JavaMonitorEnter", "threshold=10 ms stackTrace=true"}, {"jdk.JavaMonitorWait", "threshold=20 ms stackTrace=true"},
@@ -44,7 +44,7 @@ func (s *session) takeOff(ctx context.Context, home string) error {
 	return s.runJcmd(ctx, home, "JFR.start", "name=fixture", "settings="+s.tmpPath("flight.jfc"))
 }
 
-// settingsOf are the settings of a line, of which a value may have a blank in it: "threshold=10 ms stackTrace=true".
+// settingsOf splits the settings of a line, whose values may contain a blank: "threshold=10 ms stackTrace=true".
 func settingsOf(line string) (out []string) {
 	for _, word := range strings.Fields(line) {
 		if n := len(out); !strings.Contains(word, "=") && n > 0 {

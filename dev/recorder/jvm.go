@@ -7,7 +7,7 @@ import (
 )
 
 // jvmFixtures returns the fixtures of the causes in JVMs: a service in Java (dev/recorder/java) on
-// real JVMs, which spends most of its time waiting for a dependency.
+// real JVMs, which mostly waits for a dependency.
 func jvmFixtures() []recording {
 	return slices.Concat(youngCollections(), oldCollections(), concurrentCollections(), besideCollections(), flightFixtures())
 }
@@ -37,7 +37,7 @@ func flightFixtures() []recording {
 	}
 }
 
-// youngCollections are of what requests allocate and keep for a while.
+// youngCollections returns fixtures of collections of what requests allocate and keep for a while.
 func youngCollections() []recording {
 	const parnew = "-XX:+UseConcMarkSweepGC -Xms1g -Xmx1g -Xmn192m -XX:SurvivorRatio=2"
 	const parallel = "-XX:+UseParallelGC -Xms4g -Xmx4g -Xmn192m"
@@ -45,14 +45,14 @@ func youngCollections() []recording {
 	const surviving = "compute=300 garbage=3m chunk=8k lasting=256k lasted=100 grain=16 wait=30"
 	const throughput = "-XX:+UseParallelGC -Xms1g -Xmx1g -Xmn192m -XX:-UseAdaptiveSizePolicy -XX:SurvivorRatio=2"
 	return []recording{
-		// The lists that requests keep for half a second are copied by each collection; eden
-		// is full three times a second.
+		// Each collection copies the lists that requests keep for half a second; eden is full
+		// three times a second.
 		jvmFixture("jvm.young-gc-rate/sick", "a small young generation, ParNew: collections every third of a second copy what requests keep for half a second", 200, 11,
 			parnew, "compute=500 garbage=1m chunk=8k lasting=256k lasted=100 grain=16 wait=3").withBounds(bound{"p99 ms", 40, 0}),
 		jvmFixture("jvm.young-gc-rate/healthy", "the same JVM, requests keep nothing and allocate a quarter", 200, 11,
 			parnew, "compute=500 garbage=256k chunk=8k wait=3").withBounds(bound{"p50 ms", 0, 12}),
 
-		// Four seconds' requests are kept, which are all of eden, and one thread copies them.
+		// Requests of four seconds are kept, which fill eden, and one thread copies them.
 		jvmFixture("jvm.long-pause/sick", "one thread collects a young generation of 2.5 GiB in which nearly all survives", 80, 17,
 			"-XX:+UseSerialGC -Xms7g -Xmx7g -Xmn2600m -XX:+AlwaysPreTouch", "compute=300 lasting=2m lasted=600 grain=16 wait=10").withBounds(bound{"p99 ms", 900, 0}),
 		jvmFixture("jvm.long-pause/healthy", "the same JVM, requests keep nothing", 80, 17,
@@ -72,7 +72,7 @@ func youngCollections() []recording {
 	}
 }
 
-// oldCollections are of what stays, and of who asks for them.
+// oldCollections returns fixtures of collections of long-lived objects, and of explicit ones.
 func oldCollections() []recording {
 	const cms = "-XX:+UseConcMarkSweepGC -Xmn96m -XX:SurvivorRatio=6 -XX:+UseCMSInitiatingOccupancyOnly"
 	const cached = "live=180 compute=300 garbage=256k chunk=8k lasting=512k lasted=220 grain=64 wait=15"
@@ -111,7 +111,7 @@ func oldCollections() []recording {
 	}
 }
 
-// concurrentCollections are of collectors that work beside the program, and do not keep up.
+// concurrentCollections returns fixtures of concurrent collectors that do not keep up.
 func concurrentCollections() []recording {
 	const bursts = "live=60 compute=300 garbage=512k chunk=8k lasting=512k lasted=220 grain=128 wait=5"
 	const humongous = "live=150 compute=300 kept=40 garbage=64k chunk=8k wait=5"
@@ -145,7 +145,7 @@ func concurrentCollections() []recording {
 	}
 }
 
-// besideCollections are of what stops or delays threads for other reasons.
+// besideCollections returns fixtures of other reasons that stop or delay threads.
 func besideCollections() []recording {
 	const summing = "live=10 compute=300 garbage=512k chunk=8k wait=3 sum-every=400 sum=100000"
 	return []recording{
@@ -165,7 +165,7 @@ func besideCollections() []recording {
 	}
 }
 
-// jvmFixture is a service on a JVM of a release, under so many requests a second.
+// jvmFixture returns a service on a JVM of a release, under a rate of requests/s.
 func jvmFixture(id, about string, rate float64, release int, flags, args string) recording {
 	r := newFixture(id, about, recording{load: poissonPlan(rate), warm: 4 * time.Second, tail: 8 * time.Second,
 		jvm: &jvm{release: release, flags: strings.Fields(flags)}, args: strings.Fields(args)})
@@ -173,7 +173,7 @@ func jvmFixture(id, about string, rate float64, release int, flags, args string)
 	return r
 }
 
-// withBounds returns the recording with bounds that it must keep.
+// withBounds returns the recording with bounds that it must satisfy.
 func (r recording) withBounds(bounds ...bound) recording {
 	r.expect = append(r.expect[:len(r.expect):len(r.expect)], bounds...)
 	return r

@@ -21,26 +21,26 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// javaSources are those of the service that all recordings of JVMs run.
+// javaSources are the sources of the service that all recordings of JVMs run.
 //
 //go:embed java/*.java
 var javaSources embed.FS
 
-// jvm is how that service is run, and what is kept beside its GC log and the rows of
-// its clients.
+// jvm is how that service is run, and what is kept beside its GC log and its clients'
+// rows.
 type jvm struct {
 	release int      // 11, 17 or 25
 	flags   []string // without those of its log
-	log     string   // what -Xlog takes; "": all of gc, and safepoints
+	log     string   // argument of -Xlog; "": all of gc, and safepoints
 	dumps   int      // thread dumps at most, spread over the load
 	classes bool     // class histograms, at the beginning and the end of the load
-	silent  bool     // no load is recorded: the GC log is all there is
+	silent  bool     // no load is recorded: the GC log is the only artifact
 	flight  bool     // a flight recording of the load
-	alone   bool     // which is all there is
+	alone   bool     // without any other artifact
 }
 
-// everything is what -Xlog takes where a recording does not say otherwise: what is
-// advised to switch on, and no more.
+// everything is the argument of -Xlog by default: what unstall advises users to
+// switch on, and no more.
 const everything = "gc*=info,safepoint=info"
 
 // recordJVM makes a recording of a JVM in a temporary folder and returns its truth.
@@ -88,7 +88,7 @@ func recordJVM(ctx context.Context, b *builder, r recording, tmp string, say fun
 }
 
 // startJVM compiles the service and starts it in the temporary folder, so that its log
-// names nobody's paths.
+// names no path of this host.
 func (s *session) startJVM(ctx context.Context) (home, address string, err error) {
 	classes, err := s.compileService(ctx)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *session) startJVM(ctx context.Context) (home, address string, err error
 	return home, said.Serving, nil
 }
 
-// underLoad keeps a row of each request, and looks at the process meanwhile.
+// underLoad runs the load, keeps a row of each request, and records the process.
 func (s *session) underLoad(ctx context.Context, plan load.Plan, home string) error {
 	rows, err := os.Create(s.tmpPath("requests.txt"))
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *session) underLoad(ctx context.Context, plan load.Plan, home string) er
 	return nil
 }
 
-// rowsOnly is told of requests as they end.
+// rowsOnly writes a row for each request that ends.
 type rowsOnly struct{ to *load.RowWriter }
 
 func (*rowsOnly) Progress(load.Snapshot)       {}
@@ -180,7 +180,7 @@ func (s *session) askJVM(ctx context.Context, home string, d time.Duration) erro
 }
 
 // compileService compiles the service for the oldest release that it runs on. Its classes are
-// copied beside the recording, which must not name the folders of the host where it is made.
+// copied beside the recording, which must not name the folders of this host.
 func (s *session) compileService(ctx context.Context) (classes string, err error) {
 	told := func(text string) { fmt.Fprintln(os.Stderr, text) }
 	javac, err := build.FindJavac(ctx, true, told)
@@ -195,7 +195,7 @@ func (s *session) compileService(ctx context.Context) (classes string, err error
 	return classes, os.CopyFS(classes, os.DirFS(built))
 }
 
-// jvmFiles are those kept of a recording.
+// jvmFiles returns the files of a recording that are kept.
 func (r recording) jvmFiles(tmp string) (kept []artifact) {
 	if r.jvm.flight {
 		kept = append(kept, artifact{"flight.jfr", "flight.jfr.gz", true})
@@ -220,7 +220,7 @@ func (r recording) jvmFiles(tmp string) (kept []artifact) {
 	return kept
 }
 
-// poissonPlan returns a plan of requests that arrive as they do from many independent users.
+// poissonPlan returns a plan of requests that arrive like those of many independent users.
 func poissonPlan(rate float64) loadgen.Plan {
 	return loadgen.Plan{Rate: rate, Poisson: true, Seed: 1, Timeout: 10 * time.Second}
 }

@@ -16,7 +16,7 @@ func keepRecording(r recording, t *truth, tmp string) error {
 		return err
 	}
 	t.Artifacts = map[string]int64{}
-	if r.capture > 0 || r.jvm != nil { // the pieces may be others than those before
+	if r.capture > 0 || r.jvm != nil { // the new pieces may have other names
 		old, _ := filepath.Glob(filepath.Join(r.dir, "*")) // the pattern is well-formed
 		for _, f := range old {
 			if err := os.Remove(f); err != nil {

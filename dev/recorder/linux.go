@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/lab/loadgen"
 )
 
-// blocksFixture is a capture: what is known of its requests is in the load's rows.
+// blocksFixture returns a capture: the load's rows are all that is known of its requests.
 func blocksFixture(id, about string, r recording) recording {
 	r = newFixture(id, about, r)
 	r.accessLog = false

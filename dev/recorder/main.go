@@ -1,15 +1,15 @@
 // Record makes the recordings that ship with the project: it builds the labs'
 // services, runs them under a known load on loopback ports chosen by the kernel,
-// records what the causes and formats read, and writes beside each recording
-// what is known of it from outside: truth.json.
+// records what the causes and formats read, and writes truth.json beside each
+// recording, with what is known from outside.
 //
 //	go run ./dev/recorder list
 //	go run ./dev/recorder one go.lock-contention/sick go.lock-contention/healthy
 //	go run ./dev/recorder all
 //
-// A name that ends in a slash stands for all below it. A recording which a busy
-// neighbour disturbed, or which does not show what it is for, is made again.
-// Everything started ends with the recorder.
+// A name that ends in a slash selects all below it. A recording that a busy
+// neighbour disturbed, or that does not show its cause, is made again.
+// All started programs end with the recorder.
 package main
 
 import (
@@ -36,7 +36,7 @@ the repository. A NAME that ends in / stands for all recordings below it.
 `
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == experiment.GuardCommand { // what puts settings of the host back if the recorder is killed
+	if len(os.Args) > 1 && os.Args[1] == experiment.GuardCommand { // the guard puts settings of the host back if the recorder is killed
 		if err := experiment.Guard(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "record:", err)
 			os.Exit(1)
@@ -119,11 +119,11 @@ func recordAll(ctx context.Context, chosen []recording, tries int, quiet float64
 	return nil
 }
 
-// limit is the longest any recording may take.
+// limit is the longest time of a recording.
 const limit = 3 * time.Minute
 
 // awaitQuiet waits until the host has been quiet for a second, at most half a
-// minute: whether that sufficed is judged by the recording.
+// minute: the recording itself shows whether that sufficed.
 func awaitQuiet(ctx context.Context, quiet float64) {
 	for range 30 {
 		before, stolenBefore := lab.HostBusySeconds()

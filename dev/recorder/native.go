@@ -25,18 +25,18 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// nativeSource is the service of recordings that are of no runtime.
+// nativeSource is the service of recordings without a runtime.
 //
 //go:embed native/service.c
 var nativeSource []byte
 
-// native is how it is run.
+// native is how the native service is run.
 type native struct {
-	memory int64 // bytes that its cgroup may have, 0: all
-	file   int64 // bytes of a file that it reads, 0: none
-	swap   int64 // bytes of swap that the host has meanwhile, 0: none more
-	idle   bool  // nobody asks it anything
-	report int   // one request of so many asks for a report, 0: none
+	memory int64 // memory limit of its cgroup, bytes; 0: none
+	file   int64 // size of a file that it reads, bytes; 0: none
+	swap   int64 // swap that is added to the host, bytes; 0: none
+	idle   bool  // it gets no requests
+	report int   // every n-th request asks for a report, 0: none
 }
 
 // requestPaths returns the paths to request in turn.
@@ -47,7 +47,7 @@ func (n *native) requestPaths() []string {
 	return append(slices.Repeat([]string{"/order/{n}"}, n.report-1), "/report/{n}")
 }
 
-// recordNative records it as unstall PID --kernel --load URL does.
+// recordNative records the native service as unstall PID --kernel --load URL does.
 func recordNative(ctx context.Context, r recording, tmp string, say func(string)) (t *truth, err error) {
 	t = &truth{ID: r.id, About: r.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./dev/recorder one " + r.id, Cores: runtime.NumCPU()}
 	bin, err := buildNative(ctx, tmp)
@@ -128,7 +128,7 @@ func recordNative(ctx context.Context, r recording, tmp string, say func(string)
 	return t, removeHostNames(tmp)
 }
 
-// buildNative compiles it with frame pointers: stacks of the program are read by them.
+// buildNative compiles the service with frame pointers, which the kernel needs to read its stacks.
 func buildNative(ctx context.Context, tmp string) (bin string, err error) {
 	source := filepath.Join(tmp, "service.c")
 	if err := os.WriteFile(source, nativeSource, 0o644); err != nil {
@@ -142,7 +142,7 @@ func buildNative(ctx context.Context, tmp string) (bin string, err error) {
 	return bin, nil
 }
 
-// fileOf makes a file of so many bytes that is on the disk.
+// fileOf makes a file of that many bytes on the disk.
 func fileOf(size int64) (name string, err error) {
 	f, err := os.CreateTemp("", "orders-*.data")
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// bound is what a recording must show to be worth keeping; most 0 is no upper
+// bound is what a recording must show to be kept; most 0 is no upper
 // bound.
 type bound struct {
 	metric      string
 	least, most float64
 }
 
-// metrics are what bounds are about. Those without a unit in their name are of
+// metrics are the figures that bounds refer to. Those without a unit in their name are of
 // the trace's window.
 var metrics = map[string]func(*truth) float64{
 	"p50 ms":           func(t *truth) float64 { return t.mainWindow().Latency.P50 },
@@ -31,8 +31,8 @@ var metrics = map[string]func(*truth) float64{
 	"mutex wait s":     func(t *truth) float64 { return t.mainWindow().MutexWait },
 }
 
-// checkPlausible returns what is wrong with a recording, in general and for what it is meant to
-// show.
+// checkPlausible returns what is wrong with a recording, in general and for its
+// purpose.
 func checkPlausible(r recording, t *truth, quiet float64) error {
 	w := t.mainWindow()
 	if !r.noisy && w.Neighbours+w.Stolen > quiet {
@@ -60,7 +60,7 @@ func (t *truth) formatSummary() string {
 	var b strings.Builder
 	l, w := t.Load, t.mainWindow()
 	fmt.Fprintf(&b, "%d requests, %.0f/s, p50 %.2f p99 %.2f ms, lag %.2f ms", l.Finished, l.Achieved, l.P50, l.P99, l.LagP99)
-	if w.Finished == nil { // nobody counted them in the service
+	if w.Finished == nil { // the service did not count them
 		fmt.Fprintf(&b, "; recorded %.1f s: %.2f cores, others %.2f", w.Seconds, w.Cores, w.Neighbours+w.Stolen)
 		return b.String()
 	}

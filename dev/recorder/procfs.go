@@ -10,7 +10,7 @@ import (
 
 // watchProcfs writes what /proc says of the host, the service and its neighbours
 // into one txtar, a section for each file and instant: "-- 1763689985000000000
-// /proc/stat --". It returns how to stop it.
+// /proc/stat --". It returns the function that stops it.
 func (s *session) watchProcfs() (stop func()) {
 	if s.procfs == 0 {
 		return func() {}

@@ -19,7 +19,7 @@ import (
 	"github.com/unstall/unstall/lab/service"
 )
 
-// session is the making of one recording.
+// session is one recording in progress.
 type session struct {
 	recording
 	tmp      string
@@ -31,8 +31,8 @@ type session struct {
 	client   *loadgen.Client
 }
 
-// settle is how long the last goroutines of finished requests get to go back to
-// reading before a trace that must hold them whole ends.
+// settle is how long the last goroutines of finished requests get to return to
+// reading before the end of a trace that must hold them whole.
 const settle = 100 * time.Millisecond
 
 // recordService makes a recording of a lab/service in a temporary folder and returns
@@ -249,7 +249,7 @@ func (s *session) runMiddle(ctx context.Context, say func(string)) error {
 	}
 	const gap = 200 * time.Millisecond
 	plan := s.load
-	plan.Requests = math.MaxInt // until all is recorded: a saturated service takes its time to obey
+	plan.Requests = math.MaxInt // until all is recorded: a saturated service obeys late
 	loadContext, endLoad := context.WithCancel(ctx)
 	defer endLoad()
 	done := make(chan loadgen.Result, 1)
@@ -322,7 +322,7 @@ func (s *session) recordWindow(ctx context.Context, what, name string, d time.Du
 	return windowBetween(from, until), nil
 }
 
-// windowOverHTTP asks net/http/pprof, the way it is done in production. Its
+// windowOverHTTP asks net/http/pprof, as in production. Its
 // window is a little wider than the trace.
 func (s *session) windowOverHTTP(ctx context.Context, what, name string, d time.Duration) (*window, error) {
 	from, err := s.takeMark("state")

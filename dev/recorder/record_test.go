@@ -125,7 +125,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// mostShipped is how many bytes the recordings of all causes may take: every clone carries them.
+// mostShipped is how many bytes the recordings of all causes may take: every clone has them.
 const mostShipped = 16 << 20
 
 // TestShipped checks that the recordings in the repository are those their
@@ -148,7 +148,7 @@ func TestShipped(t *testing.T) {
 			b = all[r.flat]
 		}
 		if b == nil {
-			continue // of a toolchain at hand that is not the one it was recorded with
+			continue // recorded with another build of that toolchain than the one here
 		}
 		if err := json.Unmarshal(b, &known); err != nil {
 			t.Fatal(r.id, err)

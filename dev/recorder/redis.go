@@ -25,24 +25,24 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// redisServer is a Redis server that is recorded, and who asks it.
+// redisServer is a recorded Redis server and its clients.
 type redisServer struct {
 	settings []string // of redis-server
 	fill     func(context.Context, *goredis.Client) error
-	clients  []redisClients // of the first is told how long they waited
+	clients  []redisClients // the latencies of the first are kept
 }
 
 // redisClients are clients that do one thing over and over, each on its own connection.
 type redisClients struct {
 	n     int
-	every time.Duration // each of them, by the clock; 0: as fast as they can
+	every time.Duration // interval of each, by the clock; 0: as fast as they can
 	from  string        // their address, "" any
-	fresh bool          // each time on a new connection
+	fresh bool          // a new connection each time
 	link  float64       // bytes/s that all of them together can read; 0: any
 	do    func(context.Context, *goredis.Client, *rand.Rand) error
 }
 
-// recordRedis records it as unstall PID does.
+// recordRedis records a Redis server as unstall PID does.
 func recordRedis(ctx context.Context, r recording, tmp string, say func(string)) (t *truth, err error) {
 	t = &truth{ID: r.id, About: r.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./dev/recorder one " + r.id, Cores: runtime.NumCPU()}
 	bin, err := build.FindRedis(ctx, true, say)
@@ -90,11 +90,11 @@ func recordRedis(ctx context.Context, r recording, tmp string, say func(string))
 	if err := errors.Join(err, load.stopClients(t)); err != nil {
 		return nil, err
 	}
-	t.All.Neighbours = 0 // the clients are of the recorder: what they use is not told from what others do
+	t.All.Neighbours = 0 // the clients belong to the recorder: their use cannot be told from that of other programs
 	return t, unpackCapture(path, tmp)
 }
 
-// newClient returns a client on a connection of its own, which sends no other commands than it is
+// newClient returns a client on a connection of its own, which sends only the commands it is
 // told to.
 func (c redisClients) newClient(address string) *goredis.Client {
 	o := &goredis.Options{Addr: address, Protocol: 2, PoolSize: 1, MaxRetries: -1, DisableIdentity: true, ReadTimeout: time.Minute, WriteTimeout: time.Minute, PoolTimeout: time.Minute, DialTimeout: time.Minute}
@@ -114,7 +114,7 @@ func (c redisClients) newClient(address string) *goredis.Client {
 	return goredis.NewClient(o)
 }
 
-// redisLoad is what clients do while a server is recorded.
+// redisLoad is the state of clients while a server is recorded.
 type redisLoad struct {
 	recording
 	stop  context.CancelFunc
@@ -172,14 +172,14 @@ func (l *redisLoad) runClient(ctx context.Context, c redisClients, address strin
 	}
 }
 
-// startCounting drops what was counted so far and starts to count.
+// startCounting drops the counts so far and starts to count.
 func (l *redisLoad) startCounting() {
 	l.mu.Lock()
 	l.begin, l.took, l.failed = time.Now(), nil, 0
 	l.mu.Unlock()
 }
 
-// stopClients stops the clients and writes what they saw into t, unless it is nil.
+// stopClients stops the clients and writes their results into t, unless t is nil.
 func (l *redisLoad) stopClients(t *truth) error {
 	seconds := time.Since(l.begin).Seconds()
 	l.stop()
@@ -201,14 +201,14 @@ func (l *redisLoad) stopClients(t *truth) error {
 	return nil
 }
 
-// redisFixture is a capture of a server and nothing else.
+// redisFixture returns a capture of a server alone.
 func redisFixture(id, about string, r recording) recording {
 	r = newFixture(id, about, r)
 	r.accessLog = false
 	return r
 }
 
-// What clients do.
+// redisDo is what a client does repeatedly.
 type redisDo = func(context.Context, *goredis.Client, *rand.Rand) error
 
 func readOne(keys int) redisDo {
@@ -228,7 +228,7 @@ func sendCommand(words ...any) redisDo {
 	return func(ctx context.Context, c *goredis.Client, _ *rand.Rand) error { return c.Do(ctx, words...).Err() }
 }
 
-// populateSessions has the server make so many values of sessions.
+// populateSessions returns a function that makes that many values of sessions.
 func populateSessions(keys, size int) func(context.Context, *goredis.Client) error {
 	return populateKeys("session", keys, size)
 }
@@ -239,7 +239,7 @@ func populateKeys(name string, keys, size int) func(context.Context, *goredis.Cl
 	}
 }
 
-// fillHash makes a hash of so many fields beside other values.
+// fillHash returns a function that makes a hash of that many fields beside other values.
 func fillHash(name string, fields int, then func(context.Context, *goredis.Client) error) func(context.Context, *goredis.Client) error {
 	return func(ctx context.Context, c *goredis.Client) error {
 		for at := 0; at < fields; at += 1000 {
@@ -268,7 +268,7 @@ func scanKeys(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
 
 const spin = `local n = 0; for i = 1, tonumber(ARGV[1]) do n = n + i % 7 end; return n`
 
-// redisServers are the fixtures of Redis's causes.
+// redisServers returns the fixtures of Redis's causes.
 func redisServers() []recording {
 	of := func(fill func(context.Context, *goredis.Client) error, clients ...redisClients) recording {
 		return recording{redis: &redisServer{fill: fill, clients: clients}, warm: time.Second, capture: 10 * time.Second, noisy: true}
@@ -313,7 +313,7 @@ func redisServers() []recording {
 	}
 }
 
-// fillExport makes one large value beside others.
+// fillExport returns a function that makes one large value beside others.
 func fillExport(size int, then func(context.Context, *goredis.Client) error) func(context.Context, *goredis.Client) error {
 	return func(ctx context.Context, c *goredis.Client) error {
 		return errors.Join(rewriteExport(size)(ctx, c, nil), then(ctx, c))
@@ -350,7 +350,7 @@ func pipelinedReads(n int) redisDo {
 	}
 }
 
-// link is one over which so many bytes a second come.
+// link is a connection with a limited rate, bytes/s.
 type link struct {
 	net.Conn
 	rate float64
@@ -381,12 +381,12 @@ func readThrough(keys, size int) redisDo {
 	}
 }
 
-// writeKeptValues writes values that are never removed.
+// writeKeptValues returns a function that writes values which are never removed.
 func writeKeptValues(size int) redisDo {
 	value := strings.Repeat("v", size)
 	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
 		err := c.Set(ctx, "session:"+strconv.Itoa(r.IntN(1<<30)), value, 0).Err()
-		if err != nil { // it is full: what is there can still be read
+		if err != nil { // the server is full: existing values can still be read
 			return c.Get(ctx, "session:0").Err()
 		}
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // removeHostNames removes the recorder's control groups and the name of the host's first process
-// from what was recorded, so that a recording does not tell where it was made.
+// from a recording, so that it does not reveal its host.
 func removeHostNames(dir string) error {
 	files, _ := filepath.Glob(filepath.Join(dir, unpacked+"procfs*")) // the pattern is well-formed
 	groups, err := os.ReadFile("/proc/self/cgroup")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// errNoSwap says that this host gives no swap for a recording.
+// errNoSwap says that this host cannot add swap for a recording.
 var errNoSwap = errors.New("no swap file can be used here")
 
 // addSwap makes a swap file of so many bytes and uses it until end is called.

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/lab/service"
 )
 
-// truth is what is known of a recording from outside it.
+// truth is what is known of a recording from outside.
 type truth struct {
 	ID        string   `json:"id"`
 	About     string   `json:"about"`
@@ -36,12 +36,12 @@ type truth struct {
 	Artifacts map[string]int64 `json:"artifacts"` // bytes
 }
 
-// window is what happened between two instants inside a recording.
+// window is what happened between two instants of a recording.
 type window struct {
 	From       int64            `json:"from_ns"`
 	Until      int64            `json:"until_ns"`
 	Seconds    float64          `json:"seconds"`
-	Exact      bool             `json:"exact"` // no request was under way at either end
+	Exact      bool             `json:"exact"` // no request was in progress at either end
 	Started    map[string]int64 `json:"requests_started"`
 	Finished   map[string]int64 `json:"requests_finished"`
 	UnderWay   [2]int64         `json:"requests_under_way"` // at the ends
@@ -61,7 +61,7 @@ type window struct {
 
 	Latency loadgen.Latency `json:"latency"` // of requests answered in the window
 
-	Beside     float64 `json:"beside_cores"`    // CPU of the dependency and of the neighbours that were meant to be there
+	Beside     float64 `json:"beside_cores"`    // CPU of the dependency and of the intended neighbours
 	Neighbours float64 `json:"neighbour_cores"` // CPU of everything but this recording
 	Stolen     float64 `json:"stolen_cores"`
 }
@@ -125,13 +125,13 @@ func (w *window) totalFinished() (n int64) {
 	return n
 }
 
-// collectorFrames are the functions below which the collector works.
+// collectorFrames are the functions below which GC works.
 var collectorFrames = map[string]bool{
 	"runtime.gcBgMarkWorker": true, "runtime.gcAssistAlloc": true, "runtime.bgsweep": true, "runtime.deductSweepCredit": true,
 	"runtime.gcStart": true, "runtime.gcMarkDone": true, "runtime.gcMarkTermination": true, "runtime.bgscavenge": true,
 }
 
-// collectorShare is the share of CPU samples inside the collector.
+// collectorShare returns the share of CPU samples inside GC.
 func collectorShare(path string) (float64, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// archive packs a binary with what belongs to it: a zip for Windows, else a tar.
+// archive packs a binary and the files that belong to it: a zip for Windows, else a tar.
 func (r *release) archive(t target, bin string, beside []string) error {
 	folder := fmt.Sprintf("unstall-%s-%s-%s", r.version, t.os, t.arch)
 	name := folder + ".tar.gz"
@@ -89,7 +89,7 @@ func mode(path string) int64 {
 	return 0o644
 }
 
-// checksums writes those of everything that is published, as sha256sum -c reads them.
+// checksums writes the checksums of all published files, in the format of sha256sum -c.
 func (r *release) checksums() error {
 	slices.Sort(r.files)
 	var text strings.Builder
@@ -116,8 +116,8 @@ func checksum(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// krew writes the manifest of the plugin for kubectl (https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/), of the archives
-// there are. The program knows by its name that kubectl runs it.
+// krew writes the manifest of the plugin for kubectl (https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/), for the existing
+// archives. The program recognizes by its name that kubectl runs it.
 func (r *release) krew() error {
 	var platforms strings.Builder
 	for _, t := range targets {
@@ -165,7 +165,7 @@ spec:
 	return os.WriteFile(filepath.Join(r.out, "unstall.krew.yaml"), []byte(text), 0o644)
 }
 
-// formula writes one for Homebrew, of the archives there are for macOS and Linux.
+// formula writes a formula for Homebrew, for the existing archives for macOS and Linux.
 func (r *release) formula() error {
 	var parts strings.Builder
 	for _, system := range []struct{ ours, theirs string }{{"darwin", "macos"}, {"linux", "linux"}} {

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// nobody is who the program runs as in the image: it can serve, compare, load and read files so. To
-// diagnose processes of others it needs their user, or root (docs/containers.md).
+// nobody is the user of the program in the image: it suffices to serve, compare, load and read files. To
+// diagnose other users' processes it needs their user, or root (docs/containers.md).
 const nobody = "65532"
 
 // descriptor says what a blob is
@@ -38,7 +38,7 @@ type platform struct {
 
 // layout is an image in the OCI layout
 // (https://github.com/opencontainers/image-spec/blob/main/image-layout.md): files in a tar, named
-// by what they hold. podman load and docker load (25 and later) read it, skopeo copies it anywhere.
+// by their digest. podman load and docker load (25 and later) read it, skopeo copies it anywhere.
 type layout struct {
 	blobs     map[string][]byte // by digest
 	manifests []descriptor      // of each architecture
@@ -66,8 +66,8 @@ func (l *layout) json(kind string, v any) (descriptor, error) {
 	return l.blob(kind, text), err
 }
 
-// image adds what the image of an architecture holds: the program, those whose certificates are
-// believed, and a folder that anybody may write into. There is nothing else in it.
+// image adds the content of an architecture's image: the program, CA certificates, and a folder that
+// any user may write into. It contains nothing else.
 func (r *release) image(l *layout, t target, bin string) error {
 	program, err := os.ReadFile(bin)
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *release) image(l *layout, t target, bin string) error {
 	return r.manifest(l, t, plain.Bytes(), packed.Bytes())
 }
 
-// roots are certificates of those who are believed without conditions, as Mozilla has them.
+// roots returns Mozilla's CA certificates that have no constraints.
 func roots() []byte {
 	var b bytes.Buffer
 	for root := range bundle.Roots() {

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// parts are the only layer of the first image in a layout, and its configuration. All it refers to
-// must be there, and be named by what it holds.
+// parts returns the only layer of the first image in a layout, and its configuration. It checks that all
+// referenced blobs exist and are named by their digest.
 func parts(t *testing.T, path string) (layer []byte, config string) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -77,7 +77,7 @@ func parts(t *testing.T, path string) (layer []byte, config string) {
 	return layer, config
 }
 
-// image runs the program as the image says, in a container that has nothing else.
+// image runs the program as the image says, in a container without other files.
 func image(t *testing.T, path string) {
 	layer, text := parts(t, path)
 	if os.Geteuid() != 0 {

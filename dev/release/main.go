@@ -1,8 +1,8 @@
 // Command release builds everything that a release has, and publishes nothing: the binaries for
 // all platforms in archives, packages for Debian and Red Hat with man page, completions and the
 // unit of unstall watch, an image for containers, a list of all modules for each binary (SPDX), a
-// formula for Homebrew, the manifest of a plugin for kubectl, checksums, and what is new. It is a module of its own, so that what packages are made with is none of the
-// product's dependencies.
+// formula for Homebrew, the manifest of a plugin for kubectl, checksums, and the release notes. It is a
+// module of its own, so that the product does not depend on the tools that make packages.
 //
 // Two runs of it at one commit make the same bytes: paths are trimmed, and every time is that of
 // the commit.
@@ -25,17 +25,17 @@ import (
 // target is a platform.
 type target struct{ os, arch string }
 
-// targets are the platforms. Processes are diagnosed on Linux; the others read files, make load,
+// targets are the platforms. Only the Linux one diagnoses processes; the others read files, make load,
 // compare and report.
 var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}}
 
-// release is one that is built.
+// release is a release in progress.
 type release struct {
 	root    string // of the repository
 	out     string
 	version string // without v
 	at      time.Time
-	files   []string // what is published, below out
+	files   []string // published files, below out
 }
 
 func main() {
@@ -140,7 +140,7 @@ func (r *release) git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// build compiles for a platform, with nothing of this machine in it.
+// build compiles for a platform, without anything specific to this machine.
 func (r *release) build(ctx context.Context, t target) (bin string, err error) {
 	bin = filepath.Join(r.out, "bin", t.os+"-"+t.arch, "unstall")
 	if t.os == "windows" {
@@ -165,7 +165,7 @@ func (r *release) compile(ctx context.Context, t target, bin string) error {
 }
 
 // documents writes the man page and the completions, which the program itself prints, and returns
-// what an archive has beside the program.
+// the files that an archive has beside the program.
 func (r *release) documents(ctx context.Context) (beside []string, err error) {
 	here := filepath.Join(r.out, "bin", "here", "unstall")
 	if err := r.compile(ctx, target{runtime.GOOS, runtime.GOARCH}, here); err != nil {
@@ -209,8 +209,8 @@ func (r *release) documents(ctx context.Context) (beside []string, err error) {
 	return beside, nil
 }
 
-// notes writes what is new in the version, as CHANGELOG.md says: below its own heading, else, of what
-// is none yet, below that of what was not released.
+// notes writes what is new in the version, from CHANGELOG.md: the part below the version's heading,
+// or without one the part below the heading of unreleased changes.
 func (r *release) notes() error {
 	text, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// modules writes what a binary is made of, as SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/),
-// from what the linker put into it.
+// modules writes the modules of a binary, as SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/),
+// from the build information that the linker put into it.
 func (r *release) modules(t target, bin string) error {
 	info, err := buildinfo.ReadFile(bin)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// packages makes those for Debian and Red Hat.
+// packages makes the packages for Debian and Red Hat.
 func (r *release) packages(t target, bin string) error {
 	manual, err := r.compressed("unstall.1")
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *release) packages(t target, bin string) error {
 	return nil
 }
 
-// compressed is a document as packages have it.
+// compressed returns the path of a document, compressed as packages demand.
 func (r *release) compressed(name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(r.out, "bin", name))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 const version = "0.1.0"
 
-// largest is how large the binary may be, bytes, as in cmd/unstall/start_test.go.
+// largest is the maximal size of the binary, bytes, as in cmd/unstall/start_test.go.
 const largest = 64_000_000
 
 // built makes the release for a platform.
@@ -30,7 +30,7 @@ func built(t *testing.T, only string) string {
 	return out
 }
 
-// TestRelease builds twice, at two places, and looks into what came of it.
+// TestRelease builds twice, in two folders, and checks the files.
 func TestRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it links the program")
@@ -156,7 +156,7 @@ func install(t *testing.T, deb string) {
 	within("dpkg --remove unstall && test ! -e /usr/bin/unstall")
 }
 
-// empty runs the program where there is nothing else at all.
+// empty runs the program in an empty root.
 func empty(t *testing.T, bin string) {
 	if os.Geteuid() != 0 {
 		t.Skip("another root directory takes root")
@@ -185,7 +185,7 @@ func copied(t *testing.T, from, to string) {
 	}
 }
 
-// TestArm runs what is built for 64-bit ARM, by qemu where this is none.
+// TestArm runs the build for 64-bit ARM, under qemu on other machines.
 func TestArm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it links the program")
@@ -214,7 +214,7 @@ func TestArm(t *testing.T) {
 	}
 }
 
-// BenchmarkStart is how long the program takes to begin: the aim is 30 ms at most.
+// BenchmarkStart measures how long the program takes to start: the target is 30 ms at most.
 func BenchmarkStart(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "unstall")
 	r := &release{root: "../..", version: version}

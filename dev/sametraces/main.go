@@ -1,12 +1,12 @@
-// Sametraces holds the decoder of execution traces against golang.org/x/exp/trace, event by
+// Sametraces compares the decoder of execution traces with golang.org/x/exp/trace, event by
 // event, over many small programs that it records in this process, or over recorded traces.
 //
 //	go run ./dev/sametraces -n 10000       seeds 0 to 9999 (some minutes)
 //	go run ./dev/sametraces -from 41 -n 1 -keep /tmp   one of them, kept as a file
 //	go run ./dev/sametraces FILE...        traces of Go 1.22 to 1.27, unpacked
 //
-// It ends with 1 at the first that differs. What a program does depends on its seed, what its
-// trace holds also on the scheduler: a seed that differed once may not do so again.
+// It exits with 1 at the first difference. A program depends on its seed, and its trace also
+// depends on the scheduler: a seed that differed once may not differ again.
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 
 var compiled sync.Map // by name and strictness
 
-// Compile makes the schema of a document ready to be asked.
+// Compile returns a compiled schema.
 func Compile(root, name string, strict bool) (*jsonschema.Schema, error) {
 	key := fmt.Sprint(name, strict)
 	if s, ok := compiled.Load(key); ok {
@@ -43,7 +43,7 @@ func Compile(root, name string, strict bool) (*jsonschema.Schema, error) {
 	return nil, fmt.Errorf("there is no schema %q", name)
 }
 
-// Holds says whether a text is a document as its schema, by its own word, describes it. A strict one has no other keys.
+// Holds says whether a text matches the schema that it names. A strict schema allows no other keys.
 func Holds(root string, text []byte, strict bool) error {
 	var head struct {
 		Schema string `json:"schema"`

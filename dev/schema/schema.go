@@ -1,9 +1,9 @@
-// Package schema writes JSON Schema files (https://json-schema.org, draft 2020-12) of what unstall writes for machines, from
-// the Go types that are written: docs/schema/ has one for each value of "schema" (docs/json.md).
+// Package schema writes JSON Schema files (https://json-schema.org, draft 2020-12) of unstall's output for machines, from
+// the Go types of the output: docs/schema/ has one for each value of "schema" (docs/json.md).
 //
-// The package's opinion: a schema describes what is always there and what may be null, by the words of the types' own
-// comments; it does not forbid keys it does not know, because keys are added with every version. The tests do forbid
-// them, so that nothing is written that no schema describes.
+// The package's opinion: a schema describes what is always there and what may be null, in the words of the types' own
+// comments. It allows unknown keys, because every version adds keys. The tests forbid them, so that everything that
+// is written has a schema.
 package schema
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Draft is what the files are written in.
+// Draft is the dialect of the files.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
 // A Document is a schema file.
@@ -24,17 +24,17 @@ type Document struct {
 	Name  string // the value of "schema": "unstall.load/v1"
 	About string
 	Type  reflect.Type
-	// Fixed says that Name is the value of its key; inspect's has two.
+	// Fixed says that Name is the value of its key; the schemas of inspect have two.
 	Fixed bool
 }
 
-// File is where it lies below docs/schema: "load-v1.json".
+// File returns the path below docs/schema: "load-v1.json".
 func (d Document) File() string {
 	name := strings.TrimPrefix(d.Name, "unstall.")
 	return strings.NewReplacer(".", "-", "/", "-").Replace(name) + ".json"
 }
 
-// Write renders a schema. A strict one forbids keys that it does not name.
+// Write renders a schema. A strict one forbids unnamed keys.
 func (d Document) Write(root string, strict bool) ([]byte, error) {
 	w := &writer{strict: strict, words: &words{root: root}, defs: make(map[reflect.Type]string)}
 	top, err := w.objectSchema(d.Type)
@@ -45,9 +45,9 @@ func (d Document) Write(root string, strict bool) ([]byte, error) {
 		top.properties.setKey("schema", fields{{"const", d.Name}})
 	}
 	out := fields{{"$schema", Draft}, {"$id", "urn:" + strings.NewReplacer(".", ":", "/", ":").Replace(d.Name)}, {"title", d.Name}, {"description", d.About}}
-	top.about = "" // what the document is about says more
+	top.about = "" // the document's own text says more
 	out = append(out, top.schemaFields()...)
-	for i := 0; i < len(w.queue); i++ { // objects that objects hold
+	for i := 0; i < len(w.queue); i++ { // objects inside objects
 		x, err := w.objectSchema(w.queue[i])
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", d.Name, err)
@@ -138,7 +138,7 @@ type writer struct {
 	done   fields
 }
 
-// objectSchema returns the schema of a struct, or of what is written instead of it.
+// objectSchema returns the schema of a struct, or of the shape that replaces it.
 func (w *writer) objectSchema(t reflect.Type) (*object, error) {
 	about := w.words.commentsOf(t)
 	as := t
@@ -149,8 +149,8 @@ func (w *writer) objectSchema(t reflect.Type) (*object, error) {
 	return o, w.addMembers(o, as, true)
 }
 
-// addMembers adds the fields of a struct, with those of the structs it embeds; always says that
-// they are always there.
+// addMembers adds the fields of a struct and of the structs it embeds; always says that they are
+// always present.
 func (w *writer) addMembers(o *object, t reflect.Type, always bool) error {
 	about := w.words.commentsOf(t)
 	for i := range t.NumField() {
@@ -184,7 +184,7 @@ func (w *writer) addMembers(o *object, t reflect.Type, always bool) error {
 		}
 		o.properties.setKey(name, s)
 		if slices.Contains(o.required, name) {
-			continue // a key that one of those who embed it writes in another form
+			continue // the embedding struct writes that key in another form
 		}
 		if always && !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
 			o.required = append(o.required, name)

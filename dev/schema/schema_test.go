@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write docs/schema")
 
 const root = "../.."
 
-// TestFiles holds docs/schema to the types.
+// TestFiles compares docs/schema with the types.
 func TestFiles(t *testing.T) {
 	dir := filepath.Join(root, "docs", "schema")
 	want := map[string]bool{"README.md": true}
@@ -69,7 +69,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestGoldens holds every document of the tests' golden files to its schema, and to no more than that describes.
+// TestGoldens checks every document of the tests' golden files against its strict schema.
 func TestGoldens(t *testing.T) {
 	seen := 0
 	for _, dir := range []string{"internal/present/testdata", "lab/testdata", "internal/diagnose/check/testdata"} {
@@ -101,7 +101,7 @@ func TestGoldens(t *testing.T) {
 				return nil
 			}
 			seen++
-			// Recordings are of the version that made them: keys of other versions are no fault of them.
+			// Recordings are of the version that made them: keys of other versions are allowed there.
 			if err := Holds(root, text, dir != "internal/diagnose/check/testdata"); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -116,7 +116,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// TestFixtures holds what is written about every recording to its schema: the diagnosis, and what the files hold.
+// TestFixtures checks the output for every recording against its schema: the diagnosis, and the contents of the files.
 func TestFixtures(t *testing.T) {
 	dirs, err := filepath.Glob(filepath.Join(root, "internal/diagnose/check/testdata", "*", "*"))
 	if err != nil || len(dirs) == 0 {
@@ -155,7 +155,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// What a schema is for: to find what is missing, of another kind, or, in a strict one, not described.
+// TestHolds checks that a schema finds keys that are missing, of another kind, or, if it is strict, not described.
 func TestHolds(t *testing.T) {
 	const score = `{"schema":"unstall.lab.score/v1","variants":[],"top_1_accuracy":null,"false_alarms":0,"pass":true}`
 	for text, want := range map[string]bool{

@@ -24,7 +24,7 @@ type about struct {
 	fields map[string]string
 }
 
-// commentsOf returns the comments of a type and its fields; nothing for a type of another module.
+// commentsOf returns the comments of a type and its fields; none for a type of another module.
 func (w *words) commentsOf(t reflect.Type) about {
 	dir, ok := strings.CutPrefix(t.PkgPath(), module)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// artemis is ActiveMQ Artemis: producers send messages that are kept on disk and
-// wait for the receipt, in STOMP; consumers take them.
+// artemis is ActiveMQ Artemis: producers send persistent messages and wait for the receipt, in
+// STOMP; consumers take them.
 var artemis = program{
 	name:  "artemis",
 	fetch: maven{{"org.apache.activemq:apache-artemis:2.39.0:zip:bin", "ae3fc589e239815a4dd9d68e136a3277a916b38f377ceded07f625c811247596"}},

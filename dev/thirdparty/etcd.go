@@ -36,8 +36,8 @@ var etcd = program{
 	},
 }
 
-// etcdPut writes one of so many keys: base64 of 9 bytes and three digits that
-// never end in a remainder, so the number can stand in the text as it is.
+// etcdPut writes one of that many keys. A key is the base64 of 9 bytes and three digits, which
+// leaves no remainder, so the number can stand in the text as it is.
 func etcdPut(rate float64, size int, key string) traffic {
 	b := fmt.Sprintf(`{"key":"%s","value":"%s"}`, key+"A", base64.StdEncoding.EncodeToString(bodyText(size)))
 	return httpLoad{rate: rate, method: "POST", paths: []string{"/v3/kv/put"}, body: []byte(b)}.sendRequests

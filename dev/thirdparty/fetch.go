@@ -140,9 +140,9 @@ func (m maven) fetchInto(ctx context.Context, home string) error {
 	return os.WriteFile(done, []byte(m.String()+"\n"), 0o644)
 }
 
-// mavenTree is an artifact from Maven Central with all it depends on, in jar/, and
-// more that it leaves to its distribution, as group:artifact:version. Maven checks
-// each against the repository's sums; its own is pinned.
+// mavenTree is an artifact from Maven Central with all its dependencies, in jar/, and
+// further ones that it expects from its distribution, as group:artifact:version. Maven checks
+// each against the repository's sums; its own sum is pinned.
 type mavenTree struct {
 	group, name, version, sum string
 	more                      []string

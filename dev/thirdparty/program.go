@@ -9,15 +9,15 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// A program is one that others wrote.
+// A program is a third-party program.
 type program struct {
 	name     string
 	fetch    fetcher
-	start    func(*place) // fills in how it runs when it is healthy
+	start    func(*place) // sets how the healthy program runs
 	variants []variant
 }
 
-// A fetcher has one way to get a program.
+// A fetcher is one way to get a program.
 type fetcher interface {
 	fetchInto(ctx context.Context, home string) error // returns at once if it is there
 	String() string                                   // what, in which version, from where
@@ -26,31 +26,31 @@ type fetcher interface {
 // A variant is a program healthy, or sick by one plain setting.
 type variant struct {
 	name  string
-	truth string // what is wrong, or why nothing is
+	truth string // the fault, or why there is none
 	sick  func(*place)
 	load  []traffic // nil: the healthy one's
 }
 
-// A place is where and how one run of a program goes.
+// A place is the environment of one run of a program.
 type place struct {
-	home  string // what was fetched
-	dir   string // empty at first; its data, and its working directory
+	home  string // the fetched files
+	dir   string // its data and working directory; empty at first
 	ports map[string]int
 
 	bin     string
 	args    []string
 	env     []string
-	main    string // where requests go, host:port
+	main    string // target of requests, host:port
 	pprof   string // URL of its net/http/pprof, if it has one
 	ready   func(context.Context) error
 	prepare func(context.Context) error // data to begin with
 	load    []traffic
 
 	quota    float64        // CPUs it may use; 0: all
-	group    *process.Quota // with that, while it runs
+	group    *process.Quota // with the quota, while it runs
 	burn     int            // threads of a neighbour that burns CPU
-	backend  time.Duration  // how long the backend takes to answer; there is one if its port was asked for
-	within   int            // how many the backend answers at a time; 0: all
+	backend  time.Duration  // latency of the backend's answers; there is a backend if its port was taken
+	within   int            // requests that the backend answers at a time; 0: all
 	warm     time.Duration  // how long to make load before it is recorded; 0: as the session says
 	patience time.Duration  // until it is ready; 0: 30 s
 }

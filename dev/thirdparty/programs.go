@@ -1,4 +1,4 @@
 package main
 
-// programs are all, those that are got quickly first.
+// programs are all programs; those that are fetched quickly come first.
 var programs = []program{caddy, etcd, victoriametrics, nats, influxdb, prometheus, tomcat, jetty, zookeeper, artemis, azmcp, raven}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every program is pinned, is run healthy first, and has a sick variant; names are unique.
+// TestPrograms checks that every program is pinned, runs healthy first, and has a sick variant, and that names are unique.
 func TestPrograms(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range programs {

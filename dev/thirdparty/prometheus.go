@@ -43,7 +43,7 @@ var prometheus = program{
 	},
 }
 
-// prometheusQuery asks for the hour that ended two hours before now: it is in blocks.
+// prometheusQuery queries the hour that ended two hours before now: it is in blocks.
 func prometheusQuery(q string, now time.Time, rate float64) traffic {
 	end := now.Add(-2 * time.Hour).Unix()
 	return httpLoad{rate: rate, paths: []string{fmt.Sprintf("/api/v1/query_range?query=%s&start=%d&end=%d&step=60", url.QueryEscape(q), end-3600, end)}}.sendRequests

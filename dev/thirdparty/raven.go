@@ -28,7 +28,7 @@ var raven = program{
 		db := "http://" + p.main + "/databases/shop"
 		p.prepare = func(ctx context.Context) error {
 			shop := `{"DatabaseName":"shop","Settings":{"RunInMemory":"true"},"Topology":{}}`
-			// On .NET 9 it makes the database and then fails to ask itself whether it is there.
+			// On .NET 9 it creates the database and then fails its own check of it.
 			_ = sendHTTP(ctx, http.MethodPut, "http://"+p.main+"/admin/databases?name=shop", []byte(shop))
 			if err := postBody(ctx, db+"/bulk_docs", ravenOrders(2000)); err != nil {
 				return err

@@ -18,7 +18,7 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// A session is what all runs have in common.
+// A session has what all runs share.
 type session struct {
 	cache, keep, tool string
 	long, warm        time.Duration
@@ -119,7 +119,7 @@ func (s session) runVariant(ctx context.Context, p program, v variant, home stri
 	return s.diagnoseCapture(ctx, name)
 }
 
-// answers are the files of what was said.
+// answers are the file extensions of diagnoses.
 var answers = []string{".txt", ".alone.txt", ".json"}
 
 // diagnoseCapture writes the diagnosis of a capture, with its requests and without.
@@ -209,11 +209,11 @@ func startBeside(ctx context.Context, name string, args ...string) (end func(), 
 	return func() { _ = c.Process.Kill(); _ = c.Wait() }, nil
 }
 
-// serveBackend is a dependency that takes as long as it is told to, for so many
-// at a time; or a neighbour that burns CPU.
+// serveBackend serves as a dependency that answers after a given delay, a given number of requests at
+// a time; or a neighbour that burns CPU.
 func serveBackend(args []string) {
 	if args[0] == "burn" {
-		for n := uint64(1); n != 0; n++ { // half a thousand years
+		for n := uint64(1); n != 0; n++ { // for centuries
 		}
 	}
 	delay, err := time.ParseDuration(args[1])

@@ -69,13 +69,13 @@ func (h httpLoad) sendRequests(ctx context.Context, p *place, to *rows) error {
 	return err
 }
 
-// A session of a client of some other protocol: it does one request, and says
-// what it was.
+// An exchange does one request of another protocol's session and returns
+// its route.
 type exchange func(n int) (route string, err error)
 
-// protocolLoad is an open loop over so many connections of another protocol than
+// protocolLoad returns an open loop over that many connections of a protocol other than
 // HTTP. A request that finds no free connection waits for one, and its latency
-// counts from when it should have been sent.
+// counts from the intended time.
 func protocolLoad(rate float64, connections int, dial func(ctx context.Context, p *place, i int) (exchange, error)) traffic {
 	return func(ctx context.Context, p *place, to *rows) error {
 		due := make(chan time.Time, 100_000)
@@ -121,7 +121,7 @@ func protocolLoad(rate float64, connections int, dial func(ctx context.Context, 
 	}
 }
 
-// bodyText returns n bytes of words, which do not compress to nothing.
+// bodyText returns n bytes of words, which compress like text.
 func bodyText(n int) []byte {
 	words := []string{"alpha ", "beta ", "gamma ", "delta ", "epsilon ", "zeta ", "eta ", "theta "}
 	r := rand.New(rand.NewPCG(1, 2))

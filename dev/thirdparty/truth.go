@@ -17,13 +17,13 @@ import (
 // clockTick is how long one tick of /proc/PID/stat is (USER_HZ, 100 on Linux).
 const clockTick = 10 * time.Millisecond
 
-// counters are what a process and the machine had counted at one time, seen from
+// counters are the counts of a process and the machine at one time, from
 // outside.
 type counters struct {
 	user, system time.Duration      // CPU time of the process
 	machine      time.Duration      // CPU time of all processes
-	collector    map[string]float64 // what its runtime publishes of its collector
-	throttled    float64            // times its group was stopped by a quota; NaN: it has none
+	collector    map[string]float64 // what its runtime publishes about GC
+	throttled    float64            // how often a quota stopped its group; NaN: it has none
 }
 
 func readCounters(pid int, p *place) counters {
@@ -106,7 +106,7 @@ type truth struct {
 	name, what    string
 	from, to      time.Time
 	before, after counters
-	said          []byte // by unstall while it recorded
+	said          []byte // by unstall during the recording
 }
 
 // writeFile writes the truth beside the capture.

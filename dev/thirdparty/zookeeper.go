@@ -39,7 +39,7 @@ var zookeeper = program{
 	},
 }
 
-// zkServes asks in the four-letter way whether it does more than listen.
+// zkServes checks by a four-letter command whether it does more than listen.
 func zkServes(addr string) error {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package tools carries the scripts of this folder that the tool itself runs, so
+// Package tools embeds the scripts of this folder that the tool itself runs, so
 // that a released one can fetch what its labs need anywhere.
 package tools
 

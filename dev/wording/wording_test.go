@@ -1,4 +1,4 @@
-// Package wording holds all text that the program prints to plain English: string literals, goldens, help, rules and
+// Package wording checks that all text which the program prints is plain English: string literals, goldens, help, rules and
 // documents contain none of the phrases below. Each pattern says why, and what to write instead.
 package wording
 
@@ -56,7 +56,7 @@ var patterns = []pattern{
 	phrase(`\bit takes (this|root|two|Linux)\b|; it takes `, "a need is a sentence of its own", "needs …"),
 }
 
-// anyPattern finds what one of the patterns finds: most text has none of them.
+// anyPattern finds what any of the patterns finds: most text has no match.
 var anyPattern = func() *regexp.Regexp {
 	var all []string
 	for _, p := range patterns {
@@ -114,7 +114,7 @@ func TestWording(t *testing.T) {
 	}
 }
 
-// TestPatternsFindPhrases keeps the patterns from rotting: each finds what it is for.
+// TestPatternsFindPhrases checks that each pattern finds its phrase.
 func TestPatternsFindPhrases(t *testing.T) {
 	for _, s := range []string{"nobody looked at its threads", "to who comes", "the CPU is idle meanwhile", "12 ms in the mean", "begins anew", "what is left out is said",
 		"as long as the evidence goes back", "stopped with the world", "the collector's events", "a quarter of slow time", "holds up all clients", "there is no such form",
@@ -159,7 +159,7 @@ func excepted(where, text string) bool {
 
 type literal struct{ where, text string }
 
-// literals are the string literals of non-test Go code, and the help in its struct tags.
+// literals returns the string literals of non-test Go code, and the help in its struct tags.
 func literals(t *testing.T) (all []literal) {
 	for _, dir := range []string{"cmd", "internal", "lab"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {

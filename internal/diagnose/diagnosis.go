@@ -161,11 +161,11 @@ type Requests struct {
 	P50Ms           *float64 `json:"p50_ms"`
 	P99Ms           *float64 `json:"p99_ms"`
 	P999Ms          *float64 `json:"p999_ms"`
-	// Joined says in how many sources the requests were found again, from the outside in; left out where one source tells of them.
+	// Joined tells in how many sources the requests were found again, from the outside in; left out where only one source has them.
 	Joined []Joined `json:"joined,omitempty"`
 }
 
-// Joined says how many requests of one source were found among those of another one, which saw them from further outside.
+// Joined is how many requests of one source were found among those of another that saw them from further outside.
 type Joined struct {
 	Subject string   `json:"subject"`
 	Source  string   `json:"source"`  // the one further inside; of several traces the first
@@ -175,11 +175,11 @@ type Joined struct {
 	In      string   `json:"in"`              // the one further outside; of several load generators the first
 	InFrom  string   `json:"in_seen_by"`      // "spans" | "log" | "kernel" | "proxy" | "clients"
 	Among   int      `json:"among"`           // its requests
-	ByID    int      `json:"by_id"`           // of those found, by an id that both have
-	Behind  *float64 `json:"clock_behind_ms"` // of the one further outside; null: they agree
+	ByID    int      `json:"by_id"`           // of the found, by an id that both have
+	Behind  *float64 `json:"clock_behind_ms"` // of the outer source; null: the clocks agree
 }
 
-// Load is the result of a load generator, as far as it tells.
+// Load is the result of a load generator, as far as it reports one.
 type Load struct {
 	Source      string   `json:"source"`
 	Tool        string   `json:"tool"`
@@ -196,7 +196,7 @@ type Entry struct {
 	Subject   string   `json:"subject"`
 	Mechanism string   `json:"mechanism"` // closed list: package ledger
 	Title     string   `json:"title"`     // the mechanism in words
-	Detail    string   `json:"detail"`    // which dependency, lock or pool; "" if there is nothing to add
+	Detail    string   `json:"detail"`    // the dependency, lock or pool; "": nothing to add
 	SlowMs    float64  `json:"slow_ms"`
 	Low       *float64 `json:"low"`
 	High      *float64 `json:"high"`
@@ -204,44 +204,43 @@ type Entry struct {
 	Method    string   `json:"method"` // trace, sampled, overlap, span, replay, share
 }
 
-// Verdict is what was found about one cause.
+// Verdict is the finding about one cause.
 type Verdict struct {
 	Cause      string       `json:"cause"`
 	Subject    string       `json:"subject"`
-	Step       check.Step   `json:"step"`    // its place in the order in which one asks
+	Step       check.Step   `json:"step"`    // its place in the order of the checks
 	Verdict    string       `json:"verdict"` // supported | ruled_out | inconclusive
 	Title      string       `json:"title"`   // one line: what happens
 	Summary    string       `json:"summary"` // one short clause with the deciding figure, for lists: "0.4 ms"
 	Saves      *Saves       `json:"saves_ms"`
 	Evidence   []Evidence   `json:"evidence"`
-	Needs      []Need       `json:"needs_commands"` // what would have to be there to say more; as sentences under "needs", too
+	Needs      []Need       `json:"needs_commands"` // missing evidence that would tell more; also as sentences under "needs"
 	Fix        []Fix        `json:"fix"`
 	Prediction []Prediction `json:"prediction"`
-	// Root is the verdict of this diagnosis that the time of this one ends in: both are one chain, and its fixes are
-	// among these. Left out where there is none.
+	// Root is the verdict of this diagnosis in which the time of this one ends: both are one chain, and its fixes are among these.
+	// Left out where there is none.
 	Root *Link `json:"root,omitempty"`
 
-	// Decision is how it came about: the questions of the policy, and what was compared for each. Left out by versions that did not
-	// keep it.
+	// Decision is how the verdict was reached: the policy's questions, with the figures compared for each. Left out by versions that
+	// did not keep it.
 	Decision *check.Decision `json:"decision,omitempty"`
 
-	// Frontier is what memory would buy, where the fix is a size of the heap. It is
-	// not in the JSON form: unstall predict gives it.
+	// Frontier is what memory would buy, where the fix is a size of the heap. It is not in the JSON form: unstall predict gives it.
 	Frontier *model.Frontier `json:"-"`
 
 	weight float64
-	spends string // of a server that others wait for: what it spends the time on
-	alone  string // its title before it was joined with another's; "": it was not
+	spends string // for a server that others wait for: what it spends the time on
+	alone  string // its title before it was joined with another verdict's; "": it was not
 }
 
-// Link names another verdict.
+// Link refers to another verdict.
 type Link struct {
 	Cause   string `json:"cause"`
 	Subject string `json:"subject"`
 }
 
-// MarshalJSON writes what a verdict needs twice: as sentences under "needs", and by its
-// parts under "needs_commands", where a command that is not known is null.
+// MarshalJSON writes a verdict's needs twice: as sentences under "needs", and by their parts under "needs_commands", where an unknown
+// command is null.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	type parts struct {
 		What    string  `json:"what"`
@@ -262,13 +261,12 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // whoever encodes the whole may
+	e.SetEscapeHTML(false) // the caller's encoder may escape
 	err := e.Encode(out)
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads that again. Before there were needs_commands, there were only
-// sentences: what of them could be typed is not known.
+// UnmarshalJSON reads both forms. Before needs_commands existed there were only sentences: their commands are unknown.
 func (v *Verdict) UnmarshalJSON(text []byte) error {
 	type verdict Verdict
 	in := struct {
@@ -286,7 +284,7 @@ func (v *Verdict) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// What verdicts are made of is the causes' own.
+// The parts of verdicts are package check's.
 type (
 	Need       = check.Need
 	Saves      = check.Saves
@@ -295,16 +293,16 @@ type (
 	Prediction = check.Prediction
 )
 
-// Warning is something to know beside the result.
+// Warning is something that a user should know beside the result.
 type Warning struct {
 	Text   string `json:"text"`
 	Count  int64  `json:"count"`
 	Origin string `json:"origin"`
 }
 
-// NotSeen is something that could not be recorded, whatever cause it matters to.
+// NotSeen is something that could not be recorded, whichever cause it matters to.
 type NotSeen struct {
 	What string `json:"what"`
 	Why  string `json:"why"`
-	Do   string `json:"do"` // a command that would change that, "" none
+	Do   string `json:"do"` // a command that would make it visible, "" none
 }

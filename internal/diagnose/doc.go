@@ -1,3 +1,2 @@
-// Package diagnose turns a bundle of evidence into a diagnosis: it aligns the
-// clocks, builds the ledger, asks every cause and ranks the answers.
+// Package diagnose turns a bundle of evidence into a diagnosis: it aligns the clocks, builds the ledger, runs every check and ranks the verdicts.
 package diagnose

@@ -8,22 +8,21 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// Given is a table of figures that the evidence has, where none of them decides a cause.
+// Given is a table of figures in the evidence, where no figure decides a cause.
 type Given struct {
 	Title   string   `json:"title"`
 	Figures []string `json:"figures"` // the first of them: "go_goroutines 61"
 }
 
-// How much is told of what was given.
+// How many tables and figures are listed.
 const (
 	mostGiven        = 2
 	mostGivenFigures = 4
 	mostGivenText    = 120
 )
 
-// listGivenFigures returns the first figures of the tables in the evidence where nothing is
-// judged: users see that their file was read, and what is in it. Figures of hosts are listed
-// apart, by listHostFigures.
+// listGivenFigures returns the first figures of the tables in the evidence where nothing is judged, to show users that their file was read, and what
+// is in it. listHostFigures lists figures of hosts.
 func (r *run) listGivenFigures() (all []Given) {
 	if r.d.Outcome != NotJudged || r.d.Requests != nil || len(r.d.Host) > 0 || len(r.d.Loads) > 0 || r.d.AtRequests != nil || r.d.Unasked ||
 		slices.ContainsFunc(r.d.Verdicts, func(v Verdict) bool { return v.Verdict == check.RuledOut }) {
@@ -37,7 +36,7 @@ func (r *run) listGivenFigures() (all []Given) {
 				break
 			}
 			if text := figuresOf(t.Columns, row); text != "" {
-				g.Figures = append(g.Figures, string(redact.Line([]byte(text)))) // labels are what programs call their threads, and more
+				g.Figures = append(g.Figures, string(redact.Line([]byte(text)))) // labels may hold what programs call their threads
 			}
 		}
 		if len(g.Figures) > 0 {

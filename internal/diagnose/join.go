@@ -15,12 +15,11 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check/service"
 )
 
-// joinedFrom is the part of what a service waits for others from which on it waits for one server.
+// joinedFrom is the part of a service's waits for others from which it counts as waiting for one server.
 const joinedFrom = .5
 
-// joinServers makes one report of a service whose requests wait for a server that tells about
-// itself, as Redis does, and of what that server was found to spend the time on, where both were
-// recorded.
+// joinServers joins the report of a service whose requests wait for a server that reports on itself, such as Redis, with the finding about what that
+// server spends the time on, where both were recorded.
 func (r *run) joinServers(all []Verdict) []Verdict {
 	seen := make(map[string]bool) // services
 	for {
@@ -99,7 +98,7 @@ func joinVerdicts(all []Verdict, service, server int, title string) []Verdict {
 	if x.Saves == nil || v.Saves != nil && v.Saves.Value > x.Saves.Value {
 		x.Saves = v.Saves
 	}
-	if server < service { // of equals the first is told first
+	if server < service { // of equals, the first stays first
 		moved := all[server]
 		copy(all[server:service], all[server+1:service+1])
 		all[service] = moved
@@ -140,7 +139,7 @@ func (r *run) subjectTitle(s evidence.Subject) string {
 	return ""
 }
 
-// waits are what slow requests of a service waited for the network, ns, by what is known of the other end.
+// waits are the network waits of a service's slow requests, ns, by what is known of the other end.
 type waits struct {
 	all   int64
 	texts map[string]int64 // names and functions of a wait, in lower case

@@ -9,17 +9,17 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Onset is since when requests are slow.
+// Onset is the moment since which requests are slow.
 type Onset struct {
 	At     *time.Time `json:"at"`     // null where no clock is anchored
 	From   float64    `json:"from_s"` // since the beginning of the evidence about requests
-	Within bool       `json:"within"` // it began then; else requests were slow before there is evidence
-	Before float64    `json:"before"` // part of the requests that were slow until then, where it is within
-	Since  float64    `json:"since"`  // and from then on
+	Within bool       `json:"within"` // slowness began then; else requests were slow from the beginning
+	Before float64    `json:"before"` // slow part of the requests before the moment, if Within
+	Since  float64    `json:"since"`  // slow part from then on
 }
 
-// What makes a moment that from which on requests are slow: so many came before it and after it, over such a part of the time
-// each, and of those after it so many times as large a part was slow, and as large a part at least.
+// Thresholds for the onset: the number of requests before and after it, the part of the time on each side, by which factor the slow part grows, and
+// the least slow part after it.
 const (
 	onsetRequests = 50
 	onsetTime     = .1
@@ -64,19 +64,19 @@ func findOnset(b *evidence.Bundle, l *ledger.Ledger) *Onset {
 	return out
 }
 
-// divide looks for the moment. Requests are told apart by cells of time first, as next to no cell can hold it, and only
-// those of cells that may are put in order: to sort millions takes longer than all else that is asked of them.
+// divide finds the moment. It first divides requests into cells of time, because most cells cannot hold the moment, and sorts only those that may: to
+// sort millions takes longer than everything else.
 type divide struct {
 	l     *ledger.Ledger
 	began func(row int) int64
 	slow  evidence.Rows
-	first int // the request that began first
+	first int // the request with the earliest beginning
 }
 
-// onsetCells are so many.
+// onsetCells is the number of cells.
 const onsetCells = 1024
 
-// startsCell are the requests that began within a part of the time.
+// startsCell is the requests that began within a part of the time.
 type startsCell struct {
 	from, to           int64 // ns
 	before, slowBefore int   // requests that began earlier

@@ -19,22 +19,21 @@ import (
 // Outcomes of a [Diagnosis].
 const (
 	Found        = "found"         // at least one cause is supported
-	NothingFound = "nothing_found" // requests are as they should be, as far as can be seen
+	NothingFound = "nothing_found" // requests are normal, as far as the evidence shows
 	NotExplained = "not_explained" // many are slow, and no cause explains it
 	NotJudged    = "not_judged"    // too little was watched, or of the wrong seconds
 )
 
-// Requests are unwell, without anybody's word for it, if so many of them are slow and take
-// long enough to be noticed, or so much of all their time passes in such. An objective that is
-// missed by more than one in a hundred is missed.
+// Without an objective, a service is unwell if this many of its requests are slow and take long enough to be noticed, or if this much of
+// all requests' time passes in such ones. An objective is missed if more than one request in a hundred misses it.
 const (
 	unwellRequests = .05
 	unwellTime     = .25
 	missed         = .01
 )
 
-// rarely are so few of the requests that one pause of a minute makes them: they speak for a service
-// only if so much of the time passed in them that a twentieth of those who arrive would meet them.
+// rarely is a part of the requests so small that one pause per minute explains it: it counts against a service only if a twentieth of
+// arriving clients would meet such requests.
 const rarely = .001
 
 // decideOutcome returns the overall result of the diagnosis.
@@ -138,15 +137,15 @@ func (r *run) atRequests() (at *float64, did []Doing) {
 	return &most, did
 }
 
-// someone is how many threads are at requests in the mean where a service does not idle: with
-// fewer, none that takes long enough to be noticed comes even once in two seconds (Little's law).
+// someone is the mean number of threads at requests from which a service does not idle: with fewer, not even one request in two seconds takes long
+// enough to be noticed (Little's law).
 const someone = .01
 
-// mostly is the part of the time of threads at requests from which it is said what they did then.
+// mostly is the part of the time of threads at requests from which their activity is reported.
 const mostly = .5
 
-// areRequestsQuick says whether the requests as clients saw them show that all is well, whatever
-// was not recorded: half of them end before users notice, and hardly any is noticeably slow.
+// areRequestsQuick reports whether clients' requests show that all is well, whatever was not recorded: half of them end before users
+// notice, and hardly any is noticeably slow.
 func (r *run) areRequestsQuick() bool {
 	some := false
 	for _, l := range r.incident.Ledgers() {
@@ -173,7 +172,7 @@ func (r *run) areRequestsQuick() bool {
 	return some
 }
 
-// wellRequests is how many requests it takes to say that fewer than one in a hundred is slow.
+// wellRequests is the number of requests needed to say that fewer than one in a hundred is slow.
 const wellRequests = 300
 
 // countNoticeable returns how many slow requests take long enough to be noticed, and their total
@@ -210,8 +209,8 @@ func isUnwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 	return float64(n) >= unwellRequests*float64(len(l.Rows)) || float64(ns) >= unwellTime*float64(all)
 }
 
-// longerOutside is how many times as long as for the service itself requests take for its clients where most of that time
-// passes before the service sees them.
+// longerOutside is how many times as long requests must take for clients as for the service, where most of that time passes before the service sees
+// them.
 const longerOutside = 3
 
 // waitsBeforeService says whether clients wait noticeably longer than the service works on their

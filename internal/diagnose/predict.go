@@ -13,8 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// WhichError says that the question is not about this evidence, or not clear: that is
-// for whoever asked to change.
+// WhichError means that the question does not fit this evidence, or is ambiguous: the user must change it.
 type WhichError struct{ Why string }
 
 func (e *WhichError) Error() string { return e.Why }
@@ -23,17 +22,17 @@ func newWhichError(format string, args ...any) error {
 	return &WhichError{fmt.Sprintf(format, args...)}
 }
 
-// PredictOptions are what is asked of [Predict].
+// PredictOptions are the input of [Predict].
 type PredictOptions struct {
 	Target  string // a process by its name or PID; "": the only one
 	Wanted  []model.Wanted
-	Since   time.Time // zero: all there is
+	Since   time.Time // zero: unbounded
 	Until   time.Time
 	Version string // of the tool
 }
 
-// Predict says what settings would do to the process in a bundle, which it does not change. A
-// setting that is impossible gives an error beside the rest of the answer.
+// Predict predicts the effect of settings on the process in a bundle, which it does not change. An impossible setting is an error beside
+// the rest of the answer.
 func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until})
 	if i.Nothing() {
@@ -55,7 +54,7 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 		if !slices.Contains(of.Models, w.Model) && !slices.Contains(platform.Everywhere, w.Model) {
 			return nil, newWhichError("--set %s: %s is a %s process, which does not have this setting", w.Text, r.name[id], of.Title)
 		}
-		m = w.Model // all are of one
+		m = w.Model // all are of one model
 	}
 	a, err := m.Ask(model.Question{Bundle: b, Subject: id, Name: r.name[id], AtLeast: oldestRelease(b, id), Ledger: i.Ledger(id), Wanted: opt.Wanted})
 	if a == nil {

@@ -10,59 +10,59 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// RequestPath is where the time of a front's requests went, behind which a pool of workers does what is asked.
+// RequestPath is where the time of a front's requests went, if a pool of workers behind it serves them.
 type RequestPath struct {
-	Front  string  `json:"front"`           // whose requests they are: "nginx pid 7"
-	Title  string  `json:"title"`           // what it is: "nginx"
+	Front  string  `json:"front"`           // the subject of the requests: "nginx pid 7"
+	Title  string  `json:"title"`           // its program: "nginx"
 	Pool   string  `json:"pool"`            // of workers: "PHP-FPM workers, pool www"
-	Worker string  `json:"worker"`          // what runs in them: "PHP"
-	Store  *Store  `json:"store"`           // what workers call, if it was recorded, too; null: none was
-	Routes []Steps `json:"routes"`          // in order of the time they took in all, ten at most
-	Left   int     `json:"routes_left_out"` // more of them
-	// Journeys are the same requests as the users on journeys saw them who made them: by step, in order of the
-	// time these took in all. Empty without journeys.
+	Worker string  `json:"worker"`          // the workers' program: "PHP"
+	Store  *Store  `json:"store"`           // the recorded server that workers call; null: none was recorded
+	Routes []Steps `json:"routes"`          // by total time, ten at most
+	Left   int     `json:"routes_left_out"` // further routes
+	// Journeys are the same requests as seen by the users on journeys who made them: by step, longest total time first. Empty without
+	// journeys.
 	Journeys     []Steps `json:"journeys"`
 	JourneysLeft int     `json:"journeys_left_out"`
 }
 
-// Store is what workers call, and was recorded, too.
+// Store is a recorded server that workers call.
 type Store struct {
 	Subject string   `json:"subject"` // "redis-server pid 9"
 	Title   string   `json:"title"`   // "Redis"
-	Address string   `json:"address"` // where they call it: "unix:/run/redis.sock"
+	Address string   `json:"address"` // where workers call it: "unix:/run/redis.sock"
 	Busy    *float64 `json:"busy"`    // the share of the time in which it ran commands
-	Most    []Call   `json:"most"`    // the commands that took most of that, ms each
+	Most    []Call   `json:"most"`    // the commands with most of that time, ms each
 }
 
-// Steps is where the time of requests went, ms in their mean; the parts add up to MeanMs.
+// Steps is where the time of requests went, mean ms; the parts add up to MeanMs.
 type Steps struct {
 	Step     string  `json:"step,omitempty"` // of a journey: "buy: into the cart"
 	Route    string  `json:"route"`
 	Requests int     `json:"requests"`
 	MeanMs   float64 `json:"mean_ms"`
-	// Outside is on the way to the front and back, and until it takes a request up: of journeys only.
+	// Outside is the time on the way to the front and back, and until the front accepts the request; only for journeys.
 	OutsideMs float64 `json:"outside_ms"`
-	FrontMs   float64 `json:"front_ms"`  // the front itself, and what nobody saw
+	FrontMs   float64 `json:"front_ms"`  // the front itself, and unobserved time
 	WaitMs    float64 `json:"wait_ms"`   // for a worker
 	RunMs     float64 `json:"run_ms"`    // a worker ran its own code, or was ready to
 	StoreMs   float64 `json:"store_ms"`  // a worker waited for the store
-	CallMs    float64 `json:"call_ms"`   // a worker waited for what else it had asked by the network
+	CallMs    float64 `json:"call_ms"`   // a worker waited for other network calls
 	KernelMs  float64 `json:"kernel_ms"` // a worker was in the kernel for anything else
 	OtherMs   float64 `json:"other_ms"`  // a worker waited for anything else
 	Calls     []Call  `json:"calls,omitempty"`
-	Slow      *Steps  `json:"slow,omitempty"` // the same of the slow ones; left out where none was
+	Slow      *Steps  `json:"slow,omitempty"` // the same for slow requests; left out if there are none
 }
 
-// Call is how long something that is asked for by the network took, ms in the mean.
+// Call is the mean time of a network call, ms.
 type Call struct {
 	Name string  `json:"name"`
 	Ms   float64 `json:"ms"`
 }
 
 const (
-	mostSteps    = 10 // routes that are told
-	mostJourneys = 16 // steps of journeys that are told
-	mostCalls    = 5  // that are told of each
+	mostSteps    = 10 // routes that are listed
+	mostJourneys = 16 // steps of journeys that are listed
+	mostCalls    = 5  // calls listed per route or step
 )
 
 // follows sums up requests that were followed through a pool of workers.
@@ -251,15 +251,15 @@ func (f *follows) pairJourneys(rows []int) (out []pair) {
 	return out
 }
 
-// pair is a request of a user on a journey, and the front's account of it.
+// pair is a request of a user on a journey with the front's record of it.
 type pair struct{ user, row int }
 
 const (
-	// Requests of the same route that one is held against on either side.
+	// Requests of the same route to compare on either side.
 	mostLooked = 64
-	// A web server logs a request when it has sent the answer, which may be after who asked has it, ns.
+	// A web server logs a request when it has sent the answer, perhaps after the client has it, ns.
 	clocksOff = 5e6
-	// So large a part of the users' requests must be in the front's account; else it is of others, or not whole.
+	// This part of the users' requests must be in the front's log; else the log is another front's, or incomplete.
 	mostPaired = .8
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// Route is what is known of the requests of one route: of all of them, with what most time of its slow ones went into.
+// Route is what is known of the requests of one route, with the mechanism of most of its slow time.
 type Route struct {
 	Route    string   `json:"route"`
 	Subject  string   `json:"subject"`
@@ -23,18 +23,18 @@ type Route struct {
 	Slow     int      `json:"slow"`
 	SlowMs   float64  `json:"slow_ms"`
 
-	Mechanism string   `json:"mechanism"` // that most of its slow time went into; "" none is slow, or not known
+	Mechanism string   `json:"mechanism"` // of most of its slow time; "": none is slow, or unknown
 	Title     string   `json:"title"`     // the mechanism in words
 	Share     *float64 `json:"share"`     // of its slow time, null unknown
 }
 
-// enoughForP99 is how many requests it takes for one of them to be beyond the p99.
+// enoughForP99 is the number of requests that a p99 needs.
 const enoughForP99 = 100
 
-// mostKnown is the part of the requests whose time is charged that must have a route for it to be told route by route.
+// mostKnown is the part of the charged requests that must have a route for figures by route.
 const mostKnown = .5
 
-// mostRoutes are the routes that are told: a log may have one for each thing somebody asked for.
+// mostRoutes is how many routes are listed: a log may have one per item that clients asked for.
 const mostRoutes = 100
 
 // summarizeRoutes returns the requests of each route, those first that lost most time, and how
@@ -66,7 +66,7 @@ func (r *run) summarizeRoutes() (out []Route, left int) {
 			}
 			spent[q.Route.At(i)].Add(&c)
 		}
-		if float64(known) < mostKnown*float64(len(charged.Slow)) { // what few of them did says nothing of a route
+		if float64(known) < mostKnown*float64(len(charged.Slow)) { // a few requests do not represent the route
 			clear(spent)
 		}
 		lane := platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane

@@ -18,17 +18,16 @@ import (
 
 // Options are what the user decides.
 type Options struct {
-	SLO          time.Duration    // what counts as slow; 0: found from the requests
-	Requests     []string         // artifacts that the figures about all requests are to come from
-	Since, Until time.Time        // zero: all there is
+	SLO          time.Duration    // latency above which a request is slow; 0: found from the requests
+	Requests     []string         // artifacts that supply the figures about all requests
+	Since, Until time.Time        // zero: unbounded
 	Version      string           // of the tool
 	ExpectedRate float64          // requests/s that were agreed on, 0 not known
-	Baseline     *evidence.Bundle // of when all was well; nil: none
+	Baseline     *evidence.Bundle // from when the service was healthy; nil: none
 }
 
-// Run diagnoses the evidence in a bundle, which it does not change. It is an error if none of the
-// evidence is of the time asked for. In long evidence it also diagnoses the worst stretches by
-// themselves, as a share of a day says little about one bad hour.
+// Run diagnoses the evidence in a bundle, which it does not change. It returns an error if no evidence is of the time asked for. In long
+// evidence it also diagnoses the worst stretches separately, because a day's share says little about one bad hour.
 func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
 	d, err := diagnoseWindow(ctx, read, opt)
 	if err != nil || !opt.Since.IsZero() || !opt.Until.IsZero() {
@@ -104,8 +103,8 @@ type run struct {
 	b        *evidence.Bundle // its
 	d        *Diagnosis
 	name     map[evidence.SubjectID]string
-	unseen   bool // a process without requests has waits that nobody saw
-	outside  int  // slow requests while nothing was traced that anybody would notice
+	unseen   bool // a process without requests has waits that were not recorded
+	outside  int  // noticeably slow requests while nothing was traced
 }
 
 // isJudged says whether the evidence has more about a subject than figures over time, or figures
@@ -200,17 +199,17 @@ func (r *run) judgeHosts() (out []Verdict) {
 	return out
 }
 
-// An interval from less to more than these parts of the slow time says nothing of a cause.
+// An interval from less to more than these parts of the slow time tells nothing of a cause.
 const (
 	uselessLow  = .02
 	uselessHigh = .98
 
-	// Of fewer than enoughSlow requests a sample has to show this part at least, where no objective says that they are slow.
+	// A sample of fewer than enoughSlow requests has to show this part at least, where no objective makes them slow.
 	fewShow = .1
 )
 
-// enoughSlow slow requests show what happened in a recording, however different another one might be: few stalls of one cause delay many
-// requests, and their sampling interval is as wide as they are few.
+// enoughSlow slow requests show what happened in a recording, even if another recording would differ: a few stalls of one cause delay many
+// requests, and their sampling interval is wide because the stalls are few.
 const enoughSlow = ledger.MinRequests
 
 // withdrawVague makes a supported verdict inconclusive if its share of the slow time may be nearly
@@ -224,7 +223,7 @@ func withdrawVague(v check.Verdict, l *ledger.Ledger) check.Verdict {
 	}
 	total := float64(l.Total) / 1e6
 	if v.Saves.Basis != nil && *v.Saves.Basis == "bound" && v.Saves.Value >= total/2 {
-		return v // bounds lie around a figure that other evidence supports, by which it is most of the time
+		return v // bounds around a figure that other evidence supports, and which is most of the time
 	}
 	low, high := *v.Saves.Low/total, *v.Saves.High/total
 	few := l.Rule == ledger.RuleFloor && v.Saves.Basis != nil && *v.Saves.Basis == "sampling" && low < fewShow

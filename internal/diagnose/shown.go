@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// The least that is worth telling of a host of which nothing else is known.
+// The least figures that are listed for a host of which nothing else is known.
 const (
 	leastShare     = .005 // of CPU time, or of the time
 	leastTasks     = .1

@@ -31,7 +31,7 @@ func diagnoseStretches(ctx context.Context, read *evidence.Bundle, opt Options, 
 		}
 		switch {
 		case err != nil || w.Outcome != Found:
-			continue // of a stretch on its own there may be too little to judge
+			continue // a single stretch may have too little to judge
 		case d.Outcome != Found:
 			w.Worst = &Worst{Window: d.Window, Outcome: d.Outcome, From: secondsIntoEvidence(i, x.From), Until: secondsIntoEvidence(i, x.Until), Closely: closer && x == closely}
 			return w, nil

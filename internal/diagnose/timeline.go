@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 )
 
-// kept is what a diagnosis was made of, for looking at it.
+// kept is what a diagnosis was made of, for the timeline.
 type kept struct {
 	incident *incident.Incident
 	threads  []ThreadStacks
@@ -62,8 +62,7 @@ func chooseTimelineSubject(b *evidence.Bundle, ledgers []*ledger.Ledger) evidenc
 	if len(ledgers) > 0 {
 		return mainLedger(ledgers).Subject
 	}
-	// Most is known of a process whose states or collector were watched longest;
-	// else of any process, else of the host.
+	// Prefer the process whose states or collector were watched longest; else any process, else the host.
 	longest := make([]int64, len(b.Subjects))
 	for _, c := range b.Coverage {
 		weight := int64(1)

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Artifact is something to be parsed: a file, or bytes a probe recorded. It can
+// Artifact is an input to parse: a file, or bytes that a probe recorded. It can
 // be read several times, once for each format that claims it.
 type Artifact struct {
 	Name     string
@@ -22,9 +22,9 @@ type Artifact struct {
 	Modified int64 // ns since the epoch, 0 unknown
 	Open     func() (io.ReadCloser, error)
 
-	Walked bool // found in a directory that was given, and may be anything
+	Walked bool // found in a directory, so it may be anything
 
-	// What whoever recorded it knows; a file knows neither.
+	// Known to the recorder; a file has neither.
 	About  evidence.Subject // the process it is of
 	Series string           // shared by the pieces of one recording
 
@@ -32,7 +32,7 @@ type Artifact struct {
 	unended     bool     // its last line has no end; known after Lines
 	envelope    *envelope
 	start       []byte
-	lines       []Line // of a section of a paste: no other are read
+	lines       []Line // the lines of a section of a paste: only these are read
 }
 
 // File returns the artifact for a path. The file is opened when it is read.
@@ -53,14 +53,14 @@ func (a *Artifact) Envelopes() []string {
 	return e
 }
 
-// Reader opens the artifact with its compression taken off. Line envelopes
-// are left on: they are [Artifact.Lines]' business.
+// Reader opens the artifact without its compression. Line envelopes
+// stay on: [Artifact.Lines] removes them.
 func (a *Artifact) Reader() (io.ReadCloser, error) {
 	r, _, err := a.openDecompressed(a.bufferSize())
 	return r, err
 }
 
-// Unwrapped opens the artifact with its compression and the envelopes of its lines taken off: a document that a log collector split.
+// Unwrapped opens the artifact without its compression and line envelopes: a document that a log collector split.
 func (a *Artifact) Unwrapped() (io.ReadCloser, error) {
 	if _, err := a.readHead(); err != nil {
 		return nil, err
@@ -80,10 +80,10 @@ func (a *Artifact) Unwrapped() (io.ReadCloser, error) {
 	return io.NopCloser(&text), nil
 }
 
-// mostUnwrapped bounds a document that is put together of lines.
+// mostUnwrapped bounds a document that is joined from lines.
 const mostUnwrapped = 16 << 20
 
-// stream closes everything that was opened on the way.
+// stream closes everything that was opened to read it.
 type stream struct {
 	*bufio.Reader
 	closers []io.Closer
@@ -98,8 +98,8 @@ func (s *stream) Close() (err error) {
 
 const maxNesting = 4
 
-// openDecompressed opens the artifact with its compression and UTF-16 taken off. It reads buffer
-// bytes at once and returns the names of what it took off, outermost first.
+// openDecompressed opens the artifact without its compression and UTF-16. It reads buffer
+// bytes at once and returns the names of what it removed, outermost first.
 func (a *Artifact) openDecompressed(buffer int) (*stream, []string, error) {
 	f, err := a.Open()
 	if err != nil {
@@ -134,7 +134,7 @@ func (a *Artifact) openDecompressed(buffer int) (*stream, []string, error) {
 			s = &stream{bufio.NewReaderSize(z, 256<<10), append(s.closers, z.IOReadCloser())}
 			layers = append(layers, "zstd")
 		default:
-			if len(magic) >= 3 && string(magic[:3]) == "\ufeff" { // a byte order mark of UTF-8, which has no order
+			if len(magic) >= 3 && string(magic[:3]) == "\ufeff" { // a byte order mark of UTF-8, which has no byte order
 				_, _ = s.Discard(3)
 				return s, layers, nil
 			}
@@ -160,11 +160,11 @@ func (a *Artifact) bufferSize() int {
 	return int(min(256<<10, max(16<<10, a.Size)))
 }
 
-// headBuffer is little, since the beginning of an artifact is read into memory of its own, which
-// goes past the buffer.
+// headBuffer is small, since the beginning of an artifact is read into memory of its own, which
+// bypasses the buffer.
 const headBuffer = 16 << 10
 
-// withoutPath returns the error without its path: the artifact's name is printed before it.
+// withoutPath returns the error without its path: the caller prints the artifact's name before it.
 func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -173,8 +173,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// readHead returns the unwrapped beginning and finds out how the artifact is wrapped. Of a damaged
-// stream it returns what could be read.
+// readHead returns the unwrapped beginning and finds the artifact's wrapping. Of a damaged
+// stream it returns the readable part.
 func (a *Artifact) readHead() ([]byte, error) {
 	if a.start != nil {
 		return a.start, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// text is an artifact held in memory.
+// text returns an artifact held in memory.
 func text(s string) *Artifact {
 	return &Artifact{Name: "test", Size: int64(len(s)), Modified: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).UnixNano(),
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }}
@@ -42,7 +42,7 @@ func zst(t testing.TB, s string) string {
 	return string(w.EncodeAll([]byte(s), nil))
 }
 
-// numbered returns n lines that do not compress to nothing.
+// numbered returns n lines that compress badly.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -100,7 +100,7 @@ func TestCut(t *testing.T) {
 				a := text(whole[:int(keep*float64(len(whole)))])
 				read := 0
 				err := a.Lines(func(l Line) bool {
-					// The last one may be cut short; what there is must be right.
+					// The last one may be cut short; the rest must be right.
 					if !strings.HasPrefix(plain[read:], string(l.Text)) {
 						t.Fatalf("line %d is %q", l.Number, l.Text)
 					}
@@ -154,7 +154,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// A line cut into pieces by its collector is as bounded as any other.
+// A line that its collector cut into pieces is bounded like any other.
 func TestLongPieces(t *testing.T) {
 	const piece = 16 << 10
 	var in strings.Builder
@@ -182,7 +182,7 @@ func TestLinesStop(t *testing.T) {
 	}
 }
 
-// BenchmarkLines is the frame without a parser: lines of 80 bytes as they are,
+// BenchmarkLines measures the frame without a parser: lines of 80 bytes as they are,
 // and in envelopes. "split" is the same work by the standard library.
 func BenchmarkLines(b *testing.B) {
 	const line = `gc 1042 @93.215s 2%: 0.018+1.3+0.003 ms clock, 0.036+0.5/1.2/0+0.007 ms cpu, 81->8`

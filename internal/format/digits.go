@@ -1,6 +1,6 @@
 package format
 
-// ParseDigits reads a whole number of digits and nothing else.
+// ParseDigits reads a whole number that consists of digits only.
 func ParseDigits(s []byte) (n int64, ok bool) {
 	if len(s) == 0 || len(s) > 19 {
 		return 0, false

@@ -24,18 +24,18 @@ import (
 // an envelope of its own; an [unwrapper] joins them again.
 type envelope struct {
 	name string
-	// line takes the envelope off. A line that does not wear it comes back as it
-	// is, with no stamp.
+	// line removes the envelope. A line without it is returned unchanged,
+	// without a stamp.
 	line func(*unwrapper, []byte) piece
 }
 
-// piece is what was in one envelope.
+// piece is the content of one envelope.
 type piece struct {
 	text    []byte
 	stamp   int64
 	partial bool // the line goes on in the next piece of the same stream
 	stream  int  // 0 stdout, 1 stderr
-	worn    bool // the line wears it, though it has no stamp
+	worn    bool // the line has the envelope, even if it has no stamp
 	from    []byte
 }
 
@@ -50,14 +50,14 @@ var envelopes = []envelope{
 	{"timestamps", stampedPiece},
 }
 
-// judged lines tell the envelope.
+// judged is how many lines decide the envelope.
 const judged = 20
 
-// findEnvelope judges the first lines: most of them must wear it.
+// findEnvelope judges the first lines: most of them must have the envelope.
 func findEnvelope(head []byte, newest int64) *envelope {
 	lines := bytes.SplitN(head[:min(len(head), 64<<10)], newLine, judged+1)
 	if len(lines) > 1 {
-		lines = lines[:len(lines)-1] // the last may be cut, or is all that follow
+		lines = lines[:len(lines)-1] // the last may be cut, or is all that follows
 	}
 	u := newUnwrapper(nil, newest)
 	for i := range envelopes {
@@ -82,9 +82,9 @@ func findEnvelope(head []byte, newest int64) *envelope {
 	return nil
 }
 
-// dockerLine reads the json-file driver's lines, which its encoder always
-// writes with these three keys in this order (attrs may come between). Without
-// a line end inside, the line goes on in the next one.
+// dockerLine reads the json-file driver's lines, whose encoder always
+// writes these three keys in this order (attrs may come between). If the text has
+// no line end, the line goes on in the next one.
 func dockerLine(u *unwrapper, l []byte) piece {
 	rest, ok := bytes.CutPrefix(l, []byte(`{"log":"`))
 	if !ok {
@@ -245,10 +245,10 @@ func stampedLine(l []byte) ([]byte, int64) {
 }
 
 // syslogLine reads "Nov 20 22:49:44 host unit[123]: " and its ISO forms. The
-// short form has no year and no zone: the year is the newest that is not after
-// the file was written, the zone is taken to be UTC. The ISO forms carry a
-// numeric zone; a Z is written by container runtimes only, whose lines would
-// else lose a level and a logger's name ("… ERROR database: …").
+// short form has no year and no zone: it uses the latest year that is not after
+// the file was written, and UTC. The ISO forms carry a
+// numeric zone. A Z is left alone, as only container runtimes write it, whose lines would
+// otherwise lose a level and a logger's name ("… ERROR database: …").
 func syslogLine(u *unwrapper, l []byte) piece {
 	var rest []byte
 	stamp, n := parseRFC3339(l)
@@ -286,7 +286,7 @@ func syslogLine(u *unwrapper, l []byte) piece {
 }
 
 // parseShortStamp reads "Nov 20 22:49:44" as ns since the epoch, 0 if it is no time. The year is
-// the latest that does not put it after the artifact was last written.
+// the latest one that does not put it after the artifact's last write.
 func (u *unwrapper) parseShortStamp(s []byte) int64 {
 	if string(s) == u.shortText {
 		return u.shortStamp

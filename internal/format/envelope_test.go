@@ -89,7 +89,7 @@ torn line
 			if e := strings.Join(a.Envelopes(), " "); e != c.envelopes {
 				t.Errorf("envelopes %q, want %q", e, c.envelopes)
 			}
-			// What Match sees is what Parse will see.
+			// Match sees the same lines as Parse.
 			head, _ := a.readHead()
 			var bare []string
 			for _, l := range got {

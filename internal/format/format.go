@@ -1,11 +1,11 @@
 // Package format is the frame around the parsers: it recognises artifacts by
-// content, unwraps what they are wrapped in, and hands them to every format
+// content, removes their wrapping, and hands them to every format
 // that claims them. A format is a package below this one that exposes one
 // [Format] value; internal/format/all lists them.
 //
-// The package's opinion: names and extensions say nothing; one file may hold
+// The package's opinion: names and extensions prove nothing; one file may hold
 // several formats (kubectl logs mixes gctrace with access lines); a parser never
-// opens anything; and an artifact cut short still gives what was read.
+// opens anything; and a cut artifact still gives everything before the cut.
 package format
 
 import (
@@ -31,7 +31,7 @@ const (
 	Sure
 )
 
-// Format is a kind of artifact and how it is read.
+// Format is a kind of artifact and its parser.
 type Format struct {
 	Name  string // as printed: "gctrace"
 	About string // one line: what it is and which versions are read
@@ -40,24 +40,24 @@ type Format struct {
 	// no other format reads them, whatever their lines look like.
 	Whole bool
 
-	// Joins says that such artifacts may be pieces of one session, though they are Whole: of a paste they are read together.
+	// Joins says that such artifacts may be pieces of one session, though they are Whole: the pieces of a paste are read together.
 	Joins bool
 
-	// Moments says that such an artifact tells what is so at a moment: of one process
-	// there may be many.
+	// Moments says that such an artifact describes one moment: a process
+	// may have many of them.
 	Moments bool
 
 	// Match judges the unwrapped beginning of an artifact, up to HeadSize bytes,
 	// cut anywhere.
 	Match func(head []byte) Confidence
 
-	// Parse reads the whole artifact and writes what it holds. It returns an
-	// error only if nothing useful came of it; an artifact that breaks off in the
-	// middle gives what was read, a warning and Builder.Cut.
+	// Parse reads the whole artifact and writes its content. It returns an
+	// error only if it read nothing useful; for an artifact that breaks off it writes
+	// everything before the break, a warning and Builder.Cut.
 	Parse func(ctx context.Context, a *Artifact, b *evidence.Builder) error
 }
 
-// HeadSize is how much of an artifact Match gets to see.
+// HeadSize is how many bytes of an artifact Match gets.
 const HeadSize = 256 << 10
 
 // ErrUnknown is returned for an artifact no format claims.
@@ -68,7 +68,7 @@ var ErrEmpty = errors.New("is empty")
 
 // Read recognises an artifact and parses it into the bundle with every format
 // that claims it. The error says where, what and why in one line; the bundle
-// keeps what was read before it.
+// keeps what was read before the error.
 func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.Bundle) error {
 	head, err := a.readHead()
 	if err != nil {
@@ -84,7 +84,7 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 		}
 		return nil
 	}
-	if len(chosen) == 0 && len(bytes.TrimSpace(head)) == 0 && len(head) < HeadSize { // redis-cli's answer where there is nothing
+	if len(chosen) == 0 && len(bytes.TrimSpace(head)) == 0 && len(head) < HeadSize { // the answer of redis-cli to an empty list
 		return fmt.Errorf("%s: %w: there are blank lines alone", a.Name, ErrEmpty)
 	}
 	if len(chosen) == 0 && isPacked(head) {
@@ -109,7 +109,7 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 		b := bundle.Builder(id, f.Name)
 		b.Moments = f.Moments
 		err := f.Parse(ctx, a, b)
-		if a.unended && !f.Whole { // a document need not end in a new line
+		if a.unended && !f.Whole { // a document may end without a line end
 			b.Cut()
 		}
 		b.Close()
@@ -120,14 +120,14 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	return errors.Join(errs...)
 }
 
-// Claimed says whether a format claims an artifact; one that cannot be opened is no matter of
-// formats.
+// Claimed says whether a format claims an artifact. It is also true for one that cannot be opened, as
+// that is no question of formats.
 func Claimed(formats []Format, a *Artifact) bool {
 	head, err := a.readHead()
 	return err != nil || len(head) > 0 && (len(chooseFormats(formats, head)) > 0 || asPaste(formats, a, head, nil) != nil)
 }
 
-// Known says whether a format claims an artifact that begins like this.
+// Known says whether a format claims an artifact with this beginning.
 func Known(formats []Format, head []byte) bool { return len(chooseFormats(formats, head)) > 0 }
 
 func chooseFormats(formats []Format, head []byte) (chosen []Format) {
@@ -152,7 +152,7 @@ func chooseFormats(formats []Format, head []byte) (chosen []Format) {
 }
 
 // isETL recognises the first buffer of an event trace log: the header of a buffer, 72 bytes, whose
-// size is its first field, and behind it that of the first event
+// first field is its size, followed by the header of the first event
 // (https://learn.microsoft.com/windows/win32/api/evntrace/ns-evntrace-event_trace_header).
 func isETL(head []byte) bool {
 	if len(head) < 80 {
@@ -162,8 +162,8 @@ func isETL(head []byte) bool {
 	return size >= 1<<10 && size <= 16<<20 && size%(1<<10) == 0 && (head[74] == 1 || head[74] == 2) && head[75] == 0xc0
 }
 
-// looksLike tells the user what the file seems to be, for files that people
-// really hand in by mistake; named says that it is of another JVM, which is said by its name.
+// looksLike says what the file seems to be, for files that users often
+// give by mistake; named says that it is of another JVM, which is named.
 func looksLike(head []byte) (what string, named bool) {
 	for _, k := range []struct{ magic, what string }{
 		{"\x7fELF", "it is an ELF program"},
@@ -190,7 +190,7 @@ func looksLike(head []byte) (what string, named bool) {
 	begin, _, _ := bytes.Cut(head[:min(len(head), 400)], []byte("\n"))
 	line := string(redact.Line(begin))
 	shown := []rune(line)
-	if len(shown) > 60 { // and a rune that was cut at the end is not looked at
+	if len(shown) > 60 { // a rune that is cut at the end is ignored
 		shown = append(shown[:60], '…')
 	}
 	for _, r := range shown {
@@ -201,7 +201,7 @@ func looksLike(head []byte) (what string, named bool) {
 	return fmt.Sprintf("no supported format has lines like %q", strings.TrimSpace(string(shown))), false
 }
 
-// otherJVM names a log or dump of a JVM that is not HotSpot, "" if it is none.
+// otherJVM names the JVM other than HotSpot that wrote a log or dump, "" if none did.
 func otherJVM(head []byte) string {
 	if bytes.HasPrefix(head, []byte("0SECTION")) {
 		return "it is a javacore of an IBM or OpenJ9 JVM without threads and GC history, which are what is read of one"

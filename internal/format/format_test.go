@@ -48,7 +48,7 @@ func TestReadChooses(t *testing.T) {
 	}
 }
 
-// One file, two formats, an envelope: each gets its own lines, and the origin
+// One file with two formats in an envelope: each format gets its own lines, and the origin
 // is the line of the file.
 func TestReadMixed(t *testing.T) {
 	formats := []Format{claims("gctrace", "gc ", Sure), claims("access", "GET", Sure)}
@@ -74,7 +74,7 @@ func TestReadMixed(t *testing.T) {
 	}
 }
 
-// What people hand in by mistake, and the one line they get.
+// Files that users give by mistake, and the line that they get.
 func TestReadRefuses(t *testing.T) {
 	formats := []Format{claims("gctrace", "gc ", Sure), claims("gotrace", "go 1.", Sure)}
 	dir := t.TempDir()

@@ -2,7 +2,7 @@ package format
 
 import "bytes"
 
-// What stands in a page or a mail as code is often indented by four blanks or a tab.
+// Code in a page or a mail is often indented by four blanks or a tab.
 
 // indentWidth returns how many blanks and tabs a line begins with.
 func indentWidth(l []byte) int {
@@ -13,11 +13,11 @@ func indentWidth(l []byte) int {
 	return n
 }
 
-// asCode says whether a line is indented as code is.
+// asCode says whether a line is indented like code.
 func asCode(l []byte) bool { return len(l) > 0 && (l[0] == '\t' || indentWidth(l) >= 4) }
 
-// dedentLines takes the indentation that all lines share off them. It returns nil if they are not
-// indented as code is.
+// dedentLines removes the indentation that all lines share. It returns nil if they are not
+// indented like code.
 func dedentLines(lines []Line) (out []Line) {
 	least := -1
 	for _, l := range lines {
@@ -39,7 +39,7 @@ func dedentLines(lines []Line) (out []Line) {
 	return out
 }
 
-// indentedRuns are the stretches of lines that are indented as code, blank lines within them included, where others stand between.
+// indentedRuns returns the stretches of lines that are indented like code, including blank lines within them, if other lines stand between.
 func indentedRuns(lines []Line) (runs [][]Line) {
 	from, other := -1, false
 	for i := range lines {
@@ -67,7 +67,7 @@ func indentedRuns(lines []Line) (runs [][]Line) {
 	return runs
 }
 
-// unwrapLines takes the envelope of a log collector off lines. It returns nil if they have none.
+// unwrapLines removes the envelope of a log collector from lines. It returns nil if they have none.
 func unwrapLines(text []byte, lines []Line) (out []Line) {
 	if len(lines) == 0 {
 		return nil
@@ -91,7 +91,7 @@ func unwrapLines(text []byte, lines []Line) (out []Line) {
 	return out
 }
 
-// countEntities is how many entities of HTML a line has that stand for signs of a dump.
+// countEntities returns how many HTML entities of a line stand for characters of a dump.
 func countEntities(l []byte) (n int) {
 	if bytes.IndexByte(l, '&') < 0 {
 		return 0

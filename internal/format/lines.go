@@ -8,19 +8,19 @@ import (
 	"io"
 )
 
-// Line is one line of a text artifact, its envelope taken off.
+// Line is one line of a text artifact, without its envelope.
 type Line struct {
 	Text   []byte // without line end; valid until the next line
 	Stamp  int64  // ns since the epoch, from the envelope; 0 if there is none
-	Number int64  // 1 is the first; of a line that a collector had cut, its first piece
+	Number int64  // 1 is the first; for a line that a collector had cut, its first piece
 	Long   bool   // longer than MaxLine: Text is its beginning
-	From   []byte // who wrote it, where the envelope tells several apart; valid until the next line
+	From   []byte // the writer, if the envelope names several; valid until the next line
 }
 
-// MaxLine is how much of a line is kept.
+// MaxLine is how many bytes of a line are kept.
 const MaxLine = 1 << 20
 
-// ErrCut is wrapped by errors for an artifact that broke off: what came before
+// ErrCut is wrapped by errors for an artifact that broke off: everything before the break
 // is good.
 var ErrCut = errors.New("truncated")
 
@@ -80,7 +80,7 @@ func wrapCut(err error) error {
 type lineReader struct {
 	r    *bufio.Reader
 	long []byte
-	// unended: the last line had no end. What is being written at the moment, or
+	// unended: the last line had no end. A line that is still being written, or
 	// was cut, looks like that.
 	unended bool
 }
@@ -106,7 +106,7 @@ func (r *lineReader) next() (line []byte, long bool, err error) {
 	return withoutEnd(line), long, nil
 }
 
-// withoutEnd takes the end off a line, if it has one.
+// withoutEnd removes the end of a line, if it has one.
 func withoutEnd(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// loggerLine takes off what a logger put before a line that another program wrote: the time, the
-// level, its name. It is worn only by lines behind which one begins that is known to begin so.
+// loggerLine removes a logger's prefix from another program's line: the time, the
+// level, the logger's name. Only lines whose rest begins in a known way have this envelope.
 //
 //	2024-02-11 08:12:01,120 INFO  [gc] c.a.l.LogTail - [1201.330s][info][gc] GC(91) …     logback, log4j
 //	2024-05-01T10:00:00.101Z	INFO	runner/exec.go:55	gc 801 @41.220s 24%: …               zap, console
@@ -29,13 +29,13 @@ func loggerLine(u *unwrapper, l []byte) piece {
 	return piece{text: l[at:], stamp: loggerStamp(begin[:at]), worn: true}
 }
 
-// mostLogger is how much of a line a logger's part takes at most, bytes.
+// mostLogger bounds the length of a logger's prefix, bytes.
 const mostLogger = 256
 
-// levels are the words by which loggers tell how bad something is.
+// levels are the words of loggers for severity.
 var levels = [][]byte{[]byte("INFO"), []byte("WARN"), []byte("DEBUG"), []byte("ERROR"), []byte("TRACE"), []byte("INF]"), []byte("WRN]"), []byte("DBG]"), []byte("ERR]"), []byte("info"), []byte("warn"), []byte("debug")}
 
-// levelIn is where the word ends, -1 if there is none.
+// levelIn returns the end of the word, -1 if there is none.
 func levelIn(l []byte) int {
 	for _, w := range levels {
 		if i := bytes.Index(l, w); i >= 0 {
@@ -45,7 +45,7 @@ func levelIn(l []byte) int {
 	return -1
 }
 
-// innerAt is where a line begins that another program wrote, -1 if there is none behind from.
+// innerAt returns where another program's line begins, -1 if none begins behind from.
 func innerAt(l []byte, from int) int {
 	for i := from; i < len(l); i++ {
 		if i > 0 && l[i-1] != ' ' && l[i-1] != '\t' && l[i-1] != '"' && l[i-1] != '>' {
@@ -84,8 +84,8 @@ func isInner(l []byte) bool {
 	return n > 0 && n < 9 && n+3 < len(l) && l[n] == ':' && bytes.IndexByte([]byte("MSCX"), l[n+1]) >= 0 && l[n+2] == ' ' && isDigit(l[n+3]) // 1121:M 05 Mar
 }
 
-// loggerStamp reads the time a logger wrote first, ns since the epoch; 0 without a date or zone that are
-// known: what such a line holds has its own time, or none is known.
+// loggerStamp reads the time that a logger wrote first, ns since the epoch; 0 without a known date or
+// zone: then the line inside has its own time, or the time is unknown.
 func loggerStamp(l []byte) int64 {
 	l = bytes.TrimLeft(l, "[ ")
 	if ns, _ := parseRFC3339(l); ns != 0 {
@@ -102,7 +102,7 @@ func loggerStamp(l []byte) int64 {
 	return t.UnixNano()
 }
 
-// jsonLog takes the message out of a line of JSON.
+// jsonLog returns the message of a line of JSON.
 func jsonLog(l []byte) piece {
 	if len(l) > 64<<10 || !bytes.HasSuffix(bytes.TrimRight(l, " \r"), []byte("}")) {
 		return piece{text: l}

@@ -10,28 +10,28 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Log collectors and stores hand text out as one object of JSON a line, in which the text stands under a key and other keys tell where it came
-// from. What a program wrote in several lines, as a thread dump, is several such objects, or one with line ends within its text:
+// Log collectors and stores return text as one object of JSON per line: the text stands under a key, and other keys say where it came
+// from. Text of several lines, such as a thread dump, is several such objects, or one with line ends in its text:
 //
 //	{"message":"goroutine 1 [select]:","kubernetes":{"pod_name":"web-7f9"},"@timestamp":"2026-11-20T22:49:44.123Z"}     Fluent Bit, Vector
 //	{"textPayload":"…","timestamp":"2026-11-20T22:49:44.123Z","resource":{…}}                                          Google Cloud
 //	{"log":"…","stream":"stderr","docker":{…}}                                                                         Fluentd
 //
-// Such text is looked at only where no format claims the objects themselves: a log of requests in JSON keeps its keys.
+// Such text is read only if no format claims the objects themselves: a log of requests in JSON keeps its keys.
 
-// messageKeys are keys that text stands under, those that say so best first.
+// messageKeys are the keys of the text, the most specific first.
 var messageKeys = []string{`"log"`, `"textPayload"`, `"MESSAGE"`, `"message"`, `"msg"`, `"line"`, `"content"`, `"body"`}
 
-// timeKeys are keys of when it was written.
+// timeKeys are the keys of its time.
 var timeKeys = []string{`"time"`, `"timestamp"`, `"@timestamp"`, `"ts"`, `"receiveTimestamp"`}
 
-// Bounds of what is unpackMessages.
+// Bounds of the text that unpackMessages returns.
 const (
 	mostMessageLines = 2 << 20
 	mostMessageBytes = 64 << 20
 )
 
-// findJSONString finds the string behind a key, with its escapes; nil if there is none.
+// findJSONString returns the string behind a key, with its escapes; nil if there is none.
 func findJSONString(l []byte, key string) []byte {
 	for from := 0; ; {
 		i := bytes.Index(l[from:], []byte(key))
@@ -54,7 +54,7 @@ func findJSONString(l []byte, key string) []byte {
 	}
 }
 
-// parseMessage takes the text of the message out of a JSON object, and when it was written in ns
+// parseMessage returns the text of the message in a JSON object, and its time in ns
 // since the epoch, 0 unknown.
 func parseMessage(l []byte) (text []byte, stamp int64, ok bool) {
 	l = bytes.TrimSpace(l)
@@ -83,7 +83,7 @@ func parseMessage(l []byte) (text []byte, stamp int64, ok bool) {
 	return nil, 0, false
 }
 
-// unpackMessages are the lines of the text in objects, nil if most lines are none.
+// unpackMessages returns the lines of the text in objects, nil if most lines are no such objects.
 func unpackMessages(each func(func(Line) bool) error) (out []Line, err error) {
 	packed, all, size := 0, 0, 0
 	err = each(func(l Line) bool {

@@ -2,14 +2,14 @@ package format
 
 import "bytes"
 
-// nearby is a kind of evidence that a text looks like which nothing reads, and the command that makes one that is read.
+// nearby is a kind of evidence that no format reads but a text looks like, and the command that makes readable evidence instead.
 type nearby struct {
 	marks []string // one of them is in the text
 	what  string
 	make  string
 }
 
-// kinds of text that people hand in, the most telling marks first.
+// kinds are texts that users hand in, the most telling marks first.
 var kinds = []nearby{
 	{[]string{"some avg10="}, "it is a file of /proc/pressure without its name: of CPU, memory or disks, it does not say", "for f in /proc/pressure/*; do echo \"==> $f <==\"; cat $f; done >pressure.txt"},
 	{[]string{"[k] ", "# Overhead", "# Children "}, "it is a summary of perf report or perf top: which stacks and which processes its shares are of it does not tell", "perf script -F comm,pid,tid,cpu,time,event,trace,period,ip,sym,dso >stacks.txt"},
@@ -29,8 +29,8 @@ var kinds = []nearby{
 	{[]string{"CPU", "cpu", "Mem", "load average"}, "it mentions CPUs or memory, but is no output of vmstat, mpstat, iostat, sar or top", "vmstat -t 1 30 >vmstat.txt"},
 }
 
-// suggestCommand says what a text looks like and which command makes something that is read. It
-// returns "" for what is no text.
+// suggestCommand says what a text looks like and which command makes readable evidence. It
+// returns "" for binary data.
 func suggestCommand(head []byte) string {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return ""

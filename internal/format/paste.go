@@ -10,21 +10,21 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// A paste is a small text that somebody put together: output of tools between words, quoted, in
-// fences of Markdown or behind prompts, as it stands in mails, tickets and chats. It is taken apart
+// A paste is a small text that a user put together: output of tools between words, quoted, in
+// fences of Markdown or behind prompts, as in mails, tickets and chats. It is split
 // into sections, each of which is recognised by itself, and sections of one format are read
-// together. Larger artifacts are never pastes: only what fits into the head of an artifact is looked at.
+// together. Larger artifacts are never pastes: only text that fits into the head of an artifact is checked.
 
-// paste is an artifact taken apart.
+// paste is an artifact split into sections.
 type paste struct {
 	name     string // of the artifact
-	lines    []Line // of all of it, without quotes, entities and the like
-	quoted   []bool // which of them were quoted
-	changed  bool   // some line was not as it is now
-	fenced   bool   // a fence stands around a section, which a document does not know
+	lines    []Line // all lines, without quotation marks, entities and the like
+	quoted   []bool // which lines were quoted
+	changed  bool   // some line was changed
+	fenced   bool   // a fence stands around a section, which no document has
 	sections []section
-	skipped  int // lines that are of no section
-	asked    int // how often the formats were asked
+	skipped  int // lines outside of sections
+	asked    int // number of calls to formats
 }
 
 // section is a stretch of lines that some formats claim.
@@ -33,15 +33,15 @@ type section struct {
 	chosen []Format
 }
 
-// mostPasted is how many lines a paste has at most, how many sections, and how many of these formats are asked about: each is
-// asked of each.
+// mostPasted bounds a paste's lines, its sections, and the formats that are asked about a section: each is
+// asked about each section.
 const (
 	mostPasted   = 20_000
 	mostSections = 200
 	mostAsked    = 400
 )
 
-// asPaste takes an artifact apart that fits into its head; nil if it is none: then the formats that
+// asPaste splits an artifact that fits into its head; nil if it is no paste: then the formats that
 // were chosen for the whole read it as it is.
 func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste {
 	if len(head) >= HeadSize || isBinary(head) || a.Size >= HeadSize || a.lines != nil || a.Series != "" || a.About != (evidence.Subject{}) {
@@ -62,7 +62,7 @@ func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste 
 	case !p.changed && !(p.fenced && slices.ContainsFunc(found, func(f Format) bool { return f.Whole })) && !slices.ContainsFunc(found, func(f Format) bool { return !hasFormat(whole, f) }):
 		return nil // the formats know what stands between
 	}
-	for _, f := range whole { // what is told all over the text, as lines of a log among words
+	for _, f := range whole { // for logs whose lines are spread over the text, among words
 		if !hasFormat(found, f) && !f.Whole && f.Match(p.joinLines(p.lines)) == Sure && len(p.sections) < mostSections {
 			p.sections = append(p.sections, section{p.lines, []Format{f}})
 		}
@@ -70,15 +70,15 @@ func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste 
 	return p
 }
 
-// inBlocks says whether text is as little as somebody puts together, and in blocks: these may be of different tools.
+// inBlocks says whether text is small enough to be put together by hand, and in blocks, which may be of different tools.
 func inBlocks(head []byte) bool {
 	return len(head) < mostLittle && bytes.Contains(bytes.TrimSpace(head), []byte("\n\n"))
 }
 
-// mostLittle is how much text may be that is taken apart without a mark of a paste, bytes.
+// mostLittle is how much text may be split without a mark of a paste, bytes.
 const mostLittle = 16 << 10
 
-// isBinary says whether bytes are no text: text has no control characters but those of lines, pages and terminals.
+// isBinary says whether bytes are no text: text has no control characters except those of lines, pages and terminals.
 func isBinary(b []byte) bool {
 	return bytes.IndexFunc(b, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' && r != 0x1b }) >= 0
 }
@@ -116,7 +116,7 @@ func hasPasteMarks(head []byte) bool {
 	return false
 }
 
-// readLines reads the lines of an artifact and takes off what was laid over them. It returns false
+// readLines reads the lines of an artifact and removes quotation marks and the like. It returns false
 // if there are too many lines or reading fails.
 func (p *paste) readLines(a *Artifact) bool {
 	text, fits := 0, true
@@ -172,8 +172,8 @@ func (p *paste) readLines(a *Artifact) bool {
 	return true
 }
 
-// splitSections finds sections: first what fences and prompts set apart and, where no format
-// claims that, what blank lines set apart.
+// splitSections finds sections: first those between fences and prompts and, if no format
+// claims one, those between blank lines.
 func (p *paste) splitSections(formats []Format) {
 	from := 0
 	end := func(until int) {
@@ -182,7 +182,7 @@ func (p *paste) splitSections(formats []Format) {
 	}
 	for i := range p.lines {
 		l := p.lines[i].Text
-		if i > 0 && i < len(p.quoted) && p.quoted[i] != p.quoted[i-1] && len(p.lines[i-1].Text) > 0 && len(l) > 0 { // an answer, and what it quotes
+		if i > 0 && i < len(p.quoted) && p.quoted[i] != p.quoted[i-1] && len(p.lines[i-1].Text) > 0 && len(l) > 0 { // an answer, and its quotation
 			end(i)
 		}
 		switch {
@@ -265,8 +265,8 @@ func (p *paste) findHeading(from int) (l Line, ok bool) {
 // mostAbove is how many lines a heading stands above what it is of, at most: blank ones and the fence lie between.
 const mostAbove = 4
 
-// claimOtherBlocks claims blocks for formats that the lines as a whole do not show: what
-// identifies a log may stand below the output of a tool.
+// claimOtherBlocks claims blocks for formats that the lines as a whole do not match: the identifying part
+// of a log may stand below the output of a tool.
 func (p *paste) claimOtherBlocks(formats []Format, lines []Line) {
 	whole := p.sections[len(p.sections)-1].chosen
 	blocks := p.splitBlocks(lines)
@@ -291,10 +291,10 @@ func (p *paste) claimOtherBlocks(formats []Format, lines []Line) {
 	}
 }
 
-// mostBeside is how many blocks lines have at most that are asked about once more.
+// mostBeside is how many blocks lines may have to be checked once more.
 const mostBeside = 20
 
-// claimAmongProse claims lines that no blank line sets apart from the words before them or behind
+// claimAmongProse claims lines that no blank line separates from the words before them or behind
 // them.
 func (p *paste) claimAmongProse(formats []Format, lines []Line) {
 	n := len(lines)
@@ -319,13 +319,13 @@ func (p *paste) claimAmongProse(formats []Format, lines []Line) {
 	p.skipped += n
 }
 
-// Bounds of lines among words, and of those.
+// Bounds of lines among words, and of these words.
 const (
 	mostRagged  = 200
 	wordsAround = 4
 )
 
-// claimAny claims lines as they are, without what they are indented by, or without what a log collector put before them.
+// claimAny claims lines as they are, without their indentation, or without the envelope of a log collector.
 func (p *paste) claimAny(formats []Format, lines []Line) bool {
 	if p.claimLines(formats, lines) {
 		return true
@@ -416,7 +416,7 @@ func trimBlank(lines []Line) []Line {
 	return lines
 }
 
-// joinLines returns lines as an artifact holds them, each with its end.
+// joinLines returns lines in the form of an artifact, each with its end.
 func (p *paste) joinLines(lines []Line) []byte {
 	n := 0
 	for _, l := range lines {
@@ -441,8 +441,8 @@ func (p *paste) sectionFormats() (all []Format) {
 	return all
 }
 
-// readInto reads the sections into the bundle: those of one format together, but for documents, which each
-// tell of something else.
+// readInto reads the sections into the bundle: those of one format together, except documents, which are
+// independent.
 func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bundle) error {
 	var errs []error
 	told := false
@@ -504,7 +504,7 @@ func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bund
 	return errs[0]
 }
 
-// newPart makes an artifact of some lines. Each keeps its number.
+// newPart makes an artifact from some lines. Each keeps its number.
 func (p *paste) newPart(a *Artifact, lines []Line) *Artifact {
 	text := p.joinLines(lines)
 	return &Artifact{Name: a.Name, Size: int64(len(text)), Modified: a.Modified, About: a.About, Series: a.Series, lines: lines, start: text,

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// hardBlank is the blank of a page that lines are not broken at, which stands for any other in what is copied from one.
+// hardBlank is the non-breaking space of web pages, which replaces other blanks in text that is copied from a page.
 var hardBlank = []byte("\u00a0")
 
 // hasEntity says whether a line has an entity of HTML for a character that dumps use.
@@ -29,7 +29,7 @@ func isFence(l []byte) bool {
 	return false
 }
 
-// withoutFence is what stands on the line of a fence besides it: "```gc 1 @0.1s" and "</pre>" alone.
+// withoutFence returns the text on the line of a fence besides it: "```gc 1 @0.1s" and "</pre>" alone.
 func withoutFence(l []byte) []byte {
 	l = bytes.TrimSpace(l)
 	switch {
@@ -53,15 +53,15 @@ func withoutFence(l []byte) []byte {
 	return rest
 }
 
-// commands are what people run to show how a program or a host fares. What stands behind a "#" or "$" is a
-// prompt's only if it is one of them, or a path.
+// commands are what users run to examine a program or a host. Text behind a "#" or "$" is a
+// command line only if it begins with one of them, or with a path.
 var commands = map[string]bool{"cat": true, "tail": true, "head": true, "grep": true, "zgrep": true, "vmstat": true, "iostat": true, "mpstat": true, "sar": true, "pidstat": true, "top": true,
 	"redis-cli": true, "jstack": true, "jstat": true, "jcmd": true, "jmap": true, "curl": true, "wget": true, "date": true, "free": true, "uptime": true, "kubectl": true, "oc": true, "docker": true,
 	"ss": true, "netstat": true, "dmesg": true, "perf": true, "strace": true, "ps": true, "numastat": true, "sysctl": true, "echo": true, "sudo": true, "wrk": true, "wrk2": true, "hey": true, "ab": true,
 	"k6": true, "dotnet-counters": true, "dotnet-stack": true, "dotnet": true, "go": true, "java": true, "ls": true, "lscpu": true, "nproc": true, "uname": true, "journalctl": true, "watch": true,
 	"for": true, "while": true, "time": true, "mysql": true, "psql": true, "nstat": true, "ethtool": true, "tcpdump": true, "bombardier": true, "vegeta": true, "GODEBUG=gctrace=1": true, "turbostat": true}
 
-// isPrompt says whether a line is what somebody typed behind the prompt of a shell or of redis-cli.
+// isPrompt says whether a line is a command behind the prompt of a shell or of redis-cli.
 func isPrompt(l []byte) bool {
 	l = bytes.TrimLeft(l[:min(len(l), 256)], " \t>")
 	if len(l) < 3 {
@@ -93,7 +93,7 @@ func isPrompt(l []byte) bool {
 	return ok && len(name) > 0 && len(host) > 0 && bytes.IndexByte(bytes.TrimLeft(name, "["), ' ') < 0 && len(name) <= 40 && bytes.IndexByte(host, '"') < 0
 }
 
-// stripTerminalMarks takes out of a line what terminals and word processors put into it: colours,
+// stripTerminalMarks removes the marks of terminals and word processors from a line: colours,
 // unusual blanks, typographic quotes and boxes.
 func stripTerminalMarks(l []byte) []byte {
 	plain := true
@@ -122,7 +122,7 @@ func stripTerminalMarks(l []byte) []byte {
 	return stripBox(leaning.replaceBytes(out))
 }
 
-// stripBox takes off what a terminal program draws at the sides of a window: "│ text      │".
+// stripBox removes the sides of a terminal program's window: "│ text      │".
 func stripBox(l []byte) []byte {
 	rest, ok := bytes.CutPrefix(l, boxSide)
 	if !ok {
@@ -152,7 +152,7 @@ func stripQuoteMarks(l []byte) []byte {
 	return l
 }
 
-// stripLineNumbers takes off the numbers 1, 2, 3 … that editors and cat -n put before lines.
+// stripLineNumbers removes the numbers 1, 2, 3 … that editors and cat -n put before lines.
 func (p *paste) stripLineNumbers() {
 	last, n := int64(0), 0
 	for _, l := range p.lines {
@@ -177,7 +177,7 @@ func (p *paste) stripLineNumbers() {
 	}
 }
 
-// lineNumber reads "  12: text" and "12\ttext": where the text begins, 0 of no number.
+// lineNumber reads "  12: text" and "12\ttext", and returns where the text begins, 0 without a number.
 func lineNumber(l []byte) (at int, v int64) {
 	i := 0
 	for i < len(l) && (l[i] == ' ' || l[i] == '\t') {

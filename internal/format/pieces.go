@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// pieces reads text in pieces of whole lines, which others split.
+// pieces reads text in pieces of whole lines, which other code splits.
 type pieces struct {
 	s       *stream
-	rest    []byte // read, of the line that comes next
+	rest    []byte // already read, of the next line
 	number  int64  // of that line
 	err     error
 	unended bool // the last line had no end
@@ -33,8 +33,8 @@ func (a *Artifact) eachPiece(f func(*pieces) bool) error {
 	return wrapCut(p.err)
 }
 
-// next reads a piece into text, about as much as that has room for, and says which number its first line has. Of a
-// line longer than MaxLine it gives the beginning, alone.
+// next reads a piece into text, up to about its capacity, and returns the number of its first line. From a
+// line longer than MaxLine it returns only the beginning.
 func (p *pieces) next(text []byte) (piece []byte, first int64, long bool) {
 	first = p.number
 	text = append(text[:0], p.rest...)
@@ -64,14 +64,14 @@ func (p *pieces) next(text []byte) (piece []byte, first int64, long bool) {
 
 var newLine = []byte("\n")
 
-// upTo gives so many lines and keeps what is behind them.
+// upTo returns that many lines and keeps the rest.
 func (p *pieces) upTo(text []byte, end, lines int) []byte {
 	p.number += int64(lines)
 	p.rest = append(p.rest, text[end:]...)
 	return text[:end]
 }
 
-// fill reads until there is no room in text, or no more to read.
+// fill reads until text is full, or the input ends.
 func (p *pieces) fill(text []byte) []byte {
 	for empty := 0; p.err == nil && len(text) < cap(text); {
 		var n int
@@ -86,7 +86,7 @@ func (p *pieces) fill(text []byte) []byte {
 	return text
 }
 
-// mostEmpty is how often in a row a reader may give nothing.
+// mostEmpty is how often in a row a reader may return nothing.
 const mostEmpty = 100
 
 // skipRestOfLine reads the rest of a line, and says whether there was any.

@@ -2,9 +2,9 @@ package format
 
 import "bytes"
 
-// What programs and pages put before or into the lines of a paste, where no format knows the lines as they are.
+// Prefixes and marks that programs and pages add to the lines of a paste, removed if no format knows the lines as they are.
 
-// breaks are what ends a line in HTML.
+// breaks are the ends of lines in HTML.
 var breaks = [][]byte{[]byte("<br />"), []byte("<br/>"), []byte("<br>"), []byte("<BR>")}
 
 // splitHTMLBreaks splits lines at the line breaks of HTML, and restores the dashes that an issue
@@ -40,7 +40,7 @@ func (p *paste) splitHTMLBreaks() {
 // ofMonitor are words of a thread dump behind a dash.
 var ofMonitor = [][]byte{[]byte("waiting on "), []byte("waiting to lock "), []byte("locked "), []byte("parking to wait "), []byte("eliminated ")}
 
-// restoreDash writes "* locked <0x…>" as jstack does: "- locked <0x…>".
+// restoreDash writes "* locked <0x…>" in jstack's form: "- locked <0x…>".
 func restoreDash(l []byte) []byte {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(l, " "), []byte("* "))
 	if !ok {
@@ -74,8 +74,8 @@ func (p *paste) stripReturnMarks() {
 	}
 }
 
-// stripDiffMarks takes the marks of a patch off lines that were all added or all removed. It
-// returns nil if they were not.
+// stripDiffMarks removes the marks of a patch from lines that were all added or all removed. It
+// returns nil for other lines.
 func stripDiffMarks(lines []Line) (out []Line) {
 	var mark byte
 	n := 0
@@ -101,17 +101,17 @@ func stripDiffMarks(lines []Line) (out []Line) {
 	return out
 }
 
-// leastMarked is how many lines must begin alike for that to be no part of them.
+// leastMarked is how many lines must begin alike for the beginning to be a prefix.
 const leastMarked = 3
 
-// Bounds of what a program may put before each line.
+// Bounds of a program's prefix of lines.
 const (
 	mostPrefix  = 160
 	leastPrefix = 8
 )
 
-// stripCommonPrefix takes off the beginning that all lines share but for its digits, such as the
-// time and the program's name of a logger. It returns nil if there is none, or no time in it.
+// stripCommonPrefix removes the beginning that all lines share except for its digits, such as the
+// time and the program's name in a logger's prefix. It returns nil if there is none, or no time in it.
 func stripCommonPrefix(lines []Line) (out []Line) {
 	var shape []byte
 	n, same := 0, true
@@ -129,14 +129,14 @@ func stripCommonPrefix(lines []Line) (out []Line) {
 			return nil
 		}
 	}
-	if same { // what the lines say has the same shape, too
+	if same { // the text of the lines has the same shape, too
 		i := bytes.LastIndex(shape, []byte(": "))
 		if i < 0 {
 			return nil
 		}
 		shape = shape[:i+len(": ")]
 	}
-	if n < leastMarked || len(shape) < leastPrefix || !bytes.Contains(shape, []byte("0:0")) { // of figures one is left: "00:51:27" is "0:0:0"
+	if n < leastMarked || len(shape) < leastPrefix || !bytes.Contains(shape, []byte("0:0")) { // a number is reduced to one digit: "00:51:27" is "0:0:0"
 		return nil
 	}
 	for _, l := range lines {
@@ -148,7 +148,7 @@ func stripCommonPrefix(lines []Line) (out []Line) {
 	return out
 }
 
-// shapeOf is the beginning of a line with 0 for each of its numbers.
+// shapeOf returns the beginning of a line with 0 for each of its numbers.
 func shapeOf(l []byte) (s []byte) {
 	l = l[:min(len(l), mostPrefix)]
 	for i := 0; i < len(l); i++ {
@@ -180,7 +180,7 @@ func commonShapeLength(a, b []byte) int {
 	return bytes.LastIndexByte(a[:n], ' ') + 1
 }
 
-// prefixLength is how many bytes of a line have a shape.
+// prefixLength returns how many bytes of a line have a shape.
 func prefixLength(l, shape []byte) int {
 	at := 0
 	for _, c := range shape {

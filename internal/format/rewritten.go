@@ -7,8 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Rewritten is what one format made of an artifact for another to read: lines in that one's form, each with the number
-// of the line that it was made of.
+// Rewritten returns one format's conversion of an artifact for another format: lines in that format's form, each with the number
+// of its source line.
 func Rewritten(a *Artifact, lines []Line) *Artifact {
 	p := &paste{name: a.Name}
 	if lines == nil {
@@ -17,8 +17,8 @@ func Rewritten(a *Artifact, lines []Line) *Artifact {
 	return p.newPart(a, lines)
 }
 
-// EndReading answers for a format that has read all lines of an artifact, or as many as there were until err. It is the error that the format
-// returns: that it was interrupted, or, without anything read, err or the text nothing. Else what there is is
+// EndReading returns the error of a format that has read the lines of an artifact up to the error err. It is ctx's error if it was interrupted;
+// without any content it is err, or one with the text nothing. Otherwise the content is
 // kept, and an err becomes a warning that the artifact, called what, is incomplete.
 func EndReading(ctx context.Context, b *evidence.Builder, err error, read bool, what, nothing string) error {
 	switch {

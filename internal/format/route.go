@@ -12,9 +12,9 @@ const (
 	MaxRoute    = 200 // bytes, and those of one segment more
 )
 
-// AppendRoute appends the route of a request target: the query is dropped, segments
-// that look like identifiers, and those that only who was given them should know,
-// become {id}. Sources that know a server's own route
+// AppendRoute appends the route of a request target: it drops the query, and replaces
+// segments that look like identifiers or like secrets
+// by {id}. Sources with a server's own route
 // templates do not need it.
 func AppendRoute(out, target []byte) []byte {
 	if len(target) > 0 && target[0] != '/' {
@@ -102,8 +102,8 @@ func appendSegment(out, s []byte, single bool) []byte {
 	return append(out, s...)
 }
 
-// numberAt is where the number begins of a segment that is words and, behind a hyphen or underscore,
-// a number; 0 of any other.
+// numberAt returns where the number begins in a segment of words and, behind a hyphen or underscore,
+// a number; 0 for others.
 func numberAt(s []byte) int {
 	at := len(s)
 	for at > 0 && isDigit(s[at-1]) {

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Spread calls take for each line of the artifact, in order, with what look made of it, until take returns
-// false or the artifact ends; it returns what [Artifact.Lines] does. Where there are processors for it, several workers look at
-// lines that come later meanwhile: each gets a look of its own from worker, which knows nothing of the lines before.
-// A seen is used again for other lines; what it keeps of a line's text is good until take returns.
+// Spread calls take for each line of the artifact, in order, with the result of look for it, until take returns
+// false or the artifact ends; it returns what [Artifact.Lines] does. If CPUs are free, several workers look at
+// later lines in parallel: each gets a look of its own from worker, which does not know earlier lines.
+// A seen is reused for other lines; its references to a line's text are valid until take returns.
 func Spread[T any](a *Artifact, worker func() (look func(Line, *T)), take func(Line, *T) bool) error {
 	if workers := runtime.GOMAXPROCS(0); workers > 1 {
 		return spreadLines(a, workers, worker, take)
@@ -21,7 +21,7 @@ func Spread[T any](a *Artifact, worker func() (look func(Line, *T)), take func(L
 	})
 }
 
-// A batch is that many lines or bytes, which a worker looks at in about a millisecond. The first ones are small: so are most files.
+// A batch is that many lines or bytes, about a millisecond of a worker's time. The first ones are small, as most files are.
 const (
 	firstBytes = 16 << 10
 	batchBytes = 256 << 10

@@ -14,7 +14,7 @@ func linesOf(text []byte) *Artifact {
 	return &Artifact{Name: "x", Size: int64(len(text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }
 
-// What is taken is what Lines gives, in its order, however many look at it.
+// TestSpread checks that Spread gives the same lines as Lines, in order, with any number of workers.
 func TestSpread(t *testing.T) {
 	source := rand.New(rand.NewPCG(5, 6))
 	var long bytes.Buffer

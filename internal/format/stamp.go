@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// Stamp reads the line that probes write above each answer they were given again and again,
-// "== 1795268461318000000 hsperfdata of 4711 ==": when it came, in ns since the epoch, and of
-// which process it is. What names the answer.
+// Stamp reads the line that probes write above each answer of a repeated question,
+// "== 1795268461318000000 hsperfdata of 4711 ==": its time, in ns since the epoch, and
+// its process. what names the answer.
 func Stamp(line []byte, what string) (at int64, pid int, ok bool) {
 	const longest = 100
 	rest, begins := bytes.CutPrefix(bytes.TrimSpace(line[:min(len(line), longest)]), []byte("== "))

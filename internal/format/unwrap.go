@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// unwrapper takes envelopes off the lines of one artifact and joins what the
+// unwrapper removes envelopes from the lines of one artifact and joins lines that the
 // collector had cut.
 type unwrapper struct {
 	envelope *envelope
-	newest   time.Time // when the artifact was last written: no line is from after it
+	newest   time.Time // when the artifact was last written: no line is newer
 	pending  [2]joined // by stream: the pieces of a line may be mixed with the other stream's
 
 	text       []byte // dockerLine's, reused
@@ -55,7 +55,7 @@ func (u *unwrapper) unwrapLine(l Line) (Line, bool) {
 	return j.finishLine(), true
 }
 
-// flushPending yields the lines whose last piece never came.
+// flushPending yields the lines whose last piece is missing.
 func (u *unwrapper) flushPending(f func(Line) bool) {
 	for i := range u.pending {
 		if j := &u.pending[i]; j.open && !f(j.finishLine()) {
@@ -69,7 +69,7 @@ func (j *joined) finishLine() Line {
 	return Line{Text: j.text, Stamp: j.stamp, Number: j.number, Long: j.long}
 }
 
-// unwrapHead takes the envelopes off the lines of a whole head.
+// unwrapHead removes the envelopes from the lines of a whole head.
 func (u *unwrapper) unwrapHead(head []byte) []byte {
 	var out []byte
 	add := func(l Line) bool {

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// utf16Reader reads text in UTF-16 as UTF-8. PowerShell before 6 writes what is redirected
-// into a file so, with a byte order mark: jstack PID >threads.txt. What is no character
-// becomes U+FFFD; half a unit at the end is left out.
+// utf16Reader converts text from UTF-16 to UTF-8. PowerShell before 6 redirects output
+// into files as UTF-16 with a byte order mark: jstack PID >threads.txt. Invalid units
+// become U+FFFD; half a unit at the end is left out.
 type utf16Reader struct {
 	in     *bufio.Reader
 	little bool
 	text   []byte // decoded and not yet read
-	after  rune   // a unit that was read to look for the second half of a pair, -1 none
+	after  rune   // a unit that was read ahead for the second half of a pair, -1 none
 }
 
 // byteOrder says whether text begins with a byte order mark of UTF-16, and which. FF FE 00 00

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// A mail program breaks lines that are longer than 72 or so columns. Of lines of a JVM's unified log it shows where one was broken: the
-// line of a pause ends with its time, that of a safepoint with its total. Those of PHP-FPM about a pool end with no comma.
+// A mail program breaks lines that are longer than about 72 columns. Lines of a JVM's unified log show a break: the
+// line of a pause ends with its time, that of a safepoint with its total. A line of PHP-FPM about a pool ends with no comma.
 
-// longestBroken is how long a part of a line is at most that was broken, longestJoined what is joined again, and mostBroken how many parts there are.
+// longestBroken bounds a part of a broken line, longestJoined the joined line, and mostBroken the number of parts.
 const (
 	longestBroken = 160
 	longestJoined = 800
@@ -71,7 +71,7 @@ const (
 	longestJSON  = 32 << 10
 )
 
-// unwrapObjects joins lines that are one object of JSON only together. A terminal breaks within words: nothing is put between.
+// unwrapObjects joins lines that form one JSON object only together. A terminal breaks within words, so nothing is put between.
 func (p *paste) unwrapObjects() {
 	out := p.lines[:0]
 	for i := 0; i < len(p.lines); i++ {
@@ -90,7 +90,7 @@ func (p *paste) unwrapObjects() {
 	p.lines = out
 }
 
-// objectOver is over how many lines an object is broken that the first begins, 0: it is whole, or never ends.
+// objectOver returns over how many lines an object is broken that the first line begins, 0: it is complete, or never ends.
 func objectOver(lines []Line) int {
 	first := lines[0].Text
 	if !bytes.HasPrefix(first, []byte(`{"`)) || bytes.HasSuffix(bytes.TrimSpace(first), []byte("}")) {

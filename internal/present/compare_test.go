@@ -15,8 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/present/text"
 )
 
-// runs are n runs of a service, metrics × f with a little that differs from run to
-// run.
+// runs returns n runs of a service whose metrics are multiplied by f and vary a little from run to run.
 func runs(name string, n int, offset time.Duration, f map[string]float64) (out []compare.Run) {
 	others := .12
 	for i := range n {

@@ -21,8 +21,7 @@ func at(clock string) *time.Time {
 	return &t
 }
 
-// diagnoses are what the reports are tried with, by the name of their golden
-// files.
+// diagnoses are the diagnoses that every report is tested with, by the name of their golden file.
 var diagnoses = map[string]func() *diagnose.Diagnosis{
 	"sick":         sick,
 	"two-causes":   twoCauses,
@@ -42,7 +41,7 @@ func held(figure float64, t check.Threshold) check.Compared {
 	return check.Compared{Name: t.Name, Figure: &figure, Threshold: t.Value, Unit: t.Unit, Reached: figure >= t.Value, Of: t}
 }
 
-// decided is a decision by a row of the policy, after these questions.
+// decided returns a decision by a row of the policy, after these questions.
 func decided(by check.Rule, asked ...check.Asked) *check.Decision {
 	d := &check.Decision{Answer: by.Answer, Says: by.Says, Steps: asked}
 	i := slices.IndexFunc(d.Steps, func(a check.Asked) bool { return a.Question == by.Question })
@@ -195,7 +194,7 @@ func extremes() *diagnose.Diagnosis {
 	return d
 }
 
-// throughStack is a shop under journeys, whose slow requests wait for one of too few workers.
+// throughStack returns a shop under journeys, whose slow requests wait for one of too few workers.
 func throughStack() *diagnose.Diagnosis {
 	d := healthy()
 	page := diagnose.Steps{Step: "buy: product", Route: "GET /product/{id}", Requests: 410, MeanMs: 41.3, OutsideMs: .31, FrontMs: .52, WaitMs: 30.2, RunMs: 1.9, StoreMs: 7.9, KernelMs: .4, OtherMs: .07,

@@ -16,7 +16,7 @@ import (
 
 func value(v float64) *float64 { return &v }
 
-// machine is a report with long names, and with figures that are not known.
+// machine returns a report with long names, and with figures that are not known.
 func machine() *host.Report {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	return &host.Report{Schema: host.Schema, Host: "a-host-with-a-long-name.example", Window: host.Window{Start: at, End: at.Add(10 * time.Second)}, CPUs: 64,
@@ -67,7 +67,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// within holds that a screen of 80 columns shows it.
+// within checks that a text fits a screen of 80 columns.
 func within(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

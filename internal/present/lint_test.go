@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/present/reporttest"
 )
 
-// TestGoldensAreReadable holds the golden files of all that is written for people to the rules by which it is written.
+// TestGoldensAreReadable checks the golden files of all text for people by the rules of package reporttest.
 func TestGoldensAreReadable(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"testdata/*", "../../docs/gallery/*.html", "../../lab/testdata/*"} {
@@ -21,7 +21,7 @@ func TestGoldensAreReadable(t *testing.T) {
 	}
 	for _, name := range files {
 		if strings.HasPrefix(filepath.Base(name), "extremes") {
-			continue // of figures that there cannot be
+			continue // its figures are impossible
 		}
 		check := map[string]func(string) []string{".txt": reporttest.Terminal, ".md": reporttest.Markdown, ".html": reporttest.HTML}[filepath.Ext(name)]
 		if check == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model"
 )
 
-// cache is a model that no report has heard of.
+// cache is a model that no report knows.
 var cache = &model.Model{ID: "made.cache", About: "a cache", From: "nothing", Covers: "made", Default: "twice the size",
 	Knobs: []model.Knob{{Name: "size", Example: "2", Parse: func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }}},
 	Ask: func(q model.Question) (*model.Answer, error) {
@@ -30,7 +30,7 @@ var cache = &model.Model{ID: "made.cache", About: "a cache", From: "nothing", Co
 		return a, nil
 	}}
 
-// A new model is shown in all forms, and nothing here was changed for it.
+// TestAnyModel checks that all forms show a new model without a change here.
 func TestAnyModel(t *testing.T) {
 	for _, sets := range [][]string{nil, {"size=2", "size=4"}} {
 		wanted, err := model.ParseSets([]*model.Model{cache}, sets)

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/present/html"
 )
 
-// embedded is what every page carries alike, and the hashes of it.
+// embedded matches what all pages share, and its hashes.
 var embedded = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</script>)| &#39;sha256-.*?&#39;`)
 
 // The pages without their styles and scripts.

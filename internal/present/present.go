@@ -1,5 +1,5 @@
-// Package report lists the forms a diagnosis can be given in. One more form is
-// a package below this one and a row of the table.
+// Package present lists the forms in which a diagnosis can be written. One more form
+// is a package below this one and a row of the table.
 package present
 
 import (
@@ -47,10 +47,10 @@ type Calibrator func(w io.Writer, r *calibrate.Result) error
 // Fleeter renders what many hosts lost.
 type Fleeter func(w io.Writer, r *fleet.Report) error
 
-// Form is a way to write what was found, and what it is known by.
+// Form is an output format with its name and file extensions.
 type Form struct {
 	Name       string
-	Extensions []string // of files it is the obvious form for
+	Extensions []string // of files written in this form by default
 	Report     Reporter
 	Inspect    Inspector // nil: not in this form
 	Compare    Comparer
@@ -75,7 +75,7 @@ func (f Form) Repeat(commands ...string) Form {
 	return f.repeated(f, commands)
 }
 
-// Forms in the order they are offered; the first is the default.
+// Forms are in the order in which they are offered; the first is the default.
 var Forms = []Form{
 	textForm(Look{}),
 	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare, Predict: json.Predict, Try: tryJSON, Host: hostJSON, Calibrate: calibrateJSON, Fleet: fleetJSON},
@@ -88,7 +88,7 @@ var Forms = []Form{
 // Look is how a text is shown.
 type Look struct {
 	Color   string // "always", "never", or "auto": as suits the writer
-	Verbose bool   // all there is
+	Verbose bool   // lists are not cut
 }
 
 // Choose returns the form of a name or, without one, the form that the name of the output file

@@ -15,16 +15,16 @@ import (
 	"github.com/unstall/unstall/internal/present"
 )
 
-// foreign is what nobody whose service runs on a runtime can type or has, by the field of the
-// fixtures. Ids of JSON ("goroutine states") are none of it.
+// foreign matches what users of a runtime cannot type or do not have, by the runtime in a fixture's
+// name. Ids of JSON ("goroutine states") are allowed.
 var foreign = map[string]*regexp.Regexp{
 	"go":     regexp.MustCompile(`jcmd|jstack|-Xlog|-Xmx|JAVA_|\bJFR\b|flight recording|dotnet-|DOTNET_`),
 	"jvm":    regexp.MustCompile(`gctrace|GOGC|GOMEMLIMIT|GODEBUG|pprof|(?i:goroutines?\b(?: states")?|execution trace)|dotnet-|DOTNET_`),
 	"dotnet": regexp.MustCompile(`gctrace|GOGC|GOMEMLIMIT|GODEBUG|pprof|(?i:goroutines?\b(?: states")?|execution trace)|jcmd|jstack|-Xlog|-Xmx|JAVA_|\bJFR\b`),
 }
 
-// TestNoOtherRuntime holds that a service is told nothing that only another runtime has: with
-// all that was recorded of it, and where requests are missing, which is when most is asked for.
+// TestNoOtherRuntime checks that a service is told nothing that only another runtime has: with
+// all that was recorded of it, and without requests, when reports ask for most.
 func TestNoOtherRuntime(t *testing.T) {
 	for _, r := range platform.All {
 		if words, ok := foreign[r.ID]; ok && words.MatchString(strings.Join([]string{r.Requests, r.Settings, r.States.What, r.States.Command}, " ")) {
@@ -52,7 +52,7 @@ func TestNoOtherRuntime(t *testing.T) {
 	}
 }
 
-// rendered is the diagnosis of a fixture in all forms that are read as they are, without the
+// rendered returns the diagnosis of a fixture in all forms that are read as they are, without the
 // files that match; "" if none is left.
 func rendered(t *testing.T, dir string, without *regexp.Regexp) string {
 	t.Helper()
@@ -78,7 +78,7 @@ func rendered(t *testing.T, dir string, without *regexp.Regexp) string {
 	}
 	var said bytes.Buffer
 	for _, form := range present.Forms {
-		if form.Name == "html" { // its program speaks of all runtimes
+		if form.Name == "html" { // its script names all runtimes
 			continue
 		}
 		if err := form.Report(&said, d); err != nil {

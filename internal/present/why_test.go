@@ -74,7 +74,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestEveryDecisionIsShown holds that each verdict of the recordings says which question decided, and that the page has it.
+// TestEveryDecisionIsShown checks that each verdict of the recordings names the question that decided, and that the page shows it.
 func TestEveryDecisionIsShown(t *testing.T) {
 	for _, k := range all.Causes {
 		sick, _ := filepath.Glob(filepath.Join(recorded, k.ID, "sick*"))

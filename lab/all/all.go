@@ -10,5 +10,5 @@ import (
 	linuxthp "github.com/unstall/unstall/lab/linux-thp"
 )
 
-// Labs in the order they are listed.
+// Labs are in the order in which they are listed.
 var Labs = []*lab.Lab{&goballast.Lab, &dotnetstarvation.Lab, &dotnetloh.Lab, &jvmparnew.Lab, &linuxthp.Lab}

@@ -1,9 +1,9 @@
 // Package build builds the programs of labs, in Go and in C#, from sources that
 // the tool carries, and keeps what it built in the user's cache directory.
 //
-// Its opinion: what was built of the same sources with the same toolchain is the
-// same program, and is used again. Nothing is fetched for a build: sources use
-// what comes with the toolchain.
+// Its opinion: equal sources and an equal toolchain make the same program, which is
+// built once. A build fetches nothing: sources use only what comes with the
+// toolchain.
 package build
 
 import (
@@ -33,7 +33,7 @@ func (s Sources) Add(from fs.FS, below string, suffixes ...string) error {
 	})
 }
 
-// fingerprintFor returns a name that differs for other sources or another toolchain.
+// fingerprintFor returns a name that differs for other sources and for another toolchain.
 func (s Sources) fingerprintFor(toolchain string) string {
 	h := sha256.New()
 	names := make([]string, 0, len(s))

@@ -14,8 +14,8 @@ func FindPostgres(ctx context.Context, fetch bool, say func(string)) (string, er
 	return runScript(ctx, "postgres.sh", fetch, say)
 }
 
-// PostgresTools is the folder of initdb and psql that go with a postgres, and the variables
-// that they need beside the host's.
+// PostgresTools returns the folder of the initdb and psql that go with a postgres, and the
+// environment variables that they need beside the host's.
 func PostgresTools(server string) (bin string, env []string, err error) {
 	if real, err := filepath.EvalSymlinks(server); err == nil {
 		bin = filepath.Dir(real)
@@ -40,7 +40,7 @@ func FindMariaDB(ctx context.Context, fetch bool, say func(string)) (string, err
 	return runScript(ctx, "mariadb.sh", fetch, say)
 }
 
-// MariaDBTables is the folder with the tables of the system and the messages that go with a mariadbd.
+// MariaDBTables returns the folder with the system tables and the messages that go with a mariadbd.
 func MariaDBTables(server string) string {
 	if dir := filepath.Join(filepath.Dir(server), "root/usr/share/mysql"); isDir(dir) {
 		return dir
@@ -60,7 +60,7 @@ func FindPythonWeb(ctx context.Context, fetch bool, say func(string)) (string, e
 	return runScript(ctx, "python-web.sh", fetch, say)
 }
 
-// Node is the environment in which node finds the packages of a folder.
+// Node returns the environment in which node finds the packages of a folder.
 func Node(dir string) []string {
 	return append(os.Environ(), "NODE_PATH="+filepath.Join(dir, "node_modules"))
 }

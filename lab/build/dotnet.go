@@ -30,7 +30,7 @@ func FindDotnet9(ctx context.Context, fetch bool, say func(string)) (string, err
 type Project struct {
 	Sources   fs.FS
 	File      string           // its .csproj, of the sources
-	Libraries map[string]fs.FS // sources of projects it refers to, by the folder beside its own where they are expected
+	Libraries map[string]fs.FS // sources of the projects it refers to, by their folder beside its own
 }
 
 // collectSources returns all files that are built.
@@ -47,8 +47,8 @@ func (p Project) collectSources() (Sources, error) {
 	return files, nil
 }
 
-// Dotnet builds a C# project and returns the assembly, which is named after its file. It is for .NET Core 3.1, or where the
-// SDK is newer for its own version: reference assemblies of others would have to be
+// Dotnet builds a C# project and returns the assembly, which is named after its file. The target is .NET Core 3.1,
+// or the SDK's own version where the SDK is newer: other versions need reference assemblies that would have to be
 // fetched.
 func Dotnet(ctx context.Context, dotnet, name string, project Project, say func(string)) (assembly string, err error) {
 	files, err := project.collectSources()
@@ -72,7 +72,7 @@ func Dotnet(ctx context.Context, dotnet, name string, project Project, say func(
 	return assembly, dotnetBuild(ctx, dotnet, version, files, project.File, dir)
 }
 
-// SDK is the version that a dotnet builds with: "3.1.102".
+// SDK returns the version that a dotnet builds with: "3.1.102".
 func SDK(ctx context.Context, dotnet string) (string, error) {
 	cmd := exec.CommandContext(ctx, dotnet, "--version")
 	cmd.Env, cmd.Dir = DotnetEnv(), os.TempDir()
@@ -87,15 +87,15 @@ func SDK(ctx context.Context, dotnet string) (string, error) {
 	return version, nil
 }
 
-// DotnetEnv is the environment for a dotnet: it asks for no ICU, sends nothing and
-// says no welcome.
+// DotnetEnv returns the environment for a dotnet: it needs no ICU, sends no telemetry and
+// prints no welcome.
 func DotnetEnv(more ...string) []string {
 	return append(append(os.Environ(), "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1", "DOTNET_CLI_TELEMETRY_OPTOUT=1", "DOTNET_NOLOGO=1",
 		"DOTNET_SKIP_FIRST_TIME_EXPERIENCE=1", "DOTNET_GENERATE_ASPNET_CERTIFICATE=false"), more...)
 }
 
-// OpenSSL is what the environment needs for a fetched dotnet to find the libssl of its
-// age: its compiler does, and programs that use HttpListener or ciphers.
+// OpenSSL returns what the environment needs for a fetched dotnet to find a libssl that is as
+// old as it: its compiler needs one, and so do programs that use HttpListener or ciphers.
 func OpenSSL(dotnet string) []string {
 	if dir := filepath.Join(filepath.Dir(dotnet), "openssl"); isDir(dir) {
 		return []string{"LD_LIBRARY_PATH=" + dir}
@@ -103,8 +103,8 @@ func OpenSSL(dotnet string) []string {
 	return nil
 }
 
-// dotnetBuild builds in a folder of its own, from no package source, and puts what
-// it built in its place at once.
+// dotnetBuild builds in a folder of its own, without a package source, and moves the
+// result into place at once.
 func dotnetBuild(ctx context.Context, dotnet, version string, files Sources, project, dir string) error {
 	work, err := os.MkdirTemp("", "unstall-lab-")
 	if err != nil {
@@ -131,7 +131,7 @@ func dotnetBuild(ctx context.Context, dotnet, version string, files Sources, pro
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("dotnet build %s: %w: %s", project, err, errorLine(said))
 	}
-	if err := os.Rename(fresh, dir); err != nil && !isDir(dir) { // another may have been faster
+	if err := os.Rename(fresh, dir); err != nil && !isDir(dir) { // another process may have been faster
 		return err
 	}
 	return nil
@@ -142,7 +142,7 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// errorLine is the first line of a build's output that tells of an error, else all.
+// errorLine returns the first error in the output of a build, else all output.
 func errorLine(said []byte) string {
 	for line := range strings.Lines(string(said)) {
 		if strings.Contains(line, "error") {

@@ -16,7 +16,7 @@ import (
 // ErrNoGo says that there is no Go toolchain.
 var ErrNoGo = errors.New("the services of this lab are built with Go, and there is no go command on PATH: install Go 1.21 or later (https://go.dev/dl) and put it on PATH")
 
-// GoVersion is that of the toolchain on PATH: "go1.26.0".
+// GoVersion returns the version of the toolchain on PATH: "go1.26.0".
 func GoVersion(ctx context.Context) (string, error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
@@ -54,7 +54,7 @@ func Go(ctx context.Context, name string, files Sources, programs []string, say 
 	return bins, nil
 }
 
-// goBuild builds in a folder of its own and puts the binary in its place at once:
+// goBuild builds in a folder of its own and moves the binary into place at once:
 // two labs may be started at the same time.
 func goBuild(ctx context.Context, files Sources, program, bin string) error {
 	work, err := os.MkdirTemp("", "unstall-lab-")

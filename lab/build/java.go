@@ -46,7 +46,7 @@ func FindAsyncProfiler(ctx context.Context, fetch bool, say func(string)) (strin
 	return runScript(ctx, "async-profiler.sh", fetch, say)
 }
 
-// Jars are the paths of the jars in a folder, sorted.
+// Jars returns the paths of the jars in a folder, sorted.
 func Jars(dir string) ([]string, error) {
 	jars, err := filepath.Glob(filepath.Join(dir, "*.jar"))
 	if err == nil && len(jars) == 0 {
@@ -56,8 +56,8 @@ func Jars(dir string) ([]string, error) {
 }
 
 // Java compiles the sources' .java files for a release of Java, 11 or later, against
-// the jars of a class path and returns the folder of the classes. What was compiled
-// before, of the same sources with the same compiler and jars, is used again.
+// the jars of a class path and returns the folder of the classes. The same sources,
+// compiler and jars are compiled only once.
 func Java(ctx context.Context, javac, name string, sources fs.FS, classpath []string, release int, say func(string)) (classes string, err error) {
 	files := Sources{}
 	if err := files.Add(sources, "", ".java"); err != nil {
@@ -86,21 +86,21 @@ func Java(ctx context.Context, javac, name string, sources fs.FS, classpath []st
 	return dir, javaBuild(ctx, javac, files, classpath, release, dir)
 }
 
-// javacVersion is what a compiler calls itself: "javac 17.0.15".
+// javacVersion returns the name and version of a compiler: "javac 17.0.15".
 func javacVersion(ctx context.Context, javac string) (string, error) {
 	said, err := exec.CommandContext(ctx, javac, "-version").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s -version: %w: %s", javac, err, errorLine(said))
 	}
 	for line := range strings.Lines(string(said)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Picked up ") { // what JAVA_TOOL_OPTIONS makes it say
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Picked up ") { // JAVA_TOOL_OPTIONS makes it print such lines
 			return line, nil
 		}
 	}
 	return "", fmt.Errorf("%s -version: it prints nothing", javac)
 }
 
-// javaBuild compiles in a folder of its own and puts the classes in their place at
+// javaBuild compiles in a folder of its own and moves the classes into place at
 // once.
 func javaBuild(ctx context.Context, javac string, files Sources, classpath []string, release int, dir string) error {
 	work, err := os.MkdirTemp("", "unstall-lab-")
@@ -112,7 +112,7 @@ func javaBuild(ctx context.Context, javac string, files Sources, classpath []str
 		return err
 	}
 	fresh := fmt.Sprintf("%s.%d", dir, os.Getpid())
-	if err := os.RemoveAll(fresh); err != nil { // left by a process that was killed and had the same number
+	if err := os.RemoveAll(fresh); err != nil { // left by a killed process with the same number
 		return err
 	}
 	defer os.RemoveAll(fresh)
@@ -130,7 +130,7 @@ func javaBuild(ctx context.Context, javac string, files Sources, classpath []str
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", javac, err, bytes.TrimSpace(said))
 	}
-	if err := os.Rename(fresh, dir); err != nil && !isDir(dir) { // another may have been faster
+	if err := os.Rename(fresh, dir); err != nil && !isDir(dir) { // another process may have been faster
 		return err
 	}
 	return nil

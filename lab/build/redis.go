@@ -14,7 +14,7 @@ func FindRedis(ctx context.Context, fetch bool, say func(string)) (string, error
 	return runScript(ctx, "redis.sh", fetch, say)
 }
 
-// RedisTool is the redis-cli or redis-benchmark that goes with a redis-server: the one
+// RedisTool returns the redis-cli or redis-benchmark that goes with a redis-server: the one
 // beside it, the one of the packages that dev/tools/redis.sh fetched, with the environment
 // it needs, or the first on PATH.
 func RedisTool(server, name string) (bin string, env []string, err error) {

@@ -14,8 +14,8 @@ func FindPHP(ctx context.Context, fetch bool, say func(string)) (string, error) 
 	return runScript(ctx, "php.sh", fetch, say)
 }
 
-// FindWrk returns a wrk, which load is held against: $WRK, the first on PATH, or one that dev/tools/wrk.sh fetched; if fetch
-// is set it is fetched if need be.
+// FindWrk returns a wrk, with which our load generator is compared: $WRK, the first on PATH, or one that dev/tools/wrk.sh
+// fetched. With fetch it fetches one where there is none.
 func FindWrk(ctx context.Context, fetch bool, say func(string)) (string, error) {
 	return runScript(ctx, "wrk.sh", fetch, say)
 }

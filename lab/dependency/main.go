@@ -1,5 +1,5 @@
-// Dependency is what the labs' services depend on: it answers over HTTP and
-// over the Redis protocol after a delay, and is slow for a while at times.
+// Dependency is the program that the labs' services depend on: it answers over HTTP and
+// over the Redis protocol after a delay, and has periods in which it is slow.
 //
 //	dependency -delay 1ms -slow 60ms -every 1s -for 300ms
 //

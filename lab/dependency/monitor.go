@@ -44,7 +44,7 @@ func (m *monitor) countAnswer(took time.Duration) {
 	m.longest = max(m.longest, took)
 }
 
-// nextRow returns a line of CSV with what was counted since the row before, "" if that is nothing.
+// nextRow returns a line of CSV with the counts since the row before, "" if they are 0.
 func (m *monitor) nextRow(now time.Time) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

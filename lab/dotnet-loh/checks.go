@@ -11,13 +11,13 @@ import (
 
 func floatPtr(v float64) *float64 { return &v }
 
-// outcomeChecks returns what must come out of the runs and the diagnoses.
+// outcomeChecks returns the checks of the runs and the diagnoses.
 func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
 	all = append(all, collectionChecks(o)...)
 	all = append(all, slowChecks(o)...)
 	all = append(all, predictionChecks(o)...)
 	slots, handler := "Slot", "PublicApi.ClientCache(HttpContext) handles, and in no others"
-	if !isCore31(o) { // since .NET 5 a set's slots are called so, and the compiler may put the handler into its caller: then no frame of it is left
+	if !isCore31(o) { // from .NET 5 on a set's slots have this name, and the compiler may inline the handler into its caller, which leaves no frame of it
 		slots, handler = "Entry[System.Int32][]", "large objects are allocated in requests that|in requests that Tracker!StandardCaches.Compute(int) handles"
 	}
 	for _, s := range []struct {
@@ -75,9 +75,9 @@ func slowChecks(o *lab.Outcome) []lab.Check {
 	}
 }
 
-// predictionChecks compares what the diagnosis of the sick variant predicted with what was
-// measured: of all large objects gone, how much less there is, as hardly anything is left; of a
-// part of them, how many gen 2 collections are left.
+// predictionChecks compares what the diagnosis of the sick variant predicted with what was measured.
+// Without any large objects hardly any collections are left, so it compares the decrease; without a
+// part of them it compares how many gen 2 collections are left.
 func predictionChecks(o *lab.Outcome) (all []lab.Check) {
 	const most = .25
 	one := func(c lab.Check, now, then, measured *float64, of func(float64) float64) {
@@ -120,7 +120,7 @@ func checkSays(o *lab.Outcome, variant, id, text string) lab.Check {
 		texts = append(texts, f.Text, f.Code)
 	}
 	said := strings.Join(texts, "\n")
-	for one := range strings.SplitSeq(text, "|") { // any of them will do
+	for one := range strings.SplitSeq(text, "|") { // any of them suffices
 		c.OK = c.OK || strings.Contains(said, one)
 	}
 	if !c.OK {

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/lab"
 )
 
-// What was predicted is held against what was measured by how much less there is, and unknown is a miss.
+// TestPredicted compares a prediction with the measurement by the decrease; an unknown value is a miss.
 func TestPredicted(t *testing.T) {
 	n := func(v float64) *float64 { return &v }
 	for _, tt := range []struct {

@@ -1,6 +1,6 @@
 // Package dotnetloh is the lab of an ASP.NET Core service whose large temporary objects
-// bring on collections of the oldest generation: what a field report describes, and what
-// was done against it. README.md tells the story; everything that is asked for is here.
+// cause collections of the oldest generation: what a field report describes, and the fixes
+// it tried. README.md tells the story; this file has all that the lab demands.
 package dotnetloh
 
 import (
@@ -23,39 +23,39 @@ const (
 	pool       = "service.pool-exhausted"
 )
 
-// The variants the incident is about.
+// Names of the variants that the incident is about.
 const (
 	sick  = "sick"
 	fixed = "chunked-streamed"
 )
 
-// Causes that are about the host a lab happens to run on.
+// host are causes of the host that a lab happens to run on.
 var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 
-// rate is of both routes together: half of the requests ask the public API, which takes
-// some 25 ms of a CPU for each. That is one of two CPUs, so that the one which a collection in the
-// background takes is missed.
+// rate is the requests/s of both routes together: half of them use the public API, which takes
+// some 25 ms of CPU for each. That is one of two CPUs, so a background collection that takes the
+// other makes requests wait.
 const rate = 80
 
-// usual is less than that: how much is private to the process depends on it, and is to lie between two limits.
+// usual is less than that, in requests/s: the process's private memory depends on it and must stay between two limits.
 const usual = 50
 
-// slo is what a request may take: twice what 99 of 100 take once it is cured.
+// slo is the latency objective: twice the 99th percentile of the fixed service.
 const slo = 60 * time.Millisecond
 
-// tasks are those that are kept in memory: 14 million objects, which each collection of
+// tasks is how many tasks are kept in memory: 14 million objects, which each collection of
 // the oldest generation marks.
 const tasks = "--tasks=2000000"
 
-// few are those of services whose heap is to grow: what comes is to be much beside what is there.
+// few is the number of tasks in services whose heap is to grow: the growth must be large beside the rest.
 const few = "--tasks=20000"
 
-// often has these collected each 32 MiB, so that their heap is seen many times in a short recording.
+// often makes these collect each 32 MiB, so that a short recording sees their heap many times.
 var often = []string{"COMPlus_GCgen0size=2000000", "DOTNET_GCgen0size=2000000"}
 
-// given is what the heap may have, in the hexadecimal that the runtime reads: 1,620 MiB on .NET Core 3.1, which knows the first name
-// alone, and 1,400 MiB on 5 and later, which go by the second. What is private to the process, 1,040 to 1,320 MB there by what came
-// before and some 920 MB on .NET 9, is more than 60 % of that, and less than 80 %.
+// given is the limit of the heap, in the hexadecimal that the runtime reads: 1,620 MiB on .NET Core 3.1, which knows only the first
+// name, and 1,400 MiB on 5 and later, which use the second. Private memory, 1,040 to 1,320 MB on 3.1 depending on what came before and
+// some 920 MB on .NET 9, is more than 60 % of that and less than 80 %.
 var given = []string{"COMPlus_GCHeapHardLimit=65400000", "DOTNET_GCHeapHardLimit=57800000"}
 
 var routes = []string{"/public/clients/{n%211}", "/tasks/{n%211}"}
@@ -70,7 +70,7 @@ func steadyLoad(d time.Duration) lab.Load {
 	return lab.Rising{Base: rate, Peak: rate, Warm: 5 * time.Second, Before: 2 * time.Second, For: d, SLO: slo, Patience: 5 * time.Second}
 }
 
-// project is the service, with the collections that cure it.
+// project is the service, with the collections that fix it.
 var project = build.Project{Sources: app.Sources, File: app.Project, Libraries: map[string]fs.FS{"collections": dotnet.Collections()}}
 
 // Lab is the incident.

@@ -10,14 +10,14 @@ import (
 )
 
 // article is what the tutorial measured in runs of 10 s, each of a service that had served
-// one request, on a machine whose number of processors it does not tell.
+// one request, on a machine whose number of processors it does not give.
 var article = map[string]figures{
 	"taskwait":      {33.06, 3480, 454},
 	"tasksleepwait": {1.61, 15420, 140},
 	"taskasyncwait": {227.92, 532.58, 2390},
 }
 
-// Why blocked services come to other figures than the article's: on the oldest runtime, and
+// Reasons why blocked services reach other figures than the article's: on the oldest runtime, and
 // on few processors.
 const (
 	differs = ".NET Core 3.1 adds one or two threads a second whatever they wait for; 6 and later add them faster for waits on tasks and not for sleep loops"
@@ -25,18 +25,18 @@ const (
 	nobody  = "a thread a second is added for sleep loops, and answers stand behind all that waits: on .NET 9 none came within 20 s, told of 6 or 12 CPUs neither"
 )
 
-// figures of a run: requests/s, ms, requests.
+// figures are those of a run: requests/s, ms, requests.
 type figures struct{ rate, mean, answered float64 }
 
-// few threads are what a service needs that blocks none: more than three times the processors a
-// pool has to make up for blocked ones. On two processors one step of hill climbing goes beyond
-// (.NET 9 went from 3 to 7 where nothing was blocked), so that what the runtime says of the
-// additions decides there.
+// few is the most threads that a service without blocked threads needs: three times the processors. A pool
+// of blocked threads needs more. On two processors one step of hill climbing exceeds it (.NET 9 went
+// from 3 to 7 where nothing was blocked), so there the runtime's own reason for the additions
+// decides.
 var few = 3 * runtime.NumCPU()
 
 func floatPtr(v float64) *float64 { return &v }
 
-// outcomeChecks returns what must come out of the runs and the diagnoses.
+// outcomeChecks returns the checks of the runs and the diagnoses.
 func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
 	for _, name := range []string{"taskwait", "tasksleepwait", "taskasyncwait"} {
 		all = append(all, articleChecks(o, name)...)
@@ -63,9 +63,9 @@ func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
 	return all
 }
 
-// predictionChecks compares what the diagnosis of the sick variant predicts of the cure with what
-// was measured of it. A miss of the pool's size is told and fails nothing: it is two to seven
-// threads, so that one more or less is beyond any share, and hill climbing moves it by chance.
+// predictionChecks compares what the diagnosis of the sick variant predicts of the fix with what
+// was measured of it. A miss of the pool's size is reported and fails nothing: the size is two to seven
+// threads, so one more or less is beyond any share, and hill climbing moves it by chance.
 func predictionChecks(o *lab.Outcome) (all []lab.Check) {
 	for _, p := range o.Predictions {
 		c := lab.Check{Name: p.Variant + ": " + p.Metric + ", as predicted", Unit: p.Unit, Got: p.Measured, Told: p.Metric == lab.PoolThreads}
@@ -85,8 +85,8 @@ func predictionChecks(o *lab.Outcome) (all []lab.Check) {
 	return all
 }
 
-// articleChecks compares a variant's runs with the article's: misses are told and fail nothing,
-// because the article's are another runtime's on another machine.
+// articleChecks compares a variant's runs with the article's. Misses are reported and fail nothing,
+// because the article's runs are of another runtime on another machine.
 func articleChecks(o *lab.Outcome, name string) []lab.Check {
 	all := compareArticle(name, article[name], stats.Median(o.Of(name, "rate")), stats.Median(o.Of(name, "mean_ms")), stats.Median(o.Of(name, "answered")))
 	for i := range all {

@@ -14,14 +14,14 @@ import (
 	"github.com/unstall/unstall/lab"
 )
 
-// lasts is how long the climb of the threads is watched; at its end all are served: of one thread
-// a second, as .NET adds for sleep loops, 125 clients have theirs after two minutes.
+// lasts is how long the climb of the threads is watched. .NET adds one thread a second for sleep
+// loops, so all 125 clients have a thread after two minutes.
 const (
 	lasts = 150 * time.Second
 	end   = 5 * time.Second // of a part of it
 )
 
-// blocked are the variants whose threads wait, and how.
+// blocked are the variants whose threads wait, and the pattern of their waits.
 var blocked = []struct {
 	variant string
 	pattern threadpool.Pattern
@@ -81,8 +81,8 @@ func plateauChecks(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) (
 	if err != nil {
 		return all, err
 	}
-	// The thread that adds them does so evenly; hill climbing adds up to twenty at once on top, at
-	// moments that depend on chance, which is in the mean and not in most seconds.
+	// The thread that adds them does so evenly. Hill climbing adds up to twenty at once on top, at
+	// random moments, which show in the mean and not in most seconds.
 	all = append(all,
 		checkPrediction(name+": requests answered in the end, as predicted", "1/s", o.Rate, rate),
 		checkPrediction(name+": pool threads added once the climb had ended, as predicted", "threads", o.Threads, kept),
@@ -92,11 +92,11 @@ func plateauChecks(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) (
 	return append(all, climbed), nil
 }
 
-// settledRate returns how many requests a second are answered once the climb has ended, in the
-// median of the parts of it, and in the worst of them. The end alone is not enough: .NET 9 takes
-// some ten threads away again when it has them all, because hill climbing tries less, and is
-// without them at 50 to 200 requests/s for ten seconds until it has them back. Of a climb that
-// never ends, or so late that fewer than leastParts remain, it takes the last leastParts.
+// settledRate returns how many requests a second are answered after the end of the climb, in the
+// median of its parts and in the worst part. The end alone is not enough: once .NET 9 has all threads, it takes
+// some ten away again, because hill climbing tries fewer, and answers only 50 to 200 requests/s for
+// ten seconds until they are back. If a climb never ends, or so late that fewer than
+// leastParts remain, the last leastParts count.
 func settledRate(answered func(from, to time.Duration) float64, plateau float64) (median, low float64, since time.Duration) {
 	var parts []float64
 	reached := -1
@@ -113,8 +113,8 @@ func settledRate(answered func(from, to time.Duration) float64, plateau float64)
 }
 
 // threadsHeld returns how many threads more than at first there were from a moment on, in the
-// median of counts of each second. There are some twenty more for a while, with which hill
-// climbing tries how many it takes.
+// median of counts of each second. Hill climbing adds some twenty more for a while to try how many
+// the service needs.
 func threadsHeld(counts []int, since time.Duration) float64 {
 	var more []float64
 	for _, n := range counts[min(int(since.Seconds()), len(counts)-1):] {
@@ -123,13 +123,13 @@ func threadsHeld(counts []int, since time.Duration) float64 {
 	return stats.Median(more)
 }
 
-// leastParts is how many parts of the time tell of a plateau.
+// leastParts is how many parts of the time a plateau needs.
 const leastParts = 3
 
-// computes is what a request computes, s.
+// computes is the CPU time of a request, s.
 const computes = .0003
 
-// off is by how much a prediction may miss.
+// off is the relative error that a prediction may have.
 const off = .15
 
 // checkPrediction compares a figure of the model with what was measured.
@@ -143,7 +143,7 @@ func checkPrediction(name, unit string, e model.Estimate, got float64) lab.Check
 	return c
 }
 
-// formatAsked says what is asked of a figure that was predicted.
+// formatAsked returns the range that a measured figure must be in.
 func formatAsked(predicted float64) string { return fmt.Sprintf("%.3g ± %.0f %%", predicted, 100*off) }
 
 // isNear reports whether a prediction came close enough.
@@ -173,8 +173,8 @@ func medianGrowth(counts []int) float64 {
 	return stats.Median(added)
 }
 
-// middleOfClimb returns the counts from where a quarter of the threads had come to where three
-// quarters had.
+// middleOfClimb returns the counts between the moments when a quarter and three quarters of the
+// threads had been added.
 func middleOfClimb(counts []int) []int {
 	first, last := float64(counts[0]), float64(slices.Max(counts))
 	reached := func(part float64) int {
@@ -183,13 +183,13 @@ func middleOfClimb(counts []int) []int {
 	return counts[reached(.25) : reached(.75)+1]
 }
 
-// asMany is the number of processors with which .NET 9 comes to the article's figures of
-// taskwait: the pool adds 2 × processors threads at once for blocked ones, and so many in
+// asMany is the number of processors with which .NET 9 reaches the article's figures of
+// taskwait: the pool adds 2 × processors threads at once for blocked ones, and as many in
 // each of the next steps. With 2 it answers 10 requests/s in the first 10 s, with 4 and 6
-// 17, with 8 27, with 12 60; its threads wait, so that these need not be there.
+// 17, with 8 27, with 12 60. Its threads wait, so the host need not have these processors.
 const asMany = 10
 
-// asArticle runs taskwait as if on a machine of that many processors.
+// asArticle runs taskwait as if the machine had that many processors.
 func asArticle(s *lab.Stand) (all []lab.Check, err error) {
 	v, _ := s.Variant("taskwait")
 	v.Name = fmt.Sprintf("%s told of %d CPUs", v.Name, asMany)

@@ -1,7 +1,7 @@
 // Package dotnetstarvation is the lab of an ASP.NET Core service whose handlers
-// block the threads of the pool: what a vendor's tutorial shows, what it advises,
-// and what that does. README.md tells the story; everything that is asked for is
-// here.
+// block the threads of the pool: what a vendor's tutorial shows and advises, and
+// what the advice achieves. README.md tells the story; this file has all that the
+// lab demands.
 package dotnetstarvation
 
 import (
@@ -19,24 +19,24 @@ const (
 	capacity   = "service.over-capacity"
 )
 
-// Causes that are about the host a lab happens to run on.
+// host are causes of the host that a lab happens to run on.
 var host = []string{"linux.noisy-neighbour", saturation}
 
-// connections are the article's.
+// connections is the article's number.
 const connections = 125
 
-// service is how long the database takes: no client gets more than two answers a
+// service is how long the database takes: a client gets at most two answers a
 // second.
 const service = 500 * time.Millisecond
 
-// slo is what a request may take that takes half a second by itself.
+// slo is the latency objective of requests that take half a second when nothing delays them.
 const slo = 700 * time.Millisecond
 
 // minThreads lets every client have a thread: 200, in the hexadecimal that the
 // runtime reads. .NET Core 3.1 knows the first name, 6 and later both.
 var minThreads = []string{"COMPlus_ThreadPool_ForceMinWorkerThreads=c8", "DOTNET_ThreadPool_ForceMinWorkerThreads=c8"}
 
-// patience is how long clients wait for an answer: the article's longest took 18 s.
+// patience is how long clients wait for an answer: the longest answer in the article took 18 s.
 const patience = 20 * time.Second
 
 func closedLoad(d time.Duration) lab.Load {
@@ -72,7 +72,7 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			// It blocks as before: there are threads enough for these clients, not for more.
+			// It blocks as before: the threads suffice for these clients, but not for more.
 			Name: "min-threads", About: "waits with .Result, with 200 threads from the start", Path: "/api/diagscenario/taskwait", Env: minThreads, Resident: 100,
 			Expected: lab.Expected{AnyOf: []string{starvation}, Not: []string{capacity, locks}},
 		},

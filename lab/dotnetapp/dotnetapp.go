@@ -21,11 +21,11 @@ import (
 	"github.com/unstall/unstall/lab/process"
 )
 
-// App is a service that runs.
+// App is a running service.
 type App struct {
 	PID    int
 	URL    string // http://127.0.0.1:PORT
-	Dotnet string // that runs it
+	Dotnet string // runs it
 
 	process *process.Process
 }
@@ -37,7 +37,7 @@ type App struct {
 // $DOTNET names one.
 func Start(t testing.TB, env ...string) *App { return StartBy(t, nil, env...) }
 
-// StartBy is [Start] by a command that starts the service, such as unshare(1); none: as it is.
+// StartBy is [Start] through a command that starts the service, such as unshare(1); nil: directly.
 func StartBy(t testing.TB, by []string, env ...string) *App {
 	t.Helper()
 	dotnet := tooltest.Find(t, "dotnet")
@@ -77,8 +77,8 @@ func startApp(t testing.TB, by []string, dotnet, assembly string, env []string) 
 	return a
 }
 
-// lastDescendant returns the last of the processes that one has started, each by the one before:
-// pid itself if it has started none.
+// lastDescendant follows the children of a process and returns the last one: pid itself if it has
+// started none.
 func lastDescendant(pid int) int {
 	for {
 		child := 0
@@ -97,9 +97,9 @@ func lastDescendant(pid int) int {
 	}
 }
 
-// Hold keeps that many requests for a path under way, each over a connection of its
-// own, until the function it returns is called, or the test ends. It returns when
-// every connection has sent its first.
+// Hold keeps that many requests for a path in flight, each over a connection of its
+// own, until the returned function is called or the test ends. It returns when
+// every connection has sent its first request.
 func (a *App) Hold(t testing.TB, path string, connections int) (release func()) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/lab"
 )
 
-// What the report says of its gateway.
+// Figures of the report about its gateway.
 const (
 	articleCycles    = 9.   // per second: 8 to 10
 	articleCollector = .3   // of the CPU: more than
@@ -20,7 +20,7 @@ const (
 
 func floatPtr(v float64) *float64 { return &v }
 
-// outcomeChecks returns what must come out of the storms.
+// outcomeChecks returns the checks of the storms.
 func outcomeChecks(o *lab.Outcome) []lab.Check {
 	var all []lab.Check
 	cycles := stats.Median(o.Of("sick", "gc_cycles_per_s"))
@@ -40,7 +40,7 @@ func outcomeChecks(o *lab.Outcome) []lab.Check {
 		}
 		delivered := stats.Median(o.Delivered(name))
 		c := lab.Check{Name: name + ": storm delivered, achieved ÷ offered", Unit: "1", Asked: "≥ .95", Got: floatPtr(delivered), OK: delivered >= .95}
-		if name == "sick" && !c.OK { // it was offered; that the sick one cannot take it all is the incident
+		if name == "sick" && !c.OK { // it was offered; the incident is that the sick variant cannot serve it all
 			c.Told, c.Why = true, "the storm is more than the sick one can serve"
 		}
 		all = append(all, c)
@@ -67,7 +67,7 @@ func outcomeChecks(o *lab.Outcome) []lab.Check {
 	return all
 }
 
-// stopTheWorld must be ruled out with a figure: it is what one would blame first.
+// stopTheWorld checks that this cause is ruled out with a figure: it is the first suspect.
 func stopTheWorld(o *lab.Outcome) lab.Check {
 	c := lab.Check{Name: "sick: share of the slow requests' time paused by GC", Unit: "1", Asked: "< 10 %, told with its figure"}
 	r := o.Result("sick")
@@ -86,7 +86,7 @@ func stopTheWorld(o *lab.Outcome) lab.Check {
 	return c
 }
 
-// tripleLiveHeap triples the live heap and checks what becomes of the heap's peak: a ratio
+// tripleLiveHeap triples the live heap and checks the heap's peak: a ratio
 // multiplies it, a ballast adds to it, a limit leaves it as it is.
 func tripleLiveHeap(s *lab.Stand) ([]lab.Check, error) {
 	before, after := sessionsFor(s), 3*sessionsFor(s)

@@ -1,6 +1,6 @@
-// Package goballast is the lab of a Go service whose heap is small and whose
-// garbage is much: what was seen at an API gateway in 2019, what was done, and
-// what it did. README.md tells the story; everything that is asked for is here.
+// Package goballast is the lab of a Go service with a small heap and much
+// garbage: what an API gateway showed in 2019, the fix, and its effect.
+// README.md tells the story; this file has all that the lab demands.
 package goballast
 
 import (
@@ -15,25 +15,25 @@ import (
 //go:embed gateway/*.go
 var sources embed.FS
 
-// Causes that are about the host a lab happens to run on.
+// host are causes of the host that a lab happens to run on.
 var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 
-// sessions are the gateway's, MiB, at the storm's own rate: with what a cycle finds
-// half done they make 50 to 70 MiB of live heap.
+// sessions is the size of the gateway's sessions in MiB, at the storm's own rate: with the
+// requests in progress during a cycle they make 50 to 70 MiB of live heap.
 const sessions = 46
 
-// peak is the storm, requests/s: two thirds of what two processors can do when the
-// collector is quiet.
+// peak is the rate of the storm in requests/s: two thirds of what two processors can serve when
+// the collector is idle.
 const peak = 1230
 
-// The gateway: its sessions; half a megabyte of garbage for each request; and a
-// millisecond of work, so that the storm is two thirds of what two processors can
-// do when the collector is quiet.
+// gateway are its flags: its sessions, and a millisecond of work for each request beside half a megabyte
+// of garbage, so that the storm is two thirds of what two processors can serve when the
+// collector is idle.
 var gateway = []string{fmt.Sprint("-live=", sessions), "-signature=245000"}
 
-// sessionsFor returns the sessions (MiB) that go with the storm. Where processors are faster the
-// storm is larger and more is allocated in it; with as many more sessions the collector still runs
-// nine times a second and takes as large a part of the CPU.
+// sessionsFor returns the sessions (MiB) that go with the storm. On faster processors the storm is
+// larger and allocates more. With sessions in proportion, GC still runs nine times a second and
+// uses the same part of the CPU.
 func sessionsFor(s *lab.Stand) int { return int(math.Round(sessions * *s.Plan().Peak / peak)) }
 
 // The limit and the ballast, MiB, at the storm's own rate.
@@ -42,7 +42,7 @@ const (
 	ballast = 1 << 10
 )
 
-// room is what a variant is told that goes with the storm, too: cycles per second are
+// room is what a variant gets in proportion to the storm, too: cycles per second are
 // the allocation rate ÷ the headroom, so with a larger storm and the same headroom
 // they would fall by less.
 var room = map[string]struct {
@@ -50,7 +50,7 @@ var room = map[string]struct {
 	mib     int
 }{"memory-limit": {"limit", limit}, "ballast": {"ballast", ballast}}
 
-// followStorm gives a gateway the sessions that go with the storm, and the room for garbage.
+// followStorm gives a gateway sessions and room for garbage in proportion to the storm.
 func followStorm(s *lab.Stand, one *lab.Service) error {
 	told := fmt.Sprintf("%d MiB of sessions instead of %d", sessionsFor(s), sessions)
 	if r, ok := room[one.Variant.Name]; ok {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Sizes of an item as it is decoded: each of its parts has a block of memory of its own, of which
-// it fills a run of pages here and there, as the rows of a picture lie in it.
+// Sizes of an item as it is decoded: each of its parts has a memory block of its own and fills
+// a run of pages here and there in it, like the rows of a picture.
 const (
 	parts     = 4
 	block     = 12 << 20
@@ -14,8 +14,8 @@ const (
 	rowsApart = 256 << 10
 )
 
-// blocks maps fresh memory for each request, as an allocator does for large blocks, and gives it
-// back.
+// blocks maps fresh memory for each request and returns it to the kernel, as an allocator does with
+// large blocks.
 func blocks(options) (http.HandlerFunc, error) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var all sync.WaitGroup

@@ -2,7 +2,7 @@
 
 package main
 
-// withBlock does something with fresh memory.
+// withBlock calls do with fresh memory.
 func withBlock(size int, do func([]byte)) error {
 	do(make([]byte, size))
 	return nil

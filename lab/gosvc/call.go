@@ -12,9 +12,9 @@ import (
 
 var errNoDependency = errors.New("needs -dependency host:port; see lab/dependency")
 
-// newAsker returns how the dependency is asked. Over http, connections have goroutines of their
-// own and the serving one waits on a channel; over tcp, the serving goroutine waits on the network
-// itself.
+// newAsker returns a function that asks the dependency. Over http, connections have goroutines of
+// their own and the serving one waits on a channel; over tcp, the serving goroutine waits on the
+// network itself.
 func newAsker(o options) (func(key string) ([]byte, error), error) {
 	if o.dependency == "" {
 		return nil, errNoDependency
@@ -37,8 +37,8 @@ func newAsker(o options) (func(key string) ([]byte, error), error) {
 	return nil, fmt.Errorf("-via %s: use http or tcp", o.via)
 }
 
-// call asks a dependency for each request. It has no fault of its own: whether
-// it is sick is up to the dependency.
+// call asks a dependency for each request. It has no fault of its own: only the
+// dependency can make it slow.
 func call(o options) (http.HandlerFunc, error) {
 	ask, err := newAsker(o)
 	if err != nil {

@@ -29,7 +29,7 @@ func computePrice(path string, rounds int) uint64 {
 }
 
 // roundsFor measures how many rounds of price take that long. The best of
-// several measurements counts: the others were disturbed.
+// several measurements counts, as others may have been disturbed.
 func roundsFor(d time.Duration) int {
 	const sample = 200_000
 	best := time.Duration(1 << 62)

@@ -32,8 +32,8 @@ func leak(o options) (http.HandlerFunc, error) {
 	}, nil
 }
 
-// askAndForget starts a goroutine for each question. Its channel holds nothing:
-// when nobody waits any more, the goroutine does, for ever.
+// askAndForget starts a goroutine for each question. Its channel has no buffer:
+// after the caller has given up, the goroutine waits for ever.
 func askAndForget(ask func(string) ([]byte, error)) func(string) <-chan []byte {
 	return func(key string) <-chan []byte {
 		answer := make(chan []byte)

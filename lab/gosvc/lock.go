@@ -47,7 +47,7 @@ type catalogue struct {
 	price map[string]uint64
 }
 
-// rebuildPrices computes a new table, with the lock held all the while or only to exchange it.
+// rebuildPrices computes a new table; held keeps the lock for the whole computation, else only for the exchange.
 func (c *catalogue) rebuildPrices(rounds int, held bool) {
 	if held {
 		c.mu.Lock()
@@ -65,8 +65,8 @@ func (c *catalogue) rebuildPrices(rounds int, held bool) {
 	c.price = fresh
 }
 
-// refresh rebuilds a catalogue every 150 ms, which takes 40 times the work of a
-// request.
+// refresh rebuilds a catalogue every 150 ms, which takes as much work as 40
+// requests.
 func refresh(o options) (http.HandlerFunc, error) {
 	c := &catalogue{}
 	rounds := roundsFor(o.work)

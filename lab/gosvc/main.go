@@ -1,6 +1,6 @@
-// Gosvc is a small HTTP service that can have, one at a time, what makes Go
-// services slow apart from the collector. Every mode has a healthy twin that
-// answers the same requests.
+// Gosvc is a small HTTP service that can have, one at a time, the causes other than
+// GC that make Go services slow. Every mode has a healthy twin that answers the
+// same requests.
 //
 //	gosvc -mode lock -sick       one mutex around the work of every request
 //	gosvc -mode refresh -sick    readers wait for a writer that holds the lock long
@@ -27,7 +27,7 @@ import (
 	"github.com/unstall/unstall/lab/service"
 )
 
-// options are what modes can be told.
+// options are the flags of modes.
 type options struct {
 	sick       bool
 	work       time.Duration // CPU for each request
@@ -36,7 +36,7 @@ type options struct {
 	limit      func(connections int)
 }
 
-// modes make the handler of the only route, /item/.
+// modes return the handler of the only route, /item/.
 var modes = map[string]func(options) (http.HandlerFunc, error){
 	"lock":    lock,
 	"refresh": refresh,

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// backoff is how long a request waits before it tries again what has failed.
+// backoff is how long a request waits before it retries a failed attempt.
 const backoff = 80 * time.Millisecond
 
 var errConflict = errors.New("another writer has changed it")
 
-// retry stores items; of those whose number ends in 0, 1 or 2 the first attempt fails. It
-// tries again at once, or after a pause.
+// retry stores items. The first attempt fails for items whose number ends in 0, 1 or 2. It
+// retries at once, or after a pause.
 func retry(o options) (http.HandlerFunc, error) {
 	rounds := roundsFor(o.work)
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// search compares an item with all others: for those whose number ends in 7 that is 40
-// times the work of any other. The healthy one remembers what it has found.
+// search compares an item with all others. Items whose number ends in 7 take 40 times
+// the work of any other. The healthy twin caches its results.
 func search(o options) (http.HandlerFunc, error) {
 	rounds := roundsFor(o.work)
 	var found sync.Map

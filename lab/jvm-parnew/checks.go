@@ -8,12 +8,12 @@ import (
 	"github.com/unstall/unstall/lab"
 )
 
-// article is what the report gives.
+// article has the figures of the report.
 var article = struct{ collections, mean, healthy, pause float64 }{collections: 100, mean: 2500, healthy: 60, pause: 40}
 
 func floatPtr(v float64) *float64 { return &v }
 
-// outcomeChecks returns what must come out of the runs and the diagnoses.
+// outcomeChecks returns the checks of the runs and the diagnoses.
 func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
 	all = append(all, collectionChecks(o)...)
 	all = append(all, lateChecks(o)...)
@@ -77,8 +77,8 @@ func checkWithinSLO(r *lab.Result) lab.Check {
 	return c
 }
 
-// kneeChecks checks that the rate lies above what the sick variant can serve, and below what it
-// could without garbage: then garbage makes it slow, and not the work.
+// kneeChecks checks that the rate is above what the sick variant can serve and below what it
+// could serve without garbage: then garbage makes it slow, not its work.
 func kneeChecks(o *lab.Outcome) []lab.Check {
 	rate := *o.Plan.Peak
 	sick := lab.Check{Name: "sick: knee", Unit: "1/s", Asked: fmt.Sprintf("< %.0f, the peak", rate), Got: o.KneeOf("sick")}
@@ -89,8 +89,8 @@ func kneeChecks(o *lab.Outcome) []lab.Check {
 	return []lab.Check{sick, free, report}
 }
 
-// steps are the report's: what it looked at, one after the other, and what our diagnosis
-// of the sick one has to say on each. Text is a part of the figure's.
+// steps are the report's steps: what it examined in order, and what our diagnosis of the sick
+// variant must say about each. Text is a part of the figure's text.
 var steps = []struct {
 	name, cause, text, unit string
 	asked                   string

@@ -1,7 +1,7 @@
-// Package jvmparnew is the lab of an HTTP service on a JVM whose young collections come
-// so often that it answers too late: what a field report describes, what was done
-// against it, and what would have helped. README.md tells the story; everything that is
-// asked for is here.
+// Package jvmparnew is the lab of an HTTP service on a JVM that answers too late because of
+// frequent young collections: what a field report describes, the fixes it tried,
+// and what would have helped. README.md tells the story; this file has all that the lab
+// demands.
 package jvmparnew
 
 import (
@@ -22,12 +22,12 @@ const (
 	saturation = "linux.cpu-saturation"
 )
 
-// Causes that are about the host a lab happens to run on.
+// host are causes of the host that a lab happens to run on.
 var host = []string{"linux.noisy-neighbour", saturation}
 
 // The article's requests/s: when it was slow, after some callers cached, after more did,
-// and what was expected of it. On a host where the peak is not between what the service
-// can do with its garbage and without, it is moved there, and parts of it with it.
+// and the rate it was planned for. If the peak does not lie between the host's capacity with
+// garbage and without, it is moved there, and its parts with it.
 const (
 	peak    = 120
 	some    = 80. / peak
@@ -37,29 +37,29 @@ const (
 	waiting = 10 * time.Second
 )
 
-// The article's JVM with less than a fifth of its memory, for half of its processors: young is half of
-// the heap whatever NewRatio says.
+// The article's JVM with less than a fifth of its memory, for half of its processors: the young generation is half
+// of the heap whatever NewRatio says.
 var (
 	shape = []string{"-XX:+UseConcMarkSweepGC", "-Xms768m", "-Xmx768m", "-XX:NewSize=384m", "-XX:MaxNewSize=384m", "-XX:SurvivorRatio=10",
 		"-XX:MetaspaceSize=128m", "-XX:MaxMetaspaceSize=256m"}
 	heap = []string{"-Xms768m", "-Xmx768m"}
 )
 
-// serviceArgs returns the arguments of the service. Eight threads of Tomcat, four for a processor,
-// share the article's pool of ten connections: threads that wait for a processor can hold eight of
+// serviceArgs returns the arguments of the service. Eight Tomcat threads, four for each CPU,
+// share the article's pool of ten connections: threads that wait for a CPU can hold eight of
 // them.
 func serviceArgs(options ...string) []string {
 	return append([]string{"--database={resp}", "--gauges={files}gauges.csv", "--spans={files}spans.json", "--threads=8", "--pool=10"}, options...)
 }
 
 // databaseArgs returns the arguments of the database, which answers after a delay. With a delay of
-// 0, a query takes the way there and back only.
+// 0, a query takes only the round trip.
 func databaseArgs(delay string) []string { return []string{"-delay", delay, "-monitor", "{monitor}"} }
 
 var ready = databaseArgs("0")
 
-// The peak lies between the knees of these two: then what makes the first slow is its
-// garbage and the collecting of it, and not its work.
+// between are the variants whose knees enclose the peak: then garbage and its collection make
+// the first slow, and not its work.
 var between = [2]string{"sick", "no-garbage"}
 
 // Lab is the incident.
@@ -105,8 +105,8 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
 		{
-			// The same work on memory that is used again: what is left of the incident
-			// then is not the collector's.
+			// The same work on reused memory: what remains of the incident is not caused
+			// by GC.
 			Name: "no-garbage", About: "the counterfactual: the same work, and no garbage", Program: "parnew", Args: serviceArgs("--reuse"), Dependency: ready, Compared: true, Resident: 1500,
 			Expected: lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}},
 		},
@@ -124,13 +124,13 @@ var Lab = lab.Lab{
 			Expected: lab.Expected{First: dependency, Not: []string{young, full, capacity, saturation}},
 		},
 		{
-			// With the threads that Tomcat has by default: with eight those who wait for a
-			// connection would be in its queue, where no gauge sees them.
+			// With Tomcat's default number of threads: with eight, requests that wait for a
+			// connection would be in Tomcat's queue, which no gauge shows.
 			Name: "small-pool", About: "a pool of two connections, at 40 requests/s", Program: "parnew", Args: serviceArgs("--pool=2", "--threads=200"), Dependency: databaseArgs("1ms"), Rate: 40, Resident: 2300,
 			Expected: lab.Expected{First: pool, Not: []string{young, full, saturation}},
 		},
 		{
-			// Neither collector is an answer to garbage at this rate on two processors.
+			// Neither collector copes with garbage at this rate on two processors.
 			Name: "g1", About: "JDK 25 with its default collector", Program: "g1", Args: serviceArgs(), Dependency: ready, Long: true, Resident: 2300,
 			Expected: lab.Expected{NoneOf: []string{dependency, pool, locks, leak}, Not: []string{}},
 		},

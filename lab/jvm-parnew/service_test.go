@@ -20,7 +20,7 @@ import (
 	"github.com/unstall/unstall/lab/resp"
 )
 
-// node is what the service answers with.
+// node is a part of the service's answer.
 type node struct {
 	ID       int    `json:"id"`
 	Name     string `json:"name"`
@@ -62,8 +62,8 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// The service asks 40 times for one answer, and the same work on memory that is used
-// again gives the same answer: then garbage is all that the counterfactual lacks.
+// TestService checks that one answer takes 40 queries, and that the same work on reused memory gives
+// the same answer: then the counterfactual lacks only the garbage.
 func TestService(t *testing.T) {
 	classpath, java := compiled(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -92,7 +92,7 @@ func TestService(t *testing.T) {
 	}
 
 	reused := start(t, classpath, java, l.Addr().String(), "--reuse")
-	for range 3 { // memory is used again from the second on
+	for range 3 { // memory is reused from the second on
 		if got := get(t, reused); got != answer {
 			t.Fatalf("without garbage it answers %.100s…, with it %.100s…", got, answer)
 		}
@@ -117,8 +117,8 @@ func TestService(t *testing.T) {
 	}
 }
 
-// compiled is the class path of the service and a java to run it, with JDK 11. Where one
-// of the tools is absent the test is skipped; it fails if the environment names it.
+// compiled returns the class path of the service and a java to run it, with JDK 11. Without one
+// of the tools the test is skipped; it fails if the environment names the tool.
 func compiled(t *testing.T) (classpath, java string) {
 	t.Helper()
 	say := func(text string) { t.Log(text) }

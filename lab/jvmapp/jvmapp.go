@@ -18,10 +18,10 @@ import (
 //go:embed host/Host.java
 var host []byte
 
-// release is the Java the programs are written in: every JDK here runs it.
+// release is the Java release of the programs: every JDK here runs it.
 const release = 11
 
-// App is a JVM that runs.
+// App is a running JVM.
 type App struct {
 	PID  int
 	Home string // of its JDK: bin/java, bin/jcmd, bin/jfr
@@ -30,15 +30,15 @@ type App struct {
 	ended   bool
 }
 
-// Home is that of a JDK of a major version. Where there is none the test is
+// Home returns the home of a JDK of a major version. Without one the test is
 // skipped; it fails if $JDK11 ($JDK17, …) names one.
 func Home(t testing.TB, major int) string {
 	t.Helper()
 	return tooltest.Find(t, "jdk", strconv.Itoa(major))
 }
 
-// Classes compiles one source, a class App in no package, for Java 11 with the host
-// it is run by and returns the folder of the classes: java -cp CLASSES Host. Without a
+// Classes compiles one source, a class App in no package, for Java 11, together with the host
+// that runs it, and returns the folder of the classes: java -cp CLASSES Host. Without a
 // javac the test is skipped; it fails if $JAVAC names one.
 func Classes(t testing.TB, source string) string {
 	t.Helper()
@@ -51,12 +51,12 @@ func Classes(t testing.TB, source string) string {
 	return classes
 }
 
-// Start compiles a program and starts it on a JDK of a major version, with the
-// arguments for the JVM and no others; it ends with the test. The program is a class
-// App in no package, written in Java 11, with a main: when that returns the JVM
-// lives on. It may tell the test lines with Host.say(line), see [App.Line], and wait
-// for lines of the test with Host.next(), see [App.Send]. When Start returns, main is
-// about to run.
+// Start compiles a program and starts it on a JDK of a major version, with only the given
+// arguments for the JVM; it ends with the test. The program is a class App in no package,
+// written in Java 11, with a main; the JVM lives on when main returns. The program may
+// send lines to the test with Host.say(line), see [App.Line], and wait for lines of the
+// test with Host.next(), see [App.Send]. Start returns when main is about
+// to run.
 func Start(t testing.TB, major int, source string, jvmArgs ...string) *App {
 	t.Helper()
 	return StartEnv(t, major, source, nil, jvmArgs...)
@@ -78,7 +78,7 @@ func StartEnv(t testing.TB, major int, source string, env []string, jvmArgs ...s
 	return a
 }
 
-// Line waits for the next line the program says with Host.say.
+// Line waits for the next line that the program sends with Host.say.
 func (a *App) Line(t testing.TB) string {
 	t.Helper()
 	line, err := a.process.Line()
@@ -88,7 +88,7 @@ func (a *App) Line(t testing.TB) string {
 	return line
 }
 
-// Send gives the program a line, which Host.next returns there.
+// Send sends the program a line, which Host.next returns there.
 func (a *App) Send(t testing.TB, line string) {
 	t.Helper()
 	if err := a.process.Send(line); err != nil {
@@ -96,8 +96,8 @@ func (a *App) Send(t testing.TB, line string) {
 	}
 }
 
-// Stop ends the JVM before the test does: it has exited, with its logs closed, when
-// Stop returns.
+// Stop ends the JVM before the test ends. When Stop returns, the JVM has exited and closed
+// its logs.
 func (a *App) Stop() error {
 	if a.ended {
 		return nil

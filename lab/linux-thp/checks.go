@@ -14,10 +14,10 @@ import (
 
 func floatPtr(v float64) *float64 { return &v }
 
-// articleSystem is what became of the system's CPU time: "at least halved".
+// articleSystem is the article's change of system CPU time: "at least halved".
 const articleSystem = -.5
 
-// outcomeChecks returns what must come out beside the diagnoses.
+// outcomeChecks returns the checks beside those of the diagnoses.
 func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
 	all = append(all, checkCompaction(o), checkOperation(o), byStep(o))
 	for _, name := range []string{"never", "madvise", "off-for-it"} {
@@ -28,7 +28,7 @@ func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
 	return append(all, keepsThem(o))
 }
 
-// checkCompaction checks what the kernel's stacks say of the sick variant.
+// checkCompaction checks what the kernel stacks of the sick variant show.
 func checkCompaction(o *lab.Outcome) lab.Check {
 	c := lab.Check{Name: "sick: CPU time in direct compaction, by kernel stacks", Unit: "1", Asked: "≥ 50 %, and the stack is named"}
 	v := stallVerdict(o.Result("sick"))
@@ -43,7 +43,7 @@ func checkCompaction(o *lab.Outcome) lab.Check {
 	return c
 }
 
-// byStep is what is said of where the slow requests of journeys waited, step by step.
+// byStep checks that the diagnosis says where the slow requests of journeys waited, step by step.
 func byStep(o *lab.Outcome) lab.Check {
 	c := lab.Check{Name: "shop-workers: of slow requests' time, waiting for a worker, by steps of journeys", Unit: "1", Asked: "≥ 80 %"}
 	if r := o.Result("shop-workers"); r != nil && r.Diagnosis != nil && r.Diagnosis.Through != nil {
@@ -74,7 +74,7 @@ func checkOperation(o *lab.Outcome) lab.Check {
 	return c
 }
 
-// keepsThem is what is said to who uses all of its huge pages.
+// keepsThem checks the advice for a service that uses all of its huge pages.
 func keepsThem(o *lab.Outcome) lab.Check {
 	c := lab.Check{Name: "dense: huge pages are to stay on; predicted without them, CPU time in the kernel", Unit: "×", Asked: "more, and reported"}
 	v := stallVerdict(o.Result("dense"))
@@ -101,10 +101,10 @@ func stallVerdict(r *lab.Result) (v diagnose.Verdict) {
 	return v
 }
 
-// found is what the host's settings were when this program began.
+// found is the state of the host's settings when this program began.
 var found = hugePageSettings()
 
-// asItWas looks at the host's settings after everything was measured.
+// asItWas checks the host's settings after everything was measured.
 func asItWas(*lab.Stand) ([]lab.Check, error) {
 	c := lab.Check{Name: fmt.Sprintf("the host's settings as they were found (%s)", found), Unit: "1", Asked: "unchanged", OK: true}
 	if now := hugePageSettings(); now != found {

@@ -1,6 +1,6 @@
-// Package linuxthp is the lab of a service whose page faults compact memory for huge pages: what a
-// field report describes of a web shop whose CPUs were busy in the kernel, what was changed, and
-// services that only look alike. README.md tells the story; everything that is asked for is here.
+// Package linuxthp is the lab of a service whose page faults compact memory for huge pages: a
+// field report of a web shop whose CPUs were busy in the kernel, its fix, and
+// healthy services that look alike. README.md tells the story; this file has all that the lab demands.
 package linuxthp
 
 import (
@@ -14,7 +14,7 @@ import (
 //go:embed arena/*.go fragment/*.go shop/*.go shop/*.php
 var sources embed.FS
 
-// Causes that are about the host a lab happens to run on.
+// host are causes of the host that a lab happens to run on.
 var host = []string{"linux.noisy-neighbour", "linux.cpu-saturation"}
 
 const (
@@ -25,23 +25,23 @@ const (
 	own     = "service.own-work"
 )
 
-// rate is what all are asked, requests/s: sick ones keep about half of a CPU busy with it.
+// rate is the load of all variants, requests/s: sick ones use about half of a CPU for it.
 const rate = 40
 
-// slo is more than any of these takes when nothing is in its way, by far.
+// slo is far above the latency of any variant when nothing delays it.
 const slo = 5 * time.Millisecond
 
-// Settings of the host, as the article's was by default then, and as it was after.
+// Settings of the host: those of the article, which were the default then, and those of its fix.
 var (
 	always  = []string{"thp=always", "thp-defrag=always"}
 	never   = []string{"thp=never", "thp-defrag=always"}
 	madvise = []string{"thp=madvise", "thp-defrag=always"}
 )
 
-// pieces has the host's free memory in pieces, of which none is as large as a huge page.
+// pieces is a program that splits the host's free memory into pieces smaller than a huge page.
 var pieces = []string{"fragment", "-most=.6"}
 
-// Innocents run first, on memory as it is: what is in pieces once stays so for the rest.
+// variants run healthy ones first, on unfragmented memory: memory stays fragmented afterwards.
 var variants = []lab.Variant{
 	{
 		Name: "dense", About: "uses all of its huge pages, on a host that has some to give", Program: "arena", Args: []string{"-touch=4096"}, Host: always, Rate: 150, Resident: 60,

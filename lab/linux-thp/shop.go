@@ -14,13 +14,13 @@ import (
 	"github.com/unstall/unstall/lab"
 )
 
-// The other half of the report: a shop of nginx, PHP-FPM and Redis, recorded together as one would
-// with unstall 'nginx|php-fpm|redis' --load URL.
+// The other half of the report: a shop of nginx, PHP-FPM and Redis, recorded together as a user
+// would with unstall 'nginx|php-fpm|redis' --load URL.
 
 const (
 	pool = "service.pool-exhausted"
 
-	// Requests wait for Redis, and what Redis spends the time on is behind it, joined with it.
+	// Requests wait for Redis; the cause inside Redis is ranked behind this one and joined with it.
 	dependency = "service.dependency-slow"
 
 	slow  = "redis.slow-command"
@@ -28,30 +28,30 @@ const (
 	fork  = "redis.fork"
 )
 
-// shopUsers are who come to the shop, users/s of each of two kinds: they ask for 130 pages a second together, with
-// which some fifth of two CPUs is busy, and which take 2.1 workers at once, nearly all for what the carrier takes
-// to answer.
+// shopUsers is the rate of users, users/s of each of two kinds: they request 130 pages a second together, which
+// use about a fifth of two CPUs and 2.1 workers on average, nearly all for the carrier's
+// answers.
 const shopUsers = 16
 
-// shopRate is what it is asked where nobody is on a journey, requests/s.
+// shopRate is the load without journeys, requests/s.
 const shopRate = 100
 
-// shopSLO is what a page may take: four times the longest.
+// shopSLO is the latency objective of a page: four times the longest.
 const shopSLO = 160 * time.Millisecond
 
-// tools are what the shop is made of, by the flags it takes them by.
+// tools are the programs of the shop, by the flags that name them.
 var (
 	tools    = []string{"nginx", "php", "redis"}
 	shopArgs = []string{"-nginx={nginx}", "-php={php}", "-redis={redis}", "-files={files}"}
 )
 
-// visits are what visitors do: they look at product pages with their resources, fill carts, and ask what sending costs,
-// for which a carrier is asked.
+// visits are the journeys of visitors: they look at product pages with their resources, fill carts, and ask for the
+// cost of delivery, which a carrier answers.
 //
 //go:embed journey.yaml
 var visits string
 
-// pages are what they ask for, one after the other, to warm the shop up.
+// pages are the requests that warm the shop up, one after the other.
 var pages = []string{
 	"/product/3", "/delivery", "/static/shop.css", "/delivery", "/product/17", "/delivery", "/cart/add", "/delivery", "/", "/delivery", "/static/logo.png", "/delivery", "/cart", "/delivery",
 	"/product/140", "/delivery",
@@ -72,7 +72,7 @@ func atRate(rate float64, v lab.Variant) lab.Variant {
 	return v
 }
 
-// briefly is twice what the longest page takes: what Redis keeps waiting for 100 ms is slow.
+// briefly is twice the latency of the longest page: a wait of 100 ms for Redis is slow.
 const briefly = 80 * time.Millisecond
 
 func withSLO(slo time.Duration, v lab.Variant) lab.Variant {
@@ -88,7 +88,7 @@ func withSlowDisk(v lab.Variant) lab.Variant {
 
 var healthy = lab.Expected{NoneOf: lab.Anything(host...), Not: []string{}}
 
-// shops come before memory is put in pieces.
+// shops run before memory is fragmented.
 var shops = []lab.Variant{
 	withExpected(shopVariant("shop", "a shop of nginx, PHP-FPM and Redis, with workers enough"), healthy),
 	withExpected(shopVariant("shop-workers", "the shop, with 2 PHP workers where 2.1 are needed", "-workers=2"), lab.Expected{First: pool, Not: []string{stall, softirq, sync, reclaim}}),
@@ -98,11 +98,11 @@ var shops = []lab.Variant{
 	withExpected(atRate(2*shopUsers, shopVariant("shop-peak", "the shop with workers enough, at twice the load")), healthy),
 }
 
-// album is a page whose workers take room of 4 MiB for each of four small files, and use a few bytes of it: the
-// sparse use of memory that is all the arena does.
+// album is a page whose workers take 4 MiB for each of four small files and use a few bytes of it: the same sparse
+// use of memory as the arena's.
 var album = []string{"/album"}
 
-// albumVariant returns the shop's albums alone. It comes after the others: memory is in pieces.
+// albumVariant returns the shop's albums alone. It runs after the others, on fragmented memory.
 func albumVariant(name, about string, host []string) lab.Variant {
 	v := shopVariant(name, about)
 	v.Journey, v.Paths, v.Rate, v.SLO = "", album, albumRate, albumSLO
@@ -110,14 +110,14 @@ func albumVariant(name, about string, host []string) lab.Variant {
 	return v
 }
 
-// albumRate keeps much of a CPU busy where each page compacts memory four times, and nearly nothing otherwise:
-// albumSLO is three times what a page takes then.
+// albumRate uses much of a CPU where each page compacts memory four times, and hardly any otherwise. albumSLO is
+// three times the latency of a page otherwise.
 const (
 	albumRate = 20
 	albumSLO  = 10 * time.Millisecond
 )
 
-// measureSparse measures what albums take on memory in pieces that is compacted at once, against
+// measureSparse measures albums on fragmented memory with direct compaction, against
 // the same without huge pages. PHP's workers do the compaction, and their kernel stacks are not
 // recorded yet: the arena's are diagnosed instead.
 func measureSparse(s *lab.Stand) ([]lab.Check, error) {
@@ -155,7 +155,7 @@ func turnLength(s *lab.Stand) time.Duration {
 	return 8 * time.Second
 }
 
-// measureExtras measures what the blocks do not: albums on memory in pieces, PHP that asks Redis
+// measureExtras measures what the blocks do not measure: albums on fragmented memory, PHP that asks Redis
 // over TCP and over a UNIX socket, and Redis that saves with huge pages and without. After that
 // the host's settings must be as they were.
 func measureExtras(s *lab.Stand) (all []lab.Check, err error) {
@@ -168,14 +168,14 @@ func measureExtras(s *lab.Stand) (all []lab.Check, err error) {
 	return all, nil
 }
 
-// pairs are how often the two are measured, in turn, in an order of chance: six decide a sign test.
+// pairs is how often two variants are measured, in turns of random order: six pairs can decide a sign test.
 const pairs = 6
 
 // measureSockets measures what Redis over a UNIX socket changes against TCP. The report found
 // "slightly steadier"; the result here is told and fails nothing.
 func measureSockets(s *lab.Stand) ([]lab.Check, error) {
 	unix, tcp := shopVariant("shop-unix", "PHP asks Redis over a UNIX socket"), shopVariant("shop-tcp", "PHP asks Redis over TCP", "-tcp")
-	unix.Journey, tcp.Journey, unix.Paths = "", "", []string{"/product/3", "/product/17", "/", "/product/140", "/cart"} // that ask Redis, and nobody else
+	unix.Journey, tcp.Journey, unix.Paths = "", "", []string{"/product/3", "/product/17", "/", "/product/140", "/cart"} // pages that ask Redis and no other dependency
 	tcp.Paths, unix.Rate = unix.Paths, shopRate
 	got, err := measureTurns(s, unix, tcp)
 	if err != nil {
@@ -187,7 +187,7 @@ func measureSockets(s *lab.Stand) ([]lab.Check, error) {
 	}, nil
 }
 
-// large is what Redis holds where forks are to take long, MiB.
+// large is how much Redis holds where forks must take long, MiB.
 const large = 1024
 
 // savingVariant returns the shop while Redis saves what it holds again and again, and large values
@@ -199,19 +199,19 @@ func savingVariant(name, about string, args ...string) lab.Variant {
 	return v
 }
 
-// savingSLO is a few times what such a page takes, and less than a fork of so much takes without huge pages.
+// savingSLO is a few times the latency of such a page, and less than such a fork takes without huge pages.
 const (
 	savingRate = 120
 	savingSLO  = 15 * time.Millisecond
 )
 
-// measureSaves measures what huge pages change where Redis forks to save, and large values are
-// written meanwhile: before Linux 5.8 each first write after a fork copied 2 MiB of a huge page,
-// since then 4 KiB of it. Redis switches huge pages off for itself unless it is told not to
-// (disable-thp, 6.2 on), so that the host's setting has no effect on it.
+// measureSaves measures what huge pages change while Redis forks to save and large values are
+// written: before Linux 5.8 each first write after a fork copied 2 MiB of a huge page,
+// since then 4 KiB of it. Redis switches huge pages off for itself unless disable-thp (6.2 on) forbids
+// it, so the host's setting has no effect on it.
 func measureSaves(s *lab.Stand) ([]lab.Check, error) {
 	huge, small := savingVariant("shop-save-thp", "Redis forks and saves, with huge pages", "-thp"), savingVariant("shop-save-4k", "Redis forks and saves, without huge pages")
-	huge.Host = always // the other has none whatever that is
+	huge.Host = always // the other shop has no huge pages in any setting
 	got, err := measureTurns(s, huge, small)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func measureSaves(s *lab.Stand) ([]lab.Check, error) {
 }
 
 // measureTurns measures two shops in turn, in random order, as often as pairs says: the first time
-// only warms up. Both run all the time, in the settings of the host that the first asks for.
+// only warms up. Both run all the time, with the host settings that the first needs.
 func measureTurns(s *lab.Stand, one, other lab.Variant) (all [][2]figures, err error) {
 	err = s.With(one, func(first *lab.Service) error {
 		return s.With(other, func(second *lab.Service) error {
@@ -253,7 +253,7 @@ func measureTurns(s *lab.Stand, one, other lab.Variant) (all [][2]figures, err e
 	return all, err
 }
 
-// figures are what a run shows.
+// figures are the measurements of a run.
 type figures struct {
 	cpu, p50, p99 float64 // cores; ms
 	fork          float64 // ms, of Redis
@@ -307,7 +307,7 @@ func (x *figures) readStore(s *lab.Stand, one *lab.Service) error {
 	return nil
 }
 
-// changeCheck returns by how much the first of two is more than the second, in the mean, with its
+// changeCheck returns by how much the first of two exceeds the second, on average, with its
 // interval.
 func changeCheck(name string, all [][2]figures, of func(figures) float64) lab.Check {
 	c := toldCheck(name, "1", all, func(x [2]figures) float64 { return of(x[0])/of(x[1]) - 1 })
@@ -317,7 +317,7 @@ func changeCheck(name string, all [][2]figures, of func(figures) float64) lab.Ch
 	return c
 }
 
-// toldCheck returns a mean with its interval of 95 % (Student's, 5 degrees of freedom); it is told
+// toldCheck returns a mean with its interval of 95 % (Student's, 5 degrees of freedom); it is reported
 // and fails nothing.
 func toldCheck(name, unit string, all [][2]figures, of func([2]figures) float64) lab.Check {
 	const student = 2.571

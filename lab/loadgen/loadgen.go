@@ -1,12 +1,12 @@
-// Package loadgen is the labs' little load: requests over keep-alive HTTP/1.1
+// Package loadgen is the labs' small load generator: it sends requests over keep-alive HTTP/1.1
 // connections, either at intended times that do not wait for answers (open loop)
-// or as fast as answers come (closed loop), and counted exactly.
+// or as fast as answers come (closed loop), and counts them exactly.
 //
-// Its opinion: a recording is worth having only if it is known how many requests
-// it holds. So the number of requests is an input, every one of them is sent and
-// answered or is reported as not, and latency counts from the intended time.
-// What it does not do (search for knees, draw histograms, shape traffic) is the
-// load package's business.
+// Its opinion: a recording is useful only if the number of its requests is known.
+// So the number of requests is an input; every request is sent, and is answered or
+// reported as unanswered; and latency counts from the intended time.
+// The load package does the rest: search for knees, draw histograms, shape
+// traffic.
 package loadgen
 
 import (
@@ -43,7 +43,7 @@ func (p Plan) For(d time.Duration) Plan {
 	return p
 }
 
-// Result is what came of it. Latencies are of requests that were answered with
+// Result is the result of a run. Latencies are of requests that were answered with
 // 2xx, in ms from the intended time (closed loop: from sending).
 type Result struct {
 	Plan       Plan             `json:"plan"`
@@ -123,8 +123,8 @@ func (c *Client) Close() {
 // latency and send lag, ns.
 type sample struct{ end, latency, lag int64 }
 
-// Run sends what the plan says over the open connections and waits for every
-// answer. It ends early with the context; requests under way are waited for.
+// Run sends the requests of the plan over the open connections and waits for every
+// answer. It ends early with the context, and then still waits for requests under way.
 func (c *Client) Run(ctx context.Context, p Plan) Result {
 	if p.Timeout == 0 {
 		p.Timeout = 30 * time.Second
@@ -148,7 +148,7 @@ func (c *Client) Run(ctx context.Context, p Plan) Result {
 		if p.Rate == 0 {
 			intended = time.Now()
 		}
-		waited := time.Since(asked) // for a connection: the service's fault, not ours
+		waited := time.Since(asked) // for a connection: caused by the service, not by the generator
 		at, path, token := intended, p.Paths[i%len(p.Paths)], p.bearerToken(i)
 		all.Add(1)
 		go func() {
@@ -197,7 +197,7 @@ func (c *Client) Run(ctx context.Context, p Plan) Result {
 	return result
 }
 
-// sleepUntil sleeps in the kernel: the runtime's own timers end up to a
+// sleepUntil sleeps in the kernel: the runtime's own timers fire up to a
 // millisecond late in an otherwise idle program.
 func sleepUntil(t time.Time) {
 	for d := time.Until(t); d > 0; d = time.Until(t) {
@@ -221,7 +221,7 @@ func (p Plan) bearerToken(i int) string {
 	return fmt.Sprintf("t%07d", i%p.Tokens)
 }
 
-// Within is the latency of requests whose answers came between two instants.
+// Within returns the latency of requests whose answers came between two instants.
 func (r *Result) Within(from, until int64) Latency {
 	var v []int64
 	for _, s := range r.samples {

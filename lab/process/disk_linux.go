@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// diskOf is the device a folder is on, as "254:0": of a partition the whole disk, since limits are
-// of disks.
+// diskOf returns the device of a folder, as "254:0": for a partition the whole disk, since limits apply
+// to disks.
 func diskOf(dir string) (string, error) {
 	fi, err := os.Stat(dir)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package process starts the programs of labs, recorders and tests so that none of
-// them outlives who started it.
+// Package process starts the programs of labs, recorders and tests, which end when their starter
+// ends.
 package process
 
 import (
@@ -22,8 +22,8 @@ import (
 // patience is how long a program may take to end.
 const patience = 5 * time.Second
 
-// Process is a program this one started. It ends when its standard input does,
-// so nothing outlives a lab, however that ends.
+// Process is a program that this one started. It ends when its standard input does,
+// so it never outlives a lab, however the lab ends.
 type Process struct {
 	PID int
 
@@ -60,7 +60,7 @@ func (p *Process) startPiped() (err error) {
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
-	// When the context ends too: a runtime that is killed leaves its sockets behind.
+	// Also when the context ends: a killed runtime leaves its sockets behind.
 	p.cmd.Cancel, p.cmd.WaitDelay = p.in.Close, patience
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *Process) Command(words ...string) (state service.State, err error) {
 	return state, err
 }
 
-// Stop closes standard input, waits, and after a while insists.
+// Stop closes standard input, waits, and kills the process after a while.
 func (p *Process) Stop() error {
 	p.in.Close()
 	defer p.stderr.Close()

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A service ends with its standard input, also if it does not obey.
+// TestStop checks that a service ends with its standard input, also if it ignores the end.
 func TestStop(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "stubborn")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\necho '{}'\ncat >/dev/null\n"), 0o755); err != nil {

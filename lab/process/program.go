@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Program is a program that knows nothing of who started it: it is ready when it
-// accepts connections, and ends by a signal.
+// Program is a program that does not know its starter: it is ready when it accepts
+// connections, and ends by a signal.
 type Program struct {
 	PID  int
 	Name string
@@ -28,10 +28,10 @@ type Program struct {
 type Spec struct {
 	Bin   string
 	Args  []string
-	Env   []string // all of it
-	Dir   string   // it runs in; empty: this process's
-	Log   string   // file for all it writes
-	Group *Quota   // it is in from its first instruction; nil: none
+	Env   []string // the whole environment
+	Dir   string   // working directory; "": this process's
+	Log   string   // file for all its output
+	Group *Quota   // the group that it is in from its first instruction; nil: none
 }
 
 // Launch starts a program. It is killed if this process is.
@@ -43,7 +43,7 @@ func Launch(s Spec) (*Program, error) {
 	defer out.Close()
 	p := &Program{Name: filepath.Base(s.Bin), log: s.Log, ended: make(chan struct{})}
 	p.cmd = exec.Command(s.Bin, s.Args...)
-	if s.Group != nil { // a runtime counts its processors as it starts
+	if s.Group != nil { // a runtime counts its CPUs when it starts
 		enter := []string{"-c", `echo $$ >"$0" && exec "$@"`, s.Group.membersFile(), s.Bin}
 		p.cmd = exec.Command("/bin/sh", append(enter, s.Args...)...)
 	}
@@ -82,7 +82,7 @@ func (p *Program) Accepts(ctx context.Context, address string, patience time.Dur
 	}
 }
 
-// Wait waits until a program ends by itself, or stops it when the context ends, and
+// Wait waits until a program ends, or stops it when the context ends, and
 // returns an error unless it ended well.
 func (p *Program) Wait(ctx context.Context) error {
 	select {
@@ -94,7 +94,7 @@ func (p *Program) Wait(ctx context.Context) error {
 	}
 }
 
-// Failed says how a program ended that was not asked to, nil if it runs or ended well.
+// Failed returns how a program ended unasked, nil if it runs or ended well.
 func (p *Program) Failed() error {
 	select {
 	case <-p.ended:
@@ -124,7 +124,7 @@ func (p *Program) lastOutput() string {
 	return strings.TrimSpace(string(text[max(0, len(text)-most):]))
 }
 
-// Stop asks a program to end, waits, and after a while insists.
+// Stop asks a program to end, waits, and kills it after a while.
 func (p *Program) Stop() error {
 	if p == nil || !p.Running() {
 		return nil
@@ -144,7 +144,7 @@ func (p *Program) Stop() error {
 	return nil
 }
 
-// CPU is what a program that ended has used, s.
+// CPU returns the CPU time of a program that has ended, s.
 func (p *Program) CPU() float64 {
 	if p.Running() || p.cmd.ProcessState == nil {
 		return 0
@@ -152,7 +152,7 @@ func (p *Program) CPU() float64 {
 	return (p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()).Seconds()
 }
 
-// FreeAddress is an address on loopback that nobody listens on now.
+// FreeAddress returns an unused address on loopback.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

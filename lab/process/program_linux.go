@@ -6,7 +6,7 @@ import (
 )
 
 // ownGroupAttr keeps a terminal's signals from a program, which only its starter may end, and ends
-// the program with its starter, however that ends.
+// the program with its starter, however the starter ends.
 func ownGroupAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

@@ -24,7 +24,7 @@ func launch(t *testing.T, s Spec) *Program {
 	return p
 }
 
-// A program is told to end by a signal, and one that does not obey ends, too.
+// TestStopProgram checks that a signal ends a program, and that one that ignores the signal ends, too.
 func TestStopProgram(t *testing.T) {
 	p := launch(t, Spec{Bin: "/bin/sh", Args: []string{"-c", "exec sleep 100"}})
 	if err := p.Stop(); err != nil {
@@ -58,7 +58,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 	}
 }
 
-// A program is in its group from the start, and the group goes when it is done.
+// TestQuota checks that a program is in its group from the start, and that the group is removed afterwards.
 func TestQuota(t *testing.T) {
 	q, err := NewQuota(.5)
 	if errors.Is(err, ErrNoQuota) {
@@ -93,7 +93,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// A group that may write seldom: what its programs have on the disk takes the time of its writes.
+// TestIOPS checks that in a group with a limit of writes, synchronous writes take as long as the limit demands.
 func TestIOPS(t *testing.T) {
 	dir := t.TempDir()
 	const writes, each = 40, 20 // a second
@@ -109,7 +109,7 @@ func TestIOPS(t *testing.T) {
 	if err := p.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Some at once are allowed at the beginning of each slice.
+	// Each slice allows some writes at once at its beginning.
 	if took := time.Since(began); took < time.Second {
 		t.Errorf("%d writes took %v at %d a second", writes, took, each)
 	}

@@ -14,29 +14,29 @@ import (
 type Quota struct{ dir string }
 
 const (
-	quotaPeriod = 100_000 // µs, what Kubernetes and Docker use
+	quotaPeriod = 100_000 // µs, as in Kubernetes and Docker
 	groupPrefix = "unstall-lab-"
 )
 
-// ErrNoQuota says that this host, or this user, can give nobody a quota.
+// ErrNoQuota says that this host or user cannot set a CPU quota.
 var ErrNoQuota = errors.New("no cgroup with a CPU quota can be made: run it as root where /sys/fs/cgroup is writable and hands out the cpu controller")
 
 type hierarchy struct{ dir, file, after string }
 
-// hierarchies are where groups with a quota are made: version 2, then version 1,
-// where /sys/fs/cgroup itself is no group.
+// hierarchies are where groups with a quota are made: version 2, then version 1
+// if /sys/fs/cgroup itself is no group.
 var hierarchies = []hierarchy{
 	{"/sys/fs/cgroup", "cpu.max", " " + strconv.Itoa(quotaPeriod)},
 	{"/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", ""},
 }
 
-// made counts the groups of this process, whose names must differ.
+// made counts the groups of this process, so that their names differ.
 var made atomic.Int64
 
-// ErrNoMemory says that this host, or this user, can limit nobody's memory.
+// ErrNoMemory says that this host or user cannot limit memory.
 var ErrNoMemory = errors.New("no cgroup with a memory limit can be made: run it as root where /sys/fs/cgroup is writable and hands out the memory controller")
 
-// NewQuota makes a group whose processes may use so many CPUs.
+// NewQuota makes a group whose processes may use that many CPUs.
 func NewQuota(cpus float64) (*Quota, error) {
 	return newGroup(hierarchies, int64(cpus*quotaPeriod), ErrNoQuota)
 }
@@ -47,15 +47,15 @@ var memories = []hierarchy{
 	{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", ""},
 }
 
-// NewMemory makes a group whose processes may have so many MiB of memory, files that they read
-// included.
+// NewMemory makes a group whose processes may use that many MiB of memory, including files that they
+// read.
 func NewMemory(mib int) (*Quota, error) { return newGroup(memories, int64(mib)<<20, ErrNoMemory) }
 
-// ErrNoIOPS says that this host, or this user, can slow nobody's disk down.
+// ErrNoIOPS says that this host or user cannot limit writes.
 var ErrNoIOPS = errors.New("no cgroup with a limit of writes can be made: run it as root where /sys/fs/cgroup is writable and hands out the blkio or io controller, on a file system of a disk")
 
-// NewIOPS makes a group whose processes may do so many writes a second to the disk that a folder
-// is on. The kernel lets them do some at once and then none for a while, as the volumes of clouds do.
+// NewIOPS makes a group whose processes may do that many writes a second to the disk of a folder.
+// The kernel allows some at once and then none for a while, as cloud volumes do.
 func NewIOPS(dir string, writes int) (*Quota, error) {
 	disk, err := diskOf(dir)
 	if err != nil {
@@ -83,12 +83,12 @@ func newGroup(hierarchies []hierarchy, limit int64, none error) (*Quota, error) 
 	return nil, none
 }
 
-// newLimited makes a group of one hierarchy; nil where that has none with such a limit.
+// newLimited makes a group of one hierarchy; nil where the hierarchy has no such limit.
 func newLimited(h hierarchy, limit string) (*Quota, error) {
 	left, _ := filepath.Glob(filepath.Join(h.dir, groupPrefix+"*"))
 	for _, dir := range left {
 		if !makerLives(dir) {
-			os.Remove(dir) // those in use stay
+			os.Remove(dir) // groups in use stay
 		}
 	}
 	q := &Quota{filepath.Join(h.dir, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), made.Add(1)))}
@@ -97,7 +97,7 @@ func newLimited(h hierarchy, limit string) (*Quota, error) {
 	}
 	err := writeExisting(filepath.Join(q.dir, h.file), limit)
 	if err == nil {
-		_, err = os.Stat(q.membersFile()) // a folder that is no group has none
+		_, err = os.Stat(q.membersFile()) // a folder that is no group has no such file
 	}
 	if err == nil {
 		return q, nil
@@ -105,18 +105,18 @@ func newLimited(h hierarchy, limit string) (*Quota, error) {
 	return nil, q.Remove()
 }
 
-// makerLives says whether who made a group still runs: it may be about to put a program
-// into it.
+// makerLives says whether the process that made a group still runs: it may be about to put a
+// program into it.
 func makerLives(dir string) bool {
 	pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), groupPrefix), "-")
 	_, err := os.Stat("/proc/" + pid)
 	return err == nil
 }
 
-// Prefer gives the group the most weight there is: what others do on the host is then no part
-// of what its processes lack.
+// Prefer gives the group the highest weight, so that other programs on the host do not take CPU from
+// its processes.
 func (q *Quota) Prefer() error {
-	for file, most := range map[string]string{"cpu.weight": "10000", "cpu.shares": "262144"} { // of version 2, of version 1
+	for file, most := range map[string]string{"cpu.weight": "10000", "cpu.shares": "262144"} { // of version 2 and version 1
 		if at := filepath.Join(q.dir, file); fileExists(at) {
 			return writeExisting(at, most)
 		}
@@ -130,8 +130,8 @@ func (q *Quota) membersFile() string { return filepath.Join(q.dir, "cgroup.procs
 // Add puts a process into the group.
 func (q *Quota) Add(pid int) error { return writeExisting(q.membersFile(), strconv.Itoa(pid)) }
 
-// writeExisting writes to a file that exists and creates none: in a folder that is no cgroup that
-// would look like success.
+// writeExisting writes to a file that exists and creates none: in a folder that is no cgroup a new
+// file would look like success.
 func writeExisting(name, value string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -141,7 +141,7 @@ func writeExisting(name, value string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Files are those that tell of the quota.
+// Files returns the paths of the files that describe the quota.
 func (q *Quota) Files() (out []string) {
 	for _, name := range []string{"cpu.stat", "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"} {
 		at := filepath.Join(q.dir, name)
@@ -157,8 +157,8 @@ func fileExists(name string) bool {
 	return err == nil
 }
 
-// Membership keeps this group's line of /proc/PID/cgroup: the others say where who
-// started the program ran.
+// Membership keeps only this group's line of /proc/PID/cgroup: the other lines describe the
+// recorder's own environment.
 func (q *Quota) Membership(groups []byte) (line []byte) {
 	for l := range strings.Lines(string(groups)) {
 		if strings.HasSuffix(strings.TrimSpace(l), "/"+filepath.Base(q.dir)) {
@@ -168,7 +168,7 @@ func (q *Quota) Membership(groups []byte) (line []byte) {
 	return line
 }
 
-// Remove takes the group away, whoever still is in it: they go one up.
+// Remove removes the group; processes that are still in it move to its parent.
 func (q *Quota) Remove() error {
 	if q == nil {
 		return nil

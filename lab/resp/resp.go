@@ -1,7 +1,7 @@
-// Package resp is as much of the Redis protocol (RESP2) as the labs need: GET
+// Package resp implements the part of the Redis protocol (RESP2) that the labs need: GET
 // with a bulk answer. The client reads and writes on the calling goroutine, as
-// many Redis and database clients do; that is what distinguishes it from
-// net/http, whose connections have goroutines of their own.
+// many Redis and database clients do, unlike net/http, whose connections have
+// goroutines of their own.
 // https://redis.io/docs/latest/develop/reference/protocol-spec/
 package resp
 
@@ -46,7 +46,7 @@ func (c *Conn) Get(key string) ([]byte, error) {
 // Close closes the connection.
 func (c *Conn) Close() error { return c.conn.Close() }
 
-// Client keeps connections open between calls and opens as many as are in use
+// Client keeps connections open between calls, as many as have been in use
 // at once.
 type Client struct {
 	Addr string
@@ -86,8 +86,8 @@ func (c *Client) takeFree() *Conn {
 	return conn
 }
 
-// Serve answers every GET on the listener's connections with what value
-// returns, and tells how long each took, from the command read to the answer sent.
+// Serve answers every GET on the listener's connections with the result of value,
+// and reports how long each took, from the command read to the answer sent.
 func Serve(l net.Listener, value func(key string) []byte, answered func(time.Duration)) error {
 	for {
 		conn, err := l.Accept()

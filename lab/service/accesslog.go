@@ -71,7 +71,7 @@ func (l *accessLog) close() error {
 	return l.file.Close()
 }
 
-// caddyLine is Caddy's default access log: ts is the completion in seconds since
+// caddyLine appends a line of Caddy's default access log: ts is the completion in seconds since
 // the epoch, duration is in seconds.
 // https://caddyserver.com/docs/logging
 func caddyLine(b []byte, r *http.Request, a *answer, start, end time.Time) []byte {
@@ -99,7 +99,7 @@ func caddyLine(b []byte, r *http.Request, a *answer, start, end time.Time) []byt
 	return append(b, "}\n"...)
 }
 
-// nginxLine is nginx' combined format followed by $request_time, which is in
+// nginxLine appends a line of nginx' combined format followed by $request_time, which is in
 // seconds with a resolution of a millisecond.
 // https://nginx.org/en/docs/http/ngx_http_log_module.html
 func nginxLine(b []byte, r *http.Request, a *answer, start, end time.Time) []byte {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// serveCommands obeys lines of the form
+// serveCommands executes lines of the form
 //
 //	trace PATH | trace-end        execution trace
 //	cpu PATH | cpu-end            CPU profile

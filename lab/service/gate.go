@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// gate lets so many connections in at a time. The others wait in the kernel's accept queue.
+// gate limits the number of open connections. Further ones wait in the kernel's accept queue.
 type gate struct {
 	net.Listener
 	places chan struct{}

@@ -1,12 +1,12 @@
-// Package service is what the services of the labs have in common: routes that
-// are counted, an access log, net/http/pprof on a loopback port of its own, and
+// Package service has what the services of the labs share: routes that are
+// counted, an access log, net/http/pprof on a loopback port of its own, and
 // a control channel over standard input by which a recorder starts and stops
 // traces and profiles.
 //
 // Its opinion: control does not go over HTTP, because each control request would
-// be one more request in the trace whose requests are being counted. Ports are
-// chosen by the kernel and announced on standard output. It builds with Go 1.21
-// and the standard library alone, so that every toolchain can record itself.
+// be in the trace whose requests are counted. The kernel chooses ports, and the
+// service prints them on standard output. It builds with Go 1.21 and only the
+// standard library, so that every toolchain can record itself.
 package service
 
 import (
@@ -34,12 +34,12 @@ type Service struct {
 
 	listen, logPath, logFormat string
 	control                    bool
-	front                      string // address of who serves in its place, "" nobody
-	processes                  []int  // those who do
+	front                      string // address of the process that serves instead, "" none
+	processes                  []int  // that serve instead
 	mutexFraction, blockRate   int
 }
 
-// count is how many requests of a route began and ended.
+// count is how many requests of a route have begun and ended.
 type count struct{ started, finished atomic.Int64 }
 
 // Announcement is the first line on standard output.
@@ -49,7 +49,7 @@ type Announcement struct {
 	PID     int    `json:"pid"`
 	Go      string `json:"go"`
 	Procs   int    `json:"gomaxprocs"`
-	// Processes are those that serve in place of this one, if others do: whom one would record.
+	// Processes serve instead of this one, if there are any: a user would record them.
 	Processes []int `json:"processes,omitempty"`
 }
 
@@ -66,10 +66,10 @@ func New() *Service {
 	return s
 }
 
-// Front says that other processes serve, at an address: this one only started them. Its state is theirs.
+// Front says that other processes serve at an address and that this one only started them. Its state is then theirs.
 func (s *Service) Front(address string, processes ...int) { s.front, s.processes = address, processes }
 
-// Limit lets so many connections in at a time; the others wait to be accepted.
+// Limit bounds the number of open connections; further ones wait to be accepted.
 func (s *Service) Limit(connections int) { s.most = connections }
 
 // Command adds a command to those that -control takes.
@@ -89,7 +89,7 @@ func (s *Service) Handle(route string, h http.HandlerFunc) {
 	})
 }
 
-// answer remembers what was answered.
+// answer records the response to a request.
 type answer struct {
 	http.ResponseWriter
 	status, bytes int

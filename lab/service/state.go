@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// State is what the process knows of itself at an instant. Counters count from
+// State is the process's own state at an instant. Counters count from
 // the start of the process.
 type State struct {
 	Time        int64            `json:"time_ns"` // since the epoch
@@ -57,8 +57,8 @@ func (s *Service) currentState() State {
 	return state
 }
 
-// usageOf is what processes and their children have used so far: proc_pid_stat(5). That of children that
-// have ended and were waited for is among it.
+// usageOf returns the usage of processes and their children so far: proc_pid_stat(5). It includes children that
+// have ended and were waited for.
 func usageOf(pids []int) (user, system float64, faults, rss int64) {
 	for _, pid := range pids {
 		all := []int{pid}
@@ -73,7 +73,7 @@ func usageOf(pids []int) (user, system float64, faults, rss int64) {
 			if err != nil {
 				continue
 			}
-			f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])) // from the third field
+			f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])) // the third field and later ones
 			if len(f) < 22 {
 				continue
 			}
@@ -81,7 +81,7 @@ func usageOf(pids []int) (user, system float64, faults, rss int64) {
 				v, _ := strconv.ParseInt(f[field-3], 10, 64)
 				return v
 			}
-			const ticks = 100 // per second, wherever Go runs
+			const ticks = 100 // per second, on every Linux that Go runs on
 			user, system = user+float64(n(14)+n(16))/ticks, system+float64(n(15)+n(17))/ticks
 			faults, rss = faults+n(10), rss+n(24)*int64(os.Getpagesize())
 		}
@@ -89,8 +89,8 @@ func usageOf(pids []int) (user, system float64, faults, rss int64) {
 	return user, system, faults, rss
 }
 
-// residentSet reads the second field of /proc/self/statm, pages; 0 where there
-// is none.
+// residentSet reads the second field of /proc/self/statm, pages; 0 without
+// the file.
 func residentSet() int64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	if f := strings.Fields(string(b)); err == nil && len(f) > 1 {

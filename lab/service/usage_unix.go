@@ -4,7 +4,7 @@ package service
 
 import "syscall"
 
-// ownUsage returns what the process has used so far: CPU seconds and minor faults.
+// ownUsage returns the process's usage so far: CPU seconds and minor faults.
 func ownUsage() (user, system float64, minorFaults int64) {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

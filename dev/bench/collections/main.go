@@ -1,12 +1,12 @@
 // Collections measures the collections for .NET in remedy/dotnet against the standard
-// ones, on each runtime that is here, and prints ratios beside what was asked and what
-// the article measured of its own. It exits with 1 if one misses what was asked.
+// ones, on each installed runtime, and prints ratios beside the required ones and
+// those of the article. It exits with 1 if a requirement is missed.
 //
 //	go run ./dev/bench/collections                       3.1 and 9, about 4 minutes
 //	go run ./dev/bench/collections -on 9 -- --only=sort  some, on one
 //
-// The measuring is done by the C# program remedy/dotnet/bench, in one process for each
-// runtime: what is compared takes turns there.
+// The C# program remedy/dotnet/bench measures, in one process for each
+// runtime, in which compared collections take turns.
 package main
 
 import (

@@ -2,19 +2,19 @@
 
 // Dotnet measures what recording a .NET service costs it and the machine: the recorder's
 // CPU time, the service's CPU time per request with and without a recording, and its
-// latency, on each runtime that is here.
+// latency, on each installed runtime.
 //
 //	go run ./dev/bench/dotnet                    3.1 and 9, six pairs each, about 6 minutes
 //	go run ./dev/bench/dotnet -on 9 -pairs 2     a look
 //	go run ./dev/bench/dotnet -before OLD        beside another unstall, in turn with it
 //
 // The service is the one of lab/dotnet-starvation under requests that compute, hold one
-// lock and allocate large arrays, so many a second that it keeps -busy of the machine's
-// CPUs busy.
+// lock and allocate large arrays. Their rate is so high that the service uses -busy of the machine's
+// CPUs.
 //
-// Its opinion: requests come at a fixed rate, so that what recording costs shows as CPU
-// time per request; what a busy service could answer is its reciprocal. Throughput of
-// closed loops scatters by more than what is asked for.
+// Its opinion: requests come at a fixed rate, so that the cost of recording shows as CPU
+// time per request, whose reciprocal is the capacity of a busy service. The throughput of
+// closed loops scatters by more than the required bound.
 package main
 
 import (
@@ -56,7 +56,7 @@ func main() {
 	}
 }
 
-// bench is a service that runs, and the unstall that records it.
+// bench is a running service, and the unstall that records it.
 type bench struct {
 	pairs int
 	each  time.Duration
@@ -118,7 +118,7 @@ func (b bench) measureRuntime(ctx context.Context, name, dotnet, assembly string
 	defer p.Stop()
 	b.url, b.pid = "http://"+said.Serving, p.PID
 	b.rate = 100
-	for range 2 { // the second has it warm
+	for range 2 { // the first run warms it up
 		r, err := b.measureRun(ctx, 4*time.Second, "", "")
 		if err != nil {
 			return err
@@ -147,10 +147,10 @@ func (b bench) measureRuntime(ctx context.Context, name, dotnet, assembly string
 	return nil
 }
 
-// paths are what is asked for: half of it computes.
+// paths are requested in turn: half of them compute.
 var paths = []string{"/api/diagscenario/cpu?rounds=20", "/api/diagscenario/allocate?megabytes=1", "/api/diagscenario/cpu?rounds=30", "/api/diagscenario/lock?rounds=10"}
 
-// result is one run.
+// result is the result of one run.
 type result struct {
 	perRequest float64 // CPU time of the service, s
 	cores      float64 // that it used

@@ -1,13 +1,13 @@
 //go:build linux
 
-// Dotnetdiag times github.com/pyroscope-io/dotnetdiag for bench, which tells it when:
-// for each line it reads, "decode" or "profile" and a number, it reads the stream it
-// was given that many times and prints the processor time in s that one took.
+// Dotnetdiag times github.com/pyroscope-io/dotnetdiag for bench, which controls it:
+// for each line that it reads, "decode" or "profile" and a number, it reads the given
+// stream that many times and prints the CPU time in s of one reading.
 //
 //	dotnetdiag FILE
 //
-// It is a module of its own so that unstall does not depend on what it is measured
-// against.
+// It is a module of its own so that unstall does not depend on a parser that it is only compared
+// with.
 package main
 
 import (
@@ -54,7 +54,7 @@ func run() error {
 	return nil
 }
 
-// processor is the CPU time of this process, of all threads, in s.
+// processor returns the CPU time of this process, of all threads, in s.
 func processor() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -63,7 +63,7 @@ func processor() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// read takes in all events and stacks, into a profile or into nothing.
+// read reads all events and stacks, into a profile or into nothing.
 func read(data []byte, profile bool) error {
 	s := nettrace.NewStream(bytes.NewReader(data))
 	trace, err := s.Open()

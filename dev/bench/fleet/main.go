@@ -1,6 +1,6 @@
-// Command fleet measures how long `unstall fleet` takes of many hosts: it writes series of
-// simulated ones (package internal/operate/fleet/fleettest) to a VictoriaMetrics of its own, ranks them, and
-// holds what is said against what is known of them.
+// Command fleet measures how long `unstall fleet` takes for many hosts: it writes series of
+// simulated hosts (package internal/operate/fleet/fleettest) to a VictoriaMetrics of its own, ranks them, and
+// compares the report with their known state.
 //
 //	go run ./dev/bench/fleet                                  10,000 hosts × 60 series, an hour by minutes
 //	go run ./dev/bench/fleet -window 24h -step 5m             a day

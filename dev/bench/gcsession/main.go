@@ -1,16 +1,16 @@
 //go:build linux
 
 // Gcsession measures what listening to a .NET process's collector costs: a session of the GC
-// keyword at level 4 without names, which is all that a diagnosis of the collector needs. The
+// keyword at level 4 without names, which is all that a diagnosis of GC needs. The
 // service is the sick one of lab/dotnet-loh, which allocates hundreds of MB a second, under a few
-// clients that ask again as soon as they have an answer.
+// closed-loop clients.
 //
 //	go run ./dev/bench/gcsession                    3.1 and 9, about 6 minutes
 //	go run ./dev/bench/gcsession -on 9 -pairs 6     a look
 //
-// Its opinion: the session is switched on and off in one process, in pairs whose order turns, as two
-// processes differ by more than what is asked for; and beside the throughput stands the CPU time
-// for each request, which scatters less.
+// Its opinion: the session is switched on and off in one process, in pairs of alternating order, as two
+// processes differ by more than the required bound. The CPU time for each request stands beside the
+// throughput, as it scatters less.
 package main
 
 import (
@@ -110,7 +110,7 @@ func measureRuntime(ctx context.Context, name, dotnet, assembly, dir string, pai
 	return nil
 }
 
-// measureOnce makes load for a while, with a session of the collector's events if asked.
+// measureOnce makes load for a while, with a session of GC events if with is true.
 func measureOnce(ctx context.Context, plan load.Plan, client *ipc.Client, pid int, with bool) (*load.Result, float64, error) {
 	if with {
 		s, err := client.Start(ctx, ipc.Config{BufferMB: 64, Providers: []ipc.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 1, Level: 4}}})

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Host measures what recording a whole host costs: 100 processes of 50 threads beside it, of which every tenth
-// uses a twentieth of a CPU, and unstall host as a user runs it.
+// Host measures what recording a whole host costs: unstall host runs as a user runs it, beside 100 processes of 50
+// threads, of which every tenth uses a twentieth of a CPU.
 //
 //	go run ./dev/bench/host              about 40 s
 //	go run ./dev/bench/host -processes 20 -for 10s
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// runThreads keeps kernel threads that sleep and wake now and then, until its standard input ends.
+// runThreads keeps kernel threads that mostly sleep, until its standard input ends.
 func runThreads(threads int, busy bool) {
 	for i := range threads {
 		go func() {
@@ -77,7 +77,7 @@ func measureHost(processes, threads, rounds int, d time.Duration) error {
 	fmt.Printf("%s, %d processors, %d processes of %d threads, root: %t\n", runtime.Version(), runtime.NumCPU(), processes, threads, os.Geteuid() == 0)
 	for n := range rounds {
 		path := filepath.Join(dir, fmt.Sprintf("%d.unstall", n))
-		// What makes a report of it is another program's cost: it runs when nothing is recorded any more.
+		// Another process makes the report after the recording has ended, so its cost does not count.
 		c := exec.Command(unstall, "host", "--for", d.String(), "--capture", path, "-o", filepath.Join(dir, "report.txt"))
 		began := time.Now()
 		if text, err := c.CombinedOutput(); err != nil {

@@ -1,15 +1,15 @@
 //go:build linux
 
-// Kernel measures what recording the kernel costs: others, by the program that runs at each switch
-// from one thread to another, and the recorder itself. It needs root.
+// Kernel measures what recording the kernel costs: other programs, by the BPF program that runs at each
+// thread switch, and the recorder itself. It needs root.
 //
 //	go run ./dev/bench/kernel              about 5 minutes
 //	go run ./dev/bench/kernel -pairs 6     a look
 //
-// Two threads on one CPU hand a byte to and fro by pipes, some 200,000 switches a second; and
-// redis-benchmark asks a redis-server, where these are installed. Both are recorded and not
-// recorded in turn, in pairs whose order turns. The recorder's own CPU time and memory are those of a process
-// of its own, on a host with 100 processes of 50 threads more.
+// Two threads on one CPU pass a byte to and fro by pipes, some 200,000 switches a second; and
+// redis-benchmark loads a redis-server, if these are installed. Both are measured with and without a
+// recording, in pairs of alternating order. The recorder's own CPU time and memory are those of a process
+// of its own, on a host with 100 more processes of 50 threads.
 package main
 
 import (
@@ -40,7 +40,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/kernel"
 )
 
-// What is asked for.
+// The required bounds.
 const (
 	mostSlower = 1.01 // times as long
 	mostCPU    = .02  // of one CPU
@@ -88,7 +88,7 @@ func runPingPong() {
 	var one unix.CPUSet
 	if unix.SchedGetaffinity(0, &one) == nil {
 		for cpu := runtime.NumCPU() - 1; cpu > 0; cpu-- {
-			one.Clear(cpu) // one is left
+			one.Clear(cpu) // keep one CPU
 		}
 	}
 	var count atomic.Int64
@@ -203,7 +203,7 @@ func measureRedis(ctx context.Context, pairs int, each time.Duration) error {
 	return nil
 }
 
-// inPairs does something without and with a process being recorded, in turn.
+// inPairs calls do with and without a recording of a process, in turn.
 func inPairs(ctx context.Context, pid, pairs int, do func(with int) error) error {
 	found := kernel.Probe.Find(ctx, discover.Target{PID: pid})
 	if len(found) != 1 || len(found[0].Lacks) > 0 {
@@ -222,7 +222,7 @@ func inPairs(ctx context.Context, pid, pairs int, do func(with int) error) error
 				}()
 				stop = func() { cancel(); <-done }
 			}
-			time.Sleep(settles) // what it does once at its start
+			time.Sleep(settles) // until it has done what it does once at its start
 			err := do(with)
 			stop()
 			if err = errors.Join(err, ctx.Err()); err != nil {
@@ -245,7 +245,7 @@ func (nowhere) Known([]byte) bool                           { return false }
 func (nowhere) Warnf(format string, args ...any)            { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 func (nowhere) Lack(l probe.Lack)                           { fmt.Fprintln(os.Stderr, l.What, l.Why) }
 
-// runSleepers is a process with many threads that sleep, and wake now and then.
+// runSleepers runs a process with many threads that mostly sleep.
 func runSleepers() {
 	for range threads {
 		go func() {

@@ -7,10 +7,10 @@
 //	go run ./dev/bench/recording                       all of it, about 4 minutes
 //	go run ./dev/bench/recording -for 60s -pairs 0     cost only
 //
-// Its opinion: a share of a profile is exact where a difference of throughputs is
-// not, so the share is what a budget is for, and the throughput says that nothing
-// else was forgotten. Throughput is taken in the first seconds of a recording,
-// when profile and trace are both on: over all of it, it costs less.
+// Its opinion: a share of a profile is exact and a difference of throughputs is
+// not, so the budget is a share, and the throughput shows that no cost was
+// missed. Throughput is measured in the first seconds of a recording,
+// when profile and trace are both on: over all of it, the cost is lower.
 package main
 
 import (
@@ -98,7 +98,7 @@ func measureRecording(ctx context.Context, d time.Duration, rate float64, pairs 
 	}
 	b.url, b.pid = "http://"+says.Serving+"/v1/feed", fmt.Sprint(says.PID)
 	fmt.Printf("%s, %d processors\n", runtime.Version(), runtime.NumCPU())
-	if _, err := b.closedLoopRate(ctx, 3*time.Second); err != nil { // warm
+	if _, err := b.closedLoopRate(ctx, 3*time.Second); err != nil { // warms it up
 		return err
 	}
 	if d > 0 {
@@ -131,7 +131,7 @@ func (b *bench) startRecording(path string, d time.Duration) (*exec.Cmd, error) 
 	return c, c.Start()
 }
 
-// measureCost records under a load and prints what that cost the recorder and the service.
+// measureCost records under a load and prints the cost to the recorder and to the service.
 func (b *bench) measureCost(ctx context.Context, d time.Duration, rate float64) error {
 	path := filepath.Join(b.dir, "cost.unstall")
 	began := time.Now()
@@ -156,7 +156,7 @@ func (b *bench) measureCost(ctx context.Context, d time.Duration, rate float64) 
 	return printShares(path)
 }
 
-// printShares prints what the recorded service spent for being recorded, by the CPU profiles in
+// printShares prints the recorded service's CPU time for being recorded, by the CPU profiles in
 // the capture.
 func printShares(path string) error {
 	c, err := capture.Open(path)
@@ -189,8 +189,8 @@ func printShares(path string) error {
 	return nil
 }
 
-// prefixes of functions that are there because of the recording; of a stack the
-// innermost decides.
+// prefixes of functions that run because of the recording; the innermost function of a stack
+// decides.
 var prefixes = []struct{ prefix, what string }{
 	{"runtime.trace", "trace"}, {"runtime.(*trace", "trace"}, {"runtime.unsafeTraceWriter", "trace"}, {"runtime/trace", "trace"},
 	{"runtime.sigprof", "profile"}, {"runtime.(*cpuProfile", "profile"}, {"runtime.(*profBuf", "profile"}, {"runtime.(*sigctxt", "profile"}, {"runtime.sighandler", "profile"},
@@ -210,7 +210,7 @@ func recordingPart(s *profile.Sample) string {
 	return ""
 }
 
-// compareThroughput compares runs with and without a recording, in pairs whose order turns.
+// compareThroughput compares runs with and without a recording, in pairs of alternating order.
 func (b *bench) compareThroughput(ctx context.Context, pairs int) error {
 	const each = 3 * time.Second
 	var without, with, ratios []float64

@@ -1,14 +1,14 @@
 //go:build linux
 
-// Redis measures what asking a Redis server costs it: how many requests redis-benchmark gets answered a second
-// while nobody asks, and while unstall does.
+// Redis measures what recording a Redis server costs the server: how many requests of redis-benchmark it answers a second
+// without unstall and while unstall asks it.
 //
 //	go run ./dev/bench/redis              about 3 minutes
 //	go run ./dev/bench/redis -pairs 6     a look
 //
-// The server is one of its own, with as many commands in its statistics and clients as one in use has; what the
-// probe records is thrown away, in this process, whose CPU time is told beside. Pairs follow each other, and the
-// order within them turns.
+// The server is a new one, with as many commands in its statistics and as many clients as a server in use. This process
+// discards what the probe records, and its CPU time is printed beside. Pairs follow each other, in alternating
+// order.
 package main
 
 import (
@@ -36,7 +36,7 @@ import (
 	"github.com/unstall/unstall/lab/build"
 )
 
-// What is asked for.
+// The required bounds.
 const (
 	leastRate = .99 // of the requests a second without
 	mostCPU   = .02 // of one CPU, of the recorder
@@ -106,7 +106,7 @@ func measureRedis(ctx context.Context, pairs, requests int) error {
 		f := strings.Split(lines[len(lines)-1], ",")
 		return strconv.ParseFloat(strings.Trim(f[min(1, len(f)-1)], `"`), 64)
 	}
-	// Every command that it tests, so that there is as much to be told as of a server in use.
+	// Every command of the benchmark, so that the statistics are as long as those of a server in use.
 	every := exec.CommandContext(ctx, bench, "-p", port, "-n", "1000", "-q")
 	every.Env = env
 	if out, err := every.CombinedOutput(); err != nil {

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Signatures measures how often the class of a service is the one that is known: 33 short runs of the
+// Signatures measures how often a service is assigned to its known class: 33 short runs of the
 // loads of unstall calibrate and of Debian's stress, each alone, beside a neighbour that takes all CPUs, and
 // beside one that sends packets and writes files.
 //
@@ -57,7 +57,7 @@ var loads = []known{
 	{args: "-d 1 --hdd-bytes 64M", class: workload.Sync},
 }
 
-// neighbours run beside them.
+// neighbours run beside the loads.
 var neighbours = []struct {
 	name  string
 	loads []string
@@ -199,7 +199,7 @@ func measureVector(ctx context.Context, dir, stress string, k known, beside []st
 		}
 		c.Dir = dir
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		c.Cancel = func() error { // stress has workers, and leaves a file behind where it is killed
+		c.Cancel = func() error { // a killed stress leaves its workers and a file behind
 			_ = in.Close()
 			return syscall.Kill(-c.Process.Pid, syscall.SIGTERM)
 		}
@@ -225,7 +225,7 @@ func measureVector(ctx context.Context, dir, stress string, k known, beside []st
 	if err != nil {
 		return v, err
 	}
-	time.Sleep(time.Second) // as a service has been there before it is looked at
+	time.Sleep(time.Second) // a service has run for a while before it is recorded
 	path := filepath.Join(dir, "run.unstall")
 	_ = os.Remove(path)
 	found := record.Finding{Targets: []discover.Target{{Name: "run"}}, Accesses: all.Host(linux.HostOptions{Every: 500 * time.Millisecond, Of: []int{c.Process.Pid}})}

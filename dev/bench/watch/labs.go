@@ -20,14 +20,14 @@ import (
 	labs "github.com/unstall/unstall/lab/all"
 )
 
-// incident is a lab whose services are watched: the sick one, and a healthy twin beside it.
+// incident is a lab with two watched services: the sick one, and a healthy twin.
 type incident struct {
 	lab, sick, twin string
-	idle            bool // the sick one is asked nothing before the onset: a single request does what is wrong
+	idle            bool // the sick one gets no request before the onset: a single request causes the fault
 }
 
-// incidents have twins that can run beside the sick one: a limit of 6 GiB is too large for that on a small host, and with huge pages
-// switched off for the host the sick one would not be sick.
+// incidents have twins that can run beside the sick one. A limit of 6 GiB is too large for that on a small host, and the host without
+// huge pages would cure the sick one.
 var incidents = []incident{
 	{lab: "go-ballast", sick: "sick", twin: "little-allocation"},
 	{lab: "jvm-parnew", sick: "sick", twin: "server-cache"},
@@ -36,18 +36,18 @@ var incidents = []incident{
 	{lab: "linux-thp", sick: "sick", twin: "off-for-it", idle: true},
 }
 
-// What is asked for.
+// The required times.
 const (
-	within   = 60 * time.Second // of the onset the rule is to be set off
-	earlier  = 30 * time.Second // of what was before the alarm are to be in its capture
-	calm     = 45 * time.Second // before the load rises: a process that has just begun is left alone for half a minute
-	healthy  = 45 * time.Second // the twin is under the whole load
-	lingers  = 25 * time.Second // the load after an alarm: its capture is recorded meanwhile
+	within   = 60 * time.Second // from the onset to the alarm
+	earlier  = 30 * time.Second // of the time before the alarm that its capture must hold
+	calm     = 45 * time.Second // before the load rises: the watcher ignores a new process for half a minute
+	healthy  = 45 * time.Second // of the twin under the whole load
+	lingers  = 25 * time.Second // of the load after an alarm, while its capture is recorded
 	patience = 4 * time.Minute  // for a diagnosis
 )
 
-// underWatch watches the services of labs, by name, and says of each what came of it. The error says which are not as
-// they should be.
+// underWatch watches the services of labs, by name, and prints each result. The error names those that are not as
+// they must be.
 func underWatch(ctx context.Context, unstall string, names []string, keep string) error {
 	var failed []string
 	for _, x := range incidents {

@@ -1,9 +1,9 @@
 //go:build linux
 
-// Watch measures what keeping watch of three services costs, and what comes of it when one of them
-// becomes sick: two gateways of lab/go-ballast and a Redis server, under a light load; then one gateway
-// is asked for so much that it collects its garbage all the time. In the end the watcher is killed, and what
-// it left is read.
+// Watch measures what watching three services costs, and what happens when one of them
+// becomes sick: two gateways of lab/go-ballast and a Redis server, under a light load. Then one gateway
+// gets so much load that it collects garbage all the time. At the end the watcher is killed, and the files
+// that it left are read.
 //
 //	go run ./dev/bench/watch              3 minutes of quiet, then the fault
 //	go run ./dev/bench/watch -for 30m     what the project promises: 2 % of a core, 64 MiB, no alarm
@@ -12,7 +12,7 @@
 //	go run ./dev/bench/watch -labs all    each incident's lab beside its healthy twin: is the alarm soon, and its capture
 //	                                      diagnosed to the right cause? (5 minutes each; -labs go-ballast,jvm-parnew)
 //
-// It exits with 1 where something is not as it is promised.
+// It exits with 1 if a promise is broken.
 package main
 
 import (
@@ -63,7 +63,7 @@ func main() {
 	}
 }
 
-// What the project promises of a watcher of three services.
+// The project's promises for a watcher of three services.
 const (
 	mostCPU = 2.  // % of a core
 	mostRSS = 64. // MiB
@@ -220,7 +220,7 @@ func sendRequests(ctx context.Context, url string, rate float64, d time.Duration
 	}
 }
 
-// watcher is an unstall that watches.
+// watcher is a running unstall watch.
 type watcher struct {
 	*exec.Cmd
 	dir   string
@@ -272,7 +272,7 @@ func startWatcher(path, dir string, args []string) (*watcher, error) {
 	return w, nil
 }
 
-// measureFor measures the watcher's cost for a time, without the first seconds.
+// measureFor measures the watcher's cost for a time, without its first seconds.
 func (w *watcher) measureFor(ctx context.Context, d time.Duration) {
 	settle := min(10*time.Second, d/4)
 	sleepContext(ctx, settle)

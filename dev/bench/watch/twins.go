@@ -24,7 +24,7 @@ import (
 	labs "github.com/unstall/unstall/lab/all"
 )
 
-// twins are healthy variants of each incident's lab: three services that one watcher watches, and the rest, which another does.
+// twins are healthy variants of each incident's lab: one watcher watches three services, and another watches the rest.
 var twins = [2][]twin{
 	{{"go-ballast", "little-allocation"}, {"jvm-parnew", "server-cache"}, {"dotnet-loh", "chunked-streamed"}},
 	{{"dotnet-starvation", "taskasyncwait"}, {"linux-thp", "shop"}},
@@ -39,11 +39,11 @@ type shared struct {
 	*lab.Service
 }
 
-// share is the part of its lab's load that each twin is under: all of them are on the same CPUs.
+// share is the part of its lab's load that each twin gets: all of them share the same CPUs.
 const share = .2
 
-// quietTwins watches all twins at once for a time, with a fifth of their load each: nothing may be alarmed of, and the watcher of
-// three may cost what is promised of one. Then a clock is set and put back, a target and the watcher are killed, and the disk is full.
+// quietTwins watches all twins at once for a time, with a fifth of their load each. There must be no alarm, and the watcher of three
+// services must cost no more than promised. Then a clock is set and put back, a target and the watcher are killed, and the disk is filled.
 func quietTwins(ctx context.Context, unstall, dir string, d time.Duration) error {
 	var wrong []error
 	err := serveTwins(ctx, slices.Concat(twins[0], twins[1]), nil, func(all []shared) error {
@@ -108,7 +108,7 @@ func quietTwins(ctx context.Context, unstall, dir string, d time.Duration) error
 	})
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-		err = nil // its lab says so of the target that was killed
+		err = nil // the lab reports the target that was killed
 	}
 	return errors.Join(append(wrong, err)...)
 }
@@ -139,13 +139,13 @@ func (x shared) keepUnderLoad(ctx context.Context, d lab.Demand) {
 	for ctx.Err() == nil {
 		if _, err := x.Drive(ctx, x.Service, part); err != nil && ctx.Err() == nil {
 			fmt.Fprintf(os.Stderr, "load of %s: %v\n", x.variant, err)
-			sleepContext(ctx, time.Second) // one that was killed is not there
+			sleepContext(ctx, time.Second) // a killed service is not there
 		}
 	}
 }
 
-// injectFaults causes what must not end a watcher: the watcher must report each fault and go on,
-// and what it stored must be readable.
+// injectFaults causes faults that must not end a watcher: the watcher must report each fault and go on,
+// and its stored files must be readable.
 func injectFaults(ctx context.Context, unstall, dir string, w []*watcher, victim shared, miss func(string, ...any)) error {
 	says := func(what, event, of string, since time.Time, within time.Duration) {
 		l, err := w[0].waitForLine(ctx, since, within, func(l watch.Line) bool { return l.Event == event && strings.Contains(l.Text, of) })
@@ -220,9 +220,9 @@ func injectFaults(ctx context.Context, unstall, dir string, w []*watcher, victim
 	return nil
 }
 
-// countReadable counts the captures under a folder that can be read and hold something, those that
-// hold nothing, as they were begun when the disk was full or a moment before the end, and those
-// that cannot be read.
+// countReadable counts the captures under a folder: those that can be read and hold something, those
+// that are empty because they were begun on a full disk or just before the end, and those that
+// cannot be read.
 func countReadable(dir string) (whole, empty, torn int) {
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".unstall") {
@@ -248,7 +248,7 @@ func ringSegments(dir string) []string {
 	return found
 }
 
-// setClock sets the host's clock; back puts it back, by the clock that nobody sets.
+// setClock sets the host's clock; back puts it back by the monotonic clock, which cannot be set.
 func setClock(by time.Duration) (back func(), err error) {
 	set := func(by time.Duration) error {
 		var now unix.Timespec
@@ -264,7 +264,7 @@ func setClock(by time.Duration) (back func(), err error) {
 	return func() { _ = set(-by) }, nil
 }
 
-// disk is a small one of its own.
+// disk is a small file system of its own.
 type disk struct {
 	path    string
 	mounted bool

@@ -1,4 +1,4 @@
-// Package tooltest finds the programs of others that tests run.
+// Package tooltest finds the third-party programs that tests run.
 package tooltest
 
 import (
@@ -19,9 +19,9 @@ type result struct {
 
 var found sync.Map // of a variable: func() result
 
-// Find returns the path of a tool: its variable says it (RUNC, ASYNC_PROFILER, JDK11), else dev/tools/NAME.sh finds it
-// with its arguments, once in a process, and fetches nothing. Where there is none the test is skipped; it fails if the variable
-// names one.
+// Find returns the path of a tool: that of its variable (RUNC, ASYNC_PROFILER, JDK11), else the one that dev/tools/NAME.sh finds
+// with these arguments, once in a process and without fetching. Without a tool the test is skipped; it fails if the variable names
+// one.
 func Find(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + strings.Join(args, "_")

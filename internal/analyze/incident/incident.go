@@ -1,12 +1,11 @@
-// Package incident is the way from artifacts to something that can be asked: it reads them
-// into a bundle ([Read]), and makes of the bundle one incident ([Of]): descriptions of one
-// process are one subject, all clocks are on one timeline, requests have the states in which
-// their threads were seen, what lies outside the time asked for is left out, and a ledger
-// says of each service where its requests' time went.
+// Package incident turns artifacts into an incident that callers can ask questions about. [Read] parses artifacts
+// into a bundle. [Of] makes one incident of the bundle: it unifies the descriptions of each process into one subject,
+// puts all clocks on one timeline, gives requests the states in which their threads were seen, cuts to the time asked
+// for, and builds a ledger per service that says where its requests' time went.
 //
-// Its opinion: nobody else unifies, aligns or attaches, so that no two answers about the same
-// files can differ by a step left out. The bundle stays as it was read: it may be asked again
-// and again, about other times, and with more artifacts read into it in between.
+// Its opinion: only this package unifies, aligns and attaches, so that two answers about the same files cannot differ
+// by a skipped step. Of leaves the bundle as it was read: callers may ask again about another time, or read more
+// artifacts into it first.
 package incident
 
 import (
@@ -23,21 +22,21 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Options are what the user decides. The zero value asks for all there is.
+// Options are what the user decides. The zero value asks for everything.
 type Options struct {
-	Since, Until time.Time        // zero: all there is
+	Since, Until time.Time        // zero: unbounded
 	SLO          time.Duration    // what counts as slow; 0: found from the requests
-	Requests     []string         // artifacts that the figures about all requests are to come from
-	Baseline     *evidence.Bundle // of when all was well; nil: none
+	Requests     []string         // artifacts that supply the figures about all requests
+	Baseline     *evidence.Bundle // from when the service was healthy; nil: none
 }
 
-// Incident is what was seen of one incident. Its bundle is its own: what is added to it is
-// not in the one it was made of.
+// Incident is what was seen of one incident. It has a bundle of its own: additions to it do not reach the bundle it
+// was made of.
 type Incident struct {
 	Bundle   *evidence.Bundle
-	Whole    metrics.Window // of all evidence that has a time, whatever was asked for; of a log without dates, since it began; zero: none
+	Whole    metrics.Window // of all evidence with a time, before the cut to the time asked for; of a log without dates, since its start; zero: none
 	Dated    bool           // Whole is in times of day
-	Baseline *Incident      // of when all was well; nil: none
+	Baseline *Incident      // from when the service was healthy; nil: none
 
 	opt      Options
 	build    sync.Once
@@ -46,7 +45,7 @@ type Incident struct {
 	joined   []sightings.Joined
 }
 
-// Of makes an incident of a bundle, which it leaves as it is.
+// Of makes an incident of a bundle, which it does not change.
 func Of(read *evidence.Bundle, opt Options) *Incident {
 	b := Normalize(read)
 	threads.Attach(b, platform.Stacks())
@@ -65,9 +64,8 @@ func Of(read *evidence.Bundle, opt Options) *Incident {
 	return i
 }
 
-// Normalize is what files hold: their processes are one where they are the same, clocks agree, and
-// requests have the routes that all stacks together tell, but nothing else is worked out of one
-// by another.
+// Normalize returns what files hold: it merges descriptions of the same process, aligns clocks, and gives requests the
+// routes that all stacks together tell. It derives nothing else from several artifacts.
 func Normalize(read *evidence.Bundle) *evidence.Bundle {
 	b := read.Clone()
 	b.Unify()
@@ -82,12 +80,12 @@ func Normalize(read *evidence.Bundle) *evidence.Bundle {
 	return b
 }
 
-// Nothing says that none of the evidence lies in the time asked for.
+// Nothing reports whether a time was asked for that no evidence covers.
 func (i *Incident) Nothing() bool {
 	return (!i.opt.Since.IsZero() || !i.opt.Until.IsZero()) && len(i.Bundle.Coverage) == 0
 }
 
-// Ledgers are those of the services with requests, made when they are asked for first.
+// Ledgers returns the ledgers of the services with requests. The first call builds them.
 func (i *Incident) Ledgers() []*ledger.Ledger {
 	i.build.Do(func() {
 		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.baselineLimits(), Stacks: platform.Stacks(), Joined: i.joined, OnThreads: onThreads})
@@ -95,13 +93,13 @@ func (i *Incident) Ledgers() []*ledger.Ledger {
 	return i.ledgers
 }
 
-// Counted are the ledgers that together count each request once: without those of workers whose requests were followed
-// from the service that passed them on.
+// Counted returns the ledgers that together count each request once. It leaves out workers whose requests were
+// followed from the service that passed them on.
 func (i *Incident) Counted() []*ledger.Ledger {
 	return slices.DeleteFunc(slices.Clone(i.Ledgers()), func(l *ledger.Ledger) bool { return i.passedOn[l.Subject] })
 }
 
-// Ledger is a subject's, nil without requests.
+// Ledger returns a subject's ledger, nil if it has no requests.
 func (i *Incident) Ledger(s evidence.SubjectID) *ledger.Ledger {
 	for _, l := range i.Ledgers() {
 		if l.Subject == s {
@@ -111,8 +109,8 @@ func (i *Incident) Ledger(s evidence.SubjectID) *ledger.Ledger {
 	return nil
 }
 
-// baselineLimits returns what requests of each route took when all was well, by the baseline; nil
-// where there is no baseline.
+// baselineLimits returns how long requests of each route took in the baseline, when the service was healthy; nil
+// without a baseline.
 func (i *Incident) baselineLimits() ledger.Baseline {
 	if i.Baseline == nil {
 		return nil

@@ -9,28 +9,27 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// workerPool is a pool of workers that other services' requests were passed on to.
+// workerPool is a pool of workers to which other services pass requests on.
 type workerPool struct {
 	subject evidence.SubjectID
-	wait    evidence.NameID // what who waits for one of them waits for
+	wait    evidence.NameID // names the wait for one of its workers
 	name    string
 
-	callers []int // rows of the others' requests that were passed on to it
-	served  []int // rows of its own account of them
+	callers []int // rows of the other services' requests that were passed on to it
+	served  []int // rows of its own record of these requests
 }
 
-// followWorkerPools follows requests through a pool of workers: a web server's log says how long its
-// upstream took, the pool's own log how long its workers worked on each request. What is between them
-// is the wait for a worker, as each of them serves one at a time, and what waits stands in the backlog of
-// the socket, where PHP counts no time. How workers spent theirs, looks at them tell.
+// followWorkerPools follows requests through a pool of workers. A web server's log says how long its upstream took;
+// the pool's log says how long its workers worked on each request. The difference is the wait for a worker, because
+// each worker serves one request at a time and waiting requests stand in the socket's backlog, where PHP counts no
+// time. Looks at the workers tell how they spent their time.
 //
-// The logs have no name for a request in common, and the pool's has whole seconds. But who waits
-// stands in one queue, whatever it asks for, so that all who came at about the same time waited
-// for about as long: by as much as they took longer than the pool works on such requests on average. And
-// all waits of a time together are what the others' figures exceed the pool's own by then: where its
-// work itself takes longer for a while, nobody waits for that.
+// The two logs share no request id, and the pool's log has whole seconds. But all waiting requests stand in one queue,
+// whatever they ask for, so that requests that arrive at about the same time wait for about as long: the time that they
+// take beyond the pool's average for such requests. All waits of a time together are the callers' time less the pool's
+// own, so that a time in which the pool's work itself takes longer adds no wait.
 //
-// It gives the subjects whose requests are others' that were followed.
+// It returns the subjects whose requests were followed from their callers.
 func followWorkerPools(b *evidence.Bundle) (passedOn map[evidence.SubjectID]bool) {
 	pools := poolsOf(b)
 	if len(pools) == 0 {
@@ -49,7 +48,7 @@ func followWorkerPools(b *evidence.Bundle) (passedOn map[evidence.SubjectID]bool
 	return passedOn
 }
 
-// poolsOf are the pools that are known by where they listen, with the requests that came there.
+// poolsOf returns the pools whose listening address is known, with the requests that came there.
 func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 	at := make(map[evidence.NameID]*workerPool)
 	of := make(map[evidence.SubjectID][]*workerPool)
@@ -72,7 +71,7 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 		if !b.Clocks[r.Clock.At(i)].Anchored() || !r.Timed(i) {
 			continue
 		}
-		if pools := of[r.Subject.At(i)]; len(pools) == 1 && r.Lane.At(i) == 0 && r.Intended.At(i) == 0 { // a log of several pools does not say whose a request is
+		if pools := of[r.Subject.At(i)]; len(pools) == 1 && r.Lane.At(i) == 0 && r.Intended.At(i) == 0 { // the log of several pools does not name the pool of a request
 			pools[0].served = append(pools[0].served, i)
 			continue
 		}
@@ -98,26 +97,26 @@ func findUpstreamPool(path evidence.Path, at map[evidence.NameID]*workerPool) (n
 }
 
 const (
-	// Fewer requests than this tell no mean.
+	// With fewer requests the mean means nothing.
 	leastPassed = 20
-	// The pool's account must be of about as many requests: else others ask it, too, or part of it is missing.
+	// The two logs must agree on the number of requests up to this factor: else the pool has other callers, or a part of its log is missing.
 	aboutAll = 1.25
-	// A time over which means are compared: the pool's log has whole seconds, so that what it tells
-	// of a shorter one is partly of the next.
+	// Means are compared over this time (ns): the pool's log has whole seconds, so that a shorter bin would hold a part
+	// of the next one's requests.
 	binWidth = 2e9
-	// So many requests before and behind one stood in the queue with it, whose median tells its wait.
+	// A request's wait is the median over this many requests before and after it in the queue.
 	together = 7
 )
 
-// bin is the requests that ended within one time.
+// bin holds the requests that ended within one stretch of time.
 type bin struct {
 	passed, served         int
 	passedTime, servedTime int64 // ns
-	likely                 int64 // ns that its requests are likely to have waited, by their neighbours
+	likely                 int64 // ns that its requests probably waited, estimated from their neighbours
 }
 
-// followRequests adds to paths where the requests that were passed on spent their time. It returns
-// false where that cannot be told.
+// followRequests adds to paths where the requests that were passed on spent their time. It returns false where the
+// evidence cannot tell.
 func (p *workerPool) followRequests(b *evidence.Bundle, paths map[int]evidence.Path) bool {
 	r := &b.Requests
 	n, m := float64(len(p.callers)), float64(len(p.served))
@@ -184,10 +183,10 @@ func (p *workerPool) followRequests(b *evidence.Bundle, paths map[int]evidence.P
 	return true
 }
 
-// appendWait appends a wait for a worker to a path, split by what the workers did meanwhile. Where
-// a worker was free, the worker or the host was late, and the wait stays unobserved.
+// appendWait appends a wait for a worker to a path, split by what the workers did during the wait. Where a worker was
+// idle, that worker or the host was late, and the wait stays unobserved.
 func (s *spending) appendWait(path evidence.Path, began, wait int64, pool evidence.NameID) evidence.Path {
-	if s.hadIdleWorker(began, began+wait) { // one was free: it, or the host, was late
+	if s.hadIdleWorker(began, began+wait) { // an idle worker means that it, or the host, was late
 		return path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: wait})
 	}
 	left := wait
@@ -199,8 +198,8 @@ func (s *spending) appendWait(path evidence.Path, began, wait int64, pool eviden
 	return path.Append(evidence.Segment{Kind: evidence.PoolWait, Dur: left, Cause: pool})
 }
 
-// estimateWait scales the likely wait of a request (ns), so that all requests of the bin together
-// waited for as long as the others' requests took longer than the pool worked on them.
+// estimateWait scales the probable wait of a request (ns) so that the requests of its bin together waited for the time
+// that callers saw beyond the pool's work.
 func (x *bin) estimateWait(likely int64) int64 {
 	mean := max(0, x.passedTime/int64(x.passed)-x.servedTime/int64(x.served))
 	if x.likely == 0 {
@@ -209,9 +208,9 @@ func (x *bin) estimateWait(likely int64) int64 {
 	return int64(float64(likely) * float64(mean) * float64(x.passed) / float64(x.likely))
 }
 
-// estimateWaits returns by row by how much longer each request took than the pool works on
-// requests of its route on average, in the median of those that ended at about the same time, ns.
-// It returns nil where the pool's log names routes differently.
+// estimateWaits returns by row how much longer (ns) each request took than the pool's average for its route, as the
+// median over the requests that ended at about the same time. It returns nil where the pool's log names routes
+// differently.
 func (p *workerPool) estimateWaits(b *evidence.Bundle, took map[int]int64) map[int]int64 {
 	r := &b.Requests
 	type mean struct{ sum, n int64 }
@@ -236,7 +235,7 @@ func (p *workerPool) estimateWaits(b *evidence.Bundle, took map[int]int64) map[i
 		slices.Sort(near)
 		out[row] = max(0, near[len(near)/2])
 	}
-	// The requests of a route waited, all together, for as long as they took longer than the pool worked on them.
+	// All requests of a route together waited for their time beyond the pool's work.
 	beyond := make(map[evidence.NameID]mean)
 	for k, row := range rows {
 		x := beyond[r.Route.At(row)]

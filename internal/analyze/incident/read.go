@@ -15,14 +15,14 @@ import (
 	"github.com/unstall/unstall/internal/format/all"
 )
 
-// NewBundle is a bundle to read artifacts into.
+// NewBundle returns a bundle to read artifacts into.
 func NewBundle() *evidence.Bundle {
 	b := evidence.NewBundle()
 	b.Launchers = platform.Launchers()
 	return b
 }
 
-// Read adds what an artifact holds to a bundle, of a capture everything in it.
+// Read adds an artifact to a bundle; of a capture it adds every artifact in it.
 func Read(ctx context.Context, a *format.Artifact, b *evidence.Bundle) error {
 	if !isCapture(a) {
 		return format.Read(ctx, all.Formats, a, b)
@@ -38,13 +38,12 @@ func Read(ctx context.Context, a *format.Artifact, b *evidence.Bundle) error {
 	return nil
 }
 
-// Known says whether an artifact is one that Read makes something of.
+// Known reports whether Read knows the artifact's format.
 func Known(a *format.Artifact) bool { return isCapture(a) || format.Claimed(all.Formats, a) }
 
-// ReadCapture adds everything in a capture to a bundle. An artifact that cannot be read, as
-// the one that was being written when target or tool ended, is a warning: the others were
-// recorded at the same time. That what came of a log which was found is none of the known
-// ones is nothing to warn of: nobody gave it.
+// ReadCapture adds every artifact in a capture to a bundle. It warns of an artifact that it cannot read, such as one
+// that was cut short when the target or the tool ended, and reads the others. It does not warn of a log of unknown
+// format that the recorder found by itself, because the user did not ask for it.
 func ReadCapture(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
 	b.ExpectedRate = max(b.ExpectedRate, c.Info.ExpectedRate)
 	for _, w := range c.Warnings {
@@ -63,8 +62,8 @@ func ReadCapture(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
 	}
 }
 
-// inOrder sorts what was recorded at the same time by name, so that two recordings list it alike: which
-// of them wrote first is chance.
+// inOrder sorts artifacts of the same time by name, so that two recordings list them alike: which one is written first
+// is chance.
 func inOrder(all []*format.Artifact) []*format.Artifact {
 	slices.SortStableFunc(all, func(a, b *format.Artifact) int { return strings.Compare(a.Name, b.Name) })
 	return all
@@ -73,7 +72,7 @@ func inOrder(all []*format.Artifact) []*format.Artifact {
 func isCapture(a *format.Artifact) bool {
 	f, err := a.Open()
 	if err != nil {
-		return false // is said when it is read
+		return false // reading it reports the error
 	}
 	defer f.Close()
 	head := make([]byte, 4096)

@@ -13,27 +13,26 @@ type service struct {
 	route       evidence.NameID
 	wait        int64 // ns before it
 	from, until int64 // ns
-	grain       int64 // ns: of the clock that says so
+	grain       int64 // ns: resolution of the clock behind these times
 }
 
 const (
-	// Looks that are shared out among requests, at most: of more, every second, third and so on.
+	// At most this many looks are shared out; of more, every second, third and so on counts.
 	mostShared = 20_000
-	// Requests that one look is shared out among, at most.
+	// One look is shared out among at most this many requests.
 	mostUnderWay = 64
 	// Rounds in which shares settle.
 	sharings = 40
-	// What a request's route was seen to do counts as so many looks at the request itself.
+	// The route's states count as this many looks at the request itself.
 	routeLooks = 2
-	// The least that a worker works on a request, ns, where the log has none: it counts whole milliseconds.
+	// The shortest work on a request, ns, where the log says 0: it counts whole milliseconds.
 	leastWork = 100e3
 )
 
-// shareLooks returns by request the states in which workers spent its time, the longest first; a
-// request without looks has none. A look says what a worker does, and not at which request: it is
-// shared out among the requests under way then, by how often requests of their routes are seen in
-// that state, which is in turn what the shares say (expectation and maximisation of a mixture). So
-// a page that sleeps is told from one that runs beside it.
+// shareLooks returns by request the states in which workers spent its time, the longest first; a request without looks
+// has none. A look tells what a worker does, but not for which request. So it is shared out among the requests under way
+// at that moment, by how often requests of their routes are seen in that state, which the shares in turn tell
+// (expectation-maximisation of a mixture). This separates a page that sleeps from one that runs at the same time.
 func (s *spending) shareLooks(all []service) [][]partOf {
 	out := make([][]partOf, len(all))
 	if s.whole.looks < leastLooks {
@@ -65,7 +64,7 @@ func (s *spending) shareLooks(all []service) [][]partOf {
 	return out
 }
 
-// sharing is looks while they are shared out.
+// sharing holds looks while they are shared out.
 type sharing struct {
 	states []evidence.Segment
 	whole  []float64   // by state: its part of all looks
@@ -75,7 +74,7 @@ type sharing struct {
 	looks  []shared
 }
 
-// shared is a look with those it may be of.
+// shared is a look with the requests that it may belong to.
 type shared struct {
 	state   int
 	n       float64
@@ -131,11 +130,11 @@ func (s *spending) newSharing(all []service) *sharing {
 	return x
 }
 
-// updateShares shares all looks out among the requests by the parts of the round before.
+// updateShares shares out all looks among the requests by the parts of the previous round.
 func (x *sharing) updateShares() {
 	sums, totals := make([][]float64, len(x.of)), make([]float64, len(x.of))
 	for r := range sums {
-		sums[r] = slices.Clone(x.whole) // a look of its own says more than those at all, where there are any
+		sums[r] = slices.Clone(x.whole) // a route's own looks tell more than all looks, where it has any
 		totals[r] = 1
 	}
 	for k := range x.own {

@@ -19,24 +19,24 @@ type spending struct {
 	looks  []look  // at workers with work, by time
 }
 
-// Looks at workers that tell how these spent a time; else those of the whole recording do.
+// With at least this many looks in a time, these tell how workers spent it; else all looks of the recording do.
 const leastLooks = 20
 
-// look is one at a worker with work.
+// look is one observation of a worker with work.
 type look struct {
 	at    int64 // ns
 	state evidence.Segment
 	n     float64
 }
 
-// round is a look at all workers at once.
+// round is one observation of all workers at once.
 type round struct {
 	at   int64 // ns
 	free int   // workers without work
 }
 
-// hadIdleWorker says whether some worker had no work in most rounds of looks within a time: who
-// waited then waited for something else. It returns false where no look is within it.
+// hadIdleWorker reports whether some worker was idle in most rounds of a time: requests then waited for something other
+// than a worker. It returns false where no round is within the time.
 func (s *spending) hadIdleWorker(from, until int64) bool {
 	k, _ := slices.BinarySearchFunc(s.rounds, from, func(x round, at int64) int { return cmp.Compare(x.at, at) })
 	n, free := 0, 0
@@ -49,7 +49,7 @@ func (s *spending) hadIdleWorker(from, until int64) bool {
 	return 2*free > n
 }
 
-// tally counts looks by what was seen.
+// tally counts looks by the state seen.
 type tally struct {
 	looks int
 	by    map[evidence.Segment]int
@@ -88,7 +88,7 @@ func workersSpent(b *evidence.Bundle, subject evidence.SubjectID) *spending {
 	return s
 }
 
-// waitsFor is whom a worker waits for by the network, else how it waits.
+// waitsFor returns the peer that a worker waits for over the network, else how it waits.
 func waitsFor(v *threadstack.View) string {
 	if v.State == evidence.NetWait {
 		return cmp.Or(v.Waits.Of, strings.TrimPrefix(v.Pattern, "sync I/O: "))

@@ -2,9 +2,8 @@ package ledger
 
 import "slices"
 
-// findSlowOfAll finds the slow ones of all requests that were seen, where those charged are only
-// the few whose states are known: those who made requests, and access logs, saw the seconds
-// between traces, too. It charges none of them.
+// findSlowOfAll finds the slow requests among all that were seen, where the ledger charges only the few whose states are
+// known: load generators and access logs also cover the seconds between traces. It charges no request.
 func (l *Ledger) findSlowOfAll(rows []int, opt Options) *Ledger {
 	if l.Source == l.Requests.Source {
 		return l

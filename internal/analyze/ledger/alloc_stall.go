@@ -8,20 +8,19 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// allocStalls shares out the time in which threads waited for memory among the requests under
-// way, where nothing says which thread works for which: of ten requests while two threads
-// wait, each waits for a fifth of that time (Little's law). Of waits of which only the span is
-// known in which they were, as Shenandoah's delays within a cycle, each request has its part by
-// how long it was under way in that span. It says nothing of a single request, and what it gives
-// is a share.
+// allocStalls shares out the time in which threads waited for memory among the requests under way, where the evidence
+// does not say which thread works for which request: of ten requests while two threads wait, each waits for a fifth of
+// that time (Little's law). For waits of which only a surrounding span is known, such as Shenandoah's delays within a
+// cycle, each request gets a part in proportion to its time under way in that span. The result is a share and says
+// nothing of a single request.
 type allocStalls struct {
 	t     []int64   // ns, ascending
 	share []float64 // from then on, 0…1
-	sum   []float64 // ns until then
+	sum   []float64 // ns until that moment
 }
 
-// buildAllocStalls returns nil where no thread is known to have waited for memory, or not at a
-// time of day that the requests' clock knows.
+// buildAllocStalls returns nil where no thread is known to have waited for memory, or the time of the waits cannot be
+// placed on the requests' clock.
 func (l *Ledger) buildAllocStalls() *allocStalls {
 	type turn struct {
 		at             int64
@@ -29,7 +28,7 @@ func (l *Ledger) buildAllocStalls() *allocStalls {
 		spread         float64 // share of the requests
 	}
 	var turns []turn
-	spans := make(map[[2]int64]int64) // ns that threads waited at some time within each
+	spans := make(map[[2]int64]int64) // ns that threads waited within each span, at an unknown moment
 	v := &l.b.Intervals
 	clock := l.b.Requests.Clock.At(l.Rows[0])
 	own := l.b.Clocks[clock]
@@ -79,7 +78,7 @@ func (l *Ledger) buildAllocStalls() *allocStalls {
 	return s
 }
 
-// underWayUntil gives the time (ns) that all requests together were under way before a moment.
+// underWayUntil returns the time (ns) that all requests together were under way before a moment.
 func (l *Ledger) underWayUntil() func(t int64) float64 {
 	starts, ends := l.underWay(l.Rows)
 	sums := func(v []int64) []float64 {
@@ -90,7 +89,7 @@ func (l *Ledger) underWayUntil() func(t int64) float64 {
 		return out
 	}
 	began, ended := sums(starts), sums(ends)
-	// passed is the sum of how long each of the moments was ago.
+	// passed sums the time since each of the moments.
 	passed := func(v []int64, sums []float64, t int64) float64 {
 		n := countBefore(v, t)
 		if n == 0 {
@@ -120,8 +119,8 @@ func (s *allocStalls) waitBefore(t int64) float64 {
 	return s.sum[i-1] + s.share[i-1]*float64(t-s.t[i-1])
 }
 
-// AllocStalls is how long (ns) each slow request waited for memory, in the order of [Ledger.Slow],
-// as looks at all threads share it out.
+// AllocStalls returns how long (ns) each slow request waited for memory, in the order of [Ledger.Slow], as the share of
+// the threads' waits.
 func (l *Ledger) AllocStalls() []int64 {
 	s := l.stalled
 	if s == nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// awaitShares returns what requests await that hold no thread, as shares of the time, by samples
-// of all awaits in a moment now and then. They say nothing of a single request. It returns nil
-// where there are no samples.
+// awaitShares returns what requests without a thread await, as shares of the time, from samples that list all awaits of
+// one moment. The shares say nothing of a single request. It returns nil without samples.
 func (l *Ledger) awaitShares(stacks threads.Readers) (parts []share) {
 	x := &l.b.Samples
 	kinds := l.awaitKinds()
@@ -42,7 +41,7 @@ func (l *Ledger) awaitShares(stacks threads.Readers) (parts []share) {
 	return parts
 }
 
-// awaitKinds are the types of samples of awaits, by name.
+// awaitKinds returns the types of the samples of awaits, by name.
 func (l *Ledger) awaitKinds() map[evidence.NameID]evidence.Kind {
 	kinds := make(map[evidence.NameID]evidence.Kind)
 	for text, kind := range evidence.AwaitKinds {
@@ -53,12 +52,12 @@ func (l *Ledger) awaitKinds() map[evidence.NameID]evidence.Kind {
 	return kinds
 }
 
-// requestAwaits returns what a request awaited, as parts of a time of which it is known that it
-// held no thread, or of which nothing is known.
+// requestAwaits returns what a request awaited, as parts of a time in which it held no thread or of which nothing is
+// known.
 func (w *walker) requestAwaits(known evidence.Kind) []share {
 	if a := w.l.alike; a != nil {
 		if a.told[w.row] {
-			return nil // what it awaited is in its states
+			return nil // its states tell what it awaited
 		}
 		longer := w.l.awaiteds != nil && w.l.b.Requests.Latency(w.row) > a.long
 		if x := a.likenessOf(w.row); x.parts != nil && !longer {
@@ -71,8 +70,7 @@ func (w *walker) requestAwaits(known evidence.Kind) []share {
 	return w.l.awaiteds
 }
 
-// chargeAwaited charges a time in which a request held no thread: the part that was a wait for a
-// thread, and what the request awaited.
+// chargeAwaited charges a time in which a request held no thread, split into its wait for a thread and what it awaited.
 func (w *walker) chargeAwaited(at int64, s evidence.Segment) {
 	left := s.Dur
 	charge := func(m Mechanism, part evidence.Segment) {

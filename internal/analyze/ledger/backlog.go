@@ -8,36 +8,33 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Processors are short where requests wait and others than the collector keep them this busy.
+// Requests queue for processors where work other than garbage collection keeps the processors this busy.
 const kept = .8
 
-// leastBack is how much of a pause's time a busy service gets back at least, had the pause
-// not been: caches that it left cold, and what collects beside the program, take the rest.
+// leastBack is the least part of a pause's time that a busy service would regain without the pause. Caches that the pause
+// left cold, and concurrent collection, take the rest.
 const leastBack = .75
 
-// quickest is the part of all requests that wait for nothing, however long the queue is:
-// what they take is needed.
+// quickest is the part of all requests that wait for nothing, however long the queue is: their latency is the time that
+// requests need.
 const quickest = .05
 
-// congestedFrom times as many requests as processors under way are more than these can
-// serve: one is worked on by each, and one waits behind it.
+// congestedFrom is how many requests per processor must be under way for the processors to fall behind: each processor
+// works on one request while another waits.
 const congestedFrom = 2
 
-// estimateBacklog returns how long slow requests waited behind some pauses (ns, in the order of
-// Slow), bounds on the sum, and why that is not known. It is for services whose processors were
-// busy without a break, where the replay with drawn demands did not reproduce what was observed,
-// most often because requests needed something else meanwhile. Then the answers themselves tell
-// what the service could do. While more requests are under way than processors can serve, one
-// answer comes after the other as fast as the service works; cut the pauses out of the time
-// between two answers, and the answers come earlier, down to what a request takes that need not
-// wait. Nothing is calibrated, and only the processors' being busy proves it: where something else
-// than processors is short there is no figure.
+// estimateBacklog returns how long slow requests waited behind some pauses (ns, in the order of Slow), bounds on the
+// sum, and why that is not known. It is for services whose processors were busy without a break, but where the replay
+// with drawn demands did not reproduce what was observed, most often because requests also needed something else. The
+// answers themselves then show the capacity of the service: while more requests are under way than processors can
+// serve, answers follow each other as fast as the service works. With the pauses cut out of the time between two
+// answers, the answers come earlier, down to the latency of a request that does not wait. The method calibrates nothing
+// and rests only on the processors' being busy; where something else than processors is short there is no figure.
 //
-// The figure is cautious: it leaves out what a pause costs while few requests are under way, a
-// tenth to a third of the truth in simulated services. The lower bound assumes that only a part of
-// the pauses' time comes back, the upper bound is all that slow requests which met a pause took.
-// The order in which requests are served is taken from the arrivals: the n-th to come has the n-th
-// answer.
+// The figure is cautious: it leaves out the cost of a pause while few requests are under way, a tenth to a third of the
+// true cost in simulated services. The lower bound assumes that only a part of the pauses' time comes back; the upper
+// bound is the whole latency of slow requests that met a pause. The order of service is the order of arrival: the n-th
+// request to come has the n-th answer.
 func (l *Ledger) estimateBacklog(gone stops) (behind []int64, low, high int64, why string) {
 	m := l.listArrivals()
 	answers := make([]int64, len(m.rows))
@@ -66,10 +63,10 @@ func (l *Ledger) estimateBacklog(gone stops) (behind []int64, low, high int64, w
 	for n, row := range l.Slow {
 		slow[row] = n
 	}
-	// spared is what each slow request waited, had the pauses' time come back in part.
+	// spared is what each slow request would not have waited if a part of the pauses' time had come back.
 	spared := func(back float64) []int64 {
 		out := make([]int64, len(l.Slow))
-		var before int64 // the answer before, had the pauses not been
+		var before int64 // the previous answer without the pauses
 		for n, at := range answers {
 			then := at - gone.meanStopped(m.arrive[n], at)
 			if waits[n] && n > 0 {
@@ -103,8 +100,8 @@ func (l *Ledger) estimateBacklog(gone stops) (behind []int64, low, high int64, w
 	return behind, min(of, sum(spared(leastBack))), max(of, high), ""
 }
 
-// markCongested says of each answer whether more requests were under way than processors can serve
-// when the answer before it was given.
+// markCongested tells for each answer whether more requests were under way than processors can serve at the time of the
+// previous answer.
 func (l *Ledger) markCongested(m *replayed, answers []int64) []bool {
 	waits := make([]bool, len(answers))
 	came := 0
@@ -117,7 +114,7 @@ func (l *Ledger) markCongested(m *replayed, answers []int64) []bool {
 	return waits
 }
 
-// keptBusy says why the processors were not what requests waited for.
+// keptBusy returns why requests did not wait for processors, "" if they did.
 func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 	cpu, host := l.cpuAndHost()
 	if !cpu.Known() || l.Replay.Servers == 0 {

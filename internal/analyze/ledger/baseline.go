@@ -7,19 +7,18 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Baseline is above what a request is slow, by the name of its route.
+// Baseline is the latency above which a request is slow, by the name of its route.
 type Baseline map[string]time.Duration
 
 // baselineRequests is how many requests a p99 needs.
 const baselineRequests = 100
 
-// baselinePart is the part of a baseline's requests that were not slow in it: what takes
-// longer than its p99 is slow now.
+// baselinePart is the part of a baseline's requests that were not slow in it: a request that takes longer than its p99
+// is slow now.
 const baselinePart = .99
 
-// BaselineOf takes the p99 of each route from evidence of when all was well; of
-// routes with too few requests for one, three times their floor. Routes with
-// under [MinRequests] are not in it. Of a route that several services have, the
+// BaselineOf returns the p99 of each route from evidence of a healthy service; for routes with too few requests for a
+// p99, three times their floor. It omits routes with fewer than [MinRequests]. Where several services have a route, the
 // longest time counts. The bundle must have been unified and aligned.
 func BaselineOf(b *evidence.Bundle, opt Options) Baseline {
 	out := make(Baseline)

@@ -2,13 +2,13 @@ package ledger
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// LatenciesByRoute is how long the requests charged took (ns) by route, in no order.
+// LatenciesByRoute returns the latencies (ns) of the charged requests by route, unsorted.
 func (l *Ledger) LatenciesByRoute() map[evidence.NameID][]int64 {
 	return byRoute(&l.b.Requests, l.Rows, func(int) bool { return true }, l.b.Requests.Latency)
 }
 
-// byRoute sorts what requests took by their route; of a route of which none counts, that is nothing. All are in one
-// piece of memory that is as large as it must be: of a log of millions, slices that grow leave several times that behind.
+// byRoute groups latencies by route and omits routes without requests. All groups share one allocation of the exact size:
+// for a log of millions, growing slices would leave several times that behind.
 func byRoute(r *evidence.Requests, rows []int, counts func(row int) bool, took func(row int) int64) map[evidence.NameID][]int64 {
 	type route struct {
 		took []int64
@@ -16,7 +16,7 @@ func byRoute(r *evidence.Requests, rows []int, counts func(row int) bool, took f
 	}
 	routes := make(map[evidence.NameID]*route)
 	var id evidence.NameID
-	var last *route // most requests come after one of their own route
+	var last *route // most requests follow one of their own route
 	of := func(row int) *route {
 		if at := r.Route.At(row); last == nil || at != id {
 			if id, last = at, routes[at]; last == nil {

@@ -8,13 +8,11 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// atOnce is the part of the shorter of two loads that must lie within the other for both to
-// be one.
+// atOnce is the part of the shorter of two loads that must overlap the other for both to count as one load.
 const atOnce = .5
 
-// joinConcurrentLoads makes the rows of load generators that ran at the same time one source,
-// under the name of the first of them: together they are what the service was asked for. Rows of
-// loads that ran one after the other stay apart.
+// joinConcurrentLoads makes the rows of load generators that ran at the same time one source, named after the first of
+// them: together they are the load on the service. Rows of loads that ran one after the other stay apart.
 func joinConcurrentLoads(b *evidence.Bundle, sources map[evidence.ArtifactID][]int) {
 	var first evidence.ArtifactID
 	var from, until int64
@@ -38,7 +36,7 @@ func joinConcurrentLoads(b *evidence.Bundle, sources map[evidence.ArtifactID][]i
 	}
 }
 
-// requestSpan returns from when until when (ns) requests were under way.
+// requestSpan returns the time (ns) from the first beginning to the last end of requests.
 func (l *Ledger) requestSpan(rows []int) (from, until int64) {
 	r := &l.b.Requests
 	for _, i := range rows {

@@ -5,28 +5,27 @@ import (
 	"strings"
 )
 
-// Stops are times in which the world was stopped, [from, to) in ns, in order and apart.
+// Stops are stop-the-world pauses, [from, to) in ns, sorted and disjoint.
 type Stops [][2]int64
 
-// Savings is what slow requests would have been spared had some of the pauses not been:
-// counterfactual, so that those of several causes do not add up.
+// Savings is how much less slow requests would have waited without some of the pauses. It is counterfactual, so that the
+// savings of several causes do not add up.
 type Savings struct {
-	// Direct is the time each slow request (in the order of [Ledger.Slow]) was stopped by
-	// those pauses itself, ns; Low and High are bounds on the sum, where the clocks leave
-	// room.
+	// Direct is the time (ns) that those pauses stopped each slow request (in the order of [Ledger.Slow]) itself; Low and
+	// High are bounds on the sum, where the clocks leave room.
 	Direct    []int64
 	Low, High int64
-	// Behind is what each waited besides, behind the backlog they left, and Method how that
-	// is known: by the replay, or where it did not reproduce what was observed (Why says so)
-	// by the answers of busy processors ([MethodBacklog]). Nil where it is not.
+	// Behind is the further time that each request waited in the backlog of the pauses; nil where it is not known. Method
+	// says how it is known: from the replay or, where that did not reproduce what was observed (Why says so), from the
+	// answers of busy processors ([MethodBacklog]).
 	Behind                []int64
 	BehindLow, BehindHigh int64
 	Method                string
 	Why                   string
 }
 
-// SavingsWithout asks what slow requests would have been spared without some of the pauses, while
-// the others stay. What of them is not on the requests' time line costs nothing.
+// SavingsWithout returns how much less slow requests would have waited without some of the pauses while the others stay.
+// Pauses that are not on the requests' timeline cost nothing.
 func (l *Ledger) SavingsWithout(without Stops) Savings {
 	k := *l
 	k.left = l.stops.withoutTimes(without)
@@ -70,7 +69,7 @@ func (l *Ledger) spareBacklog(s Savings, gone stops) Savings {
 	}
 	behind, low, high, why := l.estimateBacklog(gone)
 	if why != "" {
-		if !strings.Contains(s.Why, why) { // the replay may lack the same
+		if !strings.Contains(s.Why, why) { // the replay may fail for the same reason
 			s.Why += "; " + why
 		}
 		return s
@@ -79,7 +78,7 @@ func (l *Ledger) spareBacklog(s Savings, gone stops) Savings {
 	return s
 }
 
-// withoutTimes returns what is left of the pauses without some times.
+// withoutTimes returns pauses with some times cut out.
 func (s *stops) withoutTimes(without Stops) (out stops) {
 	out.lo, out.hi = s.lo, s.hi
 	for _, p := range s.pauses {

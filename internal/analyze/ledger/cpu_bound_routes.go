@@ -7,27 +7,25 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// A route that always computes for long has a high floor, and nothing of it would ever be slow;
-// yet what computes can be made to compute less. Where nobody said what is slow, that it takes
-// long is no fault by itself: a rare report takes what it takes. It is one where it is not rare,
-// but the slowest twentieth of all requests, or where few requests take so much of the processors
-// that all others have notably less of them: such a route is held to what the others take, if it
-// stands far apart from them: each request many times as long as half of all, long enough to be
-// noticed, and for most of its time on a processor. One that awaits or waits keeps its own floor:
-// what it needs of others is not for its own code to change.
+// A route that always computes for long has a high floor, so that none of its requests would ever be slow; yet its code
+// can be made to compute less. Without an objective, a long latency alone is no fault: a rare report takes its time. It
+// is a fault where such requests are not rare, but the slowest twentieth of all requests, or where few of them take so
+// much of the processors that all others get notably less. Such a route is held to the floor of the others if it stands
+// far apart from them: each request takes many times as long as the median of all, long enough to be noticed, and mostly
+// on a processor. A route that awaits or waits keeps its own floor: its own code cannot change what it needs of others.
 const (
-	longTimes = 20         // times what half of all requests take is the floor of such a route
-	longFor   = int64(1e7) // ns: its median, at least
-	longLeast = 5          // of them must have been seen to say that each is long
+	longTimes = 20         // × the median of all requests is the floor of such a route
+	longFor   = int64(1e7) // ns: the least median of such a route
+	longLeast = 5          // requests that must have been seen to say that each is long
 	longFew   = .25        // of all requests come to such routes, at most
-	longSome  = .05        // … at least, or as many as chance makes of that
-	longOwn   = .5         // of their time is their own work, at least, or waiting for a processor to do it on
-	longTakes = .25        // of all processors is what such routes take in the mean, where fewer come
+	longSome  = .05        // … at least, give or take chance
+	longOwn   = .5         // of their time is their own work or a wait for a processor, at least
+	longTakes = .25        // of all processors, on average, that such routes take where fewer requests come
 )
 
-// longRoutes are those of the routes that stand so far apart, and whether they are so many
-// requests, or take so much, that it is a fault. Took are their requests' latencies without what
-// stands in the way, and usual is what half of all take.
+// longRoutes returns the routes that stand so far apart, and whether they are a fault: whether they have so many
+// requests, or take so much of the processors. Took has their requests' times ([Ledger.serviceTime]), and
+// usual is the median of all.
 func (l *Ledger) longRoutes(took map[evidence.NameID][]int64, usual int64) (long map[evidence.NameID]bool, fault bool) {
 	if l.Host.Starved() {
 		return nil, false
@@ -64,11 +62,11 @@ func (l *Ledger) longRoutes(took map[evidence.NameID][]int64, usual int64) (long
 		few += len(took[route])
 	}
 	cpus := l.b.CPUsOf(l.Subject)
-	some := float64(few)+2*math.Sqrt(float64(few)) >= longSome*float64(all) // in as long a time two standard deviations more may come
+	some := float64(few)+2*math.Sqrt(float64(few)) >= longSome*float64(all) // allow two standard deviations by chance
 	return long, some || cpus > 0 && float64(takes) >= longTakes*float64(cpus)*float64(l.To-l.From)
 }
 
-// medianLatency returns what half of all requests take, ns.
+// medianLatency returns the median latency of all requests, ns.
 func medianLatency(took map[evidence.NameID][]int64) int64 {
 	n := 0
 	for _, v := range took {

@@ -8,13 +8,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// entrance says which part of the requests that clients wait for, and that the service has not seen, waits at one of its sockets: of
-// 100 while 94 connections are in the queue of a socket, 94 do (Little's law). It is a share of all, and says nothing of a
-// single one.
+// entrance is the part of the requests that clients wait for, and that the service has not seen, that waits at one of its
+// sockets: of 100 such requests while 94 connections are in the queue of a socket, 94 wait there (Little's law). It is a
+// share of all requests and says nothing of a single one.
 type entrance struct {
-	queues []entranceQueue   // that wait to be accepted
-	unread []entranceQueue   // accepted and not read: of time of which nothing else is known
-	inside map[int64]float64 // connections in the queues, by when they were counted
+	queues []entranceQueue   // connections that wait to be accepted
+	unread []entranceQueue   // connections that are accepted and not read, for time of which nothing else is known
+	inside map[int64]float64 // connections in the queues, by the time of the count
 	t      []int64
 }
 
@@ -24,14 +24,13 @@ type entranceQueue struct {
 	steps
 }
 
-// steps are shares that hold from one moment to the next.
+// steps are shares, each of which holds until the next moment.
 type steps struct {
 	t     []int64 // ns: from when on
 	share []float64
 }
 
-// meanShare returns the mean share over the time from at, dur long. Before the first moment the
-// first share holds.
+// meanShare returns the mean share over the time from at, dur long. The first share also holds before the first moment.
 func (q *steps) meanShare(at, dur int64) float64 {
 	if dur <= 0 || len(q.t) == 0 {
 		return 0
@@ -52,7 +51,7 @@ func (q *steps) meanShare(at, dur int64) float64 {
 	return sum / float64(dur)
 }
 
-// entranceOf is nil where the recording has no counts of waiting connections or no rows from outside the service, and where no connection waits.
+// entranceOf returns nil where the recording has no counts of waiting connections or no rows from outside the service, and where no connection waits.
 func (l *Ledger) entranceOf() *entrance {
 	if !l.FromOutside() || !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
 		return nil
@@ -87,14 +86,14 @@ func (l *Ledger) entranceOf() *entrance {
 	return e
 }
 
-// hasQueue says whether a name is that of one of the queues.
+// hasQueue reports whether one of the queues has a name.
 func (e *entrance) hasQueue(cause evidence.NameID) bool {
 	of := func(q entranceQueue) bool { return q.cause == cause }
 	return e != nil && cause != 0 && (slices.ContainsFunc(e.queues, of) || slices.ContainsFunc(e.unread, of))
 }
 
-// countOutside returns a function that counts the requests which the service has not seen at a
-// moment: where their states are known those that are before it, else all that are under way.
+// countOutside returns a function that counts the requests at a moment that the service has not seen: those before the
+// service where their states are known, else all that are under way.
 func (l *Ledger) countOutside() func(at int64) float64 {
 	var starts, ends []int64
 	r := &l.b.Requests
@@ -122,7 +121,7 @@ func (l *Ledger) countOutside() func(at int64) float64 {
 	return func(at int64) float64 { return float64(countBefore(starts, at+1) - countBefore(ends, at)) }
 }
 
-// isWaitOf says whether a cause names a wait of a kind.
+// isWaitOf reports whether a cause names a wait of a kind.
 func (l *Ledger) isWaitOf(cause evidence.NameID, kind evidence.WaitKind) bool {
 	return cause != 0 && l.b.Names.Wait(cause).Kind == kind
 }
@@ -139,9 +138,8 @@ func (e *entrance) connectionsAt(at int64) float64 {
 	return e.inside[e.t[i]]
 }
 
-// chargeEntrance charges the beginning of a time before the service, or of which nothing is known,
-// to the queues at the entrance. It leaves out what the world was stopped for; the shares are of a
-// time that began earlier.
+// chargeEntrance charges the queues at the entrance for the beginning of a time before the service, or of which nothing
+// is known. It leaves out stop-the-world time; the shares refer to the whole time, including what was already charged.
 func (w *walker) chargeEntrance(queues []entranceQueue, f *freeTime) {
 	for i := range queues {
 		q := &queues[i]

@@ -7,23 +7,23 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// similarRequests is what requests awaited while all awaits were told of, each with its request. It stands
-// for what those did that were under way at other times: slow ones for slow ones, and others for
-// others, since a wait that all of them have makes none slower. What it gives is a share.
+// similarRequests is what requests awaited while the recording told of all awaits. These requests stand for those that
+// were under way at other times: slow ones for slow ones and others for others, because a wait that all of them have
+// makes no request slower. The result is a share.
 type similarRequests struct {
 	told map[int]bool // rows whose awaits are known
 	slow map[int]bool
-	each [2]likeness // of others, and of slow ones
-	long int64       // ns that all awaits were told of at a time: of those that take longer none is among them
+	each [2]likeness // of other requests, and of slow ones
+	long int64       // ns: longest time in one piece that all awaits were told of; longer requests are not among them
 }
 
 // likeness is how requests of a kind spent the time of which nothing else is known.
 type likeness struct {
-	parts []share                     // of it, what was awaited; nil: too few requests were seen
-	calls map[evidence.NameID][]share // by the name of a call: the part of it that waited for a connection
+	parts []share                     // what was awaited, as parts of it; nil: too few requests were seen
+	calls map[evidence.NameID][]share // by name of a call: the part that was a wait for a connection
 }
 
-// leastAlike is how many requests of a kind must have been seen for others to be like them.
+// leastAlike is how many requests of a kind must have been seen to stand for others.
 const leastAlike = 5
 
 func (a *similarRequests) likenessOf(row int) *likeness {
@@ -69,14 +69,14 @@ func (l *Ledger) buildSimilarRequests(stacks threads.Readers) *similarRequests {
 	return a
 }
 
-// awaitState is a state as an await gives it.
+// awaitState is an await as a state.
 type awaitState struct {
 	kind  evidence.Kind
 	cause evidence.NameID
 	stack evidence.StackID
 }
 
-// awaitRows are the states that awaits gave requests.
+// awaitRows returns the states that awaits gave to requests.
 func (l *Ledger) awaitRows(stacks threads.Readers) map[awaitState]bool {
 	t := threads.Of(l.b, stacks)
 	out := make(map[awaitState]bool)
@@ -91,7 +91,7 @@ func (l *Ledger) awaitRows(stacks threads.Readers) map[awaitState]bool {
 	return out
 }
 
-// likely sums up what requests of a kind did.
+// likely sums up how requests of a kind spent their time.
 type likely struct {
 	requests int
 	rest     float64 // ns of which nothing is known
@@ -149,8 +149,8 @@ func (s *likely) meanLikeness(l *Ledger) (x likeness) {
 	return x
 }
 
-// chargeConnectionWaits charges the part of a call that was a wait for a connection before the
-// call was made, as in similar requests.
+// chargeConnectionWaits charges the part of a call that was a wait for a connection before the call, as in similar
+// requests.
 func (w *walker) chargeConnectionWaits(f *freeTime) {
 	a, s := w.l.alike, f.s
 	if a == nil || s.Kind != evidence.NetWait || s.Stack != 0 || a.told[w.row] {
@@ -162,8 +162,8 @@ func (w *walker) chargeConnectionWaits(f *freeTime) {
 	}
 }
 
-// chargeSimilarAwaits charges a time of which nothing is known by what similar requests awaited in
-// such times; the world was stopped for some of it.
+// chargeSimilarAwaits charges a time of which nothing is known, and of which the world was stopped for some, by what
+// similar requests awaited in such times.
 func (w *walker) chargeSimilarAwaits(f *freeTime) {
 	whole := float64(f.s.Dur - f.stopped)
 	if whole <= 0 {

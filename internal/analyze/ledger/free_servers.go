@@ -14,26 +14,27 @@ const (
 	queueReproduced  = .25
 )
 
-// FreeServers adds, to the time (ns) by which requests would be shorter within the service, what they would wait less before it. A thread that
-// waits for a lock or a connection serves nobody else: without that wait it takes the next request earlier. Requests are
+// FreeServers returns how much shorter (ns) requests would wait before the service if each were shorter within it by what less returns for its
+// row (ns). A thread that waits for a lock or a connection serves no other request: without that wait it takes the next one earlier. Requests are
 // replayed through a queue with as many servers as there were requests in service at a time, where the replay reproduces how long they waited;
-// else the wait shrinks as the service times do. It returns less itself where requests did not wait for servers.
+// else the wait shrinks as the service times do. It is 0 for all where requests did not wait for servers.
 func (l *Ledger) FreeServers(less func(row int) int64) func(row int) int64 {
+	none := func(int) int64 { return 0 }
 	m := l.listArrivals()
 	before, saved := make([]int64, len(m.rows)), make([]int64, len(m.rows))
 	var waited, served, left int64
 	for n, i := range m.rows {
-		before[n] = min(l.beforeService(i), m.observed[n])
+		before[n] = min(l.BeforeService(i), m.observed[n])
 		m.demand[n] = m.observed[n] - before[n]
 		saved[n] = min(max(0, less(i)), m.demand[n])
 		waited, served, left = waited+before[n], served+m.demand[n], left+m.demand[n]-saved[n]
 	}
 	if waited == 0 || left == served {
-		return less
+		return none
 	}
 	servers, full := serversOf(&m, before)
 	if full < waitedForServers {
-		return less
+		return none
 	}
 	shorter := make(map[int]int64, len(m.rows))
 	q := queue.Queue{Servers: servers}
@@ -43,7 +44,7 @@ func (l *Ledger) FreeServers(less func(row int) int64) func(row int) int64 {
 	}
 	without, err2 := q.Open(m.arrive, m.demand)
 	if err != nil || err2 != nil {
-		return less
+		return none
 	}
 	var model int64
 	for _, w := range with.Wait {
@@ -57,11 +58,11 @@ func (l *Ledger) FreeServers(less func(row int) int64) func(row int) int64 {
 		}
 		shorter[i] = int64(part * float64(before[n]))
 	}
-	return func(row int) int64 { return less(row) + shorter[row] }
+	return func(row int) int64 { return shorter[row] }
 }
 
-// beforeService returns how long (ns) a request waited before the service read it.
-func (l *Ledger) beforeService(row int) (ns int64) {
+// BeforeService returns how long (ns) a request waited before the service read it.
+func (l *Ledger) BeforeService(row int) (ns int64) {
 	var s evidence.Segment
 	for p := l.b.Requests.Path(row); p.Next(&s); {
 		switch s.Kind {

@@ -8,10 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// gate is a limit at which requests were seen waiting, together with how many of them were under
-// way at any time. Looks tell how many get on at a time, and requests themselves when more than
-// these were there: so much of the time around a look is a wait at the limit, and not what the
-// few under way at that very moment did.
+// gate is a limit at which requests were seen waiting, with the number of requests under way over time. Looks tell how
+// many requests the limit admits at a time. While more than these are under way, the rest of the time around a look is a
+// wait at the limit, even where few were under way at the very moment of the look.
 type gate struct {
 	words evidence.NameID
 	beats []beat
@@ -20,18 +19,18 @@ type gate struct {
 // beat is a moment at which the number of requests under way changed.
 type beat struct {
 	at      int64
-	waiting float64 // the part of those under way from here on that wait
-	sum     float64 // of that part over time, ns, up to here
+	waiting float64 // the waiting part of those under way from here on
+	sum     float64 // integral of that part over time up to here, ns
 }
 
-// What has requests under way tell of a limit: it is the only one, those who do not wait at it
-// were at most twice as many as get on beyond it, and looks with somebody waiting were not a few.
+// The number of requests under way tells of a limit only where three things hold: it is the only limit, the requests that
+// do not wait at it were at most twice as many as it admits, and many looks saw a waiting request.
 const (
 	twiceAsMany  = 2
 	enoughAtGate = 10
 )
 
-// findGate returns the limit that the time between looks is split by, nil where there is none.
+// findGate returns the limit by which the time between looks is split, nil where there is none.
 func (l *Ledger) findGate(t *threads.Threads, cells []cell, m meanwhile) *gate {
 	limits := t.Limits(l.Subject)
 	if m.clients || len(limits) != 1 || limits[0].Workers || limits[0].Carriers || limits[0].Looks < enoughAtGate {
@@ -52,8 +51,8 @@ func (l *Ledger) findGate(t *threads.Threads, cells []cell, m meanwhile) *gate {
 	return l.gateOf(words, on/n, float64(limits[0].Most))
 }
 
-// gatedAwaits finds the limit that awaits of no known request are split by, and nil where none is
-// such: the awaits recorded for a moment now and then tell as little of the time between.
+// gatedAwaits returns the limit by which awaits without a known request are split, nil where there is none. Like looks,
+// awaits that are recorded for single moments tell nothing of the time between.
 func (l *Ledger) gatedAwaits() *gate {
 	var words evidence.NameID
 	most := 0
@@ -88,15 +87,15 @@ func (l *Ledger) gatedAwaits() *gate {
 	return l.gateOf(words, (1-w)*under/n, float64(most))
 }
 
-// gateOf is nil unless those who were seen not to wait, in the mean, are at most twice as many as get on.
+// gateOf returns nil unless the requests seen not waiting are, on average, at most twice as many as the limit admits.
 func (l *Ledger) gateOf(words evidence.NameID, on, most float64) *gate {
-	if !(on <= twiceAsMany*most) { // nor if it is NaN: none was seen
+	if !(on <= twiceAsMany*most) { // also if on is NaN: no request was seen
 		return nil
 	}
 	return &gate{words: words, beats: l.listBeats(max(on, most))}
 }
 
-// waitingAt is the part of the time that is waits at a limit.
+// waitingAt returns the part of the time that is waits at a limit.
 func waitingAt(parts []share, words evidence.NameID) (w float64) {
 	for i := range parts {
 		if parts[i].mechanism == Pool && parts[i].Cause == words {
@@ -106,8 +105,7 @@ func waitingAt(parts []share, words evidence.NameID) (w float64) {
 	return w
 }
 
-// listBeats returns the moments at which requests began or ended, where getOn of them get on at a
-// time.
+// listBeats returns the moments at which requests began or ended, for a limit that admits getOn of them at a time.
 func (l *Ledger) listBeats(getOn float64) []beat {
 	starts, ends := l.underWay(l.Rows)
 	all := make([]beat, 0, len(starts)+len(ends))
@@ -132,7 +130,7 @@ func (l *Ledger) listBeats(getOn float64) []beat {
 	return all
 }
 
-// upTo is how long, in ns for each request under way, they waited before a moment.
+// upTo returns the time (ns per request under way) that requests waited before a moment.
 func (g *gate) upTo(at int64) float64 {
 	i := sort.Search(len(g.beats), func(i int) bool { return g.beats[i].at > at }) - 1
 	if i < 0 {
@@ -141,9 +139,8 @@ func (g *gate) upTo(at int64) float64 {
 	return g.beats[i].sum + g.beats[i].waiting*float64(at-g.beats[i].at)
 }
 
-// splitShares corrects what looks saw of a time [from, to) by how many requests were under way in
-// it. The shares of all are what looks that met waits show. The time that no look covers does not
-// grow.
+// splitShares corrects what looks saw of a time [from, to) by the number of requests under way in it. The shares of all
+// come from looks that met waits. The time that no look covers does not grow.
 func (g *gate) splitShares(parts []share, all []share, from, to int64) []share {
 	if g == nil || to <= from {
 		return parts

@@ -7,8 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Two get on at a time, of two requests in the first 100 ms and of eight in the second: nobody
-// waits at first, and three of four then, whatever looks around these times saw.
+// The limit admits two of two requests in the first 100 ms and of eight in the second: no request waits at first, and then three of four do,
+// whatever looks around these times saw.
 func TestGateSplitsByRequestsUnderWay(t *testing.T) {
 	b := newBundle(evidence.Subject{Runtime: "dotnet"})
 	s := newSource(b, "trace", exact, 0)

@@ -8,58 +8,54 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// HostShare is which part of the time on processors the host did not run the
-// process: 0 on a quiet machine.
+// HostShare is the part of the time on processors in which the host did not run the process: 0 on a quiet machine.
 type HostShare struct {
-	Share     float64 // the part that is taken out of everything on processors
+	Share     float64 // the part taken out of all time on processors
 	Low, High float64
 	Dilation  float64 // wall time ÷ processor time of short system calls, 0 unknown
 	LongRuns  float64 // share of run time in stretches no scheduler of the runtime allows
-	Known     bool    // the evidence could tell
+	Known     bool    // the evidence can tell
 	Measured  bool    // by the process's CPU time
-	Denied    float64 // if measured: the part of its time on processors that was not CPU time
-	Suggested bool    // the trace by itself looks starved
+	Denied    float64 // if measured: the part of the process's time on processors that was not CPU time
+	Suggested bool    // the trace alone looks starved
 }
 
-// A measured share below noise is none; one from missing on is starvation by
-// itself, between them only if the trace looks starved, too.
+// A measured share below noise counts as none; from missing on it is starvation; between them it is starvation only if
+// the trace looks starved, too.
 const (
 	noise   = .03
 	missing = .25
-	edge    = .05 // what readings that do not meet the trace's ends may hide
+	edge    = .05 // error of readings that do not meet the trace's ends
 )
 
-// starvedFrom is the dilation of calls that never block above which the host
-// is taken to starve the process. On quiet machines a mean of such calls is up
-// to twice their median.
+// starvedFrom is the dilation of calls that never block above which the host counts as starving the process. On quiet
+// machines the mean of such calls is up to twice their median.
 const starvedFrom = 4
 
-// What a trace must show to look starved by itself. On quiet hosts there are no stretches
-// that no scheduler of the runtime allows; requests that do not all need the same run for up
-// to half as long again in the mean as the fastest quarter of them.
+// Thresholds from which a trace alone looks starved. Quiet hosts have no stretches that the runtime's scheduler does not
+// allow; where requests do not all need the same, they run on average up to half as long again as the fastest quarter.
 const (
-	enoughCalls = 100 // short calls from which their mean is one
-	longRuns    = .02 // of the run time, in such stretches, where calls are timed and take long
-	workLonger  = 2.  // times the fastest quarter's work, likewise
-	longUntimed = .01 // of the run time, where calls are not timed
-	workUntimed = 1.5 // times the fastest quarter's work, likewise
+	enoughCalls = 100 // short calls that a mean needs
+	longRuns    = .02 // of the run time in such stretches, where calls are timed and take long
+	workLonger  = 2.  // × the work of the fastest quarter, likewise
+	longUntimed = .01 // of the run time in such stretches, where calls are not timed
+	workUntimed = 1.5 // × the work of the fastest quarter, likewise
 )
 
-// quickQuarter is the part of a route's requests whose work is taken for what it needs.
+// quickQuarter is the part of a route's requests whose work counts as what the route needs.
 const quickQuarter = .25
 
-// Of the share that a trace suggests so much is taken out, and so much is the least:
-// recordings that had /proc beside them measured .35, .61, .62, .74 and .93 of it.
+// Parts of the share that a trace suggests: one is taken out, the other is the lower bound. Recordings with /proc beside
+// them measured .35, .61, .62, .74 and .93 of the suggested share.
 const (
 	credited      = 2. / 3
 	creditedLeast = 1. / 3
 )
 
-// Starved says whether the host withheld processors.
+// Starved reports whether the host withheld processors.
 func (h *HostShare) Starved() bool { return h.Share > 0 }
 
-// hostShare is what the process's CPU time says, where /proc was recorded beside
-// the trace; else what the trace suggests.
+// hostShare returns the share that the process's CPU time shows where /proc was recorded beside the trace, else the share that the trace suggests.
 func (l *Ledger) hostShare() HostShare {
 	h := l.suggestHostShare()
 	h.Suggested = h.Starved()
@@ -70,18 +66,18 @@ func (l *Ledger) hostShare() HostShare {
 	h.Known, h.Share = true, 0
 	if h.Denied >= missing || h.Suggested && h.Denied >= noise {
 		h.Share = h.Denied
-		h.Low, h.High = max(0, h.Denied-edge), min(1, max(h.High, h.Denied+edge)) // slow requests may have met more of it than all did
+		h.Low, h.High = max(0, h.Denied-edge), min(1, max(h.High, h.Denied+edge)) // slow requests may have met more of it than all requests did
 	} else {
 		h.Low, h.High = 0, 0
 	}
 	return h
 }
 
-// deniedShare returns which part of the process's time on processors was not CPU time (rule:
-// plausibility first). Threads also work outside of goroutines, so a quiet host shows none, or
-// less than none. A process that used hardly any is not the one that was traced.
+// deniedShare returns the part of the process's time on processors that was not CPU time (rule: plausibility first).
+// Threads also work outside of goroutines, so that a quiet host shows zero or less. A process with hardly any CPU time is
+// not the one that was traced.
 func (l *Ledger) deniedShare() (share float64, ok bool) {
-	var on, used, seconds float64 // s on processors, as its runtime believes, and of CPU time
+	var on, used, seconds float64 // s on processors as the runtime believes, and s of CPU time
 	for _, a := range l.traces {
 		run, known := l.b.FactFrom(a, l.Subject, evidence.FactRunTime)
 		if !known || run.Number <= 0 || run.Until <= run.From {
@@ -100,12 +96,11 @@ func (l *Ledger) deniedShare() (share float64, ok bool) {
 	return max(0, 1-used/on), true
 }
 
-// suggestHostShare compares what took wall time with what it takes in processor time (rule:
-// plausibility first; golang/go#19497). Two figures must agree: calls that never block take far
-// longer in the mean than in the median, and requests need far more time for the same work in the
-// mean than the fastest quarter does. Both count what is slow for other reasons, too: a call that
-// wakes its peer may lose the processor to it, work beside the collector is slower. Of the smaller
-// of the two a part is credited.
+// suggestHostShare compares wall time with the processor time that the same work takes (rule: plausibility first;
+// golang/go#19497). Two figures must agree: calls that never block take far longer on average than in the median, and
+// requests take far longer for the same work on average than the fastest quarter does. Both figures include other
+// delays: a call that wakes its peer may lose the processor to it, and work beside the collector is slower. So it credits
+// a part of the smaller figure.
 func (l *Ledger) suggestHostShare() (h HostShare) {
 	var run, long, calls, median, mean float64
 	for _, a := range l.traces {
@@ -122,8 +117,8 @@ func (l *Ledger) suggestHostShare() (h HostShare) {
 	}
 	work := l.workDilation()
 	if calls < enoughCalls || median == 0 {
-		// Traces up to Go 1.21 do not time calls: only stretches that no
-		// scheduler of the runtime allows can tell. On quiet hosts there are none.
+		// Traces up to Go 1.21 do not time calls: only stretches that the runtime's scheduler does not
+		// allow can tell. Quiet hosts have none.
 		if h.LongRuns >= longUntimed && work >= workUntimed {
 			h.Known, h.Low, h.Share, h.High = true, h.LongRuns, max(h.LongRuns, (1-1/work)*credited), 1
 		}
@@ -134,7 +129,7 @@ func (l *Ledger) suggestHostShare() (h HostShare) {
 		return h
 	}
 	if h.LongRuns < longRuns && work < workLonger {
-		return h // the calls alone: their peer may be what is slow
+		return h // only the calls are slow, perhaps because of their peer
 	}
 	part := func(d float64) float64 { return max(0, 1-1/max(d, 1)) }
 	most := part(min(work, h.Dilation))
@@ -144,8 +139,7 @@ func (l *Ledger) suggestHostShare() (h HostShare) {
 	return h
 }
 
-// workDilation is how much longer requests ran in the mean than the fastest
-// quarter of their route did.
+// workDilation is how many times as long requests ran on average as the fastest quarter of their route.
 func (l *Ledger) workDilation() float64 {
 	byRoute := make(map[evidence.NameID][]int64)
 	for _, i := range l.Rows {
@@ -174,11 +168,11 @@ func (l *Ledger) workDilation() float64 {
 	return sum / floor
 }
 
-// onProcessors are the mechanisms whose time passed on processors, the
-// request's own or those of whom it waited for.
+// onProcessors are the mechanisms whose time passed on processors, those of the request itself or of the holders it
+// waited for.
 var onProcessors = []Mechanism{StopTheWorld, MarkAssist, CollectorCPU, RequestsCPU, BackgroundCPU, Wakeup, Kernel, Own}
 
-// moveToHost moves the host's share out of what passed on processors.
+// moveToHost moves the host's share out of the time on processors.
 func (h *HostShare) moveToHost(c *Charges) {
 	if h.Share == 0 {
 		return
@@ -186,7 +180,7 @@ func (h *HostShare) moveToHost(c *Charges) {
 	for _, m := range onProcessors {
 		part := int64(float64(c[m]) * h.Share)
 		if m == Wakeup {
-			part = c[m] // a free processor whose thread was not run
+			part = c[m] // a free processor whose thread the host did not run
 		}
 		c[m] -= part
 		c[HostCPU] += part

@@ -4,9 +4,8 @@ import (
 	"slices"
 )
 
-// interpolateCells fills the time that lies too far from any burst of looks: with what the bursts
-// before and after it both show, and with what the length of the pool's queue tells of that time
-// itself.
+// interpolateCells fills the time that is too far from any burst of looks. It uses what the bursts before and after both
+// show, and what the length of the pool's queue tells of that time.
 func (o *occupancy) interpolateCells(l *Ledger, m meanwhile) {
 	seen := o.cells
 	held, doing := mixShares(seen, func(m Mechanism) bool { return m == PoolThread }), mixShares(seen, func(m Mechanism) bool { return m != PoolThread && m != Awaiting })
@@ -35,7 +34,7 @@ func (o *occupancy) interpolateCells(l *Ledger, m meanwhile) {
 	o.cells = all
 }
 
-// commonShares returns what two moments both show.
+// commonShares returns the shares that two moments have in common.
 func commonShares(a, b []share) (both []share) {
 	for _, s := range a {
 		if k := slices.IndexFunc(b, func(o share) bool { return o.isSameAs(&s) }); k >= 0 {
@@ -46,7 +45,7 @@ func commonShares(a, b []share) (both []share) {
 	return both
 }
 
-// mixShares returns what all looks saw of some mechanisms; the parts sum to 1, or there are none.
+// mixShares averages what all looks saw of some mechanisms; the parts sum to 1, or there are none.
 func mixShares(cells []cell, of func(Mechanism) bool) (parts []share) {
 	var sum float64
 	for _, c := range cells {
@@ -63,12 +62,12 @@ func mixShares(cells []cell, of func(Mechanism) bool) (parts []share) {
 	return parts
 }
 
-// estimateShares splits the requests in flight at a moment without a look at threads: a request
-// that is in the queue of the pool, or has not been begun while others are, waits for a thread.
-// What held the threads in the looks holds them as well while the queue does not empty.
+// estimateShares splits the requests in flight at a moment without a look at threads. A request in the pool's queue, or
+// one that has not begun while others have, waits for a thread. Whatever held the threads in the looks holds them here
+// too while the queue does not empty.
 func (l *Ledger) estimateShares(common, held, doing []share, m meanwhile, at int64) (parts []share) {
 	inFlight, queue := m.inFlight(at), l.queued.lengthAt(at)
-	if !m.clients { // what is queued are others, or goes on after an await
+	if !m.clients { // queued items belong to others, or go on after an await
 		queue = min(queue, m.awaiting(at))
 	}
 	var waits float64

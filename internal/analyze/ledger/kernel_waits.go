@@ -9,9 +9,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// kernelWaits is what the kernel recorded of a process's threads (internal/format/kernelstacks), for requests whose states a
-// runtime's trace tells: it knows that a goroutine was in a system call and which function made it,
-// the kernel which file that was on, and what it waited for there.
+// kernelWaits holds what the kernel recorded of a process's threads (internal/format/kernelstacks), for requests whose
+// states come from a runtime's trace. The trace tells that a goroutine was in a system call and which function made it;
+// the kernel tells which file the call was on and what it waited for there.
 type kernelWaits struct {
 	rows    []int // waits, by start
 	longest int64 // ns
@@ -19,8 +19,8 @@ type kernelWaits struct {
 	words   map[int]evidence.NameID
 }
 
-// What a system call and a wait must have in common to be taken for one: a call may begin long before it
-// waits.
+// mostlyWaits is the part of a system call's time that a kernel wait must fill for both to be one: a call may begin long
+// before it waits.
 const mostlyWaits = .5 // of the call's time
 
 func (l *Ledger) kernelWaitsOf() *kernelWaits {
@@ -40,8 +40,8 @@ func (l *Ledger) kernelWaitsOf() *kernelWaits {
 	return k
 }
 
-// nameSyscall sets the cause of a system call to what the kernel did in it, where a wait fills
-// most of its time whose stack has the function that made the call.
+// nameSyscall sets the cause of a system call to what the kernel did in it, if a wait fills most of the call's time and
+// has the calling function on its stack.
 func (k *kernelWaits) nameSyscall(b *evidence.Bundle, at int64, s *evidence.Segment) {
 	if k == nil || s.Kind != evidence.Syscall || s.Stack == 0 || s.Dur <= 0 {
 		return
@@ -60,7 +60,7 @@ func (k *kernelWaits) nameSyscall(b *evidence.Bundle, at int64, s *evidence.Segm
 	}
 }
 
-// hasCaller says whether the program's function that made the call is on the stack of a wait.
+// hasCaller reports whether the program's function that made the call is on the stack of a wait.
 func (k *kernelWaits) hasCaller(b *evidence.Bundle, i int, call evidence.StackID) bool {
 	on := k.calls[i]
 	if on == nil {
@@ -83,5 +83,5 @@ func (k *kernelWaits) hasCaller(b *evidence.Bundle, i int, call evidence.StackID
 	return false
 }
 
-// leastSameFrames is how many functions two stacks must have in common: one may be the runtime's own.
+// leastSameFrames is how many functions two stacks must have in common: a single one may be the runtime's own.
 const leastSameFrames = 3

@@ -15,47 +15,46 @@ import (
 
 // Options are what the user decides.
 type Options struct {
-	SLO      time.Duration   // what counts as slow; 0: found from the requests themselves
+	SLO      time.Duration   // latency above which a request is slow; 0: found from the requests themselves
 	Requests []string        // artifacts the user named as those with the requests
-	Baseline Baseline        // without an SLO: what requests of a route took when all was well
+	Baseline Baseline        // without an SLO: usual latencies by route, from a healthy service
 	Stacks   threads.Readers // of runtimes whose stacks tell what threads do
 	Joined   []sightings.Joined
-	// OnThreads says whether requests of a runtime keep a thread of the system as long as they are worked on; nil: those of all do.
+	// OnThreads reports whether requests of a runtime keep an OS thread until they are answered; nil: those of all runtimes do.
 	OnThreads func(runtime string) bool
 }
 
-// How an entry was measured.
+// Methods by which an entry is measured.
 const (
 	MethodTrace   = "trace"
 	MethodOverlap = "overlap"
 	MethodSpan    = "span" // a duration that the requests' own source gives
 	MethodReplay  = "replay"
 	MethodShare   = "share"
-	MethodBacklog = "backlog" // of what busy processors answered: only of what would have been ([Spared])
-	MethodSample  = "sample"  // from traced requests like these, which were not traced themselves
-	MethodSampled = "sampled" // states seen now and then: each look stands for the time around it
+	MethodBacklog = "backlog" // from the answers of busy processors; only for counterfactual figures ([Spared])
+	MethodSample  = "sample"  // from similar requests that were traced; these were not
+	MethodSampled = "sampled" // from sampled states: each look stands for the time around it
 )
 
-// Entry is slow request time with one mechanism and, where it has one, the
-// lock, pool or dependency it was spent on.
+// Entry is slow request time with one mechanism and, where known, the lock, pool or dependency on which requests spent it.
 type Entry struct {
 	Mechanism Mechanism
 	Detail    evidence.NameID
 	Ns        int64
-	Sample    int64           // ns of it that are those of requests like it ([MethodSample])
+	Sample    int64           // ns of it that come from similar requests ([MethodSample])
 	Interval  *stats.Interval // ns
 	Basis     string          // what Interval is: "sampling", "bound", ""
 	Method    string
 }
 
-// Requests is what is known of a service's requests as a whole.
+// Requests sums up all requests of a service.
 type Requests struct {
 	Source     evidence.ArtifactID
 	Count      int
 	Unfinished int
-	Failed     int     // answered with an error, or not at all
-	TimedOut   int     // of them, given up by who asked
-	From, To   int64   // ns: the span they were watched
+	Failed     int     // answered with an error, or not answered
+	TimedOut   int     // of the failed, given up by the client
+	From, To   int64   // ns: the time they were watched
 	Rate       float64 // per second, 0 unknown
 	P50        int64   // ns
 	P99        int64
@@ -66,50 +65,50 @@ type Requests struct {
 type Ledger struct {
 	Subject  evidence.SubjectID
 	Requests Requests            // of the artifact that saw most of them
-	Source   evidence.ArtifactID // the artifact whose requests are charged here
-	Joined   *sightings.Joined   // whose states they took; nil: they have none, or their own
-	Seen     []sightings.Joined  // how these and others saw them, from the outside in
-	From, To int64               // ns: the span they were watched
-	Traced   bool                // their states are known
-	Sampled  bool                // how they spent it is known by looks now and then: running and ready look the same
+	Source   evidence.ArtifactID // the artifact whose requests the ledger charges
+	Joined   *sightings.Joined   // the source whose states these requests took over; nil: they have none, or their own
+	Seen     []sightings.Joined  // how all sources saw the requests, from the outermost to the innermost
+	From, To int64               // ns: the time they were watched
+	Traced   bool                // the requests' states are known
+	Sampled  bool                // the states come from samples: running and ready look the same
 
 	Rule      string            // "slo", "3x_route_floor", "baseline", "unfinished"
-	Threshold int64             // ns; of the route with most requests, if each has its own
+	Threshold int64             // ns; if routes have their own, that of the route with most requests
 	Several   bool              // routes have thresholds that differ
-	Long      int               // requests of routes that always compute for so long that they are held to the others' floor
-	Unjudged  []evidence.NameID // routes that always compute for so long, rarely, and take little of the processors: no fault but by an objective
+	Long      int               // requests of routes that always compute for long and are held to the others' floor
+	Unjudged  []evidence.NameID // routes that always compute for long but are rare and take little of the processors: no fault without an objective
 	Slow      []int             // rows of the bundle's requests, by time
-	Held      []int             // rows of those that are not slow but for what the recorder held them
+	Held      []int             // rows of requests that are slow only because the recorder held them
 	HeldTime  int64             // ns: how long it held these
-	Apart     []int             // rows of those that took as long as slow ones, but before anything else was recorded or after it
+	Apart     []int             // rows of requests as long as slow ones, but from before or after the rest of the recording
 	Total     int64             // ns: the latency of all slow requests
 	Charges   Charges
 	Entries   []Entry // in order of time; they sum to Total
 	Rows      []int   // all requests of the source, by time
 	Host      HostShare
 	Replay    Replay
-	All       *Ledger // which of all requests were slow: itself where all are charged, else it charges none
+	All       *Ledger // tells which of all requests were slow: itself where all are charged, else a ledger that charges none
 
 	b      *evidence.Bundle
-	traces []evidence.ArtifactID     // that tell of the requests' states
-	way    int64                     // ns of the way to the service and back that are no queue's
+	traces []evidence.ArtifactID     // artifacts that tell of the requests' states
+	way    int64                     // ns of the usual way to the service and back, without queues
 	sample *tracedSample             // nil: all requests are traced, or none
-	limits map[evidence.NameID]int64 // by route: what its requests may take (ns); others the threshold of all
-	// Unread is how full the process kept the processors while data had arrived that no thread read; nil: not known, or they were not full.
+	limits map[evidence.NameID]int64 // ns: the limit by route; other routes have the threshold of all
+	// Unread is how full the process kept the processors while data had arrived that no thread read; nil: not known, or not full.
 	Unread *BusyWhileUnread
 
 	stops     stops
-	holds     stops                     // what recorded the process held it
-	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
+	holds     stops                     // times in which the recorder held the process
+	left      stops                     // stops that a counterfactual leaves in place; none in the ledger itself
 	stalled   *allocStalls              // nil: the requests' states are known, or no thread waited for memory
-	awaiteds  []share                   // what is awaited; nil: not known
-	awaitGate *gate                     // by which these are split; nil: by none
-	alike     *similarRequests          // nil: no request's awaits are known one by one
+	awaiteds  []share                   // what requests await, as shares; nil: not known
+	awaitGate *gate                     // the limit by which awaiteds are split; nil: none
+	alike     *similarRequests          // nil: no single request's awaits are known
 	onThreads bool                      // a request holds one thread until it is answered
-	ownCPUs   float64                   // the part of the processors, of those others leave, that its own work keeps busy; 0 where that was not watched
-	byKernel  bool                      // the requests' paths tell what passed before the service read them
-	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
-	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
+	ownCPUs   float64                   // the part of the processors, of those that others leave, that the service's own work keeps busy; 0 where not watched
+	byKernel  bool                      // the requests' paths tell what happened before the service read them
+	entrance  *entrance                 // nil: nothing waits at the service's sockets, or not known
+	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or not watched
 	occupancy *occupancy                // nil: the requests' states are known, or threads were not sampled
 	withheld  metrics.Withheld          // of the stops
 	clock     *onCPU                    // nil: no samples of running threads were recorded with the requests
@@ -122,17 +121,16 @@ type Ledger struct {
 // MinRequests is how many requests a figure about requests needs.
 const MinRequests = 20
 
-// Which requests are charged, of several sources.
+// Thresholds for choosing which of several sources' requests to charge.
 const (
-	aboutAsMany = 1.25 // times the requests of another source are still about as many
-	mostTraced  = .5   // of a source's requests must have states for these to be charged; instant ones have nothing to tell
+	aboutAsMany = 1.25 // × the requests of another source still count as about as many
+	mostTraced  = .5   // of a source's requests must have states for these to be charged; instant ones need none
 )
 
-// tailRequests is how many requests it takes for one of them to be beyond the p99.9.
+// tailRequests is how many requests a p99.9 needs.
 const tailRequests = 1000
 
-// Build makes the ledgers: one for every subject with requests, in order of the
-// subjects.
+// Build returns one ledger for every subject with requests, in order of the subjects.
 func Build(b *evidence.Bundle, opt Options) []*Ledger {
 	bySubject := bySource(b)
 	var out []*Ledger
@@ -152,8 +150,8 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 	return out
 }
 
-// bySource are the requests that have a latency, by whose they are and which artifact tells of them. They are counted
-// first: a log has millions, and slices that grow leave several times that behind.
+// bySource returns the requests with a latency, by subject and by artifact. It counts them before it allocates: for a
+// log of millions, growing slices would leave several times that memory behind.
 func bySource(b *evidence.Bundle) map[evidence.SubjectID]map[evidence.ArtifactID][]int {
 	type source struct {
 		s evidence.SubjectID
@@ -195,7 +193,7 @@ func bySource(b *evidence.Bundle) map[evidence.SubjectID]map[evidence.ArtifactID
 	return out
 }
 
-// eachRun yields the rows [from, until) that are of the same, one after the other.
+// eachRun yields each run [from, until) of consecutive rows with the same subject and artifact.
 func eachRun[K comparable](rows int, of func(i int) K, yield func(x K, from, until int)) {
 	for from := 0; from < rows; {
 		x, until := of(from), from+1
@@ -218,10 +216,10 @@ func buildLedger(b *evidence.Bundle, subject evidence.SubjectID, sources map[evi
 	return l
 }
 
-// chooseRequests picks the requests to charge: those whose states are known if there are enough of
-// them, of several traces those whose states are known of most time in all, as that is where the
-// trouble was and can be told; else those of the artifact with most. It returns the artifact that
-// saw most, or that the user named, for the figures about all.
+// chooseRequests picks the requests to charge. It prefers requests with known states if there are enough of them; of
+// several traces, the one with known states for most time, because the trouble shows there. Else it picks the artifact
+// with most requests. It also returns the artifact that saw most, or that the user named, for the figures about all
+// requests.
 func (l *Ledger) chooseRequests(sources map[evidence.ArtifactID][]int, opt Options) (widest evidence.ArtifactID) {
 	l.uniteTraces(sources)
 	ids := slices.Sorted(maps.Keys(sources))
@@ -233,9 +231,9 @@ func (l *Ledger) chooseRequests(sources map[evidence.ArtifactID][]int, opt Optio
 			}
 			return -1
 		}
-		// Of two that saw about the same, the one on the clients' side: what waits to be
-		// accepted is in no server's log. Of clients that still wait when a recording
-		// ends, or had others beside them, there are fewer.
+		// Of two sources with about as many requests, the clients' side counts: no server's log has the requests
+		// that wait to be accepted. It has fewer requests if clients still wait when the recording ends, or if the
+		// service has other clients.
 		n, m := len(sources[x]), len(sources[y])
 		if a, b := l.sourceSide(sources[x]), l.sourceSide(sources[y]); a != b && float64(max(n, m)) <= aboutAsMany*float64(min(n, m)) {
 			return cmp.Compare(a, b)
@@ -273,14 +271,14 @@ func (l *Ledger) chooseRequests(sources map[evidence.ArtifactID][]int, opt Optio
 	return widest
 }
 
-// sourceSide returns how far outside a source saw requests. What happens before the service's own
-// log begins, its trace tells as well as spans do: of these the one with more requests counts.
+// sourceSide returns how far outside the service a source saw requests. Traces and spans rank alike, as both leave out
+// what happens before the service's own log begins: of these the source with more requests counts.
 func (l *Ledger) sourceSide(rows []int) sightings.Side {
 	return max(sightings.ByLog, sightings.SideOf(l.b, rows[0]))
 }
 
-// uniteTraces makes the requests of several traces one source, under the name of the first: each tells of its own seconds.
-// Traces that overlap may tell of a request twice, and stay apart.
+// uniteTraces makes the requests of several traces one source, named after the first: each trace covers its own seconds.
+// Traces that overlap may have a request twice, and stay apart.
 func (l *Ledger) uniteTraces(sources map[evidence.ArtifactID][]int) {
 	windows := slices.Clone(l.b.Covered(l.Subject, evidence.CoverStates))
 	windows = slices.DeleteFunc(windows, func(c evidence.Coverage) bool {
@@ -305,20 +303,20 @@ func (l *Ledger) uniteTraces(sources map[evidence.ArtifactID][]int) {
 	}
 }
 
-// byEnd puts the requests in the order in which they ended.
+// byEnd sorts requests by their end.
 func (l *Ledger) byEnd() {
 	r := &l.b.Requests
 	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 }
 
-// FromOutside says whether the requests charged are told of by those who made them, or by the kernel, with what passed before the
+// FromOutside reports whether the charged requests come from their clients, or from the kernel with the time before the
 // service saw them.
 func (l *Ledger) FromOutside() bool {
 	side := sightings.SideOf(l.b, l.Rows[0])
 	return side == sightings.ByLoad || side == sightings.ByKernel
 }
 
-// knownTime returns for how much of their time (ns) requests were in states that are known.
+// knownTime returns the time (ns) for which the states of requests are known.
 func (l *Ledger) knownTime(rows []int) (ns int64) {
 	for _, i := range rows {
 		var s evidence.Segment
@@ -331,7 +329,7 @@ func (l *Ledger) knownTime(rows []int) (ns int64) {
 	return ns
 }
 
-// P99 of the requests charged, ns.
+// P99 returns the p99 of the charged requests, ns.
 func (l *Ledger) P99() float64 {
 	lat := make([]int64, 0, len(l.Rows))
 	for _, i := range l.Rows {
@@ -340,8 +338,8 @@ func (l *Ledger) P99() float64 {
 	return float64(stats.QuantileOf(lat, .99))
 }
 
-// SlowP99 is the P99 had the requests that are not slow taken no time, ns: what always takes
-// long is not what slow ones are noticed by.
+// SlowP99 returns the p99 (ns) with 0 for all requests that are not slow: routes that always take long do not make slow
+// requests visible.
 func (l *Ledger) SlowP99() float64 {
 	took := make([]int64, len(l.Rows))
 	for n, i := range l.Slow[:min(len(l.Slow), len(took))] {
@@ -360,8 +358,8 @@ func (l *Ledger) countFollowed(rows []int) (n int) {
 	return n
 }
 
-// countInstant counts the requests that have no states, and took no longer than their clock can
-// tell: files that a web server sends itself.
+// countInstant counts the requests without states that took no longer than the resolution of their clock, such as files
+// that a web server sends itself.
 func (l *Ledger) countInstant(rows []int) (n int) {
 	for _, i := range rows {
 		if l.b.Requests.Latency(i) <= l.b.Clocks[l.b.Requests.Clock.At(i)].Resolution && !l.b.Requests.Path(i).Followed() {
@@ -385,7 +383,7 @@ func (l *Ledger) summarizeRequests(a evidence.ArtifactID, rows []int) Requests {
 			s.Failed++
 			s.TimedOut++
 		}
-		lat = append(lat, r.Latency(i)) // a lower bound if it is unfinished
+		lat = append(lat, r.Latency(i)) // a lower bound if the request is unfinished
 		if s.From == 0 || r.End.At(i) < s.From {
 			s.From = r.End.At(i)
 		}
@@ -394,7 +392,7 @@ func (l *Ledger) summarizeRequests(a evidence.ArtifactID, rows []int) Requests {
 	watched := s.To - s.From
 	if spans := l.watchedSpans(a); len(l.traces) > 1 && a == l.traces[0] && len(spans) > 0 {
 		s.From, s.To, watched = spans[0].From, spans[len(spans)-1].To, spans.Time()
-	} else if n := len(spans); n > 0 { // a runtime's own events may begin anew: what was before is its start
+	} else if n := len(spans); n > 0 { // a runtime's own events may restart: earlier spans are its start
 		s.From, s.To = spans[n-1].From, spans[n-1].To
 		watched = s.To - s.From
 	}
@@ -410,7 +408,7 @@ func (l *Ledger) summarizeRequests(a evidence.ArtifactID, rows []int) Requests {
 	return s
 }
 
-// watchedSpans returns the times in which a source told of requests.
+// watchedSpans returns the times in which a source recorded requests.
 func (l *Ledger) watchedSpans(a evidence.ArtifactID) (spans metrics.Spans) {
 	of := []evidence.ArtifactID{a}
 	if slices.Contains(l.traces, a) {
@@ -436,7 +434,7 @@ func (l *Ledger) chargeSlow() {
 	}
 	type sum struct{ ns, sample int64 }
 	sums := make(map[key]sum)
-	var unnamed [fromSample + 1][NumMechanisms]int64 // most states are of these
+	var unnamed [fromSample + 1][NumMechanisms]int64 // most states have no name
 	added := func(k key, v int64, by derivation) {
 		x := sums[k]
 		x.ns += v
@@ -520,7 +518,7 @@ func (l *Ledger) chargeSlow() {
 	l.estimateIntervals(over, block)
 }
 
-// hasSampledStates says whether the states of the requests charged were looked at now and then.
+// hasSampledStates reports whether the states of the charged requests come from samples.
 func (l *Ledger) hasSampledStates() bool {
 	return slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverStates), func(c evidence.Coverage) bool {
 		a, ok := c.Origin.Artifact()
@@ -528,7 +526,7 @@ func (l *Ledger) hasSampledStates() bool {
 	})
 }
 
-// isFrom says whether an origin is in an artifact.
+// isFrom reports whether an origin is in an artifact.
 func isFrom(o evidence.Origin, a evidence.ArtifactID) bool {
 	of, ok := o.Artifact()
 	return ok && of == a

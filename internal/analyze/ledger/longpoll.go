@@ -11,33 +11,32 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// A long poll is a request that holds no thread until there is something to tell it, or for so
-// long and no longer: how long it lasts is up to whoever tells it. Those are requests of other
-// routes that never wait themselves. They begin just before one who waits is answered, and far more
-// often than by chance: who waits for a lock, a pool or a dependency is answered when that is free,
-// whoever else comes then. Who waits for a thread of the pool is answered before the next one begins.
+// A long poll is a request that waits without a thread until there is an event to answer with, or until a fixed timeout.
+// Requests of other routes, which never wait themselves, send the events: they begin just before a waiting request is
+// answered, far more often than by chance. A request that waits for a lock, a pool or a dependency is answered when that
+// becomes free, whatever else arrives then; one that waits for a thread of the pool is answered before the next begins.
 const (
-	pollLeast  = int64(1e8) // ns: what lasts as long may be a long poll
-	pollMost   = .6         // of a route's requests last as long, or nobody can tell what it is for
-	pollTimes  = 10         // times as long as those who tell it does a request wait
-	pollTold   = .85        // of those that did not wait for the whole time were told
-	pollBeyond = 4.         // standard deviations more than by chance were told
-	pollWhole  = .02        // of it is how far apart those are that waited for the whole time
+	pollLeast  = int64(1e8) // ns: the least latency of a long poll
+	pollMost   = .6         // of a route's requests last as long, at most; else its purpose cannot be told
+	pollTimes  = 10         // × the latency of the requests that send events is how long a long poll waits, at least
+	pollTold   = .85        // of those that did not time out ended with an event, at least
+	pollBeyond = 4.         // standard deviations by which events must exceed chance
+	pollWhole  = .02        // of the timeout is how far apart requests that timed out may be
 )
 
-// pollWithin (ns) of who tells it begins a request that was told is answered. Where many requests come, so
-// many begin in the longer ones that it says nothing.
+// pollWithin lists how long (ns) before the answer of a long poll the request with its event begins, at most. Where many
+// requests come, so many begin within the longer times that these tell nothing.
 var pollWithin = []int64{10e6, 3e6, 1e6, 3e5}
 
-// withoutPolls leaves out long polls, where requests were seen to await what others tell them.
+// withoutPolls leaves out long polls where requests were seen to await events from other requests.
 func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int) {
 	if !awaitsOthers(b, subject) {
 		return
 	}
 	r := &b.Requests
-	polls := make(map[string]string) // by family: of whom it is told
+	polls := make(map[string]string) // by family: the route that sends its events
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
-		if all := sources[a]; r.Lane.At(all[0]) != 0 { // by the service's own account: clients' way to it and back is not in it
+		if all := sources[a]; r.Lane.At(all[0]) != 0 { // only the service's own record: clients' latencies include the way there and back
 			maps.Copy(polls, pollsOf(b, all))
 		}
 	}
@@ -64,7 +63,7 @@ func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[ev
 	}
 }
 
-// awaitsOthers says whether something is awaited that is no timer, no pool and no answer from outside.
+// awaitsOthers reports whether the subject awaits anything other than a timer, a pool or an answer from outside.
 func awaitsOthers(b *evidence.Bundle, subject evidence.SubjectID) bool {
 	x, other := &b.Samples, b.Names.Lookup(evidence.SampleAwaitOther)
 	if other == 0 {
@@ -78,7 +77,7 @@ func awaitsOthers(b *evidence.Bundle, subject evidence.SubjectID) bool {
 	return false
 }
 
-// pollsOf are the families of routes that are long polls, and what ends them.
+// pollsOf returns the families of routes that are long polls, and what ends them.
 func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
 	r := &b.Requests
 	family := routeFamilies(b, rows)
@@ -121,10 +120,10 @@ func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
 	return polls
 }
 
-// leastTold is how many must have been told: by chance one or two are.
+// leastTold is how many long polls must have ended with an event: one or two do by chance.
 const leastTold = 10
 
-// waitsOf are the requests that waited, and how long they wait at most (ns), if several came to that; else 0.
+// waitsOf returns the requests that waited, and their timeout (ns) if several reached it; else 0.
 func waitsOf(r *evidence.Requests, rows []int) (waits []int, longest int64) {
 	for _, i := range rows {
 		if r.Outcome.At(i) != evidence.Unfinished && r.Latency(i) >= pollLeast {
@@ -138,13 +137,13 @@ func waitsOf(r *evidence.Requests, rows []int) (waits []int, longest int64) {
 			n++
 		}
 	}
-	if n < 3 { // one or two are as long as each other by chance
+	if n < 3 { // one or two have the same length by chance
 		longest = 0
 	}
 	return waits, longest
 }
 
-// endsWaits says whether the requests of a route (tellers) end the waits of others.
+// endsWaits reports whether the requests of one route (tellers) end the waits of others.
 func endsWaits(r *evidence.Requests, tellers, waits []int) bool {
 	starts := make([]int64, len(tellers))
 	for n, i := range tellers {
@@ -153,7 +152,7 @@ func endsWaits(r *evidence.Requests, tellers, waits []int) bool {
 	slices.Sort(starts)
 	for _, within := range pollWithin {
 		told := 0
-		var watched, covered float64 // ns in which they waited, and of that, in which one who may tell had just begun
+		var watched, covered float64 // ns in which requests waited, and the part in which a request that may send the event had just begun
 		for _, i := range waits {
 			from, to := r.Start.At(i), r.End.At(i)
 			if n := countBefore(starts, to); n > 0 && starts[n-1] >= max(from, to-within) {

@@ -35,7 +35,7 @@ func joined(joins []int64, from int64) int64 {
 	return from + 4000*ms
 }
 
-// Who waits until others tell something, or for so long and no longer, is not slow.
+// A request that waits until others send an event, or until a timeout, is not slow.
 func TestLongPollsAreNotSlow(t *testing.T) {
 	l := waiters(t, func(r *rand.Rand, joins []int64, from int64) int64 {
 		if r.IntN(5) == 0 {
@@ -57,7 +57,7 @@ func TestLongPollsAreNotSlow(t *testing.T) {
 	}
 }
 
-// Who is answered whenever something else is free is slow, whoever else comes meanwhile.
+// A request that is answered whenever something else becomes free is slow, whatever else arrives then.
 func TestWaitsAreNoLongPolls(t *testing.T) {
 	for name, ends := range map[string]func(r *rand.Rand, joins []int64, from int64) int64{
 		"by themselves":     func(r *rand.Rand, _ []int64, from int64) int64 { return from + 150*ms + r.Int64N(900*ms) },

@@ -7,36 +7,35 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Mechanism is what a request's time went into. The list is closed: reports
-// and readers of the JSON form know all of them.
+// Mechanism is what a request's time went into. The list is closed: reports and readers of the JSON form know every
+// mechanism.
 type Mechanism uint8
 
-// The mechanisms, in order of precedence: an earlier one takes the time that
-// both would explain.
+// The mechanisms, in order of precedence: where two explain the same time, the earlier one takes it.
 const (
-	GeneratorLag    Mechanism = iota // the load generator sent it late
-	Queued                           // before the process began with it
+	GeneratorLag    Mechanism = iota // the load generator sent the request late
+	Queued                           // before the process began with the request
 	StopTheWorld                     // the runtime stopped every lane
-	MarkAssist                       // the request did the collector's work, or waited until it was let go on
+	MarkAssist                       // the request did the collector's work, or waited until the collector let it go on
 	AllocationStall                  // blocked until the collector had freed memory
 	CollectorCPU                     // ready, while the collector held the processors
 	RequestsCPU                      // ready, while other requests of the service held them
 	BackgroundCPU                    // ready, while other work of the process held them
 	Wakeup                           // ready, while a processor was free
-	PoolThread                       // ready, while the runtime's pool had no thread for it
-	HostCPU                          // on a processor as far as the runtime knew, but not run by the host
+	PoolThread                       // ready, while the runtime's pool had no thread for the request
+	HostCPU                          // on a processor as the runtime saw it, but the host did not run it
 	Lock
 	TaskWait // kept a thread of the pool until a task completed
 	Pool
 	Dependency
-	Delivery  // served, and its client had no answer yet
-	Client    // the client's own pace: its body, its reading
-	Awaiting  // held no thread: an await of what cannot be followed
-	Goroutine // waits for another lane that cannot be followed
-	Timer     // a delay it asked for
+	Delivery  // served, but its client had no answer yet
+	Client    // the client's own pace: sending its body, reading the answer
+	Awaiting  // held no thread: an await that cannot be followed
+	Goroutine // a wait for another lane that cannot be followed
+	Timer     // a delay that the request asked for
 	Kernel    // in system calls
 	Own       // running its own code
-	Recorder  // what recorded the process held it meanwhile, and nothing else is known
+	Recorder  // the recorder held the process, and nothing else is known
 	Unobserved
 	Unexplained
 	NumMechanisms
@@ -76,8 +75,7 @@ func (m Mechanism) String() string { return mechanisms[m].id }
 // Title returns the mechanism in words.
 func (m Mechanism) Title() string { return mechanisms[m].title }
 
-// TitleOf returns the mechanism in words, of requests that run on lanes of that
-// name: "goroutine", "thread"; "" is not known.
+// TitleOf returns the mechanism in words for requests that run on lanes of a name: "goroutine", "thread"; "" is unknown.
 func (m Mechanism) TitleOf(lanes string) string {
 	if m == Goroutine && lanes != "" {
 		return "waiting for another " + lanes
@@ -85,14 +83,14 @@ func (m Mechanism) TitleOf(lanes string) string {
 	return m.Title()
 }
 
-// InKernel is what [Kernel] is called where no call of the program asked for it.
+// InKernel replaces the title of [Kernel] where no call of the program asked for the kernel's work.
 const InKernel = "in the kernel"
 
-// uncalled are what the kernel does for which no call of the program asks: page faults, and making room in memory.
+// uncalled lists kernel work that no call of the program asks for: page faults, and reclaiming memory.
 var uncalled = []string{evidence.KernelPageFault, evidence.KernelDiskFault, evidence.KernelNUMA, evidence.KernelReclaim, evidence.KernelCompaction}
 
-// TitleAt is [Mechanism.TitleOf] of one thing that it was spent on: not all that the kernel does is a call of the
-// program, and an event loop is no pool's thread.
+// TitleAt is [Mechanism.TitleOf] for one cause: not all kernel work is a call of the program, and an event loop is not a
+// pool's thread.
 func (m Mechanism) TitleAt(lanes string, what evidence.Wait) string {
 	if m == Kernel && slices.Contains(uncalled, cmp.Or(what.Call, what.Class)) {
 		return InKernel
@@ -103,8 +101,8 @@ func (m Mechanism) TitleAt(lanes string, what evidence.Wait) string {
 	return m.TitleOf(lanes)
 }
 
-// Named says whether what a request waited for has a name: a lock, a pool, a
-// dependency, a system call, the queue before the service. It is the cause of the state.
+// Named reports whether what a request waited for has a name, which is the cause of the state: a lock, a pool, a
+// dependency, a system call, the queue before the service.
 func (m Mechanism) Named() bool {
 	return m == Queued || m == Lock || m == TaskWait || m == Pool || m == Dependency || m == Kernel
 }
@@ -112,7 +110,7 @@ func (m Mechanism) Named() bool {
 // Charges is the time (ns) of one or more requests by mechanism.
 type Charges [NumMechanisms]int64
 
-// Sum is the time that was charged.
+// Sum returns the time that was charged.
 func (c *Charges) Sum() (sum int64) {
 	for _, v := range c {
 		sum += v
@@ -127,7 +125,7 @@ func (c *Charges) Add(o *Charges) {
 	}
 }
 
-// held maps who held the processors to what waiting for them is charged to.
+// held maps the holder of the processors to the mechanism that waiting for them is charged to.
 var held = [evidence.NumHolders]Mechanism{
 	evidence.HeldByCollector:  CollectorCPU,
 	evidence.HeldByIdleMark:   CollectorCPU,
@@ -138,8 +136,8 @@ var held = [evidence.NumHolders]Mechanism{
 	evidence.HeldByNobody:     Wakeup,
 }
 
-// states maps every state but Runnable, LockWait and PoolWait, which depend on
-// their holder. What is not listed is unexplained.
+// states maps states to mechanisms, except Runnable, LockWait and PoolWait, which depend on their holder. A state that
+// is not listed is unexplained.
 var states = func() (m [256]Mechanism) {
 	for k := range m {
 		m[k] = Unexplained
@@ -185,7 +183,7 @@ func chargeSegment(s *evidence.Segment, c *Charges) {
 		}
 		switch s.HolderKind {
 		case evidence.GCAssist, evidence.GCAssistWait, evidence.GCSweep, evidence.GCWait:
-			m = MarkAssist // the holder worked for the collector meanwhile
+			m = MarkAssist // the holder worked for the collector during the wait
 		case evidence.Paused:
 			m = StopTheWorld
 		}

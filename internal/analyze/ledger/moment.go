@@ -6,15 +6,15 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// sharesOf splits the requests in flight at one moment, at which all threads were looked at.
+// sharesOf splits the requests in flight at a moment with a look at all threads.
 func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) bool, m meanwhile) (parts []share) {
 	at := looks[0].Time
 	inFlight, awaiting := m.inFlight(at), m.awaiting(at)
 	free := false
 	blocked, workers, serves, unknown := 0, 0, 0, 0
-	var held []evidence.Segment // of who waits for a thread: what one of them does
+	var held []evidence.Segment // for requests that wait for a thread: what one of the threads does
 	var sum float64
-	size := make(map[string]int) // of the pools
+	size := make(map[string]int) // of each pool
 	for i := range looks {
 		if v := &looks[i].View; v.Role == threadstack.Worker {
 			size[v.Pool]++
@@ -47,9 +47,9 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 			case v.State == evidence.PoolWait:
 				s.mechanism = Pool
 			case v.Ready:
-				s.mechanism = HostCPU // or behind others of its own process, see [walker.chargeThreads]
+				s.mechanism = HostCPU // or ready behind the process's other threads, see [walker.chargeThreads]
 			}
-			if s.Cause == 0 { // of who runs, in which function
+			if s.Cause == 0 { // a running thread: the function it runs
 				s.Cause = l.b.Names.ID(v.Owner)
 			}
 			sum++
@@ -57,23 +57,23 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 		}
 	}
 	queue := l.queued.lengthAt(at)
-	waits := 0. // for a thread
+	waits := 0. // requests that wait for a thread
 	if rest := inFlight - sum - awaiting; rest > 0 {
-		// None is without work, and most work on requests: the others read one, or answer.
+		// A pool is full if no thread is idle and most work on requests: the others read one, or answer.
 		full := workers > 0 && !free && float64(serves) > usedUp*float64(workers)
 		switch {
-		case l.queued.isStandingAt(at) && m.clients: // whatever has no thread is behind others
+		case l.queued.isStandingAt(at) && m.clients: // every request without a thread is behind others
 			waits = rest
-		case free || !full && float64(blocked) <= usedUp*float64(workers): // then only what is in the pool's queue
+		case free || !full && float64(blocked) <= usedUp*float64(workers): // then only requests in the pool's queue wait
 			waits = min(rest, queue)
 		default:
 			waits = rest
 		}
-		if serves == 0 { // of a server whose frames are not known, each of its threads may have one
+		if serves == 0 { // frames of this server are not known: each of its threads may have a request
 			waits = max(0, waits-float64(unknown))
 		}
 	}
-	behind := min(awaiting, max(0, queue-waits)) // what goes on after an await is queued, too
+	behind := min(awaiting, max(0, queue-waits)) // continuations after an await are queued, too
 	if n := waits + behind; n > 0 {
 		for _, s := range held {
 			parts = addShare(parts, share{mechanism: PoolThread, Segment: s, part: n / float64(len(held))})

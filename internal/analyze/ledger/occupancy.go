@@ -12,81 +12,77 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// occupancy splits the time that clients wait for a service by what the service's
-// threads were seen doing with its requests, where nobody followed each of them: if of
-// 125 requests in flight 37 are on a thread that waits for a task, then 37 of each 125
-// seconds are that (Little's law, J. Little, Operations Research 9, 1961). Who is not on
-// a thread while no thread of the pool is without work waits for one. It says nothing of
-// a single request, and what it gives is a share.
+// occupancy splits the time that clients wait for a service by what the service's threads were seen doing with its
+// requests, where no single request was followed: if 37 of 125 requests in flight are on a thread that waits for a task,
+// then 37 of each 125 seconds are that wait (Little's law, J. Little, Operations Research 9, 1961). A request without a
+// thread waits for one while all threads of the pool are busy. The result is a share and says nothing of a single request.
 //
-// A burst of looks speaks for the time around it, as long as it met requests of the kind at
-// all: slow ones, and others. Between bursts that met none, what requests did is taken to be
-// what they did when looks met some ([occupancy.sumLooksByKind]).
+// A burst of looks speaks for the time around it if it met requests of the kind, slow ones or others. Between bursts that
+// met none, requests count as doing what they did in looks that met some ([occupancy.sumLooksByKind]).
 type occupancy struct {
 	cells  []cell
 	slow   evidence.Rows // nil: not known yet
-	met    [2][]share    // of the time of other requests, and of slow ones, in all looks that met some
-	unseen bool          // only threads on a processor were looked at
-	serves float64       // of the looks at threads that ran or were ready, those at who serves requests
-	gate   *gate         // the limit at which requests wait; nil: none by which time is split
-	waits  []share       // at it, in all looks
+	met    [2][]share    // of the time of other requests, and of slow ones, over all looks that met some
+	unseen bool          // the looks cover only threads on a processor
+	serves float64       // of the looks at running or ready threads, the part at threads that serve requests
+	gate   *gate         // the limit at which requests wait; nil: none that splits time
+	waits  []share       // waits at the gate, over all looks
 }
 
 // cell is the time around one burst of looks.
 type cell struct {
 	from, to    int64
-	first, last int64 // of the looks; 0: nobody looked
+	first, last int64 // of the looks; 0: no look
 	parts       []share
-	met         [2]bool // other requests, and slow ones, were under way then
+	met         [2]bool // whether other requests, and slow ones, were under way
 }
 
-// share is the part of the time of all requests in flight that is one mechanism, in one state.
+// share is the part of the time of all requests in flight that is one mechanism in one state.
 type share struct {
 	mechanism        Mechanism
-	evidence.Segment // of a thread in that state; no duration, and of holders no lane
+	evidence.Segment // of a thread in that state; without a duration and without holders' lanes
 	part             float64
 }
 
-// isSameAs says whether two shares have the same mechanism, cause and holder.
+// isSameAs reports whether two shares have the same mechanism, cause and holder.
 func (s *share) isSameAs(o *share) bool {
 	return s.mechanism == o.mechanism && s.Cause == o.Cause && s.HolderKind == o.HolderKind && s.HolderCause == o.HolderCause && s.Via == o.Via
 }
 
-// A burst stands for the time up to the middle between it and the next, at most for
-// farthest (ns); before the first and after the last of them for fringe.
+// A burst stands for the time up to halfway to the next one, at most for farthest (ns); before the first burst and after
+// the last for at most fringe (ns).
 const (
 	farthest = int64(5e9)
 	fringe   = int64(1e9)
 )
 
-// hasPoolWaits says whether requests were seen to wait for a thread around a time of a request.
+// hasPoolWaits reports whether requests were seen to wait for a thread around a time of a request.
 func (o *occupancy) hasPoolWaits(row int, at, dur int64) bool {
 	return o != nil && slices.ContainsFunc(o.sharesOver(row, at, dur), func(x share) bool { return x.mechanism == PoolThread && x.part > 0 })
 }
 
-// hasLockWaits says whether looks at threads saw requests wait for locks.
+// hasLockWaits reports whether looks at threads saw requests wait for locks.
 func (o *occupancy) hasLockWaits() bool {
 	return o != nil && slices.ContainsFunc(slices.Concat(o.met[0], o.met[1]), func(x share) bool { return x.mechanism == Lock && x.part > 0 })
 }
 
-// hasWaits says whether looks at threads saw requests wait for each other in any way.
+// hasWaits reports whether looks at threads saw requests wait for each other in any way.
 func (o *occupancy) hasWaits() bool {
 	return o != nil && slices.ContainsFunc(slices.Concat(o.met[0], o.met[1]), func(x share) bool {
 		return x.part > 0 && slices.Contains([]Mechanism{Lock, Pool, PoolThread, Goroutine}, x.mechanism)
 	})
 }
 
-// usedUp is the part of a pool's threads that must stand still for requests without a thread
-// to wait for one: else what is not on a thread is elsewhere.
+// usedUp is the part of a pool's threads that must be blocked for requests without a thread to count as waiting for one:
+// else such requests are elsewhere.
 const usedUp = .5
 
-// wayAndBack times as long as what the service saw of its requests may be the way to it and
-// back; clients who wait for longer wait for something else.
+// wayAndBack times as long as the service saw its requests may be the way to the service and back; clients that wait for
+// longer wait for something else.
 const wayAndBack = 1.5
 
-// buildOccupancy reads off the looks what the subject's threads did while the requests of the
-// source were in flight. It returns nil without looks, or if their time of day is not known, where
-// the pool's queue tells nothing either.
+// buildOccupancy derives from the looks what the subject's threads did while the source's requests were in flight. It
+// returns nil without looks, or if their time of day is not known, unless the pool's queue tells something.
 func (l *Ledger) buildOccupancy(stacks threads.Readers) *occupancy {
 	if !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
 		return nil
@@ -101,7 +97,7 @@ func (l *Ledger) buildOccupancy(stacks threads.Readers) *occupancy {
 	}
 	o := &occupancy{unseen: t.WaitsUnseen(l.Subject)}
 	m := l.newMeanwhile()
-	if m.clients { // what the service did before they came is not about them
+	if m.clients { // what the service did before these clients came is not about them
 		bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Sample) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
 	}
 	if len(bursts) == 0 && l.queued == nil {
@@ -130,9 +126,8 @@ func (l *Ledger) buildOccupancy(stacks threads.Readers) *occupancy {
 	return o
 }
 
-// meanShares returns what requests in flight did at the moments of a burst: one at which ten of
-// them were tells of ten times as much of their time as one that met a single one, and one that
-// met none tells nothing.
+// meanShares returns what requests in flight did over the moments of a burst, weighted by the requests that each moment
+// met: a moment with ten requests counts ten times as much as one with a single request.
 func (l *Ledger) meanShares(moments [][]threads.Sample, serve func(*threadstack.View) bool, m meanwhile) (parts []share) {
 	weigh := func(at int64) float64 { return m.inFlight(at) }
 	if !slices.ContainsFunc(moments, func(looks []threads.Sample) bool { return weigh(looks[0].Time) > 0 }) {
@@ -153,10 +148,10 @@ func (l *Ledger) meanShares(moments [][]threads.Sample, serve func(*threadstack.
 	return parts
 }
 
-// servingShare returns, of the looks at threads that ran, the part at threads that serve requests.
-// It holds for threads that are ready as well, which look the same.
+// servingShare returns the part of the looks at running threads that met threads which serve requests. It also holds for
+// ready threads, which look the same.
 func servingShare(bursts [][][]threads.Sample) float64 {
-	of := make(map[evidence.LaneID]bool) // a thread that polls does what comes by itself, too, and a pool what requests hand it
+	of := make(map[evidence.LaneID]bool) // a polling thread also does work that arrives by itself, and a pool work that requests hand it
 	ran, served := 0, 0
 	count := func(each func(*threads.Sample)) {
 		for _, moments := range bursts {
@@ -192,7 +187,7 @@ func endOf(moments [][]threads.Sample) int64 {
 	return last[len(last)-1].Time
 }
 
-// addShare adds a share to the one it is the same as, or appends it.
+// addShare adds a share to the one of the same state, or appends it.
 func addShare(parts []share, s share) []share {
 	for i := range parts {
 		if parts[i].isSameAs(&s) {
@@ -203,29 +198,29 @@ func addShare(parts []share, s share) []share {
 	return append(parts, s)
 }
 
-// inOrder puts shares in the order in which a request meets them.
+// inOrder sorts shares in the order in which a request meets them.
 func inOrder(parts []share) {
 	slices.SortStableFunc(parts, func(a, b share) int {
 		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.HolderKind, b.HolderKind), cmp.Compare(a.HolderCause, b.HolderCause), cmp.Compare(a.Via, b.Via))
 	})
 }
 
-// meanwhile are the requests charged, and those that the service itself saw, at any moment.
+// meanwhile counts the charged requests, and those that the service itself saw, at any moment.
 type meanwhile struct {
-	clients     bool                   // those charged are as their clients saw them: the service has not begun with all of them
-	first, last int64                  // between which some were in flight: who looked before or after saw none of their time
-	inFlight    func(at int64) float64 // of those charged
-	begun       func(at int64) float64 // of them, at most, those that the service has begun with; nil: it does not tell
-	awaiting    func(at int64) float64 // that the service has begun with and that hold no thread
+	clients     bool                   // the charged requests are as their clients saw them: the service has not begun with all of them
+	first, last int64                  // the time in which some were in flight; looks outside it saw none of their time
+	inFlight    func(at int64) float64 // charged requests
+	begun       func(at int64) float64 // upper bound on those that the service has begun with; nil: not known
+	awaiting    func(at int64) float64 // those that the service has begun with and that hold no thread
 }
 
 func (l *Ledger) newMeanwhile() meanwhile {
 	starts, ends := l.underWay(l.Rows)
-	awaiting := sync.OnceValue(l.countAwaiting) // few ask
+	awaiting := sync.OnceValue(l.countAwaiting) // lazy, as few callers need it
 	m := meanwhile{
 		clients: l.b.Requests.Lane.At(l.Rows[0]) == 0,
 		first:   starts[0], last: ends[len(ends)-1],
-		inFlight: func(at int64) float64 { // those at the entrance apart
+		inFlight: func(at int64) float64 { // without those at the entrance
 			return max(0, float64(countBefore(starts, at+1)-countBefore(ends, at))-l.entrance.connectionsAt(at))
 		},
 		awaiting: func(at int64) float64 { return float64(awaiting()(at)) },
@@ -236,8 +231,8 @@ func (l *Ledger) newMeanwhile() meanwhile {
 	return m
 }
 
-// servedTimes returns when the service began and ended requests by its own account, where the
-// requests charged are those of its clients; each sorted.
+// servedTimes returns when the service began and ended requests by its own record, each sorted, where the charged
+// requests come from its clients.
 func (l *Ledger) servedTimes() (starts, ends []int64) {
 	r := &l.b.Requests
 	for i := range r.Len() {
@@ -250,10 +245,9 @@ func (l *Ledger) servedTimes() (starts, ends []int64) {
 	return starts, ends
 }
 
-// newServingFilter returns a function that says whether a thread is of a pool that works on
-// requests from others, where a runtime has several; if none was seen to, all may. Threads of the
-// runtime's own, of which only those that run were seen, are no pool of which it could be told
-// that all its threads are busy.
+// newServingFilter returns a function that reports whether a thread is of a pool that works on requests from outside,
+// where a runtime has several pools; if no pool was seen to, every thread may. The runtime's own threads, of which looks
+// show only the running ones, are no pool: looks cannot tell that all of them are busy.
 func newServingFilter(bursts [][][]threads.Sample, onlyRunning bool) func(v *threadstack.View) bool {
 	pools := make(map[string]bool)
 	for _, moments := range bursts {
@@ -270,8 +264,8 @@ func newServingFilter(bursts [][][]threads.Sample, onlyRunning bool) func(v *thr
 	}
 }
 
-// isCrowded says whether clients waited for far more than the requests whose states were seen:
-// then the seen ones are not what the trouble is about.
+// isCrowded reports whether clients waited far longer than the requests with known states: then those requests do not
+// show the trouble.
 func (l *Ledger) isCrowded(source evidence.ArtifactID, clients, followed []int) bool {
 	from, until := int64(0), int64(0)
 	for _, c := range l.b.Covered(l.Subject, evidence.CoverStates) {
@@ -279,7 +273,7 @@ func (l *Ledger) isCrowded(source evidence.ArtifactID, clients, followed []int) 
 			from, until = c.From, c.Until
 		}
 	}
-	for _, c := range l.b.Covered(l.Subject, evidence.CoverRequests) { // which may be a moment now and then
+	for _, c := range l.b.Covered(l.Subject, evidence.CoverRequests) { // which may be single moments
 		if a, ok := c.Origin.Artifact(); ok && a == l.Source && until > from {
 			from, until = max(from, c.From), min(until, c.Until)
 		}
@@ -297,7 +291,7 @@ func (l *Ledger) isCrowded(source evidence.ArtifactID, clients, followed []int) 
 	return within(clients) > wayAndBack*within(followed)
 }
 
-// underWay are when requests began and ended, each sorted.
+// underWay returns when requests began and ended, each sorted.
 func (l *Ledger) underWay(rows []int) (starts, ends []int64) {
 	r := &l.b.Requests
 	starts, ends = make([]int64, len(rows)), make([]int64, len(rows))
@@ -314,8 +308,7 @@ func countBefore(at []int64, t int64) int {
 	return n
 }
 
-// countAwaiting returns a function that counts, of the requests whose states were seen, those that
-// held no thread at a moment.
+// countAwaiting returns a function that counts the requests with known states that held no thread at a moment.
 func (l *Ledger) countAwaiting() func(at int64) int {
 	var starts, ends []int64
 	r := &l.b.Requests

@@ -9,25 +9,24 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// onCPU is how long requests ran, by the kernel's clock of CPU time: the samples of the thread that a
-// request began on while it works on requests. To a look at a thread, one that is ready seems to run; to the clock
-// only one that runs does. It counts in samples: of one request as short as a sample it says nothing, but of many
-// that lasted about as long what they did in the mean.
+// onCPU is how long requests ran by the kernel's clock of CPU time: samples of the thread on which a request began, while
+// it works on requests. A ready thread seems to run in a look; the CPU clock counts only a thread that runs. The clock
+// counts in samples: it says nothing of one request as short as a sample, but tells the mean of many of about that length.
 type onCPU struct {
 	ran    map[int]int64    // ns, by row
 	alike  map[int][2]int64 // by the power of two of their latency: ns that requests ran, and of their latencies
 	stack  map[int]evidence.StackID
 	period int64
-	whole  bool // requests run nowhere else: what it does not count did not run
+	whole  bool // requests run only on their first thread: time without samples is time not run
 }
 
 const (
-	leastPeriods = 2  // a request must last for the clock to tell of it alone
-	leastSum     = 20 // of those that are as short their sum
-	mostClocked  = .7 // of the samples of the pool's threads are of requests on the thread they began on: then they run nowhere else
+	leastPeriods = 2  // sample periods that a request must last for the clock to tell of it alone
+	leastSum     = 20 // sample periods that shorter requests must last in sum
+	mostClocked  = .7 // of the pool's samples are on the thread that a request began on: then requests run nowhere else
 )
 
-// byClock is nil where the kernel's clock did not watch, or not the threads that requests are known by.
+// byClock returns nil where the kernel's CPU clock was not recorded, or not for the threads that requests name.
 func (l *Ledger) byClock(stacks threads.Readers) *onCPU {
 	t := threads.Of(l.b, stacks)
 	c := &onCPU{ran: make(map[int]int64), alike: make(map[int][2]int64), stack: make(map[int]evidence.StackID), period: t.CPUClockPeriod(l.Subject)}
@@ -71,7 +70,7 @@ func (l *Ledger) byClock(stacks threads.Readers) *onCPU {
 				if !v.Request {
 					return
 				}
-				if of++; v.State == evidence.Running { // who spins at a lock waits
+				if of++; v.State == evidence.Running { // a thread that spins at a lock waits
 					c.ran[row] += c.period
 					c.stack[row] = stack
 				}
@@ -81,17 +80,17 @@ func (l *Ledger) byClock(stacks threads.Readers) *onCPU {
 		}
 	}
 	if !slices.ContainsFunc(t.CPUClockLanes(l.Subject), func(lane evidence.LaneID) bool { return turns[lane] != nil }) {
-		return nil // the runtime calls threads by other numbers than the kernel
+		return nil // the runtime numbers threads differently than the kernel
 	}
 	c.whole = float64(of) >= mostClocked*float64(all) || !l.leavesThread()
 	return c
 }
 
-// mostLeft is the part of requests' time without a thread up to which they stay on the one they began on.
+// mostLeft is the largest part of requests' time without a thread with which they stay on their first thread.
 const mostLeft = .1
 
-// leavesThread says whether requests go on on other threads: some await, or were seen to have left
-// theirs.
+// leavesThread reports whether requests continue on other threads: some await, or were seen to have left their first
+// thread.
 func (l *Ledger) leavesThread() bool {
 	if f, ok := l.b.Fact(l.Subject, evidence.FactRequestsAwait); ok && f.Number > 0 {
 		return true
@@ -108,8 +107,8 @@ func (l *Ledger) leavesThread() bool {
 	return float64(away) > mostLeft*float64(all)
 }
 
-// ranShare returns which part of a request it ran, or requests as short as it did in the mean, and
-// the stack in which it was last seen running.
+// ranShare returns the part of its time for which a request ran, or the mean of requests as short, and the stack in which
+// it was last seen running.
 func (c *onCPU) ranShare(l *Ledger, row int) (part float64, stack evidence.StackID, known bool) {
 	if c == nil {
 		return 0, 0, false
@@ -126,11 +125,11 @@ func (c *onCPU) ranShare(l *Ledger, row int) (part float64, stack evidence.Stack
 	return min(1, float64(ran)/float64(took)), c.stack[row], true
 }
 
-// correctByClock corrects what looks say of a time by the clock of CPU time. The looks see threads
-// in parts, seen (ns) of them running; runs is the part in which the world was not stopped. What
-// the clock says ran, ran. A thread that seems to run beyond that was ready, which is the time
-// returned, as far as the kernel counted it; the rest of it was spent as others' was: a thread of
-// the pool without work looks like one that works for requests.
+// correctByClock corrects what looks say of a time by the clock of CPU time. Seen (ns) is how long the looks see threads
+// running in parts; runs is the part of the time in which the world was not stopped. The time that the clock counts is
+// running. A thread that seems to run beyond that was ready, as far as the kernel counted ready time; correctByClock
+// returns this time. The rest is split like the other time, because an idle thread of the pool looks like one that works
+// for requests.
 func (w *walker) correctByClock(parts []share, at, dur int64, runs, seen float64) (corrected []share, running float64, ready int64) {
 	part, stack, known := w.l.clock.ranShare(w.l, w.row)
 	if !known {

@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// What the kernel's clock says that a request ran, it ran; who seemed to run beyond that was ready.
+// The kernel's CPU clock decides how long a request ran; time that seemed to be running beyond that was ready.
 func TestClockedRequests(t *testing.T) {
 	of := threads.Readers{"dotnet": threads.DotnetStacks}
 	for _, tt := range []struct {

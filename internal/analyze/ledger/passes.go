@@ -2,26 +2,26 @@ package ledger
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// Pass is one step by which a stretch of a request's time is charged. Passes run in the order of their list: each
-// charges only what the ones before it left free, and none changes what the ledger knows.
+// Pass is one step by which a stretch of a request's time is charged. Passes run in the order of their list: each charges
+// only what earlier ones left free, and none changes the ledger.
 type Pass struct {
 	Name    string
-	About   string      // what it charges, and why
-	Needs   string      // what must be known for it; "" nothing
-	Charges []Mechanism // that it charges; nil: whatever its evidence says
+	About   string      // what the pass charges, and why
+	Needs   string      // what must be known for the pass; "": nothing
+	Charges []Mechanism // what the pass charges; nil: whatever its evidence says
 
 	charge func(w *walker, f *freeTime)
 }
 
-// freeTime is a part of a request's time, of which one pass after the other takes some.
+// freeTime is a part of a request's time that no pass has charged yet.
 type freeTime struct {
 	at      int64             // ns: where the free time begins
 	s       *evidence.Segment // what is known of the free time; Dur is how long it is
-	stopped int64             // ns of it that the world was stopped, of time without a state
+	stopped int64             // stop-the-world ns within a free time without a state
 
-	began, took       int64 // ns: where the queues outside began, and how long they had
-	from, dur         int64 // ns: where the samples of threads began, and how long they had
-	seenRun, seenWait int64 // ns that threads were seen running by these, and of it waiting for a CPU
+	began, took       int64 // ns: beginning and length of the time that outside queues share
+	from, dur         int64 // ns: beginning and length of the time that thread samples share
+	seenRun, seenWait int64 // ns that these samples show threads running, and the part waiting for a CPU
 }
 
 // runPasses charges a stretch by passes.
@@ -39,20 +39,19 @@ func (w *walker) runPasses(passes []Pass, f *freeTime) {
 	}
 }
 
-// audit is called in tests instead of each pass, which it calls.
+// audit, if set by a test, is called in place of each pass; it calls the pass.
 var audit func(w *walker, p *Pass, f *freeTime)
 
-// takeAll charges all free time by what is in c.
+// takeAll charges all free time as c says.
 func (w *walker) takeAll(f *freeTime) {
 	w.yield(f.at, f.s, &w.c, fromStates)
 	f.markCharged(f.s.Dur)
 }
 
-// markCharged takes the first ns off the free time, which have been charged.
+// markCharged removes the first ns, which have been charged, from the free time.
 func (f *freeTime) markCharged(ns int64) { f.at, f.s.Dur = f.at+ns, f.s.Dur-ns }
 
-// chargeBeginning charges the beginning of the free time, but for what the world was stopped, to
-// one mechanism, as a state.
+// chargeBeginning charges the beginning of the free time, less its stop-the-world time, to one mechanism, as a state.
 func (w *walker) chargeBeginning(f *freeTime, part evidence.Segment, ns int64, m Mechanism) {
 	if part.Dur = min(f.s.Dur-f.stopped, ns); part.Dur <= 0 {
 		return
@@ -63,12 +62,12 @@ func (w *walker) chargeBeginning(f *freeTime, part evidence.Segment, ns int64, m
 	f.markCharged(part.Dur)
 }
 
-// Passes are those of time of which a state is known, and those of the other time; the first hand over to these.
+// Passes returns the passes for time with a known state and those for other time; the first list hands over to the second.
 func Passes() (seen, unseen []Pass) { return seenPasses, unseenPasses }
 
 var seenPasses, unseenPasses []Pass
 
-// The lists are made here as passes hand over to each other.
+// init makes the lists because passes refer to them to hand over.
 func init() {
 	seenPasses = []Pass{
 		{"no state", "Nothing is known: the other list charges it.", "", nil, func(w *walker, f *freeTime) {
@@ -100,7 +99,7 @@ func init() {
 		}},
 		{"entrance", "Of the requests outside, as many wait in the accept queue, or are accepted and unread, as these hold (Little's law).", "queues of sockets", []Mechanism{Queued}, func(w *walker, f *freeTime) {
 			unread := w.isUnread(f)
-			read := w.l.byKernel && f.s.Cause == 0 // the kernel tells until when it was not
+			read := w.l.byKernel && f.s.Cause == 0 // the kernel shows when the request was read
 			if e := w.l.entrance; e != nil && f.s.Kind == evidence.BeforeService && (f.s.Cause == 0 || unread) && !read {
 				w.chargeEntrance(e.queues, f)
 				if !unread {
@@ -163,7 +162,7 @@ func init() {
 			}
 		}},
 		{"allocation stalls", "Threads waited for GC to free memory.", "stalls of threads", []Mechanism{AllocationStall}, func(w *walker, f *freeTime) {
-			w.chargeBeginning(f, *f.s, w.l.stalled.waitWithin(f.at, f.s.Dur), AllocationStall) // such a thread is stopped with the world as well
+			w.chargeBeginning(f, *f.s, w.l.stalled.waitWithin(f.at, f.s.Dur), AllocationStall) // the world's stops also stop a stalled thread
 		}},
 		{"threads", "The service's threads were seen doing this at that time, each for as many requests as there are to a thread.", "samples of threads", nil, (*walker).chargeThreads},
 		{"run queue", "Threads that run by these samples waited for a CPU, by the kernel's account.", "run-queue times", []Mechanism{RequestsCPU, HostCPU, Own}, (*walker).chargeRunQueue},
@@ -178,23 +177,23 @@ func init() {
 	}
 }
 
-// handOver charges a stretch by the passes of time without a state.
+// handOver charges a stretch by the passes for time without a state.
 func (w *walker) handOver(f *freeTime) {
 	w.chargeUnobserved(f.at, *f.s, w.l.stops.meanStopped(f.at, f.at+f.s.Dur))
 	f.markCharged(f.s.Dur)
 }
 
-// chargeUnobserved charges time without a state, in which the world was stopped for some of it.
+// chargeUnobserved charges time without a state, of which the world was stopped for some.
 func (w *walker) chargeUnobserved(at int64, s evidence.Segment, stopped int64) {
 	w.unseenState = s
 	w.unseen = freeTime{at: at, s: &w.unseenState, stopped: stopped}
 	w.runPasses(unseenPasses, &w.unseen)
 }
 
-// isUnread says whether a request had arrived and was not read.
+// isUnread reports whether a request had arrived and was not read.
 func (w *walker) isUnread(f *freeTime) bool {
 	return f.s.Kind == evidence.BeforeService && w.l.isWaitOf(f.s.Cause, evidence.ArrivedAt)
 }
 
-// mayBeOutside says whether time of which nothing is known may be outside the service.
+// mayBeOutside reports whether time of which nothing is known may have passed outside the service.
 func (w *walker) mayBeOutside() bool { return w.l.entrance != nil && !w.l.Traced && !w.nested }

@@ -7,41 +7,40 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Place is slow request time at one place: in one mechanism, for one thing, in one function
-// of the program. Where the mechanisms say what kind of wait it was, places say where to look.
-// A wait for what others hold is at the place where the last of the holders was, if that
-// waited itself: the root.
+// Place is slow request time at one place: in one mechanism, for one cause, in one function of the program. Mechanisms
+// tell what kind of wait it was; places tell where to look. A wait for a resource that others hold is at the place of the
+// last holder in the chain, the root, if that waited itself.
 type Place struct {
 	Mechanism Mechanism     // of the root
-	What      string        // the lock, pool or dependency, or the runtime's reason: "chan receive"; "" unknown
-	Wait      evidence.Wait // what is known of what it was spent on, beside its name
-	Where     string        // the function of the program that was there, "" unknown
+	What      string        // the lock, pool or dependency, or the runtime's reason: "chan receive"; "": unknown
+	Wait      evidence.Wait // what is known of What beside its name
+	Where     string        // the program's function at this place; "": unknown
 	Stack     evidence.StackID
-	From      string   // the function of the program in which requests waited for the holders, of most of the time; "" there are none
-	Through   []string // what requests waited for whose holders were there, outermost first; of most of the time
-	Linked    Charges  // ns that requests were there by waiting for a holder, by what they waited for
+	From      string   // the program's function in which requests waited for the holders for most of the time; "": none
+	Through   []string // the chain of what requests waited for before the root, outermost first, for most of the time
+	Linked    Charges  // ns that requests spent here while they waited for a holder, by what they waited for
 	Ns        int64
-	Requests  int     // slow ones that were there
+	Requests  int     // slow requests that were here
 	Per       []int64 // ns, in the order of [Ledger.Slow]
 
 	not Claimed
 }
 
-// Claimed are mechanisms that are spoken for: time in them, and time that requests spent at a
-// place by waiting for holders in them, is no place's any more.
+// Claimed lists mechanisms that other causes explain: time in them, and time that requests spent at a place while waiting
+// for holders in them, counts for no place.
 type Claimed [NumMechanisms]bool
 
-// spot is what makes a place one.
+// spot identifies a place.
 type spot struct {
 	m           Mechanism
 	what, where string
 }
 
-// Site names the program's own function in a stack, and what that called, "" if there is
-// none: libraries wait for many things.
+// Site returns the program's own function in a stack, and the function it called; "" if there is none. Libraries wait for
+// many things, so that their functions identify no place.
 type Site func(evidence.StackID) (function, callee string)
 
-// Places are where slow requests spent their time, the longest first, but for what is claimed.
+// Places returns where slow requests spent their time, the longest first, without what is claimed.
 func (l *Ledger) Places(site Site, not Claimed) []Place {
 	at := make(map[spot]*Place)
 	through := make(map[spot]map[[2]evidence.NameID]int64)
@@ -88,8 +87,7 @@ func (l *Ledger) Places(site Site, not Claimed) []Place {
 	return out
 }
 
-// mainChain returns the chain of holders by which most of a place's time was reached, nil if that
-// is less than half of it.
+// mainChain returns the chain of holders that accounts for most of a place's time, nil if it accounts for less than half.
 func (l *Ledger) mainChain(by map[[2]evidence.NameID]int64, of int64) (chain []string) {
 	var top [2]evidence.NameID
 	for k, v := range by {
@@ -108,9 +106,9 @@ func (l *Ledger) mainChain(by map[[2]evidence.NameID]int64, of int64) (chain []s
 	return chain
 }
 
-// At is the time (ns) a request of any latency was at a place.
+// At returns the time (ns) that a request of any latency spent at a place.
 func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
-	in := func(m Mechanism) bool { return m == p.Mechanism } // to name where else it was is most of the work
+	in := func(m Mechanism) bool { return m == p.Mechanism } // skip other mechanisms: naming places is most of the work
 	l.eachSpot(row, site, p.not, in, func(k spot, _ *evidence.Segment, _ bool, v int64) {
 		if k == (spot{p.Mechanism, p.What, p.Where}) {
 			ns += v
@@ -119,7 +117,7 @@ func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
 	return ns
 }
 
-// eachSpot yields the places of one request in some mechanisms; root says that a holder was there.
+// eachSpot yields the places of one request in some mechanisms; root tells whether a holder was there.
 func (l *Ledger) eachSpot(row int, site Site, not Claimed, in func(Mechanism) bool, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
 	at := func(m Mechanism, cause evidence.NameID, stack evidence.StackID) spot {
 		k := spot{m: m, what: l.b.Names.Text(cause)}

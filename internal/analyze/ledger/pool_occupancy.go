@@ -7,18 +7,17 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// fewMet is how many bursts of looks must have met requests for these to speak for others.
+// fewMet is how many bursts of looks must have met requests before these stand for others.
 const fewMet = 3
 
-// kinds of requests: an index.
+// kinds of requests, as an index.
 const (
 	others = iota
 	slow
 )
 
-// sumLooksByKind sums up what looks saw while slow requests, and others, were under way, now that
-// it is known which are slow. Looks come at random, so a burst that met ten of them tells ten
-// times as much of their time as one that met one.
+// sumLooksByKind sums up what looks saw while slow requests, and others, were under way, once it is known which requests
+// are slow. Looks come at random, so a burst that met ten of them counts ten times as much as one that met one.
 func (o *occupancy) sumLooksByKind(l *Ledger) {
 	if o == nil {
 		return
@@ -59,7 +58,7 @@ func (o *occupancy) sumLooksByKind(l *Ledger) {
 	}
 }
 
-// kindOf returns the kind of a request, an index; false where it is not known yet which are slow.
+// kindOf returns the kind of a request, an index; false while it is not known which requests are slow.
 func (o *occupancy) kindOf(row int) (kind int, known bool) {
 	if o.slow == nil {
 		return others, false
@@ -70,8 +69,7 @@ func (o *occupancy) kindOf(row int) (kind int, known bool) {
 	return others, true
 }
 
-// sharesOver splits a time of a request from at, dur long, by what threads did then, in ns; time
-// without looks is in no part.
+// sharesOver splits a request's time from at, dur long, by what threads did then, in ns; time without looks is in no part.
 func (o *occupancy) sharesOver(row int, at, dur int64) (parts []share) {
 	kind, known := o.kindOf(row)
 	i, _ := slices.BinarySearchFunc(o.cells, at, func(c cell, t int64) int { return cmp.Compare(c.to, t) })
@@ -95,7 +93,7 @@ func (o *occupancy) sharesOver(row int, at, dur int64) (parts []share) {
 	return parts
 }
 
-// addTimes adds shares, each so many times.
+// addTimes adds shares, each multiplied by a factor.
 func addTimes(parts, more []share, times float64) []share {
 	for _, s := range more {
 		s.part *= times

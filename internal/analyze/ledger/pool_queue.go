@@ -7,9 +7,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// poolQueue tells, of the requests that hold no thread, those whose work waits in the queue
-// of the runtime's pool from those that wait for something else: of 110 while 100 work
-// items are queued at least 10 do. It is a share of all, and says nothing of a single one.
+// poolQueue separates requests without a thread whose work waits in the queue of the runtime's pool from those that wait
+// for something else: of 110 requests while 100 work items are queued, at least 10 wait for something else. It is a share
+// of all and says nothing of a single request.
 type poolQueue struct {
 	steps
 	items []float64
@@ -17,8 +17,7 @@ type poolQueue struct {
 	pool  *metrics.Curve // its threads; nil: not known
 }
 
-// buildPoolQueue returns nil where the length of the pool's queue was not recorded, or nothing was
-// in it.
+// buildPoolQueue returns nil where the length of the pool's queue was not recorded or always 0.
 func (l *Ledger) buildPoolQueue() *poolQueue {
 	s := metrics.CurveOf(l.b, l.Subject, evidence.SeriesPoolQueue, metrics.Window{From: l.From, Until: l.To})
 	if !s.Known() || !slices.ContainsFunc(s.V, func(v float64) bool { return v >= 1 }) {
@@ -36,8 +35,7 @@ func (l *Ledger) buildPoolQueue() *poolQueue {
 	return q
 }
 
-// lengthAt returns how many work items were in the queue at a moment, in a straight line from one
-// reading to the next; 0 where that is not known.
+// lengthAt returns the number of work items in the queue at a moment, interpolated between readings; 0 where unknown.
 func (q *poolQueue) lengthAt(at int64) float64 {
 	if q == nil {
 		return 0
@@ -55,8 +53,7 @@ func (q *poolQueue) lengthAt(at int64) float64 {
 	return q.items[i-1] + part*(q.items[i]-q.items[i-1])
 }
 
-// threadsAt returns how many threads the pool had at a moment; one for each processor where that
-// is not known.
+// threadsAt returns the number of threads of the pool at a moment; the number of processors where that is not known.
 func (q *poolQueue) threadsAt(at int64) float64 {
 	if !q.pool.Known() {
 		return q.cpus
@@ -68,9 +65,8 @@ func (q *poolQueue) threadsAt(at int64) float64 {
 	return max(1, q.pool.V[i])
 }
 
-// isStandingAt says whether work items waited in the queue before and after a moment, more of them
-// than threads that run could take at once: the queue is not emptied meanwhile, and what comes is
-// behind others.
+// isStandingAt reports whether more work items than running threads could take at once waited in the queue before and
+// after a moment. Then the queue does not empty in between, and new items are behind others.
 func (q *poolQueue) isStandingAt(at int64) bool {
 	if q == nil {
 		return false
@@ -85,7 +81,7 @@ func (q *poolQueue) isStandingAt(at int64) bool {
 // stretch is a time in ns.
 type stretch struct{ from, to int64 }
 
-// splitAtReadings splits a time where the length of the queue was read.
+// splitAtReadings splits a time at the readings of the queue's length.
 func (q *poolQueue) splitAtReadings(from, to int64) (out []stretch) {
 	if q != nil {
 		for _, t := range q.t {

@@ -6,18 +6,18 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// input is the rest of what a ledger is made of: the requests by source, and the options.
+// input is what a ledger is made of besides the bundle: the requests by source, and the options.
 type input struct {
 	sources map[evidence.ArtifactID][]int
-	widest  evidence.ArtifactID // of them, the one that saw most
+	widest  evidence.ArtifactID // the source that saw most requests
 	opt     Options
 }
 
-// reading is one step by which a ledger learns what [Pass]es ask for. They run in the order of their list: each may ask
-// for what those before it found.
+// reading is one step by which a ledger learns what [Pass]es need. Readings run in the order of their list: each may use
+// what earlier ones found.
 type reading struct {
 	about string
-	of    func(l *Ledger) bool // of which ledgers; nil: all
+	of    func(l *Ledger) bool // the ledgers it applies to; nil: all
 	read  func(l *Ledger, in *input)
 }
 
@@ -27,7 +27,7 @@ func byLooks(l *Ledger) bool    { return !l.Traced && l.Sampled }
 
 var readings []reading
 
-func init() { // some of them walk through requests, which asks for all that was read
+func init() { // in init because some readings walk through requests, which needs all that was read
 	readings = []reading{
 		{"the requests that are charged, and figures of all", nil, (*Ledger).choosePopulation},
 		{"pauses, and what the recorder held", nil, func(l *Ledger, _ *input) {
@@ -74,7 +74,7 @@ func init() { // some of them walk through requests, which asks for all that was
 	}
 }
 
-// choosePopulation picks the requests, and sums them up.
+// choosePopulation picks the requests and sums them up.
 func (l *Ledger) choosePopulation(in *input) {
 	in.widest = l.chooseRequests(in.sources, in.opt)
 	l.Requests = l.summarizeRequests(in.widest, in.sources[in.widest])

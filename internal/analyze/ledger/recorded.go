@@ -6,19 +6,19 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Who made requests often did so for longer than anybody watched the service. Of those that were
-// answered before that began, or sent after it ended, nothing can be said but how long they
-// took: they tell what is usual, but are not among the slow ones, whose time is charged.
+// Requests are often recorded for longer than the service is. Of those that were answered before the service's recording
+// began, or sent after it ended, only the latency is known. They tell what is usual, but are not among the slow ones,
+// whose time is charged.
 
-// overTime are the kinds of coverage that tell of all of a time, and not of moments in it.
+// overTime are the kinds of coverage that tell of a whole time, not of moments in it.
 var overTime = []string{
 	evidence.CoverRequests, evidence.CoverStates, evidence.CoverGC, evidence.CoverCPUProfile, evidence.CoverHostCPU, evidence.CoverFaults, evidence.CoverThrottling,
 	evidence.CoverSyscalls, evidence.CoverAwaits, evidence.CoverThreadPool, evidence.CoverWaits, evidence.CoverSafepoints, evidence.CoverStalls, evidence.CoverPool,
 }
 
-// recordedTime is from when until when (ns) other artifacts than the requests' told of the service
-// or its host; false where none did, where that was another time than the requests', and where
-// their own tells of more than requests: then all are judged, as far as that goes.
+// recordedTime returns from when until when (ns) artifacts other than the requests' own told of the service or its host.
+// It returns false where none did, where that was not the time of the requests, and where the requests' own artifact
+// tells of more than requests: then all requests are judged with what is known.
 func (l *Ledger) recordedTime() (from, until int64, ok bool) {
 	if !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
 		return 0, 0, false
@@ -43,7 +43,7 @@ func (l *Ledger) recordedTime() (from, until int64, ok bool) {
 		switch c := &l.b.Coverage[i]; {
 		case !about(c.Subject):
 		case own(c.Origin) && c.Kind != evidence.CoverRequests:
-			return 0, 0, false // what tells of the requests is the recording
+			return 0, 0, false // the artifact of the requests is itself the recording
 		case !own(c.Origin) && slices.Contains(overTime, c.Kind):
 			widen(c.Clock, c.From, c.Until)
 		}
@@ -65,13 +65,13 @@ func (l *Ledger) recordedTime() (from, until int64, ok bool) {
 	return from, until, n >= MinRequests
 }
 
-// isUnderWay says whether a request was under way at some time of [from, until).
+// isUnderWay reports whether a request was under way at some time of [from, until).
 func (l *Ledger) isUnderWay(row int, from, until int64) bool {
 	r := &l.b.Requests
 	return r.End.At(row) >= from && r.End.At(row)-r.Latency(row) < until
 }
 
-// onlyRecorded takes those out of the slow ones that nothing else was recorded with.
+// onlyRecorded removes requests from the slow ones that were not under way during the rest of the recording.
 func (l *Ledger) onlyRecorded() {
 	from, until, ok := l.recordedTime()
 	if !ok {

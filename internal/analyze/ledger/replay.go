@@ -14,32 +14,25 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Replay is what became of running a ledger's requests through a queue with the
-// pauses and without (package predict). What pauses stop directly is seen; what
-// waits afterwards, behind a pause's backlog, is not, and a replay can say how
-// much of it would not have been. It splits only time without a state:
+// Replay is the result of running a ledger's requests through a queue with the pauses and without (package predict). The
+// time that pauses stop requests directly is seen. The later wait behind a pause's backlog is not seen; a replay can say
+// how much of it would not have been. It splits only time without a state:
 //
-//   - The time before Start, where the source says when a request was meant to
-//     be sent and when work on it began. Demands are then observed (from Start
-//     to End, less the pauses), and so is the number of servers: how many were
-//     ever worked on at once. When each begins is what the model predicts.
-//   - The unlabelled time of logs that have a duration only. Their demands are
-//     not observed. Giving each request the demand that its own latency implies
-//     in first-come order would reproduce any log exactly and so prove nothing.
-//     Therefore demands are drawn at random from those of the route's requests
-//     that ran far from a pause, the servers are the process's processors, and
-//     the run must also give the requests near pauses the time, in all, that was
-//     observed. A draw says nothing of one request: the figure is that of all.
-//     Where requests mostly wait for something else than processors, or come in
-//     an order that the stamps do not show, that fails and their time stays
-//     unobserved. So does that of requests with labelled waits, and of logs whose
-//     stamps are coarser than a pause.
+//   - The time before Start, where the source says when a request was meant to be sent and when work on it began. Demands
+//     are then observed (from Start to End, less the pauses), and so is the number of servers: the largest number of
+//     requests worked on at once. The model predicts when each begins.
+//   - The unlabelled time of logs that have only a duration. Their demands are not observed. Giving each request the
+//     demand that its own latency implies in first-come order would reproduce any log exactly and so prove nothing.
+//     Therefore demands are drawn at random from those of the route's requests that ran far from a pause, the servers are
+//     the process's processors, and the run must also reproduce the total time of the requests near pauses. A draw says
+//     nothing of one request: the figure is that of all. The model fails, and the time stays unobserved, where requests
+//     mostly wait for something else than processors or come in an order that the stamps do not show. The time of
+//     requests with labelled waits, and of logs whose stamps are coarser than a pause, stays unobserved too.
 //
-// What it moves is bounded by what was observed: a request cannot have waited
-// longer than it took.
+// Observations bound what it moves: a request cannot have waited longer than it took.
 type Replay struct {
 	Used    bool
-	Why     string // why it is not used, "" if it is
+	Why     string // why the replay is not used, "" if it is
 	Splits  Mechanism
 	Servers int
 	Fit     queue.Fit
@@ -75,12 +68,12 @@ func (l *Ledger) runReplay() {
 	}
 }
 
-// overloadedFrom is the part of the processors that others leave it from which a service's
-// own work alone makes the queue grow: it is overload then, and a pause costs its own time.
+// overloadedFrom is the part of the processors left by others from which a service's own work alone makes the queue grow:
+// then it is overload, and a pause costs only its own time.
 const overloadedFrom = .9
 
-// ownCPUShare returns the part of the processors, of those others leave, that the service's own
-// work without the collector's pauses keeps busy; 0 where that was not watched.
+// ownCPUShare returns the part of the processors, of those that others leave, that the service's own work without the
+// collector's pauses keeps busy; 0 where that was not watched.
 func (l *Ledger) ownCPUShare() float64 {
 	cpu, host := l.cpuAndHost()
 	cores := float64(l.b.CPUsOf(l.Subject))
@@ -93,7 +86,7 @@ func (l *Ledger) ownCPUShare() float64 {
 	return max(0, min(1, own/host.Left(cores, w)))
 }
 
-// hasQueuedRequests says whether requests are known to have waited before Start.
+// hasQueuedRequests reports whether requests are known to have waited before Start.
 func (l *Ledger) hasQueuedRequests() bool {
 	r := &l.b.Requests
 	return slices.ContainsFunc(l.Rows, func(i int) bool { return r.Intended.At(i) != 0 && r.Start.At(i) > r.Intended.At(i) })
@@ -116,7 +109,7 @@ func (l *Ledger) listArrivals() (m replayed) {
 	return m
 }
 
-// sentAt returns when a request was sent (ns), which may be later than it was meant to be.
+// sentAt returns when a request was sent (ns), which may be later than intended.
 func (l *Ledger) sentAt(row int) int64 {
 	r := &l.b.Requests
 	return min(r.End.At(row), r.End.At(row)-r.Latency(row)+sendLag(r.Path(row)))
@@ -131,8 +124,8 @@ func sendLag(p evidence.Path) (ns int64) {
 	return 0
 }
 
-// isPlaced says whether it is known where in a request lies what is known of it: nothing is, or
-// how late it was sent, or how much of it passed outside the service.
+// isPlaced reports whether every known part of a request has a known place in it: nothing is known, or only how late it
+// was sent, or how much of it passed outside the service.
 func isPlaced(p evidence.Path) bool {
 	var s evidence.Segment
 	for p.Next(&s) {
@@ -162,8 +155,7 @@ func (l *Ledger) replayShifted(m *replayed, d int64) (queue.Replay, bool) {
 	return out, true
 }
 
-// listShifts returns the positions tried (ns): the first is what is charged, the others widen the
-// bounds.
+// listShifts returns the positions to try (ns): the first is charged, the others widen the bounds.
 func (l *Ledger) listShifts() []int64 {
 	if l.stops.lo == l.stops.hi {
 		return []int64{l.stops.lo}
@@ -171,7 +163,7 @@ func (l *Ledger) listShifts() []int64 {
 	return []int64{(l.stops.lo + l.stops.hi) / 2, l.stops.lo, l.stops.hi}
 }
 
-// recordMoved records what one run moves; the first run is what is charged.
+// recordMoved records what one run moves; the first run is charged.
 func (l *Ledger) recordMoved(rows []int, first bool, moved func(n int) int64) {
 	if first {
 		l.moved = make(map[int]amplified)
@@ -236,9 +228,8 @@ func (l *Ledger) replayQueue() {
 	}
 }
 
-// acceptFit takes the fit, and asks for more: where pauses meet few requests, p50 and p99 agree
-// with any queue. So the very time that is to be split, in all, must agree as well. It says
-// whether the replay is used.
+// acceptFit reports whether the replay is used. It takes the model's fit and asks for more, because p50 and p99 agree
+// with any queue where pauses meet few requests: the total of the time to split must agree as well.
 func (l *Ledger) acceptFit(out queue.Replay, observed, model int64, what string) bool {
 	l.Replay.Fit, l.Replay.Why = out.Fit, out.Fit.Why
 	if !out.Fit.Used {
@@ -254,7 +245,7 @@ func (l *Ledger) acceptFit(out queue.Replay, observed, model int64, what string)
 	return true
 }
 
-// replayLog splits the unlabelled time of requests that have a duration only.
+// replayLog splits the unlabelled time of requests that have only a duration.
 func (l *Ledger) replayLog() {
 	r := &l.b.Requests
 	l.Replay.Splits = Unobserved
@@ -297,14 +288,12 @@ func (l *Ledger) replayLog() {
 	}
 }
 
-// draws is how many times demands are drawn: the first are charged, the others
-// widen the bounds.
+// draws is how many times demands are drawn: the first draw is charged, the others widen the bounds.
 const draws = 4
 
-// quiet are the demands of requests that no pause can have met, nor the backlog
-// of one: none begins within the longest pause after one. Each is the latency
-// less the wait for the first server that an earlier request left. They are
-// sorted. Near says which requests are not among them.
+// quiet holds the demands of requests that cannot have met a pause or its backlog: none begins within the longest pause
+// after one. Each demand is the latency less the wait for the first server that an earlier request left. They are sorted.
+// Near tells which requests are not among them.
 type quiet struct {
 	byRoute map[evidence.NameID][]int64
 	all     []int64
@@ -318,7 +307,7 @@ func (l *Ledger) quietDemands(m *replayed) quiet {
 	}
 	q := quiet{byRoute: make(map[evidence.NameID][]int64), near: make([]bool, len(m.rows))}
 	r := &l.b.Requests
-	free := make([]int64, l.Replay.Servers) // when each becomes free
+	free := make([]int64, l.Replay.Servers) // when each server becomes free
 	for n, i := range m.rows {
 		first := 0
 		for k := range free {
@@ -341,7 +330,7 @@ func (l *Ledger) quietDemands(m *replayed) quiet {
 	return q
 }
 
-// demandsOf returns what a route's requests take, or what all do if too few are known.
+// demandsOf returns the demands of a route's requests, or of all requests if too few of the route are known.
 func (q *quiet) demandsOf(route evidence.NameID) []int64 {
 	if v := q.byRoute[route]; len(v) >= MinRequests {
 		return v
@@ -359,9 +348,8 @@ func sumNear(latency []int64, near []bool) (sum int64) {
 	return sum
 }
 
-// movedBounds is the least and the most of the slow requests' time that the
-// replay can move: over the positions that the clocks allow and the demands that
-// were drawn, and wider by how far a model that is used may be off.
+// movedBounds returns the least and the most of the slow requests' time that the replay can move, over the positions that
+// the clocks allow and over the draws of demands, widened by the accepted error of the model.
 func (l *Ledger) movedBounds() (low, high float64) {
 	for _, row := range l.Slow {
 		a := l.moved[row]

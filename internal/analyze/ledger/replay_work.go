@@ -9,31 +9,28 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Demands may be as far from the CPU time that the process used for each request: some of
-// it serves none of them, and what a request waits for while it computes is not counted.
+// Demands may differ by this factor from the CPU time that the process used for each request: some CPU time serves no
+// request, and waits in between are not counted.
 const (
 	leastWork = .75
 	mostWork  = 1.25
 )
 
-// queuesFrom is the share of the processors from which requests queue for them at all: at it
-// an M/M/1 system holds two thirds of a request in the mean; what those wait for below is
-// something else.
+// queuesFrom is the share of the processors from which requests queue for them at all: at it, an M/M/1 system holds two
+// thirds of a request on average; below it, requests wait for something else.
 const queuesFrom = .4
 
-// halvings of the range of demands find the scale to a hundred-thousandth.
+// halvings is how many times the range of demands is halved; it finds the scale to a hundred-thousandth.
 const halvings = 16
 
-// replayWork splits the unlabelled time of requests of a service near saturation, of which
-// hardly any ran far from a pause and its backlog. What a request needs of a processor is
-// then taken from the process's CPU time: what it used, without the collector's part, for
-// each request that was answered. The rest of what the quickest requests take passes
-// elsewhere, however long the queue is.
+// replayWork splits the unlabelled time of requests of a service near saturation, where hardly any request ran far from a
+// pause and its backlog. It takes what a request needs of a processor from the process's CPU time without the
+// collector's, divided by the answered requests. The rest of the quickest requests' latency passes elsewhere, however
+// long the queue is.
 //
-// One figure is calibrated, within what the CPU time allows: demands are scaled until all
-// latencies in sum are what was observed. That leaves p50, p99 and the time of requests
-// near pauses to be reproduced, or the model is not used. Where no rows of /proc tell the
-// CPU time, or it is not the processors that are short, there is none.
+// It calibrates one figure within what the CPU time allows: it scales demands until the sum of all latencies is as
+// observed. The p50, the p99 and the time of requests near pauses must then be reproduced, or the model is not used. It is
+// not used either where /proc rows do not tell the CPU time, or where processors are not short.
 func (l *Ledger) replayWork() {
 	work, why := l.workEach()
 	if why != "" {
@@ -116,14 +113,14 @@ func (l *Ledger) replayWork() {
 	}
 }
 
-// workEach is the CPU time (ns) the process used for each request besides collecting, and
-// why that is no measure of its queue.
+// workEach returns the CPU time (ns) that the process used for each request besides collecting, and why that is no
+// measure of its queue.
 func (l *Ledger) workEach() (ns float64, why string) {
 	cpu, host := l.cpuAndHost()
 	if cpu.Span() == 0 || l.To <= l.From {
 		return 0, "the CPU time of the process was not recorded"
 	}
-	// A recording may end before the last answers of a queue have come.
+	// A recording may end before the last answers of a queue come.
 	from, to := max(l.From, cpu.T[0]), min(l.To, cpu.T[len(cpu.T)-1])
 	mean := cpu.Over(metrics.Window{From: from, Until: to})
 	if !mean.Known() || mean.Watched*float64(to-from) < metrics.Most*float64(l.To-l.From) {
@@ -139,7 +136,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 		}
 	}
 	stopped := float64(l.stops.stoppedWithin(from, to)) / float64(to-from)
-	// What others on the host use is not there for requests, which take longer for it.
+	// CPU time that others on the host use is not available to requests, which take longer for it.
 	all := float64(l.Replay.Servers)
 	left := host.Left(all, metrics.Window{From: from, Until: to})
 	free := left * (1 - stopped)
@@ -152,15 +149,14 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	return (used - collected) * span / float64(done) * 1e9 * all / left, ""
 }
 
-// cpuAndHost returns the CPU time of the process over time, and its host.
+// cpuAndHost returns the CPU time of the process and of its host over time.
 func (l *Ledger) cpuAndHost() (cpu *metrics.Curve, host *metrics.Host) {
 	w := metrics.Window{From: l.From, Until: l.To}
 	return metrics.ProcessorTime(l.b, l.Subject, w), metrics.HostOf(l.b, l.Subject, w)
 }
 
-// sumCollectorCPU returns a function that sums the CPU time (s) of the collector's pauses that
-// began within a time: as the log tells it, else all processors. A log has many pauses, and is
-// asked for many times.
+// sumCollectorCPU returns a function that sums the CPU time (s) of the collector's pauses that began within a time: as the
+// log tells it, else all processors for the pause. It is a function because a log has many pauses and is asked often.
 func (l *Ledger) sumCollectorCPU() func(from, to int64) (s float64) {
 	v := &l.b.Intervals
 	rows := v.Select(evidence.StopTheWorld, l.Subject)

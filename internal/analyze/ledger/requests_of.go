@@ -2,8 +2,7 @@ package ledger
 
 import "github.com/unstall/unstall/internal/analyze/metrics"
 
-// RequestsOf are the requests of a ledger, for figures that are read beside them; nil of nil, or
-// where there are none.
+// RequestsOf returns a ledger's requests for figures that are read beside them; nil for a nil ledger or one without requests.
 func (l *Ledger) RequestsOf() *metrics.Beside {
 	if l == nil || len(l.Rows) == 0 {
 		return nil

@@ -2,12 +2,11 @@ package ledger
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// Rooted charges a state to the root of its chain of holders: a wait for a lock or a pool to
-// what the last of those who held it did meanwhile. Where the holder ran, what it did is what
-// the lock or pool is for: there the wait itself is the root, as it is where nothing is known
-// of the holder. The charges of any other state are its own.
+// Rooted charges a state to the root of its chain of holders: a wait for a lock or a pool goes to what the last holder in
+// the chain did during the wait. The wait itself is the root if that holder ran, because running is what the lock or pool
+// is for, or if nothing is known of the holder. The charges of any other state are its own.
 //
-// Mechanisms tell what requests met; roots, what would have to change for them not to.
+// Mechanisms tell what requests met; roots tell what would have to change for them not to.
 func Rooted(s *evidence.Segment, c *Charges) Charges {
 	m, waits := heldBy(s.Kind)
 	if !waits {
@@ -40,7 +39,7 @@ func Rooted(s *evidence.Segment, c *Charges) Charges {
 	return out
 }
 
-// heldBy is what a wait of that kind for what others hold, or do, is charged to.
+// heldBy returns the mechanism for a wait for what others hold or do, and whether a state is such a wait.
 func heldBy(k evidence.Kind) (m Mechanism, ok bool) {
 	switch k {
 	case evidence.LockWait:

@@ -7,42 +7,38 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 )
 
-// runQueue shares out, of the time in which nobody saw what requests did, what they waited for a
-// processor: the kernel counts between two readings of /proc how long the process's threads
-// were ready and did not run. Looks at threads see what these wait for but for that: a thread
-// that is ready looks as if it ran, and a request whose bytes wait for the server's own thread
-// to read them is on none. So a request that is nowhere is at a thread that runs or is ready,
-// and these were ready for that part of their time; but all requests together waited for no
-// longer than all threads that serve them did, unless a quota stopped these all at once.
+// runQueue estimates how much of the time in which requests were not seen they waited for a processor. The kernel counts
+// between two readings of /proc how long the process's threads were ready and did not run. Looks at threads do not show
+// this: a ready thread looks as if it ran, and a request whose bytes wait for the server's thread to read them is on no
+// thread. So a request without a place counts as being at a thread that runs or is ready, and these were ready for that
+// part of their time. All requests together waited at most for as long as all threads that serve them, unless a quota
+// stopped these all at once.
 //
-// Where the process fills all processors, whoever is nowhere and does not run waits for its
-// turn, be it in a queue of the runtime's. It says nothing of a single request, and what it
-// gives is a share.
-//
-// Nor did requests run for longer than the process used processors: who was seen running beyond
-// that was ready.
+// Where the process fills all processors, a request without a place that does not run waits for its turn, perhaps in a
+// queue of the runtime. Nor did requests run for longer than the process used processors: time seen running beyond that
+// was ready. The result is a share and says nothing of a single request.
 type runQueue struct {
 	cells []readyCell
-	runs  float64 // as a cell's, of all cells
+	runs  float64 // as readyCell.runs, over all cells
 }
 
 // readyCell is the time between two readings.
 type readyCell struct {
 	from, to int64
-	part     float64 // of the time that nobody saw
-	own      float64 // of that, while the process's own threads held the processors
-	runs     float64 // of all time of requests, that threads which serve them ran
-	waits    float64 // of all time of requests, that threads which serve them were ready
-	denied   float64 // of the time its threads were ready or ran, in which they did not run
+	part     float64 // waiting part of the unseen time
+	own      float64 // of that, the part while the process's own threads held the processors
+	runs     float64 // of all time of requests, the part that threads which serve them ran
+	waits    float64 // of all time of requests, the part that threads which serve them were ready
+	denied   float64 // of the time that its threads were ready or ran, the part that they did not run
 	ready    float64 // threads that were ready, on average
 }
 
-// fullFrom is the part of the processors from which a process leaves none free: readings of
-// counters at different moments show a little less than all.
+// fullFrom is the part of the processors from which a process leaves none free: counters that are read at different
+// moments show a little less than all.
 const fullFrom = .9
 
-// buildRunQueue returns nil where threads were not looked at, so that requests may wait for
-// anything, or where the kernel's account of them was not recorded.
+// buildRunQueue returns nil where threads were not looked at, because requests may then wait for anything, or where the
+// kernel's account of the threads was not recorded.
 func (l *Ledger) buildRunQueue() *runQueue {
 	if l.occupancy == nil || len(l.Rows) == 0 {
 		return nil
@@ -86,7 +82,7 @@ func (l *Ledger) buildRunQueue() *runQueue {
 		c.waits = min(1, l.occupancy.serves*waited/inFlight)
 		ranAll, inFlightAll = ranAll+c.runs*inFlight*float64(c.to-c.from), inFlightAll+inFlight*float64(c.to-c.from)
 		c.part = min(c.denied, l.occupancy.serves*waited/inFlight)
-		if held && !l.occupancy.unseen { // it stops all at once, and who is in no thread's hands with them
+		if held && !l.occupancy.unseen { // a quota stops all threads at once, and with them requests that no thread has read
 			c.part = min(c.denied, waited/min(1, inFlight))
 			c.waits = 1
 		}
@@ -104,11 +100,10 @@ func (l *Ledger) buildRunQueue() *runQueue {
 	return r
 }
 
-// splitRunning returns which part (ns) of a time of [at, at+dur) in which a request was seen
-// running passed in waiting for a processor, behind its own process's threads and behind others:
-// what is beyond the time that the process ran, as far as its threads were ready. Counters are
-// read some ms before or after the moment they are taken for, so that a cell's bound is never
-// below that of all.
+// splitRunning returns how much (ns) of the time that a request was seen running within [at, at+dur) it waited for a
+// processor, behind its own process's threads and behind others: the time beyond what the process ran, as far as its
+// threads were ready. Counters are read some ms before or after their stamp, so a cell's bound is never below that of all
+// cells.
 func (r *runQueue) splitRunning(at, dur, running int64) (behind, others int64) {
 	if r == nil || dur <= 0 || running <= 0 {
 		return 0, 0
@@ -123,7 +118,7 @@ func (r *runQueue) splitRunning(at, dur, running int64) (behind, others int64) {
 		waits += c.waits * d
 		own += c.own * c.waits * d
 	}
-	most += float64(dur) - known // nobody counted
+	most += float64(dur) - known // time without readings
 	ready := min(float64(running)-most, waits)
 	if ready <= 0 {
 		return 0, 0
@@ -132,8 +127,8 @@ func (r *runQueue) splitRunning(at, dur, running int64) (behind, others int64) {
 	return behind, int64(ready) - behind
 }
 
-// mostWait returns for how long of [at, at+dur) a request can have waited for a processor, ns; all
-// of it where the wait was not counted.
+// mostWait returns how long (ns) a request can have waited for a processor within [at, at+dur); all of it where ready time
+// was not counted.
 func (r *runQueue) mostWait(at, dur int64) (ns float64) {
 	if r == nil {
 		return float64(dur)
@@ -148,8 +143,8 @@ func (r *runQueue) mostWait(at, dur int64) (ns float64) {
 	return ns + float64(dur) - known
 }
 
-// ownShare returns the part of [at, at+dur) in which the process's own threads held the
-// processors, of those that were not free; 0 where it is not known.
+// ownShare returns the part of [at, at+dur) in which the process's own threads held the processors, of those that were not
+// free; 0 where unknown.
 func (r *runQueue) ownShare(at, dur int64) float64 {
 	if r == nil || dur <= 0 {
 		return 0
@@ -167,8 +162,8 @@ func (r *runQueue) ownShare(at, dur int64) float64 {
 	return own / known
 }
 
-// deniedTime returns for how long (ns) of [at, at+dur) a thread of the process that had work
-// waited for a processor, at most: behind its own process's threads, and behind others.
+// deniedTime returns how long (ns) within [at, at+dur) a thread of the process with work waited for a processor at most:
+// behind its own process's threads, and behind others.
 func (r *runQueue) deniedTime(at, dur int64) (own, others int64) {
 	if r == nil || dur <= 0 {
 		return 0, 0
@@ -177,22 +172,21 @@ func (r *runQueue) deniedTime(at, dur int64) (own, others int64) {
 	i, _ := slices.BinarySearchFunc(r.cells, at, func(c readyCell, t int64) int { return cmp.Compare(c.to, t) })
 	for ; i < len(r.cells) && r.cells[i].from < at+dur; i++ {
 		c := &r.cells[i]
-		d := min(c.denied, c.ready) * float64(min(c.to, at+dur)-max(c.from, at)) // it may have waited for something else all the time
+		d := min(c.denied, c.ready) * float64(min(c.to, at+dur)-max(c.from, at)) // the thread may have waited for something else all the time
 		all += d
 		behind += c.own * d
 	}
 	return int64(behind), int64(all) - int64(behind)
 }
 
-// nowhere is what a request did in the time that nobody saw of it, ns.
+// nowhere is what a request did in the time in which it was not seen, ns.
 type nowhere struct {
-	behind, others float64 // it waited for a processor: for its own process's threads, and for others
+	behind, others float64 // waits for a processor: behind its own process's threads, and behind others
 	ran            float64
 }
 
-// shareUnseen shares out the unseen time (rest ns) of a request of [at, at+dur); it was seen to
-// run for seen ns, as one that is ready seems to, and for waited ns of them it waited for a
-// processor.
+// shareUnseen splits the unseen time (rest, ns) of a request within [at, at+dur). The request was seen running for seen ns,
+// which includes ready time, and of these waited for a processor for waited ns.
 func (r *runQueue) shareUnseen(at, dur, rest, seen, waited int64) (n nowhere) {
 	if r == nil || dur <= 0 {
 		return n
@@ -214,15 +208,15 @@ func (r *runQueue) shareUnseen(at, dur, rest, seen, waited int64) (n nowhere) {
 	return n
 }
 
-// chargeRunQueue charges what threads did unseen in the free time: waits for a processor behind
-// the process's own threads and behind others, and running.
+// chargeRunQueue charges what threads did unseen in the free time: waits for a processor behind the process's own threads
+// and behind others, and running.
 func (w *walker) chargeRunQueue(f *freeTime) {
 	rest := f.s.Dur - f.stopped
 	if rest <= 0 {
 		return
 	}
 	n := w.l.ready.shareUnseen(f.from, f.dur, rest, f.seenRun, f.seenWait)
-	if part, _, known := w.l.clock.ranShare(w.l, w.row); known && w.l.clock.whole { // it ran for no longer than the clock says
+	if part, _, known := w.l.clock.ranShare(w.l, w.row); known && w.l.clock.whole { // the request ran at most as long as the clock says
 		n.ran = min(n.ran, max(0, part*float64(f.dur)-float64(f.seenRun-f.seenWait)))
 	}
 	for _, x := range []struct {

@@ -36,12 +36,12 @@ func TestReady(t *testing.T) {
 	}
 	for _, test := range []struct {
 		ran, ready, busy   float64
-		others, own, unobs float64 // s, of 50 that nobody saw
+		others, own, unobs float64 // s, of 50 unobserved ones
 	}{
-		{.5, 1.5, 2, 7.5 * .75, 7.5 * .25, 37.5}, // 5 s of CPU are in what nobody saw
-		{.5, 1.5, .5, 0, 7.5, 37.5},              // nobody else was there
-		{.5, 0, 2, 0, 0, 50},                     // nobody waited for a CPU
-		{2, 0.1, 2, 0, 40, 0},                    // full: who does not run waits
+		{.5, 1.5, 2, 7.5 * .75, 7.5 * .25, 37.5}, // the unobserved time has 5 s of CPU
+		{.5, 1.5, .5, 0, 7.5, 37.5},              // no other process ran
+		{.5, 0, 2, 0, 0, 50},                     // no thread waited for a CPU
+		{2, 0.1, 2, 0, 40, 0},                    // full: what does not run waits
 	} {
 		l := build(test.ran, test.ready, test.busy)
 		of := func(m Mechanism) float64 { return float64(l.Charges[m]) / 1e9 }
@@ -54,8 +54,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// Who was seen running for longer than the process had processors was ready, as far as its threads
-// were that.
+// Time seen running beyond the process's CPU time was ready, as far as its threads were.
 func TestReadySeen(t *testing.T) {
 	const s = int64(1e9)
 	r := &runQueue{runs: .1, cells: []readyCell{
@@ -70,7 +69,7 @@ func TestReadySeen(t *testing.T) {
 		{0, s, s * 6 / 10, s / 10, s * 3 / 10},
 		{0, s, s, s / 8, s * 3 / 8}, // threads were ready for half of the time
 		{s, s, s, 0, s * 9 / 10},
-		{5 * s, s, s, 0, 0}, // nobody counted
+		{5 * s, s, s, 0, 0}, // not counted
 		{0, s, 0, 0, 0},
 	} {
 		behind, others := r.splitRunning(test.at, test.dur, test.running)
@@ -83,7 +82,7 @@ func TestReadySeen(t *testing.T) {
 	}
 }
 
-// Who was seen ready waited for a processor, for its own process's threads as far as these held it.
+// Time seen ready was a wait for a processor, for the process's own threads as far as these held it.
 func TestReadyLooks(t *testing.T) {
 	b := newBundle(evidence.Subject{CPUs: 2})
 	s := newSource(b, "load", exact, 0)

@@ -8,32 +8,33 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// tracedSample is what traced requests did. It speaks for the requests of the population that were not traced. A request's like
-// are those of its route that took about as long, or half as long where too few did, slow ones for slow ones: where enough of them are traced, what these spent their
-// time on is what it spent its own on, in the mean. Traces come at moments that know nothing of the requests, so that those they
-// meet are a fair sample of their like; where they met too few, its time stays unobserved. What it gives is a share.
+// tracedSample is what traced requests did. It speaks for requests of the population that were not traced. Requests are
+// alike if they have the same route, took about as long (or half as long where too few did) and are both slow or both not.
+// Where enough of its like are traced, a request spent its time on average as they did. Traces come at moments that do not
+// depend on the requests, so that the traced ones are a fair sample; with too few, the time stays unobserved. The result
+// is a share.
 type tracedSample struct {
 	traced evidence.Rows
 	slow   evidence.Rows
 	of     map[likeKey]*like
 }
 
-// likeKey is what makes requests alike: the power of two of their latency, and their route, 0: any.
+// likeKey identifies alike requests: the power of two of their latency, and their route, 0: any.
 type likeKey struct {
 	slow   bool
 	octave int
 	route  evidence.NameID
 }
 
-// like is how alike requests spent their time, without the pauses, which are known of each request.
+// like is how alike requests spent their time without the pauses, which are known for each request.
 type like struct {
 	requests int
-	time     float64 // ns of theirs that parts are of
+	time     float64 // ns of these requests that parts split
 	by       map[likePart]*likeSum
 	parts    []likeSum // the longest first
 }
 
-// likePart is what makes states one.
+// likePart identifies states that are summed up as one.
 type likePart struct {
 	kind, holderKind evidence.Kind
 	cause, via       evidence.NameID
@@ -43,17 +44,17 @@ type likePart struct {
 }
 
 type likeSum struct {
-	evidence.Segment // the first of them
+	evidence.Segment // the first of the states
 	charges          [NumMechanisms]float64
 	held             [evidence.NumHolders]float64
 	ns               float64
 }
 
-// mostParts is how many states are told apart; the others are one for each thing that was waited for.
+// mostParts is how many states are kept apart; the others are merged by what was waited for.
 const mostParts = 16
 
-// sampleTraced is nil where all requests are traced, or none is. Those count as traced, too, that were found among what the kernel, a
-// proxy or the service's log tells of them: it does so for stretches of the time.
+// sampleTraced returns nil where all requests are traced, or none is. Requests that were found in the records of the
+// kernel, a proxy or the service's log count as traced, too: these records cover stretches of the time.
 func (l *Ledger) sampleTraced() *tracedSample {
 	r := &l.b.Requests
 	told := func(row int) bool { return r.Path(row).Followed() }
@@ -90,7 +91,7 @@ func (l *Ledger) sampleTraced() *tracedSample {
 	return t
 }
 
-// keysOf returns what makes requests like a request, the nearest first.
+// keysOf returns the keys of a request, the closest first.
 func (t *tracedSample) keysOf(r *evidence.Requests, row int) [2]likeKey {
 	k := likeKey{t.slow.Has(row), bits.Len64(uint64(r.Latency(row))), r.Route.At(row)}
 	any := k
@@ -131,7 +132,7 @@ func (t *tracedSample) addRequest(l *Ledger, row int, k likeKey) {
 	})
 }
 
-// sortParts puts what was added in order, and joins what is little.
+// sortParts sorts what was added and merges small parts.
 func (x *like) sortParts() {
 	for _, y := range x.by {
 		x.parts = append(x.parts, *y)
@@ -171,8 +172,7 @@ func (x *like) sortParts() {
 	}
 }
 
-// findLike returns the requests that a request is like; nil where it is traced itself, or too few
-// are.
+// findLike returns the requests that are like a request; nil where it is traced itself, or too few are.
 func (t *tracedSample) findLike(r *evidence.Requests, row int) *like {
 	if t == nil || t.traced.Has(row) || !t.slow.Has(row) {
 		return nil
@@ -183,8 +183,8 @@ func (t *tracedSample) findLike(r *evidence.Requests, row int) *like {
 	return nil
 }
 
-// findNearest returns what the requests have in common that a request is like: its route and
-// latency, its latency, or its route and half of its latency; false where too few are traced.
+// findNearest returns the closest key with enough traced requests: route and latency, latency, or route and half of the
+// latency; false where too few are traced.
 func (t *tracedSample) findNearest(r *evidence.Requests, row int) (likeKey, bool) {
 	keys := t.keysOf(r, row)
 	half := keys[0]
@@ -197,10 +197,10 @@ func (t *tracedSample) findNearest(r *evidence.Requests, row int) (likeKey, bool
 	return likeKey{}, false
 }
 
-// Known says whether the states of a request itself are known, where those of others speak for it.
+// Known reports whether the states of a request itself are known, where others' states speak for it.
 func (l *Ledger) Known(row int) bool { return l.sample == nil || l.sample.traced.Has(row) }
 
-// StatesFrom is who tells of the states of requests, or of the requests where they have none.
+// StatesFrom returns the artifacts that tell of the states of requests, or of the requests where they have no states.
 func (l *Ledger) StatesFrom() evidence.ArtifactID {
 	if l.Traced && len(l.traces) > 0 {
 		return l.traces[0]
@@ -208,12 +208,12 @@ func (l *Ledger) StatesFrom() evidence.ArtifactID {
 	return l.Source
 }
 
-// TracedBy says whether an artifact tells of the states of requests.
+// TracedBy reports whether an artifact tells of the states of requests.
 func (l *Ledger) TracedBy(a evidence.ArtifactID) bool {
 	return l.Traced && slices.Contains(l.traces, a)
 }
 
-// TracedSlow counts the slow requests whose states are known, and those that such requests speak for.
+// TracedSlow counts the slow requests with known states, and the slow requests that these speak for.
 func (l *Ledger) TracedSlow() (traced, alike int) {
 	if !l.Traced {
 		return 0, 0
@@ -229,7 +229,7 @@ func (l *Ledger) TracedSlow() (traced, alike int) {
 	return traced, alike
 }
 
-// KnownRows are the requests whose states are known, where those of others speak for the rest: what requests do is compared among these.
+// KnownRows returns the requests with known states, where these speak for the rest: what requests do is compared among them.
 func (l *Ledger) KnownRows() []int {
 	if l.sample == nil {
 		return l.Rows
@@ -237,8 +237,8 @@ func (l *Ledger) KnownRows() []int {
 	return slices.DeleteFunc(slices.Clone(l.Rows), func(row int) bool { return !l.sample.traced.Has(row) })
 }
 
-// UsualRows are the requests that tell what is usual: those whose states are known, and of which it is known whether they are slow by
-// what was recorded.
+// UsualRows returns the requests that tell what is usual: their states are known, and the recording covers them, so that
+// it is known whether they are slow.
 func (l *Ledger) UsualRows() []int {
 	if len(l.Apart) == 0 {
 		return l.KnownRows()
@@ -250,7 +250,7 @@ func (l *Ledger) UsualRows() []int {
 	return slices.DeleteFunc(slices.Clone(l.KnownRows()), apart.Has)
 }
 
-// Likely is a figure (ns) of any slow request: its own, where its states are known, else that of its like in proportion to what they took.
+// Likely returns a figure (ns) of any slow request: its own, where its states are known, else that of its like in proportion to latency.
 func (l *Ledger) Likely(known func(row int) int64) func(row int) int64 {
 	t := l.sample
 	if t == nil {
@@ -281,8 +281,8 @@ func (l *Ledger) Likely(known func(row int) int64) func(row int) int64 {
 	}
 }
 
-// chargeTracedSample charges a time of which nothing is known by what similar traced requests did;
-// the world was stopped for some of it.
+// chargeTracedSample charges a time of which nothing is known, and of which the world was stopped for some, by what
+// similar traced requests did.
 func (w *walker) chargeTracedSample(f *freeTime) {
 	x := w.l.sample.findLike(&w.l.b.Requests, w.row)
 	if x == nil {
@@ -304,7 +304,7 @@ func (w *walker) chargeTracedSample(f *freeTime) {
 	}
 }
 
-// shareOut splits a time in proportion; what rounding leaves is the largest's.
+// shareOut splits a time in proportion; the largest part takes the rounding error.
 func shareOut(dur int64, in []float64, out []int64) {
 	var sum float64
 	most := 0

@@ -4,15 +4,15 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// How an entry's sampling error is found: by resampling blocks of time.
+// Settings for an entry's sampling error, which is found by resampling blocks of time.
 const (
-	BlockOf    = 5   // times the longest stall: what one stall delays is in one block
+	BlockOf    = 5   // × the longest stall: what one stall delays is in one block
 	blockCells = 32  // cells of time a block is summed in: far smaller than what is resampled
-	leastShare = .01 // of the slow time, below which an entry's error is nobody's question
+	leastShare = .01 // of the slow time; smaller entries get no sampling error
 )
 
-// timeline is the slow requests' charges over time: one by one, or summed in
-// cells far smaller than what is resampled, where that takes less memory.
+// timeline is the slow requests' charges over time: one by one, or summed in cells far smaller than a resampled block,
+// where that takes less memory.
 type timeline struct {
 	at         []int64
 	charges    []Charges
@@ -60,7 +60,7 @@ func (l *Ledger) estimateIntervals(over *timeline, block int64) {
 			v[n] = over.charges[n][e.Mechanism]
 		}
 		if iv, ok := stats.SumInterval(over.at, v, l.From, l.To+1, block, uint64(e.Mechanism)+1); ok {
-			if known := e.Ns - e.Sample; e.Sample > 0 && known > 0 { // what is known of others stands for their like
+			if known := e.Ns - e.Sample; e.Sample > 0 && known > 0 { // known requests stand for their like
 				iv.Low, iv.High = iv.Low*float64(e.Ns)/float64(known), min(float64(l.Total), iv.High*float64(e.Ns)/float64(known))
 			}
 			e.Interval, e.Basis = &iv, "sampling"

@@ -6,12 +6,11 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Shorter is the p99 (ms) of requests as they were, and had each been shorter; the 95 %
-// interval of the latter is NaN where too few blocks of time were watched.
+// Shorter is the p99 (ms) of requests as they were, and if each had been shorter; the 95 % interval of the latter is NaN
+// where too few blocks of time were watched.
 type Shorter struct{ Now, Then, Low, High float64 }
 
-// FewerSlow gives the share of all requests that are slow, as they were, and had each been shorter by
-// what less returns for its row (ns).
+// FewerSlow returns the share of all requests that are slow, as they were, and if each had been shorter by less(row) ns.
 func (l *Ledger) FewerSlow(less func(row int) int64) (now, then float64) {
 	if len(l.Rows) == 0 {
 		return math.NaN(), math.NaN()
@@ -26,8 +25,7 @@ func (l *Ledger) FewerSlow(less func(row int) int64) (now, then float64) {
 	return float64(len(l.Slow)) / all, float64(left) / all
 }
 
-// Shorten gives the p99 of all requests had each been shorter by what less returns for its
-// row (ns).
+// Shorten returns the p99 of all requests if each had been shorter by less(row) ns.
 func (l *Ledger) Shorten(less func(row int) int64) Shorter {
 	r := &l.b.Requests
 	took := make([]int64, len(l.Rows))
@@ -38,7 +36,7 @@ func (l *Ledger) Shorten(less func(row int) int64) Shorter {
 	}
 	p := Shorter{Low: math.NaN(), High: math.NaN()}
 	p.Now = float64(stats.QuantileOf(took, .99)) / 1e6
-	then := took // of millions of requests each such row of numbers is a tenth of all memory
+	then := took // reuse memory: for millions of requests each such slice is a tenth of all memory
 	for n, row := range l.Rows {
 		then[n] = max(0, r.Latency(row)-less(row))
 	}

@@ -17,43 +17,39 @@ const (
 	RuleSLO        = "slo"
 	RuleFloor      = "3x_route_floor"
 	RuleBaseline   = "baseline"
-	RuleUnfinished = "unfinished" // most never ended: what they need is not known
+	RuleUnfinished = "unfinished" // most requests never ended: their need is not known
 )
 
-// stuck is how long (ns) a request may have waited for its end where most of its
-// route came to none, or half of what was watched if that is less: those that did
-// end are the lucky ones, and three times what they took is no measure.
+// stuck is how long (ns) a request may have waited for its end where most of its route's requests never ended, or half of
+// the watched time if that is less: there the requests that did end are the lucky ones, and three times their latency is
+// no measure.
 const stuck = int64(time.Second)
 
-// floorFactor times what a route's requests need when nothing stands in their
-// way is slow.
+// floorFactor times the time that a route's requests need when nothing delays them is slow.
 const floorFactor = 3
 
-// differ is by how much thresholds of routes may differ for one to stand for all of them.
+// differ is how far thresholds of routes may differ for one to stand for all of them.
 const differ = .1
 
-// LeastSlow (ns) is what no request is slow below where nobody says what is: handlers of some µs take several times
-// that by a mere switch of threads, and who asks over a network does not notice less than a millisecond.
+// LeastSlow (ns) is the latency below which no request is slow without an objective: handlers of some µs take several
+// times that after a mere switch of threads, and a client over a network does not notice less than a millisecond.
 const LeastSlow = floorFactor * shortest
 
 const shortest = 333_334 // ns, the least floor
 
-// floorPart is the part of a route's requests that nothing much stood in the way of: what
-// the last of them takes is the route's floor. The very quickest may have been refused, or
-// were answered by a cache.
+// floorPart is the quantile of a route's latencies that is its floor: nothing much delayed requests up to it. The very
+// quickest may have been refused, or answered by a cache.
 const floorPart = .1
 
-// leastNeed is what any request needs (ns): no service reads and answers one in less. Where
-// the shares that looks give to waiting leave less of a request, they are those of the few
-// that were looked at, and say nothing of what it needs.
+// leastNeed is the least time (ns) that any request needs: no service reads and answers one in less. Where the waiting
+// shares from looks leave a request less, they come from the few requests that were looked at and say nothing of its need.
 const leastNeed = int64(time.Microsecond)
 
-// findSlow decides which requests are slow: those above the objective; else those
-// that took longer than the baseline says of their route; else, and for routes it
-// does not know, those above three times the floor of their route. A service that
-// finishes next to nothing has no floor to be seen: there it is who waits on. A route that
-// always computes for far longer than the others is held to theirs, unless it is rare and takes
-// little of the processors: however few requests it has, that it takes longer is its nature.
+// findSlow decides which requests are slow: those above the objective; without one, those above the baseline of their
+// route; without a baseline, and for routes that it does not know, those above three times the floor of their route. A
+// service that finishes next to nothing shows no floor: there a request is slow if it waits for long. A route that always
+// computes for far longer than the others is held to their floor, unless it is rare and takes little of the processors:
+// then its long latency is its nature.
 func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	if slo > 0 {
 		l.Rule, l.Threshold = RuleSLO, slo.Nanoseconds()
@@ -69,7 +65,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	threshold := make(map[evidence.NameID]int64)
 	grain, usual := max(l.latencyResolution(), shortest), medianLatency(byRoute)
 	most, known := 0, false
-	few := make(map[evidence.NameID]int) // routes with too few requests to know their floor, and how many
+	few := make(map[evidence.NameID]int) // routes with too few requests for a floor, and their number of requests
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
 		v := byRoute[route]
 		floor := stats.QuantileOf(v, floorPart)
@@ -124,7 +120,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		l.b.Warnf(evidence.NewOrigin(l.Source, 0), "the baseline has no requests to these routes, so requests over %d × the route's baseline latency count as slow; record a baseline with the same routes, or set --slo", floorFactor)
 	}
 	l.limits = threshold
-	n := 0 // counted, as half of millions may be slow
+	n := 0 // counted before allocating, as half of millions may be slow
 	for _, i := range l.Rows {
 		if l.b.Requests.Latency(i) > l.Limit(i) {
 			n++
@@ -136,9 +132,9 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	}
 }
 
-// siblingRoutes are groups of routes with too few requests each to know their floor, which together have
-// enough: of one method and below one path, which says most often that they differ by what they
-// are asked for, "/city/york" and "/city/leeds".
+// siblingRoutes returns groups of routes, each with too few requests for a floor, that together have enough. The routes of
+// a group share a method and a parent path, which mostly means that only a parameter differs: "/city/york" and
+// "/city/leeds".
 func (l *Ledger) siblingRoutes(few map[evidence.NameID]int) (groups [][]evidence.NameID) {
 	below := make(map[string][]evidence.NameID)
 	for _, route := range slices.Sorted(maps.Keys(few)) {
@@ -165,8 +161,8 @@ func (l *Ledger) siblingRoutes(few map[evidence.NameID]int) (groups [][]evidence
 	return groups
 }
 
-// parentRoute returns the route that one is below: "GET /city" of "GET /city/york"; "" of one that
-// is no path, or is at the root: pages there have nothing in common.
+// parentRoute returns the parent of a route: "GET /city" of "GET /city/york". It returns "" for a route that is not a path
+// and for pages at the root, which have nothing in common.
 func parentRoute(route string) string {
 	method, path, _ := strings.Cut(route, "/")
 	if method != "" && !strings.HasSuffix(method, " ") || !strings.Contains(path, "/") {
@@ -175,25 +171,24 @@ func parentRoute(route string) string {
 	return route[:strings.LastIndexByte(route, '/')]
 }
 
-// Limit is what a request may take (ns) and is not slow.
+// Limit returns the latency (ns) up to which a request is not slow.
 func (l *Ledger) Limit(row int) int64 { return l.LimitOf(l.b.Requests.Route.At(row)) }
 
-// LimitOf is what requests of a route may take (ns) and are not slow.
+// LimitOf returns the latency (ns) up to which requests of a route are not slow.
 func (l *Ledger) LimitOf(route evidence.NameID) int64 {
 	if limit, ok := l.limits[route]; ok {
 		return limit
 	}
-	return l.Threshold // of all, or of a route with too few requests to know its floor
+	return l.Threshold // of all, or of a route with too few requests for a floor
 }
 
-// byRoute returns what the finished requests of each route took without what
-// stood in their way, in no order; nothing of routes that finished none.
+// byRoute returns the service times of the finished requests by route, unsorted; routes that finished none are omitted.
 func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
 	return byRoute(&l.b.Requests, l.Rows, func(i int) bool { return !l.isOpen(i) }, l.serviceTime)
 }
 
-// insideFloors are what requests of each route take where the service itself saw them:
-// clients that all wait alike see no floor.
+// insideFloors returns the floor (ns) of each route as the service itself saw it: where all clients wait alike, their
+// latencies show no floor.
 func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidence.NameID]int64 {
 	r := &l.b.Requests
 	took := make(map[evidence.NameID][]int64)
@@ -216,8 +211,9 @@ func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidenc
 	return floors
 }
 
-// usualWay is how much time (ns) on the way to the service and back is the network's and the client's own, and no queue's: what half of the
-// requests take for it, if that is no more than a host among others needs; else what the quickest take, who are far away.
+// usualWay returns how much time (ns) on the way to the service and back belongs to the network and the client rather than
+// to a queue: the median, capped at what hosts in one network need; or the time of the quickest requests if they are
+// farther away.
 func (l *Ledger) usualWay() int64 {
 	if l.Joined == nil {
 		return 0
@@ -241,18 +237,18 @@ func (l *Ledger) usualWay() int64 {
 
 const (
 	nearWay = int64(1e6)  // ns that the way to a service in the same network and back takes at most
-	farWay  = int64(20e6) // ns that it takes at most where even the quickest, farPart of the requests, need longer
+	farWay  = int64(20e6) // ns: the cap where even the quickest requests (farPart of all) need longer
 	farPart = .01
 )
 
-// isOpen says whether a request came to no end while it was watched, or before its client gave it
-// up: it takes longer than its latency says.
+// isOpen reports whether a request did not end while it was watched, or before its client gave up: it takes longer than
+// its latency says.
 func (l *Ledger) isOpen(i int) bool {
 	o := l.b.Requests.Outcome.At(i)
 	return o == evidence.Unfinished || o == evidence.TimedOut
 }
 
-// countUnfinished counts the requests of each route that came to no end.
+// countUnfinished counts the requests of each route that did not end.
 func (l *Ledger) countUnfinished() map[evidence.NameID]int {
 	n := make(map[evidence.NameID]int)
 	for _, i := range l.Rows {
@@ -263,8 +259,8 @@ func (l *Ledger) countUnfinished() map[evidence.NameID]int {
 	return n
 }
 
-// latencyResolution is the unit (ns) that the requests' durations are whole multiples of: the
-// least that their source can tell from zero. Traced ones have none.
+// latencyResolution returns the unit (ns) of which the requests' durations are whole multiples: the least duration that
+// their source can tell from zero. Traced durations have none.
 func (l *Ledger) latencyResolution() int64 {
 	if l.Traced && l.Joined == nil {
 		return 0
@@ -278,7 +274,7 @@ func (l *Ledger) latencyResolution() int64 {
 	return grain
 }
 
-// addSlow takes up a request that takes longer than it may, by more than the recorder held it.
+// addSlow adds a request that exceeds its limit by more than the recorder held it.
 func (l *Ledger) addSlow(i int, threshold int64) {
 	lat := l.b.Requests.Latency(i)
 	if lat <= threshold {
@@ -293,11 +289,10 @@ func (l *Ledger) addSlow(i int, threshold int64) {
 	l.Total += lat
 }
 
-// serviceTime is a request's time without what stands in requests' way: the
-// collector, other requests, locks and pools. Without states it is all of it, unless looks at
-// the threads show that most of it was waiting for locks and pools. What
-// it awaits or blocks a thread for is its own: how much of that was waiting for a
-// thread of the pool cannot be seen.
+// serviceTime returns a request's time without what delays requests: the collector, other requests, locks and pools.
+// Without states it is the whole latency, unless looks at the threads show that most of it was waiting for locks and
+// pools. Time that the request awaits, or blocks a thread for, is its own: how much of that was a wait for a thread of the
+// pool cannot be seen.
 func (l *Ledger) serviceTime(i int) int64 {
 	if !l.Traced || l.Joined != nil && !l.b.Requests.Path(i).Followed() {
 		took := l.b.Requests.Latency(i)
@@ -309,7 +304,7 @@ func (l *Ledger) serviceTime(i int) int64 {
 		}
 		c := l.Of(i)
 		each := c[Lock] + c[Pool] + c[PoolThread]
-		if rest := took - each; 2*each > took && rest >= leastNeed { // most of it, for each other
+		if rest := took - each; 2*each > took && rest >= leastNeed { // most of it was waiting for other requests
 			return rest
 		}
 		return took
@@ -321,7 +316,7 @@ func (l *Ledger) serviceTime(i int) int64 {
 	return l.way + c[Dependency] + c[TaskWait] + c[Client] + c[Awaiting] + c[Goroutine] + c[Timer] + c[Kernel] + c[Own] + c[Unobserved] + c[Unexplained]
 }
 
-// queuedOutside is how long (ns) a request waited before the service saw it, where the recording names for what.
+// queuedOutside returns how long (ns) a request waited before the service saw it, where the recording names what for.
 func queuedOutside(p evidence.Path) (ns int64) {
 	var s evidence.Segment
 	for p.Next(&s) {

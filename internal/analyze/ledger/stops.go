@@ -8,16 +8,15 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// pause is a stop-the-world interval. Before is the time stopped by all earlier
-// ones, area twice the integral of the time stopped until it begins.
+// pause is a stop-the-world interval. Before is the total time of all earlier pauses; area is twice the integral of the
+// stopped time up to its beginning.
 type pause struct {
 	from, to, before int64
 	area             uint128
 }
 
-// stops are a subject's pauses, in order, and how far (ns) a request may have to
-// be moved to stand right beside them: lo ≤ 0 ≤ hi. Stamps are truncated: with
-// those of 1 s, hi is 1 s.
+// stops are a subject's pauses, in order, and how far (ns) a request may have to move to be aligned with them: lo ≤ 0 ≤ hi.
+// Stamps are truncated: with a resolution of 1 s, hi is 1 s.
 type stops struct {
 	pauses []pause
 	lo, hi int64
@@ -27,16 +26,14 @@ type stops struct {
 type watcher struct {
 	rows        []int
 	clock       evidence.Clock
-	own         bool // the requests' own clock
+	own         bool // it has the requests' own clock
 	from, until int64
 }
 
-// stopsOf returns the pauses that can be laid over the requests of a clock.
-// Those of the same clock need no moving; without any, those of the best clock
-// count, and others add only what lies where the better ones did not look: two
-// files that place one pause some µs apart have not seen two. A JVM's safepoints are
-// stops as well, longer than the pause within by the time until all threads had stopped:
-// the union of both is what stopped.
+// stopsOf returns the pauses that can be laid over the requests of a clock. Pauses of the same clock need no moving.
+// Without any, pauses of the best clock count, and others add only what lies where better ones did not look: two files
+// that place a pause some µs apart have not seen two. A JVM's safepoints are stops as well; they last longer than the
+// pause within them by the time until all threads stopped: their union is the stop.
 func stopsOf(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.ClockID) (s stops) {
 	own := b.Clocks[requests]
 	for _, k := range []struct {
@@ -99,7 +96,7 @@ func listWatchers(b *evidence.Bundle, subject evidence.SubjectID, requests evide
 	return all
 }
 
-// mergePauses puts the pauses in order, joins those that overlap, and sums them up.
+// mergePauses sorts the pauses, joins those that overlap, and sums them up.
 func (s *stops) mergePauses() {
 	slices.SortStableFunc(s.pauses, func(x, y pause) int { return cmp.Compare(x.from, y.from) })
 	out := s.pauses[:0]
@@ -120,8 +117,8 @@ func (s *stops) mergePauses() {
 	s.pauses = out
 }
 
-// areaAt is twice the integral of the time stopped until t, which lies between
-// this pause's beginning and the next one's.
+// areaAt returns twice the integral of the stopped time until t, which lies between this pause's beginning and the next
+// one's.
 func (p *pause) areaAt(t int64) uint128 {
 	dt := t - p.from
 	in := min(dt, p.to-p.from)
@@ -169,8 +166,8 @@ func (s *stops) stoppedWithin(from, to int64) int64 {
 	return s.stoppedBefore(to) - s.stoppedBefore(from)
 }
 
-// meanStopped returns the time (ns) of [from, to) that the world was stopped: the mean over all
-// positions that the clocks allow.
+// meanStopped returns the time (ns) of [from, to) that the world was stopped: the mean over all positions that the clocks
+// allow.
 func (s *stops) meanStopped(from, to int64) int64 {
 	if len(s.pauses) == 0 || to <= from {
 		return 0
@@ -183,10 +180,10 @@ func (s *stops) meanStopped(from, to int64) int64 {
 	return min(int64(later.minus(earlier).toFloat()/2/float64(s.hi-s.lo)), to-from)
 }
 
-// stoppedExtremes returns the least and the most (ns) of [from, to) that can have been stopped. As
-// the span moves, the overlap begins to shrink only with the span's beginning inside a pause, and
-// ceases to when that has passed it: every plateau at the top has a place where from meets a
-// pause's beginning, and every one at the bottom a place where it meets an end.
+// stoppedExtremes returns the least and the most (ns) of [from, to) that can have been stopped. As the span moves, the
+// overlap begins to shrink only with the span's beginning inside a pause, and stops shrinking when it has passed the
+// pause: every plateau at the top has a position where from meets a pause's beginning, and every one at the bottom a
+// position where it meets an end.
 func (s *stops) stoppedExtremes(from, to int64) (least, most int64) {
 	least = s.stoppedWithin(from+s.lo, to+s.lo)
 	most = least
@@ -214,7 +211,7 @@ func (s *stops) stoppedExtremes(from, to int64) (least, most int64) {
 	return least, most
 }
 
-// mostPauses is how many pauses within reach of one request are told apart.
+// mostPauses is how many pauses within reach of one request are considered one by one.
 const mostPauses = 4096
 
 // medianPause returns the median length of a pause, ns.

@@ -9,10 +9,10 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// withoutStreams leaves out the requests that last as long as somebody listens: of a route that
-// one of them has, all that last long or had not ended when the recording did. They answer when there is something to tell, so none of them
-// is slow, and how long they last says nothing of the others. Routes with few requests each are
-// one with their kin: "/wait/room7" and "/wait/room8".
+// withoutStreams leaves out streams, whose latency is how long a client listens. If a route has one, it leaves out all its
+// requests that last long or had not ended at the end of the recording. Streams answer when there is an event, so none of
+// them is slow, and their latency says nothing of others. Sibling routes with few requests each count as one route:
+// "/wait/room7" and "/wait/room8".
 func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int) {
 	streams, least := streamRoutes(b, subject)
 	if len(streams) == 0 {
@@ -33,7 +33,7 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 				short[of]++
 			}
 		}
-		// Where most end sooner than those that may be streams, one that lasts long is none.
+		// Where most requests end sooner than possible streams, a long one is not a stream.
 		maps.DeleteFunc(routes, func(of string, stream bool) bool { return !stream || short[of] > 0 })
 		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool {
 			return routes[family[r.Route.At(i)]] && (r.Latency(i) >= least || r.Outcome.At(i) == evidence.Unfinished)
@@ -50,8 +50,7 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 	}
 }
 
-// routeFamilies returns the family of each route: its own name, or for routes with few requests
-// the path they are below.
+// routeFamilies returns the family of each route: its own name, or its parent path for routes with few requests.
 func routeFamilies(b *evidence.Bundle, rows []int) map[evidence.NameID]string {
 	n := make(map[evidence.NameID]int)
 	for _, i := range rows {
@@ -67,8 +66,8 @@ func routeFamilies(b *evidence.Bundle, rows []int) map[evidence.NameID]string {
 	return family
 }
 
-// streamRoutes are the routes of requests that were seen to be streams, and how long (ns) one
-// lasts at least that may be.
+// streamRoutes returns the routes of requests that were seen to be streams, and the least latency (ns) of a possible
+// stream.
 func streamRoutes(b *evidence.Bundle, subject evidence.SubjectID) (routes map[string]bool, least int64) {
 	streams := make(map[string]bool)
 	for _, f := range b.Facts {

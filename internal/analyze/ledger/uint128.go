@@ -5,7 +5,7 @@ import "math/bits"
 // uint128 is an unsigned number of 128 bits: ns times ns of a recording of days.
 type uint128 struct{ hi, lo uint64 }
 
-// mulInt64 multiplies two numbers that are not negative.
+// mulInt64 multiplies two non-negative numbers.
 func mulInt64(a, b int64) (w uint128) {
 	w.hi, w.lo = bits.Mul64(uint64(a), uint64(b))
 	return w
@@ -25,5 +25,5 @@ func (w uint128) minus(o uint128) (d uint128) {
 	return d
 }
 
-// toFloat is the number, read as signed.
+// toFloat returns the number, read as signed.
 func (w uint128) toFloat() float64 { return float64(int64(w.hi))*0x1p64 + float64(w.lo) }

@@ -6,21 +6,22 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// BusyWhileUnread is how full the process kept its processors, by the kernel's CPU clock, while data had arrived for it that no thread read:
-// who would read it waits for a processor then. A clock that ticks each 10 ms tells nothing of a single wait, but of all of them together.
+// BusyWhileUnread is how full the process kept its processors, by the kernel's CPU clock, while data for it had arrived
+// that no thread read: the reading thread then waits for a processor. A clock that ticks every 10 ms says nothing of a
+// single wait, but of all of them together.
 type BusyWhileUnread struct {
 	Part float64 // of the processors
 	CPUs int
 }
 
-// What unread waits must have had for the clock to tell.
+// Thresholds for the clock to tell what unread data waited for.
 const (
-	fullUnread  = .75        // of the processors busy: what else would keep the data from being read?
-	fewUnread   = 20         // samples of the clock within the waits
-	shortUnread = int64(1e6) // ns: a wake-up takes as long
+	fullUnread  = .75        // part of the processors busy, at least: then nothing else keeps the data from being read
+	fewUnread   = 20         // samples of the clock within the waits, at least
+	shortUnread = int64(1e6) // ns: shorter waits are wake-ups
 )
 
-// unreadBusy is nil where that is not known, and where the processors were not full.
+// unreadBusy returns nil where that is not known, or where the processors were not full.
 func (l *Ledger) unreadBusy() *BusyWhileUnread {
 	on, x, cores := l.b.Names.Lookup(evidence.SampleOnCPU), &l.b.Samples, l.b.CPUsOf(l.Subject)
 	if on == 0 || cores == 0 {

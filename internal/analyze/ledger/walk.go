@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Of charges the whole time of one request.
+// Of returns the charges of a request's whole time.
 func (l *Ledger) Of(row int) Charges {
 	w := walkers.Get().(*walker)
 	w.sum = Charges{}
@@ -16,27 +16,25 @@ func (l *Ledger) Of(row int) Charges {
 	return sum
 }
 
-// Walk yields the states of a request in order with what each was charged to.
-// Their sum is the request's latency exactly. The charges are valid until yield
-// returns.
+// Walk yields the states of a request in order with their charges. The sum is exactly the request's latency. The charges
+// are valid until yield returns.
 func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charges)) {
 	l.walkStates(row, func(at int64, s *evidence.Segment, c *Charges, _ derivation) { yield(at, *s, c) })
 }
 
-// walkStates is [Ledger.Walk] that also says where charges come from. The state is valid until
-// yield returns, as its charges are.
+// walkStates is [Ledger.Walk] with the origin of the charges. The state and its charges are valid until yield returns.
 func (l *Ledger) walkStates(row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
 	w := walkers.Get().(*walker)
 	w.walkRequest(l, row, yield)
 	walkers.Put(w)
 }
 
-// walkers are those that have nothing to do: millions of requests are walked through, one after the other.
+// walkers pools idle walkers: millions of requests are walked through, one after the other.
 var walkers = sync.Pool{New: func() any {
 	w := new(walker)
 	w.add = func(_ int64, _ *evidence.Segment, c *Charges, _ derivation) { w.sum.Add(c) }
 	w.addRoots = func(_ int64, s *evidence.Segment, c *Charges, _ derivation) {
-		if _, waits := heldBy(s.Kind); !waits { // most
+		if _, waits := heldBy(s.Kind); !waits { // most states
 			w.sum.Add(c)
 			return
 		}
@@ -48,7 +46,7 @@ var walkers = sync.Pool{New: func() any {
 
 func (w *walker) walkRequest(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
 	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
-	defer func() { w.l, w.yield = nil, nil }() // whoever has nothing to do holds nothing
+	defer func() { w.l, w.yield = nil, nil }() // an idle walker must not keep a ledger alive
 	r := &l.b.Requests
 	start, end := r.Start.At(row), r.End.At(row)
 	began := end - r.Latency(row)
@@ -80,7 +78,7 @@ func (w *walker) walkRequest(l *Ledger, row int, yield func(at int64, s *evidenc
 	}
 }
 
-// outsideKnown says whether a path tells what passed before the service saw the request, or after it answered.
+// outsideKnown reports whether a path tells what happened before the service saw the request, or after it answered.
 func outsideKnown(p evidence.Path) bool {
 	var s evidence.Segment
 	for p.Next(&s) {
@@ -91,9 +89,8 @@ func outsideKnown(p evidence.Path) bool {
 	return false
 }
 
-// hasUnplacedWaits says whether a path knows durations but not when they were: an access
-// log's waits for an upstream, and for the connection to it, come first and the rest of the request follows.
-// Labelled is the sum of the waits.
+// hasUnplacedWaits reports whether a path has durations without a place: an access log's waits for an upstream, and for
+// the connection to it, come first in the path and the rest of the request follows. Labelled is the sum of the waits.
 func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) {
 	if l.byKernel || l.Traced && (l.Joined == nil || p.Followed()) {
 		return 0, false
@@ -114,8 +111,8 @@ func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) 
 	return labelled, loose
 }
 
-// derivation is where a charge comes from: what the request itself was seen to do, or is told of its time; a replay of the queue; or
-// what others like it did.
+// derivation is the source of a charge: what the request itself was seen to do or its log says; a replay of the queue; or
+// what similar requests did.
 type derivation uint8
 
 const (
@@ -129,18 +126,18 @@ type walker struct {
 	l      *Ledger
 	row    int
 	yield  func(at int64, s *evidence.Segment, c *Charges, by derivation)
-	nested bool             // what passed outside the service is known
-	moved  int64            // what the replay still has to move to StopTheWorld
-	s      evidence.Segment // the state, as the path has it
-	part   evidence.Segment // that is yielded, where it is not all of it
+	nested bool             // the time outside the service is known
+	moved  int64            // ns that the replay still has to move to StopTheWorld
+	s      evidence.Segment // the state as in the path
+	part   evidence.Segment // the yielded part, where that is not the whole state
 	c      Charges
 
-	seen, unseen freeTime // that are charged
+	seen, unseen freeTime // being charged
 	unseenState  evidence.Segment
 
-	sum      Charges                                                        // of what add or addRoots was given
-	add      func(at int64, s *evidence.Segment, c *Charges, by derivation) // adds to sum
-	addRoots func(at int64, s *evidence.Segment, c *Charges, by derivation) // the same by roots
+	sum      Charges                                                        // of all charges given to add or addRoots
+	add      func(at int64, s *evidence.Segment, c *Charges, by derivation) // adds charges to sum
+	addRoots func(at int64, s *evidence.Segment, c *Charges, by derivation) // adds charges by roots to sum
 }
 
 // yieldState yields a state, or a part of one, with the charges of c.
@@ -178,8 +175,7 @@ func (w *walker) pausedFor(f *freeTime) {
 	f.markCharged(part.Dur)
 }
 
-// chargeEventLoop charges a wait for an event loop: what keeps that from running comes before what
-// it runs.
+// chargeEventLoop charges a wait for an event loop. Delays that keep the loop from running come before what it runs.
 func (w *walker) chargeEventLoop(f *freeTime) {
 	if e := w.l.entrance; e != nil {
 		w.chargeEntrance(e.queues, f)
@@ -189,7 +185,7 @@ func (w *walker) chargeEventLoop(f *freeTime) {
 	}
 	w.c = Charges{PoolThread: f.s.Dur}
 	switch {
-	case !w.l.onThreads: // the thread is a processor to the runtime's scheduler, on which what is ready takes turns: there was one
+	case !w.l.onThreads: // to the runtime's scheduler the thread is a processor on which ready work takes turns
 		w.c = Charges{RequestsCPU: f.s.Dur}
 		w.takeAll(f)
 		return
@@ -201,8 +197,8 @@ func (w *walker) chargeEventLoop(f *freeTime) {
 	w.takeAll(f)
 }
 
-// chargeRest charges what no other pass did to pauses and to the recorder; what is left is
-// unobserved, of time before the service queued.
+// chargeRest charges the time that no other pass charged to pauses and to the recorder. The rest is unobserved, or queued
+// if it is time before the service.
 func (w *walker) chargeRest(f *freeTime) {
 	rest := f.s.Dur - f.stopped
 	held := min(rest, w.l.holds.stoppedWithin(f.at, f.at+f.s.Dur))
@@ -211,15 +207,14 @@ func (w *walker) chargeRest(f *freeTime) {
 		none = int64(w.l.withheld.Part(f.from, f.from+f.dur) * float64(f.stopped))
 	}
 	w.c = Charges{StopTheWorld: f.stopped - none, HostCPU: none, Recorder: held, Unobserved: rest - held}
-	if f.s.Kind == evidence.BeforeService { // who keeps it waiting was not seen, and that it waits to be read is known
+	if f.s.Kind == evidence.BeforeService { // the request waits to be read, for an unknown reason
 		w.c[Queued], w.c[Unobserved] = w.c[Unobserved], 0
 	}
 	w.l.Host.moveToHost(&w.c)
 	w.takeAll(f)
 }
 
-// chargeThreads charges a time without states by what the service's threads did meanwhile, but for
-// the part in which the world was stopped.
+// chargeThreads charges a time without states, less its stop-the-world part, by what the service's threads did then.
 func (w *walker) chargeThreads(f *freeTime) {
 	f.from, f.dur = f.at, f.s.Dur
 	if w.l.occupancy == nil || f.s.Dur <= f.stopped {
@@ -236,7 +231,7 @@ func (w *walker) chargeThreads(f *freeTime) {
 	}
 	behind, others := w.l.ready.splitRunning(f.at, s.Dur, int64(seen))
 	parts, seen, waits := w.correctByClock(parts, f.at, s.Dur, 1-float64(f.stopped)/float64(s.Dur), seen)
-	if waits >= 0 { // by the clock, for that very request
+	if waits >= 0 { // the CPU clock tells of this very request
 		behind = int64(w.l.ready.ownShare(f.at, s.Dur) * float64(waits))
 		others = waits - behind
 	}
@@ -256,7 +251,7 @@ func (w *walker) chargeThreads(f *freeTime) {
 			if s.Kind == evidence.BeforeService { // nothing of it is its own: the thread that would read it runs for others
 				w.c[RequestsCPU] = part.Dur - w.c[HostCPU]
 			}
-		case HostCPU: // it was ready
+		case HostCPU: // ready
 			f.seenRun += part.Dur
 			w.c[RequestsCPU] = int64(w.l.ready.ownShare(f.at, part.Dur) * float64(part.Dur))
 			f.seenWait += part.Dur
@@ -267,8 +262,7 @@ func (w *walker) chargeThreads(f *freeTime) {
 	}
 }
 
-// chargeReplayed charges the beginning of a state to the pauses it waited behind; the queues
-// outside come after these.
+// chargeReplayed charges the beginning of a state to the pauses it waited behind; the outside queues follow.
 func (w *walker) chargeReplayed(f *freeTime) {
 	if part := min(w.moved, f.s.Dur); part > 0 {
 		first := *f.s
@@ -281,10 +275,9 @@ func (w *walker) chargeReplayed(f *freeTime) {
 	f.began, f.took = f.at, f.s.Dur
 }
 
-// chargeUnplaced charges waits whose place within the request is not known. A pause within a wait
-// costs nothing but what it lasts longer than the wait: only the share of the pauses that meets
-// the rest of the request is charged, wherever the waits lay, each place being as likely.
-// [Ledger.stoppedBounds] gives the least and the most.
+// chargeUnplaced charges waits with an unknown place within the request. A pause within a wait costs only the time by
+// which it outlasts the wait, so that only the share of the pauses that meets the rest of the request is charged; every
+// place of the waits is equally likely. [Ledger.stoppedBounds] gives the least and the most.
 func (w *walker) chargeUnplaced(path evidence.Path, at, end int64) {
 	from := at
 	for path.Next(&w.s) && w.s.Kind != evidence.Unobserved {
@@ -300,9 +293,8 @@ func (w *walker) chargeUnplaced(path evidence.Path, at, end int64) {
 	}
 }
 
-// stoppedBounds is the least and the most of the slow requests' time that the
-// pauses can have cost them. A wait whose place is not known can have hidden the
-// pauses or, if they came at its end, none of them.
+// stoppedBounds returns the least and the most of the slow requests' time that the pauses can have cost. A wait with an
+// unknown place can have hidden the pauses or, if they came at its end, none of them.
 func (l *Ledger) stoppedBounds() (low, high float64) {
 	r := &l.b.Requests
 	for _, row := range l.Slow {

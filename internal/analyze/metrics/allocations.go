@@ -8,39 +8,39 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Allocations are who allocates what, of a process that was asked to tell (.NET's allocation ticks:
-// GC keyword at level 5; AllocationSampled of .NET 10; a JVM's flight recording), all of what was recorded. Bytes of small objects
-// are extrapolated from one in 100 KiB; large objects are told one by one.
+// Allocations is what a process allocated, by type and place, over the whole recording. It comes from .NET's allocation
+// ticks (GC keyword at level 5), AllocationSampled of .NET 10, or a JVM's flight recording. Bytes of small objects are
+// extrapolated from one in 100 KiB; large objects are recorded one by one.
 type Allocations struct {
-	Window         // in which they were told, sessions that were apart together
+	Window         // from the first record to the last, across separate sessions
 	Span   float64 // s that were watched
-	Lost   int64   // events lost meanwhile: bytes are lower bounds
+	Lost   int64   // events lost: bytes are lower bounds if there are any
 	Bytes  float64
-	Large  float64 // of them on the large object heap
-	Count  float64 // how many large objects
+	Large  float64 // of Bytes, on the large object heap
+	Count  float64 // large objects
 	Sites  []AllocationSite
 	Types  []AllocationType
-	// Deaths are those that died in generation 2 or as large objects, by where they were allocated, most bytes
-	// first; nil: collections were not asked for what survives them.
+	// Deaths are the objects that died in generation 2 or as large objects, by where they were allocated, most bytes
+	// first; nil: the recording did not ask collections for what survives them.
 	Deaths []AllocationSite
-	Live   []AllocationType // what a heap snapshot has by type, most bytes first: Count are all objects
+	Live   []AllocationType // the heap by type from a heap snapshot, most bytes first: Count is the number of all objects
 	Origin evidence.Origin
 }
 
-// AllocationSite is one stack that allocates objects of one type, with most large bytes, then
-// with most bytes, first.
+// AllocationSite is one stack that allocates objects of one type. Sites are sorted by large bytes, then by bytes,
+// descending.
 type AllocationSite struct {
 	Type   string // "System.Byte[]"
 	Stack  evidence.StackID
-	Owner  string // the nearest of the user's own code: "Shop!OrderBook.Statement()"; "" none
-	Serves string // the outermost of it, where that works on a request: what handles the route; "" none
+	Owner  string // the nearest of the user's own code: "Shop!OrderBook.Statement()"; "": none
+	Serves string // the outermost of the user's own code, where that handles a request: the route's handler; "": none
 	Bytes  float64
-	Large  float64 // of them on the large object heap
-	Count  float64 // how many large objects
+	Large  float64 // of Bytes, on the large object heap
+	Count  float64 // large objects
 	Origin evidence.Origin
 }
 
-// AllocationType is all that is allocated of a type.
+// AllocationType sums up all allocations of a type.
 type AllocationType struct {
 	Type                string
 	Bytes, Large, Count float64
@@ -49,10 +49,10 @@ type AllocationType struct {
 // asked are what may be asked of who allocates.
 var asked = []string{evidence.CoverAllocation, evidence.CoverDeaths, evidence.CoverClasses}
 
-// StackReader says what a stack of a runtime's threads tells, and what the program is called.
+// StackReader tells what a stack of a runtime's threads shows, and the program's name.
 type StackReader func(of threadstack.Stack, entry string) threadstack.View
 
-// ReadAllocations reads them; nil: nobody asked the process.
+// ReadAllocations reads a process's allocations; nil: they were not recorded.
 func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) *Allocations {
 	a := &Allocations{}
 	var watched Spans
@@ -148,7 +148,7 @@ func (a *Allocations) sumTypes() {
 	slices.SortStableFunc(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
-// readLive reads what lies on the heap by type.
+// readLive reads the objects on the heap by type.
 func (a *Allocations) readLive(b *evidence.Bundle, subject evidence.SubjectID) {
 	space, objects := b.Names.Lookup(evidence.SampleLive), b.Names.Lookup(evidence.SampleLiveObjects)
 	at := make(map[evidence.NameID]int)
@@ -173,7 +173,7 @@ func (a *Allocations) readLive(b *evidence.Bundle, subject evidence.SubjectID) {
 	slices.SortStableFunc(a.Live, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
-// LargeSites are those that allocate large objects, most bytes first.
+// LargeSites returns the sites that allocate large objects, most bytes first.
 func (a *Allocations) LargeSites() []AllocationSite {
 	n := slices.IndexFunc(a.Sites, func(x AllocationSite) bool { return x.Large == 0 })
 	if n < 0 {

@@ -2,8 +2,8 @@ package metrics
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// Amounts are what came when, in order of time: a rate is their sum by the time it was
-// watched. Who wants to know how sure a rate is resamples them by blocks of time.
+// Amounts are amounts with their times, in order: a rate is their sum divided by the watched time. To find how certain a
+// rate is, callers resample them by blocks of time.
 type Amounts struct {
 	At []int64
 	V  []float64
@@ -13,7 +13,7 @@ func (a *Amounts) addAmount(at int64, v float64) {
 	a.At, a.V = append(a.At, at), append(a.V, v)
 }
 
-// Sum is all of it.
+// Sum returns the total.
 func (a Amounts) Sum() (sum float64) {
 	for _, v := range a.V {
 		sum += v
@@ -21,7 +21,7 @@ func (a Amounts) Sum() (sum float64) {
 	return sum
 }
 
-// Began are the collections that [Collector.Rate] counts, each 1.
+// Began returns the collections that [Collector.Rate] counts, each as 1.
 func (g *Collector) Began() (a Amounts) {
 	for _, at := range g.began {
 		a.addAmount(at, 1)
@@ -29,7 +29,7 @@ func (g *Collector) Began() (a Amounts) {
 	return a
 }
 
-// Stops are the pauses, s.
+// Stops returns the pauses, s.
 func (g *Collector) Stops() (a Amounts) {
 	for _, p := range g.Pauses {
 		a.addAmount(p.From, p.Seconds())
@@ -37,7 +37,7 @@ func (g *Collector) Stops() (a Amounts) {
 	return a
 }
 
-// Assists are the mark assists of each cycle, s of processors.
+// Assists returns the mark assists of each cycle, s of processors.
 func (g *Collector) Assists() (a Amounts) {
 	for _, x := range g.Cycles {
 		if x.Assist >= 0 {
@@ -47,7 +47,7 @@ func (g *Collector) Assists() (a Amounts) {
 	return a
 }
 
-// Allocated is what was allocated from one collection to the next, bytes, at the next.
+// Allocated returns the bytes allocated from one collection to the next, at the time of the next.
 func (g *Collector) Allocated() (a Amounts) {
 	for i := 1; i < len(g.Cycles); i++ {
 		if d := g.Cycles[i].allocatedSince(g.Cycles[i-1]); d >= 0 {
@@ -65,10 +65,10 @@ func (g *Collector) Allocated() (a Amounts) {
 	return a
 }
 
-// Promotions are what young collections made the old generation grow by, bytes.
+// Promotions returns the bytes by which young collections grew the old generation.
 func (g *Collector) Promotions() (a Amounts) {
 	for _, p := range g.Pauses.Of(evidence.PauseYoung) {
-		if before, after := g.OldOf(p); after >= before || after < before { // both are told
+		if before, after := g.OldOf(p); after >= before || after < before { // both are known
 			a.addAmount(p.From, max(0, after-before))
 		}
 	}

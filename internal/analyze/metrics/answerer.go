@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Answerer is a program of this host that listens at an address: what its threads did, and those of the processes that it began.
+// Answerer is a program of this host that listens at an address: what its threads did, and those of its child processes.
 type Answerer struct {
 	Name   string
 	Ran    float64 // threads on a CPU, on average
@@ -15,8 +15,8 @@ type Answerer struct {
 	Origin evidence.Origin
 }
 
-// AnswererAt finds who of the recorded processes listens at an address, "127.0.0.1:5432" or "unix:/run/app.sock". It is false where no process does, or where nobody counted how long
-// its threads were ready.
+// AnswererAt finds the recorded process that listens at an address, "127.0.0.1:5432" or "unix:/run/app.sock". It returns
+// false where no process does, or where the ready time of its threads was not counted.
 func AnswererAt(b *evidence.Bundle, address string, w Window) (a Answerer, ok bool) {
 	if address == "" {
 		return a, false
@@ -46,8 +46,8 @@ func AnswererAt(b *evidence.Bundle, address string, w Window) (a Answerer, ok bo
 	return a, false
 }
 
-// coversAddress says whether a socket that listens at an address answers at another: at its own,
-// or at all of the host's.
+// coversAddress reports whether a socket that listens at an address answers at another: at its own, or at all addresses of
+// the host.
 func coversAddress(listens, address string) bool {
 	if strings.HasPrefix(address, "unix:") {
 		return listens == address
@@ -57,7 +57,7 @@ func coversAddress(listens, address string) bool {
 	return err == nil && err2 == nil && own.Port() == at.Port() && (own.Addr().IsUnspecified() || own.Addr().Unmap() == at.Addr().Unmap())
 }
 
-// withChildren returns a process with the recorded processes that it began.
+// withChildren returns a process and its recorded child processes.
 func withChildren(b *evidence.Bundle, of evidence.SubjectID) []evidence.SubjectID {
 	all := []evidence.SubjectID{of}
 	for i := range b.Facts {

@@ -9,29 +9,28 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Arrivals is at which rate requests came to a service, and how long they took, over time.
-// It counts what came, not what was served: a service that is overrun finishes less.
+// Arrivals is the rate at which requests came to a service, and how long they took, over time. It counts requests that
+// came, not those that were served: an overloaded service finishes fewer.
 type Arrivals struct {
 	Source  evidence.ArtifactID
 	Rows    []int // its requests, by when they came
 	Rate    Value // 1/s, of all
 	From    int64
-	Width   int64     // ns, of a stretch
+	Width   int64     // ns, of each stretch
 	Rates   []float64 // 1/s, of each stretch; none where the window has too few
-	Medians []float64 // ns that requests of each stretch took; of one without any, that of the one before
-	Took    [][]int64 // ns, of each stretch, sorted
+	Medians []float64 // ns: median latency of each stretch; of a stretch without requests, that of the previous one
+	Took    [][]int64 // ns: latencies of each stretch, sorted
 }
 
-// Stretches a recording is split into: enough of them for a change to be seen, and none
-// so short that there is nothing in it.
+// Number of stretches that a recording is split into: enough to show a change, and few enough that each has requests.
 const (
 	stretches      = 60
 	stretch        = int64(1e9)
 	leastStretches = 8
 )
 
-// ArrivalsOf reads the requests of a subject that a source has. Where tracing kept a part of
-// them, as the source says, the rates are those of all.
+// ArrivalsOf reads the requests of a subject from a source. Where the source says that tracing kept a part of the requests,
+// the rates are extrapolated to all.
 func ArrivalsOf(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID, w Window) *Arrivals {
 	a := &Arrivals{Source: source, Rate: Unknown, From: w.From, Width: max(stretch, (w.Until-w.From)/stretches)}
 	kept := sampledShare(b, subject, source)
@@ -70,8 +69,7 @@ func ArrivalsOf(b *evidence.Bundle, subject evidence.SubjectID, source evidence.
 	return a
 }
 
-// sampledShare returns the share of requests that tracing kept, 1 where the source does not say
-// that it left any out.
+// sampledShare returns the share of requests that tracing kept, 1 where the source does not say that it dropped any.
 func sampledShare(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID) float64 {
 	if f, ok := b.FactFrom(source, subject, evidence.FactSpansSampled); ok && f.Number > 0 {
 		if of, _ := f.Origin.Artifact(); of == source {
@@ -81,8 +79,7 @@ func sampledShare(b *evidence.Bundle, subject evidence.SubjectID, source evidenc
 	return 1
 }
 
-// ExpectedRate is what was agreed on with the callers, else what was usual, 1/s; who says so
-// is the flag that told it.
+// ExpectedRate returns the rate agreed on with callers, else the usual rate (1/s), and the flag that set it.
 func ExpectedRate(b *evidence.Bundle, subject evidence.SubjectID) (rate Value, by string) {
 	for _, x := range []struct{ fact, by string }{{evidence.FactExpectedRate, "--expect-rate"}, {evidence.FactBaselineRate, "--baseline"}} {
 		if f, ok := b.Fact(subject, x.fact); ok && f.Number > 0 {
@@ -92,8 +89,8 @@ func ExpectedRate(b *evidence.Bundle, subject evidence.SubjectID) (rate Value, b
 	return Unknown, ""
 }
 
-// Clients is the most requests that clients had out at once: as load generators had
-// connections, or as whoever sent them told of each.
+// Clients returns the largest number of requests in flight at once: as counted by the connections of load generators, or by
+// the requests of other clients.
 func Clients(b *evidence.Bundle, subject evidence.SubjectID) Value {
 	most := Unknown
 	put := func(n float64, o evidence.Origin) {

@@ -1,19 +1,19 @@
 package metrics
 
-// BackToBack is the share of the time in which a cycle marks from which on cycles run back to
-// back: the collector then marks for longer than it rests.
+// BackToBack is the share of marking time above which cycles run back to back: the collector then marks for longer than it
+// rests.
 const BackToBack = .5
 
-// backToBackTime is how long (s) cycles must run back to back to be a state of the process:
-// shorter, it may be one burst of allocations.
+// backToBackTime is how long (s) cycles must run back to back to be a state of the process: a shorter time may be one burst
+// of allocations.
 const backToBackTime = 10
 
-// backToBackCycles is how many of the cycles of such a stretch the log must have.
+// backToBackCycles is the least number of logged cycles in such a stretch.
 const backToBackCycles = 5
 
-// LongestBackToBack reads the longest stretch in which cycles ran back to back. Cycles that
-// the log skips within it are taken to mark like those beside them. Nil: there is no such
-// stretch, or the collector was read from several recordings.
+// LongestBackToBack returns the longest stretch in which cycles ran back to back. It takes cycles that the log skips to mark
+// as long as their neighbours. It returns nil if there is no such stretch, or if the collector was read from several
+// recordings.
 func (g *Collector) LongestBackToBack() *Collector {
 	a, ok := g.Origin.Artifact()
 	if !ok || g.bundle.Artifacts[a].Series != "" {
@@ -43,8 +43,7 @@ func (g *Collector) LongestBackToBack() *Collector {
 	return readGo(g.bundle, g.subject, g.source, a, rows, w)
 }
 
-// backToBack says whether the time between the beginnings of two cycles that follow each
-// other in a log is mostly marking.
+// backToBack reports whether the time between the beginnings of two consecutive logged cycles is mostly marking.
 func backToBack(last, x Cycle) bool {
 	beat, mark := float64(x.From-last.From), last.Mark
 	if skipped, _ := skippedBetween(last, x); skipped > 0 {

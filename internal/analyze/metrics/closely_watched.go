@@ -6,21 +6,21 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// What is looked at by somebody who watches for as long as a process lives costs next to nothing; what tells
-// why requests wait is switched on for seconds.
+// Observation that lasts as long as a process lives must cost next to nothing; what tells why requests wait is switched on
+// only for seconds.
 var closer = []string{
 	evidence.CoverStates, evidence.CoverCPUProfile, evidence.CoverThreads, evidence.CoverFlight, evidence.CoverRunning, evidence.CoverOnCPU, evidence.CoverOffCPU,
 	evidence.CoverAwaits, evidence.CoverWaits, evidence.CoverAllocation, evidence.CoverSyscalls,
 }
 
-// Where a part was looked at closely, that part is judged by itself if it is long enough to tell, and far
-// shorter than all of it: what was before only tells what is usual.
+// A closely watched part is judged by itself if it is long enough to tell and far shorter than the whole evidence: the time
+// before only tells what is usual.
 const (
 	leastClosely = 8e9 // ns
 	mostClosely  = .5  // of all
 )
 
-// CloselyWatched is the part of evidence in which processes were looked at closely, as far as it is but a part of it.
+// CloselyWatched returns the part of evidence in which processes were watched closely, if it is only a part.
 func CloselyWatched(b *evidence.Bundle) (w Window, ok bool) {
 	if !b.Dated() {
 		return w, false

@@ -9,66 +9,65 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Collector is what a process's garbage collector did over a window. It is the same for
-// every runtime; what a runtime has not, or its source does not tell, is [Unknown].
+// Collector is what a process's garbage collector did over a window. It is the same for all runtimes; a figure that a
+// runtime does not have, or that its source does not give, is [Unknown].
 type Collector struct {
-	Window                 // that the figures are of
-	Span   float64         // s of it that were watched
+	Window                 // of the figures
+	Span   float64         // s of the window that were watched
 	Name   string          // [evidence.FactCollector]; "" unknown
-	Origin evidence.Origin // of the artifact that tells most
+	Origin evidence.Origin // of the artifact with most figures
 	Placed bool            // its clock can be joined with others
 	All    Pauses          // of the whole recording
 	Pauses Pauses          // of the window
 	Cycles []Cycle         // of the window, in order
-	// Missing is how many cycles of the window the log skips, as the runtime numbers them. The
-	// time they take up is not watched; Go.
+	// Missing is how many cycles of the window the log skips, by the runtime's numbers. Their time does not count as
+	// watched; Go.
 	Missing float64
 
-	// How often and how long, of the window. Go's cycles are those that the pacer started;
-	// a JVM's collections those that stop the world for one, of whatever generation, and the
-	// cycles of collectors that do all of it beside the program; .NET's are of every generation.
+	// Frequency and length, of the window. Go's cycles are those that the pacer started; a JVM's are the collections of any
+	// generation that stop the world, and the cycles of fully concurrent collectors; .NET's are of every generation.
 	Rate    Value // collections per second
-	Full    Value // of them, of the whole heap, per second: .NET's generation 2. Go has no others: unknown
+	Full    Value // of Rate, collections of the whole heap per second: .NET's generation 2. Go has no others: unknown
 	Stopped Value // share of the time in which the world was stopped, 0…1
 	Longest Value // pause, s
 	Marking Value // share of the time in which a cycle marked, 0…1; Go
 
 	// Memory.
-	Live     Value // bytes that collections of the whole heap left, in the median
-	Goal     Value // bytes where the next cycle is to end, in the median; Go
-	Capacity Value // bytes: how large the heap may get, else was; JVM
+	Live     Value // median bytes left after collections of the whole heap
+	Goal     Value // median bytes at which the next cycle is to end; Go
+	Capacity Value // bytes: the heap's maximum, else its size; JVM
 	Alloc    Value // bytes/s
-	Each     Value // bytes allocated from one collection to the next, in the mean; JVM
+	Each     Value // mean bytes allocated from one collection to the next; JVM
 	Promoted Value // bytes/s into the old generation; JVM
 
-	// Processors. On a host that does not run the process, time on them is no CPU time.
+	// Processors. On a host that does not run the process, time on them is not CPU time.
 	Assist     Value // s/s of mark assists; Go
 	Background Value // s/s of dedicated and fractional mark workers; Go
-	Idle       Value // s/s of mark workers on processors that nobody needs; Go
-	Share      Value // of the process's CPU time by a profile, 0…1; Go
+	Idle       Value // s/s of mark workers on otherwise idle processors; Go
+	Share      Value // of the process's CPU time, from a profile, 0…1; Go
 	PauseCPU   Value // s/s of CPU time in pauses, all the collector's threads; JVM
-	Processors Value // that the runtime may use
+	Processors Value // processors that the runtime may use
 
 	bundle   *evidence.Bundle
 	subject  evidence.SubjectID
-	covers   string // what must have been watched: evidence.CoverGC, else evidence.CoverSafepoints
+	covers   string // the coverage that must exist: evidence.CoverGC, else evidence.CoverSafepoints
 	withheld Withheld
-	source   evidence.ArtifactID // of the requests it is read beside, -1 none
+	source   evidence.ArtifactID // of the requests read beside it, -1 none
 	began    []int64             // when the collections that Rate counts began
 }
 
-// Beside are the requests that a collector is read beside.
+// Beside holds the requests that a collector is read beside.
 type Beside struct {
 	Window
-	Source evidence.ArtifactID // who saw them
+	Source evidence.ArtifactID // the source of the requests
 	Clock  evidence.ClockID
 }
 
-// Scope is what a collector is read over.
+// Scope says over which time a collector is read.
 type Scope struct {
-	Beside *Beside // what these requests met; nil: there are none
-	// Whole asks for the recording that watched it for longest, all its pieces and a
-	// process's start with them, and for what counters say: runs are compared by that.
+	Beside *Beside // the time of these requests; nil: no requests
+	// Whole asks for the longest recording of the collector, with all its pieces and the process's start, and for counters:
+	// runs are compared by that.
 	Whole bool
 }
 
@@ -80,10 +79,10 @@ func (s Scope) requestSource() evidence.ArtifactID {
 	return s.Beside.Source
 }
 
-// CollectorReader reads the collector of a runtime; nil: nobody watched it.
+// CollectorReader reads the collector of a runtime; nil: it was not watched.
 type CollectorReader func(*evidence.Bundle, evidence.SubjectID, Scope) *Collector
 
-// newCollector is one of which nothing is known.
+// newCollector returns a collector with all figures unknown.
 func newCollector(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID) *Collector {
 	g := &Collector{bundle: b, subject: subject, covers: evidence.CoverGC, source: source}
 	for _, v := range g.listValues() {
@@ -100,12 +99,12 @@ func (g *Collector) listValues() []*Value {
 		&g.Assist, &g.Background, &g.Idle, &g.Share, &g.PauseCPU, &g.Processors}
 }
 
-// valueOf makes a value of a figure of what was watched.
+// valueOf makes a value of a figure for the watched time.
 func (g *Collector) valueOf(v float64) Value {
 	return Value{Number: v, Origin: g.Origin, Watched: g.Span / max(g.Window.Seconds(), 1e-9)}
 }
 
-// findFact returns what the artifact of the requests says, else what any other does.
+// findFact returns a fact from the artifact of the requests, else from any other.
 func (g *Collector) findFact(key string) (evidence.Fact, bool) {
 	return g.bundle.FactFrom(g.source, g.subject, key)
 }
@@ -118,8 +117,8 @@ type look struct {
 	pauses Pauses
 }
 
-// listLooks returns the artifacts that watched the collector: those whose clock can be joined with
-// others first, then the longest.
+// listLooks returns the artifacts that watched the collector: first those whose clock can be joined with others, then by
+// length.
 func (g *Collector) listLooks() (all []*look) {
 	b := g.bundle
 	of := make(map[evidence.ArtifactID]*look)
@@ -144,15 +143,15 @@ func (g *Collector) listLooks() (all []*look) {
 			x.pauses = append(x.pauses, Pause{Row: i, From: v.Start[i], To: v.End[i], Of: k})
 		}
 	}
-	// One that has been told of a running process by a counter alone has no pauses to show.
+	// A collector that only a counter reports for a running process has no pauses to show.
 	slices.SortStableFunc(all, func(x, y *look) int {
 		return cmp.Or(-compareBool(x.clock.Anchored(), y.clock.Anchored()), cmp.Compare(min(1, len(y.pauses)), min(1, len(x.pauses))), cmp.Compare(y.Until-y.From, x.Until-x.From))
 	})
 	return all
 }
 
-// Stamped is false of the clock of a log without time stamps: its pauses lie one after
-// another, and no time between them is known.
+// Stamped is false for the clock of a log without time stamps: its pauses follow each other, and the time between them is
+// unknown.
 func Stamped(c evidence.Clock) bool { return c.Anchored() || c.Resolution > 0 }
 
 func compareBool(a, b bool) int {
@@ -165,10 +164,9 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// readPauses reads the pauses that any artifact saw; false if none watched the collector. Several
-// artifacts may tell of the same pauses: that with the better clock counts, and others add what
-// lies where it did not look. The window is that of the requests where their clock and the
-// collector's meet, else all that was watched.
+// readPauses reads the pauses from all artifacts; false if none watched the collector. Where several artifacts have the same
+// pauses, the one with the better clock counts, and others add pauses from times that it does not cover. The window is that
+// of the requests where their clock can be joined with the collector's, else all of the watched time.
 func (g *Collector) readPauses(beside *Beside) bool {
 	all := g.listLooks()
 	if len(all) == 0 {
@@ -179,7 +177,7 @@ func (g *Collector) readPauses(beside *Beside) bool {
 	var looked Spans
 	for i, w := range all {
 		if i > 0 && w.clock.Anchored() != g.Placed {
-			continue // nothing says how the two lie to each other
+			continue // their offset is unknown
 		}
 		for _, p := range w.pauses {
 			if looked.Within(p.From, p.From+1) == 0 {
@@ -207,7 +205,7 @@ func (g *Collector) readPauses(beside *Beside) bool {
 	return true
 }
 
-// Meets says whether what it did can be laid over requests; nil: there are none.
+// Meets reports whether the collector's work can be laid over the requests; nil: there are none.
 func (g *Collector) Meets(r *Beside) bool {
 	if r == nil {
 		return false
@@ -220,7 +218,7 @@ func (g *Collector) Meets(r *Beside) bool {
 	return false
 }
 
-// noteLongest notes the longest pause of the window, where it was read.
+// noteLongest notes the longest pause of the window, where pauses were read.
 func (g *Collector) noteLongest() {
 	if most := g.Pauses.Longest(); len(g.Pauses) > 0 {
 		g.Longest = g.valueOf(most.Seconds())
@@ -228,7 +226,7 @@ func (g *Collector) noteLongest() {
 	}
 }
 
-// PerSecond is how many of some pauses there were each second of the window.
+// PerSecond returns how many of some pauses there were per second of the window.
 func (g *Collector) PerSecond(p Pauses) float64 {
 	if g.Span <= 0 {
 		return 0
@@ -236,7 +234,7 @@ func (g *Collector) PerSecond(p Pauses) float64 {
 	return float64(len(p)) / g.Span
 }
 
-// ShareOf is the share of the window in which some pauses stopped the world.
+// ShareOf returns the share of the window in which some pauses stopped the world.
 func (g *Collector) ShareOf(p Pauses) float64 {
 	if g.Span <= 0 {
 		return 0
@@ -244,7 +242,7 @@ func (g *Collector) ShareOf(p Pauses) float64 {
 	return p.Seconds() / g.Span
 }
 
-// PauseTime is how long some pauses lasted, s, but for what the host withheld processors for.
+// PauseTime returns the total of some pauses, s, without the time for which the host withheld processors.
 func (g *Collector) PauseTime(p Pauses) (sum float64) {
 	for _, x := range p {
 		sum += x.Seconds() * (1 - g.withheld.Part(x.From, x.To))
@@ -265,24 +263,23 @@ func figureOrNaN(v *evidence.Intervals, row int, k evidence.Key) float64 {
 	return math.NaN()
 }
 
-// NameOf is the collector's own name of a pause, "ParNew"; TriggerOf why it collected,
-// "Allocation Failure"; FailureOf what went wrong in it, "promotion failed"; "" is not told.
+// NameOf is the collector's own name of a pause, "ParNew"; "" unknown.
 func (g *Collector) NameOf(p Pause) string {
 	return g.bundle.Names.Text(g.bundle.Intervals.Cause[p.Row])
 }
 
-// TriggerOf is why it collected.
+// TriggerOf is why the collector ran, "Allocation Failure"; "" unknown.
 func (g *Collector) TriggerOf(p Pause) string {
 	return g.bundle.Names.Text(g.bundle.Intervals.NameOf(p.Row, evidence.Trigger))
 }
 
-// FailureOf is what went wrong in it.
+// FailureOf is what went wrong in a pause, "promotion failed"; "" unknown.
 func (g *Collector) FailureOf(p Pause) string {
 	return g.bundle.Names.Text(g.bundle.Intervals.NameOf(p.Row, evidence.Failure))
 }
 
-// OriginOf is where a pause was read.
+// OriginOf is where a pause was read from.
 func (g *Collector) OriginOf(p Pause) evidence.Origin { return g.bundle.Intervals.Origin[p.Row] }
 
-// Is says whether the collector is one of those whose name holds a word: "CMS", "G1", "ZGC".
+// Is reports whether the collector's name contains a word: "CMS", "G1", "ZGC".
 func (g *Collector) Is(word string) bool { return strings.Contains(g.Name, word) }

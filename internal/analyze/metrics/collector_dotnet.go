@@ -7,10 +7,9 @@ import (
 // oldest is .NET's generation of the whole heap.
 const oldest = 2
 
-// DotnetCollector reads the collections of a .NET process from its events, over the
-// requests' time where the clocks meet, else all of the recording; what was allocated from
-// its counter. Where there are counters alone, they tell little: how often the collector ran
-// only of generation 2, and of no pause. The whole of a run is the same.
+// DotnetCollector reads the collections of a .NET process from its events, over the requests' time where the clocks can be
+// joined, else over the whole recording; allocation comes from its counter. Counters alone tell little: only how often
+// generation 2 was collected, and no pauses. A run as a whole is read the same way.
 func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
 	g := newCollector(b, subject, scope.requestSource())
 	if !g.readPauses(scope.Beside) {
@@ -57,9 +56,8 @@ func (g *Collector) dotnetCounters() *Collector {
 	return g
 }
 
-// CountedCollections is how many collections a second .NET's counters tell of in all of the
-// recording; unknown where there are none of them. A recording of GC events in which
-// none came looks like none.
+// CountedCollections returns how many collections per second .NET's counters show over the whole recording; unknown without
+// counters. It is needed because a recording of GC events without any collection looks like no recording.
 func CountedCollections(b *evidence.Bundle, subject evidence.SubjectID) Value {
 	for _, name := range []string{evidence.SeriesGen0Collections, evidence.SeriesGen0Meter} {
 		if k := CurveOf(b, subject, name, Whole); k.Known() && len(k.V) > 1 {

@@ -10,17 +10,15 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// manyCycles is how many cycles a log must have for its first third to be left out: a
-// process's start, where the heap grows to its size.
+// manyCycles is how many cycles a log must have for its first third to be left out: the process's start, in which the heap
+// grows to its size.
 const manyCycles = 12
 
-// GoCollector reads the cycles of a Go process from one artifact: what a trace saw is what
-// the requests met, so a trace comes before a log, and that of the requests before others;
-// else the longest. Of a log that shows a process's start the first third is left out. Of
-// the whole, see [Scope], it reads the recording that watched it for longest: a log, a
-// trace, or several short traces that are one recording, in which no cycle in all that time
-// is a figure, too; what runtime.MemStats counted over the run comes before, as it is of all
-// of it.
+// GoCollector reads the cycles of a Go process from one artifact. A trace comes before a log, because requests met what a
+// trace saw, and the requests' trace before others; else the longest artifact. Of a log that shows a process's start it
+// leaves out the first third. For a whole run (see [Scope]) it reads the longest recording: a log, a trace, or several short
+// traces of one recording, in which the absence of cycles is a figure, too. Counts of runtime.MemStats come first there,
+// because they cover the whole run.
 func GoCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
 	if scope.Whole {
 		return wholeGo(b, subject, scope)
@@ -52,20 +50,19 @@ func GoCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *C
 	return readGo(b, subject, scope.requestSource(), best, rows, w)
 }
 
-// showsStart says whether a log begins with the first cycles of a process, as far as it
-// numbers them.
+// showsStart reports whether a log begins with the first cycles of a process, by the cycles' numbers.
 func showsStart(b *evidence.Bundle, first int) bool {
 	n, numbered := b.Intervals.Get(first, evidence.CycleNumber)
 	return !numbered || n < manyCycles
 }
 
-// artifactOf returns the artifact that watched, -1 where it is not known.
+// artifactOf returns the artifact that watched the collector, -1 where it is not known.
 func artifactOf(w evidence.Coverage) evidence.ArtifactID {
 	a, _ := w.Origin.Artifact()
 	return a
 }
 
-// cyclesOf are the cycles that one artifact saw.
+// cyclesOf returns the cycles that one artifact saw.
 func cyclesOf(b *evidence.Bundle, subject evidence.SubjectID, a evidence.ArtifactID) (rows []int) {
 	v := &b.Intervals
 	for _, i := range v.Select(evidence.GCCycle, subject) {
@@ -95,7 +92,7 @@ func readGo(b *evidence.Bundle, subject evidence.SubjectID, source, a evidence.A
 	return g
 }
 
-// clockOf is the clock of an artifact that watched the collector.
+// clockOf returns the clock of an artifact that watched the collector.
 func clockOf(b *evidence.Bundle, subject evidence.SubjectID, a evidence.ArtifactID) (clock evidence.ClockID) {
 	for _, w := range b.Covered(subject, evidence.CoverGC) {
 		if artifactOf(w) == a {
@@ -105,7 +102,7 @@ func clockOf(b *evidence.Bundle, subject evidence.SubjectID, a evidence.Artifact
 	return clock
 }
 
-// goCycles reads the figures that cycles tell.
+// goCycles reads the figures that cycles give.
 func (g *Collector) goCycles(rows []int) {
 	v := &g.bundle.Intervals
 	off := g.Off()
@@ -120,7 +117,7 @@ func (g *Collector) goCycles(rows []int) {
 			g.began = append(g.began, x.From)
 		}
 		if !(x.Goal > 0) && off {
-			x.Goal = x.After // a trace gives GOGC's goal only: take where cycles really ended
+			x.Goal = x.After // a trace gives only GOGC's goal, so take where cycles ended
 		}
 		if x.Live > 0 {
 			lives = append(lives, x.Live)
@@ -138,7 +135,7 @@ func (g *Collector) goCycles(rows []int) {
 		g.Cycles = append(g.Cycles, x)
 	}
 	g.Rate, g.Marking = g.valueOf((float64(len(g.began))+g.Missing)/g.Window.Seconds()), g.valueOf(mark/1e9/g.Span)
-	if len(g.Cycles) == 0 || slices.ContainsFunc(g.Cycles, func(x Cycle) bool { return x.Assist >= 0 || x.Background >= 0 || x.Idle >= 0 }) { // logs before Go 1.5 do not tell
+	if len(g.Cycles) == 0 || slices.ContainsFunc(g.Cycles, func(x Cycle) bool { return x.Assist >= 0 || x.Background >= 0 || x.Idle >= 0 }) { // logs before Go 1.5 do not have these
 		for to, ns := range map[*Value]float64{&g.Assist: assist, &g.Background: background, &g.Idle: idle} {
 			*to = g.valueOf(ns / (1e9 * g.Span))
 		}
@@ -154,8 +151,7 @@ func (g *Collector) goCycles(rows []int) {
 	}
 }
 
-// allocatedSince is what was allocated from the end of the cycle before to the end of this
-// one, bytes; NaN unknown.
+// allocatedSince returns the bytes allocated from the end of the previous cycle to the end of this one; NaN unknown.
 func (x Cycle) allocatedSince(last Cycle) float64 {
 	if last.Live > 0 && x.After >= last.Live {
 		return x.After - last.Live
@@ -170,15 +166,15 @@ func (g *Collector) medianValue(all []float64) Value {
 	return g.valueOf(stats.Median(all))
 }
 
-// Off says that GOGC is off, so that a memory limit alone starts cycles.
+// Off reports whether GOGC is off, so that only a memory limit starts cycles.
 func (g *Collector) Off() bool {
 	f, ok := g.findFact(evidence.FactGOGC)
 	return ok && f.Number < 0
 }
 
-// Recording is all of the recording that the collector was read from, rates by the length
-// of its pieces, and these in the order they were read: several short traces that are one
-// recording. Of one that stands alone it is the only piece.
+// Recording returns the whole recording that the collector was read from, with rates weighted by the length of its pieces,
+// and the pieces in the order they were read: several short traces form one recording. A recording of one piece has only
+// that.
 func (g *Collector) Recording() (whole *Collector, pieces []*Collector) {
 	b := g.bundle
 	own, _ := g.Origin.Artifact()
@@ -198,8 +194,7 @@ func (g *Collector) Recording() (whole *Collector, pieces []*Collector) {
 	return joinPieces(pieces), pieces
 }
 
-// joinPieces weighs the pieces of a recording by their lengths; memory by the lengths of those
-// that tell.
+// joinPieces averages the pieces of a recording weighted by their lengths; memory only over pieces that report it.
 func joinPieces(pieces []*Collector) *Collector {
 	g := *pieces[0]
 	if len(pieces) == 1 {
@@ -236,7 +231,7 @@ func joinPieces(pieces []*Collector) *Collector {
 	return &g
 }
 
-// mostProcessors is on how many processors any of some pieces ran.
+// mostProcessors returns the largest number of processors of any piece.
 func mostProcessors(pieces []*Collector) Value {
 	v := Unknown
 	for _, p := range pieces {
@@ -247,8 +242,8 @@ func mostProcessors(pieces []*Collector) Value {
 	return v
 }
 
-// wholeGo reads the recording that watched a process's collector for longest, and what its
-// counters and a CPU profile say of all of a run.
+// wholeGo reads the longest recording of a process's collector, and what its counters and a CPU profile say of the whole
+// run.
 func wholeGo(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
 	g := longestGo(b, subject, scope.requestSource())
 	watched := g != nil
@@ -269,7 +264,7 @@ func wholeGo(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Colle
 	return g
 }
 
-// longestGo reads the recording that watched for longest; nil: none did.
+// longestGo reads the longest recording; nil: there is none.
 func longestGo(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID) *Collector {
 	covers := make(map[string][]evidence.Coverage)
 	spans := make(map[string]int64)
@@ -296,8 +291,7 @@ func longestGo(b *evidence.Bundle, subject evidence.SubjectID, source evidence.A
 	return joinPieces(pieces)
 }
 
-// readCounters takes what runtime.MemStats counted over a run, where it was read twice, and says
-// whether it was.
+// readCounters reads what runtime.MemStats counted over a run, and reports whether it was read twice, as that needs.
 func (g *Collector) readCounters() (any bool) {
 	if cycles, ok := g.growthRate(evidence.FactNumGC); ok {
 		forced, _ := g.growthRate(evidence.FactNumForcedGC)
@@ -310,8 +304,8 @@ func (g *Collector) readCounters() (any bool) {
 	return any
 }
 
-// growthRate returns by how much a counter of runtime.MemStats grew each second between the first
-// time it was read and the last; false if it was not read twice, or began again.
+// growthRate returns the growth per second of a counter of runtime.MemStats between its first and its last reading; false if
+// it was not read twice, or restarted.
 func (g *Collector) growthRate(key string) (Value, bool) {
 	var read []evidence.Fact
 	for _, f := range g.bundle.Facts {

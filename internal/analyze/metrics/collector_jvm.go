@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// JVMCollector reads the pauses of a JVM from its logs, over the requests' time where the
-// clocks meet, else all of the log; the whole of a run is the same.
+// JVMCollector reads the pauses of a JVM from its logs, over the requests' time where the clocks can be joined, else over
+// the whole log. A run as a whole is read the same way.
 func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
 	g := newCollector(b, subject, scope.requestSource())
 	if !g.readPauses(scope.Beside) {
@@ -43,8 +43,8 @@ func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *
 	return g
 }
 
-// JVMSafepoints is the collector of a JVM of which only safepoints were watched: nothing is
-// known of its collections. It is nil where nobody watched those either.
+// JVMSafepoints returns the collector of a JVM of which only safepoints were watched: its collections are unknown. It
+// returns nil where safepoints were not watched either.
 func JVMSafepoints(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
 	g := newCollector(b, subject, scope.requestSource())
 	g.covers = evidence.CoverSafepoints
@@ -55,15 +55,15 @@ func JVMSafepoints(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) 
 	return g
 }
 
-// Unlogged says that the log has the cycles of a concurrent collector and no pause of them,
-// as ZGC's and Shenandoah's with -Xlog:gc alone: each cycle has pauses, so none is known.
+// Unlogged reports whether the log has the cycles of a concurrent collector but no pauses, as with -Xlog:gc alone for ZGC
+// and Shenandoah: each cycle has pauses, so their absence means that they are unknown.
 //
-// A log that was searched for stalls alone has neither.
+// A log that was searched only for stalls has neither.
 func (g *Collector) Unlogged() bool {
 	return len(g.All) == 0 && (len(g.concurrentRows()) > 0 || len(g.bundle.Intervals.Select(evidence.AllocStall, g.subject)) > 0)
 }
 
-// cyclesAlone counts such cycles.
+// cyclesAlone counts cycles without pauses.
 func (g *Collector) cyclesAlone() {
 	v := &g.bundle.Intervals
 	g.Stopped, g.Longest = Unknown, Unknown
@@ -77,8 +77,8 @@ func (g *Collector) cyclesAlone() {
 	}
 }
 
-// heapRates reads allocation from what the heap grew by between two pauses, and promotion
-// from what the old generation grew by in young ones.
+// heapRates reads allocation from the heap's growth between two pauses, and promotion from the old generation's growth in
+// young collections.
 func (g *Collector) heapRates() {
 	var took float64
 	for i := 1; i < len(g.Pauses); i++ {
@@ -89,7 +89,7 @@ func (g *Collector) heapRates() {
 	if grown := g.Allocated(); took > 0 {
 		g.Alloc, g.Each = g.valueOf(grown.Sum()/took), g.valueOf(grown.Sum()/float64(len(grown.V)))
 	}
-	// What the first collection promoted was allocated before the time that counts.
+	// What the first collection promoted was allocated before the counted time.
 	if promoted := g.Promotions(); len(promoted.V) > 1 {
 		if d := float64(promoted.At[len(promoted.At)-1]-promoted.At[0]) / 1e9; d > 0 {
 			g.Promoted = g.valueOf((promoted.Sum() - promoted.V[0]) / d)
@@ -102,8 +102,8 @@ func (g *Collector) OldOf(p Pause) (before, after float64) {
 	return OldOf(&g.bundle.Intervals, p.Row)
 }
 
-// OldOf is the old generation's size before and after the pause of a row, bytes, NaN where
-// neither it nor heap and young generation are told.
+// OldOf returns the old generation's size before and after the pause of a row, bytes; NaN where the source gives neither
+// that nor the sizes of heap and young generation.
 func OldOf(v *evidence.Intervals, row int) (before, after float64) {
 	before, after = figureOrNaN(v, row, evidence.OldBefore), figureOrNaN(v, row, evidence.OldAfter)
 	if math.IsNaN(before) || math.IsNaN(after) {
@@ -116,9 +116,8 @@ func OldOf(v *evidence.Intervals, row int) (before, after float64) {
 // Between is [Grown] of pauses.
 func (g *Collector) Between(p, q Pause) float64 { return Grown(&g.bundle.Intervals, p.Row, q.Row) }
 
-// Grown is what was allocated from the pause of a row to the next one's, bytes; NaN unknown.
-// A concurrent collector frees memory between two pauses: then only the young generation,
-// which it leaves alone, tells.
+// Grown returns the bytes allocated from the pause of a row to the next one; NaN unknown. A concurrent collector frees
+// memory between two pauses: then only the young generation, which it leaves alone, tells.
 func Grown(v *evidence.Intervals, row, next int) float64 {
 	after, before := figureOrNaN(v, row, evidence.YoungAfter), figureOrNaN(v, next, evidence.YoungBefore)
 	if math.IsNaN(after) || math.IsNaN(before) {
@@ -130,8 +129,8 @@ func Grown(v *evidence.Intervals, row, next int) float64 {
 	return before - after
 }
 
-// CPUOf is the time on processors in user mode and in the kernel of all the collector's
-// threads in some pauses, and the wall time of those that tell it, s; NaN where none does.
+// CPUOf returns the time on processors in user mode and in the kernel of all the collector's threads in some pauses, and the
+// wall time of the pauses that report it, s; NaN where none does.
 func (g *Collector) CPUOf(p Pauses) (user, system, real float64) {
 	told := 0
 	for _, x := range p {
@@ -150,7 +149,7 @@ func (g *Collector) CPUOf(p Pauses) (user, system, real float64) {
 	return user, system, real
 }
 
-// Flag returns a flag's value (bytes, counts), 0 where nothing tells it.
+// Flag returns a flag's value (bytes, counts), 0 where it is unknown.
 func (g *Collector) Flag(flag string) float64 {
 	if f, ok := g.findFact(flag); ok && f.Number > 0 {
 		return f.Number
@@ -158,7 +157,7 @@ func (g *Collector) Flag(flag string) float64 {
 	return 0
 }
 
-// heapCapacity returns how large the heap may get, else was, bytes; NaN where it is not known.
+// heapCapacity returns the heap's maximum, else its size, bytes; NaN unknown.
 func (g *Collector) heapCapacity() float64 {
 	if m := g.Flag(evidence.FactMaxHeapSize); m > 0 {
 		return m
@@ -172,8 +171,8 @@ func (g *Collector) heapCapacity() float64 {
 	return most
 }
 
-// concurrentRows returns the rows of what the collector did beside the program that tell the heap,
-// in order: cycles of a collector whose pauses do not tell it.
+// concurrentRows returns the rows of concurrent cycles that give the heap's size, in order, for a collector whose pauses do
+// not give it.
 func (g *Collector) concurrentRows() (rows []int) {
 	v := &g.bundle.Intervals
 	for _, i := range v.Select(evidence.GCConcurrent, g.subject) {
@@ -184,8 +183,8 @@ func (g *Collector) concurrentRows() (rows []int) {
 	return rows
 }
 
-// allocatedBeside is the allocation rate, bytes/s, of a collector whose pauses do not tell
-// the heap: by what it grew from one cycle's end to the next one's beginning; NaN unknown.
+// allocatedBeside returns the allocation rate, bytes/s, of a collector whose pauses do not give the heap's size: from the
+// growth between one cycle's end and the next one's beginning; NaN unknown.
 func (g *Collector) allocatedBeside() float64 {
 	v := &g.bundle.Intervals
 	var grown, took, last float64
@@ -207,20 +206,19 @@ func (g *Collector) allocatedBeside() float64 {
 	return grown / took
 }
 
-// Left is what a collection of the old generation left in the heap: what was live.
+// Left is the live heap after a collection of the old generation.
 type Left struct {
 	At     int64
 	Bytes  float64
 	Origin evidence.Origin
 }
 
-// FewLeft is how few full collections there may be for concurrent cycles to tell what is
-// live instead.
+// FewLeft is the number of full collections up to which concurrent cycles tell the live heap instead.
 const FewLeft = 6
 
-// OldGenerationLeft are what was in the heap right after collections that collect the old generation,
-// in order: full ones, and for concurrent cycles the least heap seen after any pause from
-// one cycle's end to the next one's beginning, when mixed collections or the sweep are done.
+// OldGenerationLeft returns the heap right after collections of the old generation, in order: after full ones, and for
+// concurrent cycles the least heap after any pause from one cycle's end to the next one's beginning, when mixed collections
+// or the sweep are done.
 func (g *Collector) OldGenerationLeft() (all []Left) {
 	v := &g.bundle.Intervals
 	put := func(x Left) {
@@ -231,9 +229,9 @@ func (g *Collector) OldGenerationLeft() (all []Left) {
 	for _, p := range g.All.Of(evidence.PauseFull) {
 		put(Left{p.To, g.Get(p, evidence.HeapAfter), g.OriginOf(p)})
 	}
-	// Collectors that do all of it beside the program tell the heap of each cycle.
+	// Fully concurrent collectors give the heap of each cycle.
 	for _, i := range g.concurrentRows() {
-		// A cycle of the young generation alone leaves the old one as it was.
+		// A young cycle leaves the old generation as it was.
 		if name := g.bundle.Names.Text(v.Cause[i]); !strings.Contains(name, "Minor") && !strings.Contains(strings.ToLower(name), "young") {
 			put(Left{v.End[i], figureOrNaN(v, i, evidence.HeapAfter), v.Origin[i]})
 		}
@@ -254,8 +252,8 @@ func (g *Collector) OldGenerationLeft() (all []Left) {
 	return all
 }
 
-// markEnds returns when concurrent cycles had marked what is live (ns): after that the old
-// generation is swept, or collected by mixed pauses.
+// markEnds returns when concurrent cycles had marked the live objects (ns): after that the old generation is swept, or
+// collected by mixed pauses.
 func (g *Collector) markEnds() (ends []int64) {
 	for _, p := range g.All.Of(evidence.PauseRemark) {
 		if len(ends) == 0 || p.To > ends[len(ends)-1] {
@@ -265,8 +263,7 @@ func (g *Collector) markEnds() (ends []int64) {
 	return ends
 }
 
-// leastHeap returns the least heap after any pause of a window, without what a young collection
-// leaves in the young generation, which is not old.
+// leastHeap returns the least heap after any pause of a window, without the young generation that a young collection leaves.
 func (g *Collector) leastHeap(w Window) Left {
 	least := Left{Bytes: math.Inf(1)}
 	for _, p := range g.All.beginningIn(w) {
@@ -281,7 +278,7 @@ func (g *Collector) leastHeap(w Window) Left {
 	return least
 }
 
-// medianLeft returns what collections of the window's old generation left, in the median.
+// medianLeft returns the median heap after collections of the old generation in the window.
 func (g *Collector) medianLeft() Value {
 	var all []float64
 	var last evidence.Origin

@@ -7,27 +7,25 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// CounterStall is the longest time in which none of a process's counters came, though they
-// come at a beat: the process itself sends them, so it did not run, or not the thread that
-// sends them.
+// CounterStall is the longest time without any of a process's counters, which arrive at a regular beat. The process itself
+// sends them, so it did not run, or the thread that sends them did not.
 type CounterStall struct {
 	Window       // from the last reading before it to the first after it
 	Beat   int64 // ns, from one reading to the next in the median
 	Origin evidence.Origin
 }
 
-// Missed is how long (s) they were late.
+// Missed returns how long (s) the counters were late.
 func (s CounterStall) Missed() float64 { return float64(s.Until-s.From-s.Beat) / 1e9 }
 
-// A stall is several beats, and longer than stamps of whole seconds are off by.
+// A stall is several beats long, and longer than the rounding of stamps in whole seconds.
 const (
 	stalledBeats = 4
 	stalledTime  = 3 // s
 	leastBeats   = 2 // besides the stall
 )
 
-// CounterStallOf finds it in the artifact that has a counter of a process; false if there is
-// none.
+// CounterStallOf finds the stall in the artifact that has a counter of a process; false if there is none.
 func CounterStallOf(b *evidence.Bundle, subject evidence.SubjectID, name string) (s CounterStall, ok bool) {
 	k := CurveOf(b, subject, name, Whole)
 	if !k.Known() {

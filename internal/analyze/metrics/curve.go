@@ -14,13 +14,13 @@ type Curve struct {
 	Origin evidence.Origin
 }
 
-// CurveOf is a subject's series of a name, nil if none has a value. Of several it is the
-// one by which most of a window was watched, else the first.
+// CurveOf returns a subject's series of a name, nil if none has a value. Of several it is the one that covers most of a
+// window, else the first.
 func CurveOf(b *evidence.Bundle, subject evidence.SubjectID, name string, w Window) *Curve {
 	return toCurve(pickSeries(b, w, func(s *evidence.Series) bool { return s.Subject == subject && s.Name == name }))
 }
 
-// pickSeries returns the series by which most of a window was watched, of equals the first.
+// pickSeries returns the series that covers most of a window, of equals the first.
 func pickSeries(b *evidence.Bundle, w Window, is func(*evidence.Series) bool) (best *evidence.Series) {
 	var most int64
 	for i := range b.Series {
@@ -35,7 +35,7 @@ func pickSeries(b *evidence.Bundle, w Window, is func(*evidence.Series) bool) (b
 	return best
 }
 
-// toCurve makes a curve of a series, nil of nil.
+// toCurve makes a curve of a series; nil for nil.
 func toCurve(s *evidence.Series) *Curve {
 	if s == nil {
 		return nil
@@ -43,10 +43,10 @@ func toCurve(s *evidence.Series) *Curve {
 	return &Curve{T: s.T, V: s.V, Origin: s.Origin}
 }
 
-// Known says whether it has a value.
+// Known reports whether the curve has a value.
 func (k *Curve) Known() bool { return k != nil && len(k.T) > 0 }
 
-// Span is how long it was watched, s.
+// Span returns how long the curve was watched, s.
 func (k *Curve) Span() float64 {
 	if !k.Known() {
 		return 0
@@ -54,7 +54,7 @@ func (k *Curve) Span() float64 {
 	return float64(k.T[len(k.T)-1]-k.T[0]) / 1e9
 }
 
-// Window is when it was watched, from its first value to its last.
+// Window returns the time from the curve's first value to its last.
 func (k *Curve) Window() Window {
 	if !k.Known() {
 		return Window{}
@@ -62,7 +62,7 @@ func (k *Curve) Window() Window {
 	return Window{k.T[0], k.T[len(k.T)-1]}
 }
 
-// Last is its value at the end, NaN without any.
+// Last returns the last value, NaN without any.
 func (k *Curve) Last() float64 {
 	if !k.Known() {
 		return math.NaN()
@@ -70,7 +70,7 @@ func (k *Curve) Last() float64 {
 	return k.V[len(k.V)-1]
 }
 
-// At is its value at a time, before its first value that; NaN without any.
+// At returns the value at a time; before the first value it returns that; NaN without any.
 func (k *Curve) At(t int64) float64 {
 	if !k.Known() {
 		return math.NaN()
@@ -82,7 +82,7 @@ func (k *Curve) At(t int64) float64 {
 	return k.V[i]
 }
 
-// Mean weighs its values by how long each held; NaN without any.
+// Mean returns the mean of the values weighted by how long each held; NaN without any.
 func (k *Curve) Mean() float64 {
 	switch {
 	case !k.Known():
@@ -97,7 +97,7 @@ func (k *Curve) Mean() float64 {
 	return sum / float64(k.T[len(k.T)-1]-k.T[0])
 }
 
-// Over is the mean over a window, of what was watched of it.
+// Over returns the mean over the watched part of a window.
 func (k *Curve) Over(w Window) Value {
 	if !k.Known() {
 		return Unknown
@@ -113,7 +113,7 @@ func (k *Curve) Over(w Window) Value {
 	return Value{Number: mean, Origin: k.Origin, Watched: float64(watched) / float64(w.Until-w.From)}
 }
 
-// Outside is the mean over what was watched before a window and after it.
+// Outside returns the mean over the watched time before and after a window.
 func (k *Curve) Outside(w Window) Value {
 	all, in := k.Over(Whole), k.Over(w)
 	if !all.Known() {
@@ -135,16 +135,16 @@ func (k *Curve) Outside(w Window) Value {
 // Climb is the growth of a curve from its lowest value to the highest after it.
 type Climb struct {
 	From, To float64
-	Rate     float64 // per second, without the jump at its beginning
-	Steps    int     // between two values each; of one, nobody saw how it went
-	Still    bool    // it had not ended
+	Rate     float64 // per second, without the jump at the beginning
+	Steps    int     // intervals between values; with a single one, the course is unknown
+	Still    bool    // the growth had not ended
 }
 
-// The end of a climb is in sight where the curve goes on for longer than this part of its
-// time: shorter is how far apart two changes may be.
+// The end of a climb is seen where the curve continues for longer than this part of the climb's time: a shorter rest may
+// only be the distance between two changes.
 const lastPart = .2
 
-// Climb is how the curve grew, all zero where it is not known.
+// Climb returns how the curve grew, all zero where it is not known.
 func (k *Curve) Climb() (g Climb) {
 	if !k.Known() {
 		return g
@@ -159,7 +159,7 @@ func (k *Curve) Climb() (g Climb) {
 		}
 	}
 	g.From, g.To = k.V[low], k.V[high]
-	if high > low+2 { // what a minimum allows is given at once
+	if high > low+2 { // the pool's minimum is filled at once
 		low++
 	}
 	if d := float64(k.T[high]-k.T[low]) / 1e9; d > 0 {

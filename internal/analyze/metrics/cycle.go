@@ -2,17 +2,17 @@ package metrics
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// Cycle is one collection, from its start until its marking ended. What is not known is NaN.
+// Cycle is one collection, from its start to the end of its marking. Unknown figures are NaN.
 type Cycle struct {
 	Row           int // of the bundle's intervals
 	From, To      int64
-	Number        float64 // as the runtime counts
-	Generation    float64 // that was collected, 0 the youngest; .NET
-	Forced        bool    // by the program or a tool, not by how full the heap was
+	Number        float64 // the runtime's number
+	Generation    float64 // the generation that was collected, 0 the youngest; .NET
+	Forced        bool    // by the program or a tool, not by the heap's size
 	Before, After float64 // bytes: the heap when it began and when it ended
-	Live          float64 // bytes that it marked
-	Goal          float64 // bytes at which it was to end
-	Roots         float64 // bytes of stacks and globals that the pacer counts; 0 before Go 1.18, which counts none
+	Live          float64 // bytes that the cycle marked
+	Goal          float64 // bytes at which the cycle was to end
+	Roots         float64 // bytes of stacks and globals that the pacer counts; 0 before Go 1.18, whose pacer counts none
 	Mark          float64 // ns of wall time
 	Assist        float64 // ns of processors
 	Background    float64 // ns of processors

@@ -12,14 +12,14 @@ type Disk struct {
 	Name                    string
 	Reads, Writes           Value // requests/s
 	ReadBytes, WrittenBytes Value // bytes/s
-	ReadTook, WriteTook     Value // s that one took, waiting in its queue included; unknown where there was none
+	ReadTook, WriteTook     Value // s per request, its time in the queue included; unknown without requests
 	Flushes                 Value // 1/s
 	FlushTook               Value // s
-	Busy                    Value // share of the time in which it had any request
-	InFlight                Value // requests under way, in the mean
+	Busy                    Value // share of the time in which the disk had any request
+	InFlight                Value // mean number of requests under way
 }
 
-// EachDisk is those of the only host, in the recording's order.
+// EachDisk returns the disks of the only host, in the recording's order.
 func EachDisk(b *evidence.Bundle, w Window) (all []Disk) {
 	seen := make(map[string]bool)
 	for i := range b.Series {
@@ -40,8 +40,7 @@ func EachDisk(b *evidence.Bundle, w Window) (all []Disk) {
 	return all
 }
 
-// timeEach returns how long one request took, by how many were under way and how many came a
-// second (Little's law).
+// timeEach returns how long one request took, from the requests under way and the requests per second (Little's law).
 func timeEach(underWay, rate Value) Value {
 	if !underWay.Known() || !rate.Known() || rate.Number <= 0 {
 		return Unknown

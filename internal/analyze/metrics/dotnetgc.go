@@ -9,81 +9,81 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// DotnetGC is all that the events of a .NET process tell of its collections, over a window:
-// what PerfView's GCStats shows, and who brought collections on. Sizes are bytes, times ns
-// where they are integers and seconds where they are [Value]s or called so.
+// DotnetGC is what the events of a .NET process tell of its collections over a window: what PerfView's GCStats shows, and
+// which code caused collections. Sizes are bytes; times are ns where they are integers, and seconds where they are [Value]s
+// or named so.
 //
-// Its opinion: a pause is charged to the collection it was for, a background one's are two; the
-// time since the last collection counts from the end of the last pause; what heaps held before
-// and after is known only where the runtime's histories came (.NET Core 3.0 on), else NaN.
+// Its opinion: a pause is charged to the collection it was for, and a background collection has two. The time since the last
+// collection counts from the end of its last pause. Heap sizes before and after are known only with the runtime's histories
+// (.NET Core 3.0 on), else NaN.
 type DotnetGC struct {
 	Window
 	Span   float64         // s of it that were watched
-	Lost   int64           // events that were lost meanwhile: counts and sums are lower bounds
-	Unseen int             // collections of which nothing was told, between sessions recorded in turn: their numbers are missing
-	Origin evidence.Origin // of the artifact that tells of them
+	Lost   int64           // events that were lost: counts and sums are lower bounds if there are any
+	Unseen int             // collections between sessions recorded in turn, known only by their missing numbers
+	Origin evidence.Origin // the artifact with the events
 
-	Collections []Collection                // in order of their beginning
+	Collections []Collection                // by their beginning
 	Generations [evidence.Gen2 + 1]GCRollup // by the generation that was collected
 	All         GCRollup
-	Reasons     []GCReason    // why they came, most pause first
-	Condemned   []GCCondemned // why that generation and not a lower one, most collections first
-	Triggers    []GCTrigger   // whose call or allocation brought them on, most pause first
+	Reasons     []GCReason    // why they ran, most pause time first
+	Condemned   []GCCondemned // why that generation and not a lower one was collected, most collections first
+	Triggers    []GCTrigger   // the calls or allocations that caused them, most pause time first
 
-	Paused      Value     // s that the world was stopped for the collector, all pauses
+	Paused      Value     // s of all pauses
 	Share       Value     // of the window, 0…1: % time in GC
 	Longest     Value     // pause, s
-	Suspending  Value     // s until all threads had stopped, in all
-	Resuming    Value     // s in which they were let run again: GC.GetTotalPauseDuration counts up to there
-	Alloc       Value     // bytes/s, of the counter, else of the heap's growth between collections
-	LargeAlloc  Value     // bytes/s on the large object heap, of its growth between collections
-	LargeWaits  []GCWait  // of threads for large objects while generation 2 was collected in the background
-	LargeWaited bool      // whether they were watched: without, none means nothing
-	Server      bool      // server GC: a heap for each CPU
-	Heaps       Value     // how many heaps
+	Suspending  Value     // s until all threads had stopped, in total
+	Resuming    Value     // s in which threads were resumed, in total: GC.GetTotalPauseDuration includes them
+	Alloc       Value     // bytes/s, from the counter, else from the heap's growth between collections
+	LargeAlloc  Value     // bytes/s on the large object heap, from its growth between collections
+	LargeWaits  []GCWait  // waits of threads for large objects during background collections of generation 2
+	LargeWaited bool      // LargeWaits were watched: if not, their absence means nothing
+	Server      bool      // server GC: a heap per CPU
+	Heaps       Value     // number of heaps
 	MemoryLoad  Value     // the highest percentage of memory in use that the runtime saw
 	Heap        HeapTrend // over time
 }
 
-// Collection is one collection. What is not known is NaN.
+// Collection is one collection. Unknown figures are NaN.
 type Collection struct {
 	Row        int   // of the bundle's intervals
-	Number     int64 // as the runtime counts
-	From, To   int64 // from GCStart to GCEnd: of a background one mostly beside the program
-	Generation int   // 0 to 2; with 2 the large and pinned objects
+	Number     int64 // the runtime's number
+	From, To   int64 // from GCStart to GCEnd: a background collection runs mostly beside the program
+	Generation int   // 0 to 2; 2 includes the large and pinned objects
 	Kind       evidence.Collection
-	Reason     string // "induced", "large allocations"; "" not told
+	Reason     string // "induced", "large allocations"; "" unknown
 	Induced    bool   // the program, or a tool, asked for it
 
-	Pause      float64 // s, all its pauses
-	Suspend    float64 // s of them until all threads had stopped
-	PauseShare float64 // of the time since the last collection's last pause ended, 0…1
+	Pause      float64 // s, total of its pauses
+	Suspend    float64 // s of Pause, until all threads had stopped
+	PauseShare float64 // of the time since the end of the last collection's last pause, 0…1
 
 	Before, After, Promoted float64 // bytes of the whole heap
-	Free                    float64 // bytes between objects after it: fragmentation
+	Free                    float64 // bytes between objects after the collection: fragmentation
 	Allocated               float64 // bytes since the last collection
-	LargeAllocated          float64 // of them on the large object heap
+	LargeAllocated          float64 // of Allocated, on the large object heap
 	Gen                     [evidence.Generations]GCSizes
-	Pinned, Handles         float64 // objects it must not move; GC handles
-	Finalizable             float64 // bytes kept for their finalizers only
+	Pinned, Handles         float64 // objects that it must not move; GC handles
+	Finalizable             float64 // bytes kept only for their finalizers
 	Compacting              bool
 	MemoryLoad              float64 // percent
-	Budget                  float64 // bytes that generation 0 may take until the next one
+	Budget                  float64 // bytes that generation 0 may grow until the next collection
 	Condemned               []evidence.CondemnReason
-	Stack                   evidence.StackID // of the thread that brought it on, 0 unknown
+	Stack                   evidence.StackID // of the thread that caused the collection, 0 unknown
 	Origin                  evidence.Origin
 }
 
-// GCSizes are those of one generation at a collection, bytes: what it took before and after,
-// what lay free in it then, between its objects, and what of it was kept.
+// GCSizes are the sizes of one generation at a collection, bytes: its size before and after, the free space between its
+// objects, and how much of it survived.
 type GCSizes struct{ Before, Gaps, After, Free, Survived float64 }
 
-// allocatedSince returns the bytes allocated in a generation since a collection before.
+// allocatedSince returns the bytes allocated in a generation since an earlier collection.
 func (s GCSizes) allocatedSince(last GCSizes) float64 {
 	return math.Max(0, (s.Before-s.Gaps)-(last.After-last.Free))
 }
 
-// Survival is the share of a generation that a collection kept, NaN unknown.
+// Survival returns the share of a generation that a collection kept, NaN unknown.
 func (s GCSizes) Survival() float64 {
 	if !(s.Before-s.Gaps > 0) {
 		return math.NaN()
@@ -91,8 +91,8 @@ func (s GCSizes) Survival() float64 {
 	return s.Survived / (s.Before - s.Gaps)
 }
 
-// Label is the collection as PerfView names it: the generation and N (blocking), B (in the
-// background), F (during one), I (induced, forced) or i (induced, not forced).
+// Label returns the collection as PerfView names it: the generation and N (blocking), B (background), F (during a background
+// one), I (induced, forced) or i (induced, not forced).
 func (c *Collection) Label() string {
 	letter := map[evidence.Collection]string{evidence.CollectionBlocking: "N", evidence.CollectionBackground: "B", evidence.CollectionForeground: "F"}[c.Kind]
 	switch {
@@ -104,21 +104,21 @@ func (c *Collection) Label() string {
 	return string(rune('0'+c.Generation)) + letter
 }
 
-// inducedSoftly is GC.Collect in mode Optimized: the runtime decides.
+// inducedSoftly is GC.Collect with mode Optimized: the runtime decides.
 const inducedSoftly = "induced, not forced"
 
-// GCRollup sums collections.
+// GCRollup sums up collections.
 type GCRollup struct {
 	Count, Background, Induced int
 	Paused, Mean, Max          float64 // s of pauses, per collection
 	MaxOrigin                  evidence.Origin
-	Allocated                  float64 // bytes allocated before them, since the last of any
-	Survived, Of               float64 // bytes of objects in the collected generations that were kept, and of how many
-	MaxPeak                    float64 // bytes, the largest heap at the beginning of one
-	Pinned                     float64 // objects per collection, in the mean
+	Allocated                  float64 // bytes allocated before them, each since the previous collection of any generation
+	Survived, Of               float64 // bytes of surviving objects in the collected generations, and the total they survived from
+	MaxPeak                    float64 // bytes, the largest heap at the beginning of a collection
+	Pinned                     float64 // mean number of objects per collection
 }
 
-// Survival is the share of the collected generations that was kept, NaN unknown.
+// Survival returns the share of the collected generations that survived, NaN unknown.
 func (r *GCRollup) Survival() float64 {
 	if !(r.Of > 0) {
 		return math.NaN()
@@ -129,7 +129,7 @@ func (r *GCRollup) Survival() float64 {
 // GCReason sums collections by the runtime's reason.
 type GCReason struct {
 	Reason string
-	Gen2   int // of them of generation 2
+	Gen2   int // of them, of generation 2
 	GCRollup
 }
 
@@ -137,7 +137,7 @@ type GCReason struct {
 type GCCondemned struct {
 	Reason evidence.CondemnReason
 	Count  int
-	Gen2   int // of them of generation 2
+	Gen2   int // of them, of generation 2
 }
 
 // GCWait is a thread that waited to allocate.
@@ -150,11 +150,10 @@ type GCWait struct {
 	Origin   evidence.Origin
 }
 
-// Seconds is how long it waited.
+// Seconds returns how long the thread waited.
 func (w GCWait) Seconds() float64 { return float64(w.To-w.From) / 1e9 }
 
-// ReadDotnetGC reads the collections of a process that begin within a window; nil: nobody
-// watched them.
+// ReadDotnetGC reads the collections of a process that begin within a window; nil: they were not watched.
 func ReadDotnetGC(b *evidence.Bundle, subject evidence.SubjectID, w Window) *DotnetGC {
 	var watched Spans
 	g := &DotnetGC{}
@@ -193,10 +192,10 @@ func (g *DotnetGC) valueOf(v float64) Value {
 	return Value{Number: v, Origin: g.Origin, Watched: g.Span / max(g.Seconds(), 1e-9)}
 }
 
-// readCollections reads the collections, and what each allocated since the one before.
+// readCollections reads the collections, and what each allocated since the previous one.
 func (g *DotnetGC) readCollections(b *evidence.Bundle, subject evidence.SubjectID) {
 	v := &b.Intervals
-	seen := make(map[int64]int64) // when each number began: two sessions may tell of the same
+	seen := make(map[int64]int64) // ns: when each number began; two sessions may have the same one
 	for _, i := range v.Select(evidence.GCCycle, subject) {
 		if v.Start[i] < g.From || v.Start[i] >= g.Until {
 			continue
@@ -226,10 +225,9 @@ func (g *DotnetGC) readCollections(b *evidence.Bundle, subject evidence.SubjectI
 	}
 }
 
-// countMissing counts the numbers that are missing between the first and the last; none where
-// another process counts from the beginning again.
+// countMissing counts the missing numbers between the first and the last; 0 where another process restarts the numbering.
 func countMissing(began map[int64]int64) (n int) {
-	delete(began, -1) // not told
+	delete(began, -1) // -1 is unknown
 	numbers := slices.Sorted(maps.Keys(began))
 	for i := 1; i < len(numbers); i++ {
 		if began[numbers[i]] < began[numbers[i-1]]-restarted {
@@ -240,11 +238,11 @@ func countMissing(began map[int64]int64) (n int) {
 	return n
 }
 
-// restarted is how much earlier (ns) than the one before it a collection begins that another process
-// numbered: of one that began between two sessions only the second's beginning is known.
+// restarted is how much earlier (ns) than the previous one a collection begins if another process numbered it. A collection
+// that began between two sessions is known only by the beginning of the second.
 const restarted = 1e9
 
-// sameCollection is how far apart two sessions' clocks may tell the same moment, ns.
+// sameCollection is how far apart (ns) two sessions' clocks may place the same moment.
 const sameCollection = 50e6
 
 func collectionOf(b *evidence.Bundle, row int) Collection {
@@ -267,7 +265,7 @@ func collectionOf(b *evidence.Bundle, row int) Collection {
 	return c
 }
 
-// intOr returns a figure as an integer, or another number where it is not known.
+// intOr returns a figure as an integer, or a default where it is not known.
 func intOr(v float64, unknown int64) int64 {
 	if math.IsNaN(v) {
 		return unknown

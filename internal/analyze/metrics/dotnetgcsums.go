@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// readPauses sums the stops of the world, and what share of the time each collection took since
+// readPauses sums up the stops of the world, and computes the share that each collection's pauses took of the time since
 // the pause before it.
 func (g *DotnetGC) readPauses(b *evidence.Bundle, subject evidence.SubjectID) {
 	v := &b.Intervals
@@ -19,7 +19,7 @@ func (g *DotnetGC) readPauses(b *evidence.Bundle, subject evidence.SubjectID) {
 			continue
 		}
 		if n := len(all); n > 0 && all[n-1].From == v.Start[i] && all[n-1].To == v.End[i] {
-			continue // two sessions tell of it
+			continue // two sessions have it
 		}
 		all = append(all, Pause{Row: i, From: v.Start[i], To: v.End[i]})
 		if s, ok := v.Get(i, evidence.ToSafepoint); ok {
@@ -102,7 +102,7 @@ func (g *DotnetGC) sumCollections() {
 	})
 }
 
-// addCollection counts a collection. Pinned is a sum until setMeans is called.
+// addCollection counts a collection. Pinned is a sum until setMeans divides it.
 func (r *GCRollup) addCollection(c *Collection) {
 	r.Count++
 	if c.Kind == evidence.CollectionBackground {
@@ -141,7 +141,7 @@ func orZero(v float64) float64 {
 	return v
 }
 
-// Over are the collections whose pauses are longer than a threshold, s; longest first.
+// Over returns the collections whose pauses exceed a threshold, s; longest first.
 func (g *DotnetGC) Over(seconds float64) (out []*Collection) {
 	for i := range g.Collections {
 		if g.Collections[i].Pause > seconds {
@@ -164,8 +164,8 @@ func (g *DotnetGC) largeWaits(b *evidence.Bundle, subject evidence.SubjectID) {
 	}
 }
 
-// readAllocation reads how fast the program allocates: by its counter, which has every byte, else
-// by what the heap grew between collections.
+// readAllocation reads how fast the program allocates: from its counter, which has every byte, else from the heap's growth
+// between collections.
 func (g *DotnetGC) readAllocation(b *evidence.Bundle, subject evidence.SubjectID) {
 	v := &b.Intervals
 	all, large, from, told := 0., 0., int64(0), false

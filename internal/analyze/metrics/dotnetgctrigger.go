@@ -10,28 +10,27 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// GCTrigger is one place in the program that brought collections on: by a call of GC.Collect
-// (they are induced), or because its allocation used up a budget. The runtime tells it with the
-// stack of the thread (GC/Triggered).
+// GCTrigger is one place in the program that caused collections: by calling GC.Collect (induced), or because its allocation
+// used up a budget. The runtime reports it with the thread's stack (GC/Triggered).
 type GCTrigger struct {
 	Reason  string // "induced", "large allocations"
 	Induced bool
-	Stack   evidence.StackID // one of those that are summed here
+	Stack   evidence.StackID // one of the stacks summed up here
 
-	// Who: frames short, without namespaces; "" none.
-	Caller string   // who calls what collects or allocates, whoever's code that is: "MemoryTrimmer.Trim"
+	// The code responsible: short frames without namespaces; "": none.
+	Caller string   // the caller of what collects or allocates, whether the user's code or not: "MemoryTrimmer.Trim"
 	Owner  string   // the nearest of the user's own code, else of a library
-	Began  string   // who runs it: "timer", "thread pool", "finalizer", "own thread"; "" not known
-	Chain  []string // from what collects or allocates outwards, in words of [threadstack.Short], what only calls on left out
+	Began  string   // what runs it: "timer", "thread pool", "finalizer", "own thread"; "" unknown
+	Chain  []string // from what collects or allocates outwards, as [threadstack.Short] prints it, without mere dispatchers
 	GCRollup
 	Collections []int           // indices of [DotnetGC.Collections]
-	Origin      evidence.Origin // of the one with the longest pause
+	Origin      evidence.Origin // of the collection with the longest pause
 }
 
-// Collects are what a program calls to have a collection.
+// Collects lists the functions that a program calls to force a collection.
 var collects = []string{"System.GC.Collect(", "System.GC._Collect(", "System.GC.AddMemoryPressure(", "System.GC._AddMemoryPressure(", "System.GC.TryStartNoGCRegion(", "System.GC.WaitForFullGC"}
 
-// sumTriggers sums collections by reason and by who brought them on.
+// sumTriggers sums up collections by reason and by the code that caused them.
 func sumTriggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collection) (out []GCTrigger) {
 	type key struct{ reason, owner, caller, began string }
 	at := make(map[key]int)
@@ -69,7 +68,7 @@ func sumTriggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collectio
 	return out
 }
 
-// whoTriggers reads a stack.
+// whoTriggers reads a stack into a trigger.
 func whoTriggers(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.StackID) GCTrigger {
 	t := GCTrigger{Stack: stack}
 	of := threadstack.Of(b, stack)
@@ -94,7 +93,7 @@ func whoTriggers(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.
 	return t
 }
 
-// maxChain frames of who brought a collection on are told.
+// maxChain is the largest number of frames in Chain.
 const maxChain = 8
 
 func isCollect(frame string) bool {
@@ -102,7 +101,7 @@ func isCollect(frame string) bool {
 	return slices.ContainsFunc(collects, func(c string) bool { return strings.HasPrefix(name, c) })
 }
 
-// runners are what the runtime runs code of the program by, outermost of it.
+// runners are the runtime's outermost functions that run a program's code.
 var runners = []struct{ frame, word string }{
 	{"System.Threading.TimerQueue", "timer"},
 	{"System.Threading.ThreadPoolWorkQueue.Dispatch", "thread pool"},
@@ -110,7 +109,7 @@ var runners = []struct{ frame, word string }{
 	{"System.Threading._ThreadPoolWaitCallback", "thread pool"},
 }
 
-// beganBy is who runs a stack: a timer before the pool whose thread it takes.
+// beganBy returns what runs a stack: a timer comes before the pool whose thread it uses.
 func beganBy(frames []string, view threadstack.View) string {
 	for _, r := range runners {
 		if slices.ContainsFunc(frames, func(f string) bool {
@@ -133,7 +132,7 @@ func beganBy(frames []string, view threadstack.View) string {
 	return ""
 }
 
-// Induced are those that the program asked for.
+// Induced returns the triggers by which the program asked for collections.
 func (g *DotnetGC) Induced() (out []GCTrigger) {
 	for _, t := range g.Triggers {
 		if t.Induced {

@@ -7,26 +7,26 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// HeapTrend is what collections of generation 2 left, over time. Only they tell a leak from
-// garbage that lies there; what younger ones leave grows between them by design.
+// HeapTrend is the heap after collections of generation 2, over time. Only these separate a leak from garbage that is not
+// collected yet; what younger collections leave grows between them by design.
 type HeapTrend struct {
 	Points   []HeapPoint // after each collection of generation 2, in order
-	First    float64     // bytes that the first of them left, in the median of a quarter of them; NaN below four
-	Last     float64     // bytes that the last of them left, likewise
-	Growth   float64     // bytes/s from those to these; NaN unknown
-	Rising   float64     // share of steps from one point to the next that went up, 0…1; NaN unknown
-	Restarts int         // times that collections were numbered from the beginning again: another process
+	First    float64     // median bytes after the first quarter of them; NaN below four
+	Last     float64     // median bytes after the last quarter of them; NaN below four
+	Growth   float64     // bytes/s from First to Last; NaN unknown
+	Rising   float64     // share of steps between points that went up, 0…1; NaN unknown
+	Restarts int         // how often the numbering of collections restarted: another process
 }
 
 // HeapPoint is the heap after a collection.
 type HeapPoint struct {
 	At           int64   // ns
 	Bytes, Large float64 // of all generations; of large objects
-	Live         float64 // of all generations, without what lies free between objects where that is known
+	Live         float64 // of all generations, without the free space between objects where that is known
 	Gen2         float64
 }
 
-// trendOf reads it from collections in order, large is how many bytes/s large objects are allocated.
+// trendOf reads the trend from collections in order; large is how many bytes/s of large objects are allocated.
 func trendOf(all []Collection, large float64) HeapTrend {
 	t := HeapTrend{First: math.NaN(), Last: math.NaN(), Growth: math.NaN(), Rising: math.NaN()}
 	last := int64(-1)
@@ -63,9 +63,9 @@ func trendOf(all []Collection, large float64) HeapTrend {
 	return t
 }
 
-// Live is what a collection left without what lies free between objects, and at least without the large
-// objects that came while it ran in the background, large of them (bytes) a second: none is moved then,
-// what died leaves its room, and what is new counts as alive.
+// Live returns the heap after a collection without the free space between objects, but at least without the large objects
+// that were allocated (large bytes/s) while it ran in the background: a background collection moves nothing, dead objects
+// leave their room, and new ones count as alive.
 func (c *Collection) Live(large float64) float64 {
 	live := c.After
 	if c.Free > 0 && c.Free < c.After {
@@ -78,16 +78,16 @@ func (c *Collection) Live(large float64) float64 {
 	return live
 }
 
-// Small is that without any large objects: a collection of a young generation leaves them as they are.
+// Small returns Live without any large objects: a collection of a young generation does not collect those.
 func (c *Collection) Small() float64 {
 	return c.Live(0) - orZero(c.Gen[evidence.LargeObjects].usedAfter())
 }
 
-// usedAfter returns the bytes that objects took of a generation after a collection.
+// usedAfter returns the bytes of objects in a generation after a collection.
 func (s GCSizes) usedAfter() float64 { return s.After - s.Free }
 
-// maxNested is how many numbers a collection may be behind the one before it in order of beginning.
+// maxNested is by how much a collection's number may be lower than that of the one that began before it.
 const maxNested = 4
 
-// leastPoints are needed to speak of a trend.
+// leastPoints is the number of points that a trend needs.
 const leastPoints = 4

@@ -7,11 +7,11 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// hardLimits are where .NET's limit of a heap is set for a process: in bytes, hexadecimal
+// hardLimits are the environment variables that set .NET's heap limit for a process: in bytes, hexadecimal
 // (https://learn.microsoft.com/dotnet/core/runtime-config/garbage-collector#heap-limit).
 var hardLimits = []string{"DOTNET_GCHeapHardLimit", "COMPlus_GCHeapHardLimit"}
 
-// HeapHardLimit is how large the heap of a .NET process may get by its environment, bytes.
+// HeapHardLimit returns the heap limit of a .NET process by its environment, bytes.
 func HeapHardLimit(b *evidence.Bundle, subject evidence.SubjectID) Value {
 	for _, key := range hardLimits {
 		f, ok := b.Fact(subject, key)

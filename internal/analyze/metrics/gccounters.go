@@ -4,14 +4,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// GCCounters are what counters tell of a .NET collector where nobody has its events: dotnet-counters,
-// Performance Monitor (.NET Framework too), the runtime's own. Rates are per second, in the mean of the
-// window.
+// GCCounters are a .NET collector's figures from counters, where its events were not recorded: from dotnet-counters,
+// Performance Monitor (.NET Framework too), or the runtime itself. Rates are per second, averaged over the window.
 type GCCounters struct {
 	Window
 	Gen0, Gen1, Gen2 Value // collections; those of a generation include older ones
 	Induced          Value // collections that the program asked for
-	Time             Value // % time in GC: of the last collection, since the one before; of meters, of all the time
+	Time             Value // % time in GC: of the last collection, since the previous one; from meters, of the whole time
 	Alloc            Value // bytes/s
 	Heap             Value // bytes of all generations
 	Large            Value // bytes of the large object heap
@@ -19,7 +18,7 @@ type GCCounters struct {
 	Private          Value // bytes of the process
 }
 
-// ReadGCCounters reads them over a window; nil: there are none.
+// ReadGCCounters reads the counters over a window; nil: there are none.
 func ReadGCCounters(b *evidence.Bundle, subject evidence.SubjectID, w Window) *GCCounters {
 	g := &GCCounters{Window: w}
 	any := false
@@ -50,23 +49,23 @@ func ReadGCCounters(b *evidence.Bundle, subject evidence.SubjectID, w Window) *G
 	return g
 }
 
-// Rules by which counters are read (the field's, for ASP.NET services that answer people).
+// Thresholds for counters (common practice for ASP.NET services with human users).
 const (
-	MuchTimeInGC = 5. // %: above, requests feel it
+	MuchTimeInGC = 5. // %: above, requests are delayed noticeably
 	OftenGen2    = .1 // generation 2 ÷ generation 0: above, objects die old. Healthy is 1 in 100
-	AnyInduced   = 0. // per second: above, somebody calls GC.Collect
+	AnyInduced   = 0. // per second: above, code calls GC.Collect
 )
 
-// GCFinding is a counter that its rule speaks against.
+// GCFinding is a counter beyond its threshold.
 type GCFinding struct {
-	ID      string // what machines know its figure by
-	Counter string // as people know it: "% Time in GC"
+	ID      string // id of the figure in machine-readable output
+	Counter string // the usual name: "% Time in GC"
 	Value   Value
-	Unit    string // of it, "%" or "1/s"
-	Text    string // what it means
+	Unit    string // of the counter, "%" or "1/s"
+	Text    string // what the value means
 }
 
-// Findings are the counters that are as they should not be; none: nothing stands out.
+// Findings returns the counters beyond their thresholds; none: nothing stands out.
 func (g *GCCounters) Findings() (out []GCFinding) {
 	if g.Time.Known() && g.Time.Number > MuchTimeInGC {
 		out = append(out, GCFinding{"gc.time_percent", "% Time in GC", g.Time, "%", "over 5 %: requests wait for GC"})

@@ -7,26 +7,25 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Host is what /proc/stat and /proc/pressure say of the processors of a process's host over
-// a window (https://docs.kernel.org/accounting/psi.html).
+// Host is what /proc/stat and /proc/pressure tell of the processors of a process's host over a window
+// (https://docs.kernel.org/accounting/psi.html).
 type Host struct {
-	CPUs     float64 // how many it has, NaN unknown
-	Busy     Value   // cores that were, what was stolen not included
-	Steal    Value   // cores the hypervisor gave to others: none where the kernel does not count them
-	Peak     float64 // the most cores that were busy or stolen between two readings, NaN unknown
-	Pressure Value   // share of the time in which somebody waited for a processor
+	CPUs     float64 // number of CPUs, NaN unknown
+	Busy     Value   // busy cores, without stolen time
+	Steal    Value   // cores that the hypervisor gave to other guests; 0 where the kernel does not count them
+	Peak     float64 // the most cores busy or stolen between two readings, NaN unknown
+	Pressure Value   // share of the time in which some task waited for a processor
 	Others   Value   // cores that other processes used or the hypervisor took
 
 	b                 *evidence.Bundle
 	process           evidence.SubjectID
 	w                 Window
-	from              evidence.ArtifactID // the recording that all is read of, -1: any
+	from              evidence.ArtifactID // the recording that all figures come from, -1: any
 	own, busy, stolen *Curve
 }
 
-// HostOf reads the host that a process is on: what the recording says of it that also has
-// the process. Where that has nothing of a host it is what another recording says of the
-// only one there is; where the process was not watched for most of the window, any's.
+// HostOf reads the host of a process from the recording that also has the process. If that recording has nothing of a host,
+// it takes another recording of the only host there is; if the process was not watched for most of the window, any host's.
 func HostOf(b *evidence.Bundle, process evidence.SubjectID, w Window) *Host {
 	h := &Host{CPUs: math.NaN(), Peak: math.NaN(), b: b, process: process, w: w, from: -1, own: ProcessorTime(b, process, w)}
 	if h.own.Over(w).MostlyKnown() {
@@ -53,7 +52,7 @@ func HostOf(b *evidence.Bundle, process evidence.SubjectID, w Window) *Host {
 	return h
 }
 
-// onlyHost says whether all that was recorded of hosts is of one.
+// onlyHost reports whether all host records are of one host.
 func onlyHost(b *evidence.Bundle) bool {
 	seen := make(map[evidence.SubjectID]bool)
 	for i := range b.Series {
@@ -64,7 +63,7 @@ func onlyHost(b *evidence.Bundle) bool {
 	return len(seen) == 1
 }
 
-// findSeries returns the host's series of a name by which most of the window was watched.
+// findSeries returns the host's series of a name that covers most of the window.
 func (h *Host) findSeries(name string) *evidence.Series {
 	return pickSeries(h.b, h.w, func(s *evidence.Series) bool { return s.Name == name && h.isOfRecording(s) })
 }
@@ -87,7 +86,7 @@ func (h *Host) peakCores() (most float64) {
 	return most
 }
 
-// OthersOver is Others of a part of the window.
+// OthersOver returns Others for a part of the window.
 func (h *Host) OthersOver(w Window) Value {
 	own, v := h.own.Over(w), h.busy.Over(w)
 	v.Number = max(0, v.Number-own.Number)
@@ -98,12 +97,12 @@ func (h *Host) OthersOver(w Window) Value {
 	return v
 }
 
-// leastLeft is the part of its processors that others leave a process at least: what it uses
-// itself it has, whatever two readings of counters say.
+// leastLeft is the least part of its processors that others leave a process: it has what it uses itself, whatever two
+// readings of counters show.
 const leastLeft = .125
 
-// Left is how many of a process's processors others left it in a part of the window; all of
-// them where that was not watched.
+// Left returns how many of a process's processors others left it in a part of the window; all of them where that was not
+// watched.
 func (h *Host) Left(processors float64, w Window) float64 {
 	others := h.OthersOver(w)
 	if !others.MostlyKnown() {
@@ -112,15 +111,15 @@ func (h *Host) Left(processors float64, w Window) float64 {
 	return max(leastLeft*processors, processors-others.Number)
 }
 
-// Taken is how many of its cores were busy or stolen.
+// Taken returns how many of the host's cores were busy or stolen.
 func (h *Host) Taken() float64 { return h.Busy.Number + h.Steal.Number }
 
-// Neighbour is the processes of one name beside the process.
+// Neighbour is the other processes of one name on the host.
 type Neighbour struct {
 	Name    string
 	Count   int
 	Cores   float64
-	Largest float64 // cores of the one that used most
+	Largest float64 // cores of the process that used most
 }
 
 func (n Neighbour) String() string {
@@ -130,7 +129,7 @@ func (n Neighbour) String() string {
 	return fmt.Sprintf("%s (%d processes)", n.Name, n.Count)
 }
 
-// Neighbours are the other processes that the recording has, by name, in its order.
+// Neighbours returns the other recorded processes by name, in the recording's order.
 func (h *Host) Neighbours() (all []Neighbour) {
 	at := make(map[string]int)
 	for i := range h.b.Series {
@@ -142,7 +141,7 @@ func (h *Host) Neighbours() (all []Neighbour) {
 		if !used.Known() {
 			continue
 		}
-		cores := used.Number * used.Watched // one that was there for a second used none before and after
+		cores := used.Number * used.Watched // a process that lived for a second used none before and after
 		name := h.b.Subjects[s.Subject].Name
 		n, ok := at[name]
 		if !ok {
@@ -156,17 +155,17 @@ func (h *Host) Neighbours() (all []Neighbour) {
 	return all
 }
 
-// HostMemory is what /proc/vmstat and /proc/pressure say of the memory of a host over a
-// window, each second (https://docs.kernel.org/admin-guide/mm/transhuge.html).
+// HostMemory is what /proc/vmstat and /proc/pressure tell of the memory of a host over a window, per second
+// (https://docs.kernel.org/admin-guide/mm/transhuge.html).
 type HostMemory struct {
-	Pressure      Value // share of the time in which somebody waited for memory
+	Pressure      Value // share of the time in which some task waited for memory
 	SwapIn        Value // pages read from swap
 	HugeFaults    Value // faults that got a huge page
 	HugeSplits    Value // huge pages split
 	CompactStalls Value // allocations that compacted memory themselves
 }
 
-// HostMemoryOf reads the only host's memory.
+// HostMemoryOf reads the memory of the only host.
 func HostMemoryOf(b *evidence.Bundle, w Window) HostMemory {
 	mean := func(name string) Value {
 		s := pickSeries(b, w, func(s *evidence.Series) bool { return s.Name == name })

@@ -7,19 +7,18 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Shown is what was recorded of a host, whoever recorded it and whether it is known how many CPUs
-// there are (vmstat does not tell).
+// Shown is what was recorded of a host, by any recorder and even if the number of CPUs is unknown (vmstat does not tell).
 type Shown struct {
 	CPUs                                       float64 // 0 unknown
 	Busy, User, System, Softirq, Iowait, Steal Value   // shares of all CPUs
 	Running                                    Value   // tasks that ran or waited for a CPU
 	Blocked                                    Value   // tasks that waited for a disk
-	PressureCPU, PressureMemory, PressureIO    Value   // shares of the time in which somebody waited
+	PressureCPU, PressureMemory, PressureIO    Value   // shares of the time in which some task waited
 	SwapIn, SwapOut                            Value   // pages/s
-	DirectScanned                              Value   // pages/s that who allocated looked at, to take some back
+	DirectScanned                              Value   // pages/s that allocating tasks scanned for reclaim
 	MajorFaults, Faults                        Value   // 1/s
 	Disks                                      []Disk
-	Processes                                  []Neighbour // by name, those that used most CPU time first
+	Processes                                  []Neighbour // by name, most CPU time first
 }
 
 // ShownOf reads the only host.
@@ -48,7 +47,7 @@ func ShownOf(b *evidence.Bundle) Shown {
 	return s
 }
 
-// ofHost is the mean over a window of what was recorded of the only host.
+// ofHost returns the mean over a window of a series of the only host.
 func ofHost(b *evidence.Bundle, name string, w Window) Value {
 	return toCurve(pickSeries(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
 }

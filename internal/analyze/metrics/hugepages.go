@@ -9,45 +9,45 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// HugePages is what is known of the huge pages of a process over a window
+// HugePages is what is known of a process's huge pages over a window
 // (https://docs.kernel.org/admin-guide/mm/transhuge.html).
 type HugePages struct {
 	Enabled, Defrag string // of the host, "" unknown
-	Off             bool   // the process has them switched off for itself
+	Off             bool   // the process switched them off for itself
 	Kernel          string // release, "" unknown
 	Settings        evidence.Origin
 
-	Small, Large float64 // bytes of a page of each kind; the usual ones where that is not told
+	Small, Large float64 // bytes of a page of each kind; the usual sizes where unknown
 
-	// Of the host, 1/s.
+	// Faults of the host, 1/s.
 	Faults    Value // that got a huge page
-	Fallbacks Value // that asked for one in vain
+	Fallbacks Value // that asked for a huge page in vain
 	Stalls    Value // allocations that compacted memory themselves
 
-	Compaction Value // threads of the process in direct compaction, in the mean
+	Compaction Value // mean number of the process's threads in direct compaction
 
 	Resident Value   // bytes of the process in huge pages
-	Touched  Value   // small pages that hold anything, of each huge page that was looked into
-	Looked   float64 // huge pages that were looked into, all together
+	Touched  Value   // small pages in use per huge page that was examined
+	Looked   float64 // number of huge pages that were examined
 
 	SmallFault, HugeFault Measured // ns
 
 	Running Running
 }
 
-// Measured is a figure with the least and the most that was measured; NaN unknown.
+// Measured is a figure with the least and the most that were measured; NaN unknown.
 type Measured struct {
 	Value
 	Least, Most float64
 }
 
-// Running is where a process's threads were seen to run, by samples of its CPU time.
+// Running is where a process's threads ran, from samples of its CPU time.
 type Running struct {
 	Samples    int
 	Compaction float64          // share of CPU time in direct compaction for memory of the process
-	Elsewhere  float64          // share in direct compaction for what the kernel itself needs, such as buffers of sockets
-	Huge       float64          // share in faults for huge pages, compaction for them not included
-	Fault      float64          // share in other page faults for memory that was not there
+	Elsewhere  float64          // share in direct compaction for the kernel's own memory, such as sockets' buffers
+	Huge       float64          // share in faults for huge pages, without compaction for them
+	Fault      float64          // share in other page faults for missing memory
 	Kernel     float64          // share in the kernel
 	Stack      evidence.StackID // of most of its compaction, else of most of its faults for huge pages
 	Origin     evidence.Origin
@@ -59,7 +59,7 @@ const (
 	largePage = 2 << 20
 )
 
-// HugePagesOf reads them.
+// HugePagesOf reads a process's huge pages.
 func HugePagesOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *HugePages {
 	host := func(name string) Value {
 		return toCurve(pickSeries(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
@@ -95,18 +95,18 @@ func HugePagesOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Huge
 	return h
 }
 
-// Compacting is how many threads of a process were in direct compaction over time; nil: not watched.
+// Compacting returns how many threads of a process were in direct compaction over time; nil: not watched.
 func Compacting(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
 	return CurveOf(b, subject, evidence.SeriesProcessCompaction, w)
 }
 
-// SystemTime is the CPU time of a process in the kernel over time, cores; nil: not watched.
+// SystemTime returns the CPU time of a process in the kernel over time, cores; nil: not watched.
 func SystemTime(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
 	return CurveOf(b, subject, evidence.SeriesProcessCPUSystem, w)
 }
 
-// readLooks sums up what was seen of its huge pages. What a process uses of them hardly depends on
-// the moment, so that looks before the window and after it count, too.
+// readLooks sums up the examinations of its huge pages. Their use hardly depends on the moment, so examinations before and
+// after the window count, too.
 func (h *HugePages) readLooks(b *evidence.Bundle, subject evidence.SubjectID, w Window) {
 	h.Resident, h.Touched = Mean(b, subject, evidence.SeriesProcessHuge, w), Unknown
 	looked, touched := b.SeriesOf(subject, evidence.SeriesProcessHugeLooked), b.SeriesOf(subject, evidence.SeriesProcessHugeTouched)
@@ -123,8 +123,7 @@ func (h *HugePages) readLooks(b *evidence.Bundle, subject evidence.SubjectID, w 
 	}
 }
 
-// readMeasured returns a figure of the host whose text has the least and the most that was
-// measured.
+// readMeasured returns a figure of the host whose text has the least and the most that were measured.
 func readMeasured(b *evidence.Bundle, key string) Measured {
 	m := Measured{Unknown, math.NaN(), math.NaN()}
 	f, ok := b.Fact(-1, key)
@@ -142,18 +141,18 @@ func readMeasured(b *evidence.Bundle, key string) Measured {
 	return m
 }
 
-// hugeFaults are functions of the kernel on the stack of a fault for a huge page: of Linux 4.14
-// to 6.18, mm/huge_memory.c and what it clears memory by.
+// hugeFaults are kernel functions on the stack of a fault for a huge page, from Linux 4.14 to 6.18: of mm/huge_memory.c and
+// the functions by which it clears memory.
 var hugeFaults = map[string]bool{
 	"do_huge_pmd_anonymous_page": true, "__do_huge_pmd_anonymous_page": true, "create_huge_pmd": true, "vma_alloc_anon_folio_pmd": true,
 	"do_huge_pmd_wp_page": true, "clear_huge_page": true, "do_huge_pmd_wp_page_fallback": true,
 }
 
-// ownMemory are those on the stack of whatever gives a process memory of its own: with direct
-// compaction below, it is for huge pages, or for those between (mTHP, Linux 6.8).
+// ownMemory are kernel functions on the stack when a process gets memory of its own: direct compaction below them is for
+// huge pages, or for intermediate sizes (mTHP, Linux 6.8).
 var ownMemory = map[string]bool{"handle_mm_fault": true, "__handle_mm_fault": true, "madvise_collapse": true, "madvise_populate": true, "faultin_page": true}
 
-// runningOf sorts samples of where a process's threads ran.
+// runningOf sorts samples of running threads by what they did.
 func runningOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) (r Running) {
 	x := &b.Samples
 	of := b.Names.Lookup(evidence.SampleOnCPU)
@@ -224,8 +223,8 @@ func runningOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) (r Runn
 	return r
 }
 
-// Known says whether there are enough samples to speak of shares.
+// Known reports whether there are enough samples for shares.
 func (r Running) Known() bool { return r.Samples >= fewSamples }
 
-// fewSamples is from how many samples on a share is known within a few percent.
+// fewSamples is the number of samples from which a share is known within a few percent.
 const fewSamples = 50

@@ -10,10 +10,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Kernel is where the threads of a process ran and waited in the kernel over a window, by their
-// stacks (internal/format/kernelstacks). Classes are evidence.Kernel…; "" is the program's own code.
+// Kernel is where the threads of a process ran and waited in the kernel over a window, by their stacks
+// (internal/format/kernelstacks). Classes are evidence.Kernel…; "" is the program's own code.
 type Kernel struct {
-	Threads []KernelThread // in order of their numbers
+	Threads []KernelThread // by thread number
 	Running float64        // s of the window in which running threads were sampled; 0: they were not
 	Waiting float64        // s in which waits were watched; 0: they were not
 
@@ -24,15 +24,14 @@ type Kernel struct {
 	waited  evidence.Origin
 }
 
-// KernelThread is one thread: s it was in each class.
+// KernelThread is one thread with its s in each class.
 type KernelThread struct {
 	Lane   evidence.LaneID
 	Ran    map[string]float64
 	Waited map[string]float64
 }
 
-// KernelOf reads a process; nil if neither its running nor its waiting threads were watched in
-// the window.
+// KernelOf reads a process; nil if neither its running nor its waiting threads were watched in the window.
 func KernelOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Kernel {
 	k := &Kernel{b: b, subject: subject, w: w}
 	k.Running = coveredSeconds(b.Covered(subject, evidence.CoverOnCPU), w)
@@ -71,7 +70,7 @@ func coveredSeconds(all []evidence.Coverage, w Window) (s float64) {
 	return s
 }
 
-// eachSample yields the samples of the window, with as much of their time as lies in it.
+// eachSample yields the samples of the window, with the part of their time within it.
 func (k *Kernel) eachSample(yield func(i int, waits bool, ns int64)) {
 	x := &k.b.Samples
 	on, off := k.b.Names.Lookup(evidence.SampleOnCPU), k.b.Names.Lookup(evidence.SampleOffCPU)
@@ -80,15 +79,15 @@ func (k *Kernel) eachSample(yield func(i int, waits bool, ns int64)) {
 			continue
 		}
 		ns := x.Value[i]
-		if x.Type[i] == off { // it is told of when it is over
+		if x.Type[i] == off { // recorded at its end
 			ns = min(ns, x.Time[i]-k.w.From)
 		}
 		yield(i, x.Type[i] == off, ns)
 	}
 }
 
-// readsPipe is what a thread's wait for a pipe is called that waits for something to read: it has
-// no work, where one that writes into a full pipe has.
+// readsPipe names a thread's wait to read from a pipe: such a thread has no work, whereas a thread that writes into a full
+// pipe has.
 const readsPipe = evidence.KernelPipe + " read"
 
 func (k *Kernel) classOf(i int) string {
@@ -99,7 +98,7 @@ func (k *Kernel) classOf(i int) string {
 	return class
 }
 
-// hasFunction says whether any of some functions of the kernel is on a stack.
+// hasFunction reports whether any of some kernel functions is on a stack.
 func (k *Kernel) hasFunction(stack evidence.StackID, functions ...string) bool {
 	return slices.ContainsFunc(k.b.Stacks.Frames(stack), func(f evidence.Frame) bool {
 		name, _, _ := strings.Cut(k.b.Names.Text(f.Func), ".")
@@ -107,7 +106,7 @@ func (k *Kernel) hasFunction(stack evidence.StackID, functions ...string) bool {
 	})
 }
 
-// CPU is how many CPUs its threads used in these classes, in all without any.
+// CPU returns how many CPUs the process's threads used in these classes; without classes, in all.
 func (k *Kernel) CPU(classes ...string) Value {
 	if k == nil || k.Running == 0 {
 		return Unknown
@@ -115,7 +114,7 @@ func (k *Kernel) CPU(classes ...string) Value {
 	return Value{Number: k.sumSeconds(false, classes) / k.Running, Origin: k.ran, Watched: k.Running / k.w.Seconds()}
 }
 
-// CPUShare is the part of its CPU time in these classes; not known where it used none.
+// CPUShare returns the part of the process's CPU time in these classes; unknown if it used none.
 func (k *Kernel) CPUShare(classes ...string) Value {
 	v, all := k.CPU(classes...), k.CPU()
 	if !v.Known() || all.Number == 0 {
@@ -125,7 +124,7 @@ func (k *Kernel) CPUShare(classes ...string) Value {
 	return v
 }
 
-// Waits is how many threads waited for these, on average; for anything without any.
+// Waits returns the mean number of threads waiting in these classes; without classes, for anything.
 func (k *Kernel) Waits(classes ...string) Value {
 	if k == nil || k.Waiting == 0 {
 		return Unknown
@@ -148,16 +147,16 @@ func (k *Kernel) sumSeconds(waits bool, classes []string) (s float64) {
 	return s
 }
 
-// KernelStack is a stack of a process's threads, and how long (s) they were there.
+// KernelStack is a stack of a process's threads with the time (s) spent in it.
 type KernelStack struct {
 	Stack   evidence.StackID
 	Class   string
-	Waits   bool // else it ran
+	Waits   bool // waiting; else running
 	Seconds float64
 	Origin  evidence.Origin
 }
 
-// Stacks are those of these classes, of all without any, the longest first.
+// Stacks returns the stacks in these classes, in all without any, the longest first.
 func (k *Kernel) Stacks(classes ...string) (all []KernelStack) {
 	if k == nil {
 		return nil
@@ -185,7 +184,7 @@ func (k *Kernel) Stacks(classes ...string) (all []KernelStack) {
 	return all
 }
 
-// Frames are a stack's functions of the kernel and those of the program, innermost first.
+// Frames returns a stack's functions of the kernel and of the program, innermost first.
 func (k *Kernel) Frames(stack evidence.StackID) (kernel, program []string) {
 	for _, f := range k.b.Stacks.Frames(stack) {
 		if name := k.b.Names.Text(f.Func); k.b.Names.Text(f.File) == evidence.KernelFile {
@@ -197,7 +196,7 @@ func (k *Kernel) Frames(stack evidence.StackID) (kernel, program []string) {
 	return kernel, program
 }
 
-// File is what waits of these classes were about for longest: a path, "socket"; "" not known.
+// File returns what waits in these classes were for, for most of their time: a path, "socket"; "" unknown.
 func (k *Kernel) File(classes ...string) (name string) {
 	if k == nil {
 		return ""
@@ -221,14 +220,14 @@ func (k *Kernel) File(classes ...string) (name string) {
 	return k.b.Names.Text(most)
 }
 
-// KernelSpans is what the kernel measured each time, of a process's threads: s per second.
+// KernelSpans are kernel delays of a process's threads that were measured one by one: s per second.
 type KernelSpans struct {
 	Compaction   Value
-	Reclaim      Value // for want of memory on the host
-	LimitReclaim Value // for the memory limit of its group
+	Reclaim      Value // because the host lacked memory
+	LimitReclaim Value // because the process's group was at its memory limit
 }
 
-// KernelSpansOf reads them.
+// KernelSpansOf reads the delays.
 func KernelSpansOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) KernelSpans {
 	return KernelSpans{
 		Compaction:   Mean(b, subject, evidence.SeriesProcessCompaction, w),
@@ -240,10 +239,10 @@ func KernelSpansOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) Ker
 // Disks is what the disks of the only host did over a window.
 type Disks struct {
 	Requests Value // 1/s that they finished
-	InFlight Value // that they worked on at a time
+	InFlight Value // mean number under way
 }
 
-// DisksOf reads them.
+// DisksOf reads the disks.
 func DisksOf(b *evidence.Bundle, w Window) Disks {
 	mean := func(name string) Value {
 		return toCurve(pickSeries(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
@@ -251,7 +250,7 @@ func DisksOf(b *evidence.Bundle, w Window) Disks {
 	return Disks{Requests: mean(evidence.SeriesHostDiskRequests), InFlight: mean(evidence.SeriesHostDiskInFlight)}
 }
 
-// Took is how long one request took, s, by Little's law; NaN unknown, or there were none.
+// Took returns how long one request took, s, by Little's law; NaN unknown, or without requests.
 func (d Disks) Took() float64 {
 	if !d.Requests.Known() || !d.InFlight.Known() || d.Requests.Number <= 0 {
 		return math.NaN()

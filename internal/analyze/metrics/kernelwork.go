@@ -7,36 +7,34 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// KernelWork is what threads with work did with their time, where nobody knows their requests.
+// KernelWork is how threads with work spent their time, where their requests are not known.
 //
-// A thread that polls, accepts, sleeps, waits for bytes or for its next task has none. Of a server,
-// which some threads of poll or accept for, a thread counts if it does so itself or is one of
-// several that do the same: one alone that is woken now and then, as one that writes a log, may
-// do what nobody waits for. Of a program that is no server all threads count.
+// A thread that polls, accepts, sleeps, or waits for bytes or its next task has no work. In a server, some threads of which
+// poll or accept, a thread counts if it does so itself or if several threads do the same: a single thread that is woken now
+// and then, such as a log writer, may do work that no request waits for. In other programs all threads count.
 type KernelWork struct {
-	Busy   float64 // threads that had work, on average
-	Alone  float64 // threads with work that nobody may wait for, on average
+	Busy   float64 // mean number of threads with work
+	Alone  float64 // mean number of threads with work that perhaps no request waits for
 	Origin evidence.Origin
-	in     map[string]float64 // threads in each class, on average
+	in     map[string]float64 // mean number of threads in each class
 	alone  map[string]float64
 }
 
-// unworked are classes of waits of threads that have nothing to do, as far as a stack tells.
+// unworked are classes of waits of threads without work, as far as a stack tells.
 var unworked = []string{evidence.KernelPoll, evidence.KernelAccept, evidence.KernelSleep, evidence.KernelChild, evidence.KernelReceive, readsPipe,
 	evidence.KernelOther, evidence.KernelUnexplained}
 
-// polls are those of threads that wait for clients.
+// polls are the classes of threads that wait for clients.
 var polls = []string{evidence.KernelPoll, evidence.KernelAccept, evidence.KernelReceive}
 
-// Work shares out the time of busy threads; locks says which part of a thread's waits at a
-// futex are for a lock, the others are for work. It is nil where waits were not watched, or how
-// long threads ran is not known.
+// Work splits the time of busy threads. Locks tells which part of a thread's futex waits is for a lock; the rest is for
+// work. It returns nil where waits were not watched, or running time is unknown.
 func (k *Kernel) Work(locks func(evidence.LaneID) float64) *KernelWork {
 	if k == nil || k.Waiting == 0 {
 		return nil
 	}
 	x := &KernelWork{Origin: k.waited, in: make(map[string]float64), alone: make(map[string]float64)}
-	did := make([]map[string]float64, len(k.Threads)) // threads in each class, on average: parts of one
+	did := make([]map[string]float64, len(k.Threads)) // mean number of threads in each class, as parts of one
 	serving := false
 	signalled := make(map[string]int) // threads that are woken for what they do most
 	for i := range k.Threads {
@@ -63,7 +61,7 @@ func (k *Kernel) Work(locks func(evidence.LaneID) float64) *KernelWork {
 	if k.Running > 0 {
 		return x
 	}
-	ran := Mean(k.b, k.subject, evidence.SeriesProcessCPU, k.w).Mostly() // by whom is not known
+	ran := Mean(k.b, k.subject, evidence.SeriesProcessCPU, k.w).Mostly() // of unknown threads
 	if !ran.Known() {
 		return nil
 	}
@@ -72,8 +70,7 @@ func (k *Kernel) Work(locks func(evidence.LaneID) float64) *KernelWork {
 	return x
 }
 
-// workByClass returns by class how a thread spent its time while it had work, as a part of one
-// thread.
+// workByClass returns by class how a thread spent its time with work, as parts of one thread.
 func (k *Kernel) workByClass(t *KernelThread, lock float64) map[string]float64 {
 	did := make(map[string]float64)
 	for class, v := range t.Ran {
@@ -106,7 +103,7 @@ func mostOf(did map[string]float64) (most string) {
 	return most
 }
 
-// Threads is how many threads with work were in these classes, on average.
+// Threads returns the mean number of threads with work in these classes.
 func (x *KernelWork) Threads(classes ...string) (n float64) {
 	for _, class := range classes {
 		n += x.in[class]
@@ -114,7 +111,7 @@ func (x *KernelWork) Threads(classes ...string) (n float64) {
 	return n
 }
 
-// Share is the part of the time of busy threads in these classes.
+// Share returns the part of busy threads' time in these classes.
 func (x *KernelWork) Share(classes ...string) float64 {
 	if x.Busy <= 0 {
 		return 0
@@ -122,7 +119,7 @@ func (x *KernelWork) Share(classes ...string) float64 {
 	return x.Threads(classes...) / x.Busy
 }
 
-// Beside is how many threads that nobody may wait for were in these classes, on average.
+// Beside returns the mean number of threads in these classes that perhaps no request waits for.
 func (x *KernelWork) Beside(classes ...string) (n float64) {
 	for _, class := range classes {
 		n += x.alone[class]

@@ -7,18 +7,18 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// ListenQueue is what waited at one address that a process listens at.
+// ListenQueue is the queue at one address that a process listens at.
 type ListenQueue struct {
 	Address string // "0.0.0.0:8080"
 	Waiting *Curve // connections that wait for accept
 	Unread  *Curve // accepted connections with bytes that the program has not read; nil: not known
-	Backlog *Curve // how many of them the kernel keeps; nil: not known
+	Backlog *Curve // the length that the kernel allows; nil: not known
 }
 
-// Most is the most that waited at a time.
+// Most returns the largest number of waiting connections.
 func (q *ListenQueue) Most() float64 { return maxOf(q.Waiting) }
 
-// MostUnread is the most that was not read at a time.
+// MostUnread returns the largest number of unread connections.
 func (q *ListenQueue) MostUnread() float64 { return maxOf(q.Unread) }
 
 func maxOf(c *Curve) float64 {
@@ -28,8 +28,8 @@ func maxOf(c *Curve) float64 {
 	return slices.Max(c.V)
 }
 
-// ListenQueues are the queues of a process's sockets, those with most waiting first. Connections that the kernel counts in its queue, and those
-// that no process has accepted, are the same ones: the larger count is taken.
+// ListenQueues returns the queues of a process's sockets, most waiting first. Connections in the kernel's queue, and
+// connections that no process has accepted, are the same ones: the larger count is taken.
 func ListenQueues(b *evidence.Bundle, subject evidence.SubjectID) (all []ListenQueue) {
 	for i := range b.Series {
 		s := &b.Series[i]

@@ -10,36 +10,34 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Locks is who waited for the locks of a process, and who held them meanwhile, of runtimes
-// whose requests run on threads. Two sources tell: [LockEvents], a runtime's own events
-// about waits beside looks at its threads (.NET), and [LockDumps], dumps that name each
-// lock's holder (JVM).
+// Locks is which threads waited for the locks of a process, and what the holders did during the waits, for runtimes whose
+// requests run on threads. There are two sources: [LockEvents], a runtime's own events about waits with looks at its threads
+// (.NET), and [LockDumps], dumps that name each lock's holder (JVM).
 type Locks struct {
-	Waiting Value // threads that waited for one, in the mean; NaN: nobody watched
-	Looks   int   // how many times threads were looked at
-	Waits   int   // waits that the runtime told of
-	Waited  int64 // ns, of all those together
+	Waiting Value // mean number of threads that waited for a lock; NaN: not watched
+	Looks   int   // number of looks at the threads
+	Waits   int   // waits in the runtime's events
+	Waited  int64 // ns, total of these waits
 
-	// Behind is which part of the requests that wait for a thread of the pool wait because
-	// its threads wait for a lock, 0…1. One of its threads holds it, and is counted while
-	// others wait.
+	// Behind is the part (0…1) of the requests waiting for a thread of the pool that wait because its threads wait for a
+	// lock. The thread that holds the lock counts, too, while others wait.
 	Behind float64
 
-	// Apart says that they who wait are none that requests wait for, as far as looks tell: they
-	// are in no pool and on no request, while threads of a pool serve requests and hardly wait.
+	// Apart tells that no requests wait for the waiting threads, as far as looks show: these are in no pool and on no
+	// request, while threads of a pool serve requests and hardly wait.
 	Apart bool
 
 	Owner  string   // code that waits most, "" unknown
-	Within string   // where those who wait have no code on their stacks (a compiler inlined it, as into Lazy<T>): what runs under the lock
-	Class  string   // of the lock it waits for, "" unknown
+	Within string   // the code under the lock, where waiting threads have no code of their own on their stacks (inlined, as into Lazy<T>)
+	Class  string   // of the lock that Owner waits for, "" unknown
 	Holder Holder   // of that lock
-	AtOne  int      // threads that wait for one lock whose holder is named, at one look
-	All    bool     // there is one look, and each thread of it waits for a lock, or holds one that others wait for
-	Circle []string // code of threads that wait for each other, as far as holders are named
+	AtOne  int      // threads that wait for one lock with a known holder, in one look
+	All    bool     // there is one look, and each of its threads waits for a lock, or holds one that others wait for
+	Circle []string // code of threads that wait for each other in a circle, as far as holders are known
 
-	Worst  *threads.Summary // what threads did when most of them had work; nil: nobody looked
-	Groups []threads.Group  // of those, they that waited for a lock, largest first
-	Looked evidence.Origin  // of what looks at threads tell
+	Worst  *threads.Summary // what threads did when most of them had work; nil: no looks
+	Groups []threads.Group  // the threads of Worst that waited for a lock, largest group first
+	Looked evidence.Origin  // of the looks at threads
 }
 
 // Holder is what the thread that held a lock was seen doing while others waited for it.
@@ -47,23 +45,23 @@ type Holder struct {
 	Owner  string // its code, "" unknown
 	Doing  string // in words
 	Stands bool   // it waited itself
-	Upon   bool   // it waited for other threads of the process, in most looks of those that the source names
-	Idle   bool   // it waited for work, in most looks: a pool whose threads take turns at a queue or a socket
-	Told   bool   // the source says that it held the lock; else it was in the same code without waiting
-	Beside bool   // nor that: it was there whenever others waited, and hardly ever else
-	Seen   int    // looks in which it was there
+	Upon   bool   // it waited for other threads of the process, in most of its looks
+	Idle   bool   // it waited for work, in most of its looks: a pool whose threads take turns at a queue or a socket
+	Told   bool   // the source names it as the holder; else it was in the same code without waiting
+	Beside bool   // not even in the same code: it was present whenever others waited, and hardly ever else
+	Seen   int    // looks with it
 }
 
-// LockEvents reads contention events, each with its thread's stack and, since .NET 8, its
-// holder; where none were recorded, or fewer wait by them, how many of the pool's threads
-// looks at them show waiting: a wait that had begun before, and never ended, is in no event.
+// LockEvents reads contention events, each with its thread's stack and, since .NET 8, its holder. Where there are none, or
+// they show fewer waits than looks do, it counts the pool's threads that looks show waiting: a wait that began before the
+// recording and never ended has no event.
 func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.SubjectID, p *ThreadPool) *Locks {
 	l := &Locks{Waiting: Unknown, Worst: p.Worst, Looked: p.Looks}
 	v := &b.Intervals
 	owners := make(map[string]int64)
 	holders := make(map[evidence.LaneID]int64)
 	var origin evidence.Origin
-	var contended, until int64 // ns in which somebody waited
+	var contended, until int64 // ns in which some thread waited
 	for _, i := range v.Select(evidence.LockWait, subject) {
 		if v.Lane[i] == evidence.AllLanes {
 			continue
@@ -78,7 +76,7 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 		holders[v.Holder[i]] += d
 	}
 	var watched int64
-	held := 0. // threads that hold one while others wait, in the mean
+	held := 0. // mean number of threads that hold a lock while others wait
 	for _, s := range b.Covered(subject, evidence.CoverWaits) {
 		if s.Until > s.From {
 			watched += s.Until - s.From
@@ -106,7 +104,7 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 			}
 		}
 	}
-	if delete(owners, ""); len(owners) == 0 { // the look at which most had work met none who waits
+	if delete(owners, ""); len(owners) == 0 { // the look with most work met no waiting thread
 		owners = seen
 	}
 	if n := p.Usual(); n > 1 && l.Waiting.Known() {
@@ -121,8 +119,8 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	return l
 }
 
-// countLocked returns how many of the pool's threads waited for a lock at a look, in the mean, and
-// in which code, in looks.
+// countLocked returns the mean number of the pool's threads that waited for a lock per look, and by code the number of
+// looks.
 func (l *Locks) countLocked(bursts [][][]threads.Sample) (mean float64, owners map[string]int64) {
 	l.Looks, owners = len(bursts), make(map[string]int64)
 	for _, moments := range bursts {
@@ -150,8 +148,8 @@ type act struct {
 
 func actOf(v *threadstack.View) act { return act{v.Owner, v.Doing(), v.Waiting()} }
 
-// seenHolding finds what the holder was seen doing: the thread that the runtime names (0:
-// none), else one that is in the same code without waiting for the lock.
+// seenHolding finds what the holder was seen doing: the thread that the runtime names (0: none), else a thread in the same
+// code that does not wait for the lock.
 func (l *Locks) seenHolding(looks []threads.Sample, lane evidence.LaneID) {
 	seen := make(map[act]int)
 	for i := range looks {
@@ -167,8 +165,7 @@ func (l *Locks) seenHolding(looks []threads.Sample, lane evidence.LaneID) {
 	l.heldBy(seen)
 }
 
-// outermostCode returns the outermost code of the user's in which a thread was seen most often
-// while it did not wait for a lock itself.
+// outermostCode returns the outermost user code in which a thread was seen most often while it did not wait for a lock.
 func outermostCode(of *threads.Threads, subject evidence.SubjectID, lane evidence.LaneID) string {
 	seen := make(map[string]int)
 	for _, x := range of.Samples(subject) {
@@ -180,7 +177,7 @@ func outermostCode(of *threads.Threads, subject evidence.SubjectID, lane evidenc
 	return largestKey(seen)
 }
 
-// heldBy takes what holders were seen doing most often.
+// heldBy takes over what holders were seen doing most often.
 func (l *Locks) heldBy(seen map[act]int) {
 	if len(seen) == 0 {
 		return
@@ -191,7 +188,7 @@ func (l *Locks) heldBy(seen map[act]int) {
 	l.Holder.Owner, l.Holder.Doing, l.Holder.Stands, l.Holder.Seen = a.owner, a.doing, a.stands, seen[a]
 }
 
-// largestKey returns the key with the largest sum, of equals the first; the zero key of none.
+// largestKey returns the key with the largest sum, of equals the first; the zero key of an empty map.
 func largestKey[K cmp.Ordered, N cmp.Ordered](sums map[K]N) (best K) {
 	for _, k := range slices.Sorted(maps.Keys(sums)) {
 		if sums[k] > sums[best] {

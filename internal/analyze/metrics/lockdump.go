@@ -17,7 +17,7 @@ type moment struct {
 	at   int64
 }
 
-// dumps are looks at threads that name who waits for which lock, and who holds it.
+// dumps are looks at threads that name for each lock the waiting threads and the holder.
 type dumps struct {
 	*Locks
 	b       *evidence.Bundle
@@ -26,8 +26,8 @@ type dumps struct {
 	at      map[moment]*threads.Sample
 }
 
-// LockDumps reads dumps of threads: who is blocked, and, where the dump says it, by whom.
-// Waiting is NaN if there is none.
+// LockDumps reads dumps of threads: which are blocked and, where the dump tells, by which holder. Waiting is NaN without
+// dumps.
 func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.SubjectID) *Locks {
 	l := &Locks{Waiting: Unknown, Worst: of.Summary(subject)}
 	if l.Worst == nil {
@@ -55,7 +55,7 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 	}
 	l.Waiting = Value{Number: float64(waited) / float64(l.Looks), Origin: l.Looked, Watched: 1}
 	for _, i := range b.Intervals.Select(evidence.LockWait, subject) {
-		if ns := b.Intervals.End[i] - b.Intervals.Start[i]; ns > 0 { // what a dump tells of lasts no time
+		if ns := b.Intervals.End[i] - b.Intervals.Start[i]; ns > 0 { // a wait in a dump has no duration
 			l.Waits++
 			l.Waited += ns
 		}
@@ -69,7 +69,7 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 	return l
 }
 
-// atOne counts who waits for one lock at the same look, by who holds it.
+// atOne counts threads that wait for one lock in the same look, by holder.
 func (d *dumps) atOne() {
 	v := &d.b.Intervals
 	n := make(map[moment]int)
@@ -86,7 +86,7 @@ func (d *dumps) atOne() {
 			held[v.Holder[i]] = true
 		}
 	}
-	d.All = len(d.bursts) == 1 // more are those of a recorder, which shows all threads
+	d.All = len(d.bursts) == 1 // several are from a recorder, which shows all threads
 	for i := range last {
 		if last[i].View.State != evidence.LockWait && !held[last[i].Lane] {
 			d.All = false
@@ -94,8 +94,7 @@ func (d *dumps) atOne() {
 	}
 }
 
-// lockedShare returns which part of the threads of the pools that serve requests waited for a
-// lock, in the mean of looks.
+// lockedShare returns the mean part of the threads of serving pools that waited for a lock, over the looks.
 func lockedShare(bursts [][]threads.Sample) float64 {
 	serve := make(map[string]bool)
 	for _, looks := range bursts {
@@ -122,13 +121,12 @@ func lockedShare(bursts [][]threads.Sample) float64 {
 	return sum / float64(len(bursts))
 }
 
-// handedOn is how many threads that serve requests, in the mean, may wait for others of the
-// process before requests may depend on those.
+// handedOn is how many serving threads, on average, must wait for other threads of the process before requests may depend
+// on those.
 const handedOn = .1
 
-// isApart says whether the threads that wait for a lock serve no requests: no look saw one of them
-// on a request or in a pool, to which requests may be handed, and the threads that do serve hardly
-// wait for others.
+// isApart reports whether the threads that wait for a lock serve no requests: no look saw one of them on a request or in a
+// pool, to which requests may be handed, and the serving threads hardly wait for others.
 func isApart(bursts [][]threads.Sample) bool {
 	served, waits := false, 0
 	for _, looks := range bursts {
@@ -147,7 +145,7 @@ func isApart(bursts [][]threads.Sample) bool {
 	return served && float64(waits) < handedOn*float64(len(bursts))
 }
 
-// findCircle finds the code of threads that wait for each other.
+// findCircle finds the code of threads that wait for each other in a circle.
 func (d *dumps) findCircle() {
 	v := &d.b.Intervals
 	waitsFor := make(map[moment]evidence.LaneID)
@@ -168,8 +166,8 @@ func (d *dumps) findCircle() {
 	slices.Sort(d.Circle)
 }
 
-// findHolder finds the class of the lock that most wait for, and what its holder was seen doing:
-// the thread that the dump names, else one that is in the same code without waiting for it.
+// findHolder finds the class of the lock with most waiting threads, and what its holder was seen doing: the thread that the
+// dump names, else a thread in the same code that does not wait for the lock.
 func (d *dumps) findHolder() {
 	v := &d.b.Intervals
 	classes := make(map[string]int)
@@ -193,7 +191,7 @@ func (d *dumps) findHolder() {
 		}
 		classes[d.b.Names.Text(v.Cause[i])]++
 		h := d.at[moment{v.Holder[i], at}]
-		if v.Holder[i] == 0 || h == nil || v.End[i] > v.Start[i] && h.View.State == evidence.LockWait { // who held it before stands in the queue again
+		if v.Holder[i] == 0 || h == nil || v.End[i] > v.Start[i] && h.View.State == evidence.LockWait { // a previous holder is in the queue again
 			continue
 		}
 		told++
@@ -234,10 +232,9 @@ func (d *dumps) findHolder() {
 	d.heldBy(seen)
 }
 
-// lookDuring returns the last moment of a wait that lasted (ns) at which both threads were looked
-// at, and the thread told to have held the lock did not wait for one itself: of threads that queue
-// each holds it in turn. Without such a moment it is the last at which the waiting thread was
-// looked at, 0 if that was never.
+// lookDuring returns the last moment of a wait with a duration (ns) at which both threads were looked at, and the reported
+// holder did not wait for a lock itself: queued threads hold the lock in turn. Without such a moment it returns the last look
+// at the waiting thread, 0 if there was none.
 func (d *dumps) lookDuring(lane, holder evidence.LaneID, from, until int64) (at int64) {
 	both := false
 	n, _ := slices.BinarySearchFunc(d.bursts, from, func(burst []threads.Sample, t int64) int { return cmp.Compare(burst[0].Time, t) })
@@ -254,17 +251,16 @@ func (d *dumps) lookDuring(lane, holder evidence.LaneID, from, until int64) (at 
 	return at
 }
 
-// Who holds a lock that tells no owner was there in most of the dumps in which others waited
-// for it, in two of them at least, and that is at least this many times as often as in the others.
+// The holder of a lock without a known owner was present in most of the dumps in which others waited for the lock, in at
+// least two of them, and at least this many times as often as in the other dumps.
 const (
 	leastBeside = 2
 	oftener     = 3
 )
 
-// actsBeside returns what threads that wait for no lock did in the dumps in which others waited
-// for the lock, and hardly ever in the other dumps, by the number of dumps. Where a lock is not
-// told to have an owner, such as one of java.util.concurrent that can be shared, its holder need
-// not be in the same code as the waiting threads.
+// actsBeside returns what threads that wait for no lock did in the dumps in which others waited for the lock, and hardly ever
+// in the other dumps, by the number of dumps. A lock without a known owner, such as one of java.util.concurrent that can be
+// shared, may have its holder in other code than the waiting threads.
 func (d *dumps) actsBeside() map[act]int {
 	var waited, free int // dumps
 	with, without := make(map[act]int), make(map[act]int)
@@ -291,7 +287,7 @@ func (d *dumps) actsBeside() map[act]int {
 		}
 	}
 	if free == 0 {
-		return nil // who is always there is no more likely than others
+		return nil // a thread that is always present is no more likely than others
 	}
 	maps.DeleteFunc(with, func(a act, n int) bool {
 		return n < leastBeside || 2*n < waited || n*free < oftener*without[a]*waited
@@ -299,8 +295,8 @@ func (d *dumps) actsBeside() map[act]int {
 	return with
 }
 
-// lockName is a lock's class as people call it: that of java.util.concurrent's synchronizer is
-// an inner one, and stands for the lock around it.
+// lockName returns the usual name of a lock's class: java.util.concurrent's synchronizer is an inner class and stands for
+// the lock around it.
 func lockName(class string) string {
 	if rest, ok := strings.CutPrefix(class, "java.util.concurrent.locks."); ok {
 		class, _, _ = strings.Cut(rest, "$")

@@ -2,16 +2,16 @@ package metrics
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// LockProfile is what profiles of locks and channels say of a Go process (net/http/pprof:
-// mutex and block): how long goroutines waited, background work included.
+// LockProfile is what mutex and block profiles tell of a Go process (net/http/pprof): how long goroutines waited, including
+// background work.
 type LockProfile struct {
 	Waited int64 // ns since the process's start
-	There  int64 // ns of it, at the place with most
+	There  int64 // ns of Waited, at the place with most
 	At     evidence.StackID
 	Origin evidence.Origin // of There
 }
 
-// LockProfileOf reads a process's profiles, of each kind the last; false without any wait.
+// LockProfileOf reads the last profile of each kind of a process; false without any wait.
 func LockProfileOf(b *evidence.Bundle, subject evidence.SubjectID) (p LockProfile, ok bool) {
 	delay := b.Names.Lookup("delay")
 	if delay == 0 {
@@ -34,8 +34,7 @@ func LockProfileOf(b *evidence.Bundle, subject evidence.SubjectID) (p LockProfil
 	return p, p.Waited > 0
 }
 
-// earlierLocks are the lock profiles that a later one of their kind contains:
-// they count from the process's start.
+// earlierLocks returns the lock profiles that a later one of their kind includes: profiles count from the process's start.
 func earlierLocks(b *evidence.Bundle, subject evidence.SubjectID) map[evidence.ArtifactID]bool {
 	earlier := make(map[evidence.ArtifactID]bool)
 	newest := make(map[string]evidence.Fact)

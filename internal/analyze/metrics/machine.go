@@ -9,22 +9,21 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Machine is what the kernel counted of a whole host while it was recorded. Figures that are not
-// known are NaN.
+// Machine is what the kernel counted of a whole host during the recording. Unknown figures are NaN.
 type Machine struct {
 	Subject evidence.SubjectID
 	Window  Window
 	CPUs    int // 0 unknown
 
 	Busy, User, System, Softirq, Iowait, Steal float64 // cores
-	PressureCPU, PressureMemory, PressureIO    float64 // share of the time in which somebody waited
+	PressureCPU, PressureMemory, PressureIO    float64 // share of the time in which some task waited
 	MemoryAvailable                            float64 // bytes
 	SwapIn, DirectReclaim                      float64 // pages/s
 	CompactStalls, OOMKills                    float64 // 1/s
 	NetRX, Block                               float64 // softirqs for packets and for finished disk requests, 1/s
 
 	Disks   []DiskUse // the busiest first
-	Sampled bool      // whoever ran was, all the time
+	Sampled bool      // running code was sampled all the time
 }
 
 // DiskUse is how busy a disk was.
@@ -33,7 +32,7 @@ type DiskUse struct {
 	Busy float64 // share of the time in which it had any request
 }
 
-// MachineOf reads the host that was recorded, the first if there are several; nil: none was.
+// MachineOf reads the recorded host, the first of several; nil: there is none.
 func MachineOf(b *evidence.Bundle) *Machine {
 	for i := range b.Series {
 		if s := &b.Series[i]; s.Name == evidence.SeriesHostCPUBusy && len(s.T) > 1 {

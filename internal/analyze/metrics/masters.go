@@ -6,12 +6,12 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// added are the figures of processes that a master's are with its workers'.
+// added are the figures of processes that are summed over a master and its workers.
 var added = []string{evidence.SeriesProcessCPU, evidence.SeriesProcessCPUSystem, evidence.SeriesProcessMinorFaults, evidence.SeriesProcessMajorFaults}
 
-// CountWorkers has the workers of a master counted as the master: it does nothing but start them, and who asks
-// what the service uses, or what others leave it, means all of them. Their own figures are no
-// neighbours' then. Master says which runtimes have such.
+// CountWorkers counts a master's workers as the master: a master only starts them, so that its service's use of resources,
+// and what others leave the service, refer to all of them. The workers are then no neighbours of it. Master tells which
+// runtimes have masters.
 func CountWorkers(b *evidence.Bundle, master func(runtime string) bool) {
 	children := make(map[evidence.SubjectID][]int)
 	for i := range b.Facts {
@@ -50,7 +50,7 @@ func CountWorkers(b *evidence.Bundle, master func(runtime string) bool) {
 	b.Series = kept
 }
 
-// addSeries adds series up, each of which holds from one reading to the next.
+// addSeries adds up series, each of which holds its value until the next reading.
 func addSeries(like evidence.Series, all []*evidence.Series) evidence.Series {
 	out := like
 	out.T, out.V = nil, nil
@@ -66,7 +66,7 @@ func addSeries(like evidence.Series, all []*evidence.Series) evidence.Series {
 			for k < len(s.T) && s.T[k] <= t {
 				k++
 			}
-			if k > 0 && (k < len(s.T) || s.T[k-1] == t) { // after its last reading it is not known any more
+			if k > 0 && (k < len(s.T) || s.T[k-1] == t) { // after its last reading the value is unknown
 				out.V[i] += s.V[k-1]
 			}
 		}

@@ -9,17 +9,17 @@ import (
 
 // MutexQueue is the goroutines of one dump that wait for one mutex.
 type MutexQueue struct {
-	Address int64    // of the mutex; 0: the dump does not tell, so that they wait at one place
+	Address int64    // of the mutex; 0: unknown, so that the queue is by place
 	Waiting int      // goroutines
-	All     bool     // they are all goroutines that the dumps show
-	Longest int64    // ns that one of them has waited, in whole minutes; 0: less than one
-	At      []string // functions that lock the mutex, those with most waiting first
+	All     bool     // the dumps show no other goroutines
+	Longest int64    // ns that the first of them has waited, in whole minutes; 0: less than one
+	At      []string // functions that lock the mutex, most waiting first
 	Origin  evidence.Origin
-	Holder  *MutexHolder // nil: the dump does not show it
+	Holder  *MutexHolder // nil: not in the dump
 }
 
-// MutexHolder is a goroutine that is in a function that locks a mutex, beyond the lock. A dump
-// does not say who holds one, and it may have unlocked it again.
+// MutexHolder is a goroutine in a function that locks a mutex, past the lock. A dump does not tell a mutex's holder, so the
+// goroutine may already have unlocked it.
 type MutexHolder struct {
 	Goroutine int64
 	In        string // the function that locks
@@ -38,20 +38,19 @@ type goroutine struct {
 	waiting  int64 // ns
 	mutex    int64
 	origin   evidence.Origin
-	locker   string // the function that locks what it waits for, "" it waits for no mutex
+	locker   string // the function that locks the mutex it waits for, "": it waits for none
 	key      mutexKey
 }
 
-// mutexKey tells mutexes apart: by address, else by the function that locks.
+// mutexKey identifies a mutex: by address, else by the function that locks it.
 type mutexKey struct {
 	artifact evidence.ArtifactID
 	address  int64
 	locker   string
 }
 
-// MutexQueuesOf reads who waits for which mutex in a process's goroutine dumps, the queue with
-// the longest wait first. Implements says which functions are the runtime's own, or wait for
-// others: none of them is the program's.
+// MutexQueuesOf reads which goroutines wait for which mutex in a process's dumps, the queue with the longest wait first.
+// Implements tells which functions belong to the runtime or wait for others; these do not count as the program's.
 func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements func(function string) bool) []MutexQueue {
 	all := goroutinesOf(b, subject)
 	queues := make(map[mutexKey]*MutexQueue)
@@ -99,7 +98,7 @@ func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements fu
 	return out
 }
 
-// maxHolders is for how many mutexes a holder is looked for, which reads the whole dump.
+// maxHolders is the number of mutexes for which a holder is searched, because each search reads the whole dump.
 const maxHolders = 8
 
 // goroutinesOf reads the goroutines of a process's dumps.
@@ -135,8 +134,7 @@ func goroutinesOf(b *evidence.Bundle, subject evidence.SubjectID) (all []gorouti
 	return all
 }
 
-// lockerOf is the function of the program that locks what a goroutine waits for; "" it waits
-// for no mutex.
+// lockerOf returns the program's function that locks the mutex a goroutine waits for; "" if it waits for none.
 func lockerOf(b *evidence.Bundle, g *goroutine, implements func(string) bool) string {
 	if !evidence.WaitsForMutex(g.state) {
 		return ""
@@ -157,8 +155,7 @@ func lockerOf(b *evidence.Bundle, g *goroutine, implements func(string) bool) st
 	return ""
 }
 
-// holderOf finds the goroutine that has been for longest in a function that locks a mutex
-// without waiting for it.
+// holderOf finds the goroutine that has been longest in a function that locks a mutex without waiting for it.
 func holderOf(b *evidence.Bundle, all []goroutine, k mutexKey, lockers map[string]int, implements func(string) bool) (h *MutexHolder) {
 	for i := range all {
 		g := &all[i]

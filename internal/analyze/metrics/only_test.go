@@ -16,7 +16,7 @@ import (
 // series are the names of what the kernel counts of processes, hosts and control groups.
 var series = regexp.MustCompile(`^Series(Process|Host|Cgroup|Disk|Net)[A-Z]`)
 
-// mayRead are those who read them besides this package.
+// mayRead are the files that read them besides this package.
 var mayRead = []string{
 	"internal/base/evidence/",                 // it names them
 	"internal/format/",                        // formats write them
@@ -25,8 +25,7 @@ var mayRead = []string{
 	"internal/analyze/threads/process.go",     // which this package asks: how much of a process ran, and in the kernel
 }
 
-// TestNobodyElse holds that what the kernel counts is read here and nowhere else, so that
-// the same figure is the same whoever asks.
+// TestNobodyElse checks that only this package reads what the kernel counts, so that every caller gets the same figure.
 func TestNobodyElse(t *testing.T) {
 	if found := readers(t, "violation.go", "package p\n\nvar _ = evidence.SeriesHostCPUBusy"); len(found) != 1 {
 		t.Errorf("found %q, want one reader", found)

@@ -6,17 +6,17 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// A process that keeps a whole number of processors busy in so many readings, and never more than that, runs no more threads at a time: its
-// scheduler allows no more (GOMAXPROCS), or it has one thread that works.
+// A process that keeps a whole number of processors busy in this part of the readings, and never more, runs no more threads
+// at a time: its scheduler limits them (GOMAXPROCS), or one thread does the work.
 const (
 	fewReadings  = 10
 	atLimit      = .25 // of the readings
 	nearLimit    = .9  // of the processors
 	aboveLimit   = 1.08
-	noLimitAbove = 32 // processors: what readings tell apart
+	noLimitAbove = 32 // processors: above, readings are too coarse
 )
 
-// Parallel is how many processors a process uses at most at a time, where that is fewer than it may use; 0: no limit shows.
+// Parallel returns the largest number of processors that a process uses at a time, where that is fewer than it may use; 0: no limit shows.
 func Parallel(b *evidence.Bundle, subject evidence.SubjectID, w Window) int {
 	used := ProcessorTime(b, subject, w)
 	if !used.Known() || len(used.T) < fewReadings {

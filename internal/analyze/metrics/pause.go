@@ -16,10 +16,10 @@ type Pause struct {
 	Of       evidence.Pause // PauseOther where its source does not tell
 }
 
-// Seconds is how long it was.
+// Seconds returns the length of the pause.
 func (p Pause) Seconds() float64 { return float64(p.To-p.From) / 1e9 }
 
-// Pauses are in order of their beginning.
+// Pauses are sorted by their beginning.
 type Pauses []Pause
 
 // Of returns the pauses of some kinds.
@@ -37,7 +37,7 @@ func (p Pauses) Where(is func(Pause) bool) (out Pauses) {
 	return out
 }
 
-// Seconds is the time the world was stopped, in all.
+// Seconds returns the total time that the world was stopped.
 func (p Pauses) Seconds() (sum float64) {
 	for _, x := range p {
 		sum += x.Seconds()
@@ -45,7 +45,7 @@ func (p Pauses) Seconds() (sum float64) {
 	return sum
 }
 
-// Longest is the longest pause; the zero pause without any.
+// Longest returns the longest pause; the zero pause without any.
 func (p Pauses) Longest() (most Pause) {
 	for _, x := range p {
 		if x.To-x.From > most.To-most.From {
@@ -55,8 +55,7 @@ func (p Pauses) Longest() (most Pause) {
 	return most
 }
 
-// Worst is the window of a length (ns), beginning with a pause, in which the world was stopped
-// for longest, and for how long, ns.
+// Worst returns the window of a given length (ns) that begins with a pause and has most stopped time, and that time, ns.
 func (p Pauses) Worst(length int64) (from, stopped int64) {
 	var sum int64 // of the pauses i to n-1
 	n := 0
@@ -73,7 +72,7 @@ func (p Pauses) Worst(length int64) (from, stopped int64) {
 	return from, stopped
 }
 
-// Spans are the times in which the world was stopped.
+// Spans returns the times in which the world was stopped.
 func (p Pauses) Spans() (out Spans) {
 	for _, x := range p {
 		out = out.Add(x.From, x.To)
@@ -81,7 +80,7 @@ func (p Pauses) Spans() (out Spans) {
 	return out
 }
 
-// Interval is the median time from one pause's beginning to the next one's, s; NaN below two.
+// Interval returns the median time from one pause's beginning to the next one's, s; NaN below two.
 func (p Pauses) Interval() float64 {
 	var gaps []float64
 	for i := 1; i < len(p); i++ {

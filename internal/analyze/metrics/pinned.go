@@ -7,32 +7,32 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Pinned are virtual threads that waited without giving back the thread of the system that carries them
-// (https://docs.oracle.com/en/java/javase/21/core/virtual-threads.html#GUID-04C03FFC-066D-4857-85B9-E5A27A875AF9): what a runtime's
-// own events tell of waits of some length.
+// Pinned is the waits of virtual threads that kept their carrier, the OS thread that runs them
+// (https://docs.oracle.com/en/java/javase/21/core/virtual-threads.html#GUID-04C03FFC-066D-4857-85B9-E5A27A875AF9), from a
+// runtime's own events about waits of some length.
 type Pinned struct {
 	Waits   int
-	Waited  int64   // ns, of all those together
+	Waited  int64   // ns, total
 	Span    int64   // ns that were watched
-	Mean    float64 // carriers that were kept so, in the mean
-	Most    int     // at once
-	Full    Spans   // when so many were as the process has CPUs, and by default carriers; nil where that is unknown
-	All     float64 // share of the time that is
+	Mean    float64 // mean number of carriers that were kept
+	Most    int     // most carriers kept at once
+	Full    Spans   // when the kept carriers were as many as the process has CPUs, and by default carriers; nil: unknown
+	All     float64 // share of the time in Full
 	Longest int64   // ns
 	Sites   []PinnedSite
 	Origin  evidence.Origin
 }
 
-// PinnedSite is where threads were pinned, those of most time first.
+// PinnedSite is a place where threads were pinned; sites with most time come first.
 type PinnedSite struct {
 	Stack  evidence.StackID
-	Reason string // as the runtime says it, "" not told
+	Reason string // as the runtime gives it, "" unknown
 	Waits  int
 	Waited int64
 	Origin evidence.Origin
 }
 
-// PinnedOf reads them; nil: nobody watched.
+// PinnedOf reads the pinned waits; nil: not watched.
 func PinnedOf(b *evidence.Bundle, subject evidence.SubjectID) *Pinned {
 	p := &Pinned{}
 	for _, c := range b.Covered(subject, evidence.CoverPinned) {

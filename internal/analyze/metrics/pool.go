@@ -9,22 +9,22 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// ConnectionPool is what the gauges of a pool of connections tell over a window.
+// ConnectionPool is what the gauges of a connection pool tell over a window.
 type ConnectionPool struct {
 	Name, Unit string
 	Readings   int
-	Most       float64 // in use at most
-	Size       float64 // the most it may have, NaN unknown
-	Full       int     // readings with all in use
-	Waiting    float64 // who waited for one, in the mean of readings; NaN: the gauges do not tell
-	Queue      float64 // who waited, at most; NaN likewise
-	TimedOut   float64 // requests that waited in vain; 0 not told
-	Timeout    float64 // ns that one of these waited, at most; 0 unknown
+	Most       float64 // the most connections in use
+	Size       float64 // the pool's maximum, NaN unknown
+	Full       int     // readings with all connections in use
+	Waiting    float64 // mean number waiting for a connection; NaN: not in the gauges
+	Queue      float64 // the most waiting at once; NaN likewise
+	TimedOut   float64 // requests that waited in vain; 0: not reported
+	Timeout    float64 // ns that one of these waited at most; 0: unknown
 	Origin     evidence.Origin
 }
 
-// ConnectionPools are a subject's pools of connections, those that were waited for first.
-// A gauge that was read once stands for any time.
+// ConnectionPools returns a subject's connection pools; those with waits come first. A gauge that was read once counts for
+// any time.
 func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (all []ConnectionPool) {
 	for i := range b.Series {
 		s := &b.Series[i]
@@ -34,7 +34,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 		}
 		p := ConnectionPool{Name: name, Unit: s.Unit, Size: math.NaN(), Waiting: math.NaN(), Queue: math.NaN(), Origin: s.Origin}
 		if size := b.SeriesOf(subject, evidence.SeriesClientPoolMax+":"+name); size != nil {
-			if n := slices.Max(size.V); n > 0 { // some libraries give 0 where there is no bound
+			if n := slices.Max(size.V); n > 0 { // some libraries report 0 for no limit
 				p.Size = n
 			}
 		}
@@ -56,7 +56,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 		}
 		all = append(all, p)
 	}
-	for i := range b.Series { // of which nothing but the queue is told
+	for i := range b.Series { // pools with only a queue gauge
 		s := &b.Series[i]
 		name, ok := strings.CutPrefix(s.Name, evidence.SeriesClientPoolWaits+":")
 		if !ok || s.Subject != subject || s.Unit == "threads" || b.SeriesOf(subject, evidence.SeriesClientPoolUsed+":"+name) != nil {
@@ -77,7 +77,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 	return all
 }
 
-// withTimeouts adds the requests that waited in vain, and pools of which nothing else is told.
+// withTimeouts adds the requests that waited in vain, and pools that are known only by these.
 func withTimeouts(b *evidence.Bundle, subject evidence.SubjectID, all []ConnectionPool) []ConnectionPool {
 	for _, f := range b.Facts {
 		if f.Subject != subject || f.Key != evidence.FactPoolTimedOut && f.Key != evidence.FactPoolTimeout {
@@ -104,11 +104,10 @@ func waitingOrZero(p ConnectionPool) float64 {
 	return p.Waiting
 }
 
-// UsedUp says whether all of it was in use most of the time, and somebody waited.
+// UsedUp reports whether all connections were in use most of the time, and requests waited for one.
 func (p *ConnectionPool) UsedUp() bool { return 2*p.Full > p.Readings && p.Waiting > 0 }
 
-// readingsIn returns the readings of a gauge in a window; a gauge that was read once counts
-// whenever it was.
+// readingsIn returns the readings of a gauge in a window; a gauge that was read once counts for any window.
 func readingsIn(s *evidence.Series, w Window) (v []float64) {
 	if s == nil {
 		return nil

@@ -7,19 +7,18 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Process is what the kernel counted of a process over a window
-// (https://docs.kernel.org/filesystems/proc.html: /proc/PID/stat, statm and the schedstat
-// of its threads).
+// Process is what the kernel counted of a process over a window (https://docs.kernel.org/filesystems/proc.html:
+// /proc/PID/stat, statm and the schedstat of its threads).
 type Process struct {
 	CPU         Value   // cores
 	System      Value   // cores, of CPU, in the kernel
 	RSS         Value   // bytes resident
-	Grew        float64 // bytes by which more was resident at the end than at the beginning; NaN unknown
+	Grew        float64 // bytes by which RSS grew from beginning to end; NaN unknown
 	MinorFaults Value   // 1/s
-	FaultsElse  Value   // minor faults/s of the time that was watched before the window and after it
+	FaultsElse  Value   // minor faults/s over the watched time before and after the window
 	MajorFaults Value   // 1/s
-	Given       Value   // times a second that its threads were given a CPU
-	RunDelay    Value   // threads that were ready and waited for a processor, in the mean
+	Given       Value   // times per second that a CPU was given to its threads
+	RunDelay    Value   // mean number of threads that were ready and waited for a processor
 }
 
 // ProcessOf reads a process.
@@ -42,20 +41,18 @@ func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) Process
 	}
 }
 
-// ProcessorTime is the CPU time of a process over time, cores; nil: not watched.
+// ProcessorTime returns the CPU time of a process over time, cores; nil: not watched.
 func ProcessorTime(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
 	return CurveOf(b, subject, evidence.SeriesProcessCPU, w)
 }
 
-// RunDelay is how many threads of a process were ready and waited for a processor over time;
-// nil: not watched.
+// RunDelay returns how many threads of a process were ready and waited for a processor over time; nil: not watched.
 func RunDelay(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
 	return CurveOf(b, subject, evidence.SeriesProcessRunDelay, w)
 }
 
-// ProcessorsUsed is how many processors a process was on: as the kernel counted, else as its
-// runtime says, which tells a share of those it schedules on (processors, 0 unknown). It is
-// of most of the window or not known.
+// ProcessorsUsed returns how many processors a process used: as the kernel counted, else as its runtime says, which reports
+// a share of its own processors (processors, 0 unknown). It covers most of the window or is unknown.
 func ProcessorsUsed(b *evidence.Bundle, subject evidence.SubjectID, processors float64, w Window) Value {
 	if v := Mean(b, subject, evidence.SeriesProcessCPU, w); v.MostlyKnown() {
 		return v
@@ -65,10 +62,9 @@ func ProcessorsUsed(b *evidence.Bundle, subject evidence.SubjectID, processors f
 	return v
 }
 
-// WatchedTime is the time in which a process was watched from outside, the longest of its
-// series; empty if it was not.
+// WatchedTime returns the time in which a process was watched from outside, by its longest series; empty if it was not.
 func WatchedTime(b *evidence.Bundle, subject evidence.SubjectID) (w Window) {
-	for _, prefix := range []string{"process.", "cgroup."} { // of some only the control group is known
+	for _, prefix := range []string{"process.", "cgroup."} { // some processes are known only by their control group
 		for i := range b.Series {
 			s := &b.Series[i]
 			if s.Subject != subject || len(s.T) < 2 || !strings.HasPrefix(s.Name, prefix) {
@@ -85,15 +81,15 @@ func WatchedTime(b *evidence.Bundle, subject evidence.SubjectID) (w Window) {
 	return w
 }
 
-// stranger is the part of its time on processors below which a process's CPU time cannot be
-// that of the process which was traced: the recording of /proc has another's PID.
+// stranger is the part of the runtime's time on processors below which /proc's CPU time belongs to another process than the
+// traced one: the recording of /proc then has a wrong PID.
 const stranger = .02
 
-// IsAnotherProcess says that a process which used so many processors by /proc is not the one whose
-// runtime believes it had run of them.
+// IsAnotherProcess reports whether a process that used so many processors by /proc cannot be the one whose runtime reports
+// had.
 func IsAnotherProcess(used, run float64) bool { return used < stranger*run }
 
-// Resident is how much of a process was resident over time, bytes; nil: not watched.
+// Resident returns the resident bytes of a process over time; nil: not watched.
 func Resident(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
 	return CurveOf(b, subject, evidence.SeriesProcessRSS, w)
 }

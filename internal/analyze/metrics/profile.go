@@ -6,12 +6,12 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Profile is what CPU profiles show of a process, in ns.
+// Profile is what a process's CPU profiles show, in ns.
 type Profile struct {
 	All    int64
 	GC     int64   // background and idle marking, assists, sweeping
-	Assist int64   // the part of it that goroutines of the program had to do
-	Marked int64   // marking: beside the program, and Assist
+	Assist int64   // the part of GC that the program's goroutines had to do
+	Marked int64   // marking: concurrent marking and Assist
 	Span   float64 // s that were profiled; 0 unknown
 	Origin evidence.Origin
 }

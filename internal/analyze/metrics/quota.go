@@ -6,16 +6,16 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Quota is what a CPU quota did to a process's control group over a window, by its cpu.stat
+// Quota is the effect of a CPU quota on a process's control group over a window, by its cpu.stat
 // (https://docs.kernel.org/scheduler/sched-bwc.html#statistics).
 type Quota struct {
-	CPUs    Value // how many it allows; NaN: none is known
-	Periods Value // in which anything of the group ran, in all of the window
-	Stopped Value // of them, in which it was stopped
-	Waiting Value // processors' queues that were stopped, in the mean
+	CPUs    Value // CPUs that the quota allows; NaN: none is known
+	Periods Value // periods of the window in which anything of the group ran
+	Stopped Value // of Periods, those in which the group was stopped
+	Waiting Value // mean number of processors' queues that were stopped
 }
 
-// QuotaOf reads it; told is the artifact whose facts count first, -1 for none.
+// QuotaOf reads the quota; facts of the artifact told come first, -1 for none.
 func QuotaOf(b *evidence.Bundle, subject evidence.SubjectID, told evidence.ArtifactID, w Window) Quota {
 	all := func(name string) Value {
 		v := Mean(b, subject, name, w)
@@ -30,12 +30,12 @@ func QuotaOf(b *evidence.Bundle, subject evidence.SubjectID, told evidence.Artif
 	return q
 }
 
-// ThrottledQueues is how many processors' queues a quota stopped over time; nil: not watched.
+// ThrottledQueues returns how many processors' queues a quota stopped over time; nil: not watched.
 func ThrottledQueues(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
 	return CurveOf(b, subject, evidence.SeriesCgroupCPUThrottled, w)
 }
 
-// Share is the part of the periods in which the group was stopped; NaN: not watched.
+// Share returns the part of the periods in which the group was stopped; NaN: not watched.
 func (q Quota) Share() float64 {
 	switch {
 	case !q.Periods.Known() || !q.Stopped.Known():

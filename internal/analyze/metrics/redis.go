@@ -9,57 +9,57 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Redis is what a Redis server, or one of those made of it (Valkey, KeyDB), told of itself over a
-// window. It is read of INFO (https://redis.io/docs/latest/commands/info/), whose counters are sums
-// since the server's start: two answers give what was between them, one what was since the start.
+// Redis is what a Redis server, or a server derived from it (Valkey, KeyDB), reported about itself over a window. It comes
+// from INFO (https://redis.io/docs/latest/commands/info/), whose counters are sums since the server's start: two answers give
+// the difference between them, one answer the total since the start.
 type Redis struct {
 	Release RedisRelease
 	Role    string // "master", "slave"; "" unknown
 	Mode    string // "standalone", "cluster", "sentinel"; "" unknown
-	Looks   int    // answers in the window
-	Single  bool   // there is one: rates and counts are since the start, or since CONFIG RESETSTAT
-	Over    Window // what they are of
+	Looks   int    // answers of INFO in the window
+	Single  bool   // there is one answer: rates and counts are since the start, or since CONFIG RESETSTAT
+	Over    Window // the time of the figures
 	Seconds float64
 
-	Commands                      []RedisCommand // those that took most time first; the recorder's own calls are taken off
+	Commands                      []RedisCommand // most time first; without the recorder's own calls
 	Ops, Connections, Rejected    Value          // 1/s: commands; connections that were opened, and refused for maxclients
-	NetIn, NetOut, ReplicationOut Value          // bytes/s, NetOut without what replicas get
+	NetIn, NetOut, ReplicationOut Value          // bytes/s; NetOut is without replication
 	Hits, Misses                  Value          // 1/s
 	Expired, Evicted, Errors      Value          // 1/s
-	EvictedClients                Value          // closed for maxmemory-clients, how many in Over
-	OutputLimit, QueryLimit       Value          // closed for the limit of their output or query buffer, likewise
+	EvictedClients                Value          // clients closed for maxmemory-clients, number in Over
+	OutputLimit, QueryLimit       Value          // clients closed for the limit of their output or query buffer, number in Over
 	ErrorKinds                    map[string]Value
 	EvictionExceeded              Value // share of the time above maxmemory
 	ExpireCycle, Defragmenting    Value // share of the time
 
 	Main, MainSystem   Value // cores of the thread that runs all commands
-	MainMost           Value // its cores between two answers, at most
-	MainFull           Value // share of the time between answers in which it used a whole core
-	CPU, Children      Value // cores: of all threads; of the processes it forked
-	Loop, LoopCommands Value // share of the time in which the event loop worked, waits for disks included, and in which it ran commands (Redis 7.2 on)
-	InCommands         Value // share of the time in commands, at least
+	MainMost           Value // the most cores of that thread between two answers
+	MainFull           Value // share of the time between answers in which that thread used a whole core
+	CPU, Children      Value // cores: of all threads; of forked processes
+	Loop, LoopCommands Value // share of the time in which the event loop worked, including waits for disks, and in which it ran commands (Redis 7.2 on)
+	InCommands         Value // share of the time in commands, lower bound
 	IOThreads          Value // as set
 	IOThreadsActive    bool
 
 	Clients, ClientsMost, MaxClients Value
 	Blocked, BlockedMost             Value // clients in BLPOP and similar
-	Pings, PingP99, PingMost         Value // ns that the recorder's own PING took
-	PingSlow                         Value // share of them that took 10 times as long as usual, and 1 ms or more
+	Pings, PingP99, PingMost         Value // ns of the recorder's own PINGs
+	PingSlow                         Value // share of the PINGs that took 10 times as long as usual, and 1 ms or more
 
 	Used, UsedMost, RSS, Peak, Dataset, Overhead Value // bytes
 	ClientMemory, NotCounted, Lua, SystemMemory  Value // bytes
 	MaxMemory                                    Value // bytes, 0: no limit
 	Policy                                       string
 	Fragmentation, FragmentationBytes            Value // RSS ÷ used, and their difference in bytes
-	RecentInput, RecentOutput                    Value // bytes: the largest buffers of clients lately, the most of all answers
-	Keys, Expires                                Value // keys of all databases; those of them that are to expire
-	QueryBuffers, OutputBuffers                  Value // bytes of the client that has most, by CLIENT LIST
+	RecentInput, RecentOutput                    Value // bytes: the largest recent buffers of clients, the most of all answers
+	Keys, Expires                                Value // keys of all databases; those of them with an expiry
+	QueryBuffers, OutputBuffers                  Value // bytes of the client with most, by CLIENT LIST
 
 	Fork   RedisFork
 	AOF    RedisAOF
 	Slow   RedisSlowLog
-	Events []RedisEvent // of its latency monitor, those with most time first
-	Hosts  []RedisHost  // where its clients are, those with most connections first
+	Events []RedisEvent // of the server's latency monitor, most time first
+	Hosts  []RedisHost  // where its clients are, most connections first
 	Told   []RedisTold  // lines of its log
 	Doctor map[string]string
 	Origin evidence.Origin // of the newest answer
@@ -70,27 +70,27 @@ type Redis struct {
 	told    *redisTold
 }
 
-// RedisFork is what a server's forks cost: for each BGSAVE and each rewrite of its log of writes.
+// RedisFork is the cost of a server's forks: for each BGSAVE and each rewrite of the append-only file.
 type RedisFork struct {
-	Count, Last, Most Value // how many in Over; ns
-	Stopped           Value // share of Over, of those whose time was told
-	Child             Value // share of answers while a forked process was at work
-	Copied            Value // bytes that were written to meanwhile and had to be copied, at most
+	Count, Last, Most Value // number in Over; ns
+	Stopped           Value // share of Over, for the forks with a known time
+	Child             Value // share of answers with a forked process at work
+	Copied            Value // bytes that were written during a fork and had to be copied, at most
 	Failed            int
-	Saves, Rewrites   Value // how many in Over
+	Saves, Rewrites   Value // number in Over
 }
 
-// RedisAOF is what its log of writes (append only file) costs.
+// RedisAOF is the cost of the append-only file.
 type RedisAOF struct {
 	Enabled, Told bool
 	Fsync         string // "always", "everysec", "no"; "" unknown
-	Delayed       Value  // times that a write waited for fsync, in Over
-	Pending       Value  // share of answers while an fsync was under way
-	Buffer, Size  Value  // bytes: waiting to be written, at most; of the file
+	Delayed       Value  // writes that waited for fsync, number in Over
+	Pending       Value  // share of answers with an fsync under way
+	Buffer, Size  Value  // bytes: the most waiting to be written; of the file
 	Failing       bool
 }
 
-// RedisOf reads what a server told; nil: it told nothing.
+// RedisOf reads a server's reports; nil: there are none.
 func RedisOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Redis {
 	t := redisToldOf(b, subject, w)
 	r := &Redis{b: b, subject: subject, window: w, told: t, ErrorKinds: make(map[string]Value), Doctor: make(map[string]string)}
@@ -109,7 +109,7 @@ func RedisOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Redis {
 	r.Ops = t.subtractKnown(rate(evidence.SeriesRedisCommands), t.ownRate())
 	r.Connections, r.Rejected = rate(evidence.SeriesRedisConnections), rate(evidence.SeriesRedisRejected)
 	r.NetIn, r.ReplicationOut = rate(evidence.SeriesRedisNetIn), rate(evidence.SeriesRedisReplicationOut)
-	r.NetOut = t.subtractKnown(rate(evidence.SeriesRedisNetOut), r.ReplicationOut) // replication's bytes are in it, and have a counter of their own since 7.0
+	r.NetOut = t.subtractKnown(rate(evidence.SeriesRedisNetOut), r.ReplicationOut) // it includes replication, which has a counter of its own since 7.0
 	r.Hits, r.Misses = rate(evidence.SeriesRedisHits), rate(evidence.SeriesRedisMisses)
 	r.Expired, r.Evicted, r.Errors = rate(evidence.SeriesRedisExpired), rate(evidence.SeriesRedisEvicted), rate(evidence.SeriesRedisErrors)
 	r.EvictedClients = count(evidence.SeriesRedisEvictedClients)
@@ -153,7 +153,7 @@ func (r *Redis) orSetting(v Value, setting string) Value {
 	return v
 }
 
-// full is how much of a core its main thread uses at least when it has no more to give.
+// full is the part of a core from which the main thread is at its limit.
 const full = .95
 
 // readCPU reads the CPU time of the server's threads and forks.
@@ -168,7 +168,7 @@ func (r *Redis) readCPU() {
 	}
 	r.IOThreadsActive = t.maxOf(evidence.SeriesRedisThreadsActive).Number > 0
 	user, system := evidence.SeriesRedisMainUser, evidence.SeriesRedisMainSystem
-	if !t.rateOf(user).Known() { // before 6.2, where other threads hardly work: they close files and free memory
+	if !t.rateOf(user).Known() { // before 6.2, where other threads only close files and free memory
 		if r.IOThreads.Number > 1 || r.IOThreadsActive {
 			r.Main, r.MainSystem, r.MainMost, r.MainFull = Unknown, Unknown, Unknown, Unknown
 			return
@@ -190,14 +190,14 @@ func (r *Redis) readCPU() {
 		if cores >= full {
 			busy += d
 		}
-		if d >= .5 && !(cores <= r.MainMost.Number) { // of shorter ones the clocks' ticks decide
+		if d >= .5 && !(cores <= r.MainMost.Number) { // shorter intervals are dominated by clock ticks
 			r.MainMost = Value{Number: cores, Origin: u.Origin, Watched: 1}
 		}
 	}
 	r.MainFull = Value{Number: busy / all, Origin: u.Origin, Watched: t.watched}
 }
 
-// readPersistence reads forks and the log of writes.
+// readPersistence reads forks and the append-only file.
 func (r *Redis) readPersistence() {
 	t := r.told
 	f := &r.Fork
@@ -206,7 +206,7 @@ func (r *Redis) readPersistence() {
 	f.Last, f.Most = t.lastOf(evidence.SeriesRedisLatestFork).multiplyBy(1e3), t.maxOf(evidence.SeriesRedisLatestFork).multiplyBy(1e3)
 	for _, told := range r.Told {
 		if !t.single && len(t.looks) > 1 && (told.Rush.From < t.over.From || told.Rush.Until > t.over.Until) && told.Kind != evidence.RedisForkFailed {
-			continue // the log is of another time than what is counted
+			continue // the log covers another time than the counters
 		}
 		switch of := (Value{Number: float64(told.Count), Origin: told.Origin, Watched: 1}); told.Kind {
 		case evidence.RedisForkFailed:
@@ -271,18 +271,18 @@ func (r *Redis) readPings(w Window) {
 	}
 }
 
-// slowPing times as long as usual is a PING that had to wait.
+// slowPing times the usual duration makes a PING one that had to wait.
 const slowPing = 10
 
-// Setting is one of the server's, as CONFIG GET calls it: "maxmemory-policy".
+// Setting returns a setting of the server by its name in CONFIG GET: "maxmemory-policy".
 func (r *Redis) Setting(name string) (evidence.Fact, bool) {
 	return r.b.Fact(r.subject, evidence.RedisSetting+name)
 }
 
-// Curve is a field of INFO at each answer, nil: it was not told.
+// Curve returns a field of INFO at each answer, nil if it is missing.
 func (r *Redis) Curve(name string) *Curve { return r.told.curveOf(name) }
 
-// Rate is a counter of INFO, per second, from each answer to the next one; nil of fewer than two.
+// Rate returns a counter of INFO per second, from each answer to the next one; nil of fewer than two.
 func (r *Redis) Rate(name string) *Curve { return r.told.rateSteps(name) }
 
 // readFacts reads the facts that do not change.
@@ -320,12 +320,12 @@ func (r *Redis) readFacts() {
 	slices.SortStableFunc(r.Told, func(x, y RedisTold) int { return cmp.Compare(y.Count, x.Count) })
 }
 
-// RedisTold is a kind of lines of a server's log.
+// RedisTold is a kind of lines in a server's log.
 type RedisTold struct {
 	Kind   string // evidence.RedisForkFailed and similar
 	Count  int
-	Text   string // the first, as it was written
-	Most   int    // of them within ten minutes
-	Rush   Window // when that was
+	Text   string // the first line, verbatim
+	Most   int    // most lines within ten minutes
+	Rush   Window // these ten minutes
 	Origin evidence.Origin
 }

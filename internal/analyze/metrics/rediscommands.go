@@ -10,39 +10,39 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// RedisCommand is what a server's calls of one command cost. The time is that of the thread that
-// runs them: what a command waits for others on purpose (BLPOP) is not in it.
+// RedisCommand is the cost of a server's calls of one command. The time is that of the thread that runs them, without
+// intended waits for other clients (BLPOP).
 type RedisCommand struct {
 	Name             string // in lower case: "config|get"
 	Calls            Value  // 1/s
 	Count            float64
 	Time             Value // share of Over
 	Each             Value // ns a call
-	Spent            Value // ns, of all of Count
+	Spent            Value // ns, total of Count calls
 	Rejected, Failed Value // 1/s
 	P50, P99, P999   Value // ns
-	Most             Value // ns: the end of the bucket that the slowest call is in
-	Windowed         bool  // these are of Over, from buckets that double: upper ends; else since the start
+	Most             Value // ns: upper end of the bucket with the slowest call
+	Windowed         bool  // the quantiles are of Over, from buckets that double: upper ends; else since the start
 
 	Script   bool // EVAL, FCALL and similar
-	Nested   bool // the time of other commands that it called is in its own, and counted with those, too
-	Blocking bool // it may wait for others, on purpose
+	Nested   bool // its time includes other commands that it called, which are counted with those, too
+	Blocking bool // it may wait for other clients on purpose
 
-	buckets []bucket // of its calls, where they are Windowed
+	buckets []bucket // of its calls, if Windowed
 }
 
-// redisScripts run programs, which call other commands; so does EXEC.
+// redisScripts run programs, which call other commands; EXEC calls commands, too.
 var redisScripts = map[string]bool{"eval": true, "evalsha": true, "eval_ro": true, "evalsha_ro": true, "fcall": true, "fcall_ro": true}
 
-// redisBlocking are commands that wait for what others do, as they were asked to: commands flagged
-// "blocking" of src/commands/*.json, and those that only listen.
+// redisBlocking are commands that wait for other clients by design: commands flagged "blocking" in src/commands/*.json, and
+// those that only listen.
 var redisBlocking = map[string]bool{
 	"blpop": true, "brpop": true, "brpoplpush": true, "blmove": true, "blmpop": true, "bzpopmin": true, "bzpopmax": true, "bzmpop": true,
 	"xread": true, "xreadgroup": true, "wait": true, "waitaof": true,
 	"subscribe": true, "psubscribe": true, "ssubscribe": true, "monitor": true, "sync": true, "psync": true,
 }
 
-// Command is one by its name, nil: it was not called.
+// Command returns a command by its name, nil if it was not called.
 func (r *Redis) Command(name string) *RedisCommand {
 	if i := slices.IndexFunc(r.Commands, func(c RedisCommand) bool { return c.Name == name }); i >= 0 {
 		return &r.Commands[i]
@@ -56,7 +56,7 @@ func (r *Redis) readCommands(w Window) {
 	var nested, others float64
 	for name := range t.namesUnder(evidence.SeriesRedisCalls) {
 		of := func(series string) Value {
-			if !(r.Seconds > 0) { // since nobody knows when
+			if !(r.Seconds > 0) { // the counters' start is unknown
 				return t.lastOf(series + ":" + name)
 			}
 			return t.totalGrowth(series + ":" + name)
@@ -99,19 +99,19 @@ func (r *Redis) readCommands(w Window) {
 		return
 	}
 	if !r.InCommands.Known() && len(r.Commands) > 0 {
-		// Which of the others were called by scripts is not told: all of them may be.
+		// Which of the other commands were called by scripts is unknown: it may be all of them.
 		r.InCommands = Value{Number: min(1, max(nested, others)), Origin: r.Commands[0].Time.Origin, Watched: t.watched}
 	}
 }
 
-// bucket is how many calls took no longer than some time, and longer than that of the one before.
+// bucket is the number of calls that took up to some time, and longer than the previous bucket's.
 type bucket struct {
 	upTo  float64 // ns
 	calls float64
 }
 
-// listBuckets returns the buckets of LATENCY HISTOGRAM for each command, of the calls between its
-// first answer and its last; nil where there is one answer.
+// listBuckets returns for each command the buckets of LATENCY HISTOGRAM, of the calls between its first answer and its last;
+// nil if there is one answer.
 func (r *Redis) listBuckets() map[string][]bucket {
 	t := r.told
 	first, last := int64(1<<63-1), int64(-1<<63)
@@ -145,7 +145,7 @@ func (r *Redis) listBuckets() map[string][]bucket {
 	return out
 }
 
-// readQuantiles takes the quantiles from the buckets, else as INFO tells them.
+// readQuantiles takes the quantiles from the buckets, else from INFO.
 func (c *RedisCommand) readQuantiles(t *redisTold, of []bucket) {
 	c.Most = Unknown
 	c.P50, c.P99, c.P999 = t.lastOf(evidence.SeriesRedisCallP50+":"+c.Name).multiplyBy(1e3), t.lastOf(evidence.SeriesRedisCallP99+":"+c.Name).multiplyBy(1e3),
@@ -171,12 +171,12 @@ func (c *RedisCommand) readQuantiles(t *redisTold, of []bucket) {
 	c.P50, c.P99, c.P999, c.Most = at(.5), at(.99), at(.999), at(1)
 }
 
-// RedisHost is where clients of a server are.
+// RedisHost is a host with clients of a server.
 type RedisHost struct {
 	Address           string // "10.0.0.7"; "unix" of a UNIX socket
-	Connections, Most Value  // in the mean of all answers, and at most
-	Young, Blocked    Value  // of them opened within a second; in BLPOP and similar: in the mean
-	Output, Query     Value  // bytes that wait for them, and of theirs, of all of them together, at most
+	Connections, Most Value  // mean of all answers, and maximum
+	Young, Blocked    Value  // of Connections, mean: opened within a second; in BLPOP and similar
+	Output, Query     Value  // bytes in output and query buffers, totals, maximum
 	Commands          map[string]float64
 }
 
@@ -199,7 +199,7 @@ func (r *Redis) readHosts() {
 		for _, v := range k.V {
 			all += v
 		}
-		return t.valueOf(k, all/n) // at an answer without a value there was none
+		return t.valueOf(k, all/n) // an answer without a value counts as 0
 	}
 	most := t.mostEver
 	at := make(map[string]int)
@@ -221,21 +221,20 @@ func (r *Redis) readHosts() {
 	})
 }
 
-// RedisSlowLog is what SLOWLOG tells: calls that took longer than slowlog-log-slower-than, without what they
-// waited for.
+// RedisSlowLog is SLOWLOG: calls that took longer than slowlog-log-slower-than, without their intended waits.
 type RedisSlowLog struct {
-	Over      Value       // ns from which on a call is in it; below 0: none is; Unknown
-	Entries   []RedisSlow // by when they ended
-	Lost      int         // that were gone before they were read
-	Watched   bool        // somebody asked: without entries there were none
+	Over      Value       // ns above which a call is logged; below 0: none is; Unknown
+	Entries   []RedisSlow // by their end
+	Lost      int         // entries that were dropped before they were read
+	Watched   bool        // the log was read: no entries means no slow calls
 	ByCommand []RedisSlowCommand
 	Origin    evidence.Origin
 }
 
-// RedisSlow is a call of it.
+// RedisSlow is an entry of the slow log.
 type RedisSlow struct {
 	Command    string // "KEYS", "CONFIG GET"
-	At, Within int64  // ns: when it ended, or up to so long before
+	At, Within int64  // ns: when the call ended, with the uncertainty before At
 	Took       int64  // ns
 	Arguments  int
 	Bytes      int64  // of all arguments, -1 unknown
@@ -243,25 +242,25 @@ type RedisSlow struct {
 	Origin     evidence.Origin
 }
 
-// RedisSlowCommand are all calls of a command that are in it.
+// RedisSlowCommand sums up the slow log's calls of a command.
 type RedisSlowCommand struct {
 	Command        string
 	Count          int
 	Total, Longest int64    // ns
-	Hosts          []string // addresses without ports, those with most time first, 5 at most
-	Arguments      int      // of the longest
-	Bytes          int64    // the most
+	Hosts          []string // addresses without ports, most time first, 5 at most
+	Arguments      int      // of the longest call
+	Bytes          int64    // of the call with most
 	Origin         evidence.Origin
 }
 
-// RedisEvent is a kind of what its latency monitor saw.
+// RedisEvent is a kind of event of the server's latency monitor.
 type RedisEvent struct {
 	Name           string // as Redis calls it: "fork", "command", "aof-fsync-always"
 	Count          int
 	Total, Longest int64     // ns
 	AllTime        int64     // ns: the longest since the server's start, 0 unknown
-	Span           int64     // ns from the first to the last, 0: there is one
-	Within         RedisKept // those between the first answer to INFO and the last
+	Span           int64     // ns from the first event to the last, 0: there is one
+	Within         RedisKept // the events between the first answer to INFO and the last
 	Origin         evidence.Origin
 }
 
@@ -363,8 +362,8 @@ func (r *Redis) readEvents(w Window) {
 	slices.SortStableFunc(r.Events, func(x, y RedisEvent) int { return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Name, y.Name)) })
 }
 
-// RedisAddress is a client's address without its port: "10.0.0.7"; "unix" of a UNIX socket, whose path has
-// a 0 where others have a port.
+// RedisAddress returns a client's address without its port: "10.0.0.7"; "unix" for a UNIX socket, whose path is followed by a 0
+// in place of the port.
 func RedisAddress(client string) string {
 	i := strings.LastIndexByte(client, ':')
 	if i < 0 {

@@ -6,13 +6,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// RedisAdvice is what one of a server's own doctors says, or would if it was asked, and what is to be said of it.
+// RedisAdvice is what one of a server's own doctors says, or would say if asked, with a comment.
 type RedisAdvice struct {
 	Doctor string // LatencyDoctor, MemoryDoctor
-	About  string // what it is about: the event's name as the server calls it, "huge pages", "memory", "nothing"
+	About  string // the subject: the event's name as the server calls it, "huge pages", "memory", "nothing"
 	Says   string // in short
-	But    string // where that is wrong, or misleads, and why; "" it is right as far as is known
-	Said   bool   // it was asked; else it is what its rules come to
+	But    string // why the advice is wrong or misleads; "": it is right as far as known
+	Said   bool   // the server was asked; else the advice follows from the doctor's rules
 	Origin evidence.Origin
 }
 
@@ -22,8 +22,8 @@ const (
 	MemoryDoctor  = "MEMORY DOCTOR"
 )
 
-// latencyAdvice is what LATENCY DOCTOR advises by the names of the latency monitor's events (createLatencyReport of
-// src/latency.c): says is a part of what it prints then.
+// latencyAdvice is the advice of LATENCY DOCTOR by the names of the latency monitor's events (createLatencyReport of
+// src/latency.c): says is a part of what it prints.
 var latencyAdvice = []struct{ event, text, says string }{
 	{"command", "slow commands", "look at the slow log; large values, sorting and set operations take long"},
 	{"fast-command", "scheduling", "the kernel runs it late: check CPU and memory of the host"},
@@ -37,8 +37,8 @@ var latencyAdvice = []struct{ event, text, says string }{
 	{"eviction-cycle", "eviction", "many keys are evicted at once: do not lower maxmemory in one step"},
 }
 
-// DoctorSays is what the doctors say, or would. They see neither the kernel's release nor who waits; of maxmemory they know
-// nothing. What they said is taken as it was printed, what they would say is reckoned by their own rules.
+// DoctorSays returns what the doctors say, or would say. Advice that was recorded is taken as printed; other advice is
+// computed by the doctors' own rules. The doctors do not see the kernel's release, waiting clients or maxmemory.
 func (r *Redis) DoctorSays() (all []RedisAdvice) {
 	huge := HugePagesOf(r.b, r.subject, r.window)
 	text, asked := r.Doctor[LatencyDoctor]
@@ -76,8 +76,8 @@ func (r *Redis) DoctorSays() (all []RedisAdvice) {
 	return all
 }
 
-// splitsPages says whether the kernel copies a small page of a huge one that is written to after a
-// fork (5.8, commit 3917c80280c9).
+// splitsPages reports whether the kernel copies a small page of a huge one that is written to after a fork (5.8, commit
+// 3917c80280c9).
 func (r *Redis) splitsPages(h *HugePages) bool {
 	is, known := SplitsHugePages(h.Kernel)
 	return known && is
@@ -92,16 +92,16 @@ func (r *Redis) hasEvent(name string) bool {
 	return false
 }
 
-// Limits of getMemoryDoctorReport of src/object.c.
+// Thresholds of getMemoryDoctorReport of src/object.c.
 const (
-	doctorLeast  = 5 << 20 // bytes: of less it says nothing
+	doctorLeast  = 5 << 20 // bytes: below, it says nothing
 	doctorPeak   = 1.5     // peak ÷ used
 	doctorSpread = 1.4     // resident ÷ used
 	doctorBytes  = 10 << 20
 	doctorClient = 200 << 10 // bytes of buffers for each client
 )
 
-// memoryDoctor repeats its rules.
+// memoryDoctor applies the rules of MEMORY DOCTOR.
 func (r *Redis) memoryDoctor(add func(doctor, about, says, but string)) {
 	text, asked := r.Doctor[MemoryDoctor]
 	says := func(printed string, would bool) bool {
@@ -136,8 +136,8 @@ func (r *Redis) memoryDoctor(add func(doctor, about, says, but string)) {
 	}
 }
 
-// SplitsHugePages says whether a kernel copies 4 KiB of a huge page that is written to after a fork, and not all
-// of it (Linux 5.8 on), and whether its release is known.
+// SplitsHugePages reports whether a kernel copies only 4 KiB of a huge page that is written to after a fork (Linux 5.8 on),
+// and whether its release is known.
 func SplitsHugePages(release string) (splits, known bool) {
 	major, rest, ok := strings.Cut(release, ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -148,7 +148,7 @@ func SplitsHugePages(release string) (splits, known bool) {
 	return x > 5 || x == 5 && y >= 8, true
 }
 
-// releasePart is a number of a release, -1 none.
+// releasePart returns a number of a release, -1 if it has none.
 func releasePart(s string) int {
 	if s == "" || len(s) > 6 || leadingDigits(s) != s {
 		return -1

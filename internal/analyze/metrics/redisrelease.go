@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// RedisRelease is which server it is, of Redis and those that began as a copy of it.
+// RedisRelease is the product and version of a server, of Redis or a fork of it.
 type RedisRelease struct {
 	Product             string // "Redis", "Valkey", "KeyDB"; "" unknown
 	Major, Minor, Patch int
 }
 
-// RedisReleaseOf reads a version as evidence has it: "Redis 7.0.15", "Valkey 8.1.2".
+// RedisReleaseOf parses a version as evidence has it: "Redis 7.0.15", "Valkey 8.1.2".
 func RedisReleaseOf(version string) (r RedisRelease) {
 	product, number, ok := strings.Cut(version, " ")
 	if !ok {
@@ -39,8 +39,8 @@ func leadingDigits(s string) string {
 	return s
 }
 
-// AtLeast says whether it has what that release of Redis has: Valkey began as Redis 7.2, KeyDB 6 as
-// Redis 6.2. False where it is not known.
+// AtLeast reports whether the server has the features of a Redis release: Valkey began as Redis 7.2, KeyDB 6 as Redis 6.2.
+// False where unknown.
 func (r RedisRelease) AtLeast(major, minor int) bool {
 	has := [2]int{r.Major, r.Minor}
 	switch r.Product {
@@ -54,7 +54,7 @@ func (r RedisRelease) AtLeast(major, minor int) bool {
 	return has[0] > major || has[0] == major && has[1] >= minor
 }
 
-// String is "Valkey 8.1.2", "" unknown.
+// String returns "Valkey 8.1.2", "" if unknown.
 func (r RedisRelease) String() string {
 	if r.Product == "" {
 		return ""

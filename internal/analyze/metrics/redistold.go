@@ -10,21 +10,20 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// redisTold are the figures of INFO: each field at each answer, of all files together, since one
-// file may hold a single answer.
+// redisTold are the figures of INFO: each field at each answer, from all files together, because a file may hold a single
+// answer.
 type redisTold struct {
 	fields  map[string]*Curve
-	looks   []int64 // in the window, ns
+	looks   []int64 // times of answers in the window, ns
 	single  bool
 	over    Window
-	watched float64 // the share of the window that over is
+	watched float64 // the share of the window that over covers
 	origin  evidence.Origin
-	any     bool // anything else is told, such as CLIENT LIST
-	partly  bool // answers are of the section Commandstats alone: of other figures they tell nothing
+	any     bool // other reports exist, such as CLIENT LIST
+	partly  bool // answers have only the section Commandstats, and no other figures
 }
 
-// redisToldOf collects the fields. Of answers outside the window those next to it tell what was in it
-// where there are not two within.
+// redisToldOf collects the fields. Where the window has fewer than two answers, it adds those right outside it.
 func redisToldOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *redisTold {
 	t := &redisTold{fields: make(map[string]*Curve), watched: 1}
 	for i := range b.Series {
@@ -69,8 +68,8 @@ func redisToldOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *redi
 	return t
 }
 
-// callTimes are the times of answers of which only the section Commandstats was kept, nil of fewer than two, or where they are not apart by
-// as much as all commands took between them: then they are of when files were copied.
+// callTimes returns the times of answers of which only the section Commandstats was kept. It returns nil for fewer than two, or
+// where they are closer than the time of all commands between them: then the times are those of copying the files.
 func (t *redisTold) callTimes() *Curve {
 	all := &Curve{}
 	var spent float64 // µs
@@ -112,7 +111,7 @@ func (k *Curve) withSeries(s *evidence.Series) *Curve {
 	return out
 }
 
-// curveOf returns a field at each answer within what is read, nil of none.
+// curveOf returns a field at each answer in the time read, nil if there is none.
 func (t *redisTold) curveOf(name string) *Curve {
 	k := t.fields[name]
 	if !k.Known() {
@@ -130,8 +129,7 @@ func (t *redisTold) curveOf(name string) *Curve {
 	return out
 }
 
-// counterGrowth returns how much a counter grew from one value to the next; one that fell began
-// anew.
+// counterGrowth returns a counter's growth from one value to the next; a counter that fell restarted from 0.
 func counterGrowth(from, to float64) float64 {
 	if to < from {
 		return to
@@ -139,8 +137,8 @@ func counterGrowth(from, to float64) float64 {
 	return to - from
 }
 
-// totalGrowth returns how much a counter grew in all. One that came up later, as those of commands
-// do that were not called before, began at 0.
+// totalGrowth returns a counter's growth in total. A counter that appears later began at 0, such as that of a command that
+// was not called before.
 func (t *redisTold) totalGrowth(name string) Value {
 	k := t.curveOf(name)
 	if k == nil || len(t.looks) == 0 {
@@ -159,13 +157,13 @@ func (t *redisTold) totalGrowth(name string) Value {
 	return Value{Number: n, Origin: k.Origin, Watched: t.watched}
 }
 
-// isLateCounter says whether a counter is not told while it is 0.
+// isLateCounter reports whether INFO omits a counter while it is 0.
 func isLateCounter(name string) bool {
 	_, of, ok := strings.Cut(name, ":")
 	return ok && of != ""
 }
 
-// rateOf returns a counter per second.
+// rateOf returns a counter's growth per second.
 func (t *redisTold) rateOf(name string) Value {
 	v := t.totalGrowth(name)
 	if s := t.over.Seconds(); v.Known() && s > 0 {
@@ -175,8 +173,7 @@ func (t *redisTold) rateOf(name string) Value {
 	return Unknown
 }
 
-// rateSteps returns a counter per second between each two answers; its last value is that before
-// it.
+// rateSteps returns a counter's growth per second between each two answers; the last value repeats the previous one.
 func (t *redisTold) rateSteps(name string) *Curve {
 	k := t.curveOf(name)
 	if k == nil || len(k.T) < 2 {
@@ -218,8 +215,8 @@ func (t *redisTold) maxOf(name string) Value {
 	return t.valueOf(k, slices.Max(k.V))
 }
 
-// mostEver is the most of all answers, those before the first INFO and after the last one, too: clients are
-// asked for at times of their own.
+// mostEver returns the maximum over all answers, also before the first INFO and after the last one: clients are recorded at
+// times of their own.
 func (t *redisTold) mostEver(name string) Value {
 	k := t.fields[name]
 	if !k.Known() {
@@ -259,7 +256,7 @@ func (t *redisTold) shareNonZero(names ...string) Value {
 	return t.valueOf(of, float64(n)/float64(len(at)))
 }
 
-// namesUnder yields what follows the colon in the names of series.
+// namesUnder yields the part after the colon of series' names.
 func (t *redisTold) namesUnder(series string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for name := range t.fields {
@@ -270,7 +267,7 @@ func (t *redisTold) namesUnder(series string) iter.Seq[string] {
 	}
 }
 
-// ownRate returns how many commands a second the recorder called itself.
+// ownRate returns how many commands per second the recorder itself called.
 func (t *redisTold) ownRate() Value {
 	all := Unknown
 	for name := range t.fields {
@@ -281,7 +278,7 @@ func (t *redisTold) ownRate() Value {
 	return all
 }
 
-// subtractKnown returns a rate without another, where both are known.
+// subtractKnown returns a rate less another, where both are known.
 func (t *redisTold) subtractKnown(v, own Value) Value {
 	if v.Known() && own.Known() {
 		v.Number = max(0, v.Number-own.Number)
@@ -289,7 +286,7 @@ func (t *redisTold) subtractKnown(v, own Value) Value {
 	return v
 }
 
-// addValues is the sum of what is known of two figures.
+// addValues returns the sum of the known ones of two figures.
 func addValues(v, o Value) Value {
 	switch {
 	case !v.Known():
@@ -305,7 +302,7 @@ func (v Value) multiplyBy(f float64) Value {
 	return v
 }
 
-// orElse returns a figure, or another where it is not known.
+// orElse returns a figure, or another where it is unknown.
 func (v Value) orElse(o Value) Value {
 	if v.Known() {
 		return v

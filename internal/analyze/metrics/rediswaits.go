@@ -9,34 +9,33 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// RedisStall is from how long on (ns) who waits for a server's only thread notices: as long as a call that is
-// worth naming takes longer than usual, and the server's own idea of a slow one (slowlog-log-slower-than, 10 ms).
+// RedisStall is the wait (ns) for a server's only thread from which clients notice: the excess of a call that is worth naming,
+// and the server's own limit of a slow call (slowlog-log-slower-than, 10 ms).
 const RedisStall = 10e6
 
-// RedisWaits is what clients of a server waited beyond what an answer takes at its best, whoever was to blame, as
-// the recorder's own PINGs show that were sent ten times a second: as of a client that comes at any time.
+// RedisWaits is how long a server's clients waited beyond the best time of an answer, for whatever reason. It comes from the
+// recorder's own PINGs, sent ten times a second, which wait like a client that comes at any time.
 type RedisWaits struct {
-	Best Value // ns: a PING at its best
-	Mean Value // ns beyond that
-	Late Value // share of the time in which who came waited [RedisStall] and longer
+	Best Value // ns of the fastest PING
+	Mean Value // mean ns beyond Best
+	Late Value // share of the time in which an arriving client waited [RedisStall] or longer
 	Most Value // ns
 }
 
-// Calls shorter than [RedisStall] are told, too, where there are so many of a command that its calls, of redisShort ns and
-// more, take redisMuch of the time: one command in ten waits for them.
+// Shorter calls than [RedisStall] count, too, where a command has so many that its calls of redisShort ns and more take
+// redisMuch of the time: one command in ten then waits for them.
 const (
 	redisShort = 1e6
 	redisMuch  = .1
 )
 
-// pingEvery is how far apart PINGs are sent, ns; while one is not answered no other is sent, for which those that
-// would have been are counted.
+// pingEvery is the interval of PINGs, ns. While one is unanswered no other is sent, so the skipped ones are counted for it.
 const pingEvery = 100e6
 
-// fewPings say nothing of how long others wait.
+// fewPings is the number of PINGs below which these tell nothing of others' waits.
 const fewPings = 20
 
-// Waits reads them.
+// Waits reads the PINGs.
 func (r *Redis) Waits() RedisWaits {
 	x := RedisWaits{Unknown, Unknown, Unknown, Unknown}
 	s := r.b.SeriesOf(r.subject, evidence.SeriesRedisPing)
@@ -61,19 +60,19 @@ func (r *Redis) Waits() RedisWaits {
 	return RedisWaits{of(best), of(sum / n), of(late / n), of(sorted[len(sorted)-1])}
 }
 
-// RedisKept is what kept a server's only thread again and again: a command, a fork. Who came meanwhile waited
+// RedisKept is what occupied a server's only thread repeatedly: a command, a fork. Clients that arrived in the meantime waited
 // until it was over.
 type RedisKept struct {
 	What    string
 	Count   float64
 	Total   float64 // ns
-	Squares float64 // ns²: the sum of each time's own
+	Squares float64 // ns²: the sum of the squares of each duration
 	Longest float64 // ns
-	Over    float64 // ns of the time in which they were seen; NaN unknown
+	Over    float64 // ns of the time that Total covers; NaN unknown
 	Origin  evidence.Origin
 }
 
-// Add notes n times of so many ns each.
+// Add notes n occurrences of some ns each.
 func (k *RedisKept) Add(n, ns float64) {
 	k.Count += n
 	k.Total += n * ns
@@ -81,22 +80,22 @@ func (k *RedisKept) Add(n, ns float64) {
 	k.Longest = max(k.Longest, ns)
 }
 
-// Share is the part of the time in which it kept the thread: as many of those who came had to wait for it. NaN
-// unknown.
+// Share returns the part of the time in which it occupied the thread, which is also the share of arriving clients that had to
+// wait. NaN unknown.
 func (k *RedisKept) Share() float64 { return math.Min(1, k.Total/k.Over) }
 
-// Mean is how long who came at any time had to wait for it in the mean, ns: half of it, who came meanwhile.
+// Mean returns the mean wait of an arriving client, ns: half of an occurrence for those who arrive during one.
 func (k *RedisKept) Mean() float64 { return k.Squares / 2 / k.Over }
 
-// Each is how long it took in the mean, ns.
+// Each returns the mean duration, ns.
 func (k *RedisKept) Each() float64 { return k.Total / max(1, k.Count) }
 
-// PerSecond is how often, NaN unknown.
+// PerSecond returns the number of occurrences per second, NaN unknown.
 func (k *RedisKept) PerSecond() float64 { return k.Count / k.Over * 1e9 }
 
-// Waiting is how many clients waited for it at a time, on average: what all of them waited a second, in seconds. Commands
-// came while the thread was free at the rate that they did; of clients that ask one thing after another none waits twice for one stall.
-// NaN where it is not known how many came.
+// Waiting returns how many clients waited for it on average: the total wait of all clients per second, in seconds. It takes
+// commands to arrive at the rate seen while the thread was free; a client that sends one command after another does not wait
+// twice for one stall. NaN where the rate is unknown.
 func (r *Redis) Waiting(k *RedisKept) float64 {
 	share := k.Share()
 	ops := r.Ops.Number
@@ -104,7 +103,7 @@ func (r *Redis) Waiting(k *RedisKept) float64 {
 		return math.NaN()
 	}
 	rate := ops / 1e9 / max(1-share, .01) // per ns
-	each := k.Squares / k.Total           // a stall as who meets one finds it
+	each := k.Squares / k.Total           // mean stall as seen by a client that meets one
 	waited := rate * each * each / 2
 	if n := r.Clients.Number - r.Blocked.Number; n > 0 && rate*each > n {
 		waited = n*each - n*n/rate/2
@@ -112,8 +111,8 @@ func (r *Redis) Waiting(k *RedisKept) float64 {
 	return waited / each * share
 }
 
-// LongCommands are the calls of each command that took [RedisStall] and longer, those with most time first: by
-// the slow log, by the buckets of LATENCY HISTOGRAM, or by their mean; and all of those of which there are many that are shorter.
+// LongCommands returns the calls of each command that took [RedisStall] or longer, and shorter ones of commands with many of
+// them, most time first: from the slow log, the buckets of LATENCY HISTOGRAM, or their mean.
 func (r *Redis) LongCommands() (all []RedisKept) {
 	over := math.NaN()
 	if r.Seconds > 0 {
@@ -129,7 +128,7 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 			by[k.What] = &k
 		}
 	}
-	logged := r.slowLogKept() // it has them one by one
+	logged := r.slowLogKept() // the log has calls one by one
 	for _, c := range r.Commands {
 		k := RedisKept{What: strings.ToUpper(strings.ReplaceAll(c.Name, "|", " ")), Over: over, Origin: c.Time.Origin}
 		switch {
@@ -141,7 +140,7 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 		case c.Windowed:
 			for _, b := range c.buckets {
 				if b.upTo > RedisStall {
-					k.Add(b.calls, b.upTo*3/4) // they double
+					k.Add(b.calls, b.upTo*3/4) // buckets double
 				}
 			}
 			if all := c.Time.Number * over; k.Total > all {
@@ -171,15 +170,15 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 	return all
 }
 
-// mostlyRan is the part of the time in commands that the thread must have been on a CPU for their times to be their own.
+// mostlyRan is the least part of the time in commands that the thread must have been on a CPU for the times to be the commands' own.
 const mostlyRan = .8
 
-// OnCPUShare is the part of the time that commands took in which the thread was on a CPU, 1 at most: their times are by the clock, and of
-// a thread that the host did not run whatever it was at took long. NaN unknown.
+// OnCPUShare returns the part of commands' time in which the thread was on a CPU, 1 at most. Commands are timed by the clock,
+// so that any command takes long on a thread that the host does not run. NaN unknown.
 func (r *Redis) OnCPUShare() float64 { return math.Min(1, r.ranShare()) }
 
-// ranShare returns the CPU time of the main thread as a share of the time in commands. It may be
-// more than 1: the thread does other things than commands.
+// ranShare returns the CPU time of the main thread as a share of the time in commands. It may exceed 1, because the thread also
+// does other things.
 func (r *Redis) ranShare() float64 {
 	if !r.Main.Known() || !(r.InCommands.Number >= leastInCommands) {
 		return math.NaN()
@@ -188,21 +187,21 @@ func (r *Redis) ranShare() float64 {
 }
 
 const (
-	// leastInCommands is the share of the time in commands below which that says nothing.
+	// leastInCommands is the share of the time in commands below which the CPU time says nothing.
 	leastInCommands = .02
-	// hardlyMore than the time in commands is the CPU time of a thread that does little else, or that was not always run: a thread with
-	// short commands uses twice as much, to read and to answer them.
+	// hardlyMore × the time in commands is the CPU time of a thread that does little else, or did not always run: a thread with
+	// short commands uses twice as much to read and answer them.
 	hardlyMore = 1.1
-	// heldFor is the part of the time up to which a thread with CPU time enough may have been held off its CPU.
+	// heldFor is the part of the time up to which a thread with enough CPU time may have been kept off its CPU.
 	heldFor = .05
-	// turn is how long (ns) the kernel lets a thread run at least before another's turn comes (the scheduler's base slice is about 3 ms): it is
-	// not taken off its CPU more often.
+	// turn is the least time (ns) that the kernel runs a thread before another's turn (the scheduler's base slice is about
+	// 3 ms), which bounds how often it can be taken off its CPU.
 	turn = 3e6
-	// moreThanChance times as many long calls as its part of all time in commands makes a command long by itself.
+	// moreThanChance × the long calls that a command's part of all time in commands would explain make the command long by itself.
 	moreThanChance = 3
 )
 
-// mayBeHeld says whether the host may have kept the thread from running for as long as a command's long calls took.
+// mayBeHeld reports whether the host may have kept the thread from running for as long as a command's long calls took.
 func (r *Redis) mayBeHeld(k *RedisKept) bool {
 	ran := r.ranShare()
 	if ran < mostlyRan {
@@ -214,8 +213,8 @@ func (r *Redis) mayBeHeld(k *RedisKept) bool {
 	return ran < hardlyMore && k.Share() < heldFor
 }
 
-// byChance says whether a command, which is short by its mean as far as the thread ran, has long calls only as all have: as
-// often as it is under way.
+// byChance reports whether a command that is short on average has long calls only as all commands have, as often as it is under
+// way.
 func (r *Redis) byChance(k *RedisKept, logged []RedisKept, ran float64) bool {
 	var calls, spent, of float64
 	long := make(map[string]float64)
@@ -242,14 +241,14 @@ func (r *Redis) byChance(k *RedisKept, logged []RedisKept, ran float64) bool {
 	return spent > 0 && k.Count < moreThanChance*calls*of/spent && k.Count <= 1+turns
 }
 
-// allButAll is how much of what counters tell the slow log must have to be the better of the two.
+// allButAll is the part of the counted time that the slow log must cover to be preferred.
 const allButAll = .8
 
-// fewEntries of a slow log do not say how often there are some.
+// fewEntries is the number of slow log entries below which their frequency is unknown.
 const fewEntries = 5
 
-// slowLogKept returns the slow log by command: of the time between two answers to INFO or,
-// without, of the time that the log goes back.
+// slowLogKept returns the slow log by command: over the time between two answers to INFO or, without these, over the time
+// that the log covers.
 func (r *Redis) slowLogKept() (all []RedisKept) {
 	w, over := r.Over, r.Seconds*1e9
 	if r.Single || r.Looks < 2 {
@@ -281,7 +280,7 @@ func (r *Redis) slowLogKept() (all []RedisKept) {
 	return all
 }
 
-// SlowOf is what the slow log has of a command, nil: nothing.
+// SlowOf returns the slow log's sum of a command, nil if it has none.
 func (r *Redis) SlowOf(command string) *RedisSlowCommand {
 	var of *RedisSlowCommand
 	for i := range r.Slow.ByCommand {
@@ -295,21 +294,21 @@ func (r *Redis) SlowOf(command string) *RedisSlowCommand {
 	return of
 }
 
-// Event is a kind of the latency monitor's events as what kept the thread, over the time that two answers to INFO
-// tell of or, without, all that the events span.
+// Event returns a kind of latency monitor event as time that occupied the thread, over the time between two answers to INFO or,
+// without these, over the span of the events.
 func (r *Redis) Event(e RedisEvent) RedisKept {
 	k := RedisKept{What: e.Name, Count: float64(e.Count), Total: float64(e.Total), Longest: float64(e.Longest), Over: math.NaN(), Origin: e.Origin}
 	k.Squares = k.Total * k.Total / math.Max(1, k.Count)
 	if !r.Single && r.Looks > 1 {
 		k.Count, k.Total, k.Squares = e.Within.Count, e.Within.Total, e.Within.Squares
 		k.Over = r.Seconds * 1e9
-	} else if e.Span > 0 { // from the first of n to the last are n − 1 intervals
+	} else if e.Span > 0 { // n events span n − 1 intervals
 		k.Over = float64(e.Span) * k.Count / (k.Count - 1)
 	}
 	return k
 }
 
-// WaitsWhile are PINGs' waits while a field of INFO was above 0 at the answers before and after, and otherwise.
+// WaitsWhile returns the waits of PINGs while a field of INFO was above 0 at the answers before and after, and otherwise.
 func (r *Redis) WaitsWhile(fields ...string) (while, otherwise RedisWaits) {
 	s := r.b.SeriesOf(r.subject, evidence.SeriesRedisPing)
 	none := RedisWaits{Unknown, Unknown, Unknown, Unknown}
@@ -347,10 +346,10 @@ func (r *Redis) WaitsWhile(fields ...string) (while, otherwise RedisWaits) {
 // RedisScript says whether a command runs a program: EVAL, FCALL and similar.
 func RedisScript(command string) bool { return redisScripts[strings.ToLower(command)] }
 
-// Forks is how many there were since the server's start, or since somebody reset it; NaN unknown.
+// Forks returns the number of forks since the server's start, or the last reset; NaN unknown.
 func (r *Redis) Forks() float64 { return r.told.lastOf(evidence.SeriesRedisForks).Number }
 
-// LooksAbove is the part of the answers with a figure in which it was so large, NaN of none.
+// LooksAbove returns the part of the answers with a figure in which it was at least so large, NaN without any.
 func (r *Redis) LooksAbove(name string, least float64) float64 {
 	k := r.told.fields[name]
 	if !k.Known() {

@@ -1,7 +1,7 @@
 package metrics
 
-// skippedBetween is how many cycles a log skips between two that follow each other in it, as
-// the runtime numbers them, and the time (ns) they take up if all of them come at one beat.
+// skippedBetween returns how many cycles a log skips between two consecutive ones, by the runtime's numbers, and the time (ns)
+// that they take if all of them come at one interval.
 func skippedBetween(last, x Cycle) (cycles, ns float64) {
 	n := x.Number - last.Number - 1
 	if !(n >= 1) || x.From <= last.From {
@@ -10,7 +10,7 @@ func skippedBetween(last, x Cycle) (cycles, ns float64) {
 	return n, float64(x.From-last.From) * n / (n + 1)
 }
 
-// subtractSkipped takes the time of cycles that the log skips out of what was watched.
+// subtractSkipped takes the time of skipped cycles out of the watched time.
 func (g *Collector) subtractSkipped(rows []int) {
 	var last Cycle
 	for n, i := range rows {

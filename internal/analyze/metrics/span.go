@@ -8,10 +8,10 @@ import (
 // Span is a stretch of time, [From, To), in ns.
 type Span struct{ From, To int64 }
 
-// Spans are stretches of time in order, none meeting another.
+// Spans are stretches of time, sorted and disjoint.
 type Spans []Span
 
-// Add appends a span that begins no earlier than the last; those that meet are one.
+// Add appends a span that begins no earlier than the last, and merges spans that meet.
 func (s Spans) Add(from, to int64) Spans {
 	if n := len(s); n > 0 && from <= s[n-1].To {
 		s[n-1].To = max(s[n-1].To, to)
@@ -20,7 +20,7 @@ func (s Spans) Add(from, to int64) Spans {
 	return append(s, Span{from, to})
 }
 
-// Within is how much of [from, to) lies inside the spans.
+// Within returns how much of [from, to) lies inside the spans.
 func (s Spans) Within(from, to int64) (sum int64) {
 	i, _ := slices.BinarySearchFunc(s, from, func(x Span, t int64) int { return cmp.Compare(x.To, t) })
 	for ; i < len(s) && s[i].From < to; i++ {
@@ -39,7 +39,7 @@ func (s Spans) withSpan(from, to int64) (out Spans) {
 	return out
 }
 
-// Time is how long the spans are together.
+// Time returns the total length of the spans.
 func (s Spans) Time() (sum int64) {
 	for _, x := range s {
 		sum += x.To - x.From

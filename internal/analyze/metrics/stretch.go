@@ -6,33 +6,33 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Evidence is long from so many minutes on. A part of it is a stretch of its own if it holds most of something bad, and
-// so many times as much of it as the same time does in the mean.
+// Evidence of at least this many minutes is long. A part of it is a stretch if it holds most of something bad, and this many
+// times as much as an average part of the same length.
 const (
 	minuteNs     = 60e9
 	longMinutes  = 10
-	mostMinutes  = 100 * 24 * 60 // beyond, evidence is not looked at by the minute
+	mostMinutes  = 100 * 24 * 60 // beyond, evidence is not split into minutes
 	concentrated = .5
 	denser       = 4.
-	edge         = .5 // of a stretch's mean: a minute at its end or beside it belongs to it if it has so much
+	edge         = .5 // of a stretch's mean: a minute at or beside its end belongs to it if it has this much
 )
 
-// stretchMinutes are how long stretches are looked for; the shortest that holds most of something is taken.
+// stretchMinutes are the lengths to try; the shortest stretch that holds most of something is taken.
 var stretchMinutes = []int{1, 2, 5, 10, 15, 30, 60, 120, 240}
 
-// mostStretches is how many are told.
+// mostStretches is the largest number of stretches that are returned.
 const mostStretches = 3
 
-// strained are figures over time that grow where something is scarce.
+// strained are series that grow where something is scarce.
 var strained = []string{
 	evidence.SeriesGCTime, evidence.SeriesGCPaused, evidence.SeriesPoolQueue, evidence.SeriesRequestQueue, evidence.SeriesContentions, evidence.SeriesClientPoolWaits,
 	evidence.SeriesCgroupCPUThrottled, evidence.SeriesProcessRunDelay, evidence.SeriesProcessBlocked, evidence.SeriesProcessMajorFaults, evidence.SeriesHostPressureCPUSome, evidence.SeriesHostPressureMemorySome,
 	evidence.SeriesHostPressureIOSome, evidence.SeriesHostSwapIn, evidence.SeriesHostCPUSteal, evidence.SeriesHostCPUIowait, evidence.SeriesHostCompactStalls,
 }
 
-// Stretches are the parts of long evidence in which most of something bad lies: of the time that requests took beyond the
-// usual of their route, of the collector's pauses and cycles, of waits for what is scarce. Those by requests come first. A share
-// of a day says little of one bad hour in it. None: the evidence is short, or alike all the time.
+// Stretches returns the parts of long evidence with most of something bad: of the time that requests took beyond their route's
+// usual, of the collector's pauses and cycles, of waits for what is scarce. Those by requests come first. They matter because a
+// day's share says little of one bad hour. It returns none if the evidence is short, or alike all the time.
 func Stretches(b *evidence.Bundle) (out []Window) {
 	from, until := b.Window()
 	dated := b.Dated()
@@ -101,7 +101,7 @@ func sumExcess(b *evidence.Bundle, m *minutes, placed func(evidence.ClockID) boo
 	return m
 }
 
-// minutes is how much of something each minute has.
+// minutes is an amount per minute.
 type minutes struct {
 	from int64
 	of   []float64
@@ -113,7 +113,7 @@ func (m *minutes) addAt(t int64, v float64) {
 	}
 }
 
-// addBetween adds a value that held for some time.
+// addBetween adds a value that held from one time to another.
 func (m *minutes) addBetween(from, to int64, v float64) {
 	for t := max(from, m.from); t < to; {
 		i := (t - m.from) / minuteNs
@@ -126,8 +126,7 @@ func (m *minutes) addBetween(from, to int64, v float64) {
 	}
 }
 
-// worstStretch returns the shortest stretch that holds most of it, and far more than the same time
-// elsewhere.
+// worstStretch returns the shortest stretch that holds most of the amount, and far more than the same time elsewhere.
 func (m *minutes) worstStretch() (w Window, ok bool) {
 	var total float64
 	for _, v := range m.of {

@@ -8,18 +8,18 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// ThreadPool is what is known of the threads of a managed runtime's pool, from whatever
-// told: the runtime's counters, its own events about the pool, looks at its threads.
+// ThreadPool is what is known of a managed runtime's thread pool, from any source: the runtime's counters, its events about the
+// pool, looks at its threads.
 type ThreadPool struct {
-	Threads   *Curve // how many there are; nil: not watched
-	Loose     bool   // Threads counts all of the process: its level says nothing, its growth does
+	Threads   *Curve // number of threads; nil: not watched
+	Loose     bool   // Threads counts all threads of the process: its growth is meaningful, its level is not
 	Queue     *Curve // work items that wait for a thread
 	Completed *Curve // work items per second
 
 	Raised  map[string]int  // how often the runtime gave it more threads, by its reason
 	Reasons evidence.Origin // of Raised
 
-	Worst *threads.Summary // what its threads did when most had work; nil: nobody looked
+	Worst *threads.Summary // what its threads did when most had work; nil: no looks
 	Looks evidence.Origin  // of Worst
 }
 
@@ -30,15 +30,15 @@ const (
 	CooperativeBlocking = "CooperativeBlocking" // a thread of the pool began to wait for a task: .NET 6 and later
 )
 
-// Short is how long (s) a count must have been watched to say whether it grows.
+// Short is how long (s) a count must have been watched to tell whether it grows.
 const Short = 2
 
-// ManyThreads times its processors are more threads than a pool has unless others are
-// blocked: work that runs needs one for each.
+// ManyThreads × the process's processors is more threads than a pool has unless threads are blocked: running work needs one per
+// processor.
 const ManyThreads = 3
 
-// ThreadPoolOf reads a process's pool. Of those that tell its size the first counts that
-// was watched for long enough to show growth.
+// ThreadPoolOf reads a process's pool. Of several sources of its size, the first one that was watched long enough to show
+// growth counts.
 func ThreadPoolOf(b *evidence.Bundle, of *threads.Threads, subject evidence.SubjectID, w Window) *ThreadPool {
 	p := &ThreadPool{Raised: make(map[string]int),
 		Queue: CurveOf(b, subject, evidence.SeriesPoolQueue, w), Completed: CurveOf(b, subject, evidence.SeriesPoolCompleted, w)}
@@ -52,8 +52,7 @@ func ThreadPoolOf(b *evidence.Bundle, of *threads.Threads, subject evidence.Subj
 	return p
 }
 
-// readAdjusted reads the runtime's own changes to the pool's size and counts, by reason, those
-// that gave it more.
+// readAdjusted reads the runtime's own changes of the pool's size and counts, by reason, those that enlarged it.
 func (p *ThreadPool) readAdjusted(b *evidence.Bundle, subject evidence.SubjectID) *Curve {
 	v, k := &b.Intervals, &Curve{}
 	for _, i := range v.Select(evidence.PoolAdjusted, subject) {
@@ -70,8 +69,7 @@ func (p *ThreadPool) readAdjusted(b *evidence.Bundle, subject evidence.SubjectID
 	return k
 }
 
-// readLooks reads the looks at its threads; the curve is how many there were, nil of one look or
-// of looks of no known time.
+// readLooks reads the looks at the pool's threads. The curve is their number, nil for one look or for looks without times.
 func (p *ThreadPool) readLooks(of *threads.Threads, subject evidence.SubjectID) *Curve {
 	worst := of.Summary(subject)
 	if worst == nil || worst.Pool == 0 {
@@ -97,7 +95,7 @@ func (p *ThreadPool) readLooks(of *threads.Threads, subject evidence.SubjectID) 
 	return k
 }
 
-// Size is how many threads the pool has: as it says, else as were seen; NaN unknown.
+// Size returns the pool's number of threads: as reported, else as seen; NaN unknown.
 func (p *ThreadPool) Size() float64 {
 	if p.Threads.Known() && !p.Loose {
 		return p.Threads.Last()
@@ -108,7 +106,7 @@ func (p *ThreadPool) Size() float64 {
 	return math.NaN()
 }
 
-// Usual is how many threads the pool has in the mean, NaN unknown.
+// Usual returns the mean number of threads, NaN unknown.
 func (p *ThreadPool) Usual() float64 {
 	if p.Threads.Known() && !p.Loose {
 		return p.Threads.Mean()
@@ -116,5 +114,5 @@ func (p *ThreadPool) Usual() float64 {
 	return p.Size()
 }
 
-// Blocked counts how often the runtime added a thread because those it had were blocked.
+// Blocked returns how often the runtime added a thread because existing threads were blocked.
 func (p *ThreadPool) Blocked() int { return p.Raised[Starvation] + p.Raised[CooperativeBlocking] }

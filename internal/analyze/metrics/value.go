@@ -1,11 +1,9 @@
-// Package reading has the figures that causes, comparisons, inspections, time lines and the
-// ledger are made of, read once and here only: what a host's CPUs did, what a process used,
-// what its collector did, how full its pools were, who held its locks, how requests came. A
-// file is a kind of figures; each is a type whose fields are [Value]s.
+// Package metrics has the figures that causes, comparisons, inspections, timelines and the ledger use, each computed only here:
+// what a host's CPUs did, what a process used, what its collector did, how full its pools were, which threads held its locks,
+// how requests came. A file is a kind of figures; each is a type whose fields are [Value]s.
 //
-// Its opinion: a figure that is not known is NaN, never 0; each says where it is from; and
-// the same figure is the same whoever asks. It takes a bundle, a subject and a window, and
-// knows no cause.
+// Its opinion: an unknown figure is NaN, never 0; each figure has its origin; and every caller gets the same figure. The
+// package takes a bundle, a subject and a window, and knows no cause.
 package metrics
 
 import (
@@ -17,32 +15,32 @@ import (
 // Window is a stretch of time, [From, Until), ns.
 type Window struct{ From, Until int64 }
 
-// Seconds is how long it is.
+// Seconds returns the length of the window.
 func (w Window) Seconds() float64 { return float64(w.Until-w.From) / 1e9 }
 
-// Whole is all that was recorded of whatever is asked for.
+// Whole is the whole recording.
 var Whole = Window{math.MinInt64 / 2, math.MaxInt64 / 2}
 
-// Value is a figure and where it is from.
+// Value is a figure with its origin.
 type Value struct {
 	Number  float64 // NaN: not known
 	Origin  evidence.Origin
-	Watched float64 // the share of the window that it is of, 0…1
+	Watched float64 // the share of the window that the figure covers, 0…1
 }
 
-// Unknown is no figure.
+// Unknown is the unknown figure.
 var Unknown = Value{Number: math.NaN()}
 
-// Known says whether there is a figure.
+// Known reports whether there is a figure.
 func (v Value) Known() bool { return !math.IsNaN(v.Number) }
 
-// Most is how much of a window must be watched for a figure to stand for all of it.
+// Most is the share of a window that must be watched for a figure to stand for all of it.
 const Most = .5
 
-// MostlyKnown says whether there is a figure of most of the window.
+// MostlyKnown reports whether the figure covers most of the window.
 func (v Value) MostlyKnown() bool { return v.Known() && v.Watched >= Most }
 
-// Mostly is the figure if it is of most of the window, else none.
+// Mostly returns the figure if it covers most of the window, else [Unknown].
 func (v Value) Mostly() Value {
 	if v.MostlyKnown() {
 		return v
@@ -50,8 +48,7 @@ func (v Value) Mostly() Value {
 	return Unknown
 }
 
-// Mean is the mean over a window of a subject's series of a name; of several that with
-// which most of the window was watched.
+// Mean returns the mean over a window of a subject's series of a name; of several, of the one that covers most of the window.
 func Mean(b *evidence.Bundle, subject evidence.SubjectID, name string, w Window) Value {
 	return CurveOf(b, subject, name, w).Over(w)
 }

@@ -9,17 +9,16 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Watchable is a series as rules that watch it name it (internal/operate/watch/series), of a process or of a host.
-// What is recorded as a count or as intervals is per second here, or percent of the time.
+// Watchable is a series of a process or a host under the name that watch rules use (internal/operate/watch/series). Counts and
+// intervals are converted to per second, or to percent of the time.
 type Watchable struct {
 	ID     string
-	T      []int64 // ns, ascending: each value is of the time before it
+	T      []int64 // ns, ascending: each value is of the time up to it
 	V      []float64
 	Origin evidence.Origin
 }
 
-// watchedProcess are the series of processes that are recorded as they are watched, but for a
-// factor.
+// watchedProcess are the process series that are watched as recorded, apart from a factor.
 var watchedProcess = []struct {
 	name, id string
 	scale    float64
@@ -43,7 +42,7 @@ var watchedProcess = []struct {
 	{evidence.SeriesRedisLatestFork, "redis/fork", 1e-3},
 }
 
-// watchedCounts are those that are recorded as they were counted since some start.
+// watchedCounts are the series that are recorded as counts since some start.
 var watchedCounts = []struct {
 	names []string // their sum
 	id    string
@@ -81,9 +80,8 @@ var watchedHost = []struct {
 	{evidence.SeriesHostMemoryAvailable, "host/available", false, 1},
 }
 
-// WatchablesOf are all series that rules can be held against of a process or host, whatever they were
-// recorded as. Requests are rows of the bundle, each request once; slow says which are, nil: nobody knows. Those
-// of a recording that have no name to watch them by have their own.
+// WatchablesOf returns all series of a process or host that rules can check, however they were recorded. Requests are rows of the
+// bundle, each request once; slow tells which are slow, nil: unknown. Series of a recording without a watch name keep their own.
 func WatchablesOf(b *evidence.Bundle, s evidence.SubjectID, own OwnWatchables, requests []int, slow func(row int) bool) []Watchable {
 	w := &watching{b: b, s: s, seen: make(map[string]bool), taken: make(map[string]bool)}
 	if b.Subjects[s].Kind == evidence.Host {
@@ -100,10 +98,10 @@ func WatchablesOf(b *evidence.Bundle, s evidence.SubjectID, own OwnWatchables, r
 	return w.out
 }
 
-// OwnWatchables adds the series of a runtime that its processes' own figures are not called by, nil: all are.
+// OwnWatchables adds a runtime's own series that have no general name, nil: none.
 type OwnWatchables func(*watching)
 
-// What runtimes have of their own.
+// Series that only some runtimes have.
 var (
 	WatchablesOfJVM OwnWatchables = (*watching).addJVM
 	WatchablesOfGo  OwnWatchables = (*watching).addGo
@@ -117,8 +115,7 @@ type watching struct {
 	taken map[string]bool // names of series
 }
 
-// takeCurve returns a series as a curve and marks it as taken: what becomes of it has another
-// name.
+// takeCurve returns a series as a curve and marks it as taken: its converted form has another name.
 func (w *watching) takeCurve(name string) *Curve {
 	w.taken[name] = true
 	if c := CurveOf(w.b, w.s, name, Whole); c.Known() {
@@ -177,7 +174,7 @@ func (w *watching) addProcess() {
 	}
 }
 
-// countCPUs returns how many CPUs the process may use: the host's, no more than its quota.
+// countCPUs returns how many CPUs the process may use: the host's, limited by its quota.
 func (w *watching) countCPUs() float64 {
 	n := float64(w.b.CPUsOf(w.s))
 	if f, ok := w.b.Fact(w.s, evidence.FactContainerCPU); ok && f.Number > 0 && (n == 0 || f.Number < n) {
@@ -220,8 +217,8 @@ func (w *watching) addCounts() {
 	}
 }
 
-// growthRates returns by how much a count grew per second up to each point; NaN at the first, and
-// where it fell, as of a process that began anew.
+// growthRates returns a count's growth per second up to each point; NaN at the first, and where the count fell because the
+// process restarted.
 func growthRates(c *Curve) []float64 {
 	out := make([]float64, len(c.V))
 	out[0] = math.NaN()
@@ -245,7 +242,7 @@ func (x Watchable) withoutUnknown() Watchable {
 	return out
 }
 
-// addJVM adds what a JVM's counters say of its collections, else its log.
+// addJVM adds what a JVM's counters tell of its collections, else its log.
 func (w *watching) addJVM() {
 	var young, full *Curve
 	for i := range w.b.Series {
@@ -284,7 +281,7 @@ func (w *watching) addJVM() {
 	w.addPauses()
 }
 
-// addPauses adds the pauses of a log of GC, where no counter tells of them.
+// addPauses adds the pauses of a GC log where no counter has them.
 func (w *watching) addPauses() {
 	v := &w.b.Intervals
 	var young, full, time events
@@ -314,7 +311,7 @@ func (w *watching) addPauses() {
 	w.addWatchable(time.perSecond("jvm/gc-time", cover))
 }
 
-// addGo adds what a Go process's own figures and traces say of its collector.
+// addGo adds what a Go process's own figures and traces tell of its collector.
 func (w *watching) addGo() {
 	if c, born := w.takeCurve(evidence.SeriesGoCPUFraction), w.b.Subjects[w.s].StartTime; c != nil && born > 0 {
 		w.addWatchable(Watchable{"go/gc-share", c.T, SinceLast(c.T, c.V, born), c.Origin}.withoutUnknown())
@@ -322,11 +319,11 @@ func (w *watching) addGo() {
 	w.addCycles()
 }
 
-// brief is how long a recording may be for its mean to stand for each second of it.
+// brief is the longest recording whose mean stands for each of its seconds.
 const brief = 2 * 60
 
-// addCycles adds the cycles of a trace or a log, where the process does not count them: their
-// share of the CPU time is the mean of the recording.
+// addCycles adds the cycles of a trace or a log, where the process does not count them: their share of the CPU time is the
+// recording's mean.
 func (w *watching) addCycles() {
 	g := GoCollector(w.b, w.s, Scope{})
 	if g == nil || g.Seconds() > brief || !(g.Processors.Number > 0) {
@@ -351,8 +348,8 @@ func (w *watching) addCycles() {
 	}
 }
 
-// SinceLast turns the share of a time since the start (0…1) into percent of the time since the
-// point before; NaN at the first. Of two points so near that rounding decides nothing is known.
+// SinceLast turns a share of the time since the start (0…1) into percent of the time since the previous point; NaN at the first,
+// and where two points are so close that rounding dominates.
 func SinceLast(t []int64, share []float64, born int64) []float64 {
 	out := make([]float64, len(t))
 	for i := range t {
@@ -378,7 +375,7 @@ func (w *watching) coveredSpans(kind string) (of Spans) {
 	return of
 }
 
-// events are things that happen, each with a size.
+// events are occurrences with a size each.
 type events struct {
 	at     []int64
 	v      []float64
@@ -395,7 +392,7 @@ func (e *events) addEvent(at int64, v float64, o evidence.Origin) {
 // mostSeconds bounds a series of one point a second: a month.
 const mostSeconds = 31 * 24 * 3600
 
-// perSecond is their sum in each second that was watched; longer ones where that would be too many.
+// perSecond returns their sum per watched second, or per longer step where that would be too many points.
 func (e *events) perSecond(id string, watched Spans) (out Watchable) {
 	out.ID, out.Origin = id, e.origin
 	total := int64(0)
@@ -415,7 +412,7 @@ func (e *events) perSecond(id string, watched Spans) (out Watchable) {
 			until := min((k+1)*width, s.To)
 			long := float64(until-max(k*width, s.From)) / 1e9
 			if n := len(out.T); long < .2*float64(width)/1e9 || n > 0 && until <= out.T[n-1] {
-				continue // a sliver says nothing
+				continue // too short to tell
 			}
 			out.T, out.V = append(out.T, until), append(out.V, sums[k]/long)
 		}
@@ -423,7 +420,7 @@ func (e *events) perSecond(id string, watched Spans) (out Watchable) {
 	return out
 }
 
-// addRequests adds the service's requests of each second: rate, slow ones, errors and the longest.
+// addRequests adds the service's requests per second: rate, slow ones, errors and the longest.
 func (w *watching) addRequests(rows []int, slow func(row int) bool) {
 	r := &w.b.Requests
 	var all, late, failed events
@@ -477,7 +474,7 @@ func percentOf(id string, of, all Watchable) Watchable {
 	return out
 }
 
-// addRest adds the other series, by the names they were recorded by.
+// addRest adds the other series by their recorded names.
 func (w *watching) addRest() {
 	for i := range w.b.Series {
 		s := &w.b.Series[i]

@@ -7,11 +7,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Withheld is which part of a process's pauses the host gave it no processor for. While the
-// world is stopped the collector alone works, so a second in which the process was stopped for
-// .3 s and used .05 s of processor time has a pause in which, for .25 s at least, nobody of the process
-// ran; if its threads were ready for that long and no quota held them, others had the
-// processors. The bound is strict: what else ran in that second only makes it smaller.
+// Withheld is the part of a process's pauses for which the host gave it no processor. While the world is stopped only the
+// collector works. So a second in which the process was stopped for .3 s and used .05 s of processor time has at least .25 s of
+// pause in which no thread of the process ran; if its threads were ready for that long and no quota held them, others had the
+// processors. It is a lower bound: other work in that second only makes it smaller.
 type Withheld struct {
 	stopped Spans
 	cells   []withheldCell
@@ -20,10 +19,10 @@ type Withheld struct {
 // withheldCell is the time between two of the kernel's accounts of the process.
 type withheldCell struct {
 	Window
-	part float64 // of the time stopped
+	part float64 // of the stopped time
 }
 
-// WithheldFrom is the empty one where the kernel's account of the process is not known.
+// WithheldFrom returns an empty Withheld where the kernel's account of the process is not known.
 func WithheldFrom(b *evidence.Bundle, subject evidence.SubjectID, stopped Spans) (h Withheld) {
 	if len(stopped) == 0 {
 		return h
@@ -42,7 +41,7 @@ func WithheldFrom(b *evidence.Bundle, subject evidence.SubjectID, stopped Spans)
 			continue
 		}
 		if q := quota.Over(at); q.Known() && q.Number > 0 {
-			continue // it stops the collector as well: a mechanism of its own
+			continue // a quota stops the collector as well: a mechanism of its own
 		}
 		ran := used.Over(at)
 		if !ran.Known() {
@@ -55,8 +54,7 @@ func WithheldFrom(b *evidence.Bundle, subject evidence.SubjectID, stopped Spans)
 	return h
 }
 
-// Part is the part, 0…1, of the pauses within [from, until) in which the process was ready and
-// did not run.
+// Part returns the part, 0…1, of the pauses within [from, until) in which the process was ready and did not run.
 func (h *Withheld) Part(from, until int64) float64 {
 	if len(h.cells) == 0 {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// TestWithheld has, of each second, a pause, what the process used and how long its threads were
-// ready: only where nobody ran and somebody was ready is a pause the host's.
+// TestWithheld has per second a pause, the process's CPU time and its threads' ready time: the host withholds only the part of a pause in which no
+// thread ran and some thread was ready.
 func TestWithheld(t *testing.T) {
 	for name, x := range map[string]struct{ stopped, used, ready, want float64 }{
 		"others had the processors":  {.4, .1, .5, .75},

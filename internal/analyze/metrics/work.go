@@ -6,20 +6,19 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Work is what the kernel counted of a service, which is one process or several, over a window, and what
-// it did for its running threads. A figure is the sum over its processes, of those that were not there all the
-// time as far as they were; one that is known of processes with less than half of the CPU time is not
-// known: NaN.
+// Work is what the kernel counted of a service, which is one or more processes, over a window, and what it did for the service's
+// running threads. A figure is the sum over the processes, for the time that each existed. A figure that only processes with
+// less than half of the CPU time have is unknown: NaN.
 type Work struct {
 	Seconds float64 // of the window
 	CPU     float64 // cores
 	System  float64 // share of it in the kernel
-	Delay   float64 // threads that were ready and waited for a CPU, in the mean
+	Delay   float64 // mean number of threads that were ready and waited for a CPU
 
-	MinorFaults float64 // this and what follows for each second of its CPU time
+	MinorFaults float64 // this and the following per second of CPU time
 	MajorFaults float64
-	Voluntary   float64 // switches away from threads that had to wait
-	Involuntary float64 // switches away from threads that could have run on
+	Voluntary   float64 // switches away from threads that waited
+	Involuntary float64 // switches away from threads that could have continued
 	Segments    float64 // of its TCP sockets, sent and received
 	Dirtied     float64 // pages of 4 KiB written to files
 	Read        float64 // pages of 4 KiB read from disks
@@ -28,7 +27,7 @@ type Work struct {
 	Kernel  map[string]float64 // share of the samples by what the kernel did (evidence.Kernel…), "" its own code
 }
 
-// worked are the figures for each second of CPU time.
+// worked are the figures per second of CPU time.
 var worked = []struct {
 	series string
 	scale  float64
@@ -43,7 +42,7 @@ var worked = []struct {
 	{evidence.SeriesProcessDiskRead, 1. / pageSize, func(v *Work) *float64 { return &v.Read }},
 }
 
-// pageSize is of what counts of bytes are told in pages.
+// pageSize converts counts of bytes to pages.
 const pageSize = 4096
 
 // WorkOf reads a service.
@@ -83,12 +82,12 @@ func WorkOf(b *evidence.Bundle, processes []evidence.SubjectID, w Window) Work {
 	return v
 }
 
-// workSum is a figure of several processes, with how much CPU time those had while they told it: what is
-// read less often than CPU time is held against the time in which it was read.
+// workSum is a figure of several processes, with their CPU time while they reported it: a figure that is read less often than
+// CPU time is divided by the CPU time of its own readings.
 type workSum struct {
 	sum   float64 // 1/s while it was watched
-	cores float64 // of who told it, while they did
-	all   float64 // cores of who told it, over the whole window
+	cores float64 // of the reporting processes, while they reported it
+	all   float64 // cores of the reporting processes, over the whole window
 }
 
 func (t *workSum) addProcess(b *evidence.Bundle, p evidence.SubjectID, series string, w Window, cores float64) {
@@ -153,7 +152,7 @@ func (v *Work) countSamples(b *evidence.Bundle, processes []evidence.SubjectID, 
 	}
 }
 
-// Counted are the processes whose CPU time the kernel counted.
+// Counted returns the processes whose CPU time the kernel counted.
 func Counted(b *evidence.Bundle) (all []evidence.SubjectID) {
 	seen := make(map[evidence.SubjectID]bool)
 	for i := range b.Series {

@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// Answer is what changes would do to a process, for people and programs. Reports render
-// its parts in this order and leave out those that are empty.
+// Answer is what changes would do to a process, for people and programs. Reports render its parts in this order and skip
+// empty ones.
 type Answer struct {
 	ToolVersion string
 	Model       string // [Model.ID]
@@ -12,17 +12,16 @@ type Answer struct {
 	Source      string   // the artifact it is calibrated on; "": Basis says it
 	Lead        Lead
 	Rows        []Row     // in the order they were asked for
-	Frontier    *Frontier // nil: there is no choice to show
-	Notes       []string  // what to know beside the figures
-	// Own are further keys of the JSON form: under Key, or beside the others where that
-	// is "".
+	Frontier    *Frontier // nil: there is no trade-off to show
+	Notes       []string  // caveats beside the figures
+	// Own holds further keys of the JSON form: under Key, or beside the others if Key is "".
 	Key string
 	Own any
 }
 
 // Lead is the answer in brief.
 type Lead struct {
-	Of      string   // what it is about: "what memory buys"
+	Of      string   // the subject: "what memory buys"
 	Text    string   // "GOGC=off GOMEMLIMIT=850MiB", "await"
 	Setting bool     // Text can be copied as it is
 	Why     string   // a clause
@@ -31,10 +30,10 @@ type Lead struct {
 
 // Row is one situation and what comes of it.
 type Row struct {
-	Text    string // as it was asked
+	Text    string // as the user asked
 	Effects []Effect
 	Facts   []Fact
-	At      []Estimate // where it lies beside a frontier, a figure for each of its columns; nil: nowhere
+	At      []Estimate // its place beside a frontier, a figure per column; nil: none
 }
 
 // Effect is a figure as recorded and as it would be.
@@ -47,28 +46,28 @@ type Effect struct {
 type Fact struct {
 	Name    string // in lower case
 	Text    string
-	Caution bool // it speaks against the situation
+	Caution bool // it argues against the situation
 }
 
-// Frontier is what more of one thing buys of others: a table, and a chart of the columns
-// that are drawn over the first. Its knee is the point from which more is hardly worth it.
+// Frontier is what more of one quantity buys of others: a table, and a chart of the columns drawn over the first. More is
+// hardly worth it beyond its knee.
 type Frontier struct {
 	Title   string // "what memory buys"
 	How     string // what is drawn, in a sentence
 	Columns []Column
 	Points  []Point // in order of the first column
-	Now     int     // index in Points of things as they are
-	Knee    int     // index in Points; −1: things as they are are as good as any
-	Brief   string  // what to take, with its figures
-	Text    string  // what to take, and why
-	Caption string  // both in sentences, for where the chart stands alone
+	Now     int     // index in Points of the present situation
+	Knee    int     // index in Points; −1: no point is better than the present situation
+	Brief   string  // the recommendation with its figures
+	Text    string  // the recommendation and its reason
+	Caption string  // both in sentences, for a chart that stands alone
 	Facts   []Fact
 }
 
 // Column is a figure of a frontier's points.
 type Column struct {
 	Title string // "gc cycles"
-	Short string // of narrow columns, with the unit: "gc/s"; "": figures have their unit beside them
+	Short string // for narrow columns, with the unit: "gc/s"; "": figures have their unit beside them
 	Unit  string
 	Drawn bool
 }
@@ -79,7 +78,7 @@ type Point struct {
 	Values []Estimate // of each column
 }
 
-// Marked is how a point is called: "now", "knee", or "".
+// Marked returns a point's label: "now", "knee", or "".
 func (f *Frontier) Marked(i int) string {
 	switch i {
 	case f.Now:
@@ -90,7 +89,7 @@ func (f *Frontier) Marked(i int) string {
 	return ""
 }
 
-// At is the point at the knee, nil where there is none.
+// At returns the point at the knee, nil if there is none.
 func (f *Frontier) At() *Point {
 	if f == nil || f.Knee < 0 || f.Knee >= len(f.Points) {
 		return nil
@@ -98,12 +97,12 @@ func (f *Frontier) At() *Point {
 	return &f.Points[f.Knee]
 }
 
-// Any says whether anything is known of a column.
+// Any reports whether anything is known of a column.
 func (f *Frontier) Any(column int) bool {
 	return slices.ContainsFunc(f.Points, func(p Point) bool { return p.Values[column].Known() })
 }
 
-// Known are the effects of which something can be said.
+// Known returns the effects with a known figure.
 func Known(effects ...Effect) (known []Effect) {
 	for _, e := range effects {
 		if e.Then.Known() {
@@ -123,7 +122,7 @@ func Facts(pairs ...string) (all []Fact) {
 	return all
 }
 
-// Cautions are facts that speak against a situation.
+// Cautions are facts that argue against a situation.
 func Cautions(texts ...string) (all []Fact) {
 	for _, t := range texts {
 		if t != "" {
@@ -133,7 +132,7 @@ func Cautions(texts ...string) (all []Fact) {
 	return all
 }
 
-// Note adds what is to be known, once.
+// Note adds a caveat, once.
 func (a *Answer) Note(text string) {
 	if !slices.Contains(a.Notes, text) {
 		a.Notes = append(a.Notes, text)

@@ -1,10 +1,9 @@
-// Package runtime knows the runtimes that services run on: what each is called, how its
-// processes are recognised and its threads' stacks read, which counters of it can be watched
-// , which models there are of it, and what to type for what is missing. A runtime is a
-// file here and a line in [All].
+// Package platform knows the runtimes that services run on: their names, how their processes are recognised and their threads' stacks read,
+// which of their counters can be watched, which models exist, and what to type for missing evidence. A runtime is a file here and a line in
+// [All].
 //
-// Its opinion: what is asked of a runtime is asked through it. A room that switches on a
-// runtime's name would have to be found and changed for the next one.
+// Its opinion: other packages ask a runtime through this one. Code that switches on a runtime's name would have to be found and changed for
+// the next runtime.
 package platform
 
 import (
@@ -19,60 +18,60 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
-// Runtime is what services run on.
+// Runtime is a runtime that services run on.
 type Runtime struct {
-	ID        string   // as evidence and JSON have it: "go"
+	ID        string   // its id in evidence and JSON: "go"
 	Title     string   // "Go"
-	Versioned string   // what a version is one of, where it does not say so itself: "Java"
+	Versioned string   // the noun before a version that lacks it: "Java"
 	Lane      string   // what serves a request: "goroutine" or "thread"
-	Launchers []string // names of executables that run any program: java
-	Master    bool     // its children do its work: what they use it uses
+	Launchers []string // executables that run any program: java
+	Master    bool     // its children do its work: their resource use counts as its own
 	Workers   bool     // likewise, and each of them serves one request at a time
-	Hosts     bool     // programs run inside its executable: a process is not called after its program
-	Clients   []string // what the names of its clients' libraries have in them, in lower case
-	Tells     bool     // it has no requests that are recorded: what it says of itself is what is judged
+	Hosts     bool     // programs run inside its executable: a process does not have its program's name
+	Clients   []string // parts of the names of its clients' libraries, in lower case
+	Tells     bool     // its requests are not recorded: its own statistics are judged
 
 	States    Evidence // what shows the states of requests
-	Requests  string   // what shows requests where nothing does, in words
-	Settings  string   // what its environment says of how it runs, in words; "" nothing that is read
-	Collector string   // the only one there is, as people call it; "" there are several
-	Reasons   bool     // its collector's log says of each pause why it was, and what went wrong
+	Requests  string   // what would show requests, in words
+	Settings  string   // what its environment configures, in words; "": nothing that is read
+	Collector string   // the usual name of its only collector; "": there are several
+	Reasons   bool     // its collector's log gives each pause's reason, and what went wrong
 	Records   bool     // it records itself on request (Java Flight Recorder)
-	Addresses bool     // it tells where its functions lie in memory, so that they are known on anybody's stacks
-	Walks     bool     // it tells what lies on its heap on request, and what dies there (EventPipe)
-	Dump      string   // the tool that prints its threads' stacks, and whose form they are given to others in
+	Addresses bool     // it reports the addresses of its functions, so that other tools' stacks can be resolved
+	Walks     bool     // it lists the objects on its heap on request, and those that die there (EventPipe)
+	Dump      string   // the tool that prints its threads' stacks, in the form that users share
 
-	// Recognise tells its processes from others. ID and launchers are put in by [Recognisers].
+	// Recognise identifies its processes. [Recognisers] fills in ID and launchers.
 	Recognise *discover.Recogniser
 
-	// Built is the version of the program that one of its processes runs, as was built into its files, below the process's
-	// folder of /proc; nil: they tell none.
+	// Built returns the version of the program of one of its processes, as built into its files, below the process's folder of /proc; nil: its
+	// programs have none.
 	Built func(dir string, t discover.Target) string
 
 	Stacks *threads.Reader // reads its threads' stacks; nil: requests' states come from elsewhere
-	// ReadCollector reads what its garbage collector did; nil: it has none that is read.
+	// ReadCollector reads what its garbage collector did; nil: it has none that can be read.
 	ReadCollector metrics.CollectorReader
-	Collecting    []string // functions in which it collects, as stacks of the kernel name them; nil: they do not tell
-	// Generations reads all that is told of each collection, where that is as much as .NET tells; nil: it is not.
+	Collecting    []string // functions in which it collects, by their names on kernel stacks; nil: unknown
+	// Generations reads all figures of each collection, for a runtime that reports as much as .NET; nil: it does not.
 	Generations func(*evidence.Bundle, evidence.SubjectID, metrics.Window) *metrics.DotnetGC
-	// Pauses is what helps against pauses of its collector that no cause explains; "": all of them have causes of their own.
+	// Pauses is the advice against pauses of its collector that no cause explains; "": causes cover all of them.
 	Pauses string
-	// Watchables are series of its processes that rules can be held against besides what these count themselves.
+	// Watchables are series of its processes for rules, besides those that the processes count themselves.
 	Watchables metrics.OwnWatchables
-	Models     []*model.Model // of its processes; the first is asked where nothing says which
-	// HugePages is what its processes want of transparent huge pages, in words, where that depends on
-	// versions; "": nothing special. Nil: it is all the same to it.
+	Models     []*model.Model // of its processes; the first one is the default
+	// HugePages says how its processes should use transparent huge pages, in words, where that depends on versions; "": no special advice. Nil:
+	// it does not matter.
 	HugePages func(HugePages) string
-	// AtLeast is the oldest release that the evidence about a subject leaves possible, where
-	// it does not name the release; nil: nothing tells.
+	// AtLeast returns the oldest release consistent with the evidence about a subject, where the evidence does not name the release; nil:
+	// unknown.
 	AtLeast func(b *evidence.Bundle, subject evidence.SubjectID) (release string, ok bool)
 }
 
-// Evidence is what would show something: in words, and what is to be typed for it. PID and
-// HOST:PORT stand for those of the process; "" if nothing that can be typed would help.
+// Evidence is what would show something: in words, and as a command. PID and HOST:PORT stand for those of the process; "" if no command would
+// help.
 type Evidence struct{ What, Command string }
 
-// HugePages is what advice on them depends on.
+// HugePages is the facts that advice on them depends on.
 type HugePages struct {
 	Version string // of the runtime, "" unknown
 	Kernel  string // release, "" unknown
@@ -80,20 +79,19 @@ type HugePages struct {
 	Asks    bool   // its settings have it ask for them
 }
 
-// All are the runtimes that are known.
+// All are the known runtimes.
 var All = []*Runtime{Go, Dotnet, JVM, Redis, Nginx, PHPFPM}
 
-// Everywhere are the models of any process on Linux, whatever it runs on.
+// Everywhere are the models of any process on Linux, whatever its runtime.
 var Everywhere = []*model.Model{hugepages.Model}
 
-// unknown stands for a process of which nothing is known: it may be one of Go, whose traces
-// and profiles need not say so.
+// unknown is the runtime of a process of which nothing is known: it may be Go, whose traces and profiles need not say so.
 var unknown = &Runtime{Lane: "thread", States: Go.States, Requests: Go.Requests}
 
-// measured has requests whatever a service runs on.
+// measured are ways to record requests for any runtime.
 const measured = "an access log or a load generator's results"
 
-// ByID is the runtime of an ID. One that is not known is called by its ID and shows nothing.
+// ByID returns the runtime with an ID. An unknown one has its ID as name and shows nothing.
 func ByID(id string) *Runtime {
 	if id == "" {
 		return unknown
@@ -104,12 +102,12 @@ func ByID(id string) *Runtime {
 	return &Runtime{ID: id, Title: id, Lane: "thread", Requests: measured}
 }
 
-// Release is a version as people call it: "Java 17.0.15", "go1.26.8".
+// Release returns a version for people: "Java 17.0.15", "go1.26.8".
 func (r *Runtime) Release(version string) string {
 	return strings.TrimSpace(r.Versioned + " " + version)
 }
 
-// Launchers are the executables of all runtimes that run any program.
+// Launchers returns the executables of all runtimes that run any program.
 func Launchers() (names []string) {
 	for _, r := range All {
 		names = append(names, r.Launchers...)
@@ -117,7 +115,7 @@ func Launchers() (names []string) {
 	return names
 }
 
-// Recognisers tell the processes of all runtimes.
+// Recognisers returns the recognisers of all runtimes.
 func Recognisers() (known []discover.Recogniser) {
 	for _, r := range All {
 		if r.Recognise != nil {
@@ -130,15 +128,14 @@ func Recognisers() (known []discover.Recogniser) {
 	return known
 }
 
-// OnThreads says whether a request keeps a thread of the system as long as it is worked on, as
-// far as is known of the runtime: looks at such threads tell of requests.
+// OnThreads reports whether a request keeps an OS thread while it is worked on, as far as the runtime is known: looks at such threads then tell
+// of requests.
 func (r *Runtime) OnThreads() bool { return r.ID == "" || r.Lane == "thread" || r.Workers }
 
-// Native says whether nothing but the kernel tells what the threads of such a process do.
+// Native reports whether only the kernel tells what the threads of such a process do.
 func (r *Runtime) Native() bool { return r.OnThreads() && r.Stacks == nil }
 
-// Stacks are the readers of threads' stacks, by the runtime of their process. Where nothing else
-// shows the states of requests, what the kernel says of their threads does.
+// Stacks returns the readers of threads' stacks, by runtime. Where nothing else shows the states of requests, the kernel's view of threads does.
 func Stacks() threads.Readers {
 	of := threads.Readers{unknown.ID: threads.NativeStacks}
 	for _, r := range All {
@@ -154,8 +151,7 @@ func Stacks() threads.Readers {
 	return of
 }
 
-// Titles are those of the runtimes of which something holds, as in a sentence with "and" or
-// "or": "Go, .NET and JVM".
+// Titles returns the titles of the runtimes with a property, joined with "and" or "or": "Go, .NET and JVM".
 func Titles(holds func(*Runtime) bool, word string) string {
 	var names []string
 	for _, r := range All {
@@ -169,7 +165,7 @@ func Titles(holds func(*Runtime) bool, word string) string {
 	return strings.Join(names, "")
 }
 
-// Models are those of all runtimes, in the order in which they are told of.
+// Models returns the models of all runtimes, in the order of listing.
 func Models() (all []*model.Model) {
 	for _, r := range All {
 		all = append(all, r.Models...)
@@ -177,12 +173,12 @@ func Models() (all []*model.Model) {
 	return append(all, Everywhere...)
 }
 
-// Modelled are the runtimes that there are models of: "Go, .NET or JVM".
+// Modelled returns the runtimes with models: "Go, .NET or JVM".
 func Modelled() string {
 	return Titles(func(r *Runtime) bool { return len(r.Models) > 0 }, "or")
 }
 
-// Knobs says what can be asked of each model by --set.
+// Knobs describes what --set can ask of each model.
 func Knobs() string {
 	var text []string
 	for _, r := range All {

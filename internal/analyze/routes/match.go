@@ -7,23 +7,22 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// What makes a row of an access log or a load generator the same request as a traced one.
+// Thresholds for taking rows of an access log or a load generator as the traced requests.
 const (
-	// So many of a handler's requests must have a row of their own for the rest to be left
-	// without: fewer would be those that were alone, which are the quick ones.
+	// This part of a handler's requests must have a row for the rest to go without: a smaller part would be the requests that ran alone, which are
+	// the quick ones.
 	mostMatched = .8
-	// What is less of a handler's or a route's requests may be of wrong matches.
+	// A smaller part of a handler's or a route's requests may be wrong matches.
 	goodPart = .1
 	// Fewer matched requests of a handler tell nothing.
 	leastMatched = 5
 )
 
-// clients stands for all load generators: what they ask for is one source together.
+// clients stands for all load generators, which count as one source.
 const clients evidence.ArtifactID = -1
 
-// Match gives traced requests the method and path that other sources know of the same
-// requests. A handler that answers one path only gets that for all of its requests, one that
-// answers several for those that have a row of their own.
+// Match gives traced requests the method and path that other sources know of them. A handler of a single path gets it for all of its requests, a
+// handler of several paths for the requests with a row of their own.
 func Match(b *evidence.Bundle) {
 	r := &b.Requests
 	traced := make(map[evidence.SubjectID][]int)
@@ -41,7 +40,7 @@ func Match(b *evidence.Bundle) {
 			traced[s] = append(traced[s], i)
 		}
 	}
-	if len(traced) == 0 { // a log alone has millions of rows that match nothing
+	if len(traced) == 0 { // a log alone has millions of rows and no request to match
 		return
 	}
 	byClients := sightings.Clients(b)
@@ -67,7 +66,7 @@ func Match(b *evidence.Bundle) {
 	}
 }
 
-// bestMatch matches with each source alone and takes the one that knows most.
+// bestMatch matches with each source separately and returns the match that knows most.
 func bestMatch(b *evidence.Bundle, traced []int, sources map[evidence.ArtifactID][]int) (best map[int]evidence.NameID) {
 	ids := make([]evidence.ArtifactID, 0, len(sources))
 	for a := range sources {
@@ -91,9 +90,8 @@ func matchRoutes(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID
 	return out
 }
 
-// renameRoutes sets the routes of traced requests to what was matched. A few are matched wrongly:
-// a handler answers a route if most of that route's requests are its own, or a good part of both
-// the route's and the handler's.
+// renameRoutes sets the routes of traced requests to the matched ones. A few matches are wrong: a handler answers a route only if most of that
+// route's requests are its own, or a good part of both the route's and the handler's.
 func renameRoutes(b *evidence.Bundle, traced []int, matched map[int]evidence.NameID) {
 	r := &b.Requests
 	all, count, ofRoute := make(map[evidence.NameID]int), make(map[evidence.NameID]int), make(map[evidence.NameID]int)

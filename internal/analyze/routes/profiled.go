@@ -7,14 +7,12 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// besides is the least weight, as a share of the handler's own, that another one called at
-// the same place must have in profiles of one kind to count: those of metrics and health
-// checks have less.
+// besides is the least weight of another handler called at the same place, as a share of the handler's own in profiles of one kind: handlers of
+// metrics and health checks have less.
 const besides = .1
 
-// hasOtherHandler says whether profiles of a process show that what calls a handler calls another
-// one at the same line: one that never waits leaves no stack in a trace, but it computes and
-// allocates. Handlers of profiles themselves do not count.
+// hasOtherHandler reports whether a process's profiles show another handler that is called on the same line: a handler that never waits leaves no
+// stack in a trace, but it computes and allocates. Handlers of profiles themselves do not count.
 func hasOtherHandler(b *evidence.Bundle, process evidence.SubjectID, handler evidence.NameID) bool {
 	s := &b.Samples
 	var places []call // that call the handler
@@ -59,7 +57,7 @@ func hasOtherHandler(b *evidence.Bundle, process evidence.SubjectID, handler evi
 	return false
 }
 
-// outermostFrame returns the position of a function's outermost frame, -1 where it is on none.
+// outermostFrame returns the position of a function's outermost frame, -1 if it has none.
 func outermostFrame(frames []evidence.Frame, f evidence.NameID) int {
 	for i := len(frames) - 1; i >= 0; i-- {
 		if frames[i].Func == f {

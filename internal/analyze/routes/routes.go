@@ -1,12 +1,10 @@
-// Package routes names the handler of each request that was seen on stacks only, as in an
-// execution trace, and gives it the method and path that an access log or a load generator's
-// rows know of the same request.
+// Package routes names the handler of each request that is known only by stacks, as in an execution trace, and gives it the method and path of
+// the same request in an access log or a load generator's rows.
 //
-// Its opinion: one stack does not tell a handler from what wraps it or from what it calls;
-// all stacks of all requests together do. What another handler is called from is a wrapper.
-// What a function calls on one line in several ways, a request each, was handed to it: it
-// only hands on. Anything else further inside is what some requests of a handler happen to do,
-// and no route: a request must not be measured against others for what made it slow.
+// Its opinion: one stack cannot separate a handler from its wrappers and from what it calls; all stacks of all requests together can. A function
+// that calls another handler is a wrapper. A function that calls several functions on one line, one per request, got them as arguments: it only
+// dispatches. Any function further inside is incidental to some requests of a handler and no route: a request must not be compared with others
+// by what made it slow.
 package routes
 
 import (
@@ -54,7 +52,7 @@ func nameRoutes(b *evidence.Bundle, rows []int) {
 	}
 }
 
-// handlings is what all requests of a process were seen in.
+// handlings are the functions in which a process's requests were seen.
 type handlings struct {
 	all      *evidence.Handlings
 	count    map[evidence.HandlingID]int
@@ -68,8 +66,7 @@ type call struct {
 	line int32
 }
 
-// minSeen is how many requests must have been seen in a function for it to count: one or two
-// are signals and panics.
+// minSeen is the least number of requests seen in a function for it to count: one or two are signals and panics.
 const minSeen = 3
 
 func learnHandlings(b *evidence.Bundle, rows []int) *handlings {
@@ -105,7 +102,7 @@ func lastCalled(s []evidence.Caller) int {
 // line before that line calls both for one request: f(g(x)).
 const severalAtOnce = .05
 
-// findCalls finds the lines on which a function hands requests on to several others.
+// findCalls finds the lines on which a function dispatches requests to several others.
 func (h *handlings) findCalls() {
 	seen := make(map[call]map[evidence.NameID]int)
 	requests, several := make(map[call]int), make(map[call]int)
@@ -144,7 +141,7 @@ func (h *handlings) findCalls() {
 	}
 }
 
-// routeOf names the handler of requests that were handled so, 0 if only wrappers were seen.
+// routeOf returns the handler of requests with a handling, 0 if only wrappers were seen.
 func (h *handlings) routeOf(id evidence.HandlingID) (route evidence.NameID) {
 	deepest := -1
 	for _, s := range h.all.Stacks(id) {
@@ -164,15 +161,13 @@ func (h *handlings) routeOf(id evidence.HandlingID) (route evidence.NameID) {
 	return route
 }
 
-// alike is the share of requests of known route that must be of one for those of unknown
-// route to be of it, too.
+// alike is the share of requests with a known route that must be of one route for those of unknown route to count as of it, too.
 const alike = .9
 
-// routeOfUnknown says of which route the requests are that never waited within their handler: of
-// the one that has all others as short as they. Where no other is as short, they are of the only
-// handler there is if they are most of all requests and profiles show no other: then the requests
-// that were seen in it are the unusual ones. If they are fewer, they are of another handler, which
-// is too quick to be seen, and no measure for the requests that were.
+// routeOfUnknown returns the route of requests that never waited within their handler: the route whose other requests are all as short. Where no
+// other request is as short, it is the only handler's route if these requests are the majority and profiles show no other handler: then the
+// requests seen in the handler are the unusual ones. A minority belongs to another handler, which is too quick to be seen and no measure for the
+// requests that were seen.
 func routeOfUnknown(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]int) evidence.NameID {
 	if len(unknown) == 0 || len(count) == 0 {
 		return 0

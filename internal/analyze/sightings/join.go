@@ -9,34 +9,34 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Joined says which rows of one source are those of another one, which saw them from further inside: of traces, whose states they
-// took, or of spans, a log or a proxy.
+// Joined is a pair of sources whose rows are the same requests, one seen from further inside: by traces, whose states the rows took, or by spans, a
+// log or a proxy.
 type Joined struct {
 	Subject evidence.SubjectID
-	Rows    evidence.ArtifactID   // who tells of the rows
+	Rows    evidence.ArtifactID   // the source of the rows
 	Clients bool                  // the rows are those of all load generators; Rows is one of them
-	Side    Side                  // from where the rows were seen
-	Traces  []evidence.ArtifactID // who tells of the states, or of the requests further inside
-	Inner   Side                  // from where these were seen
+	Side    Side                  // the side from which the rows were seen
+	Traces  []evidence.ArtifactID // the sources of the states, or of the requests seen from further inside
+	Inner   Side                  // the side from which these were seen
 
-	Count   int   // rows under way while somebody traced
-	Traced  int   // traced requests, or those further inside, in the time that both sources tell of
+	Count   int   // rows under way while a trace was taken
+	Traced  int   // traced requests, or those seen from further inside, in the time that both sources cover
 	Matched int   // of either
 	All     int   // rows
-	Keyed   int   // of these, by an id that both have
+	Keyed   int   // of the matched, by an id that both sources have
 	Behind  int64 // ns that the clock of the rows was behind, by the matches
 }
 
-// What joins a source to traces: so many pairs, and so large a part of either side in the time that both watched. Fewer are pairs
-// by chance, of another service's log.
+// A source joins traces if there are so many pairs, and so large a part of either side in the time that both cover. Fewer pairs are chance, from
+// another service's log.
 const (
 	leastMatched = 20
 	mostMatched  = .5
 )
 
-// Join gives the rows of clients, proxies and logs the states of the traced requests that they are, and what further sources tell of the
-// same requests from inside, and says which it did.
-// The bundle's clocks are aligned and its threads' states attached. A row lasts as long as it was seen by anybody: one of the
+// Join gives the rows of clients, proxies and logs the states of their traced requests, adds what further sources tell of the same requests from
+// inside, and returns the joins. The bundle's clocks must be aligned and its threads' states attached. A row lasts from the first to the last
+// sighting: one of the service's own log begins with the traced request if that is earlier.
 // service's own log begins when the traced request does, if that is earlier.
 func Join(b *evidence.Bundle) (all []Joined) {
 	traced, outer := splitSources(b)
@@ -121,7 +121,7 @@ func splitSources(b *evidence.Bundle) (traced, outer map[evidence.SubjectID]map[
 	return traced, outer
 }
 
-// mostFollowed says whether the states of most requests of a source are known: looks at threads meet few that are short.
+// mostFollowed reports whether the states of most requests of a source are known: looks at threads meet few short requests.
 func mostFollowed(r *evidence.Requests, rows []int) bool {
 	n := 0
 	for _, i := range rows {
@@ -140,8 +140,8 @@ type joining struct {
 	r     *evidence.Requests
 	path  evidence.Path
 	own   bool // the rows are the service's own log, whose clock starts when a handler does
-	vague bool // the clock of the rows tells no two requests apart
-	fuzzy bool // that of the requests further inside does not
+	vague bool // the rows' clock cannot separate two requests
+	fuzzy bool // the clock of the requests seen from further inside cannot either
 }
 
 func (j *joining) joinRows(traced, rows []int, paths map[int]evidence.Path) bool {
@@ -175,12 +175,12 @@ func (j *joining) findPairs(inner, rows []int) {
 	j.vague, j.fuzzy = clock.Resolution >= coarse, j.b.Clocks[j.r.Clock.At(inner[0])].Resolution >= coarse
 }
 
-// hasEnoughPairs says whether so many requests match that both sources are of one service.
+// hasEnoughPairs reports whether enough requests match for both sources to be of one service.
 func (j *joining) hasEnoughPairs() bool {
 	return j.Matched >= min(leastMatched, max(1, j.Count)) && float64(j.Matched) >= mostMatched*float64(min(j.Traced, max(1, j.Count)))
 }
 
-// catchUp moves rows by what their clock is behind. Those of clients stay, as their own account tells of them elsewhere.
+// catchUp moves rows by the lag of their clock. Clients' rows stay, because their own records describe them elsewhere.
 func (j *joining) catchUp(rows []int) {
 	if j.Clients || j.Match.Behind == 0 {
 		return
@@ -207,8 +207,8 @@ func (j *joining) tracedSpans() (spans metrics.Spans) {
 	return spans
 }
 
-// placeRow lets a row begin and end where it did: the service's own log begins and ends late, and
-// a clock that counts seconds says only how long it took.
+// placeRow sets a row's beginning and end to the true ones: the service's own log begins and ends late, and a clock in whole seconds gives only
+// the duration.
 func (j *joining) placeRow(p Pair, began, ended bool) {
 	r := j.r
 	start, end := r.Start.At(p.Traced), r.End.At(p.Traced)
@@ -217,7 +217,7 @@ func (j *joining) placeRow(p Pair, began, ended bool) {
 	case j.vague && began && ended:
 		from := min(start, end-r.Latency(p.Row))
 		if took := end - start; j.canExtend() && start-from <= max(leastAlike, int64(alikePart*float64(took))) {
-			from = start // the trace knows better
+			from = start // the trace is more accurate
 		}
 		r.Start.Set(p.Row, from)
 		r.End.Set(p.Row, end)
@@ -234,14 +234,13 @@ func (j *joining) placeRow(p Pair, began, ended bool) {
 	}
 }
 
-// canExtend says whether rows may have been under way before they say: what the kernel and a proxy saw is around
-// all that is further inside.
+// canExtend reports whether rows may have been under way before they say: the sightings of the kernel and a proxy enclose all sightings from
+// further inside.
 func (j *joining) canExtend() bool { return j.Side < ByKernel }
 
-// composePath makes the path of a row: how late it was sent, what passed before the service saw
-// it, its states, and what passed until the answer was out. What a request waited for when its
-// trace began it has waited for since it came, but for the usual time before; a request that
-// stands in a queue when the trace ends stands there until its turn comes.
+// composePath makes the path of a row: how late it was sent, the time before the service saw it, its states, and the time until the answer was out.
+// A request that waited when its trace began has waited since its arrival, less the usual time before; a request in a queue at the trace's end
+// stays there until its turn.
 func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) evidence.Path {
 	r := j.r
 	start, end := r.Start.At(p.Traced), r.End.At(p.Traced)
@@ -267,7 +266,7 @@ func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) ev
 	default:
 		path = appendOutside(path, start-sent, r.Path(p.Row), evidence.BeforeService)
 	}
-	skip := max(0, sent-start) // the client's clock is behind: what it cannot have seen
+	skip := max(0, sent-start) // the client's clock lags: time that it cannot have seen
 	left := until - max(sent, start)
 	own := r.Path(p.Row)
 	var s evidence.Segment
@@ -287,7 +286,7 @@ func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) ev
 	switch {
 	case ended:
 		path = path.Append(evidence.Segment{Kind: evidence.AfterService, Dur: left})
-	case s.Kind.Queues() && left > j.Served: // it waits on until its turn comes
+	case s.Kind.Queues() && left > j.Served: // it waits until its turn
 		s.Resize(left - j.Served)
 		path = path.Add(&s).Append(evidence.Segment{Kind: evidence.Unobserved, Dur: j.Served})
 	default:
@@ -297,8 +296,8 @@ func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) ev
 	return path
 }
 
-// appendKnown adds a state that begins at a time (ns) after the row of the kernel does. Where who saw the request from inside does not know
-// what it did, the kernel may: it knows whom the service called.
+// appendKnown adds a state that begins at a time (ns) after the kernel's row does. Where the inner source does not know what the request did, the
+// kernel may: it knows the service's calls.
 func appendKnown(path evidence.Path, s *evidence.Segment, own evidence.Path, at int64) evidence.Path {
 	if s.Kind != evidence.Unobserved {
 		return path.Add(s)
@@ -310,7 +309,7 @@ func appendKnown(path evidence.Path, s *evidence.Segment, own evidence.Path, at 
 		if dur := min(end, until) - max(from, at); dur > 0 {
 			x.Resize(dur)
 			if x.Kind == evidence.BeforeService || x.Kind == evidence.AfterService || x.Kind == evidence.SentLate {
-				x = evidence.Segment{Kind: evidence.Unobserved, Dur: dur} // by then the service had it
+				x = evidence.Segment{Kind: evidence.Unobserved, Dur: dur} // the service had it by then
 			}
 			path = path.Add(&x)
 			at += dur
@@ -320,8 +319,7 @@ func appendKnown(path evidence.Path, s *evidence.Segment, own evidence.Path, at 
 	return path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: until - at})
 }
 
-// appendOutside adds the time until the service saw a request: what a proxy knows of it, and the
-// rest.
+// appendOutside adds the time until the service saw a request: the part that a proxy knows, and the rest.
 func appendOutside(path evidence.Path, gap int64, own evidence.Path, rest evidence.Kind) evidence.Path {
 	var s evidence.Segment
 	for own.Next(&s) && gap > 0 {
@@ -339,7 +337,7 @@ func appendOutside(path evidence.Path, gap int64, own evidence.Path, rest eviden
 	return path.Append(evidence.Segment{Kind: rest, Dur: gap})
 }
 
-// carryBack adds the time before a trace began: the usual time before the service sees a request, and the wait that it was in.
+// carryBack adds the time before a trace began: the usual time before the service sees a request, and the wait that was under way.
 func carryBack(path evidence.Path, gap, usualBefore int64, inner evidence.Path) evidence.Path {
 	before := min(max(0, gap), usualBefore)
 	path = path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: before})
@@ -354,7 +352,7 @@ func carryBack(path evidence.Path, gap, usualBefore int64, inner evidence.Path) 
 	return path.Append(s)
 }
 
-// Of is the join of the rows that an artifact tells of, or all clients do, with traces; nil where there is none.
+// Of returns the join of an artifact's rows, or of all clients' rows, with traces; nil where there is none.
 func Of(all []Joined, subject evidence.SubjectID, rows evidence.ArtifactID, clients bool) *Joined {
 	k := slices.IndexFunc(all, func(j Joined) bool {
 		return j.Inner == ByTrace && j.Subject == subject && (j.Rows == rows || j.Clients && clients)
@@ -365,8 +363,7 @@ func Of(all []Joined, subject evidence.SubjectID, rows evidence.ArtifactID, clie
 	return &all[k]
 }
 
-// Chain are the joins of the rows that an artifact tells of, or all clients do, and those of what these were found to be, from the
-// outside in.
+// Chain returns the joins of an artifact's rows, or of all clients' rows, and of the sources that these were joined to, from the outside in.
 func Chain(all []Joined, subject evidence.SubjectID, rows evidence.ArtifactID, clients bool) (out []Joined) {
 	at := map[evidence.ArtifactID]bool{rows: true}
 	for more := true; more; {

@@ -6,19 +6,19 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// joins are all joins of a bundle.
+// joins holds all joins of a bundle.
 type joins struct {
 	b      *evidence.Bundle
 	paths  map[int]evidence.Path // of rows that are traced
 	nested []*joining
 	inner  []int32 // by row: the row further inside that it is, plus one
-	by     []uint8 // by row: the place in nested of the join that says so
+	by     []uint8 // by row: index in nested of the join with inner
 }
 
-// mostNested is how many joins are made.
+// mostNested is the largest number of joins.
 const mostNested = 200
 
-// nestAll joins sources without states, each with the next one further inside, or the one after that where they are of different requests.
+// nestAll joins sources without states, each with the next one further inside, or with the one after that if the next one has different requests.
 func (x *joins) nestAll(every []*source) (all []Joined) {
 	for k, outer := range every {
 		if outer.side == ByTrace || len(x.nested) >= mostNested {
@@ -36,13 +36,13 @@ func (x *joins) nestAll(every []*source) (all []Joined) {
 	return all
 }
 
-// alike is by how much the latencies of rows may differ that clocks do not tell apart, as a part and at least (ns).
+// alike is how far the latencies of rows may differ where clocks cannot separate these, as a part and at least (ns).
 const (
 	alikePart  = .2
 	leastAlike = int64(5e6)
 )
 
-// nestSource joins a source with one further inside; nil where they are not of the same requests.
+// nestSource joins a source with one further inside; nil if they do not have the same requests.
 func (x *joins) nestSource(inner, outer *source) *Joined {
 	b, r := x.b, &x.b.Requests
 	j := &joining{b: b, r: r, Joined: Joined{Subject: outer.subject, Rows: outer.artifact, Clients: outer.side == ByLoad, Side: outer.side, Traces: inner.artifacts, Inner: inner.side}}
@@ -73,7 +73,7 @@ func (x *joins) nestSource(inner, outer *source) *Joined {
 	return &j.Joined
 }
 
-// countBoth counts the rows of two sources in the time that both tell of.
+// countBoth counts the rows of two sources in the time that both cover.
 func countBoth(r *evidence.Requests, x, y []int) (n, m int) {
 	from, until := answeredSpan(r, x)
 	begin, end := answeredSpan(r, y)
@@ -89,7 +89,7 @@ func countBoth(r *evidence.Requests, x, y []int) (n, m int) {
 	return count(x), count(y)
 }
 
-// pathOf returns what all joins together tell of a row, nil where they tell nothing.
+// pathOf returns what all joins together tell of a row, nil if nothing.
 func (x *joins) pathOf(row int) evidence.Path {
 	traced := x.paths[row]
 	if x.inner == nil || x.inner[row] == 0 {

@@ -9,20 +9,20 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// How the offset of a clock is looked for: by what a sample of requests differs in its end from the rows that may be the same. Of
-// the true offset there are as many as there are requests; of any other, as many as chance has it.
+// Settings of the search for a clock's offset. It compares the ends of a sample of requests with those of the rows that may be the same: the true
+// offset occurs once per request, any other as often as by chance.
 const (
-	farthest     = int64(600e9) // ns that clocks are off at most
-	nearest10s   = int64(10e9)  // ns that is looked for in any case
+	farthest     = int64(600e9) // ns: the largest offset of clocks
+	nearest10s   = int64(10e9)  // ns that are searched in any case
 	mostSampled  = 400
 	mostDiffs    = 2 << 20
 	agreeing     = .5         // of the sample
 	beyondChance = 8          // standard deviations
-	blur         = int64(4e6) // ns that requests differ in how long after the one the other source saw their end
+	blur         = int64(4e6) // ns by which the delay until the other source sees the end varies
 )
 
-// clockOffset returns how much (ns) the clock of an outer source is behind that of an inner one;
-// false where it cannot be told, or is so little that requests are found without it.
+// clockOffset returns how much (ns) the clock of an outer source is behind that of an inner one; false where it is unknown, or so small that
+// requests are found without it.
 func clockOffset(b *evidence.Bundle, inner, outer *source) (int64, bool) {
 	if onOneHost(b, inner, outer) {
 		return 0, false
@@ -42,13 +42,12 @@ func clockOffset(b *evidence.Bundle, inner, outer *source) (int64, bool) {
 	return 0, false
 }
 
-// onOneHost says whether both sources were recorded with the process they are about: on one host
-// they have one clock.
+// onOneHost reports whether both sources were recorded with the process that they are about: one host has one clock.
 func onOneHost(b *evidence.Bundle, x, y *source) bool {
 	return b.Artifacts[x.artifact].About != (evidence.Subject{}) && b.Artifacts[y.artifact].About != (evidence.Subject{})
 }
 
-// byKey is the offset by requests with the same id, where there are enough.
+// byKey returns the offset by requests with the same id, where there are enough.
 func byKey(r *evidence.Requests, inner, outer []int) (int64, bool) {
 	ends := make(map[evidence.RequestKey]int64)
 	for _, i := range inner {
@@ -99,7 +98,7 @@ func (o *offsets) indexRows(outer []int) {
 	}
 }
 
-// sampleRequests returns some requests: the slowest, of which there are few alike, or some of all.
+// sampleRequests returns a sample of requests: the slowest, which have few look-alikes, or a part of all.
 func (o *offsets) sampleRequests(inner []int, slowest bool) []int {
 	inner = slices.DeleteFunc(slices.Clone(inner), func(i int) bool { return o.r.Outcome.At(i) == evidence.Unfinished })
 	if slowest {
@@ -138,19 +137,18 @@ func (o *offsets) findAgreed(sample []int, tight bool) (int64, bool) {
 	slices.Sort(diffs)
 	width := blur + 2*min(o.slack, 1e9)
 	least := agreeing * float64(len(sample))
-	if _, n := findPeak(diffs, width, Late+o.slack); n >= least { // of requests that are found as they are
+	if _, n := findPeak(diffs, width, Late+o.slack); n >= least { // requests are found without an offset
 		return 0, true
 	}
 	at, n := findPeak(diffs, width, within)
 	return at, n >= least
 }
 
-// around is how many times as wide as a peak the stretch is that tells what chance makes of it.
+// around is how many times as wide as a peak the stretch is that estimates chance.
 const around = 20
 
-// findPeak returns the offset, at most so far away, in whose width more differences lie than in as
-// much of what is around it, and how many more. It skips offsets that chance explains: loads have
-// bursts and a beat.
+// findPeak returns the offset, within a limit, whose width has more differences than as much of its surroundings, and how many more. It skips
+// offsets that chance explains: loads have bursts and a beat.
 func findPeak(diffs []int64, width, within int64) (at int64, more float64) {
 	first, low, high := 0, 0, 0
 	for last, d := range diffs {
@@ -173,8 +171,7 @@ func findPeak(diffs []int64, width, within int64) (at int64, more float64) {
 	return at, more
 }
 
-// listDiffs returns what the ends of a sample differ by (ns) from those of rows that may be the
-// same requests; false where there are too many.
+// listDiffs returns the differences (ns) between the ends of a sample and of rows that may be the same requests; false where there are too many.
 func (o *offsets) listDiffs(sample []int, within int64, tight bool) (out []int64, whole bool) {
 	for _, i := range sample {
 		rows, known := o.of[o.r.Route.At(i)]

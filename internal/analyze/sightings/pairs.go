@@ -9,48 +9,48 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Late is how much (ns) earlier and later than a traced request the row of its client, or of the service's log, begins and ends at
-// most where the service saw both ends: a service that a quota stops reads what was sent 100 ms before.
+// Late is how much (ns) the row of a client, or of the service's log, may begin and end before and after its traced request where the service saw
+// both ends: a service that a quota stops reads 100 ms after the sending.
 const Late = 200e6
 
-// coarse is the resolution (ns) of a clock from which times tell no two requests apart, but latencies may.
+// coarse is the resolution (ns) of a clock from which times cannot separate two requests, but latencies may.
 const coarse = 10e6
 
-// How many rows are tried for a traced request, where the clock tells them apart and where it does not, and how many of them
-// are kept as candidates. A row's beginning counts up to sharp (ns): what waits long before it is served begins at any time.
+// How many rows are tried for a traced request, with a clock that separates them and with one that does not, and how many candidates are kept. A
+// row's beginning counts up to sharp (ns): a request that waits long before it is served may begin at any time.
 const (
 	mostTried       = 256
 	mostTriedCoarse = 4096
 	mostKept        = 8
 	sharp           = 5e6
-	atOnce          = 1 << 17 // traced requests whose candidates are kept at a time
+	atOnce          = 1 << 17 // traced requests with candidates in memory at a time
 )
 
-// grainOfLogs is by how much (ns) the line of a proxy may seem to begin later, or to end earlier, than what it passed on: each of its
-// durations is cut to a millisecond.
+// grainOfLogs is how much (ns) a proxy's line may seem to begin later, or to end earlier, than the request it passed on: each of its durations is
+// cut to a millisecond.
 const grainOfLogs = 2e6
 
-// Pair is a traced request and the row that it is.
+// Pair is a traced request with its row.
 type Pair struct{ Traced, Row int }
 
-// Match is how the requests of traces and rows belong together.
+// Match is the pairing of traced requests and rows.
 type Match struct {
 	Pairs  []Pair
-	Behind int64 // ns that the rows' clock is behind the traces', by the pairs themselves: no client has an answer before it was given
-	Before int64 // ns that usually pass before the service sees a request, of those that began within a trace
+	Behind int64 // ns that the rows' clock is behind the traces', by the pairs: no client has an answer before it was given
+	Before int64 // ns that usually pass before the service sees a request, over those that began within a trace
 	Served int64 // ns that a request usually takes in the service without waits in queues
 	Keyed  int   // pairs by ids that both sources have
 }
 
-// candidate is a pair that may be.
+// candidate is a possible pair.
 type candidate struct {
 	Pair
-	off int64 // ns that their ends and beginnings differ by
+	off int64 // ns by which their ends and beginnings differ
 }
 
-// Pairs finds the rows that traced requests are: each row is of one request, and the nearest belong together. Both are of one
-// subject, and their clocks are anchored. Rows of a client may begin as much earlier than the service sees a request as it likes;
-// those that a service logs itself may begin later, as the log's clock starts with the handler.
+// Pairs finds the rows of traced requests: each row is of one request, and the nearest pair up. Both are of one subject, and their clocks are
+// anchored. A client's row may begin any time before the service sees the request; a row of the service's own log may begin later, because the
+// log's clock starts with the handler.
 func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
 	p := pairing{b: b, r: &b.Requests, rows: rows, routes: routesOf(&b.Requests, rows)}
 	p.indexRows()
@@ -67,11 +67,9 @@ func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
 	return m
 }
 
-// pairRequests pairs in three steps. A request whose end was traced is the row that ends when it
-// does, however long that waited before. A request that only began in a trace is the row that was
-// sent the usual time before. Requests that were under way from the first moment of a trace to its
-// last are paired in the order of their ends: all of them waited, so it does not matter which row
-// is which.
+// pairRequests pairs in three steps. A request whose end was traced gets the row with the same end, however long that waited before. A request of
+// which only the beginning was traced gets the row that was sent the usual time before. Requests under way from a trace's first moment to its last
+// are paired in the order of their ends: all of them waited, so an exchange among them does no harm.
 func (p *pairing) pairRequests(traced []int) (m Match) {
 	p.paired, p.taken = evidence.NewRows(p.r.Len()), evidence.NewRows(p.r.Len())
 	var ends, begins, lasts []int
@@ -116,17 +114,17 @@ func (p *pairing) takeNearest(out []Pair, all []candidate) []Pair {
 	return out
 }
 
-// A route of rows is none of a traced route where so few of its pairs are of it: this part of what there would be if the routes had nothing
-// to do with each other, of so many at least. Those that are left must have most of the pairs. Pairs by time alone put some
-// requests that ran at once in each other's place, and rarely the same.
+// A route of rows does not belong to a traced route if its pairs are at most this part of the number expected if the routes were unrelated, over at
+// least this many pairs. The remaining routes must have most of the pairs. Pairs by time alone sometimes exchange requests that ran at once, but
+// rarely the same ones.
 const (
 	kinPart  = .5
 	kinLeast = 5
 	kinAll   = .7
 )
 
-// findKin finds out from pairs which routes of rows the routes of traced requests may be that have other names, and says whether some pairs
-// are of routes that do not belong together.
+// findKin derives from pairs which routes of rows may be which traced routes of other names, and reports whether some pairs join routes that do not
+// belong together.
 func (p *pairing) findKin(pairs []Pair) (mixed bool) {
 	counts, inners, outers := make(map[[2]evidence.NameID]int), make(map[evidence.NameID]int), make(map[evidence.NameID]int)
 	all := 0
@@ -169,7 +167,7 @@ func (p *pairing) canBeRoute(inner, outer evidence.NameID) bool {
 	return !p.strangers[inner][outer]
 }
 
-// findKeys indexes rows by their ids if these are the ids of the traced requests: of half of those that have one on the side with fewer.
+// findKeys indexes rows by their ids if these are the traced requests' ids: at least half of the ids on the side with fewer must match.
 func (p *pairing) findKeys(traced []int) {
 	keys := make(map[evidence.RequestKey][]int)
 	for _, row := range p.byEnd {
@@ -194,7 +192,7 @@ func (p *pairing) findKeys(traced []int) {
 	}
 }
 
-// byKeys pairs those of one id; where several have it, those that end nearest to each other.
+// byKeys pairs requests by id; of several with one id, those with the nearest ends.
 func (p *pairing) byKeys(traced []int) (out []Pair) {
 	if p.keys == nil {
 		return nil
@@ -213,8 +211,7 @@ func (p *pairing) byKeys(traced []int) (out []Pair) {
 	return p.takeNearest(out, all)
 }
 
-// usualTimes returns the medians of what passes before the service sees a request, and of what it
-// takes there without waits in queues, ns.
+// usualTimes returns the median time before the service sees a request, and the median time in the service without waits in queues, ns.
 func (p *pairing) usualTimes(pairs []Pair) (before, served int64) {
 	var ahead, inside []int64
 	for _, x := range pairs {
@@ -237,13 +234,13 @@ func (p *pairing) usualTimes(pairs []Pair) (before, served int64) {
 func (p *pairing) leadTime(i, row int) int64 { return p.r.Start.At(i) - Sent(p.r, row) - p.behind }
 func (p *pairing) lagTime(i, row int) int64  { return p.r.End.At(row) + p.behind - p.r.End.At(i) }
 
-// Of the pairs, so many must end as early to show that a clock is behind; by less than leastBehind (ns) it is not worth a second look.
+// So many pairs must end too early to show that a clock is behind; a lag below leastBehind (ns) is ignored.
 const (
 	earlyPart   = .1
 	leastBehind = 50_000
 )
 
-// foundBehind is how much the clients' clock is behind: most answers cannot have come before they were given.
+// foundBehind returns how much the clients' clock is behind: most answers cannot arrive before they are given.
 func (p *pairing) foundBehind(pairs []Pair) int64 {
 	if !p.outside || p.coarse {
 		return 0
@@ -263,25 +260,25 @@ func (p *pairing) foundBehind(pairs []Pair) int64 {
 	return 0
 }
 
-// pairing looks for the rows of traced requests.
+// pairing finds the rows of traced requests.
 type pairing struct {
 	b         *evidence.Bundle
 	r         *evidence.Requests
 	rows      []int
 	routes    map[evidence.NameID]bool                     // of the rows
-	strangers map[evidence.NameID]map[evidence.NameID]bool // of a traced request's route, those of the rows that it is not
+	strangers map[evidence.NameID]map[evidence.NameID]bool // by a traced request's route: the rows' routes that it is not
 	byEnd     []int                                        // rows
 	bySent    []int
 	ends      []int64                       // ns, of byEnd
 	sents     []int64                       // ns, of byEnd
 	names     []evidence.NameID             // routes, of byEnd
-	keys      map[evidence.RequestKey][]int // rows by id, where most of those that have one are the same; nil: they are not
+	keys      map[evidence.RequestKey][]int // rows by id, where most ids match; nil: they do not
 	paired    evidence.Rows                 // traced requests
 	taken     evidence.Rows
 	slack     int64 // ns that the rows' clock may be off
 	coarse    bool
 	clients   bool
-	outside   bool  // rows are of who saw requests from outside: clients, proxies
+	outside   bool  // rows were seen from outside: by clients, proxies
 	behind    int64 // ns
 }
 
@@ -300,15 +297,14 @@ func (p *pairing) indexRows() {
 	p.slack, p.coarse = clock.Slack(), clock.Resolution >= coarse
 }
 
-// clockRoom returns how far (ns) the clocks of a traced request and a row may differ, and by how
-// much a row may end earlier than the service is done.
+// clockRoom returns how far (ns) the clocks of a traced request and a row may differ, and how much a row may end before the service is done.
 func (p *pairing) clockRoom(i int) (slack, before int64) {
 	slack = p.b.Clocks[p.r.Clock.At(i)].Slack() + p.slack
 	if p.behind > 0 { // what the clocks differ by is known
 		slack = leastBehind + p.behind/4
 	}
 	if p.clients {
-		if p.b.SideOf(i) == evidence.FromKernel { // its answer is out when the call to send it returns: who reads it may be quicker
+		if p.b.SideOf(i) == evidence.FromKernel { // its answer is out when the sending call returns: the reader may be quicker
 			return slack, slack + sharp
 		}
 		return slack, slack
@@ -319,8 +315,7 @@ func (p *pairing) clockRoom(i int) (slack, before int64) {
 	return slack, slack + sharp // a log's line is written before the last of the answer
 }
 
-// canPair says whether a row may be a traced request: of its route, and begun before it. The
-// service's own account may begin when its handler does.
+// canPair reports whether a row may be a traced request: of its route, and begun before it. The service's own record may begin with its handler.
 func (p *pairing) canPair(i, row int, slack int64) bool {
 	if !p.canBeRoute(p.r.Route.At(i), p.r.Route.At(row)) {
 		return false
@@ -332,8 +327,7 @@ func (p *pairing) canPair(i, row int, slack int64) bool {
 	return early >= -slack-p.mostLater()
 }
 
-// mostLater returns by how much (ns) a row may begin later than the traced request that it is,
-// beside what clocks differ by.
+// mostLater returns how much (ns) a row may begin after its traced request, beyond the difference of clocks.
 func (p *pairing) mostLater() int64 {
 	switch {
 	case p.clients:
@@ -344,7 +338,7 @@ func (p *pairing) mostLater() int64 {
 	return Late
 }
 
-// byTheirEnd adds the rows that a traced request may be whose end is known.
+// byTheirEnd adds the rows that a traced request with a known end may be.
 func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
 	slack, before := p.clockRoom(i)
 	began, _ := Whole(p.b, i)
@@ -423,7 +417,7 @@ func (p *pairing) pairThroughout(out []Pair, traced []int) []Pair {
 	return out
 }
 
-// compareCandidates puts candidates in the order in which they are taken, the nearest first.
+// compareCandidates orders candidates for taking, the nearest first.
 func compareCandidates(x, y candidate) int {
 	return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.Traced, y.Traced), cmp.Compare(x.Row, y.Row))
 }
@@ -448,7 +442,8 @@ func Clients(b *evidence.Bundle) func(row int) bool {
 
 func abs(v int64) int64 { return max(v, -v) }
 
-// routesOf are the routes of rows. A traced request of one of them is no row of another; one that is named otherwise, by its handler, may be any.
+// routesOf are the routes of rows. A traced request with one of these routes is no row of another; a request named differently, by its
+// handler, may be any row.
 func routesOf(r *evidence.Requests, rows []int) map[evidence.NameID]bool {
 	known := make(map[evidence.NameID]bool)
 	for _, j := range rows {
@@ -474,7 +469,7 @@ func Whole(b *evidence.Bundle, row int) (began, ended bool) {
 	return false, false
 }
 
-// Sent is when a row's request was sent, or received.
+// Sent returns when a row's request was sent, or received.
 func Sent(r *evidence.Requests, row int) int64 {
 	if r.Start.At(row) != 0 {
 		return r.Start.At(row)

@@ -14,7 +14,7 @@ type Side uint8
 // Sides, the innermost first.
 const (
 	ByTrace   Side = iota
-	ByRuntime      // whose events tell what requests await, and not all they do
+	ByRuntime      // a runtime whose events tell what requests await, but not everything they do
 	BySpans
 	ByLog
 	ByKernel
@@ -26,7 +26,7 @@ func (s Side) String() string {
 	return [...]string{"trace", "runtime", "spans", "log", "kernel", "proxy", "clients"}[s]
 }
 
-// SideOf is how far outside a row was seen.
+// SideOf returns the side of a row.
 func SideOf(b *evidence.Bundle, row int) Side { return Sides(b)(row) }
 
 // Sides answers [SideOf] for many rows.
@@ -49,7 +49,7 @@ func Sides(b *evidence.Bundle) func(row int) Side {
 	}
 }
 
-// source is the requests of a subject that one artifact tells of, or all load generators do.
+// source is the requests of a subject from one artifact, or from all load generators.
 type source struct {
 	subject   evidence.SubjectID
 	artifact  evidence.ArtifactID // of load generators the first
@@ -59,8 +59,8 @@ type source struct {
 	mean      float64 // latency, ns
 }
 
-// listSources returns the sources that have the time of day, by subject, the innermost first; of
-// several proxies those in front take longer. Traced are those whose states are known.
+// listSources returns the sources with a time of day, by subject, the innermost first; of several proxies those in front take longer. Traced are
+// the sources with known states.
 func listSources(b *evidence.Bundle, traced map[evidence.SubjectID]map[evidence.ArtifactID][]int) []*source {
 	type key struct {
 		s evidence.SubjectID

@@ -7,15 +7,15 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// What makes rows of a proxy a service's: so large a part of the service's requests are among them. What is left of a proxy's rows
-// when most are a service's goes with them.
+// A service owns rows of a proxy if this part of the service's requests is among them. If most of a proxy's rows are a service's, the rest goes
+// with them.
 const (
 	mostProxied = .8
 	mostLeft    = .05
 )
 
-// Unite puts sources of one service on one clock, and gives the rows of proxies, and of clients that asked these, to the services behind.
-// Requests that both saw say which is which. The bundle's clocks are aligned, and it is not clipped yet.
+// Unite puts sources of one service on one clock, and moves the rows of proxies, and of the proxies' clients, to the services behind. Requests that
+// both saw identify the service. The bundle's clocks are aligned, and it is not clipped yet.
 func Unite(b *evidence.Bundle) {
 	all := listSources(b, nil)
 	if len(all) < 2 {
@@ -38,8 +38,7 @@ func keysOf(m map[evidence.SubjectID]bool) func(yield func(evidence.SubjectID) b
 	}
 }
 
-// findFronts returns the subjects of which only logs of proxies, and perhaps clients, tell: a
-// process that was recorded itself stays one.
+// findFronts returns the subjects that only logs of proxies, and perhaps clients, describe: a process that was itself recorded is not moved.
 func findFronts(b *evidence.Bundle, all []*source) map[evidence.SubjectID]bool {
 	proxied, own := make(map[evidence.SubjectID]bool), make(map[evidence.SubjectID]bool)
 	for _, x := range all {
@@ -60,8 +59,7 @@ func findFronts(b *evidence.Bundle, all []*source) map[evidence.SubjectID]bool {
 	return out
 }
 
-// realignClocks moves the clocks of sources by the requests that others, further inside, saw as
-// well.
+// realignClocks moves the clocks of sources by the requests that sources further inside also saw.
 func realignClocks(b *evidence.Bundle, all []*source, front map[evidence.SubjectID]bool) {
 	moved := make(map[evidence.ArtifactID]bool)
 	for _, outer := range all {
@@ -83,10 +81,10 @@ func realignClocks(b *evidence.Bundle, all []*source, front map[evidence.Subject
 	}
 }
 
-// passOn gives the rows of a proxy to the services that it passed them on to.
+// passOn moves the rows of a proxy to the services to which it passed them on.
 func passOn(b *evidence.Bundle, front evidence.SubjectID, all []*source, fronts map[evidence.SubjectID]bool) {
 	var proxied, asked []int
-	behind := make(map[evidence.SubjectID]*source) // by the outermost source of its own
+	behind := make(map[evidence.SubjectID]*source) // by its own outermost source
 	for _, x := range all {
 		switch {
 		case x.subject == front && x.side == ByProxy:
@@ -127,17 +125,16 @@ func passOn(b *evidence.Bundle, front evidence.SubjectID, all []*source, fronts 
 	to.moveRows(front, of, len(proxied)+len(asked))
 }
 
-// passing says to whom requests were passed on.
+// passing tells where a proxy passed requests on to.
 type passing struct {
 	b      *evidence.Bundle
-	rows   map[int]evidence.SubjectID // rows of the proxy that a service saw as well
+	rows   map[int]evidence.SubjectID // rows of the proxy that a service also saw
 	peers  map[evidence.NameID]evidence.SubjectID
 	routes map[evidence.NameID]evidence.SubjectID
-	only   evidence.SubjectID // who answers what is passed on; −1: one of several
+	only   evidence.SubjectID // the only service behind the proxy; −1: there are several
 }
 
-// hasListenAddress says whether a subject is known by where it listens: then that tells which
-// requests were passed on to it.
+// hasListenAddress reports whether a subject's listening address is known: then that tells which requests were passed on to it.
 func hasListenAddress(b *evidence.Bundle, s evidence.SubjectID) bool {
 	_, ok := b.Fact(s, evidence.FactListens)
 	return ok
@@ -198,10 +195,10 @@ func newPassing(b *evidence.Bundle, proxied []int, behind map[evidence.SubjectID
 	return p
 }
 
-// mostTold is how many requests tell who is behind a proxy: of millions those of a stretch do.
+// mostTold is how many requests identify the services behind a proxy: of millions, a stretch is enough.
 const mostTold = 200_000
 
-// aStretch is the middle of a time in which services answered more requests than are needed.
+// aStretch returns the middle of a time in which services answered more requests than are needed.
 func aStretch(r *evidence.Requests, behind map[evidence.SubjectID]*source, from, until int64) (int64, int64) {
 	var ends []int64
 	n := 0
@@ -245,7 +242,7 @@ func answeredSpan(r *evidence.Requests, rows []int) (from, until int64) {
 	return from, until
 }
 
-// majorityBy returns by name the subject to which most of the matched rows with that name went.
+// majorityBy returns by name the subject that most of the matched rows with that name went to.
 func (p *passing) majorityBy(name func(row int) evidence.NameID) map[evidence.NameID]evidence.SubjectID {
 	n := make(map[evidence.NameID]map[evidence.SubjectID]int)
 	for row, s := range p.rows {
@@ -271,7 +268,7 @@ func (p *passing) majorityBy(name func(row int) evidence.NameID) map[evidence.Na
 	return out
 }
 
-// peerOf is the upstream that a proxy says a request went to; 0: to none, or it does not say.
+// peerOf returns the upstream of a request in the proxy's log; 0: none, or not logged.
 func peerOf(path evidence.Path) evidence.NameID {
 	var s evidence.Segment
 	for path.Next(&s) {
@@ -296,13 +293,13 @@ func (p *passing) subjectOf(row int) (evidence.SubjectID, bool) {
 	return p.only, p.only >= 0 && peerOf(p.b.Requests.Path(row)) != 0
 }
 
-// byRoute is who answers all requests of a row's route.
+// byRoute returns the subject that answers all requests of a row's route.
 func (p *passing) byRoute(row int) (evidence.SubjectID, bool) {
 	s, ok := p.routes[p.b.Requests.Route.At(row)]
 	return s, ok
 }
 
-// moveRows gives rows to their services; what watched them watched these.
+// moveRows moves rows to their services, and the coverage that belongs to them.
 func (p *passing) moveRows(front evidence.SubjectID, of map[int]evidence.SubjectID, rows int) {
 	b := p.b
 	n := make(map[evidence.SubjectID]int)

@@ -8,21 +8,16 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Attach gives requests that have a lane and no states the states in which their
-// thread was seen. Call it when the bundle's clocks are aligned: looks may come from
-// another artifact than the requests.
+// Attach gives requests with a lane but without states the states in which their thread was seen. Call it when the bundle's clocks are aligned,
+// because looks may come from another artifact than the requests.
 //
-// A look at the request's thread stands for the time around it: up to the middle
-// between it and the next one, the first from the request's start and the last to
-// its end. So between two bursts of looks a state is assumed where it was the same
-// before and after, and split at the middle where it was not. A single look says
-// nothing of the rest of a request: it needs two. From when its thread begins another
-// request, or is seen without a frame of a server's, a request is Awaiting: it was
-// not on that thread any more, and stays unfollowed if it goes on on another.
+// A look at the request's thread stands for the time around it, up to the middle between it and the next one; the first counts from the request's
+// start, the last to its end. So between two bursts of looks a state holds if it was the same before and after, else the time is split in the middle.
+// A single look says nothing of the rest of a request: it takes two. From when its thread begins another request, or is seen without a server's
+// frame, a request is Awaiting: it has left that thread, and is not followed if it continues on another.
 //
-// What is known exactly is laid over that: contended locks of the thread, stop-the-world
-// pauses over what ran, and the request's own calls to others, and awaits of other things, over
-// the time in which it held no thread.
+// Exact knowledge is laid over that: contended locks of the thread, and stop-the-world pauses over running time. The request's own calls and other
+// awaits are laid over the time in which it held no thread.
 func Attach(b *evidence.Bundle, of Readers) {
 	t := Of(b, of)
 	a := &attacher{t: t, b: b, lanes: make(map[laneOf][]Sample), turns: make(map[turnsOf][]int64), attached: make(map[charged]bool)}
@@ -67,7 +62,7 @@ type attacher struct {
 	parts    []part
 }
 
-// indexBundle sorts what is asked for each request.
+// indexBundle indexes what each request needs.
 func (a *attacher) indexBundle() {
 	for s, looks := range a.t.looks {
 		for _, l := range looks {
@@ -106,7 +101,7 @@ func (a *attacher) indexBundle() {
 		}
 	}
 	awaits := func(x span) int { return int(min(1, v.Stack[x.row])) }
-	for _, calls := range a.calls { // of calls within calls the inner one says more, and what is awaited comes after
+	for _, calls := range a.calls { // of nested calls the inner one is more precise, and awaits come last
 		slices.SortStableFunc(calls, func(x, y span) int {
 			return cmp.Or(cmp.Compare(awaits(x), awaits(y)), cmp.Compare(y.to-y.from, x.to-x.from))
 		})
@@ -137,7 +132,7 @@ func (a *attacher) pathOf(i int) evidence.Path {
 	}
 	k := laneOf{r.Subject.At(i), r.Lane.At(i)}
 	start, end := r.Start.At(i), r.End.At(i)
-	left := end // when its thread began something else
+	left := end // when its thread began other work
 	turns := a.turns[turnsOf{of, k}]
 	if n := sort.Search(len(turns), func(n int) bool { return turns[n] > start }); n < len(turns) {
 		left = min(left, turns[n])
@@ -159,8 +154,7 @@ func (a *attacher) pathOf(i int) evidence.Path {
 	return p
 }
 
-// looksAt are the looks at a lane that are told by the time of day, as the request is,
-// or by the same artifact's clock.
+// looksAt returns the looks at a lane that have the time of day, as the request has, or the clock of its artifact.
 func (a *attacher) looksAt(i int, k laneOf) []Sample {
 	looks := a.lanes[k]
 	if len(looks) == 0 || a.b.Clocks[a.b.Requests.Clock.At(i)].Anchored() {
@@ -173,7 +167,7 @@ func (a *attacher) looksAt(i int, k laneOf) []Sample {
 	return looks
 }
 
-// layStates lays out the states that were seen, and says whether they suffice.
+// layStates lays out the states that were seen, and reports whether they are enough.
 func (a *attacher) layStates(looks []Sample, start, left, end int64) bool {
 	from := sort.Search(len(looks), func(n int) bool { return looks[n].Time >= start })
 	to := from + sort.Search(len(looks)-from, func(n int) bool { return looks[from+n].Time >= left })
@@ -204,7 +198,7 @@ func (a *attacher) layStates(looks []Sample, start, left, end int64) bool {
 	return known || left < end
 }
 
-// addPart adds a part, or continues the last one if it says the same.
+// addPart adds a part, or extends the last one if it is the same.
 func (a *attacher) addPart(from, to int64, s evidence.Segment) {
 	if to <= from {
 		return
@@ -238,8 +232,7 @@ func (a *attacher) layLocks(k laneOf, start, left int64) (any bool) {
 	return any
 }
 
-// layCalls lays over what a request is known to have awaited, calls to others among it: while it
-// holds no thread, that is what it does.
+// layCalls lays over the awaits of a request, including its calls: while it holds no thread, it does these.
 func (a *attacher) layCalls(i int, start, end int64) (any bool) {
 	v := &a.b.Intervals
 	for _, x := range a.calls[i] {
@@ -248,14 +241,14 @@ func (a *attacher) layCalls(i int, start, end int64) (any bool) {
 			s.Cause = a.t.Awaited(v.Subject[x.row], s.Kind, s.Cause, s.Stack)
 		}
 		any = a.overlayParts(max(x.from, start), min(x.to, end), s, func(p *evidence.Segment) bool {
-			// The await of a call is the call, whose name says more; what a call awaits before it is made is not.
+			// The await of a call is the call, whose name is more precise; what a call awaits before it is made is not.
 			return p.Kind == evidence.Awaiting || p.Kind == evidence.Unobserved || p.Kind == evidence.NetWait && p.Stack == 0 && (s.Stack == 0 || s.Kind != evidence.NetWait)
 		}) || any
 	}
 	return any
 }
 
-// layPauses lays pauses over what ran: what waited did not wait longer for them.
+// layPauses lays pauses over running time: waits did not become longer by them.
 func (a *attacher) layPauses(subject evidence.SubjectID) {
 	stops := a.stops[subject]
 	if len(a.parts) == 0 || len(stops) == 0 {
@@ -270,7 +263,7 @@ func (a *attacher) layPauses(subject evidence.SubjectID) {
 	}
 }
 
-// overlayParts replaces what the parts say of a time, where they say what may be replaced.
+// overlayParts replaces the parts of a time that may be replaced.
 func (a *attacher) overlayParts(from, to int64, s evidence.Segment, may func(*evidence.Segment) bool) (any bool) {
 	if to <= from {
 		return false
@@ -295,7 +288,7 @@ func (a *attacher) overlayParts(from, to int64, s evidence.Segment, may func(*ev
 	return any
 }
 
-// addCoverage says of which requests states are known, and how far looks lie apart.
+// addCoverage records which requests have known states, and how far apart looks are.
 func (a *attacher) addCoverage() {
 	sources := make([]charged, 0, len(a.attached))
 	for k := range a.attached {
@@ -322,8 +315,7 @@ func (a *attacher) addCoverage() {
 	}
 }
 
-// meanGap returns how long, in ns, the gap between two looks at the process is in which a moment
-// lies, in the mean; it widens what is covered to all looks.
+// meanGap returns the mean length (ns) of the gap between two looks at the process around a moment; it widens the coverage to all looks.
 func (a *attacher) meanGap(s evidence.SubjectID, c *evidence.Coverage) int64 {
 	var squares float64
 	last := c.From

@@ -9,21 +9,21 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Background are threads that the program began itself, serve no request and have work nearly whenever
-// they were looked at: what others hand them may have to wait.
+// Background is threads that the program started itself, that serve no request, and that are busy in most samples: work handed to them may have
+// to wait.
 type Background struct {
-	Root   string // the outermost of the program's own functions that they were begun in
+	Root   string // the outermost of the program's own functions in which they began
 	Lanes  []evidence.LaneID
-	Names  []string // what they are called, in order, where that is known
-	Part   float64  // of the looks in which they have work, in the mean
+	Names  []string // their names, sorted, where known
+	Part   float64  // mean part of the samples in which they have work
 	Doing  []Doing
 	Origin evidence.Origin
 }
 
-// mostlyToiling is the part of the looks at them in which threads have work that nearly always do.
+// mostlyToiling is the part of a thread's samples with work from which it counts as busy.
 const mostlyToiling = .75
 
-// BackgroundThreads are those of a process, of one root each, most of them first.
+// BackgroundThreads returns a process's background threads, grouped by root, the largest group first.
 func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
 	type count struct{ work, looks int }
 	lanes := make(map[evidence.LaneID]*count)

@@ -8,20 +8,19 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Node is a part of their stacks that threads have in common, as a box of Visual
-// Studio's Parallel Stacks.
+// Node is a part that threads' stacks have in common, like a box of Visual Studio's Parallel Stacks.
 type Node struct {
 	Frames   []string // readable, outermost first
-	Count    int      // threads that go through here
+	Count    int      // threads whose stacks contain this part
 	Children []*Node  // by Count
 	Lanes    []evidence.LaneID
-	View     threadstack.View // of the first thread that ends here; of a node where none does, zero
+	View     threadstack.View // of the first thread that ends here; zero if none does
 
 	child map[string]*Node
 }
 
-// buildTree merges stacks from where threads begin. What a thread was caught in native code by is
-// no call of the program's and is left out.
+// buildTree merges stacks from where threads begin. It leaves out frames by which native code caught a thread, because they are no call of the
+// program.
 func (t *Threads) buildTree(rows []Sample) *Node {
 	root := &Node{}
 	for i := range rows {
@@ -57,7 +56,7 @@ func (n *Node) enterChild(function string) *Node {
 	return c
 }
 
-// joinChains makes one box of those that all the same threads go through.
+// joinChains merges nodes that all the same threads pass.
 func (n *Node) joinChains() {
 	n.child = nil
 	for i, c := range n.Children {

@@ -9,8 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// keepsCarrier says whether a virtual thread keeps a carrier: one that parks gives it back, but
-// where it is pinned, by a monitor or a native frame.
+// keepsCarrier reports whether a virtual thread keeps a carrier: a parked one gives it back, unless a monitor or a native frame pins it.
 // https://docs.oracle.com/en/java/javase/21/core/virtual-threads.html
 func keepsCarrier(frames []string) (keeps, pinned bool) {
 	for _, f := range frames {
@@ -24,8 +23,8 @@ func keepsCarrier(frames []string) (keeps, pinned bool) {
 	return true, false
 }
 
-// findCarriers finds what the virtual threads that never ran wait for: those that keep the
-// carriers, in turn; and whether they are requests, as others of the program's are.
+// findCarriers finds the threads that keep the carriers, for which virtual threads that never ran wait in turn, and whether the waiting ones are
+// requests, as the program's other virtual threads are.
 func (h *holding) findCarriers(bursts [][]*Sample) {
 	serve := false
 	for _, burst := range bursts {
@@ -37,7 +36,7 @@ func (h *holding) findCarriers(bursts [][]*Sample) {
 	x := Limit{Carriers: true}
 	did := make(tally)
 	waiting, beyond, pinned := 0, 0, 0
-	at := make(map[int]int) // looks with so many
+	at := make(map[int]int) // looks by the number of kept carriers
 	var waits []*Sample
 	unread := h.t.unreadAnswers(h.s)
 	for _, burst := range bursts {
@@ -73,7 +72,7 @@ func (h *holding) findCarriers(bursts [][]*Sample) {
 			continue
 		}
 		x.Looks++
-		if at[len(keep)]++; at[len(keep)] > at[x.Most] { // a dump takes its time: one may be seen leaving, and its successor
+		if at[len(keep)]++; at[len(keep)] > at[x.Most] { // a dump takes time: it may show one that leaves, and its successor
 			x.Most = len(keep)
 		}
 		waiting, beyond, pinned = waiting+len(wait), beyond+len(keep), pinned+stuck
@@ -100,13 +99,11 @@ func (h *holding) findCarriers(bursts [][]*Sample) {
 	h.addLimit(x)
 }
 
-// leastKept is how many carriers there are at least, unless the looks show fewer: a virtual machine makes as many as processors.
+// leastKept is the least number of carriers, unless looks show fewer: a virtual machine makes as many as processors.
 const leastKept = 1
 
-// markEntering makes threads that keep a carrier and seem to run wait for a lock, if they are at
-// the very beginning of what a pinned thread is inside: dumps of virtual threads do not say that a
-// thread waits to enter a monitor, and it keeps its carrier meanwhile. It returns how many these
-// are.
+// markEntering marks threads that keep a carrier and seem to run as waiting for a lock, if they are at the very beginning of code that a pinned
+// thread is in: dumps of virtual threads do not show a wait to enter a monitor, which keeps the carrier. It returns the number of such threads.
 func (h *holding) markEntering(keep []*Sample) (n int) {
 	for _, l := range keep {
 		if l.View.State != evidence.Running || l.View.User != 0 {
@@ -126,8 +123,8 @@ func (h *holding) markEntering(keep []*Sample) (n int) {
 	return n
 }
 
-// lateOf are those of threads parked until an answer comes whose answer is there: a share of them, as the kernel saw calls at that time.
-// Nothing but a carrier is what they wait for; which of them that are it does not tell.
+// lateOf returns the threads parked for an answer that has arrived: a share of them, by the calls that the kernel saw at that time. Such threads wait
+// only for a carrier; the share does not tell which threads they are.
 func lateOf(parked []*Sample, unread func(at int64) (share float64, known bool)) []*Sample {
 	if len(parked) == 0 {
 		return nil
@@ -139,15 +136,14 @@ func lateOf(parked []*Sample, unread func(at int64) (share float64, known bool))
 	return parked[:min(len(parked), int(share*float64(len(parked))+.5))]
 }
 
-// unreadAnswers says of a moment which share of the calls under way had their answer, but it was not read yet; of no calls, all that is
-// waited for is there.
+// unreadAnswers returns the share of the calls under way at a moment with an answer that was not read yet; 1 without calls.
 func (t *Threads) unreadAnswers(s evidence.SubjectID) func(at int64) (float64, bool) {
 	windows := t.b.Covered(s, evidence.CoverExchanges)
 	if len(windows) == 0 {
 		return func(int64) (float64, bool) { return 0, false }
 	}
 	v := &t.b.Intervals
-	rows := slices.DeleteFunc(v.Select(evidence.Call, s), func(i int) bool { // those that waited for long enough to be met
+	rows := slices.DeleteFunc(v.Select(evidence.Call, s), func(i int) bool { // calls that took long enough to be met
 		a, ok := v.Origin[i].Artifact()
 		return !ok || !slices.ContainsFunc(windows, func(w evidence.Coverage) bool { return isFrom(w.Origin, a) }) || v.End[i]-v.Start[i] < leastMet
 	})
@@ -180,7 +176,7 @@ func (t *Threads) unreadAnswers(s evidence.SubjectID) func(at int64) (float64, b
 	}
 }
 
-// leastMet is how long (ns) a call is under way that a look meets by more than chance.
+// leastMet is how long (ns) a call must be under way for a look to meet it by more than chance.
 const leastMet = int64(1e6)
 
 func isFrom(o evidence.Origin, a evidence.ArtifactID) bool {
@@ -188,8 +184,7 @@ func isFrom(o evidence.Origin, a evidence.ArtifactID) bool {
 	return ok && of == a
 }
 
-// Kept says in how many moments virtual threads were seen that kept their carrier while they waited, and in how
-// many of all some had not run yet.
+// Kept returns the number of moments with virtual threads that kept their carrier while they waited, and in how many of all some had not run yet.
 func (t *Threads) Kept(s evidence.SubjectID) (pinned, fresh, moments int) {
 	for looks := t.looks[s]; len(looks) > 0; {
 		n := burstLength(looks)
@@ -218,8 +213,8 @@ func (t *Threads) Kept(s evidence.SubjectID) (pinned, fresh, moments int) {
 	return pinned, fresh, moments
 }
 
-// pinningFunctions returns the program's own functions of a pinned thread, innermost first, as
-// text: one of them is synchronized, or called by native code.
+// pinningFunctions returns the program's own functions of a pinned thread, innermost first, as text: one of them is synchronized, or called by
+// native code.
 func pinningFunctions(t *Threads, l *Sample) string {
 	v, frames := &l.View, t.pathOf(l.Stack).frames
 	var names []string

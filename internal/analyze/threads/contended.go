@@ -7,19 +7,17 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// place is the user's code, as View.Owner calls it, of a process.
+// place is the user's code, by View.Owner, of a process.
 type place struct {
 	subject evidence.SubjectID
 	owner   string
 }
 
-// leastWaiting is how many threads must wait for a lock somewhere, in the mean, for
-// those seen there in native code to be taken for waiting.
+// leastWaiting is the mean number of threads that must wait for a lock at a place for threads seen there in native code to count as waiting.
 const leastWaiting = .1
 
-// findContended finds where threads wait for locks, by the runtime's own events of them. CoreCLR's
-// Monitor waits in native code, which leaves no frame on the stack:
-// https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/syncblk.cpp (AwareLock).
+// findContended finds where threads wait for locks, from the runtime's own events. CoreCLR's Monitor waits in native code, which leaves no frame on
+// the stack: https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/syncblk.cpp (AwareLock).
 func (t *Threads) findContended() {
 	watched := make(map[evidence.SubjectID]int64)
 	for i := range t.b.Coverage {
@@ -46,8 +44,7 @@ func (t *Threads) findContended() {
 	}
 }
 
-// besideLocks takes a thread in native code for one that waits for a lock, where others
-// were seen to wait for one in the same code.
+// besideLocks marks a thread in native code as waiting for a lock, where others were seen waiting for one in the same code.
 func (t *Threads) besideLocks(s evidence.SubjectID, v threadstack.View) threadstack.View {
 	if v.Hidden() && t.locks[place{s, v.Owner}] {
 		v.State, v.Pattern = evidence.LockWait, "lock"
@@ -55,7 +52,7 @@ func (t *Threads) besideLocks(s evidence.SubjectID, v threadstack.View) threadst
 	return v
 }
 
-// unframed are what the runtime's own events tell of threads that no frame of theirs does, and how such a thread looks.
+// unframed are waits that the runtime's events show and its frames do not, with the resulting view of a thread.
 var unframed = []struct {
 	kind    evidence.Kind
 	pattern string
@@ -64,11 +61,11 @@ var unframed = []struct {
 	{evidence.AllocStall, "memory"}, // of CoreCLR for a large object, while generation 2 is collected in the background
 }
 
-// byEvents makes looks at threads that wait, by the runtime's own events of that wait, look so: of CoreCLR's
-// Monitor no frame tells, and where others compute in the same function one that waits there seems to run.
+// byEvents marks looks at threads as waiting where the runtime's own events show a wait: no frame shows CoreCLR's Monitor, and where others
+// compute in the same function a thread that waits there seems to run.
 //
-// Whoever is in native code of a function in which others waited for memory, and does not wait itself,
-// allocates: it clears what it got. Allocating leaves no frame either.
+// A thread in native code of a function in which others waited for memory, and which does not wait itself, allocates: it clears its new memory.
+// Allocating leaves no frame either.
 func (t *Threads) byEvents(s evidence.SubjectID) {
 	v := &t.b.Intervals
 	allocates := make(map[string]bool) // functions
@@ -85,7 +82,7 @@ func (t *Threads) byEvents(s evidence.SubjectID) {
 				continue
 			}
 			rows := of[l.Lane]
-			n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time }) // a thread waits for one thing at a time
+			n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time }) // a thread has one wait at a time
 			if n > 0 && v.End[rows[n-1]] > l.Time {
 				if w.kind == evidence.AllocStall && l.View.Hidden() {
 					allocates[innermostFunction(t.framesOf(l.Stack))] = true
@@ -102,15 +99,13 @@ func (t *Threads) byEvents(s evidence.SubjectID) {
 	}
 }
 
-// leastRunning is the part of the looks at threads that are in a function, or in native code
-// that it called, which must see them running there for all of them to compute.
+// leastRunning is the part of the looks at threads in a function, or in native code that it called, that must show them running there for all of
+// them to count as computing.
 const leastRunning = .2
 
-// findComputing finds the functions in which threads compute though some looks find them in native
-// code: CoreCLR tells by a thread's mode, and one that was stopped at a safe point, and has not
-// been given a processor since, is in the mode of native code, too
-// (https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/threadsuspend.cpp,
-// RareDisablePreemptiveGC).
+// findComputing finds the functions in which threads compute although some looks find them in native code: CoreCLR reports a thread's mode, and a
+// thread that was stopped at a safe point and has not run since is in the mode of native code, too
+// (https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/threadsuspend.cpp, RareDisablePreemptiveGC).
 func (t *Threads) findComputing(typ evidence.NameID) {
 	t.works = make(map[place]bool)
 	type count struct{ running, hidden int }
@@ -144,7 +139,7 @@ func (t *Threads) findComputing(typ evidence.NameID) {
 	}
 }
 
-// innermostFunction returns the function a thread is in, or called native code from.
+// innermostFunction returns the function that a thread is in, or from which it called native code.
 func innermostFunction(frames []string) string {
 	for _, f := range frames {
 		if threadstack.IsFunction(f) {
@@ -154,8 +149,7 @@ func innermostFunction(frames []string) string {
 	return ""
 }
 
-// besideWork takes a thread in native code for one that runs, where others were seen running in
-// the same function.
+// besideWork marks a thread in native code as running, where others were seen running in the same function.
 func (t *Threads) besideWork(s evidence.SubjectID, frames []string, v threadstack.View) threadstack.View {
 	if v.Hidden() && t.works[place{s, innermostFunction(frames)}] {
 		v.State, v.Pattern = evidence.Running, ""

@@ -10,9 +10,9 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// clock is where threads of a process ran, by the kernel's clock of CPU time, in functions of its runtime: where
-// that is named by others. The runtime's own looks see a thread that runs where it can be stopped,
-// and one that was not given a processor since in native code; the kernel's see it where it is.
+// clock is where threads of a process ran, by the kernel's clock of CPU time, in functions of its runtime that are resolved by others. The
+// runtime's own looks see a running thread where it can be stopped, and a thread that has not run since in native code; the kernel sees a
+// thread where it is.
 type clock struct {
 	runs   map[evidence.LaneID][]ran // by time
 	period int64                     // ns
@@ -20,10 +20,10 @@ type clock struct {
 
 type ran struct {
 	at    int64
-	stack evidence.StackID // of the runtime's functions alone
+	stack evidence.StackID // only the runtime's functions
 }
 
-// CPUClockSamples are the samples of where a thread ran between two moments, as stacks of its runtime's functions.
+// CPUClockSamples yields the samples of where a thread ran between two moments, as stacks of its runtime's functions.
 func (t *Threads) CPUClockSamples(s evidence.SubjectID, lane evidence.LaneID, from, until int64, yield func(at int64, stack evidence.StackID)) {
 	rows := t.clockOf(s).runs[lane]
 	n := sort.Search(len(rows), func(n int) bool { return rows[n].at >= from })
@@ -32,12 +32,12 @@ func (t *Threads) CPUClockSamples(s evidence.SubjectID, lane evidence.LaneID, fr
 	}
 }
 
-// CPUClockLanes are the threads that were seen running, in order.
+// CPUClockLanes returns the threads that were seen running, in order.
 func (t *Threads) CPUClockLanes(s evidence.SubjectID) []evidence.LaneID {
 	return slices.Sorted(maps.Keys(t.clockOf(s).runs))
 }
 
-// CPUClockPeriod is how much CPU time (ns) each of them stands for.
+// CPUClockPeriod returns the CPU time (ns) of each sample.
 func (t *Threads) CPUClockPeriod(s evidence.SubjectID) int64 { return t.clockOf(s).period }
 
 func (t *Threads) clockOf(s evidence.SubjectID) *clock {
@@ -84,14 +84,11 @@ func (t *Threads) managedStack(stack evidence.StackID) evidence.StackID {
 	return t.b.Stacks.ID(own)
 }
 
-// mostBetween is how long (ns) after a thread was seen running in a function, and before it is again, it is
-// taken not to have waited there for anything but a processor.
+// mostBetween is the longest time (ns) between two moments of running in a function during which a thread counts as waiting only for a processor.
 const mostBetween = 1e9
 
-// markRunBetween makes a look at a thread in native code that ran in the same function before and
-// after it one at a thread that would run: until it is given a processor, a thread that was
-// stopped at a safe point is in the mode of native code. Rows are when it ran, the n-th the first
-// after the look.
+// markRunBetween marks a look at a thread in native code as ready, if the thread ran in the same function before and after: a thread that was stopped
+// at a safe point is in the mode of native code until it gets a processor. Rows are when it ran; the n-th is the first after the look.
 func (t *Threads) markRunBetween(s evidence.SubjectID, l *Sample, rows []ran, n int) {
 	if !l.View.Hidden() || l.View.Owner == "" || n == 0 || n == len(rows) || rows[n].at-rows[n-1].at > mostBetween {
 		return
@@ -102,8 +99,7 @@ func (t *Threads) markRunBetween(s evidence.SubjectID, l *Sample, rows []ran, n 
 	}
 }
 
-// applyCPUClock takes threads that seem to run, or are in native code of which nothing tells what
-// it does, for running where the kernel saw them run at that very time.
+// applyCPUClock marks threads that seem to run, or are in unexplained native code, as running where the kernel saw them run at that time.
 func (t *Threads) applyCPUClock(s evidence.SubjectID) {
 	c := t.clockOf(s)
 	if len(c.runs) == 0 {

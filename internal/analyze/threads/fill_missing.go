@@ -8,11 +8,10 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// What one look at a thread lacks others tell: a wait that ended while its stack was read has no
-// function, and a page fault has its file only where its wait was recorded. Where nearly all looks at a
-// process in the same call on the same thing are of one function, the others are, too; and where nearly
-// all in the same call in one function are on one file.
-const leastSame = 3 // looks that tell
+// Other looks supply what a look lacks: a wait that ended while its stack was read has no function, and a page fault has its file only
+// where its wait was recorded. If nearly all looks at a process in the same call on the same object are in one function, the others are,
+// too; and if nearly all in the same call in one function are on one file, the others are, too.
+const leastSame = 3 // looks that are enough
 
 // likeness is what looks have in common.
 type likeness struct {
@@ -29,7 +28,7 @@ type said struct {
 	owner string
 }
 
-// fillMissing fills in what looks lack by others.
+// fillMissing fills in what looks lack from other looks.
 func fillMissing(b *evidence.Bundle, rows []int) {
 	x := &b.Samples
 	known := make(map[evidence.StackID]said)
@@ -94,7 +93,7 @@ func fillMissing(b *evidence.Bundle, rows []int) {
 	}
 }
 
-// nearlyOne is what nearly all looks say, "" if they differ, or are few.
+// nearlyOne returns the value of nearly all looks, "" if they differ, or are few.
 func nearlyOne(by map[string]int) string {
 	all, best := 0, ""
 	for _, what := range slices.Sorted(maps.Keys(by)) {
@@ -109,8 +108,7 @@ func nearlyOne(by map[string]int) string {
 	return best
 }
 
-// stackWith returns the stack of a look of which more is said, with other functions of the program
-// where these are given.
+// stackWith returns the stack of a look with added facts, and with other functions of the program where these are given.
 func stackWith(b *evidence.Bundle, look evidence.StackID, info evidence.ThreadInfo, functions []evidence.Frame) evidence.StackID {
 	if len(functions) == 0 {
 		functions = b.Stacks.Frames(look)

@@ -7,8 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// adoptFlight makes what flight recordings hold of threads ([evidence.SampleFlight]) looks at threads, of processes that
-// nobody looked at: a dump shows every thread, a recording those of which it has a long wait or a sample.
+// adoptFlight turns flight recordings' facts on threads ([evidence.SampleFlight]) into looks, for processes without looks: a dump shows
+// every thread, a recording those with a long wait or a sample.
 func adoptFlight(b *evidence.Bundle) {
 	from := b.Names.Lookup(evidence.SampleFlight)
 	if from == 0 {
@@ -34,14 +34,14 @@ func adoptFlight(b *evidence.Bundle) {
 	}
 }
 
-// farApart is how far looks are apart from which on a flight recording tells what happened between them, ns.
+// farApart is the distance of looks (ns) from which a flight recording fills the time between them.
 const farApart = int64(4e9)
 
-// manyWaits is the part of a flight recording's looks at virtual threads that serve requests, from which on waits in them
-// matter: dumps show those that run, and all at once.
+// manyWaits is the part of a flight recording's looks at serving virtual threads from which waits in them matter: dumps show the running
+// ones, and all at once.
 const manyWaits = .25
 
-// listFlightRows returns the rows of what flight recordings hold of threads.
+// listFlightRows returns the rows from flight recordings on threads.
 func (t *Threads) listFlightRows() map[evidence.SubjectID][]int {
 	typ := t.b.Names.Lookup(evidence.SampleFlight)
 	if typ == 0 {
@@ -57,9 +57,9 @@ func (t *Threads) listFlightRows() map[evidence.SubjectID][]int {
 	return rows
 }
 
-// fillGaps adds what a flight recording holds of threads to looks at a process that leave out what matters: threads of
-// the runtime's own that serve requests and wait, which the JVM's dumps do not show, or whatever happens in the
-// seconds between two of them. As long as the recording went on, dumps without those threads say nothing of requests.
+// fillGaps adds looks from a flight recording to a process's looks where these leave out what matters: the runtime's own threads that serve
+// requests and wait, which the JVM's dumps do not show, or the seconds between two looks. While the recording ran, dumps without those
+// threads say nothing of requests.
 func (t *Threads) fillGaps(s evidence.SubjectID, rows []int, complete bool) {
 	if len(rows) == 0 {
 		return
@@ -82,7 +82,7 @@ func (t *Threads) fillGaps(s evidence.SubjectID, rows []int, complete bool) {
 		}
 	}
 	if unseen && (waits == 0 || float64(waits) < manyWaits*float64(requests)) {
-		return // who runs is in the dumps
+		return // running threads are in the dumps
 	}
 	slices.SortStableFunc(flight, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
 	if unseen {
@@ -94,7 +94,7 @@ func (t *Threads) fillGaps(s evidence.SubjectID, rows []int, complete bool) {
 	t.looks[s] = looks
 }
 
-// isSparse says whether looks at a process are far apart.
+// isSparse reports whether looks at a process are far apart.
 func (t *Threads) isSparse(s evidence.SubjectID) bool {
 	for _, c := range t.b.Covered(s, evidence.CoverThreads) {
 		if c.Sampled > farApart {

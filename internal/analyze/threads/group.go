@@ -10,29 +10,28 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Summary is what the threads of a process did at one moment: of several looks, when
-// most of them had work, which is when it matters what they do with it. Of a burst with many
-// moments its mean decides.
+// Summary is what the threads of a process did at one moment: of several looks, when most of them had work, because then it matters what they do with
+// it. For a burst of many moments its mean decides.
 type Summary struct {
 	At      int64 // ns, 0 unknown
-	Threads int   // that were seen then
-	Pool    int   // of them the runtime's pool, or one of the program's
+	Threads int   // threads seen at that moment
+	Pool    int   // of Threads, those of the runtime's pool or of one of the program's
 	Busy    int   // of the pool: not idle
-	Blocked int   // of the pool: with work, and waiting
+	Blocked int   // of the pool: with work, but waiting
 	Samples int   // in all looks
 
-	Groups []Group // by Count, those that have nothing to do last
-	Root   *Node   // the same as Visual Studio's Parallel Stacks; its own frames are empty
+	Groups []Group // by Count, idle ones last
+	Root   *Node   // as in Visual Studio's Parallel Stacks; its own frames are empty
 
 	Rows []Sample // one for each thread
 }
 
-// Group is the threads that do the same at the same place.
+// Group is threads that do the same at the same place.
 type Group struct {
 	View   threadstack.View
 	Stack  evidence.StackID // of the first of them
 	Frames []string         // of it, innermost first, as the runtime prints them
-	Kernel string           // the kernel's function in which it waits; "" unknown
+	Kernel string           // the kernel function in which the group waits; "" unknown
 	Lanes  []evidence.LaneID
 	Count  int
 	Pool   int // of them threads of the pool
@@ -40,8 +39,8 @@ type Group struct {
 	Origin evidence.Origin
 }
 
-// What looks that belong together may be apart, and last, in ns: a sampling profiler
-// visits all threads within a few ms, and a burst of it lasts some 50 ms.
+// How far apart the looks of one burst may be, and how long it may last, in ns: a sampling profiler visits all threads within a few ms, and
+// a burst of it lasts some 50 ms.
 const (
 	burstGap  = 200e6
 	burstLong = 1e9
@@ -75,8 +74,8 @@ func (t *Threads) Summary(s evidence.SubjectID) *Summary {
 	return t.sumRows(s, best)
 }
 
-// burstLength returns how many looks belong together with the first. A dump shows each thread
-// once: where another file shows one of them again, another look begins.
+// burstLength returns how many looks belong to the same burst as the first. A dump shows each thread once: where another file shows a thread again,
+// another burst begins.
 func burstLength(looks []Sample) int {
 	in := make(map[evidence.LaneID]evidence.ArtifactID)
 	for i := range looks {
@@ -128,7 +127,7 @@ func (t *Threads) keyOf(l *Sample) groupKey {
 	switch {
 	case l.View.State == evidence.Idle:
 		k.owner = ""
-		if l.View.Role != threadstack.Worker { // each has a name of its own
+		if l.View.Role != threadstack.Worker { // each thread has a name of its own
 			k.pool = ""
 		}
 	case k.owner == "":
@@ -137,8 +136,8 @@ func (t *Threads) keyOf(l *Sample) groupKey {
 	return k
 }
 
-// placeOf is the function that called what waits; of a thread that does not wait, the
-// innermost, but for one of which only the kernel told that it runs.
+// placeOf returns the function that called what waits; for a thread that does not wait the innermost function, unless only the kernel
+// showed that it runs.
 func (t *Threads) placeOf(l *Sample) string {
 	if l.View.Kernel && l.View.State == evidence.Running {
 		return ""
@@ -193,7 +192,7 @@ func (t *Threads) sumRows(s evidence.SubjectID, rows []Sample) *Summary {
 	return out
 }
 
-// InPool is how many threads a pool of that name had.
+// InPool returns how many threads a pool with a name had.
 func (s *Summary) InPool(name string) (n int) {
 	for i := range s.Rows {
 		if v := &s.Rows[i].View; v.Role == threadstack.Worker && v.Pool == name {
@@ -203,8 +202,7 @@ func (s *Summary) InPool(name string) (n int) {
 	return n
 }
 
-// Pools says of what the threads counted as a pool's are: "the pool", of a runtime that
-// lets programs have several "pools".
+// Pools names the pool of the threads counted as a pool's: "the pool", or "pools" for a runtime that lets programs have several.
 func (s *Summary) Pools() string {
 	for i := range s.Rows {
 		if v := &s.Rows[i].View; v.Role == threadstack.Worker && v.Pool != "" {
@@ -214,10 +212,10 @@ func (s *Summary) Pools() string {
 	return "the pool"
 }
 
-// Idle says that a group has nothing to do.
+// Idle reports whether a group has no work.
 func (g *Group) Idle() bool { return g.View.State == evidence.Idle }
 
-// sortRank puts those that work before those that only stand by.
+// sortRank sorts working groups before idle ones.
 func (g *Group) sortRank() int {
 	switch {
 	case g.Idle():
@@ -228,8 +226,7 @@ func (g *Group) sortRank() int {
 	return 0
 }
 
-// Who says how many threads, of which: "37 of 41 pool threads", of one of several pools
-// "37 of 200 http-nio-8080-exec threads".
+// Who describes the threads: "37 of 41 pool threads", for one of several pools "37 of 200 http-nio-8080-exec threads".
 func (g *Group) Who(s *Summary) string {
 	switch {
 	case g.View.Role == threadstack.Worker && g.View.Pool != "":
@@ -244,8 +241,7 @@ func (g *Group) Who(s *Summary) string {
 	return formatCount(g.Count, string(g.View.Role)+" thread")
 }
 
-// Sentence says what the threads of a group do: "37 of 41 pool threads · waiting for a
-// task (.Result) · Shop!CartController.Get()".
+// Sentence describes what the group's threads do: "37 of 41 pool threads · waiting for a task (.Result) · Shop!CartController.Get()".
 func (g *Group) Sentence(s *Summary) string {
 	parts := []string{g.Who(s), g.View.Doing()}
 	if g.View.Owner != "" && g.View.State != evidence.Idle {

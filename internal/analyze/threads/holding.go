@@ -11,19 +11,18 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Holding is who keeps a thread waiting, as far as looks at all threads at that moment tell:
-// the holder of a lock, one of those beyond a limit, the thread that work was handed to; and
-// what the last of the chain of holders does, which is the root.
+// Holding is what keeps a thread waiting, as far as looks at all threads at that moment tell: the holder of a lock, one of the threads
+// beyond a limit, the thread that got the work; and what the last in the chain of holders, the root, does.
 type Holding struct {
-	Lane  evidence.LaneID  // the first holder; 0: nobody known
+	Lane  evidence.LaneID  // the first holder; 0: unknown
 	State evidence.Kind    // what the root does: Running, or what it waits for
-	Cause string           // what it waits for, and where: "sync I/O: SocketInputStream.read in Db.query()"; "" of one that runs
-	Waits evidence.Wait    // what is known of that beside its words
+	Cause string           // what the root waits for, and where: "sync I/O: SocketInputStream.read in Db.query()"; "" if it runs
+	Waits evidence.Wait    // what is known of Cause beside its words
 	Stack evidence.StackID // of the root
-	Via   string           // what the holders between wait for, outermost first, joined by " ← "
+	Via   string           // what the holders in between wait for, outermost first, joined by " ← "
 }
 
-// Segment is a look as the state of a request, without a duration.
+// Segment returns a look as the state of a request, without a duration.
 func (l *Sample) Segment(b *evidence.Bundle) evidence.Segment {
 	s := evidence.Segment{Kind: l.View.State, Stack: l.Stack, Cause: l.View.Cause(b.Names)}
 	if h := &l.Held; h.Lane != 0 {
@@ -33,8 +32,7 @@ func (l *Sample) Segment(b *evidence.Bundle) evidence.Segment {
 	return s
 }
 
-// Holds is a look as the holder of what others wait for: as the state of a request that waits for
-// a thread of its pool, or of the only one there is.
+// Holds returns a look as the holder of what others wait for: as the state of a request that waits for a thread of its pool, or for the only thread.
 func (l *Sample) Holds(b *evidence.Bundle, alone bool) evidence.Segment {
 	v, h := &l.View, &l.Held
 	s := evidence.Segment{Kind: evidence.ThreadWait, HolderKind: v.State, HolderStack: l.Stack, HolderCause: v.Cause(b.Names)}
@@ -55,10 +53,10 @@ func (l *Sample) Holds(b *evidence.Bundle, alone bool) evidence.Segment {
 	return s
 }
 
-// mostHolders bounds a chain; longer ones have not been seen, but for circles.
+// mostHolders bounds a chain; longer ones occur only as circles.
 const mostHolders = 8
 
-// findHolders finds, for all looks at a process, who holds what is waited for.
+// findHolders finds, for all looks at a process, the holders of what is waited for.
 func (t *Threads) findHolders(s evidence.SubjectID) {
 	looks := t.looks[s]
 	if len(looks) == 0 || !t.of[t.b.Subjects[s].Runtime].Holds {
@@ -100,7 +98,7 @@ func newestByLane(looks []*Sample) []*Sample {
 	return out
 }
 
-// monitor is a thread that waits for one, at a moment.
+// monitor is a thread that waits for a monitor, at a moment.
 type monitor struct {
 	lane evidence.LaneID
 	at   int64
@@ -134,7 +132,7 @@ func (t *Threads) listToldWaits(s evidence.SubjectID) map[evidence.LaneID][]int 
 type holding struct {
 	t        *Threads
 	s        evidence.SubjectID
-	next     map[*Sample]*Sample // who holds what this one waits for
+	next     map[*Sample]*Sample // by look: the holder of what it waits for
 	monitors map[monitor]evidence.LaneID
 	told     map[evidence.LaneID][]int
 }
@@ -153,8 +151,8 @@ func (h *holding) namedHolder(l *Sample) evidence.LaneID {
 	return v.Holder[rows[n-1]]
 }
 
-// findLockHolders finds the holders of locks: the thread that the dump names, else the one thread
-// that is in code called by the function that waits, without waiting itself.
+// findLockHolders finds the holders of locks: the thread that the dump names, else the one thread in code called by the waiting function
+// that does not wait itself.
 func (h *holding) findLockHolders(burst []*Sample) {
 	lanes := make(map[evidence.LaneID]*Sample)
 	for _, l := range burst {
@@ -191,8 +189,7 @@ func (h *holding) findLockHolders(burst []*Sample) {
 	}
 }
 
-// findInside returns the thread that is in code that a way leads to and does not wait for a lock;
-// nil if that are several.
+// findInside returns the thread in code that a way leads to that does not wait for a lock; nil if there are several.
 func (h *holding) findInside(w way, burst []*Sample) (only *Sample) {
 	for _, l := range burst {
 		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).ways, w) {
@@ -206,8 +203,7 @@ func (h *holding) findInside(w way, burst []*Sample) (only *Sample) {
 	return only
 }
 
-// findWithin returns the thread that is in a function, by whatever way, and does not wait for a
-// lock; nil if that are several.
+// findWithin returns the thread in a function, called in any way, that does not wait for a lock; nil if there are several.
 func (h *holding) findWithin(function string, burst []*Sample) (only *Sample) {
 	for _, l := range burst {
 		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).frames, function) {
@@ -221,7 +217,7 @@ func (h *holding) findWithin(function string, burst []*Sample) (only *Sample) {
 	return only
 }
 
-// applyGate makes waits at a limit waits for a pool, held by those beyond it in turn.
+// applyGate turns waits at a limit into waits for a pool, held by the threads beyond the limit in turn.
 func (h *holding) applyGate(g *gate, bursts [][]*Sample) {
 	did := make(tally)
 	for _, burst := range bursts {

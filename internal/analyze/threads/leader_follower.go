@@ -2,11 +2,9 @@ package threads
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// leaderFollower finds locks that threads wait for while they have no work: of several workers that take
-// work one after the other, the one whose turn it is waits for work with the lock held, and all
-// others for the lock. To wait for it is to wait for work. It shows as a lock for which threads wait while
-// nobody has work, but one that otherwise waits there, too, is idle: a lock that keeps somebody from
-// his work has a holder who has some.
+// leaderFollower finds locks that threads wait for while they have no work. Where several workers take work in turn, one waits for work
+// with the lock held and all others wait for the lock, so that waiting for the lock is waiting for work. Such a lock has waiting threads
+// while no thread has work, and its holder is idle; the holder of a lock that keeps a thread from its work has work itself.
 func (t *Threads) leaderFollower(s evidence.SubjectID, order []*native) {
 	waiters := make(map[string]map[evidence.LaneID]bool) // of each lock
 	for _, n := range order {
@@ -58,6 +56,6 @@ func (t *Threads) leaderFollower(s evidence.SubjectID, order []*native) {
 	}
 }
 
-// leastTurns is the part of the moments with somebody waiting for a lock in which nobody may have work for
-// it to be one by which workers take turns. The others are those in which there was work.
+// leastTurns is the part of the moments with a thread waiting for a lock in which no thread may have work, for the lock to be one by which
+// workers take turns. In the other moments there was work.
 const leastTurns = .3

@@ -10,22 +10,21 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Limit is a place that lets only so many requests go on at a time, whatever it is made of
-// (wait and notify, a queue of connections, a semaphore, threads that work for others): many
-// were seen to wait there, and never more than a few beyond it.
+// Limit is a place that admits only so many requests at a time, by any means (wait and notify, a queue of connections, a semaphore, worker threads):
+// many threads were seen waiting there, and never more than a few beyond it.
 type Limit struct {
-	Place    string           // where they wait: "Gate.enter"; of threads that work for others, what these are called
-	Pattern  string           // how: "Object.wait"; "" of threads that work for others
-	Workers  bool             // those beyond are threads that others hand work to
-	Carriers bool             // those beyond keep the threads of the system on which virtual threads run
-	Pinned   float64          // of the looks at those beyond, that cannot give their carrier back while they wait
+	Place    string           // where they wait: "Gate.enter"; for worker threads, the workers' name
+	Pattern  string           // how they wait: "Object.wait"; "" for worker threads
+	Workers  bool             // the threads beyond it are workers that others hand work to
+	Carriers bool             // the threads beyond it keep the OS threads on which virtual threads run
+	Pinned   float64          // part of the looks at threads beyond it that cannot return their carrier while they wait
 	Pins     string           // the program's own functions of one of them, innermost first; "" none
-	Most     int              // beyond it, at a look
-	Beyond   float64          // in the mean of looks with somebody waiting
-	Waiting  float64          // likewise
-	Looks    int              // with somebody waiting
-	Stack    evidence.StackID // of one that waits
-	Doing    []Doing          // what those beyond did, most first
+	Most     int              // most threads beyond it in a look
+	Beyond   float64          // mean number beyond it, over looks with a waiting thread
+	Waiting  float64          // mean number waiting, over the same looks
+	Looks    int              // looks with a waiting thread
+	Stack    evidence.StackID // of a waiting thread
+	Doing    []Doing          // what the threads beyond it did, most frequent first
 	Origin   evidence.Origin
 }
 
@@ -36,26 +35,26 @@ type Doing struct {
 	Share float64 // of the looks at them
 }
 
-// What makes a place a limit: that fewer looks show it than leastShown says nothing; those
-// beyond are as many each time, but for who has just been let in and does not run yet.
+// Thresholds for a limit. Fewer looks than leastShown say nothing; the number of threads beyond it is constant, except for threads that were just
+// admitted and do not run yet.
 const (
 	leastShown  = 3
-	mostlyFull  = .6  // of the most that were beyond it are, in the mean
-	mostLeaving = .25 // of the looks may see more beyond it: who has given it back and not gone yet
-	mostLevels  = 8   // frames out from the wait to where those beyond it came from
+	mostlyFull  = .6  // of the most threads beyond it is the least mean
+	mostLeaving = .25 // of the looks may show more: a thread has left the limit but not the code
+	mostLevels  = 8   // frames outwards from the wait to the common origin of the threads beyond it
 	leastAtOnce = 2   // threads that wait at the same time
 )
 
-// Limits are the places that limit how many requests go on at a time, those where most wait first.
+// Limits returns the places that limit the number of requests, most waiting first.
 func (t *Threads) Limits(s evidence.SubjectID) []Limit { return t.limits[s] }
 
 // gate is a place at which requests were seen waiting.
 type gate struct {
-	at      string // the user's function that called what waits
+	at      string // the user's function that called the waiting code
 	waiting map[*Sample]bool
-	stacks  map[evidence.StackID]int // of who waits, and the frame of at
+	stacks  map[evidence.StackID]int // of waiting threads, and the frame of at
 	first   *Sample
-	passes  func(*Sample) bool // says who is beyond it, of those at work on requests who do not wait there
+	passes  func(*Sample) bool // reports whether a thread is beyond it, for threads at requests that do not wait there
 	limit   Limit
 }
 
@@ -90,12 +89,12 @@ func (h *holding) findGates(bursts [][]*Sample) map[string]*gate {
 	return all
 }
 
-// canBeGated says whether a wait may be one at a limit.
+// canBeGated reports whether a wait may be at a limit.
 func canBeGated(v *threadstack.View) bool {
 	return v.User >= 0 && (v.State == evidence.SyncWait || v.State == evidence.PoolWait || v.State == evidence.TaskWait)
 }
 
-// addNotified adds those that have been let in but wait to lock the monitor again.
+// addNotified adds threads that were admitted but wait to lock the monitor again.
 func (t *Threads) addNotified(g *gate, bursts [][]*Sample) {
 	for _, burst := range bursts {
 		for _, l := range burst {
@@ -107,8 +106,8 @@ func (t *Threads) addNotified(g *gate, bursts [][]*Sample) {
 	}
 }
 
-// isBounded looks for those beyond a gate: from the function that waits outwards, the first that
-// leads to others who do not wait there, and always to about as many.
+// isBounded finds the threads beyond a gate: from the waiting function outwards, the first function that leads to other threads that do not
+// wait there, always to about as many.
 func (t *Threads) isBounded(s evidence.SubjectID, g *gate, bursts [][]*Sample) bool {
 	framework := t.of[t.b.Subjects[s].Runtime].Framework
 	for level := range mostLevels {
@@ -130,10 +129,10 @@ func (t *Threads) isBounded(s evidence.SubjectID, g *gate, bursts [][]*Sample) b
 	return false
 }
 
-// isFull says whether those beyond are as many as a limit lets in.
+// isFull reports whether as many threads are beyond the gate as a limit admits.
 func (g *gate) isFull(bursts [][]*Sample) bool {
 	var sum, waiting, looks, crowd int
-	counts := make(map[int]int) // looks with so many beyond while somebody waited
+	counts := make(map[int]int) // looks with a waiting thread, by the number of threads beyond
 	var more []int              // beyond, at each look
 	for _, burst := range bursts {
 		beyond, wait := 0, 0
@@ -173,7 +172,7 @@ func (g *gate) isFull(bursts [][]*Sample) bool {
 	return true
 }
 
-// listBeyond returns those of a burst that are beyond a gate.
+// listBeyond returns the threads of a burst that are beyond a gate.
 func (g *gate) listBeyond(burst []*Sample) (out []*Sample) {
 	for _, l := range burst {
 		if !g.waiting[l] && l.View.Request && l.View.State != evidence.Idle && g.passes(l) {
@@ -183,7 +182,7 @@ func (g *gate) listBeyond(burst []*Sample) (out []*Sample) {
 	return out
 }
 
-// Words names the place, as the reason of those who wait there does.
+// Words names the place in the words of its waiting threads' reason.
 func (l *Limit) Words() string {
 	switch {
 	case l.Carriers && l.Most == 1:
@@ -200,7 +199,7 @@ func (l *Limit) Words() string {
 	return fmt.Sprintf("limit of %d at %s (%s)", l.Most, l.Place, l.Pattern)
 }
 
-// setWait says that a thread waits for this.
+// setWait sets what a thread waits for.
 func (l *Limit) setWait(v *threadstack.View) {
 	v.Limit, v.Waits = l.Words(), evidence.Wait{}
 	if l.Workers && l.Most == 1 && !l.Carriers {

@@ -7,14 +7,13 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// markLoops makes the threads of event loops on which requests are worked a pool's: a request on a
-// connection of such a loop waits for its thread as for one of a pool. Where no server's frames
-// tell requests, the user's own code that such a loop called is one, as what it called it for is
-// what came by a connection; where others work on requests, it may be a client's callback.
+// markLoops makes the threads of event loops that work on requests a pool: a request on a connection of such a loop waits for the loop's
+// thread as for a thread of a pool. Where no server's frames show requests, the user's own code that such a loop called counts as one,
+// because the loop called it for something that arrived on a connection; where others work on requests, it may be a client's callback.
 func (t *Threads) markLoops(s evidence.SubjectID) {
 	looks := t.looks[s]
 	told := slices.ContainsFunc(looks, func(l Sample) bool { return l.View.Request })
-	at := make(map[string]map[evidence.LaneID]bool) // the threads of each pool of loops that works on requests
+	at := make(map[string]map[evidence.LaneID]bool) // the threads of each pool of loops that work on requests
 	serving := make(map[string]bool)
 	for i := range looks {
 		v := &looks[i].View
@@ -43,7 +42,7 @@ func (t *Threads) markLoops(s evidence.SubjectID) {
 	}
 }
 
-// addLoneLoop notes a pool that is one thread, which serves all requests one after the other.
+// addLoneLoop records a pool of one thread that serves all requests one after the other.
 func (t *Threads) addLoneLoop(s evidence.SubjectID, pool string) {
 	x := Limit{Place: pool, Workers: true, Most: 1}
 	did := make(tally)

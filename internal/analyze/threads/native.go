@@ -9,19 +9,17 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// NativeStacks reads looks at the threads of a process whose runtime tells nothing of them, or
-// that has none: what the kernel says each waits for (internal/format/syscalls). What several looks at a thread
-// show together says what it is there for (native_role.go).
+// NativeStacks reads looks at the threads of a process without a runtime, or with one that reports nothing of them: by what the kernel says that each
+// waits for (internal/format/syscalls). Several looks at a thread together show its purpose (native_role.go).
 var NativeStacks = Reader{Read: Native, Framework: func(string) bool { return true }, Holds: true, Rounds: true, Apart: true, Settle: settleNative}
 
-// ScheduledStacks reads looks at threads on which a runtime runs lanes of its own, as Go's
-// goroutines: what these wait for among each other keeps no thread. Calls that keep one do, such as
-// fsync; nothing else that such a thread does is taken for a request's.
+// ScheduledStacks reads looks at threads on which a runtime runs lanes of its own, such as Go's goroutines: waits among these keep no
+// thread. Calls that keep one do, such as fsync; nothing else that such a thread does counts as a request's.
 var ScheduledStacks = Reader{Read: Native, Framework: func(string) bool { return true }, Holds: true, Rounds: true, Apart: true, Scheduled: true, Settle: settleScheduled}
 
-// Adopt makes looks at the system calls of threads ([evidence.SampleSyscall]) looks at threads,
-// of processes whose readers are [NativeStacks], and of those with [ScheduledStacks] of which hardly
-// any of the requests that clients sent is followed. Of others they say what their own stacks do not: these stay as they are.
+// Adopt turns looks at threads' system calls ([evidence.SampleSyscall]) into looks at threads, for processes whose readers are
+// [NativeStacks], and for those with [ScheduledStacks] whose requests are hardly followed. For other processes the system calls add what
+// their own stacks lack.
 func Adopt(b *evidence.Bundle, of Readers) {
 	adoptFlight(b)
 	from := b.Names.Lookup(evidence.SampleSyscall)
@@ -30,7 +28,7 @@ func Adopt(b *evidence.Bundle, of Readers) {
 	}
 	to := b.Names.ID(evidence.SampleThread)
 	x := &b.Samples
-	own := make(map[evidence.SubjectID]bool) // looked at by their own means
+	own := make(map[evidence.SubjectID]bool) // with looks of their own
 	for i := range x.Len() {
 		own[x.Subject[i]] = own[x.Subject[i]] || x.Type[i] == to
 	}
@@ -67,11 +65,10 @@ func Adopt(b *evidence.Bundle, of Readers) {
 	}
 }
 
-// fewFollowed times as many requests as clients sent are so few that they do not tell what the
-// others did.
+// fewFollowed times as many requests sent by clients make the followed ones too few to represent the rest.
 const fewFollowed = .1
 
-// Native reads what the kernel said of a thread, as internal/format/syscalls has it.
+// Native reads the kernel's text for a thread, as internal/format/syscalls stores it.
 func Native(of threadstack.Stack, _ string) threadstack.View {
 	v := threadstack.View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1, Kernel: true}
 	v.Pool = strings.TrimRight(strings.Trim(of.Name, "[]"), "0123456789-_#/: ")
@@ -139,7 +136,7 @@ func Native(of threadstack.Stack, _ string) threadstack.View {
 // tooSlowly ends what is said of a write that waits for room in a pipe or a socket of this host.
 const tooSlowly = " empties too slowly"
 
-// classOf are the calls, and what threads are told to do instead of one, that are a mechanism of the kernel.
+// classOf maps calls, and texts in place of a call, that are a mechanism of the kernel.
 var classOf = map[string]string{evidence.KernelThreads: evidence.KernelThreads, forks: evidence.KernelFork, evidence.KernelReclaim: evidence.KernelReclaim,
 	evidence.KernelCompaction: evidence.KernelCompaction}
 
@@ -150,7 +147,7 @@ func readerName(name string) string {
 	return name
 }
 
-// nativePath are the program's own functions on a stack, innermost first.
+// nativePath returns the program's own functions on a stack, innermost first.
 func nativePath(frames []string) (path []string) {
 	for _, f := range frames {
 		if f == unknownFunction {
@@ -163,8 +160,7 @@ func nativePath(frames []string) (path []string) {
 	return path
 }
 
-// conditionWord returns the word at which threads wait for a condition variable, of either of its
-// two.
+// conditionWord returns the word at which threads wait for a condition variable, which has two.
 func conditionWord(on string) string {
 	name, offset, behind := strings.Cut(on, "+0x")
 	if address, ok := strings.CutPrefix(on, "0x"); ok {
@@ -175,15 +171,15 @@ func conditionWord(on string) string {
 	return on
 }
 
-// sameCondition are the bits by which the two words differ at which threads wait in turn for one
-// condition variable (glibc, nptl/pthread_cond_wait.c, __g_signals).
+// sameCondition are the bits in which the two words differ at which threads wait in turn for one condition variable (glibc,
+// nptl/pthread_cond_wait.c, __g_signals).
 const sameCondition = 7
 
-// nativeWait is what it means that a thread is in a call.
+// nativeWait is the meaning of a call that a thread is in.
 type nativeWait struct {
 	state evidence.Kind
-	on    string // how a socket is joined to it: " from", " to"; "" it takes none
-	at    bool   // what it is on is an address
+	on    string // the word that joins a socket: " from", " to"; "": the call has none
+	at    bool   // the object of the call is an address
 }
 
 func (w nativeWait) joinWord(on evidence.Object) string {
@@ -196,7 +192,7 @@ func (w nativeWait) joinWord(on evidence.Object) string {
 	return " " // it has a name
 }
 
-// nativeWaits are the calls that are no work in the kernel by themselves; all others are.
+// nativeWaits are the calls that are waits rather than work in the kernel; all others are work.
 var nativeWaits = map[string]nativeWait{
 	evidence.CallFutexMutex: {state: evidence.LockWait, at: true},
 	evidence.CallFutex:      {state: evidence.SyncWait, at: true},
@@ -221,7 +217,7 @@ var nativeWaits = map[string]nativeWait{
 	"rt_sigtimedwait":       {state: evidence.SyncWait},
 	"rt_sigsuspend":         {state: evidence.SyncWait},
 	"pause":                 {state: evidence.SyncWait},
-	"restart_syscall":       {state: evidence.SyncWait}, // what a signal interrupted: a sleep, poll or futex with a timeout
+	"restart_syscall":       {state: evidence.SyncWait}, // a call that a signal interrupted: a sleep, poll or futex with a timeout
 	"accept":                {state: evidence.Idle, on: " from"},
 	"connect":               {state: evidence.NetWait, on: " to"},
 	"read":                  {state: evidence.Syscall, on: " from"},
@@ -237,7 +233,7 @@ var nativeWaits = map[string]nativeWait{
 	"sendfile":              {state: evidence.Syscall, on: " to"},
 }
 
-// socketWait is the state of a thread that waits on one kind of descriptor, and the words for it.
+// socketWait is the state of a thread that waits on one kind of descriptor, with its words.
 type socketWait struct {
 	state evidence.Kind
 	words string
@@ -249,7 +245,7 @@ var onSocket = map[evidence.ObjectKind]socketWait{
 	evidence.Peer:       {evidence.NetWait, ""},
 	evidence.UnixSocket: {evidence.NetWait, "a UNIX socket"},
 	evidence.UDPSocket:  {evidence.NetWait, "a UDP socket"},
-	evidence.NewSocket:  {evidence.ClientWait, "a socket"}, // who keeps connections is told soon
+	evidence.NewSocket:  {evidence.ClientWait, "a socket"}, // a kept connection becomes known soon
 	evidence.Pipe:       {evidence.SyncWait, "a pipe"},
 	evidence.EventFD:    {evidence.SyncWait, "an eventfd"},
 	evidence.TimerFD:    {evidence.SleepWait, "a timer"},
@@ -257,9 +253,9 @@ var onSocket = map[evidence.ObjectKind]socketWait{
 	evidence.SignalFD:   {evidence.SyncWait, "signalfd"},
 }
 
-// nativeCall is which call a thread is in, and what on. A futex that a function waits at which takes a lock is that of a
-// lock, whatever its word holds; one within a fork is part of that: forks of one process take turns. What
-// starting a thread takes is told as that: memory for its stack, a lock of the C library, and of the memory map.
+// nativeCall returns the call of a thread and its object. A futex in a function that takes a lock is that of a lock, whatever its word
+// holds; one within a fork is part of the fork, because forks of one process take turns. The costs of starting a thread count as starting
+// it: memory for its stack, locks of the C library and of the memory map.
 func nativeCall(of *threadstack.Stack) (call string, on evidence.Object) {
 	call, on = of.Call, of.On
 	switch {
@@ -274,17 +270,16 @@ func nativeCall(of *threadstack.Stack) (call string, on evidence.Object) {
 	return call, on
 }
 
-// unknownFunction is what formats call an address that lies in no file.
+// unknownFunction is the formats' text for an address outside of any file.
 const unknownFunction = "an unknown function"
 
-// nativeOwner is the program's own function that a thread waits in, "" unknown: the innermost that
-// is of no system library and no language's runtime. Where all are of libraries it is the innermost of
-// these.
+// nativeOwner returns the program's own function in which a thread waits, "" unknown: the innermost one outside of system libraries and
+// languages' runtimes, or if there is none, the innermost one in a library.
 func nativeOwner(frames []string) (owner string, library bool) {
 	for _, f := range frames {
 		name, in := nativeFunction(f)
 		if name == unknownFunction {
-			break // what called it is not known: the stack is not one from here on
+			break // the caller is unknown: from here on this is not the stack
 		}
 		switch {
 		case name == "" || nativeRuntime(name, in):

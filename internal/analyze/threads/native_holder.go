@@ -7,14 +7,12 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// leastPresent is the part of the looks with somebody waiting in which a doing must be seen for
-// it to be what the holder does.
+// leastPresent is the part of the looks with a waiting thread in which an activity must be seen to be the holder's.
 const leastPresent = .6
 
-// findUnnamed finds who holds what threads wait for where no stack tells: a mutex, or to be woken.
-// While threads wait for it one thread holds it: the one that is seen, in most of these looks, to
-// do the same one thing, alone; where that differs, the only one that has work at that moment and
-// does not wait for it.
+// findUnnamed finds the holder of what threads wait for where no stack tells: of a mutex, or the thread that wakes them. While threads
+// wait, one thread holds it: the one that most of these looks show alone in the same activity; if that differs, the only thread with work
+// at that moment that does not wait for it.
 func (h *holding) findUnnamed(bursts [][]*Sample) {
 	if h.t.of[h.t.b.Subjects[h.s].Runtime].Settle == nil {
 		return
@@ -36,12 +34,11 @@ func (h *holding) findUnnamed(bursts [][]*Sample) {
 	}
 }
 
-// inFunction finds who holds a mutex where the program's functions are known: of those that did not run
-// then, who alone is in the function that locks it, and beyond the lock. What such a holder is seen
-// to wait for says more than what holders do most of the time.
+// inFunction finds the holder of a mutex where the program's functions are known: of the threads that did not run then, the only one in the
+// locking function past the lock. What such a holder waits for is more precise than what holders do most of the time.
 func (h *holding) inFunction(on string, bursts [][]*Sample) {
 	for _, burst := range bursts {
-		locks := make(map[string]*Sample) // functions that lock it, and who alone is beyond
+		locks := make(map[string]*Sample) // by locking function: the only thread past the lock
 		for _, l := range burst {
 			if l.View.State == evidence.LockWait && l.View.Pattern == on && l.View.Owner != "" {
 				locks[l.View.Owner] = nil
@@ -58,7 +55,7 @@ func (h *holding) inFunction(on string, bursts [][]*Sample) {
 	}
 }
 
-// beyondLock is who alone waits for something else in a function that locks a mutex; nil if that are none or several.
+// beyondLock returns the only thread that waits for something else in a function that locks a mutex; nil if there are none or several.
 func (h *holding) beyondLock(at, on string, burst []*Sample) (only *Sample) {
 	for _, l := range burst {
 		if !l.View.Waiting() || l.View.State == evidence.ClientWait || l.View.Pattern == on || !slices.ContainsFunc(h.t.framesOf(l.Stack), func(f string) bool { return tidyName(f) == at }) {
@@ -72,11 +69,11 @@ func (h *holding) beyondLock(at, on string, burst []*Sample) (only *Sample) {
 	return only
 }
 
-// leastPlaces is from how many on that get on at a time it is a limit; one alone is who holds it.
+// leastPlaces is the number of threads admitted at a time from which it is a limit; a single one is a holder.
 const leastPlaces = 2
 
-// findPlaceLimit says whether what threads wait to be woken at is a limit: always about as many
-// others are at work on requests meanwhile, whatever these do.
+// findPlaceLimit reports whether what threads wait to be woken at is a limit: during the waits, always about as many others are at
+// requests, whatever they do.
 func (h *holding) findPlaceLimit(on string, bursts [][]*Sample) bool {
 	g := &gate{waiting: make(map[*Sample]bool), passes: func(*Sample) bool { return true }}
 	for _, burst := range bursts {
@@ -92,7 +89,7 @@ func (h *holding) findPlaceLimit(on string, bursts [][]*Sample) bool {
 	if g.first == nil || !g.isFull(bursts) || g.limit.Most < leastPlaces {
 		return false
 	}
-	g.limit.Place, g.limit.Pattern = g.first.View.Reason(), "" // with the function, where that is known
+	g.limit.Place, g.limit.Pattern = g.first.View.Reason(), "" // with the function, if known
 	h.applyGate(g, bursts)
 	return true
 }
@@ -101,7 +98,7 @@ func waitsUnnamed(l *Sample) bool {
 	return l.View.State == evidence.LockWait || l.View.State == evidence.SyncWait && l.View.Request
 }
 
-// findLoneHolder finds what is done by one thread while others wait for one thing.
+// findLoneHolder finds the activity of the only thread that others wait for.
 func (h *holding) findLoneHolder(on string, bursts [][]*Sample) {
 	present := make(map[string]int) // looks in which one thread did that
 	looks := 0
@@ -142,7 +139,7 @@ func (h *holding) findLoneHolder(on string, bursts [][]*Sample) {
 	}
 }
 
-// onlyBusy returns the thread that has work and does not wait for it; nil if that are several.
+// onlyBusy returns the thread with work that does not wait for it; nil if there are several.
 func onlyBusy(on string, burst []*Sample) (one *Sample) {
 	for _, l := range burst {
 		switch {
@@ -165,8 +162,7 @@ func someWait(on string, burst []*Sample) bool {
 	return false
 }
 
-// singleDoers returns the threads with work that do something which no other does at that moment,
-// by what that is; nil where several do.
+// singleDoers returns the threads whose activity no other thread shares at that moment, by activity; nil for shared ones.
 func singleDoers(on string, burst []*Sample) map[string]*Sample {
 	out := make(map[string]*Sample)
 	for _, l := range burst {

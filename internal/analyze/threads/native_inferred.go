@@ -6,21 +6,18 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// nobodyRuns is the part of the threads seen in native code that the CPU time of all the process
-// allows to run, up to which they are all taken for waiting; leastStill is how many of them there
-// are in the mean.
+// nobodyRuns is the part of the threads seen in native code that can have run by the process's CPU time, up to which all of them count as
+// waiting; leastStill is their least mean number.
 const (
 	nobodyRuns = .2
 	leastStill = 1.
 )
 
-// Still is what a thread does that is in native code, where the process uses, and waits for, so little CPU time
-// that it can hardly run.
+// Still is the activity of a thread in native code, if the process uses, and waits for, so little CPU time that the thread can hardly run.
 const Still = "a wait in native code"
 
-// inferNativeWaits makes looks at threads in native code look like waits, where the kernel's account of
-// the process says that next to none of them can have run: of a wait whose managed frames the
-// compiler put into their caller, such as Monitor.Wait, nothing else tells.
+// inferNativeWaits marks looks at threads in native code as waits, where the kernel's account of the process shows that hardly any of them
+// can have run: nothing else shows a wait whose managed frames the compiler inlined, such as Monitor.Wait.
 func (t *Threads) inferNativeWaits(s evidence.SubjectID) {
 	computing := t.meanComputing(s)
 	if math.IsNaN(computing) {

@@ -8,15 +8,13 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// What a thread of which only system calls are known is there for is told by where it waits for
-// work: that is the wait in which least of its own stack is in use. A worker that waits for its
-// next task at a condition variable stands further out than when it waits for a place in a
-// limit in the middle of one. Compilers put small functions into their callers, so that depths
-// which differ by less than a frame's room do not tell; then what can only be a wait for
-// work goes first.
+// The place where a thread waits for work shows its purpose, where only its system calls are known: it is the wait with the least of its
+// own stack in use. A worker that waits for its next task at a condition variable is further out than in the middle of a task, at a limit.
+// Compilers inline small functions, so depths that differ by less than a frame's size are equal; then a wait that can only be for work
+// comes first.
 const sameDepth = 512 // bytes
 
-// How a thread can wait for work, the surest first.
+// How a thread can wait for work, the most certain first.
 const (
 	noWork   = iota // it is no such wait
 	byPoll          // epoll, poll, select, accept
@@ -25,11 +23,11 @@ const (
 	bySleep         // a delay
 )
 
-// workBy says how a look's thread would wait for work there.
+// workBy returns how a look's thread would wait for work there.
 func workBy(v *threadstack.View, call string, on evidence.Object) int {
 	switch call {
 	case "epoll_wait", "poll", "ppoll", "select", "pselect", "accept", "io_uring_enter":
-		if v.State != evidence.NetWait { // a poll for the answer of whom it asked is no wait for work
+		if v.State != evidence.NetWait { // a poll for the answer to its own call is no wait for work
 			return byPoll
 		}
 	}
@@ -44,7 +42,7 @@ func workBy(v *threadstack.View, call string, on evidence.Object) int {
 	return noWork
 }
 
-// pollers are functions of runtimes in which a thread waits for work at a condition variable while another one polls for it, as all do in turns.
+// pollers are functions of runtimes in which a thread waits for work at a condition variable while another one polls for it, in turns.
 var pollers = []string{"tokio::runtime::scheduler::multi_thread::park::"}
 
 // parksInPoller says whether a thread waits in one of the pollers.
@@ -70,7 +68,7 @@ func isReadCall(call string) bool {
 	return false
 }
 
-// native is a thread as all looks at it show it.
+// native is a thread over all looks at it.
 type native struct {
 	looks []*Sample
 	by    []int      // of each look
@@ -82,7 +80,7 @@ type native struct {
 	busy  int        // looks in which it had work
 }
 
-// settleNative finds who waits for work, who serves requests, and in which pools.
+// settleNative finds the threads that wait for work, those that serve requests, and their pools.
 func settleNative(t *Threads, s evidence.SubjectID) {
 	lanes := make(map[evidence.LaneID]*native)
 	var order []*native
@@ -140,7 +138,7 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 	t.markLoops(s)
 }
 
-// settleScheduled takes what keeps a thread in a call for a request's.
+// settleScheduled counts calls that keep a thread as a request's.
 func settleScheduled(t *Threads, s evidence.SubjectID) {
 	for i := range t.looks[s] {
 		v := &t.looks[s][i].View
@@ -155,16 +153,15 @@ func settleScheduled(t *Threads, s evidence.SubjectID) {
 	}
 }
 
-// A thread that is in a call is only seen to be while it stands still: as long as the kernel
-// works for it, it runs. Of a process that uses hardly any time outside the kernel that is the
-// call in which its threads are seen, where that is the same nearly always, and for as long.
+// A look shows a thread in a call only while it is blocked; while the kernel works for it, it runs. If a process uses hardly any time
+// outside the kernel, and its threads are nearly always seen in the same call for as long, the running time is that call's.
 const (
 	mostlySystem = .7 // of its CPU time
 	oneCall      = .7 // of the looks at threads in calls
 	asLong       = .5 // times the looks at threads that run
 )
 
-// besideCalls takes threads that run in the kernel for being in the call that they are seen in.
+// besideCalls marks threads that run in the kernel as being in the call that they are seen in.
 func (t *Threads) besideCalls(s evidence.SubjectID) {
 	if !(t.systemShare(s) >= mostlySystem) {
 		return
@@ -205,20 +202,18 @@ func (t *Threads) besideCalls(s evidence.SubjectID) {
 	}
 }
 
-// leastPool is how many threads that wait for work at a condition variable make a pool: one alone
-// may do what it does beside requests, such as writing a log.
+// leastPool is the number of threads waiting for work at a condition variable that makes a pool: a single one may work beside requests,
+// such as a log writer.
 const leastPool = 2
 
-// calledBy says whether another function in which the thread waits to be woken called the one in which
-// it waits: who waits for work in the first waits for something else in the other, however near that is
-// on the stack.
+// calledBy reports whether one function in which a thread waits to be woken called the other: a thread that waits for work in the outer one
+// waits for something else in the inner one, however near that is on the stack.
 func calledBy(path []string, at map[string]bool) bool {
 	return len(path) > 1 && slices.ContainsFunc(path[1:], func(f string) bool { return f != path[0] && at[f] })
 }
 
-// findAlike finds threads that serve clients and were only seen while they waited for something
-// else: in functions, by the same way, in which others wait with a client's request. Of a server
-// with many threads that are looked at now and then these are most.
+// findAlike finds threads that serve clients and were seen only while they waited for something else: in functions, called the same way, in
+// which others wait with a client's request. In a server with many threads and few looks these are most threads.
 func findAlike(order []*native) {
 	with := make(map[string]bool)
 	for _, n := range order {
@@ -267,7 +262,7 @@ func (n *native) findIdleWait() {
 	}
 }
 
-// markIdle takes a thread for idle where it waits for work.
+// markIdle marks a thread as idle where it waits for work.
 func (n *native) markIdle() {
 	for i, l := range n.looks {
 		v, by := &l.View, n.by[i]

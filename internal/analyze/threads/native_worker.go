@@ -8,13 +8,12 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// seldomElse times as often as while requests wait for it, at most, has a worker work while none does:
-// it has none of its own.
+// seldomElse is how often, at most, a worker has work while no requests wait for it, relative to while they do: it has no work of its own.
 const seldomElse = .5
 
-// oneWorker finds the one thread that does what requests hand over and wait to be woken after, of
-// looks that name no function's caller: one that serves no request itself, and has work whenever some wait
-// in one function, and hardly ever else. Each may wait at a word of its own.
+// oneWorker finds the only thread that does what requests hand over and wait for, in looks that name no function's caller: a thread that
+// serves no request itself, and has work whenever requests wait in one function, and hardly ever else. Each request may wait at a word of
+// its own.
 func (h *holding) oneWorker(bursts [][]*Sample) {
 	at := make(map[string]bool)
 	for _, burst := range bursts {
@@ -29,7 +28,7 @@ func (h *holding) oneWorker(bursts [][]*Sample) {
 	}
 }
 
-// handsOver says whether a request's thread waits to be woken by another.
+// handsOver reports whether a request's thread waits for another to wake it.
 func handsOver(l *Sample) bool {
 	return l.View.Kernel && l.View.Request && l.View.State == evidence.SyncWait && evidence.OnFutex(l.View.Pattern)
 }
@@ -37,7 +36,7 @@ func handsOver(l *Sample) bool {
 func (h *holding) workerOf(owner string, bursts [][]*Sample) {
 	waits := make([][]*Sample, len(bursts))
 	looks := 0
-	busy := make(map[evidence.LaneID][2]int) // looks in which it had work: while nobody waited, and while somebody did
+	busy := make(map[evidence.LaneID][2]int) // looks in which it had work: without a waiting request, and with one
 	for i, burst := range bursts {
 		waiting := 0
 		for _, l := range burst {
@@ -104,8 +103,7 @@ func (h *holding) workerOf(owner string, bursts [][]*Sample) {
 	h.addLimit(limit)
 }
 
-// nameOf is what a thread is called: by its name, if those that serve requests have another; else by the
-// function in which it was seen most; "" not known.
+// nameOf returns a thread's name, if it differs from that of serving threads, else the function in which it was seen most; "" unknown.
 func (h *holding) nameOf(lane evidence.LaneID, bursts [][]*Sample) string {
 	name, shared := "", false
 	in := make(map[string]int)

@@ -2,8 +2,7 @@ package threads
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// Rounds are the moments at which somebody looked at a process's threads, by time: of
-// each the last look at every thread.
+// Rounds returns the moments with looks at a process's threads, by time, each with the last look at every thread.
 func (t *Threads) Rounds(s evidence.SubjectID) (out [][]Sample) {
 	for looks := t.looks[s]; len(looks) > 0; {
 		n := burstLength(looks)
@@ -13,8 +12,8 @@ func (t *Threads) Rounds(s evidence.SubjectID) (out [][]Sample) {
 	return out
 }
 
-// Moments are bursts taken apart, by time: a sampling profiler goes round all threads again
-// and again within one, and each of its rounds is a moment. A burst of any other source is one.
+// Moments returns bursts split into moments, by time: a sampling profiler visits all threads repeatedly within a burst, and each round is a
+// moment. A burst of any other source is one moment.
 func (t *Threads) Moments(s evidence.SubjectID) (out [][][]Sample) {
 	for _, rounds := range t.splitRounds(s) {
 		var moments [][]Sample
@@ -55,11 +54,10 @@ func (t *Threads) splitRounds(s evidence.SubjectID) (out [][][]*Sample) {
 	return out
 }
 
-// mostMoments of a burst are kept; of more, as many spread evenly.
+// mostMoments is how many moments of a burst are kept; of more, as many are chosen evenly.
 const mostMoments = 64
 
-// splitRepeats splits a burst where a thread is seen again. Where looks were joined, no rounds are
-// to be told apart.
+// splitRepeats splits a burst where a thread is seen again. Where looks were joined, rounds cannot be separated.
 func splitRepeats(looks []*Sample) (out [][]*Sample) {
 	in := make(map[evidence.LaneID]bool)
 	from, most := 0, 0
@@ -75,7 +73,7 @@ func splitRepeats(looks []*Sample) (out [][]*Sample) {
 		}
 		in[l.Lane] = true
 	}
-	if len(looks)-from >= most { // else it broke off
+	if len(looks)-from >= most { // else the round was cut off
 		out = append(out, looks[from:])
 	}
 	if n := len(out); n > mostMoments {

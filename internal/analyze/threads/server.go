@@ -8,12 +8,10 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// findServed finds the requests of a server that no table knows, one of the program's own: its
-// code accepts connections, and begins threads, or gives tasks to a pool, that read from them.
-// What such a thread does but waiting for the next bytes is a request.
+// findServed finds the requests of a server that no table knows, one of the program's own: its code accepts connections, and starts
+// threads, or gives tasks to a pool, that read from them. Whatever such a thread does except waiting for the next bytes is a request.
 //
-// Where it waits for them is the read that is nearest to where the thread began: what it reads
-// further in is an answer that its request asked others for.
+// The thread waits for the next bytes in the read nearest to its beginning: a read further in is for an answer that its request awaits.
 func (t *Threads) findServed(s evidence.SubjectID) {
 	looks := t.looks[s]
 	t.markLoops(s)
@@ -45,15 +43,14 @@ func (t *Threads) findServed(s evidence.SubjectID) {
 	if slices.ContainsFunc(looks, func(l Sample) bool { return l.View.Request }) {
 		return
 	}
-	for i := range looks { // its loop reads, and gives what it has read to a pool; or those that wait to read are not seen
+	for i := range looks { // its loop reads and hands to a pool, or the threads that wait to read are not seen
 		if v := &looks[i].View; (v.Role == threadstack.Worker || v.Virtual && v.Role == threadstack.Other) && v.User >= 0 && !v.Library {
 			v.Serve(one)
 		}
 	}
 }
 
-// fewer times as many threads that began alike as of others serve no connections: what they
-// read are answers.
+// fewer is the factor by which threads of the same beginning must outnumber others to serve connections: else their reads are of answers.
 const fewer = 4
 
 // countLanes returns how many threads were looked at.
@@ -65,9 +62,9 @@ func countLanes(group []*Sample) int {
 	return len(all)
 }
 
-// markServing takes the threads that began alike for a server's, if they read from connections.
-// Where the runtime has one pool, they become no part of it: one of that which waits for the next
-// bytes is blocked, and threads of the program's own are none that others wait for.
+// markServing marks the threads of the same beginning as a server's, if they read from connections. In a runtime with one pool they leave
+// that pool: there a thread that waits for the next bytes would count as blocked, and other work does not wait for the program's own
+// threads.
 func (t *Threads) markServing(group []*Sample, one bool) {
 	depth := func(l *Sample) int { return len(t.pathOf(l.Stack).frames) - l.View.User }
 	var reads *Sample

@@ -20,11 +20,10 @@ type workers struct {
 	origin     evidence.Origin
 }
 
-// findTaskWorkers finds who does the work that requests wait for, of those waits for which nobody is
-// known: threads that serve no request themselves, and all of which have work whenever
-// requests wait. Of several the one whose code is nearest to that of who waits. If there are
-// fewer than wait, the others wait for one of them, as for a pool; who serves all one after the
-// other is none, and is waited for by all.
+// findTaskWorkers finds the threads that do the work that requests wait for, for waits without a known holder: threads that serve no
+// request themselves, and all of which have work whenever requests wait. Of several groups it takes the one whose code is nearest to the
+// waiting code. If there are fewer workers than waiting requests, the rest wait for one of them, as for a pool. A single worker that serves
+// all in turn is no pool, and all wait for it.
 func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View) bool) {
 	waits := make([][]*Sample, len(bursts))
 	count := 0
@@ -63,11 +62,11 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View
 		}
 		for n, l := range waits[i] {
 			h.next[l] = busy[n%len(busy)]
-			if w.most == 1 { // it serves one after the other
+			if w.most == 1 { // it serves requests one after the other
 				l.View.State = evidence.SyncWait
 				limit.setWait(&l.View)
 				queued++
-			} else if n >= len(busy) && len(busy) >= w.most { // its work has not been begun
+			} else if n >= len(busy) && len(busy) >= w.most { // its work has not begun
 				l.View.State = evidence.PoolWait
 				limit.setWait(&l.View)
 				queued++
@@ -125,8 +124,7 @@ func (h *holding) findWorkers(bursts, waits [][]*Sample) *workers {
 	return best
 }
 
-// hasWork says whether a thread that serves no request has work: one that sleeps, or waits to be
-// notified, may well wait for work.
+// hasWork reports whether a thread that serves no request has work: a thread that sleeps, or waits to be notified, may be waiting for work.
 func hasWork(s evidence.Kind) bool {
 	switch s {
 	case evidence.Running, evidence.NetWait, evidence.Syscall, evidence.LockWait, evidence.PoolWait, evidence.TaskWait:

@@ -8,39 +8,36 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Reader reads the stacks of a runtime's threads. One more is a file beside dotnet.go.
+// Reader reads the stacks of a runtime's threads. Another runtime is a file beside dotnet.go.
 type Reader struct {
-	// Read reads a stack. Entry is what the program is called, "" unknown.
+	// Read reads a stack. Entry is the program's name, "" unknown.
 	Read func(of threadstack.Stack, entry string) threadstack.View
-	// Framework says whether a function is of what comes with the runtime, and calls the
-	// program's code or is called by it.
+	// Framework reports whether a function belongs to what comes with the runtime, and calls the program's code or is called by it.
 	Framework func(function string) bool
-	// Program is what else to take for the program's own code than Entry, as the stack of its
-	// main thread says, "" if this is not that.
+	// Program returns what counts as the program's own code besides Entry, from its main thread's stack; "" for another stack.
 	Program func(of threadstack.Stack) string
-	// Holds: looks at all threads at once tell who holds what others wait for ([Held]).
+	// Holds means that looks at all threads at once show the holders of what others wait for ([Held]).
 	Holds bool
-	// Rounds: a burst of looks goes round all threads many times ([Threads.Moments]).
+	// Rounds means that a burst of looks visits all threads many times ([Threads.Moments]).
 	Rounds bool
-	// Settle says what the threads of a process are there for, where one stack does not; nil: it
-	// does, and servers that no table knows are looked for ([Threads.findServed]).
+	// Settle finds the purpose of a process's threads, where a single stack does not show it; nil: it does, and servers that no table knows are
+	// searched ([Threads.findServed]).
 	Settle func(t *Threads, s evidence.SubjectID)
-	// Apart: its rounds are spread over all the time, and each stands for its own.
+	// Apart means that its rounds are spread over the whole time, and each stands for its own part.
 	Apart bool
-	// Scheduled: the runtime runs lanes of its own on these threads.
+	// Scheduled means that the runtime runs lanes of its own on these threads.
 	Scheduled bool
-	// Addressed: its functions are named on stacks that others saw, too.
+	// Addressed means that its functions are resolved on stacks from other tools, too.
 	Addressed bool
-	// OnePool: all threads of its pool do whatever comes, requests and what these hand over: no
-	// part of it works for another.
+	// OnePool means that all threads of its pool do any work, requests and what these hand over: no part of the pool works for another.
 	OnePool bool
 }
 
-// Readers are those of the runtimes whose stacks tell what threads do, by the ID of the
-// runtime. Of others, such as Go, the states of requests come from elsewhere.
+// Readers are the readers of runtimes whose stacks show what threads do, by the runtime's ID. For others, such as Go, the states of
+// requests come from elsewhere.
 type Readers map[string]Reader
 
-// readStack reads a stack; one of another runtime says nothing.
+// readStack reads a stack; for an unknown runtime it shows nothing.
 func (r Readers) readStack(runtime string, stack threadstack.Stack, entry string) threadstack.View {
 	if of, ok := r[runtime]; ok {
 		return of.Read(stack, entry)
@@ -48,13 +45,13 @@ func (r Readers) readStack(runtime string, stack threadstack.Stack, entry string
 	return threadstack.View{State: evidence.KindUnknown, Wait: -1, User: -1, Outer: -1, Began: -1}
 }
 
-// The readers there are.
+// The readers.
 var (
 	DotnetStacks = Reader{Read: threadstack.Dotnet, Framework: threadstack.IsDotnetFramework, Holds: true, Rounds: true, Addressed: true, OnePool: true}
 	JVMStacks    = Reader{Read: threadstack.JVM, Framework: threadstack.IsJVMFramework, Program: threadstack.JVMProgram, Holds: true}
 )
 
-// Threads looks at the threads of a bundle's processes.
+// Threads holds looks at the threads of a bundle's processes.
 type Threads struct {
 	b      *evidence.Bundle
 	of     Readers
@@ -62,7 +59,7 @@ type Threads struct {
 	looks  map[evidence.SubjectID][]Sample
 	unseen map[evidence.SubjectID]bool // [Threads.WaitsUnseen]
 	locks  map[place]bool              // where threads wait for locks
-	works  map[place]bool              // functions in which threads that look as if in native code compute
+	works  map[place]bool              // functions in which threads compute although they seem to be in native code
 	paths  map[evidence.StackID]*callPath
 
 	programs map[evidence.SubjectID]string
@@ -76,8 +73,7 @@ type key struct {
 	stack   evidence.StackID
 }
 
-// PoolSize is where one says how many threads the pool of that name has: the setting of the
-// library whose pool it is; "" where that is not known.
+// PoolSize returns the setting of the size of the pool with a name, from the library that owns it; "" if unknown.
 func (t *Threads) PoolSize(s evidence.SubjectID, pool string) string {
 	for i := range t.looks[s] {
 		if v := &t.looks[s][i].View; v.Pool == pool && v.Size != "" {
@@ -90,16 +86,15 @@ func (t *Threads) PoolSize(s evidence.SubjectID, pool string) string {
 // Sample is what one thread was seen doing at one moment.
 type Sample struct {
 	Lane   evidence.LaneID
-	Time   int64 // ns, 0: of no known time
+	Time   int64 // ns, 0: unknown
 	Stack  evidence.StackID
 	View   threadstack.View
-	Held   Holding // who keeps it waiting
-	Count  int     // looks that this one stands for: a long recording joins those that saw the same
+	Held   Holding // what keeps the thread waiting
+	Count  int     // number of looks it stands for: a long recording joins equal ones
 	Origin evidence.Origin
 }
 
-// Of looks at a bundle, which has been unified: what a process is called says which
-// code is its own.
+// Of looks at a unified bundle: a process's name identifies its code.
 func Of(b *evidence.Bundle, of Readers) *Threads {
 	t := &Threads{b: b, of: of, views: make(map[key]threadstack.View), looks: make(map[evidence.SubjectID][]Sample), unseen: make(map[evidence.SubjectID]bool), programs: make(map[evidence.SubjectID]string), clocks: make(map[evidence.SubjectID]*clock)}
 	typ := b.Names.Lookup(evidence.SampleThread)
@@ -142,7 +137,7 @@ func (t *Threads) sampleAt(i int) Sample {
 	return Sample{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(x.Subject[i], x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]}
 }
 
-// View is what a stack says of a thread of a process.
+// View returns what a stack tells of a thread of a process.
 func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) threadstack.View {
 	k := key{s, stack}
 	v, ok := t.views[k]
@@ -186,7 +181,7 @@ func (t *Threads) framesOf(stack evidence.StackID) []string {
 	return threadstack.Of(t.b, stack).Frames
 }
 
-// Subjects are the processes whose threads were looked at, in order.
+// Subjects returns the processes with looks at their threads, in order.
 func (t *Threads) Subjects() []evidence.SubjectID {
 	var out []evidence.SubjectID
 	for s := range t.looks {
@@ -196,5 +191,5 @@ func (t *Threads) Subjects() []evidence.SubjectID {
 	return out
 }
 
-// Samples are all looks at the threads of a process, by time.
+// Samples returns all looks at the threads of a process, by time.
 func (t *Threads) Samples(s evidence.SubjectID) []Sample { return t.looks[s] }

@@ -2,10 +2,9 @@ package threads
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// dropRepeated leaves out what looks tell twice. Where a runtime has threads of its own, one file
-// shows the system's and another, taken right after it, all: there the system's are once more, by
-// the program's numbers. And where such threads serve requests, a look that lacks them says
-// nothing of the requests.
+// dropRepeated removes looks that repeat others. If a runtime has threads of its own, one file shows the OS threads and another, taken
+// right after it, shows all: the OS threads appear there again, with the program's numbers. And where the runtime's threads serve requests,
+// a look without them says nothing of the requests.
 func dropRepeated(looks []Sample) []Sample {
 	serve, own, others, complete := false, false, false, false
 	for i := range looks {
@@ -37,15 +36,13 @@ func dropRepeated(looks []Sample) []Sample {
 	return out
 }
 
-// byProgram says whether a look is at a thread of the system by the program's number: it is in
-// a file that shows all threads.
+// byProgram reports whether a look shows an OS thread by the program's number: it is in a file that shows all threads.
 func byProgram(l *Sample) bool {
 	return l.Lane >= evidence.LanesOfProgram && !l.View.Virtual && l.View.Began >= 0
 }
 
-// WaitsUnseen says whether threads of the runtime's own may serve the requests of a process,
-// and only those of them were looked at that were on a CPU: what the others wait for nobody
-// saw.
+// WaitsUnseen reports whether the runtime's own threads may serve a process's requests while looks show only those on a CPU: then the waits
+// of the others are unknown.
 func (t *Threads) WaitsUnseen(s evidence.SubjectID) bool { return t.unseen[s] }
 
 // onlyRunning looks whether there are such threads, of which no look shows all, where no thread

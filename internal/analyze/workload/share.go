@@ -8,10 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Costs of the kernel's work for one event, s of CPU time: the middle of what it takes on
-// machines of today, of which virtual ones are the slow end. Since a class needs a
-// quarter of the CPU time ([leastShare]), half as much or twice as much names the same class for whoever
-// has that much of one kind of work.
+// Costs of the kernel's work for one event, s of CPU time: the middle of the range on today's machines, of which virtual ones are
+// the slow end. A class needs a quarter of the CPU time ([leastShare]), so that half or twice the cost gives the same class to a
+// service with that much of one kind of work.
 const (
 	// An exception, a walk through four levels of tables, a page taken from the free list, 4 KiB zeroed
 	// (about .1 µs), charged and put on a list: .5 µs on bare metal, 1.7 µs where a hypervisor has
@@ -28,28 +27,27 @@ const (
 	costDirtied = 1.5e-6
 	// The same the other way, with a request to the disk for some pages each.
 	costRead = 1.5e-6
-	// A page that somebody waits for goes to the disk by itself: a request is made, dispatched and
-	// finished, and of fsync the file system's journal written: 5 to 10 µs.
+	// A page that a task waits for is written by itself: a request is made, dispatched and finished, and fsync also writes the file
+	// system's journal: 5 to 10 µs.
 	costRequest = 5e-6
 )
 
 const (
-	// leastSamples is from how many samples on shares are taken from them: of 20 a quarter is 5
-	// samples, and a kind of work with a tenth of the time comes to that once in 23.
+	// leastSamples is the number of samples from which shares come from samples: of 20, a quarter is 5 samples, which a kind of work
+	// with a tenth of the time reaches once in 23.
 	leastSamples = 20
-	// leastShare is the part of the CPU time that one kind of the kernel's work must take to be
-	// what a service is called by: less, and removing all of it leaves three quarters.
+	// leastShare is the part of the CPU time from which one kind of the kernel's work classifies a service: with less, removing all of
+	// it leaves three quarters.
 	leastShare = .25
-	// leastCPU is of how much CPU time counts per second of it are made: 2 ticks of the kernel's clock,
-	// below which its own rounding is half of it.
+	// leastCPU is the CPU time from which counts are divided by it: 2 ticks of the kernel's clock; below, the clock's rounding is half
+	// of it.
 	leastCPU = .02
-	// overloaded is how many times as many ready threads as CPUs make a service's own
-	// code saturation: each waits as long as it runs, even with nobody beside it.
+	// overloaded is the number of ready threads per CPU from which a service's own code is saturation: each thread waits as long as it
+	// runs, even without neighbours.
 	overloaded = 2
 )
 
-// kernelClasses is which class a mechanism of the kernel is of. What is not here is told apart by
-// what else there is, or not at all.
+// kernelClasses maps a mechanism of the kernel to a class. Other facts classify a mechanism that is not here, or nothing does.
 var kernelClasses = map[string]Class{
 	"":                         User,
 	evidence.KernelPageFault:   PageFault,
@@ -77,8 +75,7 @@ var kernelClasses = map[string]Class{
 	evidence.KernelPreempted:   System,
 }
 
-// Shares are the parts of a service's CPU time by class; they add up to 1. Known is false where
-// neither samples nor counts tell.
+// Shares are the parts of a service's CPU time by class; they add up to 1. Known is false where neither samples nor counts exist.
 type Shares struct {
 	Of      map[Class]float64
 	Sampled bool // by samples of running threads, else worked out from counts
@@ -102,7 +99,7 @@ func (v *Vector) sampledShares() Shares {
 		share, class := v.Kernel[mechanism], kernelClasses[mechanism]
 		switch mechanism {
 		case evidence.KernelInterrupt:
-			continue // interrupts whoever runs
+			continue // it interrupts any task
 		case evidence.KernelSoftirq:
 			// So does a softirq of somebody else's packets. Those that a service sets off itself by what it
 			// sends and receives take no longer than a few times that.
@@ -167,9 +164,9 @@ func (v *Vector) Counted() Shares {
 	return Shares{Of: of, Known: true}
 }
 
-// switchClass returns what waiting threads wait for, as far as counts tell: a packet for every
-// other switch, or a page for every fourth says it; else it is the switches themselves. A thread
-// that has a page written waits for it, for the inode or the journal, and for the disk's cache.
+// switchClass returns what waiting threads wait for, as far as counts tell: a packet for every other switch, or a page for every
+// fourth, shows it; else it is the switches themselves. A thread that has a page written waits for the page, for the inode or the
+// journal, and for the disk's cache.
 func (v *Vector) switchClass() Class {
 	switch waits := orNone(v.Voluntary); {
 	case waits <= 0:

@@ -1,13 +1,10 @@
-// Package signature says what kind of work a service's CPU time goes to, by what the kernel
-// counts of it: page faults, switches, packets, pages written, and, where running threads were
-// sampled, what the kernel was doing for them. The counts are taken for each second of CPU time, so
-// that a service looks alike whether it is busy or nearly idle, and whether a neighbour leaves it one
-// CPU or two.
+// Package workload classifies the work on which a service spends its CPU time, by the kernel's counters: page faults, switches, packets,
+// pages written, and, where running threads were sampled, the kernel's work for them. Counts are per second of CPU time, so that a service
+// looks alike whether it is busy or nearly idle, and whether a neighbour leaves it one CPU or two.
 //
-// Its opinion: a service is known by its own figures. What the kernel counts for the whole host
-// (softirqs, disk requests, pressure) is shown beside them and decides nothing, because it is
-// as often a neighbour's. A bound is what the kernel's work for one event costs ([costs]), fixed from how
-// the kernel works and not from runs; figures that are not known are NaN and decide nothing either.
+// Its opinion: a service is classified by its own figures. The kernel's counts for the whole host (softirqs, disk requests, pressure) are
+// shown beside them and decide nothing, because they are as often a neighbour's. A bound is the cost of the kernel's work for one event
+// ([costs]), derived from how the kernel works and not from runs; unknown figures are NaN and decide nothing either.
 package workload
 
 import (
@@ -30,14 +27,14 @@ const (
 	Futex      Class = "futex"      // locks and conditions of the program
 	Switch     Class = "switch"     // threads that hand over to each other: pipes, sched_yield, short sleeps
 	Saturation Class = "saturation" // its own code, with many more ready threads than CPUs
-	System     Class = "system"     // the kernel, for no reason that is told apart
+	System     Class = "system"     // other kernel work
 	Idle       Class = "idle"       // too little CPU time to say
 )
 
 // Classes in the order in which tables show them.
 var Classes = []Class{User, Saturation, PageFault, Compaction, Reclaim, Network, Sync, Futex, Switch, System, Idle}
 
-// Title says what a class is in a few words.
+// titles describe the classes in a few words.
 func (c Class) Title() string { return titles[c] }
 
 var titles = map[Class]string{
@@ -61,24 +58,24 @@ type Vector struct {
 	Host Beside
 }
 
-// Beside is what the kernel counts for the whole host: shown, and decides nothing.
+// Beside is the kernel's counts for the whole host: shown, but not decisive.
 type Beside struct {
 	Busy           float64 // CPUs
 	Softirq        float64 // share of the busy CPU time
 	NetRX          float64 // softirqs for received packets, 1/s
 	Block          float64 // softirqs for finished disk requests, 1/s
-	PressureCPU    float64 // share of the time in which somebody waited for a CPU
+	PressureCPU    float64 // share of the time in which some task waited for a CPU
 	PressureMemory float64
 	PressureIO     float64
 }
 
-// Unknown is a vector of which nothing is known.
+// Unknown is a vector without any known figure.
 func Unknown() Vector {
 	n := math.NaN()
 	return Vector{Work: metrics.Work{Seconds: n, CPU: n, System: n, Delay: n, MinorFaults: n, MajorFaults: n, Voluntary: n, Involuntary: n, Segments: n, Dirtied: n, Read: n},
 		CPUs: n, Host: Beside{n, n, n, n, n, n, n}}
 }
 
-// Demand is how many of its threads ran or were ready to, in the mean; NaN unknown. A neighbour that takes
-// CPUs away makes them wait and not become more.
+// Demand returns the mean number of its threads that ran or were ready; NaN unknown. A neighbour that takes CPUs away makes threads wait,
+// but does not add any.
 func (v *Vector) Demand() float64 { return v.CPU + v.Delay }

@@ -6,11 +6,9 @@ import (
 	"slices"
 )
 
-// Align puts all rows on one timeline: those of anchored clocks by adding the
-// clock's offset, then those of clocks that are not anchored, or only roughly,
-// by matching the collector's cycles they hold with the cycles of the artifact
-// that knows the time best. What can be placed by neither keeps its own times;
-// its clock says so. Series of the pieces of one recording are joined then. Call it
+// Align puts all rows on one timeline. It adds the offset of anchored clocks. It places clocks that are not anchored, or only
+// roughly, by matching the collector's cycles in their artifacts with the cycles of the artifact with the best clock. Rows that
+// neither can place keep their own times, and their clock says so. Then it joins series of the pieces of one recording. Call it
 // after [Bundle.Unify]; a second call does nothing.
 func (b *Bundle) Align() {
 	if b.aligned {
@@ -51,8 +49,8 @@ func (b *Bundle) Align() {
 	}
 }
 
-// Realign moves all times of an artifact, whose requests say by how much (ns) its clock is behind that of another artifact. Call it
-// before [Bundle.Clip].
+// Realign moves all times of an artifact by the time (ns) that its clock is behind another artifact's, as its requests show.
+// Call it before [Bundle.Clip].
 func (b *Bundle) Realign(a ArtifactID, behind int64) {
 	for _, p := range b.parts {
 		if p.Artifact == a {
@@ -63,7 +61,7 @@ func (b *Bundle) Realign(a ArtifactID, behind int64) {
 	}
 }
 
-// rough is the error (ns) from which a clock is worth placing anew.
+// rough is the error (ns) from which a clock is placed again.
 const rough = 5e6
 
 func abs(v int64) int64 { return max(v, -v) }
@@ -116,12 +114,10 @@ func (b *Bundle) shiftTimes(p *Builder, offset int64) {
 	}
 }
 
-// matchCycles finds the offset that puts the mark phases of p onto those of r.
-// Both list the same cycles with their own clocks, perhaps over different
-// windows: a log tells of days, a trace of seconds of them. Every pairing of a
-// phase of one with a phase of the other suggests an offset; the one that most
-// phases agree with (to 2 ms and to 20 % of their length) wins if at least 3
-// phases and half of the shorter list agree, and more than chance would have it.
+// matchCycles finds the offset that puts the mark phases of p onto those of r. Both list the same cycles with their own clocks,
+// perhaps over different windows: a log covers days, a trace some seconds of them. Every pair of phases suggests an offset. The
+// offset with which most phases agree (to 2 ms and to 20 % of their length) wins if at least 3 phases and half of the shorter
+// list agree, and more than by chance.
 func (b *Bundle) matchCycles(p, r *Builder) (offset, spread int64, ok bool) {
 	short, long, sign := b.markPhases(p), b.markPhases(r), int64(1)
 	if len(short) > len(long) {
@@ -148,11 +144,10 @@ func (b *Bundle) matchCycles(p, r *Builder) (offset, spread int64, ok bool) {
 	return offset, spread, best >= minMatches && 2*best >= len(short) && chanceBound(best, short, long, tried) < .01
 }
 
-// chanceBound bounds how probable it is that any of the offsets tried has n phases in common with
-// a list of other cycles, by the union bound over offsets and over which phases agree. The one
-// that proposed an offset agrees with it; another does by chance as often as two distances between
-// phases are alike: cycles come at a beat, and in a log of days many stretches have nearly the
-// same.
+// chanceBound bounds the probability that any of the offsets tried has n phases in common with a list of other cycles, by the
+// union bound over offsets and over which phases agree. The phase that proposed an offset agrees with it. Another phase agrees by
+// chance as often as two distances between phases are alike: cycles come at a regular beat, and in a log of days many stretches
+// have nearly the same one.
 func chanceBound(n int, short, long []phase, tried int) float64 {
 	gaps := make([]int64, 0, len(long)-1)
 	for i := range len(long) - 1 {
@@ -167,7 +162,7 @@ func chanceBound(n int, short, long []phase, tried int) float64 {
 		for last < len(gaps) && gaps[last] <= g+tolerance {
 			last++
 		}
-		alike += last - first - 1 // without itself
+		alike += last - first - 1 // without the pair itself
 	}
 	one := float64(alike) / math.Max(1, float64(len(gaps)*(len(gaps)-1)))
 	one = math.Max(one, 2*tolerance*float64(len(long))/float64(max(1, long[len(long)-1].at-long[0].at)))
@@ -180,12 +175,11 @@ func lnFactorial(n int) float64 {
 	return v
 }
 
-// proposers is how many phases of the shorter list propose offsets, spread over
-// it; all of them judge each. Where half of them are in the other list, all
-// proposers but one in 2¹⁶ lists are not missing from it.
+// proposers is how many phases of the shorter list, spread over it, propose offsets; all phases judge each offset. If half of the
+// phases are in the other list, at least one proposer is, in all but one of 2¹⁶ lists.
 const proposers = 16
 
-// tolerance is how far apart (ns) two clocks may see the same phase.
+// tolerance is how far apart (ns) two clocks may place the same phase.
 const tolerance = 2e6
 
 // minMatches is how many phases must agree.
@@ -208,8 +202,7 @@ func isSimilar(a, b int64) bool {
 	return math.Abs(float64(a-b)) <= 0.2*float64(max(a, b))+100e3
 }
 
-// countAgreeing counts the phases that both lists have where the first is moved by d, and returns
-// how far apart they are at most, in ns.
+// countAgreeing counts the phases that both lists have after the first is moved by d, and returns their largest distance, in ns.
 func countAgreeing(short, long []phase, d int64) (n int, spread int64) {
 	for _, a := range short {
 		at := a.at + d

@@ -1,11 +1,10 @@
 package evidence
 
-// Builder is what a format writes through: it belongs to one artifact and one
-// format, knows that artifact's clock, and remembers which rows are its own so
-// that they can be moved when the clock is aligned.
+// Builder writes a format's rows into a bundle. It belongs to one artifact and one format, knows that artifact's clock, and
+// remembers its own rows so that they can move when the clock is aligned.
 type Builder struct {
 	Artifact   ArtifactID
-	Moments    bool // it tells what is so at a moment: of one process there may be many such
+	Moments    bool // the artifact describes single moments: there may be several such artifacts of one process
 	bundle     *Bundle
 	format     string
 	clock      ClockID
@@ -30,8 +29,8 @@ func (b *Bundle) Builder(a ArtifactID, format string) *Builder {
 // Close ends the builder's rows.
 func (p *Builder) Close() { p.to = p.bundle.currentMark() }
 
-// Beside says whether the artifact holds moments that another one of the same recording was
-// watching as well: what happened then is told there.
+// Beside reports whether the artifact holds moments that another artifact of the same recording also covers: what happened then
+// comes from that one.
 func (p *Builder) Beside() bool { return p.bundle.Artifacts[p.Artifact].Series == MomentsSeries }
 
 // Name interns a string.
@@ -40,51 +39,50 @@ func (p *Builder) Name(s string) NameID { return p.bundle.Names.ID(s) }
 // NameBytes interns a string without allocating for one that is known.
 func (p *Builder) NameBytes(s []byte) NameID { return p.bundle.Names.BytesID(s) }
 
-// Text is what a name was interned from.
+// Text returns the string behind a name.
 func (p *Builder) Text(id NameID) string { return p.bundle.Names.Text(id) }
 
 // Stack interns a stack, innermost frame first.
 func (p *Builder) Stack(frames []Frame) StackID { return p.bundle.Stacks.ID(frames) }
 
-// ThreadStack interns the stack of a thread of which more is said.
+// ThreadStack interns the stack of a thread with further facts about the thread.
 func (p *Builder) ThreadStack(frames []Frame, info ThreadInfo) StackID {
 	return p.bundle.Stacks.Of(frames, info)
 }
 
-// Info is what was said of the thread of a stack beside its frames.
+// Info returns the facts about a stack's thread.
 func (p *Builder) Info(id StackID) ThreadInfo { return p.bundle.Stacks.Info(id) }
 
-// Frames are those of a stack, innermost first. The slice must not be changed.
+// Frames returns a stack's frames, innermost first. The slice must not be changed.
 func (p *Builder) Frames(id StackID) []Frame { return p.bundle.Stacks.Frames(id) }
 
 // HandlingStack interns the callers of a handler, outermost first, for Handling.
 func (p *Builder) HandlingStack(callers []Caller) int32 { return p.bundle.Handlings.Stack(callers) }
 
-// Handling interns on which stacks a request was seen. The slice is sorted.
+// Handling interns the set of stacks on which a request was seen. The slice is sorted.
 func (p *Builder) Handling(stacks []int32) HandlingID { return p.bundle.Handlings.Of(stacks) }
 
 // Origin is a position (line, event, sample) in this builder's artifact.
 func (p *Builder) Origin(position int64) Origin { return NewOrigin(p.Artifact, position) }
 
-// Clock returns the artifact's clock, to be set as it becomes known.
+// Clock returns the artifact's clock, for the format to fill in.
 func (p *Builder) Clock() *Clock { return &p.bundle.Clocks[p.clock] }
 
-// Modified is when the artifact was last written, ns since the epoch, 0
-// unknown: the end of what a live log holds.
+// Modified returns when the artifact was last written, ns since the epoch, 0 unknown: the end of a live log's content.
 func (p *Builder) Modified() int64 { return p.bundle.Artifacts[p.Artifact].Modified }
 
-// Recorded says whether the artifact was recorded live, so that the time it was
-// last written is when it was recorded, not when somebody copied it.
+// Recorded reports whether the artifact was recorded live, so that its time of writing is the time of recording and not that of a
+// copy.
 func (p *Builder) Recorded() bool {
 	a := &p.bundle.Artifacts[p.Artifact]
 	return a.About != (Subject{}) || a.Series != ""
 }
 
-// SeenFrom says from where the requests of the artifact were seen.
+// SeenFrom sets from where the artifact's requests were seen.
 func (p *Builder) SeenFrom(v Vantage) { p.bundle.Artifacts[p.Artifact].Vantage = v }
 
-// Subject registers who the following rows are about. A process without a pid, or with
-// the same, is the one that the artifact is known to be of, unless it contradicts that.
+// Subject registers the subject of the following rows. A process without a pid, or with the same pid, is the artifact's known
+// process, unless it contradicts that.
 func (p *Builder) Subject(s Subject) SubjectID {
 	if about := p.bundle.Artifacts[p.Artifact].About; s.Kind == Process && about != (Subject{}) && (s.PID == 0 || s.PID == about.PID) && p.bundle.Agree(s, about) {
 		p.bundle.mergeSubject(&s, about)
@@ -95,8 +93,8 @@ func (p *Builder) Subject(s Subject) SubjectID {
 	return id
 }
 
-// Describe changes what is known about a subject of this builder, as formats
-// learn of it late: the version is in the header, the processors further down.
+// Describe changes what is known about a subject of this builder, because formats learn of it late: the version is in the header,
+// the processors further down.
 func (p *Builder) Describe(id SubjectID, change func(*Subject)) { change(&p.bundle.Subjects[id]) }
 
 // Request adds a request; its Clock and an empty Origin are filled in. A path
@@ -119,8 +117,7 @@ func (p *Builder) Interval(v Interval) {
 	p.bundle.Intervals.addRow(&v)
 }
 
-// Shift moves the intervals added so far by ns, for who learns late what the times of an
-// artifact count from.
+// Shift moves the intervals added so far by ns, for formats that learn late where the times of an artifact start.
 func (p *Builder) Shift(ns int64) {
 	if ns == 0 {
 		return
@@ -132,11 +129,11 @@ func (p *Builder) Shift(ns int64) {
 	}
 }
 
-// RoomForIntervals makes room for n more intervals, for who knows about how many it will
-// add: growing by doubling needs up to three times the memory.
+// RoomForIntervals makes room for n more intervals, if the format knows their approximate number: growing by doubling needs up to
+// three times the memory.
 func (p *Builder) RoomForIntervals(n int) { p.bundle.Intervals.growRows(n) }
 
-// RoomForSamples makes room for n samples, for who knows how many it will add.
+// RoomForSamples makes room for n samples, if the format knows their number.
 func (p *Builder) RoomForSamples(n int) { p.bundle.Samples.growRows(n) }
 
 // Sample adds a sample.
@@ -155,8 +152,7 @@ func (p *Builder) Fact(f Fact) {
 	p.bundle.Facts = append(p.bundle.Facts, f)
 }
 
-// Cover says that something was watched; its Clock and an empty Origin are
-// filled in.
+// Cover adds the coverage of something that was watched; its Clock and an empty Origin are filled in.
 func (p *Builder) Cover(c Coverage) {
 	c.Clock = p.clock
 	if c.Origin == 0 {
@@ -169,18 +165,16 @@ func (p *Builder) Cover(c Coverage) {
 // Load adds a load generator's result.
 func (p *Builder) Load(l LoadResult) { p.bundle.Loads = append(p.bundle.Loads, l) }
 
-// Table adds something for inspect.
+// Table adds a table for inspect.
 func (p *Builder) Table(t Table) {
 	t.Artifact = p.Artifact
 	p.bundle.Tables = append(p.bundle.Tables, t)
 }
 
-// Warnf adds a warning, or counts one that was given before. Position is a
-// line, event or sample number, 0 unknown.
+// Warnf adds a warning, or counts one that was given before. Position is a line, event or sample number, 0 unknown.
 func (p *Builder) Warnf(position int64, format string, args ...any) {
 	p.bundle.Warnf(p.Origin(position), format, args...)
 }
 
-// Cut says that the artifact ended in the middle of something; the result is
-// what was read until then.
+// Cut notes that the artifact ended in the middle of something; the result is what was read until then.
 func (p *Builder) Cut() { p.bundle.Artifacts[p.Artifact].Tail = true }

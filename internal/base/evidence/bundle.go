@@ -9,7 +9,7 @@ type Bundle struct {
 	Subjects   []Subject
 	Requests   Requests
 	Intervals  Intervals
-	Processors []Occupancy // what each processor did, an element for each artifact that tells
+	Processors []Occupancy // what each processor did, one element per artifact that tells
 	Samples    Samples
 	Series     []Series
 	Facts      []Fact
@@ -18,15 +18,15 @@ type Bundle struct {
 	Tables     []Table
 	Warnings   []Warning
 	Unseen     []Unseen
-	Code       []Code // who names functions made at run time
+	Code       []Code // resolvers of functions made at run time
 	Names      *Names
 	Stacks     *Stacks
 	Handlings  *Handlings
 
-	ExpectedRate float64 // requests/s that were agreed on when it was recorded, 0 not known
+	ExpectedRate float64 // requests/s that were agreed on at the time of recording, 0 unknown
 
-	// Launchers are programs that run others, such as java: a process that the kernel knows
-	// by such a name may be called after its program elsewhere.
+	// Launchers are programs that run others, such as java: a process with such a name in the kernel may be named after its
+	// program elsewhere.
 	Launchers []string
 
 	parts     []*Builder
@@ -34,13 +34,12 @@ type Bundle struct {
 	aligned   bool
 }
 
-// NewBundle returns an empty bundle that knows no launchers of programs: incident makes those
-// that files are read into.
+// NewBundle returns an empty bundle without launchers; package incident makes the bundles that files are read into.
 func NewBundle() *Bundle {
 	return &Bundle{Names: new(Names), Stacks: new(Stacks), Handlings: new(Handlings)}
 }
 
-// Bare says whether nothing was read into the bundle that anything could be said of.
+// Bare reports whether nothing usable was read into the bundle.
 func (b *Bundle) Bare() bool {
 	return b.Requests.Len() == 0 && b.Intervals.Len() == 0 && b.Samples.Len() == 0 && len(b.Processors)+len(b.Series)+len(b.Facts)+len(b.Loads)+len(b.Tables)+len(b.Unseen) == 0
 }
@@ -51,8 +50,7 @@ func (b *Bundle) AddArtifact(a Artifact) ArtifactID {
 	return ArtifactID(len(b.Artifacts) - 1)
 }
 
-// Fact returns the newest fact of a name about a subject, or about any subject
-// if subject < 0.
+// Fact returns the newest fact of a name about a subject, or about any subject if subject < 0.
 func (b *Bundle) Fact(subject SubjectID, key string) (Fact, bool) {
 	for i := len(b.Facts) - 1; i >= 0; i-- {
 		if f := b.Facts[i]; f.Key == key && (subject < 0 || f.Subject == subject) {
@@ -62,8 +60,8 @@ func (b *Bundle) Fact(subject SubjectID, key string) (Fact, bool) {
 	return Fact{}, false
 }
 
-// FactFrom returns a fact of a subject that an artifact states, else the newest
-// from any: several traces of one process each count their own calls.
+// FactFrom returns a subject's fact from an artifact, else the newest fact from any artifact: several traces of one process each
+// count their own calls.
 func (b *Bundle) FactFrom(a ArtifactID, subject SubjectID, key string) (Fact, bool) {
 	for i := len(b.Facts) - 1; i >= 0; i-- {
 		if f := b.Facts[i]; f.Key == key && f.Subject == subject {
@@ -75,7 +73,7 @@ func (b *Bundle) FactFrom(a ArtifactID, subject SubjectID, key string) (Fact, bo
 	return b.Fact(subject, key)
 }
 
-// Covered returns what was watched of a kind about a subject (any if < 0).
+// Covered returns the coverage of a kind for a subject (any if < 0).
 func (b *Bundle) Covered(subject SubjectID, kind string) []Coverage {
 	var out []Coverage
 	for _, c := range b.Coverage {
@@ -96,12 +94,12 @@ func (b *Bundle) SeriesOf(subject SubjectID, name string) *Series {
 	return nil
 }
 
-// Window is the span of all anchored evidence, in ns; 0, 0 if there is none.
+// Window returns the span of all anchored evidence, in ns; 0, 0 if there is none.
 func (b *Bundle) Window() (from, until int64) {
 	return b.coverageSpan(func(c Coverage) bool { return b.Clocks[c.Clock].Anchored() && c.From != 0 })
 }
 
-// Undated is the span of evidence that has no time of day, in ns since its clocks began to count; 0, 0 if there is none.
+// Undated returns the span of evidence without a time of day, in ns since its clocks started; 0, 0 if there is none.
 func (b *Bundle) Undated() (from, until int64) {
 	return b.coverageSpan(func(c Coverage) bool { return !b.Clocks[c.Clock].Anchored() })
 }
@@ -120,8 +118,7 @@ func (b *Bundle) coverageSpan(of func(Coverage) bool) (from, until int64) {
 	return from, until
 }
 
-// SeriesFrom returns a series of a subject by name, the one of an artifact before
-// those of others; nil if none.
+// SeriesFrom returns a subject's series by name, preferring an artifact's own; nil if there is none.
 func (b *Bundle) SeriesFrom(a ArtifactID, subject SubjectID, name string) *Series {
 	for i := range b.Series {
 		if s := &b.Series[i]; s.Name == name && s.Subject == subject {
@@ -133,7 +130,7 @@ func (b *Bundle) SeriesFrom(a ArtifactID, subject SubjectID, name string) *Serie
 	return b.SeriesOf(subject, name)
 }
 
-// mark remembers how long each table was, so that a builder knows its rows.
+// mark holds the length of each table, so that a builder knows its rows.
 type mark struct {
 	requests, intervals, samples int
 }
@@ -186,19 +183,15 @@ func (b *Bundle) renameSubject(from, to SubjectID) {
 	}
 }
 
-// Unify makes subjects that are the same process one. Files name their process
-// badly: a gctrace log has no pid, a trace only a minor version, an access log
-// nothing at all. A description that agrees with exactly one other is taken to
-// be of the same process; one that agrees with several stays on its own and is
-// warned about. Two artifacts of the same format are two processes unless they
-// say that they are one, or one begins where the other ends (see [Stretch]): nobody
-// records the same thing twice. Looks at one moment are taken again and again, though.
+// Unify merges subjects that are the same process. Files identify their process badly: a gctrace log has no pid, a trace only a
+// minor version, an access log nothing at all. A description that agrees with exactly one other is the same process; one that
+// agrees with several stays separate, with a warning. Two artifacts of the same format are two processes, because one process is
+// not recorded twice at a time, unless they say that they are one, or one begins where the other ends (see [Stretch]). Artifacts
+// of single moments are an exception: they are taken again and again.
 //
-// An artifact about a host lists processes by pid. The one that has the name of
-// a process known otherwise, else the one listed first, is whom the artifact is
-// about; the others are its neighbours, and nobody's description but that of the
-// same pid is taken to be of them. Which of several services' spans are whose is
-// told by their environments, else by their names (see shareServices).
+// An artifact about a host lists processes by pid. The artifact is about the listed process whose name is otherwise known, else
+// the first; the others are its neighbours, and only descriptions with the same pid apply to them. The processes' environments,
+// else their names, tell which service's spans belong to which process (see shareServices).
 func (b *Bundle) Unify() {
 	partsOf := make(map[SubjectID][]*Builder)
 	listOf := make(map[SubjectID]*Builder)
@@ -230,7 +223,7 @@ func (b *Bundle) Unify() {
 		if n == len(order) {
 			b.findLeads(listed, listOf, seen, lead)
 		}
-		var candidates, surely []SubjectID // surely: of the same pid or virtual machine
+		var candidates, surely []SubjectID // surely: with the same pid or virtual machine
 		for _, to := range seen {
 			if !b.Agree(b.Subjects[to], b.Subjects[from]) {
 				continue
@@ -255,7 +248,7 @@ func (b *Bundle) Unify() {
 		if len(surely) > 0 {
 			candidates = surely
 		}
-		if len(candidates) > 1 && b.byClients(partsOf[from]) { // clients ask the proxy, where there is one
+		if len(candidates) > 1 && b.byClients(partsOf[from]) { // clients send to the proxy, where there is one
 			if i := slices.IndexFunc(candidates, func(to SubjectID) bool { return b.byProxy(partsOf[to]) }); i >= 0 {
 				candidates = candidates[i : i+1]
 			}
@@ -270,7 +263,7 @@ func (b *Bundle) Unify() {
 			b.renameSubject(from, to)
 		default:
 			seen = append(seen, from)
-			if b.byProxy(partsOf[from]) { // whose requests tell
+			if b.byProxy(partsOf[from]) { // by its requests
 				continue
 			}
 			b.Warnf(0, "it is unclear which of %d processes %s is about: give the files of one process at a time", len(candidates), describeParts(partsOf[from]))
@@ -279,13 +272,13 @@ func (b *Bundle) Unify() {
 	b.dateStretches()
 }
 
-// Absorb makes one subject another: all rows of it are of that.
+// Absorb merges one subject into another, with all its rows.
 func (b *Bundle) Absorb(from, to SubjectID) {
 	b.mergeSubject(&b.Subjects[to], b.Subjects[from])
 	b.renameSubject(from, to)
 }
 
-// byProxy says whether all that tells of a subject is logs of a proxy; byClients, of load generators.
+// byProxy reports whether only logs of a proxy describe a subject; byClients, only load generators.
 func (b *Bundle) byProxy(parts []*Builder) bool {
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p *Builder) bool { return b.Artifacts[p.Artifact].Vantage != FromProxy })
 }
@@ -296,8 +289,8 @@ func (b *Bundle) byClients(parts []*Builder) bool {
 	})
 }
 
-// outsideLast puts proxies, and clients after these, behind the services whose requests they may be, where there are several: a log that
-// is no proxy's beside one that is, or spans of several services.
+// outsideLast moves proxies, and clients after these, behind the services whose requests they may have, where there are several: a
+// service's log beside a proxy's, or spans of several services.
 func (b *Bundle) outsideLast(order []SubjectID, partsOf map[SubjectID][]*Builder) []SubjectID {
 	var proxied, own []string
 	services := 0
@@ -331,12 +324,11 @@ func (b *Bundle) outsideLast(order []SubjectID, partsOf map[SubjectID][]*Builder
 	return order
 }
 
-// shareServices tells processes that are listed by pid which of the services that spans are of
-// they are: the one their environment names, else the one that is called as one of them alone. What
-// an environment names and no span does is forgotten, as code may name its service otherwise; of
-// one service alone the others need not be told apart.
+// shareServices assigns the services of spans to processes that are listed by pid: a process gets the service that its environment
+// names, else the only one with its name. A service that an environment names but no span has is ignored, because code may name
+// its service otherwise; a single service needs no assignment.
 func (b *Bundle) shareServices(listOf map[SubjectID]*Builder) {
-	told := make(map[string]int) // 0 nobody's yet, else of so many processes
+	told := make(map[string]int) // 0: not assigned, else the number of processes
 	for id, s := range b.Subjects {
 		if s.Service != "" && listOf[SubjectID(id)] == nil {
 			told[s.Service] = 0
@@ -373,8 +365,7 @@ func (b *Bundle) shareServices(listOf map[SubjectID]*Builder) {
 	}
 }
 
-// hasRivals says whether another service of the same file could be to as well as from: traces tell
-// of several, a log of one.
+// hasRivals reports whether another service of the same file matches as well as from: traces have several services, a log has one.
 func (b *Bundle) hasRivals(from, to SubjectID) bool {
 	if b.Subjects[from].Service == "" {
 		return false
@@ -392,8 +383,7 @@ func (b *Bundle) hasRivals(from, to SubjectID) bool {
 	return false
 }
 
-// findLeads finds the process that each list of processes is about: the first that has the name of
-// one of those seen, else the first.
+// findLeads finds the process that each list of processes is about: the first one with a known name, else the first.
 func (b *Bundle) findLeads(listed []SubjectID, listOf map[SubjectID]*Builder, seen []SubjectID, lead map[*Builder]SubjectID) {
 	named := make(map[*Builder]bool)
 	for _, s := range listed {

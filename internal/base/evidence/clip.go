@@ -2,10 +2,9 @@ package evidence
 
 import "slices"
 
-// Clip leaves only what lies within [from, until), ns; a zero end is open.
-// Requests count by when they ended; intervals, coverage and what processors did
-// are shortened; facts and samples of another time dropped; samples without a time
-// stay. Times are those of the day, or, where nothing in the bundle has any, since the clocks began to count. Call it after [Bundle.Align].
+// Clip keeps only the evidence within [from, until), ns; a zero end is open. Requests count by their end. Intervals, coverage and
+// processors' occupancy are shortened. Facts and samples of another time are dropped; samples without a time stay. Times are times
+// of day or, where nothing in the bundle has any, since the clocks started. Call it after [Bundle.Align].
 func (b *Bundle) Clip(from, until int64) {
 	if until == 0 {
 		until = 1<<63 - 1
@@ -82,7 +81,7 @@ func (b *Bundle) Clip(from, until int64) {
 	b.Facts = facts
 }
 
-// Dated says whether any evidence has a time of day.
+// Dated reports whether any evidence has a time of day.
 func (b *Bundle) Dated() bool {
 	for _, c := range b.Coverage {
 		if b.Clocks[c.Clock].Anchored() {
@@ -92,8 +91,7 @@ func (b *Bundle) Dated() bool {
 	return false
 }
 
-// partWithin returns the part of a figure over time in [from, until): the values on both sides of
-// it stay, for what holds at its ends.
+// partWithin returns the part of a series in [from, until), with the value on either side, which holds at its ends.
 func (s *Series) partWithin(from, until int64) ([]int64, []float64) {
 	first, _ := slices.BinarySearch(s.T, from)
 	last, _ := slices.BinarySearch(s.T, until)
@@ -101,7 +99,7 @@ func (s *Series) partWithin(from, until int64) ([]int64, []float64) {
 		first--
 	}
 	if last < len(s.T) {
-		last++ // until then what was before it holds
+		last++ // the previous value holds until then
 	}
 	return s.T[first:max(first, last)], s.V[first:max(first, last)]
 }

@@ -2,9 +2,8 @@ package evidence
 
 import "slices"
 
-// Clone is a bundle of the same evidence, to be unified, aligned, clipped and added to while
-// the one it is made of stays as it was read. What nobody changes is shared: names, stacks,
-// and the columns that only say what was read.
+// Clone returns a bundle of the same evidence that can be unified, aligned, clipped and extended while the original stays as read.
+// Both share what never changes: names, stacks, and the columns that only hold what was read.
 func (b *Bundle) Clone() *Bundle {
 	c := *b
 	c.Artifacts, c.Clocks, c.Subjects = slices.Clone(b.Artifacts), slices.Clone(b.Clocks), slices.Clone(b.Subjects)

@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// Code names functions of a process that were made at run time, by their addresses: what
-// samples of others than the runtime itself hold of them. It is asked for each address that was
-// seen, as a large program has 200,000 functions, of which samples meet few.
+// Code resolves the addresses of a process's functions that were made at run time, which samples from outside the runtime contain.
+// It resolves only addresses that were seen, because a large program has 200,000 functions and samples meet few of them.
 type Code struct {
 	Subject SubjectID
-	// At is the function an address lay in at a time (ns), as the runtime's own stacks have it; "" unknown.
+	// At returns the function at an address at a time (ns), as the runtime's own stacks name it; "" unknown.
 	At func(address uint64, time int64) string
 }
 
-// MadeCode is what stands for a function that was made at run time and that nothing names.
+// MadeCode stands for a function that was made at run time and has no known name.
 const MadeCode = "code made at run time"
 
-// Address is the name of a function of which nothing but an address is known, until [Bundle.NameCode].
+// Address is the name of a function that is known only by its address, until [Bundle.NameCode].
 func Address(address uint64) string { return addressMark + strconv.FormatUint(address, 16) }
 
 const addressMark = "address 0x"
 
-// Code adds who names functions that were made at run time.
+// Code adds a resolver of functions made at run time.
 func (p *Builder) Code(c Code) { p.bundle.Code = append(p.bundle.Code, c) }
 
-// NameCode gives functions of which samples and intervals hold an address the names that were told
-// otherwise of the same process. Call it after [Bundle.Unify] and [Bundle.Align].
+// NameCode names functions that samples and intervals know only by address, from other artifacts of the same process. Call it after
+// [Bundle.Unify] and [Bundle.Align].
 func (b *Bundle) NameCode() {
 	n := &namer{b: b, made: b.Names.ID(MadeCode), stacks: make(map[namedStack]StackID), addresses: make(map[NameID]uint64)}
 	for id := NameID(1); int(id) <= b.Names.Len(); id++ {
@@ -41,7 +40,7 @@ func (b *Bundle) NameCode() {
 		return
 	}
 	x, v := &b.Samples, &b.Intervals
-	x.Stack, v.Stack = slices.Clone(x.Stack), slices.Clone(v.Stack) // what was read stays as it was
+	x.Stack, v.Stack = slices.Clone(x.Stack), slices.Clone(v.Stack) // do not change what was read
 	for i := range x.Len() {
 		x.Stack[i] = n.nameStack(x.Subject[i], x.Stack[i], x.Time[i])
 	}
@@ -54,7 +53,7 @@ type namer struct {
 	b         *Bundle
 	made      NameID
 	addresses map[NameID]uint64
-	stacks    map[namedStack]StackID // code seldom moves: a stack's functions are those of when it was first seen
+	stacks    map[namedStack]StackID // code seldom moves, so a stack is resolved when it is first seen
 	frames    []Frame
 }
 

@@ -1,14 +1,14 @@
 package evidence
 
-// Collection is how a collection of .NET ran beside the program.
+// Collection tells how a .NET collection ran beside the program.
 type Collection uint8
 
-// Kinds of collection, as GCStart tells them
+// Kinds of collection, as GCStart reports them
 // (https://learn.microsoft.com/dotnet/fundamentals/diagnostics/runtime-garbage-collection-events#gcstart_v2-event).
 const (
-	CollectionBlocking   Collection = iota // the program is stopped for all of it
-	CollectionBackground                   // of generation 2, beside the program, which it stops twice for a moment
-	CollectionForeground                   // of generation 0 or 1 while one in the background runs
+	CollectionBlocking   Collection = iota // the program is stopped the whole time
+	CollectionBackground                   // of generation 2, beside the program, with two short pauses
+	CollectionForeground                   // of generation 0 or 1 during a background collection
 	numCollections
 )
 
@@ -21,21 +21,21 @@ func (c Collection) String() string {
 	return "unknown"
 }
 
-// Generations of .NET as its events number them: 0 to 2, then the heaps of large and of pinned
-// objects, which are collected with generation 2.
+// Generations of .NET by the numbers of its events: 0 to 2, then the heaps of large and of pinned objects, which are collected with
+// generation 2.
 const (
 	Gen0 = iota
 	Gen1
 	Gen2
 	LargeObjects  // of 85,000 bytes and more
-	PinnedObjHeap // from .NET 5 on: those that ask for it
-	Generations   // how many there are
+	PinnedObjHeap // from .NET 5 on: objects allocated as pinned
+	Generations   // number of generations
 )
 
-// GenerationNames are what people call them.
+// GenerationNames are the usual names.
 var GenerationNames = [Generations]string{"gen 0", "gen 1", "gen 2", "LOH", "POH"}
 
-// In is the key of a generation, of the keys that there are [Generations] of.
+// In returns the key of a generation, for keys that exist [Generations] times.
 func (k Key) In(generation int) Key { return k + Key(generation) }
 
 // CondemnReason is one of the bits of [CondemnReasons]
@@ -56,7 +56,7 @@ func (r CondemnReason) String() string {
 	return "unknown"
 }
 
-// CondemnReasonsOf are the reasons that a figure of the key [CondemnReasons] holds.
+// CondemnReasonsOf returns the reasons in a figure of the key [CondemnReasons].
 func CondemnReasonsOf(bits float64) (out []CondemnReason) {
 	n := uint64(bits)
 	for r := range CondemnReason(32) {

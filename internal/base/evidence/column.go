@@ -2,24 +2,23 @@ package evidence
 
 import "iter"
 
-// Column is one column of a table of many rows, kept in blocks. Rows that are all the same, or count up by
-// a step as line numbers do, cost nothing but a note of that for each block of them; of others their differences
-// from the least are packed, in its unit, once a block is full: times of a second's requests take two bytes each. Growing copies one
-// block at most. The zero Column is empty.
+// Column is one column of a table of many rows, kept in blocks. Rows that are all the same, or count up by a step as line numbers
+// do, cost only a note per block. For other rows, a full block packs the differences from the least one, in a common unit: times
+// within a second take two bytes each. Growing copies one block at most. The zero Column is empty.
 type Column[T ~int32 | ~int64 | ~uint8] struct {
 	blocks []block[T]
 	n      int
 }
 
-// block is up to columnRows rows. Of one that is being filled, or was changed, they may be written out;
-// of any other row k is first + k·step + unit·(what is packed of it).
+// block is up to columnRows rows. A block that is being filled, or was changed, may have its rows written out; row k of any other
+// block is first + k·step + unit·(the packed value of k).
 type block[T ~int32 | ~int64 | ~uint8] struct {
 	rows              []T
 	first, step, unit T
 	packed            []uint64 // 2^width bits of each row
 	mask              uint64
 	width             uint8
-	shared            bool // rows are also another column's, and not to be written to
+	shared            bool // another column uses the rows, too, so they must not be changed
 }
 
 const (
@@ -27,13 +26,13 @@ const (
 	columnRows = 1 << columnBits
 )
 
-// nothing is what is packed of rows that first and step tell.
+// nothing is the packed value of rows that first and step describe.
 var nothing [columnRows / 64]uint64
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (c *Column[T]) Len() int { return c.n }
 
-// At is row i.
+// At returns row i.
 func (c *Column[T]) At(i int) T {
 	return c.blocks[i>>columnBits].rowAt(i & (columnRows - 1))
 }
@@ -92,7 +91,7 @@ func (c *Column[T]) Set(i int, v T) {
 	b.rows[i&(columnRows-1)] = v
 }
 
-// Replace makes all rows that are one value another one.
+// Replace replaces one value by another in all rows.
 func (c *Column[T]) Replace(from, to T) {
 	for i := range c.blocks {
 		b := &c.blocks[i]
@@ -111,12 +110,12 @@ func (c *Column[T]) Replace(from, to T) {
 	}
 }
 
-// shiftRows adds to rows [from, until), but for those that are 0.
+// shiftRows adds a number to rows [from, until), except those that are 0.
 func (c *Column[T]) shiftRows(from, until int, by T) {
 	for i := from; i < until; {
 		b := &c.blocks[i>>columnBits]
 		end := min((i|(columnRows-1))+1, c.n)
-		if i&(columnRows-1) == 0 && end <= until && b.rows == nil && (b.first > 0 && b.step >= 0 || b.isUniform()) { // all of it is above 0, or the same
+		if i&(columnRows-1) == 0 && end <= until && b.rows == nil && (b.first > 0 && b.step >= 0 || b.isUniform()) { // all rows are above 0, or the same
 			if b.first != 0 {
 				b.first += by
 			}
@@ -131,7 +130,7 @@ func (c *Column[T]) shiftRows(from, until int, by T) {
 	}
 }
 
-// isUniform says that all rows of a block are its first.
+// isUniform reports whether all rows of a block equal its first.
 func (b *block[T]) isUniform() bool { return b.rows == nil && b.step == 0 && b.mask == 0 }
 
 // writeOut writes the first n rows of a block out, with room for more.
@@ -158,7 +157,7 @@ func (c *Column[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// Has says whether a row is v.
+// Has reports whether a row is v.
 func (c *Column[T]) Has(v T) bool {
 	for i := range c.blocks {
 		b, at := &c.blocks[i], i<<columnBits
@@ -177,8 +176,8 @@ func (c *Column[T]) Has(v T) bool {
 	return false
 }
 
-// clone returns a column of the same rows that may be changed while c stays as it is. They share
-// what neither changes: to c rows may only be added from then on.
+// clone returns a column of the same rows that can change while c stays as it is. They share the unchanged blocks: from then on, rows
+// may only be appended to c.
 func (c *Column[T]) clone() Column[T] {
 	out := Column[T]{blocks: append([]block[T](nil), c.blocks...), n: c.n}
 	for i := range out.blocks {

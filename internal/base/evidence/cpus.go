@@ -2,8 +2,8 @@ package evidence
 
 import "math"
 
-// CPUsOf is how many processors a subject may use, 0 unknown: those its runtime counts,
-// else a container's quota, rounded up as runtimes do, or those of the host.
+// CPUsOf returns how many processors a subject may use, 0 unknown: those its runtime counts, else a container's quota, rounded up as
+// runtimes do, or those of the host.
 func (b *Bundle) CPUsOf(subject SubjectID) int {
 	if n := b.Subjects[subject].CPUs; n > 0 {
 		return n

@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// extras holds the figures that only some intervals have, packed: a collector tells a
-// dozen of each pause, and as columns they took more than all the rest of a row. Rows
-// come in order, a thousand to a block; a block without figures takes nothing.
+// extras holds the figures that only some intervals have, packed: a collector reports a dozen per pause, and as columns they took
+// more memory than the rest of a row. Rows come in order, a thousand to a block; a block without figures takes nothing.
 type extras struct {
 	blocks []extraBlock
-	has    keySet // keys that some row has
+	has    keySet // keys of which some row has a figure
 }
 
-// keySet are keys.
+// keySet is a set of keys.
 type keySet [2]uint64
 
 func (s *keySet) hasKey(k Key) bool { return s[k/64]&(1<<(k%64)) != 0 }
@@ -23,12 +22,12 @@ func (s *keySet) addKey(k Key)      { s[k/64] |= 1 << (k % 64) }
 const blockRows = 1 << 10
 
 type extraBlock struct {
-	at   *[blockRows]uint32 // where a row's figures begin in data, one higher; 0: it has none
-	data []byte             // for each row how many, then keys and values
+	at   *[blockRows]uint32 // where each row's figures begin in data, plus one; 0: none
+	data []byte             // per row the number of figures, then keys and values
 }
 
-// A figure is a byte of key and form, then its value. Most are whole: sizes in KiB, times
-// in µs, counts. Keys that do not fit beside the form are a byte of their own behind it.
+// A figure is a byte of key and form, then its value. Most values are whole: sizes in KiB, times in µs, counts. A key that does not
+// fit beside the form follows as a byte of its own.
 const (
 	wholes    = iota << 6 // uvarint
 	kibibytes             // uvarint of 1024
@@ -36,11 +35,11 @@ const (
 	floats                // 8 bytes
 )
 
-const keyMask = 1<<6 - 1 // as a key: it follows
+const keyMask = 1<<6 - 1 // this key means that the key follows
 
 const _ = uint(len(keySet{})*64 - int(NumKeys)) // keys fit
 
-// addRow notes the figures of a row, which must not lie before any that have some.
+// addRow adds the figures of a row, which must not precede a row with figures.
 func (x *extras) addRow(row int, figures []Extra) {
 	if len(figures) == 0 {
 		return
@@ -60,7 +59,7 @@ func (x *extras) addRow(row int, figures []Extra) {
 	}
 	b.at[row%blockRows] = uint32(len(b.data) + 1)
 	figures = figures[:min(len(figures), math.MaxUint8)]
-	// There is room for all of it, so that nothing need be checked in between.
+	// There is room for everything, so nothing needs a check in between.
 	n := len(b.data)
 	b.data = slices.Grow(b.data, 1+len(figures)*maxFigure)
 	room := b.data[n:cap(b.data)]
@@ -73,10 +72,10 @@ func (x *extras) addRow(row int, figures []Extra) {
 	b.data = b.data[:n+k]
 }
 
-// maxFigure is what a figure takes at most: two bytes of key, and a number.
+// maxFigure is the largest size of a figure: two bytes of key, and a number.
 const maxFigure = 2 + binary.MaxVarintLen64
 
-// putFigure writes a figure and returns how long it is.
+// putFigure writes a figure and returns its length.
 func putFigure(to []byte, f *Extra) (n int) {
 	v, form := uint64(0), byte(floats)
 	if f.Value >= 0 && f.Value <= 1<<53 && !math.Signbit(f.Value) {
@@ -101,7 +100,7 @@ func putFigure(to []byte, f *Extra) (n int) {
 	return n + binary.PutUvarint(to[n:], v)
 }
 
-// figureOf returns a figure of a row, the first where it is there twice.
+// figureOf returns a figure of a row, the first one if the row has it twice.
 func (x *extras) figureOf(row int, k Key) (value float64, ok bool) {
 	if !x.has.hasKey(k) {
 		return 0, false
@@ -122,7 +121,7 @@ func (x *extras) figureOf(row int, k Key) (value float64, ok bool) {
 			b = b[at+8:]
 			continue
 		}
-		for b[at] >= 0x80 { // what is passed over need not be put together
+		for b[at] >= 0x80 { // skipped values need no decoding
 			at++
 		}
 		b = b[at+1:]
@@ -146,7 +145,7 @@ func (x *extras) appendTo(to []Extra, row int) []Extra {
 	return to
 }
 
-// rowData returns what is stored of a row and of those behind it, nil if it has no figures.
+// rowData returns the data of a row and of the rows after it, nil if the row has no figures.
 func (x *extras) rowData(row int) []byte {
 	if row/blockRows >= len(x.blocks) {
 		return nil
@@ -158,7 +157,7 @@ func (x *extras) rowData(row int) []byte {
 	return b.data[b.at[row%blockRows]-1:]
 }
 
-// decodeHead returns what a figure is of, in which form it is, and where its value begins.
+// decodeHead returns the key of a figure, its form, and where its value begins.
 func decodeHead(b []byte) (k Key, form byte, at int) {
 	if k = Key(b[0] & keyMask); k == keyMask {
 		return Key(b[1]), b[0] &^ keyMask, 2

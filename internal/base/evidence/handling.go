@@ -2,20 +2,18 @@ package evidence
 
 import "slices"
 
-// HandlingID stands for what was seen of how a request was handled, in [Handlings]; 0: nothing.
+// HandlingID identifies what was seen of how a request was handled, in [Handlings]; 0: nothing.
 type HandlingID int32
 
-// Caller is a function of a program or library on the stack of a goroutine that serves a
-// request.
+// Caller is a function of a program or library on the stack of a goroutine that serves a request.
 type Caller struct {
 	Func   NameID
-	Line   int32 // of its call of the next; 0 of the last
-	Called bool  // by a server or router, or as a handler is called: it may be the handler
+	Line   int32 // of its call of the next function; 0 for the last
+	Called bool  // called by a server or router, or in the way a handler is: it may be the handler
 }
 
-// Handlings holds, for many requests, on which stacks each was seen while it was handled.
-// Which of the functions on them is the handler only all of them together can tell: a
-// function that another handler is called from is a wrapper.
+// Handlings holds, for many requests, the stacks on which each was seen while it was handled. Only all requests together tell which
+// function is the handler: a function that calls another handler is a wrapper.
 type Handlings struct {
 	ids    map[string]int32
 	stacks [][]Caller
@@ -23,7 +21,7 @@ type Handlings struct {
 	key    []byte
 }
 
-// Stack returns the number of a stack, outermost function first. The slice is copied.
+// Stack returns the number of a stack, outermost function first. It copies the slice.
 func (h *Handlings) Stack(callers []Caller) int32 {
 	h.key = append(h.key[:0], 's')
 	for _, c := range callers {
@@ -42,7 +40,7 @@ func (h *Handlings) Stack(callers []Caller) int32 {
 	return id
 }
 
-// Of returns the number of what was seen on these stacks. The slice is sorted.
+// Of returns the number of a set of stacks. The slice is sorted.
 func (h *Handlings) Of(stacks []int32) HandlingID {
 	if len(stacks) == 0 {
 		return 0
@@ -59,7 +57,7 @@ func (h *Handlings) Of(stacks []int32) HandlingID {
 	return HandlingID(id)
 }
 
-// internKey gives what key holds the number next, if it is new.
+// internKey gives key the number next if key is new.
 func (h *Handlings) internKey(next int) (id int32, is bool) {
 	if id, ok := h.ids[string(h.key)]; ok {
 		return id, false
@@ -71,10 +69,10 @@ func (h *Handlings) internKey(next int) (id int32, is bool) {
 	return int32(next), true
 }
 
-// Len is how many kinds of handling there are; they are numbered from 1.
+// Len returns the number of handlings; they are numbered from 1.
 func (h *Handlings) Len() int { return len(h.sets) }
 
-// Stacks are those that requests of that handling were seen on.
+// Stacks returns the stacks on which requests of a handling were seen.
 func (h *Handlings) Stacks(id HandlingID) (out [][]Caller) {
 	if id <= 0 || int(id) > len(h.sets) {
 		return nil

@@ -1,16 +1,16 @@
 package evidence
 
-// NameID stands for a string in a [Bundle]'s Names. 0 is "" and means unknown.
+// NameID identifies a string in a [Bundle]'s Names. 0 is "" and means unknown.
 type NameID int32
 
 // Names interns strings: routes, causes, dependencies, sample types.
 type Names struct {
 	ids   map[string]NameID
 	text  []string
-	waits map[NameID]Wait // of names of waits: what is known of them
+	waits map[NameID]Wait // by name of a wait: what is known of it
 }
 
-// ID returns the number of s, giving it one if it is new.
+// ID returns the number of s and assigns one if s is new.
 func (n *Names) ID(s string) NameID {
 	if s == "" {
 		return 0
@@ -30,7 +30,7 @@ func (n *Names) ID(s string) NameID {
 	return id
 }
 
-// BytesID is ID without allocating for a name that is known already.
+// BytesID is ID without an allocation for a known name.
 func (n *Names) BytesID(b []byte) NameID {
 	if id, ok := n.ids[string(b)]; ok {
 		return id
@@ -41,7 +41,7 @@ func (n *Names) BytesID(b []byte) NameID {
 // Lookup returns the number of s without interning it; 0 if it is not there.
 func (n *Names) Lookup(s string) NameID { return n.ids[s] }
 
-// Text returns the string behind id, "" for numbers that were never given.
+// Text returns the string behind id, "" for unassigned numbers.
 func (n *Names) Text(id NameID) string {
 	if id <= 0 || int(id) >= len(n.text) {
 		return ""
@@ -49,10 +49,10 @@ func (n *Names) Text(id NameID) string {
 	return n.text[id]
 }
 
-// Len is how many strings are interned.
+// Len returns the number of interned strings.
 func (n *Names) Len() int { return max(0, len(n.text)-1) }
 
-// StackID stands for a call stack in a [Bundle]'s Stacks. 0 means unknown.
+// StackID identifies a call stack in a [Bundle]'s Stacks. 0 means unknown.
 type StackID int32
 
 // Frame is one call of a stack.
@@ -62,21 +62,20 @@ type Frame struct {
 	Line int32
 }
 
-// Stacks interns call stacks, innermost frame first, with what is said of their threads.
+// Stacks interns call stacks, innermost frame first, with facts about their threads.
 type Stacks struct {
 	ids    map[string]StackID
 	frames [][]Frame
-	info   []uint32 // of each stack: which of infos
+	info   []uint32 // by stack: index of infos
 	infos  []ThreadInfo
 	infoAt map[ThreadInfo]uint32
 	key    []byte
 }
 
-// ID returns the number of a stack, giving it one if it is new. Frames are
-// innermost first; the slice is copied.
+// ID returns the number of a stack and assigns one if it is new. Frames are innermost first; the slice is copied.
 func (s *Stacks) ID(frames []Frame) StackID { return s.Of(frames, ThreadInfo{}) }
 
-// Of is ID of the stack of a thread of which more is said.
+// Of is ID for the stack of a thread with further facts.
 func (s *Stacks) Of(frames []Frame, info ThreadInfo) StackID {
 	if len(frames) == 0 && info == (ThreadInfo{}) {
 		return 0
@@ -120,7 +119,7 @@ func (s *Stacks) Frames(id StackID) []Frame {
 	return s.frames[id]
 }
 
-// All yields every stack there is.
+// All yields every stack.
 func (s *Stacks) All(yield func(StackID) bool) {
 	for id := 1; id < len(s.frames); id++ {
 		if !yield(StackID(id)) {
@@ -129,7 +128,7 @@ func (s *Stacks) All(yield func(StackID) bool) {
 	}
 }
 
-// Info is what was said of the thread of a stack beside its frames.
+// Info returns the facts about a stack's thread.
 func (s *Stacks) Info(id StackID) ThreadInfo {
 	if id <= 0 || int(id) >= len(s.info) {
 		return ThreadInfo{}

@@ -8,13 +8,12 @@ import (
 // LaneID is a thread or goroutine as its runtime numbers it. Lane 0 is unknown.
 type LaneID int64
 
-// LanesOfProgram is where the lanes begin that are a program's own numbers of threads, and not the operating system's: a
-// virtual thread 7 is lane LanesOfProgram+7.
+// LanesOfProgram is the first lane for a program's own numbers of threads, which are not the operating system's: virtual thread 7 is
+// lane LanesOfProgram+7.
 const LanesOfProgram LaneID = 1 << 40
 
-// AllLanes marks an interval that concerns every lane of its subject: a
-// stop-the-world pause. Stalls of single lanes never use it: 19 s of stalls on
-// many lanes are not 19 s of pauses.
+// AllLanes marks an interval that concerns every lane of its subject: a stop-the-world pause. Stalls of single lanes never use it:
+// 19 s of stalls on many lanes are not 19 s of pauses.
 const AllLanes LaneID = -1
 
 // Interval is one row of [Intervals].
@@ -52,8 +51,8 @@ const (
 	CPUFraction                  // the collector's share of processor time since the start, 0…1
 	Forced                       // 1: not started by the pacer
 	Processors                   // GOMAXPROCS
-	CycleNumber                  // as the runtime counts
-	Generation                   // that was collected, 0 the youngest
+	CycleNumber                  // the runtime's number
+	Generation                   // the generation that was collected, 0 the youngest
 	PoolThreads                  // threads of the runtime's pool, after an adjustment
 	Trigger                      // a NameID: why the runtime says it collected, "Allocation Failure"
 	Failure                      // a NameID: what went wrong in it, "promotion failed", "to-space exhausted"
@@ -77,48 +76,48 @@ const (
 	ToSafepoint                  // ns until all threads had stopped
 	RegionSize                   // bytes of a G1 or Shenandoah region
 	Operation                    // a NameID: what a call asked for, "SELECT orders"
-	ServerTime                   // ns that a call took as whom it called saw it
-	YoungTime                    // ns that collecting the young generation took, of a pause that did more
-	WaitedWithin                 // ns before its end within which it was, at a time that is not known
-	MetaCapacity                 // bytes of the permanent generation, of full collections whose trigger the log does not tell
+	ServerTime                   // ns that a call took on the called side
+	YoungTime                    // ns of collecting the young generation, in a pause that did more
+	WaitedWithin                 // ns before its end; the wait was within them, at an unknown time
+	MetaCapacity                 // bytes of the permanent generation, of full collections without a trigger in the log
 
-	// What .NET tells of a collection, see collection.go.
-	Resuming         // ns of a pause in which threads were let run again: the runtime's own sum ends before
-	CollectionKind   // a [Collection]: blocking, beside the program, or during one that is
-	PauseTime        // ns that the world was stopped for it, in all its pauses
+	// Figures of a .NET collection, see collection.go.
+	Resuming         // ns of a pause in which threads were resumed: the runtime's own sum leaves it out
+	CollectionKind   // a [Collection]: blocking, background, or during a background one
+	PauseTime        // ns that the world was stopped, in all its pauses
 	PromotedBytes    // bytes that survived in the generations that were collected
-	FreeBytes        // bytes between objects when it had ended: fragmentation
-	PinnedObjects    // how many objects it must not move
-	HandleCount      // how many GC handles there were
+	FreeBytes        // bytes between objects at its end: fragmentation
+	PinnedObjects    // number of objects that it must not move
+	HandleCount      // number of GC handles
 	FinalizableBytes // bytes kept only because their finalizers have not run
-	CondemnReasons   // bits of [CondemnReason]: why that generation and not a lower one
+	CondemnReasons   // bits of [CondemnReason]: why that generation and not a lower one was collected
 	Compacting       // 1: it moved objects together; 0: it swept
 	MemoryLoad       // percent of memory in use, as the runtime saw it
-	HeapCount        // heaps it collected: 1 of a workstation, as many as CPUs of a server
-	GenBudget        // bytes that may be allocated in generation 0 until the next one
+	HeapCount        // heaps it collected: 1 for workstation GC, one per CPU for server GC
+	GenBudget        // bytes that generation 0 may grow until the next collection
 	MarkedStacks     // bytes it found alive from stacks
 	MarkedFinalizer  //   … from the finalizer's queue
 	MarkedHandles    //   … from GC handles: statics, pinned buffers
 	MarkedOlder      //   … from older generations
 	MarkedOther      //   … from elsewhere
 
-	// What a server tells of a command ([Command]).
-	Arguments     // how many it had, its name not counted
+	// Figures of a server's command ([Command]).
+	Arguments     // number of arguments, without the name
 	ArgumentBytes // bytes of all of them
 	ClientAddress // a NameID: the address of the client, "10.0.0.7:51234"
 
-	// What the kernel tells of a call ([Call]).
-	Connection  // the port of the process's own end of the connection it went over
-	Transaction // 1: the connection has a transaction open after it, 0: none; of a database
-	SentBytes   // that it consists of
-	CallStatus  // of an answer of HTTP
-	CallFailed  // 1: it failed, or was not answered
-	UnreadTime  // ns for which its answer was there before it was read
-	SentAgain   // how often a query to a name server was sent again, as it was not answered
-	UnknownName // 1: a name server answered that there is no such name
+	// Figures of a call seen by the kernel ([Call]).
+	Connection  // port of the process's end of the call's connection
+	Transaction // 1: the connection has a transaction open after the call, 0: none; databases
+	SentBytes   // bytes of the call
+	CallStatus  // of the HTTP answer
+	CallFailed  // 1: the call failed, or got no answer
+	UnreadTime  // ns from the answer's arrival until it was read
+	SentAgain   // how often a query to a name server was sent again for lack of an answer
+	UnknownName // 1: the name server answered that the name does not exist
 
 	// By generation, [Generations] keys each: see [Key.In].
-	GenBefore   // bytes when it began, those between its objects included
+	GenBefore   // bytes at its beginning, including those between objects
 	GenAfter    = GenBefore + Generations
 	GenFree     = GenAfter + Generations    // bytes between its objects after
 	GenSurvived = GenFree + Generations     // bytes that it kept
@@ -164,17 +163,16 @@ type Intervals struct {
 	extras extras
 }
 
-// Len is the number of intervals.
+// Len returns the number of intervals.
 func (v *Intervals) Len() int { return len(v.Start) }
 
-// Get returns a figure of row i, and whether it has that figure.
+// Get returns a figure of row i, and whether the row has it.
 func (v *Intervals) Get(i int, k Key) (float64, bool) { return v.extras.figureOf(i, k) }
 
-// Has says whether any row has a figure.
+// Has reports whether any row has a figure.
 func (v *Intervals) Has(k Key) bool { return v.extras.has.hasKey(k) }
 
-// Select returns the rows of a kind, of one subject or of all (subject < 0), in
-// order of start.
+// Select returns the rows of a kind, of one subject or of all (subject < 0), in order of start.
 func (v *Intervals) Select(kind Kind, subject SubjectID) []int {
 	var rows []int
 	for i, k := range v.Kind {
@@ -186,8 +184,8 @@ func (v *Intervals) Select(kind Kind, subject SubjectID) []int {
 	return rows
 }
 
-// doubleRoom makes room for as many rows again in a column that is full: append alone grows large
-// slices by a quarter, and copying them was a fifth of the time it takes to read a log.
+// doubleRoom doubles the room of a full column: append alone grows large slices by a quarter, and the copying took a fifth of the
+// time of reading a log.
 func doubleRoom[T any](column []T) []T {
 	if len(column) < cap(column) {
 		return column

@@ -1,7 +1,7 @@
 package evidence
 
-// Kind is what a lane (a thread or goroutine), or the whole process, was doing.
-// It is observed; what it means for a request is the ledger's business.
+// Kind is what a lane (a thread or goroutine), or the whole process, was doing. It is observed; the ledger decides what it means for a
+// request.
 type Kind uint8
 
 // States of one lane.
@@ -13,40 +13,40 @@ const (
 	NetWait            // waiting for the network: a dependency's answer
 	ClientWait         // waiting for the client: its request body, or its reading of the response
 	LockWait           // waiting for a mutex
-	PoolWait           // waiting for a limited resource that somebody hands back: connection pool, semaphore
+	PoolWait           // waiting for a limited resource that others return: connection pool, semaphore
 	SyncWait           // waiting for another lane: channel, select, wait group, condition
-	SleepWait          // a timer it asked for
+	SleepWait          // a timer that it asked for
 	GCAssist           // running, but marking on behalf of the collector to pay for an allocation
 	GCAssistWait       // blocked in an assist until a worker leaves enough credit
 	GCSweep            // running, but sweeping to pay for an allocation
-	GCWait             // blocked by the collector in another way (waiting for a phase to end)
+	GCWait             // blocked by the collector in another way (such as waiting for a phase to end)
 	AllocStall         // blocked until the collector has freed memory: ZGC's allocation stall, Shenandoah's pacing
 	Paused             // stopped with the world
 	TaskWait           // blocking its thread until a task completes: .Result, Wait(), a future's get()
-	Awaiting           // holding no thread: an await that has not come back
+	Awaiting           // holding no thread: a pending await
 	ThreadWait         // ready, queued for a thread of the runtime's pool
 	Idle               // a pool's thread without work
 	Unobserved         // the lane's state is not in the evidence
-	SentLate           // its load generator had not sent it yet, for no fault of the service
+	SentLate           // the load generator had not sent it yet, not through the service's fault
 	BeforeService      // sent, and the service had not seen it yet: on the way, in a proxy or a queue of connections; Cause names the queue
 	AfterService       // served, and its client had no answer yet
 
-	// What concerns a whole process.
-	StopTheWorld // AllLanes; Cause says what for
+	// Kinds that concern a whole process.
+	StopTheWorld // AllLanes; Cause is the reason
 	GCCycle      // start of a cycle to its mark termination
 	GCMark       // the concurrent mark phase
 	GCConcurrent // a phase of the collector that ran beside the program; Cause names it
-	Safepoint    // AllLanes, from the request to stop until all run again, with whatever pause lies within; Cause is the operation
-	PoolAdjusted // a moment: the runtime changed how many threads its pool has (PoolThreads); Cause says why
-	RecorderHold // AllLanes: what recorded the process kept it, or parts of it, from going on; Cause says by what
+	Safepoint    // AllLanes, from the request to stop until all run again, including any pause within; Cause is the operation
+	PoolAdjusted // a moment: the runtime changed the number of its pool's threads (PoolThreads); Cause is the reason
+	RecorderHold // AllLanes: a recorder held the process, or parts of it; Cause is the reason
 
-	Pinned // one lane: it waited, and kept the thread of the system that it ran on, which others wait for; Cause says why, where that is told
+	Pinned // one lane: it waited and kept the OS thread that it ran on, which others wait for; Cause is the reason, if known
 
-	InKernel // one lane: the kernel did something for it, or kept it waiting; Cause is one of Kernel…
+	InKernel // one lane: the kernel did work for it, or kept it waiting; Cause is one of Kernel…
 
-	// What a server did that does one thing at a time for all its clients (AllLanes).
-	Command     // it ran a command; Cause is which: "KEYS"
-	ServerStall // it did something else, or several commands, and answered nobody; Cause is its event: "fork"
+	// Kinds of a server that does one thing at a time for all its clients (AllLanes).
+	Command     // it ran a command; Cause is the command: "KEYS"
+	ServerStall // it did something else, or several commands, and answered no client; Cause is its event: "fork"
 
 	// Relations.
 	Serves // Lane works for Request during the interval
@@ -70,7 +70,7 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Waits says whether a lane in that state waits for something outside of itself.
+// Waits reports whether a lane in that state waits for something outside of itself.
 func (k Kind) Waits() bool {
 	switch k {
 	case NetWait, ClientWait, LockWait, PoolWait, SyncWait, SleepWait, TaskWait:
@@ -79,17 +79,16 @@ func (k Kind) Waits() bool {
 	return false
 }
 
-// Queues says whether a lane in that state waits until others that came before it have had their turn.
+// Queues reports whether a lane in that state waits until earlier ones have had their turn.
 func (k Kind) Queues() bool { return k == LockWait || k == PoolWait }
 
-// Holder is who held the processors while a lane waited for one.
+// Holder is what held the processors while a lane waited for one.
 type Holder uint8
 
-// Holders. A goroutine is runnable because the processors are busy with
-// something else, and that something decides what its waiting is charged to.
+// Holders. A goroutine is runnable because the processors are busy with something else, and that decides what its waiting is charged to.
 const (
 	HeldByCollector  Holder = iota // dedicated and fractional mark workers
-	HeldByIdleMark                 // mark workers that only use idle processors, and give way within ~0.1 ms
+	HeldByIdleMark                 // mark workers on otherwise idle processors, which give way within ~0.1 ms
 	HeldByRequests                 // other requests of this service, and helpers that work for them
 	HeldByBackground               // goroutines of the process that serve no request
 	HeldByRuntime                  // the runtime's own goroutines: sweeper, scavenger, finalizers, tracer
@@ -111,7 +110,7 @@ func (h Holder) String() string {
 // duration.
 type Shares [NumHolders]int64
 
-// Sum is the duration that was split.
+// Sum returns the duration that was split.
 func (s *Shares) Sum() (sum int64) {
 	for _, v := range s {
 		sum += v

@@ -1,12 +1,10 @@
 package evidence
 
-// This file has the names of series, facts and kinds of coverage: those that one room writes
-// and another asks for. A format that gives a figure and a cause that asks for it mean the
-// same by it, whatever file it is from; no other file writes such a name (names_test.go).
+// This file has the names of series, facts and kinds of coverage, which formats write and checks ask for. A format and a check mean the
+// same figure by a name, whatever file the figure is from; no other file writes such a name (names_test.go).
 
-// Names of series about a managed runtime, whatever gave them: .NET's EventCounters
-// have these, and what other sources call otherwise is renamed to them. Rates are
-// per second.
+// Names of series about a managed runtime, from any source: .NET's EventCounters have these names, and figures that other sources name
+// differently are renamed to them. Rates are per second.
 const (
 	SeriesCPU              = "System.Runtime/cpu-usage"                                // percent of all processors
 	SeriesWorkingSet       = "System.Runtime/working-set"                              // bytes
@@ -20,8 +18,8 @@ const (
 	SeriesRequestRate      = "Microsoft.AspNetCore.Hosting/requests-per-second"        // requests/s
 	SeriesClientPoolUsed   = "pool/active"                                             // connections of a pool in use; pool's name after a colon: "pool/active:db"
 	SeriesClientPoolMax    = "pool/max"                                                // the most it may have
-	SeriesClientPoolWaits  = "pool/pending"                                            // who waits for one
-	SeriesDependencyMean   = "dependency/mean"                                         // ns a call took as the dependency's own monitor saw it, mean of the readings' time
+	SeriesClientPoolWaits  = "pool/pending"                                            // requests waiting for one
+	SeriesDependencyMean   = "dependency/mean"                                         // ns per call by the dependency's own monitor, mean of the reading's time
 	SeriesDependencyP99    = "dependency/p99"                                          // ns, likewise
 	SeriesDependencyCalls  = "dependency/calls"                                        // calls/s that it saw
 	SeriesConnections      = "Microsoft-AspNetCore-Server-Kestrel/current-connections" // connections
@@ -67,21 +65,21 @@ const (
 	SeriesGoCPUFraction  = "gc.cpuFraction"                      // the collector's share of available CPU time since the start, 0…1
 )
 
-// Facts of processes by which the services of a host are told apart.
+// Facts of processes that separate the services of a host.
 const (
-	FactParent       = "process.parent" // PID of who began it; KernelThread of the kernel's own
+	FactParent       = "process.parent" // PID of the parent; KernelThread for the kernel's own
 	FactControlGroup = "process.cgroup" // path
-	FactWorker       = "process.worker" // PID of one of its kind that it began
+	FactWorker       = "process.worker" // PID of a child of the same kind
 	KernelThread     = "kernel thread"
 )
 
-// Facts of the container that a process runs in, as its engine knows it.
+// Facts of a process's container, from the container engine.
 const (
 	FactContainerEngine = "container.engine" // "docker", "podman", "containerd", "cri-o", "crun", "runc"
 	FactContainerID     = "container.id"
-	FactContainerName   = "container.name"   // in a pod as its specification has it
-	FactContainerImage  = "container.image"  // as it was asked for
-	FactContainerLabel  = "container.label/" // and the label's name; of a pod's container the pod's
+	FactContainerName   = "container.name"   // for a pod, the name in its specification
+	FactContainerImage  = "container.image"  // as it was requested
+	FactContainerLabel  = "container.label/" // followed by the label's name; a pod's labels for its containers
 	FactPod             = "pod.name"
 	FactNamespace       = "pod.namespace"
 	FactNode            = "pod.node"
@@ -97,13 +95,13 @@ const (
 	FactContainerLimit   = "container.memory"   // bytes
 	FactContainerCPU     = "container.cpu"      // quota in CPUs
 	FactHostMemory       = "host.memory"        // bytes
-	FactLinesIgnored     = "lines.ignored"      // lines of an artifact that are known and of no use
+	FactLinesIgnored     = "lines.ignored"      // known lines of an artifact without use
 	FactLinesUnexplained = "lines.unexplained"  // lines that were not understood
-	FactVersionAtLeast   = "go.version.atLeast" // "go1.19": the evidence's own format says so
-	FactVersionBelow     = "go.version.below"   // "go1.19": it has none of what that release prints
+	FactVersionAtLeast   = "go.version.atLeast" // "go1.19": the evidence's own format shows it
+	FactVersionBelow     = "go.version.below"   // "go1.19": the evidence lacks what that release prints
 
 	// Counters since the start of a Go process by their names in runtime.MemStats
-	// (https://pkg.go.dev/runtime#MemStats), each time it was asked: From says when.
+	// (https://pkg.go.dev/runtime#MemStats), one fact per reading, with its time in From.
 	FactNumGC       = "NumGC"
 	FactNumForcedGC = "NumForcedGC" // of them, by runtime.GC
 	FactTotalAlloc  = "TotalAlloc"  // bytes
@@ -112,29 +110,29 @@ const (
 	FactProfileKind = "profile.kind" // "cpu", "mutex", "block", "goroutine dump", "on-cpu", "off-cpu": From and Until say when
 	FactProfileRate = "profile.hz"   // samples/s of CPU time
 
-	// Facts of execution traces that tell processor time from wall time on a
-	// processor: on a host that does not run the threads, short things take long.
+	// Facts of execution traces that separate CPU time from wall time on a processor: on a host that does not run the
+	// threads, short calls take long.
 	FactShortCalls      = "trace.shortCalls"      // system calls on sockets that never block, how many
 	FactShortCallMedian = "trace.shortCallMedian" // ns
 	FactShortCallMean   = "trace.shortCallMean"   // ns
 	FactLongRuns        = "trace.longRuns"        // ns run in stretches over twice the preemption quantum of 10 ms
 	FactRunTime         = "trace.runTime"         // ns goroutines were on processors
-	// Goroutines that began during a trace and still wait at its end, of the kind
-	// with most of them: Value says where they wait, Number how many.
+	// Goroutines that began during a trace and still wait at its end, of the most frequent kind: Value is where they wait,
+	// Number how many there are.
 	FactGoroutinesLeft      = "trace.goroutinesLeft"
 	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
 
-	// TriggerUntold is the trigger of a collection of which its source never tells one.
+	// TriggerUntold is the trigger of a collection from a source that never gives triggers.
 	TriggerUntold = "not told"
 
 	// Facts of a JVM. Flags are facts by their own names, sizes in bytes; these are asked for.
 	FactOverheadLimit     = "gc.overheadLimit"    // times that the JVM said GC takes nearly all the time (GCTimeLimit) and frees nearly nothing (GCHeapFreeLimit); Value is the first such line
-	FactStateless         = "threads.stateless"   // thread dumps that do not tell which threads wait for a monitor
+	FactStateless         = "threads.stateless"   // thread dumps that do not show which threads wait for a monitor
 	FactLegacyLog         = "gc.legacyLog"        // collections in the form of logs before JDK 9
 	FactJVMSystem         = "java.system"         // the operating system its JVM is built for, as the banner of its log has it: "linux", "bsd", "windows"
 	FactSafepointLate     = "safepoint.late"      // times that -XX:+SafepointTimeout named a thread, which follows in the key: "safepoint.late: worker-7"
-	FactLongAlone         = "gc.longAlone"        // lines of a source that tells of collections only if they took long
-	FactCollector         = "collector"           // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
+	FactLongAlone         = "gc.longAlone"        // lines of a source that reports only long collections
+	FactCollector         = "collector"           // usual name: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
 	FactYoungCapacity     = "heap.young.capacity" // bytes of eden and both survivor spaces
 	FactEdenCapacity      = "heap.eden.capacity"  // bytes
 	FactOldCapacity       = "heap.old.capacity"   // bytes
@@ -157,83 +155,82 @@ const (
 	FactForcedPoolMinimum = "ThreadPool_ForceMinWorkerThreads"
 	FactForcedPoolMaximum = "ThreadPool_ForceMaxWorkerThreads"
 
-	// Threads that wait for each other in a circle, as the runtime or its locks tell: Value are their
-	// names, Number how many.
+	// Threads that wait for each other in a circle, by the runtime or its locks: Value has their names, Number is how many.
 	FactDeadlock = "deadlock"
-	// Which lock each of them waits for, and who holds it, as the dump's own locks show:
-	// Value in words, Number 1 if the runtime found the same, 0 if it said nothing.
+	// The lock that each of them waits for, and its holder, by the dump's own locks: Value in words, Number 1 if the runtime
+	// found the same, 0 if it did not report a circle.
 	FactDeadlockChain = "deadlock.chain"
 
-	// What identifies a request that lasts as long as somebody listens (a WebSocket, a stream
-	// of events), and one that lasts long, with its route behind a space. Number is from how many
-	// ns on they may be taken for such. Requests and what they await are told in different files.
+	// The id of a request that lasts as long as a client listens (a WebSocket, a stream of events), or of one that lasts long,
+	// followed by a space and its route. Number is the length in ns from which requests may count as such. Requests and their
+	// awaits are in different files.
 	FactStream      = "request.stream"
 	FactLongRequest = "request.long"
 
-	// Where calls of a dependency begin: Value is what it is called, and, behind a [Link], the method
-	// of the program in which most of them do; Number how many.
+	// Where calls of a dependency begin: Value is its name and, behind a [Link], the program's method with most of the calls;
+	// Number is their number.
 	FactCalledFrom = "called.from"
 
-	// FactCalledRoute is a route of a dependency at which most of the time of its calls passed: its
-	// name, Link, the route. Number is the part of the time.
+	// FactCalledRoute is the route of a dependency with most of the time of its calls: the dependency's name, Link, the
+	// route. Number is the part of the time.
 	FactCalledRoute = "called.route"
 
 	FactExpectedRate = "expected.rate" // requests/s that were agreed on (--expect-rate)
-	FactBaselineRate = "baseline.rate" // requests/s when all was well (--baseline)
+	FactBaselineRate = "baseline.rate" // requests/s while the service was healthy
 	FactBaselineP50  = "baseline.p50"  // ns that requests took then
 	FactBaselineP99  = "baseline.p99"  // ns, likewise
 
-	// The share of an access log's requests that one caller had sent before, with the same
-	// query, in the seconds before; Value says within how many.
+	// The share of an access log's requests that the same caller had sent with the same query within some seconds before;
+	// Value is the number of seconds.
 	FactRepeated = "requests.repeated"
 
-	// What a dependency's own monitor says of all calls of a time, ns and plain numbers.
+	// Facts from a dependency's own monitor over all calls of a time, ns and plain numbers.
 	FactDependencyMean  = "dependency.mean"
 	FactDependencyMax   = "dependency.max" // the slowest call, or the highest mean of one reading: Value says which
 	FactDependencyCalls = "dependency.calls"
 
-	// Facts of a service that keeps a pool of worker processes, each of which serves one request at a time
-	// (PHP-FPM). Value begins with the pool's name, and ends with it or goes on behind a [Link].
+	// Facts of a service with a pool of worker processes, each of which serves one request at a time (PHP-FPM). Value is the
+	// pool's name, or begins with it and a [Link].
 	FactWorkersMost     = "workers.most"               // how many it may have
 	FactWorkersSetting  = "workers.setting"            // likewise; behind the link what sets it, and where
 	FactWorkersReached  = "workers.reached"            // times it was found to have as many
-	FactWorkersNoneIdle = "workers.none-idle"          // times that a pool of workers told that none of them was idle; Value is the pool
+	FactWorkersNoneIdle = "workers.none-idle"          // times that none of a pool's workers was idle; Value is the pool
 	FactQuotaPeriods    = "cgroup.cpu.periods.total"   // periods of a CPU quota since its group was created, where its counters were read once
 	FactQuotaThrottled  = "cgroup.cpu.throttled.total" // of these, in which it was stopped
 	FactPoolTimedOut    = "pool.timed_out"             // requests that waited for a place of a pool in vain, of any kind of pool
 	FactPoolTimeout     = "pool.timeout"               // ns that one of these waited, at most
 	FactListens         = "workers.listens"            // behind the link where its clients connect: "unix:/run/php.sock", "127.0.0.1:9000"; of what keeps no workers, too
 
-	// What a request of a route took there, as the service counts it: Value is the route.
+	// Cost of a route's requests as the service counts it: Value is the route.
 	FactRequestCPU    = "request.cpu"    // ns of CPU time, in the mean
 	FactRequestMemory = "request.memory" // bytes, at most
 
-	FactSpansSampled = "spans.sampled" // the share of requests that tracing kept, 0…1; NaN: some, and not told how many
+	FactSpansSampled = "spans.sampled" // the share of requests that tracing kept, 0…1; NaN: less than all, by an unknown amount
 
 	FactGoModule = "go.module" // the main module of a Go program: "example.com/gateway v1.4.0"
 
 	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
 )
 
-// FactRequestsAwait is how many awaits were told of that requests did, and not work in the background.
+// FactRequestsAwait is the number of recorded awaits that belong to requests rather than to background work.
 const FactRequestsAwait = "requests.await"
 
-// FactThreadName is what a thread of a process is called; Number is the thread.
+// FactThreadName is the name of a thread of a process; Number is the thread.
 const FactThreadName = "thread.name"
 
-// SampleWork is the type of samples of what goroutines ran on processors that an execution
-// trace holds where a CPU profile ran at the same time: with their time and lane, in ns.
+// SampleWork is the type of samples of what goroutines ran on processors, from an execution trace with a concurrent CPU profile: with
+// their time and lane, in ns.
 const SampleWork = "work"
 
-// SampleSyscall is the type of samples that are what one thread did in the kernel at a moment:
-// the system call it waited in and what on (/proc/PID/task/TID/syscall), or that it ran.
+// SampleSyscall is the type of samples of what one thread did in the kernel at a moment: the system call that it waited in and the call's
+// object (/proc/PID/task/TID/syscall), or that it ran.
 const SampleSyscall = "syscall"
 
-// SampleThread is the type of samples that are the stack of one thread at one moment.
+// SampleThread is the type of samples of the stack of one thread at one moment.
 const SampleThread = "thread"
 
-// SampleFlight is the type of samples that are what one thread did at a moment, made of the waits and samples that a
-// flight recording holds: threads of which it tells nothing at that moment are not among them.
+// SampleFlight is the type of samples of what one thread did at a moment, derived from the waits and samples in a flight recording;
+// threads without a record at that moment have no sample.
 const SampleFlight = "flight"
 
 // Types of samples that a runtime's own sampler and events give, summed by stack and class.
@@ -243,8 +240,8 @@ const (
 	SampleOldObject = "old objects" // some of those that are still alive at the end, by class, where they were allocated
 )
 
-// SampleSlowRequest is the type of samples that are where a request was in the program once it had
-// taken longer than a bound that was set; values count.
+// SampleSlowRequest is the type of samples of where a request was in the program once it had exceeded a configured bound; values are
+// counts.
 const SampleSlowRequest = "slow request"
 
 // Types of samples of where a process's threads are in the kernel and the program, with the stack

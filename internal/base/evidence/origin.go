@@ -8,23 +8,22 @@ import (
 // ArtifactID indexes [Bundle.Artifacts].
 type ArtifactID int32
 
-// Artifact is a file, stream or answer that evidence was read from.
+// Artifact is a file, stream or answer from which evidence was read.
 type Artifact struct {
-	Name      string   // as the user gave it, or as the probe named it
-	Formats   []string // what it was recognised as; empty: not recognised
-	Envelopes []string // what was unwrapped, outermost first: gzip, journald, cri, docker
+	Name      string   // as the user or the probe named it
+	Formats   []string // recognised formats; empty: none
+	Envelopes []string // wrappers that were removed, outermost first: gzip, journald, cri, docker
 	Bytes     int64    // size as stored, -1 unknown
 	Modified  int64    // ns since the epoch, 0 unknown: anchors clocks that have no other
 	Tail      bool     // the artifact ended in the middle of something
 
-	About   Subject // the process it is of, where whoever recorded it knows; zero: unknown
+	About   Subject // the process it describes, if its recorder knows; zero: unknown
 	Vantage Vantage // from where its requests were seen
-	Series  string  // shared by the pieces of one recording; empty: on its own
+	Series  string  // shared by the pieces of one recording; empty: a recording of its own
 }
 
-// Origin says where a row came from: an artifact and a position in it. The
-// position is a line number in text, an event number in traces, a sample
-// number in profiles. The zero Origin is unknown.
+// Origin is where a row came from: an artifact and a position in it. The position is a line number in text, an event number in traces,
+// a sample number in profiles. The zero Origin is unknown.
 type Origin int64
 
 const originBits = 40
@@ -55,12 +54,11 @@ func (b *Bundle) OriginText(o Origin) string {
 	return b.Artifacts[a].Name
 }
 
-// Warning is something a user should know beside the result: what was not
-// understood, lost, contradictory or assumed.
+// Warning is something that a user should know beside the result: what was not understood, lost, contradictory or assumed.
 type Warning struct {
 	Text   string
 	Count  int64
-	Origin Origin // of the first
+	Origin Origin // of the first occurrence
 }
 
 // Warnf adds a warning, or counts it if the same text was given before.
@@ -75,15 +73,14 @@ func (b *Bundle) Warnf(o Origin, format string, args ...any) {
 	b.Warnings = append(b.Warnings, Warning{Text: text, Count: 1, Origin: o})
 }
 
-// Unseen is something that whoever recorded the evidence could not see.
+// Unseen is something that the recorder of the evidence could not see.
 type Unseen struct {
 	What string // "environment of gateway"
 	Why  string // "belongs to user app"
-	Do   string // a command that would change that, "" none
+	Do   string // a command that would make it visible, "" none
 }
 
-// Table is something for `unstall inspect` to print. Cells are already
-// formatted; the first column is aligned left, the others right.
+// Table is a table for `unstall inspect`. Cells are already formatted; the first column is aligned left, the others right.
 type Table struct {
 	Artifact ArtifactID
 	Title    string

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// packRows makes rows that are written out small, if they become so by that. Each takes a power of
-// two of bits, so that none lies across two words and reading one needs no loop.
+// packRows packs rows that are written out, if that makes them smaller. Each packed row takes a power of two of bits, so that none
+// crosses a word and reading one needs no loop.
 func (b *block[T]) packRows() {
 	least, most := b.rows[0], b.rows[0]
 	for _, v := range b.rows {
@@ -21,7 +21,7 @@ func (b *block[T]) packRows() {
 		unit = commonUnit(b.rows, least)
 		span /= uint64(unit)
 	}
-	width := bits.Len(uint(bits.Len64(span) - 1)) // of 2^width bits
+	width := bits.Len(uint(bits.Len64(span) - 1)) // 2^width bits
 	size := uint(1) << width
 	if size >= 8*uint(unsafe.Sizeof(least)) {
 		return
@@ -34,8 +34,7 @@ func (b *block[T]) packRows() {
 	*b = block[T]{first: least, unit: T(unit), packed: packed, mask: 1<<size - 1, width: uint8(width)}
 }
 
-// commonUnit is the largest unit, of those that times are written in, that all rows are a multiple of away
-// from one of them.
+// commonUnit returns the largest of the units in which times are written such that all rows differ from one of them by multiples of it.
 func commonUnit[T ~int32 | ~int64 | ~uint8](rows []T, from T) int64 {
 next:
 	for _, unit := range [...]int64{1e9, 1e6, 1e3} {

@@ -10,23 +10,22 @@ import (
 type Segment struct {
 	Kind  Kind
 	Dur   int64   // ns
-	Lane  LaneID  // 0: the lane that serves the request; else the lane it waited for and whose state this is
+	Lane  LaneID  // 0: the lane that serves the request; else the awaited lane, whose state this is
 	Stack StackID // where, 0 unknown
-	Cause NameID  // what for: the runtime's own reason, a dependency, a lock
-	// Of waits for a lock, a pool, or somebody who serves one after the other: who let go of
-	// it, and what the last in the chain of holders did meanwhile: the root. Of the state of
-	// another lane (Lane is not 0), HolderStack is where that one was, Via how it was waited for.
+	Cause NameID  // the reason: the runtime's own word, a dependency, a lock
+	// For waits for a lock, a pool, or a server of one request at a time: the holder that released it, and what the last in
+	// the chain of holders, the root, did during the wait. For the state of another lane (Lane is not 0), HolderStack is
+	// where that lane was, and Via how it was waited for.
 	Holder      LaneID
 	HolderKind  Kind
-	HolderCause NameID  // what the last holder waited for: a dependency, a system call, a lock whose holder is not known
+	HolderCause NameID  // what the last holder waited for: a dependency, a system call, a lock with an unknown holder
 	HolderStack StackID // where the last holder was
-	Via         NameID  // what the holders between waited for, outermost first, joined by [Link]; 0: Holder is the root
-	// Of Runnable, and of waits whose HolderKind is Runnable: who held the processors;
-	// all zero if it is not known.
+	Via         NameID  // what the holders in between waited for, outermost first, joined by [Link]; 0: Holder is the root
+	// For Runnable, and for waits whose HolderKind is Runnable: who held the processors; all zero if unknown.
 	Held Shares
 }
 
-// Resize gives a state another duration (ns), and the shares of it in proportion.
+// Resize sets a state's duration (ns), and scales its shares in proportion.
 func (s *Segment) Resize(dur int64) {
 	if dur == s.Dur {
 		return
@@ -45,12 +44,11 @@ func (s *Segment) Resize(dur int64) {
 	s.Dur = dur
 }
 
-// Link stands between the parts of [Segment].Via, and of any chain of waits in words:
-// what is on its left was held by somebody who waited for what is on its right.
+// Link joins the parts of [Segment].Via, and of any chain of waits in words: the holder of what is on its left waited for what is on
+// its right.
 const Link = " ← "
 
-// Path is the time of one request, packed: segments in order, without gaps,
-// whose durations sum to End − Start exactly.
+// Path is the packed time of one request: segments in order, without gaps, whose durations sum to End − Start exactly.
 //
 // Encoding (all numbers uvarint): kind and flags in one number (kind<<5 |
 // flags), duration, then for each flag set, lowest bit first: lane, stack,
@@ -75,11 +73,10 @@ const (
 	holderFlagBits = iota
 )
 
-// Append adds a segment. Segments without duration are left out; one that only
-// continues the last one is still a segment of its own.
+// Append adds a segment. It omits segments without a duration; a segment that only continues the last one stays separate.
 func (p Path) Append(s Segment) Path { return p.Add(&s) }
 
-// Add is Append of what a segment is at present.
+// Add appends the segment's present content.
 func (p Path) Add(s *Segment) Path {
 	if s.Dur <= 0 {
 		return p
@@ -132,7 +129,7 @@ func (p Path) Add(s *Segment) Path {
 	return p
 }
 
-// Plain adds a segment of which no more is known; the duration is positive.
+// Plain adds a segment with only a kind and a duration, which is positive.
 func (p Path) Plain(kind Kind, dur int64, stack StackID, cause NameID) Path {
 	head := uint64(kind) << flagBits
 	if stack != 0 {
@@ -173,7 +170,7 @@ func (p Path) Runnable(dur int64, held []int64) Path {
 	return p[:n+k]
 }
 
-// holderMask has a bit for each holder that has a share.
+// holderMask returns a mask with a bit for each holder with a share.
 func (s *Shares) holderMask() (mask uint64) {
 	for h, v := range s {
 		some := uint64(0)
@@ -185,7 +182,7 @@ func (s *Shares) holderMask() (mask uint64) {
 	return mask
 }
 
-// appendShares appends the mask and the shares that it has.
+// appendShares appends the mask and its shares.
 func (s *Shares) appendShares(p Path, mask uint64) Path {
 	p = appendUvarint(p, mask)
 	for ; mask != 0; mask &= mask - 1 {
@@ -221,7 +218,7 @@ func (s *Segment) holderHead() uint64 {
 	return head
 }
 
-// All yields the segments in order. A path that is not well formed ends early.
+// All yields the segments in order. A malformed path ends early.
 func (p Path) All(yield func(Segment) bool) {
 	var s Segment
 	for p.Next(&s) {
@@ -231,8 +228,8 @@ func (p Path) All(yield func(Segment) bool) {
 	}
 }
 
-// Followed says whether a path holds states of who served the request: not just what an access log knows of an upstream, of the queue
-// before it and of its client, a client of its own delay, or the kernel of the thread or the turn that it waits for.
+// Followed reports whether a path holds states of the server of the request: more than an access log knows of an upstream, of the queue
+// before it and of its client, a client of its own delay, or the kernel of the thread or the turn that the request waits for.
 func (p Path) Followed() bool {
 	var s Segment
 	for p.Next(&s) {
@@ -255,7 +252,7 @@ func (p Path) Rest(yield func(Segment, Path) bool) {
 	}
 }
 
-// Next takes the first segment off the path; false if there is none.
+// Next removes the first segment of the path and returns it in s; false if there is none.
 func (p *Path) Next(s *Segment) bool {
 	if len(*p) == 0 {
 		return false

@@ -2,8 +2,8 @@ package evidence
 
 import "slices"
 
-// joinPieces makes one series of those with one name and subject that pieces of one recording
-// hold. Pieces may overlap: of points at the same time the first stays.
+// joinPieces joins the series of one name and subject from the pieces of one recording. Pieces may overlap: of points at the same time
+// the first stays.
 func (b *Bundle) joinPieces() {
 	type key struct {
 		series  string

@@ -2,22 +2,21 @@ package evidence
 
 import "iter"
 
-// Work is what a processor of a runtime, Go's P, is used for. It refines
-// [Holder]: who held the processors, and whether that was for the collector.
+// Work is what a processor of a runtime, such as Go's P, is used for. It refines [Holder]: which work held the processor, and whether
+// it was for the collector.
 type Work uint8
 
-// Kinds of work. Code includes system calls for as long as they keep the
-// processor, and sweeping to pay for an allocation.
+// Kinds of work. Code includes system calls while they keep the processor, and sweeping to pay for an allocation.
 const (
-	WorkIdle             Work = iota // nothing ran; such time is in no span of its own
-	WorkRequest                      // goroutines that serve requests, and those that work for them
+	WorkIdle             Work = iota // nothing ran; idle time has no span of its own
+	WorkRequest                      // goroutines that serve requests, and those that help them
 	WorkRequestAssist                // such a goroutine marks for the collector, to pay for an allocation
 	WorkBackground                   // goroutines that serve no request
 	WorkBackgroundAssist             // such a goroutine, or one of the runtime's, marks for the collector
 	WorkRuntime                      // the runtime's own: sweeper, scavenger, finalizers, tracer
 	WorkDedicated                    // a mark worker that keeps its processor
 	WorkFractional                   // a mark worker that keeps it for a share of the time
-	WorkIdleMark                     // a mark worker that only uses an idle processor
+	WorkIdleMark                     // a mark worker on an otherwise idle processor
 	WorkStopped                      // nothing could run, or what ran stopped the world
 	NumWorks
 )
@@ -35,7 +34,7 @@ func (w Work) String() string {
 // Works splits a duration (ns) by work; the sum is the duration.
 type Works [NumWorks]int64
 
-// Sum is the duration that was split.
+// Sum returns the duration that was split.
 func (w *Works) Sum() (sum int64) {
 	for _, v := range w {
 		sum += v
@@ -43,7 +42,7 @@ func (w *Works) Sum() (sum int64) {
 	return sum
 }
 
-// largestWork returns the kind of work that takes most.
+// largestWork returns the kind of work with most time.
 func (w *Works) largestWork() (top Work) {
 	for i, v := range w {
 		if v > w[top] {
@@ -56,20 +55,18 @@ func (w *Works) largestWork() (top Work) {
 // ProcessorSpan is what a processor did during a time.
 type ProcessorSpan struct {
 	From, To int64  // ns
-	Work     Work   // what it did; of several kinds the one that took most
+	Work     Work   // its work; of several kinds the one with most time
 	Lane     LaneID // the goroutine that ran, 0: none, or several
 	Name     NameID // the goroutine's function, 0: unknown, or several
-	// Serves is the lane whose request it worked for, to be asked of [Serving]: the
-	// goroutine itself, or the one that started it to serve a request. 0: none,
-	// several, or not known.
+	// Serves is the lane whose request the goroutine worked for, for [Serving]: its own, or that of the goroutine that started
+	// it to serve a request. 0: none, several, or unknown.
 	Serves LaneID
-	// Number is how many spans were joined to this one. At 1 it is as it was
-	// observed, and Mix is zero.
+	// Number is how many spans were joined into this one. 1 means as observed, with a zero Mix.
 	Number int64
-	Mix    Works // of a joined one: what was done, idle time between the parts included
+	Mix    Works // of a joined span: its work, including idle time between the parts
 }
 
-// Each yields what was done, and for how long (ns).
+// Each yields each kind of work with its time (ns).
 func (s *ProcessorSpan) Each(yield func(Work, int64) bool) {
 	if s.Number <= 1 {
 		yield(s.Work, s.To-s.From)
@@ -82,7 +79,7 @@ func (s *ProcessorSpan) Each(yield func(Work, int64) bool) {
 	}
 }
 
-// Occupancy is what occupied each processor of a process, as one artifact tells.
+// Occupancy is what occupied each processor of a process, from one artifact.
 // Spans and the gaps between them, in which nothing ran, tile From to Until.
 type Occupancy struct {
 	Subject     SubjectID
@@ -90,13 +87,12 @@ type Occupancy struct {
 	Origin      Origin
 	From, Until int64           // ns
 	Lanes       []ProcessorLane // in order of number
-	// Quantum is below which length (ns) neighbours were joined where all were too
-	// many to keep. 0: each span is as it was observed.
+	// Quantum is the length (ns) below which neighbours were joined because there were too many. 0: all spans are as observed.
 	Quantum int64
-	// Omitted is how many processors there were beyond those that are kept.
+	// Omitted is how many processors were left out.
 	Omitted int
 
-	base int64 // what packed times count from
+	base int64 // the origin of packed times
 	late map[LaneID]lateLane
 }
 
@@ -112,8 +108,7 @@ type lateLane struct {
 	name NameID
 }
 
-// Spans yields the spans of a lane (an index in Lanes) in order of time, those
-// at the ends clipped to what is shown.
+// Spans yields the spans of a lane (an index in Lanes) in order of time, clipped to the shown time.
 func (p *Occupancy) Spans(lane int) iter.Seq[ProcessorSpan] {
 	return func(yield func(ProcessorSpan) bool) {
 		blocks := p.Lanes[lane].blocks
@@ -166,7 +161,7 @@ func (p *Occupancy) applyLearnt(s *ProcessorSpan) {
 	}
 }
 
-// clipTo shortens a span to what lies within [from, until), and its parts in proportion.
+// clipTo shortens a span to the part within [from, until), and its parts in proportion.
 func (s *ProcessorSpan) clipTo(from, until int64) {
 	dur := s.To - s.From
 	s.From, s.To = max(s.From, from), min(s.To, until)
@@ -182,7 +177,7 @@ func (s *ProcessorSpan) clipTo(from, until int64) {
 	s.Mix[s.Work] += rest
 }
 
-// clipTo leaves what lies within [from, until); false: nothing.
+// clipTo keeps the part within [from, until); false: nothing is left.
 func (p *Occupancy) clipTo(from, until int64) bool {
 	p.From, p.Until = max(p.From, from), min(p.Until, until)
 	return p.From < p.Until

@@ -2,8 +2,7 @@ package evidence
 
 import "encoding/binary"
 
-// processorBlock is packed spans. Times are relative to those before; the first
-// counts from `from`, and nothing else is needed to read a block.
+// processorBlock is packed spans. Times are relative to earlier ones; the first counts from `from`, so that a block can be read alone.
 //
 // Encoding of a span: a byte of work<<4 | flags, then as uvarints the gap before
 // it if flagged, its duration, and what its flags say.
@@ -13,16 +12,16 @@ type processorBlock struct {
 }
 
 const (
-	spanGap    = 1 << iota // a gap lies before it
-	spanOther              // another lane or name than the span before: the lane's difference (zigzag) and the name follow
-	spanServes             // it serves another lane than its own: that one's difference to its own (zigzag) follows
-	spanJoined             // how many were joined, a mask of the kinds of work and their durations follow
+	spanGap    = 1 << iota // a gap precedes it
+	spanOther              // lane or name differ from the previous span: the lane's difference (zigzag) and the name follow
+	spanServes             // it serves another lane: that lane's difference to its own (zigzag) follows
+	spanJoined             // the number of joined spans, a mask of the kinds of work and their durations follow
 )
 
-// maxSpanSize is what a span takes at most: a byte, 7 numbers, all works.
+// maxSpanSize is the largest size of a span: a byte, 7 numbers, all works.
 const maxSpanSize = 1 + (7+int(NumWorks))*binary.MaxVarintLen64
 
-// spanWriter is what the next span is written relative to.
+// spanWriter is the state that the next span is written relative to.
 type spanWriter struct {
 	at   int64
 	lane LaneID
@@ -34,7 +33,7 @@ func (w *spanWriter) beginBlock() { w.lane, w.name = 0, 0 }
 func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// ownServes is whom a span serves if nothing else is said.
+// ownServes returns the lane that a span serves by default.
 func (s *ProcessorSpan) ownServes() LaneID {
 	if s.Number <= 1 && (s.Work == WorkRequest || s.Work == WorkRequestAssist) {
 		return s.Lane
@@ -42,7 +41,7 @@ func (s *ProcessorSpan) ownServes() LaneID {
 	return 0
 }
 
-// appendSpan packs a span into a block that has room for it.
+// appendSpan packs a span into a block with enough room.
 func (w *spanWriter) appendSpan(to []byte, s *ProcessorSpan) []byte {
 	head := byte(s.Work) << 4
 	gap := s.From - w.at
@@ -60,7 +59,7 @@ func (w *spanWriter) appendSpan(to []byte, s *ProcessorSpan) []byte {
 	if s.Number > 1 {
 		head |= spanJoined
 	}
-	// Blocks have room for all of it, so nothing need be checked in between.
+	// Blocks have room for the whole span, so nothing needs a check in between.
 	n := len(to)
 	room := to[n:cap(to)]
 	room[0] = head
@@ -97,7 +96,7 @@ func (w *spanWriter) appendSpan(to []byte, s *ProcessorSpan) []byte {
 	return to
 }
 
-// putUvarint is binary.PutUvarint where there is room for four bytes; most numbers take one to three.
+// putUvarint is binary.PutUvarint for at least four bytes of room; most numbers take one to three.
 func putUvarint(to []byte, v uint64) int {
 	_ = to[3]
 	switch {

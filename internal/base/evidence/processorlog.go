@@ -5,11 +5,9 @@ import (
 	"slices"
 )
 
-// ProcessorLog collects what processors did, in bounded memory. While there is
-// room every span is kept as it was observed, in some 8 bytes. When there is
-// none, neighbours shorter than a quantum are joined, which keeps the time of
-// each kind of work but not their order, and the quantum grows as it must:
-// nothing is forgotten, and what lasted long stays what it was.
+// ProcessorLog collects what processors did, in bounded memory. While there is room it keeps every span as observed, in some 8 bytes.
+// When the room is used up it joins neighbours shorter than a quantum, which keeps the time of each kind of work but not their order,
+// and it raises the quantum as needed: no time is lost, and long spans stay as observed.
 //
 // The zero value is ready; spans of a lane are added in order of time.
 type ProcessorLog struct {
@@ -18,7 +16,7 @@ type ProcessorLog struct {
 	blocks  int // in use
 	limit   int // 0: maxProcessorBlocks
 	quantum int64
-	free    [][]byte // blocks that were read anew
+	free    [][]byte // blocks that were rewritten
 	omitted map[int]bool
 }
 
@@ -28,16 +26,14 @@ type LaneLog struct {
 	number int
 	blocks []processorBlock
 	w      spanWriter
-	coarse struct { // what was joined already
+	coarse struct { // the part that was joined already
 		quantum int64
 		blocks  int
 	}
 }
 
-// The packed spans of a log are 16 MiB at most, in blocks that no span crosses:
-// growing never copies, and a lane that is read anew hands its blocks back one
-// by one, to be written to again. With what became known of goroutines late it is
-// some 20 MiB.
+// The packed spans of a log take 16 MiB at most, in blocks that no span crosses: growing never copies, and a lane that is rewritten
+// returns its blocks one by one for reuse. With what became known of goroutines late it is some 20 MiB.
 const (
 	processorBlockSize = 8 << 10
 	maxProcessorBlocks = 16 << 20 / processorBlockSize
@@ -61,9 +57,8 @@ func (l *ProcessorLog) Lane(number int, from int64) *LaneLog {
 	return n
 }
 
-// Learn says what became known of a goroutine after spans of it were added:
-// that it always served requests (WorkRequest) or was the runtime's
-// (WorkRuntime), and its function. Zeros change nothing.
+// Learn records what became known of a goroutine after its spans were added: that it always served requests (WorkRequest) or belonged
+// to the runtime (WorkRuntime), and its function. Zeros change nothing.
 func (l *ProcessorLog) Learn(lane LaneID, work Work, name NameID) {
 	k, ok := l.late[lane]
 	if !ok && len(l.late) >= maxLateLanes {
@@ -81,7 +76,7 @@ func (l *ProcessorLog) Learn(lane LaneID, work Work, name NameID) {
 	l.late[lane] = k
 }
 
-// Add appends a span. One that does not begin where the lane ends leaves a gap.
+// Add appends a span. A span that does not begin at the lane's end leaves a gap.
 func (n *LaneLog) Add(s *ProcessorSpan) {
 	if s.To <= s.From {
 		return
@@ -107,7 +102,7 @@ func (n *LaneLog) nextBlock() {
 	n.blocks = append(n.blocks, n.beginBlock())
 }
 
-// beginBlock takes a block to write to.
+// beginBlock takes a block for writing.
 func (n *LaneLog) beginBlock() processorBlock {
 	l := n.log
 	var data []byte
@@ -121,7 +116,7 @@ func (n *LaneLog) beginBlock() processorBlock {
 	return processorBlock{from: n.w.at, data: data}
 }
 
-// coarsenLanes joins what is short until a quarter of the room is free.
+// coarsenLanes joins short spans until a quarter of the room is free.
 func (l *ProcessorLog) coarsenLanes() {
 	enough := max(l.limit*3/4, len(l.lanes))
 	if l.quantum == 0 {
@@ -133,15 +128,14 @@ func (l *ProcessorLog) coarsenLanes() {
 			n.coarsenTo(l.quantum)
 			longest = max(longest, n.w.at-n.startTime())
 		}
-		if l.blocks <= enough || l.quantum > longest { // then each lane is one span
+		if l.blocks <= enough || l.quantum > longest { // at this quantum each lane is one span
 			break
 		}
 		l.quantum *= 2
 	}
 }
 
-// firstQuantum returns the quantum to begin with, some times a typical span: one that stands for
-// two takes more room than both.
+// firstQuantum returns the initial quantum, some times a typical span: a joined span of two takes more room than both.
 func (l *ProcessorLog) firstQuantum() int64 {
 	var time int64
 	for _, n := range l.lanes {
@@ -158,9 +152,8 @@ func (n *LaneLog) startTime() int64 {
 	return n.blocks[0].from
 }
 
-// coarsenTo writes the lane anew, what came since it was last done with the same quantum. A run of
-// spans and gaps that are all shorter than the quantum becomes spans just longer than it; so no
-// more than three for each quantum of time are left.
+// coarsenTo rewrites the part of the lane that is not yet joined with this quantum. A run of spans and gaps that are all shorter than
+// the quantum becomes spans just longer than it, so that at most three per quantum of time are left.
 func (n *LaneLog) coarsenTo(quantum int64) {
 	keep := 0
 	if n.coarse.quantum == quantum {
@@ -210,10 +203,10 @@ func (n *LaneLog) coarsenTo(quantum int64) {
 		old[i].data = nil
 	}
 	flush()
-	n.coarse.quantum, n.coarse.blocks = quantum, len(n.blocks)-1 // the last goes on being written to
+	n.coarse.quantum, n.coarse.blocks = quantum, len(n.blocks)-1 // writing continues in the last one
 }
 
-// joinSpan makes one span of two and what lies between.
+// joinSpan joins two spans and the gap between them.
 func (s *ProcessorSpan) joinSpan(o *ProcessorSpan) {
 	if s.Number <= 1 {
 		s.Mix = Works{}
@@ -238,7 +231,7 @@ func (s *ProcessorSpan) joinSpan(o *ProcessorSpan) {
 	}
 }
 
-// fitBlocks joins what it must so that no more than some blocks are in use, or one for each lane.
+// fitBlocks joins as needed to use no more than a number of blocks, or one for each lane.
 func (l *ProcessorLog) fitBlocks(blocks int) {
 	if blocks = max(blocks, len(l.lanes)); l.blocks > blocks {
 		l.limit = blocks
@@ -246,14 +239,14 @@ func (l *ProcessorLog) fitBlocks(blocks int) {
 	}
 }
 
-// A recording may hold a trace every minute: all have maxBundleBlocks together
-// (64 MiB), and when they are used up each has leastBlocks (1 MiB).
+// A recording may hold a trace every minute: all traces share maxBundleBlocks (64 MiB), and when these are used up each has leastBlocks
+// (1 MiB).
 const (
 	maxBundleBlocks = 4 * maxProcessorBlocks
 	leastBlocks     = maxProcessorBlocks / 16
 )
 
-// processorBlocks is how many more blocks a trace may use.
+// processorBlocks returns how many more blocks a trace may use.
 func (b *Bundle) processorBlocks() int {
 	used := 0
 	for i := range b.Processors {
@@ -264,8 +257,7 @@ func (b *Bundle) processorBlocks() int {
 	return max(maxBundleBlocks-used, leastBlocks)
 }
 
-// Processors adds what a log holds of [from, until); the log must not be used
-// any more.
+// Processors adds the part of a log within [from, until); the log must not be used afterwards.
 func (p *Builder) Processors(subject SubjectID, l *ProcessorLog, from, until int64) {
 	l.fitBlocks(p.bundle.processorBlocks())
 	x := Occupancy{Subject: subject, Clock: p.clock, Origin: p.Origin(0), From: from, Until: until, Quantum: l.quantum, Omitted: len(l.omitted), late: l.late}

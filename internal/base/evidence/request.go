@@ -9,8 +9,7 @@ const NoRequest RequestID = 0
 // Outcome is how a request ended.
 type Outcome uint8
 
-// Outcomes. An unfinished request is one whose end (or start) lies outside
-// what was recorded: its latency is a lower bound.
+// Outcomes. The end (or start) of an unfinished request lies outside the recording: its latency is a lower bound.
 const (
 	OK Outcome = iota
 	Failed
@@ -34,12 +33,12 @@ type Request struct {
 	Outcome  Outcome
 	Path     Path // its states, nil where they are not known
 	Handling HandlingID
-	Step     NameID     // "buy: into the cart": the journey it was a part of, and its step; 0 of none
-	Key      RequestKey // of the id that its sources know it by; 0 of none
+	Step     NameID     // "buy: into the cart": its journey and step; 0: none
+	Key      RequestKey // of the id that its sources know it by; 0: none
 	Origin   Origin
 }
 
-// Began is when the request's latency starts: Intended, else Start.
+// Began returns when the request's latency starts: Intended, else Start.
 func (r *Request) Began() int64 {
 	if r.Intended != 0 {
 		return r.Intended
@@ -47,11 +46,11 @@ func (r *Request) Began() int64 {
 	return r.Start
 }
 
-// Latency is End − Intended, or from Start where the intention is not known.
+// Latency returns End − Intended, or End − Start where the intended time is unknown.
 func (r *Request) Latency() int64 { return r.End - r.Began() }
 
-// Requests holds requests as columns; row i of each is one request. Rows are in
-// order of completion within one artifact, in no order across artifacts.
+// Requests holds requests as columns; row i of each is one request. Rows are in order of completion within one artifact, and in no
+// order across artifacts.
 type Requests struct {
 	Subject  Column[SubjectID]
 	Clock    Column[ClockID]
@@ -61,7 +60,7 @@ type Requests struct {
 	Start    Column[int64]
 	End      Column[int64]
 	Outcome  Column[Outcome]
-	Handling Column[HandlingID] // on which stacks its handler was seen, 0 on none: where Route is to be told from that
+	Handling Column[HandlingID] // the stacks on which its handler was seen, where Route must be derived from them; 0: none
 	Step     Column[NameID]
 	Key      Column[RequestKey]
 	Origin   Column[Origin]
@@ -69,7 +68,7 @@ type Requests struct {
 	paths    pathStore
 }
 
-// Len is the number of requests.
+// Len returns the number of requests.
 func (r *Requests) Len() int { return r.End.Len() }
 
 // Row returns request i. Its Path points into the columns.
@@ -78,7 +77,7 @@ func (r *Requests) Row(i int) Request {
 		Intended: r.Intended.At(i), Start: r.Start.At(i), End: r.End.At(i), Outcome: r.Outcome.At(i), Path: r.Path(i), Handling: r.Handling.At(i), Step: r.Step.At(i), Key: r.Key.At(i), Origin: r.Origin.At(i)}
 }
 
-// Path returns the states of request i, nil where they are not known.
+// Path returns the states of request i, nil where unknown.
 func (r *Requests) Path(i int) Path {
 	var from int64
 	if i > 0 {
@@ -87,9 +86,8 @@ func (r *Requests) Path(i int) Path {
 	return r.paths.slicePath(from, r.pathEnd.At(i))
 }
 
-// SetPaths gives requests states that were learnt of later, from evidence beside
-// theirs. Path is asked of each row; nil leaves what the row has. A path longer than
-// 1 MiB is dropped, and the request is one without states.
+// SetPaths gives requests states that were learnt later, from other evidence. It calls path for each row; nil keeps the row's path. It
+// drops a path longer than 1 MiB, and the request then has no states.
 func (r *Requests) SetPaths(path func(i int) Path) {
 	var paths pathStore
 	var ends Column[int64]
@@ -111,7 +109,7 @@ func (r *Requests) Latency(i int) int64 {
 	return r.End.At(i) - r.Start.At(i)
 }
 
-// Begins is when the path of request i begins (ns): its start or, where only who asked tells of it, when that meant to ask.
+// Begins returns when the path of request i begins (ns): its start or, if only the client recorded it, the intended time of sending.
 func (r *Requests) Begins(i int) int64 {
 	if at := r.Start.At(i); at != 0 {
 		return at
@@ -119,8 +117,7 @@ func (r *Requests) Begins(i int) int64 {
 	return r.Intended.At(i)
 }
 
-// Timed says whether request i has a latency: one that has no beginning, or that
-// ends before it begins, has none.
+// Timed reports whether request i has a latency: it has none without a beginning, or if it ends before it begins.
 func (r *Requests) Timed(i int) bool {
 	return (r.Intended.At(i) != 0 || r.Start.At(i) != 0) && r.Latency(i) >= 0
 }
@@ -142,8 +139,7 @@ func (r *Requests) addRow(q *Request) RequestID {
 	return RequestID(r.Len())
 }
 
-// clone returns a table of the same rows whose columns may be changed while r stays as it is; the
-// paths are shared.
+// clone returns a table of the same rows whose columns can change while r stays as it is; both share the paths.
 func (r *Requests) clone() Requests {
 	return Requests{
 		Subject: r.Subject.clone(), Clock: r.Clock.clone(), Route: r.Route.clone(), Lane: r.Lane.clone(),
@@ -152,8 +148,7 @@ func (r *Requests) clone() Requests {
 	}
 }
 
-// pathStore keeps paths in blocks, so that growing never copies what is there:
-// the paths of a 500 MB trace are some 50 MB.
+// pathStore keeps paths in blocks, so that growing never copies them: the paths of a 500 MB trace take some 50 MB.
 type pathStore struct {
 	blocks [][]byte
 	size   int64
@@ -161,8 +156,8 @@ type pathStore struct {
 
 const pathBlock = 1 << 20
 
-// addPath stores p whole within one block and returns the end position. The rest of a block too
-// short for p is padding, which slicePath skips.
+// addPath stores p completely within one block and returns the end position. A rest of a block that is too short for p is padding, which
+// slicePath skips.
 func (s *pathStore) addPath(p Path) int64 {
 	if len(p) == 0 || len(p) > pathBlock { // builders bound a path: see Builder.Request
 		return s.size

@@ -2,16 +2,15 @@ package evidence
 
 import "slices"
 
-// Sample is one row of [Samples]: a profile's stack with its weight, an
-// allocation tick, a goroutine of a dump.
+// Sample is one row of [Samples]: a profile's stack with its weight, an allocation tick, a goroutine of a dump.
 type Sample struct {
 	Subject SubjectID
-	Time    int64 // ns, 0: somewhere within the artifact's coverage
+	Time    int64 // ns, 0: unknown, within the artifact's coverage
 	Lane    LaneID
 	Stack   StackID
 	Type    NameID // "cpu", "inuse_space", "contentions", "delay", "goroutine", "thread", …
 	Unit    NameID // "nanoseconds", "bytes", "count"
-	Class   NameID // what the work was for, as classified by the format; 0: the program's own
+	Class   NameID // the purpose of the work, as the format classifies it; 0: the program's own
 	Value   int64
 	Origin  Origin
 }
@@ -29,7 +28,7 @@ type Samples struct {
 	Origin  []Origin
 }
 
-// Len is the number of samples.
+// Len returns the number of samples.
 func (s *Samples) Len() int { return len(s.Value) }
 
 func (s *Samples) doubleColumns() {
@@ -38,7 +37,7 @@ func (s *Samples) doubleColumns() {
 	s.Value, s.Origin = doubleRoom(s.Value), doubleRoom(s.Origin)
 }
 
-// growRows makes room for n more rows, and for no fewer than doubling them would.
+// growRows makes room for n more rows, and at least doubles the room.
 func (s *Samples) growRows(n int) {
 	if n <= cap(s.Value)-len(s.Value) {
 		return
@@ -69,7 +68,7 @@ func (s *Samples) addRow(x Sample) {
 	s.Origin = append(s.Origin, x.Origin)
 }
 
-// Series is a figure over time. Between two points the first one holds.
+// Series is a figure over time. Each point's value holds until the next point.
 type Series struct {
 	Subject SubjectID
 	Clock   ClockID
@@ -80,8 +79,8 @@ type Series struct {
 	Origin  Origin
 }
 
-// Mean is the figure's mean over the part of [from, until) that lies between its
-// points, and how long that part is (ns); 0, 0 if there is none.
+// Mean returns the figure's mean over the part of [from, until) between its first and last point, and the length of that part (ns); 0, 0
+// if there is none.
 func (s *Series) Mean(from, until int64) (mean float64, watched int64) {
 	var sum float64
 	for i := 0; i+1 < len(s.T); i++ {
@@ -96,18 +95,18 @@ func (s *Series) Mean(from, until int64) (mean float64, watched int64) {
 	return sum / float64(watched), watched
 }
 
-// Fact is something that was so during a time: a flag, a limit, a version.
+// Fact is something that was true during a time: a flag, a limit, a version.
 type Fact struct {
 	Subject SubjectID
 	Key     string // one of the Fact… names, or a setting's own name
 	Value   string
-	Number  float64 // the value as a number in the base unit (bytes, ns, 1), NaN if it is none
+	Number  float64 // the value in the base unit (bytes, ns, 1), NaN if it is not a number
 	From    int64   // ns, 0: always
 	Until   int64   // ns, 0: always
 	Origin  Origin
 }
 
-// Coverage says that something was watched, from when to when.
+// Coverage records that something was watched, and from when to when.
 type Coverage struct {
 	Subject SubjectID
 	Clock   ClockID
@@ -115,16 +114,16 @@ type Coverage struct {
 	From    int64  // ns
 	Until   int64  // ns
 	Lost    int64  // events known to be lost within
-	Sampled int64  // ns between two looks, where states were looked at now and then; 0: all the time
+	Sampled int64  // ns between two samples of sampled states; 0: watched all the time
 	Origin  Origin
 }
 
-// LoadResult is what a load generator says about one run. Quantiles are ns.
+// LoadResult is a load generator's result of one run. Quantiles are ns.
 type LoadResult struct {
 	Tool       string
 	URL        string
 	Mode       string // "open", "closed", "" unknown
-	FromSend   bool   // latency is counted from the send, not from the intended time
+	FromSend   bool   // latency counts from the sending, not from the intended time
 	Duration   int64  // ns
 	Offered    float64
 	Rate       float64 // achieved, per second
@@ -138,7 +137,7 @@ type LoadResult struct {
 	Quantiles  []Quantile
 	Codes      map[string]int64 // by class: "2xx"
 	BytesPerS  float64
-	Connection int // closed loop: how many clients
+	Connection int // closed loop: number of clients
 	Origin     Origin
 }
 

@@ -6,15 +6,13 @@ import (
 	"sort"
 )
 
-// Serving finds the request that a lane served at some time, among the requests
-// of one artifact.
+// Serving finds the request that a lane served at some time, among the requests of one artifact.
 type Serving struct {
 	requests *Requests
 	rows     []int32 // by lane, then by start
 }
 
-// Serving looks through the requests of an artifact. It is good until requests
-// are added or clipped.
+// Serving indexes the requests of an artifact. It is valid until requests are added or clipped.
 func (b *Bundle) Serving(a ArtifactID) *Serving {
 	r := &b.Requests
 	s := &Serving{requests: r}
@@ -29,9 +27,8 @@ func (b *Bundle) Serving(a ArtifactID) *Serving {
 	return s
 }
 
-// At returns the request that lane served within [from, to), of several the one
-// that took most of it; NoRequest if there is none. A lane serves one request
-// at a time.
+// At returns the request that a lane served within [from, to), of several the one with most of the time; NoRequest if there is none. A
+// lane serves one request at a time.
 func (s *Serving) At(lane LaneID, from, to int64) RequestID {
 	r := s.requests
 	i := sort.Search(len(s.rows), func(i int) bool {

@@ -2,18 +2,18 @@ package evidence
 
 import "bytes"
 
-// Vantage is from where an artifact saw its requests.
+// Vantage is the place from which an artifact saw its requests.
 type Vantage uint8
 
-// Vantages, the innermost first. What load generators recorded is told by their results.
+// Vantages, innermost first. Load generators have none: their results identify them.
 const (
-	FromService Vantage = iota // the service itself: its log, its trace; or it is not known
+	FromService Vantage = iota // the service itself, by its log or trace; or unknown
 	FromSpans                  // its telemetry
-	FromKernel                 // its host's kernel, from when their first bytes arrived
-	FromProxy                  // a proxy, which passed them on to the service
+	FromKernel                 // its host's kernel, from the arrival of the first bytes
+	FromProxy                  // a proxy that passed them on to the service
 )
 
-// SideOf is from where the artifact of a row saw it.
+// SideOf returns the vantage of a row's artifact.
 func (b *Bundle) SideOf(row int) Vantage {
 	if a, ok := b.Requests.Origin.At(row).Artifact(); ok && int(a) < len(b.Artifacts) {
 		return b.Artifacts[a].Vantage
@@ -21,12 +21,12 @@ func (b *Bundle) SideOf(row int) Vantage {
 	return FromService
 }
 
-// RequestKey is the id of a request or of its trace, as several sources write it. Those of one request are the same; a trace
-// may be of several requests.
+// RequestKey is the id of a request or of its trace, as several sources write it. A request has the same key in all of them; a trace may
+// have several requests.
 type RequestKey int64
 
-// KeyOf is an id as 64 bits: hexadecimal without leading zeros, as 64-bit trace ids are written with and without them, or any other
-// text. 0 is none.
+// KeyOf returns an id as 64 bits. It reads hexadecimal digits without leading zeros, because 64-bit trace ids are written with and
+// without them, or any other text. 0 is none.
 func KeyOf(text []byte) RequestKey {
 	text = bytes.TrimLeft(text, "0")
 	if len(text) == 0 {

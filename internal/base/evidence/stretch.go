@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Stretch is the part of a process's life that one piece of a rotated log tells of. Such
-// pieces name no process; what goes on from one to the next shows that they are of one.
+// Stretch is the part of a process's life in one piece of a rotated log. Such pieces name no process; they belong to one process if one
+// continues the other.
 type Stretch struct {
 	Subject     SubjectID
 	Began       int64 // when the process began, ns since the epoch; 0 unknown
@@ -18,14 +18,13 @@ type Stretch struct {
 	format   string
 }
 
-// Stretch tells of a process that a piece of a log is of.
+// Stretch records the process of a piece of a log.
 func (p *Builder) Stretch(s Stretch) {
 	s.artifact, s.clock, s.format = p.Artifact, p.clock, p.format
 	p.bundle.stretches = append(p.bundle.stretches, s)
 }
 
-// joinStretches makes one process of those of which one piece of a log begins where
-// another ends. It returns what was renamed.
+// joinStretches merges processes if a piece of a log of one begins where a piece of the other ends. It returns what it renamed.
 func (b *Bundle) joinStretches() map[SubjectID]bool {
 	gone := make(map[SubjectID]bool)
 	for again := true; again; {
@@ -56,8 +55,8 @@ func (b *Bundle) joinStretches() map[SubjectID]bool {
 	return gone
 }
 
-// dateStretches places a log that counts from its process's start, by another log of the
-// same process that tells when that was. One of several processes in turn counts on.
+// dateStretches dates a log that counts from its process's start, by another log of the same process that gives the start. If several
+// processes follow each other, it counts on.
 func (b *Bundle) dateStretches() {
 	whose, several := make(map[ClockID]SubjectID), make(map[ClockID]bool)
 	for i := range b.stretches {
@@ -82,11 +81,11 @@ func (b *Bundle) dateStretches() {
 	}
 }
 
-// atOnce is how many collections may go on at once: concurrent ones and young ones within.
-// By so much the first number of a piece may differ from the one after the last.
+// atOnce is how many collections may run at once: concurrent ones and young ones within. The first number of a piece may differ by this
+// much from the number that follows the last.
 const atOnce = 4
 
-// isContinued says whether y goes on with what x tells of.
+// isContinued reports whether y continues x.
 func (b *Bundle) isContinued(x, y *Stretch) bool {
 	if x.artifact == y.artifact || x.format != y.format || x.From < 0 || y.From < 0 || y.From < x.Until {
 		return false
@@ -100,7 +99,7 @@ func (b *Bundle) isContinued(x, y *Stretch) bool {
 	return trimRotation(b.Artifacts[x.artifact].Name) == trimRotation(b.Artifacts[y.artifact].Name)
 }
 
-// trimRotation takes off a name what rotating adds: gc.log.3, gc.log.0.current, gc.log.1.gz.
+// trimRotation removes what rotation adds to a name: gc.log.3, gc.log.0.current, gc.log.1.gz.
 func trimRotation(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".current")
 	if ext := filepath.Ext(name); len(ext) > 1 && strings.Trim(ext[1:], "0123456789") == "" {
@@ -109,7 +108,7 @@ func trimRotation(name string) string {
 	return name
 }
 
-// sameClock puts the rows of one clock on another that counts from the same moment.
+// sameClock moves the rows of one clock to another that counts from the same moment.
 func (b *Bundle) sameClock(from, to ClockID) {
 	if b.Clocks[from].Anchored() || b.Clocks[to].Anchored() {
 		return

@@ -10,7 +10,7 @@ import (
 // SubjectID indexes [Bundle.Subjects].
 type SubjectID int32
 
-// SubjectKind tells hosts, processes and what they depend on apart.
+// SubjectKind distinguishes hosts, processes and their dependencies.
 type SubjectKind uint8
 
 // The kinds of subject.
@@ -22,23 +22,23 @@ const (
 
 func (k SubjectKind) String() string { return [...]string{"process", "host", "dependency"}[k] }
 
-// Subject is who a row is about. Zero fields are unknown: a gctrace log names
-// no pid, an access log no runtime.
+// Subject is what a row is about: a process, a host or a dependency. Zero fields are unknown: a gctrace log names no pid, an access log no
+// runtime.
 type Subject struct {
 	Kind      SubjectKind
 	Name      string // executable, service or host name
 	PID       int
 	StartTime int64  // ns since the epoch
-	Runtime   string // the id of one that package runtime knows; "" unknown
+	Runtime   string // an id that package runtime knows; "" unknown
 	Version   string // "go1.26.8"
 	CPUs      int    // processors the runtime schedules on (GOMAXPROCS)
 	Container string
-	Instance  string // what tells one run of a program from others without a PID: the address of HotSpot's VM thread
-	Address   string // where it was asked, as its clients wrote it: "127.0.0.1:8080"
-	Service   string // what its telemetry calls it: often not its executable's name
+	Instance  string // distinguishes runs of a program without a PID: the address of HotSpot's VM thread
+	Address   string // as its clients wrote it: "127.0.0.1:8080"
+	Service   string // its name in telemetry: often not its executable's
 }
 
-// Title names a subject for people: "gateway pid 4711", "go process".
+// Title returns a subject's name for people: "gateway pid 4711", "go process".
 func (s *Subject) Title() string {
 	title := cmp.Or(s.Name, s.Service)
 	if title == "" {
@@ -50,9 +50,8 @@ func (s *Subject) Title() string {
 	return title
 }
 
-// Titles names every subject so that it can be told from the others, in the order
-// of Subjects: the second of a title is "gateway #2". One that nothing in the bundle
-// is about, as it was found to be another, has "".
+// Titles returns a distinct name for every subject, in the order of Subjects: the second with a title is "gateway #2". A subject without
+// evidence, because it was merged into another, has "".
 func (b *Bundle) Titles() []string {
 	about := make([]bool, len(b.Subjects))
 	mark := func(all []SubjectID) {
@@ -94,12 +93,10 @@ func (b *Bundle) Titles() []string {
 	return titles
 }
 
-// Agree says whether two descriptions can be of the same subject: nothing
-// known of one contradicts the other. Versions agree when one is a prefix of
-// the other at a dot, as traces carry "go1.26" and binaries "go1.26.8". Processors
-// tell no two descriptions of one PID apart: GOMAXPROCS can change, and the head of a
-// .NET stream counts the host's where a counter of the same runtime counts what a
-// container's quota leaves.
+// Agree reports whether two descriptions can be of the same subject, which is so if no known fields contradict each other. Versions agree
+// when one is a prefix of the other at a dot, as traces carry "go1.26" and binaries "go1.26.8". Different numbers of processors do not
+// contradict for one PID: GOMAXPROCS can change, and the head of a .NET stream counts the host's processors where a counter of the same
+// runtime counts those of a container's quota.
 func (b *Bundle) Agree(s, o Subject) bool {
 	return s.Kind == o.Kind &&
 		(s.Name == "" || o.Name == "" || sameName(s.Name, o.Name) || s.PID != 0 && s.PID == o.PID && (b.isLauncher(s) || b.isLauncher(o))) &&
@@ -112,17 +109,16 @@ func (b *Bundle) Agree(s, o Subject) bool {
 		(s.Service == "" || o.Service == "" || s.Service == o.Service)
 }
 
-// startSlack is by how much (ns) two tellings of one start may differ: the
-// kernel's boot time is in whole seconds and moves when the clock is set.
+// startSlack is how much (ns) two records of one start may differ: the kernel's boot time is in whole seconds and moves when the clock is
+// set.
 const startSlack = 2e9
 
-// commLength is how much of a name the kernel keeps.
+// commLength is the length to which the kernel cuts a name.
 const commLength = 15
 
 func (b *Bundle) isLauncher(s Subject) bool { return slices.Contains(b.Launchers, s.Name) }
 
-// sameName compares the names of executables, one of which the kernel may have
-// cut.
+// sameName compares the names of executables, one of which the kernel may have cut.
 func sameName(a, b string) bool {
 	return a == b || len(a) == commLength && strings.HasPrefix(b, a) || len(b) == commLength && strings.HasPrefix(a, b)
 }
@@ -131,9 +127,8 @@ func versionPrefix(a, b string) bool {
 	return strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.')
 }
 
-// mergeSubject fills what s does not know from o; of two versions or names the longer wins, any
-// name over that of a launcher, and of two numbers of processors the lesser: the other counts
-// those that the runtime was not given.
+// mergeSubject fills unknown fields of s from o. Of two versions or names the longer wins, any name wins over a launcher's, and of two
+// numbers of processors the smaller: the larger counts processors that the runtime was not given.
 func (b *Bundle) mergeSubject(s *Subject, o Subject) {
 	if (s.Name == "" || b.isLauncher(*s)) && o.Name != "" || len(o.Name) > len(s.Name) && !b.isLauncher(o) {
 		s.Name = o.Name

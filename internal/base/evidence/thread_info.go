@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// ThreadInfo holds what a source records of a thread beside the frames of its stack. The same frames with another ThreadInfo
-// are another stack.
+// ThreadInfo holds what a source records of a thread beside the frames of its stack. The same frames with another ThreadInfo are another
+// stack.
 type ThreadInfo struct {
-	Name string // what the thread, or its pool, is called: "http-nio-8080-exec"; "" unknown
+	Name string // the name of the thread, or of its pool: "http-nio-8080-exec"; "" unknown
 
-	// What HotSpot says of its lock.
+	// From HotSpot, of its lock.
 	Lock      LockUse
 	Class     string // of the lock: "java.lang.Object"; "" unknown
-	Unmounted bool   // it is virtual, was started and has not run yet
+	Unmounted bool   // a virtual thread that was started and has not run yet
 
-	// What the kernel says of it (/proc/PID/task/TID/syscall and wchan).
+	// From the kernel (/proc/PID/task/TID/syscall and wchan).
 	Call   string // a system call: "fsync", "futex mutex"; or one of Call…; "" unknown
-	On     Object // what the call is on
-	Kernel string // the function of the kernel in which it waits; "" unknown
+	On     Object // the object of the call
+	Kernel string // the kernel function in which it waits; "" unknown
 	SP     uint64 // its stack pointer in the program; 0 unknown
-	Ready  bool   // it seems to run, and waits for a CPU
+	Ready  bool   // it seems to run, but waits for a CPU
 }
 
-// What a thread does that is in no system call, and calls of which there are several kinds.
+// What a thread outside of system calls does, and calls of which there are several kinds.
 const (
 	CallRunning    = "running"
 	CallPageFault  = "page fault"
@@ -32,10 +32,10 @@ const (
 	CallFutexTimed = "futex with a timeout"
 )
 
-// OnFutex says whether a call waits at a futex, for whatever reason.
+// OnFutex reports whether a call waits at a futex, for any reason.
 func OnFutex(call string) bool { return strings.HasPrefix(call, CallFutex) }
 
-// LockUse is how a thread uses a lock: HotSpot's words are its texts.
+// LockUse is how a thread uses a lock; its texts are HotSpot's words.
 type LockUse uint8
 
 // Uses of locks.
@@ -57,7 +57,7 @@ type Object struct {
 	Name string // a path, the address of a peer, a variable, …; "" unknown
 }
 
-// ObjectKind is what kind of thing that is.
+// ObjectKind is the kind of an object.
 type ObjectKind uint8
 
 // Kinds of objects.
@@ -68,10 +68,10 @@ const (
 	WordAddress // of a word of memory without a name, in hexadecimal
 	Client      // a connection that was accepted
 	Listener    // a listening socket
-	Peer        // a connection that the process asked for
+	Peer        // a connection that the process opened
 	UnixSocket
 	UDPSocket
-	NewSocket // whose connection it is was not found out yet
+	NewSocket // its connection is not known yet
 	Pipe
 	EventFD
 	TimerFD
@@ -79,12 +79,12 @@ const (
 	SignalFD
 )
 
-// objectWords are the kinds that have a word, with which recordings begin what they call a descriptor.
+// objectWords are the words with which recordings begin descriptors of some kinds.
 var objectWords = [...]string{Client: "client", Listener: "listener", Peer: "peer", UnixSocket: "unix", UDPSocket: "udp", NewSocket: "socket", Pipe: "pipe",
 	EventFD: "eventfd", TimerFD: "timerfd", Inotify: "inotify", SignalFD: "signalfd"}
 
-// ObjectOf reads what a recording calls a descriptor or a word of memory: "/var/lib/journal", "peer 10.0.0.7:5432",
-// "0x7f00", "stats_lock+0x10".
+// ObjectOf parses a recording's text for a descriptor or a word of memory: "/var/lib/journal", "peer 10.0.0.7:5432", "0x7f00",
+// "stats_lock+0x10".
 func ObjectOf(text string) Object {
 	word, name, _ := strings.Cut(text, " ")
 	for kind := Client; int(kind) < len(objectWords); kind++ {
@@ -103,7 +103,7 @@ func ObjectOf(text string) Object {
 	return Object{OtherObject, text}
 }
 
-// String is what [ObjectOf] reads.
+// String returns the text that [ObjectOf] parses.
 func (o Object) String() string {
 	if o.Kind < Client {
 		return o.Name
@@ -118,7 +118,7 @@ func (t ThreadInfo) clone() ThreadInfo {
 	return t
 }
 
-// SystemCall is the call into the kernel in which the thread is; "" if it is in none.
+// SystemCall returns the system call of the thread; "" if it is in none.
 func (t *ThreadInfo) SystemCall() string {
 	if t.Call == CallRunning {
 		return ""
@@ -126,8 +126,8 @@ func (t *ThreadInfo) SystemCall() string {
 	return t.Call
 }
 
-// Says is what the thread waits for or does, in the words of its source: "waiting to lock java.lang.Object",
-// "fsync"; "" where that is not said.
+// Says returns what the thread waits for or does, in the words of its source: "waiting to lock java.lang.Object", "fsync"; "" if the
+// source does not tell.
 func (t *ThreadInfo) Says() string {
 	switch {
 	case t.Unmounted:
@@ -138,7 +138,7 @@ func (t *ThreadInfo) Says() string {
 	return t.Call
 }
 
-// String is all of it: "fsync of /var/lib/journal, kernel folio_wait_bit_common, sp 0x7f12, [writer]".
+// String returns all of it: "fsync of /var/lib/journal, kernel folio_wait_bit_common, sp 0x7f12, [writer]".
 func (t ThreadInfo) String() string {
 	var parts []string
 	add := func(is bool, format string, args ...any) {

@@ -1,45 +1,44 @@
 package evidence
 
-// Wait is what a request waits for, as far as more is known of it than its name says to people. Checks ask for
-// it, never for words of the name.
+// Wait is what is known of a request's wait beyond its name for people. Checks use it and never parse the name.
 type Wait struct {
 	Kind  WaitKind
-	Of    string // whom or what it is for: an address, a pool, a place in the code; "" nothing more
-	By    string // the service whose it is, of a [WorkerPool]
+	Of    string // what it is for: an address, a pool, a place in the code; "" unknown
+	By    string // the service that owns a [WorkerPool]
 	Call  string // the system call, or one of Call…; "" none
-	Class string // the mechanism of the kernel, one of Kernel…, where that says more than the call; "" unknown
+	Class string // the kernel mechanism, one of Kernel…, where that is more precise than the call; "" unknown
 	File  bool   // the call is on a file
 
-	Places int // how many there are of what is waited for; 0 unknown
+	Places int // number of places of what is waited for; 0 unknown
 }
 
-// WaitKind is what kind of wait it is, of those that are judged by it.
+// WaitKind is the kind of a wait, for kinds that checks judge by.
 type WaitKind uint8
 
 // Kinds of waits.
 const (
 	OtherWait      WaitKind = iota
-	AcceptQueueOf           // in the queue before a service that the kernel keeps for a socket; Of is its address
+	AcceptQueueOf           // in a socket's queue of the kernel, before a service; Of is its address
 	ConnectingTo            // a proxy connects to a service; Of is its address
-	InProxy                 // in a proxy before that asks the service
+	InProxy                 // in a proxy, before it calls the service
 	ArrivedAt               // arrived at a socket and not read yet; Of is "port 8080" or "unix:/run/app.sock"
 	UnreadAt                // before a service, in a connection that it has accepted and not read; Of is the address
-	OneAtATime              // for what lets one call at a time go to a dependency, Of: a lock or a pool of one connection
-	EventLoop               // for a thread that serves many connections, each of which only it reads; Of is its name
+	OneAtATime              // for something that lets one call at a time go to the dependency Of: a lock or a pool of one connection
+	EventLoop               // for the thread Of, which alone reads many connections
 	WorkerPool              // for one of a pool of workers, Of, of the service By
-	GoroutineLimit          // for one of the goroutines that a request itself starts, so many at a time, in Of
-	NameServer              // for a name server to say which address a name has; Of is its own address
-	UnreadPeer              // until whom the program writes to reads it, in Of: the buffer of the connection is full
+	GoroutineLimit          // for one of the goroutines that a request itself starts, with a limit on their number, in Of
+	NameServer              // for a name server to resolve a name; Of is the server's address
+	UnreadPeer              // until the peer of a write reads, in Of: the connection's buffer is full
 	ForcedCycle             // for a Go GC cycle that the program asks for: runtime.GC, debug.FreeOSMemory
 	PoolThread              // for a thread of a pool, Of
-	OneThread               // for the one thread that does what is waited for
-	FutexWait               // at a futex, for whatever reason
-	RateLimit               // for a limiter that lets so many calls a second through to Of
+	OneThread               // for the only thread that does the awaited work
+	FutexWait               // at a futex, for any reason
+	RateLimit               // for a limiter of calls per second to Of
 	Turn                    // until the requests before it are served, one at a time
 	RoomToWrite             // for room in a pipe or socket of this host, whose reader empties it too slowly
 )
 
-// waitNames are how the names of kinds begin that have one of their own.
+// waitNames are the beginnings of names of kinds that have one.
 var waitNames = [...]string{
 	AcceptQueueOf:  "accept queue of ",
 	ConnectingTo:   "connecting to ",
@@ -56,13 +55,13 @@ var waitNames = [...]string{
 	ForcedCycle:    "a GC cycle that the program asks for",
 }
 
-// String is the name of a wait whose kind has one.
+// String returns the name of a wait whose kind has one.
 func (w Wait) String() string { return w.By + waitNames[w.Kind] + w.Of }
 
 // WaitID interns the name of a wait whose kind has one.
 func (n *Names) WaitID(w Wait) NameID { return n.TellWait(w.String(), w) }
 
-// TellWait interns the name of a wait, with what is known of it.
+// TellWait interns the name of a wait with its facts.
 func (n *Names) TellWait(name string, w Wait) NameID {
 	id := n.ID(name)
 	if id != 0 && w != (Wait{}) {
@@ -74,7 +73,7 @@ func (n *Names) TellWait(name string, w Wait) NameID {
 	return id
 }
 
-// Wait is what is known of the wait that a name is of; zero where nothing is.
+// Wait returns the facts about a wait by its name; zero where none are known.
 func (n *Names) Wait(id NameID) Wait { return n.waits[id] }
 
 // Wait interns the name of a wait whose kind has one.
@@ -82,5 +81,5 @@ func (p *Builder) Wait(kind WaitKind, of string) NameID {
 	return p.bundle.Names.WaitID(Wait{Kind: kind, Of: of})
 }
 
-// TellWait interns the name of a wait, with what is known of it.
+// TellWait interns the name of a wait with its facts.
 func (p *Builder) TellWait(name string, w Wait) NameID { return p.bundle.Names.TellWait(name, w) }

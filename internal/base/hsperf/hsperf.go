@@ -1,6 +1,5 @@
-// Package hsperf reads the counters that a HotSpot JVM publishes in
-// <tmp>/hsperfdata_USER/PID, a file it maps into memory: what jstat and
-// jcmd PerfCounter.print show.
+// Package hsperf reads the counters that a HotSpot JVM publishes in <tmp>/hsperfdata_USER/PID, a file that it maps into memory: jstat and
+// jcmd PerfCounter.print show the same.
 //
 // Its layout is that of perfMemory.hpp and perfData.hpp, 2.0 of JDK 1.5 to 25:
 // https://github.com/openjdk/jdk/blob/master/src/hotspot/share/runtime/perfMemory.hpp
@@ -10,10 +9,8 @@
 //	entry   u4 length  u4 name offset  u4 vector length  u1 type  u1 flags  u1 unit
 //	        u1 variability  u4 data offset; then the name, zero-terminated, and the data
 //
-// The JVM writes each counter by itself, aligned, while the file is read: a value
-// is never torn, but two may be some microseconds apart. Reading costs it nothing.
-// Which counters there are depends on its version and collector; only those of
-// java.* are promised to stay.
+// The JVM writes each counter separately, aligned, while the file is read: a value is never torn, but two may be some microseconds apart.
+// Reading costs the JVM nothing. The counters depend on its version and collector; only those of java.* are guaranteed to stay.
 package hsperf
 
 import (
@@ -24,10 +21,10 @@ import (
 	"io"
 )
 
-// Unit is what a counter counts.
+// Unit is the unit of a counter.
 type Unit byte
 
-// Units, as perfData.hpp numbers them.
+// Units, by their numbers in perfData.hpp.
 const (
 	None   Unit = 1
 	Bytes  Unit = 2
@@ -40,33 +37,33 @@ const (
 // Variability is how a counter changes.
 type Variability byte
 
-// Variabilities, as perfData.hpp numbers them.
+// Variabilities, by their numbers in perfData.hpp.
 const (
 	Constant  Variability = 1
 	Monotonic Variability = 2 // never falls
 	Variable  Variability = 3
 )
 
-// Counter is one of them.
+// Counter is one counter of a file.
 type Counter struct {
 	Name        string
 	Unit        Unit
 	Variability Variability
-	Value       int64  // 0 of a text
-	Text        string // of a counter whose Unit is String
+	Value       int64  // 0 for a text
+	Text        string // for a counter with the unit String
 }
 
-// Data is what a file held.
+// Data is the content of a file.
 type Data struct {
 	Counters []Counter // in the order of the file
-	Unknown  int       // entries of a type that is not known: neither long nor text
-	Overflow int64     // bytes for which there was no room: counters are missing (-XX:PerfDataMemorySize)
+	Unknown  int       // entries of an unknown type: neither long nor text
+	Overflow int64     // bytes that did not fit: counters are missing (-XX:PerfDataMemorySize)
 
 	index map[string]int
 }
 
 var (
-	// ErrNotReady says that the JVM has not filled its counters in yet.
+	// ErrNotReady means that the JVM has not filled in its counters yet.
 	ErrNotReady = errors.New("hsperfdata: the JVM is still starting: try again")
 	errCut      = errors.New("hsperfdata: it is cut off")
 )
@@ -78,7 +75,7 @@ const (
 	limit      = 4 << 20 // -XX:PerfDataMemorySize is 32 KiB by default
 )
 
-// Parse reads a file. What was read before an error is returned with it.
+// Parse reads a file. With an error it also returns what it read before the error.
 func Parse(r io.Reader) (*Data, error) {
 	d := &Data{index: make(map[string]int)}
 	data, err := io.ReadAll(io.LimitReader(r, limit))
@@ -142,7 +139,7 @@ func stringAt(entry []byte, offset uint32) string {
 	return string(s)
 }
 
-// Value is a counter's number; false if there is no such counter.
+// Value returns a counter's number; false if there is no such counter.
 func (d *Data) Value(name string) (int64, bool) {
 	i, ok := d.index[name]
 	if !ok || d.Counters[i].Unit == String {
@@ -151,7 +148,7 @@ func (d *Data) Value(name string) (int64, bool) {
 	return d.Counters[i].Value, true
 }
 
-// Text is a counter's text, "" if there is no such counter.
+// Text returns a counter's text, "" if there is no such counter.
 func (d *Data) Text(name string) string {
 	if i, ok := d.index[name]; ok {
 		return d.Counters[i].Text
@@ -159,8 +156,7 @@ func (d *Data) Text(name string) string {
 	return ""
 }
 
-// Seconds is a counter of ticks in seconds; false if there is no such counter or
-// its clock is not known.
+// Seconds returns a counter of ticks in seconds; false if there is no such counter or its clock is unknown.
 func (d *Data) Seconds(name string) (float64, bool) {
 	v, ok := d.Value(name)
 	hz, known := d.Value("sun.os.hrt.frequency")

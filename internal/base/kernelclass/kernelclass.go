@@ -1,8 +1,8 @@
-// Package kernelpath says which mechanism of the Linux kernel the functions on a stack stand for:
-// compaction, a page fault, fsync. Formats of stacks share it.
+// Package kernelclass maps the functions on a stack to a mechanism of the Linux kernel: compaction, a page fault, fsync. Formats of stacks
+// share it.
 //
-// Its opinion: one function is enough, and the most precise counts; what the kernel was in can be
-// read off a stack, whether that was bad cannot.
+// Its opinion: one function is enough, and the most precise one counts; a stack shows what the kernel was doing, not whether that was
+// bad.
 package kernelclass
 
 import (
@@ -12,16 +12,15 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// rule says which mechanism a function of the kernel on a stack stands for. Names are those of
-// Linux 4.14 to 6.18; one that ends in * stands for all that begin so.
+// rule maps a kernel function on a stack to a mechanism. Names are those of Linux 4.14 to 6.18; one that ends in * stands for all names
+// with that beginning.
 type rule struct {
 	mechanism string
 	functions []string
 	also      []string // one of these must be on the stack, too
 }
 
-// rules are in order: what explains more precisely comes first, such as compaction before
-// the page fault that asked for the memory.
+// rules are in order: the more precise explanation comes first, such as compaction before the page fault that asked for the memory.
 var rules = []rule{
 	{mechanism: evidence.KernelSoftirq, functions: []string{"handle_softirqs", "__do_softirq", "do_softirq"}},
 	{mechanism: evidence.KernelInterrupt, functions: []string{"handle_irq_event*", "__common_interrupt", "handle_edge_irq", "handle_fasteoi_irq"}},
@@ -54,7 +53,7 @@ var rules = []rule{
 
 var (
 	futexes = []string{"do_futex", "futex_wait*", "futex_wake*", "__futex_wait", "futex_lock_pi*", "*_sys_futex*"}
-	// Of the C library, not of the kernel: forks of one process take turns, by locks of its own.
+	// From the C library, not the kernel: forks of one process take turns by the library's own locks.
 	forks  = []string{"__libc_fork", "__run_fork_handlers", "__run_prefork_handlers", "__malloc_fork_lock_parent"}
 	faults = []string{"asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault", "handle_mm_fault", "do_page_fault", "__do_page_fault", "async_page_fault", "page_fault", "do_mem_abort"}
 	disks  = []string{"io_schedule*", "folio_wait_bit*", "__folio_lock*", "wait_on_page_bit*", "submit_bio*", "blk_mq_*", "blk_finish_plug", "__blk_flush_plug", "blk_flush_plug*", "bio_*", "page_cache_ra_*", "page_cache_sync_ra", "filemap_read_folio", "blkdev_*", "dio_*", "iomap_dio_*", "__wait_on_buffer",
@@ -69,19 +68,19 @@ type mechanisms struct {
 
 type prefix struct {
 	text string
-	any  bool // anything may stand before it, and what follows is a name: "*_sys_"
+	any  bool // any prefix is allowed, and a name follows: "*_sys_"
 	of   uint64
 }
 
 var table = newMechanisms()
 
-// Set is the rules that functions are named in.
+// Set is a set of rules.
 type Set uint64
 
-// Of is the rules that a function of the kernel is named in; those of a stack are put together by |.
+// Of returns the rules that name a kernel function; | combines the rules of a stack.
 func Of(function string) Set { return Set(table.rulesOf(function)) }
 
-// OfProgram is the rules that a function of a program is named in.
+// OfProgram returns the rules that name a function of a program.
 func OfProgram(function string) Set {
 	if slices.Contains(forks, function) {
 		return Of(function)
@@ -89,7 +88,7 @@ func OfProgram(function string) Set {
 	return 0
 }
 
-const alsoFirst = 32 // bit of the first rule's also
+const alsoFirst = 32 // the bit of the first rule's also
 
 func newMechanisms() *mechanisms {
 	m := &mechanisms{exact: make(map[string]uint64)}
@@ -116,9 +115,9 @@ func newMechanisms() *mechanisms {
 	return m
 }
 
-// rulesOf returns the rules that a function is named in, as bits.
+// rulesOf returns the rules that name a function, as bits.
 func (m *mechanisms) rulesOf(function string) uint64 {
-	function, _, _ = strings.Cut(function, ".") // what a compiler made of it: ".constprop.0"
+	function, _, _ = strings.Cut(function, ".") // suffix added by a compiler: ".constprop.0"
 	set := m.exact[function]
 	for _, p := range m.begins {
 		switch {
@@ -131,7 +130,7 @@ func (m *mechanisms) rulesOf(function string) uint64 {
 	return set
 }
 
-// Mechanism is what the functions' rules say, one of evidence.Kernel…; "" if none does.
+// Mechanism returns the mechanism of a set of rules, one of evidence.Kernel…; "" if there is none.
 func (set Set) Mechanism() string {
 	for i, r := range rules {
 		if set&(1<<i) != 0 && (r.also == nil || set&(1<<(alsoFirst+i)) != 0) {

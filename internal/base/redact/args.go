@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Args returns a command line without its secrets, and leaves the given one as
-// it is. It knows --password=x, --token x, KEY=x, -Dpassword=x, what [Line]
-// finds in any argument, and the short options of some programs (curl -u).
+// Args returns a command line without its secrets, and does not change its argument. It knows --password=x, --token x, KEY=x,
+// -Dpassword=x, what [Line] finds in any argument, and the short options of some programs (curl -u).
 func Args(args []string) []string {
 	out := make([]string, len(args))
 	var short map[string]bool
@@ -31,8 +30,7 @@ func Args(args []string) []string {
 	return out
 }
 
-// takesSecret says whether an option is followed by a secret. Java and Go write long options with
-// one dash, too.
+// takesSecret reports whether a secret follows an option. Java and Go write long options with one dash, too.
 func takesSecret(option, next string) bool {
 	name := strings.TrimLeft(option, "-")
 	if dashes := len(option) - len(name); dashes == 0 || dashes > 2 || len(name) < 2 || strings.ContainsAny(name, "= ") || strings.HasPrefix(next, "-") {
@@ -42,12 +40,12 @@ func takesSecret(option, next string) bool {
 	case strong:
 		return true
 	case weak:
-		return looksSecret([]byte(next)) && next[0] != '.' // no path
+		return looksSecret([]byte(next)) && next[0] != '.' // not a path
 	}
 	return false
 }
 
-// shortOptions are those that take a secret, by program.
+// shortOptions are the options that take a secret, by program.
 var shortOptions = map[string]map[string]bool{
 	"mysql": {"-p": true}, "mysqldump": {"-p": true}, "mysqladmin": {"-p": true}, "mysqlbinlog": {"-p": true},
 	"mariadb": {"-p": true}, "mariadb-dump": {"-p": true},
@@ -55,8 +53,7 @@ var shortOptions = map[string]map[string]bool{
 	"mongo": {"-p": true}, "mongosh": {"-p": true}, "ldapsearch": {"-w": true},
 }
 
-// gluedOptions are the programs whose option has the secret behind it without a
-// space, and asks for it otherwise.
+// gluedOptions are the programs whose option has the secret right behind it without a space; without one they prompt.
 var gluedOptions = map[string]bool{
 	"mysql": true, "mysqldump": true, "mysqladmin": true, "mysqlbinlog": true, "mariadb": true, "mariadb-dump": true,
 }
@@ -68,5 +65,5 @@ func maskValue(v string) string {
 	return Mark
 }
 
-// URL returns a URL, or whatever was given as one, without its secrets.
+// URL returns a URL, or a text given as one, without its secrets.
 func URL(s string) string { return string(Line([]byte(s))) }

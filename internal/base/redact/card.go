@@ -1,7 +1,6 @@
 package redact
 
-// hideCards hides numbers of payment cards: 13 to 16 digits, alone or in groups of four, that
-// begin as issuers' do and end in Luhn's check digit.
+// hideCards hides numbers of payment cards: 13 to 16 digits, alone or in groups of four, with an issuer's prefix and Luhn's check digit.
 // https://en.wikipedia.org/wiki/Payment_card_number
 func (s *scanner) hideCards() {
 	b := s.in
@@ -33,7 +32,7 @@ func (s *scanner) hideCards() {
 	}
 }
 
-// hasIssuerPrefix says whether a number begins as those of the large issuers.
+// hasIssuerPrefix reports whether a number begins like those of the large issuers.
 func hasIssuerPrefix(n []byte) bool {
 	if len(n) < 13 {
 		return false

@@ -6,12 +6,9 @@ import (
 	"strings"
 )
 
-// Command returns the command line of a process that nobody here wrote without
-// what may be secret, and leaves the given one as it is. It goes further than
-// [Args]: of what has no name that says what it is, only that is kept which has the
-// form of something harmless. Kept are options and what they set, but not what a
-// -D sets unless it is a number, a switch, a path or the JVM's own; and of other
-// arguments paths, classes, addresses, numbers and single words.
+// Command returns a foreign process's command line without possible secrets, and does not change its argument. It goes further than
+// [Args]: where no name tells what a value is, it keeps only harmless forms. It keeps options and their values, but a value of -D only if
+// it is a number, a switch, a path or the JVM's own; of other arguments it keeps paths, classes, addresses, numbers and single words.
 func Command(args []string) []string {
 	out := Args(args)
 	for i, a := range out {
@@ -42,10 +39,10 @@ func maskArgument(a string) string {
 	return Mark
 }
 
-// Words is [Command] for a command line that was joined by spaces.
+// Words is [Command] for a command line joined by spaces.
 func Words(line string) string { return strings.Join(Command(strings.Split(line, " ")), " ") }
 
-// isHarmlessProperty says whether what a system property of a JVM is set to may be kept.
+// isHarmlessProperty reports whether the value of a JVM's system property may be kept.
 func isHarmlessProperty(name, value string) bool {
 	if strings.HasPrefix(value, Mark) {
 		return true
@@ -74,7 +71,7 @@ func isHarmlessArgument(a string) bool {
 	return dottedWords(a)
 }
 
-// extensions are those of files that are named on command lines.
+// extensions are those of files on command lines.
 var extensions = []string{".jar", ".war", ".dll", ".exe", ".js", ".mjs", ".ts", ".py", ".rb", ".php", ".sh", ".yml", ".yaml", ".json", ".toml", ".conf", ".cfg", ".ini",
 	".xml", ".properties", ".txt", ".log", ".pem", ".crt", ".sock", ".class", ".go", ".db", ".unstall", ".jfr"}
 
@@ -88,13 +85,11 @@ func isQuantity(a string) bool {
 	return len(rest) < len(a) && len(rest) <= 3 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%µ") == "" && a != rest
 }
 
-// longestPlain is how long a word may be that is kept: commands and names of
-// environments are short.
+// longestPlain is the longest word that is kept: commands and names of environments are short.
 const longestPlain = 16
 
-// dottedWords says whether a text is words of letters between dots, dashes and the
-// like, such as a class, a command, a region, a class path; a number may stand at
-// their end behind a dash.
+// dottedWords reports whether a text is words of letters joined by dots, dashes and similar, such as a class, a command, a region, a class
+// path; a number may follow a dash at its end.
 func dottedWords(a string) bool {
 	if len(a) > longestPlain && !strings.ContainsAny(a, ".-_/:*@") {
 		return false
@@ -113,7 +108,7 @@ func dottedWords(a string) bool {
 	return len(split) > 0
 }
 
-// OverwriteWords puts asterisks over what [Words] would hide.
+// OverwriteWords puts asterisks over what [Words] hides.
 func OverwriteWords(line []byte) {
 	args := strings.Split(string(line), " ")
 	at := 0
@@ -126,7 +121,7 @@ func OverwriteWords(line []byte) {
 	}
 }
 
-// diffRange returns which part of an argument is not in its redacted form.
+// diffRange returns the part of an argument that its redacted form lacks.
 func diffRange(arg, safe string) (from, to int) {
 	if arg == safe {
 		return 0, 0

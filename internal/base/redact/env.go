@@ -2,20 +2,18 @@ package redact
 
 import "strings"
 
-// kept are the environment variables that say how a runtime runs, and what its spans are called.
+// kept are the environment variables that configure a runtime or name its spans.
 var kept = map[string]bool{
 	"GOGC": true, "GOMEMLIMIT": true, "GODEBUG": true, "GOMAXPROCS": true, "GOTRACEBACK": true,
 	"DOTNET_DiagnosticPorts": true, "OTEL_SERVICE_NAME": true,
 }
 
-// options are those that hold options of a JVM.
+// options are the variables with options of a JVM.
 var options = map[string]bool{"JAVA_TOOL_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "_JAVA_OPTIONS": true}
 
-// Env returns those variables ("NAME=value", as os.Environ has them) that say how
-// a runtime runs, or what a process's telemetry calls it, in the same order, their values
-// redacted. All others are left out, with their names: whatever they hold, no diagnosis
-// needs it. Of the runtime knobs of .NET (DOTNET_gcServer, COMPlus_GCHeapHardLimit) those are
-// kept whose values are numbers or switches, of OTEL_RESOURCE_ATTRIBUTES service.name.
+// Env returns the variables ("NAME=value", as in os.Environ) that configure a runtime or name a process's telemetry, in the same order and
+// with redacted values. It omits all others with their names, because no diagnosis needs them. It keeps .NET's runtime knobs
+// (DOTNET_gcServer, COMPlus_GCHeapHardLimit) whose values are numbers or switches, and service.name of OTEL_RESOURCE_ATTRIBUTES.
 func Env(environ []string) []string {
 	var out []string
 	for _, v := range environ {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// kinds are secrets that show by how they begin.
+// kinds are the secrets with a known prefix.
 var kinds = []struct {
 	prefix string // its last byte is one of starts
-	least  int    // bytes behind it
+	least  int    // bytes that follow, at least
 	of     func(byte) bool
 }{
 	{"AKIA", 16, isUpperOrDigit}, // AWS access keys
@@ -45,7 +45,7 @@ func runLength(b []byte, of func(byte) bool) (n int) {
 	return n
 }
 
-// hideKnown hides what begins like a secret; i is at the last byte of its prefix.
+// hideKnown hides a secret with a known prefix; i is at the prefix's last byte.
 func (s *scanner) hideKnown(i int) int {
 	b := s.in
 	if b[i] == 'J' {
@@ -63,7 +63,7 @@ func (s *scanner) hideKnown(i int) int {
 	return i
 }
 
-// webToken hides eyJ….….…: JSON in base64 with a dot and more behind it.
+// webToken hides eyJ….….…: JSON in base64 followed by a dot and more.
 func (s *scanner) webToken(i int) int {
 	b := s.in
 	if !hasSuffix(b[s.copied:i+1], "eyJ") {
@@ -81,7 +81,7 @@ func (s *scanner) webToken(i int) int {
 	return s.hideRange(from, from+len(token))
 }
 
-// hideScheme hides the token of "Bearer …" or "Basic …" without Authorization before it.
+// hideScheme hides the token of "Bearer …" or "Basic …" without a preceding Authorization.
 func (s *scanner) hideScheme(i int) int {
 	b := s.in
 	if i > s.copied && isAlnum(b[i-1]) {
@@ -97,7 +97,7 @@ func (s *scanner) hideScheme(i int) int {
 	case hasPrefix(b[i:], "Basic "):
 		j := i + len("Basic ")
 		token := b[j : j+runLength(b[j:], isBearerByte)]
-		// It is an English word, too.
+		// The scheme is an English word, too.
 		if plain, err := base64.StdEncoding.DecodeString(string(token)); err == nil && bytes.IndexByte(plain, ':') >= 0 {
 			return s.hideRange(j, j+len(token))
 		}
@@ -107,8 +107,7 @@ func (s *scanner) hideScheme(i int) int {
 
 func isBearerByte(c byte) bool { return isDottedByte(c) || c == '~' || c == '+' || c == '/' }
 
-// hideUserinfo hides the password, or the token, in what may stand behind "scheme://", at i:
-// user:password@host.
+// hideUserinfo hides the password, or the token, in the user info after "scheme://", at i: user:password@host.
 func (s *scanner) hideUserinfo(i int) int {
 	b := s.in
 	end, at, colon := i, -1, -1
@@ -121,7 +120,7 @@ func (s *scanner) hideUserinfo(i int) int {
 		}
 	}
 	if at < 0 && colon >= 0 && end < len(b) && b[end] == '/' && b[i] != '[' && !isDigits(b[colon+1:end]) {
-		// No port: a password with a slash that should have been escaped.
+		// Not a port: a password with an unescaped slash.
 		stop := bytes.IndexAny(b[end:], " \t\"'<>\\")
 		if stop < 0 {
 			stop = len(b) - end
@@ -135,13 +134,13 @@ func (s *scanner) hideUserinfo(i int) int {
 		return i
 	case colon >= 0 && colon < at:
 		return s.hideRange(colon+1, at)
-	case at-i >= 20: // a token instead of a user
+	case at-i >= 20: // a token in place of a user
 		return s.hideRange(i, at)
 	}
 	return i
 }
 
-// dataSource is user:password@tcp(host:port), as Go's MySQL driver has it.
+// dataSource hides the password of user:password@tcp(host:port), the form of Go's MySQL driver.
 func (s *scanner) dataSource(i int) int {
 	b := s.in
 	if !hasPrefix(b[i:], "@tcp(") && !hasPrefix(b[i:], "@unix(") {
@@ -157,8 +156,7 @@ func (s *scanner) dataSource(i int) int {
 	return i
 }
 
-// privateKey hides what follows a PEM header on the same line, its line ends
-// escaped. Certificates are public.
+// privateKey hides what follows a PEM header on the same line, with escaped line ends. Certificates are public.
 func (s *scanner) privateKey(i int) int {
 	b := s.in
 	header := b[i:min(len(b), i+64)]

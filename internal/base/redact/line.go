@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Line returns a line without its secrets: the line itself if there are none.
-// It does not change what it is given.
+// Line returns a line without its secrets, or the line itself if it has none. It does not change its argument.
 func Line(b []byte) []byte {
 	s := scanner{in: b}
 	s.scanRange(0, len(b))
@@ -16,7 +15,7 @@ func Line(b []byte) []byte {
 	return s.redactedText()
 }
 
-// redactedText returns what was looked at without what was found.
+// redactedText returns the scanned text without its secrets.
 func (s *scanner) redactedText() []byte {
 	b := s.in
 	if len(s.spans) == 0 {
@@ -30,8 +29,7 @@ func (s *scanner) redactedText() []byte {
 	return append(out, b[done:]...)
 }
 
-// Overwrite puts asterisks over what [Line] would hide: the length stays, as data
-// with lengths and offsets in it needs.
+// Overwrite puts asterisks over what [Line] hides: the length stays, for data that contains lengths and offsets.
 func Overwrite(b []byte) (found bool) {
 	s := scanner{in: b}
 	s.scanRange(0, len(b))
@@ -48,7 +46,7 @@ func (s *scanner) overwriteSpans() bool {
 	return len(s.spans) > 0
 }
 
-// starts are the bytes that secrets are recognised at; the rest are passed over.
+// starts are the bytes at which secrets are recognised; the scan skips all others.
 var starts = func() (t [256]bool) {
 	for _, c := range "=:%@-_ABJ" {
 		t[c] = true
@@ -59,17 +57,17 @@ var starts = func() (t [256]bool) {
 type scanner struct {
 	in     []byte
 	spans  []span
-	copied int  // behind what was hidden last
-	own    bool // written by the tool or a runtime itself: see [Own]
+	copied int  // end of the last hidden part
+	own    bool // written by the tool or by a runtime, see [Own]
 }
 
-// span is what is hidden, and what stands there instead.
+// span is a hidden part with its replacement.
 type span struct {
 	from, to int
 	text     string
 }
 
-// mergeSpans returns the spans in order, those that touch as one.
+// mergeSpans sorts the spans and joins those that touch.
 func (s *scanner) mergeSpans() []span {
 	slices.SortStableFunc(s.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	out := s.spans[:1]
@@ -84,8 +82,7 @@ func (s *scanner) mergeSpans() []span {
 	return out
 }
 
-// scanRange looks for secrets that begin in in[i:end], and returns where to go on: behind end
-// where one reaches further.
+// scanRange scans in[i:end] for beginnings of secrets, and returns where to continue: beyond end if a secret reaches further.
 func (s *scanner) scanRange(i, end int) int {
 	for i < end {
 		if !starts[s.in[i]] {
@@ -97,7 +94,7 @@ func (s *scanner) scanRange(i, end int) int {
 	return i
 }
 
-// scanAt looks at one of the bytes in starts and returns where to go on.
+// scanAt scans at one of the bytes in starts and returns where to continue.
 func (s *scanner) scanAt(i int) int {
 	switch s.in[i] {
 	case '=':
@@ -180,7 +177,7 @@ func (s *scanner) scanAssignment(i, j int) int {
 	return i
 }
 
-// scanField scans "name: value", of headers, JSON and what looks like it.
+// scanField scans "name: value" in headers, JSON and similar texts.
 func (s *scanner) scanField(i int) int {
 	b, end := s.in, i
 	for end > s.copied && b[end-1] == ' ' && i-end < 2 {
@@ -234,16 +231,15 @@ func (s *scanner) scanField(i int) int {
 		s.spans = append(s.spans, span{j, end, q + Mark + q})
 		s.copied = end
 		return end
-	case j > i+1 && !quoted && !equalsAny(name, "cookie", "set-cookie") && beginsAssignment(b[j:]): // a logger's name, and fields
+	case j > i+1 && !quoted && !equalsAny(name, "cookie", "set-cookie") && beginsAssignment(b[j:]): // a logger's name followed by fields
 		return i
 	}
 	return s.hideUnquoted(name, j)
 }
 
-// scanAttribute scans a name in quotes that stands apart from its value, as spans have them:
-// {"key":"http.route","value":{"stringValue":"/"}}. Of a secret the value is hidden, and not the
-// name; whatever else stands in the name or before the value is looked at as anywhere. It returns
-// 0 where it is none.
+// scanAttribute scans a quoted name apart from its value, as in spans: {"key":"http.route","value":{"stringValue":"/"}}. For a secret it
+// hides the value, not the name, and scans the rest of the name and the text before the value as usual. It returns 0 if there is no
+// attribute.
 func (s *scanner) scanAttribute(name []byte, open, slashes int) int {
 	b := s.in
 	if !equalsAny(name, "key") {
@@ -251,7 +247,7 @@ func (s *scanner) scanAttribute(name []byte, open, slashes int) int {
 	}
 	end := quoteEnd(b, open, slashes)
 	j := min(len(b), end+slashes+1)
-	next := b[j:min(len(b), j+64)] // Jaeger's has a type between
+	next := b[j:min(len(b), j+64)] // Jaeger's attributes have a type in between
 	at := bytes.Index(next, []byte(`"value`))
 	if at < 0 || next[0] != ',' && next[0] != ' ' || bytes.ContainsAny(next[:at], "{}[]") {
 		return 0
@@ -269,8 +265,7 @@ func (s *scanner) scanAttribute(name []byte, open, slashes int) int {
 	return s.hideQuoted(value, n)
 }
 
-// valueOf finds the first quoted value of an attribute whose "value" begins at k, as
-// quote does; 0 if it has none.
+// valueOf finds the first quoted value of an attribute whose "value" begins at k, in the same way as quote; 0 if it has none.
 func valueOf(b []byte, k int) (open, slashes int) {
 	for ; k < len(b) && b[k] != '}'; k++ {
 		if b[k] != ':' {
@@ -287,7 +282,7 @@ func valueOf(b []byte, k int) (open, slashes int) {
 	return 0, 0
 }
 
-// hideQuoted hides a quoted value, and what follows if it was the name of another.
+// hideQuoted hides a quoted value, and the next one if the value was the name of another.
 func (s *scanner) hideQuoted(open, slashes int) int {
 	b := s.in
 	for {
@@ -308,7 +303,7 @@ func (s *scanner) hideQuoted(open, slashes int) int {
 	}
 }
 
-// hideList hides the elements of ["a","b"] in JSON, of [a b] as Go prints headers.
+// hideList hides the elements of ["a","b"] in JSON, and of [a b] as Go prints headers.
 func (s *scanner) hideList(j int) int {
 	b := s.in
 	for j < len(b) && b[j] != ']' {
@@ -332,7 +327,7 @@ func (s *scanner) hideList(j int) int {
 	return j
 }
 
-// hideUnquoted hides the value of a strong name that has no quotes.
+// hideUnquoted hides the value of a strong name without quotes.
 func (s *scanner) hideUnquoted(name []byte, j int) int {
 	b := s.in
 	if hasPrefix(b[j:], Mark) {
@@ -345,7 +340,7 @@ func (s *scanner) hideUnquoted(name []byte, j int) int {
 		next := end + 1
 		switch w := b[j:end]; {
 		case end+1 >= len(b) || b[end] != ' ':
-		case equalsAny(w, "aws4-hmac-sha256"): // its parts have names of their own
+		case equalsAny(w, "aws4-hmac-sha256"): // its parts have names
 			return end
 		case equalsAny(w, "digest"):
 			for end < len(b) && b[end] != '\\' && b[end] >= ' ' {

@@ -2,17 +2,16 @@ package redact
 
 import "strings"
 
-// weight is how sure a name says that its value is a secret.
+// weight is how certainly a name means that its value is a secret.
 type weight int
 
 const (
 	harmless weight = iota
-	weak            // may be: "key", "session"
+	weak            // possibly: "key", "session"
 	strong
 )
 
-// Names as they are compared: in lower case, without - _ and dots. Of strong
-// names what ends in them counts, too: "db_password", "X-Auth-Token".
+// Names in the form for comparison: lower case, without - _ and dots. Strong names also count as endings: "db_password", "X-Auth-Token".
 var (
 	strongNames = []string{
 		"token", "secret", "password", "passwd", "passphrase", "credential", "credentials", "signature",
@@ -21,14 +20,14 @@ var (
 	}
 	weakNames = []string{"key", "auth", "session", "sid", "sig", "code", "pass", "pwd", "pw", "pin", "otp"}
 
-	// shortNames count behind a separator: "DB_PASS". Alone they are weak.
+	// shortNames count after a separator: "DB_PASS". Alone they are weak.
 	shortNames = []string{"pass", "pwd"}
 
-	// .NET writes the hash of a public key behind each assembly's name.
+	// .NET writes the hash of a public key after each assembly's name.
 	harmlessNames = []string{"publickeytoken"}
 )
 
-// byLast finds names by their last letter, which few words have to pass.
+// byLast indexes names by their last letter, which few words share.
 var byLast = func() (t [256]struct{ strong, weak []string }) {
 	for _, n := range strongNames {
 		c := n[len(n)-1]
@@ -41,7 +40,7 @@ var byLast = func() (t [256]struct{ strong, weak []string }) {
 	return t
 }()
 
-// lower is the byte in lower case, 0 for what is no part of a name.
+// lower maps a byte to lower case, and to 0 if it cannot be in a name.
 var lower = func() (t [256]byte) {
 	for c := range t {
 		switch b := byte(c); {
@@ -90,7 +89,7 @@ func weighName(name []byte) weight {
 	return harmless
 }
 
-// normalizeName appends the end of a name as it is compared.
+// normalizeName appends the end of a name in the form for comparison.
 func normalizeName(to, name []byte) []byte {
 	for _, c := range name[max(0, len(name)-maxName):] {
 		if c = lower[c]; c != '-' && c != '_' && c != '.' {
@@ -100,7 +99,7 @@ func normalizeName(to, name []byte) []byte {
 	return to
 }
 
-// nameBefore returns where the name that ends before i begins, not before from.
+// nameBefore returns where the name that ends before i begins, at from or later.
 func nameBefore(b []byte, from, i int) int {
 	k := i
 	for k > from && lower[b[k-1]] != 0 {
@@ -115,7 +114,7 @@ func nameBefore(b []byte, from, i int) int {
 	return k
 }
 
-// inQuery says whether what begins at k is a parameter of a URL's query.
+// inQuery reports whether a parameter of a URL's query begins at k.
 func inQuery(b []byte, k int) bool {
 	if k == 0 {
 		return false
@@ -131,7 +130,7 @@ func hasSuffix(b []byte, s string) bool { return len(b) >= len(s) && string(b[le
 
 func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
 
-// beginsFold compares with s, which is in lower case.
+// beginsFold compares ignoring case with s, which is in lower case.
 func beginsFold(b []byte, s string) bool {
 	return len(b) >= len(s) && strings.EqualFold(string(b[:len(s)]), s)
 }

@@ -1,7 +1,7 @@
 package redact
 
-// hideQuery hides the values of the query that begins at i, and returns where it ends: which
-// parameters a request had may tell something, what they were does not.
+// hideQuery hides the values of the query that begins at i, and returns where it ends. It keeps the parameters' names, which may help a
+// diagnosis; the values do not.
 func (s *scanner) hideQuery(i int) int {
 	b := s.in
 	for {
@@ -29,13 +29,13 @@ func (s *scanner) hideQuery(i int) int {
 	}
 }
 
-// longestFlag is longer than parameters without a value are: ?wsdl, ?download.
+// longestFlag exceeds the length of parameters without a value: ?wsdl, ?download.
 const longestFlag = 24
 
-// longestPair is how far the second of two pairs is looked for.
+// longestPair is the distance within which the second of two pairs is searched.
 const longestPair = 4096
 
-// hideOnce hides a value unless it was hidden before.
+// hideOnce hides a value unless it is hidden already.
 func (s *scanner) hideOnce(from, to int) {
 	if v := s.in[from:to]; len(v) > 0 && !hasPrefix(v, Mark) {
 		s.spans = append(s.spans, span{from, to, Mark})
@@ -56,8 +56,7 @@ func endsParameter(b []byte, i int) bool {
 	}
 }
 
-// separatorLength returns how long what separates two parameters is that begins at i, 0 if the
-// query ends there.
+// separatorLength returns the length of the separator of two parameters at i, 0 if the query ends there.
 func separatorLength(b []byte, i int) int {
 	for _, sep := range []string{"&amp;", "&", ";", `\u0026`, `\\u0026`} {
 		if hasPrefix(b[i:], sep) && i+len(sep) < len(b) && lower[b[i+len(sep)]] != 0 {
@@ -67,8 +66,7 @@ func separatorLength(b []byte, i int) int {
 	return 0
 }
 
-// isPairList says whether name=value at i, whose = is at eq, is a query that some logs have apart
-// from the path: name=value&name=value.
+// isPairList reports whether name=value at i, with its = at eq, is a query that some logs print apart from the path: name=value&name=value.
 func (s *scanner) isPairList(i, eq int) bool {
 	b := s.in
 	for k := i; k < eq; k++ {

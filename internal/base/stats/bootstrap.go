@@ -15,7 +15,7 @@ const (
 	resamples     = 2000
 )
 
-// blocks is a window of time cut into cells, to be resampled by runs of cells.
+// blocks is a window of time cut into cells, which is resampled by runs of cells.
 //
 // Künsch, The Jackknife and the Bootstrap for General Stationary Observations
 // (Annals of Statistics 17, 1989) draws overlapping blocks; Politis & Romano, A
@@ -50,17 +50,16 @@ func (b *blocks) cellOf(t int64) (int, bool) {
 	return c, c < b.cells
 }
 
-// drawStarts fills starts with the first cells of as many blocks as fill the window.
+// drawStarts fills starts with the first cells of enough blocks to fill the window.
 func (b *blocks) drawStarts(r *random, starts []int) {
 	for i := range starts {
 		starts[i] = r.below(b.cells)
 	}
 }
 
-// percentileInterval takes the percentiles of the resampled figures. With n blocks the plain 2.5 %
-// and 97.5 % are too narrow by √(n/(n−1)) and by using normal instead of Student's tails; the
-// expanded percentiles repair both (Hesterberg, What Teachers Should Know About the Bootstrap, The
-// American Statistician 69, 2015, section 5.1) and stay within the range of the figure.
+// percentileInterval returns the percentiles of the resampled figures. With n blocks the plain 2.5 % and 97.5 % are too narrow by
+// √(n/(n−1)) and by normal in place of Student's tails; the expanded percentiles correct both (Hesterberg, What Teachers Should Know About
+// the Bootstrap, The American Statistician 69, 2015, section 5.1) and stay within the range of the figure.
 func (b *blocks) percentileInterval(figures []float64) Interval {
 	slices.Sort(figures)
 	n := float64(b.count)
@@ -72,16 +71,14 @@ func (b *blocks) percentileInterval(figures []float64) Interval {
 	return Interval{Quantile(figures, tail), Quantile(figures, 1-tail)}
 }
 
-// SumInterval returns a 95 % interval for the total of v over the window
-// [from, until), where at[i] is when v[i] happened (ns; in any order, those
-// outside the window do not count). Block is the shortest stretch that may be
-// taken as independent of the next, at least five times the longest stall; with
-// fewer than 20 of them in the window there is no interval.
+// SumInterval returns a 95 % interval for the total of v over the window [from, until), where at[i] is the time of v[i] (ns; in any order,
+// times outside the window do not count). Block is the shortest stretch that is independent of the next, at least five times the longest
+// stall; with fewer than 20 of them in the window there is no interval.
 func SumInterval[N Number](at []int64, v []N, from, until, block int64, seed uint64) (Interval, bool) {
 	return SumIntervalAt(func(i int) int64 { return at[i] }, v[:min(len(at), len(v))], from, until, block, seed)
 }
 
-// SumIntervalAt is [SumInterval] of values whose times somebody else keeps.
+// SumIntervalAt is [SumInterval] for values whose times the caller computes.
 func SumIntervalAt[N Number](at func(i int) int64, v []N, from, until, block int64, seed uint64) (Interval, bool) {
 	b, ok := newBlocks(from, until, block)
 	if !ok {
@@ -116,14 +113,13 @@ func SumIntervalAt[N Number](at func(i int) int64, v []N, from, until, block int
 	return b.percentileInterval(figures), true
 }
 
-// QuantileInterval returns a 95 % interval for the q-quantile of v in the
-// window, as [SumInterval] does for its total. Values are told apart to 1 %;
-// those below 1 (ns) count as 1.
+// QuantileInterval returns a 95 % interval for the q-quantile of v in the window, as [SumInterval] does for the total. Its resolution is
+// 1 %; values below 1 (ns) count as 1.
 func QuantileInterval[N Number](at []int64, v []N, q float64, from, until, block int64, seed uint64) (Interval, bool) {
 	return QuantileIntervalAt(func(i int) int64 { return at[i] }, v[:min(len(at), len(v))], q, from, until, block, seed)
 }
 
-// QuantileIntervalAt is [QuantileInterval] of values whose times somebody else keeps.
+// QuantileIntervalAt is [QuantileInterval] for values whose times the caller computes.
 func QuantileIntervalAt[N Number](at func(i int) int64, v []N, q float64, from, until, block int64, seed uint64) (Interval, bool) {
 	b, ok := newBlocks(from, until, block)
 	if !ok {

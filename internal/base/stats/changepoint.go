@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// ChangePoints returns the indexes at which a series begins to lie at another
-// height, ascending: the first of each new segment. Segments shorter than
-// shortest points (at least 2) are taken as outliers, not as a new height.
+// ChangePoints returns the indexes at which a series changes its level, ascending: the first index of each new segment. Segments with
+// fewer than shortest points (at least 2) count as outliers, not as a new level.
 //
 // The segmentation is the one of least cost by PELT (Killick, Fearnhead &
 // Eckley, Optimal Detection of Changepoints with a Linear Computational Cost,

@@ -1,17 +1,14 @@
 // Package stats holds the few statistics a diagnosis needs: quantiles, intervals
 // for figures of one recording, tests for pairs of runs, and change points.
 //
-// The package's opinion: requests of one service are not independent, so within
-// a recording only blocks of time are resampled and too few blocks give no
-// interval at all. Between runs the unit is the pair of runs and the only
-// assumption is that a pair's difference could as well have had the other sign.
-// Every function is deterministic: what is random takes a seed.
+// The package's opinion: requests of one service are not independent, so within a recording it resamples only blocks of time, and too few
+// blocks give no interval. Between runs the unit is the pair of runs, and the only assumption is that a pair's difference could as well
+// have the other sign. Every function is deterministic: random ones take a seed.
 package stats
 
 import "math/bits"
 
-// Number is what can be counted and averaged here: nanoseconds as integers,
-// anything else as floats.
+// Number is a type that can be counted and averaged: nanoseconds as integers, other figures as floats.
 type Number interface {
 	~int64 | ~float64
 }
@@ -21,7 +18,7 @@ type Interval struct {
 	Low, High float64
 }
 
-// Contains says whether x lies in the interval.
+// Contains reports whether x lies in the interval.
 func (v Interval) Contains(x float64) bool { return v.Low <= x && x <= v.High }
 
 // random is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number

@@ -54,10 +54,10 @@ func RatioInterval(before, after []float64, level float64, seed uint64) (estimat
 	return estimate, iv, true
 }
 
-// rounding is below what sums of scores are told apart by.
+// rounding is the difference below which sums of scores count as equal.
 const rounding = 1e-9
 
-// ratios are pairs whose scores are looked at under changing factors.
+// ratios are pairs scored under changing factors.
 type ratios struct {
 	before, after []float64
 	scores        []float64
@@ -67,8 +67,8 @@ type ratios struct {
 	subsets       int // without the empty one
 }
 
-// findFactor returns the factor above which the condition on the scores, which holds for small
-// factors, holds no more: 0 or +Inf if it never or always does.
+// findFactor returns the factor above which a condition on the scores, true for small factors, is false: 0 or +Inf if it is never or always
+// true.
 func (r *ratios) findFactor(below func() bool) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1) // logarithms
 	for i, b := range r.before {
@@ -113,7 +113,7 @@ func (r *ratios) findFactor(below func() bool) float64 {
 	return math.Exp(lo + (hi-lo)/2)
 }
 
-// chooseSubsets decides which subsets are looked at: all, or drawn ones.
+// chooseSubsets decides which subsets are used: all, or drawn ones.
 func (r *ratios) chooseSubsets(seed uint64) {
 	n := len(r.before)
 	if n <= exactSubsets {

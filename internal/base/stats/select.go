@@ -2,9 +2,8 @@ package stats
 
 import "slices"
 
-// QuantileOf is [Quantile] of values in no order, which it puts into another one: it sorts no more
-// than it must (Hoare, Algorithm 65: Find, Communications of the ACM 4, 1961). Where the pivots are bad
-// again and again, it sorts what is left.
+// QuantileOf is [Quantile] of unsorted values, which it reorders: it sorts no more than needed (Hoare, Algorithm 65: Find, Communications of
+// the ACM 4, 1961). After repeated bad pivots it sorts the rest.
 func QuantileOf(v []int64, q float64) int64 {
 	if len(v) == 0 {
 		return 0
@@ -30,8 +29,7 @@ const (
 	mostPivots = 64
 )
 
-// partitionAround puts what is less than a value of v before those that are equal, which are [low,
-// high), and what is more behind them.
+// partitionAround moves values less than a value of v before those equal to it, which become [low, high), and larger ones after them.
 func partitionAround(v []int64) (low, high int) {
 	a, b, c := v[0], v[len(v)/2], v[len(v)-1]
 	pivot := max(min(a, b), min(max(a, b), c))

@@ -2,8 +2,8 @@ package stats
 
 import "slices"
 
-// SortInts sorts v, by its digits where there are many values: a radix sort needs a pass for each digit that is not the same in all of
-// them, and memory for a copy (Knuth, The Art of Computer Programming 3, 5.2.5).
+// SortInts sorts v, by its digits if it has many values. The radix sort needs a pass for each digit that is not the same in all values, and
+// memory for a copy (Knuth, The Art of Computer Programming 3, 5.2.5).
 func SortInts(v []int64) {
 	if len(v) < fewForDigits {
 		slices.Sort(v)
@@ -18,7 +18,7 @@ func SortInts(v []int64) {
 		return
 	}
 	from, to := v, make([]int64, len(v))
-	// As differences from the least they are without a sign, even where that does not fit an int64.
+	// Differences from the least value are unsigned, even where they do not fit an int64.
 	for shift, span := uint(0), uint64(most)-uint64(least); shift < 64 && span>>shift > 0; shift += digitBits {
 		var at [1 << digitBits]int
 		for _, x := range from {
@@ -42,7 +42,7 @@ func SortInts(v []int64) {
 
 const (
 	digitBits = 11 // as many counters as the first-level cache holds
-	// Counting the digits of fewer values takes longer than comparing these.
+	// Counting the digits of fewer values takes longer than comparing them.
 	fewForDigits = 1 << 10
 )
 

@@ -6,14 +6,12 @@ import (
 )
 
 const (
-	mostPoints = 600  // points whose pairs are formed; of more, as many as will do
+	mostPoints = 600  // points of which all pairs are used; of more points, so many pairs
 	normal95   = 1.96 // standard deviations to either side that hold 95 % of a normal distribution
 )
 
-// TheilSen is the median of the slopes of y over x between all pairs of points, and its 95 %
-// interval; no single point decides it (P. K. Sen, Journal of the American Statistical
-// Association 63, 1968). x ascends. Where there is no pair of points it is 0, and the interval
-// is infinite.
+// TheilSen returns the median slope of y over x between all pairs of points, and its 95 % interval; no single point decides it (P. K. Sen,
+// Journal of the American Statistical Association 63, 1968). x ascends. Without a pair of points the slope is 0, and the interval infinite.
 func TheilSen(x, y []float64) (slope, low, high float64) {
 	if n := len(x); n > mostPoints {
 		var someX, someY []float64

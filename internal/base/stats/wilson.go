@@ -2,11 +2,9 @@ package stats
 
 import "math"
 
-// WilsonInterval returns the interval with 95 % confidence for the share of successes
-// in n independent trials (Wilson, Probable Inference, the Law of Succession, and
-// Statistical Inference, JASA 22, 1927): unlike the usual one it stays within 0 and 1 and
-// is no point where all succeeded. Successes may be means of repeated trials, which are
-// no trials more. False without trials.
+// WilsonInterval returns the interval with 95 % confidence for the share of successes in n independent trials (Wilson, Probable Inference,
+// the Law of Succession, and Statistical Inference, JASA 22, 1927). Unlike the usual interval it stays within 0 and 1 and is not a point
+// where all trials succeeded. Successes may be means of repeated trials, which do not count as further trials. False without trials.
 func WilsonInterval(successes float64, n int) (Interval, bool) {
 	if n <= 0 || !(successes >= 0 && successes <= float64(n)) {
 		return Interval{}, false

@@ -1,4 +1,4 @@
-// Package suggest finds what somebody meant who mistyped a name.
+// Package suggest finds the name that a mistyped word was meant to be.
 package suggest
 
 import (
@@ -7,12 +7,11 @@ import (
 	"github.com/hbollon/go-edlib"
 )
 
-// longest is how many bytes a word may have for which a name is looked up: the distance takes memory by its length.
+// longest is the largest word in bytes that is looked up: the distance takes memory by its length.
 const longest = 128
 
-// Nearest is the name that is fewest typing errors away, "" if none is near: half of the word's letters, and two of a
-// short one, may be wrong. A letter put in, taken out, changed, or swapped with its neighbour is an error; case does not
-// matter.
+// Nearest returns the name with the fewest typing errors, "" if none is near: at most half of the word's letters, or two of a short word,
+// may be wrong. An error is a letter that was inserted, removed, changed, or swapped with its neighbour; case does not matter.
 func Nearest(word string, names []string) string {
 	if len(word) > longest {
 		return ""

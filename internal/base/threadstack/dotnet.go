@@ -11,13 +11,10 @@ import (
 // innermost first as dotnet-stack and PerfView print them, "Module!Namespace.Type.Method(…)".
 // Entry is the name of the program's entry assembly, "" unknown.
 //
-// The user's own code is what is in no framework module (System.*, Microsoft.*, …) and in
-// no library of a list of well-known ones; the entry assembly, and those that share
-// the first part of its name, always are. Symbols, by which a debugger tells "Just My
-// Code", are in no stack. Where only a library's frame is there, it is given and said to
-// be one. On .NET 10 the method that blocks can be missing from its own stack (it ended
-// in the blocking call, which took its place): then there is only what async methods
-// further down carry in their names, or nothing.
+// The user's own code is what is in no framework module (System.*, Microsoft.*, …) and in no well-known library of a list; the entry
+// assembly, and assemblies with the same first part of their name, always are. Stacks have no symbols, by which a debugger recognises "Just
+// My Code". If there is only a library's frame, it is returned and marked. On .NET 10 the method that blocks can be missing from its own
+// stack (it ended in the blocking call, which took its place): then the only trace of it is in the names of async methods further down.
 func Dotnet(of Stack, entry string) View {
 	frames := of.Frames
 	s := dotnetStack{frames: make([]dotnetFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1}}
@@ -43,11 +40,11 @@ func Dotnet(of Stack, entry string) View {
 	return s.view
 }
 
-// dotnetFrame is a frame as the tables are asked about it.
+// dotnetFrame is a frame in the form that the tables match.
 type dotnetFrame struct {
 	name   string // Namespace.Type+Nested.Method, without type arguments and parameters
 	own    ownership
-	none   bool // stands for something else than a method: where a thread was, an unknown address
+	none   bool // not a method: where a thread was, an unknown address
 	native bool // … in native code
 	async  string
 }
@@ -73,8 +70,7 @@ func readDotnet(frame string, own *owners) dotnetFrame {
 	return f
 }
 
-// findRole finds what the thread is there for, from the frames it began with, and whether it works
-// on a request.
+// findRole finds the thread's purpose from the frames that it began with, and whether it works on a request.
 func (s *dotnetStack) findRole() {
 	begun := false
 	for i := len(s.frames) - 1; i >= s.start; i-- {
@@ -103,12 +99,12 @@ func roleOf(f *dotnetFrame) Role {
 	return Other
 }
 
-// maxBetween is how many frames may lie between two that say what a thread waits
-// for: SqlClient has a dozen between a command and its socket.
+// maxBetween is how many frames may be between two that show what a thread waits for: SqlClient has a dozen between a command and its
+// socket.
 const maxBetween = 12
 
-// findWait finds what the thread waits for: from the innermost frame outwards each call that
-// blocks says it better, up to the first frame of the user's own.
+// findWait finds what the thread waits for: from the innermost frame outwards, each blocking call describes it better, up to the user's
+// first frame.
 func (s *dotnetStack) findWait() {
 	v := &s.view
 	native := s.native || hasPrefix(s.frames[s.start].name, nativeCalls)
@@ -148,10 +144,9 @@ func (s *dotnetStack) findWait() {
 	}
 }
 
-// nativeCallState returns what a thread does in native code that no managed frame tells to be a
-// wait. What the runtime's own libraries call is known by the name of its import: their native
-// part makes system calls, all others compute. Sockets are asked without waiting, unless a frame
-// says otherwise.
+// nativeCallState returns what a thread does in native code where no managed frame shows a wait. The name of its import identifies a call of
+// the runtime's own libraries: their native part makes system calls, all others compute. Sockets are called without waiting, unless a frame
+// shows otherwise.
 func (s *dotnetStack) nativeCallState() (evidence.Kind, string) {
 	for i := s.start; i < len(s.frames) && s.frames[i].own == framework; i++ {
 		name, ok := strings.CutPrefix(s.frames[i].name, "Interop+")
@@ -173,8 +168,7 @@ func (s *dotnetStack) nativeCallState() (evidence.Kind, string) {
 	return evidence.KindUnknown, ""
 }
 
-// atOnce are system calls of the runtime's that wait for nothing; innerWaits are what its own
-// waits are made of.
+// atOnce are system calls of the runtime that do not wait; innerWaits are the parts of its own waits.
 var (
 	atOnce     = []string{"Send", "Receive", "TryGetIPPacketInformation", "Get", "Set", "SocketShutdown", "Shutdown", "Close", "SysLog", "Malloc", "Free", "LowLevelMonitor_Signal", "LowLevelMonitor_Acquire", "LowLevelMonitor_Release"}
 	innerWaits = []string{"LowLevel", "WaitForSocketEvents", "Poll", "Connect", "Accept"}
@@ -190,8 +184,8 @@ func waitOf(f *dotnetFrame) *dotnetWait {
 	return nil
 }
 
-// findOwner finds the user's frame: the nearest of their own, else an async method's that frames
-// of the runtime carry in their type arguments, else the nearest library's.
+// findOwner finds the user's frame: the nearest of their own, else that of an async method named in the type arguments of the runtime's
+// frames, else the nearest library's.
 func (s *dotnetStack) findOwner() {
 	from := max(s.start, s.view.Wait+1)
 	if s.view.Wait >= 0 && s.frames[s.view.Wait].own == library {
@@ -215,8 +209,8 @@ func (s *dotnetStack) findOwner() {
 	}
 }
 
-// liftToMethod takes what a lambda or a local function computes for the work of the method that it
-// is written in, if that is what called it, as by way of a query.
+// liftToMethod counts the work of a lambda or a local function as work of the method that contains it, if that method called it, for example
+// through a query.
 func (s *dotnetStack) liftToMethod() {
 	v := &s.view
 	if v.Wait >= 0 {
@@ -237,8 +231,7 @@ func (s *dotnetStack) liftToMethod() {
 	}
 }
 
-// findOuter follows the user's own code from the frame that blocks outwards, through what the
-// runtime puts between an async method and its body.
+// findOuter follows the user's own code from the blocking frame outwards, through the runtime's frames between an async method and its body.
 func (s *dotnetStack) findOuter() {
 	v := &s.view
 	if v.Outer = v.User; v.User < 0 || s.frames[v.User].own != users {
@@ -261,16 +254,16 @@ func (s *dotnetStack) ownerText(frame string) string {
 	return Short(frame)
 }
 
-// markIdle tells threads that have nothing to do from those that wait with work on their hands.
+// markIdle separates threads with nothing to do from those that wait with work on their hands.
 func (s *dotnetStack) markIdle() {
 	v := &s.view
 	switch {
-	case v.Role == Finalizer && v.User >= 0: // it runs one of the program's
+	case v.Role == Finalizer && v.User >= 0: // it runs a finalizer of the program
 		return
 	case v.Role == Worker && !slices.ContainsFunc(s.frames, func(f dotnetFrame) bool { return hasPrefix(f.name, dispatchFrames) }):
 		v.State = evidence.Idle
 	case (v.Role == Runtime || v.Role == IO || v.Role == Gate || v.Role == Timer || v.Role == Finalizer) && (v.State != evidence.Running || v.Began == s.start):
-		v.State = evidence.Idle // in its own loop it waits for something to do
+		v.State = evidence.Idle // in its own loop it waits for work
 	default:
 		return
 	}
@@ -281,14 +274,14 @@ func hasPrefix(s string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
-// typeAndMethod is "NetworkStream.Read" of "System.Net.Sockets.NetworkStream.Read".
+// typeAndMethod returns "NetworkStream.Read" for "System.Net.Sockets.NetworkStream.Read".
 func typeAndMethod(name string) string {
 	typ, method := splitLast(name)
 	return withoutNamespace(typ) + "." + strings.TrimPrefix(method, ".")
 }
 
-// stateMachine finds the state machine of an async method of the user's in a frame's
-// type arguments: AsyncStateMachineBox`1[…,Shop.Cart+<Get>d__3].MoveNext(…).
+// stateMachine finds the state machine of the user's async method in a frame's type arguments:
+// AsyncStateMachineBox`1[…,Shop.Cart+<Get>d__3].MoveNext(…).
 func stateMachine(frame string) string {
 	for rest := frame; ; {
 		i := strings.Index(rest, "+<")

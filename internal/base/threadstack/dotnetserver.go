@@ -6,8 +6,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// dotnetAccepting is on the stack of who waits for a connection, or for any of many; dotnetReading
-// of who waits for bytes from one. What else is on the way to them is the runtime's own.
+// dotnetAccepting is on the stack of threads that wait for a connection, or for any of many; dotnetReading on that of threads that wait for
+// bytes from one. The runtime's own frames surround them.
 var (
 	dotnetAccepting = []string{"System.Net.Sockets.TcpListener.Accept", "System.Net.Sockets.Socket.Accept", "System.Net.Sockets.Socket.Select", "System.Net.HttpListener.GetContext"}
 	dotnetReading   = []string{"System.Net.Sockets.NetworkStream.Read", "System.Net.Sockets.Socket.Receive", "System.Net.Security.SslStream.Read"}
@@ -22,7 +22,7 @@ func (s *dotnetStack) findSockets() {
 	}
 	on := s.frames[s.start:v.User]
 	if slices.ContainsFunc(on, func(f dotnetFrame) bool { return !f.none && !hasPrefix(f.name, dotnetSockets) }) {
-		return // a client of something asks by it
+		return // it is the reading of a client library
 	}
 	has := func(prefixes []string) bool {
 		return slices.ContainsFunc(on, func(f dotnetFrame) bool { return hasPrefix(f.name, prefixes) })

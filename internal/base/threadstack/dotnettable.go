@@ -38,12 +38,11 @@ var dotnetRoles = []struct {
 	{"Microsoft.AspNetCore.Server.Kestrel.Transport.Libuv.Internal.LibuvThread.", IO},
 }
 
-// dispatchFrames are on the stack of a pool thread that has a work item.
+// dispatchFrames are on the stack of a pool thread with a work item.
 var dispatchFrames = []string{"System.Threading.ThreadPoolWorkQueue.Dispatch", "System.Threading._ThreadPoolWaitCallback.", "System.Threading._ThreadPoolWaitOrTimerCallback.",
 	"System.Threading.TimerQueue.FireNextTimers"}
 
-// requestFrames are on the stack of a thread that works on a request; serverFrames
-// begin alike and serve none.
+// requestFrames are on the stack of a thread that works on a request; serverFrames begin alike, but their threads serve none.
 var (
 	requestFrames = []string{"Microsoft.AspNetCore.", "System.Web.HttpRuntime.", "System.Web.HttpApplication", "System.Web.Hosting.PipelineRuntime", "Microsoft.Owin."}
 	serverFrames  = []string{"Microsoft.AspNetCore.Connections.", "Microsoft.AspNetCore.Http.Connections.Client.", "Microsoft.AspNetCore.SignalR.Client.",
@@ -52,18 +51,17 @@ var (
 		"Microsoft.AspNetCore.Hosting.WebHostExtensions.", "Microsoft.AspNetCore.Hosting.WebHost", "Microsoft.AspNetCore.Hosting.GenericWebHost"}
 )
 
-// dotnetWait is a method below which a thread waits.
+// dotnetWait is a method in which a thread waits.
 type dotnetWait struct {
 	prefix  string
 	state   evidence.Kind
-	pattern string   // "" leaves the one found further in
+	pattern string   // "" keeps the pattern found further in
 	rank    int      // a lower one further out does not replace a higher one
 	native  bool     // only if the thread was in native code: else it has just been called
-	not     []string // what may not follow the prefix
+	not     []string // what must not follow the prefix
 }
 
-// Ranks: what everything waits by; what is waited for; the network and files, which
-// are waited for by both.
+// Ranks: the primitives that all waits use; what is waited for; the network and files, which both use.
 const (
 	rankPrimitive = 1 + iota
 	rankTask
@@ -157,15 +155,15 @@ const (
 	taskWait = ".Result or .Wait()" // what was called is not on the stack: inlined, or left out by .NET 10's stack walks
 )
 
-// HiddenSleep is what a thread does whose own code is seen to call native code itself,
-// before .NET 6: there Thread.Sleep is inlined into its caller and leaves no frame.
+// HiddenSleep is the pattern of a thread whose own code seems to call native code itself, before .NET 6: there Thread.Sleep is inlined into
+// its caller and leaves no frame.
 const HiddenSleep = "Thread.Sleep or native code"
 
 // beforeSix are on every stack of a pool's thread, or of one the program started, of
 // .NET Core 3.1 and .NET 5, and on none of later versions.
 var beforeSix = []string{"System.Threading._ThreadPoolWaitCallback.", "System.Threading.ThreadHelper."}
 
-// asyncPlumbing starts the body of an async method, or goes on with it.
+// asyncPlumbing starts or continues the body of an async method.
 var asyncPlumbing = []string{"System.Runtime.CompilerServices.AsyncMethodBuilderCore.", "System.Runtime.CompilerServices.AsyncTaskMethodBuilder",
 	"System.Runtime.CompilerServices.AsyncValueTaskMethodBuilder", "System.Runtime.CompilerServices.AsyncVoidMethodBuilder"}
 
@@ -173,6 +171,5 @@ var asyncPlumbing = []string{"System.Runtime.CompilerServices.AsyncMethodBuilder
 var waitPlumbing = append([]string{"System.Threading.", "Microsoft.Win32.SafeHandles.", "System.Net.Sockets.", "System.IO.", "Internal.",
 	"System.Runtime.InteropServices.", "System.StubHelpers"}, nativeCalls...)
 
-// nativeCalls are what a call into native code looks like where the native frame
-// itself is not shown.
+// nativeCalls are frames that show a call into native code where the native frame itself is missing.
 var nativeCalls = []string{"Interop", "dynamicClass.IL_STUB_PInvoke", "ILStubClass.IL_STUB_PInvoke", "DynamicClass.IL_STUB_PInvoke"}

@@ -7,14 +7,12 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// JVM reads a stack of HotSpot, JDK 6 and later: frames innermost first as internal/format/threaddump
-// has them, "shop.Cart.get", with what HotSpot says of the thread's lock, and the pool's name.
-// Entry is the class or package of the program, "" unknown.
+// JVM reads a stack of HotSpot, JDK 6 and later: frames innermost first as internal/format/threaddump returns them, "shop.Cart.get", with
+// HotSpot's facts about the thread's lock, and the pool's name. Entry is the class or package of the program, "" unknown.
 //
-// A thread in a native call of a socket counts as running to the JVM; here it waits for the
-// network, as a stack does not tell a read that blocks from one that has just been called. The user's own
-// code is what is in no package of the JDK, of a framework or of a library of a list; nothing
-// in a stack says it.
+// To the JVM a thread in a native socket call is running. Here it waits for the network, because a stack cannot distinguish a read that
+// blocks from one that has just been called. The user's own code is what is in no package of the JDK, of a framework or of a library in a
+// list; stacks do not mark it.
 func JVM(of Stack, entry string) View {
 	if of.Unmounted {
 		return notMounted
@@ -24,7 +22,7 @@ func JVM(of Stack, entry string) View {
 		s.frames[i] = readJVM(f, entry)
 	}
 	s.start = slices.IndexFunc(s.frames, func(f jvmFrame) bool { return !f.none })
-	if s.start < 0 || s.view.Pool == "Attach Listener" { // the virtual machine's own; this one takes the dump
+	if s.start < 0 || s.view.Pool == "Attach Listener" { // a thread of the virtual machine; this one takes the dump
 		s.view.State, s.view.Role = evidence.Idle, Runtime
 		return s.view
 	}
@@ -43,12 +41,12 @@ func JVM(of Stack, entry string) View {
 	return s.view
 }
 
-// jvmFrame is a frame as the tables are asked about it.
+// jvmFrame is a frame in the form that the tables match.
 type jvmFrame struct {
 	name string // java.util.concurrent.ThreadPoolExecutor$Worker.run
 	own  ownership
-	told bool // a table says whose it is
-	none bool // stands for something else than a method
+	told bool // a table names its owner
+	none bool // not a method
 }
 
 type jvmStack struct {
@@ -73,16 +71,14 @@ func readJVM(frame, entry string) jvmFrame {
 	return f
 }
 
-// inPackageOf says whether a function is in the package of a program's class "shop.Main"; that of
-// a class without a package says nothing.
+// inPackageOf reports whether a function is in the package of a program's class "shop.Main"; a class without a package matches nothing.
 func inPackageOf(frame, entry string) bool {
 	i := strings.LastIndexByte(entry, '.')
 	return i > 0 && strings.HasPrefix(frame, entry[:i+1])
 }
 
-// JVMProgram is the package of the program that a JVM's main thread runs, with ".*" for a class,
-// "" if this is not its stack, or if a framework runs the program. A server that others
-// use as a library is no library in its own process.
+// JVMProgram returns the package of the program that a JVM's main thread runs, with ".*" for a class. It returns "" if this is not its
+// stack, or if a framework runs the program. A server that others use as a library is not a library in its own process.
 func JVMProgram(of Stack) string {
 	n := len(of.Frames) - 1
 	if n < 0 || of.Name != "main" {
@@ -100,12 +96,11 @@ func JVMProgram(of Stack) string {
 	return strings.Join(parts[:min(len(parts)-1, organisation)], ".") + ".*"
 }
 
-// belowVirtual is how many frames the first of a virtual thread's is from the end: Thread.print
-// shows below it three of the continuation in which it is mounted, a flight recording one more.
+// belowVirtual is how many frames are below the first one of a virtual thread: Thread.print shows three of the continuation in which it is
+// mounted, a flight recording one more.
 const belowVirtual = 5
 
-// findRole finds what the thread is there for, from the frames it began with, and whether it works
-// on a request.
+// findRole finds the thread's purpose from the frames that it began with, and whether it works on a request.
 func (s *jvmStack) findRole() {
 	v := &s.view
 	v.Virtual = slices.ContainsFunc(s.frames[max(0, len(s.frames)-belowVirtual):], func(f jvmFrame) bool { return f.name == "java.lang.VirtualThread.run" })
@@ -133,12 +128,12 @@ func (s *jvmStack) findRole() {
 		}
 		v.Request = v.Request || f.told && hasPrefix(f.name, jvmRequests)
 	}
-	if v.Pool == "main" && v.Began >= 0 && methodOf(s.frames[v.Began].name) == "main" { // a server's own waits there for its end
+	if v.Pool == "main" && v.Began >= 0 && methodOf(s.frames[v.Began].name) == "main" { // a server's main thread waits there for the server's end
 		v.Request = false
 	}
 }
 
-// findPrimitive finds by what the thread stands still, which the innermost frames tell.
+// findPrimitive finds the primitive that blocks the thread, which the innermost frames show.
 func (s *jvmStack) findPrimitive() {
 	v := &s.view
 	for i := s.start; i < len(s.frames); i++ {
@@ -156,9 +151,8 @@ func (s *jvmStack) findPrimitive() {
 	}
 }
 
-// markPolling tells threads that wait for connections, or for any of many, from those that wait
-// for one. A pool's thread that does is not one of those that are free for tasks: Jetty's accept
-// and select on threads of the pool that serves.
+// markPolling separates threads that wait for connections, or for any of many, from those that wait for one. A pool's thread that does so is
+// not free for tasks: Jetty accepts and selects on threads of the pool that serves.
 func (s *jvmStack) markPolling() {
 	v := &s.view
 	if v.State == evidence.NetWait {
@@ -176,9 +170,8 @@ func (s *jvmStack) markPolling() {
 	}
 }
 
-// refineWait finds what the thread waits for: from the innermost frame outwards each call that
-// blocks says it better, up to the first frame of the user's own. What parks may wait for
-// anything; a read of a socket is one whatever called it.
+// refineWait finds what the thread waits for: from the innermost frame outwards, each blocking call describes it better, up to the user's
+// first frame. A parked thread may wait for anything; a read of a socket is a network wait whatever called it.
 func (s *jvmStack) refineWait() {
 	v := &s.view
 	if v.Wait < 0 {
@@ -198,7 +191,7 @@ func (s *jvmStack) refineWait() {
 		case !stands && w.state != evidence.NetWait && w.state != evidence.ClientWait:
 			continue
 		case last != nil && last.rank == rankIO && w != last:
-			return // what calls the library that waits
+			return // the caller of the waiting library
 		case v.State == evidence.LockWait || v.State == evidence.SleepWait:
 			return
 		}
@@ -254,9 +247,8 @@ func (s *jvmStack) findOwner() {
 	}
 }
 
-// markNamedServer takes threads for a server's that are called after what they serve, where no
-// known server is on their stacks: a program's own server names them as others do. What such a
-// thread reads or writes by itself, and not by a client's library, is its own client's.
+// markNamedServer marks threads as a server's by their names where no known server is on their stacks: a program's own server names its
+// threads as others do. What such a thread reads or writes itself, without a client library, belongs to its own client.
 func (s *jvmStack) markNamedServer() {
 	v := &s.view
 	if v.Request || v.Role != Other && v.Role != Worker || v.User < 0 || v.Library || !hasPrefix(v.Pool, jvmServing) {
@@ -287,14 +279,14 @@ func (s *jvmStack) findSockets() {
 	}
 }
 
-// jvmSelecting is on the stack of who waits for any of many connections.
+// jvmSelecting is on the stack of threads that wait for any of many connections.
 var jvmSelecting = []string{"sun.nio.ch.SelectorImpl.", "java.nio.channels.Selector."}
 
-// jvmServing is what servers name the threads that serve requests: http-nio-8080-exec-1,
-// https-jsse-nio-8443-exec-1, ajp-bio-8009-exec-1, http-listener-1(2), grpc-default-executor-1.
+// jvmServing are the names that servers give to threads that serve requests: http-nio-8080-exec-1, https-jsse-nio-8443-exec-1,
+// ajp-bio-8009-exec-1, http-listener-1(2), grpc-default-executor-1.
 var jvmServing = []string{"http-", "https-", "ajp-", "grpc-default-executor"}
 
-// markIdle tells threads that have nothing to do from those that wait with work on their hands.
+// markIdle separates threads with nothing to do from those that wait with work on their hands.
 func (s *jvmStack) markIdle() {
 	v := &s.view
 	others := v.User < 0 || v.Library
@@ -302,9 +294,9 @@ func (s *jvmStack) markIdle() {
 	case v.State == evidence.Running:
 		return
 	case v.State == evidence.Idle, v.Role == Worker && !s.hasTask():
-	case v.State == evidence.ClientWait && !v.Request: // a connection that is kept open
+	case v.State == evidence.ClientWait && !v.Request: // a connection kept open
 	case others && (v.Role == Runtime || v.Role == IO || v.Role == Timer || v.Role == Finalizer) && v.State != evidence.PoolWait:
-	case v.State == evidence.SyncWait && !v.Request && v.Wait >= 0 && hasPrefix(methodOf(s.frames[v.Wait].name), fetches): // of a queue that others fill
+	case v.State == evidence.SyncWait && !v.Request && v.Wait >= 0 && hasPrefix(methodOf(s.frames[v.Wait].name), fetches): // from a queue that other threads fill
 		v.before = waiting{v.State, v.Pattern, v.Wait}
 	default:
 		return
@@ -312,8 +304,7 @@ func (s *jvmStack) markIdle() {
 	v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
 }
 
-// hasTask says whether a pool's thread has a task: nothing is on its stack that fetches the next,
-// and something that is not the pool's.
+// hasTask reports whether a pool's thread has a task: its stack has no frame that fetches the next task, and a frame that is not the pool's.
 func (s *jvmStack) hasTask() bool {
 	own := true
 	for i := s.start; i < s.view.Began; i++ {
@@ -326,5 +317,5 @@ func (s *jvmStack) hasTask() bool {
 	return !own
 }
 
-// jvmPools are the packages in which a pool's thread without a task stands.
+// jvmPools are the packages with the frames of a pool's thread without a task.
 var jvmPools = []string{"java.util.concurrent.", "jdk.internal.misc.", "sun.misc.", "java.lang."}

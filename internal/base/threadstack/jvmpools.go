@@ -1,8 +1,7 @@
 package threadstack
 
-// jvmPoolSizes are where one says how many threads a pool has, by the library whose it is, which
-// the frames of its threads tell; innermost libraries come last, as a server may run on an
-// executor of the JDK. First match wins.
+// jvmPoolSizes are the settings of pools' sizes, by the library that owns the pool, which the frames of its threads show. Innermost libraries
+// come last, because a server may run on an executor of the JDK. First match wins.
 var jvmPoolSizes = []struct {
 	prefix  string // of a frame
 	setting string
@@ -31,10 +30,10 @@ const (
 	undertowPool = "task-max-threads of the io worker in WildFly, quarkus.thread-pool.max-threads, or server.undertow.threads.worker in Spring Boot"
 )
 
-// commonPool is what the JDK calls the threads of the pool that all of a program share.
+// commonPool is the JDK's name of the threads of the pool that a whole program shares.
 const commonPool = "ForkJoinPool.commonPool-worker"
 
-// findPoolSize says which setting tells how many threads the pool has that the thread is of.
+// findPoolSize finds the setting of the size of the thread's pool.
 func (s *jvmStack) findPoolSize() {
 	v := &s.view
 	switch {

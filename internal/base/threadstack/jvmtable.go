@@ -2,8 +2,7 @@ package threadstack
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// jvmRoles are the methods that threads of a kind begin with, looked for from the outermost
-// frame inwards.
+// jvmRoles are the methods that threads of a kind begin with, searched from the outermost frame inwards.
 var jvmRoles = []struct {
 	prefix string
 	role   Role
@@ -68,11 +67,10 @@ var jvmRoles = []struct {
 	{"org.postgresql.util.", Runtime},
 }
 
-// jvmLoops are the event loops of servers, on which handlers run: who blocks one keeps
-// everybody waiting whose connection it has.
+// jvmLoops are the event loops of servers, on which handlers run: a handler that blocks one delays all its connections.
 var jvmLoops = []string{"io.netty.channel.", "org.xnio.nio.", "org.glassfish.grizzly.nio.", "sun.net.httpserver.ServerImpl$Dispatcher."}
 
-// jvmRequests are on the stack of a thread that works on a request which a server has read.
+// jvmRequests are on the stack of a thread that works on a request that a server has read.
 var jvmRequests = []string{
 	"org.apache.catalina.connector.CoyoteAdapter.service", "org.apache.catalina.core.StandardEngineValve.", "org.apache.catalina.core.StandardHostValve.", "org.apache.catalina.core.StandardContextValve.",
 	"org.apache.catalina.core.StandardWrapperValve.", "org.apache.catalina.core.ApplicationFilterChain.", "org.apache.catalina.core.ApplicationDispatcher.", "org.apache.catalina.core.AsyncContextImpl.", "javax.servlet.http.HttpServlet.service", "jakarta.servlet.http.HttpServlet.service",
@@ -87,7 +85,7 @@ var jvmRequests = []string{
 	"sun.rmi.server.UnicastServerRef.dispatch", "weblogic.servlet.internal.", "com.ibm.ws.webcontainer.", "com.caucho.server.http.", "kafka.server.KafkaApis.",
 }
 
-// jvmFetching is on the stack of a pool's thread that has no task.
+// jvmFetching is on the stack of a pool's thread without a task.
 var jvmFetching = []string{
 	"java.util.concurrent.ThreadPoolExecutor.getTask", "org.apache.tomcat.util.threads.ThreadPoolExecutor.getTask",
 	"java.util.concurrent.ForkJoinPool.awaitWork", "java.util.concurrent.ForkJoinPool.idleAwaitWork",
@@ -97,11 +95,11 @@ var jvmFetching = []string{
 	"weblogic.kernel.ExecuteThread.waitForRequest", "com.caucho.env.thread", "org.glassfish.grizzly.threadpool.AbstractThreadPool$Worker.getTask",
 }
 
-// jvmPrimitive is a method in which a thread stands still.
+// jvmPrimitive is a method in which a thread blocks.
 type jvmPrimitive struct {
 	prefix  string
 	state   evidence.Kind
-	pattern string // "" is made of the method
+	pattern string // "": derived from the method
 }
 
 // jvmPrimitives, first match wins.
@@ -115,7 +113,7 @@ var jvmPrimitives = []jvmPrimitive{
 	{"java.lang.Thread.sleep", evidence.SleepWait, "Thread.sleep"},
 	{"java.lang.ProcessImpl.waitFor", evidence.SyncWait, "Process.waitFor"},
 
-	// They wait for whoever has something for them.
+	// Waits for whatever another thread hands over.
 	{"jdk.internal.vm.Continuation.run", evidence.Idle, ""}, // it carries a virtual thread
 	{"java.lang.ref.Reference.waitForReferencePendingList", evidence.Idle, ""},
 	{"java.lang.VirtualThread.takeVirtualThreadListToUnblock", evidence.Idle, ""},
@@ -163,21 +161,20 @@ var jvmPrimitives = []jvmPrimitive{
 	{"sun.nio.ch.FileChannelImpl.", evidence.Syscall, ""},
 }
 
-// parked is what stands still in the locks of java.util.concurrent, if nothing says in which.
+// parked is the pattern of a thread in the locks of java.util.concurrent whose lock is unknown.
 const parked = "LockSupport.park"
 
 // jvmPolling waits for connections, or for any of many.
 var jvmPolling = []string{"sun.nio.ch.", "java.net.PlainSocketImpl.socketAccept", "io.netty.channel.", "io.netty.incubator.channel."}
 
-// jvmPlumbing may lie between what stands still and the frame that says so: before JDK 13
-// sockets read by what reads files, and virtual threads park in a few steps.
+// jvmPlumbing may be between the blocking primitive and the frame that describes it: before JDK 13 sockets read through the code for files,
+// and virtual threads park in a few steps.
 var jvmPlumbing = []string{"sun.nio.ch.", "java.lang.VirtualThread.", "java.lang.System$", "jdk.internal.misc."}
 
-// jvmAccepting is on the stack of who waits for connections, whichever way.
+// jvmAccepting is on the stack of threads that wait for connections in any way.
 var jvmAccepting = []string{"java.net.ServerSocket.", "sun.nio.ch.ServerSocketChannelImpl.", "sun.nio.ch.NioSocketImpl.accept", "java.net.AbstractPlainSocketImpl.accept", "sun.security.ssl.SSLServerSocketImpl."}
 
-// jvmFramework is what is called before any code of the user's own: the JDK, servers,
-// containers and languages' own libraries.
+// jvmFramework is code that runs before any of the user's own: the JDK, servers, containers and languages' own libraries.
 var jvmFramework = []string{"java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.ietf.", "org.w3c.", "org.xml.",
 	"kotlin.", "kotlinx.", "scala.", "groovy.", "org.codehaus.groovy.", "org.apache.groovy.", "clojure.",
 	"org.apache.catalina.", "org.apache.coyote.", "org.apache.tomcat.", "org.apache.jasper.", "org.apache.juli.", "org.eclipse.jetty.", "io.undertow.", "org.xnio.", "org.jboss.", "org.wildfly.",
@@ -185,9 +182,8 @@ var jvmFramework = []string{"java.", "javax.", "jakarta.", "jdk.", "sun.", "com.
 	"reactor.", "akka.", "org.apache.pekko.", "play.", "com.linecorp.armeria.", "org.osgi.", "org.apache.felix.", "org.eclipse.osgi.", "org.graalvm.", "com.oracle.", "org.aopalliance.", "net.sf.cglib.",
 	"org.aspectj.", "javassist.", "net.bytebuddy."}
 
-// jvmLibraries are the packages of libraries that are common in services. It is a list, as
-// nothing in a stack says what is a library; what it lacks is taken for the user's own,
-// which is at most one frame too far in.
+// jvmLibraries are the packages of libraries that are common in services. It is a list, because stacks do not mark libraries; an unlisted
+// library counts as the user's own code, which is at most one frame too far in.
 var jvmLibraries = []string{
 	// data
 	"com.mysql.", "org.mariadb.", "org.postgresql.", "oracle.", "com.microsoft.", "org.h2.", "org.hsqldb.", "org.sqlite.", "com.clickhouse.", "ru.yandex.clickhouse.", "net.snowflake.",

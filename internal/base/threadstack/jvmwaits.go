@@ -2,23 +2,23 @@ package threadstack
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// jvmWait is a method below which a thread waits, if it stands still.
+// jvmWait is a method in which a thread waits, if it blocks.
 type jvmWait struct {
 	prefix  string
-	method  []string // what the method's name begins with; nil: any
+	method  []string // beginnings of the method's name; nil: any
 	state   evidence.Kind
-	pattern string // "" is made of the method
+	pattern string // "": derived from the method
 	rank    int    // a lower one further out does not replace a higher one
 }
 
-// What fetches from a queue, or puts into one.
+// Methods that fetch from a queue, or put into one.
 var (
 	fetches = []string{"take", "poll", "transfer", "xfer"}
 	puts    = []string{"put", "offer"}
 )
 
-// jvmWaits, first match wins. What a library waits by is in its own packages, so those are
-// asked for as a whole: the outermost of its methods is what was called.
+// jvmWaits, first match wins. A library's primitives are in its own packages, so the table matches these as a whole: the outermost of a
+// library's methods is the one that was called.
 var jvmWaits = []jvmWait{
 	{"java.lang.Thread.", []string{"sleep"}, evidence.SleepWait, "Thread.sleep", rankPrimitive},
 	{"java.lang.Thread.", []string{"join"}, evidence.SyncWait, "Thread.join", rankPrimitive},

@@ -2,19 +2,18 @@ package threadstack
 
 import "strings"
 
-// Method is a frame's function taken apart. The C# compiler moves the bodies of
-// async methods, lambdas and local functions into classes and methods of its own
-// (https://github.com/dotnet/roslyn/blob/main/src/Compilers/CSharp/Portable/Symbols/Synthesized/GeneratedNameKind.cs);
-// Type and Name are what the source says.
+// Method is a frame's function in parts. The C# compiler moves the bodies of async methods, lambdas and local functions into generated classes
+// and methods (https://github.com/dotnet/roslyn/blob/main/src/Compilers/CSharp/Portable/Symbols/Synthesized/GeneratedNameKind.cs);
+// Type and Name are those of the source.
 type Method struct {
 	Module string // assembly, without .dll; "" unknown
 	Type   string // with namespace and enclosing types: "Shop.Controllers.Cart"
 	Name   string // "Get", "Main.lambda_0_1"
 	Params string // as the runtime writes them, without parentheses
-	Async  bool   // it is the body of an async method, running after its first await or before
+	Async  bool   // the body of an async method, before or after its first await
 }
 
-// Parse takes a function apart:
+// Parse splits a function into its parts:
 //
 //	Shop!Shop.Cart.Get(int32)                 Shop.Cart, Get
 //	Shop!Shop.Cart+<Get>d__3.MoveNext()       Shop.Cart, Get, of an async method
@@ -42,13 +41,13 @@ func Parse(function string) Method {
 	return m
 }
 
-// Readable is a frame's function as its source names it, with namespaces.
+// Readable returns a frame's function as its source names it, with namespaces.
 func Readable(function string) string { return formatFunction(function, false) }
 
 // Short is [Readable] without namespaces.
 func Short(function string) string { return formatFunction(function, true) }
 
-// Bare is a frame's method without its module and parameters, as a title names it.
+// Bare returns a frame's method without its module and parameters, for titles.
 func Bare(frame string) string {
 	if _, after, ok := strings.Cut(frame, "!"); ok {
 		frame = after
@@ -89,7 +88,7 @@ func (m Method) formatMethod(short bool) string {
 	return name
 }
 
-// splitModule cuts what is before the first !, which a parameter may hold too.
+// splitModule cuts the part before the first !, which a parameter may contain, too.
 func splitModule(s string) (module, rest string) {
 	i := strings.IndexByte(s, '!')
 	if i < 0 || strings.IndexByte(s[:i], '(') >= 0 {
@@ -110,8 +109,7 @@ func splitParams(s string) (name, params string) {
 	return s[:i], strings.TrimSuffix(s[i+1:], ")")
 }
 
-// splitLast cuts the method from its type at the last dot; constructors have one of
-// their own.
+// splitLast cuts the method from its type at the last dot; constructors have a dot of their own.
 func splitLast(s string) (typ, name string) {
 	for _, c := range []string{"..ctor", "..cctor"} {
 		if strings.HasSuffix(s, c) {
@@ -127,7 +125,7 @@ func splitLast(s string) (typ, name string) {
 
 func lastNested(typ string) int { return indexOutside(typ, '+', true) }
 
-// indexOutside finds the first or last c that is in no brackets.
+// indexOutside finds the first or last c outside of brackets.
 func indexOutside(s string, c byte, last bool) int {
 	at, depth := -1, 0
 	for i := range len(s) {
@@ -145,8 +143,8 @@ func indexOutside(s string, c byte, last bool) int {
 	return at
 }
 
-// generatedBy is the letter that says what the compiler made a name for: <Get>d__3
-// is a state machine (d), <Get>b__0 a lambda (b), <Get>g__Load|0 a local function (g).
+// generatedBy returns the letter that tells what the compiler generated a name for: <Get>d__3 is a state machine (d), <Get>b__0 a lambda (b),
+// <Get>g__Load|0 a local function (g).
 func generatedBy(name string) byte {
 	if i := closingBracket(name); i > 0 && i+1 < len(name) {
 		return name[i+1]
@@ -154,7 +152,7 @@ func generatedBy(name string) byte {
 	return 0
 }
 
-// closingBracket finds the bracket that belongs to the one at the beginning.
+// closingBracket finds the bracket that closes the one at the beginning.
 func closingBracket(name string) int {
 	depth := 0
 	for i := range len(name) {
@@ -170,8 +168,7 @@ func closingBracket(name string) int {
 	return -1
 }
 
-// sourceName undoes the compiler's names: <Get>d__3 is Get, <<Main>$>b__0_1 is Main.lambda_0_1,
-// <Get>g__Load|0_2 is Get.Load.
+// sourceName reverts the compiler's names: <Get>d__3 is Get, <<Main>$>b__0_1 is Main.lambda_0_1, <Get>g__Load|0_2 is Get.Load.
 func sourceName(name string) string {
 	i := closingBracket(name)
 	if i < 1 {
@@ -191,7 +188,7 @@ func sourceName(name string) string {
 	return inner
 }
 
-// dropGenerics takes out [System.__Canon] and `1.
+// dropGenerics removes [System.__Canon] and `1.
 func dropGenerics(s string) string {
 	if strings.IndexByte(s, '[') < 0 && strings.IndexByte(s, '`') < 0 {
 		return s
@@ -216,8 +213,7 @@ func dropGenerics(s string) string {
 	return out.String()
 }
 
-// readGenerics writes `1[System.__Canon] as <T>: what a shared instance stands for is
-// not known anyway.
+// readGenerics writes `1[System.__Canon] as <T>: the type argument of a shared instance is unknown anyway.
 func readGenerics(s string) string {
 	i := strings.IndexByte(s, '`')
 	if i < 0 {
@@ -288,10 +284,10 @@ func readParams(params string) string {
 	return strings.Join(out, ",")
 }
 
-// IsFunction says whether a frame is one, and does not stand for something else.
+// IsFunction reports whether a frame is a function, and not a placeholder.
 func IsFunction(frame string) bool { return !isPseudo(frame) }
 
-// isPseudo says that a frame stands for something else than a function.
+// isPseudo reports whether a frame is a placeholder.
 func isPseudo(frame string) bool {
 	switch frame {
 	case nativeFrames, "UNMANAGED_CODE_TIME", "CPU_TIME", "BLOCKED_TIME", "?!?", "?", "BROKEN", "":
@@ -300,5 +296,5 @@ func isPseudo(frame string) bool {
 	return strings.HasPrefix(frame, "[") && strings.HasSuffix(frame, "]") // of a library without names, of internal/format/gopprof
 }
 
-// nativeFrames is how dotnet-stack writes that a thread was in native code.
+// nativeFrames are dotnet-stack's texts for a thread in native code.
 const nativeFrames = "[Native Frames]"

@@ -2,7 +2,7 @@ package threadstack
 
 import "strings"
 
-// ownership is whose code a frame is.
+// ownership tells who owns the code of a frame.
 type ownership uint8
 
 const (
@@ -11,7 +11,7 @@ const (
 	framework
 )
 
-// owners tells the user's own code from others'.
+// owners separates the user's own code from others'.
 type owners struct {
 	entry string // entry assembly
 }
@@ -39,15 +39,13 @@ func (o *owners) ownershipOf(module, name string) ownership {
 	return users
 }
 
-// familyOf returns the first part of an assembly's name: companies name their assemblies
-// Contoso.Web, Contoso.Data.
+// familyOf returns the first part of an assembly's name: companies name their assemblies Contoso.Web, Contoso.Data.
 func familyOf(module string) string {
 	first, _, _ := strings.Cut(module, ".")
 	return first
 }
 
-// inFamily says whether a module is one of a list or below one: Serilog.Sinks.File is
-// below Serilog.
+// inFamily reports whether a module is in a list or below a listed one: Serilog.Sinks.File is below Serilog.
 func inFamily(module string, list []string) bool {
 	for _, f := range list {
 		if len(module) >= len(f) && strings.EqualFold(module[:len(f)], f) && (len(module) == len(f) || module[len(f)] == '.') {
@@ -57,15 +55,14 @@ func inFamily(module string, list []string) bool {
 	return false
 }
 
-// frameworkModules are what comes with .NET, and what stands for no assembly.
+// frameworkModules are the modules that come with .NET, and placeholders for no assembly.
 var frameworkModules = []string{"System", "Microsoft", "mscorlib", "netstandard", "WindowsBase", "PresentationCore", "PresentationFramework",
 	"coreclr", "clr", "clrjit", "libcoreclr", "ntdll", "kernel32", "KERNELBASE", "Interop", "Anonymously Hosted DynamicMethods Assembly", "dynamicClass"}
 
 var frameworkNames = []string{"System.", "Microsoft.", "Interop", "Internal.", "dynamicClass.", "MS.", "ILStubClass.", "DynamicClass."}
 
-// libraryModules are the assemblies, or first parts of their names, of libraries that
-// are common in services. It is a list, as nothing in a stack says what is a library;
-// what it lacks is taken for the user's own, which is at most one frame too far in.
+// libraryModules are the assemblies, or first parts of their names, of libraries that are common in services. It is a list, because stacks do
+// not mark libraries; an unlisted library counts as the user's own code, which is at most one frame too far in.
 var libraryModules = []string{
 	// data
 	"Npgsql", "MySql", "MySqlConnector", "Oracle", "StackExchange", "MongoDB", "Dapper", "NHibernate", "linq2db", "EntityFramework", "EnyimMemcached",

@@ -1,7 +1,6 @@
 package units
 
-// Plural is a count of things by the name of one, which takes an s: "1 pause",
-// "1,234 pauses".
+// Plural writes a count with a noun, which takes an s: "1 pause", "1,234 pauses".
 func Plural[N ~int | ~int64](n N, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -9,7 +8,7 @@ func Plural[N ~int | ~int64](n N, one string) string {
 	return Count(n) + " " + one + "s"
 }
 
-// Times is how often something happened: "once", "twice", "12 times".
+// Times writes how often something happened: "once", "twice", "12 times".
 func Times[N ~int | ~int64](n N) string {
 	switch n {
 	case 1:

@@ -1,9 +1,7 @@
-// Package figure writes numbers for people: three significant digits, thousands
-// separators, times in the unit that fits them (ns to days), sizes in binary
-// units. Figures that are to be compared share a unit.
+// Package units writes numbers for people: three significant digits, thousands separators, times in the unit that fits them (ns to days),
+// sizes in binary units. Figures that readers compare share a unit.
 //
-// Its opinion: an unknown figure is a question mark, never 0; a figure that is
-// small is not 0 either.
+// Its opinion: an unknown figure is a question mark, never 0; a small figure is not 0 either.
 package units
 
 import (
@@ -33,17 +31,16 @@ func Num(v float64) string {
 	}
 }
 
-// Percent writes a part of one as a percentage: two digits, whole from 10 on, and as many as tell it from all.
+// Percent writes a part of one as a percentage with two digits, whole from 10 on, and with more digits where it would round to 100.
 func Percent(part float64) string { return formatPercent(100*part) + " %" }
 
-// formatPercent writes a percentage without its sign. What is measured of a service is seldom
-// known to more than two digits.
+// formatPercent writes a percentage without its sign. Measurements of a service are seldom accurate to more than two digits.
 func formatPercent(v float64) string {
 	switch a := math.Abs(v); {
 	case v > 0 && v < least["%"]:
 		return "<" + Num(least["%"])
 	case a >= 99.95 && a < 100:
-		return Num(math.Copysign(99.9, v)) // not all of it
+		return Num(math.Copysign(99.9, v)) // not 100
 	case a >= 99.5 && a < 100:
 		return Num(v)
 	case a >= 9.95:
@@ -56,7 +53,7 @@ func formatPercent(v float64) string {
 	}
 }
 
-// countDecimals returns how many decimals make three significant digits of a.
+// countDecimals returns the number of decimals for three significant digits of a.
 func countDecimals(a float64) int {
 	if a == 0 {
 		return 0
@@ -68,8 +65,7 @@ func countDecimals(a float64) int {
 	return max(0, d)
 }
 
-// Fixed writes v with d decimals, for columns. What would round to zero but is
-// not zero is shown as below the last digit.
+// Fixed writes v with d decimals, for columns. A nonzero value that would round to zero is shown as below the last digit.
 func Fixed(v float64, d int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Unknown
@@ -100,8 +96,7 @@ func groupThousands(digits string) string {
 
 func replaceMinus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
-// Unit is a unit, how many base units (ns, bytes) it holds, and from how many of it on
-// it is used.
+// Unit is a unit, with the base units (ns, bytes) in it and the number of it from which it is used.
 type Unit struct {
 	Name string
 	Size float64
@@ -113,7 +108,7 @@ var (
 	sizes = []Unit{{"B", 1, 1}, {"KiB", 1 << 10, 1}, {"MiB", 1 << 20, 1}, {"GiB", 1 << 30, 1}, {"TiB", 1 << 40, 1}}
 )
 
-// TimeUnit is the unit for a time in ns.
+// TimeUnit returns the unit for a time in ns.
 func TimeUnit(ns float64) Unit {
 	if ns == 0 {
 		return times[3]
@@ -121,10 +116,10 @@ func TimeUnit(ns float64) Unit {
 	return fitUnit(times, ns)
 }
 
-// SizeUnit is the unit for a size in bytes.
+// SizeUnit returns the unit for a size in bytes.
 func SizeUnit(bytes float64) Unit { return fitUnit(sizes, bytes) }
 
-// fitUnit takes the largest unit of which there are enough, as it will be rounded.
+// fitUnit returns the largest unit of which there are enough after rounding.
 func fitUnit(units []Unit, v float64) Unit {
 	v = math.Abs(v)
 	for i := len(units) - 1; i > 0; i-- {
@@ -144,13 +139,12 @@ func Ms(ms float64) string { return Time(ms * 1e6) }
 // Size writes a number of bytes.
 func Size(bytes float64) string { return SizeUnit(bytes).formatValue(bytes) }
 
-// MiB writes sizes that are to be compared, in one unit.
+// MiB writes sizes for comparison, in one unit.
 func MiB(bytes float64) string { return sizes[2].formatValue(bytes) }
 
 func (u Unit) formatValue(v float64) string { return Num(v/u.Size) + " " + u.Name }
 
-// scales are the units that figures come in, by name: what one of them is in
-// base units, and what the figure is scaled by. Others are written as they are.
+// scales are the units of figures, by name: their size in base units, and the scale of the figure. Other units are printed as they are.
 var scales = map[string]struct {
 	base float64
 	unit func(float64) Unit
@@ -161,9 +155,8 @@ var scales = map[string]struct {
 	"bytes/s": {1, SizeUnit, "/s"}, "B/s": {1, SizeUnit, "/s"}, "MiB/s": {1 << 20, SizeUnit, "/s"}, "bytes/h": {1, SizeUnit, "/h"},
 }
 
-// Scale returns what figures of a unit are to be multiplied by to be written
-// in the unit that fits v, and that unit. Parts of one (unit "1") are written as
-// percentages, rates (unit "1/s") as "/s", cores as CPUs.
+// Scale returns the factor that converts figures of a unit to the unit that fits v, and that unit. Parts of one (unit "1") become
+// percentages, rates (unit "1/s") "/s", cores CPUs.
 func Scale(unit string, v float64) (factor float64, name string) {
 	s, ok := scales[unit]
 	switch {
@@ -187,9 +180,8 @@ func Of(v float64, unit string) string {
 	return joinUnit(atLeast(v*factor, name), name)
 }
 
-// Range writes "1.31–1.63 ms" in a unit that was chosen for another figure, with
-// what that is multiplied by ([Scale]); "" if either end is not known, one figure
-// if both are written the same.
+// Range writes "1.31–1.63 ms" in a unit chosen for another figure, with that unit's factor ([Scale]); "" if either end is unknown, one
+// figure if both are printed the same.
 func Range(low, high *float64, factor float64, unit string) string {
 	if low == nil || high == nil {
 		return ""
@@ -201,8 +193,7 @@ func Range(low, high *float64, factor float64, unit string) string {
 	return joinUnit(a, unit)
 }
 
-// Change writes "6.4 → 2.7 ms (2.3–3.4)"; a figure that is not known is a
-// question mark.
+// Change writes "6.4 → 2.7 ms (2.3–3.4)"; an unknown figure is a question mark.
 func Change(now, then, low, high *float64, unit string) string {
 	var largest float64
 	for _, v := range []*float64{now, then} {
@@ -222,17 +213,17 @@ func Change(now, then, low, high *float64, unit string) string {
 		text = number(now) + " → " + text
 	}
 	if low != nil && high != nil && *high*factor >= least[name] {
-		if a, b := atLeast(*low*factor, name), atLeast(*high*factor, name); a != b { // else nothing is known of an error
+		if a, b := atLeast(*low*factor, name), atLeast(*high*factor, name); a != b { // equal ends mean an unknown error
 			text += " (" + a + "–" + b + ")"
 		}
 	}
 	return text
 }
 
-// least is what figures of a unit are told down to: below, they are as good as none.
+// least is the smallest figure of a unit that is printed: smaller ones are negligible.
 var least = map[string]float64{"CPUs": .001, "%": .01}
 
-// atLeast writes a number as its unit is written, "<0.001" for one that is as good as none in it.
+// atLeast writes a number in the form of its unit, "<0.001" for a negligible one.
 func atLeast(v float64, unit string) string {
 	if unit == "%" {
 		return formatPercent(v)

@@ -1,7 +1,7 @@
-// Package urlpath finds the parts of paths that differ from request to request: names of people and things, which no rule tells from the
-// names of resources by their letters.
+// Package urlpath finds the parts of paths that differ from request to request: names of people and things, which by their letters look
+// like names of resources.
 //
-// The package's opinion: what has many values of which each comes rarely is a parameter.
+// The package's opinion: a part with many values, each of which is rare, is a parameter.
 package urlpath
 
 import (
@@ -11,20 +11,20 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// A part of a path is a parameter if its value comes less than rarely at its place, and manyRoutes differ in such parts alone: fewer
-// requests have no usual latency of their own.
+// A part of a path is a parameter if its value is rarer than rarely at its place, and at least manyRoutes routes differ only in such parts:
+// fewer requests than that have no usual latency of their own.
 const (
 	manyRoutes = 20
 	rarely     = 20
 )
 
-// Group says for routes ("GET /login/ada", with or without the method), given how often each came, by which route they go, with parameters
-// replaced; a route that stays as it is has no entry.
+// Group returns by route ("GET /login/ada", with or without the method) the route with its parameters replaced, given how often each came;
+// an unchanged route has no entry.
 func Group(routes map[string]int) map[string]string {
 	if len(routes) < manyRoutes {
 		return nil
 	}
-	count := make(map[string]int) // of a value, by its place in paths of a method and a length
+	count := make(map[string]int) // of a value, by its place in paths with the same method and length
 	for route, n := range routes {
 		eachPart(route, func(_ int, place, _ string) { count[place] += n })
 	}
@@ -53,7 +53,7 @@ func Group(routes map[string]int) map[string]string {
 	return out
 }
 
-// eachPart yields the parts of a route between slashes, each with its place. What stands before the first slash is a method, and no parameter.
+// eachPart yields the parts of a route between slashes, each with its place. The part before the first slash is a method, not a parameter.
 func eachPart(route string, yield func(i int, place, part string)) {
 	parts := strings.Split(route, "/")
 	for i, part := range parts {

@@ -11,26 +11,26 @@ import (
 	"github.com/unstall/unstall/internal/base/redact/recorded"
 )
 
-// artifact gathers what is written to one artifact into chunks.
+// artifact gathers the data written to one artifact into chunks.
 type artifact struct {
 	w    *Writer
 	meta Meta
 
-	order  sync.Mutex // held while a chunk is written: they stay in order
-	chunks int        // written
+	order  sync.Mutex // held while a chunk is written, so that chunks stay in order
+	chunks int        // number of written chunks
 	raw    bool
-	spare  []byte // the buffer whose turn is next
+	spare  []byte // the buffer to use next
 
-	mu      sync.Mutex // held for moments: a probe does not wait for the disk
+	mu      sync.Mutex // held only briefly, so that a probe does not wait for the disk
 	closed  bool
 	buf     []byte
-	partial []byte // of a text: the line that has no end yet
+	partial []byte // of a text: the last line, without its end
 	long    bool   // the rest of that line is dropped
 	secrets redact.Text
-	filter  recorded.Filter // of what is no text of lines
+	filter  recorded.Filter // for data that is not text in lines
 }
 
-// Write implements io.Writer. It waits for the disk only when a whole chunk does.
+// Write implements io.Writer. It waits for the disk only if a whole chunk is waiting for it.
 func (a *artifact) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -58,18 +58,18 @@ func (a *artifact) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the artifact: what was written to it is readable.
+// Close ends the artifact. All data written to it is then readable.
 func (a *artifact) Close() error {
 	a.finish()
 	return a.w.takeError()
 }
 
-// maxLine is how much of a line is kept. What a line is cut to could end in the
-// middle of a secret, so the rest is dropped and not kept as another line.
+// maxLine is the longest part of a line that is kept, in bytes. The cut could be in the middle of a secret, so the
+// rest of the line is dropped and not kept as another line.
 const maxLine = chunkSize
 
-// takeLines stores the lines of p until the chunk is full, keeps a line without an end for the
-// next call, and returns how many bytes of p it took.
+// takeLines stores the lines of p until the chunk is full. It keeps a line without an end for the next call, and returns
+// how many bytes of p it took.
 func (a *artifact) takeLines(p []byte) (n int) {
 	for len(p) > n && len(a.buf) < chunkSize {
 		end := bytes.IndexByte(p[n:], '\n')
@@ -97,7 +97,7 @@ func (a *artifact) takeLines(p []byte) (n int) {
 	return n
 }
 
-// storeLine stores a line, given without its line break, as the filters of secrets leave it.
+// storeLine stores a line, given without its line break, after the filters of secrets.
 func (a *artifact) storeLine(line []byte) {
 	a.buf = append(a.buf, recorded.Line(&a.secrets, line, a.filterHint())...)
 	if a.long {
@@ -106,7 +106,7 @@ func (a *artifact) storeLine(line []byte) {
 	a.partial, a.long = a.partial[:0], false
 }
 
-// mostChunk is how much becomes one chunk.
+// mostChunk is the largest size of a chunk, in bytes.
 const mostChunk = 2 * chunkSize
 
 // filterHint tells the filters of secrets what kind of text the artifact holds.
@@ -114,7 +114,7 @@ func (a *artifact) filterHint() recorded.Hint {
 	return recorded.Hint{Lines: a.meta.Lines, Threads: a.meta.Series == "threads"}
 }
 
-// flush writes what was gathered to the file, as one chunk or several.
+// flush writes the gathered data to the file, as one chunk or several.
 func (a *artifact) flush() {
 	a.order.Lock()
 	defer a.order.Unlock()
@@ -122,7 +122,7 @@ func (a *artifact) flush() {
 	content := a.buf
 	a.buf = a.spare[:0]
 	a.mu.Unlock()
-	for piece := range slices.Chunk(content, mostChunk) { // what a filter held back may be long
+	for piece := range slices.Chunk(content, mostChunk) { // a filter may have held back much
 		if a.chunks == 0 {
 			a.raw = isCompressed(piece)
 		}
@@ -132,8 +132,7 @@ func (a *artifact) flush() {
 	a.spare = content
 }
 
-// finish writes what is left of the artifact and marks it as ended. Calls after the first do
-// nothing.
+// finish writes the rest of the artifact and marks it as ended. Further calls do nothing.
 func (a *artifact) finish() {
 	a.mu.Lock()
 	again := a.closed

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// accessLog is n bytes or a little more of an access log.
+// accessLog returns n bytes or a little more of an access log.
 func accessLog(n int) []byte {
 	var b bytes.Buffer
 	for i := 0; b.Len() < n; i++ {
@@ -34,7 +34,7 @@ func BenchmarkWrite(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	w, path := begin(b)
 	a := create(b, w, Meta{Name: "a.txt"})
-	for range 2000 { // 20 artifacts for 200 s, say
+	for range 2000 { // such as 20 artifacts for 200 s
 		write(b, a, []byte("x\n"))
 		_ = w.Flush()
 	}

@@ -68,7 +68,7 @@ func open(t testing.TB, path string) *Capture {
 	return c
 }
 
-// contents reads every artifact but those that only claim to be gzip.
+// contents reads every artifact except those that only claim to be gzip.
 func contents(t testing.TB, c *Capture) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -163,7 +163,7 @@ func TestCapture(t *testing.T) {
 			continue
 		}
 		z, _ := zstd.NewReader(nil)
-		plain, err := z.DecodeAll(stored, nil) // frames, one behind the other
+		plain, err := z.DecodeAll(stored, nil) // consecutive frames
 		z.Close()
 		if err != nil {
 			t.Errorf("%s: %v", a.Name, err)
@@ -194,7 +194,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// What comes out of a capture is what package format reads.
+// Package format reads the artifacts of a capture.
 func TestArtifactsAreFormats(t *testing.T) {
 	w, path := begin(t)
 	log := create(t, w, Meta{Name: "app.log", Series: "s", About: gateway, Lines: true})

@@ -11,13 +11,12 @@ import (
 type chunk struct {
 	offset int64
 	size   int32  // up to maxStored
-	crc    string // as in its note
+	crc    string // checksum from its note
 }
 
 var errDamaged = errors.New("part of it is damaged")
 
-// read reads the chunk into buf, or into a new buffer if buf is too small, and verifies its
-// checksum.
+// read reads the chunk into buf, or into a new buffer if buf is too small. It verifies the checksum.
 func (c chunk) read(f io.ReaderAt, buf []byte) ([]byte, error) {
 	if cap(buf) < int(c.size) {
 		buf = make([]byte, c.size)
@@ -32,12 +31,12 @@ func (c chunk) read(f io.ReaderAt, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// chunkReader reads an artifact through, checking each chunk.
+// chunkReader reads an artifact from beginning to end and verifies each chunk.
 type chunkReader struct {
 	f    *os.File
 	todo []chunk
 	buf  []byte
-	rest []byte // of buf
+	rest []byte // unread part of buf
 }
 
 func (r *chunkReader) Read(p []byte) (int, error) {

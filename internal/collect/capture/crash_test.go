@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// sample is a capture of a few artifacts in several chunks.
+// sample is a capture of several artifacts in several chunks.
 func sample(t testing.TB) []byte {
 	w, path := begin(t)
 	log := create(t, w, Meta{Name: "a.log", About: gateway, Lines: true})
@@ -50,7 +50,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 	lines := 0
 	for _, n := range cuts {
-		for _, zeros := range []int{0, 700} { // behind the cut, as a file system leaves them after a crash
+		for _, zeros := range []int{0, 700} { // zeros after the cut, as a file system leaves them after a crash
 			if err := os.WriteFile(path, append(bytes.Clone(whole[:n]), make([]byte, zeros)...), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -149,11 +149,11 @@ func future(t *testing.T) string {
 	return b.String()
 }
 
-// disk is a file on a disk that has room for size bytes.
+// disk is a file on a disk with room for size bytes.
 type disk struct {
 	b        []byte
 	size     int
-	stubborn bool // cannot be cut
+	stubborn bool // cannot be truncated
 }
 
 func (d *disk) WriteAt(p []byte, off int64) (int, error) {
@@ -221,7 +221,7 @@ func TestDiskFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := open(t, path)
-		// Of the other some may be there if this took long.
+		// Part of the other artifact may be there if this took long.
 		if got := contents(t, c); got["a.log"] != "kept\n" || !strings.HasPrefix(string(random), got["b.out"]) {
 			t.Errorf("%.100q", got)
 		}
@@ -234,7 +234,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// The writer that is killed is this test binary; it says what it has flushed.
+// The killed writer is this test binary; it prints what it has flushed.
 func TestKill(t *testing.T) {
 	const variable = "CAPTURE_TEST_WRITE_TO"
 	if path := os.Getenv(variable); path != "" {
@@ -266,7 +266,7 @@ func TestKill(t *testing.T) {
 					_ = cmd.Process.Kill()
 				}
 			} else if _, err := fmt.Sscanf(lines.Text(), "flushed %d", &n); err == nil {
-				flushed = n // before it was dead
+				flushed = n // printed before it was killed
 			}
 		}
 		_ = cmd.Wait()

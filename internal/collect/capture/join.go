@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Join writes captures that follow each other into one: those of a ring, of which the last minutes
-// count. What is stored is copied as it is. An artifact that [Meta.Continues] goes on in that of the one before; each
-// other stays one. A source that cannot be read is left
-// out, and said to be; the error is the first of writing, and what was written before it is readable.
+// Join writes consecutive captures into one, such as those of a ring. It copies stored data unchanged. An artifact with
+// [Meta.Continues] is appended to the one of the same name in the capture before; every other artifact stays separate. Join
+// leaves out a source that cannot be read, and adds a warning. The error is the first of writing; data written before it is
+// readable.
 func Join(path string, info Info, sources []*Capture) error {
 	w, err := Create(path, info)
 	if err != nil {
@@ -31,7 +31,7 @@ func Join(path string, info Info, sources []*Capture) error {
 		}
 		_ = f.Close()
 		for _, text := range c.Warnings {
-			if !strings.HasPrefix(text, cutOffText) { // as each of a ring is that goes on
+			if !strings.HasPrefix(text, cutOffText) { // normal for a segment of a ring
 				w.Warnf("%s", text)
 			}
 		}
@@ -43,7 +43,7 @@ func Join(path string, info Info, sources []*Capture) error {
 	return w.Close()
 }
 
-// joined is an artifact that others go on in.
+// joined is an artifact to which others are appended.
 type joined struct {
 	meta   Meta
 	chunks int
@@ -88,11 +88,11 @@ func (w *Writer) copyArtifact(f io.ReaderAt, a *stored, goesOn map[metaNote]*joi
 		err = w.appendMember(chunkName(j.meta.Name, j.chunks, j.raw), a.at, buf, mustMarshal(n))
 		w.mu.Unlock()
 		if err != nil {
-			return nil // is said in the end, once
+			return nil // the end reports it once
 		}
 	}
 	return nil
 }
 
-// zstdFrame says that a chunk is a frame that was made when it was stored.
+// zstdFrame says that a chunk was compressed to a frame when it was stored.
 func zstdFrame(b []byte) bool { return len(b) >= 4 && string(b[:4]) == "\x28\xb5\x2f\xfd" }

@@ -11,8 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// TestJoin holds that captures which follow each other are one: what goes on does in one artifact,
-// pieces stay pieces, and one that was cut off gives what is whole.
+// TestJoin checks that consecutive captures become one. Artifacts that continue become one artifact, pieces stay pieces, and a
+// capture that was cut off gives its whole members.
 func TestJoin(t *testing.T) {
 	dir := t.TempDir()
 	about := evidence.Subject{Kind: evidence.Process, Name: "gateway", PID: 7}

@@ -12,32 +12,32 @@ import (
 
 const schema = "unstall.capture/v1"
 
-// Names of members that are no chunks.
+// Names of members other than chunks.
 const (
 	manifestName = "unstall.json"
 	eventsName   = "events"
 )
 
-// Info says what a capture was made of and with. Secrets in Target and Command
-// are taken out when it is written.
+// Info describes a capture: its target and the tool that made it. Secrets in Target and Command are taken out when it is
+// written.
 type Info struct {
 	Tool    string // version: "unstall 0.2.0"
 	Host    string
 	Target  string    // what the user typed
-	Start   time.Time // of the recording
+	Start   time.Time // start of the recording
 	Command []string  // the whole command line
 
-	ExpectedRate float64 // requests/s that were agreed on, 0 not known
+	ExpectedRate float64 // agreed requests/s, 0 unknown
 }
 
-// Lack is something that could not be seen.
+// Lack is data that could not be recorded.
 type Lack struct {
 	What string `json:"what"`         // "environment", "disk waits"
 	Why  string `json:"why"`          // "belongs to user app"
 	Do   string `json:"do,omitempty"` // "sudo unstall 4711"
 }
 
-// manifest is the first member.
+// manifest is the first member of the file.
 type manifest struct {
 	Schema  string    `json:"schema"`
 	Tool    string    `json:"tool"`
@@ -55,7 +55,7 @@ type note struct {
 	Meta *metaNote `json:"meta,omitempty"`
 }
 
-// metaNote is a [Meta] in the file.
+// metaNote is the form of a [Meta] in the file.
 type metaNote struct {
 	Name   string       `json:"name"`
 	Series string       `json:"series,omitempty"`
@@ -68,12 +68,12 @@ type metaNote struct {
 	Continues bool `json:"continues,omitempty"`
 }
 
-// subjectNote is an [evidence.Subject] in the file, where kinds have names.
+// subjectNote is the form of an [evidence.Subject] in the file, where kinds have names.
 type subjectNote struct {
 	Kind      string `json:"kind"`
 	Name      string `json:"name,omitempty"`
 	PID       int    `json:"pid,omitempty"`
-	StartTime int64  `json:"start_ns,omitempty"` // since the epoch
+	StartTime int64  `json:"start_ns,omitempty"` // ns since the epoch
 	Runtime   string `json:"runtime,omitempty"`
 	Version   string `json:"version,omitempty"`
 	CPUs      int    `json:"cpus,omitempty"`
@@ -102,7 +102,7 @@ func (n *metaNote) toMeta() Meta {
 	return m
 }
 
-// What can happen in a recording.
+// Kinds of events in a recording.
 const (
 	eventWarning  = "warning"
 	eventLack     = "lack"
@@ -114,12 +114,12 @@ const (
 type event struct {
 	Event    string    `json:"event"`
 	Time     time.Time `json:"time"`
-	Text     string    `json:"text,omitempty"`     // of a warning
-	Artifact string    `json:"artifact,omitempty"` // that ended
+	Text     string    `json:"text,omitempty"`     // text of a warning
+	Artifact string    `json:"artifact,omitempty"` // name of the artifact that ended
 	Lack     *Lack     `json:"lack,omitempty"`
 }
 
-// mustMarshal returns v as JSON. It panics on an error, as no value here has one.
+// mustMarshal returns v as JSON. It panics on an error, which no value here causes.
 func mustMarshal(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -128,8 +128,7 @@ func mustMarshal(v any) []byte {
 	return b
 }
 
-// replaceControls replaces control characters by blanks, so that text from a file fits on one line
-// of a terminal.
+// replaceControls replaces control characters by blanks, so that text from a file fits on one line of a terminal.
 func replaceControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

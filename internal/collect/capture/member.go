@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// chunkSize is how much of an artifact is gathered before it is written, in
-	// bytes before compression. One line may go beyond it.
+	// chunkSize is how much of an artifact is gathered before it is written, in bytes before compression. One line may
+	// exceed it.
 	chunkSize = 256 << 10
 
-	// maxStored is what a reader takes for a chunk: a chunk, a line, and what
-	// incompressible data grow by.
+	// maxStored is the largest chunk that a reader accepts, in bytes: a chunk, a line, and the growth of incompressible
+	// data.
 	maxStored = 1 << 20
 
-	block = 512 // of a tar stream
+	block = 512 // bytes of a block of a tar stream
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -46,12 +46,12 @@ func writeMember(into *bytes.Buffer, name string, at time.Time, content []byte, 
 	return t.Flush()
 }
 
-// Is says whether a file begins like a capture. It needs the first 263 bytes.
+// Is says whether a file begins as a capture does. It needs the first 263 bytes.
 func Is(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(manifestName+"\x00")) && len(head) >= 263 && string(head[257:262]) == "ustar"
 }
 
-// Begins says whether a file is the beginning of a capture that ends before it could be known to be one.
+// Begins says whether a file is a cut-off capture, too short for [Is].
 func Begins(head []byte) bool {
 	return len(head) < 263 && bytes.HasPrefix(head, []byte(manifestName+"\x00"))
 }
@@ -63,8 +63,7 @@ func chunkName(artifact string, seq int, raw bool) string {
 	return fmt.Sprintf("%s/%06d.zst", artifact, seq)
 }
 
-// parseChunkName returns the artifact's name and the chunk's number; false for
-// a member that is no chunk.
+// parseChunkName returns the artifact's name and the chunk's number; false for a member that is no chunk.
 func parseChunkName(s string) (artifact string, seq int, ok bool) {
 	artifact, leaf, ok := strings.Cut(s, "/")
 	leaf = strings.TrimSuffix(leaf, ".zst")
@@ -75,10 +74,10 @@ func parseChunkName(s string) (artifact string, seq int, ok bool) {
 	return artifact, int(n), err == nil && n > 0
 }
 
-// maxName leaves room for the chunk's number in a plain tar header.
+// maxName is the longest name, in bytes, that leaves room for the chunk's number in a plain tar header.
 const maxName = 80
 
-// fileName makes a name that can be a directory below any other.
+// fileName makes a name that is one valid path element.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || r == utf8.RuneError || unicode.IsControl(r) {
@@ -96,8 +95,8 @@ func fileName(s string) string {
 	return s
 }
 
-// uniqueName numbers a name that is taken: access.log, access-2.log. Names that
-// differ in case only are one, as some file systems do not tell them apart.
+// uniqueName adds a number to a name that exists already: access.log, access-2.log. Names that differ only in case count as
+// equal, because some file systems do not distinguish them.
 func uniqueName(name string, taken map[string]int) string {
 	key := strings.ToLower(name)
 	stem, extension := name, ""
@@ -113,8 +112,8 @@ func uniqueName(name string, taken map[string]int) string {
 	return free
 }
 
-// isCompressed says whether data that begin like this are compressed already, so that they are
-// stored as they are. If there are fewer bytes than a magic number has, those decide.
+// isCompressed says whether data beginning with these bytes are compressed already, so that they are stored unchanged. If
+// there are fewer bytes than a magic number has, these decide.
 func isCompressed(head []byte) bool {
 	for _, magic := range []string{"\x1f\x8b", "\x28\xb5\x2f\xfd"} {
 		if n := min(len(head), len(magic)); n > 0 && string(head[:n]) == magic[:n] {
@@ -124,5 +123,5 @@ func isCompressed(head []byte) bool {
 	return false
 }
 
-// end is what a tar stream ends with.
+// end is the end of a tar stream.
 var end = make([]byte, 2*block)

@@ -13,43 +13,41 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Bounds of what is kept of a file that may be anything.
+// Bounds of what is kept from a file that may be anything.
 const (
 	maxArtifacts = 1 << 16
 	maxChunks    = 1 << 22
 	maxRead      = 10_000 // events
 )
 
-// Capture is a recording that can be read. It holds an index only: artifacts
-// are read from the file when they are opened.
+// Capture is a readable recording. It holds only an index; opening an artifact reads it from the file.
 type Capture struct {
 	Path     string
 	Info     Info
-	Warnings []string // of the recording, and of opening it
+	Warnings []string // from the recording, and from opening it
 	Lacks    []Lack
-	Ended    bool      // it ended properly: was not killed, and does not go on
-	End      time.Time // of the recording, or of the last that is there
+	Ended    bool      // it ended properly: it was not killed, and is not still running
+	End      time.Time // end of the recording, or time of the last member
 
 	artifacts []*stored
 	byName    map[string]*stored
 	chunks    int
-	last      *stored // whose chunk is the last member, nil: it is an event
+	last      *stored // the artifact whose chunk is the last member; nil: the last member is an event
 
-	withoutNote int // members that would be chunks, if unstall had noted what they are
+	withoutNote int // members that look like chunks but lack unstall's note
 }
 
 // stored is an artifact in the file.
 type stored struct {
 	meta   Meta
 	chunks []chunk
-	seq    int // of the last chunk
+	seq    int // number of the last chunk
 	size   int64
-	at     time.Time // of the last chunk
+	at     time.Time // time of the last chunk
 }
 
-// Open reads the index of a capture, which may still be written to. A capture
-// that was cut off gives what is whole, and says so in its warnings. The error is
-// one line and wraps those of opening a file.
+// Open reads the index of a capture, which may still be written to. A capture that was cut off gives its whole members, and a
+// warning says so. The error is one line and wraps those of opening a file.
 func Open(path string) (*Capture, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,10 +83,10 @@ func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 		if err == io.EOF {
 			break
 		}
-		offset, _ := r.Seek(0, io.SeekCurrent) // a section never fails to seek
+		offset, _ := r.Seek(0, io.SeekCurrent) // seeking in a section never fails
 		switch {
 		case errors.Is(err, io.ErrUnexpectedEOF), err == nil && offset+h.Size > size:
-			// What a kill leaves is not worth more words than that it was cut off.
+			// The remains of a kill need no warning beyond that the file was cut off.
 			damage = "in the middle of something"
 		case err != nil || h.Typeflag != tar.TypeReg || h.Size < 0:
 			damage = fmt.Sprintf("what follows byte %d is damaged", offset)
@@ -136,11 +134,11 @@ func (c *Capture) readManifest(t *tar.Reader, r *io.SectionReader) error {
 	return nil
 }
 
-// quoteShort quotes the first 40 characters of a text of the file.
+// quoteShort quotes the first 40 characters of a text from the file.
 func quoteShort(s string) string { return fmt.Sprintf("%.40q", s) }
 
-// addMember adds a member to the index. It returns what is wrong with the rest of the file, "" if
-// nothing is. Members that later versions or people add are passed over.
+// addMember adds a member to the index. It returns what is wrong with the rest of the file, "" if nothing is. It skips members
+// that later versions or other programs add.
 func (c *Capture) addMember(h *tar.Header, offset int64, content io.Reader) (damage string) {
 	if strings.HasPrefix(h.Name, eventsName+"/") {
 		return c.addEvent(h, content)
@@ -195,8 +193,7 @@ func (c *Capture) addEvent(h *tar.Header, content io.Reader) (damage string) {
 	return ""
 }
 
-// laterTime returns the later of two times: a clock that is set back does not move the end of a
-// capture.
+// laterTime returns the later of two times. So setting a clock back does not move the end of a capture.
 func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -204,7 +201,7 @@ func laterTime(a, b time.Time) time.Time {
 	return a
 }
 
-// dropTorn takes away the last chunk if its content did not reach the disk.
+// dropTorn removes the last chunk if its content did not reach the disk.
 func (c *Capture) dropTorn(f io.ReaderAt) {
 	a := c.last
 	if a == nil {
@@ -217,11 +214,11 @@ func (c *Capture) dropTorn(f io.ReaderAt) {
 	a.size -= int64(a.chunks[n].size)
 	a.chunks = a.chunks[:n]
 	if n == 0 {
-		c.artifacts = c.artifacts[:len(c.artifacts)-1] // the last that began
+		c.artifacts = c.artifacts[:len(c.artifacts)-1] // the artifact that began last
 	}
 }
 
-// cutOffText begins what is said of a capture without an end.
+// cutOffText begins the warning about a capture without an end.
 const cutOffText = "the recording was cut off"
 
 func (c *Capture) cutOff(damage string) {
@@ -237,9 +234,8 @@ func (c *Capture) cutOff(damage string) {
 	}
 }
 
-// Artifacts returns what was recorded, in the order in which it began. Stored
-// are zstd frames, or what was compressed when it came: package format takes
-// either off.
+// Artifacts returns the recorded artifacts in the order in which they began. They are stored as zstd frames, or in their own
+// compression. Package format decompresses both.
 func (c *Capture) Artifacts() []*format.Artifact {
 	all := make([]*format.Artifact, len(c.artifacts))
 	for i, a := range c.artifacts {

@@ -16,18 +16,16 @@ import (
 	"github.com/unstall/unstall/internal/base/redact/recorded"
 )
 
-// flushEvery is how long what was recorded stays in memory.
+// flushEvery is how long recorded data stays in memory.
 const flushEvery = 2 * time.Second
 
-// maxEvents bounds warnings, so that a probe that repeats itself does not fill
-// the disk.
+// maxEvents bounds warnings, so that a probe that repeats itself does not fill the disk.
 const maxEvents = 1000
 
 // Writer writes a capture. It is safe for concurrent use.
 //
-// When nothing more can be stored (disk full) the next write of any artifact
-// returns the error, once; the capture stays well-formed with what was recorded
-// before, and everything after is dropped without an error.
+// If nothing more can be stored (disk full), the next write of any artifact returns the error, once. The capture stays
+// well-formed with the data recorded before. Later data is dropped without an error.
 type Writer struct {
 	path string
 	stop chan struct{}
@@ -35,8 +33,8 @@ type Writer struct {
 
 	mu      sync.Mutex // never held while waiting for an artifact's locks
 	f       file
-	off     int64 // where the last whole member ends
-	err     error // the first that made writing end
+	off     int64 // end of the last whole member
+	err     error // the first error, which ended writing
 	told    bool  // a write has returned it
 	closed  bool
 	names   map[string]int
@@ -49,15 +47,15 @@ type Writer struct {
 	scratch bytes.Buffer
 }
 
-// file is what a Writer needs of an *os.File.
+// file are the methods of *os.File that a Writer needs.
 type file interface {
 	io.WriterAt
 	Truncate(size int64) error
 	Close() error
 }
 
-// Create starts a capture in a new file only its owner can read, as it may hold
-// what is confidential. It never overwrites one.
+// Create starts a capture in a new file that only its owner can read, because it may hold confidential data. It never
+// overwrites a file.
 func Create(path string, info Info) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
@@ -76,8 +74,8 @@ func Create(path string, info Info) (*Writer, error) {
 }
 
 func newWriter(f file, path string, info Info) (*Writer, error) {
-	// Windows larger than a chunk only cost memory. Entropy coding of literals takes half of the
-	// time for a fifteenth of the size of what .NET records.
+	// Windows larger than a chunk only cost memory. For recordings of .NET, entropy coding of literals takes half of the time
+	// and saves a fifteenth of the size.
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(chunkSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false), zstd.WithNoEntropyCompression(true))
 	if err != nil {
@@ -93,8 +91,8 @@ func newWriter(f file, path string, info Info) (*Writer, error) {
 	return w, nil
 }
 
-// Create starts an artifact. The name is changed if it is taken or cannot be a
-// file's. Nothing is written for an artifact that stays empty.
+// Create starts an artifact. It changes a name that exists already or is not valid for a file. An artifact without data is not
+// written.
 func (w *Writer) Create(m Meta) (io.WriteCloser, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,8 +107,7 @@ func (w *Writer) Create(m Meta) (io.WriteCloser, error) {
 	return a, nil
 }
 
-// Warnf says something the user should know; it is stored at once. What was
-// said before is not repeated.
+// Warnf stores a warning to the user at once. It does not repeat an earlier warning.
 func (w *Writer) Warnf(format string, args ...any) {
 	text := replaceControls(string(redact.Line(fmt.Appendf(nil, format, args...))))
 	w.mu.Lock()
@@ -118,7 +115,7 @@ func (w *Writer) Warnf(format string, args ...any) {
 	w.storeEvent(event{Event: eventWarning, Text: text})
 }
 
-// Lack says what could not be seen; it is stored at once.
+// Lack stores at once that data could not be recorded.
 func (w *Writer) Lack(lacks ...Lack) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,8 +124,7 @@ func (w *Writer) Lack(lacks ...Lack) {
 	}
 }
 
-// Flush makes everything written so far readable, but for the last line of a
-// text artifact while it has no end.
+// Flush makes all data written so far readable, except the last line of a text artifact while it has no end.
 func (w *Writer) Flush() error {
 	for _, a := range w.listOpenArtifacts() {
 		a.flush()
@@ -136,14 +132,14 @@ func (w *Writer) Flush() error {
 	return w.Err()
 }
 
-// Close ends what is still open and the recording. It returns what Err does.
+// Close ends the open artifacts and the recording. It returns the error that Err returns.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
 		return w.Err()
 	}
-	w.closed = true // no artifact is created from here on
+	w.closed = true // no artifact is created after this
 	w.mu.Unlock()
 	close(w.stop)
 	<-w.done
@@ -152,7 +148,7 @@ func (w *Writer) Close() error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// What did not fit was cut back, so there may be room for a few blocks.
+	// The part that did not fit was cut off, so there may be room for a few blocks.
 	err := w.err
 	if err != nil {
 		w.err = nil
@@ -188,7 +184,7 @@ func (w *Writer) flushPeriodically() {
 		case <-w.stop:
 			return
 		case <-tick.C:
-			_ = w.Flush() // kept in w.err
+			_ = w.Flush() // the error stays in w.err
 		}
 	}
 }
@@ -203,8 +199,7 @@ func (w *Writer) listOpenArtifacts() []*artifact {
 	return all
 }
 
-// takeError returns the error of writing to the first caller after it happened, and nil to all
-// others.
+// takeError returns the error of writing to the first caller after the error, and nil to later callers.
 func (w *Writer) takeError() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,11 +220,11 @@ func (w *Writer) forgetArtifact(a *artifact) {
 	}
 }
 
-// storeEvent stores an event. It leaves out a warning or lack that was stored before, and all of
-// them beyond maxEvents. The caller holds mu.
+// storeEvent stores an event. It leaves out a warning or lack that was stored before, and all warnings and lacks beyond
+// maxEvents. The caller holds mu.
 func (w *Writer) storeEvent(e event) {
 	if e.Event == eventWarning || e.Event == eventLack {
-		key := string(mustMarshal(e)) // without its time
+		key := string(mustMarshal(e)) // the key has no time
 		switch {
 		case w.said[key] || len(w.said) > maxEvents:
 			return
@@ -262,8 +257,7 @@ func (w *Writer) storeChunk(m Meta, seq int, raw bool, content []byte) {
 	_ = w.appendMember(chunkName(m.Name, seq, raw), time.Now(), stored, mustMarshal(n))
 }
 
-// appendMember writes a member after the last one, whole or not at all. The caller holds mu or is
-// the only user.
+// appendMember writes a member after the last one, whole or not at all. The caller holds mu or is the only user.
 func (w *Writer) appendMember(name string, at time.Time, content, comment []byte) error {
 	if w.err != nil {
 		return w.err
@@ -274,7 +268,7 @@ func (w *Writer) appendMember(name string, at time.Time, content, comment []byte
 		_, err = w.f.WriteAt(w.scratch.Bytes(), w.off)
 	}
 	if err != nil {
-		_ = w.f.Truncate(w.off) // a reader passes over what stays behind, too
+		_ = w.f.Truncate(w.off) // on an error a reader skips the remains
 		w.err = fmt.Errorf("%s: %w: the data recorded until now is kept, the rest is lost", w.path, withoutPath(err))
 		return err
 	}
@@ -282,7 +276,7 @@ func (w *Writer) appendMember(name string, at time.Time, content, comment []byte
 	return nil
 }
 
-// withoutPath removes the path from an error, as callers print it before the error.
+// withoutPath removes the path from an error, because callers print the path before the error.
 func withoutPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

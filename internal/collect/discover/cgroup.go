@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// idLength is that of a container's id: 64 hexadecimal digits wherever it is
-// made by docker, containerd, cri-o or podman.
+// idLength is the length of a container's ID: 64 hexadecimal digits with docker, containerd, cri-o and podman.
 const idLength = 64
 
-// parseCgroup returns the id of the container that /proc/PID/cgroup tells of, ""
-// if none. Lines are "0::/path" or "4:memory:/path", and the last part of the
-// path that carries an id counts:
+// parseCgroup returns the ID of the container that /proc/PID/cgroup names, "" if none. Lines are "0::/path" or
+// "4:memory:/path". The last part of the path with an ID counts:
 //
 //	/docker/ID                                         docker, cgroupfs
 //	/system.slice/docker-ID.scope                      docker, systemd
@@ -21,8 +19,8 @@ const idLength = 64
 //	/kubepods.slice/…/crio-ID.scope                    cri-o
 //	/machine.slice/libpod-ID.scope/container           podman
 //
-// The monitors of podman and cri-o ("libpod-conmon-ID.scope") bear the id of
-// their container and are not in it.
+// The monitors of podman and cri-o ("libpod-conmon-ID.scope") have the ID of their container in their name, but do not run in
+// it.
 func parseCgroup(r io.Reader) (string, error) {
 	lines := bufio.NewScanner(io.LimitReader(r, procLimit))
 	found := ""

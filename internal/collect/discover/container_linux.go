@@ -13,8 +13,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover/container"
 )
 
-// resolveContainer finds the process that a container runs. An id is known by the cgroup it names,
-// whether or not an engine that knows it can be asked.
+// resolveContainer finds the process that a container runs. It knows an ID by the cgroup with that ID, even if no engine can be
+// asked.
 func resolveContainer(ctx context.Context, arg string, q container.Query, known []Recogniser) (Target, error) {
 	h := newHost(known)
 	c, err := container.Find(ctx, q)
@@ -36,9 +36,8 @@ func resolveContainer(ctx context.Context, arg string, q container.Query, known 
 	return h.resolveInContainer(ctx, arg, c)
 }
 
-// resolveInContainer finds the process of a container that serves: of those whose runtime is known
-// the one that began the others, else the container's first. So it passes over a shell or an init
-// that only starts the service.
+// resolveInContainer finds the service's process of a container. Of the processes with a known runtime it returns the one that
+// started the others, else the container's first process. So it skips a shell or an init that only starts the service.
 func (h *host) resolveInContainer(ctx context.Context, arg string, c container.Container) (Target, error) {
 	all, denied := h.containerProcesses(c)
 	if len(all) == 0 {
@@ -81,8 +80,8 @@ func (h *host) resolveInContainer(ctx context.Context, arg string, c container.C
 	return t, nil
 }
 
-// identifyContainer asks the engines of this host what they know of the container of a process: by
-// its id, or, for a process that has a PID namespace of its own, by the names of its cgroups.
+// identifyContainer asks the engines of this host about the container of a process. It uses the container's ID or, for a process
+// with a PID namespace of its own, the names of its cgroups.
 func (h *host) identifyContainer(ctx context.Context, p *process, t *Target) {
 	ids := []string{t.Container}
 	if t.Container == "" {
@@ -99,10 +98,9 @@ func (h *host) identifyContainer(ctx context.Context, p *process, t *Target) {
 	}
 }
 
-// containerProcesses returns the processes of a container, lowest id first: those in a cgroup that
-// bears its id, and, if an engine says which its first process is, those in the PID namespace of
-// that. It believes the engine only if that process is in another PID namespace than unstall:
-// where unstall has one of its own, the engine counts processes differently.
+// containerProcesses returns the processes of a container, lowest PID first: those in a cgroup with its ID and, if an engine names
+// its first process, those in that process's PID namespace. It uses the engine's PID only if that process is in another PID
+// namespace than unstall, because the engine numbers processes differently if unstall has a namespace of its own.
 func (h *host) containerProcesses(c container.Container) (all []*process, denied bool) {
 	ids, err := listPIDs()
 	if err != nil {
@@ -133,8 +131,7 @@ func (h *host) containerProcesses(c container.Container) (all []*process, denied
 	return all, denied
 }
 
-// findContainersByCgroup returns, sorted, the names of the cgroups of processes here that equal
-// name, and the container ids that begin with it.
+// findContainersByCgroup returns, sorted, the names of cgroups here that equal name, and the container IDs that begin with it.
 func findContainersByCgroup(name string) []string {
 	ids, _ := listPIDs()
 	found := map[string]bool{}
@@ -153,8 +150,8 @@ func findContainersByCgroup(name string) []string {
 	return all
 }
 
-// groupNames are what the cgroups of a process are called that may be those of a container:
-// parts of their paths, without what systemd and the engines add.
+// groupNames returns the names of a process's cgroups that may be those of a container: parts of their paths without the additions of
+// systemd and the engines.
 func groupNames(pid int) []string {
 	f, err := os.Open(procPath(pid, "cgroup"))
 	if err != nil {

@@ -9,19 +9,17 @@ import (
 	"time"
 )
 
-// lookTime is how long processor use is watched: /proc counts it in steps of
-// 10 ms, so a core is told to 5 %.
+// lookTime is how long CPU use is measured. /proc counts it in steps of 10 ms, so the use of a core is known to 5 %.
 const lookTime = 200 * time.Millisecond
 
-// Discover finds the processes here whose runtime is known, most processor use
-// first, without asking them anything but for the one case in the package's
-// comment. It takes [lookTime] and little more, and leaves out unstall itself.
+// Discover finds the processes here with a known runtime, most CPU use first. It asks them nothing, except in the one case in the
+// package's comment. It takes little more than [lookTime], and leaves out unstall itself.
 func Discover(ctx context.Context, known []Recogniser) ([]Found, error) {
 	return surveyProcesses(ctx, known, false)
 }
 
-// DiscoverAll finds those, and of others the ones that listen at a port or work: the kernel
-// tells of each process what it waits for, whatever it is written in.
+// DiscoverAll also finds other processes that listen at a port or use CPU time. The kernel shows what any process waits for,
+// whatever language it is written in.
 func DiscoverAll(ctx context.Context, known []Recogniser) ([]Found, error) {
 	return surveyProcesses(ctx, known, true)
 }
@@ -47,7 +45,7 @@ func surveyProcesses(ctx context.Context, known []Recogniser, others bool) ([]Fo
 		p, err := h.openProcess(id)
 		at := time.Now()
 		if err != nil || id == self || p.isKernelThread() || p.hasEnded() {
-			continue // it has ended since, or hidepid hides it
+			continue // the process has ended, or hidepid hides it
 		}
 		f := Found{Target: h.describeTarget(p)}
 		if f.Runtime == "" && !others && !slices.ContainsFunc(known, func(r Recogniser) bool { return r.isSuggested(f.Name) }) {
@@ -82,7 +80,7 @@ func surveyProcesses(ctx context.Context, known []Recogniser, others bool) ([]Fo
 		s.Look = time.Since(s.at)
 		s.CPU = max(0, (now.cpu-s.cpu).Seconds()/s.Look.Seconds())
 		if s.Runtime == "" && !s.listensOnPort() && s.CPU < atWork {
-			continue // a shell, or one of the many that wait for something
+			continue // a shell, or one of many idle processes
 		}
 		found = append(found, s.Found)
 	}
@@ -92,17 +90,16 @@ func surveyProcesses(ctx context.Context, known []Recogniser, others bool) ([]Fo
 	return found, nil
 }
 
-// atWork is how many cores make a process one that does something, whatever it is.
+// atWork is how many cores a process must use to count as busy.
 const atWork = .1
 
-// listensOnPort says whether a process listens on a port, and so is a service, whatever it is
-// written in.
+// listensOnPort says whether a process listens on a port. Then it is a service, whatever language it is written in.
 func (f *Found) listensOnPort() bool {
 	return slices.ContainsFunc(f.Listens, func(l Listener) bool { return l.Addr.IsValid() })
 }
 
-// fillReadsAndNext fills in what can be read of the process and the command to type next. way is
-// how its runtime can be asked, "" if it cannot.
+// fillReadsAndNext fills in which data of the process can be read, and the command to type next. way says how its runtime can be
+// asked, "" if it cannot.
 func (f *Found) fillReadsAndNext(way string) {
 	if way != "" {
 		f.Reads = append(f.Reads, way)

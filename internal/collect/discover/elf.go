@@ -11,13 +11,11 @@ import (
 	"strings"
 )
 
-// managedCode is the section in which .NET's compiler ahead of time (NativeAOT) puts its code:
-// ManagedCodeUnixContentSection in
+// managedCode is the section for code from .NET's ahead-of-time compiler (NativeAOT): ManagedCodeUnixContentSection in
 // https://github.com/dotnet/runtime/blob/main/src/coreclr/tools/Common/Compiler/DependencyAnalysis/ObjectNodeSection.cs
 const managedCode = "__managedcode"
 
-// Managed says whether a process runs what .NET's compiler ahead of time has made. False if its
-// executable cannot be read.
+// Managed says whether a process runs code from .NET's ahead-of-time compiler. It returns false if the executable cannot be read.
 func Managed(pid int) bool {
 	f, err := elf.Open(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -27,9 +25,8 @@ func Managed(pid int) bool {
 	return f.Section(managedCode) != nil
 }
 
-// readExecutable looks at the names of an ELF file's sections before it looks
-// for build information, so that what is not built by Go costs next to nothing.
-// The section is there in stripped binaries, too.
+// readExecutable reads the section names of an ELF file before its build information, so that a file not built by Go costs next to
+// nothing. Stripped binaries also have the section.
 func readExecutable(r io.ReaderAt) (Executable, error) {
 	f, err := elf.NewFile(r)
 	if err != nil {
@@ -54,13 +51,11 @@ func readExecutable(r io.ReaderAt) (Executable, error) {
 	return e, nil
 }
 
-// pprofSymbol is in the table of function names of a program that imports
-// net/http/pprof, which no linker flag takes out.
+// pprofSymbol is in the table of function names of a program that imports net/http/pprof. No linker flag removes it.
 const pprofSymbol = "net/http/pprof.Index"
 
-// HasPprof says whether an executable, such as /proc/4711/exe, was built with
-// net/http/pprof, whose handlers are then in http.DefaultServeMux; whether it
-// serves that, and where, only asking can tell. An error is one of reading.
+// HasPprof says whether an executable, such as /proc/4711/exe, was built with net/http/pprof, whose handlers are then in
+// http.DefaultServeMux. Whether and where the program serves them is known only by asking. An error is one of reading.
 func HasPprof(exe string) (bool, error) {
 	file, err := os.Open(exe)
 	if err != nil {
@@ -86,8 +81,7 @@ func HasPprof(exe string) (bool, error) {
 	return containsSymbol(file, pprofSymbol)
 }
 
-// containsSymbol searches a stream for a name as a table of function names holds it, between zero
-// bytes.
+// containsSymbol searches a stream for a name between zero bytes, as a table of function names holds it.
 func containsSymbol(r io.Reader, name string) (bool, error) {
 	want := []byte("\x00" + name + "\x00")
 	buf := make([]byte, 256<<10)

@@ -14,10 +14,9 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Files resolves names in order. A directory stands for the regular files in
-// it, one level deep, by name; "-" for stdin, which is kept in a file without a
-// name so that it can be read several times. Errors are one line each; names
-// that could be resolved are returned beside them. Close releases what is kept.
+// Files resolves names in order. A directory stands for the regular files in it, one level deep, by name. "-" stands for stdin, which
+// is copied to an unlinked file so that it can be read several times. Errors are one line each; names that could be resolved are
+// returned with them. Calling close releases the copy.
 func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close func(), errs []error) {
 	var open []io.Closer
 	close = func() {
@@ -45,7 +44,7 @@ func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close
 		for _, p := range paths {
 			fi, err := os.Stat(p)
 			if err == nil && slices.ContainsFunc(seen, func(other os.FileInfo) bool { return os.SameFile(fi, other) }) {
-				continue // named twice; its requests must not count twice
+				continue // named twice; its requests must count once
 			}
 			if err == nil {
 				seen = append(seen, fi)
@@ -71,7 +70,7 @@ func expandPath(name string) ([]string, error) {
 		return nil, Explain(fmt.Errorf("%s: %w", name, withoutPath(err)))
 	}
 	var paths []string
-	for _, e := range entries { // sorted by name
+	for _, e := range entries { // already sorted by name
 		p := filepath.Join(name, e.Name())
 		if fi, err := os.Stat(p); err == nil && fi.Mode().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
 			paths = append(paths, p)
@@ -83,7 +82,7 @@ func expandPath(name string) ([]string, error) {
 	return paths, nil
 }
 
-// Explain adds what to do to an error about a file.
+// Explain adds to an error about a file what to do.
 func Explain(err error) error {
 	for _, e := range []struct {
 		is   error

@@ -60,7 +60,7 @@ func TestStdin(t *testing.T) {
 	if len(artifacts) != 1 || len(errs) != 0 {
 		t.Fatal(artifacts, errs)
 	}
-	for range 2 { // it is read once to recognise it and once by each format
+	for range 2 { // read once to recognise the format and once by each format
 		n := 0
 		if err := artifacts[0].Lines(func(format.Line) bool { n++; return true }); err != nil || n != 2 {
 			t.Errorf("%d lines, %v", n, err)

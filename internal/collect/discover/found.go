@@ -2,13 +2,13 @@ package discover
 
 import "time"
 
-// Found is a process here that can be diagnosed.
+// Found is a process on this host that can be diagnosed.
 type Found struct {
 	Target
-	CPU  float64 // cores used over the look
+	CPU  float64 // cores used during the look
 	Look time.Duration
 	RSS  int64 // bytes
 
-	Reads []string // what this user can read: "pprof", "diagnostics", "attach", "/proc", "environment"
+	Reads []string // data that this user can read: "pprof", "diagnostics", "attach", "/proc", "environment"
 	Next  string   // the command that diagnoses it: "unstall 4711"
 }

@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// errGone says that the process does not exist, or has ended.
+// errGone says that the process does not exist or has ended.
 var errGone = errors.New("no process has this id")
 
-// host keeps what many processes share while they are looked at. It is not safe
-// for concurrent use, and short-lived: what it keeps grows old.
+// host keeps data that many processes share during one look. It is not safe for concurrent use. It is short-lived, because its data
+// grows old.
 type host struct {
 	known       []Recogniser
 	booted      time.Time
-	mounts      string // our mount namespace
+	mounts      string // unstall's mount namespace
 	users       map[int]string
 	executables map[file]Executable
-	programs    map[file]bool // that have net/http/pprof
+	programs    map[file]bool // whether a program has net/http/pprof
 	sockets     map[string]map[uint64]socket
 	left        map[string][]string // paths, by mount namespace and pattern
 }
 
-// file tells files apart.
+// file identifies a file.
 type file struct {
 	device, inode uint64
 	changed       int64
@@ -66,7 +66,7 @@ func bootTime() time.Time {
 	return time.Time{}
 }
 
-// userName returns the name of a user, or the number if the user has no name here.
+// userName returns the name of a user, or the user's number if there is no name here.
 func (h *host) userName(uid int) string {
 	name, ok := h.users[uid]
 	if !ok {
@@ -79,14 +79,14 @@ func (h *host) userName(uid int) string {
 	return name
 }
 
-// listPIDs returns the ids of the running processes, lowest first.
+// listPIDs returns the PIDs of the running processes, lowest first.
 func listPIDs() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(-1) // in the order of their ids
+	names, err := dir.Readdirnames(-1) // the kernel returns them in the order of PIDs
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,7 @@ func readStatus(pid int) (status, error) {
 	return s, normalizeGone(err)
 }
 
-// normalizeGone returns errGone for each error by which /proc says that a process has ended, and
-// any other error as it is.
+// normalizeGone returns errGone for each error by which /proc says that a process has ended, and any other error unchanged.
 func normalizeGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return errGone
@@ -130,8 +129,8 @@ func normalizeGone(err error) error {
 	return err
 }
 
-// openRegular opens what others may have put there: no link is followed at its
-// end, and nothing but a regular file is opened, which could wait for ever.
+// openRegular opens a path that another user may have created. It follows no link at the path's end, and opens only regular files,
+// because opening others could block for ever.
 func openRegular(path string) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -13,12 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptorsLimit bounds how many descriptors of a process are looked at.
-// Sockets that listen are opened early and have low numbers, as a rule.
+// descriptorsLimit bounds how many descriptors of a process are read. Listening sockets are usually opened early and have low
+// numbers.
 const descriptorsLimit = 20_000
 
-// listListeners returns the sockets a process listens on, TCP first, by port; none if
-// its descriptors may not be read.
+// listListeners returns the sockets a process listens on, TCP first, sorted by port; none if its descriptors may not be read.
 func (h *host) listListeners(pid int) []Listener {
 	net, err := os.Readlink(procPath(pid, "ns/net"))
 	if err != nil {
@@ -44,11 +43,11 @@ func (h *host) listListeners(pid int) []Listener {
 	slices.SortStableFunc(found, func(a, b Listener) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Addr.Port(), b.Addr.Port()), a.Addr.Compare(b.Addr))
 	})
-	return slices.Compact(found) // SO_REUSEPORT
+	return slices.Compact(found) // SO_REUSEPORT gives duplicates
 }
 
-// readSockets reads the tables of a network namespace. What is not there (IPv6
-// switched off) or not understood is left out.
+// readSockets reads the socket tables of a network namespace. It leaves out tables that are missing (IPv6 switched off) or not
+// understood.
 func readSockets(dir string) []socket {
 	var sockets []socket
 	for _, table := range []struct {
@@ -66,8 +65,7 @@ func readSockets(dir string) []socket {
 	return sockets
 }
 
-// eachSocketInode calls yield with the inode of each socket among a process's descriptors until
-// yield returns false.
+// eachSocketInode calls yield with the inode of each socket among a process's descriptors until yield returns false.
 func eachSocketInode(pid int, yield func(inode uint64) bool) error {
 	dir, err := os.Open(procPath(pid, "fd"))
 	if err != nil {
@@ -81,7 +79,7 @@ func eachSocketInode(pid int, yield func(inode uint64) bool) error {
 		for _, name := range names {
 			n, err := unix.Readlinkat(int(dir.Fd()), name, buf)
 			if err != nil {
-				continue // it was closed
+				continue // the descriptor was closed
 			}
 			link, ok := strings.CutPrefix(string(buf[:n]), "socket:[")
 			if !ok {
@@ -98,8 +96,7 @@ func eachSocketInode(pid int, yield func(inode uint64) bool) error {
 	return nil
 }
 
-// findListeningSocket finds the socket of this network namespace that listens on a port at one of
-// the addresses.
+// findListeningSocket finds the socket of this network namespace that listens on a port at one of the addresses.
 func findListeningSocket(addrs []netip.Addr, port uint16) (socket, bool) {
 	for _, s := range readSockets("/proc/self/net") {
 		if !s.Addr.IsValid() || s.Addr.Port() != port {
@@ -114,9 +111,8 @@ func findListeningSocket(addrs []netip.Addr, port uint16) (socket, bool) {
 	return socket{}, false
 }
 
-// findHolder finds the process that holds a socket. Of several, as after a fork, it returns the
-// first, and init only if there is no other, because init keeps the sockets of services that it
-// starts on demand.
+// findHolder finds the process that holds a socket. If several hold it, as after a fork, it returns the first. It returns init only
+// if no other process holds it, because init keeps the sockets of services that it starts on demand.
 func findHolder(ctx context.Context, inode uint64) (int, bool) {
 	ids, err := listPIDs()
 	if err != nil {
@@ -128,7 +124,7 @@ func findHolder(ctx context.Context, inode uint64) (int, bool) {
 			break
 		}
 		found := false
-		_ = eachSocketInode(id, func(n uint64) bool { // another user's cannot be read
+		_ = eachSocketInode(id, func(n uint64) bool { // on an error the process belongs to another user
 			found = n == inode
 			return !found
 		})

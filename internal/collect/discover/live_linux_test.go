@@ -15,8 +15,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the test binary be other processes: what it is called and this
-// variable say which.
+// TestMain lets the test binary play other processes. Its name and this variable say which.
 func TestMain(m *testing.M) {
 	switch os.Getenv("TARGET_TEST_ROLE") {
 	case "idle":
@@ -41,7 +40,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// known tells the runtime that these tests are built by.
+// known is the recogniser of the runtime that these tests are built with.
 var known = []Recogniser{{
 	Runtime: "go",
 	Built:   func(e Executable) (Seen, bool) { return Seen{e.GoVersion, e.Main}, e.GoVersion != "" },
@@ -53,7 +52,7 @@ var known = []Recogniser{{
 	},
 }}
 
-// public is a directory that every user can read, unlike that of t.TempDir.
+// public makes a directory that every user can read, unlike t.TempDir.
 func public(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "target-test-*")
@@ -67,7 +66,7 @@ func public(t *testing.T) string {
 	return dir
 }
 
-// copyOf puts the test binary into a directory under another name.
+// copyOf copies the test binary into a directory under another name.
 func copyOf(t *testing.T, dir, name string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -85,7 +84,7 @@ func copyOf(t *testing.T, dir, name string) string {
 	return path
 }
 
-// play returns the test binary in a role, not started.
+// play returns a command that runs the test binary in a role. It is not started.
 func play(role, path string, args ...string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), "TARGET_TEST_ROLE="+role)
@@ -93,8 +92,7 @@ func play(role, path string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start runs a program that prints a line when it is ready and ends when its
-// standard input does; it returns that line.
+// start runs a program that prints a line when it is ready and ends with its standard input. It returns that line.
 func start(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -119,11 +117,10 @@ func start(t *testing.T, cmd *exec.Cmd) string {
 	return strings.TrimSpace(line)
 }
 
-// service builds and starts testdata/service in a directory and returns its
-// address.
+// service builds and starts testdata/service in a directory and returns its address.
 func service(t *testing.T, dir string, flags ...string) (cmd *exec.Cmd, addr string) {
 	t.Helper()
-	exe := filepath.Join(dir, "profiled-gateway") // longer than what the kernel keeps
+	exe := filepath.Join(dir, "profiled-gateway") // longer than the name that the kernel keeps
 	build := exec.Command("go", append(append([]string{"build", "-o", exe}, flags...), "./testdata/service")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -182,7 +179,7 @@ func TestDiscoverGo(t *testing.T) {
 	}
 }
 
-// What listens at a port can be diagnosed by what the kernel tells, whatever it is written in; what only waits is not listed.
+// A process that listens at a port can be diagnosed from kernel data, whatever language it is written in. An idle one is not listed.
 func TestDiscoverAll(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover/container"
 )
 
-// errLinux is for what needs /proc.
+// errLinux is the error of functions that need /proc.
 var errLinux = errors.New("processes can be diagnosed on Linux only: give files, or http://host:port of a Go service's net/http/pprof")
 
 func resolveProcess(_ context.Context, arg string, _ []Recogniser) (Target, error) {
@@ -29,11 +29,11 @@ func resolveListener(context.Context, []netip.Addr, uint16, []Recogniser) (Targe
 
 func listenerAt(context.Context, string, []Recogniser) (Target, error) { return Target{}, nil }
 
-// Discover finds the processes here that can be diagnosed: on Linux.
+// Discover finds the processes here that can be diagnosed. It needs Linux.
 func Discover(context.Context, []Recogniser) ([]Found, error) { return nil, errLinux }
 
-// DiscoverAll is for Linux.
+// DiscoverAll finds all processes that can be diagnosed. It needs Linux.
 func DiscoverAll(context.Context, []Recogniser) ([]Found, error) { return nil, errLinux }
 
-// Hsperfdata opens the counters of a JVM: on Linux.
+// Hsperfdata opens the counters of a JVM. It needs Linux.
 func Hsperfdata(int) (*os.File, error) { return nil, errLinux }

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// process is one as it is looked at.
+// process holds what is read of a process.
 type process struct {
 	pid int
 	stat
 	status
 	exe     string // "" unreadable
 	mounts  string // mount namespace, "" unreadable
-	command string // what it says it was started as, without arguments
-	program string // what it runs, if it is a launcher of programs, "" unknown
+	command string // first word of its command line
+	program string // the program it runs, if it is a launcher, "" unknown
 	host    *host
 }
 
-// openProcess reads what every user may read of a process, and where its executable is.
+// openProcess reads what every user may read of a process, and the path of its executable.
 func (h *host) openProcess(pid int) (*process, error) {
 	p := &process{pid: pid, host: h}
 	var err error
@@ -39,7 +39,7 @@ func (h *host) openProcess(pid int) (*process, error) {
 
 func (p *process) locateProgram() {
 	if exe, err := os.Readlink(procPath(p.pid, "exe")); err == nil {
-		p.exe = strings.TrimSuffix(exe, " (deleted)") // it was replaced while it runs
+		p.exe = strings.TrimSuffix(exe, " (deleted)") // the executable was replaced while it runs
 	}
 	p.mounts, _ = os.Readlink(procPath(p.pid, "ns/mnt"))
 	words := readCommand(p.pid)
@@ -51,13 +51,11 @@ func (p *process) locateProgram() {
 	}
 }
 
-// commandLimit is how much of a command line is read: what a launcher runs may
-// stand behind a class path of hundreds of files.
+// commandLimit bounds how much of a command line is read. A launcher's program may follow a class path of hundreds of files.
 const commandLimit = 128 << 10
 
-// readCommand is a process's command line, of which only what names its program
-// may be kept: the rest may hold secrets. Programs may write over it. There is
-// always a first word.
+// readCommand returns a process's command line. Callers may keep only what names the program, because the rest may hold secrets. A
+// process may overwrite its command line. The result always has a first word.
 func readCommand(pid int) []string {
 	f, err := os.Open(procPath(pid, "cmdline"))
 	if err != nil {
@@ -68,8 +66,8 @@ func readCommand(pid int) []string {
 	return strings.Split(string(line), "\x00")
 }
 
-// fullName returns what the kernel calls the process, completed where the kernel cut it at 15
-// bytes; for a launcher the name of what it runs.
+// fullName returns the kernel's name of the process, completed if the kernel cut it at 15 bytes. For a launcher it returns the name of
+// the program it runs.
 func (p *process) fullName() string {
 	if p.program != "" {
 		return p.program
@@ -87,8 +85,7 @@ func (p *process) isCalled(name string) bool {
 	return name == p.comm || name == p.fullName() || p.exe != "" && name == path.Base(p.exe)
 }
 
-// describeTarget fills in a target, except its sockets and what is unreadable, which cost more to
-// find out.
+// describeTarget fills in a target, except its sockets and unreadable files, which cost more to find.
 func (h *host) describeTarget(p *process) Target {
 	t := Target{PID: p.pid, Name: p.fullName(), Exe: p.exe, UID: p.uid, User: h.userName(p.uid)}
 	if !h.booted.IsZero() {
@@ -112,13 +109,12 @@ func containerOf(pid int) string {
 		return ""
 	}
 	defer f.Close()
-	id, _ := parseCgroup(f) // an unreadable line leaves it unknown
+	id, _ := parseCgroup(f) // on an unreadable line the ID stays unknown
 	return id
 }
 
-// findUnreadable tries which files of a process this user may read, and notes those that are
-// denied and who may read them. All depend on one permission: to trace the process (ptrace(2),
-// PTRACE_MODE_READ_FSCREDS).
+// findUnreadable tries which files of a process this user may read. It notes the denied ones and who may read them. All depend on one
+// permission: to trace the process (ptrace(2), PTRACE_MODE_READ_FSCREDS).
 func (h *host) findUnreadable(t *Target) {
 	for _, file := range []struct {
 		name  string
@@ -133,7 +129,7 @@ func (h *host) findUnreadable(t *Target) {
 	}
 }
 
-// readByte reads one: some files can be opened, and are then refused.
+// readByte reads one byte, because some files can be opened but not read.
 func readByte(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -149,7 +145,7 @@ func readLink(name string) error {
 	return err
 }
 
-// readAnyLink reads a link in a directory, for which the same holds.
+// readAnyLink reads a link in a directory, because some directories can be opened although their links cannot be read.
 func readAnyLink(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -163,14 +159,13 @@ func readAnyLink(name string) error {
 	return readLink(name + "/" + names[0])
 }
 
-// requiredPrivilege says which user or capability may read of a user's process what this user may
-// not.
+// requiredPrivilege says which user or capability may read the files of a user's process that this user may not read.
 func (h *host) requiredPrivilege(uid int) string {
 	switch us := os.Geteuid(); {
 	case us == 0:
-		return "CAP_SYS_PTRACE" // root in a container has been denied it
+		return "CAP_SYS_PTRACE" // we are root in a container without this capability
 	case us == uid || uid == 0:
-		return "root" // if ours, it has more rights than we have, or hides itself (prctl(2), PR_SET_DUMPABLE)
+		return "root" // a process of our user has more rights than we have, or hides itself (prctl(2), PR_SET_DUMPABLE)
 	}
 	return "root or user " + h.userName(uid)
 }

@@ -5,75 +5,74 @@ import (
 	"os"
 )
 
-// Traits are what recorders need to know of a runtime; zero of one that is not known.
+// Traits are the properties of a runtime that recorders need; zero for an unknown runtime.
 type Traits struct {
-	Settings    string // what the environment of its processes says of how it runs, in words; "" nothing that is read
-	Workers     bool   // its children do its work, each one request at a time
-	ShowsLanes  bool   // something besides the kernel tells what the threads or goroutines of its processes do
-	ShowsStacks bool   // its threads' stacks are read
+	Settings    string // what the environment of its processes says about how it runs, in words; "" nothing that is read
+	Workers     bool   // its child processes do its work, each one request at a time
+	ShowsLanes  bool   // a source besides the kernel shows what the threads or goroutines of its processes do
+	ShowsStacks bool   // the stacks of its threads are read
 }
 
-// Recogniser tells the processes of one runtime from others. What is asked of all runtimes
-// first is cheapest: what a process leaves behind, then what its executable says, last which
-// libraries it has mapped. A field that is nil or "" tells nothing.
+// Recogniser distinguishes the processes of one runtime from others. Methods run in order of their cost over all runtimes: first files
+// and names that a process leaves behind, then the contents of its executable, last its mapped libraries. A field that is nil or ""
+// is not used.
 type Recogniser struct {
 	Runtime   string   // its ID
 	Launchers []string // names of executables that run its programs
 	Traits    Traits
-	Called    string // what users call its processes, whatever these are called, where [Recogniser.Traces] tells them: "redis"; "" nothing
+	Called    string // users' name for its processes if [Recogniser.Traces] recognises them, whatever their names: "redis"; "" nothing
 
-	// Traces are what its processes alone leave behind or are called.
+	// Traces recognises a process by traces or names that only this runtime has.
 	Traces func(p Process) (Seen, bool)
-	// Built is what executables that hold the runtime say of it.
+	// Built recognises an executable that contains the runtime.
 	Built func(e Executable) (Seen, bool)
-	// Program is what a command line of a launcher runs, "" unknown.
+	// Program returns the program in a launcher's command line, "" unknown.
 	Program func(command []string) string
-	// Library is what its processes have mapped, and Version the runtime's by where that is.
+	// Library is the library that its processes have mapped. Version returns the runtime's version from the library's path.
 	Library string
 	Version func(p Process, library string) string
-	// Suggested says that a name suggests it where nothing else tells a runtime; then Answers
-	// asks who listens.
+	// Suggested says that a process's name suggests the runtime, if nothing else shows one. Answers then asks the process that
+	// listens.
 	Suggested func(name string) bool
 	Answers   func(ctx context.Context, listens []Listener) bool
-	// Schemes are those of URLs that lead to nothing else.
+	// Schemes are the schemes of URLs that lead only to this runtime.
 	Schemes []string
-	// Way is how this user can ask a process of it, as "pprof"; "" there is none.
+	// Way returns how this user can ask a process of the runtime, such as "pprof"; "" there is no way.
 	Way func(p Process, listens []Listener) string
 }
 
-// Seen is what is seen of a runtime beside that it is there, each "" if unknown.
+// Seen is what is known of a recognised runtime, each "" if unknown.
 type Seen struct {
 	Version string // "go1.26.8", "17.0.15"
-	Main    string // what runs in it: path of the main Go module, main class or jar file
+	Main    string // the program in it: path of the main Go module, main class or jar file
 }
 
-// Process is one as a [Recogniser] looks at it: what a method tells is looked up when it is
-// called.
+// Process is a process as a [Recogniser] sees it. Each method looks its result up when it is called.
 type Process interface {
 	PID() int
-	Comm() string    // what the kernel calls it, cut at 15 bytes
+	Comm() string    // the kernel's name, cut at 15 bytes
 	Exe() string     // path of its executable, "" unreadable
-	Inner() int      // the id it knows itself by, in its namespace
+	Inner() int      // its PID in its own namespace
 	Started() uint64 // ticks after boot
-	Ours() bool      // we are its user, or root
+	Ours() bool      // we run as its user, or as root
 
-	// Left are the paths of the files in its temporary directory whose names match a pattern
-	// of [filepath.Glob], as seen from here; those of others are among them.
+	// Left returns the paths of the files in its temporary directory that match a pattern of [filepath.Glob], as seen from
+	// here. Files of other processes are among them.
 	Left(pattern string) []string
-	// Hotspot is what the counters that a JVM publishes (hsperfdata) say.
+	// Hotspot returns what the counters that a JVM publishes (hsperfdata) show.
 	Hotspot() (Seen, bool)
-	// Library is where a shared library is that it has mapped, by its own root.
+	// Library returns the path of a mapped shared library, relative to the process's root.
 	Library(name string) (where string, mapped bool)
-	// Open opens a regular file by its own root. No link is followed at its end.
+	// Open opens a regular file relative to the process's root. It follows no link at the path's end.
 	Open(path string) (*os.File, error)
 	// ServesPprof says whether it is built with net/http/pprof.
 	ServesPprof() bool
 }
 
-// Executable is what an executable says of itself.
+// Executable is the information in an executable.
 type Executable struct {
 	GoVersion string // "go1.26.8"; "" not built by Go
 	Main      string // path of the main Go module or package, as far as recorded
-	Managed   bool   // it was compiled by .NET's compiler ahead of time
-	Dynamic   bool   // it is linked at run time, so libraries may bring a runtime
+	Managed   bool   // .NET's ahead-of-time compiler compiled it
+	Dynamic   bool   // it is dynamically linked, so libraries may bring a runtime
 }

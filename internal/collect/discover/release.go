@@ -14,10 +14,9 @@ import (
 	"strings"
 )
 
-// Release is the version of the program itself, as its own people count, "" where nothing tells it:
-// what they say of it in its environment or its container's labels, its image's tag, else what was built
-// into it, which depends on what it runs on: built finds that below the process's folder of /proc; nil: nobody
-// knows where. It opens files, and is asked once for each process.
+// Release returns the version of the program itself, as its developers count it, "" if no source gives it. The first source counts: its
+// environment, its container's labels, its image's tag, else the version built into it. The last depends on the runtime: built finds
+// it from the process's folder in /proc; nil means that the runtime has no known place. Release opens files; call it once per process.
 func (t Target) Release(built func(dir string, t Target) string) string {
 	if t.PID == 0 {
 		return ""
@@ -41,11 +40,11 @@ func findRelease(dir string, t Target, built func(dir string, t Target) string) 
 	return shortRelease(built(dir, t))
 }
 
-// releaseVars are variables that people tell their telemetry the version by.
+// releaseVars are environment variables that give telemetry the version.
 var releaseVars = []string{"DD_VERSION", "SERVICE_VERSION", "APP_VERSION", "HEROKU_RELEASE_VERSION", "K_REVISION"}
 
-// toldByEnvironment reads the version of OpenTelemetry's resource
-// (https://opentelemetry.io/docs/specs/semconv/resource/#service), and variables that say nothing else.
+// toldByEnvironment reads the version from OpenTelemetry's resource
+// (https://opentelemetry.io/docs/specs/semconv/resource/#service), and from variables that only hold a version.
 func toldByEnvironment(environ []byte) string {
 	of := make(map[string]string)
 	for line := range bytes.SplitSeq(environ, []byte{0}) {
@@ -64,7 +63,7 @@ func toldByEnvironment(environ []byte) string {
 	return firstOf(of, releaseVars)
 }
 
-// releaseLabels are those of images (https://specs.opencontainers.org/image-spec/annotations/) and of pods
+// releaseLabels are labels of images (https://specs.opencontainers.org/image-spec/annotations/) and of pods
 // (https://kubernetes.io/docs/reference/labels-annotations-taints/).
 var releaseLabels = []string{"org.opencontainers.image.version", "app.kubernetes.io/version", "org.opencontainers.image.revision"}
 
@@ -77,8 +76,7 @@ func firstOf(values map[string]string, names []string) string {
 	return ""
 }
 
-// tagOf is an image's tag: "registry:5000/shop:1.4.2@sha256:…" has 1.4.2. One that everything has in turn
-// tells nothing.
+// tagOf returns an image's tag: 1.4.2 for "registry:5000/shop:1.4.2@sha256:…". It ignores latest, which names no version.
 func tagOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	_, tag, _ := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
@@ -88,7 +86,7 @@ func tagOf(image string) string {
 	return tag
 }
 
-// ReleaseOfBuild is what `go version -m` says of the main module, or the revision it was built from.
+// ReleaseOfBuild returns the main module's version from `go version -m`, or the revision it was built from.
 func ReleaseOfBuild(dir string, _ Target) string {
 	info, err := buildinfo.ReadFile(dir + "/exe")
 	if err != nil {
@@ -105,7 +103,7 @@ func ReleaseOfBuild(dir string, _ Target) string {
 	return ""
 }
 
-// ReleaseOfJar is what the manifest of the jar says that a command line runs, or its name.
+// ReleaseOfJar returns the version in the manifest of the jar that a command line runs, or in the jar's name.
 func ReleaseOfJar(dir string, _ Target) string {
 	path := argumentOf(dir, "-jar", ".jar")
 	if path == "" {
@@ -117,7 +115,7 @@ func ReleaseOfJar(dir string, _ Target) string {
 	return ofName(filepath.Base(path))
 }
 
-// ReleaseOfAssembly is that of the assembly that a command line runs, or that lies beside its own launcher.
+// ReleaseOfAssembly returns the version of the assembly that a command line runs, or that lies beside its launcher.
 func ReleaseOfAssembly(dir string, _ Target) string {
 	if path := argumentOf(dir, "", ".dll"); path != "" {
 		return ofAssembly(path)
@@ -129,8 +127,8 @@ func ReleaseOfAssembly(dir string, _ Target) string {
 	return ofAssembly(dir + "/root" + exe + ".dll")
 }
 
-// argumentOf is the first argument that is such a file and stands behind another, "" any, as this process
-// can open it.
+// argumentOf returns the first argument that is a file with a given ending and follows a given argument, "" any, as a path that this
+// process can open.
 func argumentOf(dir, behind, suffix string) string {
 	args := strings.Split(string(readSmall(dir+"/cmdline")), "\x00")
 	for i, arg := range args[1:] {
@@ -145,7 +143,7 @@ func argumentOf(dir, behind, suffix string) string {
 	return ""
 }
 
-// manifestVersions are lines of a jar's manifest
+// manifestVersions are attributes of a jar's manifest
 // (https://docs.oracle.com/en/java/javase/21/docs/specs/jar/jar.html#main-attributes).
 var manifestVersions = []*regexp.Regexp{regexp.MustCompile(`(?m)^Implementation-Version: *(\S+)\s*$`), regexp.MustCompile(`(?m)^Bundle-Version: *(\S+)\s*$`)}
 
@@ -174,7 +172,7 @@ func ofJar(path string) string {
 	return ""
 }
 
-// nameVersion is the end of "orders-1.4.2-SNAPSHOT.jar".
+// nameVersion matches the version in "orders-1.4.2-SNAPSHOT.jar".
 var nameVersion = regexp.MustCompile(`-(\d[\w.+-]*)\.jar$`)
 
 func ofName(name string) string {
@@ -184,8 +182,8 @@ func ofName(name string) string {
 	return ""
 }
 
-// ofAssembly reads the version of an assembly from the list of what it depends on, which names itself
-// first (https://github.com/dotnet/sdk/blob/main/documentation/specs/runtime-configuration-file.md).
+// ofAssembly reads the version of an assembly from its list of dependencies, which names the assembly itself first
+// (https://github.com/dotnet/sdk/blob/main/documentation/specs/runtime-configuration-file.md).
 func ofAssembly(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".dll")
 	var list struct {
@@ -202,7 +200,7 @@ func ofAssembly(path string) string {
 	return ""
 }
 
-// mostRead bounds what is read of a file, bytes.
+// mostRead bounds what is read from a file, in bytes.
 const mostRead = 4 << 20
 
 func readSmall(path string) []byte {
@@ -215,7 +213,7 @@ func readSmall(path string) []byte {
 	return text
 }
 
-// longest is how long a version may be that stores are told: a revision is known by its beginning.
+// longest is the longest version that stores get, in characters. The beginning of a revision identifies it.
 const longest = 40
 
 var revision = regexp.MustCompile(`^[0-9a-f]{40,64}$`)

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover/container"
 )
 
-// TestRelease holds where the version of a program is found, and what goes first.
+// TestRelease checks where the version of a program is found, and which source counts first.
 func TestRelease(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) {

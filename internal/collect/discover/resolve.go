@@ -17,8 +17,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover/container"
 )
 
-// ErrUse is wrapped by errors about what can never be a target, or could be
-// several: it is to be typed differently. It adds nothing to their text.
+// ErrUse is wrapped by errors about text that can never name a target, or that could name several. The user must type something else.
+// It adds nothing to their text.
 var ErrUse = errors.New("")
 
 // usageError makes an error that wraps ErrUse.
@@ -26,10 +26,9 @@ func usageError(format string, args ...any) error {
 	return fmt.Errorf(format+"%w", append(args, ErrUse)...)
 }
 
-// Split tells what a user typed apart: live targets, resolved, and names of
-// files, for [Files]. What exists as a file is one, whatever else bears that
-// name, and so is what looks like a path; but in the folder of a program its name
-// means the process. Errors are one line each.
+// Split divides what a user typed into live targets, resolved, and names of files, for [Files]. A name that exists as a file is a
+// file, whatever else has that name, and so is a name that looks like a path. Only in the folder of a program does the program's name
+// mean the process. Errors are one line each.
 func Split(ctx context.Context, args []string, known []Recogniser) (live []Target, files []string, errs []error) {
 	for _, arg := range splitNames(args) {
 		file := isFile(arg)
@@ -38,7 +37,7 @@ func Split(ctx context.Context, args []string, known []Recogniser) (live []Targe
 			continue
 		}
 		t, err := Resolve(ctx, arg, known)
-		if file && err != nil && !errors.Is(err, ErrUse) { // no such process
+		if file && err != nil && !errors.Is(err, ErrUse) { // there is no such process either
 			files = append(files, arg)
 			continue
 		}
@@ -47,7 +46,7 @@ func Split(ctx context.Context, args []string, known []Recogniser) (live []Targe
 			continue
 		}
 		same := func(other Target) bool { return t.PID != 0 && other.PID == t.PID }
-		if i := slices.IndexFunc(live, same); i >= 0 { // named twice, by its id and its address, say
+		if i := slices.IndexFunc(live, same); i >= 0 { // named twice, for example by its PID and its address
 			if live[i].URL == nil {
 				live[i].URL = t.URL
 			}
@@ -58,7 +57,7 @@ func Split(ctx context.Context, args []string, known []Recogniser) (live []Targe
 	return live, files, errs
 }
 
-// splitNames splits names that were given together in one argument: 'nginx|php-fpm|redis'.
+// splitNames splits names given together in one argument: 'nginx|php-fpm|redis'.
 func splitNames(args []string) (all []string) {
 	for _, arg := range args {
 		names := strings.Split(arg, "|")
@@ -70,7 +69,7 @@ func splitNames(args []string) (all []string) {
 	return all
 }
 
-// LikeFile says whether a name is that of a file: one that exists, or one that could mean nothing else.
+// LikeFile says whether a name is a file's: one that exists, or one that could mean nothing else.
 func LikeFile(name string) bool { return isFile(name) }
 
 func isFile(arg string) bool {
@@ -90,12 +89,11 @@ func isFile(arg string) bool {
 	if _, _, ok := hostPort(arg); ok {
 		return false
 	}
-	// A word that may be a process's name, or the name of a file that is not there.
+	// The word may be a process's name, or the name of a missing file.
 	return strings.ContainsAny(arg, `/\`) || strings.HasPrefix(arg, ".") || endsLikeFile(arg)
 }
 
-// isProgram says whether a bare name is that of an ELF program, which nobody reads
-// as evidence.
+// isProgram says whether a bare name is that of an ELF program, which is never evidence.
 func isProgram(arg string) bool {
 	if strings.ContainsAny(arg, `/\`) {
 		return false
@@ -110,8 +108,7 @@ func isProgram(arg string) bool {
 	return err == nil && string(magic) == "\x7fELF"
 }
 
-// endsLikeFile says whether a name ends like the files people have of a service;
-// hardly any process is called so.
+// endsLikeFile says whether a name ends as files of a service usually do and process names hardly ever do.
 func endsLikeFile(name string) bool {
 	_, extension, ok := cutLast(name, '.')
 	switch strings.ToLower(extension) {
@@ -121,12 +118,10 @@ func endsLikeFile(name string) bool {
 	return false
 }
 
-// Resolve finds what is meant by a process id, a process name, an address
-// ("host:port", ":6060"), a URL (http, redis, unix), or a container or pod as
-// [container.Parse] reads it. Behind an address of this machine it looks
-// for the process that listens there, so that both can be read; without one the
-// target has a URL and no PID. It connects to nothing, but for the one case in
-// the package's comment.
+// Resolve finds the target for a PID, a process name, an address ("host:port", ":6060"), a URL (http, redis, unix), or a container or
+// pod as [container.Parse] reads it. For an address of this machine it looks for the process that listens there, so that both can be
+// read. Without such a process the target has a URL and no PID. It connects to nothing, except in the one case in the package's
+// comment.
 func Resolve(ctx context.Context, arg string, known []Recogniser) (Target, error) {
 	var t Target
 	var err error
@@ -160,7 +155,7 @@ func hostPort(arg string) (host, port string, ok bool) {
 func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, error) {
 	u, err := url.Parse(arg)
 	if err != nil {
-		var reason *url.Error // quotes all of it, with the password
+		var reason *url.Error // its text quotes the whole URL, with the password
 		if errors.As(err, &reason) {
 			err = reason.Err
 		}
@@ -211,7 +206,7 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 	return t, nil
 }
 
-// setRuntimeByScheme takes the runtime from the scheme of a URL if it is not known otherwise.
+// setRuntimeByScheme takes the runtime from the scheme of a URL if it is otherwise unknown.
 func (t *Target) setRuntimeByScheme(scheme string, known []Recogniser) {
 	for _, r := range known {
 		if t.Runtime == "" && slices.Contains(r.Schemes, scheme) {

@@ -68,7 +68,7 @@ func resolveProcess(ctx context.Context, arg string, known []Recogniser) (Target
 	return Target{}, usageError("%s: %d processes have that name: choose one by its id: %s", arg, len(named), strings.Join(list, ", "))
 }
 
-// isRuntimeName says whether name is what users call all processes of the runtime that p runs on.
+// isRuntimeName says whether users call all processes of p's runtime by this name.
 func (h *host) isRuntimeName(name string, p *process) bool {
 	for _, r := range h.known {
 		if r.Called == name && r.Traces != nil {
@@ -80,8 +80,8 @@ func (h *host) isRuntimeName(name string, p *process) bool {
 	return false
 }
 
-// findCommonAncestor returns the process from which all others of the list descend: the master of
-// workers, or the program that forked the others; nil if there is none.
+// findCommonAncestor returns the process of the list from which all others descend: the master of workers, or the program that
+// forked the others; nil if there is none.
 func findCommonAncestor(of []*process) (first *process) {
 	for _, p := range of {
 		if !slices.ContainsFunc(of, func(parent *process) bool { return parent.pid == p.ppid }) {
@@ -94,8 +94,7 @@ func findCommonAncestor(of []*process) (first *process) {
 	return first
 }
 
-// resolvePID returns the target for a process id. The error says why that id cannot be a target
-// and what to do.
+// resolvePID returns the target for a PID. The error says why that PID cannot be a target and what to do.
 func (h *host) resolvePID(ctx context.Context, pid int) (Target, error) {
 	if pid == os.Getpid() {
 		return Target{}, usageError("%d: that is unstall itself: run unstall without arguments to list what else runs here", pid)
@@ -127,8 +126,7 @@ func (h *host) resolvePID(ctx context.Context, pid int) (Target, error) {
 	return t, nil
 }
 
-// confirmRuntime asks a process whose name suggests a runtime at its sockets, and sets the runtime
-// if it answers as that.
+// confirmRuntime asks a process whose name suggests a runtime at its sockets. It sets the runtime if the process answers as that.
 func (h *host) confirmRuntime(ctx context.Context, t *Target) {
 	for _, r := range h.known {
 		if t.Runtime == "" && r.isSuggested(t.Name) && r.Answers(ctx, t.Listens) {
@@ -139,8 +137,8 @@ func (h *host) confirmRuntime(ctx context.Context, t *Target) {
 
 func (r Recogniser) isSuggested(name string) bool { return r.Suggested != nil && r.Suggested(name) }
 
-// resolveListener finds the process that listens on an address of this machine. Finding none is no
-// error: it may listen in another network namespace.
+// resolveListener finds the process that listens on an address of this machine. Finding none is no error, because it may listen in
+// another network namespace.
 func resolveListener(ctx context.Context, addrs []netip.Addr, port uint16, known []Recogniser) (Target, error) {
 	where := fmt.Sprintf("port %d", port)
 	s, ok := findListeningSocket(addrs, port)
@@ -150,7 +148,7 @@ func resolveListener(ctx context.Context, addrs []netip.Addr, port uint16, known
 	return resolveHolder(ctx, s, where, known)
 }
 
-// listenerAt finds the process behind a UNIX socket, likewise.
+// listenerAt finds the process behind a UNIX socket. Finding none is no error.
 func listenerAt(ctx context.Context, path string, known []Recogniser) (Target, error) {
 	for _, s := range readSockets("/proc/self/net") {
 		if !s.Addr.IsValid() && s.Path == path {
@@ -160,8 +158,7 @@ func listenerAt(ctx context.Context, path string, known []Recogniser) (Target, e
 	return Target{Note: "no process in this network namespace listens on " + path}, nil
 }
 
-// resolveHolder returns the target for the process that holds a socket; where the process is
-// hidden, a target with a note that says why.
+// resolveHolder returns the target for the process that holds a socket. If the process is hidden, the target has a note that says why.
 func resolveHolder(ctx context.Context, s socket, where string, known []Recogniser) (Target, error) {
 	pid, ok := findHolder(ctx, s.inode)
 	h := newHost(known)

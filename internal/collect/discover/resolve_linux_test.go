@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// unique is a name that no process of another run of these tests has, in the 15
-// bytes that the kernel keeps of it.
+// unique is a name that no process of another run of these tests has. It fits into the 15 bytes that the kernel keeps.
 func unique(name string) string { return fmt.Sprintf("t%07d-%s", os.Getpid(), name) }
 
 func TestResolveProcess(t *testing.T) {
@@ -52,7 +51,7 @@ func TestResolveProcess(t *testing.T) {
 		t.Errorf("two of that name: %v", err)
 	}
 
-	// A file of that name wins.
+	// A file of that name takes precedence.
 	t.Chdir(t.TempDir())
 	for _, name := range []string{name, fmt.Sprint(pid)} {
 		if err := os.WriteFile(name, nil, 0o644); err != nil {
@@ -76,7 +75,7 @@ func TestResolveWhatIsNoTarget(t *testing.T) {
 	thread := threads[len(threads)-1].Name()
 	says(t, thread, fmt.Sprintf("that is a thread of %s: unstall %d", name, pid), true)
 	says(t, fmt.Sprint(os.Getpid()), "that is unstall itself", true)
-	says(t, "4194399", "no process has this id", false) // above PID_MAX_LIMIT
+	says(t, "4194399", "no process has this id", false) // the PID is above PID_MAX_LIMIT
 	says(t, "0", "no process has this id", false)
 	says(t, "99999999999999999999", "no process has this id", false)
 	if s, err := readStat(2); err == nil && s.isKernelThread() {
@@ -110,7 +109,7 @@ func TestResolveWhatIsNoAddress(t *testing.T) {
 	}
 }
 
-// says demands one line that tells a text, and no secret.
+// says requires an error of one line that contains a text and no secret.
 func says(t *testing.T, arg, want string, use bool) {
 	t.Helper()
 	got, err := Resolve(t.Context(), arg, known)
@@ -146,7 +145,7 @@ func TestResolveAddress(t *testing.T) {
 		t.Errorf("%+v, %v, %v", live, files, errs)
 	}
 
-	// Nobody listens on a port that was given back.
+	// A port that was given back has no listener.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +158,7 @@ func TestResolveAddress(t *testing.T) {
 	if got, err := Resolve(t.Context(), free, known); err != nil || got.PID != 0 || got.URL == nil || got.Note == "" {
 		t.Errorf("%s: %+v, %v", free, got, err)
 	}
-	// An address of documentation (RFC 5737) is nobody's here.
+	// An address for documentation (RFC 5737) is not an address of this machine.
 	if got, err := Resolve(t.Context(), "192.0.2.1:"+port, known); err != nil || got.PID != 0 || got.URL == nil || got.Note != "" {
 		t.Errorf("another host: %+v, %v", got, err)
 	}
@@ -175,8 +174,7 @@ func TestRootReadsOthers(t *testing.T) {
 	}
 }
 
-// What every user can see of root's process is found, what is hidden is said,
-// and who may see it.
+// For root's process, the target has what every user can see, and says what is hidden and who may see it.
 func TestOthersSeeWhatTheyMay(t *testing.T) {
 	dir := public(t)
 	cmd, addr := service(t, dir)
@@ -200,7 +198,7 @@ func TestOthersSeeWhatTheyMay(t *testing.T) {
 		t.Errorf("%+v", behind)
 	}
 
-	// What is a third one's needs either.
+	// It also says who may read another user's process.
 	name := unique("daemon")
 	other := play("idle", copyOf(t, dir, name))
 	other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1, Gid: 1}}
@@ -213,7 +211,7 @@ func TestOthersSeeWhatTheyMay(t *testing.T) {
 	}
 }
 
-// reads runs a program to its end and decodes what it prints.
+// reads runs a program to its end and decodes its output.
 func reads(t *testing.T, cmd *exec.Cmd, into any) {
 	t.Helper()
 	out, err := cmd.Output()
@@ -225,7 +223,7 @@ func reads(t *testing.T, cmd *exec.Cmd, into any) {
 	}
 }
 
-// Several names given together are several targets; a master and its workers are the master.
+// Several names given together are several targets. A master and its workers are one target, the master.
 func TestSeveral(t *testing.T) {
 	name := unique("of-several")
 	exe := copyOf(t, t.TempDir(), name)

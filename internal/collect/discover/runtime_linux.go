@@ -13,8 +13,7 @@ import (
 	"syscall"
 )
 
-// recogniseRuntime recognises the runtime of a process by the traces it leaves, the cheapest to
-// look for first.
+// recogniseRuntime recognises the runtime of a process by its traces, the cheapest ones first.
 func (h *host) recogniseRuntime(p *process, container string) (runtime string, seen Seen) {
 	for _, r := range h.known {
 		if r.Traces != nil {
@@ -32,7 +31,7 @@ func (h *host) recogniseRuntime(p *process, container string) (runtime string, s
 		}
 	}
 	for _, r := range h.known {
-		if ok && p.exe == "" && slices.Contains(r.Launchers, p.comm) { // which libraries it has loaded is hidden, too
+		if ok && p.exe == "" && slices.Contains(r.Launchers, p.comm) { // its loaded libraries are hidden, too
 			return r.Runtime, Seen{}
 		}
 	}
@@ -57,9 +56,8 @@ func (h *host) describeWay(p *process, t Target) string {
 	return ""
 }
 
-// cachedExecutable reads the executable of a process, once for each file. That of another user's
-// process is hidden, but its command line mostly says where it was started from: that file is
-// taken for it if it bears the process's name, except for processes in containers, which have
+// cachedExecutable reads the executable of a process, once for each file. The executable of another user's process is hidden, but its
+// command line usually names the file. That file is used if it has the process's name, except for processes in containers, which have
 // other files.
 func (h *host) cachedExecutable(p *process, container string) (Executable, bool) {
 	name := procPath(p.pid, "exe")
@@ -82,7 +80,7 @@ func (h *host) cachedExecutable(p *process, container string) (Executable, bool)
 	e, ok := h.executables[id]
 	if !ok {
 		if f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
-			e, _ = readExecutable(f) // what is no ELF file tells nothing
+			e, _ = readExecutable(f) // a file that is not ELF gives nothing
 			_ = f.Close()
 		}
 		h.executables[id] = e
@@ -102,7 +100,7 @@ func identifyFile(name string) (file, bool) {
 	return file{uint64(s.Dev), s.Ino, fi.ModTime().UnixNano()}, true
 }
 
-// ServesPprof is HasPprof, once for each executable.
+// ServesPprof is [HasPprof], once for each executable.
 func (p *process) ServesPprof() bool {
 	h := p.host
 	name := procPath(p.pid, "exe")
@@ -118,11 +116,10 @@ func (p *process) ServesPprof() bool {
 	return has
 }
 
-// mapsLimit bounds what is read of a process's mappings. The kernel holds the
-// target's page tables while it prints them.
+// mapsLimit bounds what is read of a process's mappings. The kernel holds the process's page tables while it prints them.
 const mapsLimit = 8 << 20
 
-// Library says where a shared library is that a process has mapped.
+// Library returns the path of a shared library that a process has mapped.
 func (p *process) Library(name string) (where string, mapped bool) {
 	f, err := os.Open(procPath(p.pid, "maps"))
 	if err != nil {

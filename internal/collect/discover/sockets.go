@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// socket is one that listens, as the tables of /proc/net have it.
+// socket is a listening socket in the tables of /proc/net.
 type socket struct {
 	Listener
 	inode uint64
-	uid   int // of who made it; -1 unknown: the table of UNIX sockets does not say
+	uid   int // user of its creator; -1 unknown: the table of UNIX sockets does not have it
 }
 
 const (
 	tcpListen    = "0A"       // TCP_LISTEN, include/net/tcp_states.h
 	acceptsFlag  = 0x00010000 // __SO_ACCEPTCON, include/uapi/linux/net.h
-	othersLimit  = 32         // entries behind those that listen that are looked at: the kernel begins anew for each page of them
+	othersLimit  = 32         // entries after the listening ones that are read, because the kernel starts anew for each page of them
 	socketsLimit = 1 << 16
 )
 
@@ -30,9 +30,8 @@ const (
 //	sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
 //	 0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1059 1 …
 //
-// Addresses are words in the byte order of the machine. The kernel lists what
-// listens before all connections (tcp_get_idx in net/ipv4/tcp_ipv4.c), of which
-// there may be a hundred thousand: they are not read.
+// Addresses are words in the byte order of the machine. The kernel lists listening sockets before all connections (tcp_get_idx in
+// net/ipv4/tcp_ipv4.c). There may be a hundred thousand connections, and they are not read.
 func parseTCP(r io.Reader) ([]socket, error) {
 	lines := bufio.NewScanner(r)
 	var sockets []socket
@@ -66,7 +65,7 @@ func parseTCP(r io.Reader) ([]socket, error) {
 	return sockets, lines.Err()
 }
 
-// ParseAddr reads an address as /proc/net/tcp has it: "0100007F:1F90", or 32 digits for IPv6.
+// ParseAddr reads an address in the form of /proc/net/tcp: "0100007F:1F90", or 32 digits for IPv6.
 func ParseAddr(s string) (netip.AddrPort, error) {
 	words, portText, _ := strings.Cut(s, ":")
 	raw, err := hex.DecodeString(words)
@@ -84,8 +83,8 @@ func ParseAddr(s string) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(port)), nil
 }
 
-// parseUnix reads the listening sockets of /proc/net/unix. Those without a name
-// cannot be connected to and are left out:
+// parseUnix reads the listening sockets of /proc/net/unix. It leaves out those without a name, because a client cannot connect to
+// them:
 //
 //	Num       RefCount Protocol Flags    Type St Inode Path
 //	000000008b7a8b99: 00000002 00000000 00010000 0001 01 613629 /run/app.sock
@@ -98,7 +97,7 @@ func parseUnix(r io.Reader) ([]socket, error) {
 		}
 		fields := strings.Fields(lines.Text())
 		if len(fields) < 7 {
-			continue // the rest of a name that holds a line break
+			continue // the rest of a name with a line break
 		}
 		flags, err := strconv.ParseUint(fields[3], 16, 64)
 		if err != nil || flags&acceptsFlag == 0 || len(fields) == 7 {
@@ -108,7 +107,7 @@ func parseUnix(r io.Reader) ([]socket, error) {
 		if err != nil {
 			continue
 		}
-		_, path, _ := strings.Cut(lines.Text(), " "+fields[6]+" ") // a path may hold blanks
+		_, path, _ := strings.Cut(lines.Text(), " "+fields[6]+" ") // a path may contain blanks
 		sockets = append(sockets, socket{Listener: Listener{Path: path}, inode: inode, uid: -1})
 	}
 	return sockets, lines.Err()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// stat is what is used of /proc/PID/stat, see proc_pid_stat(5).
+// stat is the used part of /proc/PID/stat, see proc_pid_stat(5).
 type stat struct {
 	comm  string // the first 15 bytes of the name the process was started by, or gave itself
 	state byte
@@ -28,15 +28,13 @@ const pfKthread = 0x00200000 // PF_KTHREAD: a thread of the kernel's own
 
 func (s *stat) isKernelThread() bool { return s.flags&pfKthread != 0 }
 
-// hasEnded says that only an exit status is left of the process, which its parent has not
-// collected yet.
+// hasEnded says whether only an exit status is left of the process, which its parent has not collected yet.
 func (s *stat) hasEnded() bool { return s.state == 'Z' || s.state == 'X' }
 
-// procLimit bounds what is read of a file that should hold a line or a page.
+// procLimit bounds what is read of a file that normally has a line or a page, in bytes.
 const procLimit = 1 << 20
 
-// parseStat reads "4711 (comm) S 1 …". The name may hold blanks, parentheses and
-// line breaks.
+// parseStat reads "4711 (comm) S 1 …". The name may contain blanks, parentheses and line breaks.
 func parseStat(r io.Reader) (stat, error) {
 	text, err := io.ReadAll(io.LimitReader(r, procLimit))
 	if err != nil {
@@ -47,7 +45,7 @@ func parseStat(r io.Reader) (stat, error) {
 		return stat{}, fmt.Errorf("stat: %.60q has no (name)", text)
 	}
 	s := stat{comm: string(text[open+1 : close])}
-	fields := strings.Fields(string(text[close+1:])) // the 3rd on
+	fields := strings.Fields(string(text[close+1:])) // from the third field on
 	if len(fields) < 22 || len(fields[0]) != 1 {
 		return stat{}, fmt.Errorf("stat: %d fields behind the name, want 22 or more", len(fields))
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// status is what is used of /proc/PID/status, see proc_pid_status(5).
+// status is the used part of /proc/PID/status, see proc_pid_status(5).
 type status struct {
-	tgid int   // the process this thread is of
+	tgid int   // the process this thread belongs to
 	uid  int   // effective
 	pids []int // in each PID namespace from ours inwards; nil before Linux 4.1
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// spoolToFile keeps a stream in a temporary file, whose name is removed at once, so that it is
-// gone when this process ends, however it ends.
+// spoolToFile copies a stream to a temporary file. It removes the file's name at once, so that the file is gone when this process ends,
+// however it ends.
 func spoolToFile(r io.Reader) (*format.Artifact, io.Closer, error) {
 	f, err := os.CreateTemp("", "unstall-stdin-*")
 	if err != nil {
@@ -28,8 +28,7 @@ func spoolToFile(r io.Reader) (*format.Artifact, io.Closer, error) {
 	return &format.Artifact{Name: "stdin", Size: n, Open: open}, held, nil
 }
 
-// held is an open temporary file. Where open files cannot be removed it is
-// removed when it is closed.
+// held is an open temporary file. On systems that cannot remove open files it is removed when it is closed.
 type held struct {
 	*os.File
 	removed bool

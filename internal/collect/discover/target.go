@@ -1,13 +1,10 @@
-// Package discover resolves what a user types into what can be read: files, the
-// files in a directory, standard input; and into what runs: processes, by id or
-// name, and addresses. It also finds the processes here that can be diagnosed.
+// Package discover resolves what a user types into files (files, the files in a directory, standard input) and into live targets
+// (processes by PID or name, and addresses). It also finds the processes on this host that can be diagnosed.
 //
-// Its opinion: a file that exists wins over a process of that name. A process is
-// known by the traces its runtime leaves (build information, hsperfdata, sockets
-// for diagnosis, mapped libraries), never by asking it; only what may be Redis
-// under another name is sent a PING. Names of programs are shown, their
-// arguments and environments never are. Whatever may not be read is said,
-// together with who may.
+// Its opinion: a file that exists takes precedence over a process of that name. A process is recognised by the traces its runtime
+// leaves (build information, hsperfdata, sockets for diagnosis, mapped libraries), never by asking it. Only a process that may be Redis
+// under another name is sent a PING. Names of programs are shown; their arguments and environments never are. The package reports what
+// it may not read, and who may.
 package discover
 
 import (
@@ -19,36 +16,35 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover/container"
 )
 
-// Target is something live that probes can look at: a process, a URL, or a
-// process found behind a URL.
+// Target is something live that probes can record: a process, a URL, or a process found behind a URL.
 type Target struct {
 	Arg string // what the user typed; a URL may hold a password
 
-	URL *url.URL // of a debug endpoint, as typed ("host:port" is http); nil: none was given
+	URL *url.URL // debug endpoint as typed ("host:port" is http); nil: none was given
 
-	PID       int                 // 0: not a process of this host, or none that could be found
-	Name      string              // as ps shows it, whole where the executable's name is known; what dotnet runs instead of "dotnet"
-	Main      string              // what runs in it: path of the main Go module, main class or jar file, "" unknown
+	PID       int                 // 0: not a process of this host, or no process could be found
+	Name      string              // as ps shows it, uncut if the executable's name is known; for dotnet the program it runs
+	Main      string              // the program in it: path of the main Go module, main class or jar file, "" unknown
 	Start     time.Time           // of the process, zero unknown
 	Runtime   string              // "go", "jvm", "dotnet", "redis", "" other or unknown
 	Version   string              // of the runtime: "go1.26.8", "17.0.15"; "" unknown
 	Traits    Traits              // of the runtime
-	Exe       string              // path as /proc/PID/exe says, "" unreadable
+	Exe       string              // path from /proc/PID/exe, "" unreadable
 	UID       int                 // effective user
 	User      string              // its name, or the number
-	Container string              // id of its container, mostly 64 hexadecimal digits; "" none
-	In        container.Container // what the engines here know of that container, zero nothing
+	Container string              // ID of its container, usually 64 hexadecimal digits; "" none
+	In        container.Container // what the engines here know about that container; zero: nothing
 	Listens   []Listener
 
 	// Unreadable are the files under /proc/PID that this user may not read, of
 	// "environ", "exe", "fd", "io" and "maps".
 	Unreadable []string
 
-	// Needs is who may read them: "root or user app"; "" if nothing is unreadable.
+	// Needs says who may read them: "root or user app"; "" if nothing is unreadable.
 	Needs string
 
-	// Note is what else the user should know, one line: why there is no process
-	// behind an address of this machine. Mostly empty.
+	// Note is one line that the user should also know: why there is no process behind an address of this machine. It is
+	// usually empty.
 	Note string
 }
 
@@ -58,8 +54,7 @@ type Listener struct {
 	Path string         // UNIX socket, "@name" for an abstract one
 }
 
-// String is ":8080" for a socket on every address, "127.0.0.1:8080", or the path
-// of a UNIX socket.
+// String returns ":8080" for a socket on every address, "127.0.0.1:8080", or the path of a UNIX socket.
 func (l Listener) String() string {
 	switch {
 	case !l.Addr.IsValid():
@@ -71,7 +66,7 @@ func (l Listener) String() string {
 	return l.Addr.String()
 }
 
-// Subject is the target as evidence names it.
+// Subject returns the target as a subject of evidence.
 func (t Target) Subject() evidence.Subject {
 	s := evidence.Subject{Kind: evidence.Process, Name: t.Name, PID: t.PID, Runtime: t.Runtime, Version: t.Version, Container: t.Container}
 	if !t.Start.IsZero() {

@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// Left returns the files in a process's temporary directory whose names match a pattern, which
-// is well-formed; nil if they cannot be seen: in a container of another user. Others' are among
-// them, and those of processes that were killed, which the next one with their id must not be
-// taken for.
+// Left returns the files in a process's temporary directory that match a well-formed pattern; nil if they cannot be seen, as in another
+// user's container. Files of other processes are among them, also of killed ones. The caller must not take those for files of a later
+// process with the same PID.
 func (p *process) Left(pattern string) []string {
 	h, root, of := p.host, "", p.host.mounts
 	switch {
@@ -36,13 +35,12 @@ func (p *process) Inner() int {
 	return p.pid
 }
 
-// Hotspot looks for a JVM's counters. They are there unless it runs with
-// -XX:-UsePerfData or -XX:+PerfDisableSharedMem.
+// Hotspot looks for a JVM's counters. They exist unless the JVM runs with -XX:-UsePerfData or -XX:+PerfDisableSharedMem.
 func (p *process) Hotspot() (Seen, bool) {
 	for _, name := range p.hsperfdataFiles() {
 		f, _, err := openRegular(name)
 		if err != nil {
-			return Seen{}, true // another user's: that it is there tells enough
+			return Seen{}, true // the file is another user's; its existence is enough
 		}
 		seen, err := parseHsperfdata(f)
 		_ = f.Close()
@@ -56,7 +54,7 @@ func (p *process) Hotspot() (Seen, bool) {
 // hsperfdataFiles returns the files that may be a process's hsperfdata.
 func (p *process) hsperfdataFiles() (files []string) {
 	inner := strconv.Itoa(p.Inner())
-	for _, name := range p.Left("hsperfdata_*/*") { // users may make directories for each other
+	for _, name := range p.Left("hsperfdata_*/*") { // a user may make directories for another
 		if filepath.Base(name) != inner {
 			continue
 		}
@@ -71,9 +69,8 @@ func (p *process) hsperfdataFiles() (files []string) {
 	return files
 }
 
-// Hsperfdata opens the counters of a JVM, for [hsperf.Parse], wherever its
-// temporary directory is seen from here. What is read of the file is as it is then.
-// The error is one line without the process's id.
+// Hsperfdata opens the counters of a JVM, for [hsperf.Parse], wherever its temporary directory is seen from here. The counters are
+// those at the time of reading. The error is one line without the PID.
 func Hsperfdata(pid int) (*os.File, error) {
 	h := newHost(nil)
 	p, err := h.openProcess(pid)
@@ -91,7 +88,7 @@ func Hsperfdata(pid int) (*os.File, error) {
 	return nil, err
 }
 
-// wasWrittenSinceStart says whether a file was written to after a process started.
+// wasWrittenSinceStart says whether a file was written after a process started.
 func (h *host) wasWrittenSinceStart(fi os.FileInfo, p *process) bool {
 	const slack = 2 * time.Second // the boot time is in whole seconds
 	return !fi.ModTime().Add(slack).Before(h.booted.Add(time.Duration(p.start) * tick))

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// What a process that was killed left behind is not the next one's that has its
-// id.
+// The files of a killed process do not count for the next process with its PID.
 func TestTracesOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "hsperfdata_app"), 0o755); err != nil {
@@ -33,11 +32,11 @@ func TestTracesOfOthers(t *testing.T) {
 		want string
 	}{
 		{of(4711, 1, us), "jvm 21.0.2"},
-		{of(4711, soon, us), " "}, // it started after the file was last written to
+		{of(4711, soon, us), " "}, // the process started after the file was last written
 		{of(4711, 1, us+1), " "},  // another user's
 		{of(4713, 1, us), " "},
 	} {
-		// Processes with such ids may run here: what the traces tell is asked alone.
+		// Processes with such PIDs may run here, so only the traces are checked.
 		got := " "
 		if seen, ok := c.p.Hotspot(); ok {
 			got = "jvm " + seen.Version
@@ -49,7 +48,7 @@ func TestTracesOfOthers(t *testing.T) {
 }
 
 func TestOpenRegular(t *testing.T) {
-	// A pipe in the file's place must not be waited for.
+	// Opening a pipe in the file's place must not block.
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)

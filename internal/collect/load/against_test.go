@@ -21,12 +21,12 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// The benchmarks of this file hold the generator against what is known: wrk on
-// the same server, and the truth about a server that was stopped.
+// The benchmarks of this file compare the generator with wrk on the same server, and with the known latencies of a server that was
+// stopped.
 //
 //	go test ./load -run '^$' -bench Against -benchtime 1x
 
-// TestMain is also the server those run against, in a process of its own.
+// TestMain is also the server of the benchmarks, in a process of its own.
 func TestMain(m *testing.M) {
 	if os.Getenv("UNSTALL_TEST_SERVER") == "" {
 		os.Exit(m.Run())
@@ -121,9 +121,8 @@ func BenchmarkAgainstSchedule(b *testing.B) {
 	}
 }
 
-// BenchmarkAgainstStop stops the server for about a second of ten at 2,000
-// requests/s and holds the p99 against the truth: the schedule replayed through
-// one queue that is served as fast as the server can at best, but for the stop.
+// BenchmarkAgainstStop stops the server for about a second of ten at 2,000 requests/s. It compares the p99 with the true one: the schedule
+// replayed through one queue that is served at the server's highest speed, except during the stop.
 func BenchmarkAgainstStop(b *testing.B) {
 	url, server := serverProcess(b)
 	for b.Loop() {

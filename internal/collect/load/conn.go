@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// conn is a connection of HTTP/1.1. Whoever gives it a request writes it; what comes
-// back is read by the connection's own goroutine, idle or not, so that a connection
-// the server closes is noticed before a request is lost to it.
+// conn is a connection of HTTP/1.1. A goroutine that gives it a request writes the request. The connection's own goroutine reads all data,
+// also when idle, so that it notices a closed connection before a request is lost to it.
 type conn struct {
 	net.Conn
 	e   *engine
@@ -29,8 +28,8 @@ func newConn(e *engine, raw net.Conn) *conn {
 
 func (c *conn) lineBase() *base { return &c.all }
 
-// bigMessage may fill the socket's buffer, and writing it would hold up the
-// schedule: it is written by a goroutine of its own.
+// bigMessage is the size in bytes from which a message may fill the socket's buffer and its writing would delay the schedule. Such a message is
+// written by a goroutine of its own.
 const bigMessage = 32 << 10
 
 func (c *conn) sendRequest(_ *place, n uint64) {
@@ -56,8 +55,8 @@ func (c *conn) writeRequest(b []byte) {
 		if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
 			return
 		}
-		// The server may have answered and closed without reading all of it (413):
-		// what there is to read is read, but not waited for long.
+		// The server may have answered and closed without reading the whole request (413). The data that is there is read, but not waited
+		// for long.
 		_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// ErrUnreachable is wrapped by errors for a service that nothing can be got from.
+// ErrUnreachable is wrapped by errors for a service that gives no response at all.
 var ErrUnreachable = errors.New("cannot be loaded")
 
 // newDialer returns a function that opens connections as a plan says.
@@ -45,8 +45,7 @@ func newDialer(p *Plan, u *url.URL) func(context.Context) (net.Conn, error) {
 	}
 }
 
-// noProtocol says whether a server speaks none of the protocols offered (RFC 7301, 3.2); crypto/tls tells the
-// alert by its text alone.
+// noProtocol says whether a server speaks none of the offered protocols (RFC 7301, 3.2). crypto/tls identifies the alert only by its text.
 func noProtocol(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error" && strings.HasSuffix(op.Err.Error(), "no application protocol")

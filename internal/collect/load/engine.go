@@ -15,44 +15,43 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// engine is one run: a schedule that offers requests, places on connections that
-// take them, and a queue of those that wait for one.
+// engine is one run: a schedule that offers requests, places on connections that take them, and a queue of requests that wait for a place.
 type engine struct {
 	plan     Plan
 	url      *url.URL
 	messages []message
-	fixed    [][]byte       // the messages that are always the same, nil of the others
-	streams  []streamedHead // the messages as HTTP/2 has them, if that is spoken
+	fixed    [][]byte       // the messages that never change, nil for the others
+	streams  []streamedHead // the messages in the form of HTTP/2, if it is spoken
 	dial     func(context.Context) (net.Conn, error)
 	begin    time.Time
 	readers  sync.WaitGroup
-	stop     context.CancelCauseFunc // ends the run early: nobody answers HTTP there
-	loops    []*loop                 // that read connections, where the kernel tells them which have something
-	dialing  context.Context         // of connections being opened
+	stop     context.CancelCauseFunc // ends the run early: nothing answers HTTP there
+	loops    []*loop                 // read connections for which the kernel reports data
+	dialing  context.Context         // context of connections being opened
 	hangUp   context.CancelFunc
 
-	turn        atomic.Int64 // of the loops
+	turn        atomic.Int64 // next loop to use
 	first       []line       // opened before the run begins
 	mu          sync.Mutex
 	places      []*place
-	free        []*place // the one used last is taken first: few stay in use
+	free        []*place // the last used one is taken first, so that few stay in use
 	open        int      // connections that take requests
 	opening     int
-	fewest      int   // requests at once on the connection that takes the fewest, 0: none yet
+	fewest      int   // least requests at once on any connection, 0: none yet
 	grown       int64 // ns: when a connection beyond the first hundreds was last opened
 	most        int   // connections
 	waiting     fifo
 	offered     uint64
-	outstanding int64 // offered and without a row
-	sealed      bool  // nothing more is offered
-	over        bool  // nothing more is waited for
+	outstanding int64 // offered requests without a row
+	sealed      bool  // no more requests are offered
+	over        bool  // no more answers are awaited
 	closedUntil int64 // closed loop: ns, 0 no limit
 	rows        []Row
 	failures    map[string]int64
 	firstError  error
 	answers     int64
 	lastAnswer  int64         // ns, 0: none yet
-	usual       int64         // ns from sending to the answer: a moving mean
+	usual       int64         // moving mean of the time from sending to the answer, ns
 	idle        chan struct{} // closed when sealed and nothing is outstanding
 }
 
@@ -104,9 +103,8 @@ func (e *engine) growConnections() {
 	}
 }
 
-// isStalled reports whether a server that answered fast has not answered anything for a while; mu
-// is held. More connections would not get more out of it, and would be one more thing to recover
-// from. After 5 s the connections themselves may be stuck, and new ones are tried.
+// isStalled reports whether a server that answered fast has not answered anything for a while; mu is held. More connections would not get more
+// answers, and the server would have to recover from them, too. After 5 s the connections themselves may be stuck, and new ones are tried.
 func (e *engine) isStalled(now int64) bool {
 	const least, most = int64(10 * time.Millisecond), int64(5 * time.Second)
 	silent := now - e.lastAnswer
@@ -181,7 +179,7 @@ func (e *engine) assignRequest(at *place, p pending) {
 	at.sent.Store(e.nowNanos())
 }
 
-// given is a request that a place was assigned and that is to be sent.
+// given is a request that was assigned to a place and must be sent.
 type given struct {
 	at *place
 	n  uint64
@@ -198,7 +196,7 @@ func (e *engine) giveNext(to []given, at *place, now int64) []given {
 	return append(to, given{at, p.n})
 }
 
-// sendGiven sends the requests that places were assigned; mu is not held.
+// sendGiven sends the requests that were assigned to places; mu is not held.
 func sendGiven(given []given) {
 	for _, g := range given {
 		g.at.line.sendRequest(g.at, g.n)
@@ -222,13 +220,13 @@ func (e *engine) failConnection(err error, now int64) {
 	if e.plan.Mode == Closed && !e.sealed {
 		e.opening++
 		e.readers.Add(1)
-		time.AfterFunc(10*time.Millisecond, e.openConnection) // not a loop that only counts refusals
+		time.AfterFunc(10*time.Millisecond, e.openConnection) // delayed, so that it does not become a loop of refusals
 		return
 	}
 	e.growConnections()
 }
 
-// ownLimit says whether it is this machine that cannot have more connections.
+// ownLimit says whether this machine cannot open more connections.
 func ownLimit(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
@@ -263,7 +261,7 @@ func (e *engine) endRequest(at *place, a answer, err error) (next pending, more,
 
 // endRequestLocked is endRequest; mu is held.
 func (e *engine) endRequestLocked(at *place, a answer, err error, now int64) (next pending, more, alive bool) {
-	if !at.busy { // what it had was given up
+	if !at.busy { // its request was given up
 		e.forgetPlace(at)
 		return pending{}, false, false
 	}
@@ -342,8 +340,8 @@ func (e *engine) endAnswered(at *place, a answer, now int64) {
 	e.finishRequest(at.current, at.sent.Load(), now, Row{Status: a.status, Bytes: a.bytes, Outcome: outcome})
 }
 
-// canResend reports whether the server never took up a request: it said so, or closed a connection
-// that had served before just as the request was sent, which is no failure (RFC 9112, 9.3.1).
+// canResend reports whether the server never processed a request. Either it said so, or it closed a kept connection just as the request was
+// sent, which is no failure (RFC 9112, 9.3.1).
 func (e *engine) canResend(at *place, err error) bool {
 	if at.current.tries >= 16 || e.over {
 		return false
@@ -368,7 +366,7 @@ func (e *engine) forgetPlace(at *place) {
 	b := at.line.lineBase()
 	if b.left--; b.left == 0 {
 		e.replaceLine(b)
-		_ = at.line.Close() // by whoever reads it, or of one that nobody reads from
+		_ = at.line.Close() // if a goroutine reads the connection, that one closes it
 	}
 }
 
@@ -424,7 +422,7 @@ func (e *engine) stopOffering() {
 // expireRequests gives up requests that were sent too long ago. It is called every few ms.
 func (e *engine) expireRequests() { sendGiven(e.giveUpLate()) }
 
-// giveUpLate gives up the requests that are too late, and returns what their places were given.
+// giveUpLate gives up requests that are too late, and returns the requests then assigned to their places.
 func (e *engine) giveUpLate() []given {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -448,7 +446,7 @@ func (e *engine) giveUpLate() []given {
 	return anew
 }
 
-// giveUpAll gives up everything: what is under way or waits is unfinished.
+// giveUpAll gives up all requests: those under way or waiting are unfinished.
 func (e *engine) giveUpAll() {
 	e.hangUp()
 	e.mu.Lock()

@@ -17,7 +17,7 @@ func times(p Plan) (out []int64) {
 	}
 }
 
-// As many come as were asked for, and nobody while nobody is to.
+// As many requests come as the pattern says, and none while the rate is zero.
 func TestScheduleIsExact(t *testing.T) {
 	for _, n := range []float64{1, 3, 7, 30, 150, 5000, 123457} {
 		for _, d := range []time.Duration{100 * time.Millisecond, time.Second, 200 * time.Second, 30 * time.Minute} {

@@ -12,10 +12,10 @@ type place struct {
 	busy    bool
 	current pending
 	served  int64
-	late    bool  // given up: its time is over
+	late    bool  // given up, because its time is over
 	failure error // of writing
 
-	sent   atomic.Int64 // ns; told anew by a loop, which sends later than it is assigned
+	sent   atomic.Int64 // ns; set again by a loop, which sends later than it is assigned
 	stream *stream      // guarded by session.mu
 }
 
@@ -29,19 +29,19 @@ type line interface {
 	// readAnswers reads answers until the connection ends.
 	readAnswers()
 
-	// giveUp says whether the place can have another request although what it has
-	// goes on; if not, the connection ends, or it is asked again.
+	// giveUp says whether the place can take another request although its request still runs. If not, the connection ends, or giveUp is called
+	// again.
 	giveUp(at *place) bool
 
-	// hasBegun says whether anything of the answer came; it is asked by whoever reads.
+	// hasBegun says whether any of the answer came. The reading goroutine calls it.
 	hasBegun(at *place) bool
 
-	// Close is called by whoever reads; others hang up.
+	// Close is called by the reading goroutine; others hang up.
 	Close() error
 	hangUp()
 }
 
-// base is what connections have in common. All but places is guarded by engine.mu.
+// base is the common part of connections. engine.mu guards all of it except places.
 type base struct {
 	places  []*place
 	left    int  // places that are not lost

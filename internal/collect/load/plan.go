@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Mode says what makes the next request be sent.
+// Mode says what triggers the next request.
 type Mode int
 
 // Modes. Open: its time has come. Closed: a connection got its answer.
@@ -85,7 +85,7 @@ func planError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrPlan, fmt.Sprintf(format, args...))
 }
 
-// Check says what of a plan cannot be done; the error wraps [ErrPlan].
+// Check returns an error if a plan cannot be carried out; it wraps [ErrPlan].
 func (p Plan) Check() error {
 	_, _, err := p.withDefaults()
 	return err
@@ -162,7 +162,7 @@ func (p Plan) withDefaults() (Plan, *url.URL, error) {
 	return p, u, nil
 }
 
-// parseURL reads what people type: a scheme may be missing.
+// parseURL reads a URL as people type it: the scheme may be missing.
 func parseURL(text string) (*url.URL, error) {
 	if text == "" {
 		return nil, planError("no URL: give http://host:port/path")

@@ -14,9 +14,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/load/pace"
 )
 
-// loop reads many connections of HTTP/1.1 without TLS on a thread of its own, which the kernel tells when one has
-// something (epoll(7), edge-triggered). A goroutine for each, which the runtime wakes, asks the kernel once more for
-// each answer, and takes half as much CPU time again as the answer does.
+// loop reads many connections of HTTP/1.1 without TLS on a thread of its own. The kernel tells the thread which of them have data (epoll(7),
+// edge-triggered). With a goroutine for each, woken by the runtime, there is another system call for each answer, and half as much CPU time again.
 type loop struct {
 	e     *engine
 	epoll int
@@ -26,8 +25,8 @@ type loop struct {
 	mu    sync.Mutex
 	conns map[int32]*polled // by file descriptor
 
-	got   []got   // answers that were read, of which the engine does not know yet
-	spare []got   // likewise, to be used again
+	got   []got   // answers that were read and not reported to the engine yet
+	spare []got   // a second slice for reuse
 	next  []given // requests that follow them
 }
 
@@ -36,10 +35,10 @@ type got struct {
 	c      *polled
 	answer answer
 	at     int64 // ns
-	ending bool  // the server has closed the connection behind it
+	ending bool  // the server has closed the connection after it
 }
 
-const mostLoops = 2 // more share the lock of the engine without getting more done
+const mostLoops = 2 // more loops share the engine's lock without more throughput
 
 // newLoops starts the threads, none where the kernel refuses.
 func newLoops(e *engine) (out []*loop) {
@@ -126,9 +125,8 @@ func (l *loop) reportAnswers() {
 	}
 }
 
-// sendNext sends the next requests, once all answers that were there have been read: a server that
-// the first of them wakes would answer it alone, and each such answer would wake this thread,
-// which takes 7 % more CPU time.
+// sendNext sends the next requests once all available answers have been read. A server woken by the first of them would otherwise
+// answer it alone, and each such answer would wake this thread, which takes 7 % more CPU time.
 func (l *loop) sendNext() {
 	for i := range l.next {
 		g := &l.next[i]
@@ -139,11 +137,10 @@ func (l *loop) sendNext() {
 	l.next = l.next[:0]
 }
 
-// waitEvents returns the number of events. The runtime is not told that the thread waits: it would
-// take its processor away within 20 µs, look for such threads as often as that from then on, and
-// have to find a processor for this one when it wakes, which was a sixth of all CPU time. A
-// processor more (pace.Spare) makes up for the one that is kept, and the signal that the runtime
-// sends where it wants a thread to stop ends the wait.
+// waitEvents returns the number of events. The runtime does not know that the thread waits. Otherwise it would take the thread's
+// processor away within 20 µs, look for such threads as often from then on, and have to find a processor when the thread wakes, which
+// was a sixth of all CPU time. One more processor (pace.Spare) makes up for the kept one. The runtime's signal to stop a thread also
+// ends the wait.
 func (l *loop) waitEvents(events []unix.EpollEvent) int {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), ^uintptr(0), 0, 0)
 	if errno != 0 {

@@ -12,22 +12,18 @@ import (
 	"github.com/unstall/unstall/internal/collect/load/pace"
 )
 
-// Observer is told of a run as it goes on. Its methods are called by one
-// goroutine at a time.
+// Observer is called as a run progresses, by one goroutine at a time.
 type Observer interface {
 	// Progress is called about once a second.
 	Progress(Snapshot)
 
-	// Rows gets every request once, in order of their ends as far as they were
-	// known together; the slice is reused. After an error it is not called again,
-	// and the run's result has a warning.
+	// Rows gets every request once, roughly in the order of their ends. The slice is reused. After an error it is not called again, and the run's
+	// result has a warning.
 	Rows([]Row) error
 }
 
-// Run carries out a plan and waits for the answers. The end of the context ends
-// it early, with the result of what there was. An error wraps [ErrPlan] or
-// [ErrUnreachable]; with the latter there may be a result as well: of a run in
-// which nothing was ever answered.
+// Run carries out a plan and waits for the answers. The end of the context ends it early, with the result so far. An error wraps [ErrPlan] or
+// [ErrUnreachable]. With the latter there may be a result as well, of a run without any answer.
 func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 	p, u, err := p.withDefaults()
 	if err != nil {
@@ -76,8 +72,7 @@ func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 	return r, nil
 }
 
-// openFirst opens the connections the first moments will need, one before the
-// others: a service that is not there is told at once.
+// openFirst opens the connections that the first moments need, the first one before the others, so that a missing service is reported at once.
 func (e *engine) openFirst(ctx context.Context) error {
 	n := e.plan.Connections
 	e.begin = time.Now()

@@ -131,8 +131,7 @@ func TestNumberInTheURL(t *testing.T) {
 	}
 }
 
-// A server that holds every answer back until the schedule has ended: what was
-// intended in that time has waited from its intended start.
+// The server holds every answer back until the schedule has ended. Requests of that time have waited from their intended start.
 func TestLatencyCountsFromTheIntendedStart(t *testing.T) {
 	const n = 200
 	release := make(chan struct{})
@@ -146,7 +145,7 @@ func TestLatencyCountsFromTheIntendedStart(t *testing.T) {
 		for range 3 { // no more connections than that
 			<-arrived
 		}
-		time.Sleep(400 * time.Millisecond) // what is measured below, from the rows
+		time.Sleep(400 * time.Millisecond) // the measured time, from the rows
 		close(release)
 	}()
 	_, rows := run(t, Plan{URL: server.URL, Rate: 1000, Requests: n, Connections: 3})

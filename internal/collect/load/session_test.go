@@ -22,7 +22,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// streaming serves HTTP/2, over TLS or without asking, and HTTP/1.1 to nobody.
+// streaming serves only HTTP/2, over TLS or with prior knowledge.
 func streaming(t *testing.T, secure bool, h http.HandlerFunc, more ...func(*http.Server)) string {
 	t.Helper()
 	server := httptest.NewUnstartedServer(h)
@@ -217,7 +217,7 @@ func TestStreamsRefusedAndReset(t *testing.T) {
 	}
 }
 
-// A server that keeps no table is sent none, and is told so first (RFC 7541, 4.2).
+// A server that keeps no table is told first that none is used, and no field goes into it (RFC 7541, 4.2).
 func TestStreamsWithoutTable(t *testing.T) {
 	fields := make(chan []hpack.HeaderField, 10)
 	url := framed(t, []http2.Setting{{ID: http2.SettingHeaderTableSize, Val: 0}}, func(_ int, fr *http2.Framer) {
@@ -267,7 +267,7 @@ func TestNoStreams(t *testing.T) {
 	}
 }
 
-// FuzzSession: whatever a server sends, a run ends, and every request is counted.
+// FuzzSession checks that a run ends and counts every request, whatever a server sends.
 func FuzzSession(f *testing.F) {
 	whole := "\x00\x00\x00\x04\x00\x00\x00\x00\x00" + "\x00\x00\x01\x01\x05\x00\x00\x00\x01\x88" + "\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00"
 	for i := range len(whole) + 1 {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Boot is the id of this boot of the host, "" unknown.
+// Boot returns the ID of this boot of the host, "" unknown.
 func Boot() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 }
 
-// PIDNamespace is the number of ours, 0 unknown.
+// PIDNamespace returns the number of this process's PID namespace, 0 unknown.
 func PIDNamespace() int {
 	link, err := os.Readlink("/proc/self/ns/pid") // pid:[4026531836]
 	if err != nil {

@@ -10,29 +10,29 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Latencies are those of the requests that the recorder itself sends, as they end: what is switched on is held
-// against them. Nil knows none. Safe for concurrent use.
+// Latencies are the latencies of the requests that the recorder itself sends, as they end. They show whether something that was switched on slows
+// requests. A nil Latencies knows no requests. It is safe for concurrent use.
 type Latencies struct {
 	mu   sync.Mutex
-	ends []int64 // ns since the epoch, about in order
+	ends []int64 // ns since the epoch, roughly in order
 	took []int64 // ns
 }
 
-// mostLatencies are kept, of the latest requests.
+// mostLatencies is how many latencies are kept, of the latest requests.
 const mostLatencies = 1 << 18
 
-// Spread is how latencies of a time are.
+// Spread describes the latencies of a time.
 type Spread struct {
 	N        int
 	P50, P99 time.Duration
 }
 
 const (
-	compared     = 5 * time.Second // of latencies before are compared, at most
-	leastAnswers = 50              // say how long requests take
-	tailAnswers  = 300             // … and what the slowest hundredth of them does
+	compared     = 5 * time.Second // longest time before a moment whose latencies are compared
+	leastAnswers = 50              // answers needed to know how long requests take
+	tailAnswers  = 300             // … and how long the slowest hundredth of them takes
 
-	// What makes requests slower is not a second of bad luck: so many times as long, and longer by more than a timer is off.
+	// A slowdown must be larger than bad luck: by this factor, and by more than a timer is inexact.
 	slowerMedian, slowerTail = 1.5, 2
 	slowerBy, slowerTailBy   = 2 * time.Millisecond, 20 * time.Millisecond
 )
@@ -61,7 +61,7 @@ func (l *Latencies) Sent() bool {
 	return len(l.ends) > 0
 }
 
-// Before is the spread of those that ended shortly before a moment.
+// Before returns the spread of requests that ended shortly before a moment.
 func (l *Latencies) Before(at time.Time) Spread { return l.spreadBetween(at.Add(-compared), at) }
 
 // Enough says whether a spread can be compared.
@@ -88,7 +88,7 @@ func (l *Latencies) spreadBetween(from, to time.Time) (s Spread) {
 	return s
 }
 
-// Slower says how requests that ended shortly before a moment, and after from, took longer than before; "" if they did not, or if
+// Slower says how requests that ended shortly before a moment, and after from, took longer than earlier ones; "" if they did not, or if
 // there are too few to say so.
 func (l *Latencies) Slower(before Spread, from, at time.Time) string {
 	if f := at.Add(-compared); f.After(from) {

@@ -12,29 +12,27 @@ import (
 	"strings"
 )
 
-// SwitchedOn is something that is on in a process because it is being recorded, or a setting that
-// is changed because it is being tried. It is written down before it is switched on and
-// forgotten when it is off, so that what a recorder leaves that was killed, or whose process
-// did not answer any more, can be switched off by the next start of the tool, whatever that
-// is for.
+// SwitchedOn is something that is on in a process during a recording, or a setting that a try has changed. It is written down before it
+// is switched on and forgotten when it is off. So the next start of the tool, with any command, can switch off what a killed recorder
+// left on, or what a process did not answer about.
 type SwitchedOn struct {
-	Probe string `json:"probe"` // that switched it on
-	What  string `json:"what"`  // for it to know what to do: "gc"
-	File  string `json:"file"`  // as the process knows it
+	Probe string `json:"probe"` // the probe that switched it on
+	What  string `json:"what"`  // the probe's own name for it: "gc"
+	File  string `json:"file"`  // path as the process knows it
 
 	PID   int    `json:"pid"`   // of the process
-	Start uint64 `json:"start"` // when it was started, ticks after boot
+	Start uint64 `json:"start"` // its start time, ticks after boot
 
-	Was   string `json:"was,omitempty"` // of a setting: what it was, and what is tried
+	Was   string `json:"was,omitempty"` // of a setting: the old value, and the tried one
 	Tried string `json:"tried,omitempty"`
 
 	Recorder      int    `json:"recorder"`
 	RecorderStart uint64 `json:"recorder_start"`
 
-	Boot      string `json:"boot"` // of the host: ids and starts are of one boot
+	Boot      string `json:"boot"` // of the host: PIDs and start times belong to one boot
 	Namespace int    `json:"namespace"`
 
-	note string // the file it is written down in
+	note string // the file with the note
 }
 
 // leftDir is the directory's name, in $XDG_RUNTIME_DIR or where temporary files go.
@@ -43,25 +41,22 @@ const leftDir = "unstall-left"
 // mostLeft bounds what is read of one note.
 const mostLeft = 4 << 10
 
-// leftDirs are where notes of this user may be: a login session and one without may
-// look into different places.
+// leftDirs are the directories for notes of this user. A login session and a process without one may use different ones.
 func leftDirs() []string {
 	var all []string
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && isOwnDir(dir) { // sudo may leave another user's
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && isOwnDir(dir) { // sudo may leave another user's variable
 		all = append(all, filepath.Join(dir, leftDir))
 	}
 	return append(all, filepath.Join(os.TempDir(), fmt.Sprintf("%s-%d", leftDir, os.Getuid())))
 }
 
-// Note writes l down. Where that cannot be done the error says why; recording goes
-// on without.
+// Note writes l down. If it cannot, the error says why; recording continues without a note.
 func Note(l SwitchedOn) (*SwitchedOn, error) {
 	return writeNote(l, func(*os.File) error { return nil })
 }
 
-// Hold writes l down as [Note] does, and locks the note for as long as the file is open, here
-// or in a process it was given to: as long as somebody is there to switch off what it is
-// about.
+// Hold writes l down as [Note] does, and locks the note while the file is open, here or in a process that got the file. The lock shows
+// that a process will still switch it off.
 func Hold(l SwitchedOn) (held *SwitchedOn, f *os.File, err error) {
 	held, err = writeNote(l, func(note *os.File) error {
 		if err := lockFile(note); err != nil {
@@ -76,7 +71,7 @@ func Hold(l SwitchedOn) (held *SwitchedOn, f *os.File, err error) {
 	return held, f, err
 }
 
-// Take locks a note that nobody holds any more; false: it is held, or gone.
+// Take locks a note that no process holds; false: a process holds it, or it is gone.
 func (l *SwitchedOn) Take() (*os.File, bool) {
 	f, err := os.Open(l.note)
 	if err != nil {
@@ -89,16 +84,16 @@ func (l *SwitchedOn) Take() (*os.File, bool) {
 	return f, true
 }
 
-// There says whether the note is there still: nobody has forgotten it.
+// There says whether the note still exists.
 func (l *SwitchedOn) There() bool {
 	_, err := os.Lstat(l.note)
 	return err == nil
 }
 
-// Path is where the note is.
+// Path returns the path of the note.
 func (l *SwitchedOn) Path() string { return l.note }
 
-// Held reads the note that is at a path.
+// Held reads the note at a path.
 func Held(path string) (*SwitchedOn, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -108,8 +103,7 @@ func Held(path string) (*SwitchedOn, error) {
 	return l, json.Unmarshal(text, l)
 }
 
-// writeNote writes a note whole: readers find it under its name only when it is complete. ready is
-// called with the file before that.
+// writeNote writes a note so that readers find it under its name only when it is complete. It calls ready with the file before that.
 func writeNote(l SwitchedOn, ready func(*os.File) error) (*SwitchedOn, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -149,14 +143,14 @@ func writeNote(l SwitchedOn, ready func(*os.File) error) (*SwitchedOn, error) {
 	return nil, err
 }
 
-// Forget takes a note away: what it is about is off.
+// Forget removes a note, because what it describes is off.
 func (l *SwitchedOn) Forget() {
 	if l != nil && l.note != "" {
 		_ = os.Remove(l.note)
 	}
 }
 
-// Notes are those that were left, of this boot and PID namespace.
+// Notes returns the notes that were left in this boot and PID namespace.
 func Notes(boot string, namespace int) (all []*SwitchedOn) {
 	for _, dir := range leftDirs() {
 		root, err := openPrivate(dir)
@@ -194,7 +188,7 @@ func notesIn(root *os.Root, dir, boot string, namespace int) (all []*SwitchedOn)
 		l.note = filepath.Join(dir, name)
 		switch {
 		case l.Boot != boot:
-			l.Forget() // nothing of it is left
+			l.Forget() // nothing it describes exists any more
 		case l.Namespace == namespace:
 			all = append(all, l)
 		}

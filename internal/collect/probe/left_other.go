@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// openPrivate is not needed where nothing is switched on that stays.
+// openPrivate is not needed, because nothing that stays on is switched on here.
 func openPrivate(string) (*os.Root, error) { return nil, errors.ErrUnsupported }
 
 func isOwnDir(string) bool { return true }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPrivate opens a directory that is this user's and nobody else can write to or
-// look into, and is no link: others may write to where it is.
+// openPrivate opens a directory that belongs to this user, that no other user can write or read, and that is not a link. Its parent may
+// be writable by other users.
 func openPrivate(dir string) (*os.Root, error) {
 	before, err := os.Lstat(dir)
 	if err != nil {

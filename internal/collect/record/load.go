@@ -12,7 +12,7 @@ import (
 
 // Generator makes a load.
 type Generator interface {
-	Plan() load.Plan // what the rows say of it: where to, and when
+	Plan() load.Plan // for the rows: the address and the schedule
 	Run(ctx context.Context, o load.Observer) (*load.Result, error)
 }
 
@@ -27,15 +27,14 @@ func (p planned) Run(ctx context.Context, o load.Observer) (*load.Result, error)
 	return load.Run(ctx, p.plan, o)
 }
 
-// RunLoad is [Made] of a plan.
+// RunLoad is [RunGenerator] with the generator of a plan.
 func RunLoad(p load.Plan, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
 	return RunGenerator(Planned(p), about, also, result)
 }
 
-// RunGenerator is what [Options.Beside] runs to make a load while the probes record: a
-// line for each request and the result go into the capture. About is the process
-// that serves, as far as known. Also is told of the run, too, and result of what
-// came of it; both may be nil.
+// RunGenerator returns a function for [Options.Beside] that makes a load while the probes record. The capture gets a line for each
+// request, and the result. about is the process that serves, as far as known. also observes the run, too, and result gets the run's
+// result; both may be nil.
 func RunGenerator(g Generator, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
 	return func(ctx context.Context, sink probe.Sink) error {
 		p := g.Plan()
@@ -70,7 +69,7 @@ type stored struct {
 	to   *load.RowWriter
 	also load.Observer
 
-	answered func(end, took int64) // nil: nobody asks
+	answered func(end, took int64) // may be nil
 }
 
 func (s *stored) Progress(now load.Snapshot) {

@@ -1,10 +1,8 @@
-// Package record records live targets into a capture: it asks every probe what
-// it can see of them, and runs the probes side by side for as long as was asked.
+// Package record records live targets into a capture. It asks every probe what it can record of them, and runs the probes at the same
+// time for the requested duration.
 //
-// Its opinion: the capture is what counts. It is on disk from the first second,
-// it is kept whatever happens to the target, the disk or the tool, and a
-// diagnosis is always made of the capture, never of what is in memory, so that
-// everybody can repeat it.
+// Its opinion: the capture is what counts. It is on disk from the first second, and kept whatever happens to the target, the disk or
+// the tool. A diagnosis is always made from the capture, never from data in memory, so that everybody can repeat it.
 package record
 
 import (
@@ -25,64 +23,58 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// Options are what the user decides, and whom to tell.
+// Options are the user's choices, and functions to call.
 type Options struct {
-	For      time.Duration // how long; > 0
+	For      time.Duration // duration; > 0
 	Passive  bool          // switch nothing on
-	Always   bool          // one recording follows the other for as long as the target lives: take little
-	Flight   bool          // a JVM's flight recorder as well
-	NoFlight bool          // never, not even where thread dumps leave waits unseen
-	Heap     bool          // what lies on the heap of .NET, and what dies there old, as well
+	Always   bool          // recordings follow each other for as long as the target lives, so each must cost little
+	Flight   bool          // also use a JVM's flight recorder
+	NoFlight bool          // never use it, not even if thread dumps leave waits unexplained
+	Heap     bool          // also record the objects on the heap of .NET, and those that die in gen 2
 	Path     string        // of the capture; empty: named after the target and the time
-	Dir      string        // where it is then; empty: the working directory, else where temporary files go
+	Dir      string        // its directory then; empty: the working directory, else the one for temporary files
 	Tool     string        // version
 	Command  []string      // as typed; secrets are taken out
 
-	ExpectedRate float64 // requests/s that were agreed on, 0 not known
+	ExpectedRate float64 // agreed requests/s, 0 unknown
 
-	// Beside runs while the probes record, such as a load; its end is the end of
-	// the recording. Nil: none.
+	// Beside runs while the probes record, for example a load. When it ends, the recording ends. Nil: none.
 	Beside func(ctx context.Context, sink probe.Sink) error
 
-	// Follow is asked of each artifact who is given what is written to it, too, as it came and before
-	// secrets are taken out; nil: nobody.
+	// Follow returns, for each artifact, a function that also gets the data written to it, before secrets are taken out. It may
+	// return nil. Nil: none.
 	Follow func(capture.Meta) func([]byte)
 
-	// Warn is told what the user should know at once. Nil: nobody.
+	// Warn is called at once with a warning to the user. It may be nil.
 	Warn func(text string)
 
-	// Fail is told at once what cannot be recorded of a target, one line; the
-	// others are recorded all the same. Calls do not overlap. Nil: nobody.
+	// Fail is called at once with a line that says what cannot be recorded of a target. Other targets are recorded all the same.
+	// Calls do not overlap. It may be nil.
 	Fail func(error)
 
-	// First is called once when the first round of recordings should be in the
-	// capture, while it goes on. Nil: nobody.
+	// First is called once, during the recording, when the first round of recordings should be in the capture. It may be nil.
 	First func(path string)
 }
 
-// FirstAfter is when the first finding can be made: the first CPU profile and the
-// first execution trace have ended by then.
+// FirstAfter is when the first finding can be made. The first CPU profile and the first execution trace have ended by then.
 const FirstAfter = 5 * time.Second
 
-// settle is how much longer than asked for a recording may take: what was begun
-// in time is to be answered, such as a CPU profile of its last seconds and the
-// last requests of a load.
+// settle is how much longer than requested a recording may take. It lets work that began in time end, such as a CPU profile of the
+// last seconds and the last requests of a load.
 const settle = 10 * time.Second
 
-// Finding is what can be recorded of the targets.
+// Finding says what can be recorded of the targets.
 type Finding struct {
 	Targets  []discover.Target
 	Accesses []probe.Access
 }
 
-// Find asks the probes what they can record of the targets; nothing is switched
-// on.
+// Find asks the probes what they can record of the targets. It switches nothing on.
 func Find(ctx context.Context, probes []probe.Probe, targets []discover.Target) Finding {
 	return FindOther(ctx, probes, nil, targets)
 }
 
-// FindOther is Find, and asks others of the targets of whose runtime none of the probes can tell
-// anything.
+// FindOther is Find, and also uses others for targets whose runtime the probes know nothing about.
 func FindOther(ctx context.Context, probes, others []probe.Probe, targets []discover.Target) Finding {
 	f := Finding{Targets: targets}
 	found := make([][]probe.Access, len(targets))
@@ -104,7 +96,7 @@ func FindOther(ctx context.Context, probes, others []probe.Probe, targets []disc
 	return f
 }
 
-// oneLack says once what accesses of several probes cannot see for one reason.
+// oneLack reports once what accesses of several probes cannot record for the same reason.
 func oneLack(accesses []probe.Access) []probe.Access {
 	first := make(map[string]*probe.Lack)
 	for i := range accesses {
@@ -123,8 +115,8 @@ func oneLack(accesses []probe.Access) []probe.Access {
 	return accesses
 }
 
-// askProbes asks probes of one target side by side; told says whether a probe that knows its
-// runtime can switch something on in it: what can only be read tells how much, and not of what.
+// askProbes asks probes about one target at the same time. told says whether a probe that knows the runtime can switch something on in
+// the target. Data that can only be read shows amounts, but not their causes.
 func askProbes(ctx context.Context, probes []probe.Probe, t discover.Target) (told bool, accesses []probe.Access) {
 	found := make([][]probe.Access, len(probes))
 	var all sync.WaitGroup
@@ -141,7 +133,7 @@ func askProbes(ctx context.Context, probes []probe.Probe, t discover.Target) (to
 	return told, accesses
 }
 
-// SwitchesOn lists what recording will switch on in the targets.
+// SwitchesOn lists what a recording will switch on in the targets.
 func (f Finding) SwitchesOn() []string {
 	var all []string
 	for _, a := range f.Accesses {
@@ -154,11 +146,9 @@ func (f Finding) SwitchesOn() []string {
 	return all
 }
 
-// Record records everything that was found, until Options.For has passed, what
-// runs beside it or the context has ended, or nothing is left to record. It
-// returns the capture's path, "" if there was nothing to keep; the error says what
-// kept it from recording at all, or from storing what it recorded, and the capture
-// holds what came before.
+// Record records everything found. It ends after Options.For, with Options.Beside, with the context, or when nothing is left to record.
+// It returns the capture's path, "" if there was nothing to keep. The error says why it could not record at all, or not store its data;
+// the capture then holds the earlier data.
 func (f Finding) Record(ctx context.Context, opt Options) (path string, err error) {
 	w, path, err := createCapture(opt, f.captureName())
 	if err != nil {
@@ -181,7 +171,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 		go func() {
 			defer probes.Done()
 			err := a.Record(ctx, plan, s)
-			if err == nil || w.Err() != nil { // that is said in the end, once
+			if err == nil || w.Err() != nil { // the end reports an error of writing once
 				return
 			}
 			if !strings.Contains(err.Error(), a.Where) {
@@ -200,7 +190,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 		beside.Add(1)
 		go func() {
 			defer beside.Done()
-			defer end(context.DeadlineExceeded) // no interruption
+			defer end(context.DeadlineExceeded) // a deadline is not an interruption
 			besides = opt.Beside(ctx, s)
 		}()
 	}
@@ -224,7 +214,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	beside.Wait()
 	end(nil)
 	if full := w.Err(); full != nil && errors.Is(besides, full) {
-		besides = nil // is said by the capture
+		besides = nil // the capture reports it
 	}
 	err = errors.Join(w.Close(), besides)
 	if c, e := capture.Open(path); e == nil && len(c.Artifacts()) == 0 && w.Err() == nil {
@@ -233,8 +223,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	return path, err
 }
 
-// captureName returns the name of the first target that has one, after which the capture is
-// called.
+// captureName returns the name of the first target that has one. The capture is named after it.
 func (f Finding) captureName() string {
 	for _, t := range f.Targets {
 		switch {
@@ -258,9 +247,8 @@ func createCapture(opt Options, name string) (w *capture.Writer, path string, er
 	return w, path, err
 }
 
-// Place makes a capture by create: at path, where one was asked for, else in a directory, the
-// working directory if that is "", else where temporary files go, under a name of the target and
-// the time that is still free.
+// Place makes a capture by create. The path is path if given, else a free name from the target and the time. The directory is dir if
+// given, else the working directory, else the one for temporary files.
 func Place(path, dir, target string, at time.Time, create func(path string) error) (string, error) {
 	if path != "" {
 		return path, create(path)

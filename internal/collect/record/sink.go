@@ -10,14 +10,14 @@ import (
 	"github.com/unstall/unstall/internal/format/all"
 )
 
-// sink is a capture that tells the user, too.
+// sink is a capture that also passes warnings to the user.
 type sink struct {
 	w    *capture.Writer
 	warn func(text string)
 
 	follow func(capture.Meta) func([]byte)
 
-	latencies *probe.Latencies // of the load beside
+	latencies *probe.Latencies // of the load made during the recording
 }
 
 // answered adds a request of the load to the latencies.
@@ -34,7 +34,7 @@ func (s *sink) Create(m capture.Meta) (io.WriteCloser, error) {
 	return w, nil
 }
 
-// followed is an artifact that somebody else reads as well.
+// followed is an artifact whose data a second reader also gets.
 type followed struct {
 	io.WriteCloser
 	follows func([]byte)

@@ -1,12 +1,10 @@
-// Package remote records on another host, over the ssh people have: it copies the
-// program there, has it record, and brings the capture back while it grows.
+// Package remote records on another host over the user's ssh. It copies the program there, has it record, and brings the capture back
+// while it grows.
 //
-// Its opinion: nothing is installed, and nothing stays. One connection carries all of it,
-// so that who is asked for a password is asked once, and so that its end is seen on the
-// other side: there a shell waits for the program and removes its folder however that
-// ends, and the program ends when its standard input does, or when nothing was heard for
-// [Silence]. The system's ssh is run, with people's configuration, agents and jump hosts.
-// The other host is not trusted: what it says is bounded and printed as text.
+// Its opinion: nothing is installed, and nothing stays. One connection carries everything, so that a password is asked for once, and so
+// that the other side notices the connection's end. There a shell waits for the program and removes its folder, however the program
+// ends. The program ends with its standard input, or after [Silence] without a sign of this side. The package runs the system's ssh, with
+// the user's configuration, agents and jump hosts. It does not trust the other host: it bounds that host's output and prints it as text.
 package remote
 
 import (
@@ -17,16 +15,16 @@ import (
 	"strings"
 )
 
-// Address is a host as ssh is told of it.
+// Address is the address of a host as ssh takes it.
 type Address struct {
-	User, Host, Port string // User and Port may be empty: as ssh is configured
+	User, Host, Port string // User and Port may be empty: ssh's configuration decides
 }
 
-// scheme is how an address of a target on another host begins.
+// scheme is the beginning of an address of a target on another host.
 const scheme = "ssh://"
 
-// Parse reads ssh://[USER@]HOST[:PORT]/TARGET; target is as it would be typed there, "" if
-// none was given. Is says whether it is such an address at all.
+// Parse reads ssh://[USER@]HOST[:PORT]/TARGET. target is the target as a user would type it there, "" if none. is says whether the text
+// is such an address at all.
 func Parse(arg string) (a Address, target string, is bool, err error) {
 	rest, is := strings.CutPrefix(arg, scheme)
 	if !is {
@@ -57,7 +55,7 @@ func Parse(arg string) (a Address, target string, is bool, err error) {
 	return a, target, true, nil
 }
 
-// String is the address without a target.
+// String returns the address without a target.
 func (a Address) String() string {
 	s := scheme
 	if a.User != "" {

@@ -12,28 +12,27 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover/container"
 )
 
-// Sidecar is a container to be started beside another one, that sees its processes.
+// Sidecar is a container that is started beside another one and sees its processes.
 type Sidecar struct {
-	Of      string   // what it is beside: "pod prod/shop-7f9/app"
-	Command []string // without what is run in it
-	Profile []byte   // what of it kubectl is to set (--custom), JSON; nil: it is no pod
+	Of      string   // the container beside it: "pod prod/shop-7f9/app"
+	Command []string // without the command run in it
+	Profile []byte   // settings for kubectl (--custom), JSON; nil: not in a pod
 	Rights  []Right
-	Note    string // what people should know, "" nothing
+	Note    string // a note to the user, "" nothing
 }
 
-// Right is one that it needs, and what for.
+// Right is a right that the sidecar needs, and the reason.
 type Right struct{ Name, Why string }
 
-// Placeholder is the image in commands where none was given.
+// Placeholder is the image in commands if none was given.
 const Placeholder = "registry.example/unstall:latest"
 
 // ProfileFile is the name of the file with the profile in commands.
 const ProfileFile = "unstall-profile.json"
 
-// neededRights returns the rights that are needed for a process of a user, and the capabilities
-// among them; user 0 is root, -1 unknown. The kernel lets a process read /proc of another of the
-// same user if that has no capability which the reader lacks (ptrace(2), "Ptrace access mode
-// checking").
+// neededRights returns the rights that recording a process of a user needs, and the capabilities among them. User 0 is root, -1 unknown.
+// The kernel lets a process read /proc of another process of the same user if that has no capability which the reader lacks (ptrace(2),
+// "Ptrace access mode checking").
 func neededRights(user int, kernel bool) (all []Right, adds []string) {
 	sampled := kernel && user > 0
 	user = runsAs(user, kernel)
@@ -68,7 +67,7 @@ func neededRights(user int, kernel bool) (all []Right, adds []string) {
 	return all, adds
 }
 
-// runsAs is the user whose rights are needed: what looks into the kernel is root, beside a process of another.
+// runsAs returns the user whose rights are needed. It is -1 to record the kernel beside an ordinary user's process, because that needs root.
 func runsAs(user int, kernel bool) int {
 	if kernel && user > 0 {
 		return -1
@@ -94,8 +93,7 @@ type capabilities struct {
 	Add  []string `json:"add,omitempty"`
 }
 
-// Profile is what kubectl debug is to set of an ephemeral container (--custom) beside a process of a
-// user, -1 not known.
+// Profile returns the settings of an ephemeral container for kubectl debug (--custom), beside a process of a user, -1 unknown.
 func Profile(user int, kernel bool) []byte {
 	_, adds := neededRights(user, kernel)
 	user = runsAs(user, kernel)
@@ -103,13 +101,13 @@ func Profile(user int, kernel bool) []byte {
 	s.Seccomp.Type = "RuntimeDefault"
 	text, err := json.MarshalIndent(map[string]security{"securityContext": s}, "", "  ")
 	if err != nil {
-		panic(err) // of numbers and words
+		panic(err) // cannot happen: it has only numbers and words
 	}
 	return append(text, '\n')
 }
 
-// Beside says how to start a container beside another one, which is asked who it runs as: a pod by
-// kubectl, else by docker or podman. The image "" is one to be filled in.
+// Beside says how to start a container beside another one. It asks kubectl for the user of a pod, else docker or podman. An empty image is
+// left as a placeholder.
 func Beside(ctx context.Context, arg, image string, kernel bool) (Sidecar, error) {
 	q, is, err := container.Parse(arg)
 	switch {
@@ -206,9 +204,9 @@ func besideContainer(ctx context.Context, q container.Query, image string, kerne
 	user, err := strconv.Atoi(name)
 	switch {
 	case name == "":
-		user = 0 // nothing is root
+		user = 0 // an empty user means root
 	case err != nil || user < 0:
-		user = -1 // a name that the image knows
+		user = -1 // only the image knows the user's name
 	}
 	a := Sidecar{Of: "container " + q.Name}
 	var adds []string
@@ -223,7 +221,7 @@ func besideContainer(ctx context.Context, q container.Query, image string, kerne
 	return a, nil
 }
 
-// runProgram returns what a program prints; the error is the last line of its standard error.
+// runProgram returns a program's output. The error is the last line of its standard error.
 func runProgram(ctx context.Context, program string, args ...string) ([]byte, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {

@@ -6,20 +6,20 @@ import (
 	"io"
 )
 
-// What the two sides tell each other: a kind, a length, and so many bytes.
+// Messages between the two sides have a kind, a length, and that many bytes.
 const (
 	request = 'q' // to the guest: what to record, JSON
 	stop    = 's' // to the guest: end the recording, send the rest
-	beat    = 'b' // to the guest: somebody is there
+	beat    = 'b' // to the guest: this side is still there
 
 	said  = 'n' // text for people
-	named = 'c' // a capture begins, of this name
-	data  = 'd' // of the capture: where it belongs, 8 bytes, and what
-	first = 'f' // a first finding can be made
-	ended = 'x' // JSON, and nothing follows
+	named = 'c' // a capture with this name begins
+	data  = 'd' // data of the capture: its offset, 8 bytes, and the bytes
+	first = 'f' // the first finding can be made
+	ended = 'x' // the result as JSON; the last message
 )
 
-// maxFrame bounds what one side keeps of what the other says.
+// maxFrame bounds what one side stores of the other's messages, in bytes.
 const maxFrame = 256 << 10
 
 type frame struct {

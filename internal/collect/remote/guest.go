@@ -17,35 +17,35 @@ import (
 	"github.com/unstall/unstall/internal/collect/capture"
 )
 
-// GuestCommand is the first argument of the program on the other host; whoever starts it
-// gives what follows to [Guest] before anything else.
+// GuestCommand is the first argument of the program on the other host. A program that has it passes the following arguments to [Guest]
+// before it does anything else.
 const GuestCommand = "remote-guest"
 
-// OwnFolder stands for a folder that the guest makes for itself.
+// OwnFolder stands for a folder that the guest creates.
 const OwnFolder = "-"
 
-// greeting is the line by which the guest answers a request: who carries it may say something before.
+// greeting is the line by which the guest answers a request. The program that carries the connection may print lines before it.
 const greeting = "unstall-guest 1"
 
-// Silence is how long the guest waits for a sign of the other side, which gives one every
-// fifth of it: a network that is cut does not close what it carried.
+// Silence is how long the guest waits for a sign of the other side, which sends one every fifth of it. A network that breaks does not
+// close its connections.
 const Silence = time.Minute
 
-// tailEvery is how often the guest sends on what was recorded.
+// tailEvery is the time between two sends of newly recorded data.
 const tailEvery = 500 * time.Millisecond
 
-// Work records what a request asks for into a capture at path, and tells people what it
-// does through say. First is called when a first finding can be made. It returns an exit code.
+// Work records what a request asks for into a capture at path, and reports to people through say. It calls first when a first finding can
+// be made. It returns an exit code.
 type Work func(ctx context.Context, request json.RawMessage, path string, say io.Writer, first func()) (code int)
 
-// result is what is told in the end.
+// result is the last message of the guest.
 type result struct {
 	Code int   `json:"code"`
 	Size int64 `json:"size"` // of the capture; 0: there is none
 }
 
-// Guest is the program's side on the other host: it does the work in a folder of its own,
-// which it removes. When its input ends or is silent the work ends, too.
+// Guest is the program's side on the other host. It does the work in a folder of its own, which it removes. The work ends if its input
+// ends or is silent.
 func Guest(dir string, in io.Reader, out io.Writer, silence time.Duration, work Work) error {
 	if dir == OwnFolder {
 		made, err := makeFolder()
@@ -54,7 +54,7 @@ func Guest(dir string, in io.Reader, out io.Writer, silence time.Duration, work 
 		}
 		dir = made
 	}
-	defer os.RemoveAll(dir) // the shell does, too, where it is alive
+	defer os.RemoveAll(dir) // the shell also does, if it is alive
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	asked, err := readFrame(in)
@@ -92,8 +92,7 @@ func Guest(dir string, in io.Reader, out io.Writer, silence time.Duration, work 
 	return nil
 }
 
-// makeFolder makes a new folder. In a container whose image has no other writable one it is in
-// shared memory.
+// makeFolder makes a new folder. If a container's image has no other writable folder, it is in shared memory.
 func makeFolder() (dir string, err error) {
 	for _, where := range []string{os.TempDir(), "/var/tmp", "/dev/shm"} {
 		if dir, err = os.MkdirTemp(where, "unstall."); err == nil {
@@ -105,11 +104,11 @@ func makeFolder() (dir string, err error) {
 
 type guest struct {
 	path    string
-	sent    int64 // of the capture
+	sent    int64 // bytes of the capture that were sent
 	named   bool
 	queue   chan frame
-	gone    chan struct{} // nobody listens any more
-	written chan struct{} // all of the queue
+	gone    chan struct{} // closed when the other side is gone
+	written chan struct{} // closed when the whole queue is written
 	lost    sync.Once
 }
 
@@ -134,8 +133,7 @@ func (g *guest) listen(in io.Reader, silence time.Duration, cancel func()) {
 
 func (g *guest) markGone() { g.lost.Do(func() { close(g.gone) }) }
 
-// writeQueue writes the frames of the queue. It alone waits for a slow network, as long as the
-// other side is there.
+// writeQueue writes the frames of the queue. Only it waits for a slow network, as long as the other side is there.
 func (g *guest) writeQueue(out io.Writer) {
 	defer close(g.written)
 	for f := range g.queue {
@@ -148,7 +146,7 @@ func (g *guest) writeQueue(out io.Writer) {
 
 func (g *guest) send(f frame) bool {
 	select {
-	case <-g.gone: // and nothing else, though there were room
+	case <-g.gone: // stop here, even if the queue has room
 		return false
 	default:
 	}
@@ -160,19 +158,19 @@ func (g *guest) send(f frame) bool {
 	}
 }
 
-// Write tells people something.
+// Write sends text to the user.
 func (g *guest) Write(text []byte) (int, error) {
 	for rest := text; len(rest) > 0; {
 		n := min(len(rest), maxFrame)
 		if !g.send(frame{said, append([]byte(nil), rest[:n]...)}) {
-			break // nobody hears it, and the recording ends for that, not for this
+			break // the other side is gone, which ends the recording
 		}
 		rest = rest[n:]
 	}
 	return len(text), nil
 }
 
-// sendGrowing sends the capture as it grows, until it is over and all of it was sent.
+// sendGrowing sends the capture as it grows, until it has ended and was sent completely.
 func (g *guest) sendGrowing(over, wake <-chan struct{}) {
 	tick := time.NewTicker(tailEvery)
 	defer tick.Stop()
@@ -190,7 +188,7 @@ func (g *guest) sendGrowing(over, wake <-chan struct{}) {
 	}
 }
 
-// sendNew sends what is in the capture and was not sent yet.
+// sendNew sends the part of the capture that was not sent yet.
 func (g *guest) sendNew() {
 	f, err := os.Open(g.path)
 	if err != nil {
@@ -205,7 +203,7 @@ func (g *guest) sendNew() {
 		g.named = g.send(frame{named, []byte(c.Info.Target)})
 	}
 	if fi, err := f.Stat(); err == nil && fi.Size() < g.sent {
-		g.sent = fi.Size() // what did not fit on a full disk was cut back
+		g.sent = fi.Size() // the part that did not fit on a full disk was cut off
 	}
 	for {
 		piece := make([]byte, 8+64<<10)

@@ -20,34 +20,33 @@ import (
 	"time"
 )
 
-// Options are how another host is reached.
+// Options say how to reach another host.
 type Options struct {
-	Binary string       // the program for that host; "" is this one
+	Binary string       // the program for that host; "": this one
 	Sudo   bool         // the program runs as root there
-	Say    func(string) // is told what goes on; text of the other host, too
+	Say    func(string) // is called with progress messages, and with text of the other host
 }
 
-// Host is another host with the program on it, waiting for what to do.
+// Host is another host on which the program waits for a request.
 type Host struct {
-	Title  string // as errors begin: "ssh://shop-1"
-	System string // "Linux x86_64", "" not known
+	Title  string // beginning of errors: "ssh://shop-1"
+	System string // "Linux x86_64", "" unknown
 
-	ssh   *exec.Cmd // or what else carries it
+	ssh   *exec.Cmd // or another program that carries the connection
 	in    io.WriteCloser
 	out   *bufio.Reader
 	pipe  io.Closer // of out
 	said  *tail
-	mu    sync.Mutex // one frame at a time
+	mu    sync.Mutex // held while a frame is written
 	beats chan struct{}
 	over  sync.Once
 }
 
-// marker begins the line by which the shell there answers; what a login prints comes before.
+// marker begins the line by which the shell there answers. Text that a login prints comes before it.
 const marker = "unstall-remote 1 "
 
-// script is what the login shell there is given, of whichever kind it is: a line without
-// anything but "…" in single quotes. It finds a folder in which programs may run, says what
-// it is on, takes the program from its input, and stays to remove all of it.
+// script is given to the login shell there, of any kind. So it is one line with only "…" in single quotes. It finds a folder in which
+// programs may run, says which system it is on, takes the program from its input, and stays to remove everything.
 const script = `exec sh -c 'umask 077; d=; end() { [ -z "$d" ] || rm -rf "$d"; }; trap end EXIT; trap "exit 129" HUP INT TERM PIPE; ` +
 	`for t in "${TMPDIR:-/tmp}" /tmp /var/tmp /dev/shm "$HOME"; do d="$t/unstall.$$"; mkdir "$d" 2>/dev/null || { d=; continue; }; ` +
 	`echo : >"$d/x" && chmod 700 "$d/x" && "$d/x" 2>/dev/null && break; rm -rf "$d"; d=; done; ` +
@@ -55,7 +54,7 @@ const script = `exec sh -c 'umask 077; d=; end() { [ -z "$d" ] || rm -rf "$d"; }
 	`read n && head -c "$n" >"$d/unstall" && [ "$(wc -c <"$d/unstall")" -eq "$n" ] || exit 71; ` +
 	`chmod 700 "$d/unstall"; echo copied; %s"$d/unstall" ` + GuestCommand + ` "$d"'`
 
-// Connect reaches a host and copies the program there. When ctx ends before it has, ssh is ended.
+// Connect reaches a host and copies the program there. If ctx ends before that, ssh is ended.
 func Connect(ctx context.Context, a Address, opt Options) (*Host, error) {
 	ssh, err := exec.LookPath("ssh")
 	if err != nil {
@@ -76,7 +75,7 @@ func Connect(ctx context.Context, a Address, opt Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	quit := context.AfterFunc(ctx, func() { _ = h.ssh.Process.Signal(syscall.SIGTERM) }) // it may be asking for a password, without an echo
+	quit := context.AfterFunc(ctx, func() { _ = h.ssh.Process.Signal(syscall.SIGTERM) }) // ssh may be asking for a password, with echo off
 	defer quit()
 	if err := h.copyProgram(opt); err != nil {
 		h.Close()
@@ -89,7 +88,7 @@ func Connect(ctx context.Context, a Address, opt Options) (*Host, error) {
 	return h, nil
 }
 
-// Start starts the container; what is to be recorded in it is asked of the host that it returns.
+// Start starts the container and returns it as a host. Recordings in the container are requested from that host.
 func (a Sidecar) Start(command []string) (*Host, error) {
 	h, err := startCommand(a.Of, append(slices.Clone(command), GuestCommand, OwnFolder))
 	if err == nil {
@@ -116,10 +115,9 @@ func startCommand(title string, words []string) (*Host, error) {
 	return h, nil
 }
 
-// uninterruptible returns a command that Ctrl-C does not end, which a terminal sends to all its
-// foreground processes: Ctrl-C ends the recording, and its rest is still to come. A signal that is
-// ignored when ssh starts stays ignored (clientloop.c), and ssh stays in the foreground of the
-// terminal, where it asks for passwords.
+// uninterruptible returns a command that Ctrl-C does not end. A terminal sends Ctrl-C to all its foreground processes. Here it ends the
+// recording, and the rest of the data still has to come. A signal that is ignored when ssh starts stays ignored (clientloop.c). ssh stays
+// in the foreground of the terminal, where it asks for passwords.
 func uninterruptible(program string, args ...string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.Command(program, args...)
@@ -127,7 +125,7 @@ func uninterruptible(program string, args ...string) *exec.Cmd {
 	return exec.Command("sh", append([]string{"-c", `trap "" INT HUP; exec "$0" "$@"`, program}, args...)...)
 }
 
-// copyProgram waits for the shell's answer and gives it the program.
+// copyProgram waits for the shell's answer and sends it the program.
 func (h *Host) copyProgram(opt Options) error {
 	answer, err := h.readLine(marker)
 	if err != nil {
@@ -194,8 +192,8 @@ func chooseBinary(system, machine, binary string) (string, error) {
 	return binary, nil
 }
 
-// readLine reads up to the first line that begins with a text, as a login may print others before,
-// and returns what follows that text.
+// readLine reads up to the first line that begins with a text, because a login may print other lines before. It returns the rest of that
+// line.
 func (h *Host) readLine(begins string) (string, error) {
 	for read := 0; read < 64<<10; {
 		b, err := h.out.ReadSlice('\n')
@@ -210,8 +208,7 @@ func (h *Host) readLine(begins string) (string, error) {
 	return "", errors.New("its shell prints much and no answer")
 }
 
-// explainFailure closes the connection and returns what went wrong, with the last that ssh or the
-// other side said of it.
+// explainFailure closes the connection and returns what went wrong, with the last output of ssh or of the other side.
 func (h *Host) explainFailure(what string, err error) error {
 	h.Close()
 	if last := h.said.lastLine(); last != "" {
@@ -243,16 +240,15 @@ func (h *Host) sendBeats() {
 	}
 }
 
-// Taker is who takes what comes.
+// Taker receives the output of a recording.
 type Taker struct {
-	Say   io.Writer                                // text for people, already harmless
-	Begin func(target string) (io.WriterAt, error) // where the capture goes
-	First func()                                   // a first finding can be made
+	Say   io.Writer                                // text for people, already sanitized
+	Begin func(target string) (io.WriterAt, error) // returns where to write the capture
+	First func()                                   // is called when a first finding can be made
 }
 
-// Record has a request done and takes what comes, until that has ended. When ctx ends the
-// recording does, and the rest still comes. The error says that the connection was lost; what
-// came is kept.
+// Record sends a request and receives the output until the recording has ended. If ctx ends, the recording ends, and the rest of the data
+// still comes. The error says that the connection was lost; received data is kept.
 func (h *Host) Record(ctx context.Context, what any, to Taker) (code int, err error) {
 	payload, err := json.Marshal(what)
 	if err != nil {
@@ -311,7 +307,7 @@ func (h *Host) Close() {
 		_ = h.in.Close()
 		gave := time.AfterFunc(3*time.Second, func() {
 			_ = h.ssh.Process.Kill()
-			_ = h.pipe.Close() // which others may hold open, too
+			_ = h.pipe.Close() // other processes may hold the pipe open, too
 		})
 		_, _ = io.Copy(io.Discard, h.out)
 		_ = h.ssh.Wait()
@@ -319,7 +315,7 @@ func (h *Host) Close() {
 	})
 }
 
-// tail keeps the last of what was written to it.
+// tail keeps the last bytes written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -335,7 +331,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastLine returns the last line, without characters that a terminal obeys.
+// lastLine returns the last line, without control characters for a terminal.
 func (t *tail) lastLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -343,7 +339,7 @@ func (t *tail) lastLine() string {
 	return sanitizeText(string(lines[len(lines)-1]))
 }
 
-// sanitizeText returns what the other side said, without characters that a terminal obeys.
+// sanitizeText returns text of the other side, without control characters for a terminal.
 func sanitizeText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

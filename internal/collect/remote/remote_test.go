@@ -17,7 +17,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/capture"
 )
 
-// The test is its own program on the other host.
+// The test binary is also the program on the other host.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == GuestCommand {
 		silence := Silence
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// asked is what the tests have recorded: so many lines, and then until it is told to end.
+// asked is the work of the tests: it records a number of lines, then waits until it is told to end.
 type asked struct {
 	Lines   int
 	Forever bool
@@ -70,8 +70,7 @@ func errand(ctx context.Context, request json.RawMessage, path string, say io.Wr
 	return 0
 }
 
-// fake puts an ssh on PATH that runs what it is given here, as on another host whose folder for
-// temporary files is returned.
+// fake puts an ssh on PATH that runs its command here, as if on another host. It returns that host's folder for temporary files.
 func fake(t *testing.T, script string) (there string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -89,7 +88,7 @@ func fake(t *testing.T, script string) (there string) {
 
 const plain = `while [ "$1" != -- ]; do shift; done; echo "Welcome to $2"; exec sh -c "$3"` + "\n"
 
-// desk is who takes what comes, in tests.
+// desk is the receiver of output in tests.
 type desk struct {
 	mu    sync.Mutex
 	said  bytes.Buffer
@@ -118,7 +117,7 @@ func (d *desk) taker() Taker {
 	}}
 }
 
-// lines are how many the capture has, and whether it ended properly.
+// lines returns how many lines the capture has, and whether it ended properly.
 func (d *desk) lines(t *testing.T) (n int, ended bool) {
 	t.Helper()
 	c, err := capture.Open(d.path)
@@ -183,7 +182,7 @@ func TestRecord(t *testing.T) {
 	left(t, there)
 }
 
-// What is not there is said there, without what a terminal obeys.
+// A missing target is reported there, without control characters for a terminal.
 func TestRecordNothing(t *testing.T) {
 	there := fake(t, plain)
 	h, d := connect(t), newDesk(t)
@@ -195,7 +194,7 @@ func TestRecordNothing(t *testing.T) {
 	left(t, there)
 }
 
-// Ctrl-C ends the recording, and its rest comes.
+// Ctrl-C ends the recording, and the rest of its data comes.
 func TestInterrupt(t *testing.T) {
 	there := fake(t, plain)
 	h, d := connect(t), newDesk(t)
@@ -210,8 +209,7 @@ func TestInterrupt(t *testing.T) {
 	left(t, there)
 }
 
-// When the connection is lost, what came is kept here, and nothing there: though the shell that waited was
-// killed as well.
+// When the connection is lost, received data is kept here and nothing stays there, even if the waiting shell was killed as well.
 func TestLost(t *testing.T) {
 	there := fake(t, plain)
 	h, d := connect(t), newDesk(t)
@@ -227,7 +225,7 @@ func TestLost(t *testing.T) {
 	left(t, there)
 }
 
-// A network that is cut says nothing: the guest ends by itself.
+// A broken network closes nothing, so the guest ends by itself.
 func TestSilence(t *testing.T) {
 	there := fake(t, "REMOTE_TEST_DEAF=1; export REMOTE_TEST_DEAF; "+plain)
 	h, d := connect(t), newDesk(t)
@@ -237,7 +235,7 @@ func TestSilence(t *testing.T) {
 	left(t, there)
 }
 
-// Whatever keeps it from recording is one line, and leaves nothing.
+// Any reason that prevents recording is one line, and leaves nothing behind.
 func TestConnectFails(t *testing.T) {
 	elf := filepath.Join(t.TempDir(), "unstall-arm64")
 	head := append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 57)...)

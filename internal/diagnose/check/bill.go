@@ -9,24 +9,24 @@ import (
 
 // Bill is what some of a collector's pauses cost slow requests. It is counterfactual:
 //
-//	direct  the time they were stopped themselves
-//	behind  what they waited besides, in the queue that pauses leave behind; nothing where the
-//	        service's own work fills the processors: there is a queue without any pause; by replay of
-//	        the recorded arrivals or, where none reproduces what was observed, by the
-//	        answers of processors that were never idle; where neither is known, it lies
-//	        between nothing and all that the requests which met a pause waited
+//	direct  the time that pauses stopped the requests themselves
+//	behind  the further wait in the queue that pauses leave behind: by a replay of the recorded
+//	        arrivals or, where none reproduces what was observed, by the answers of processors that
+//	        were never idle; where neither is known, between nothing and the whole wait of the
+//	        requests that met a pause. It is nothing where the service's own work fills the
+//	        processors, because there is a queue without any pause
 type Bill struct {
 	direct, behind int64   // ns
 	Low, High      int64   // ns: bounds of the sum
 	slow           []int64 // of each slow request, ns
-	method         string  // how what is behind is known, "": it is not
+	method         string  // how behind is known, "": it is not
 	why            string  // why there is no replay
-	full           bool    // the service's own work fills the processors: nothing waits only for pauses
+	full           bool    // the service's own work fills the processors: no request waits only for pauses
 	total          int64   // ns: all slow time
 }
 
-// BillOf charges pauses of a collector to the slow requests; nil where there are none, or
-// nothing says how the clocks of requests and pauses lie to each other.
+// BillOf charges a collector's pauses to the slow requests; nil where there are none, or where the clocks of requests and
+// pauses cannot be joined.
 func (c *Case) BillOf(g *metrics.Collector, p metrics.Pauses) *Bill {
 	l := c.Ledger
 	if l == nil || len(l.Slow) == 0 || !g.Meets(l.RequestsOf()) {
@@ -41,7 +41,7 @@ func (c *Case) BillOf(g *metrics.Collector, p metrics.Pauses) *Bill {
 	for _, v := range s.Direct {
 		b.direct += v
 	}
-	if c.Full() { // what queues up does so without them, too
+	if c.Full() { // the queue would be there without pauses, too
 		b.full = true
 		return b
 	}
@@ -99,7 +99,7 @@ func (b *Bill) Figures(c *Case, what string) (out []Evidence) {
 // Placed says whether the time that requests waited behind the pauses is known, not only bounded.
 func (b *Bill) Placed() bool { return b.method != "" }
 
-// Scaled returns a bill with the same part of the cost for each request.
+// Scaled returns a bill with the cost of each request multiplied by a factor.
 func (b *Bill) Scaled(part float64) *Bill {
 	if b == nil {
 		return nil

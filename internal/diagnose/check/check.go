@@ -1,10 +1,9 @@
-// Package check is the frame around the checks: what each is asked and what it
-// answers. A check is a file in the folder of its field; internal/diagnose/check/all lists them.
+// Package check is the frame around the checks: the question and the answer of each. A check is a file in the folder of its
+// field; internal/diagnose/check/all lists them.
 //
-// The package's opinion: a verdict names its figures and where they are from;
-// "ruled out" needs coverage; "inconclusive" says what to switch on; ranking is
-// by the milliseconds that would be saved, never by a score; and no rule knows
-// where it is running.
+// The package's opinion: a verdict gives its figures with their origins; "ruled out" needs coverage; "inconclusive" says what
+// to switch on; causes are ranked by the milliseconds that a fix would save, never by a score; and no rule depends on the
+// place where it runs.
 package check
 
 import (
@@ -23,37 +22,36 @@ import (
 // Check is one mechanism that can make requests slow.
 type Check struct {
 	ID    string // closed list, never renamed: "go.gc-rate"
-	Title string // one line: what it is
-	Step  Step   // when it is asked
-	// Doc explains it to the engineer on call: the mechanism, how it is told from
-	// its look-alikes, what helps and what does not.
+	Title string // one line that names the cause
+	Step  Step   // when the check runs
+	// Doc explains the cause to the engineer on call: the mechanism, how to tell it from look-alikes, what helps and what
+	// does not.
 	Doc string
-	// Least is the least evidence from which it is supported, in words: how its thresholds work together.
+	// Least is the least evidence that supports the cause, in words: how its thresholds work together.
 	Least string
-	// Thresholds are all figures that it compares with.
+	// Thresholds are all figures that the check compares with.
 	Thresholds []Threshold
-	// Needs is the evidence without which nothing can be said, in words.
+	// Needs is the evidence that the check cannot do without, in words.
 	Needs string
-	// Applies says whether the question makes sense for a subject.
+	// Applies reports whether the check makes sense for a subject.
 	Applies func(*Case) bool
 	Judge   func(*Case) Verdict
-	// JudgeHost judges a host or a dependency by its own figures, where no process of it was recorded; false: they do not say that it has
-	// the cause. Nil for causes that a process alone can have.
+	// JudgeHost judges a host or a dependency by its own figures, where no process of it was recorded; false: the figures
+	// do not show the cause. Nil for causes that only a process can have.
 	JudgeHost func(*Case) (Verdict, bool)
 }
 
-// Case is what a cause judges: one subject, with its ledger if it has requests.
+// Case is what a check judges: one subject, with its ledger if it has requests.
 type Case struct {
 	Bundle  *evidence.Bundle
 	Subject evidence.SubjectID
 	Ledger  *ledger.Ledger // nil: no requests
 
-	// Found are the causes that are supported already: who judges after the others sees
-	// what they explain.
+	// Found are the causes that are supported so far: later checks see what these explain.
 	Found []Found
 
-	read  map[reflect.Type]any // by [Once]
-	asked []weighed            // by the check that is asked
+	read  map[reflect.Type]any // computed by [Once]
+	asked []weighed            // by the check that runs
 }
 
 // Found is a cause that is supported.
@@ -66,20 +64,20 @@ type Found struct {
 // Runtime returns the subject's runtime, "" unknown.
 func (c *Case) Runtime() string { return c.Bundle.Subjects[c.Subject].Runtime }
 
-// OnThreads says whether the subject's requests run on threads whose stacks tell what they
-// do, as .NET's: a recording has looks at them, where Go has an execution trace.
+// OnThreads reports whether the subject's requests run on threads whose stacks tell what they do, such as .NET's: recordings
+// then have looks at threads where Go has an execution trace.
 func (c *Case) OnThreads() bool {
 	r := platform.ByID(c.Runtime())
 	return r.Stacks != nil || r.OnThreads() && len(c.Threads().Samples(c.Subject)) > 0
 }
 
-// Serves says whether the subject has requests, or could have recorded ones: a server that only
-// reports on itself, as Redis does, has none.
+// Serves reports whether the subject has requests, or could have recorded some: a server that only reports on itself, such as
+// Redis, has none.
 func (c *Case) Serves() bool { return c.Ledger != nil || !platform.ByID(c.Runtime()).Tells }
 
-// Verdict is what was found about one cause.
+// Verdict is the finding about one cause.
 type Verdict struct {
-	Rule              // by which it is decided
+	Rule              // that decided the verdict
 	Title      string // what happens here, with figures; "" takes the cause's title
 	Summary    string // one short clause with the deciding figure
 	Saves      *Saves
@@ -87,26 +85,24 @@ type Verdict struct {
 	Needs      []Need
 	Fix        []Fix
 	Prediction []Prediction
-	// Frontier is what memory would buy, where the cause is a collector's: how the fix
-	// was chosen.
+	// Frontier is what memory would buy, for a collector's cause: it shows how the fix was chosen.
 	Frontier *model.Frontier
-	// Work is the part of the requests' own work that the cause makes of it, 0…1: that is not
-	// theirs (service.own-work).
+	// Work is the part (0…1) of the requests' own work that this cause explains and that is therefore not the requests'
+	// (service.own-work).
 	Work float64
-	// Explains says whether slow time at a place is what this cause explains. Causes that are asked
-	// later leave such a place alone. nil: it explains no place.
+	// Explains reports whether this cause explains slow time at a place. Later causes leave such a place alone. nil: it
+	// explains no place.
 	Explains func(*ledger.Place) bool
-	// Spends is what a server that others wait for spends their time on, as a sentence about them goes on: "in KEYS
-	// from 10.0.0.7"; "" for any other subject.
+	// Spends says how a server that others wait for spends their time, as the end of a sentence: "in KEYS from 10.0.0.7";
+	// "" for any other subject.
 	Spends string
-	// Weight ranks verdicts without request evidence: seconds stopped or burnt per
-	// second.
+	// Weight ranks verdicts without request evidence: seconds stopped or burnt per second.
 	Weight float64
 
-	weighed []weighed // what it was decided by
+	weighed []weighed // the figures that decided the verdict
 }
 
-// Saves is the slow time (ms) that would not have passed without the cause.
+// Saves is the slow time (ms) that a fix of the cause would save.
 type Saves struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low"`
@@ -114,20 +110,20 @@ type Saves struct {
 	Basis *string  `json:"basis"` // what low and high are: "sampling" (a 95 % interval), "bound", null
 }
 
-// Basis says what low and high of a figure are.
+// Basis is the meaning of a figure's low and high.
 func Basis(s string) *string { return &s }
 
-// Evidence is a figure and where it is from.
+// Evidence is a figure with its origin.
 type Evidence struct {
-	ID     string   `json:"id,omitempty"` // closed list: "gc.cycles_per_s"; "" of what has no value
+	ID     string   `json:"id,omitempty"` // closed list: "gc.cycles_per_s"; "" for evidence without a value
 	Text   string   `json:"text"`
 	Value  *float64 `json:"value"`
 	Unit   string   `json:"unit"`
 	Origin string   `json:"origin"`
-	Source string   `json:"source"` // the file of it, or the option; "" unknown
+	Source string   `json:"source"` // its file, or the option; "" unknown
 }
 
-// Fix is something to change: a setting or code.
+// Fix is a change to make: to a setting or code.
 type Fix struct {
 	Text    string `json:"text"`
 	Setting string `json:"setting,omitempty"`
@@ -137,8 +133,8 @@ type Fix struct {
 // Prediction is what a fix would do to a metric.
 type Prediction struct {
 	ID     string   `json:"id"`        // closed list: "gc.cycles_per_s"
-	Fix    *int     `json:"fix_index"` // which of the verdict's fixes does it, from 0; nil: none. A cause leaves it out for the first
-	Anyway bool     `json:"-"`         // it comes if nothing is changed
+	Fix    *int     `json:"fix_index"` // index of the verdict's fix that does it; nil: none. A cause leaves it out for the first
+	Anyway bool     `json:"-"`         // it happens if nothing is changed
 	Metric string   `json:"metric"`
 	Unit   string   `json:"unit"`
 	Now    *float64 `json:"now"`
@@ -147,7 +143,7 @@ type Prediction struct {
 	High   *float64 `json:"high"`
 }
 
-// Predict adds what the fix that was added last would do.
+// Predict adds the effect of the fix that was added last.
 func (v *Verdict) Predict(all ...Prediction) {
 	of := len(v.Fix) - 1
 	for _, p := range all {
@@ -191,12 +187,12 @@ func FigureOfOption(id, text string, value float64, unit, option string) Evidenc
 // From names an artifact as an origin.
 func From(a evidence.ArtifactID) evidence.Origin { return evidence.NewOrigin(a, 0) }
 
-// Material is the share of slow time from which a cause is worth naming.
+// Material is the share of slow time from which a cause is reported.
 var Material = Threshold{Name: "share of slow time from which a cause is named", Value: .25, Unit: "1",
 	Why: "mending what explains less leaves three quarters of slow time as it is", Source: "judgement; docs/accuracy.md counts how often verdicts by it are right"}
 
-// Arguable is the share from which a cause is not ruled out: another recording of the same
-// service may find it above [Material].
+// Arguable is the share from which a cause is not ruled out: another recording of the same service may find it above
+// [Material].
 var Arguable = Threshold{Name: "share of slow time from which a cause is not ruled out", Value: .15, Unit: "1",
 	Why: "another recording of the same service may find it above the share that is named", Source: "judgement"}
 
@@ -212,8 +208,7 @@ func (c *Case) Share(ms ...ledger.Mechanism) float64 {
 	return float64(sum) / float64(c.Ledger.Total)
 }
 
-// Fact returns what the artifact the ledger charges says of the subject, else what
-// any other does.
+// Fact returns a fact on the subject from the artifact that the ledger charges, else from any other.
 func (c *Case) Fact(key string) (evidence.Fact, bool) {
 	return c.Bundle.FactFrom(c.stateSource(), c.Subject, key)
 }
@@ -232,7 +227,7 @@ func (c *Case) stateSource() evidence.ArtifactID {
 	return c.Ledger.StatesFrom()
 }
 
-// Traced says whether the states of enough requests are known.
+// Traced reports whether the states of enough requests are known.
 func (c *Case) Traced() bool {
 	if c.Ledger == nil || !c.Ledger.Traced {
 		return false
@@ -241,12 +236,12 @@ func (c *Case) Traced() bool {
 	return len(c.Ledger.Rows) >= ledger.MinRequests
 }
 
-// MostlyUnseen is the share of slow time not observed, from which the rest does not speak for all of it.
+// MostlyUnseen is the share of unobserved slow time from which the rest does not represent all of it.
 var MostlyUnseen = Threshold{Name: "share of slow time not observed, from which the rest does not speak for all of it", Value: .5, Unit: "1",
 	Why: "the larger part decides", Source: "arithmetic: more than half"}
 
-// HasRequestStates says whether it is known where slow requests spent their time: each of them is
-// traced, or samples of the service's threads show it for all of them together.
+// HasRequestStates reports whether it is known where slow requests spent their time: each of them is traced, or samples of the
+// service's threads show it for all of them together.
 func (c *Case) HasRequestStates() bool {
 	if c.Traced() {
 		return true
@@ -271,14 +266,12 @@ func (c *Case) LongRuns() (share float64, origin evidence.Origin, ok bool) {
 	return min(1, long.Number/run.Number), long.Origin, true
 }
 
-// Starved is the share from which such stretches say that the host withheld
-// processors. On quiet hosts there are none.
+// Starved is the share of such stretches from which the host withheld processors. Quiet hosts have no such stretches.
 var Starved = Threshold{Name: "share of run time in stretches that no scheduler of a runtime allows", Value: .05, Unit: "1",
 	Why: "they say that the host withheld CPUs; on quiet hosts there are none", Source: "judgement"}
 
-// Requests that are slow are common enough to look for a reason from so many on, which is
-// more than a chance meeting or two, and from such a part of all time spent in requests:
-// below, nobody who looks at all requests notices.
+// Slow requests are common enough to look for a reason if there are at least this many, more than a chance meeting or two, and
+// if they take this part of all requests' time: below, they are not noticeable among all requests.
 var (
 	SomeSlow = Threshold{Name: "slow requests from which a reason is looked for", Value: 5, Unit: "count",
 		Why: "one or two are a chance meeting", Source: "judgement"}
@@ -286,7 +279,7 @@ var (
 		Why: "less is too little to notice among all", Source: "judgement"}
 )
 
-// Slow says whether slow requests are common enough to look for a reason.
+// Slow reports whether slow requests are common enough to look for a reason.
 func (c *Case) Slow() bool {
 	l := c.Ledger
 	if l == nil {
@@ -310,9 +303,9 @@ func allTime(c *Case) (all spentInAll) {
 	return all
 }
 
-// Noticeable is the p99 of slow requests among all from which on they are slow enough to be
-// noticed, where nobody said what is slow: what takes three times as long as the quickest may
-// still be quick, beside others that always take long. A call that takes longer than its own usual time is worth naming earlier.
+// Noticeable is the p99, over all requests with 0 for those not slow, from which slow requests are noticed without an
+// objective: three times the quickest may still be quick, beside requests that always take long. A call that takes longer than
+// its own usual time is reported earlier.
 var (
 	Noticeable = Threshold{Name: "p99 of slow requests from which they are noticed, unless --slo is given", Value: float64(20 * time.Millisecond), Unit: "ns",
 		Why: "what takes three times as long as the quickest may still be quick", Source: "judgement; people notice 100 ms (J. Nielsen, Usability Engineering, 1993, chapter 5), and a page makes several requests"}
@@ -320,15 +313,15 @@ var (
 		Why: "one thing that takes all of a request is worth mending earlier", Source: "judgement; half of what is noticed otherwise"}
 )
 
-// UserVisible says whether slow requests are slow enough for users to notice: always where an
-// objective says what is slow, else from a p99 of the slow requests (ns) on.
+// UserVisible reports whether slow requests are slow enough for users to notice: always with an objective, else from a p99 of
+// the slow requests (ns) on.
 func (c *Case) UserVisible(from Threshold) bool {
 	l := c.Ledger
 	if !c.Slow() {
 		return false
 	}
 	if l.Rule != ledger.RuleFloor {
-		return true // an objective says what is slow
+		return true // the objective defines slow
 	}
 	p99 := Once(c, slowRequestsP99)
 	if from.Value > 0 {
@@ -342,10 +335,8 @@ type slowP99 float64
 
 func slowRequestsP99(c *Case) slowP99 { return slowP99(c.Ledger.SlowP99()) }
 
-// Save turns what each slow request would have saved (ns, in the order of
-// Ledger.Slow) into a figure with its sampling error. Where the recording is
-// too short for one, the bounds low and high (ns) are given instead; pass -1
-// for none.
+// Save turns the time that each slow request would save (ns, in the order of Ledger.Slow) into a figure with its sampling
+// error. Where the recording is too short for one, it uses the bounds low and high (ns); pass -1 for none.
 func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	l := c.Ledger
 	var sum, longest int64
@@ -355,7 +346,7 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	}
 	s := &Saves{Value: float64(sum) / 1e6}
 	if iv, ok := stats.SumIntervalAt(func(n int) int64 { return c.Bundle.Requests.End.At(l.Slow[n]) }, perRequest[:len(l.Slow)], l.From, l.To, ledger.BlockOf*longest, 1); ok {
-		// No more can be saved than was lost; the resampled totals vary with the traffic.
+		// A saving cannot exceed the loss; the resampled totals vary with the traffic.
 		s.Low, s.High, s.Basis = Number(iv.Low/1e6), Number(min(iv.High, float64(l.Total))/1e6), Basis("sampling")
 	} else if low >= 0 && high >= low {
 		s.Low, s.High, s.Basis = Number(float64(min(low, sum))/1e6), Number(float64(max(high, sum))/1e6), Basis("bound")
@@ -363,7 +354,7 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	return s
 }
 
-// Bound returns a saving (ns) that is only known to lie between two bounds.
+// Bound returns a saving (ns) of which only bounds are known.
 func (c *Case) Bound(value, low, high float64) *Saves {
 	return &Saves{Value: value / 1e6, Low: Number(low / 1e6), High: Number(high / 1e6), Basis: Basis("bound")}
 }
@@ -394,13 +385,13 @@ func (c *Case) Details(m ledger.Mechanism) (out []ledger.Entry) {
 	return out
 }
 
-// Dependency is a part of slow time that was waited for one of those whom the service calls.
+// Dependency is the slow time spent waiting for one of the services that the subject calls.
 type Dependency struct {
 	Name string
 	Ns   int64
 }
 
-// Dependencies returns what slow requests waited for in each dependency, the longest first.
+// Dependencies returns the slow requests' waits by dependency, the longest first.
 func (c *Case) Dependencies() (out []Dependency) {
 	for _, e := range c.Details(ledger.Dependency) {
 		out = append(out, Dependency{c.Bundle.Names.Text(e.Detail), e.Ns})
@@ -408,8 +399,7 @@ func (c *Case) Dependencies() (out []Dependency) {
 	return out
 }
 
-// PredictSlow returns the share of requests that would be slow if each had been shorter by what
-// less returns for its row (ns).
+// PredictSlow returns the share of requests that would be slow if each had been shorter by less(row) ns.
 func (c *Case) PredictSlow(less func(row int) int64) Prediction {
 	now, then := c.Ledger.FewerSlow(less)
 	return Prediction{ID: "requests.slow_share", Metric: "slow requests", Unit: "1", Now: Number(now), Then: Number(then)}
@@ -418,7 +408,8 @@ func (c *Case) PredictSlow(less func(row int) int64) Prediction {
 // PredictFreed returns the p99 (ms) of all requests if each had been shorter within the service by what less returns for its row (ns), and
 // those that waited before it had waited less.
 func (c *Case) PredictFreed(less func(row int) int64) Prediction {
-	return c.PredictP99(c.Ledger.FreeServers(less))
+	freed := c.Ledger.FreeServers(less)
+	return c.PredictP99(func(row int) int64 { return less(row) + freed(row) })
 }
 
 // PredictP99 returns the p99 (ms) of all requests if each had been shorter by what less returns
@@ -428,7 +419,7 @@ func (c *Case) PredictP99(less func(row int) int64) Prediction {
 	x := l.Shorten(less)
 	p := Prediction{ID: "requests.p99_ms", Metric: "p99", Unit: "ms", Now: Number(x.Now), Then: Number(x.Then), Low: Number(x.Low), High: Number(x.High)}
 	if l.Source != l.Requests.Source {
-		p.ID, p.Metric = "requests.traced_p99_ms", "p99 while tracing" // the head of the report gives that of all requests
+		p.ID, p.Metric = "requests.traced_p99_ms", "p99 while tracing" // the report's head has the p99 of all requests
 	}
 	return p
 }

@@ -9,17 +9,16 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Collections are those of a garbage collector that were of one kind, for one reason, and brought
-// on in one function, where they paused the program.
+// Collections are a garbage collector's collections of one kind, with one reason and one function that caused them, where they
+// paused the program.
 type Collections struct {
 	Words  string // "gen 2, large allocations"
-	Asker  string // the program's own function that brought them on; "" unknown
+	Asker  string // the program's own function that caused them; "" unknown
 	Pauses metrics.Pauses
 	Origin evidence.Origin
 }
 
-// Collector returns what the subject's garbage collector did beside its requests; nil if it was
-// not watched.
+// Collector returns the subject's garbage collector as seen beside its requests; nil if it was not watched.
 func (c *Case) Collector() *metrics.Collector {
 	return Once(c, func(c *Case) *metrics.Collector {
 		read := platform.ByID(c.Runtime()).ReadCollector
@@ -30,8 +29,8 @@ func (c *Case) Collector() *metrics.Collector {
 	})
 }
 
-// ledgerScope returns the time, source and clock of the ledger's requests, for what the collector
-// did beside them; nil without requests.
+// ledgerScope returns the time, source and clock of the ledger's requests, over which the collector is read; nil without
+// requests.
 func (c *Case) ledgerScope() *metrics.Beside {
 	l := c.Ledger
 	if l == nil || len(l.Rows) == 0 {
@@ -40,8 +39,8 @@ func (c *Case) ledgerScope() *metrics.Beside {
 	return &metrics.Beside{Window: metrics.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: c.Bundle.Requests.Clock.At(l.Rows[0])}
 }
 
-// Collections returns the pauses of the collector grouped by reason and by the function that
-// brought them on, the longest total first.
+// Collections returns the pauses of the collector grouped by reason and by the function that caused them, the longest total
+// first.
 func (c *Case) Collections() (out []Collections) {
 	g := c.Collector()
 	if g == nil {
@@ -66,7 +65,7 @@ func (c *Case) Collections() (out []Collections) {
 	return out
 }
 
-// Pauses that requests meet before the service begins with them.
+// Thresholds for pauses that requests meet before the service begins with them.
 var (
 	LongPause = Threshold{Name: "mean length of pauses that requests meet before the service begins with them", Value: 20e-3, Unit: "s",
 		Why: "a request that arrives in one waits for half of it", Source: "judgement; as long as a slow request that is noticed"}

@@ -10,38 +10,38 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Contention is what a runtime whose requests run on threads tells of its locks, in its
-// words. What follows from it is the same for all of them: [Case.Contended].
+// Contention is what is known of the locks of a runtime whose requests run on threads, in the runtime's terms.
+// [Case.Contended] judges it in the same way for all runtimes.
 type Contention struct {
 	*metrics.Locks
-	Charged bool    // the ledger says how long slow requests waited for locks
+	Charged bool    // the ledger has the time that slow requests waited for locks
 	Cores   float64 // processors the threads run on, 0 unknown
-	Excused bool    // busy processors leave as many waiting: a holder that is not run keeps its lock
+	Excused bool    // busy processors explain the waiting threads: a holder that does not run keeps its lock
 	More    []Need  // what to record where there were too few looks for a mean; nil: there were enough
 
-	Figures []Evidence // how many waited
+	Figures []Evidence // how many threads waited
 	Title   string     // names the lock by the code that waits for it
 	At      []Evidence // which code waits
-	Held    []Evidence // what the holder did meanwhile
+	Held    []Evidence // what the holder did during the waits
 
-	Shorten string // fix where the holder ran: do less under the lock
-	Outside string // fix where the holder itself waited: do that outside the lock
+	Shorten string // fix for a holder that ran: do less under the lock
+	Outside string // fix for a holder that waited itself: do that outside the lock
 }
 
-// Queueing is how many threads must wait for locks, in the mean, for that to be worth
-// naming where no requests show what it costs: one always does.
+// Queueing is the mean number of threads waiting for locks from which contention is reported where no requests show its cost:
+// one waiting thread is usual.
 var Queueing = Threshold{Name: "threads that wait for locks on average", Value: 1.0, Unit: "threads",
 	Why: "without requests nothing tells the cost; one thread always waits", Source: "judgement"}
 
-// Crowd is the threads that wait for one lock in a single dump.
+// Crowd is the number of threads waiting for one lock in a single dump from which that dump is enough.
 var Crowd = Threshold{Name: "threads that wait for one lock in a single dump", Value: 3, Unit: "threads",
 	Why: "chance rarely shows so many where the lock is free most of the time", Source: "judgement"}
 
-// Stuck is the threads that wait for one lock in a single dump whose holder waits for other threads itself.
+// Stuck is the same number for a lock whose holder itself waits for other threads.
 var Stuck = Threshold{Name: "threads that wait for one lock in a single dump whose holder waits for other threads", Value: 2, Unit: "threads",
 	Why: "its holder keeps the lock for as long as others let it wait", Source: "judgement"}
 
-// HardlyWaiting is the waiting threads on average below which none waits to speak of.
+// HardlyWaiting is the mean number of waiting threads below which waits are negligible.
 var HardlyWaiting = Threshold{Name: "waiting threads on average below which none waits to speak of", Value: .01, Unit: "threads",
 	Why: "one thread for a hundredth of the time", Source: "judgement"}
 
@@ -53,7 +53,7 @@ func (c *Case) judgeContention(k Contention) Verdict {
 	switch {
 	case k.Waiting.Number > 0:
 		v.Summary = "almost no thread waited for a lock"
-	case k.Waits > 0: // between looks
+	case k.Waits > 0: // waits between looks
 		v.Summary = fmt.Sprintf("no thread sample showed a lock wait; %s recorded, %s in total", units.Plural(k.Waits, "wait"), units.Time(float64(k.Waited)))
 	}
 	if k.Waiting.Number >= HardlyWaiting.Value {

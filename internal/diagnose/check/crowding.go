@@ -9,29 +9,29 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Crowding is a host whose CPUs other processes fill. Whoever is ready to go on there waits for a CPU: threads of the process, and those of
-// the programs that it calls on the same host.
+// Crowding is a host whose CPUs other processes fill, so that ready threads wait for a CPU: threads of the process, and those
+// of programs on the same host that it calls.
 type Crowding struct {
 	*metrics.Host
-	Denied    float64 // of the time in which threads of the process were ready or ran, the part in which they did not run
-	Unread    int64   // ns of slow time in which requests waited for its threads, which waited for CPUs that others had
-	Answerers int64   // ns of slow time in which programs that requests waited for did not run because others had the CPUs
+	Denied    float64 // of the time in which threads of the process were ready or ran, the part in which they were ready
+	Unread    int64   // ns of slow time in which requests waited for the process's threads while these waited for CPUs that others used
+	Answerers int64   // ns of slow time in which called programs did not run because others used the CPUs
 	Late      int64   // ns of slow time in which answers were on their way to clients of this host
 	Origin    evidence.Origin
 
-	lacks map[evidence.NameID]float64 // by who is called: the part of calls' time in which it was ready and did not run
+	lacks map[evidence.NameID]float64 // by called program: the part of calls' time in which it was ready and did not run
 }
 
 var (
-	// CrowdedHost is how much of a host is in use when who wakes up has to wait.
+	// CrowdedHost is the used part of the host's CPUs from which woken threads have to wait.
 	CrowdedHost = Threshold{Name: "share of the host's CPUs from which a thread that wakes up waits for one", Value: .9, Unit: "1",
 		Why: "an answer is then read late", Source: "M/M/1: ρ/(1−ρ) is 9 at 90 %"}
-	// CrowdedBy is how much of that others use.
+	// CrowdedBy is the part of that use that must be other processes'.
 	CrowdedBy = Threshold{Name: "share of the busy CPUs that other processes use, from which they are what fills the host", Value: .5, Unit: "1",
 		Why: "they use more than the process and whom it calls", Source: "arithmetic: more than half"}
 )
 
-// crowd is a Crowding, nil where there is none.
+// crowd holds a Crowding, nil where there is none.
 type crowd struct{ *Crowding }
 
 // Crowding returns how other processes crowd the host while requests are served; nil if they do
@@ -63,7 +63,7 @@ func readCrowd(c *Case) (none crowd) {
 	if strangers < CrowdedBy.Value*x.Busy.Number {
 		return none
 	}
-	// Where it has work for all CPUs and waits for them longer than it has them, and requests queue for it, whatever waits for its turn waits for that.
+	// A process with work for all CPUs that waits longer than it runs: whatever waits for its turn there waits for CPUs.
 	cpus, queued := float64(c.Bundle.CPUsOf(c.Subject)), int64(0)
 	for _, e := range c.Ledger.Entries {
 		if e.Mechanism == ledger.Queued && e.Detail != 0 {
@@ -133,7 +133,7 @@ func (c *Case) underWay() map[evidence.NameID]float64 {
 			}
 		})
 	}
-	for id := range sum { // those that were not followed wait as the others do
+	for id := range sum { // requests that were not followed wait in the same proportion
 		sum[id] *= float64(len(l.Rows)) / float64(max(1, len(rows))) / float64(l.To-l.From)
 	}
 	return sum

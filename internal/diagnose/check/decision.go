@@ -4,11 +4,11 @@ import (
 	"slices"
 )
 
-// Decision is how a verdict came about: the questions of the policy with what was compared for each, and the rule that decided.
+// Decision is how a verdict was reached: the policy's questions with the figures compared for each, and the rule that decided.
 type Decision struct {
-	Answer string  `json:"answer"` // of the rule that decided: "too_little"
+	Answer string  `json:"answer"` // outcome of the rule that decided: "too_little"
 	Says   string  `json:"says"`
-	Steps  []Asked `json:"steps"` // the questions in their order: those with figures, and the one that decided, but for those that no figure was compared for
+	Steps  []Asked `json:"steps"` // the questions in order: those with compared figures, and the one that decided
 }
 
 // Asked is one question of a decision.
@@ -18,18 +18,18 @@ type Asked struct {
 	Compared []Compared `json:"compared"`
 }
 
-// Compared is a figure and the threshold that it was held against.
+// Compared is a figure with the threshold it was compared with.
 type Compared struct {
-	Name      string   `json:"name"`      // of the threshold: what is compared
+	Name      string   `json:"name"`      // of the threshold: the compared quantity
 	Figure    *float64 `json:"figure"`    // null: unknown
 	Threshold float64  `json:"threshold"` // its value
 	Unit      string   `json:"unit"`      // of both
 	Reached   bool     `json:"reached"`
 
-	Of Threshold `json:"-"` // with its reason and source, which `unstall causes` gives
+	Of Threshold `json:"-"` // the threshold with its reason and source, which `unstall causes` prints
 }
 
-// weighed is a figure that a question was answered by.
+// weighed is a figure that answered a question.
 type weighed struct {
 	question Question
 	Compared
@@ -39,14 +39,13 @@ func newWeighed(q Question, figure float64, t Threshold) weighed {
 	return weighed{q, Compared{t.Name, Number(figure), t.Value, t.Unit, figure >= t.Value, t}}
 }
 
-// Weigh records a figure that the verdict is decided by, and its threshold; it replaces what was
-// recorded for the same threshold before.
+// Weigh records a figure that decides the verdict, with its threshold; it replaces an earlier figure for the same threshold.
 func (v *Verdict) Weigh(figure float64, t Threshold) { v.recordComparison(AskMaterial, figure, t) }
 
-// Counted is [Verdict.Weigh] for how much evidence there is.
+// Counted is [Verdict.Weigh] for the amount of evidence.
 func (v *Verdict) Counted(figure float64, t Threshold) { v.recordComparison(AskEvidence, figure, t) }
 
-// Missed is [Verdict.Weigh] for how much was not observed.
+// Missed is [Verdict.Weigh] for the unobserved amount.
 func (v *Verdict) Missed(figure float64, t Threshold) { v.recordComparison(AskCovered, figure, t) }
 
 func (v *Verdict) recordComparison(q Question, figure float64, t Threshold) {
@@ -64,7 +63,7 @@ func replaceByThreshold(all []weighed, x weighed) []weighed {
 	return append(all, x)
 }
 
-// recordAnswer records the figure that answered a question which is the same for all checks.
+// recordAnswer records the figure that answered a question that all checks share.
 func (c *Case) recordAnswer(q Question, figure float64, t Threshold) {
 	c.asked = replaceByThreshold(c.asked, newWeighed(q, figure, t))
 }
@@ -72,7 +71,7 @@ func (c *Case) recordAnswer(q Question, figure float64, t Threshold) {
 // Forget drops the answers recorded for the previous check.
 func (c *Case) Forget() { c.asked = nil }
 
-// Decision returns how a verdict of the check that ran last came about.
+// Decision returns how the verdict of the check that ran last was reached.
 func (c *Case) Decision(v *Verdict) Decision {
 	d := Decision{Answer: v.Answer, Says: v.Says}
 	all := slices.Concat(c.asked, v.weighed)

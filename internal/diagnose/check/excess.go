@@ -8,15 +8,14 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Excess returns by how much (ns) each slow request exceeds what requests of its route usually
-// wait, and the sum as a share of the time slow requests took. Usual is that of the route with the
-// largest excess. All may lack some of the slow requests; the usual wait is computed from those it
-// has.
+// Excess returns by how much (ns) each slow request exceeds the usual wait of its route, and the sum as a share of slow
+// requests' time. Usual is the wait of the route with the largest excess. All may lack some slow requests; the usual wait comes
+// from the requests in it.
 func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, usual int64, share float64) {
 	r := &c.Bundle.Requests
 	w := c.newWaited(all, rowsWithin(all, slow))
 	per = make([]int64, len(slow))
-	known := 0 // each is asked for once, as to charge it is work: slow ones are among all, in the same order
+	known := 0 // charging a request is work, so each is asked once: slow ones are in all, in the same order
 	for _, row := range all {
 		ns := wait(row)
 		w.addWait(row, ns)
@@ -25,7 +24,7 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 			known++
 		}
 	}
-	for n := known; n < len(slow); n++ { // but for those that are not
+	for n := known; n < len(slow); n++ { // all but the slow ones
 		per[n] = wait(slow[n])
 	}
 	w.setUsual()
@@ -37,7 +36,7 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 		of.lost += per[n]
 		total += r.Latency(row)
 	}
-	var route evidence.NameID // that most of it is of
+	var route evidence.NameID // the route with most of it
 	most := int64(-1)
 	for id, of := range w.routes {
 		if of.slow > 0 && (of.lost > most || of.lost == most && id < route) {
@@ -68,24 +67,24 @@ func rowsWithin(all, some []int) []int {
 	return slices.DeleteFunc(slices.Clone(some), func(row int) bool { return !in.Has(row) })
 }
 
-// waited is what requests wait, by route.
+// waited is the waits of requests, by route.
 type waited struct {
 	r         *evidence.Requests
 	isSlow    evidence.Rows
 	all, slow int // requests
 	routes    map[evidence.NameID]*ofRoute
-	route     evidence.NameID // the last one that was asked for, as one is mostly followed by another of it
+	route     evidence.NameID // the last one that was asked for, as most requests follow one of their route
 	last      *ofRoute
 }
 
-// ofRoute is what requests of one route wait.
+// ofRoute is the waits of requests of one route.
 type ofRoute struct {
-	waits []int64 // ns: those that are not slow first
+	waits []int64 // ns: not slow requests first
 	fast  int     // of waits
-	end   int     // waits from here on are known, too
+	end   int     // waits from here on are known
 	slow  int     // requests
 	usual int64
-	lost  int64 // ns that slow ones exceed it, in all
+	lost  int64 // ns by which slow requests exceed it, total
 }
 
 func (c *Case) newWaited(all, slow []int) *waited {
@@ -104,7 +103,7 @@ func (c *Case) newWaited(all, slow []int) *waited {
 	return w
 }
 
-// routeOf returns what requests of a row's route wait.
+// routeOf returns the waits of the route of a row's request.
 func (w *waited) routeOf(row int) *ofRoute {
 	if route := w.r.Route.At(row); w.last == nil || route != w.route {
 		w.route, w.last = route, w.routes[route]
@@ -139,7 +138,7 @@ func (w *waited) setUsual() {
 			of.usual = overall
 		}
 	}
-	for _, of := range w.routes { // which puts them in another order
+	for _, of := range w.routes { // sorts the waits
 		if len(of.waits) >= ledger.MinRequests {
 			of.usual = usualWait(of.waits, of.fast, of.slow)
 		}

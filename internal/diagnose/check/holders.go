@@ -12,26 +12,25 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Behind is what slow requests wait for in a mechanism that others hold, a lock or a pool,
-// and what those do meanwhile, down to the root of the chain.
+// Behind is the waits of slow requests in a mechanism that others hold, a lock or a pool, and what the holders do during them,
+// down to the root of the chain.
 type Behind struct {
 	Total int64          // ns of slow requests
-	Roots ledger.Charges // the same by roots; what the holders did with a processor stays with the mechanism
-	// Own is the part of each slow request's wait (ns, in the order of Ledger.Slow) that
-	// ends with the lock or pool: had it been free, the request would not have waited. Of the
-	// rest the holders' own trouble is the reason: the collector, short processors, a
-	// dependency that is slow enough by itself.
+	Roots ledger.Charges // Total by roots; what the holders did on a processor stays with the mechanism
+	// Own is the part of each slow request's wait (ns, in the order of Ledger.Slow) that would not have been with a free
+	// lock or pool. The rest is due to the holders' own trouble: the collector, short processors, a dependency that is slow
+	// by itself.
 	Own []int64
 
-	held bool // somebody is known to have held it
+	held bool // a holder is known
 }
 
-// elsewhere are roots that are other causes' business, whoever holds what meanwhile. A
-// system call that holders wait for is a place of its own.
+// elsewhere are roots that other causes judge, whichever thread holds what. A system call that holders wait for is a place of
+// its own.
 var elsewhere = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.AllocationStall, ledger.CollectorCPU, ledger.RequestsCPU, ledger.BackgroundCPU, ledger.HostCPU,
 	ledger.Kernel}
 
-// Wait is how much of a state (ns) is a wait that a cause is about, and what it is charged to.
+// Wait returns how much of a state (ns) is a wait that a cause is about, and its mechanism.
 type Wait func(s *evidence.Segment, ch *ledger.Charges) (m ledger.Mechanism, ns int64)
 
 // BehindMechanism returns any wait that is charged to a mechanism.
@@ -45,7 +44,7 @@ func (c *Case) BehindFor(m ledger.Mechanism) Behind {
 	b, ok := known[m]
 	switch {
 	case ok:
-	case c.Ledger.Charges[m] == 0: // nobody waits
+	case c.Ledger.Charges[m] == 0: // no request waits
 		b.Own = make([]int64, len(c.Ledger.Slow))
 	default:
 		b = c.BehindOf(BehindMechanism(m))
@@ -89,7 +88,7 @@ func (c *Case) walkChains(row int, wait Wait, yield func(s *evidence.Segment, ns
 	})
 }
 
-// Mine returns the part of the wait (ns) that ends with the lock or pool.
+// Mine returns the part of the wait (ns) whose chain ends with the lock or pool.
 func (b *Behind) Mine() (ns int64) {
 	for _, v := range b.Own {
 		ns += v
@@ -97,18 +96,16 @@ func (b *Behind) Mine() (ns int64) {
 	return ns
 }
 
-// AnswersLate says whether a dependency is slow by itself, where requests wait for a lock or a
-// pool that is held over calls to it: most of the time spent in calls is in some that take far
-// longer than usual, or half of the slow requests would miss the objective by their own calls
-// alone. Otherwise calls take their usual length, and holding the lock or pool over them is the
-// problem.
+// AnswersLate reports whether a dependency is slow by itself, where requests wait for a lock or a pool that is held during calls
+// to it: most of the time in calls is in calls far longer than usual, or half of the slow requests would miss the objective by
+// their own calls alone. Otherwise calls take their usual time, and the problem is holding the lock or pool during them.
 func (c *Case) AnswersLate() bool {
 	return bool(Once(c, func(c *Case) late { return late(c.answersLate()) }))
 }
 
 type late bool
 
-// FarLonger is the how many times its median a call takes that is late by itself.
+// FarLonger × its median makes a call late by itself.
 var FarLonger = Threshold{Name: "how many times its median a call takes that is late by itself", Value: 3, Unit: "times",
 	Why: "as what is slow among requests", Source: "judgement; the rule for slow requests"}
 
@@ -118,7 +115,7 @@ func (c *Case) answersLate() bool {
 		return c.callsLong()
 	}
 	if l.Charges[ledger.Lock]+l.Charges[ledger.Pool] == 0 {
-		return false // nobody waits for who holds one
+		return false // no request waits for such a holder
 	}
 	if c.waitsForUnreadPeers() {
 		return true
@@ -155,9 +152,8 @@ func (c *Case) answersLate() bool {
 	return l.Rule != ledger.RuleFloor && 2*alone >= held || 2*long >= all
 }
 
-// waitsForUnreadPeers says whether holders of locks or pools mostly wait in writes, until the
-// other end reads. Such a wait is late in any case, as there is no usual wait for the other end of
-// a connection to make room.
+// waitsForUnreadPeers reports whether holders of locks or pools mostly wait in writes for the other end to read. Such a wait
+// always counts as late, because there is no usual time for the other end of a connection to make room.
 func (c *Case) waitsForUnreadPeers() bool {
 	var all, unread int64
 	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
@@ -176,10 +172,9 @@ func (c *Case) waitsForUnreadPeers() bool {
 	return all > 0 && 2*unread >= all
 }
 
-// callsLong says whether calls take far longer than they may, where thread samples show only how
-// much time all requests together spend in calls (Little's law). The bound is what calls would
-// take if they filled requests as fast as the quickest tenth of each route. Pools and locks make
-// requests take longer, and never shorten a call.
+// callsLong reports whether calls take far too long, where thread samples show only the time that all requests together spend
+// in calls (Little's law). The limit is the time that calls would take if they filled the quickest tenth of each route's
+// requests. Pools and locks lengthen requests and never shorten a call.
 func (c *Case) callsLong() bool {
 	l := c.Ledger
 	var called, most int64
@@ -195,14 +190,14 @@ func (c *Case) callsLong() bool {
 	return called > FarLonger.Int64()*most
 }
 
-// quickest is the part of a route's requests that nothing much stood in the way of.
+// quickest is the part of a route's requests that nothing much delayed.
 const quickest = .1
 
-// WorthTelling is the share of what holders did from which it is reported.
+// WorthTelling is the share of the holders' time from which an activity is reported.
 var WorthTelling = Threshold{Name: "share of what holders did from which it is reported", Value: .05, Unit: "1",
 	Why: "a report has room for some", Source: "judgement"}
 
-// Chain returns what the holders did while slow requests waited for them, the most first.
+// Chain returns what the holders did while slow requests waited for them, largest first.
 func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 	if b.Total == 0 || !b.held {
 		return nil

@@ -6,14 +6,12 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Need is what would have to be there for more to be known: in words, and what is to be
-// typed for it. Nothing else takes one for the other.
+// Need is missing evidence that would tell more: in words, and as a command, which are kept apart.
 type Need struct {
 	// What is unknown, or what would show it: "an execution trace of a few seconds".
 	What string `json:"what"`
-	// Command can be pasted as it stands: into a shell, or among a program's options. PID
-	// and HOST:PORT in it stand for those of the process. "" if nothing that can be typed
-	// would help.
+	// Command can be pasted as it is: into a shell, or among a program's options. PID and HOST:PORT in it stand for those of the process. ""
+	// if no command would help.
 	Command string `json:"command"`
 }
 

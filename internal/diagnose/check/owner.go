@@ -12,11 +12,11 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Site is where in the program something happens.
+// Site is a place in the program.
 type Site struct {
-	Function string // the program's own, "main.(*Journal).Append"; "" none is on the stack
-	Line     int32  // of it, 0 unknown
-	Callee   string // of a library or the runtime that it called, "os.(*File).Sync"; "" none
+	Function string // the program's own function, "main.(*Journal).Append"; "": none is on the stack
+	Line     int32  // of Function, 0 unknown
+	Callee   string // the function of a library or the runtime that it called, "os.(*File).Sync"; "": none
 }
 
 // String returns "main.(*Journal).Append:41", or the parts of it that are known.
@@ -47,7 +47,7 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 	}
 	frames := c.Bundle.Stacks.Frames(stack)
 	own := c.ownModule()
-	for _, strict := range []bool{true, false} { // a program whose build is not known may be all libraries
+	for _, strict := range []bool{true, false} { // a program of an unknown build may consist only of libraries
 		for i, f := range frames {
 			name := c.Bundle.Names.Text(f.Func)
 			if strict && !ownGo(name, own) || !strict && isStandardLibrary(name) {
@@ -60,7 +60,7 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 			return s
 		}
 	}
-	for _, f := range slices.Backward(frames) { // a library's goroutine: what it was started with
+	for _, f := range slices.Backward(frames) { // a library's goroutine: the function it was started with
 		if s.Callee = c.Bundle.Names.Text(f.Func); s.Callee != "runtime.goexit" {
 			break
 		}

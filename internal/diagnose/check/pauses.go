@@ -9,36 +9,36 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// CollectorTerms are what the one policy for collectors takes from a runtime. What is the same for all stands in the constants below.
+// CollectorTerms are a runtime's parameters of the common policy for collectors. The constants below are common to all runtimes.
 type CollectorTerms struct {
-	// Notice is the p99 of slow requests from which what GC costs them is worth naming where no limit for them is known, and
-	// NoticeMost where GC is nearly all of their time; 0: whatever it is.
+	// Notice is the p99 of slow requests from which GC's cost to them is reported without an objective, and NoticeMost the one where GC is
+	// nearly all of their time; 0: any p99.
 	Notice, NoticeMost Threshold
-	// Watched is the time (s) that must be watched for a share of it to speak for the service.
+	// Watched is the time (s) that must be watched for a share of it to represent the service.
 	Watched Threshold
-	// Own and Spared are the shares of the time from which pauses are worth naming where no requests tell what they cost: of
-	// those that a program needs, and of those that need not be.
+	// Own and Spared are the shares of the time from which pauses are reported where no requests show their cost: Own for pauses that a
+	// program needs, Spared for avoidable ones.
 	Own, Spared Threshold
 
-	// Figures are how many pauses there are, and their share of the time.
+	// Figures are the number of pauses, and their share of the time.
 	Figures func(c *Case, of Paused, share float64) []Evidence
 
-	Longer   []Need             // asks for more of the evidence
-	Requests func(*Case) []Need // asks for requests that pauses can be laid over
-	Predicts bool               // what would be without these pauses: where no model of the collector says what a fix does
-	Parts    func(*Case) []Part // all pauses, each in one part
+	Longer   []Need             // asks for a longer recording
+	Requests func(*Case) []Need // asks for requests on the timeline of the pauses
+	Predicts bool               // it predicts the figures without these pauses, where no model of the collector predicts a fix
+	Parts    func(*Case) []Part // all pauses, each in exactly one part
 	Explains []string           // causes that explain pauses of any part
 }
 
-// Part is some of a collector's pauses, and the cause that they are judged by.
+// Part is some of a collector's pauses, with the cause that judges them.
 type Part struct {
 	Cause  string // "" none
 	What   string // "young collections"
 	Pauses metrics.Pauses
-	Least  Threshold // share of the time from which they are worth naming alone, above 0
+	Least  Threshold // share of the time from which they are reported alone, above 0
 }
 
-// What is the same for pauses of every collector.
+// Thresholds common to pauses of all collectors.
 var (
 	ASecond = Threshold{Name: "length of a single pause that is named however rare it is", Value: 1., Unit: "s",
 		Why: "health checks, callers' timeouts and leases begin there", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: after 1 s people lose their thought; default timeouts of 1 s"}
@@ -57,18 +57,18 @@ var (
 )
 
 const (
-	// AMinute is the time (s) of which the worst is judged: the resolution of most monitoring.
+	// AMinute is the length (s) of the worst stretch that is judged: the resolution of most monitoring.
 	AMinute = 60.
 )
 
-// Paused are pauses that a cause judges.
+// Paused is the pauses that a cause judges.
 type Paused struct {
 	Cause     string
 	Collector *metrics.Collector
 	Pauses    metrics.Pauses
 	What      string    // "young collections"
-	Least     Threshold // share of the time from which they are worth naming where no requests tell what they cost
-	Stalled   []int64   // ns that each slow request waited besides, for memory that they gave late; nil: nothing
+	Least     Threshold // share of the time from which they are reported where no requests show their cost
+	Stalled   []int64   // ns that each slow request also waited for memory that they freed late; nil: nothing
 	Terms     *CollectorTerms
 }
 
@@ -108,7 +108,7 @@ func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 		v.Evidence = append(v.Evidence, b.Figures(c, of.What)...)
 		c.JudgeBill(v, b, of)
 		if !v.Supported() && share >= of.Least.Value && g.Span >= t.Watched.Value && !c.HasRequestStates() && c.UserVisible(Noticeable) {
-			// Most of what slow requests did was not seen: they do not speak against the log.
+			// Most of the slow requests' time was not seen: they do not contradict the log.
 			v.Rule, v.Needs = Matters, nil
 			v.Summary = fmt.Sprintf("%s pause the program %s of the time, and are %s", of.What, units.Percent(share), OfSlow(b.Share()))
 			v.Saves = c.Bound(float64(b.Sum()), float64(b.Low), float64(max(b.High, b.Sum())))
@@ -145,7 +145,7 @@ func (c *Case) judgeShare(v *Verdict, of Paused, share float64) {
 	}
 }
 
-// Edge is the part of a threshold from which another recording may find it exceeded.
+// Edge is the part of a threshold from which another recording may exceed it.
 var Edge = Threshold{Name: "part of a threshold from which another recording may find it exceeded", Value: Arguable.Value / Material.Value, Unit: "1",
 	Why: "as the share that is left open is of the share that is named", Source: "arithmetic: 15 % of 25 %"}
 
@@ -187,7 +187,7 @@ func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 	}
 }
 
-// NeedLimit asks what is slow for this service.
+// NeedLimit asks for the service's objective.
 var NeedLimit = Need{What: "a limit for request latency", Command: "unstall PID --slo 5ms"}
 
 // Matters returns the rule that applies to a part of slow time that a collector costs.
@@ -295,13 +295,13 @@ func WorstMinute(g *metrics.Collector, p metrics.Pauses) Minute {
 	return Minute{from, float64(stopped) / 1e9}
 }
 
-// together is what all pauses of a collector come to where no part of them is worth naming by itself.
+// together is the sum of all pauses of a collector where no part of them is reported alone.
 type together struct {
 	matters bool
-	home    string // the cause of the largest part; "" it has none
+	home    string // the cause of the largest part; "": none
 	words   string // "full collections 20 %, young collections 18 %"
 	share   float64
-	ofSlow  bool // share is of slow time, else of the time
+	ofSlow  bool // share is a share of slow time, else of all time
 }
 
 // judgeTogether supports the cause with the largest part of pauses that matter only together, and
@@ -362,7 +362,7 @@ func (c *Case) sumParts(g *metrics.Collector, t *CollectorTerms) (x together) {
 		alone = alone || max(part[i], WorstMinute(g, p.Pauses).Share()/MinuteOf.Value) >= p.Least.Value
 	}
 	switch {
-	case alone: // it is judged by itself
+	case alone: // judged alone
 	case all != nil:
 		x.ofSlow, x.share = true, all.Share()
 		x.matters = x.share >= Material.Value && c.isNoticed(x.share, t)

@@ -7,7 +7,7 @@ const (
 	Inconclusive = "inconclusive"
 )
 
-// Question is one that is asked of every cause. They are asked in this order, and one of them decides.
+// Question is a question of the policy. Every check asks the questions in this order, and one of them decides.
 type Question string
 
 // The questions.
@@ -20,10 +20,10 @@ const (
 	AskHolders   Question = "what do holders do?"
 )
 
-// Questions are all of them in their order.
+// Questions are all questions in order.
 var Questions = []Question{AskEvidence, AskCovered, AskSlow, AskMaterial, AskExplained, AskHolders}
 
-// Asks says what a question is about.
+// Asks describes a question.
 func (q Question) Asks() string {
 	switch q {
 	case AskEvidence:
@@ -42,12 +42,12 @@ func (q Question) Asks() string {
 	return ""
 }
 
-// Rule is a row of the policy: an answer to one of the questions, and what follows from it. Checks find answers; what is supported, left
-// open or ruled out is said here and nowhere else.
+// Rule is a row of the policy: an answer to one of the questions, with its consequence. Checks find answers; only the rules say what is
+// supported, left open or ruled out.
 type Rule struct {
 	Answer   string // closed list, never renamed: "not_recorded"
 	Question Question
-	State    string // what follows: supported, inconclusive (left open), ruled_out
+	State    string // the consequence: supported, inconclusive (left open), ruled_out
 	Says     string
 }
 
@@ -88,15 +88,15 @@ var (
 	NotServing  = Rule{"not_serving", AskHolders, Inconclusive, "those that wait serve no requests"}
 )
 
-// Policy is the rules in the order of the questions: the table that docs/policy.md prints.
+// Policy lists the rules in the order of the questions; docs/policy.md prints it.
 var Policy = []Rule{NotRecorded, TooFew, OneLook, Untold, Contradictory, Absent, Unseen, Withheld, CostUnknown, NotSlow, Brief, Unnoticed, OutOfSight,
 	TooLittle, Usual, OnTheEdge, Happens, Anything, ByDesign, PartOfAll, Largest, Matters, StandsAlone, Explained, PartlyExplained, TakeTurns, HoldersWait, NotServing}
 
-// Supported says whether the cause is found.
+// Supported reports whether the cause is found.
 func (r Rule) Supported() bool { return r.State == Supported }
 
-// RuledOut says whether the cause is cleared.
+// RuledOut reports whether the cause is cleared.
 func (r Rule) RuledOut() bool { return r.State == RuledOut }
 
-// LeftOpen says whether the evidence does not decide.
+// LeftOpen reports whether the evidence does not decide.
 func (r Rule) LeftOpen() bool { return r.State == Inconclusive }

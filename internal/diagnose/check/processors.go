@@ -57,8 +57,7 @@ func (c *Case) tracedProcessors() (cpus float64, origin evidence.Origin, ok bool
 	return (run.Number - workers) / float64(run.Until-run.From), run.Origin, true
 }
 
-// From how much of its processors on a service leaves none free: by itself, or together with
-// others while the host has none left.
+// Parts of its processors from which a service leaves none free: by itself, or together with others while the host has none left.
 var (
 	FullCPUs = Threshold{Name: "share of the CPUs that the service's own work takes when none is free", Value: .9, Unit: "1",
 		Why: "a queue at 90 % is nine times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
@@ -87,8 +86,8 @@ func (c *Case) Full() bool {
 	return h.Busy.Known() && h.CPUs > 0 && h.Taken() >= HostFull.Value*h.CPUs
 }
 
-// spell is the length (ns) of the times of which it is asked how busy the processors were: as
-// often as the kernel's figures are read. It is far longer than requests queue by chance.
+// spell is the length (ns) of the stretches for which the processors' use is computed: the interval of the kernel's readings. It is far
+// longer than requests queue by chance.
 const spell = int64(250e6)
 
 // OwnWhileSlow returns the share of the processors that the service's own work kept busy while

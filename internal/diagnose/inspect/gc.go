@@ -9,40 +9,40 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// GC is what a collector did, as one artifact saw it. Unknown is null.
+// GC is what a collector did, from one artifact. Unknown is null.
 type GC struct {
 	Schema    string  `json:"schema"`
 	Runtime   *string `json:"runtime"`
 	Collector *string `json:"collector"`
-	// Pauses are all stop-the-world intervals, those of concurrent cycles too.
+	// Pauses are all stop-the-world intervals, including those of concurrent cycles.
 	Pauses     Pauses     `json:"pauses"`
-	ByKind     []Kind     `json:"by_kind"` // longest in all first
+	ByKind     []Kind     `json:"by_kind"` // longest total first
 	Stalls     Stalls     `json:"stalls"`
 	Concurrent Concurrent `json:"concurrent"`
 	Heap       Heap       `json:"heap"`
 	Rates      Rates      `json:"rates"`
 	Induced    *int       `json:"induced"` // collections that the program or a tool asked for
 
-	// What collectors tell who print their reasons; absent without.
+	// From collectors that log their reasons; absent for others.
 	Causes     []Kind      `json:"causes,omitempty"`   // pauses by why the runtime collected
 	Failures   []Kind      `json:"failures,omitempty"` // pauses in which something went wrong
 	CPU        *CPU        `json:"cpu,omitempty"`
 	Safepoints *Safepoints `json:"safepoints,omitempty"`
 	Longest    []Longest   `json:"longest,omitempty"` // of a JVM, a few
 
-	// What .NET tells of generations; absent without.
+	// From .NET, by generation; absent for others.
 	*Generational
 
-	// Lines known and of no use, and lines not understood.
+	// Lines that are known but unused, and lines that were not understood.
 	IgnoredLines     *int64 `json:"ignored_lines"`
 	UnexplainedLines *int64 `json:"unexplained_lines"`
-	// Lines of no use by what they are.
+	// Unused lines by kind.
 	IgnoredByKind map[string]int64 `json:"ignored_by_kind,omitempty"`
 }
 
 // Pauses sums stop-the-world intervals.
 type Pauses struct {
-	Count  *int     `json:"count"` // null: the log has none, and its collector's cycles do pause
+	Count  *int     `json:"count"` // null: the log has no pauses, although its collector's cycles pause
 	TotalS *float64 `json:"total_s"`
 	MaxS   *float64 `json:"max_s"`
 	MeanS  *float64 `json:"mean_s"`
@@ -61,8 +61,7 @@ type Kind struct {
 	lengths []int64 // ns
 }
 
-// Stalls are single lanes that had to work for, or wait for, the collector.
-// Their sum is time of lanes, not of the wall.
+// Stalls are single lanes that had to work for, or wait for, the collector. Their sum is time of lanes, not wall time.
 type Stalls struct {
 	Count   *int     `json:"count"`
 	ThreadS *float64 `json:"thread_s"`
@@ -70,7 +69,7 @@ type Stalls struct {
 	ByKind  []Kind   `json:"by_kind,omitempty"`
 }
 
-// Concurrent is what the collector did beside the program.
+// Concurrent is the collector's work beside the program.
 type Concurrent struct {
 	Cycles      int      `json:"cycles"`
 	MarkS       *float64 `json:"mark_s"` // wall time
@@ -81,13 +80,13 @@ type Concurrent struct {
 	Phases      []Kind   `json:"phases,omitempty"`
 }
 
-// Heap is its sizes over the artifact's time.
+// Heap is the heap's sizes over the artifact's time.
 type Heap struct {
 	Peak     *float64 `json:"peak_bytes"`
 	LiveMax  *float64 `json:"live_max_bytes"`
 	LiveLast *float64 `json:"live_last_bytes"`
 	GoalLast *float64 `json:"goal_last_bytes"`
-	// Of runtimes that print them: what is committed, what full collections leave, class metadata.
+	// From runtimes that print them: committed size, heap after full collections, class metadata.
 	Capacity  *float64 `json:"capacity_bytes,omitempty"`
 	AfterFull *float64 `json:"after_full_bytes,omitempty"`
 	AfterLast *float64 `json:"after_last_bytes,omitempty"`
@@ -130,7 +129,7 @@ func summarizeGC(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	}
 	g := &GC{Schema: GCSchema}
 	g.setRuntime(b, a, pauses, cycles, marks, stalls, phases, stops)
-	g.sumPauses(b, pauses, len(phases) > 0) // -Xlog:gc of a concurrent collector has its cycles alone
+	g.sumPauses(b, pauses, len(phases) > 0) // -Xlog:gc of a concurrent collector has only its cycles
 	g.sumConcurrent(v, cycles, marks, stalls)
 	g.setHeapSizes(v, cycles)
 	g.sumRates(v, cycles)

@@ -11,8 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Generational is what a collector of generations tells of each collection, as .NET's does:
-// PerfView's GCStats, and who brings collections on and allocates what.
+// Generational is what a generational collector reports of each collection, as .NET's does: PerfView's GCStats, the code that causes collections, and
+// allocations by type and place.
 type Generational struct {
 	TimeInGC   *float64 `json:"time_in_gc"` // 0…1
 	SuspendS   *float64 `json:"suspend_s"`  // of the pauses: until all threads had stopped
@@ -21,27 +21,27 @@ type Generational struct {
 	ServerGC   *bool    `json:"server_gc"`
 	Heaps      *float64 `json:"heaps"`
 	MemoryLoad *float64 `json:"memory_load_percent"` // the highest that the runtime saw
-	// LowerBounds: events were lost or collections not seen, so that counts and sums are too low.
+	// LowerBounds means that events were lost or collections not seen, so that counts and sums are too low.
 	LowerBounds bool  `json:"lower_bounds"`
 	Lost        int64 `json:"lost_events"`
-	Unseen      int   `json:"unseen_collections"` // between sessions recorded in turn: their numbers are missing
+	Unseen      int   `json:"unseen_collections"` // between sessions recorded in turn, known by missing numbers
 
 	Generations []GCRollup   `json:"generations"`
 	Reasons     []GCReason   `json:"reasons"` // why the runtime collected, most pause first
 	Condemned   []Condemned  `json:"condemned"`
-	Triggers    []Trigger    `json:"triggers"`    // who brought collections on, most pause first
+	Triggers    []Trigger    `json:"triggers"`    // code that caused collections, most pause first
 	LargeWaits  *LargeWaits  `json:"large_waits"` // null: not recorded
 	Heap        HeapTrend    `json:"heap_trend"`
 	Collections []Collection `json:"collections"`           // in order, at most 10,000
-	LeftOut     int          `json:"collections_left_out"`  // beyond
-	Allocations *Allocations `json:"allocations,omitempty"` // of a recording that has allocation ticks
-	Deaths      []Site       `json:"gen2_deaths,omitempty"` // of one that has survival events
-	Live        []LiveType   `json:"live,omitempty"`        // of one that has a heap snapshot
+	LeftOut     int          `json:"collections_left_out"`  // further collections
+	Allocations *Allocations `json:"allocations,omitempty"` // if allocation ticks were recorded
+	Deaths      []Site       `json:"gen2_deaths,omitempty"` // if survival events were recorded
+	Live        []LiveType   `json:"live,omitempty"`        // if a heap snapshot was recorded
 
 	read *metrics.DotnetGC
 }
 
-// maxCollections are listed.
+// maxCollections is how many collections are listed.
 const maxCollections = 10_000
 
 // GCRollup sums collections.
@@ -53,13 +53,13 @@ type GCRollup struct {
 	PauseS     float64  `json:"pause_s"`
 	MeanS      *float64 `json:"mean_s"`
 	MaxS       *float64 `json:"max_s"`
-	Allocated  *float64 `json:"allocated_bytes"` // since the collection before, summed
-	Survival   *float64 `json:"survival"`        // of what was collected, 0…1
+	Allocated  *float64 `json:"allocated_bytes"` // since the previous collection, summed
+	Survival   *float64 `json:"survival"`        // of the collected generations, 0…1
 	Pinned     *float64 `json:"pinned_mean"`
 	Peak       *float64 `json:"peak_bytes"`
 }
 
-// GCReason sums collections by why they were.
+// GCReason sums up collections by reason.
 type GCReason struct {
 	Reason string  `json:"reason"`
 	Count  int     `json:"count"`
@@ -75,11 +75,11 @@ type Condemned struct {
 	Gen2   int    `json:"gen2"`
 }
 
-// Trigger is who brought collections on.
+// Trigger is the code that caused collections.
 type Trigger struct {
 	Reason  string   `json:"reason"`
 	Induced bool     `json:"induced"`
-	Caller  *string  `json:"caller"` // who calls GC.Collect, or allocates
+	Caller  *string  `json:"caller"` // the caller of GC.Collect, or of the allocation
 	Owner   *string  `json:"owner"`  // the nearest of the program's own code
 	Began   *string  `json:"began"`  // "timer", "thread pool", …
 	Stack   []string `json:"stack"`  // innermost first
@@ -88,27 +88,27 @@ type Trigger struct {
 	MaxS    float64  `json:"max_s"`
 }
 
-// LargeWaits are waits of threads for large objects while a collection runs beside them.
+// LargeWaits are waits of threads for large objects during a background collection.
 type LargeWaits struct {
 	Count int      `json:"count"`
 	SumS  float64  `json:"thread_s"`
 	MaxS  *float64 `json:"max_s"`
 }
 
-// HeapTrend is what collections of generation 2 leave over time.
+// HeapTrend is the heap after collections of generation 2 over time.
 type HeapTrend struct {
 	Count    int      `json:"count"`
-	First    *float64 `json:"first_bytes"` // medians of a quarter of them
+	First    *float64 `json:"first_bytes"` // median of the first quarter; likewise the last
 	Last     *float64 `json:"last_bytes"`
 	Growth   *float64 `json:"growth_bytes_s"`
-	Rising   *float64 `json:"rising"` // share of them that left more than the one before
+	Rising   *float64 `json:"rising"` // share of collections that left more than the previous one
 	Restarts int      `json:"restarts"`
 }
 
-// Collection is one of them.
+// Collection is one collection.
 type Collection struct {
 	Number     int64        `json:"number"`
-	Label      string       `json:"label"` // "2B", as PerfView has it
+	Label      string       `json:"label"` // "2B", as in PerfView
 	Start      *time.Time   `json:"start"`
 	Generation int          `json:"generation"`
 	Kind       string       `json:"kind"`
@@ -117,7 +117,7 @@ type Collection struct {
 	DurationS  float64      `json:"duration_s"`
 	PauseS     *float64     `json:"pause_s"`
 	SuspendS   *float64     `json:"suspend_s"`
-	PauseShare *float64     `json:"pause_share"` // of the time since the last pause ended
+	PauseShare *float64     `json:"pause_share"` // of the time since the end of the last pause
 	Allocated  *float64     `json:"allocated_bytes"`
 	Large      *float64     `json:"large_allocated_bytes"`
 	Before     *float64     `json:"before_bytes"`
@@ -134,7 +134,7 @@ type Collection struct {
 	Condemned  []string     `json:"condemned,omitempty"`
 }
 
-// Generation is its sizes at a collection.
+// Generation is a generation's sizes at a collection.
 type Generation struct {
 	Name     string   `json:"name"` // "gen 0", …, "LOH", "POH"
 	Before   *float64 `json:"before_bytes"`
@@ -143,7 +143,7 @@ type Generation struct {
 	Survived *float64 `json:"survived_bytes"`
 }
 
-// Allocations are who allocates what, sampled.
+// Allocations are sampled allocations by type and place.
 type Allocations struct {
 	Seconds float64 `json:"seconds"`
 	Bytes   float64 `json:"bytes"`
@@ -153,7 +153,7 @@ type Allocations struct {
 	Sites   []Site  `json:"sites"` // large ones first
 }
 
-// Site is a type, and where it is allocated.
+// Site is a type with the place that allocates it.
 type Site struct {
 	Type  string   `json:"type"`
 	Owner *string  `json:"owner,omitempty"`
@@ -163,14 +163,14 @@ type Site struct {
 	Stack []string `json:"stack,omitempty"`
 }
 
-// LiveType is what a heap snapshot has of a type.
+// LiveType is a type's objects in a heap snapshot.
 type LiveType struct {
 	Type    string  `json:"type"`
 	Bytes   float64 `json:"bytes"`
 	Objects float64 `json:"objects"`
 }
 
-// maxSites of each list.
+// maxSites is the length of each list.
 const maxSites = 100
 
 // readGenerations returns what artifacts report of a generational collector; nil if the runtime

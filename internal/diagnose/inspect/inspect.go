@@ -1,6 +1,5 @@
-// Package inspect says what artifacts hold, without judging it: what they were
-// recognised as, whose time they carry, what they cover, their tables, and for
-// those with a collector's events its summary (unstall.gc/v1).
+// Package inspect describes what artifacts hold, without judging it: their recognised formats, clocks, coverage and tables, and for those with a
+// collector's events its summary (unstall.gc/v1).
 package inspect
 
 import (
@@ -15,16 +14,15 @@ const (
 	GCSchema = "unstall.gc/v1"
 )
 
-// Report is what a bundle's artifacts hold. For one artifact with a collector's events,
-// and for the pieces of one process's log, it is that collector's summary, with the
-// artifacts beside it.
+// Report is what a bundle's artifacts hold. For one artifact with a collector's events, and for the pieces of one process's log, it is that
+// collector's summary, with the artifacts beside it.
 type Report struct {
 	Schema string `json:"schema"`
 	*GC
 	Artifacts []Artifact `json:"artifacts"`
 	Tables    []Table    `json:"tables,omitempty"`  // of the pieces of one log together
-	Threads   []Threads  `json:"threads,omitempty"` // of each process whose stacks are there
-	Warnings  []Warning  `json:"warnings"`          // of no artifact in particular
+	Threads   []Threads  `json:"threads,omitempty"` // of each process with recorded stacks
+	Warnings  []Warning  `json:"warnings"`          // that concern no single artifact
 }
 
 // Artifact is one artifact as it was read.
@@ -34,14 +32,14 @@ type Artifact struct {
 	Envelopes []string   `json:"envelopes"`
 	Bytes     *int64     `json:"bytes"`
 	Cut       bool       `json:"cut"`
-	Clock     *Clock     `json:"clock"` // null: it holds nothing with a time
+	Clock     *Clock     `json:"clock"` // null: nothing in it has a time
 	Coverage  []Coverage `json:"coverage"`
 	Tables    []Table    `json:"tables"`
 	Warnings  []Warning  `json:"warnings"`
 	GC        *GC        `json:"gc"`
 }
 
-// Clock is what an artifact's times are measured by.
+// Clock is the clock of an artifact's times.
 type Clock struct {
 	Name        string   `json:"name"`
 	Anchored    bool     `json:"anchored"`
@@ -49,14 +47,14 @@ type Clock struct {
 	ResolutionS *float64 `json:"resolution_s"`
 }
 
-// Coverage is what was watched; times are null where the clock is not anchored.
+// Coverage is a time that was watched; times are null where the clock is not anchored.
 type Coverage struct {
 	Kind    string     `json:"kind"`
 	From    *time.Time `json:"from"`
 	Until   *time.Time `json:"until"`
 	Seconds float64    `json:"seconds"`
 	Lost    int64      `json:"lost"`
-	Looks   int64      `json:"looks,omitempty"` // where states were looked at now and then
+	Looks   int64      `json:"looks,omitempty"` // number of samples, for sampled states
 }
 
 // Table is a table of an artifact; cells are formatted.
@@ -66,7 +64,7 @@ type Table struct {
 	Rows    [][]string `json:"rows"`
 }
 
-// Warning is something to know beside the rest.
+// Warning is something that a user should know beside the rest.
 type Warning struct {
 	Text   string `json:"text"`
 	Count  int64  `json:"count"`

@@ -9,16 +9,15 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Longest is one of the longest pauses, as the collector tells of it. Unknown is null, or
-// absent.
+// Longest is one of the longest pauses, with the collector's own facts. Unknown is null or absent.
 type Longest struct {
-	At      *time.Time `json:"at"`                // null: the log does not tell the time of day
-	ClockS  *float64   `json:"clock_s,omitempty"` // then on its own clock, most often since the JVM began
+	At      *time.Time `json:"at"`                // null: the log has no time of day
+	ClockS  *float64   `json:"clock_s,omitempty"` // the time on the log's own clock then, mostly since the JVM's start
 	Kind    string     `json:"kind"`
 	Cause   string     `json:"cause,omitempty"`
-	Failure string     `json:"failure,omitempty"` // what went wrong in it
+	Failure string     `json:"failure,omitempty"` // what went wrong in the pause
 	PauseS  float64    `json:"pause_s"`
-	YoungS  *float64   `json:"young_s,omitempty"` // of it, for the young generation
+	YoungS  *float64   `json:"young_s,omitempty"` // the part for the young generation
 	Young   *Change    `json:"young_bytes,omitempty"`
 	Heap    *Change    `json:"heap_bytes,omitempty"`
 	UserS   *float64   `json:"user_s,omitempty"`
@@ -27,14 +26,14 @@ type Longest struct {
 	Origin  string     `json:"origin"`
 }
 
-// Change is what was in use before a collection and after it, and what there is room for.
+// Change is the use before and after a collection, and the capacity.
 type Change struct {
 	Before   float64  `json:"before"`
 	After    float64  `json:"after"`
 	Capacity *float64 `json:"capacity,omitempty"`
 }
 
-// mostLongest is how many pauses are shown one by one.
+// mostLongest is how many pauses are listed one by one.
 const mostLongest = 5
 
 // longestPauses returns the longest pauses of a JVM, the longest first.
@@ -65,7 +64,7 @@ func newLongest(b *evidence.Bundle, i int) Longest {
 	switch c := &b.Clocks[v.Clock[i]]; {
 	case c.Anchored():
 		l.At = utcTime(v.Start[i])
-	case c.Resolution > 0: // else there are no stamps
+	case c.Resolution > 0: // otherwise there are no stamps
 		l.ClockS = secondsOf(v.Start[i])
 	}
 	l.Young = changeOf(v, i, evidence.YoungBefore, evidence.YoungAfter, evidence.YoungCapacity)
@@ -88,7 +87,7 @@ func changeOf(v *evidence.Intervals, i int, before, after, capacity evidence.Key
 	return c
 }
 
-// longestTable writes the longest pauses as logs write them, so that the line can be found again.
+// longestTable writes the longest pauses in the form of logs, so that users find the line again.
 func longestTable(all []Longest) Table {
 	t := Table{Title: "Longest pauses", Columns: []string{"when", "kind", "cause", "pause", "young generation", "heap", "user, sys, real"}}
 	for _, l := range all {

@@ -10,17 +10,15 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// CPU is the processor time of the collector's threads in pauses, in seconds, as the
-// runtime prints it.
+// CPU is the processor time of the collector's threads in pauses, in seconds, as the runtime prints it.
 type CPU struct {
 	UserS   float64 `json:"user_s"`
 	SystemS float64 `json:"system_s"`
 	RealS   float64 `json:"real_s"`
-	Pauses  int     `json:"pauses"` // that say so
+	Pauses  int     `json:"pauses"` // pauses with that figure
 }
 
-// Safepoints are all stops of the world, the collector's among them: they are not beside
-// its pauses, but around them.
+// Safepoints are all stops of the world, including the collector's: a safepoint encloses a pause.
 type Safepoints struct {
 	Count        int     `json:"count"`
 	TotalS       float64 `json:"total_s"`
@@ -48,7 +46,7 @@ func sumSafepoints(b *evidence.Bundle, rows []int) *Safepoints {
 	return s
 }
 
-// induced are reasons of collections that the runtime had no need of.
+// induced are reasons of collections that the runtime did not need.
 var induced = []string{"System.gc()", "System", "Heap Dump Initiated GC", "Heap Inspection Initiated GC", "JvmtiEnv ForceGarbageCollection", "Diagnostic Command"}
 
 // sumReasons sums what the collector logged about why it stopped the world and what went wrong,
@@ -82,7 +80,7 @@ func (g *GC) sumReasons(b *evidence.Bundle, pauses, phases, stalls []int) {
 		}
 	}
 	if len(phases) > 0 {
-		// Logs of cycles alone tell when each ended, and not how long it took.
+		// Logs with only cycles have the end of each, but not its length.
 		timed := slices.DeleteFunc(slices.Clone(phases), func(i int) bool { return v.End[i] == v.Start[i] })
 		g.Concurrent.Phases = sumByName(b, timed, causeOf)
 		g.addConcurrentMarks(v)
@@ -146,7 +144,7 @@ func (g *GC) setLoggedSizes(v *evidence.Intervals, pauses, phases []int) {
 	h.Metaspace = lastValue(v, rows, evidence.MetaAfter)
 }
 
-// fewCollections is from how many intervals between collections their rate is told: of five, its error is about a half.
+// fewCollections is the number of intervals between collections that their rate needs: with five, its error is about a half.
 const fewCollections = 5
 
 // sumGrowth adds up what was allocated between collections, and what young collections promoted:
@@ -174,7 +172,7 @@ func (g *GC) sumGrowth(v *evidence.Intervals, pauses, phases []int) {
 			} else {
 				first[s] = v.Start[j]
 			}
-			if of == evidence.PauseYoung && v.Start[j] > first[s] { // what the first one promoted was allocated before the time that counts
+			if of == evidence.PauseYoung && v.Start[j] > first[s] { // what the first one promoted was allocated before the counted time
 				if before, after := metrics.OldOf(v, j); !math.IsNaN(after - before) {
 					promotions++
 					promoted += max(0, after-before)
@@ -220,7 +218,7 @@ func (g *GC) sumGrowth(v *evidence.Intervals, pauses, phases []int) {
 	}
 }
 
-// countIgnoredByKind counts the lines of no use by what they are, where the format says so.
+// countIgnoredByKind counts the unused lines by kind, where the format gives it.
 func (g *GC) countIgnoredByKind(b *evidence.Bundle, a []evidence.ArtifactID) {
 	for _, f := range b.Facts {
 		if of, ok := f.Origin.Artifact(); !ok || !slices.Contains(a, of) {

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// mostRows of a table are shown: what takes most comes first.
+// mostRows is how many rows of a table are listed; the largest come first.
 const mostRedisRows = 15
 
 // redisTables returns what a Redis server reported about itself in an artifact: what its commands

@@ -8,13 +8,12 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Threads is what the threads of a process did, at the moment of those in the files
-// when most had work.
+// Threads is what the threads of a process did, at the recorded moment when most of them had work.
 type Threads struct {
 	Subject string        `json:"subject"`
-	At      *time.Time    `json:"at"` // null: of no known time
+	At      *time.Time    `json:"at"` // null: unknown
 	Threads int           `json:"threads"`
-	Pool    int           `json:"pool"`    // of them the runtime's pool, or one of the program's
+	Pool    int           `json:"pool"`    // of the threads, those of the runtime's pool or of one of the program's
 	Busy    int           `json:"busy"`    // of the pool: with work
 	Blocked int           `json:"blocked"` // of those: waiting
 	Samples int           `json:"samples"` // in all files
@@ -23,14 +22,14 @@ type Threads struct {
 	Summary *threads.Summary `json:"-"`
 }
 
-// ThreadGroup is the threads that do the same at the same place.
+// ThreadGroup is threads that do the same at the same place.
 type ThreadGroup struct {
 	Threads int      `json:"threads"`
-	Name    string   `json:"name"`    // what a JVM's threads are called, without their numbers: "http-nio-8080-exec"; "" of runtimes that name none
+	Name    string   `json:"name"`    // a JVM's thread names without their numbers: "http-nio-8080-exec"; "" for runtimes without names
 	Role    string   `json:"role"`    // "pool", "main", "io", "gate", "timer", "finalizer", "runtime", ""
 	State   string   `json:"state"`   // "running", "task wait", "idle", …
 	Pattern string   `json:"pattern"` // ".Result", "lock", …
-	Owner   string   `json:"owner"`   // the first function of the user's own below the wait
+	Owner   string   `json:"owner"`   // the user's first function below the wait
 	Samples int      `json:"samples"`
 	Stack   []string `json:"stack"` // of one of them, innermost first
 }

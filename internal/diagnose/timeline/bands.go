@@ -40,7 +40,7 @@ func (l *layout) addBands() {
 	l.addThrottled()
 }
 
-// spell is something that lasted.
+// spell is a lasting thing.
 type spell struct {
 	from, to int64
 	row      int
@@ -89,7 +89,7 @@ func (l *layout) listIntervals(kind evidence.Kind, cover string) (rows []int, fr
 	slices.SortFunc(rows, func(a, b int) int { return cmp.Or(cmp.Compare(v.Start[a], v.Start[b]), cmp.Compare(a, b)) })
 	slices.Sort(from)
 	var saw []span
-	for _, c := range l.b.Coverage { // those that saw none looked, too
+	for _, c := range l.b.Coverage { // artifacts without intervals watched, too
 		if c.Subject == l.subject && c.Kind == cover && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
 			saw = append(saw, span{c.From, c.Until})
 		}
@@ -110,7 +110,7 @@ func (l *layout) watchedSpans(a evidence.ArtifactID, kind string) (out []span) {
 
 type span struct{ from, to int64 }
 
-// spans are spans in order that do not meet.
+// spans are sorted and disjoint.
 type spans []span
 
 func (s *spans) add(more ...span) {

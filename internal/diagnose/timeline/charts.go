@@ -68,9 +68,9 @@ func (l *layout) addNonzeroChart(id, title, unit string, all figures) {
 	l.addChart(c)
 }
 
-// Disks that are shown: not those that idle, nor more than one can tell apart.
+// Thresholds for shown disks: busy ones, and no more than a reader can tell apart.
 const (
-	busyDisk  = .05 // at some time
+	busyDisk  = .05 // of the time, at some moment
 	mostDisks = 4
 )
 
@@ -213,7 +213,7 @@ func (l *layout) atCycles(looked spans) (used, goal Curve) {
 			seen[a] = true
 			from = append(from, a)
 		}
-		if gap { // a trace shows what was between
+		if gap { // a trace shows the time in between
 			end := used.T[len(used.T)-1] + 1
 			put(&used, end, math.NaN())
 			put(&goal, end, math.NaN())
@@ -289,7 +289,7 @@ func (l *layout) addGoroutineCharts() {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b reading) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.n, a.n)) }) // of several at once the highest
+	slices.SortStableFunc(all, func(a, b reading) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.n, a.n)) }) // of several at once, the highest
 	slices.Sort(from)
 	for _, x := range all {
 		if n := len(c.T); x.at >= l.t.From && x.at <= l.t.To && (n == 0 || c.T[n-1] < x.at) {

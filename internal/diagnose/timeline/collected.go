@@ -11,44 +11,43 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Collected is what a garbage collector did, in all: what a viewer of GC logs shows. What is
-// not known is NaN.
+// Collected sums up a garbage collector's work, as a viewer of GC logs does. Unknown figures are NaN.
 type Collected struct {
 	Name     string // of the collector, "" unknown
 	Source   string
 	From, To int64   // ns
-	Watched  float64 // s of it
+	Watched  float64 // s that were watched
 	Rate     float64 // collections per second
 
-	// Pauses are the lengths of all stops of the world, ns, shortest first. Unlogged: the
-	// log has cycles beside the program, and none of the pauses they have.
+	// Pauses are the lengths of all stops of the world, ns, shortest first. Unlogged means that the log has concurrent cycles but none of
+	// their pauses.
 	Pauses   []int64
 	Unlogged bool
 	Stopped  float64 // share of the time, 0…1
-	// Worst is when a stretch as long as WorstOf (ns) began in which the world was stopped
-	// longest, and for what share of it; 0 of a recording that is not much longer.
+	// Worst is the beginning of the stretch of length WorstOf (ns) with most stopped time, and the stopped share of it; 0 for a recording that is
+	// not much longer.
 	Worst, WorstOf int64
 	WorstShare     float64
 
-	Kinds  []Pauses // by what the collector calls them, longest in all first
-	Causes []Pauses // collections by why they came; nil: it is not told
+	Kinds  []Pauses // by the collector's own names, longest total first
+	Causes []Pauses // collections by cause; nil: unknown
 
 	Alloc, Promoted      float64 // bytes/s
 	Live, Goal, Capacity float64 // bytes
 }
 
-// Pauses are stops of the world that have something in common.
+// Pauses are stops of the world with something in common.
 type Pauses struct {
 	Name               string
 	Count              int
 	Total, Mean, Worst int64 // ns
-	P99                int64 // ns, 0: of too few
+	P99                int64 // ns, 0: too few
 }
 
-// enoughForP99 is how many there must be for one to be beyond the 99th percentile.
+// enoughForP99 is the number of pauses that a 99th percentile needs.
 const enoughForP99 = 100
 
-// Worst stretches are told of recordings that are this many times as long.
+// Worst stretches are listed for recordings this many times as long.
 const (
 	stretch      = 60e9 // ns
 	muchLonger   = 5

@@ -36,14 +36,14 @@ func (l *layout) pointsWithGaps(s *evidence.Series) (t []int64, v []float64) {
 		if i+1 < len(s.T) && s.T[i+1] < l.t.From || at > l.t.To {
 			continue
 		}
-		// The piece of the point before may have ended before this one's began.
+		// The previous point's piece may have ended before this point's piece began.
 		if len(t) > 0 && len(watched) > 0 {
 			if before := watched.endOfSpanAt(last); before > 0 && before < watched[w].from && before < at {
 				t, v = append(t, max(before, last+1)), append(v, math.NaN())
 			}
 		}
 		if len(t) > 0 && at <= last {
-			v[len(v)-1] = s.V[i] // of several values at one time the last holds
+			v[len(v)-1] = s.V[i] // of several values at one time the last one counts
 			continue
 		}
 		t, v = append(t, at), append(v, s.V[i])
@@ -86,7 +86,7 @@ func (l *layout) watchedBy(s *evidence.Series) spans {
 	if states || len(merged) < 2 {
 		return merged
 	}
-	// Readings are taken one by one: between two pieces lies one step.
+	// Readings are single moments: the gap between two pieces is one step.
 	step := typicalStep(s.T)
 	out := merged[:1]
 	for _, x := range merged[1:] {
@@ -132,7 +132,7 @@ func (l *layout) decimateCurve(c Curve) Curve {
 		return c
 	}
 	if !slices.ContainsFunc(c.V, func(v float64) bool { return !math.IsNaN(v) }) {
-		c.T, c.V = nil, nil // nothing of it is known
+		c.T, c.V = nil, nil // all values are unknown
 		return c
 	}
 	c.T, c.V = fewGaps(c.T, c.V)
@@ -177,7 +177,7 @@ func (l *layout) decimateCurve(c Curve) Curve {
 	return d.out
 }
 
-// decimated is a curve in the making.
+// decimated is a curve under construction.
 type decimated struct{ out Curve }
 
 func (d *decimated) appendPoint(t int64, v, highest float64) {

@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// A stack is shown at most this deep; a node is shown from this part of all.
+// The largest depth of a stack that is shown, and the least part of the total that gets a node.
 const (
 	maxDepth  = 128
 	leastNode = 1000 // 1/leastNode
@@ -18,7 +18,7 @@ const (
 
 // addFlames lays out where time and memory went, by stack.
 func (l *layout) addFlames() {
-	l.addProfileFlame("threads", "thread samples", evidence.SampleThread, false) // most of a request that waits for a thread has no stack
+	l.addProfileFlame("threads", "thread samples", evidence.SampleThread, false) // a request that waits for a thread mostly has no stack
 	l.threadStates()
 	l.slowTime()
 	l.addCPUHoldersFlame()
@@ -80,7 +80,7 @@ func (l *layout) viewOf(id evidence.StackID) threadstack.View {
 	return l.frames.stacks.Read(threadstack.Of(l.b, id), "")
 }
 
-// objects are types of samples whose class is the type of what was allocated.
+// objects are types of samples whose class is the type of the allocated object.
 var objects = []string{evidence.SampleLargeAllocated, evidence.SampleAllocated, evidence.SampleGen2Deaths}
 
 // tree gathers stacks.
@@ -241,7 +241,7 @@ func (l *layout) addFlame(t *tree, id, title, unit string) {
 func (l *layout) addStack(t *tree, at int32, depth int, id evidence.StackID, class, as string, v int64) int32 {
 	frames, info := l.b.Stacks.Frames(id), l.b.Stacks.Info(id)
 	inner := innerKind(class)
-	under := "" // once below the runtime, all is its own
+	under := "" // below a frame of the runtime, all frames are its own
 	below := func(name, kind string) bool {
 		if depth++; depth > maxDepth {
 			t.deep = true
@@ -292,10 +292,10 @@ func isRuntime(f string) bool {
 	return strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "syscall.") || strings.HasPrefix(f, "internal/runtime/") || strings.HasPrefix(f, "runtime/internal/") || strings.HasPrefix(f, "gcWriteBarrier")
 }
 
-// nobodys is a function of no framework: a reader that takes it for one's knows no functions.
+// nobodys is a function of no framework: a reader that assigns it to one does not know functions.
 const nobodys = "unstall.nobodys"
 
-// libc are beginnings of the names of functions of the C library and of its loader (glibc and musl); a whole name ends with "$".
+// libc are prefixes of the names of functions of the C library and of its loader (glibc and musl); a whole name ends with "$".
 var libc = []string{"__libc_", "__GI_", "_IO_", "__pthread_", "pthread_", "__futex_", "__lll_", "__nptl_", "__clone", "clone3$", "clone$", "start_thread$", "_int_malloc$", "_int_free$",
 	"malloc$", "free$", "calloc$", "realloc$", "__mem", "memcpy$", "memmove$", "memset$", "memcmp$", "__str", "strlen$", "epoll_wait$", "epoll_pwait$", "poll$", "__poll$", "ppoll$", "select$", "__select$",
 	"read$", "__read$", "write$", "__write$", "recv$", "__recv$", "recvfrom$", "recvmsg$", "send$", "__send$", "sendto$", "sendmsg$", "accept$", "accept4$", "nanosleep$", "__nanosleep$", "clock_nanosleep$",
@@ -325,7 +325,7 @@ func comesWithRuntime(f string) bool {
 	return strings.Contains(f, "!System.") || strings.Contains(f, "/java.")
 }
 
-// innerKind returns the kind that the runtime's frames of a sample are coloured as.
+// innerKind returns the colour kind of the runtime's frames in a sample.
 func innerKind(class string) string {
 	switch {
 	case strings.HasPrefix(class, "gc "):
@@ -375,10 +375,10 @@ func (l *layout) slowTime() {
 	l.addFlame(t, "slow", "time of slow requests", "ns")
 }
 
-// forCPU are what requests are charged to while they wait for a CPU that somebody held.
+// forCPU are the mechanisms of requests that wait for a CPU in use.
 var forCPU = []ledger.Mechanism{ledger.RequestsCPU, ledger.CollectorCPU, ledger.BackgroundCPU, ledger.HostCPU}
 
-// fewSamples say nothing of who held the CPUs.
+// fewSamples is the number of samples below which they tell nothing of the CPUs' holders.
 const fewSamples = 10
 
 // addCPUHoldersFlame adds what held the CPUs while slow requests waited for one: samples with a

@@ -10,18 +10,16 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// frames words stacks, each once.
+// frames describes stacks, each once.
 type frames struct {
 	known  map[evidence.StackID]string
-	stacks *threads.Reader // nil: they are no threads' whose stacks tell what they do
+	stacks *threads.Reader // nil: threads' stacks tell nothing of requests
 }
 
-// mechanics are the packages that carry a wait out and say nothing of what it is
-// for: they are left out where anything else called them.
+// mechanics are packages that only carry out a wait and do not show its purpose: they are left out where other code called them.
 var mechanics = map[string]bool{"runtime": true, "internal": true, "syscall": true}
 
-// standard are the first parts of the standard library's import paths. What is
-// called through it says more than what it does itself.
+// standard are the first parts of the standard library's import paths. The caller of such code is more telling than the code itself.
 var standard = func() map[string]bool {
 	m := make(map[string]bool)
 	for _, p := range strings.Fields(`archive bufio builtin bytes cmp compress container context crypto database debug embed encoding errors expvar
@@ -35,7 +33,7 @@ var standard = func() map[string]bool {
 // packageRoot returns the first part of the import path of a function's package.
 func packageRoot(function string) string {
 	if i := strings.IndexAny(function, "(["); i >= 0 {
-		function = function[:i] // a receiver's or a type argument's package is not its own
+		function = function[:i] // a receiver or a type argument does not count
 	}
 	if i := strings.IndexByte(function, '/'); i >= 0 {
 		return function[:i]

@@ -16,28 +16,28 @@ import (
 
 // Life is what one request spent its time on, in order.
 type Life struct {
-	Request // its states are few: neighbours are drawn together
+	Request // with few states: neighbours are drawn together
 
 	Process  string
 	Anchored bool // At is a time of day
-	Followed bool // its states were observed; else they are what is known of the process at that time
+	Followed bool // its states were observed; else they come from what is known of the process at that time
 	Limit    int64
 	Usual    int64 // ns: the median of its route; 0 of too few
 	Rank, Of int   // it is the n-th slowest of so many
 	Charges  []Charge
 }
 
-// Charge is how much of a request's time went into a mechanism, the most first.
+// Charge is a mechanism's part of a request's time; charges are sorted by time, longest first.
 type Charge struct {
 	Mechanism string
 	Title     string
 	Dur       int64 // ns
 }
 
-// Slowest is the name of the request that took longest.
+// Slowest is the name for the request with the largest latency.
 const Slowest = "slowest"
 
-// ErrNoRequest is wrapped by errors about requests that are not in the evidence.
+// ErrNoRequest is wrapped by errors for requests that are not in the evidence.
 var ErrNoRequest = errors.New("no such request")
 
 // LifeOf returns the life of one request that a ledger charges: the slowest, the one with an id

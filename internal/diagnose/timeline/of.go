@@ -12,9 +12,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Of lays out what happened to a subject. Ledgers are those of the bundle, of any subjects; the
-// subject's own says which requests were slow. The bundle must have been unified and aligned, and
-// is not changed.
+// Of lays out what happened to a subject. Ledgers are the bundle's, of any subjects; the subject's own tells which requests were slow. The
+// bundle must have been unified and aligned; Of does not change it.
 func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID) *Timeline {
 	t := &Timeline{}
 	if int(subject) < 0 || int(subject) >= len(b.Subjects) {
@@ -57,7 +56,7 @@ type layout struct {
 	sources []source
 	of      []int // by artifact: its source, −1 if it has no requests of the subject
 
-	placed []bool // by clock: its times are on the time line
+	placed []bool // by clock: its times are on the timeline
 	head   evidence.ClockID
 
 	ofRows  []bool        // by artifact: requests of it are charged
@@ -68,8 +67,7 @@ type layout struct {
 	cycles  map[evidence.ArtifactID]bool // artifacts with intervals
 }
 
-// source is an artifact, or the pieces of one recording, with requests of the
-// subject.
+// source is an artifact, or the pieces of one recording, with requests of the subject.
 type source struct {
 	name      string
 	artifacts []evidence.ArtifactID
@@ -255,10 +253,10 @@ func (l *layout) setShownSpan() {
 	if len(l.sources) == 0 {
 		return
 	}
-	// Around it, what else was recorded shows how it was before and after.
+	// The time around it shows the state before and after.
 	margin := (to - from) / 4
 	if to-from < 1e9 {
-		margin = 30e9 // a request or two, which are not what was watched
+		margin = 30e9 // the few requests are not what was watched
 	}
 	for _, c := range l.b.Coverage {
 		if l.isDrawn(&c) && (c.Subject == l.subject || l.b.Subjects[c.Subject].Kind == evidence.Host) {

@@ -106,9 +106,8 @@ func (l *layout) isSlow(i int, latency int64) bool {
 	return l.ledger.Threshold > 0 && latency > l.ledger.Threshold
 }
 
-// cells sums requests up by when they began and how long they took. A cell is at
-// most 1/32 of its latency high. When too many are in use, they are made twice as
-// wide; their slowest request is never lost.
+// cells sums up requests by their beginning and latency. A cell's height is at most 1/32 of its latency. When too many are in use, they become twice
+// as wide; their slowest request is never lost.
 type cells struct {
 	from, width int64
 	lowest      int // the level of the least latency
@@ -120,7 +119,7 @@ type cells struct {
 	used, room  int
 }
 
-// mostCells is how many cells are kept at first, for all sources: some 40 MB.
+// mostCells is the initial number of cells for all sources: some 40 MB.
 const mostCells = 1 << 22
 
 func newCells(s *source, room, budget int) *cells {
@@ -231,7 +230,7 @@ func (l *layout) buildPoints(s *source, rows []int32, c *cells) Points {
 	return p
 }
 
-// mostRoutes is how many routes points tell apart.
+// mostRoutes is how many routes points distinguish.
 const mostRoutes = 255
 
 // indexRoutes gives routes their places in the list of the points: where there are too many, those

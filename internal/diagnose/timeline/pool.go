@@ -11,8 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// What a runtime's pool of threads did, which decides how long requests wait where
-// each needs one: .NET's.
+// The thread pool of a runtime in which each request needs a thread: .NET's. It decides how long requests wait.
 
 // addPoolCharts adds how many threads the pool has and what waits for one. The CPU chart stands
 // between the two: a pool that grows while the CPUs are idle grows because its threads block.
@@ -32,7 +31,7 @@ func (l *layout) addPoolCharts() (found bool) {
 	before := len(l.t.Charts)
 	l.addProcessCPUChart()
 	if n := l.b.Subjects[l.subject].CPUs; n > 0 && len(l.t.Charts) > before {
-		l.t.Charts[before].Title += fmt.Sprintf(", which may use %d CPUs", n) // what is idle is not drawn
+		l.t.Charts[before].Title += fmt.Sprintf(", which may use %d CPUs", n) // idle CPUs are not drawn
 	}
 	if len(l.t.Charts) == before {
 		l.addSeriesChart("cpu-percent", "CPU, of all CPUs", "%", false, figures{{evidence.SeriesCPU, "cpu", "process"}})

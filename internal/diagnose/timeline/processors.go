@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// works maps what evidence tells apart to what is drawn.
+// works maps the evidence's kinds of work to the drawn ones.
 var works = [evidence.NumWorks]Work{
 	evidence.WorkIdle:             Idle,
 	evidence.WorkRequest:          ForRequest,
@@ -35,7 +35,7 @@ func (l *layout) addProcessors() {
 	if len(traces) == 0 {
 		return
 	}
-	// The trace whose requests the ledger charges comes first and has half of all.
+	// The trace with the charged requests comes first and gets half of the spans.
 	slices.SortStableFunc(traces, func(a, b *occupancy) int {
 		return cmp.Or(cmp.Compare(l.chargedRank(b), l.chargedRank(a)), cmp.Compare(a.p.From, b.p.From))
 	})
@@ -52,7 +52,7 @@ func (l *layout) addProcessors() {
 	}
 }
 
-// occupancy is what the processors of one trace did, on its way to being drawn.
+// occupancy is the work of one trace's processors while it is drawn.
 type occupancy struct {
 	l       *layout
 	p       *evidence.Occupancy
@@ -66,7 +66,7 @@ type occupancy struct {
 	full  evidence.Rows
 }
 
-// mostSlots is how finely the spans of a trace are counted over time.
+// mostSlots is the number of slots of time in which a trace's spans are counted.
 const mostSlots = 1 << 16
 
 func (l *layout) newOccupancy(p *evidence.Occupancy) *occupancy {
@@ -172,7 +172,7 @@ func (o *occupancy) slowRequestOf(s *evidence.ProcessorSpan) int32 {
 	return o.l.shown.detail[int32(id-1)]
 }
 
-// drawer draws the spans of one processor together where they are short.
+// drawer joins short spans of one processor.
 type drawer struct {
 	o     *occupancy
 	short int64 // ns; 0: nothing is drawn together

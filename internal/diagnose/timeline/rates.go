@@ -14,7 +14,7 @@ type grid struct {
 	n           int
 }
 
-// steps are the cell widths people read well, in ns.
+// steps are the usual widths of cells, in ns.
 var steps = []int64{1e6, 2e6, 5e6, 10e6, 20e6, 50e6, 100e6, 200e6, 500e6, 1e9, 2e9, 5e9, 10e9, 30e9, 60e9, 120e9, 300e9, 600e9, 1800e9, 3600e9}
 
 // newGrid divides a span into at most that many cells, none narrower than least.
@@ -233,8 +233,7 @@ func (l *layout) addAssistChart() {
 	l.addChart(c)
 }
 
-// chartedRoutes are the routes that have a chart of their slow requests of their own, if
-// there is more than one.
+// chartedRoutes are the routes with a chart of their slow requests, if there is more than one.
 const chartedRoutes = 6
 
 // addMechanismCharts adds what the slow requests' time went into over time: of all of them, and of
@@ -244,7 +243,7 @@ func (l *layout) addMechanismCharts() {
 		return
 	}
 	if len(l.ledger.Entries) == 1 && l.ledger.Entries[0].Mechanism == ledger.Unobserved {
-		return // nothing to tell apart
+		return // a single route needs no chart of its own
 	}
 	s := &l.sources[l.of[l.ledger.Source]]
 	g := newGrid(l.ledger.From, l.ledger.To, 10e6, 500)

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// shown are the requests whose states are shown.
+// shown are the requests with shown states.
 type shown struct {
 	slow, typical []int32
 	detail        map[int32]int32 // by request: its place among the slow plus one
@@ -73,12 +73,11 @@ func (l *layout) chooseRequests() {
 	l.shown.typical = l.chooseTypical(traced)
 }
 
-// strata is in how many parts of its time a route's slow requests are chosen from.
+// strata is the number of parts of time from which a route's slow requests are chosen.
 const strata = 40
 
-// sampleSlow chooses from slow requests (slowest first) the slowest, for half of those that are
-// shown, and the rest at random from each route and time in turn, so that rare routes and the
-// beginning are shown as well. It chooses the same each time.
+// sampleSlow chooses from slow requests (slowest first): for half of the shown ones the slowest, and for the rest random ones from each route and
+// time in turn, so that rare routes and the beginning are shown, too. Its choice is deterministic.
 func (l *layout) sampleSlow(slow []int32) []int32 {
 	r := &l.b.Requests
 	chosen, rest := slices.Clone(slow[:MaxSlow/2]), slow[MaxSlow/2:]
@@ -120,7 +119,7 @@ func (l *layout) sampleSlow(slow []int32) []int32 {
 func (l *layout) chooseTypical(traced []int32) []int32 {
 	r := &l.b.Requests
 	var usual []int32
-	at := 0 // the place of the median among them
+	at := 0 // the position of the median among them
 	for i, row := range traced {
 		if i == len(traced)/2 {
 			at = len(usual)
@@ -133,7 +132,7 @@ func (l *layout) chooseTypical(traced []int32) []int32 {
 	return usual[from:min(len(usual), from+MaxTypical)]
 }
 
-// mostStates is how many states all requests shown have together.
+// mostStates is how many states all shown requests have together.
 const mostStates = 160_000
 
 // addRequestDetails lays out the states of the requests that were chosen.

@@ -12,12 +12,12 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// collector turns what a ledger walks along into states. Of a request with too
-// many, neighbours shorter than short are drawn together until they are that long.
+// collector turns the ledger's walk into states. If a request has too many, it draws together neighbours shorter than short until they are that
+// long.
 type collector struct {
 	l      *layout
 	states []State
-	short  int64 // ns, 0: nothing is drawn together
+	short  int64 // ns; 0: nothing is drawn together
 
 	open    bool
 	at, dur int64
@@ -25,7 +25,7 @@ type collector struct {
 	charges ledger.Charges
 	kinds   [256]int64
 	last    evidence.Segment
-	same    bool // all of what is open is the like of last
+	same    bool // all that is open equals last
 }
 
 func (c *collector) addState(at int64, s evidence.Segment, charges *ledger.Charges) {

@@ -7,17 +7,14 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// ThrottledPeriods is the series that counts in how many of its periods a CPU quota
-// stopped a control group
-// (https://docs.kernel.org/scheduler/sched-bwc.html#statistics), each second.
+// ThrottledPeriods is the series of the number of a CPU quota's periods per second in which it stopped a control group
+// (https://docs.kernel.org/scheduler/sched-bwc.html#statistics).
 const ThrottledPeriods = evidence.SeriesCgroupCPUThrottledPeriods
 
-// ThrottledTitle is what a row of [Throttle]s is called. They are as long as the time
-// between two readings: within it a stop may have been a moment.
+// ThrottledTitle is the title of a row of [Throttle]s. They are as long as the time between two readings: a stop within it may have been short.
 const ThrottledTitle = "readings in which the CPU quota throttled it"
 
-// Throttle is the time between two readings of a quota's counters, if it stopped the
-// group in between.
+// Throttle is the time between two readings of a quota's counters in which it stopped the group.
 type Throttle struct {
 	From, To int64  // ns
 	Text     string // "1 of 3 periods, 442 µs in all"
@@ -61,7 +58,7 @@ func valueAt(s *evidence.Series, t int64) (float64, bool) {
 	return s.V[i], true
 }
 
-// addThrottled lays out when a quota stopped the process, as closely as its counters were read.
+// addThrottled lays out when a quota stopped the process, at the resolution of its counters' readings.
 func (l *layout) addThrottled() {
 	for _, s := range l.findSeries(ThrottledPeriods) {
 		all := Throttles(l.b, s)
@@ -71,7 +68,7 @@ func (l *layout) addThrottled() {
 				spells = append(spells, spell{x.From, x.To, i})
 			}
 		}
-		// A counter's readings tell of the time between them, whatever pieces they are in.
+		// A reading covers the time since the previous one, also across pieces of a recording.
 		watched := l.watchedBy(s)
 		if len(watched) == 0 {
 			watched = spans{{s.T[0], s.T[len(s.T)-1]}}

@@ -24,7 +24,7 @@ const (
 	sampleLine  = 64 << 10 // longer lines tell nothing about a layout
 )
 
-// isConnection says whether a line is of a TCP connection through Envoy, in JSON, which is no request: it has neither a method nor a status.
+// isConnection says whether a JSON line of Envoy is about a TCP connection and not a request: it has neither a method nor a status.
 func isConnection(l []byte) bool {
 	if !bytes.Contains(l, []byte(`"response_flags"`)) || !bytes.Contains(l, []byte(`"response_code":0`)) && !bytes.Contains(l, []byte(`"response_code":"0"`)) {
 		return false
@@ -32,9 +32,9 @@ func isConnection(l []byte) bool {
 	return bytes.Contains(l, []byte(`"method":null`)) || bytes.Contains(l, []byte(`"method":"-"`)) || !bytes.Contains(l, []byte(`"method":`))
 }
 
-// matchHead is Sure of three access lines, or of half the lines: kubectl logs mixes
+// matchHead is Sure if three lines, or half of them, are access lines: kubectl logs mixes
 // them with others. JSON and logfmt lines that have a time and a duration but
-// nothing of a request are a Maybe.
+// no other part of a request are a Maybe.
 func matchHead(head []byte) format.Confidence {
 	var sample []sampled
 	whole := bytes.LastIndexByte(head, '\n') + 1
@@ -144,10 +144,10 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// collectorStamps says whether the stamps a log collector put before each line
-// can stand for the line's own: both mark the request's completion, the line's
-// own are truncated to 1 s, and the collector's follow within it. A server that
-// buffers its log fails this.
+// collectorStamps says whether the log collector's stamps before the lines
+// can replace the lines' own: both mark the request's completion, the line's
+// own are truncated to 1 s, and the collector's follow within that second. It is false for
+// a server that buffers its log.
 func (l *layout) collectorStamps(head []sampled) bool {
 	if l.stamp != evidence.StampCompletion || l.resolution < 1e9 {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// columnStats is what the sample holds in one column.
+// columnStats are the values of one column in the sample.
 type columnStats struct {
 	n, blank, whole, units, slashes, moments int
 	label                                    []byte
@@ -18,7 +18,7 @@ type columnStats struct {
 	sum                                      float64
 	resolution                               int64
 	distinct                                 map[int64]bool
-	suffix                                   int64 // unit in the column behind: 12 ms
+	suffix                                   int64 // the unit stands in the next column: 12 ms
 }
 
 func (s *columnStats) isNearlyAll(n int) bool { return n > 0 && n*10 >= (s.n-s.blank)*9 }
@@ -89,7 +89,7 @@ func compileText(sample []sampled) *layout {
 	}
 	l.timed = t.duration.column >= 0
 	if !l.timed {
-		l.stamp = evidence.StampUnknown // nginx and Apache write the same, and mean different moments
+		l.stamp = evidence.StampUnknown // nginx and Apache write the same text for different moments
 	}
 	if t.clock < 0 {
 		l.useCollectorStamps(sample)
@@ -137,7 +137,7 @@ func (t *textual) measureColumns(l *layout, rows []row) []columnStats {
 				s.suffix = u
 			}
 		}
-		// The same moment twice: $time_local and $msec. A date in a header is older.
+		// The same moment appears twice: $time_local and $msec. An older date is from a header.
 		if c != t.time && t.time >= 0 && s.n > 0 && s.moments == s.n && s.resolution < l.resolution {
 			m, ok := parseMoment(columnText(rows[0], c))
 			if ok && max(m.ns-rows[0].at, rows[0].at-m.ns) < 2e9 && s.label == nil {
@@ -150,7 +150,7 @@ func (t *textual) measureColumns(l *layout, rows []row) []columnStats {
 
 func columnText(r row, c int) []byte { return r.toks[c].textIn(r.line) }
 
-// addValue adds a value of a line at a time, ns; most is how many values there will be at most.
+// addValue adds a value of a line at a time, ns; most bounds how many values there will be.
 func (s *columnStats) addValue(b []byte, at int64, most int) {
 	if len(b) == 0 || string(b) == "-" {
 		s.blank++
@@ -210,13 +210,13 @@ func (s *columnStats) addValue(b []byte, at int64, most int) {
 	}
 }
 
-// isAssigned says whether a column has a meaning already.
+// isAssigned says whether a column already has a meaning.
 func (t *textual) isAssigned(c int) bool {
 	return c >= t.time && c <= t.time+t.span || c == t.request || t.method >= 0 && (c == t.method || c == t.method+1) || c == t.status || c == t.clock ||
 		c == t.duration.column || c == t.upstream.column || c == t.connect.column
 }
 
-// chooseLabelled takes rt=0.003 urt="0.002" by their names.
+// chooseLabelled assigns columns such as rt=0.003 urt="0.002" by their names.
 func (t *textual) chooseLabelled(l *layout, stats []columnStats) {
 	var keys []*keyStats
 	columns := make(map[*keyStats]int)
@@ -247,7 +247,7 @@ func (t *textual) chooseLabelled(l *layout, stats []columnStats) {
 	}
 }
 
-// chooseWritten takes values with their unit: 12.3ms, or 12.3 ms.
+// chooseWritten assigns values that carry their unit: 12.3ms, or 12.3 ms.
 func (t *textual) chooseWritten(l *layout, stats []columnStats) {
 	if t.duration.column >= 0 {
 		return
@@ -271,9 +271,9 @@ func (t *textual) chooseWritten(l *layout, stats []columnStats) {
 	l.fields = append(l.fields, fmt.Sprintf("duration column %d: unit %s", best+1, unitName(m.unit)))
 }
 
-// chooseDecimals takes columns of numbers with always three decimals, or always
-// six: seconds. The one with the largest sum is the request's, as no part takes
-// longer than the whole; the next is the upstream's response.
+// chooseDecimals assigns columns whose numbers always have three decimals, or always
+// six: seconds. The column with the largest sum is the request's time, as no part takes
+// longer than the whole; the next is the upstream's response time.
 func (t *textual) chooseDecimals(l *layout, stats []columnStats) {
 	if t.duration.column >= 0 {
 		return
@@ -310,8 +310,8 @@ func (t *textual) chooseDecimals(l *layout, stats []columnStats) {
 	}
 }
 
-// findPeer takes the column that looks like host:port as the upstream's address, where it has a value: what the server
-// answers itself, as a site's pictures, has none, and may be most.
+// findPeer finds the upstream's address: a column whose values look like host:port. It may be empty in most lines, because
+// requests that the server answers itself, such as a site's pictures, have none.
 func (t *textual) findPeer(rows []row) {
 	if t.upstream.column < 0 {
 		return
@@ -334,7 +334,7 @@ func (t *textual) findPeer(rows []row) {
 	}
 }
 
-// findKey takes the column that is labelled as an id of the request or of its trace.
+// findKey finds the column that is labelled as an id of the request or of its trace.
 func (t *textual) findKey(stats []columnStats) {
 	best := -1
 	for c := range stats {

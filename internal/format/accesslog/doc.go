@@ -1,7 +1,7 @@
 // Package accesslog reads the access logs of HTTP servers and proxies, and
 // structured logs that carry a time and a duration per request.
 //
-// What is read, which moment its time marks, and the unit of its duration:
+// The formats, the moment that their time marks, and the unit of their duration:
 //
 //	nginx text        $time_local 1 s, $time_iso8601 1 s, $msec 1 ms: completion; $request_time s     https://nginx.org/en/docs/http/ngx_http_log_module.html
 //	nginx JSON        the same by key                                                                 (escape=json, any keys)
@@ -23,9 +23,9 @@
 //	JSON lines, logfmt, LTSV: keys such as time and duration_ms; completion unless the key says start
 //
 // Its opinion: a file has one layout, found from its first lines and applied to
-// the rest. A trailing integer does not say what it counts, so a unit is inferred
-// from the order of lines and from the values' size, and each inference is a
+// the rest. A trailing integer does not name its unit, so the unit is inferred
+// from the order of lines and the size of values, and each inference is a
 // warning. A log without durations yields a rate and advice, never a latency.
 // Stamps are kept as they are logged, truncated: many requests then share a
-// second, and the clock's Slack tells whoever joins them with other evidence.
+// second, and the clock's Slack says so to code that joins them with other evidence.
 package accesslog

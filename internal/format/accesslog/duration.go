@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// decimal is a number as it is written: 0.003 is 3 with 3 places.
+// decimal is a number as written: 0.003 is 3 with 3 places.
 type decimal struct {
 	mantissa int64
 	places   int // may be negative after an exponent
 }
 
-// parseDecimal reads a number at the start of b and returns how many bytes it
-// took, 0 if there is none. Digits beyond 18 are dropped.
+// parseDecimal reads a number at the start of b and returns its length in
+// bytes, 0 if there is none. It drops digits beyond 18.
 func parseDecimal(b []byte) (d decimal, n int) {
 	i, negative := 0, false
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -78,7 +78,7 @@ func (d decimal) toNanoseconds(unit int64) (int64, bool) {
 	}
 	m := d.mantissa
 	places := d.places
-	if 0 <= places && places <= 9 && m >= 0 && m < 1<<32 && unit%powers[places] == 0 && unit <= 1e9 { // as nearly all are
+	if 0 <= places && places <= 9 && m >= 0 && m < 1<<32 && unit%powers[places] == 0 && unit <= 1e9 { // nearly all numbers
 		return m * (unit / powers[places]), true
 	}
 	if places < 0 {
@@ -105,7 +105,7 @@ func (d decimal) toNanoseconds(unit int64) (int64, bool) {
 	return m, true
 }
 
-// toFloat is the number as a float, for statistics.
+// toFloat returns the number as a float, for statistics.
 func (d decimal) toFloat() float64 {
 	v := float64(d.mantissa)
 	for p := d.places; p > 0; p-- {
@@ -117,7 +117,7 @@ func (d decimal) toFloat() float64 {
 	return v
 }
 
-// unitNames are what may follow a number.
+// unitNames are the units that may follow a number.
 var unitNames = map[string]int64{
 	"ns": 1, "nanoseconds": 1,
 	"us": 1e3, "µs": 1e3, "μs": 1e3, "usec": 1e3, "microseconds": 1e3,
@@ -159,13 +159,13 @@ func parseWithUnit(b []byte) (int64, bool) {
 	return total, parts > 0 && total >= 0 && total < longest
 }
 
-// longest is the longest duration believed: 100 days.
+// longest is the longest plausible duration: 100 days.
 const longest = 100 * 24 * int64(time.Hour)
 
-// measure says how a field is to be read as a duration.
+// measure is how a field is read as a duration.
 type measure struct {
 	unit   int64 // ns; 0: the value carries its unit
-	places int   // decimals every value has, 0 any number: a file cut in a value shows
+	places int   // decimals of every value, 0 any number: reveals a value that a cut file shortened
 }
 
 // parseDuration returns a duration in ns. nginx writes one value for each upstream it tried,

@@ -14,16 +14,16 @@ import (
 //
 //	https 2026-07-02T22:23:00.186641Z app/my-lb/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.000 0.001 0.000 200 200 34 366 "GET https://… HTTP/1.1" …
 //
-// The time is when the classic one received the request, and when the application load
-// balancer answered it. The three durations are seconds: until the request was sent to the
-// target, until the target began to answer, and until the answer was sent; -1 where it did
-// not come to that. Connections that are no requests ("- - - ", tcp and tls) are of another
-// kind. Of a classic log the time may have been taken for a log collector's stamp: it is
-// before the line then.
+// A classic balancer stamps when it received the request, an application load
+// balancer when it answered. The three durations are seconds: until the request was sent to the
+// target, until the target began to answer, and until the answer was sent; -1 for a step that
+// was not reached. Connections without requests ("- - - ", tcp and tls) are lines of another
+// kind. The time of a classic line may have been taken for a log collector's stamp; it then
+// stands before the line.
 type elb struct {
 	toks    []token
 	classic bool
-	stamped bool // the line's time was taken off
+	stamped bool // the line's time was removed as a stamp
 }
 
 // Columns from the balancer's name on.
@@ -41,7 +41,7 @@ const (
 	elbColumns
 )
 
-// elbTrace is how far behind the request its trace id is: after the agent, two of TLS and the group of targets.
+// elbTrace is the distance in columns from the request to its trace id: the agent, two of TLS and the target group are between.
 const elbTrace = 5
 
 func (r *elb) forkReader() reader { return &elb{classic: r.classic, stamped: r.stamped} }
@@ -51,7 +51,7 @@ func (r *elb) parseLine(line []byte, e *entry) verdict {
 	return r.parseColumns(line, r.toks, e)
 }
 
-// parseColumns reads a line that was split.
+// parseColumns reads a line that is split into columns.
 func (r *elb) parseColumns(line []byte, toks []token, e *entry) verdict {
 	at := 0 // the column of the time
 	if !r.classic {

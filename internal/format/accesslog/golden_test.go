@@ -31,7 +31,7 @@ var suite = formattest.Suite{Format: Format, Name: "access.log", Render: describ
 func TestFormat(t *testing.T) { suite.Test(t) }
 func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
-// describe prints all a log yields.
+// describe prints everything that a log yields.
 func describe(b *evidence.Bundle, err error) string {
 	var out strings.Builder
 	if err != nil {

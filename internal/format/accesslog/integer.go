@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// chooseInteger takes the last column of whole numbers that is no size, port,
+// chooseInteger assigns the last column of whole numbers that is not a size, port,
 // process id, counter or second status, and infers its unit.
 func (t *textual) chooseInteger(l *layout, stats []columnStats, rows []row) {
 	if t.duration.column >= 0 {
@@ -83,7 +83,7 @@ func (t *textual) chooseInteger(l *layout, stats []columnStats, rows []row) {
 	l.fields = append(l.fields, fmt.Sprintf("duration column %d: %s", c+1, unitName(g.unit)))
 }
 
-// isIdentifier says whether a column's numbers name or count something.
+// isIdentifier says whether a column's numbers are names or counters.
 func (t *textual) isIdentifier(s *columnStats, rows []row, c int) bool {
 	n := len(s.readings)
 	if n < 20 {
@@ -108,7 +108,7 @@ func (t *textual) isIdentifier(s *columnStats, rows []row, c int) bool {
 	return same*2 > len(rows)
 }
 
-// headersLarger says whether column c is column size plus a response's headers.
+// headersLarger says whether column c is column size plus the length of response headers.
 func headersLarger(rows []row, size, c int) bool {
 	if size < 0 {
 		return false
@@ -130,7 +130,7 @@ func headersLarger(rows []row, size, c int) bool {
 }
 
 // findRatioUnit returns the unit of column b if column a (or the part of b before a
-// slash, for a == b) is the same in whole seconds; 0 if it is not.
+// slash, for a == b) has the same value in whole seconds; else 0.
 func findRatioUnit(rows []row, a, b int) int64 {
 	for _, unit := range []int64{1e3, 1e6} {
 		fits, told := 0, 0
@@ -151,7 +151,7 @@ func findRatioUnit(rows []row, a, b int) int64 {
 				}
 			}
 		}
-		// With 0 seconds everywhere, µs and ms fit alike: Apache's %D is µs.
+		// If all values are 0 s, µs and ms both fit: Apache's %D is µs.
 		if fits*100 >= len(rows)*98 && (told > 0 || a == b || unit == 1e3 && len(rows) >= 20) {
 			return unit
 		}

@@ -21,7 +21,7 @@ type pair struct {
 	escaped  bool // raw holds backslash escapes
 }
 
-// unescapedValue is the value with its escapes resolved.
+// unescapedValue returns the value with its escapes resolved.
 func (p *pair) unescapedValue() []byte {
 	if !p.escaped {
 		return p.raw
@@ -60,8 +60,8 @@ func (s *jsonScanner) startLine(line []byte) bool {
 	return true
 }
 
-// nextPair returns the next pair. It returns false at the end, and sets broken where the text
-// breaks off or is no JSON.
+// nextPair returns the next pair. It returns false at the end, and sets broken if the text
+// breaks off or is not JSON.
 func (s *jsonScanner) nextPair(p *pair) bool {
 	for {
 		s.skipSpaces()
@@ -190,7 +190,7 @@ func (s *jsonScanner) scanString() (raw []byte, escaped, ok bool) {
 	}
 }
 
-// skipNested passes over an object or array.
+// skipNested skips an object or array.
 func (s *jsonScanner) skipNested() bool {
 	depth := 0
 	for s.i < len(s.b) {
@@ -213,7 +213,7 @@ func (s *jsonScanner) skipNested() bool {
 	return false
 }
 
-// pairScanner walks key=value (logfmt) or key:value (LTSV) lines.
+// pairScanner reads key=value (logfmt) or key:value (LTSV) lines.
 type pairScanner struct {
 	b      []byte
 	i      int

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Keys as structured logs name them, in snake case, best first.
+// The keys of structured logs, in snake case, best first.
 var (
 	startKeys = []string{"start_utc", "start_local", "start_time", "request_start", "request_start_time", "started_at", "start", "begin", "begin_time", "grpc_start_time"}
 	timeKeys  = []string{"msec", "time_msec", "time_iso8601", "ts", "timestamp", "@timestamp", "time", "time_local", "datetime", "date_time", "date", "t", "asctime", "logged_at",
@@ -31,7 +31,7 @@ var (
 	codeKeys    = []string{"grpc_code", "rpc_grpc_status_code", "grpc_status"}
 )
 
-// unitSuffixes end keys that say their unit: duration_ms, latencyMs.
+// unitSuffixes are endings of keys that name their unit: duration_ms, latencyMs.
 var unitSuffixes = []struct {
 	suffix string
 	unit   int64
@@ -42,14 +42,14 @@ var unitSuffixes = []struct {
 	{"_seconds", 1e9}, {"_secs", 1e9}, {"_sec", 1e9}, {"_s", 1e9},
 }
 
-// bareUnits are keys that are nothing but a unit; D is Apache's %D by custom.
+// bareUnits are keys that consist only of a unit; D is Apache's %D by custom.
 var bareUnits = map[string]int64{"ms": 1e6, "us": 1e3, "ns": 1, "millis": 1e6, "micros": 1e3, "D": 1e3}
 
-// unitUnknown marks a key that does not say its unit.
+// unitUnknown marks a key that does not name its unit.
 const unitUnknown = -1
 
-// durationKey returns the rank of a key that names a request's duration in the
-// list, and its unit; -1 if it names none.
+// durationKey returns the rank of a key among those that name a request's duration,
+// and its unit; -1 if it names none.
 func durationKey(key string, list []string) (rank int, unit int64) {
 	if u, ok := bareUnits[key]; ok && list[0] == durationKeys[0] {
 		return len(list), u
@@ -78,7 +78,7 @@ func durationKey(key string, list []string) (rank int, unit int64) {
 	return -1, 0
 }
 
-// rankOf is the place of a key in a list, -1 if it is not there. Keys of nested
+// rankOf returns the place of a key in a list, -1 if it is absent. Keys of nested
 // objects rank behind all others.
 func rankOf(key string, list []string) int {
 	for i, name := range keyNames(key) {
@@ -89,8 +89,8 @@ func rankOf(key string, list []string) int {
 	return -1
 }
 
-// keyNames are the names to look a key up by: all of it, and without the
-// objects it is nested in. Headers are nobody's figures.
+// keyNames returns the names under which a key is looked up: the whole, and without the
+// names of the objects around it. Headers have no names, as they are no figures.
 func keyNames(key string) []string {
 	name := toSnakeCase(key)
 	if strings.Contains(name, "header") {
@@ -103,7 +103,7 @@ func keyNames(key string) []string {
 	return names
 }
 
-// toSnakeCase turns durationMs, StartUTC and cs-method into duration_ms, start_utc
+// toSnakeCase converts durationMs, StartUTC and cs-method to duration_ms, start_utc
 // and cs_method.
 func toSnakeCase(key string) string {
 	var b strings.Builder

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// keyStats is what the sample holds under one key.
+// keyStats are the values of one key in the sample.
 type keyStats struct {
 	key                                        string
 	first                                      int // order of appearance
@@ -78,7 +78,7 @@ func (k *keyed) chooseTime(l *layout, keys []*keyStats) bool {
 			continue
 		}
 		better := best == nil || s.resolution < best.resolution || s.resolution == best.resolution && rank < bestRank
-		// A timestamp that a log collector added to some lines is not the line's.
+		// A timestamp that a log collector added to some lines is not the line's own.
 		if better && (best == nil || s.n*2 >= best.n) || best != nil && s.n > 2*best.n {
 			best, bestRank, l.stamp = s, rank, stamp
 		}
@@ -126,7 +126,7 @@ func (k *keyed) chooseDuration(l *layout, keys []*keyStats) {
 	}
 }
 
-// pickDuration takes the key that says its unit, by name or by value, else the
+// pickDuration chooses a key that names its unit, by name or by value, else the
 // best known name.
 func pickDuration(keys []*keyStats, list []string) (best *keyStats, m measure, assumed bool, why string) {
 	bestRank := 0

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// role is what a key of a structured line is used for.
+// role is the use of a key of a structured line.
 type role uint8
 
 const (
@@ -29,11 +29,11 @@ const (
 
 // keyed reads JSON objects, logfmt and LTSV by key.
 type keyed struct {
-	json               *jsonScanner // one of the two
+	json               *jsonScanner // one of the two is set
 	pairs              *pairScanner
 	want               []wantedKey
 	prefixes           [][]byte
-	timed              bool // lines carry a duration; those without are not about requests
+	timed              bool // lines carry a duration; lines without one are not about requests
 	stampless          bool
 	duration, upstream measure
 	connect            measure
@@ -153,7 +153,7 @@ func readSpan(m measure, p *pair) (int64, bool) {
 	return ns, true
 }
 
-// pathOf is the value without its query, which is where escapes mostly are.
+// pathOf returns the value without its query, where most escapes are.
 func pathOf(p *pair) []byte {
 	if !p.escaped {
 		return p.raw
@@ -173,7 +173,7 @@ func trimBrackets(b []byte) []byte {
 }
 
 // statusOf reads an HTTP status; 0 for the placeholders of requests whose client
-// went away before there was one, -1 for what is none.
+// left before there was one, -1 for other values.
 func statusOf(b []byte) int32 {
 	if len(b) == 3 {
 		if n := parseDigits(b); n == 0 || n >= 100 && n < 1000 {
@@ -268,7 +268,7 @@ func compileKeyed(sample []sampled, k *keyed, name string) *layout {
 	return l
 }
 
-// isSpan recognises distributed tracing spans, which carry times and durations too.
+// isSpan recognises spans of distributed tracing, which carry times and durations too.
 func isSpan(stats map[string]*keyStats) bool {
 	for _, k := range []string{"parentId", "parentSpanId", "parent_id", "ParentSpanID", "Parent.SpanID", "SpanContext.SpanID"} {
 		if stats[k] != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// An id is the same whoever writes it, and counters are none.
+// TestKeys checks that an id is read alike from all logs, and that counters are no ids.
 func TestKeys(t *testing.T) {
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	want := evidence.KeyOf([]byte(id))

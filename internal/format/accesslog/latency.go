@@ -6,13 +6,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// latencies are the durations of requests, by route: a few bytes each. A quantile is found by counting digits of them,
-// from the highest on, as a copy to be sorted would take more memory than all that is kept of a log.
+// latencies are the durations of requests, by route: a few bytes each. A quantile is found by counting digits,
+// highest first, because a copy to sort would take more memory than everything else that is kept of a log.
 type latencies struct {
 	ns     evidence.Column[int64]
 	routes evidence.Column[int32]
 	most   int64
-	unit   int64   // ns that all are multiples of; 0: none is there yet
+	unit   int64   // ns; all are multiples of it; 0: there are none yet
 	counts []int64 // by route
 	totals []int64 // ns
 	sum    float64 // of all, ns
@@ -38,19 +38,19 @@ func (l *latencies) add(ns int64, route uint16) {
 	}
 }
 
-// quantile is the latency of a rank, 0 the lowest, among those of a route or of all.
+// quantile is the latency at a rank, 0 the lowest, among the requests of a route or among all.
 type quantile struct {
 	route int
 	rank  int64
 	value int64 // ns
 
 	found int64 // its digits so far
-	same  int   // of which quantile the counts are those of this one, too
+	same  int   // index of the quantile whose counts this one shares
 }
 
 const allRoutes = -1
 
-// nearestRank is the nearest one of a quantile of n.
+// nearestRank returns the nearest rank of a quantile among n.
 func nearestRank(n int64, q float64) int64 {
 	return min(max(int64(q*float64(n)+0.999999)-1, 0), n-1)
 }
@@ -63,7 +63,7 @@ const (
 // findQuantiles fills in the values of quantiles.
 func (l *latencies) findQuantiles(quantiles []*quantile) {
 	counts := make([][]uint32, len(quantiles))
-	of := make([][]int, len(l.counts)) // by route, the quantiles to be counted
+	of := make([][]int, len(l.counts)) // by route, the quantiles to count
 	for shift := (bits.Len64(uint64(l.most/l.unit)) - 1) / digitBits * digitBits; shift >= 0; shift -= digitBits {
 		clear(of)
 		var all []int
@@ -110,7 +110,7 @@ func (l *latencies) findQuantiles(quantiles []*quantile) {
 	}
 }
 
-// findNextDigit finds the next digit of the value, given how many latencies have each digit there.
+// findNextDigit finds the next digit of the value from the counts of latencies by digit.
 func (q *quantile) findNextDigit(counts []uint32) {
 	digit := int64(0)
 	for ; q.rank >= int64(counts[digit]) && digit < digits-1; digit++ {

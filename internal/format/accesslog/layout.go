@@ -2,9 +2,9 @@ package accesslog
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// entry is what one line says about one request.
+// entry is the content of one line about one request.
 type entry struct {
-	time                      int64 // as stamped, ns since the epoch
+	time                      int64 // as logged, ns since the epoch
 	duration, upstream, queue int64 // ns, -1 unknown
 	proxied
 	status         int32 // 0: the client went away before there was one; -1 unknown
@@ -15,13 +15,13 @@ type entry struct {
 	overdue        bool   // it waited for a place until its time was up
 }
 
-// proxied is what a proxy knows of a request beside the upstream's answer: ns, 0 where it is unknown or nothing.
+// proxied is a proxy's own knowledge of a request beside the upstream's answer: ns, 0 for unknown or none.
 type proxied struct {
 	reading int64 // until its client had sent it, before the queue
-	before  int64 // in the proxy, before it asked the upstream: all that a load balancer tells of it
+	before  int64 // in the proxy, before it asked the upstream; a load balancer logs no finer part
 	connect int64 // until connected with the upstream; the beginning of its part
-	sending int64 // after the upstream answered, until its client had all
-	ordered bool  // the parts follow each other, and are all of it
+	sending int64 // after the upstream answered, until its client had received all
+	ordered bool  // the parts follow each other and add up to the whole
 }
 
 type verdict uint8
@@ -29,33 +29,33 @@ type verdict uint8
 const (
 	understood verdict = iota
 	other              // a line of another kind: blank, comment, the program's own log
-	garbled            // meant to be of this layout, and is not
+	garbled            // of this layout, but damaged
 )
 
 // layout is how the lines of one file are read: found once, applied to all.
 type layout struct {
 	name       string   // "nginx", "Apache or Tomcat": what the lines look like
-	fields     []string // where the figures come from, for the table
-	notes      []string // what was assumed, as warnings
+	fields     []string // the sources of the figures, for the table
+	notes      []string // assumptions, as warnings
 	resolution int64    // of the time, ns
 	stamp      evidence.Stamp
 	zoned      bool
 	timed      bool // lines carry a duration
-	proxy      bool // lines tell of upstreams: a proxy wrote them
-	http       bool // the lines are about requests; else it is a guess
+	proxy      bool // lines name upstreams: a proxy wrote them
+	http       bool // the lines are about requests; else that is a guess
 	whole      bool // durations are whole seconds
-	stampless  bool // lines have no time of their own: the log collector's is taken
-	hits       int  // sample lines understood
+	stampless  bool // lines have no time of their own: the log collector's stamp is used
+	hits       int  // sample lines that were understood
 	reader
 }
 
 type reader interface {
 	parseLine(line []byte, e *entry) verdict
-	// forkReader reads lines of the same layout at the same time; nil where they depend on lines before.
+	// forkReader returns a reader that may read lines of the same layout concurrently; nil if lines depend on earlier ones.
 	forkReader() reader
 }
 
-// sampled is a line of the file's beginning.
+// sampled is a line from the beginning of the file.
 type sampled struct {
 	text   []byte
 	number int64
@@ -109,7 +109,7 @@ func unitName(unit int64) string {
 	return "?"
 }
 
-// useCollectorStamps makes the log collector's stamps the lines' times.
+// useCollectorStamps makes the log collector's stamps the times of lines.
 func (l *layout) useCollectorStamps(sample []sampled) {
 	l.stampless, l.zoned, l.stamp = true, true, evidence.StampCompletion
 	l.resolution = 1e9

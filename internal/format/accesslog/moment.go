@@ -2,7 +2,7 @@ package accesslog
 
 import "time"
 
-// moment is a time as a log writes it.
+// moment is a time as logged.
 type moment struct {
 	ns         int64
 	resolution int64 // ns, by the digits written
@@ -14,7 +14,7 @@ const (
 	latest   = 4102444800 * int64(time.Second) // 2100
 )
 
-// parseMoment reads the times logs are written with:
+// parseMoment reads times in the forms of logs:
 //
 //	10/Oct/2026:13:55:36 -0700   06/Feb/2026:12:14:14.655
 //	2026-10-10T13:55:36.123Z     2026-10-10 13:55:36,123   2026/10/10 - 13:55:36
@@ -36,11 +36,11 @@ func parseMoment(b []byte) (moment, bool) {
 	return m, ok && m.ns >= earliest && m.ns < latest
 }
 
-// moments reads times as [parseMoment] does, and remembers the second and the zone of the last one: those of the next line
-// are mostly the same.
+// moments reads times as [parseMoment] does, and caches the second and the zone of the last one, because the next line
+// mostly has the same.
 type moments struct {
 	second [len("10/Oct/2026:13:55:36")]byte
-	length int // of the second, 0: there is none
+	length int // of the second, 0: nothing is cached
 	zone   []byte
 	at     moment // without a fraction
 }
@@ -80,7 +80,7 @@ func (c *moments) parseCached(b []byte) (moment, bool) {
 	return m, true
 }
 
-// parseFraction reads what follows a second, .123, and says where it ends.
+// parseFraction reads the fraction after a second, .123, and returns its end.
 func parseFraction(b []byte, i int) (ns, resolution int64, end int) {
 	resolution = int64(time.Second)
 	for i++; i < len(b) && isDigit(b[i]); i++ {
@@ -225,7 +225,7 @@ func monthOf(a, b, c byte) int {
 	return 0
 }
 
-// parseDigits reads digits only; -1 if there is anything else.
+// parseDigits reads a text of digits only; it returns -1 for any other.
 func parseDigits(b []byte) int {
 	n := 0
 	for _, c := range b {

@@ -148,7 +148,7 @@ func TestRoutesAreBounded(t *testing.T) {
 }
 
 // timed writes a log whose lines end in an integer, with lognormal durations
-// around a median, as a server with one clock would: sorted by completion.
+// around a median, sorted by completion, as a server with one clock writes it.
 func timed(n int, median time.Duration, unit time.Duration, atStart bool) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var log bytes.Buffer
@@ -195,7 +195,7 @@ func TestInferredUnits(t *testing.T) {
 			for i := range b.Requests.Len() {
 				d = append(d, float64(b.Requests.Latency(i)))
 			}
-			// %T of sub-second requests is mostly 0: its largest tells.
+			// %T of sub-second requests is mostly 0, so its largest value counts.
 			if c.unit == time.Second {
 				if largest := maxOf(d); largest < 1e9 {
 					t.Errorf("largest %v ns", largest)
@@ -228,7 +228,7 @@ func medianOf(v []float64) float64 {
 	return sortedValues(rows)[len(v)/2]
 }
 
-// logOf is a log of n nginx lines with request and upstream time.
+// logOf returns a log of n nginx lines with request and upstream time.
 func logOf(n int) []byte {
 	var log bytes.Buffer
 	at := time.Date(2026, 10, 10, 13, 0, 0, 0, time.UTC)
@@ -296,7 +296,7 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// A collector that stamps late (the server buffers) does not replace the line's
+// A collector that stamps late, because the server buffers, does not replace the line's
 // own time.
 func TestLateCollector(t *testing.T) {
 	var cri bytes.Buffer
@@ -334,7 +334,7 @@ func TestMostlyDamaged(t *testing.T) {
 	}
 }
 
-// heads are what Match sees of logs and of what looks like them.
+// heads are beginnings of logs, and of files that look like logs.
 var heads = map[string]format.Confidence{
 	"":                        format.No,
 	"hello\nworld\n":          format.No,

@@ -7,13 +7,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// products write JSON whose units and stamps are documented, by the keys that
-// give them away.
+// products write JSON with documented units and stamps; they are recognised by their
+// keys.
 var products = []struct {
 	name     string
 	keys     []string
 	stamp    evidence.Stamp
-	duration map[string]int64 // unit of the keys that do not say it
+	duration map[string]int64 // units of the keys that do not name them
 }{
 	{"Traefik JSON", []string{"StartUTC", "Duration"}, evidence.StampStart, map[string]int64{"Duration": 1, "OriginDuration": 1}},
 	{"Traefik JSON", []string{"StartLocal", "Duration"}, evidence.StampStart, map[string]int64{"Duration": 1, "OriginDuration": 1}},
@@ -21,8 +21,8 @@ var products = []struct {
 	{"Caddy JSON", []string{"ts", "request.uri", "duration"}, evidence.StampCompletion, map[string]int64{"duration": 1e9}},
 }
 
-// envoyParts are keys of Envoy that name a part of a request where others name a request's duration so, and
-// what they are instead: Envoy's REQUEST_DURATION ends when the request was received, its RESPONSE_DURATION begins with the
+// envoyParts are Envoy's keys for a part of a request whose names others use for a request's duration, and
+// the part that each means: Envoy's REQUEST_DURATION ends when the request was received; its RESPONSE_DURATION begins with the
 // request and ends when the upstream began to answer
 // (https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage).
 var envoyParts = map[string]bool{"request_duration": true, "request_tx_duration": true, "response_duration": true, "response_tx_duration": true}
@@ -35,7 +35,7 @@ func envoyPart(keys []*keyStats, part string) bool {
 	return has("start_time") && has("duration") && has("response_code") && has(part)
 }
 
-// withoutParts leaves out keys of a product that are no duration of a request.
+// withoutParts leaves out keys of a product that are not the duration of a request.
 func withoutParts(keys []*keyStats) []*keyStats {
 	has := func(name string) bool {
 		return slices.ContainsFunc(keys, func(s *keyStats) bool { return s.key == name })
@@ -46,7 +46,7 @@ func withoutParts(keys []*keyStats) []*keyStats {
 	return slices.DeleteFunc(slices.Clone(keys), func(s *keyStats) bool { return envoyParts[s.key] })
 }
 
-// applyProduct replaces what was inferred by what the product that writes such lines documents.
+// applyProduct replaces inferred units and stamps by those that the product documents.
 func applyProduct(l *layout, stats map[string]*keyStats) {
 	k := l.reader.(*keyed)
 	for _, p := range products {

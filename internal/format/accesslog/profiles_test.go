@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-// A profile that somebody waited 30 s for is no slow request.
+// TestProfilesAreNoRequests checks that a profile which took 30 s is no slow request.
 func TestProfilesAreNoRequests(t *testing.T) {
 	var w bytes.Buffer
 	for i := range 60 {

@@ -11,7 +11,7 @@ import (
 //
 //	[2026-10-10T13:55:36.123Z] "GET / HTTP/1.1" 200 - 0 154 12 11 "xff" "agent" "id" "authority" "10.0.0.1:8080"
 //
-// Four numbers in a row: bytes received and sent, duration, upstream service
+// Four numbers follow each other: bytes received and sent, duration, upstream service
 // time ("-" if there was none), all times in ms. Istio has details before them.
 func (t *textual) recognizeEnvoy(l *layout, rows []row) bool {
 	if t.time != 0 || t.request != 1 || t.status != 2 {
@@ -75,8 +75,8 @@ func (t *textual) recognizeTraefik(l *layout, stats []columnStats, rows []row) b
 //	10.0.1.2:33317 [06/Feb/2026:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {host} {} "GET / HTTP/1.1"
 //
 // The five timers are, from 1.7 on, TR (reading the request), Tw (queued for a
-// slot on the server), Tc (connecting), Tr (the server's answer), Ta (all of it),
-// in ms; -1 where it did not come to that, + before Ta where the log was written
+// slot on the server), Tc (connecting), Tr (the server's answer), Ta (the total),
+// in ms; -1 for a step that was not reached, + before Ta if the log was written
 // before the end (option logasap).
 type haproxy struct{ toks []token }
 
@@ -149,7 +149,7 @@ func (h *haproxy) parseLine(line []byte, e *entry) verdict {
 	return understood
 }
 
-// timersOf are the parts of a request by its five timers; they have an order where the request came through all of them.
+// timersOf returns the parts of a request from its five timers; they are ordered if the request passed all of them.
 func timersOf(ms [5]int64) (p proxied) {
 	sum := int64(0)
 	for i, v := range ms {

@@ -7,27 +7,27 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// repeats counts requests that the same caller had sent before, query and all, within the
-// seconds before: what a cache at the caller would have answered.
+// repeats counts requests that the same caller sent before, with the same query, within a
+// few seconds: a cache at the caller would have answered them.
 type repeats struct {
 	seed        maphash.Seed
-	now, before lately // before holds what now has outgrown
-	asked       int64  // requests that can be answered from a cache
+	now, before lately // before is the generation before now
+	asked       int64  // requests that a cache could answer
 	again       int64
 }
 
 const (
-	repeatWithin = int64(10e9) // ns: what answers hardly change in
+	repeatWithin = int64(10e9) // ns: answers hardly change within it
 	repeatKept   = 1 << 15     // of each generation
-	repeatLeast  = 100         // requests, to say something
+	repeatLeast  = 100         // requests, fewer show nothing
 )
 
 func newRepeats() *repeats {
 	return &repeats{seed: maphash.MakeSeed(), now: newLately(), before: newLately()}
 }
 
-// hashRequest returns a hash of what a request asks for and of its caller; 0 where an answer may
-// not be repeated, or the caller is unknown. The caller is the first word of a line of text, as in
+// hashRequest returns a hash of a request's target and caller; 0 if an answer must
+// not be reused, or the caller is unknown. The caller is the first word of a line of text, as in
 // all servers' usual layouts; in other lines it is unknown.
 func hashRequest(seed maphash.Seed, e *entry, line []byte) uint64 {
 	if len(e.target) == 0 || len(e.method) > 0 && string(e.method) != "GET" && string(e.method) != "HEAD" {
@@ -40,7 +40,7 @@ func hashRequest(seed maphash.Seed, e *entry, line []byte) uint64 {
 	return max(maphash.Bytes(seed, caller)*hashFactor^maphash.Bytes(seed, e.target), 1)
 }
 
-// hashFactor keeps a caller and a target apart from each other; odd, so that nothing of a hash is lost.
+// hashFactor separates the hashes of caller and target; it is odd, so that no bits are lost.
 const hashFactor = 0x9e3779b97f4a7c15
 
 // countRequest counts one request by its hash, at a time in ns.
@@ -64,13 +64,13 @@ func (r *repeats) countRequest(k uint64, at int64) {
 	r.now.setTime(k, at)
 }
 
-// lately is when what was last asked for, by numbers that are hashes. As a map it took a tenth of the time of reading a log.
+// lately maps hashes to the time of the last request. A Go map took a tenth of the time of reading a log.
 type lately struct {
-	asked []asked // a power of two of them, at least half of them free; each stands behind those that had its place before
+	asked []asked // a power of two of slots, at least half of them free; an entry stands behind the entries that had its place before
 	n     int
 }
 
-// asked is what was asked for, 0: nothing, and when, ns.
+// asked is the hash of a request, 0: none, and its time, ns.
 type asked struct {
 	what uint64
 	at   int64
@@ -78,7 +78,7 @@ type asked struct {
 
 func newLately() lately { return lately{asked: make([]asked, 64)} }
 
-// findSlot returns the place where k is, or would be.
+// findSlot returns the slot where k is, or belongs.
 func (l *lately) findSlot(k uint64) *asked {
 	last := uint64(len(l.asked) - 1)
 	for i := k & last; ; i = (i + 1) & last {

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-// One caller that asks for the same again within ten seconds, query and all; another
+// TestRepeats counts a caller that sends the same query again within ten seconds; another
 // query, another caller, a later time and a POST are no repeats.
 func TestRepeats(t *testing.T) {
 	var w strings.Builder

@@ -8,17 +8,17 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// routes folds request targets into routes: the query is dropped, segments that
-// look like identifiers become {id}. After maxRoutes distinct ones the rest is
-// folded to its first segment, then to its method, so that a scanner that tries
-// a million paths costs no memory.
+// routes folds request targets into routes: it drops the query, and segments that
+// look like identifiers become {id}. After maxRoutes distinct routes, further targets are
+// folded to their first segment, then to their method, so that a scanner that tries
+// a million paths uses no memory.
 type routes struct {
 	b       *evidence.Builder
 	slots   map[string]uint16
 	names   []evidence.NameID
 	texts   []string
 	buf     []byte
-	unknown string // route of what has none
+	unknown string // route of requests without one
 }
 
 const (
@@ -30,7 +30,7 @@ func newRoutes(b *evidence.Builder, unknown string) *routes {
 	return &routes{b: b, unknown: unknown, slots: make(map[string]uint16)}
 }
 
-// folding folds targets, and remembers the last ones: most are asked for again and again.
+// folding folds targets and caches the last ones, as most come again and again.
 type folding struct {
 	seed  maphash.Seed
 	known [foldings]struct{ path, route []byte }
@@ -41,7 +41,7 @@ const (
 	longestKnown = 256 // bytes
 )
 
-// appendRoute appends a request's method and route; nothing where it has neither.
+// appendRoute appends a request's method and route; nothing if it has neither.
 func (f *folding) appendRoute(buf, method, target []byte) []byte {
 	buf = append(buf, method...)
 	if len(target) == 0 {
@@ -64,7 +64,7 @@ func (f *folding) appendRoute(buf, method, target []byte) []byte {
 	return append(buf, k.route...)
 }
 
-// routeNumber returns the number of a request's route, as [folding] writes it, whose method has so
+// routeNumber returns the number of a request's route in the form of [folding], with a method of that
 // many bytes; the route's name is names[number].
 func (r *routes) routeNumber(route []byte, method int) uint16 {
 	if len(route) == 0 {

@@ -61,7 +61,7 @@ func (t *tally) emitStatuses() {
 
 const topRoutes = 10
 
-// latencyTables shows the latencies of all requests, and of the routes that took most.
+// latencyTables returns the latencies of all requests, and of the routes with the most time.
 func (t *tally) latencyTables() (all, byRoute evidence.Table) {
 	routes := topIndexes(t.timed.totals)
 	routes = slices.DeleteFunc(routes, func(r int) bool { return t.timed.counts[r] == 0 })

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// tally turns entries into evidence and counts what the tables show.
+// tally turns entries into evidence and counts the figures of the tables.
 type tally struct {
 	b        *evidence.Builder
 	l        *layout
@@ -16,7 +16,7 @@ type tally struct {
 	routes   *routes
 	peers    map[string]evidence.NameID
 	connects map[evidence.NameID]evidence.NameID // by peer
-	upstream evidence.NameID                     // see unknownPeer; 0: not asked for yet
+	upstream evidence.NameID                     // see unknownPeer; 0: not yet needed
 	path     evidence.Path
 	repeats  *repeats
 
@@ -46,8 +46,8 @@ type tally struct {
 	steps, stepLine, stepSize int64
 }
 
-// profiles is below where net/http/pprof answers: those who ask observe the service, and a
-// profile of 30 s is no slow request of it.
+// profiles is the path below which net/http/pprof answers: its callers observe the service, and a
+// profile of 30 s is no slow request.
 var profiles = []byte("/debug/pprof/")
 
 const (
@@ -69,16 +69,16 @@ func newTally(b *evidence.Builder, l *layout) *tally {
 		peers: make(map[string]evidence.NameID), connects: make(map[evidence.NameID]evidence.NameID), perSecond: make(map[int64]int32)}
 }
 
-// seen is what one line says by itself.
+// seen is the content of one line, without other lines.
 type seen struct {
 	entry
 	verdict verdict
-	profile bool   // who asks observes the service
-	asking  uint64 // what is asked for, and by whom; see hashRequest
+	profile bool   // the caller observes the service
+	asking  uint64 // hash of the target and the caller, see hashRequest
 	route   []byte // with its method; reused
 }
 
-// newLineReader returns a function that reads lines, each by itself.
+// newLineReader returns a function that reads lines independently of each other.
 func (t *tally) newLineReader(r reader) func(format.Line, *seen) {
 	fold := &folding{seed: t.repeats.seed}
 	return func(l format.Line, x *seen) {
@@ -165,7 +165,7 @@ func (t *tally) addRequest(x *seen, line int64) {
 		Outcome: e.outcome(), Path: t.splitRequestTime(e), Key: keyOf(e.key), Origin: t.b.Origin(line)})
 }
 
-// splitRequestTime splits a request's time into what its log tells apart: where the parts have no order, the waits come first, for a slot of the
+// splitRequestTime splits a request's time into the parts that its log shows. If the parts have no order, the waits come first, for a slot of the
 // upstream, for the connection and for the answer, and the rest follows.
 func (t *tally) splitRequestTime(e *entry) evidence.Path {
 	left := e.duration
@@ -210,10 +210,10 @@ func (t *tally) connectName(peer evidence.NameID) evidence.NameID {
 	return id
 }
 
-// leastKey is how long (bytes) an id is at least that is one request's alone: others are counters.
+// leastKey is the least length (bytes) of an id that is unique to a request: shorter ones are counters.
 const leastKey = 8
 
-// keyOf is the id of a line; of W3C's traceparent and of Amazon's header that of the trace.
+// keyOf returns the id of a line; for W3C's traceparent and Amazon's header the id of the trace.
 func keyOf(b []byte) evidence.RequestKey {
 	b = trimQuotes(b)
 	if len(b) == 55 && b[2] == '-' && b[35] == '-' { // 00-trace-span-flags
@@ -229,7 +229,7 @@ func keyOf(b []byte) evidence.RequestKey {
 	return evidence.KeyOf(b)
 }
 
-// peerName returns the name of an upstream. Of several that were tried it is the last, which
+// peerName returns the name of an upstream. If several were tried it is the last one, which
 // answered.
 func (t *tally) peerName(b []byte) evidence.NameID {
 	if i := bytes.LastIndexByte(b, ' '); i >= 0 {
@@ -249,7 +249,7 @@ func (t *tally) peerName(b []byte) evidence.NameID {
 	return id
 }
 
-// unknownPeer returns the name of an upstream that a line does not tell.
+// unknownPeer returns the name of an upstream that a line does not name.
 func (t *tally) unknownPeer() evidence.NameID {
 	if t.upstream == 0 {
 		t.upstream = t.b.Name("upstream")
@@ -284,7 +284,7 @@ func (t *tally) countGarbled(l format.Line) {
 	}
 }
 
-// outcome is how a request ended. 499 (nginx, Traefik) and no status at all mean
+// outcome returns how a request ended. 499 (nginx, Traefik) and no status at all mean
 // that the client gave up waiting.
 func (e *entry) outcome() evidence.Outcome {
 	switch {
@@ -303,7 +303,7 @@ func (e *entry) outcome() evidence.Outcome {
 	return evidence.OK
 }
 
-// howToTime says how durations get into a log.
+// howToTime says how to log durations.
 const howToTime = "its lines hold no duration: add it to the log format, in nginx rt=$request_time urt=$upstream_response_time, in Apache us=%D, in Tomcat ms=%D (us=%D from version 10), as JSON duration_ms"
 
 func (t *tally) finish() {

@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// shape says which columns of a text line hold what every access line has. -1 is none.
+// shape says which columns of a text line hold the parts of an access line. -1 is none.
 type shape struct {
 	time    int // column
-	span    int // further columns the time takes: 2026-10-10 13:55:36
+	span    int // further columns of the time: 2026-10-10 13:55:36
 	request int // quoted "GET / HTTP/1.1"
-	method  int // or bare: GET /
+	method  int // or unquoted: GET /
 	status  int
 }
 
-// anchorColumn is the last column that is counted from a line's start. A user agent with stray
-// quotes shifts the columns behind it, so those are counted from the line's end.
+// anchorColumn returns the last column that is counted from a line's start. A user agent with stray
+// quotes shifts the columns behind it, so later ones are counted from the line's end.
 func (s shape) anchorColumn() int { return max(s.time+s.span, s.request, s.method+1, s.status) }
 
 // findShape finds the shape of a line; it returns false if the line is no access line.
@@ -52,7 +52,7 @@ func findShape(line []byte, toks []token) (shape, bool) {
 		}
 	}
 	if s.time < 0 {
-		// Only what a log collector stamps: then the line must be beyond doubt.
+		// Its only time is a log collector's stamp: then the line must be beyond doubt.
 		return s, s.request >= 0 && s.status == s.request+1
 	}
 	for i := s.time + s.span + 1; i < from && s.status < 0 && i < len(toks); i++ {
@@ -63,7 +63,7 @@ func findShape(line []byte, toks []token) (shape, bool) {
 	return s, s.status >= 0
 }
 
-// methods are those taken for one outside of a quoted request.
+// methods are the words that are read as methods outside of a quoted request.
 var methods = map[string]bool{"GET": true, "POST": true, "PUT": true, "DELETE": true, "HEAD": true, "OPTIONS": true, "PATCH": true, "CONNECT": true, "TRACE": true, "PROPFIND": true, "REPORT": true}
 
 func isStatus(b []byte) bool {
@@ -71,7 +71,7 @@ func isStatus(b []byte) bool {
 	return len(b) == 3 && (n == 0 || n >= 100 && n < 600)
 }
 
-// timeAt says whether a time starts at column i, and how many further columns it takes.
+// timeAt says whether a time starts at column i, and how many further columns it has.
 func timeAt(line []byte, toks []token, i int) (span int, ok bool) {
 	t := toks[i]
 	b := t.textIn(line)
@@ -98,13 +98,13 @@ type field struct {
 	column  int // -1: none
 	label   []byte
 	measure measure
-	slashed bool // %T/%D: the part after the slash counts
+	slashed bool // %T/%D: the figure is behind the slash
 }
 
-// textual reads lines of columns: common log format and what people made of it.
+// textual reads lines of columns: common log format and formats derived from it.
 type textual struct {
 	shape
-	columns            int // how many a line has, mostly
+	columns            int // the usual number in a line
 	clock              int // the column of the finest time; -1: the collector's stamps
 	clockSpan          int
 	duration, upstream field
@@ -173,7 +173,7 @@ func (t *textual) parseLine(line []byte, e *entry) verdict {
 	return understood
 }
 
-// hasUsualShape says whether a line of the usual number of columns has the usual shape.
+// hasUsualShape says whether a line with the usual number of columns has the usual shape.
 func (t *textual) hasUsualShape(line []byte) bool {
 	if b := t.toks[t.status].textIn(line); statusOf(b) < 0 && string(b) != "-" {
 		return false

@@ -10,7 +10,7 @@ const (
 	bracketed           // […]
 )
 
-// token is a column of a text line; from and to leave quotes and brackets out.
+// token is a column of a text line; from and to exclude quotes and brackets.
 type token struct {
 	from, to int32
 	kind     tokenKind
@@ -126,8 +126,8 @@ func trimQuotes(b []byte) []byte {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// parseRequest splits "GET /path?query HTTP/1.1". A request line that is none
-// (a TLS hello, "-") gives no method.
+// parseRequest splits "GET /path?query HTTP/1.1". Another request line
+// (a TLS hello, "-") has no method.
 func parseRequest(b []byte) (method, path []byte, ok bool) {
 	i := bytes.IndexByte(b, ' ')
 	if i < 1 || !isMethod(b[:i]) {
@@ -162,7 +162,7 @@ func isProtocol(b []byte) bool {
 	return len(b) >= 5 && (string(b[:5]) == "HTTP/" || string(b) == "HTTPS")
 }
 
-// isTarget says whether a request can be for this: a path, an absolute URI,
+// isTarget says whether a text can be a request's target: a path, an absolute URI,
 // host:port of a CONNECT, or *.
 func isTarget(b []byte) bool {
 	if len(b) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// reading is one value of a duration field whose unit is not known, and the
+// reading is one value of a duration field of unknown unit, and the
 // time of its line.
 type reading struct {
 	at int64
@@ -17,7 +17,7 @@ type reading struct {
 // guess is a unit inferred from the data.
 type guess struct {
 	unit  int64
-	stamp evidence.Stamp // unknown: the order of lines does not tell
+	stamp evidence.Stamp // unknown: the order of lines does not show it
 	why   string
 }
 
@@ -79,7 +79,7 @@ func guessUnit(rows []reading) guess {
 	return g
 }
 
-// findLateUnit finds the unit by which late lines are explained; 0 if none does.
+// findLateUnit finds the unit that explains late lines; 0 if none does.
 func findLateUnit(rows []reading) (unit int64, late int) {
 	var votes [3]int
 	units := [3]int64{1e3, 1e6, 1e9}
@@ -104,8 +104,8 @@ func findLateUnit(rows []reading) (unit int64, late int) {
 	return 0, late
 }
 
-// guessKeyed infers the unit of a figure in structured logs, where anything is
-// in use: integers of ms, float seconds, float ms, integer ns (Go's Duration).
+// guessKeyed infers the unit of a figure in structured logs, which use
+// integers of ms, float seconds, float ms, and integer ns (Go's Duration).
 func guessKeyed(rows []reading) guess {
 	sorted := sortedValues(rows)
 	n := len(sorted)

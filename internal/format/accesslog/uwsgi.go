@@ -7,7 +7,7 @@ import (
 )
 
 // uwsgi reads the request lines of uWSGI, between which its workers and the program write
-// lines of their own:
+// other lines:
 //
 //	[pid: 15237|app: 0|req: 1/1] 127.0.0.1 () {40 vars in 714 bytes} [Wed Nov 11 11:04:12 2026] GET /ping => generated 4 bytes in 12 msecs (HTTP/1.1 200) 2 headers in 79 bytes (1 switches on core 0)
 //

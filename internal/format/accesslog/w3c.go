@@ -6,15 +6,15 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// w3c reads logs in the W3C extended format, which name their columns in a line of their
-// own, and may do so again further down, with others:
+// w3c reads logs in the W3C extended format. A line names the columns, and a later line may
+// name others:
 //
 //	#Software: Microsoft Internet Information Services 10.0
 //	#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip sc-status time-taken
 //	2026-10-10 13:55:36 10.0.0.5 GET /cart id=7 443 - 10.0.0.9 200 153
 //
 // date and time are in UTC, when the request had been answered. time-taken is in seconds by
-// the specification, as CloudFront and Tomcat write it, with a point; IIS writes whole
+// the specification, and CloudFront and Tomcat write it so, with a point; IIS writes whole
 // milliseconds.
 type w3c struct {
 	columns [numW3C]int // of each field, -1 none
@@ -117,7 +117,7 @@ func (r *w3c) parseLine(line []byte, e *entry) verdict {
 	return understood
 }
 
-// compileW3C finds the unit of the durations, and what kind of server it is.
+// compileW3C finds the unit of the durations, and the kind of server.
 func compileW3C(sample []sampled) *layout {
 	r := &w3c{}
 	l := &layout{name: "W3C extended log", reader: r, resolution: 1e9, stamp: evidence.StampCompletion, zoned: true, http: true,

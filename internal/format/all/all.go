@@ -66,7 +66,7 @@ import (
 	"github.com/unstall/unstall/internal/format/vthreads"
 )
 
-// Formats in the order they are asked; order matters only among those that
+// Formats are in the order in which they are asked; the order matters only among formats that
 // answer Maybe.
 var Formats = []format.Format{
 	gotrace.Format,

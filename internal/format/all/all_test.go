@@ -13,7 +13,7 @@ import (
 )
 
 // TestFormatsDoNotClaimEachOthers gives every format the others' golden inputs:
-// what one is sure of no other may be sure of, or its rows would count twice.
+// only one format may be sure of an input, or its rows would count twice.
 // Logs with gc lines in them really hold two formats.
 func TestFormatsDoNotClaimEachOthers(t *testing.T) {
 	files, _ := filepath.Glob("../*/testdata/*.txtar")

@@ -11,9 +11,9 @@
 //	Total        112233        4455667
 //
 // A histogram is largest first; each class becomes a sample of type inuse_space and one of
-// type inuse_objects, called as in Java's source ("byte[]"). It counts what lies on the heap:
-// garbage that was not collected yet, too, unless the histogram was asked for with a
-// collection before it (jmap -histo:live; GC.class_histogram without -all).
+// type inuse_objects, named as in Java's source ("byte[]"). It counts all objects on the heap,
+// including uncollected garbage unless the command collected first
+// (jmap -histo:live; GC.class_histogram without -all).
 package classhisto
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is class histograms.
+// Format reads class histograms.
 var Format = format.Format{
 	Name:    "classhisto",
 	About:   "class histograms of a JVM: jmap -histo, jcmd GC.class_histogram, and those in GC logs",
@@ -36,16 +36,16 @@ var Format = format.Format{
 	Parse:   parseArtifact,
 }
 
-// Bounds of what is kept: what is smaller than the largest 2,000 classes leaks too slowly to
+// Bounds of what is kept: classes below the largest 2,000 leak too slowly to
 // matter.
 const (
 	maxClasses = 2000
-	maxKept    = 100 // histograms, of which each class is kept; beyond them the newest takes the place of the one before it
+	maxKept    = 100 // histograms, each with all its classes; beyond them the newest replaces the one before it
 )
 
 var heading = []byte("#instances")
 
-// matchHead wants the heading and a row of a class.
+// matchHead demands the heading and a row of a class.
 func matchHead(head []byte) format.Confidence {
 	titled := false
 	for l := range bytes.Lines(head) {
@@ -70,7 +70,7 @@ func isHeading(l []byte) bool {
 type row struct {
 	class            string
 	instances, bytes int64
-	rank             int64 // 0: of all classes
+	rank             int64 // 0: the sum of all classes
 }
 
 // readRow reads "   1:         20111        1391024  [B (java.base@25.0.3)", with the
@@ -114,12 +114,12 @@ func parseCount(b []byte) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// primitives are what HotSpot calls arrays of numbers.
+// primitives are HotSpot's names for arrays of numbers.
 var primitives = map[string]string{"B": "byte", "C": "char", "D": "double", "F": "float", "I": "int", "J": "long", "S": "short", "Z": "boolean"}
 
-// Readable writes a class as Java's source does: "[B" is byte[], "[[Ljava.lang.String;"
-// java.lang.String[][]. What differs from run to run in the names of hidden classes is left
-// out.
+// Readable returns a class as in Java's source: "[B" is byte[], "[[Ljava.lang.String;"
+// java.lang.String[][]. It leaves out the part of a hidden class's name that differs from run to
+// run.
 func Readable(class string) string {
 	element := strings.TrimLeft(class, "[")
 	arrays := len(class) - len(element)
@@ -190,13 +190,13 @@ func (p *parser) parseLine(l format.Line) {
 	h := p.now
 	switch {
 	case !ok:
-		return // the line below the heading, or somebody else's
+		return // the line below the heading, or one of another program
 	case r.rank == 0:
 		h.total = r
 		p.endHistogram()
 		return
 	}
-	if i, known := h.names[r.class]; known { // hidden classes that have lost what told them apart
+	if i, known := h.names[r.class]; known { // hidden classes whose names became equal
 		h.rows[i].instances += r.instances
 		h.rows[i].bytes += r.bytes
 		return

@@ -70,7 +70,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A recorded histogram is of when it came.
+// A recorded histogram has the time when it was recorded.
 func TestWhen(t *testing.T) {
 	a := suite.Artifact([]byte(" num #instances #bytes class name\n-----\n 1: 5 80 a.B\nTotal 5 80\n"))
 	a.Modified, a.About = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).UnixNano(), evidence.Subject{PID: 4711}

@@ -42,7 +42,7 @@ func (p *parser) emitHistograms() {
 	}
 }
 
-// classTable shows the largest classes of the last histogram; of several, those that grew most
+// classTable returns the largest classes of the last histogram; of several, those that grew most
 // since the first.
 func (p *parser) classTable() evidence.Table {
 	const most = 15

@@ -10,7 +10,7 @@
 // prints of the same threads, which package dotnetstack reads. Where a frame of the runtime stands innermost the thread is in native code: it
 // waits, or called the system. SOS names no assembly: types of System and Microsoft are taken for the framework's, others for the program's.
 //
-// The package's opinion: what a stack shows counts; stack pointers, addresses and the runtime's own frames do not.
+// The package's opinion: the methods of a stack count; stack pointers, addresses and the runtime's own frames do not.
 package clrstack
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/unstall/unstall/internal/format/dotnetstack"
 )
 
-// Format is the output of clrstack.
+// Format reads the output of clrstack.
 var Format = format.Format{
 	Name:  "clrstack",
 	About: "stacks of .NET threads that SOS prints: clrstack in WinDbg, LLDB and dotnet-dump",
@@ -37,7 +37,7 @@ const (
 	mostLines = 4 << 20 // of frames and threads
 )
 
-// matchHead wants the line of a thread and a frame of it.
+// matchHead demands the line of a thread and a frame of it.
 func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, threadWords) {
 		return format.No
@@ -58,7 +58,7 @@ var threadWords = []byte("OS Thread Id: 0x")
 
 func trimLine(l []byte) []byte { return bytes.TrimSpace(l[:min(len(l), mostLine)]) }
 
-// threadLine reads "OS Thread Id: 0x1dc1d (17)": the number is hexadecimal, what a debugger calls the thread does not matter.
+// threadLine reads "OS Thread Id: 0x1dc1d (17)": the number is hexadecimal, and the debugger's number for the thread is ignored.
 func threadLine(l []byte) (id string, ok bool) {
 	at := bytes.Index(l, threadWords) // behind "0:017> " too
 	if at < 0 || at > 16 {
@@ -68,7 +68,7 @@ func threadLine(l []byte) (id string, ok bool) {
 	return string(word), isHex(word, 1, 8)
 }
 
-// frameLine reads a frame: the method, "" of a frame of the runtime that has none; runtime says that it is one.
+// frameLine reads a frame: the method, "" for a frame of the runtime without one; runtime says that it is the runtime's.
 func frameLine(l []byte) (method string, runtime, ok bool) {
 	sp, rest, _ := bytes.Cut(l, []byte(" "))
 	ip, rest, _ := bytes.Cut(rest, []byte(" "))
@@ -89,7 +89,7 @@ func frameLine(l []byte) (method string, runtime, ok bool) {
 	return cutSource(rest), false, true
 }
 
-// cutSource returns a method and its parameters without the place of its source.
+// cutSource returns a method and its parameters without its source position.
 func cutSource(s []byte) string {
 	s = bytes.TrimSpace(s)
 	if i := bytes.LastIndexByte(s, ')'); i >= 0 {

@@ -1,5 +1,5 @@
-// Package container reads what unstall records of the container that a process runs in
-// (internal/collect/probe/container), as its engine knows it:
+// Package container reads what unstall records of a process's container
+// (internal/collect/probe/container), by the names that its engine uses:
 //
 //	# container of pid 4711
 //	engine containerd
@@ -23,7 +23,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is what a container is called.
+// Format reads the names of a container.
 var Format = format.Format{
 	Name:  "container",
 	About: "the container a process runs in: name, image, pod, namespace and labels, as unstall records them",
@@ -41,7 +41,7 @@ func matchHead(head []byte) format.Confidence {
 	return format.No
 }
 
-// facts are the lines and what is told by them.
+// facts are the lines and the facts they become.
 var facts = map[string]string{
 	"engine":    evidence.FactContainerEngine,
 	"id":        evidence.FactContainerID,
@@ -52,7 +52,7 @@ var facts = map[string]string{
 	"node":      evidence.FactNode,
 }
 
-// mostLabels bounds how many are kept.
+// mostLabels bounds the number of labels.
 const mostLabels = 256
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {

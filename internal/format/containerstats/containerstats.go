@@ -7,8 +7,8 @@
 //	app-7d9f-x2x1      1999m        512Mi
 //
 // https://docs.docker.com/reference/cli/docker/container/stats/, Docker 1.5 to 28; https://kubernetes.io/docs/reference/kubectl/generated/kubectl_top/.
-// 100 % is one CPU. The limit is that of the host where a container has none, so that a share of it says little. How much CPU a container may
-// use is not told.
+// 100 % is one CPU. A container without a limit shows the host's, so a share of it says little. The lists do not show how much CPU a container may
+// use.
 package containerstats
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a list.
+// Format reads such a list.
 var Format = format.Format{
 	Name:  "container-stats",
 	About: "what containers use at a moment: docker stats, podman stats, kubectl top",
@@ -236,5 +236,5 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// nearLimit is the share of its memory limit from which a container is told of.
+// nearLimit is the share of its memory limit from which a container is reported.
 const nearLimit = .95

@@ -1,4 +1,4 @@
-// Package databaseactivity reads what databases say they do at a moment, as people copy it out of a client:
+// Package databaseactivity reads the sessions of a database at a moment, as people copy them from a client:
 //
 //	pg_stat_activity            rows of psql, aligned or expanded (\x), any choice of columns    PostgreSQL 9.2 to 17
 //	SHOW [FULL] PROCESSLIST     rows of mysql, in a frame, with tabs or vertical (\G)           MySQL 5.1 to 8.4, MariaDB
@@ -7,8 +7,8 @@
 //
 // https://www.postgresql.org/docs/current/monitoring-stats.html, https://dev.mysql.com/doc/refman/8.4/en/innodb-standard-monitor.html
 //
-// How long somebody waits is told by how long the statement runs: where it waits for a lock now, nearly all of that was the lock, or it
-// would not have been seen. Of a statement only its fingerprint is kept (package databaselog).
+// The runtime of a statement stands for its wait: if it waits for a lock now, nearly all of its runtime was the lock, or the
+// wait would hardly have been seen. Only a statement's fingerprint is kept (package databaselog).
 package databaseactivity
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/unstall/unstall/internal/format/databaselog"
 )
 
-// Format is such a look.
+// Format reads such a list.
 var Format = format.Format{
 	Name:  "databaseactivity",
 	About: "what PostgreSQL, MySQL and MariaDB do at a moment: pg_stat_activity, SHOW PROCESSLIST, SHOW ENGINE INNODB STATUS",
@@ -65,7 +65,7 @@ func matchHead(head []byte) format.Confidence {
 // session is a row.
 type session struct {
 	state, waits, statement string
-	took                    float64 // s, -1 not told
+	took                    float64 // s, -1 unknown
 	locked                  bool
 	line                    int64
 }
@@ -74,7 +74,7 @@ type parser struct {
 	product string
 	columns []string
 	bars    bool // cells are between bars
-	screen  bool // it is that of pg_activity
+	screen  bool // pg_activity's screen
 	rows    []session
 	cells   map[string]string // of an expanded row
 	at      int64
@@ -82,7 +82,7 @@ type parser struct {
 
 	// of InnoDB
 	innodb       bool
-	active       float64 // s, of the transaction that is read
+	active       float64 // s, of the transaction being read
 	waits        []float64
 	semaphores   []float64
 	firstWait    int64
@@ -90,12 +90,12 @@ type parser struct {
 	history      float64
 	reading      bool // the section of the latest deadlock
 	deadlock     bool
-	looked, dead time.Time // of the look, and of the latest deadlock
+	looked, dead time.Time // of the list, and of the latest deadlock
 	deadLine     int64
 	figures      [][2]string
 }
 
-// kinds of columns, by the names that are usual.
+// kinds of columns, by their usual names.
 var (
 	stateColumns = []string{"state"}
 	timeColumns  = []string{"time", "age", "duration", "runtime", "running_for", "query_age", "query_time", "elapsed", "wait_time", "xact_age", "running", "query_duration", "wait_duration", "blocked_duration", "time_running", "?column?"}
@@ -180,7 +180,7 @@ func (p *parser) parseLine(text string, line int64) {
 	}
 }
 
-// isScreen says whether a line is the heading of a screen of pg_activity.
+// isScreen says whether a line is the heading of a pg_activity screen.
 func (p *parser) isScreen(text string) bool {
 	if !strings.HasPrefix(text, "PID ") || !strings.Contains(text, " DATABASE ") || !strings.Contains(text, " TIME+ ") || !strings.Contains(text, "Query") {
 		return false
@@ -294,7 +294,7 @@ func (p *parser) addRow(row map[string]string, line int64) {
 	p.rows = append(p.rows, s)
 }
 
-// lockEvents are those of PostgreSQL's wait events that are heavyweight locks.
+// lockEvents are PostgreSQL's wait events for heavyweight locks.
 var lockEvents = map[string]bool{"relation": true, "extend": true, "page": true, "tuple": true, "transactionid": true, "virtualxid": true, "advisory": true, "object": true, "userlock": true, "frozenid": true, "spectoken": true}
 
 // parseSeconds reads "41", "00:03:11.2", "1 day 02:00:00" and "-00:00:01".
@@ -331,7 +331,7 @@ func parseSeconds(s string) (float64, bool) {
 	return total, true
 }
 
-// parseInnoDBLine reads a line of InnoDB's monitor, false if it is none.
+// parseInnoDBLine reads a line of InnoDB's monitor; it returns false for other lines.
 func (p *parser) parseInnoDBLine(text string, line int64) bool {
 	switch {
 	case strings.Contains(text, "INNODB MONITOR OUTPUT"):
@@ -382,7 +382,7 @@ func (p *parser) parseInnoDBLine(text string, line int64) bool {
 	return true
 }
 
-// addFigure keeps a line of InnoDB's as a figure. Of several buffer pools it keeps the first,
+// addFigure keeps a line of InnoDB's as a figure. Of several buffer pools it keeps the first line,
 // which is the sum.
 func (p *parser) addFigure(name, value string) {
 	for _, f := range p.figures {
@@ -393,7 +393,7 @@ func (p *parser) addFigure(name, value string) {
 	p.figures = append(p.figures, [2]string{name, clipText(value)})
 }
 
-// parseLineTime reads the time that a line begins with: "2017-06-02 12:26:24", and "170602
+// parseLineTime reads the time at the beginning of a line: "2017-06-02 12:26:24", and "170602
 // 12:26:24" before MySQL 5.6. The result is zero if there is none.
 func parseLineTime(text string) time.Time {
 	for _, layout := range []string{"2006-01-02 15:04:05", "060102 15:04:05", "060102  3:04:05"} {
@@ -476,10 +476,10 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// recent is how long before the look a deadlock may be that says something of it.
+// recent is how long before the list a deadlock may be to matter.
 const recent = time.Hour
 
-// addTables shows the sessions by what they do, and InnoDB's figures.
+// addTables shows the sessions by their activity, and InnoDB's figures.
 func (p *parser) addTables(b *evidence.Builder) {
 	if len(p.rows) > 0 {
 		type group struct {

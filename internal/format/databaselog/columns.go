@@ -10,10 +10,10 @@ var (
 	jsonLevel = []byte(`"error_severity":"LOG"`)
 )
 
-// mostColumns is how much of a line in columns is looked at, bytes.
+// mostColumns is how many bytes of a line in columns are read.
 const mostColumns = 64 << 10
 
-// toStderrLine writes a line of csvlog or jsonlog as PostgreSQL writes it to stderr, nil of any other line:
+// toStderrLine converts a line of csvlog or jsonlog to PostgreSQL's form on stderr, nil for other lines:
 //
 //	2023-05-02 10:11:12.120 UTC LOG:  duration: 8123.441 ms  statement: …
 func toStderrLine(l []byte) []byte {
@@ -47,8 +47,8 @@ func toStderrLine(l []byte) []byte {
 	return append(append(bytes.Clone(stamp), " LOG:  "...), message...)
 }
 
-// unquoteCell returns a cell up to its closing quote; two quotes stand for one. A cell that is cut
-// is returned as far as it goes.
+// unquoteCell returns a cell up to its closing quote; two quotes stand for one. A cut cell is
+// returned up to its end.
 func unquoteCell(s []byte) (out []byte) {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '"' {

@@ -1,5 +1,5 @@
-// Package databaselog reads what databases write into their own logs of statements that took long, of waits for locks and of
-// checkpoints:
+// Package databaselog reads slow statements, waits for locks and checkpoints from the logs of
+// databases:
 //
 //	2023-05-02 10:11:12.120 UTC [2211] app@shop LOG:  duration: 8123.441 ms  statement: SELECT …      PostgreSQL, log_min_duration_statement
 //	… LOG:  process 2213 still waiting for ShareLock on transaction 91223 after 1000.112 ms           log_lock_waits
@@ -15,8 +15,8 @@
 // https://www.postgresql.org/docs/current/runtime-config-logging.html, versions 9 to 17;
 // https://dev.mysql.com/doc/refman/8.4/en/slow-query-log.html, versions 5.1 to 8.4, MariaDB 5.5 to 11.
 //
-// Of a statement only its fingerprint is kept: literals, numbers and lists become "?". A log like this tells of what took long
-// alone: how many statements were quick it does not say, so that no share of slow ones is known.
+// Of a statement only its fingerprint is kept: literals, numbers and lists become "?". Such a log has only slow
+// statements: how many were quick, and so the share of slow ones, is unknown.
 package databaselog
 
 import (
@@ -35,7 +35,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a log.
+// Format reads such a log.
 var Format = format.Format{
 	Name:  "databaselog",
 	About: "logs of PostgreSQL, MySQL and MariaDB with slow statements, waits for locks and checkpoints; deadlocks as their clients and those of SQL Server log them",
@@ -49,12 +49,12 @@ var (
 	acquired   = []byte(" acquired ")
 	checkpoint = []byte("checkpoint complete: ")
 	queryTime  = []byte("# Query_time: ")
-	logLevel   = []byte("LOG: ") // and another blank, which pages leave out
+	logLevel   = []byte("LOG: ") // followed by another blank, which web pages drop
 	deadlock   = []byte("deadlock detected")
 	// What clients of MySQL and SQL Server are told, and log: error 1213, error 1205.
 	mysqlDeadlock  = []byte("Deadlock found when trying to get lock; try restarting transaction")
 	serverDeadlock = []byte("has been chosen as the deadlock victim")
-	// What PostgreSQL says last of a deadlock.
+	// The last line of PostgreSQL's report about a deadlock.
 	deadlockHint = []byte("HINT:  See server log for query details.")
 	tooOften     = []byte("checkpoints are occurring too frequently (")
 )
@@ -91,7 +91,7 @@ const (
 	aWarning // that checkpoints come too often
 )
 
-// databaseOf is whose line tells of a deadlock that the database ended by failing a statement; "" of other lines.
+// databaseOf names the database that a line is of which reports a deadlock, ended by failing a statement; "" for other lines.
 func databaseOf(l []byte) string {
 	switch i := bytes.Index(l, deadlock); {
 	case i > 0 && bytes.HasSuffix(bytes.TrimRight(l[:i], " "), []byte("ERROR:")):
@@ -104,7 +104,7 @@ func databaseOf(l []byte) string {
 	return ""
 }
 
-// parsePostgres reads a message of PostgreSQL: what it is about, and how long that took in ns.
+// parsePostgres reads a message of PostgreSQL: its subject, and the duration in ns.
 func parsePostgres(text []byte) (what int, ns float64, ok bool) {
 	switch {
 	case bytes.HasPrefix(text, duration):
@@ -148,7 +148,7 @@ func parseNumber(text []byte, unit float64) (v float64, ok bool) {
 	return v * unit, err == nil && v >= 0 && v < 1e9
 }
 
-// longSync is a sync that a disk is too slow for, ns: PostgreSQL spreads a checkpoint's writes over minutes before it.
+// longSync is the duration of a sync (ns) that shows a slow disk: PostgreSQL spreads a checkpoint's writes over minutes before it.
 const longSync = 2e9
 
 // Bounds of what is kept.
@@ -158,13 +158,13 @@ const (
 	mostShown     = 20
 )
 
-// statement is all slow runs of one.
+// statement is all slow runs of one statement.
 type statement struct {
 	text      string
 	n         int64
 	sum, most float64 // ns
-	locked    float64 // ns of the one that waited longest
-	examined  float64 // rows, at most
+	locked    float64 // ns, the longest wait for locks of a run
+	examined  float64 // most rows of a run
 	first     int64   // line
 }
 
@@ -188,7 +188,7 @@ type parser struct {
 	oftenLeast  float64
 	oftenLine   int64
 	deadlocks   int64
-	hints       int64 // ends of reports about deadlocks, whose beginnings may be cut off
+	hints       int64 // ends of reports about deadlocks, whose beginnings may be missing
 	deadLine    int64
 	times       [2]int64
 	line        int64
@@ -380,7 +380,7 @@ func (p *parser) addStatement(sql string, ns, locked, examined float64, line int
 // layouts of times: PostgreSQL's, MySQL's since 5.7 and before.
 var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "060102 15:04:05"}
 
-// addTime widens the log's range of times by the time that a line begins with, else by its stamp.
+// addTime widens the log's range of times by the time at the beginning of a line, else by its stamp.
 func (p *parser) addTime(text []byte, stamp int64) {
 	t := stamp
 	s := strings.TrimSpace(string(text[:min(len(text), 64)]))

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxFingerprint is how much is kept of a statement, bytes.
+// maxFingerprint is how many bytes of a statement are kept.
 const maxFingerprint = 160
 
-// Fingerprint is a statement without its literals: strings, numbers and what stands in comments go, and lists of
-// them become one. Blanks are one, words are as they were. What is cut within a literal loses it all the same.
+// Fingerprint returns a statement without its literals: strings, numbers and comments are removed, and lists of
+// them become one. Blanks are collapsed, words stay. A literal that is cut off is removed, too.
 func Fingerprint(sql string) string {
 	var w strings.Builder
 	space := false
@@ -29,7 +29,7 @@ func Fingerprint(sql string) string {
 	}
 	literal := func() {
 		s := strings.TrimRight(w.String(), " ")
-		if strings.HasSuffix(s, "?,") { // one of a list
+		if strings.HasSuffix(s, "?,") { // one value of a list
 			w.Reset()
 			w.WriteString(strings.TrimSuffix(s, ","))
 			space = false
@@ -94,7 +94,7 @@ func Fingerprint(sql string) string {
 	return clipStatement(w.String())
 }
 
-// looksLikeValue says whether what comes next is a value rather than a name: MySQL quotes strings with " too.
+// looksLikeValue says whether a value follows and not a name: MySQL quotes strings with " too.
 func looksLikeValue(before string) bool {
 	before = strings.ToUpper(strings.TrimRight(before, " "))
 	for _, s := range []string{"=", "<", ">", "LIKE", "VALUES", "IN", "?,", "(", "THEN", "ELSE", "BETWEEN", "AND"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// parseCSV reads rows. Nothing in them is quoted and names may hold commas, so it looks for the
+// parseCSV reads rows. Nothing in them is quoted and names may contain commas, so it searches for the
 // type from the right.
 func (p *parser) parseCSV(ctx context.Context, a *format.Artifact) error {
 	return a.Lines(func(l format.Line) bool {
@@ -43,10 +43,10 @@ func (p *parser) parseCSV(ctx context.Context, a *format.Artifact) error {
 	})
 }
 
-// semicolonHeader is that of files whose fields a spreadsheet of a culture with decimal commas wrote anew.
+// semicolonHeader is the header of files that a spreadsheet with decimal commas saved again.
 var semicolonHeader = strings.ReplaceAll(csvHeader, ",", ";")
 
-// fieldSeparator returns what stands between the fields of a row.
+// fieldSeparator returns the separator of a row's fields.
 func (p *parser) fieldSeparator(text string) string {
 	if p.semicolons || strings.Count(text, ";") >= 4 && strings.Count(text, ",") < 4 {
 		return ";"
@@ -54,7 +54,7 @@ func (p *parser) fieldSeparator(text string) string {
 	return ","
 }
 
-// splitRow takes a row apart; n is the field with the type.
+// splitRow splits a row; n is the index of the field with the type.
 func splitRow(text, separator string) (fields []string, n int, ok bool) {
 	fields = strings.Split(text, separator)
 	n = len(fields) - 1
@@ -64,12 +64,12 @@ func splitRow(text, separator string) (fields []string, n int, ok bool) {
 	return fields, n, n >= 3 && n < len(fields)-1 && len(fields)-n <= 3 && (fields[n] == "Metric" || fields[n] == "Rate")
 }
 
-// stripQuoteMarks takes the mark of a quotation and of UTF-8 off a line.
+// stripQuoteMarks removes quotation marks of mails and the byte order mark of UTF-8 from a line.
 func stripQuoteMarks(line string) string {
 	return strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(line, "\ufeff"), "> \t"))
 }
 
-// isRow recognises a row of a file whose header was left out.
+// isRow recognises a row of a file without its header.
 func isRow(line string) bool {
 	fields, n, ok := splitRow(line, (&parser{}).fieldSeparator(line))
 	if !ok {
@@ -82,7 +82,7 @@ func isRow(line string) bool {
 	return ok
 }
 
-// parseFigure reads a finite number; NaN counts as not understood.
+// parseFigure reads a finite number; NaN is not understood.
 func parseFigure(s string) (float64, bool) {
 	v, err := strconv.ParseFloat(s, 64)
 	return v, err == nil && v-v == 0

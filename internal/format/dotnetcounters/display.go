@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// shown is a counter's name as files show it, taken apart.
+// shown is a counter's displayed name, in its parts.
 type shown struct {
 	name    string
 	unit    string  // as shown, "" none
-	seconds float64 // the figure is of so many seconds; 0: it is none of an interval
+	seconds float64 // the figure is per that many seconds; 0: it is not a rate
 }
 
-// parseDisplay takes apart
+// parseDisplay splits
 //
 //	GC Heap Size (MB)
 //	ThreadPool Completed Work Item Count (Count / 1 sec)
@@ -41,7 +41,7 @@ func cutLast(s, separator string) (before, after string, ok bool) {
 	return s[:i], s[i+len(separator):], true
 }
 
-// baseUnit is a shown unit in base units, and what to multiply by. The runtime's
+// baseUnit returns the base unit of a displayed unit, and the factor to it. The runtime's
 // megabytes are 10⁶ bytes; {request} is a count.
 func baseUnit(unit string) (base string, scale float64) {
 	switch unit {

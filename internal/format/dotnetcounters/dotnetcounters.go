@@ -10,9 +10,9 @@
 //	{ "TargetProcess": "Shop", "StartTime": "2026-11-21T09:00:00.1234567+01:00", "Events": [
 //	{ "timestamp": "…", "provider": "System.Runtime", "name": "…", "tags": "…", "counterType": "Metric", "value": 12.5 }, …]}
 //
-// Where the formats lie, by version:
+// Where the formats mislead, by version:
 //
-//   - CSV: stamps are of the culture of whoever ran the tool, without a zone; until 6.0
+//   - CSV: stamps are in the culture of the user who ran the tool, without a zone; until 6.0
 //     UTC, since then local time. Whether day or month comes first is found from the
 //     file as a whole.
 //   - JSON: until 6.0 stamps are like the CSV's; then they end in Z and are local time all
@@ -21,11 +21,11 @@
 //   - A rate is per as many seconds as its name says, not per second.
 //   - Of the meters of .NET 8 and later, tools until 9.0 write every counter as a rate, also
 //     those that are levels (thread_pool.thread.count): what it changed by. Newer ones
-//     write counters as what they have counted since the process began.
+//     write counters as the total since the process began.
 //   - Sizes "(MB)" are 10^6 bytes.
 //
-// Series have the names and units that package evidence gives them, whichever of
-// these told them; others are called PROVIDER/NAME, tags in brackets.
+// Series have the names and units of package evidence, for both the old counters and
+// the new meters; others are named PROVIDER/NAME, with tags in brackets.
 package dotnetcounters
 
 import (
@@ -39,7 +39,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a file of dotnet-counters collect.
+// Format reads a file of dotnet-counters collect.
 var Format = format.Format{
 	Name:  "dotnetcounters",
 	About: "counters of .NET processes: dotnet-counters collect, CSV and JSON, and the screens of dotnet-counters monitor",
@@ -115,7 +115,7 @@ const (
 	maxText   = 400 // bytes of a name
 )
 
-// rawKey is a column of figures as the file names it.
+// rawKey is a column of figures as named in the file.
 type rawKey struct {
 	provider, display, tags string
 	rate                    bool
@@ -160,7 +160,7 @@ func (p *parser) addRow(when, provider, display, tags string, rate bool, v float
 		}
 		at = int32(len(p.stamps))
 		p.stamps = append(p.stamps, s)
-		if len(p.at) >= 4096 { // stamps come in order: only the latest repeat
+		if len(p.at) >= 4096 { // stamps come in order, so only the latest repeat
 			clear(p.at)
 		}
 		p.at[strings.Clone(when)] = at
@@ -180,7 +180,7 @@ func (p *parser) addRow(when, provider, display, tags string, rate bool, v float
 	p.addPoint(r, at, when, v)
 }
 
-// addReading adds a figure at a stamp that is known.
+// addReading adds a figure at a known stamp.
 func (p *parser) addReading(at int32, k rawKey, v float64) {
 	k = rawKey{clipText(k.provider), clipText(k.display), clipText(k.tags), k.rate}
 	r := p.raw[k]
@@ -201,14 +201,14 @@ func (p *parser) addReading(at int32, k rawKey, v float64) {
 	r.at, r.v = append(r.at, at), append(r.v, v)
 }
 
-// addPoint adds a figure of a row to its column, with a new stamp if the column has one at this
-// stamp already.
+// addPoint adds a figure of a row to its column. If the column already has a figure at this stamp,
+// it adds a new stamp.
 func (p *parser) addPoint(r *raw, at int32, when string, v float64) {
 	if p.points == maxPoints {
 		p.dropped++
 		return
 	}
-	if n := len(r.at); n > 0 && r.at[n-1] == at { // the next reading of all, within one second
+	if n := len(r.at); n > 0 && r.at[n-1] == at { // the next reading of all counters, within one second
 		if len(p.stamps) == maxStamps {
 			p.dropped++
 			return

@@ -52,7 +52,7 @@ func render(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-// Times of all cultures; day and month are told apart by the file as a whole.
+// Times of all cultures; the file as a whole shows whether day or month comes first.
 func TestStamps(t *testing.T) {
 	want := time.Date(2026, 11, 21, 21, 0, 1, 0, time.UTC).UnixNano()
 	for _, text := range []string{
@@ -95,7 +95,7 @@ func TestMonthOrDay(t *testing.T) {
 	}
 }
 
-// When a file was written says how far from UTC its stamps are.
+// The file's modification time shows the offset of its stamps from UTC.
 func TestZone(t *testing.T) {
 	text := []byte("Timestamp,Provider,Counter Name,Counter Type,Mean/Increment\n11/21/2026 09:00:01,System.Runtime,CPU Usage (%),Metric,4\n")
 	stamped := time.Date(2026, 11, 21, 9, 0, 1, 0, time.UTC)

@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// series is one to be written, by index of stamp.
+// series is a series to write, by index of stamp.
 type series struct {
 	name, unit string
 	first      int64
@@ -18,7 +18,7 @@ type series struct {
 	raws       int
 }
 
-// emitSeries writes what was read as series.
+// emitSeries writes the read columns as series.
 func (p *parser) emitSeries() {
 	b := p.b
 	month, certain := monthFirst(p.stamps, b.Modified())
@@ -28,7 +28,7 @@ func (p *parser) emitSeries() {
 	var order []*series
 	for _, r := range p.order {
 		d := parseDisplay(r.display)
-		if _, ok := displays[r.provider+"/"+r.display]; ok { // what it ends in is no unit
+		if _, ok := displays[r.provider+"/"+r.display]; ok { // its suffix is no unit
 			d = shown{name: r.display}
 		}
 		m := meaningOf(r.rawKey, d)
@@ -90,8 +90,8 @@ func (p *parser) processorCount() int {
 	return 0
 }
 
-// spreadTimes returns the stamps in ns. It spreads those of one second over it: readings a second
-// apart have the same stamp now and then.
+// spreadTimes returns the stamps in ns. It spreads equal stamps over their second: readings a second
+// apart sometimes have the same stamp.
 func (p *parser) spreadTimes(monthFirst bool) []int64 {
 	out := make([]int64, len(p.stamps))
 	for i := range p.stamps {
@@ -110,7 +110,7 @@ func (p *parser) spreadTimes(monthFirst bool) []int64 {
 	return out
 }
 
-// toBaseUnits returns a column's figures in base units, per second where they count.
+// toBaseUnits returns a column's figures in base units, and totals per second.
 func (r *raw) toBaseUnits(m meaning, s shown, times []int64) (at []int32, v []float64, unit string) {
 	unit, scale := baseUnit(s.unit)
 	interval := s.seconds
@@ -124,14 +124,14 @@ func (r *raw) toBaseUnits(m meaning, s shown, times []int64) (at []int32, v []fl
 		x *= scale
 		switch {
 		case m.kind == level && r.rate:
-			sum += x // what it changed by since the reading before; the first is the level
+			sum += x // the change since the reading before; the first is the level
 			x = sum
 		case r.rate:
 			x /= interval
 		case (m.kind == total || m.kind == cpu) && s.seconds > 0:
 			x /= interval
 			perSecond = true
-		case m.kind == total || m.kind == cpu: // counted since the process began
+		case m.kind == total || m.kind == cpu: // a total since the process began
 			perSecond = true
 			d := 0.0
 			if i > 0 {

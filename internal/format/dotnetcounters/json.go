@@ -25,11 +25,11 @@ type event struct {
 	Value      float64 `json:"value"`
 }
 
-// maxObject is how long one reading may be.
+// maxObject is the greatest length of a reading, bytes.
 const maxObject = 64 << 10
 
-// parseJSON reads a document that is one line, however long: reading by reading, as each is flat.
-// The file of a tool that was killed has no end.
+// parseJSON reads a document that is one line of any length, reading by reading, as each is flat.
+// The file of a killed tool has no end.
 func (p *parser) parseJSON(ctx context.Context, a *format.Artifact) error {
 	r, err := a.Reader()
 	if err != nil {
@@ -70,7 +70,7 @@ func (p *parser) parseJSON(ctx context.Context, a *format.Artifact) error {
 func (p *parser) parseEvent(text string) {
 	var e event
 	if json.Unmarshal([]byte(text), &e) != nil {
-		// A decimal comma, or NaN, makes the value, which comes last, no JSON.
+		// A decimal comma, or NaN, in the value makes the reading invalid JSON; the value comes last.
 		i := strings.LastIndex(text, `"value":`)
 		if i < 0 || json.Unmarshal([]byte(strings.TrimRight(text[:i], ", ")+"}"), &e) != nil {
 			p.countUnparsed()

@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// parseScreens reads what dotnet-counters monitor shows, as it is copied out of a terminal: one screen, or several of them
-// one below the other.
+// parseScreens reads the screens of dotnet-counters monitor, as copied from a terminal: one, or several
+// below each other.
 //
 //	Press p to pause, r to resume, q to quit.
 //	    Status: Running
@@ -25,7 +25,7 @@ import (
 //	    ------------------
 //	    gen0                                             2
 //
-// A screen has no time: several are taken for 1 s apart, as the tool refreshes them.
+// A screen has no time: several count as 1 s apart, the tool's refresh interval.
 func (p *parser) parseScreens(ctx context.Context, a *format.Artifact) error {
 	x := screen{p: p}
 	return a.Lines(func(l format.Line) bool {
@@ -44,12 +44,12 @@ type screen struct {
 	tag      string
 }
 
-// unquoteScreen takes off the marks of a quoted mail, and leaves blanks: they tell what belongs to what.
+// unquoteScreen removes the quotation marks of mails and keeps blanks, as indentation shows the structure.
 func unquoteScreen(line string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(line, "\ufeff"), "> ")
 }
 
-// mostScreens is how many are read.
+// mostScreens is how many screens are read.
 const mostScreens = 100_000
 
 func (x *screen) beginScreen() {
@@ -103,7 +103,7 @@ func (x *screen) parseLine(text string) {
 	x.p.addReading(int32(len(x.p.stamps)-1), rawKey{x.provider, display, tags, strings.HasSuffix(display, " sec)")}, v)
 }
 
-// perSeconds writes what tools before 5.0 show as "Allocation Rate / 1 sec (B)" and "Gen 0 GC Count / 60 sec" as later ones do.
+// perSeconds converts "Allocation Rate / 1 sec (B)" and "Gen 0 GC Count / 60 sec" of tools before 5.0 to the form of later ones.
 func perSeconds(display string) string {
 	name, rest, ok := strings.Cut(display, " / ")
 	number, unit, found := strings.Cut(rest, " sec")
@@ -116,8 +116,8 @@ func perSeconds(display string) string {
 	return name + " (" + unit + " / " + number + " sec)"
 }
 
-// splitScreen reads "ThreadPool Queue Length                1,912": the figure stands behind at least two blanks, with the
-// signs of whatever culture between thousands.
+// splitScreen reads "ThreadPool Queue Length                1,912": the figure stands behind at least two blanks, with any
+// culture's separators between thousands.
 func splitScreen(text string) (name string, v float64, ok bool) {
 	i := strings.LastIndex(text, "  ")
 	if i < 0 {
@@ -160,7 +160,7 @@ func parseGrouped(s string) (float64, bool) {
 	return parseFigure(s)
 }
 
-// isScreen recognises one, cut anywhere.
+// isScreen recognises a screen, cut anywhere.
 func isScreen(head []byte) bool {
 	if !bytes.Contains(head, []byte("[System.Runtime]")) && !bytes.Contains(head, []byte("[Microsoft")) {
 		return false

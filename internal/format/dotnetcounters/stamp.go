@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// stamp is a time as a culture writes it, the day not yet told from the month.
+// stamp is a time in some culture's form, before day and month are told apart.
 type stamp struct {
 	ns       int64 // of the day, or since the epoch where the date is certain
 	a, b     int16 // day and month, or month and day
@@ -17,7 +17,7 @@ type stamp struct {
 	twelve   bool // AM or PM
 }
 
-// parseStamp reads what DateTime.ToString writes: the numbers of a date, those of a
+// parseStamp reads the output of DateTime.ToString: the numbers of a date, those of a
 // time, AM or PM, an offset.
 //
 //	11/21/2026 9:00:01 AM    21.11.2026 09:00:01    2026-11-21 09:00:01Z
@@ -99,9 +99,9 @@ func parseStamp(text string) (s stamp, ok bool) {
 func inRange(t time.Time) bool { return t.Year() >= 1995 && t.Year() < 2100 }
 
 // monthFirst finds which of the first two numbers of all stamps is the month, and
-// whether the file shows it or it was assumed. What has no slash has the day first,
-// everywhere. With slashes the month is first where the tool has no culture, as in
-// containers, and in the United States.
+// whether the file shows it or it was assumed. Stamps without a slash have the day first
+// in all cultures. With slashes the month is first in the United States, and where the tool has no culture, as in
+// containers.
 func monthFirst(all []stamp, modified int64) (first, certain bool) {
 	slash := false
 	for i := range all {

@@ -2,10 +2,10 @@ package dotnetcounters
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// meaning is what a known counter's figures say.
+// meaning is the meaning of a known counter's figures.
 type meaning struct {
 	name string // of the series
-	unit string // where it is not what the file shows
+	unit string // if it is not the displayed one
 	kind kind
 }
 
@@ -13,17 +13,17 @@ type meaning struct {
 type kind uint8
 
 const (
-	gauge kind = iota // it has a value; of several tags the sum
-	level             // the same, of a meter: as a rate it is what it changed by
-	total             // it only grows: the series is by how much in a second
+	gauge kind = iota // it has a value; several tags are summed
+	level             // the same, of a meter: its rate is the change
+	total             // it only grows: the series is the growth per second
 	cpu               // seconds of processor time, a total; the series is percent of all processors
 	count             // the number of processors
 )
 
 const runtime, hosting, kestrel = "System.Runtime/", "Microsoft.AspNetCore.Hosting/", "Microsoft-AspNetCore-Server-Kestrel/"
 
-// displays are EventCounters by provider and what they show themselves as; their own
-// names, which the rest of the tool knows them by, are not in the files
+// displays are EventCounters by provider and displayed name. Their own
+// names, which the rest of the tool uses, are not in the files
 // (RuntimeEventSource.cs, HostingEventSource.cs, KestrelEventSource.cs).
 var displays = map[string]string{
 	runtime + "CPU Usage":                            evidence.SeriesCPU,
@@ -71,9 +71,9 @@ var displays = map[string]string{
 	kestrel + "Current Upgraded Requests (WebSockets)": kestrel + "current-upgraded-requests",
 }
 
-// instruments are those of meters that an EventCounter has the figures of too, or that
-// only grow (RuntimeMetrics.cs, .NET 9+; ASP.NET Core's, .NET 8+). Those with tags are
-// summed over them, if they have an EventCounter's name.
+// instruments are meters' instruments that have the figures of an EventCounter, or that
+// only grow (RuntimeMetrics.cs, .NET 9+; ASP.NET Core's, .NET 8+). If they have an EventCounter's name,
+// the values of their tags are summed.
 var instruments = map[string]meaning{
 	runtime + "dotnet.process.cpu.time":                              {evidence.SeriesCPU, "percent", cpu},
 	runtime + "dotnet.process.cpu.count":                             {"", "", count},
@@ -100,7 +100,7 @@ var instruments = map[string]meaning{
 	"Microsoft.AspNetCore.Server.Kestrel/kestrel.queued_requests":    {evidence.SeriesRequestQueue, "count", level},
 }
 
-// meaningOf finds what a column's figures say.
+// meaningOf finds the meaning of a column's figures.
 func meaningOf(k rawKey, s shown) meaning {
 	known := func(name string) (meaning, bool) {
 		series, ok := displays[k.provider+"/"+name]

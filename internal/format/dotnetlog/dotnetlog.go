@@ -1,4 +1,4 @@
-// Package dotnetlog reads what .NET programs write into their own logs when the runtime kept them from running:
+// Package dotnetlog reads lines of .NET programs' own logs that say that the runtime stopped or delayed them:
 //
 //	Garbage collection: Very long Execution Engine Suspension. Reason: GarbageCollection. Took: 15,727ms              KurrentDB
 //	End of full blocking garbage collection at 06/06/2025 10:03:05. GC: #210548. Took: 15,727ms                       KurrentDB
@@ -9,7 +9,7 @@
 // Sources: src/KurrentDB.Core/Metrics of https://github.com/kurrent-io/KurrentDB (24.10 on), Heartbeat.cs of
 // https://github.com/dotnet/aspnetcore, MembershipSystemTarget and Watchdog of https://github.com/dotnet/orleans.
 //
-// They tell of what took long alone. A heartbeat of Kestrel is late if no thread of the pool ran it in time: the pool has too few, or the CPUs
+// The logs have only long delays. A heartbeat of Kestrel is late if no pool thread ran it in time: the pool has too few threads, or the CPUs
 // are busy.
 package dotnetlog
 
@@ -23,7 +23,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a log.
+// Format reads such a log.
 var Format = format.Format{
 	Name:  "dotnet-log",
 	About: "lines of .NET programs about long suspensions and late heartbeats (KurrentDB, Kestrel, Orleans)",
@@ -33,12 +33,12 @@ var Format = format.Format{
 
 const mostLine = 8 << 10
 
-// kind is a line that is read.
+// kind is a line to read.
 type kind struct {
 	id, title string
 	mark      []byte
-	before    string // of the duration, behind the mark
-	full      bool   // a collection of generation 2 that blocks
+	before    string // text before the duration, behind the mark
+	full      bool   // a blocking collection of generation 2
 }
 
 var kinds = []kind{
@@ -57,7 +57,7 @@ func hasMark(text []byte) bool {
 	return false
 }
 
-// parseLine finds what a line says, nil if nothing of interest, and how long it took in ns.
+// parseLine returns the kind of a line, nil for other lines, and the duration in ns.
 func parseLine(l []byte) (k *kind, ns float64) {
 	for i := range kinds {
 		_, rest, ok := bytes.Cut(l, kinds[i].mark)
@@ -74,7 +74,7 @@ func parseLine(l []byte) (k *kind, ns float64) {
 	return nil, 0
 }
 
-// durationOf reads "15,727ms" and "00:00:13.1400000"; ns, 0 of anything else.
+// durationOf reads "15,727ms" and "00:00:13.1400000" in ns; 0 for other text.
 func durationOf(s string) float64 {
 	n := 0
 	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == ',' || s[n] == '.' || s[n] == ':') {

@@ -13,9 +13,9 @@
 // A blank line ends a thread. A thread in managed code has CPU_TIME as its innermost
 // line. Thread ids are the operating system's. All versions since 1.0 print this.
 //
-// The text has neither a time nor a process: it is a look at one moment. Whoever runs
-// the tool again into the same file gets several reports; each is a moment of its own,
-// the last is read. What threads do is package threads' business.
+// The text has neither a time nor a process: it shows one moment. A file to which the tool
+// wrote several times has several reports, each of a moment of its own;
+// the last one is read. Package threads interprets what threads do.
 package dotnetstack
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is the output of dotnet-stack report.
+// Format reads the output of dotnet-stack report.
 var Format = format.Format{
 	Name:  "dotnetstack",
 	About: "stacks of .NET threads: dotnet-stack report",
@@ -42,11 +42,11 @@ var Format = format.Format{
 // Bounds of what is kept.
 const (
 	maxThreads = 100_000
-	maxFrames  = 1000 // of a thread; beyond them a stack is a recursion gone wrong
+	maxFrames  = 1000 // of a thread; a deeper stack is a runaway recursion
 	maxFrame   = 2048 // bytes of a frame's text
 )
 
-// matchHead wants the line of a thread and a frame below it.
+// matchHead demands the line of a thread and a frame below it.
 func matchHead(head []byte) format.Confidence {
 	inside := false
 	for l := range bytes.Lines(head) {
@@ -95,13 +95,13 @@ func frameLine(l []byte) (frame string, ok bool) {
 	if !ok || call == "" || strings.ContainsRune(module, '(') {
 		return "", false
 	}
-	for _, suffix := range []string{".il", ".dll", ".exe"} { // the image a method was compiled ahead of time in
+	for _, suffix := range []string{".il", ".dll", ".exe"} { // the suffix of an ahead-of-time compiled image
 		module = strings.TrimSuffix(module, suffix)
 	}
 	return module + "!" + call, true
 }
 
-// thread is one of a report.
+// thread is a thread of a report.
 type thread struct {
 	id    int64
 	line  int64
@@ -171,7 +171,7 @@ func (p *parser) parseLine(l format.Line) {
 		switch {
 		case !ok:
 			p.countUnparsed(l.Number)
-		case frame == "CPU_TIME": // it ran managed code, as a stack that begins with a method says
+		case frame == "CPU_TIME": // it ran managed code, as does a stack that begins with a method
 		case len(p.frames) == maxFrames:
 			p.over = true
 		default:

@@ -33,7 +33,7 @@ func BenchmarkParse(b *testing.B) {
 	suite.Benchmark(b, w.Bytes())
 }
 
-// grouped: each thread of a report is in the tree of its threads, once.
+// grouped checks that each thread of a report is in the tree of its threads, once.
 func grouped(t testing.TB, b *evidence.Bundle, err error) {
 	if (err == nil) != (b.Samples.Len() > 0) {
 		t.Errorf("%d threads and error %v", b.Samples.Len(), err)
@@ -78,7 +78,7 @@ var heads = map[string]format.Confidence{
 	"\"main\" #1 prio=5 os_prio=0 tid=0x1 nid=0x1 runnable\n   at A.b()": format.No,
 }
 
-// A recorded report is of when it was recorded; one that somebody saved is undated.
+// A recorded report has the time of its recording; a saved one is undated.
 func TestWhen(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).UnixNano()
 	a := suite.Artifact([]byte("Thread (0x1):\n  A!B.C()\n"))
@@ -110,7 +110,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A thread's id is one of the system's: none is below zero, which stands for all of them.
+// A thread's id is the system's, and never below zero, which stands for all threads.
 func TestThreadLine(t *testing.T) {
 	for text, want := range map[string]int64{
 		"Thread (0x25968):": 0x25968, "Thread (0x-1):": -1, "Thread (0x+1):": -1, "Thread (0xFFFFFFFFFFFFFFFF):": -1, "Thread (0x1)": -1,

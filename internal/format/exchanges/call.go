@@ -8,11 +8,11 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// parseCall reads whom a call went to and what it asked for, and adds the call. It returns false
+// parseCall reads the peer of a call and what it asked for, and adds the call. It returns false
 // for text that is not understood.
 func (p *parser) parseCall(x *exchange, peer, kind, text []byte) bool {
 	switch string(kind) {
-	case "h2": // what passed between two rests is no call
+	case "h2": // bytes between two idle moments are no call
 		p.multiplexed++
 		return true
 	case "http2", "grpc":
@@ -20,7 +20,7 @@ func (p *parser) parseCall(x *exchange, peer, kind, text []byte) bool {
 	case "resp":
 		x.shared = x.sends > 1
 	case "dns":
-		x.lookup, x.multiplexed = true, true // several are under way on one socket
+		x.lookup, x.multiplexed = true, true // several are in progress on one socket
 	}
 	x.what, x.known = p.namePeer(peer, kind), string(kind) != "-"
 	x.failed = x.first == 0 && !p.open // its connection was closed
@@ -31,10 +31,10 @@ func (p *parser) parseCall(x *exchange, peer, kind, text []byte) bool {
 	return true
 }
 
-// longestOperation is how long what a call asks for may be.
+// longestOperation bounds the text of what a call asks for.
 const longestOperation = format.MaxRoute + 64
 
-// parseOutcome reads what a call asked for and what became of it. Older recordings do not contain
+// parseOutcome reads what a call asked for and how it ended. Older recordings do not contain
 // it.
 func (p *parser) parseOutcome(x *exchange, kind, text []byte) bool {
 	if len(text) == 0 {
@@ -90,7 +90,7 @@ func (p *parser) parseOutcome(x *exchange, kind, text []byte) bool {
 	return true
 }
 
-// lookedUp reads what became of a query to a name server, which asked for a type of record and mostly for names of a zone.
+// lookedUp reads the result of a query to a name server, which asked for a type of record and mostly for names of a zone.
 func (p *parser) lookedUp(x *exchange, result, what []byte) bool {
 	switch string(result) {
 	case "-", "ok", "truncated":
@@ -98,7 +98,7 @@ func (p *parser) lookedUp(x *exchange, result, what []byte) bool {
 		x.unknownName = true
 	case "servfail", "refused", "failed":
 		x.failed = true
-	case "tcp": // as other calls
+	case "tcp": // like other calls
 		x.multiplexed, x.sends = false, 1
 	default:
 		return false
@@ -109,10 +109,10 @@ func (p *parser) lookedUp(x *exchange, result, what []byte) bool {
 	return true
 }
 
-// isUnnamed says whether a route over HTTP/2 has a number for a name.
+// isUnnamed says whether a route over HTTP/2 has a number instead of a name.
 func isUnnamed(route []byte) bool { return bytes.Contains(route, []byte(" ~")) }
 
-// ownEnd is a connection of the process to another.
+// ownEnd is the process's end of a connection to another process.
 type ownEnd struct {
 	to   evidence.NameID
 	port int64
@@ -120,10 +120,10 @@ type ownEnd struct {
 
 const tooMany = 429 // requests, says a server of HTTP that is asked too often
 
-// products are what speaks the protocols that the recorder knows.
+// products are the products that speak the protocols that the recorder knows.
 var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL/MariaDB at ", "resp": "Redis at ", "mongodb": "MongoDB at ", "grpc": "gRPC at "}
 
-// namePeer names whom a call went to: by its product, or by the process that listens at a UNIX
+// namePeer names the peer of a call: by its product, or by the process that listens at a UNIX
 // socket whose protocol is unknown.
 func (p *parser) namePeer(address, kind []byte) evidence.NameID {
 	if string(kind) == "dns" {

@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/base/urlpath"
 )
 
-// A stream is an answer that goes on for at least so long (ns) in pieces of less than so many bytes in the mean: its request is
+// A stream is an answer that lasts at least this long (ns) in pieces that are smaller on average than this many bytes: its request is
 // answered when it begins.
 const (
 	streamLeast = int64(1e9)
@@ -18,14 +18,14 @@ const (
 	streamPiece = 8 << 10
 )
 
-// profiles is where programs in Go serve profiles and traces of themselves.
+// profiles is the path at which programs in Go serve profiles and traces of themselves.
 const profiles = " /debug/pprof/"
 
 func (x *exchange) isStreamed() bool {
 	return x.first > 0 && x.last-x.first >= streamLeast && x.sends >= streamSends && x.out < streamPiece*x.sends
 }
 
-// end is when a request was answered, or its connection was closed.
+// endOf returns when a request was answered, or its connection was closed.
 func (p *parser) endOf(x *exchange) int64 {
 	switch {
 	case x.isStreamed():
@@ -46,7 +46,7 @@ func (p *parser) linkAndEmit() {
 		switch {
 		case !x.http && p.http[x.port] > 0:
 			upgraded++
-		case strings.Contains(b.Text(x.what), profiles): // whoever asks for a profile gets it when it is done
+		case strings.Contains(b.Text(x.what), profiles): // a profile is answered when it is done, as its client wants
 		default:
 			return false
 		}
@@ -134,14 +134,14 @@ func (p *parser) linkAndEmit() {
 	}
 }
 
-// emitCall emits a call that ended. It was not answered if its connection was closed.
+// emitCall emits a call that ended. It has no answer if its connection was closed.
 func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 	until := max(c.first, c.last)
 	if until == 0 || c.behind {
 		return
 	}
 	extra := p.extra[:0]
-	if !c.multiplexed { // else it is not of this call alone
+	if !c.multiplexed { // else the connection carries other calls, too
 		extra = append(extra, evidence.Extra{Key: evidence.Connection, Value: float64(c.port)})
 	}
 	extra = append(extra, evidence.Extra{Key: evidence.SentBytes, Value: float64(c.out)})
@@ -175,8 +175,8 @@ func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 }
 
 // appendStates appends the states of a request to path: the wait until it was read, and its calls,
-// of which some may run side by side. Where a thread is an event loop, it also appends what that
-// did before it read what had arrived.
+// of which some may run side by side. If a thread is an event loop, it also appends what the thread
+// did before it read the data that had arrived.
 func appendStates(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread, turn evidence.NameID, loops *loops) evidence.Path {
 	at := x.came
 	until := func(to int64, s evidence.Segment) {
@@ -214,13 +214,13 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		}
 		inside(c.begun - c.pooled)
 		pool := evidence.Segment{Kind: evidence.PoolWait, Cause: c.pool}
-		if !c.paced { // no request holds a limiter
+		if !c.paced { // a limiter is not held by a request
 			pool.HolderKind, pool.HolderCause = evidence.NetWait, c.what
 		}
 		until(c.begun, pool)
 		if c.first > 0 && c.ready > 0 {
 			until(c.first-c.ready, evidence.Segment{Kind: evidence.NetWait, Cause: c.what})
-			looped(c.other, c.first, evidence.Segment{Kind: evidence.Unobserved}) // its answer was there: else what kept the process from reading it is not known
+			looped(c.other, c.first, evidence.Segment{Kind: evidence.Unobserved}) // its answer had arrived; what kept the process from reading it is unknown
 		}
 		until(done, evidence.Segment{Kind: evidence.NetWait, Cause: c.what})
 	}
@@ -228,7 +228,7 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 	return path
 }
 
-// groupRoutes gives requests whose paths differ only in the name of a person or a thing one route.
+// groupRoutes gives one route to requests whose paths differ only in the name of a person or a thing.
 func (p *parser) groupRoutes() {
 	count := make(map[string]int)
 	for i := range p.requests {

@@ -1,4 +1,4 @@
-// Package exchanges reads the requests that a process was asked over TCP and UNIX sockets and the calls it made, as unstall records them
+// Package exchanges reads the requests that a process served over TCP and UNIX sockets and the calls it made, as unstall records them
 // (internal/collect/probe/exchanges) by eBPF programs on tracepoints of the kernel:
 //
 //	# exchanges of pid 4711
@@ -15,50 +15,51 @@
 //	of 4
 //	open
 //
-// A request (q) has come from the network at a moment (ns since the epoch). What follows are times in ns: until the process
-// read it, from there until the first of its answer was sent (-1: none was), and from there until the last was. Then bytes and
-// transfers, in and out, the threads that read it and that answered, the port it came to, and the number of its connection; who asked is not
-// told. t says what a thread is called, where that is known. Of Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712. Of HTTP/1 there is the
-// status (0 unknown), the method and the route. A call (k) was sent at a moment. What follows: for how long its answer had
-// arrived when the process read it, from the sending until it read the first of it (-1: never), and from there until the last.
-// The other figures are the same, with the process's own port and whom it called. Then the protocol; of HTTP/1 with the status, the
-// method and the route; of a database with what became of it (idle: no transaction is open after it, open: one is, failed, - unknown) and
-// the statement's verb and table, which recordings of before 2026-12 do not have.
+// A request (q) begins with the moment when it came from the network (ns since the epoch). Three times in ns follow: until the process
+// read it, from there until the first byte of its answer was sent (-1: never), and from there until the last byte was. Then come bytes and
+// transfers, in and out, the threads that read it and that answered, its port, and the number of its connection. The client is not
+// recorded. t gives the name of a thread, where it is known. In Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712. HTTP/1 adds the
+// status (0 unknown), the method and the route. A call (k) begins with the moment when it was sent. Three times follow: how long its answer had
+// been there when the process read it, from the sending until the process read its first byte (-1: never), and from there until the last byte.
+// The other figures are the same, with the process's own port and the peer. Then comes the protocol; HTTP/1 adds the status, the
+// method and the route; a database adds the result (idle: no transaction is open after it, open: one is, failed, - unknown) and
+// the statement's verb and table, which recordings from before 2026-12 do not have.
 //
-// A UNIX socket has a path, or a name that begins with @, in which bytes that are no plain characters are written as %20; where the process
-// listens it stands for the port, and whom the process calls is called by it. The own port of such a call is 65536 and the number of its
-// connection. p says which process is at the other end, where a UNIX socket was met.
+// A UNIX socket has a path, or a name that begins with @; bytes that are not plain characters are written as %20. It stands for the port
+// where the process listens, and for the peer of a call. The own port of such a call is 65536 plus the number of its
+// connection. p gives the process at the other end of a UNIX socket.
 //
 // A query to a name server (DNS) is a call, too:
 //
 //	k 1763689985100400000 0 350000000 0 61 45 1 1 4712 4712 43211 10.0.0.2:53 dns ok A example.com
 //
-// The transfers out are how often it was sent: a query that is sent again before it is answered is the same lookup, also to the next server,
-// and whom it was sent to first is told. What became of it (ok, nxdomain: there is no such name, servfail, refused, failed, truncated: it is asked
-// again over TCP, - not answered) stands before the type of the record and the registrable end of the name, where it has one. Of one that is not
-// answered the time after -1 is how long it had not been when that was told. What is asked over TCP has tcp there, and is as other calls are.
+// The transfers out are how often it was sent: a query that is sent again before its answer, also to the next server, is the same lookup,
+// and the first server counts as its peer. The result (ok, nxdomain: there is no such name, servfail, refused, failed, truncated: it is asked
+// again over TCP, - unanswered) stands before the type of the record and the registrable end of the name, if it has one. In an
+// unanswered one the time after -1 is its age when it was written. Queries over TCP have tcp there, and are like other calls.
 //
-// Of HTTP/2 each stream is one of these, and what stands for the status is that of gRPC where it is gRPC (- unknown). Its route may be
-// unknown, as an end names what it has sent before by a number: "POST ~2" is the second of the connection's routes that were named before.
-// Several are under way on one connection; where both ends write
+// In HTTP/2 each stream is one of these, and the status is that of gRPC if it is gRPC (- unknown). Its route may be
+// unknown, as a sender replaces what it has sent before by a number: "POST ~2" is the second of the routes that the connection named before.
+// Several streams are in progress on one connection; where both ends send
 // in turns, a request is answered when the answer begins. "h2 2 5" says that 2 more connections speak it, and that 5 more requests
-// on such could not be told apart.
+// on such connections could not be told apart.
 //
-// Requests without an answer are of connections that were closed, and the time after -1 is until then; of UNIX sockets it may be a second
-// more. After open, they are still under way. lost are exchanges that there was no room for. After "of 4" one connection of
+// Requests without an answer are of connections that were closed, and the time after -1 is until the close; for UNIX sockets it may be a second
+// too long. After open, they are still in progress. lost counts exchanges that did not fit into the buffers. After "of 4" one connection in
 // four is recorded.
 //
-// Which request a call is made for is told by goroutines, where the one that sends it serves a request, and else by threads: it is the one that the thread read last, or whose earlier call's answer it
-// read last, if that is not answered yet. That is so where a thread serves one request at a time, where an event loop handles
-// what it reads before it reads more, and mostly where goroutines go on on the thread that woke them. Where
-// some threads read requests and others answer them, it is the one that the thread answers next. Where calls outlive the
-// requests they are taken to belong to, it is told by time, if most requests are answered as soon as a call has ended; else not. Lookups
-// of names that threads of their own make, as the C library's function blocks, are told by time, too: a request is not seen to do anything for
+// A call belongs to the request that its goroutine serves, if there are goroutines. Else it belongs to the request that its thread read last,
+// or whose earlier call's answer the thread read last,
+// unless that request is answered already. This holds where a thread serves one request at a time, where an event loop handles
+// what it reads before it reads more, and mostly where goroutines continue on the thread that woke them. Where
+// some threads read requests and others answer them, it is the request that the thread answers next. Where calls outlive the
+// requests that threads give them, times decide, if most requests are answered as soon as a call has ended; otherwise nothing does. Times also
+// decide lookups by threads of their own, as the C library's function blocks: a request shows no activity for
 // hardly longer than its lookup takes.
 //
-// The package's opinion: on a port where HTTP is spoken, what is not HTTP are messages of upgraded connections, and no
-// requests; of protocols in which several are under way on one connection nothing is told where they are not told apart.
-// What a process writes to a UNIX socket that never answers are no calls: logs go so.
+// The package's opinion: on a port with HTTP, exchanges that are not HTTP are messages of upgraded connections, and no
+// requests. Protocols with several requests in progress on one connection are left out where these cannot be told apart.
+// Data that a process writes to a UNIX socket which never answers are no calls: they are logs.
 package exchanges
 
 import (
@@ -75,7 +76,7 @@ import (
 	"github.com/unstall/unstall/internal/format/recording"
 )
 
-// Format is requests and calls of a process as the kernel sees them.
+// Format reads the requests and calls of a process as the kernel sees them.
 var Format = format.Format{
 	Name:  "exchanges",
 	About: "requests and calls on a process's TCP and UNIX connections and its lookups of names, as the Linux kernel sees them (eBPF)",
@@ -103,44 +104,44 @@ const (
 	mostName    = 64
 )
 
-// exchange is a request or a call; moments in ns since the epoch.
+// exchange is a request or a call; moments are in ns since the epoch.
 type exchange struct {
-	turn  int64 // until when (ns since the epoch) others are served before a request; 0: it does not wait for its turn, or that is not known
-	came  int64 // of a request: its first bytes were there
-	begun int64 // the process read it, or sent it
-	first int64 // of the answer was sent, or read; 0 none
+	turn  int64 // until when (ns since the epoch) others are served before a request; 0: it does not wait for its turn, or that is unknown
+	came  int64 // of a request: when its first bytes had arrived
+	begun int64 // when the process read it, or sent it
+	first int64 // when the first byte of the answer was sent, or read; 0 none
 	last  int64
-	ready int64 // of a call: for how long (ns) the answer had been there when it was read
+	ready int64 // of a call: how long (ns) the answer had been there when it was read
 
 	thread, other int64
-	goroutines    [2]int64 // that began it, and that began to answer or to read the answer; 0 unknown
+	goroutines    [2]int64 // the one that began it, and the one that began to answer or to read the answer; 0 unknown
 	in, out       int64
 	sends         int64
 	port          int64
-	connection    int64           // of a request: the number of it, 0 unknown
-	what          evidence.NameID // route, or whom it called
+	connection    int64           // of a request: its number, 0 unknown
+	what          evidence.NameID // route, or the peer of a call
 	operation     evidence.NameID // of a call: what it asked for; 0 unknown
 	line          int64
-	request       int32           // of a call: the one it is made for, −1 unknown
-	pool          evidence.NameID // of a call: that its request waited for, pooled ns
+	request       int32           // of a call: its request, −1 unknown
+	pool          evidence.NameID // of a call: the pool that its request waited for, for pooled ns
 	pooled        int64
 	paced         bool  // that pool is a limiter
-	served        bool  // of a call: a goroutine made it that had read a request
+	served        bool  // of a call: its goroutine had read a request
 	status        int16 // of a call's answer, 0 unknown
 	transaction   transaction
 	open          bool
 	http          bool
-	known         bool  // what protocol it is in
-	multiplexed   bool  // others may be under way on its connection
+	known         bool  // its protocol is known
+	multiplexed   bool  // others may be in progress on its connection
 	lookup        bool  // of a call: it asks a name server
-	unknownName   bool  // which answered that there is no such name
-	shared        bool  // of a call: more was asked on its connection before it was answered
-	behind        bool  // of a call: it stands for what a request asked behind another one's call, and is none of its own
-	unnamed       int64 // number of a route whose name is not known, 0 none; what is its method until it is named
+	unknownName   bool  // which answered that the name does not exist
+	shared        bool  // of a call: its connection carried further questions before its answer
+	behind        bool  // of a call: it stands for what a request asked behind another one's call, and is no call of its own
+	unnamed       int64 // number of a route of unknown name, 0 none; what is its method until it gets a name
 	failed        bool
 }
 
-// transaction is whether one is open on a connection after a call.
+// transaction says whether a transaction is open on a connection after a call.
 type transaction uint8
 
 const (
@@ -162,18 +163,18 @@ type parser struct {
 	requests, calls []exchange
 	routes          map[string]evidence.NameID
 	peers           map[string]evidence.NameID
-	plain           map[int64]int // requests that are no HTTP/1, by port
+	plain           map[int64]int // requests other than HTTP/1, by port
 	http            map[int64]int
 	multiplexed     int
-	spoke, untold   int64            // connections with HTTP/2, and requests on them that were not told apart
-	nameless        int              // requests over HTTP/2 whose route is not known
-	sealed          int              // requests that are encrypted
+	spoke, untold   int64            // connections with HTTP/2, and requests on them that could not be told apart
+	nameless        int              // requests over HTTP/2 without a known route
+	sealed          int              // encrypted requests
 	names           map[int64]string // of threads
-	paths           map[string]int64 // of UNIX sockets that requests came to: what stands for a port
+	paths           map[string]int64 // of UNIX sockets that requests came to: the number that stands for a port
 	pathTexts       []string
-	ends            map[string]string // by path of a UNIX socket: the process at the other end of its connections
+	ends            map[string]string // by path of a UNIX socket: the process at the other end
 	extra           []evidence.Extra
-	prepared        map[ownEnd]string // what the call before has prepared
+	prepared        map[ownEnd]string // what the previous call has prepared
 }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
@@ -190,7 +191,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// parseLine reads one line, and says whether it understood it.
+// parseLine reads one line, and says whether it was understood.
 func (p *parser) parseLine(text []byte) bool {
 	if rest, is := bytes.CutPrefix(text, []byte(heading)); is {
 		pid, ok := format.ParseDigits(rest)
@@ -263,7 +264,7 @@ func (p *parser) parseLine(text []byte) bool {
 	return len(text) == 0
 }
 
-// longest is how long an exchange may last: a day.
+// longest is the longest time of an exchange: a day.
 const longest = int64(86400e9)
 
 // parseExchange reads the figures of a request or a call.
@@ -343,15 +344,15 @@ func parseWorker(text []byte) (thread, goroutine int64, ok bool) {
 	return thread, goroutine, ok
 }
 
-// parseListener reads where a request came to and the number of its connection, 0 unknown:
-// "8080/7", "unix:/run/app.sock/7". A UNIX socket has a number below 0 in place of a port.
+// parseListener reads the listener of a request and the number of its connection, 0 unknown:
+// "8080/7", "unix:/run/app.sock/7". A UNIX socket has a number below 0 instead of a port.
 func (p *parser) parseListener(text []byte) (port, connection int64, ok bool) {
 	local := isPath(text)
 	at := bytes.LastIndexByte(text, '/')
 	if local && at <= len(unixPrefix) {
 		return 0, 0, false
 	}
-	if at >= 0 { // not in recordings of earlier versions
+	if at >= 0 { // recordings of earlier versions have no number
 		if connection, ok = format.ParseDigits(text[at+1:]); !ok || connection == 0 {
 			return 0, 0, false
 		}
@@ -370,7 +371,7 @@ func (p *parser) parseListener(text []byte) (port, connection int64, ok bool) {
 	return port, connection, true
 }
 
-// listenerText is a listener in words.
+// listenerText returns a listener in words.
 func (p *parser) listenerText(port int64) string {
 	if port < 0 {
 		return p.pathTexts[-1-port]
@@ -378,18 +379,18 @@ func (p *parser) listenerText(port int64) string {
 	return fmt.Sprintf("port %d", port)
 }
 
-// diagnosticSockets are how the names of those begin on which runtimes answer tools: the diagnostic port of .NET, the pipe of its debugger,
+// diagnosticSockets are prefixes of the names of UNIX sockets on which runtimes answer tools: the diagnostic port of .NET, the pipe of its debugger,
 // and the attach mechanism of HotSpot.
 var diagnosticSockets = []string{"dotnet-diagnostic-", "clr-debug-pipe-", ".java_pid"}
 
-// isDiagnostic says whether the runtime and not the service answers on a UNIX socket.
+// isDiagnostic says whether the runtime, not the service, answers on a UNIX socket.
 func isDiagnostic(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	return slices.ContainsFunc(diagnosticSockets, func(begin string) bool { return strings.HasPrefix(name, begin) })
 }
 
-// unixPrefix is how the address of a UNIX socket begins: "unix:/run/app.sock", "unix:@name"; mostPath bytes at most have it, as each that is
-// no plain character is written as three.
+// unixPrefix begins the address of a UNIX socket: "unix:/run/app.sock", "unix:@name". An address has at most mostPath bytes, as each byte that is
+// not a plain character is written as three.
 const (
 	unixPrefix = "unix:"
 	mostPath   = len(unixPrefix) + 3*108
@@ -399,7 +400,7 @@ func isPath(text []byte) bool {
 	return bytes.HasPrefix(text, []byte(unixPrefix)) && len(text) > len(unixPrefix) && len(text) <= mostPath+20
 }
 
-// isPeer says whether that is an address with a port, or a UNIX socket.
+// isPeer says whether a text is an address with a port, or a UNIX socket.
 func isPeer(text []byte) bool {
 	if isPath(text) {
 		return true
@@ -408,7 +409,7 @@ func isPeer(text []byte) bool {
 	return err == nil && at.IsValid()
 }
 
-// parsePeerProcess reads which process is at the other end of the connections of a UNIX socket.
+// parsePeerProcess reads the process at the other end of the connections of a UNIX socket.
 func (p *parser) parsePeerProcess(text []byte) bool {
 	path, text, _ := bytes.Cut(text, []byte(" "))
 	digits, name, _ := bytes.Cut(text, []byte(" "))
@@ -421,10 +422,10 @@ func (p *parser) parsePeerProcess(text []byte) bool {
 	return true
 }
 
-// firstUNIX is from where on the own port of a call is the number of a UNIX connection.
+// firstUNIX is the first own port of a call that is the number of a UNIX connection.
 const firstUNIX = 1 << 16
 
-// asksHTTP reads the status and the route of a request over HTTP. Of HTTP/2 the route may be unknown, and of gRPC there is its own status.
+// asksHTTP reads the status and the route of a request over HTTP. Over HTTP/2 the route may be unknown, and gRPC has its own status.
 func (p *parser) asksHTTP(x *exchange, kind, text []byte) bool {
 	status, route, named := bytes.Cut(text, []byte(" "))
 	code, digits := format.ParseDigits(status)
@@ -457,11 +458,11 @@ func (p *parser) asksHTTP(x *exchange, kind, text []byte) bool {
 	return true
 }
 
-// mostUnnamed is more than the routes of a connection that have numbers for names.
+// mostUnnamed is more than the number of numbered routes of a connection.
 const mostUnnamed = 1 << 10
 
-// nameUnnamed names routes that were named before the recording began, where that is so on one connection: on several the same may
-// have other numbers.
+// nameUnnamed names routes that were named before the recording began, if they are on one connection: on several, equal names may
+// have different numbers.
 func (p *parser) nameUnnamed() {
 	of := int64(0)
 	for i := range p.requests {
@@ -484,11 +485,11 @@ func (p *parser) nameUnnamed() {
 	}
 }
 
-// failures are the statuses of gRPC that tell of a fault of the server, rather than of what it was asked for.
+// failures are the statuses of gRPC that mean a fault of the server, and not of the request.
 // Source: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/.
 var failures = []int64{2, 4, 12, 13, 14, 15} // UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS
 
-// dropOneWay drops what the process wrote to UNIX sockets that never answered, in no protocol that is known: logs go so, for instance.
+// dropOneWay drops what the process wrote, in no known protocol, to UNIX sockets that never answered: logs, for instance.
 func (p *parser) dropOneWay() {
 	answered := make(map[int64]bool)
 	for i := range p.calls {
@@ -499,7 +500,7 @@ func (p *parser) dropOneWay() {
 	p.calls = slices.DeleteFunc(p.calls, func(x exchange) bool { return x.port >= firstUNIX && !answered[x.port] })
 }
 
-// internName returns the number of a name, 0 beyond the most names that are kept.
+// internName returns the number of a name, 0 beyond the maximum of names.
 func (p *parser) internName(known map[string]evidence.NameID, text []byte, most int) evidence.NameID {
 	id, ok := known[string(text)]
 	if !ok && len(known) < most {

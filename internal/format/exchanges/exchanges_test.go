@@ -48,7 +48,7 @@ func large() []byte {
 	return []byte(w.String())
 }
 
-// An event loop handles one request after the other, whose calls are under way side by side.
+// TestLink links the calls of an event loop that handles one request after the other, with calls side by side.
 func TestLink(t *testing.T) {
 	const loop = 7
 	requests := []exchange{
@@ -59,7 +59,7 @@ func TestLink(t *testing.T) {
 		{begun: 110, first: 500, last: 500, thread: loop, other: loop, request: -1},
 		{begun: 210, first: 600, last: 600, thread: loop, other: loop, request: -1},
 		{begun: 510, first: 800, last: 800, thread: loop, other: loop, request: -1}, // after the answer of the first
-		{begun: 950, first: 990, last: 990, thread: loop, other: loop, request: -1}, // of nobody
+		{begun: 950, first: 990, last: 990, thread: loop, other: loop, request: -1}, // of no request
 		{begun: 300, first: 400, last: 400, thread: 8, other: 8, request: -1},       // by a thread that reads no requests
 	}
 	if n := linkByThreads(requests, calls); n != 3 {

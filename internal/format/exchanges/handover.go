@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// handedOver links calls to requests where some threads read requests, and others make the calls and answer: the calls that such a thread
+// handedOver links calls to requests if some threads read requests, and others make the calls and answer: the calls that such a thread
 // makes between two answers are for the second. It returns how many it linked.
 func handedOver(requests, calls []exchange) (linked int) {
 	reading := make(map[int64]bool)
@@ -48,7 +48,7 @@ func handedOver(requests, calls []exchange) (linked int) {
 			continue
 		}
 		switch r := &requests[of[n]]; {
-		case r.begun > x.begun, max(x.first, x.last) > r.last: // for none, or another
+		case r.begun > x.begun, max(x.first, x.last) > r.last: // for none, or for another
 			astray++
 		default:
 			x.request = of[n]
@@ -64,6 +64,6 @@ func handedOver(requests, calls []exchange) (linked int) {
 	return len(found)
 }
 
-// mostAstray is the part of the calls of threads that answer requests which may be for none of them: pools of connections look after these
+// mostAstray is the part of the calls of answering threads that may belong to no request: pools of connections do maintenance
 // on the same threads.
 const mostAstray = .2

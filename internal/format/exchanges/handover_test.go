@@ -17,7 +17,7 @@ func TestHandedOver(t *testing.T) {
 		calls = append(calls, exchange{begun: at + 500, first: at + 800, last: at + 800, thread: who, other: who, request: -1})
 	}
 	want[len(calls)] = -1
-	calls = append(calls, exchange{begun: 950, first: 990, last: 990, thread: worker, other: worker, request: -1}) // before it has the next
+	calls = append(calls, exchange{begun: 950, first: 990, last: 990, thread: worker, other: worker, request: -1}) // before it gets the next
 	if n := handedOver(requests, calls); n != 60 {
 		t.Errorf("%d calls are of requests", n)
 	}
@@ -26,7 +26,7 @@ func TestHandedOver(t *testing.T) {
 			t.Errorf("call %d is of request %d, want %d", i, calls[i].request, want[i])
 		}
 	}
-	for i := range requests { // the threads that read answer, too
+	for i := range requests { // the threads that read also answer
 		requests[i].thread = requests[i].other
 	}
 	for i := range calls {

@@ -8,22 +8,22 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// What makes a limit of calls a second: calls that their requests waited for begin in equal distances, whatever the calls take.
+// Signs of a limit of calls per second: calls that their requests waited for begin at equal distances, however long the calls take.
 const (
-	pacedWait  = int64(5e6) // ns that a request does nothing before such a call
+	pacedWait  = int64(5e6) // ns that a request is idle before such a call
 	pacedLeast = 10         // calls
 	pacedGap   = int64(2e6) // ns between their beginnings, at least
-	pacedNear  = .1         // by which part of that they may differ
-	pacedMost  = .8         // of them
-	pacedIdle  = .2         // of such a distance in which the last call is done
-	pacedMore  = 1.2        // times as much as what is left of the distances without the last call may they vary
+	pacedNear  = .1         // the relative difference that they may have
+	pacedMost  = .8         // the part of them that must be so
+	pacedIdle  = .2         // the last call ends within this part of the distance
+	pacedMore  = 1.2        // the distances may vary this many times as much as what remains of them without the last call
 )
 
-// findLimiters finds peers whose calls a limiter lets through, so many a second, and for calls how long their requests waited for that. Calls
-// are linked, and what waited for a pool is known.
+// findLimiters finds peers whose calls pass a rate limiter, and for calls how long their requests waited for it. Calls
+// are linked, and waits for pools are known.
 func (p *parser) findLimiters() {
 	p.eachPeer(func(peer evidence.NameID, calls []int) {
-		free := make(map[int32]int64) // by request: when its last call was done
+		free := make(map[int32]int64) // by request: when its last call had ended
 		var waited []pacedCall
 		var gaps, rests, arrivals []int64
 		for n, i := range calls {
@@ -55,8 +55,8 @@ func (p *parser) findLimiters() {
 				met++
 			}
 		}
-		// Calls of requests that come evenly are as even themselves. Behind a lock that is held over the call, the next begins when the last has
-		// ended: then hardly anything is left of the distance, or what is left varies less.
+		// Calls of evenly arriving requests are as even themselves. Behind a lock that is held over the call, the next one begins when the last has
+		// ended: then hardly any of the distance remains, or the rest varies less.
 		evenly := float64(middleSpread(gaps))
 		asCome := near(pacedCall{gap: stats.QuantileOf(arrivals, .5)}) && float64(middleSpread(arrivals)) <= 2*evenly
 		behind := evenly > float64(middleSpread(rests))/2 && float64(stats.QuantileOf(rests, .5)) < pacedIdle*float64(gap)
@@ -74,7 +74,7 @@ func (p *parser) findLimiters() {
 	})
 }
 
-// pacedCall is a call before which its request waited, so long (ns) after the beginning of the one before it to the same peer.
+// pacedCall is a call before which its request waited, with the time (ns) since the previous call to the same peer began.
 type pacedCall struct {
 	call        int
 	waited, gap int64

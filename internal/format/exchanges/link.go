@@ -29,7 +29,7 @@ func (p *parser) linkCalls() {
 	p.linkTransactions()
 }
 
-// linkTransactions links the calls of a transaction with the request that another of them belongs to. The calls of a connection are in order.
+// linkTransactions links the calls of a transaction to the request that another of its calls belongs to. The calls of a connection are in order.
 func (p *parser) linkTransactions() {
 	open := make(map[ownEnd][]int)
 	for _, i := range p.byBeginning() {
@@ -55,7 +55,7 @@ func (p *parser) linkTransactions() {
 	}
 }
 
-// byBeginning are all calls in the order in which they begin.
+// byBeginning returns all calls in the order in which they begin.
 func (p *parser) byBeginning() []int {
 	all := make([]int, len(p.calls))
 	for i := range all {
@@ -65,11 +65,11 @@ func (p *parser) byBeginning() []int {
 	return all
 }
 
-// isUnansweredLookup says whether it is a query to a name server without an answer. When the
-// resolver gave up on it is not known.
+// isUnansweredLookup says whether a call is a query to a name server without an answer. When the
+// resolver gave up on it is unknown.
 func (x *exchange) isUnansweredLookup() bool { return x.lookup && x.first == 0 }
 
-// moment is something that a thread did, in the order of time.
+// moment is an act of a thread, in the order of time.
 type moment struct {
 	at        int64
 	what      act
@@ -87,12 +87,12 @@ const (
 	answers            // a request, for the last time
 )
 
-// mostOutlived is the part of the calls that may end after the requests they are taken to belong to. Where they belong to others,
+// mostOutlived is the part of the calls that may end after the requests they are linked to. If the links are wrong,
 // about half do.
 const mostOutlived = .05
 
-// linkByThreads links calls to the requests that their threads work on, and says how many. A goroutine that read a request works on it
-// until it is answered, on whichever thread: what it calls is for that request. Other goroutines, as those that write for a client of HTTP, go on
+// linkByThreads links calls to the requests that their threads work on, and returns how many. A goroutine that read a request works on it
+// until it is answered, on any thread: its calls are for that request. Other goroutines, such as those that write for a client of HTTP, continue
 // on the thread that woke them.
 func linkByThreads(requests, calls []exchange) (linked int) {
 	all := make([]moment, 0, 2*(len(requests)+len(calls)))
@@ -167,24 +167,24 @@ func linkByThreads(requests, calls []exchange) (linked int) {
 	return linked
 }
 
-// What links calls by time: a request is answered, or makes its next call, atOnce after a call has ended. That is so of linkedLeast of the
-// requests that can have a call, or of those of a route, and of notByChance times as many as it would be of moments drawn by lot.
+// Conditions to link calls by time: a request is answered, or makes its next call, atOnce after a call has ended. This must hold for linkedLeast of the
+// requests that can have a call, or of those of a route, and notByChance times as often as for random moments.
 const (
 	atOnce      = int64(1e6) // ns
-	soon        = int64(3e6) // ns, where what requests end with is known
+	soon        = int64(3e6) // ns, if the last call of requests is known
 	linkedLeast = .7
 	notByChance = 4
 	routeLeast  = 10 // requests of a route
 )
 
-// linkByTime links calls to requests where threads do not tell, and says how many; recorded is for how long they were recorded (ns).
+// linkByTime links calls to requests if threads do not show it, and returns how many; recorded is the length of the recording (ns).
 func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
 	if len(calls) == 0 || len(requests) == 0 {
 		return 0
 	}
 	x := byTime{requests: requests, calls: calls}
 	for i := range calls {
-		if calls[i].request < 0 && x.callEnd(int32(i)) > 0 && !calls[i].lookup { // of lookups linkLookups tells more
+		if calls[i].request < 0 && x.callEnd(int32(i)) > 0 && !calls[i].lookup { // linkLookups is better for lookups
 			x.byEnd = append(x.byEnd, int32(i))
 		}
 	}
@@ -215,7 +215,7 @@ func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
 	return len(last) + x.linkEarlierCalls(last)
 }
 
-// callKind is what calls have in common.
+// callKind is what calls of one kind share.
 type callKind struct {
 	to, operation evidence.NameID
 	transaction   transaction
@@ -223,14 +223,14 @@ type callKind struct {
 
 func (x *exchange) kind() callKind { return callKind{x.what, x.operation, x.transaction} }
 
-// ending is what the requests of a route end with, so long (ns) before their answer at most.
+// ending is the kind of call that the requests of a route end with, at most this long (ns) before their answer.
 type ending struct {
 	callKind
 	after    int64
 	requests int // that end so
 }
 
-// findLast finds for routes the calls that most of their requests end with, as a commit, if more do than with what is known yet.
+// findLast finds for routes the call that most of their requests end with, such as a commit, if more do than with the call known so far.
 func (x *byTime) findLast(answered []int32, recorded, after int64) {
 	kinds := make(map[callKind]int)
 	for _, k := range x.byEnd {
@@ -265,7 +265,7 @@ func (x *byTime) findLast(answered []int32, recorded, after int64) {
 	}
 }
 
-// byTime is calls in the order in which they end, of which some belong to requests.
+// byTime are calls in the order in which they end, some linked to requests.
 type byTime struct {
 	requests, calls []exchange
 	byEnd           []int32
@@ -285,7 +285,7 @@ func (x *byTime) eachEndedBefore(r int32, at, after int64, yield func(k int32) b
 	}
 }
 
-// endedAt is the call that ended right before a moment of a request; -1 none.
+// endedAt returns the call that ended right before a moment of a request; -1 none.
 func (x *byTime) endedAt(r int32, at int64) (found int32) {
 	found = -1
 	x.eachEndedBefore(r, at, atOnce, func(k int32) bool {
@@ -295,7 +295,7 @@ func (x *byTime) endedAt(r int32, at int64) (found int32) {
 	return found
 }
 
-// endOf is the call that a request ended with; -1 unknown.
+// endOf returns the call that a request ended with; -1 unknown.
 func (x *byTime) endOf(r int32) (found int32) {
 	if x.last == nil {
 		return x.endedAt(r, x.requests[r].first)

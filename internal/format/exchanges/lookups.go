@@ -5,37 +5,37 @@ import (
 	"slices"
 )
 
-// naming is the queries of one lookup of a name: for A and AAAA at once, and for the name in the next search domain.
+// naming is the queries of one lookup of a name: for A and AAAA at once, and for the name in further search domains.
 type naming struct {
-	begun, end int64 // end: the last was answered, 0: not all were
-	ok         bool  // one was answered with a name
-	open       bool  // one is under way at the end
+	begun, end int64 // end: when the last was answered, 0: not all were
+	ok         bool  // one was answered with an address
+	open       bool  // one is in progress at the end
 	calls      []int32
 
-	request int32 // that it may be for, and by how much (ns) that waited longer
+	request int32 // that it may be for, and by how much (ns) that one's time is longer
 	longer  int64
 }
 
-// unseen is a time in which nothing was seen of a request: until it made a call on a new connection, or was answered.
+// unseen is a time in which a request showed no activity: until it made a call on a new connection, or was answered.
 type unseen struct {
 	from, until int64
 	request     int32
 	answers     bool
 }
 
-// What links lookups to requests where threads do not: a request was not seen to do anything but for a moment before its lookup and another
-// after it. The shorter these are, and the fewer others did nothing for about as long, the less it is chance.
+// Conditions to link lookups to requests if threads do not show it: a request showed no activity except for a moment before its lookup and another
+// after it. The shorter these moments, and the fewer other requests showed none for about as long, the less likely is chance.
 const (
-	nextDomain = int64(5e6) // ns until a thread that was told of no such name asks for the next
-	mostLonger = int64(1e9) // ns that a request does nothing more
-	mostCalls  = 1 << 8     // of a request that are looked at
-	mostTimes  = 1 << 10    // that are looked at for a lookup
-	timesAtOff = 4          // times what most need, a few may
+	nextDomain = int64(5e6) // ns until a thread asks for the next name after the answer that there is no such name
+	mostLonger = int64(1e9) // ns that a request may show no activity beyond its lookup
+	mostCalls  = 1 << 8     // of a request that are examined
+	mostTimes  = 1 << 10    // that are examined for a lookup
+	timesAtOff = 4          // a few may exceed the time of most this many times
 	leastGiven = int64(1e9) // ns until a resolver gives up
 )
 
-// linkLookups links the lookups of names that threads do not link: the C library's function blocks, so that runtimes with event loops (asyncio,
-// libuv) call it on threads of a pool. It returns how many of the lookups are left, if that is many.
+// linkLookups links the lookups that threads do not link: the C library's function blocks, so runtimes with event loops (asyncio,
+// libuv) call it on threads of a pool. It returns how many lookups remain without a request, if these are many.
 func (p *parser) linkLookups() (left int) {
 	all := 0
 	var rest []int32
@@ -56,7 +56,7 @@ func (p *parser) linkLookups() (left int) {
 		case !x.lookup:
 		case x.request < 0:
 			left++
-		case x.isUnansweredLookup(): // the resolver gave up before that was told
+		case x.isUnansweredLookup(): // the resolver gave up before this was written
 			if r := &p.requests[x.request]; r.last > x.begun {
 				x.last = min(x.last, r.last)
 			}
@@ -101,7 +101,7 @@ func (p *parser) groupLookups(queries []int32) (all []naming) {
 	return all
 }
 
-// findUnseen finds the times in which nothing was seen of requests, in order of time.
+// findUnseen finds the times in which requests showed no activity, in order of time.
 func (p *parser) findUnseen() (all []unseen) {
 	first := make(map[ownEnd]int64) // the first calls of connections
 	byRequest := make([][]int32, len(p.requests))
@@ -123,7 +123,7 @@ func (p *parser) findUnseen() (all []unseen) {
 		if len(calls) > mostCalls {
 			continue
 		}
-		since := func(at int64) int64 { // what was seen last before
+		since := func(at int64) int64 { // the last act before
 			last := r.begun
 			for _, k := range calls {
 				if end := max(p.calls[k].first, p.calls[k].last); end <= at {
@@ -161,8 +161,8 @@ func (n *naming) lookupTime() int64 {
 	return n.end - n.begun
 }
 
-// findRequest finds the request with the shortest unseen time in which the lookup fits. A request
-// that has got a name makes a call.
+// findRequest finds the request with the shortest such time in which the lookup fits. A request
+// that has got an address makes a call.
 func (n *naming) findRequest(all []unseen) {
 	n.request, n.longer = -1, mostLonger
 	at, _ := slices.BinarySearchFunc(all, n.begun, func(u unseen, t int64) int { return cmp.Compare(u.from, t+1) })
@@ -173,7 +173,7 @@ func (n *naming) findRequest(all []unseen) {
 			continue
 		}
 		longer := u.until - u.from - n.lookupTime()
-		if n.end == 0 { // it is not known when the resolver gave up
+		if n.end == 0 { // when the resolver gave up is unknown
 			longer = n.begun - u.from
 		}
 		if longer < n.longer {
@@ -182,7 +182,7 @@ func (n *naming) findRequest(all []unseen) {
 	}
 }
 
-// linkNamings links lookups to requests, if that is so of most of their time, and not by chance.
+// linkNamings links lookups to requests, if their times agree for most, and not by chance.
 func (p *parser) linkNamings(all []naming, times []unseen) {
 	var sum, found int64
 	for i := range all {
@@ -209,7 +209,7 @@ func (p *parser) linkNamings(all []naming, times []unseen) {
 		lengths = append(lengths, times[i].until-times[i].from)
 	}
 	slices.Sort(lengths)
-	chance := 0. // of finding one that is another's
+	chance := 0. // to find one that is another's
 	for i := range all {
 		took := all[i].lookupTime()
 		from, _ := slices.BinarySearch(lengths, took)

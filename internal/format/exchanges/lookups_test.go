@@ -11,8 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-// resolving is an event loop, thread 20, that looks up a name for each request by a thread of a pool of four, and calls whom it has found. What lies
-// between these is in µs: connect is from the lookup's end until the call begins.
+// resolving is an event loop, thread 20, that looks up a name for each request on a thread of a pool of four, and then calls the address. Times between
+// these are in µs: connect is from the lookup's end until the call begins.
 func resolving(requests int, each, handover, connect int64) string {
 	var w strings.Builder
 	random := rand.New(rand.NewPCG(1, 2))
@@ -35,7 +35,7 @@ func resolving(requests int, each, handover, connect int64) string {
 	return w.String()
 }
 
-// Lookups that threads of a pool make for an event loop are linked by how long requests did nothing else; where that is so of many, that is said.
+// TestLinkLookups checks that lookups by pool threads are linked to requests of an event loop by times without activity, and that many unlinked ones are reported.
 func TestLinkLookups(t *testing.T) {
 	for _, x := range []struct {
 		name                    string

@@ -9,21 +9,21 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// What makes a thread an event loop: it reads several connections in turns, and none of them is read by another thread; or it is one of a
-// few that share all connections, as the workers of tokio do or the carriers of virtual threads, and reads requests while others that it has
-// read are not answered. Then data that is not read says that all of them are busy: the one that reads it, too.
+// Signs of an event loop: a thread reads several connections in turns, and no other thread reads them; or it is one of a
+// few threads that share all connections, like the workers of tokio or the carriers of virtual threads, and reads requests while others that it has
+// read are unanswered. Then unread data means that all of them are busy: also the one that will read it.
 const (
-	loopReads   = .01 // part of a port's requests that a thread has to read
-	loopTurns   = 3   // times that it comes back to a connection after another
-	loopSticks  = .98 // part of the requests that come on connections which one thread alone reads
-	loopRepeats = 2   // requests that a connection has to have for it to say so
+	loopReads   = .01 // part of a port's requests that a thread must read
+	loopTurns   = 3   // times that it returns to a connection after another
+	loopSticks  = .98 // part of the requests that must come on connections that one thread alone reads
+	loopRepeats = 2   // requests that a connection must have to count
 
 	mostSharing  = 64  // threads that share connections
-	loopReadings = 10  // requests that these read while others are not answered, at least
+	loopReadings = 10  // requests that these must read while others are unanswered
 	loopBetween  = .05 // of all
 )
 
-// shortWait (ns) is how long data may wait for the thread that reads it before it is told what that did: a wake-up takes as long.
+// shortWait (ns) is the wait of data for its reader that is not explained: a wake-up takes as long.
 const shortWait = int64(500e3)
 
 // loops are the event loops of a process.
@@ -65,8 +65,8 @@ func (p *parser) findLoops() *loops {
 	return l
 }
 
-// relinkCalls links the calls of loops again: what a loop answers before it reads anything else,
-// it answers with the call's answer that it has just read. This also holds where it had read
+// relinkCalls links the calls of loops again: what a loop answers before it reads anything else
+// belongs to the call's answer that it has just read. This also holds if it had read
 // several requests at once or begun another request's call in between.
 func (l *loops) relinkCalls() {
 	for _, turns := range l.turns {
@@ -92,8 +92,8 @@ func (l *loops) relinkCalls() {
 	}
 }
 
-// findBusy finds when the loops were busy without a doubt: while data had arrived that they did not read, and since they began with what
-// they did then.
+// findBusy finds when the loops were certainly busy: while data had arrived that they did not read, and since the beginning of
+// what they then did.
 func (l *loops) findBusy() {
 	if l == nil {
 		return
@@ -132,7 +132,7 @@ func (l *loops) findBusy() {
 	}
 }
 
-// busyWithin is when a loop was busy between two moments.
+// busyWithin returns when a loop was busy between two moments.
 func (l *loops) busyWithin(thread, from, until int64) [][2]int64 {
 	if l == nil {
 		return nil
@@ -146,7 +146,7 @@ func (l *loops) busyWithin(thread, from, until int64) [][2]int64 {
 	return all[first:last]
 }
 
-// busyFor is for how long (ns) that was.
+// busyFor returns for how long (ns) a loop was busy between two moments.
 func (l *loops) busyFor(thread, from, until int64) (sum int64) {
 	for _, x := range l.busyWithin(thread, from, until) {
 		sum += min(until, x[1]) - max(from, x[0])
@@ -160,16 +160,16 @@ func firstTurnAfter(turns []moment, at int64) int {
 	return next
 }
 
-// loopsOf are the threads that are event loops, of those that read the requests of a port, and whether they share the connections.
+// loopsOf returns the event loops among the threads that read the requests of a port, and says whether they share the connections.
 func (p *parser) loopsOf(rows []int) (threads []int64, share bool) {
 	slices.SortFunc(rows, func(a, b int) int {
 		return cmp.Or(cmp.Compare(p.requests[a].begun, p.requests[b].begun), cmp.Compare(a, b))
 	})
 	type reader struct {
 		reads, turns int
-		between      int            // reads while one that it read is not answered
+		between      int            // reads while one that it read is unanswered
 		last         int64          // connection
-		until        int64          // the last of those that it read is answered
+		until        int64          // when the last of those that it read is answered
 		met          map[int64]bool // connections
 	}
 	readers := make(map[int64]*reader)
@@ -217,7 +217,7 @@ func (p *parser) loopsOf(rows []int) (threads []int64, share bool) {
 	}
 	turns := func(r *reader) bool { return r.turns >= loopTurns }
 	switch {
-	case repeated == 0 && (len(count) > 0 || len(readers) > 1): // each has a connection of its own, or that is not told
+	case repeated == 0 && (len(count) > 0 || len(readers) > 1): // each has a connection of its own, or connections are not recorded
 		return nil, false
 	case float64(sticks) < loopSticks*float64(repeated):
 		if share = len(readers) <= mostSharing && between >= loopReadings && float64(between) >= loopBetween*float64(len(rows)) && !p.ofPool(rows); !share {
@@ -235,11 +235,11 @@ func (p *parser) loopsOf(rows []int) (threads []int64, share bool) {
 	return threads, share
 }
 
-// dotnetWorkers are the threads of .NET's pool, of which it starts more as they are wanted.
+// dotnetWorkers are the threads of .NET's pool, which starts more on demand.
 const dotnetWorkers = ".NET TP Worker"
 
-// ofPool says whether requests are read by goroutines, which go on on any thread, or on threads of a pool that starts more as they are
-// wanted: both have other ways to wait. .NET before 6 gives its threads no names, so they are called as the process is; event loops
+// ofPool says whether requests are read by goroutines, which continue on any thread, or by threads of a pool that starts more on
+// demand: both have other ways to wait. .NET before 6 does not name its threads, so they have the process's name; event loops
 // that share connections have names.
 func (p *parser) ofPool(rows []int) bool {
 	process := p.names[p.pid]
@@ -283,7 +283,7 @@ func (l *loops) collectTurns() {
 	}
 }
 
-// titleOf is what a thread is called, with its number where others are called so, or with how many share the connections.
+// titleOf returns the name of a thread, with its number if other threads have the name, or with how many threads share the connections.
 func (l *loops) titleOf(thread int64) string {
 	name := l.p.names[thread]
 	if l.share && len(l.turns) > 1 {
@@ -304,7 +304,7 @@ func (l *loops) titleOf(thread int64) string {
 	return name
 }
 
-// commonStart is what two names begin with.
+// commonStart returns the common beginning of two names.
 func commonStart(a, b string) string {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -330,8 +330,8 @@ func (l *loops) requestOf(m *moment) int32 {
 	return l.p.calls[m.of].request
 }
 
-// eachWait yields what a loop did between two moments (ns) while data waited to be read: it went
-// on with other requests, each in a state of its own, or with something unknown. A turn for the
+// eachWait yields what a loop did between two moments (ns) while data waited to be read: it worked
+// on other requests, each in a state of its own, or on something unknown. A turn for the
 // waiting request itself is unobserved.
 func (l *loops) eachWait(thread, from, until int64, of int32, yield func(until int64, s evidence.Segment)) {
 	turns := l.turns[thread]
@@ -360,8 +360,8 @@ func (l *loops) eachWait(thread, from, until int64, of int32, yield func(until i
 	}
 }
 
-// findHolder returns the request that a loop went on with before its next turn, -1 unknown, and
-// puts what the loop did for it into s.
+// findHolder returns the request that a loop worked on before its next turn, -1 unknown, and
+// sets in s what the loop did for it.
 func (l *loops) findHolder(turns []moment, next int, s *evidence.Segment) int32 {
 	var last, then *moment
 	if next > 0 {

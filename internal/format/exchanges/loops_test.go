@@ -35,7 +35,7 @@ func (w *text) read(t *testing.T, until float64) *evidence.Bundle {
 	return suite.MustRead(t, []byte(w.String()))
 }
 
-// spent sums up (ms) what requests of a route did by kind, cause, the holder's state and route.
+// spent sums up (ms) what requests of a route did, by kind, cause, the holder's state and route.
 func spent(b *evidence.Bundle, route string) map[string]float64 {
 	sums := make(map[string]float64)
 	r := &b.Requests
@@ -88,7 +88,7 @@ func TestLoopInside(t *testing.T) {
 		w.request(at, at, at+60, 9, 1, "GET /rows")
 		w.request(at+.1, at+.1, at+61, 9, 2, "GET /quick")
 		w.call(at+.5, at+59.5, 9, 4000)
-		w.request(at+10, at+60.5, at+61.5, 9, 3, "GET /late") // whose data the loop does not read, so that it is busy
+		w.request(at+10, at+60.5, at+61.5, 9, 3, "GET /late") // the loop does not read its data, so the loop is busy
 	}
 	got := spent(w.read(t, 1000), "GET /quick")
 	if v := got["thread wait | event loop of thread 9 | GET /rows | PostgreSQL at 10.0.0.7:5432"]; v < 580 {
@@ -193,7 +193,7 @@ func TestPool(t *testing.T) {
 	w := newText()
 	for i := range 40 {
 		at := float64(10 * i)
-		w.request(at, at, at+60+1, 9+i%3, 1+i%7, "GET /rows") // answered on another thread than its call's answer is read by
+		w.request(at, at, at+60+1, 9+i%3, 1+i%7, "GET /rows") // answered by another thread than the one that read its call's answer
 		w.call(at+40.5, at+60.4, 20+i%5, 4000+i%2)
 	}
 	got := spent(w.read(t, 600), "GET /rows")
@@ -279,7 +279,7 @@ func TestLinkByTime(t *testing.T) {
 			t.Fatalf("call %d is linked to request %d", i, calls[i].request)
 		}
 	}
-	for i := range calls { // ends that answers do not follow
+	for i := range calls { // ends that no answers follow
 		calls[i].request = -1
 		calls[i].first, calls[i].last = calls[i].first-4e6, calls[i].last-4e6
 	}

@@ -9,20 +9,21 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// What makes the connections to a peer a pool that requests queue for: all that there are carry calls or open transactions at once, and the
+// Signs of a pool of connections that requests queue for: all existing connections carry calls or open transactions at once, and the
 // next call begins as soon as one ends.
 const (
-	handOver   = int64(2e6) // ns from the end of a call until the next begins on the same connection
+	handOver   = int64(2e6) // ns from the end of a call until the next one begins on the same connection
 	handOvers  = 10         // calls that begin so while all other connections are busy
-	poolReused = 2          // calls that a connection has to carry to be one that is kept
-	poolSpares = 1.25       // as many kept connections as are busy at once, at most: more were opened anew
-	poolWait   = int64(1e6) // ns: what is told, at least
+	poolReused = 2          // calls that a connection must carry to count as kept
+	poolSpares = 1.25       // kept connections per busy one, at most: with more, connections were opened anew
+	poolWait   = int64(1e6) // ns: the shortest wait that counts
 )
 
-// findPools finds the pools of connections, and for calls how long their requests waited for one of them.
+// findPools finds the pools of connections, and for calls how long their requests waited for a connection.
 func (p *parser) findPools() { p.eachPeer(p.findPool) }
 
-// eachPeer yields the calls of each peer in the order in which they begin, and peers in the order of their names; but for those beside which others may be under way on their connection.
+// eachPeer yields the calls of each peer in the order in which they begin, and peers in the order of their names.
+// It leaves out calls beside which others may be in progress on the connection.
 func (p *parser) eachPeer(yield func(peer evidence.NameID, calls []int)) {
 	byPeer := make(map[evidence.NameID][]int)
 	for i := range p.calls {
@@ -42,7 +43,7 @@ func (p *parser) eachPeer(yield func(peer evidence.NameID, calls []int)) {
 	}
 }
 
-// doneAt is when the last of a call's answer was read; of one without, when its connection was closed or the recording ended.
+// doneAt returns when the last byte of a call's answer was read; without an answer, when its connection was closed or the recording ended.
 func (p *parser) doneAt(x *exchange) int64 {
 	if done := max(x.first, x.last); done > 0 {
 		return done
@@ -50,8 +51,8 @@ func (p *parser) doneAt(x *exchange) int64 {
 	return p.until
 }
 
-// openAfter are the calls of a peer, in the order in which they begin, that leave a transaction open on their connection, which nothing else
-// can be asked on until it ends.
+// openAfter returns the calls of a peer, in the order in which they begin, that leave a transaction open on their connection, which carries
+// nothing else until the transaction ends.
 func (p *parser) openAfter(calls []int) map[int]bool {
 	open := make(map[int]bool)
 	stands := make(map[int64]bool) // by connection
@@ -82,7 +83,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 		carried[x.port]++
 		then, known := next[x.port]
 		switch done[i] = p.doneAt(x); {
-		case known && (holds[i] || then < done[i]): // what began the transaction goes on on it
+		case known && (holds[i] || then < done[i]): // the transaction goes on on its connection
 			done[i] = then
 		case holds[i]:
 			done[i] = p.until
@@ -108,7 +109,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 	busy = 0
 	for _, e := range edges {
 		if busy += e.by; busy != size {
-			if e.by < 0 && busy == size-1 && len(full) > 0 { // a call may end in the moment in which it begins
+			if e.by < 0 && busy == size-1 && len(full) > 0 { // a call may end at the moment when it begins
 				full[len(full)-1][1] = e.at
 			}
 			continue
@@ -141,7 +142,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 		return
 	}
 	name := p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), evidence.Wait{Of: p.b.Text(peer), Places: size})
-	if size == 1 { // one connection is what calls under a lock need, too
+	if size == 1 { // calls under a lock need only one connection, too
 		name = p.b.Wait(evidence.OneAtATime, p.b.Text(peer))
 	}
 	for _, h := range queued {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// sharedEnd is how long (ns) after answers were read the last of the requests is answered that waited for them: one follows the other.
+// sharedEnd is the time (ns) after answers were read within which the last waiting request is answered: one follows the other.
 const sharedEnd = int64(5e6)
 
-// findShared finds the requests that wait behind a call of another one on a connection that both share. Clients of Redis such as ioredis,
-// Lettuce and StackExchange.Redis write what is asked meanwhile behind a call that is not answered yet, and answers come in their order: the kernel
-// sees one exchange with several pieces sent. A request without calls of its own that was read while it went on, and was
+// findShared finds requests that wait behind another request's call on a shared connection. Clients of Redis such as ioredis,
+// Lettuce and StackExchange.Redis send further commands behind an unanswered call, and answers come in order: the kernel
+// sees one exchange with several pieces sent. A request without calls that was read during the exchange, and was
 // answered right after it ended, waited for it.
 func (p *parser) findShared() {
 	var all []int32 // calls, in the order of their ends
@@ -46,8 +46,8 @@ func (p *parser) findShared() {
 	}
 }
 
-// What makes requests without calls of their own wait for another one's call: it goes on nearly all the time from their reading to their answer,
-// which follows its end at once. That is so of most of those that take long, and more often than by chance.
+// Signs that requests without calls wait for another request's call: the call lasts nearly all the time from their reading to their answer,
+// which follows its end at once. This must hold for most of those that take long, and more often than by chance.
 const (
 	awaitedLeast = int64(5e6) // ns that a request and the call take
 	awaitedPart  = .8         // of the request's time
@@ -55,8 +55,8 @@ const (
 	awaitedTimes = 10
 )
 
-// findAwaited finds the requests that wait until another one's call is answered: for a lock that is held over the call, a place in a limit
-// of one, or what the call brings for all. Where the thread that reads them is an event loop and blocked at that time, they wait for that.
+// findAwaited finds requests that wait until another request's call is answered: for a lock that is held over the call, a place in a limit
+// of one, or a result that all share. If their reader is an event loop that was blocked then, they wait for the loop.
 func (p *parser) findAwaited(loops *loops) {
 	called := make([]bool, len(p.requests))
 	var byEnd []int32
@@ -102,7 +102,7 @@ func (p *parser) findAwaited(loops *loops) {
 	}
 }
 
-// behindIt is a call as another request waits for it, from a moment or its beginning on.
+// behindIt returns a call as another request's wait, from a moment or from the call's beginning on.
 func (c exchange) behindIt(request int32, from int64) exchange {
 	c.begun, c.request, c.behind, c.pool, c.pooled, c.ready = max(c.begun, from), request, true, 0, 0, 0
 	return c

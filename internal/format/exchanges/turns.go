@@ -8,20 +8,20 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// What makes a process serve one request at a time, behind a lock, a queue with one worker or a limit of one: while several are under way
-// their answers follow each other as slowly as one is served that came alone. Those that are served side by side are answered whenever they
-// are done, some right after another.
+// Signs that a process serves one request at a time, behind a lock, a queue with one worker or a limit of one: while several are in progress,
+// the distances of their answers are as long as the service of a lone request. Requests that are served side by side are answered at any
+// time, some right after another.
 const (
-	turnLeast   = int64(500e3) // ns that a request takes which came alone, in the median
-	turnAlone   = 20           // requests that came alone, at least
-	turnBehind  = 50           // requests that were answered after others for which they had waited, at least
-	turnEven    = .6           // the least tenth of the distances is at least so much of the least tenth of what those alone take
-	turnLonger  = 1.6          // the median distance is at most so many times what those alone take, and
-	turnShorter = .7           // at least so much of it
+	turnLeast   = int64(500e3) // ns that a lone request takes, in the median
+	turnAlone   = 20           // lone requests, at least
+	turnBehind  = 50           // requests that were answered after others that they had waited for, at least
+	turnEven    = .6           // the tenth percentile of the distances is at least this part of that of lone requests' times
+	turnLonger  = 1.6          // the median distance is at most this many times the lone requests' median
+	turnShorter = .7           // and at least this part of it
 )
 
-// findTurns finds, of ports that are served by no event loop, for which requests until which moment others were served. Requests that make
-// calls are left out: what those wait for the calls tell.
+// findTurns finds, for ports without event loops, until when others were served before each request. It leaves out requests that
+// make calls, as the calls explain their waits.
 func (p *parser) findTurns(loops *loops) {
 	called := make([]bool, len(p.requests))
 	for i := range p.calls {
@@ -46,7 +46,7 @@ func (p *parser) findTurns(loops *loops) {
 	for k := range groups {
 		keys = append(keys, k)
 	}
-	// All requests of a port before those of a route: what all wait for is not the route's.
+	// All requests of a port come before those of a route: a wait of all is not the route's.
 	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(a.route, b.route)) })
 	done := make(map[int64]bool)
 	for _, k := range keys {
@@ -56,7 +56,7 @@ func (p *parser) findTurns(loops *loops) {
 	}
 }
 
-// takeTurns says whether requests are served one at a time, and notes until when each waits.
+// takeTurns says whether requests are served one at a time, and records until when each waits.
 func (p *parser) takeTurns(rows []int) bool {
 	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(p.requests[a].first, p.requests[b].first) })
 	type wait struct {

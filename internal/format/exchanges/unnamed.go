@@ -2,8 +2,8 @@ package exchanges
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// nameByCalls names requests whose protocol tells no route, such as those over FastCGI, by the call that takes most of their time: else what asks a
-// slow service would be held against what asks none. Calls are linked.
+// nameByCalls names requests whose protocol has no route, such as FastCGI's, by the call that takes most of their time. Otherwise requests that call a
+// slow service would be compared with requests that do not. Calls are linked.
 func (p *parser) nameByCalls() {
 	type longest struct {
 		call int

@@ -1,10 +1,10 @@
-// Package expvar reads what a Go program publishes at /debug/vars (https://pkg.go.dev/expvar): its command line and
-// runtime.MemStats, as JSON, with whatever variables the program adds.
+// Package expvar reads a Go program's page /debug/vars (https://pkg.go.dev/expvar): its command line and
+// runtime.MemStats, as JSON, with any further variables of the program.
 //
 //	{"cmdline": ["/app/server"], "memstats": {"Alloc":18213344,…,"PauseNs":[…],"NumGC":3,"GCCPUFraction":0.0012,…}}
 //
-// The statistics are what a heap profile of /debug/pprof/heap?debug=1 ends with, and are read as that: package gopprof. The ring
-// of the last 256 pauses is believed only where it ends at LastGC. The command line goes through package redact.
+// The statistics equal those at the end of the heap profile /debug/pprof/heap?debug=1, and package gopprof reads them. The ring
+// of the last 256 pauses is used only if it ends at LastGC. The command line goes through package redact.
 package expvar
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/unstall/unstall/internal/format/gopprof"
 )
 
-// Format is the page of expvar.
+// Format reads the page of expvar.
 var Format = format.Format{
 	Name:    "expvar",
 	About:   "the page /debug/vars of a Go program (expvar): runtime.MemStats as JSON",
@@ -33,7 +33,7 @@ var Format = format.Format{
 	Parse:   parseArtifact,
 }
 
-// maxPage is how long a page may be: programs may add anything.
+// maxPage bounds the length of a page, as programs may add anything.
 const maxPage = 16 << 20
 
 func matchHead(head []byte) format.Confidence {
@@ -48,7 +48,7 @@ func matchHead(head []byte) format.Confidence {
 	return format.No
 }
 
-// fields are those of runtime.MemStats that package gopprof reads, besides the rings.
+// fields are the fields of runtime.MemStats that package gopprof reads, besides the rings.
 var fields = []string{"Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "HeapObjects", "StackInuse", "NextGC", "LastGC"}
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
@@ -74,7 +74,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	if len(page.Stats) == 0 {
 		return errors.New("expvar: it has no memstats: save the page /debug/vars")
 	}
-	// One line for each figure, as a heap profile has them. The line of all of them is the first: JSON is often one line.
+	// One line for each figure, as in a heap profile. The line number of all of them is the first: JSON is often one line.
 	var lines []format.Line
 	add := func(text string, args ...any) {
 		lines = append(lines, format.Line{Text: []byte(fmt.Sprintf(text, args...)), Number: 1})
@@ -117,7 +117,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// parseTruncated returns the figures of a page that breaks off, nil if there are none.
+// parseTruncated returns the figures of a page that is cut off, nil if there are none.
 func parseTruncated(data []byte) map[string]json.RawMessage {
 	_, rest, ok := bytes.Cut(data, []byte(`"memstats"`))
 	if !ok {

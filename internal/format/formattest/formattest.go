@@ -1,5 +1,5 @@
-// Package formattest is what the tests of every format have in common. A format's
-// test file says what is its own:
+// Package formattest has what the tests of all formats share. A format's
+// test file has only its own parts:
 //
 //	var suite = formattest.Suite{
 //		Format: Format,
@@ -11,11 +11,11 @@
 //	func BenchmarkParse(b *testing.B)   { suite.Benchmark(b, large) }
 //
 // and has: golden texts of all inputs in testdata, rewritten by -update; the same
-// inputs cut in 50 to 128 places; what [Sound] demands of whatever was read, however
-// damaged; and that Match and Parse agree.
+// inputs cut in 50 to 128 places; the checks of [Sound] on everything that is read, even if
+// damaged; and a check that Match and Parse agree.
 //
-// The package's opinion: an input a test cannot show as text is written in one (see
-// Suite.Input), and what came of it is compared whole, not by samples.
+// The package's opinion: an input that cannot be shown as text is written in a text notation (see
+// Suite.Input), and results are compared as a whole, not by samples.
 package formattest
 
 import (
@@ -29,52 +29,52 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Suite is what a format's tests have of their own. Only Format must be there.
+// Suite is a format's own part of its tests. Only Format is required.
 type Suite struct {
 	Format format.Format
-	Others []format.Format // of the same package: they read what Format does not
+	Others []format.Format // of the same package: they read what Format does not read
 
 	Dir      string // of the golden files, testdata if empty
-	Name     string // of the artifact, in origins and errors; empty: that of the file in the archive
+	Name     string // of the artifact, in origins and errors; empty: the file's name in the archive
 	Modified int64  // when the artifact was written, ns since the epoch
 
-	// Input makes an artifact of a file in an archive; nil: it is the artifact.
+	// Input makes an artifact from a file in an archive; nil: the file is the artifact.
 	Input func(t testing.TB, f txtarFile) []byte
 
-	// Render writes what came of an input, nil: [Render], which shows everything.
-	// Confidence says that what Match thinks of the input comes before it.
+	// Render writes the result of an input, nil: [Render], which shows everything.
+	// Confidence says that the answer of Match comes before it.
 	Render     func(b *evidence.Bundle, err error) string
 	Confidence bool
 
-	// Match is what beginnings of artifacts are taken for.
+	// Match maps beginnings of artifacts to the expected answers.
 	Match map[string]format.Confidence
 
-	// Certain says that Parse reads all that Match is sure of, however little it is.
+	// Certain says that Parse reads everything that Match is sure of, even the shortest.
 	Certain bool
 
-	// More are inputs without a golden text: they are cut, and the fuzzer begins with them.
+	// More are inputs without a golden text: they are cut, and the fuzzer starts with them.
 	More func(t testing.TB) [][]byte
 
-	// Hold is what must be true of whatever was read, beside what is true of all
-	// formats ([Sound]). Of the bundle of an error it is asked, too.
+	// Hold checks every bundle beyond the checks for all
+	// formats ([Sound]). It also checks the bundle of a failed read.
 	Hold func(t testing.TB, b *evidence.Bundle, err error)
 
-	// Part is what must be true of the first n bytes of an input that was read whole:
-	// compared with a bundle of all of it.
+	// Part checks the bundle of the first n bytes of a complete input against the
+	// bundle of the whole input.
 	Part func(t testing.TB, data []byte, n int, part *evidence.Bundle, err error, whole *evidence.Bundle)
 
-	// Cuts is how often an input is cut at most; 0: 50 to 128 times, by its length.
+	// Cuts is the greatest number of cuts of an input; 0: 50 to 128, by its length.
 	Cuts int
 }
 
-// Artifact is an artifact in memory.
+// Artifact returns an artifact in memory.
 func Artifact(name string, data []byte) *format.Artifact {
 	return &format.Artifact{Name: name, Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(data)), nil
 	}}
 }
 
-// Artifact is data as an artifact of the suite's name and time.
+// Artifact returns data as an artifact with the suite's name and time.
 func (s *Suite) Artifact(data []byte) *format.Artifact {
 	name := s.Name
 	if name == "" {
@@ -87,16 +87,16 @@ func (s *Suite) Artifact(data []byte) *format.Artifact {
 
 func (s *Suite) allFormats() []format.Format { return append([]format.Format{s.Format}, s.Others...) }
 
-// Read reads data as unstall does: recognised by content, its envelopes taken off.
+// Read reads data as unstall does: it recognises the content and removes envelopes.
 func (s *Suite) Read(data []byte) (*evidence.Bundle, error) { return s.ReadArtifact(s.Artifact(data)) }
 
-// ReadArtifact is Read for an artifact of which more is known.
+// ReadArtifact is Read for an artifact with further attributes.
 func (s *Suite) ReadArtifact(a *format.Artifact) (*evidence.Bundle, error) {
 	b := evidence.NewBundle()
 	return b, format.Read(context.Background(), s.allFormats(), a, b)
 }
 
-// MustRead is Read of what has no error.
+// MustRead is Read without an error.
 func (s *Suite) MustRead(t testing.TB, data []byte) *evidence.Bundle {
 	t.Helper()
 	b, err := s.Read(data)
@@ -106,7 +106,7 @@ func (s *Suite) MustRead(t testing.TB, data []byte) *evidence.Bundle {
 	return b
 }
 
-// Parse gives data to a format whatever it would say to it.
+// Parse gives data to a format without asking Match.
 func (s *Suite) Parse(f format.Format, data []byte) (*evidence.Bundle, error) {
 	b := evidence.NewBundle()
 	a := s.Artifact(data)
@@ -115,7 +115,7 @@ func (s *Suite) Parse(f format.Format, data []byte) (*evidence.Bundle, error) {
 	return b, f.Parse(context.Background(), a, p)
 }
 
-// Test runs all of it.
+// Test runs all checks.
 func (s *Suite) Test(t *testing.T) {
 	inputs := s.collectInputs(t)
 	if len(inputs) == 0 {
@@ -136,7 +136,7 @@ func (s *Suite) Test(t *testing.T) {
 	})
 }
 
-// matchSurest returns what the surest of the suite's formats says of the beginning of an input.
+// matchSurest returns the surest answer of the suite's formats to the beginning of an input.
 func (s *Suite) matchSurest(head []byte) (most format.Confidence) {
 	for _, f := range s.allFormats() {
 		most = max(most, f.Match(head))
@@ -148,8 +148,8 @@ func confidenceWord(c format.Confidence) string {
 	return map[format.Confidence]string{format.No: "no", format.Maybe: "maybe", format.Sure: "sure"}[c]
 }
 
-// checkSound checks what must be true of a bundle, and that it holds no more rows than its
-// artifact has bytes: what is kept is bounded by what was read.
+// checkSound checks a bundle by [Sound], and that it has no more rows than its
+// artifact has bytes: the input bounds what is kept.
 func (s *Suite) checkSound(t testing.TB, data []byte, b *evidence.Bundle, err error) {
 	t.Helper()
 	Sound(t, b, err)
@@ -161,7 +161,7 @@ func (s *Suite) checkSound(t testing.TB, data []byte, b *evidence.Bundle, err er
 	}
 }
 
-// checkCuts reads beginnings of an input: each must give, without a panic, what is sound or an
+// checkCuts reads beginnings of an input: each must give, without a panic, a sound bundle or an
 // error of one line.
 func (s *Suite) checkCuts(t *testing.T, data []byte) {
 	whole, failed := s.Read(data)
@@ -171,7 +171,7 @@ func (s *Suite) checkCuts(t *testing.T, data []byte) {
 		most = min(max(1<<20/(len(data)+1), 50), 128)
 	}
 	if len(data) > most {
-		step = len(data)/most | 1 // odd: not always the same place of a record
+		step = len(data)/most | 1 // odd: a different place in each record
 	}
 	for n := 0; n < len(data) && !t.Failed(); n += step {
 		s.matchSurest(data[:n])
@@ -186,7 +186,7 @@ func (s *Suite) checkCuts(t *testing.T, data []byte) {
 	}
 }
 
-// Fuzz gives each format whatever the fuzzer makes of the inputs.
+// Fuzz gives each format the fuzzer's variations of the inputs.
 func (s *Suite) Fuzz(f *testing.F) {
 	for _, data := range s.collectInputs(f) {
 		f.Add(data[:min(len(data), 64<<10)])
@@ -205,7 +205,7 @@ func (s *Suite) Fuzz(f *testing.F) {
 	})
 }
 
-// isEnveloped says whether the frame takes something off the data, so that Match would see other
+// isEnveloped says whether the frame removes an envelope from the data, so that Match would see other
 // bytes.
 func isEnveloped(data []byte) bool {
 	a := Artifact("", data)
@@ -224,5 +224,5 @@ func (s *Suite) Benchmark(b *testing.B, data []byte) {
 	}
 }
 
-// oneLine says whether an error is what users are shown: one line that says something.
+// oneLine says whether an error has the form that users see: one line with text.
 func oneLine(err error) bool { return err.Error() != "" && !strings.Contains(err.Error(), "\n") }

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-// Format is a format as small as there can be: lines of "tick NS".
+// Format is the smallest possible format: lines of "tick NS".
 var Format = format.Format{Name: "ticks", About: "a service's ticks", Match: match, Parse: parse}
 
 func match(head []byte) format.Confidence {
@@ -54,7 +54,7 @@ func TestFormat(t *testing.T)     { suite.Test(t) }
 func FuzzParse(f *testing.F)      { suite.Fuzz(f) }
 func BenchmarkParse(b *testing.B) { suite.Benchmark(b, bytes.Repeat([]byte("tick 1\n"), 1000)) }
 
-// unsound is a testing.TB that only notes that something was wrong.
+// unsound is a testing.TB that only records that a check failed.
 type unsound struct {
 	testing.TB
 	said []string
@@ -65,7 +65,7 @@ func (u *unsound) Errorf(f string, args ...any) {
 	u.said = append(u.said, fmt.Sprintf(f, args...))
 }
 
-// TestSound gives the harness bundles that a format must not make.
+// TestSound gives the checks bundles that a format must not make.
 func TestSound(t *testing.T) {
 	for want, fill := range map[string]func(p *evidence.Builder) error{
 		"ends at 1 before it begins at 2": func(p *evidence.Builder) error {

@@ -46,7 +46,7 @@ func inputFiles(a *txtar.Archive) (in []txtar.File) {
 	return in
 }
 
-// wantName returns the name of the file that holds what is wanted of an input.
+// wantName returns the name of the file with the expected result of an input.
 func wantName(input string, alone bool) string {
 	if alone {
 		return "want"
@@ -78,7 +78,7 @@ func (s *Suite) collectInputs(t testing.TB) (all [][]byte) {
 	return all
 }
 
-// checkGolden compares what comes of each input of an archive with the file behind it.
+// checkGolden compares the result of each input of an archive with the file behind it.
 func (s *Suite) checkGolden(t *testing.T) {
 	for _, path := range s.listArchives(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
@@ -104,7 +104,7 @@ func (s *Suite) checkGolden(t *testing.T) {
 	}
 }
 
-// Golden holds got against a file of its own, for what an archive cannot hold beside its
+// Golden compares got with a golden file of its own, for results that an archive cannot hold beside their
 // input.
 func Golden(t *testing.T, path, got string) {
 	t.Helper()
@@ -123,7 +123,7 @@ func Golden(t *testing.T, path, got string) {
 	}
 }
 
-// renderOutcome reads an input and returns what came of it as text.
+// renderOutcome reads an input and returns the result as text.
 func (s *Suite) renderOutcome(t testing.TB, f txtar.File) string {
 	data := s.inputData(t, f)
 	artifact := s.Artifact(data)

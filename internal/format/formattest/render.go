@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Render writes everything that reading gave, one thing a line, with where it is from.
-// Times are those of the artifact's clock: dates where it has any, else what has passed.
+// Render writes everything that was read, one item a line, with its origin.
+// Times are those of the artifact's clock: dates if it has any, else the time since its start.
 func Render(b *evidence.Bundle, err error) string {
 	w := &text{Bundle: b}
 	if err != nil {
@@ -70,10 +70,10 @@ type text struct {
 
 func (w *text) writeLine(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
-// writeOrigin ends a line with the place it is from.
+// writeOrigin ends a line with its origin.
 func (w *text) writeOrigin(o evidence.Origin) { fmt.Fprintf(w, " @%d\n", o.Position()) }
 
-// formatTime formats ns as a date from 1973 on, before it as a duration.
+// formatTime formats ns as a date from 1973 on, earlier ones as a duration.
 func (w *text) formatTime(ns int64) string {
 	if ns < 1e17 {
 		return time.Duration(ns).String()

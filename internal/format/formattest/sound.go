@@ -7,9 +7,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Sound holds what is true of every bundle that a format fills, whatever it read: rows
+// Sound checks what every bundle of a format must satisfy: rows
 // are about subjects that exist, nothing ends before it begins, the states of a request
-// sum to its latency, points of a series are numbers and follow each other, and an error
+// sum to its latency, points of a series are numbers and in order, and an error
 // is one line and leaves no rows.
 func Sound(t testing.TB, b *evidence.Bundle, err error) {
 	t.Helper()
@@ -102,7 +102,7 @@ func checkLoad(t testing.TB, l *evidence.LoadResult) {
 	}
 }
 
-// countRows counts the rows of evidence, without what is only said about it.
+// countRows counts the rows of evidence, without facts and warnings.
 func countRows(b *evidence.Bundle) int {
 	return b.Requests.Len() + b.Intervals.Len() + b.Samples.Len() + len(b.Series) + len(b.Loads)
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// The page /metrics of Dropwizard's admin port, and of others that serve the registry of Dropwizard Metrics as JSON
-// (https://metrics.dropwizard.io/4.2.0/manual/servlets.html). Each figure of a pool is a gauge of its own; what they have in common is
-// the name of the pool:
+// The page /metrics of Dropwizard's admin port, and other pages with the registry of Dropwizard Metrics as JSON
+// (https://metrics.dropwizard.io/4.2.0/manual/servlets.html). Each figure of a pool is a gauge of its own; the gauges of a pool share
+// the pool's name:
 //
 //	{"version":"4.0.0","gauges":{"io.dropwizard.db.ManagedPooledDataSource.main.active":{"value":32},…
 //
 // Tomcat's pool in Dropwizard, HikariCP's and Jetty's threads are read.
 
-// maxRegistry is how long such a page may be.
+// maxRegistry bounds the length of such a page.
 const maxRegistry = 8 << 20
 
-// registryRoles are the last words of the names of gauges.
+// registryRoles maps the last words of gauges' names to roles.
 var registryRoles = map[string]role{
 	"active": active, "idle": idle, "size": total, "waiting": pending,
 	"ActiveConnections": active, "IdleConnections": idle, "TotalConnections": total, "PendingConnections": pending, "MaxConnections": most,
@@ -81,7 +81,7 @@ func (p *parser) readRegistry(a *format.Artifact) error {
 			g.active, g.max, unit = share*get(total), get(total), "threads"
 		}
 		if math.IsNaN(g.max) && g.pending > 0 {
-			g.max = get(total) // who waits does so because no more are opened
+			g.max = get(total) // requests wait because the pool opens no more
 		}
 		if math.IsNaN(g.active) || math.IsNaN(get(total)) && math.IsNaN(g.max) {
 			continue
@@ -96,7 +96,7 @@ func (p *parser) readRegistry(a *format.Artifact) error {
 	return nil
 }
 
-// registryGauges are the gauges with a number; cut: the page breaks off.
+// registryGauges returns the gauges with a number; cut: the page breaks off.
 func registryGauges(data []byte) (values map[string]float64, cut bool) {
 	values = make(map[string]float64)
 	at := bytes.Index(data, []byte(`"gauges"`))

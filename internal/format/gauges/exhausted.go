@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// exhaustion is the message by which a library says that somebody waited for a place of its pool in vain.
-// Figures are read behind words, which are "" where the message has none.
+// exhaustion is a library's message that a request waited in vain for a place of a pool.
+// Figures are read behind words, which are "" if the message has none.
 type exhaustion struct {
 	mark    string // of the line
-	pool    string // what it is of
+	pool    string // kind of the pool
 	runtime string // "" any
-	waited  string // words before how long was waited
+	waited  string // words before the time waited
 	unit    float64
-	active  string // before how many were in use
-	size    string // before how many there may be
+	active  string // words before how many were in use
+	size    string // words before how many there may be
 	idle    string
 }
 
 const millisecond, second = 1e6, 1e9
 
-// exhaustions are those of libraries, from their sources:
+// exhaustions are the messages of libraries, from their sources:
 //
 //	org.apache.tomcat.jdbc.pool.ConnectionPool, com.alibaba.druid.pool.DruidDataSource, GenericObjectPool of Commons Pool 1 and 2,
 //	com.mchange.v2.resourcepool, io.agroal.pool, Dropwizard's pool (which is Tomcat's), Apache HttpClient, Reactor Pool, MongoDB's
@@ -55,9 +55,9 @@ var exhaustions = []exhaustion{
 	{mark: "connection not available and request was dropped from queue after ", pool: "DBConnection", waited: "from queue after ", unit: millisecond},
 }
 
-// findExhaustion returns which message about an exhausted pool a line holds, nil if none.
+// findExhaustion returns the message about an exhausted pool in a line, nil if there is none.
 func findExhaustion(line []byte) *exhaustion {
-	// One of these letters is in all of them; most lines of a log have none.
+	// All messages have one of these words; most lines of a log have none.
 	if !bytes.Contains(line, []byte("ool")) && !bytes.Contains(line, []byte("idle object")) && !bytes.Contains(line, []byte("wait millis ")) &&
 		!bytes.Contains(line, []byte("acquisition timeout")) && !bytes.Contains(line, []byte("checkout a Connection")) && !bytes.Contains(line, []byte("has been pending")) && !bytes.Contains(line, []byte("while waiting for a conn")) &&
 		!bytes.Contains(line, []byte("onnection acquisition")) && !bytes.Contains(line, []byte("to acquire a resource")) && !bytes.Contains(line, []byte("get a connection after")) &&
@@ -93,7 +93,7 @@ func figureBehind(text, words string) float64 {
 	return v
 }
 
-// parseReading reads what the message says of the pool, and how long was waited in ns.
+// parseReading reads the message's figures of the pool, and how long the request waited in ns.
 func (x *exhaustion) parseReading(text string) (g gauge, waited int64) {
 	g = gauge{active: figureBehind(text, x.active), idle: figureBehind(text, x.idle), pending: math.NaN(), max: figureBehind(text, x.size)}
 	if v := figureBehind(text, x.waited); v > 0 && v*x.unit < 1e15 {

@@ -1,5 +1,5 @@
-// Package gauges reads what monitors write down about connection pools and about what a
-// service depends on: rows with a header, in any order and by any of the usual names.
+// Package gauges reads what monitors record about connection pools and about the
+// dependencies of a service: rows with a header, in any order and with any of the usual names.
 //
 //	time,pool,active,idle,pending,total,max      HikariCP, Tomcat JDBC, DBCP, Druid, c3p0, any other: CSV or JSON
 //	time,dependency,count,mean_ms,p99_ms         a database's own monitor: CSV or JSON
@@ -12,9 +12,9 @@
 //	{"MaxOpenConnections":20,"InUse":20,…                  sql.DBStats of Go
 //	… Pool stats (total=10, active=7, idle=3, waiting=0)   lines of HikariCP in a log (log.go)
 //
-// The package's opinion: the first line says what columns are; a figure's unit is in its
-// column's name, and without one milliseconds, as all such monitors show; a pool's use is
-// a reading, not a history, so that what happened between two readings is not known.
+// The package's opinion: the first line names the columns; a figure's unit is in its
+// column's name, and without one it is milliseconds, as in all such monitors; a pool's use is
+// a reading and not a history, so the time between two readings is unknown.
 package gauges
 
 import (
@@ -32,7 +32,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a file of gauges.
+// Format reads files of gauges.
 var Format = format.Format{
 	Name:  "gauges",
 	About: "pool gauges and response times of dependencies: CSV, JSON; pg_stat_statements, MySQL digests",
@@ -46,7 +46,7 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// Exposition is a page of metrics in the text of Prometheus with a pool's gauges: what else is in it others read.
+// Exposition reads a page of metrics in the text of Prometheus with a pool's gauges; other formats read the rest of the page.
 var Exposition = format.Format{
 	Name:  "gauges",
 	About: "pool gauges in the text of Prometheus",
@@ -90,7 +90,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return err
 	}
 	head := make([]byte, format.HeadSize)
-	n, _ := readFull(r, head) // what fails here fails below
+	n, _ := readFull(r, head) // an error here comes again below
 	_ = r.Close()
 	read := chooseReader(head[:n])
 	if read == nil {
@@ -134,14 +134,14 @@ func (p *parser) countUnparsed(line int64) {
 	}
 }
 
-// pool is the readings of one.
+// pool is the readings of one pool.
 type pool struct {
 	name, unit string
 	line       int64
 	at         []gauge
 }
 
-// gauge is one reading; NaN is not told.
+// gauge is one reading; NaN is unknown.
 type gauge struct {
 	t                          int64
 	active, idle, pending, max float64
@@ -170,7 +170,7 @@ func (p *parser) addReading(x *pool, r gauge) {
 	switch {
 	case x == nil || p.readings == maxReadings:
 		p.dropped++
-	case r.t == 0 && len(x.at) > 0 && x.at[len(x.at)-1].t == 0: // the newest holds
+	case r.t == 0 && len(x.at) > 0 && x.at[len(x.at)-1].t == 0: // the newest counts
 		x.at[len(x.at)-1] = r
 	default:
 		p.readings++

@@ -12,15 +12,15 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Log is HikariCP's account of itself in the log of its program, at the level DEBUG every
-// 30 s, and with whoever waited in vain
+// Log reads HikariCP's statistics in the log of its program, at the level DEBUG every
+// 30 s, and its messages about requests that waited in vain
 // (https://github.com/brettwooldridge/HikariCP/blob/dev/src/main/java/com/zaxxer/hikari/pool/HikariPool.java):
 //
 //	2026-11-21 14:02:00.123 DEBUG … HikariPool-1 - Pool stats (total=10, active=7, idle=3, waiting=0)
 //	2026-11-21 14:02:01.123 … HikariPool-1 - Timeout failure stats (total=10, active=10, idle=0, waiting=5)
 //	2026-11-21 14:02:01.123 … HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, idle=0, waiting=5)
 //
-// The last has no statistics before version 5.1. A failure is told of in several lines, of which the kind with most counts.
+// The last has no statistics before version 5.1. Several lines report a failure; the kind with the highest count counts.
 var Log = format.Format{
 	Name:  "hikaricp",
 	About: "HikariCP's pool statistics in a log, and messages of other pools that are used up (Tomcat JDBC, DBCP, Druid, c3p0, Npgsql, SQLAlchemy, …)",
@@ -89,7 +89,7 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 	return p.emitReadings(err)
 }
 
-// notAvailable is in the message of the exception that a request gets which waited in vain.
+// notAvailable is in the message of the exception for a request that waited in vain.
 const notAvailable = "Connection is not available, request timed out after "
 
 // gaveUp reads that message: the pool, and how long the request waited (ns).
@@ -107,18 +107,18 @@ func gaveUp(text string) (pool string, waited int64, ok bool) {
 	return clipName(words[len(words)-1]), ms * 1e6, true
 }
 
-// timeouts are the requests that waited for a connection of a pool in vain, as lines of a log tell of them.
+// timeouts are the requests that waited in vain for a connection of a pool, by the lines of a log.
 type timeouts struct {
-	stats, messages, bare, causes int // lines by kind; bare: messages without a time, as in the stack trace below one
+	stats, messages, bare, causes int // lines by kind; bare: messages without a time, as in a stack trace below a line with one
 	longest                       int64
 	first, last                   int64 // ns
 	line                          int64
 }
 
-// minCount returns how many there were at least.
+// minCount returns the least number of timeouts.
 func (x *timeouts) minCount() int {
 	if x.stats+x.messages == 0 {
-		if x.bare == 0 { // the end of a stack trace alone
+		if x.bare == 0 { // only the end of a stack trace
 			return x.causes
 		}
 		return x.bare
@@ -209,7 +209,7 @@ func (p *parser) addExhaustion(e *exhaustion, l *format.Line) {
 	}
 }
 
-// emitTimeouts writes what is known of them.
+// emitTimeouts writes the timeouts.
 func (p *parser) emitTimeouts(subject evidence.SubjectID) {
 	b := p.b
 	for _, name := range sortedKeys(p.timeouts) {
@@ -224,7 +224,7 @@ func (p *parser) emitTimeouts(subject evidence.SubjectID) {
 	}
 }
 
-// parseHikari reads a line with statistics of HikariCP. Older versions leave the total out of
+// parseHikari reads a line with HikariCP's statistics. Older versions omit the total in
 // some.
 func parseHikari(text string) (pool string, g gauge, ok bool) {
 	i := strings.LastIndex(text, "(total=")
@@ -264,7 +264,7 @@ func parseHikari(text string) (pool string, g gauge, ok bool) {
 		return "", g, false
 	}
 	if math.IsNaN(g.max) && g.pending > 0 {
-		g.max = total // who waits does so because no more are opened
+		g.max = total // requests wait because the pool opens no more
 	}
 	words := strings.Fields(before[:k])
 	if len(words) > 0 {

@@ -50,7 +50,7 @@ func parseTime(s string) (ns int64, zoned, ok bool) {
 	return 0, false, false
 }
 
-// wholeNumber reads digits alone, as most times and figures are: at most 15, which a float64 holds.
+// wholeNumber reads digits only, as most times and figures are: at most 15, which a float64 holds.
 func wholeNumber(s string) (v int64, ok bool) {
 	if len(s) == 0 || len(s) > 15 {
 		return 0, false
@@ -65,7 +65,7 @@ func wholeNumber(s string) (v int64, ok bool) {
 	return v, true
 }
 
-// sinceEpoch is the unit of a number since the epoch, in ns; 0: it is none.
+// sinceEpoch returns the unit of a number since the epoch, in ns; 0: it is no such number.
 func sinceEpoch(v float64) (ns float64) {
 	switch {
 	case v >= 3e7 && v < 1e10:
@@ -80,7 +80,7 @@ func sinceEpoch(v float64) (ns float64) {
 	return 0
 }
 
-// readFull fills b as far as there is something.
+// readFull fills b as far as there is data.
 func readFull(r io.Reader, b []byte) (int, error) {
 	n, err := io.ReadFull(r, b)
 	if err == io.ErrUnexpectedEOF {

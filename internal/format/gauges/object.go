@@ -23,7 +23,7 @@ func (o object) keys() (all []string) {
 	return all
 }
 
-// maxObject is how long one may be.
+// maxObject bounds the length of an object.
 const maxObject = 64 << 10
 
 // readObjects reads objects, one a line or in a list.
@@ -86,7 +86,7 @@ func decodeObject(text []byte) object {
 	return out
 }
 
-// firstObject is the first object of a text that may be cut, nil if it is not whole.
+// firstObject returns the first object of a text that may be cut, nil if it is incomplete.
 func firstObject(text []byte) object {
 	line := int64(1)
 	o, _, err := nextObject(bufio.NewReader(bytes.NewReader(text)), &line)

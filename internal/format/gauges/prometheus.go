@@ -11,20 +11,20 @@ import (
 )
 
 // The text of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/), as
-// a file of one scrape after the other:
+// a file of several scrapes:
 //
 //	while sleep 1; do date -u +'# %FT%TZ'; curl -s localhost:8080/actuator/prometheus; done > gauges.prom
 //
-// The time of a scrape is that of the comment before it, of a Date: header (curl -i), or
-// what its samples carry.
+// The time of a scrape comes from the comment before it, a Date: header (curl -i), or
+// its samples.
 
-// family is what a metric is of.
+// family is the meaning of a metric.
 type family struct {
 	role    role
 	unit    string
 	label   string // that has the pool's name
 	where   string // a label=value that samples must have
-	perHeld bool   // a counter of the seconds that were waited: its rate is who waits at once
+	perHeld bool   // a counter of the seconds waited: its rate is how many wait at once
 }
 
 // families are those of Micrometer, OpenTelemetry and Go's client library.
@@ -63,7 +63,7 @@ const (
 	metricRequests = "http_server_requests_seconds_count"
 )
 
-// process is what scrapes say of it.
+// process has the scrapes' figures of the process.
 type process struct {
 	runtime             string
 	cpus                int
@@ -109,7 +109,7 @@ func (x *process) emitSeries(b *evidence.Builder, subject evidence.SubjectID) {
 	series(subject, evidence.SeriesRequests, "1/s", rate)
 }
 
-// isExposition says whether a text has one of our families in it.
+// isExposition says whether a text has one of our families.
 func isExposition(text []byte) bool {
 	text = text[:min(len(text), format.HeadSize)]
 	for line := range bytes.Lines(text) {
@@ -122,14 +122,14 @@ func isExposition(text []byte) bool {
 	return false
 }
 
-// scrape is the readings of one.
+// scrape is the readings of one scrape.
 type scrape struct {
 	t        int64 // 0 not told
 	pools    map[string]*gauge
 	units    map[string]string
 	counters map[string]float64
 	requests float64
-	seen     map[string]bool // to know where the next scrape begins, if nothing says it
+	seen     map[string]bool // shows where the next scrape begins, if nothing else does
 	line     int64
 }
 
@@ -148,7 +148,7 @@ func (p *parser) readScrapes(a *format.Artifact) error {
 	return err
 }
 
-// counted is a counter as it was last read.
+// counted is the last value of a counter.
 type counted struct {
 	t int64
 	v float64
@@ -323,7 +323,7 @@ func (x *scrapes) endScrape() {
 	s.pools, s.counters, s.requests = nil, nil, math.NaN()
 }
 
-// valueOf is the value of a label, "" without it.
+// valueOf returns the value of a label, "" without it.
 func valueOf(labels, name string) string {
 	for name != "" && labels != "" {
 		i := strings.IndexByte(labels, '=')

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// dependency is what its own monitor says of one.
+// dependency is the monitor's view of one dependency.
 type dependency struct {
 	name       string
 	line       int64
@@ -17,19 +17,19 @@ type dependency struct {
 	statements []statement
 }
 
-// response is one reading, ns and calls; NaN is not told.
+// response is one reading, ns and calls; NaN is unknown.
 type response struct {
 	t                       int64
 	count, rate, mean, high float64
 }
 
-// statement is all executions of one since the monitor was reset.
+// statement is all executions of a statement since the monitor was reset.
 type statement struct {
 	query             string
 	calls, total, max float64 // ns
 }
 
-// maxStatements is how many are kept of one dependency.
+// maxStatements bounds the statements of one dependency.
 const maxStatements = 100_000
 
 func (p *parser) ensureDependency(name string, line int64) *dependency {
@@ -53,7 +53,7 @@ func (p *parser) ensureDependency(name string, line int64) *dependency {
 func (p *parser) addResponse(x *values, line int64) {
 	d := p.ensureDependency(x.name, line)
 	if math.IsNaN(x.v[mean]) {
-		if c := x.v[count]; c != 0 { // nothing was asked for then
+		if c := x.v[count]; c != 0 { // there were no calls then
 			p.countUnparsed(line)
 		}
 		return
@@ -191,7 +191,7 @@ func (d *dependency) medianGap() float64 {
 	return float64(gaps[len(gaps)/2])
 }
 
-// oneLine is the beginning of a statement.
+// oneLine returns the beginning of a statement.
 func oneLine(s string) string {
 	out := make([]rune, 0, 60)
 	space := false

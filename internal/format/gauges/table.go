@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// role is what a column holds.
+// role is the meaning of a column.
 type role uint8
 
 const (
@@ -31,10 +31,10 @@ const (
 	totalTime // of a statement
 	maxTime   // of a statement
 	query
-	foreign // of a log of requests: no table of ours has it
+	foreign // of a log of requests: it makes the table none of ours
 )
 
-// columns are the names that pools and monitors give, without case, blanks and signs.
+// columns are the names that pools and monitors use, without case, blanks and signs.
 var columns = map[string]role{
 	"time": moment, "timestamp": moment, "ts": moment, "date": moment, "datetime": moment, "at": moment, "t": moment,
 	"pool": name, "poolname": name, "name": name, "datasource": name, "datasourcename": name, "db": name, "database": name, "dependency": name, "peer": name, "target": name,
@@ -57,19 +57,19 @@ var columns = map[string]role{
 	"path": foreign, "url": foreign, "uri": foreign, "method": foreign, "status": foreign, "route": foreign, "msg": foreign, "message": foreign, "level": foreign, "traceid": foreign, "requesturi": foreign,
 }
 
-// units are those that a column's name may end in, in ns.
+// units are the units that a column's name may end in, in ns.
 var units = []struct {
 	suffix string
 	ns     float64
 }{{"milliseconds", 1e6}, {"microseconds", 1e3}, {"nanoseconds", 1}, {"seconds", 1e9}, {"millis", 1e6}, {"micros", 1e3}, {"nanos", 1}, {"msec", 1e6}, {"usec", 1e3}, {"sec", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"µs", 1e3}, {"ns", 1}, {"s", 1e9}}
 
-// column is one of a table.
+// column is a column of a table.
 type column struct {
 	role role
-	ns   float64 // of one unit, for times
+	ns   float64 // length of a unit, for times
 }
 
-// table is what columns there are.
+// table is the columns of a table.
 type table struct {
 	columns    []column
 	pools      bool
@@ -102,7 +102,7 @@ func columnOf(header string) column {
 	return column{}
 }
 
-// tableOf says what a header is of, nil if it is none of ours.
+// tableOf returns the columns of a header, nil if it is of another table.
 func tableOf(header []string) *table {
 	t := &table{}
 	var has [foreign + 1]bool
@@ -112,7 +112,7 @@ func tableOf(header []string) *table {
 		t.columns = append(t.columns, c)
 	}
 	t.total = has[total]
-	if goStats(header) { // how many waited since the start, which is not who waits
+	if goStats(header) { // it has how many waited since the start, and not how many wait
 		for i, h := range header {
 			if h == "WaitCount" {
 				t.columns[i].role = noRole
@@ -198,7 +198,7 @@ func trimBlanks(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// isSign are the bytes of ASCII that are seen.
+// isSign says which bytes are visible ASCII signs.
 var isSign = func() (is [256]bool) {
 	for c := '!'; c <= '~'; c++ {
 		is[c] = true
@@ -206,7 +206,7 @@ var isSign = func() (is [256]bool) {
 	return is
 }()
 
-// maxRow is how long a row may be: the text of a statement may have line breaks.
+// maxRow bounds the length of a row: the text of a statement may have line breaks.
 const maxRow = 256 << 10
 
 // readTable reads a table of text.
@@ -218,7 +218,7 @@ func (p *parser) readTable(a *format.Artifact) error {
 	var begin int64
 	take := func(row []byte) {
 		if len(row) > 0 && row[0] != '#' && (isSign[row[0]] || len(bytes.TrimSpace(row)) > 0) {
-			// What is kept of a row is cloned: see clipName. A copy of each would be a seventh of all the time.
+			// Kept text is cloned, see clipName. A copy of each row would be a seventh of all the time.
 			fields = appendFields(fields[:0], unsafe.String(&row[0], len(row)), sep)
 			p.addRow(t, fields, begin)
 		}
@@ -312,14 +312,14 @@ func parseFigure(s string) (v float64, ok bool) {
 	return v, err == nil && v-v == 0 && v >= 0
 }
 
-// values are what a row holds.
+// values are the figures of a row.
 type values struct {
 	at          int64
 	name, query string
 	v           [foreign]float64
 }
 
-// untold is a row that holds nothing.
+// untold is a row without figures.
 var untold = func() (x values) {
 	for i := range x.v {
 		x.v[i] = math.NaN()
@@ -336,7 +336,7 @@ func (p *parser) poolRow(x *values, line int64) {
 		x.name = "connections"
 	}
 	if math.IsNaN(x.v[most]) && !math.IsNaN(x.v[total]) && !math.IsNaN(x.v[pending]) && x.v[pending] > 0 {
-		x.v[most] = x.v[total] // who waits does so because no more are opened
+		x.v[most] = x.v[total] // requests wait because the pool opens no more
 	}
 	p.addReading(p.ensurePool(x.name, "connections", line), gauge{x.at, x.v[active], x.v[idle], x.v[pending], x.v[most]})
 }

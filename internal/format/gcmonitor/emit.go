@@ -13,27 +13,27 @@ type parser struct {
 	subject evidence.SubjectID
 	line    int64
 
-	last        entry // that has a line of its own
-	monitor     entry // a pause of a JvmPauseMonitor, of which the next line tells more
+	last        entry // the last one with a line of its own
+	monitor     entry // a pause of a JvmPauseMonitor, which the next line explains
 	monitorAt   int64
 	monitorLine int64
-	none        bool  // that line says there was no collection
-	told        bool  // such lines say how long collections took
+	none        bool  // that line says that there was no collection
+	told        bool  // such lines give the time of collections
 	collected   int64 // ns of it, of all pools
-	still       int64 // pauses that were none of the collector's
+	still       int64 // pauses that GC did not cause
 	lines       int64
 	from, until int64
 	unzoned     bool // some time names no zone
 	undated     int64
-	beside      int64 // collections that ran beside the program
+	beside      int64 // concurrent collections
 	strange     int64
 	strangeLine int64
 }
 
-// everyLook is how often the service looks, ns: monitor.jvm.gc.refresh_interval.
+// everyLook is the interval of the service's checks, ns: monitor.jvm.gc.refresh_interval.
 const everyLook = int64(1e9)
 
-// parseLine reads a line and skips those that say nothing of collections.
+// parseLine reads a line and skips lines that are not about collections.
 func (p *parser) parseLine(l format.Line) {
 	if p.monitor.took > 0 && (bytes.Contains(l.Text, poolHad) || bytes.Contains(l.Text, noneAtAll)) {
 		p.parseReason(l.Text)
@@ -66,7 +66,7 @@ func (p *parser) parseLine(l format.Line) {
 	if e.generation == "" && p.last.look == e.look && p.last.generation != "" {
 		return // it was told already
 	}
-	if e.mark == fromMonitor { // the next line tells of what
+	if e.mark == fromMonitor { // the next line explains it
 		p.monitor, p.monitorAt, p.monitorLine = e, at, l.Number
 		if bytes.Contains(l.Text, poolHad) || bytes.Contains(l.Text, noneAtAll) {
 			p.parseReason(l.Text)
@@ -79,7 +79,7 @@ func (p *parser) parseLine(l format.Line) {
 	p.emitPauses(e, at)
 }
 
-// parseReason reads the line below one of a JvmPauseMonitor: which collections there were.
+// parseReason reads the line below one of a JvmPauseMonitor: the collections in the pause.
 func (p *parser) parseReason(line []byte) {
 	if bytes.Contains(line, noneAtAll) {
 		p.none = true
@@ -95,9 +95,9 @@ func (p *parser) parseReason(line []byte) {
 	}
 }
 
-// flushPause writes the pause of a JvmPauseMonitor that is open. It counts as a collection unless
-// the log says that there was none, or that collections took less than half of it: then the JVM or
-// its host stood still for another reason.
+// flushPause writes the open pause of a JvmPauseMonitor. It counts as a collection unless
+// the log says that there was none, or that collections took less than half of it: then something else
+// stopped the JVM or its host.
 func (p *parser) flushPause() {
 	if p.monitor.took == 0 {
 		return
@@ -114,7 +114,7 @@ func (p *parser) flushPause() {
 	p.line = line
 }
 
-// emitPauses writes the pauses of a look, which end at the time of its line.
+// emitPauses writes the pauses of a check, which end at the time of its line.
 func (p *parser) emitPauses(e entry, at int64) {
 	if e.beside || e.took > e.within || e.mark == fromService && e.generation == "old" && e.took >= everyLook && e.within-everyLook < e.took/2 {
 		p.beside++
@@ -150,7 +150,7 @@ func (p *parser) emitPauses(e entry, at int64) {
 	}
 }
 
-// emitSummary writes what the log covers and the warnings. It covers long collections only.
+// emitSummary writes the coverage of the log and the warnings. It covers long collections only.
 func (p *parser) emitSummary() {
 	p.flushPause()
 	*p.b.Clock() = evidence.Clock{Name: "dates of the log", Error: 1e9, Resolution: 1e6}

@@ -8,11 +8,11 @@
 // (https://github.com/elastic/elasticsearch/blob/main/server/src/main/java/org/elasticsearch/monitor/jvm/JvmGcMonitorService.java).
 //
 // Where the lines mislead:
-//   - The service looks once a second and writes of what took long alone. So a log without them
-//     does not say that there were no collections, and no rate of them is known.
-//   - What the JVM counts for CMS's old generation includes the time beside the program. Only
-//     where the look itself came late was the program stopped.
-//   - A line about overhead adds up collections of a look, and repeats those that have a line.
+//   - The service checks once a second and logs long collections only. So a log without lines
+//     does not prove that there were no collections, and their rate is unknown.
+//   - The JVM's time for CMS's old generation includes concurrent work. The program was
+//     stopped only if the check itself came late.
+//   - A line about overhead sums up the collections of a check, and repeats those with a line of their own.
 package gcmonitor
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a log of Elasticsearch or OpenSearch with lines about collections.
+// Format reads a log of Elasticsearch or OpenSearch with lines about collections.
 var Format = format.Format{
 	Name:  "gcmonitor",
 	About: "lines about long collections in logs of Elasticsearch and OpenSearch (JvmGcMonitorService), Cassandra (GCInspector), Hadoop and HBase (JvmPauseMonitor)",
@@ -35,32 +35,32 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// entry is what a line says.
+// entry is the content of a line.
 type entry struct {
 	generation string // "young", "old"; "" of a line about overhead
-	look       int64  // the number of the look
+	look       int64  // the number of the check
 	took       int64  // ns
 	count      int64
-	within     int64 // ns between this look and the one before
+	within     int64 // ns between this check and the one before
 
-	before, after, capacity float64 // bytes of the heap, NaN not told
+	before, after, capacity float64 // bytes of the heap, NaN unknown
 
 	mark   origin
-	beside bool // its time passed beside the program, as far as is told
+	beside bool // it ran concurrently, as far as the line shows
 }
 
-// origin is whose line it is.
+// origin is the writer of a line.
 type origin uint8
 
 const (
 	fromService   origin = iota // JvmGcMonitorService
 	fromInspector               // Cassandra's
-	fromMonitor                 // JvmPauseMonitor: a pause, of a collection or not
+	fromMonitor                 // JvmPauseMonitor: a pause, with or without a collection
 )
 
 var mark = []byte("[gc][")
 
-// parseEntry finds what a line says of collections.
+// parseEntry reads a line about collections.
 func parseEntry(line []byte) (e entry, ok bool) {
 	if e, ok := parseInspector(line); ok {
 		return e, true
@@ -105,10 +105,10 @@ func parseEntry(line []byte) (e entry, ok bool) {
 	return e, e.took > 0 && e.within > 0 && e.count > 0 && e.count <= maxCount
 }
 
-// maxCount is how many collections a look may count.
+// maxCount bounds the collections of a check.
 const maxCount = 10_000
 
-// cutAfter returns what follows words.
+// cutAfter returns the text behind words.
 func cutAfter(b []byte, words string) ([]byte, bool) {
 	_, rest, ok := bytes.Cut(b, []byte(words))
 	return rest, ok
@@ -123,7 +123,7 @@ func cutBracket(b []byte) (text string, rest []byte) {
 	return string(b[1:end]), b[end+1:]
 }
 
-// unit is what a figure is written in.
+// unit is the unit of a figure.
 type unit struct {
 	suffix string
 	times  float64
@@ -134,7 +134,7 @@ var (
 	sizes = []unit{{"kb", 1 << 10}, {"mb", 1 << 20}, {"gb", 1 << 30}, {"tb", 1 << 40}, {"b", 1}}
 )
 
-// parseFigure reads a number with one of some units; NaN of anything else.
+// parseFigure reads a number with one of some units; NaN for other text.
 func parseFigure(s string, units []unit) float64 {
 	for _, u := range units {
 		n := len(s) - len(u.suffix)
@@ -150,10 +150,10 @@ func parseFigure(s string, units []unit) float64 {
 
 func parseSize(s string) float64 { return parseFigure(s, sizes) }
 
-// maxDuration bounds what is believed of a duration: a day.
+// maxDuration is the longest plausible duration: a day.
 const maxDuration = 86400e9
 
-// durationAt reads "[5.2s]", ns; 0 of anything else.
+// durationAt reads "[5.2s]", ns; 0 for other text.
 func durationAt(b []byte) int64 {
 	s, _ := cutBracket(b)
 	if v := parseFigure(s, times); v > 0 && v <= maxDuration {
@@ -162,10 +162,10 @@ func durationAt(b []byte) int64 {
 	return 0
 }
 
-// maxHead is within which beginning of a line its time stands, bytes.
+// maxHead is the part of a line, in bytes, that may hold its time.
 const maxHead = 256
 
-// findTime finds the time of a line, and says whether it names its zone, as in JSON.
+// findTime finds the time of a line, and says whether it has a zone, as in JSON.
 func findTime(line []byte) (at int64, zoned, ok bool) {
 	const layout = "2006-01-02T15:04:05.000"
 	line = line[:min(len(line), maxHead)]

@@ -11,7 +11,7 @@ import (
 //	… GCInspector.java:294 - G1 Old Generation GC in 8123ms.  G1 Old Gen: 8012233112 -> 7912233112; …
 //	… GCInspector.java (line 119) GC for ConcurrentMarkSweep: 2012 ms for 1 collections, 3812233112 used; max is 4095213568
 //
-// and of the JvmPauseMonitor of Hadoop, HBase and others, whose second line tells whether there was a collection:
+// and of the JvmPauseMonitor of Hadoop, HBase and others, whose second line says whether there was a collection:
 //
 //	… Detected pause in JVM or host machine (eg GC): pause of approximately 12211ms
 //	GC pool 'ConcurrentMarkSweep' had collection(s): count=1 time=11802ms
@@ -27,10 +27,10 @@ var (
 	detected   = []byte("Detected pause in JVM or host machine")
 	poolHad    = []byte("had collection(s): count=")
 	noneAtAll  = []byte("No GCs detected")
-	concurrent = []byte("ConcurrentMarkSweep") // its time is mostly beside the program
+	concurrent = []byte("ConcurrentMarkSweep") // its time is mostly concurrent
 )
 
-// parseMilliseconds reads "8123ms" and "2012 ms" in ns; 0 of anything else.
+// parseMilliseconds reads "8123ms" and "2012 ms" in ns; 0 for other text.
 func parseMilliseconds(b []byte) int64 {
 	n := 0
 	for n < len(b) && n < 15 && b[n] >= '0' && b[n] <= '9' {
@@ -52,7 +52,7 @@ func parseMilliseconds(b []byte) int64 {
 	return v * unit
 }
 
-// generationOf is which generation a collector works on, by the name its bean has.
+// generationOf returns the generation of a collector, by the name of its bean.
 func generationOf(name []byte) string {
 	for _, old := range []string{"Old", "MarkSweep", "Tenured", "Major"} {
 		if bytes.Contains(name, []byte(old)) {
@@ -62,8 +62,8 @@ func generationOf(name []byte) string {
 	return "young"
 }
 
-// parseInspector reads a line of GCInspector. A cycle of CMS runs concurrently and says nothing of
-// pauses.
+// parseInspector reads a line of GCInspector. A cycle of CMS runs concurrently and shows no
+// pause.
 func parseInspector(line []byte) (e entry, ok bool) {
 	if !bytes.Contains(line, inspector) {
 		return e, false

@@ -7,7 +7,7 @@
 //	Gen	Count	Max Pause	Max Peak MB	Max Alloc MB/sec	Total Pause	Total Alloc MB	Alloc MB/MSec GC	Survived MB/MSec GC	Mean Pause	Induced
 //	ALL	412	2120.3	4120.1	812.0	41203.1	9120.3	0.2	0.1	100.0	0
 //
-// Cells are apart by tabs, bars, commas or several blanks. When collections were the rollup does not tell.
+// Cells are separated by tabs, bars, commas or several blanks. The rollup has no times of collections.
 package gcstats
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is the rollup.
+// Format reads the rollup.
 var Format = format.Format{
 	Name:  "gcstats",
 	About: "the rollup of PerfView's GCStats: collections of .NET by generation",
@@ -59,10 +59,10 @@ type parser struct {
 	rows    []row
 }
 
-// headings are the columns that are read.
+// headings are the columns to read.
 var headings = []string{"Gen", "Count", "Max Pause", "Max Peak MB", "Max Alloc MB/sec", "Total Pause", "Total Alloc MB", "Alloc MB/MSec GC", "Survived MB/MSec GC", "Mean Pause", "Induced"}
 
-// parseHeading returns the columns of a heading in their order, nil if the line is none.
+// parseHeading returns the columns of a heading in their order, nil for other lines.
 func parseHeading(text string) []string {
 	text = strings.Join(strings.Fields(strings.NewReplacer("|", " ", ",", " ", "\t", " ").Replace(text)), " ")
 	if !strings.HasPrefix(text, "Gen Count ") || !strings.Contains(text, "Max Pause") || !strings.Contains(text, "Mean Pause") {

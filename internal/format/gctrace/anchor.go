@@ -6,14 +6,14 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// anchor is where the start of a process lies, in ns since the epoch.
+// anchor is the start of a process in ns since the epoch.
 type anchor struct {
 	at, err  int64
 	ok       bool
 	zoneless bool
 }
 
-// gap is what the stamped lines since the last gc line say.
+// gap is the evidence of the stamped lines since the last gc line.
 type gap struct {
 	some                  bool
 	first, firstRes, last int64
@@ -31,12 +31,12 @@ func (g *gap) addStamp(s stamp) {
 	g.zoneless = g.zoneless || s.zoneless
 }
 
-// maxBounds caps what one process keeps of each.
+// maxBounds limits the bounds of each kind that a process keeps.
 const maxBounds = 1 << 14
 
 // recordBounds is called with the gc line that ends a gap: c of run r, not yet added. It bounds
-// the start of the processes around the gap: what is stamped after a gc line was written after
-// that cycle ended, what is stamped before a gc line was written before that line.
+// the start of the processes around the gap: a line stamped after a gc line was written after
+// that cycle ended, and a line stamped before a gc line was written before that line.
 func (g *gap) recordBounds(cs *cycles, runs []*run, r *run, c *cycle) {
 	if !g.some {
 		return
@@ -58,11 +58,11 @@ func (g *gap) recordBounds(cs *cycles, runs []*run, r *run, c *cycle) {
 	g.some = false
 }
 
-// printDelay is how long after its end a cycle's line is usually out: the world
-// is started and each P's cache flushed first.
+// printDelay is the usual time between a cycle's end and its line: first the world
+// is started and each P's cache flushed.
 const printDelay = 1e6
 
-// anchorRuns finds where each process lies by the stamps of its own lines, else
+// anchorRuns places each process by the stamps of its own lines, else
 // by those of the lines between them.
 func (p *parser) anchorRuns() {
 	p.gap.recordBounds(&p.cycles, p.runs, nil, nil)
@@ -94,7 +94,7 @@ func (p *parser) anchorRuns() {
 		}
 		slices.Sort(at)
 		// A line is never stamped before its cycle has ended: a hard bound. The
-		// other one holds for lines that were stamped without delay.
+		// other bound holds for lines stamped without delay.
 		hi := at[0] + res
 		lo := at[0] - 2*printDelay
 		for _, v := range reads[i] {
@@ -130,7 +130,7 @@ func findOffset(los, his []int64) (a anchor) {
 	return anchor{at: lo + (hi-lo)/2, err: (hi-lo)/2 + printDelay, ok: true}
 }
 
-// stampResolution is the power of ten all stamps are a multiple of.
+// stampResolution returns the power of ten that all stamps are a multiple of.
 func (p *parser) stampResolution(each func(yield func(int64))) int64 {
 	res := int64(1e9)
 	each(func(s int64) {

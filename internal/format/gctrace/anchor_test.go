@@ -47,8 +47,8 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// Whatever the resolution of the stamps, the true offset must lie within the
-// error that is given, and the error within what the stamps allow.
+// At any resolution of the stamps, the true offset must lie within the
+// reported error, and the error within what the stamps allow.
 func TestAnchorHoldsTheTruth(t *testing.T) {
 	const start = 1795214984_123456789
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestNothingWhole(t *testing.T) {
 	}
 }
 
-// A crash loop of thousands of processes keeps what it may keep and says so.
+// TestManyRestarts checks that a log of thousands of processes keeps only what it may, and says so.
 func TestManyRestarts(t *testing.T) {
 	line, _, _ := strings.Cut(modern, "\n")
 	var w strings.Builder

@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// since is the release a form of line appeared in, newest first.
+// since is the release in which a form of line appeared, newest first.
 var since = []struct {
 	release string
 	below   bool // it is older than limitsSince
@@ -32,7 +32,7 @@ func (p *parser) finish() {
 }
 
 // placeRuns sets the clock, which counts from the start of the first process
-// whose place is known, and each process's shift against it.
+// with a known place, and each process's shift relative to it.
 func (p *parser) placeRuns() {
 	clock := p.b.Clock()
 	*clock = evidence.Clock{Name: "since process start", Error: evidence.Unanchored, Resolution: 1e6}
@@ -63,7 +63,7 @@ func (p *parser) placeRuns() {
 }
 
 // placeByOrder places a process by the order of lines alone: after the cycle printed before its
-// first one. If that one's process goes on, the two cycles ended together at the closest; else the
+// first one. If the earlier process goes on, the two cycles may have ended together at the earliest; else the
 // new process began then.
 func (p *parser) placeByOrder(r *run) int64 {
 	before := p.cycles.at(r.firstIndex - 1)
@@ -75,7 +75,7 @@ func (p *parser) placeByOrder(r *run) int64 {
 	return min(at-r.watchedFrom(), math.MaxInt64/4)
 }
 
-// watchedFrom returns when watching the process began: its start, if its first cycle was seen.
+// watchedFrom returns the start of the coverage of a process: its own start, if its first cycle is in the log.
 func (r *run) watchedFrom() int64 {
 	if r.first.number == 1 {
 		return 0
@@ -121,11 +121,11 @@ func (p *parser) emitCycles() {
 	}
 }
 
-// limitsSince is the release that has memory limits, and prints stacks and globals beside the goal.
+// limitsSince is the release with memory limits, which prints stacks and globals beside the goal.
 const limitsSince = "go1.19"
 
-// fewCycles are too few to tell how often they come. What is said of all the time since the start speaks for the program once its start is a
-// small part of that.
+// fewCycles are too few for a rate. The figure since the start describes the program once the start is a
+// small part of that time.
 const (
 	fewCycles     = 5
 	settledCycles = 100
@@ -143,7 +143,7 @@ func (p *parser) countIntervals() int {
 	return n
 }
 
-// avoidZero keeps a time that is zero from being read as unknown.
+// avoidZero replaces a time of zero, which would mean unknown.
 func avoidZero(t int64) int64 {
 	if t == 0 {
 		return 1

@@ -13,7 +13,7 @@
 // The older "gc76(1): 2+1+1390+1 us, 1 -> 3 MB, …" (up to 1.4) carries no time:
 // its pauses are summed, and placed only where a log collector stamped them.
 //
-// Where the lines lie, or are coarser than they look:
+// Where the lines mislead, or are coarser than they look:
 //   - "MB" is MiB, rounded down: 0 MB is less than 1 MiB.
 //   - @ is when the cycle asked for its first stop, in ms since the runtime
 //     started. The phases follow without a gap: stopping is part of a pause.
@@ -32,9 +32,9 @@
 //   - The line is written in pieces, so other threads' output may land within it.
 //     Such a line is counted as not understood; its figures are not guessed.
 //
-// The package's opinion: a log is several processes until shown otherwise, as
-// they restart and as collectors mix them; the order of lines and the stamps
-// beside them say where a cycle lies on the wall clock, the file's date does not.
+// The package's opinion: a log may be of several processes, as
+// they restart and as collectors mix them. The order of lines and the stamps
+// beside them place a cycle on the wall clock; the file's date does not.
 package gctrace
 
 import (
@@ -47,8 +47,8 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is Go's gctrace output. Match sees the first 256 KiB of a log: one
-// whose first gc line comes later is not recognised.
+// Format reads Go's gctrace output. Match sees the first 256 KiB of a log: it misses a log
+// whose first gc line comes later.
 var Format = format.Format{
 	Name:  "gctrace",
 	About: "Go GODEBUG=gctrace=1 output, Go 1.5 to 1.27 (pauses also before), within other logs",
@@ -123,28 +123,28 @@ type parser struct {
 	b      *evidence.Builder
 	cycles cycles
 	runs   []*run
-	open   []*run // those that may go on, the latest used last
+	open   []*run // the ones that may go on, the latest used last
 	old    oldForm
 
 	lines   int64 // in the artifact
-	ignored int64 // known, and of no use here
-	damaged int64 // begin as a gc line and do not go on as one
+	ignored int64 // known, and useless here
+	damaged int64 // begin like a gc line and break off
 	dropped int64 // cycles beyond maxCycles or maxRuns
-	twice   int64 // cycles given twice in a row
+	twice   int64 // cycles printed twice in a row
 
 	firstDamage, firstDrop, firstTwice int64
 
 	tail        bool   // the last line ended within a gc line
 	damagedLast bool   // and was counted as damaged
-	gcForced    bool   // "GC forced" came since the last cycle
-	prefix      int    // length of what preceded the last gc line
-	from        []byte // the same after the name that the envelope has, reused
+	gcForced    bool   // "GC forced" was printed since the last cycle
+	prefix      int    // length of the text before the last gc line
+	from        []byte // the same after the name in the envelope, reused
 
 	stamps stampFinder
 	gap    gap   // stamped lines since the last gc line
-	latest int64 // latest stamp an envelope gave any line
+	latest int64 // latest stamp in any envelope
 
-	zonelessLines bool // some gc line has a stamp of its own, without a zone
+	zonelessLines bool // some gc line has a stamp of its own without a zone
 }
 
 // seen is the next gc line within a line of the log.
@@ -161,7 +161,7 @@ func (s *seen) findCycle(b []byte, from int) {
 	}
 }
 
-// readLine reads one line, of which the first gc line was found.
+// readLine reads a line with a gc line in it.
 func (p *parser) readLine(l format.Line, s *seen) {
 	p.lines = l.Number
 	p.tail, p.damagedLast = false, false
@@ -175,7 +175,7 @@ func (p *parser) readLine(l format.Line, s *seen) {
 		h, c := s.head, &s.cycle
 		if !s.ok {
 			p.countDamaged(l.Number)
-			// What is left over of a damaged line may still hold a whole one.
+			// The rest of a damaged line may still hold a complete gc line.
 			i = h.at + 1
 			continue
 		}
@@ -220,7 +220,7 @@ func (p *parser) countDamaged(line int64) {
 	p.tail, p.damagedLast = true, true
 }
 
-// countCut returns 1 if the last line is one that was cut, else 0.
+// countCut returns 1 if the last line was cut, else 0.
 func (p *parser) countCut() int64 {
 	if p.tail {
 		return 1
@@ -228,7 +228,7 @@ func (p *parser) countCut() int64 {
 	return 0
 }
 
-// noteStamp notes when the line was written: by the collector's stamp, else by one that precedes
+// noteStamp records when the line was written: by the collector's stamp, else by a stamp before
 // the gc text on its own line.
 func (p *parser) noteStamp(c *cycle, prefix []byte, stamp int64) {
 	if stamp != 0 {

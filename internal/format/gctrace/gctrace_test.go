@@ -27,7 +27,7 @@ var suite = formattest.Suite{Format: Format, Name: "log", Render: render, Match:
 func TestFormat(t *testing.T) { suite.Test(t) }
 func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
-// render writes everything a parse gave, one thing a line.
+// render writes everything that was parsed, one item a line.
 func render(b *evidence.Bundle, err error) string {
 	var w strings.Builder
 	if err != nil {
@@ -134,7 +134,7 @@ gc 3 @0.069s 25%: 2.6+79+0.10 ms clock, 5.3+28/37/42+0.20 ms cpu, 16->23->22 MB,
 `
 
 // A log that is cut anywhere gives the cycles before the cut, and says that it
-// was cut; it is never taken for a log without any.
+// was cut; it is never taken for a log without cycles.
 func TestCutAnywhere(t *testing.T) {
 	wrapped := func(wrap func(line string, i int) string) string {
 		var w strings.Builder

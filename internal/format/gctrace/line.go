@@ -27,7 +27,7 @@ type cycle struct {
 
 func (c *cycle) end() int64 { return c.start + c.sweepTerm + c.mark + c.markTerm }
 
-// maxTruncation returns by how many ns the end may be later than it reads.
+// maxTruncation returns by how many ns a cycle may end later than its line says.
 func (c *cycle) maxTruncation() int64 {
 	slack := int64(1e6) // @
 	for _, ns := range [...]int64{c.sweepTerm, c.mark, c.markTerm} {
@@ -49,8 +49,8 @@ func (c cycle) hasSameFigures(o *cycle) bool {
 	return c == *o
 }
 
-// cycles keeps cycles in blocks: copying them as a slice grows would cost more
-// than reading them does.
+// cycles keeps cycles in blocks: copies while a slice grows would cost more
+// than reading them.
 type cycles struct {
 	blocks [][]cycle
 	n      int
@@ -78,9 +78,9 @@ type head struct {
 	whole bool
 }
 
-// findHead returns the next head at or after from. The rare byte is the '@':
-// everything else is looked at only around one. "N @T s P%" whose "gc " was torn
-// off is a head that is not whole.
+// findHead returns the next head at or after from. It searches for the rare '@'
+// and looks at other bytes only around one. "N @T s P%" without its "gc "
+// is a head that is not whole.
 func findHead(b []byte, from int) head {
 	for i := from; ; {
 		k := bytes.IndexByte(b[i:], '@')
@@ -142,7 +142,7 @@ func parseCycle(b []byte, h head) (v cycle, end int, ok bool) {
 		v.mark = clock[1]
 	case 5:
 		// Scanning stacks and enabling the write barrier, then marking: all
-		// concurrent, all the collector's.
+		// concurrent, all GC work.
 		v.fivePhases = true
 		v.mark = clock[1] + clock[2] + clock[3]
 		var barrier int64
@@ -184,8 +184,8 @@ func parseCycle(b []byte, h head) (v cycle, end int, ok bool) {
 	return v, i, true
 }
 
-// beginsHead says whether a line ends within "gc N @", at its beginning, after a
-// prefix of the given length or after a quote: the end of a file that was cut.
+// beginsHead says whether a line ends within "gc N @": at its beginning, after a
+// prefix of the given length or after a quote. The end of a cut file looks so.
 func beginsHead(b []byte, prefix int) bool {
 	if 0 < prefix && prefix < len(b) && beginsHead(b[prefix:], 0) {
 		return true

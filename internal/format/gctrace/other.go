@@ -51,8 +51,8 @@ func parseOld(b []byte) (v oldCycle, ok bool) {
 	return v, i >= 0 && v.procs > 0 && v.procs <= maxProcs && v.pause < maxInt
 }
 
-// oldLine is asked only until the first line of the newer form: the two never
-// come from one process.
+// oldLine is called only until the first line of the newer form: one process never
+// prints both.
 func (p *parser) oldLine(l format.Line) bool {
 	i := bytes.Index(l.Text, []byte("gc"))
 	if i < 0 {
@@ -75,7 +75,7 @@ func (p *parser) oldLine(l format.Line) bool {
 	return true
 }
 
-// emitOld gives the cycles a place where their lines have one.
+// emitOld places the cycles whose lines have a stamp.
 func (p *parser) emitOld() {
 	clock := p.b.Clock()
 	s := p.b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
@@ -114,7 +114,7 @@ const (
 	gcForcedLine
 )
 
-// knownTraces is what else the runtime prints, under gctrace itself or beside it:
+// knownTraces are other lines that the runtime prints, under gctrace itself or beside it:
 // the scavenger, gcpacertrace, gctrace=2, checkfinalizers, schedtrace.
 var knownTraces = []struct {
 	prefix string
@@ -129,7 +129,7 @@ var knownTraces = []struct {
 	{"SCHED ", knownTrace},
 }
 
-// knownLine looks at the beginning of a line, and after a prefix as long as that
+// knownLine checks the beginning of a line, and the text after a prefix as long as that
 // of the last gc line.
 func knownLine(b []byte, prefix int) known {
 	if k := knownAt(b); k != notKnown || prefix == 0 || prefix >= len(b) {

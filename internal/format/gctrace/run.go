@@ -9,7 +9,7 @@ import (
 type run struct {
 	id     int32
 	source source
-	label  string // the lines' prefix, if it tells processes apart
+	label  string // the lines' prefix, if it identifies processes
 
 	first, latest     *cycle
 	lastEnd           int64
@@ -19,10 +19,10 @@ type run struct {
 	backwards         int64 // cycles that start before the one before them
 	firstBackwards    int64
 	firstMissing      int64
-	los, his          []int64 // what stamped lines between its lines say of its offset
+	los, his          []int64 // bounds of its offset from the stamped lines between its lines
 	zoneless          bool
 	anchor            anchor
-	shift             int64 // ns to add to its times, to be in the artifact's clock
+	shift             int64 // ns to add to its times to get the artifact's clock
 	leakChecks, timed int64
 }
 
@@ -54,17 +54,17 @@ func (r *run) addCycle(c *cycle) {
 	r.lastEnd = max(r.lastEnd, c.end())
 }
 
-// maxOpen is how many processes may take turns in one log; maxStale after how
-// many gc lines of others one is taken to have ended.
+// maxOpen is how many processes may take turns in one log; maxStale is the number
+// of other processes' gc lines after which a process counts as ended.
 const (
 	maxOpen  = 16
 	maxStale = 64
 )
 
-// runOf finds the process a line is from. The prefix tells, where collectors
-// write one; otherwise the number does, as a process counts without gaps: a
-// number that falls together with @ is a new process. nil: too many of them, or
-// a line given twice.
+// runOf finds the process of a line: by the prefix, if collectors
+// write one; otherwise by the number, as a process counts without gaps, and a
+// number that falls together with @ is a new process. nil: there are too many processes, or
+// the line is a duplicate.
 func (p *parser) runOf(c *cycle, prefix []byte) (r *run, fresh bool) {
 	s := sourceOf(prefix)
 	var next, later, back *run
@@ -111,7 +111,7 @@ func (p *parser) runOf(c *cycle, prefix []byte) (r *run, fresh bool) {
 	return r, true
 }
 
-// markUsed makes r the run used last, and drops those that ended long ago.
+// markUsed makes r the run used last, and drops runs that ended long ago.
 func (p *parser) markUsed(r *run) {
 	r.used = p.cycles.n
 	if n := len(p.open); n > 0 && p.open[n-1] == r {
@@ -129,13 +129,13 @@ func (p *parser) markUsed(r *run) {
 	p.open = append(kept, r)
 }
 
-// source is what in a prefix stays the same from line to line: "svc-1  | " and
-// "server[12]: ", but not the time in front of it.
+// source identifies the constant part of a prefix: "svc-1  | " and
+// "server[12]: ", but not the time before it.
 type source uint64
 
 const (
-	bare      source = iota // nothing stays
-	anySource               // no telling: the prefix is another line's text, or a record
+	bare      source = iota // nothing is constant
+	anySource               // unknown: the prefix is another line's text, or a record
 )
 
 func sourceOf(prefix []byte) source {
@@ -168,7 +168,7 @@ func sourceOf(prefix []byte) source {
 	return source(h | 2)
 }
 
-// isGlued says whether what precedes a gc line is no prefix but another line that had no end.
+// isGlued says whether the text before a gc line is no prefix but another line without an end.
 func isGlued(prefix []byte) bool {
 	switch prefix[len(prefix)-1] {
 	case ' ', '\t', '|', ':', ']', '>', ')', '"':

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-// pure is a log of n cycles and nothing else.
+// pure returns a log of n cycles alone.
 func pure(n int) []byte {
 	var w bytes.Buffer
 	for i := range n {
@@ -21,7 +21,7 @@ func pure(n int) []byte {
 	return w.Bytes()
 }
 
-// mixed is a service's log with one gc line in every hundred.
+// mixed returns a service's log with one gc line in every hundred.
 func mixed(n int) []byte {
 	var w bytes.Buffer
 	for i, gc := range bytes.SplitAfter(pure(n), []byte("\n")) {
@@ -49,7 +49,7 @@ func BenchmarkParse(b *testing.B) {
 				}
 			}
 		})
-		// What the frame costs alone.
+		// The frame alone.
 		b.Run(c.name+"/lines", func(b *testing.B) {
 			b.SetBytes(int64(len(c.log)))
 			for b.Loop() {
@@ -61,8 +61,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// Scanning must not allocate by the line: a log of 100,000 other lines costs
-// what an empty one does.
+// Scanning must not allocate per line: a log of 100,000 other lines costs
+// as much as an empty one.
 func TestNoAllocationPerLine(t *testing.T) {
 	var p parser
 	lines := bytes.Split(mixed(10), []byte("\n"))

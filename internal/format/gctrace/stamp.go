@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// stamp is a time written in a line's text, cut down to res.
+// stamp is a time in a line's text, truncated to res.
 type stamp struct {
 	at, res  int64 // ns
 	zoneless bool  // taken to be UTC
 }
 
-// stampFinder finds the time in lines of other loggers. They write it at the
-// same place in every line, so that place is looked at first.
+// stampFinder finds the time in other loggers' lines. A logger writes it at the
+// same place in every line, so that place is checked first.
 type stampFinder struct {
 	hint int
 	some bool
 }
 
-// maxStampAt is how far into a line a time is looked for: access logs and JSON
+// maxStampAt is how far into a line a time is searched: access logs and JSON
 // records do not begin with it.
 const maxStampAt = 96
 
@@ -156,7 +156,7 @@ func parseFraction(b []byte) (ns, res int64, n int) {
 	return ns, res, n
 }
 
-// parseDigits parses digits only; it returns -1 if there is anything else.
+// parseDigits parses digits only; it returns -1 for other text.
 func parseDigits(b []byte) (n int) {
 	for _, c := range b {
 		if !isDigit(c) {

@@ -1,19 +1,19 @@
 package gctrace
 
-// A line is read from left to right. Each of these functions takes the position it begins at and
-// returns where what it read ends, -1 if that is not there; behind -1 nothing is. As methods of a
-// cursor they kept the position in memory, and reading a line took a half longer.
+// A line is read from left to right. Each of these functions takes a start position and
+// returns the end of what it read, -1 if that is not there; at -1 they find nothing. As methods of a
+// cursor they kept the position in memory, which made reading a line half as long again.
 
 const (
 	maxProcs = 1 << 20
-	maxGoal  = 1 << 33 // MiB; no machine has 8 PiB: the pacer's "never"
+	maxGoal  = 1 << 33 // MiB; no machine has 8 PiB: the pacer prints it for "never"
 	maxInt   = 1e15
 
-	// 11 days of a phase, 30 years of @: more is a clock that ran backwards.
+	// 11 days of a phase, 30 years of @: a longer time is a clock that ran backwards.
 	maxDecimal = 1e9
 )
 
-// skipLiteral passes over s.
+// skipLiteral skips s.
 func skipLiteral(b []byte, i int, s string) int {
 	if i < 0 || len(b)-i < len(s) || string(b[i:i+len(s)]) != s {
 		return -1
@@ -21,7 +21,7 @@ func skipLiteral(b []byte, i int, s string) int {
 	return i + len(s)
 }
 
-// skipOptional passes over s if it is there.
+// skipOptional skips s if it is there.
 func skipOptional(b []byte, i int, s string) (end int, there bool) {
 	if i < 0 || len(b)-i < len(s) || string(b[i:i+len(s)]) != s {
 		return i, false
@@ -29,8 +29,8 @@ func skipOptional(b []byte, i int, s string) (end int, there bool) {
 	return i + len(s), true
 }
 
-// skipArrow passes over an arrow, also in the form that JSON encoders give it, for envelopes that
-// were not taken off.
+// skipArrow skips an arrow, also in the form of JSON encoders, for envelopes that
+// were not removed.
 func skipArrow(b []byte, i int) int {
 	if end, there := skipOptional(b, i, "->"); there {
 		return end
@@ -79,7 +79,7 @@ func parseDecimal(b []byte, i int, unit int64) (ns int64, end int) {
 	return n, i
 }
 
-// parsePercent parses a share; -1 where it is negative or above 100, as early in a process the
+// parsePercent parses a share; -1 if it is negative or above 100, as early in a process the
 // share can be anything.
 func parsePercent(b []byte, i int) (share int32, end int) {
 	i, negative := skipOptional(b, i, "-")

@@ -10,13 +10,13 @@
 //		build	CGO_ENABLED=0
 //		build	vcs.revision=6d0f2c…
 //
-// Such text is what cmd/go/internal/version prints, from debug.BuildInfo.String;
-// settings are there from Go 1.18 on, the version was always. Several programs may
+// cmd/go/internal/version prints this text, from debug.BuildInfo.String;
+// it has settings from Go 1.18 on, and always the version. Several programs may
 // follow each other. Experiments are part of the version: "go1.26.8
 // X:nogreenteagc".
 //
-// The package's opinion: the exact version decides which advice holds, and a
-// trace or a profile does not have it.
+// The package's opinion: the exact version decides which advice holds, and
+// traces and profiles do not have it.
 package gobuild
 
 import (
@@ -32,7 +32,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is the output of go version -m.
+// Format reads the output of go version -m.
 var Format = format.Format{
 	Name:  "gobuild",
 	About: "build information of Go programs: go version -m",
@@ -54,7 +54,7 @@ const (
 	maxValue    = 1024
 )
 
-// matchHead wants a program's line and a line of the kind that follows it.
+// matchHead demands a program's line and a line of the kind that follows it.
 func matchHead(head []byte) format.Confidence {
 	first, rest, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
 	second, _, _ := bytes.Cut(rest, []byte("\n"))

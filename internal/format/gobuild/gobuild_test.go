@@ -51,7 +51,7 @@ func render(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-// What the go command itself prints of a program is read: of this test.
+// TestGoCommand reads what the go command prints of this test.
 func TestGoCommand(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -25,15 +25,15 @@ const (
 	ClassOwn          = ""
 )
 
-// weight says how a frame decides the class of a stack.
+// weight is how a frame decides the class of a stack.
 type weight uint8
 
 const (
-	neutral weight = iota // says nothing: systemstack, memmove, lock2
-	weak                  // decides if no other frame does: futex is the scheduler's, but not below a mark worker
+	neutral weight = iota // decides nothing: systemstack, memmove, lock2
+	weak                  // decides if no other frame does: futex is the scheduler's, except below a mark worker
 	strong                // decides unless a frame further in already did
-	stops                 // makes collector's work a stop-the-world: stopTheWorldWithSema
-	zeroes                // makes malloc first fill: memclrNoHeapPointers
+	stops                 // turns GC work into a stop-the-world: stopTheWorldWithSema
+	zeroes                // turns malloc into first fill: memclrNoHeapPointers
 )
 
 type rule struct {
@@ -46,9 +46,9 @@ type rule struct {
 // strong frame wins: an assist inside mallocgc is an assist, a write barrier
 // inside user code a write barrier. Sources: mgc.go, mgcmark.go, mgcsweep.go,
 // mgcscavenge.go, mwbbuf.go, mbarrier.go, malloc.go, mheap.go, proc.go of Go
-// 1.5 to 1.27; the years of a name are beside it where it does not live in all.
+// 1.5 to 1.27; a name that some versions lack has its versions beside it.
 var rules = map[string]rule{
-	// Background mark. Since 1.22 wrappers tell the kinds apart, for profilers.
+	// Background mark. Since 1.22 wrappers show the kinds to profilers.
 	"gcDrainMarkWorkerDedicated":  {ClassDedicated, strong},
 	"gcDrainMarkWorkerFractional": {ClassFractional, strong},
 	"gcDrainMarkWorkerIdle":       {ClassIdle, strong},
@@ -71,7 +71,7 @@ var rules = map[string]rule{
 	"gcAssistAlloc":  {ClassAssist, strong},
 	"gcAssistAlloc1": {ClassAssist, strong}, // 1.9–
 	"gcParkAssist":   {ClassAssist, strong},
-	"gcDrainN":       {ClassAssist, strong}, // nobody else calls it
+	"gcDrainN":       {ClassAssist, strong}, // called by nothing else
 
 	"bgsweep":               {ClassSweep, strong},
 	"sweepone":              {ClassSweep, strong},
@@ -90,7 +90,7 @@ var rules = map[string]rule{
 	"(*sweepLocked).sweep":  {ClassSweep, strong}, // 1.17–
 
 	"gcWriteBarrier":             {ClassWriteBarrier, strong}, // 1.10–, gcWriteBarrierCX …, 1.21– gcWriteBarrier1 …: see ruleOf
-	"wbBufFlush":                 {ClassWriteBarrier, strong}, // wbBufFlush1 is also the collector's own
+	"wbBufFlush":                 {ClassWriteBarrier, strong}, // wbBufFlush1 is also GC's own
 	"bulkBarrierPreWrite":        {ClassWriteBarrier, strong}, // 1.8–
 	"bulkBarrierPreWriteSrcOnly": {ClassWriteBarrier, strong},
 	"bulkBarrierBitmap":          {ClassWriteBarrier, strong},
@@ -107,7 +107,7 @@ var rules = map[string]rule{
 	// the world too (ReadMemStats, GOMAXPROCS): alone that is the scheduler's.
 	"gcStart":               {ClassSTW, strong},
 	"gcMarkTermination":     {ClassSTW, strong},
-	"gcMark":                {ClassSTW, strong}, // marks in the pause until 1.11
+	"gcMark":                {ClassSTW, strong}, // until 1.11 it marks within the pause
 	"gchelper":              {ClassSTW, strong}, // –1.11
 	"stopTheWorld":          {ClassScheduler, stops},
 	"stopTheWorldGC":        {ClassScheduler, stops},
@@ -116,14 +116,14 @@ var rules = map[string]rule{
 	"startTheWorldGC":       {ClassScheduler, stops},
 	"startTheWorldWithSema": {ClassScheduler, stops},
 
-	"gcMarkDone":                 {ClassGCOther, strong}, // 1.8–: the ragged barrier that finds marking done
+	"gcMarkDone":                 {ClassGCOther, strong}, // 1.8–: the ragged barrier that finds the end of marking
 	"forEachP":                   {ClassGCOther, weak},
 	"GC":                         {ClassGCOther, strong},
 	"gc":                         {ClassGCOther, strong}, // –1.8
 	"backgroundgc":               {ClassGCOther, strong}, // 1.5
 	"startGC":                    {ClassGCOther, strong},
 	"forcegchelper":              {ClassGCOther, strong},
-	"_GC":                        {ClassGCOther, strong}, // the collector on a stack that could not be walked
+	"_GC":                        {ClassGCOther, strong}, // GC on a stack that could not be walked
 	"bgscavenge":                 {ClassGCOther, strong}, // 1.13–
 	"(*pageAlloc).scavenge":      {ClassGCOther, strong}, // 1.14–, also by allocations under a memory limit
 	"(*mheap).scavengeLocked":    {ClassGCOther, strong}, // 1.13
@@ -147,7 +147,7 @@ var rules = map[string]rule{
 	"(*mheap).allocManual": {ClassMalloc, weak},
 	"mHeap_Alloc":          {ClassMalloc, weak}, // 1.5
 
-	// First fill: new or reused memory is cleared, or asked for, page by page.
+	// First fill: new or reused memory is cleared, or requested, page by page.
 	// The kernel faults pages in below these; user code that is the first to
 	// touch a page does not show.
 	"memclrNoHeapPointers":        {ClassOwn, zeroes}, // 1.8–
@@ -211,7 +211,7 @@ var rules = map[string]rule{
 	"exitsyscallfast": {ClassSyscall, weak}, // –1.25
 }
 
-// ruleOf returns what a function says about the stacks it is in.
+// ruleOf returns the rule of a function for the stacks it is in.
 func ruleOf(function string) rule {
 	pkg, name := splitFunction(function)
 	switch pkg {
@@ -229,7 +229,7 @@ func ruleOf(function string) rule {
 		}
 		return rule{}
 	case "runtime/internal/syscall", "internal/runtime/syscall", "internal/runtime/syscall/linux":
-		// –1.23, 1.24–, 1.26–. The poller uses it too, so what is outside decides.
+		// –1.23, 1.24–, 1.26–. The poller uses it too, so the outer frames decide.
 		return rule{ClassSyscall, weak}
 	case "internal/runtime/gc/scan": // 1.25–
 		return rule{ClassBackground, weak}
@@ -248,7 +248,7 @@ func ruleOf(function string) rule {
 	return rule{}
 }
 
-// splitFunction takes a function's name apart: package, and function or method without
+// splitFunction splits a function's name: package, and function or method without
 // the closures and inlined calls inside it.
 //
 //	runtime.gcMarkDone.forEachP.func5  →  runtime, gcMarkDone
@@ -284,7 +284,7 @@ type decision struct {
 	stop, clear bool
 }
 
-// addRule takes the next frame's rule. It returns true when the class is settled.
+// addRule adds the next frame's rule. It returns true when the class is settled.
 func (d *decision) addRule(r rule) bool {
 	switch r.weight {
 	case strong:
@@ -318,5 +318,5 @@ func (d *decision) finalClass() string {
 	return class
 }
 
-// IsGC says whether a class is the collector's work.
+// IsGC says whether a class is GC work.
 func IsGC(class string) bool { return strings.HasPrefix(class, "gc ") }

@@ -99,7 +99,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestRulesNameClasses guards the table against a class nobody lists.
+// TestRulesNameClasses checks that the table has only listed classes.
 func TestRulesNameClasses(t *testing.T) {
 	known := make(map[string]bool)
 	for _, c := range classOrder {
@@ -115,7 +115,7 @@ func TestRulesNameClasses(t *testing.T) {
 	}
 }
 
-// classify is what the CPU time of a stack, innermost function first, was for.
+// classify returns the class of the CPU time of a stack, innermost function first.
 func classify(stack []string) string {
 	var d decision
 	for _, f := range stack {

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Debugger is goroutines as debuggers print them, GoLand and what else shows stacks of delve:
+// Debugger reads goroutines as debuggers print them: GoLand, and other front ends of delve:
 //
 //	Goroutine 87
 //	  runtime.gopark (/usr/local/go/src/runtime/proc.go:364)
@@ -18,7 +18,7 @@ import (
 //	  main.(*pool).Do (/src/pool.go:440)
 //	  created at: main.main (/src/main.go:12)
 //
-// They become a goroutine dump. A debugger names no state: the function of the runtime that parked the goroutine tells it.
+// They become a goroutine dump. A debugger does not print the state; the runtime function that parked the goroutine shows it.
 var Debugger = format.Format{
 	Name:  "go-debugger",
 	About: "goroutines as GoLand and other debuggers print them",
@@ -42,7 +42,7 @@ var Debugger = format.Format{
 	Parse: parseDebugger,
 }
 
-// debuggedGoroutine reads "Goroutine 87", and what GoLand puts behind the number: "Goroutine 87 main.(*pool).Do".
+// debuggedGoroutine reads "Goroutine 87", and GoLand's text behind the number: "Goroutine 87 main.(*pool).Do".
 func debuggedGoroutine(l []byte) (number string, ok bool) {
 	rest, ok := bytes.CutPrefix(l, []byte("Goroutine "))
 	word, _, _ := bytes.Cut(rest, []byte(" "))
@@ -68,7 +68,7 @@ func debuggedFrame(l []byte) (function, position string, ok bool) {
 	return function, position, strings.IndexByte(function[slash+1:], '.') > 0
 }
 
-// parkedBy is what a goroutine waits for, by the function of the runtime that it is in.
+// parkedBy maps the runtime function that a goroutine is in to what it waits for.
 var parkedBy = []struct{ function, state string }{
 	{"sync.runtime_Semacquire", "semacquire"}, {"internal/sync.runtime_Semacquire", "semacquire"}, {"sync.runtime_notifyListWait", "sync.Cond.Wait"},
 	{"runtime.chanrecv", "chan receive"}, {"runtime.chansend", "chan send"}, {"runtime.selectgo", "select"}, {"runtime.selectnbrecv", "select"},
@@ -119,7 +119,7 @@ func parseDebugger(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		if !strings.HasPrefix(function, "runtime.") {
 			put(l, function+"(...)")
-			if strings.IndexByte(position, ':') < 0 { // somebody took it out
+			if strings.IndexByte(position, ':') < 0 { // removed by a user
 				position = "<unknown>:1"
 			}
 			put(l, "\t"+position)

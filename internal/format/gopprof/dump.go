@@ -12,16 +12,16 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// goroutine is one of a dump.
+// goroutine is a goroutine of a dump.
 type goroutine struct {
 	id      int64
 	state   string // "select", "IO wait", "chan receive (leaked)"
-	minutes int64  // waiting for so long, 0: less than one
+	minutes int64  // how long it has waited, 0: less than one
 	line    int64
-	stamp   int64 // of the log it is in
+	stamp   int64 // of the log around it
 	stack   []*profile.Location
-	mutex   int64 // address of the mutex it waits for, 0: it waits for none, or its stack does not tell
-	alike   int64 // so many stand for it: a tool printed those with one stack together; 0: it stands for itself
+	mutex   int64 // address of the mutex it waits for, 0: none, or unknown
+	alike   int64 // how many it stands for, if a tool grouped those with one stack; 0: it stands for itself
 }
 
 // goroutineHeader reads
@@ -31,7 +31,7 @@ type goroutine struct {
 //	goroutine 12 [chan receive (leaked) labels:{"a": "b"}]:    1.26–
 //	48 goroutines [semacquire, 4 minutes]:                     those with one stack, put together by a tool
 //
-// Pages that quote a dump indent it.
+// Web pages that quote a dump indent it.
 func goroutineHeader(line []byte) (goroutine, bool) {
 	line = bytes.TrimSpace(line)
 	if !bytes.HasSuffix(line, []byte("]:")) {
@@ -74,31 +74,31 @@ func goroutineHeader(line []byte) (goroutine, bool) {
 	return g, true
 }
 
-// dump is a run of goroutines with nothing between them.
+// dump is a run of goroutines without other text.
 type dump struct {
 	goroutines []goroutine
 	seen       map[int64]bool
 	more       int64 // beyond maxRows, counted only
 	empty      bool  // the last goroutine has no frames yet
-	elided     int64 // line where whoever pasted it left something out, 0: none
+	elided     int64 // line of the first elision by a user, 0: none
 }
 
 // dumps collects the dumps of a text. Logs are full of single stacks, printed
-// by whoever recovers from a panic; those are not dumps of a process. The dump
+// by handlers that recover from a panic; those are not dumps of a process. The dump
 // with the most goroutines is kept, of equal ones the last.
 type dumps struct {
 	best    *dump
 	seen    []sighting
 	singles int64
-	strange int64 // lines within goroutines that are none of their frames
+	strange int64 // lines within goroutines that are not frames
 	first   int64 // of them
-	doubt   int64 // lines that are strange if a frame follows, else the text goes on after the dump
+	doubt   int64 // lines that are strange if a frame follows; else they are text after the dump
 
 	open      *dump
-	made      int64  // numbers given to those without any
-	inside    bool   // of a goroutine's block
+	made      int64  // numbers given to goroutines without one
+	inside    bool   // in a goroutine's block
 	zero      bool   // of goroutine 0, a thread's own stack
-	told      bool   // its stack is not to be had
+	told      bool   // its stack is unavailable
 	call      string // the function whose position is on the next line
 	mutex     int64  // the mutex of the innermost call that locks one
 	frames    []*profile.Location
@@ -117,7 +117,7 @@ const (
 	maxSightings  = 20
 )
 
-// unnumbered begins the numbers of goroutines that were printed without any.
+// unnumbered is the first number for goroutines that were printed without one.
 const unnumbered = 1 << 40
 
 func (d *dumps) beginGoroutine(g goroutine, line, stamp int64) {
@@ -146,7 +146,7 @@ func (d *dumps) beginGoroutine(g goroutine, line, stamp int64) {
 	d.open.goroutines = append(d.open.goroutines, g)
 }
 
-// endOpen ends the open goroutine and dump, because something else follows.
+// endOpen ends the open goroutine and dump, because other text follows.
 func (d *dumps) endOpen() {
 	d.endGoroutine()
 	d.endDump()
@@ -176,7 +176,7 @@ func (d *dumps) parseLine(text []byte, number int64) {
 //		/usr/local/go/src/net/http/server.go:2092 +0x5f0
 //	created by net/http.(*Server).Serve in goroutine 1
 //
-// The position is indented by a tab, in what people paste by spaces or by nothing.
+// The position is indented by a tab, and in pasted text by spaces or not at all.
 func (d *dumps) frameLine(text []byte, number int64) {
 	bare := bytes.TrimSpace(text)
 	switch {
@@ -188,7 +188,7 @@ func (d *dumps) frameLine(text []byte, number int64) {
 			d.told = true
 		}
 	case bytes.HasPrefix(bare, []byte("created by ")), bytes.HasPrefix(bare, []byte("[originating from")):
-		d.call = "" // who started it is not a frame of its stack
+		d.call = "" // the creator is not a frame of its stack
 	case bytes.HasPrefix(bare, []byte("...")): // "...additional frames elided..."
 	case bare[len(bare)-1] == ')' && findArguments(bare) > 0:
 		i := findArguments(bare)
@@ -230,7 +230,7 @@ func restoreStars(function string) string {
 	return strings.Replace(function, ".(_", ".(*", 1)
 }
 
-// isPosition recognises "/src/main.go:12 +0x5f0", also without what follows the line.
+// isPosition recognises "/src/main.go:12 +0x5f0", also with further text behind it.
 func isPosition(bare []byte) bool {
 	place, _, _ := bytes.Cut(bare, []byte(" +0x"))
 	place = bytes.TrimSuffix(place, []byte(" +")) // broken right there
@@ -254,8 +254,8 @@ func cutLast(b []byte, sep byte) (before, after []byte, ok bool) {
 	return b[:i], b[i+1:], true
 }
 
-// firstAddress is the first of a call's arguments if it is an address, else 0. Since Go 1.17
-// a "?" behind it says that it may be out of date: what a blocked call was given is not.
+// firstAddress returns the first of a call's arguments if it is an address, else 0. Since Go 1.17
+// a "?" behind it says that it may be out of date: the argument of a blocked call is not.
 func firstAddress(arguments []byte) int64 {
 	first, _, _ := bytes.Cut(arguments, []byte(","))
 	hex, ok := bytes.CutPrefix(bytes.TrimSuffix(first, []byte("?")), []byte("0x"))
@@ -393,8 +393,8 @@ func (d *dumps) endDump() {
 	}
 }
 
-// isWholeProcess says whether these are all goroutines of a process, not the one that panicked or
-// logged its stack. Of a single goroutine that is known only if it writes the goroutine profile.
+// isWholeProcess says whether these are all goroutines of a process, and not the one that panicked or
+// logged its stack. A single goroutine proves it only if it writes the goroutine profile.
 func (o *dump) isWholeProcess() bool {
 	if len(o.goroutines) > 1 {
 		return true
@@ -438,12 +438,12 @@ func (d *dumps) finishDumps(b *evidence.Builder) {
 	}
 }
 
-// emitGoroutines writes the dump that was kept.
+// emitGoroutines writes the best dump.
 func (d *dumps) emitGoroutines(ctx context.Context, b *evidence.Builder, subject evidence.SubjectID) error {
 	if d.best == nil {
 		return nil
 	}
-	// A log may carry stamps; a dump by itself does not say when it was taken.
+	// A log may have stamps; a dump by itself has no time.
 	at, clock := d.best.goroutines[0].stamp, b.Clock()
 	if *clock = (evidence.Clock{Name: "unix"}); at == 0 {
 		*clock = evidence.Clock{Name: "undated", Error: evidence.Unanchored}

@@ -49,7 +49,7 @@ func emitRecording(ctx context.Context, r *recording, b *evidence.Builder, subje
 	return nil
 }
 
-// why a profile of a kind is empty.
+// why explains an empty profile by its kind.
 var why = map[string]string{
 	kindCPU:        ": the process used no CPU while it was taken, or profiling was on for too short a time",
 	kindMutex:      mutexOff,
@@ -59,8 +59,8 @@ var why = map[string]string{
 
 const mutexOff = ": contention is not sampled unless the program calls runtime.SetMutexProfileFraction"
 
-// Times that a profile can be of: pprof is of 2005, and what takes longer than a year is none
-// of a service's. Other programs write pprof files, too, with the time since their start, or
+// Plausible times of a profile: pprof is of 2005, and no profile of a service lasts longer than a year.
+// Other programs write pprof files, too, with the time since their start, or
 // in another unit.
 const (
 	earliest = 1072915200 * int64(time.Second) // 2004
@@ -68,7 +68,7 @@ const (
 	longest  = 366 * 24 * int64(time.Hour)
 )
 
-// dropForeignTimes drops times that are no time of day and durations that are none, with a
+// dropForeignTimes drops times that are no time of day and implausible durations, with a
 // warning.
 func (r *recording) dropForeignTimes(b *evidence.Builder) {
 	if t := r.TimeNanos; t != 0 && (t < earliest || t > latest) {
@@ -81,14 +81,14 @@ func (r *recording) dropForeignTimes(b *evidence.Builder) {
 	}
 }
 
-// emitCoverage anchors the clock and says what was watched.
+// emitCoverage anchors the clock and emits the time that the profile covers.
 //
 // A CPU profile's TimeNanos is taken right after sampling was switched on; its
 // duration ends when the writer has woken up, up to 0.1 s (0.2 s on macOS) after
-// it was switched off. Other profiles carry the time they were written; those of
-// ?seconds=N the end and the length of their window. A text carries no time but
-// those of the collector's cycles: it is from the last one on, and a heap profile
-// is of that one. Undated otherwise, it has the time it was recorded at, if it was.
+// it was switched off. Other profiles carry the time of writing; those of
+// ?seconds=N the end and the length of their window. A text has only the times
+// of GC cycles: it covers the time from the last one on, and a heap profile
+// shows that cycle. A recorded text without them has the time of its recording.
 func emitCoverage(r *recording, b *evidence.Builder, subject evidence.SubjectID, at int64) (from, until int64) {
 	const (
 		startError  = 1e6   // from switching on to taking the time
@@ -116,7 +116,7 @@ func emitCoverage(r *recording, b *evidence.Builder, subject evidence.SubjectID,
 		clock.Error = recordError
 		from, until = at, at
 	case r.lines != nil && clock.Error == startError:
-		// Another section of the same text has dated the clock; this has no time.
+		// Another section of the same text has dated the clock; this one has no time.
 	case r.lines != nil:
 		clock.Name, clock.Error = "undated", evidence.Unanchored
 	default:
@@ -134,7 +134,7 @@ func emitCoverage(r *recording, b *evidence.Builder, subject evidence.SubjectID,
 	case kindMutex, kindBlock, kindContention:
 		kind = evidence.CoverLocks
 		if len(r.Sample) == 0 {
-			kind = "" // most likely switched off: that is not having looked
+			kind = "" // most likely it was switched off, which is no coverage
 		}
 	}
 	if kind != "" {
@@ -143,8 +143,8 @@ func emitCoverage(r *recording, b *evidence.Builder, subject evidence.SubjectID,
 	return from, until
 }
 
-// emitSamples writes one row per sample and type. Of a CPU profile the number
-// of samples is left out: the nanoseconds say the same.
+// emitSamples writes one row per sample and type. It leaves out the number
+// of samples of a CPU profile, which the nanoseconds already show.
 func emitSamples(ctx context.Context, r *recording, b *evidence.Builder, subject evidence.SubjectID, classes []string) error {
 	type column struct {
 		index     int
@@ -192,7 +192,7 @@ func emitSamples(ctx context.Context, r *recording, b *evidence.Builder, subject
 }
 
 // stackOf expands locations, innermost first; a location's lines begin with the
-// function that was inlined deepest.
+// innermost inlined function.
 func stackOf(frames []evidence.Frame, locations []*profile.Location, b *evidence.Builder, names map[*profile.Function]evidence.Frame) []evidence.Frame {
 	for _, l := range locations {
 		if len(l.Line) == 0 {
@@ -217,10 +217,10 @@ func stackOf(frames []evidence.Frame, locations []*profile.Location, b *evidence
 	return frames
 }
 
-// cpuColumn is the column with the CPU time, -1 if there are only counts.
+// cpuColumn returns the column with the CPU time, -1 if there are only counts.
 func cpuColumn(p *profile.Profile) int { return findColumn(p, "cpu") }
 
-// baseUnit returns a unit as evidence has it, and the factor to it.
+// baseUnit returns a unit in the form of evidence, and the factor to it.
 func baseUnit(unit string) (string, int64) {
 	switch unit {
 	case "microseconds":

@@ -6,10 +6,10 @@
 // goroutine dumps: ?debug=2, SIGQUIT and panics, also in the middle of a log
 // (https://go.dev/src/runtime/traceback.go). Go 1.5 to 1.27.
 //
-// What it yields. Samples: one row per sample and type with a value other than
+// Its rows. Samples: one row per sample and type with a value other than
 // 0, without a time of their own; a CPU sample's Class says what the work was
-// for ([Classify]); a dumped goroutine's Class is the state it was in, its Lane
-// its number, a second row of type "waiting" says for how long, and one of type "mutex" the
+// for ([Classify]); a dumped goroutine's Class is its state, its Lane
+// its number, a second row of type "waiting" has how long it waits, and one of type "mutex" the
 // address of the mutex that it waits for. Facts:
 //
 //	profile.kind                          cpu, heap, allocs, goroutine, goroutineleak, mutex, block, threadcreate, or a custom name
@@ -24,14 +24,14 @@
 //	build.id
 //
 // Series, from runtime.MemStats: /gc/cycles/total:gc-cycles and gc.pauses (ns, by
-// cycle) of the last 256 cycles at their own times; of a text that was recorded
-// live also /gc/heap/allocs:bytes, /gc/heap/goal:bytes, memstats.HeapAlloc and
+// cycle) of the last 256 cycles at their own times; a text that was recorded
+// live also has /gc/heap/allocs:bytes, /gc/heap/goal:bytes, memstats.HeapAlloc and
 // others, one point at the time of the snapshot.
 //
-// The package's opinion: a profile says shares, not moments, so its samples get
-// no invented times; a text has the times of the cycles it tells of, and without them
-// keeps an unanchored clock, because a file's own date is when it was copied; and a profile of another runtime is
-// refused by name instead of being shown as Go without a collector.
+// The package's opinion: a profile has shares and no moments, so its samples get
+// no invented times. A text has the times of its GC cycles; without them
+// its clock stays unanchored, because a file's own date is when it was copied. A profile of another runtime is
+// refused by name instead of being shown as Go without GC.
 package gopprof
 
 import (
@@ -54,8 +54,8 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// matchHead has no magic number to go by: it walks the protobuf, or looks for the lines with which
-// text profiles and dumps begin.
+// matchHead has no magic number to check: it walks the protobuf, or looks for the first lines
+// of text profiles and dumps.
 func matchHead(head []byte) format.Confidence {
 	if c := matchProto(head); c != format.No {
 		return c

@@ -128,7 +128,7 @@ func encode(t testing.TB, p *profile.Profile) []byte {
 	return buf.Bytes()
 }
 
-// uncompressed is what other programs than Go's write.
+// uncompressed writes profiles as other programs than Go's do.
 func uncompressed(t testing.TB, p *profile.Profile) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -270,7 +270,7 @@ func TestOtherRuntimes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// Go, though little says so.
+	// These are Go, though little shows it.
 	for i, n := range []string{
 		"samples/count cpu/nanoseconds\n1 10000000 " + strings.Join(unknown(3), " "), // all in C, or the race detector
 		"samples/count cpu/nanoseconds\nperiod 10000000",
@@ -292,7 +292,7 @@ func TestOtherRuntimes(t *testing.T) {
 	}
 }
 
-// unknown makes n functions that could be of any language.
+// unknown returns n functions that could be of any language.
 func unknown(n int) (names []string) {
 	for i := range n {
 		names = append(names, fmt.Sprintf("unknown%d@nowhere", i))

@@ -3,7 +3,7 @@ package gopprof
 import "encoding/binary"
 
 // isLegacyCPU recognises the binary CPU profile that gperftools writes, as Go did once: words
-// of 4 or 8 bytes, of either end; 0, the number of words in the header behind the first two, a
+// of 4 or 8 bytes in either byte order; 0, the number of words in the header behind the first two, a
 // version of 0, the period in µs, 0
 // (https://gperftools.github.io/gperftools/cpuprofile-fileformat.html).
 func isLegacyCPU(head []byte) bool {

@@ -25,10 +25,10 @@ import (
 //	Total: 4120 samples
 //	    1203  29.2%  29.2%     1203  29.2% base::SpinLock::Lock
 //
-// Where the lines above the functions were not copied, the time of a function and its share tell what all of it is.
-// Of -top there is no stack: each function stands with its own time, and what is not listed is of no function. Where Go's background mark
-// worker is listed, all below it is its work, whatever is listed of that. Samples of gperftools are taken every 10 ms, unless CPUPROFILE_FREQUENCY
-// was set: shares hold in any case.
+// If the lines above the functions are missing, the time of a function and its share show the total.
+// -top has no stacks: each function stands with its own time, and the rest belongs to no function. If Go's background mark
+// worker is listed, all time below it is GC work, whatever functions are listed there. gperftools samples every 10 ms, unless CPUPROFILE_FREQUENCY
+// was set: shares are right in any case.
 var Listing = format.Format{
 	Name:  "pprof-text",
 	About: "what pprof prints of a CPU profile: -top and -traces of Go's, -text of gperftools'",
@@ -57,18 +57,18 @@ const (
 	mostListed     = 4096 // of a line, bytes
 	maxListedRows  = 100_000
 	samplePeriodMs = 10
-	mostBare       = 64 << 10 // of a listing without the lines above it, in which its rows must begin
-	leastBare      = 3        // rows that tell one
+	mostBare       = 64 << 10 // of a listing without the lines above it, within which its rows must begin
+	leastBare      = 3        // rows of a listing, at least
 )
 
-// listed is a function with what it took itself and with all it called, ns.
+// listed is a function with its own time and its time with callees, ns.
 type listed struct {
 	name      string
 	flat, cum int64
 	line      int64
 }
 
-// isPeek says whether a line is of -peek or -tree: figures, a bar, and a function, of which callers and what is called stand indented.
+// isPeek says whether a line is of -peek or -tree: figures, a bar, and a function, with callers and callees indented.
 func isPeek(text string) bool {
 	before, after, ok := strings.Cut(text, " | ")
 	f := strings.Fields(before)
@@ -76,7 +76,7 @@ func isPeek(text string) bool {
 }
 
 // parsePeek reads the function that a part of -peek is about. Its callers and callees are parts of
-// that time.
+// its time.
 func (p *listing) parsePeek(text string, line int64) {
 	before, after, _ := strings.Cut(text, "|")
 	f := strings.Fields(before)
@@ -87,7 +87,7 @@ func (p *listing) parsePeek(text string, line int64) {
 	flat, ok := timeOf(f[0])
 	cum, ok2 := timeOf(f[3])
 	name := strings.TrimSuffix(strings.TrimSpace(after), " (inline)")
-	if i := strings.LastIndexByte(name, ' '); i > 0 && strings.Contains(name[i:], ".go:") { // where it is
+	if i := strings.LastIndexByte(name, ' '); i > 0 && strings.Contains(name[i:], ".go:") { // its position
 		name = name[:i]
 	}
 	if !ok || !ok2 || name == "" {
@@ -115,12 +115,12 @@ type listing struct {
 	kind   string
 	rows   []listed
 	traces []trace
-	within bool // of a block of -traces
+	within bool // in a block of -traces
 	fresh  bool // it has no frame yet
 	over   bool
 
-	share float64 // the largest of a function with those it calls
-	whole int64   // ns of all of it, by that
+	share float64 // the largest of a function with its callees
+	whole int64   // the total by that, ns
 }
 
 func (p *listing) parseLine(text string, line int64) {
@@ -202,7 +202,7 @@ func (p *listing) isBareGoListing() bool {
 	return false
 }
 
-// addFrame adds a line of a block. The first one has the time.
+// addFrame adds a line of a block. The first line has the time.
 func (p *listing) addFrame(f []string, line int64) {
 	if p.fresh {
 		if len(f) < 2 {
@@ -277,7 +277,7 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 	return emitRecording(ctx, r, b, b.Subject(subject))
 }
 
-// buildRecording makes a profile of what is listed. What is listed below Go's mark worker counts
+// buildRecording makes a profile of the listed functions. Functions below Go's mark worker count
 // as the worker's.
 func (p *listing) buildRecording() (r *recording, isGo bool) {
 	r = &recording{Profile: &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}}, kind: kindCPU}

@@ -16,8 +16,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// TestLiveCPU profiles this process until a sample fell into work that is
-// bounded by its amount.
+// TestLiveCPU profiles this process until a sample fell into work of a
+// limited amount.
 func TestLiveCPU(t *testing.T) {
 	for work := 1 << 16; work <= 1<<26; work *= 4 {
 		var buf bytes.Buffer
@@ -55,7 +55,7 @@ func burn(n int) (sum [32]byte) {
 	return sum
 }
 
-// sumOf adds the samples of a type up whose stack has a function whose name
+// sumOf adds up the samples of a type whose stack has a function whose name
 // contains a text.
 func sumOf(b *evidence.Bundle, typ, function string) (sum float64) {
 	for i := range b.Samples.Len() {
@@ -81,11 +81,11 @@ func keep(n int) {
 	}
 }
 
-// TestLiveHeap keeps 64 MiB, each piece larger than the sampling rate.
+// TestLiveHeap keeps 64 MiB, in pieces larger than the sampling rate.
 func TestLiveHeap(t *testing.T) {
 	keep(64)
 	defer func() { kept = nil }()
-	runtime.GC() // the heap profile is of the last cycle
+	runtime.GC() // the heap profile shows the last cycle
 	runtime.GC()
 	for _, name := range []string{"heap", "allocs"} {
 		for debug := range 2 {
@@ -99,7 +99,7 @@ func TestLiveHeap(t *testing.T) {
 			}
 			want := name
 			if debug == 1 {
-				want = "heap" // the texts are the same
+				want = "heap" // both texts are the same
 				if number(t, b, "HeapAlloc") < 64<<20 || number(t, b, "NumGC") < 2 || number(t, b, "Sys") == 0 {
 					t.Error("runtime.MemStats are wrong")
 				}
@@ -115,7 +115,7 @@ func TestLiveHeap(t *testing.T) {
 	}
 }
 
-// checkScaling compares with what the pprof library makes of the same text.
+// checkScaling compares the scaled values with those of the pprof library for the same text.
 func checkScaling(t *testing.T, text []byte, b *evidence.Bundle) {
 	p, err := profile.ParseData(text)
 	if err != nil {
@@ -167,7 +167,7 @@ func TestLiveGoroutines(t *testing.T) {
 	}
 }
 
-// TestLiveLocks makes contention until the profiles have seen some.
+// TestLiveLocks causes contention until the profiles have seen some.
 func TestLiveLocks(t *testing.T) {
 	runtime.SetBlockProfileRate(1)
 	defer runtime.SetBlockProfileRate(0)
@@ -242,7 +242,7 @@ func TestLiveOthers(t *testing.T) {
 	}
 }
 
-// TestCorpus compares recorded profiles with what go tool pprof -top says.
+// TestCorpus compares recorded profiles with the output of go tool pprof -top.
 func TestCorpus(t *testing.T) {
 	gc := make(map[string]float64)
 	for _, c := range []struct {

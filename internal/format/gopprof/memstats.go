@@ -8,20 +8,20 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// metric is a runtime/metrics name and the runtime.MemStats field that says the
-// same.
+// metric is a runtime/metrics name and the runtime.MemStats field with the
+// same meaning.
 type metric struct {
 	field, name, unit string
 }
 
-// snapshotMetrics are given as series of one point, at the time of the snapshot,
-// so that several texts of one process can be laid behind one another.
+// snapshotMetrics become series of one point, at the time of the snapshot,
+// so that several texts of one process can be joined.
 var snapshotMetrics = []metric{
 	{evidence.FactNumGC, evidence.SeriesGoCycles, "count"},
 	{evidence.FactNumForcedGC, evidence.SeriesGoForced, "count"},
 	{evidence.FactTotalAlloc, evidence.SeriesGoAllocated, "bytes"},
 	{"Mallocs", evidence.SeriesGoObjects, "count"},
-	{"HeapAlloc", evidence.SeriesGoHeapSnapshot, "bytes"}, // not the runtime's name: by that, traces give every change
+	{"HeapAlloc", evidence.SeriesGoHeapSnapshot, "bytes"}, // not the runtime's name: traces have every change under that name
 	{"NextGC", evidence.SeriesGoGoal, "bytes"},
 	{"Sys", evidence.SeriesGoSys, "bytes"},
 	{"HeapReleased", evidence.SeriesGoReleased, "bytes"},
@@ -31,16 +31,16 @@ var snapshotMetrics = []metric{
 // ring is the last 256 cycles as runtime.MemStats has them
 // (https://pkg.go.dev/runtime#MemStats): entry (n−1) mod 256 is cycle n's.
 // PauseEnd is wall-clock time, PauseNs the sum of the cycle's pauses. They are
-// series, not intervals: which part of a sum was sweep termination, at the
-// cycle's beginning, is not told, and the same cycles stand in the next text,
+// series and not intervals: the part of sweep termination, at the
+// cycle's beginning, is unknown, and the same cycles stand in the next text,
 // in a trace and in a gctrace log.
 type ring struct {
 	pauses, ends []int64
 	first        int64 // the number of the first cycle in them
 }
 
-// ringOf puts the ring in order. It is believed only if its newest end is what
-// LastGC says: the runtime writes both from one reading of the clock.
+// ringOf puts the ring in order. It uses the ring only if its newest end equals
+// LastGC: the runtime writes both from one reading of the clock.
 func ringOf(pauses, ends string, cycles, last int64) (ring, bool) {
 	p, ok := parseIntegers(pauses)
 	e, also := parseIntegers(ends)
@@ -52,7 +52,7 @@ func ringOf(pauses, ends string, cycles, last int64) (ring, bool) {
 	for c := r.first; c <= cycles; c++ {
 		at, pause := e[(c-1)%n], p[(c-1)%n]
 		if at <= 0 || pause < 0 || len(r.ends) > 0 && at < r.ends[len(r.ends)-1] {
-			// Not filled in, or the clock was set back meanwhile: what follows holds.
+			// Not filled in, or the clock was set back: only later cycles count.
 			r = ring{first: c + 1}
 			continue
 		}
@@ -80,8 +80,8 @@ func parseIntegers(list string) ([]int64, bool) {
 const maxRing = 1024 // the runtime has 256
 
 // snapshotTime returns when a heap text was written, ns since the epoch; 0 unknown. Only a live
-// recording has a date that is not one of copying, and it cannot be before the last cycle that the
-// text reports.
+// recording has a date other than that of copying, and it cannot be before the last cycle in
+// the text.
 func (r *recording) snapshotTime(b *evidence.Builder) int64 {
 	if at := b.Modified(); r.lines != nil && b.Recorded() && at >= r.lastGC {
 		return at
@@ -89,7 +89,7 @@ func (r *recording) snapshotTime(b *evidence.Builder) int64 {
 	return 0
 }
 
-// emitMemory writes what runtime.MemStats say over time.
+// emitMemory writes the series of runtime.MemStats.
 func (r *recording) emitMemory(b *evidence.Builder, subject evidence.SubjectID, at int64) {
 	origin := b.Origin(r.statsLine)
 	if at > 0 {
@@ -106,7 +106,7 @@ func (r *recording) emitMemory(b *evidence.Builder, subject evidence.SubjectID, 
 		pauses.T, pauses.V = append(pauses.T, t), append(pauses.V, float64(r.ring.pauses[i]))
 	}
 	if n, ok := r.findStat(evidence.FactNumGC); ok && at > 0 {
-		cycles.T, cycles.V = append(cycles.T, at), append(cycles.V, n) // that there was none since is known, too
+		cycles.T, cycles.V = append(cycles.T, at), append(cycles.V, n) // that there was no cycle since is known, too
 	}
 	if len(cycles.T) > 0 {
 		b.Series(cycles)

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// heapText is a heap profile after some cycles, at seconds from the epoch's
+// heapText returns a heap profile after some cycles, at seconds from the epoch's
 // 1000th, of a runtime whose ring has four entries.
 func heapText(cycles int, ends ...int64) string {
 	ring, pauses := make([]int64, 4), make([]int64, 4)

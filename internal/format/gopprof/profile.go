@@ -15,7 +15,7 @@ import (
 )
 
 // Kinds of profile, as the fact profile.kind names them; a custom one has the
-// name its program gave it.
+// name that its program gave it.
 const (
 	kindCPU           = "cpu"
 	kindHeap          = "heap"
@@ -35,7 +35,7 @@ type recording struct {
 	kind  string
 	lines []int64 // of text: the line of each sample; nil: samples have numbers
 
-	// What a text says beside the samples; 0 unknown.
+	// Figures of a text beside the samples; 0 unknown.
 	fraction int64
 	announce int64 // goroutine profile: total N
 	stats    []stat
@@ -103,7 +103,7 @@ func decodeProfile(data []byte) (p *profile.Profile, err error) {
 	return p, err
 }
 
-// programName returns the name of the program that a mapping is of.
+// programName returns the name of the program of a mapping.
 func programName(file string) string {
 	file = strings.TrimSuffix(strings.ReplaceAll(file, `\`, "/"), " (deleted)")
 	if file == "" || strings.HasPrefix(file, "[") || strings.HasPrefix(file, "//anon") {
@@ -142,8 +142,8 @@ func kindOf(p *profile.Profile) string {
 	return kindCustom
 }
 
-// lockKind tells mutex and block profiles apart, which have the same types: the
-// first charges who unlocks, the second who waits.
+// lockKind tells mutex and block profiles apart, which have the same types: a
+// mutex profile charges the goroutine that unlocks, a block profile the one that waits.
 func lockKind(p *profile.Profile) string {
 	for i, s := range p.Sample {
 		if i == 1000 {
@@ -187,7 +187,7 @@ func functionName(l profile.Line) string {
 	return l.Function.Name
 }
 
-// libraryName returns what is shown for a location without functions: the library it is in.
+// libraryName returns the name shown for a location without functions: its library.
 func libraryName(l *profile.Location) string {
 	if l.Mapping != nil && l.Mapping.File != "" {
 		return "[" + clipText(path.Base(l.Mapping.File)) + "]"
@@ -196,8 +196,8 @@ func libraryName(l *profile.Location) string {
 }
 
 // checkIsGo returns an error for a profile of another runtime. All profilers write the same
-// protobuf; Go is told by its functions, else by its files, else by its sample types. doubt says
-// that only the sample types told it.
+// protobuf; Go is recognised by its functions, else by its files, else by its sample types. doubt says
+// that only the sample types decided.
 func checkIsGo(p *profile.Profile) (doubt bool, err error) {
 	other := ""
 	for _, f := range p.Function {
@@ -231,7 +231,7 @@ func checkIsGo(p *profile.Profile) (doubt bool, err error) {
 	return false, fmt.Errorf("profile of another runtime (%s): unstall reads Go profiles", other)
 }
 
-// fewPlaces is how many locations a Go profile may have without one of Go's own.
+// fewPlaces is how many locations a Go profile may have without a Go function.
 const fewPlaces = 20
 
 // goTypes are the sample types of runtime/pprof.

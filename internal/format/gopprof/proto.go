@@ -35,19 +35,19 @@ var (
 	errNotProto  = errors.New("is not protobuf")
 )
 
-// outline is what a walk over the protobuf found without decoding it.
+// outline is what a walk over the protobuf finds without decoding it.
 type outline struct {
 	fields  int // complete ones of Profile
 	types   int // sample and period types
 	samples int
 	parts   int  // everything that becomes an object when decoded
 	ids     int  // locations and values of samples
-	strange int  // fields profile.proto does not have, or of another shape
+	strange int  // fields of unknown number, or of another shape
 	table   bool // the string table has begun
 }
 
-// walkProfile goes over a serialized Profile and stops at what cannot be one. It allocates
-// nothing; its counts bound what decoding will allocate.
+// walkProfile walks over a serialized Profile and stops at data that cannot be one. It allocates
+// nothing; its counts bound the allocations of decoding.
 func walkProfile(data []byte) (outline, int, error) {
 	var o outline
 	at := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// summary is what a recording adds up to.
+// summary has the totals of a recording.
 type summary struct {
 	total   []int64  // by column, in base units
 	classes []string // CPU: of each sample
@@ -66,7 +66,7 @@ func classOf(s *profile.Sample, rules map[*profile.Function]rule) string {
 	return d.finalClass()
 }
 
-// cpuTime is a sample's CPU time in ns; of profiles that only count samples,
+// cpuTime returns a sample's CPU time in ns; for profiles that only count samples,
 // the count times the period, 0 if that is unknown too.
 func cpuTime(r *recording, s *profile.Sample) int64 {
 	if i := cpuColumn(r.Profile); i >= 0 {
@@ -99,7 +99,7 @@ func (s *summary) totalCPU(r *recording) int64 {
 	return sum
 }
 
-// gcTime returns the collector's part of the CPU time, in ns.
+// gcTime returns GC's part of the CPU time, in ns.
 func (s *summary) gcTime() (sum int64) {
 	for c, v := range s.class {
 		if IsGC(c) {
@@ -158,7 +158,7 @@ func (s *summary) addFacts(r *recording, f *facts) {
 	}
 }
 
-// totalCount returns the total of a profile that counts: what its text announces, if it was cut,
+// totalCount returns the total of a profile that counts: if its text was cut, the announced one,
 // else the sum.
 func (s *summary) totalCount(r *recording) int64 {
 	if len(s.total) == 0 {
@@ -167,7 +167,7 @@ func (s *summary) totalCount(r *recording) int64 {
 	return max(r.announce, s.total[0])
 }
 
-// classOrder is the order tables and facts list the classes in.
+// classOrder is the order of classes in tables and facts.
 var classOrder = []string{
 	ClassOwn, ClassDedicated, ClassFractional, ClassIdle, ClassBackground, ClassAssist, ClassSweep, ClassWriteBarrier, ClassSTW, ClassGCOther,
 	ClassMalloc, ClassZeroing, ClassScheduler, ClassSyscall,

@@ -104,12 +104,12 @@ func (s *summary) classTable(r *recording, cpu int64) evidence.Table {
 }
 
 // functionTable lists functions as pprof -top does: flat is a function's own
-// time, cum with what it called, once per stack.
+// time, cum its time with callees, once per stack.
 func functionTable(r *recording, cpu int64) evidence.Table {
 	type function struct {
 		name      string
 		flat, cum int64
-		last      int // sample that was counted into cum
+		last      int // the last sample counted into cum
 	}
 	all := make(map[string]*function)
 	for i, s := range r.Sample {
@@ -152,15 +152,15 @@ func functionTable(r *recording, cpu int64) evidence.Table {
 	return t
 }
 
-// siteTable adds up the values of samples by the place in the program that is
-// responsible for them, ordered by one column.
+// siteTable sums the values of samples by the place in the program that
+// caused them, ordered by one column.
 func (s *summary) siteTable(r *recording, title, by string) evidence.Table {
 	order := findColumn(r.Profile, by)
 	t := evidence.Table{Title: title, Columns: []string{""}}
 	if order < 0 {
 		return t
 	}
-	// What decides comes first, then its neighbours of the same family.
+	// The column that orders comes first, then the others of its family.
 	columns := []int{order}
 	for i, c := range r.SampleType {
 		if i != order && (r.kind != kindHeap && r.kind != kindAllocs || strings.HasSuffix(c.Type, "_space")) {
@@ -269,14 +269,14 @@ func (d *dumps) buildTables() []evidence.Table {
 	return out
 }
 
-// plumbing is what stands between a program and what it waits for or allocates.
+// plumbing are functions between a program and what it waits for or allocates.
 var plumbing = map[string]bool{
 	"runtime": true, "sync": true, "time": true, "syscall": true, "os": true, "io": true, "bufio": true, "net": true, "crypto/tls": true,
 	"internal/poll": true, "internal/sync": true, "internal/runtime/maps": true, "os/signal": true, "strings": true, "bytes": true, "context": true,
 }
 
 // siteOf names the innermost frame that is not plumbing, and its line; if all
-// is plumbing, the innermost.
+// are plumbing, the innermost.
 func siteOf(locations []*profile.Location) string {
 	fallback := "(no stack)"
 	for _, l := range locations {

@@ -21,7 +21,7 @@ type header struct {
 	name     string // custom: what its program calls it
 	total    int64  // count profiles
 	period   int64  // heap: bytes per sample
-	anothers bool   // a heap profile of C++'s tcmalloc, which begins alike
+	anothers bool   // a heap profile of C++'s tcmalloc, which begins in the same way
 }
 
 // sectionHeader reads
@@ -77,7 +77,7 @@ func isPageOfCpp(line []byte) bool {
 	return ok && ok2 && ok3 && len(name) > 0 && len(number) == 1 && number[0] >= '0' && number[0] <= '9'
 }
 
-// section is a text profile being read. Text carries the function names only
+// section is a text profile being read. Text has the function names only
 // in its comments, innermost first; a stack without comments is unknown.
 type section struct {
 	recording
@@ -257,7 +257,7 @@ func (s *section) internFunction(name, file string) *profile.Function {
 	return f
 }
 
-// fileLine takes "/src/f.go:12" apart.
+// fileLine splits "/src/f.go:12".
 func fileLine(s string) (string, int64) {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 {
@@ -322,7 +322,7 @@ func (s *section) finishSection(b *evidence.Builder) {
 		b.Cut()
 	}
 	if s.fraction > 1 {
-		// Nothing in the text tells the versions apart.
+		// The text is the same in all versions.
 		b.Warnf(s.at, "mutex contention was sampled (1 of %d): as text, Go before 1.21 gives the sampled values and later versions the estimated total; the total is assumed", s.fraction)
 	}
 }
@@ -344,7 +344,7 @@ func pauseTotal(ring string, cycles int64) (sum int64, ok bool) {
 }
 
 // parseText reads text profiles and goroutine dumps, several if the file has
-// several, and leaves the log lines around them to other formats.
+// several, and leaves log lines around them to other formats.
 func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var (
 		sections []*section
@@ -415,7 +415,7 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 	return dumps.emitGoroutines(ctx, b, subject)
 }
 
-// stripQuoteMark takes off the mark that mails and issues put before lines that they quote.
+// stripQuoteMark removes the quotation mark of mails and issues.
 func stripQuoteMark(line []byte) []byte {
 	if rest, quoted := bytes.CutPrefix(line, []byte(">")); quoted {
 		return bytes.TrimPrefix(rest, []byte(" "))

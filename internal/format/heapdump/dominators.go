@@ -9,11 +9,11 @@ import (
 	"github.com/unstall/unstall/internal/format/classhisto"
 )
 
-// tree is the dominators of a graph's objects that are reached from its roots, all by their number in the order of a walk from
-// node 0, which stands above all roots: an object is kept alive by its dominator alone. By the algorithm Semi-NCA
+// tree is the dominator tree of the objects that the roots reach, numbered in the order of a walk from
+// node 0, which stands above all roots: an object is alive only because of its dominator. The algorithm is Semi-NCA
 // (L. Georgiadis, Linear-Time Algorithms for Dominators and Related Problems, 2005, section 2.4).
 type tree struct {
-	node     []int32 // objects by number; of number 0 none
+	node     []int32 // objects by number; number 0 has none
 	idom     []int32
 	retained []int64 // bytes
 }
@@ -64,7 +64,7 @@ func (g *graph) buildDominatorTree() *tree {
 		}
 	}
 	count := len(t.node)
-	// Who refers to each, by number.
+	// Which nodes refer to each, by number.
 	starts := make([]uint32, count+1)
 	for i := 1; i < count; i++ {
 		o := t.node[i]
@@ -98,7 +98,7 @@ func (g *graph) buildDominatorTree() *tree {
 		semi[i], label[i] = int32(i), int32(i)
 	}
 	var path []int32
-	least := func(v, last int32) int32 { // of the nodes above v that were linked, the one with the smallest semidominator
+	least := func(v, last int32) int32 { // of the linked nodes above v, the one with the smallest semidominator
 		if above[v] < last {
 			return label[v]
 		}
@@ -141,7 +141,7 @@ func (g *graph) buildDominatorTree() *tree {
 	return t
 }
 
-// ofClass is what a class's objects keep alive: of those within what another of the same class keeps, once.
+// ofClass is the memory that a class's objects keep alive; an object within another of its class counts once.
 type ofClass struct {
 	kind          int32
 	objects       int64
@@ -195,14 +195,14 @@ func (t *tree) byClass(g *graph) []ofClass {
 	return all
 }
 
-// How much is shown, and from which part of the heap on an object is named.
+// The number of rows, and the part of the heap from which an object is named.
 const (
 	mostShown  = 20
 	worthShare = .05
 	mostChain  = 5
 )
 
-// addRetainedTables writes what is kept alive by objects and by classes.
+// addRetainedTables writes the memory that objects and classes keep alive.
 func (x *reader) addRetainedTables(b *evidence.Builder) {
 	g := x.graph
 	if len(g.ids) == 0 || len(g.roots) == 0 {
@@ -253,7 +253,7 @@ func (x *reader) addRetainedTables(b *evidence.Builder) {
 	if left := len(g.ids) - (len(t.node) - 1); left > 0 {
 		b.Warnf(0, "%d of %d objects are not reached from any root: garbage that was not collected yet", left, len(g.ids))
 	}
-	last := int32(0) // the one furthest down that still keeps nearly all that those above it keep
+	last := int32(0) // the lowest one that still keeps nearly all of what those above it keep
 	for i := 1; i < len(t.node); i++ {
 		if t.idom[i] == last && float64(t.retained[i]) >= largeShare*float64(total) && (last == 0 || float64(t.retained[i]) >= mostlyKept*float64(t.retained[last])) {
 			last = int32(i)
@@ -264,13 +264,13 @@ func (x *reader) addRetainedTables(b *evidence.Builder) {
 	}
 }
 
-// mostlyKept is the part of what an object keeps that one below it keeps, from which on that one is named.
+// mostlyKept is the part of an object's retained memory from which the object below that keeps it is named instead.
 const mostlyKept = .8
 
-// largeShare is the part of the heap from which one object that keeps it is told of.
+// largeShare is the part of the heap from which a single object that keeps it is reported.
 const largeShare = .25
 
-// className is what a class is called, or of a class itself which it is.
+// className returns the name of a class, or for a class object the class that it represents.
 func (x *reader) className(g *graph, kind int32, id uint64) string {
 	class := g.kinds[kind]
 	switch {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// build makes a graph of objects 1, 2, … with 10 bytes each, of the references of each, and roots.
+// build makes a graph of objects 1, 2, … with 10 bytes each, from the references of each, and roots.
 func build(refs [][]uint64, roots ...uint64) *graph {
 	g := newGraph()
 	for i, to := range refs {
@@ -18,7 +18,7 @@ func build(refs [][]uint64, roots ...uint64) *graph {
 	return g
 }
 
-// kept is what each object keeps alive, by leaving it out and seeing what is not reached any more.
+// kept computes what each object keeps alive: it removes the object and finds the nodes that are no longer reached.
 func kept(refs [][]uint64, roots []uint64, object uint64) int64 {
 	reached := func(without uint64) (n int64) {
 		seen := make([]bool, len(refs)+1)
@@ -49,7 +49,7 @@ func TestDominators(t *testing.T) {
 		refs := make([][]uint64, n)
 		for i := range refs {
 			for range r.IntN(4) {
-				refs[i] = append(refs[i], uint64(1+r.IntN(n+1))) // one beyond them is not in the dump
+				refs[i] = append(refs[i], uint64(1+r.IntN(n+1))) // the number beyond them is not in the dump
 			}
 		}
 		roots := []uint64{uint64(1 + r.IntN(n)), uint64(1 + r.IntN(n))}

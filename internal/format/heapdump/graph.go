@@ -1,7 +1,7 @@
 package heapdump
 
-// graph is what objects refer to, as far as it fits: it is given up where a dump has more than these, about 250 MB, and where an object
-// comes before its class. Classes are objects, too: what their static fields refer to is theirs.
+// graph is the references between objects. It is given up if a dump has more than these bounds, about 250 MB, or if an object
+// comes before its class. Classes are objects, too, with the references of their static fields.
 type graph struct {
 	ids    []uint64 // of each object
 	class  []int32  // likewise: index into classes
@@ -9,14 +9,14 @@ type graph struct {
 	first  []uint32 // of its references
 	refs   []uint64
 	roots  []uint64
-	kinds  []uint64 // classes by index: the identifier of each; up to maxPrimitive arrays of numbers
+	kinds  []uint64 // classes by index: the identifier of each; up to maxPrimitive they are arrays of numbers
 	kindOf map[uint64]int32
 
 	layouts map[uint64]*layout
 }
 
-// maxPrimitive is the largest type of numbers, which stands for the class of arrays of them; classOfClasses for that of classes. No object
-// has such an identifier: they are addresses.
+// maxPrimitive is the largest type of numbers, which stands for the class of arrays of them; classOfClasses stands for the class of classes. No object
+// has such an identifier, as identifiers are addresses.
 const (
 	maxPrimitive   = 11
 	classOfClasses = 12
@@ -31,13 +31,13 @@ const (
 	maxInstance   = 1 << 20 // bytes of the fields of an object
 )
 
-// layout is where the references are within an instance of a class.
+// layout is where an instance of a class has references.
 type layout struct {
 	super uint64
 	own   []byte  // kinds of its own fields
 	at    []int32 // offsets of references, of its own fields and those of the classes above
 	size  int32
-	known bool // at and size are
+	known bool // at and size are known
 }
 
 func newGraph() *graph {
@@ -114,7 +114,7 @@ func (g *graph) layoutOf(class uint64, ids int) (*layout, bool) {
 }
 
 // resolveEdges turns references into indexes of objects: those of object i are
-// to[from[i]:from[i+1]]. References to what is not in the dump are left out.
+// to[from[i]:from[i+1]]. References to objects outside the dump are left out.
 func (g *graph) resolveEdges() (from []uint32, to []int32, index *table) {
 	index = newTable(len(g.ids))
 	for i, id := range g.ids {

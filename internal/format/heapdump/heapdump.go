@@ -1,7 +1,7 @@
-// Package heapdump reads heap dumps of a JVM (.hprof: jmap -dump, jcmd GC.heap_dump, HeapDumpOnOutOfMemoryError): how many
-// objects of each class are in it, what they take themselves, and what they keep alive. It reads the dump once, from front to back, and
-// keeps counts by class and the names of classes; of dumps of up to two million objects also what they refer to (graph.go), of which
-// dominators follow (dominators.go). Of larger ones what objects keep alive is not known.
+// Package heapdump reads heap dumps of a JVM (.hprof: jmap -dump, jcmd GC.heap_dump, HeapDumpOnOutOfMemoryError): the number of
+// objects of each class, their own size, and the memory that they keep alive. It reads the dump once, from front to back, and
+// keeps counts by class and the names of classes. For dumps of up to two million objects it also keeps the references (graph.go), from which
+// it computes dominators (dominators.go). In larger dumps the retained memory is unknown.
 //
 // Source: https://hg.openjdk.org/jdk8/jdk8/jdk/raw-file/tip/src/share/demo/jvmti/hprof/manual.html#mozTocId848088, and HotSpot's
 // heapDumper.cpp. An object takes its fields and a header of 16 bytes, an array 16 (JVMs of 64 bits with compressed
@@ -25,7 +25,7 @@ import (
 	"github.com/unstall/unstall/internal/format/classhisto"
 )
 
-// Format is a heap dump.
+// Format reads heap dumps.
 var Format = format.Format{
 	Name:    "heapdump",
 	About:   "heap dumps of a JVM (.hprof): objects and bytes by class, and what they keep alive in dumps of up to two million objects",
@@ -48,7 +48,7 @@ const (
 	maxShown   = 2000
 )
 
-// Tags of records and of what a dump's segment holds.
+// Tags of records and of the parts of a dump's segment.
 const (
 	tagString  = 0x01
 	tagClass   = 0x02
@@ -61,7 +61,7 @@ const (
 	subPrimitive = 0x23
 )
 
-// roots are the lengths of records of roots, in identifiers and in other bytes.
+// roots are the lengths of root records, in identifiers and in further bytes.
 var roots = map[byte][2]int{0xff: {1, 0}, 0x01: {2, 0}, 0x02: {1, 8}, 0x03: {1, 8}, 0x04: {1, 4}, 0x05: {1, 0}, 0x06: {1, 4}, 0x07: {1, 0}, 0x08: {1, 8}}
 
 var primitives = map[byte]struct {
@@ -164,7 +164,7 @@ func (x *reader) readRecords(ctx context.Context) error {
 			err = x.readClass()
 		case tagDump, tagSegment:
 			if h[0] == tagDump && x.left == 0 {
-				x.left = 1 << 62 // larger than its field: up to the end
+				x.left = 1 << 62 // longer than its field can say: up to the end
 			}
 			err = x.readSegment(ctx)
 		}
@@ -305,7 +305,7 @@ func (x *reader) readSegment(ctx context.Context) error {
 	return nil
 }
 
-// readClassDump reads a class's own record: its fields, and what its static fields refer to.
+// readClassDump reads a class's own record: its fields, and the references of its static fields.
 func (x *reader) readClassDump() error {
 	object, err := x.readID()
 	if err == nil {
@@ -374,8 +374,8 @@ func (x *reader) readClassDump() error {
 	return nil
 }
 
-// addReference adds a reference of the object that is read, and gives up the graph if there is no
-// room. With begin it is the first one of a class, which it adds too.
+// addReference adds a reference of the object being read, and gives up the graph if there is no
+// room. If begin is set, it is the first reference of a class, which it adds too.
 func (x *reader) addReference(to uint64, begin bool, class uint64) {
 	if x.graph == nil {
 		return
@@ -452,7 +452,7 @@ func (x *reader) readObjectArray() error {
 	}
 	c := x.ensureCount(class)
 	c.objects++
-	c.bytes += objectSize(int64(n) * 4) // references are of 4 bytes below 32 GB
+	c.bytes += objectSize(int64(n) * 4) // references take 4 bytes below 32 GB
 	x.objects++
 	if x.graph != nil && !x.graph.addObject(object, class, objectSize(int64(n)*4)) {
 		x.graph = nil
@@ -506,7 +506,7 @@ func (x *reader) readPrimitiveArray() error {
 	return x.skip(int64(n) * p.size)
 }
 
-// histogramLines returns what jmap -histo prints of the same heap.
+// histogramLines returns the output of jmap -histo for the same heap.
 func (x *reader) histogramLines(at int64) (lines []format.Line) {
 	type class struct {
 		name string

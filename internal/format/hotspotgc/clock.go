@@ -2,24 +2,24 @@ package hotspotgc
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// clock makes one time of the stamps a log carries: dates, uptimes, both, stamps of an
-// envelope, or none; and tells the processes apart that wrote to one log. The first stamp
-// decides what the log's own clock counts from; where dates come up later they only say
-// where that lies.
+// clock makes one time line from the stamps of a log: dates, uptimes, both, stamps of an
+// envelope, or none. It also tells apart the processes that wrote to one log. The first stamp
+// decides what the log's own clock counts from; dates that appear later only anchor
+// that clock.
 type clock struct {
 	basis basis
-	now   int64 // the latest time given, or reached by events of a log without stamps
-	laid  bool  // something was given a time before the first stamp
-	rows  bool  // whose uptimes are what now counts from
-	lead  int64 // of now behind what the stamps say, see takeFirstStamp
+	now   int64 // the latest time, or the end of events in a log without stamps
+	laid  bool  // an event got a time before the first stamp
+	rows  bool  // now counts from some process's uptime
+	lead  int64 // of now behind the stamps, see takeFirstStamp
 
 	processes []process
 	current   int
 	pid       int64 // of the line being read, 0 unknown
-	envelope  int64 // its stamp by whoever collected it, 0 unknown
-	back      int   // switches to a process that had been left
+	envelope  int64 // the stamp of its envelope, 0 unknown
+	back      int   // switches back to an earlier process
 
-	offset, slack int64 // of the basis from the epoch, where dates or envelopes tell
+	offset, slack int64 // of the basis from the epoch, if dates or envelopes show it
 	anchored      bool
 	envelopes     envelopeBounds
 }
@@ -55,15 +55,15 @@ const (
 // last.
 const maxProcesses = 256
 
-// maxUptime: some JVMs print the time since the epoch for their uptime. 10 years.
+// maxUptime is 10 years: some JVMs print the time since the epoch as their uptime.
 const maxUptime = 10 * 366 * 86400e9
 
 func newClock() clock {
 	return clock{processes: []process{newProcess()}}
 }
 
-// timeAt returns the time of a moment with these stamps, each of them unknown where it is not
-// written. Without any it is the latest time. Times are by the stamps less lead.
+// timeAt returns the time of a moment with these stamps, each of them unknown if it is not
+// in the log. Without any it is the latest time. Times follow the stamps less lead.
 func (c *clock) timeAt(date, uptime int64) int64 {
 	if uptime > maxUptime {
 		uptime = unknown
@@ -110,8 +110,8 @@ func (c *clock) timeAt(date, uptime int64) int64 {
 	return c.now
 }
 
-// takeFirstStamp takes the first stamp. What came before it was laid one after another from 0 on
-// and ends here: all times go on from there, and are moved by lead when the whole log was read.
+// takeFirstStamp takes the first stamp. Events before it were placed one after another from 0 on
+// and end here: all times continue from there, and are moved by lead after the whole log was read.
 // Rows that count from the start of the JVM need not be moved to its uptimes.
 func (c *clock) takeFirstStamp(date, uptime int64) {
 	c.basis = byUptime
@@ -130,8 +130,8 @@ func (c *clock) takeFirstStamp(date, uptime int64) {
 	}
 }
 
-// rowTime returns the time of something with an uptime that is printed long after it; it does not
-// move the clock. Of a process without any other uptime it is the time of printing.
+// rowTime returns the time of an event with an uptime that is printed long after the event; it does not
+// move the clock. Without any other uptime of the process it returns the time of printing.
 func (c *clock) rowTime(uptime int64) int64 {
 	switch p := &c.processes[c.current]; {
 	case p.uptime != unknown:
@@ -152,13 +152,13 @@ func (c *clock) widenTo(p *process, t int64) {
 
 // How stamps tell processes apart, in ns.
 const (
-	lag     = 10e9  // by how much an uptime may lie before the one above: threads write in turn
+	lag     = 10e9  // an uptime may lie this much before the one above: threads write in turn
 	jitter  = 0.3e9 // the same within the first seconds
-	steady  = 2e9   // by how much date − uptime of one process may vary
+	steady  = 2e9   // date − uptime of one process may vary by this much
 	sameGap = 10    // an uptime belongs to a process that is this many times closer
 )
 
-// isRestart says whether an uptime after another one belongs to a process that was started again.
+// isRestart says whether an uptime after another one belongs to a restarted process.
 func isRestart(before, uptime int64) bool {
 	return uptime < before-lag || uptime < before/2 && uptime < before-jitter
 }
@@ -219,7 +219,7 @@ func (c *clock) chooseProcess(date, uptime int64) {
 
 func isNear(a, b int64) bool { return a-b <= steady && b-a <= steady }
 
-// switchProcess makes another process for which is holds the current one, a new one if there is
+// switchProcess makes another process for which is holds the current one, or a new one if there is
 // none.
 func (c *clock) switchProcess(is func(*process) bool, uptime int64) {
 	for i := range c.processes {
@@ -251,8 +251,8 @@ func (c *clock) advanceTo(end int64) {
 	}
 }
 
-// widenToEvent widens the time and the collection numbers that a process was watched for to an
-// event of it.
+// widenToEvent widens the coverage and the collection numbers of a process to include one
+// of its events.
 func (c *clock) widenToEvent(process int, e *event) {
 	p := &c.processes[process]
 	if e.number != unknown {
@@ -267,8 +267,8 @@ func (c *clock) widenToEvent(process int, e *event) {
 	p.from, p.until = min(p.from, e.start), max(p.until, e.end)
 }
 
-// envelopeBounds narrow down where the log's clock lies by when a collector took a line
-// in: never before it was written.
+// envelopeBounds bound the position of the log's clock by the times when a collector read
+// lines: never before a line was written.
 type envelopeBounds struct {
 	some   bool
 	coarse bool // all stamps are of whole seconds
@@ -285,8 +285,8 @@ func (c *clock) addEnvelope(stamp, t int64) {
 	e.coarse = e.coarse && stamp%1e9 == 0
 }
 
-// writeTo writes what is known into the artifact's clock. spaced says that events without stamps
-// tell the time between them.
+// writeTo writes the result into the artifact's clock. spaced says that events without stamps
+// show the time between them.
 func (c *clock) writeTo(k *evidence.Clock, spaced bool) {
 	k.Resolution = 1e6
 	switch {

@@ -28,8 +28,8 @@ var disputed = map[string]bool{
 	"fa17c8-gc_finest.log":                                      true,
 }
 
-// TestCorpus reads logs of which at least two other parsers agree how long they stopped
-// the world.
+// TestCorpus reads logs for which at least two other parsers agree on the time that the
+// world was stopped.
 func TestCorpus(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(corpus, "EXPECTED.json"))
 	if err != nil {

@@ -24,8 +24,8 @@ func (o *output) emitEvent(e *event) {
 	o.rows.addEvent(e, o.subjectOf(process))
 }
 
-// nameless is the name of a safepoint whose line does not tell the operation, as those that
-// PrintGCApplicationStoppedTime prints: it may be a collection's.
+// nameless is the name of a safepoint whose line does not name the operation, such as the lines of
+// PrintGCApplicationStoppedTime: it may be a collection's.
 const nameless = "stopped"
 
 // isCollectorOperation says whether an operation at a safepoint is a collection's. The names are

@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// render writes all that a log gave, a line each; times are ms since its first row.
+// render writes everything that a log gave, a line each; times are ms since its first row.
 func render(b *evidence.Bundle, err error) string {
 	var w strings.Builder
 	if err != nil {

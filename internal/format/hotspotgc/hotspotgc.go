@@ -6,21 +6,21 @@
 // https://github.com/openjdk/jdk/tree/master/src/hotspot/share/gc and
 // https://github.com/openjdk/jdk8u/tree/master/hotspot/src/share/vm.
 //
-// Where the lines lie, or mislead:
+// Where the lines mislead:
 //   - Stamps are milliseconds; durations have microseconds or more. A unified pause is
-//     stamped when it ends, a legacy one when it begins.
+//     stamped at its end, a legacy one at its beginning.
 //   - Times of threads are no pauses: ZGC's Allocation Stall and Relocation Stall stop one
 //     thread each.
-//   - Concurrent phases are no pauses. What a line calls Pause is one, even within them.
+//   - Concurrent phases are no pauses. A line that says Pause is one, even within them.
 //   - Serial and CMS print a full collection within the young one that turned into it, and
-//     the young one's time with it: here the young pause ends where the full one begins, so
-//     that pauses may be added up.
-//   - Heap sizes are rounded to what the line shows them in; G1's generations are regions.
-//   - Of a log that begins late nothing says how large G1's regions are: then it is worked
-//     out of the heap in use.
+//     the young one's time includes it: here the young pause ends where the full one begins, so
+//     that pauses can be added up.
+//   - Heap sizes are rounded to the unit in the line; G1's generations are regions.
+//   - A log that begins late does not show the size of G1's regions, which is then
+//     computed from the heap in use.
 //
-// The package's opinion: what is not a collector's line in a log is none of its business,
-// but is counted; and a line it does not understand is shown, not guessed at.
+// The package's opinion: lines that are not a collector's are only counted;
+// a line that is not understood is shown, and never guessed at.
 package hotspotgc
 
 import (
@@ -33,7 +33,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a GC log of a HotSpot JVM.
+// Format reads a GC log of a HotSpot JVM.
 var Format = format.Format{
 	Name:  "hotspotgc",
 	About: "GC and safepoint logs of HotSpot JVMs, JDK 1.4 to 25, all collectors, -Xlog or the Print flags before it",
@@ -72,7 +72,7 @@ func isUnifiedLine(b []byte) bool {
 		isUndecorated(text) || stallLine(text)
 }
 
-// stallLine says that a line without tags is of a thread that waited for memory.
+// stallLine marks a line without tags about a thread that waited for memory.
 func stallLine(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("Allocation Stall (")) || bytes.HasPrefix(b, []byte("Total time for which application threads were stopped"))
 }
@@ -112,12 +112,12 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// reader hands each line to who understands it.
+// reader passes each line to the reader of its dialect.
 type reader struct {
 	o       *output
 	unified *unified
 	legacy  *legacy
-	old     bool // the last line was the legacy reader's
+	old     bool // the legacy reader took the last line
 	number  int64
 }
 

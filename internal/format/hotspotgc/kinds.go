@@ -1,9 +1,9 @@
 package hotspotgc
 
-// lineKind says of a line that gave no event of its own why.
+// lineKind says why a line gave no event of its own.
 type lineKind uint8
 
-// Kinds of lines that are known and of no use, or of use only for another line's event.
+// Kinds of known lines that give nothing, or only details of another line's event.
 const (
 	emptyLine     lineKind = iota
 	bannerLine             // version, memory, command line: facts

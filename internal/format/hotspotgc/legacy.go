@@ -6,13 +6,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// legacy reads what JDK 1.4 to 8 print: TraceTime objects that open a bracket when
-// something begins and close it when it ends, nested, with anything else that prints
-// meanwhile in between, on the same line or on others. So it is read as brackets, not
-// as lines: a stack of the open ones, whatever breaks the lines. Formats, by version:
+// legacy reads the output of JDK 1.4 to 8: TraceTime objects open a bracket when
+// something begins and close it when it ends. Brackets nest, and other output
+// may stand within them, on the same line or on others. So this reads brackets and not
+// lines: a stack of the open ones, wherever lines break. Formats, by version:
 // hotspot/src/share/vm/gc_implementation/*, memory/*, runtime/safepoint.cpp of jdk8u.
 type legacy struct {
-	pauses int // that were written
+	pauses int // written so far
 
 	o      *output
 	number int64
@@ -20,22 +20,22 @@ type legacy struct {
 	stack [maxDepth]frame
 	depth int
 
-	date, uptime int64 // of a stamp that waits for what it stamps
+	date, uptime int64 // of a stamp whose event has not come yet
 
-	whole *wholePause // what e is of
-	e     *event      // the pause that is open, or has ended and waits for its details
-	held  bool        // it has ended
-	inner int64       // how long the young collection within the remark that is open took
-	conc  event       // a concurrent phase that has ended and waits for its processor times
+	whole *wholePause // the line that e is from
+	e     *event      // the open pause, or one that has ended and waits for its details
+	held  bool        // e has ended
+	inner int64       // duration of the young collection within the open remark
+	conc  event       // a concurrent phase that has ended and waits for its CPU times
 	concs bool        // there is one
 
 	trigger string // of the latest pause that had one
 	day     dateCache
 
-	last timed // what [Times: …] would be of
+	last timed // what the next [Times: …] belongs to
 
 	heads   map[string]*head // of Shenandoah's brackets
-	opened  int64            // when the one that is open was stamped
+	opened  int64            // stamp of the open one
 	started string           // the one whose beginning had a line of its own
 
 	concStart int64 // when G1's concurrent mark began, unknown outside of it
@@ -48,13 +48,13 @@ type legacy struct {
 	begunAt int64
 
 	// Of the line being read.
-	gave    bool     // it told something
-	strange bool     // something on it was not understood
+	gave    bool     // the line gave something
+	strange bool     // a part of it was not understood
 	kind    lineKind // what it is if it gave nothing
 	kinded  bool
 }
 
-// timed says what the processor times that follow belong to.
+// timed says what the following CPU times belong to.
 type timed uint8
 
 const (
@@ -70,7 +70,7 @@ func newLegacy(o *output) *legacy {
 
 // parseLine reads one line, without its end.
 func (l *legacy) parseLine(text []byte, s *looked, number int64) {
-	if l.strange { // a stamp of something else stamps nothing here
+	if l.strange { // a stamp of other text stamps nothing here
 		l.date, l.uptime = unknown, unknown
 	}
 	l.number, l.gave, l.strange, l.kinded = number, false, false, false
@@ -108,7 +108,7 @@ func (l *legacy) parseLine(text []byte, s *looked, number int64) {
 }
 
 // isDetail says whether a line is one of the details that G1 prints below a collection, except its
-// sizes. They are indented more than anything else, and are most of a log.
+// sizes. They are indented deeper than all else, and are most of a log.
 func (l *legacy) isDetail(text []byte, first int) bool {
 	if first < 3 || first+4 >= len(text) {
 		return false
@@ -133,7 +133,7 @@ func histogramRow(s []byte) bool {
 }
 
 // setRow says whether a line is a row of G1SummarizeRSetStats, "89K (  5.9%) by 25 Young
-// regions", or the rest of a list of times of worker threads: they stand within a pause.
+// regions", or the rest of a list of worker threads' times: they stand within a pause.
 func setRow(s []byte) bool {
 	for i, c := range s {
 		switch {
@@ -147,7 +147,7 @@ func setRow(s []byte) bool {
 	return true
 }
 
-// scanText reads brackets and what stands in them from position i on.
+// scanText reads brackets and their content from position i on.
 func (l *legacy) scanText(text []byte, i int) {
 	for i < len(text) {
 		c := text[i]
@@ -189,7 +189,7 @@ func (l *legacy) close() {
 	}
 }
 
-// abandonPause forgets a pause whose end is not in the log.
+// abandonPause drops a pause whose end is not in the log.
 func (l *legacy) abandonPause() {
 	for i := range l.depth {
 		if !l.stack[i].isPause() {
@@ -227,14 +227,14 @@ func (l *legacy) flushPhase() {
 	}
 }
 
-// takeTime returns the time of the stamp that was read last, and uses that up.
+// takeTime returns the time of the last stamp, and clears it.
 func (l *legacy) takeTime() int64 {
 	date, uptime := l.date, l.uptime
 	l.date, l.uptime = unknown, unknown
 	return l.o.clock.timeAt(date, uptime)
 }
 
-// setKind says what kind of line this is if it gives nothing else. The first kind holds.
+// setKind sets the kind of this line in case it gives nothing else. The first kind counts.
 func (l *legacy) setKind(k lineKind) {
 	if !l.kinded {
 		l.kind, l.kinded = k, true
@@ -292,7 +292,7 @@ func skipSpace(s []byte, i int) int {
 	return i
 }
 
-// skipTo is where the next bracket is.
+// skipTo returns the position of the next bracket.
 func skipTo(s []byte, i int) int {
 	if n := bytes.IndexAny(s[i:], "[]"); n >= 0 {
 		return i + n

@@ -71,10 +71,10 @@ func (l *legacy) parseMemory(s []byte) {
 	}
 }
 
-// foreground is what CMS warns of in the middle of a collection's line.
+// foreground is a warning that CMS prints into a collection's line.
 const foreground = "VM warning: bailing out to foreground collection"
 
-// virtualMachine reads a banner from position i on, or a warning that begins like one.
+// virtualMachine reads a banner from position i on, or a warning with the same beginning.
 func (l *legacy) virtualMachine(text []byte, i int) int {
 	if n := bytes.Index(text[i:], []byte(foreground)); n >= 0 {
 		l.setKind(otherLine)

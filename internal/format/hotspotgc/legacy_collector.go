@@ -1,6 +1,6 @@
 package hotspotgc
 
-// collectors are names that a log used, by which its collector is known.
+// collectors are the names in a log that reveal its collector.
 type collectors uint16
 
 const (
@@ -17,8 +17,8 @@ const (
 	flagG1
 )
 
-// emitCollector names the collector once the whole log is known: a young collection alone does not
-// show what collects the old generation.
+// emitCollector names the collector after the whole log was read: a young collection alone does not
+// show the collector of the old generation.
 func (c collectors) emitCollector(o *output, line int64) {
 	if name := c.collectorName(); name != "" {
 		o.setCollector(name, line)

@@ -20,7 +20,7 @@ func hasFraction(s []byte) bool {
 	return false
 }
 
-// scanFigure reads what begins with a digit: a stamp, sizes, a duration. It returns the position
+// scanFigure reads text that begins with a digit: a stamp, sizes, a duration. It returns the position
 // behind it.
 func (l *legacy) scanFigure(text []byte, i int) int {
 	s := text[i:]
@@ -42,7 +42,7 @@ func (l *legacy) scanFigure(text []byte, i int) int {
 		}
 		return l.skipNumber(text, i, n)
 	}
-	if isDigit(s[n]) || whole >= maxWhole { // more than fit
+	if isDigit(s[n]) || whole >= maxWhole { // more digits than fit
 		return l.skipNumber(text, i, 1)
 	}
 	digits := n
@@ -82,7 +82,7 @@ func (l *legacy) scanFigure(text []byte, i int) int {
 	return l.skipNumber(text, i, n)
 }
 
-// skipNumber skips a number of n bytes that means nothing here.
+// skipNumber skips a number of n bytes without a meaning here.
 func (l *legacy) skipNumber(text []byte, i, n int) int {
 	if l.depth > 0 {
 		return i + n
@@ -98,8 +98,8 @@ func (l *legacy) skipNumber(text []byte, i, n int) int {
 // maxSize bounds what is read as a size, in its unit: 64 GiB in bytes fit 40 bits.
 const maxSize = 1 << 32
 
-// dateCache remembers the day and second of the date read last: the next one mostly
-// is of the same.
+// dateCache remembers the day and second of the last date, as the next date mostly
+// has the same.
 type dateCache struct {
 	text [len("2020-03-25T16:16:18.000+0800")]byte
 	ns   int64 // of the text with .000
@@ -160,7 +160,7 @@ func (l *legacy) scanSizes(s []byte, v int64, n int) int {
 	return n
 }
 
-// unitBytes returns how many bytes a size's letter stands for, 0 if it is none.
+// unitBytes returns the bytes of a size's unit letter, 0 for other letters.
 func unitBytes(c byte) int64 {
 	switch c {
 	case 'B':
@@ -205,7 +205,7 @@ func parseSize(s []byte) (v int64, n int) {
 	return whole*u + (tenths*u+scale/2)/scale, n + 1
 }
 
-// scanTimes reads " user=0.12 sys=0.00, real=0.04 secs]" of what ended last.
+// scanTimes reads " user=0.12 sys=0.00, real=0.04 secs]" of the event that ended last.
 func (l *legacy) scanTimes(text []byte, i int) int {
 	l.gave = true
 	v, i, ok := processorTimes(text, i)
@@ -225,7 +225,7 @@ func (l *legacy) scanTimes(text []byte, i int) int {
 	return i
 }
 
-// processorTimes reads them from position i on: in user mode, in the kernel, and the wall's.
+// processorTimes reads them from position i on: user, kernel, and wall-clock time.
 func processorTimes(text []byte, i int) (ns [3]int64, end int, ok bool) {
 	for k := range ns {
 		for i < len(text) && text[i] != '=' && text[i] != ']' && text[i] != '[' {

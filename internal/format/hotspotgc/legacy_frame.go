@@ -9,13 +9,13 @@ type frame struct {
 
 	sizes    sizes
 	duration int64 // ns
-	used     bool  // the sizes are "used(capacity)": nothing was collected
+	used     bool  // the sizes are "used(capacity)": there was no collection
 }
 
 type frameKind uint8
 
 const (
-	detailFrame    frameKind = iota // whatever is in it is of no use
+	detailFrame    frameKind = iota // its content is not used
 	gcFrame                         // [GC …
 	fullFrame                       // [Full GC …
 	g1Frame                         // [GC pause …
@@ -32,12 +32,12 @@ const (
 	phaseFrame                      // [Concurrent marking, Shenandoah's
 )
 
-// maxDepth is deeper than anything nests.
+// maxDepth is deeper than any nesting.
 const maxDepth = 16
 
 func (f *frame) isPause() bool { return f.kind >= gcFrame && f.kind <= pauseFrame }
 
-// frameName is what stands behind a bracket, the longer of two alike first.
+// frameName is the text behind a bracket; of two with the same beginning the longer comes first.
 type frameName struct {
 	text string
 	kind frameKind
@@ -45,8 +45,8 @@ type frameName struct {
 	from collectors
 }
 
-// frameNames are those of generations. [GC…, [Full GC…, concurrent phases, [Eden: and
-// [Times: are read by open itself.
+// frameNames are those of generations. open itself reads [GC…, [Full GC…, concurrent phases, [Eden: and
+// [Times:.
 var frameNames = [...]frameName{
 	{"ParNew", youngFrame, "ParNew", seenParNew},
 	{"PSYoungGen", youngFrame, "PSYoungGen", seenParallel},
@@ -71,7 +71,7 @@ var frameNames = [...]frameName{
 // perm is what a permanent generation is called, whose capacity is of what it has, and that of a metaspace of what is reserved.
 const perm = "perm"
 
-// openBracket reads what follows the bracket at i and returns where to go on.
+// openBracket reads the text behind the bracket at i and returns the next position.
 func (l *legacy) openBracket(text []byte, i int) int {
 	s := text[i+1:]
 	switch {
@@ -123,7 +123,7 @@ func (l *legacy) openBracket(text []byte, i int) int {
 	return l.openOther(text, i)
 }
 
-// frameOf is the generation that s begins with, nil if it is none.
+// frameOf returns the generation that s begins with, nil if there is none.
 func frameOf(s []byte) *frameName {
 	for j := range frameNames {
 		if f := &frameNames[j]; hasPrefix(s, f.text) {
@@ -133,7 +133,7 @@ func frameOf(s []byte) *frameName {
 	return nil
 }
 
-// pauseFollows says whether "[GC" is a collection's, by what comes after it.
+// pauseFollows says whether "[GC" begins a collection, by the text behind it.
 func pauseFollows(s []byte) bool {
 	if len(s) == 0 {
 		return true
@@ -148,8 +148,8 @@ func pauseFollows(s []byte) bool {
 	}
 }
 
-// openOther opens a bracket that only collections have for their parts, or passes over one
-// that is somebody else's.
+// openOther opens a bracket for a part of a collection, or skips one
+// that is not GC's.
 func (l *legacy) openOther(text []byte, i int) int {
 	if k, ok := otherBracket(text[i+1:]); ok {
 		l.setKind(k)
@@ -181,7 +181,7 @@ func (l *legacy) push(kind frameKind, name string, next int) int {
 }
 
 // openPause begins a pause, or a collection within one: CMS may collect the young
-// generation first in its remark. Any other pause that is open has lost its end.
+// generation first in its remark. Any other open pause has lost its end.
 func (l *legacy) openPause(kind frameKind, next int) int {
 	l.gave = true
 	if l.depth > 0 && !(kind == gcFrame && l.isRemark()) {
@@ -191,15 +191,15 @@ func (l *legacy) openPause(kind frameKind, next int) int {
 		l.flushPause()
 		*l.e = newPause
 		l.e.start, l.inner = l.takeTime(), unknown
-		l.e.of = l.o.clock.current + 1 // the next line may be of another
+		l.e.of = l.o.clock.current + 1 // the next line may be of another process
 		l.begunAt, l.begunN = l.number, 0
 	}
 	l.date, l.uptime = unknown, unknown
 	return l.push(kind, "", next)
 }
 
-// isRemark says whether the pause that is open is CMS's remark: by its trigger, or for JDKs that
-// print none, by the figure that it begins with.
+// isRemark says whether the open pause is CMS's remark: by its trigger, or for JDKs that
+// print none, by the figure at its beginning.
 func (l *legacy) isRemark() bool {
 	return l.stack[0].kind == gcFrame && (l.e.trigger == cmsRemark || l.e.pause == evidence.PauseRemark)
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Triggers and failures as the rest of the program knows them.
+// Triggers and failures in the words of the rest of the program.
 const (
 	cmsInitialMark = "CMS Initial Mark"
 	cmsRemark      = "CMS Final Remark"
@@ -50,7 +50,7 @@ func (l *legacy) endPause(f *frame) {
 	l.o.clock.advanceTo(e.end)
 }
 
-// classifyPause decides which part of a collection "[GC …]" was, from what it holds.
+// classifyPause decides the kind of "[GC …]" from its content.
 func (l *legacy) classifyPause(f *frame) {
 	e := l.e
 	switch {
@@ -60,7 +60,7 @@ func (l *legacy) classifyPause(f *frame) {
 	case e.trigger == cmsRemark || e.pause == evidence.PauseRemark:
 		e.pause, e.name = evidence.PauseRemark, "CMS-remark"
 		l.seen |= seenCMS
-	case e.pause == evidence.PauseFull: // the old generation was collected too
+	case e.pause == evidence.PauseFull: // the old generation was collected, too
 	case f.used && e.name == "":
 		e.name = "GC without a collection"
 		l.seen |= seenCMS
@@ -84,7 +84,7 @@ func g1Name(mixed, initial bool) string {
 	return "GC pause (young)"
 }
 
-// scanParentheses reads what stands in parentheses: why a collection began, and what went wrong in
+// scanParentheses reads text in parentheses: the cause of a collection, and what went wrong in
 // it.
 func (l *legacy) scanParentheses(text []byte, i int) int {
 	n := inParentheses(text[i:])
@@ -114,7 +114,7 @@ func (l *legacy) scanParentheses(text []byte, i int) int {
 		l.e.trigger = "System.gc()"
 	default:
 		if f.isPause() && l.depth == 1 && l.e.trigger == "" && len(s) > 0 && !isDigit(s[0]) {
-			if l.trigger != string(s) { // most are as the one before
+			if l.trigger != string(s) { // most are the same as the one before
 				l.trigger = l.o.internText(s)
 			}
 			l.e.trigger = l.trigger
@@ -123,7 +123,7 @@ func (l *legacy) scanParentheses(text []byte, i int) int {
 	return j + 1
 }
 
-// inParentheses is where those end that s begins with, −1 if they do not.
+// inParentheses returns the end of the parentheses that s begins with, −1 if there are none.
 func inParentheses(s []byte) int {
 	level := 0
 	for j, c := range s {
@@ -138,8 +138,8 @@ func inParentheses(s []byte) int {
 	return -1
 }
 
-// setFailure sets what went wrong. A promotion that fails often ends in a concurrent mode failure,
-// which then is what the pause was.
+// setFailure sets what went wrong. A failed promotion often ends in a concurrent mode failure,
+// which then decides the kind of the pause.
 func (l *legacy) setFailure(what string) {
 	switch l.e.failure {
 	case "", promotionFailed:
@@ -147,7 +147,7 @@ func (l *legacy) setFailure(what string) {
 	}
 }
 
-// scanDashes reads "--", a young collection that ran out of room, and lines of ages.
+// scanDashes reads "--", which marks a young collection that ran out of room, and lines of ages.
 func (l *legacy) scanDashes(text []byte, i int) int {
 	s := text[i:]
 	switch {

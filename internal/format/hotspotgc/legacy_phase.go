@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// cmsPhases are CMS's concurrent phases as the log and as we call them.
+// cmsPhases maps the log's names of CMS's concurrent phases to ours.
 var cmsPhases = [...]struct{ text, name string }{
 	{"mark", "concurrent mark"},
 	{"abortable-preclean", "concurrent abortable preclean"},
@@ -16,7 +16,7 @@ var cmsPhases = [...]struct{ text, name string }{
 }
 
 // cmsPhase reads "concurrent-mark-start]" or "concurrent-mark: 0.079/0.082 secs]" (the
-// processor's and the wall's time) from position i on.
+// CPU time and the wall-clock time) from position i on.
 func (l *legacy) cmsPhase(text []byte, i int) int {
 	l.seen |= seenCMS
 	i += len("concurrent-")
@@ -49,7 +49,7 @@ func (l *legacy) cmsPhase(text []byte, i int) int {
 	return skipBracket(text, i)
 }
 
-// addPhase adds a concurrent phase that has ended now, after wall ns.
+// addPhase adds a concurrent phase that ends now and took wall ns.
 func (l *legacy) addPhase(name string, wall int64, failure string) {
 	l.gave = true
 	l.flushPhase()
@@ -60,8 +60,8 @@ func (l *legacy) addPhase(name string, wall int64, failure string) {
 	l.concs, l.last = true, timedPhase
 }
 
-// skipBracket returns the position behind the bracket that ends here, or of one that opens before
-// that.
+// skipBracket returns the position behind the bracket that ends here, or before one that opens
+// first.
 func skipBracket(text []byte, i int) int {
 	i = skipTo(text, i)
 	if i < len(text) && text[i] == ']' {

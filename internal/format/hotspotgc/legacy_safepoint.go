@@ -2,7 +2,7 @@ package hotspotgc
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// stoppedText begins what PrintGCApplicationStoppedTime prints at the end of a stop.
+// stoppedText begins the line of PrintGCApplicationStoppedTime at the end of a stop.
 const stoppedText = "Total time for which application threads were stopped: "
 
 // scanStop reads "0.1701451 seconds, Stopping threads took: 0.0000861 seconds" from position i on.
@@ -45,7 +45,7 @@ func (l *legacy) scanStop(text []byte, i int) int {
 	return i
 }
 
-// emitHistogram emits a stop for a class histogram that is not part of a collection.
+// emitHistogram emits a stop for a class histogram outside of a collection.
 func (l *legacy) emitHistogram(f *frame) {
 	if f.duration == unknown || l.depth > 0 {
 		return
@@ -56,7 +56,7 @@ func (l *legacy) emitHistogram(f *frame) {
 	l.o.emitEvent(&e)
 }
 
-// scanRunning reads "0.0170944 seconds", the time between two stops, which moves the time of logs
+// scanRunning reads "0.0170944 seconds", the time between two stops, which advances the time of logs
 // without stamps.
 func (l *legacy) scanRunning(text []byte, i int) int {
 	ns, n := parseDecimal(text[i:])
@@ -76,8 +76,8 @@ func (l *legacy) scanRunning(text []byte, i int) int {
 	return i
 }
 
-// parseOperation reads a row that PrintSafepointStatistics prints, many at a time and long
-// after (all times in ms):
+// parseOperation reads a row of PrintSafepointStatistics, which prints many at a time and long
+// after their safepoints (all times in ms):
 //
 //	0.250: G1IncCollectionPause  [ 9  0  0 ]  [ 0  0  0  0  3 ]  0
 //

@@ -6,13 +6,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Shenandoah was brought to JDK 8 with the names and units of later JDKs in brackets of
-// its own time:
+// Shenandoah in JDK 8 uses the names and units of later JDKs, in brackets of
+// its own:
 //
 //	0.467: [Concurrent cleanup 21278K->4701K(37888K), 0.048 ms]
 //	120839.710: [Pause Full 1589M->1002M(1690M), 4077.274 ms]
 //
-// The stamp is of the beginning, but for a bracket whose beginning has a line of its own,
+// The stamp is of the beginning, except for a bracket whose beginning has a line of its own,
 // "[Pause Full, start]".
 
 // openShenandoah opens the bracket of a pause or of a phase at i.
@@ -44,8 +44,8 @@ func (l *legacy) openShenandoah(text []byte, i int) int {
 	return l.push(kind, name, next)
 }
 
-// shenandoahTitle is the name of what begins at i, with what stands in parentheses behind
-// it, and where it ends.
+// shenandoahTitle returns the name of what begins at i, with the parentheses behind
+// it, and its end.
 func shenandoahTitle(text []byte, i int) (title []byte, end int) {
 	for end = i; end < len(text) && text[end] != ',' && text[end] != ']'; end++ {
 		if text[end] == ' ' && end+1 < len(text) && isDigit(text[end+1]) {
@@ -55,7 +55,7 @@ func shenandoahTitle(text []byte, i int) (title []byte, end int) {
 	return bytes.TrimRight(text[i:end], " "), end
 }
 
-// headOf returns what a name says, parsed once for each name.
+// headOf returns the meaning of a name, parsed once for each name.
 func (l *legacy) headOf(name string) *head {
 	h := l.heads[name]
 	if h == nil {

@@ -47,7 +47,7 @@ func rendered(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-// A collection cut short by the next one counts as not understood, and takes nothing of
+// A collection that the next one cuts short counts as not understood, and takes no part of
 // it.
 func TestLegacyCut(t *testing.T) {
 	b, err := suite.Read([]byte("1.000: [GC 1.000: [ParNew: 10K->2K(20K), 0.0010000 secs]\n2.000: [GC 2.000: [ParNew: 11K->3K(20K), 0.0020000 secs] 30K->22K(100K), 0.0021000 secs]\n3.000: [GC 3.000: [ParNew\n"))

@@ -2,7 +2,7 @@ package hotspotgc
 
 import "bytes"
 
-// textRule says what a line, or a piece of one, is that is not in brackets.
+// textRule is the meaning of a line, or a part of one, outside of brackets.
 type textRule struct {
 	text string
 	do   textAction
@@ -20,13 +20,13 @@ const (
 	readFlags
 	readMemory
 	readVersion
-	readOverhead // that GC takes nearly all the time
-	readLate     // a thread that did not stop in time, in what -XX:+SafepointTimeout prints
+	readOverhead // GC takes nearly all the time
+	readLate     // a thread that stopped late, in the output of -XX:+SafepointTimeout
 	readReason   // in angle brackets, JDK 1.3
-	passSizes    // the text and sizes behind it: of a generation, JDK 1.3
+	passSizes    // the text and the sizes behind it: of a generation, JDK 1.3
 )
 
-// textRules are what collectors print outside of brackets, of all versions.
+// textRules are the texts that collectors of all versions print outside of brackets.
 var textRules = [...]textRule{
 	{stoppedText, readStopped, safepointLine},
 	{"Application time: ", readRunning, safepointLine},
@@ -202,7 +202,7 @@ var rulesBy = func() (by [256][]textRule) {
 	return by
 }()
 
-// scanWords reads text that is not in brackets of its own.
+// scanWords reads text outside of brackets.
 func (l *legacy) scanWords(text []byte, i int) int {
 	s := text[i:]
 	for j := range rulesBy[s[0]] {
@@ -255,7 +255,7 @@ func (l *legacy) scanWords(text []byte, i int) int {
 	if l.depth == 0 && l.uptime != unknown && l.parseOperation(text, i) {
 		return len(text)
 	}
-	if k, ok := knownMessage(s); ok { // of Shenandoah, which writes the same text under both kinds of logging
+	if k, ok := knownMessage(s); ok { // Shenandoah writes the same text under both kinds of logging
 		l.setKind(k)
 		return nextCollection(text, i+1)
 	}
@@ -268,7 +268,7 @@ func (l *legacy) scanWords(text []byte, i int) int {
 	return i
 }
 
-// changeLen is how long the sizes are that s begins with: "25649K->0K(31616K)".
+// changeLen returns the length of the sizes that s begins with: "25649K->0K(31616K)".
 func changeLen(s []byte) int {
 	_, n := parseSize(s)
 	if n == 0 || !hasPrefix(s[n:], "->") {
@@ -284,8 +284,8 @@ func changeLen(s []byte) int {
 	return min(n, len(s))
 }
 
-// otherBrackets are the parts of collections that give nothing here, but show whose
-// bracket it is where the collection's own is not in the log.
+// otherBrackets are parts of collections that give nothing here, but identify their
+// collection if its own bracket is not in the log.
 var otherBrackets = [...]struct {
 	text string
 	kind lineKind
@@ -304,7 +304,7 @@ var otherBrackets = [...]struct {
 	{"Start", detailLine}, {"Closure", detailLine}, {"CMS-", detailLine}, {"Preclean ", detailLine},
 }
 
-// otherBracket says whether a bracket that begins like this is a collection's part.
+// otherBracket says whether a bracket with this beginning is a part of a collection.
 func otherBracket(s []byte) (lineKind, bool) {
 	for i := range otherBrackets {
 		if hasPrefix(s, otherBrackets[i].text) {
@@ -314,8 +314,8 @@ func otherBracket(s []byte) (lineKind, bool) {
 	return 0, false
 }
 
-// nextCollection is where, from position i on, a collection or a phase of one begins that
-// was printed into something else, with its stamps; the end of the text if none does.
+// nextCollection returns where, from position i on, a collection or one of its phases begins that
+// was printed into other text, with its stamps; the end of the text if there is none.
 func nextCollection(text []byte, i int) int {
 	for from := i; ; i++ {
 		n := bytes.IndexByte(text[i:], '[')
@@ -331,7 +331,7 @@ func nextCollection(text []byte, i int) int {
 	}
 }
 
-// stampsBefore is where the stamps in front of position i begin, from at the earliest.
+// stampsBefore returns where the stamps before position i begin, from at the earliest.
 func stampsBefore(text []byte, from, i int) int {
 	start := i
 	for i > from {

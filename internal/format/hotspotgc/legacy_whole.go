@@ -6,26 +6,26 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// wholePause is a collection that stands on one line from its stamps to its end, as nearly all
-// of a legacy log do. What came before it changes nothing in it but its time, so the workers
-// read it, which is most of the work; whoever takes the lines in order gives it its place.
+// wholePause is a collection on one line from its stamps to its end, as nearly all
+// of a legacy log are. Earlier lines change only its time, so workers
+// read it, which is most of the work; the reader that takes lines in order places it.
 type wholePause struct {
-	e            event  // but for when it was, and whose
+	e            event  // without its time and its process
 	date, uptime int64  // of its first stamp, unknown without
 	took         int64  // ns
 	trigger      []byte // of the line's text
 	seen         collectors
-	timed        bool // it has its processor times
+	timed        bool // it has its CPU times
 }
 
-// wholeReader reads such lines for one worker, without the stack of brackets. What it does not
-// know it leaves to [legacy], which reads the same of the same line.
+// wholeReader reads such lines for one worker, without the stack of brackets. It leaves other
+// lines to [legacy], which reads the same from the same line.
 type wholeReader struct {
 	day   dateCache
-	cause []byte // of the latest line that had one, in its brackets: most are as the one before
+	cause []byte // of the latest line that had one, in its brackets: most lines repeat it
 }
 
-// parsePause reads a line that is a whole pause into p, and returns false if it is none.
+// parsePause reads a line that is a complete pause into p, and returns false for other lines.
 func (r *wholeReader) parsePause(text []byte, p *wholePause) bool {
 	p.e, p.date, p.uptime, p.took = newPause, unknown, unknown, unknown
 	p.trigger, p.seen, p.timed = nil, 0, false
@@ -72,8 +72,8 @@ func (r *wholeReader) parsePause(text []byte, p *wholePause) bool {
 	return p.parseTimes(text, i)
 }
 
-// parseReason reads "(Allocation Failure)" at i and returns where it ends, −1 if it is none.
-// Words of other meaning begin with a small letter, but for JDK 6's "System"; those of CMS mark
+// parseReason reads "(Allocation Failure)" at i and returns where it ends, −1 for other text.
+// Words with another meaning begin with a small letter, except JDK 6's "System"; those of CMS mark
 // other pauses.
 func (r *wholeReader) parseReason(text []byte, i int, p *wholePause) int {
 	s := text[i:]
@@ -89,7 +89,7 @@ func (r *wholeReader) parseReason(text []byte, i int, p *wholePause) int {
 }
 
 // parseParts reads generations, sizes and the duration from i on, and returns where the pause
-// ends, −1 if there is anything else.
+// ends, −1 for other text.
 func (r *wholeReader) parseParts(text []byte, i int, p *wholePause) int {
 	heap := false  // was read
 	stamp := false // was read, and no bracket has taken it
@@ -162,7 +162,7 @@ func (r *wholeReader) parseGeneration(text []byte, i int, p *wholePause) int {
 	return i + 1
 }
 
-// parseTimes reads "[Times: …]" at i, if there is one, and says whether the line ends then.
+// parseTimes reads "[Times: …]" at i, if it is there, and says whether the line ends then.
 func (p *wholePause) parseTimes(text []byte, i int) bool {
 	i = skipSpace(text, i)
 	if hasPrefix(text[i:], "[Times:") {
@@ -176,7 +176,7 @@ func (p *wholePause) parseTimes(text []byte, i int) bool {
 	return i == len(text)
 }
 
-// wholeFigure is what begins with a digit in such a line.
+// wholeFigure is text in such a line that begins with a digit.
 type wholeFigure uint8
 
 const (
@@ -187,7 +187,7 @@ const (
 	wholeChange              // "1770060K->25950K(1922432K)"
 )
 
-// parseFigure reads what begins at i, and returns where it ends: a time in ns, or sizes, of whole
+// parseFigure reads the figure at i, and returns where it ends: a time in ns, or sizes in whole
 // units.
 func (r *wholeReader) parseFigure(text []byte, i int, change *sizes) (is wholeFigure, ns int64, end int) {
 	whole, n := shortNumber(text, i)
@@ -227,7 +227,7 @@ func (r *wholeReader) parseFigure(text []byte, i int, change *sizes) (is wholeFi
 	return wholeNothing, 0, i
 }
 
-// shortNumber reads the digits at i, nine at most, and returns where they end; of more that is i.
+// shortNumber reads at most nine digits at i, and returns where they end; i if there are more.
 func shortNumber(text []byte, i int) (v int64, end int) {
 	for end = i; end < len(text) && isDigit(text[end]); end++ {
 		v = v*10 + int64(text[end]-'0')
@@ -238,7 +238,7 @@ func shortNumber(text []byte, i int) (v int64, end int) {
 	return v, end
 }
 
-// wholeSize reads "25950K" at i in bytes, and returns where it ends; if it is none that is the
+// wholeSize reads "25950K" at i in bytes, and returns where it ends; for other text it returns the
 // end of the text.
 func wholeSize(text []byte, i int) (v int64, end int) {
 	v, n := shortNumber(text, i)
@@ -248,7 +248,7 @@ func wholeSize(text []byte, i int) (v int64, end int) {
 	return v * unitBytes(text[n]), n + 1
 }
 
-// skipMarks is where what stands between figures ends.
+// skipMarks returns the end of the text between figures.
 func skipMarks(text []byte, i int) int {
 	for i < len(text) && (text[i] == ' ' || text[i] == ',' || text[i] == ':') {
 		i++
@@ -256,14 +256,14 @@ func skipMarks(text []byte, i int) int {
 	return i
 }
 
-// takePause takes a pause that a worker read, if nothing of the lines before is open.
+// takePause takes a pause that a worker read, if no earlier line is still open.
 func (l *legacy) takePause(s *looked, number int64) bool {
 	if l.depth > 0 || l.date != unknown || l.uptime != unknown {
 		return false
 	}
 	l.flushPause()
 	p := s.pause
-	l.whole, s.pause = p, l.whole // it may wait for details after the worker reads others
+	l.whole, s.pause = p, l.whole // it may wait for details after the worker reads other lines
 	l.e, l.date, l.uptime = &p.e, p.date, p.uptime
 	e := l.e
 	e.start = l.takeTime()

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// readWhole reads a log line by line, with what workers read of whole pauses or without.
+// readWhole reads a log line by line, with or without the workers' reading of whole pauses.
 func readWhole(log []byte, with bool) (read string, whole int) {
 	b := evidence.NewBundle()
 	o := newOutput(b.Builder(b.AddArtifact(evidence.Artifact{Name: "gc.log"}), "hotspotgc"))
@@ -35,7 +35,7 @@ func readWhole(log []byte, with bool) (read string, whole int) {
 	return render(b, nil) + rendered(b, nil) + fmt.Sprintln(r.legacy.pauseEnd, r.legacy.seen, o.unexplained, o.ignored, o.clock), whole
 }
 
-// wholeLines are pauses on one line, and lines that nearly are.
+// wholeLines are pauses on one line, and lines that look like them.
 var wholeLines = []string{
 	"2020-03-25T16:16:18.390+0800: 1294233.934: [GC (Allocation Failure) 2020-03-25T16:16:18.391+0800: 1294233.935: [ParNew: 1770060K->25950K(1922432K), 0.0317141 secs] 2105763K->361653K(4019584K), 0.0323010 secs] [Times: user=0.12 sys=0.00, real=0.04 secs] \n",
 	"12.891: [GC 12.891: [DefNew: 26240K->1092K(29504K), 0.0010000 secs] 30M->5M(1G), 0.0012 secs]\n12.990: Total time for which application threads were stopped: 0.0013 seconds\n",
@@ -51,7 +51,7 @@ var wholeLines = []string{
 	"{Heap before GC invocations=0 (full 0):\n9.500: [GC 9.500: [ParNew: 10K->2K(20K), 0.001 secs] 30K->22K(100K), 0.0021 secs] [Times: user=0.12 sys=0.00, real=0.04 secs]\nHeap after GC invocations=1 (full 0):\n",
 }
 
-// What is read of whole pauses is what is read of the same lines as brackets.
+// TestWhole checks that whole pauses are read like the same lines as brackets.
 func TestWhole(t *testing.T) {
 	logs := [][]byte{cmsLog(100)}
 	for _, l := range wholeLines {

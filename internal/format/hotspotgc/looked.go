@@ -6,20 +6,20 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// looked is what one line says by itself, without those before it: several processors find that
-// out, while one puts together what they make of lines.
+// looked is the content of one line without its context: several workers read lines,
+// and one goroutine combines the results.
 type looked struct {
 	mark      decorators
-	at        int // where the message begins
+	at        int // beginning of the message
 	decorated bool
-	below     bool     // it only adds to the line above, and nothing that is of use here
-	kind      lineKind // then
+	below     bool     // it only adds unused details to the line above
+	kind      lineKind // of a line below another
 
-	whole bool        // it is all of a collection of a legacy log
-	pause *wholePause // then; it is used again for other lines
+	whole bool        // it is a complete collection of a legacy log
+	pause *wholePause // for whole; reused for other lines
 }
 
-// looker finds that out for one worker.
+// looker reads lines for one worker.
 type looker struct{ whole wholeReader }
 
 func newLook() func(format.Line, *looked) {
@@ -47,7 +47,7 @@ func (k *looker) examineLine(line []byte, s *looked) {
 
 var statsTag = []byte("stats")
 
-// cutNumber takes the number of the collection off a message, unknown without.
+// cutNumber removes the number of the collection from a message; unknown without one.
 func cutNumber(b []byte) (id int64, text []byte) {
 	if !bytes.HasPrefix(b, gcPrefix) {
 		return unknown, b

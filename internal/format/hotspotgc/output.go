@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/format/java"
 )
 
-// output is where both dialects put what they read: events, facts, and lines that gave
+// output receives the results of both dialects: events, facts, and lines that gave
 // nothing.
 type output struct {
 	clock clock
@@ -17,15 +17,15 @@ type output struct {
 	b           *evidence.Builder
 	subjects    []evidence.SubjectID // of the processes of clock
 	subject     evidence.SubjectID   // the first of them
-	names       map[string]string    // those that internText handed out
+	names       map[string]string    // those that internText returned
 	rows        rows
 	events      int64
 	safepoints  int64
 	collections int64 // events of the collector
-	paced       bool  // Shenandoah says how long it delayed threads that allocate
+	paced       bool  // Shenandoah logs how long it delayed threads that allocate
 	hidden      bool  // a safepoint was a collection's, or may have been
-	spaced      bool  // a log without stamps has safepoints that tell the time since the one before
-	disorder    int64 // collections whose numbers are in no order
+	spaced      bool  // a log without stamps has safepoints with the time since the previous one
+	disorder    int64 // collections with numbers out of order
 
 	facts map[string]factOf
 
@@ -35,7 +35,7 @@ type output struct {
 	exampleLine int64
 }
 
-// factOf is what is known by a name.
+// factOf maps names to facts.
 type factOf struct {
 	value  string
 	number float64
@@ -69,13 +69,13 @@ func (o *output) internText(s []byte) string {
 	return t
 }
 
-// maxNames bounds what a damaged log can make text keep.
+// maxNames bounds the memory that a damaged log can use for text.
 const maxNames = 4096
 
-// countIgnored counts a line that is known and of no use here.
+// countIgnored counts a known line that is not used.
 func (o *output) countIgnored(k lineKind) { o.ignored[k]++ }
 
-// maxExample is how much of a line that was not understood is kept.
+// maxExample bounds the part of a line that was not understood that is kept.
 const maxExample = 160
 
 // unknownLine counts a line that was not understood; the first is kept as an example.
@@ -86,7 +86,7 @@ func (o *output) unknownLine(text []byte, number int64) {
 }
 
 // setFact sets a fact about the process: a JVM flag by its own name, a size. number is in the base
-// unit, NaN for what is none. The last value holds.
+// unit, NaN for text. The last value counts.
 func (o *output) setFact(key, value string, number float64, line int64) {
 	if _, known := o.facts[key]; !known && len(o.facts) >= maxNames {
 		return // of a damaged log: no JVM has as many flags
@@ -94,7 +94,7 @@ func (o *output) setFact(key, value string, number float64, line int64) {
 	o.facts[key] = factOf{value, number, line}
 }
 
-// overheadWords begin what the JVM says where GC takes nearly all the time and frees nearly
+// overheadWords begin the JVM's messages that GC takes nearly all the time and frees nearly
 // nothing: adaptiveSizePolicy.cpp to JDK 24 (tags gc, ergo at level trace), then
 // serialHeap.cpp, parallelScavengeHeap.cpp and g1CollectedHeap.cpp (tag gc at level info).
 var overheadWords = []string{"GC is exceeding overhead limit", "GC would exceed overhead limit", "GC Overhead Limit exceeded too often"}
@@ -126,8 +126,8 @@ func (o *output) countLateThread(text []byte, line int64) bool {
 	return true
 }
 
-// setCollector names the collector as people call it. The first name holds, except that a late
-// line may show that it is generational.
+// setCollector names the collector by its usual name. The first name counts, except that a late
+// line may show that the collector is generational.
 func (o *output) setCollector(name string, line int64) {
 	if f, ok := o.facts[evidence.FactCollector]; !ok || name == "generational "+f.value {
 		o.setFact(evidence.FactCollector, name, math.NaN(), line)

@@ -6,8 +6,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// rows writes events into the bundle's intervals, a quarter of the work of reading. Where there is a
-// processor for it, that is done while what follows is read: meanwhile nobody else touches the
+// rows writes events as the bundle's intervals, a quarter of the work of reading. If a processor
+// is free, a goroutine does it in parallel; then no other code touches the
 // bundle's intervals and names.
 type rows struct {
 	b     *evidence.Builder
@@ -18,14 +18,14 @@ type rows struct {
 		id   evidence.NameID
 	}
 
-	size, read int64 // bytes of the log: in all, 0 unknown; so far
+	size, read int64 // bytes of the log: total, 0 unknown; read so far
 	written    int64 // events
 	room       int64 // events there is room for
 
-	batch   *rowBatch // that is being filled
+	batch   *rowBatch // the one being filled
 	full    chan *rowBatch
 	empty   chan *rowBatch
-	stopped chan any // what writing panicked with, nil; itself nil: all is written here
+	stopped chan any // the value of a panic while writing, nil without; the channel is nil: all is written here
 }
 
 // rowBatch is events in their order.
@@ -36,7 +36,7 @@ type rowBatch struct {
 	read   int64
 }
 
-// rowsAtOnce is so many that waking the other side is rare, and that they stay in a core's cache.
+// rowsAtOnce is large enough to wake the writer rarely, and small enough for a core's cache.
 const rowsAtOnce = 128
 
 func newRows(b *evidence.Builder) rows { return rows{b: b, batch: new(rowBatch)} }
@@ -50,7 +50,7 @@ func (w *rows) addEvent(e *event, of evidence.SubjectID) {
 	}
 }
 
-// passBatch has the batch written, and begins another one.
+// passBatch passes the batch to the writer, and begins another one.
 func (w *rows) passBatch() {
 	b := w.batch
 	b.read = w.read
@@ -91,7 +91,7 @@ func (w *rows) writeSafely(b *rowBatch) (panicked any) {
 	return nil
 }
 
-// close writes what is left. It is called once, whatever ends the reading.
+// close writes the rest. It is called once, however the reading ends.
 func (w *rows) close() {
 	if w.stopped == nil {
 		w.batch.read = w.read
@@ -161,7 +161,7 @@ func (w *rows) appendName(k evidence.Key, s string) {
 	}
 }
 
-// nameID returns the number of a name. There are few names, and looking them up took as long as
+// nameID returns the number of a name. There are few names, and a map look-up took as long as
 // the rest of an event.
 func (w *rows) nameID(s string) evidence.NameID {
 	if s == "" {
@@ -186,8 +186,8 @@ func (w *rows) appendSizes(s sizes, before, after, capacity evidence.Key) {
 	w.appendFigure(capacity, s.capacity)
 }
 
-// makeRoom asks for as many rows as the rest of the log will give if it is like what was
-// read. A thousand rows tell; a log of unknown size grows by doubling.
+// makeRoom reserves as many rows as the rest of the log will give if it continues as
+// before. A thousand rows suffice to judge; a log of unknown size grows by doubling.
 func (w *rows) makeRoom(read int64) {
 	const enough = 4096
 	if w.size <= 0 || read <= 0 || w.written < enough {

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-// g1Log is what JDK 17 prints of n young collections.
+// g1Log returns JDK 17's log of n young collections.
 func g1Log(n int) []byte {
 	var w bytes.Buffer
 	w.WriteString("[2026-11-21T13:45:05.973+0000][0.004s][info][gc] Using G1\n")
@@ -42,7 +42,7 @@ func g1Log(n int) []byte {
 	return w.Bytes()
 }
 
-// cmsLog is what JDK 8 prints of n ParNew collections.
+// cmsLog returns JDK 8's log of n ParNew collections.
 func cmsLog(n int) []byte {
 	var w bytes.Buffer
 	for i := range n {
@@ -70,8 +70,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// Reading must not allocate by the line: what a log of thousands of collections costs
-// beside its rows is what one of a few costs.
+// Reading must not allocate per line: beside its rows, a log of thousands of collections costs
+// as much as one of a few.
 func TestNoAllocationPerLine(t *testing.T) {
 	for name, log := range map[string][]byte{"g1": g1Log(50), "cms": cmsLog(50)} {
 		b := evidence.NewBundle()

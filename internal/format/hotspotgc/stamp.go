@@ -43,7 +43,7 @@ func parseStamp(s []byte) (ns int64, n int) {
 	return (daysSinceEpoch(year, month, day)*86400+hour*3600+minute*60+second-zone)*1e9 + milli*1e6, n
 }
 
-// parseDigits reads a number of nothing but digits.
+// parseDigits reads a number that consists of digits only.
 func parseDigits(s []byte) (v int64, ok bool) {
 	for _, c := range s {
 		if c < '0' || c > '9' {
@@ -86,7 +86,7 @@ func parseDecimal(s []byte) (nanos int64, n int) {
 	return decimalOf(whole, s, n)
 }
 
-// decimalOf is decimal of what begins with a whole number of n digits.
+// decimalOf is decimal for text that begins with a whole number of n digits.
 func decimalOf(whole int64, s []byte, n int) (nanos int64, end int) {
 	nanos = whole * 1e9
 	if n+1 < len(s) && (s[n] == '.' || s[n] == ',') && s[n+1] >= '0' && s[n+1] <= '9' {

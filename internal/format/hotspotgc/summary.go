@@ -20,7 +20,7 @@ func (o *output) countUnderstood() (n int64) {
 	return n
 }
 
-// emitSummary writes what is known when the whole log was read.
+// emitSummary writes the results of the whole log.
 func (o *output) emitSummary(lines int64) {
 	spaced := o.spaced && o.collections == 0
 	o.clock.writeTo(o.b.Clock(), spaced)
@@ -79,7 +79,7 @@ func (o *output) emitCoverage() {
 		}
 		o.b.Stretch(s)
 		c := evidence.Coverage{Subject: o.subjectOf(i), From: p.from + o.clock.lead, Until: p.until + o.clock.lead, Kind: evidence.CoverGC}
-		if o.collections > 0 || !o.hidden { // else it is a log of safepoints alone, and collections stand elsewhere
+		if o.collections > 0 || !o.hidden { // else it is a log of safepoints alone, and collections are logged elsewhere
 			o.b.Cover(c)
 		}
 		if o.safepoints > 0 {
@@ -93,7 +93,7 @@ func (o *output) emitCoverage() {
 	}
 }
 
-// linesTable says what became of the lines.
+// linesTable shows how many lines were read as what.
 func (o *output) linesTable(lines int64) evidence.Table {
 	t := evidence.Table{Title: "Lines of the GC log", Columns: []string{"", "lines"}}
 	row := func(name string, n int64) {

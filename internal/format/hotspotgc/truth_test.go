@@ -19,8 +19,8 @@ import (
 	"github.com/unstall/unstall/lab/jvmapp"
 )
 
-// churn allocates 600 MB in small pieces, of which many live for a while, and asks for a
-// collection twice.
+// churn allocates 600 MB in small pieces, many of which live for a while, and requests two
+// collections.
 const churn = `
 public class App {
     public static void main(String[] args) throws Exception {
@@ -36,8 +36,8 @@ public class App {
     }
 }`
 
-// everyCollector of each JDK, as the flags that ask for them. Serial's young collections
-// that become full ones are missing in JFR, so nothing here runs out of memory.
+// everyCollector of each JDK, by the flags that select it. Serial's young collections
+// that become full ones are missing in JFR, so no run here is out of memory.
 var everyCollector = []struct {
 	major int
 	flags []string
@@ -60,10 +60,10 @@ var everyCollector = []struct {
 	{25, []string{"-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational"}},
 }
 
-// What the log says of a run must be what the JVM's own flight recorder says of it: the
-// same pauses, as long. The two begin and end some code apart (the log is later to stop
-// its watch), which is a percent of a short pause and more where a thread is preempted
-// there: so it is the median pause that must agree within 1 %, or 50 µs, and all but a
+// TestPausesAreThoseOfTheFlightRecorder checks that the log of a run agrees with the JVM's own flight recorder: the
+// same pauses, with the same lengths. The two begin and end at slightly different points (the log stops
+// its watch later), which is a percent of a short pause and more if a thread is preempted
+// there. So the median pause must agree within 1 %, or 50 µs, and all but a
 // few within 1 ms more.
 func TestPausesAreThoseOfTheFlightRecorder(t *testing.T) {
 	for _, c := range everyCollector {
@@ -83,9 +83,9 @@ func TestPausesAreThoseOfTheFlightRecorder(t *testing.T) {
 			}
 			recorded, ended := flown(t, a.Home, flight)
 			logged, full := pausesOf(t, log)
-			// What came before the recording began, or after it ended, is in the log alone. So
-			// is one collection within: the recorder writes a collection's pauses when it ends,
-			// and a concurrent one may be under way while later young ones end, and to the last.
+			// The log alone has what came before the recording began, or after it ended, and
+			// one collection within: the recorder writes a collection's pauses when it ends,
+			// and a concurrent one may last over later young ones, and to the end.
 			underWay := 0
 			ids := slices.Sorted(maps.Keys(recorded))
 			first, last := ids[0], ids[len(ids)-1]
@@ -134,8 +134,8 @@ func TestPausesAreThoseOfTheFlightRecorder(t *testing.T) {
 	}
 }
 
-// pausesOf are the pauses (ns) of each collection of a log, all of whose lines must be
-// understood, and which collections were full ones.
+// pausesOf returns the pauses (ns) of each collection of a log, all of whose lines must be
+// understood, and says which collections were full ones.
 func pausesOf(t *testing.T, log string) (pauses map[int64][]int64, full map[int64]bool) {
 	t.Helper()
 	b := evidence.NewBundle()
@@ -160,8 +160,8 @@ func pausesOf(t *testing.T, log string) (pauses map[int64][]int64, full map[int6
 	return pauses, full
 }
 
-// flown are the pauses (ns) of each collection of a flight recording, and which of them
-// it saw the end of.
+// flown returns the pauses (ns) of each collection of a flight recording, and says for which
+// the recording has the end.
 func flown(t *testing.T, home, recording string) (pauses map[int64][]int64, ended map[int64]bool) {
 	t.Helper()
 	out, err := exec.Command(filepath.Join(home, "bin", "jfr"), "print", "--json", "--events", "jdk.GCPhasePause,jdk.GarbageCollection", recording).Output()

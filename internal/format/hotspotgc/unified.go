@@ -2,40 +2,40 @@ package hotspotgc
 
 import "bytes"
 
-// unified reads the logs of -Xlog (JDK 9 to 25): "[decorator]… GC(17) message", the
+// unified reads the logs of -Xlog (JDK 9 to 25): "[decorator]… GC(17) message", with
 // decorators in the order of
 // https://github.com/openjdk/jdk/blob/master/src/hotspot/share/logging/logDecorators.hpp,
-// any subset of them, or none at all.
+// any subset of them, or none.
 type unified struct {
 	o      *output
 	mark   decorators
-	seen   bool // a line that only a unified log has
+	seen   bool // a line that only a unified log has was read
 	open   [maxOpen]collection
-	recent int // of open: the one used last
+	recent int // index in open of the one used last
 
 	heads  map[string]*head
 	region int64 // bytes of a G1 region, 0 not known yet
-	guess  bool  // region was not told
+	guess  bool  // region was inferred
 	lanes  map[string]int64
 
-	operation string // of the safepoint being reported, JDK 9 to 12
-	cancel    string // why Shenandoah cancelled its concurrent cycle
+	operation string // of the safepoint being read, JDK 9 to 12
+	cancel    string // the reason why Shenandoah cancelled its concurrent cycle
 
 	inner      int64 // the number of the last full collection, which may lie within a young one
-	innerTook  int64 // ns, with those right before it
+	innerTook  int64 // ns, with those directly before it
 	innerStart int64
 
 	lastYoung   int64 // the number of the last young collection
-	lastProcess int   // and whose it was
+	lastProcess int   // its process
 }
 
 func newUnified(o *output) *unified {
 	return &unified{o: o, heads: make(map[string]*head), lanes: make(map[string]int64), inner: unknown, lastYoung: unknown}
 }
 
-// decorators are those of one line that matter here.
+// decorators are the relevant decorators of one line.
 type decorators struct {
-	date, uptime []byte // as they stand, empty without
+	date, uptime []byte // as text, empty without
 	uptimeUnit   int64  // ns
 	millis       []byte // since the epoch
 	pid          int64
@@ -44,8 +44,8 @@ type decorators struct {
 	debug        bool // level debug or trace
 }
 
-// parseLine reads one line. It returns false if that has no decorators and says nothing that a
-// unified log would, so that it may be of another kind. A banner is enough among the first lines.
+// parseLine reads one line. It returns false for a line without decorators and without text of
+// a unified log, which may be of another kind. A banner suffices among the first lines.
 func (u *unified) parseLine(b []byte, s *looked, number int64, first bool) bool {
 	if u.mark = s.mark; s.below && u.seen {
 		u.o.countIgnored(s.kind)
@@ -81,7 +81,7 @@ func isUndecorated(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("Heap region size: ")) || bytes.HasPrefix(b, []byte("Heap Region Size: ")) || bytes.HasPrefix(b, []byte("Safepoint \""))
 }
 
-// cutDecorators takes the decorators off. A line is decorated if one of them is a stamp, a level,
+// cutDecorators removes the decorators. A line is decorated if one of them is a stamp, a level,
 // or tags of the collector.
 func (d *decorators) cutDecorators(b []byte) (text []byte, ok bool) {
 	*d = decorators{}
@@ -145,7 +145,7 @@ func (d *decorators) parseDecorator(g []byte, decorated bool) bool {
 			return decorated
 		}
 		if d.pid == 0 {
-			d.pid = -v // perhaps a thread's number
+			d.pid = -v // may be a thread's number
 		} else if d.pid < 0 {
 			d.pid = -d.pid
 		}
@@ -177,7 +177,7 @@ func isTagList(g []byte) bool {
 	return bytes.HasPrefix(g, []byte("gc")) || bytes.HasPrefix(g, []byte("safepoint")) || bytes.Contains(g, []byte(",")) || bareTags[string(g)]
 }
 
-// bareTags are tags that stand alone beside those of the collector in logs of -Xlog:all
+// bareTags are tags that stand alone beside GC tags in logs of -Xlog:all
 // or with safepoints.
 var bareTags = map[string]bool{"metaspace": true, "arguments": true, "startuptime": true, "handshake": true, "vmthread": true, "vmoperation": true,
 	"os": true, "logging": true, "pagesize": true, "cds": true, "nmt": true, "init": true, "stringdedup": true, "jni": true, "thread": true, "oopmap": true, "membername": true,

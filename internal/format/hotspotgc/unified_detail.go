@@ -29,7 +29,7 @@ func (u *unified) parseIndented(id int64, b []byte) {
 	}
 }
 
-// belowKind returns the kind of an indented line, if [unified.parseIndented] would only count it.
+// belowKind returns the kind of an indented line that [unified.parseIndented] would only count.
 func belowKind(tags, text []byte) (kind lineKind, ok bool) {
 	if len(text) == 0 || text[0] == '-' || hasPrefix(text, "region size ") || hasPrefix(text, "Capacity: ") {
 		return 0, false
@@ -79,7 +79,7 @@ func (u *unified) parseAge(id int64, b []byte) {
 	}
 }
 
-// usings are the names of collectors as their JVMs announce them.
+// usings are the collectors' names in their JVMs' announcements.
 var usings = []struct{ text, name string }{
 	{"Serial", "Serial"}, {"Parallel", "Parallel"}, {"Concurrent Mark Sweep", "ParNew+CMS"}, {"G1", "G1"},
 	{"The Z Garbage Collector", "ZGC"}, {"Shenandoah", "Shenandoah"}, {"Epsilon", "Epsilon"},
@@ -98,7 +98,7 @@ func (u *unified) parseUsing(b []byte, line int64) bool {
 	return false
 }
 
-// settings are lines of gc,init whose figure is a flag's.
+// settings are lines of gc,init with the figure of a flag.
 var settings = []struct{ label, fact string }{
 	{"Heap region size: ", evidence.FactG1HeapRegionSize},
 	{"Heap Region Size: ", evidence.FactG1HeapRegionSize},

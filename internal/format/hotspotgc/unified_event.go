@@ -6,22 +6,22 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// collection is what is known of a GC(n) that is going on, or whose pause waits for its
-// processor times.
+// collection is the state of a GC(n) that is in progress, or whose pause waits for its
+// CPU times.
 type collection struct {
 	number  int64 // unknown: the slot is free
 	pending event // what the lines so far say about the next pause
 	done    bool  // the pause itself was printed
-	begun   int64 // when a cycle's first line came, unknown before
+	begun   int64 // time of a cycle's first line, unknown before
 
 	eden, survivor, oldRegions, humongous sizes // G1 regions
 }
 
-// maxOpen is how many collections may go on at once: a concurrent cycle, young ones
-// within it, and those of which the log never prints the end.
+// maxOpen is how many collections may be in progress at once: a concurrent cycle, young ones
+// within it, and those whose end is not in the log.
 const maxOpen = 4
 
-// collectionOf finds a collection by its number, or begins it. One without a number is the one
+// collectionOf finds a collection by its number, or begins it. Without a number it returns the one
 // read last.
 func (u *unified) collectionOf(id int64) *collection {
 	c := &u.open[u.recent]
@@ -47,14 +47,14 @@ func (u *unified) collectionOf(id int64) *collection {
 	return c
 }
 
-// reset makes room for a new collection. Numbers are kept one higher, so that an empty
+// reset makes room for a new collection. Numbers are stored plus one, so that an empty
 // slot is 0.
 func (c *collection) reset(id int64) {
 	none := sizes{unknown, unknown, unknown}
 	*c = collection{number: id + 1, pending: newEvent(evidence.StopTheWorld), begun: unknown, eden: none, survivor: none, oldRegions: none, humongous: none}
 }
 
-// parseEvent reads lines that report something; it returns false for others.
+// parseEvent reads lines that report an event; it returns false for others.
 func (u *unified) parseEvent(id int64, b []byte, line int64) bool {
 	switch b[0] {
 	case 'P':
@@ -183,7 +183,7 @@ func (u *unified) parseEvent(id int64, b []byte, line int64) bool {
 	return false
 }
 
-// setFailure sets what went wrong in the collection that is going on.
+// setFailure sets what went wrong in the collection in progress.
 func (u *unified) setFailure(id int64, what string) bool {
 	c := u.collectionOf(id)
 	if c.done {

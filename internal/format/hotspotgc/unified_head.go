@@ -6,11 +6,11 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// pauses are the pauses of all collectors by how their names begin, the longer first.
+// pauses are the beginnings of pause names of all collectors, longer ones first.
 var pauses = []struct {
 	words string
 	pause evidence.Pause
-	young bool // collects the young generation; its first words in brackets say how
+	young bool // it collects the young generation; its first words in brackets say how
 }{
 	{"Pause Young (Mixed)", evidence.PauseMixed, true}, // G1, JDK 11 on
 	{"Pause Young", evidence.PauseYoung, true},
@@ -27,10 +27,10 @@ var pauses = []struct {
 	{"Pause Mark End", evidence.PauseRemark, false},
 }
 
-// ways are what stands in brackets before the reason of a young collection.
+// ways are the words in brackets before the reason of a young collection.
 var ways = map[string]bool{"Normal": true, "Concurrent Start": true, "Prepare Mixed": true, "Mixed": true}
 
-// asides stand in brackets behind a phase and change nothing in what it is.
+// asides are words in brackets behind a phase that do not change its meaning.
 var asides = map[string]bool{"process weakrefs": true, "unload classes": true, "update refs": true}
 
 func newHead(text string) *head {
@@ -68,7 +68,7 @@ func newHead(text string) *head {
 	return h
 }
 
-// cutBrackets takes the brackets off the end of words. It does not split brackets within brackets:
+// cutBrackets removes the brackets at the end of words. It does not split nested brackets:
 // "Pause Full (System.gc())" is "Pause Full" and "System.gc()".
 func cutBrackets(text string) (words string, brackets []string) {
 	words = text
@@ -92,8 +92,8 @@ func cutBrackets(text string) (words string, brackets []string) {
 	return words, brackets
 }
 
-// collectorOf tells the collector by the words of its pauses and phases, for logs that
-// begin late; "" if others use them too.
+// collectorOf returns the collector by the words of its pauses and phases, for logs that
+// begin late; "" if others use the same words.
 func collectorOf(text string) string {
 	generational := strings.HasSuffix(text, "(Young)") || strings.HasSuffix(text, "(Global)") || strings.HasSuffix(text, "(Mixed)") || strings.Contains(text, "remembered set scanning")
 	switch {

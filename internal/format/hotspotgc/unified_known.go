@@ -2,7 +2,7 @@ package hotspotgc
 
 import "bytes"
 
-// known are messages without an event, by how they begin; those of one letter together.
+// known are messages without an event, by their beginning, grouped by first letter.
 var known = indexByFirst([]struct {
 	words string
 	kind  lineKind
@@ -66,8 +66,8 @@ func knownMessage(b []byte) (lineKind, bool) {
 	return 0, false
 }
 
-// tagKinds say what lines are of which the tags tell enough: those that -Xlog:gc*=debug
-// and trace add change from release to release and hold no pause.
+// tagKinds are the kinds of lines whose tags suffice: those that -Xlog:gc*=debug
+// and trace add change from release to release and have no pause.
 var tagKinds = map[string]lineKind{
 	"init": bannerLine, "coops": bannerLine, "cds": bannerLine, "os": bannerLine, "pagesize": bannerLine, "arguments": bannerLine, "container": bannerLine, "cpu": bannerLine, "numa": bannerLine,
 	"phases": detailLine, "ref": detailLine, "task": detailLine, "reloc": detailLine, "nmethod": detailLine, "marking": detailLine, "start": startLine, "promotion": detailLine,
@@ -81,7 +81,7 @@ var tagKinds = map[string]lineKind{
 	"startuptime": bannerLine, "logging": bannerLine, "perf": bannerLine, "nmt": bannerLine, "codecache": bannerLine, "jit": bannerLine,
 }
 
-// knownTags says what kind of line one with these tags is, by the last that tells.
+// knownTags returns the kind of a line by the last of its tags that has one.
 func knownTags(tags []byte) (kind lineKind, ok bool) {
 	for len(tags) > 0 {
 		tag := tags

@@ -6,14 +6,14 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// head is what the words of a pause or phase mean, kept so that each is taken apart once.
+// head is the meaning of the words of a pause or phase, cached so that each is parsed once.
 type head struct {
 	name, trigger, failure string
 	pause                  evidence.Pause
 	young                  bool
 }
 
-// maxHeads bounds what a damaged log can make a reader keep.
+// maxHeads bounds the memory that a damaged log can use.
 const maxHeads = 2048
 
 // parsePhase reads a pause or a concurrent phase:
@@ -25,7 +25,7 @@ const maxHeads = 2048
 //	Concurrent cleanup 66M->63M(96M) 0.014ms
 //	Y: Pause Mark Start (Major) 0.013ms
 //
-// Without a duration it only begins.
+// Without a duration it is the beginning.
 func (u *unified) parsePhase(id int64, b []byte, line int64) bool {
 	rest, took, ok := cutDuration(b)
 	if !ok {
@@ -77,10 +77,10 @@ func (u *unified) parsePhase(id int64, b []byte, line int64) bool {
 
 func (c *collection) oldPending() bool { return c.pending.old.before != unknown }
 
-// fullWithin is what went wrong in a young collection that turned into a full one.
+// fullWithin is the failure of a young collection that turned into a full one.
 const fullWithin = "full collection"
 
-// subtractInner takes the full collection out of the time of the young one that turned into it:
+// subtractInner subtracts the full collection from the time of the young one that turned into it:
 // Serial and CMS print the full one within the young one, whose time includes it.
 func (u *unified) subtractInner(e *event, h *head, took int64) {
 	if h.pause == evidence.PauseFull {
@@ -101,15 +101,15 @@ func (u *unified) subtractInner(e *event, h *head, took int64) {
 	u.inner, u.innerTook = unknown, 0
 }
 
-// forgetCollections forgets the collections of one process when a line of another comes.
+// forgetCollections drops the collections of one process when a line of another comes.
 func (u *unified) forgetCollections() {
 	u.flushAll()
 	u.open = [maxOpen]collection{}
 	u.lastProcess, u.lastYoung, u.inner, u.innerTook = u.o.clock.current, unknown, unknown, 0
 }
 
-// checkOrder counts collections that are numbered out of order though the stamps do not begin
-// again: two JVMs write to one log at once.
+// checkOrder counts collections with numbers out of order while the stamps do not restart:
+// two JVMs write to one log at once.
 func (u *unified) checkOrder(e *event, h *head) {
 	if !h.young || e.number == unknown || e.failure == fullWithin {
 		return
@@ -120,8 +120,8 @@ func (u *unified) checkOrder(e *event, h *head) {
 	u.lastYoung = e.number
 }
 
-// beginCollection reads the first line of a pause or a cycle, and writes the pause of the same
-// number before it, which is complete.
+// beginCollection reads the first line of a pause or a cycle, and writes the complete pause of the same
+// number before it.
 func (u *unified) beginCollection(id int64, b []byte) {
 	u.o.countIgnored(startLine)
 	if id == unknown {
@@ -133,7 +133,7 @@ func (u *unified) beginCollection(id int64, b []byte) {
 	}
 }
 
-// cutDuration takes "3.405ms" or "0.010s" off the end.
+// cutDuration removes "3.405ms" or "0.010s" from the end.
 func cutDuration(b []byte) (rest []byte, ns int64, ok bool) {
 	n := len(b)
 	if n < 4 || b[n-1] != 's' {
@@ -151,7 +151,7 @@ func cutDuration(b []byte) (rest []byte, ns int64, ok bool) {
 	return b[:i], v / unit, true
 }
 
-// trailingSizes takes "24M->3M(256M)" off the end.
+// trailingSizes removes "24M->3M(256M)" from the end.
 func trailingSizes(b []byte) ([]byte, sizes) {
 	i := bytes.LastIndexByte(b, ' ')
 	if i >= 0 && i+4 < len(b) && b[i+1] >= '0' && b[i+1] <= '9' {
@@ -162,7 +162,7 @@ func trailingSizes(b []byte) ([]byte, sizes) {
 	return b, sizes{unknown, unknown, unknown}
 }
 
-// trailingSpan takes "(1.234s, 1.345s)" off the end, which JDK 9 to 12 print.
+// trailingSpan removes "(1.234s, 1.345s)" from the end, which JDK 9 to 12 print.
 func trailingSpan(b []byte) []byte {
 	if n := len(b); n > 3 && b[n-1] == ')' && b[n-2] == 's' {
 		if i := bytes.LastIndexByte(b, '('); i > 0 && b[i+1] >= '0' && b[i+1] <= '9' {
@@ -172,7 +172,7 @@ func trailingSpan(b []byte) []byte {
 	return b
 }
 
-// headOf returns what the words say, parsed once for each.
+// headOf returns the meaning of the words, parsed once for each.
 func (u *unified) headOf(b []byte) *head {
 	if h, ok := u.heads[string(b)]; ok {
 		return h

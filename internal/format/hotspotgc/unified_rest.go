@@ -78,8 +78,8 @@ func (u *unified) parseGeneration(id int64, b []byte, line int64) {
 	u.o.countIgnored(detailLine)
 }
 
-// parseRow reads ZGC's tables of heap figures, of which the first column is when marking starts
-// and the fourth when relocation ends. The whole heap's have six columns, a generation's four.
+// parseRow reads ZGC's tables of heap figures: the first column is at the start of marking,
+// the fourth at the end of relocation. The whole heap's tables have six columns, a generation's four.
 func (u *unified) parseRow(id int64, b []byte, old bool) {
 	var columns [6]int64
 	n := 0
@@ -110,7 +110,7 @@ func (u *unified) parseRow(id int64, b []byte, old bool) {
 }
 
 // parseStall reads "Allocation Stall (worker 1) 9.880ms": one thread waited until memory was free.
-// It says nothing about the others.
+// It does not concern the other threads.
 func (u *unified) parseStall(id int64, b []byte, line int64) bool {
 	rest, took, ok := cutDuration(b)
 	i := bytes.IndexByte(rest, '(')
@@ -122,15 +122,15 @@ func (u *unified) parseStall(id int64, b []byte, line int64) bool {
 	e.end = u.lineTime()
 	e.start = e.end - took
 	e.lane = u.laneOf(rest[i+1 : len(rest)-1])
-	u.o.setCollector("ZGC", line) // no other has them; a log that begins late may show nothing else of it
+	u.o.setCollector("ZGC", line) // no other collector has them; a log that begins late may have no other sign of it
 	u.o.emitEvent(&e)
 	return true
 }
 
 // parsePacing reads " 15 of 57 ms ( 26.1%): pool-1-thread-6", which Shenandoah prints below
-// "Allocation pacing accrued:" after each cycle: how long an allocating thread was delayed within
-// the time since the last cycle. When it was is unknown; it is written at the end, with what it
-// was within.
+// "Allocation pacing accrued:" after each cycle: how long an allocating thread was delayed in
+// the time since the last cycle. The moment of the delay is unknown; it is written at the end, with the
+// time that contains it.
 // https://github.com/openjdk/jdk/blob/jdk-25-ga/src/hotspot/share/gc/shenandoah/shenandoahPacer.cpp
 // (print_cycle_on)
 func (u *unified) parsePacing(b []byte, line int64) bool {
@@ -174,8 +174,8 @@ func (u *unified) laneOf(thread []byte) evidence.LaneID {
 	return evidence.LaneID(lane)
 }
 
-// parseCancelled reads Shenandoah's "Cancelling GC: Allocation Failure": what made the
-// collection that follows degenerate.
+// parseCancelled reads Shenandoah's "Cancelling GC: Allocation Failure": the reason why the
+// next collection is degenerate.
 func (u *unified) parseCancelled(b []byte) bool {
 	u.cancel = u.o.internText(afterColon(b))
 	u.o.countIgnored(detailLine)
@@ -208,7 +208,7 @@ func (u *unified) parseTimes(id int64, b []byte) bool {
 	return true
 }
 
-// flushPause writes the pause that is complete.
+// flushPause writes the complete pause.
 func (u *unified) flushPause(c *collection) {
 	e := &c.pending
 	if e.pause == evidence.PauseDegenerated || e.pause == evidence.PauseFull {

@@ -10,7 +10,7 @@ import (
 //
 //	Safepoint "G1CollectForAllocation", Time since last: 1 ns, Reaching safepoint: 2 ns, Cleanup: 3 ns, At safepoint: 4 ns, Leaving safepoint: 5 ns, Total: 14 ns, Threads: 1 runnable, 12 total
 //
-// Cleanup went with JDK 24, Leaving and Threads came with 21 and 22.
+// JDK 24 dropped Cleanup; 21 and 22 added Leaving and Threads.
 func (u *unified) parseSafepoint(b []byte, line int64) bool {
 	name := b[len("Safepoint \""):]
 	i := bytes.IndexByte(name, '"')
@@ -30,8 +30,8 @@ func (u *unified) parseSafepoint(b []byte, line int64) bool {
 	return true
 }
 
-// advanceSince moves the time of a log without stamps over what passed since the safepoint before,
-// and over this one: so a log of safepoints alone has a time line without stamps.
+// advanceSince advances the time of a log without stamps by the time since the safepoint before,
+// and by this one: so a log of safepoints alone has a time line without stamps.
 func (u *unified) advanceSince(last, total int64) {
 	c := &u.o.clock
 	now := u.lineTime()
@@ -54,7 +54,7 @@ func parseNanos(b []byte, label string) (ns int64, ok bool) {
 	return v, n > 0
 }
 
-// parseStopped reads what JDK 9 to 12 print instead, behind "Entering safepoint region: X": "Total
+// parseStopped reads the line of JDK 9 to 12 behind "Entering safepoint region: X": "Total
 // time for which application threads were stopped: 0.0001 seconds, Stopping threads took: 0.0000
 // seconds".
 func (u *unified) parseStopped(b []byte, line int64) bool {

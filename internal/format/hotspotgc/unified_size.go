@@ -13,7 +13,7 @@ func parseInteger(b []byte) (v int64, n int) {
 	return v, n
 }
 
-// sizeOf reads "24M", "1024K", "512B" in bytes; -1, 0 if there is none.
+// sizeOf reads "24M", "1024K", "512B" in bytes; -1, 0 for other text.
 func sizeOf(b []byte) (bytes int64, n int) {
 	v, n := parseInteger(b)
 	if n == 0 || n == len(b) || v > 1<<33 {
@@ -37,7 +37,7 @@ func sizeOf(b []byte) (bytes int64, n int) {
 }
 
 // parseTransition reads "24M->3M(256M)", "69952K(78656K)->8704K(78656K)" and
-// "2332M(28%)->190M(2%)"; its length is 0 if it is none.
+// "2332M(28%)->190M(2%)"; its length is 0 for other text.
 func parseTransition(b []byte) (s sizes, n int) {
 	s = sizes{unknown, unknown, unknown}
 	before, n := sizeOf(b)
@@ -85,7 +85,7 @@ func afterColon(b []byte) []byte {
 	return nil
 }
 
-// generationSize reads "DefNew: 26240K->1092K(29504K)" and its likes; later releases add
+// generationSize reads "DefNew: 26240K->1092K(29504K)" and similar text; later releases add
 // the spaces of the generation and, for the metaspace, its parts.
 func (u *unified) generationSize(id int64, b []byte) bool {
 	s, n := parseTransition(afterColon(b))
@@ -153,8 +153,8 @@ func (u *unified) parseRegions(id int64, b []byte) bool {
 	return true
 }
 
-// regionSizes makes bytes of G1's regions. A log that begins late does not tell how large
-// one is: then it is the power of two that the heap in use asks for.
+// regionSizes converts G1's regions to bytes. A log that begins late does not show their
+// size: then it is the power of two that fits the heap in use.
 func (u *unified) regionSizes(c *collection) {
 	if c.eden.before == unknown || c.survivor.before == unknown {
 		return

@@ -1,5 +1,5 @@
-// Package hserr reads the report that HotSpot writes when it crashes (hs_err_pid*.log), of JDK 6 to 25: what the JVM was and had.
-// Why it crashed is not its business.
+// Package hserr reads the report that HotSpot writes when it crashes (hs_err_pid*.log), of JDK 6 to 25: the JVM's version and resources.
+// It ignores the reason of the crash.
 //
 //	# JRE version: OpenJDK Runtime Environment (8.0_252-b09) (build 1.8.0_252-b09)
 //	jvm_args: -Xms1g -Xmx1g -XX:+UseParallelGC
@@ -25,7 +25,7 @@ import (
 	"github.com/unstall/unstall/internal/format/java"
 )
 
-// Format is such a report.
+// Format reads such a report.
 var Format = format.Format{
 	Name:    "hserr",
 	About:   "reports of crashes of HotSpot (hs_err_pid*.log): version, options, CPUs and memory",
@@ -159,7 +159,7 @@ func emitOptions(args string, fact func(string, string, float64), tell func(stri
 	tell("options", strings.Join(kept, " "))
 }
 
-// bytesOf reads "512m", "4g"; 0 of anything else.
+// bytesOf reads "512m", "4g"; 0 for other text.
 func bytesOf(s string) float64 {
 	if s == "" {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// emitFacts writes which collector it is and how large the parts of the heap are, as in the last
+// emitFacts writes the collector and the sizes of the heap's parts in the last
 // snapshot.
 func (p *parser) emitFacts(id evidence.SubjectID) {
 	origin := p.b.Origin(p.line)
@@ -22,13 +22,13 @@ func (p *parser) emitFacts(id evidence.SubjectID) {
 	}
 }
 
-// policies are the collectors by the counter sun.gc.policy.name.
+// policies maps the counter sun.gc.policy.name to collectors.
 var policies = map[string]string{
 	"Copy:MSC": "Serial", "ParScav:MSC": "Parallel", "ParScav:PSMarkSweep": "Parallel",
 	"ParNew:CMS": "ParNew+CMS", "GarbageFirst": "G1",
 }
 
-// collectorName returns the collector as people call it, "" if the counters do not tell.
+// collectorName returns the collector's usual name, "" if the counters do not show it.
 func (p *parser) collectorName() string {
 	if c := policies[p.counterText("sun.gc.policy.name")]; c != "" {
 		return c
@@ -49,14 +49,14 @@ func (p *parser) collectorName() string {
 	return ""
 }
 
-// capacities are facts and the counter that has them, below sun.gc.generation.
+// capacities maps facts to their counters, below sun.gc.generation.
 var capacities = []struct{ fact, part string }{
 	{evidence.FactYoungCapacity, "0.capacity"},
 	{evidence.FactEdenCapacity, "0.space.0.capacity"},
 	{evidence.FactOldCapacity, "1.capacity"},
 }
 
-// capacityOf returns how large a part of a heap with generations is.
+// capacityOf returns the size of a part of a heap with generations.
 func (p *parser) capacityOf(part string) (int64, bool) {
 	if p.counterText("sun.gc.generation.0.space.0.name") != "eden" || p.counterText("sun.gc.generation.1.name") != "old" {
 		return 0, false

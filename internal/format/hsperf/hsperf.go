@@ -1,8 +1,8 @@
-// Package hsperf reads what a HotSpot JVM, JDK 5 to 25, publishes of itself without being
-// asked: its performance counters.
+// Package hsperf reads the performance counters that a HotSpot JVM, JDK 5 to 25, always publishes
+// about itself:
 //
 //   - snapshots over time as internal/collect/probe/hotspot records them: a line with the time and the
-//     process's id, and below it the counters that are not as they were before;
+//     process's id, and below it the counters that have changed;
 //   - what `jcmd PID PerfCounter.print` and `jstat -J-Djstat.showUnsupported=true -snap
 //     PID` print: one snapshot;
 //   - the file <tmp>/hsperfdata_USER/PID itself: one snapshot.
@@ -13,9 +13,9 @@
 //	sun.gc.collector.0.name="G1 young collection pauses"
 //	sun.gc.collector.0.invocations=32
 //
-// Counters only say how many collections there were between two looks and how long
-// all of them took: there are no pauses here, and nothing that could be charged to a
-// request. That nothing was collected they do say. Which counters mean what:
+// Counters only show the number of collections between two snapshots and their total
+// time: there are no pauses, and no time to charge to a
+// request. They do show that there was no collection. Meanings of the counters:
 // https://github.com/openjdk/jdk/blob/master/src/hotspot/share/gc/shared/collectorCounters.cpp
 // and the other users of perfData.hpp.
 package hsperf
@@ -32,7 +32,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a JVM's performance counters.
+// Format reads a JVM's performance counters.
 var Format = format.Format{
 	Name:  "hsperf",
 	About: "performance counters of HotSpot JVMs (hsperfdata, PerfCounter.print), JDK 5 to 25",
@@ -41,7 +41,7 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// magic is what the file begins with.
+// magic is the beginning of the file.
 const magic = "\xca\xfe\xc0\xc0"
 
 func matchHead(head []byte) format.Confidence {
@@ -145,7 +145,7 @@ func (p *parser) readText(ctx context.Context, a *format.Artifact) error {
 	return nil
 }
 
-// value is what a counter has: a number, or a text.
+// value is the value of a counter: a number, or a text.
 type value struct {
 	number int64
 	text   string

@@ -19,7 +19,7 @@ var suite = formattest.Suite{Format: Format, Name: "hsperfdata.txt", Render: ren
 func TestFormat(t *testing.T) { suite.Test(t) }
 func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
-// render writes everything a parse gave; times are since the first point.
+// render writes everything that was parsed; times are since the first point.
 func render(b *evidence.Bundle, err error) string {
 	var w strings.Builder
 	if err != nil {
@@ -63,7 +63,7 @@ func render(b *evidence.Bundle, err error) string {
 	return w.String()
 }
 
-// binary is a file as a JVM has it, of two counters.
+// file returns a JVM's file with two counters.
 func file() []byte {
 	b := []byte{0xca, 0xfe, 0xc0, 0xc0, 1, 2, 0, 1}
 	le := binary.LittleEndian

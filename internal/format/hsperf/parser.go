@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/format/java"
 )
 
-// Bounds of what a damaged file may name.
+// Bounds on the names of a damaged file.
 const (
 	mostCounters  = 4096
 	mostPoints    = 1 << 20
@@ -24,10 +24,10 @@ type parser struct {
 	now    map[string]value
 	number int64
 
-	at      int64 // of the snapshot being read, 0: it has no time
+	at      int64 // of the snapshot being read, 0: unknown
 	line    int64 // its first
 	pid     int
-	started bool // a counter of it was read
+	started bool // one of its counters was read
 
 	snapshots   int
 	from, until int64
@@ -45,7 +45,7 @@ type parser struct {
 // track is one figure over time.
 type track struct {
 	name, unit string
-	total      bool    // becomes a rate
+	total      bool    // it becomes a rate
 	scale      float64 // of the rate
 	line       int64
 	t          []int64
@@ -111,7 +111,7 @@ func (p *parser) endSnapshot() {
 	}
 }
 
-// plain are counters that become series as they are.
+// plain are counters that become series unchanged.
 var plain = []struct {
 	counter, name, unit string
 	total               bool
@@ -125,7 +125,7 @@ var plain = []struct {
 	{"java.cls.unloadedClasses", "classes/unloaded", "1/s", true},
 }
 
-// times are counters of ticks that become percent of the time that passes.
+// times are counters of ticks that become percent of the elapsed time.
 var times = []struct{ counter, name string }{
 	{"sun.rt.safepointTime", "safepoints/time"},
 	{"sun.rt.safepointSyncTime", "safepoints/sync"},
@@ -133,7 +133,7 @@ var times = []struct{ counter, name string }{
 }
 
 // addCollectors adds how often each collector collected and how long that took. Some collectors
-// leave out some numbers.
+// have gaps in their numbering.
 func (p *parser) addCollectors(at int64) {
 	var all float64
 	known := false
@@ -161,7 +161,7 @@ func (p *parser) addCollectors(at int64) {
 	}
 }
 
-// addHeap adds the parts of the heap: what is used, and what is taken of the host.
+// addHeap adds the parts of the heap: used and committed sizes.
 func (p *parser) addHeap(at int64) {
 	for g := range mostOf {
 		generation := "sun.gc.generation." + strconv.Itoa(g)
@@ -242,8 +242,8 @@ func (t *track) toRates() bool {
 	return true
 }
 
-// wasIdle says whether no collector did anything between the first snapshot and the last: then all
-// of its collections are known.
+// wasIdle says whether no collector ran between the first snapshot and the last: then all
+// collections are known.
 func (p *parser) wasIdle() bool {
 	if len(p.begun) == 0 || p.until <= p.from {
 		return false

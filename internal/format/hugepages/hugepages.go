@@ -1,5 +1,5 @@
 // Package hugepages reads what unstall records of the huge pages of a Linux process
-// (internal/collect/probe/hugepages): what a fault costs on this host, and how much of each huge page the process
+// (internal/collect/probe/hugepages): the cost of a page fault on this host, and how much of each huge page the process
 // uses:
 //
 //	# huge pages of pid 4711
@@ -9,14 +9,14 @@
 //	look 1763689985000000000 41943040 16 37
 //	look 1763689986000000000 0 0 0
 //
-// page is the size of a small and of a huge page (bytes). fault is what touching
-// fresh memory took the recorder itself, per page of that size: the median, the least and the most
-// (ns), and how often it was measured. look is a moment, how much of the process was in huge pages then (bytes), into how many of
-// them was looked, and how many small pages of these held anything but zeros: a page that was never
-// written holds nothing else. So does the kernel tell huge pages that are hardly used (thp_underused
+// page is the size of a small and of a huge page (bytes). fault is the cost of touching
+// fresh memory in the recorder itself, per page of that size: the median, the least and the most
+// (ns), and the number of measurements. look is a moment, the size of the process's huge pages (bytes), the number of huge pages that
+// were examined, and how many small pages of these held anything but zeros: a page that was never
+// written holds only zeros. The kernel finds underused huge pages in the same way (thp_underused
 // in mm/huge_memory.c, Linux 6.12 and later).
 //
-// The package's opinion: what is not told is not known; a process without huge pages is a fact, too.
+// The package's opinion: a missing figure is unknown; that a process has no huge pages is a fact, too.
 package hugepages
 
 import (
@@ -32,7 +32,7 @@ import (
 	"github.com/unstall/unstall/internal/format/recording"
 )
 
-// Format is what is known of a process's huge pages.
+// Format reads the huge pages of a process.
 var Format = format.Format{
 	Name:  "hugepages",
 	About: "huge pages of a Linux process: what faults for them cost here, how much of them it uses",
@@ -50,7 +50,7 @@ func matchHead(head []byte) format.Confidence {
 	return format.No
 }
 
-// Bounds of what is taken for a recording.
+// Bounds of plausible figures.
 const (
 	mostLooks = 1 << 20
 	longest   = 1e12 // ns, of a fault
@@ -78,7 +78,7 @@ type parser struct {
 	small   int64
 	large   int64
 	told    map[string]bool
-	seen    evidence.Series // what they were looked into for
+	seen    evidence.Series // the examined size
 	huge    evidence.Series
 	touched evidence.Series
 
@@ -112,7 +112,7 @@ func (p *parser) parseLine(text string) bool {
 	switch {
 	case f[0] == "page" && len(n) == 2:
 		return p.parsePages(n[0], n[1])
-	case f[0] == "fault" && (len(n) == 4 || len(n) == 5): // without how often, before
+	case f[0] == "fault" && (len(n) == 4 || len(n) == 5): // older recordings have no number of measurements
 		return p.parseFault(n)
 	case f[0] == "look" && len(n) == 4:
 		return p.parseLook(n)

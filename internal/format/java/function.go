@@ -2,7 +2,7 @@ package java
 
 import "strings"
 
-// Stable takes out of a function what differs from run to run, and the module.
+// Stable removes from a function the parts that differ from run to run, and the module.
 //
 //	java.base/java.lang.Thread.run             java.lang.Thread.run
 //	shop.Shop$$Lambda/0x000000004e044c30.run   shop.Shop$$Lambda.run
@@ -13,7 +13,7 @@ func Stable(function string) string {
 		if i < 0 || strings.Contains(function[:i], "$$") || strings.Contains(function[:i], "LambdaForm$") {
 			break
 		}
-		function = function[i+1:] // module, or the name of a class loader
+		function = function[i+1:] // a module, or the name of a class loader
 	}
 	dot := strings.LastIndexByte(function, '.')
 	if dot < 0 {

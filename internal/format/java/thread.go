@@ -8,7 +8,7 @@ import (
 
 const maxName = 120 // bytes of a thread's name
 
-// Pool is a thread's name without what tells it from others of its pool.
+// Pool returns a thread's name without the part that distinguishes it within its pool.
 func Pool(name string) string {
 	name = string(redact.Value([]byte(strings.ToValidUTF8(strings.TrimSpace(name), "?"))))
 	if len(name) > maxName {
@@ -26,7 +26,7 @@ func Pool(name string) string {
 	return name
 }
 
-// withoutRequest is a name without the request that a thread is at, which some servers put behind it while it lasts (Dropwizard: "dw-20 - GET
+// withoutRequest returns a name without the request that a thread serves, which some servers append to the name (Dropwizard: "dw-20 - GET
 // /orders/7").
 func withoutRequest(name string) string {
 	for _, method := range []string{"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"} {

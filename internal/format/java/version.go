@@ -1,13 +1,13 @@
-// Package java has what formats of a JVM share.
+// Package java has what the formats of a JVM share.
 package java
 
 import "strings"
 
-// Version is a JVM's version as its system property java.version has it, made of
-// how HotSpot prints it elsewhere, so that all name one version: "17.0.15" of
+// Version returns a JVM's version in the form of its system property java.version, from
+// the forms that HotSpot prints elsewhere, so that all name one version: "17.0.15" for
 // "17.0.15+6-Debian-1deb12u1" and "OpenJDK … (build 17.0.15+6, mixed mode)"'s 17.0.15+6,
-// "1.8.0_144" of "8.0_144", "1.8.0_144-b01" and of 25.144-b01, the version of JDK 8's
-// virtual machine. "" where it cannot be told: before JDK 7u40 the virtual machine has
+// "1.8.0_144" for "8.0_144", "1.8.0_144-b01" and 25.144-b01, the version of JDK 8's
+// virtual machine. It returns "" if the version is unknown: before JDK 7u40 the virtual machine has
 // numbers of its own (https://openjdk.org/jeps/223).
 func Version(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != '_' })

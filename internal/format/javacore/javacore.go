@@ -12,8 +12,8 @@
 // Source: https://eclipse.dev/openj9/docs/dump_javadump/ and
 // https://github.com/eclipse-openj9/openj9/blob/master/runtime/rasdump/javadump.cpp, Java 6 to 21.
 //
-// Threads become what HotSpot prints of the same, which package threaddump reads; the history of GC, whose newest line stands first, becomes
-// the log of package openj9gc. Where the date of the dump is not there, the times of the history are of an unknown day.
+// Threads become HotSpot's text for them, which package threaddump reads. The history of GC, whose newest line stands first, becomes
+// a log for package openj9gc. Without the date of the dump, the times of the history are of an unknown day.
 package javacore
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/unstall/unstall/internal/format/threaddump"
 )
 
-// Format is javacores.
+// Format reads javacores.
 var Format = format.Format{
 	Name:    "javacore",
 	About:   "javacores of OpenJ9 and IBM J9: threads, locks, history of GC",
@@ -63,10 +63,10 @@ type parser struct {
 	date    time.Time // of the dump
 	threads []format.Line
 	state   string // of the thread
-	blocked string // "- waiting to lock <…>", to stand below its innermost frame
+	blocked string // "- waiting to lock <…>", for the line below its innermost frame
 	open    bool
 	history []happened
-	heap    [3]int64 // bytes of the heap, in use and free; 0: not told
+	heap    [3]int64 // bytes of the heap, used and free; 0: unknown
 }
 
 // happened is a line of the history of GC.
@@ -166,7 +166,7 @@ func bytesOf(rest string) int64 {
 	return v
 }
 
-// tellHeap shows how full the heap was, false: it does not say.
+// tellHeap shows how full the heap was; false: unknown.
 func (p *parser) tellHeap(b *evidence.Builder) bool {
 	if p.heap[0] == 0 || p.heap[1]+p.heap[2] == 0 {
 		return false
@@ -176,7 +176,7 @@ func (p *parser) tellHeap(b *evidence.Builder) bool {
 	return true
 }
 
-// states are HotSpot's words for those of OpenJ9.
+// states maps OpenJ9's states to HotSpot's words.
 var states = map[byte]string{'R': "RUNNABLE", 'B': "BLOCKED (on object monitor)", 'P': "WAITING (parking)", 'C': "WAITING (on object monitor)", 'S': "RUNNABLE", 'Z': "RUNNABLE"}
 
 // parseThread reads the line of a thread. Threads of the VM have no name and are left out.
@@ -196,7 +196,7 @@ func (p *parser) parseThread(line int64, rest string) {
 	address, _, _ := strings.Cut(rest[end+len(`" J9VMThread:`):], ",")
 	if len(p.threads) == 0 {
 		if !p.date.IsZero() {
-			p.addLine(line-1, p.date.Format("2006-01-02 15:04:05")) // above the title, as in a dump of HotSpot
+			p.addLine(line-1, p.date.Format("2006-01-02 15:04:05")) // above the title, as in HotSpot's dumps
 		}
 		p.addLine(line, "Full thread dump OpenJ9 VM")
 	}
@@ -206,7 +206,7 @@ func (p *parser) parseThread(line int64, rest string) {
 	p.addLine(line, "   java.lang.Thread.State: "+states[state[0]])
 }
 
-// formatObject writes "shop/Stock@0x00000000E0A1B2C8" as HotSpot prints it, "" of anything else.
+// formatObject writes "shop/Stock@0x00000000E0A1B2C8" in HotSpot's form, "" for other text.
 func formatObject(s string) string {
 	class, at, ok := strings.Cut(strings.TrimSpace(s), "@0x")
 	at, _, _ = strings.Cut(at, "/") // of a class: "java/lang/Class@0x…/0x…"
@@ -268,10 +268,10 @@ func (p *parser) parseHistory(line int64, rest string) {
 	p.history = append(p.history, happened{day + time.Duration(n), strings.TrimSpace(what), line})
 }
 
-// unknownDay is that of a history without a date.
+// unknownDay is the day of a history without a date.
 var unknownDay = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// buildVerboseLog makes a verbose GC log of the history, from each collection that begins and ends
+// buildVerboseLog makes a verbose GC log from the history, with the collections whose beginning and end are
 // in it.
 func (p *parser) buildVerboseLog() (out []format.Line) {
 	day := unknownDay

@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
-// collection is what events with one number tell of a collection.
+// collection is the content of the events with one collection number.
 type collection struct {
 	id         int64
 	name       string // "G1New", "ParallelOld"
@@ -18,7 +18,7 @@ type collection struct {
 	way        string // of G1's young collections: "Mixed"
 	failure    string
 	start, end int64 // 0: GarbageCollection was not recorded
-	paused     int64 // ns, in one pause; 0 not known
+	paused     int64 // ns, in one pause; 0 unknown
 	pauses     []phase
 
 	heap, young, old, meta span
@@ -135,7 +135,7 @@ func (p *parser) modeFailed(e *recording.Record) {
 	p.gc.collectionOf(e).failure = "concurrent mode failure"
 }
 
-// gcPauses are the pauses that have a part of a collection of their own, by a word in their name.
+// gcPauses maps a word in the names of pauses that are a part of a collection to that part.
 var gcPauses = []struct {
 	word  string
 	pause evidence.Pause
@@ -146,7 +146,7 @@ var gcPauses = []struct {
 	{"Cleanup", evidence.PauseCleanup},
 }
 
-// collectors say which part a whole collection is that one of them did with the world stopped, and what GC logs call it
+// collectors maps collectors that stop the world for a whole collection to the part of GC that this is, and to its name in GC logs
 // (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/gc/shared/gcName.hpp).
 var collectors = map[string]struct {
 	pause evidence.Pause
@@ -158,7 +158,7 @@ var collectors = map[string]struct {
 	"G1Full": {evidence.PauseFull, "Pause Full"}, "ConcurrentMarkSweep": {evidence.PauseFull, "Pause Full"},
 }
 
-// classifyPause returns what a pause of a collection is, and its name.
+// classifyPause returns the part of GC that a pause is, and its name.
 func (c *collection) classifyPause(x *phase) (evidence.Pause, string) {
 	for _, k := range gcPauses {
 		if strings.Contains(x.name, k.word) {
@@ -183,13 +183,13 @@ func (c *collection) classifyPause(x *phase) (evidence.Pause, string) {
 	return k.pause, k.title
 }
 
-// emitPauses emits the pauses. What is known only of a whole collection, such as the heap, goes
+// emitPauses emits the pauses. Figures of the whole collection, such as the heap, go
 // with its longest pause.
 func (g *collections) emitPauses(p *parser) {
 	for _, id := range slices.Sorted(maps.Keys(g.all)) {
 		c := g.all[id]
 		if _, whole := collectors[c.name]; whole && len(c.pauses) == 0 && p.counts["jdk.GCPhasePause"] == 0 && c.paused > 0 {
-			c.pauses = []phase{{"", c.start, c.start + c.paused}} // settings may leave the phases out
+			c.pauses = []phase{{"", c.start, c.start + c.paused}} // settings may omit the phases
 		}
 		longest := -1
 		for i := range c.pauses {
@@ -260,7 +260,7 @@ func (p *parser) safepointEnd(e *recording.Record) {
 	s.end = max(s.end, e.Start()+e.Duration())
 }
 
-// vmOperation is what a safepoint is for. Those that stop nobody are none.
+// vmOperation names the operation of a safepoint. Operations that stop no thread are none.
 func (p *parser) vmOperation(e *recording.Record) {
 	if !e.Bool("safepoint") || !e.Has("safepointId") {
 		return
@@ -297,7 +297,7 @@ func (p *parser) emitSafepoints() {
 	}
 }
 
-// stalled is a thread that waits until a concurrent collector has freed memory.
+// allocationStall emits that a thread waited until a concurrent collector has freed memory.
 func (p *parser) allocationStall(e *recording.Record) {
 	t := p.symbols.fieldThread(e, "eventThread")
 	from := e.Start()

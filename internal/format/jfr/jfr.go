@@ -1,10 +1,10 @@
-// Package jfr reads Java flight recordings: those of JDK 8u262 and 11 to 25, and what
-// async-profiler writes in their format. Package [recording] decodes them; this one says what
-// their events mean.
+// Package jfr reads Java flight recordings: those of JDK 8u262 and 11 to 25, and
+// async-profiler's in the same format. Package [recording] decodes them; this package interprets
+// their events.
 //
 // Events are those of https://github.com/openjdk/jdk/blob/master/src/hotspot/share/jfr/metadata/metadata.xml and
-// https://github.com/openjdk/jdk/tree/master/src/jdk.jfr/share/classes/jdk/jfr/events; which of them are in a
-// recording, and from how many ms on waits are told, is up to its settings (default.jfc, profile.jfc).
+// https://github.com/openjdk/jdk/tree/master/src/jdk.jfr/share/classes/jdk/jfr/events. The settings (default.jfc, profile.jfc) decide which of them are in a
+// recording, and from how many ms on it has waits.
 package jfr
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
-// Format is a Java flight recording.
+// Format reads a Java flight recording.
 var Format = format.Format{
 	Name:  "jfr",
 	About: "Java flight recordings (.jfr) of JDK 8u262 and 11 to 25, and of async-profiler",
@@ -32,7 +32,7 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// old says what to do about recordings that nobody but their vendor can read.
+// old is the advice for recordings that only their vendor can read.
 const old = "Java Mission Control shows its events; to record what unstall reads, log GC (-Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps) and take thread dumps (jstack -l PID)"
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
@@ -45,7 +45,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	p := newParser(b)
 	ended := make(chan struct{})
 	chunks := readAhead(r, ended)
-	defer func() { // nobody reads any more when this returns
+	defer func() { // the reading goroutine ends with this function
 		close(ended)
 		for range chunks {
 			continue
@@ -71,16 +71,16 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// next is what [recording.Reader.Next] returned.
+// next is the result of [recording.Reader.Next].
 type next struct {
 	chunk *recording.Chunk
 	err   error
 }
 
-// readAhead reads a chunk while the one before it is gone through, until there is no more or ended
+// readAhead reads a chunk while the previous one is processed, until there is no more or ended
 // is closed.
 func readAhead(r *recording.Reader, ended <-chan struct{}) <-chan next {
-	chunks := make(chan next) // without room: a third chunk would be read into the first
+	chunks := make(chan next) // without a buffer: a third chunk would be read into the first
 	go func() {
 		defer close(chunks)
 		for {

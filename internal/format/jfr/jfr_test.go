@@ -24,8 +24,8 @@ import (
 	"github.com/unstall/unstall/lab/jvmapp"
 )
 
-// releases are the JDKs whose recordings of testdata/App.java are in testdata, with profile.jfc but for what
-// tells of the host and what there is a lot of; beside each is what jfr summary counts, and the JVM's GC log.
+// releases are the JDKs whose recordings of testdata/App.java are in testdata, with profile.jfc except for
+// events about the host and very frequent ones; beside each are the counts of jfr summary, and the JVM's GC log.
 var releases = []int{11, 17, 21, 25}
 
 var suite = formattest.Suite{
@@ -56,7 +56,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// sample is the recording of a release.
+// sample returns the recording of a release.
 func sample(t testing.TB, release int) []byte {
 	f, err := os.Open(fmt.Sprintf("testdata/jdk%d.jfr.gz", release))
 	if err != nil {
@@ -74,7 +74,7 @@ func sample(t testing.TB, release int) []byte {
 	return data
 }
 
-// counted are the events of each type that a bundle counts. What a checkpoint is called differs.
+// counted returns a bundle's counts of events by type. Names of checkpoints differ.
 func counted(b *evidence.Bundle) map[string]int {
 	counts := make(map[string]int)
 	for _, t := range b.Tables {
@@ -88,7 +88,7 @@ func counted(b *evidence.Bundle) map[string]int {
 	return counts
 }
 
-// summary are those that jfr summary counts: in its lines are a type and a count, and behind that may be a size.
+// summary returns the counts of jfr summary: its lines have a type and a count, and possibly a size behind it.
 func summary(said string) map[string]int {
 	counts := make(map[string]int)
 	for line := range strings.Lines(said) {
@@ -103,8 +103,8 @@ func summary(said string) map[string]int {
 	return counts
 }
 
-// TestCounts holds what is counted of each type of event against what jfr summary does, and
-// wants everything to be understood.
+// TestCounts compares the counts of each type of event with those of jfr summary, and
+// demands that everything is understood.
 func TestCounts(t *testing.T) {
 	for _, n := range releases {
 		said, err := os.ReadFile(fmt.Sprintf("testdata/jdk%d.counts", n))
@@ -121,7 +121,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestLive does the same with what a JVM records now.
+// TestLive does the same with a JVM's new recording.
 func TestLive(t *testing.T) {
 	source, err := os.ReadFile("testdata/App.java")
 	if err != nil {
@@ -161,8 +161,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestAsyncProfiler reads what async-profiler records now, of CPU time, allocation and locks: its events are counted as jfr
-// summary counts them, and samples are of the program's functions.
+// TestAsyncProfiler reads async-profiler's new recordings of CPU time, allocation and locks: the counts of events equal those of jfr
+// summary, and samples are of the program's functions.
 func TestAsyncProfiler(t *testing.T) {
 	agent := tooltest.Find(t, "async-profiler")
 	source, err := os.ReadFile("testdata/App.java")
@@ -211,7 +211,7 @@ func TestAsyncProfiler(t *testing.T) {
 	}
 }
 
-// What Oracle's JDK 8 writes is refused by name.
+// TestOld refuses recordings of Oracle's JDK 8 by name.
 func TestOld(t *testing.T) {
 	old := sample(t, 17)
 	binary.BigEndian.PutUint16(old[4:], 0)
@@ -221,7 +221,7 @@ func TestOld(t *testing.T) {
 	}
 }
 
-// TestBroken says of what is no whole recording what it is.
+// TestBroken checks the messages about files that are no complete recording.
 func TestBroken(t *testing.T) {
 	whole := sample(t, 21)
 	open := bytes.Clone(whole)

@@ -7,17 +7,17 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Looks at all threads are made of waits and of samples: at a moment a thread waits if a wait of its lasts then, and runs
-// if the sampler met it right about then. Threads of which neither is true are not looked at: a wait shorter than the
-// recording's threshold is in no event. So a recording is read as thread dumps are.
+// Thread states are derived from waits and samples: at a moment a thread waits if one of its waits lasts then, and runs
+// if the sampler saw it at about that time. Other threads are left out: a wait shorter than the
+// recording's threshold is in no event. So a recording is read like thread dumps.
 const (
-	lookEvery = 250e6     // ns: as often as unstall takes dumps
-	lookRange = 60e6      // looks are that far off an even pace, one after the other: nothing periodic is always met
-	mostLooks = 4000      // in a long recording they are further apart
-	mostRows  = 2_000_000 // of looks at threads
+	lookEvery = 250e6     // ns: the interval of unstall's dumps
+	lookRange = 60e6      // moments vary by this much around an even interval, so that they do not coincide with periodic work
+	mostLooks = 4000      // in a long recording the intervals are longer
+	mostRows  = 2_000_000 // of threads at moments
 )
 
-// emitLooks emits the looks at all threads.
+// emitLooks emits the states of all threads at each moment.
 func (p *parser) emitLooks() {
 	if len(p.waits)+len(p.sightings) == 0 || p.until <= p.from {
 		return
@@ -34,7 +34,7 @@ func (p *parser) emitLooks() {
 	rows, next := 0, 0
 	first, last := int64(0), int64(0)
 	for at, n := p.from+every/2, int64(0); at < p.until && rows < mostRows; at, n = at+every, n+1 {
-		t := at + (n*97%7-3)*lookRange/6 // 7 and 97 have no common divisor: each of seven places comes as often
+		t := at + (n*97%7-3)*lookRange/6 // 7 and 97 have no common divisor: the seven offsets come equally often
 		clear(seen)
 		put := func(lane evidence.LaneID, stack evidence.StackID) {
 			if !seen[lane] {
@@ -79,7 +79,7 @@ func (p *parser) emitLooks() {
 	}
 }
 
-// stackDetail returns how much a wait's stack says, to choose between several at a time: a read of
+// stackDetail rates how informative a wait's stack is, to choose between several at a time: a read of
 // a socket parks, which is deeper, and a wait for a monitor that keeps a virtual thread on its
 // carrier names the lock.
 func (p *parser) stackDetail(stack evidence.StackID) int {

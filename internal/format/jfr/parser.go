@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
-// interpreters say what events mean, by the name of their type. Others are counted only.
+// interpreters maps the names of event types to their interpretation. Other events are only counted.
 var interpreters = map[string]func(*parser, *recording.Record){
 	"jdk.JVMInformation": (*parser).virtualMachine, "jdk.ContainerConfiguration": (*parser).containerConfiguration, "jdk.CPUInformation": (*parser).cpuInformation,
 	"jdk.ActiveSetting": (*parser).activeSetting, "jdk.GCConfiguration": (*parser).gcConfiguration, "jdk.GCHeapConfiguration": (*parser).heapConfiguration,
@@ -32,7 +32,7 @@ var interpreters = map[string]func(*parser, *recording.Record){
 	"io.opentelemetry.trace.Span": (*parser).otelSpan,
 }
 
-// samplerPeriod is how often the JDK's sampler looks unless it is told otherwise, ns: default.jfc.
+// samplerPeriod is the default interval of the JDK's sampler, ns: default.jfc.
 const samplerPeriod = 20e6
 
 // parser reads chunk after chunk.
@@ -43,10 +43,10 @@ type parser struct {
 	cpus    int
 	symbols *symbols
 	recent  recent
-	state   state // of the thread that was met last
-	number  int64 // of the event that is read, of those that are interpreted
+	state   state // of the thread seen last
+	number  int64 // of the current event, among those that are interpreted
 	facts   map[string]string
-	classes map[int64]*recording.Class // of the chunk that is read
+	classes map[int64]*recording.Class // of the chunk being read
 	kinds   []kind                     // by the tag of their class
 
 	period     int64 // ns, of the sampler
@@ -57,7 +57,7 @@ type parser struct {
 	stops     map[int64]*stop
 	waits     []wait
 	moreWaits int64
-	locks     bool // waits for locks were told
+	locks     bool // waits for locks were recorded
 
 	lockStacks map[evidence.StackID]bool
 	sightings  []sighting
@@ -84,7 +84,7 @@ type parser struct {
 }
 
 func newParser(b *evidence.Builder) *parser {
-	*b.Clock() = evidence.Clock{Name: "unix", Error: 1e6, Resolution: 1} // a chunk's start is told in ns, by a clock of µs or better
+	*b.Clock() = evidence.Clock{Name: "unix", Error: 1e6, Resolution: 1} // a chunk's start is in ns, by a clock of µs or better
 	return &parser{b: b, subject: b.Subject(evidence.Subject{Runtime: "jvm"}), symbols: newSymbols(b), facts: make(map[string]string),
 		period: samplerPeriod, thresholds: make(map[string]int64), enabled: make(map[string]bool),
 		gc: newCollections(), stops: make(map[int64]*stop), lockStacks: make(map[evidence.StackID]bool),
@@ -125,7 +125,7 @@ func (p *parser) readChunk(c *recording.Chunk) {
 	p.countEvents(c)
 }
 
-// kind is a type of events of a chunk: what they mean, and where in them fields are that there are a lot of.
+// kind is a type of events of a chunk: its interpretation, and the positions of fields that are read often.
 type kind struct {
 	interpret                                  func(*parser, *recording.Record)
 	stack, thread, class, weight, buffer, size int
@@ -140,8 +140,8 @@ func newKind(x *recording.Class, interpret func(*parser, *recording.Record)) kin
 		weight: x.Field("weight"), buffer: x.Field("tlabSize"), size: x.Field("allocationSize")}
 }
 
-// notePeriod notes from when to when a chunk was recorded: as its header says, or, of a chunk that
-// was never finished, as its events do.
+// notePeriod records the time span of a chunk: from its header, or, if the chunk
+// was never finished, from its events.
 func (p *parser) notePeriod(c *recording.Chunk, first, last int64) {
 	from, until := c.Start, c.Start+c.Duration
 	if from <= 0 || c.Duration < 0 || until < from {
@@ -177,21 +177,21 @@ func (p *parser) countEvents(c *recording.Chunk) {
 	p.damaged += c.Damaged
 }
 
-// addCoverage emits that something was watched all the time.
+// addCoverage emits that something was recorded all the time.
 func (p *parser) addCoverage(kind string) {
 	if p.until > p.from {
 		p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: kind, From: p.from, Until: p.until, Origin: p.b.Origin(0)})
 	}
 }
 
-// finish emits what all chunks hold. The last one may have broken off.
+// finish emits the content of all chunks. The last one may have broken off.
 func (p *parser) finish(err error) {
 	p.describeProcess()
 	p.gc.emitPauses(p)
 	if p.gc.watched || p.enabled["jdk.GCPhasePause"] {
 		p.addCoverage(evidence.CoverGC)
 	}
-	if !p.b.Recorded() { // else there is a log of them beside
+	if !p.b.Recorded() { // else a log beside the recording has them
 		p.emitSafepoints()
 	}
 	if p.locks || p.enabled["jdk.JavaMonitorEnter"] {

@@ -11,11 +11,11 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// logged is a pause in a log: which collection's it is, and how long it was.
+// logged is a pause in a log: its collection, and its length.
 var logged = regexp.MustCompile(`GC\((\d+)\) Pause .* ([0-9.]+)ms`)
 
-// TestPauses holds pauses against the GC log of the same run: the same of each collection within the recording, as long. The
-// JVM begins and ends the two some code apart: the median must agree within 50 µs, each within a millisecond
+// TestPauses compares pauses with the GC log of the same run: the same pauses for each collection within the recording, with the same length. The
+// JVM takes the two times at slightly different points: the median must agree within 50 µs, each within a millisecond
 // and 2 %, as a thread may be preempted there.
 func TestPauses(t *testing.T) {
 	for _, n := range releases {

@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
-// virtualMachine says of which process the recording is.
+// virtualMachine reads the process of the recording.
 func (p *parser) virtualMachine(e *recording.Record) {
 	p.about.PID = int(max(0, min(e.Int("pid"), 1<<31)))
 	if at := e.Int("jvmStartTime"); at > 0 {
@@ -34,7 +34,7 @@ func (p *parser) virtualMachine(e *recording.Record) {
 	}
 }
 
-// collectorNames are what people call a pair of collectors
+// collectorNames maps pairs of collectors to their usual name
 // (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/gc/shared/gcName.hpp).
 var collectorNames = []struct{ part, name string }{
 	{"G1", "G1"}, {"ParallelScavenge", "Parallel"}, {"ParNew", "ParNew+CMS"}, {"ConcurrentMarkSweep", "ParNew+CMS"}, {"DefNew", "Serial"},
@@ -66,7 +66,7 @@ func (p *parser) addNumberFact(key string, e *recording.Record, field string) {
 	}
 }
 
-// addFact adds a fact unless the last one of its key says the same: periodic events repeat it.
+// addFact adds a fact unless the last one of its key has the same value: periodic events repeat it.
 func (p *parser) addFact(key, value string, number float64) {
 	if p.facts[key] == value {
 		return
@@ -156,7 +156,7 @@ func (p *parser) emitSeries() {
 			p.b.Series(s)
 		}
 	}
-	// A reading is of the time since the one before, and a point holds until the next: each is put where its time begins.
+	// A reading covers the time since the previous one, and a point holds until the next: each is placed at the beginning of its time.
 	loads := make([]point, 0, len(p.loads))
 	for i := 1; i < len(p.loads); i++ {
 		loads = append(loads, point{p.loads[i-1].at, p.loads[i].value})
@@ -174,14 +174,14 @@ func (p *parser) emitSeries() {
 	add(evidence.SeriesExceptions, "exceptions/s", rates, 0)
 }
 
-// describeProcess completes the subject with what the recording says of its process.
+// describeProcess completes the subject from the recording.
 func (p *parser) describeProcess() {
 	p.b.Describe(p.subject, func(s *evidence.Subject) {
 		about := p.about
 		if about.CPUs == 0 {
 			about.CPUs = p.cpus
 		}
-		if s.PID != 0 { // whoever recorded it knows better
+		if s.PID != 0 { // the recorder knows these better
 			about.PID, about.Name, about.StartTime = s.PID, s.Name, s.StartTime
 		}
 		if len(s.Version) > len(about.Version) {

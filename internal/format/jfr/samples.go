@@ -8,22 +8,22 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
-// site is a stack, and for what: the class of an object.
+// site is a stack, and the class of its object.
 type site struct {
 	stack evidence.StackID
 	class evidence.NameID
 }
 
-// sum is what there was at a site.
+// sum is the total at a site.
 type sum struct {
 	count, value int64
 	first        int64 // number of the event
 }
 
-// sums are what is kept of samples: as many as there are sites, not events.
+// sums are the kept totals of samples: their number grows with sites, and not with events.
 type sums struct {
 	at   map[site]*sum
-	more int64 // events at others than the first maxSites
+	more int64 // events at sites beyond maxSites
 }
 
 const maxSites = 1 << 18
@@ -50,11 +50,11 @@ func (x *sum) add(value int64) {
 	x.value = min(x.value+value, 1<<60)
 }
 
-// recent finds the sums of events that are like one before by the keys of a chunk's constants: most samples of a
-// program are of few sites, and are added up without being understood anew. Threads of a pool are alike.
+// recent finds the sum of an earlier event with the same keys of a chunk's constants: most samples of a
+// program are of few sites, and are added without being interpreted again. Threads of a pool count as equal.
 type recent struct{ at [1 << 14]likeness }
 
-// likeness is what events have in common that count at one site.
+// likeness is what events share that count at one site.
 type likeness struct {
 	of           *sums
 	stack, class int64
@@ -62,7 +62,7 @@ type likeness struct {
 	sum          *sum // nil: none
 }
 
-// findLike returns where an event like this is kept, and whether one was before.
+// findLike returns the slot for an event like this, and whether it has an earlier one.
 func (r *recent) findLike(of *sums, stack int64, pool evidence.NameID, class int64) (*likeness, bool) {
 	h := uint64(stack)*0x9e3779b97f4a7c15 ^ uint64(pool)*0xc2b2ae3d27d4eb4f ^ uint64(class)*0x165667b19e3779f9
 	x := &r.at[(h^h>>29)%uint64(len(r.at))]
@@ -73,11 +73,11 @@ func (r *recent) findLike(of *sums, stack int64, pool evidence.NameID, class int
 	return x, false
 }
 
-// forgetChunk begins another chunk, whose keys are its own.
+// forgetChunk begins another chunk, which has its own keys.
 func (r *recent) forgetChunk() { clear(r.at[:]) }
 
-// emitSites emits a row for each site, those of most first; value returns what an event's sum
-// stands for.
+// emitSites emits a row for each site, those with most first; value converts an event's
+// sum.
 func (s *sums) emitSites(p *parser, typ, unit string, value func(*sum) int64) {
 	type row struct {
 		site
@@ -107,20 +107,20 @@ type sighting struct {
 	stack evidence.StackID
 }
 
-// maxSightings are kept for looks: at 50 a second, those of 5 threads over hours.
+// maxSightings bounds the sightings kept: at 50 a second, those of 5 threads over hours.
 const maxSightings = 4 << 20
 
-// state is what a key of a chunk says of a thread.
+// state is the thread state that a key of a chunk stands for.
 type state struct {
 	chunk  int
 	key    int64
 	sleeps bool
 }
 
-// executionSample is a thread that ran Java code. The JDK's sampler looks at up to five of them every 10 or 20 ms
+// executionSample counts a sample of a thread that ran Java code. The JDK's sampler examines up to five of them every 10 or 20 ms
 // (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/jfr/periodic/sampling/jfrThreadSampler.cpp);
-// CPUTimeSample (JDK 25) tells how much CPU time it stands for. Async-profiler's may be of a thread that
-// sleeps, where it goes by the clock on the wall.
+// CPUTimeSample (JDK 25) has the CPU time that it stands for. Async-profiler's may be of a thread that
+// sleeps, if it samples by wall-clock time.
 func (p *parser) executionSample(e *recording.Record) {
 	if key := e.Int("state"); key == 0 || key != p.state.key || p.state.chunk != p.chunks { // most are the same
 		p.state = state{p.chunks, key, e.Text("state") == "STATE_SLEEPING"}
@@ -143,7 +143,7 @@ func (p *parser) executionSample(e *recording.Record) {
 	}
 }
 
-// nativeSample is a thread that is in native code, where it may wait: the sampler looks at one of them at a time.
+// nativeSample counts a sample of a thread in native code, where it may wait: the sampler examines one of them at a time.
 func (p *parser) nativeSample(e *recording.Record) {
 	t := p.symbols.fieldThread(e, "sampledThread")
 	if stack := p.symbols.eventStack(e, t); stack != 0 && t.lane != 0 && len(p.natives) < maxSightings {
@@ -151,9 +151,9 @@ func (p *parser) nativeSample(e *recording.Record) {
 	}
 }
 
-// objectAllocation counts what an event about allocation stands for: its weight for
+// objectAllocation counts the bytes that an event about allocation stands for: its weight for
 // ObjectAllocationSample, the buffer for an object that got its thread a new one (TLAB), the
-// object itself for one outside of buffers. The first replaces both others from JDK 16 on; where
+// object itself for one outside of buffers. The first replaces both others from JDK 16 on; if
 // both are recorded it would count twice, so it is kept apart.
 func (p *parser) objectAllocation(e *recording.Record) {
 	switch k := &p.kinds[e.Class.Tag]; {
@@ -184,8 +184,8 @@ func (p *parser) countSample(to *sums, e *recording.Record, class string, value 
 	like.sum = to.addAt(p, site{p.symbols.eventStack(e, t), p.symbols.fieldClass(e, class)}, value)
 }
 
-// oldObject is one of the objects that the JVM sampled when they were allocated and that are still alive at the
-// end: each recording, or piece of it, tells all of them anew, so that the last count.
+// oldObject counts one of the objects that the JVM sampled at their allocation and that are still alive at the
+// end: each recording, or piece of it, lists all of them again, so the last list counts.
 // https://github.com/openjdk/jdk/tree/master/src/hotspot/share/jfr/leakprofiler
 func (p *parser) oldObject(e *recording.Record) {
 	if at := e.Start(); at > p.oldAt+oldApart {
@@ -204,14 +204,14 @@ func (p *parser) oldObject(e *recording.Record) {
 	p.old.addAt(p, site{p.symbols.eventStack(e, t), class}, max(0, e.Int("objectAge")))
 }
 
-// oldApart is how far apart (ns) events of two emissions are at least: those of one bear nearly the same time.
+// oldApart is the least distance (ns) between events of two lists: those of one list have nearly the same time.
 const oldApart = 1e9
 
-// mostReferrers of a chain are gone through to a root; a linked list has as many as it has elements.
+// mostReferrers bounds the walk along a chain to a root; a linked list has as many as it has elements.
 const mostReferrers = 64
 
-// heldBy is the outermost field that an object is reached from, "shop.Basket.open", where the recording was asked for
-// paths to the roots (path-to-gc-roots); "" else. A static field is the class's.
+// heldBy returns the outermost field that leads to an object, "shop.Basket.open", if the recording has
+// paths to the roots (path-to-gc-roots); else "". A static field is the class's.
 func (p *parser) heldBy(object *recording.Record) (holder string) {
 	at := *object
 	for range mostReferrers {

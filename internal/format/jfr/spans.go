@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
-// otelSpan emits a request for a span of OpenTelemetry, as its extension for flight recordings
-// writes it, if it has no parent. The thread is the one which ended the span, and may not be the
+// otelSpan emits a request for a span of OpenTelemetry without a parent, as its extension for flight recordings
+// writes it. The thread is the one that ended the span, and may not be the
 // one that worked on it.
 // https://github.com/open-telemetry/opentelemetry-java-contrib/tree/main/jfr-events
 func (p *parser) otelSpan(e *recording.Record) {
@@ -21,7 +21,7 @@ func (p *parser) otelSpan(e *recording.Record) {
 	p.b.Request(evidence.Request{Subject: p.subject, Route: p.b.Name(spanRoute(e.Text("operationName"))), Start: from, End: from + e.Duration(), Origin: p.b.Origin(p.number)})
 }
 
-// spanRoute returns a span's name without what tells one request from another.
+// spanRoute returns a span's name without the parts that differ from request to request.
 func spanRoute(name string) string {
 	method, path, ok := strings.Cut(strings.ToValidUTF8(name, "?"), " ")
 	if !ok || !strings.HasPrefix(path, "/") {

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
-// symbols are the names that constants of a chunk have in the bundle. Keys are a chunk's own.
+// symbols are the bundle's names for constants of a chunk. Each chunk has its own keys.
 type symbols struct {
 	b       *evidence.Builder
 	methods map[int64]evidence.NameID
@@ -50,10 +50,10 @@ func (s *symbols) forgetChunk() {
 	clear(s.framed)
 }
 
-// thread is one of the JVM.
+// thread is a thread of the JVM.
 type thread struct {
 	lane    evidence.LaneID // the system's number, else the program's; 0 unknown
-	pool    evidence.NameID // its name without what tells it from others; 0 unknown
+	pool    evidence.NameID // its name without the part that distinguishes it; 0 unknown
 	virtual bool
 }
 
@@ -62,7 +62,7 @@ func (s *symbols) fieldThread(e *recording.Record, field string) thread {
 	return s.threadOf(e, field, e.Int(field))
 }
 
-// threadOf is that of a field whose key is known: each event has one.
+// threadOf returns the thread in a field whose key is known: each event has one.
 func (s *symbols) threadOf(e *recording.Record, field string, key int64) thread {
 	last := &s.lately[uint64(key)*0x9e3779b97f4a7c15>>56]
 	if last.key == key && last.known {
@@ -110,13 +110,13 @@ func (s *symbols) fieldClass(e *recording.Record, field string) evidence.NameID 
 	return name
 }
 
-// lock is what a thread does with an object of a class; the zero value: with none.
+// lock is what a thread does with an object of a class; the zero value: nothing.
 type lock struct {
 	use   evidence.LockUse
 	class evidence.NameID
 }
 
-// elements are the types of which arrays have a letter
+// elements are the element types that have a letter in array names
 // (https://docs.oracle.com/javase/specs/jvms/se21/html/jvms-4.html#jvms-4.3.2).
 var elements = map[byte]string{'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long", 'S': "short", 'Z': "boolean"}
 
@@ -139,7 +139,7 @@ func className(internal string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(name, "/", "."), "?") + hidden + strings.Repeat("[]", min(dimensions, 255))
 }
 
-// recorders are functions that the recording of an event itself puts on its stack.
+// recorders are functions that the recording of an event itself adds to its stack.
 var recorders = []string{"jdk.jfr.", "jdk.internal.event.", "java.lang.Thread.afterSleep", "java.lang.Thread.beforeSleep"}
 
 // eventStack returns the stack of an event, with its thread's pool; 0 if the event has none.
@@ -147,7 +147,7 @@ func (s *symbols) eventStack(e *recording.Record, t thread) evidence.StackID {
 	return s.callStack(e, t, lock{}, nil)
 }
 
-// callStack is [symbols.eventStack] of a wait, for a lock where that is said, in a call that the stack may leave out.
+// callStack is [symbols.eventStack] of a wait, for a lock if one is given, in a call that the stack may omit.
 func (s *symbols) callStack(e *recording.Record, t thread, wait lock, in *call) evidence.StackID {
 	k := framed{e.Int("stackTrace"), t.pool, wait, in}
 	if id, known := s.framed[k]; known {
@@ -165,7 +165,7 @@ func (s *symbols) callStack(e *recording.Record, t thread, wait lock, in *call) 
 	return id
 }
 
-// framed is a stack, by its key, with what is said of its thread.
+// framed is a stack, by its key, with its thread's details.
 type framed struct {
 	key  int64
 	pool evidence.NameID

@@ -21,10 +21,10 @@ func (p *parser) emitTables() {
 
 func formatTime(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// maxEventTypes are shown: the JDK has 180.
+// maxEventTypes bounds the rows: the JDK has 180 types.
 const maxEventTypes = 400
 
-// eventTable counts events of each type, as jfr summary does: metadata and checkpoints are of them.
+// eventTable counts events of each type, including metadata and checkpoints, as jfr summary does.
 func (p *parser) eventTable() {
 	t := evidence.Table{Title: "Events", Columns: []string{"event", "count"}}
 	names := slices.SortedFunc(maps.Keys(p.counts), func(a, b string) int {

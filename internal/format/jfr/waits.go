@@ -6,18 +6,18 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
-// wait is what one thread waited for, from when to when.
+// wait is one wait of a thread, with its beginning and end.
 type wait struct {
 	lane       evidence.LaneID
 	start, end int64
 	stack      evidence.StackID
 }
 
-// call is a method of the JDK that is on a stack of an event, or is not: from JDK 24 on the events of it leave it out, which
-// were all that said what is waited for.
+// call is a method of the JDK whose frame may be missing from an event's stack: from JDK 24 on stacks omit it, and it
+// was the only frame that said what is waited for.
 type call struct {
 	method string
-	own    []string // what a stack begins with that has it, or what it calls
+	own    []string // the first frames of a stack that has it, or the functions that it calls
 }
 
 var calls = map[string]*call{
@@ -30,10 +30,10 @@ var calls = map[string]*call{
 	"jdk.ThreadSleep":   {"java.lang.Thread.sleep", []string{"java.lang.Thread", "java.lang.VirtualThread"}},
 }
 
-// maxWaits are kept for looks; a recording has one for each wait of 20 ms, or 10.
+// maxWaits bounds the waits kept for states; a recording has one for each wait of 20 ms, or 10.
 const maxWaits = 4 << 20
 
-// addWait notes a wait and returns it; its stack is 0 if it cannot be told where it was.
+// addWait records a wait and returns it; its stack is 0 if its place is unknown.
 func (p *parser) addWait(e *recording.Record, of lock) (w wait) {
 	t := p.symbols.fieldThread(e, "eventThread")
 	w = wait{lane: t.lane, start: e.Start(), stack: p.symbols.callStack(e, t, of, calls[e.Class.Name])}
@@ -49,8 +49,8 @@ func (p *parser) addWait(e *recording.Record, of lock) (w wait) {
 	return w
 }
 
-// monitorEnter is a wait for a monitor that another thread holds: the last that did, as the JVM notes it when the
-// wait is over (previousOwner).
+// monitorEnter records a wait for a monitor that another thread holds: the last holder, as the JVM records it at the
+// end of the wait (previousOwner).
 func (p *parser) monitorEnter(e *recording.Record) {
 	class := p.symbols.fieldClass(e, "monitorClass")
 	if w := p.addWait(e, lock{evidence.ToLock, class}); w.stack != 0 {
@@ -68,13 +68,13 @@ func (p *parser) lockWait(w wait, class evidence.NameID, holder evidence.LaneID)
 		Holder: holder, Origin: p.b.Origin(p.number)})
 }
 
-// monitorWait is Object.wait, which lets go of the monitor.
+// monitorWait records Object.wait, which releases the monitor.
 func (p *parser) monitorWait(e *recording.Record) {
 	p.addWait(e, lock{evidence.WaitsOn, p.symbols.fieldClass(e, "monitorClass")})
 }
 
-// threadPark notes a wait of java.util.concurrent: for a lock, or for anything else, as the stack
-// says.
+// threadPark records a wait of java.util.concurrent: for a lock, or for something else, by its
+// stack.
 func (p *parser) threadPark(e *recording.Record) {
 	class := p.symbols.fieldClass(e, "parkedClass")
 	of := lock{}
@@ -101,13 +101,13 @@ func (p *parser) isLock(stack evidence.StackID) bool {
 	return is
 }
 
-// blockingCall notes a wait whose stack says what for: a sleep, a read of a socket, a sync of a
+// blockingCall records a wait whose stack shows its reason: a sleep, a read of a socket, a sync of a
 // file.
 func (p *parser) blockingCall(e *recording.Record) { p.addWait(e, lock{}) }
 
 // threadPinned emits that a virtual thread waited and kept its carrier, as it was in synchronized
-// or native code. The JDK up to 23 tells of those that parked; from 24 on, where synchronized does
-// not pin, it tells why.
+// or native code. The JDK up to 23 records those that parked; from 24 on, when synchronized no longer
+// pins, it records the reason.
 func (p *parser) threadPinned(e *recording.Record) {
 	w := p.addWait(e, lock{})
 	if w.stack == 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// layouts are the columns of -gcutil and -gc, by how many there are: people paste rows without the heading, and of these two options
-// a row tells by itself which it is of. -t puts the time before.
+// layouts are the columns of -gcutil and -gc, by their number: users paste rows without the heading, and a row of these two options
+// shows by itself which option it is of. -t puts the time before.
 var layouts = map[int][]string{
 	10: strings.Fields("S0 S1 E O P YGC YGCT FGC FGCT GCT"),                                          // -gcutil up to JDK 7
 	11: strings.Fields("S0 S1 E O M CCS YGC YGCT FGC FGCT GCT"),                                      // 8 to 10
@@ -17,7 +17,7 @@ var layouts = map[int][]string{
 	19: strings.Fields("S0C S1C S0U S1U EC EU OC OU MC MU CCSC CCSU YGC YGCT FGC FGCT CGC CGCT GCT"), // from 11 on
 }
 
-// impliedColumns returns the columns of a row that stands without its heading, nil if no known
+// impliedColumns returns the columns of a row without its heading, nil if no known
 // layout fits: counts are whole numbers, times have three decimals and add up to the last of them,
 // shares are percent, and the used part of a space is no more than its size.
 func impliedColumns(text string) []string {
@@ -70,16 +70,16 @@ func fitsColumns(names, f []string) bool {
 	return total > 0 && math.Abs(total-sum) < .0025
 }
 
-// isTime says whether a figure has so many digits behind the point.
+// isTime says whether a figure has that many digits behind the point.
 func isTime(s string, digits int) bool {
 	_, after, ok := strings.Cut(strings.Replace(s, ",", ".", 1), ".")
 	return ok && len(after) == digits
 }
 
-// headless is how many lines are looked at for a row without a heading.
+// headless is how many lines are searched for a row without a heading.
 const headless = 200
 
-// hasImplied says whether a text has such rows: two, or one alone in it.
+// hasImplied says whether a text has such rows: two, or one that is the whole text.
 func hasImplied(head []byte) bool {
 	rows, others := 0, 0
 	for i, l := 0, string(head); i < headless && l != ""; i++ {

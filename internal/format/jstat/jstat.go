@@ -1,6 +1,6 @@
-// Package jstat reads what jstat prints of a JVM's collections, of the options that count them
-// with their time: -gc, -gcutil, -gccause, -gcnew, -gcold and the like, JDK 6 to 25, with the
-// shell's prompt or without, the heading above the rows, among them, or once more every few.
+// Package jstat reads jstat's output about a JVM's collections, with the options that count them
+// and their time: -gc, -gcutil, -gccause, -gcnew, -gcold and the like, JDK 6 to 25, with the
+// shell's prompt or without, and with the heading once or every few rows.
 //
 //	  S0C    S1C    S0U    S1U      EC       EU        OC         OU       MC     MU    CCSC   CCSU   YGC     YGCT    FGC    FGCT     GCT
 //	14848.0 41984.0  0.0    0.0   4110336.0 3888676.8 5973504.0  2838417.4  37592.0 36577.7 4096.0 3739.3   3670  183.316   6      7.345  190.661
@@ -9,13 +9,13 @@
 // (https://github.com/openjdk/jdk/tree/master/src/jdk.jcmd/share/classes/sun/tools/jstat).
 //
 // Where the rows mislead:
-//   - They count since the JVM's start: the first tells nothing of the time it is from.
-//   - A row tells how many collections there were since the one before, and how long all of
-//     them took: they lie one after another at its end here, each as long as the mean.
+//   - They count since the JVM's start, so the first row says nothing about its own time.
+//   - A row has the number of collections since the previous one, and their total
+//     time: here they lie one after another at the row's end, each as long as the mean.
 //   - CMS counts its initial mark and its remark as full collections, two for each cycle. So
-//     those of an even number that left the old generation as it was may be those pauses.
-//   - Only -t tells when a row is of; else the interval that the command was given does. Without
-//     both nothing tells how much time lies between rows.
+//     an even number of them that left the old generation as it was may be those pauses.
+//   - Only -t prints the time of a row; else the interval in the command gives it. Without
+//     both the time between rows is unknown.
 package jstat
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is the rows of jstat.
+// Format reads the rows of jstat.
 var Format = format.Format{
 	Name:  "jstat",
 	About: "jstat of a JVM: -gc, -gcutil, -gccause and the like, JDK 6 to 25",
@@ -54,7 +54,7 @@ var known = map[string]bool{
 	"PGCMN": true, "PGCMX": true, "PGC": true, "S0CMX": true, "S1CMX": true, "ECMX": true,
 }
 
-// parseHeading reads the names of columns, nil if the line is no heading.
+// parseHeading reads the names of columns, nil for other lines.
 func parseHeading(line []byte) []string {
 	if !bytes.Contains(line, []byte("YGC")) {
 		return nil
@@ -113,9 +113,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// row is one of the figures that are used, s and counts since the JVM's start.
+// row is the used figures of a row, s and counts since the JVM's start.
 type row struct {
-	at               int64 // s × 1e9 since the JVM's start, 0 not told
+	at               int64 // s × 1e9 since the JVM's start, 0 unknown
 	young, full, con float64
 	youngTook        float64
 	fullTook         float64
@@ -132,7 +132,7 @@ type parser struct {
 	line    int64
 
 	columns  []string
-	early    []early // rows that came before a heading
+	early    []early // rows before a heading
 	interval int64   // ns, 0 not told
 	pid      int
 
@@ -141,12 +141,12 @@ type parser struct {
 	total       int64
 	now, from   int64 // ns
 	stamped     bool
-	apart       bool    // pauses of concurrent cycles have columns of their own
-	trigger     string  // of the collections that are written
+	apart       bool    // pauses of concurrent cycles have their own columns
+	trigger     string  // of the collections being written
 	full        float64 // collections of all rows
 	fullTook    float64 // s
 	pauses      int64
-	gaps        int64 // rows left out by whoever pasted them
+	gaps        int64 // rows that a user left out
 	backwards   int64
 	unknown     int64
 	unknownLine int64
@@ -210,17 +210,17 @@ func (p *parser) parseCommand(text string) {
 		switch place++; place {
 		case 1:
 			id, _, _ := strings.Cut(f, "@")
-			p.pid, _ = strconv.Atoi(id) // a name is none
+			p.pid, _ = strconv.Atoi(id) // a name gives none
 		case 2:
 			p.interval = intervalOf(f)
 		}
 	}
 }
 
-// maxInterval bounds what is believed of an interval: a day.
+// maxInterval is the longest plausible interval: a day.
 const maxInterval = int64(86400e9)
 
-// intervalOf reads "10s", "500ms" and "500" of a command, ns; 0 of anything else.
+// intervalOf reads "10s", "500ms" and "500" of a command, ns; 0 for other text.
 func intervalOf(s string) int64 {
 	unit := int64(1e6)
 	if n, ok := strings.CutSuffix(s, "ms"); ok {

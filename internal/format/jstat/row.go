@@ -43,7 +43,7 @@ func (p *parser) parseRow(text string, line int64) {
 			x.fullTook = v
 		case "CGC":
 			x.con = v
-			p.apart = values[i] != "-" // of CMS they are among the full ones
+			p.apart = values[i] != "-" // CMS counts them among the full ones
 		case "CGCT":
 			x.conTook = v
 		case "OU", "O":
@@ -53,10 +53,10 @@ func (p *parser) parseRow(text string, line int64) {
 	p.emitSinceLast(x)
 }
 
-// maxUptime is how long a JVM may have run, s: 30 years.
+// maxUptime is the longest plausible uptime of a JVM, s: 30 years.
 const maxUptime = 1e9
 
-// parseFigure reads a number with a point or a comma. "-" stands for what this JVM does not have
+// parseFigure reads a number with a point or a comma. "-" stands for a figure that this JVM lacks
 // and is 0.
 func parseFigure(s string) (v float64, ok bool) {
 	if s == "-" || s == "NaN" {
@@ -108,7 +108,7 @@ func (p *parser) emitSinceLast(x row) {
 	p.trigger = ""
 }
 
-// reasons are those of -gccause that a full collection has, as HotSpot's GC cause says them.
+// reasons are the reasons in -gccause of a full collection, in HotSpot's words.
 var reasons = map[string]bool{"Metadata GC Threshold": true, "Metadata GC Clear Soft References": true, "Last ditch collection": true, "System.gc()": true, "Ergonomics": true, "Heap Dump Initiated GC": true,
 	"Heap Inspection Initiated GC": true, "G1 Compaction Pause": true}
 
@@ -134,7 +134,7 @@ func (p *parser) beginStretch(x row) {
 	}
 }
 
-// emitPauses writes n pauses from a moment on that took so long together, s, and returns when they
+// emitPauses writes n consecutive pauses from a moment on, with their total time in s, and returns when they
 // end.
 func (p *parser) emitPauses(at int64, n, took float64, of evidence.Pause, name string, line int64) int64 {
 	if n < 1 || took <= 0 || n > maxOfOneRow || p.pauses > maxPauses {
@@ -172,7 +172,7 @@ func (p *parser) emitSummary() {
 	if p.total == 1 && p.last.hasFull {
 		n, took = p.last.full, p.last.fullTook
 	}
-	if n > 0 && n < 1e9 && (p.total == 1 || !p.stamped && p.interval == 0) { // nothing tells when they were
+	if n > 0 && n < 1e9 && (p.total == 1 || !p.stamped && p.interval == 0) { // their times are unknown
 		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullCollections, Value: strconv.FormatFloat(n, 'f', 0, 64), Number: n, Origin: p.b.Origin(p.last.line)})
 		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullMean, Number: took / n * 1e9, Origin: p.b.Origin(p.last.line)})
 	}

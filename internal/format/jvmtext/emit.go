@@ -82,9 +82,9 @@ func (p *parser) emitFacts() {
 	}
 }
 
-// deriveEden computes the size of eden where the text does not contain it and it is constant: G1
-// and the collectors without generations size it as they go, and so does Parallel unless it was
-// told not to. NewSize and MaxNewSize go before NewRatio; a generation of the ratio r has r parts
+// deriveEden computes the size of eden if the text lacks it and it is constant: G1
+// and the collectors without generations resize it, and so does Parallel unless a flag
+// forbids it. NewSize and MaxNewSize override NewRatio; a generation of the ratio r has r parts
 // of eden and two of survivor spaces
 // (https://docs.oracle.com/en/java/javase/17/gctuning/factors-affecting-garbage-collection-performance.html).
 func (p *parser) deriveEden() {
@@ -116,7 +116,7 @@ func (p *parser) deriveEden() {
 	p.setPart("eden", size{math.Floor(young * ratio / (ratio + 2)), -1, line, fmt.Sprintf("%s × %v/(%v + 2) by SurvivorRatio", how, ratio, ratio)})
 }
 
-// youngSize is the most the young generation may become, and what says so; 0 unknown.
+// youngSize returns the largest size of the young generation, and its source; 0 unknown.
 func (p *parser) youngSize() (bytes float64, how string) {
 	heap, _ := p.flagNumber(evidence.FactMaxHeapSize)
 	if most, ok := p.flagNumber(evidence.FactMaxNewSize); ok && most > 0 && (heap == 0 || most < heap) {

@@ -100,7 +100,7 @@ func (p *parser) parseOptions(text string) {
 	}
 }
 
-// bytesOf reads a size as options take it: 64m, 2G, 67108864.
+// bytesOf reads a size in the form of options: 64m, 2G, 67108864.
 func bytesOf(s string) (float64, bool) {
 	unit := 1.0
 	if s != "" {
@@ -122,7 +122,7 @@ func bytesOf(s string) (float64, bool) {
 	return float64(n) * unit, err == nil && n > 0
 }
 
-// parseNumber reads a flag's value as a number: of switches 1 and 0, NaN if it is none.
+// parseNumber reads a flag's value as a number: 1 and 0 for switches, NaN for text.
 func parseNumber(value string) float64 {
 	switch value {
 	case "true":
@@ -139,7 +139,7 @@ func parseNumber(value string) float64 {
 	return math.NaN()
 }
 
-// telling are parts of the names of flags that are worth keeping though nobody set them.
+// telling are parts of the names of flags that are worth keeping even with default values.
 var telling = []string{"HeapSize", "HeapFreeRatio", evidence.FactNewSize, "NewRatio", "OldSize", evidence.FactSurvivorRatio, "Tenuring", "MetaspaceSize", "PermSize", "GCThreads", "RegionSize", "MaxGCPauseMillis",
 	"OccupancyPercent", "OccupancyFraction", "UseG1GC", "UseZGC", "ZGenerational", "UseParallel", "UseSerialGC", "UseConcMarkSweepGC", "UseShenandoahGC", "UseEpsilonGC", "ShenandoahGCMode",
 	"UseAdaptiveSizePolicy", "ExplicitGC", "ThreadStackSize", "PretenureSize", "ActiveProcessorCount", "DirectMemorySize", "UseTransparentHugePages", "UseLargePages", "AlwaysPreTouch", "UseContainerSupport", "MaxRAM",

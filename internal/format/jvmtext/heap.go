@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/format/java"
 )
 
-// parseLabelled reads lines that begin by saying what they are.
+// parseLabelled reads lines that begin with a label.
 func (p *parser) parseLabelled(text string) bool {
 	if strings.HasPrefix(text, "-XX:") {
 		p.parseOptions(text)
@@ -23,7 +23,7 @@ func (p *parser) parseLabelled(text string) bool {
 		read   func(string)
 	}{
 		{"VM Flags:", p.parseOptions}, {"Non-default VM flags:", p.parseOptions}, {"Command line:", p.parseOptions}, {"jvm_args:", p.parseOptions},
-		{"java_command:", func(s string) { // what follows the class may hold secrets
+		{"java_command:", func(s string) { // the text behind the class may hold secrets
 			if f := strings.Fields(s); len(f) > 0 && !strings.HasPrefix(f[0], "<") {
 				p.command = cleanValue(f[0])
 			}
@@ -56,7 +56,7 @@ func (p *parser) parseVersion(text string) {
 	}
 }
 
-// generations are how the collectors call the parts of their heap in GC.heap_info, until
+// generations are the collectors' names for the parts of their heap in GC.heap_info, until
 // JDK 23 and later.
 var generations = []struct{ prefix, part, collector string }{
 	{"PSYoungGen", "young", "Parallel"}, {"ParOldGen", "old", "Parallel"}, {"PSOldGen", "old", "Parallel"},
@@ -66,7 +66,7 @@ var generations = []struct{ prefix, part, collector string }{
 	{"eden space", "eden", ""}, {"from space", "survivor", ""}, {"Metaspace", "metaspace", ""},
 }
 
-// findGeneration finds which part of the heap a line of GC.heap_info is about. ok says that an
+// findGeneration finds the part of the heap that a line of GC.heap_info is about. ok says that an
 // answer may begin with this line.
 func findGeneration(l []byte) (n int, ok bool) {
 	for i := range generations {
@@ -118,7 +118,7 @@ func (p *parser) parseGeneration(text string) bool {
 		case "":
 			p.setPart("heap", s)
 		case "metaspace":
-			s.capacity = -1 // what is committed of it says nothing of its limit
+			s.capacity = -1 // the committed size does not show its limit
 			p.setPart(part, s)
 		default:
 			p.setPart(part, s)
@@ -159,7 +159,7 @@ func parseAmounts(text string) size {
 	return s
 }
 
-// parseUsage reads what jmap -heap says of one space, line by line:
+// parseUsage reads jmap -heap's lines about one space:
 //
 //	Eden Space:
 //	   capacity = 33554432 (32.0MB)
@@ -185,7 +185,7 @@ func (p *parser) parseUsage(text string) {
 		return
 	}
 	value := fields[0]
-	if len(fields) > 1 && fields[1] == "MB" { // where it is no limit: 17592186044415 MB
+	if len(fields) > 1 && fields[1] == "MB" { // not set: 17592186044415 MB
 		value += "m"
 	}
 	n, sized := bytesOf(value)

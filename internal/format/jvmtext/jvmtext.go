@@ -1,5 +1,5 @@
-// Package jvmtext reads what HotSpot and its tools say of a JVM's settings and of its
-// heap at one moment, JDK 6 to 25:
+// Package jvmtext reads the settings of a JVM and its heap at one moment, as HotSpot and its tools
+// print them, JDK 6 to 25:
 //
 //	jcmd VM.flags [-all]          -XX:MaxHeapSize=67108864 …; the table of all flags
 //	java -XX:+PrintFlagsFinal     the same table
@@ -12,10 +12,10 @@
 // Sources: JVMFlag::print_on (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/runtime/flags/jvmFlag.cpp),
 // the print_on of each collector's heap, and sun.jvm.hotspot.tools.HeapSummary.
 //
-// A flag is a fact by its own name, in bytes where it is a size; of the table of all of them
-// those that somebody or the JVM itself set, and those about memory and the collector. What the
-// parts of the heap hold are the facts heap.eden.capacity, heap.eden.used and so on; where
-// nobody measured eden, it is derived from the flags, and the fact says how.
+// A flag becomes a fact with its own name, in bytes if it is a size. Of the table of all flags,
+// those are kept that a user or the JVM itself set, and those about memory and GC. The sizes of the
+// heap's parts become the facts heap.eden.capacity, heap.eden.used and so on; if
+// eden was not measured, it is derived from the flags, and the fact says how.
 package jvmtext
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is the texts about a JVM's settings.
+// Format reads texts about a JVM's settings.
 var Format = format.Format{
 	Name:    "jvmtext",
 	About:   "settings and heap of a JVM: jcmd VM.flags, VM.command_line, VM.version, GC.heap_info; jinfo; jmap -heap; -XX:+PrintFlagsFinal",
@@ -42,8 +42,8 @@ const (
 	maxValue = 500 // bytes of a flag's value
 )
 
-// matchHead looks at the first lines: further down, a GC log holds some of these, too. The heading
-// of the configuration that jmap prints is unique and counts anywhere.
+// matchHead checks the first lines: further down, a GC log has some of these, too. The heading
+// of jmap's configuration is unique and counts anywhere.
 func matchHead(head []byte) format.Confidence {
 	seen := 0
 	for l := range bytes.Lines(head) {
@@ -84,11 +84,11 @@ type parser struct {
 
 	flags   map[string]setting
 	order   []string
-	space   string // of which jmap tells
+	space   string // the one that jmap's lines are about
 	young   bool   // of the young generation
 	heap    map[string]size
 	parts   []string
-	said    string // collector, as the text itself says
+	said    string // collector, as named in the text
 	command string
 	more    int64
 }
@@ -96,14 +96,14 @@ type parser struct {
 type setting struct {
 	value string
 	line  int64
-	set   bool // by somebody, or by the JVM for this host
+	set   bool // by a user, or by the JVM for this host
 }
 
-// size is a part of the heap, in bytes.
+// size is the size of a part of the heap, in bytes.
 type size struct {
 	capacity, used float64 // -1 unknown
 	line           int64
-	how            string // how it was derived; "" it was measured
+	how            string // how it was derived; "" measured
 }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/lab/jvmapp"
 )
 
-// TestLive holds what the flags say of eden against what the JVM measures.
+// TestLive compares eden's size derived from the flags with the JVM's measured size.
 func TestLive(t *testing.T) {
 	for _, major := range []int{11, 17, 25} {
 		t.Run(strconv.Itoa(major), func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package kernellog reads what the Linux kernel logs when something keeps programs from running or takes their memory, as dmesg, the journal
-// and syslog have it:
+// Package kernellog reads the Linux kernel's messages that something stops programs or takes their memory, from dmesg, the journal
+// and syslog:
 //
 //	[812033.120361] Memory cgroup out of memory: Killed process 4120 (java) total-vm:8120331kB, anon-rss:512033kB, …
 //	[ 8120.331203] INFO: task mysqld:4120 blocked for more than 120 seconds.
@@ -8,10 +8,10 @@
 //	nf_conntrack: table full, dropping packet
 //
 // Sources: mm/oom_kill.c, kernel/hung_task.c, kernel/watchdog.c, net/ipv4/tcp_input.c, net/netfilter/nf_conntrack_core.c and
-// mm/page_alloc.c of Linux 2.6.32 to 6.18. The kernel limits how often it says most of them: they are counted as it told them.
+// mm/page_alloc.c of Linux 2.6.32 to 6.18. The kernel limits the rate of most of them: they are counted as printed.
 //
-// None of these lines tells how slow anything was: they name what to look at, and what shows it. But of a task that hangs the kernel prints the
-// stack below, which says what it waits for.
+// None of these lines shows how slow anything was: they name what to examine, and the command that shows it. For a hung task the kernel also prints the
+// stack below, which shows its wait.
 package kernellog
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a log.
+// Format reads such a log.
 var Format = format.Format{
 	Name:  "kernellog",
 	About: "the Linux kernel's log (dmesg, journal): processes it killed for memory, tasks that hang, CPUs that are stuck, full tables of the network",
@@ -34,10 +34,10 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// kind is something the kernel says.
+// kind is a kind of message.
 type kind struct {
 	id, title string
-	has       []string // all of them are in the line
+	has       []string // the line has all of them
 	number    string   // words before a figure
 	unit      string
 	advice    string
@@ -64,7 +64,7 @@ var kinds = []kind{
 		"CPUs that are too hot run slower: turbostat shows their clock"},
 }
 
-// kindOf is what a line says, nil if it is nothing of these.
+// kindOf returns the kind of a line, nil for other lines.
 func kindOf(text string) *kind {
 	for i := range kinds {
 		all := true
@@ -78,7 +78,7 @@ func kindOf(text string) *kind {
 	return nil
 }
 
-// quick are words of which each line of interest has one, to pass over others fast.
+// quick are words, one of which is in each line of interest, to skip other lines fast.
 var quick = [][]byte{[]byte("ut of memory"), []byte("blocked for more than "), []byte("soft lockup"), []byte("detected stall"), []byte("SYN flooding"), []byte("nf_conntrack: "), []byte("page allocation failure"), []byte("cpu clock throttled")}
 
 func hasMark(line []byte) bool {
@@ -102,8 +102,8 @@ func matchHead(head []byte) format.Confidence {
 	return format.No
 }
 
-// ofKernel says whether a line is the kernel's own and not a program's that quotes it: nothing stands before the message but the time since boot,
-// what a syslog puts there, and the subsystem.
+// ofKernel says whether a line is the kernel's own and not a program's quotation: before the message there are only the time since boot,
+// the prefix of syslog, and the subsystem.
 func ofKernel(text string) bool {
 	text = strings.TrimSpace(text)
 	if i := strings.Index(text, "kernel: "); i >= 0 && i < 100 {
@@ -121,7 +121,7 @@ func ofKernel(text string) bool {
 	return false
 }
 
-// found is what was said of a kind.
+// found is the lines of a kind.
 type found struct {
 	*kind
 	times int64
@@ -133,7 +133,7 @@ type found struct {
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var all []*found
 	by := make(map[string]*found)
-	limit, limitLine := 0., int64(0) // kB, of the group in which memory ran out
+	limit, limitLine := 0., int64(0) // kB, of the group that ran out of memory
 	var hung hang
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
@@ -201,14 +201,14 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// hungFor is what tasks that hang wait for, what explains more precisely first.
+// hungFor are the reasons of hung tasks, more precise ones first.
 var hungFor = [...]struct{ said, mechanism string }{
 	{evidence.KernelSaidHungSync, evidence.KernelFsync},
 	{evidence.KernelSaidHungDisk, evidence.KernelDisk},
 	{evidence.KernelSaidHungDisk, evidence.KernelThrottled},
 }
 
-// hang is what tasks that hang wait for, by the stacks below what the kernel says of them.
+// hang is the reasons of hung tasks, from the stacks below the kernel's messages.
 type hang struct {
 	in     bool
 	at     int64
@@ -243,7 +243,7 @@ func (h *hang) beginTask(task bool, line int64) {
 }
 
 // addFrame adds a line of a stack: "[<ffffffff817203fd>] io_schedule+0x9d/0x140". It skips frames
-// behind a question mark, which may be left from before.
+// with a question mark, which may be left from earlier calls.
 func (h *hang) addFrame(text string) {
 	i := strings.Index(text, "+0x")
 	if !h.in || i < 0 || h.frames == mostFrames {
@@ -277,7 +277,7 @@ func parseFigureAfter(text, words string) (float64, bool) {
 // mostName bounds the name of a process; the kernel's has 15 bytes.
 const mostName = 32
 
-// whoOf is the process that a line names, "" none.
+// whoOf returns the process that a line names, "" none.
 func whoOf(text string) string {
 	for _, x := range [][3]string{{"rocess ", "(", ")"}, {"INFO: task ", "", ":"}, {"stuck for ", "[", ":"}} {
 		_, rest, ok := strings.Cut(text, x[0])

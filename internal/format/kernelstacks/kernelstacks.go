@@ -1,5 +1,5 @@
 // Package kernelstacks reads where the threads of a Linux process were in the kernel and in
-// their program: stacks of running threads, and what threads waited for, as unstall records
+// their program: stacks of running threads, and of waits, as unstall records
 // them (internal/collect/probe/kernel) by perf_event_open(2) and by eBPF programs on tracepoints:
 //
 //	# kernel stacks of pid 4711, running, one in 10101010 ns
@@ -38,9 +38,9 @@
 // reclaim of the process's threads, requests of disks by anybody (block). Of a whole host, of tells
 // which process the lines that follow are of.
 //
-// What ran or waited is said by the functions of the kernel on the stack (package kernelpath): one is
-// enough, the most precise counts. The package's opinion: which mechanism the kernel was in can be
-// read off a stack; whether that was bad is for who knows the requests.
+// The functions of the kernel on a stack decide what ran or waited (package kernelpath): one
+// suffices, and the most precise counts. The package's opinion: a stack shows the mechanism
+// of the kernel; only code that knows the requests can say whether that was bad.
 package kernelstacks
 
 import (
@@ -60,7 +60,7 @@ import (
 	"github.com/unstall/unstall/internal/format/recording"
 )
 
-// Format is stacks of a process's threads in the kernel.
+// Format reads the stacks of a process's threads in the kernel.
 var Format = format.Format{
 	Name:  "kernelstacks",
 	About: "where the threads of a Linux process run and wait in the kernel, with stacks (perf events, eBPF)",
@@ -107,7 +107,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// frame is a function, and the rules it is named in.
+// frame is a function, and the rules that name it.
 type frame struct {
 	evidence.Frame
 	rules  kernelclass.Set
@@ -132,32 +132,32 @@ type parser struct {
 	files   map[int64]evidence.NameID // by descriptor
 	scratch []evidence.Frame
 
-	about     evidence.SubjectID           // the artifact is
+	about     evidence.SubjectID           // of the artifact
 	subject   evidence.SubjectID           // of the line
 	processes map[int64]evidence.SubjectID // of a host, by PID
 	typ       evidence.NameID
 	unit      evidence.NameID
 
 	from, until, lost      int64
-	latest                 int64 // moment that was told of
+	latest                 int64 // latest moment read
 	rows, dropped, unknown int64
-	pending                []sum // waits that were told together, until their time is known
+	pending                []sum // waits that were summed up together, until their time is known
 	totals                 totals
 	rounds                 rounds
 	gaps                   []gap
 }
 
-// gap is a time in which nothing was watched.
+// gap is a time that was not recorded.
 type gap struct{ from, until int64 }
 
-// sum is waits of one thread with one stack.
+// sum is the waits of one thread with one stack.
 type sum struct {
 	tid, count, ns, ready int64
 	stack                 stack
 	line                  int64
 }
 
-// parseLine reads one line, and says whether it understood it.
+// parseLine reads one line, and says whether it was understood.
 func (p *parser) parseLine(text []byte) bool {
 	word, rest, _ := bytes.Cut(text, []byte(" "))
 	if len(text) == 0 {
@@ -247,7 +247,7 @@ func (p *parser) hostHeading(rest []byte) (ok bool) {
 	return true
 }
 
-// parseProcess reads which process the lines that follow belong to.
+// parseProcess reads the process that the following lines belong to.
 func (p *parser) parseProcess(rest []byte) bool {
 	pid, ok := format.ParseDigits(rest)
 	if !ok || p.pid != -1 || pid == 0 || pid > 1<<30 {
@@ -355,7 +355,7 @@ func (p *parser) parseStack(rest []byte) bool {
 	return true
 }
 
-// stackOf returns a stack by its number; 0 is the number of an unknown one.
+// stackOf returns a stack by its number; 0 is an unknown one.
 func (p *parser) stackOf(id int64) stack {
 	s, ok := p.stacks[id]
 	if !ok && id != 0 {
@@ -378,8 +378,8 @@ func (p *parser) parseRunning(rest []byte) bool {
 	return true
 }
 
-// parseWait reads a single wait: it becomes an interval, and a sample at its end. The part of it
-// that waited for a CPU becomes another of each.
+// parseWait reads a single wait: it becomes an interval, and a sample at its end. The part that
+// waited for a CPU becomes another of each.
 func (p *parser) parseWait(rest []byte) bool {
 	f := bytes.Fields(rest)
 	if len(f) < 6 || len(f) > 7 || len(f[3]) != 1 || !p.waiting {
@@ -434,7 +434,7 @@ func (p *parser) addSample(tid, at, count, ns int64, s stack, line int64) {
 	p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: evidence.LaneID(tid), Stack: s.id, Type: p.typ, Unit: p.unit, Class: s.mechanism, Value: ns, Origin: p.b.Origin(line)})
 }
 
-// parseOthers reads waits that were summed up; they lie before the next "until".
+// parseOthers reads summed up waits; they lie before the next "until".
 func (p *parser) parseOthers(rest []byte) bool {
 	var n [5]int64
 	if !recording.Numbers(rest, n[:]) && !recording.Numbers(rest, n[:4]) || n[0] == 0 || n[3] > 1e17 || n[4] > n[3] || !p.waiting || p.from == 0 {
@@ -451,7 +451,7 @@ func (p *parser) parseOthers(rest []byte) bool {
 	return true
 }
 
-// isWithin says whether something may have ended at a time: after the recording began.
+// isWithin says whether something may have ended at a time, which must be after the recording began.
 func (p *parser) isWithin(at int64) bool {
 	if p.from == 0 || at <= p.from || !recording.IsDate(at) {
 		return false
@@ -519,7 +519,7 @@ func (p *parser) parseTime(word string, rest []byte) bool {
 	return true
 }
 
-// flushPending adds the samples of summed up waits, whose time is known now.
+// flushPending adds the samples of summed up waits, whose time is now known.
 func (p *parser) flushPending(at int64) {
 	for _, s := range p.pending {
 		p.addSample(s.tid, at, s.count, s.ns-s.ready, s.stack, s.line)
@@ -538,7 +538,7 @@ func (p *parser) emitSummary() {
 	if p.waiting {
 		c.Kind, c.Sampled = evidence.CoverOffCPU, 0
 	}
-	for _, g := range p.gaps { // it was off in between
+	for _, g := range p.gaps { // recording was off in between
 		part := c
 		part.Until, part.Lost = g.from, 0
 		b.Cover(part)

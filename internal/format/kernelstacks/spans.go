@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format/recording"
 )
 
-// spans are what the kernel does between two of its tracepoints.
+// spans are the kernel's works between two of its tracepoints.
 var spans = map[string]struct {
 	mechanism string // of a thread; "": of the host
 	time      string // series of s per second
@@ -58,7 +58,7 @@ type round struct {
 	told
 }
 
-// parseSum reads the sum of what ended since the "until" before.
+// parseSum reads the sum of the spans that ended since the "until" before.
 func (p *parser) parseSum(rest []byte) bool {
 	name, rest, _ := bytes.Cut(rest, []byte(" "))
 	var n [2]int64
@@ -82,7 +82,7 @@ func (r *rounds) endRound(from, until int64) {
 	clear(r.now)
 }
 
-// emitSeries writes what sums tell, in the order in which they are listed in [evidence].
+// emitSeries writes the sums as series, in the order in which [evidence] lists them.
 func (r *rounds) emitSeries(p *parser) {
 	x := evidence.Table{Title: "measured each time", Columns: []string{"", "times", "time", "mean"}}
 	for _, name := range []string{"compaction", "reclaim", "memcg_reclaim", "block"} {
@@ -107,7 +107,7 @@ func (r *rounds) emitSeries(p *parser) {
 			rate, each := float64(t.count)/took*1e9, float64(t.ns)/took
 			times.T, times.V = append(times.T, t.from), append(times.V, each)
 			counts.T, counts.V = append(counts.T, t.from), append(counts.V, rate)
-			if i == len(all)-1 { // how long the last holds
+			if i == len(all)-1 { // the length of the last one
 				times.T, times.V = append(times.T, t.until), append(times.V, each)
 				counts.T, counts.V = append(counts.T, t.until), append(counts.V, rate)
 			}

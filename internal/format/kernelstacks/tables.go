@@ -9,12 +9,12 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// totals are how long threads were in each mechanism.
+// totals are the times of threads in each mechanism.
 type totals struct {
 	of      map[evidence.NameID]total
 	threads map[threadIn]int64 // ns
 	all     int64
-	more    int64 // ns of threads beyond those that are kept apart
+	more    int64 // ns of threads beyond the separate ones
 }
 
 type total struct{ count, ns int64 }
@@ -42,7 +42,7 @@ func (t *totals) add(mechanism evidence.NameID, tid, count, ns int64) {
 // mostShown bounds rows of a table.
 const mostShown = 12
 
-// buildTables returns what inspect shows: time by mechanism, and of each the thread with most of
+// buildTables returns the tables of inspect: time by mechanism, and for each the thread with most of
 // it.
 func (t *totals) buildTables(p *parser) []evidence.Table {
 	if t.all == 0 {

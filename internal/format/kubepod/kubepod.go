@@ -1,5 +1,5 @@
-// Package kubepod reads what kubectl describe pod prints of the containers of a pod: their limits, how often they were started again, and
-// why they ended the last time (https://kubernetes.io/docs/reference/kubectl/generated/kubectl_describe/, kubectl 1.10 to 1.34).
+// Package kubepod reads the containers of a pod from kubectl describe pod: their limits, how often they were restarted, and
+// why they last ended (https://kubernetes.io/docs/reference/kubectl/generated/kubectl_describe/, kubectl 1.10 to 1.34).
 //
 //	Last State:     Terminated
 //	  Reason:       OOMKilled
@@ -9,9 +9,9 @@
 //	  cpu:     500m
 //	  memory:  512Mi
 //
-// and what its events, or those of kubectl get events, say of probes that failed (events.go).
+// and the failed probes in its events, or in those of kubectl get events (events.go).
 //
-// It tells what is set and how it ended, nothing of how slow requests are. Of its environment, volumes and annotations nothing is read.
+// It shows settings and ends, and nothing about the latency of requests. The environment, volumes and annotations are not read.
 package kubepod
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a description.
+// Format reads such a description.
 var Format = format.Format{
 	Name:  "kubepod",
 	About: "kubectl describe pod: limits of its containers, restarts, why they ended, and probes that failed, also of kubectl get events",
@@ -35,7 +35,7 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// mostContainers bounds how many are kept.
+// mostContainers bounds the number of containers.
 const mostContainers = 200
 
 // mostLine is how much of a line is looked at.

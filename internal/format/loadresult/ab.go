@@ -2,9 +2,9 @@ package loadresult
 
 import "strings"
 
-// ab is a closed loop; it counts from the begin of the connection, or from the
-// send on one that is kept alive, in whole ms. "Failed requests" counts answers
-// of another length than the first too, so the failures are taken from the
+// ab is a closed loop; it counts from the beginning of the connection, or from the
+// send on one that is kept alive, in whole ms. "Failed requests" also counts answers
+// of another length than the first, so the failures are taken from the
 // breakdown below it.
 
 func newAB() *run {
@@ -115,5 +115,5 @@ func (r *run) abFigure(name string, v []string) (ok bool) {
 	return ok
 }
 
-// abWhole: with -d the output ends after the connection times.
+// abWhole checks that the output is complete: with -d it ends after the connection times.
 func abWhole(r *run) bool { return r.ended || r.section != "percentiles" && r.Max > 0 }

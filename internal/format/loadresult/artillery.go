@@ -14,7 +14,7 @@ import (
 //	http.response_time:
 //	  p95: ......................................................................... 1002.4
 //
-// Only the summary is read: the others are parts of it.
+// Only the summary is read: the other reports are parts of it.
 
 func newArtillery() *run {
 	r := &run{}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// bombardier is a closed loop, also with --rate, which only holds its
-// connections back; it counts from the send. "others" are requests without a
+// bombardier is a closed loop, also with --rate, which only delays its
+// connections; it counts from the send. "others" are requests without a
 // usable answer.
 
 func newBombardier() *run {

@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Gatling's simulation.log has a record in a line, with tabs between its fields; times
-// are ms since the epoch. A request's begins where it is sent, after the user got a
+// Gatling's simulation.log has one record per line, with tabs between its fields; times
+// are ms since the epoch. A request begins when it is sent, after the user got a
 // connection from the pool or began to open one.
 //
 //	RUN      class, id, start, description, version                 3.x (2.x: see the source)
@@ -38,8 +38,8 @@ func isGatling(head []byte) bool {
 	return false
 }
 
-// isGatlingBinary recognises the record a binary log begins with: its kind, which is 0,
-// and Gatling's version as a string, its length before it (RecordHeader.scala).
+// isGatlingBinary recognises the first record of a binary log: its kind, which is 0,
+// and Gatling's version as a string after its length (RecordHeader.scala).
 func isGatlingBinary(head []byte) bool {
 	if len(head) < 16 || head[0] != 0 {
 		return false
@@ -91,7 +91,7 @@ func (p *parser) gatlingLog(a *format.Artifact) error {
 	return nil
 }
 
-// gatlingRequest reads what stands behind REQUEST; how many fields there are tells the
+// gatlingRequest reads the fields behind REQUEST; their number shows the
 // version.
 func (rs *rows) gatlingRequest(text []byte, line int64) bool {
 	var f [9][]byte
@@ -130,7 +130,7 @@ func (rs *rows) gatlingRequest(text []byte, line int64) bool {
 	return true
 }
 
-// gatlingName is what the script calls a request: a name of its own, no method and path.
+// gatlingName returns the script's name for a request: a name of its own, no method and path.
 func (rs *rows) gatlingName(name []byte) evidence.NameID {
 	if len(rs.routes) >= maxRoutes {
 		return 0
@@ -140,7 +140,7 @@ func (rs *rows) gatlingName(name []byte) evidence.NameID {
 	return id
 }
 
-// gatlingStep is the scenario, where the version says it, and the groups, a comma between them.
+// gatlingStep returns the scenario, if the version has it, and the groups, separated by commas.
 func (rs *rows) gatlingStep(before [][]byte, groups []byte) evidence.NameID {
 	if len(groups) == 0 {
 		return 0

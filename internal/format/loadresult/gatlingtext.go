@@ -16,7 +16,7 @@ import (
 //
 //	> request count              |    14,924 |     9,924 |     5,000      since 3.13
 //
-// Where the text was quoted in a mail the signs before the lines are gone.
+// A mail that quotes the text loses the signs before the lines.
 
 func newGatlingText() *run {
 	r := &run{}
@@ -70,7 +70,7 @@ func gatlingText(r *run, line string) bool {
 	return true
 }
 
-// gatlingRow reads a line's name and its figures of all requests and of those that failed.
+// gatlingRow reads a line's name, and its figures for all requests and for failed ones.
 func gatlingRow(text string) (name string, all, failed float64, ok bool) {
 	figure := func(s string) (float64, bool) {
 		v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(s), ",", ""), 64)

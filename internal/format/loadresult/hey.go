@@ -15,6 +15,7 @@ import (
 // hey and oha are closed loops and count from the send. oha prints hey's summary
 // with a success rate and with units of its own. Both leave requests without an
 // answer out of the latencies, and hey all beyond the first million.
+// answer out of the latencies, and hey all beyond the first million.
 
 func newHey() *run {
 	r := &run{}
@@ -25,7 +26,7 @@ func newHey() *run {
 	return r
 }
 
-// heyStarts: "Summary:" alone could be anybody's.
+// heyStarts demands more than "Summary:", which other programs print, too.
 func heyStarts(line string, cur *run) bool {
 	f := strings.Fields(line)
 	switch {
@@ -124,8 +125,8 @@ func splitBracketed(s string) (inside, rest string, ok bool) {
 	return inside, strings.TrimSpace(rest), ok && s[0] == '['
 }
 
-// heyMillion puts right what hey leaves out: it keeps latencies and status codes
-// of the first million answers only.
+// heyMillion corrects for hey's limit: it keeps latencies and status codes
+// of only the first million answers.
 func (r *run) heyMillion() {
 	const kept = 1_000_000
 	n := int64(math.Round(r.Rate * float64(r.Duration) / 1e9))
@@ -136,7 +137,7 @@ func (r *run) heyMillion() {
 	r.warn = append(r.warn, "hey keeps only its first million responses: status codes, errors and all latencies cover only those")
 }
 
-// heyWhole: the distributions at the end must add up to what the rate says.
+// heyWhole checks that the distributions at the end add up to what the rate says.
 func heyWhole(r *run) bool {
 	n := r.Rate * float64(r.Duration) / 1e9
 	return r.counted && math.Abs(float64(r.Sent)-n) <= 1+n/1000

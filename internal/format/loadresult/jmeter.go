@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// JMeter's Summariser prints what was so since the line before (+) and since the start (=), in ms from the send, for a loop of threads
+// JMeter's Summariser prints the figures since the previous line (+) and since the start (=), in ms from the send, for a loop of threads
 // (https://jmeter.apache.org/usermanual/component_reference.html#Generate_Summary_Results):
 //
 //	summary +    412 in 00:00:30 =   13.7/s Avg:  3120 Min:   120 Max: 12033 Err:    12 (2.91%) Active: 50 Started: 50 Finished: 0
 //	summary =   1203 in 00:01:30 =   13.4/s Avg:  3320 Min:   101 Max: 14033 Err:    22 (1.83%)
 //
-// The last line since the start is the result: it follows each of a part.
+// The last line since the start is the result; it follows each line of a part.
 
 func newJMeter() *run {
 	r := &run{}
@@ -23,7 +23,7 @@ func newJMeter() *run {
 
 func jmeterStarts(line string, cur *run) bool { return cur == nil && jmeterLine(line) != nil }
 
-// jmeterLine are the words of such a line, nil of any other: the name, its sign, the count and so on.
+// jmeterLine returns the words of such a line, nil for other lines: the name, its sign, the count and so on.
 func jmeterLine(line string) []string {
 	i := strings.Index(line, " Avg: ")
 	if i < 0 || !strings.Contains(line, " Err: ") || !strings.Contains(line[:i], " in ") {
@@ -77,7 +77,7 @@ func jmeterText(r *run, line string) bool {
 	return true
 }
 
-// clockTime reads "00:01:30", and "90s" of before JMeter 2.12, as ns.
+// clockTime reads "00:01:30", and "90s" of versions before JMeter 2.12, as ns.
 func clockTime(s string) (int64, bool) {
 	if strings.HasSuffix(s, "s") {
 		return parseDuration(s)

@@ -10,7 +10,7 @@ import (
 )
 
 // k6 counts from the send: http_req_duration is sending, waiting and receiving,
-// without what a request waited for a connection or, with an arrival-rate
+// without the request's wait for a connection or, with an arrival-rate
 // executor, for a free virtual user. Its metric http_req_failed is true for
 // failures, so its "passes" and its ✓ are the failed ones.
 
@@ -56,7 +56,7 @@ func newK6() *run {
 	return r
 }
 
-// k6Trend takes one figure of http_req_duration.
+// k6Trend reads one figure of http_req_duration.
 func (r *run) k6Trend(name string, v int64) {
 	switch name {
 	case "avg":
@@ -74,7 +74,7 @@ func (r *run) k6Trend(name string, v int64) {
 	}
 }
 
-// k6Dropped: only executors with an arrival rate drop iterations.
+// k6Dropped reads dropped iterations, which only executors with an arrival rate have.
 func (r *run) k6Dropped(n int64) {
 	r.Mode = "open"
 	r.unsent = n
@@ -174,7 +174,7 @@ func k6Text(r *run, line string) bool {
 	return true
 }
 
-// k6Executor reads what a scenario does: "* default: 100.00 iterations/s for
+// k6Executor reads the executor of a scenario: "* default: 100.00 iterations/s for
 // 30s (maxVUs: 50)", "* default: 10 looping VUs for 30s (gracefulStop: 30s)".
 func (r *run) k6Executor(line string) {
 	mode := ""
@@ -213,7 +213,7 @@ func isK6Line(line []byte) bool {
 	return typed && metric && data
 }
 
-// k6Metrics of --out json that are read; all others are known and ignored.
+// k6Read are the metrics of --out json that are read; others are known and ignored.
 var k6Read = map[string]func(rs *rows, r *run, data []byte, line int64) bool{
 	"http_req_duration": k6Request,
 	"data_received": func(rs *rows, _ *run, data []byte, _ int64) bool {

@@ -8,15 +8,15 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// k6's --out csv has a line for each sample, as --out json has; which system tags
-// have a column is up to the user (output/csv, MakeHeader), and so is how times are
-// written (K6_CSV_TIME_FORMAT: unix, which is the default, unix_milli, unix_micro,
+// k6's --out csv has a line for each sample, as --out json has. The user chooses which system tags
+// have a column (output/csv, MakeHeader), and the form of times
+// (K6_CSV_TIME_FORMAT: unix, which is the default, unix_milli, unix_micro,
 // unix_nano, rfc3339, rfc3339_nano).
 const k6CSVHeader = "metric_name,timestamp,metric_value,"
 
 func isK6CSV(line []byte) bool { return bytes.HasPrefix(line, []byte(k6CSVHeader)) }
 
-// k6Columns are where the columns stand that are read; -1 those that are not there.
+// k6Columns are the positions of the columns to read; -1 for missing ones.
 type k6Columns struct {
 	width                                                         int
 	method, name, url, status, failure, expected, scenario, group int
@@ -119,7 +119,7 @@ func (rs *rows) k6Row(r *run, at *k6Columns, text []byte, line int64, resolution
 	return true
 }
 
-// k6Time reads a time and says what it is a whole number of, in ns: seconds as a rule.
+// k6Time reads a time and returns its resolution in ns: usually seconds.
 func k6Time(b []byte) (at, unit int64, ok bool) {
 	if n, isNumber := parseNatural(b); isNumber {
 		switch {

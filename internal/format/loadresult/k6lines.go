@@ -10,7 +10,7 @@ import (
 
 // k6Lines reads --out json: a Metric line declares a metric, each Point is a
 // sample of one. A request gives some nine points at the same instant, of which
-// http_req_duration has all that is needed: its time is the end of the response.
+// http_req_duration suffices: its time is the end of the response.
 func (p *parser) k6Lines(a *format.Artifact) error {
 	rs, r := newRows(p), newK6()
 	err := rs.readLines(a, func(text []byte, line int64) bool { return k6Line(rs, r, text, line) })
@@ -128,7 +128,7 @@ func k6Request(rs *rows, _ *run, data []byte, line int64) bool {
 	return true
 }
 
-// k6Step is the scenario and the groups of a request, "::a::b" by their separator; a
+// k6Step returns the scenario and the groups of a request, "::a::b" by their separator; a
 // script without groups has no steps.
 func (rs *rows) k6Step(scenario, group []byte) evidence.NameID {
 	if group = bytes.TrimPrefix(group, []byte("::")); len(group) == 0 {

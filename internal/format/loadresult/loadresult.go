@@ -19,10 +19,10 @@
 //	Artillery   its summary (2.0)                 github.com/artilleryio/artillery
 //	locust      tables of its console             github.com/locustio/locust locust/stats.py
 //
-// The package's opinion: a latency means nothing without the moment it is
+// The package's opinion: a latency means nothing without the moment that it is
 // counted from, so every result says whether that is the send or the intended
-// time; a request failed if it was not answered with 2xx or 3xx, whatever the
-// tool calls it; and what a tool does not print stays unknown.
+// time; a request without an answer of 2xx or 3xx failed, whatever the
+// tool calls it; and a figure that a tool does not print stays unknown.
 package loadresult
 
 import (
@@ -36,7 +36,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is the format.
+// Format reads results of load generators.
 var Format = format.Format{
 	Name:  "loadresult",
 	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, bombardier, hey, oha, ab, JMeter's summariser, locust, Artillery",
@@ -73,7 +73,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return read(&parser{ctx: ctx, b: b}, a)
 }
 
-// readHead reads what match saw, or enough of it.
+// readHead reads the head that match saw, or enough of it.
 func readHead(a *format.Artifact) ([]byte, error) {
 	var head []byte
 	err := a.Lines(func(l format.Line) bool {
@@ -81,17 +81,17 @@ func readHead(a *format.Artifact) ([]byte, error) {
 		return len(head) < format.HeadSize
 	})
 	if errors.Is(err, format.ErrCut) && len(head) > 0 {
-		err = nil // what there is tells; the reader will meet the cut again
+		err = nil // the head suffices here; the reader meets the same error again
 	}
 	return head, err
 }
 
-// mostBefore is how many values of JSON may stand before a summary: of what has more, such as a log of JSON lines,
-// not all that match is shown need be decoded.
+// mostBefore is how many JSON values may stand before a summary: a file with more, such as a log of JSON lines,
+// is not decoded as far as match sees it.
 const mostBefore = 32
 
-// findReader finds how to read an artifact that begins like this, nil if it is of no load
-// generator that is read.
+// findReader finds the reader of an artifact with this beginning, nil if it is of no known load
+// generator.
 func findReader(head []byte) reader {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	first, _, _ := bytes.Cut(text, []byte("\n"))
@@ -170,7 +170,7 @@ func readWhole(a *format.Artifact) ([]byte, error) {
 	return content, err
 }
 
-// summaries tells JSON summaries apart by the keys they must have.
+// summaries identifies JSON summaries by the keys that they must have.
 var summaries = []struct {
 	is   func(tree) bool
 	read func(tree) *run
@@ -199,7 +199,7 @@ func (p *parser) markCut(line int64) {
 	p.b.Cut()
 }
 
-// plainText is a line without its end and without colours.
+// plainText returns a line without its end and without colours.
 func plainText(line []byte) string {
 	s := strings.TrimRight(string(line[:min(len(line), 64<<10)]), "\r\n")
 	for {

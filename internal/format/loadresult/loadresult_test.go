@@ -81,7 +81,7 @@ func render(b *evidence.Bundle, err error) string {
 	return s.String()
 }
 
-// partOf: what a part says the whole says, too, and a cut goes unnoticed only where it
+// partOf checks that the whole has everything that a part has, and that a cut goes unnoticed only where it
 // takes nothing from the figures: tools print no end mark.
 func partOf(t testing.TB, data []byte, n int, part *evidence.Bundle, err error, whole *evidence.Bundle) {
 	switch {
@@ -109,7 +109,7 @@ func partOf(t testing.TB, data []byte, n int, part *evidence.Bundle, err error, 
 	}
 }
 
-// figuresOf: a latency of a part is one of the whole or unknown.
+// figuresOf checks that a latency of a part equals the whole's or is unknown.
 func figuresOf(t testing.TB, part, whole evidence.LoadResult) {
 	for _, q := range part.Quantiles {
 		if !slices.Contains(whole.Quantiles, q) {
@@ -123,7 +123,7 @@ func figuresOf(t testing.TB, part, whole evidence.LoadResult) {
 	}
 }
 
-// rowsOf: the requests of a part are requests of the whole.
+// rowsOf checks that the requests of a part are requests of the whole.
 func rowsOf(t testing.TB, part, whole *evidence.Bundle) {
 	known := make(map[[2]int64]bool)
 	for i := range whole.Requests.Len() {

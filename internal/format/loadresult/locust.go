@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// locust prints a table of all that was asked, again and again while it runs, and at its end the percentiles; ms from the send, by users in a
+// locust prints a table of all requests repeatedly while it runs, and the percentiles at its end; ms from the send, by users in a
 // loop (https://github.com/locustio/locust/blob/master/locust/stats.py):
 //
 //	Type     Name                                  # reqs      # fails |    Avg     Min     Max    Med |   req/s  failures/s
@@ -14,7 +14,7 @@ import (
 //	Type     Name                 50%    66%    75%    80%    90%    95%    98%    99%  99.9% 99.99%   100% # reqs
 //	         Aggregated          2100   2600   2900   3200   4600   5900   8100  10100  14000  15000  15000   4932
 //
-// Before 1.0 the row is called Total in places, and the median stands behind a bar with the rate. The last table is the result.
+// Before 1.0 some rows are called Total, and the median stands behind a bar with the rate. The last table is the result.
 
 func newLocust() *run {
 	r := &run{}

@@ -17,9 +17,9 @@ func isRequests(first []byte) bool {
 	return ok && (len(rest) == 0 || rest[0] == ' ')
 }
 
-// unstallRequests reads what unstall load --rows writes: intended, sent and end in ns since the
-// epoch, the generator's own delay in ns, status, bytes, outcome, and the route, to the end of the
-// line, or to a tab, behind which stand the journey of which it was a part, a tab and the step.
+// unstallRequests reads the output of unstall load --rows: intended, sent and end in ns since the
+// epoch, the generator's own delay in ns, status, bytes, outcome, and the route. The route ends at the line's
+// end or at a tab; behind the tab stand the journey that the request was a part of, a tab and the step.
 // Other lines with # are notes. Pieces of one run may follow each other, each with its header.
 func (p *parser) unstallRequests(a *format.Artifact) error {
 	rs := newRows(p)
@@ -50,7 +50,7 @@ func (p *parser) unstallRequests(a *format.Artifact) error {
 	}
 	r.unsent = never
 	if r.Mode == "closed" {
-		rs.intended = false // nothing was intended before the connection was free
+		rs.intended = false // a closed loop intends no time before a connection is free
 	}
 	p.b.Clock().Stamp = evidence.StampStart
 	if !rs.finish(r) {
@@ -59,7 +59,7 @@ func (p *parser) unstallRequests(a *format.Artifact) error {
 	return nil
 }
 
-// readHeader reads the name=value pairs of a header line; it keeps those it knows.
+// readHeader reads the name=value pairs of a header line, and keeps known ones.
 func (r *run) readHeader(text string) {
 	for field := range strings.FieldsSeq(text) {
 		switch name, value, _ := strings.Cut(field, "="); name {

@@ -21,31 +21,31 @@ const (
 	maxRoutes = 10_000
 )
 
-// row is a request as its line gives it. Times are ns.
+// row is a request as in its line. Times are ns.
 type row struct {
-	start, end int64 // start is the intended one where rows.intended says so
-	lag        int64 // of the time after an intended start, what the generator was late by
+	start, end int64 // start is the intended time if rows.intended is true
+	lag        int64 // the generator's own delay after an intended start
 	line       int64
 	route      evidence.NameID
 	step       evidence.NameID
 	outcome    evidence.Outcome
 }
 
-// rows gathers the requests of an artifact that has a line for each.
+// rows are the requests of an artifact with a line for each.
 type rows struct {
 	p        *parser
 	all      []row
 	routes   map[evidence.NameID]struct{}
 	steps    map[evidence.NameID]struct{}
 	codes    [601]int64 // by status; the last: no answer
-	noCode   int64      // answered or not: the line does not say
+	noCode   int64      // the lines do not say whether there was an answer
 	bytesIn  float64
 	dropped  int64 // beyond maxRows
 	unknown  int64 // lines not understood
 	firstUnk int64
 	lastLine int64
 	cut      bool
-	intended bool // the rows say when each request was meant to be sent
+	intended bool // the rows have the intended time of each request
 	scratch  []byte
 	path     evidence.Path
 }
@@ -73,8 +73,8 @@ func (rs *rows) add(r row, code int64) {
 	}
 }
 
-// readLines gives each line to f, which says whether it understood it. A last line that is not
-// understood was cut off while it was written.
+// readLines gives each line to f, which says whether it was understood. A last line that is not
+// understood was cut while it was written.
 func (rs *rows) readLines(a *format.Artifact, f func(text []byte, line int64) bool) error {
 	bad := int64(0)
 	err := a.Lines(func(l format.Line) bool {
@@ -148,7 +148,7 @@ func (rs *rows) routeName(method, url []byte) evidence.NameID {
 	return id
 }
 
-// stepName names the part of a journey that a request was. Past 10,000 names they stay
+// stepName names the step of a journey that a request belongs to. Past 10,000 names they stay
 // unknown.
 func (rs *rows) stepName(journey, step []byte) evidence.NameID {
 	if len(journey) == 0 && len(step) == 0 {
@@ -197,7 +197,7 @@ func decideOutcome(code int64, failure []byte) evidence.Outcome {
 	return evidence.OK
 }
 
-// finish emits the requests in order of completion, what was covered, and the result they add up
+// finish emits the requests in order of completion, the coverage, and the result that they add up
 // to; it returns false if there are none.
 func (rs *rows) finish(r *run) bool {
 	p := rs.p
@@ -233,9 +233,9 @@ func (rs *rows) finish(r *run) bool {
 
 const shownSteps = 100
 
-// emitJourneys emits a table of the steps, of at most a hundred in order of their first request:
-// how long the requests of each took. The answer of a page with its resources is longer than any
-// of them.
+// emitJourneys emits a table of the steps, at most a hundred in order of their first request:
+// the latency of the requests of each. A page with its resources takes longer than any
+// single request.
 func (rs *rows) emitJourneys() {
 	if len(rs.steps) == 0 {
 		return
@@ -261,7 +261,7 @@ func (rs *rows) emitJourneys() {
 	rs.p.b.Table(t)
 }
 
-// urlHost returns the host and port of a URL, "" if it names none: loads on one address are on one
+// urlHost returns the host and port of a URL, "" without one: loads on one address are on one
 // service.
 func urlHost(of string) string {
 	u, err := url.Parse(of)
@@ -286,7 +286,7 @@ func (rs *rows) toRequest(q *row, subject evidence.SubjectID) evidence.Request {
 	return r
 }
 
-// sumTotals fills in what the rows say about the run as a whole.
+// sumTotals computes the totals of the run from the rows.
 func (rs *rows) sumTotals(r *run, from, lastStart, until int64) {
 	n := int64(len(rs.all))
 	r.Origin = rs.p.b.Origin(1)
@@ -331,7 +331,7 @@ func (rs *rows) sumTotals(r *run, from, lastStart, until int64) {
 	slices.Sort(latency)
 	r.Max = latency[n-1]
 	for _, q := range []float64{.5, .75, .9, .95, .99, .999, .9999} {
-		if float64(n)*(1-q) >= 1 { // else it is the maximum under another name
+		if float64(n)*(1-q) >= 1 { // with fewer requests it is the maximum under another name
 			r.addQuantile(q, stats.Quantile(latency, q))
 		}
 	}

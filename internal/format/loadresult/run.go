@@ -13,11 +13,11 @@ import (
 
 const maxRuns = 1000
 
-// run is one result as it is read.
+// run is one result while it is read.
 type run struct {
 	evidence.LoadResult
-	counted bool                // Errors is known, also where it is 0
-	unsent  int64               // meant to be sent and never were
+	counted bool                // Errors is known, even if it is 0
+	unsent  int64               // planned requests that were never sent
 	fromRaw []evidence.Quantile // wrk2 -U: the same run counted from the send
 	below   []bound             // vegeta's histogram so far
 	notes   [][2]string         // further rows for inspect
@@ -44,7 +44,7 @@ func (r *run) countFailed() int64 {
 	return r.Codes["1xx"] + r.Codes["4xx"] + r.Codes["5xx"] + r.Codes["other"]
 }
 
-// clone is a copy that can be changed.
+// clone returns a copy that can be changed.
 func (r *run) clone() *run {
 	c := *r
 	c.Codes = maps.Clone(r.Codes)
@@ -65,7 +65,7 @@ func (r *run) countAnswered() (n int64) {
 	return n
 }
 
-// isEmpty says whether a text broke off before it gave any figure.
+// isEmpty says whether a text broke off before its first figure.
 func (r *run) isEmpty() bool {
 	return len(r.Quantiles) == 0 && r.Mean == 0 && r.Completed == 0 && r.Rate == 0
 }
@@ -90,7 +90,7 @@ func (p *parser) emitRun(r *run) {
 	}
 }
 
-// deriveFigures sorts the quantiles and derives what follows from the rest.
+// deriveFigures sorts the quantiles and derives further figures.
 func (r *run) deriveFigures() {
 	byShare := func(a, b evidence.Quantile) int { return cmp.Compare(a.Q, b.Q) }
 	slices.SortStableFunc(r.Quantiles, byShare)
@@ -108,7 +108,7 @@ func (r *run) deriveFigures() {
 	}
 }
 
-// What it means where the latency is counted from.
+// The meaning, depending on the moment that the latency is counted from.
 const (
 	fromIntended   = "the intended send time: waiting to be sent is included"
 	fromSend       = "the actual send time: waiting to be sent is not included"
@@ -193,7 +193,7 @@ type namedQuantile struct {
 	evidence.Quantile
 }
 
-// shownQuantiles returns what a table shows: all of a few, of many those that are nearest to the
+// shownQuantiles returns the quantiles of a table: all if they are few, else those that are nearest to the
 // usual ones from above.
 func shownQuantiles(qs []evidence.Quantile) (out []namedQuantile) {
 	usual := []float64{.5, .75, .9, .95, .99, .999, .9999, .99999}

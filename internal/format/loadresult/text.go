@@ -15,8 +15,8 @@ type tool struct {
 	// this tool being read, nil if there is none.
 	starts func(line string, cur *run) bool
 	create func() *run
-	// line takes one line, the first included; false if it should be understood
-	// and is not.
+	// line reads one line, including the first; it returns false if it should understand the line
+	// and does not.
 	line  func(r *run, line string) bool
 	whole func(r *run) bool
 }
@@ -53,7 +53,7 @@ type reading struct {
 	run  *run
 }
 
-// readText reads any number of outputs, with anything between them. A line is taken
+// readText reads any number of outputs, with any text between them. It takes a line
 // when the next one is there: the last may have been cut, and 19.80ms without
 // its last letter is twenty minutes.
 func (p *parser) readText(a *format.Artifact) error {

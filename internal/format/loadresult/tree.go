@@ -6,7 +6,7 @@ import (
 )
 
 // tree is a JSON object that may break off anywhere: it holds the members that
-// were complete, and of those that were not what was.
+// were complete, and the complete parts of others.
 type tree map[string]any
 
 const (
@@ -16,7 +16,7 @@ const (
 
 func (t tree) isCut() bool { return t[cutKey] != nil }
 
-// decodeDocuments decodes the objects of a stream that are wanted, at most so many, among the
+// decodeDocuments decodes the wanted objects of a stream, up to a number of them, among the
 // first values.
 func decodeDocuments(r io.Reader, among, most int, wanted func(tree) bool) (found []tree) {
 	d := json.NewDecoder(r)

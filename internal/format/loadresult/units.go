@@ -40,7 +40,7 @@ func parseDuration(s string) (int64, bool) {
 	return roundNanoseconds(total)
 }
 
-// roundNanoseconds rounds a duration to whole ns; it returns false for what no request can take.
+// roundNanoseconds rounds a duration to whole ns; it returns false for implausible ones.
 func roundNanoseconds(v float64) (int64, bool) {
 	if !(v >= 0 && v < 1e18) {
 		return 0, false
@@ -80,7 +80,7 @@ func parseScaled(s string, base float64) (float64, bool) {
 	return n, true
 }
 
-// parseLeading parses the number a string begins with.
+// parseLeading parses the number at the beginning of a string.
 func parseLeading(s string) (n float64, rest string, ok bool) {
 	i := 0
 	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
@@ -90,8 +90,8 @@ func parseLeading(s string) (n float64, rest string, ok bool) {
 	return n, s[i:], err == nil
 }
 
-// parseCount parses a whole number, as counts are; it returns false for anything a count cannot
-// be.
+// parseCount parses a whole number; it returns false for other text and for implausible
+// counts.
 func parseCount(s string) (int64, bool) {
 	n, err := strconv.ParseInt(strings.Trim(s, " ,"), 10, 64)
 	return n, err == nil && n >= 0

@@ -13,8 +13,8 @@ import (
 
 // vegeta is an open loop and counts from the send (attack.go: Timestamp is taken
 // when the request is built). Its "rate" is what it sent per second, its
-// "throughput" counts successes only, so the rate achieved is worked out from the
-// status codes as it is for other tools. A status of 0 is no answer.
+// "throughput" counts successes only, so the achieved rate is computed from the
+// status codes as for other tools. A status of 0 is no answer.
 
 func newVegeta() *run {
 	r := &run{}
@@ -24,8 +24,8 @@ func newVegeta() *run {
 	return r
 }
 
-// vegetaJSON reads report -type=json: durations are in ns. Latencies before
-// version 12 had no 90th.
+// vegetaJSON reads report -type=json: durations are in ns. Versions before
+// 12 have no 90th percentile.
 func vegetaJSON(t tree) *run {
 	r := newVegeta()
 	r.Sent = t.countAt("requests")
@@ -69,7 +69,7 @@ func (r *run) vegetaTotals() {
 	}
 }
 
-// vegetaStarts: report prints "Requests [total, rate, throughput] …"; the
+// vegetaStarts recognises the first line of report, "Requests [total, rate, throughput] …"; the
 // throughput came with version 8.
 func vegetaStarts(line string, _ *run) bool {
 	return strings.HasPrefix(line, "Requests ") && strings.Contains(line, "[total, rate") ||
@@ -231,7 +231,7 @@ func (r *run) vegetaPlot(line string) bool {
 
 func vegetaWhole(r *run) bool { return r.ended }
 
-// vegetaGob: the results as attack writes them are Go's gob, which describes
+// isVegetaGob recognises attack's own output, Go's gob, which describes
 // the type before the first value.
 func isVegetaGob(head []byte) bool {
 	head = head[:min(len(head), 1024)]

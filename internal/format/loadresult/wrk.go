@@ -6,9 +6,9 @@ import (
 )
 
 // wrk and wrk2 print alike. wrk is a closed loop and counts from the send; wrk2
-// keeps a rate, which it does not print, and counts from when a request should
-// have been sent. wrk2 gives itself away by its calibration and by its
-// distributions being HdrHistogram's; with -U it prints a second one that counts
+// keeps a rate, which it does not print, and counts from the intended
+// time. wrk2 is recognised by its calibration and by its
+// HdrHistogram distributions; with -U it prints a second one that counts
 // from the send. A latency of "1.10m" is minutes.
 
 func newWrk() *run {
@@ -133,7 +133,7 @@ func (r *run) wrkQuantile(f []string) bool {
 	return true
 }
 
-// wrkPoint adds a point of the distribution the reader is in. 100 % of the
+// wrkPoint adds a point of the current distribution. 100 % of the
 // uncorrected one is not the run's maximum.
 func (r *run) wrkPoint(q float64, v int64) {
 	if !strings.HasPrefix(r.section, "uncorrected") {

@@ -14,12 +14,12 @@ import (
 	"github.com/unstall/unstall/internal/format/gauges"
 )
 
-// Actuator is a metric as Spring Boot's actuator answers for it at /actuator/metrics/NAME, one or several of them in a row
+// Actuator reads metrics as Spring Boot's actuator answers at /actuator/metrics/NAME, one or several in sequence
 // (https://docs.spring.io/spring-boot/api/rest/actuator/metrics.html):
 //
 //	{"name":"hikaricp.connections.pending","measurements":[{"statistic":"VALUE","value":41.0}],"availableTags":[{"tag":"pool","values":["db"]}]}
 //
-// It is a page of Micrometer with one metric, over all its tags.
+// It is like a page of Micrometer with one metric, summed over all its tags.
 var Actuator = format.Format{
 	Name:  "actuator-metrics",
 	About: "metrics of Spring Boot's actuator (JSON)",
@@ -35,7 +35,7 @@ var Actuator = format.Format{
 	Parse: parseActuator,
 }
 
-// maxAnswers bounds what is read of such answers, bytes.
+// maxAnswers bounds how many bytes of such answers are read.
 const maxAnswers = 4 << 20
 
 func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
@@ -76,7 +76,7 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			continue
 		}
 		if unit := m.BaseUnit; unit != "" && unit != "seconds" && isName(name+"_"+unit) && !strings.HasSuffix(name, "_"+unit) {
-			name += "_" + unit // as Micrometer names it on a page
+			name += "_" + unit // Micrometer's name on a page
 		}
 		for _, x := range m.Measurements {
 			full := name

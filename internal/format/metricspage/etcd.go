@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// syncs are the histograms of etcd that time how long it takes until its log is on the disk, of 3.0 on and before
+// syncs are etcd's histograms of the time until its log is on the disk, of 3.0 on and before
 // (https://etcd.io/docs/v3.6/metrics/, Disk).
 var syncs = []string{"etcd_disk_wal_fsync_duration_seconds", "etcd_wal_fsync_durations_seconds"}
 
@@ -49,7 +49,7 @@ func parseEtcd(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Co
 	return nil
 }
 
-// bucket is how many took up to a bound, s.
+// bucket is how many syncs took up to a bound, s.
 type bucket struct{ most, n float64 }
 
 type histogram []bucket
@@ -70,8 +70,8 @@ func histogramOf(p *page, name string) (h histogram) {
 	return h
 }
 
-// quantile returns the lower bound of the bucket that holds the q-quantile: it took at least as
-// long; 0 unknown.
+// quantile returns the lower bound of the bucket that holds the q-quantile;
+// 0 unknown.
 func (h histogram) quantile(q float64) float64 {
 	all, below := h[len(h)-1].n, 0.
 	for _, x := range h {

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/format/redisreply"
 )
 
-// Pages by what serves them: one page may hold several.
+// Pages by their server: one page may have several kinds.
 var (
 	Go     = newFormat("metrics-go", "pages of Go's Prometheus client (go_)", parseGo, isGo, "go_")
 	JVM    = newFormat("metrics-jvm", "pages of a JVM's Prometheus client (jvm_): Micrometer, client_java, OpenTelemetry, the JMX exporter", parseJVM, isJVM, jvmPrefixes...)
@@ -79,7 +79,7 @@ func hasAnyPrefix(s string, prefixes []string) bool {
 	return false
 }
 
-// setTimes sets the clock and gives each page a time: its own where all have one, else one after
+// setTimes sets the clock and gives each page a time: its own if all pages have one, else one after
 // the other.
 func (r *reading) setTimes(b *evidence.Builder) (timed bool) {
 	last := int64(0)
@@ -150,7 +150,7 @@ func (r *reading) emitRates(b *evidence.Builder, subject evidence.SubjectID, all
 	}
 }
 
-// emitTable shows what the last page has, by its names.
+// emitTable shows the figures of the last page by their names.
 func (r *reading) emitTable(b *evidence.Builder, title string, show func(string) bool) {
 	p := &r.pages[len(r.pages)-1]
 	sums := make(map[string]float64)
@@ -208,7 +208,7 @@ func parseGo(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Cont
 	fact(evidence.FactNumGC, last.firstOf("go_gc_duration_seconds_count", "go_gc_cycles_total_gc_cycles_total"))
 	fact(evidence.FactTotalAlloc, last.firstOf("go_memstats_alloc_bytes_total", "go_gc_heap_allocs_bytes_total"))
 	share := last.firstOf("go_memstats_gc_cpu_fraction")
-	if all := last.firstOf("go_cpu_classes_total_cpu_seconds_total"); math.IsNaN(share) && all > 0 { // what idle CPUs marked costs nothing else
+	if all := last.firstOf("go_cpu_classes_total_cpu_seconds_total"); math.IsNaN(share) && all > 0 { // marking on idle CPUs costs nothing else
 		share = (last.firstOf("go_cpu_classes_gc_total_cpu_seconds_total") - zeroIfNaN(last.firstOf("go_cpu_classes_gc_mark_idle_cpu_seconds_total"))) / all
 	}
 	if share >= 0 && share <= 1 {
@@ -218,7 +218,7 @@ func parseGo(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Cont
 	return nil
 }
 
-// parseOther reads what clients tell of any process: CPU time, memory and file descriptors.
+// parseOther reads what clients publish of any process: CPU time, memory and file descriptors.
 func parseOther(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Context) error {
 	timed := r.setTimes(b)
 	last := &r.pages[len(r.pages)-1]
@@ -234,7 +234,7 @@ func parseOther(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.C
 	return nil
 }
 
-// nearlyAll is the part of the file descriptors from which it is told that they run out.
+// nearlyAll is the part of the file descriptors from which a shortage is reported.
 const nearlyAll = .95
 
 func parseDotnet(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Context) error {
@@ -268,7 +268,7 @@ func parseDotnet(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.
 	return nil
 }
 
-// redisFields are the fields of INFO that a page of redis_exporter has, and what to multiply its figures by
+// redisFields are the fields of INFO on a page of redis_exporter, with the factors of their figures
 // (https://github.com/oliver006/redis_exporter/blob/master/exporter/exporter.go).
 var redisFields = []struct {
 	metric, field string
@@ -417,7 +417,7 @@ func parseJVM(r *reading, a *format.Artifact, b *evidence.Builder, ctx context.C
 	return jstat.Format.Parse(ctx, format.Rewritten(a, rows), b)
 }
 
-// sinceStart tells of the last page alone how many full collections there were, how long they took, and the longest pause of the last
+// sinceStart reports from the last page alone the number of full collections, their total time, and the longest pause of the last
 // minutes.
 func (r *reading) sinceStart(b *evidence.Builder, subject evidence.SubjectID) {
 	p := &r.pages[len(r.pages)-1]
@@ -448,7 +448,7 @@ func (r *reading) sinceStart(b *evidence.Builder, subject evidence.SubjectID) {
 	fact(evidence.FactPauseMost, most*1e9)
 }
 
-// collectionKind returns of which kind a sample of collections is: 0 young, 1 full, 2 pauses of
+// collectionKind returns the kind of a sample of collections: 0 young, 1 full, 2 pauses of
 // concurrent cycles, −1 concurrent cycles.
 func collectionKind(s *sample) (kind int, count bool, scale float64, ok bool) {
 	name := ""
@@ -492,7 +492,7 @@ func parseNode(r *reading, a *format.Artifact, b *evidence.Builder, ctx context.
 			}
 		}
 	}
-	if len(r.pages) == 1 { // what was counted since the host was started
+	if len(r.pages) == 1 { // counts since the host was started
 		p := &r.pages[0]
 		boot := p.firstOf("node_boot_time_seconds")
 		if !(boot > 0) || float64(p.t)/1e9 <= boot || boot > 8e9 {

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// nodeFiles writes a page of node_exporter as the files of /proc it was made of, as package procfs reads them
+// nodeFiles writes a page of node_exporter as the files of /proc that it came from, in the form that package procfs reads
 // (https://github.com/prometheus/node_exporter/tree/master/collector).
 func nodeFiles(p *page) (lines []format.Line) {
 	add := func(text string, args ...any) {
@@ -55,7 +55,7 @@ func nodeFiles(p *page) (lines []format.Line) {
 				return formatPlain(zeroIfNaN(p.sumOf(name, func(s *sample) bool { return s.label("device") == d })) * scale)
 			}
 			weighted := of("node_disk_io_time_weighted_seconds_total", 1e3)
-			if math.IsNaN(p.firstOf("node_disk_io_time_weighted_seconds_total")) { // not on the page: the time of all requests together is the same
+			if math.IsNaN(p.firstOf("node_disk_io_time_weighted_seconds_total")) { // not on the page: the total time of all requests is the same
 				mine := func(s *sample) bool { return s.label("device") == d }
 				weighted = formatPlain((zeroIfNaN(p.sumOf("node_disk_read_time_seconds_total", mine)) + zeroIfNaN(p.sumOf("node_disk_write_time_seconds_total", mine))) * 1e3)
 			}
@@ -103,7 +103,7 @@ func nodeFiles(p *page) (lines []format.Line) {
 	return lines
 }
 
-// modesOf are the seconds of each CPU by mode, and the CPUs in order.
+// modesOf returns the seconds of each CPU by mode, and the CPUs in order.
 func modesOf(p *page) (cpus map[string]map[string]float64, names []string) {
 	cpus = make(map[string]map[string]float64)
 	for i := range p.samples {
@@ -127,7 +127,7 @@ func modesOf(p *page) (cpus map[string]map[string]float64, names []string) {
 	return cpus, names
 }
 
-// labelsOf are the values of a label, in the order they come.
+// labelsOf returns the values of a label, in the order of the page.
 func labelsOf(p *page, name, label string) (all []string) {
 	for i := range p.samples {
 		if s := &p.samples[i]; s.name == name && len(all) < 256 {
@@ -157,7 +157,7 @@ func formatPlain(v float64) string {
 	return strconv.FormatFloat(math.Round(v), 'f', 0, 64)
 }
 
-// stampText writes s since the epoch as a comment before a page does.
+// stampText writes s since the epoch in the form of the comment before a page.
 func stampText(s int64) string { return time.Unix(s, 0).UTC().Format(time.RFC3339) }
 
 // formatUTC writes a time as date(1) does.

@@ -7,8 +7,8 @@
 //	redis_latest_fork_seconds 1.9                             redis_exporter
 //	node_disk_io_time_seconds_total{device="sda"} 5014        node_exporter
 //
-// A page tells what is so at a moment, and what was counted since the start: one page gives facts, and two or more
-// give rates. What other formats read in their own form is put into that form and read by them: a page of
+// A page shows the values of a moment, and the counts since the start: one page gives facts, and two or more
+// give rates. Metrics that other formats read in their own form are converted to it and read by them: a page of
 // redis_exporter becomes INFO, one of node_exporter files of /proc, the collections of a JVM rows of jstat.
 //
 // Where pages mislead:
@@ -47,12 +47,12 @@ type sample struct {
 
 // page is the samples of a moment.
 type page struct {
-	t       int64 // ns since the epoch, 0 not told
+	t       int64 // ns since the epoch, 0 unknown
 	line    int64
 	samples []sample
 }
 
-// reading takes pages apart.
+// reading parses pages.
 type reading struct {
 	pages   []page
 	wanted  func(name string) bool
@@ -98,7 +98,7 @@ func (r *reading) finishPages() {
 	r.pages = kept
 }
 
-// ownTime returns when a page is from by its own samples, ns since the epoch, 0 unknown.
+// ownTime returns a page's time from its own samples, ns since the epoch, 0 unknown.
 func (p *page) ownTime() int64 {
 	start, uptime := math.NaN(), math.NaN()
 	for _, s := range p.samples {
@@ -217,10 +217,10 @@ func isName(s string) bool {
 	return len(s) > 2 && len(s) < 200
 }
 
-// moments are how a time is written before a page.
+// moments are the forms of a time before a page.
 var moments = []string{time.RFC3339, "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", time.RFC1123}
 
-// parseTime reads a time, ns since the epoch; 0 of anything else.
+// parseTime reads a time, ns since the epoch; 0 for other text.
 func parseTime(s string) int64 {
 	if len(s) < 19 || len(s) > 40 {
 		return 0
@@ -285,7 +285,7 @@ func (p *page) firstOf(names ...string) float64 {
 	return math.NaN()
 }
 
-// newMatcher returns a function that recognizes text by two wanted samples: one may stand in any
+// newMatcher returns a function that recognizes text by two wanted samples, because one may stand in any
 // log. Their names begin with one of some prefixes.
 func newMatcher(wanted func(string) bool, prefixes []string) func([]byte) format.Confidence {
 	return func(head []byte) format.Confidence {

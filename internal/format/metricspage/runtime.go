@@ -12,13 +12,13 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Runtime is what a Go program printed of runtime/metrics (https://pkg.go.dev/runtime/metrics), as programs do that have no page of
-// metrics: a name and a value a line, or an object of JSON.
+// Runtime reads what a Go program printed of runtime/metrics (https://pkg.go.dev/runtime/metrics), as programs without a page of
+// metrics do: a name and a value per line, or an object of JSON.
 //
 //	/sched/goroutines:goroutines: 61
 //	{"/gc/cycles/total:gc-cycles": 41200, "/cpu/classes/gc/total:cpu-seconds": 410.7}
 //
-// It is a page of Go's Prometheus client, whose names are made of these. Histograms are left out. A name that comes again begins
+// It is read like a page of Go's Prometheus client, whose names are made from these. Histograms are left out. A repeated name begins
 // the next page.
 var Runtime = format.Format{
 	Name:  "go-runtime-metrics",
@@ -38,13 +38,13 @@ var Runtime = format.Format{
 	Parse: parseRuntime,
 }
 
-// runtimeGroups are what the names of runtime/metrics begin with.
+// runtimeGroups are the beginnings of the names of runtime/metrics.
 var runtimeGroups = []string{"cgo", "cpu", "gc", "godebug", "memory", "sched", "sync"}
 
-// mostRuntimeLine is how much of a line is looked at: JSON is often one.
+// mostRuntimeLine is how many bytes of a line are read: JSON is often one line.
 const mostRuntimeLine = 64 << 10
 
-// runtimeValues calls f for each name of runtime/metrics in a line that has a number behind it.
+// runtimeValues calls f for each name of runtime/metrics in a line with a number behind it.
 func runtimeValues(line []byte, f func(name string, v float64)) {
 	line = line[:min(len(line), mostRuntimeLine)]
 	for at := 0; at < len(line); {
@@ -89,7 +89,7 @@ func runtimeValues(line []byte, f func(name string, v float64)) {
 	}
 }
 
-// isCounter says whether a metric only grows: Prometheus' client puts _total behind its name.
+// isCounter says whether a metric only grows: Prometheus' client appends _total to its name.
 func isCounter(name string) bool {
 	return strings.HasPrefix(name, "/cpu/classes/") || strings.HasPrefix(name, "/gc/cycles/") || strings.HasSuffix(name, "-calls:calls") || strings.HasPrefix(name, "/sync/") ||
 		strings.HasPrefix(name, "/gc/heap/allocs") || strings.HasPrefix(name, "/gc/heap/frees") || strings.HasPrefix(name, "/gc/heap/tiny/")

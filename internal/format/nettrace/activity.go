@@ -32,7 +32,7 @@ func pathMix(g eventpipe.GUID) uint32 {
 	return sum ^ binary.LittleEndian.Uint32(g[pathBytes:])
 }
 
-// visitAncestors calls f with the ids of the activities that one is within, the nearest first,
+// visitAncestors calls f with the ids of the activities around one, the nearest first,
 // until f returns true. Ids that are no path of this process have none.
 func visitAncestors(g eventpipe.GUID, pid int32, f func(eventpipe.GUID) bool) {
 	mix := pathMix(g)
@@ -48,7 +48,7 @@ func visitAncestors(g eventpipe.GUID, pid int32, f func(eventpipe.GUID) bool) {
 	}
 }
 
-// pathPrefix is the id of the activity whose path ends before a nibble.
+// pathPrefix returns the id of the activity whose path ends before a nibble.
 func pathPrefix(g eventpipe.GUID, nibble int, mix uint32) (p eventpipe.GUID) {
 	copy(p[:nibble/2], g[:])
 	if nibble%2 == 1 {
@@ -62,7 +62,7 @@ func pathPrefix(g eventpipe.GUID, nibble int, mix uint32) (p eventpipe.GUID) {
 	return p
 }
 
-// pathNumbers finds the nibbles that the numbers of a path begin with.
+// pathNumbers finds the nibbles where the numbers of a path begin.
 func pathNumbers(g eventpipe.GUID, starts *[2 * pathBytes]int) (n int) {
 	nibble := func(i int) byte {
 		if i%2 == 0 {

@@ -9,10 +9,10 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// allocations sums what was allocated by where and of what type. Events are
-// samples: an allocation tick (10) comes for every 100 KB on the way, with the type
-// that crossed it, and for each large object; AllocationSampled (303, .NET 10) for
-// an object drawn at random, one in 100 KiB on average. Where a session has both, ticks count.
+// allocations sums allocated bytes by stack and type. Events are
+// samples: an allocation tick (10) comes for about every 100 KB, with the type
+// that crossed the limit, and for each large object; AllocationSampled (303, .NET 10) comes for
+// an object drawn at random, one in 100 KiB on average. If a session has both, ticks count.
 type allocations struct {
 	sums    []allocated
 	places  map[uint64]uint32 // in sums, by key
@@ -25,7 +25,7 @@ type allocations struct {
 	first, last          int64
 }
 
-// typeName is a class and how its name came, with the zero at its end.
+// typeName is a class and its recorded name, including the terminating zero.
 type typeName struct {
 	name  string
 	class int32
@@ -37,7 +37,7 @@ type allocated struct {
 	kind    uint32
 	drawn   bool    // by AllocationSampled
 	count   int64   // events
-	objects float64 // that these stand for, of large ones
+	objects float64 // for large ones: how many objects these stand for
 	bytes   float64
 	time    int64 // of the first
 	n       int64
@@ -104,8 +104,8 @@ func (q *process) allocationSampled(e *eventpipe.Event) {
 	q.allocs.add(e, class, kind, size, -math.Expm1(-size/sampleMean))
 }
 
-// classAt returns the class of the type at an address, whose name it reads. The address may be
-// another type's by now, so the name is compared.
+// classAt returns the class of the type at an address, whose name it reads. It compares the name, as the address may
+// belong to another type by now.
 func (a *allocations) classAt(address uint64, c *eventpipe.Cursor) int32 {
 	lately := &a.lately[(address>>3^address>>11)%uint64(len(a.lately))]
 	rest := c.Rest()
@@ -139,7 +139,7 @@ func (a *allocations) classNamed(utf16 []byte) int32 {
 	return class
 }
 
-// add counts an event. One that was drawn with a probability stands for as many more objects;
+// add counts an event. An event drawn with a probability stands for 1/probability objects;
 // drawn is 0 for others.
 func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes, drawn float64) {
 	if a.first == 0 {
@@ -197,7 +197,7 @@ func (a *allocations) emit(q *process) {
 	}
 }
 
-// sortedByBytes returns the places in sums in an order that repeats: most bytes first.
+// sortedByBytes returns the places in sums in a stable order: most bytes first.
 func (a *allocations) sortedByBytes() []uint32 {
 	order := make([]uint32, len(a.sums))
 	for i := range order {

@@ -7,10 +7,10 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// Where a session has both, an await is its request's: activity ids flow with async code. Then it
-// is known when each request waited, for what and for how long.
+// If a session has requests and awaits, an await belongs to its request: activity ids flow with async code. Then
+// the time, the reason and the length of each request's waits are known.
 
-// awaitingRequest returns the request that awaits, which may have begun in the stream before; nil
+// awaitingRequest returns the request that awaits, which may have begun in the previous stream; nil
 // unknown.
 func (q *process) awaitingRequest(e *eventpipe.Event) *request {
 	if e.Activity == (eventpipe.GUID{}) {
@@ -25,7 +25,7 @@ func (q *process) awaitingRequest(e *eventpipe.Event) *request {
 	return nil
 }
 
-// awaitedBy writes the awaits of a place that are known requests'.
+// awaitedBy writes the awaits of a place whose requests are known.
 func (q *process) awaitedBy(p *awaitPlace, kind, what string) {
 	cause := q.b.Name(what)
 	for _, x := range p.rows {
@@ -33,8 +33,8 @@ func (q *process) awaitedBy(p *awaitPlace, kind, what string) {
 	}
 }
 
-// awaitRow writes an await of a request that is known; one that goes on lasts until the session
-// ends, at least.
+// awaitRow writes an await of a known request; an unfinished one lasts at least until the session
+// ends.
 func (q *process) awaitRow(x *await, kind evidence.Kind, stack evidence.StackID, cause evidence.NameID) {
 	if x.of == nil || x.of.id == evidence.NoRequest {
 		return
@@ -47,7 +47,7 @@ func (q *process) awaitRow(x *await, kind evidence.Kind, stack evidence.StackID,
 		Origin: q.b.Origin(x.n)})
 }
 
-// An HttpClient before .NET 5 tells nothing of the queue for its connections; the await of it is
+// HttpClient before .NET 5 has no events for the queue of its connections; its await is
 // one of System.Net.Http.TaskCompletionSourceWithCancellation, in the pool's own method
 // (https://github.com/dotnet/corefx/blob/v3.1.2/src/System.Net.Http/src/System/Net/Http/SocketsHttpHandler/HttpConnectionPool.cs,
 // HttpConnectionWaiter).
@@ -56,8 +56,8 @@ const (
 	connectionPool  = "System.Net.Http.HttpConnectionPool+"
 )
 
-// forConnection writes an await of a connection of a client's pool. It is part of the call for
-// which the connection is.
+// forConnection writes an await of a connection of a client's pool. It is part of the call that
+// needs the connection.
 func (q *process) forConnection(x *await, function string) bool {
 	if !strings.HasPrefix(function, connectionAwait) {
 		return false
@@ -78,7 +78,7 @@ func (q *process) forConnection(x *await, function string) bool {
 	return true
 }
 
-// coverAwaits says when all awaits of requests are known.
+// coverAwaits says from when to when all awaits of requests are known.
 func (q *process) coverAwaits() {
 	for _, x := range q.awaits.rows {
 		if x.of != nil && x.of.id != evidence.NoRequest {

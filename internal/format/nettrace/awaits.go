@@ -11,34 +11,34 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// awaits are what async methods waited for while they held no thread, as the task library tells
-// it (System.Threading.Tasks.TplEventSource, keywords TaskTransfer and Tasks): an await of a task
+// awaits are the waits of async methods while they hold no thread, from the events of the task library
+// (System.Threading.Tasks.TplEventSource, keywords TaskTransfer and Tasks): an await of a task
 // that has not completed, with the stack of the method that awaits, and its end, with the stack of
-// what completed the task (TaskAwaiter.OutputWaitEtwEvents in dotnet/runtime).
+// the code that completed the task (TaskAwaiter.OutputWaitEtwEvents in dotnet/runtime).
 //
-// As a method suspends so does its caller, which awaits it: only the innermost await of such a
-// chain says what is waited for. Sessions are short, since each await costs; a wait that the
-// session's end cut off counts as long as waits at its place are in the mean, if each moment of
-// a wait is as likely to end it.
+// When a method suspends, its caller, which awaits it, suspends too: only the innermost await of such a
+// chain shows the reason. Sessions are short, since each await costs. A wait that the
+// session's end cut off counts with the mean length of waits at its place, if each moment of
+// a wait is equally likely to end it.
 type awaits struct {
 	open    map[int32]*await
-	last    map[int64]*await // of a thread, if nothing but that await's beginning was told of it since
+	last    map[int64]*await // by thread, if no later event of the thread but that await's beginning was read
 	rows    []*await
 	dropped int64
 }
 
 type await struct {
-	start, end int64 // end 0: it was not seen
+	start, end int64 // end 0: not recorded
 	stack, by  eventpipe.StackID
 	activity   eventpipe.GUID
 	outer      bool     // it awaits a method that awaits
 	of         *request // nil: not known
-	call       *call    // that its request had begun last
+	call       *call    // the last call that its request had begun
 	n          int64
 
 	located bool
-	key     [2]string        // the method of the service, and the one that awaits
-	frames  evidence.StackID // from that on
+	key     [2]string        // the service's method, and the method that awaits
+	frames  evidence.StackID // from there on
 }
 
 const maxAwaits = 256 << 10
@@ -97,7 +97,7 @@ func (q *process) awaitEnd(e *eventpipe.Event) {
 	}
 }
 
-// awaitPlace is where awaits were, and what ended them.
+// awaitPlace is a place of awaits, and the code that ended them.
 type awaitPlace struct {
 	function     string
 	stack        evidence.StackID
@@ -122,7 +122,7 @@ func (q *process) emitAwaits() {
 			ended[x.activity] = max(ended[x.activity], x.end)
 		}
 	}
-	within := make(map[string][]*await) // what is awaited by methods that a place's method awaits
+	within := make(map[string][]*await) // awaits of methods that a place's method awaits
 	for _, x := range a.rows {
 		if requests && x.activity == (eventpipe.GUID{}) {
 			continue
@@ -187,16 +187,16 @@ func (q *process) emitAwaits() {
 	}
 }
 
-// mostLasting sessions is as long as a wait is taken to be of which hardly any end was seen.
+// mostLasting is how many sessions a wait counts if hardly any end was recorded.
 const mostLasting = 4
 
-// toldByCalls are libraries whose calls are told of by themselves, beside the awaits or by another
-// session. Where a session watches requests, and no call was told of, they are not: before .NET 5 an
-// HttpClient of a SocketsHttpHandler tells nothing.
+// toldByCalls are libraries whose calls have events of their own, beside the awaits or in another
+// session. If a session records requests but no call, they have none: before .NET 5 an
+// HttpClient of a SocketsHttpHandler has no events.
 var toldByCalls = []string{"System.Net.", "System.Data.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore."}
 
 // isEndedByCalls says whether most of the awaits of a place were ended by one of those libraries:
-// newer ones await by means that are not told of, so that the innermost await is that of their
+// newer ones await without events, so that the innermost await is that of their
 // caller.
 func (q *process) isEndedByCalls(p *awaitPlace) bool {
 	n := 0
@@ -208,17 +208,17 @@ func (q *process) isEndedByCalls(p *awaitPlace) bool {
 	return p.ended > 0 && 2*n > p.ended
 }
 
-// tellingCalls complete what is awaited of them; a socket alone tells nothing of calls.
+// tellingCalls complete the tasks of calls; a socket alone is no sign of calls.
 var tellingCalls = append([]string{"System.Net.Http."}, toldByCalls[1:]...)
 
-// ofConnections are methods of the server that await on behalf of a connection, which waits for its
-// next request most of the time: no request does.
+// ofConnections are methods of the server that await on behalf of a connection, which mostly waits for its
+// next request: no request waits there.
 var ofConnections = []string{"Microsoft.AspNetCore.Server.Kestrel.Transport.", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol+<ProcessRequest",
 	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.HttpConnection", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.ConnectionDispatcher",
 	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.KestrelConnection", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http2.Http2Connection",
 	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http2.Http2FrameWriter", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http2.Http2OutputProducer"}
 
-// awaitPlumbing lies between an await and the method it is in.
+// awaitPlumbing are functions between an await and its method.
 var awaitPlumbing = []string{"System.Diagnostics.Tracing.", "System.Threading.Tasks.", "System.Runtime.CompilerServices.", "System.Threading."}
 
 func hasAny(s string, prefixes []string) bool {
@@ -244,7 +244,7 @@ func (q *process) awaitingMethod(x *await) (function string, stack evidence.Stac
 }
 
 // userMethod returns the innermost method around an await that is not of the class library or the
-// server; "" if there is none, as where a method goes on after an await.
+// server; "" if there is none, for example where a method continues after an await.
 func (q *process) userMethod(x *await) string {
 	for _, at := range q.p.r.Addresses(x.stack) {
 		if name := q.functionAt(at, x.start); name != "" && !hasAny(name, libraries) {
@@ -268,12 +268,12 @@ func (q *process) functionAt(address uint64, time int64) string {
 	return name
 }
 
-// ofAnswers are methods of the server that await until a client has taken so much of an answer that
+// ofAnswers are methods of the server that await until a client has received enough of an answer that
 // more of it fits into the buffers.
 var ofAnswers = []string{"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.PipeWriterHelpers.TimingPipeFlusher",
 	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.Http1OutputProducer", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http3.Http3OutputProducer"}
 
-// What completes a task, by a function on the stack of its completion.
+// Kinds of completion, by a function on the stack of the completing code.
 var awaitEnds = []struct{ prefix, kind, what string }{
 	{"System.Threading.Tasks.Task+DelayPromise.", evidence.SampleAwaitTimer, "Task.Delay"},
 	{"System.Threading.PeriodicTimer", evidence.SampleAwaitTimer, "PeriodicTimer"},
@@ -281,7 +281,7 @@ var awaitEnds = []struct{ prefix, kind, what string }{
 	{"System.Threading.Channels.", evidence.SampleAwaitOther, "a channel"},
 }
 
-// endedBy says what most often ended the awaits of a place.
+// endedBy returns what most often ended the awaits of a place.
 func (q *process) endedBy(p *awaitPlace) (kind, what string) {
 	if hasAny(p.function, ofAnswers) {
 		return evidence.SampleAwaitClient, "client taking the answer"

@@ -13,16 +13,16 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// calls are outgoing HTTP requests under way: of System.Net.Http's event source
-// (.NET 5+), which are within their request's activity, or of its DiagnosticSource.
+// calls are outgoing HTTP requests in progress: of System.Net.Http's event source
+// (.NET 5+), whose activities are within their request's, or of its DiagnosticSource.
 type calls struct {
 	byActivity map[eventpipe.GUID]*call
 	byName     map[string]*call
 	target     []byte // reused, as path
 	path       []byte
 	any        bool
-	sites      map[evidence.NameID]map[eventpipe.StackID]*site // of each target: where it was called
-	routes     map[evidence.NameID]map[evidence.NameID]int64   // of each target: time (ns) of its calls by route
+	sites      map[evidence.NameID]map[eventpipe.StackID]*site // by target: where it was called
+	routes     map[evidence.NameID]map[evidence.NameID]int64   // by target: time (ns) of its calls by route
 }
 
 // site is a stack on which calls began.
@@ -61,7 +61,7 @@ func (q *process) clientStart(e *eventpipe.Event) {
 func (q *process) lookupStart(e *eventpipe.Event) { q.stepStart(e, "dns ", 0) }
 
 // connectStart reads ConnectStart(address) of System.Net.Sockets. The address is a SocketAddress
-// as its ToString writes it: "InterNetwork:16:{35,40,127,0,0,1,0,0,0,0,0,0,0,0}".
+// in the form of its ToString: "InterNetwork:16:{35,40,127,0,0,1,0,0,0,0,0,0,0,0}".
 func (q *process) connectStart(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	q.calls.target = c.AppendUTF16(q.calls.target[:0])
@@ -72,7 +72,7 @@ func (q *process) connectStart(e *eventpipe.Event) {
 	q.callStart(e, nil, "connect ", socketAddress(q.calls.target), nil)
 }
 
-// socketAddress is the address and port in a SocketAddress of IPv4, of others all of it.
+// socketAddress returns the address and port in a SocketAddress of IPv4, and other addresses unchanged.
 func socketAddress(text []byte) []byte {
 	family, rest, ok := bytes.Cut(text, []byte(":{"))
 	if !ok {
@@ -103,7 +103,7 @@ func (q *process) handshakeStart(e *eventpipe.Event) {
 	}
 }
 
-// stepStart takes up what a call begins with: its target is a text, so many bytes into the event.
+// stepStart begins a step of a call: its target is a text at this offset in the event.
 func (q *process) stepStart(e *eventpipe.Event, what string, skip int) {
 	c := q.p.r.Cursor(e.Payload())
 	c.Skip(skip)
@@ -138,10 +138,10 @@ func (q *process) leftQueue(e *eventpipe.Event) {
 		target: q.b.Name(evidence.ConnectionsFor + x.text)})
 }
 
-// leastQueued (ns) is a wait for a connection, and not its handing over.
+// leastQueued (ns) is the shortest wait for a connection that is more than its handing over.
 const leastQueued = 1e6
 
-// clientStop reads RequestStop and RequestFailed; of a failed one both come, the
+// clientStop reads RequestStop and RequestFailed; for a failed one both come, the
 // failure first.
 func (q *process) clientStop(e *eventpipe.Event) { q.callStop(e, nil) }
 
@@ -154,14 +154,14 @@ func (a *arguments) targetHost() []byte {
 	return host
 }
 
-// noteRoute notes what of its target a call asks for; c may be nil.
+// noteRoute records which route of its target a call asks for; c may be nil.
 func (c *call) noteRoute(q *process, path []byte) {
 	if c != nil && len(path) > 0 {
 		c.route = q.requests.routeOf(nil, path)
 	}
 }
 
-// callStart takes up an outgoing request; it has a name or an activity id. It returns nil where
+// callStart begins an outgoing request; it has a name or an activity id. It returns nil if
 // there are too many.
 func (q *process) callStart(e *eventpipe.Event, name []byte, what string, target, parent []byte) *call {
 	c := &q.calls
@@ -197,8 +197,8 @@ func (c *calls) countEnded(x *call) {
 	at[x.route] += max(0, x.end-x.start)
 }
 
-// emitRoutes says of each target at which of its routes most of its calls' time passed, if that is
-// at one.
+// emitRoutes reports for each target the route with most of its calls' time, if there is
+// one.
 func (c *calls) emitRoutes(q *process) {
 	for _, target := range slices.Sorted(maps.Keys(c.routes)) {
 		var most evidence.NameID
@@ -232,8 +232,8 @@ func (c *calls) countBegun(target evidence.NameID, e *eventpipe.Event) {
 	at[e.Stack].at = e.Time
 }
 
-// emitSites says of each target which method of the service most of its calls begin in: the events
-// tell whom a request calls, and their stacks where.
+// emitSites reports for each target the method of the service where most of its calls begin: the events
+// name the target, and their stacks the place.
 func (c *calls) emitSites(q *process) {
 	for _, target := range slices.Sorted(maps.Keys(c.sites)) {
 		count := make(map[string]int)
@@ -254,7 +254,7 @@ func (c *calls) emitSites(q *process) {
 	}
 }
 
-// findCaller finds the request that something happens for; nil if there is none.
+// findCaller finds the request that an event happens for; nil if there is none.
 func (q *process) findCaller(e *eventpipe.Event, parent []byte) *request {
 	r := &q.requests
 	if x := r.byName[string(parent)]; x != nil {
@@ -299,7 +299,7 @@ func (q *process) callStop(e *eventpipe.Event, name []byte) {
 	q.emitCall(*x)
 }
 
-// emit ends the calls that are still under way: what is known of them is a lower bound.
+// emit ends the calls that are still in progress: their known time is a lower bound.
 func (c *calls) emit(q *process) {
 	c.emitSites(q)
 	open := slices.Concat(slices.Collect(maps.Values(c.byActivity)), slices.Collect(maps.Values(c.byName)))

@@ -134,8 +134,8 @@ func collections(t *testing.T, b *evidence.Bundle, want expected) {
 	}
 }
 
-// TestPausesBesideSamples holds the pauses of a program whose threads were sampled
-// meanwhile: the profiler asks for suspensions of its own while a collection lasts.
+// TestPausesBesideSamples checks the pauses of a program whose threads were sampled
+// at the same time: the profiler requests suspensions of its own during a collection.
 func TestPausesBesideSamples(t *testing.T) {
 	b := readFile(t, file(t, "dotnetcore3.0-win.nettrace.gz"))
 	pauses := b.Intervals.Select(evidence.StopTheWorld, 0)
@@ -149,7 +149,7 @@ func TestPausesBesideSamples(t *testing.T) {
 	}
 }
 
-// TestStarvation holds what a diagnosis of the recorded starving server stands on.
+// TestStarvation checks the evidence for a diagnosis of the recorded starving server.
 func TestStarvation(t *testing.T) {
 	b := readFile(t, file(t, "starve10.nettrace.gz"))
 	if s := b.Subjects[0]; s.Version != "10.0.15" || s.Name != "app10" {

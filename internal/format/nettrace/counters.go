@@ -9,11 +9,11 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// counters are figures that providers publish every second or so: EventCounters
-// (.NET Core 3.0+) and instruments of meters (.NET 8+ has them of its own).
+// counters are figures that providers publish about every second: EventCounters
+// (.NET Core 3.0+) and instruments of meters (.NET 8+).
 //
-// Both are kept as series with the EventCounters' names ("System.Runtime/cpu-usage"),
-// per second where they count, in base units. A point has the time its figure was
+// Both become series with the EventCounters' names ("System.Runtime/cpu-usage"),
+// in base units, counts per second. A point has the time when its figure was
 // published: it is about the interval before.
 type counters struct {
 	series     map[string]*counter
@@ -27,7 +27,7 @@ type counter struct {
 	name, unit string
 }
 
-// maxSeries: meters may have a series for every combination of tags.
+// maxSeries bounds the series: meters may have a series for every combination of tags.
 const maxSeries = 2000
 
 func (c *counters) init() {
@@ -78,8 +78,8 @@ func (q *process) eventCounter(e *eventpipe.Event) {
 	q.counters.add(e.Meta.Provider+"/"+name.Text, unit, e.Time, v*scale, e.N)
 }
 
-// findField finds a counter's field: they are an object named Payload within one without a name,
-// which a later version may leave out.
+// findField finds a counter's field: the fields are in an object named Payload within one without a name,
+// which a later version may omit.
 func findField(r eventpipe.Record, name string) (eventpipe.Value, bool) {
 	for _, v := range r {
 		if v.Name == name && v.Type != eventpipe.Object {
@@ -94,7 +94,7 @@ func findField(r eventpipe.Record, name string) (eventpipe.Value, bool) {
 	return eventpipe.Value{}, false
 }
 
-// baseUnit is the unit of a counter's figures and what to multiply them by. The
+// baseUnit returns the base unit of a counter's figures and the factor to it. The
 // runtime's megabytes are 10⁶ bytes.
 func baseUnit(display string) (unit string, scale float64) {
 	switch display {
@@ -140,7 +140,7 @@ func (c *counters) sortedByName() []*counter {
 	return slices.SortedFunc(maps.Values(c.series), func(a, b *counter) int { return cmp.Compare(a.name, b.name) })
 }
 
-// heapSeries are the heap's sizes after each collection, by the names of the
+// heapSeries returns the heap's sizes after each collection, by the names of the
 // counters that show the newest of them every second.
 func (g *collector) heapSeries() map[string]*points {
 	names := [...]string{evidence.SeriesGen0Size, evidence.SeriesGen1Size, evidence.SeriesGen2Size, evidence.SeriesLOHSize, evidence.SeriesPOHSize}

@@ -10,11 +10,11 @@ import (
 )
 
 // Events of Microsoft-Diagnostics-DiagnosticSource have three fields: a source, an
-// event and a list of names and values, which ones the session asked for in
-// FilterAndPayloadSpecs. Its types do not describe that list before version 5 of the
-// container, so it is read as it is written: a 16-bit count, then pairs of strings.
+// event and a list of names and values, which the session selects in
+// FilterAndPayloadSpecs. Their types do not describe that list before version 5 of the
+// container, so it is read as written: a 16-bit count, then pairs of strings.
 
-// arguments are those of one event, decoded to UTF-8 one behind the other.
+// arguments are the arguments of one event, decoded to UTF-8 in one buffer.
 type arguments struct {
 	text          []byte
 	source, event span
@@ -44,7 +44,7 @@ func (a *arguments) readFrom(c *eventpipe.Cursor) bool {
 }
 
 // findValue finds a value by any of its names: those that dotnet-monitor and the runtime's own
-// shortcuts ask by, which are the last part of a property's path unless told.
+// shortcuts use, which by default are the last part of a property's path.
 func (a *arguments) findValue(names ...string) []byte {
 	for _, name := range names {
 		for _, p := range a.pairs {
@@ -76,7 +76,7 @@ func (a *arguments) parseTicks(names ...string) int64 {
 	return v * 100
 }
 
-// What an event is about.
+// The subject of an event.
 type about uint8
 
 const (
@@ -85,7 +85,7 @@ const (
 	aboutCall          // of a client
 )
 
-// Sources and events that tell of requests, by the end of the event's name. The
+// Sources and events about requests, by the end of the event's name. The
 // second of each is of ASP.NET Core 2 and the AspNetCoreHosting shortcut keyword.
 var requestEvents = [][]byte{[]byte("Hosting.HttpRequestIn"), []byte("Hosting.HttpRequestIn.Start"), []byte("Hosting.HttpRequestIn.Stop"),
 	[]byte("Hosting.BeginRequest"), []byte("Hosting.EndRequest")}
@@ -107,20 +107,20 @@ func (a *arguments) classifyEvent() about {
 	return aboutNothing
 }
 
-// activityName is what a start and its stop have in common beside their event
+// activityName returns what a start and its stop share beside their event
 // source's activity id.
 func (a *arguments) activityName() []byte {
 	return a.findValue("ActivityId", "Id", "SpanId", "ActivitySpanId")
 }
 
-// Calls that libraries tell of by two events with a key in common, which are no activities: by
+// Calls that libraries report by two events with a common key, which are no activities: by
 // the end of the event's name.
 var callBegins = [][]byte{[]byte("System.Net.Http.Request"), []byte(".WriteCommandBefore"), []byte(".WriteConnectionOpenBefore"), []byte(".Command.CommandExecuting")}
 
 var callEnds = [][]byte{[]byte("System.Net.Http.Response"), []byte(".WriteCommandAfter"), []byte(".WriteCommandError"), []byte(".WriteConnectionOpenAfter"), []byte(".WriteConnectionOpenError"),
 	[]byte(".Command.CommandExecuted"), []byte(".Command.CommandError")}
 
-// callKey is what the two events of a call have in common, of which nothing else tells.
+// callKey returns the common key of the two events of such a call.
 func (a *arguments) callKey() []byte {
 	return a.findValue("LoggingRequestId", "OperationId", "CommandId")
 }
@@ -171,7 +171,7 @@ func (q *process) diagnosticStart(e *eventpipe.Event) {
 	}
 }
 
-// serverStart takes up a request, unless hosting has just told of it on the same
+// serverStart begins a request, unless hosting has just reported it on the same
 // thread.
 func (q *process) serverStart(e *eventpipe.Event, a *arguments) {
 	r := &q.requests
@@ -199,11 +199,11 @@ func (q *process) serverStart(e *eventpipe.Event, a *arguments) {
 	}
 }
 
-// sameStart is how many ns hosting's start and diagnostics' are apart at most: they
-// are told one after the other, unless the thread is not run in between.
+// sameStart is the greatest distance in ns of hosting's start and diagnostics': they
+// are written one after the other, unless the thread is preempted in between.
 const sameStart = 1e9
 
-// addDetails takes what a start or a stop tells of a request.
+// addDetails takes the details of a request from a start or a stop.
 func (q *process) addDetails(x *request, a *arguments) {
 	r := &q.requests
 	if method := a.findValue("Method"); len(method) > 0 {
@@ -252,8 +252,8 @@ func (q *process) diagnosticStop(e *eventpipe.Event) {
 	}
 }
 
-// serverStop ends a request. One that began before the session tells how long it
-// took, and so when it began.
+// serverStop ends a request. One that began before the session has its duration here,
+// which gives its beginning.
 func (q *process) serverStop(e *eventpipe.Event, a *arguments) {
 	r := &q.requests
 	r.watched = true
@@ -274,8 +274,8 @@ func (q *process) serverStop(e *eventpipe.Event, a *arguments) {
 	q.endRequest(x, e.Time)
 }
 
-// diagnosticEvent reads Event: what a session asks for between start and stop, as the
-// route that was matched (Microsoft.AspNetCore.Mvc.BeforeAction and similar).
+// diagnosticEvent reads Event: what a session asks for between start and stop, such as the
+// matched route (Microsoft.AspNetCore.Mvc.BeforeAction and similar).
 func (q *process) diagnosticEvent(e *eventpipe.Event) {
 	a, ok := q.readArguments(e)
 	if !ok {

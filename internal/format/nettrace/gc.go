@@ -7,26 +7,26 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// collector is what the garbage collector did. A background collection (of
-// generation 2, beside the program) may contain others, and has pauses of its own.
+// collector is the state of GC. A background collection (of
+// generation 2, concurrent) may contain others, and has pauses of its own.
 type collector struct {
 	watched   bool
 	open      []*cycle // begun and not ended: a background one and one within it
 	done      []*cycle
-	told      *cycle // that the last history of all heaps was about
+	told      *cycle // the collection of the last history of all heaps
 	pauses    []pause
 	holds     rowBlocks[hold] // of the sample profiler
 	heaps     []heap
 	suspended [9]int64 // suspensions by reason, others last
 	dropped   int64    // beyond maxCycles
-	headless  uint32   // number of a collection that had begun before the session, 0: none
-	plain     int64    // collections whose histories were left out, beyond maxHistories
+	headless  uint32   // number of a collection that began before the session, 0: none
+	plain     int64    // collections beyond maxHistories, without their histories
 	waits     largeWaits
 	figures   figures // reused
 
-	// Suspensions by the thread that asked for them, which ends them too. One thread's
-	// begins while another's lasts: it waits for its turn. Those that ended stay, to
-	// be used again: the sample profiler begins a thousand a second.
+	// Suspensions by the thread that requested them, which also ends them. A second thread's
+	// suspension begins during the first one and waits for its turn. Ended ones stay, for
+	// reuse: the sample profiler begins a thousand a second.
 	stopping map[int64]*pause
 	stopper  *pause // looked up last
 
@@ -42,13 +42,13 @@ type cycle struct {
 	start, end         int64
 	n                  int64             // of the event
 	after              int64             // heap size, bytes, -1 unknown
-	trigger            eventpipe.StackID // of the thread that brought it on; 0 unknown
+	trigger            eventpipe.StackID // stack of the thread that triggered it; 0 unknown
 	triggered          int64
-	since              *process // the session before this one that it began in; nil: this one
+	since              *process // the earlier session that it began in; nil: this one
 	seen               int64    // ns: up to when sessions before this one watched it
-	nameless           bool     // it began between two sessions; its end tells its number
-	paused, suspended  int64    // ns, of its pauses: whole ones, and of them until all threads had stopped
-	history            *history // nil: none came
+	nameless           bool     // it began between two sessions; its number is in its end
+	paused, suspended  int64    // ns, of its pauses: total, and until all threads had stopped
+	history            *history // nil: none was recorded
 	survivors          *survivors
 }
 
@@ -57,21 +57,21 @@ type pause struct {
 	under      bool // way
 	start, end int64
 	stopped    int64 // when all threads had stopped, 0 unknown
-	resumed    int64 // when they were begun to be let run again, 0 unknown
+	resumed    int64 // when their restart began, 0 unknown
 	reason     uint32
 	collects   int32 // generation of the collection that began within, -1: none
 	kind       uint32
 	why        uint32
-	of         *cycle // that its time is charged to from since on; nil: none yet
+	of         *cycle // the collection that its time is charged to from since on; nil: none yet
 	since      int64
-	number     uint32 // of the first it was for
+	number     uint32 // of the first collection that it was for
 	n          int64
 }
 
-// maxNested collections are under way at the same time.
+// maxNested is how many collections may be in progress at once.
 const maxNested = 4
 
-// maxCycles of a stream are kept, more are counted. At 100 collections a second
+// maxCycles is how many collections of a stream are kept, more are counted. At 100 a second
 // that is three hours.
 const maxCycles = 1 << 20
 
@@ -89,7 +89,7 @@ var reasonWords = [...]string{"small allocations", "induced", "low memory", "emp
 	"out of space for small objects", "out of space for large objects", "induced, not forced", "internal", "induced by low memory",
 	"induced, compacting", "low memory of the host", "full collection of provisional mode", "low memory of the host, blocking"}
 
-// induced reasons: the program asked for it.
+// induced are the reasons of collections that the program requested.
 var induced = map[uint32]bool{1: true, 7: true, 9: true, 10: true}
 
 // Reasons of a suspension. The collector's are 1 and 6, the sample profiler's 0.
@@ -100,7 +100,7 @@ const (
 )
 
 // gcTriggered reads Triggered (35): it comes before the suspension, with the stack of the thread
-// whose allocation or call brings the collection on.
+// whose allocation or call triggers the collection.
 func (q *process) gcTriggered(e *eventpipe.Event) {
 	q.gc.trigger.stack, q.gc.trigger.at = e.Stack, e.Time
 }
@@ -139,7 +139,7 @@ func (q *process) gcStart(e *eventpipe.Event) {
 	g.open = append(g.open, y)
 }
 
-// chargeTo charges the pause to a collection from now on: one of a young generation may come
+// chargeTo charges the pause to a collection from now on: a young collection may come
 // first, within the pause that begins one in the background.
 func (p *pause) chargeTo(y *cycle, now int64) {
 	from := p.start
@@ -193,8 +193,8 @@ func (g *collector) addEnded(y *cycle) {
 	g.done = append(g.done, y)
 }
 
-// resumeBackground goes on with the collections that ran in the background when the session before
-// ended: they last for a second and more, and sessions that are recorded in turn for a few.
+// resumeBackground continues the collections that ran in the background when the previous session
+// ended: they last a second and more, and the time between sessions is a few seconds.
 func (g *collector) resumeBackground(last *process) {
 	for _, y := range last.gc.open {
 		if y.kind != background {
@@ -211,8 +211,8 @@ func (g *collector) resumeBackground(last *process) {
 	last.gc.open = nil
 }
 
-// endUnseen ends collections in the background whose end was not recorded where they were seen
-// last, at least at then.
+// endUnseen ends background collections whose end was not recorded at the time when they were last
+// known to run, at least at then.
 func (g *collector) endUnseen(is func(*cycle) bool, then int64) {
 	g.open = slices.DeleteFunc(g.open, func(y *cycle) bool {
 		if y.kind != background || !is(y) {
@@ -224,8 +224,8 @@ func (g *collector) endUnseen(is func(*cycle) bool, then int64) {
 	})
 }
 
-// beginUnseen returns a collection in the background that began between two sessions, of which the
-// first event is its history; nil for others. It ran since this session began.
+// beginUnseen returns a background collection that began between two sessions, whose
+// first event is its history; nil for others. It runs from the beginning of this session.
 func (q *process) beginUnseen(generation, reason, mechanisms uint32, n int64) *cycle {
 	if mechanisms&mechanismConcurrent == 0 || q.prior == nil || q.gc.backgroundCycle() != nil {
 		return nil
@@ -272,7 +272,7 @@ func (q *process) suspendStop(e *eventpipe.Event) {
 	}
 }
 
-// restartStart reads RestartEEStart (7): the collector has done, threads are let run again.
+// restartStart reads RestartEEStart (7): GC is done and threads are resumed.
 func (q *process) restartStart(e *eventpipe.Event) {
 	if p := q.gc.pauseBy(e.Thread); p != nil && p.under {
 		p.resumed = e.Time
@@ -291,8 +291,8 @@ func (g *collector) pauseBy(thread int64) *pause {
 	return p
 }
 
-// pauseWithin returns the suspension a collection begins in: that of its thread, else the only one
-// there is for a collection.
+// pauseWithin returns the suspension in which a collection begins: that of its thread, else the only
+// suspension for a collection.
 func (g *collector) pauseWithin(thread int64) *pause {
 	if p := g.pauseBy(thread); p != nil && p.under {
 		return p
@@ -327,7 +327,7 @@ func (q *process) restartStop(e *eventpipe.Event) {
 		return
 	}
 	if p.of == nil {
-		if y := g.backgroundCycle(); y != nil { // it needs the world stopped again
+		if y := g.backgroundCycle(); y != nil { // it needs another stop
 			p.chargeTo(y, e.Time)
 		}
 	}
@@ -351,7 +351,7 @@ func (g *collector) backgroundCycle() *cycle {
 	return nil
 }
 
-// describeCycle says what a collection was: "gen 2 background, induced".
+// describeCycle describes a collection: "gen 2 background, induced".
 func (y *cycle) describeCycle() string {
 	s := "gen " + strconv.Itoa(int(y.generation)) + kindWords[min(y.kind, foreground)]
 	if int(y.reason) < len(reasonWords) {

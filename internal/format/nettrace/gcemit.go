@@ -40,7 +40,7 @@ func (g *collector) emit(q *process) {
 	g.emitWarnings(q)
 }
 
-// emitWarnings warns of what is missing of the collections.
+// emitWarnings warns of missing parts of the collections.
 func (g *collector) emitWarnings(q *process) {
 	if g.dropped > 0 {
 		q.b.Warnf(0, "more than %d collections or pauses: later ones left out: %d", maxCycles, g.dropped)
@@ -59,7 +59,7 @@ func (g *collector) emitWarnings(q *process) {
 	}
 }
 
-// cycleFigures returns what is known of a collection, valid until the next one's.
+// cycleFigures returns the figures of a collection, valid until the next call.
 func (y *cycle) cycleFigures(q *process) []evidence.Extra {
 	x := append(q.gc.figures[:0], figures{{Key: evidence.Generation, Value: float64(y.generation)}, {Key: evidence.CycleNumber, Value: float64(y.number)},
 		{Key: evidence.CollectionKind, Value: float64(y.kind)}}...)
@@ -85,7 +85,7 @@ func (y *cycle) cycleFigures(q *process) []evidence.Extra {
 	return x
 }
 
-// pauseFigures returns which collection a pause was for, and its parts. Its name says the rest.
+// pauseFigures returns the collection of a pause, and its parts. Its name has the rest.
 func (p *pause) pauseFigures() []evidence.Extra {
 	var x figures
 	if p.number > 0 {

@@ -7,18 +7,18 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// history is what the runtime tells of a collection when it ends: of all heaps together, of
-// each of them (there are as many as CPUs with server GC), of what it found alive, and of the
+// history is the runtime's record of a collection at its end: of all heaps together, of
+// each of them (as many as CPUs with server GC), of the live bytes by root, and of the
 // heap after it. Sizes are bytes and sums over heaps
 // (https://github.com/dotnet/runtime/blob/main/src/coreclr/gc/gcrecord.h).
 type history struct {
-	global, heaps, after bool // which of them came
+	global, heaps, after bool // which of them were recorded
 
 	budget     uint64 // of generation 0 until the next collection
 	heapCount  int32
 	mechanisms uint32
 	memory     uint32 // percent of the host's, or the container's, in use
-	condemned  uint32 // why this generation
+	condemned  uint32 // the reason for this generation
 
 	before, gaps, free, survived [evidence.Generations]uint64
 	generations                  int // that it tells of
@@ -26,7 +26,7 @@ type history struct {
 	sizes, promoted [evidence.Generations]uint64 // after
 	pinned, handles uint32
 	finalizable     uint64
-	marked          [roots]uint64 // bytes, by what kept them alive
+	marked          [roots]uint64 // bytes, by the root that kept them alive
 	markedBy        bool
 }
 
@@ -49,7 +49,7 @@ const (
 	mechanismCompaction = 1 << 1
 )
 
-// historyOf is where to write what is told of a collection; nil: nowhere.
+// historyOf returns the history of a collection to fill; nil: none.
 func (g *collector) historyOf(y *cycle) *history {
 	if y == nil {
 		return nil
@@ -64,7 +64,7 @@ func (g *collector) historyOf(y *cycle) *history {
 	return y.history
 }
 
-// latestOpen returns the collection that began last of those that have not ended; nil if there is
+// latestOpen returns the latest of the collections in progress; nil if there is
 // none.
 func (g *collector) latestOpen() *cycle {
 	if len(g.open) == 0 {
@@ -74,7 +74,7 @@ func (g *collector) latestOpen() *cycle {
 }
 
 // globalHistory reads GlobalHeapHistory (205), just before a collection ends, or (.NET 10, in the
-// background) just after. It is of the one with that generation.
+// background) just after. It belongs to the collection of that generation.
 func (q *process) globalHistory(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	budget, heaps, generation := c.U64(), c.I32(), c.U32()
@@ -189,7 +189,7 @@ type heap struct {
 	five  bool
 }
 
-// heapStats reads HeapStats (4): the heap after a collection, once its end was told.
+// heapStats reads HeapStats (4): the heap after a collection, when its end was already read.
 func (q *process) heapStats(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	h := heap{at: e.Time, n: e.N}

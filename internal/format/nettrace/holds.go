@@ -2,12 +2,12 @@ package nettrace
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// Holds are what sessions themselves keep requests from: recording costs most where it begins and
-// ends, and what it costs is not the service's doing.
+// Sessions themselves delay requests: recording costs most at its beginning and at its
+// end, and that cost is not the service's.
 //
-// The sample profiler suspends all threads for each look, which GC events tell as
-// suspensions for another reason (SuspendOther, 0) where a session beside its own has them. And
-// at the end of a session the names of all methods are told: meanwhile the lock of the code heaps is held
+// The sample profiler suspends all threads for each sample. If a session beside it has GC events, they show
+// these suspensions with another reason (SuspendOther, 0). At the
+// end of a session the names of all methods are written: during that, the lock of the code heaps is held
 // (MethodDescs of jitted code are walked), and no thread that needs code compiled goes on.
 
 type hold struct{ from, to int64 } // ns

@@ -8,7 +8,7 @@ import (
 
 type handler = func(*process, *eventpipe.Event)
 
-// byID are the events that carry no names.
+// byID are the interpreters of events without names.
 var byID = map[string]map[int32]handler{
 	provRuntime: {
 		1: (*process).gcStart, 2: (*process).gcEnd, 3: (*process).restartStop, 4: (*process).heapStats, 7: (*process).restartStart, 8: (*process).suspendStop, 9: (*process).suspendStart, 35: (*process).gcTriggered,
@@ -45,7 +45,7 @@ const (
 	provMetrics    = "System.Diagnostics.Metrics"
 )
 
-// byName are the events of event sources, which name them.
+// byName are the interpreters of event sources' events, by their names.
 var byName = map[string]map[string]handler{
 	provCounters: {"ProcessorCount": (*process).processorCount},
 	provPipe:     {"ProcessInfo": (*process).processInfo},

@@ -2,7 +2,7 @@ package nettrace
 
 import "github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 
-// look is a row: one thread with one stack, once or more often within a quantum.
+// look is a row: one thread with one stack, once or several times within a quantum.
 type look struct {
 	time  int64
 	n     int64 // the event's number
@@ -10,7 +10,7 @@ type look struct {
 	count int64
 }
 
-// seen is what a look saw: a lane's number, a stack and whether in native code.
+// seen is the content of a sample: a lane's number, a stack and whether in native code.
 type seen uint64
 
 func whatSeen(lane uint32, stack eventpipe.StackID, native bool) seen {
@@ -45,10 +45,10 @@ func (r *rowBlocks[T]) add() *T {
 	return r.at(r.n - 1)
 }
 
-// joining finds the row that a look is to be joined with: the one that saw the same
-// in the same quantum. It knows the rows of one quantum, the last, since looks come
-// in order of time. It is a table of its own because hundreds of threads are looked
-// at a thousand times a second each.
+// joining finds the row to join a sample with: the one with the same content
+// in the same quantum. It has only the rows of the last quantum, since samples come
+// in order of time. It is a table of its own because hundreds of threads are sampled
+// a thousand times a second each.
 type joining struct {
 	quantum    int64 // ns
 	from       int64 // when the quantum began
@@ -83,7 +83,7 @@ func (j *joining) forgetRows() {
 	}
 }
 
-// findRow finds the row to join a look with. Where there is none the look is expected to become
+// findRow finds the row to join a sample with. If there is none, the sample is expected to become
 // row number next.
 func (j *joining) findRow(what seen, time int64, next int) (row int, ok bool) {
 	if uint64(time-j.from) >= uint64(j.quantum) {

@@ -10,9 +10,9 @@ import (
 )
 
 // connections are those that Kestrel accepted and put into the thread pool's queue:
-// how long they waited there is how long a starving pool lets clients wait before
-// anything of theirs is read. Requests over HTTP/2 are put there one by one. It tells of them from
-// .NET 5 on; the names of the events were others in its previews.
+// their wait there is how long a starving pool lets clients wait before
+// their data is read. Requests over HTTP/2 are queued one by one. The events exist from
+// .NET 5 on; previews had other names for them.
 type connections struct {
 	queued        map[string]queued
 	id            []byte // reused
@@ -39,7 +39,7 @@ func (q *process) requestQueued(e *eventpipe.Event) { q.kestrelQueued(e, 2) }
 // requestDequeued reads RequestQueuedStop.
 func (q *process) requestDequeued(e *eventpipe.Event) { q.kestrelDequeued(e, 2) }
 
-// queuedID reads what identifies it: so many texts.
+// queuedID reads that many texts, which identify a queued item.
 func (q *process) queuedID(e *eventpipe.Event, texts int) bool {
 	k := &q.kestrel
 	c := q.p.r.Cursor(e.Payload())
@@ -71,7 +71,7 @@ func (q *process) kestrelDequeued(e *eventpipe.Event, texts int) {
 	}
 }
 
-// queuedWhat is what waited for a thread, by how many texts identify it.
+// queuedWhat is what waited for a thread, by the number of texts that identify it.
 var queuedWhat = [...]string{"new connection", "new request over HTTP/2"}
 
 func (q *process) connectionWaited(w queued, until int64) {
@@ -83,7 +83,7 @@ func (q *process) connectionWaited(w queued, until int64) {
 		Cause: q.b.Name(w.what), Origin: q.b.Origin(w.n)})
 }
 
-// emit emits those still queued: what is known of their wait is a lower bound.
+// emit emits those still queued: their known wait is a lower bound.
 func (c *connections) emit(q *process) {
 	for _, id := range slices.SortedFunc(maps.Keys(c.queued), func(a, b string) int { return cmp.Compare(c.queued[a].n, c.queued[b].n) }) {
 		q.connectionWaited(c.queued[id], q.watchedUntil())

@@ -5,9 +5,9 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// largeWaits are threads that wait to allocate while a collection in the background runs
+// largeWaits are threads that wait to allocate while a background collection runs
 // (BGCAllocWaitStart and Stop, 23 and 24, of the runtime's private provider): mostly for large
-// objects, for which there is too little budget meanwhile.
+// objects, whose budget is too small during it.
 type largeWaits struct {
 	watched bool
 	open    map[int64]largeWait // by thread
@@ -23,12 +23,12 @@ type largeWait struct {
 	n          int64
 }
 
-// largeReasons are why a thread waits (alloc_wait_reason in gcpriv.h).
+// largeReasons are the reasons of the wait (alloc_wait_reason in gcpriv.h).
 var largeReasons = [...]string{"low memory", "little space for young objects", "allocation in generation 0", "large object", "large object, low memory",
 	"no space for a large object", "no space for a small object", "no space for a large object", "collection to begin", "segment for large objects",
 	"large object, while the collection plans", "large objects beyond their budget"}
 
-// privateEvent notes that the runtime's private provider tells of the collector.
+// privateEvent records that the runtime's private provider has GC events.
 func (q *process) privateEvent(*eventpipe.Event) { q.gc.waits.watched = true }
 
 func (q *process) largeWaitStart(e *eventpipe.Event) {

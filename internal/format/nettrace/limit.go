@@ -2,20 +2,20 @@ package nettrace
 
 import "github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 
-// What makes a place a limit: while some wait there, as many as ever are beyond it. The first
-// half of a session has those beyond it who came before.
+// Signs that a place is a limit: while some requests wait there, the number of those past it is its usual maximum. In the first
+// half of a session, those past it may have come before.
 const (
-	leastLimited = 10  // looks, at each of which one more begins to wait
-	mostlyBeyond = .6  // of as many as there are most often, in the mean
-	mostLeaving  = .25 // of the looks may see more: who has given it back, and not ended
+	leastLimited = 10  // samples, at each of which one more begins to wait
+	mostlyBeyond = .6  // mean number past it, relative to the most frequent one
+	mostLeaving  = .25 // part of the samples that may see more: requests that have released it, and not ended
 )
 
-// limitAt is how many a place lets in, 0 if it is no limit.
+// limitAt returns how many a place lets in, 0 if it is no limit.
 //
-// Who is beyond it is told in one of two ways: by what the method that waits goes on to
-// await, which who did not have to wait does as well; or, where another method holds what was waited
-// for, by the requests that have waited, until they end, which are all of them only while there
-// is always somebody who waits.
+// The requests past it are found in one of two ways: by the next await of the method that waits,
+// which requests that did not wait have as well; or, if another method holds the
+// resource, by the requests that have waited, until they end. These are all only while some request
+// always waits.
 func limitAt(p *awaitPlace, ended map[eventpipe.GUID]int64, within []*await, since, until int64) int {
 	half := since + (until-since)/2
 	var inside, after tally
@@ -52,9 +52,9 @@ func limitAt(p *awaitPlace, ended map[eventpipe.GUID]int64, within []*await, sin
 	return after.findLimit()
 }
 
-// tally counts how many each look saw.
+// tally counts the requests of each sample.
 type tally struct {
-	looks, sum, most int // most often
+	looks, sum, most int // the most frequent number
 	counts           map[int]int
 }
 
@@ -69,7 +69,7 @@ func (t *tally) add(n int) {
 	}
 }
 
-// findLimit returns the number that is seen again and again, 0 if there is none.
+// findLimit returns the number that recurs, 0 if there is none.
 func (t *tally) findLimit() int {
 	leaving := 0
 	for n, looks := range t.counts {

@@ -18,9 +18,9 @@ const requestSpec = "Microsoft.AspNetCore/Microsoft.AspNetCore.Hosting.HttpReque
 	"Microsoft.AspNetCore/Microsoft.AspNetCore.Hosting.HttpRequestIn@Event:-\n" +
 	"Microsoft.AspNetCore/Microsoft.AspNetCore.Hosting.HttpRequestIn.Stop@Activity1Stop:-ActivityId=*Activity.Id;Response.StatusCode;ActivityDuration=*Activity.Duration.Ticks"
 
-// TestLiveRequests holds the requests read from a running server's events, which
-// await and so end on other threads than they began on, against those a client
-// made: by hosting's events, by diagnostics', and by both.
+// TestLiveRequests compares the requests read from a running server's events, which
+// await and so end on other threads than they began on, with those of a
+// client: by hosting's events, by diagnostics', and by both.
 func TestLiveRequests(t *testing.T) {
 	hosting := ipc.Provider{Name: provHosting, Keywords: ^uint64(0), Level: 4}
 	diagnostics := ipc.Provider{Name: provDiagnostic, Keywords: 3, Level: 5, Args: `FilterAndPayloadSpecs="` + requestSpec + `"`}
@@ -73,7 +73,7 @@ func TestLiveRequests(t *testing.T) {
 	}
 }
 
-// record returns what a process told of itself while something was done.
+// record returns the events of a process while something was done.
 func record(t *testing.T, pid int, providers []ipc.Provider, do func()) []byte {
 	t.Helper()
 	client, err := ipc.Find(pid)

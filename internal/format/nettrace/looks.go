@@ -8,9 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// looks are the sample profiler's: what every managed thread did at some moment.
+// looks are the sample profiler's samples of every managed thread.
 // A starving server has hundreds of threads that all do the same for seconds, so
-// beyond maxLooks looks at one thread with one stack are joined within a quantum,
+// beyond maxLooks samples of one thread with one stack are joined within a quantum,
 // which grows until they fit. In the end that is a row for each thread and stack.
 type looks struct {
 	rows    rowBlocks[look]
@@ -34,14 +34,14 @@ type laneLooks struct {
 	first, last int64
 }
 
-// Beyond maxLooks rows (8 MiB until the stream ends) looks are joined. Where even
-// those within usefulQuantum are too many, as of hundreds of threads with hundreds
+// Beyond maxLooks rows (8 MiB until the stream ends) samples are joined. If even
+// those within usefulQuantum are too many, for example with hundreds of threads and hundreds
 // of stacks each, there may be up to mostLooks.
 const (
 	maxLooks      = 256 << 10
 	mostLooks     = 4 * maxLooks
 	leastQuantum  = 5e6
-	usefulQuantum = 1e9 // by then requests are not told apart
+	usefulQuantum = 1e9 // beyond it requests cannot be told apart
 )
 
 func (l *looks) init() {
@@ -49,7 +49,7 @@ func (l *looks) init() {
 	l.limit = maxLooks
 }
 
-// What a sample says of its thread.
+// The kinds of a sample.
 const sampleManaged = 2 // 1: in native code, 0: its stack could not be taken
 
 // threadSample reads a sample of the sample profiler.
@@ -62,7 +62,7 @@ func (q *process) threadSample(e *eventpipe.Event) {
 	q.addLook(e, payload[0] != sampleManaged)
 }
 
-// addLook keeps what a sample saw.
+// addLook adds a sample.
 func (q *process) addLook(e *eventpipe.Event, native bool) {
 	l := &q.looks
 	lane := l.laneOf(e.Thread, e.Time)
@@ -139,8 +139,8 @@ func (l *looks) joinRows(from int) {
 	l.rows.n = kept
 }
 
-// sampleInterval returns how many ns lie between two looks at a thread, by the one that was looked
-// at most.
+// sampleInterval returns the ns between two samples of a thread, from the thread with
+// most.
 func (l *looks) sampleInterval() int64 {
 	var most *laneLooks
 	for _, lane := range l.order { // of several, the first that was seen
@@ -174,15 +174,15 @@ func (l *looks) emit(q *process) {
 	q.addCoverage(evidence.CoverThreads, l.first, l.last, max(l.sampleInterval(), l.quantum))
 }
 
-// tellsNative says whether samples tell native code from managed code. From .NET 9 on, until it
-// was mended in a later build of .NET 10, nearly all of them say native
-// (https://github.com/dotnet/runtime/pull/124019): there the innermost frames tell alone.
+// tellsNative says whether samples distinguish native code from managed code. From .NET 9 on, until a fix
+// in a later build of .NET 10, nearly all of them say native
+// (https://github.com/dotnet/runtime/pull/124019): then only the innermost frames decide.
 func (q *process) tellsNative() bool {
 	return q.majorVersion() < 9 || float64(q.looks.managed) >= leastManaged*float64(q.looks.count)
 }
 
-// leastManaged is the part of its samples in managed code from which a runtime is taken to tell
-// them apart: of one that does not, it is a thread now and then that was just coming back.
+// leastManaged is the part of managed samples from which a runtime counts as distinguishing
+// them: a runtime that does not has some of threads that were just coming back.
 const leastManaged = .05
 
 // sortedByLooks returns the threads' ids, those that were looked at most often first.

@@ -9,7 +9,7 @@ import (
 )
 
 // meters are the instruments that System.Diagnostics.Metrics publishes, each with a
-// figure for every combination of tags. Those that an EventCounter shows too get its
+// figure for every combination of tags. Instruments that an EventCounter shows too get its
 // name, and the sum over all tags.
 type meters struct {
 	sums    map[string]*counter
@@ -31,7 +31,7 @@ func (m *meters) init() {
 	m.seconds = 1
 }
 
-// twin is the EventCounter that an instrument has the figures of.
+// twin is the EventCounter with the same figures as an instrument.
 type twin struct{ name, unit string }
 
 // twins by meter and instrument: the System.Runtime meter of .NET 9+
@@ -57,7 +57,7 @@ var twins = map[string]twin{
 // processorCount is the instrument that shows Environment.ProcessorCount.
 const processorCount = "System.Runtime/dotnet.process.cpu.count"
 
-// instrument is what all published figures begin with.
+// instrument reads the common beginning of all published figures.
 type instrument struct{ name, unit, tags string }
 
 func readInstrument(c *eventpipe.Cursor) (i instrument) {
@@ -95,7 +95,7 @@ func (q *process) meterGauge(e *eventpipe.Event) {
 	q.addInstrument(e, &c, i, c.UTF16(), false)
 }
 
-// addInstrument keeps a figure. One that was not measured in the interval is empty.
+// addInstrument keeps a figure. A figure without a measurement in the interval is empty.
 func (q *process) addInstrument(e *eventpipe.Event, c *eventpipe.Cursor, i instrument, text string, rate bool) {
 	if !c.OK() {
 		q.countMalformed(e)
@@ -128,7 +128,7 @@ func (i *instrument) seriesName() string {
 	return i.name + "{" + i.tags + "}"
 }
 
-// meterUnit takes the braces of UCUM annotations off: {request} is a count.
+// meterUnit removes the braces of UCUM annotations: {request} is a count.
 func meterUnit(unit string) string {
 	if strings.HasPrefix(unit, "{") {
 		return ""
@@ -166,7 +166,7 @@ func (q *process) meterHistogram(e *eventpipe.Event) {
 
 func (q *process) meterLimit(*eventpipe.Event) { q.counters.meters.limited++ }
 
-// meterCollecting reads CollectionStart: the figures that come are of an interval
+// meterCollecting reads CollectionStart: the following figures are of an interval
 // between two times, in 100 ns.
 func (q *process) meterCollecting(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
@@ -207,8 +207,8 @@ func (m *meters) keepSums() {
 	clear(m.pending)
 }
 
-// perProcessor turns the seconds that a process used in a second into percent of
-// all processors, as the EventCounter has it.
+// perProcessor converts the process's CPU seconds per second into percent of
+// all CPUs, as in the EventCounter.
 func (m *meters) perProcessor(processors int) {
 	s := m.sums[evidence.SeriesCPU]
 	if s == nil {

@@ -1,8 +1,8 @@
 package nettrace
 
-// Names of the runtime's own events. A stream tells only their numbers; what they
-// mean is in https://github.com/dotnet/runtime/blob/main/src/coreclr/vm/ClrEtwAll.man.
-// They are spelled as TraceEvent, PerfView and dotnet-trace print them: task/opcode.
+// Names of the runtime's own events. A stream has only their numbers; their
+// meaning is in https://github.com/dotnet/runtime/blob/main/src/coreclr/vm/ClrEtwAll.man.
+// The spelling is that of TraceEvent, PerfView and dotnet-trace: task/opcode.
 
 // The providers whose events the stream does not name.
 const (
@@ -66,7 +66,7 @@ var runtimeEvents = map[int32]string{
 	303: "AllocationSampling/AllocationSampled",
 }
 
-// What was there when a session began (DCStart) or ended (DCStop).
+// State at the beginning of a session (DCStart) or at its end (DCStop).
 var rundownEvents = map[int32]string{
 	0: "ClrStack/Walk", 10: "GC/SettingsRundown", 141: "Method/DCStart", 142: "Method/DCStop",
 	143: "Method/DCStartVerbose", 144: "Method/DCStopVerbose", 145: "Method/DCStartComplete",

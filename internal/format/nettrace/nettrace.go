@@ -1,4 +1,4 @@
-// Package nettrace reads what .NET's EventPipe records: the .nettrace files of
+// Package nettrace reads the recordings of .NET's EventPipe: the .nettrace files of
 // dotnet-trace, dotnet-monitor and PerfView, and the streams of the diagnostic
 // protocol, of .NET Core 3.0 to .NET 10.
 //
@@ -9,17 +9,17 @@
 // https://github.com/dotnet/aspnetcore, MetricsEventSource.cs and
 // DiagnosticSourceEventSource.cs in dotnet/runtime for those that do.
 //
-// Its opinion: a request is what its server says began and ended, whichever thread
-// it was on; one that has not ended is evidence, not noise; suspensions count as the
-// collector's only if the runtime says so (reasons 1 and 6), because the sample
-// profiler suspends a thousand times a second, which is the recorder's doing; a frame whose method is not known is
+// Its opinion: a server's events decide when a request begins and ends, on any
+// thread; an unfinished request is evidence and not noise; suspensions count as GC's
+// only if the runtime says so (reasons 1 and 6), because the sample
+// profiler suspends a thousand times a second on the recorder's behalf; a frame without a known method is
 // "?!?" and stays in its stack.
 //
-// A file may hold several streams one after the other, as sessions that were recorded in
-// turn: each is read as if it were alone, but for the names of methods, which may be told
-// by one session for all of them, and for requests that end in the session after theirs.
+// A file may hold several streams one after the other, from sessions recorded in
+// turn. Each is read by itself, except that one session may have the names of methods
+// for all of them, and that requests may end in a later session.
 //
-// Memory: what is kept grows with distinct stacks, methods and open requests, not
+// Memory grows with distinct stacks, methods and open requests, and not
 // with events: thread samples are joined beyond maxLooks, allocation ticks are summed
 // by stack and type, series coarsen beyond maxPoints.
 package nettrace
@@ -79,7 +79,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return finishFile(all, err)
 }
 
-// finishFile emits what all streams of a file hold, once all methods have names. The last one may
+// finishFile emits the results of all streams of a file, once all methods have names. The last stream may
 // have broken off.
 func finishFile(all []*parser, broken error) error {
 	var events, at, length int64
@@ -122,7 +122,7 @@ func describeBreak(err error) string {
 // checkEvery is how many events pass between two looks at the context.
 const checkEvery = 1 << 16
 
-// parser distributes events to the processes they are of. All streams but those
+// parser distributes events to their processes. All streams except those
 // of version 6 are of one process.
 type parser struct {
 	r *eventpipe.Reader
@@ -141,11 +141,11 @@ type parser struct {
 	broken      bool  // the stream ends before its end
 }
 
-// eventType is what is known of one type of event.
+// eventType is the interpretation of one type of event.
 type eventType struct {
 	provider, name string
 	interpret      func(*process, *eventpipe.Event)
-	rundown, stop  bool // it tells of what is there; when a session ends
+	rundown, stop  bool // it describes existing state; at the end of a session
 	unknown        bool // the runtime's tables do not have it
 	count          int64
 }
@@ -249,7 +249,7 @@ func (p *parser) finish() {
 	}
 }
 
-// namelessNote says what it means that a stream broke off before its rundown; "" if method names
+// namelessNote explains that a stream broke off before its rundown; "" if method names
 // were read.
 func (p *parser) namelessNote() string {
 	for _, q := range p.order {

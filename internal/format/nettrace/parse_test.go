@@ -65,8 +65,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestAncestors holds the decoding of activity ids against how the runtime encodes
-// them.
+// TestAncestors compares the decoding of activity ids with the runtime's encoding
+// of them.
 func TestAncestors(t *testing.T) {
 	const pid = 15269
 	for path, want := range map[string][]string{
@@ -143,8 +143,8 @@ func TestManyRequests(t *testing.T) {
 	}
 }
 
-// TestLooksAreBounded gives threads more samples than there are rows: of few stacks,
-// of as many as threads can have, and of ever new ones.
+// TestLooksAreBounded gives threads more samples than there are rows: with few stacks,
+// with as many as threads can have, and with ever new ones.
 func TestLooksAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -199,7 +199,7 @@ func TestPointsAreBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkParse is the whole way from bytes to evidence.
+// BenchmarkParse measures the whole way from bytes to evidence.
 func BenchmarkParse(b *testing.B) {
 	for _, name := range []string{"starve10", "dotnetcore3.0-win", "truth8", "dotnet5-sampleprofiler"} {
 		path := file(b, name+".nettrace.gz")

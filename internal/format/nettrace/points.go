@@ -7,7 +7,7 @@ import (
 )
 
 // points are a series being read. Beyond maxPoints every second point is dropped,
-// and from then on every second one that comes.
+// and from then on every second new one.
 type points struct {
 	t    []int64
 	v    []float64

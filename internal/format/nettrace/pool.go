@@ -8,13 +8,13 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// pool is what the runtime's thread pool did with the number of its threads.
+// pool is the runtime's thread pool: how it changed the number of its threads.
 type pool struct {
 	watched     bool
 	adjustments []adjustment
 	dropped     int64
-	threads     points // worker threads there are, as threads begin and end
-	throughput  points // work items a second, as hill climbing saw it
+	threads     points // number of worker threads, as threads begin and end
+	throughput  points // work items per second, as measured by hill climbing
 	bounds      []bound
 	byReason    [len(adjustReasons) + 1]int64
 }
@@ -32,9 +32,9 @@ type adjustment struct {
 	n       int64
 }
 
-// adjustReasons are why the number of threads was changed, by the runtime's names
-// for them. Starvation: nothing was taken off the queue for half a second.
-// CooperativeBlocking (.NET 6+): a thread told that it waits for a task.
+// adjustReasons are the reasons for a change of the number of threads, by the runtime's
+// names. Starvation: no item was taken off the queue for half a second.
+// CooperativeBlocking (.NET 6+): a thread announced that it waits for a task.
 var adjustReasons = [...]string{"Warmup", "Initializing", "RandomMove", "ClimbingMove", "ChangePoint", "Stabilizing",
 	"Starvation", "ThreadTimedOut", "CooperativeBlocking"}
 
@@ -95,7 +95,7 @@ func (q *process) poolBounds(e *eventpipe.Event) {
 }
 
 // managedPool says whether the pool is the one of .NET 6 and later, whose events count
-// all its threads; those before count the ones that work.
+// all its threads; earlier ones count the working threads.
 func (q *process) managedPool() bool { return q.majorVersion() >= 6 }
 
 // majorVersion returns the runtime's major version, 0 unknown.

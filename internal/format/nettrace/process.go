@@ -13,12 +13,12 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// process is what is known of one process of a stream.
+// process is the state of one process of a stream.
 type process struct {
 	p     *parser
 	b     *evidence.Builder
 	pid   int32
-	prior *process // the same one in the newest stream before that tells of it; nil: there is none
+	prior *process // the same one in the newest earlier stream that has it; nil: none
 
 	first, last int64 // ns: events of the session, without the rundown at its end
 	stopped     int64 // ns: the first event of that rundown, 0: there was none
@@ -27,7 +27,7 @@ type process struct {
 	id          evidence.SubjectID
 	version     string
 	exe         string // its basename: what the kernel calls the process
-	assembly    string // that it was started with, without .dll
+	assembly    string // the one it was started with, without .dll
 	command, os string
 	arch        string
 
@@ -86,8 +86,8 @@ func (q *process) noteSeen(e *eventpipe.Event, t *eventType) {
 	q.last = max(q.last, e.Time)
 }
 
-// watchedUntil returns up to when the session certainly watched: its last event, or somewhat
-// before the rundown that tells of its end. What goes on longer was not seen to.
+// watchedUntil returns until when the session certainly recorded: its last event, or a little
+// before the rundown at its end. Later ends of what goes on longer were not recorded.
 func (q *process) watchedUntil() int64 {
 	if q.first == 0 {
 		return q.p.last
@@ -95,14 +95,14 @@ func (q *process) watchedUntil() int64 {
 	return max(q.last, q.stopped-ending)
 }
 
-// ending is how long (ns) no event of a session is written before its rundown: a session that is
-// to end is first taken from all providers, then waits for the thread that writes its stream, which
-// sleeps for 100 ms between two looks, and only then the rundown begins (streaming_thread and
+// ending is how long (ns) no event of a session is written before its rundown. At its end a session
+// is first removed from all providers, then waits for the thread that writes its stream, which
+// sleeps for 100 ms between two checks, and only then the rundown begins (streaming_thread and
 // ep_session_disable in https://github.com/dotnet/runtime/blob/main/src/native/eventpipe/ep-session.c;
 // in 107 sessions of .NET Core 3.1 and .NET 9: 0.8 to 100.1 ms).
 const ending = 100e6
 
-// watchedSince returns when the session began: the moment the stream's clock is told for.
+// watchedSince returns when the session began: the moment in the stream's header.
 func (q *process) watchedSince() int64 {
 	first := q.p.first
 	if q.first != 0 {
@@ -114,7 +114,7 @@ func (q *process) watchedSince() int64 {
 	return first
 }
 
-// countMalformed counts an event whose payload is not what its version has.
+// countMalformed counts an event whose payload does not fit its version.
 func (q *process) countMalformed(e *eventpipe.Event) { q.malformed[e.Meta.Provider]++ }
 
 // runtimeStart reads RuntimeInformation (187): of the session's start from the
@@ -135,12 +135,12 @@ func (q *process) runtimeStart(e *eventpipe.Event) {
 	switch v := frameworkVersion(dll); {
 	case v != "":
 		q.version = v
-	case major >= 5: // before, it is that of the class library's file: 4.700
+	case major >= 5: // earlier versions are those of the class library's file: 4.700
 		q.version = strconv.Itoa(int(major)) + "." + strconv.Itoa(int(minor)) + "." + strconv.Itoa(int(build))
 	}
 }
 
-// frameworkVersion is the version in the path of a shared framework's runtime:
+// frameworkVersion returns the version in the path of a shared framework's runtime:
 // …/shared/Microsoft.NETCore.App/3.1.2/libcoreclr.so. "" if it is not in one: a
 // self-contained program has the runtime beside it.
 func frameworkVersion(dll string) string {
@@ -180,8 +180,8 @@ func (q *process) processorCount(e *eventpipe.Event) {
 	}
 }
 
-// commandLine takes a command line apart. Arguments with spaces are not quoted in
-// it; only the program and the assembly behind it are looked for.
+// commandLine splits a command line. It does not quote arguments with spaces;
+// only the program and the assembly behind it are searched.
 func (q *process) commandLine(command string) {
 	if command == "" || q.command != "" {
 		return
@@ -217,7 +217,7 @@ func baseName(file string) string {
 // maxText is how much of a text is kept, in bytes.
 const maxText = 1 << 10
 
-// cleanText leaves out what could move a terminal's cursor.
+// cleanText removes characters that could move a terminal's cursor.
 func cleanText(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText]
@@ -264,7 +264,7 @@ func (q *process) describeProcess() {
 }
 
 // availableProcessors returns Environment.ProcessorCount, which a quota of a container limits,
-// where a meter showed it, else what the runtime wrote at the stream's head.
+// if a meter showed it, else the number in the stream's header.
 func (q *process) availableProcessors() int {
 	if n := q.counters.processors; n > 0 {
 		return n
@@ -281,11 +281,11 @@ func (q *process) addCoverage(kind string, from, until, sampled int64) {
 	t.covered = append(t.covered, evidence.Coverage{Subject: q.id, Kind: kind, From: from, Until: until, Lost: q.p.r.Lost(), Sampled: sampled})
 }
 
-// between is how long (ns) nothing may be watched between two sessions that follow each other: the
-// end of the first, its rundown, looks at threads in a session of their own, and the second's beginning.
+// between is how long (ns) two consecutive sessions may be apart: the
+// end of the first, its rundown, samples of threads in a session of their own, and the second's beginning.
 const between = ending + 400e6
 
-// emitCoverage emits what was watched; sessions without a gap between them watched it as one.
+// emitCoverage emits the recorded time; sessions without a gap between them count as one.
 func (t *nameTable) emitCoverage(b *evidence.Builder) {
 	for i, c := range t.covered {
 		last := slices.IndexFunc(t.covered[:i], func(e evidence.Coverage) bool {
@@ -305,7 +305,7 @@ func (t *nameTable) emitCoverage(b *evidence.Builder) {
 	t.covered = nil
 }
 
-// finish emits what was kept until all methods had names.
+// finish emits the results that had to wait for the names of all methods.
 func (q *process) finish() {
 	q.describeProcess()
 	q.symbols.sortMethods()

@@ -12,15 +12,15 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// requests are those a server began and ended, as its hosting layer tells it twice:
-// events of its event source (Microsoft.AspNetCore.Hosting), and activities of its
-// DiagnosticSource, which also tell status, duration and route. Whichever of them a
-// session has switched on counts; a request that both tell of is one.
+// requests are those that a server began and ended. Its hosting layer reports them twice:
+// by events of its event source (Microsoft.AspNetCore.Hosting), and by activities of its
+// DiagnosticSource, which also have status, duration and route. The session decides which
+// of them exist; a request that both report is one.
 //
-// A start and its stop carry the same activity id; ids flow with async code where
-// the session switched that on (System.Threading.Tasks.TplEventSource, keyword
-// 0x80). Without, a stop ends what its thread began, and what began on another
-// thread ends in the order it began: single latencies may be off, their sum is not.
+// A start and its stop have the same activity id. Ids flow with async code if
+// the session enabled that (System.Threading.Tasks.TplEventSource, keyword
+// 0x80). Otherwise a stop ends what its thread began, and requests that began on another
+// thread end in the order of their beginnings: single latencies may be wrong, their sum is not.
 type requests struct {
 	b *evidence.Builder
 
@@ -45,7 +45,7 @@ type requests struct {
 	upgraded map[eventpipe.GUID]bool // activities of such
 }
 
-// request is one under way.
+// request is a request in progress.
 type request struct {
 	activity eventpipe.GUID
 	name     string
@@ -105,7 +105,7 @@ func (r *requests) init(b *evidence.Builder) {
 	r.routes = make(map[string]evidence.NameID)
 }
 
-// beginRequest takes up a request; nil if there are too many.
+// beginRequest begins a request; nil if there are too many.
 func (r *requests) beginRequest(e *eventpipe.Event) *request {
 	if r.open == maxOpen {
 		r.beyond++
@@ -167,7 +167,7 @@ func (q *process) hostingStop(e *eventpipe.Event) {
 	in.endRequest(x, e.Time)
 }
 
-// findRequest finds what is under way by its activity, which goes on from session to session, and
+// findRequest finds the request in progress with an activity, which goes on from session to session, and
 // the session it began in.
 func (q *process) findRequest(activity eventpipe.GUID) (in *process, x *request) {
 	if activity == (eventpipe.GUID{}) {
@@ -188,7 +188,7 @@ func (q *process) hostingFailed(e *eventpipe.Event) {
 	}
 }
 
-// guessEnded finds the request that a stop without an activity id ends: the one its thread began,
+// guessEnded finds the request that a stop without an activity id ends: the one that its thread began,
 // else the oldest.
 func (r *requests) guessEnded(thread int64) *request {
 	x := r.byThread[thread]
@@ -280,7 +280,7 @@ func (r *requests) emit(q *process) {
 			q.closeRequest(x, evidence.Unfinished, until)
 		}
 	}
-	if q.p.r.Lost() == 0 { // else it may be the start that was lost
+	if q.p.r.Lost() == 0 { // else the lost event may be the start
 		since, gap := q.watchedSince(), q.unwatchedGap()
 		for _, x := range r.early {
 			outcome := evidence.Unfinished
@@ -302,10 +302,10 @@ func (r *requests) emit(q *process) {
 	}
 }
 
-// gapTimes as long as the gap between two sessions is long enough for a request that began in it.
+// gapTimes is how many times the gap between two sessions a request's time must be to have begun in the gap.
 const gapTimes = 5
 
-// unwatchedGap returns how long (ns) no session watched requests before this one; 0 if none did
+// unwatchedGap returns how long (ns) no session recorded requests before this one; 0 if no session did
 // before.
 func (q *process) unwatchedGap() int64 {
 	for in := q.prior; in != nil; in = in.prior {
@@ -316,7 +316,7 @@ func (q *process) unwatchedGap() int64 {
 	return 0
 }
 
-// describeCounts says for the table how many requests there were.
+// describeCounts returns the numbers of requests for the table.
 func (r *requests) describeCounts() string {
 	s := strconv.FormatInt(r.finished, 10) + " finished, " + strconv.FormatInt(r.unfinished, 10) + " unfinished"
 	if n := int64(len(r.early)); n > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// snapshot is what lies on the heap by type, where a collection was asked to tell every object
+// snapshot is the content of the heap by type, if a collection was asked to write every object
 // (keyword 0x1980001, as dotnet-gcdump does): BulkType (15) names types, BulkNode (18) has the
 // objects. Of several the last one counts.
 type snapshot struct {
@@ -91,7 +91,7 @@ func (q *process) heapObjects(e *eventpipe.Event) {
 	}
 }
 
-// heapTypeName returns the name of a type, of an array that of its element with brackets.
+// heapTypeName returns the name of a type; for an array that of its element with brackets.
 func (s *snapshot) heapTypeName(id uint64) string {
 	brackets := ""
 	for range 8 { // arrays of arrays

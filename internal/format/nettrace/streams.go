@@ -12,16 +12,16 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// Some requests last as long as somebody listens: WebSockets, the connections of SignalR, streams
+// Some requests last as long as a client listens: WebSockets, the connections of SignalR, streams
 // of gRPC, events of a server (text/event-stream). They are
-// not slow, and what they await says nothing of those that could be.
+// not slow, and their awaits do not explain slow requests.
 //
-// No event says that a response has begun. What a request awaits tells it instead: a
-// library of those above, or nothing but the same timer, channel or the request's own body again
-// and again over a time in which others are long answered. A loop in the background
-// may be in the activity of whoever has begun it, or woken it, which awaits something else as well.
+// No event says that a response has begun, so the awaits of a request identify a stream: it awaits a
+// library of those above, or always the same timer, channel or the request's own body
+// over a time in which other requests end. A loop in the background
+// may run in the activity of the request that began or woke it, which then awaits something else as well.
 
-// streamLibraries are what only such requests are in, by the beginnings of functions.
+// streamLibraries are libraries that only such requests use, by the beginnings of functions.
 var streamLibraries = []struct{ prefix, what string }{
 	{"System.Net.WebSockets.", "a WebSocket"},
 	{"Microsoft.AspNetCore.SignalR.", "SignalR"},
@@ -35,17 +35,17 @@ var streamLibraries = []struct{ prefix, what string }{
 const requestBody = "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpRequestStream"
 
 const (
-	longRequest  = 1e9 // ns: what lasts as long may be a stream
-	repeatsOver  = 1e9 // ns: so long a request that is one awaits nothing but the same timer again and again
+	longRequest  = 1e9 // ns: a request that lasts as long may be a stream
+	repeatsOver  = 1e9 // ns: a stream awaits only the same timer for this long
 	repeatsOften = 3
 	mostLong     = 1000
 )
 
-// streams are the requests of a process that are such, by all sessions of a file.
+// streams are the streaming requests of a process, from all sessions of a file.
 type streams struct {
 	methods    map[string]string // that await, and what
 	activities map[eventpipe.GUID]bool
-	within     map[eventpipe.GUID]bool // what these are within: the request, where it awaits in an activity of its own
+	within     map[eventpipe.GUID]bool // the activities around these: the request, if it awaits in an activity of its own
 }
 
 // loop is a request that awaits again.
@@ -54,11 +54,11 @@ type loop struct {
 	pid         int32
 	first, last int64
 	n           int
-	most        int64 // ns: the longest session that saw it
+	most        int64 // ns: the longest session that recorded it
 	other       bool  // elsewhere, or something else
 }
 
-// isRepeating says whether a request awaits the same again and again: in two sessions, or for most
+// isRepeating says whether a request always awaits the same: in two sessions, or for most
 // of a long one.
 func (l *loop) isRepeating() bool {
 	over := l.last - l.first
@@ -74,7 +74,7 @@ func (t *nameTable) findStreams() *streams {
 	t.streams = s
 	libraries := make(map[string]bool) // methods that await such
 	loops := make(map[eventpipe.GUID]*loop)
-	told := make(map[string][2]int) // by method: how many awaits ended otherwise, and by what goes on by itself
+	told := make(map[string][2]int) // by method: how many awaits ended otherwise, and how many by a timer, channel or body
 	for _, q := range t.processes {
 		for _, x := range q.awaits.rows {
 			q.locateAwait(x)
@@ -123,7 +123,7 @@ func (t *nameTable) findStreams() *streams {
 	return s
 }
 
-// add takes an activity for a stream.
+// add marks an activity as a stream.
 func (s *streams) add(g eventpipe.GUID, pid int32) {
 	if s.activities[g] {
 		return
@@ -169,7 +169,7 @@ func (q *process) locateAwait(x *await) {
 	x.key, x.frames = [2]string{q.userMethod(x), function}, stack
 }
 
-// streamLibrary returns what of [streamLibraries] an await is in, or is ended by; "" if nothing.
+// streamLibrary returns the one of [streamLibraries] that an await is in, or is ended by; "" if there is none.
 // Functions that resumed the awaiting method do not count.
 func (q *process) streamLibrary(x *await) string {
 	for _, at := range q.p.r.Addresses(x.stack) {
@@ -187,7 +187,7 @@ func (q *process) streamLibrary(x *await) string {
 	return ""
 }
 
-// resumed are functions within which a method goes on after an await.
+// resumed are functions within which a method continues after an await.
 var resumed = []string{"System.Threading.Tasks.Task.RunContinuations", "System.Threading.Tasks.AwaitTaskContinuation.", "System.Threading.ExecutionContext.Run"}
 
 func libraryOf(function string) string {
@@ -225,8 +225,8 @@ func (q *process) goesOn(x *await) bool {
 	return false
 }
 
-// emitStreams tells which activities are streams, and of requests that last long which activity
-// and route they have: requests and awaits may be in different files.
+// emitStreams emits which activities are streams, and for long requests their activity
+// and route: requests and awaits may be in different files.
 func (q *process) emitStreams() {
 	s := q.symbols.findStreams()
 	if q.symbols.processes[0] == q {

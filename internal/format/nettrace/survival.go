@@ -8,25 +8,25 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// survival follows sampled objects (those of allocation ticks) through collections by what these
-// tell of survivors: ranges that stayed (21) and that moved (22), and where generations lie (23),
-// keyword 0x400000. What dies in generation 2, or as a large object, was collected by the dearest of
+// survival follows sampled objects (those of allocation ticks) through collections by the
+// records of survivors: ranges that stayed (21) and that moved (22), and the places of generations (23),
+// keyword 0x400000. Objects that die in generation 2, or as large objects, were collected by the most expensive
 // collections: PerfView's Gen 2 Object Deaths (Coarse Sampling).
 //
-// A collection tells its survivors before it ends, one in the background in its last pause.
-// Objects that were allocated after that one began are in no range, and live.
+// A collection writes its survivors before it ends, a background one in its last pause.
+// Objects that were allocated after that one began are in no range, and are alive.
 type survival struct {
-	watched bool // some collection told its survivors
+	watched bool // some collection wrote its survivors
 	off     bool // none did when one ended
 	objects []object
 	left    int64 // objects beyond maxObjects
 
-	spare  []keptRange // of a collection before
+	spare  []keptRange // of an earlier collection
 	deaths []allocated // by stack and class
 	places map[uint64]uint32
 }
 
-// object is a sampled one that may still live.
+// object is a sampled object that may still be alive.
 type object struct {
 	address    uint64
 	allocated  int64
@@ -37,11 +37,11 @@ type object struct {
 	n          int64
 }
 
-// survivors are what one collection told.
+// survivors are the survivors of one collection.
 type survivors struct {
 	kept    []keptRange
-	regions []region // where generations lie, told after the survivors
-	settled bool     // objects were held against kept
+	regions []region // places of generations, written after the survivors
+	settled bool     // objects were compared with kept
 }
 
 type keptRange struct{ from, to, size uint64 }
@@ -75,7 +75,7 @@ func (s *survival) followObject(e *eventpipe.Event, address uint64, class int32,
 	s.objects = append(s.objects, object{address: address, allocated: e.Time, stack: e.Stack, class: class, generation: generation, bytes: bytes, n: e.N})
 }
 
-// survivorsOf is where to write what a collection tells, nil without one.
+// survivorsOf returns the survivors of a collection to fill, nil without one.
 func (g *collector) survivorsOf() *survivors {
 	y := g.latestOpen()
 	if y == nil {
@@ -99,7 +99,7 @@ func (q *process) readRanges(e *eventpipe.Event, moved bool) {
 	if s == nil {
 		return
 	}
-	s.regions = s.regions[:0] // those before it are where generations were
+	s.regions = s.regions[:0] // those before it are the old places
 	c := q.p.r.Cursor(e.Payload())
 	c.Skip(4)
 	n := c.U32()
@@ -124,7 +124,7 @@ func (q *process) readRanges(e *eventpipe.Event, moved bool) {
 	}
 }
 
-// generationRange reads GenerationRange (23): told for all of them when a collection begins and
+// generationRange reads GenerationRange (23), written for all of them when a collection begins and
 // when it ends.
 func (q *process) generationRange(e *eventpipe.Event) {
 	s := q.gc.survivorsOf()
@@ -142,7 +142,7 @@ func (q *process) generationRange(e *eventpipe.Event) {
 	}
 }
 
-// settleObjects checks which objects a collection kept; once, before another one moves them.
+// settleObjects decides which objects a collection kept; once, before another one moves them.
 func (q *process) settleObjects(y *cycle) {
 	s := y.survivors
 	if s == nil || s.settled || len(s.kept) == 0 {
@@ -177,7 +177,7 @@ func (q *process) settleObjects(y *cycle) {
 	q.survival.spare, s.kept = s.kept[:0], nil
 }
 
-// placeObjects puts what lives into its generation once a collection has ended.
+// placeObjects assigns live objects to generations once a collection has ended.
 func (q *process) placeObjects(y *cycle) {
 	q.settleObjects(y)
 	s := y.survivors

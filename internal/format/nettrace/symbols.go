@@ -11,28 +11,28 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
-// symbols are the methods of a process by address, and the stacks of a stream as they are
-// named with them.
+// symbols are the methods of a process by address, and the stacks of a stream with their
+// names.
 type symbols struct {
 	*nameTable
 	stacks []evidence.StackID // by the stream's, twice: with a native frame or not; 0: not looked up
 	frames []evidence.Frame   // of one, reused
 }
 
-// nameTable is what all streams of a file have in common of a process: above all its methods. Most of their names come
-// when a session ends (rundown), so addresses are looked up after the file's end,
-// and names are kept as they came and decoded only for addresses that are seen.
+// nameTable is what all streams of a file share of a process: above all its methods. Most of their names come
+// at the end of a session (rundown), so addresses are looked up after the file's end,
+// and names are kept in encoded form and decoded only for used addresses.
 type nameTable struct {
 	methods []method
-	entries []method // of precompiled code: where it begins, not how long it is
+	entries []method // of precompiled code: its beginning, without its length
 	unloads []unload
 	modules map[uint64]string
 	text    textStore
 	sorted  bool
-	told    bool // to others
+	told    bool // by code for other artifacts
 
 	names      map[place]evidence.NameID
-	lately     []placed // by an address' hash: those with one method at all times
+	lately     []placed // by an address' hash: those with the same method at all times
 	unresolved int64    // addresses
 
 	subject evidence.SubjectID
@@ -58,7 +58,7 @@ type unload struct {
 
 type place struct {
 	address uint64
-	method  int32 // of two that were at one address one after the other; -1 unknown
+	method  int32 // of two consecutive methods at one address; -1 unknown
 }
 
 type placed struct {
@@ -71,7 +71,7 @@ const latelyBits = 12 // of an address' hash
 // maxMethods is how many methods' names are kept; a large program has 200,000.
 const maxMethods = 4 << 20
 
-// tableOf is what streams of one process have in common.
+// tableOf returns what streams of one process share.
 func (p *parser) tableOf(pid int32) *nameTable {
 	n := p.names[pid]
 	if n == nil {
@@ -82,7 +82,7 @@ func (p *parser) tableOf(pid int32) *nameTable {
 	return n
 }
 
-// leastMethods is how many there is room for from the first on.
+// leastMethods is the initial capacity.
 const leastMethods = 256
 
 func (s *nameTable) lacksNames() bool { return s.unresolved > 0 && len(s.methods) == 0 }
@@ -129,8 +129,8 @@ func (q *process) methodUnload(e *eventpipe.Event) {
 	}
 }
 
-// entryPoint reads R2RGetEntryPoint (159): precompiled code was looked up. It is
-// told where the code begins only.
+// entryPoint reads R2RGetEntryPoint (159): precompiled code was looked up. The event has only
+// the beginning of the code.
 func (q *process) entryPoint(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	c.Skip(8)
@@ -167,7 +167,7 @@ func (q *process) moduleLoad(e *eventpipe.Event) {
 	}
 }
 
-// moduleName is a module's file without folder and extension, as stacks show it.
+// moduleName returns a module's file without folder and extension, as stacks show it.
 func moduleName(file string) string {
 	if i := strings.LastIndexAny(file, `/\`); i >= 0 {
 		file = file[i+1:]
@@ -180,7 +180,7 @@ func moduleName(file string) string {
 	return cleanText(file)
 }
 
-// sortMethods is called when no method comes any more.
+// sortMethods is called after the last method.
 func (s *nameTable) sortMethods() {
 	if s.sorted {
 		return
@@ -200,7 +200,7 @@ func (s *nameTable) sortMethods() {
 		}
 	}
 	s.unloads = nil
-	// What was compiled in the session is there at its end too.
+	// Methods compiled in the session also exist at its end.
 	s.methods = slices.CompactFunc(s.methods, func(a, b method) bool {
 		return a.start == b.start && a.size == b.size && a.module == b.module && min(a.until, b.until) == math.MaxInt64
 	})
@@ -213,8 +213,8 @@ func byAddress(methods []method) {
 	})
 }
 
-// overlaps is how many methods are looked at that begin before an address: more
-// than one does only where code was unloaded and its place used again.
+// overlaps is how many methods that begin before an address are checked: more
+// than one fits only if code was unloaded and its place reused.
 const overlaps = 8
 
 // methodAt finds the method at an address and a time, -1 if there is none. It is sure if there
@@ -240,7 +240,7 @@ func (s *nameTable) methodAt(address uint64, time int64) (index int32, sure bool
 	return found, candidates < 2
 }
 
-// offerCode lets other artifacts name addresses that they saw in the process. The table must be
+// offerCode lets other artifacts name addresses of the process. The table must be
 // sorted.
 func (s *nameTable) offerCode(b *evidence.Builder) {
 	if s.told || len(s.methods)+len(s.entries) == 0 {
@@ -263,7 +263,7 @@ func (s *nameTable) offerCode(b *evidence.Builder) {
 	}})
 }
 
-// unknownFrame is what dotnet-stack and PerfView print where no method is known.
+// unknownFrame is the text of dotnet-stack and PerfView for an unknown method.
 const unknownFrame = "?!?"
 
 // frameAt names the method at an address.
@@ -308,11 +308,11 @@ func (q *process) methodName(m *method) evidence.NameID {
 	return m.id
 }
 
-// entryReach is how far behind an entry point its code is taken to go on.
+// entryReach is how far behind an entry point its code is assumed to reach.
 const entryReach = 4 << 10
 
-// entryAt finds precompiled code by where it begins: a stack holds return addresses, which are
-// within it.
+// entryAt finds precompiled code by its beginning: a stack holds return addresses, which are
+// within the code.
 func (s *nameTable) entryAt(address uint64) *method {
 	i, _ := slices.BinarySearchFunc(s.entries, address, func(m method, a uint64) int {
 		if m.start <= a {
@@ -362,5 +362,5 @@ func (q *process) stackAt(id eventpipe.StackID, native bool, time int64) evidenc
 	return stack
 }
 
-// maxFrames of a stack are kept, the innermost.
+// maxFrames is how many frames of a stack are kept, the innermost.
 const maxFrames = 1024

@@ -2,14 +2,14 @@ package nettrace
 
 import "github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 
-// textStore keeps the names of methods as they came, in UTF-16, in blocks.
+// textStore keeps the names of methods in their UTF-16 form, in blocks.
 type textStore struct {
 	blocks [][]byte
 	text   []byte // reused
 }
 
-// textAt is where a text is: without pointers, so that the collector need not look at
-// methods, and to sort them costs no barrier.
+// textAt is the position of a text: without pointers, so that GC need not scan
+// methods and sorting them needs no write barrier.
 type textAt struct{ block, from, size uint32 }
 
 const (
@@ -80,7 +80,7 @@ func (t *textStore) formatFrame(m *method, modules map[uint64]string) []byte {
 	return b
 }
 
-// cutUTF16 takes a string off, up to its zero or the end.
+// cutUTF16 cuts off a string, up to its zero or the end.
 func cutUTF16(b []byte) (s, rest []byte) {
 	for i := 0; i+1 < len(b); i += 2 {
 		if b[i] == 0 && b[i+1] == 0 {

@@ -17,15 +17,15 @@ type waits struct {
 	rows    []wait
 	dropped int64
 	locks   map[uint64]int64 // waits by lock, .NET 8+
-	threads map[int64]bool   // that were seen to do anything here: owners are told by several kinds of number
+	threads map[int64]bool   // threads that were seen to act: owners have several kinds of number
 	native  int64            // contentions within the runtime itself
 	byKind  [2]waitSum
 }
 
 type waitSum struct{ count, time, longest, open int64 }
 
-// waitKey: a thread waits for one lock at a time, and perhaps for a handle while it
-// does (locks of .NET 9 wait by one).
+// waitKey identifies a wait: a thread waits for one lock at a time, and perhaps also for a handle
+// (locks of .NET 9 wait by one).
 type waitKey struct {
 	thread int64
 	handle bool
@@ -53,8 +53,8 @@ func (w *waits) init() {
 	w.threads = make(map[int64]bool)
 }
 
-// contentionStart reads Contention/Start (81). From .NET 8 on it tells the lock and
-// who holds it.
+// contentionStart reads Contention/Start (81). From .NET 8 on it has the lock and
+// its holder.
 func (q *process) contentionStart(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	native := e.Meta.Version >= 1 && c.U8() != 0
@@ -82,8 +82,8 @@ func (q *process) contentionStart(e *eventpipe.Event) {
 	w.open[waitKey{e.Thread, false}] = v
 }
 
-// contentionStop reads Contention/Stop (91). From .NET Core 3.0 on it tells how long
-// the wait was, also of those that began before the session.
+// contentionStop reads Contention/Stop (91). From .NET Core 3.0 on it has the length of
+// the wait, also of waits that began before the session.
 func (q *process) contentionStop(e *eventpipe.Event) {
 	c := q.p.r.Cursor(e.Payload())
 	native := c.U8() != 0
@@ -126,7 +126,7 @@ func (q *process) waitStart(e *eventpipe.Event) {
 	w.open[waitKey{e.Thread, true}] = wait{start: e.Time, thread: e.Thread, stack: e.Stack, handle: true, monitor: source == 1, n: e.N}
 }
 
-// waitStop reads WaitHandleWait/Stop (302). Of a wait that began before the session
+// waitStop reads WaitHandleWait/Stop (302). For a wait that began before the session
 // only its end is known.
 func (q *process) waitStop(e *eventpipe.Event) {
 	w := &q.waits
@@ -169,7 +169,7 @@ func (w *waits) emit(q *process) {
 		} else {
 			w.byKind[0].open++
 		}
-		w.closeWait(v, q.watchedUntil()) // it still waits: what is known is a lower bound
+		w.closeWait(v, q.watchedUntil()) // it still waits: its known time is a lower bound
 	}
 	for i := range w.rows {
 		v := &w.rows[i]
@@ -193,7 +193,7 @@ func (w *waits) emit(q *process) {
 	}
 }
 
-// sortedWaits are in the order the waits began.
+// sortedWaits returns the waits in the order of their beginnings.
 func sortedWaits(open map[waitKey]wait) []waitKey {
 	return slices.SortedFunc(maps.Keys(open), func(a, b waitKey) int {
 		return cmp.Or(cmp.Compare(open[a].start, open[b].start), cmp.Compare(open[a].n, open[b].n))

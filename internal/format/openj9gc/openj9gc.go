@@ -10,9 +10,9 @@
 // Source: https://eclipse.dev/openj9/docs/vgclog/ and
 // https://github.com/eclipse-openj9/openj9/tree/master/runtime/gc_verbose_handler_vlhgc.
 //
-// A pause is the time from an exclusive-start to its exclusive-end, in which no thread of the program runs; what
-// was collected then says of which kind it is. Times have no zone, and are read as UTC. Where the end of a log is
-// cut within a pause, the pause is not told: how long it took is not known.
+// A pause is the time from an exclusive-start to its exclusive-end, in which no thread of the program runs; the
+// collection within decides its kind. Times have no zone, and are read as UTC. A pause that the end of a log
+// cuts is left out: its length is unknown.
 package openj9gc
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a verbose GC log of OpenJ9.
+// Format reads a verbose GC log of OpenJ9.
 var Format = format.Format{
 	Name:  "openj9gc",
 	About: "verbose GC logs of OpenJ9 and IBM J9 (-Xverbosegclog)",
@@ -79,7 +79,7 @@ type parser struct {
 	subject evidence.SubjectID
 	line    int64
 
-	from        int64 // of the pause that is open, ns; 0 none
+	from        int64 // of the open pause, ns; 0 none
 	opened      int64 // line
 	kind        evidence.Pause
 	collected   bool
@@ -139,7 +139,7 @@ func parseTimestamp(line string) int64 {
 	return 0
 }
 
-// maxPause bounds what is believed of a pause, ms: an hour.
+// maxPause is the longest plausible pause, ms: an hour.
 const maxPause = 3600e3
 
 func (p *parser) parseLine(text string) {
@@ -168,7 +168,7 @@ func (p *parser) parseLine(text string) {
 		p.setCollection(parseAttribute(text, "type"))
 	case "gc-end":
 		p.setCollection(parseAttribute(text, "type"))
-		p.before, p.after = p.after, math.NaN() // what mem-info says next is of the end
+		p.before, p.after = p.after, math.NaN() // the next mem-info is of the end
 	case "mem-info":
 		if free, total := parseFigure(text, "free"), parseFigure(text, "total"); total >= free {
 			p.after, p.total = total-free, total
@@ -213,7 +213,7 @@ func (p *parser) setTrigger(trigger string) {
 	}
 }
 
-// setCollection sets which collection the pause is of. One of the whole heap takes precedence.
+// setCollection sets the collection of the pause. One of the whole heap takes precedence.
 func (p *parser) setCollection(kind string) {
 	p.collected = true
 	switch {

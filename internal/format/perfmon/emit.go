@@ -8,13 +8,13 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// counter is what a column's figures say.
+// counter is the meaning of a column's figures.
 type counter struct {
 	series, unit string
 	scale        float64
-	total        bool // it only grows: the series is by how much in a second
-	clr          bool // only processes of .NET have it
-	shared       bool // of the host: of the only process of .NET, if there is one
+	total        bool // it only grows: the series is the growth per second
+	clr          bool // only .NET processes have it
+	shared       bool // of the host: it is given to the only .NET process, if there is one
 }
 
 // counters by their path in small letters.
@@ -42,7 +42,7 @@ var counters = map[string]counter{
 	`asp.net applications\requests in application queue`: {series: evidence.SeriesRequestQueue, unit: "count", shared: true},
 }
 
-// emitSeries writes the series of each process: of those of .NET alone where there are any.
+// emitSeries writes the series of each process; if there are .NET processes, only theirs.
 func (p *parser) emitSeries() error {
 	var instances []string // in order
 	clr := make(map[string]bool)

@@ -5,14 +5,14 @@
 //	"(PDH-CSV 4.0) (W. Europe Standard Time)(-60)","\\WEB1\.NET CLR Memory(w3wp)\# Gen 2 Collections","\\WEB1\Process(w3wp)\Private Bytes"
 //	"11/21/2026 09:00:01.123","17","845824000"
 //
-// What it understands are the counters of .NET Framework's collector, of its locks and exceptions,
-// of ASP.NET and of processes; others are left out. Stamps are month first whatever the culture, and
-// local time: the header's last parenthesis has the minutes to be added for UTC; typeperf leaves it
-// out, and then they are taken as UTC and said to be so. A blank is no figure. Instances (w3wp, w3wp#1)
+// It reads the counters of .NET Framework's GC, of its locks and exceptions,
+// of ASP.NET and of processes, and leaves out others. Stamps are month first in any culture, and
+// local time: the header's last parenthesis has the minutes to add for UTC; typeperf omits
+// it, and then the stamps count as UTC, with a warning. A blank is no figure. Instances (w3wp, w3wp#1)
 // are processes; _Global_ and _Total are sums and left out.
 //
-// Where the counters lie: % Time in GC is that of the last collection, over the time since the one
-// before, and stays until the next one; "Gen 0 heap size" is generation 0's budget, not its size; counts of
+// Where the counters mislead: % Time in GC is that of the last collection, over the time since the one
+// before, and stays until the next one; "Gen 0 heap size" is generation 0's budget, and not its size; counts of
 // collections of a generation include those of older ones.
 package perfmon
 
@@ -28,7 +28,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a file of counters.
+// Format reads a file of counters.
 var Format = format.Format{
 	Name:  "perfmon",
 	About: "counters of Windows: perfmon, typeperf, relog, Export-Counter, CSV and TSV; those of .NET Framework, ASP.NET and processes",
@@ -60,7 +60,7 @@ type column struct {
 
 type parser struct {
 	b       *evidence.Builder
-	columns []*column // by position, nil: of no use
+	columns []*column // by position, nil: unused
 	bias    time.Duration
 	zoned   bool
 	odd     int64 // rows
@@ -118,7 +118,7 @@ func splitFields(line string) (fields []string) {
 	return fields
 }
 
-// parseHeader reads what each column counts.
+// parseHeader reads the counter of each column.
 func (p *parser) parseHeader(fields []string) {
 	if len(fields) == 0 {
 		return
@@ -184,5 +184,5 @@ func (p *parser) parseRow(fields []string, line int64) {
 	}
 }
 
-// errNothing is said of a file without anything to read.
+// errNothing is the error of a file without readable figures.
 var errNothing = errors.New("none of its counters is one of .NET, ASP.NET or a process: add \\.NET CLR Memory(*)\\* and \\Process(*)\\*")

@@ -1,4 +1,4 @@
-// Package perfreport reads what perf report and perf top print: which part of the samples each function has.
+// Package perfreport reads perf report and perf top: the part of the samples that each function has.
 //
 //	# Children      Self       Samples  Command          Shared Object             Symbol
 //	    24.80%     0.00%             0  exe              [kernel.kallsyms]         [k] try_to_free_mem_cgroup_pages
@@ -6,13 +6,13 @@
 //	    12.10%  [kernel]             [k] shrink_lruvec                                                      perf top
 //	+  14.18%  php-fpm  [kernel.kallsyms]  [k] futex_wake                                                   its screen
 //
-// Source: tools/perf/ui/stdio/hist.c of Linux (https://github.com/torvalds/linux/tree/master/tools/perf), 3.7 to 6.18; its columns are
-// chosen by --sort and --fields: what is read is one share or two (with what a function calls, and without), and the function behind the
+// Source: tools/perf/ui/stdio/hist.c of Linux (https://github.com/torvalds/linux/tree/master/tools/perf), 3.7 to 6.18. --sort and --fields choose the
+// columns; it reads one share or two (with a function's callees, and without), and the function behind the
 // mark [k] or [.].
 //
 // Where a listing misleads: a share is of all samples, which may be those of one process or of the whole host; and chains below a function
-// repeat parts of it. The share of a mechanism of the kernel is that of its entrance with all it calls, where that is told; else the sum of
-// what functions of its own take themselves.
+// repeat parts of it. The share of a mechanism of the kernel is that of its entry function with callees, if it is listed; else the sum of
+// the own shares of its functions.
 package perfreport
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a listing.
+// Format reads such a listing.
 var Format = format.Format{
 	Name:  "perf-report",
 	About: "shares of functions as perf report and perf top print them (Linux perf 3 to 6)",
@@ -43,7 +43,7 @@ const (
 	mostRows  = 50_000
 	mostName  = 160
 	mostShown = 15
-	leastRows = 2 // that tell a listing
+	leastRows = 2 // rows that identify a listing
 )
 
 func matchHead(head []byte) format.Confidence {
@@ -66,7 +66,7 @@ func matchHead(head []byte) format.Confidence {
 
 // row is a function with its shares, 0…1.
 type row struct {
-	all, self float64 // all: with what it calls; −1 not told
+	all, self float64 // all: with callees; −1 unknown
 	command   string
 	function  string
 	kernel    bool
@@ -129,8 +129,8 @@ func isWholeNumber(s string) bool {
 
 func clipText(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostName)], "?") }
 
-// families are functions of the kernel that are of a mechanism by themselves, by how their names begin: for listings without what
-// functions call.
+// families are prefixes of the kernel functions of a mechanism, for listings without shares of
+// callees.
 var families = []struct {
 	mechanism string
 	begins    []string
@@ -148,7 +148,7 @@ func hasAnyPrefix(name string, with []string) bool {
 	return slices.ContainsFunc(with, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// Mechanisms whose shares are told, and from which share lines about spinning are.
+// Mechanisms whose shares are reported, and the share from which spinning is.
 var told = []string{evidence.KernelReclaim, evidence.KernelCompaction, evidence.KernelSoftirq, evidence.KernelFsync, evidence.KernelPageFault, evidence.KernelFutex}
 
 const muchSpinning = .2
@@ -205,7 +205,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// shareOf is the part of the samples that a mechanism has, and the line that tells.
+// shareOf returns a mechanism's part of the samples, and the line that shows it.
 func shareOf(rows []row, mechanism string, nested bool) (part float64, line int64) {
 	if nested {
 		for _, r := range rows {
@@ -231,7 +231,7 @@ func shareOf(rows []row, mechanism string, nested bool) (part float64, line int6
 	return part, line
 }
 
-// addTable shows the functions with most of their own.
+// addTable shows the functions with the largest own shares.
 func addTable(b *evidence.Builder, rows []row) {
 	by := make(map[string]*row)
 	var all []*row

@@ -10,17 +10,17 @@ import (
 // event is the line above a stack.
 type event struct {
 	comm     []byte
-	pid, tid int64 // pid 0: not told
-	cpu      int64 // -1 not told
+	pid, tid int64 // pid 0: unknown
+	cpu      int64 // -1 unknown
 	at       int64 // ns
 	timed    bool
 	period   int64
 	name     string
-	tells    []byte // what follows it
+	tells    []byte // the text behind it
 	line     int64
 }
 
-// gone is a thread that has ended when its last switch is told: perf prints -1.
+// gone is the id of a thread that has ended before its last switch is printed: perf prints -1.
 const gone = -1
 
 // eventOf reads "comm pid/tid [cpu] seconds.micros: period event: …", of which all but the command, the
@@ -193,8 +193,8 @@ func parseOldForm(s []byte) (pid int64, rest []byte, ok bool) {
 // frame is a line of a stack.
 type frame struct {
 	name, file []byte
-	address    bool // it is told
-	high       bool // it is one of the kernel's
+	address    bool // it is printed
+	high       bool // it is a kernel address
 }
 
 // frameOf reads "  ffffffff815f2af7 __x64_sys_munmap+0x17 ([kernel.kallsyms])", of which the address

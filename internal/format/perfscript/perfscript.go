@@ -10,23 +10,23 @@
 //		            128c main+0x2f (/usr/bin/writer)
 //
 // Fields may be left out or added (-F): before the time are the command, the thread or the
-// process and the thread, and the CPU; behind it the period, the event and what it tells; below, a line
+// process and the thread, and the CPU; behind it the period, the event and its text; below, a line
 // for each function, innermost first, with its address, name and file or some of them.
 //
-// A sample of a clock (cpu-clock, task-clock) is of as many ns of CPU time as its period; one of
-// another event (cycles) is of as long as is between two samples of a busy CPU, which is told
-// from the samples. A switch away from a thread and the next one to it are a wait: what it was for
-// is said by the stack it was left with and its state. From a wake-up on, where these were recorded, it
+// A sample of a clock (cpu-clock, task-clock) stands for as many ns of CPU time as its period; one of
+// another event (cycles) for the time between two samples of a busy CPU, which is computed
+// from the samples. A switch away from a thread and the next one to it are a wait: the stack at the
+// switch and the thread's state show its reason. From a recorded wake-up on, the thread
 // waits for a CPU. The idle task and the
-// kernel's own threads are left out, and of a whole host all but the processes with most.
+// kernel's own threads are left out, and of a whole host all processes except those with most rows.
 //
 // Where the text lacks something: without pid among the fields there are only threads' ids. They are one
-// process then, the recorded one, or, where all of the host was recorded (-a), a process for
+// process then, the recorded one, or, if the whole host was recorded (-a), a process for
 // each command. Times count from the boot of the host unless -k CLOCK_REALTIME was given: they
 // cannot be joined with other files.
 //
-// The package's opinion: whoever has stacks wants to know which mechanism they stand for: that is
-// asked of package kernelpath, as of stacks that unstall records.
+// The package's opinion: stacks matter for the mechanism that they show, which package kernelpath
+// finds, as for stacks that unstall records.
 package perfscript
 
 import (
@@ -39,7 +39,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is what perf script prints.
+// Format reads the output of perf script.
 var Format = format.Format{
 	Name:  "perfscript",
 	About: "perf script: stacks of running threads, and of switches between them (Linux perf 3 to 6)",
@@ -83,7 +83,7 @@ const (
 	mostRows    = 2 << 20
 	mostThreads = 1 << 17
 	mostSubject = 8          // of a host, those with most rows
-	longWait    = int64(1e6) // ns: from here on a wait is told by itself
+	longWait    = int64(1e6) // ns: longer waits are rows of their own
 )
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
@@ -121,7 +121,7 @@ type row struct {
 	line   int64
 }
 
-// who is a process: by its id, else by the command.
+// who identifies a process: by its id, else by the command.
 type who struct {
 	pid  int64
 	comm evidence.NameID
@@ -130,7 +130,7 @@ type who struct {
 // left is a thread that was switched away from.
 type left struct {
 	at    int64
-	woken int64 // 0: it was not seen to be
+	woken int64 // 0: no wake-up was recorded
 	who   who
 	state byte
 	stack evidence.StackID
@@ -140,22 +140,22 @@ type left struct {
 
 type parser struct {
 	b      *evidence.Builder
-	now    event // the one whose functions follow
+	now    event // the one that the following functions belong to
 	open   bool
 	frames []evidence.Frame
 	set    kernelclass.Set
 	kernel bool
-	itself bool // it is a thread of the kernel's own
+	itself bool // it is a kernel thread
 
 	rows    []row
 	left    map[int64]left
 	cpus    map[int64]int64 // ns of the latest sample of a CPU, by its number
 	gaps    []int64
-	lowest  int64 // thread, of all that were recorded
+	lowest  int64 // lowest thread id of the recording
 	named   evidence.NameID
 	only    int64 // the process that perf was told to record (--header)
 	pids    bool  // processes are told
-	hostly  bool  // the idle task, or a thread of the kernel's own, was recorded: all of the host was
+	hostly  bool  // the whole host was recorded, as it has the idle task or a kernel thread
 	clocked bool  // times count since the epoch
 
 	number                   int64
@@ -196,7 +196,7 @@ func (p *parser) readLine(text []byte) {
 	}
 }
 
-// readComment reads which process was recorded, from what perf script --header writes.
+// readComment reads the recorded process from the output of perf script --header.
 func (p *parser) readComment(text []byte) {
 	rest, ok := bytes.CutPrefix(text, []byte("# cmdline : "))
 	if !ok {
@@ -274,7 +274,7 @@ func (p *parser) endEvent() {
 	}
 }
 
-// noteSample notes a sample of a thread that ran.
+// noteSample adds a sample of a thread that ran.
 func (p *parser) noteSample(e event, stack evidence.StackID, class evidence.NameID, bare bool) {
 	p.samples++
 	if e.cpu >= 0 && e.timed {
@@ -357,7 +357,7 @@ func (p *parser) pairSwitch(e event, stack evidence.StackID, class evidence.Name
 	}
 }
 
-// noteWakeup notes when a thread that is away can run again.
+// noteWakeup records when a waiting thread became runnable.
 func (p *parser) noteWakeup(e event) {
 	tid, ok := e.parseWakeup()
 	if !ok || !e.timed {

@@ -15,12 +15,12 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Access is the access log of PHP-FPM. Its lines are what access.format makes of them; they are told
-// from those of web servers by the request, which has no protocol: "GET /cart.php".
+// Access reads the access log of PHP-FPM. access.format decides the form of its lines; they differ
+// from those of web servers in the request, which has no protocol: "GET /cart.php".
 var Access = format.Format{
 	Name:  "phpfpm-access",
 	About: "PHP-FPM's access log (access.format): duration, CPU share and memory of each request",
-	Whole: true, // its lines look like others' access lines, and their figures mean something else
+	Whole: true, // its lines look like others' access lines, and their figures have another meaning
 	Match: func(head []byte) format.Confidence {
 		if hasAccess(head) && !hasLog(head) {
 			return format.Sure
@@ -30,7 +30,7 @@ var Access = format.Format{
 	Parse: parseAccess,
 }
 
-// hasAccess says whether lines are of the access log; those of FPM's own log may be among them.
+// hasAccess says whether lines are of the access log; lines of FPM's own log may be among them.
 func hasAccess(head []byte) bool {
 	lines, hits := 0, 0
 	for line := range bytes.Lines(head) {
@@ -47,17 +47,17 @@ func hasAccess(head []byte) bool {
 	return hits >= 3 || hits > 0 && hits == lines
 }
 
-// entry is a line of the log; what it does not tell is NaN, or empty.
+// entry is a line of the log; missing figures are NaN, or empty.
 type entry struct {
 	at             int64 // when a worker accepted it
 	method, target []byte
 	status         int64
 	duration       float64 // in the log's unit
 	unit           float64 // ns, 0 not told
-	cpu            float64 // percent of a CPU while it was worked on
+	cpu            float64 // percent of a CPU while it was processed
 	memory         float64 // its peak, in the log's unit
-	script         bool    // the script that ran is told (%f)
-	dash           bool    // something has no value: where there is a script else, that none ran
+	script         bool    // the log has the script (%f)
+	dash           bool    // a field has no value: in a log with scripts it means that no script ran
 	line           int64
 }
 
@@ -172,13 +172,13 @@ func findTime(line []byte, before int) (int64, bool) {
 	return 0, false
 }
 
-// tick is what PHP counts CPU time in: times(2), 100 a second.
+// tick is the unit of PHP's CPU times: times(2), 100 a second.
 const tick = 10e6
 
-// unitOf is what durations without one are in. The CPU share is ticks by the duration, so that
-// their product is a tick at least wherever it is not 0: in milliseconds what is in seconds would be a
-// thousandth of that. Where no CPU is told, it is not in seconds if lines would stand before those of requests that
-// were over much earlier; else a median below 1 is.
+// unitOf returns the unit of durations without one. The CPU share is ticks divided by the duration, so
+// their product is at least a tick wherever it is not 0: in the wrong unit, ms for s, it would be a
+// thousandth of that. Without CPU shares, the unit is not s if lines would then stand before those of requests that
+// ended much earlier; else it is s if the median is below 1.
 func unitOf(all []entry) (ns float64, sure bool) {
 	var took []float64
 	for i := range all {
@@ -206,8 +206,8 @@ func unitOf(all []entry) (ns float64, sure bool) {
 	return 1e9, false
 }
 
-// outOfOrder says whether a request would have ended so long before that of a line further up that its line would have
-// been the first, were durations in this unit (ns): a line is written when its request is over, and begins with when that was
+// outOfOrder says whether, with durations in this unit (ns), a request would have ended so long before that of an earlier line that its line would have
+// been first: a line is written when its request ends, and begins with the time when the request was
 // accepted, in whole seconds.
 func outOfOrder(all []entry, unit float64) bool {
 	const late = 5e9 // the clock's resolution, and workers that write a little later
@@ -226,8 +226,8 @@ func outOfOrder(all []entry, unit float64) bool {
 	return false
 }
 
-// bytesOf is the unit of memory: PHP takes it from the system in pieces of 2 MiB, the least that
-// a request has (Zend/zend_alloc.c), so that a figure below 1 Mi is none of bytes.
+// bytesOf returns the unit of memory: PHP takes memory from the system in pieces of 2 MiB, the least of
+// a request (Zend/zend_alloc.c), so a figure below 1 Mi is not in bytes.
 func bytesOf(v float64) float64 {
 	switch {
 	case v >= 1<<20:
@@ -238,16 +238,16 @@ func bytesOf(v float64) float64 {
 	return v * (1 << 20)
 }
 
-// sampleLines is by how many lines the unit is found.
+// sampleLines is how many lines decide the unit.
 const sampleLines = 5000
 
-// route sums up the requests of one.
+// routed is the sums of a route's requests.
 type routed struct {
 	name      evidence.NameID
 	text      string
 	n         int64
 	took, cpu float64 // ns
-	counted   int64   // requests whose CPU time is told
+	counted   int64   // requests with a CPU time
 	memory    float64 // bytes, the most
 	durations []float64
 }
@@ -301,15 +301,15 @@ type accessParser struct {
 	order   []*routed
 	buf     []byte
 
-	scripts bool  // the log tells which script ran
-	own     int64 // requests that ran none: of FPM's own pages, its status and its ping
+	scripts bool  // the log has the scripts
+	own     int64 // requests without a script: FPM's own pages, its status and its ping
 
 	lines, n, timed, strange, first int64
 	from, until                     int64
 }
 
-// addEntry counts an entry, or keeps it until the unit of durations is known. It copies what
-// points into the line.
+// addEntry counts an entry, or keeps it until the unit of durations is known. It copies slices
+// that point into the line.
 func (p *accessParser) addEntry(e entry) {
 	if p.unit != 0 {
 		p.countEntry(&e)

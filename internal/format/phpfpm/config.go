@@ -12,8 +12,8 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Config is the configuration of pools, as files hold it, or as internal/collect/probe/phpfpm writes it: without
-// what may be secret, and with the file that each pool is from.
+// Config reads the configuration of pools, from its files, or as internal/collect/probe/phpfpm writes it: without
+// possible secrets, and with the file of each pool.
 var Config = format.Format{
 	Name:  "phpfpm-config",
 	About: "configuration of PHP-FPM's pools (www.conf): where they listen, pm.max_children",
@@ -107,8 +107,8 @@ func parseConfig(ctx context.Context, a *format.Artifact, b *evidence.Builder) e
 	return nil
 }
 
-// ListenAddress is where a pool listens, as a web server's access log calls it ($upstream_addr): "9000" is
-// every address of the host, of which a server on it asks the first of loopback.
+// ListenAddress returns where a pool listens, in the form of a web server's access log ($upstream_addr): "9000" is
+// every address of the host, and a server on the host uses the first one of loopback.
 func ListenAddress(value string) string {
 	switch {
 	case strings.HasPrefix(value, "/"):

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Log is the log of the process manager (error_log), which also holds what workers write to it.
+// Log reads the log of the process manager (error_log), which also has the output of workers.
 var Log = format.Format{
 	Name:  "phpfpm-log",
 	About: "php-fpm.log: pools that reached pm.max_children or are short of workers, requests ended, workers that crashed",
@@ -28,7 +28,7 @@ var Log = format.Format{
 	Parse: parseLog,
 }
 
-// Both is a file with the log and lines of the access log, as the official image's PHP-FPM writes both to stderr.
+// Both reads a file with the log and lines of the access log: the official image's PHP-FPM writes both to stderr.
 var Both = format.Format{
 	Name:  "phpfpm",
 	About: "php-fpm.log and PHP-FPM's access log in one, as containers write them",
@@ -44,7 +44,7 @@ var Both = format.Format{
 		if err := readLog(ctx, a, b, subject); err != nil {
 			return err
 		}
-		if err := readAccess(ctx, a, b, subject); err != nil && ctx.Err() == nil { // what the log told is good
+		if err := readAccess(ctx, a, b, subject); err != nil && ctx.Err() == nil { // the log's content is good
 			b.Warnf(0, "%v", err)
 		}
 		return ctx.Err()
@@ -71,7 +71,7 @@ func hasLog(head []byte) bool {
 // levels are those of zlog.c.
 var levels = []string{"DEBUG", "NOTICE", "WARNING", "ERROR", "ALERT"}
 
-// messages are those that tell of a pool, by words that have been in them since 5.4; the first that fits.
+// messages are those about a pool, by words that they have had since 5.4; the first match counts.
 var messages = []struct{ has, says string }{
 	{"max_children setting", "it has as many workers as it may (pm.max_children)"},
 	{"seems busy", "it is short of idle workers, and starts more"},
@@ -82,7 +82,7 @@ var messages = []struct{ has, says string }{
 	{"said into std", "a worker wrote something"},
 }
 
-// withoutPlace takes off where in FPM a message was written, which it tells at log_level = debug:
+// withoutPlace removes the place in FPM's source, which messages have at log_level = debug:
 // "pid 1, fpm_event_loop(), line 419: " (zlog_ex in sapi/fpm/fpm/zlog.c).
 func withoutPlace(text []byte) []byte {
 	if !bytes.HasPrefix(text, []byte("pid ")) {
@@ -95,8 +95,8 @@ func withoutPlace(text []byte) []byte {
 	return rest
 }
 
-// reading is how many workers of a pool served requests at a time, as FPM tells when it looks after them each second: with each
-// look at log_level = debug, else where it is short of them.
+// reading is how many workers of a pool served requests at a time. FPM checks that each second and logs it with each
+// check at log_level = debug, else when workers are short.
 type reading struct {
 	at     int64 // ns
 	active float64
@@ -124,7 +124,7 @@ type told struct {
 	n           int64
 	first, last int64 // ns
 	line        int64
-	most        int64 // workers it may have, of the newest line; -1 not told
+	most        int64 // the pool's maximum, by the newest line; -1 unknown
 }
 
 // noneIdle is when a pool told that none of its workers was idle: "there are 0 idle".
@@ -225,7 +225,7 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 	return nil
 }
 
-// emitReadings writes how many workers served requests, of how many that the pool may have.
+// emitReadings writes the number of busy workers, and the pool's maximum.
 func emitReadings(b *evidence.Builder, subject evidence.SubjectID, readings map[string][]reading, by map[string]*told) {
 	var from, until, line int64
 	for _, name := range slices.Sorted(maps.Keys(readings)) {
@@ -260,7 +260,7 @@ func emitReadings(b *evidence.Builder, subject evidence.SubjectID, readings map[
 
 func formatTime(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05") }
 
-// Slow is the slow log.
+// Slow reads the slow log.
 var Slow = format.Format{
 	Name:  "phpfpm-slow",
 	About: "PHP-FPM's slow log: PHP stacks of requests that took longer than request_slowlog_timeout",

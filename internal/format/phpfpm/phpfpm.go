@@ -1,4 +1,4 @@
-// Package phpfpm reads what the process manager of PHP, PHP-FPM, tells of itself: 5.4 to 8.5.
+// Package phpfpm reads what the process manager of PHP, PHP-FPM, publishes about itself: 5.4 to 8.5.
 //
 //	status page     text or JSON, with or without its workers (?full), one answer after the other   sapi/fpm/fpm/fpm_status.c
 //	access log      lines by access.format: who asked for what, how long, how much CPU and memory   sapi/fpm/fpm/fpm_log.c
@@ -6,18 +6,18 @@
 //	php-fpm.log     that a pool has as many workers as it may, is short of them, lost one            sapi/fpm/fpm/fpm_process_ctl.c
 //	configuration   pools, where they listen, how many workers they may have                         https://www.php.net/manual/install.fpm.configuration.php
 //
-// (all of https://github.com/php/php-src). A pool of workers is a pool as others: its gauges have
+// (all of https://github.com/php/php-src). A pool of workers is a pool like others: its gauges have
 // the names of connection pools. Probes put a line above each answer of the status page, and below
-// it how many connections the kernel keeps that no worker has accepted:
+// it the number of connections that the kernel holds until a worker accepts them:
 //
 //	== 1795268461318000000 php-fpm status of 4711 ==
 //	{"pool":"www","process manager":"static", … }
 //	listen queue of www: 12
 //
-// The package's opinion: a worker serves one request at a time, so that who is not served waits in
-// the backlog of the socket, before PHP counts any time. The status page tells of that backlog
-// only where it is TCP's (fpm_socket_get_listening_queue); of a UNIX socket it writes 0, with 0
-// for the backlog's size, which is "unknown" and no figure.
+// The package's opinion: a worker serves one request at a time, so further requests wait in
+// the backlog of the socket, before PHP counts any time. The status page shows that backlog
+// only for TCP (fpm_socket_get_listening_queue); for a UNIX socket it writes 0, and 0
+// as the backlog's size, which means "unknown" and is no figure.
 package phpfpm
 
 import (
@@ -44,7 +44,7 @@ func newSubject(b *evidence.Builder) evidence.SubjectID {
 	return b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: runtime})
 }
 
-// poolName is what a pool of workers is called among other pools.
+// poolName returns the name of a pool of workers among other pools.
 func poolName(pool string) string {
 	return evidence.Wait{Kind: evidence.WorkerPool, By: "PHP-FPM", Of: pool}.String()
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Status is answers of the status page.
+// Status reads answers of the status page.
 var Status = format.Format{
 	Name:  "phpfpm-status",
 	About: "PHP-FPM's status page, text or JSON, with ?full too, one answer or many",
@@ -54,7 +54,7 @@ type answer struct {
 	Slow     *float64 `json:"slow requests"`
 }
 
-// gauge is a pool at a moment; NaN is not told.
+// gauge is a pool at a moment; NaN is unknown.
 type gauge struct {
 	t                            int64
 	active, total, queue, served float64
@@ -64,13 +64,13 @@ type pool struct {
 	name, manager string
 	line          int64
 	at            []gauge
-	reached       float64 // how often it had as many workers as it may, since its start; NaN unknown
+	reached       float64 // how often all allowed workers were busy, since its start; NaN unknown
 }
 
 type statusParser struct {
 	b       *evidence.Builder
 	pid     int
-	now     int64 // of the answer that is read, 0 not told
+	now     int64 // of the answer being read, 0 unknown
 	pools   map[string]*pool
 	order   []*pool
 	last    *pool
@@ -227,7 +227,7 @@ func (p *statusParser) addAnswer(x *answer) bool {
 	if x.Pool == "" || math.IsNaN(g.active) || math.IsNaN(g.total) {
 		return false
 	}
-	if known(x.QueueLen) == 0 { // of a UNIX socket, FPM does not know it
+	if known(x.QueueLen) == 0 { // for a UNIX socket FPM does not know it
 		g.queue = math.NaN()
 	}
 	name := clipName([]byte(x.Pool))
@@ -331,7 +331,7 @@ func (p *statusParser) meanInterval(span int64) int64 {
 	return max(1, span/int64(max(1, most-1)))
 }
 
-// maxWorkers returns how many workers a pool may have, as far as the status page tells: a static
+// maxWorkers returns how many workers a pool may have, as far as the status page shows it: a static
 // pool always has all. The maximum of other pools is known once it was reached, since they end
 // only idle workers; NaN before.
 func (x *pool) maxWorkers() float64 {

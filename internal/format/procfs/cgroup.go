@@ -53,7 +53,7 @@ var cgroupFiles = map[string]func(*parser, []byte) bool{
 	"io.pressure":                     (*parser).parsePressure,
 }
 
-// ownerOfGroups makes a process of which nothing else is known the owner of the control group that was read alone. Version 1 has a
+// ownerOfGroups gives the only control groups that were read to a process of which nothing else is known. Version 1 has a
 // directory for each controller.
 func (p *parser) ownerOfGroups() {
 	if len(p.processes) > 0 || len(p.cgroups) == 0 {
@@ -146,14 +146,14 @@ func (p *parser) cgroupTasks(line []byte) bool {
 	return p.parseGauge(line, &p.group.tracks, evidence.SeriesCgroupTasks, "1")
 }
 
-// ioKeys are what io.stat has of each device that becomes series, all devices together.
+// ioKeys are the keys of io.stat that become series, summed over devices.
 var ioKeys = map[string][2]string{
 	"rbytes": {evidence.SeriesCgroupIORead, "bytes/s"}, "wbytes": {evidence.SeriesCgroupIOWritten, "bytes/s"},
 	"rios": {evidence.SeriesCgroupIOReads, "1/s"}, "wios": {evidence.SeriesCgroupIOWrites, "1/s"},
 }
 
 // cgroupIO reads "8:0 rbytes=90430464 wbytes=299008000 rios=8950 wios=1252 dbytes=0 dios=0"; a
-// device without anything has its number alone.
+// device without I/O has only its number.
 func (p *parser) cgroupIO(line []byte) bool {
 	f := bytes.Fields(line)
 	if len(f) == 0 || !bytes.Contains(f[0], []byte(":")) {
@@ -199,7 +199,7 @@ func (p *parser) cgroupDevice(line []byte, unit, read, written string) bool {
 	return ok
 }
 
-// cgroupQuota reads "200000 100000", µs of CPU time in a period of so many, and
+// cgroupQuota reads "200000 100000", µs of CPU time in a period of that many µs, and
 // "max 100000".
 func (p *parser) cgroupQuota(line []byte) bool {
 	quota, period, ok := bytes.Cut(line, []byte(" "))

@@ -32,7 +32,7 @@ const (
 	diskColumns
 )
 
-// sector is what sectors of files of the kernel are, whatever a disk's own are: bytes.
+// sector is the size of a sector in the kernel's files, for all disks: bytes.
 const sector = 512
 
 var diskSeries = []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// tracks are the figures of one subject over time, in the order they came.
+// tracks are the figures of one subject over time, in the order of the archive.
 type tracks struct {
 	list   []*track
 	byName map[string]*track
@@ -57,8 +57,8 @@ func (p *parser) addCounter(s *tracks, name, unit string, v float64) {
 	p.addReading(s, name, unit, true, v)
 }
 
-// addReading adds a reading. One that is older than the last, or a counter below it, is left out
-// and counted.
+// addReading adds a reading. It leaves out and counts one that is older than the last, or a counter below
+// it.
 func (p *parser) addReading(s *tracks, name, unit string, counter bool, v float64) {
 	t := s.byName[name]
 	if t == nil {
@@ -178,8 +178,8 @@ func (p *parser) emitAll() {
 	p.addWarnings()
 }
 
-// dropDelays drops times of waiting for disks where the kernel does not measure them: since 5.14
-// it does so only with kernel.task_delayacct, and counts nothing without.
+// dropDelays drops times of waiting for disks if the kernel does not measure them: since 5.14
+// it needs kernel.task_delayacct, and counts nothing without.
 func (p *parser) dropDelays(q *process) {
 	t := q.get(evidence.SeriesProcessBlocked)
 	if t == nil || t.v[len(t.v)-1] > 0 {
@@ -199,10 +199,10 @@ func (p *parser) emitSeries(id evidence.SubjectID, s *tracks) {
 	}
 }
 
-// emitFacts writes what the environment and the command line of a process say.
+// emitFacts writes the facts of a process's environment and command line.
 func (p *parser) emitFacts(id evidence.SubjectID, q *process) {
 	p.addDefaults(q)
-	if q.thp.line > 0 && (q == p.processes[0] || len(q.cgroups) > 0) { // neighbours have nothing but figures
+	if q.thp.line > 0 && (q == p.processes[0] || len(q.cgroups) > 0) { // neighbours have only figures
 		value := "off"
 		if q.thp.value == 1 {
 			value = "on"
@@ -218,7 +218,7 @@ func (p *parser) emitFacts(id evidence.SubjectID, q *process) {
 	}
 }
 
-// emitLimits writes what is known of the cgroups of a process and of the limits above them.
+// emitLimits writes the cgroups of a process and the limits above them.
 // Processes may share a cgroup.
 func (p *parser) emitLimits(id evidence.SubjectID, q *process) {
 	var memory, high, swap, quota, throttled *cgroup
@@ -277,8 +277,8 @@ func (p *parser) emitLimits(id evidence.SubjectID, q *process) {
 	}
 }
 
-// emitTotals writes what a quota did since its group was created, if that was read once only: then
-// no rates follow from it.
+// emitTotals writes a quota's effect since its group was created, if that was read only once: then
+// there are no rates.
 func (p *parser) emitTotals(id evidence.SubjectID, g *cgroup) {
 	periods, stopped := g.get(evidence.SeriesCgroupCPUPeriods), g.get(evidence.SeriesCgroupCPUThrottledPeriods)
 	if periods == nil || stopped == nil || len(periods.t) != 1 || len(stopped.t) != 1 {

@@ -11,11 +11,11 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// longestAddress is that of a UNIX socket, of whose 108 bytes each may be written as three.
+// longestAddress is the length of a UNIX socket's address, of whose 108 bytes each may be written as three.
 const longestAddress = 5 + 3*108
 
-// listenQueue reads a line for each socket that a process listens with, recorded as /proc/PID/fd/listen and
-// /proc/PID/fd/unread, which are no files of the kernel: the address, then words and numbers.
+// listenQueue reads a line for each listening socket of a process, recorded as
+// /proc/PID/fd/listen and /proc/PID/fd/unread, which are no files of the kernel: the address, then words and numbers.
 //
 //	0.0.0.0:8080 queue 3 backlog 4096
 //	0.0.0.0:8080 unread 2 unaccepted 3
@@ -66,7 +66,7 @@ func (p *parser) addListener(address string, known map[string]float64) {
 	}
 }
 
-// networkOf is whose network namespace a section is of: a process's, or the host's own.
+// networkOf returns the owner of a section's network namespace: a process, or the host.
 func (p *parser) networkOf() *tracks {
 	if p.subject != nil {
 		return &p.subject.tracks
@@ -129,8 +129,8 @@ const (
 //	sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
 //	 0: 0100007F:1F90 00000000:0000 0A 00000000:00000003 00:00000000 00000000     0        0 4711 …
 //
-// The rx_queue of one that listens is its accept queue; the limit of that is not told. A connection without an inode is
-// held by no process yet. What a peer that closed sent last counts as one byte.
+// The rx_queue of a listening socket is its accept queue, without its limit. A connection without an inode is
+// held by no process yet. The final message of a peer that closed counts as one byte.
 func (p *parser) tcpTable(line []byte) bool {
 	f := bytes.Fields(line)
 	if len(f) > 0 && string(f[0]) == "sl" {
@@ -195,7 +195,7 @@ func tableAddress(s []byte) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(a, uint16(n)), true
 }
 
-// coverEntrance says for how long the entrance was looked at, so that it can be ruled out.
+// coverEntrance emits for how long the entrance was recorded, so that it can be ruled out.
 func (p *parser) coverEntrance(id evidence.SubjectID, t *tracks) {
 	p.emitCoverage(id, evidence.CoverTCPDrops, t.get(evidence.SeriesListenDrops))
 	for _, x := range []struct{ kind, series string }{

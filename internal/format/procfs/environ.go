@@ -14,8 +14,8 @@ import (
 // maxFacts bounds what is kept of an environment and of a command line.
 const maxFacts = 256
 
-// settings are the variables of which a number is known, and what they are
-// without one: "" the runtime finds out by itself.
+// settings are the variables with a known default, and the
+// default: "" if the runtime computes it.
 var settings = []struct {
 	name      string
 	otherwise string
@@ -49,7 +49,7 @@ func (p *parser) processEnviron(line []byte) bool {
 	return true
 }
 
-// serviceName is the service.name of OTEL_RESOURCE_ATTRIBUTES, "" none: keys and
+// serviceName returns the service.name of OTEL_RESOURCE_ATTRIBUTES, "" none: keys and
 // percent-encoded values. https://opentelemetry.io/docs/specs/otel/resource/sdk/
 func serviceName(attributes string) string {
 	for attribute := range strings.SplitSeq(attributes, ",") {
@@ -64,7 +64,7 @@ func serviceName(attributes string) string {
 }
 
 // ofRuntimes says whether a variable is one that a runtime or the C library
-// reads. What else programs find in their environment is nobody's business.
+// reads. Other variables may be private and are left out.
 func ofRuntimes(name string) bool {
 	switch name {
 	case evidence.FactGOGC, evidence.FactGOMEMLIMIT, evidence.FactGODEBUG, evidence.FactGOMAXPROCS, "GOTRACEBACK",
@@ -94,7 +94,7 @@ func (p *parser) newSetting(name, value string) evidence.Fact {
 	return f
 }
 
-// addDefaults adds what a runtime does without a setting, where the environment was read.
+// addDefaults adds a runtime's defaults for unset variables, if the environment was read.
 func (p *parser) addDefaults(q *process) {
 	if q.environ == 0 {
 		return
@@ -128,7 +128,7 @@ func parseGOGC(s string) (float64, bool) {
 	return float64(n), true
 }
 
-// memoryLimit reads GOMEMLIMIT, runtime/string.go parseByteCount: bytes with an
+// memoryLimit reads GOMEMLIMIT as parseByteCount of runtime/string.go does: bytes with an
 // optional unit; "off" is -1.
 func memoryLimit(s string) (float64, bool) {
 	if s == "off" {

@@ -24,7 +24,7 @@ const (
 	cpuColumns
 )
 
-// hostEnds make of a file's lines what they are together.
+// hostEnds computes figures from all lines of a file.
 var hostEnds = map[string]func(*parser){
 	"stat":    (*parser).perCPU,
 	"meminfo": (*parser).swapUsed,
@@ -90,7 +90,7 @@ func (p *parser) parseStat(line []byte) bool {
 		if !ok || n >= 1<<16 || p.online >= 1<<16 {
 			return false
 		}
-		p.online++ // those that are off have no line
+		p.online++ // offline ones have no line
 		p.cpus = max(p.cpus, p.online)
 		if columns := parseFields(value, v[:]); columns > softirq && columns >= p.wide {
 			p.processors.addCPU(int(n), &v)
@@ -175,7 +175,7 @@ func (p *parser) parseHostname(line []byte) bool {
 	return true
 }
 
-// perCPU is the time of each processor at this reading and the one before.
+// perCPU is the times of each CPU at this reading and the previous one.
 type perCPU struct {
 	now, before []cpuTime
 	at          int64 // of before, 0 none
@@ -192,8 +192,8 @@ func (c *perCPU) addCPU(id int, v *[cpuColumns]int64) {
 	c.now = append(c.now, cpuTime{id, v[user] + v[nice] + v[system] + soft, soft})
 }
 
-// perCPU finds, of each time between two readings, the processor that was busy most, and that
-// which interrupts took most of: where one has all of them, the mean of all says nothing.
+// perCPU finds, for each time between two readings, the busiest CPU, and the one with
+// most interrupt time: if one CPU has all interrupts, the mean of all CPUs hides it.
 func (p *parser) perCPU() {
 	c := &p.processors
 	p.deriveUptime(len(c.now))

@@ -13,30 +13,30 @@ import (
 type process struct {
 	tracks
 	pid     int
-	name    string // comm: the first 15 bytes of the executable's name, or what the thread calls itself
+	name    string // comm: the first 15 bytes of the executable's name, or the thread's own name
 	started int64  // ticks after boot
-	known   bool   // started is
-	line    int64  // where it is first named
+	known   bool   // started is known
+	line    int64  // where its name comes first
 	exact   bool   // VmRSS was read
 	allowed string // Cpus_allowed_list
 	cgroups []string
-	parent  int64 // PID of who began it
-	kernel  bool  // it is the kernel's own
+	parent  int64 // PID of its parent
+	kernel  bool  // it is a kernel thread
 	environ int64 // line of its environment's section, 0 not read
 	facts   []evidence.Fact
 	args    []string
-	service string // what its environment says that its telemetry calls it
+	service string // its name in telemetry, from its environment
 
 	scheduled, switched pass // of its threads, by schedstat and by status
 	thp                 reading
 }
 
-// pass is what threads' files say in one round over them.
+// pass is the figures of threads' files in one round over them.
 type pass struct {
 	threads map[int64]thread
 	round   int64
 	open    bool       // threads were read in this round
-	sum     [3]float64 // of what all threads that were read twice have since
+	sum     [3]float64 // growth of all threads that were read twice
 	most    [3]int64   // in this round, of one thread
 	waited  float64    // the sum of most[delay]
 	at      int64      // of the latest thread read
@@ -47,7 +47,7 @@ type thread struct {
 	v     [3]int64
 }
 
-// What schedstat has of a thread, and status.
+// Fields of a thread's schedstat, and of its status.
 const (
 	run, delay, given = 0, 1, 2 // ns, ns, times
 	voluntary, forced = 0, 1
@@ -135,12 +135,12 @@ func statColumns(s []byte, out []int64) bool {
 			if !ok {
 				return false
 			}
-			if negative { // tpgid and nice may be; what is read may not
+			if negative { // tpgid and nice may be; fields that are read may not
 				n = -1
 			}
 			out[i] = n
 		}
-		if s = rest; !more { // the last that is read may be cut
+		if s = rest; !more { // the last field to read may be cut
 			return false
 		}
 	}
@@ -193,7 +193,7 @@ func (p *parser) processStatus(line []byte) bool {
 
 var statusSeries = map[string]string{"VmSwap": evidence.SeriesProcessSwap, "RssAnon": evidence.SeriesProcessAnonymous}
 
-// processRollup reads what all of a process's mappings are together.
+// processRollup reads the sums over all of a process's mappings.
 func (p *parser) processRollup(line []byte) bool {
 	if bytes.HasSuffix(line, []byte("[rollup]")) {
 		return true
@@ -305,7 +305,7 @@ func (p *parser) endSwitched(q *process) {
 	})
 }
 
-// endRound counts what a round gave, at the time of the last thread of it.
+// endRound counts the result of a round, at the time of its last thread.
 func (p *parser) endRound(s *pass, count func()) {
 	now := p.now
 	p.now = s.at

@@ -1,6 +1,6 @@
-// Package procfs reads what Linux tells of a host and its processes under /proc,
-// recorded as text some times a second. An archive is a series of files, each
-// under a line that names it and the moment it was read:
+// Package procfs reads Linux's figures of a host and its processes under /proc,
+// recorded as text several times a second. An archive is a series of files, each
+// under a line with its name and the moment when it was read:
 //
 //	-- 1763689985000000000 /proc/stat --
 //	cpu  114906 9935 31800 620455 1146 0 869 2000 0 0
@@ -31,8 +31,8 @@
 // and "root@host:~# cat FILE" are headers, and any other command ends what came before. A control
 // group that no process is named for is that of a process of which nothing else is known.
 //
-// The first process named is the one the archive is about, the others are its
-// neighbours: that, and nothing more, is what the order of subjects says.
+// The first process named is the one that the archive is about, the others are its
+// neighbours: the order of subjects means only that.
 //
 // Read are, from proc(5), https://docs.kernel.org/filesystems/proc.html,
 // https://docs.kernel.org/accounting/psi.html and
@@ -65,14 +65,14 @@
 //	/sys/devices/system/node/online
 //
 // An environment and a command line may hold zero bytes, as the kernel has them,
-// or a line for each. A variable that an environment does not hold has its
+// or a line for each. A variable that is absent from an environment has its
 // default, which is a fact too; without the section nothing is known.
 //
-// Where the figures lie, or are coarser than they look:
+// Where the figures mislead, or are coarser than they look:
 //   - Times in /proc/stat and /proc/PID/stat are in 1/100 s (USER_HZ) whatever
 //     the kernel's own tick is. A process's is exact but rounded down; a host's is
 //     sampled by the tick on most kernels, so that short work between two ticks is
-//     charged to whoever the tick finds.
+//     charged to the task that the tick finds.
 //   - A guest's time is also in user time: it is not added again. iowait may
 //     decrease; such readings are left out.
 //   - Steal is what the hypervisor gave to others: neither busy nor idle.
@@ -90,9 +90,9 @@
 // Counters become rates: a value of a series holds until the next one's time; the
 // last one repeats the one before it and only ends it.
 //
-// The package's opinion: counters are worth more than averages somebody else made
+// The package's opinion: counters are better than averages that other programs made
 // (the avg10 of pressure files is not read), and the whole host is worth
-// recording, because who has the processors is never the process one looks at.
+// recording, because the CPUs are always taken by other processes than the slow one.
 package procfs
 
 import (
@@ -106,7 +106,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a series of /proc files.
+// Format reads a series of /proc files.
 var Format = format.Format{
 	Name:  "procfs",
 	About: "Linux /proc files read over time, '-- <unix ns> /proc/… --' above each, or as head and tail print them",
@@ -117,7 +117,7 @@ var Format = format.Format{
 }
 
 func matchHead(head []byte) format.Confidence {
-	first := true // nothing but times came before: logs of crashes have lines of meminfo somewhere
+	first := true // only times came before: logs of crashes also have lines of meminfo
 	for rest := head; len(rest) > 0; {
 		line, more, _ := bytes.Cut(rest, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
@@ -180,11 +180,11 @@ func tailHeader(line []byte) ([]byte, bool) {
 	return bytes.CutSuffix(line, []byte(" <=="))
 }
 
-// longestPrompt bounds what stands before a command in a session of a shell.
+// longestPrompt bounds the length of a prompt in a session of a shell.
 const longestPrompt = 80
 
-// shellCommand reads what was typed behind a prompt: "$ ", "# ", "user@host:~$ ", "[root@host ~]# ". Behind a bare "# " only
-// what prints a file is one: else it is a comment.
+// shellCommand returns the command behind a prompt: "$ ", "# ", "user@host:~$ ", "[root@host ~]# ". Behind a bare "# " only
+// commands that print a file count: other text is a comment.
 func shellCommand(line []byte) (command []byte, ok bool) {
 	i := bytes.IndexAny(line[:min(len(line), longestPrompt)], "$#")
 	if i < 0 || i+1 >= len(line) || line[i+1] != ' ' {
@@ -200,7 +200,7 @@ func shellCommand(line []byte) (command []byte, ok bool) {
 	return command, bytes.IndexByte(prompt, '@') > 0 && bytes.Count(prompt, []byte(" ")) <= 1
 }
 
-// mostPrinted is how many files of a command are looked for.
+// mostPrinted bounds the files of a command.
 const mostPrinted = 16
 
 // printedFiles returns the files that a command prints whole, in their order; nil for any other
@@ -281,7 +281,7 @@ type parser struct {
 	coming  [][]byte // files that the command prints after this one
 	single  bool     // this file has one line
 	current []byte   // this file
-	fresh   bool     // none of its lines came yet
+	fresh   bool     // none of its lines was read yet
 
 	b      *evidence.Builder
 	host   tracks

@@ -15,8 +15,8 @@ const (
 	kernelThread = 0x200000
 )
 
-// emitService writes which service a process belongs to: the process that started it, and its
-// control group. It does so only for processes of which more than the CPU time was recorded.
+// emitService writes the service of a process: the process that started it, and its
+// control group. It does so only for processes with more figures than the CPU time.
 func (p *parser) emitService(id evidence.SubjectID, q *process) {
 	if len(q.cgroups) == 0 && len(q.scheduled.threads) == 0 || !q.known {
 		return
@@ -42,7 +42,7 @@ func (p *parser) emitWorkers(id evidence.SubjectID) {
 	}
 }
 
-// controlGroup returns the control group that says most: that of version 2, else of the first
+// controlGroup returns the most informative control group: that of version 2, else of the first
 // controller of version 1 that is not the root.
 func (q *process) controlGroup() string {
 	for _, g := range q.cgroups {

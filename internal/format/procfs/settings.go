@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// choices are facts of the host with the times they held.
+// choices are facts of the host with the times when they held.
 type choices struct {
 	list []*choiceOf
 	last map[string]*choiceOf
@@ -24,7 +24,7 @@ type choiceOf struct {
 	line        int64
 }
 
-// set sets what a setting is from now on.
+// set changes the value of a setting from now on.
 func (s *choices) set(p *parser, key, value string, number float64, line int64) {
 	old := s.last[key]
 	if old != nil && old.value == value {
@@ -64,7 +64,7 @@ func (s *choices) emitFacts(p *parser, host evidence.SubjectID) {
 // oneValue reads a file that holds one value.
 func (p *parser) oneValue(line []byte) bool {
 	path, value := p.path, cleanText(bytes.TrimSpace(line), 256)
-	p.reader = nil // what follows is of no use here
+	p.reader = nil // the rest is not used
 	if rest, ok := strings.CutPrefix(path, "/proc/sys/"); ok {
 		key := strings.ReplaceAll(rest, "/", ".")
 		if key == "kernel.osrelease" {
@@ -114,7 +114,7 @@ func (p *parser) addChoice(key, value string) {
 	p.settings.set(p, key, bracketed(value), math.NaN(), p.number)
 }
 
-// bracketed returns what stands in brackets in "always [madvise] never", else all of it.
+// bracketed returns the text in brackets in "always [madvise] never", else all of it.
 func bracketed(value string) string {
 	if _, rest, ok := strings.Cut(value, "["); ok {
 		if in, _, ok := strings.Cut(rest, "]"); ok {
@@ -124,7 +124,7 @@ func bracketed(value string) string {
 	return value
 }
 
-// countListed counts what a list of the kernel names: "0-3,5" is 5.
+// countListed counts the numbers of a list of the kernel: "0-3,5" has 5.
 func countListed(value string) (n int) {
 	for _, x := range strings.Split(value, ",") {
 		from, to, is := strings.Cut(x, "-")

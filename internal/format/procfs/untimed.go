@@ -6,18 +6,18 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// rounds are the readings of files under headers without a time, as people paste them: a file
-// that comes again begins the next one. How long was between them is told by the time since boot.
+// rounds are the readings of files under headers without a time, as users paste them: a repeated
+// file begins the next one. The time since boot shows the time between them.
 type rounds struct {
 	seen   map[string]bool // files of this round
 	number int64           // of the round
 	uptime map[int64]float64
-	quota  map[int64]float64 // s of the periods of a quota that were counted
-	ticks  int64             // of the section: all that all processors counted
+	quota  map[int64]float64 // s of a quota's counted periods
+	ticks  int64             // of the section: all ticks of all CPUs
 }
 
-// assignRound gives a section of a file without a time above it the time of a round of its own,
-// until it is known better.
+// assignRound gives a section without a time the time of a round of its own,
+// until a better one is known.
 func (p *parser) assignRound(path []byte) {
 	r := &p.rounds
 	switch {
@@ -135,7 +135,7 @@ func (p *parser) addPeriods(n float64) {
 // usualPeriod is the period of a quota unless another was set, µs.
 const usualPeriod = 100_000
 
-// begins are the first lines of files that people copy without any header.
+// begins are the first lines of files that users copy without a header.
 var begins = []struct{ with, path string }{{"cpu  ", "/proc/stat"}, {"MemTotal: ", "/proc/meminfo"}, {"nr_free_pages ", "/proc/vmstat"}, {"usage_usec ", "/sys/fs/cgroup/cpu.stat"}, {"nr_periods ", "/sys/fs/cgroup/cpu.stat"}}
 
 // fileOfLine returns the file that begins with a line, "" if there is none.

@@ -1,5 +1,5 @@
-// Package proctable reads the processes that top and ps aux list, with the CPU time each uses: which are busiest, and how busy threads of the
-// kernel are that work for others, as kswapd and ksoftirqd do.
+// Package proctable reads the processes of top and ps aux, with their CPU use: the busiest ones, and the CPU use of kernel threads
+// that work for other processes, such as kswapd and ksoftirqd.
 //
 //	  PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND          top of procps
 //	   62 root      20   0       0      0      0 R 100.0   0.0   1445:11 ksoftirqd/10
@@ -8,7 +8,7 @@
 //
 // https://man7.org/linux/man-pages/man1/top.1.html, procps 3.2 to 4.0; https://man7.org/linux/man-pages/man1/ps.1.html.
 //
-// Where the figures lie: of top they are since the screen before, and of its first screen since the process began; of ps always since the
+// Where the figures mislead: in top they are since the previous screen, and in its first screen since the process began; in ps always since the
 // process began. 100 % is one CPU.
 package proctable
 
@@ -26,7 +26,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a list.
+// Format reads such a list.
 var Format = format.Format{
 	Name:  "process-list",
 	About: "processes with their CPU time, as top and ps aux list them: how busy the kernel's own threads are",
@@ -64,7 +64,7 @@ func matchHead(head []byte) format.Confidence {
 	return format.No
 }
 
-// heading is where the columns of a list are.
+// heading is the positions of a list's columns.
 type heading struct{ pid, cpu, command, columns int }
 
 func headingOf(f []string) *heading {
@@ -99,7 +99,7 @@ func (h *heading) parseRow(f []string) (p process, ok bool) {
 	return process{pid: pid, cpu: cpu / 100, name: nameOf(f[h.command:])}, true
 }
 
-// nameOf is the name of a command: arguments may hold secrets.
+// nameOf returns the name of a command: arguments may hold secrets.
 func nameOf(words []string) string {
 	name := words[0]
 	for len(words) > 1 && strings.Trim(name, `\_|-+`) == "" { // a tree of ps f
@@ -116,7 +116,7 @@ func nameOf(words []string) string {
 	return strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
 }
 
-// kernelThreads are threads of the kernel that work for others, by how their names begin.
+// kernelThreads are prefixes of the names of kernel threads that work for other processes.
 var kernelThreads = []string{"kswapd", "ksoftirqd/", "kcompactd", "khugepaged"}
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {

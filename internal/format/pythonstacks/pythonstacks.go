@@ -10,8 +10,8 @@
 //
 // Sources: src/dump.rs of https://github.com/benfred/py-spy (0.1 to 0.4), Python/traceback.c of CPython (3.3 to 3.14).
 //
-// One look says where threads are, not for how long. py-spy calls a thread idle that does not use a CPU: it waits for something, or has
-// nothing to do. What a thread waits for is told by its innermost functions.
+// A single dump shows where threads are, and not for how long. py-spy calls a thread idle that uses no CPU: it waits, or has
+// nothing to do. Its innermost functions show what it waits for.
 package pythonstacks
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a look.
+// Format reads such a dump.
 var Format = format.Format{
 	Name:  "python-stacks",
 	About: "stacks of a Python program's threads: py-spy dump, faulthandler",
@@ -65,7 +65,7 @@ func matchHead(head []byte) format.Confidence {
 	return format.No
 }
 
-// thread is one with its stack, innermost first.
+// thread is a thread with its stack, innermost first.
 type thread struct {
 	name, state string
 	frames      []frame
@@ -195,7 +195,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// Kinds of places in which threads are, by their innermost functions.
+// Kinds of places of threads, by their innermost functions.
 const (
 	atWork    = "run code"
 	forWork   = "wait for work of a pool or queue"
@@ -205,7 +205,7 @@ const (
 	asleep    = "sleep"
 )
 
-// places say what functions wait for, by name and by how their file ends; the first counts.
+// places maps functions, by name and by the end of their file, to what they wait for; the first match counts.
 var places = []struct{ function, file, what string }{
 	{"_worker", "concurrent/futures/thread.py", forWork},
 	{"_worker", "thread.py", forWork},
@@ -221,9 +221,9 @@ var places = []struct{ function, file, what string }{
 	{"get", "queue.py", forWork},
 }
 
-// placeOf says what a thread does.
+// placeOf returns what a thread does.
 func placeOf(t *thread) string {
-	for _, f := range t.frames { // a worker that waits for work does so in wait, get and _worker
+	for _, f := range t.frames { // a worker waits for work in wait, get and _worker
 		if f.function == "_worker" && strings.HasSuffix(f.file, "thread.py") && isQueue(t) {
 			return forWork
 		}
@@ -239,7 +239,7 @@ func placeOf(t *thread) string {
 	return atWork
 }
 
-// isQueue says whether a worker of a pool is in its queue: nothing of the program's own is above the pool.
+// isQueue says whether a worker of a pool is in its queue: no function of the program is above the pool.
 func isQueue(t *thread) bool {
 	for _, f := range t.frames {
 		if f.function == "_worker" {
@@ -253,7 +253,7 @@ func isQueue(t *thread) bool {
 }
 
 // packages are folders of Python's own library and of packages that wait
-// or call for a program: what called them is the program's own place.
+// or call for a program: their caller is the program's own place.
 var packages = map[string]bool{
 	"aiohttp": true, "aiomysql": true, "aioredis": true, "anyio": true, "asyncio": true, "asyncpg": true, "billiard": true, "boto3": true, "botocore": true,
 	"celery": true, "clickhouse_driver": true, "concurrent": true, "confluent_kafka": true, "django": true, "dist-packages": true, "elasticsearch": true,
@@ -287,7 +287,7 @@ func isLibrary(file string) bool {
 	return false
 }
 
-// whereOf is the innermost place in the program's own code, as it is told.
+// whereOf returns the innermost place in the program's own code, in printed form.
 func whereOf(t *thread) string {
 	at := t.frames[0]
 	for _, f := range t.frames {
@@ -299,7 +299,7 @@ func whereOf(t *thread) string {
 	return at.function + " (" + at.file[strings.LastIndexAny(at.file, `/\`)+1:] + ")"
 }
 
-// runsLoop says whether a thread is within what its event loop called.
+// runsLoop says whether a thread is in a function that its event loop called.
 func runsLoop(t *thread) bool {
 	return slices.ContainsFunc(t.frames[1:], func(f frame) bool { return f.function == "_run_once" && strings.HasSuffix(f.file, "base_events.py") })
 }

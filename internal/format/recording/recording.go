@@ -1,8 +1,8 @@
-// Package recording reads what is common to the recordings that unstall's own probes of the kernel write line by line
-// (internal/format/hugepages, kernelstacks, syscalls): words that are separated by blanks, moments in ns since the
+// Package recording reads the common parts of the recordings that unstall's own probes of the kernel write line by line
+// (internal/format/hugepages, kernelstacks, syscalls): words separated by blanks, moments in ns since the
 // epoch, whole numbers.
 //
-// The package's opinion: a line that is not understood is counted and skipped. Where it is the last one, the
+// The package's opinion: a line that is not understood is counted and skipped. If it is the last one, the
 // recording was cut while the line was written.
 package recording
 
@@ -23,7 +23,7 @@ type Scanner struct {
 	cut              bool
 }
 
-// Scan calls line for each line of a; line says whether it understands the line. Scan ends early where ctx does.
+// Scan calls line for each line of a; line says whether it understands the line. Scan ends early with ctx.
 func (s *Scanner) Scan(ctx context.Context, a *format.Artifact, line func(text []byte) bool) error {
 	err := a.Lines(func(l format.Line) bool {
 		s.Number = l.Number
@@ -61,7 +61,7 @@ func (s *Scanner) Warn(b *evidence.Builder) {
 	}
 }
 
-// Numbers reads as many whole numbers as there is room for, one blank apart, and nothing else.
+// Numbers reads as many whole numbers as fit into the result, separated by one blank, and nothing else.
 func Numbers(text []byte, to []int64) bool {
 	for i := range to {
 		digits, rest, more := bytes.Cut(text, []byte(" "))

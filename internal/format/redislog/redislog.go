@@ -9,11 +9,11 @@
 // log-format). Source: serverLogRaw in src/server.c (redisLogRaw in src/redis.c up to 3.0), and the
 // texts where they are written.
 //
-// A time without a year gets the latest year in which it is not after the file was written. What a fork
-// took is not logged, but the server writes a line right before it ("Saving...") and one right after it.
+// A time without a year gets the latest year in which it is not after the file's last write. The duration of a fork
+// is not logged, but the server writes a line right before it ("Saving...") and one right after it.
 //
-// The package's opinion: of what a server says only that counts which tells why it answered late, or
-// nobody: each such kind of line is counted, and its first is kept. All else is known and ignored.
+// The package's opinion: only lines that explain why the server answered late, or not at
+// all, matter: each such kind is counted, and its first line is kept. Other lines are known and ignored.
 package redislog
 
 import (
@@ -33,7 +33,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a server's log.
+// Format reads a server's log.
 var Format = format.Format{
 	Name:  "redislog",
 	About: "log of a Redis, Valkey or KeyDB server: forks, saving, AOF, memory, limits of clients",
@@ -41,8 +41,8 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// matchHead wants most of the first lines to be of the log. The drawing that the server prints at
-// its start is not.
+// matchHead demands that most of the first lines are of the log, and ignores the drawing that the server prints at
+// its start.
 func matchHead(head []byte) format.Confidence {
 	seen, lines := 0, 0
 	for l := range bytes.Lines(head) {
@@ -71,7 +71,7 @@ type entry struct {
 	coarse   bool // its time is whole seconds
 }
 
-// entryOf reads a line, false if it is none of a server's.
+// entryOf reads a line; it returns false for lines that are not a server's.
 func entryOf(s string) (e entry, ok bool) {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "pid=") {
@@ -139,7 +139,7 @@ func (e *entry) yearlessMoment(s string) (rest string, ok bool) {
 // noYear is a leap year: the year of times that do not tell theirs, until [inYear] finds it.
 const noYear = 1972
 
-// inYear gives a time the latest year in which it is not after the file was written, by more than a zone.
+// inYear gives a time the latest year in which it is at most a zone after the file's last write.
 func inYear(at, written int64) int64 {
 	const day = int64(24 * time.Hour)
 	t := time.Unix(0, at).UTC()
@@ -205,7 +205,7 @@ func parseFields(s string) (e entry, ok bool) {
 	return e, ok
 }
 
-// kinds are the texts that matter, by what they hold.
+// kinds are the relevant texts, by their content.
 var kinds = []struct{ text, kind string }{
 	{"in background: fork", evidence.RedisForkFailed},
 	{"Asynchronous AOF fsync is taking too long", evidence.RedisSlowFsync},
@@ -285,7 +285,7 @@ type parser struct {
 	forks         []load
 	before        entry // the server's line before
 	child         int   // pid of the newest process that it forked
-	saves         int   // that are told of
+	saves         int   // saves that are reported
 }
 
 type told struct {
@@ -293,15 +293,15 @@ type told struct {
 	text  string
 	line  int64
 
-	last        []int64 // ns: when those of the last rush long were written
+	last        []int64 // ns: times of the last lines, within rush
 	most        int     // within rush
 	from, until int64   // when that was
 }
 
-// rush is within how long (ns) as many lines of a kind as there were at most are told of: a log goes back for years.
+// rush is the time (ns) within which the most lines of a kind are counted: a log may cover years.
 const rush = 600e9
 
-// rushes is how many are counted within it at most.
+// rushes bounds the count within it.
 const rushes = 10_000
 
 // addTime adds when a line of this kind was written.
@@ -322,14 +322,14 @@ type point struct {
 
 type load struct{ at, took, line int64 }
 
-// mostPoints bounds what is kept of saves: of a log of years that is the newest.
+// mostPoints bounds the saves that are kept: in a log of years the newest.
 const mostPoints = 100_000
 
 func (p *parser) parseLine(l format.Line) {
 	text := string(l.Text[:min(len(l.Text), 4<<10)])
 	e, ok := entryOf(text)
 	if !ok {
-		// What it draws when it starts, and the rest of texts of several lines: they begin with blanks, or not like a line.
+		// The drawing at the start, and the rest of texts of several lines: they begin with blanks, or unlike a line.
 		if p.lines > 0 && strings.IndexByte(text, ':') == 5 && strings.Contains(text, " * ") {
 			if p.odd++; p.odd == 1 {
 				p.oddFirst = l.Number
@@ -385,7 +385,7 @@ var announced = []string{" seconds. Saving...", "Starting automatic rewriting of
 // forkedChild is what it writes right after it: "Background saving started by pid 4712".
 var forkedChild = regexp.MustCompile(`^Background (?:saving|append only file rewriting|RDB transfer) started by pid (\d+)`)
 
-// longestFork bounds what is taken for one.
+// longestFork is the longest plausible fork.
 const longestFork = 600e9
 
 // addFork adds how long a server took from the line before a fork to the one after it.
@@ -401,7 +401,7 @@ func (p *parser) addFork(e *entry, line int64) {
 	}
 	p.child, _ = strconv.Atoi(m[1])
 	took := e.at - before.at
-	if e.coarse { // the clocks' ticks may be all of a second
+	if e.coarse { // the distance may be due to the clock's whole seconds
 		took -= 1e9
 	}
 	if before.pid != e.pid || took < 1e6 || took > longestFork || !slices.ContainsFunc(announced, func(text string) bool { return strings.Contains(before.text, text) }) {
@@ -487,7 +487,7 @@ func (p *parser) emitFacts() {
 	}
 }
 
-// setZone finds by how much the server's local time differs from UTC: in a live recording the
+// setZone finds the offset of the server's local time from UTC: in a live recording the
 // newest line is about as old as the file. Zones differ by quarters of an hour.
 func (p *parser) setZone() {
 	const quarter = int64(15 * time.Minute)

@@ -104,10 +104,10 @@ func (c *clients) addAddress(addr, laddr string) {
 	c.where = append(c.where, at)
 }
 
-// mostAddresses are told of a server; it listens at one or two.
+// mostAddresses bounds the addresses of a server; it listens at one or two.
 const mostAddresses = 8
 
-// hostOf is an address without its port; a UNIX socket's is its path and 0.
+// hostOf returns an address without its port; a UNIX socket's is its path and 0.
 func hostOf(addr string) string {
 	i := strings.LastIndexByte(addr, ':')
 	switch {

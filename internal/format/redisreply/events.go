@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// events are what LATENCY answered: what took longer than latency-monitor-threshold
+// events are the answers of LATENCY: what took longer than latency-monitor-threshold
 // (https://redis.io/docs/latest/operate/oss_and_stack/management/optimization/latency-monitor/).
 type events struct {
 	all   []event
@@ -22,7 +22,7 @@ type events struct {
 	line  int64
 }
 
-// event is one; the server keeps the worst of each second.
+// event is one event; the server keeps the worst of each second.
 type event struct {
 	name string
 	at   int64 // seconds since the epoch, when it ended
@@ -64,7 +64,7 @@ func (p *parser) setWorst(name string, ms int64) {
 	}
 }
 
-// eventOfFile is the event that a file is named after: the answer itself does not say of which it is.
+// eventOfFile returns the event in a file's name: the answer itself does not name it.
 func (p *parser) eventOfFile() (name string) {
 	words := "-" + strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -121,7 +121,7 @@ func (s *events) addEvent(p *parser, e event) {
 }
 
 // emitStalls writes the events. An empty answer covers nothing: the monitor may be off, which a
-// setting tells.
+// setting shows.
 func (s *events) emitStalls(b *evidence.Builder, id evidence.SubjectID) {
 	if !s.asked {
 		return
@@ -175,7 +175,7 @@ func (p *parser) takeHistogram(n *node) bool {
 // takeMemory takes the figures of MEMORY STATS, as long as no INFO was read.
 func (p *parser) takeMemory(n *node) bool {
 	pairs := n.itemTexts()
-	for i := range len(pairs) - 1 { // into a file the figures of databases come without brackets
+	for i := range len(pairs) - 1 { // in a file the figures of databases come without brackets
 		switch v, err := strconv.ParseFloat(pairs[i+1], 64); {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
 		case pairs[i] == "clients.normal" && p.told.looks == 0:

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// figures are series that grow answer by answer. One that gets too long keeps half of its points: of two
+// figures are series that grow answer by answer. A series that gets too long keeps half of its points: of two
 // levels the higher, of two sums the first, so that neither extremes nor growth are lost.
 type figures struct {
 	series map[string]*figure
@@ -43,7 +43,7 @@ func (f *figures) addInfo(at, line int64, values []told) {
 	}
 }
 
-// mostSeries bounds how many there are: a server has about 250 commands, of which a service uses twenty.
+// mostSeries bounds the series: a server has about 250 commands, of which a service uses twenty.
 const mostSeries = 20 * mostNames
 
 func (f *figures) addPoint(at, line int64, x told) {
@@ -112,7 +112,7 @@ func (f *figures) emitSeries(b *evidence.Builder, id evidence.SubjectID) {
 	}
 }
 
-// unitOf is the unit of a figure, as its name says.
+// unitOf returns the unit of a figure, by its name.
 func unitOf(name string) string {
 	field, _, _ := strings.Cut(strings.TrimPrefix(name, evidence.RedisInfo), ":")
 	switch {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// header is what stands above an answer: what was asked.
+// header is the line above an answer: the command.
 type header struct {
-	name string // "INFO", "SLOWLOG GET"; "" nobody says
-	of   string // what follows it: the event of LATENCY HISTORY
-	at   int64  // ns: when it came, where a recorder says so
+	name string // "INFO", "SLOWLOG GET"; "" unknown
+	of   string // the text behind it: the event of LATENCY HISTORY
+	at   int64  // ns: the time of the answer, from a recorder
 	pid  int    // of the server, likewise
 	took int64  // ns from the question to its end
 }
 
-// isRead says whether the answer is one that this package reads.
+// isRead says whether this package reads the answer.
 func (h header) isRead() bool {
 	switch h.name {
 	case "INFO", "SLOWLOG GET", "COMMANDLOG GET", "LATENCY LATEST", "LATENCY HISTORY", "LATENCY HISTOGRAM", "LATENCY DOCTOR", "MEMORY DOCTOR",
@@ -89,7 +89,7 @@ func parsePrompt(line string) (asked []string, ok bool) {
 	return nil, false
 }
 
-// takesValue are the options of redis-cli behind which a value follows.
+// takesValue says whether an option of redis-cli is followed by a value.
 func takesValue(option string) bool {
 	switch option {
 	case "-h", "-p", "-s", "-a", "-u", "-n", "-r", "-i", "-t", "-d", "-D", "--user", "--pass", "--cacert", "--cert", "--key", "--sni":

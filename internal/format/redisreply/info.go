@@ -27,17 +27,17 @@ type told struct {
 	use    use
 }
 
-// use is how a figure is meant, and so how it is kept.
+// use is the meaning of a figure, which decides how it is kept.
 type use uint8
 
 const (
 	unused  use = iota
 	level       // as it is now
 	counter     // a sum since the server's start
-	changes     // a level or sum that is kept where it changed: there are many, and few of them change
+	changes     // a level or sum that is kept where it changed: there are many, and few change
 )
 
-// infoFields are the fields that are kept as figures. How the series is called is the field's name behind
+// infoFields are the fields that are kept as figures. The series is named after the field, behind
 // evidence.RedisInfo.
 var infoFields = func() map[string]use {
 	of := make(map[string]use)
@@ -152,7 +152,7 @@ func (p *parser) takeField(name, value string) {
 	}
 }
 
-// takeIdentity takes a field that says which server it is or how it is set up, false for others.
+// takeIdentity takes a field about the server's identity or configuration, false for others.
 func (p *parser) takeIdentity(name, value string) bool {
 	x := &p.subject
 	clean := strings.ToValidUTF8(value[:min(len(value), 200)], "?")
@@ -173,7 +173,7 @@ func (p *parser) takeIdentity(name, value string) bool {
 			x.Version = "KeyDB " + number
 		}
 	case "process_id":
-		if pid, err := strconv.ParseInt(value, 10, 32); err == nil && pid > 0 && p.now.at == 0 { // else who recorded knows it by his own numbers
+		if pid, err := strconv.ParseInt(value, 10, 32); err == nil && pid > 0 && p.now.at == 0 { // else the recorder knows the PID in its own namespace
 			x.PID = int(pid)
 		}
 	case "run_id":
@@ -308,10 +308,10 @@ func (p *parser) endSnapshot() {
 	}
 }
 
-// clocksApart (ns) are two clocks that do not agree: an answer takes some of it.
+// clocksApart (ns) is the difference from which two clocks disagree: an answer takes some of it.
 const clocksApart = 200e6
 
-// countOwn counts the recorder's own commands, which INFO counts among the others, and takes the
+// countOwn subtracts the recorder's own commands, which INFO counts among the others, and takes the
 // times of its PING.
 func (p *parser) countOwn(h header) {
 	if p.subject.PID == 0 && h.pid > 0 {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// pasted reads the entries of SLOWLOG GET as people paste them: without the number of an entry before its first line, with
-// indentation that is not redis-cli's, or from the middle of an answer. What [tree] tells by columns it tells by what
-// a line holds: an entry is id, time, duration, arguments and, from Redis 4 on, the client's address and name.
+// pasted reads the entries of SLOWLOG GET as users paste them: without the number of an entry before its first line, with
+// other indentation than redis-cli's, or from the middle of an answer. [tree] uses columns; this reader uses the content of
+// lines: an entry is id, time, duration, arguments and, from Redis 4 on, the client's address and name.
 type pasted struct {
 	calls []call
 	field int // of the newest entry that was read last
@@ -60,7 +60,7 @@ func (x *pasted) parseLine(s string, at int64) bool {
 }
 
 // completeCalls returns the entries whose command was read: the last may be cut, and lines that
-// only look like an entry are none.
+// only look like an entry are dropped.
 func (x *pasted) completeCalls() []call {
 	return slices.DeleteFunc(x.calls, func(c call) bool { return len(c.arguments) == 0 || !isPlausible(c) })
 }

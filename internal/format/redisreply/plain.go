@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// takePlain takes an answer with a value a line, as redis-cli prints it into a file: only what
-// they hold shows where lists begin and end.
+// takePlain takes an answer with one value per line, as redis-cli prints it into a file: only the
+// values show where lists begin and end.
 func (p *parser) takePlain(lines []string) bool {
 	for len(lines) > 0 && lines[len(lines)-1] == "" && p.now.name != "SLOWLOG GET" { // the last entry ends with a name, which may be empty
 		lines = lines[:len(lines)-1]
@@ -43,7 +43,7 @@ func (p *parser) takePlain(lines []string) bool {
 	return false
 }
 
-// plainShape is what was asked, by the first lines of such an answer; "" none that is known.
+// plainShape returns the command, by the first lines of such an answer; "" if it is unknown.
 func plainShape(lines []string) string {
 	switch {
 	case len(lines) >= 4 && isWhole(lines[0]) && isTime(lines[1]) && isWhole(lines[2]) && !isWhole(lines[3]):
@@ -94,7 +94,7 @@ func settingLines(lines []string) bool {
 	return known > 0 && 3*known >= names || names >= manySettings && 3*like >= 2*names // of all settings, in no order, the first need not be known
 }
 
-// manySettings are so many that they are all of them (CONFIG GET '*').
+// manySettings is how many settings an answer to CONFIG GET '*' has at least.
 const manySettings = 15
 
 // settingBegins are what the names of settings begin with, up to their first hyphen.
@@ -129,7 +129,7 @@ func isWhole(s string) bool {
 // isTime knows a time in seconds since the epoch, from 2001 on.
 func isTime(s string) bool { return len(s) == 10 && isWhole(s) }
 
-// inLists cuts lines into lists of n values; six is what newer servers tell of each event.
+// inLists cuts lines into lists of n values; newer servers print six for each event.
 func inLists(lines []string, n int, six bool) *node {
 	root := &node{kind: list}
 	if six {

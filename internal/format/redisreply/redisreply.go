@@ -1,4 +1,4 @@
-// Package redisreply reads what a Redis server answers when it is asked about itself: Redis 4 to 8,
+// Package redisreply reads a Redis server's answers about itself: Redis 4 to 8,
 // Valkey, KeyDB.
 //
 //	INFO                     sections of name:value; one answer, or many in sequence
@@ -7,19 +7,19 @@
 //	CLIENT LIST              a line for each connection
 //	MEMORY STATS, CONFIG GET, CLUSTER INFO, LATENCY DOCTOR, MEMORY DOCTOR
 //
-// as redis-cli prints them: numbered, as it does on a terminal and with --no-raw, or a value a line,
-// as it does into a file. A session copied from a terminal is read by its prompts, a recording of
-// internal/collect/probe/redis by the line above each answer, which says when it came and how long it took:
+// in the forms of redis-cli: numbered, as on a terminal and with --no-raw, or one value per line,
+// as into a file. A session copied from a terminal is read by its prompts, a recording of
+// internal/collect/probe/redis by the line above each answer, with the time and the duration of the answer:
 //
 //	== 1795268461318000000 SLOWLOG GET of 4711 took 81000 ns ==
 //
-// Without any of these an answer is known by its shape.
+// Otherwise an answer is recognised by its shape.
 //
 // Sources: https://redis.io/docs/latest/commands/info/ and the pages of the other commands,
 // cliFormatReplyTTY and cliFormatReplyRaw in src/redis-cli.c.
 //
-// The package's opinion: what clients ask for is nobody's business here: of the arguments of a call only
-// is kept how many there are and how long, of a client only its address; passwords and names are not
+// The package's opinion: clients' data are private. Of the arguments of a call only
+// their number and length are kept, of a client only its address; passwords and names are not
 // read at all.
 package redisreply
 
@@ -37,7 +37,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is what a Redis server answers about itself.
+// Format reads a Redis server's answers about itself.
 var Format = format.Format{
 	Name:    "redis",
 	About:   "what Redis, Valkey or KeyDB say of themselves, as redis-cli prints it: INFO, SLOWLOG GET, LATENCY, CLIENT LIST, MEMORY STATS, CONFIG GET",
@@ -98,13 +98,13 @@ type parser struct {
 	file   string // its name
 	number int64  // of the line
 
-	now   header // of the answer that is read
+	now   header // of the answer being read
 	kind  kind
 	began int64 // its first line
 	lines []string
 	tree  tree
 	loose pasted
-	torn  bool // the tree ended, and the entries of a slow log go on
+	torn  bool // the tree ended, and the entries of a slow log continue
 
 	info   snapshot
 	told   *figures
@@ -116,9 +116,9 @@ type parser struct {
 
 	subject          evidence.Subject
 	own              map[string]float64 // calls of the recorder's so far
-	skew             int64              // ns by which the server's clock is behind that of who recorded
-	dated            int64              // ns: the time that stands above an answer
-	undated          bool               // figures are by the server's uptime, or by nothing
+	skew             int64              // ns by which the server's clock is behind the recorder's
+	dated            int64              // ns: the time above an answer
+	undated          bool               // figures have the server's uptime as time, or no time
 	looked           [3]int64           // ns: from and until when clients were looked at; line
 	understood       int
 	refused          int
@@ -126,7 +126,7 @@ type parser struct {
 	odd, first, over int64 // lines not understood, the first; what was too much
 }
 
-// kind is what an answer consists of.
+// kind is the form of an answer.
 type kind uint8
 
 const (
@@ -186,7 +186,7 @@ func (p *parser) parseLine(line string) {
 	}
 }
 
-// numberedLine takes a line of a numbered answer. Where the tree ends, what was pasted of a slow log may go on.
+// numberedLine takes a line of a numbered answer. After the end of the tree, a pasted slow log may continue.
 func (p *parser) numberedLine(line string) {
 	fits := p.loose.field > 0 && p.loose.parseLine(line, p.number)
 	if !fits {
@@ -293,7 +293,7 @@ func (p *parser) addRefusal(text string) {
 	if p.refusal == "" {
 		p.refusal = text[:min(len(text), 200)]
 	}
-	if strings.Contains(text, tooMany) { // which says why others wait, too
+	if strings.Contains(text, tooMany) { // it explains why other clients wait, too
 		p.setFact(evidence.FactRedisTold, evidence.RedisMaxClients+evidence.Link+strings.ToValidUTF8(p.refusal, "?"), float64(p.refused))
 	}
 	if p.refused > mostRefused {
@@ -306,7 +306,7 @@ func (p *parser) addRefusal(text string) {
 	p.b.Warnf(p.number, "the server refused %s: %s", what, text[:min(len(text), 200)])
 }
 
-// tooMany is what a server answers that has as many clients as it may.
+// tooMany is the answer of a server that has its maximum of clients.
 const tooMany = "max number of clients reached"
 
 // isRefusal knows errors as redis-cli prints them: in brackets on a terminal, else as they came, with a
@@ -347,7 +347,7 @@ func (p *parser) takeAnswer(n *node) bool {
 	case name == "CONFIG GET" || name == "" && n.isConfig():
 		return p.takeSettings(n.itemTexts())
 	case n.kind == list && len(n.items) == 0:
-		return true // of nobody knows what
+		return true // an empty answer to an unknown command
 	case n.kind == text && strings.Contains(n.text, "\n"): // redis-cli --no-raw quotes these
 		p.understood--
 		now := p.now
@@ -362,7 +362,7 @@ func (p *parser) takeAnswer(n *node) bool {
 	return false
 }
 
-// severalFacts are of names of which one does not replace another.
+// severalFacts are of names with several values at a time.
 var severalFacts = map[string]bool{evidence.FactRedisDoctor: true, evidence.FactListens: true}
 
 // setFact sets a fact; the newest value of a name holds.
@@ -407,8 +407,8 @@ func (p *parser) emitAll() {
 	}
 }
 
-// dateFigures dates figures without a date: they were taken when the newest dated entry was, or
-// when the file was written.
+// dateFigures dates figures without a date by the newest dated entry, or by
+// the file's last write.
 func (p *parser) dateFigures() {
 	newest := p.told.newestTime()
 	at := p.b.Modified()
@@ -463,7 +463,7 @@ func matchHead(head []byte) format.Confidence {
 	return format.No
 }
 
-// severalKnown fields of INFO are enough to know a part of an answer by.
+// severalKnown is how many fields of INFO identify a part of an answer.
 const severalKnown = 3
 
 // isKnown says whether a field is one of INFO's.
@@ -503,7 +503,7 @@ func beginsAnswers(first []string) bool {
 			}
 		}
 		return false
-	case isField(text) && isKnown(textBefore(text, ':')): // from within an answer: one field alone may be anybody's
+	case isField(text) && isKnown(textBefore(text, ':')): // a part of an answer: other programs print single fields, too
 		known := 0
 		for _, l := range first {
 			if isField(l) && isKnown(textBefore(l, ':')) {

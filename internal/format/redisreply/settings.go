@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// takeSettings takes pairs of names and values of CONFIG GET, if they matter. It ignores all
-// others: passwords are settings, too.
+// takeSettings takes the relevant pairs of names and values of CONFIG GET. It ignores all
+// others, as passwords are settings, too.
 func (p *parser) takeSettings(pairs []string) bool {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if isSetting(pairs[i]) {
@@ -39,7 +39,7 @@ func (p *parser) setSetting(name, value string, config bool) {
 // isSetting knows the settings that matter, each "maxmemory" or the like.
 func isSetting(name string) bool { return settingNames[strings.ToLower(name)] }
 
-// settingNames are kept; what is a password, a path or a name is not among them.
+// settingNames are the settings that are kept; passwords, paths and names are not among them.
 var settingNames = func() map[string]bool {
 	of := make(map[string]bool)
 	for _, name := range []string{

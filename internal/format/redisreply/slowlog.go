@@ -30,7 +30,7 @@ type call struct {
 	low, high int64 // ns: between which it ended
 }
 
-// own is how the recorder calls its connections: what it asks is not what was looked for.
+// own is the recorder's name for its connections: its own commands are left out.
 const own = "unstall"
 
 // takeReply takes a numbered answer.
@@ -182,8 +182,8 @@ func lastOf(s []string) string {
 	return s[len(s)-1]
 }
 
-// sizeOf is how long an argument was: the server cuts it at 128 bytes and says how many more there are,
-// and a recorder of ours leaves nothing but its length.
+// sizeOf returns the length of an argument: the server cuts it at 128 bytes and says how many more there are,
+// and our recorder keeps only the length.
 func sizeOf(s string) int64 {
 	if text, ok := strings.CutSuffix(s, " bytes)"); ok && strings.HasPrefix(text, "(") {
 		if n, err := strconv.ParseInt(text[1:], 10, 64); err == nil && n >= 0 && n < 1<<40 {
@@ -207,7 +207,7 @@ func parseMore(s, what string) (int64, bool) {
 	return n, err == nil && n >= 0 && n < 1<<40
 }
 
-// addressOf is a client's address, clean.
+// addressOf returns a client's address, clean.
 func addressOf(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), 128)], "?")
 }

@@ -50,7 +50,7 @@ func (p *parser) parseSpikes(lines []string) {
 	}
 }
 
-// emitSpikes gives spikes as events at their mean distance: when they were nothing tells, how long and how often the answer does.
+// emitSpikes emits spikes as events at their mean distance: the answer has their number and length, and not their times.
 func (p *parser) emitSpikes(id evidence.SubjectID) {
 	if len(p.doctor) == 0 {
 		return

@@ -29,14 +29,14 @@ const (
 //  2. (integer) 1309448221
 //  3. 1) "KEYS"
 //
-// How deep a value is says the column of the bracket behind its number: numbers of one list end in one
+// The column of the bracket behind a value's number shows its depth: numbers of one list end in one
 // column.
 type tree struct {
 	root  *node
 	open  []depth
 	nodes int
 	over  int64
-	done  bool // it is one value, which is there
+	done  bool // it is one value, which is complete
 }
 
 type depth struct {

@@ -1,5 +1,5 @@
-// Package redistimeout reads the messages by which StackExchange.Redis, the client of .NET programs, says that an
-// answer did not come in time, as they stand in logs and exceptions, of versions 1.0 to 2.8:
+// Package redistimeout reads the messages in which StackExchange.Redis, the client of .NET programs, reports that an
+// answer came too late, from logs and exceptions, of versions 1.0 to 2.8:
 //
 //	Timeout awaiting response (outbound=0KiB, inbound=0KiB, 5120ms elapsed, timeout is 5000ms), command=HMGET, …, qs: 12, …, in: 4120, …,
 //	IOCP: (Busy=1,Free=999,Min=8,Max=1000), WORKER: (Busy=54,Free=32713,Min=8,Max=32767), POOL: (Threads=54,QueuedItems=812,CompletedItems=9182334), Local-CPU: 3%
@@ -8,8 +8,8 @@
 // (https://github.com/StackExchange/StackExchange.Redis/blob/main/src/StackExchange.Redis/ExceptionFactory.cs),
 // https://stackexchange.github.io/StackExchange.Redis/Timeouts.
 //
-// What a message says of the thread pool is the program's own, at the moment in which the client gave up. More busy threads than the
-// minimum mean that the pool adds threads slowly (two a second before .NET 6), and answers that lie in the socket wait for one. Keys
+// A message's figures of the thread pool are the program's own, from the moment when the client gave up. More busy threads than the
+// minimum mean that the pool adds threads slowly (two a second before .NET 6), and that unread answers wait for one. Keys
 // are not kept.
 package redistimeout
 
@@ -27,7 +27,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a log with such messages.
+// Format reads a log with such messages.
 var Format = format.Format{
 	Name:  "redistimeout",
 	About: "messages of StackExchange.Redis about answers that came too late, with the state of the .NET thread pool",
@@ -50,7 +50,7 @@ func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, worker) && bytes.Contains(head, []byte("IOCP: (Busy=")) {
 		return format.Sure
 	}
-	if len(head) < format.HeadSize && bytes.Contains(head, []byte("WORKER:")) && bytes.Contains(head, []byte("IOCP:")) { // wrapped by whoever posted it
+	if len(head) < format.HeadSize && bytes.Contains(head, []byte("WORKER:")) && bytes.Contains(head, []byte("IOCP:")) { // wrapped by a mail program or a page
 		if flat := bytes.Join(bytes.Fields(head), []byte(" ")); bytes.Contains(flat, worker) && bytes.Contains(flat, []byte("IOCP: (Busy=")) {
 			return format.Sure
 		}

@@ -1,5 +1,5 @@
-// Package redistool reads what redis-cli measures: how long PING takes as seen by it (--latency, --latency-history, --latency-dist),
-// how long the host itself keeps a program from running (--intrinsic-latency), the largest keys (--bigkeys, --memkeys), and its line of
+// Package redistool reads the measurements of redis-cli: the latency of PING (--latency, --latency-history, --latency-dist),
+// how long the host delays a program (--intrinsic-latency), the largest keys (--bigkeys, --memkeys), and its line of
 // figures each second (--stat). https://redis.io/docs/latest/develop/tools/cli/
 //
 //	min: 0, max: 2911, avg: 31.02 (311 samples) -- 15.00 seconds range
@@ -8,11 +8,11 @@
 //	Biggest   list found '"jobs"' has 21001233 items
 //	3461       3.40M    51      0       146425 (+85964)     107             keys, memory, clients, blocked, requests, connections
 //
-// The marks of --latency-dist tell by their colours how many answers took how long, and colours are lost where text is copied: only
-// that it is one is known then.
+// The marks of --latency-dist show the distribution by their colours, and copied text has no colours: then only
+// the kind of output is known.
 //
-// Figures of --latency are ms. They have no time, and are of the way there and back, the client's own delays
-// included. Names of keys are kept as far as package redact lets them.
+// Figures of --latency are in ms. They have no time, and are of the round trip, including the client's own
+// delays. Names of keys are kept as far as package redact allows.
 package redistool
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is the output of redis-cli's own measurements.
+// Format reads the output of redis-cli's own measurements.
 var Format = format.Format{
 	Name:  "redistool",
 	About: "redis-cli --latency, --latency-history, --latency-dist, --intrinsic-latency, --bigkeys, --memkeys and --stat",
@@ -160,7 +160,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		asked = asked || bytes.Contains(l.Text, statHeading) || bytes.Contains(l.Text, []byte("--latency"))
 		r, ok := parseRow(string(l.Text[:min(len(l.Text), 512)]))
-		if !ok || !asked && len(l.Text) > 0 && l.Text[0] >= '0' && l.Text[0] <= '9' { // figures alone may be anybody's
+		if !ok || !asked && len(l.Text) > 0 && l.Text[0] >= '0' && l.Text[0] <= '9' { // other programs print lines of figures, too
 			return true
 		}
 		if line == 0 {

@@ -8,8 +8,8 @@
 //	# SafepointSynchronize::begin: (End of list)
 //
 // Source: SafepointSynchronize::print_safepoint_timeout
-// (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/runtime/safepoint.cpp). How long it took in the end it does not say: more than
-// SafepointTimeoutDelay, 10 s unless set.
+// (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/runtime/safepoint.cpp). The final duration is not printed: it is more than
+// SafepointTimeoutDelay, 10 s by default.
 package safepointtimeout
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such output, among anything else.
+// Format reads such output, among any other text.
 var Format = format.Format{
 	Name:  "safepointtimeout",
 	About: "threads of a JVM that did not stop in time (-XX:+SafepointTimeout)",

@@ -3,7 +3,7 @@
 //
 //	SCHED 1009ms: gomaxprocs=4 idleprocs=0 threads=21 spinningthreads=0 needspinning=1 idlethreads=9 runqueue=812 [41 38 55 60]
 //
-// Goroutines of the global queue and of each P's own are added up. What scheddetail adds below is left out.
+// The runnable goroutines of the global queue and of each P are added up. The details of scheddetail are left out.
 package schedtrace
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such lines.
+// Format reads such lines.
 var Format = format.Format{
 	Name:  "schedtrace",
 	About: "lines of Go's scheduler (GODEBUG=schedtrace): goroutines that are ready and wait for a CPU",
@@ -146,7 +146,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// From which part of the Ps being busy, and how many goroutines ready for each, it is told that they wait.
+// From which part of busy Ps, and from how many runnable goroutines per P, waiting is reported.
 const (
 	mostlyBusy = .95
 	manyReady  = 3

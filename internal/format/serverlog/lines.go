@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// says is what follows from a line.
+// says is the meaning of a line.
 type says int
 
 const (
 	usedUp   says = iota // a limit of places is reached: further requests wait, or fail
 	noAnswer             // a call ended without an answer in time
-	blocked              // a worker did nothing else for longer than it may
-	slowSync             // data took long to be on the disk
-	slowWork             // requests took long, whatever made them: no cause follows
+	blocked              // a worker was busy for longer than allowed
+	slowSync             // data took long to reach the disk
+	slowWork             // requests took long, for whatever reason: no cause follows
 )
 
 // kind is a line of a server.
@@ -22,13 +22,13 @@ type kind struct {
 	mark       []byte // stands in the line
 	take       func(t *told, before, after string) bool
 	says       says
-	what       string // of what there is too little, or what was waited for
+	what       string // the scarce resource, or what was waited for
 	setting    string
 	title      string
 	advice     string
 }
 
-// kinds are all lines that are read. Of several that fit, the first counts.
+// kinds are all lines that are read. The first match counts.
 var kinds = []kind{
 	{"nginx-connections", "nginx", []byte(" worker_connections are not enough"), limitBefore, usedUp, "connections of a worker", "worker_connections",
 		"all connections of a worker were in use", "requests then get an answer of 500, or wait: raise worker_connections and worker_rlimit_nofile, and look at what holds connections: netstat -tan counts them"},
@@ -189,7 +189,7 @@ func addressOf(url string) string {
 	return scheme + "://" + strings.ToValidUTF8(rest, "?")
 }
 
-// apacheUpstream is a message of the proxies alone: others tell of clients.
+// apacheUpstream says whether a message is of the proxies: others are about clients.
 func apacheUpstream(_ *told, before, after string) bool {
 	return strings.Contains(before, "proxy") || strings.Contains(before, "fcgi") || strings.Contains(after, "AH0107") || strings.Contains(after, "AH011") || strings.Contains(after, "AH0089")
 }
@@ -220,7 +220,7 @@ func unicornWorker(t *told, before, _ string) bool {
 	return ok && ok2 && strings.Contains(rest, "timeout (")
 }
 
-// mysqlError is the server's or a client's message, not a sentence about it.
+// mysqlError says whether a line is an error message of the server or of a client, and not prose about it.
 func mysqlError(_ *told, before, _ string) bool {
 	return strings.Contains(before, "1040") || strings.Contains(before, "08004") || strings.Contains(before, "[ERROR]") || strings.Contains(before, "[Warning]")
 }

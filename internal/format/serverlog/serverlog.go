@@ -1,5 +1,5 @@
-// Package serverlog reads what servers write into their own logs when they have no place left for requests, when what they call gives no
-// answer in time, and when the disk takes long to have data on it:
+// Package serverlog reads servers' own log lines about exhausted places for requests, about calls without an answer
+// in time, and about slow writes to the disk:
 //
 //	2016/03/14 00:35:26 [alert] 25909#0: 1024 worker_connections are not enough                                    nginx
 //	2020/12/07 11:26:00 [error] 1045#1045: *4 upstream timed out (110: …) while …, upstream: "http://10.0.0.1:80/", …
@@ -14,8 +14,8 @@
 // gunicorn (0.8 to 23), core/loop.c and core/master_utils.c of uWSGI (1.9 to 2.0), wal.go of etcd (2 to 3.6), FileTxnLog.java of
 // ZooKeeper (3.4 to 3.9), and those of the other servers in lines.go.
 //
-// Such a line tells that something happened, not how often it did not: no share of requests is known by it. How many lines of a kind there
-// are is told with the first and the last.
+// Such a line shows that something happened, and not how often it did not, so there is no share of requests. The number of lines of a kind
+// is reported with the first and the last.
 package serverlog
 
 import (
@@ -33,7 +33,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a log.
+// Format reads such a log.
 var Format = format.Format{
 	Name:  "serverlog",
 	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, uWSGI, gunicorn, databases), whose upstream gives no answer, or whose disk is slow (etcd, ZooKeeper)",
@@ -72,7 +72,7 @@ func hasMark(text []byte) bool {
 	return false
 }
 
-// told is what was read of a line.
+// told is the content of a line.
 type told struct {
 	*kind
 	limit  float64 // how many places there are, 0 not told
@@ -111,7 +111,7 @@ type group struct {
 	untimed     int
 }
 
-// window is how far apart lines may be that tell of the same moment, by what they tell of.
+// window is the distance within which lines are about the same moment, by their kind.
 const (
 	callWindow   = 60e9
 	workerWindow = 2e9

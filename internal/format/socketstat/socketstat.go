@@ -1,6 +1,6 @@
-// Package socketstat reads what tools print of a host's TCP sockets: ss (iproute2), netstat (net-tools), and
-// the counters of netstat -s. It reads of them where requests wait before a program sees them: accept queues of
-// sockets that listen, connections with bytes that were not read, and what the kernel dropped because queues were full.
+// Package socketstat reads tables of a host's TCP sockets: from ss (iproute2), netstat (net-tools), and
+// the counters of netstat -s. It reads where requests wait before a program sees them: accept queues of
+// listening sockets, connections with unread bytes, and what the kernel dropped because queues were full.
 //
 //	State   Recv-Q  Send-Q   Local Address:Port    Peer Address:Port  Process
 //	LISTEN  3       4096     127.0.0.1:8080        0.0.0.0:*          users:(("gateway",pid=4711,fd=3))
@@ -15,7 +15,7 @@
 // Sources: https://man7.org/linux/man-pages/man8/ss.8.html, misc/ss.c of iproute2; netstat.c and
 // statistics.c of net-tools.
 //
-// Where the figures lie:
+// Where the figures mislead:
 //   - Of a socket that listens, Recv-Q is how many connections wait for accept. Its Send-Q is the limit of
 //     that in ss, and always 0 in netstat.
 //   - netstat -s leaves out most counters that are 0: one that is missing is 0 where TcpExt is there. Of lines that grep took out of it
@@ -23,8 +23,8 @@
 //   - ss counts what a peer that closed sent last as a byte, so that CLOSE-WAIT with 1 has nothing unread.
 //   - Neither tells which connections no process has accepted: with unread bytes they are among the others.
 //
-// Times stand above a table as date prints them, or date +%s. Without them tables are readings one after the
-// other. The package's opinion: connections are worth counting only at addresses that something listens at.
+// Times stand above a table in the form of date, or of date +%s. Without them tables are consecutive
+// readings. The package's opinion: only connections to listening addresses matter.
 package socketstat
 
 import (
@@ -39,7 +39,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is tables of sockets.
+// Format reads tables of sockets.
 var Format = format.Format{
 	Name:  "socketstat",
 	About: "TCP sockets of a host: ss -tan, ss -ltn, netstat -tan, and the counters of netstat -s",
@@ -405,7 +405,7 @@ func (x *listener) setHolder(words []string) {
 	}
 }
 
-// addressOf is an address as ss and netstat write it, in one way: "*:80" of ss and ":::80" of netstat are "[::]:80".
+// addressOf returns an address as ss and netstat write it, in one way: "*:80" of ss and ":::80" of netstat are "[::]:80".
 func addressOf(s string) string {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 {

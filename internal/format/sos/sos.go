@@ -1,4 +1,4 @@
-// Package sos reads what the debugger extension SOS, dotnet-dump analyze and dotnet-gcdump print of a .NET program, as people paste it:
+// Package sos reads the output of the debugger extension SOS, dotnet-dump analyze and dotnet-gcdump about a .NET program, as users paste it:
 //
 //	!threadpool            how many threads the pool has, how many of them have work, and what waits for one
 //	!syncblk               monitors, who holds them, and how many wait (MonitorHeld counts the holder once and each that waits twice)
@@ -25,7 +25,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such output.
+// Format reads such output.
 var Format = format.Format{
 	Name:  "sos",
 	About: "what SOS and dotnet-gcdump print of a .NET program: !threadpool, !syncblk, !threads, !dumpheap -stat, dotnet-gcdump report",
@@ -175,8 +175,8 @@ func (p *parser) parseLine(text string, line int64) {
 	}
 }
 
-// syncBlock reads "   12 000001b2c4e8a8d0          121         1 000001b2c4e7b1c0 2f41  41   000001b2a81203f0 System.Object". A monitor that
-// nobody holds has no thread.
+// syncBlock reads "   12 000001b2c4e8a8d0          121         1 000001b2c4e7b1c0 2f41  41   000001b2a81203f0 System.Object". A free monitor
+// has no thread.
 func (p *parser) syncBlock(f []string, line int64) {
 	if len(f) < 6 || strings.Trim(f[0], "0123456789") != "" || !isHex(f[1]) {
 		return
@@ -315,7 +315,7 @@ func (p *parser) emitLocks(b *evidence.Builder, subject evidence.SubjectID) {
 		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaiting, Value: m.of, Number: float64(m.waiting), Origin: b.Origin(m.line)})
 		holders, all := make(map[string]bool), int64(0)
 		for _, m := range p.locks {
-			if m.holder != "" && m.holder != "XXX" { // a thread that is gone
+			if m.holder != "" && m.holder != "XXX" { // a thread that has ended
 				holders[m.holder] = true
 				all += m.waiting
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// wait is a part of a request that is not local: a call, or the taking of a connection.
+// wait is a part of a request that is not local: a call, or a wait for a connection of a pool.
 type wait struct {
 	from, to int64
 	cause    evidence.NameID
@@ -87,8 +87,8 @@ func (t *trace) parentOf(i int32) int32 {
 	return x[caller]
 }
 
-// isRequest says whether a span is a request of its service: nothing of the service is
-// around it, but for a call it makes of itself.
+// isRequest says whether a span is a request of its service: no other span of the service is
+// around it, except a call to itself.
 func (t *trace) isRequest(i int32, alone bool) bool {
 	s := &t.spans[i]
 	p := t.parent[i]
@@ -246,7 +246,7 @@ func (e *emitter) collectWaits(t *trace, root int32) {
 			case s.service == own && s.kind.isCall():
 				e.addCall(t, c)
 				e.markInside(t, c)
-			case s.service != own && s.kind.isCall(): // a proxy beside the service calls for it, under its own name
+			case s.service != own && s.kind.isCall(): // a proxy beside the service makes the call, under its own name
 				e.addCall(t, c)
 				e.markInside(t, c)
 			case s.service != own && s.kind.isServing(): // the caller's own span is missing
@@ -298,7 +298,7 @@ func (e *emitter) addCall(t *trace, i int32) {
 		x.cause = e.p.b.Name("(not named)")
 	}
 	e.found = append(e.found, x)
-	if s.kind != producer || x.serverNs < 0 { // who consumes what is sent is not waited for
+	if s.kind != producer || x.serverNs < 0 { // a request does not wait for the consumer of a message
 		e.waits = append(e.waits, wait{s.start, s.end, x.cause, false})
 	}
 }

@@ -59,7 +59,7 @@ func (p *parser) addHalves(x *raw, line int64) {
 	}
 }
 
-// latest is a time (ns) that no span is of: some day in 2262.
+// latest is a time (ns) after that of any span: some day in 2262.
 const latest = int64(9.2e18)
 
 func (p *parser) keepSpan(x *raw, line int64) {
@@ -100,7 +100,7 @@ func (x *raw) outcome() evidence.Outcome {
 	return evidence.OK
 }
 
-// noteSampler notes how many requests the kept one stands for.
+// noteSampler records how many requests the kept one stands for.
 func (p *parser) noteSampler(x *raw) {
 	w := x.weight
 	if w == 0 {
@@ -119,7 +119,7 @@ func (p *parser) noteSampler(x *raw) {
 	}
 }
 
-// routeName returns what requests of one kind have in common: the server's own template, else the
+// routeName returns the common name of requests of one kind: the server's own template, else the
 // name if it is more than the method, else the path without its identifiers.
 func (x *raw) routeName() []byte {
 	method, path := x.attr[httpMethod], x.attr[httpRoute]
@@ -199,7 +199,7 @@ func joinSpaced(a, b []byte) []byte {
 	return append(append(append([]byte(nil), a...), ' '), b...)
 }
 
-// hostOf is the host and port of a URL, without whoever logs in there.
+// hostOf returns the host and port of a URL, without a user.
 func hostOf(url []byte) []byte {
 	if _, rest, ok := bytes.Cut(url, []byte("://")); ok {
 		url = rest

@@ -1,5 +1,5 @@
-// Package spans reads distributed traces, stored as JSON, and makes requests of them that
-// know how much of their time passed in calls of something else.
+// Package spans reads distributed traces, stored as JSON, and makes requests from them that
+// show the time spent in calls.
 //
 //	OTLP     a collector's file exporter (one ExportTraceServiceRequest a line), or one
 //	         document; the answers of Tempo's and Jaeger's v3 APIs; ids hexadecimal or base64
@@ -9,17 +9,17 @@
 //	Jaeger   what the UI and /api/traces give; the span documents of its Elasticsearch store
 //	         https://github.com/jaegertracing/jaeger-ui/blob/main/packages/jaeger-ui/src/types/trace.tsx
 //
-// A request of a service is a SERVER or CONSUMER span that no other span of the service is
-// around; of a service that has none, a span without a parent. What CLIENT and PRODUCER
-// spans beneath it cover is time in calls: those that run side by side count once, and the
-// one that ends last is waited for. Spans that are named like the taking of a connection
-// from a pool are waits for the pool, but for the calls within. The rest is local time:
-// whether the process ran meanwhile, or waited for a processor, a lock or its collector,
-// no span tells, so that it stays unobserved, and pauses are laid over it.
+// A request of a service is a SERVER or CONSUMER span without another span of the service
+// around it; in a service without such spans, a span without a parent. The time of CLIENT and PRODUCER
+// spans beneath it is time in calls: parallel ones count once, and the
+// request waits for the one that ends last. Spans with the name of taking a connection
+// from a pool are waits for the pool, except the calls within. The rest is local time.
+// No span shows whether the process ran then, or waited for a CPU, a lock or GC,
+// so local time stays unobserved, and pauses are laid over it.
 //
-// The package's opinion: order means nothing, neither of spans nor of members; a parent
-// that is not in the file makes a call of nobody's request, which is counted; and what a
-// sampler left out must be said, as rates then are of the sample.
+// The package's opinion: the order of spans and of members means nothing; a call whose parent
+// is not in the file belongs to no request, and is counted; and a sampler's
+// omissions must be reported, as rates are then of the sample.
 package spans
 
 import (
@@ -34,7 +34,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is a file of spans.
+// Format reads a file of spans.
 var Format = format.Format{
 	Name:  "spans",
 	About: "distributed traces as JSON: OpenTelemetry (OTLP), Zipkin, Jaeger",
@@ -96,7 +96,7 @@ type parser struct {
 	sampled bool // some were left out, and it is not told how many
 }
 
-// service is who has recorded spans.
+// service is the service that recorded spans.
 type service struct {
 	name, runtime, instance string
 }

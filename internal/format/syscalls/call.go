@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// parseCall reads a thread's syscall file: what the thread does.
+// parseCall reads a thread's syscall file.
 func (p *parser) parseCall(kernel string, text []byte) (t evidence.ThreadInfo, ok bool) {
 	if string(text) == evidence.CallRunning {
 		return evidence.ThreadInfo{Call: evidence.CallRunning}, true
@@ -62,7 +62,7 @@ func parseHex(text string) uint64 {
 	return n
 }
 
-// classifyFutex says what kind of wait it is: for a mutex, or for being woken.
+// classifyFutex returns the kind of a futex wait: for a mutex, or for a wake-up.
 func classifyFutex(args [7]uint64) (name, object string) {
 	address, op, val, timeout := args[0], args[1], uint32(args[2]), args[3]
 	object = fmt.Sprintf("%#x", address)

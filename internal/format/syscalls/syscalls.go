@@ -27,10 +27,10 @@
 // program calls the word of memory that a futex is: a variable, with an offset in a large one; of poll it is the one
 // descriptor that is asked for, of msync the file that is mapped there. The threads may be the workers of a process, each the first thread of one.
 //
-// What does not tell: a thread that "runs" may wait for a CPU; one that is in no system call
-// and waits (number -1) waits for a page. What poll and epoll wait for is not in their
-// arguments. Of a futex the kernel knows an address only: that it is a mutex is told by the value
-// which its word had, "taken, and somebody waits", by the conventions of glibc, musl, Rust
+// Limits: a thread that "runs" may wait for a CPU; one that is in no system call
+// and waits (number -1) waits for a page. The arguments of poll and epoll do not show what they wait
+// for. The kernel knows only the address of a futex: it is a mutex if
+// its word had the value "taken, and some thread waits", by the conventions of glibc, musl, Rust
 // and Go.
 //
 // A look at a thread is a sample of type "syscall" ([evidence.SampleSyscall]), on its thread's
@@ -50,7 +50,7 @@ import (
 	"github.com/unstall/unstall/internal/format/recording"
 )
 
-// Format is looks at the system calls of a process's threads.
+// Format reads samples of the system calls of a process's threads.
 var Format = format.Format{
 	Name:  "syscalls",
 	About: "what the threads of a Linux process do in the kernel, looked at now and then: calls, files, locks",
@@ -92,13 +92,13 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// thread is one that is looked at.
+// thread is a recorded thread.
 type thread struct {
 	id    int64
 	name  string
-	does  evidence.ThreadInfo // what its line said
+	does  evidence.ThreadInfo // as in its line
 	in    []evidence.Frame
-	next  []evidence.Frame // of the line that comes
+	next  []evidence.Frame // of the following line
 	line  int64
 	stack evidence.StackID // 0: nothing known
 	named bool             // stack is of its present name
@@ -129,7 +129,7 @@ type parser struct {
 	backwardsLine int64
 }
 
-// parseLine reads one line, and says whether it understood it.
+// parseLine reads one line, and says whether it was understood.
 func (p *parser) parseLine(text []byte) bool {
 	word, rest, _ := bytes.Cut(text, []byte(" "))
 	switch {
@@ -237,7 +237,7 @@ func (p *parser) ensureThread(tid int64) *thread {
 	return t
 }
 
-// parseThread reads what a thread does now.
+// parseThread reads a thread's current state.
 func (p *parser) parseThread(word, rest []byte) bool {
 	tid, ok := format.ParseDigits(word)
 	kernel, call, two := bytes.Cut(rest, []byte(" "))
@@ -255,7 +255,7 @@ func (p *parser) parseThread(word, rest []byte) bool {
 	return true
 }
 
-// endLook ends a look: each thread does what its last line says.
+// endLook ends a sample: each thread has the state of its last line.
 func (p *parser) endLook(at int64) {
 	switch {
 	case at == 0:

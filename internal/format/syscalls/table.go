@@ -45,7 +45,7 @@ const (
 	futexLockPI2    = 13
 )
 
-// taken with others waiting is what the words of mutexes hold that somebody waits for: in
+// Values of mutexes' words while a thread waits: in
 // glibc (nptl/lowlevellock.h), in Rust's and Go's libraries 2, in musl the highest bit.
 const (
 	takenAwaited     = 2

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// clock finds out when reports are of, ns since the epoch, from times of day and a date
-// that was told once; without either it counts reports, 1 s apart.
+// clock computes the times of reports, ns since the epoch, from times of day and a date
+// that was printed once; without either it counts reports, 1 s apart.
 type clock struct {
 	day    int64 // ns of midnight, 0: no date was told
 	last   int64 // ns of the time of day that was told last

@@ -21,9 +21,9 @@ type tracks struct {
 type track struct {
 	name, unit string
 	gauge      bool
-	boot       bool  // its first value may be of the time since boot
+	boot       bool  // its first value may be since boot
 	kind       int   // of its heading
-	from       int64 // when what its first value is of began, 0 not told
+	from       int64 // beginning of its first value's time, 0 unknown
 	line       int64
 	t          []int64
 	v          []float64
@@ -63,7 +63,7 @@ func (p *parser) addValue(s *tracks, name, unit string, v float64, gauge bool) {
 	t.v = append(t.v, v)
 }
 
-// sum is a figure that several rows of a moment make.
+// sum is a figure summed over several rows of a moment.
 type sum struct {
 	of         *tracks
 	name, unit string
@@ -106,7 +106,7 @@ func (p *parser) flushSums() {
 	p.sums = p.sums[:0]
 }
 
-// toUntilNext turns values of the time since the row before into values of the time until the
+// toUntilNext turns values of the time since the previous row into values of the time until the
 // next; gauges stay as they are. It returns false if there is no value.
 func (t *track) toUntilNext(pasted bool) bool {
 	if t.boot && !(pasted && len(t.t) == 1) {
@@ -166,7 +166,7 @@ func (p *parser) emitAll() error {
 	p.emitCoverage(host, evidence.CoverHostCPU, p.host.get(evidence.ShareOf(evidence.SeriesHostCPUBusy)))
 	p.emitCoverage(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
 	disks := p.host.get(evidence.SeriesHostDiskRequests)
-	for _, x := range p.host.list { // of disks made of others no sum is known
+	for _, x := range p.host.list { // disks made of others have no sum
 		if disks == nil && strings.HasPrefix(x.name, evidence.SeriesDiskBusy+":") {
 			disks = x
 		}
@@ -176,14 +176,14 @@ func (p *parser) emitAll() error {
 		return cmp.Compare(y.get(evidence.SeriesProcessCPU).sumOfRows(), x.get(evidence.SeriesProcessCPU).sumOfRows())
 	})
 	var faults *track
-	about := host // whom faults are told of
+	about := host // the subject of page faults
 	for _, q := range p.processes {
 		id := b.Subject(evidence.Subject{Kind: evidence.Process, Name: q.name, PID: q.pid})
 		emitted += p.emitSeries(id, &q.tracks)
 		if f := q.get(evidence.SeriesProcessMinorFaults); f != nil && (faults == nil || len(f.t) > len(faults.t)) {
 			faults = f
 		}
-		if len(p.processes) == 1 { // pidstat -p: it was asked about, the others of a host merely ran on it
+		if len(p.processes) == 1 { // pidstat -p: the process was selected; in other recordings of a host processes merely ran
 			about = id
 		}
 	}
@@ -278,7 +278,7 @@ func (t *track) mean() float64 {
 	}
 	rows := t.v
 	if !t.gauge && len(rows) > 0 {
-		rows = rows[:len(rows)-1] // the last stands there twice: toUntilNext
+		rows = rows[:len(rows)-1] // the last one is there twice: toUntilNext
 	}
 	sum := 0.
 	for _, v := range rows {

@@ -12,9 +12,9 @@ import (
 //	Mem:          15898       14911         120        1012         866          98
 //	Swap:          2047        2047           0
 //
-// Without a unit behind them (-h) figures are KiB, with -m MiB and with -g GiB, which the output does not tell: what no host has that
-// Linux runs on is taken for the next larger unit. Before procps 3.3.10 there was no column of what is available, but a line of what is
-// free without buffers and caches.
+// Without a unit behind them (-h) figures are KiB, with -m MiB and with -g GiB, which the output does not show: a total that is implausible for
+// a Linux host is taken for the next larger unit. Before procps 3.3.10 there was no column of available memory, but a line of
+// free memory without buffers and caches.
 func (p *parser) parseFree(text string) bool {
 	f := strings.Fields(text)
 	switch {
@@ -70,7 +70,7 @@ func (p *parser) parseFree(text string) bool {
 	return true
 }
 
-// leastKiB is the least memory of a host in KiB that is believed: 64 MiB. Below it stands for MiB, and below 64 of these for GiB.
+// leastKiB is the least plausible memory of a host in KiB: 64 MiB. A smaller total is in MiB, and one below 64 of these in GiB.
 const leastKiB = 64 << 10
 
 // isFree says whether a line is the heading of free, with a line of memory below.

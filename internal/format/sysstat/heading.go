@@ -7,9 +7,9 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// What rows are about.
+// The kinds of rows.
 const (
-	other         = iota // known, and of no use here
+	other         = iota // known, and unused
 	memoryOfHost         // vmstat
 	processor            // mpstat, sar -u, avg-cpu of iostat
 	softnet              // sar -n SOFT
@@ -23,14 +23,14 @@ const (
 	kinds
 )
 
-// How rows begin.
+// The first column of rows.
 const (
 	none  = iota // without a time
 	tod          // a time of day
 	epoch        // s since the epoch, or a time of day (pidstat -h)
 )
 
-// heading is what stands above rows.
+// heading is the line above rows.
 type heading struct {
 	kind    int
 	timed   int
@@ -110,7 +110,7 @@ var known = map[string]bool{"CPU": true, "NODE": true, "IFACE": true, "INTR": tr
 	"call/s": true, "scall/s": true, "totsck": true, "irec/s": true, "ihdrerr/s": true, "imsg/s": true, "ierr/s": true, "active/s": true, "atmptf/s": true, "idgm/s": true,
 	"irec6/s": true, "tcp6sck": true, "MHz": true, "rd/s": true, "FAN": true, "TEMP": true, "IN": true, "BAT": true, "runq-sz": true, "tcpsck": true}
 
-// column is a series a column becomes.
+// column is the series that a column becomes.
 type column struct {
 	name, unit string
 	factor     float64

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// notation reads what iostat and mpstat print with -o JSON. Of sysstat 11.5 to 12.7 it is often no valid JSON: iostat -y has a comma
-// before the first report, what is stopped by a signal has no end, and people copy the middle. So signs are read one after the other,
-// and each object that holds figures is a row: rows become those of the text, in which columns have the same names.
+// notation reads the output of iostat and mpstat with -o JSON. In sysstat 11.5 to 12.7 it is often invalid JSON: iostat -y has a comma
+// before the first report, a stopped tool prints no end, and users copy the middle. So signs are read one after the other,
+// and each object with figures is a row: rows become those of the text, whose columns have the same names.
 //
 //	{"disk_device": "sdc", "r/s": 282.50, …, "util": 100.00}
 //	"avg-cpu":  {"user": 6.75, "nice": 0.00, …, "idle": 93.00}

@@ -202,7 +202,7 @@ func (p *parser) parseVmstat(f []string) bool {
 	return p.vmstatRow(f, n)
 }
 
-// vmstatRow takes the figures of a row whose time is known.
+// vmstatRow takes the figures of a row with a known time.
 func (p *parser) vmstatRow(f []string, n int) bool {
 	for _, x := range f[:n] {
 		if _, ok := parseNumber(x); !ok {
@@ -326,7 +326,7 @@ func (p *parser) parseInterface(f []string, columns map[string]column) bool {
 	return !p.admitName(name) || p.addColumns(&p.host, f, columns, ":"+name)
 }
 
-// admitName bounds how many disks and interfaces there are: false for one too many.
+// admitName bounds the number of disks and interfaces: it returns false for one too many.
 func (p *parser) admitName(name string) bool {
 	if p.names[name] {
 		return true
@@ -397,7 +397,7 @@ func (p *parser) parseProcess(f []string) bool {
 	return p.addColumns(&q.tracks, f[:at], processColumns, "")
 }
 
-// process is one of which pidstat told.
+// process is a process in pidstat's rows.
 type process struct {
 	tracks
 	pid  int

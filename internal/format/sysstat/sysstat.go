@@ -1,5 +1,5 @@
-// Package sysstat reads what people have when they looked at a Linux host with its usual
-// tools, as text: vmstat of procps, and mpstat, pidstat, iostat and sar of sysstat.
+// Package sysstat reads the text output of a Linux host's usual tools:
+// vmstat of procps, and mpstat, pidstat, iostat and sar of sysstat.
 //
 //	top                     CPU by mode (top.go)
 //	free                    memory (free.go)
@@ -31,8 +31,8 @@
 //     thread, but with -t.
 //   - With vmstat -S units are others than the headings say: those are not known here.
 //
-// The package's opinion: what somebody copied into a ticket is evidence, headings of several
-// pages, averages and decimal commas included; a column that is not known is no error.
+// The package's opinion: text copied into a ticket is evidence, including headings of several
+// pages, averages and decimal commas; an unknown column is no error.
 package sysstat
 
 import (
@@ -45,7 +45,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is the output of one of these tools, or of several.
+// Format reads the output of these tools, of one or of several.
 var Format = format.Format{
 	Name:  "sysstat",
 	About: "text of vmstat, mpstat, pidstat, iostat, sar, free and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7, and JSON of iostat and mpstat",
@@ -123,7 +123,7 @@ type parser struct {
 	host  tracks
 	name  string
 	cpus  int
-	seen  string // what parseBanner said of the kernel
+	seen  string // the kernel, from parseBanner
 
 	processes []*process
 	byPID     map[int]*process
@@ -131,11 +131,11 @@ type parser struct {
 	disks     []string
 
 	h       *heading
-	thread  *process     // whose threads' rows follow (pidstat -t)
+	thread  *process     // the process of the following rows of threads (pidstat -t)
 	greeted bool         // a banner was there
-	cpuRows map[int]bool // CPUs that have rows of their own beside one of all of them
+	cpuRows map[int]bool // CPUs with rows of their own beside one of all of them
 	told    [kinds]bool  // kinds of rows in this report, where reports have no time
-	boot    [kinds]int   // reports of a kind that may be of the time since boot
+	boot    [kinds]int   // reports of a kind that may be since boot
 	sums    []sum        // of this moment
 	sumsAt  int64
 
@@ -144,7 +144,7 @@ type parser struct {
 	averages, ignored       int64 // rows
 
 	freeColumns   []string
-	freeUnit      float64 // bytes
+	freeUnit      float64 // unit, bytes
 	freeTotal     float64 // bytes of the host, by free
 	freeTotalLine int64
 
@@ -218,7 +218,7 @@ func isAverage(first string) bool {
 	return strings.HasSuffix(first, ":") && first[0] > '9' || first == "Moyenne"
 }
 
-// greeting is what tools of sysstat begin with.
+// greeting is the first line of sysstat's tools.
 type greeting struct {
 	release, host, date string
 	cpus                int
@@ -239,7 +239,7 @@ func parseBanner(text string) (g greeting, ok bool) {
 	return g, true
 }
 
-// takeBanner takes what a banner says. Several may follow each other, of several tools.
+// takeBanner takes the figures of a banner. Several may follow each other, of several tools.
 func (p *parser) takeBanner(g greeting) {
 	p.flushSums()
 	p.greeted = true

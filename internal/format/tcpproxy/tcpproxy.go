@@ -3,9 +3,9 @@
 //	{"start_time":"2022-09-10T14:37:14.956Z","duration":5301,"response_code":0,"response_flags":"-","bytes_received":17341,"bytes_sent":8453,
 //	 "upstream_cluster":"app","upstream_host":"10.0.0.5:8443",…}
 //
-// https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage, Envoy 1.10 to 1.35, fields as people and Istio
-// name them. A connection is no request: how long it was open says nothing of how quick its answers were. What its flags say counts: UO, that
-// the upstream had no connection left; UF, that none could be made; URX, that it was tried too often.
+// https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage, Envoy 1.10 to 1.35, with the fields' names of users and
+// Istio. A connection is no request: its length does not show how quick its answers were. Its flags matter: UO:
+// the upstream had no connection left; UF: no connection could be made; URX: too many attempts.
 package tcpproxy
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a log.
+// Format reads such a log.
 var Format = format.Format{
 	Name:  "tcp-proxy",
 	About: "TCP connections as Envoy logs them in JSON: how long they were open, and which the upstream had no place for",

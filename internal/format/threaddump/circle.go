@@ -11,9 +11,9 @@ import (
 
 // findCircles finds threads of the dump that wait for each other in a circle: each for a monitor,
 // or for a synchronizer of java.util.concurrent whose owner a dump with jstack -l names, which the
-// next one holds. The JVM looks for the same when it is asked for a dump, but what it found is
-// missing where a dump was cut, or was made by another tool; it knows the owner of a synchronizer
-// without -l. So a circle that either finds is reported once.
+// next thread holds. The JVM searches for deadlocks when it makes a dump, but its result is
+// missing if a dump was cut, or was made by another tool; it knows the owner of a synchronizer
+// without -l. So a circle that either search finds is reported once.
 //
 // A wait with a timeout ends by itself, and is no part of a deadlock.
 func (p *parser) findCircles() {
@@ -36,7 +36,7 @@ func (p *parser) findCircles() {
 		return -1
 	}
 	const unseen = -1
-	walk := make([]int, len(p.dump)) // which walk came by first
+	walk := make([]int, len(p.dump)) // the walk that visited the thread first
 	for i := range walk {
 		walk[i] = unseen
 	}
@@ -58,7 +58,7 @@ func (p *parser) findCircles() {
 	p.told = p.told[:0]
 }
 
-// mostChained is how many threads of a circle are told with their locks.
+// mostChained is how many threads of a circle are listed with their locks.
 const mostChained = 8
 
 // emitCircle writes a circle.

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/format/java"
 )
 
-// thread is one of a dump.
+// thread is a thread of a dump.
 type thread struct {
 	header
 	line   int64
@@ -29,14 +29,14 @@ type thread struct {
 	outermost string // function
 }
 
-// section is which part of a dump the lines belong to.
+// section is the part of a dump that the lines belong to.
 type section uint8
 
 const (
 	outside    section = iota
 	inThread           // its state, its stack
 	afterwards         // after its stack: the synchronizers it owns
-	deadlock           // who waits for whom in a circle
+	deadlock           // the threads of a deadlock
 	toFile             // of Thread.dump_to_file
 )
 
@@ -49,7 +49,7 @@ type parser struct {
 	section section
 
 	at, stamped int64 // of the dump: by its own time, by the collector of the log
-	date        int64 // a line of nothing but a time, which may be the next dump's
+	date        int64 // a line that is only a time, which may be the next dump's
 	dateLine    int64
 	about       evidence.Subject
 
@@ -59,8 +59,8 @@ type parser struct {
 	begun     int64 // line
 	circle    []string
 	told      [][]string // circles the JVM found in this dump
-	found     [][]string // circles that were told of, of all dumps
-	listed    bool       // the circle has been told, its stacks follow
+	found     [][]string // circles reported so far, in all dumps
+	listed    bool       // the circle has been printed, its stacks follow
 	deadlocks int64      // that the JVM found
 
 	dumps, threads, more, deep int64
@@ -92,7 +92,7 @@ func (p *parser) parseLine(l format.Line) {
 	case isHeader(trimmed):
 		p.parseHeader(trimmed, l)
 	case p.toFile(text):
-	case p.section == outside && isDeadlock(trimmed): // nothing else was copied
+	case p.section == outside && isDeadlock(trimmed): // only this part was copied
 		p.beginDump(l, nil)
 		p.section, p.listed = deadlock, false
 	case p.section == outside:
@@ -233,7 +233,7 @@ func (p *parser) atDate(text string) bool {
 	return ok
 }
 
-// isKnown says whether a line of a dump is known and says nothing of a thread's stack.
+// isKnown says whether a line of a dump is known and not about a thread's stack.
 func isKnown(text string) bool {
 	for _, s := range []string{"Locked ownable synchronizers:", "Locked synchronizers:", "No compile task", "Compiling:", "Carrying virtual thread #", "Threads class SMR info:",
 		"_java_thread_list=", "_to_delete_list=", "0x0", "0x", "}", "JNI global", "|", "VM state:", "Number of locked synchronizers", "blocks "} {
@@ -244,8 +244,8 @@ func isKnown(text string) bool {
 	return false
 }
 
-// countUnparsed counts a line within a dump that is no part of one: other threads of the program
-// go on writing.
+// countUnparsed counts a line within a dump that is no part of it: other threads of the program
+// continue to write.
 func (p *parser) countUnparsed() {
 	if p.odd++; p.oddLine == 0 {
 		p.oddLine = p.line
@@ -284,7 +284,7 @@ func (p *parser) addLock(k lock) {
 			p.now.wait = lock{use: evidence.ToLock, object: k.object, class: k.class}
 		}
 	case k.use != evidence.NoLock:
-		if len(p.now.frames) <= 1 { // of the innermost frame: below, it waited before
+		if len(p.now.frames) <= 1 { // only the innermost frame counts: further down, it waited earlier
 			p.now.wait = k
 		}
 	}
@@ -298,13 +298,13 @@ func (p *parser) startMounted(text []byte) {
 	p.startThread(header{name: virtual, java: parseNumber(string(id)), cpu: -1, virtual: true})
 }
 
-// virtual is what virtual threads are called: most have no name.
+// virtual is the name for virtual threads, most of which have none.
 const virtual = "virtual"
 
-// firstOfVirtual is the function that a virtual thread begins with.
+// firstOfVirtual is the first function of a virtual thread.
 const firstOfVirtual = "java.lang.VirtualThread.run"
 
-// inCircle reads who waits for whom for ever: the names, and once more the stacks.
+// inCircle reads the threads of a deadlock: their names, and their stacks again.
 func (p *parser) inCircle(text []byte) {
 	name, named := bytes.CutSuffix(text, []byte(`":`))
 	switch {
@@ -318,7 +318,7 @@ func (p *parser) inCircle(text []byte) {
 	case bytes.HasPrefix(text, []byte("Found one")):
 		p.listed = false
 	case bytes.HasPrefix(text, []byte("Found ")):
-		if !p.listed { // jstack -F prints no stacks of theirs
+		if !p.listed { // jstack -F prints no stacks for them
 			p.emitDeadlock()
 		}
 		p.section, p.listed = outside, false

@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format/java"
 )
 
-// emitted is what is known of the dumps that were written out.
+// emitted is the totals of the dumps that were written.
 type emitted struct {
 	first, last int64 // when they were taken, 0 unknown
 	squares     float64
@@ -47,7 +47,7 @@ func (p *parser) endThread() {
 	p.now.held, p.now.loader = p.now.held[:0], lock{}
 }
 
-// threadInfo returns what HotSpot says of a thread's lock, and the pool's name.
+// threadInfo returns HotSpot's text about a thread's lock, and the pool's name.
 func (t *thread) threadInfo() evidence.ThreadInfo {
 	x := evidence.ThreadInfo{Name: java.Pool(t.name), Unmounted: t.unmounted}
 	if t.wait.use == evidence.ToLock || t.wait.class != "" {
@@ -87,7 +87,7 @@ func (p *parser) endDump() {
 			t.wait.object, t.wait.class = loader.object, loader.class
 		}
 		for _, o := range t.held {
-			if o != t.wait.object { // who waits to be notified has let go of it
+			if o != t.wait.object { // a thread that waits to be notified has released it
 				holders[o] = t.laneOf(i)
 			}
 		}
@@ -118,8 +118,8 @@ func (p *parser) endDump() {
 }
 
 // markUnmounted marks the virtual threads that have not run yet among the threads without a stack.
-// JDK 21 says of none of them that it is virtual, and lists those of an executor of the program's
-// own, as Tomcat's, among all others: their names are like those of virtual threads that have run.
+// JDK 21 does not mark them as virtual, and lists those of the program's own
+// executors, such as Tomcat's, among all others: their names are like those of virtual threads that have run.
 // Other threads without a stack are the JVM's, or began in native code.
 func (p *parser) markUnmounted() {
 	families := make(map[string]bool)
@@ -138,12 +138,12 @@ func (p *parser) markUnmounted() {
 }
 
 // loadClass holds the monitor of a class loader that is not parallel capable. Other threads
-// wait for that one in the JVM, which says of them that they are blocked, but not by what.
+// wait for it in the JVM, which prints that they are blocked, but not by what.
 // https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/lang/ClassLoader.html#registerAsParallelCapable()
 const loadClass = "java.lang.ClassLoader.loadClass"
 
 // onlyLoader returns the monitor of the only class loader that loads in this dump. It returns none
-// if there are several, since any of them may be waited for.
+// if there are several, since threads may wait for any of them.
 func (p *parser) onlyLoader() (only lock) {
 	for i := range p.dump {
 		switch k := p.dump[i].loader; {
@@ -198,14 +198,14 @@ func (p *parser) rankByCPU() {
 // takeProgramName takes the class that the main thread runs for the program's name.
 func (p *parser) takeProgramName(t *thread) {
 	if p.about.PID == 0 || p.b.Recorded() {
-		return // a name alone contradicts what the kernel calls it
+		return // a name without a PID contradicts the kernel's name
 	}
 	if class, ok := strings.CutSuffix(t.outermost, ".main"); ok {
 		p.about.Name = class[strings.LastIndexByte(class, '.')+1:]
 	}
 }
 
-// emitSummary writes which process the dumps are of, and when they were taken.
+// emitSummary writes the process of the dumps, and their times.
 func (p *parser) emitSummary() {
 	b := p.b
 	p.setClock()
@@ -242,8 +242,8 @@ func (p *parser) emitSummary() {
 	}
 }
 
-// setClock sets the clock. A dump that was recorded live is of the time it was received, which
-// also tells the zone of its own time.
+// setClock sets the clock. A dump that was recorded live has the time of its receipt, which
+// also shows the zone of its own time.
 func (p *parser) setClock() {
 	b, clock := p.b, p.b.Clock()
 	switch {

@@ -28,8 +28,8 @@ type header struct {
 // t@59.
 var afterName = []string{`" #`, `" daemon `, `" prio=`, `" os_prio=`, `" cpu=`, `" tid=`, `" nid=`, `" - Thread t@`, `" Id=`}
 
-// isHeader says whether a line may be a thread's: its name stands in quotes, or somebody who
-// pasted it lost one of them or both.
+// isHeader says whether a line may be a thread's: its name stands in quotes, of which a user
+// may have lost one or both when pasting.
 func isHeader(l []byte) bool {
 	if len(l) == 0 {
 		return false

@@ -1,8 +1,8 @@
-// Package threaddump reads what the threads of a JVM did, as HotSpot prints it: the
-// answers of jstack and jcmd Thread.print, what SIGQUIT leaves in the program's own
+// Package threaddump reads stacks of a JVM's threads as HotSpot prints them: the
+// answers of jstack and jcmd Thread.print, SIGQUIT's text in the program's own
 // output, JDK 6 to 25, and the files of jcmd Thread.dump_to_file, text and JSON, JDK 21
-// and later; the answer in JSON of Spring Boot's actuator; what jstack -F prints, and what IntelliJ IDEA exports. Any
-// number of dumps may be in one file, and anything else around them.
+// and later; the JSON answer of Spring Boot's actuator; the output of jstack -F, and IntelliJ IDEA's export. Any
+// number of dumps may be in one file, with any text around them.
 //
 //	2026-11-21 13:40:43
 //	Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
@@ -17,14 +17,14 @@
 // (https://github.com/openjdk/jdk/tree/master/src/hotspot/share/runtime), and
 // jdk.internal.vm.ThreadDumper.
 //
-// Each thread becomes a sample of type thread. What HotSpot says of its lock, as a monitor
+// Each thread becomes a sample of type thread. Its stack ([evidence.ThreadInfo]) also has HotSpot's text about its lock, because a monitor
 // that is entered leaves no frame of its own, and its name without the number, which is the
-// name of its pool, are with its stack ([evidence.ThreadInfo]). Who waits for what another
+// name of its pool. A wait for a lock that another thread
 // holds is an interval of no length: a dump is of one moment. Objects' addresses are not
 // kept: a collection moves them.
 //
-// The time in a dump is that of the JVM's host, without a zone. What threads do is
-// package threads' business.
+// The time in a dump is that of the JVM's host, without a zone. Package threads interprets
+// what threads do.
 package threaddump
 
 import (
@@ -36,7 +36,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is thread dumps of HotSpot.
+// Format reads thread dumps of HotSpot.
 var Format = format.Format{
 	Name:    "threaddump",
 	About:   "stacks of a JVM's threads: jstack, jcmd Thread.print, SIGQUIT (JDK 6 to 25), Thread.dump_to_file (21 and later), Spring Boot's actuator",
@@ -119,7 +119,7 @@ func (p *parser) readText(ctx context.Context, a *format.Artifact) error {
 	return err
 }
 
-// isDeadlock says whether a line begins what the JVM says of threads that wait for each other.
+// isDeadlock says whether a line begins the JVM's report about threads that wait for each other.
 func isDeadlock(l []byte) bool {
 	l = bytes.TrimLeft(l, " \t")
 	return bytes.HasPrefix(l, []byte("Found ")) && bytes.Contains(l, []byte("Java-level deadlock")) && bytes.HasSuffix(bytes.TrimRight(l, " \t\r\n"), []byte(":"))

@@ -11,7 +11,7 @@
 //	     12    2.6%    2.7%  GC
 //
 // https://nodejs.org/en/learn/getting-started/profiling, V8 3.1 (Node.js 0.6) to 13. A tick is 1 ms, unless --prof-sampling-interval was given;
-// shares hold in any case. Ticks while the program waits are in the libraries, mostly in those of the kernel.
+// shares are right in any case. Ticks while the program waits are in libraries, mostly in those of the kernel.
 package tickprofile
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a summary.
+// Format reads such a summary.
 var Format = format.Format{
 	Name:  "tick-profile",
 	About: "CPU profiles of Node.js as node --prof-process prints them",
@@ -170,7 +170,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// From how many ticks a share means something, and which share of GC is told.
+// The least number of ticks for a share, and the share from which GC is reported.
 const (
 	leastTicks = 100
 	muchGC     = .2

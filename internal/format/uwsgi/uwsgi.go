@@ -1,4 +1,4 @@
-// Package uwsgi reads what uWSGI's log says of its accept queue: each second in which it is full.
+// Package uwsgi reads the lines of uWSGI's log about its accept queue: one for each second in which it is full.
 //
 //	Tue May 31 13:51:28 2022 - *** uWSGI listen queue of socket ":3030" (fd: 4) full !!! (101/100) ***
 //
@@ -18,7 +18,7 @@ import (
 	"github.com/unstall/unstall/internal/format/socketstat"
 )
 
-// Format is such a log.
+// Format reads such a log.
 var Format = format.Format{
 	Name:  "uwsgi-log",
 	About: "what the log of uWSGI says of its listen queue",
@@ -120,5 +120,5 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return socketstat.Format.Parse(ctx, format.Rewritten(a, lines), b)
 }
 
-// mostTold bounds what is kept: a line a second of each socket.
+// mostTold bounds the lines that are kept: one a second for each socket.
 const mostTold = 50_000

@@ -1,18 +1,18 @@
-// Package vthreads reads what a JVM (JDK 24 on) says of the pool of threads that virtual
-// threads run on, as internal/collect/probe/hotspot asks for it again and again:
+// Package vthreads reads a JVM's (JDK 24 on) report about the pool of threads that virtual
+// threads run on, for which internal/collect/probe/hotspot asks repeatedly:
 //
 //	== 1795268461318000000 Thread.vthread_scheduler of 4711 ==
 //	java.util.concurrent.ForkJoinPool@64ca93b7[Running, parallelism = 2, size = 2, active = 2, running = 0, steals = 12, tasks = 0, submissions = 29]
 //
-// What is queued, in the carriers' own queues (tasks) and in the common one (submissions), are
-// virtual threads that could run and have no carrier. One answer without the line above it, as
+// The queued tasks, in the carriers' own queues (tasks) and in the common one (submissions), are
+// runnable virtual threads without a carrier. One answer without the line above it, as
 // jcmd prints it, is read, too.
 //
 // Sources: ForkJoinPool.toString and jdk.internal.vm.JcmdVThreadCommands
 // (https://github.com/openjdk/jdk/blob/master/src/java.base/share/classes/jdk/internal/vm/JcmdVThreadCommands.java).
 //
-// The package's opinion: there are as many carriers as the pool's parallelism says; those that
-// it adds while others are blocked in the kernel take no more work than they had.
+// The package's opinion: the pool has as many carriers as its parallelism; carriers that
+// it adds while others are blocked in the kernel only replace them.
 package vthreads
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is what a JVM says of its carriers.
+// Format reads a JVM's report about its carriers.
 var Format = format.Format{
 	Name:  "vthreads",
 	About: "carriers of a JVM's virtual threads, and how many wait for one: jcmd Thread.vthread_scheduler (JDK 24 on)",
@@ -55,7 +55,7 @@ func parseHeader(line []byte) (at int64, pid int, ok bool) {
 	return format.Stamp(line, "Thread.vthread_scheduler")
 }
 
-// pool is what one answer says.
+// pool is the content of one answer.
 type pool struct{ carriers, queued float64 }
 
 // poolOf reads ForkJoinPool.toString.
@@ -78,7 +78,7 @@ func poolOf(line []byte) (p pool, ok bool) {
 	return pool{carriers, tasks + submissions}, ok1 && ok2 && ok3
 }
 
-// mostReadings bounds what is kept: some days' of five a second.
+// mostReadings bounds the readings: some days with five a second.
 const mostReadings = 1 << 20
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {

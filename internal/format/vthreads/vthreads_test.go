@@ -18,7 +18,7 @@ var suite = formattest.Suite{Format: Format, Match: map[string]format.Confidence
 func TestFormat(t *testing.T) { suite.Test(t) }
 func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
 
-// The queue is what is in the carriers' own and in the common one.
+// The queue is the sum of the carriers' own queues and the common one.
 func TestQueue(t *testing.T) {
 	b := suite.MustRead(t, []byte("== 1795268461318000000 Thread.vthread_scheduler of 4711 ==\n"+
 		"java.util.concurrent.ForkJoinPool@1[Running, parallelism = 2, size = 3, active = 2, running = 2, steals = 12, tasks = 5, submissions = 29]\n"))

@@ -1,10 +1,9 @@
-// Package calibrate runs short loads of its own, whose kind of work is known, and shows what
-// the kernel counts of them beside what it counts of a service: what `stress` is for, with the figures
-// of this machine.
+// Package calibrate runs short loads of a known kind of work. It compares what the kernel counts of them with
+// what it counts of a service. It does what `stress` is used for, with the figures of this machine.
 //
-// Its opinion: nobody else pays for a measurement. A load has one or two threads, at most [memory]
-// of memory and of a file, a directory of its own, and some seconds; it calls fsync for its own
-// file and never sync for everybody's; it ends by itself, and with whoever started it.
+// Its opinion: a measurement must not disturb other programs. A load has one or two threads, at most [memory]
+// of memory and of a file, a directory of its own, and runs for some seconds. It calls fsync for its own file
+// and never sync for the whole system. It ends by itself, or when the process that started it ends.
 package calibrate
 
 import (
@@ -22,11 +21,11 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// LoadCommand is the first argument of a process that is a load; whoever starts the tool gives it to
-// [Play] before anything else.
+// LoadCommand is the first argument of a process that is a load. A program that has it passes its arguments to
+// [Play] before it does anything else.
 const LoadCommand = "calibrate-load"
 
-// memory bounds what a load takes, of memory and of a disk, each.
+// memory bounds the memory and the disk space that a load takes, each in bytes.
 const memory = 32 << 20
 
 // Load is work of a known kind.
@@ -34,7 +33,7 @@ type Load struct {
 	Name  string
 	About string
 	Class workload.Class
-	Extra bool // not among those that a service is held against by default
+	Extra bool // not compared with a service by default
 	play  func(dir string, over func() bool) error
 }
 
@@ -89,7 +88,7 @@ func findLoad(name string) *Load {
 }
 
 // Run runs loads one after the other, each for the same time, and calls tell before each begins.
-// However it ends, the loads have ended and their files are removed.
+// When it returns, also with an error, the loads have ended and their files are removed.
 func Run(ctx context.Context, loads []Load, each time.Duration, tell func(Load)) error {
 	dir, err := makeTempDir()
 	if err != nil {
@@ -113,7 +112,7 @@ func Run(ctx context.Context, loads []Load, each time.Duration, tell func(Load))
 func (l Load) runProcess(ctx context.Context, dir string, d time.Duration) error {
 	c := exec.CommandContext(ctx, "/proc/self/exe", LoadCommand, l.Name, dir, d.String())
 	c.Args[0] = os.Args[0]
-	in, err := c.StdinPipe() // which ends with this process, whatever ends that
+	in, err := c.StdinPipe() // closes when this process ends, however it ends
 	if err != nil {
 		return err
 	}
@@ -128,7 +127,7 @@ func (l Load) runProcess(ctx context.Context, dir string, d time.Duration) error
 	return nil
 }
 
-// short keeps the beginning of what is written.
+// short keeps only the beginning of what is written to it.
 type short struct{ b []byte }
 
 func (s *short) Write(p []byte) (int, error) {
@@ -138,8 +137,8 @@ func (s *short) Write(p []byte) (int, error) {
 
 var _ io.Writer = (*short)(nil)
 
-// makeTempDir makes a directory for the files of loads, in /var/tmp where the temporary directory
-// is in memory: there nothing would be written back.
+// makeTempDir makes a directory for the files of loads. It uses /var/tmp where the temporary directory is in
+// memory, because nothing is written back there.
 func makeTempDir() (string, error) {
 	parent := os.TempDir()
 	if inMemory(parent) && !inMemory("/var/tmp") {
@@ -203,7 +202,7 @@ type Host struct {
 	PressureIO  *float64 `json:"pressure_io"`
 }
 
-// warm is the beginning of a load, which is not counted: its program starts.
+// warm is how much of a load's beginning is not counted, because its program is starting.
 const warm = 300 * time.Millisecond
 
 // Of returns the loads that a recording holds and, where service has processes, that service

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestMain lets the test program be a load, as the tool is.
+// TestMain lets the test binary run as a load, as the tool does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == LoadCommand {
 		if err := Play(os.Args[2:]); err != nil {
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestRun runs every load for a moment: each ends by itself, and nothing is left.
+// TestRun runs every load for a moment. Each ends by itself and leaves nothing behind.
 func TestRun(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var told []string
@@ -50,7 +50,7 @@ func nothingLeft(t *testing.T, dirs ...string) {
 	}
 }
 
-// TestCancel: whoever runs loads ends them early.
+// TestCancel checks that loads end early when their context is cancelled.
 func TestCancel(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -65,7 +65,7 @@ func TestCancel(t *testing.T) {
 	nothingLeft(t, os.TempDir())
 }
 
-// TestOrphan: a load ends when who started it is gone, and takes its file with it.
+// TestOrphan checks that a load ends with the process that started it, and removes its file.
 func TestOrphan(t *testing.T) {
 	for _, name := range []string{"write", "packets", "pipe", "futex"} {
 		dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestOrphan(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		_ = in.Close() // as the end of the other process does
+		_ = in.Close() // as when the other process ends
 		ended := make(chan error, 1)
 		go func() { ended <- c.Wait() }()
 		select {
@@ -102,7 +102,7 @@ func TestPlay(t *testing.T) {
 }
 
 func TestUnwritable(t *testing.T) {
-	missing := filepath.Join(t.TempDir(), "missing") // in which root may not write, either
+	missing := filepath.Join(t.TempDir(), "missing") // root cannot write there either
 	if err := writes(missing, func() bool { return false }); err == nil {
 		t.Errorf("it writes to %s", missing)
 	}

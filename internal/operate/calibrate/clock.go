@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// watchEnd returns a function that says whether a load is over: its time has passed, or the
-// process that started it has ended and so has in.
+// watchEnd returns a function that says whether a load is over: its time has passed, or in has ended because
+// the process that started the load has.
 func watchEnd(d time.Duration, in io.Reader) func() bool {
 	var over atomic.Bool
 	time.AfterFunc(d, func() { over.Store(true) })

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The threads of these loads are bound to one thread of the kernel each, and wait in calls that the Go
-// runtime is not told of (RawSyscall): its own threads would wake each other in between, and be
-// half of what is measured. So there are CPUs of the runtime for all of them, and no collector.
+// Each thread of these loads is bound to one kernel thread and waits in calls that the Go runtime does not see
+// (RawSyscall). Otherwise the runtime's own threads would wake each other in between and be half of what is
+// measured. So GOMAXPROCS has a CPU for each of them, and GC is off.
 
 func silenceRuntime(threads int) {
 	debug.SetGCPercent(-1)
@@ -113,8 +113,8 @@ func writes(dir string, over func() bool) error {
 	return nil
 }
 
-// touches takes memory by mmap, as malloc does for large sizes, and writes to each page; it asks
-// for small pages, whatever the host's setting is.
+// touches takes memory by mmap, as malloc does for large sizes, and writes to each page. It asks for small
+// pages, whatever the host's setting is.
 func touches(_ string, over func() bool) error {
 	silenceRuntime(1)
 	for !over() {
@@ -122,7 +122,7 @@ func touches(_ string, over func() bool) error {
 		if err != nil {
 			return err
 		}
-		_ = unix.Madvise(b, unix.MADV_NOHUGEPAGE) // not there in every kernel
+		_ = unix.Madvise(b, unix.MADV_NOHUGEPAGE) // some kernels lack it
 		for i := 0; i < len(b); i += 4096 {
 			b[i] = 1
 		}
@@ -133,7 +133,7 @@ func touches(_ string, over func() bool) error {
 	return nil
 }
 
-// pingPong lets two threads hand bytes to and fro until over returns true.
+// pingPong passes bytes between two threads until over returns true.
 func pingPong(size int, read, write [2]int, over func() bool, end func()) {
 	runOnThreads(2, func(i int) {
 		b := make([]byte, size)
@@ -145,12 +145,12 @@ func pingPong(size int, read, write [2]int, over func() bool, end func()) {
 				break
 			}
 		}
-		end() // the other may wait
+		end() // the other thread may be waiting
 	})
 }
 
-// transferRaw reads or writes all of b by a raw system call, of which the Go runtime is not told;
-// false on an error or the end.
+// transferRaw reads or writes all of b by a raw system call, which the Go runtime does not see. It returns false
+// on an error or at the end.
 func transferRaw(call uintptr, fd int, b []byte) bool {
 	for len(b) > 0 {
 		n, _, errno := syscall.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
@@ -172,7 +172,7 @@ func pipes(_ string, over func() bool) error {
 	}
 	var once sync.Once
 	pingPong(1, [2]int{b[0], a[0]}, [2]int{a[1], b[1]}, over, func() {
-		once.Do(func() { // who reads sees the end
+		once.Do(func() { // the reader sees the end
 			_ = syscall.Close(a[1])
 			_ = syscall.Close(b[1])
 		})
@@ -221,11 +221,11 @@ const (
 	futexWake = 129
 )
 
-// futexes lets two threads hand a turn to and fro, and the one without the turn wait in futex(2).
+// futexes passes a turn between two threads. The thread without the turn waits in futex(2).
 func futexes(_ string, over func() bool) error {
 	var turn atomic.Uint32
 	at := uintptr(unsafe.Pointer(&turn))
-	patience := syscall.NsecToTimespec(100e6) // should the other have ended
+	patience := syscall.NsecToTimespec(100e6) // ends the wait if the other thread has ended
 	runOnThreads(2, func(i int) {
 		own, other := uint32(i), uint32(1-i)
 		for !over() {

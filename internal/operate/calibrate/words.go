@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Sentence says what kind of work a service's CPU time goes to, and which load it is most like.
+// Sentence says what kind of work takes a service's CPU time, and which load the service is most like.
 func (r *Result) Sentence() string {
 	t := r.Target
 	switch {

@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// Blocks runs variants that are all up at the same time in n blocks, in each of which every
-// variant runs once, in random order given by the seed. Changes over time, such as other load on
-// the host, then affect all variants alike, and the two runs of a block are a pair.
+// Blocks runs variants that are all up at the same time in n blocks. Each block runs every variant once, in a
+// random order given by the seed. Changes over time, such as other load on the host, then affect all variants
+// alike, and the two runs of a block are a pair.
 //
-// It returns the runs of whole blocks by variant, also where a run fails or the context ends:
-// runs[v][b] is variant v in block b.
+// It returns the runs of whole blocks by variant, also when a run fails or the context ends: runs[v][b] is
+// variant v in block b.
 func Blocks(ctx context.Context, n int, variants []string, seed uint64, run func(ctx context.Context, variant string, block int) (Run, error)) (runs [][]Run, err error) {
 	runs = make([][]Run, len(variants))
 	order := rand.New(rand.NewPCG(seed, 0))
@@ -37,9 +37,9 @@ func Blocks(ctx context.Context, n int, variants []string, seed uint64, run func
 	return runs, nil
 }
 
-// Interleaved runs two services, both of them up all the time, in blocks and compares them. Each
-// runs once beforehand to warm up (block −1), which does not count. Where the context ends
-// early, the whole blocks so far are compared.
+// Interleaved runs two services, both of them up all the time, in blocks and compares them. Each runs once
+// beforehand to warm up (block −1), which does not count. If the context ends early, it compares the whole
+// blocks so far.
 func Interleaved(ctx context.Context, before, after string, blocks int, seed uint64, opt Options, run func(ctx context.Context, variant string, block int) (Run, error)) (*Comparison, error) {
 	variants := []string{before, after}
 	for _, v := range variants {

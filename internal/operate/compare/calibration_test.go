@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// simulated are n pairs of runs on a noisy host: each block has a mood that both
-// runs share, each run noise of its own, and one in twenty met a neighbour that
-// made everything several times slower. After is before times effect.
+// simulated makes n pairs of runs on a noisy host. Both runs of a block share a random factor, each run has
+// noise of its own, and one run in twenty meets a neighbour that makes it several times slower. After is
+// before times effect.
 func simulated(r *rand.Rand, n int, noise, effect float64) (before, after []Run) {
 	run := func(mood, f float64, at time.Time) Run {
 		own := func() float64 { return math.Exp(noise * r.NormFloat64()) }
@@ -32,8 +32,7 @@ func simulated(r *rand.Rand, n int, noise, effect float64) (before, after []Run)
 	return before, after
 }
 
-// Where nothing changed, a metric is told as changed in at most 5 of 100
-// comparisons, whatever the noise.
+// Where nothing changed, at most 5 of 100 comparisons report a change of a metric, whatever the noise.
 func TestFalseAlarms(t *testing.T) {
 	const comparisons = 2000
 	for _, c := range []struct {
@@ -74,11 +73,10 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// chance is the most that a share is observed as in n draws, but for 1 time in 40.
+// chance is the largest share observed in n draws, except 1 time in 40.
 func chance(share float64, n int) float64 { return share + 2*math.Sqrt(share*(1-share)/float64(n)) }
 
-// What is there is found, the more surely the more pairs there are, and never
-// told the wrong way round.
+// A real change is found, more often the more pairs there are, and its direction is never reported wrong.
 func TestPower(t *testing.T) {
 	for _, c := range []struct {
 		n      int

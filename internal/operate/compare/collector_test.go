@@ -30,8 +30,8 @@ func fixture(t *testing.T, name string) Run {
 var collectors = []string{"gc_cycles_per_s", "full_collections_per_s", "gc_cpu_share", "gc_pause_cpu_share", "assist_ms_per_s", "assist_us_per_request", "stopped_ms_per_s",
 	"longest_pause_ms", "alloc_mib_per_s", "promoted_mib_per_s", "live_heap_mib", "heap_goal_mib"}
 
-// Figures are as counted in the logs by hand, and those that a runtime has not, or its
-// source does not tell, are no figures: 0 is one.
+// Figures equal those counted by hand in the logs. A figure that a runtime does not have, or that its source
+// does not give, is absent and not 0.
 func TestCollectorsOfAllRuntimes(t *testing.T) {
 	for name, want := range map[string]map[string]float64{
 		"jvm.young-gc-rate/sick": {"gc_cycles_per_s": 3.25, "full_collections_per_s": 0, "stopped_ms_per_s": 117.8, "longest_pause_ms": 45.99,
@@ -58,7 +58,7 @@ func TestCollectorsOfAllRuntimes(t *testing.T) {
 	}
 }
 
-// A JVM's collector and the process's CPU time: the share is of collections in pauses.
+// A JVM's GC share is of its CPU time in pauses, from its GC log and the process's CPU time.
 func TestCPUOfPauses(t *testing.T) {
 	r := fixture(t, "jvm.gc-kernel-time/sick")
 	if share, ok := r.Metrics["gc_pause_cpu_share"]; !ok || share <= .05 || share >= 1 {
@@ -69,7 +69,7 @@ func TestCPUOfPauses(t *testing.T) {
 	}
 }
 
-// Two captures of a JVM show how sure the collector's figures are.
+// Two captures of a JVM show the uncertainty of the GC figures.
 func TestIntervalsOfCollectors(t *testing.T) {
 	sick, healthy := fixture(t, "jvm.young-gc-rate/sick"), fixture(t, "jvm.young-gc-rate/healthy")
 	for _, metric := range []string{"gc_cycles_per_s", "stopped_ms_per_s", "alloc_mib_per_s", "promoted_mib_per_s"} {
@@ -93,7 +93,7 @@ func TestIntervalsOfCollectors(t *testing.T) {
 	}
 }
 
-// Nobody watched a collector, or nobody knows whose: there are no figures of one.
+// GC figures are absent where GC was not recorded or where its process is unknown.
 func TestNoCollector(t *testing.T) {
 	for name, subject := range map[string]evidence.Subject{"a JVM that nobody watched": {Runtime: "jvm"}, "a program of its own": {Name: "nginx"}} {
 		b := evidence.NewBundle()

@@ -16,23 +16,23 @@ type Options struct {
 	Level         float64 // of confidence, 0: 0.95
 	MinEffect     float64 // relative; 0: as [Metrics] has it for each
 
-	// Earlier are runs of the same service under the same load from before the change: what they
-	// differ by is no change. They are used where there are too few pairs.
+	// Earlier are runs of the same service under the same load from before the change. They show by how much
+	// figures differ without a change. They are used where there are too few pairs.
 	Earlier []Run
 
-	// InTurn: the runs are pieces of one stretch of time under whatever load there was, which
-	// side a piece was of was drawn by lot ([Blocks]). Then a load that nobody knows or that
-	// swings is in the differences between pairs, and what differs between the sides is what
-	// the change did, or chance: it is said, and refuses nothing.
+	// InTurn says that the runs are pieces of one stretch of time under the load that was there, and that a
+	// lot decided the side of each piece ([Blocks]). The differences between pairs then include the effect of
+	// an unknown or varying load. What differs between the sides is the effect of the change, or chance. Such
+	// a load is reported and refuses nothing.
 	InTurn bool
 }
 
 // ErrNoRuns is wrapped by errors for sides without a run.
 var ErrNoRuns = errors.New("no run to compare")
 
-// Compare compares the runs of two sides pair by pair, the i-th of one side with the i-th of the
-// other; each side is in order of time where all its start times are known. Runs without a partner
-// are left out with a warning.
+// Compare compares the runs of two sides pair by pair: the i-th run of one side with the i-th of the other.
+// Each side is in order of time if all its start times are known. Runs without a partner are left out with a
+// warning.
 func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	if opt.Level == 0 {
 		opt.Level = .95
@@ -97,12 +97,11 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
 
-// mostWarnings of runs are passed on.
+// mostWarnings is how many warnings of runs are passed on.
 const mostWarnings = 10
 
-// distinctWarnings returns the warnings of all runs. Those that differ only in their figures are
-// one, which names the first run. At most [mostWarnings] are returned, with the number of the
-// others.
+// distinctWarnings returns the warnings of all runs. Warnings that differ only in their figures become one,
+// which names the first run. It returns at most [mostWarnings], with the number of the others.
 func distinctWarnings(sides ...[]Run) (out []string) {
 	first, count := make(map[string]string), make(map[string]int)
 	var order []string

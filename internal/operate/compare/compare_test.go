@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// series makes a run of each value of a metric, a minute apart, under one load.
+// series makes one run for each value of a metric, a minute apart, under one load.
 func series(metric string, values ...float64) (runs []Run) {
 	for i, v := range values {
 		runs = append(runs, Run{Name: "r", Start: noon.Add(time.Duration(i) * time.Minute), Load: open(500), Metrics: map[string]float64{metric: v}})
@@ -94,7 +94,7 @@ func TestUnknownIsLeftOut(t *testing.T) {
 	}
 }
 
-// Runs are paired in order of time, not as they were named.
+// Runs are paired in order of time, not in the order they are given.
 func TestPairsAreInOrderOfTime(t *testing.T) {
 	v := []float64{1, 2, 4, 8, 16, 32}
 	before, after := series("p99_ms", v...), series("p99_ms", times(v, .5)...)

@@ -10,9 +10,9 @@ import (
 	"github.com/unstall/unstall/internal/collect/load"
 )
 
-// Two services that both run, one of which does more for each request: the
-// difference is found. It is far larger than what a busy machine adds, and each run has
-// more connections than the 20 requests that a median asks for.
+// Compare finds the difference between two running services, one of which does more work for each request. The
+// difference is far larger than the noise of a busy machine. Each run has more connections than the 20 requests
+// that a median needs.
 func TestTwoServices(t *testing.T) {
 	service := func(takes time.Duration) *httptest.Server {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

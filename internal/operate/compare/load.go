@@ -12,28 +12,28 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// By how much loads may differ that count as the same.
+// Loads count as the same if they differ by no more than this.
 const (
 	sameOffered  = .02 // of the offered rate
-	sameArrivals = .10 // of the rate of requests that came by themselves
-	served       = .95 // of the offered rate: below, a queue grows for as long as the run lasts
-	sameServed   = .02 // both below it, but alike
+	sameArrivals = .10 // of the rate of requests that were not offered by a generator
+	served       = .95 // of the offered rate; below it, a queue grows as long as the run lasts
+	sameServed   = .02 // both runs below served, but alike
 	sameDuration = .20
-	lastAnswer   = time.Second // a run may end with its last answer
-	sameMix      = .05         // of the requests are of other routes
-	sameErrors   = .01         // what failed is often fast
-	sameOthers   = .15         // of the host's processors
+	lastAnswer   = time.Second // a run may end with its last response
+	sameMix      = .05         // share of requests on other routes
+	sameErrors   = .01         // share of requests; failed ones are often fast
+	sameOthers   = .15         // share of the host's processors
 )
 
-// guard says in what the loads of runs differ, and what is not known of them.
+// guard collects how the loads of runs differ, and what is unknown about them.
 type guard struct {
 	before, after []Run
-	inTurn        bool // what differs is what the change did, or chance: there is nothing to do about it
+	inTurn        bool // the sides differ by the change or by chance, so the user need not do anything about it
 	differ        []string
 	warnings      []string
 }
 
-// addDifference notes in what the loads differ, each text once.
+// addDifference notes a difference between the loads, each text once.
 func (g *guard) addDifference(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(g.differ, text) {
 		g.differ = append(g.differ, text)
@@ -46,12 +46,11 @@ func (g *guard) addWarning(format string, args ...any) {
 	}
 }
 
-// compareLoads compares what was asked of the service pair by pair, and what came of it over all
-// runs of a side.
+// compareLoads compares the requested load pair by pair, and its result over all runs of a side.
 func (g *guard) compareLoads() {
 	for i := range min(len(g.before), len(g.after)) {
 		if n := len(g.differ); n > 0 {
-			break // the next pair would say it again
+			break // the next pair would repeat it
 		}
 		g.comparePlans(&g.before[i].Load, &g.after[i].Load)
 	}
@@ -97,9 +96,9 @@ func (g *guard) compareLoads() {
 	}
 }
 
-// compareCapacity compares the served parts of the offered rates. Where latency counts from the
-// intended time, a service over capacity shows in the latencies: that is a warning. Else, or where
-// the generator could not keep up, the loads differ.
+// compareCapacity compares the served parts of the offered rates. Where latency counts from the intended time,
+// latencies show that a service is over capacity, so that is only a warning. Otherwise, or where the generator
+// could not keep up, the loads differ.
 func (g *guard) compareCapacity() {
 	b, known := medianFigure(g.before, (*Load).servedShare)
 	a, too := medianFigure(g.after, (*Load).servedShare)
@@ -126,14 +125,14 @@ func (g *guard) compareCapacity() {
 	g.addDifference("%.3g %% of the offered requests were served before, %.3g %% after: one of them was over capacity; use a rate that both can serve", 100*b, 100*a)
 }
 
-// comparePlans compares what was meant to be sent in the two runs of a pair.
+// comparePlans compares the planned loads of the two runs of a pair.
 func (g *guard) comparePlans(b, a *Load) {
 	if x, y := Path(b.URL), Path(a.URL); x != "" && y != "" && x != y {
 		g.addDifference("path %s before, %s after", x, y)
 	}
 	if b.Mode != "" && a.Mode != "" && b.Mode != a.Mode {
 		g.addDifference("%s loop before, %s loop after", b.Mode, a.Mode)
-		return // what follows from the mode differs, too
+		return // the mode determines the rest
 	}
 	if b.LatencyFrom != "" && a.LatencyFrom != "" && b.LatencyFrom != a.LatencyFrom {
 		g.addDifference("latency is measured from %s before, from %s after", formatLatencyFrom(b.LatencyFrom), formatLatencyFrom(a.LatencyFrom))
@@ -193,7 +192,7 @@ func (g *guard) compareRoutes() {
 	for _, route := range mergeKeys(b, a) {
 		d := math.Abs(b[route] - a[route])
 		apart += d / 2
-		if d > most { // of equal ones the first by name
+		if d > most { // the first by name if equal
 			most, which = d, route
 		}
 	}

@@ -12,22 +12,22 @@ import (
 
 // MeasureOptions are what the user decides about measuring.
 type MeasureOptions struct {
-	SLO time.Duration // above which a request is slow; 0: the share of slow ones is not measured
+	SLO time.Duration // a request above it is slow; 0: the share of slow requests is not measured
 
-	// Since and Until are the part of the evidence that is the run; zero: all there is.
+	// Since and Until bound the part of the evidence that is the run; zero: no bound.
 	Since, Until time.Time
 
-	// Process is the PID of the one that the figures are about; 0: the one that was watched.
+	// Process is the PID of the process that the figures are about; 0: the one that was recorded.
 	Process int
 
-	// Parts: the quarters of the run are measured, too ([Run.Parts]).
+	// Parts says that the quarters of the run are measured, too ([Run.Parts]).
 	Parts bool
 }
 
-// Measure returns the runs in the evidence of one recording. Figures of requests are from a load
-// generator's result before any other source, as it sees what the service does not; those of the
-// collector, of CPU time and of memory are from whatever watched the process. Several load results
-// in one file are as many runs. The bundle is not changed.
+// Measure returns the runs in the evidence of one recording. Figures of requests come from a load generator's
+// result before any other source, because a generator sees queueing that the service does not. Figures of GC,
+// CPU time and memory come from the source that recorded the process. A file with several load results gives
+// as many runs. The bundle is not changed.
 func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 	i := incident.Of(read, incident.Options{SLO: opt.SLO, Since: opt.Since, Until: opt.Until})
 	b := i.Bundle

@@ -21,8 +21,8 @@ import (
 
 const ms = int64(1e6)
 
-// watched is a service that was watched for ten seconds from all sides: its access
-// log, its collector, MemStats at both ends, a CPU profile, /proc.
+// watched is a service recorded for ten seconds by all sources: its access log, GC, MemStats at both ends, a
+// CPU profile and /proc.
 func watched() *evidence.Bundle {
 	b := incident.NewBundle()
 	from := noon.UnixNano()
@@ -118,8 +118,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A generator's latencies replace those seen from inside: they count the wait
-// before the service, too.
+// A generator's latencies replace those the service recorded, because they include the wait before the
+// service.
 func TestTheLoadGeneratorSeesMore(t *testing.T) {
 	b := watched()
 	b.Loads = append(b.Loads, evidence.LoadResult{Tool: "unstall", URL: "http://h/", Mode: "open", Duration: 10e9, Offered: 500, Rate: 499, Sent: 5000, Completed: 4990, Errors: 50,

@@ -11,26 +11,26 @@ const (
 	Higher Better = "higher"
 )
 
-// Metric is something that runs are compared by.
+// Metric is a figure that runs are compared by.
 type Metric struct {
 	Name   string // closed list: added to, never renamed
 	Title  string // as reports for people name it
 	Unit   string
 	Better Better
 
-	// A change below both is none: MinEffect is relative to the figure before,
-	// Floor absolute, in the metric's unit.
+	// A change below both is no change. MinEffect is relative to the figure before; Floor is absolute, in the
+	// metric's unit.
 	MinEffect float64
 	Floor     float64
 
-	// Gate: a regression of it fails a comparison unless other metrics are asked
-	// for. They are few: each one more is one more chance of a false alarm, and the
-	// other quantiles move with these.
+	// Gate says that a regression of the metric fails a comparison unless the user names other metrics. Few
+	// metrics have it, because each one adds a chance of a false alarm, and the other quantiles move with
+	// these.
 	Gate bool
 }
 
-// Metrics are all that are known, in the order they are shown. What a host or a
-// short run blurs more needs a larger effect.
+// Metrics are all known metrics in the order they are shown. A metric that a host or a short run makes less
+// precise needs a larger effect.
 var Metrics = []Metric{
 	{Name: "p50_ms", Title: "p50", Unit: "ms", Better: Lower, MinEffect: .05, Floor: .005, Gate: true},
 	{Name: "p90_ms", Title: "p90", Unit: "ms", Better: Lower, MinEffect: .05, Floor: .01},
@@ -43,18 +43,18 @@ var Metrics = []Metric{
 	{Name: "gc_cycles_per_s", Title: "GC cycles", Unit: "1/s", Better: Lower, MinEffect: .1, Floor: .02},
 	{Name: "full_collections_per_s", Title: "full collections", Unit: "1/s", Better: Lower, MinEffect: .1, Floor: .02},
 	{Name: "gc_cpu_share", Title: "GC CPU", Unit: "1", Better: Lower, MinEffect: .1, Floor: .005},
-	{Name: "gc_pause_cpu_share", Title: "GC CPU in pauses", Unit: "1", Better: Lower, MinEffect: .1, Floor: .005}, // what runs beside the program is not in a JVM's log
+	{Name: "gc_pause_cpu_share", Title: "GC CPU in pauses", Unit: "1", Better: Lower, MinEffect: .1, Floor: .005}, // a JVM's log lacks concurrent work
 	{Name: "assist_ms_per_s", Title: "mark assist", Unit: "ms/s", Better: Lower, MinEffect: .1, Floor: .5},
 	{Name: "assist_us_per_request", Title: "mark assist per request", Unit: "µs", Better: Lower, MinEffect: .1, Floor: 1},
 	{Name: "stopped_ms_per_s", Title: "paused by GC", Unit: "ms/s", Better: Lower, MinEffect: .1, Floor: .5},
-	{Name: "longest_pause_ms", Title: "longest pause", Unit: "ms", Better: Lower, MinEffect: .2, Floor: 5}, // one pause decides: it varies more than a mean does
+	{Name: "longest_pause_ms", Title: "longest pause", Unit: "ms", Better: Lower, MinEffect: .2, Floor: 5}, // a single pause varies more than a mean
 	{Name: "cpu_cores", Title: "process CPU", Unit: "cores", Better: Lower, MinEffect: .03, Floor: .005},
 	{Name: "cpu_ms_per_request", Title: "CPU per request", Unit: "ms", Better: Lower, MinEffect: .03, Floor: .001},
 	{Name: "user_cores", Title: "process CPU, user", Unit: "cores", Better: Lower, MinEffect: .05, Floor: .005},
 	{Name: "system_cores", Title: "process CPU, system", Unit: "cores", Better: Lower, MinEffect: .05, Floor: .005},
-	{Name: "run_queue_ms_per_s", Title: "waited for a CPU", Unit: "ms/s", Better: Lower, MinEffect: .2, Floor: 5}, // what else runs on the host decides most of it
+	{Name: "run_queue_ms_per_s", Title: "waited for a CPU", Unit: "ms/s", Better: Lower, MinEffect: .2, Floor: 5}, // mostly decided by other programs on the host
 	{Name: "alloc_mib_per_s", Title: "allocation", Unit: "MiB/s", Better: Lower, MinEffect: .05, Floor: .5},
-	{Name: "promoted_mib_per_s", Title: "promotion", Unit: "MiB/s", Better: Lower, MinEffect: .1, Floor: .5}, // goes with what is live just then
+	{Name: "promoted_mib_per_s", Title: "promotion", Unit: "MiB/s", Better: Lower, MinEffect: .1, Floor: .5}, // depends on what is live at the moment
 	{Name: "live_heap_mib", Title: "live heap", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 1},
 	{Name: "heap_goal_mib", Title: "heap goal", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 1},
 	{Name: "rss_mib", Title: "resident memory", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 2},

@@ -8,14 +8,14 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Of one recording, the figures of a process in a part of it, whoever else was recorded, and
-// the requests that ended in it, under the schedule of all of it.
+// Measuring a part of one recording gives the figures of one process in that part, whichever other processes were
+// recorded. It counts the requests that ended in the part, under the schedule of the whole load.
 func TestPart(t *testing.T) {
 	b := evidence.NewBundle()
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "procfs"}), "procfs")
 	at := func(s int) int64 { return noon.Add(time.Duration(s) * time.Second).UnixNano() }
 	host := p.Subject(evidence.Subject{Kind: evidence.Host, Name: "host", CPUs: 2})
-	p.Subject(evidence.Subject{Name: "one", PID: 11, StartTime: at(-100)}) // named only: nobody watched it
+	p.Subject(evidence.Subject{Name: "one", PID: 11, StartTime: at(-100)}) // only named, not recorded
 	one, other := p.Subject(evidence.Subject{Name: "one", PID: 11, StartTime: at(-50)}), p.Subject(evidence.Subject{Name: "other", PID: 12})
 	half := func(s evidence.SubjectID, name string, first, second float64) {
 		p.Series(evidence.Series{Subject: s, Name: name, T: []int64{at(0), at(10), at(20)}, V: []float64{first, second, second}})
@@ -67,8 +67,8 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// Pieces of one stretch of time, which side is which drawn by lot, are compared under whatever
-// load there was; what differs is said.
+// Pieces of one stretch of time whose sides were drawn by lot are compared under any load. Differences of the
+// load are reported.
 func TestInTurn(t *testing.T) {
 	six := []float64{1, 1.1, .9, 1, 1.2, 1}
 	before, after := series("cpu_cores", six...), series("cpu_cores", times(six, .5)...)

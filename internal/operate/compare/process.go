@@ -7,9 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// findProcess returns the process that the figures of a runtime are about: the one whose collector
-// or CPU profile was watched for longest, else the one with the requests. A host's recording lists
-// other processes, too.
+// findProcess returns the process that the figures of a runtime are about: the one whose GC or CPU profile was
+// recorded for longest, else the one with the requests. A host's recording lists other processes, too.
 func (m *measurement) findProcess(top *ledger.Ledger) (evidence.SubjectID, bool) {
 	best, most := evidence.SubjectID(-1), int64(0)
 	for i, s := range m.b.Subjects {
@@ -33,8 +32,8 @@ func (m *measurement) findProcess(top *ledger.Ledger) (evidence.SubjectID, bool)
 	return best, best >= 0
 }
 
-// findProcessByPID returns the process with an id. Where several artifacts list it under different
-// subjects, it returns the one that was watched for longest.
+// findProcessByPID returns the process with a PID. Where several artifacts list it under different subjects, it
+// returns the one that was recorded for longest.
 func findProcessByPID(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
 	best, most := evidence.SubjectID(-1), int64(-1)
 	for i, s := range b.Subjects {
@@ -49,11 +48,11 @@ func findProcessByPID(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
 	return best, best >= 0
 }
 
-// measureCollector adds the metrics of the garbage collector. What the runtime does not have, or
-// was not recorded, is no metric.
+// measureCollector adds the metrics of GC. It adds no metric for what the runtime does not have or what was not
+// recorded.
 func (m *measurement) measureCollector(s evidence.SubjectID, top *ledger.Ledger) {
 	if p, ok := metrics.ProfileOf(m.b, s); ok && p.Span > 0 {
-		m.setMetric("cpu_cores", float64(p.All)/1e9/p.Span) // until /proc says better
+		m.setMetric("cpu_cores", float64(p.All)/1e9/p.Span) // /proc, if recorded, replaces it
 	}
 	read := platform.ByID(m.b.Subjects[s].Runtime).ReadCollector
 	if read == nil {
@@ -72,7 +71,7 @@ func (m *measurement) measureCollector(s evidence.SubjectID, top *ledger.Ledger)
 	m.setMetric("assist_ms_per_s", 1e3*g.Assist.Number)
 	m.perRequest("assist_us_per_request", 1e6*g.Assist.Number)
 	m.setMetric("stopped_ms_per_s", 1e3*g.Stopped.Number)
-	if g.Longest.MostlyKnown() { // of a part of the run it says nothing of the rest
+	if g.Longest.MostlyKnown() { // a part of the run says nothing about the rest
 		m.setMetric("longest_pause_ms", 1e3*g.Longest.Number)
 	}
 	m.setMetric("alloc_mib_per_s", g.Alloc.Number/(1<<20))

@@ -14,8 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/format/loadresult"
 )
 
-// Reader makes evidence of files; nil if nothing of them could be read, which it
-// has said then.
+// Reader makes evidence of files. It returns nil, after it has reported why, if none of them could be read.
 type Reader func(names []string) *evidence.Bundle
 
 // Read measures the runs that a name stands for. A capture, a load result, a diagnosis as JSON or
@@ -74,11 +73,10 @@ func evidenceIn(path string) bool {
 	return isWholeRun(path) || incident.Known(format.File(path))
 }
 
-// mostLeftOut is how many files that nothing reads are named.
+// mostLeftOut is how many unreadable files a warning names.
 const mostLeftOut = 3
 
-// addSkippedWarning warns, with the first run, of the files of a directory that have no known
-// format.
+// addSkippedWarning adds to the first run a warning about the files of a directory that have no known format.
 func addSkippedWarning(runs []Run, dir string, others []string) []Run {
 	if len(runs) == 0 || len(others) == 0 {
 		return runs
@@ -91,8 +89,7 @@ func addSkippedWarning(runs []Run, dir string, others []string) []Run {
 	return runs
 }
 
-// measureFiles measures the run of which the files are the evidence; nil if none of them could be
-// read.
+// measureFiles measures the run whose evidence the files are; nil if no file could be read.
 func measureFiles(name string, files []string, read Reader, opt MeasureOptions) []Run {
 	b := read(files)
 	if b == nil {

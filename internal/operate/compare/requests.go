@@ -10,16 +10,16 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// quantiles are the metrics that are quantiles of the requests' latency, and how
-// many requests one takes.
+// quantiles are the metrics that are quantiles of the requests' latency, with the number of requests each one
+// needs.
 var quantiles = []struct {
 	metric string
 	q      float64
 	least  int
 }{{"p50_ms", .5, ledger.MinRequests}, {"p90_ms", .9, 50}, {"p99_ms", .99, 200}, {"p999_ms", .999, 2000}}
 
-// measureRequests adds the metrics of all requests, as a diagnosis does. A request that did not
-// finish counts with the time it took at least.
+// measureRequests adds the metrics of all requests, as a diagnosis does. A request that did not finish counts
+// with the time it had taken at the end.
 func (m *measurement) measureRequests(l *ledger.Ledger, opt MeasureOptions) {
 	r := &m.b.Requests
 	var at, latency []int64
@@ -71,16 +71,15 @@ func (m *measurement) measureRequests(l *ledger.Ledger, opt MeasureOptions) {
 	}
 }
 
-// applySchedule sets what a load generator was asked to do, where the run is a part of its time:
-// its figures are of all its time and are not used.
+// applySchedule sets the requested load of a load generator where the run is only a part of its time. The
+// generator's figures cover all of its time, so they are not used.
 func (m *measurement) applySchedule(l *evidence.LoadResult) {
 	m.run.Load.URL, m.run.Load.Mode, m.run.Load.Offered, m.run.Load.Connections = l.URL, l.Mode, l.Offered, l.Connection
 	m.run.Load.Arrivals = false
 }
 
-// applyLoadResult sets the load and the metrics from a load generator's result. Its latencies
-// replace those of requests seen from inside; where the requests are its own, their intervals
-// stay.
+// applyLoadResult sets the load and the metrics from a load generator's result. Its latencies replace those the
+// service recorded. Intervals stay if the recorded requests are the generator's own.
 func (m *measurement) applyLoadResult(l *evidence.LoadResult) {
 	seen := m.run.Load
 	m.run.Load = Load{URL: l.URL, Mode: l.Mode, LatencyFrom: "intended", Offered: l.Offered, Rate: l.Rate, Connections: l.Connection,
@@ -89,7 +88,7 @@ func (m *measurement) applyLoadResult(l *evidence.LoadResult) {
 		m.run.Load.LatencyFrom = "send"
 	}
 	if l.Tool == "unstall" {
-		m.run.Load.Failed += l.Timeouts // others count them as errors
+		m.run.Load.Failed += l.Timeouts // other generators count them as errors
 	}
 	if seen.LatencyFrom != m.run.Load.LatencyFrom {
 		m.run.Within = nil

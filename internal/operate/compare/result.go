@@ -8,8 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// compareMetric compares a metric over the pairs in which both runs have it; false if there are
-// none.
+// compareMetric compares a metric over the pairs in which both runs have it; false if there is no such pair.
 func compareMetric(m Metric, before, after []Run, opt Options) (Result, bool) {
 	level := opt.Level
 	var b, a []float64
@@ -46,14 +45,14 @@ func compareMetric(m Metric, before, after []Run, opt Options) (Result, bool) {
 		r.Why = formatFewPairs(len(b), level)
 	case ok:
 		r.decideByInterval(m, factor-1, stats.Interval{Low: iv.Low - 1, High: iv.High - 1}, apart)
-	default: // zero in so many runs that only differences are left
+	default: // too many runs have zero for ratios; only differences remain
 		r.decideByInterval(m, math.Inf(1), stats.Interval{Low: apart.Low, High: apart.High}, apart)
 	}
 	return r, true
 }
 
-// decideByInterval sets the result from a change and its interval; apart is the interval of the
-// absolute differences.
+// decideByInterval sets the result from a change and its interval. apart is the interval of the absolute
+// differences.
 func (r *Result) decideByInterval(m Metric, change float64, iv, apart stats.Interval) {
 	relative := !math.IsInf(change, 0)
 	small := apart.Low == 0 && apart.High == 0 ||
@@ -90,9 +89,9 @@ func minDecidingPairs(level float64) int {
 	return need
 }
 
-// fromRequests returns the interval of the factor as the requests of each run alone give it: the
-// limits of the pairs' mean logarithm by the method of variance estimates recovery (Zou & Donner,
-// Construction of Confidence Limits about Effect Measures, Statistics in Medicine 27, 2008).
+// fromRequests returns the interval of the factor that the requests within each run give. It computes the limits
+// of the pairs' mean logarithm by the method of variance estimates recovery (Zou & Donner, Construction of
+// Confidence Limits about Effect Measures, Statistics in Medicine 27, 2008).
 func fromRequests(name string, before, after []Run, at []int) (stats.Interval, bool) {
 	var mean, down, up float64
 	for _, i := range at {

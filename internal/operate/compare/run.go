@@ -6,43 +6,43 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Run is what was measured of one run, under a load.
+// Run holds the figures of one run and its load.
 type Run struct {
 	Name    string
 	Start   time.Time // zero unknown
 	Load    Load
-	Metrics map[string]float64 // by the names in [Metrics]; what is not known is not in it
+	Metrics map[string]float64 // by the names in [Metrics]; unknown ones are absent
 
-	// Within are 95 % intervals from the requests of the run alone, of the metrics
-	// that have one. They say nothing about what differs from run to run.
+	// Within are 95 % intervals of metrics from the requests of this run alone, for metrics that have one.
+	// They say nothing about how runs differ from each other.
 	Within map[string]stats.Interval
 
-	// Parts are the metrics of its quarters in order of time, where they were measured: how much
-	// the figures move without a change.
+	// Parts are the metrics of the run's quarters in order of time, where they were measured. They show how
+	// much the figures move without a change.
 	Parts []map[string]float64
 
-	Warnings []string // what to know beside the figures: lines not understood, a generator that lagged
+	Warnings []string // shown beside the figures: lines not understood, a generator that lagged
 }
 
-// Load is what a run was measured under. Zero fields are not known.
+// Load is the load of a run. Zero fields are unknown.
 type Load struct {
 	URL         string
 	Mode        string             // "open", "closed"
 	LatencyFrom string             // "intended", "send", "server"
-	Offered     float64            // per second, of an open loop
-	Rate        float64            // achieved, per second
+	Offered     float64            // requests per second, of an open loop
+	Rate        float64            // achieved requests per second
 	Connections int                // of a closed loop
-	Duration    time.Duration      // that was measured
-	Sent        int64              // requests
-	Failed      int64              // of them
+	Duration    time.Duration      // of the measurement
+	Sent        int64              // number of requests
+	Failed      int64              // number of them that failed
 	Routes      map[string]float64 // shares of the requests, by route
-	Arrivals    bool               // Rate is how many came by themselves: nobody offered them
+	Arrivals    bool               // no generator offered the requests; Rate is how many came
 
-	// Others is the share of the host's processors that other processes used or
-	// its hypervisor took; nil: not recorded.
+	// Others is the share of the host's processors that other processes or other virtual machines (steal)
+	// used; nil: not recorded.
 	Others *float64
 
-	// Limited: the generator did not keep its schedule.
+	// Limited says that the generator did not keep its schedule.
 	Limited bool
 }
 

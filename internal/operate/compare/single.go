@@ -10,22 +10,22 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Quarters is into how many parts a run is measured to see how steady it was.
+// Quarters is the number of parts in which a run is measured to see how steady it was.
 const Quarters = 4
 
-// runsVary is by how much two runs of the same service under the same load are taken to differ
-// where neither their own drift nor earlier captures say more: a restart, another layout of the
-// heap, another neighbour. It is a choice, not a measurement, and is stated with each result.
+// runsVary is the relative difference assumed between two runs of the same service under the same load, where
+// neither their own drift nor earlier captures show more: a restart, another heap layout, another neighbour. It
+// is a choice, not a measurement, and each result states it.
 const runsVary = .20
 
-// fewEarlier is from how many earlier runs on their spread replaces [runsVary]; fewer only widen it.
+// fewEarlier is the number of earlier runs from which on their spread replaces [runsVary]; fewer only widen it.
 const fewEarlier = 4
 
-// steadiest is the least that runs are taken to vary by, however alike the earlier ones were.
+// steadiest is the least variation assumed between runs, even if the earlier ones varied less.
 const steadiest = .05
 
-// measureQuarters measures the quarters of a run, which show how much each figure moves without a
-// change; nil if a quarter is shorter than a second.
+// measureQuarters measures the quarters of a run. They show how much each figure moves without a change. It
+// returns nil if a quarter is shorter than a second.
 func measureQuarters(read *evidence.Bundle, name string, from, until int64, opt MeasureOptions) (parts []map[string]float64) {
 	length := (until - from) / Quarters
 	if length < int64(time.Second) {
@@ -41,12 +41,12 @@ func measureQuarters(read *evidence.Bundle, name string, from, until int64, opt 
 	return parts
 }
 
-// decideFewRuns decides a metric that has too few runs for a test over pairs; false if its runs
-// give no interval. The interval is what the requests or the quarters of each run leave open. By
-// how much two runs of the same service may differ is allowed for on top. Only a change beyond
-// both counts, and "same" is a result only where both figures are below the floor.
+// decideFewRuns decides a metric that has too few runs for a test over pairs; false if its runs give no
+// interval. The interval comes from the requests or the quarters of each run. On top of it, two runs of the
+// same service may differ by an allowed amount. Only a change beyond both counts. "same" is a result only if
+// both figures are below the floor.
 func (r *Result) decideFewRuns(m Metric, before, after []Run, at []int, opt Options) bool {
-	least := max(m.Floor, 1e-12) // figures below it are as good as it
+	least := max(m.Floor, 1e-12) // figures below the floor are equally good
 	within, ok := fromParts(m.Name, before, after, at, least, opt.Level)
 	if w, requests := fromRequests(m.Name, before, after, at); requests {
 		within, ok = atLevel(w, opt.Level), true
@@ -59,7 +59,7 @@ func (r *Result) decideFewRuns(m Metric, before, after []Run, at []int, opt Opti
 	basis := BasisWithin
 	if r.Low == nil {
 		r.Low, r.High, r.Basis, r.Level = finiteOrNil(within.Low-1), finiteOrNil(within.High-1), &basis, &opt.Level
-		if c := r.Change; c != nil && r.Low != nil && r.High != nil { // figures below what counts were taken for it
+		if c := r.Change; c != nil && r.Low != nil && r.High != nil { // the floor replaced figures below it
 			*r.Low, *r.High = min(*r.Low, *c), max(*r.High, *c)
 		}
 	}
@@ -106,9 +106,9 @@ func fromParts(name string, before, after []Run, at []int, least, level float64)
 	return stats.Interval{Low: math.Exp(mean - half), High: math.Exp(mean + half)}, true
 }
 
-// allowedVariation returns by how much, relative, two runs of the same service may differ in a
-// figure: [runsVary] or the spread of earlier runs, and at least what the drift between the
-// quarters of these runs implies.
+// allowedVariation returns the relative amount by which two runs of the same service may differ in a figure. It
+// is [runsVary] or the spread of earlier runs, and at least what the drift between the quarters of these runs
+// implies.
 func allowedVariation(name string, before, after []Run, at []int, opt Options, least float64) float64 {
 	allowed := runsVary
 	var earlier []float64
@@ -131,8 +131,8 @@ func allowedVariation(name string, before, after []Run, at []int, opt Options, l
 	return allowed
 }
 
-// quarterDrift returns the standard deviation of a figure's logarithm between quarters beyond what
-// chance makes of so few requests, which the interval of the whole run tells; 0 for a figure
+// quarterDrift returns the standard deviation of a figure's logarithm between quarters, beyond the chance that
+// comes from having few requests. The interval of the whole run gives that chance. It returns 0 for a figure
 // without such an interval.
 func quarterDrift(run *Run, name string, least float64) float64 {
 	logs := logsOfParts(run.Parts, name, least)
@@ -197,8 +197,8 @@ func studentCriticalValue(level float64, freedom int) float64 {
 	return z * (1 + (z2+1)/(4*v) + ((5*z2+16)*z2+3)/(96*v*v) + (((3*z2+19)*z2+17)*z2-15)/(384*v*v*v))
 }
 
-// Allowed returns the largest difference between runs that was allowed for where a single run of
-// each side decided; false if only pairs decided.
+// Allowed returns the largest difference between runs that was allowed for where single runs decided; false if
+// only pairs decided.
 func (c *Comparison) Allowed() (most float64, single bool) {
 	for _, m := range c.Metrics {
 		if m.Allowed != nil && (m.Result == Improved || m.Result == Regressed) {
@@ -208,7 +208,7 @@ func (c *Comparison) Allowed() (most float64, single bool) {
 	return most, single
 }
 
-// Alike says whether two runs were made under the same load, as far as it is known.
+// Alike says whether two runs have the same load, as far as it is known.
 func Alike(a, b *Run) bool {
 	g := &guard{before: []Run{*a}, after: []Run{*b}}
 	g.compareLoads()

@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// alone is a run of a service whose p99 is about so many ms: it drifts within the run, its quarters show
-// by how much, and its requests leave 8 % open.
+// alone is a run of a service with a p99 of about ms. The run drifts, its quarters show by how much, and its
+// requests leave an uncertainty of 8 %.
 func alone(r *rand.Rand, p99, mood, drift float64) Run {
 	run := Run{Name: "run", Load: open(500), Metrics: make(map[string]float64)}
 	p99 *= math.Exp(mood * r.NormFloat64())
@@ -25,8 +25,8 @@ func alone(r *rand.Rand, p99, mood, drift float64) Run {
 	return run
 }
 
-// Two runs of the same are told apart in fewer than 5 of 100 comparisons, and one of a service that became
-// much faster is called better in most.
+// Fewer than 5 of 100 comparisons report a difference between two runs of the same service. Most comparisons
+// report a service that became much faster as better.
 func TestOneRunEach(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const total = 2000
@@ -63,8 +63,8 @@ func TestOneRunEach(t *testing.T) {
 	}
 }
 
-// What earlier captures vary by is what is allowed for: a service that always swings needs a larger change,
-// a steady one a smaller.
+// The variation of earlier captures is allowed for: a service that always varies needs a larger change, a steady
+// one a smaller.
 func TestEarlierRuns(t *testing.T) {
 	before, after := Run{Load: open(500), Metrics: map[string]float64{"p99_ms": 20}}, Run{Load: open(500), Metrics: map[string]float64{"p99_ms": 14}}
 	before.Within = map[string]stats.Interval{"p99_ms": {Low: 19, High: 21}}
@@ -98,7 +98,7 @@ func TestEarlierRuns(t *testing.T) {
 	}
 }
 
-// Without a figure of how sure a run is, one run decides nothing, and under an unknown load neither.
+// One run decides nothing if its uncertainty or its load is unknown.
 func TestOneRunThatSaysNothing(t *testing.T) {
 	bare := func(v float64) []Run { return []Run{{Load: open(500), Metrics: map[string]float64{"p99_ms": v}}} }
 	c, err := Compare(bare(20), bare(2), Options{})
@@ -114,7 +114,7 @@ func TestOneRunThatSaysNothing(t *testing.T) {
 	}
 }
 
-// Figures below what counts are as good as it: cycles that are gone are fewer.
+// Figures below the floor are equally good: fewer GC cycles.
 func TestNoneAfter(t *testing.T) {
 	run := func(v float64) Run {
 		run := Run{Load: open(500), Metrics: map[string]float64{"gc_cycles_per_s": v}}
@@ -133,7 +133,7 @@ func TestNoneAfter(t *testing.T) {
 	}
 }
 
-// The approximation is close to the tables.
+// The approximation is close to the tabulated values.
 func TestStudent(t *testing.T) {
 	for freedom, want := range map[int]float64{1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 6: 2.447, 30: 2.042} {
 		if got := studentCriticalValue(.95, freedom); math.Abs(got/want-1) > .02 {
@@ -142,7 +142,7 @@ func TestStudent(t *testing.T) {
 	}
 }
 
-// A run is measured by its quarters, too.
+// Measure measures the quarters of a run, too.
 func TestQuarters(t *testing.T) {
 	r := Measure(watched(), "x", MeasureOptions{Parts: true})[0]
 	if len(r.Parts) != Quarters {

@@ -5,18 +5,18 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// wholly is the part of its window that must be watched for a figure to be of one stretch.
+// wholly is the share of its window that must be recorded for a figure to be of one stretch.
 const wholly = .95
 
-// parts is into how many blocks of time a run is cut at most: load swings that last as long
-// as a block are in the interval, longer ones are not.
+// parts is the largest number of blocks of time into which a run is cut. The interval includes load changes
+// that last as long as a block, but not longer ones.
 const parts = 40
 
-// setBlockIntervals adds intervals to those of the collector's figures that add up over the run,
-// from blocks of time of at least five of the longest pauses; too few blocks give none. What a
-// collection did counts when it came. Collections come at a beat, so that a few of them say more
-// than as many random events: the intervals are rather too wide than too narrow. A figure that a
-// counter gives, or that is of several short recordings, has none.
+// setBlockIntervals adds intervals to those GC figures that add up over the run. It takes them from blocks of
+// time that are at least five times the longest pause; too few blocks give no interval. A collection counts at
+// its time. Collections come at a regular pace, so a few of them say more than as many random events, and the
+// intervals are rather too wide than too narrow. A figure from a counter, or from several short recordings, has
+// no interval.
 func (m *measurement) setBlockIntervals(g *metrics.Collector) {
 	block := g.Span / parts
 	if g.Longest.Known() {

@@ -13,24 +13,24 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// Plan is how long a change is tried, and in how many turns.
+// Plan says how long a change is tried, and in how many turns.
 type Plan struct {
-	Blocks int           // in each of which what was there and what is tried have one turn
-	Turn   time.Duration // how long each is
-	Settle time.Duration // of it, before anything counts
-	Seed   uint64        // of the order
+	Blocks int           // each has one turn with the old value and one with the tried value
+	Turn   time.Duration // length of each
+	Settle time.Duration // the part of a turn that does not count, at its beginning
+	Seed   uint64        // of the random order
 
-	// Tell is told of each turn as it begins; nil: nobody is.
+	// Tell is called as each turn begins; may be nil.
 	Tell func(block int, value string)
 }
 
-// What a plan is made of: turns are as short as the setting allows, since the load swings, and
-// many small blocks tell more than few long ones; fewer than fewest decide nothing.
+// Limits of a plan. Turns are as short as the setting allows, because the load varies and many small blocks tell
+// more than few long ones. Fewer than fewest blocks decide nothing.
 const (
 	fewest    = 6
 	most      = 12
-	turn      = 5 * time.Second // where there is time for it
-	leastTime = time.Second     // that counts, of a turn
+	turn      = 5 * time.Second // if the time allows
+	leastTime = time.Second     // the least part of a turn that must count
 )
 
 // NewPlan divides a time into blocks of two turns; for 0 blocks it chooses how many.
@@ -52,9 +52,9 @@ func (c *Change) NewPlan(all time.Duration, blocks int) (Plan, error) {
 // All returns how long the plan takes.
 func (p Plan) All() time.Duration { return 2 * time.Duration(p.Blocks) * p.Turn }
 
-// Alternate sets what was there and what is tried in turn. It returns for both values the turns of
-// whole blocks as runs without figures, each with the time that counts. It ends early with the
-// context and returns its cause then.
+// Alternate sets the old value and the tried value in turn. For both values it returns the turns of whole blocks
+// as runs without figures, each with the time that counts. If the context ends, it ends early and returns the
+// context's cause.
 func (l *Trial) Alternate(ctx context.Context, p Plan) (was, tried []compare.Run, err error) {
 	runs, err := compare.Blocks(ctx, p.Blocks, []string{l.Was, l.Tried}, p.Seed, func(ctx context.Context, value string, block int) (compare.Run, error) {
 		if err := l.Set(ctx, value); err != nil {
@@ -65,7 +65,7 @@ func (l *Trial) Alternate(ctx context.Context, p Plan) (was, tried []compare.Run
 		}
 		sleepWithContext(ctx, p.Settle)
 		r := compare.Run{Name: fmt.Sprintf("%s=%s, block %d", l.Place.Name, value, block+1), Start: time.Now()}
-		r.Load.Duration = p.Turn - p.Settle // of all turns the same, also where the host is late
+		r.Load.Duration = p.Turn - p.Settle // the same for all turns, also if the host is late
 		sleepWithContext(ctx, r.Load.Duration)
 		return r, nil
 	})
@@ -99,7 +99,7 @@ func Measured(b *evidence.Bundle, turns []compare.Run, process int, opt compare.
 	return runs
 }
 
-// looks is how often is looked whether the target is still there.
+// looks is the time between two checks that the target still runs.
 const looks = 200 * time.Millisecond
 
 // While returns a context that ends when a process does, with [ErrGone] as its cause.

@@ -15,9 +15,9 @@ import (
 )
 
 // The CPU limit of the target's cgroup: cpu.max of version 2, "QUOTA PERIOD" or "max PERIOD"
-// (https://docs.kernel.org/admin-guide/cgroup-v2.html), cpu.cfs_quota_us of version 1, µs in
-// each period or -1 (https://docs.kernel.org/scheduler/sched-bwc.html). The period stays as
-// it is. It reads as what may be typed: CPUs or "max".
+// (https://docs.kernel.org/admin-guide/cgroup-v2.html), and cpu.cfs_quota_us of version 1, in µs per period or -1
+// (https://docs.kernel.org/scheduler/sched-bwc.html). The period stays as it is. A value reads as the user
+// types it: CPUs or "max".
 var cpuMax = &Setting{
 	Name: "cpu.max", About: "the CPU limit of the target's cgroup", Values: "CPUs such as 1.5, or max",
 	Settle: 500 * time.Millisecond, Find: findQuota, Value: quotaValue, Read: readQuota, Write: writeQuota,
@@ -55,7 +55,7 @@ func findQuota(ctx context.Context, t discover.Target, name string) (Place, erro
 	if err := checkWritable(p.File); err != nil {
 		return p, err
 	}
-	if group == "/" { // the host's, or, in a container, its own: only the kernel knows
+	if group == "/" { // the host's root group or, in a container, its own: only the kernel can tell
 		if now, err := readFile(p.File); err != nil || writeFile(p.File, now) != nil {
 			return p, own
 		}
@@ -77,7 +77,7 @@ func findQuota(ctx context.Context, t discover.Target, name string) (Place, erro
 	return p, nil
 }
 
-// quotaFile is a file that may be there, and the group that it is of.
+// quotaFile is a file that may exist, and the group it belongs to.
 type quotaFile struct{ file, group string }
 
 // quotaFiles returns the files that may hold the CPU limit of a process's group, from its

@@ -1,13 +1,12 @@
-// Package try changes a setting of a running service, or of its host, under the load that
-// is there, says what that did, and changes it back. The frame is here; a setting is a file
-// with a [Setting] value and a line in [All].
+// Package experiment changes a setting of a running service, or of its host, under the load that is there, says
+// what that did, and changes it back. This file has the frame; a setting is a file with a [Setting] value and a
+// line in [All].
 //
-// The package's opinion: a change that is tried is a loan. What was there is written down
-// before anything is changed; it is put back at the end, on a signal, by a second process if
-// the first one is killed, and by the next start of the tool if both were; and "restored" is
-// said only of what was read back. Somebody else's change is never written over. And a
-// change is judged only against what was there, in short turns in random order: what the
-// load does meanwhile meets both alike.
+// The package's opinion: a change is borrowed. The old value is written down before anything is changed. It is
+// put back at the end and on a signal, by a second process if the first one is killed, and by the next start of
+// the tool if both were killed. The package says "restored" only of a value it has read back, and never writes
+// over another process's change. A change is compared only with the old value, in short turns in random order,
+// so that changes of the load affect both alike.
 package experiment
 
 import (
@@ -23,61 +22,59 @@ import (
 
 // Setting is something that can be changed while a service runs, and changed back.
 type Setting struct {
-	// Name is what stands before the "=". One that ends in a dot is a family: "jvm." takes
+	// Name is the text before the "=". A name that ends in a dot is a family: "jvm." takes
 	// "jvm.SoftMaxHeapSize".
 	Name   string
 	About  string // one line
-	Values string // what may stand behind the "=", in words
+	Values string // the values accepted after the "=", in words
 
-	// Host: it is one of the whole host. It takes --host, and root.
+	// Host says that the setting is one of the whole host. It needs --host and root.
 	Host bool
 
-	// Told: what it does is told by the target's runtime, such as its GC log, which is
-	// switched on for as long as it is tried. Else nothing is.
+	// Told says that the target's runtime shows the effect, for example in its GC log, which is switched on
+	// during the try. Without it nothing is switched on.
 	Told bool
 
-	// Settle is how long a change takes until what was under way before it has gone, at
-	// least.
+	// Settle is the least time until work that began before a change is over.
 	Settle time.Duration
 
-	// Find says where the setting is for a target, without changing anything. What keeps it
-	// from being changed is an error of one line, with what to do.
+	// Find says where the setting is for a target, without changing anything. If the setting cannot be
+	// changed, the error says why in one line, with what to do.
 	Find func(ctx context.Context, t discover.Target, name string) (Place, error)
 
-	// Value is what was typed in the form in which Read gives it.
+	// Value converts the typed text to the form in which Read returns it.
 	Value func(ctx context.Context, p Place, typed string) (string, error)
 
-	// Read and Write are all that is needed to change it back: they know nothing of the
-	// target but the place. [ErrGone]: the place is not there any more, and so is nothing to
-	// be changed back.
+	// Read and Write are enough to change the setting back: of the target they know only the place.
+	// [ErrGone] means that the place no longer exists, so there is nothing to change back.
 	Read  func(ctx context.Context, p Place) (string, error)
 	Write func(ctx context.Context, p Place, value string) error
 }
 
-// Place is where a setting is. It is written down with what was there.
+// Place is where a setting is. It is written down together with the old value.
 type Place struct {
 	Name string // as typed: "jvm.SoftMaxHeapSize"
-	File string // that is written; "" if it is none
+	File string // the file to write; "" if there is none
 
-	// PID is the process that the place ends with, and when it was started, ticks after
-	// boot; 0: it is of the host.
+	// PID is the process with which the place disappears, and Start its start time in ticks after boot; 0:
+	// the place belongs to the host.
 	PID   int
 	Start uint64
 
-	Affects string // whom a change is felt by: "every process of this host"
+	Affects string // which processes feel a change: "every process of this host"
 }
 
 // All settings, in the order they are offered.
 var All = []*Setting{thp, thpDefrag, cpuMax, jvmFlag}
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	ErrUse  = errors.New("wrong use")
 	ErrGone = errors.New("it no longer exists")
 	ErrBusy = errors.New("another try is still running")
 )
 
-// newUseError returns an error about what was typed, which is [ErrUse].
+// newUseError returns an error about the typed text that wraps [ErrUse].
 func newUseError(format string, args ...any) error { return &useError{fmt.Sprintf(format, args...)} }
 
 type useError struct{ text string }
@@ -136,15 +133,15 @@ func Parse(typed string) (s *Setting, name, value string, err error) {
 	return nil, "", "", newUseError("%s: unknown setting: give one of %s", typed, strings.Join(names, ", "))
 }
 
-// Change is a change to be tried.
+// Change is a setting with its old value and the value to try.
 type Change struct {
 	Setting *Setting
 	Place   Place
-	Was     string // what is there
-	Tried   string // what is to be there, in turn
+	Was     string // the value that is there
+	Tried   string // the value to set, in turn with Was
 }
 
-// Find returns the change that the typed text means for a target, and changes nothing.
+// Find returns the change that the typed text means for a target. It changes nothing.
 func Find(ctx context.Context, typed string, t discover.Target) (*Change, error) {
 	s, name, value, err := Parse(typed)
 	if err != nil {

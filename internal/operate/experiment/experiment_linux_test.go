@@ -28,15 +28,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// apartNotes has notes in directories of the test's own: what somebody really tries on this host
-// is not met.
+// apartNotes keeps notes in directories of the test, so that it does not meet real tries on this host.
 func apartNotes(t *testing.T) {
 	t.Helper()
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	t.Setenv("TMPDIR", t.TempDir())
 }
 
-// host is a /sys of our own with transparent huge pages in it.
+// host makes a /sys for the test with transparent huge pages in it.
 func host(t *testing.T) (enabled string) {
 	t.Helper()
 	apartNotes(t)
@@ -123,7 +122,7 @@ func TestChangedAndPutBack(t *testing.T) {
 	}
 }
 
-// Somebody else's change is not written over, neither by the next turn nor by the end.
+// Neither the next turn nor the end writes over another process's change.
 func TestSomebodyElse(t *testing.T) {
 	enabled := host(t)
 	l := lend(t, "thp=never", self(), time.Minute)
@@ -141,7 +140,7 @@ func TestSomebodyElse(t *testing.T) {
 	holds(t, enabled, "always")
 }
 
-// One at a time: who comes second changes nothing, and leaves the first one's note.
+// Only one try runs at a time: a second one changes nothing, and leaves the first one's note.
 func TestAnotherTry(t *testing.T) {
 	enabled := host(t)
 	l := lend(t, "thp=never", self(), time.Minute)
@@ -163,8 +162,8 @@ func TestAnotherTry(t *testing.T) {
 	holds(t, enabled, "never")
 }
 
-// Who is stopped (Ctrl-Z) for longer than planned is not waited for, and when it goes on it
-// changes nothing any more.
+// A try that is stopped (Ctrl-Z) for longer than planned is not waited for. When it continues, it changes nothing
+// more.
 func TestStoppedForTooLong(t *testing.T) {
 	enabled := host(t)
 	defer func(was time.Duration) { grace = was }(grace)
@@ -184,7 +183,7 @@ func TestStoppedForTooLong(t *testing.T) {
 	holds(t, enabled, "madvise")
 }
 
-// Without the process that would put it back nothing is changed any more.
+// If the guard has ended, nothing is changed any more.
 func TestGuardKilled(t *testing.T) {
 	enabled := host(t)
 	l := lend(t, "thp=never", self(), time.Minute)
@@ -202,7 +201,7 @@ func TestGuardKilled(t *testing.T) {
 	holds(t, enabled, "madvise")
 }
 
-// Asked to end, the second process puts it back at once.
+// The guard puts the setting back at once when it gets SIGTERM.
 func TestGuardTold(t *testing.T) {
 	enabled := host(t)
 	l := lend(t, "thp=never", self(), time.Minute)
@@ -216,7 +215,7 @@ func TestGuardTold(t *testing.T) {
 
 func TestTidy(t *testing.T) {
 	enabled := host(t)
-	leave := func() { // as if this process and the second one had been killed
+	leave := func() { // as if this process and the guard had been killed
 		l := lend(t, "thp=never", self(), time.Minute)
 		if err := l.Set(t.Context(), "never"); err != nil {
 			t.Fatal(err)
@@ -258,7 +257,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// What cannot be restored is said at each start, and the note stays.
+// A setting that cannot be restored is reported at each start, and its note stays.
 func TestTidyCannot(t *testing.T) {
 	enabled := host(t)
 	l := lend(t, "thp=never", self(), time.Minute)
@@ -311,7 +310,7 @@ func TestWrongUse(t *testing.T) {
 	}
 }
 
-// Why a file cannot be written is one line with what to do.
+// The error for a file that cannot be written is one line with what to do.
 func TestRefused(t *testing.T) {
 	for _, x := range []struct {
 		err  error
@@ -329,7 +328,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A process that has them switched off is not reached by the host's setting.
+// The host's setting does not affect a process that has transparent huge pages switched off.
 func TestSwitchedOffForItself(t *testing.T) {
 	host(t)
 	off := exec.Command("sh", "-c", "exec sleep 1000")
@@ -377,8 +376,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Both have one turn in each block, what is there is what the turn is of, and its end is read
-// off when the target ends.
+// Both values have one turn in each block, the file holds the value of the turn, and the try ends when the target
+// does.
 func TestAlternate(t *testing.T) {
 	enabled := host(t)
 	target := exec.Command("sleep", "1000")
@@ -393,7 +392,7 @@ func TestAlternate(t *testing.T) {
 	p := Plan{Blocks: 1000, Turn: 20 * time.Millisecond, Settle: 5 * time.Millisecond, Seed: 7, Tell: func(block int, value string) {
 		holds(t, enabled, value)
 		if turns[value]++; block == 3 {
-			_ = target.Process.Kill() // it is not waited for: it stays a zombie
+			_ = target.Process.Kill() // it stays a zombie, because Wait is not called yet
 		}
 	}}
 	was, tried, err := l.Alternate(ctx, p)
@@ -431,7 +430,7 @@ func TestQuotaFiles(t *testing.T) {
 	}
 }
 
-// Both versions' files, as they are read and written.
+// The files of both cgroup versions are read and written as documented.
 func TestQuota(t *testing.T) {
 	dir := t.TempDir()
 	two, one := Place{Name: "cpu.max", File: dir + "/cpu.max"}, Place{Name: "cpu.max", File: dir + "/cpu.cfs_quota_us"}
@@ -477,8 +476,8 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// A cgroup of this host's: its limit is changed and put back; once it has gone, there is nothing
-// to be put back.
+// The limit of a cgroup of this host is changed and put back. Once the cgroup is gone, there is nothing to put
+// back.
 func TestCgroup(t *testing.T) {
 	apartNotes(t)
 	group, child := cgroup(t)
@@ -617,7 +616,7 @@ func TestJVM(t *testing.T) {
 	}
 }
 
-// Several settings of the host at once, and back, also where one of them cannot be.
+// Several settings of the host are changed at once and put back, also if one of them cannot be changed.
 func TestTogether(t *testing.T) {
 	enabled := host(t)
 	defrag := filepath.Dir(enabled) + "/defrag"

@@ -10,21 +10,20 @@ import (
 	"syscall"
 )
 
-// sysfsPath returns where the kernel's settings are: $HOST_SYS, where exporters of metrics in a
-// container have the host's mounted, else /sys.
+// sysfsPath returns the directory of the kernel's settings. It is $HOST_SYS, where exporters of metrics in a
+// container have the host's /sys mounted, else /sys.
 func sysfsPath() string { return cmp.Or(os.Getenv("HOST_SYS"), "/sys") }
 
 // readFile reads a setting's file.
 func readFile(name string) (string, error) {
 	b, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) { // a cgroup that was removed has open files still
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) { // ENODEV: a file that is still open of a removed cgroup
 		return "", fmt.Errorf("%s: %w", name, ErrGone)
 	}
 	return strings.TrimSpace(string(b)), err
 }
 
-// writeFile writes a setting's file in one call, as the kernel wants it. It does not create the
-// file.
+// writeFile writes a setting's file in one call, as the kernel requires. It does not create the file.
 func writeFile(name, value string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {

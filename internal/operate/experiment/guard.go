@@ -12,19 +12,19 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// GuardCommand is the first argument of the second process of a try; whoever starts the tool
-// gives it to [Guard] before anything else.
+// GuardCommand is the first argument of the second process of a try. A program that has it passes its arguments
+// to [Guard] before it does anything else.
 const GuardCommand = "try-guard"
 
-// guard is the second process: it puts the setting back when the first one has ended in
-// whatever way and has not.
+// guard is the second process. If the first one has ended, however it ended, and has not put the setting back,
+// the guard does.
 type guard struct {
 	command *exec.Cmd
-	alive   *os.File // it ends when this is closed
+	alive   *os.File // closing it ends the guard
 	over    chan struct{}
 }
 
-// starting is how long it may take to say that it is there.
+// starting is how long the guard may take to report that it runs.
 const starting = 20 * time.Second
 
 // startGuard starts the guard in a session of its own, so that it gets no Ctrl-C and no hang-up.
@@ -77,7 +77,7 @@ func (g *guard) hasEnded() bool {
 // release lets the guard process end; if the note is gone it has nothing to put back.
 func (g *guard) release() { _ = g.alive.Close() }
 
-// patient is for how long it tries to put something back, of a JVM that does not answer.
+// patient is how long the guard tries to put back a setting of a JVM that does not answer.
 const patient = time.Minute
 
 // Guard runs the second process of a try, with the arguments behind [GuardCommand].
@@ -98,20 +98,20 @@ func Guard(args []string) error {
 	gone := make(chan struct{})
 	go func() {
 		var b [1]byte
-		_, _ = os.Stdin.Read(b[:]) // nothing is ever written: it ends when the first process does
+		_, _ = os.Stdin.Read(b[:]) // no data ever comes: the read ends with the first process
 		close(gone)
 	}()
 	fmt.Println("ready")
 	select {
 	case <-gone:
-	case <-told: // the first one, if it is there, sees that this one has ended, and ends, too
+	case <-told: // the first process, if it still runs, notices that the guard has ended and ends, too
 	case <-time.After(time.Until(time.Unix(0, until))):
 	}
 	for end := time.Now().Add(patient); note.There(); time.Sleep(time.Second) {
 		if _, err = restoreSetting(context.Background(), c); err == nil {
 			note.Forget()
 		}
-		if err == nil || time.Now().After(end) { // then the next start of the tool does it
+		if err == nil || time.Now().After(end) { // on an error the next start of the tool puts it back
 			return err
 		}
 	}

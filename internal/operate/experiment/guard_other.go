@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// Settings are changed on Linux only; here there are none to be found.
+// Settings are changed on Linux only. This system has none.
 
 func setOwnSession(*exec.Cmd) {}
 

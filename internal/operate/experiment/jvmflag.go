@@ -12,8 +12,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// A flag of a JVM that it calls manageable: it may be changed while it runs, by what jcmd
-// calls VM.set_flag (JDK 9 and later). VM.flags -all lists them:
+// A manageable flag of a JVM may be changed while the JVM runs, by jcmd's VM.set_flag (JDK 9 and later). VM.flags
+// -all lists these flags:
 //
 //	uintx MaxHeapFreeRatio  = 70   {manageable} {default}
 var jvmFlag = &Setting{
@@ -23,7 +23,7 @@ var jvmFlag = &Setting{
 
 const jvmFamily = "jvm."
 
-// mostFlags bounds what a JVM says of all its flags: some 1,200 lines of 100 bytes.
+// mostFlags bounds a JVM's list of all its flags, which has some 1,200 lines of 100 bytes.
 const mostFlags = 1 << 20
 
 // answering is how long a JVM may take to answer.
@@ -50,7 +50,7 @@ func findFlag(ctx context.Context, t discover.Target, name string) (Place, error
 
 // flag is a line of VM.flags -all.
 type flag struct {
-	kind, value string // "" if there is none of that name
+	kind, value string // "" if the JVM has no flag of that name
 	manageable  bool
 }
 
@@ -65,7 +65,7 @@ func flagOf(ctx context.Context, p Place) (flag, error) {
 func parseFlag(text, name string) flag {
 	for line := range strings.Lines(text) {
 		before, after, ok := strings.Cut(line, "=")
-		f := strings.Fields(strings.TrimSuffix(before, ":")) // ":=" where it is not the default, before JDK 9
+		f := strings.Fields(strings.TrimSuffix(before, ":")) // ":=" marks a value other than the default, before JDK 9
 		if !ok || len(f) != 2 || f[1] != name {
 			continue
 		}
@@ -102,7 +102,7 @@ func readFlag(ctx context.Context, p Place) (string, error) {
 	return f.value, err
 }
 
-// units of sizes, as -XX takes them; VM.set_flag wants bytes.
+// units are the units of sizes that -XX takes; VM.set_flag needs bytes.
 var units = map[byte]uint64{'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30, 't': 1 << 40}
 
 func flagValue(ctx context.Context, p Place, typed string) (string, error) {

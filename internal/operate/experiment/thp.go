@@ -12,9 +12,9 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
-// Transparent huge pages, https://docs.kernel.org/admin-guide/mm/transhuge.html: files that
-// list what they can be, with what they are in brackets: "always [madvise] never". A change
-// is felt by what is faulted in from then on; what is mapped stays as it is.
+// Transparent huge pages, https://docs.kernel.org/admin-guide/mm/transhuge.html. Each file lists its possible
+// values with the current one in brackets: "always [madvise] never". A change affects pages that are faulted in
+// after it; mapped pages stay as they are.
 var (
 	thp = &Setting{
 		Name: "thp", About: "which memory gets transparent huge pages, on the whole host", Values: "always, madvise or never",

@@ -9,12 +9,11 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
-// Together are settings of the host that are what is asked for, until they are ended.
+// Together are settings of the host that keep the requested values until End.
 type Together []*Trial
 
-// Host sets settings of the host as typed ("thp=always"), until a time at most. They are put back
-// with the same care as those of a try, whatever ends this process. Settings that have the value
-// already are left alone.
+// Host sets settings of the host as typed ("thp=always"), until a time at most. They are put back with the same
+// care as those of a try, however this process ends. A setting that already has the value is left alone.
 func Host(ctx context.Context, typed []string, until time.Time) (all Together, err error) {
 	defer func() {
 		if err != nil {

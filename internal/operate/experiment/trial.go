@@ -12,26 +12,26 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// noted is what stands for this package in a note.
+// noted names this package in a note.
 const noted = "try"
 
-// Trial is a change for as long as it is tried: what was there is written down, and a second
-// process waits to put it back. Not safe for concurrent use.
+// Trial is a change while it is tried. The old value is written down, and a second process waits to put it back.
+// A Trial is not safe for concurrent use.
 type Trial struct {
 	*Change
 	note  *probe.SwitchedOn
 	held  *os.File
 	guard *guard
 	until time.Time
-	last  string // as it was left
+	last  string // the value that was set last
 }
 
-// grace is how much longer than planned a try may take before the second process ends it: the
-// first one may be stopped (Ctrl-Z), and then says nothing.
+// grace is how much longer than planned a try may take before the second process ends it. The first process may be
+// stopped (Ctrl-Z) and cannot end it then.
 var grace = 30 * time.Second
 
-// NewTrial prepares to try a change, until a time at most; it changes nothing yet. Beside are the
-// trials that are part of the same change.
+// NewTrial prepares to try a change, until a time at most. It changes nothing yet. beside are the trials that are
+// part of the same change.
 func NewTrial(c *Change, until time.Time, beside ...*Trial) (*Trial, error) {
 	own, err := attach.Started(os.Getpid())
 	if err != nil {
@@ -54,8 +54,8 @@ func NewTrial(c *Change, until time.Time, beside ...*Trial) (*Trial, error) {
 	return l, nil
 }
 
-// checkAlone returns an error if another try runs or has left a setting behind: two tries at once
-// would measure each other. Of two that begin at once, both give way.
+// checkAlone returns an error if another try runs or has left a setting behind, because two tries at once would
+// measure each other. If two begin at the same moment, both fail.
 func (l *Trial) checkAlone(beside []*Trial) error {
 	for _, n := range probe.Notes(probe.Boot(), probe.PIDNamespace()) {
 		ours := slices.ContainsFunc(beside, func(b *Trial) bool { return n.Path() == b.note.Path() })
@@ -74,8 +74,7 @@ func (l *Trial) checkAlone(beside []*Trial) error {
 	return nil
 }
 
-// Set sets the value that was there, or the one that is tried. It fails if another process has
-// changed the setting meanwhile.
+// Set sets the old value or the tried one. It fails if another process has changed the setting since.
 func (l *Trial) Set(ctx context.Context, value string) error {
 	switch {
 	case !time.Now().Before(l.until):
@@ -100,14 +99,14 @@ func (l *Trial) Set(ctx context.Context, value string) error {
 	return nil
 }
 
-// End puts back what was there and returns what is there now, as it is read back.
+// End puts the old value back and returns the value it then reads.
 func (l *Trial) End(ctx context.Context) (Restored, error) {
 	r, err := restoreSetting(ctx, l.Change)
 	if err == nil {
 		l.removeNote()
 	}
 	_ = l.held.Close()
-	l.guard.release() // without a note there is nothing left for it; with one it tries on
+	l.guard.release() // without a note the guard has nothing left to do; with one it tries on
 	return r, err
 }
 
@@ -124,8 +123,7 @@ type Restored struct {
 	Gone bool   `json:"gone"` // its process or cgroup has ended, and the setting with it
 }
 
-// restoreSetting puts a setting back, however far a try got. A value that another process has set
-// stays.
+// restoreSetting puts a setting back, however far a try got. It keeps a value that another process has set.
 func restoreSetting(ctx context.Context, c *Change) (Restored, error) {
 	r := Restored{Was: c.Was}
 	now, err := c.Setting.Read(ctx, c.Place)
@@ -152,12 +150,12 @@ func changeOf(l *probe.SwitchedOn) (*Change, bool) {
 	return &Change{Setting: s, Place: Place{Name: l.What, File: l.File, PID: l.PID, Start: l.Start}, Was: l.Was, Tried: l.Tried}, ok
 }
 
-// tidying is how long is waited for a setting that is left behind: the user waits for
-// something else.
+// tidying is how long restoring a setting that was left behind may take, because the user waits for something
+// else.
 const tidying = 3 * time.Second
 
-// RestoreLeftovers puts back settings left behind by tries that were killed together with their
-// guard, and says so in a line for each.
+// RestoreLeftovers puts back settings left behind by tries that were killed together with their guard. It calls
+// say with a line for each.
 func RestoreLeftovers(ctx context.Context, say func(string)) {
 	for _, l := range probe.Notes(probe.Boot(), probe.PIDNamespace()) {
 		c, known := changeOf(l)
@@ -183,8 +181,8 @@ func RestoreLeftovers(ctx context.Context, say func(string)) {
 	}
 }
 
-// formatKilledTry returns the line that tells what was done about a try that was killed, "" if its
-// target has ended.
+// formatKilledTry returns the line that says what became of the setting of a killed try, "" if its target has
+// ended.
 func (r Restored) formatKilledTry(c *Change) string {
 	switch {
 	case r.Gone:

@@ -1,12 +1,12 @@
-// Package fleet says of many hosts where their requests lost time, which causes and services
-// make most of it, which hosts are unlike those that do the same, and which versions of a
-// service made it worse: from a store of metrics alone, that unstall watch on each host writes
-// to (package internal/operate/watch/exporter/names has the series).
+// Package fleet ranks what slows the requests of many hosts: where they lost time, which causes and services
+// make most of it, which hosts differ from hosts that do the same, and which versions of a service made it
+// worse. It reads only a store of metrics that unstall watch on each host writes to (package
+// internal/operate/watch/exporter/names has the series).
 //
-// Its opinion: hosts of a service are each other's controls. A host is unlike its peers when
-// its slow time for each request lies beyond what chance does among so many, and when that is
-// much; a version is worse when hosts that ran both say so, or moments at which both ran do. The
-// store counts and adds up; what is asked of it grows with hosts, not with requests.
+// Its opinion: the hosts of a service are each other's controls. A host is unlike its peers if its slow time per
+// request is beyond chance among so many hosts, and large. A version is worse if hosts that ran both versions
+// say so, or moments at which both ran. The store counts and adds up; the number of queries grows with hosts,
+// not with requests.
 package fleet
 
 import (
@@ -33,9 +33,9 @@ const Schema = "unstall.fleet/v1"
 
 // Options are what the user decides.
 type Options struct {
-	Since   time.Duration // how long back from now, by the store's clock
-	Service string        // only of it; "" of all
-	Version string        // of the tool
+	Since   time.Duration // how far back from now, by the store's clock
+	Service string        // the only service to report; "" for all
+	Version string        // version of the tool
 	Now     time.Time     // this machine's clock
 }
 
@@ -111,17 +111,17 @@ type Host struct {
 	Cause   string  `json:"cause"` // that makes most of it there, "" none is found
 }
 
-// mostHosts bounds the list of those with most slow time.
+// mostHosts bounds the list of hosts with the most slow time.
 const mostHosts = 100
 
-// use is what one version of a service did on one host.
+// use is the slow time and requests of one version of a service on one host.
 type use struct {
 	service, host, version string
 	slow                   float64 // s
 	requests               float64 // NaN: not counted
 }
 
-// asked is what a store answered.
+// asked holds the store's answers.
 type asked struct {
 	store    *promql.Store
 	opt      Options
@@ -131,8 +131,8 @@ type asked struct {
 	mechanisms []promql.Sample
 	causes     []promql.Sample
 	slow       []promql.Sample
-	seconds    []promql.Series // slow time of each version of each service by steps
-	served     []promql.Series // its requests
+	seconds    []promql.Series // slow time of each version of each service, by steps
+	served     []promql.Series // requests of each version, by steps
 	starts     []promql.Sample
 	clocks     []promql.Sample
 
@@ -147,7 +147,7 @@ func (a *asked) recordQuery(query string, began time.Time) {
 	a.queries = append(a.queries, Query{query, time.Since(began)})
 }
 
-// Of queries a store and returns its report.
+// Of queries a store and returns the report.
 func Of(ctx context.Context, store *promql.Store, opt Options) (*Report, error) {
 	a := &asked{store: store, opt: opt}
 	now, err := store.Query(ctx, "time()", time.Time{})
@@ -179,8 +179,7 @@ func Of(ctx context.Context, store *promql.Store, opt Options) (*Report, error) 
 	return r, nil
 }
 
-// formatSelector returns the selector of a metric's series, of the asked service only where one is
-// given.
+// formatSelector returns the selector of a metric's series, limited to the requested service if there is one.
 func (a *asked) formatSelector(name string, more ...string) string {
 	if a.opt.Service != "" {
 		more = append(more, names.Service+"="+strconv.Quote(a.opt.Service))
@@ -188,8 +187,7 @@ func (a *asked) formatSelector(name string, more ...string) string {
 	return name + "{" + strings.Join(more, ",") + "}"
 }
 
-// increaseQuery returns the query for how much a metric's counters grew over the window, summed by
-// labels.
+// increaseQuery returns the query for the increase of a metric's counters over the window, summed by labels.
 func (a *asked) increaseQuery(name string, by ...string) string {
 	return fmt.Sprintf("sum by (%s) (increase(%s[%s]))", strings.Join(by, ", "), a.formatSelector(name), formatPromDuration(a.opt.Since))
 }
@@ -198,7 +196,7 @@ func formatPromDuration(d time.Duration) string {
 	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 }
 
-// queryAll sends, some side by side, all queries that do not depend on answers.
+// queryAll sends all queries that do not depend on answers, some of them at the same time.
 func (a *asked) queryAll(ctx context.Context) error {
 	var slow, requests []promql.Sample
 	query := func(to *[]promql.Sample, q string) func(context.Context) error {
@@ -235,8 +233,8 @@ func (a *asked) queryAll(ctx context.Context) error {
 	return nil
 }
 
-// atOnce is how many queries a store is asked side by side: small ones take no more than four
-// of all who ask.
+// atOnce is how many queries are sent to a store at the same time. Small stores run at most four queries of all
+// their clients.
 const atOnce = 2
 
 // runConcurrently calls functions, at most [atOnce] at a time. The first error cancels the context
@@ -262,8 +260,8 @@ func runConcurrently(ctx context.Context, things ...func(context.Context) error)
 	return context.Cause(ctx)
 }
 
-// usesOf joins slow time and requests by service, host and version. A version that has requests
-// and no slow time lost none.
+// usesOf joins slow time and requests by service, host and version. A version with requests and without slow time
+// lost none.
 func usesOf(slow, requests []promql.Sample) []use {
 	type key struct{ service, host, version string }
 	at := make(map[key]*use)
@@ -310,7 +308,7 @@ func (r *Report) fillRankings(a *asked) {
 		r.SlowS += u.slow
 		hosts[u.service][u.host] += u.slow
 		everywhere[u.host] = true
-		counted[u.service] += u.requests // NaN where one does not count
+		counted[u.service] += u.requests // NaN if one of them is not counted
 	}
 	r.Hosts = len(everywhere)
 	var all float64
@@ -377,7 +375,7 @@ func (r *Report) rankMechanisms(a *asked, services map[string]*Service) {
 // place is a service on a host.
 type place struct{ service, host string }
 
-// blamed is the cause that makes most of what is slow somewhere.
+// blamed is the cause that makes most of the slow time of a service on a host.
 type blamed struct {
 	cause string
 	slow  float64
@@ -428,8 +426,8 @@ func (r *Report) rankCauses(a *asked, services map[string]*Service) map[place]bl
 	return worst
 }
 
-// explainNoData returns the error for a store that has no data of the window or the service: it
-// says what the store has instead.
+// explainNoData returns the error for a store that has no data of the window or the service. The error says what
+// the store has instead.
 func (a *asked) explainNoData(ctx context.Context) error {
 	ago := a.at.AddDate(-1, 0, 0)
 	if a.opt.Service != "" {

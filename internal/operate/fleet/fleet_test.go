@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 )
 
-// answers is a store that answers queries with a word in them by rows; what no word is in has none.
+// answers is a store that answers a query with the rows of a word in it; a query without such a word has no rows.
 type answers struct {
 	rows   map[string]string
 	labels map[string]string // values of labels
@@ -124,7 +124,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// TestNothing sees that what is not there is said with what is.
+// TestNothing checks that an error about missing data says what the store has.
 func TestNothing(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -17,7 +17,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
 )
 
-// stores are real ones with a simulated day in them.
+// stores are real stores with a simulated day in them.
 var stores = map[string]func(t *testing.T, f *fleettest.Fleet) *fleettest.Store{
 	"victoriametrics": func(t *testing.T, f *fleettest.Fleet) *fleettest.Store {
 		path := tooltest.Find(t, "victoriametrics")
@@ -66,7 +66,7 @@ var stores = map[string]func(t *testing.T, f *fleettest.Fleet) *fleettest.Store{
 	},
 }
 
-// TestStores ranks a simulated fleet, of which it is known what is wrong, from real stores.
+// TestStores ranks a simulated fleet with known faults from real stores.
 func TestStores(t *testing.T) {
 	until := time.Now().Truncate(time.Minute)
 	f := &fleettest.Fleet{Hosts: 160, Series: 36, From: until.Add(-6 * time.Hour), Until: until, Step: 5 * time.Minute}
@@ -98,7 +98,7 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// hold sees that a report says what is known of a fleet.
+// hold checks that a report shows the known facts of a fleet.
 func hold(t *testing.T, f *fleettest.Fleet, r *fleet.Report) {
 	t.Helper()
 	var want, got []string

@@ -31,13 +31,13 @@ type Unlike struct {
 	Share     float64 `json:"mechanism_share"`
 }
 
-// When a host is unlike its peers.
+// Bounds from which a host is unlike its peers.
 const (
-	leastPeers    = 5    // hosts of a service: the middle of fewer moves with the one that is held against it
-	leastRequests = 1000 // of a host, for its slow time for each to say something
-	leastTimes    = 2    // the median of its peers: less is told from them, but is no reason to look
-	leastLoss     = 3.6  // slow s an hour beyond its peers': a thousandth of the time
-	mostUnlike    = 20   // are told, the furthest off
+	leastPeers    = 5    // hosts of a service: with fewer, a host under test moves the median itself
+	leastRequests = 1000 // of a host, so that its slow time per request means something
+	leastTimes    = 2    // times the median of its peers: smaller factors can be told from chance, but need no action
+	leastLoss     = 3.6  // slow s per hour beyond its peers: a thousandth of the time
+	mostUnlike    = 20   // hosts reported, the furthest off first
 )
 
 // The units of rates.
@@ -46,9 +46,9 @@ const (
 	perHour     = "s_per_hour"
 )
 
-// findUnlikeHosts returns the hosts whose slow time lies beyond that of their peers, the furthest
-// off first. Rates are compared as logarithms, as hosts differ by factors; an amount too small to
-// matter is added, so that hosts without slow time have a logarithm.
+// findUnlikeHosts returns the hosts whose slow time lies beyond that of their peers, the furthest off first. It
+// compares rates as logarithms, because hosts differ by factors. It adds an amount too small to matter, so that
+// hosts without slow time have a logarithm.
 func findUnlikeHosts(uses []use, window time.Duration) (all []Unlike) {
 	for service := range chunkBy(uses, func(x, y use) bool { return x.service == y.service }) {
 		var hosts []use
@@ -73,7 +73,7 @@ func unlikeOf(hosts []use, window time.Duration) (all []Unlike) {
 	if slices.ContainsFunc(hosts, func(u use) bool { return math.IsNaN(u.requests) }) {
 		per, unit = perHour, 1
 	} else {
-		// Who gets next to no requests is no peer.
+		// A host with next to no requests is no peer.
 		hosts = slices.DeleteFunc(hosts, func(u use) bool { return u.requests < leastRequests })
 	}
 	if len(hosts) < leastPeers {
@@ -91,11 +91,11 @@ func unlikeOf(hosts []use, window time.Duration) (all []Unlike) {
 	median, least := stats.Median(rates), leastLoss*hours/stats.Median(volumes)
 	logs := make([]float64, len(rates))
 	for i, r := range rates {
-		logs[i] = math.Log(r + least*least/(least+median)) // the more they all lose, the less is added: it would skew them
+		logs[i] = math.Log(r + least*least/(least+median)) // add less the more all hosts lose, because the amount would skew them
 	}
 	scores, bound := stats.Outliers(logs), stats.OutlierBound(len(hosts))
 	for i, u := range hosts {
-		beyond := (rates[i] - median) * volumes[i] / hours // s an hour
+		beyond := (rates[i] - median) * volumes[i] / hours // s per hour
 		if scores[i] > bound && rates[i] >= leastTimes*median && beyond >= leastLoss {
 			all = append(all, Unlike{Host: u.host, Service: u.service, SlowS: u.slow, Rate: rates[i], Peers: median, Per: per, Of: len(hosts), Score: scores[i], Bound: bound})
 		}
@@ -130,7 +130,7 @@ func (a *asked) explainUnlike(ctx context.Context, all []Unlike) error {
 	return nil
 }
 
-// chunkBy yields the stretches of consecutive elements that are alike.
+// chunkBy yields runs of consecutive elements that are alike.
 func chunkBy[T any](all []T, alike func(x, y T) bool) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for from, i := 0, 1; i <= len(all); i++ {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// hosts of a service whose slow time for each request differs by chance as machines do: by
-// factors, a third of them by more than half.
+// hosts returns hosts of a service whose slow time per request differs by chance as real machines do: by factors,
+// a third of them by more than half.
 func hosts(random *rand.Rand, n int, requests float64) []use {
 	all := make([]use, n)
 	for i := range all {
@@ -34,7 +34,7 @@ func TestUnlike(t *testing.T) {
 	for i, by := range map[int]float64{17: 12, 4711: 30, 9999: 100} {
 		all[i].slow = all[i].requests * .002 * by
 	}
-	all[5].slow, all[6].requests, all[6].slow = 0, 10, 400 // lost nothing; next to no requests
+	all[5].slow, all[6].requests, all[6].slow = 0, 10, 400 // one host lost nothing, one has next to no requests
 	got := findUnlikeHosts(all, 24*time.Hour)
 	if want := []string{"web-00017", "web-04711", "web-09999"}; !slices.Equal(hostsOf(got), want) {
 		t.Fatalf("unlike are %v, want %v", hostsOf(got), want)
@@ -45,7 +45,7 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
-// TestAllAlike sees that chance alone makes no host unlike its peers, however many there are.
+// TestAllAlike checks that chance alone makes no host unlike its peers, however many hosts there are.
 func TestAllAlike(t *testing.T) {
 	alarms := 0
 	for seed := range uint64(60) {
@@ -57,8 +57,8 @@ func TestAllAlike(t *testing.T) {
 	}
 }
 
-// TestUnlikeLittle sees what is not told: what is too little to matter, and what too few hosts
-// say. Where nobody lost anything, one that does is told.
+// TestUnlikeLittle checks that slow time too small to matter, or from too few hosts, is not reported. If all other
+// hosts lost nothing, a host that lost time is reported.
 func TestUnlikeLittle(t *testing.T) {
 	of := func(slow ...float64) (all []use) {
 		for i, s := range slow {

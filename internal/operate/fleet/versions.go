@@ -36,22 +36,22 @@ type Change struct {
 	Version string    `json:"version"` // that came then, "" none
 }
 
-// How versions and moments are compared.
+// Limits for comparing versions and moments.
 const (
 	level       = .95
 	seed        = 1
-	sameWithin  = 1.1             // a factor whose interval lies within is the same
-	moments     = 48              // steps of a window, so that a day has half hours
-	leastStep   = 5 * time.Minute // so that a step has several samples of whoever writes once a minute
-	leastMoment = 3               // steps: shorter is an incident, not a new height
-	leastFactor = 1.5             // between heights for a change to be told
+	sameWithin  = 1.1             // an interval within this factor counts as the same
+	moments     = 48              // steps of a window; a day has half-hour steps
+	leastStep   = 5 * time.Minute // so that a step has several samples from a writer that writes once a minute
+	leastMoment = 3               // steps; a shorter change is an incident, not a new level
+	leastFactor = 1.5             // between two levels for a change to be reported
 )
 
 func stepOf(window time.Duration) time.Duration {
 	return max(leastStep, (window / moments).Truncate(time.Second))
 }
 
-// course is how a version of a service did over the window's steps.
+// course is the slow time and requests of a version of a service over the window's steps.
 type course struct {
 	service, version string
 	slow, requests   map[float64]float64 // by time, s
@@ -78,8 +78,7 @@ func (a *asked) joinCourses() map[place]*course {
 	return all
 }
 
-// firstStep returns the time of the first step with requests or, where there are none, with slow
-// time.
+// firstStep returns the time of the first step with requests, or with slow time if there are no requests.
 func (c *course) firstStep() (at float64, ok bool) {
 	for _, from := range []map[float64]float64{c.requests, c.slow} {
 		at = math.Inf(1)
@@ -121,8 +120,8 @@ func (a *asked) compareVersions() (all []Version) {
 	return all
 }
 
-// compareVersion compares a version with the one before: by hosts that ran both, which differ only
-// in when that was, or else by moments at which both ran, which differ only in the host.
+// compareVersion compares a version with the one before. It uses hosts that ran both, which differ only in the
+// time, or else moments at which both ran, which differ only in the host.
 func (a *asked) compareVersion(service string, before, after *course) Version {
 	since, _ := after.firstStep()
 	v := Version{Service: service, Version: after.version, Before: before.version, Since: time.Unix(int64(since), 0).Add(-stepOf(a.opt.Since)).UTC(), Result: "unclear"}
@@ -154,7 +153,7 @@ func (a *asked) compareVersion(service string, before, after *course) Version {
 	return v
 }
 
-// byHost returns the slow time for each request on hosts that ran both versions, for both.
+// byHost returns the slow time per request of both versions on hosts that ran both.
 func (a *asked) byHost(service, before, after string) (was, is []float64) {
 	rate := func(u use) float64 {
 		if !(u.requests >= leastRequests) {
@@ -191,8 +190,7 @@ func (a *asked) byHost(service, before, after string) (was, is []float64) {
 	return was, is
 }
 
-// byMoment returns the slow time for each request in steps at which both versions had requests,
-// for both.
+// byMoment returns the slow time per request of both versions in steps at which both had requests.
 func byMoment(before, after *course) (was, is []float64) {
 	times := make([]float64, 0, len(after.requests))
 	for t, n := range after.requests {
@@ -243,8 +241,8 @@ func (a *asked) findChanges() (all []Change) {
 	return all
 }
 
-// slowTimeSteps returns the slow time of a service step by step: for each request where every step
-// has requests, else per hour.
+// slowTimeSteps returns the slow time of a service step by step: per request if every step has requests, else per
+// hour.
 func (a *asked) slowTimeSteps(of []*course) (times, values []float64, per string) {
 	slow, requests := make(map[float64]float64), make(map[float64]float64)
 	for _, c := range of {

@@ -11,8 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 )
 
-// rollout is a day of a service of which a version took another's place from its middle on,
-// on that many hosts that ran both, with so many times the slow time.
+// rollout is a day of a service. From the middle of the day a new version replaces the old one on hosts hosts,
+// with times times the slow time.
 func rollout(hosts int, times float64, requests float64) *asked {
 	random := rand.New(rand.NewPCG(uint64(hosts), 3))
 	const day = 24 * time.Hour
@@ -74,7 +74,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestCanary holds a version that runs on other hosts against the one beside it, moment by moment.
+// TestCanary compares a version with the version that runs beside it on other hosts, moment by moment.
 func TestCanary(t *testing.T) {
 	a := rollout(20, 3, 100_000)
 	for i := range a.uses {

@@ -11,11 +11,11 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 )
 
-// From when on what hosts say of themselves is told.
+// Bounds from which a warning is given.
 const (
-	mostApart  = 30 * time.Second // between a host's clock and the store's: figures of one minute would be put into another
-	mostHere   = 2 * time.Minute  // between this machine's clock and the store's; VictoriaMetrics answers of half a minute ago
-	mostStarts = 6                // of a watch within an hour: more are two that write under one name, in turn
+	mostApart  = 30 * time.Second // between a host's clock and the store's; beyond it figures fall into a wrong minute
+	mostHere   = 2 * time.Minute  // between this machine's clock and the store's; answers of VictoriaMetrics are half a minute old
+	mostStarts = 6                // of a watch within an hour; more mean that two watches write under one name in turn
 )
 
 // collectWarnings returns what makes the figures less reliable than they look.

@@ -28,22 +28,22 @@ type Evidence struct {
 	Unit  string  `json:"unit"`
 }
 
-// From these shares of time on somebody pays enough to be told. The kernel's own averages of pressure
-// move by a few per cent on a machine where all is well.
+// Shares of time from which a wait is reported. The kernel's own averages of pressure move by a few per cent on a
+// healthy machine.
 const (
 	fullCPUs   = .9   // of the CPUs are in use: a thread that wakes up finds none free nine times of ten
-	leastWait  = .2   // of the time in which it could run a service waits for a CPU
+	leastWait  = .2   // of a service's runnable time is waiting for a CPU
 	leastSteal = .1   // of the CPUs the hypervisor gives to others
-	leastStall = .1   // of the time somebody waits for memory
-	leastDisk  = .2   // of the time somebody waits for a disk, which who syncs does by design
-	leastStop  = .05  // of its quota's periods a service is stopped in
+	leastStall = .1   // of the time a task waits for memory
+	leastDisk  = .2   // of the time a task waits for a disk, which programs that sync do by design
+	leastStop  = .05  // of the periods of its quota the service is stopped in
 	leastIRQ   = .2   // of the busy CPU time goes to interrupts
 	leastPays  = .01  // CPUs that a service uses, for its waiting to count
 	swapping   = 100  // pages/s read back from swap: at .1 ms each that is a hundredth of the time
-	reclaiming = 2500 // pages/s taken by who allocates, where pressure is not measured: some 1 % of a CPU
+	reclaiming = 2500 // pages/s reclaimed by tasks that allocate, where pressure is not measured: some 1 % of a CPU
 )
 
-// rankFindings runs every check and returns what is wrong, the most costly first.
+// rankFindings runs every check and returns the findings, the most costly first.
 func (r *Report) rankFindings(disks []metrics.DiskUse) (all []Finding) {
 	for _, ask := range []func() *Finding{r.findSteal, r.findCPUSaturation, r.findThrottling, r.findMemoryStall, func() *Finding { return r.findDiskWait(disks) }, r.findInterruptLoad, r.findKernelLoad} {
 		if f := ask(); f != nil {
@@ -54,7 +54,7 @@ func (r *Report) rankFindings(disks []metrics.DiskUse) (all []Finding) {
 	return all
 }
 
-// findSteal returns a finding if the hypervisor gives the CPUs to other machines.
+// findSteal returns a finding if the hypervisor gives CPU time to other machines.
 func (r *Report) findSteal() *Finding {
 	if r.CPUs == 0 || valueOrZero(r.CPU.Steal) < leastSteal*float64(r.CPUs) {
 		return nil
@@ -65,7 +65,7 @@ func (r *Report) findSteal() *Finding {
 		Evidence: []Evidence{{"CPUs the hypervisor gave to others (steal)", *r.CPU.Steal, "CPUs"}, {"CPUs", float64(r.CPUs), "1"}}}
 }
 
-// findCPUSaturation returns a finding if services are ready to run and have no CPU.
+// findCPUSaturation returns a finding if runnable services have no CPU.
 func (r *Report) findCPUSaturation() *Finding {
 	if r.CPUs == 0 {
 		return nil
@@ -80,8 +80,8 @@ func (r *Report) findCPUSaturation() *Finding {
 			pays = append(pays, s)
 		}
 	}
-	// On a host of many CPUs somebody waits now and then though most are free: so two of the three must
-	// be so, that they are in use, that somebody waits, and that it is known who.
+	// On a host of many CPUs a task waits now and then although most CPUs are free. So two of three must hold:
+	// the CPUs are in use, a task waits, and the waiting service is known.
 	in := valueOrZero(r.CPU.Busy) + valueOrZero(r.CPU.Steal)
 	full, waited := in >= fullCPUs*float64(r.CPUs), valueOrZero(r.Pressure.CPU) >= leastWait
 	if !(full && waited || full && len(pays) > 0 || waited && len(pays) > 0) {
@@ -103,7 +103,7 @@ func (r *Report) findCPUSaturation() *Finding {
 	others := slices.DeleteFunc(slices.Clone(pays), func(s *Service) bool { return s == top })
 	switch {
 	case top != nil && len(others) > 0 && valueOrZero(top.CPU) >= valueOrZero(others[0].CPU)*2:
-		// Who takes much and makes another wait is a neighbour.
+		// A service that uses much and makes another wait is a neighbour.
 		f.Cause, f.Pays = "linux.noisy-neighbour", r.serviceTitles(others)
 		f.Cost = max(f.Cost, *others[0].Waits)
 		f.Title += fmt.Sprintf(": %s %s, and %s waits for a CPU %s of its runnable time.", top.formatTitle(), formatUse(top), others[0].formatTitle(), units.Percent(*others[0].Waits))
@@ -242,7 +242,7 @@ func (r *Report) findInterruptLoad() *Finding {
 	return f
 }
 
-// kernels is which cause each kind of the kernel's work is.
+// kernels maps each kind of kernel work to its cause.
 var kernels = map[workload.Class]string{
 	workload.PageFault: "linux.page-faults", workload.Compaction: "linux.thp-stall", workload.Reclaim: "linux.memory-reclaim",
 	workload.Network: "linux.softirq", workload.Sync: "linux.disk-sync", workload.Futex: "linux.futex",
@@ -307,7 +307,7 @@ func classShare(s *Service, c workload.Class) float64 {
 	return 0
 }
 
-// mostNamed bounds lists of services, mostShown those whose figures are shown.
+// mostNamed bounds lists of services, mostShown the services whose figures are shown.
 const (
 	mostNamed = 5
 	mostShown = 3
@@ -340,7 +340,7 @@ func (f *Finding) addEvidence(text string, v *float64, unit string) {
 	}
 }
 
-// addCommands adds the commands that tell more of the services, two at most.
+// addCommands adds the commands that show more about the services, two at most.
 func (f *Finding) addCommands(all, then []*Service) {
 	for _, s := range slices.Concat(all, then) {
 		command := fmt.Sprintf("unstall %d --kernel", s.PID)

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/host"
 )
 
-// process is one of a made host; figures are per second, of CPU time in CPUs.
+// process is a process of a simulated host. Figures are per second, CPU time is in CPUs.
 type process struct {
 	pid, parent  int
 	name         string
@@ -27,7 +27,7 @@ type process struct {
 	throttled    bool
 }
 
-// machine is a made host of 2 CPUs.
+// machine is a simulated host of 2 CPUs.
 type machine struct {
 	processes        []process
 	user, system     float64 // CPUs
@@ -37,7 +37,7 @@ type machine struct {
 	oom, swap, steps int
 }
 
-// archive is what would have been recorded of it in 4 s.
+// archive is the recording of a machine over 4 s.
 func (m machine) archive(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -104,7 +104,7 @@ func (m machine) report(t *testing.T) *host.Report {
 	return r
 }
 
-// servers is what runs on a healthy host: a server with two workers, a thread of the kernel's, a shell.
+// servers are the processes of a healthy host: a server with two workers, a kernel thread, a shell.
 func servers() []process {
 	return []process{
 		{pid: 2, name: "kthreadd", group: "/", flags: 0x200000},

@@ -1,9 +1,9 @@
-// Package host says what, if anything, is wrong with a machine, and who pays for it, from a recording of
-// all of it (probe/linux.Host, probe/kernel.Host, or anybody's archive of /proc).
+// Package host says what, if anything, is wrong with a machine, and which services suffer. It reads a recording of
+// the whole machine (probe/linux.Host, probe/kernel.Host, or another tool's archive of /proc).
 //
-// Its opinion: a machine whose CPUs are busy is not sick; one on which somebody waits is. So a finding
-// names who waits beside who takes, and a bound is a share of time somebody pays. What one service's
-// requests wait for is for `unstall PID`, which the finding names.
+// Its opinion: busy CPUs are no fault; a service that waits is. So a finding names the services that wait beside
+// those that use the resource, and a bound is a share of time spent waiting. `unstall PID`, which the finding
+// names, shows what the requests of one service wait for.
 package host
 
 import (
@@ -119,8 +119,7 @@ type Lack struct {
 	Do   string `json:"do"`
 }
 
-// Of reports on the host whose recording is in a bundle; nil if the bundle has no recording of a
-// host.
+// Of reports on the host of the recording in a bundle; nil if the bundle has no recording of a host.
 func Of(b *evidence.Bundle) *Report {
 	m := metrics.MachineOf(b)
 	if m == nil {
@@ -154,12 +153,12 @@ const (
 	kindUnlisted = "unlisted"
 )
 
-// leastUnlisted is the part of the CPUs from which on it is told that no process has it.
+// leastUnlisted is the share of the CPUs from which on CPU time without a process is reported.
 const leastUnlisted = .05
 
-// addUnlisted adds the CPU time that no process of the recording has: of processes that began and
-// ended between two readings, and of those in other PID namespaces or of users that are hidden.
-// Interrupts do not count as unlisted.
+// addUnlisted adds the CPU time that no listed process used: of processes that began and ended between two
+// readings, of those in other PID namespaces, and of those of users that are hidden. Interrupts do not count as
+// unlisted.
 func (r *Report) addUnlisted() {
 	left := valueOrZero(r.CPU.Busy) - valueOrZero(r.CPU.Softirq)
 	for i := range r.Services {
@@ -218,7 +217,7 @@ func finiteOrNil(v float64) *float64 {
 	return &v
 }
 
-// valueOrZero returns a figure, 0 if it is not known: for comparisons only, never to be shown.
+// valueOrZero returns a figure, 0 if it is unknown. It is for comparisons only, never for output.
 func valueOrZero(v *float64) float64 {
 	if v == nil {
 		return 0

@@ -14,18 +14,18 @@ import (
 // group is the processes of one service.
 type group struct {
 	name      string
-	unit      string // the control group that says whose it is, "" none
+	unit      string // the control group that names the service, "" none
 	pid       int    // of the process that began the others
 	processes []evidence.SubjectID
 	kernel    bool // the kernel's own threads
 }
 
-// kernelThreads is what they are called together.
+// kernelThreads is the common name of the kernel's threads.
 const kernelThreads = "kernel threads"
 
-// groupProcesses groups processes into services: processes of one name in one control group that
-// began each other, such as a server's workers. What a shell or an init began has another name and
-// is a service by itself.
+// groupProcesses groups processes into services. A service is processes of one name in one control group that
+// started each other, such as a server and its workers. A process that a shell or an init started has another
+// name and is a service by itself.
 func groupProcesses(b *evidence.Bundle) []*group {
 	type process struct {
 		id     evidence.SubjectID
@@ -92,8 +92,8 @@ func groupProcesses(b *evidence.Bundle) []*group {
 	return out
 }
 
-// parseUnit returns the systemd unit or the container that a control group names; "" for a group
-// that only names a login, and for the root.
+// parseUnit returns the systemd unit or the container that a control group names; "" for the root and for a group
+// that only names a login.
 func parseUnit(group string) string {
 	last := path.Base(group)
 	switch {
@@ -110,8 +110,8 @@ func parseUnit(group string) string {
 	return last
 }
 
-// ServiceOf returns the processes of the service that a process belongs to, with its title and the
-// PID that began the others.
+// ServiceOf returns the processes of the service that a process belongs to, the service's title, and the PID of the
+// process that started the others.
 func ServiceOf(b *evidence.Bundle, pid int) (title string, first int, processes []evidence.SubjectID) {
 	for _, g := range groupProcesses(b) {
 		for _, p := range g.processes {

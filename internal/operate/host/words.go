@@ -7,8 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Healthy returns the text for a host without findings, with the figures that bound what was
-// missed.
+// Healthy returns the text for a host without findings. Its figures bound what the checks could miss.
 func (r *Report) Healthy() string {
 	text := "nothing found"
 	if r.CPUs > 0 && r.CPU.Busy != nil {
@@ -32,7 +31,7 @@ func (r *Report) Healthy() string {
 	return text + ". To see whether a service's requests are slow: unstall PID"
 }
 
-// CPULine returns what the CPUs did, in words.
+// CPULine describes the use of the CPUs in words.
 func (r *Report) CPULine() (all []string) {
 	if r.CPU.Busy == nil || r.CPUs == 0 {
 		return []string{"not recorded"}
@@ -49,7 +48,7 @@ func (r *Report) CPULine() (all []string) {
 	return all
 }
 
-// WaitLine returns the shares of the time in which tasks waited, in words.
+// WaitLine describes the shares of the time in which tasks waited in words.
 func (r *Report) WaitLine() (all []string) {
 	for _, x := range []struct {
 		name string

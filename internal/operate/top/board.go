@@ -9,13 +9,13 @@ import (
 
 var nan = math.NaN()
 
-// Board is what the counters of one process showed so far.
+// Board holds the counters of one process as shown so far.
 type Board struct {
 	Subject Subject
-	Every   time.Duration // between two readings
+	Every   time.Duration // the time between two readings
 
 	rows   map[string]*row
-	groups []string // in the order in which they came
+	groups []string // in order of appearance
 	at     time.Time
 }
 
@@ -28,11 +28,11 @@ type row struct {
 	rank            int   // of its rule
 }
 
-// Line is a counter as it is to be shown.
+// Line is a counter ready to be drawn.
 type Line struct {
 	Title, Unit   string
 	Now, Min, Max float64 // NaN unknown
-	Rule          string  // how it is read, "" for one that only informs
+	Rule          string  // how to read the counter; "" for a counter without a rule
 	Alert         string  // what the rule found, "" nothing
 	history       *history
 }
@@ -48,7 +48,7 @@ func NewBoard(s Subject, every time.Duration) *Board {
 	return &Board{Subject: s, Every: every, rows: make(map[string]*row)}
 }
 
-// Add takes readings. A counter appears with its first, a total with its second.
+// Add takes readings. A counter appears with its first reading, a total with its second.
 func (b *Board) Add(readings []Reading) {
 	for _, x := range readings {
 		r := b.rows[x.ID]
@@ -77,8 +77,8 @@ func (b *Board) availableCores() float64 {
 	return nan
 }
 
-// Groups returns all counters, the process's own group last. Within a group come those with a rule
-// first, as the rules are listed, then the rest in the order of their source.
+// Groups returns all counters, with the group of /proc last. In a group, counters with a rule come first in the
+// order of the rules, then the rest in the order of their source.
 func (b *Board) Groups() []Group {
 	out := make([]Group, len(b.groups))
 	rows := make([]*row, 0, len(b.rows))

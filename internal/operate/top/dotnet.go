@@ -43,8 +43,8 @@ var dotnetRules = []Rule{
 	{evidence.SeriesRequestQueue, "> 0: requests wait for a pool thread", alertAbove(0, 3*time.Second, "requests wait for a pool thread")},
 }
 
-// poolStarved judges the size of the pool. The pool adds threads at once up to one for each CPU;
-// from there on it adds one only after a delay, and only while work waits.
+// poolStarved judges the size of the pool. Up to one thread per CPU the pool adds threads at once. Beyond that it
+// adds one only after a delay, and only while work waits.
 func poolStarved(v View) string {
 	n, cores, busy := v.newestValue(), v.Board.availableCores(), v.cpuPercent()
 	if math.IsNaN(busy) || busy >= saturated {
@@ -59,7 +59,7 @@ func poolStarved(v View) string {
 	return ""
 }
 
-// counterProviders are the event sources whose counters are asked for.
+// counterProviders are the event sources whose counters a session requests.
 var counterProviders = []string{"System.Runtime", "Microsoft.AspNetCore.Hosting", "Microsoft-AspNetCore-Server-Kestrel"}
 
 // dotnet reads the counters of a .NET process from a session of its runtime.
@@ -69,10 +69,10 @@ type dotnet struct {
 
 	mu      sync.Mutex
 	pending []Reading
-	end     error // why the stream ended, nil: it has not
+	end     error // why the stream ended; nil while it lasts
 }
 
-// Dotnet are the EventCounters of a .NET process.
+// Dotnet are the counters of .NET: its EventCounters.
 var Dotnet = Counters{"dotnet", openDotnet, dotnetRules}
 
 // openDotnet starts a session. The runtime sends counters once a second at most.
@@ -116,8 +116,8 @@ func (d *dotnet) Read(context.Context) ([]Reading, error) {
 	return out, d.end
 }
 
-// Close ends the session. With an old runtime, which hangs if it is stopped while counters are
-// written, it first waits for a moment between two of them.
+// Close ends the session. An old runtime hangs if it is stopped while it writes counters, so Close first waits for
+// a moment between two of them.
 func (d *dotnet) Close() error {
 	select {
 	case <-d.done:
@@ -130,8 +130,7 @@ func (d *dotnet) Close() error {
 	return errors.Join(err, d.session.Close())
 }
 
-// readCounters passes each counter of a stream to add; it returns nil when the stream ends where
-// it should.
+// readCounters passes each counter of a stream to add. It returns nil if the stream ends at a valid place.
 func readCounters(stream io.Reader, add func(Reading)) error {
 	r, err := eventpipe.NewReader(stream)
 	if err != nil {
@@ -151,7 +150,7 @@ func readCounters(stream io.Reader, add func(Reading)) error {
 		}
 		record, err := r.Decode(e.Meta, e.Payload())
 		if err != nil {
-			continue // the next one may be whole
+			continue // the next event may be whole
 		}
 		if x, ok := decodeCounter(e.Meta.Provider, record); ok {
 			x.At = time.Unix(0, e.Time)
@@ -160,11 +159,10 @@ func readCounters(stream io.Reader, add func(Reading)) error {
 	}
 }
 
-// decodeCounter returns the reading of one EventCounter's payload: a mean over the interval, or
-// how much it grew in it (CounterType "Sum").
+// decodeCounter returns the reading of one EventCounter's payload: the mean over the interval, or the increase in it
+// (CounterType "Sum").
 //
-// https://github.com/dotnet/runtime/blob/main/src/libraries/System.Private.CoreLib/src/System/Diagnostics/Tracing/CounterPayload.cs
-// is its source.
+// Source: https://github.com/dotnet/runtime/blob/main/src/libraries/System.Private.CoreLib/src/System/Diagnostics/Tracing/CounterPayload.cs
 func decodeCounter(provider string, record eventpipe.Record) (Reading, bool) {
 	fields, ok := record.Get("", "Payload") // the payload's type has no name
 	if !ok {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Look is how a board is drawn.
+// Look says how a board is drawn.
 type Look struct {
 	Width, Height int // of the window, in characters
 	Color, ASCII  bool
 	Paused        bool
-	Scroll        int // lines that are above the window
+	Scroll        int // lines above the window
 }
 
-// shownOver is the time that the bars of a counter show, in intervals.
+// shownOver is the time span of a counter's bars, in intervals.
 const shownOver = 120
 
 // Styles of ECMA-48 (SGR); all of them end with "0".
@@ -31,10 +31,10 @@ func (o Look) applyStyle(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// widths of the columns; 0: left out.
+// widths are the widths of the columns, in characters; 0: the column is left out.
 type widths struct{ title, number, spark int }
 
-// fitColumns divides the width: figures first, then titles, then bars.
+// fitColumns divides the width: first figures, then titles, then bars.
 func (o Look) fitColumns() widths {
 	w := widths{number: 11}
 	rest := o.Width - 2 - 3*w.number
@@ -49,8 +49,7 @@ func (o Look) fitColumns() widths {
 	return w
 }
 
-// Draw draws a board as lines that are no wider than the window and no more than
-// it is high.
+// Draw draws a board as lines that fit into the window.
 func Draw(w *Watch, o Look) string {
 	head := o.drawHead(w)
 	foot := o.drawFoot(w)
@@ -100,8 +99,7 @@ func (o Look) drawFoot(w *Watch) []string {
 	return []string{"", o.applyStyle(faint, strings.TrimRight(padText(text, o.Width), " "))}
 }
 
-// drawBody returns all lines of the counters. Rules are written out below their counters if there
-// is room for them.
+// drawBody returns all lines of the counters. It writes the rules below their counters if there is room.
 func (o Look) drawBody(w *Watch, room int) []string {
 	groups := w.Groups()
 	lines := 0

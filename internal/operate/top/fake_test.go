@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// golden compares with a file of testdata.
+// golden compares a text with a file of testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -37,7 +37,7 @@ func golden(t *testing.T, name, got string) {
 
 var start = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
-// fake gives what a function says for each second, one each time it is asked.
+// fake is a source that returns the readings of one second for each call.
 type fake struct {
 	second int
 	at     func(second int) ([]Reading, error)
@@ -55,7 +55,7 @@ func (f *fake) Read(context.Context) ([]Reading, error) {
 
 func (f *fake) Close() error { f.closed = true; return nil }
 
-// after looks at a process for so many seconds.
+// after watches a process for a number of seconds.
 func after(seconds int, cores float64, at ...func(int) ([]Reading, error)) *Watch {
 	w := watch(cores, at...)
 	for range seconds + 1 {
@@ -76,8 +76,7 @@ func gauge(id, group, title, unit string, v float64) Reading {
 	return Reading{ID: id, Group: group, Title: title, Unit: unit, Value: v}
 }
 
-// pool is a .NET process whose pool has so many threads, and its CPU in percent of
-// a processor.
+// pool is a .NET process with a number of pool threads and a CPU use in percent of one processor.
 func pool(threads func(int) float64, cpu float64) []func(int) ([]Reading, error) {
 	const runtime = "System.Runtime"
 	return []func(int) ([]Reading, error){
@@ -97,7 +96,7 @@ func pool(threads func(int) float64, cpu float64) []func(int) ([]Reading, error)
 
 func climb(s int) float64 { return 4 + math.Floor(1.3*float64(s)) }
 
-// alerts are what rules found, by counter.
+// alerts returns the alerts of rules, by counter.
 func alerts(w *Watch) map[string]string {
 	out := make(map[string]string)
 	for _, g := range w.Groups() {

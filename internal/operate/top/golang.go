@@ -18,10 +18,9 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/gopprof"
 )
 
-// A Go process's memory statistics (https://pkg.go.dev/runtime#MemStats), from
-// expvar where that is served, else from the end of the heap profile's text; the
-// number of its goroutines from net/http/pprof's index page, which counts them
-// without stopping any.
+// A Go process's memory statistics (https://pkg.go.dev/runtime#MemStats) come from expvar where the process serves
+// it, else from the end of the heap profile's text. The number of goroutines comes from the index page of
+// net/http/pprof, which counts them without stopping any.
 
 const (
 	goMemory    = "Go runtime"
@@ -50,7 +49,7 @@ type golang struct {
 	plain  bool // it serves no expvar
 }
 
-// Go are the counters that a Go process serves beside its net/http/pprof.
+// Go are the counters of Go: those a process serves beside its net/http/pprof.
 var Go = Counters{"go", openGo, goRules}
 
 func openGo(ctx context.Context, t discover.Target, _ time.Duration, now func() time.Time) (Source, error) {
@@ -63,7 +62,7 @@ func openGo(ctx context.Context, t discover.Target, _ time.Duration, now func() 
 
 const goPatience = 3 * time.Second
 
-// Read requests the pages that have the figures.
+// Read requests the pages with the figures.
 func (g *golang) Read(ctx context.Context) ([]Reading, error) {
 	var out []Reading
 	var at time.Time
@@ -101,8 +100,8 @@ func (g *golang) Read(ctx context.Context) ([]Reading, error) {
 	return out, nil
 }
 
-// Every returns how often the process may be read: without expvar the figures come with all
-// allocation sites of the heap profile, and the world is stopped while they are read.
+// Every returns how often the process may be read. Without expvar the figures come with all allocation sites of the
+// heap profile, and reading them stops the world.
 func (g *golang) Every() time.Duration {
 	if g.plain {
 		return 5 * time.Second
@@ -129,8 +128,7 @@ func readGoroutineCount(page io.Reader) (float64, bool) {
 	return n, err == nil
 }
 
-// memStats are the figures of runtime.MemStats that are shown, by their names in
-// both pages.
+// memStats are the shown figures of runtime.MemStats, by their names in both pages.
 var memStats = []struct {
 	name string
 	Reading
@@ -152,7 +150,7 @@ var memStats = []struct {
 	{"Sys", Reading{ID: "go/sys", Title: "memory taken from the kernel", Unit: "bytes"}},
 }
 
-// lastPause is no field of its own: it is PauseNs[(NumGC+255)%256], counted in 32 bits.
+// lastPause is not a field of MemStats: it is PauseNs[(NumGC+255)%256], counted in 32 bits.
 const lastPause = "last pause"
 
 func memReadings(of map[string]float64, pauses []float64) (out []Reading) {
@@ -169,16 +167,15 @@ func memReadings(of map[string]float64, pauses []float64) (out []Reading) {
 	return out
 }
 
-// heapText reads the lines "# HeapAlloc = 4096" at the end of a heap profile's text. The text is
-// as long as there are allocation sites and is read for as long as the process lives, so its other
-// lines are skipped in the buffer.
+// heapText reads the lines "# HeapAlloc = 4096" at the end of a heap profile's text. The text grows with the
+// allocation sites and is read throughout the life of the process, so heapText skips the other lines in the buffer.
 func heapText(page io.Reader) ([]Reading, error) {
 	of := make(map[string]float64)
 	var pauses []float64
 	lines := bufio.NewReaderSize(page, 16<<10)
 	for {
 		line, err := lines.ReadSlice('\n')
-		for err == bufio.ErrBufferFull { // a stack of many calls
+		for err == bufio.ErrBufferFull { // a stack of many calls fills the buffer
 			_, err = lines.ReadSlice('\n')
 			line = nil
 		}
@@ -203,10 +200,10 @@ func heapText(page io.Reader) ([]Reading, error) {
 	}
 }
 
-// mostVars bounds how many variables of the program's own are shown.
+// mostVars bounds how many of the program's own variables are shown.
 const mostVars = 40
 
-// readExpvars reads expvar's page: "memstats", and the numbers that the program publishes itself.
+// readExpvars reads the page of expvar: "memstats", and the numbers that the program itself publishes.
 func readExpvars(page io.Reader) ([]Reading, error) {
 	var vars map[string]json.RawMessage
 	if err := json.NewDecoder(io.LimitReader(page, 4<<20)).Decode(&vars); err != nil {
@@ -218,7 +215,7 @@ func readExpvars(page io.Reader) ([]Reading, error) {
 	}
 	of := make(map[string]float64)
 	var pauses []float64
-	_ = json.Unmarshal(fields["PauseNs"], &pauses) // without them no last pause is shown
+	_ = json.Unmarshal(fields["PauseNs"], &pauses) // on an error no last pause is shown
 	for name, raw := range fields {
 		if v, ok := plainNumber(raw); ok {
 			of[name] = v

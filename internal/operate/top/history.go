@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// kept is how many values of a counter are kept: 4 minutes of one a second.
+// kept is how many values of a counter are kept: 4 minutes at one per second.
 const kept = 240
 
-// history is what one counter has shown.
+// history holds the values that one counter has had.
 type history struct {
 	at       []time.Time
 	value    []float64
 	min, max float64 // since the start
 
-	last   float64 // of a total
+	last   float64 // the last reading of a total
 	lastAt time.Time
 }
 
-// addReading adds a reading. A total that fell, as of a process that began anew, gives no rate.
+// addReading adds a reading. A total that fell, because its process restarted, gives no rate.
 func (h *history) addReading(r Reading) {
 	v := r.Value
 	if r.Kind == Total {
@@ -56,9 +56,8 @@ func (h *history) newestValue() float64 {
 	return h.value[len(h.value)-1]
 }
 
-// growthRate returns by how much the value grew per second over a time up to its newest; 0 unless
-// that much time was seen. It compares the newest value with the last one from before that time,
-// so a single jump counts only as long as it lies within.
+// growthRate returns the growth per second over a time up to the newest value; 0 if less time was seen. It compares
+// the newest value with the last one from before that time, so a single jump counts only while it lies within.
 func (h *history) growthRate(over time.Duration) float64 {
 	n := len(h.value)
 	if n < 3 {
@@ -73,8 +72,8 @@ func (h *history) growthRate(over time.Duration) float64 {
 	return 0
 }
 
-// holdsFor says whether all values of the newest stretch of a length satisfy a condition; false
-// unless that much time was seen.
+// holdsFor says whether all values of the newest part of a given length satisfy a condition; false if less time was
+// seen.
 func (h *history) holdsFor(over time.Duration, holds func(float64) bool) bool {
 	n := len(h.value)
 	if n < 2 {
@@ -92,8 +91,8 @@ func (h *history) holdsFor(over time.Duration, holds func(float64) bool) bool {
 	return false
 }
 
-// maxColumns returns the largest value in each of n equal parts of the time up to a moment, NaN
-// where there is none.
+// maxColumns returns the largest value in each of n equal parts of the time up to a moment, NaN for a part without
+// values.
 func (h *history) maxColumns(n int, over time.Duration, until time.Time) []float64 {
 	out := make([]float64, n)
 	for i := range out {

@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
-// HotSpot's counters, which it writes into a file whether anybody reads it or not.
+// HotSpot's counters, which HotSpot always writes into a file, even without a reader.
 
 const (
 	jvmGC      = "garbage collection"
@@ -35,7 +35,7 @@ var jvmRules = []Rule{
 	{"jvm/threads", "growing: more and more threads block", alertGrowing(.5, 10*time.Second, "more and more threads block")},
 }
 
-// holdsWithin says whether any value of the newest stretch of a length satisfies a condition.
+// holdsWithin says whether any value of the newest part of a given length satisfies a condition.
 func (h *history) holdsWithin(over time.Duration, holds func(float64) bool) bool {
 	for i := len(h.value) - 1; i >= 0 && h.at[len(h.at)-1].Sub(h.at[i]) <= over; i-- {
 		if holds(h.value[i]) {
@@ -45,14 +45,14 @@ func (h *history) holdsWithin(over time.Duration, holds func(float64) bool) bool
 	return false
 }
 
-// jvm reads hsperfdata.
+// jvm reads a JVM's hsperfdata.
 type jvm struct {
 	file *os.File
 	pid  int
 	now  func() time.Time
 }
 
-// JVM are the counters in a JVM's hsperfdata.
+// JVM are the counters of HotSpot: those in its hsperfdata.
 var JVM = Counters{"jvm", openJVM, jvmRules}
 
 func openJVM(_ context.Context, t discover.Target, _ time.Duration, now func() time.Time) (Source, error) {
@@ -83,7 +83,7 @@ func (j *jvm) Read(context.Context) ([]Reading, error) {
 // Close closes the file.
 func (j *jvm) Close() error { return j.file.Close() }
 
-// plainJVM are counters that are shown as they are, where a JVM has them.
+// plainJVM are counters that are shown unchanged, if a JVM has them.
 var plainJVM = []struct {
 	name string // in hsperfdata
 	Reading
@@ -99,7 +99,7 @@ var plainJVM = []struct {
 	{"java.cls.unloadedClasses", Reading{ID: "jvm/unloaded", Group: jvmRuntime, Title: "classes unloaded", Unit: "1/s", Kind: Total}},
 }
 
-// timesJVM are counters of ticks, shown as percent of the time that passes.
+// timesJVM are counters of ticks, shown as percent of elapsed time.
 var timesJVM = []struct{ name, id, title string }{
 	{"sun.rt.safepointTime", "jvm/safepoint-time", "time stopped at safepoints"},
 	{"sun.rt.safepointSyncTime", "jvm/safepoint-sync", "time to reach safepoints"},
@@ -117,7 +117,7 @@ func jvmReadings(d *hsperf.Data) (out []Reading) {
 		name := d.Text(base + ".name")
 		n, ok := d.Value(base + ".invocations")
 		if !ok {
-			continue // ZGC has no number 1, and before JDK 21 no 0
+			continue // ZGC has no collector 1, and before JDK 21 no collector 0
 		}
 		id := "jvm/gc-" + strconv.Itoa(i)
 		if isFull(name) {
@@ -152,15 +152,14 @@ func jvmReadings(d *hsperf.Data) (out []Reading) {
 	return out
 }
 
-// mostCollectors is above all numbers that collectors have: G1's pauses of a concurrent
-// cycle are 2.
+// mostCollectors is above the number of any collector. The highest is 2, G1's pauses of a concurrent cycle.
 const mostCollectors = 8
 
-// mostSpaces bounds what a damaged file may name; a young generation has 3.
+// mostSpaces bounds the spaces that a damaged file may name; a young generation has 3.
 const mostSpaces = 16
 
-// heapSpaceReadings returns the readings of the parts of the heap: what is used, and what is taken
-// from the host.
+// heapSpaceReadings returns the readings of the parts of the heap: their used bytes, and the bytes committed from the
+// host.
 func heapSpaceReadings(d *hsperf.Data) (out []Reading) {
 	for g := 0; ; g++ {
 		generation := "sun.gc.generation." + strconv.Itoa(g)
@@ -177,7 +176,7 @@ func heapSpaceReadings(d *hsperf.Data) (out []Reading) {
 			}
 			name := d.Text(base + ".name")
 			if n == 1 {
-				name = title // "space" of "old"
+				name = title // the only space of "old" is called "space"
 			}
 			id := "jvm/" + title + "-" + name
 			out = append(out, Reading{ID: id, Group: jvmHeap, Title: name + " used", Unit: "bytes", Value: float64(used)})

@@ -24,7 +24,7 @@ import (
 	"github.com/unstall/unstall/lab/dotnetapp"
 )
 
-// TestMain lets the test binary be a Go service, too.
+// TestMain lets the test binary run as a Go service, too.
 func TestMain(m *testing.M) {
 	role := os.Getenv("TOP_TEST_ROLE")
 	if role == "" {
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	fmt.Println(l.Addr())
 	go func() { _ = http.Serve(l, mux) }()
 	go func() {
-		for { // so that it collects
+		for { // allocates, so that GC runs
 			runtime.GC()
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// run starts a process, which ends with the test, and returns its first line.
+// run starts a process that ends with the test, and returns its first line.
 func run(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -79,7 +79,7 @@ func run(t *testing.T, cmd *exec.Cmd) string {
 	return strings.TrimSpace(line)
 }
 
-// live opens a process of a runtime and reads it until each of the counters has a value.
+// live opens a process of a runtime and reads it until each counter has a value.
 func live(t *testing.T, pid int, of string, want ...string) *Watch {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -109,7 +109,7 @@ func live(t *testing.T, pid int, of string, want ...string) *Watch {
 		select {
 		case <-ctx.Done():
 			t.Fatalf("no value of %q; %q", missing, w.Missing())
-		case <-time.After(50 * time.Millisecond): // until rates have something to count
+		case <-time.After(50 * time.Millisecond): // until rates have data
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestDotnet(t *testing.T) {
 	}
 }
 
-// A terminal's program ends by q, and with it what it has switched on.
+// The terminal's program ends by q, and switches off what it has switched on.
 func TestScreenEnds(t *testing.T) {
 	in, keys, err := os.Pipe()
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Plain writes a table each interval, for files and pipes, until its context or its ticks end. The
-// error says that the process is gone, or that the reader of out is.
+// Plain writes a table each interval, for files and pipes, until its context or its ticks end. The error says that
+// the process has ended, or that out cannot be written.
 func Plain(ctx context.Context, out io.Writer, w *Watch, ticks <-chan time.Time) error {
-	if err := w.applyBatch(w.collectReadings(ctx)); err != nil { // what rates begin with
+	if err := w.applyBatch(w.collectReadings(ctx)); err != nil { // the first values, from which rates begin
 		return err
 	}
 	for {
@@ -28,7 +28,7 @@ func Plain(ctx context.Context, out io.Writer, w *Watch, ticks <-chan time.Time)
 			}
 		}
 		x := w.collectReadings(ctx)
-		if ctx.Err() == nil { // else that they failed is our doing
+		if ctx.Err() == nil { // if it has ended, the sources failed because of it
 			if err := w.applyBatch(x); err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func (w *Watch) writeTable(out io.Writer) error {
 	return b.Flush()
 }
 
-// ruleMark returns "!" where a rule holds, "*" where there is one.
+// ruleMark returns "!" if a counter's rule holds, "*" if it has a rule.
 func (l *Line) ruleMark() string {
 	switch {
 	case l.Alert != "":

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What /proc says of a process, see proc_pid_stat(5) and proc_pid_status(5).
+// The counters that /proc has for a process, see proc_pid_stat(5) and proc_pid_status(5).
 
 const (
 	procGroup = "process (/proc)"
@@ -21,7 +21,7 @@ const (
 	threadsID = "proc/threads"
 )
 
-// ProcRules are how the counters that every process has are read.
+// ProcRules are the rules of the counters that every process has.
 var ProcRules = []Rule{
 	{cpuID, "90 % of its CPUs or more: requests queue for a CPU", func(v View) string {
 		bound := saturated * v.Board.availableCores()
@@ -29,7 +29,7 @@ var ProcRules = []Rule{
 	}},
 	{threadsID, "growing: more and more threads block", alertGrowing(.5, 10*time.Second, "more and more threads block")},
 	{"proc/involuntary", "> 200/s for each CPU: threads compete for the CPUs", func(v View) string {
-		// Who shares a processor is taken off it every 3 to 4 ms.
+		// A thread that shares a processor is preempted every 3 to 4 ms.
 		return alertAbove(200*v.Board.availableCores(), 5*time.Second, "threads compete for the CPUs")(v)
 	}},
 	{"proc/major-faults", "> 10/s for seconds: memory is read back from disk", alertAbove(10, 5*time.Second, "memory is read back from disk")},
@@ -38,7 +38,7 @@ var ProcRules = []Rule{
 // tick is the unit of times in /proc: USER_HZ is 100 wherever Go runs.
 const tick = time.Second / 100
 
-// mostTasks is of how many threads the context switches are read, each a file.
+// mostTasks is the largest number of threads whose context switches are read; each thread is a file.
 const mostTasks = 512
 
 // proc reads /proc/PID.
@@ -46,10 +46,10 @@ type proc struct {
 	pid   int
 	root  string // "/proc"
 	now   func() time.Time
-	start string // field starttime of the process; another one is another process
+	start string // field starttime of the process; a different one means another process
 
-	switches [2]float64        // of all threads so far: given up, taken
-	tasks    map[string][2]int // of each thread when it was last looked at
+	switches [2]float64        // of all threads so far: voluntary, involuntary
+	tasks    map[string][2]int // of each thread at the last reading
 }
 
 func newProc(pid int, now func() time.Time) *proc { return &proc{pid: pid, root: "/proc", now: now} }
@@ -67,7 +67,7 @@ func (p *proc) Read(context.Context) ([]Reading, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("/proc/%d/stat: %w", p.pid, err)
 	}
-	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // from the 3rd on
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // from the third field on
 	if len(fields) < 22 {
 		return nil, fmt.Errorf("/proc/%d/stat: %d fields after the name, want 22 or more", p.pid, len(fields))
 	}
@@ -99,9 +99,8 @@ func (p *proc) Read(context.Context) ([]Reading, error) {
 // Close does nothing.
 func (p *proc) Close() error { return nil }
 
-// countSwitches adds by how much the threads' context switches grew; false if there are too many
-// threads. The process has no sum of its own, and the counts of threads that end are gone with
-// them.
+// countSwitches adds the growth of the threads' context switches; false if there are too many threads. The kernel
+// gives no sum for the process, and the counts of threads that end are lost with them.
 func (p *proc) countSwitches(threads int) bool {
 	if threads > mostTasks {
 		p.tasks = nil
@@ -115,10 +114,10 @@ func (p *proc) countSwitches(threads int) bool {
 	for _, e := range dir {
 		status, err := p.readFile("task/" + e.Name() + "/status")
 		if err != nil {
-			continue // it has ended
+			continue // the thread has ended
 		}
 		now := [2]int{parseNumberAfter(status, "\nvoluntary_ctxt_switches:"), parseNumberAfter(status, "\nnonvoluntary_ctxt_switches:")}
-		was := p.tasks[e.Name()] // of a thread that began since: from 0
+		was := p.tasks[e.Name()] // zero for a thread that began since
 		if p.tasks != nil {
 			for i := range now {
 				p.switches[i] += float64(max(0, now[i]-was[i]))

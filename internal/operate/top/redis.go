@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/redis"
 )
 
-// What a Redis server counts, by INFO (https://redis.io/docs/latest/commands/info/).
+// The counters of a Redis server, from INFO (https://redis.io/docs/latest/commands/info/).
 
 const (
 	redisWork    = "Redis"
@@ -50,7 +50,7 @@ var redisRules = []Rule{
 	{"redis/errors", "error responses: INFO errorstats lists them", nil},
 }
 
-// Redis are the counters that a Redis server gives by its own protocol.
+// Redis are the counters of Redis, read by its own protocol.
 var Redis = Counters{"redis", openRedis, redisRules}
 
 type redisSource struct {
@@ -66,9 +66,9 @@ func openRedis(ctx context.Context, t discover.Target, _ time.Duration, now func
 	return &redisSource{c, now}, nil
 }
 
-// redisFields are the figures that are shown, in order.
+// redisFields are the shown figures, in order.
 var redisFields = []struct {
-	names []string // of INFO; their sum is shown
+	names []string // fields of INFO; their sum is shown
 	Reading
 }{
 	{[]string{"used_cpu_user_main_thread", "used_cpu_sys_main_thread"}, Reading{ID: redisMainID, Title: "CPU of the main thread", Unit: "%", Kind: Total, Scale: 100}},

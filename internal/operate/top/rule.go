@@ -7,13 +7,13 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Rule is how a counter that matters is read.
+// Rule says how to read a counter that matters.
 type Rule struct {
-	ID   string // of the counter
+	ID   string // ID of the counter
 	Text string // when to look, in one short line
 
-	// Holds says what it found, "" for nothing; nil: the text is all there is, since
-	// no figure by itself is wrong.
+	// Holds returns what the rule found, "" for nothing. If it is nil, the rule is only its text, because no
+	// value of the counter is wrong by itself.
 	Holds func(v View) string
 }
 
@@ -34,13 +34,12 @@ func (v View) Of(id string) float64 {
 // cpuPercent returns the CPU the process uses in percent of all it may use, NaN unknown.
 func (v View) cpuPercent() float64 { return v.Of(cpuID) / v.Board.availableCores() }
 
-// saturated is from where on, in percent of all processors, waiting for a
-// processor explains what is slow: a load that comes as it pleases queues long
-// before the last one is busy.
+// saturated is the CPU use, in percent of all processors, from which waiting for a processor explains slow requests.
+// Requests that arrive at random queue long before the last processor is busy.
 const saturated = 90
 
-// ruleOf returns a counter's rule and its rank, which is lower for rules that decide first; nil if
-// there is none.
+// ruleOf returns a counter's rule and its rank; rules that decide first have a lower rank. It returns nil if there
+// is no rule.
 func (s *Subject) ruleOf(id string) (*Rule, int) {
 	rank := 0
 	for _, rules := range [][]Rule{ProcRules, s.Rules} {
@@ -54,8 +53,8 @@ func (s *Subject) ruleOf(id string) (*Rule, int) {
 	return nil, rank
 }
 
-// alertAbove returns the condition of a rule that holds while a value was above a bound for a
-// time; what is the alert's text.
+// alertAbove returns the condition of a rule that holds if a value was above a bound for a time. what is the text of
+// the alert.
 func alertAbove(bound float64, over time.Duration, what string) func(View) string {
 	return func(v View) string {
 		if !v.holdsFor(over, func(x float64) bool { return x > bound }) {
@@ -65,8 +64,8 @@ func alertAbove(bound float64, over time.Duration, what string) func(View) strin
 	}
 }
 
-// alertGrowing returns the condition of a rule that holds while a value grew at least so much per
-// second over a time and hardly fell.
+// alertGrowing returns the condition of a rule that holds if a value grew at least at a rate per second over a time
+// and hardly fell.
 func alertGrowing(perSecond float64, over time.Duration, what string) func(View) string {
 	return func(v View) string {
 		rate := v.growthRate(over)
@@ -77,7 +76,7 @@ func alertGrowing(perSecond float64, over time.Duration, what string) func(View)
 	}
 }
 
-// risesFor says whether at most a fifth of the steps of the newest stretch went down.
+// risesFor says whether at most a fifth of the steps of the newest part of a given length went down.
 func (h *history) risesFor(over time.Duration) bool {
 	n := len(h.value)
 	steps, falls := 0, 0

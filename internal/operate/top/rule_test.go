@@ -14,9 +14,9 @@ func TestPoolRule(t *testing.T) {
 	for _, x := range []struct {
 		name    string
 		threads func(int) float64
-		cpu     float64 // of one processor; there are 2
+		cpu     float64 // in percent of one processor; there are 2
 		seconds int
-		want    string // begins so; "" nothing
+		want    string // beginning of the alert; "" none
 	}{
 		{"climbing", climb, 14, 30, "grows by 1.3/s with CPU at 7 %: pool starved"},
 		{"not seen for long", climb, 14, 5, ""},
@@ -100,7 +100,7 @@ func TestHistory(t *testing.T) {
 		t.Error("a rate from one value")
 	}
 	add(2, 120, Total)
-	add(3, 5, Total) // began anew
+	add(3, 5, Total) // the process restarted
 	add(4, 6, Total)
 	if len(h.value) != 2 || h.value[0] != 10 || h.value[1] != 1 || h.min != 1 || h.max != 10 {
 		t.Errorf("rates %v, %g to %g", h.value, h.min, h.max)

@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Screen draws the board on a terminal until q, Ctrl-C, or its context ends. The
-// error says that the process is gone.
+// Screen draws the board on a terminal until q, Ctrl-C, or the end of its context. The error says that the process
+// has ended.
 func Screen(ctx context.Context, in, out *os.File, w *Watch, look Look) error {
 	m := &screen{ctx: ctx, watch: w, look: look}
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()}
@@ -19,28 +19,28 @@ func Screen(ctx context.Context, in, out *os.File, w *Watch, look Look) error {
 	return m.ended
 }
 
-// screen is the program as Bubble Tea runs it: messages change it, View draws it.
+// screen is the model of Bubble Tea: Update changes it by messages, View draws it.
 type screen struct {
 	ctx   context.Context
 	watch *Watch
 	look  Look
-	still *Watch // what is shown while it is paused
+	still *Watch // the state shown while paused
 	next  time.Time
 	ended error
 }
 
 type (
-	due  struct{} // it is time to read
-	came batch    // what was read
+	due  struct{} // message: it is time to read
+	came batch    // message: the readings
 )
 
 func (m *screen) Init() tea.Cmd { return m.readSources }
 
-// readSources reads the sources, while the screen goes on.
+// readSources reads the sources as a command, so that the screen stays responsive.
 func (m *screen) readSources() tea.Msg { return came(m.watch.collectReadings(m.ctx)) }
 
-// scheduleRead returns the command that starts the next reading. It keeps to the interval however
-// long reading takes.
+// scheduleRead returns the command that starts the next reading. It keeps to the interval, however long reading
+// takes.
 func (m *screen) scheduleRead(now time.Time) tea.Cmd {
 	if m.next.IsZero() {
 		m.next = now
@@ -57,7 +57,7 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.readSources
 	case came:
 		if m.ctx.Err() != nil {
-			return m, tea.Quit // that sources failed is our doing
+			return m, tea.Quit // the sources failed because the context ended
 		}
 		if m.ended = m.watch.applyBatch(batch(msg)); m.ended != nil {
 			return m, tea.Quit

@@ -54,7 +54,7 @@ func TestProc(t *testing.T) {
 	}
 	write(t, root, map[string]string{"71/stat": stat("S", 220, 3, 900)})
 	write(t, root, switched("71", 1040, 15))
-	write(t, root, switched("73", 5, 0)) // began
+	write(t, root, switched("73", 5, 0)) // the thread has begun
 	if err := os.RemoveAll(filepath.Join(root, "71/task/72")); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// of are readings by id.
+// of returns readings by ID.
 func of(readings []Reading) map[string]float64 {
 	out := make(map[string]float64)
 	for _, r := range readings {
@@ -123,7 +123,7 @@ func of(readings []Reading) map[string]float64 {
 
 func TestGoPages(t *testing.T) {
 	var pauses [256]int
-	pauses[6] = 700 // of the 7th cycle
+	pauses[6] = 700 // the pause of the 7th cycle
 	list, _ := json.Marshal(pauses)
 	text := "heap profile: 1: 2 [3: 4] @ heap/1048576\n1: 2 [3: 4] @ 0x1\n#\t0x1\tmain.main+0x1\t/main.go:1\n\n" +
 		"# runtime.MemStats\n# Alloc = 5\n# HeapAlloc = 4096\n# NextGC = 8192\n# PauseNs = [" + strings.Trim(strings.ReplaceAll(string(list), ",", " "), "[]") + "]\n# NumGC = 7\n# GCCPUFraction = 0.0123\n# DebugGC = false\n"
@@ -170,15 +170,14 @@ func TestIsFull(t *testing.T) {
 	}
 }
 
-// A JVM that tells nothing yet, or uses a collector without generations, gives what
-// it has.
+// A JVM that has no values yet, or uses a collector without generations, gives the counters it has.
 func TestSparseJVM(t *testing.T) {
 	if got := jvmReadings(new(hsperf.Data)); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
 }
 
-// A recorded session of .NET 10 gives all of System.Runtime's counters.
+// A recorded session of .NET 10 gives all counters of System.Runtime.
 func TestDotnetRecorded(t *testing.T) {
 	f, err := os.Open("../../../../shared/corpus/nettrace/starve10.nettrace.gz")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,8 +10,8 @@ var (
 	ascii = []rune("_.-=+*#@")
 )
 
-// drawSparkline draws values as one line of bars, a blank where there is none. The scale spans the
-// values, but at least a tenth of the largest, so that small changes do not look large.
+// drawSparkline draws values as one line of bars, with a blank for a missing value. The scale spans the values, and
+// at least a tenth of the largest, so that small changes do not look large.
 func drawSparkline(values []float64, steps []rune) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -29,15 +29,14 @@ func drawSparkline(values []float64, steps []rune) string {
 		case wide == 0:
 			out[i] = steps[0]
 		default:
-			k := int((v-low)/wide*float64(len(steps)) + 1e-6) // half is half
+			k := int((v-low)/wide*float64(len(steps)) + 1e-6) // 1e-6 makes exact halves round up
 			out[i] = steps[max(0, min(k, len(steps)-1))]
 		}
 	}
 	return string(out)
 }
 
-// fillGaps returns the values with gaps of at most two columns filled by the value before, as a
-// reading may come late.
+// fillGaps fills gaps of at most two columns with the value before, because a reading may come late.
 func fillGaps(values []float64) []float64 {
 	out := slices.Clone(values)
 	for i := range out {

@@ -56,7 +56,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Any window takes a board, also none at all.
+// Draw fits a board into any window, also into one without any size.
 func TestDrawAnywhere(t *testing.T) {
 	w := after(5, 2, pool(climb, 14)...)
 	for width := range 150 {

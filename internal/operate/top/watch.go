@@ -11,27 +11,26 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
-// Watch is a process that is looked at: its sources and what they showed.
+// Watch is a process being watched: its sources and their readings.
 type Watch struct {
 	*Board
 
-	// Notes are what is not seen, and why, one line each.
+	// Notes say what is missing and why, one line each.
 	Notes []string
 
-	sources []Source // the last one knows whether the process lives
-	failed  []error  // what each source's last reading failed by
-	came    []bool   // of each source: anything so far
-	silent  int      // readings in a row that gave nothing
+	sources []Source // the last one says whether the process still runs
+	failed  []error  // the error of each source's last reading
+	came    []bool   // whether each source has given any reading
+	silent  int      // consecutive readings without a result
 	began   time.Time
 	now     func() time.Time
 }
 
-// patient is how many readings in a row may fail before a process that is only an
-// address is taken to be gone.
+// patient is how many consecutive readings may fail before a process known only by its address counts as gone.
 const patient = 3
 
-// Open starts to watch a target, each interval, with the counters of its runtime if there are any.
-// A source that cannot be opened is a note; it is an error if none can.
+// Open starts to watch a target at an interval, with the counters of its runtime if there are any. A source that
+// cannot be opened becomes a note; if none can be opened, that is an error.
 func Open(ctx context.Context, t discover.Target, about string, every time.Duration, counters *Counters) (*Watch, error) {
 	w := &Watch{Board: NewBoard(Subject{Text: about}, every), began: time.Now(), now: time.Now}
 	if counters != nil {
@@ -55,13 +54,13 @@ func Open(ctx context.Context, t discover.Target, about string, every time.Durat
 	return w, nil
 }
 
-// New watches given sources, the last of which knows whether the process lives: [Open] without
-// finding them.
+// New watches given sources; the last one says whether the process still runs. Unlike [Open] it does not look for
+// sources.
 func New(s Subject, every time.Duration, now func() time.Time, sources ...Source) *Watch {
 	return &Watch{Board: NewBoard(s, every), sources: sources, began: now(), now: now}
 }
 
-// batch is what all sources gave at one time.
+// batch is the result of all sources at one time.
 type batch struct {
 	readings [][]Reading
 	errs     []error
@@ -78,8 +77,8 @@ func (w *Watch) collectReadings(ctx context.Context) batch {
 	return x
 }
 
-// applyBatch takes what was collected. A source that fails is a note until it answers again; the
-// error, one line, says that the process is gone.
+// applyBatch takes the collected readings. A failing source is a note until it answers again. The error, one line,
+// says that the process has ended.
 func (w *Watch) applyBatch(x batch) error {
 	if w.came == nil {
 		w.came = make([]bool, len(w.sources))
@@ -114,7 +113,7 @@ func (w *Watch) frozenCopy() *Watch {
 	return &Watch{Board: &board, Notes: w.Notes, failed: w.failed, came: w.came}
 }
 
-// Missing returns the notes, and what could not be read the last time.
+// Missing returns the notes, and the errors of the last reading.
 func (w *Watch) Missing() []string {
 	out := slices.Clone(w.Notes)
 	for i, err := range w.failed {

@@ -18,21 +18,20 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// alarm is a rule that was set off.
+// alarm is a rule that began to hold, and when.
 type alarm struct {
 	rule.Event
 	at time.Time
 }
 
 const (
-	segmentFor = time.Minute     // what a segment of the ring holds
-	beforeFor  = 2 * time.Minute // how much from before an alarm its capture holds, as far as it is there
+	segmentFor = time.Minute     // time that a segment of the ring covers
+	beforeFor  = 2 * time.Minute // time before an alarm that its capture covers, if recorded
 	keepFor    = 10 * time.Minute
-	retry      = 10 * time.Second // after something could not be recorded
+	retry      = 10 * time.Second // pause after a failed recording
 )
 
-// recordTarget records a target into the ring until the target is gone, and makes the captures of
-// its alarms.
+// recordTarget records a target into the ring until the target is gone, and makes the captures for its alarms.
 func (w *Watcher) recordTarget(ctx context.Context, s *subject) {
 	var last captured
 	sampled := w.now()
@@ -55,8 +54,8 @@ func (w *Watcher) recordTarget(ctx context.Context, s *subject) {
 		case err = <-done:
 		case x := <-s.alarms:
 			a = &x
-			// What began a moment ago is an alarm of the same thing; and what is under way goes on, so that
-			// the capture's last seconds are whole.
+			// Alarms from a moment ago belong to the same fault. Collections under way finish, so that the
+			// capture's last seconds are whole.
 			cancel(context.DeadlineExceeded)
 			if path != "" {
 				err = <-done
@@ -89,13 +88,13 @@ func (w *Watcher) recordTarget(ctx context.Context, s *subject) {
 	}
 }
 
-// captured is when a target was captured last, zero if it was not, and how grave that alarm was.
+// captured says when a target was last captured, zero if never, and how severe that alarm was.
 type captured struct {
 	at       time.Time
 	severity string
 }
 
-// isCaptureDue says whether an alarm is captured: not soon after another, unless it is graver.
+// isCaptureDue says whether an alarm is captured. Soon after another one only a more severe alarm is.
 func (c captured) isCaptureDue(now time.Time, r *rule.Rule, quiet time.Duration) bool {
 	return c.at.IsZero() || now.Sub(c.at) > quiet || r.Graver(c.severity)
 }
@@ -115,8 +114,8 @@ func sleepWithContext(ctx context.Context, d time.Duration) {
 	}
 }
 
-// captureAlarm records in full what is going on, joins it with what the ring has from before the
-// alarm, and has the capture diagnosed.
+// captureAlarm records the target in full, joins the recording with what the ring has from before the alarm, and has
+// the capture diagnosed.
 func (w *Watcher) captureAlarm(ctx context.Context, s *subject, a alarm) {
 	dir := filepath.Join(w.opt.Dir, "captures")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -175,8 +174,8 @@ func (w *Watcher) captureAlarm(ctx context.Context, s *subject, a alarm) {
 	w.log.writeLine(line)
 }
 
-// findRecordable returns what can be recorded in full: with stacks of the kernel where a cause of
-// the rule is the kernel's, or where the rule names no causes, such as slow requests.
+// findRecordable returns what can be recorded in full. It includes kernel stacks if a cause of the rule is in the
+// kernel, or if the rule names no causes, as for slow requests.
 func (w *Watcher) findRecordable(ctx context.Context, s *subject, r *rule.Rule) record.Finding {
 	ofKernel := func(cause string) bool { return strings.HasPrefix(cause, "linux.") }
 	if w.opt.Kernel != nil && (len(r.Causes) == 0 || slices.ContainsFunc(r.Causes, ofKernel)) {
@@ -185,10 +184,10 @@ func (w *Watcher) findRecordable(ctx context.Context, s *subject, r *rule.Rule) 
 	return record.FindOther(ctx, w.opt.Probes, w.opt.Others, []discover.Target{s.target})
 }
 
-// afterSuffix is that of what is recorded after an alarm, until it is one with what was before.
+// afterSuffix marks the recording after an alarm until it is joined with the one from before.
 const afterSuffix = ".after"
 
-// removeLeftovers removes partial recordings of alarms that a killed watcher left.
+// removeLeftovers removes partial recordings of alarms that a killed watcher left behind.
 func (w *Watcher) removeLeftovers() {
 	left, _ := filepath.Glob(filepath.Join(w.opt.Dir, "captures", "*"+afterSuffix))
 	for _, path := range left {
@@ -196,8 +195,8 @@ func (w *Watcher) removeLeftovers() {
 	}
 }
 
-// attributeSlowTime diagnoses a minute of the ring without an alarm, for the figures of stores and
-// the day's summary.
+// attributeSlowTime diagnoses a minute of the ring without an alarm. Its figures go to the stores and into the day's
+// summary.
 func (w *Watcher) attributeSlowTime(ctx context.Context, s *subject, path string) {
 	if d, err := w.diagnoseCapture(ctx, path); err == nil {
 		w.mu.Lock()
@@ -207,7 +206,7 @@ func (w *Watcher) attributeSlowTime(ctx context.Context, s *subject, path string
 	}
 }
 
-// one diagnosis at a time: it is the sick host.
+// one diagnosis at a time, because it runs on the sick host
 var one sync.Mutex
 
 func (w *Watcher) diagnoseCapture(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
@@ -248,7 +247,7 @@ func (w *Watcher) describeDiagnosis(x *Line, d *diagnose.Diagnosis) {
 	}
 }
 
-// boundCaptures removes the oldest captures until the rest fits; the newest stays.
+// boundCaptures removes the oldest captures until the rest fits. The newest stays.
 func (w *Watcher) boundCaptures(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

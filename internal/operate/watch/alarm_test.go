@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// What is graver than what was captured a moment ago is captured, too.
+// An alarm more severe than one captured a moment ago is captured, too.
 func TestCapturedAgain(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestCapturedAgain(t *testing.T) {
 	}
 }
 
-// The kernel is looked at after an alarm that is about it, or of which no cause is known, and only then.
+// The kernel is recorded only after an alarm that is about it, or whose rule names no causes.
 func TestKernelAsked(t *testing.T) {
 	asks := func(name string) []probe.Probe {
 		return []probe.Probe{{Name: name, Find: func(context.Context, discover.Target) []probe.Access { return []probe.Access{{Probe: name}} }}}

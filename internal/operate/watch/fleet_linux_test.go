@@ -13,8 +13,8 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
 )
 
-// TestFleet holds that what watchers of eight hosts tell a real store is what unstall fleet asks it for: where
-// slow time went, which cause most of it has, and that a version made it worse that came to all of them.
+// TestFleet checks the way from watchers of eight hosts over a real store to unstall fleet. The report shows where slow
+// time went, which cause has most of it, and that a new version on all hosts made it worse.
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	path := tooltest.Find(t, "victoriametrics")
@@ -44,7 +44,7 @@ func TestFleet(t *testing.T) {
 				d.Requests.Slow, d.Ledger[0].SlowMs = 30, 500+10*float64(h)
 				d.Verdicts = []diagnose.Verdict{{Cause: "go.gc-rate", Verdict: "supported", Saves: &diagnose.Saves{Value: 400}}}
 			}
-			if m > 0 { // the first state is from before anything was diagnosed
+			if m > 0 { // the first state is older than any diagnosis
 				w.found.addDiagnosis(x, d)
 			}
 			body, _ := send.Encode(w.State())
@@ -67,7 +67,7 @@ func TestFleet(t *testing.T) {
 	if r.Hosts != hosts || len(r.Services) != 1 || r.Services[0].Service != "gateway" || len(r.Causes) != 1 || r.Causes[0].Cause != "go.gc-rate" || r.Causes[0].Hosts != hosts {
 		t.Errorf("%d hosts, services %+v, causes %+v", r.Hosts, r.Services, r.Causes)
 	}
-	// Requests and slow seconds are of the same seconds: 300 a minute of which ten times as much is slow.
+	// Requests and slow seconds cover the same seconds: 300 requests a minute, with ten times the slow time in the new version.
 	if n := r.Requests; n == nil || *n < hosts*300*(minutes-10) || *n > hosts*300*minutes {
 		t.Errorf("requests: %v", r.Requests)
 	}

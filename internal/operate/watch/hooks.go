@@ -15,7 +15,7 @@ func (w *Watcher) notifyHooks(x Line, text []byte) {
 		return
 	}
 	if x.Severity == "note" {
-		return // it is for those who look, and wakes no one
+		return // a note is only for readers of the log
 	}
 	e := notify.Event{Kind: x.Event, Text: x.Text, Time: x.Time, Since: x.Since, Host: w.hostName, Target: x.Target, Service: x.Service, Rule: x.Rule, Severity: x.Severity, Look: x.Look, Cause: x.Cause, Capture: x.Capture, Line: text}
 	for _, h := range w.opt.Hooks {

@@ -15,17 +15,17 @@ import (
 // Schema is the version of the lines: fields are added, never renamed; unknown is left out.
 const Schema = "unstall.event/v1"
 
-// Events, as lines have them.
+// Events of lines.
 const (
-	EventStarted   = "started"   // the watcher
-	EventStopped   = "stopped"   // likewise
-	EventFound     = "found"     // a target
-	EventGone      = "gone"      // likewise
-	EventAlarm     = "alarm"     // a rule holds
-	EventResolved  = "resolved"  // it does no longer
-	EventDiagnosis = "diagnosis" // what an alarm's capture says
+	EventStarted   = "started"   // the watcher started
+	EventStopped   = "stopped"   // the watcher stopped
+	EventFound     = "found"     // a target was found
+	EventGone      = "gone"      // a target is gone
+	EventAlarm     = "alarm"     // a rule began to hold
+	EventResolved  = "resolved"  // the rule no longer holds
+	EventDiagnosis = "diagnosis" // the result of an alarm's capture
 	EventTrouble   = "trouble"   // something keeps the watcher from its work
-	EventSummary   = "summary"   // of a day
+	EventSummary   = "summary"   // the summary of a day
 )
 
 // Line is what happened, as one line of JSON.
@@ -69,7 +69,7 @@ type log struct {
 	mu   sync.Mutex
 	to   io.Writer
 	now  func() time.Time
-	also func(x Line, text []byte) // told of each line; nil: nobody
+	also func(x Line, text []byte) // called with each line; may be nil
 }
 
 func (l *log) writeLine(x Line) {
@@ -84,15 +84,15 @@ func (l *log) writeLine(x Line) {
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if e.Encode(x) != nil {
-		return // of figures and texts: cannot happen
+		return // cannot happen: a line has only figures and texts
 	}
-	_, _ = l.to.Write(text.Bytes()) // its reader may have gone; the watch goes on
+	_, _ = l.to.Write(text.Bytes()) // on an error the reader may have gone; the watch continues
 	if l.also != nil {
 		l.also(x, text.Bytes())
 	}
 }
 
-// ofEvent returns the line about a rule that began or ceased to hold.
+// ofEvent returns the line about a rule that began or stopped to hold.
 func ofEvent(ev rule.Event) Line {
 	a := replay.AlarmOf(ev)
 	x := Line{Event: EventAlarm, Time: a.At, Target: a.Subject, Service: ev.Subject.Service, Rule: a.Rule, Severity: a.Severity, Series: a.Series, Unit: a.Unit, Since: a.Since,

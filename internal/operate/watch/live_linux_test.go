@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	_ "net/http/pprof" // what is recorded of the child
+	_ "net/http/pprof" // the data recorded of the child
 	"os"
 	"os/exec"
 	"os/signal"
@@ -28,7 +28,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// TestMain is a service, too: one that others watch.
+// TestMain lets the test binary run as a service that tests watch.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv("WATCHING") != "":
@@ -42,13 +42,13 @@ func TestMain(m *testing.M) {
 	signal.Notify(fewer, syscall.SIGUSR2)
 	go threads(context.Background(), more, fewer)
 	fmt.Println("ready")
-	_, _ = io.Copy(io.Discard, os.Stdin) // until who began it ends
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the process that started it ends
 }
 
-// lockThread has the thread end with its goroutine.
+// lockThread makes the thread end with its goroutine.
 func lockThread() { goruntime.LockOSThread() }
 
-// service starts one under a name of its own.
+// service starts a service under a name of its own.
 func service(t *testing.T, name string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -81,7 +81,7 @@ func service(t *testing.T, name string) *exec.Cmd {
 	return c
 }
 
-// watching runs a watcher and gives its lines.
+// watching runs a watcher and returns its lines.
 func watching(t *testing.T, opt Options, change func(*Watcher)) (lines func(event string) Line, stop func()) {
 	t.Helper()
 	r, w := io.Pipe()
@@ -155,8 +155,8 @@ func watching(t *testing.T, opt Options, change func(*Watcher)) (lines func(even
 	return lines, stop
 }
 
-// TestAlarm holds that a rule that is set off gives a capture with what was before, which is diagnosed,
-// and that a target that ends and comes back is watched again.
+// TestAlarm checks that an alarm gives a capture that includes the time before it, and that the capture is diagnosed. It
+// checks that a target which ends and comes back is watched again.
 func TestAlarm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -203,8 +203,8 @@ func TestAlarm(t *testing.T) {
 	}
 }
 
-// TestRing holds that the ring stays within its bound, and that what a killed watcher left there is
-// bounded, too, and read.
+// TestRing checks that the ring stays within its bound, and that segments which a killed watcher left there are bounded,
+// too, and read.
 func TestRing(t *testing.T) {
 	dir := t.TempDir()
 	r, err := OpenRing(dir, 1000)
@@ -217,7 +217,7 @@ func TestRing(t *testing.T) {
 		if err := os.WriteFile(path, make([]byte, 150), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if i < 18 { // the others are written to when it is killed
+		if i < 18 { // the other segments are being written when it is killed
 			r.Done(path)
 		}
 	}
@@ -241,7 +241,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// TestTrouble holds that rules go on where nothing can be kept.
+// TestTrouble checks that rules are still evaluated if nothing can be stored.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
@@ -250,15 +250,15 @@ func TestTrouble(t *testing.T) {
 	}
 	child := service(t, fmt.Sprintf("trouble%d", os.Getpid()%10000))
 	lines, _ := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, over: 1s, above: 0, for: 1s}\n"), Dir: file, After: time.Second}, nil)
-	for !strings.Contains(lines(EventTrouble).Text, "not a directory") { // others may come first
+	for !strings.Contains(lines(EventTrouble).Text, "not a directory") { // other troubles may come first
 	}
 	if x := lines(EventAlarm); x.Rule != "any" {
 		t.Errorf("alarm %+v", x)
 	}
 }
 
-// TestFull holds that a disk that is full is said once, that rules go on, and that all is kept again once
-// there is room.
+// TestFull checks that a full disk is reported once, that rules are still evaluated, and that everything is stored again
+// once there is room.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -273,7 +273,7 @@ func TestFull(t *testing.T) {
 	child := service(t, fmt.Sprintf("full%d", os.Getpid()%10000))
 	lines, _ := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, over: 1s, above: 0, for: 15s, severity: note}\n"), Dir: dir, After: time.Second},
 		func(w *Watcher) { w.part = 2 * time.Second })
-	for !strings.Contains(lines(EventTrouble).Text, "no space left") { // others may come first
+	for !strings.Contains(lines(EventTrouble).Text, "no space left") { // other troubles may come first
 	}
 	if x := lines(EventAlarm); x.Rule != "any" {
 		t.Errorf("alarm %+v", x)
@@ -285,7 +285,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestReadOnly holds that rules go on where nothing can be written, and that this is said once.
+// TestReadOnly checks that rules are still evaluated if nothing can be written, and that this is reported once.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -295,7 +295,7 @@ func TestReadOnly(t *testing.T) {
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 	child := service(t, fmt.Sprintf("readonly%d", os.Getpid()%10000))
 	lines, _ := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, over: 1s, above: 0, for: 1s}\n"), Dir: dir, After: time.Second}, nil)
-	for !strings.Contains(lines(EventTrouble).Text, "read-only file system") { // others may come first
+	for !strings.Contains(lines(EventTrouble).Text, "read-only file system") { // other troubles may come first
 	}
 	if x := lines(EventAlarm); x.Rule != "any" {
 		t.Errorf("alarm %+v", x)
@@ -304,7 +304,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// watchUntilKilled is a watcher in a process of its own.
+// watchUntilKilled runs a watcher in a process of its own.
 func watchUntilKilled(dir, pid string) {
 	w, err := New(Options{Targets: []string{pid}, Dir: dir, RingSize: 64 << 20, Captures: 64 << 20, After: time.Second, Log: os.Stdout, Probes: all.Probes,
 		Resolve: func(ctx context.Context, arg string) (discover.Target, error) {
@@ -318,7 +318,7 @@ func watchUntilKilled(dir, pid string) {
 	_ = w.Run(context.Background())
 }
 
-// TestKilled holds that what a watcher leaves that is killed can be read, and that the next one goes on in the same
+// TestKilled checks that the files of a killed watcher can be read, and that the next watcher continues in the same
 // folder.
 func TestKilled(t *testing.T) {
 	t.Parallel()
@@ -346,7 +346,7 @@ func TestKilled(t *testing.T) {
 	_ = c.Wait()
 	left := segments()
 	for i, path := range left {
-		// Of the last one it may have been killed before anything was stored.
+		// The watcher may have been killed before it stored anything of the last segment.
 		if c, err := capture.Open(path); err != nil || i+1 < len(left) && len(c.Artifacts()) == 0 {
 			t.Errorf("%s: %v", path, err)
 		}

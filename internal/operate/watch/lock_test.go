@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestLock holds that two watchers do not bound each other's ring, and that a folder is free again once
-// its watcher is gone.
+// TestLock checks that two watchers do not bound each other's ring, and that a folder is free again once its watcher has
+// ended.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	release, err := lockFolder(dir)

@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errShared says that another watcher keeps what it remembers there: each would bound the other's ring.
+// errShared says that another watcher uses the folder. Each of the two would bound the other's ring.
 var errShared = errors.New("another unstall watch")
 
-// lockFolder locks a folder for this watcher until it is released or the process ends, however it
-// ends. A folder that cannot be written is not locked: the trouble is reported where the folder is
-// needed.
+// lockFolder locks a folder for this watcher until it is released or the process ends, however it ends. A folder that
+// cannot be written is not locked; the trouble is reported where the folder is used.
 func lockFolder(dir string) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return func() {}, nil
@@ -33,7 +32,7 @@ func lockFolder(dir string) (release func(), err error) {
 		return nil, fmt.Errorf("%s: %w (pid %s) keeps its ring there: stop that one, or give another --dir", dir, errShared, strings.TrimSpace(string(who)))
 	}
 	if f.Truncate(0) == nil {
-		_, _ = fmt.Fprintln(f, os.Getpid()) // for whom it keeps out; without it the lock is as good
+		_, _ = fmt.Fprintln(f, os.Getpid()) // tells a second watcher which process holds the lock; the lock works without it
 	}
 	return func() { _ = f.Close() }, nil
 }

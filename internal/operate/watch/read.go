@@ -20,17 +20,16 @@ func coresOf(t discover.Target) float64 {
 	return top.Cores(t.PID)
 }
 
-// patient is how many readings in a row may fail before a target that is only an address is taken to be
-// gone.
+// patient is how many consecutive readings may fail before a target known only by its address counts as gone.
 const patient = 10
 
-// reader reads a source now and then.
+// reader reads a source at intervals.
 type reader struct {
 	top.Source
 	next time.Time
 }
 
-// readTarget reads a target once a second until it is gone.
+// readTarget reads a target once per second until it is gone.
 func (w *Watcher) readTarget(ctx context.Context, s *subject) {
 	var proc *sample.Proc
 	var counters *reader
@@ -82,7 +81,7 @@ func (w *Watcher) readTarget(ctx context.Context, s *subject) {
 			took := time.Since(began)
 			points = append(points, w.tallyReadings(s, readings)...)
 			switch {
-			case err == nil && of.Tells: // it answers itself what it is asked
+			case err == nil && of.Tells: // it answers its own questions
 				w.mu.Lock()
 				points = append(points, s.tally.Point(sample.Point{ID: evidence.SeriesRedisPing, At: now.UnixNano(), V: float64(took) / 1e6}, 0)...)
 				w.mu.Unlock()
@@ -126,7 +125,7 @@ func (w *Watcher) readTarget(ctx context.Context, s *subject) {
 	}
 }
 
-// again is how long until a runtime that did not answer is asked again.
+// again is the pause before a runtime that did not answer is asked again.
 const again = 30 * time.Second
 
 // readHost reads the machine.

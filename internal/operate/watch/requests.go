@@ -16,41 +16,41 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/sample"
 )
 
-// requests counts the requests that a target's access log tells of while it is recorded.
+// requests counts the requests in a target's access log while the log is recorded.
 //
-// What is slow is what the user says (SLO). Else it is what is far longer than usual for a route ([usually]): a report that always takes
-// long beside pages that do not is none of it.
+// The user's SLO decides which requests are slow. Without an SLO, requests are slow that take far longer than usual for
+// their route ([usually]). A report that always takes long is then not slow, though other pages are faster.
 type requests struct {
 	slo time.Duration
 
 	mu   sync.Mutex
 	logs map[string]*followedLog
 
-	usual map[string]*usually // by route; of those beyond mostRoutes together, by none
+	usual map[string]*usually // by route; routes beyond mostRoutes share the entry without a name
 
 	slowMs float64 // of all slow requests so far
 }
 
-// followedLog is an access log, or what may be one.
+// followedLog is an access log, or a file that may be one.
 type followedLog struct {
-	lead   []byte // the first lines that came: read again with each look, as what they are, such as the unit of their times, few lines do not tell
-	leads  int64  // lines of lead
+	lead   []byte // the first lines, read again with each look: a few lines alone do not show things such as the unit of their times
+	leads  int64  // number of lines in lead
 	text   []byte
-	vain   int // looks that found no requests in it
+	vain   int // looks that found no requests in the log
 	useful bool
-	as     []format.Format // what found some: to ask all formats what it is costs more than to read it
+	as     []format.Format // formats that found requests: trying all formats costs more than reading
 }
 
 const (
-	mostText   = 1 << 20 // of a log, from one look to the next: more is sampled by leaving out
+	mostText   = 1 << 20 // bytes of a log between two looks; the rest is left out, so requests are sampled
 	mostLead   = 64 << 10
 	mostInVain = 5
 	lookEach   = 5 * time.Second
 	mostRoutes = 256
 )
 
-// followLog is [record.Options.Follow]: it returns what takes the new text of a log, nil for one
-// that is not followed.
+// followLog is [record.Options.Follow]. It returns a function that takes the new text of a log, nil for a log that is not
+// followed.
 func (r *requests) followLog(m capture.Meta) func([]byte) {
 	if !m.Lines || !m.Found {
 		return nil
@@ -94,8 +94,8 @@ func (r *requests) countNewRequests(now time.Time) (points []sample.Point) {
 	}
 	type part struct {
 		l     *followedLog
-		text  []byte // new lines behind the lead
-		leads int64  // lines that were counted before
+		text  []byte // the lead and the new lines after it
+		leads int64  // lines already counted
 		name  string
 		as    []format.Format
 	}
@@ -123,7 +123,7 @@ func (r *requests) countNewRequests(now time.Time) (points []sample.Point) {
 			if formats == nil {
 				formats = all.Formats
 			}
-			_ = format.Read(context.Background(), formats, a, b) // of what is no access log nothing comes
+			_ = format.Read(context.Background(), formats, a, b) // a file that is not an access log adds no requests
 			p.as = readBy(b)
 			for i := range b.Requests.Len() {
 				if b.Requests.Origin.At(i).Position() > p.leads && b.Requests.Timed(i) {
@@ -141,7 +141,7 @@ func (r *requests) countNewRequests(now time.Time) (points []sample.Point) {
 			p.l.useful, p.l.as = true, p.as
 		} else if len(p.text) > 0 {
 			p.l.vain++
-			p.l.as = nil // it may be written in another way now
+			p.l.as = nil // the log's format may have changed
 		}
 		any = any || p.l.useful
 		r.mu.Unlock()
@@ -182,7 +182,7 @@ func (r *requests) countNewRequests(now time.Time) (points []sample.Point) {
 		sample.Point{ID: "requests/slow-share", At: at, V: 100 * float64(slow) / float64(judged)})
 }
 
-// leadBy adds the first lines to the lead until it is full; r.mu is held.
+// leadBy adds the first lines to the lead until it is full. The caller holds r.mu.
 func (l *followedLog) leadBy(text []byte) {
 	for len(l.lead) < mostLead && len(text) > 0 {
 		n := bytes.IndexByte(text, '\n') + 1
@@ -194,8 +194,7 @@ func (l *followedLog) leadBy(text []byte) {
 	}
 }
 
-// readBy returns the formats that requests were read by; they take what follows without
-// recognizing it again.
+// readBy returns the formats that found requests. They read the following text without recognizing it again.
 func readBy(b *evidence.Bundle) (as []format.Format) {
 	if b.Requests.Len() == 0 {
 		return nil
@@ -210,8 +209,8 @@ func readBy(b *evidence.Bundle) (as []format.Format) {
 	return as
 }
 
-// slowLimit returns from how many ms on requests of a route are slow, and learns from what they
-// took this time; 0 where that is not known yet.
+// slowLimit returns the limit in ms from which requests of a route are slow, and learns from the latencies of this look.
+// It returns 0 if the limit is not known yet.
 func (r *requests) slowLimit(route string, took []float64) float64 {
 	if r.slo > 0 {
 		return float64(r.slo) / 1e6

@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// Ring is the last minutes of what was recorded of all targets: captures of a minute each, in one
-// folder, of which the oldest go first. After a kill those that are there are as good as before.
+// Ring holds the last minutes of all targets' recordings: captures of a minute each in one folder. The oldest are removed
+// first. After a kill the existing ones are still whole.
 type Ring struct {
 	Dir  string
-	Size int64 // bytes, all segments together
+	Size int64 // bytes of all segments together
 
 	mu   sync.Mutex
-	open map[string]bool // paths that are written to
+	open map[string]bool // paths being written
 	last int64           // number of the newest segment
 }
 
 // Segment is one capture of the ring.
 type Segment struct {
 	Path string
-	Key  string    // of its target
+	Key  string    // of the segment's target
 	From time.Time // when it began
 	n    int64
 	size int64
@@ -37,8 +37,7 @@ const segmentSuffix = ".unstall"
 
 var segmentName = regexp.MustCompile(`^(.+)-([0-9]{19})-([0-9]+)\.unstall$`)
 
-// OpenRing creates the folder, and drops the oldest segments of an earlier watcher until the rest
-// fits.
+// OpenRing creates the folder, and drops the oldest segments of an earlier watcher until the rest fits.
 func OpenRing(dir string, size int64) (*Ring, error) {
 	r := &Ring{Dir: dir, Size: size, open: make(map[string]bool)}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -72,7 +71,7 @@ func (r *Ring) Done(path string) {
 	r.Bound()
 }
 
-// fileKey returns a target's key in a form that file names may have.
+// fileKey returns a target's key in a form that is valid in file names.
 func fileKey(key string) string {
 	return strings.Map(func(c rune) rune {
 		if c <= ' ' || c > '~' || strings.ContainsRune(`/\:*?"<>|`, c) {
@@ -101,13 +100,12 @@ func (r *Ring) listSegments() (all []Segment) {
 		n, _ := strconv.ParseInt(m[3], 10, 64)
 		all = append(all, Segment{Path: filepath.Join(r.Dir, e.Name()), Key: m[1], From: time.Unix(0, at), n: n, size: fi.Size()})
 	}
-	// By when they were written: a clock that was set back would have the newest be the oldest.
+	// Sort by start time. After a clock is set back, the newest segments come first.
 	slices.SortStableFunc(all, func(a, b Segment) int { return a.From.Compare(b.From) })
 	return all
 }
 
-// Since returns a target's segments that hold anything after a time: those that began later, and
-// the one before them.
+// Since returns a target's segments that hold anything after a time: those that began later, and the last one before.
 func (r *Ring) Since(key string, from time.Time) (out []Segment) {
 	key = fileKey(key)
 	for _, s := range r.listSegments() {
@@ -122,8 +120,8 @@ func (r *Ring) Since(key string, from time.Time) (out []Segment) {
 	return out
 }
 
-// Bound drops the oldest segments until the rest fits, except those that are written to. It
-// returns the size of what is left in bytes.
+// Bound drops the oldest segments until the rest fits, except those being written. It returns the size of the rest in
+// bytes.
 func (r *Ring) Bound() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,8 +144,7 @@ func (r *Ring) Bound() int64 {
 	return sum
 }
 
-// Drop removes the oldest segment that is not written to, to make room on a full disk; false if
-// nothing was removed.
+// Drop removes the oldest segment that is not being written, to make room on a full disk; false if it removed none.
 func (r *Ring) Drop() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,13 +156,13 @@ func (r *Ring) Drop() bool {
 	return false
 }
 
-// Keep drops segments that ended before a time, also of targets that are gone.
+// Keep drops segments that ended before a time, including those of targets that are gone.
 func (r *Ring) Keep(since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := r.listSegments()
 	for i, s := range all {
-		// What a segment holds ends where the next of its target begins.
+		// A segment ends where the next segment of its target begins.
 		until := s.From.Add(2 * segmentFor)
 		for _, next := range all[i+1:] {
 			if next.Key == s.Key {

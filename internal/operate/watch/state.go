@@ -17,7 +17,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
-// State returns all that stores are told now.
+// State returns the current figures for stores.
 func (w *Watcher) State() exporter.State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +54,7 @@ func (w *Watcher) State() exporter.State {
 			s.Samples = append(s.Samples, exporter.Of(one, v, x.tally.At, labels...))
 			if now := x.tally.Newest(one.ID); now == now {
 				key := of + "\x00" + x.Service + "\x00" + one.ID
-				// Of several processes of a name the largest one counts, where there is one item only.
+				// If several processes share a name and there is one item only, the largest value counts.
 				if was, twice := figures[key]; !twice || now > was.Value {
 					figures[key] = exporter.Figure{Runtime: of, Service: x.Service, Series: one.ID, Value: now, At: x.tally.At}
 				}
@@ -74,7 +74,7 @@ func (w *Watcher) State() exporter.State {
 			key := r.ID + "\x00" + x.Service
 			if n, told := firing[key]; !told || n >= 0 {
 				add("unstall_alarm", "processes of a service with an active rule", exporter.Gauge, n, labels...)
-				firing[key] = -1 // once for each service
+				firing[key] = -1 // one sample for each service
 			}
 			if bound, ok := w.bounds[key]; ok {
 				s.Bounds = append(s.Bounds, exporter.Bound{Runtime: x.runtimeKey(), Service: x.Service, Rule: r.ID, Value: bound})
@@ -90,7 +90,7 @@ func (w *Watcher) State() exporter.State {
 		add(names.SlowSeconds, "time of slow requests by mechanism, in diagnosed minutes", exporter.Counter, w.found.Seconds[k],
 			append(k.exporterLabels(), exporter.Label{Name: names.Mechanism, Value: k.Mechanism})...)
 	}
-	counted := make(map[Release]bool) // from the first moment on: a store sees how much a counter grows only from its first value
+	counted := make(map[Release]bool) // exported from the first moment on, because a store sees growth only from a counter's first value
 	for k := range w.found.Requests {
 		counted[k] = true
 	}
@@ -141,16 +141,15 @@ func (r Release) exporterLabels() []exporter.Label {
 	return of
 }
 
-// stale is how old figures may be that are told as of now.
+// stale is the age from which figures no longer count as current.
 const stale = 30 * time.Second
 
-// runtimeKey returns the key that a subject's items stand below where stores keep them apart by
-// runtime.
+// runtimeKey returns the runtime under which stores that separate runtimes list the subject's items.
 func (s *subject) runtimeKey() string {
 	switch {
 	case s.Host:
 		return "host"
-	case top.CountersOf(s.target.Runtime) != nil: // there are items of its own figures
+	case top.CountersOf(s.target.Runtime) != nil: // the runtime has items for its own figures
 		return s.target.Runtime
 	}
 	return "process"
@@ -185,15 +184,15 @@ func (w *Watcher) startPushers(ctx context.Context, all *sync.WaitGroup) {
 	})
 }
 
-// noteBounds keeps the bounds of rules that compare with what is usual.
+// noteBounds keeps the bounds of rules that compare with usual values.
 func (w *Watcher) noteBounds() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.eval.Bounds(func(s rule.Subject, r *rule.Rule, bound float64) { w.bounds[r.ID+"\x00"+s.Service] = bound })
 }
 
-// hostName returns the name of this machine for stores: $UNSTALL_HOST, as a container has another
-// name, else the host name.
+// hostName returns the name of this machine for stores. It is $UNSTALL_HOST, because a container has a host name of its own,
+// else the host name.
 func hostName() string {
 	if name := os.Getenv("UNSTALL_HOST"); name != "" {
 		return name

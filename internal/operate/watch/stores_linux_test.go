@@ -23,7 +23,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// free is a port of the loopback that nobody listens at.
+// free returns a loopback port without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func server(t *testing.T, ready, path string, args ...string) {
 	c := exec.Command(path, args...)
 	c.Dir, c.Stdout, c.Stderr = t.TempDir(), &said, &said
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	_ = os.Symlink(filepath.Join(filepath.Dir(path), "root/usr/share/prometheus/alertmanager"), filepath.Join(c.Dir, "alertmanager-shared")) // where Debian's was fetched
+	_ = os.Symlink(filepath.Join(filepath.Dir(path), "root/usr/share/prometheus/alertmanager"), filepath.Join(c.Dir, "alertmanager-shared")) // Debian's package, unpacked without installing
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func server(t *testing.T, ready, path string, args ...string) {
 	}, func() string { return said.String() })
 }
 
-// until waits for something, and fails after a time.
+// until waits for a condition, and fails after a time.
 func until(t *testing.T, most time.Duration, what string, is func() bool, else_ func() string) time.Duration {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
@@ -73,7 +73,7 @@ func until(t *testing.T, most time.Duration, what string, is func() bool, else_ 
 	}
 }
 
-// get asks a server for JSON.
+// get fetches JSON from a server.
 func get(address string, into any) bool {
 	a, err := http.Get(address)
 	if err != nil {
@@ -84,7 +84,7 @@ func get(address string, into any) bool {
 	return err == nil && json.Unmarshal(text, into) == nil
 }
 
-// value is the newest one of a query, "" none.
+// value returns the newest value of a query, "" none.
 func value(server, query string) string {
 	var of struct {
 		Data struct{ Result []struct{ Value []any } }
@@ -95,9 +95,8 @@ func value(server, query string) string {
 	return fmt.Sprint(of.Data.Result[0].Value[1])
 }
 
-// TestStores holds that what is watched arrives in Prometheus (which asks for it, and is sent it) and in
-// VictoriaMetrics, and that a rule made for Prometheus fires within 30 s of a fault, reaches Alertmanager, and
-// is resolved after.
+// TestStores checks that watched figures arrive in Prometheus, both by scraping and by remote write, and in VictoriaMetrics.
+// It checks that a rule made for Prometheus fires within 30 s of a fault, reaches Alertmanager, and is resolved afterwards.
 func TestStores(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -120,7 +119,7 @@ func TestStores(t *testing.T) {
 	if err := generate.Prometheus(&text, rules); err != nil {
 		t.Fatal(err)
 	}
-	write("rules.yml", strings.ReplaceAll(text.String(), "interval: 10s", "interval: 1s")) // the rule itself stays what users get
+	write("rules.yml", strings.ReplaceAll(text.String(), "interval: 10s", "interval: 1s")) // the rules themselves stay as users get them
 	asked, prom, am, vm := freeAddress(t), freeAddress(t), freeAddress(t), freeAddress(t)
 	server(t, "http://"+am+"/-/ready", alertmanager, "--config.file="+write("am.yml", "route: {receiver: none, group_wait: 0s}\nreceivers: [{name: none}]\n"),
 		"--storage.path="+dir+"/am", "--web.listen-address="+am, "--cluster.listen-address=")
@@ -170,7 +169,7 @@ func TestStores(t *testing.T) {
 	t.Logf("it was resolved after %s", took.Round(100*time.Millisecond))
 }
 
-// threads has a process have many when it is told to.
+// threads makes a process start many threads on command.
 func threads(ctx context.Context, more, fewer <-chan os.Signal) {
 	for ctx.Err() == nil {
 		<-more

@@ -13,14 +13,14 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// Attribution is where slow time went, of all that was diagnosed since the watcher began.
+// Attribution says where slow time went, over all diagnoses since the watcher began.
 type Attribution struct {
 	Seconds  map[Where]float64          // slow seconds
-	Causes   map[Blamed]float64         // slow seconds that would not have been there without a cause; they overlap
-	Requests map[Release]float64        // those whose slow ones are charged in Seconds
-	Slow     map[Release]float64        // the slow ones of them
-	Verdicts map[string]map[string]bool // causes that the newest diagnosis of a service supports
-	known    map[string]map[string]bool // causes it ever did, of each service
+	Causes   map[Blamed]float64         // slow seconds that would not exist without a cause; they overlap
+	Requests map[Release]float64        // requests whose slow time is in Seconds
+	Slow     map[Release]float64        // the slow ones among them
+	Verdicts map[string]map[string]bool // by service: causes that the newest diagnosis supports
+	known    map[string]map[string]bool // by service: causes of all its diagnoses
 }
 
 // Release is a version of a service, "" unknown.
@@ -32,7 +32,7 @@ type Where struct {
 	Mechanism string
 }
 
-// Blamed is a cause of what a service's requests lost.
+// Blamed is a cause of a service's slow time.
 type Blamed struct{ Service, Cause string }
 
 func (a *Attribution) init() {
@@ -63,19 +63,19 @@ func (a *Attribution) addDiagnosis(s *subject, d *diagnose.Diagnosis) {
 	a.Verdicts[s.Service] = now
 }
 
-// summary is a day's, kept over restarts.
+// summary is a day's summary. It is stored over restarts.
 type summary struct {
-	Day      string              `json:"day"` // UTC's: 2026-11-23
+	Day      string              `json:"day"` // in UTC: 2026-11-23
 	Services map[string]*dayOf   `json:"services"`
 	Before   map[string]*dayOf   `json:"before"`   // the day before
 	Versions map[string][]string `json:"versions"` // causes seen with a service's last version, by "service version"
 }
 
-// dayOf is a day of a service.
+// dayOf is a service's part of a day.
 type dayOf struct {
-	SlowMs float64            `json:"slow_ms"` // of requests that were slow
+	SlowMs float64            `json:"slow_ms"` // of slow requests
 	Alarms map[string]int     `json:"alarms"`  // by rule
-	Causes map[string]float64 `json:"causes"`  // ms that each accounts for in what was diagnosed; 0 where that is not told
+	Causes map[string]float64 `json:"causes"`  // ms of slow time in diagnoses that each accounts for; 0 unknown
 }
 
 // Service is a service in a summary.
@@ -140,7 +140,7 @@ func (w *Watcher) reportDay(now time.Time) {
 	w.saveMemory()
 }
 
-// summarizeDay returns the line of the day. The caller holds mu.
+// summarizeDay returns the line about the day. The caller holds mu.
 func (w *Watcher) summarizeDay() Line {
 	versions := make(map[string]string)
 	for _, s := range w.subjects {

@@ -19,7 +19,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/sample"
 )
 
-// still is a watcher that nobody runs, and what it says.
+// still returns a watcher that does not run, and its output.
 func still(t *testing.T, dir string, now *time.Time) (*Watcher, *bytes.Buffer) {
 	t.Helper()
 	var said bytes.Buffer
@@ -38,8 +38,8 @@ func (w *Watcher) serviceOf(name, version string) *subject {
 	return s
 }
 
-// TestSummary holds that a day is told of once, with the day before and what its last version had not,
-// also where the watcher was started anew in between, and that a clock that is set back ends no day.
+// TestSummary checks that a day is summarized once, compared with the day before and with the last version's causes. This
+// holds also if the watcher restarts in between, and a clock that is set back ends no day.
 func TestSummary(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -59,7 +59,7 @@ func TestSummary(t *testing.T) {
 	s.requests.slowMs = 30_000
 	now = now.Add(11 * time.Hour)
 	w.reportDay(now)
-	now = now.Add(-2 * time.Hour) // set back
+	now = now.Add(-2 * time.Hour) // the clock is set back
 	w.reportDay(now)
 	if said.Len() != 0 {
 		t.Fatalf("said %s before the day's end", said)
@@ -103,7 +103,7 @@ func line(t *testing.T, said *bytes.Buffer) (x Line) {
 	return x
 }
 
-// TestMemory holds that what is remembered is put aside where it is damaged, and that this is said.
+// TestMemory checks that a damaged file is renamed, and that this is reported.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "memory.json"), []byte(`{"schema":"unstall.memory/v1","usual":{"max`), 0o600); err != nil {
@@ -123,8 +123,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestState holds what stores are told beside the series: what was found, and of how many processes of a
-// service a rule holds.
+// TestState checks the series that stores get beside the sampled ones: causes found, and how many processes of a service a
+// rule holds for.
 func TestState(t *testing.T) {
 	now := time.Now()
 	w, _ := still(t, t.TempDir(), &now)
@@ -170,8 +170,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestRequests holds that requests are counted while their log is recorded, and what is slow: what the
-// user says, else far more than is usual.
+// TestRequests checks that requests are counted while their log is recorded, and that a request is slow if it exceeds the
+// user's SLO, else if it takes far longer than usual.
 func TestRequests(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	log := func(r *requests, n int, ms int) {
@@ -233,8 +233,8 @@ type writer func([]byte)
 
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
-// What few lines do not tell, such as the unit of their times, those before tell: of PHP-FPM's log, in which seconds and
-// milliseconds have three decimals, a look that meets no CPU time at all is read as the looks before it were.
+// Earlier lines decide what few lines cannot, such as the unit of times. PHP-FPM's log has seconds and milliseconds with
+// three decimals each. A look at lines without any CPU time is read as the looks before it.
 func TestFewRequests(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	r := &requests{slo: 100 * time.Millisecond}

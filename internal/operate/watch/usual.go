@@ -2,16 +2,16 @@ package watch
 
 import "slices"
 
-// usually is how long requests of a route take where nothing stands in their way: what nine of ten take at most, and what all but one
-// in fifty do, in the calmer part of the last hour. Of a cache that misses now and then, or of a route that does two things, the second
-// is much longer than the first, and that is usual, too.
+// usually is how long requests of a route take while nothing slows them: the latency that 9 of 10 requests do not exceed, and
+// the one that 49 of 50 do not exceed, in the calmer part of the last hour. With a cache that misses now and then, or a route
+// that does two things, the second is much longer than the first, and that is usual, too.
 type usually struct{ most, nearlyAll calmest }
 
 const (
-	slowTimes    = 3   // what nine of ten take
-	rareTimes    = 1.5 // what all but one in fifty do
+	slowTimes    = 3   // factor over the latency that 9 of 10 do not exceed
+	rareTimes    = 1.5 // factor over the latency that 49 of 50 do not exceed
 	leastSlowMs  = 1.
-	calmLooks    = 720 // an hour of looks each 5 s
+	calmLooks    = 720 // an hour with a look every 5 s
 	leastCalm    = 6
 	leastCalmToo = 3
 )
@@ -26,7 +26,7 @@ func (u *usually) addLatencies(took []float64) {
 	u.nearlyAll.addLatencies(took)
 }
 
-// slowLimit returns from how many ms on a request is slow; 0 where that is not known yet.
+// slowLimit returns the latency in ms from which a request is slow; 0 if it is not known yet.
 func (u *usually) slowLimit() float64 {
 	if len(u.most.calm) < leastCalm {
 		return 0
@@ -38,11 +38,11 @@ func (u *usually) slowLimit() float64 {
 	return limit
 }
 
-// calmest keeps a quantile, at of so many, of each stretch of so many requests or more.
+// calmest keeps the quantile at/of of each group of at least of requests.
 type calmest struct {
 	of, at int
-	recent []float64 // of the stretch that has too few yet
-	calm   []float64 // of the last hour, the newest last
+	recent []float64 // latencies of the group that has too few yet
+	calm   []float64 // quantiles of the last hour, the newest last
 }
 
 func (c *calmest) addLatencies(took []float64) {
@@ -58,7 +58,7 @@ func (c *calmest) addLatencies(took []float64) {
 	c.recent = c.recent[:0]
 }
 
-// lowerQuartile returns what a quarter of the stretches do not exceed.
+// lowerQuartile returns the value that a quarter of the groups do not exceed.
 func (c *calmest) lowerQuartile() float64 {
 	of := slices.Sorted(slices.Values(c.calm))
 	return of[len(of)/4]

@@ -8,11 +8,11 @@ import (
 	"github.com/unstall/unstall/internal/collect/capture"
 )
 
-// Requests of several shapes that take as long as they always do are not slow; those that take longer than that are.
+// Requests of several shapes are not slow while they take as long as always. Those that take longer are.
 func TestUsually(t *testing.T) {
 	for _, c := range []struct {
 		about string
-		took  func(i int) (route string, ms int) // of the i-th request
+		took  func(i int) (route string, ms int) // returns the route and latency of the i-th request
 		now   func(i int) (route string, ms int)
 		want  float64 // %
 	}{
@@ -49,7 +49,7 @@ func TestUsually(t *testing.T) {
 	}
 }
 
-// report is a route of its own for one in eight requests.
+// report gives one in eight requests a route of its own.
 func report(page, long int) func(int) (string, int) {
 	return func(i int) (string, int) {
 		if i%8 == 0 {
@@ -59,7 +59,7 @@ func report(page, long int) func(int) (string, int) {
 	}
 }
 
-// misses are of the same route as what is there.
+// misses makes cache misses on the same route as hits.
 func misses(hit, miss int) func(int) (string, int) {
 	return func(i int) (string, int) {
 		if i%12 == 0 {

@@ -1,11 +1,11 @@
-// Package watch keeps watching services: it reads a few figures of each once a second, holds rules
-// against them (internal/operate/watch/rule), and keeps the last minutes of evidence in a ring on disk, so that when a
-// rule is set off the seconds before are there. These and a full recording of the seconds after become
-// one capture, which is diagnosed from the disk like any other; what came of it is one line of JSON.
+// Package watch keeps watching services. It reads a few figures of each once a second and evaluates rules over them
+// (internal/operate/watch/rule). It keeps the last minutes of evidence in a ring on disk, so that the seconds before an alarm
+// are available. These and a full recording of the seconds after it become one capture, which is diagnosed from the disk like
+// any other. The result is one line of JSON.
 //
-// Its opinion: it is the part that must not fail. A target that ends comes back, a disk that is full is
-// said once and tried again, a clock that is set wakes nobody; what cannot be done is left out, and
-// everything else goes on. Whatever costs more than watching (a diagnosis) is another process's work.
+// Its opinion: the watcher must not fail. It finds a target that ends and comes back. It reports a full disk once and tries
+// again. Clock changes raise no alarm. What cannot be done is left out, and everything else goes on. Work that costs more than
+// watching, such as a diagnosis, runs in another process.
 package watch
 
 import (
@@ -33,41 +33,41 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/sample"
 )
 
-// Options are what the user decides, and what the watcher is given to work with.
+// Options are the user's choices and the watcher's dependencies.
 type Options struct {
-	Targets  []string // as typed
-	Discover bool     // all processes here of a runtime that is known
-	Except   int      // a PID that is not one of them: our own
+	Targets  []string // as the user typed them
+	Discover bool     // watch all processes of this host with a known runtime
+	Except   int      // a PID to leave out: our own
 	Rules    []rule.Rule
-	SLO      time.Duration // requests that take longer are slow, 0: what is usual decides
-	Dir      string        // of the ring, the captures, and what is remembered
+	SLO      time.Duration // requests that take longer are slow, 0: the usual latency decides
+	Dir      string        // directory of the ring, the captures, and the state
 	RingSize int64         // bytes
-	Captures int64         // bytes of captures that are kept
-	After    time.Duration // how long to record in full once a rule is set off
-	Sample   time.Duration // how often a minute of the ring is diagnosed when nothing is wrong; 0: never
-	Quiet    time.Duration // after a capture of a target, how long until the next
+	Captures int64         // bytes, all kept captures together
+	After    time.Duration // length of a full recording after an alarm
+	Sample   time.Duration // time between diagnoses of a minute of the ring without an alarm; 0: never
+	Quiet    time.Duration // pause after a capture of a target before the next
 
-	Stores   []exporter.Store // that are sent what is watched
+	Stores   []exporter.Store // stores that figures are sent to
 	PushEach time.Duration
-	Hooks    []*notify.Hook // that are told of alarms and what came of them
-	Metrics  string         // address at which Prometheus is answered, "" none
+	Hooks    []*notify.Hook // receivers of alarms and diagnoses
+	Metrics  string         // address that serves Prometheus, "" none
 
 	Tool    string
 	Command []string
-	Log     io.Writer // lines
+	Log     io.Writer // receives the lines
 
 	Resolve func(ctx context.Context, arg string) (discover.Target, error)
-	Find    func(ctx context.Context) ([]discover.Target, error) // what runs here
-	Probes  []probe.Probe                                        // asked of each target
-	Others  []probe.Probe                                        // of those of whose runtime the others tell nothing
-	Kernel  []probe.Probe                                        // asked instead after an alarm that the kernel may be behind
-	// Diagnose diagnoses a capture on disk, in another process. Nil: nobody does.
+	Find    func(ctx context.Context) ([]discover.Target, error) // the processes of this host
+	Probes  []probe.Probe                                        // used for each target
+	Others  []probe.Probe                                        // used for targets whose runtime the others know nothing about
+	Kernel  []probe.Probe                                        // used instead after an alarm whose cause may be in the kernel
+	// Diagnose diagnoses a capture on disk, in another process. Nil: captures are not diagnosed.
 	Diagnose func(ctx context.Context, path string) (*diagnose.Diagnosis, error)
-	// Brief says a diagnosis in one sentence, for a line of the log. Nil: the line has none.
+	// Brief sums up a diagnosis in one sentence for a line. Nil: the line has none.
 	Brief func(*diagnose.Diagnosis) string
 }
 
-// Watcher watches.
+// Watcher watches targets and their machine.
 type Watcher struct {
 	opt   Options
 	log   *log
@@ -75,20 +75,20 @@ type Watcher struct {
 	eval  *rule.Evaluator
 	usual *rule.Usual
 	now   func() time.Time
-	part  time.Duration // of a segment of the ring
+	part  time.Duration // length of a segment of the ring
 
 	in chan batch
 
-	mu       sync.Mutex // of what others read
+	mu       sync.Mutex // guards the fields below
 	subjects map[string]*subject
 	host     *subject
 	open     map[string]rule.Event // alarms, by rule and subject
-	fired    map[string]int        // how often each rule was set off
-	trouble  map[string]bool       // what was said and still is so
+	fired    map[string]int        // number of alarms of each rule
+	trouble  map[string]bool       // troubles that were reported and are not over
 	found    Attribution
 	day      summary
 	pushers  []*exporter.Pusher
-	bounds   map[string]float64 // of rules that know what is usual, by rule and service
+	bounds   map[string]float64 // of rules with usual values, by rule and service
 	hostName string
 	began    time.Time
 }
@@ -100,22 +100,21 @@ type subject struct {
 	release  string // version of the program itself, "" unknown
 	tally    *sample.Tally
 	requests requests
-	alarms   chan alarm // to who records it
+	alarms   chan alarm // to the goroutine that records the subject
 	stop     context.CancelFunc
 }
 
 // serviceRelease returns the service and its version.
 func (s *subject) serviceRelease() Release { return Release{s.Service, s.release} }
 
-// batch is what was read of a subject at one time.
+// batch is the readings of a subject at one time.
 type batch struct {
 	key    string
 	points []sample.Point
-	gone   string // why there will be no more
+	gone   string // why no more readings will come
 }
 
-// New returns a watcher. What it cannot do is reported in its lines; the error is of what it
-// cannot do without.
+// New returns a watcher. Its lines report what it cannot do; the error is about something it cannot do without.
 func New(opt Options) (*Watcher, error) {
 	w := &Watcher{opt: opt, now: time.Now, part: segmentFor, in: make(chan batch, 64), subjects: make(map[string]*subject), open: make(map[string]rule.Event), fired: make(map[string]int), trouble: make(map[string]bool), bounds: make(map[string]float64), hostName: hostName()}
 	w.began = w.now()
@@ -132,7 +131,7 @@ func New(opt Options) (*Watcher, error) {
 
 const (
 	every     = time.Second
-	lookFor   = 10 * time.Second // targets that are missing, and new ones
+	lookFor   = 10 * time.Second // pause between searches for missing and new targets
 	rememberE = 10 * time.Minute
 )
 
@@ -180,7 +179,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		case b := <-w.in:
 			w.addBatch(b)
 		case <-tick.C:
-			// The monotonic clock tells by how much the other was set.
+			// The monotonic clock shows by how much the wall clock was set.
 			now := w.now()
 			if set := now.Round(0).Sub(last.Round(0)) - now.Sub(last); set > 2*time.Second || set < -2*time.Second {
 				w.log.writeLine(Line{Event: EventTrouble, Text: fmt.Sprintf("the clock was changed by %s: running measurements restart", set.Round(time.Second))})
@@ -210,8 +209,8 @@ func (w *Watcher) beginHost(ctx context.Context, all *sync.WaitGroup) {
 	all.Go(func() { w.readHost(ctx) })
 }
 
-// lookForTargets looks repeatedly for targets: those that were typed, and other processes of this
-// host where they are to be discovered.
+// lookForTargets searches repeatedly for the typed targets and, if processes are discovered, for other processes of this
+// host.
 func (w *Watcher) lookForTargets(ctx context.Context, out chan<- []discover.Target) {
 	said, born := make(map[string]string), make(map[string]time.Time)
 	for {
@@ -229,7 +228,7 @@ func (w *Watcher) lookForTargets(ctx context.Context, out chan<- []discover.Targ
 				}
 				continue
 			}
-			// An id that another process has now is not who was meant.
+			// A PID that now belongs to another process is not the target.
 			if _, err := strconv.Atoi(arg); err == nil && !t.Start.IsZero() {
 				if was, before := born[arg]; before && !was.Equal(t.Start) {
 					continue
@@ -262,11 +261,10 @@ func (w *Watcher) lookForTargets(ctx context.Context, out chan<- []discover.Targ
 	}
 }
 
-// settled is how old a process must be to be taken for a service where nobody named it: tools come and go.
+// settled is the age from which an unnamed process counts as a service, because tools run only briefly.
 const settled = 20 * time.Second
 
-// lookAgain returns how long until targets are looked for again: a short time where one is
-// missing.
+// lookAgain returns the pause until the next search for targets, which is short while one is missing.
 func (w *Watcher) lookAgain(found int) time.Duration {
 	if found < len(w.opt.Targets) {
 		return 2 * time.Second
@@ -286,7 +284,7 @@ func (w *Watcher) watchedTarget(arg string) (discover.Target, bool) {
 	return discover.Target{}, false
 }
 
-// mostTargets bounds how much is watched at once: of the rest it is said.
+// mostTargets bounds the targets watched at once. Targets beyond it are reported.
 const mostTargets = 64
 
 // watchTargets starts to watch the targets that are new.
@@ -342,7 +340,7 @@ func keyOf(t discover.Target) string {
 	return serviceOf(t)
 }
 
-// addBatch gives what was read to the rules, and ends the watch of a target that is gone.
+// addBatch gives readings to the rules, and ends the watch of a target that is gone.
 func (w *Watcher) addBatch(b batch) {
 	for _, p := range b.points {
 		w.eval.Add(b.key, p.ID, p.At, p.V)
@@ -365,7 +363,7 @@ func (w *Watcher) addBatch(b batch) {
 // evaluateRules evaluates the rules at a time and reports what changed.
 func (w *Watcher) evaluateRules(now time.Time) { w.reportEvents(w.eval.At(now.UnixNano())) }
 
-// reportEvents writes the lines of rules that began or ceased to hold, and has alarms captured.
+// reportEvents writes the lines about rules that began or stopped to hold, and has alarms captured.
 func (w *Watcher) reportEvents(all []rule.Event) {
 	for _, ev := range all {
 		key := ev.Rule.ID + "\x00" + ev.Subject.Key
@@ -389,8 +387,8 @@ func (w *Watcher) reportEvents(all []rule.Event) {
 	}
 }
 
-// raiseAlarm asks the recorder of the subject for a capture. For an alarm about the machine that
-// is the target that uses its CPUs most.
+// raiseAlarm asks the recorder of the subject for a capture. For an alarm about the machine it asks the recorder of the
+// target that uses most CPU time.
 func (w *Watcher) raiseAlarm(ev rule.Event) {
 	w.mu.Lock()
 	s := w.subjects[ev.Subject.Key]
@@ -409,11 +407,11 @@ func (w *Watcher) raiseAlarm(ev rule.Event) {
 	}
 	select {
 	case s.alarms <- alarm{ev, w.now()}:
-	default: // it is at one already
+	default: // the recorder already makes a capture
 	}
 }
 
-// reportTrouble writes a line about a trouble once, until the trouble is over.
+// reportTrouble writes a line about a trouble once until the trouble is over.
 func (w *Watcher) reportTrouble(what, text string) {
 	w.mu.Lock()
 	again := w.trouble[what]
@@ -424,7 +422,7 @@ func (w *Watcher) reportTrouble(what, text string) {
 	}
 }
 
-// reportRecovery writes a line that a trouble is over, if it was reported.
+// reportRecovery writes a line that a trouble is over, if the trouble was reported.
 func (w *Watcher) reportRecovery(what, text string) {
 	w.mu.Lock()
 	was := w.trouble[what]
@@ -435,7 +433,7 @@ func (w *Watcher) reportRecovery(what, text string) {
 	}
 }
 
-// memory is what is kept over restarts.
+// memory is the state stored over restarts.
 type memory struct {
 	Schema  string      `json:"schema"`
 	Usual   *rule.Usual `json:"usual"`
@@ -446,7 +444,7 @@ const memorySchema = "unstall.memory/v1"
 
 func (w *Watcher) memoryPath() string { return filepath.Join(w.opt.Dir, "memory.json") }
 
-// loadMemory reads what an earlier watcher kept; a damaged file is renamed.
+// loadMemory reads the state of an earlier watcher. It renames a damaged file.
 func (w *Watcher) loadMemory() *rule.Usual {
 	text, err := os.ReadFile(w.memoryPath())
 	if err != nil {
@@ -466,7 +464,7 @@ func (w *Watcher) loadMemory() *rule.Usual {
 	return m.Usual
 }
 
-// saveMemory writes what is kept over restarts, whole or not at all.
+// saveMemory writes the state stored over restarts, whole or not at all.
 func (w *Watcher) saveMemory() {
 	w.mu.Lock()
 	text, err := json.Marshal(memory{memorySchema, w.usual, &w.day})

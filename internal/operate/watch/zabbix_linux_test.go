@@ -17,12 +17,12 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
 )
 
-// nobody is whom PostgreSQL runs as: root it refuses.
+// nobody is the user ID that PostgreSQL runs as, because it refuses root.
 const nobody = 65534
 
-// TestZabbix holds that what is watched arrives in a real Zabbix server, that a trigger as the template has
-// them fires within 30 s of a fault, and ends after. The server has no frontend here: host, item and trigger
-// are put into its database. That the template itself can be imported was seen with a frontend.
+// TestZabbix checks that watched figures arrive in a real Zabbix server. It checks that a trigger in the template's form fires
+// within 30 s of a fault, and ends afterwards. The server has no frontend here, so the test puts host, item and trigger into
+// its database. That the template itself can be imported was checked with a frontend.
 func TestZabbix(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -43,7 +43,7 @@ func TestZabbix(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(tables, "schema.sql.gz")); err != nil {
 		tables = "/usr/share/zabbix-server-pgsql"
 	}
-	dir, err := os.MkdirTemp("", "unstall-zabbix") // that nobody may enter, unlike the test's own
+	dir, err := os.MkdirTemp("", "unstall-zabbix") // readable by that user, unlike the test's own directory
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestZabbix(t *testing.T) {
 	}
 	child := service(t, fmt.Sprintf("items%d", os.Getpid()%10000))
 	key := exporter.ZabbixItem(exporter.ZabbixKey("go"), filepath.Base(child.Path), "proc/threads")
-	must("update hosts set status = 1;" + // those that come with it are watched by nobody here
+	must("update hosts set status = 1;" + // the predefined hosts are not watched here
 		"insert into hosts (hostid, host, name, status, description) values (99001, 'web1', 'web1', 0, '');" +
 		"insert into items (itemid, type, hostid, name, key_, delay, value_type, params, description, posts, headers) values (99001, 2, 99001, 'threads', '" + key + "', '0', 0, '', '', '', '');" +
 		"insert into item_rtdata (itemid) values (99001);" +
@@ -146,7 +146,7 @@ func TestZabbix(t *testing.T) {
 	t.Logf("it ended after %s", took.Round(100*time.Millisecond))
 }
 
-// lowPort is a port that nobody listens at, of those that Zabbix takes: below 32768.
+// lowPort returns a free port below 32768, as Zabbix requires.
 func lowPort(t *testing.T) string {
 	t.Helper()
 	for n := range 1000 {

@@ -6,10 +6,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// memoryTypes are the types of samples of who allocates, in order of their columns.
+// memoryTypes are the types of allocation samples, in order of their columns.
 var memoryTypes = []string{evidence.SampleAllocated, evidence.SampleLargeAllocated, evidence.SampleLargeObjects, evidence.SampleGen2Deaths}
 
-// memoryTitles are what people call them.
+// memoryTitles names the types of allocation samples in words.
 var memoryTitles = map[string]string{evidence.SampleAllocated: "allocated", evidence.SampleLargeAllocated: "large objects allocated", evidence.SampleGen2Deaths: "died in generation 2"}
 
 var missingAllocations = &Missing{"no allocations recorded", "unstall record TARGET of a .NET process, or dotnet-trace collect --profile gc-verbose -p PID"}

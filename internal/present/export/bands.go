@@ -20,8 +20,8 @@ var lasting = []struct {
 	{evidence.ServerStall, "server stalls"},
 }
 
-// writeIntervals writes intervals of one kind. Those that overlap, as several sources tell of the
-// same cycles, have tracks of their own.
+// writeIntervals writes intervals of one kind. Overlapping ones get separate tracks, as several
+// sources may describe the same cycles.
 func (p *viewed) writeIntervals(root uint64, rank int, title string, rows []int) {
 	v := &p.s.Bundle.Intervals
 	tracks := make(map[evidence.ArtifactID][]slot)
@@ -66,7 +66,7 @@ func (p *viewed) writeIntervals(root uint64, rank int, title string, rows []int)
 	}
 }
 
-// writeThrottling writes between which readings of its counters a quota stopped a process.
+// writeThrottling writes the periods between two counter readings in which a quota throttled a process.
 func (p *viewed) writeThrottling(root uint64, rank int, x *evidence.Series) {
 	all := timeline.Throttles(p.s.Bundle, x)
 	if len(all) == 0 {

@@ -135,8 +135,8 @@ func (t *rows) writeRequests() error {
 	return nil
 }
 
-// writeIntervals writes a row for each pause, cycle, phase and state of a lane that belongs to no
-// request. Lane is empty for what concerns all lanes. Figures that no row has have no column.
+// writeIntervals writes a row for each pause, cycle, phase and lane state that belongs to no
+// request. The lane is empty for intervals of all lanes. A figure that no row has gets no column.
 func (t *rows) writeIntervals() error {
 	b, v := t.s.Bundle, &t.s.Bundle.Intervals
 	t.addCells("source", "origin", "process", "kind", "cause", "lane", "start", "start_ns", "duration_ms")
@@ -247,7 +247,7 @@ var figureColumns = [evidence.NumKeys]string{
 	evidence.ClientAddress:    "client",
 }
 
-// generationColumns are those of figures that each generation of .NET has.
+// generationColumns name the columns of figures that exist for each .NET generation.
 var generationColumns = map[evidence.Key]string{evidence.GenBefore: "before", evidence.GenAfter: "after", evidence.GenFree: "free", evidence.GenSurvived: "survived", evidence.GenGaps: "gaps"}
 
 // figureColumn returns the name of a figure's column with its unit, such as "gen2_after_bytes".

@@ -139,7 +139,7 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// many is a log of so many requests.
+// many returns a log of n requests.
 func many(n int) *Source {
 	b := evidence.NewBundle()
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "access.log"}), "accesslog")
@@ -158,7 +158,7 @@ var hostile = []string{
 	" leading", "NUL\x00", "bad \xff\xfe utf-8", "\u202eright to left", strings.Repeat("long", 5000), `\N`, `\.`, "'single'", "{\"json\":1}",
 }
 
-// strange is a trace of requests whose names are an attack on whoever reads them.
+// strange returns a trace whose request names try to inject code into the reader's program.
 func strange() *Source {
 	b := evidence.NewBundle()
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "a,\"b\"\n.log"}), "test")
@@ -182,7 +182,7 @@ func strange() *Source {
 	return Of(b, Options{SLO: 5 * time.Millisecond})
 }
 
-// Names are data: they come back as they were.
+// TestHostileCSV checks that names are data: they are read back unchanged.
 func TestHostileCSV(t *testing.T) {
 	s := strange()
 	got := table(t, exported(t, s, "csv", "requests"))

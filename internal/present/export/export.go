@@ -4,11 +4,11 @@
 // (https://ui.perfetto.dev), tables as CSV (RFC 4180), and the stacks of threads as
 // dotnet-stack prints them. One more form is a file and a row of the table.
 //
-// Its opinion: an export carries what was seen and what it was charged to, and no
-// verdict but in tables of many runs (package internal/present/export/parquet); its figures are the ledger's to the nanosecond, and nothing is sampled
-// or summed up on the way. What a form cannot say it leaves out. Names are data:
-// whatever stands in a route or a function's name is quoted as the form demands and
-// otherwise left as it is, also where a spreadsheet would take it for a formula.
+// Its opinion: an export carries what was seen and what it was charged to. Only tables of
+// many runs (package internal/present/export/parquet) carry verdicts. Figures equal the ledger's to the
+// nanosecond; nothing is sampled or summed on the way. A form leaves out what it cannot
+// express. Names are data: routes and function names are quoted as the form demands and
+// otherwise left as they are, also where a spreadsheet would take them for a formula.
 package export
 
 import (
@@ -29,7 +29,7 @@ type Source struct {
 	Bundle  *evidence.Bundle // an incident's
 	Ledgers []*ledger.Ledger // of the bundle
 
-	Omitted []string // by the last export: what is there and could not be said in its form
+	Omitted []string // evidence that the last export could not express in its form
 
 	titles []string // by subject
 }
@@ -77,18 +77,18 @@ func unixNanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Writer writes an export; it has been made sure that there is something to write.
+// Writer writes an export that is not empty.
 type Writer func(w io.Writer) error
 
-// Form is a way to write evidence, and what it is known by.
+// Form is an export format with its name and file extensions.
 type Form struct {
 	Name       string
-	Extensions []string // of files it is the obvious form for; the first is the usual one
-	Binary     bool     // nothing for a terminal
+	Extensions []string // of files written in this form by default; the first is the usual one
+	Binary     bool     // not for a terminal
 	Flag       string   // what chooses among Parts: "what", "table"; "" if there are none
 	Parts      []string // the first is the default
-	Viewer     string   // the command that shows such a file in a browser, without its name; "" not told
-	Many       bool     // tables of many runs with their verdicts, into a directory: package internal/present/export/parquet writes them
+	Viewer     string   // the command that shows such a file in a browser, without the file's name; "" unknown
+	Many       bool     // it writes tables of many runs with their verdicts into a directory: package internal/present/export/parquet
 	// Prepare returns the writer of a part, or a [Missing] if there is nothing of it.
 	Prepare func(s *Source, part string) (Writer, error)
 }
@@ -141,7 +141,7 @@ func Names(separator string) string {
 	return strings.Join(names, separator)
 }
 
-// Missing is what an export would be of, were it there.
+// Missing is the error for an export whose evidence was not recorded.
 type Missing struct {
 	What string // "no CPU profile"
 	Do   string // how to record it
@@ -216,7 +216,7 @@ func (s *Source) tracedLedgers() (out []*ledger.Ledger) {
 	return out
 }
 
-// state is what a request did or waited for during a time, as exports say it.
+// state is what a request did or waited for during an interval, as exports show it.
 type state struct {
 	evidence.Segment
 	mechanism ledger.Mechanism // what most of it was charged to

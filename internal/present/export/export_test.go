@@ -46,7 +46,7 @@ func recorded(t testing.TB, opt Options) *Source {
 	return read(t, opt, sick+"/access.log.gz", sick+"/cpu.pb.gz", sick+"/trace.out.gz")
 }
 
-// moments is a window of the recording with one collector's cycle beginning in it.
+// moments selects a window of the recording in which one GC cycle begins.
 func moments() Options {
 	at := time.Date(2026, 11, 21, 3, 18, 10, 350e6, time.UTC)
 	return Options{Since: at, Until: at.Add(4 * time.Millisecond), SLO: time.Millisecond}
@@ -61,7 +61,7 @@ func form(t testing.TB, name string) Form {
 	return f
 }
 
-// exported is an export of a part, "" for the default one.
+// exported returns an export of a part, "" for the default one.
 func exported(t testing.TB, s *Source, name, part string) []byte {
 	t.Helper()
 	f := form(t, name)
@@ -219,7 +219,7 @@ func TestWriteError(t *testing.T) {
 
 var errClosed = errors.New("closed")
 
-// closed takes some bytes and no more.
+// closed is a writer that fails after some bytes.
 type closed struct{ left, after int }
 
 func (c *closed) Write(p []byte) (int, error) {

@@ -42,7 +42,7 @@ func preparePerfetto(s *Source, _ string) (Writer, error) {
 type viewed struct {
 	s     *Source
 	t     *trackWriter
-	dated bool // times of day are known; what has none has no place beside them
+	dated bool // times of day are known; evidence without them is left out
 }
 
 // isPlaced says whether times of a clock have a place on the trace's timeline; if not, it notes
@@ -322,7 +322,7 @@ func (p *viewed) writeCounter(root uint64, rank int, x *evidence.Series) {
 	}
 }
 
-// counters are names for the runtime's metrics that read better in a list.
+// counters maps the runtime's metrics to names that read better in a list.
 var counters = map[string]string{
 	evidence.SeriesGoHeap:      "heap",
 	evidence.SeriesGoGoal:      "heap goal",

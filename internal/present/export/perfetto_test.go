@@ -304,7 +304,7 @@ func (r *tracksRead) note(m []byte) string {
 	return name + "=" + value
 }
 
-// String is the trace as somebody reads it, times in ns since its beginning.
+// String returns the trace in readable form, times in ns since its beginning.
 func (r *tracksRead) String() string {
 	var w strings.Builder
 	for _, id := range r.order {
@@ -410,7 +410,7 @@ func TestPerfetto(t *testing.T) {
 	}
 }
 
-// A quota's stops are in counters, not in intervals, and not only around requests.
+// TestThrottled exports throttling by a quota, which counters record and no interval, also away from requests.
 func TestThrottled(t *testing.T) {
 	const dir = "../../diagnose/check/testdata/linux.cpu-throttled/sick/"
 	s := read(t, Options{}, dir+"access.log.gz", dir+"procfs.txtar.gz", dir+"trace.out.gz")
@@ -434,7 +434,7 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// Evidence whose time is not known has no place beside that of which it is.
+// TestUnplaced leaves out evidence without times of day beside evidence that has them.
 func TestUnplaced(t *testing.T) {
 	s := read(t, Options{}, sick+"/trace.out.gz", "testdata/gctrace.log")
 	r := decodeTracks(t, exported(t, s, "perfetto", ""))
@@ -452,7 +452,7 @@ func TestUnplaced(t *testing.T) {
 	}
 }
 
-// Who held a lock and what that did are notes of their own, each if it is known.
+// TestHolderIsNoted checks that a lock's holder and what it did are separate notes, each only if it is known.
 func TestHolderIsNoted(t *testing.T) {
 	r := decodeTracks(t, exported(t, strange(), "perfetto", ""))
 	tracks := r.named("slow requests, over 5 ms")
@@ -483,7 +483,7 @@ func TestHostilePerfetto(t *testing.T) {
 	}
 }
 
-// Names beyond what is remembered are written out.
+// TestInternedBound checks that names beyond the bound of the interning table are written out.
 func TestInternedBound(t *testing.T) {
 	var w strings.Builder
 	x := newTrackWriter(&w)

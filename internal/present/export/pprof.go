@@ -36,8 +36,8 @@ func preparePprof(s *Source, part string) (Writer, error) {
 	return func(w io.Writer) error { return p.Write(w) }, nil
 }
 
-// kindsOf are the kinds of profile, as the fact profile.kind names them, that a
-// part is made of.
+// kindsOf lists the kinds of profile that a part is made of, as the fact profile.kind names
+// them.
 var kindsOf = map[string][]string{
 	"cpu":       {"cpu"},
 	"heap":      {"heap", "allocs"},
@@ -48,7 +48,7 @@ var kindsOf = map[string][]string{
 	"off-cpu":   {evidence.SampleOffCPU},
 }
 
-// defaultOf is what of it go tool pprof shows unasked.
+// defaultOf is the sample type of each part that go tool pprof shows by default.
 var defaultOf = map[string]string{"cpu": "cpu", "heap": "inuse_space", "mutex": "delay", "block": "delay", "goroutine": "goroutine",
 	"on-cpu": evidence.SampleOnCPU, "off-cpu": evidence.SampleOffCPU}
 
@@ -219,7 +219,7 @@ func missingSlow(ledgers []*ledger.Ledger) *Missing {
 	return &Missing{"no slow requests", fmt.Sprintf("none of %d took longer than %s; set --slo", requests, over)}
 }
 
-// sampleKey is what samples that are one have in common.
+// sampleKey identifies a sample: samples with equal keys are merged.
 type sampleKey struct {
 	subject   evidence.SubjectID
 	stack     evidence.StackID
@@ -236,7 +236,7 @@ type sampleKey struct {
 type profiler struct {
 	s         *Source
 	p         *profile.Profile
-	several   bool // processes: then each sample says which
+	several   bool // several processes: each sample names its own
 	samples   map[sampleKey]*profile.Sample
 	order     []sampleKey // as they came, so that the same evidence gives the same bytes
 	functions map[function]*profile.Function
@@ -249,7 +249,7 @@ type function struct{ name, file string }
 func newProfiler(s *Source, several bool) *profiler {
 	return &profiler{s: s, several: several, samples: make(map[sampleKey]*profile.Sample), functions: make(map[function]*profile.Function),
 		locations: make(map[evidence.Frame]*profile.Location), roots: make(map[string]*profile.Location),
-		// Without a mapping that has it all, go tool pprof looks for binaries.
+		// Without a mapping that has all symbols, go tool pprof looks for binaries.
 		p: &profile.Profile{Mapping: []*profile.Mapping{{ID: 1, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}}}}
 }
 

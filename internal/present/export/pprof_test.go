@@ -75,7 +75,7 @@ func TestCPUAsRecorded(t *testing.T) {
 	}
 }
 
-// The profile of slow requests is the ledger, by stack.
+// TestSlowAsCharged checks that the profile of slow requests equals the ledger, by stack.
 func TestSlowAsCharged(t *testing.T) {
 	s := recorded(t, Options{})
 	l := s.tracedLedgers()[0]
@@ -102,7 +102,7 @@ func TestSlowAsCharged(t *testing.T) {
 	}
 }
 
-// What go tool pprof makes of it.
+// TestToolPprof reads the profiles with go tool pprof.
 func TestToolPprof(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("there is no go command here")
@@ -137,7 +137,7 @@ func tool(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// Of what counts since the process started the last profile counts, of windows all.
+// TestWhichProfiles uses the last of the profiles that count since the process started, and all that cover a window.
 func TestWhichProfiles(t *testing.T) {
 	heap := readOf(t, Options{}, evidence.Subject{Name: "gateway", PID: 7}, "testdata/heap-1.txt", "testdata/heap-2.txt")
 	p := parsed(t, exported(t, heap, "pprof", "heap"))

@@ -19,7 +19,7 @@ type Request struct {
 	Outcome        evidence.Outcome
 
 	Charged bool           // a ledger charges it: what follows is known
-	Slow    bool           // it took longer than it may
+	Slow    bool           // it took longer than its threshold
 	Method  string         // how its time was measured: trace, overlap
 	Charges ledger.Charges // ns; they sum to Latency
 }
@@ -27,10 +27,10 @@ type Request struct {
 // Requests yields every request that has a latency, in the bundle's order. The yielded request is
 // overwritten by the next.
 //
-// Mechanisms are of the requests that a ledger charges. Method is trace where the request was
+// Only requests that a ledger charges have mechanisms. Method is trace where the request was
 // traced, sample where requests like it were, and overlap where only the pauses of the process and
-// what the log itself says are known. The error of when a request began is that of its source's
-// clock: a log in whole seconds is off by up to one.
+// what the log itself says are known. Slack is the error of the source's clock: a log in whole
+// seconds is off by up to one.
 func (s *Source) Requests() iter.Seq[*Request] {
 	b, r := s.Bundle, &s.Bundle.Requests
 	slow := evidence.NewRows(r.Len())

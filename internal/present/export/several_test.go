@@ -11,8 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// services are traces and CPU profiles of two services and a third process whose
-// name is that of one of them.
+// services returns traces and CPU profiles of two services, and a third process that has the
+// name of one of them.
 func services(slo time.Duration) *Source {
 	b := evidence.NewBundle()
 	for i, about := range []evidence.Subject{{Name: "gateway", Runtime: "go", PID: 1}, {Name: "orders", Runtime: "go", PID: 2}, {Name: "orders", Runtime: "go", PID: 3}} {
@@ -33,7 +33,7 @@ func services(slo time.Duration) *Source {
 	return Of(b, Options{SLO: slo})
 }
 
-// Each form says of which service what it shows is, and has all of them.
+// TestSeveralServices checks that each form has all services and names the service of all it shows.
 func TestSeveralServices(t *testing.T) {
 	s := services(time.Millisecond)
 	want := []string{"gateway pid 1", "orders pid 2", "orders pid 3"}

@@ -87,7 +87,7 @@ func slowestOf(s *Source, ledgers []*ledger.Ledger) (out []shown) {
 // scope writes a speedscope file.
 type scope struct {
 	s       *Source
-	several bool // processes: then the name of each request says which
+	several bool // several processes: each request's name has its process
 	w       *bufio.Writer
 	frames  map[function]int
 	list    []function // by number

@@ -64,7 +64,7 @@ func (s *Source) writeThread(out *bufio.Writer, l *threads.Sample) {
 func (s *Source) javaThread(out *bufio.Writer, l *threads.Sample) {
 	state := "WAITING"
 	switch {
-	case l.View.State == evidence.Running, l.View.State == evidence.NetWait, l.View.State == evidence.Syscall: // in native code it runs, to the JVM
+	case l.View.State == evidence.Running, l.View.State == evidence.NetWait, l.View.State == evidence.Syscall: // the JVM counts threads in native code as running
 		state = "RUNNABLE"
 	case l.View.Pattern == "synchronized":
 		state = "BLOCKED"

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/format/all"
 )
 
-// starving is a report of dotnet-stack.
+// starving returns a report of dotnet-stack.
 func starving(t testing.TB) []byte {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.FromSlash("../../format/dotnetstack/testdata/starvation.txtar"))
@@ -35,7 +35,7 @@ func ofText(t testing.TB, text []byte) *Source {
 	return Of(b, Options{})
 }
 
-// What is written as stacks is what dotnet-stack wrote, except the suffix of the image.
+// TestStacks checks that written stacks equal those of dotnet-stack, except the suffix of the image.
 func TestStacks(t *testing.T) {
 	text := starving(t)
 	want := strings.ReplaceAll(string(text), ".il!", "!")

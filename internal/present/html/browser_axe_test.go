@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/dev/tools/tooltest"
 )
 
-// TestAxe holds all pages of the gallery against axe's rules, best practices too: in light
+// TestAxe checks all pages of the gallery by axe's rules, including best practices: in light
 // and dark, wide and narrow, folded and unfolded.
 func TestAxe(t *testing.T) {
 	axe, err := os.ReadFile(tooltest.Find(t, "axe")) // https://github.com/dequelabs/axe-core

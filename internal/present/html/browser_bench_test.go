@@ -11,8 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 )
 
-// BenchmarkBrowserLog opens the pages of logs of 500 MB from disk: at most 2 MB and 1000 ms
-// were asked for.
+// BenchmarkBrowserLog opens the pages of logs of 500 MB from disk. The targets are 2 MB and
+// 1000 ms.
 func BenchmarkBrowserLog(b *testing.B) {
 	for name, write := range map[string]func(io.Writer, int) error{"access": logOf, "GC": gcLogOf} {
 		b.Run(name, func(b *testing.B) {
@@ -39,8 +39,8 @@ func BenchmarkBrowserLog(b *testing.B) {
 }
 
 // BenchmarkBrowserOpen opens large reports from disk. ms/open is from the beginning
-// of the navigation until all is drawn, as the page measures it; 3000 was asked for
-// a million requests and 100,000 intervals. ms/redraw is one zoom's drawing.
+// of the navigation until all is drawn, as the page measures it; the target is 3000 for
+// a million requests and 100,000 intervals. ms/redraw is the drawing of one zoom.
 func BenchmarkBrowserOpen(b *testing.B) {
 	for _, c := range []struct {
 		name string

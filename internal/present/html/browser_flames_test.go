@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// threaded is a time line with flames of threads: some idle, one lock that two routes wait for.
+// threaded returns a time line with flames of threads: some idle, one lock that two routes wait for.
 func threaded() *timeline.Timeline {
 	t := many(500, 50)
 	node := func(parent int32, name, kind string, v int64) timeline.Node {
@@ -26,8 +26,8 @@ func threaded() *timeline.Timeline {
 	return t
 }
 
-// TestFlameWays: idle threads are hidden until they are asked for, a flame is seen from those who call, and of one function with
-// its callers and what it calls; what is saved for speedscope is what is seen.
+// TestFlameWays checks the views of a flame graph: idle threads are hidden until they are asked for, and the graph can start at the
+// callers, or at one function with its callers and callees. The file saved for speedscope holds what is shown.
 func TestFlameWays(t *testing.T) {
 	b := startBrowser(t)
 	for name, l := range map[string]look{"wide": wide, "narrow": narrow} {
@@ -72,7 +72,7 @@ func TestFlameWays(t *testing.T) {
 	}
 }
 
-// TestFlameDifference: beside each other, the second run's flame shows what changed.
+// TestFlameDifference checks that side by side, the second run's flame graph shows what changed.
 func TestFlameDifference(t *testing.T) {
 	b := startBrowser(t)
 	before, after := diagnosis(t, "sick"), diagnosis(t, "fixed")

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestRoute chooses a route in the table: what is seen is of it alone.
+// TestRoute chooses a route in the table: the page then shows only that route.
 func TestRoute(t *testing.T) {
 	b := startBrowser(t)
 	line := many(2000, 400)
@@ -39,7 +39,7 @@ func TestRoute(t *testing.T) {
 	if s := p.text(".app-of-route"); !strings.Contains(s, "GET /a lost") || !strings.Contains(s, "own work") {
 		t.Errorf("what it lost reads %q", s)
 	}
-	eval[chromedp.Void](p, a+`.focus()`) // as those do who have no mouse
+	eval[chromedp.Void](p, a+`.focus()`) // as users without a mouse do
 	p.press("Enter")
 	p.drawn()
 	if got := eval[int](p, r+`.timeline.counts().requests`); got != all {
@@ -48,7 +48,7 @@ func TestRoute(t *testing.T) {
 	p.quiet()
 }
 
-// TestLink opens what was seen anew by the address of the page.
+// TestLink opens the page's address again and expects the same view.
 func TestLink(t *testing.T) {
 	b := startBrowser(t)
 	file := save(t, drawn{many(2000, 400)})
@@ -85,7 +85,7 @@ func TestLink(t *testing.T) {
 		t.Errorf("the time line is at %v, out of sight", top)
 	}
 
-	// A place of the page is chosen: what was seen stays in the address.
+	// A jump within the page keeps the view in the address.
 	eval[chromedp.Void](q, `location.hash = "request-0"`)
 	q.until(`location.hash.includes("at=request-0") && location.hash.includes("zoom=")`)
 	eval[chromedp.Void](q, r+`.choose(null)`)

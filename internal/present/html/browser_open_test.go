@@ -58,8 +58,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNoCalls: all that is in a report is in its file. Opened and used, not one
-// connection leaves the browser.
+// TestNoCalls opens and uses reports: their file has all they need, and the browser makes
+// no connection.
 func TestNoCalls(t *testing.T) {
 	b := startBrowser(t)
 	p := b.open(t, save(t, Diagnosed{Diagnosis: diagnosis(t, "sick")}), wide)
@@ -70,7 +70,7 @@ func TestNoCalls(t *testing.T) {
 	}
 }
 
-// use does with a page what a reader does, in all that it has.
+// use operates everything on a page as a reader does.
 func (p *tab) use() {
 	p.t.Helper()
 	for n := range eval[int](p, `window.unstall ? window.unstall.reports.length : 0`) {
@@ -104,7 +104,7 @@ func (p *tab) use() {
 	}
 }
 
-// TestFits: nothing is wider than a telephone.
+// TestFits checks that nothing is wider than a telephone.
 func TestFits(t *testing.T) {
 	b := startBrowser(t)
 	line := many(1000, 400)
@@ -129,8 +129,8 @@ func TestFits(t *testing.T) {
 }
 
 // contrasts lists texts that differ too little from what is behind them: the ratio
-// of https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio is below 4.5. Left out is the
-// bar whose texts are on SVG rectangles: a test of the colours holds these.
+// of https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio is below 4.5. It leaves out the
+// bar whose texts are on SVG rectangles, which the test of colours checks.
 const contrasts = `(() => {
 	const context = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
 	const known = new Map();
@@ -172,7 +172,7 @@ const contrasts = `(() => {
 	return {Seen: seen, Low: [...new Set(low)], Back: String(behind(document.body))};
 })()`
 
-// TestContrast: all text can be read, in light and in dark, and these differ.
+// TestContrast checks that all text is readable in light and in dark, and that these differ.
 func TestContrast(t *testing.T) {
 	b := startBrowser(t)
 	file := save(t, Diagnosed{Diagnosis: diagnosis(t, "sick")})
@@ -207,7 +207,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// TestContrastSees tries that what cannot be read is found out.
+// TestContrastSees checks that unreadable text is found.
 func TestContrastSees(t *testing.T) {
 	p := startBrowser(t).blank(t, wide)
 	p.run(chromedp.Navigate(`data:text/html,<body style="background:white"><p style="color:%23777">low</p><p style="color:black">high</p><div style="background:black"><p style="opacity:.4;color:white">faint</p><p style="color:%23fff">good</p></div>`))
@@ -233,7 +233,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// TestAccessible looks at a report as those do who hear it.
+// TestAccessible checks a report as a screen reader presents it.
 func TestAccessible(t *testing.T) {
 	b := startBrowser(t)
 	p := b.open(t, save(t, Diagnosed{Diagnosis: diagnosis(t, "sick")}), wide)
@@ -299,8 +299,8 @@ func TestAccessible(t *testing.T) {
 	p.quiet()
 }
 
-// TestHostile: what was recorded is shown and never run, even where the browser
-// would let it.
+// TestHostile checks that recorded text is shown and never run, even where the browser
+// would run it.
 func TestHostile(t *testing.T) {
 	b := startBrowser(t)
 	d, line := tainted(t)

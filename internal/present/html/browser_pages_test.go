@@ -91,7 +91,7 @@ func savePage(t testing.TB, p Page) string {
 // begin is when synthetic recordings begin.
 const begin = int64(1_795_000_000_000_000_000)
 
-// many is a time line of n requests over a minute, of which a few are very slow,
+// many returns a time line of n requests over a minute, of which a few are very slow,
 // and as many intervals in bands.
 func many(n, intervals int) *timeline.Timeline {
 	const span = int64(60e9)
@@ -158,15 +158,15 @@ func many(n, intervals int) *timeline.Timeline {
 	return t
 }
 
-// hostile is text that wants to be markup, script, style, a template or an end of
-// what it is put in.
+// hostile is text that tries to become markup, script, style, a template or the end of what
+// holds it.
 const hostile = `"'></script></style></title></textarea>--><script>window.__pwned=1</script><img src=x onerror="window.__pwned=2"><svg/onload=window.__pwned=3><a href="javascript:window.__pwned=4">x</a>` +
 	"\u202e\u2028\x00\x1b[31m{{.}}${window.__pwned=5}<!--<script>&lt;b&gt;`"
 
-// own are the fields whose texts are the tool's own, whatever was recorded.
+// own are the fields whose texts are always the tool's own.
 var own = []string{"Schema", "RankedBy", "Verdict", "Mechanism", "Unit", "ID", "Result", "SlowRule", "LatencyFrom", "Mode", "Basis", "Kind"}
 
-// taint adds hostile text to every text that input could have a part in.
+// taint adds hostile text to every text that input can influence.
 func taint(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -190,7 +190,7 @@ func taint(v reflect.Value) {
 	}
 }
 
-// tainted is a diagnosis and its time line with hostile text in everything.
+// tainted returns a diagnosis and its time line with hostile text in everything.
 func tainted(t testing.TB) (*diagnose.Diagnosis, *timeline.Timeline) {
 	t.Helper()
 	d := diagnosis(t, "sick")
@@ -241,11 +241,11 @@ func tainted(t testing.TB) (*diagnose.Diagnosis, *timeline.Timeline) {
 	return copied, &few
 }
 
-// text is what of a page is to be read by people.
+// text returns the visible text of an element.
 func (p *tab) text(selector string) string {
 	p.t.Helper()
 	return strings.Join(strings.Fields(eval[string](p, `[...document.querySelectorAll(%s)].map(e => e.innerText).join(" ")`, selector)), " ")
 }
 
-// report is the JavaScript that has the pictures of a diagnosis.
+// report returns the JavaScript expression for the pictures of diagnosis n.
 func report(n int) string { return "window.unstall.reports[" + strconv.Itoa(n) + "]" }

@@ -105,7 +105,7 @@ func wellFormed(text string) error {
 	}
 }
 
-// TestFigures: what is drawn is also a table, of what is in view.
+// TestFigures checks that every picture has a table of the figures in view.
 func TestFigures(t *testing.T) {
 	b := startBrowser(t)
 	p := b.open(t, save(t, drawn{many(2000, 400)}), wide)

@@ -29,14 +29,13 @@ import (
 	"github.com/unstall/unstall/dev/tools/tooltest"
 )
 
-// patience is how long a page may take for what a test waits for. It decides only
-// when a test that has failed says so.
+// patience bounds every wait for a page. It only decides when a failing test gives up.
 const patience = time.Minute
 
 // browser is a Chromium with a profile of its own. It ends with the test.
 type browser struct {
 	ctx context.Context
-	// called has the requests that left it, whatever in it sent them.
+	// called records every request that left the browser.
 	called *calls
 }
 
@@ -46,8 +45,8 @@ func startBrowser(t testing.TB) *browser {
 	t.Helper()
 	path := tooltest.Find(t, "chromium")
 	b := &browser{called: listen(t)}
-	// Without UserDataDir, chromedp makes a directory and, when the browser has ended,
-	// what is left of its processes is ended by that directory's name.
+	// Without UserDataDir, chromedp makes a directory and later kills leftover processes
+	// by that directory's name.
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path),
 		chromedp.Flag("headless", "new"),
@@ -72,8 +71,8 @@ func startBrowser(t testing.TB) *browser {
 	return b
 }
 
-// scratch is a folder for what a Chromium leaves behind when it is ended: its
-// sockets' folder is where temporary files are, whatever its profile's is.
+// scratch returns a folder for what a killed Chromium leaves behind: its sockets are among
+// the temporary files, wherever its profile is.
 func scratch(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "chromium")
@@ -88,7 +87,7 @@ func scratch(t testing.TB) string {
 	return folder
 }
 
-// calls is a proxy that answers nobody and remembers who called whom.
+// calls is a proxy that answers no request and records each.
 type calls struct {
 	address string
 	mu      sync.Mutex
@@ -124,7 +123,7 @@ func listen(t testing.TB) *calls {
 	return c
 }
 
-// ownCalls are those a Chromium makes for itself, whatever it shows.
+// ownCalls matches the requests that Chromium makes for itself on any page.
 var ownCalls = regexp.MustCompile(`^[A-Z]+ (http://)?([\w-]+\.)*(google|googleapis|gstatic|gvt1)\.com[:/]`)
 
 // all lists the calls so far that were not the browser's own.
@@ -160,7 +159,7 @@ func (b *browser) open(t testing.TB, file string, l look) *tab {
 	return p
 }
 
-// blank is a tab without a page yet.
+// blank returns a tab without a page yet.
 func (b *browser) blank(t testing.TB, l look) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(b.ctx)
@@ -170,7 +169,7 @@ func (b *browser) blank(t testing.TB, l look) *tab {
 	call(p, log.Enable, cdp.Empty{})
 	call(p, network.Enable, network.EnableParams{})
 	call(p, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: l.lawless})
-	// Not every violation is logged: of eval, only the page is told.
+	// Not every violation is logged: one by eval is reported only to the page.
 	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		document.addEventListener("securitypolicyviolation", e => console.error("Content Security Policy, " + e.effectiveDirective, e.blockedURI, e.sample))`})
 	p.look(l)
@@ -213,7 +212,7 @@ func (p *tab) drawn() {
 	eval[chromedp.Void](p, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`)
 }
 
-// saw takes down an event. It is called in the order they happen in.
+// saw records an event. Calls come in the order of the events.
 func (p *tab) saw(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,8 +249,8 @@ func (p *tab) saw(event any) {
 	}
 }
 
-// quiet reports everything a page did that none may do: a request for anything
-// but itself, an error, a warning, a violation of its policy.
+// quiet reports everything forbidden that a page did: a request for anything but itself,
+// an error, a warning, a violation of its policy.
 func (p *tab) quiet() {
 	p.t.Helper()
 	p.mu.Lock()
@@ -292,7 +291,7 @@ func call[P, R any](p *tab, command cdp.Command[P, R], params P) R {
 	return r
 }
 
-// eval is the value of an expression, or what its promise gives.
+// eval returns the value of an expression or of its promise.
 func eval[T any](p *tab, expression string, args ...any) T {
 	p.t.Helper()
 	ctx, end := context.WithTimeout(p.ctx, patience)
@@ -313,7 +312,7 @@ func (p *tab) until(expression string, args ...any) {
 	eval[chromedp.Void](p, `new Promise(done => { const look = () => (`+fill(expression, args)+`) ? done() : requestAnimationFrame(look); look() })`)
 }
 
-// fill puts values for the verbs of an expression, as JavaScript writes them.
+// fill replaces the verbs of an expression by values, as JavaScript writes them.
 func fill(expression string, args []any) string {
 	if len(args) == 0 {
 		return expression
@@ -332,7 +331,7 @@ func fill(expression string, args []any) string {
 // point is a place in the window, in CSS pixels.
 type point struct{ X, Y float64 }
 
-// at is where a share of an element's width and height is, scrolled into view.
+// at returns the point at a share of an element's width and height, scrolled into view.
 func (p *tab) at(element string, right, down float64) point {
 	p.t.Helper()
 	return eval[point](p, `(() => { const e = `+element+`, y = () => { const r = e.getBoundingClientRect(); return r.top + r.height * %[2]s; };
@@ -368,7 +367,7 @@ func (p *tab) drag(from, to point) {
 func (p *tab) wheel(at point, dy float64, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
 	p.mouse(input.DispatchMouseEventTypeMouseWheel, at, chromedp.ButtonModifiers(modifiers...), func(e *input.DispatchMouseEventParams) {
-		e.DeltaX, e.DeltaY = 1e-9, dy // 0 would be left out, and is missed
+		e.DeltaX, e.DeltaY = 1e-9, dy // 0 would be left out, and the browser demands a value
 	})
 }
 
@@ -382,8 +381,8 @@ func (p *tab) press(key string, modifiers ...chromedp.Modifier) {
 	p.run(chromedp.KeyEvent(key, chromedp.KeyModifiers(modifiers...)))
 }
 
-// TestBrowserSees tries that a page that does what none may is found out, by a page
-// that does all of it.
+// TestBrowserSees checks that every forbidden act is found, by a page that does all of
+// them.
 func TestBrowserSees(t *testing.T) {
 	b := startBrowser(t)
 	file := filepath.Join(t.TempDir(), "bad page.html")

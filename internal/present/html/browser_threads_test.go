@@ -30,8 +30,8 @@ func (p stacked) addTo(doc *document) error {
 	return nil
 }
 
-// TestThreads: what threads did is seen without a script's help, is unfolded by the
-// keyboard, fits, can be read, and is all on paper.
+// TestThreads checks the threads' part of a page: it needs no script, unfolds by the
+// keyboard, fits, is readable, and prints in full.
 func TestThreads(t *testing.T) {
 	b := startBrowser(t)
 	file := save(t, stacked{[]string{"Shop!CartController.Get(int)"}})
@@ -83,8 +83,8 @@ func TestThreads(t *testing.T) {
 }
 
 // TestStarved opens the report of a recorded service whose pool starves: its answer
-// and the method to change come first, thread count, CPU, queue and latency are on
-// one time line, and nobody is told of goroutines.
+// and the method to change come first; thread count, CPU, queue and latency share
+// one time line; goroutines are not mentioned.
 func TestStarved(t *testing.T) {
 	const folder = "../../diagnose/check/testdata/dotnet.threadpool-starvation/sick"
 	files, err := os.ReadDir(folder)

@@ -24,7 +24,7 @@ func (p *tab) window(part string) window {
 	return eval[window](p, part+`.window()`)
 }
 
-// settled waits until a turn of the wheel is not one that began with the page.
+// settled waits until the browser no longer counts a turn of the wheel as one that began with the page.
 func (p *tab) settled() {
 	p.t.Helper()
 	eval[chromedp.Void](p, `window.__from = performance.now()`)
@@ -108,8 +108,8 @@ func TestZoom(t *testing.T) {
 	}
 }
 
-// TestSlowRequest: a click on a slow request shows what it waited for, and the keys
-// lead to the next.
+// TestSlowRequest checks that a click on a slow request shows what it waited for, and
+// that keys lead to the next.
 func TestSlowRequest(t *testing.T) {
 	b := startBrowser(t)
 	for name, l := range map[string]look{"wide": wide, "narrow": narrow} {
@@ -151,7 +151,7 @@ func milliseconds(ns int64) string {
 	return strconv.FormatFloat(float64(ns)/1e6, 'g', 3, 64) + " ms"
 }
 
-// TestFlames: a click on a frame looks at that frame, Escape at all of it.
+// TestFlames zooms into a frame by a click, and out by Escape.
 func TestFlames(t *testing.T) {
 	b := startBrowser(t)
 	d := diagnosis(t, "sick")
@@ -192,8 +192,8 @@ func TestFlames(t *testing.T) {
 	p.quiet()
 }
 
-// TestMaxima: however much is drawn together, the slowest request of a window is
-// counted, drawn and found by a click.
+// TestMaxima checks that the slowest request of a window is counted, drawn and found by a
+// click, however many are drawn together.
 func TestMaxima(t *testing.T) {
 	b := startBrowser(t)
 	const n = 1_000_000
@@ -209,8 +209,8 @@ func TestMaxima(t *testing.T) {
 		Slowest        float64
 		Bands          map[string]int
 	}
-	// held are the counts of a window that is a tick narrower or wider: beginnings are
-	// rounded to ticks.
+	// held counts a window that is a tick narrower or wider, as beginnings are rounded
+	// to ticks.
 	held := func(w window, by float64) (c counts) {
 		for i, at := range all.At {
 			if t := float64(at - begin); t >= w[0]-by && t <= w[1]+by {

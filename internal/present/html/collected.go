@@ -114,7 +114,7 @@ func formatMoment(t *timeline.Timeline, at int64) string {
 	return units.Time(float64(at-t.From)) + " in"
 }
 
-// formatFrequency returns how often something comes, per second, minute or hour.
+// formatFrequency returns how often something happens, per second, minute or hour.
 func formatFrequency(perSecond float64) string {
 	switch {
 	case perSecond == 0:
@@ -143,7 +143,7 @@ func formatThroughput(stopped float64) string {
 	return "> 99.999 %"
 }
 
-// Quantiles that are told of so many pauses at least.
+// quantiles are the quantiles shown, each with the number of pauses it needs.
 var quantiles = []struct {
 	q     float64
 	title string
@@ -172,7 +172,7 @@ func byName(title, of string, rows []timeline.Pauses, c *timeline.Collected) pau
 	for _, r := range rows {
 		these += r.Total
 	}
-	all = max(all, these) // .NET counts more of a collection than that the world stood still
+	all = max(all, these) // .NET counts more of a collection than the stop-the-world time
 	for _, r := range rows {
 		row := pausesRow{Name: r.Name, Count: units.Count(r.Count), Total: units.Time(float64(r.Total)), Mean: units.Time(float64(r.Mean)), Worst: units.Time(float64(r.Worst))}
 		if all > 0 {

@@ -71,7 +71,7 @@ func (p Compared) addTo(doc *document) error {
 	}{{"before", p.Before}, {"after", p.After}} {
 		if s.d != nil {
 			label, text := shortAnswer(s.d)
-			tone := "plain" // that nothing was judged or explained is no good news
+			tone := "plain" // not judged or not explained is no good news
 			switch s.d.Outcome {
 			case diagnose.Found:
 				tone = "found"

@@ -21,9 +21,9 @@ import (
 // diagnosisView is a diagnosis in the words of the reports.
 type diagnosisView struct {
 	N     int
-	Title string // "" heads the page
-	// The levels of its headings: of the answer and what is beside that, of the
-	// sections and in them.
+	Title string // "": it heads the page
+	// Levels of headings: Top of the answer, Below of what is beside it, H of sections, Sub
+	// inside them.
 	Top, Below, H, Sub int
 	// Contents are what can be jumped to, below the answer.
 	Contents []Link
@@ -37,7 +37,7 @@ type diagnosisView struct {
 	Slowed  string // how much is slow, and how much of it the first cause makes
 	Also    []*causeView
 	Overlap bool
-	State   string // what it comes to, in a word or two
+	State   string // the outcome in a word or two
 	Nothing string
 	Change  *changeView
 
@@ -58,7 +58,7 @@ type diagnosisView struct {
 	Stacks    []stacksView
 	Collected *collectedView
 	Views     []pictureView
-	Absent    []pictureView // what cannot be drawn, though it would say something of this
+	Absent    []pictureView // pictures that cannot be drawn but would add to this diagnosis
 	Causes    []*causeView
 	RuledOut  []diagnose.Verdict
 	Unseen    []unseenView
@@ -71,7 +71,7 @@ type diagnosisView struct {
 // routeView is a row of the table of routes.
 type routeView struct {
 	Route   string
-	Chosen  bool // it can be: the pictures are of the service whose route it is
+	Chosen  bool // it can be chosen: the pictures are of its service
 	Columns []string
 }
 
@@ -86,7 +86,7 @@ type causeView struct {
 	H, Sub      int
 	Cause       string
 	How         []string // the mechanism, in paragraphs
-	Least       string   // from which evidence on it is named
+	Least       string   // the least evidence that supports it
 	Decided     *decidedView
 	Subject     string // "" goes without saying
 	Sentence    string
@@ -251,8 +251,8 @@ func (v *diagnosisView) newCauseView(d *diagnose.Diagnosis, x *diagnose.Verdict,
 	return c
 }
 
-// explainCause returns what `unstall causes ID` says of a cause, in paragraphs, and from which
-// evidence on it is named.
+// explainCause returns the text of `unstall causes ID` in paragraphs, and the least evidence that
+// supports the cause.
 func explainCause(id string) (how []string, least string) {
 	for _, k := range all.Causes {
 		if k.ID == id {
@@ -301,10 +301,10 @@ func newChangeView(c *causeView) *changeView {
 	return v
 }
 
-// mostRoutes are shown; the JSON form has more.
+// mostRoutes is how many routes are shown; the JSON form has more.
 const mostRoutes = 20
 
-// mostPredicted effects are shown beside the answer; all are further down.
+// mostPredicted is how many predicted effects stand beside the answer; all are further down.
 const mostPredicted = 5
 
 // figuresFirst moves verdicts without a figure to the end, as in the terminal.

@@ -12,17 +12,17 @@ import (
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
-// frontierView is what more of one thing buys of others: a table, and where there is a
-// choice a chart of what is drawn over the first column.
+// frontierView is a trade-off between figures: a table, and with several points a chart of
+// figures over the first column.
 type frontierView struct {
 	Title, How, Caption string
 	Columns             []string
 	Points              []pointView
-	SVG                 template.HTML // "": there is no choice
+	SVG                 template.HTML // "": there is only one point
 	Aria                string
 }
 
-// pointView is a point of it.
+// pointView is a point of a frontier.
 type pointView struct {
 	Text  string
 	Mark  string // "now", "knee", ""
@@ -119,10 +119,10 @@ func (v *frontierView) drawChart(f *model.Frontier, rows []model.Row) {
 	v.SVG = template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" aria-hidden="true" focusable="false">%s</svg>`, chartWidth, chartHeight, c.out.String()))
 }
 
-// curves are the looks of what is drawn: over the axis on the left, and on the right.
+// curves are the classes of the curves: the first is on the left axis, the second on the right.
 var curves = []struct{ class, anchor string }{{"first", "start"}, {"second", "end"}}
 
-// chart draws figures over the first column, which is told in doublings.
+// chart draws figures over the first column, whose scale is in doublings.
 type chart struct {
 	f         *model.Frontier
 	drawn     []int              // columns
@@ -295,7 +295,7 @@ type named struct {
 	text string
 }
 
-// chartNear is where names would touch: they stand together then.
+// chartNear is the distance below which names would touch and are joined.
 const chartNear = 40
 
 func (c *chart) drawNames() {

@@ -1,12 +1,12 @@
 // Package html renders a diagnosis as one page that holds all it shows: it opens
-// from disk, asks nobody for anything, and says the answer before anything else.
+// from disk, fetches nothing, and gives the answer first.
 // Its words and figures are those of the terminal ([sentence], [figure]); what only
 // a picture can show is drawn by the scripts of package app from the diagnosis'
 // timeline.
 //
-// Its opinion: a report is read by somebody in a hurry and kept by somebody who
-// doubts it. So the cause, what it costs and what to change are on the first
-// screen, and everything they rest on is below, in the page itself.
+// Its opinion: some read a report in a hurry, others keep it because they doubt it.
+// So the cause, what it costs and what to change are on the first screen, and all
+// evidence for it is below, in the page itself.
 //
 // The page's policy (https://www.w3.org/TR/CSP3/) allows its own scripts and
 // styles by their hashes and nothing else.

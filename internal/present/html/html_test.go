@@ -20,7 +20,7 @@ import (
 	"github.com/unstall/unstall/internal/present/html/app"
 )
 
-// attack is a name that somebody else chose.
+// attack is a name that an attacker chose.
 const attack = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e<!--"
 
 func written(t *testing.T, parts ...Part) string {
@@ -105,7 +105,7 @@ func TestPredictionIsDrawn(t *testing.T) {
 	}
 }
 
-// A name or an address that somebody else chose leads nowhere but to where the page says.
+// TestAddresses checks that names and addresses from outside lead only to where the page says.
 func TestAddresses(t *testing.T) {
 	d := attacked()
 	d.Dashboard = "javascript:alert(1)"
@@ -120,7 +120,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Whatever things are called, the page has its own elements and no others.
+// TestEscapes checks that the page has only its own elements, whatever things are called.
 func TestEscapes(t *testing.T) {
 	c, err := compare.Compare([]compare.Run{{Name: attack, Warnings: []string{attack}, Metrics: map[string]float64{"p99_ms": 1}, Load: compare.Load{URL: attack}}},
 		[]compare.Run{{Name: attack, Metrics: map[string]float64{"p99_ms": 2}, Load: compare.Load{URL: attack}}}, compare.Options{})

@@ -42,7 +42,7 @@ type Part interface{ addTo(*document) error }
 type Diagnosed struct {
 	Title     string
 	Diagnosis *diagnose.Diagnosis
-	After     []Link // what the page has besides, for the list of its contents
+	After     []Link // other parts of the page, for the list of its contents
 }
 
 // Link is a place in the page.
@@ -79,20 +79,20 @@ type Cell struct {
 	Code  bool
 }
 
-// Tables are a part.
+// Tables is a part made of tables.
 type Tables []Table
 
 // document is what the templates show.
 type document struct {
 	Title, Version     string
 	Policy, Home       string
-	Forms              bool // it has forms, which lead to where it is from
+	Forms              bool // it has forms, which post to the server of the page
 	Refresh            int  // seconds
 	Style, AppStyle    template.CSS
 	Script, AppScript  template.JS
 	Strip, Repeat      []string
 	Machine            string         // the command whose JSON says the same, "" none
-	Head               *diagnosisView // that the page is about, nil: several
+	Head               *diagnosisView // the diagnosis that the page is about, nil: several
 	Parts              []partView
 	Data               []data
 	diagnoses, compare int
@@ -148,7 +148,7 @@ func jsonCommand(repeat []string) string {
 	return output.ReplaceAllString(repeat[0], "") + " --format json"
 }
 
-// output are the flags of a command that say what to write where.
+// output matches the flags that say what a command writes and where.
 var output = regexp.MustCompile(` (?:-o|--output|--format)[ =]\S+`)
 
 // endsElement says whether a text holds the end of the script or style element it is put in.
@@ -185,7 +185,7 @@ func (d *document) addTimeline(n int, t *timeline.Timeline) error {
 	if err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
-	// Inside a string of JSON this is the same text, and it cannot end the element.
+	// JSON reads the escaped form as the same text, and it cannot end the element.
 	payload = bytes.ReplaceAll(payload, []byte("<"), []byte(`\u003c`))
 	d.Data = append(d.Data, data{n, template.JS(payload)})
 	return nil
@@ -207,7 +207,7 @@ func shortAnswer(d *diagnose.Diagnosis) (label, text string) {
 //go:embed page
 var files embed.FS
 
-// What pages are made of is read when the first is made: most starts of the program make none.
+// Templates, styles and scripts are prepared for the first page: most runs of the program make none.
 var (
 	pages = sync.OnceValue(func() *template.Template {
 		return template.Must(template.New("").Funcs(template.FuncMap{"heading": renderHeading, "headline": renderHeadline, "subheading": renderSubheading, "prose": renderProse, "command": renderCommand, "pasted": isCopyable, "function": renderFunction, "two": hasFixAndEffect, "decided": newDecidedView, "choice": hasSelectableRoute, "when": formatStart, "long": formatRecordedTime, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
@@ -259,13 +259,13 @@ func renderHeadline(level int, text, cost string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<h%d class="%s">%s</h%d>`, level, class, s, level))
 }
 
-// breakable are long names, whose lines may break after a point.
+// breakable matches long dotted names, which may break after a point.
 var breakable = regexp.MustCompile(`(\pL{3,})\.(\pL{3,})`)
 
-// longHeadline is from how many characters on a sentence is set smaller.
+// longHeadline is the length in characters from which a headline is set smaller.
 const longHeadline = 110
 
-// together are what a line is not broken in: a figure and its unit, a flag.
+// together matches text that is not broken across lines: a figure with its unit, a flag.
 var together = regexp.MustCompile(`[−+<~≥≤]?[0-9][0-9.,–−]* (?:ns|µs|ms|s|min|h|days|B|KiB|MiB|GiB|TiB|%|/s|[KMG]iB/s|CPUs?)(?:[^\pL\pN]|$)|(?:^|\s)-[-\w:+=./]{1,30}`)
 
 // renderProse renders a text that does not break between a figure and its unit, or inside a flag.
@@ -306,12 +306,12 @@ func isCopyable(code string) bool {
 	return strings.Contains(code, "\n") || strings.Contains(code, " -")
 }
 
-// longestWord of a command fits on a telephone's line.
+// longestWord is how many characters of a command fit on a telephone's line.
 const longestWord = 36
 
-// printable passes text on without what cannot be seen and changes what can:
-// control characters, and those that turn the direction of writing. What was
-// logged may hold both. Templates write whole texts, so no rune is in two pieces.
+// printable removes invisible characters that change how other text looks: control
+// characters, and those that turn the direction of writing. Logs may hold both.
+// Templates write whole texts, so a rune is never split between two writes.
 type printable struct{ w io.Writer }
 
 func (p printable) Write(b []byte) (int, error) {

@@ -14,7 +14,7 @@ type pictureView struct {
 	Title   string
 	How     string // how to read it
 	Present bool
-	// Without it: what is missing, and the command that records it.
+	// If not present: what is missing, and the command that records it.
 	Missing, Do string
 	Omitted     []string
 }

@@ -22,7 +22,7 @@ type predictedView struct {
 	Facts    []factView
 }
 
-// rowView is what comes of a situation.
+// rowView is what is predicted for a situation.
 type rowView struct {
 	ID, Text string
 	Number   int // in the picture, 0: the only one, or there is none

@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 )
 
-// asked is a prediction of two settings for a service of much garbage, and of what
-// memory buys it.
+// asked returns a prediction of two settings for a service with much garbage, and of what
+// more memory would gain.
 func asked(t testing.TB) Predicted {
 	t.Helper()
 	const mib = 1 << 20

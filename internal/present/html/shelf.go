@@ -3,7 +3,7 @@ package html
 import "time"
 
 // Shelf is a part: a list of captures and of what runs here, with ways to open, compare and record
-// them. It leads to addresses of package serve and is served by that alone.
+// them. Its links lead to addresses of package web, which alone serves it.
 type Shelf struct {
 	Dir          string // as the user named it
 	Query, Sort  string // what is shown: "time", "verdict" or "service"
@@ -30,7 +30,7 @@ type Shelved struct {
 	Cause              string // id of the first cause, "" none
 	Says               string // a sentence, "" not known yet
 	Tone               string // "found", "calm", "plain"
-	Group              string // heads those of a service and day, "" it is one of those above
+	Group              string // heading of a service and day, "": it belongs to the heading above
 }
 
 // Broken is a file that is named like a capture, and why it cannot be read.
@@ -60,7 +60,7 @@ func (s Shelf) addTo(doc *document) error {
 	return nil
 }
 
-// Notice is a part: a sentence that heads a page, and what there is to say of it.
+// Notice is a part: a sentence that heads a page, and its explanation.
 type Notice struct {
 	Label, Text string
 	More        []string

@@ -48,7 +48,7 @@ type frameView struct {
 	Tone string // "culprit": the user's frame that keeps the thread; "own": the user's; "": others'
 }
 
-// nodeView is a part of their stacks that threads have in common.
+// nodeView is a part of the stacks that threads share.
 type nodeView struct {
 	Count, Bar string
 	Label      string // its frame that says most
@@ -124,7 +124,7 @@ func describeThreads(s *threads.Summary) string {
 	return text + ". Threads that do the same are one row; open it for the stack, innermost frame first."
 }
 
-// culprit knows the code that keeps threads.
+// culprit is the code that keeps threads from work.
 type culprit struct {
 	owners []string // as verdicts name them
 	frames []string // readable

@@ -28,7 +28,7 @@ var blockedStack = []string{
 	"System.Private.CoreLib!System.Threading.ThreadPoolWorkQueue.Dispatch()",
 }
 
-// starved is a process of 41 threads, of whose pool of 38 all but one are blocked.
+// starved returns a process of 41 threads: 38 are in the pool, and all but one of these are blocked.
 func starved() *threads.Summary {
 	view := func(role threadstack.Role, state evidence.Kind, pattern, owner string, user int) threadstack.View {
 		return threadstack.View{Role: role, State: state, Pattern: pattern, Owner: owner, Wait: 4, User: user}

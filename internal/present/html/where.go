@@ -19,7 +19,7 @@ type whereView struct {
 	Of    string // whose time it is
 	Aria  string
 	Rows  []whereRow
-	Note  string // how the rows go together with the share of the first cause, "" as it says
+	Note  string // why the rows differ from the first cause's share, "" if they agree
 }
 
 type whereRow struct {
@@ -43,7 +43,7 @@ var patterns = map[string]string{
 	"recorder": "p-lines", "unobserved": "p-dots", "unexplained": "p-back",
 }
 
-// Shares of the bar from which a piece is drawn and has its share written on it.
+// The shares of the bar from which a piece is drawn and from which its share is written on it.
 const (
 	visibleShare  = .001
 	labelledShare = .11

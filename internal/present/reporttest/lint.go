@@ -1,5 +1,5 @@
-// Package reporttest holds what is written for people to the rules by which it is written (docs/report.md): figures have
-// units and at most three digits, plurals are plurals, nothing is empty, and nothing is said in the words of a programmer.
+// Package reporttest checks text for people by the rules for such text (docs/report.md): figures have
+// units and at most three digits, plurals are plurals, nothing is empty, and no words are a programmer's.
 package reporttest
 
 import (
@@ -10,11 +10,11 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// rule is a pattern of what nobody should read.
+// rule is a pattern that reports must not contain.
 type rule struct {
 	why    string
 	match  *regexp.Regexp
-	except *regexp.Regexp // of the match, what is right all the same; nil: nothing
+	except *regexp.Regexp // matches that are allowed all the same; nil: none
 }
 
 // rules hold for all text.
@@ -114,8 +114,8 @@ var (
 	bare   = regexp.MustCompile(`(?s)<section[^>]*>\s*(<h\d[^>]*>[^<]*</h\d>)?\s*</section>`)
 )
 
-// cellEnd stands between cells of a row: a figure in one of its own makes no sentence with what is beside it, as
-// columns of a terminal do not.
+// cellEnd separates the cells of a row: a reader does not take figures of different cells for one sentence, as in
+// columns of a terminal.
 const cellEnd = "\u2003"
 
 // HTML returns what is wrong with the words of a page; it does not look at what its scripts draw.

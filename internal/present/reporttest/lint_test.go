@@ -2,7 +2,7 @@ package reporttest
 
 import "testing"
 
-// What nobody should read is found, and what is right is not.
+// TestText checks that bad text is found and good text is not.
 func TestText(t *testing.T) {
 	for _, s := range []string{
 		"1 requests were slow", "stopped 1 times", "p50 4.36 · p99 10.1 s", "p99 12", "≤ 28.3 s/s", "took 1234.5 ms", "14.22 s of it", "a heap of 2,NaN MiB", "%!d(string=x)",

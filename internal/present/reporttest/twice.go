@@ -12,14 +12,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// written is a figure as somebody reads it.
+// written is a figure as a report writes it.
 type written struct {
 	text string // "317 ms"
 	kind string // of its unit: figures of one kind can be told from each other
 	base float64
 }
 
-// kinds are units, and how many of a common one they hold.
+// kinds maps a unit to its kind and to its size in the kind's base unit.
 var kinds = map[string]struct {
 	kind string
 	size float64
@@ -46,7 +46,7 @@ func figuresOf(text string) (out []written) {
 	}
 }
 
-// near is how little apart two figures are that a reader takes for one thing with two figures, as a part of them.
+// near is the relative difference below which a reader takes two figures for the same quantity.
 const near = .02
 
 // agreesWith says whether two figures do not contradict each other: they are equal, or so far
@@ -108,7 +108,7 @@ func Twice(d *diagnose.Diagnosis) (wrong []string) {
 	return wrong
 }
 
-// apart are figures, by their cause, that are of something else than what its words tell, and may come near it.
+// apart lists figures, by their cause, that measure something else than the cause's text says and may come near it.
 var apart = map[string]bool{
 	"redis.fork fork.longest_ms":                           true, // of a fork in the mean
 	"linux.swap kernel.stack_share":                        true, // of the slow time
@@ -145,7 +145,7 @@ func Alike(text string) (wrong []string) {
 	first := make(map[key]string)
 	for _, f := range figuresOf(text) {
 		unit := f.text[strings.LastIndexByte(f.text, ' ')+1:]
-		if f.kind == "rate" || unit == "CPU" || countDigits(f.text) < 3 { // two that are rounded more are alike by chance
+		if f.kind == "rate" || unit == "CPU" || countDigits(f.text) < 3 { // figures that are rounded more agree by chance
 			continue
 		}
 		k := key{f.kind, strconv.FormatFloat(f.base, 'e', 3, 64)}

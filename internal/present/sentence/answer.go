@@ -29,12 +29,11 @@ func State(d *diagnose.Diagnosis) string {
 	return "not enough evidence"
 }
 
-// noticeable is from what latency (ms) on people notice, where no objective says what is slow.
+// noticeable is the latency in ms from which people notice a request; it counts if no objective is set.
 var noticeable = check.Noticeable.Value / float64(time.Millisecond)
 
-// wellState returns the state of a service in which nothing was found. Where requests are only
-// measured by each other, latencies that people notice, of half of them or of one in a hundred,
-// keep it from being called well.
+// wellState returns the state of a service without a finding. If no objective says what is slow, a
+// median or a 99th percentile that people notice keeps the service from being called healthy.
 func wellState(d *diagnose.Diagnosis) string {
 	switch r := d.Requests; {
 	case r == nil || r.SlowRule != ledger.RuleFloor:
@@ -58,8 +57,8 @@ func longTail(r *diagnose.Requests) bool {
 	return r.SlowRule == ledger.RuleFloor && r.P99Ms != nil && *r.P99Ms >= noticeable
 }
 
-// Of the slow time, so much makes a cause beside the first one of several, and so much is the least that the first
-// one must account for, by its interval, to be called found.
+// dominant is a share of the slow time. A second cause with at least this share means several causes; the first cause
+// is only likely while its interval reaches below this share.
 const dominant = .25
 
 // foundState returns how sure the first cause is, and whether it is alone.
@@ -96,7 +95,7 @@ func Chain(v *diagnose.Verdict) string {
 	return text + ": both are one chain, so apply the fixes of that cause."
 }
 
-// RootOfFirst says whether the first cause ends in this one.
+// RootOfFirst says whether this cause is the root of the first one.
 func RootOfFirst(d *diagnose.Diagnosis, v *diagnose.Verdict) bool {
 	for i := range d.Verdicts {
 		if first := &d.Verdicts[i]; first.Verdict == "supported" {
@@ -141,8 +140,8 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	return when + SlowPart(d.Requests) + " " + share + " of the slow time" + interval + ": " + title
 }
 
-// next is a share of the slow time that is next to none of it: a cause of which that is all is no reason for the requests
-// to be slow, whatever else it costs.
+// next is a negligible share of the slow time: a cause with less does not explain slow requests, whatever else it
+// costs.
 const next = .005
 
 // SlowPart says how many requests are slow: "1 % of requests took over 6.3 ms."

@@ -39,7 +39,7 @@ func describeCollectors(d *diagnose.Diagnosis) string {
 	return strings.Join(s, " ")
 }
 
-// longEnough (s) is a collector watched to be acquitted: one that is in trouble collects several times in that.
+// longEnough is how many seconds a collector must be watched to be ruled out: one in trouble collects several times in them.
 const longEnough = 5
 
 // isAcquitted says whether a collector was watched for long enough to say that it does not make

@@ -9,14 +9,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// forcedCycle is the detail of what waits for one, whose title would name the goroutine that happens to end it.
+// forcedCycle is the detail of waits for a forced cycle, whose title would name the goroutine that happens to end it.
 var forcedCycle = evidence.Wait{Kind: evidence.ForcedCycle}.String()
 
 // small is the share of the slow time below which an entry is folded.
 const small = .005
 
-// kept are the mechanisms that are always shown: what was the service's own
-// work, and what the ledger cannot say anything about.
+// kept are the mechanisms that are always shown: the service's own work, and what the
+// ledger cannot explain.
 var kept = []struct{ mechanism, title string }{{"own", "own work"}, {"unobserved", "unobserved"}, {"unexplained", "unexplained"}}
 
 // Row is a line of the ledger as it is shown.
@@ -115,7 +115,7 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 	return append(rows, last...), total
 }
 
-// apart is by how much of the slow time a cause's share and a row of the ledger differ that are not taken for the same.
+// apart is the share of the slow time by which a cause and a row of the ledger must differ to count as different.
 const apart = .1
 
 // Reconciled says how the share of the first cause and the rows of the ledger go together where no
@@ -158,7 +158,7 @@ func foldRows(all []Row) Row {
 	return x
 }
 
-// fold is the share of the slow time from which on an entry stands for itself, however short the ledger is to be.
+// fold is the share of the slow time from which an entry keeps a row of its own, however short the ledger is to be.
 const fold = .1
 
 // Shorter returns a ledger of at most most rows where that is possible: the smallest rows become

@@ -105,7 +105,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			}
 			switch {
 			case d.Outcome == diagnose.NothingFound && r.SlowRule == "3x_route_floor" && len(Quantiles(r)) > 0:
-				// By that rule some always are: that they are is no headline for a service that is well.
+				// By that rule some requests are always slow, which is no headline for a healthy service.
 				some = "Healthy: " + strings.Join(Quantiles(r), ", ") + " of " + units.Plural(r.Count, "request") + ", and no cause stands out"
 				if longTail(r) { // each is as usual for its route; whether that is well is not known
 					some = strings.Join(Quantiles(r), ", ") + " of " + units.Plural(r.Count, "request") + ", hardly any much slower than others of its route, and no cause stands out"
@@ -146,7 +146,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		s = append(s, units.Plural(r.Apart, "slow request")+" happened outside the recording and cannot be explained: record again while it is slow.")
 	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
-		if Healthy(d) { // none of them was slow enough for anybody to notice
+		if Healthy(d) { // no slow request was slow enough to be noticed
 			s = append(s, units.Count(r.Outside)+" more happened outside the traced time, as short as these.")
 		} else {
 			s = append(s, units.Plural(r.Outside, "more slow request")+" happened outside the traced time: record again while it is slow.")
@@ -182,7 +182,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	return strings.Join(s, " ")
 }
 
-// askForObjective is what to do where all requests take long alike.
+// askForObjective is the advice where all requests take equally long.
 const askForObjective = "Whether that is too long, only an objective tells: set --slo."
 
 // formatHostFigures lists figures of a host: "CPUs busy 98 %; of this in programs 39 %".
@@ -309,7 +309,7 @@ func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 	return append(items, "latency from the scheduled send time")
 }
 
-// alike is how far two figures of the same thing may be apart, as a part of it, to be told as one.
+// alike is the relative difference up to which two figures of the same thing are told as one.
 const alike = .05
 
 func areAlike(a, b *float64) bool {
@@ -336,7 +336,7 @@ func formatQuantiles(qs []quantile) []string {
 	return out
 }
 
-// leastSlow (ms) is what no request is slow below where nobody says what is: package ledger.
+// leastSlow is the latency in ms below which no request is slow if no objective is set: package ledger.
 const leastSlow = float64(ledger.LeastSlow) / 1e6
 
 // Slow lists how many requests were slow, and by which rule.
@@ -454,7 +454,7 @@ func Sources(sources []diagnose.Source) []Source {
 	return out
 }
 
-// Brief returns what a diagnosis comes to, on one line.
+// Brief returns the outcome of a diagnosis on one line.
 func Brief(d *diagnose.Diagnosis) string {
 	supported, open, ruledOut := Split(d)
 	if len(supported) == 0 {

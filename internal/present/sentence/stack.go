@@ -13,7 +13,7 @@ type StackView struct {
 	Of      string // "mean ms per slow request"
 	By      string // "journey step"
 	Columns []string
-	Parts   []string // what the columns behind the first two are: "outside", "front", "wait", "run", "store", "calls", "kernel", "else"
+	Parts   []string // what each column after the second is: "outside", "front", "wait", "run", "store", "calls", "kernel", "else"
 	Rows    []StackRow
 	Notes   []string // what the columns mean, and what is known of the store
 }
@@ -25,7 +25,7 @@ type StackRow struct {
 	Parts []float64 // ms, of the view's Parts: they add up to the second column
 }
 
-// leastShown is the least that is told, ms: web servers count in whole ones.
+// leastShown is the smallest time that is printed, in ms: web servers log whole milliseconds.
 const leastShown = .01
 
 // Stack returns where the time went: by steps of journeys where users were on some, of slow

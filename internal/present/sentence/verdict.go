@@ -84,7 +84,7 @@ func Figure(e *diagnose.Evidence) string {
 	if e.Value == nil {
 		return ""
 	}
-	if e.Unit == "1" && strings.HasSuffix(e.ID, "_share") { // of a ratio that is 1 nothing says that it is all
+	if e.Unit == "1" && strings.HasSuffix(e.ID, "_share") { // a ratio of 1 does not say that it is all
 		return units.Percent(*e.Value)
 	}
 	return units.Of(*e.Value, e.Unit)
@@ -133,7 +133,7 @@ func Predictions(v *diagnose.Verdict, fix int) []string {
 	return items
 }
 
-// Open is what could not be judged: causes that miss the same thing.
+// Open is a group of causes that could not be judged because the same evidence is missing.
 type Open struct {
 	Causes  []string
 	Summary string
@@ -142,8 +142,8 @@ type Open struct {
 	Verdicts []diagnose.Verdict
 }
 
-// NotSeen groups inconclusive verdicts by what they miss. Needs with the same command are one
-// need; where their words differ, only the words they begin with stand.
+// NotSeen groups inconclusive verdicts by what they miss. Needs with the same command become one
+// need; where their words differ, only the words they begin with stay.
 func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
 	for _, v := range verdicts {
 		i := slices.IndexFunc(groups, func(g Open) bool {

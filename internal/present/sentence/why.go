@@ -14,7 +14,7 @@ type Step struct {
 	Compared []Comparison
 }
 
-// Comparison is a figure, and the threshold that it was held against.
+// Comparison is a figure and the threshold that it was compared with.
 type Comparison struct {
 	Name      string // what is compared
 	Figure    string
@@ -24,8 +24,8 @@ type Comparison struct {
 	Source    string
 }
 
-// Steps returns all questions of a verdict in their order; none of a diagnosis by a version that
-// did not keep them.
+// Steps returns all questions of a verdict in their order; a diagnosis by a version that did not keep
+// them has none.
 func Steps(v *diagnose.Verdict) (out []Step) {
 	if v.Decision == nil {
 		return nil

@@ -155,7 +155,7 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 	for _, g := range sentence.NotSeen(verdicts) {
 		text := strings.Join(g.Causes, ", ")
 		switch {
-		case g.Summary != "" && p.at.short && len(g.Causes) > 2: // why comes before whose line is cut
+		case g.Summary != "" && p.at.short && len(g.Causes) > 2: // the reason comes first, as the line is cut
 			text = g.Summary + ": " + text
 		case g.Summary != "":
 			text += ": " + g.Summary

@@ -10,12 +10,12 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// screen is how many lines a report has at most, unless all of it is asked for: as many as a window shows that
-// fills a screen. Narrow ones scroll.
+// screen is the most lines of a report, unless all of it is asked for: as many as a window that fills a screen shows.
+// Smaller windows scroll.
 const screen = 45
 
-// limits is how much of each list a report shows. What the cause is, how sure, its first fix with what that would do,
-// and the routes are in all of them.
+// limits is how much of each list a report shows. Every report has the cause, its certainty, its first fix with the
+// effect, and the routes.
 type limits struct {
 	evidence int // figures of the first cause
 	beside   int // of each other cause
@@ -29,18 +29,18 @@ type limits struct {
 	commands int // that would show what was not seen
 	warnings int
 	sources  int  // lines of them
-	short    bool // a line for each of what is not about the first cause
-	shorter  bool // and for each figure of it
+	short    bool // one line for each item that is not about the first cause
+	shorter  bool // one line also for each figure of the first cause
 	tight    bool // no empty lines between the proofs, and nothing on what the fixes of other causes would do
 }
 
 var everything = limits{evidence: math.MaxInt, beside: math.MaxInt, fixes: math.MaxInt, others: math.MaxInt, ledger: math.MaxInt, routes: math.MaxInt,
 	threads: topGroups, ruledOut: math.MaxInt, unseen: math.MaxInt, commands: math.MaxInt, warnings: math.MaxInt, sources: math.MaxInt}
 
-// usual is how much is shown of a report that fits the screen with it.
+// usual are the limits of a report that fits the screen with them.
 var usual = limits{evidence: 6, beside: 6, fixes: 4, others: 4, ledger: 9, routes: 5, threads: topGroups, ruledOut: 8, unseen: 5, commands: 4, warnings: 4, sources: 4}
 
-// less is by what a report gets shorter, one after the other until it fits: what tells least about the cause goes first.
+// less are the steps that shorten a report until it fits: what says least about the cause goes first.
 var less = []func(*limits){
 	func(l *limits) { l.short = true },
 	func(l *limits) { l.threads, l.commands, l.sources = 2, 2, 3 },

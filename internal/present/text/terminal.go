@@ -13,10 +13,10 @@ type Options struct {
 	Color bool // ANSI colours
 	ASCII bool // no Unicode: bars of #, -> for arrows
 
-	Verbose bool // all there is, where else lists are cut
+	Verbose bool // lists are not cut
 }
 
-// narrowest and widest are between what a report is laid out.
+// narrowest and widest bound the width of a report, in columns.
 const (
 	narrowest = 40
 	widest    = 110

@@ -185,7 +185,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 		case i > 0:
 			says = append(says, v.Title)
 		default:
-			cost = sentence.Amount(d, &v) // its title and share were said
+			cost = sentence.Amount(d, &v) // the headline has its title and share
 		}
 		if v.Subject != "" && sentence.Several(d) {
 			says = append(says, "In "+v.Subject+".")

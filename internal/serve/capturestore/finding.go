@@ -11,9 +11,9 @@ import (
 
 // Finding is the answer to a capture, short enough for a list.
 type Finding struct {
-	Outcome string // as [diagnose.Diagnosis] has it; "" it could not be read
-	Cause   string // id of the first that is supported, "" none
-	Brief   string // a sentence; why it could not be read
+	Outcome string // as in [diagnose.Diagnosis]; "": the file cannot be read
+	Cause   string // id of the first supported cause, "" none
+	Brief   string // a sentence; why the file cannot be read
 
 	bytes int64
 	at    time.Time

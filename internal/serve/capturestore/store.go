@@ -1,9 +1,9 @@
-// Package shelf is a directory of captures and other evidence: what is in it, and a diagnosis, a
-// comparison or a prediction of what somebody names.
+// Package capturestore reads a directory of captures and other evidence: it lists the files, and
+// makes a diagnosis, a comparison or a prediction of those a caller names.
 //
-// Its opinion: a name is that of a file in the directory, not a path. Who names files may be a
-// browser or an assistant, so that nothing outside of the directory is opened, no link is followed,
-// and one thing is read at a time: evidence is large, and the host may be the sick one.
+// Its opinion: a name is that of a file in the directory, not a path. Names may come from a browser
+// or an assistant, so nothing outside the directory is opened and no link is followed. One thing is
+// read at a time: evidence is large, and the host may be the sick one.
 package capturestore
 
 import (
@@ -36,10 +36,10 @@ type Shelf struct {
 	reading chan struct{}
 
 	mu       sync.Mutex
-	findings map[string]Finding // by name, of a file that was as large and as old
+	findings map[string]Finding // by name, with the size and age of the file
 }
 
-// ErrName is wrapped by errors about names that are those of no file here.
+// ErrName is wrapped by errors about names of files that do not exist here.
 var ErrName = errors.New("no such file in the served directory")
 
 // Open opens a directory.
@@ -70,7 +70,7 @@ type Item struct {
 	For     time.Duration // how long it was recorded; 0 unknown
 	Running bool          // it did not end yet, or was killed
 
-	Broken string // of what is named like a capture and is none: why, "" it is one
+	Broken string // why a file named like a capture is none, "" it is one
 }
 
 // mostItems bounds how many files are listed.

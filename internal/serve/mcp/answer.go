@@ -14,16 +14,16 @@ import (
 
 // answer is what a tool says.
 type answer struct {
-	// said is in unstall's own words, with names of closed lists and figures alone: nothing that was
-	// recorded gets in there.
+	// said has unstall's own words, figures and names from closed lists; it never has anything
+	// recorded.
 	said map[string]any
 
-	// recorded is about what was recorded: names, routes and lines of others may be anywhere in it.
+	// recorded is about what was recorded: text from outside may be anywhere in it.
 	recorded any
 }
 
-// What stands around what was recorded. The end cannot be in it: JSON has no < as it is written
-// here.
+// Markers around recorded data. The end marker cannot occur in it: the JSON encoder escapes
+// <.
 const (
 	opening = "<recorded-data>\n"
 	closing = "\n</recorded-data>"
@@ -89,14 +89,14 @@ type cut struct {
 
 var cuts = []cut{{1000, 4000, 20}, {100, 2000, 20}, {40, 1000, 20}, {20, 600, 12}, {12, 400, 10}, {8, 300, 10}, {5, 240, 8}, {3, 200, 6}, {2, 160, 5}, {1, 120, 4}, {1, 60, 3}, {1, 40, 2}, {1, 20, 1}}
 
-// pruner copies a value without what is too much of it.
+// pruner copies a value without what exceeds its cut.
 type pruner struct {
 	cut  cut
 	left map[string]int // what was left out, by where it was
 }
 
 // pruneValue copies a value without what is beyond the cut. The path has no numbers, so that the
-// same of all items of a list is one entry.
+// same field of all items is one entry.
 func (p *pruner) pruneValue(path string, v any) any {
 	depth := strings.Count(path, ".") + strings.Count(path, "[]")
 	switch v := v.(type) {
@@ -123,7 +123,7 @@ func (p *pruner) pruneValue(path string, v any) any {
 		}
 		out := make(map[string]any, len(v))
 		for n, key := range slices.Sorted(maps.Keys(v)) {
-			if n > 2*p.cut.items+20 { // labels, say: keys that are names of others
+			if n > 2*p.cut.items+20 { // such as labels, whose keys are recorded names
 				p.left[path] += len(v) - n
 				break
 			}
@@ -138,7 +138,7 @@ func (p *pruner) pruneValue(path string, v any) any {
 	return v
 }
 
-// foreign are the keys of texts that are nothing but what others named.
+// foreign are the keys of texts that hold only recorded names.
 var foreign = map[string]bool{"route": true, "path": true, "detail": true, "target": true, "brief": true, "line": true, "thread": true}
 
 func (p *pruner) pruneText(path, s string) string {

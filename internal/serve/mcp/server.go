@@ -1,11 +1,11 @@
-// Package assistant lets programs that reason for people (assistants) diagnose: it serves the
-// tools of unstall over a directory of captures by the Model Context Protocol
-// (https://modelcontextprotocol.io/specification), and the captures as resources.
+// Package mcp lets assistants diagnose: it serves the tools of unstall over a directory of captures
+// by the Model Context Protocol (https://modelcontextprotocol.io/specification), and the captures as
+// resources.
 //
-// Its opinion: an assistant reads what it is given as if somebody had told it. So what was
-// recorded, in which anybody who sends a request can write, is marked as data and apart from what
-// unstall says itself; an answer has a bound, and says what it left out; files are named, not
-// paths; and nothing is recorded unless the user said so when it was started.
+// Its opinion: an assistant may take what it reads for instructions. Recorded data, which anybody who
+// sends a request can write, is therefore marked as data and kept apart from unstall's own words. An
+// answer has a bound, and says what it left out; files are named by names, not by paths; and nothing
+// is recorded unless the user allowed it at the start.
 package mcp
 
 import (
@@ -30,8 +30,8 @@ type Options struct {
 	// List finds what runs here that can be diagnosed. Nil: nothing is listed.
 	List func(ctx context.Context) ([]discover.Found, error)
 
-	// Record records a target into the directory and returns the capture's name and what was said
-	// meanwhile. Nil: nothing can be recorded.
+	// Record records a target into the directory and returns the capture's name and the messages of
+	// the recording. Nil: nothing can be recorded.
 	Record func(ctx context.Context, target string, how time.Duration, passive bool) (name, said string, err error)
 }
 
@@ -118,8 +118,8 @@ func (a *server) addResources() {
 	}
 }
 
-// mostResources bounds how many captures are offered from the start; the others can be read all
-// the same.
+// mostResources bounds how many captures are offered from the start; the others can still be
+// read.
 const mostResources = 200
 
 func (a *server) addResource(name string) {

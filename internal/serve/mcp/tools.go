@@ -278,7 +278,7 @@ func (a *server) predictSettings(ctx context.Context, in predictIn) (answer, err
 	}
 	said := map[string]any{"model": predicted.Model, "rows": len(predicted.Rows), "next": "try the setting, record again, then compare"}
 	recorded := map[string]any{"prediction": rawJSON(text.Bytes())}
-	if err != nil { // of some of the settings
+	if err != nil { // some of the settings could not be predicted
 		recorded["not_predicted"] = err.Error()
 	}
 	return answer{said: said, recorded: recorded}, nil

@@ -20,7 +20,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
-// patience is how long a browser may take for what a test waits for.
+// patience bounds every wait for the browser.
 const patience = time.Minute
 
 // browser is a Chromium with one page, and what that asked for and complained of.
@@ -93,7 +93,7 @@ func (b *browser) open(url string) {
 	}
 }
 
-// value is that of an expression, as text.
+// value returns the value of an expression, as text.
 func (b *browser) value(expression string) string {
 	b.t.Helper()
 	ctx, end := context.WithTimeout(b.ctx, patience)
@@ -105,7 +105,7 @@ func (b *browser) value(expression string) string {
 	return v
 }
 
-// follow does something that leads to another page, and waits until that is there.
+// follow runs an action that leads to another page, and waits for that page.
 func (b *browser) follow(action, there string) {
 	b.t.Helper()
 	ctx, end := context.WithTimeout(b.ctx, patience)
@@ -115,7 +115,7 @@ func (b *browser) follow(action, there string) {
 		var is string
 		if is, err = chromedp.Run(ctx, chromedp.Evaluate[string]("String(document.readyState === 'complete' && !!("+there+"))")); is == "true" {
 			return
-		} // between two pages there is none that could be asked
+		} // between two pages there is none to ask
 		if ctx.Err() != nil {
 			break
 		}
@@ -124,8 +124,8 @@ func (b *browser) follow(action, there string) {
 	b.t.Fatalf("%s did not lead to where %s: %v; at %s", action, there, err, b.value("location.href+' '+document.body.innerText.slice(0,500)"))
 }
 
-// TestBrowser goes through the pages as somebody does: the list, a report and a part of its time
-// line, a comparison, a recording.
+// TestBrowser uses the pages as a user does: the list, a report and a part of its time line, a
+// comparison, a recording.
 func TestBrowser(t *testing.T) {
 	b := browse(t)
 	s, h := started(t, Options{Token: "t0ken",

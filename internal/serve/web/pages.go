@@ -24,7 +24,7 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	s.writeList(w, r, http.StatusOK, "")
 }
 
-// writeList writes the list of captures, with why something could not be done.
+// writeList writes the list of captures, and why a request failed.
 func (s *Server) writeList(w http.ResponseWriter, r *http.Request, code int, failed string) {
 	items, left, err := s.shelf.Items()
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/unstall/unstall/internal/present/html"
 )
 
-// How long a recording takes that is begun from a page, in seconds.
+// How long a recording that was started from a page takes, in seconds.
 const (
 	defaultSeconds = 30
 	mostSeconds    = 300
 )
 
-// recording is one that was begun from a page.
+// recording is a recording that was started from a page.
 type recording struct {
 	target string
 	began  time.Time

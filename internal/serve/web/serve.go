@@ -1,11 +1,10 @@
-// Package serve shows a directory of captures as pages over HTTP, and records into it: the
-// reports are those of package internal/present/html, the same that unstall writes to files.
+// Package web serves a directory of captures as pages over HTTP, and records into it: the reports
+// are those of package internal/present/html, the same that unstall writes to files.
 //
-// Its opinion: whoever can reach a port is not whoever may read captures. So it listens on
-// loopback, and for anything else takes a token; it answers only to names that nobody can point
-// at it (a foreign web page would otherwise reach it by a name of its own, DNS rebinding); what
-// changes something must come from its own pages; what is sent to it is bounded; and files are
-// named, not paths.
+// Its opinion: access to a port is not permission to read captures. So it listens on loopback, and
+// demands a token on any other address; it answers only to host names that no foreign page can point
+// at it (DNS rebinding); a change must come from its own pages; what is sent to it is bounded; and
+// files are named by names, not by paths.
 package web
 
 import (
@@ -43,14 +42,14 @@ type Options struct {
 	Record func(ctx context.Context, target string, how time.Duration, passive bool) (name, said string, err error)
 }
 
-// Server is the handler. Close it when nothing asks any more.
+// Server is the handler. Close it after the last request.
 type Server struct {
 	shelf *capturestore.Shelf
 	opt   Options
 	form  string // what a form of our own pages brings back
 	mux   http.Handler
 
-	ctx   context.Context // of what goes on behind requests
+	ctx   context.Context // of background work
 	stop  context.CancelFunc
 	going sync.WaitGroup
 

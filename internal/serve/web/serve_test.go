@@ -47,8 +47,8 @@ func filled(t testing.TB, path, from, target string, at time.Time) {
 	}
 }
 
-// shelved is a directory with a sick and a healthy capture, and a file beside it that is nobody's
-// business.
+// shelved returns a directory with a sick and a healthy capture, and a private file beside
+// them.
 func shelved(t testing.TB) *capturestore.Shelf {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "captures")
@@ -206,7 +206,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestRefused sends what no page of ours sends.
+// TestRefused sends requests that no page of ours sends.
 func TestRefused(t *testing.T) {
 	recorded := 0
 	s, h := started(t, Options{Record: func(context.Context, string, time.Duration, bool) (string, string, error) {

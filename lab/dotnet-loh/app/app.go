@@ -1,5 +1,5 @@
-// Package app holds the sources of the .NET service of this lab: an API whose large
-// temporary objects bring on full collections, and the library that watches its memory.
+// Package app holds the sources of this lab's .NET service: an API whose large temporary
+// objects cause full collections, and the library that watches its memory.
 package app
 
 import "embed"

@@ -1,5 +1,5 @@
 // Package app holds the sources of the .NET service that the lab and tests run: a
-// C# project of its own, built with whatever SDK there is.
+// C# project of its own, built with the SDK that is there.
 package app
 
 import "embed"

@@ -87,7 +87,7 @@ func withMiB(set func(mib int)) func(string) error {
 
 type gateway struct {
 	sessions  *sessions
-	guests    atomic.Pointer[sessions] // who came and will leave again: they only make the heap larger
+	guests    atomic.Pointer[sessions] // of temporary visitors: they only make the heap larger
 	upstream  *upstream
 	store     *store
 	signature int

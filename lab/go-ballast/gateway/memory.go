@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// memory is what the process is told about its heap.
+// memory is the configuration of the process's heap.
 type memory struct {
 	pretouch int // MiB, of a limit or a ballast as it was at the start
 	ballast  int // MiB
@@ -24,9 +24,9 @@ func newMemory(ballast, pretouch int) *memory {
 	return m
 }
 
-// holdBallast makes the ballast that large: memory that counts as live and is never touched. Where
-// the runtime takes it from memory that was in use it clears it, which touches it; those pages go
-// back, and are zero again.
+// holdBallast makes the ballast that large: memory that counts as live and is never touched. If
+// the runtime reuses memory for it, it clears and so touches the memory; holdBallast gives those pages
+// back, which makes them zero again.
 func (m *memory) holdBallast(mib int) {
 	b := make([]byte, mib<<20)
 	giveBack(b)
@@ -51,7 +51,7 @@ func (m *memory) changeLimit(mib int) {
 	m.resizeHeap(mib, int(was>>20))
 }
 
-// resizeHeap touches the heap again, as much more or less of it as it may fill.
+// resizeHeap touches the heap again, in proportion to its new size.
 func (m *memory) resizeHeap(mib, was int) {
 	if was > 0 {
 		m.pretouch = int(float64(m.pretouch) * float64(mib) / float64(was))
@@ -78,7 +78,7 @@ func touchHeap(bytes int) {
 	runtime.GC() // held is dead from here on
 }
 
-// freeMemory gives memory back to the host again and again, as services do that are to look small.
+// freeMemory gives memory back to the host at an interval, as services do that must look small.
 func freeMemory(every time.Duration) {
 	for range time.Tick(every) {
 		debug.FreeOSMemory()

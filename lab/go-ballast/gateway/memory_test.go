@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A ballast counts as live heap, and follows; so does a limit. What was touched at the
-// start is touched in the same proportion.
+// TestMemoryFollows checks that a ballast counts as live heap and follows changes, and so does a limit.
+// The memory touched at the start changes in proportion.
 func TestMemoryFollows(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(math.MaxInt64) })
 	live := func() float64 {

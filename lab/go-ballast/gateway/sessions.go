@@ -10,8 +10,8 @@ import (
 	"github.com/unstall/unstall/lab/resp"
 )
 
-// sessions is the live heap: small nodes that point at each other in no order of
-// memory, which is what makes marking expensive.
+// sessions is the live heap: small nodes that point at each other in random memory
+// order, which makes marking expensive.
 type sessions struct {
 	byToken map[string]*session
 	all     []*session
@@ -35,7 +35,7 @@ type grant struct {
 	next  *grant
 }
 
-// newSessions makes as many sessions as fill that many bytes, judged by the
+// newSessions makes sessions that fill that many bytes, estimated from the
 // first few thousand.
 func newSessions(bytes int) *sessions {
 	s := &sessions{byToken: map[string]*session{}}
@@ -51,7 +51,7 @@ func newSessions(bytes int) *sessions {
 	return s
 }
 
-// makeMore makes other sessions that fill that many bytes; nil for none.
+// makeMore returns further sessions that fill that many bytes; nil for 0 bytes.
 func (s *sessions) makeMore(bytes int) *sessions {
 	if bytes <= 0 {
 		return nil
@@ -96,8 +96,8 @@ func newWord(kind string, n int) *string {
 	return &w
 }
 
-// authorise finds the session of a bearer token, checks the token's signature in
-// that many rounds, and that it may read.
+// authorise finds the session of a bearer token, computes the token's signature in
+// that many rounds, and checks that the session may read.
 func (s *sessions) authorise(r *http.Request, rounds int) *session {
 	one := s.byToken[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 	if one == nil || computeSignature(one.token, rounds) == 0 {
@@ -124,7 +124,7 @@ func computeSignature(token string, rounds int) uint64 {
 	return x
 }
 
-// store is a remote session store, asked over a connection that the serving
+// store is a remote session store behind a connection that the serving
 // goroutine reads and writes itself.
 type store struct {
 	client  *resp.Client

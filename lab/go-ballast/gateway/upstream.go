@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// upstream is where the documents come from that an answer is joined of.
+// upstream is the source of the documents that an answer joins.
 type upstream struct {
 	addr   string
 	client *http.Client
@@ -37,7 +37,7 @@ func newDocument(seed int) []byte {
 	}
 	b, err := json.Marshal(map[string]any{"items": items, "cursor": fmt.Sprint(seed)})
 	if err != nil {
-		panic(err) // maps of strings and numbers
+		panic(err) // maps of strings and numbers always encode
 	}
 	return b
 }

@@ -1,4 +1,4 @@
-// Package app is the source of the service of the lab jvm-parnew.
+// Package app holds the sources of the service of the lab jvm-parnew.
 package app
 
 import "embed"

@@ -1,11 +1,11 @@
 // Arena is a service that works in scratch memory: it maps as much as its largest request may need,
-// uses some of it, and gives it back, as allocators do with large blocks. How much of it a
-// request touches decides what huge pages do to it:
+// uses some of it, and gives it back, as allocators do with large blocks. The part that a
+// request touches decides what huge pages cost it:
 //
 //	arena -touch=2097152    a byte in every 2 MiB: the sick one
 //	arena -touch=4096       all of it
 //
-// The other modes are services that are slow for other reasons of the kernel, or for none of it.
+// The other modes are services that are slow for other reasons in the kernel, or outside of it.
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 
 var asked atomic.Int64
 
-// computeTenth answers at once, but computes for long in one request of ten.
+// computeTenth answers at once, except that one request in ten computes for long.
 func computeTenth(http.ResponseWriter, *http.Request) error {
 	least := 200 * time.Microsecond
 	if asked.Add(1)%10 == 0 {
@@ -31,7 +31,7 @@ func computeTenth(http.ResponseWriter, *http.Request) error {
 }
 
 // newJournal returns a handler that writes each request to a file and waits until it is on the
-// disk; one request after the other, as journals are written.
+// disk, one request after the other, as a journal does.
 func newJournal(dir string) (func(http.ResponseWriter, *http.Request) error, error) {
 	f, err := os.OpenFile(dir+"journal", os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -72,7 +72,7 @@ func newBroadcast() (func(http.ResponseWriter, *http.Request) error, error) {
 				if _, _, err := l.ReadFrom(b); err != nil {
 					return
 				}
-				time.Sleep(time.Second) // one that listens now and then: what it misses is dropped
+				time.Sleep(time.Second) // a slow listener: it drops what it misses
 			}
 		}()
 	}
@@ -91,9 +91,9 @@ func newBroadcast() (func(http.ResponseWriter, *http.Request) error, error) {
 	}, nil
 }
 
-// newFileLookup returns a handler that reads pages all over a file that is larger than the memory
-// it may have: for each page that it reads the kernel must give up another, which it reads again
-// soon.
+// newFileLookup returns a handler that reads pages all over a file that is larger than its memory
+// limit: for each page that it reads the kernel must evict another, which it soon reads
+// again.
 func newFileLookup(dir string, size int) (func(http.ResponseWriter, *http.Request) error, error) {
 	f, err := os.OpenFile(dir+"archive", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

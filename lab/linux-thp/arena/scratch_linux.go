@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// useScratch maps memory, touches a byte at every so many, and gives it back.
+// useScratch maps memory, touches one byte in every so many, and gives it back.
 func useScratch(size, every int) error {
 	m, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil {
@@ -15,7 +15,7 @@ func useScratch(size, every int) error {
 	return syscall.Munmap(m)
 }
 
-// touchPages is where pages are faulted in.
+// touchPages faults pages in; its name shows in stacks.
 //
 //go:noinline
 func touchPages(m []byte, every int) {
@@ -33,7 +33,7 @@ func withoutHugePages() error {
 	return nil
 }
 
-// dropFileCache drops a file from the page cache: what was written of it does not count as its
+// dropFileCache drops a file from the page cache, so that written pages do not count as its
 // reader's memory.
 func dropFileCache(f *os.File) error {
 	const dontNeed = 4 // POSIX_FADV_DONTNEED

@@ -17,20 +17,20 @@ const (
 	huge  = 2 << 20
 	chunk = 256 * huge // of addresses at a time
 
-	misses = 4 // in a row, from which on what is free is not to be had
+	misses = 4 // in a row, after which the free ones count as out of reach
 
 	hugePage = 14 // MADV_HUGEPAGE
 	free     = 8  // MADV_FREE
 )
 
-// pieces is what it took apart.
+// pieces are the huge pages that were taken apart.
 type pieces struct {
 	count int
 	most  int // bytes that it may hold
 	left  []byte
 	pipe  [2]int
 	slots int // that are left in the pipe
-	stuck int // so many are free that nobody gets: kept for emergencies, or for devices
+	stuck int // free huge pages that cannot be taken: kept for emergencies, or for devices
 }
 
 func keepFragmented(most float64, every time.Duration, ended <-chan struct{}) error {
@@ -38,7 +38,7 @@ func keepFragmented(most float64, every time.Duration, ended <-chan struct{}) er
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread() // faults are counted by thread
+	runtime.LockOSThread() // the kernel counts faults by thread
 	p := &pieces{most: int(most * float64(total))}
 	began := time.Now()
 	if err := p.reserveHugePages(); err != nil {
@@ -56,7 +56,7 @@ func keepFragmented(most float64, every time.Duration, ended <-chan struct{}) er
 			return nil
 		case <-tick.C:
 		}
-		if time.Since(again) >= time.Second { // while huge pages were switched off, none was to be had
+		if time.Since(again) >= time.Second { // while huge pages were switched off, none could be taken
 			again, p.stuck = time.Now(), 0
 		}
 		if err := p.takeFree(ended); err != nil {
@@ -65,16 +65,16 @@ func keepFragmented(most float64, every time.Duration, ended <-chan struct{}) er
 	}
 }
 
-// What is left to others, in pieces, and to this program for the pages that it pins.
+// Memory that stays free in pieces for others, and for this program's pinned pages.
 const (
 	room = 6 << 30
 	own  = 256 << 20
 )
 
-// reserveHugePages takes huge pages without touching them, as much as it may hold: memory that a
-// virtual machine touches for the first time is slow to come. They are surplus pages of hugetlbfs
+// reserveHugePages takes huge pages without touching them, as much as it may hold, because a
+// virtual machine is slow when it touches memory for the first time. They are surplus pages of hugetlbfs
 // (https://docs.kernel.org/admin-guide/mm/hugetlbpage.html), which the kernel frees when this
-// process ends, however it does.
+// process ends, however it ends.
 func (p *pieces) reserveHugePages() error {
 	const setting = "/proc/sys/vm/nr_overcommit_hugepages"
 	free, err := freeHugePages()
@@ -94,11 +94,11 @@ func (p *pieces) reserveHugePages() error {
 		return nil // a kernel without hugetlbfs: all is taken apart
 	}
 	if err := os.WriteFile(setting, []byte(strconv.Itoa(n)), 0); err != nil {
-		return nil // it takes root
+		return nil // it needs root
 	}
 	defer os.WriteFile(setting, was, 0)
 	if _, err := syscall.Mmap(-1, 0, n*huge, syscall.PROT_READ, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_HUGETLB); err != nil {
-		return nil // others were quicker
+		return nil // others took them first
 	}
 	p.most -= n * huge
 	return nil
@@ -151,17 +151,17 @@ func (p *pieces) splitHugePage() (got bool, err error) {
 	}
 	page := p.left[:huge]
 	const looks = 16
-	page[0], page[huge-small] = 1, 1 // a page of zeros would be given back when it is taken apart
+	page[0], page[huge-small] = 1, 1 // splitting would give a page of zeros back
 	before := threadFaults()
 	for i := 1; i <= looks; i++ {
 		page[i*small] = 1
 	}
-	if threadFaults()-before > looks/2 { // small pages: the place is tried again
+	if threadFaults()-before > looks/2 { // it got small pages: the place is tried again
 		return false, syscall.Madvise(page, syscall.MADV_DONTNEED)
 	}
 	p.left = p.left[huge:]
 	rest := page[:huge-small]
-	// To free a part of it lazily takes it apart at once, to give it back does not
+	// Freeing a part lazily splits the huge page at once; giving it back does not
 	// (madvise_free_huge_pmd, __split_huge_pmd in mm/huge_memory.c).
 	if err := syscall.Madvise(rest, free); err != nil {
 		return false, fmt.Errorf("madvise: %w", err)

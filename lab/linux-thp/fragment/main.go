@@ -1,12 +1,12 @@
-// Fragment leaves a host's free memory in pieces, none of them as large as a huge page, as hosts
-// have it that ran for weeks. It takes huge pages, one after the other, as long as there are any
-// free, and gives each back but for one small page in it, which it pins: so it holds little itself,
-// and compaction finds no place to make a huge page of. It takes what becomes free meanwhile, too.
+// Fragment splits a host's free memory into pieces that are all smaller than a huge page, as on
+// hosts that have run for weeks. It takes huge pages, one after the other, as long as any are
+// free, and gives each back except for one small page in it, which it pins. So it holds little memory itself,
+// and compaction cannot make a huge page. It also takes memory that becomes free later.
 //
 //	fragment -most=.6
 //
 // It never holds more than that part of the host's memory, and gives up all of it when its standard
-// input ends: the kernel puts the pieces together again by itself.
+// input ends: the kernel then merges the pieces by itself.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// announceReady writes that it is done for now.
+// announceReady prints that all free memory is in pieces for now.
 func announceReady(pieces int, took time.Duration) {
 	_ = json.NewEncoder(os.Stdout).Encode(map[string]string{"ready": fmt.Sprintf("%d huge pages are in pieces, after %.0f s", pieces, took.Seconds())})
 }

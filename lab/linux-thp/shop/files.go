@@ -11,7 +11,7 @@ import (
 //go:embed index.php
 var pages string
 
-// photos are small files, each of which is read into room for a large one.
+// photos is the number of small files, each of which is read into space for a large one.
 const photos = 4
 
 // writeFiles writes the configurations and the pages.

@@ -1,6 +1,6 @@
-// Shop starts what a web shop is made of, each as one would run it: nginx, PHP-FPM with a pool of workers, and a
-// Redis that holds products, sessions and carts. All of it listens on loopback and on UNIX sockets, keeps
-// its files in one folder, and ends with this program.
+// Shop starts the parts of a web shop, each in its usual form: nginx, PHP-FPM with a pool of workers, and a
+// Redis that holds products, sessions and carts. All of them listen on loopback and on UNIX sockets, keep
+// their files in one folder, and end with this program.
 //
 //	shop -nginx=… -php=… -redis=… -files=DIR/
 //	     -workers=3            too few of them for what they wait for
@@ -52,7 +52,7 @@ func main() {
 	flag.IntVar(&x.keys, "keys", 1000, "how many keys there are beside those of the products")
 	flag.IntVar(&x.large, "large", 0, "MiB of large values in Redis")
 	flag.Parse()
-	runtime.LockOSThread() // what this thread starts ends with it: see launch
+	runtime.LockOSThread() // children of this thread end with it: see launch
 	err := x.openShop()
 	if err == nil {
 		s.Front(x.address, x.programPIDs()...)
@@ -70,7 +70,7 @@ func (x *shop) openShop() (err error) {
 	if x.dir, err = filepath.Abs(x.dir); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(x.dir); err != nil { // what one before it left: its Redis would load that
+	if err := os.RemoveAll(x.dir); err != nil { // left by an earlier run: Redis would load it
 		return err
 	}
 	for _, name := range []string{"www/static", "www/photos", "tmp", "store"} {
@@ -103,7 +103,7 @@ func (x *shop) openShop() (err error) {
 	}
 	as := []string(nil)
 	if os.Geteuid() == 0 {
-		as = []string{"-R"} // its workers may be root's
+		as = []string{"-R"} // its workers may run as root
 	}
 	for _, p := range []struct {
 		bin, at string
@@ -133,7 +133,7 @@ func freeAddress() (string, error) {
 }
 
 // launchProgram starts a program and waits until it accepts connections. The program ends when
-// this one does, however that ends.
+// this one does, however this one ends.
 func (x *shop) launchProgram(bin, at string, args ...string) error {
 	said, err := os.Create(filepath.Join(x.dir, filepath.Base(bin)+".out"))
 	if err != nil {
@@ -166,7 +166,7 @@ func dialAddress(at string) (net.Conn, error) {
 	return net.DialTimeout("tcp", at, time.Second)
 }
 
-// programPIDs returns the PIDs of nginx, PHP and Redis: of the first two the masters'.
+// programPIDs returns the PIDs of nginx, PHP and Redis; for nginx and PHP those of the masters.
 func (x *shop) programPIDs() (all []int) {
 	for _, c := range x.started {
 		all = append(all, c.Process.Pid)
@@ -174,7 +174,7 @@ func (x *shop) programPIDs() (all []int) {
 	return all
 }
 
-// close ends what was started; the first to end is the one that sends requests to the others.
+// close ends all programs, those that send requests before those that answer them.
 func (x *shop) close() {
 	for _, c := range x.started {
 		_ = c.Process.Signal(syscall.SIGTERM)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// products are how many there are; each has ten keys of its own.
+// products is their number; each has ten keys of its own.
 const products = 200
 
 // client sends commands to Redis, one after the other or many at once.

@@ -28,42 +28,42 @@ func sizeOrNone(text string) (float64, error) {
 
 func sizeEachSecond(text string) (float64, error) { return ParseSize(strings.TrimSuffix(text, "/s")) }
 
-// Prediction is the model's own part of an answer. What it writes beside the fields that
-// all answers have came before them.
+// Prediction is the model's own part of an answer. Fields that all answers have by now, and that it writes too, were here
+// first.
 type Prediction struct {
 	Calibration Calibration `json:"calibration"`
 	Measured    Outcome     `json:"measured"` // as recorded
-	Now         Outcome     `json:"now"`      // what the model says of the same
+	Now         Outcome     `json:"now"`      // the same by the model
 	Settings    []Asked     `json:"settings"` // in the order they were asked for
 	Frontier    *Frontier   `json:"frontier"`
-	Ballast     *float64    `json:"ballast_bytes"` // with the headroom of the recommended setting, for Go before 1.19; null: none is recommended, or it is one
+	Ballast     *float64    `json:"ballast_bytes"` // that gives the recommended setting's headroom, for Go before 1.19; null: none is recommended, or it is one already
 }
 
-// Calibration is what the model rests on.
+// Calibration is the recorded basis of the model.
 type Calibration struct {
 	Cycles     int     `json:"gc_cycles"`
 	Seconds    float64 `json:"seconds"`
 	Source     string  `json:"source"` // the artifact
 	Go         string  `json:"go"`     // "go1.26.8", "go1.19 or later"
 	Processors float64 `json:"processors"`
-	Told       bool    `json:"setting_known"` // else it follows from the goals
+	Told       bool    `json:"setting_known"` // else the setting is inferred from the goals
 }
 
-// Asked is one setting, or what else might change, and what comes of it.
+// Asked is one setting, or other change, with its outcome.
 type Asked struct {
 	Text    string  `json:"asked"`
 	Outcome Outcome `json:"outcome"`
 	Margin  *Margin `json:"margin"` // how far the live heap may grow under it
 }
 
-// scenarioOf fills in from the heap what is not said.
+// scenarioOf fills in unspecified values from the heap.
 func scenarioOf(w model.Wanted, h *Heap) Scenario {
 	return Scenario{Setting: Setting{GOGC: w.Or("GOGC", h.Setting.GOGC), Limit: w.Or("GOMEMLIMIT", h.Setting.Limit), Ballast: w.Or("ballast", h.Setting.Ballast)},
 		Live: w.Or("live", 0), Alloc: w.Or("alloc", 0)}
 }
 
-// Ask predicts settings, with the frontier. Settings the process could not run under
-// are errors, joined; the others are in the answer all the same.
+// Ask predicts settings, with the frontier. Settings that the process could not run under are joined errors beside the
+// answer for the others.
 func (h *Heap) Ask(subject string, wanted []model.Wanted, latency Latency) (*model.Answer, error) {
 	f, err := h.Frontier(subject, latency)
 	if err != nil {

@@ -31,8 +31,8 @@ type Bill struct {
 	less                    perRow
 }
 
-// perRow is a time (ns) for each of some requests, by their rows; nothing for others. A map of all of a
-// recording's would take several times as much.
+// perRow is a time (ns) for each of some requests, by their rows; zero for others. A map of all of a recording's requests
+// would take several times as much memory.
 type perRow struct {
 	first int
 	ns    []int64
@@ -53,11 +53,11 @@ func (p *perRow) timeOf(row int) int64 {
 	return 0
 }
 
-// Total is all of it.
+// Total returns the sum of all parts.
 func (b *Bill) Total() int64 { return b.Direct + b.KnockOn + b.Slower + b.Pool }
 
-// markSpans returns the phases in which the collector marked, as the artifact saw them that g was
-// read from: another's clock may be off by more than a phase.
+// markSpans returns the marking phases as seen by the artifact that g was read from: another artifact's clock may be off
+// by more than a phase.
 func (g *Process) markSpans() metrics.Spans { return g.marksIn(nil) }
 
 // marksIn returns the phases that lie in some cycles; nil: in any.
@@ -74,13 +74,13 @@ func (g *Process) marksIn(cycles []metrics.Cycle) metrics.Spans {
 	return out
 }
 
-// liesInCycle says whether a moment lies in one of some cycles, which are in order.
+// liesInCycle reports whether a moment lies in one of some cycles, which are sorted.
 func liesInCycle(cycles []metrics.Cycle, at int64) bool {
 	n, began := slices.BinarySearchFunc(cycles, at, func(x metrics.Cycle, at int64) int { return cmp.Compare(x.From, at) })
 	return began || n > 0 && at <= cycles[n-1].To
 }
 
-// countMeeting counts a request as one that met a cycle or met none, and says whether it met one.
+// countMeeting counts a request as meeting a cycle or not, and reports which.
 func (b *Bill) countMeeting(marks metrics.Spans, from, to int64) bool {
 	if marks.Within(from, to) > 0 {
 		b.Overlap++
@@ -95,17 +95,16 @@ func (b *Bill) countMeeting(marks metrics.Spans, from, to int64) bool {
 // Bill charges the collector. It needs traced requests.
 func (g *Process) Bill() *Bill { return g.buildBill(g.markSpans(), true) }
 
-// BillOf charges some cycles alone, which are in order: what they cost while they mark, and nothing behind a pool.
+// BillOf charges only some cycles, which are sorted: their cost while they mark, and nothing behind a pool.
 func (g *Process) BillOf(cycles []metrics.Cycle) *Bill { return g.buildBill(g.marksIn(cycles), false) }
 
-// buildBill charges what the collector does while it marks, and, for all of its cycles, what it
-// does besides.
+// buildBill charges the collector's work while it marks and, if all cycles are charged, its other work.
 func (g *Process) buildBill(marks metrics.Spans, all bool) *Bill {
 	l := g.Ledger
 	r := &g.Bundle.Requests
 	b := &Bill{less: perRowOf(l.Rows)}
 
-	// What requests of a route need that met no cycle.
+	// Needs of a route's requests that met no cycle.
 	type control struct{ n, own, queue float64 }
 	free := make(map[evidence.NameID]*control)
 	for _, row := range l.Rows {
@@ -137,7 +136,7 @@ func (g *Process) buildBill(marks metrics.Spans, all bool) *Bill {
 		}
 		var direct, queue, own, ownIn int64
 		l.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
-			root := ledger.Rooted(&s, ch) // those who hold a lock or a pool wait for the collector, too
+			root := ledger.Rooted(&s, ch) // holders of a lock or a pool wait for the collector, too
 			gc := root[ledger.MarkAssist] + root[ledger.CollectorCPU] + root[ledger.StopTheWorld]
 			if all {
 				direct += gc
@@ -172,7 +171,7 @@ func (g *Process) buildBill(marks metrics.Spans, all bool) *Bill {
 	return b
 }
 
-// forAll makes what is known of slow requests that were traced the bill of all slow ones.
+// forAll extrapolates from traced slow requests to the bill of all slow ones.
 func (b *Bill) forAll(l *ledger.Ledger) {
 	b.Slow = make([]int64, len(l.Slow))
 	likely := l.Likely(b.less.timeOf)
@@ -191,14 +190,12 @@ func (b *Bill) forAll(l *ledger.Ledger) {
 	}
 }
 
-// byChance is the part of the time from one cycle to the next from which on clocks are too
-// far apart: chance decides who met one.
+// byChance is the part of the time between cycles from which on clocks are too far apart to tell which requests met one.
 const byChance = .1
 
-// Meetings compares requests whose states are not known by whether a cycle was
-// marking while they ran; nil where the clocks do not allow it. Its bill is what
-// slow requests that met one took longer than those of their route that met
-// none: an upper bound, for long requests meet more of everything.
+// Meetings compares requests without known states by whether a cycle marked while they ran; nil where the clocks do not
+// allow it. Its bill is the time by which slow requests that met a cycle exceeded those of their route that met none: an
+// upper bound, because long requests meet more of everything.
 func (g *Process) Meetings() *Bill {
 	l := g.Ledger
 	if l == nil || len(l.Rows) < 2*ledger.MinRequests {
@@ -236,17 +233,16 @@ func (g *Process) Meetings() *Bill {
 	return b
 }
 
-// Without is by how much each request would be shorter had the collector another outcome.
+// Without returns by how much each request would be shorter with another outcome of the collector.
 func (b *Bill) Without(now, then Outcome) func(row int) int64 {
 	left := remainingShare(now, then)
 	return func(row int) int64 { return int64(float64(b.less.timeOf(row)) * (1 - left)) }
 }
 
-// mostLeft bounds what a request is made longer by: what was recorded says little of a
-// collector that works twice as much.
+// mostLeft bounds how much longer a request may become: the recording says little of a collector that works twice as much.
 const mostLeft = 2
 
-// remainingShare returns the part of the collector's work that is left.
+// remainingShare returns the part of the collector's work that remains.
 func remainingShare(now, then Outcome) float64 {
 	left := then.Collector.Value / now.Collector.Value
 	if math.IsNaN(left) || left < 0 {

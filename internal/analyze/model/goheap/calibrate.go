@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// ErrNoCycles says that no collection was watched; what to record is in the text.
+// ErrNoCycles means that no collection was watched; its text says what to record.
 var ErrNoCycles = errors.New("no GC cycles were recorded: record the process under load (unstall record PID --for 30s), " +
 	"or give the log of a run with GODEBUG=gctrace=1, or an execution trace of 5 s or more")
 
@@ -22,11 +22,11 @@ type Process struct {
 	Bundle  *evidence.Bundle
 	Subject evidence.SubjectID
 	Ledger  *ledger.Ledger // nil: there are no requests
-	AtLeast string         // the oldest release of Go that the evidence leaves possible; "" unknown
+	AtLeast string         // the oldest Go release consistent with the evidence; "" unknown
 	*metrics.Collector
 }
 
-// ProcessOf reads a process's collector beside its requests; nil: nobody watched it.
+// ProcessOf reads a process's collector beside its requests; nil: it was not watched.
 func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, atLeast string) *Process {
 	g := metrics.GoCollector(b, subject, metrics.Scope{Beside: l.RequestsOf()})
 	if g == nil {
@@ -75,12 +75,12 @@ func answerQuestion(q model.Question) (*model.Answer, error) {
 	return a, err
 }
 
-// fewPaced is from how many cycles on those at the recording's ends no longer matter for how
-// often they come: of twelve, one more or less is 8 %.
+// fewPaced is the number of cycles from which those at the recording's ends no longer matter for the rate: of twelve, one
+// more or less is 8 %.
 const fewPaced = 12
 
-// Heap is what the model of the pacer needs of a collector: its cycles and, where it
-// is a piece of a recording, those of the others.
+// Heap returns what the pacer's model needs of a collector: its cycles and, if it is a piece of a recording, the other
+// pieces' cycles.
 func (g *Process) Heap() *Heap {
 	h := &Heap{Minor: g.minorVersion(), Exact: g.Bundle.Subjects[g.Subject].Version != "", Go: g.goVersion(), Source: g.sourceName(),
 		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
@@ -94,7 +94,7 @@ func (g *Process) Heap() *Heap {
 			roots = append(roots, x.Roots)
 		}
 	}
-	// Of few cycles the distances say more than how many fell into the recording.
+	// With few cycles, distances say more than the number that fell into the recording.
 	if paced := pacedEnds(g.Collector); len(pieces) == 1 && len(paced) >= 2 && len(paced) < fewPaced && paced[len(paced)-1] > paced[0] {
 		h.Paced = float64(len(paced)-1) / (float64(paced[len(paced)-1]-paced[0]) / 1e9)
 	}
@@ -107,7 +107,7 @@ func (g *Process) Heap() *Heap {
 	return h
 }
 
-// orZero returns a figure as the models take it: 0 is not known.
+// orZero returns a figure in the models' form: 0 is unknown.
 func orZero(v metrics.Value) float64 {
 	if !v.Known() {
 		return 0
@@ -125,13 +125,13 @@ func pacedEnds(g *metrics.Collector) (ends []int64) {
 	return ends
 }
 
-// cyclesOf are the whole cycles of a piece of a recording, as the model takes them.
+// cyclesOf returns the complete cycles of a piece of a recording, in the model's form.
 func cyclesOf(g *metrics.Collector) (all []Cycle) {
 	forced := len(pacedEnds(g)) >= 2
 	whole := slices.ContainsFunc(g.Cycles, func(x metrics.Cycle) bool { return x.Before > 0 })
 	for i, x := range g.Cycles {
 		if x.Forced && forced {
-			continue // of another load: a start, a request for a profile
+			continue // under another load: a start, a request for a profile
 		}
 		if !(x.After > 0 && x.Live > 0 && x.Mark > 0) || whole && !(x.Before > 0) {
 			continue // begun before the recording, or cut by its end
@@ -140,7 +140,7 @@ func cyclesOf(g *metrics.Collector) (all []Cycle) {
 			Before: x.Before, After: x.After, Marked: x.Live, Goal: x.Goal, Forced: x.Forced}
 		for _, v := range []*float64{&y.Assist, &y.Background, &y.Idle, &y.Before, &y.Goal} {
 			if math.IsNaN(*v) {
-				*v = 0 // as the model takes what is not known
+				*v = 0 // the model's form of unknown
 			}
 		}
 		if i > 0 {
@@ -153,8 +153,8 @@ func cyclesOf(g *metrics.Collector) (all []Cycle) {
 	return all
 }
 
-// readResources returns what /proc says was resident (bytes) and used (cores) while the collector
-// was watched; where it was not read, the CPU time of a profile. NaN is not known.
+// readResources returns the resident memory (bytes) and CPU (cores) from /proc while the collector was watched; without
+// /proc, the CPU time of a profile. NaN is unknown.
 func (g *Process) readResources() (rss, cores float64) {
 	used := metrics.ProcessOf(g.Bundle, g.Subject, g.Window)
 	rss, cores = used.RSS.Number, used.CPU.Number
@@ -164,8 +164,8 @@ func (g *Process) readResources() (rss, cores float64) {
 	return rss, cores
 }
 
-// readSetting returns what the process was told about its heap. Where its environment could not be
-// read it follows from where the goals lie.
+// readSetting returns the process's heap setting. If its environment could not be read, the setting is inferred from the
+// goals.
 func (g *Process) readSetting() (s Setting, told bool) {
 	s = Default
 	gogc, percent := g.findFact(evidence.FactGOGC)
@@ -190,15 +190,14 @@ func (g *Process) readSetting() (s Setting, told bool) {
 	return s, false
 }
 
-// A GOGC that follows from goals is one that people set, if it is off by no more than the
-// larger of these: goals are rounded, and what is no heap counts for some of them.
+// A GOGC inferred from goals is a common value if it is off by no more than the larger of these: goals are rounded, and
+// include some memory that is not heap.
 const (
 	nearRatio   = .04 // of it
 	nearPercent = 2   // per cent
 )
 
-// inferGOGC returns the GOGC that the goals follow: the nearest of those people set, if it is
-// near.
+// inferGOGC returns the GOGC that the goals follow: the nearest common value, if it is near.
 func (g *Process) inferGOGC() float64 {
 	var percents []float64
 	for i := 1; i < len(g.Cycles); i++ {
@@ -222,7 +221,7 @@ func (g *Process) inferGOGC() float64 {
 	return math.Round(p)
 }
 
-// findFact returns what the artifact of the requests says, else what any other does.
+// findFact returns a fact from the artifact of the requests, else from any other.
 func (g *Process) findFact(key string) (evidence.Fact, bool) {
 	source := evidence.ArtifactID(-1)
 	if g.Ledger != nil {
@@ -231,10 +230,9 @@ func (g *Process) findFact(key string) (evidence.Fact, bool) {
 	return g.Bundle.FactFrom(source, g.Subject, key)
 }
 
-// Latency is the model of the process's latencies: a replay of its requests beside the
-// collector; where that does not hold for the recording and requests were traced, what
-// the collector cost each of them, scaled. The error says what is missing, or why it is
-// not the replay. The bill is that of its traced requests, if it is known already.
+// Latency returns the model of the process's latencies: a replay of its requests beside the collector. If that does not
+// hold for the recording and requests were traced, it is the collector's cost for each request, scaled. The error says
+// what is missing, or why it is not the replay. The bill is that of its traced requests, if already known.
 func (g *Process) Latency(b *Bill) (Latency, error) {
 	l, err := g.Latencies()
 	if err == nil {
@@ -252,7 +250,7 @@ func (g *Process) Latency(b *Bill) (Latency, error) {
 	}, err
 }
 
-// sourceName names what the collector is read from: an artifact, or the pieces of a recording.
+// sourceName names the source of the collector's figures: an artifact, or the pieces of a recording.
 func (g *Process) sourceName() string {
 	a, _ := g.Origin.Artifact()
 	if _, pieces := g.Recording(); len(pieces) > 1 {
@@ -261,8 +259,8 @@ func (g *Process) sourceName() string {
 	return g.Bundle.Artifacts[a].Name
 }
 
-// Quota is the CPU quota the process runs under, in processors, where that is below
-// GOMAXPROCS: then the kernel stops it while it has processors left.
+// Quota is the process's CPU quota, in processors, where that is below GOMAXPROCS: then the kernel stops the process while
+// it has processors left.
 func (g *Process) Quota() (quota float64, ok bool) {
 	f, known := g.Bundle.Fact(g.Subject, evidence.FactContainerCPU)
 	if !known || f.Number <= 0 || !(f.Number < g.Processors.Number) {
@@ -271,15 +269,14 @@ func (g *Process) Quota() (quota float64, ok bool) {
 	return f.Number, true
 }
 
-// Of a container a tenth is left for what the runtime does not count (the GC guide: 5–10 %),
-// of a host half for everybody else.
+// A tenth of a container is left for memory that the runtime does not count (the GC guide: 5–10 %), half of a host for
+// other processes.
 const (
 	ofContainer = .9
 	ofHost      = .5
 )
 
-// memoryRoom returns how much memory the process may be told to use, and who says so; 0 if that is
-// not known.
+// memoryRoom returns how much memory the process may be set to use, and what limits it; 0 if unknown.
 func (g *Process) memoryRoom() (bytes float64, who string) {
 	if limit, ok := g.Bundle.Fact(g.Subject, evidence.FactContainerLimit); ok {
 		return ofContainer * limit.Number, "container"

@@ -9,11 +9,11 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// met is the part of the requests that met a cycle by which the model is calibrated: the
-// longest of them wait for other things, too, or are too few.
+// met is the quantile of the requests that met a cycle by which the model is calibrated: the longest of them wait for other
+// things, too, or are too few.
 const met = .9
 
-// fitParameters looks for the parameters under which the model gives what was recorded.
+// fitParameters searches for the parameters with which the model reproduces the recording.
 func (l *Latencies) fitParameters() error {
 	p50, p99 := l.Fit.P50.Observed, l.Fit.P99.Observed
 	seen := l.rest.seen[meets]
@@ -39,7 +39,7 @@ func (l *Latencies) fitParameters() error {
 		of = l.rest.model.phaseShares()
 		l.rest.model.sortPhases()
 		l.Slower, l.Mark = slower, marked/span
-		// Time that nobody needs cannot be negative; then the p50 does not fit.
+		// Time spent elsewhere cannot be negative; then the p50 does not fit.
 		l.Beside = max(0, float64(p50-t.quantileAt(.5)))
 		l.rest.beside = int64(l.Beside)
 		l.Fit.P50.Model = t.quantileAt(.5) + int64(l.Beside)
@@ -50,7 +50,7 @@ func (l *Latencies) fitParameters() error {
 		}
 		return float64(is - want), nil
 	}
-	const near = .005 // of what is looked for: closer is chance
+	const near = .005 // of the sought value: closer is chance
 	low, high := 1., float64(mostSlower)
 	miss, err := try(low)
 	for n := 0; err == nil && (miss < 0 || n > 0) && math.Abs(miss) > near*float64(want) && n < 12; n++ {
@@ -69,8 +69,7 @@ func (l *Latencies) fitParameters() error {
 	return l.checkFit(want, is)
 }
 
-// placeLatencies adds the latencies of a run of the model to the phases in which its requests
-// arrived.
+// placeLatencies adds the latencies of a run of the model to the phases in which its requests arrived.
 func (l *Latencies) placeLatencies(to *byPhase, out *played) {
 	last := -1
 	for i, v := range out.Latency {
@@ -84,14 +83,13 @@ func (l *Latencies) placeLatencies(to *byPhase, out *played) {
 	}
 }
 
-// canCarryOver says whether it is known what to carry over.
+// canCarryOver reports whether the residuals to carry over are known.
 func (l *Latencies) canCarryOver() bool {
 	return len(l.rest.seen[meets]) >= MinFree && len(l.rest.seen[apart]) >= MinFree && len(l.rest.model[meets]) >= MinFree
 }
 
-// checkFit says whether the calibrated model may be used, given what its calibration looked for
-// and came to. What it does not explain is carried over if it is known of which requests; else it
-// must not be much.
+// checkFit reports whether the calibrated model may be used, given the targets and results of its calibration. What it does
+// not explain is carried over if it is known of which requests; else it must be small.
 func (l *Latencies) checkFit(want, is int64) error {
 	f := &l.Fit
 	e50, e99 := queue.Off(f.P50.Observed, f.P50.Model), queue.Off(f.P99.Observed, f.P99.Model)

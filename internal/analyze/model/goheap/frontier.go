@@ -8,37 +8,36 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Frontier is what memory buys a service: for each size the CPU of its collector and
-// the p99 of its requests, with the point from which more is hardly worth it.
+// Frontier is what memory buys a service: for each size the CPU of its collector and the p99 of its requests, with the point
+// beyond which more is hardly worth it.
 type Frontier struct {
 	Subject  string    `json:"subject"`
 	Measured Outcome   `json:"measured"` // as recorded
-	Now      Outcome   `json:"now"`      // what the model says of the setting in force
+	Now      Outcome   `json:"now"`      // the setting in force by the model
 	Points   []Outcome `json:"points"`   // in order of memory; the first is Now
 	Knee     int       `json:"knee"`     // index in Points; −1: the setting in force is as good as any
 	Most     float64   `json:"most_bytes"`
-	Who      string    `json:"most_by"` // who sets Most: "container", "host", "": not known
+	Who      string    `json:"most_by"` // what sets Most: "container", "host", "": unknown
 	Margin   *Margin   `json:"margin"`  // of the knee; null without one
 	Capped   bool      `json:"capped"`  // more memory than Most would help
-	Rule     string    `json:"rule"`    // what makes a point the knee
-	Why      string    `json:"why"`     // why this one, in a sentence
+	Rule     string    `json:"rule"`    // the rule for the knee
+	Why      string    `json:"why"`     // the reason for this point, in a sentence
 }
 
-// Margin is how far the live heap may grow under a setting. Under a limit the room
-// that is left shrinks, and the collector runs ever more often: the death spiral. A
-// quarter of the processors is what the runtime means to give to background marking;
-// beyond it marking hardly ends, and assists do the rest.
+// Margin is how far the live heap may grow under a setting. Under a limit the remaining room shrinks, and the collector runs
+// ever more often: the death spiral. The runtime intends to give a quarter of the processors to background marking; beyond
+// it marking hardly ends, and assists do the rest.
 type Margin struct {
 	Live    float64 `json:"live_bytes"`         // today, what cycles mark
-	Quarter float64 `json:"quarter_live_bytes"` // from which the collector takes a quarter of the processors; 0: it never does
-	Half    float64 `json:"half_live_bytes"`    // from which it meets the runtime's cap of half of them; 0: never
+	Quarter float64 `json:"quarter_live_bytes"` // from which the collector takes a quarter of the processors; 0: never
+	Half    float64 `json:"half_live_bytes"`    // from which the collector meets the runtime's cap of half of them; 0: never
 }
 
-// Latency says what p99 (ms) requests would have, given what the collector does now
-// and then. It returns [model.Unknown] if it cannot say.
+// Latency predicts the p99 (ms) of requests for a future outcome of the collector, given the present one. It returns
+// [model.Unknown] if it cannot tell.
 type Latency func(now, then Outcome) model.Estimate
 
-// p99Of asks for what can have an answer: requests that pile up are as late as the run is long.
+// p99Of asks only where an answer exists: requests that pile up are as late as the run is long.
 func (l Latency) p99Of(now, then Outcome) model.Estimate {
 	if l == nil || then.Limiter || then.PilesUp {
 		return model.Unknown
@@ -54,27 +53,24 @@ func (f *Frontier) Recommended() (Outcome, bool) {
 	return f.Points[f.Knee], true
 }
 
-// Points lie so far apart in headroom, two of them a doubling. The grid ends where
-// cycles are hardly an event any more.
+// Points are this far apart in headroom, two of them a doubling. The grid ends where cycles are rare.
 const (
 	spacing = math.Sqrt2
 	points  = 16
 	beyond  = 4 // points after the knee
 )
 
-// A doubling of the headroom is not worth its memory if it saves less than these
-// parts, of what the collector costs now and of the process's CPU; and of the p99
-// that can be gained and of the p99 itself.
+// A doubling of the headroom is not worth its memory if it saves less than these parts: of the collector's present cost and
+// of the process's CPU, and of the p99 that can be gained and of the p99 itself.
 const (
 	worthCost, worthCPU   = .05, .01
 	worthGain, worthWhole = .05, .02
-	// A collector that marks for a fiftieth of the time meets so few requests that what
-	// it costs them is no reason for more memory.
+	// A collector that marks for a fiftieth of the time meets so few requests that its cost for them is no reason for
+	// more memory.
 	rarely = .02
 )
 
-// p99Gain returns by how much a p99 is below another: 0 where it lies within the range of that
-// one, which is too wide to say that anything would be gained.
+// p99Gain returns how far a p99 is below another: 0 if it lies within the other's range, which is too wide to promise a gain.
 func p99Gain(a, b model.Estimate) float64 {
 	if a.Ranged() && b.Value >= a.Low {
 		return 0
@@ -85,7 +81,7 @@ func p99Gain(a, b model.Estimate) float64 {
 const rule = "the least memory from which doubling the heap's headroom again would save less than 5 % of what GC costs now " +
 	"(or 1 % of the process's CPU) and less than 5 % of the possible p99 gain (p99 counts only if GC marks for more than 2 % of the time, and only gains beyond its range)"
 
-// kind is how a headroom is asked for.
+// kind is how a headroom is configured.
 type kind uint8
 
 const (
@@ -94,7 +90,7 @@ const (
 	byBallast
 )
 
-// Frontier computes it. Without a latency model p99 is not known.
+// Frontier computes the frontier. Without a latency model p99 is unknown.
 func (h *Heap) Frontier(subject string, latency Latency) (*Frontier, error) {
 	if err := h.Check(); err != nil {
 		return nil, err
@@ -122,7 +118,7 @@ func (h *Heap) Frontier(subject string, latency Latency) (*Frontier, error) {
 	return f, nil
 }
 
-// isSafe says whether the live heap may grow by half before the collector takes over.
+// isSafe reports whether the live heap may grow by half before the collector takes over.
 func (m *Margin) isSafe() bool { return m.Quarter == 0 || m.Quarter >= 1.5*m.Live }
 
 func (m *Margin) explainUnsafe() string {
@@ -142,7 +138,7 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 		s := m.settingFor(way, headroom*math.Pow(spacing, float64(k)))
 		grid = append(grid, m.predictOutcome(Scenario{Setting: s}))
 	}
-	// A p99 takes a replay of all requests: those of points far beyond the knee are not asked for.
+	// A p99 takes a replay of all requests, so points far beyond the knee get none.
 	asked := [points + 3]bool{0: true}
 	p99 := func(k int) model.Estimate {
 		if !asked[k] {
@@ -183,7 +179,7 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 	case knee == 0:
 		f.Why = "twice the headroom would save almost nothing"
 		return
-	case f.Knee < 0 && len(f.Points) > 1: // the grid ends before
+	case f.Knee < 0 && len(f.Points) > 1: // the grid ends too early
 		f.Knee = len(f.Points) - 1
 	}
 	if f.Knee < 0 || now.Cycles.Value < 1.5*f.Points[f.Knee].Cycles.Value {
@@ -204,20 +200,20 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 	f.Why = m.explainKnee(now, at, grid[knee+2])
 }
 
-// explainKnee says what the knee brings, and what the next doubling would.
+// explainKnee says what the knee brings, and what the next doubling would bring.
 func (m *calibrated) explainKnee(now, at, next Outcome) string {
 	saved := func(o Outcome) float64 { return 100 * (1 - o.Collector.Value/now.Collector.Value) }
 	text := fmt.Sprintf("saves %.0f %% of what GC costs now, with %s resident; doubling again would save %.0f %%, with %s", saved(at), units.MiB(at.RSS.Value), saved(next), units.MiB(next.RSS.Value))
 	return text
 }
 
-// fitsMemory says whether there is the memory for an outcome. A limit must itself be within what
-// is allowed: the heap may use all of it.
+// fitsMemory reports whether there is enough memory for an outcome. A limit must itself fit, because the heap may use all of
+// it.
 func (m *calibrated) fitsMemory(o Outcome) bool {
 	return m.h.Most == 0 || max(o.RSS.Value, o.Setting.Limit) <= m.h.Most
 }
 
-// settingFor asks for a headroom (bytes), in round figures.
+// settingFor returns the setting for a headroom (bytes), in round figures.
 func (m *calibrated) settingFor(way kind, headroom float64) Setting {
 	_, inMark := m.markUnheld(m.work, m.h.Alloc)
 	marked := m.reachable + inMark
@@ -236,7 +232,7 @@ func (m *calibrated) settingFor(way kind, headroom float64) Setting {
 	}
 }
 
-// roundUp gives figures people can read: steps of at most a twelfth.
+// roundUp rounds to readable figures: steps of at most a twelfth.
 func roundUp(bytes float64) float64 {
 	step := 10. * mib
 	for _, s := range []float64{50 * mib, 256 * mib, 1024 * mib} {
@@ -247,7 +243,7 @@ func roundUp(bytes float64) float64 {
 	return math.Ceil(bytes/step) * step
 }
 
-// findMargin looks how far the live heap may grow.
+// findMargin finds how far the live heap may grow.
 func (m *calibrated) findMargin(s Scenario) *Margin {
 	const most = 100.
 	live := s.Live
@@ -282,10 +278,10 @@ func (m *calibrated) findMargin(s Scenario) *Margin {
 	return out
 }
 
-// BallastFor gives the headroom of an outcome by a ballast.
+// BallastFor returns the ballast that gives an outcome's headroom.
 func (h *Heap) BallastFor(o Outcome) Setting {
 	return h.calibrateCycles().settingFor(byBallast, o.Alloc/max(o.Cycles.Value, 1e-9))
 }
 
-// Margin looks how far the live heap may grow under a setting and a load.
+// Margin returns how far the live heap may grow under a setting and a load.
 func (h *Heap) Margin(s Scenario) *Margin { return h.calibrateCycles().findMargin(s) }

@@ -1,13 +1,10 @@
-// Package goheap models the heap of a Go process: what settings of its collector cost and
-// save, and how much memory is worth its price. When cycles start and end is the pacer's
-// rule (pacer.go, with its design documents), what they take is simulated from recorded
-// cycles (simulate.go), what requests then take is a replay of recorded arrivals beside the
-// predicted cycles (latency.go, marking.go, latencies.go, typical.go), and the knee of what
-// memory buys is the rule in frontier.go.
+// Package goheap models the heap of a Go process: what settings of its collector cost and save, and how much memory is worth
+// its price. The pacer's rule decides when cycles start and end (pacer.go, with its design documents). Their length is
+// simulated from recorded cycles (simulate.go). The latency of requests is a replay of recorded arrivals beside the predicted
+// cycles (latency.go, marking.go, latencies.go, typical.go). The rule in frontier.go finds the knee of what memory buys.
 //
-// Not modelled: what the kernel takes (quotas, reclaim), memory outside of Go's heap that
-// changes, programs whose requests change with the setting. How far off it was:
-// dev/grid/predictions.md.
+// Not modelled: limits of the kernel (quotas, reclaim), memory outside of Go's heap that changes, programs whose requests
+// change with the setting. Measured errors: dev/grid/predictions.md.
 package goheap
 
 import (
@@ -21,11 +18,11 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Heap is a Go process's heap as one recording shows it: what the model of the
-// pacer is calibrated on. Sizes are bytes, NaN or 0 is not known where it says so.
+// Heap is a Go process's heap in one recording, on which the pacer's model is calibrated. Sizes are bytes; NaN or 0 is
+// unknown where noted.
 type Heap struct {
 	Setting Setting // in force
-	Told    bool    // Setting is what the process was told; else it follows from the goals
+	Told    bool    // Setting was read; else it is inferred from the goals
 	Minor   int     // Go 1.x, 0 unknown
 	Exact   bool    // Minor is the release, not the least that the evidence allows
 	Procs   float64 // GOMAXPROCS
@@ -38,8 +35,8 @@ type Heap struct {
 	RSS     float64 // NaN: not known
 	Process float64 // CPU of the process, cores; NaN: not known
 	P99     float64 // ms, NaN: not known
-	Most    float64 // memory it may be told to use, 0: not known
-	Who     string  // who says so: "container", "host"
+	Most    float64 // memory that it may be set to use, 0: unknown
+	Who     string  // what limits Most: "container", "host"
 	Go      string  // version, for people; "": not known
 	Source  string  // the artifact
 }
@@ -48,26 +45,25 @@ type Heap struct {
 type Cycle struct {
 	Mark                        float64 // s from the first stop to the second
 	Assist, Background, Idle    float64 // s of processors
-	Before, After, Marked, Goal float64 // heap when it began and ended; of which it marked; what it aimed for (0 not known)
+	Before, After, Marked, Goal float64 // heap at the beginning and the end; the part that was marked; the goal (0 unknown)
 	Forced                      bool
-	Alloc                       float64 // bytes/s from the end of the one before to its end, 0 not known
+	Alloc                       float64 // bytes/s from the end of the previous cycle to its end, 0 unknown
 }
 
 func (c Cycle) totalWork() float64 { return c.Assist + c.Background + c.Idle }
 
-// ErrCycles says that there are too few cycles to calibrate the model on.
+// ErrCycles means that there are too few cycles to calibrate the model.
 var ErrCycles = errors.New("no GC cycle was recorded from start to end")
 
-// What of a process's memory is not its heap, where the recording does not show it:
-// the runtime's own, and a part of the heap for its bookkeeping and for gaps between
-// objects. Resident is also the program itself.
+// Memory outside the heap, where the recording does not show it: the runtime's own, and a part of the heap for its
+// bookkeeping and for gaps between objects. Resident memory also includes the program itself.
 const (
 	runtimeOwn  = 6 * mib
 	programText = 8 * mib
 	gaps        = .06
 )
 
-// Check says whether there is enough to predict from.
+// Check reports whether there is enough for a prediction.
 func (h *Heap) Check() error {
 	usable := 0
 	for _, c := range h.Cycles {
@@ -86,8 +82,8 @@ func (h *Heap) Check() error {
 	return nil
 }
 
-// Live is the live heap as the runtime means it, the median of what cycles marked,
-// without the ballast. It holds what was allocated while they marked.
+// Live returns the live heap in the runtime's sense: the median of what cycles marked, without the ballast. It includes what
+// was allocated while they marked.
 func (h *Heap) Live() float64 {
 	var live []float64
 	for _, c := range h.Cycles {
@@ -98,8 +94,8 @@ func (h *Heap) Live() float64 {
 	return stats.Median(live)
 }
 
-// reachableBytes returns the part of the live heap that was allocated before the cycle began: that
-// does not depend on how long a cycle marks.
+// reachableBytes returns the part of the live heap that was allocated before the cycle began, which does not depend on how
+// long a cycle marks.
 func (h *Heap) reachableBytes(c Cycle) float64 {
 	if c.Marked <= 0 {
 		return 0
@@ -111,7 +107,7 @@ func (h *Heap) reachableBytes(c Cycle) float64 {
 	return max(l, .1*max(c.Marked-h.Setting.Ballast, mib))
 }
 
-// Measured is what the recording shows, in the form of a prediction.
+// Measured returns the recorded figures in the form of a prediction.
 func (h *Heap) Measured() Outcome {
 	o := Outcome{Setting: h.Setting, Live: h.Live(), Alloc: h.Alloc, Cycles: model.Exactly(h.Paced), Marking: model.Exactly(h.Marking),
 		Share: model.Unknown, Process: model.Exactly(h.Process), RSS: model.Exactly(h.RSS), P99: model.Exactly(h.P99), Fill: Fill{model.Unknown, model.Unknown}}
@@ -141,7 +137,7 @@ type overhead struct{ own, part, text float64 }
 
 func (o overhead) nonHeap(heap float64) float64 { return o.own + o.part*heap }
 
-// fitOverhead reads the overhead from where a limit put the goal, else from what is resident.
+// fitOverhead derives the overhead from the goal under a limit, else from resident memory.
 func (h *Heap) fitOverhead() overhead {
 	o := overhead{own: runtimeOwn + h.Roots, part: gaps, text: programText}
 	m := h.Measured()
@@ -191,18 +187,18 @@ func (h *Heap) goalBound() string {
 	return by
 }
 
-// Scenario is what a prediction is asked for.
+// Scenario is the input of a prediction.
 type Scenario struct {
 	Setting
 	Live  float64 // bytes, 0: as recorded
 	Alloc float64 // bytes/s, 0: as recorded
 }
 
-// Impossible is why a process cannot run under a setting.
+// Impossible tells why a process cannot run under a setting.
 type Impossible struct {
 	Setting Setting
 	Why     string  // with the figures
-	Least   float64 // the least limit it could run under, bytes; 0: that is no help
+	Least   float64 // the least limit that it could run under, bytes; 0: no limit helps
 }
 
 func (e *Impossible) Error() string {
@@ -213,8 +209,7 @@ func (e *Impossible) Error() string {
 	return text
 }
 
-// Predict says what the collector would do. It returns an *Impossible for a setting
-// the process cannot run under.
+// Predict returns what the collector would do, or an *Impossible for a setting that the process cannot run under.
 func (h *Heap) Predict(s Scenario) (Outcome, error) {
 	if err := h.Check(); err != nil {
 		return Outcome{}, err
@@ -265,8 +260,7 @@ func (m *calibrated) checkPossible(s Scenario) error {
 	return nil
 }
 
-// leastLimit returns the least limit (bytes) at which the collector does not meet its cap, 0 if
-// there is none.
+// leastLimit returns the least limit (bytes) at which the collector does not meet its cap, 0 if none exists.
 func (m *calibrated) leastLimit(s Scenario, marked, non float64) float64 {
 	tight := func(limit float64) bool {
 		s.Limit = limit
@@ -279,7 +273,7 @@ func (m *calibrated) leastLimit(s Scenario, marked, non float64) float64 {
 	high := 2 * low
 	for tight(high) {
 		if low, high = high, 2*high; high > 1<<50 {
-			return 0 // none is enough
+			return 0 // no limit is enough
 		}
 	}
 	for high-low > mib {
@@ -292,7 +286,7 @@ func (m *calibrated) leastLimit(s Scenario, marked, non float64) float64 {
 	return high
 }
 
-// LimitFor is the memory limit under which a heap's goal is about so large.
+// LimitFor returns the memory limit that gives a heap about this goal.
 func LimitFor(goal float64) float64 {
 	return math.Round(limitFor(goal, overhead{own: runtimeOwn, part: gaps}.nonHeap(goal))/mib) * mib
 }

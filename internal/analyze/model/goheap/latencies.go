@@ -13,65 +13,57 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Recorded is a run of a program with its requests, as a recording shows it: what
-// the model of latencies is calibrated on. Times are ns.
+// Recorded is a recorded run of a program with its requests, on which the latency model is calibrated. Times are ns.
 type Recorded struct {
 	Processors int
-	// Arrive and Latency are those of all requests, in order of arrival.
+	// Arrive and Latency cover all requests, in order of arrival.
 	Arrive, Latency []int64
-	// Seen says that Arrive is when the program found the requests, as its own trace
-	// tells it, and Latency what they took from then on. While all processors are busy
-	// nobody looks, so they are found in batches, and batches follow the cycles.
+	// Seen means that Arrive is when the program found the requests, by its own trace, and Latency counts from then. While
+	// all processors are busy the program does not look, so requests are found in batches, and batches follow the cycles.
 	Seen bool
-	// Clients says that Latency is what clients waited, from when they meant to send. A log
-	// that the process writes may leave out what a request waited for its handler, and then
-	// shows less than the model says.
+	// Clients means that Latency is the clients' wait since the intended time of sending. A log that the process writes may
+	// leave out the wait for a handler, and then shows less than the model.
 	Clients bool
-	// Unfinished are requests that nobody saw end; they are not among the others.
+	// Unfinished counts requests without a known end; the other fields do not include them.
 	Unfinished int
-	// Work is the time on a processor of requests that met no cycle, and Free the
-	// latency of such requests. They need not be the same ones, and are drawn from.
-	// Without a trace Work is not known: nil takes it from Free.
+	// Work is the time on a processor of requests that met no cycle, and Free the latency of such requests. They need not
+	// be the same requests; the model draws from both. Without a trace Work is unknown: nil takes it from Free.
 	Work, Free []int64
-	// Placed are the requests of which it is known where they lie beside the cycles, in
-	// order of arrival, and Gaps the times from the end of one cycle to the next. Nil:
-	// nothing besides the collector can be carried over.
+	// Placed are the requests with a known place beside the cycles, in order of arrival, and Gaps the times from the end of
+	// one cycle to the next. Nil: nothing besides the collector can be carried over.
 	Placed []Placed
 	Gaps   []float64
 
 	Cycles   float64 // begun per second
 	Marking  float64 // share of the time
-	MarkWork float64 // time on processors that a cycle takes, whoever marks; the mean
-	// MarkWorks is that of each cycle, as far as it is known. Nil: all take the mean.
+	MarkWork float64 // mean time on processors of a cycle's marking, on any thread
+	// MarkWorks is MarkWork of each cycle, as far as known. Nil: all take the mean.
 	MarkWorks []float64
 	Stop      float64 // of the world at either end of a cycle
-	// Runway is how much is to be allocated while a cycle marks, as the pacer sees it,
-	// as a part of what is allocated from cycle to cycle. 0: not known.
+	// Runway is the allocation that the pacer expects while a cycle marks, as a part of the allocation from cycle to cycle.
+	// 0: unknown.
 	Runway float64
 }
 
-// mostRunway is the part of the headroom that the pacer leaves to be allocated while
-// a cycle marks, at most (minTriggerRatioDistance in
-// https://go.dev/src/runtime/mgcpacer.go).
+// mostRunway is the largest part of the headroom that the pacer reserves for allocation while a cycle marks
+// (minTriggerRatioDistance in https://go.dev/src/runtime/mgcpacer.go).
 const mostRunway = .3
 
-// Latencies predicts what requests would take if the collector did something else.
-// The recorded arrivals are run through the model of a [Program] once more, with the
-// cycles of another setting, and what the model does not explain of the recorded
-// latencies is carried over, see [rest].
+// Latencies predicts the latency of requests for another behaviour of the collector. It runs the recorded arrivals through
+// the model of a [Program] again, with the cycles of another setting, and carries over what the model does not explain of
+// the recorded latencies, see [rest].
 //
-// Two of its parameters cannot be read from a recording and are set so that the model
-// gives the recorded p50, and the p90 of the requests that met a cycle (the p99 of all
-// where those are not known): what every request spends elsewhere, and how much slower
-// work is while a cycle marks. That the share of the time in which cycles mark comes out
-// right was not asked for, and is what tells whether to believe the model.
+// Two of its parameters cannot be read from a recording: the time that every request spends elsewhere, and how much slower
+// work is while a cycle marks. They are set so that the model reproduces the recorded p50, and the p90 of the requests that
+// met a cycle (the p99 of all where those are unknown). The model is not fitted to the share of the time in which cycles
+// mark, so that its agreement there tells whether to believe the model.
 type Latencies struct {
-	Slower float64 // own work takes that many times as long while a cycle marks
+	Slower float64 // factor by which own work takes longer while a cycle marks
 	Beside float64 // ns of each request that are neither work nor waiting for a processor
 	Fit    queue.Fit
 	Mark   float64 // share of the time in which cycles mark, by the model
-	// Whole is the recorded p99 of usual stretches by that of the replay with the rest
-	// carried over, under the recorded cycles: what is left to scale.
+	// Whole is the recorded p99 of usual stretches divided by the replay's with the rest carried over, under the recorded
+	// cycles: the remaining scale.
 	Whole float64
 
 	r     Recorded
@@ -82,18 +74,17 @@ type Latencies struct {
 	every float64 // ns of own work from cycle to cycle
 }
 
-// need is what a request works, and what a free one of that rank takes beside its work, ns.
+// need is a request's work, and the rest of the latency of a free request of that rank, ns.
 type need struct{ work, extra int64 }
 
-// What keeps latencies from being predicted.
+// Reasons why latencies cannot be predicted.
 var (
 	errNoCycles = errors.New("no GC cycles to calibrate on")
-	// ErrTooSlow says that requests took less than they must have in the model, even if
-	// nothing is slower while a cycle marks.
+	// ErrTooSlow means that requests took less than the model's minimum, even if nothing is slower while a cycle marks.
 	ErrTooSlow = errors.New("even if nothing runs slower while GC marks")
 )
 
-// bounds of Slower, and how far the share of marking may be off.
+// Bounds of Slower, and how far the share of marking may be off.
 const (
 	mostSlower  = 6
 	markingMiss = .35
@@ -118,7 +109,7 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 	}
 	l.pairNeeds()
 	l.reach, l.rest = reachOf(r.Gaps, r.Free), newRest(r.Placed)
-	l.r.Placed = nil // they are as much as all else that is known of requests
+	l.r.Placed = nil // they take as much memory as all other figures of requests
 	span := float64(r.Arrive[len(r.Arrive)-1]-r.Arrive[0]) / 1e9
 	if span <= 0 {
 		return nil, errors.New("all requests arrived at the same time")
@@ -133,15 +124,15 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 	return l, nil
 }
 
-// MinFree is how many requests must have met no cycle.
+// MinFree is the least number of requests without a cycle.
 const MinFree = 20
 
-// fewest is of how many requests three are beyond the p99: of fewer it is likely that the
-// recording holds none of those that decide it (e^−3 is 5 %).
+// fewest is the number of requests of which three are beyond the p99: with fewer, the recording probably has none of those
+// that decide it (e^−3 is 5 %).
 const fewest = 300
 
-// pairNeeds pairs what a request works and what else it takes by rank: one that works longer than
-// nine of ten also takes longer than nine of ten.
+// pairNeeds pairs requests' work with their other time by rank: a request that works longer than nine of ten also takes longer
+// otherwise than nine of ten.
 func (l *Latencies) pairNeeds() {
 	free, work := slices.Clone(l.r.Free), slices.Clone(l.r.Work)
 	stats.SortInts(free)
@@ -167,19 +158,18 @@ func (l *Latencies) meanWork() float64 {
 	return sum / float64(len(l.needs))
 }
 
-// draws is how many times the work of the requests and the place of the cycles among
-// them are drawn.
+// draws is how many times the requests' work and the cycles' place among them are drawn.
 const draws = 8
 
-// played is what came of a draw.
+// played is the result of a draw.
 type played struct {
 	Served
 	arrive []int64
-	// What requests need is kept for the next draw to be written over, as the others are: there are millions of them.
+	// Needs are kept for the next draw to overwrite, as the others are: there are millions of them.
 	work, extra []int64
 }
 
-// playAll runs all draws, each for itself, and gives what came of them to take, in order. It is valid until take returns.
+// playAll runs all draws in parallel, and passes the results to take, in order. A result is valid until take returns.
 func (l *Latencies) playAll(m Marking, take func(*played)) error {
 	var errs [draws]error
 	var next atomic.Int64
@@ -206,8 +196,7 @@ func (l *Latencies) playAll(m Marking, take func(*played)) error {
 	return errors.Join(errs[:]...)
 }
 
-// playDraw runs the arrivals once with what draw n gives; latencies are in order of arrival,
-// without Beside.
+// playDraw runs the arrivals once with draw n; latencies are in order of arrival, without Beside.
 func (l *Latencies) playDraw(n uint64, m Marking, out *played) (err error) {
 	chance := rand.New(rand.NewPCG(n, 0x6c6174))
 	out.work, out.extra = withLength(out.work, len(l.r.Arrive)), withLength(out.extra, len(l.r.Arrive))
@@ -225,7 +214,7 @@ func (l *Latencies) playDraw(n uint64, m Marking, out *played) (err error) {
 	return err
 }
 
-// withLength returns v with n values, which may be any; it allocates only where v has no room.
+// withLength returns v with n arbitrary values; it allocates only where v has no room.
 func withLength(v []int64, n int) []int64 {
 	if cap(v) < n {
 		return make([]int64, n)
@@ -233,7 +222,7 @@ func withLength(v []int64, n int) []int64 {
 	return v[:n]
 }
 
-// shuffleWorks puts what the recorded cycles took in another order, mean on average.
+// shuffleWorks shuffles the works of the recorded cycles, with the given mean.
 func (l *Latencies) shuffleWorks(chance *rand.Rand, mean float64) []float64 {
 	sum := 0.
 	for _, w := range l.r.MarkWorks {
@@ -249,10 +238,9 @@ func (l *Latencies) shuffleWorks(chance *rand.Rand, mean float64) []float64 {
 	return all
 }
 
-// drawArrivals returns when the requests arrive. Those a trace shows in a batch came one by one
-// before: within the time from cycle to cycle they are drawn anew, so that the load's own changes
-// stay and the batches of the recorded cycles do not. They are written over all, where that has
-// room.
+// drawArrivals returns when the requests arrive. Requests that a trace shows in a batch arrived one by one before: they are
+// drawn anew within the time from cycle to cycle, so that the load's own changes stay and the batches of the recorded cycles
+// do not. It overwrites all, where that has room.
 func (l *Latencies) drawArrivals(chance *rand.Rand, all []int64) []int64 {
 	if !l.r.Seen {
 		return l.r.Arrive
@@ -268,7 +256,7 @@ func (l *Latencies) drawArrivals(chance *rand.Rand, all []int64) []int64 {
 	return all
 }
 
-// subtractUnseen makes the latencies what the recording would show of them.
+// subtractUnseen reduces the latencies to what the recording would show.
 func (l *Latencies) subtractUnseen(out *played) {
 	if !l.r.Seen {
 		return

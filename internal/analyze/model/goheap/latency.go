@@ -7,13 +7,10 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 )
 
-// Program is a Go program that serves requests. Its processors are those of the
-// scheduler (https://go.dev/src/runtime/proc.go): each has a queue of its own. One
-// that runs out of work looks at the queue they share, then takes all requests
-// that have arrived since somebody last looked, and only then half of another's
-// queue. So requests are not served in the order in which they came, and a few wait
-// much longer than others. A request that has run for a quantum goes to the end of
-// the shared queue, behind those that have arrived.
+// Program is a Go program that serves requests. Its processors are those of the scheduler (https://go.dev/src/runtime/proc.go): each
+// has a queue of its own. A processor without work looks at the shared queue, then takes all requests that have arrived since any
+// processor last looked, and only then half of another's queue. So requests are not served in order of arrival, and a few wait much
+// longer than others. A request that has run for a quantum goes to the end of the shared queue, behind those that have arrived.
 type Program struct {
 	Processors int
 	Quantum    float64 // ns; 0: Go's 10 ms
@@ -23,30 +20,27 @@ type Program struct {
 // goQuantum is forcePreemptNS in https://go.dev/src/runtime/proc.go.
 const goQuantum = 10e6
 
-// Served is what a program did to requests.
+// Served is the result of running requests through a program.
 type Served struct {
 	Latency []int64 // ns, in the order of arrival
-	// Unseen is the part of it, ns, until a processor looked and found the request. A
-	// trace of the program itself does not show it.
+	// Unseen is the part of it, ns, until a processor looked and found the request. A trace of the program does not show it.
 	Unseen []int64
 	Cycles int          // begun
-	Marks  []queue.Stop // when one marked, ns
+	Marks  []queue.Stop // when each cycle marked, ns
 	Span   float64      // ns from the first arrival to the last end
 	Marked float64      // ns in which a cycle marked
-	// Marking done, ns on processors: by requests that allocate, by workers that have
-	// a quarter of the processors, by processors that have nothing else to do.
+	// Marking by who does it, ns on processors: requests that allocate, workers with a quarter of the processors, idle processors.
 	Assist, Workers, Idle float64
 }
 
-// Serve runs requests that arrive (ns, ascending) whatever becomes of those before
-// them, each with the own work (ns on a processor) it needs. Between two events
-// everything goes on at a constant pace: an event is an arrival, an end, a quantum,
-// a beginning or an end of marking. It takes O(n·Processors) and no randomness.
+// Serve runs requests that arrive at fixed times (ns, ascending), each with the own work (ns on a processor) that it needs. Between two
+// events everything continues at a constant pace: an event is an arrival, an end, a quantum, a beginning or an end of marking. It takes
+// O(n·Processors) and no randomness.
 func (p Program) Serve(arrive, work []int64) (Served, error) {
 	return p.serveReusing(arrive, work, Served{})
 }
 
-// serveReusing is Serve that writes over what another run left, where that has room.
+// serveReusing is Serve that reuses the memory of another run.
 func (p Program) serveReusing(arrive, work []int64, over Served) (Served, error) {
 	switch {
 	case p.Processors < 1:
@@ -67,15 +61,15 @@ func (p Program) serveReusing(arrive, work []int64, over Served) (Served, error)
 type serving struct {
 	Program
 	arrive, work []int64
-	next         int // arrival that nobody has looked at
-	came         int // first arrival after now
+	next         int // first arrival that no processor has found
+	came         int // first arrival in the future
 	now          float64
 
 	procs     []processor
 	shared    ring
 	busy      int     // processors with a request
-	dedicated int     // processors that a cycle takes whole: the last ones
-	fraction  float64 // of each other processor
+	dedicated int     // processors that a cycle takes completely: the last ones
+	fraction  float64 // part of each other processor that a cycle takes
 
 	marking bool
 	since   float64 // own work since the last cycle began
@@ -124,14 +118,14 @@ func (s *serving) passArrivals() {
 	}
 }
 
-// pace is what goes on until the next event, per ns.
+// pace is the progress per ns until the next event.
 type pace struct {
 	own    float64 // own work of each running request
 	assist float64 // marking of each running request
 	must   float64 // marking of workers
-	idle   float64 // marking of processors that have nothing else to do
+	idle   float64 // marking of idle processors
 	owed   float64 // marking that an ns of own work owes
-	spends float64 // of what was marked ahead
+	spends float64 // use of what was marked ahead
 }
 
 // usableProcessors returns how many processors requests may use.
@@ -142,8 +136,7 @@ func (s *serving) usableProcessors() int {
 	return s.Processors
 }
 
-// setPace writes what goes on until the next event to p, which is kept, as there are several
-// events for each request.
+// setPace writes the progress until the next event to p, which is reused because each request has several events.
 func (s *serving) setPace(p *pace) {
 	*p = pace{}
 	switch {
@@ -192,7 +185,7 @@ func (s *serving) runToEnd() {
 	}
 }
 
-// nextStep returns how long it is until something changes, ns.
+// nextStep returns the time until the next change, ns.
 func (s *serving) nextStep(p *pace) float64 {
 	step := math.Inf(1)
 	if s.came < len(s.arrive) && s.busy < s.usableProcessors() {
@@ -267,7 +260,7 @@ func (s *serving) findJob(i int) (j job, ok bool) {
 	case s.shared.n > 0:
 		return s.shared.shift(), true
 	case s.came > s.next:
-		// The first is run, others that are idle each get one, the rest is ours.
+		// It runs the first, each idle processor gets one, and the rest is its own.
 		idle := s.usableProcessors() - s.busy - 1
 		for r := s.next; r < s.came; r++ {
 			to := q
@@ -298,7 +291,7 @@ func (s *serving) newJob(row int) job {
 	return job{row: row, left: float64(s.work[row])}
 }
 
-// nothing is what counts as none, ns: times are sums of many parts.
+// nothing is the largest value that counts as none, ns: times are sums of many parts.
 const nothing = 1e-3
 
 func (s *serving) advanceBy(p *pace, step float64) {
@@ -330,7 +323,7 @@ func (s *serving) advanceBy(p *pace, step float64) {
 		case j.left <= nothing:
 			s.out.Latency[j.row] = int64(math.Round(s.now)) - s.arrive[j.row]
 		case j.ran >= s.Quantum-nothing:
-			// Nobody looked for that long, so the monitor does, before it is its turn again.
+			// No processor looked for that long, so the monitor does, before the processor's next turn.
 			for ; s.next < s.came; s.next++ {
 				s.shared.push(s.newJob(s.next))
 			}

@@ -10,16 +10,16 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// What tells a limit from GOGC.
+// Thresholds that separate a limit from GOGC.
 const (
 	leastLive = 2 << 20 // bytes: the least heap is 4 MiB × GOGC/100, whatever is live
-	mostGoal  = 1 << 42 // bytes: what is above is no goal, GOGC is off
-	tellingOf = 3       // cycles from which on their goals tell
-	crowded   = .95     // of the goal: who has so much live was asked for less than GOGC gives
+	mostGoal  = 1 << 42 // bytes: a larger value is no goal, GOGC is off
+	tellingOf = 3       // least number of cycles whose goals decide
+	crowded   = .95     // of the goal: so large a live heap has less room than GOGC gives
 	oneInFive = 5       // of the cycles, in which that was so, are a limit's doing: one alone is a burst
-	early     = .85     // of the goal: cycles that end below were begun for something else
-	better    = 2       // times as far off is the model that does not hold
-	rounding  = .005    // of the goal: what both models may be off by
+	early     = .85     // of the goal: cycles that end below were started for another reason
+	better    = 2       // × as far off is the model that does not hold
+	rounding  = .005    // of the goal: error that both models may have
 	step      = 25.     // per cent: what people set GOGC to is a multiple of it, and
 	wideStep  = 50.     // of this above
 	wide      = 250.    // this
@@ -27,10 +27,10 @@ const (
 	usual     = 1.9     // goal by live below which it is a limit's: GOGC=100 gives 2 and stacks
 )
 
-// firstLimited is the release in which memory limits came (https://go.dev/doc/go1.19#runtime).
+// firstLimited is the first release with memory limits (https://go.dev/doc/go1.19#runtime).
 const firstLimited = "go1.19"
 
-// Limited says whether the goal follows a memory limit rather than GOGC.
+// Limited reports whether the goal follows a memory limit rather than GOGC.
 //
 // Under GOGC the goal is live·(1 + GOGC/100) plus a share of stacks and
 // globals; under a limit it is the limit less everything that is not heap, and
@@ -46,7 +46,7 @@ func (g *Process) Limited() (limited, known bool) {
 	for i := 1; i < len(g.Cycles); i++ {
 		prev, x := g.Cycles[i-1], g.Cycles[i]
 		if x.Number > prev.Number+1 {
-			continue // the goal follows from a cycle that is not in the log
+			continue // the goal comes from a cycle that is not in the log
 		}
 		if !(prev.Live >= leastLive) || !(x.Goal > 0 && x.Goal <= mostGoal) {
 			continue
@@ -98,11 +98,10 @@ func (g *Process) Limited() (limited, known bool) {
 	return m < usual, true
 }
 
-// nearSet is how far (a factor) the goal by live may be above what GOGC sets: stacks and
-// globals count too.
+// nearSet is the factor by which the goal may exceed what GOGC gives for the live heap: stacks and globals count too.
 const nearSet = 1.25
 
-// explainedByGOGC says whether a setting of GOGC that is known explains the goal by live.
+// explainedByGOGC reports whether a known setting of GOGC explains the goal for the live heap.
 func (g *Process) explainedByGOGC(ratio float64) bool {
 	f, ok := g.Bundle.Fact(g.Subject, evidence.FactGOGC)
 	if !ok || !(f.Number > 0) {

@@ -5,17 +5,17 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// phase is where beside the collector's cycles a request arrived.
+// phase is a request's arrival relative to the collector's cycles.
 type phase uint8
 
 const (
-	meets  phase = iota // a cycle marks, or will before the request is done
-	behind              // what the last cycle left waiting may still be there
+	meets  phase = iota // a cycle marks, or will before the request ends
+	behind              // the backlog of the last cycle may still be there
 	apart               // neither
 	phases
 )
 
-// Placed is a request of which it is known where it lies beside the cycles.
+// Placed is a request with a known place relative to the cycles.
 type Placed struct {
 	Arrive, Latency int64 // ns
 	Cycle           int   // since which cycle, or since which beginning of a watched stretch: what is resampled together

@@ -10,25 +10,23 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Behind is what the collector cost by way of a pool. Who waits for a place does so behind
-// requests that keep theirs for longer while the collector works, and near the end of its
-// places a pool's queue grows far more than that (Little's law gives how many it needs). Who
-// held which place is known of a part of the waits only: some pools hand out their places in
-// no order. So the pool is replayed as a line before so many places, with the times that
-// requests kept one, and again with what they kept it for without the collector.
+// Behind is what the collector cost through a pool. Requests wait for a place behind requests that keep theirs for longer while the
+// collector works, and near a pool's limit its queue grows far more than that (Little's law gives the places it needs). The holder of a
+// place is known for a part of the waits only, and some pools give out places in no order. So the pool is replayed as a queue for its
+// places, with the times that requests kept one, and again with these times without the collector.
 type Behind struct {
 	Name     string
-	Places   int     // taken at once while others waited
+	Places   int     // places in use while others waited
 	Observed int64   // ns that all requests waited for it
 	Replayed int64   // ns that they do in the replay
 	Without  int64   // ns that they do in the replay without the collector
-	Part     float64 // of the time that places were kept which the collector took
+	Part     float64 // collector's part of the time that places were kept
 
 	saved map[int]int64 // ns by row
 }
 
-// fills is the part of the time that places of a pool are kept from which the collector is
-// part of why they are all taken. Below, any pool that is too small would be blamed on it.
+// fills is the collector's part of the time that a pool's places are kept from which it is a reason for their being used up. Below, it would be
+// blamed for any pool that is too small.
 const fills = .1
 
 // place is one request on its way through a pool.
@@ -37,7 +35,7 @@ type place struct {
 	came       int64
 	waited     int64
 	from, till int64 // it kept a place
-	known      bool  // when it gave it back is known: it ended somebody's wait
+	known      bool  // its return of the place is known: it ended another request's wait
 }
 
 // replayPool replays the pool that requests waited for longest, for what the collector cost there;
@@ -84,7 +82,7 @@ func (g *Process) replayPool() *Behind {
 	if b.Part < fills || queue.Off(b.Observed, b.Replayed) > queue.Tolerance {
 		return nil
 	}
-	// In which order places are handed out is not known, so each is spared in proportion.
+	// The order in which places are given out is unknown, so each request is spared in proportion.
 	spared := max(0, 1-float64(b.Without)/float64(max(1, b.Replayed)))
 	for i := range all {
 		b.saved[all[i].row] = max(0, int64(spared*float64(all[i].waited))-g.holderGCTime(all[i].row, name))
@@ -120,7 +118,7 @@ func (g *Process) listPlaces() (name evidence.NameID, all []place) {
 	sums := make(map[evidence.NameID]int64)
 	type through struct{ pool, route evidence.NameID }
 	routes := make(map[through]bool)
-	gave := make(map[evidence.LaneID][]int64) // when a lane ended somebody's wait
+	gave := make(map[evidence.LaneID][]int64) // when a lane ended another request's wait
 	for _, row := range l.KnownRows() {
 		at := r.Begins(row)
 		for s := range r.Path(row).All {
@@ -163,8 +161,8 @@ func (g *Process) listPlaces() (name evidence.NameID, all []place) {
 	return name, all
 }
 
-// findGivenBack finds when places were given back: when the request ended another's wait. Of the
-// others it is taken to be as early, in proportion, as in the median of these.
+// findGivenBack finds when places were returned: when the request ended another's wait. Other requests return theirs as early, in proportion, as
+// the median of these.
 func findGivenBack(r *evidence.Requests, all []place, gave map[evidence.LaneID][]int64) {
 	for _, at := range gave {
 		slices.Sort(at)

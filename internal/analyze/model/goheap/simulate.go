@@ -8,14 +8,11 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// calibrated is a heap's recording as the simulation needs it.
+// calibrated is a heap's recording in the form that the simulation needs.
 //
-// While a cycle marks, all processors are busy: P·T = w + k·A, with w the time on
-// processors that marking takes, A the bytes allocated meanwhile and k the time on
-// processors the program takes for a byte. k is measured; w depends on what is live,
-// not on the headroom. From them follow for any setting how long a cycle marks and
-// how much it finds allocated at its end, whoever does the marking: idle processors,
-// workers or assists.
+// While a cycle marks, all processors are busy: P·T = w + k·A, with w the time on processors that marking takes, A the bytes allocated
+// during it and k the program's processor time per byte. k is measured; w depends on the live heap, not on the headroom. For any setting
+// they give the length of a cycle's marking and the bytes allocated at its end, whoever marks: idle processors, workers or assists.
 type calibrated struct {
 	h         *Heap
 	over      overhead
@@ -24,12 +21,12 @@ type calibrated struct {
 	reachable float64 // bytes of it that were allocated before the cycle began, median
 	work      float64 // s, mean
 	perByte   float64 // k: s of processors for a byte allocated while a cycle marks
-	unused    float64 // processors that neither marked nor ran the program meanwhile
+	unused    float64 // processors that neither marked nor ran the program during marking
 	slack     float64 // allocated while marking ÷ what the program would have at its mean rate, where nothing held it up
 	assists   float64 // sets how the assists' part of the work grows: see assistShare
 	own       float64 // CPU of the program without the collector, cores; NaN: not known
 	top       float64 // size that cycles seldom exceed today, bytes
-	miss      float64 // by how much the model misses what it is calibrated on, relative
+	miss      float64 // relative error of the model on its own calibration
 }
 
 // drawn is what differs from cycle to cycle.
@@ -91,17 +88,15 @@ func (m *calibrated) splitUnused(work, mark, allocated float64) {
 	}
 }
 
-// markUnheld returns how long a cycle marks (s) if nothing holds the program up, and what is
-// allocated meanwhile (bytes).
+// markUnheld returns how long a cycle marks (s) if nothing slows the program, and the bytes allocated in that time.
 func (m *calibrated) markUnheld(work, alloc float64) (mark, allocated float64) {
 	procs := max(m.h.Procs-m.unused, utilization*m.h.Procs)
 	mark = work / max(procs-m.perByte*alloc, utilization*m.h.Procs)
 	return mark, alloc * mark * m.slack
 }
 
-// calibrateAssists finds from what part of the marking was done by assists how
-// steeply that grows with the pressure: what would be allocated while a cycle marks
-// ÷ the room there is for it.
+// calibrateAssists finds, from the part of the marking that assists did, how steeply that part grows with the pressure: the expected
+// allocation during marking ÷ the room for it.
 func (m *calibrated) calibrateAssists(share, mark, allocated float64) {
 	m.assists = 3
 	var room []float64
@@ -133,7 +128,7 @@ const (
 	repeats = 40 // simulations for a range
 )
 
-// ran is what a simulation comes to.
+// ran is the result of a simulation.
 type ran struct {
 	cycles, cores, assist, marking float64
 	goal, peak, top                float64
@@ -242,8 +237,7 @@ func (m *calibrated) simulateCycles(s Scenario, cycles []drawn, steps int, chanc
 	return r
 }
 
-// limiterCores returns what the limiter counts, in processors: assists, and the quarter that
-// workers are given while a cycle marks; idle workers are not.
+// limiterCores returns what the limiter counts, in processors: assists, and the workers' quarter while a cycle marks; idle workers do not count.
 func (m *calibrated) limiterCores(r ran) float64 { return r.assist + utilization*m.h.Procs*r.marking }
 
 // How far predictions were off when the model, calibrated on one run of a service,
@@ -371,8 +365,8 @@ func (m *calibrated) resampleAlloc(s Scenario, chance *rand.Rand) Scenario {
 	return s
 }
 
-// residentMemory returns the memory that cycles fill. The runtime gives memory back above 95 % of
-// a limit, unless what is live does not allow it; a ballast is never touched.
+// residentMemory returns the memory that cycles fill. The runtime returns memory above 95 % of a limit, unless the live heap does not allow it; a
+// ballast is never touched.
 func (m *calibrated) residentMemory(s Scenario, top model.Estimate, limiter bool) model.Estimate {
 	of := func(heap float64) float64 {
 		heap = max(heap-s.Ballast, 0)

@@ -6,13 +6,12 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model"
 )
 
-// Knee is the rate of requests at which their work and stop-the-world collections together
-// fill the processors of a service: above it what comes waits for ever longer.
+// Knee is the rate of requests at which their work and stop-the-world collections together fill a service's processors: above it, the queue
+// grows without end.
 //
-// Collections come in proportion to what requests allocate. While one stops the world no
-// request runs, whatever part of the processors its threads use, so that of c processors
-// c·(1 − s·λ) are left for requests, which need w·λ, beside what concurrent phases take,
-// g·λ. Both sides meet at λ = c ÷ (w + c·s + g).
+// Collections are proportional to the allocation of requests. While one stops the world no request runs, whatever part of the processors its
+// threads use, so that of c processors c·(1 − s·λ) are left. Requests need w·λ of these, and concurrent phases g·λ. Both sides are equal at
+// λ = c ÷ (w + c·s + g).
 type Knee struct {
 	Processors float64
 	Work       float64 // s of processor time that a request needs by itself
@@ -27,10 +26,10 @@ func (k Knee) Rate() model.Estimate {
 	return estimateAround(k.Processors/(k.Work+k.Processors*k.Stopped+k.Concurrent), k.Spread)
 }
 
-// Free is what it would be without collections.
+// Free returns the knee without collections.
 func (k Knee) Free() model.Estimate { return estimateAround(k.Processors/k.Work, k.SpreadFree) }
 
-// With is the knee had the collections another part of what they cost now.
+// With returns the knee if collections cost another part of their present cost.
 func (k Knee) With(part float64) model.Estimate {
 	k.Stopped *= part
 	k.Concurrent *= part

@@ -1,10 +1,8 @@
-// Package younggen models a JVM's young generation: how often it is collected and how long
-// that takes under another size or another load ([Generation]), and which rate of requests a
-// service with such pauses can keep up ([Knee]).
+// Package younggen models a JVM's young generation: how often it is collected and how long that takes under another size or another load
+// ([Generation]), and the rate of requests that a service with such pauses can sustain ([Knee]).
 //
-// Not modelled: collectors that size their generations by pause goals answer another load
-// with another eden, and what pauses take once the service does something else. How far off
-// it was: dev/grid/predictions-jvm.md.
+// Not modelled: collectors that size their generations by pause goals choose another eden under another load, and pauses change once the
+// service does something else. Measured errors: dev/grid/predictions-jvm.md.
 package younggen
 
 import (
@@ -63,10 +61,10 @@ type Pause struct {
 	Capacity  float64 // bytes of the young generation
 }
 
-// MinPauses is how many collections a young generation is fitted to at least.
+// MinPauses is the least number of collections for a fit.
 const MinPauses = 8
 
-// ErrFew says that a log tells too little of a young generation.
+// ErrFew means that a log tells too little of a young generation.
 var ErrFew = fmt.Errorf("a prediction needs at least %d young collections with sizes in the log: record for longer under load", MinPauses)
 
 // Fit fits the model to collections in order of time.
@@ -119,8 +117,7 @@ func meanOf(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// fitPause finds a and b. Where sizes do not vary, or more copying did not take longer, a
-// pause is what it was.
+// fitPause finds a and b. Where sizes do not vary, or more copying did not take longer, the model keeps the recorded pause.
 func (y *Generation) fitPause(copied, took []float64) {
 	var x, t []float64
 	for i, c := range copied {
@@ -175,7 +172,7 @@ func medianSlope(x, t []float64) float64 {
 	return stats.Median(all)
 }
 
-// resized is by how much edens must differ for a log to show what that does to survivors.
+// resized is how much edens must differ for a log to show the effect on survivors.
 const resized = 1.5
 
 // fitGamma finds how survivors grow with eden.
@@ -194,7 +191,7 @@ func (y *Generation) fitGamma(p []Pause) {
 	y.Gamma = &g
 }
 
-// Outcome is what becomes of young collections.
+// Outcome is young collections after a change.
 type Outcome struct {
 	Size      float64        `json:"young_bytes"` // as of -Xmn; 0 unknown
 	Alloc     model.Estimate `json:"alloc_bytes_s"`
@@ -207,12 +204,11 @@ type Outcome struct {
 	Cautions  []string       `json:"cautions"`
 }
 
-// ErrNoSize says that a log does not tell how large the young generation is.
+// ErrNoSize means that a log does not tell the young generation's size.
 var ErrNoSize = errors.New("the log does not give the size of the young generation: switch on details (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails)")
 
-// Predict says what becomes of the collections after a change: eden in proportion to the
-// young generation, allocation to factor. Ask it with (1, 1) for what the model says of
-// things as they are.
+// Predict returns the collections after a change: eden in proportion to the young generation, allocation multiplied by factor. With (1, 1)
+// it returns what the model says of the present.
 func (y *Generation) Predict(eden, alloc float64) Outcome {
 	t := eden / alloc // times the interval
 	o := Outcome{Size: y.Size * eden, Cautions: []string{}}
@@ -234,8 +230,8 @@ func (y *Generation) Predict(eden, alloc float64) Outcome {
 	return o
 }
 
-// typicalGamma is taken where a log does not show how survivors grow: the middle of what
-// can be, which is about what logs show that do (dev/grid/predictions-jvm.md).
+// typicalGamma is used where a log does not show how survivors grow: the middle of the possible range, which is about the value of logs that
+// do show it (dev/grid/predictions-jvm.md).
 const typicalGamma = .5
 
 // estimateGamma returns how survivors grow with the interval, and within which bounds.

@@ -6,19 +6,18 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// data is what is not known: texts in it are looked for in one byte a character and
-// in two (UTF-16), and what is secret is overwritten.
+// data cleans unknown data: it searches texts in it, with one byte per character or two (UTF-16), and overwrites secrets.
 type data struct {
 	seen   *redact.Seen
-	held   []byte // what may be the beginning of a text, behind what was returned last
+	held   []byte // what may be the beginning of a text, after what was returned last
 	done   int    // bytes of held that were returned
-	values bool   // texts are values that were given at run time
+	values bool   // texts are values given at run time
 	narrow []byte
 }
 
 const (
-	shortest = 6        // characters that are looked at
-	longest  = 64 << 10 // characters that are looked at together: an event of .NET has 64 KiB at most
+	shortest = 6        // characters: shorter texts are skipped
+	longest  = 64 << 10 // characters that are scanned together: an event of .NET has 64 KiB at most
 )
 
 func (d *data) cleanPiece(p []byte) []byte {
@@ -34,7 +33,7 @@ func (d *data) cleanRest() []byte {
 	return rest
 }
 
-// ascii are the characters that texts are made of.
+// ascii are the characters of texts.
 var ascii = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= ' ' && c < 0x7f || c == '\t' || c == '\n' || c == '\r'
@@ -42,8 +41,7 @@ var ascii = func() (t [256]bool) {
 	return t
 }()
 
-// lastLetters is the upper byte of the last characters that a text may hold beside those:
-// of Latin, Greek, Cyrillic, Armenian and Hebrew letters.
+// lastLetters is the highest upper byte of further characters that a text may have: Latin, Greek, Cyrillic, Armenian and Hebrew letters.
 const lastLetters = 0x05
 
 func (d *data) seenKind() byte {
@@ -60,11 +58,11 @@ func (d *data) overwriteText(b []byte) bool {
 	return redact.Overwrite(b)
 }
 
-// overwriteTexts overwrites what is secret in all texts.
+// overwriteTexts overwrites the secrets in all texts.
 func (d *data) overwriteTexts(b []byte) { d.upTo(b, true) }
 
-// upTo overwrites what is secret in all texts but, unless b is the last, one that may go on
-// in the next piece, and returns where that begins.
+// upTo overwrites the secrets in all texts except, unless b is the last piece, a text that may continue in the next one, and returns where
+// that text begins.
 func (d *data) upTo(b []byte, last bool) int {
 	for i := 0; i < len(b); {
 		if !ascii[b[i]] {
@@ -95,7 +93,7 @@ func (d *data) upTo(b []byte, last bool) int {
 	return len(b)
 }
 
-// ofOne looks at a text of one byte a character.
+// ofOne scans a text of one byte per character.
 func (d *data) ofOne(b []byte) {
 	sum, harmless := d.seen.Before(d.seenKind(), b)
 	if !harmless && !d.overwriteText(b) {
@@ -103,7 +101,7 @@ func (d *data) ofOne(b []byte) {
 	}
 }
 
-// ofTwo looks at a text of two bytes a character. A letter beyond ASCII is one of any word.
+// ofTwo scans a text of two bytes per character. A letter beyond ASCII counts as a letter of a word.
 func (d *data) ofTwo(b []byte) {
 	sum, harmless := d.seen.Before(d.seenKind(), b)
 	if harmless {
@@ -128,7 +126,7 @@ func (d *data) ofTwo(b []byte) {
 	}
 }
 
-// lettersOfTwo is how many characters of two bytes b begins with, of which the first is ASCII.
+// lettersOfTwo returns how many two-byte characters b begins with, of which the first is ASCII.
 func lettersOfTwo(b []byte) (n int) {
 	most := min(len(b)/2, longest)
 	for n < most {
@@ -149,7 +147,7 @@ func lettersOfTwo(b []byte) (n int) {
 	return min(n, most)
 }
 
-// lettersOfOne is how many characters of one byte b begins with.
+// lettersOfOne returns how many one-byte characters b begins with.
 func lettersOfOne(b []byte) (n int) {
 	most := min(len(b), longest)
 	for n < most {

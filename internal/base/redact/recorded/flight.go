@@ -6,19 +6,19 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// flight is a flight recording of a JVM: chunks, each with a header of 68 bytes that
-// says how long it is and where its metadata is, which says what its events are made of.
+// flight cleans a flight recording of a JVM. It is a sequence of chunks, each with a header of 68 bytes that gives its length and the place
+// of its metadata, which describes its events.
 // https://github.com/openjdk/jdk/blob/master/src/hotspot/share/jfr/recorder/repository/jfrChunkWriter.cpp
 type flight struct {
 	held []byte
-	rest cleaner // once something is no chunk
+	rest cleaner // for everything after the last chunk
 	out  []byte
 }
 
 const (
 	flightMagic  = "FLR\x00"
 	flightHeader = 68
-	mostChunk    = 256 << 20 // a JVM begins another one at 12 MB unless it is told otherwise
+	mostChunk    = 256 << 20 // a JVM starts a new chunk at 12 MB by default
 )
 
 func (f *flight) cleanPiece(p []byte) []byte {
@@ -55,7 +55,7 @@ func (f *flight) cleanRest() []byte {
 	return append(f.out, f.rest.cleanRest()...)
 }
 
-// policy is what is done with a text.
+// policy is the treatment of a text.
 type policy uint8
 
 const (
@@ -65,7 +65,7 @@ const (
 	asSecret
 )
 
-// policies are those of fields, by event: what a process was started with.
+// policies are the policies of fields, by event: those about how a process was started.
 var policies = map[string]map[string]policy{
 	"jdk.InitialEnvironmentVariable": {"value": asSecret},
 	"jdk.InitialSystemProperty":      {"value": asSecret},
@@ -76,7 +76,7 @@ var policies = map[string]map[string]policy{
 	"jdk.types.Symbol":               {"string": asName},
 }
 
-// overwriteChunk overwrites what is secret in a chunk.
+// overwriteChunk overwrites the secrets in a chunk.
 func overwriteChunk(b []byte) {
 	at := binary.BigEndian.Uint64(b[24:])
 	compressed := b[67]&1 != 0
@@ -96,7 +96,7 @@ func overwriteChunk(b []byte) {
 	}
 }
 
-// overwriteEvent overwrites what is secret in an event without its size.
+// overwriteEvent overwrites the secrets in an event, given without its size.
 func (m *metadata) overwriteEvent(b []byte) {
 	id, n := decodeVarint(b)
 	r := &reader{b: b, at: n}
@@ -114,13 +114,13 @@ func (m *metadata) overwriteEvent(b []byte) {
 			r.bad = true
 		}
 	}
-	if r.bad { // is not what its metadata says: texts are looked for
+	if r.bad { // does not match its metadata: search for texts
 		(&data{values: true}).overwriteTexts(b)
 		eachString(b, func(s []byte) { redact.OverwriteValue(s) })
 	}
 }
 
-// scanPools goes over constants.
+// scanPools scans the constants.
 func (m *metadata) scanPools(r *reader) {
 	r.nextVarint() // start
 	r.nextVarint() // duration

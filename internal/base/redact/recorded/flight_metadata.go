@@ -2,7 +2,7 @@ package recorded
 
 import "strconv"
 
-// metadata is what the classes of a chunk are made of.
+// metadata describes the classes of a chunk.
 type metadata struct{ classes map[uint64]*class }
 
 type class struct {
@@ -16,9 +16,8 @@ type classField struct {
 	array, pooled bool
 }
 
-// metadataOf reads a chunk's metadata, an event: a table of strings, and a tree of
-// elements with attributes whose names and values are in it. What it does not
-// understand it does not know.
+// metadataOf reads a chunk's metadata event: a table of strings, and a tree of elements with attributes whose names and values are in the
+// table. It ignores what it does not understand.
 // https://github.com/openjdk/jdk/blob/master/src/jdk.jfr/share/classes/jdk/jfr/internal/MetadataReader.java
 func metadataOf(b []byte) *metadata {
 	m := &metadata{classes: make(map[uint64]*class)}

@@ -7,15 +7,14 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// reader reads values of an event, one behind the other.
+// reader reads the values of an event one after the other.
 type reader struct {
 	b   []byte
 	at  int
-	bad bool // it is not what it should be
+	bad bool // the data is malformed
 }
 
-// decodeVarint decodes a number of JFR: seven bits a byte, the lowest first, the ninth byte whole;
-// n is 0 if it is cut off.
+// decodeVarint decodes a number of JFR: seven bits a byte, the lowest first, the ninth byte whole; n is 0 if it is cut off.
 func decodeVarint(b []byte) (v uint64, n int) {
 	for n < len(b) {
 		c := b[n]
@@ -45,7 +44,7 @@ func (r *reader) skip(n int) {
 	}
 }
 
-// nextCount returns how many of something follow; each takes a byte at least.
+// nextCount returns the number of following elements; each takes at least one byte.
 func (r *reader) nextCount() uint64 {
 	n := r.nextVarint()
 	if n > uint64(len(r.b)-min(r.at, len(r.b))) {
@@ -55,7 +54,7 @@ func (r *reader) nextCount() uint64 {
 	return n
 }
 
-// How strings are written.
+// Encodings of strings.
 const (
 	noString    = 0
 	emptyString = 1
@@ -65,7 +64,7 @@ const (
 	latin1Bytes = 5
 )
 
-// nextString finds the bytes of the string that stands here.
+// nextString finds the bytes of the next string.
 func (r *reader) nextString() (from, to int, kind byte) {
 	if r.at >= len(r.b) {
 		r.bad = true
@@ -95,7 +94,7 @@ func (r *reader) nextString() (from, to int, kind byte) {
 	return from, min(r.at, len(r.b)), kind
 }
 
-// overwriteString overwrites what is secret in the string that stands here.
+// overwriteString overwrites the secrets in the next string.
 func (r *reader) overwriteString(p policy) {
 	from, to, kind := r.nextString()
 	if r.bad || from == to {
@@ -131,7 +130,7 @@ func (r *reader) overwriteString(p policy) {
 			end = starts[i+1]
 		}
 		for k := starts[i]; k < end; k++ {
-			r.b[k] = 0x80 // the number goes on
+			r.b[k] = 0x80 // the number continues
 		}
 		if end-starts[i] == 1 {
 			r.b[starts[i]] = c
@@ -154,7 +153,7 @@ func decodeCharArray(b []byte) string {
 	return s.String()
 }
 
-// overwriteText overwrites what is secret in a text.
+// overwriteText overwrites the secrets in a text.
 func (p policy) overwriteText(b []byte) {
 	switch p {
 	case asName:
@@ -170,7 +169,7 @@ func (p policy) overwriteText(b []byte) {
 	}
 }
 
-// eachString finds what may be a string anywhere in b.
+// eachString finds all possible strings in b.
 func eachString(b []byte, f func([]byte)) {
 	for i := range b {
 		if b[i] != utf8Bytes && b[i] != latin1Bytes && b[i] != charArray {

@@ -6,16 +6,16 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// Events of traces of Go 1.11 to 1.21 that hold texts, and how many arguments stand
-// without their length: https://go.dev/src/internal/trace/internal/tracev1/parser.go
+// Events with texts in traces of Go 1.11 to 1.21, and their number of arguments without a length:
+// https://go.dev/src/internal/trace/internal/tracev1/parser.go
 const (
 	evOldString  = 37
 	evOldUserLog = 48
 	mostInline   = 4
 )
 
-// overwriteOldEvent overwrites what is secret in the event of a trace before Go 1.22 that b begins
-// with, and returns its length: 0 if it is not whole, less if it is none.
+// overwriteOldEvent overwrites the secrets in the event at the beginning of b, of a trace before Go 1.22, and returns its length: 0 if the
+// event is incomplete, negative if it is not an event.
 func overwriteOldEvent(b []byte) int {
 	kind, arguments, at := b[0]&0x3f, int(b[0]>>6)+1, 1
 	number := func() (v uint64, ok bool) {

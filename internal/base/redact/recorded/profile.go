@@ -9,11 +9,10 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// zipped is what was compressed by gzip: a profile of pprof, else a text. It can be
-// looked at only when all of it is there.
+// zipped cleans gzip-compressed data: a profile of pprof, else a text. It needs all of the data at once.
 type zipped struct {
 	held []byte
-	over bool // too long: what cannot be looked at is not stored
+	over bool // too long to scan, so that it is not stored
 }
 
 const (
@@ -35,7 +34,7 @@ func (z *zipped) cleanRest() []byte {
 	if z.over || err != nil {
 		return held // is no gzip after all
 	}
-	plain, _ := io.ReadAll(io.LimitReader(r, mostPlain)) // one that broke off gives what came
+	plain, _ := io.ReadAll(io.LimitReader(r, mostPlain)) // truncated data gives what there is
 	var safe []byte
 	if strings, ok := stringsOf(plain); ok {
 		safe = rewriteProfile(plain, strings)
@@ -52,7 +51,7 @@ func (z *zipped) cleanRest() []byte {
 	return out.Bytes()
 }
 
-// use is what a string of a profile is for.
+// use is the use of a profile's string.
 type use struct {
 	value bool   // of a label, or a comment
 	key   uint64 // of the label; 0 none
@@ -68,7 +67,7 @@ const (
 	labelString    = 2
 )
 
-// stringsOf finds what the strings of a profile are for, and says whether b is one.
+// stringsOf finds the use of each string of a profile, and reports whether b is a profile.
 func stringsOf(b []byte) (uses map[uint64]use, ok bool) {
 	uses = make(map[uint64]use)
 	n := uint64(0)
@@ -109,7 +108,7 @@ func stringsOf(b []byte) (uses map[uint64]use, ok bool) {
 	return uses, ok && n > 0
 }
 
-// rewriteProfile writes a profile's strings anew where they hold secrets.
+// rewriteProfile rewrites a profile's strings that have secrets.
 func rewriteProfile(b []byte, uses map[uint64]use) []byte {
 	var table [][]byte
 	eachField(b, func(number, wire uint64, _ uint64, content []byte) {
@@ -144,7 +143,7 @@ func rewriteProfile(b []byte, uses map[uint64]use) []byte {
 	return out
 }
 
-// eachField goes over the fields of a message, and says whether it is one.
+// eachField calls a function for each field of a message, and reports whether it is a message.
 func eachField(b []byte, f func(number, wire, v uint64, content []byte)) bool {
 	for len(b) > 0 {
 		number, wire, v, content, n := decodeField(b)
@@ -157,8 +156,7 @@ func eachField(b []byte, f func(number, wire, v uint64, content []byte)) bool {
 	return true
 }
 
-// decodeField decodes one field; n is 0 if there is none. Profiles have numbers and what has a
-// length.
+// decodeField decodes one field; n is 0 if there is none. Profiles have only numbers and length-delimited fields.
 func decodeField(b []byte) (number, wire, v uint64, content []byte, n int) {
 	tag, k := binary.Uvarint(b)
 	if k <= 0 || tag>>3 == 0 || tag>>3 > 64 {

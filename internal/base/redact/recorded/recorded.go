@@ -1,12 +1,10 @@
-// Package recorded takes secrets out of what is recorded of a service before it is
-// stored: everything that a capture holds passes here once, and is treated as what
-// it is by how it begins: text line by line, profiles in their labels, execution
-// traces and streams of events in their texts, flight recordings event by event.
+// Package recorded removes secrets from a service's recordings before they are stored. Everything in a capture passes through it once. It
+// recognises each kind of recording by its beginning: it cleans text line by line, profiles in their labels, execution traces and streams
+// of events in their texts, flight recordings event by event.
 //
-// The package's opinion: a recording is worth nothing if it cannot be read, and
-// must not be passed on if it holds secrets. So what is found is overwritten in
-// place, or the piece it is in is written anew; lengths, offsets and checksums stay
-// right; and data that is not understood is searched for texts all the same.
+// The package's opinion: a recording that cannot be read is worthless, and one with secrets must not be passed on. So it overwrites secrets
+// in place, or rewrites the piece around them; lengths, offsets and checksums stay right; and it searches data that it does not understand
+// for texts, too.
 package recorded
 
 import (
@@ -17,27 +15,25 @@ import (
 
 // Hint is what is known of a recording beside its content.
 type Hint struct {
-	Lines   bool // text of programs that nobody here wrote
-	Threads bool // dumps of threads, whose names stand in quotes
+	Lines   bool // text of foreign programs
+	Threads bool // thread dumps, with thread names in quotes
 }
 
-// Filter takes the secrets out of one recording, which is given to it piece by piece.
-// The zero value is ready for one without a hint.
+// Filter removes the secrets from one recording, which it gets piece by piece. The zero value is ready for a recording without a hint.
 type Filter struct {
 	Hint Hint
-	Seen *redact.Seen // what other recordings of the same hold, too; may be nil
-	head []byte       // until it is known what it is
+	Seen *redact.Seen // texts that other recordings of the same process have, too; may be nil
+	head []byte       // until the kind is known
 	to   cleaner
 }
 
-// cleaner is a filter for one kind of recording. What it returns is valid until
-// the next call.
+// cleaner is a filter for one kind of recording. What it returns is valid until the next call.
 type cleaner interface {
 	cleanPiece(p []byte) []byte
 	cleanRest() []byte
 }
 
-// enough bytes tell what a recording is.
+// enough is the number of bytes that identify a recording.
 const enough = 16
 
 // Next takes the next piece, and returns what can be stored so far.
@@ -90,16 +86,16 @@ func isText(head []byte) bool {
 	return true
 }
 
-// All takes the secrets out of a whole recording.
+// All removes the secrets from a whole recording.
 func All(b []byte, hint Hint) []byte {
 	f := Filter{Hint: hint}
 	return append(bytes.Clone(f.Next(b)), f.End()...)
 }
 
-// longestLine is where a line that does not end is looked at all the same.
+// longestLine is the length at which an unfinished line is scanned.
 const longestLine = 256 << 10
 
-// text is text of ours about a service, such as its counters.
+// text cleans our own text about a service, such as its counters.
 type text struct {
 	hint    Hint
 	secrets redact.Text
@@ -143,7 +139,7 @@ func (t *text) addLine(b []byte) {
 	t.out = append(t.out, Line(&t.secrets, b, t.hint)...)
 }
 
-// Line is the next line of a text without its secrets.
+// Line returns the next line of a text without its secrets.
 func Line(t *redact.Text, b []byte, hint Hint) []byte {
 	if hint.Threads {
 		b = redactThreadNames(b)
@@ -154,7 +150,7 @@ func Line(t *redact.Text, b []byte, hint Hint) []byte {
 	return t.Own(b)
 }
 
-// redactThreadNames takes the secrets out of the names of threads, which stand in quotes.
+// redactThreadNames removes the secrets from the names of threads, which are in quotes.
 func redactThreadNames(b []byte) []byte {
 	from := bytes.IndexByte(b, '"')
 	if from < 0 {

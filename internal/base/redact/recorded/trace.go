@@ -6,14 +6,13 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// trace is an execution trace. Of Go 1.22 and later it is batches, whose texts are all
-// in those of string tables; before, events, of which some hold a text.
-// https://go.dev/src/internal/trace/tracev2/events.go
+// trace cleans an execution trace. From Go 1.22 on it is batches, with all texts in string tables; before, it is events, some of which have
+// a text. https://go.dev/src/internal/trace/tracev2/events.go
 type trace struct {
-	piece func([]byte) int // cleans the one at the beginning and returns its length, see overwriteBatch
+	piece func([]byte) int // cleans the piece at the beginning and returns its length, see overwriteBatch
 	held  []byte
 	begun bool
-	rest  cleaner // once something is none
+	rest  cleaner // after the last valid piece
 	out   []byte
 }
 
@@ -27,7 +26,7 @@ const (
 	mostBatch       = 1 << 20
 )
 
-// traceOf is the cleaner of a trace.
+// traceOf returns the cleaner of a trace.
 func traceOf(head []byte) cleaner {
 	if len(head) > 6 && (head[5] < '2' || head[5] == '2' && head[6] < '2') {
 		return &trace{piece: overwriteOldEvent}
@@ -65,7 +64,7 @@ func (t *trace) cleanPiece(p []byte) []byte {
 }
 
 func (t *trace) cleanRest() []byte {
-	if t.rest == nil { // broken off within one
+	if t.rest == nil { // cut off within a piece
 		t.rest = &data{values: true}
 	}
 	t.out = append(t.out[:0], t.rest.cleanPiece(t.held)...)
@@ -73,8 +72,8 @@ func (t *trace) cleanRest() []byte {
 	return append(t.out, t.rest.cleanRest()...)
 }
 
-// overwriteBatch overwrites what is secret in the batch b begins with, and returns its length: 0
-// if it is not whole, less if it is none.
+// overwriteBatch overwrites the secrets in the batch at the beginning of b, and returns its length: 0 if it is incomplete, negative if it
+// is not a batch.
 func overwriteBatch(b []byte) int {
 	at := 1
 	switch b[0] {
@@ -109,7 +108,7 @@ func overwriteBatch(b []byte) int {
 	return end
 }
 
-// overwriteStrings overwrites what is secret in a table of strings.
+// overwriteStrings overwrites the secrets in a table of strings.
 func overwriteStrings(b []byte) {
 	for len(b) > 0 && b[0] == evString {
 		b = b[1:]

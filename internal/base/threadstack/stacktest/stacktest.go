@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Of is the stack of a thread of a managed runtime.
+// Of returns the stack of a thread of a managed runtime.
 func Of(lines ...string) (s threadstack.Stack) {
 	for _, l := range lines {
 		said, is := strings.CutPrefix(l, "- ")
@@ -31,14 +31,14 @@ func Of(lines ...string) (s threadstack.Stack) {
 	return s
 }
 
-// Kernel is the stack of a thread of which the kernel told the call, which is the first line.
+// Kernel returns the stack of a thread with a call from the kernel, which is the first line.
 func Kernel(lines ...string) threadstack.Stack {
 	s := Of(lines[1:]...)
 	s.Call = lines[0]
 	return s
 }
 
-// setInfo sets what one line of a test says of a thread.
+// setInfo sets the fact of one line of a test about a thread.
 func setInfo(t *evidence.ThreadInfo, said string) {
 	word, rest, _ := strings.Cut(said, " ")
 	switch word {
@@ -60,7 +60,7 @@ func setInfo(t *evidence.ThreadInfo, said string) {
 	}
 }
 
-// Real holds that each frame of a bundle is a function: what is said of a thread is in its [evidence.ThreadInfo].
+// Real checks that each frame of a bundle is a function: facts about a thread belong to its [evidence.ThreadInfo].
 func Real(t testing.TB, b *evidence.Bundle) {
 	t.Helper()
 	for id := range b.Stacks.All {
@@ -72,7 +72,7 @@ func Real(t testing.TB, b *evidence.Bundle) {
 	}
 }
 
-// Intern makes a stack one of a bundle.
+// Intern adds a stack to a bundle.
 func Intern(p *evidence.Builder, s threadstack.Stack) evidence.StackID {
 	var frames []evidence.Frame
 	for _, f := range s.Frames {

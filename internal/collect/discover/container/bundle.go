@@ -13,21 +13,20 @@ import (
 	"strings"
 )
 
-// newBundleEngine returns an engine that reads what runs containers writes to files: runc's
-// state.json, crun's status, and the folders of containerd's shims. Each names the bundle it runs,
-// whose config.json is by the specification of OCI
-// (https://github.com/opencontainers/runtime-spec/blob/main/config.md). In its annotations
-// containerd's CRI and CRI-O name container, pod and image.
+// newBundleEngine returns an engine that reads the files of container runtimes: runc's state.json, crun's status, and the
+// folders of containerd's shims. Each names the bundle of its container. The bundle has a config.json as specified by OCI
+// (https://github.com/opencontainers/runtime-spec/blob/main/config.md). Its annotations, with containerd's CRI and CRI-O, name
+// container, pod and image.
 func newBundleEngine(roots []root) engine {
 	return engine{name: "oci", social: true, find: func(_ context.Context, q Query) (all []Container, err error) {
 		for _, r := range roots {
-			paths, _ := filepath.Glob(r.pattern) // its error is of the pattern
+			paths, _ := filepath.Glob(r.pattern) // an error only means a bad pattern
 			for _, path := range paths {
 				c, labels, e := r.read(path)
 				switch {
 				case errors.Is(e, os.ErrPermission):
 					err = fmt.Errorf("this user may not read %s: run as root", path)
-				case e != nil || c.ID == "" || isSandbox(labels): // it ended meanwhile, or is none
+				case e != nil || c.ID == "" || isSandbox(labels): // it has ended, or is no container
 				default:
 					c.fillFromLabels(labels, false)
 					if c.Name == "" {
@@ -57,15 +56,14 @@ func filterMatching(all []Container, q Query) (some []Container) {
 	return some
 }
 
-// root is where a program keeps what it runs, a file for each, and how that is read. The labels
-// are the annotations of the container's bundle.
+// root is where a runtime keeps the files of its containers, one for each, and how to read a file. The labels are the
+// annotations of the container's bundle.
 type root struct {
 	pattern string
 	read    func(path string) (Container, map[string]string, error)
 }
 
-// defaultRoots returns where containerd, crun and runc keep what they run by default, for root and
-// for this user.
+// defaultRoots returns where containerd, crun and runc keep these files by default, for root and for this user.
 func defaultRoots() []root {
 	all := []root{
 		{"/run/containerd/io.containerd.runtime.v2.task/*/*/config.json", readShim},
@@ -80,9 +78,8 @@ func defaultRoots() []root {
 	return all
 }
 
-// readShim reads the bundle of a task of containerd, beside which the shim writes the id of its
-// first process. The folder's name is the container's id, its parent's name is containerd's
-// namespace.
+// readShim reads the bundle of a containerd task. The shim writes the PID of the task's first process beside it. The folder is
+// named after the container's ID, its parent after containerd's namespace.
 func readShim(path string) (c Container, annotations map[string]string, err error) {
 	dir := filepath.Dir(path)
 	if annotations, err = readAnnotations(dir); err != nil {
@@ -98,7 +95,7 @@ func readShim(path string) (c Container, annotations map[string]string, err erro
 	return c, annotations, nil
 }
 
-// crunStatus reads what crun writes (src/libcrun/status.c).
+// crunStatus reads the status file that crun writes (src/libcrun/status.c).
 func crunStatus(path string) (Container, map[string]string, error) {
 	var s struct {
 		PID    int    `json:"pid"`
@@ -107,11 +104,11 @@ func crunStatus(path string) (Container, map[string]string, error) {
 	if err := readJSON(path, &s); err != nil {
 		return Container{}, nil, err
 	}
-	annotations, _ := readAnnotations(s.Bundle) // it may be gone: the container runs on
+	annotations, _ := readAnnotations(s.Bundle) // the bundle may be gone while the container runs
 	return Container{Engine: engineOf(annotations, "crun"), ID: filepath.Base(filepath.Dir(path)), PID: s.PID}, annotations, nil
 }
 
-// runcState reads what runc writes (libcontainer/container.go).
+// runcState reads the state file that runc writes (libcontainer/container.go).
 func runcState(path string) (Container, map[string]string, error) {
 	var s struct {
 		ID     string `json:"id"`
@@ -131,7 +128,7 @@ func runcState(path string) (Container, map[string]string, error) {
 	return Container{Engine: engineOf(annotations, "runc"), ID: cmp.Or(s.ID, filepath.Base(filepath.Dir(path))), PID: s.PID}, annotations, nil
 }
 
-// engineOf is who had a container run, by its annotations.
+// engineOf returns the engine that started a container, by the container's annotations.
 func engineOf(annotations map[string]string, by string) string {
 	switch {
 	case annotations["io.kubernetes.cri-o.ContainerID"] != "":
@@ -142,7 +139,7 @@ func engineOf(annotations map[string]string, by string) string {
 	return by
 }
 
-// readAnnotations reads the annotations in a bundle's config.json, and nothing else of it.
+// readAnnotations reads only the annotations from a bundle's config.json.
 func readAnnotations(dir string) (map[string]string, error) {
 	var config struct {
 		Annotations map[string]string `json:"annotations"`
@@ -160,7 +157,7 @@ func readJSON(path string, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// mostDocument bounds what is read of a file, bytes.
+// mostDocument bounds what is read from a file, in bytes.
 const mostDocument = 4 << 20
 
 func readSmall(path string) ([]byte, error) {

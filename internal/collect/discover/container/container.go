@@ -1,17 +1,15 @@
-// Package container finds containers by what people call them: the name Docker or Podman know
-// them by, a pod of Kubernetes, an id or its beginning; and what is known of one by its id: name,
-// image, pod, namespace and labels.
+// Package container finds containers by the names people use: the name in Docker or Podman, a pod of Kubernetes, an ID or its
+// beginning. It also finds what is known about a container by its ID: name, image, pod, namespace and labels.
 //
-// It asks, in this order and each only where it is there: the API of Docker and of Podman at
-// their UNIX sockets (https://docs.docker.com/reference/api/engine/), the container runtime
-// interface of containerd and CRI-O (runtime.v1 of
-// https://github.com/kubernetes/cri-api/blob/master/pkg/apis/runtime/v1/api.proto), what runc, crun
-// and containerd's shims write down of the containers they run, and for pods alone the read-only
-// port of a kubelet and a kubectl that is configured.
+// It asks these sources in order, each only if it exists:
+//   - the API of Docker and of Podman at their UNIX sockets (https://docs.docker.com/reference/api/engine/)
+//   - the container runtime interface of containerd and CRI-O (runtime.v1 of
+//     https://github.com/kubernetes/cri-api/blob/master/pkg/apis/runtime/v1/api.proto)
+//   - the files that runc, crun and containerd's shims write about their containers
+//   - for pods only, the read-only port of a kubelet, and a configured kubectl
 //
-// Its opinion: nothing is asked that changes anything, or waited for long; who does not answer is
-// as good as not there, and is named only if nobody else knows the container. Environments, which
-// hold secrets, are read by nobody here.
+// Its opinion: a request changes nothing and does not wait long. A source that does not answer counts as absent, and an error
+// names it only if no other source knows the container. The package never reads environments, because they hold secrets.
 package container
 
 import (
@@ -24,20 +22,20 @@ import (
 	"time"
 )
 
-// Container is one as an engine knows it. What is unknown is "" or 0.
+// Container is a container as an engine knows it. Unknown fields are "" or 0.
 type Container struct {
-	Engine string // who knows it: "docker", "podman", "containerd", "cri-o", "crun", "runc", "kubernetes"
+	Engine string // the engine that knows it: "docker", "podman", "containerd", "cri-o", "crun", "runc", "kubernetes"
 	ID     string
-	Name   string // in a pod that of the container, as its specification has it
+	Name   string // in a pod, the name of the container in the pod's specification
 	Image  string
-	PID    int // of its first process, as the engine counts them
+	PID    int // of its first process, as the engine numbers processes
 
 	Pod, Namespace, PodUID, Node string
 
-	Labels map[string]string // those people set; of a pod's container the pod's
+	Labels map[string]string // labels set by users; for a pod's container those of the pod
 }
 
-// Title is what people call it: "shop", "pod prod/shop-7f9/app", the beginning of its id.
+// Title is the name people use: "shop", "pod prod/shop-7f9/app", or the beginning of the ID.
 func (c Container) Title() string {
 	switch {
 	case c.Pod != "":
@@ -48,7 +46,7 @@ func (c Container) Title() string {
 	return c.ID[:min(len(c.ID), shortID)]
 }
 
-// shortID is how much of an id people are shown, and what they type at least.
+// shortID is how many characters of an ID are shown, and the fewest that a user may type.
 const shortID = 12
 
 // Errors of [Find].
@@ -57,21 +55,21 @@ var (
 	ErrSeveral = errors.New("several containers are called so")
 )
 
-// patience bounds how long an engine may take to answer: it is on this host.
+// patience bounds how long an engine may take to answer, which is on this host.
 const patience = 2 * time.Second
 
-// engine is somebody who may know containers.
+// engine is a source that may know containers.
 type engine struct {
 	name   string
-	social bool // it answers for the engine its containers are of, whatever it is called
+	social bool // it also answers queries for other engines whose containers it knows
 
-	// find tells the containers asked for, and no others. An engine that is not there tells none; the error is
+	// find returns the containers of a query, and no others. An engine that does not exist returns none. The error is
 	// one line for people.
 	find func(ctx context.Context, q Query) ([]Container, error)
 }
 
-// Find finds one container. The error wraps [ErrNone] or [ErrSeveral] and says, in one line, who
-// was asked or which there are.
+// Find finds one container. The error wraps [ErrNone] or [ErrSeveral]. In one line it names the engines asked, or the containers to
+// choose from.
 func Find(ctx context.Context, q Query) (Container, error) {
 	return findContainer(ctx, allEngines(), q)
 }
@@ -127,15 +125,14 @@ func formatChoices(all []Container) string {
 	return strings.Join(names, ", ")
 }
 
-// Of is what the engines here know of the container with an id; false: none knows it. It asks
-// nobody beyond this host.
+// Of returns what the engines on this host know about the container with an ID; false if none knows it. It asks no other host.
 func Of(ctx context.Context, id string) (Container, bool) {
 	c, err := findContainer(ctx, localEngines(), Query{Name: id})
 	return c, err == nil && (c.ID == id || c.Name == id)
 }
 
-// fillFromLabels fills in what labels or annotations say of the pod, the name and the image; with
-// labels it also keeps the labels that people set.
+// fillFromLabels fills in the pod, the name and the image from labels or annotations. With labels it also keeps those that users
+// set.
 func (c *Container) fillFromLabels(by map[string]string, labels bool) {
 	for _, t := range []struct {
 		to   *string
@@ -168,14 +165,13 @@ func (c *Container) fillFromLabels(by map[string]string, labels bool) {
 	}
 }
 
-// Bounds of the labels that are kept: some tools store whole documents in them.
+// Bounds of the labels that are kept, because some tools store whole documents in them.
 const (
 	mostLabels   = 64
 	longestLabel = 512
 )
 
-// isSandbox says whether labels or annotations belong to the container that only holds a pod's
-// namespaces and does nothing.
+// isSandbox says whether labels or annotations belong to the container that only holds a pod's namespaces.
 func isSandbox(by map[string]string) bool {
 	return cmp.Or(by["io.kubernetes.cri.container-type"], by["io.kubernetes.cri-o.ContainerType"]) == "sandbox" ||
 		by["io.kubernetes.docker.type"] == "podsandbox" || by["io.kubernetes.container.name"] == "POD"

@@ -145,7 +145,7 @@ func FuzzPods(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { _, _ = parsePods(strings.NewReader(text), "shop-7f9") })
 }
 
-// appendContainer adds a Container to a ListContainersResponse, with fields that are not read.
+// appendContainer adds a Container with further, unread fields to a ListContainersResponse.
 func appendContainer(message []byte, id, name, image string, labels map[string]string) []byte {
 	bytes := func(to []byte, number protowire.Number, value string) []byte {
 		return protowire.AppendString(protowire.AppendTag(to, number, protowire.BytesType), value)
@@ -161,7 +161,7 @@ func appendContainer(message []byte, id, name, image string, labels map[string]s
 	return bytes(message, 1, string(c))
 }
 
-// TestBundles reads what containerd's shim, crun and runc write down.
+// TestBundles reads the files that containerd's shim, crun and runc write.
 func TestBundles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -201,7 +201,7 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// TestPods reads what a kubelet and what kubectl answer.
+// TestPods reads the answers of a kubelet and of kubectl.
 func TestPods(t *testing.T) {
 	want := Container{Engine: "containerd", ID: shopID, Name: "app", Image: "registry.example/shop:1.2", Pod: "shop-7f9", Namespace: "prod", PodUID: "3c1e", Node: "worker-3", Labels: map[string]string{"app": "shop"}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -231,7 +231,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// TestSilent asks an engine that takes the question and says nothing.
+// TestSilent asks an engine that accepts the request and never answers.
 func TestSilent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
@@ -251,7 +251,7 @@ func TestSilent(t *testing.T) {
 // serve answers at a UNIX socket, by HTTP/1.1 and HTTP/2 without TLS.
 func serve(t *testing.T, by http.Handler) (socket string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "s") // the test's own may be too long for a socket
+	dir, err := os.MkdirTemp("", "s") // the path of t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func serve(t *testing.T, by http.Handler) (socket string) {
 	return dir + "/s"
 }
 
-// answer is one of those in testdata, which have the fields of real ones that matter here.
+// answer sends an answer from testdata, which has the fields of real ones that matter here.
 func answer(t *testing.T, w io.Writer, name string) {
 	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {

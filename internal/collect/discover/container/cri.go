@@ -14,10 +14,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// newCRIEngine returns an engine that asks a container runtime by the interface that the kubelet
-// uses: gRPC, of which one call is made here. A call of gRPC is a POST over HTTP/2 whose bodies
-// are messages, each behind a byte that says whether it is compressed and its length, and whose
-// status comes in the trailer (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+// newCRIEngine returns an engine that asks a container runtime by the interface that the kubelet uses. It makes one gRPC call. A
+// gRPC call is a POST over HTTP/2 whose bodies are messages. Before each message stand a byte that says whether it is compressed,
+// and its length. The status comes in the trailer (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 func newCRIEngine(name string, sockets []string) engine {
 	return engine{name: name, find: func(ctx context.Context, q Query) ([]Container, error) {
 		path := firstSocket(sockets)
@@ -41,7 +40,7 @@ var (
 	crioSockets       = []string{"/run/crio/crio.sock"}
 )
 
-// listContainers calls runtime.v1.RuntimeService/ListContainers, for those that run.
+// listContainers calls runtime.v1.RuntimeService/ListContainers for running containers.
 func listContainers(ctx context.Context, socket string) ([]byte, error) {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
@@ -73,7 +72,7 @@ func listContainers(ctx context.Context, socket string) ([]byte, error) {
 		return nil, err
 	}
 	status, why := response.Trailer.Get("Grpc-Status"), response.Trailer.Get("Grpc-Message")
-	if status == "" { // an answer without a message has it in the header
+	if status == "" { // an answer without a message has its status in the header
 		status, why = response.Header.Get("Grpc-Status"), response.Header.Get("Grpc-Message")
 	}
 	switch {
@@ -101,7 +100,7 @@ func parseContainers(engine string, message []byte) (all []Container, err error)
 				c.ID = string(value)
 			case 3: // ContainerMetadata
 				return decodeTextField(value, 1, &c.Name)
-			case 4: // ImageSpec, of which 18 is what the user wrote where 1 is a digest
+			case 4: // ImageSpec: field 18 is what the user wrote if field 1 is a digest
 				if err := decodeTextField(value, 1, &c.Image); err != nil {
 					return err
 				}
@@ -129,8 +128,7 @@ func parseContainers(engine string, message []byte) (all []Container, err error)
 	return all, err
 }
 
-// decodeTextField decodes a text field of a protobuf message into a string, which stays as it is
-// if the field is absent or empty.
+// decodeTextField decodes a text field of a protobuf message into a string. An absent or empty field leaves the string unchanged.
 func decodeTextField(message []byte, wanted protowire.Number, into *string) error {
 	return eachBytesField(message, func(number protowire.Number, value []byte) error {
 		if number == wanted && len(value) > 0 {
@@ -140,8 +138,8 @@ func decodeTextField(message []byte, wanted protowire.Number, into *string) erro
 	})
 }
 
-// eachBytesField calls a function with each length-delimited field of a protobuf message. Fields
-// of other kinds are skipped: none of those is read here.
+// eachBytesField calls a function with each length-delimited field of a protobuf message. It skips fields of other kinds, which are
+// not used here.
 func eachBytesField(message []byte, each func(protowire.Number, []byte) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)

@@ -15,9 +15,8 @@ import (
 	"strings"
 )
 
-// newDockerEngine returns an engine that is asked by Docker's API, which Podman serves as well.
-// The requests name no version of that API, so that it answers by its newest: all versions have
-// the fields read here.
+// newDockerEngine returns an engine that is asked by Docker's API, which Podman also serves. The requests name no version of the
+// API, so that the engine uses its newest: all versions have the fields read here.
 func newDockerEngine(name string, sockets []string) engine {
 	return engine{name: name, find: func(ctx context.Context, q Query) ([]Container, error) {
 		path := firstSocket(sockets)
@@ -36,8 +35,7 @@ func newDockerEngine(name string, sockets []string) engine {
 	}}
 }
 
-// reportAbsent answers for an engine that does not run here: no containers, and an error only if
-// the query names that engine.
+// reportAbsent is the answer of an engine that does not run here: no containers, and an error only if the query names that engine.
 func reportAbsent(q Query, name string, sockets []string) ([]Container, error) {
 	if q.Engine != name {
 		return nil, nil
@@ -45,7 +43,7 @@ func reportAbsent(q Query, name string, sockets []string) ([]Container, error) {
 	return nil, fmt.Errorf("%s does not run here: %s does not exist", name, sockets[len(sockets)-1])
 }
 
-// firstSocket returns the first of some paths that is a UNIX socket, "" if none is.
+// firstSocket returns the first path that is a UNIX socket, "" if none is.
 func firstSocket(sockets []string) string {
 	for _, path := range sockets {
 		if fi, err := os.Stat(path); err == nil && fi.Mode()&os.ModeSocket != 0 {
@@ -63,8 +61,8 @@ func podmanSockets() []string {
 	return socketPaths("CONTAINER_HOST", "podman/podman.sock", "/run/podman/podman.sock")
 }
 
-// socketPaths returns where an engine may listen: as an environment variable says, in this user's
-// runtime directory, and at the paths of the host.
+// socketPaths returns the paths at which an engine may listen: the one in an environment variable, those in this user's runtime
+// directory, and those of the host.
 func socketPaths(variable, users string, hosts ...string) (all []string) {
 	if path, ok := strings.CutPrefix(os.Getenv(variable), "unix://"); ok {
 		all = append(all, path)
@@ -96,7 +94,7 @@ func (a *dockerAPI) findByName(ctx context.Context, name string) (*Container, er
 		ID    string `json:"Id"`
 		Name  string
 		State struct{ Pid int }
-		// Config has the environment, too, which is not looked at.
+		// Config also has the environment, which is not decoded
 		Config struct {
 			Image  string
 			Labels map[string]string
@@ -117,7 +115,7 @@ func (a *dockerAPI) findByName(ctx context.Context, name string) (*Container, er
 	return c, nil
 }
 
-// listPod lists the running containers of a pod, which cri-dockerd labels as the kubelet did.
+// listPod lists the running containers of a pod. cri-dockerd labels them as the kubelet did.
 func (a *dockerAPI) listPod(ctx context.Context, q Query) ([]Container, error) {
 	filter, err := json.Marshal(map[string][]string{"label": {"io.kubernetes.pod.name=" + q.Pod}})
 	if err != nil {
@@ -144,7 +142,7 @@ func (a *dockerAPI) listPod(ctx context.Context, q Query) ([]Container, error) {
 	return filterMatching(all, q), nil
 }
 
-// mostAnswer bounds what is read of an answer, bytes.
+// mostAnswer bounds what is read from an answer, in bytes.
 const mostAnswer = 16 << 20
 
 // getJSON decodes the JSON answer to a GET request; found is false if the answer is 404.

@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// newKubeletEngine returns an engine that asks the read-only port of the node's kubelet for its
-// pods, if that is on. The port with authentication is not asked: a user with credentials for it
-// has kubectl, and root can ask the container runtime.
+// newKubeletEngine returns an engine that asks the read-only port of the node's kubelet for its pods, if the port is on. It does not
+// ask the port with authentication: a user with credentials for that has kubectl, and root can ask the container runtime.
 func newKubeletEngine(url string) engine {
 	return engine{name: "kubernetes", social: true, find: func(ctx context.Context, q Query) ([]Container, error) {
 		if q.Pod == "" {
@@ -23,10 +22,10 @@ func newKubeletEngine(url string) engine {
 		if err != nil {
 			return nil, err
 		}
-		transport := &http.Transport{DisableKeepAlives: true} // by no proxy
+		transport := &http.Transport{DisableKeepAlives: true} // without a proxy
 		response, err := transport.RoundTrip(request)
 		if err != nil {
-			return nil, nil // it is off, as by default
+			return nil, nil // the port is off, as by default
 		}
 		defer response.Body.Close()
 		if response.StatusCode != http.StatusOK {
@@ -37,11 +36,10 @@ func newKubeletEngine(url string) engine {
 	}}
 }
 
-// kubeletURL is its port by default.
+// kubeletURL is the kubelet's default port.
 const kubeletURL = "http://127.0.0.1:10255/pods"
 
-// newKubectlEngine returns an engine that asks the cluster for a pod by running kubectl with this
-// user's configuration.
+// newKubectlEngine returns an engine that asks the cluster for a pod. It runs kubectl with this user's configuration.
 func newKubectlEngine(program string) engine {
 	return engine{name: "kubernetes", social: true, find: func(ctx context.Context, q Query) ([]Container, error) {
 		path, err := exec.LookPath(program)
@@ -57,7 +55,7 @@ func newKubectlEngine(program string) engine {
 		command.Stderr = &said
 		text, err := command.Output()
 		if err != nil {
-			lines := strings.Split(strings.TrimSpace(said.String()), "\n") // the last one says why
+			lines := strings.Split(strings.TrimSpace(said.String()), "\n") // the last line says why
 			return nil, fmt.Errorf("kubectl: %s", cmp.Or(lines[len(lines)-1], err.Error()))
 		}
 		all, err := parsePods(strings.NewReader(string(text)), q.Pod)
@@ -65,8 +63,8 @@ func newKubectlEngine(program string) engine {
 	}}
 }
 
-// parsePods reads a Pod or a list of them, of which those called name are told container by
-// container (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/).
+// parsePods reads a Pod or a list of pods, and returns the containers of those with a name
+// (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/).
 func parsePods(r io.Reader, name string) ([]Container, error) {
 	var answer struct {
 		pod
@@ -83,7 +81,7 @@ func parsePods(r io.Reader, name string) ([]Container, error) {
 		for _, s := range p.Status.Containers {
 			engine, id, ok := strings.Cut(s.ID, "://")
 			if !ok || id == "" {
-				continue // it has not begun
+				continue // the container has not started
 			}
 			c := Container{Engine: engine, ID: id, Image: s.Image}
 			c.fillFromLabels(p.Metadata.Labels, true)
@@ -124,8 +122,7 @@ func localEngines() []engine {
 	}
 }
 
-// allEngines returns the engines of this host, then the kubelet and kubectl, which know the pods
-// of a cluster.
+// allEngines returns the engines of this host, then the kubelet and kubectl, which know the pods of a cluster.
 func allEngines() []engine {
 	return append(localEngines(), newKubeletEngine(kubeletURL), newKubectlEngine("kubectl"))
 }

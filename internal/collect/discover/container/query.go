@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// Query is what somebody called a container.
+// Query is the name by which a user asks for a container.
 type Query struct {
 	Engine         string // "docker", "podman", "containerd", "cri-o"; "" any
-	Name           string // its name, its id, or the beginning of that; "" the only one of its pod
-	Pod, Namespace string // "" of no pod, of any namespace
+	Name           string // name, ID, or the beginning of the ID; "" the only container of its pod
+	Pod, Namespace string // "" not in a pod, any namespace
 }
 
-// schemes are the engines as targets begin with them; pods' statuses name containers so, too
+// schemes are the engines in the form that targets begin with. Pods' statuses also name containers in this form
 // ("containerd://ID").
 var schemes = []string{"docker", "podman", "containerd", "cri-o"}
 
-// Parse reads docker://NAME, podman://NAME, containerd://ID, cri-o://ID, container:NAME,
-// pod/NAME[/CONTAINER] and pod/NAMESPACE/NAME/CONTAINER; ok says whether it is one of these, and the
-// error what is wrong with it.
+// Parse reads docker://NAME, podman://NAME, containerd://ID, cri-o://ID, container:NAME, pod/NAME[/CONTAINER] and
+// pod/NAMESPACE/NAME/CONTAINER. ok says whether the text has one of these forms, and the error what is wrong with it.
 func Parse(arg string) (q Query, ok bool, err error) {
 	if name, is := strings.CutPrefix(arg, "container:"); is {
 		q.Name = name
@@ -47,7 +46,7 @@ func Parse(arg string) (q Query, ok bool, err error) {
 	return q, true, q.checkNames(arg)
 }
 
-// named is what engines let containers, pods and namespaces be called.
+// named matches the names that engines allow for containers, pods and namespaces.
 var named = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
 func (q Query) checkNames(arg string) error {
@@ -62,7 +61,7 @@ func (q Query) checkNames(arg string) error {
 	return nil
 }
 
-// matchesContainer says whether a container is one the query asks for.
+// matchesContainer says whether a query asks for a container.
 func (q Query) matchesContainer(c Container) bool {
 	return (q.Engine == "" || q.Engine == c.Engine) &&
 		(q.Pod == "" || q.Pod == c.Pod) &&

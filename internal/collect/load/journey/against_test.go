@@ -21,7 +21,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/load"
 )
 
-// TestMain is also the server that the tests of this file run against, in a process of its own.
+// TestMain is also the server of the tests of this file, in a process of its own.
 func TestMain(m *testing.M) {
 	if os.Getenv("UNSTALL_TEST_SERVER") == "" {
 		os.Exit(m.Run())
@@ -83,8 +83,7 @@ func stop(tb testing.TB, server *os.Process) {
 	}
 }
 
-// Users who arrive while the server is stopped wait for it from the moment they arrived: nobody is held back, and
-// nobody's wait is lost.
+// Users who arrive while the server is stopped wait for it from their arrival on. No user is delayed by another, and every wait is counted.
 func TestStopped(t *testing.T) {
 	url, server := serverProcess(t)
 	var from, until int64
@@ -119,15 +118,15 @@ func TestStopped(t *testing.T) {
 	if during < 100 {
 		t.Errorf("%d requests were due while it was stopped", during)
 	}
-	for _, q := range rows { // the schedule itself does not move
+	for _, q := range rows { // the schedule itself is unchanged
 		if q.Route == "GET /one" && (q.Intended-first)%int64(5*time.Millisecond) > 1000 && (q.Intended-first)%int64(5*time.Millisecond) < int64(5*time.Millisecond)-1000 {
 			t.Fatalf("due %s after the first", time.Duration(q.Intended-first))
 		}
 	}
 }
 
-// BenchmarkAgainstStop stops the server for a second of ten at 500 users/s and holds the p99 against the truth: the
-// schedule replayed through one queue that is served as fast as the server can, but for the stop.
+// BenchmarkAgainstStop stops the server for a second of ten at 500 users/s. It compares the p99 with the true one: the schedule
+// replayed through one queue that is served at the server's highest speed, except during the stop.
 func BenchmarkAgainstStop(b *testing.B) {
 	url, server := serverProcess(b)
 	for b.Loop() {

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/load/page"
 )
 
-// checkAnswer returns what of an answer is not as it must be, "" if all is.
+// checkAnswer returns which check of an answer failed, "" if none did.
 func (s *Step) checkAnswer(a answer, doc *page.Document, took time.Duration, v *values) string {
 	c := &s.checks
 	good := len(c.status) == 0 && a.status >= 200 && a.status < 400
@@ -59,7 +59,7 @@ func (s *Step) checkAnswer(a answer, doc *page.Document, took time.Duration, v *
 	return ""
 }
 
-// formatSource returns a template as it was written, quoted.
+// formatSource returns the source text of a template, quoted.
 func (t template) formatSource() string {
 	var b strings.Builder
 	for _, p := range t {
@@ -94,7 +94,7 @@ func (s *Step) takeValues(a answer, doc *page.Document, jar http.CookieJar, v *v
 	return ""
 }
 
-// findValues returns the values in the answer that may be taken, or what is missing.
+// findValues returns the values in the answer to choose from, or what is missing.
 func (t *take) findValues(a answer, doc *page.Document, jar http.CookieJar) (found []string, missing string) {
 	switch {
 	case t.sel != nil:
@@ -175,8 +175,7 @@ func (s *Step) chooseLink(doc *page.Document, sel cascadia.SelectorGroup, text s
 	return to[0], ""
 }
 
-// fillForm returns a form of the page, filled in: its own fields, and in their place or beside
-// them those of the step
+// fillForm returns a filled-in form of the page: its own fields, with those of the step added or replaced
 // (https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#form-submission-algorithm).
 func (s *Step) fillForm(doc *page.Document, sel cascadia.SelectorGroup, text string, v *values) (method string, to *url.URL, data []pair, missing string) {
 	form := cascadia.Query(doc.Root, sel)

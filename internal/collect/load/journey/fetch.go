@@ -27,25 +27,25 @@ import (
 type call struct {
 	method string
 	url    *url.URL
-	header http.Header // beside what every request has
+	header http.Header // in addition to the headers of every request
 	body   []byte
-	keep   bool // the answer's body
+	keep   bool // keep the answer's body
 	due    int64
 	of     *settings
 	step   *Step
 }
 
-// answer is what came of a call.
+// answer is the result of a call.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 	url    *url.URL
 	end    int64
-	err    error // nothing came, or not all of it
+	err    error // the answer is missing or incomplete
 }
 
-// maxBody is how much of an answer is kept; the rest is read and thrown away.
+// maxBody is how many bytes of an answer are kept; the rest is read and dropped.
 const maxBody = 8 << 20
 
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}

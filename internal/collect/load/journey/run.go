@@ -18,15 +18,14 @@ import (
 	"github.com/unstall/unstall/internal/collect/load/pace"
 )
 
-// Options say how a run goes beside what the script says.
+// Options are the settings of a run beside the script.
 type Options struct {
-	For   time.Duration  // end then, whoever is under way; 0: when the last user is through
-	Roots *x509.CertPool // whose certificates are accepted; nil: the system's
+	For   time.Duration  // end then, with any user under way; 0: when the last user has finished
+	Roots *x509.CertPool // accepted certificate authorities; nil: the system's
 }
 
-// Run sends the users of a script and waits until they are through. The end of the context ends it early,
-// with the result of what there was. An error wraps [load.ErrPlan] or [load.ErrUnreachable]; with the
-// latter there is a result as well.
+// Run sends the users of a script and waits until they have finished. The end of the context ends it early, with the result so far. An error wraps
+// [load.ErrPlan] or [load.ErrUnreachable]; with the latter there is a result as well.
 func Run(ctx context.Context, s *Script, opt Options, o load.Observer) (*load.Result, error) {
 	plan := s.Plan()
 	if opt.For > 0 {
@@ -67,7 +66,7 @@ type runner struct {
 	tickets tls.ClientSessionCache
 	roots   *x509.CertPool
 	http2   *http.Transport
-	oneOnly sync.Map // addresses that speak no HTTP/2
+	oneOnly sync.Map // addresses without HTTP/2
 	pages   pages
 
 	over                              atomic.Bool // nobody takes another step
@@ -83,12 +82,12 @@ type runner struct {
 	umu     sync.Mutex
 	users   map[*user]struct{}
 	asleep  sleepers
-	next    int64 // ns: what the pacer sleeps to
+	next    int64 // ns: time until which the pacer sleeps
 	arrived int64
 	sealed  bool // nobody arrives any more
-	ended   bool // nor takes another step
+	ended   bool // no user takes another step
 	most    int64
-	idle    chan struct{} // closed when sealed and nobody is there
+	idle    chan struct{} // closed when sealed and no user is left
 
 	counts    []load.Users  // by journey; umu is held
 	steps     []*stepCounts // by their place in the file; of the goroutine that follows
@@ -302,7 +301,7 @@ func (r *runner) removeUser(u *user, how int) {
 	}
 }
 
-// sleeper is a user who thinks.
+// sleeper is a thinking user.
 type sleeper struct {
 	due  int64
 	user *user

@@ -58,7 +58,7 @@ func run(t testing.TB, s *Script, opt Options) (*load.Result, []load.Row) {
 	return r, o.rows
 }
 
-// Everything a journey can do, each used where the site says no without it.
+// The journey uses every feature, each where the site fails without it.
 const everything = `
 vars:
   base: BASE
@@ -159,7 +159,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// What goes wrong ends the journey of who met it, is one line, and what was measured is kept.
+// A failure ends the journey of its user and is one line. The measurements so far are kept.
 func TestWhatGoesWrong(t *testing.T) {
 	s := newSite(t)
 	step := func(text string) string {
@@ -240,8 +240,8 @@ func TestClosedWhileThinking(t *testing.T) {
 	}
 }
 
-// What a step took is what the server says it took, within 2 %: from the first request that it saw to the last it
-// ended. The generator says itself when it was not let run, and then nothing is known.
+// The time of a step equals the server's measurement within 2 %: from the first request that the server saw to the end of the last. If
+// the generator reports that it did not get CPU time, the test decides nothing.
 func TestLatenciesAreTheServers(t *testing.T) {
 	held := 0
 	for range 6 {
@@ -318,7 +318,7 @@ scenarios: {b: {journey: a, arrivals: {rate: 15, for: 2s}}}`
 	return most, late
 }
 
-// Nobody waits for anybody: users arrive on time at a site that answers nothing, and those weighted three to one come so.
+// Users do not wait for each other. They arrive on time at a site that answers nothing, in the ratio of their weights, three to one.
 func TestArrivals(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { time.Sleep(300 * time.Millisecond) }))
 	defer server.Close()

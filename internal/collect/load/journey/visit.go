@@ -75,19 +75,18 @@ func isPage(a answer) bool {
 	return a.err == nil && (kind == "text/html" || kind == "application/xhtml+xml")
 }
 
-// cached is what a session knows of a resource it got.
+// cached is a resource in a session's cache.
 type cached struct {
-	until    int64 // ns: fresh until then, without asking
+	until    int64 // ns: fresh until then, without a request
 	tag      string
 	modified string
 	sheet    *page.Sheet // of a stylesheet
-	at       *url.URL    // where it came from in the end
+	at       *url.URL    // its final URL
 }
 
 const mostCached = 1000 // of one user
 
-// fetching gets the resources of a page, each as soon as it is known, as many at a time as a user has connections
-// for. It ends when all are there.
+// fetching gets the resources of a page, each as soon as it is known, as many at a time as a user has connections. It ends when all have come.
 type fetching struct {
 	s    *session
 	ctx  context.Context
@@ -102,7 +101,7 @@ type fetching struct {
 	last  int64 // ns: when the last one ended
 }
 
-// fetchResources gets what a page needs and returns when the last of it was there, ns.
+// fetchResources gets a page's resources and returns when the last one ended, ns.
 func (s *session) fetchResources(ctx context.Context, a answer, step *Step, common http.Header) int64 {
 	f := &fetching{s: s, ctx: ctx, of: &step.browser, step: step, common: common, last: a.end}
 	f.fetchPage(a, 0)
@@ -110,7 +109,7 @@ func (s *session) fetchResources(ctx context.Context, a answer, step *Step, comm
 	return f.last
 }
 
-// fetchPage starts what a page requests.
+// fetchPage starts a page's requests.
 func (f *fetching) fetchPage(a answer, depth int) {
 	doc := f.s.r.parsePage(a)
 	if doc == nil {
@@ -121,7 +120,7 @@ func (f *fetching) fetchPage(a answer, depth int) {
 	v.startFetches(v.visit.Resources(), a.end)
 }
 
-// visiting is one page of those that are fetched: a frame is one, too.
+// visiting is one of the fetched pages; a frame is one, too.
 type visiting struct {
 	f     *fetching
 	visit *page.Visit
@@ -169,7 +168,7 @@ func (s *session) firstIcon(u *url.URL) bool {
 	return true
 }
 
-// accepts is what a browser says it takes.
+// accepts are a browser's Accept headers.
 var accepts = map[page.Kind]string{
 	page.Image: "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8", page.Icon: "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8",
 	page.Style: "text/css,*/*;q=0.1", page.Frame: acceptsPage,
@@ -185,7 +184,7 @@ func (v *visiting) fetchResource(r page.Resource, due int64) {
 	if c.header.Get("Referer") == "" {
 		c.header.Del("Referer")
 	}
-	for name, all := range f.common { // what every request is to have, but not what describes the page's own
+	for name, all := range f.common { // headers for every request, but not those about the page itself
 		switch name {
 		case "Content-Type", "Content-Length", "Host", "Accept", "Origin", "Referer", "X-Requested-With":
 		default:
@@ -320,8 +319,7 @@ func refererOf(from, to *url.URL) string {
 	return u.String()
 }
 
-// pages are those that were parsed lately: sites answer many users alike. Parsing is most of what a page
-// costs the generator.
+// pages are recently parsed pages, because a site sends the same page to many users. Parsing is most of a page's cost for the generator.
 type pages struct {
 	seed maphash.Seed
 	mu   sync.Mutex

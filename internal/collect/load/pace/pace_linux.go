@@ -8,25 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pacer sleeps in the kernel on a thread of its own, which wakes 50 µs after what it
-// is set to unless told otherwise (prctl(2), PR_SET_TIMERSLACK).
+// Pacer sleeps in the kernel on a thread of its own. The thread wakes 50 µs late unless its timer slack is changed (prctl(2), PR_SET_TIMERSLACK).
 type Pacer struct{ event int } // eventfd, < 0 none
 
-// spare lets the pacer go on when it wakes while the runtime's other threads
-// hold all of its processors and are themselves waiting for one of the host's.
+// spare lets the pacer continue when it wakes while the runtime's other threads hold all of its processors and themselves wait for one
+// of the host's.
 var spare = sync.OnceFunc(func() { Spare(2) })
 
 var processors sync.Mutex
 
-// Spare gives the runtime so many processors more, or takes them back, for threads that keep
-// theirs while they wait in the kernel.
+// Spare gives the runtime a number of processors more, or takes them back, for threads that keep theirs while they wait in the kernel.
 func Spare(n int) {
 	processors.Lock()
 	defer processors.Unlock()
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
 }
 
-// New returns a pacer that can be poked. Its thread is that of whoever calls Take.
+// New returns a pacer that can be poked. Its thread is that of the caller of Take.
 func New() *Pacer {
 	event, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
@@ -35,8 +33,7 @@ func New() *Pacer {
 	return &Pacer{event}
 }
 
-// Take makes the calling goroutine's thread the pacer's, for the rest of the
-// goroutine's life. What the kernel refuses stays as it is.
+// Take makes the calling goroutine's thread the pacer's, for the rest of the goroutine's life. Settings that the kernel refuses stay unchanged.
 func (p *Pacer) Take() {
 	spare()
 	runtime.LockOSThread()
@@ -46,11 +43,11 @@ func (p *Pacer) Take() {
 	// for ordinary threads since Linux 6.12, docs.kernel.org/scheduler/sched-eevdf).
 	attr := &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Runtime: uint64(100 * time.Microsecond)}
 	_ = unix.SchedSetAttr(0, attr, 0)
-	// Allowed to root only, who often is the one in a container.
+	// Only root may do this, which a load generator in a container often is.
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -10)
 }
 
-// Sleep waits, or until it is poked or a signal comes: the caller looks at the clock.
+// Sleep waits until its time, a poke or a signal. The caller looks at the clock.
 func (p *Pacer) Sleep(d time.Duration) {
 	t := unix.NsecToTimespec(int64(max(d, 0)))
 	if p.event < 0 {
@@ -71,7 +68,7 @@ func (p *Pacer) Poke() {
 	}
 }
 
-// Close gives back what it took of the kernel; nothing may be called after it.
+// Close returns the kernel's resources; no method may be called after it.
 func (p *Pacer) Close() {
 	if p.event >= 0 {
 		_ = unix.Close(p.event)

@@ -1,4 +1,4 @@
-// Package all lists the probes. Adding one is a package and a line here.
+// Package all lists the probes. A new probe is a package and a line here.
 package all
 
 import (
@@ -27,11 +27,11 @@ var Probes = []probe.Probe{
 	container.Probe,
 }
 
-// Clock is asked beside them of processes whose runtime names functions by their addresses.
+// Clock is also asked about processes whose runtime names functions by their addresses.
 var Clock = kernel.Clock
 
-// Kernel is asked beside them where the user wants to know what the kernel does (--kernel).
+// Kernel is also asked if the user wants to know what the kernel does (--kernel).
 var Kernel = []probe.Probe{kernel.Probe}
 
-// Exchanges is asked beside them of processes that do not tell of their requests themselves.
+// Exchanges is also asked about processes that do not report their own requests.
 var Exchanges = exchanges.Probe

@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/linux"
 )
 
-// Host is what can be recorded of a whole host.
+// Host returns the accesses that record a whole host.
 func Host(opt linux.HostOptions) []probe.Access {
 	return []probe.Access{linux.Host(opt), kernel.Host()}
 }

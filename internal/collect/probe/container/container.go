@@ -1,6 +1,5 @@
-// Package container records what the engines of this host know of the container that a process
-// runs in: name, image, pod, namespace and labels. It switches nothing on: what it writes was
-// found out when the target was resolved (internal/collect/discover/container).
+// Package container records what the engines of this host know about a process's container: name, image, pod, namespace and
+// labels. It switches nothing on. Its data was found when the target was resolved (internal/collect/discover/container).
 //
 // Its artifact is container.txt, as internal/format/container reads it.
 package container
@@ -21,7 +20,7 @@ import (
 
 const name = "container"
 
-// Probe records of a process's container what it is called.
+// Probe records the names of a process's container.
 var Probe = probe.Probe{
 	Name:    name,
 	About:   "name, image, pod and labels of the container, as its engine knows them",
@@ -48,8 +47,7 @@ func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	}}}
 }
 
-// formatArtifact returns the artifact's text: a line for each thing that is known of the
-// container.
+// formatArtifact returns the artifact's text: a line for each known property of the container.
 func formatArtifact(pid int, c container.Container) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# container of pid %d\n", pid)

@@ -19,10 +19,10 @@ import (
 	"github.com/unstall/unstall/lab/dotnetapp"
 )
 
-// childOf says of which process a child of this test is the recorder.
+// childOf is the variable with the PID of the process that a child of this test records.
 const childOf = "UNSTALL_TEST_RECORDS"
 
-// TestRecorder is no test: it is the recorder that TestAgainAndAgain kills.
+// TestRecorder is not a test: it is the recorder that TestAgainAndAgain kills.
 func TestRecorder(t *testing.T) {
 	pid := os.Getenv(childOf)
 	if pid == "" {
@@ -35,9 +35,8 @@ func TestRecorder(t *testing.T) {
 	_ = probetest.One(t, findAccess, target).Record(t.Context(), probe.Plan{For: time.Minute}, probetest.NewSink())
 }
 
-// TestAgainAndAgain records a service twenty times in a row, and kills the recorder in the
-// middle of one more: the service answers all the while, no thread of a session is left in
-// it, and it is as fast as before.
+// TestAgainAndAgain records a service twenty times in a row, and kills the recorder in the middle of one more recording. The
+// service answers all the time, keeps no thread of a session, and is as fast as before.
 func TestAgainAndAgain(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, ...string) *dotnetapp.App{"3.1": dotnetapp.Start, "9": dotnetapp.Start9} {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +63,7 @@ func TestAgainAndAgain(t *testing.T) {
 				}
 				return time.Duration(stats.Median(all))
 			}
-			probetest.Record(t, record, probe.Plan{For: time.Second}) // threads that stay, such as the counters', are there
+			probetest.Record(t, record, probe.Plan{For: time.Second}) // starts threads that stay, such as the counters'
 			median()
 			before, had := median(), threads()
 
@@ -78,7 +77,7 @@ func TestAgainAndAgain(t *testing.T) {
 			})
 			for range 20 {
 				to := probetest.Record(t, record, probe.Plan{For: 300 * time.Millisecond})
-				if len(to.Kept) == 0 || len(to.Warnings) > 0 { // on a busy host one look may take all of it
+				if len(to.Kept) == 0 || len(to.Warnings) > 0 { // on a busy host one look may take the whole time
 					t.Errorf("recorded %d artifacts, warned %q", len(to.Kept), to.Warnings)
 				}
 			}
@@ -96,7 +95,7 @@ func TestAgainAndAgain(t *testing.T) {
 			_ = c.Wait()
 			stop()
 			asking.Wait()
-			back(t, threads, had) // those that a pool added for a busy host go when nobody asks, too
+			back(t, threads, had) // threads that a pool added for a busy host also go when no request comes
 			var after []time.Duration
 			for range 5 { // on a busy host one may be slow for other reasons
 				after = append(after, median())

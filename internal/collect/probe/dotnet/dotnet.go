@@ -1,5 +1,5 @@
-// Package dotnet records a .NET process over the diagnostics socket of its runtime,
-// .NET Core 3.1 to .NET 10, without anything of .NET on this side.
+// Package dotnet records a .NET process over the diagnostics socket of its runtime, .NET Core 3.1 to .NET 10. The recorder needs
+// no .NET itself.
 //
 // Its artifacts, as internal/format/nettrace reads them:
 //
@@ -15,33 +15,29 @@
 //	detail-0001.nettrace …   requests and locks of a second now and then, where
 //	                         they come too fast to be recorded all the time; series "detail"
 //
-// A session may end with the names of all methods that have code. That takes 40 ms of
-// the target's processor time in a small service, and more in larger ones, and whoever has
-// to wait for a processor meanwhile waits longer. So the last session tells them, into both of the first two
-// artifacts, each of which can be read alone; before that only a recording of half a minute or longer
-// has them, which would lack them were it killed.
+// A session may end with the names of all methods that have code. That takes 40 ms of the target's CPU time in a small service,
+// and more in larger ones, and threads that wait for a CPU then wait longer. So the last session writes the names into both of
+// the first two artifacts, so that each can be read alone. Only a recording of half a minute or longer also has names before
+// that, because it would lack them if it were killed.
 //
-// Requests come from ASP.NET Core's own events, so that no code has to change. To
-// tell which end belongs to which start, the runtime's activity tracker is switched
-// on by a moment of the task library's events; the tracker itself cannot be switched
-// off again, and does nothing while nobody listens to such events.
+// Requests come from ASP.NET Core's own events, so that no code has to change. To match ends with starts, a moment of the task
+// library's events switches on the runtime's activity tracker. The tracker cannot be switched off again, and does nothing while
+// no session listens to such events.
 //
-// Before .NET 6 what ends a session may end the process, whoever ends it. As names are told
-// the runtime enables events of its own, of compiled methods above all; a thread that writes
-// one just then hangs, and the end with it (dotnet/runtime#51579), or writes into what was freed. And
-// before 3.1.5 the names of generated methods are freed as they are told (dotnet/coreclr#28036).
-// With names at the end of two of three sessions 3.1.2 crashed or hung in one of ten
-// recordings of programs that compile or generate methods all the time. So there names are told once, by a session that
-// nobody else writes into, and before 3.1.5 not at all where methods are generated meanwhile. Other
-// sessions end without them: the runtime then waits a moment between the last event and the end.
-// Those with counters are stopped between them, a bounded number of times, and what comes too fast is not begun anew. And
-// there is one session at a time, the long one in turn with stacks at random moments, and what tasks are
-// awaited in its last seconds: 3.1.2 crashed now and then when one was stopped beside another.
+// Before .NET 6, ending a session may end the process, whichever program ends it. While the runtime writes names it enables events
+// of its own, above all of compiled methods. A thread that writes such an event at that moment hangs, and the end with it
+// (dotnet/runtime#51579), or writes into freed memory. Before 3.1.5 the names of generated methods are also freed while they are
+// written (dotnet/coreclr#28036). With names at the end of two of three sessions, 3.1.2 crashed or hung in one of ten recordings of
+// programs that compile or generate methods all the time.
 //
-// The package's opinion: a session belongs to its connection, so that whatever ends
-// the recorder ends the session, too: the runtime notices when it next writes, and
-// counters are written each second. What was begun is stopped politely first, as the
-// names come only then.
+// So on those versions a recording gets names once, from a session that no thread writes into. Before 3.1.5 it gets none if methods
+// are generated at that time. Other sessions end without names: the runtime then waits a moment between the last event and the end.
+// Sessions with counters are stopped between counters, a bounded number of times. A session whose events come too fast is not begun
+// again. There is only one session at a time, because 3.1.2 crashed now and then when one was stopped beside another: the long session
+// alternates with stacks at random moments, and its last seconds show which tasks are awaited.
+//
+// The package's opinion: a session belongs to its connection, so that it ends however the recorder ends. The runtime notices that when
+// it next writes, and counters are written each second. Sessions are first stopped properly, because names come only then.
 package dotnet
 
 import (
@@ -65,13 +61,13 @@ var Probe = probe.Probe{
 
 const name = "dotnet"
 
-// switches are what recording switches on.
+// switches are the names of what recording switches on.
 var switches = []string{"event session (counters, collections, thread pool, locks, requests and their calls)", "thread stacks (50 ms at a time)"}
 
 const recorded = ".NET counters, collections, thread pool, requests, locks and thread stacks"
 
-// findAccess looks for the diagnostics socket of a .NET process. A process without one gives an
-// access all the same, whose lack says why.
+// findAccess looks for the diagnostics socket of a .NET process. For a process without one it also returns an access, whose lack
+// says why.
 func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID == 0 || t.Runtime != "dotnet" {
 		return nil
@@ -100,9 +96,8 @@ func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	}}
 }
 
-// aheadOfTime is what a program that was compiled ahead of time (NativeAOT) does not tell: the
-// stacks of its threads, as it has neither sampler nor names of methods; and nothing at all where
-// its event sources were left out, as they are unless asked for:
+// aheadOfTime is the lack of a program compiled ahead of time (NativeAOT). Stacks of its threads are missing, because it has neither
+// a sampler nor names of methods. Everything is missing if its event sources were left out, which is the default:
 // https://learn.microsoft.com/dotnet/core/deploying/native-aot/diagnostics
 func aheadOfTime(t discover.Target, err error) []probe.Lack {
 	switch native := discover.Managed(t.PID); {
@@ -150,8 +145,8 @@ func recordProcess(ctx context.Context, client *ipc.Client, t discover.Target, p
 	return r.run(ctx, plan.For)
 }
 
-// freesEarly says of a version before .NET 6 whether it frees the name of a generated method while it may
-// still tell it (dotnet/coreclr#28036): before 3.1.5, or unknown.
+// freesEarly says whether a version before .NET 6 frees the name of a generated method while it may still write it
+// (dotnet/coreclr#28036): before 3.1.5, or unknown.
 func freesEarly(version string) bool {
 	var major, minor, patch int
 	n, _ := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch)

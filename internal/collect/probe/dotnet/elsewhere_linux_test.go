@@ -20,13 +20,12 @@ import (
 	"github.com/unstall/unstall/lab/dotnetapp"
 )
 
-// TestElsewhere records real services that are not where one looks first: with a TMPDIR of
-// their own, in namespaces of their own, of another user.
+// TestElsewhere records real services in unusual places: with a TMPDIR of their own, in namespaces of their own, of another user.
 func TestElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts ten services")
 	}
-	const ownTmp = `mount -t tmpfs tmpfs "$TMPDIR" && exec "$@"` // which nobody else sees
+	const ownTmp = `mount -t tmpfs tmpfs "$TMPDIR" && exec "$@"` // other processes do not see the mount
 	for name, c := range map[string]struct {
 		by  []string
 		env string
@@ -70,7 +69,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// able skips the test where this user, or what is here, cannot start a program that way.
+// able skips the test if this user or this host cannot start a program that way.
 func able(t *testing.T, by, env []string) {
 	t.Helper()
 	if len(by) == 0 {
@@ -93,8 +92,8 @@ func started(t *testing.T, release string, by []string, env ...string) *dotnetap
 	return dotnetapp.StartBy(t, by, env...)
 }
 
-// TestSwitchedOff says by which setting a runtime's diagnostics are off, of the settings that it
-// knows: those named DOTNET_ are .NET 6's and later, the one for the socket alone .NET 8's.
+// TestSwitchedOff checks that the error names the setting that switched a runtime's diagnostics off. Each runtime only knows some
+// settings: those named DOTNET_ exist from .NET 6 on, the one for the socket alone from .NET 8 on.
 func TestSwitchedOff(t *testing.T) {
 	for _, c := range []struct {
 		release, setting string
@@ -130,8 +129,8 @@ func TestSwitchedOff(t *testing.T) {
 	}
 }
 
-// TestAheadOfTime is told of a program that has the section of those compiled ahead of time, and
-// no socket: none can be built here.
+// TestAheadOfTime records a program that has the section of ahead-of-time compiled ones and no socket, because none can be built
+// here.
 func TestAheadOfTime(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
@@ -158,7 +157,7 @@ func TestAheadOfTime(t *testing.T) {
 		_ = c.Wait()
 	})
 	var on discover.Target
-	for on.Runtime == "" { // until it is what it was started as
+	for on.Runtime == "" { // until it runs the started program
 		if on, err = discover.Resolve(t.Context(), fmt.Sprint(c.Process.Pid), platform.Recognisers()); err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 // https://learn.microsoft.com/dotnet/fundamentals/diagnostics/runtime-events
 const (
 	keywordGC         = 0x1
-	keywordSurvival   = 0x400000  // the ranges that a collection keeps
-	keywordsHeap      = 0x1980001 // a blocking collection of all that tells each object, and types' names
+	keywordSurvival   = 0x400000  // address ranges that a collection keeps
+	keywordsHeap      = 0x1980001 // a blocking full collection that reports each object, and the names of types
 	keywordJIT        = 0x10
 	keywordContention = 0x4000
 	keywordThreading  = 0x10000
@@ -32,8 +32,8 @@ const (
 	everySecond     = "EventCounterIntervalSec=1"
 )
 
-// counters are sources of EventCounters. Those are always written once asked for,
-// whatever the level: critical keeps a source's other events off.
+// counters are sources of EventCounters. A source writes its counters whenever they are requested, whatever the level; critical keeps
+// its other events off.
 // https://learn.microsoft.com/dotnet/core/diagnostics/available-counters
 var counters = []ipc.Provider{
 	{Name: "System.Runtime", Keywords: 0x2, Level: informational, Args: everySecond}, // 0x2: the number of processors
@@ -46,14 +46,12 @@ var counters = []ipc.Provider{
 	{Name: "Microsoft.Data.SqlClient.EventSource", Level: critical, Args: everySecond},
 }
 
-// rare is what no service does so often that recording it would cost: what the
-// collector and the thread pool decide.
+// rare are events that are too rare in any service to cost much: decisions of GC and of the thread pool.
 var rare = append([]ipc.Provider{
 	{Name: runtimeProvider, Keywords: keywordGC | keywordThreading, Level: informational},
 }, counters...)
 
-// rareProviders returns the providers in rare, and, where that is safe, the one that tells which
-// threads wait to allocate.
+// rareProviders returns the providers in rare and, if that is safe, the one that reports threads waiting to allocate.
 func (r *recording) rareProviders() []ipc.Provider {
 	if r.fragile {
 		return rare
@@ -61,32 +59,31 @@ func (r *recording) rareProviders() []ipc.Provider {
 	return append([]ipc.Provider{{Name: privateProvider, Keywords: keywordGC, Level: informational}}, rare...)
 }
 
-// allocating has who allocates what: an event with its stack for each 100 KB, and for each large
-// object.
+// allocating reports allocations: an event with its stack for each 100 KB, and for each large object.
 var allocating = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordGC, Level: verbose}}
 
-// dying has, beside that, what each collection keeps: of the objects that were told of, which die
-// old. A collection takes longer for it, one in the background stops the program the longer.
+// dying also reports the objects that each collection keeps, so that it is known which of the allocated objects die old. Collections
+// take longer for it; a background collection then stops the program longer.
 var dying = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordGC | keywordSurvival, Level: verbose}}
 
-// heap is one collection, which tells what lies there; verbose, it would tell who allocates, too.
+// heap is one collection that reports the objects of the heap. Level verbose would also report allocations.
 var heap = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordsHeap, Level: informational}}
 
-// detailProviders returns the providers of what a service may do at any rate: requests, locks, and
-// calls to others. Waits for handles (0x40000000000, from .NET 9 on) are left out: they come at
-// level verbose alone, and each thread that waits checks whether they are on.
+// detailProviders returns the providers of events that a service may have at any rate: requests, locks, and calls to other services.
+// Waits for handles (0x40000000000, from .NET 9 on) are left out, because they come only at level verbose, and each waiting thread
+// checks whether they are on.
 func (r *recording) detailProviders() []ipc.Provider {
 	var sources []string
-	if !r.fragile { // they came with .NET 5
+	if !r.fragile { // these came with .NET 5
 		sources = []string{"System.Net.NameResolution", "System.Net.Sockets", "System.Net.Security"}
 	}
 	return mergeProviders([]ipc.Provider{{Name: runtimeProvider, Keywords: keywordContention, Level: informational}}, r.requestsAnd(sources))
 }
 
-// requestProviders returns the providers of requests and their calls alone.
+// requestProviders returns only the providers of requests and their calls.
 func (r *recording) requestProviders() []ipc.Provider { return r.requestsAnd(nil) }
 
-// requestsAnd are these and what other sources tell.
+// requestsAnd returns these providers and those of other sources.
 func (r *recording) requestsAnd(sources []string) []ipc.Provider {
 	all := []ipc.Provider{{Name: hostingProvider, Keywords: ^uint64(0), Level: informational}}
 	var specs []string
@@ -103,13 +100,13 @@ func (r *recording) requestsAnd(sources []string) []ipc.Provider {
 		Args: `FilterAndPayloadSpecs="` + strings.Join(specs, "\n") + `"`})
 }
 
-// hidesQueries is the release from which System.Net.Http leaves the values of queries out of what
-// it tells (https://learn.microsoft.com/dotnet/core/compatibility/networking/9.0/query-redaction-events):
-// those of others would be in the capture.
+// hidesQueries is the release from which System.Net.Http leaves the values of queries out of its events
+// (https://learn.microsoft.com/dotnet/core/compatibility/networking/9.0/query-redaction-events). Earlier ones would put them into the
+// capture.
 const hidesQueries = 9
 
-// messages is DiagnosticSourceEventSource's keyword of its events. By others it subscribes to
-// more than it is asked for.
+// messages is the keyword of DiagnosticSourceEventSource for its events. With other keywords the source subscribes to more than
+// requested.
 const messages = 0x2
 
 // What libraries tell through a DiagnosticSource, as event "Event" of its event source
@@ -139,33 +136,30 @@ var sqlCalls = func() (specs []string) {
 	return specs
 }()
 
-// allProviders returns the rare and the detail providers for one session.
+// allProviders returns the rare and the detail providers in one list.
 func (r *recording) allProviders() []ipc.Provider {
 	return mergeProviders(r.rareProviders(), r.detailProviders())
 }
 
-// stacks is the sample profiler: it stops all threads a thousand times a second
-// and walks their stacks.
+// stacks is the sample profiler. It stops all threads a thousand times a second and walks their stacks.
 var stacks = []ipc.Provider{{Name: sampler, Level: verbose}}
 
 const sampler = "Microsoft-DotNETCore-SampleProfiler"
 
-// tracker switches activity tracking on as it is enabled (TasksFlowActivityIds), and
-// writes nothing.
+// tracker switches activity tracking on when it is enabled (TasksFlowActivityIds). It writes no events.
 var tracker = ipc.Provider{Name: "System.Threading.Tasks.TplEventSource", Keywords: 0x80, Level: informational}
 
-// awaits are the tasks that code awaits (TaskTransfer, Tasks), and for which request.
+// awaits reports which tasks code awaits (TaskTransfer, Tasks), and for which request.
 var awaits = []ipc.Provider{
 	{Name: tracker.Name, Keywords: tracker.Keywords | 0x1 | 0x2, Level: verbose},
 }
 
-// tracking is the first burst of stacks. While the tracker's source is on, each await
-// costs more: a session of its own would, as nothing is written into it, stay on
-// should the recorder be killed.
+// tracking is the first burst of stacks. While the tracker's source is on, each await costs more. A session of its own would stay on
+// if the recorder is killed, because no event is written into it.
 var tracking = append([]ipc.Provider{tracker}, stacks...)
 
-// mergeProviders merges two lists into one that names each provider once, as a session requires:
-// with the keywords of both and the higher level.
+// mergeProviders merges two lists into one that names each provider once, as a session requires, with the keywords of both and the
+// higher level.
 func mergeProviders(a, b []ipc.Provider) []ipc.Provider {
 	all := append([]ipc.Provider{}, a...)
 next:
@@ -182,28 +176,26 @@ next:
 	return all
 }
 
-// compiling has an event for each method that is compiled, and for each that was generated
-// (System.Reflection.Emit.DynamicMethod, compiled expressions) and is freed.
+// compiling reports each compiled method, and each generated one (System.Reflection.Emit.DynamicMethod, compiled expressions) that is
+// freed.
 var compiling = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordJIT, Level: informational}}
 
-// quietly asks for nothing, of the provider that a runtime before .NET 6 adds for the names of
-// methods where a session has none of it.
+// quietly requests no events of the provider that a runtime before .NET 6 adds for the names of methods if a session does not have it.
 var quietly = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordContention, Level: critical}}
 
 // generated looks for generated methods in a stream of [compiling].
 type generated struct {
 	times int
 	freed bool
-	held  []byte // of what came last
+	held  []byte // the last bytes, which may begin a match
 }
 
-// fewGenerated is how many methods a program may generate in a moment that keeps them: for the first
-// request of a handler the framework generates some.
+// fewGenerated is how many methods a program may generate in a moment and still get names, because the framework generates some for the
+// first request of a handler.
 const fewGenerated = 10
 
-// ofNone is the class that the runtime tells of generated methods, which have none. What an event is, is
-// told before the first one of it, its provider followed by its number: unloaded is that of methods
-// that are freed.
+// ofNone is the class that the runtime reports for generated methods, which have none. unloaded identifies the event of freed methods:
+// its description, the provider followed by the event's number, comes before the first such event.
 var (
 	ofNone   = utf16Bytes("dynamicClass\x00")
 	unloaded = append(utf16Bytes(runtimeProvider+"\x00"), 144, 0, 0, 0)
@@ -217,10 +209,9 @@ func (g *generated) scanStream(data []byte) {
 	g.held = g.held[len(g.held)-min(len(g.held), len(unloaded)-1):]
 }
 
-// goesOn says that the program generates methods in this very moment, or frees them.
+// goesOn says whether the program generates or frees methods at this moment.
 func (g *generated) goesOn() bool { return g.freed || g.times > fewGenerated }
 
-// withCounters returns the providers with the counters of System.Runtime before them. In an idle
-// process nothing else would be written each second, and only by writing does a runtime notice
-// that its recorder was killed.
+// withCounters returns the providers with the counters of System.Runtime before them. In an idle process no other event is written each
+// second, and a runtime notices only by writing that its recorder was killed.
 func withCounters(all []ipc.Provider) []ipc.Provider { return append(counters[:1:1], all...) }

@@ -23,7 +23,7 @@ import (
 
 const taskWait = "/api/diagscenario/taskwait"
 
-// live finds what can be recorded of a service that runs.
+// live finds the access to a running service.
 func live(t *testing.T, a *dotnetapp.App) probe.Access {
 	t.Helper()
 	on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID), platform.Recognisers())
@@ -33,8 +33,7 @@ func live(t *testing.T, a *dotnetapp.App) probe.Access {
 	return probetest.One(t, findAccess, on)
 }
 
-// events counts what the streams of an artifact hold, by provider and id, and checks that
-// they are whole.
+// events counts the events in the streams of an artifact, by provider and ID, and checks that the streams are whole.
 func events(t *testing.T, k *probetest.Artifact) map[string]int {
 	t.Helper()
 	r, err := eventpipe.NewReader(strings.NewReader(k.String()))
@@ -68,7 +67,7 @@ func events(t *testing.T, k *probetest.Artifact) map[string]int {
 	}
 }
 
-// TestStarving records a service whose pool has no thread left.
+// TestStarving records a service whose pool has no free thread.
 func TestStarving(t *testing.T) {
 	a := dotnetapp.Start(t)
 	release := a.Hold(t, taskWait, 125)
@@ -101,7 +100,7 @@ func TestStarving(t *testing.T) {
 	}
 }
 
-// TestLiveHeap asks a service what dies and what lies on its heap.
+// TestLiveHeap records which objects die and which are on a service's heap.
 func TestLiveHeap(t *testing.T) {
 	for _, x := range []struct {
 		name  string
@@ -126,7 +125,7 @@ func TestLiveHeap(t *testing.T) {
 	}
 }
 
-// TestKilled kills the service in the middle of a recording.
+// TestKilled kills the service during a recording.
 func TestKilled(t *testing.T) {
 	a := dotnetapp.Start(t)
 	record := live(t, a)
@@ -152,14 +151,13 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestNothingStaysOn interrupts a recording, and drops the connections of another as
-// a killed recorder does: the threads that sessions and the sampler have in the
-// runtime are gone after it.
+// TestNothingStaysOn interrupts a recording, and drops the connections of another as a killed recorder does. Afterwards the runtime has no
+// threads of sessions or of the sampler any more.
 func TestNothingStaysOn(t *testing.T) {
 	a := dotnetapp.Start(t)
 	record := live(t, a)
 	threads := threadsOf(t, a.PID)
-	probetest.Record(t, record, probe.Plan{For: time.Second}) // threads that stay, such as the counters', are there
+	probetest.Record(t, record, probe.Plan{For: time.Second}) // starts threads that stay, such as the counters'
 	before := threads()
 
 	to := probetest.Begin(t, record)
@@ -182,10 +180,9 @@ func TestNothingStaysOn(t *testing.T) {
 	}
 }
 
-// dropSession begins a session and closes its connection while it writes, and waits until
-// no more threads are there than before. It is false where the runtime did not answer: one
-// before .NET 6 may hang for good when it ends a session that is written to
-// (dotnet/runtime#51579), which a killed recorder cannot keep it from.
+// dropSession begins a session and closes its connection while the session writes. It waits until there are no more threads than before. It
+// returns false if the runtime did not answer: before .NET 6 a runtime may hang for good when it ends a session that is written to
+// (dotnet/runtime#51579), and a killed recorder cannot prevent that.
 func dropSession(t *testing.T, pid int, providers []ipc.Provider, threads func() int, before int) bool {
 	t.Helper()
 	client, err := ipc.Find(pid)
@@ -203,7 +200,7 @@ func dropSession(t *testing.T, pid int, providers []ipc.Provider, threads func()
 		t.Fatal(err)
 	}
 	_ = s.Close()
-	back(t, threads, before) // a recorder has one session at a time, and leaves one
+	back(t, threads, before) // a recorder has, and leaves, one session at a time
 	return true
 }
 
@@ -218,8 +215,7 @@ func threadsOf(t *testing.T, pid int) func() int {
 	}
 }
 
-// back waits until a process has no more threads than before; those of the pool
-// may have become fewer.
+// back waits until a process has no more threads than before; the pool may have fewer.
 func back(t *testing.T, threads func() int, before int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -240,14 +236,13 @@ func TestDisabled(t *testing.T) {
 	}
 }
 
-// TestNamed finds a service by the name of its assembly, and its socket where its
-// TMPDIR says.
+// TestNamed finds a service by the name of its assembly, and its socket in its TMPDIR.
 func TestNamed(t *testing.T) {
 	a := dotnetapp.Start(t, "TMPDIR="+t.TempDir())
 	const program = "DiagnosticScenarios"
 	on, err := discover.Resolve(t.Context(), program, platform.Recognisers())
 	switch {
-	case errors.Is(err, discover.ErrUse): // others run here, too
+	case errors.Is(err, discover.ErrUse): // other such processes run here, too
 		if !strings.Contains(err.Error(), fmt.Sprint(a.PID)) {
 			t.Error(err)
 		}

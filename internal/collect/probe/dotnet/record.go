@@ -15,48 +15,46 @@ import (
 )
 
 const (
-	burst       = 50 * time.Millisecond  // of thread stacks
-	longBurst   = 250 * time.Millisecond // … where there are few of them, unless it costs 1 % of a core before
-	betweenThem = 400 * time.Millisecond // in the mean, at least: stalls of some 10 ms now and then are to be met some times
-	betweenLong = 2 * time.Second        // … of the long ones
-	mostLooks   = 300                    // of a recording, beside those with names
-	mostTurns   = 4                      // … where each ends a session that threads write into: few, as 3.1.2 once ended while it was recorded
-	lastStacks  = time.Second            // before the end
-	switching   = time.Second / 2        // what a look and the sessions around it take beside
-	newNames    = 30 * time.Second       // until names are told, and told again before the end, at least
+	burst       = 50 * time.Millisecond  // length of a look at thread stacks
+	longBurst   = 250 * time.Millisecond // … if there are few threads; it ends earlier if it costs 1 % of a core
+	betweenThem = 400 * time.Millisecond // mean pause between looks, at least: occasional stalls of some 10 ms must be met several times
+	betweenLong = 2 * time.Second        // … between long ones
+	mostLooks   = 300                    // looks of a recording, beside those with names
+	mostTurns   = 4                      // … if each ends a session that threads write into: few, because 3.1.2 once ended while it was recorded
+	lastStacks  = time.Second            // the last look's time before the end
+	switching   = time.Second / 2        // what a look and the sessions around it take in addition
+	newNames    = 30 * time.Second       // least time before names are written, and before they are written again at the end
 
-	window       = time.Second     // of detail, where it comes too fast
-	betweenViews = 4 * time.Second // in the mean, at least
+	window       = time.Second     // length of a view of detail, if events come too fast
+	betweenViews = 4 * time.Second // mean pause between views, at least
 
-	awaited       = 500 * time.Millisecond // of awaits
-	betweenAwaits = 4 * time.Second        // at least
-	lastAwaits    = 2 * time.Second        // before the end, where there is one session at a time
+	awaited       = 500 * time.Millisecond // length of a view of awaits
+	betweenAwaits = 4 * time.Second        // least pause between them
+	lastAwaits    = 2 * time.Second        // their time before the end, if there is one session at a time
 
-	allocated    = 500 * time.Millisecond // of who allocates
-	betweenTicks = 4 * time.Second        // at least
-	leastTicks   = 10 * time.Second       // a recording lasts, where there is one session at a time
+	allocated    = 500 * time.Millisecond // length of a view of allocations
+	betweenTicks = 4 * time.Second        // least pause between them
+	leastTicks   = 10 * time.Second       // least length of a recording with them, if there is one session at a time
 
-	died          = 3 * time.Second  // of what dies, where that is asked for: some collections of generation 2 if they are too many
-	betweenDeaths = 10 * time.Second // at least
+	died          = 3 * time.Second  // length of a view of dying objects, if requested: some gen 2 collections if there are too many of them
+	betweenDeaths = 10 * time.Second // least pause between them
 	mostDeaths    = 32 << 20         // bytes
-	leastDeaths   = 6 * time.Second  // a recording lasts
+	leastDeaths   = 6 * time.Second  // least length of a recording with them
 
-	walked   = 30 * time.Second // at most, of what lies on the heap
-	walkedIn = time.Second      // without more of it, it has been told
-	mostHeap = 1 << 30          // bytes; 40 for an object
-	heapMB   = 256              // of them not read yet, as they come at once
+	walked   = 30 * time.Second // longest time for the objects on the heap
+	walkedIn = time.Second      // a pause of this length means that all objects were reported
+	mostHeap = 1 << 30          // bytes; an object takes 40
+	heapMB   = 256              // MB for unread events, because they come all at once
 )
 
-// tooFast is how many bytes a second (over fastFor) tell that events cost the target too much, unless it uses
-// so much processor time that they are less than 2 % of it ([affordableBytes]). This many are 2 to 3 % of a
-// core (docs/decisions/recording.md).
+// tooFast is how many bytes a second, over fastFor, show that events cost the target too much. It does not apply if the target uses so much
+// CPU time that they are less than 2 % of it ([affordableBytes]). tooFast is 2 to 3 % of a core (docs/decisions/recording.md).
 const (
 	tooFast = 64 << 10
 	fastFor = 3 * time.Second
 )
 
-// bufferMB bounds the target's memory that holds what was not read yet. What a
-// session tells at its end has to fit: 3 MB for a small service.
+// bufferMB bounds the target's memory for unread events. The names at a session's end must fit: 3 MB for a small service.
 const bufferMB = 64
 
 // recording is one run of the probe.
@@ -65,29 +63,29 @@ type recording struct {
 	about   evidence.Subject
 	secrets []secret
 	release int  // 9 of 9.0.7, 0 unknown
-	fragile bool // before .NET 6: sessions are to be few, and one at a time
-	heap    bool // what dies and what lies on the heap, too
-	crashes bool // before 3.1.5: where names are told as generated methods are freed
+	fragile bool // before .NET 6: sessions must be few, and one at a time
+	heap    bool // also record dying objects and those on the heap
+	crashes bool // before 3.1.5, which crashes if names are written while generated methods are freed
 	sink    probe.Sink
 
-	long time.Duration // planned
+	long time.Duration // planned length
 	end  time.Time
 	stop context.CancelFunc
 
-	moments, whole *artifact   // of [evidence.MomentsSeries], and of the long session
-	frees          bool        // methods it generated
-	generates      bool        // methods, when last looked at: as it starts, any program does
-	gone           atomic.Bool // the process ended, or its diagnostics hang
+	moments, whole *artifact   // the artifact of [evidence.MomentsSeries], and that of the long session
+	frees          bool        // the program frees methods it generated
+	generates      bool        // the program generated methods at the last look, as any program does when it starts
+	gone           atomic.Bool // the process has ended, or its diagnostics hang
 
-	ending sync.Mutex // held while names are told, or the sampler is on
+	ending sync.Mutex // held while names are written, or the sampler is on
 	many   bool       // events came too fast
 
-	awaiting atomic.Bool // awaits are recorded all the time
+	awaiting atomic.Bool // awaits are in the long session
 
 	mu      sync.Mutex
 	failure error
 	said    map[string]bool
-	pieces  map[string]int // by series, of those begun
+	pieces  map[string]int // number of pieces begun, by series
 }
 
 // run records until the context ends or d has passed.
@@ -111,7 +109,7 @@ func (r *recording) run(ctx context.Context, d time.Duration) error {
 	return r.failure
 }
 
-// atOnce records moments beside the long session.
+// atOnce records looks beside the long session.
 func (r *recording) atOnce(ctx context.Context) {
 	tracked := make(chan struct{})
 	var all sync.WaitGroup
@@ -121,10 +119,9 @@ func (r *recording) atOnce(ctx context.Context) {
 	all.Wait()
 }
 
-// recordHeap has the runtime collect its heap and tell what lies there, after all else: it stops
-// the program as long as that takes. Where only one session at a time is possible, what dies is
-// recorded just before, so that a session which the runtime breaks off, as 3.1.2 once did this
-// one, loses nothing else.
+// recordHeap has the runtime collect its heap and report the objects on it. It runs last, because it stops the program as long as that takes.
+// If only one session at a time is possible, dying objects are recorded just before it. So a session that the runtime breaks off, as 3.1.2
+// once did here, loses nothing else.
 func (r *recording) recordHeap(ctx context.Context, moments *artifact) {
 	if r.fragile && !r.recordPiece(ctx, r.deathsPiece(moments)).ok {
 		return
@@ -137,11 +134,10 @@ func (r *recording) deathsPiece(into *artifact) piece {
 	return piece{series: evidence.MomentsSeries, into: into, providers: withCounters(dying), lasts: died, most: mostDeaths}
 }
 
-// recordNames has the runtime tell the names of all methods, last, so that those compiled
-// meanwhile are among them: once, for both artifacts. Its session writes nothing else. That
-// matters before .NET 6: while that runtime tells names it enables the events of compiling
-// methods, unless the session asks for other events of the same provider, and a thread that writes
-// as the session ends may never return (dotnet/runtime#51579), or write into freed memory.
+// recordNames has the runtime write the names of all methods, once, for both artifacts. It runs last, so that recently compiled methods are
+// among them. Its session writes nothing else. That matters before .NET 6: while that runtime writes names it enables the events of compiling
+// methods, unless the session requests other events of the same provider. A thread that writes such an event as the session ends may never
+// return (dotnet/runtime#51579), or write into freed memory.
 func (r *recording) recordNames(ctx context.Context) {
 	into, also := r.moments, r.whole
 	if into.to == nil {
@@ -167,14 +163,12 @@ func (r *recording) hasFailed() bool {
 	return r.failure != nil
 }
 
-// inTurn records without two sessions at once, which crashed .NET Core 3.1.2 on a
-// busy host in one of some ten tries: the long session is left at random moments for a
-// look at threads and requests, as often as that runtime bears. What tasks are awaited is in the end of
-// the long session, as one of its own, where that came slowly enough until then. Who allocates is asked
-// once, first, without counters: a session of half a second ends as they are read for the first time, by which
-// the runtime hung.
+// inTurn records without two sessions at once, which crashed .NET Core 3.1.2 on a busy host in one of some ten tries. The long session is
+// interrupted at random moments for a look at threads and requests, as often as that runtime tolerates. Awaited tasks are recorded at the end
+// of the long session, in a session of their own, if events came slowly enough until then. Allocations are recorded once, first, without
+// counters: a session of half a second would end as counters are read for the first time, and the runtime hung then.
 func (r *recording) inTurn(ctx context.Context) {
-	if r.long >= leastTicks { // it tells of collections as well, which may go on in the first turn
+	if r.long >= leastTicks { // it reports collections as well, which may continue in the first turn
 		who := piece{series: "events", into: r.whole, providers: allocating, lasts: allocated, most: 4 * tooFast}
 		if r.crashes {
 			who.providers, who.watches = mergeProviders(allocating, compiling), true
@@ -187,7 +181,7 @@ func (r *recording) inTurn(ctx context.Context) {
 	o := r.recordPiece(ctx, piece{series: evidence.MomentsSeries, into: r.moments, providers: tracking, lasts: burst})
 	last, apart := r.end.Add(-lastAwaits), max(betweenLong, r.long/mostTurns)
 	for o.ok && ctx.Err() == nil {
-		left := time.Until(last) - lastStacks - longBurst - switching // else nothing is left for awaits
+		left := time.Until(last) - lastStacks - longBurst - switching // otherwise no time is left for awaits
 		if left < apart/2 {
 			break
 		}
@@ -209,7 +203,7 @@ func (r *recording) inTurn(ctx context.Context) {
 	if o.ok && !r.many && ctx.Err() == nil {
 		p := piece{series: "events", into: r.whole, providers: mergeProviders(r.allProviders(), awaits), most: 4 * tooFast}
 		if r.awaiting.Load() {
-			p.most = 0 // as all the time before
+			p.most = 0 // as long as the time before
 		}
 		o = r.recordPiece(ctx, p)
 	}
@@ -218,8 +212,7 @@ func (r *recording) inTurn(ctx context.Context) {
 	}
 }
 
-// recordTurn records a part of the long session. Once awaits came too fast it leaves them out, and
-// once many events did, it leaves those out.
+// recordTurn records a part of the long session. It leaves awaits out once they came too fast, and frequent events once those did.
 func (r *recording) recordTurn(ctx context.Context, lasts time.Duration) outcome {
 	p := piece{series: "events", into: r.whole, providers: r.allProviders(), limit: tooFast, lasts: lasts}
 	switch {
@@ -240,9 +233,8 @@ func (r *recording) recordTurn(ctx context.Context, lasts time.Duration) outcome
 	return o
 }
 
-// recordEvents records the long session. Where its events come too fast, it goes on without the
-// most frequent of them, which are then recorded now and then: awaits first, then all but requests
-// and their calls, then these.
+// recordEvents records the long session. If its events come too fast, it continues without the most frequent of them, which are then recorded
+// for a moment now and then: first awaits, then all but requests and their calls, then these.
 func (r *recording) recordEvents(ctx context.Context) {
 	var views sync.WaitGroup
 	defer views.Wait()
@@ -276,18 +268,15 @@ func (r *recording) recordViews(ctx context.Context, providers []ipc.Provider) {
 	}
 }
 
-// recordLooks records into one artifact, in turn, what is recorded for a moment now and then.
+// recordLooks records short looks into one artifact, in turn.
 //
-// Stacks of all threads are taken at once, then as often as they cost little, at random moments,
-// since at regular ones they would always meet the same of what a service does now and then, and
-// once more at the end. Between them it records what tasks are awaited: each await, and what ends
-// it, are events of their own; and what allocates what: as many events as the program allocates
-// 100 KB.
+// Stacks of all threads are taken at the beginning, at random moments as often as they cost little, and at the end. At regular moments they
+// would always meet the same part of periodic work. Between them it records awaited tasks: each await, and what ends it, are separate events.
+// It also records allocations: one event for each 100 KB that the program allocates.
 //
-// Names are told at the recording's end, as they are nine tenths of what a look takes of the
-// target's time. In a longer recording they are also told at the first look and now and then
-// between, so that its capture has them even if the recorder or the process is killed. tracked is
-// called when activities are tracked, or never will be.
+// Names are written at the recording's end, because they take nine tenths of the target's time for a look. A longer recording also has them at
+// the first look and now and then between, so that its capture has names even if the recorder or the process is killed. tracked is called when
+// activities are tracked, or never will be.
 func (r *recording) recordLooks(ctx context.Context, tracked func()) {
 	defer tracked()
 	into := r.moments
@@ -298,7 +287,7 @@ func (r *recording) recordLooks(ctx context.Context, tracked func()) {
 	told, apart := time.Now(), max(newNames, first.requiredDistance())
 	last := r.end.Add(-lastStacks)
 	threads := time.Now().Add(jitterAround(betweenThem))
-	tasks := time.Now().Add(time.Second + rand.N(betweenAwaits)) // not beside the first looks
+	tasks := time.Now().Add(time.Second + rand.N(betweenAwaits)) // apart from the first looks
 	ticks := time.Now().Add(time.Second + rand.N(betweenTicks))
 	deaths := r.end // never
 	if r.heap && r.long >= leastDeaths {
@@ -308,7 +297,7 @@ func (r *recording) recordLooks(ctx context.Context, tracked func()) {
 		next := piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst}
 		at := threads
 		if r.awaiting.Load() {
-			tasks = time.Now().Add(rand.N(betweenAwaits)) // they are in the long session, until they come too fast
+			tasks = time.Now().Add(rand.N(betweenAwaits)) // they are in the long session until they come too fast
 		}
 		if tasks.Before(at) {
 			at, next = tasks, piece{series: evidence.MomentsSeries, into: into, providers: withCounters(awaits), lasts: awaited, most: 4 * tooFast}
@@ -346,7 +335,7 @@ func (r *recording) recordLooks(ctx context.Context, tracked func()) {
 	}
 }
 
-// jitterAround returns a random time between d/2 and 3d/2, d in the mean.
+// jitterAround returns a random time between d/2 and 3d/2, with mean d.
 func jitterAround(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
 // failWith ends the recording with an error. The first error is kept.
@@ -371,7 +360,7 @@ func (r *recording) warnOnce(format string, args ...any) {
 	}
 }
 
-// artifactName returns the name of the next artifact of a series: they are numbered from 1.
+// artifactName returns the name of the next artifact of a series. Names are numbered from 1.
 func (r *recording) artifactName(series string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

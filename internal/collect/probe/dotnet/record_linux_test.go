@@ -19,8 +19,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
 )
 
-// serve makes this process one with a runtime in it, and finds what can be
-// recorded of it.
+// serve makes this process one with a runtime in it, and returns the access for recording it.
 func serve(t *testing.T, s *ipctest.Server) probe.Access {
 	t.Helper()
 	path, err := ipctest.Path(os.TempDir())
@@ -41,7 +40,7 @@ func serve(t *testing.T, s *ipctest.Server) probe.Access {
 	return a
 }
 
-// series are the artifacts of a series, all of which must have been closed.
+// series returns the artifacts of a series, which must all be closed.
 func series(t testing.TB, kept []*probetest.Artifact, name string) (all []*probetest.Artifact) {
 	t.Helper()
 	for _, k := range kept {
@@ -59,11 +58,11 @@ func series(t testing.TB, kept []*probetest.Artifact, name string) (all []*probe
 	return all
 }
 
-// ended makes sure that nothing stays on.
+// ended checks that no session stays on.
 func ended(t *testing.T, s *ipctest.Server, how string) {
 	t.Helper()
 	for i, x := range s.Sessions() {
-		for x.Ended == "" { // of one that was closed, the fake hears later
+		for x.Ended == "" { // the fake notices a closed connection later
 			time.Sleep(time.Millisecond)
 			x = s.Sessions()[i]
 		}
@@ -164,7 +163,7 @@ func TestPassive(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends a recording early: all sessions are stopped, not dropped.
+// TestInterrupted ends a recording early. All sessions are stopped, not dropped.
 func TestInterrupted(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: 10 * time.Millisecond, Names: []byte("names")}
 	a := serve(t, s)
@@ -183,8 +182,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestTooFast ends the session of everything when more comes than is worth it,
-// and goes on with what is rare, and views of the rest.
+// TestTooFast ends the session of all events when too many come, and continues with rare events and views of the rest.
 func TestTooFast(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: 10 * time.Millisecond,
 		Stream: func(x ipctest.Session) []byte {
@@ -210,7 +208,7 @@ func TestTooFast(t *testing.T) {
 	if len(to.Warnings) != 2 || !strings.Contains(to.Warnings[0], "locks and waits are too frequent") || !strings.Contains(to.Warnings[1], "they, too, are recorded for 1s at a time") {
 		t.Errorf("warned %q", to.Warnings)
 	}
-	var long []string // what each of the long sessions records
+	var long []string // providers of each long session
 	for _, x := range s.Sessions() {
 		if !x.Has("Microsoft-AspNetCore-Server-Kestrel") {
 			continue
@@ -233,8 +231,7 @@ func TestTooFast(t *testing.T) {
 	}
 }
 
-// TestTicks asks who allocates for a moment now and then, beside the looks at threads, and never in
-// the long session.
+// TestTicks records allocations for a moment now and then, beside the looks at threads, and never in the long session.
 func TestTicks(t *testing.T) {
 	ticks := func(x ipctest.Session) bool {
 		return slices.ContainsFunc(x.Providers, func(p ipctest.Provider) bool {
@@ -260,7 +257,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// turns are the sessions of a runtime that bears one at a time, in their order.
+// turns returns the sessions, in order, of a runtime that tolerates one at a time.
 func turns(s *ipctest.Server) string {
 	var order []string
 	for _, x := range s.Sessions() {
@@ -285,7 +282,7 @@ func turns(s *ipctest.Server) string {
 	return strings.Join(order, "; ")
 }
 
-// inTurns delivers counters, so that a session's end need not be waited for, and looks.
+// inTurns delivers counters and looks, so that ending a session needs no wait.
 func inTurns(x ipctest.Session) []byte {
 	if x.Has(sampler) {
 		return []byte("stack ")
@@ -293,8 +290,8 @@ func inTurns(x ipctest.Session) []byte {
 	return append([]byte("event "), utf16Bytes("Interval=")...)
 }
 
-// TestInTurn records a runtime that bears one session at a time: looks at threads lie between the
-// turns of the long session, and names are told last, by a session that nobody else writes into.
+// TestInTurn records a runtime that tolerates one session at a time. Looks at threads lie between the turns of the long session. Names
+// are written last, by a session that no thread writes into.
 func TestInTurn(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Every: 400 * time.Millisecond, Names: []byte("names"), Stream: inTurns}
 	a := serve(t, s)
@@ -314,8 +311,7 @@ func TestInTurn(t *testing.T) {
 	}
 }
 
-// TestGenerated generates methods while it is recorded, in a runtime that may crash if it is
-// asked for names then: it is not asked.
+// TestGenerated generates methods during the recording, in a runtime that may then crash if it writes names. It is not asked for names.
 func TestGenerated(t *testing.T) {
 	for _, c := range []struct {
 		long time.Duration
@@ -341,12 +337,11 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestGeneratedAtFirst generates methods as the recording begins, as any program that has just started
-// does, and no more: it is asked for names.
+// TestGeneratedAtFirst generates methods only as the recording begins, as any program does that has just started. It is asked for names.
 func TestGeneratedAtFirst(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Every: 400 * time.Millisecond, Names: []byte("names"), Stream: func(x ipctest.Session) []byte {
 		b := inTurns(x)
-		if x.Providers[0].Keywords&keywordGC != 0 && x.Providers[0].Keywords&keywordJIT != 0 { // who allocates, at first
+		if x.Providers[0].Keywords&keywordGC != 0 && x.Providers[0].Keywords&keywordJIT != 0 { // allocations, at first
 			b = append(b, bytes.Repeat(ofNone, 2*fewGenerated)...)
 		}
 		return b
@@ -358,7 +353,7 @@ func TestGeneratedAtFirst(t *testing.T) {
 	}
 }
 
-// TestGenerates cuts streams in two everywhere.
+// TestGenerates cuts streams in two at every place.
 func TestGenerates(t *testing.T) {
 	other := append(utf16Bytes(runtimeProvider+"Rundown\x00"), 144, 0, 0, 0)
 	for _, c := range []struct {
@@ -385,8 +380,8 @@ func TestFreesEarly(t *testing.T) {
 	}
 }
 
-// TestHeap asks for what dies and what lies on the heap: the former among the looks, of an old runtime
-// behind all else, the latter last and until nothing more of it comes.
+// TestHeap records dying objects and those on the heap. The former are among the looks, in an old runtime after everything else. The latter
+// come last, until no more of them come.
 func TestHeap(t *testing.T) {
 	for _, x := range []struct {
 		name   string
@@ -403,7 +398,7 @@ func TestHeap(t *testing.T) {
 				if _, again := told.LoadOrStore(x.ID, true); !again && heapKeywords(x) == keywordsHeap {
 					return make([]byte, 2*beginning)
 				}
-				return append([]byte("event "), utf16Bytes("Interval=")...) // other collections go on
+				return append([]byte("event "), utf16Bytes("Interval=")...) // other collections continue
 			}
 			a := serve(t, s)
 			began := time.Now()
@@ -435,7 +430,7 @@ func TestHeap(t *testing.T) {
 	}
 }
 
-// heapKeywords are what a session asks the runtime's own provider for.
+// heapKeywords are the keywords of a session for the runtime's own provider.
 func heapKeywords(x ipctest.Session) uint64 {
 	for _, p := range x.Providers {
 		if p.Name == runtimeProvider {
@@ -445,16 +440,16 @@ func heapKeywords(x ipctest.Session) uint64 {
 	return 0
 }
 
-// TestTooFastForOld goes on without the many where sessions should be few.
+// TestTooFastForOld continues without the frequent events on a runtime with few sessions.
 func TestTooFastForOld(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Every: 10 * time.Millisecond, Stream: func(x ipctest.Session) []byte {
-		if x.ID == 2 || x.ID == 4 { // with awaits, and without; between them is a look
+		if x.ID == 2 || x.ID == 4 { // with awaits, and without; a look is between them
 			return make([]byte, tooFast)
 		}
 		return []byte("Nettrace")
 	}}
 	a := serve(t, s)
-	to := probetest.Record(t, a, probe.Plan{For: 9 * time.Second}) // a stop takes 1.5 s without counters
+	to := probetest.Record(t, a, probe.Plan{For: 9 * time.Second}) // stopping takes 1.5 s without counters
 	ended(t, s, "stopped")
 	if len(series(t, to.Kept, "events")) != 1 || len(series(t, to.Kept, "detail")) != 0 || len(to.Warnings) != 1 || !strings.Contains(to.Warnings[0], "recorded up to this moment") {
 		t.Errorf("%d artifacts, warned %q", len(to.Kept), to.Warnings)
@@ -472,7 +467,7 @@ func TestDiskFull(t *testing.T) {
 	ended(t, s, "stopped")
 }
 
-// TestEndedByRuntime is a session that somebody else stops.
+// TestEndedByRuntime has a session that another program stops.
 func TestEndedByRuntime(t *testing.T) {
 	s := &ipctest.Server{Collect: 2, Info: 2, Version: "6.0.1", Every: time.Millisecond, EndAfter: 3}
 	a := serve(t, s)
@@ -549,7 +544,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestWorth: 200 KB in three seconds are not too many of a process that is busy on two cores.
+// TestWorth checks that 200 KB in three seconds are not too many from a process that uses two cores.
 func TestWorth(t *testing.T) {
 	for _, test := range []struct {
 		used time.Duration

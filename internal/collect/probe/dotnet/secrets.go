@@ -13,18 +13,17 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// secret is something to be found in a stream, and what of it must not be stored.
+// secret is a text to find in a stream, and the part of it that must not be stored.
 type secret struct {
-	text     []byte // UTF-16, as a stream has it
-	from, to int    // bytes of it
+	text     []byte // UTF-16, as in a stream
+	from, to int    // byte range of the part in text
 }
 
-// tellsAlone is how long (characters) a secret is that can be looked for without
-// the option before it: a shorter one would be found in data that is no text.
+// tellsAlone is the length, in characters, from which a secret is searched for without the option before it. A shorter one would also be found
+// in data that is not text.
 const tellsAlone = 6
 
-// readSecrets returns the parts of a process's command line that must not be stored: each session
-// tells it, joined by spaces.
+// readSecrets returns the parts of a process's command line that must not be stored. Each session writes the command line, joined by spaces.
 func readSecrets(pid int) []secret {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
@@ -75,9 +74,8 @@ func utf16Bytes(s string) []byte {
 	return b
 }
 
-// masker writes a stream with secrets overwritten by as many asterisks, so that
-// the layout stays. What may be the beginning of one is held back until more
-// comes, or Flush.
+// masker writes a stream with secrets overwritten by as many asterisks, so that the layout stays. It holds back a possible beginning of a secret
+// until more bytes come, or until Flush.
 type masker struct {
 	to      io.Writer
 	secrets []secret
@@ -112,7 +110,7 @@ func (m *masker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what was held back.
+// Flush writes the bytes held back.
 func (m *masker) Flush() error {
 	held := m.held
 	m.held = nil

@@ -15,30 +15,28 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/dotnet/ipc"
 )
 
-// grace is how long a session may take to end: the names of 100,000 methods come
-// in a second or two.
+// grace is how long a session may take to end. The names of 100,000 methods come in a second or two.
 const grace = 8 * time.Second
 
-// quiet is how long nothing may come from a session that has counters: they come
-// each second, from a thread of their own.
+// quiet is the longest pause of a session with counters, which come each second from a thread of their own.
 const quiet = 5 * time.Second
 
-// beginning is less than a session that settles tells of the smallest heap, and more than what it tells
-// of other collections meanwhile, or before it is silent for as long as it takes to mark the heap.
+// beginning is fewer bytes than a session that settles writes about the smallest heap. It is more than it writes about other collections, or
+// before the pause for marking the heap.
 const beginning = 64 << 10
 
 // piece is one session to be recorded.
 type piece struct {
 	series    string
-	into      *artifact // nil: one of its own
-	also      *artifact // that gets the same if it was begun; may be nil
+	into      *artifact // nil: an artifact of its own
+	also      *artifact // gets the same data if it was begun; may be nil
 	providers []ipc.Provider
-	named     bool          // it tells all names of methods at its end
-	watches   bool          // it tells whether methods are generated
-	limit     int           // bytes a second beyond which it is ended early; 0: none
-	most      int           // bytes after which it is enough; 0: no bound
-	lasts     time.Duration // from when the session is on; 0: until the recording ends
-	settles   time.Duration // it is ended when in so long little has come after much; 0: not
+	named     bool          // the session writes all names of methods at its end
+	watches   bool          // the session shows whether methods are generated
+	limit     int           // bytes a second above which the session is ended early; 0: none
+	most      int           // bytes after which the session is ended; 0: no bound
+	lasts     time.Duration // time from when the session is on; 0: until the recording ends
+	settles   time.Duration // the session is ended after this time with few bytes, once many have come; 0: not
 	buffer    uint32        // MB; 0: bufferMB
 	started   func()        // called when the session is on; may be nil
 }
@@ -48,12 +46,10 @@ func (p *piece) samplesThreads() bool {
 	return slices.ContainsFunc(p.providers, func(q ipc.Provider) bool { return q.Name == sampler })
 }
 
-// artifact is what sessions are recorded into one after the other: internal/format/nettrace gives
-// frames in any of them the names that are told in any.
+// artifact holds consecutive sessions. internal/format/nettrace names frames in any of them by the names in any other.
 type artifact struct{ to io.WriteCloser } // nil: not begun yet
 
-// ensureOpen creates the artifact, named after the first session that has begun, unless it is
-// open.
+// ensureOpen creates the artifact, unless it is open. It is named after the first session that has begun.
 func (a *artifact) ensureOpen(r *recording, series string) (err error) {
 	if a.to == nil {
 		a.to, err = r.sink.Create(capture.Meta{Name: r.artifactName(series), Series: series, Probe: name, Origin: r.client.Path(), About: r.about})
@@ -70,45 +66,42 @@ func (a *artifact) close(r *recording) {
 	}
 }
 
-// outcome is how recording a piece went.
+// outcome is the result of recording a piece.
 type outcome struct {
-	ok    bool          // all of it came, and more can be asked for
-	fast  bool          // the limit was passed
-	names time.Duration // from when the end was asked for until it had come
-	told  int           // bytes that came meanwhile
+	ok    bool          // the whole piece came, and another can be requested
+	fast  bool          // the rate passed the limit
+	names time.Duration // time from the request to end until the end
+	told  int           // bytes that came in that time
 	seen  int           // bytes that came before
 }
 
-// lag is how long the runtime waits between looks at what is to be written.
+// lag is how long the runtime waits between looks at its unwritten events.
 const lag = 100 * time.Millisecond
 
-// tellByte is what of the target's processor time a byte of names takes: 40 ms for 1.3 MB.
+// tellByte is the target's CPU time for each byte of names: 40 ms for 1.3 MB.
 const tellByte = 30 * time.Nanosecond
 
-// lookByte is what a byte of looks at threads takes: 4 ms for 5 KB.
+// lookByte is the target's CPU time for each byte of looks at threads: 4 ms for 5 KB.
 const lookByte = 800 * time.Nanosecond
 
-// tickByte is what a byte of allocation ticks takes: 10 µs for one of 100.
+// tickByte is the target's CPU time for each byte of allocation ticks: 10 µs for a tick of 100 bytes.
 const tickByte = 100 * time.Nanosecond
 
-// eventByte is what a byte of events takes, with the stack of each: 40 ms for 100 KB, awaits among them.
+// eventByte is the target's CPU time for each byte of events with stacks, awaits among them: 40 ms for 100 KB.
 const eventByte = 400 * time.Nanosecond
 
-// affordableBytes returns how many bytes of events take the target less than 2 % of so much
-// processor time.
+// affordableBytes returns how many bytes of events cost the target less than 2 % of a CPU time.
 func affordableBytes(used time.Duration) int { return int(used / 50 / eventByte) }
 
-// requiredDistance returns how far apart pieces like this one are to be, so that they take the
-// target no more than 1 % of a core.
+// requiredDistance returns the pause between pieces like this one with which they cost the target no more than 1 % of a core.
 func (o outcome) requiredDistance() time.Duration {
 	return 100 * max(0, o.names-lag, time.Duration(o.told)*tellByte)
 }
 
-// recordPiece records one session for as long as it lasts, or until the context ends, and then
-// what it still tells. The time that the runtime takes to begin it does not count: on a busy host
-// that was 108 ms.
+// recordPiece records one session for as long as it lasts, or until the context ends, and then the data at its end. The time in which the
+// runtime begins the session does not count; on a busy host that was 108 ms.
 func (r *recording) recordPiece(ctx context.Context, p piece) outcome {
-	if p.samplesThreads() { // the runtime ends one session at a time: meanwhile it would go on
+	if p.samplesThreads() { // the runtime ends one session at a time; this one would continue during that
 		r.ending.Lock()
 		defer r.ending.Unlock()
 		if ctx.Err() != nil {
@@ -169,9 +162,9 @@ func (r *recording) recordPiece(ctx context.Context, p piece) outcome {
 		r.generates = r.frees || t.generated.goesOn()
 	}
 	names := time.Now()
-	whole := t.wanted.Err() != nil // we ended it
+	whole := t.wanted.Err() != nil // the recorder ended it
 	t.enough()
-	if err != nil { // the end is answered only when all that still comes was read
+	if err != nil { // the end is answered only after all remaining data was read
 		_ = s.SetReadDeadline(time.Time{})
 		go func() { _, _ = io.Copy(io.Discard, s) }() // until s is closed
 	}
@@ -194,8 +187,7 @@ func (r *recording) recordPiece(ctx context.Context, p piece) outcome {
 	return outcome{ok: err == nil && whole, fast: t.fast, names: names.Sub(asked), told: t.names, seen: t.all}
 }
 
-// endSession asks for the end of a session, and closes the session if there is no answer, which
-// ends it as well, but without the names.
+// endSession asks for the end of a session. If there is no answer it closes the session, which also ends it, but without names.
 func endSession(ctx context.Context, s *ipc.Session) (answered bool) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -206,38 +198,36 @@ func endSession(ctx context.Context, s *ipc.Session) (answered bool) {
 	return false
 }
 
-// warnIfHanging warns that the runtime's diagnostics hang if a runtime that did not end a session
-// answers nothing else either.
+// warnIfHanging warns that the runtime's diagnostics hang, if a runtime that did not end a session does not answer anything else either.
 func (r *recording) warnIfHanging(ctx context.Context) {
 	if _, err := r.client.Info(ctx); errors.Is(err, ipc.ErrSilent) && !r.client.Ended() {
 		r.warnOnce("the runtime did not end a session within %v and no longer answers: its diagnostics hang, a known bug before .NET 6 (dotnet/runtime#51579): restart the process when you can", grace)
 	}
 }
 
-// errStore says that nothing more can be stored.
+// errStore says that no more data can be stored.
 var errStore = errors.New("cannot store the recorded data")
 
-// stream is a session on its way into an artifact.
+// stream copies a session into an artifact.
 type stream struct {
 	piece
 	from *ipc.Session
 	to   *masker
 
-	wanted context.Context // until its end is asked for
-	enough func()          // asks for it
+	wanted context.Context // ends when the session's end is requested
+	enough func()          // requests the end
 
-	used   func() time.Duration // processor time of the target, 0 unknown
+	used   func() time.Duration // CPU time of the target, 0 unknown
 	before time.Duration        // … at since
 
 	since       time.Time
-	within, all int // bytes since then, and in all, but for the names
-	names       int // bytes
+	within, all int // bytes since then, and in total, without names
+	names       int // bytes of names
 	fast        bool
 	generated   generated
 }
 
-// copyEvents stores what comes, up to the stream's end. It calls silent if nothing comes for long
-// before the end was asked for.
+// copyEvents stores the data up to the stream's end. It calls silent if no data comes for long before the end was requested.
 func (t *stream) copyEvents(silent func()) error {
 	buf := make([]byte, 64<<10)
 	for {
@@ -271,8 +261,7 @@ func (t *stream) copyEvents(silent func()) error {
 	}
 }
 
-// countBytes counts bytes that came, and ends the session when enough have come, or they come too
-// fast.
+// countBytes counts the bytes that came. It ends the session when it has enough, or when they come too fast.
 func (t *stream) countBytes(n int) {
 	if t.wanted.Err() != nil {
 		t.names += n
@@ -300,7 +289,7 @@ func (t *stream) countBytes(n int) {
 	}
 }
 
-// processorTime is how much a process of this host has used, 0 unknown: utime and stime of its stat file (proc_pid_stat(5)).
+// processorTime returns a process's CPU time, 0 unknown: utime and stime of its stat file (proc_pid_stat(5)).
 func processorTime(pid int) time.Duration {
 	const tick = 10 * time.Millisecond // USER_HZ
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -313,8 +302,7 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// reportRefusal says why a session could not be begun. Once something was recorded, that is a
-// warning and no failure.
+// reportRefusal says why a session could not be begun. If something was already recorded, that is only a warning.
 func (r *recording) reportRefusal(ctx context.Context, p piece, err error) {
 	r.mu.Lock()
 	any := len(r.pieces) > 0
@@ -332,8 +320,7 @@ func (r *recording) reportRefusal(ctx context.Context, p piece, err error) {
 	}
 }
 
-// isExpired says whether a context has ended or its deadline has passed: a call that has the same
-// deadline may time out before the context ends.
+// isExpired says whether a context has ended or its deadline has passed. A call with the same deadline may time out before the context ends.
 func isExpired(ctx context.Context) bool {
 	d, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(d)

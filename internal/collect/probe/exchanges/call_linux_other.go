@@ -2,5 +2,5 @@
 
 package exchanges
 
-// registers are not known of this architecture: routes are not recorded.
+// registers are unknown for this architecture, so routes are not recorded.
 var registers callRegisters

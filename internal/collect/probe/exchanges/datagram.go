@@ -1,38 +1,38 @@
 package exchanges
 
-// Of a datagram that is told: one that may be a query to a name server, or its answer.
+// Layout of a datagram in the ring: one that may be a query to a name server, or its answer.
 const (
 	datagramSocket  = 0
-	datagramRole    = 8 // where a connection has it
+	datagramRole    = 8 // at the place of a connection's role
 	datagramWhat    = 12
-	datagramTotal   = 14 // bytes of it
+	datagramTotal   = 14 // its length, bytes
 	datagramAt      = 16
-	datagramCame    = 24 // when the first of what was not read had arrived on its socket, 0 unknown
+	datagramCame    = 24 // when the first unread datagram arrived on its socket, 0 unknown
 	datagramThread  = 32
 	datagramProcess = 36
-	datagramFamily  = 40 // of the address it was sent to, which answers do not have
+	datagramFamily  = 40 // of the address it was sent to, which answers lack
 	datagramOwnPort = 42
-	datagramPort    = 44 // in the order of the network
-	datagramKept    = 46 // bytes of it that are told
+	datagramPort    = 44 // in network order
+	datagramKept    = 46 // bytes of it in the ring
 	datagramPeer    = 48
 	datagramRoutine = 64 // of Go: the goroutine, 0 unknown
 	datagramText    = 72
 	datagramSize    = datagramText + mostQuestion
 )
 
-// What is told.
+// Kinds of datagrams.
 const (
 	whatAnswer = 0
 	whatQuery  = 1
-	whatMany   = 1 << 8 // it is one of several that one call sends, with each of which all are told
+	whatMany   = 1 << 8 // one of several sent by one call; all of them are reported with each
 )
 
-// Of messages of DNS (RFC 1035, section 4.1): a name has up to 255 bytes, and a question of the root has 5.
+// Limits of DNS messages (RFC 1035, section 4.1): a name has up to 255 bytes, and a question about the root has 5.
 const (
 	dnsHeader     = 12
 	leastQuestion = dnsHeader + 5
-	mostQuestion  = 272 // bytes: the header, and the longest question
-	mostQuery     = 512 // bytes, of what clients send
+	mostQuestion  = 272 // bytes of the header and the longest question
+	mostQuery     = 512 // bytes of the longest query that clients send
 	mostAnswer    = 4096
 
 	flagAnswer   = 0x8000
@@ -45,7 +45,7 @@ const (
 	domain = 53 // the port of name servers
 )
 
-// Of what is kept of a socket that queries were sent from.
+// Layout of the state of a socket that queries were sent from.
 const (
 	socketArrived = 0
 	socketOwnPort = 8

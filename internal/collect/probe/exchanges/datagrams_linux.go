@@ -38,8 +38,7 @@ func (w *watching) readDatagram(b []byte, offset int64) {
 		own: half(datagramOwnPort), server: peerAddress(family, b[datagramPeer:], b[datagramPort:]), severalAtOnce: half(datagramWhat)&whatMany != 0}, yield)
 }
 
-// writeLookup writes a lookup with the names of its threads. A nil a means that it was not
-// answered until now.
+// writeLookup writes a lookup with the names of its threads. A nil a means that the lookup has no answer yet.
 func (w *watching) writeLookup(l *lookup, a *answer, now, offset int64) {
 	w.writeThreadName(l.by.thread)
 	if a != nil {
@@ -48,7 +47,7 @@ func (w *watching) writeLookup(l *lookup, a *answer, now, offset int64) {
 	w.buf = appendLookup(w.buf, l, a, now, offset)
 }
 
-// giveUpLookups writes the lookups that will not be answered, or all that are under way.
+// giveUpLookups writes the lookups that will not be answered, or all pending ones.
 func (w *watching) giveUpLookups(all bool, offset int64) {
 	now := monotonicNanos()
 	w.lookups.giveUp(now, all, func(l *lookup) { w.writeLookup(l, nil, now, offset) })

@@ -9,18 +9,17 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// question is what a message of DNS asks for (RFC 1035, section 4.1.2).
+// question is the question of a DNS message (RFC 1035, section 4.1.2).
 type question struct {
-	name string // in small letters, with dots and without the last one
+	name string // in lower case, with dots and without the last one
 	kind uint16
 }
 
-// kinds are the names of types of records that clients ask for.
+// kinds are the names of record types that clients ask for.
 // Source: https://www.iana.org/assignments/dns-parameters.
 var kinds = map[uint16]string{1: "A", 2: "NS", 5: "CNAME", 6: "SOA", 12: "PTR", 15: "MX", 16: "TXT", 28: "AAAA", 33: "SRV", 35: "NAPTR", 64: "SVCB", 65: "HTTPS", 255: "ANY", 257: "CAA"}
 
-// appendTo appends the type of record that is asked for, and of the name the zone that somebody
-// has registered.
+// appendTo appends the record type and the registrable domain of the name.
 func (q *question) appendTo(out []byte) []byte {
 	if kind, known := kinds[q.kind]; known {
 		out = append(out, kind...)
@@ -46,16 +45,16 @@ func readQuery(b []byte) (id uint16, q question, ok bool) {
 	return half(0), q, ok
 }
 
-// reply is what an answer says without its records.
+// reply is the part of an answer before its records.
 type reply struct {
 	id        uint16
 	question  question
-	asks      bool // it has a question: answers to what is not understood may have none
+	asks      bool // it has a question; answers to misunderstood queries may have none
 	truncated bool
 	code      uint16 // RCODE
 }
 
-// readReply reads an answer, as far as its question.
+// readReply reads an answer up to its question.
 func readReply(b []byte) (r reply, ok bool) {
 	if len(b) < dnsHeader {
 		return r, false
@@ -72,10 +71,10 @@ func readReply(b []byte) (r reply, ok bool) {
 	return r, true
 }
 
-// What became of a query.
+// results are the results of a query.
 var results = [...]string{0: "ok", 1: "failed", 2: "servfail", 3: "nxdomain", 5: "refused"} // by RCODE
 
-// resultWord says in a word what became of the query.
+// resultWord returns the result of the query in one word.
 func (r *reply) resultWord() string {
 	switch {
 	case r.truncated:
@@ -86,7 +85,7 @@ func (r *reply) resultWord() string {
 	return "failed"
 }
 
-// readQuestion reads the question behind a header. Names of hosts are of plain characters: others are none.
+// readQuestion reads the question after a header. It refuses names with characters that host names do not have.
 func readQuestion(b []byte) (q question, ok bool) {
 	var name [256]byte
 	n := 0
@@ -97,7 +96,7 @@ func readQuestion(b []byte) (q question, ok bool) {
 			if at+4 > len(b) {
 				return q, false
 			}
-			switch binary.BigEndian.Uint16(b[at+2:]) & 0x7fff { // the class, of mDNS with a bit of its own
+			switch binary.BigEndian.Uint16(b[at+2:]) & 0x7fff { // the class; mDNS adds a bit of its own
 			case 1, 3, 255:
 				return question{string(bytes.ToLower(name[:max(0, n-1)])), binary.BigEndian.Uint16(b[at:])}, true
 			}
@@ -120,9 +119,9 @@ func readQuestion(b []byte) (q question, ok bool) {
 	return q, false
 }
 
-// zoneOf is the end of a name that somebody has registered, without what stands before it: "example.com" of "user-4711.api.example.com".
-// Of suffixes that a company gives names below to its customers it is the company's own. Where a name has none, and for addresses, it is
-// empty or what all have.
+// zoneOf returns the registrable domain of a name: "example.com" for "user-4711.api.example.com". Below a suffix under which a company gives
+// names to its customers, it returns the company's own domain. For a name without a registrable domain, and for addresses, it returns "" or a
+// suffix that all such names have.
 func zoneOf(name string) string {
 	for _, c := range []byte(name) {
 		if plain := c == '.' || c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z'; !plain {
@@ -138,7 +137,7 @@ func zoneOf(name string) string {
 		return ""
 	}
 	suffix, public := publicsuffix.PublicSuffix(name)
-	for !public && strings.Contains(suffix, ".") { // of a company
+	for !public && strings.Contains(suffix, ".") { // the suffix belongs to a company
 		name = suffix
 		_, rest, _ := strings.Cut(suffix, ".")
 		suffix, public = publicsuffix.PublicSuffix(rest)
@@ -153,7 +152,7 @@ func zoneOf(name string) string {
 	return ""
 }
 
-// askedOverTCP reads the query that a transfer begins with: there its length comes first (RFC 1035, section 4.2.2).
+// askedOverTCP reads the query at the beginning of a transfer, after its length (RFC 1035, section 4.2.2).
 func askedOverTCP(head []byte) (q question, ok bool) {
 	if len(head) < 2+leastQuestion {
 		return q, false

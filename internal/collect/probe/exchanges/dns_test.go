@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// message is one of DNS, of one question.
+// message makes a DNS message with one question.
 func messageOf(t testing.TB, id uint16, name string, kind dnsmessage.Type, change func(m *dnsmessage.Message)) []byte {
 	t.Helper()
 	m := dnsmessage.Message{Header: dnsmessage.Header{ID: id, RecursionDesired: true},
@@ -24,7 +24,7 @@ func messageOf(t testing.TB, id uint16, name string, kind dnsmessage.Type, chang
 	return b
 }
 
-// Of queries the type is written, and of the name what somebody has registered.
+// A line has the type of a query, and the registrable domain of its name.
 func TestReadQuery(t *testing.T) {
 	long := strings.Repeat("a23456789.", 25) + "org."
 	for name, want := range map[string]string{
@@ -52,7 +52,7 @@ func TestReadQuery(t *testing.T) {
 	}
 }
 
-// What is no query is none: another header, a name that is cut or of other characters, a question too many.
+// Messages that are no valid query are refused: another header, a name that is cut or has other characters, a second question.
 func TestNoQuery(t *testing.T) {
 	good := messageOf(t, 7, "api.example.com.", dnsmessage.TypeA, nil)
 	for at, what := range map[int]byte{2: 0x81, 3: 0x01, 5: 2, 7: 1, 9: 1, 11: 3, 12: 0xc0, 13: ' ', len(good) - 1: 9} {
@@ -96,7 +96,7 @@ func TestReadReply(t *testing.T) {
 	}
 }
 
-// A query over TCP is a call of this protocol.
+// A query over TCP is a call with the protocol of DNS.
 func TestQueryOverTCP(t *testing.T) {
 	b := messageOf(t, 7, "api.example.com.", dnsmessage.TypeA, nil)
 	b = append(binary.BigEndian.AppendUint16(nil, uint16(len(b))), b...)

@@ -1,28 +1,25 @@
-// Package exchanges records the requests that a process is asked over TCP and UNIX sockets and the calls it makes, one line each, as
-// the kernel sees them: when a request's first bytes arrived, when the process read them, when its answer left; and of its
-// own calls when they were sent, when the answer came and when it was read. It needs no word of the process, whatever
-// it is written in, and works for its child processes, too.
+// Package exchanges records requests and calls of a process over TCP and UNIX sockets, one line each, as the kernel sees them. For a request the
+// line says when its first bytes arrived, when the process read them, and when its answer left. For a call it says when it was sent, when the
+// answer came, and when it was read. The package needs no help from the process, works for any language, and includes child processes.
 //
 // Its artifact, exchanges.txt, is read by internal/format/exchanges.
 //
-// eBPF programs run at the tracepoints sock_send_length and sock_recv_length (Linux 6.3), which see each transfer of
-// a socket with its length, at sk_data_ready, at which bytes have arrived, and at tcp_destroy_sock; of UNIX sockets that are given up
-// sock_diag is asked. They keep a state for
-// each connection and tell an exchange when the next one begins on it. Of the first bytes that are read in a request and
-// sent in its answer they keep some, from which the recorder takes the method, the route without identifiers, and the
-// status; of a call to a database the verb and the table of the statement, and of how its answer ends whether a transaction is open. Nothing
-// else of it is written anywhere.
+// eBPF programs run at the tracepoints sock_send_length and sock_recv_length (Linux 6.3), which see each transfer of a socket with its length, at
+// sk_data_ready, which sees bytes arrive, and at tcp_destroy_sock. For closed UNIX sockets the recorder asks sock_diag. The programs keep a state
+// for each connection and report an exchange when the next one begins on it. They keep some of the first bytes of a request and of its answer.
+// From these the recorder takes the method, the route without identifiers, and the status. For a call to a database it takes the verb and the
+// table of the statement, and from the end of the answer whether a transaction is open. Nothing else of the data is written anywhere.
 //
-// Of HTTP/2 (RFC 9113) the programs follow the frames (Linux 6.4), whose headers say which stream they are of, and tell those that begin and
-// end requests; the recorder reads of the headers (RFC 7541) what names the request and its status. TLS hides all of that.
+// For HTTP/2 (RFC 9113) the programs follow the frames (Linux 6.4), whose headers name their stream, and report those that begin and end requests.
+// From their headers (RFC 7541) the recorder reads the name of the request and its status. TLS hides all of that.
 //
-// Of UDP they tell what has the header of a query to a name server or of its answer (RFC 1035), at whatever port, with the question. The recorder
-// matches them by number and writes how long each lookup took, its type, what became of it, and the registrable end of the name. Nothing
-// tells that a UDP socket is closed: a query without an answer is given up after 10 s.
+// For UDP the programs report datagrams with the header of a query to a name server or of its answer (RFC 1035), at any port, with the
+// question. The recorder matches them by number. It writes how long each lookup took, its type, its result, and the registrable end of the
+// name. The kernel does not report that a UDP socket was closed, so a query without an answer is given up after 10 s.
 //
-// The package's opinion: on a connection one exchange follows the other, as in HTTP/1 and in what databases speak. Where
-// several are on their way at once in another protocol than HTTP/2 (pipelines), a line is what passed between two rests; the format
-// says so. Where frames cannot be followed, requests are counted and none is made up.
+// The package's opinion: on a connection exchanges follow one another, as in HTTP/1 and in the protocols of databases. In another protocol
+// than HTTP/2 with several exchanges at once (pipelines), a line covers the transfers between two rests; the format says so. If frames cannot
+// be followed, requests are counted and not guessed.
 package exchanges
 
 import "github.com/unstall/unstall/internal/collect/probe"

@@ -11,8 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// findAccess returns one access for a process of this host, and none where there is no Linux
-// kernel.
+// findAccess returns one access for a process of this host, and none without a Linux kernel.
 func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
@@ -30,7 +29,7 @@ func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	return []probe.Access{a}
 }
 
-// explainLack says that exchanges are not seen, and what would help.
+// explainLack says that exchanges are not recorded, and what would help.
 func explainLack(err error, pid int) probe.Lack {
 	l := probe.Lack{What: "its requests and calls, as the kernel sees them"}
 	if l.Why, l.Do = tracepoint.Explain(err, pid, ""); errors.Is(err, errOld) {

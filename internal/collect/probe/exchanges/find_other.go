@@ -9,6 +9,5 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// findAccess returns one access for a process of this host, and none where there is no Linux
-// kernel.
+// findAccess returns no access, because exchanges need a Linux kernel.
 func findAccess(context.Context, discover.Target) []probe.Access { return nil }

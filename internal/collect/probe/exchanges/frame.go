@@ -1,35 +1,35 @@
 package exchanges
 
-// Of a frame of HTTP/2 that is told, and of what is kept of one direction of a connection (RFC 9113, section 4.1).
+// Layout of an HTTP/2 frame in the ring, and of the state of one direction of a connection (RFC 9113, section 4.1).
 const (
 	frameSocket    = 0
-	frameKind      = 8  // where a connection has its role
-	frameWhat      = 12 // that it is one, or that frames cannot be followed, or that the connection was closed
+	frameKind      = 8  // at the place of a connection's role
+	frameWhat      = 12 // whether this is a frame, or frames cannot be followed, or the connection was closed
 	frameDirection = 14
 	frameAt        = 16 // when it was transferred
-	frameCame      = 24 // when the first of what was read with it had arrived, 0 unknown
+	frameCame      = 24 // when the first bytes read with it had arrived, 0 unknown
 	frameThread    = 32
-	frameNumber    = 36 // of those told of this direction
+	frameNumber    = 36 // its number among the reported ones of this direction
 	frameHeader    = 40
-	frameHave      = 49 // bytes of the header that were transferred
-	frameKept      = 50 // bytes of a block of headers that are kept
+	frameHave      = 49 // transferred bytes of the header
+	frameKept      = 50 // kept bytes of a header block
 	frameRole      = 52
 	frameFamily    = 54
 	frameOwnPort   = 56
 	framePort      = 58
 	frameLeft      = 60 // bytes until the next frame
 	framePeer      = 64
-	frameWanted    = 80 // bytes of the block of headers that are still to be kept
-	frameFollowed  = 84 // 0: where the next frame begins is not known
+	frameWanted    = 80 // bytes of the header block that are still to be kept
+	frameFollowed  = 84 // 0: the beginning of the next frame is unknown
 	frameBlock     = 88
 
 	frameHeaderSize = 9
 	mostBlock       = 1 << 10
-	blockPiece      = 1 << 8 // is kept at a time
+	blockPiece      = 1 << 8 // bytes kept at a time
 	frameSize       = frameBlock + mostBlock + blockPiece
 )
 
-// What is told, and of which direction.
+// Kinds of reports, and directions.
 const (
 	whatFrame  = 0
 	whatLost   = 1
@@ -59,8 +59,8 @@ const (
 	flagPriority    = 0x20
 	flagsOfMessages = flagEndStream | flagEndHeaders | flagPadded | flagPriority
 
-	usualFrame = 1 << 14 // the most bytes of a frame, unless an end has asked for more
+	usualFrame = 1 << 14 // the largest frame in bytes, unless an end has allowed more
 )
 
-// preface is how a client begins.
+// preface is the beginning of a client's connection.
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

@@ -23,7 +23,7 @@ func (w *watching) readFrame(b []byte, offset int64) {
 	}
 	c := w.multi.connections[key]
 	if port := binary.NativeEndian.Uint16(b[framePort:]); c == nil || c.port != port {
-		if c != nil { // the memory of its socket is used again
+		if c != nil { // the memory of its socket is reused
 			w.closeFrames(key, 0, offset)
 		}
 		c = w.addConnection(b, key, port)
@@ -64,7 +64,7 @@ func (w *watching) writeStream(c *multiplex, s *stream, offset int64) {
 	w.buf = appendStream(w.buf, c, s, offset)
 }
 
-// closeFrames writes what was under way on a connection that is closed.
+// closeFrames writes the pending requests of a connection that is closed.
 func (w *watching) closeFrames(key uint64, at, offset int64) {
 	w.multi.closeConnection(key, at, func(c *multiplex, s *stream) { w.writeStream(c, s, offset) })
 	for _, m := range []*ebpf.Map{w.keeps.framesIn, w.keeps.framesOut} {
@@ -72,7 +72,7 @@ func (w *watching) closeFrames(key uint64, at, offset int64) {
 	}
 }
 
-// openFrames writes the requests over HTTP/2 that are under way.
+// openFrames writes the pending requests over HTTP/2.
 func (w *watching) openFrames(offset int64) {
 	for _, c := range w.multi.connections {
 		if c.older && c.answers.told == 0 { // no answer was seen
@@ -84,7 +84,7 @@ func (w *watching) openFrames(offset int64) {
 	}
 }
 
-// countFrames writes how many connections speak HTTP/2, and how many requests could not be told apart, since the last time.
+// countFrames writes how many connections speak HTTP/2, and how many requests could not be separated, since the last time.
 func (w *watching) countFrames() {
 	m := &w.multi
 	if m.spoke > m.spokeTold || m.untold > m.untoldTold {
@@ -93,8 +93,7 @@ func (w *watching) countFrames() {
 	}
 }
 
-// followSuspect has the programs follow the frames of a connection that was open before the
-// recording, if it has some.
+// followSuspect has the programs follow the frames of a connection that was open before the recording, if it has frames.
 func (w *watching) followSuspect(b []byte) {
 	if len(b) < serverSize {
 		return

@@ -13,7 +13,7 @@ import (
 // (the internal ABI: https://go.dev/s/regabi).
 const firstWithRegister = "go1.17"
 
-// keepsGoroutine says whether a process is one of Go that keeps its goroutine in a register.
+// keepsGoroutine says whether a process is a Go program that keeps its goroutine in a register.
 func keepsGoroutine(pid int) bool {
 	info, err := buildinfo.ReadFile(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -23,7 +23,7 @@ func keepsGoroutine(pid int) bool {
 	return version.Compare(release, firstWithRegister) >= 0
 }
 
-// storeGoroutine stores which goroutine made the system call, if that is known.
+// storeGoroutine stores the goroutine that made the system call, if it is known.
 func (p *program) storeGoroutine(at int16) {
 	if p.l.goroutine < 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// headerName is one of the headers of HTTP/2 that are kept of a block; of others nothing is.
+// headerName is an HTTP/2 header that is kept from a block; others are dropped.
 type headerName uint8
 
 const (
@@ -20,10 +20,10 @@ const (
 
 var headerNames = map[string]headerName{":method": methodHeader, ":path": pathHeader, ":status": statusHeader, "content-type": contentHeader, "grpc-status": grpcHeader}
 
-// headers are the fields of a block that are kept, "" unknown.
+// headers are the kept fields of a block, "" unknown.
 type headers struct {
 	of [grpcHeader + 1]string
-	// unnamed stands for those that were named before anything is known of the table: the same for the same ones, 0 for none.
+	// unnamed stands for fields that were named in the unknown part of the table: equal for the same fields, 0 for none.
 	unnamed uint64
 }
 
@@ -33,25 +33,25 @@ type field struct {
 	value string
 }
 
-// staticFields are those of the table that both ends know (RFC 7541, appendix A) which are kept.
+// staticFields are the kept fields of the table that both ends know (RFC 7541, appendix A).
 var staticFields = map[int]field{
 	2: {methodHeader, "GET"}, 3: {methodHeader, "POST"}, 4: {pathHeader, "/"}, 5: {pathHeader, "/index.html"},
 	8: {statusHeader, "200"}, 9: {statusHeader, "204"}, 10: {statusHeader, "206"}, 11: {statusHeader, "304"}, 12: {statusHeader, "400"},
 	13: {statusHeader, "404"}, 14: {statusHeader, "500"}, 31: {contentHeader, ""},
 }
 
-// table is what one end has told the other to remember, the latest last: all of it, or since a block that was not kept in full. A place is
-// counted from the latest, so that those of before need not be known.
+// table holds the fields that one end has told the other to remember, the latest last. It holds all of them, or those since a block that was not
+// kept in full. Places count from the latest field, so that earlier fields need not be known.
 type table struct {
 	fields []field
-	added  int // since then
-	parts  int // how often something lacked
+	added  int // number of fields added since then
+	parts  int // number of times that something was missing
 }
 
 const (
 	staticLast = 61
-	mostFields = 1 << 10 // that are remembered
-	mostValue  = 1 << 9  // bytes of a path
+	mostFields = 1 << 10 // most remembered fields
+	mostValue  = 1 << 9  // longest kept path, bytes
 )
 
 func (t *table) fieldAt(place int) field {
@@ -72,8 +72,7 @@ func (t *table) addField(f field) {
 	t.added++
 }
 
-// placeBeforeKnown returns, for a field that was named before the first known one, how far before
-// that it is; 0 if the field is known.
+// placeBeforeKnown returns how far before the first known field a field was named; 0 if the field is known.
 func (t *table) placeBeforeKnown(place int) int {
 	if n := place - staticLast - t.added; n > 0 {
 		return n
@@ -81,13 +80,13 @@ func (t *table) placeBeforeKnown(place int) int {
 	return 0
 }
 
-// forgetFields forgets all fields, after something was missed that changed the table.
+// forgetFields forgets all fields, after a missed block that changed the table.
 func (t *table) forgetFields() {
 	t.fields, t.added = t.fields[:0], 0
 	t.parts++
 }
 
-// decodeBlock decodes a block of headers (RFC 7541, section 6). whole says that its end is there.
+// decodeBlock decodes a header block (RFC 7541, section 6). whole says that its end is there.
 func (t *table) decodeBlock(block []byte, whole bool) (h headers) {
 	b := cursor{rest: block}
 	for len(b.rest) > 0 && !b.cut {
@@ -127,13 +126,13 @@ func (t *table) decodeBlock(block []byte, whole bool) (h headers) {
 	return h
 }
 
-// cursor reads a block; cut says that it ended within something.
+// cursor reads a block. cut says that the block ended within a value.
 type cursor struct {
 	rest []byte
 	cut  bool
 }
 
-// readInteger decodes an integer of whose first byte so many bits belong to it (section 5.1).
+// readInteger decodes an integer that begins in a number of bits of its first byte (section 5.1).
 func (c *cursor) readInteger(bits uint) int {
 	if len(c.rest) == 0 {
 		c.cut = true
@@ -160,7 +159,7 @@ func (c *cursor) readInteger(bits uint) int {
 	return 0
 }
 
-// readString decodes a string (section 5.2), "" if it is not wanted or too long to be kept.
+// readString decodes a string (section 5.2); "" if the string is not wanted or too long to be kept.
 func (c *cursor) readString(wanted bool) string {
 	coded := len(c.rest) > 0 && c.rest[0]&0x80 != 0
 	n := c.readInteger(7)
@@ -183,5 +182,5 @@ func (c *cursor) readString(wanted bool) string {
 	return string(raw)
 }
 
-// isGRPC says whether a request or its answer is one of gRPC.
+// isGRPC says whether a request or its answer is of gRPC.
 func (h *headers) isGRPC() bool { return strings.HasPrefix(h.of[contentHeader], "application/grpc") }

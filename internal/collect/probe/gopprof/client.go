@@ -11,12 +11,11 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// Client reads single pages of the server at which a process serves net/http/pprof:
-// what costs the process little and switches nothing on.
+// Client reads single pages of the server at which a process serves net/http/pprof. It reads only pages that cost the process little
+// and switch nothing on.
 type Client struct{ e *endpoint }
 
-// Dial finds the net/http/pprof of a target as recording it does. The error is one
-// line: where, why, and what to do.
+// Dial finds the net/http/pprof of a target as a recording does. The error is one line: where, why, and what to do.
 func Dial(ctx context.Context, t discover.Target) (*Client, error) {
 	if t.URL != nil {
 		e, err := locateEndpoint(ctx, t.URL)
@@ -34,11 +33,11 @@ func Dial(ctx context.Context, t discover.Target) (*Client, error) {
 	return &Client{e}, nil
 }
 
-// Where is the address of the index page, without secrets.
+// Where returns the address of the index page, without secrets.
 func (c *Client) Where() string { return c.e.shown }
 
-// Get asks for a page below the index page, "" for itself, or with a "/" before it
-// at the same server. Who gets it closes it. The error names no address.
+// Get requests a page below the index page, "" for the index page itself, or with a leading "/" at the same server. The caller closes
+// it. The error names no address.
 func (c *Client) Get(ctx context.Context, page, query string, within time.Duration) (io.ReadCloser, error) {
 	e := c.e
 	if strings.HasPrefix(page, "/") {
@@ -55,10 +54,10 @@ func (c *Client) Get(ctx context.Context, page, query string, within time.Durati
 	return body{a}, nil
 }
 
-// Close gives the connections back.
+// Close closes the connections.
 func (c *Client) Close() { c.e.client.CloseIdleConnections() }
 
-// body is an answer's body, which ends its request when it is closed.
+// body is an answer's body. Closing it ends the request.
 type body struct{ a *answer }
 
 func (b body) Read(p []byte) (int, error) {
@@ -74,7 +73,7 @@ func (b body) Close() error {
 	return nil
 }
 
-// lacking is why a process is not read, as one line.
+// lacking returns, in one line, why a process cannot be read.
 type lacking struct {
 	pid  int
 	lack probe.Lack

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// endpoint is where net/http/pprof is served.
+// endpoint is an address at which net/http/pprof is served.
 type endpoint struct {
 	base   *url.URL // without credentials; its path ends in "/"
 	user   *url.Userinfo
@@ -27,9 +27,8 @@ type endpoint struct {
 	client *http.Client
 }
 
-// newEndpoint takes the URL of an index page. Certificates nobody signed are
-// taken on loopback only, where there is nobody in between. A socket is a path,
-// "@name" for an abstract one, "" for TCP.
+// newEndpoint takes the URL of an index page. It accepts self-signed certificates on loopback only, where no other host is in
+// between. socket is a path, "@name" for an abstract one, "" for TCP.
 func newEndpoint(u *url.URL, socket string) *endpoint {
 	base := *u
 	base.User, base.Fragment = nil, ""
@@ -38,7 +37,7 @@ func newEndpoint(u *url.URL, socket string) *endpoint {
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	transport := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment, // never for loopback
-		DisableCompression:  true,                      // artifacts are stored as they came
+		DisableCompression:  true,                      // artifacts are stored as they come
 		MaxIdleConnsPerHost: 2,
 		IdleConnTimeout:     10 * time.Second,
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: reach.Loopback(u.Hostname())},
@@ -62,7 +61,7 @@ func newEndpoint(u *url.URL, socket string) *endpoint {
 	return e
 }
 
-// dialWithin has the endpoint reached from within the network namespace of a process.
+// dialWithin connects from within the network namespace of a process.
 func (e *endpoint) dialWithin(pid int) {
 	t := e.client.Transport.(*http.Transport)
 	t.Proxy = nil
@@ -70,8 +69,7 @@ func (e *endpoint) dialWithin(pid int) {
 	e.shown = fmt.Sprintf("network of pid %d: %s", pid, e.shown)
 }
 
-// dialAskFirst returns a dial function whose connections are read only after something was written
-// to them.
+// dialAskFirst returns a dial function whose connections are read only after something was written to them.
 func dialAskFirst(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -82,9 +80,8 @@ func dialAskFirst(dial func(context.Context, string, string) (net.Conn, error)) 
 	}
 }
 
-// askFirst is a connection that is read only once something was written to it.
-// Servers of other protocols greet, which net/http takes for an answer to
-// nothing and logs.
+// askFirst is a connection that is read only after something was written to it. Servers of other protocols send a greeting, which
+// net/http would log as an unsolicited answer.
 type askFirst struct {
 	net.Conn
 	once  sync.Once
@@ -102,7 +99,7 @@ func (c *askFirst) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite closes the half by which requests are sent.
+// CloseWrite closes the half of the connection that sends requests.
 func (c *askFirst) CloseWrite() error {
 	w, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok {
@@ -116,7 +113,7 @@ func (c *askFirst) Close() error {
 	return c.Conn.Close()
 }
 
-// redactURL formats a URL without what may be secret in it.
+// redactURL formats a URL without possible secrets.
 func redactURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}).String()
 }
@@ -145,9 +142,9 @@ func (r *refused) Error() string {
 	return fmt.Sprintf("HTTP status %d: %s", r.status, r.text)
 }
 
-// requestPath requests a path below the index page, "" for the page itself. The request and the
-// reading of its body end after the time within. The error is of type *refused if the status is
-// not 200.
+// requestPath requests a path below the index page, "" for the page itself. The request and the reading of its body end after the time
+// within. The error is of
+// type *refused if the status is not 200.
 func (e *endpoint) requestPath(ctx context.Context, path, query string, within time.Duration) (*answer, error) {
 	u := *e.base
 	u.Path += path
@@ -179,7 +176,7 @@ func (e *endpoint) requestPath(ctx context.Context, path, query string, within t
 		head, _ := io.ReadAll(io.LimitReader(resp.Body, 400))
 		a.Close()
 		if resp.StatusCode == http.StatusBadRequest && (bytes.Contains(head, []byte("HTTP request to an HTTPS server")) || bytes.Contains(head, []byte("HTTP request was sent to HTTPS port"))) {
-			return nil, errTLS // as net/http and nginx say it
+			return nil, errTLS // the text of net/http and nginx
 		}
 		return nil, &refused{resp.StatusCode, firstLine(head)}
 	}
@@ -189,13 +186,12 @@ func (e *endpoint) requestPath(ctx context.Context, path, query string, within t
 func firstLine(text []byte) string {
 	line, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
 	if bytes.HasPrefix(line, []byte("<")) {
-		return "" // HTML says nothing in one line
+		return "" // a page of HTML does not fit on one line
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(string(line[:min(len(line), 120)]), ""))
 }
 
-// explainError removes the URL, which may hold secrets, from an error, and turns it into one that
-// people can act on.
+// explainError removes the URL, which may hold secrets, from an error, and adds what people can do about it.
 func explainError(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	patience      = 5 * time.Second // with an address somebody named
-	shortPatience = 3 * time.Second // with a socket that may be anything; all at once
+	patience      = 5 * time.Second // for an address that the user named
+	shortPatience = 3 * time.Second // for a socket of any kind; all sockets at once
 )
 
 const usual = "/debug/pprof"
@@ -53,14 +53,13 @@ func locateEndpoint(ctx context.Context, u *url.URL) (*endpoint, error) {
 		}
 		var status *refused
 		if !errors.As(err, &status) && !errors.Is(err, errOther) {
-			break // the next path will not fare better
+			break // the next path would fail the same way
 		}
 	}
 	return nil, first
 }
 
-// candidatePaths returns where the index page may be, given the path that somebody typed: its own,
-// that of a profile below it, or that of the server.
+// candidatePaths returns where the index page may be, given the path that the user typed: that path, the one above a profile, or the server's.
 func candidatePaths(typed string) []string {
 	if i := strings.Index(typed, usual); i >= 0 && (len(typed) == i+len(usual) || typed[i+len(usual)] == '/') {
 		return []string{typed[:i+len(usual)]}
@@ -74,8 +73,8 @@ func candidatePaths(typed string) []string {
 
 var errOther = errors.New("answered, but not with the index page of net/http/pprof")
 
-// verifyPprof returns an error unless the endpoint is net/http/pprof: by its index page, or, where
-// only single handlers are installed, by the text of the heap profile.
+// verifyPprof returns an error unless the endpoint is net/http/pprof. It checks the index page or, if only single handlers are installed,
+// the text of the heap profile.
 func (e *endpoint) verifyPprof(ctx context.Context, within time.Duration) error {
 	head, err := e.readHead(ctx, "", "", within)
 	if err == nil && isIndex(head) {
@@ -95,7 +94,7 @@ func (e *endpoint) verifyPprof(ctx context.Context, within time.Duration) error 
 	return err
 }
 
-// isIndex knows the page by what all versions have in it.
+// isIndex recognises the page by text that all versions have.
 func isIndex(page []byte) bool {
 	return bytes.Contains(page, []byte("<title>/debug/pprof")) || bytes.Contains(page, []byte("full goroutine stack dump"))
 }
@@ -114,15 +113,14 @@ func (e *endpoint) readHead(ctx context.Context, path, query string, within time
 	return head, nil
 }
 
-// findAmongSockets asks the sockets a process listens on, all at once, and returns the first in
-// their order that serves pprof, else a lack. It asks only a program that has net/http/pprof in
-// it: other servers should not get requests they do not expect.
+// findAmongSockets asks all sockets of a process at once, and returns the first in their order that serves pprof, else a lack. It asks only a
+// program that contains net/http/pprof, because other servers should not get unexpected requests.
 func findAmongSockets(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 	lack := probe.Lack{What: "CPU profile, execution trace, heap, goroutines", Do: `add import _ "net/http/pprof" to the program and serve http.DefaultServeMux on a loopback port`}
 	exe := fmt.Sprintf("/proc/%d/exe", t.PID)
 	switch has, err := discover.HasPprof(exe); {
 	case err != nil:
-		// Whether it has is not known; asking would be a guess.
+		// Whether the program contains it is unknown, and asking would be a guess.
 		lack.Why, lack.Do = "its executable cannot be read", "give the URL of its net/http/pprof, or run unstall as root"
 		if os.Geteuid() == 0 {
 			lack.Do = "give the URL of its net/http/pprof"
@@ -167,8 +165,8 @@ func findAmongSockets(ctx context.Context, t discover.Target) (*endpoint, probe.
 	return nil, lack
 }
 
-// programName returns the name of the process's program, "" if it is unknown. It shows which
-// artifacts are of one process. The arguments, which may hold secrets, are not kept.
+// programName returns the name of the process's program, "" if it is unknown. It shows which artifacts are of one process. Arguments, which
+// may hold secrets, are not kept.
 func (e *endpoint) programName(ctx context.Context) string {
 	line, err := e.readHead(ctx, "cmdline", "", patience)
 	if err != nil {

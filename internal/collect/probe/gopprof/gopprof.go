@@ -1,5 +1,4 @@
-// Package gopprof records a Go process through net/http/pprof
-// (https://pkg.go.dev/net/http/pprof), as it is in Go 1.5 to 1.27.
+// Package gopprof records a Go process through net/http/pprof (https://pkg.go.dev/net/http/pprof) of Go 1.5 to 1.27.
 //
 // Its artifacts, as internal/format/gopprof and internal/format/gotrace read them:
 //
@@ -10,17 +9,15 @@
 //	cpu-0001.pb.gz …      CPU profiles back to back; series "cpu"
 //	trace-0001.out …      an execution trace of the whole recording; series "trace"
 //
-// A trace costs a service some of its CPU for each event. While that is less than 2 %, or 1 % of one CPU, all of
-// the recording is one trace, stored as it comes: the slow moments are not known before. Above, the trace is ended, and 1 s in
-// each 7.5 is traced, at no fixed distance, as what makes it slow may come back at one. So is a
-// service of before Go 1.22, whose traces take much memory to read.
+// A trace costs a service some CPU for each event. If that is less than 2 %, or 1 % of one CPU, one trace covers the whole recording
+// and is stored as it comes, because slow moments are not known in advance. Otherwise the trace is ended, and 1 s in each 7.5 s is
+// traced. The distance varies, because slow moments may come at a fixed one. A service built with Go before 1.22, whose traces take
+// much memory to read, is also recorded this way.
 //
-// The package's opinion: a switch that expires by itself is the only safe one, so
-// everything is asked for by seconds and in pieces; a piece that is lost costs
-// seconds, not the recording. Whoever already profiles the process was there
-// first: that is said, and tried again. What a recording switched on is off when
-// it returns: the handlers stop when the client goes away (golang/go#13833), and
-// that they did is looked up.
+// The package's opinion: only a switch that expires by itself is safe. So every request has a length in seconds and is for one piece;
+// a lost piece costs seconds, not the recording. Another program that already profiles the process takes precedence: the package
+// warns and tries again. Everything that a recording switched on is off when it returns. The handlers stop when the client goes away
+// (golang/go#13833), and the package checks that they did.
 package gopprof
 
 import (
@@ -45,15 +42,14 @@ const name = "gopprof"
 
 const givePprof = "give the URL of net/http/pprof, such as http://host:6060/debug/pprof, or a process id"
 
-// switches are what recording switches on.
+// switches are the names of what recording switches on.
 var switches = []string{"CPU profile", "execution trace (of the whole recording while it costs less than 2 % of its CPU, or 1 % of one CPU)"}
 
-// findAccess looks for the endpoint a URL names, else for one among the sockets a Go process
-// listens on: users also name the port that serves requests, or http for https. Where there should
-// be an endpoint and is none, the access has a lack that says so, and recording a URL fails with
-// the same line.
+// findAccess looks for the endpoint that a URL names, else for one among the sockets of a Go process, because users also name the
+// port that serves requests, or http for https. If there should be an endpoint and there is none, the access has a lack that says
+// so. Recording a URL then fails with the same line.
 func findAccess(ctx context.Context, t discover.Target) []probe.Access {
-	if t.URL != nil && t.URL.Scheme != "http" && t.URL.Scheme != "https" || t.Runtime == "redis" { // which takes HTTP for an attack
+	if t.URL != nil && t.URL.Scheme != "http" && t.URL.Scheme != "https" || t.Runtime == "redis" { // Redis takes HTTP for an attack
 		return nil
 	}
 	if t.URL != nil {
@@ -71,7 +67,7 @@ func findAccess(ctx context.Context, t discover.Target) []probe.Access {
 		}
 		return []probe.Access{newAccess(e, t)}
 	}
-	hidden := t.Runtime == "" && slices.Contains(t.Unreadable, "exe") // may be Go
+	hidden := t.Runtime == "" && slices.Contains(t.Unreadable, "exe") // may be a Go process
 	if t.PID == 0 || t.Runtime != "go" && !hidden {
 		return nil
 	}
@@ -105,7 +101,7 @@ func missingAccess(t discover.Target, why error) probe.Access {
 	do := givePprof
 	switch {
 	case errors.Is(why, errTLS) || errors.Is(why, errPlain):
-		do = "" // it says what to do
+		do = "" // the error already says what to do
 	case t.PID != 0 && isOtherService(why):
 		do = fmt.Sprintf("record the process that listens there: unstall %d", t.PID)
 		if t.Runtime == "go" { // others have no net/http/pprof
@@ -126,16 +122,14 @@ func missingAccess(t discover.Target, why error) probe.Access {
 	}
 }
 
-// isOtherService says whether an address answered as something else than net/http/pprof, so that
-// it is not what the user meant. An address that does not answer may still be it, and then its
-// process says why.
+// isOtherService says whether an address answered as another service than net/http/pprof, so that the user did not mean it. An address
+// that does not answer may still be meant, and then its process says why it does not.
 func isOtherService(why error) bool {
 	var status *refused
 	return errors.Is(why, errOther) || errors.Is(why, errNotHTTP) || errors.Is(why, errTLS) || errors.Is(why, errPlain) || errors.As(why, &status)
 }
 
-// goSubject returns the process that the artifacts are about. It is a Go process, as it serves
-// pprof.
+// goSubject returns the process that the artifacts are about. It is a Go process, because it serves pprof.
 func goSubject(t discover.Target) evidence.Subject {
 	t.Runtime = "go"
 	return t.Subject()

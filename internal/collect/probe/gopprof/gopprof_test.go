@@ -26,8 +26,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
 )
 
-// TestMain is also the targets of the tests: processes that serve pprof, say where, and
-// burn some of their time until their standard input ends.
+// TestMain is also the target of the tests: a process that serves pprof, says where, and uses some CPU time until its standard input ends.
 func TestMain(m *testing.M) {
 	probetest.Main(m, map[string]func([]string){
 		"serve": func(args []string) {
@@ -74,7 +73,7 @@ func child(t *testing.T, as string, args ...string) (discover.Target, *os.Proces
 	return x, c.Process
 }
 
-// off makes sure that neither is on: both can be started at once.
+// off checks that neither a profile nor a trace is on: both can be started at once.
 func off(t *testing.T, x discover.Target) {
 	t.Helper()
 	for _, path := range []string{"trace?seconds=0.01", "profile?seconds=1"} {
@@ -120,7 +119,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestPassive(t *testing.T) {
-	x, _ := child(t, "profiled") // which would be noticed
+	x, _ := child(t, "profiled") // otherwise the test would notice it
 	s := probetest.Record(t, probetest.One(t, Probe.Find, x), probe.Plan{For: time.Second, Passive: true})
 	if len(s.Warnings) > 0 || s.Named("cpu-0001.pb.gz") != nil || s.Named("trace-0001.out") != nil || s.Named("heap-0002.txt") == nil {
 		t.Errorf("%q, warnings %q", s.Names(), s.Warnings)
@@ -140,7 +139,7 @@ func TestAlreadyInUse(t *testing.T) {
 	}
 }
 
-// TestInterrupt ends a recording of an hour when its trace has begun, which is whole nevertheless.
+// TestInterrupt ends a recording of an hour when its trace has begun. The trace is whole all the same.
 func TestInterrupt(t *testing.T) {
 	x, _ := child(t, "serve")
 	s := probetest.Begin(t, probetest.One(t, Probe.Find, x))
@@ -314,7 +313,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestWriteTimeout meets a server as Go up to 1.22 serves pprof.
+// TestWriteTimeout records a server with a WriteTimeout, which Go up to 1.22 does not extend for pprof.
 func TestWriteTimeout(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seconds := r.FormValue("seconds")
@@ -352,8 +351,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// A server that would sample for as long as it is asked is not asked for a profile
-// that its index page says is empty.
+// No profile is requested from a server that would sample during the request, if its index page says that the profile is empty.
 func TestEmptyProfiles(t *testing.T) {
 	var asked sync.Map
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

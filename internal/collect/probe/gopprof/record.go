@@ -23,15 +23,14 @@ type recording struct {
 	stop    context.CancelFunc
 	texts   int // heap profiles taken
 	mu      sync.Mutex
-	cut     map[string]bool // handlers whose answer was not waited for: "profile", "trace"
-	gone    bool            // nobody listens any more
-	failure error           // of the sink: nothing more can be stored
+	cut     map[string]bool // handlers whose answer was broken off: "profile", "trace"
+	gone    bool            // nothing listens any more
+	failure error           // of the sink: no more data can be stored
 	said    map[string]bool // warnings given
 	any     bool            // something was recorded
 }
 
-// grace is how long what was asked for may take beyond its seconds: stopping a
-// profile takes 0.2 s, on a starved host longer.
+// grace is how long a request may take beyond its seconds. Stopping a profile takes 0.2 s, longer on a starved host.
 const grace = 3 * time.Second
 
 func recordEndpoint(ctx context.Context, e *endpoint, about evidence.Subject, plan probe.Plan, sink probe.Sink) error {
@@ -51,7 +50,7 @@ func recordEndpoint(ctx context.Context, e *endpoint, about evidence.Subject, pl
 	all.Wait()
 
 	if !r.gone && r.firstFailure() == nil {
-		// After Ctrl-C, too: what has changed since the start is worth a moment.
+		// This also runs after Ctrl-C, because the changes since the start are worth a moment.
 		last, done := context.WithTimeout(context.WithoutCancel(outer), 2*time.Second)
 		defer done()
 		var ends sync.WaitGroup
@@ -71,11 +70,9 @@ func recordEndpoint(ctx context.Context, e *endpoint, about evidence.Subject, pl
 	return nil
 }
 
-// recordHeaps takes the text of the heap profile, with the runtime's memory statistics, every 5 s,
-// or every 30 s in a recording that always runs. Reading the statistics stops the world for some
-// 10 to 100 µs, and the text is as long as there are places that allocate: that costs nothing
-// every 5 s, and too much every 0.1 s. Storing such texts for as long as the process lives costs
-// the recorder more than all else.
+// recordHeaps takes the text of the heap profile, with the runtime's memory statistics, every 5 s, or every 30 s in a recording that always
+// runs. Reading the statistics stops the world for some 10 to 100 µs, and the text grows with the allocation sites. That costs nothing every
+// 5 s, and too much every 0.1 s. In a recording that always runs, storing these texts costs the recorder more than everything else.
 func (r *recording) recordHeaps(ctx context.Context, always bool) {
 	every := 5 * time.Second
 	if always {
@@ -95,8 +92,7 @@ func (r *recording) fetchHeap(ctx context.Context) {
 	r.fetchPiece(ctx, piece{path: "heap", query: "debug=1", name: fmt.Sprintf("heap-%04d.txt", r.texts), series: "heap", within: 2 * grace, most: 64 << 20})
 }
 
-// fetchSnapshots takes the profiles that show a moment, or count since the process started. n is 1
-// at the start and 2 at the end.
+// fetchSnapshots takes the profiles that show a moment, or count since the process started. n is 1 at the start and 2 at the end.
 func (r *recording) fetchSnapshots(ctx context.Context, n int) {
 	r.fetchPiece(ctx, piece{path: "goroutine", name: fmt.Sprintf("goroutine-%d.pb.gz", n), within: 2 * grace, most: 64 << 20})
 	index, _ := r.readHead(ctx, "", "", 2*grace)
@@ -114,25 +110,24 @@ func (r *recording) fetchSnapshots(ctx context.Context, n int) {
 type piece struct {
 	path, query  string
 	name, series string
-	within       time.Duration // all of it
+	within       time.Duration // for the whole piece
 	most         int64         // bytes
 	switches     bool          // asking for it switches something on
-	meter        *meter        // watches it and ends it; nil: it ends by itself
+	meter        *meter        // watches the piece and ends it; nil: it ends by itself
 }
 
-// outcome is how fetching a piece went.
+// outcome is the result of fetching a piece.
 type outcome int
 
 const (
 	fetched outcome = iota
-	busy            // somebody else profiles or traces
+	busy            // another program profiles or traces
 	tooLong         // the server's WriteTimeout is shorter
-	broken          // nothing, or not all of it, came
+	broken          // the answer is missing or not whole
 	ended           // the recording is over
 )
 
-// fetchPiece stores an answer as it comes, and keeps what came before it broke off. It also
-// returns how many bytes came.
+// fetchPiece stores an answer as it comes, and keeps the part before a break. It also returns how many bytes came.
 func (r *recording) fetchPiece(ctx context.Context, p piece) (outcome, int64) {
 	if ctx.Err() != nil {
 		return ended, 0
@@ -208,11 +203,11 @@ func (r *recording) noteLeftOn(p piece) {
 	}
 }
 
-// artifact is created when there is something to be stored.
+// artifact is created when there is data to store.
 type artifact struct {
 	sink  probe.Sink
 	meta  capture.Meta
-	meter *meter // nil: nobody watches it
+	meter *meter // nil: the artifact is not watched
 	w     io.WriteCloser
 	err   error // of the sink
 }

@@ -75,13 +75,12 @@ func (r *recording) isSampled(ctx context.Context, lock string) bool {
 	return bytes.Contains(head, []byte(" @ 0x"))
 }
 
-// waitSettled waits until the handlers whose connection was closed have switched off what they had
-// on: stopping a CPU profile takes 0.2 s. Handlers of Go 1.5 and 1.6 do not notice a closed
-// connection; their profiles last a few seconds.
+// waitSettled waits until the handlers whose connection was closed have stopped. Stopping a CPU profile takes 0.2 s. Handlers of Go 1.5 and
+// 1.6 do not notice a closed connection; their profiles last a few seconds.
 func (r *recording) waitSettled(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	for off := 0; off < 2; { // a request may not have come to its handler yet
+	for off := 0; off < 2; { // a request may not have reached its handler yet
 		on, err := r.isStillOn(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -98,7 +97,7 @@ func (r *recording) waitSettled(ctx context.Context) {
 	}
 }
 
-// isStillOn says whether a handler whose connection was closed is still at work.
+// isStillOn says whether a handler whose connection was closed still works.
 func (r *recording) isStillOn(ctx context.Context) (bool, error) {
 	a, err := r.requestPath(ctx, "goroutine", "debug=1", grace)
 	if err != nil {
@@ -115,7 +114,7 @@ func (r *recording) isStillOn(ctx context.Context) (bool, error) {
 	return anyOf(a.Body, handlers...)
 }
 
-// anyOf looks for texts in the lines of a stream.
+// anyOf searches for texts in the lines of a stream.
 func anyOf(in io.Reader, texts ...string) (bool, error) {
 	lines := bufio.NewScanner(io.LimitReader(in, mostProfile))
 	lines.Buffer(nil, 1<<20)

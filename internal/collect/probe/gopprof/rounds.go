@@ -10,27 +10,26 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// The first profile is short, so that there is something to say after 5 s. The profile's samples are in the
-// trace, too.
+// The first profile is short, so that a first finding is possible after 5 s. The profile's samples are in the trace, too.
 const (
 	firstProfile = 4 * time.Second
-	firstTrace   = 3 * time.Second // where not all of the recording is traced at once
+	firstTrace   = 3 * time.Second // if the whole recording is not traced at once
 	profileRound = 5 * time.Second
 	traceRound   = time.Second
-	tracePeriod  = 7500 * time.Millisecond // has one trace: see the package's comment
-	retry        = time.Second             // after somebody else was found profiling
+	tracePeriod  = 7500 * time.Millisecond // contains one trace: see the package's comment
+	retry        = time.Second             // after another program was found profiling
 )
 
 const (
 	mostProfile = 64 << 20
-	mostTraces  = 200 << 20 // all of a recording together
+	mostTraces  = 200 << 20 // bytes of all traces of a recording
 )
 
 // recordProfiles takes CPU profiles back to back until the end. They last whole seconds:
 // net/http/pprof reads no fractions of them.
 func (r *recording) recordProfiles(ctx context.Context) {
 	round := firstProfile
-	longest := time.Duration(math.MaxInt64) // that the server allows
+	longest := time.Duration(math.MaxInt64) // the longest that the server allows
 	for n := 1; ctx.Err() == nil; {
 		seconds := fitSeconds(min(round, longest), time.Until(r.end))
 		if seconds == 0 {
@@ -71,13 +70,12 @@ func fitSeconds(round, left time.Duration) int {
 	return n
 }
 
-// recordTraces takes one execution trace of the whole recording, and once that costs too much, one
-// in each period.
+// recordTraces takes one execution trace of the whole recording. Once that costs too much, it takes one in each period.
 func (r *recording) recordTraces(ctx context.Context) {
 	began := time.Now()
 	chance := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
 	round, period := time.Duration(math.MaxInt64), 0
-	longest := round // that the server allows
+	longest := round // the longest that the server allows
 	left := int64(mostTraces)
 	for n := 1; ctx.Err() == nil; {
 		d := min(round, longest, time.Until(r.end))
@@ -126,10 +124,9 @@ func (r *recording) recordTraces(ctx context.Context) {
 // leastTrace is the shortest trace that is worth the pauses at its ends.
 const leastTrace = traceRound / 4
 
-// nextTrace is the period of the next trace, the first that has not ended, and when in the
-// recording it begins: anywhere in its period, by chance in [0, 1). At a fixed distance they
-// would for as long as one records meet what comes back each few seconds at the same moment
-// of it, or never. The period is 0 where none fits before the end.
+// nextTrace returns the period of the next trace, the first that has not ended, and when in the recording the trace begins. Chance, in [0, 1),
+// decides where in its period it begins. At a fixed distance the traces would meet periodic work always at the same moment of it, or never. The
+// period is 0 if none fits before the end.
 func nextTrace(last int, now, end time.Duration, chance float64) (period int, at time.Duration) {
 	period = last + 1
 	if p := int(now / tracePeriod); p > period {
@@ -140,7 +137,7 @@ func nextTrace(last int, now, end time.Duration, chance float64) (period int, at
 	switch from = max(from, now); {
 	case from+leastTrace > end:
 		return 0, 0
-	case until <= from: // what is left of the recording is no longer than a trace
+	case until <= from: // the rest of the recording is no longer than a trace
 		return period, from
 	}
 	return period, from + time.Duration(chance*float64(until-from))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestTracesMeetEveryPhase lays out the traces of recordings: none overlaps the one before,
-// each period has one, and what comes back at any distance is met at all its moments.
+// TestTracesMeetEveryPhase lays out the traces of recordings. None overlaps the one before, each period has one, and work of any period is met in
+// all its moments.
 func TestTracesMeetEveryPhase(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
 	const end = 300 * time.Second

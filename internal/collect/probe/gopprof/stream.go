@@ -11,52 +11,49 @@ import (
 	"time"
 )
 
-// One execution trace goes on for as long as the recording, while it takes no more of the process's CPU than
-// traceShare. What it takes cannot be told from the process's CPU time, which changes more from second to second than by
-// that; it is told by the trace's size (docs/decisions/recording.md has the measurements).
+// One execution trace lasts as long as the recording while it costs no more of the process's CPU than traceShare. The process's CPU time does not
+// show that cost, because it varies by more from second to second. The trace's size shows it (docs/decisions/recording.md has the measurements).
 const (
 	traceShare = .02                     // of the CPU that the process uses
-	traceFixed = 3500 * time.Microsecond // of CPU for each second, however little happens
-	traceByte  = 30 * time.Nanosecond    // of CPU for each byte
+	traceFixed = 3500 * time.Microsecond // CPU time per second, even without events
+	traceByte  = 30 * time.Nanosecond    // CPU time per byte
 
-	// traceLeast is how many bytes a second are never too many, and all that is allowed where it is not known how much
-	// CPU the process uses: with traceFixed that is 1 % of a CPU.
+	// traceLeast is how many bytes a second are always allowed. If the CPU use of the process is unknown, no more are allowed. With traceFixed
+	// that is 1 % of a CPU.
 	traceLeast = 200e3
 
-	traceJudged = 5 * time.Second // over so long
+	traceJudged = 5 * time.Second // time over which the rate is judged
 	traceMark   = time.Second
 )
 
-// streamed is the version of Go from which on a trace can be read while it comes; before, reading takes memory in
-// proportion to its length.
+// streamed is the version of Go from which on a trace can be read while it comes. Earlier traces take memory in proportion to their length.
 const streamed = 22
 
-// tail is how long what is left of an answer may take to come once its end was asked for.
+// tail is how long the rest of an answer may take after its end was requested.
 const tail = 2 * time.Second
 
-// meter watches a trace as it comes and ends it when it takes too much.
+// meter watches a trace as it comes and ends it if it costs too much.
 type meter struct {
 	pid   int   // of the process, 0 not on this host
 	most  int64 // bytes
 	ends  *ending
 	head  []byte // its first bytes
 	bytes int64
-	marks []mark // the last are traceJudged apart
-	why   string // it was ended before its time, "" it was not
+	marks []mark // the last ones are traceJudged apart
+	why   string // why the trace was ended early, "" if it was not
 }
 
-// mark is how far a trace, and its process, were at a time.
+// mark is the size of a trace, and the CPU time of its process, at a time.
 type mark struct {
 	at    time.Time
 	bytes int64
 	cpu   time.Duration // of the process, −1 unknown
 }
 
-// headerSize is that of "go 1.26 trace\x00\x00\x00".
+// headerSize is the length of "go 1.26 trace\x00\x00\x00".
 const headerSize = 16
 
-// countBytes takes in bytes of the trace that came, and ends the trace when it is too long or of
-// an old version.
+// countBytes counts bytes of the trace that came. It ends the trace if it is too long or of an old version.
 func (m *meter) countBytes(b []byte) {
 	if n := headerSize - len(m.head); n > 0 {
 		if m.head = append(m.head, b[:min(n, len(b))]...); len(m.head) == headerSize && oldTrace(m.head) {
@@ -78,8 +75,7 @@ func (m *meter) countBytes(b []byte) {
 	}
 }
 
-// addMark adds a mark, and ends the trace if it grew too fast since the mark that is traceJudged
-// before.
+// addMark adds a mark. It ends the trace if it grew too fast since the mark traceJudged before.
 func (m *meter) addMark(x mark) {
 	m.marks = append(m.marks, x)
 	first := m.marks[0]
@@ -98,8 +94,7 @@ func (m *meter) endTrace(why string) {
 	m.ends.endAnswer()
 }
 
-// allowedRate returns how many bytes of trace a second the CPU that the process used between two
-// marks permits.
+// allowedRate returns how many bytes of trace a second are allowed by the CPU time that the process used between two marks.
 func allowedRate(a, b mark) float64 {
 	if a.cpu < 0 || b.cpu < 0 {
 		return traceLeast
@@ -114,8 +109,7 @@ func oldTrace(head []byte) bool {
 	return err != nil || minor < streamed
 }
 
-// cpuTime is how much CPU a process of this host used, from fields 14 and 15 of its stat file (proc_pid_stat(5)), −1 if
-// that is not known.
+// cpuTime returns the CPU time of a process of this host, from fields 14 and 15 of its stat file (proc_pid_stat(5)), −1 if it is unknown.
 func cpuTime(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
@@ -131,9 +125,8 @@ func cpuTime(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// ending ends an answer before its time and lets what is left of it come: it closes the half of the connection
-// that the request came by, which the server takes for a client that went away, while it still writes. A trace that is
-// ended so is whole.
+// ending ends an answer early and still receives the rest of it. It closes the half of the connection that the request came by. The server takes
+// that for a client that went away, and still writes. A trace that is ended this way is whole.
 type ending struct {
 	mu      sync.Mutex
 	conn    interface{ CloseWrite() error }
@@ -143,7 +136,7 @@ type ending struct {
 	release func()
 }
 
-// newEnding gives the context of a request that ends so when ctx does.
+// newEnding returns the context of a request that ends this way when ctx ends.
 func newEnding(ctx context.Context) (context.Context, *ending) {
 	e := &ending{}
 	request, cancel := context.WithCancel(context.WithoutCancel(ctx))

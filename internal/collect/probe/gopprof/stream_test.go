@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
 )
 
-// A trace that grows beyond its bound is ended, and what the server still writes then is stored.
+// A trace that grows beyond its bound is ended, and the data that the server still writes is stored.
 func TestStreamIsEndedWhole(t *testing.T) {
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("go 1.26 trace\x00\x00\x00"))
@@ -84,7 +84,7 @@ func TestOldTrace(t *testing.T) {
 	}
 }
 
-// An answer that has not been asked for yet is not waited for.
+// Ending does not wait for an answer that has not been requested yet.
 func TestEndingBeforeTheRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	request, e := newEnding(ctx)

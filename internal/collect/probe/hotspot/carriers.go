@@ -11,18 +11,18 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// tellsCarriers is the first JDK that says how many virtual threads wait for a carrier
-// (Thread.vthread_scheduler): it reads a few counters of the pool, and stops nobody.
+// tellsCarriers is the first JDK that reports how many virtual threads wait for a carrier (Thread.vthread_scheduler). The command
+// reads a few counters of the pool, and stops no thread.
 // https://bugs.openjdk.org/browse/JDK-8337199
 const tellsCarriers = 24
 
-// carriers is the log of what the pool of carriers said, as internal/format/vthreads reads it.
+// carriers is the log of the carrier pool's counters, as internal/format/vthreads reads it.
 type carriers struct {
 	to      *lazy
 	refused bool
 }
 
-// askCarriers asks once what the pool of carriers says, if this JVM can tell.
+// askCarriers asks once for the counters of the carrier pool, if this JVM has them.
 func (r *recording) askCarriers(ctx context.Context, c *carriers) error {
 	if c.refused || r.release < tellsCarriers {
 		return nil

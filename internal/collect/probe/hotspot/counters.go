@@ -18,8 +18,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// each is how often the counters are read: that costs the JVM nothing, and us some
-// 100 µs.
+// each is the time between two readings of the counters. A reading costs the JVM nothing, and the recorder some 100 µs.
 const each = time.Second
 
 // copyCounters copies the JVM's counters until the context or the JVM ends.
@@ -67,8 +66,8 @@ func redactCounter(x *hsperf.Counter) string {
 	return string(redact.Own([]byte(x.Text)))
 }
 
-// counterLog writes snapshots as internal/format/hsperf reads them: a line with the time and
-// the process's id, and a line name=value for each counter that is not as it was.
+// counterLog writes snapshots as internal/format/hsperf reads them: a line with the time and the PID, and a line name=value for
+// each counter that changed.
 type counterLog struct {
 	to   *bufio.Writer
 	last map[string]string
@@ -80,7 +79,7 @@ func (c *counterLog) writeSnapshot(f *os.File, pid int, at time.Time) error {
 	}
 	d, err := hsperf.Parse(f)
 	if errors.Is(err, hsperf.ErrNotReady) {
-		return nil // in the next second
+		return nil // the next second tries again
 	}
 	if err != nil && len(d.Counters) == 0 {
 		return err

@@ -19,44 +19,41 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// flight is a flight recording.
+// flight is a flight recording (JFR).
 type flight struct {
 	r     *recording
 	name  string
-	file  string // as the JVM knows it
+	file  string // path as the JVM knows it
 	left  *probe.SwitchedOn
 	once  sync.Once
 	began time.Time
 }
 
-// withheld are the events that tell what processes were started with: arguments,
-// environments and properties hold passwords, those of other processes, too. What tells
-// a JVM's own is recorded apart, without secrets. A JVM whose own recordings have
-// them on writes them into this one as well, where they are overwritten
-// (internal/base/redact/recorded).
+// withheld are the events with the arguments, environments and properties of processes, which hold passwords, also those of other
+// processes. The JVM's own properties are recorded separately, without secrets. A JVM whose own recordings have these events on also
+// writes them into this one, where they are overwritten (internal/base/redact/recorded).
 var withheld = []string{"jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty", "jdk.InitialSecurityProperty", "jdk.SecurityPropertyModification",
 	"jdk.SystemProcess", "jdk.ProcessStart", "jdk.JVMInformation"}
 
-// closer are events about waits, and from how long on these are told: half as long as default.jfc says, and of pinned virtual
-// threads, which wait for a dependency while they keep all others from running, nearly all.
+// closer are events about waits, with the shortest wait that is recorded: half of that in default.jfc. For pinned virtual threads,
+// which wait for a dependency while they keep all others from running, it is nearly all waits.
 var closer = map[string]string{"jdk.JavaMonitorEnter": "10 ms", "jdk.ThreadPark": "10 ms", "jdk.SocketRead": "10 ms", "jdk.VirtualThreadPinned": "1 ms"}
 
-// lean are the events of a flight recording that fills in what thread dumps leave out: waits, from so long on as [closer]
-// says or else leanThreshold, samples of what runs, and what tells how to read these. The defaults of a JVM have some
-// hundred events more.
+// lean are the events of a flight recording that fills in what thread dumps leave out: waits, from [closer]'s or else leanThreshold's
+// length on, samples of running threads, and the events needed to read these. A JVM's defaults have some hundred events more.
 var lean = []string{"jdk.JavaMonitorEnter", "jdk.JavaMonitorWait", "jdk.ThreadPark", "jdk.ThreadSleep", "jdk.VirtualThreadPinned",
 	"jdk.SocketRead", "jdk.SocketWrite", "jdk.SocketConnect", "jdk.FileRead", "jdk.FileWrite", "jdk.FileForce",
 	"jdk.ExecutionSample", "jdk.NativeMethodSample", "jdk.ActiveSetting", "jdk.CPUInformation", "jdk.ContainerConfiguration", "jdk.DataLoss"}
 
 const (
 	leanThreshold = "10 ms"
-	leanSize      = "64m" // of its file; the JVM drops what is older
+	leanSize      = "64m" // size of its file; the JVM drops older data
 )
 
-// sampled are events that come at a pace.
+// sampled are events that come at a fixed rate.
 var sampled = map[string]string{"jdk.ExecutionSample": "20 ms", "jdk.NativeMethodSample": "20 ms"}
 
-// leanSettings are those of such a recording alone.
+// leanSettings are the settings of a lean recording.
 func leanSettings() string {
 	var text strings.Builder
 	for _, e := range lean {
@@ -71,7 +68,7 @@ func leanSettings() string {
 	return text.String()
 }
 
-// closerSettings switch the withheld events off and look closer at waits.
+// closerSettings switch the withheld events off and record shorter waits.
 func closerSettings() string {
 	var text strings.Builder
 	for _, e := range withheld {
@@ -83,9 +80,8 @@ func closerSettings() string {
 	return text.String()
 }
 
-// writeSettings writes settings of events to a file for the JVM; of several settings of one event
-// the last counts. JDK 11 takes them from a file only, and passes over events and settings that it
-// does not have.
+// writeSettings writes settings of events to a file for the JVM. If an event has several settings, the last one counts. JDK 11 takes
+// them only from a file, and ignores events and settings that it does not have.
 func writeSettings(vm *attach.VM, file, events string) error {
 	f, err := os.OpenFile(vm.Path(file), os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
@@ -101,8 +97,8 @@ func flightName(file string) string {
 
 func isRefused(err error) bool { return errors.Is(err, attach.ErrRefused) }
 
-// takeOff starts a flight recording that ends by itself soon after this one is to: what the JVM records by default and
-// closer waits, or only what fills in thread dumps. Nil if this JVM has none.
+// takeOff starts a flight recording that ends by itself soon after this recording should. It has the JVM's default events and closer
+// waits, or only what fills in thread dumps. It returns nil if this JVM has no flight recorder.
 // https://docs.oracle.com/en/java/javase/21/docs/specs/man/jcmd.html
 func (r *recording) takeOff(ctx context.Context, fillsIn bool) (*flight, error) {
 	f := &flight{r: r, file: ownFile("jfr", r.vm, "jfr"), began: time.Now()}
@@ -121,7 +117,7 @@ func (r *recording) takeOff(ctx context.Context, fillsIn bool) (*flight, error) 
 	}
 	f.left = r.noteLeft(leftFlight, f.file)
 	left := max(time.Until(r.end), time.Second) + 2*undoing
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it takes seconds, and is on if that is not waited for
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // the start takes seconds, and the recording is on even without waiting for it
 	defer cancel()
 	said, err := r.vm.Text(ctx, fmt.Sprintf("JFR.start name=%s filename=%s duration=%ds%s %s", f.name, f.file, int(left.Seconds()), more, from), 4<<10)
 	if errors.Is(err, attach.ErrRefused) || err == nil && !strings.Contains(said, "Started recording") {

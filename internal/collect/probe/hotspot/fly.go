@@ -14,36 +14,36 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// What a flight recording may cost. Its own threads are read from /proc; what the program's threads pay as they write events is
-// told by how much they write (docs/decisions/recording.md has the measurements).
+// Limits of a flight recording's cost. The CPU time of its own threads is read from /proc. The cost to the program's threads follows
+// from the bytes of events they write (docs/decisions/recording.md has the measurements).
 const (
-	flightShare = .02                   // of the CPU that the process uses, its threads and its events together
-	flightLeast = .02                   // … or of one CPU, where that is more
-	flightByte  = 300 * time.Nanosecond // of CPU for each byte of events
-	flightLook  = time.Second           // between looks at that
-	flightOver  = 4 * time.Second       // over which it is judged
-	flightStart = 2 * time.Second       // in which it starts, which takes some 100 ms of CPU once
-	flightSlow  = 3                     // looks in a row at which requests take longer than before
-	flightCalm  = 4 * time.Second       // of the recording, at most, in which it is waited for latencies to compare with
-	flightSent  = time.Second           // of the recording, in which the first request of a load is answered
-	leastFlight = 2 * time.Second       // of the recording that must be left for one
+	flightShare = .02                   // share of the process's CPU time, for the recorder's threads and the events together
+	flightLeast = .02                   // … or of one CPU, if that is more
+	flightByte  = 300 * time.Nanosecond // CPU time per byte of events
+	flightLook  = time.Second           // time between two checks
+	flightOver  = 4 * time.Second       // time over which the cost is judged
+	flightStart = 2 * time.Second       // time in which it starts, which once takes some 100 ms of CPU
+	flightSlow  = 3                     // consecutive checks with slower requests than before
+	flightCalm  = 4 * time.Second       // longest wait, in the recording, for latencies to compare with
+	flightSent  = time.Second           // time in the recording by which a load's first request is answered
+	leastFlight = 2 * time.Second       // least rest of the recording for a flight recording
 )
 
-// flown is the flight recording of a recording, on or ended.
+// flown is a recording's flight recording, running or ended.
 type flown struct {
-	*flight               // nil: the JVM has none
-	watched chan struct{} // closed when it is not watched any more
+	*flight               // nil: the JVM has no flight recorder
+	watched chan struct{} // closed when it is no longer watched
 	cancel  context.CancelFunc
 }
 
-// startFlight starts a flight recording, once. why says what could not be seen without it, "" if
-// the user asked for one. The recording is ended early if it costs too much.
+// startFlight starts a flight recording, once. why says what is missing without it, "" if the user requested one. The flight recording
+// is ended early if it costs too much.
 func (r *recording) startFlight(ctx context.Context, why string) error {
 	if r.flown != nil || why != "" && (!r.mayFly() || time.Until(r.end) < leastFlight) {
 		return nil
 	}
 	if r.awaitsLatencies() {
-		return nil // at one of the next looks
+		return nil // one of the next checks starts it
 	}
 	f, err := r.takeOff(ctx, why != "")
 	r.flown = &flown{flight: f, watched: make(chan struct{})}
@@ -66,7 +66,7 @@ func (r *recording) startFlight(ctx context.Context, why string) error {
 	return err
 }
 
-// awaitsLatencies says whether latencies to compare a flight recording with may still come.
+// awaitsLatencies says whether latencies to compare with may still come.
 func (r *recording) awaitsLatencies() bool {
 	l, so := r.plan.Latencies, r.plan.For-time.Until(r.end)
 	switch {
@@ -78,10 +78,10 @@ func (r *recording) awaitsLatencies() bool {
 	return so < flightCalm && !l.Before(time.Now()).Enough()
 }
 
-// mayFly says whether a flight recording may be switched on that nobody asked for. One that is on, or was, counts.
+// mayFly says whether a flight recording may be switched on without the user's request. One that is or was on counts.
 func (r *recording) mayFly() bool { return r.plan.Flight || !r.plan.NoFlight && !r.plan.Always }
 
-// hasNoFlight says that there is no flight recording, and will be none.
+// hasNoFlight says that there is no flight recording, and will not be.
 func (r *recording) hasNoFlight() bool {
 	if r.flown != nil {
 		return r.flown.flight == nil
@@ -99,15 +99,15 @@ func (r *recording) stopFlight(ctx context.Context) {
 	r.flown.flight.stopOnce(ctx)
 }
 
-// flightCost is what a flight recording has taken so far.
+// flightCost is the cost of a flight recording so far.
 type flightCost struct {
 	at      time.Time
 	process time.Duration // CPU time of the process, -1 unknown
 	threads time.Duration // … of the recorder's own threads
-	bytes   int64         // that were written
+	bytes   int64         // bytes written
 }
 
-// tooMuch waits until the flight recording costs more than it may, and says how; "" when it is not to be watched any more.
+// tooMuch waits until the flight recording costs too much, and says how; "" if it is no longer watched.
 func (f *flight) tooMuch(ctx context.Context) string {
 	before := f.r.plan.Latencies.Before(f.began)
 	if !probe.Wait(ctx, flightStart) {
@@ -125,7 +125,7 @@ func (f *flight) tooMuch(ctx context.Context) string {
 		}
 		now := f.readCost()
 		if now.bytes < size {
-			base += size // it began another file
+			base += size // the JVM began another file
 		}
 		size = now.bytes
 		now.bytes += base
@@ -142,8 +142,7 @@ func (f *flight) tooMuch(ctx context.Context) string {
 	return ""
 }
 
-// explainExcess says how a flight recording took more between two moments than it may, "" if it
-// did not.
+// explainExcess says how a flight recording cost too much between two moments, "" if it did not.
 func (c flightCost) explainExcess(now flightCost) string {
 	took := now.at.Sub(c.at)
 	if now.process < 0 || c.process < 0 || took <= 0 {
@@ -157,8 +156,7 @@ func (c flightCost) explainExcess(now flightCost) string {
 	return ""
 }
 
-// readCost reads what the flight recording took so far: the CPU time of its threads, and the size
-// of the file that the JVM has open for it.
+// readCost reads the cost of the flight recording so far: the CPU time of its threads, and the size of the JVM's file for it.
 func (f *flight) readCost() flightCost {
 	c := flightCost{at: time.Now(), process: -1}
 	dir := fmt.Sprintf("/proc/%d", f.r.pid)
@@ -178,11 +176,11 @@ func (f *flight) readCost() flightCost {
 	return c
 }
 
-// tick is USER_HZ, on all architectures that have a JVM.
+// tick is USER_HZ on all architectures with a JVM.
 const tick = 10 * time.Millisecond
 
-// eventFileSize returns the size in bytes of the file to which the JVM writes events: all its
-// flight recordings write to one, in a directory of theirs.
+// eventFileSize returns the size in bytes of the file to which the JVM writes events. All its flight recordings write to one file, in a
+// directory of their own.
 func eventFileSize(dir string) (n int64) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -195,7 +193,7 @@ func eventFileSize(dir string) (n int64) {
 	return n
 }
 
-// onCPU is the first number of a schedstat file, ns on a CPU; 0 unknown.
+// onCPU returns the first number of a schedstat file, ns on a CPU; 0 unknown.
 func onCPU(file string) time.Duration {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -26,19 +26,19 @@ const (
 	follow = 250 * time.Millisecond
 )
 
-// gcLog is a log of ours that a JVM writes.
+// gcLog is a log that a JVM writes for this recording.
 type gcLog struct {
 	r      *recording
-	file   string   // as the JVM knows it
-	before []output // where it logged to before
+	file   string   // path as the JVM knows it
+	before []output // outputs of the JVM before
 	left   *probe.SwitchedOn
 
-	stop func() // ends following
+	stop func() // stops following the log
 	once sync.Once
 }
 
-// switchOn has the JVM log its collections into a file of ours, unless it has a log
-// that is recorded. Nil if there is no need, or no way, which is said.
+// switchOn has the JVM log its collections into a file of this recording, unless it has a log that is recorded. It returns nil if there is no
+// need, or if there is no way, which it reports.
 func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 	all, err := r.askOutputs(ctx)
 	switch {
@@ -65,7 +65,7 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 	}
 	l := &gcLog{r: r, file: ownFile("gc", r.vm, "log"), before: all}
 	l.left = r.noteLeft(leftLog, l.file)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it may be on even if that is not waited for
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // the log may be on even without waiting for it
 	defer cancel()
 	said, err := r.vm.Text(ctx, fmt.Sprintf("VM.log output=%s output_options=%s what=%s decorators=%s", l.file, logOptions, what, decorators), 4<<10)
 	if said = strings.TrimSpace(said); err == nil && said != "" {
@@ -83,8 +83,7 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 	return l, err
 }
 
-// endAbandonedLogs ends the logs of recorders that were killed, and returns the outputs that are
-// left.
+// endAbandonedLogs ends the logs of killed recorders, and returns the remaining outputs.
 func (r *recording) endAbandonedLogs(ctx context.Context, all []output) ([]output, error) {
 	left := false
 	for _, o := range all {
@@ -103,7 +102,7 @@ func (r *recording) endAbandonedLogs(ctx context.Context, all []output) ([]outpu
 	return r.askOutputs(ctx)
 }
 
-// switchOff ends the log, and warns if the JVM does not log as it did before.
+// switchOff ends the log, and warns if the JVM does not log as before.
 func (l *gcLog) switchOff(ctx context.Context) {
 	l.once.Do(func() {
 		r := l.r
@@ -113,7 +112,7 @@ func (l *gcLog) switchOff(ctx context.Context) {
 		l.stop()
 		if err != nil && !ended {
 			r.warnOnce("the GC log could not be switched off (%s): its size is limited, and the next start of unstall switches it off; or run: jcmd %d %s", explainLack(err).Why, r.pid, command)
-			return // its file tells the next one
+			return // the next recording recognises the file
 		}
 		removeOwn(r.vm, l.file)
 		l.left.Forget()
@@ -127,12 +126,12 @@ func (l *gcLog) switchOff(ctx context.Context) {
 	})
 }
 
-// withoutOwn leaves out the outputs of recordings, as another recording may run beside this one.
+// withoutOwn leaves out the outputs of recordings, because another recording may run at the same time.
 func withoutOwn(all []output) []output {
 	return slices.DeleteFunc(slices.Clone(all), func(o output) bool { return strings.HasPrefix(o.filePath(), jvmTmp+probe.OwnFile) })
 }
 
-// copyLog copies the log as it grows, and once more when it has ended.
+// copyLog copies the log as it grows, and once more after its end.
 func (l *gcLog) copyLog(ctx context.Context) {
 	w := &lines{also: &l.r.stops, create: func() (io.WriteCloser, error) {
 		return l.r.sink.Create(capture.Meta{Name: "gc.log", Probe: name, Origin: "VM.log", About: l.r.about, Lines: true, Continues: true})
@@ -156,7 +155,7 @@ func (l *gcLog) copyLog(ctx context.Context) {
 				return
 			}
 			if next := l.openNext(f); next != nil {
-				_, _ = io.Copy(w, f) // what came before it was left
+				_, _ = io.Copy(w, f) // the rest from before the switch
 				_ = f.Close()
 				f = next
 				continue
@@ -177,7 +176,7 @@ func (l *gcLog) openFile() *os.File {
 	return f
 }
 
-// openNext opens the log's next file once the JVM has begun one, else returns nil.
+// openNext opens the log's next file if the JVM has begun one, else returns nil.
 func (l *gcLog) openNext(f *os.File) *os.File {
 	was, err := f.Stat()
 	if err != nil {

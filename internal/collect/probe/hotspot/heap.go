@@ -16,13 +16,11 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// mostHeap is up to how much of it the heap is walked: all threads stand still
-// meanwhile, up to 1.3 s for each GiB where objects are small (JDK 11, 17 and 25 with
-// 24 million of them).
+// mostHeap is the largest heap that is walked. All threads stop during the walk, up to 1.3 s for each GiB of small objects (JDK 11, 17
+// and 25 with 24 million of them).
 const mostHeap = 1 << 30
 
-// countClasses counts the objects of each class, dead ones included: without -all the JVM would
-// first collect the whole heap.
+// countClasses counts the objects of each class, dead ones included. Without -all the JVM would first collect the whole heap.
 func (r *recording) countClasses(ctx context.Context) error {
 	n, err := r.usedHeap()
 	if err != nil {
@@ -38,8 +36,7 @@ func (r *recording) countClasses(ctx context.Context) error {
 	return r.storeAnswer(ctx, "", "classes", "GC.class_histogram -all")
 }
 
-// usedHeap returns how many bytes of the heap are used, by the JVM's counters, else what the
-// process has in memory, which is no less.
+// usedHeap returns how many bytes of the heap are used, by the JVM's counters, else the process's resident memory, which is no less.
 func (r *recording) usedHeap() (sum int64, err error) {
 	if f, err := discover.Hsperfdata(r.pid); err == nil {
 		defer f.Close()
@@ -70,8 +67,8 @@ func residentBytes(pid int) (int64, error) {
 	return pages * int64(os.Getpagesize()), err
 }
 
-// commands writes what VM.command_line says without its secrets: an option's value
-// may be a word of its own, which lines alone do not tell.
+// commands writes the text of VM.command_line without its secrets. An option's value may be a word of its own, which single lines do not
+// show.
 type commands struct {
 	to   io.Writer
 	held []byte
@@ -97,8 +94,8 @@ func (c *commands) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// redactWords takes the secrets out of a command line that was joined by spaces, and
-// that has a name before it: "jvm_args: -Xmx2g", "java_command: app.jar 80".
+// redactWords removes the secrets from a command line that was joined by spaces and follows a name: "jvm_args: -Xmx2g",
+// "java_command: app.jar 80".
 func redactWords(line string) string {
 	name, words, ok := strings.Cut(line, ": ")
 	switch {

@@ -1,6 +1,5 @@
-// Package hotspot records a HotSpot JVM, JDK 8 to 25, without a JDK on this side
-// and without a flag on the other: it attaches as jcmd does ([attach]) and reads
-// the counters that the JVM publishes anyway ([hsperf]).
+// Package hotspot records a HotSpot JVM, JDK 8 to 25. The recorder needs no JDK, and the JVM needs no flag. The package attaches as jcmd
+// does ([attach]) and reads the counters that the JVM publishes anyway ([hsperf]).
 //
 // Its artifacts:
 //
@@ -17,23 +16,19 @@
 //	classes-0001.txt       GC.class_histogram -all, at the end
 //	flight-0001.jfr        a flight recording, if it was asked for, or where dumps leave out what requests wait for
 //
-// An answer is as the JVM gives it. Its time is that of the artifact.
+// An answer is stored unchanged. Its time is that of the artifact.
 //
-// The GC log is written by the JVM into a file in its own /tmp, named after who
-// records, which is read as it grows, and bounded (20 MB, and as much again once it
-// is rotated). It is switched off by "what=all=off" on just that file. "VM.log
-// disable" is never sent: it would end the user's logs, too. Where the user has a GC
-// log already that is recorded, as /proc shows it open, that one is used, and ours
-// has safepoints at most: two would tell each pause twice.
+// The JVM writes the GC log into a file in its own /tmp. The file is named after the recorder, read as it grows, and bounded (20 MB, and as
+// much again after a rotation). "what=all=off" on that file switches it off. "VM.log disable" is never sent, because it would end the user's
+// logs, too. If the user has a GC log that is recorded, as an open file in /proc, that log is used and this one has safepoints at most,
+// because two logs would report each pause twice.
 //
-// A recorder that is killed leaves such a file and its log behind, which do no harm.
-// What is switched on is written down before ([probe.Note]), so that the next start of
-// the tool, for whatever target, ends them; and the next one that records this JVM knows
-// by the name that nobody records any more.
+// A killed recorder leaves such a file and its log behind, which do no harm. Everything that is switched on is written down before
+// ([probe.Note]), so that the next start of the tool, for any target, ends it. The next recording of this JVM also knows by the file's name that
+// its recorder is gone.
 //
-// The package's opinion: a dump of the threads stops all of them for a moment, so it is
-// taken as often as costs 1 % at most; walking the whole heap stops them for as long
-// as that takes, so it is done once, after everything else, and only where it is short.
+// The package's opinion: a thread dump stops all threads for a moment, so dumps are as frequent as costs 1 % at most. Walking the heap stops them
+// for as long as it takes, so it is done once, after everything else, and only if it is short.
 package hotspot
 
 import (
@@ -56,13 +51,12 @@ var Probe = probe.Probe{
 
 const name = "hotspot"
 
-// switches are what recording switches on.
+// switches are the names of what recording switches on.
 var switches = []string{"GC log into a temporary file (JDK 9 and later)", "thread dumps (up to five per second, fewer where they cost over 1 %)", "class histogram (once, at the end)"}
 
 const recorded = "GC log, thread dumps, flags and class histogram of the JVM"
 
-// findAccess looks whether the JVM can be attached to. One that cannot still gives its counters,
-// and a lack that says why.
+// findAccess checks whether it can attach to the JVM. A JVM that it cannot attach to still gives its counters, and a lack that says why.
 func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID == 0 || t.Runtime != "jvm" {
 		return nil
@@ -97,5 +91,5 @@ func explainLack(err error) probe.Lack {
 	return l
 }
 
-// ownLog is the flag by which users have a JVM write what is recorded here.
+// ownLog is the flag with which users have a JVM write the same log.
 const ownLog = "-Xlog:gc*,gc+age=debug,safepoint:file=gc.log:time,uptime,level,tags"

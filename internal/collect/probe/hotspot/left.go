@@ -11,13 +11,13 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// What a note is about.
+// Kinds of notes.
 const (
 	leftLog    = "gc log"
 	leftFlight = "flight recording"
 )
 
-// noteLeft writes down what is about to be switched on; nil if that cannot be done.
+// noteLeft writes down what is about to be switched on; nil if it cannot.
 func (r *recording) noteLeft(what, file string) *probe.SwitchedOn {
 	started, err := attach.Started(r.pid)
 	if err != nil {
@@ -27,24 +27,23 @@ func (r *recording) noteLeft(what, file string) *probe.SwitchedOn {
 	l, err := probe.Note(probe.SwitchedOn{Probe: name, What: what, File: file, PID: r.pid, Start: started,
 		Recorder: os.Getpid(), RecorderStart: own, Boot: probe.Boot(), Namespace: probe.PIDNamespace()})
 	if err != nil {
-		return nil // the next recording of this JVM finds it by its name
+		return nil // the next recording of this JVM finds the log by its name
 	}
 	return l
 }
 
-// tidying is how long a JVM may take to answer that is not the target: somebody waits
-// for something else.
+// tidying is how long a JVM other than the target may take to answer, because the user waits for something else.
 const tidying = 3 * time.Second
 
-// tidyAll switches off what recorders left in any JVM that were killed, or that the JVM did
-// not answer any more. A JVM that is stopped would not answer: its turn comes later.
+// tidyAll switches off what killed recorders left on in any JVM, or what a JVM did not answer about. It skips a stopped JVM, which would not
+// answer, until a later start.
 func tidyAll(ctx context.Context, say func(string)) {
 	for _, l := range probe.Notes(probe.Boot(), probe.PIDNamespace()) {
 		if l.Probe != name {
 			continue
 		}
 		if start, err := attach.Started(l.Recorder); err == nil && start == l.RecorderStart {
-			continue // it still records
+			continue // its recorder still runs
 		}
 		if start, err := attach.Started(l.PID); err != nil || start != l.Start {
 			l.Forget() // it ended with its process
@@ -63,7 +62,7 @@ func tidyAll(ctx context.Context, say func(string)) {
 	}
 }
 
-// switchOffLeft switches off what a note is about, and nothing else.
+// switchOffLeft switches off only what a note describes.
 func switchOffLeft(ctx context.Context, vm *attach.VM, l *probe.SwitchedOn) error {
 	ctx, cancel := context.WithTimeout(ctx, tidying)
 	defer cancel()

@@ -24,7 +24,7 @@ import (
 	"github.com/unstall/unstall/lab/jvmapp"
 )
 
-// TestRecorder is no test: it is what TestRecorderKilled kills.
+// TestRecorder is not a test: it is the recorder that TestRecorderKilled kills.
 func TestRecorder(t *testing.T) {
 	pid, err := strconv.Atoi(os.Getenv("UNSTALL_TEST_RECORD"))
 	if err != nil {
@@ -34,7 +34,7 @@ func TestRecorder(t *testing.T) {
 	_ = found[0].Record(t.Context(), probe.Plan{For: time.Minute, Flight: true}, probetest.NewSink())
 }
 
-// ownLogs are the logs of ours that a JVM writes.
+// ownLogs returns the logs that a JVM writes for recordings.
 func ownLogs(t *testing.T, pid int) (n int) {
 	for _, o := range outputsOf(t, pid) {
 		if strings.HasPrefix(o.filePath(), jvmTmp+probe.OwnFile) {
@@ -44,7 +44,7 @@ func ownLogs(t *testing.T, pid int) (n int) {
 	return n
 }
 
-// until waits for something, no longer than a JVM on a busy host takes.
+// until waits for a condition, no longer than a JVM on a busy host takes.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
@@ -59,8 +59,7 @@ func notes(dir string) []string {
 	return names
 }
 
-// TestRecorderKilled kills a recorder while it records. The next start switches off
-// what it left, and nothing else.
+// TestRecorderKilled kills a recorder during a recording. The next start switches off only what it left on.
 func TestRecorderKilled(t *testing.T) {
 	user := filepath.Join(t.TempDir(), "user.log")
 	a := start(t, 17, "-Xmx32m", "-Xlog:class+load:file="+user)
@@ -97,7 +96,7 @@ func TestRecorderKilled(t *testing.T) {
 	}
 }
 
-// asked is a context that keeps whether a command to a JVM was made from it.
+// asked is a context that notes whether a command to a JVM was made from it.
 type asked struct {
 	context.Context
 	any bool
@@ -108,8 +107,8 @@ func (a *asked) Deadline() (time.Time, bool) {
 	return a.Context.Deadline()
 }
 
-// TestStopped stops a JVM until its recording has ended. A JVM that is stopped is asked nothing;
-// once it goes on, the next start switches off what it left.
+// TestStopped stops a JVM until its recording has ended. A stopped JVM gets no commands. Once it continues, the next start switches off what was
+// left on.
 func TestStopped(t *testing.T) {
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
@@ -123,7 +122,7 @@ func TestStopped(t *testing.T) {
 	until(t, "its GC log is on", func() bool { return ownLogs(t, a.PID) == 1 && len(notes(dir)) == 2 })
 	_ = syscall.Kill(a.PID, syscall.SIGSTOP)
 	defer func() { _ = syscall.Kill(a.PID, syscall.SIGCONT) }()
-	until(t, "it has stopped", func() bool { return attach.Stopped(a.PID) }) // on a busy host some time after the signal
+	until(t, "it has stopped", func() bool { return attach.Stopped(a.PID) }) // on a busy host this takes some time after the signal
 	_ = recorder.Process.Signal(syscall.SIGKILL)
 	_ = recorder.Wait()
 	var said []string
@@ -144,8 +143,7 @@ func TestStopped(t *testing.T) {
 	clean(t, a.PID, before)
 }
 
-// TestFlightSecrets plants secrets where a flight recording would find them, and looks at
-// every byte of the capture.
+// TestFlightSecrets plants secrets where a flight recording would find them, and searches every byte of the capture.
 func TestFlightSecrets(t *testing.T) {
 	other := exec.Command("sh", "-c", "sleep 300 # planted-other-hZ4")
 	if err := other.Start(); err != nil {
@@ -154,7 +152,7 @@ func TestFlightSecrets(t *testing.T) {
 	t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
 	t.Setenv("PLANTED_ENV", "planted-env-hZ4")
 	for _, release := range releases {
-		for _, users := range []bool{false, true} { // a recording of the user's own that has these events on
+		for _, users := range []bool{false, true} { // whether a recording of the user has these events on
 			if users && release != 17 {
 				continue
 			}

@@ -12,17 +12,17 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// output is one place that a JVM logs to, as VM.log list has it:
+// output is one output of a JVM's logging in the form of VM.log list:
 //
 //	#2: file=/var/log/app/gc.log all=off,gc*=info uptime,level,tags filecount=5,filesize=20480K
 //
 // https://docs.oracle.com/en/java/javase/21/docs/specs/man/java.html#enable-logging-with-the-jvm-unified-logging-framework
 type output struct {
 	name   string // "stdout", "file=/var/log/app/gc.log"
-	config string // what, decorators and options
+	config string // selections, decorators and options
 }
 
-// askOutputs asks the JVM where it logs to.
+// askOutputs asks the JVM for its log outputs.
 func (r *recording) askOutputs(ctx context.Context) ([]output, error) {
 	text, err := r.vm.Text(ctx, "VM.log list", 1<<20)
 	if err != nil {
@@ -45,7 +45,7 @@ func parseOutputs(text string) (all []output) {
 	return all
 }
 
-// filePath returns the file an output writes, as the JVM was told; "" if it is no file.
+// filePath returns the file of an output in the JVM's own form; "" if it is no file.
 func (o output) filePath() string {
 	name, _ := strings.CutPrefix(o.name, "file=")
 	if name == o.name {
@@ -54,10 +54,10 @@ func (o output) filePath() string {
 	return name
 }
 
-// detail is what of a JVM's doing an output tells.
+// detail says which of a JVM's events an output has.
 type detail struct {
 	gc         bool // collections, a line each
-	everything bool // and what they are made of
+	everything bool // and their phases
 	safepoints bool
 }
 
@@ -80,8 +80,7 @@ func (o output) parseDetail() (d detail) {
 	return d
 }
 
-// recordedLog is the output of the user's own with collections in it that is a file
-// which is recorded as one of the process's open logs.
+// recordedLog returns the user's own output that has collections and is a file recorded as one of the process's open logs.
 func recordedLog(vm *attach.VM, all []output) (output, bool) {
 	var open []string
 	for _, o := range all {
@@ -100,8 +99,7 @@ func recordedLog(vm *attach.VM, all []output) (output, bool) {
 	return output{}, false
 }
 
-// openFiles are the regular files a process has open, each with its descriptor: "1
-// /var/log/app.out".
+// openFiles returns the regular files a process has open, each with its descriptor: "1 /var/log/app.out".
 func openFiles(pid int) (names []string) {
 	dir := fmt.Sprintf("/proc/%d/fd/", pid)
 	entries, err := os.ReadDir(dir)
@@ -120,8 +118,8 @@ func openFiles(pid int) (names []string) {
 	return names
 }
 
-// writesTo says whether an output is an open file, given as its descriptor, a blank and its name.
-// In an output's name %p is the JVM's id, and %t and %hn are when it was started and the host.
+// writesTo says whether an output is an open file, given as its descriptor, a blank and its name. In an output's name %p is the JVM's PID, %t its
+// start time, and %hn the host.
 func (o output) writesTo(open string, vm *attach.VM) bool {
 	fd, name, _ := strings.Cut(open, " ")
 	switch o.name {

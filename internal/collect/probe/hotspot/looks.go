@@ -12,24 +12,22 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// How often the threads are looked at. A look that comes as regularly as what it looks for
-// sees it always or never, so that the times between are random, from half to one and a
-// half of what they are in the mean.
+// How often the threads are dumped. Dumps at regular times would see periodic work always or never. So the times between are random, from half
+// to one and a half of their mean.
 const (
-	soonest   = 200 * time.Millisecond // looks are apart in the mean, at least
-	mostLooks = 120                    // in a recording, about, while nothing much happens
-	stirred   = 4                      // times as often where more threads run or wait for monitors than usual
-	costShare = 150                    // a look is followed by so many times what it cost, at least
-	unsettled = 2                      // dumps after which it is not known yet what one costs
-	soon      = 20                     // times what it seems to have cost that they are followed by
+	soonest   = 200 * time.Millisecond // least mean time between dumps
+	mostLooks = 120                    // approximate dumps of a recording while little happens
+	stirred   = 4                      // factor of the rate while more threads than usual run or wait for monitors
+	costShare = 150                    // least pause after a dump, as a multiple of its cost
+	unsettled = 2                      // dumps after which the cost is not known yet
+	soon      = 20                     // pause after these, as a multiple of their apparent cost
 	seldom    = 5 * time.Second
 	lastLook  = 200 * time.Millisecond
 )
 
-// dumpThreads dumps all threads until the context ends. The cost of a dump is how long it stopped
-// all threads, by the log of safepoints. If that does not tell, the JVM answers when it is done,
-// so that no stop is longer than the answer took; as answers take longer now and then on a busy
-// host, the quickest of the last three counts.
+// dumpThreads dumps all threads until the context ends. The cost of a dump is how long it stopped all threads, by the log of
+// safepoints. If that log is missing, the answer's time is an upper bound, because the JVM answers when the dump is done. On a busy
+// host answers sometimes take longer, so the quickest of the last three counts.
 func (r *recording) dumpThreads(ctx context.Context) (failed error) {
 	command := "Thread.print -e" // with each thread's CPU time: JDK 11
 	usual := max(soonest, r.plan.For/mostLooks)
@@ -94,7 +92,7 @@ func (r *recording) dumpThreads(ctx context.Context) (failed error) {
 		}
 		apart := max(least, costShare*cost)
 		if looks <= unsettled {
-			apart = min(apart, max(least, soon*cost)) // the first took longer, and the log comes later
+			apart = min(apart, max(least, soon*cost)) // the first dump took longer, and the log comes later
 		}
 		if apart >= seldom && apart > least {
 			rare := fmt.Sprintf("a thread dump takes %v, so unstall takes one only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
@@ -119,10 +117,10 @@ func jitterAround(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 type crowd struct {
 	now, last int
 	before    []int
-	virtual   bool // the program has virtual threads, which the dump leaves out
+	virtual   bool // the program has virtual threads, which the dump lacks
 }
 
-// crowded is how many of the last dumps say what is usual.
+// crowded is how many of the last dumps decide what is usual.
 const crowded = 9
 
 func (c *crowd) Write(p []byte) (int, error) {
@@ -131,13 +129,12 @@ func (c *crowd) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ofVirtual is what a dump shows of virtual threads, which are not in it: the one that a carrier
-// runs at that moment, the threads that wake them, and those that wait for their sockets, where
-// none of them is at work (sun.nio.ch.Poller: only virtual threads use it).
+// ofVirtual are the traces of virtual threads in a dump, which lacks the threads themselves: the one that a carrier runs at that
+// moment, the threads
+// that wake them, and, if none is at work, those that wait for their sockets (sun.nio.ch.Poller: only virtual threads use it).
 var ofVirtual = [][]byte{[]byte("Carrying virtual thread"), []byte(`"VirtualThread-un`), []byte(`"Read-Poller`), []byte(`"Write-Poller`), []byte(`"MasterPoller`)}
 
-// isCrowded says whether the last dump had more threads that run or wait for a monitor than is
-// usual. It ends the count of that dump.
+// isCrowded says whether in the last dump more threads than usual ran or waited for a monitor. It ends the count of that dump.
 func (c *crowd) isCrowded() bool {
 	c.last, c.now = c.now, 0
 	c.before = append(c.before[max(0, len(c.before)-crowded+1):], c.last)
@@ -145,14 +142,14 @@ func (c *crowd) isCrowded() bool {
 	return c.last > sorted[len(sorted)/2]
 }
 
-// stops is how long dumps stopped all threads, as our log of safepoints says.
+// stops is how long dumps stopped all threads, by this recording's log of safepoints.
 type stops struct {
 	mu  sync.Mutex
 	sum time.Duration
-	of  bool // the safepoint that was entered is a dump's: JDK 11
+	of  bool // the safepoint belongs to a dump: JDK 11
 }
 
-// dumping are the operations of which Thread.print consists.
+// dumping are the VM operations of Thread.print.
 var dumping = [][]byte{[]byte("PrintThreads"), []byte("PrintJNI"), []byte("FindDeadlocks")}
 
 // Write reads whole lines of the log:
@@ -190,7 +187,7 @@ func (s *stops) addStop(text []byte, until, unit string) {
 	}
 }
 
-// meanStop returns how long one of so many dumps stopped all threads, 0 if it is unknown.
+// meanStop returns how long one of the dumps stopped all threads on average, 0 if it is unknown.
 func (s *stops) meanStop(dumps int) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

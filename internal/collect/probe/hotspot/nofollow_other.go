@@ -2,5 +2,5 @@
 
 package hotspot
 
-// noFollow is nothing where no JVM can be recorded.
+// noFollow has no effect, because no JVM can be recorded here.
 const noFollow = 0

@@ -4,5 +4,5 @@ package hotspot
 
 import "syscall"
 
-// noFollow has a link at the end of a path not followed.
+// noFollow prevents following a link at the end of a path.
 const noFollow = syscall.O_NOFOLLOW

@@ -14,11 +14,11 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// jvmTmp is where a JVM can write whatever it may otherwise: its listener is there.
+// jvmTmp is a directory that a JVM can always write to, because its listener is there.
 const jvmTmp = "/tmp/"
 
-// ownFile is a new name for a file that the JVM is to write: it says of which JVM
-// it is and who records: PID namespace, process and when that was started.
+// ownFile returns a new name for a file that the JVM will write. The name says which JVM it is of, and which recorder: PID namespace, PID and start
+// time.
 //
 //	/tmp/.unstall-gc-4711-4026531836-815-107466-9f86d081.log
 func ownFile(kind string, vm *attach.VM, extension string) string {
@@ -29,8 +29,8 @@ func ownFile(kind string, vm *attach.VM, extension string) string {
 		hex.EncodeToString(random[:]), extension)
 }
 
-// isAbandoned says whether a file was made for a recorder of this PID namespace that has ended. Of
-// a recorder in another namespace that cannot be known: it returns false.
+// isAbandoned says whether a file was made for a recorder of this PID namespace that has ended. For a recorder in another namespace
+// that is unknown, and it returns false.
 func isAbandoned(file string, vm *attach.VM) bool {
 	rest, ok := strings.CutPrefix(filepath.Base(file), probe.OwnFile)
 	f := strings.Split(rest, "-")
@@ -51,8 +51,7 @@ func isAbandoned(file string, vm *attach.VM) bool {
 	return err != nil || start != uint64(n[3])
 }
 
-// openOwn opens a file that the JVM wrote, and nothing that somebody put in its place: the
-// JVM's /tmp is not ours, and who records may be root.
+// openOwn opens a file only if the JVM wrote it. Other users may put files into the JVM's /tmp, and the recorder may be root.
 func openOwn(vm *attach.VM, file string) (*os.File, error) {
 	f, err := os.OpenFile(vm.Path(file), os.O_RDONLY|noFollow|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -69,14 +68,14 @@ func openOwn(vm *attach.VM, file string) (*os.File, error) {
 	return f, nil
 }
 
-// removeOwn removes a file that the JVM wrote, and what rotation made of it.
+// removeOwn removes a file that the JVM wrote, and its rotated files.
 func removeOwn(vm *attach.VM, file string) {
 	for _, name := range []string{file, file + ".0"} {
 		_ = os.Remove(vm.Path(name))
 	}
 }
 
-// removeAbandoned removes the files that a killed recorder left.
+// removeAbandoned removes the files that killed recorders left.
 func removeAbandoned(vm *attach.VM) {
 	files, _ := filepath.Glob(fmt.Sprintf("%s*-%d-*", vm.Path(jvmTmp+probe.OwnFile), vm.Inner()))
 	for _, f := range files {

@@ -18,12 +18,12 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// undoing is how long switching off and the last looks may take: record waits 10 s.
+// undoing is how long switching off and the last dumps may take. Package record waits 10 s.
 const undoing = 8 * time.Second
 
 // recording is one run of the probe.
 type recording struct {
-	vm      *attach.VM // nil: it cannot be attached to, or is not to be
+	vm      *attach.VM // nil: this user cannot or must not attach to it
 	release int        // 8, 17, 25, as it says itself; 0 unknown
 	about   evidence.Subject
 	pid     int
@@ -31,15 +31,14 @@ type recording struct {
 	plan    probe.Plan
 	end     time.Time
 	stops   stops
-	flown   *flown // the flight recording, if there was to be one
+	flown   *flown // the flight recording, if one was wanted
 
 	mu     sync.Mutex
 	said   map[string]bool
 	pieces map[string]int // by series, of those stored
 }
 
-// recordJVM records a JVM until the context, the plan or the JVM ends. A nil vm cannot be attached
-// to.
+// recordJVM records a JVM until the context, the plan or the JVM ends. vm is nil if the recorder cannot attach to the JVM.
 func recordJVM(ctx context.Context, vm *attach.VM, t discover.Target, plan probe.Plan, sink probe.Sink) error {
 	r := &recording{vm: vm, about: t.Subject(), pid: t.PID, sink: sink, plan: plan,
 		end: time.Now().Add(plan.For), said: map[string]bool{}, pieces: map[string]int{}}
@@ -61,7 +60,7 @@ func recordJVM(ctx context.Context, vm *attach.VM, t discover.Target, plan probe
 		r.warnOnce("the JVM ended; the data recorded until then is kept")
 		cancel()
 		return nil
-	case err != nil && !errors.Is(err, context.Canceled) && r.countStored() == 0: // a JVM that never answered, however short the recording
+	case err != nil && !errors.Is(err, context.Canceled) && r.countStored() == 0: // the JVM never answered, however short the recording
 		r.sink.Lack(explainLack(err))
 	case err != nil && ctx.Err() == nil:
 		r.warnOnce("%s; the data recorded until then is kept", explainLack(err).Why)
@@ -69,7 +68,7 @@ func recordJVM(ctx context.Context, vm *attach.VM, t discover.Target, plan probe
 	return nil
 }
 
-// recordAttached records what the JVM is asked for.
+// recordAttached records the JVM's answers to commands.
 func (r *recording) recordAttached(ctx context.Context) error {
 	var version release
 	if err := r.storeAnswer(ctx, "vm-version.txt", "", "VM.version", &version); err != nil {
@@ -84,7 +83,7 @@ func (r *recording) recordAttached(ctx context.Context) error {
 		return err
 	}
 	defer func() { r.runUndo(ctx, r.stopFlight) }()
-	if r.plan.Flight && r.plan.For < 2*flightCalm { // else when there are latencies to hold it against
+	if r.plan.Flight && r.plan.For < 2*flightCalm { // otherwise it starts when there are latencies to compare with
 		if err := r.startFlight(ctx, ""); err != nil {
 			return err
 		}
@@ -104,7 +103,7 @@ func (r *recording) recordAttached(ctx context.Context) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
 	defer cancel()
 	if log != nil {
-		log.switchOff(late) // first: nothing may stay on, nor walking the heap be taken for the service's own doing
+		log.switchOff(late) // first, so that nothing stays on, and walking the heap is not taken for the service's own pause
 	}
 	r.stopFlight(late)
 	if err := r.storeAnswer(late, "", "heap", "GC.heap_info"); err != nil {
@@ -124,8 +123,7 @@ func (r *recording) runUndo(ctx context.Context, off func(context.Context)) {
 	off(ctx)
 }
 
-// storeAnswer stores the answer to a command, and gives it to other writers too. A JVM that does
-// not know the command is no error.
+// storeAnswer stores the answer to a command, and also passes it to other writers. A JVM that does not know the command is no error.
 func (r *recording) storeAnswer(ctx context.Context, file, series, command string, others ...io.Writer) error {
 	numbered := file == ""
 	if numbered {
@@ -152,7 +150,7 @@ func (r *recording) storeAnswer(ctx context.Context, file, series, command strin
 // mostAnswer bounds one answer: the dump of 10,000 threads is 30 MB.
 const mostAnswer = 32 << 20
 
-// release reads which JDK it is:
+// release reads the JDK's version:
 //
 //	OpenJDK 64-Bit Server VM version 25.0.3+9-LTS
 //	JDK 25.0.3
@@ -175,7 +173,7 @@ func (v *release) majorVersion() int {
 	return 0
 }
 
-// lazy is an artifact that is made when something is written to it.
+// lazy is an artifact that is created at its first byte.
 type lazy struct {
 	r    *recording
 	meta capture.Meta
@@ -210,7 +208,7 @@ func (l *lazy) Close() error {
 	return l.to.Close()
 }
 
-// artifactName returns the name of the next artifact of a series: they are numbered from 1.
+// artifactName returns the name of the next artifact of a series. Names are numbered from 1.
 func (r *recording) artifactName(series, extension string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,7 +216,7 @@ func (r *recording) artifactName(series, extension string) string {
 	return fmt.Sprintf("%s-%04d.%s", series, r.pieces[series], extension)
 }
 
-// returnName takes back a number that nothing was stored under.
+// returnName gives back a number that was not used.
 func (r *recording) returnName(series string) {
 	r.mu.Lock()
 	r.pieces[series]--

@@ -54,7 +54,7 @@ func resolved(t *testing.T, pid int) discover.Target {
 	return on
 }
 
-// live finds what can be recorded of a JVM that runs.
+// live returns the access to a running JVM.
 func live(t *testing.T, a *jvmapp.App) probe.Access {
 	t.Helper()
 	return probetest.One(t, findAccess, resolved(t, a.PID))
@@ -68,7 +68,7 @@ func start(t *testing.T, release int, args ...string) *jvmapp.App {
 	return a
 }
 
-// outputsOf is where a JVM logs to.
+// outputsOf returns a JVM's log outputs.
 func outputsOf(t *testing.T, pid int) []output {
 	t.Helper()
 	vm, err := attach.Find(pid)
@@ -76,7 +76,7 @@ func outputsOf(t *testing.T, pid int) []output {
 		t.Fatal(err)
 	}
 	text, err := vm.Text(t.Context(), "VM.log list", 1<<20)
-	for range 5 { // a host may be too busy for it to answer in time
+	for range 5 { // on a busy host the JVM may not answer in time
 		if !errors.Is(err, attach.ErrSilent) {
 			break
 		}
@@ -92,7 +92,7 @@ func outputsOf(t *testing.T, pid int) []output {
 	return all
 }
 
-// clean demands that nothing of ours stayed.
+// clean checks that nothing of the recording stayed.
 func clean(t *testing.T, pid int, before []output) {
 	t.Helper()
 	if after := outputsOf(t, pid); !slices.Equal(before, after) {
@@ -138,8 +138,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestOwnLogStays records JVMs with logs of their own, into a file and to standard
-// output.
+// TestOwnLogStays records JVMs with logs of their own, in a file and on standard output.
 func TestOwnLogStays(t *testing.T) {
 	for _, release := range releases {
 		for i, c := range []struct {
@@ -212,8 +211,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestLeftOn has a log that a recorder left which was killed, and one that another
-// records at this moment.
+// TestLeftOn has a log that a killed recorder left, and one that another recorder uses at this moment.
 func TestLeftOn(t *testing.T) {
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
@@ -246,7 +244,7 @@ func TestLeftOn(t *testing.T) {
 	clean(t, a.PID, before)
 }
 
-// TestFlight keeps a flight recording.
+// TestFlight makes a flight recording.
 func TestFlight(t *testing.T) {
 	for _, release := range releases {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
@@ -264,7 +262,7 @@ func TestFlight(t *testing.T) {
 	}
 }
 
-// checked is what a JVM says of its flight recordings.
+// checked is a JVM's list of its flight recordings.
 func checked(t *testing.T, a *jvmapp.App) string {
 	t.Helper()
 	vm, err := attach.Find(a.PID)
@@ -278,7 +276,7 @@ func checked(t *testing.T, a *jvmapp.App) string {
 	return said
 }
 
-// TestFlightSlows ends a flight recording by which requests take longer than before.
+// TestFlightSlows ends a flight recording that makes requests take longer than before.
 func TestFlightSlows(t *testing.T) {
 	a := start(t, 17, "-Xmx64m")
 	l := new(probe.Latencies)
@@ -296,7 +294,7 @@ func TestFlightSlows(t *testing.T) {
 	defer stop()
 	to := probetest.Record(t, live(t, a), probe.Plan{For: 12 * time.Second, Flight: true, Latencies: l})
 	stop()
-	asking.Wait() // a question to the JVM is not cut off by the test's end
+	asking.Wait() // the end of the test must not break off a command
 	if said := strings.Join(to.Warnings, "\n"); !strings.Contains(said, "the flight recording was ended after ") || !strings.Contains(said, ": p50 rose from 10 ms to 100 ms") {
 		t.Errorf("warned %q", said)
 	}
@@ -305,7 +303,7 @@ func TestFlightSlows(t *testing.T) {
 	}
 }
 
-// TestPassive asks the JVM nothing, and does not start its listener.
+// TestPassive sends the JVM no command, and does not start its listener.
 func TestPassive(t *testing.T) {
 	a := start(t, 17, "-Xmx32m")
 	to := probetest.Record(t, live(t, a), probe.Plan{For: 1500 * time.Millisecond, Passive: true})
@@ -317,7 +315,7 @@ func TestPassive(t *testing.T) {
 	}
 }
 
-// TestDisabled gives the counters of a JVM that cannot be attached to, and says why.
+// TestDisabled records the counters of a JVM that cannot be attached to, and says why.
 func TestDisabled(t *testing.T) {
 	a := start(t, 17, "-Xmx32m", "-XX:+DisableAttachMechanism")
 	found := findAccess(t.Context(), resolved(t, a.PID))
@@ -330,7 +328,7 @@ func TestDisabled(t *testing.T) {
 	}
 }
 
-// TestFull cannot store any more.
+// TestFull records into a sink that cannot store any more.
 func TestFull(t *testing.T) {
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)

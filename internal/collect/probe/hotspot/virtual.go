@@ -17,31 +17,32 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// Releases whose JVM can be asked for virtual threads in the midst of its work. JDK 25 on
-// walks the stacks of threads that may be unmounted meanwhile, and reads what is no more:
-// 25.0.3 ended with SIGSEGV after 3 to 20 dumps, in either form, as text or as JSON.
+// Releases whose JVM can be asked for virtual threads while it works. From JDK 25 on the JVM walks the stacks of threads that may be
+// unmounted at the same
+// time, and reads freed data: 25.0.3 ended with SIGSEGV after 3 to 20 dumps, as text or as JSON.
 // https://bugs.openjdk.org/browse/JDK-8357650 (since when), JDK-8364343 (one way it fails)
 const (
 	dumpsVirtual = 21
 	dumpsNoMore  = 25
 )
 
-// virtuals is when virtual threads were looked at.
+// virtuals is the state of dumping virtual threads.
 type virtuals struct {
 	took    []time.Duration
 	next    time.Time
 	refused bool
-	unseen  string // why what they wait for is not seen often enough in dumps, "" it is
-	lack    func() // says so, where no flight recording shows it; nil: nothing is to be said
-	writer  int    // the number of the thread that writes them, 0 not known yet, -1 unknown
+	unseen  string // why dumps do not show often enough what they wait for, "" they do
+	lack    func() // reports that, if no flight recording shows it; nil: nothing to report
+	writer  int    // number of the thread that writes dumps, 0 not known yet, -1 unknown
 }
 
-// virtualShare is like costShare, of a dump that stops one virtual thread at a time and is
-// written by one thread, the attach listener: so it is time of a CPU, and no stop.
+// virtualShare is like costShare, for a dump of virtual threads. Such a dump stops one virtual thread at a time, and one thread writes
+// it, the attach listener. So its cost is CPU time and no stop.
 const virtualShare = 50
 
-// dumpVirtualThreads dumps all threads, the virtual ones among them, if it is time: into a file in
-// the JVM's own /tmp, as virtual threads are dumped only that way.
+// dumpVirtualThreads dumps all threads, including virtual ones, if a dump is due. It goes into a file in the JVM's own /tmp, because
+// the JVM dumps virtual
+// threads only that way.
 // https://docs.oracle.com/en/java/javase/21/docs/specs/man/jcmd.html (Thread.dump_to_file)
 func (r *recording) dumpVirtualThreads(ctx context.Context, v *virtuals) error {
 	if v.refused || time.Now().Before(v.next) {
@@ -58,7 +59,7 @@ func (r *recording) dumpVirtualThreads(ctx context.Context, v *virtuals) error {
 	said, err := r.vm.Text(ctx, "Thread.dump_to_file -format=json "+file, 4<<10)
 	took := time.Since(began)
 	if after := v.writerCPU(r.pid); used > 0 && after > used {
-		took = min(took, after-used) // on a busy host it waits for a CPU for longer than it has one
+		took = min(took, after-used) // on a busy host most of the time is waiting for a CPU
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -80,7 +81,7 @@ func (r *recording) dumpVirtualThreads(ctx context.Context, v *virtuals) error {
 		return err
 	}
 	if v.took = append(v.took[max(0, len(v.took)-2):], took); len(v.took) == 1 {
-		v.took[0] = min(took, soonest/virtualShare) // the first time, the JVM loads what writes it
+		v.took[0] = min(took, soonest/virtualShare) // the first time, the JVM loads the code that writes it
 		took = 0
 	}
 	cost := slices.Min(v.took)
@@ -92,15 +93,15 @@ func (r *recording) dumpVirtualThreads(ctx context.Context, v *virtuals) error {
 	return nil
 }
 
-// writerCPU returns how long the thread that writes dumps has had a CPU, 0 if it is unknown.
+// writerCPU returns the CPU time of the thread that writes dumps, 0 if it is unknown.
 func (v *virtuals) writerCPU(pid int) time.Duration {
 	if v.writer == 0 {
 		v.writer = threadOf(pid, "Attach Listener")
 	}
-	return onCPU(fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, v.writer)) // 0 of none
+	return onCPU(fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, v.writer)) // 0 without such a thread
 }
 
-// threadOf is the number of a process's thread of a name, -1 if it has none.
+// threadOf returns the number of a process's thread with a name, -1 if it has none.
 func threadOf(pid int, name string) int {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", pid))
 	for _, f := range files {
@@ -113,8 +114,8 @@ func threadOf(pid int, name string) int {
 	return -1
 }
 
-// lackVirtual says why a JVM is not asked for its virtual threads: those on a CPU are in
-// Thread.print (JDK 24 on), those that wait are in no dump that is safe.
+// lackVirtual says why a JVM is not asked for its virtual threads. Those on a CPU are in Thread.print (JDK 24 on); no safe dump has
+// those that wait.
 func lackVirtual(release int) probe.Lack {
 	l := probe.Lack{What: "what waiting virtual threads wait for", Why: "only JVMs of JDK 21 to 24 are asked to dump them (Thread.dump_to_file)"}
 	if release >= dumpsNoMore {
@@ -124,7 +125,7 @@ func lackVirtual(release int) probe.Lack {
 	return l
 }
 
-// storeVirtualDump copies a dump of virtual threads, which is long if there are many.
+// storeVirtualDump copies a dump of virtual threads, which may be long.
 func (r *recording) storeVirtualDump(f *os.File) error {
 	w := &lazy{r: r, meta: capture.Meta{Name: r.artifactName("virtual", "json"), Series: "virtual", Probe: name, Origin: "Thread.dump_to_file", About: r.about, Lines: true}}
 	_, err := io.Copy(w, f)

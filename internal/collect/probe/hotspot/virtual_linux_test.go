@@ -15,8 +15,7 @@ import (
 	"github.com/unstall/unstall/lab/jvmapp"
 )
 
-// restless has virtual threads that are mounted and unmounted all the time: each waits for a
-// lock, and now and then holds it asleep.
+// restless has virtual threads that are mounted and unmounted all the time. Each waits for a lock, and now and then sleeps while it holds the lock.
 const restless = `
 import java.util.concurrent.*;
 import java.util.concurrent.locks.ReentrantLock;
@@ -47,7 +46,7 @@ public class App {
 	static void pause(int ms) { try { Thread.sleep(ms); } catch (InterruptedException e) { } }
 }`
 
-// TestCrowdFindsVirtualThreads: also where none of them has work when the dump is taken.
+// TestCrowdFindsVirtualThreads finds them also if none has work during the dump.
 func TestCrowdFindsVirtualThreads(t *testing.T) {
 	for dump, want := range map[string]bool{
 		`"Read-Poller" #21 [22467] daemon prio=5 os_prio=0 cpu=93.77ms`:           true,
@@ -62,8 +61,8 @@ func TestCrowdFindsVirtualThreads(t *testing.T) {
 	}
 }
 
-// TestVirtual records a JVM whose virtual threads wait: JDK 25 would not survive being asked, and a flight recording
-// is made in place of it, unless that is not wanted.
+// TestVirtual records a JVM whose virtual threads wait. JDK 25 would crash if asked, so a flight recording is made instead, unless the
+// user forbids it.
 func TestVirtual(t *testing.T) {
 	for _, test := range []struct {
 		release  int
@@ -98,7 +97,7 @@ func TestVirtual(t *testing.T) {
 	}
 }
 
-// TestVirtualAsked looks what JVMs with virtual threads are asked for.
+// TestVirtualAsked checks which commands JVMs with virtual threads get.
 func TestVirtualAsked(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{

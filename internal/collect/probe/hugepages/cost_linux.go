@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fault is what touching fresh memory takes, ns for each page, and how often that was measured.
+// fault is the time of touching fresh memory, ns per page, and the number of measurements.
 type fault struct{ median, least, most, times int64 }
 
-// What is measured: small pages many at a time, since a clock takes as long as one; huge ones
-// fewer, and none more once they take long, as where memory must be compacted for them.
+// Limits of the measurement. Small pages are measured many at a time, because reading a clock takes as long as one. Huge pages are fewer, and end
+// early if they take long, as when memory must be compacted for them.
 const (
 	rounds     = 8
 	smallPages = 64
-	atMost     = 10 * time.Millisecond // for each size, of a recording that may take 2 % of a core
+	atMost     = 10 * time.Millisecond // for each size, so that a recording costs at most 2 % of a core
 )
 
-// measureFaults measures what touching fresh memory costs, in pages of a size. It is not ok if the
-// kernel gives no such pages, or only after it compacted memory: that is not the price of a page.
+// measureFaults measures the cost of touching fresh memory in pages of a size. ok is false if the kernel gives no such pages, or only after it
+// compacted memory, because that is not the cost of a page.
 func measureFaults(size, small, large int64) (f fault, ok bool) {
 	advice := unix.MADV_NOHUGEPAGE
 	if size == large {
@@ -39,7 +39,7 @@ func measureFaults(size, small, large int64) (f fault, ok bool) {
 		}
 		pad := int64(-uintptr(unsafe.Pointer(unsafe.SliceData(m))) & uintptr(large-1))
 		page := m[pad : pad+large]
-		_ = unix.Madvise(page, advice) // a kernel without it gives what it gives: that is counted
+		_ = unix.Madvise(page, advice) // a kernel may ignore the advice; what it gives is counted
 		touch, want := page[:1], int64(1)
 		if size == small {
 			touch, want = page[:smallPages*small], smallPages
@@ -50,7 +50,7 @@ func measureFaults(size, small, large int64) (f fault, ok bool) {
 			touch[i] = 1
 		}
 		d := int64(threadTime() - at)
-		if size == large { // one fault brought all of it, or the kernel gave a small page
+		if size == large { // one fault brought the whole page, or the kernel gave a small page
 			page[large-small] = 1
 		}
 		faults := minorFaults() - before
@@ -68,7 +68,7 @@ func measureFaults(size, small, large int64) (f fault, ok bool) {
 	return fault{took[len(took)/2], took[0], took[len(took)-1], int64(len(took))}, true
 }
 
-// minorFaults are those of this thread so far.
+// minorFaults returns the faults of this thread so far.
 func minorFaults() int64 {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
@@ -77,7 +77,7 @@ func minorFaults() int64 {
 	return int64(u.Minflt)
 }
 
-// costOf is the CPU time that something takes.
+// costOf returns the CPU time of a function.
 func costOf(do func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -86,7 +86,7 @@ func costOf(do func()) time.Duration {
 	return threadTime() - began
 }
 
-// threadTime is the CPU time of this thread: others on its CPU do not count.
+// threadTime returns the CPU time of this thread only.
 func threadTime() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
@@ -97,7 +97,7 @@ func threadTime() time.Duration {
 
 // compactionCount returns how often allocations on this host had to compact memory, since boot.
 func compactionCount() string {
-	b, _ := os.ReadFile("/proc/vmstat") // without it nothing is known to have been
+	b, _ := os.ReadFile("/proc/vmstat") // without the file no compaction is known
 	_, rest, _ := strings.Cut(string(b), "\ncompact_stall ")
 	n, _, _ := strings.Cut(rest, "\n")
 	return n

@@ -17,14 +17,13 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// findAccess returns one access for a process of this host, and none where the kernel has no huge
-// pages or there is no /proc.
+// findAccess returns one access for a process of this host, and none if the kernel has no huge pages or there is no /proc.
 func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
 	}
 	if _, err := os.Stat(settingPath("enabled")); err != nil {
-		return nil // a kernel without them
+		return nil // the kernel has no huge pages
 	}
 	a := probe.Access{Probe: name, Where: fmt.Sprintf("huge pages of pid %d", t.PID)}
 	if p, err := openProcess(t.PID); err == nil {
@@ -41,8 +40,7 @@ func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	return []probe.Access{a}
 }
 
-// errorWithoutPath returns the text of an error without the name of the file, which says nothing
-// to users.
+// errorWithoutPath returns the text of an error without the file's name, which does not help users.
 func errorWithoutPath(err error) string {
 	var e *os.PathError
 	if errors.As(err, &e) {
@@ -51,19 +49,17 @@ func errorWithoutPath(err error) string {
 	return err.Error()
 }
 
-// settingPath returns the path of a file of the host's settings; where /sys is that of a
-// container, HOST_SYS says where the host's is.
+// settingPath returns the path of a file of the host's settings. If /sys is a container's, HOST_SYS names the host's.
 func settingPath(file string) string {
 	return filepath.Join(cmp.Or(os.Getenv("HOST_SYS"), "/sys"), "kernel/mm/transparent_hugepage", file)
 }
 
-// The first looks come soon, since recordings may be short; a look's part of one processor is
-// bounded, and smaller while there is nothing to be seen.
+// The first looks come soon, because recordings may be short. A look's share of one CPU is bounded, and smaller while nothing is found.
 const (
 	every  = time.Second
 	share  = .002
 	ofNone = .001
-	soon   = 3 // looks
+	soon   = 3 // number of early looks
 )
 
 func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
@@ -74,7 +70,7 @@ func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink
 	}
 	p, err := openProcess(t.PID)
 	if err != nil {
-		return nil // it is told as lacking already, or has ended
+		return nil // a lack already reports it, or the process has ended
 	}
 	defer p.close()
 	out, err := sink.Create(capture.Meta{Name: "hugepages.txt", Probe: name, Origin: "/proc", About: t.Subject()})
@@ -104,7 +100,7 @@ func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink
 	return errors.Join(err, out.Close())
 }
 
-// writeHead writes what does not change: page sizes and what faults cost.
+// writeHead writes the constant data: page sizes and the cost of faults.
 func writeHead(b *bytes.Buffer, pid int, large int64, passive bool) {
 	fmt.Fprintf(b, "# huge pages of pid %d\n", pid)
 	small := int64(os.Getpagesize())
@@ -119,7 +115,7 @@ func writeHead(b *bytes.Buffer, pid int, large int64, passive bool) {
 	}
 }
 
-// hugeSize is the size of a huge page of this host.
+// hugeSize returns the size of a huge page of this host, in bytes.
 func hugeSize() int64 {
 	if b, err := os.ReadFile(settingPath("hpage_pmd_size")); err == nil {
 		if n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && n > int64(os.Getpagesize()) && n <= 1<<30 {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is one that is looked at.
+// process is a process whose huge pages are read.
 type process struct {
 	pid     int
 	large   int64
@@ -24,7 +24,7 @@ type process struct {
 	regions [mostRegions]region
 }
 
-// look is what was seen of a process's huge pages.
+// look is the result of a look at a process's huge pages.
 type look struct {
 	bytes           int64
 	looked, touched int
@@ -42,13 +42,13 @@ const (
 	pagemapScan = 0xc0606610 // _IOWR('f', 16, struct pm_scan_arg)
 	isHuge      = 1 << 6     // PAGE_IS_HUGE
 	isFile      = 1 << 2     // PAGE_IS_FILE
-	isZero      = 1 << 5     // PAGE_IS_PFNZERO: memory that was only read, all the host's in one page
+	isZero      = 1 << 5     // PAGE_IS_PFNZERO: memory that was only read, which shares one page of the host
 
 	mostRegions = 512
 	mostMaps    = 16 << 20  // bytes of /proc/PID/maps
-	mostPages   = 4 << 20   // small pages a look goes over at most: 16 GiB of them
-	mostLooked  = 16        // huge pages that are read
-	mostTries   = 256       // places where one is looked for, without PAGEMAP_SCAN
+	mostPages   = 4 << 20   // most small pages of a look: 16 GiB of them
+	mostLooked  = 16        // most huge pages that are read
+	mostTries   = 256       // most places tried without PAGEMAP_SCAN
 	present     = 1 << 63   // of an entry of pagemap
 	frame       = 1<<55 - 1 // likewise
 )
@@ -91,7 +91,7 @@ func (p *process) inspectHugePages() (l look, alive bool) {
 	if !alive {
 		return l, false
 	}
-	var pages []uint64 // those to be read, chosen by chance
+	var pages []uint64 // the pages to read, chosen by chance
 	seen := 0
 	add := func(at uint64) {
 		if seen++; len(pages) < mostLooked {
@@ -111,7 +111,7 @@ func (p *process) inspectHugePages() (l look, alive bool) {
 		if !p.isStillHuge(at) {
 			continue
 		}
-		// One without anything was mapped this moment, or is another by now: who takes a page writes.
+		// A page without data was mapped this moment, or is another page by now: a program that gets a page writes to it.
 		if n, ok := p.countTouched(at); ok && n > 0 {
 			l.looked++
 			l.touched += n
@@ -156,7 +156,7 @@ func (p *process) scanRegions(in []region, add func(uint64)) {
 			s := p.scanRequest(at, min(r.end, at+left))
 			n, _, errno := unix.Syscall(unix.SYS_IOCTL, p.pagemap.Fd(), pagemapScan, uintptr(unsafe.Pointer(&s)))
 			if errno != 0 || s.walkEnd <= at {
-				break // the mapping went away meanwhile
+				break // the mapping has disappeared
 			}
 			for _, x := range p.regions[:min(int(n), mostRegions)] {
 				for page := x.start; page+uint64(p.large) <= x.end; page += uint64(p.large) {
@@ -169,9 +169,8 @@ func (p *process) scanRegions(in []region, add func(uint64)) {
 	}
 }
 
-// sampleRegions looks at random places, and calls add for those that are huge pages, as their
-// frames show: without gaps, from one on that a huge page may begin with. Each that is found
-// stands for as many places as it returns.
+// sampleRegions looks at random places and calls add for those that are huge pages. It recognises them by their frames, which are consecutive
+// from one that a huge page may begin with. Each found page stands for as many places as it returns.
 func (p *process) sampleRegions(in []region, add func(uint64)) (each float64) {
 	var places uint64
 	for _, r := range in {
@@ -199,7 +198,7 @@ func (p *process) sampleRegions(in []region, add func(uint64)) (each float64) {
 	return float64(places) / float64(tries)
 }
 
-// isHugePage says whether entries of pagemap are one huge page.
+// isHugePage says whether entries of pagemap form one huge page.
 func (p *process) isHugePage(entries []byte) bool {
 	first := binary.NativeEndian.Uint64(entries)
 	if first&present == 0 || first&frame == 0 || first&frame%uint64(p.large/pageSize) != 0 {
@@ -213,8 +212,8 @@ func (p *process) isHugePage(entries []byte) bool {
 	return true
 }
 
-// isStillHuge says whether a huge page is where one was seen: short-lived memory may be other
-// memory by now, and reading a page that is absent would fault it in.
+// isStillHuge says whether a huge page is still there. Short-lived memory may be other memory by now, and reading an absent page would fault it
+// in.
 func (p *process) isStillHuge(at uint64) bool {
 	if !p.scans {
 		entries := make([]byte, 8*p.large/pageSize)
@@ -232,7 +231,7 @@ func (p *process) scanRequest(from, to uint64) scan {
 		mask: isHuge | isFile | isZero, inverted: isFile | isZero, returned: isHuge}
 }
 
-// countTouched counts the small pages of a huge one that hold anything.
+// countTouched counts the small pages of a huge one that hold any data.
 func (p *process) countTouched(at uint64) (n int, ok bool) {
 	local := []unix.Iovec{{Base: &p.room[0], Len: uint64(len(p.room))}}
 	got, err := unix.ProcessVMReadv(p.pid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(p.room)}}, 0)

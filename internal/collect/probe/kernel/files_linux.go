@@ -12,14 +12,14 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// filling is the tracepoint at which a page of a file is put into memory, before it is read from the
-// disk: by the thread that needs it. Of a page fault that waits, nothing else says which file it is.
+// filling is the tracepoint at which the thread that needs a page of a file puts it into memory, before the page is read from the disk. For a
+// waiting page fault only this shows the file.
 const filling = "mm_filemap_add_to_page_cache"
 
-// mappedFiles is from which number on what stands in a descriptor's place is a mapped file.
+// mappedFiles is the number from which on a descriptor stands for a mapped file.
 const mappedFiles = 1 << 24
 
-// fileLayout is where the kernel keeps of which file a page is.
+// fileLayout is where the kernel keeps the file of a page.
 type fileLayout struct{ mapping, host, inode int16 }
 
 func fileOffsets(t *tracepoint.Types) (l fileLayout, err error) {
@@ -37,8 +37,7 @@ func fileOffsets(t *tracepoint.Types) (l fileLayout, err error) {
 	return l, nil
 }
 
-// buildFilledProgram builds the program that runs when a page is filled: it notes the file of the
-// thread's last page.
+// buildFilledProgram builds the program that runs when a page is filled. It notes the file of the thread's last page.
 func (w *waiting) buildFilledProgram(l fileLayout) asm.Instructions {
 	p := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),
@@ -66,11 +65,10 @@ func (w *waiting) buildFilledProgram(l fileLayout) asm.Instructions {
 	)
 }
 
-// mappedFileNumber returns the number of the mapped file that a thread waited for in a page fault,
-// -1 if it is unknown. It first writes which file has the number. Numbers of inodes are those of
-// one file system: of two files with the same number the first is taken.
+// mappedFileNumber returns the number of the mapped file that a thread waited for in a page fault, -1 if it is unknown. It first writes which
+// file has the number. Inode numbers belong to one file system; of two files with the same number the first is taken.
 func (w *waiting) mappedFileNumber(s *stacks, call int64, inode uint64) int {
-	if inode == 0 || int32(call) != -1 { // of a system call its descriptor tells
+	if inode == 0 || int32(call) != -1 { // a system call has a descriptor instead
 		return -1
 	}
 	n, known := w.inodes[inode]

@@ -14,8 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// findAccess returns one access for a process of this host, and none where there is no Linux
-// kernel.
+// findAccess returns one access for a process of this host, and none without a Linux kernel.
 func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
@@ -39,8 +38,7 @@ func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	return []probe.Access{a}
 }
 
-// findClock gives one access where that is permitted; where it is not, nothing is lacking: the runtime's own
-// looks at threads are there.
+// findClock returns one access if sampling is permitted. Otherwise it reports no lack, because the runtime's own data about threads exists.
 func findClock(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
@@ -66,7 +64,7 @@ func findClock(_ context.Context, t discover.Target) []probe.Access {
 		}}}
 }
 
-// listLacks returns what is not seen: one lack where nothing is.
+// listLacks returns what cannot be recorded: one lack if nothing can.
 func listLacks(how sampling, why, unseen error, pid int) (all []probe.Lack) {
 	running, lacks := lackRunning(how, why, pid)
 	if lacks {

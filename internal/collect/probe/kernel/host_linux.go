@@ -17,12 +17,11 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// hostSamples is how many samples a second all CPUs of a host give at most, of which each costs some
-// microseconds.
+// hostSamples is the largest number of samples a second over all CPUs of a host. Each costs some microseconds.
 const hostSamples = 400
 
-// Host gives the stacks in the kernel of whoever runs on this host. The program's part of them is
-// left out: it costs most, and `unstall PID` has it.
+// Host returns the access for kernel stacks of all running threads of this host. It leaves out the program's part of the stacks, because that
+// costs most, and `unstall PID` has it.
 func Host() probe.Access {
 	a := probe.Access{Probe: name, Where: "the kernel, of all processes"}
 	fd, err := unix.PerfEventOpen(hostAttributes(1), -1, firstCPU(), -1, unix.PERF_FLAG_FD_CLOEXEC)
@@ -52,7 +51,7 @@ func lackHost(err error) probe.Lack {
 	return l
 }
 
-// hostAttributes are those of samples of one in so many.
+// hostAttributes returns the attributes for sampling at a period.
 func hostAttributes(sparse int) *unix.PerfEventAttr {
 	a := perfAttributes(ofCPUs)
 	a.Sample = uint64(sampleEvery) * uint64(sparse)
@@ -107,7 +106,7 @@ func recordHost(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 		case <-ctx.Done():
 		case <-ticks.C:
 		}
-		ended := ctx.Err() != nil // before reading: what came until then is read
+		ended := ctx.Err() != nil // checked before reading, so that all earlier data is read
 		h.readRings()
 		if err = s.flush(); ended {
 			break
@@ -116,10 +115,10 @@ func recordHost(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 	return errors.Join(err, out.Close())
 }
 
-// everybody samples whoever runs.
+// everybody samples all running threads.
 type everybody struct {
 	*running
-	of int // that was told last
+	of int // the last written number
 }
 
 // readRings writes what the kernel has told since the last time.
@@ -142,8 +141,7 @@ func (h *everybody) readRings() {
 	h.out.buf = fmt.Appendf(h.out.buf, "until %d\n", time.Now().UnixNano())
 }
 
-// writeSample writes a sample as [running.writeSample] does. A stack without functions of the
-// kernel has the number 0.
+// writeSample writes a sample as [running.writeSample] does. A stack without kernel functions has the number 0.
 func (h *everybody) writeSample(b []byte) {
 	pid, tid, at, n := int(int32(binary.NativeEndian.Uint32(b))), int(int32(binary.NativeEndian.Uint32(b[4:]))), binary.NativeEndian.Uint64(b[8:]), binary.NativeEndian.Uint64(b[16:])
 	if pid <= 0 || tid <= 0 || n > uint64(len(b)-24)/8 { // the idle thread, or one of another PID namespace

@@ -50,8 +50,7 @@ func touchMemory() {
 	}
 }
 
-// syncFile writes a file and waits until it is on the disk, some hundred times a second at most: more
-// waits than that are not told one by one.
+// syncFile writes a file and waits until it is on the disk, some hundred times a second at most. More waits than that are not reported one by one.
 func syncFile(path string) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -69,7 +68,7 @@ func syncFile(path string) {
 	}
 }
 
-// waitForLock waits on a word of memory that nobody changes, 20 ms at a time.
+// waitForLock waits on an unchanged word of memory, 20 ms at a time.
 func waitForLock() {
 	var word uint32
 	for limit := unix.NsecToTimespec(20e6); ; {
@@ -77,7 +76,7 @@ func waitForLock() {
 	}
 }
 
-// crowd has one thread sleep for a moment again and again whose only processor others use.
+// crowd has one thread that repeatedly sleeps for a moment, on a CPU that other threads use.
 func crowd() {
 	runtime.GOMAXPROCS(8)
 	var one unix.CPUSet
@@ -92,7 +91,7 @@ func crowd() {
 	}
 	runtime.LockOSThread()
 	_ = unix.SchedSetaffinity(0, &one)
-	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), 19) // it is not given the processor at once
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), 19) // it does not get the CPU at once
 	fmt.Println("ready", unix.Gettid())
 	for moment := unix.NsecToTimespec(2e6); ; {
 		_ = unix.Nanosleep(&moment, nil)
@@ -108,7 +107,7 @@ func access(t *testing.T, pid int) probe.Access {
 	return found[0]
 }
 
-// read is what was recorded under a name.
+// read returns the recorded text of an artifact.
 func read(t *testing.T, r *probetest.Recording, name string) *evidence.Bundle {
 	t.Helper()
 	for _, a := range r.Kept {
@@ -130,7 +129,7 @@ func read(t *testing.T, r *probetest.Recording, name string) *evidence.Bundle {
 	return nil
 }
 
-// Stacks of a thread that takes page faults show the fault and what touched the memory.
+// Stacks of a thread with page faults show the fault and the function that touched the memory.
 func TestRunning(t *testing.T) {
 	if how, why := tryRunning(os.Getpid()); how != ofCPUs {
 		t.Skipf("it needs root or the capability PERFMON: %v", why)
@@ -161,8 +160,7 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// A thread that waits for a disk and one that waits for a lock are told from each other, with the file
-// and with who waits.
+// A wait for a disk is told from a wait for a lock, with the file and with the waiting function.
 func TestWaiting(t *testing.T) {
 	if err := tryWaiting(); err != nil {
 		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
@@ -178,7 +176,7 @@ func TestWaiting(t *testing.T) {
 	}
 	w.close()
 	defer func(d time.Duration) { longWait = d }(longWait)
-	longWait = 100 * time.Microsecond // on a quick disk an fsync takes no longer
+	longWait = 100 * time.Microsecond // on a fast disk an fsync takes no longer
 	file := journal(t)
 	for _, c := range []struct{ role, mechanism, on, function string }{
 		{"fsync", evidence.KernelFsync, file, "kernel.syncFile"},
@@ -218,7 +216,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// What a thread waited for ends when it is woken: until it runs it waits for a processor.
+// A wait ends when the thread is woken. Until it runs, it waits for a CPU.
 func TestReady(t *testing.T) {
 	if err := tryWaiting(); err != nil {
 		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
@@ -281,7 +279,7 @@ func journal(t *testing.T) string {
 	return filepath.Join(dir, "journal")
 }
 
-// As a user who may do nothing, each part says what is missing, and nothing fails.
+// For a user without rights, each part says what is missing, and nothing fails.
 func TestLacks(t *testing.T) {
 	for _, c := range []struct {
 		why  error
@@ -313,7 +311,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// Where threads switch often the program is off for a part of the time.
+// If threads switch often, the program is off for a part of the time.
 func TestOffFor(t *testing.T) {
 	for _, c := range []struct {
 		all, ours float64

@@ -13,16 +13,16 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// names are those of the kernel's functions. Where it can be, the kernel itself is asked, for the
-// address that stands on a stack (bpf_snprintf with %ps, Linux 5.14): of 100,000 functions some hundred
-// are met, and writing all of /proc/kallsyms takes the kernel 50 ms of CPU time. Else that is read.
+// names are the names of the kernel's functions. If possible the kernel itself is asked about each address on a stack (bpf_snprintf with %ps, Linux
+// 5.14): of 100,000 functions some hundred occur, and writing all of /proc/kallsyms takes the kernel 50 ms of CPU time. Otherwise /proc/kallsyms is
+// read.
 type names struct {
 	mu    sync.Mutex
 	known map[uint64]string
 	ask   *asking
-	all   *symbol.Kernel // read where the kernel cannot be asked
+	all   *symbol.Kernel // read if the kernel cannot be asked
 	tried bool
-	fail  func(error) // is told why the kernel's functions have no names
+	fail  func(error) // is called with the reason if kernel functions have no names
 }
 
 func newNames(fail func(error)) *names {
@@ -31,7 +31,7 @@ func newNames(fail func(error)) *names {
 	return n
 }
 
-// Name is the function an address lies in, "" if none is known.
+// Name returns the function that an address lies in, "" if none is known.
 func (n *names) Name(addr uint64) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +62,7 @@ func (n *names) close() {
 	n.ask.close()
 }
 
-// asking is a program that is run for one address at a time.
+// asking is a program that runs for one address at a time.
 type asking struct {
 	program int
 	io      *ebpf.Map // the address, then its function's name
@@ -86,7 +86,7 @@ func openAsking() (a *asking, err error) {
 	if a.io, err = ebpf.NewMap(&ebpf.MapSpec{Name: "unstall_name", Type: ebpf.Array, KeySize: 4, ValueSize: askedSize, MaxEntries: 1}); err != nil {
 		return a, err
 	}
-	// The verifier must know the format: a map that nobody can change.
+	// The verifier must know the format, so it is in a read-only map.
 	a.format, err = ebpf.NewMap(&ebpf.MapSpec{Name: "unstall_format", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1, Flags: unix.BPF_F_RDONLY_PROG, Contents: []ebpf.MapKV{{Key: uint32(0), Value: []byte("%ps\x00\x00\x00\x00\x00")}}})
 	if err != nil {
 		return a, err

@@ -9,22 +9,21 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// layout is where the kernel keeps what the program reads.
+// layout is where the kernel keeps the fields that the program reads.
 type layout struct {
 	pid, tgid, state       int16
 	wide                   bool // state has 8 bytes
 	call, argument, ip, sp int16
 }
 
-// callRegisters are what the kernel calls the registers of a thread in a system call, and the
-// calls whose first argument is a descriptor.
+// callRegisters are the kernel's names for a thread's registers in a system call, and the calls whose first argument is a descriptor.
 type callRegisters struct {
 	call, argument, ip string
 	callSize           asm.Size
 	onFile             map[int64]bool
 }
 
-// readLayout finds the layout in what the kernel says of its types.
+// readLayout reads the layout from the kernel's description of its types.
 func readLayout(t *tracepoint.Types) (l layout, err error) {
 	member := func(of string, names ...string) (at int16, size uint32) {
 		at, size, e := t.Member(of, names...)
@@ -42,7 +41,7 @@ func readLayout(t *tracepoint.Types) (l layout, err error) {
 	return l, err
 }
 
-// neededTypes returns the types and tracepoints that are needed of the kernel.
+// neededTypes returns the types and tracepoints that the programs need.
 func neededTypes() []tracepoint.Type {
 	all := []tracepoint.Type{tracepoint.Struct("task_struct"), tracepoint.Struct("pt_regs"), tracepoint.Struct("folio"), tracepoint.Struct("address_space"), tracepoint.Struct("inode"),
 		tracepoint.At(switching), tracepoint.At(waking), tracepoint.At(filling)}
@@ -52,58 +51,58 @@ func neededTypes() []tracepoint.Type {
 	return all
 }
 
-// switching is the tracepoint at each switch from one thread to another, waking the one at which a thread
-// that waited can run again. sched_waking comes before it, and it may come before the thread has left.
+// switching is the tracepoint at each switch between threads, waking the one at which a waiting thread can run again. sched_waking
+// comes before waking, and possibly before the thread has left its CPU.
 const (
 	switching = "sched_switch"
 	waking    = "sched_wakeup"
 )
 
-// tell is what the program tells of a wait; the stack follows.
+// Layout of a report about a wait; the stack follows.
 const (
-	tellStart  = 0  // of the last wait, by the kernel's monotonic clock
-	tellTook   = 8  // ns, of all
-	tellCount  = 16 // waits, 0: it is told by itself
+	tellStart  = 0  // start of the last wait, by the kernel's monotonic clock
+	tellTook   = 8  // ns of all waits
+	tellCount  = 16 // number of waits, 0: a single wait
 	tellThread = 20
 	tellState  = 24
 	tellUser   = 28 // number of the program's stack, negative: none
 	tellCall   = 32
 	tellArg    = 40
 	tellLength = 48 // bytes of the stack, negative: none
-	tellInode  = 56 // of the file whose pages it began to read before, 0: of none
-	tellReady  = 64 // ns of all in which it could have run and waited for a processor; 0 where nothing tells
-	tellLast   = 72 // ns, of the last alone
-	tellSpare  = 80 // ready, of the last alone
+	tellInode  = 56 // inode of the file whose pages it began to read before, 0: none
+	tellReady  = 64 // ns of all waits in which it was runnable and waited for a CPU; 0 unknown
+	tellLast   = 72 // ns of the last wait
+	tellSpare  = 80 // ns of the last wait in which it was runnable
 	tellStack  = 88
 	tellSize   = tellStack + 8*depth
 )
 
-// Of a slot: what most switches need is in one line of the processors' caches.
+// Layout of a thread's slot. The fields that most switches use are in one cache line.
 const (
 	slotThread = 0
 	slotState  = 4
-	slotSince  = 8  // 0: it runs
-	slotWoken  = 16 // 0: it was not since
+	slotSince  = 8  // 0: the thread runs
+	slotWoken  = 16 // 0: not woken since
 	slotSum    = 24
-	slotReady  = 32 // of the sum
+	slotReady  = 32 // sum over the waits
 	slotCount  = 40
 	slotUser   = 44
-	slotLast   = 48 // when a stack of the program was taken
-	slotInode  = 56 // of the file whose page it put into memory since it came
-	slotIP     = 64 // where the program was then
+	slotLast   = 48 // when a stack of the program was last taken
+	slotInode  = 56 // inode of the file whose page it put into memory since it ran
+	slotIP     = 64 // instruction pointer of the program at that time
 	slotSP     = 72
 )
 
-// Of the tuning map.
+// Layout of the tuning map.
 const (
 	tuneLong  = 0
 	tuneShort = 8
 	tuneLost  = 16
-	tuneFrom  = 24 // who left before may have run meanwhile
+	tuneFrom  = 24 // threads that left before may have run in between
 	tuneSize  = 32
 )
 
-// slotOf is the slot of a thread whose number is in R1, in a register.
+// slotOf loads the slot of the thread in R1 into a register.
 func (w *waiting) slotOf(to asm.Register) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R2, asm.R1),
@@ -114,8 +113,7 @@ func (w *waiting) slotOf(to asm.Register) asm.Instructions {
 	}
 }
 
-// buildWokenProgram builds the program that runs when a thread can run again: it notes when that
-// was.
+// buildWokenProgram builds the program that runs when a thread becomes runnable. It notes the time.
 func (w *waiting) buildWokenProgram(l layout) asm.Instructions {
 	p := asm.Instructions{
 		asm.LoadMem(asm.R7, asm.R1, 0, asm.DWord),
@@ -136,8 +134,8 @@ func (w *waiting) buildWokenProgram(l layout) asm.Instructions {
 	)
 }
 
-// buildSwitchProgram builds the program that runs at each switch between threads: two comparisons
-// if neither thread is of the process.
+// buildSwitchProgram builds the program that runs at each switch between threads. It makes only two comparisons if neither thread is of
+// the process.
 func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 	const fetch = asm.Word
 	slotOf := func(task asm.Register) asm.Instructions { // R3, the thread in R1
@@ -151,8 +149,8 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 	add := func(more ...asm.Instruction) { p = append(p, more...) }
 	add(
 		asm.Mov.Reg(asm.R6, asm.R1),
-		asm.LoadMem(asm.R7, asm.R6, 8, asm.DWord),  // who leaves
-		asm.LoadMem(asm.R8, asm.R6, 16, asm.DWord), // who comes
+		asm.LoadMem(asm.R7, asm.R6, 8, asm.DWord),  // the leaving thread
+		asm.LoadMem(asm.R8, asm.R6, 16, asm.DWord), // the coming thread
 		asm.LoadMem(asm.R1, asm.R7, l.tgid, fetch),
 		asm.JEq.Imm(asm.R1, int32(w.pid), "ours"),
 		asm.LoadMem(asm.R1, asm.R8, l.tgid, fetch),
@@ -168,7 +166,7 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 		asm.StoreMem(asm.R3, slotSince, asm.R9, asm.DWord),
 		asm.Mov.Imm(asm.R5, 0),
 		asm.StoreMem(asm.R3, slotWoken, asm.R5, asm.DWord),
-		asm.LoadMem(asm.R4, asm.R6, 0, asm.DWord), // it was made to leave
+		asm.LoadMem(asm.R4, asm.R6, 0, asm.DWord), // it was preempted
 		asm.And.Imm(asm.R4, 0xff),
 		asm.JNE.Imm(asm.R4, 0, "left"),
 		asm.LoadMem(asm.R5, asm.R7, l.state, stateSize),
@@ -178,7 +176,7 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 		asm.Mov.Reg(asm.R5, asm.R9),
 		asm.Sub.Reg(asm.R5, asm.R4),
 		asm.JGE.Imm(asm.R5, int32(userEvery), "ask"),
-		asm.Mov.Reg(asm.R4, asm.R9), // by chance: else what follows a short wait would never be asked
+		asm.Mov.Reg(asm.R4, asm.R9), // by chance, because otherwise waits after a short one would never be taken
 		asm.Mul.Imm(asm.R4, spreads),
 		asm.And.Imm(asm.R4, 4*int32(userEvery)-1),
 		asm.JLT.Reg(asm.R5, asm.R4, "comes"),
@@ -204,7 +202,7 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 	p = append(p, slotOf(asm.R8)...)
 	add(
 		asm.LoadMem(asm.R2, asm.R3, slotThread, asm.Word),
-		asm.JNE.Reg(asm.R1, asm.R2, "exit"), // another took its slot
+		asm.JNE.Reg(asm.R1, asm.R2, "exit"), // another thread took its slot
 		asm.LoadMem(asm.R4, asm.R3, slotSince, asm.DWord),
 		asm.JEq.Imm(asm.R4, 0, "exit"),
 		asm.Mov.Imm(asm.R5, 0),
@@ -219,13 +217,13 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 		asm.JNE.Imm(asm.R2, 0, "woken"),
 		asm.Mov.Imm(asm.R1, 0),
 		asm.LoadMem(asm.R2, asm.R3, slotState, asm.Word),
-		asm.JNE.Imm(asm.R2, 0, "asleep"), // nothing told when it was woken
-		asm.Mov.Reg(asm.R2, asm.R4),      // it was ready all the time
+		asm.JNE.Imm(asm.R2, 0, "asleep"), // the wake-up is unknown
+		asm.Mov.Reg(asm.R2, asm.R4),      // then it counts as runnable all the time
 		asm.Mov.Reg(asm.R1, asm.R9).WithSymbol("woken"),
 		asm.Sub.Reg(asm.R1, asm.R2),
-		asm.StoreMem(asm.RFP, -40, asm.R1, asm.DWord).WithSymbol("asleep"), // how long of it it was ready
+		asm.StoreMem(asm.RFP, -40, asm.R1, asm.DWord).WithSymbol("asleep"), // how much of the wait it was runnable
 		asm.StoreMem(asm.RFP, -56, asm.R1, asm.DWord),
-		asm.Sub.Reg(asm.R9, asm.R4), // how long
+		asm.Sub.Reg(asm.R9, asm.R4), // length of the wait
 		asm.StoreMem(asm.RFP, -48, asm.R9, asm.DWord),
 		asm.StoreMem(asm.RFP, -8, asm.R3, asm.DWord),
 		asm.StoreMem(asm.RFP, -16, asm.R4, asm.DWord),
@@ -252,14 +250,14 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 		asm.Mov.Imm(asm.R3, 0),
 		asm.FnRingbufReserve.Call(),
 		asm.JNE.Imm(asm.R0, 0, "room"),
-		// What is told together is told another time; what is long is lost.
+		// A sum is reported another time; a long wait is lost.
 		asm.LoadMem(asm.R4, asm.RFP, -24, asm.DWord),
 		asm.JNE.Imm(asm.R4, 0, "exit"),
 		asm.Mov.Imm(asm.R1, 1),
 		asm.AddAtomic.Mem(asm.R7, asm.R1, asm.DWord, tuneLost),
 		asm.Ja.Label("exit"),
 
-		asm.Mov.Reg(asm.R6, asm.R0).WithSymbol("room"), // what was switched is not asked for any more
+		asm.Mov.Reg(asm.R6, asm.R0).WithSymbol("room"), // the switched threads are not needed any more
 		asm.StoreMem(asm.R6, tellTook, asm.R9, asm.DWord),
 		asm.LoadMem(asm.R1, asm.RFP, -16, asm.DWord),
 		asm.StoreMem(asm.R6, tellStart, asm.R1, asm.DWord),
@@ -285,7 +283,7 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 		asm.StoreMem(asm.R6, tellState, asm.R1, asm.Word),
 		asm.Mov.Reg(asm.R1, asm.R8),
 		asm.FnTaskPtRegs.Call(),
-		// The program's stack was taken when it was in this very call, or at this depth of it.
+		// The program's stack was taken in this same call, or at this depth of it.
 		asm.LoadMem(asm.R3, asm.RFP, -8, asm.DWord),
 		asm.Mov.Imm(asm.R4, -1),
 		asm.LoadMem(asm.R1, asm.R0, l.ip, asm.DWord),
@@ -294,7 +292,7 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 		asm.LoadMem(asm.R1, asm.R0, l.sp, asm.DWord),
 		asm.LoadMem(asm.R2, asm.R3, slotSP, asm.DWord),
 		asm.JNE.Reg(asm.R1, asm.R2, "elsewhere"),
-		asm.LoadMem(asm.R1, asm.RFP, -16, asm.DWord), // when it left
+		asm.LoadMem(asm.R1, asm.RFP, -16, asm.DWord), // the time it left
 		asm.LoadMem(asm.R2, asm.R3, slotLast, asm.DWord),
 		asm.Sub.Reg(asm.R1, asm.R2),
 		asm.JGT.Imm(asm.R1, int32(userHolds), "elsewhere"),
@@ -304,7 +302,7 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 		asm.StoreMem(asm.R6, tellCall, asm.R1, asm.DWord),
 		asm.LoadMem(asm.R1, asm.R0, l.argument, asm.DWord),
 		asm.StoreMem(asm.R6, tellArg, asm.R1, asm.DWord),
-		// Who comes has not come yet: its stack is still that of its wait.
+		// The coming thread has not run yet, so its stack is still that of its wait.
 		asm.Mov.Reg(asm.R1, asm.R8),
 		asm.Mov.Reg(asm.R2, asm.R6),
 		asm.Add.Imm(asm.R2, tellStack),

@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ring is what the kernel writes events of perf_event_open(2) into: a page about itself, then
-// data, a power of two of bytes.
+// ring is a buffer of perf_event_open(2): a page with its description, then data of a power of two bytes.
 type ring struct {
 	fd   int
 	mem  []byte
 	data []byte
-	room []byte // for an event that goes round
+	room []byte // for an event that wraps around
 }
 
 func openRing(fd, pages int) (*ring, error) {
@@ -31,7 +30,7 @@ func (r *ring) close() {
 	_ = unix.Close(r.fd)
 }
 
-// eachEvent calls do with every event there is: its type and what follows its header.
+// eachEvent calls do for every event, with its type and the data after its header.
 func (r *ring) eachEvent(do func(typ uint32, body []byte)) {
 	about := (*unix.PerfEventMmapPage)(unsafe.Pointer(&r.mem[0]))
 	head, tail := atomic.LoadUint64(&about.Data_head), about.Data_tail
@@ -40,7 +39,7 @@ func (r *ring) eachEvent(do func(typ uint32, body []byte)) {
 		h := r.bytesAt(tail, 8)
 		typ, n := binary.NativeEndian.Uint32(h), uint64(binary.NativeEndian.Uint16(h[6:]))
 		if n < 8 || n > head-tail || n > size {
-			tail = head // not what the kernel writes
+			tail = head // the data is not what the kernel writes
 			break
 		}
 		do(typ, r.bytesAt(tail, n)[8:])

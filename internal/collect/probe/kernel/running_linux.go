@@ -16,30 +16,29 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// sampleEvery is of how much CPU time one sample is taken: not a whole number of milliseconds,
-// so that it does not keep step with timers.
+// sampleEvery is the CPU time between two samples. It is not a whole number of milliseconds, so that it does not keep step with timers.
 const sampleEvery = 10_101_010 * time.Nanosecond
 
-// readEvery is how often what the kernel wrote is read.
+// readEvery is the time between two readings of the rings.
 const readEvery = time.Second
 
-// sampling is how running threads are sampled.
+// sampling is a way to sample running threads.
 type sampling int
 
 const (
-	ofCPUs       sampling = iota // whoever runs, on each CPU: all threads of the process, those that begin later too
-	ofThreads                    // each thread and those it begins, with the kernel's part
-	ofThreadsOwn                 // likewise, without it
+	ofCPUs       sampling = iota // on each CPU: all threads of the process, including later ones
+	ofThreads                    // each thread and those it starts, with the kernel's part
+	ofThreadsOwn                 // the same without the kernel's part
 	notAtAll
 )
 
-// running samples the threads of a process where they run.
+// running samples the running threads of a process.
 type running struct {
 	pid    int
 	how    sampling
 	rings  []*ring
-	more   []int // descriptors that write into another's ring
-	missed int   // threads there was no descriptor for
+	more   []int // descriptors that write into another one's ring
+	missed int   // threads without a descriptor
 	lost   uint64
 	began  int64 // ns since the epoch
 	out    *stacks
@@ -48,8 +47,8 @@ type running struct {
 	offset int64 // from the kernel's monotonic clock to ns since the epoch
 }
 
-// perfAttributes returns the attributes for samples by the kernel's clock of CPU time, which every
-// machine has: virtual machines often have no hardware counters.
+// perfAttributes returns the attributes for samples by the kernel's clock of CPU time. Every machine has that clock; virtual machines
+// often lack hardware counters.
 func perfAttributes(how sampling) *unix.PerfEventAttr {
 	a := &unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(sampleEvery),
 		Sample_type: unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CALLCHAIN,
@@ -64,7 +63,7 @@ func perfAttributes(how sampling) *unix.PerfEventAttr {
 	return a
 }
 
-// tryRunning says how a process can be sampled, and why no better.
+// tryRunning says how a process can be sampled, and why not in a better way.
 func tryRunning(pid int) (how sampling, why error) {
 	for how = ofCPUs; how < notAtAll; how++ {
 		of, cpu := pid, -1
@@ -104,7 +103,7 @@ func openRunning(pid int, how sampling) (*running, error) {
 			fd, err := unix.PerfEventOpen(perfAttributes(how), tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 			switch {
 			case errors.Is(err, unix.ESRCH):
-				continue // it ended
+				continue // the thread has ended
 			case err != nil:
 				r.close()
 				return nil, err
@@ -131,7 +130,7 @@ func openRunning(pid int, how sampling) (*running, error) {
 	return r, nil
 }
 
-// mostDescriptors leaves room for what else is open.
+// mostDescriptors leaves room for other open files.
 func mostDescriptors() int {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {
@@ -160,7 +159,7 @@ func (r *running) run(ctx context.Context, s *stacks) error {
 		case <-ctx.Done():
 		case <-ticks.C:
 		}
-		ended := ctx.Err() != nil // before reading: what came until then is read
+		ended := ctx.Err() != nil // checked before reading, so that all earlier data is read
 		r.readRings()
 		if err := s.flush(); err != nil {
 			return err
@@ -176,7 +175,7 @@ func (r *running) run(ctx context.Context, s *stacks) error {
 
 // readRings writes what the kernel has told since the last time.
 func (r *running) readRings() {
-	r.offset = tracepoint.MonotonicOffset() // the wall clock is adjusted
+	r.offset = tracepoint.MonotonicOffset() // set anew, because the wall clock is adjusted
 	lost := r.lost
 	for _, x := range r.rings {
 		x.eachEvent(func(typ uint32, b []byte) {
@@ -194,8 +193,8 @@ func (r *running) readRings() {
 	r.out.buf = fmt.Appendf(r.out.buf, "until %d\n", time.Now().UnixNano())
 }
 
-// writeSample writes a sample. Its layout is pid and tid (4 bytes each), time, how many addresses,
-// and these: those of the kernel and those of the program, each after a mark.
+// writeSample writes a sample. Its layout is PID and TID (4 bytes each), time, the number of addresses, and the addresses: those of the
+// kernel and those of the program, each after a mark.
 func (r *running) writeSample(b []byte) {
 	if len(b) < 24 || int(binary.NativeEndian.Uint32(b)) != r.pid {
 		return
@@ -240,7 +239,7 @@ func threadsOf(pid int) (all []int) {
 
 func firstCPU() int { return onlineCPUs()[0] }
 
-// onlineCPUs are the numbers of those that run: "0-3,6".
+// onlineCPUs returns the numbers of the online CPUs: "0-3,6".
 func onlineCPUs() []int {
 	b, _ := os.ReadFile("/sys/devices/system/cpu/online")
 	var all []int
@@ -266,7 +265,7 @@ func onlineCPUs() []int {
 	return all
 }
 
-// lackRunning says what of running threads is not seen, and what would help.
+// lackRunning says what is missing about running threads, and what would help.
 func lackRunning(how sampling, why error, pid int) (probe.Lack, bool) {
 	root := fmt.Sprintf("sudo unstall %d --kernel, or: sudo setcap cap_perfmon,cap_bpf+ep unstall", pid)
 	if os.Geteuid() == 0 {

@@ -11,8 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
 )
 
-// stacks writes an artifact: functions, stacks and threads' names, each once, before the lines
-// that tell of them by number.
+// stacks writes an artifact. Functions, stacks and threads' names come once each, before the lines that refer to them by number.
 type stacks struct {
 	pid     int
 	out     io.Writer
@@ -24,24 +23,23 @@ type stacks struct {
 	frames    map[string]int
 	known     map[string]int
 	names     map[int]string
-	frame     int // the last number given
+	frame     int // the last assigned number
 	stack     int
 	key       []byte
 	one       []int
 }
 
-// address is of the kernel or the program; that of a caller lies behind its call, which may be
-// the last instruction of its function.
+// address is an address of the kernel or the program. A caller's address is that after its call, which may be the last instruction of its function.
 type address struct {
 	at     uint64
 	kernel bool
 	caller bool
 }
 
-// mostKnown bounds what is kept to be told by number; beyond, everything is told anew.
+// mostKnown bounds the numbered entries; beyond it all of them are written anew.
 const mostKnown = 1 << 15
 
-// deepest is how many frames of a stack are told at most: as many as the kernel gives.
+// deepest is the largest number of frames of a stack, the same as the kernel's.
 const deepest = 127
 
 func newStacks(pid int, out io.Writer, k *names, p *symbol.Process) *stacks {
@@ -55,8 +53,7 @@ func (s *stacks) forgetKnown() {
 	s.addresses, s.frames, s.known = make(map[address]int), make(map[string]int), make(map[string]int)
 }
 
-// stackNumber returns the number of a stack, of the kernel's and then the program's addresses,
-// each innermost first, and writes the stack if it is new.
+// stackNumber returns the number of a stack: the kernel's and then the program's addresses, each innermost first. It writes the stack if it is new.
 func (s *stacks) stackNumber(kernel, user []uint64) int {
 	if len(s.addresses) > mostKnown || len(s.known) > mostKnown {
 		s.forgetKnown()
@@ -83,8 +80,7 @@ func (s *stacks) stackNumber(kernel, user []uint64) int {
 	return id
 }
 
-// functionNumber returns the number of an address's function, and writes the function if it is
-// new.
+// functionNumber returns the number of an address's function, and writes the function if it is new.
 func (s *stacks) functionNumber(a address) int {
 	if f, ok := s.addresses[a]; ok {
 		return f
@@ -132,7 +128,7 @@ func (s *stacks) writeThreadName(tid int) {
 	s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, n)
 }
 
-// forgetNames lets threads' names be read again: at first a thread has the name of its parent.
+// forgetNames makes threads' names be read again, because a new thread has the name of its parent.
 func (s *stacks) forgetNames() { clear(s.names) }
 
 func (s *stacks) flush() error {

@@ -13,16 +13,17 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// span is what lasts from one tracepoint to another.
+// span is the time from one tracepoint to another.
 type span struct {
-	name       string // as it is written
+	name       string // name in the artifact
 	begin, end string // tracepoints
-	what       string // in words
-	host       bool   // of whoever: the key is what both are about; else the process's threads
+	what       string // description in words
+	host       bool   // any thread of the host; the key is the first field of both tracepoints. Else the process's threads
 }
 
-// spans are those that happen seldom enough to be measured each time. Those that the network or
-// a program's calls set off (softirqs, page faults) are not: samples of running threads show them.
+// spans are rare enough to be measured each time. Spans that the network or a program's calls cause (softirqs, page faults) are not:
+// samples of running
+// threads show them.
 var spans = []span{
 	{"compaction", "mm_compaction_begin", "mm_compaction_end", "direct compaction of memory, each time", false},
 	{"reclaim", "mm_vmscan_direct_reclaim_begin", "mm_vmscan_direct_reclaim_end", "direct reclaim of memory, each time", false},
@@ -30,7 +31,7 @@ var spans = []span{
 	{"block", "block_rq_issue", "block_rq_complete", "how long disks take for a request", true},
 }
 
-// Of the sums that are kept of each.
+// Layout of the sums of each span.
 const (
 	sumCount = 0
 	sumTime  = 8
@@ -39,7 +40,7 @@ const (
 
 const pendingSpans = 1 << 12
 
-// What is told of one long span of a thread.
+// Layout of a report about one long span of a thread.
 const (
 	spanStart  = 0
 	spanTook   = 8
@@ -48,7 +49,7 @@ const (
 	spanSize   = 24
 )
 
-// spanning is the programs of all spans, and their sums.
+// spanning holds the programs of all spans, and their sums.
 type spanning struct {
 	begun, sums *ebpf.Map
 	programs    []*tracepoint.Program
@@ -57,8 +58,7 @@ type spanning struct {
 	missing     []probe.Lack
 }
 
-// openSpans switches on what this kernel has tracepoints for. Long spans of threads go into the
-// ring of waits.
+// openSpans switches on the spans that this kernel has tracepoints for. Long spans of threads go into the ring of waits.
 func openSpans(pid int, t *tracepoint.Types, ring *ebpf.Map) (s *spanning, err error) {
 	s = &spanning{last: make([][2]uint64, len(spans)), on: make([]bool, len(spans))}
 	if s.begun, err = ebpf.NewMap(&ebpf.MapSpec{Name: "unstall_begun", Type: ebpf.LRUHash, KeySize: 8, ValueSize: 8, MaxEntries: pendingSpans}); err != nil {
@@ -73,7 +73,7 @@ func openSpans(pid int, t *tracepoint.Types, ring *ebpf.Map) (s *spanning, err e
 			s.missing = append(s.missing, probe.Lack{What: x.what, Why: err.Error(), Do: "a newer kernel, or one configured with it"})
 			continue
 		}
-		err := s.attachProgram(t, x.end, s.buildEndProgram(i, x, pid, ring)) // the end first: no begin stays without
+		err := s.attachProgram(t, x.end, s.buildEndProgram(i, x, pid, ring)) // the end first, so that no begin stays without one
 		if err == nil {
 			err = s.attachProgram(t, x.begin, s.buildBeginProgram(i, x, pid))
 		}
@@ -95,9 +95,9 @@ func (s *spanning) attachProgram(t *tracepoint.Types, at string, p asm.Instructi
 	return prog.On()
 }
 
-// buildKey builds the instructions that put what a span is about on the stack: the thread and the
-// kind, or the first field of both tracepoints. They end the program for threads of other
-// processes.
+// buildKey builds the instructions that put the key of a span on the stack: the thread and the kind, or the first field of both
+// tracepoints. They end
+// the program for threads of other processes.
 func (x span) buildKey(kind, pid int) asm.Instructions {
 	if x.host {
 		return asm.Instructions{
@@ -142,14 +142,14 @@ func (s *spanning) buildEndProgram(kind int, x span, pid int, ring *ebpf.Map) as
 		asm.Add.Imm(asm.R2, -8),
 		asm.FnMapLookupElem.Call(),
 		asm.JEq.Imm(asm.R0, 0, "exit"),
-		asm.LoadMem(asm.R7, asm.R0, 0, asm.DWord), // when it began
+		asm.LoadMem(asm.R7, asm.R0, 0, asm.DWord), // its start
 		asm.LoadMapPtr(asm.R1, s.begun.FD()),
 		asm.Mov.Reg(asm.R2, asm.RFP),
 		asm.Add.Imm(asm.R2, -8),
 		asm.FnMapDeleteElem.Call(),
 		asm.FnKtimeGetNs.Call(),
 		asm.Sub.Reg(asm.R0, asm.R7),
-		asm.Mov.Reg(asm.R8, asm.R0), // how long
+		asm.Mov.Reg(asm.R8, asm.R0), // its length
 		asm.LoadMapValue(asm.R1, s.sums.FD(), uint32(sumSize*kind)),
 		asm.Mov.Imm(asm.R2, 1),
 		asm.AddAtomic.Mem(asm.R1, asm.R2, asm.DWord, sumCount),

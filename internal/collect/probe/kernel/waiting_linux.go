@@ -20,25 +20,24 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// A wait is told by itself from longWait on; what is shorter is added up for each thread, and
-// each time so much has come together the last of them is told, and stands for all with its stack. Both grow
-// where a process waits so often that more than mostWaits a second would be told.
+// A wait of longWait or more is reported singly. Shorter ones are added up for each thread. Each time the sum reaches a limit, the last of them is
+// reported with its stack, and stands for all. Both limits grow if the process would report more than mostWaits waits a second.
 const (
 	shortSum  = 10 * time.Millisecond
 	mostGrown = 64
 	mostWaits = 500
-	userEvery = 1 << 21 * time.Nanosecond // between two stacks of the program, of one thread; by chance also sooner
-	spreads   = 0x2545f491                // odd: the last bits of a time multiplied by it are as good as random
-	userHolds = 20 * time.Millisecond     // for so long one holds for waits in the same call
+	userEvery = 1 << 21 * time.Nanosecond // time between two stacks of the program for one thread; by chance also sooner
+	spreads   = 0x2545f491                // odd: the last bits of a time multiplied by it are practically random
+	userHolds = 20 * time.Millisecond     // time for which a stack is used for waits in the same call
 	drainEach = 500 * time.Millisecond
 )
 
-var longWait = time.Millisecond // shorter in a test: an fsync may be
+var longWait = time.Millisecond // shorter in a test, where an fsync may be shorter
 
-// What the programs at a switch and at the wake-up before it cost whoever is switched, together, measured where
-// indirect calls are guarded against speculation, and the share of one processor it may take. Where threads switch so often that it would
-// take more, it is on for a part of the time only. The share is well below the 1 % that is meant: whoever
-// switches may have a part of a processor alone, and of that it is more.
+// Costs to a thread of the programs at a switch and at the wake-up before it, together, measured with indirect calls guarded against
+// speculation; the share is that of one CPU they may take. If threads switch so often that they would take more, they are on for only a
+// part of the time. The share is well below the intended 1 %, because the switching threads may have only a part of a CPU, and of that
+// it is more.
 const (
 	costOfOther = 145 * time.Nanosecond
 	costOfOurs  = 300 * time.Nanosecond
@@ -55,7 +54,7 @@ const (
 	ringBytes = 512 << 10
 )
 
-// waiting is programs on the switch from one thread to another, and what they tell.
+// waiting holds the programs at switches between threads, and their reports.
 type waiting struct {
 	pid     int
 	maps    []*ebpf.Map
@@ -334,7 +333,7 @@ func (w *waiting) writeWait(s *stacks, b []byte) uint64 {
 	s.writeThreadName(tid)
 	id := s.stackNumber(w.kernel, w.userStack(int32(half(tellUser))))
 	count, state := half(tellCount), stateLetter(half(tellState))
-	if count > 1 { // the last is told by itself: what it was on is known of no other
+	if count > 1 { // the last one is reported singly, because only its file is known
 		s.buf = fmt.Appendf(s.buf, "o %d %d %d %d", tid, id, count-1, word(tellTook)-word(tellLast))
 		if w.wakes != nil {
 			s.buf = fmt.Appendf(s.buf, " %d", word(tellReady)-word(tellSpare))

@@ -9,13 +9,11 @@ import (
 	"unsafe"
 )
 
-// alarm wakes whoever looks at something dozens of times a second. Timers of the Go runtime
-// wake another two of its threads each time, which took more CPU time than the looks: a timer
-// of the kernel (timerfd_create(2)) that is waited for like a socket wakes one. For the same
-// reason it is read, as are the files looked at, by raw system calls: they do not block, and of
-// others the runtime's monitor would be told.
+// alarm wakes a goroutine dozens of times a second. Timers of the Go runtime wake two more of its threads each time, which took more
+// CPU time than the looks. A timer of the kernel (timerfd_create(2)) that is waited for like a socket wakes one. For the same reason
+// the timer and the examined files are read by raw system calls: they do not block, and the runtime's monitor does not see them.
 type alarm struct {
-	f    *os.File // nil: the kernel has none to give
+	f    *os.File // nil: the kernel has no such timer
 	conn syscall.RawConn
 }
 
@@ -41,7 +39,7 @@ func (a *alarm) close() {
 	}
 }
 
-// wait waits for so long, or until the context has ended: then it returns false.
+// wait waits for a time, or until the context has ended; then it returns false.
 func (a *alarm) wait(ctx context.Context, d time.Duration) bool {
 	if a.f == nil || a.setTimer(max(d, 1)) != nil {
 		select {
@@ -60,7 +58,7 @@ func (a *alarm) wait(ctx context.Context, d time.Duration) bool {
 }
 
 func (a *alarm) setTimer(d time.Duration) (err error) {
-	when := [2]syscall.Timespec{1: syscall.NsecToTimespec(int64(d))} // no interval
+	when := [2]syscall.Timespec{1: syscall.NsecToTimespec(int64(d))} // without repetition
 	e := a.conn.Control(func(fd uintptr) {
 		if _, _, errno := syscall.RawSyscall6(syscall.SYS_TIMERFD_SETTIME, fd, 0, uintptr(unsafe.Pointer(&when)), 0, 0, 0); errno != 0 {
 			err = errno
@@ -72,12 +70,12 @@ func (a *alarm) setTimer(d time.Duration) (err error) {
 	return err
 }
 
-// rawRead is read(2) of what does not block.
+// rawRead is read(2) for a descriptor that does not block.
 func rawRead(fd int, room []byte) (int, error) {
 	return rawCall(syscall.SYS_READ, fd, room)
 }
 
-// rawPread is pread(2) from the beginning of what does not block, such as files of /proc.
+// rawPread is pread(2) from the beginning of a file that does not block, such as one of /proc.
 func rawPread(fd int, room []byte) (int, error) {
 	return rawCall(syscall.SYS_PREAD64, fd, room)
 }

@@ -11,52 +11,50 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
-// archive collects the files of one moment in the form internal/format/procfs reads and
-// writes them out in one piece.
+// archive collects the files of one moment in the form that internal/format/procfs reads, and writes them in one piece.
 type archive struct {
 	out  io.Writer
 	buf  []byte
 	open int // files kept open
-	most int // that may be
+	most int // most files that may be open
 
-	whole bool   // write also what did not change
+	whole bool   // also write unchanged files
 	at    int64  // ns: when the latest file was begun
-	room  []byte // for one
+	room  []byte // buffer for one file
 }
 
-// file is a file of /proc or /sys/fs/cgroup that is read again and again.
+// file is a file of /proc or /sys/fs/cgroup that is read repeatedly.
 type file struct {
-	path   string                   // where it is
-	header []byte                   // " /proc/stat --\n": what follows the moment above it
+	path   string                   // path of the file
+	header []byte                   // " /proc/stat --\n": follows the moment in the header
 	fd     int                      // -1: not open
 	seen   int                      // the last listing that named it
-	from   []byte                   // what stands before this is left out; nil: nothing
-	keep   func(text []byte) []byte // what of it is written, in its own place; nil: all
+	from   []byte                   // text before this is left out; nil: nothing
+	keep   func(text []byte) []byte // returns the part to write, in the same buffer; nil: all
 
-	// Of a file that is written again only when it changed:
+	// For a file that is written again only after a change:
 	sparse bool
-	last   []byte // what was written of it
-	same   int64  // ns: when it was read as that for the last time since, 0 never
+	last   []byte // the last written text
+	same   int64  // ns: when it was last read with this text, 0 never
 }
 
-// newFile is a file that is recorded under its own path, or another name.
+// newFile returns a file that is recorded under its own path, or under another name.
 func newFile(path, name string) *file {
 	return &file{path: path, header: []byte(" " + name + " --\n"), fd: -1}
 }
 
-// newSparseFile returns a file that is written again only when it changed, and then once more as
-// it was before: what happened between two readings did not happen over all the time that it
-// stayed the same.
+// newSparseFile returns a file that is written again only after a change, and then first once more with its old text. So a change
+// between two readings is not spread over all the time before.
 func newSparseFile(path, name string) *file {
 	f := newFile(path, name)
 	f.sparse = true
 	return f
 }
 
-// chunk is how much room a reading is given at first; most files are smaller.
+// chunk is the first size of the buffer, in bytes; most files are smaller.
 const chunk = 4096
 
-// openIn opens a file in the network namespace that a process is in, and keeps it open.
+// openIn opens a file in the network namespace of a process, and keeps it open.
 func (a *archive) openIn(dir string, f *file) error {
 	return socketdiag.Inside(dir, func() (err error) {
 		if f.fd, err = syscall.Open(f.path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
@@ -68,7 +66,7 @@ func (a *archive) openIn(dir string, f *file) error {
 	})
 }
 
-// appendFile appends the file as it is now. A file that cannot be read leaves nothing behind.
+// appendFile appends the current content of the file. For a file that cannot be read it appends nothing.
 func (a *archive) appendFile(f *file) error {
 	fd := f.fd
 	if fd < 0 {
@@ -116,8 +114,7 @@ func (a *archive) appendFile(f *file) error {
 	return nil
 }
 
-// dropRepeated removes what was read if it equals what was written last, unless all is to be
-// written.
+// dropRepeated removes the new text if it equals the last written one, unless all is to be written.
 func (a *archive) dropRepeated(f *file, before, start int) {
 	if bytes.Equal(a.buf[start:], f.last) {
 		if a.whole {
@@ -137,8 +134,7 @@ func (a *archive) dropRepeated(f *file, before, start int) {
 	f.last = append(f.last[:0], a.room[header:]...)
 }
 
-// writeLastRepeat writes a file as it was when it was read for the last time, if that reading was
-// not written.
+// writeLastRepeat writes the file's text as of its last reading, if that reading was not written.
 func (a *archive) writeLastRepeat(f *file, text []byte) {
 	if f.same == 0 {
 		return
@@ -148,7 +144,7 @@ func (a *archive) writeLastRepeat(f *file, text []byte) {
 	f.same = 0
 }
 
-// appendSection appends a section that was put together elsewhere.
+// appendSection appends a section with a given text.
 func (a *archive) appendSection(name string, lines []string) {
 	a.beginSection([]byte(" " + name + " --\n"))
 	for _, l := range lines {
@@ -184,8 +180,7 @@ func (a *archive) flush() error {
 	return err
 }
 
-// endFile writes a file that no longer exists as it was when read last, if that was not written,
-// and closes it.
+// endFile writes the last text of a file that no longer exists, if that was not written, and closes the file.
 func (a *archive) endFile(f *file) {
 	a.writeLastRepeat(f, f.last)
 	a.closeFile(f)
@@ -199,8 +194,7 @@ func (a *archive) closeFile(f *file) {
 	}
 }
 
-// mostOpen is how many files may be kept open: half of what this process is
-// allowed, and no more than a host needs.
+// mostOpen returns how many files may be kept open: half of this process's limit, and no more than a host needs.
 func mostOpen() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A file that stays the same is written again only at the end, and before it changes: what
-// it counts then came between those two, not since it was written first.
+// An unchanged file is written again only at the end, and before a change. So its counts after the change lie between those two, not
+// since the first writing.
 func TestSparse(t *testing.T) {
 	path := t.TempDir() + "/events"
 	var out strings.Builder
@@ -46,7 +46,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// Of a file that went away what it was last is told.
+// The last text of a file that disappeared is written.
 func TestGone(t *testing.T) {
 	path := t.TempDir() + "/stat"
 	if err := os.WriteFile(path, []byte("1\n"), 0o600); err != nil {
@@ -67,7 +67,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// What a control group does not count is told with who can switch it on.
+// The lack for what a control group does not count says who can switch it on.
 func TestGroupLacks(t *testing.T) {
 	dir := t.TempDir()
 	app := filepath.Join(dir, "kube", "app")

@@ -10,19 +10,18 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
 )
 
-// callers says by which of the program's functions a thread came to where it waits, and what the
-// words are called at which it waits to be woken. Of runtimes whose own stacks are recorded it is not
-// asked.
+// callers writes by which of the program's functions a thread came to its wait, and the names of the words at which threads wait to be
+// woken. It is not used for runtimes whose own stacks are recorded.
 type callers struct {
 	process   *symbol.Process
 	addresses map[uint64]int // numbers of functions
 	functions map[string]int
-	words     map[string]bool // addresses that were looked for
-	last      int             // number given
+	words     map[string]bool // addresses that were already searched
+	last      int             // last assigned number
 	line      []byte
 }
 
-// mostAddresses bounds what is remembered; beyond, everything is told anew.
+// mostAddresses bounds the remembered addresses; beyond it all are written anew.
 const mostAddresses = 1 << 15
 
 func newCallers(pid int) *callers {
@@ -35,9 +34,9 @@ func (c *callers) forgetKnown() {
 	c.addresses, c.functions, c.words = make(map[uint64]int), make(map[string]int), make(map[string]bool)
 }
 
-// describeCallers returns the line with the callers of a thread that waits, innermost first, by
-// the text of its syscall file: "in 4712 3 4 5". It appends to out what is new of them: "f 3
-// libc.so.6 fsync", "word 0x55d0 journal_lock".
+// describeCallers returns the line with the callers of a waiting thread, innermost first, and the text of its syscall file: "in 4712 3
+// 4 5". It appends to out
+// the lines for new callers: "f 3 libc.so.6 fsync", "word 0x55d0 journal_lock".
 func (c *callers) describeCallers(out []byte, tid int, call []byte) (told, line []byte) {
 	f := bytes.Fields(call)
 	if len(f) != 3 && len(f) != 9 {
@@ -54,7 +53,7 @@ func (c *callers) describeCallers(out []byte, tid int, call []byte) (told, line 
 	line = strconv.AppendInt(append(c.line[:0], "in "...), int64(tid), 10)
 	for i, a := range c.process.Waiting(pc, sp) {
 		if i > 0 {
-			a-- // behind a call, which may be the last instruction of its function
+			a-- // the address after a call, which may be the last instruction of its function
 		}
 		n, known := c.addresses[a]
 		if !known {

@@ -11,30 +11,29 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// ends says which program has the other end of a pipe, or a socket: who waits for it waits
-// for that program. The kernel tells it by no table; every process's files are looked through, once
-// for each pipe, not more often than takes its share of one processor.
+// ends finds the program at the other end of a pipe or a socket, because a thread that waits for it waits for that program. No table of
+// the kernel shows it, so all processes' files are searched, once for each pipe, and no more often than its share of one CPU allows.
 type ends struct {
 	process *process
-	known   map[string]string // by what links say: "pipe:[4711]"
+	known   map[string]string // by the text of links: "pipe:[4711]"
 	next    time.Time
 }
 
 const (
 	endsEvery = time.Second
 	endsShare = .0005
-	mostEnds  = 256 // of one process: more are made for each request, and ask for nothing
+	mostEnds  = 256 // of one process: more are made for each request, and are not searched
 )
 
 func newEnds(p *process) *ends { return &ends{process: p, known: make(map[string]string)} }
 
-// pipeHolder returns the program at the other end of a pipe, by the descriptor of this end; "" if
-// there are several, none is seen, or it is the process itself.
+// pipeHolder returns the program at the other end of a pipe, by the descriptor of this end; "" if there are several, none is visible,
+// or it is the process itself.
 func (e *ends) pipeHolder(link string, fd int) string {
 	return e.cachedHolder(link, func() string { return e.findHolder(link, oppositeMode(accessMode(e.process.dir, strconv.Itoa(fd)))) })
 }
 
-// socketHolder returns the program that has a socket, by its inode.
+// socketHolder returns the program that holds a socket, by the socket's inode.
 func (e *ends) socketHolder(inode uint32) string {
 	link := fmt.Sprintf("socket:[%d]", inode)
 	return e.cachedHolder(link, func() string { return e.findHolder(link, anyAccess) })
@@ -79,8 +78,7 @@ func accessMode(dir, fd string) int {
 	return anyAccess
 }
 
-// findHolder returns the name of the one program beside the process that has a file open in this
-// mode, "" if there are several.
+// findHolder returns the name of the one other program that has a file open in this mode, "" if there are several.
 func (e *ends) findHolder(link string, mode int) (name string) {
 	all, err := os.Open("/proc")
 	if err != nil {

@@ -14,18 +14,19 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
-// entrance is where connections wait before a process sees them: the accept queues of the sockets that it
-// and its workers listen with, and connections to those with bytes that were not read.
+// entrance records where connections wait before a process sees them: the accept queues of the sockets that it and its workers listen
+// with, and connections to
+// those sockets with unread bytes.
 type entrance struct {
 	process *process
-	diag    *socketdiag.Namespace // nil: the tables of /proc/PID/net are read, which tell no limits
-	own     map[uint32]bool       // by inode of each socket that listens in the namespace: the process holds it
-	sockets []socketdiag.Inet     // that listen, of the latest look
-	local   []socketdiag.Unix     // likewise, for streams
+	diag    *socketdiag.Namespace // nil: the tables of /proc/PID/net are read, which have no limits
+	own     map[uint32]bool       // whether the process holds each listening socket of the namespace, by inode
+	sockets []socketdiag.Inet     // the listening sockets of the latest look
+	local   []socketdiag.Unix     // the same for UNIX streams
 	room    []byte
 }
 
-// mostPorts is how many ports connections are looked for at: for each the kernel goes through all of them.
+// mostPorts bounds the ports whose connections are searched, because for each the kernel goes through all connections.
 const mostPorts = 8
 
 func newEntrance(p *process) *entrance {
@@ -70,7 +71,7 @@ func (e *entrance) writeQueues(a *archive) {
 	}
 }
 
-// writeListeners writes where another process listens, by the sockets of the latest look.
+// writeListeners writes where other processes listen, by the sockets of the latest look.
 func (e *entrance) writeListeners(a *archive, pid int) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	held, _ := socketsOf(dir + "/fd")
@@ -92,7 +93,7 @@ func (e *entrance) writeListeners(a *archive, pid int) {
 
 func (e *entrance) addListening(x socketdiag.Inet) { e.sockets = append(e.sockets, x) }
 
-// eachSocket yields the sockets of both families in some states, of one own port, 0 for all.
+// eachSocket yields the sockets of both families in some states, with one local port, 0 for all.
 func (e *entrance) eachSocket(states uint32, port uint16, yield func(socketdiag.Inet)) error {
 	e.diag.Port = port
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
@@ -103,8 +104,7 @@ func (e *entrance) eachSocket(states uint32, port uint16, yield func(socketdiag.
 	return nil
 }
 
-// findOwned finds out which of the sockets that listen the process and its workers hold. It looks
-// through their files only if there is a socket that was not there before.
+// findOwned finds which listening sockets the process and its workers hold. It searches their files only if there is a new socket.
 func (e *entrance) findOwned() {
 	inodes := make([]uint32, 0, len(e.sockets)+len(e.local))
 	for _, x := range e.sockets {
@@ -121,7 +121,7 @@ func (e *entrance) findOwned() {
 		e.own[inode] = false
 	}
 	hold := func(dir string) {
-		inodes, _ := socketsOf(dir + "/fd") // the first of its files are those it listens with
+		inodes, _ := socketsOf(dir + "/fd") // listening sockets are among its first files
 		for _, inode := range inodes {
 			if _, listens := e.own[inode]; listens {
 				e.own[inode] = true
@@ -132,13 +132,12 @@ func (e *entrance) findOwned() {
 	_ = newWorkers(e.process).eachWorker(func(pid int) { hold("/proc/" + strconv.Itoa(pid)) })
 }
 
-// waiting is what waits at a socket that listens.
+// waiting counts what waits at a listening socket.
 type waiting struct {
 	unread, unaccepted int
 }
 
-// writeUnread writes how many connections to each address have unread bytes, and how many were not
-// accepted yet.
+// writeUnread writes how many connections to each address have unread bytes, and how many are not accepted yet.
 func (e *entrance) writeUnread(a *archive) {
 	if e.diag == nil {
 		e.writeFromTables(a)
@@ -150,7 +149,7 @@ func (e *entrance) writeUnread(a *archive) {
 		address := netip.AddrPortFrom(x.At, x.Port)
 		if !e.own[x.Inode] {
 			if _, ours := at[address]; !ours {
-				at[address] = nil // somebody else's: its connections are not those of a wider address
+				at[address] = nil // another process's address: its connections do not count for a wider address
 			}
 			continue
 		}
@@ -171,8 +170,8 @@ func (e *entrance) writeUnread(a *archive) {
 	e.writeUnreadLines(a, lines)
 }
 
-// unreadUNIX is what waits at the UNIX sockets that the process listens with. What they accept has their name; what they did not accept
-// is told of their queues alone.
+// unreadUNIX counts what waits at the UNIX sockets that the process listens with. Accepted connections have the socket's name; for
+// others only queues are known.
 func (e *entrance) unreadUNIX() map[string]*waiting {
 	at := make(map[string]*waiting)
 	for _, x := range e.local {
@@ -198,8 +197,7 @@ func (e *entrance) unreadUNIX() map[string]*waiting {
 	return out
 }
 
-// countConnection counts a connection for the socket that it came to: that of its own address,
-// else of all addresses.
+// countConnection counts a connection for the socket of its own address, else for the one of all addresses.
 func countConnection(at map[netip.AddrPort]*waiting, x socketdiag.Inet) {
 	w, known := at[netip.AddrPortFrom(x.At, x.Port)]
 	if !known {
@@ -213,7 +211,7 @@ func countConnection(at map[netip.AddrPort]*waiting, x socketdiag.Inet) {
 	case w == nil:
 	case x.Inode == 0:
 		w.unaccepted++
-	case x.Queue > 1 || x.Queue == 1 && x.State == socketdiag.Established: // the end that a peer sent counts as a byte
+	case x.Queue > 1 || x.Queue == 1 && x.State == socketdiag.Established: // the end of a peer's data counts as a byte
 		w.unread++
 	}
 }
@@ -238,8 +236,7 @@ func (e *entrance) writeUnreadLines(a *archive, lines []string) {
 	}
 }
 
-// writeFromTables reads queues and connections from the tables of TCP sockets, where sock_diag
-// does not tell them.
+// writeFromTables reads queues and connections from the tables of TCP sockets, if sock_diag does not give them.
 func (e *entrance) writeFromTables(a *archive) {
 	e.sockets = e.sockets[:0]
 	at := make(map[netip.AddrPort]*waiting)
@@ -306,11 +303,10 @@ func (e *entrance) formatAddress(x socketdiag.Inet) string {
 
 func formatDecimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
-// drops are the counters of /proc/net/netstat that tell of full queues.
+// drops are the counters of /proc/net/netstat that show full queues.
 var drops = []string{"SyncookiesSent", "ListenOverflows", "ListenDrops", "TCPReqQFullDoCookies", "TCPReqQFullDrop", "TCPAbortOnOverflow"}
 
-// keepDrops leaves of /proc/net/netstat the counters of drops, in the form that the file has and in its place. All
-// others change with each packet.
+// keepDrops keeps only the counters of drops of /proc/net/netstat, in the file's form and buffer. All other counters change with each packet.
 func keepDrops(text []byte) []byte {
 	names := text[:bytes.IndexByte(text, '\n')+1]
 	values := text[len(names):]
@@ -331,7 +327,7 @@ func keepDrops(text []byte) []byte {
 	return keepWords(out, values, func(i int, _ []byte) bool { return i < len(kept) && kept[i] })
 }
 
-// keepWords appends a line with those of its words that are wanted.
+// keepWords appends a line with only its wanted words.
 func keepWords(out, line []byte, wanted func(int, []byte) bool) []byte {
 	line = line[:len(line)-1]
 	for i := 0; ; i++ {

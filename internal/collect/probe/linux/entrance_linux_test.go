@@ -18,8 +18,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
-// deaf is the part of a service that listens with a short queue, at a path if one is given, and accepts one connection for each line of
-// its standard input, which it never reads.
+// deaf is a service that listens with a short queue, at a path if one is given. For each line of its standard input it accepts one
+// connection, which it never reads.
 func deaf(args []string) {
 	family, address := unix.AF_INET, unix.Sockaddr(&unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
 	if len(args) > 0 {
@@ -72,7 +72,7 @@ func connect(t *testing.T, address string, n int) {
 	}
 }
 
-// A service that does not accept is seen with all that wait at it, at a port or at a UNIX socket.
+// All waiting connections of a service that does not accept are seen, at a port or at a UNIX socket.
 func TestEntrance(t *testing.T) {
 	t.Run("TCP", func(t *testing.T) { testEntrance(t) })
 	t.Run("UNIX", func(t *testing.T) { testEntrance(t, t.TempDir()+"/app.sock") })
@@ -120,7 +120,7 @@ func has(text string) func([]byte) bool {
 	return func(b []byte) bool { return bytes.Contains(b, []byte(text)) }
 }
 
-// Where sock_diag does not answer, the tables tell the same but for limits; in both, workers count.
+// Without sock_diag, the tables give the same data except limits; in both, workers count.
 func TestEntranceBothWays(t *testing.T) {
 	l, err := net.Listen("tcp", "[::]:0")
 	if err != nil {
@@ -165,8 +165,7 @@ func TestEntranceBothWays(t *testing.T) {
 	}
 }
 
-// A connection counts for the socket of its own address, before one of all addresses, and for nobody where
-// that one is of another process.
+// A connection counts for the socket of its own address before one of all addresses. It does not count if that socket is another process's.
 func TestCount(t *testing.T) {
 	all, one, others := netip.MustParseAddrPort("0.0.0.0:80"), netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("10.0.0.2:80")
 	at := map[netip.AddrPort]*waiting{all: {}, one: {}, others: nil}
@@ -198,7 +197,7 @@ func TestKeepDrops(t *testing.T) {
 	}
 }
 
-// A process in a network namespace of its own has that one's settings and sockets.
+// A process in a network namespace of its own has the settings and sockets of that namespace.
 func TestEntranceOfAnotherNamespace(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root may make and enter network namespaces")

@@ -23,33 +23,33 @@ type logs struct {
 	files   []*log
 	names   map[string]bool // of artifacts
 	chosen  int
-	refused int // beyond mostLogs
+	refused int // number of logs beyond mostLogs
 	broken  bool
 }
 
-// log is a file that is followed from where it ended.
+// log is a followed file, from its end at the start on.
 type log struct {
 	writable
 	f       *os.File
-	offset  int64 // of what is read next
+	offset  int64 // of the next byte to read
 	out     io.WriteCloser
 	name    string
-	pending []byte // read and not written: a line without its end
-	got     int64  // bytes
+	pending []byte // bytes read and not written: a line without its end
+	got     int64  // number of bytes read
 	skipped int64
-	tries   int  // to recognise it
-	over    bool // it is no log, or there are enough
+	tries   int  // attempts to recognise it
+	over    bool // it is no log, or there are enough logs
 	lost    int  // polls since its descriptor led elsewhere
 }
 
 // Bounds of what is read.
 const (
 	mostBytes = 4 << 20 // of one log at a time: 16 MB/s
-	mostLine  = 1 << 20 // is written in pieces
+	mostLine  = 1 << 20 // longer lines are written in pieces
 	mostTries = 20
 )
 
-// followAll reads what is appended to the logs until the context ends, and once more then.
+// followAll reads the text appended to the logs until the context ends, and once more at the end.
 func (l *logs) followAll(ctx context.Context) {
 	began := time.Now()
 	ticks := time.NewTicker(often)
@@ -64,7 +64,7 @@ func (l *logs) followAll(ctx context.Context) {
 		case <-ticks.C:
 		}
 	}
-	l.pollAll() // the end may have come in the middle of the last time
+	l.pollAll() // the last round may have been cut short by the end
 	l.closeArtifacts(time.Since(began))
 }
 
@@ -74,7 +74,7 @@ func (l *logs) pollAll() {
 	}
 }
 
-// pollLog reads what was appended to a log, and goes on with its successor if it was rotated.
+// pollLog reads the text appended to a log, and continues with its successor if the log was rotated.
 func (l *logs) pollLog(x *log) {
 	if x.over {
 		return
@@ -86,16 +86,15 @@ func (l *logs) pollLog(x *log) {
 		return
 	}
 	if x.out == nil {
-		x.over = true // it was closed
+		x.over = true // the process closed it
 		return
 	}
-	if x.lost++; x.lost&(x.lost-1) == 0 { // ever more seldom: listing descriptors costs
+	if x.lost++; x.lost&(x.lost-1) == 0 { // ever more rarely, because listing descriptors costs much
 		l.switchToSuccessor(x)
 	}
 }
 
-// switchToSuccessor looks for the file that the process now writes under the log's old path, and
-// goes on with it.
+// switchToSuccessor looks for the file that the process now writes under the log's old path, and continues with it.
 func (l *logs) switchToSuccessor(x *log) {
 	files, err := listWritables(l.process)
 	if err != nil {
@@ -109,7 +108,7 @@ func (l *logs) switchToSuccessor(x *log) {
 		if err != nil {
 			return
 		}
-		l.readAppended(x) // to the old one, until it was left
+		l.readAppended(x) // the rest of the old file
 		if len(x.pending) > 0 {
 			x.pending = append(x.pending, '\n')
 			l.writePending(x, len(x.pending))
@@ -121,8 +120,8 @@ func (l *logs) switchToSuccessor(x *log) {
 	}
 }
 
-// isSuccessor says whether a log goes on in another file: under the same path, or as JVMs before
-// JDK 9 do it (-XX:+UseGCLogFileRotation), after gc.log.0.current in gc.log.1.current.
+// isSuccessor says whether a log continues in another file: under the same path or, as with JVMs before JDK 9
+// (-XX:+UseGCLogFileRotation), after gc.log.0.current in gc.log.1.current.
 func isSuccessor(path, old string) bool {
 	numbered := func(path string) string {
 		rest, ok := strings.CutSuffix(path, ".current")
@@ -142,7 +141,7 @@ func (l *logs) readAppended(x *log) {
 	if err := syscall.Fstat(int(x.f.Fd()), &st); err != nil {
 		return
 	}
-	if st.Size < x.offset { // it was emptied; what was never read of it is gone
+	if st.Size < x.offset { // the file was truncated; its unread text is lost
 		x.offset, x.pending = 0, x.pending[:0]
 	}
 	if st.Size == x.offset {
@@ -174,11 +173,11 @@ func (l *logs) readAppended(x *log) {
 	}
 }
 
-// skipMark stands in pending for the beginning of a line that was skipped.
+// skipMark replaces the skipped beginning of a line in pending.
 const skipMark = 0
 
-// readPiece reads a piece and adds it to what is pending. It leaves out zero bytes: they fill the
-// hole where a file was emptied and its writer goes on at the old place.
+// readPiece reads a piece and adds it to pending. It leaves out zero bytes, which fill the hole if a file was truncated and its writer
+// continues at the old offset.
 func (x *log) readPiece(size int64) int {
 	before := len(x.pending)
 	if cap(x.pending)-before < chunk {
@@ -206,7 +205,7 @@ func (x *log) readPiece(size int64) int {
 	return n
 }
 
-// writePending writes the first bytes that are pending and keeps the others.
+// writePending writes the first pending bytes and keeps the others.
 func (l *logs) writePending(x *log, n int) {
 	b := x.pending[:n]
 	if len(b) > 0 && b[0] == skipMark {
@@ -224,8 +223,7 @@ func (l *logs) writePending(x *log, n int) {
 	x.pending = x.pending[:copy(x.pending, x.pending[n:])]
 }
 
-// recogniseLog starts the artifact of a file if what was written to it so far is a log that some
-// format reads.
+// recogniseLog starts the artifact of a file if its text so far is a log that a format reads.
 func (l *logs) recogniseLog(x *log, size int64) {
 	b := make([]byte, min(size-x.offset, tailSize))
 	n, err := x.f.ReadAt(b, x.offset)
@@ -234,7 +232,7 @@ func (l *logs) recogniseLog(x *log, size int64) {
 	}
 	b = b[:bytes.LastIndexByte(b[:n], '\n')+1]
 	if len(b) == 0 && n < tailSize {
-		return // no line yet
+		return // there is no whole line yet
 	}
 	x.tries++
 	switch {
@@ -267,8 +265,7 @@ func (l *logs) startArtifact(x *log) {
 
 func (x *log) formatOrigin() string { return fmt.Sprintf("%s (open fd %d)", x.path, x.fd) }
 
-// closeArtifacts ends the artifacts, and warns of logs that were skipped in part, stayed empty, or
-// were too many.
+// closeArtifacts ends the artifacts, and warns about logs that were skipped in part, stayed empty, or were too many.
 func (l *logs) closeArtifacts(took time.Duration) {
 	for _, x := range l.files {
 		if x.out != nil {

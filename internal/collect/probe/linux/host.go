@@ -2,9 +2,9 @@ package linux
 
 import "time"
 
-// HostOptions say how a host is recorded. The zero value is how `unstall host` does it.
+// HostOptions say how to record a host. The zero value is that of `unstall host`.
 type HostOptions struct {
-	Root  string        // where /proc is; "": /proc. Of a made one only files are read.
-	Every time.Duration // how often busy processes are looked at, at most; 0: once a second
-	Of    []int         // processes that are looked at whether they are busy or not
+	Root  string        // path of /proc; "": /proc. In another one only files are read.
+	Every time.Duration // least time between readings of busy processes; 0: once a second
+	Of    []int         // processes that are read whether they are busy or not
 }

@@ -17,26 +17,24 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// The parts of one processor that reading a host may take, writing included; with the samples of
-// package kernel that is less than 2 %.
+// Shares of one CPU that reading a host may take, including writing. With the samples of package kernel that is less than 2 %.
 const (
 	hostShare  = .002 // its own files
 	listShare  = .003 // every process's stat
-	lookShares = .003 // of those that are busy everything else, but for
-	waitShare  = .001 // switches of their threads and their sockets
+	lookShares = .003 // everything else of busy processes, except
+	waitShare  = .001 // switches of their threads, and their sockets
 )
 
-// What is looked at closely: processes that used so much CPU time since the recording began, the first that
-// did, as many as this. Of less nothing could be said: the kernel counts in ticks.
+// Limits of detailed reading: the processes that used so much CPU time since the recording began, at most so many, the first ones
+// found. Less CPU time is below the kernel's resolution, which is a tick.
 const (
 	leastTicks     = 2
 	mostLooked     = 64
-	mostThreads    = 512 // of all of them: one takes some 40 µs to open, read three times and close
+	mostThreads    = 512 // threads of all of them: one takes some 40 µs to open, read three times and close
 	mostHostGroups = 64
 )
 
-// Host gives one access for the whole of this host: every process and control group, as
-// procfs.txt. It switches nothing on.
+// Host returns one access for the whole of this host: every process and control group, as procfs.txt. It switches nothing on.
 func Host(opt HostOptions) probe.Access {
 	if opt.Root == "" {
 		opt.Root = "/proc"
@@ -46,12 +44,12 @@ func Host(opt HostOptions) probe.Access {
 	}}
 }
 
-// hostLacks says what of a host is not there, or not for this user.
+// hostLacks says which data of a host is missing, or not for this user.
 func hostLacks(root string) (out []probe.Lack) {
 	if b, err := os.ReadFile(root + "/stat"); err != nil || len(b) == 0 {
-		return nil // recording says it
+		return nil // recording reports it
 	}
-	if b, err := os.ReadFile(root + "/pressure/cpu"); err != nil || len(b) == 0 { // with psi=0 it is there and cannot be read
+	if b, err := os.ReadFile(root + "/pressure/cpu"); err != nil || len(b) == 0 { // with psi=0 the file exists and cannot be read
 		out = append(out, probe.Lack{What: "how long services waited for CPU, memory and disks (pressure): estimated from run queues and counters instead", Why: "this kernel does not measure it", Do: "boot with psi=1 (Linux 4.20 and later)"})
 	}
 	if ns, err := os.Readlink(root + "/self/ns/pid"); err == nil && ns != hostPIDs {
@@ -100,26 +98,26 @@ type hostRecorder struct {
 	host    []*file
 	list    *table
 	looked  map[int]*look
-	threads int          // of them
-	beyond  map[int]bool // that were busy, too
+	threads int          // threads of the detailed processes
+	beyond  map[int]bool // busy processes beyond the limit
 	mounts  map[string]cgroupMount
 	groups  map[string][]*file // by path
 	sockets *segments
-	named   map[int]bool // whose cgroup was written
+	named   map[int]bool // processes whose cgroup was written
 }
 
-// look is a process that is looked at closely.
+// look is a process that is read in detail.
 type look struct {
 	files []*file
-	runs  *table // schedstat of its threads; nil: they are too many
-	waits *table // status of them, how often they were switched away from
+	runs  *table // schedstat of its threads; nil: there are too many
+	waits *table // status of its threads, with the number of their switches
 	gone  bool
 }
 
 func newHostRecorder(opt HostOptions, out io.Writer) *hostRecorder {
 	h := &hostRecorder{archive: archive{out: out, most: mostOpen()}, opt: opt, list: newTable(opt.Root, "stat", 0), looked: make(map[int]*look),
 		mounts: cgroupMounts(), groups: make(map[string][]*file), beyond: make(map[int]bool), sockets: newSegments(opt.Root), named: make(map[int]bool)}
-	h.list.as, h.list.sparse = "/proc", true // most do nothing
+	h.list.as, h.list.sparse = "/proc", true // most processes are idle
 	for _, name := range []string{"stat", "pressure/cpu", "pressure/memory", "pressure/io", "pressure/irq", "vmstat", "loadavg", "softirqs", "diskstats", "meminfo", "net/softnet_stat"} {
 		f := h.rootFile(name)
 		f.sparse = true
@@ -201,7 +199,7 @@ func (h *hostRecorder) appendFiles(files []*file) {
 	}
 }
 
-// readProcesses reads every process's stat, and begins to look closely at those that are busy.
+// readProcesses reads every process's stat, and begins to read busy processes in detail.
 func (h *hostRecorder) readProcesses(first bool) {
 	start := len(h.buf)
 	_ = h.list.appendEntries(&h.archive)
@@ -224,7 +222,7 @@ func (h *hostRecorder) readProcesses(first bool) {
 	}
 }
 
-// watchProcess begins to look at a process closely.
+// watchProcess begins to read a process in detail.
 func (h *hostRecorder) watchProcess(pid int) {
 	if h.looked[pid] != nil {
 		return
@@ -274,7 +272,7 @@ func (h *hostRecorder) addGroups(pid int) {
 	}
 }
 
-// readBusy reads the files that are read of busy processes only, and of their groups.
+// readBusy reads the files of busy processes and of their groups.
 func (h *hostRecorder) readBusy() {
 	for _, x := range h.looked {
 		if x.gone {
@@ -292,8 +290,8 @@ func (h *hostRecorder) readBusy() {
 	}
 }
 
-// readSwitchesAndSockets reads what costs most of busy processes: how often their threads were
-// switched away from, and what their sockets sent and received.
+// readSwitchesAndSockets reads the most expensive data of busy processes: how often their threads were switched, and what their sockets
+// sent and received.
 func (h *hostRecorder) readSwitchesAndSockets() {
 	for pid, x := range h.looked {
 		if x.gone {

@@ -10,10 +10,10 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// kernelLacks is what this kernel, or who set it up, does not tell of a process.
+// kernelLacks are the data about a process that this kernel, or its configuration, does not give.
 func kernelLacks(dir string) (out []probe.Lack) {
 	const onHost = "run unstall on the host itself"
-	if b, err := os.ReadFile("/proc/pressure/cpu"); err != nil || len(b) == 0 { // with psi=0 it is there and cannot be read
+	if b, err := os.ReadFile("/proc/pressure/cpu"); err != nil || len(b) == 0 { // with psi=0 the file exists and cannot be read
 		out = append(out, probe.Lack{What: "pressure (time in which threads waited for CPU, memory or disk)", Why: "this kernel does not measure it", Do: "boot with psi=1 (Linux 4.20 and later)"})
 	}
 	if b, err := os.ReadFile("/proc/self/schedstat"); err != nil || strings.HasPrefix(string(b), "0 0 0") {
@@ -25,7 +25,7 @@ func kernelLacks(dir string) (out []probe.Lack) {
 		{"settings of huge pages", hugePages},
 	} {
 		switch _, err := os.Stat(x.file); {
-		case x.file == hugePages && !hasHugePages(): // there are none to be set
+		case x.file == hugePages && !hasHugePages(): // there are no huge pages to set
 		case errors.Is(err, fs.ErrNotExist):
 			out = append(out, probe.Lack{What: x.what, Why: x.file + " is not here", Do: onHost})
 		case err == nil && x.file != hugePages && isDenied(x.file):
@@ -40,13 +40,13 @@ func kernelLacks(dir string) (out []probe.Lack) {
 
 const hugePages = "/sys/kernel/mm/transparent_hugepage"
 
-// hasHugePages says whether the kernel counts transparent huge pages, as one does that has them.
+// hasHugePages says whether the kernel counts transparent huge pages, as every kernel with them does.
 func hasHugePages() bool {
 	b, err := os.ReadFile("/proc/vmstat")
 	return err == nil && strings.Contains(string(b), "\nthp_fault_alloc ")
 }
 
-// groupLacks is what a process's control group does not count although others do.
+// groupLacks are the data that a process's control group does not count although others do.
 func groupLacks(groups string, mounts map[string]cgroupMount) (out []probe.Lack) {
 	if !groupsHere(groups, mounts) {
 		return []probe.Lack{{What: "limits and throttling of its cgroup", Why: "the files of control groups are not at /sys/fs/cgroup here", Do: "mount the host's /sys/fs/cgroup into this container"}}
@@ -73,8 +73,8 @@ func groupLacks(groups string, mounts map[string]cgroupMount) (out []probe.Lack)
 	return out
 }
 
-// groupsHere says whether the files of any of a process's groups are there: a hierarchy that is mounted may be
-// hidden by what was mounted over it, and a group may lie outside of what a container sees.
+// groupsHere says whether the files of any of a process's groups exist here. A later mount may hide a hierarchy, and a group may be
+// invisible in a container.
 func groupsHere(groups string, mounts map[string]cgroupMount) bool {
 	any := false
 	for line := range strings.Lines(groups) {

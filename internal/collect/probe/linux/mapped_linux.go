@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// mapped says which file is mapped where: msync(2) is given an address, and no descriptor.
+// mapped finds the file at an address, because msync(2) gets an address and no descriptor.
 type mapped struct {
 	process *process
 	files   []mapping
@@ -21,7 +21,7 @@ type mapping struct {
 	path     string
 }
 
-// mapsEvery is how often a process's mappings are read, at most: a process may have thousands.
+// mapsEvery is the least time between readings of a process's mappings, which may be thousands.
 const mapsEvery = 5 * time.Second
 
 func (m *mapped) pathAt(address uint64) string {

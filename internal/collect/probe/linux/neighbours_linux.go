@@ -10,19 +10,19 @@ import (
 	"syscall"
 )
 
-// busyList sees in every process's stat which have used CPU time since the recording began.
+// busyList finds in every process's stat the processes that have used CPU time since the recording began.
 type busyList struct {
 	ticks map[int]int64 // CPU time of each process when it was listed first
 }
 
-// used is what a process has used since.
+// used is the CPU time that a process has used since.
 type used struct {
 	pid, parent int
 	ticks       int64
 }
 
-// listBusy returns the processes that used [leastTicks] or more since they were listed first, the
-// busiest first. The first listing finds none.
+// listBusy returns the processes that used [leastTicks] or more since they were first listed, the busiest first. The first call
+// returns none.
 func (l *busyList) listBusy(sections []byte, first bool) (all []used) {
 	if l.ticks == nil {
 		l.ticks = make(map[int]int64)
@@ -33,10 +33,10 @@ func (l *busyList) listBusy(sections []byte, first bool) (all []used) {
 			if first {
 				was = ticks
 			}
-			l.ticks[pid] = was // 0 of one that began since
+			l.ticks[pid] = was // 0 for a process that began since
 		}
 		if ticks < was {
-			l.ticks[pid], was = 0, 0 // another has its number
+			l.ticks[pid], was = 0, 0 // another process has its PID
 		}
 		if ticks-was >= leastTicks {
 			all = append(all, used{pid, parent, ticks - was})
@@ -69,24 +69,24 @@ func eachStat(sections []byte, each func(pid, parent int, ticks int64)) {
 	}
 }
 
-// What is looked at of the neighbours of a process: those that used most CPU time, and no more than these.
+// Limits of the neighbours of a process that are recorded: those that used most CPU time.
 const (
 	mostNeighbours       = 48
 	mostNeighbourThreads = 192
 )
 
-// neighbours are the other processes that are at work while one is recorded. How long their threads ran and were ready, and at which
-// addresses they listen, tells whether those that the process waits for lack a CPU.
+// neighbours are the other busy processes during a recording. How long their threads ran and were runnable, and at which addresses
+// they listen, shows whether those that the process waits for lack a CPU.
 type neighbours struct {
 	table
 	busyList
 	entrance *entrance
 	looked   map[int]*atWork // by PID; nil: it has too many threads
-	listens  map[int]bool    // whose addresses were written
-	threads  int             // of all that are looked at
+	listens  map[int]bool    // processes whose addresses were written
+	threads  int             // threads of all recorded neighbours
 }
 
-// atWork is a neighbour whose threads are looked at.
+// atWork is a neighbour whose threads are recorded.
 type atWork struct {
 	runs    *table // schedstat of them
 	threads int    // when it was first seen at work
@@ -94,11 +94,11 @@ type atWork struct {
 
 func newNeighbours(except int, e *entrance) *neighbours {
 	n := &neighbours{table: *newTable("/proc", "stat", except), entrance: e, looked: make(map[int]*atWork), listens: make(map[int]bool)}
-	n.sparse = true // most do nothing
+	n.sparse = true // most processes are idle
 	return n
 }
 
-// listProcesses appends every process's stat, and begins to look at those that are at work.
+// listProcesses appends every process's stat, and begins to record busy ones.
 func (n *neighbours) listProcesses(a *archive, first bool) {
 	start := len(a.buf)
 	_ = n.table.appendEntries(a)
@@ -107,7 +107,7 @@ func (n *neighbours) listProcesses(a *archive, first bool) {
 	}
 }
 
-// readThreads appends how long the threads of those at work were ready. One that has ended leaves its place to another.
+// readThreads appends how long the threads of busy processes were runnable. One that has ended is replaced by another.
 func (n *neighbours) readThreads(a *archive) {
 	for pid, x := range n.looked {
 		if x != nil && x.runs.appendEntries(a) != nil {
@@ -118,7 +118,7 @@ func (n *neighbours) readThreads(a *archive) {
 	}
 }
 
-// watchProcess begins to look at a process.
+// watchProcess begins to record a process.
 func (n *neighbours) watchProcess(a *archive, u used) {
 	if _, known := n.looked[u.pid]; known || len(n.looked) >= mostNeighbours {
 		return
@@ -131,7 +131,7 @@ func (n *neighbours) watchProcess(a *archive, u used) {
 	}
 	n.threads += threads
 	n.looked[u.pid] = &atWork{newTable(dir, "schedstat", 0), threads}
-	for _, pid := range []int{u.pid, u.parent} { // a server's workers are its children, and do not always hold what it listens with
+	for _, pid := range []int{u.pid, u.parent} { // a server's workers are its children, and do not always hold its listening sockets
 		if pid > 1 && pid != n.except && !n.listens[pid] {
 			n.listens[pid] = true
 			n.entrance.writeListeners(a, pid)
@@ -139,7 +139,7 @@ func (n *neighbours) watchProcess(a *archive, u used) {
 	}
 }
 
-// threadsIn is how many threads a directory of tasks lists, 0 if it is gone.
+// threadsIn returns how many threads a directory of tasks lists, 0 if it is gone.
 func threadsIn(dir string) int {
 	fi, err := os.Stat(dir)
 	if err != nil {

@@ -12,12 +12,11 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// openFiles says what files and sockets threads wait for are: a file's path, a socket's
-// side. Of who asks the service nothing is told but that it does; of whom the service asks,
-// the address; of a pipe, the program at its other end.
+// openFiles says which files and sockets threads wait for: a file's path, a socket's side. For a client of the service it writes only
+// that it is one; for a server that the service calls, the address; for a pipe, the program at its other end.
 type openFiles struct {
 	process *process
-	told    map[int]string // what was written of each
+	told    map[int]string // the last written text of each descriptor
 	sockets *sockets
 	ends    *ends
 	mapped  *mapped
@@ -27,9 +26,8 @@ func newOpenFiles(p *process) openFiles {
 	return openFiles{process: p, told: make(map[int]string), sockets: newSockets(p), ends: newEnds(p), mapped: &mapped{process: p, told: make(map[uint64]bool)}}
 }
 
-// writeArgument appends what the first argument of a system call stands for, if it may be a
-// descriptor and that was not written yet: "fd 7 /var/lib/journal". The format says which calls
-// take one.
+// writeArgument appends what the first argument of a system call means, if it may be a descriptor and is not written yet:
+// "fd 7 /var/lib/journal". The format knows which calls take one.
 func (d *openFiles) writeArgument(out, call []byte) []byte {
 	fields := bytes.Fields(call)
 	if len(fields) < 2 || fields[0][0] < '0' || fields[0][0] > '9' {
@@ -53,8 +51,7 @@ func (d *openFiles) writeArgument(out, call []byte) []byte {
 	return fmt.Appendf(out, "fd %d %s\n", fd, target)
 }
 
-// writeSynced appends which file is mapped at the address that msync is called with: "word 0x7f00
-// /var/lib/seats".
+// writeSynced appends which file is mapped at the address of a call of msync: "word 0x7f00 /var/lib/seats".
 func (d *openFiles) writeSynced(out, text []byte) []byte {
 	at, ok := parseAddress(text)
 	if !ok || d.mapped.told[at] || len(d.mapped.told) > mostAddresses {
@@ -70,10 +67,10 @@ func (d *openFiles) writeSynced(out, text []byte) []byte {
 
 var msyncNumber = strconv.Itoa(syscall.SYS_MSYNC)
 
-// mostDescriptors is above all numbers that a process's files have: what is above are addresses.
+// mostDescriptors is above the numbers of a process's descriptors; numbers above it are addresses.
 const mostDescriptors = 1 << 20
 
-// describeTarget says in words what a descriptor leads to.
+// describeTarget describes in words where a descriptor leads.
 func (d *openFiles) describeTarget(target string, fd int) string {
 	if inode, ok := strings.CutPrefix(target, "socket:["); ok {
 		inode = strings.TrimSuffix(inode, "]")
@@ -92,7 +89,7 @@ func (d *openFiles) describeTarget(target string, fd int) string {
 	return withoutIDs(target)
 }
 
-// withoutIDs is a path without what may identify anybody.
+// withoutIDs returns a path without parts that may identify a person.
 func withoutIDs(path string) string {
 	segments := strings.Split(oneLine(path), "/")
 	for i, s := range segments {
@@ -103,7 +100,7 @@ func withoutIDs(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// oneLine is a name that may hold anything as one line of text.
+// oneLine returns a name with any content as one line of text.
 func oneLine(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -5,27 +5,26 @@ import (
 	"time"
 )
 
-// pace spaces what is done again and again, so that in the mean it takes no more of one
-// processor than its share: by what it cost until now, in CPU time of the thread that does it.
-// What it did not take of its share is left for what follows, up to saved.
+// pace spaces repeated work so that on average it takes no more of one CPU than its share. It uses the work's cost so far, in CPU time
+// of its thread. Unused time of its share is left for later rounds, up to saved.
 type pace struct {
 	share float64
 	least time.Duration // between two rounds, in the mean
 
 	began time.Time
 	spent time.Duration
-	usual time.Duration // that a round costs
+	usual time.Duration // usual cost of a round
 }
 
-// saved is of how long the share may be saved up.
+// saved is the time over which the share may be saved up.
 const saved = 2 * time.Second
 
-// dearest is how many times the pause for a usual round follows one at most: what was dear by
-// chance is paid for over the rounds that come.
+// dearest is the longest pause after a round, as a multiple of the pause after a usual round. An accidentally expensive round is paid
+// for over the following rounds.
 const dearest = 4
 
-// pauseAfter returns how long to wait, in the mean, after a round that ended now and cost so much.
-// The first round is not counted: it opens every file, and so says nothing.
+// pauseAfter returns the mean pause after a round that ended now at a cost. The first round does not count: it opens every file, so its
+// cost is not typical.
 func (p *pace) pauseAfter(now time.Time, cost time.Duration) time.Duration {
 	if p.began.IsZero() {
 		p.began = now
@@ -43,7 +42,7 @@ func (p *pace) pauseAfter(now time.Time, cost time.Duration) time.Duration {
 	return max(p.least, min(due, dearest*p.timeFor(p.usual)))
 }
 
-// timeFor returns over how much time such a cost is within the share.
+// timeFor returns the time over which a cost is within the share.
 func (p *pace) timeFor(cost time.Duration) time.Duration {
 	return time.Duration(float64(cost) / p.share)
 }

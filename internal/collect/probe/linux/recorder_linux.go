@@ -14,18 +14,17 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// How often the files are read where that costs little: the process with its threads and the
-// host, and everything else.
+// Times between readings if they cost little: of the process with its threads and the host, and of everything else.
 const (
 	often  = 250 * time.Millisecond
 	seldom = time.Second
 
 	rarely  = 5 * time.Second  // settings
-	atTimes = 10 * time.Second // what the kernel must add up page by page
+	atTimes = 10 * time.Second // data that the kernel must add up page by page
 )
 
-// The parts of one processor that reading may take, writing what was read included: where it
-// would be more, it is read less often. With lookShare that is 1.5 % in all.
+// Shares of one CPU that reading may take, including writing. Above them, files are read less often. With lookShare they are 1.5 % in
+// all.
 const (
 	ownShare      = .003 // of the process and the host
 	threadsShare  = .002
@@ -39,15 +38,15 @@ const (
 	neighboursShare = .002 // threads of other processes
 )
 
-// What is recorded for as long as it lives is read so many times less often, once a second at most, and
-// takes this part of the shares.
+// Limits of a recording that lasts as long as the process: it reads so many times less often, once a second at most, and takes this
+// part of the shares.
 const (
 	alwaysLess  = 4
 	alwaysShare = .25
 )
 
-// mostRollup is how much may be resident where the kernel is asked for what kind of pages it is:
-// it looks at each, some 20 ns, and before Linux 5.9 nobody else can map memory meanwhile.
+// mostRollup is the largest resident memory for which the kernel is asked about kinds of pages. It examines each page, some 20 ns, and
+// before Linux 5.9 no other thread can map memory during that time.
 const mostRollup = 4 << 30
 
 // recordProcess records a process until the context, the plan or the process ends.
@@ -103,15 +102,15 @@ type recorder struct {
 	process    *process
 	own        []*file // of the process, read often
 	threads    *table
-	host       []*file // read often
+	host       []*file // the host's, read often
 	group      []*file // its cgroup's, read often
-	slow       []*file // read seldom
-	settings   []*file // read rarely
-	rollup     []*file // read now and then
+	slow       []*file // files read once a second
+	settings   []*file // files read every five seconds
+	rollup     []*file // files read every ten seconds
 	switches   *table  // of the threads
 	neighbours *neighbours
 	entrance   *entrance
-	always     bool          // it is recorded for as long as it lives
+	always     bool          // the recording lasts as long as the process
 	slowest    time.Duration // the longest pause between two readings of all processes
 }
 
@@ -243,17 +242,16 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 	}
 }
 
-// part is what is read together.
+// part is a group of files that are read together.
 type part struct {
 	pace
 	next  time.Time
 	read  func(now time.Time, first, last bool)
-	cost  time.Duration // of reading it last
-	bytes int           // that it had
+	cost  time.Duration // cost of its last reading
+	bytes int           // bytes of its last reading
 }
 
-// ownFiles reads the process: its stat first, as the first process named is the
-// one an archive is about.
+// ownFiles returns the files of the process, its stat first, because an archive is about the first process in it.
 func (r *recorder) ownFiles(first bool) {
 	r.appendFiles(r.own)
 	if first {
@@ -261,8 +259,7 @@ func (r *recorder) ownFiles(first bool) {
 	}
 }
 
-// appendFiles reads files. One that is absent or may not be read is left out, and not tried again
-// if trying means to open it.
+// appendFiles reads files. It leaves out a file that is missing or may not be read, and does not try again if that would mean opening it.
 func (r *recorder) appendFiles(files []*file) {
 	for i, f := range files {
 		if f == nil {
@@ -289,8 +286,8 @@ func (r *recorder) close() {
 	r.process.close()
 }
 
-// costOf is the CPU time that something takes. The thread is kept for as long only: one that is
-// kept while it waits costs several switches between threads each time.
+// costOf returns the CPU time of a function. It locks the thread only for that time: a locked thread that waits costs several switches
+// between threads each time.
 func costOf(do func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -299,8 +296,7 @@ func costOf(do func()) time.Duration {
 	return threadTime() - began
 }
 
-// threadTime is the CPU time of this thread: unlike the time that passes it does
-// not grow on a host that is busy.
+// threadTime returns the CPU time of this thread. Unlike elapsed time it does not grow on a busy host.
 func threadTime() time.Duration {
 	const thread = 1 // RUSAGE_THREAD, getrusage(2)
 	var u syscall.Rusage

@@ -12,19 +12,18 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
-// segments counts what the TCP sockets of processes sent and received: the kernel keeps no such count of a
-// process. Sockets come and go, so that growth is added up; one that is first seen after the first look was
-// made since, and counts whole.
+// segments counts what the TCP sockets of processes sent and received, because the kernel has no such count for a process. Sockets come
+// and go, so it adds up their growth. A socket first seen after the first look is new, so all of its segments count.
 type segments struct {
 	root   string
-	spaces map[string]*netSpace // network namespaces, by what the link to them says
+	spaces map[string]*netSpace // network namespaces, by the text of their links
 	known  map[int]*held        // by PID
 	room   []byte
 }
 
 // netSpace is the sockets of a network namespace.
 type netSpace struct {
-	diag  *socketdiag.Namespace // nil: not for us
+	diag  *socketdiag.Namespace // nil: this user may not enter it
 	table map[uint32]int64
 	read  bool // in this round
 }
@@ -35,7 +34,7 @@ type held struct {
 	last map[uint32]int64 // by inode
 }
 
-// Bounds: what is beyond is not counted.
+// Bounds; beyond them nothing is counted.
 const (
 	mostListed = 4096 // files of a process
 	mostTCP    = 1 << 16
@@ -46,7 +45,7 @@ func newSegments(root string) *segments {
 	return &segments{root: root, spaces: make(map[string]*netSpace), known: make(map[int]*held), room: make([]byte, 32<<10)}
 }
 
-// startRound lets tables be read anew.
+// startRound makes tables be read anew.
 func (s *segments) startRound() {
 	for _, n := range s.spaces {
 		n.read = false
@@ -95,8 +94,7 @@ func (s *segments) countSegments(pid int) (int64, bool) {
 	return h.sum, true
 }
 
-// namespaceOf returns the namespace that a process is in, nil if this user may not see its
-// sockets.
+// namespaceOf returns the namespace of a process, nil if this user may not see its sockets.
 func (s *segments) namespaceOf(dir string) *netSpace {
 	link, err := os.Readlink(dir + "/ns/net")
 	if err != nil {
@@ -137,8 +135,8 @@ func (s *segments) readSockets(n *netSpace) bool {
 	return true
 }
 
-// socketsOf are the inodes of the sockets among a process's files, false if those are not for us to see, or
-// more than are listed.
+// socketsOf returns the inodes of the sockets among a process's files; false if this user may not see them, or there are more than are
+// listed.
 func socketsOf(dir string) (all []uint32, ok bool) {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
-// sockets says what the sockets of a process's network are, by inode, as sock_diag and the
-// tables of /proc/PID/net tell it: one whose own port is listened at was accepted there.
+// sockets describes the sockets of a process's network by inode, from sock_diag and the tables of /proc/PID/net. A socket whose own port
+// has a listener was accepted there.
 type sockets struct {
 	dir   string // "/proc/4711"
 	known map[string]string
 	peers map[string]uint32 // inodes of the other ends of UNIX sockets without a path
-	order []string          // of the tables: the one that told something last comes first
+	order []string          // names of the tables: the last useful one comes first
 	next  time.Time         // when they may be read again
 	room  []byte
 }
@@ -28,17 +28,15 @@ func newSockets(p *process) *sockets {
 	return &sockets{dir: p.dir, known: make(map[string]string), peers: make(map[string]uint32), order: []string{"tcp", "unix", "udp6", "udp"}, room: make([]byte, 64<<10)}
 }
 
-// Tables of sockets may be long, and the kernel takes long to tell even short ones: they are
-// read where a socket is not known, not more often than this, so that they take no more of one
-// processor than their share, and not further than that.
+// Limits of reading tables of sockets. Tables may be long, and the kernel takes long even for short ones. They are read for an unknown
+// socket, no more often than this, so that they take no more of one CPU than their share, and no further than this.
 const (
 	socketsEvery = time.Second
 	socketsShare = .0005
 	mostSockets  = 1 << 14 // of one table
 )
 
-// describeSocket returns "client", "peer 10.0.0.7:5432" and similar; "socket" if what it is is
-// unknown.
+// describeSocket returns "client", "peer 10.0.0.7:5432" and similar; "socket" if its kind is unknown.
 func (s *sockets) describeSocket(inode string) string {
 	if kind, ok := s.known[inode]; ok {
 		return kind
@@ -146,8 +144,7 @@ func (s *sockets) readTCPDiag() error {
 	return nil
 }
 
-// readUNIXPeers finds, for UNIX sockets that are connected to a listening one, where that one
-// listens; where sock_diag does not tell, they stay "unix".
+// readUNIXPeers finds, for UNIX sockets connected to a listening one, where that one listens. Without sock_diag they stay "unix".
 func (s *sockets) readUNIXPeers() {
 	d, err := socketdiag.Open(s.dir)
 	if err != nil {
@@ -193,10 +190,9 @@ func splitTenFields(line []byte, fields *[10][]byte) (n int) {
 	return n
 }
 
-// addInternet takes in a line of tcp or tcp6: number, local and remote address, state, …, inode.
-// Those that listen come first.
+// addInternet reads a line of tcp or tcp6: number, local and remote address, state, …, inode. Listening sockets come first.
 func (s *sockets) addInternet(f [][]byte, listening map[string]bool) {
-	if len(f) < 10 || string(f[9]) == "0" { // of none any more
+	if len(f) < 10 || string(f[9]) == "0" { // the socket has no process any more
 		return
 	}
 	_, port, _ := bytes.Cut(f[1], []byte(":"))
@@ -221,7 +217,7 @@ func (s *sockets) addUDP(f [][]byte, _ map[string]bool) {
 	}
 }
 
-// addUNIX takes in a line of unix: number, references, protocol, flags, type, state, inode, path.
+// addUNIX reads a line of unix: number, references, protocol, flags, type, state, inode, path.
 func (s *sockets) addUNIX(f [][]byte, listening map[string]bool) {
 	kind, path := "unix", ""
 	if len(f) > 7 {

@@ -20,25 +20,23 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// How often threads are looked at in the mean, where that costs little: of a wait of 20 ms
-// three moments of four see something. The moments are random, so that they do not keep step
-// with what the process does.
+// looksEvery is the mean time between looks at threads if they cost little: three of four waits of 20 ms are seen. The moments
+// are random, so that they do not keep step with the process.
 const looksEvery = 25 * time.Millisecond
 
-// looksBeside is how often where the runtime itself tells the stacks of its threads: what the kernel says
-// of them is beside these.
+// looksBeside is the mean time between looks if the runtime itself gives the stacks of its threads, which the kernel's data adds to.
 const looksBeside = 4 * looksEvery
 
-// lookShare is the part of one processor that looking may take, writing what was seen included:
-// with 200 threads that leaves some six looks a second, with 1,000 one.
+// lookShare is the share of one CPU that looks may take, including writing. With 200 threads that allows some six looks a second, with
+// 1,000 one.
 const lookShare = .003
 
-// listEvery is how often threads are listed where their number does not change, at most: the
-// kernel takes longer to list one than to tell what it does.
+// listEvery is the least time between listings of threads while their number does not change. The kernel takes longer to list a thread
+// than to say what it does.
 const listEvery = 500 * time.Millisecond
 
-// namesEvery is how often a thread's name is read, at most, once it is so old: at first it has
-// that of its parent, and what it does changes at every look.
+// namesEvery is the least time between readings of the name of an older thread. A new thread has the name of its parent, and its name is
+// read at every look at which it does something else.
 const namesEvery = time.Second
 
 // syscalls writes syscalls.txt, as internal/format/syscalls reads.
@@ -55,35 +53,34 @@ type syscalls struct {
 	now     time.Time // of this round
 	began   time.Time // the first
 	open    int       // files kept open
-	most    int       // that may be
+	most    int       // most files that may be open
 	pace    pace
 	fds     openFiles
-	callers *callers // nil: nobody asks for them
-	workers *workers // nil: it is the process's own threads that are looked at
+	callers *callers // nil: callers are not recorded
+	workers *workers // nil: the process's own threads are recorded
 	room    [512]byte
 	check   [512]byte
 }
 
-// task is a thread that is looked at again and again.
+// task is a thread that is read repeatedly.
 type task struct {
 	call  int    // its syscall file, -1 not kept open
 	wait  int    // its wchan file, likewise
-	last  []byte // what was written of it
+	last  []byte // its last written text
 	seen  int    // the last round that listed it
 	name  string
 	begun time.Time // when it was first seen
 	named time.Time // when its name was read
 }
 
-// watchSyscalls looks at the process's threads until the context ends. It ends early where
-// the kernel does not say what they do.
+// watchSyscalls reads what the process's threads do until the context ends. It ends early if the kernel does not say what they do.
 func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of discover.Traits, sink probe.Sink) {
 	switch _, err := os.ReadFile(p.dir + "/syscall"); {
 	case errors.Is(err, fs.ErrNotExist):
 		sink.Lack(probe.Lack{What: "the system calls its threads wait in", Why: "this kernel does not tell", Do: "a kernel with CONFIG_HAVE_ARCH_TRACEHOOK"})
 		return
 	case err != nil:
-		return // as lacks says
+		return // a lack reports it
 	}
 	out, err := sink.Create(capture.Meta{Name: "syscalls.txt", Probe: name, Origin: p.dir + "/task", About: about})
 	if err != nil {
@@ -131,7 +128,7 @@ func (s *syscalls) run(ctx context.Context) error {
 	return nil
 }
 
-// lookAtThreads writes what has changed since the last look.
+// lookAtThreads writes the changes since the last look.
 func (s *syscalls) lookAtThreads() error {
 	if s.dir < 0 {
 		var err error
@@ -151,7 +148,7 @@ func (s *syscalls) lookAtThreads() error {
 	return nil
 }
 
-// lookAgain looks at the threads of the last look, and says whether all of them still exist.
+// lookAgain reads the threads of the last look, and says whether all of them still exist.
 func (s *syscalls) lookAgain() bool {
 	for tid, t := range s.tasks {
 		if !s.writeTask(tid, t) {
@@ -161,7 +158,7 @@ func (s *syscalls) lookAgain() bool {
 	return true
 }
 
-// lookAtListed lists the threads there are now, and looks at them.
+// lookAtListed lists the current threads, and reads them.
 func (s *syscalls) lookAtListed() error {
 	listed := 0
 	look := func(tid int) {
@@ -208,8 +205,7 @@ func (s *syscalls) closeFiles(t *task) {
 	}
 }
 
-// writeTask writes what a thread does, if that has changed. It returns false if there is no such
-// thread.
+// writeTask writes what a thread does, if that has changed. It returns false if the thread does not exist.
 func (s *syscalls) writeTask(tid int, t *task) bool {
 	n, err := s.readTaskFile(&t.call, tid, "syscall", s.room[:])
 	if err != nil || n <= 0 {
@@ -239,8 +235,7 @@ func (s *syscalls) writeTask(tid int, t *task) bool {
 	return true
 }
 
-// writeCallers writes by which functions a thread came to where it waits, if it still waits there
-// once they are known.
+// writeCallers writes by which functions a thread came to its wait, if the thread still waits there once they are known.
 func (s *syscalls) writeCallers(tid int, t *task, now []byte) {
 	if s.callers == nil || now[0] == 'r' { // running
 		return

@@ -8,27 +8,25 @@ import (
 	"syscall"
 )
 
-// table is one file of each of many: /proc/PID/stat of all processes,
-// /proc/PID/task/TID/schedstat of all threads.
+// table is one file for each of many entries: /proc/PID/stat of all processes, /proc/PID/task/TID/schedstat of all threads.
 type table struct {
 	dir    string // "/proc"
-	as     string // what it is recorded as; "": as dir
+	as     string // path under which it is recorded; "": dir
 	file   string // "stat"
-	except int    // is recorded otherwise
-	from   string // what stands before this in a file is left out
-	sparse bool   // a file is written again only when it changed
+	except int    // entry that is recorded elsewhere
+	from   string // text before this in a file is left out
+	sparse bool   // a file is written again only after a change
 	fd     int    // of the directory, -1 not open
 	files  map[int]*file
 	round  int
-	names  []byte // room for a listing
+	names  []byte // buffer for a listing
 }
 
 func newTable(dir, name string, except int) *table {
 	return &table{dir: dir, file: name, except: except, fd: -1, files: make(map[int]*file), names: make([]byte, 32<<10)}
 }
 
-// appendEntries appends the file of every entry there is now. An entry that went away between
-// listing and reading is no error.
+// appendEntries appends the file of every current entry. An entry that disappears between listing and reading is no error.
 func (t *table) appendEntries(a *archive) error {
 	if t.fd < 0 {
 		var err error
@@ -53,7 +51,7 @@ func (t *table) appendEntries(a *archive) error {
 		}
 		f.seen = t.round
 		if err := a.appendFile(f); errors.Is(err, syscall.ESRCH) && f.fd >= 0 {
-			a.endFile(f) // its number may have been given to another
+			a.endFile(f) // another process or thread may have its number now
 			_ = a.appendFile(f)
 		}
 	})

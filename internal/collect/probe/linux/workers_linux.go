@@ -11,20 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// workers looks at the workers of a process as at its threads: at those of a runtime each of whose
-// workers is a process of its own and serves one request at a time.
+// workers records the workers of a process like its threads, for a runtime whose workers are processes that serve one request at a time.
 type workers struct {
 	process *process
 	files   map[int]*openFiles // of each worker
-	told    map[int]string     // what a number was last said to be, of whichever worker
-	polled  map[string]string  // likewise, of addresses
+	told    map[int]string     // the last written meaning of a number, for any worker
+	polled  map[string]string  // the same for addresses
 }
 
 func newWorkers(p *process) *workers {
 	return &workers{process: p, files: make(map[int]*openFiles), told: make(map[int]string), polled: make(map[string]string)}
 }
 
-// mostWorkers are looked at; what is beyond is not.
+// mostWorkers is how many workers are recorded.
 const mostWorkers = 1024
 
 // eachWorker calls each with the children of the process (proc_pid_task(5): CONFIG_PROC_CHILDREN).
@@ -43,8 +42,8 @@ func (w *workers) eachWorker(each func(pid int)) error {
 	return nil
 }
 
-// writeArgument is [openFiles.writeArgument] of a worker. Numbers of descriptors are each worker's
-// own: one that another worker had is written anew.
+// writeArgument is [openFiles.writeArgument] for a worker. Descriptor numbers are each worker's own, so a number that another worker had is
+// written anew.
 func (w *workers) writeArgument(out []byte, pid int, call []byte) []byte {
 	d := w.files[pid]
 	if d == nil {
@@ -68,9 +67,8 @@ func (w *workers) writeArgument(out []byte, pid int, call []byte) []byte {
 
 func (w *workers) forgetWorker(pid int) { delete(w.files, pid) }
 
-// polledDescriptor returns the descriptor that a call of poll or ppoll waits for, if it waits for
-// one alone: clients of databases wait so for an answer. It is the first field of struct pollfd,
-// in the caller's memory.
+// polledDescriptor returns the descriptor that a call of poll or ppoll waits for, if it waits for only one, as clients of databases wait for
+// an answer. It is the first field of struct pollfd, in the caller's memory.
 func polledDescriptor(pid int, call []byte) (address string, fd int32, ok bool) {
 	f := strings.Fields(string(call))
 	if len(f) < 3 || f[0] != strconv.Itoa(unix.SYS_PPOLL) && f[0] != pollNumber || f[2] != "0x1" {

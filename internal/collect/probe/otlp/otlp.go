@@ -1,15 +1,13 @@
-// Package otlp receives the spans of services while they are recorded, as a collector does, and
-// writes them down in OpenTelemetry's own file form, which internal/format/spans reads:
+// Package otlp receives the spans of services during a recording, as a collector does. It writes them in OpenTelemetry's own file form, which
+// internal/format/spans reads:
 //
 //	HTTP     POST /v1/traces, protobuf or JSON, gzip or not
 //	gRPC     TraceService/Export, on the same port
 //	         https://opentelemetry.io/docs/specs/otlp/
 //
-// Its opinion: of a span is kept what says where its time went (ids, times, kind, status, the
-// attributes that the caller names), and nothing else: events, links and other attributes hold
-// what people would not want in a file. Memory is bounded by taking few requests at a time; who
-// sends more is told to come again, as the protocol has it. What is not understood is counted,
-// and refused to its sender.
+// Its opinion: only the parts of a span that say where its time went are kept (IDs, times, kind, status, the attributes that the caller
+// names). Events, links and other attributes hold data that people would not want in a file. Memory is bounded by reading few requests at a
+// time; other senders are told to retry, as the protocol allows. Requests that are not understood are counted, and refused.
 package otlp
 
 import (
@@ -33,32 +31,31 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// Bounds of what is taken.
+// Bounds of accepted requests.
 const (
-	maxBody  = 16 << 20        // bytes of a request, and of what they unpack to
-	atOnce   = 2               // requests that are read side by side
-	patience = time.Second     // that another one waits
-	maxSpans = 2 << 20         // that are kept; as many are read again
+	maxBody  = 16 << 20        // bytes of a request, packed and unpacked
+	atOnce   = 2               // requests read at the same time
+	patience = time.Second     // wait of another request
+	maxSpans = 2 << 20         // spans that are kept, as many as the format reads
 	late     = 6 * time.Second // after the recording: SDKs send every 5 s
 )
 
-// Receiver listens for spans; they are kept while it records.
+// Receiver listens for spans. It keeps them during a recording.
 type Receiver struct {
 	keep func(attribute string) bool
 	l    net.Listener
 	slot chan struct{}
 
 	mu    sync.Mutex
-	out   io.Writer // nil: nothing is recorded
+	out   io.Writer // nil: no recording runs
 	err   error     // of writing
 	kept  int64
-	first string // what was not understood, first
+	first string // the first error of understanding a request
 
 	bad, refused, dropped atomic.Int64 // requests not understood, requests sent away, spans not kept
 }
 
-// Listen takes an address, "" is the port of OTLP over HTTP on loopback. Keep says which
-// attributes are kept. The error is one line.
+// Listen listens at an address; "" is the port of OTLP over HTTP on loopback. keep says which attributes are kept. The error is one line.
 func Listen(address string, keep func(attribute string) bool) (*Receiver, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -74,19 +71,19 @@ func Listen(address string, keep func(attribute string) bool) (*Receiver, error)
 	return &Receiver{keep: keep, l: l, slot: make(chan struct{}, atOnce)}, nil
 }
 
-// Address is where it listens: "127.0.0.1:4318".
+// Address returns the address it listens at: "127.0.0.1:4318".
 func (r *Receiver) Address() string { return r.l.Addr().String() }
 
-// Beyond says whether other hosts reach it.
+// Beyond says whether other hosts can reach it.
 func (r *Receiver) Beyond() bool {
 	a, err := netip.ParseAddrPort(r.Address())
 	return err == nil && !a.Addr().Unmap().IsLoopback()
 }
 
-// Close stops listening, where it does not record.
+// Close stops listening if no recording runs.
 func (r *Receiver) Close() { _ = r.l.Close() }
 
-// Access is the receiver as something that is recorded.
+// Access returns the receiver as an access to record.
 func (r *Receiver) Access() probe.Access {
 	return probe.Access{Probe: "otlp", Where: "http://" + r.Address(), Record: r.recordSpans}
 }
@@ -161,7 +158,7 @@ const (
 	exportPath = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 )
 
-// ServeHTTP takes a request of either form.
+// ServeHTTP accepts a request of either form.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
 	if len(kind) >= len(grpcType) && kind[:len(grpcType)] == grpcType {

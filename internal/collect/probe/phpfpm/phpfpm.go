@@ -1,8 +1,6 @@
-// Package phpfpm records how busy the workers of a PHP-FPM are: it reads where its pools are
-// configured, asks the status page of each that has one (pm.status_path) once a second, by
-// FastCGI on the socket where the pool listens or on that of pm.status_listen, and looks up how many
-// connections wait there that no worker has accepted. It switches nothing on and changes nothing;
-// a pool without a status page is not asked for one.
+// Package phpfpm records how busy the workers of a PHP-FPM are. It reads the configuration of its pools. Once a second it asks the status page
+// of each pool that has one (pm.status_path), by FastCGI on the pool's socket or on that of pm.status_listen, and reads how many connections
+// wait there without being accepted. It switches nothing on and changes nothing; it does not ask a pool without a status page.
 //
 // Its artifacts:
 //
@@ -12,9 +10,8 @@
 // Sources: https://www.php.net/manual/fpm.status.php, https://fastcgi-archives.github.io/FastCGI_Specification.html,
 // sock_diag(7) for the backlog of UNIX sockets, which FPM does not tell.
 //
-// The package's opinion: where all workers are busy the status page waits for one as any request
-// does, unless pm.status_listen gives it a worker of its own (8.0 on); so it is never asked twice
-// at a time, and the backlog is looked up whether it answers or not.
+// The package's opinion: if all workers are busy, the status page waits for one like any request, unless pm.status_listen gives it a worker of
+// its own (8.0 on). So there is only one request at a time, and the backlog is read whether the page answers or not.
 package phpfpm
 
 import "github.com/unstall/unstall/internal/collect/probe"

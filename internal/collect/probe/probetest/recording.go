@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// One is the only access to a target, which lacks nothing.
+// One returns the only access to a target, which must have no lack.
 func One(t testing.TB, find func(context.Context, discover.Target) []probe.Access, x discover.Target) probe.Access {
 	t.Helper()
 	found := find(t.Context(), x)
@@ -20,7 +20,7 @@ func One(t testing.TB, find func(context.Context, discover.Target) []probe.Acces
 	return found[0]
 }
 
-// Record records for a time, and demands that nothing goes wrong.
+// Record records for a time, and requires that there is no error.
 func Record(t testing.TB, a probe.Access, plan probe.Plan) *Sink {
 	t.Helper()
 	s := NewSink()
@@ -30,7 +30,7 @@ func Record(t testing.TB, a probe.Access, plan probe.Plan) *Sink {
 	return s
 }
 
-// Recording goes on in the background.
+// Recording is a recording in the background.
 type Recording struct {
 	*Sink
 
@@ -39,7 +39,7 @@ type Recording struct {
 	err    error
 }
 
-// Begin begins one of an hour.
+// Begin begins a recording of an hour.
 func Begin(t testing.TB, a probe.Access) *Recording {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -52,27 +52,27 @@ func Begin(t testing.TB, a probe.Access) *Recording {
 	return r
 }
 
-// Wait waits until an artifact holds what is asked for.
+// Wait waits until an artifact's content is enough.
 func (r *Recording) Wait(t testing.TB, name string, enough func([]byte) bool) {
 	t.Helper()
 	r.waitFor(t, r.ended, name, enough)
 }
 
-// Some is enough for [Recording.Wait] where anything is.
+// Some is a condition for [Recording.Wait]: there is any content.
 func Some(b []byte) bool { return len(b) > 0 }
 
-// Lines is enough where n lines with a text in them are; any line if the text is "".
+// Lines returns a condition: there are n lines that contain a text; any lines if the text is "".
 func Lines(n int, text string) func([]byte) bool {
 	return func(b []byte) bool { return bytes.Count(b, []byte(text+"\n")) >= n }
 }
 
-// End interrupts it and returns its error.
+// End interrupts the recording and returns its error.
 func (r *Recording) End() error {
 	r.cancel()
 	return r.Ended()
 }
 
-// Ended waits until it ends by itself and returns its error.
+// Ended waits until the recording ends by itself and returns its error.
 func (r *Recording) Ended() error {
 	<-r.ended
 	return r.err

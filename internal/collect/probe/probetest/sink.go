@@ -1,8 +1,7 @@
-// Package probetest is what the tests of probes have in common: a sink in memory that can
-// be waited for, recordings in the background, and the test program itself as what is
-// recorded.
+// Package probetest has the common parts of the probes' tests: a sink in memory that tests can wait for, recordings in the background, and the
+// test program itself as the recorded process.
 //
-// The package's opinion: a test waits for what was recorded, never for a time.
+// The package's opinion: a test waits for recorded data, never for a time.
 package probetest
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-// Sink keeps artifacts in memory. What it kept is read when nothing is recorded any more.
+// Sink keeps artifacts in memory. Read them only when no recording runs.
 type Sink struct {
 	Kept     []*Artifact // in the order in which they began
 	Warnings []string
@@ -32,7 +31,7 @@ type Sink struct {
 
 	mu      sync.Mutex
 	full    bool
-	changed chan struct{} // closed and made anew when something was written
+	changed chan struct{} // closed and replaced at each write
 }
 
 // Artifact is what was recorded under one name.
@@ -45,13 +44,13 @@ type Artifact struct {
 	sink *Sink
 }
 
-// ErrFull is what a sink answers that was filled.
+// ErrFull is the error of a full sink.
 var ErrFull = errors.New("disk full")
 
-// NewSink returns an empty one.
+// NewSink returns an empty sink.
 func NewSink() *Sink { return &Sink{changed: make(chan struct{})} }
 
-// Fill lets nothing more be stored.
+// Fill makes the sink full.
 func (s *Sink) Fill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +83,7 @@ func (a *Artifact) Write(b []byte) (int, error) {
 	return a.Buffer.Write(b)
 }
 
-// Close ends it.
+// Close ends the artifact.
 func (a *Artifact) Close() error {
 	a.sink.mu.Lock()
 	defer a.sink.mu.Unlock()
@@ -109,7 +108,7 @@ func (s *Sink) Lack(l probe.Lack) {
 	s.Lacks = append(s.Lacks, l)
 }
 
-// Named is an artifact, nil if there is none of that name.
+// Named returns the artifact with a name, nil if there is none.
 func (s *Sink) Named(name string) *Artifact {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +120,7 @@ func (s *Sink) Named(name string) *Artifact {
 	return nil
 }
 
-// Names are those of all artifacts.
+// Names returns the names of all artifacts.
 func (s *Sink) Names() (all []string) {
 	for _, a := range s.Kept {
 		all = append(all, a.Meta.Name)
@@ -129,7 +128,7 @@ func (s *Sink) Names() (all []string) {
 	return all
 }
 
-// Text is what an artifact holds, "" if there is none.
+// Text returns the content of an artifact, "" if there is none.
 func (s *Sink) Text(name string) string {
 	if a := s.Named(name); a != nil {
 		return a.String()
@@ -137,14 +136,14 @@ func (s *Sink) Text(name string) string {
 	return ""
 }
 
-// Warned says whether a warning says so.
+// Warned says whether a warning contains a text.
 func (s *Sink) Warned(what string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Contains(strings.Join(s.Warnings, "\n"), what)
 }
 
-// Quiet demands that there were no warnings, and nothing was lacking.
+// Quiet checks that there were no warnings and no lacks.
 func (s *Sink) Quiet(t testing.TB) {
 	t.Helper()
 	if len(s.Warnings)+len(s.Lacks) > 0 {
@@ -152,7 +151,7 @@ func (s *Sink) Quiet(t testing.TB) {
 	}
 }
 
-// Read parses the artifacts named, of which each must have been closed.
+// Read parses the named artifacts, which must be closed.
 func (s *Sink) Read(t testing.TB, names ...string) *evidence.Bundle {
 	t.Helper()
 	b := evidence.NewBundle()
@@ -171,11 +170,10 @@ func (s *Sink) Read(t testing.TB, names ...string) *evidence.Bundle {
 	return b
 }
 
-// patience is how long a test waits for what must come: only a hanging one reaches it.
+// patience is how long a test waits for expected data. Only a hanging test reaches it.
 const patience = 2 * time.Minute
 
-// waitFor waits until an artifact holds what is asked for. The test fails once ended is closed or
-// it has taken too long.
+// waitFor waits until an artifact's content is enough. The test fails if ended is closed or it takes too long.
 func (s *Sink) waitFor(t testing.TB, ended <-chan struct{}, name string, enough func([]byte) bool) {
 	t.Helper()
 	late := time.After(patience)

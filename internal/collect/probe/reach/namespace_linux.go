@@ -13,17 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Enterable says, with what to do, why the network namespace of a process cannot be
-// entered; nil: it can.
+// Enterable returns an error, with what to do, if the network namespace of a process cannot be entered.
 func Enterable(pid int) error {
 	return Inside(procDir(pid), func() error { return nil })
 }
 
 func procDir(pid int) string { return fmt.Sprintf("/proc/%d", pid) }
 
-// Inside does something on a thread that is in the network namespace of a process, by its directory in /proc. A
-// thread that does not come back from there is not used again: it ends with its goroutine. But the first one would
-// stay, so coming back is tried.
+// Inside runs a function on a thread in the network namespace of a process, given by its directory in /proc. A thread that cannot return is not
+// used again: it ends with its goroutine. The process's first thread would stay, so the function first tries to return.
 func Inside(dir string, do func() error) error {
 	done := make(chan error)
 	go func() { done <- enterNamespace(dir, do) }()
@@ -53,8 +51,7 @@ func enterNamespace(dir string, do func() error) error {
 	return err
 }
 
-// DialIn connects from within the network namespace of a process: a socket stays in the
-// one it was made in, whoever uses it.
+// DialIn connects from within the network namespace of a process. A socket stays in the namespace it was made in, whichever thread uses it.
 func DialIn(pid int) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
 		// Of one address without a name the socket is made by the thread that dials.
@@ -81,7 +78,7 @@ func expandLocalhost(address string) []string {
 	return []string{"127.0.0.1:" + port, "[::1]:" + port}
 }
 
-// WhyNot is what stands between us and a namespace; instead is what to do where nothing opens it.
+// WhyNot is the reason why a namespace cannot be entered. instead says what to do if no right allows it.
 func WhyNot(pid int, err error, instead string) (why, do string) {
 	why = "the process has its own network namespace, and this user may not enter it"
 	do = fmt.Sprintf("sudo unstall %d", pid)

@@ -1,8 +1,7 @@
-// Package reach finds the way to a socket that another process listens on: at which address it is
-// reached from here, through which root directory and in which network namespace.
+// Package reach finds the way to another process's listening socket: its address from here, the root directory, and the network namespace.
 //
-// The package's opinion: what a process listens on is known by its own names. An address of its
-// loopback leads elsewhere from here if its network is another one.
+// The package's opinion: a process's listening socket is known by the process's own names. If the process has another network, an address of
+// its loopback leads elsewhere from here.
 package reach
 
 import (
@@ -10,8 +9,7 @@ import (
 	"strconv"
 )
 
-// Address is that at which a socket is reached from its own network: loopback for one on all
-// addresses.
+// Address returns the address of a socket in its own network: loopback for one on all addresses.
 func Address(a netip.AddrPort) string {
 	addr := a.Addr().Unmap()
 	switch {
@@ -23,8 +21,7 @@ func Address(a netip.AddrPort) string {
 	return netip.AddrPortFrom(addr, a.Port()).String()
 }
 
-// Loopback says whether a name or address leads to this host, or to that of the namespace, with
-// nobody in between.
+// Loopback says whether a name or address leads to this host, or to the namespace itself, with no other host in between.
 func Loopback(host string) bool {
 	if host == "localhost" {
 		return true

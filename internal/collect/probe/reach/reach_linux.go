@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Elsewhere says whether a process has another network than this one: its
-// loopback addresses would lead to somebody else here.
+// Elsewhere says whether a process has another network than this one. Its loopback addresses would lead to another process here.
 func Elsewhere(pid int) bool {
 	theirs, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if err != nil {
@@ -17,8 +16,7 @@ func Elsewhere(pid int) bool {
 	return err == nil && ours != theirs
 }
 
-// SocketPath is where this process finds a socket that another one, perhaps with
-// another root directory, made.
+// SocketPath returns the path on this host of a socket that another process made, perhaps with another root directory.
 func SocketPath(path string, pid int) string {
 	if strings.HasPrefix(path, "@") {
 		return path

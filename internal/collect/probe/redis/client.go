@@ -16,10 +16,9 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/reach"
 )
 
-// client is a connection to a server, which is made when something is asked, and made again after
-// one that broke. It speaks RESP 2 (https://redis.io/docs/latest/develop/reference/protocol-spec/),
-// as every version does without being asked: what is needed here is a request, its answer, and
-// several at once. A text is a string, a number an int64, a list a []any, nothing is nil.
+// client is a connection to a server. It connects at the first request, and again after a connection broke. It speaks RESP 2
+// (https://redis.io/docs/latest/develop/reference/protocol-spec/), the default of every version, which suffices for requests, answers, and
+// several requests at once. A text is a string, a number an int64, a list a []any, nothing is nil.
 type client struct {
 	place *place
 	mu    sync.Mutex // an answer belongs to the oldest request
@@ -27,7 +26,7 @@ type client struct {
 	in    *bufio.Reader
 }
 
-// refusedBy is an answer that says no: "NOPERM this user has no permissions to …".
+// refusedBy is an error answer of the server: "NOPERM this user has no permissions to …".
 type refusedBy string
 
 func (r refusedBy) Error() string { return string(r) }
@@ -38,7 +37,7 @@ func isAnswer(err error) bool {
 	return errors.As(err, &of)
 }
 
-// Do asks and waits for the answer.
+// Do sends a request and waits for the answer.
 func (c *client) Do(ctx context.Context, words ...any) (any, error) {
 	all, err := c.askSeveral(ctx, [][]any{words})
 	if err != nil {
@@ -105,8 +104,8 @@ func (c *client) exchange(ctx context.Context, requests [][]any) (all []any, err
 	return all, nil
 }
 
-// connect makes a connection, authenticates, and names the connection if the server allows it:
-// without that name the server counts it among those of others.
+// connect makes a connection, authenticates, and names the connection if the server allows it. Without that name the server counts the
+// connection among those of other clients.
 func (c *client) connect(ctx context.Context) (err error) {
 	dialling, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -179,7 +178,7 @@ const (
 	mostList = 1 << 20  // elements
 )
 
-// readAnswer reads one. An error that is an answer is a value.
+// readAnswer reads an answer. An error answer is a value.
 func readAnswer(in *bufio.Reader, depth int) (any, error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
@@ -222,7 +221,7 @@ func readAnswer(in *bufio.Reader, depth int) (any, error) {
 	return nil, errOther
 }
 
-// readText reads n bytes and the end of the line. What is announced is not believed before it comes.
+// readText reads n bytes and the end of the line. It allocates no memory for announced bytes before they come.
 func readText(in *bufio.Reader, n int64) (any, error) {
 	var b bytes.Buffer
 	if _, err := io.CopyN(&b, in, n+2); err != nil {

@@ -22,32 +22,31 @@ import (
 )
 
 const (
-	patience      = 5 * time.Second // with an address somebody named
-	shortPatience = 3 * time.Second // with a socket that may be anything
+	patience      = 5 * time.Second // for an address that the user named
+	shortPatience = 3 * time.Second // for a socket of any kind
 )
 
-// place is where a server is reached and by which name it is shown.
+// place is where a server is reached, and its name in messages.
 type place struct {
 	shown   string // without secrets
 	address string // "10.0.0.7:6379", or a path
 	unix    bool
-	secure  *tls.Config // nil: plainly
+	secure  *tls.Config // nil: without TLS
 	user    string
 	secret  string
-	pid     int // whose network it is in, 0 ours
+	pid     int // process whose network it is in, 0 this process
 }
 
-// server is one that answers.
+// server is a server that answers.
 type server struct {
 	place
 	client  *client
 	version string   // "Valkey 8.1.2"
 	program string   // "redis-server", "" unknown
-	asks    []string // INFO and the section that is all
+	asks    []string // INFO and its section with all fields
 }
 
-// openServer connects to the first place of a target at which a server answers. If none does, the
-// error is that of the likeliest place.
+// openServer connects to the first place of a target at which a server answers. If none does, the error is that of the most likely place.
 func openServer(ctx context.Context, t discover.Target) (*server, error) {
 	places, err := placesOf(t)
 	if err != nil {
@@ -70,7 +69,7 @@ func openServer(ctx context.Context, t discover.Target) (*server, error) {
 	return nil, first
 }
 
-// placesOf are where a server may be: what a URL says, else what it listens on.
+// placesOf returns where a server may be: at the URL, else at the sockets it listens on.
 func placesOf(t discover.Target) ([]place, error) {
 	secret := cmp.Or(os.Getenv("REDISCLI_AUTH"), os.Getenv("VALKEYCLI_AUTH"))
 	if isURL(t.URL) {
@@ -112,7 +111,7 @@ func placesOf(t discover.Target) ([]place, error) {
 	return places, nil
 }
 
-// mainPort is the lowest port a server listens on.
+// mainPort returns the lowest port a server listens on.
 func mainPort(all []discover.Listener) uint16 {
 	port := uint16(0)
 	for _, l := range all {
@@ -123,9 +122,8 @@ func mainPort(all []discover.Listener) uint16 {
 	return port
 }
 
-// placeOf reads redis://user:password@host:port, rediss://…, unix://user:password@/path. By TLS a query may
-// name files, as redis-cli's options do: ?cacert=ca.crt&cert=client.crt&key=client.key, or have any
-// certificate taken: ?insecure=1.
+// placeOf reads redis://user:password@host:port, rediss://…, unix://user:password@/path. With TLS a query may name files, like redis-cli's
+// options: ?cacert=ca.crt&cert=client.crt&key=client.key. ?insecure=1 accepts any certificate.
 func placeOf(u *url.URL, secret string) (*place, error) {
 	p := &place{secret: secret}
 	if u.User != nil {
@@ -164,8 +162,7 @@ func placeOf(u *url.URL, secret string) (*place, error) {
 	return p, nil
 }
 
-// connectServer connects and asks which server it is. INFO is answered also while a server loads
-// its data, or has lost its master.
+// connectServer connects and identifies the server. A server also answers INFO while it loads its data, or has lost its master.
 func (p place) connectServer(ctx context.Context, within time.Duration) (*server, *refusal) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -184,14 +181,13 @@ func (p place) connectServer(ctx context.Context, within time.Duration) (*server
 	}
 	s.asks = []string{"INFO", "everything"}
 	if v := infoField(text, "redis_version"); isOlder(v, 6, 2) {
-		s.asks = []string{"INFO", "all"} // "everything" is of nobody's interest before: modules have no section
+		s.asks = []string{"INFO", "all"} // before 6.2 modules have no section, so "everything" adds nothing
 	}
 	return s, nil
 }
 
-// findReason returns what a server says when it closes a connection before it reads from it, as in
-// protected mode or with too many clients; or that it does not use TLS, in which it says nothing.
-// Else it returns the error.
+// findReason returns the server's text if it closes a connection before it reads from it, as in protected mode or with too many clients. If a
+// server without TLS closes it silently, it says so. Otherwise it returns the error.
 func (p *place) findReason(err error) error {
 	var dial *net.OpError
 	if isAnswer(err) || errors.Is(err, errOther) || errors.As(err, &dial) && dial.Op == "dial" || p.pid != 0 {
@@ -234,7 +230,7 @@ func infoField(text, name string) string {
 	return ""
 }
 
-// versionOf is what a server is called.
+// versionOf returns the name and version of a server.
 func versionOf(text string) string {
 	number := infoField(text, "redis_version")
 	switch {

@@ -278,7 +278,7 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// TestKilled holds that a recorder that is killed leaves a server as it was.
+// TestKilled checks that a recorder that is killed leaves a server as it was.
 func TestKilled(t *testing.T) {
 	r := serve(t, "--latency-monitor-threshold", "0")
 	before := r.state(t)
@@ -386,7 +386,7 @@ func fake(t *testing.T, answer string) string {
 	return l.Addr().String()
 }
 
-// TestWentAway holds that a recording outlives its server, and says so once.
+// TestWentAway checks that a recording outlives its server, and says so once.
 func TestWentAway(t *testing.T) {
 	r := serve(t)
 	rec := probetest.Begin(t, probetest.One(t, findAccess, target(t, "redis://"+r.addr)))

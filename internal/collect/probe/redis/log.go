@@ -13,8 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// log is the server's own log, of which what is appended is kept. The server opens it for each line it
-// writes, so that it is not among its open files.
+// log is the server's own log, whose new lines are kept. The server opens it for each line it writes, so it is not among its open files.
 type log struct {
 	r     *recording
 	about evidence.Subject
@@ -25,14 +24,14 @@ type log struct {
 // mostLog bounds what is kept of it.
 const mostLog = 4 << 20
 
-// findLog finds the log of a server of this host, nil if there is none to be read.
+// findLog finds the log of a server of this host, nil if none can be read.
 func (r *recording) findLog(ctx context.Context, t discover.Target, about evidence.Subject) *log {
 	if t.PID == 0 {
 		return nil
 	}
 	path := r.askLogfile(ctx)
 	if path == "" {
-		return nil // what it prints is among its open files, if anywhere
+		return nil // standard output is among its open files, if it is a file
 	}
 	through := fmt.Sprintf("/proc/%d/root%s", t.PID, path)
 	if !filepath.IsAbs(path) {
@@ -66,6 +65,6 @@ func (l *log) storeAppended() {
 	if err != nil {
 		return
 	}
-	_, _ = io.Copy(out, io.NewSectionReader(f, l.from, mostLog)) // where nothing more can be stored, the recording says so
+	_, _ = io.Copy(out, io.NewSectionReader(f, l.from, mostLog)) // the recording reports if no more can be stored
 	_ = out.Close()
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// How often is asked.
+// Times between requests, and limits of them.
 const (
 	pingEvery  = 100 * time.Millisecond
 	infoEvery  = time.Second
 	restEvery  = 10 * time.Second
-	costs      = .005 // of its time, at most, a server spends on INFO
-	fewClients = 200  // are listed every listEvery, some at every restEvery
+	costs      = .005 // largest share of a server's time for INFO
+	fewClients = 200  // so many clients are listed every listEvery, more of them every restEvery
 	listEvery  = 5 * time.Second
 	some       = 1000
-	many       = 5000 // are listed once; more are not: it would keep others waiting for 10 ms and more
+	many       = 5000 // so many clients are listed once; more are not, because that would delay other clients for 10 ms and more
 	fewEvents  = 20
 	slowAtOnce = 128 // the usual length of the slow log
 	goodbye    = 2 * time.Second
@@ -41,15 +41,15 @@ type recording struct {
 	asks   []string
 	out    io.WriteCloser
 	buf    bytes.Buffer
-	broken error // of what is stored
+	broken error // error of storing
 
-	denied    map[string]bool // what the server would not answer
+	denied    map[string]bool // commands that the server refused
 	newest    int64           // id of the slow log's newest entry, -1 none
 	clients   float64
 	cluster   bool
 	costs     []time.Duration // of the last answers to INFO
 	forbidden []string
-	lost      bool // the connection
+	lost      bool // the connection is lost
 	listed    bool
 }
 
@@ -85,7 +85,7 @@ func recordServer(ctx context.Context, p place, t discover.Target, about evidenc
 	return errors.Join(r.broken, out.Close())
 }
 
-// askUntilEnd asks until the recording ends. A server that went away may come back.
+// askUntilEnd sends requests until the recording ends. A lost server may come back.
 func (r *recording) askUntilEnd(ctx context.Context) {
 	ticks := time.NewTicker(pingEvery)
 	defer ticks.Stop()
@@ -103,7 +103,7 @@ func (r *recording) askUntilEnd(ctx context.Context) {
 		case r.isListingDue(now.Sub(list)):
 			list = now
 			r.recordClients(ctx)
-		case r.lost: // INFO finds out whether it is back
+		case r.lost: // INFO shows whether it is back
 		default:
 			r.ping(ctx)
 		}
@@ -115,7 +115,7 @@ func (r *recording) askUntilEnd(ctx context.Context) {
 	}
 }
 
-// infoInterval returns how often to ask for INFO, by the shortest time that its last answers took.
+// infoInterval returns the time between requests for INFO, by the shortest of its last answers' times.
 func (r *recording) infoInterval() time.Duration {
 	if len(r.costs) == 0 {
 		return infoEvery
@@ -146,8 +146,8 @@ func (r *recording) isListingDue(since time.Duration) bool {
 	return false
 }
 
-// askOnce asks once, and writes when the answer came and how long it took. What the server refuses
-// is noted and not asked again; false: there is no answer.
+// askOnce sends a request, and writes when the answer came and how long it took. It notes a refused command and does not send it again; false:
+// there is no answer.
 func (r *recording) askOnce(ctx context.Context, args ...any) (any, bool) {
 	what := fmt.Sprint(args[0])
 	if len(args) > 1 && args[0] != "INFO" {
@@ -182,8 +182,8 @@ func (r *recording) askOnce(ctx context.Context, args ...any) (any, bool) {
 	return v, true
 }
 
-// noteRefusal notes that a server refuses a command. While it loads its data, or a script keeps it
-// busy, it refuses many and will answer them later: those are not noted.
+// noteRefusal notes that a server refuses a command. While it loads its data or runs a script, it refuses many commands that it will answer
+// later; those are not noted.
 func (r *recording) noteRefusal(what string, err error) {
 	text := oneLineError(err)
 	for _, passing := range []string{"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"} {
@@ -209,8 +209,7 @@ func (r *recording) noteRefusal(what string, err error) {
 	r.sink.Lack(l)
 }
 
-// tellForbidden says once what this user may not ask for: one who may not ask one thing mostly may not
-// ask several, and what helps is the same.
+// tellForbidden reports once what this user may not request. A user without one right usually lacks several, and the same helps for all.
 func (r *recording) tellForbidden() {
 	if len(r.forbidden) == 0 {
 		return
@@ -225,7 +224,7 @@ func (r *recording) tellForbidden() {
 	r.sink.Lack(probe.Lack{What: strings.Join(of, ", "), Why: "this user may not call " + strings.Join(r.forbidden, ", "), Do: fmt.Sprintf("ACL SETUSER %s %s", userName(r.place.user), allowed)})
 }
 
-// about is what answers are about.
+// about is the subject of the answers.
 var about = map[string]string{"INFO": "statistics", "SLOWLOG GET": "slow commands", "LATENCY LATEST": "latency events", "LATENCY HISTORY": "latency events", "LATENCY HISTOGRAM": "how long commands take",
 	"CONFIG GET": "settings", "CLIENT LIST": "where clients are", "MEMORY STATS": "what memory is used for", "CLUSTER INFO": "state of the cluster"}
 
@@ -268,7 +267,7 @@ func (r *recording) recordInfo(ctx context.Context) {
 	r.buf.WriteString(redactInfo(text))
 }
 
-// recordSlowLog asks for what is new in the slow log: mostly nothing.
+// recordSlowLog requests new entries of the slow log; usually there are none.
 func (r *recording) recordSlowLog(ctx context.Context) {
 	for _, n := range []int{8, slowAtOnce} {
 		at := r.buf.Len()
@@ -281,7 +280,7 @@ func (r *recording) recordSlowLog(ctx context.Context) {
 		oldest := int64(-1)
 		for _, e := range all {
 			id := idOf(e)
-			if oldest = id; id > r.newest || r.newest > idOf(all[0]) { // the server began anew
+			if oldest = id; id > r.newest || r.newest > idOf(all[0]) { // the server restarted
 				fresh = append(fresh, redactSlowEntry(e))
 			}
 		}
@@ -306,8 +305,7 @@ func idOf(entry any) int64 {
 	return -1
 }
 
-// recordLatency asks for latency events, which exist only if the latency monitor is on, and for
-// how long commands take.
+// recordLatency requests latency events, which exist only if the latency monitor is on, and how long commands take.
 func (r *recording) recordLatency(ctx context.Context) {
 	if v, ok := r.askOnce(ctx, "LATENCY", "LATEST"); ok {
 		writeAnswer(&r.buf, v, "")
@@ -339,7 +337,7 @@ func (r *recording) recordClients(ctx context.Context) {
 	}
 }
 
-// recordConstants asks for settings and memory, which hardly change.
+// recordConstants requests settings and memory, which hardly change.
 func (r *recording) recordConstants(ctx context.Context) {
 	r.recordSettings(ctx)
 	r.recordMemory(ctx)
@@ -352,7 +350,7 @@ func (r *recording) recordMemory(ctx context.Context) {
 	}
 }
 
-// dropNested leaves out what is told of each database: a node of a cluster may have many.
+// dropNested leaves out nested data of each database, because a node of a cluster may have many.
 func dropNested(v any) any {
 	all, _ := v.([]any)
 	var out []any
@@ -364,7 +362,7 @@ func dropNested(v any) any {
 	return out
 }
 
-// recordLast asks once more at the end, so that counters cover the whole time.
+// recordLast sends all requests once more at the end, so that counters cover the whole time.
 func (r *recording) recordLast(ctx context.Context) {
 	if r.lost || r.broken != nil {
 		return

@@ -1,6 +1,5 @@
-// Package redis asks a Redis server (from 4 on; Valkey and KeyDB answer alike) what it knows of
-// itself, over its own protocol. It only reads: no setting is changed, its latency monitor is not
-// switched on, nothing is reset.
+// Package redis asks a Redis server (from 4 on; Valkey and KeyDB answer alike) for its own figures, over its own protocol. It only reads:
+// it changes no setting, does not switch the latency monitor on, and resets nothing.
 //
 // Its artifact is redis.txt, as internal/format/redisreply reads it, in the form of redis-cli, each answer below a
 // line that says when it came and how long it took:
@@ -13,12 +12,12 @@
 //	MEMORY STATS          at the beginning and at the end
 //	CONFIG GET            once: settings that decide how it answers, no password, path or name
 //
-// and redis.log: what it wrote to its log meanwhile, where that can be read here.
+// and redis.log: the lines the server logged during the recording, if this host can read them.
 //
-// A password is that of the URL, else of REDISCLI_AUTH, as redis-cli takes it; it is in no artifact.
+// The password comes from the URL, else from REDISCLI_AUTH, as in redis-cli. No artifact contains it.
 //
-// The package's opinion: a server with one thread for all pays for each question, so that a question is
-// asked as often as its answer is worth it; and what clients asked for is not ours to keep.
+// The package's opinion: every request delays a server with a single thread, so a request is only as frequent as its answer is useful. What
+// clients asked for is private and not kept.
 package redis
 
 import (
@@ -41,17 +40,17 @@ var Probe = probe.Probe{
 
 const name = "redis"
 
-// own is how connections of ours are called, so that what they asked is told from what others did.
+// own is the name of this recorder's connections, so that its requests are told from those of others.
 const own = "unstall"
 
-// schemes are those of URLs that lead to a server.
+// schemes are the schemes of URLs that lead to a server.
 var schemes = []string{"redis", "rediss", "valkey", "valkeys", "unix"}
 
 // isURL says whether a URL is of ours.
 func isURL(u *url.URL) bool { return u != nil && slices.Contains(schemes, u.Scheme) }
 
-// findAccess connects to what a URL names, else to a socket that a server listens on. If that
-// fails the access says why; a server that the user named by its process is recorded without.
+// findAccess connects to the server of a URL, else to a socket that a server listens on. If that fails, the access says why. A server that
+// the user named by its process is then recorded without this access.
 func findAccess(ctx context.Context, t discover.Target) []probe.Access {
 	if !isURL(t.URL) && (t.PID == 0 || t.Runtime != "redis") {
 		return nil
@@ -60,7 +59,7 @@ func findAccess(ctx context.Context, t discover.Target) []probe.Access {
 	if err != nil {
 		return []probe.Access{missingAccess(t, err)}
 	}
-	_ = s.client.Close() // it may take long until it is recorded
+	_ = s.client.Close() // the recording may begin much later
 	about := t
 	about.Runtime = "redis"
 	subject := about.Subject()
@@ -98,10 +97,10 @@ func missingAccess(t discover.Target, err error) probe.Access {
 	return a
 }
 
-// Client asks a server for single answers.
+// Client sends single requests to a server.
 type Client struct{ s *server }
 
-// Dial connects as recording does. The error is one line: where, why, and what to do.
+// Dial connects as a recording does. The error is one line: where, why, and what to do.
 func Dial(ctx context.Context, t discover.Target) (*Client, error) {
 	s, err := openServer(ctx, t)
 	if err != nil {
@@ -110,11 +109,11 @@ func Dial(ctx context.Context, t discover.Target) (*Client, error) {
 	return &Client{s}, nil
 }
 
-// Where is the server's address, without secrets.
+// Where returns the server's address, without secrets.
 func (c *Client) Where() string { return c.s.shown }
 
-// Info is its answer to INFO.
+// Info returns the server's answer to INFO.
 func (c *Client) Info(ctx context.Context) (string, error) { return c.s.askInfo(ctx) }
 
-// Close gives the connection back.
+// Close closes the connection.
 func (c *Client) Close() error { return c.s.client.Close() }

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// settings are those that decide how a server answers. None is a password, a name or a path: these are
-// never asked for.
+// settings are the settings that decide how a server answers. Passwords, names and paths are not among them and are never requested.
 var settings = []string{
 	"maxmemory", "maxmemory-policy", "maxmemory-samples", "maxmemory-eviction-tenacity", "maxmemory-clients", "maxclients", "timeout", "tcp-keepalive", "tcp-backlog",
 	"appendonly", "appendfsync", "no-appendfsync-on-rewrite", "auto-aof-rewrite-percentage", "auto-aof-rewrite-min-size", "aof-use-rdb-preamble",
@@ -22,7 +21,7 @@ var settings = []string{
 // recordSettings asks for the settings one by one, which all versions answer; a setting that a
 // version lacks is left out.
 func (r *recording) recordSettings(ctx context.Context) {
-	// The first is asked alone: where CONFIG is renamed or not allowed, so it is for all.
+	// The first is requested alone: if CONFIG is renamed or not allowed, it is so for all.
 	first, ok := r.askOnce(ctx, "CONFIG", "GET", settings[0])
 	if !ok {
 		return

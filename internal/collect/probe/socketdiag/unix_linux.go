@@ -10,19 +10,18 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// Unix is a UNIX socket as the kernel's sock_diag tells it: the table in /proc/PID/net says who has a path, and nobody's
-// other end.
+// Unix is a UNIX socket from the kernel's sock_diag. Unlike the table in /proc/PID/net, sock_diag also gives the other end.
 type Unix struct {
-	Inode, Peer uint32 // of its other end, 0 not told
-	Path        string // that it is bound to, as all are that were accepted where somebody listens; "" none, or a name that is no path
-	Name        string // that, as the kernel keeps it: a path and what ends it, or a zero byte and a name that is no path; "" none
+	Inode, Peer uint32 // Peer is the inode of its other end, 0 unknown
+	Path        string // path it is bound to, also of accepted sockets; "" none, or a name that is not a path
+	Name        string // name as the kernel keeps it: a path and its end, or a zero byte and an abstract name; "" none
 
 	Cookie uint64 // a number that no other socket of the host has
 	Stream bool
 	State  uint8 // a bit of the states above is 1 << state
 
-	// Of one that listens, the length of its accept queue and the limit of that; of others, bytes that
-	// were received and not read, and sent and not read. 0: not asked for.
+	// Queue and its limit: for a listening socket, of its accept queue; for others, bytes received and not read, and sent and not
+	// read. 0: not requested.
 	Queue, Limit uint32
 }
 
@@ -41,7 +40,7 @@ const (
 	unixWait = 1<<0 | 1<<4 // UDIAG_SHOW_NAME, UDIAG_SHOW_RQLEN
 )
 
-// UNIX yields the UNIX sockets of the namespace that are connected, or take datagrams, at most so many, with their other ends.
+// UNIX yields at most most UNIX sockets of the namespace that are connected or take datagrams, with their other ends.
 func (d *Namespace) UNIX(most int, room []byte, yield func(Unix)) error {
 	return d.dumpUNIX(1<<Established|1<<closed, unixShow, most, room, func(s Unix) { // whoever takes datagrams is not connected itself
 		if s.Inode != 0 {
@@ -53,7 +52,7 @@ func (d *Namespace) UNIX(most int, room []byte, yield func(Unix)) error {
 // closed is TCP_CLOSE.
 const closed = 7
 
-// UNIXQueues yields those in some states with what waits in them, at most so many.
+// UNIXQueues yields at most most UNIX sockets in some states with the lengths of their queues.
 func (d *Namespace) UNIXQueues(states uint32, most int, room []byte, yield func(Unix)) error {
 	return d.dumpUNIX(states, unixWait, most, room, yield)
 }

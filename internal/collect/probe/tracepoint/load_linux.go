@@ -19,7 +19,7 @@ type Program struct {
 	link    int // -1: it is off
 }
 
-// Load loads a program for a tracepoint; it does not run yet.
+// Load loads a program for a tracepoint. It does not run yet.
 func Load(name, at string, t *Types, p asm.Instructions) (*Program, error) {
 	id, ok := t.ID(At(at))
 	if !ok {
@@ -32,7 +32,7 @@ func Load(name, at string, t *Types, p asm.Instructions) (*Program, error) {
 	return &Program{fd, -1}, nil
 }
 
-// On switches it on.
+// On switches the program on.
 func (t *Program) On() error {
 	attr := struct {
 		name    uint64
@@ -48,7 +48,7 @@ func (t *Program) On() error {
 	return nil
 }
 
-// Off switches it off; it can be switched on again.
+// Off switches the program off; it can be switched on again.
 func (t *Program) Off() {
 	if t.link >= 0 {
 		_ = unix.Close(t.link)
@@ -56,7 +56,7 @@ func (t *Program) Off() {
 	}
 }
 
-// Close switches it off for good.
+// Close switches the program off for good.
 func (t *Program) Close() {
 	if t == nil {
 		return
@@ -65,8 +65,7 @@ func (t *Program) Close() {
 	_ = unix.Close(t.program)
 }
 
-// LoadCode is BPF_PROG_LOAD of bpf(2). That the number of what a program is for is known already
-// spares what finds it by its name.
+// LoadCode is BPF_PROG_LOAD of bpf(2). The tracepoint's number is known already, so it need not be searched by name.
 func LoadCode(name string, typ, attach, id, flags uint32, p asm.Instructions) (int, error) {
 	var code bytes.Buffer
 	if err := p.Marshal(&code, binary.LittleEndian); err != nil { // of the machines whose registers are known
@@ -92,7 +91,7 @@ func LoadCode(name string, typ, attach, id, flags uint32, p asm.Instructions) (i
 	attr.code, attr.license = uint64(uintptr(unsafe.Pointer(&text[0]))), uint64(uintptr(unsafe.Pointer(&license[0])))
 	copy(attr.name[:15], name)
 	fd, err := Call(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EACCES) { // what the verifier says
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EACCES) { // the verifier's errors
 		log := make([]byte, 64<<10)
 		attr.level, attr.size, attr.log = 1, uint32(len(log)), uint64(uintptr(unsafe.Pointer(&log[0])))
 		if fd, err = Call(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr)); err != nil {
@@ -119,7 +118,7 @@ func Call(command int, attr unsafe.Pointer, size uintptr) (int, error) {
 	}
 }
 
-// lastLine is the last of the verifier's that is not its statistics.
+// lastLine returns the verifier's last line that is not its statistics.
 func lastLine(log []byte) string {
 	text, _, _ := bytes.Cut(log, []byte{0})
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))

@@ -12,17 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNoTypes is returned where the kernel does not describe its types.
+// ErrNoTypes is returned if the kernel does not describe its types.
 var ErrNoTypes = errors.New("the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF, Linux 5.4 and later)")
 
-// ErrContainer is returned where processes have other numbers than the kernel gives them: a program
-// would look at another process.
+// ErrContainer is returned if processes have other PIDs than the kernel's: a program would watch another process.
 var ErrContainer = errors.New("this container has its own PID namespace")
 
 // hostPIDs is the first PID namespace: PROC_PID_INIT_INO in include/linux/proc_ns.h.
 const hostPIDs = "pid:[4026531836]"
 
-// Try says why no program can be loaded, as far as that can be told without loading one; nil: it can be tried.
+// Try says why no program can be loaded, as far as that is known without loading one; nil: it can be tried.
 func Try() error {
 	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil && ns != hostPIDs {
 		return ErrContainer
@@ -44,7 +43,7 @@ func Try() error {
 	return m.Close()
 }
 
-// MonotonicOffset is what to add to the kernel's monotonic clock for ns since the epoch.
+// MonotonicOffset returns the offset from the kernel's monotonic clock to ns since the epoch.
 func MonotonicOffset() int64 {
 	var m unix.Timespec
 	before := time.Now().UnixNano()
@@ -54,7 +53,7 @@ func MonotonicOffset() int64 {
 	return (before+time.Now().UnixNano())/2 - m.Nano()
 }
 
-// Explain says why programs were not loaded, and what would help; more says what else than the tool's PID as root does.
+// Explain says why programs were not loaded, and what would help. more says what helps beside running as root.
 func Explain(err error, pid int, more string) (why, do string) {
 	why, do = "eBPF: "+FirstLine(err), fmt.Sprintf("sudo unstall %d%s, or: sudo setcap cap_perfmon,cap_bpf+ep unstall", pid, more)
 	switch {
@@ -70,7 +69,7 @@ func Explain(err error, pid int, more string) (why, do string) {
 	return why, do
 }
 
-// FirstLine is the first line of an error, not longer than people read.
+// FirstLine returns the first line of an error, shortened for reading.
 func FirstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line[:min(len(line), 200)]

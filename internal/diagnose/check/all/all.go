@@ -1,5 +1,4 @@
-// Package all lists the causes. One more cause is a file in its field's folder
-// and a line here.
+// Package all lists the causes. Another cause is a file in its field's folder and a line here.
 package all
 
 import (
@@ -12,27 +11,27 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check/service"
 )
 
-// Causes in the order in which equals are listed.
+// Causes is in the order in which equal causes are listed.
 var Causes = []check.Check{
-	golang.ForcedGC, // before cycles that the pacer starts, those that need not be
+	golang.ForcedGC, // before pacer-started cycles, because forced ones are avoidable
 	golang.GCRate,
 	golang.MemoryLimitThrash,
 	golang.LockContention,
 	golang.GoroutineLeak,
-	dotnet.LockContention, // before what it looks like
+	dotnet.LockContention, // before its look-alikes
 	dotnet.ThreadPoolStarvation,
-	dotnet.HeapLeak,  // before the collections it makes
-	dotnet.GCStarved, // before collections that are long for it
-	dotnet.InducedGC, // before collections in general, those that need not be
+	dotnet.HeapLeak,  // before the collections that the leak causes
+	dotnet.GCStarved, // before collections that it makes long
+	dotnet.InducedGC, // before collections in general, because induced ones are avoidable
 	dotnet.LOHChurn,
 	dotnet.MidLife,
 	dotnet.Gen2Pause,
-	jvm.LockContention, // before what it looks like
+	jvm.LockContention, // before its look-alikes
 	jvm.PinnedThread,   // before the pool of carriers that it exhausts
-	jvm.GCKernelTime,   // before collections that are long or many for it
+	jvm.GCKernelTime,   // before collections that it makes long or frequent
 	jvm.GCStarved,
-	jvm.OldGenLeak, // before the full collections it makes
-	jvm.ExplicitGC, // before collections in general, those that need not be
+	jvm.OldGenLeak, // before the full collections that the leak causes
+	jvm.ExplicitGC, // before collections in general, because explicit ones are avoidable
 	jvm.MetaspaceGC,
 	jvm.CMSConcurrentModeFailure,
 	jvm.G1EvacuationFailure,
@@ -43,35 +42,35 @@ var Causes = []check.Check{
 	jvm.FullGC,
 	jvm.LongPause,
 	jvm.YoungGCRate,
-	redis.SlowCommand, // what Redis says of itself comes before what the kernel shows of it
+	redis.SlowCommand, // what Redis reports itself comes before what the kernel shows of it
 	redis.Fork,
 	redis.AOFFsync,
 	redis.MemoryLimit,
 	redis.BigValue,
 	redis.NetworkBound,
 	redis.Connections,
-	redis.CPUSaturated,    // before it those that make the thread busy
-	service.RowLock,       // before calls that take long for it
-	service.CacheStampede, // likewise
+	redis.CPUSaturated,    // after the causes that make the thread busy
+	service.RowLock,       // before calls that it makes long
+	service.CacheStampede, // before calls that it makes long
 	service.RetryStorm,
-	service.BlockedLoop, // before what the loop waits for, and the pool that it looks like
-	service.ChattyCalls, // before calls that take long, which many together do
+	service.BlockedLoop, // before what the loop waits for, and before the pool, its look-alike
+	service.ChattyCalls, // before calls that take long because there are many
 	service.DependencySlow,
 	service.PoolExhausted,
 	service.OverCapacity,
 	service.TrafficSurge,
-	linux.CPUThrottled,   // before what looks the same from inside
-	linux.NoisyNeighbour, // the more specific of the two comes first
+	linux.CPUThrottled,   // before causes that look the same from inside
+	linux.NoisyNeighbour, // before the more general of the two
 	linux.CPUSaturation,
-	linux.THPStall, // before the reclaim that goes with it, and the faults that it makes long
-	linux.Swap,     // before freeing memory, which goes with it
+	linux.THPStall, // before the reclaim that accompanies it, and the faults that it makes long
+	linux.Swap,     // before reclaim, which accompanies it
 	linux.MemoryReclaim,
 	linux.DiskSync,
 	linux.DiskBusy,
 	linux.Softirq,
 	linux.Futex,
 	linux.PageFaults,
-	service.AcceptQueue, // where nothing within the service is why it takes up requests late
-	service.OwnWork,     // the last two: what the others leave
+	service.AcceptQueue, // where nothing within the service explains late acceptance
+	service.OwnWork,     // the last two: what the other causes leave
 	service.Waiting,
 }

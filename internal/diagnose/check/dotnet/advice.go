@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// predictCommand predicts what needs to be told.
+// predictCommand is the command that predicts with the values that the user must give.
 const predictCommand = `unstall predict CAPTURE --set "await service-time=500ms" (the duration of the operation it waits for)`
 
 // listFixes returns the change to the code, by the way it blocks, and the setting that helps until
@@ -110,7 +110,7 @@ func (s *starving) stopgapFixes() []check.Fix {
 func (s *starving) enoughThreads() int {
 	n, _ := s.pool.InFlight()
 	if n == 0 && s.pool.Grows() {
-		n = 2 * s.pool.Climb.To // it needs more than it has
+		n = 2 * s.pool.Climb.To // the pool needs more than it has
 	}
 	n = max(n, float64(s.pool.Standing()))
 	if n == 0 {

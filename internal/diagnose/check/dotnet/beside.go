@@ -30,7 +30,7 @@ func (g *collector) excessDuringLargeGC(v *check.Verdict) []int64 {
 			ran = ran.Add(x.From, x.To)
 		}
 	}
-	var covered metrics.Spans // .NET Core 3.1 is asked in turns
+	var covered metrics.Spans // .NET Core 3.1 is recorded in turns
 	for _, w := range g.c.Bundle.Covered(g.c.Subject, evidence.CoverGC) {
 		covered = covered.Add(w.From, w.Until)
 	}
@@ -45,7 +45,7 @@ func (g *collector) excessDuringLargeGC(v *check.Verdict) []int64 {
 	all := float64(ran.Within(g.From, g.Until)) / max(float64(covered.Within(g.From, g.Until)), 1)
 	odds := moreMet.Value
 	if g.holdUp(ran) {
-		odds = 1 // that they hold threads up is told: any more than by chance will do
+		odds = 1 // the runtime reports held threads, so any excess over chance counts
 	}
 	if met == 0 || slow*(1-all) < odds*all*(1-slow) {
 		return nil

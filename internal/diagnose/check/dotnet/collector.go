@@ -12,15 +12,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// collector is a case's collector with all that its events tell, beside the requests where
-// there are any.
+// collector is a case's collector with all that its events tell, over the time of the requests where there are any.
 type collector struct {
 	*metrics.Collector
 	gc  *metrics.DotnetGC
-	who *metrics.Allocations // nil: nobody asked who allocates
+	who *metrics.Allocations // nil: allocations were not recorded
 	c   *check.Case
 
-	of []int // of each pause, the collection it was for; -1 none
+	of []int // by pause: the collection it was for; -1 none
 }
 
 // collectorOf returns the case's collector, nil if its collections were not watched.
@@ -42,8 +41,8 @@ func collectorOf(c *check.Case) *collector {
 	})
 }
 
-// collectionOf returns the index of the collection a pause was for: the one that begins in it,
-// else the background collection that runs meanwhile; −1 if there is neither.
+// collectionOf returns the index of the collection that a pause was for: the one that begins in it, else the background
+// collection that runs at that time; −1 if there is neither.
 func (g *collector) collectionOf(p metrics.Pause) int {
 	all := g.gc.Collections
 	n, _ := slices.BinarySearchFunc(all, p.From, func(x metrics.Collection, at int64) int { return cmp.Compare(x.From, at) })
@@ -82,7 +81,7 @@ func (g *collector) selectCollections(is func(*metrics.Collection) bool) (out []
 // one cause, induced, for large objects or ordinary, as its cost must not be counted twice.
 func isInduced(c *metrics.Collection) bool { return c.Induced }
 
-// Reasons of the runtime for a collection of the oldest generation on behalf of large objects.
+// The runtime's reasons for a collection of the oldest generation because of large objects.
 const (
 	largeReason  = "large allocations"
 	noLargeSpace = "out of space for large objects"
@@ -92,7 +91,7 @@ func forLarge(c *metrics.Collection) bool {
 	return !c.Induced && (c.Reason == largeReason || c.Reason == noLargeSpace)
 }
 
-// isOrdinary says whether a collection came because the program allocates small objects.
+// isOrdinary reports whether a collection was caused by the allocation of small objects.
 func isOrdinary(c *metrics.Collection) bool { return !c.Induced && !forLarge(c) }
 
 func isOrdinaryGen2(c *metrics.Collection) bool {
@@ -117,9 +116,9 @@ func unwatchedVerdict(c *check.Case) check.Verdict {
 		Needs: []check.Need{{What: "GC events", Command: "unstall record PID"}, {What: "or", Command: "dotnet-trace collect -p PID --profile gc-verbose"}}}
 }
 
-// judgePauses judges what collections cost by the policy that all collectors share:
-// [check.Case.JudgePauses]. What names them: "induced collections"; stalled is how long (ns) each
-// slow request waited for memory that they gave late, nil if none did.
+// judgePauses judges the cost of collections by the policy that all collectors share: [check.Case.JudgePauses]. What is their
+// name: "induced collections"; stalled is how long (ns) each slow request waited for memory that they freed late, nil if none
+// did.
 func (g *collector) judgePauses(v *check.Verdict, cause string, p metrics.Pauses, what string, stalled []int64) *check.Bill {
 	return g.c.JudgePauses(v, check.Paused{Cause: cause, Collector: g.Collector, Pauses: p, What: what, Least: terms.Own, Stalled: stalled, Terms: &terms})
 }

@@ -1,5 +1,4 @@
-// Package dotnet holds the causes that lie in .NET's runtime and in how programs use
-// its threads.
+// Package dotnet holds the causes that lie in .NET's runtime and in programs' use of its threads.
 //
 // Sources: the pool (System.Private.CoreLib's PortableThreadPool.*.cs from .NET 6 on,
 // https://github.com/dotnet/runtime/tree/main/src/libraries/System.Private.CoreLib/src/System/Threading,

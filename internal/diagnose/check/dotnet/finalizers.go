@@ -10,8 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// The one thread that runs finalizers has no end of them if so many looks met it at one, of so many
-// that were spread over so many bursts.
+// The finalizer thread hangs in a finalizer if this many looks, of this many over this many bursts, met it there.
 var (
 	endless = check.Threshold{Name: "share of samples that show the finalizer thread in a finalizer", Value: .9, Unit: "1",
 		Why: "it has no end of them", Source: "judgement"}
@@ -21,11 +20,11 @@ var (
 		Why: "one burst may meet one finalizer that takes long", Source: "judgement"}
 )
 
-// finalizers are what the thread that runs them was seen doing.
+// finalizers is what the looks saw the finalizer thread doing.
 type finalizers struct {
 	bursts, looks, busy int
-	at                  string // the finalizer that most looks met it at
-	doing               string // and what it did there
+	at                  string // the finalizer seen in most looks
+	doing               string // what it did there
 	origin              evidence.Origin
 }
 
@@ -68,7 +67,7 @@ func (f *finalizers) isBehind() bool {
 	return f.bursts >= leastBursts.Int() && f.looks >= leastLooks.Int() && float64(f.busy) >= endless.Value*float64(f.looks)
 }
 
-// waitForFinalizers supports that the objects which collections keep wait for their finalizers.
+// waitForFinalizers supports that the objects kept by collections wait for their finalizers.
 func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept float64) {
 	c := g.c
 	v.Rule = check.Matters

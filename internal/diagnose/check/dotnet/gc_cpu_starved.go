@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// GCStarved is collections whose threads a quota does not let run.
+// GCStarved is collections whose threads a CPU quota stops.
 var GCStarved = check.Check{
 	ID:    "dotnet.gc-cpu-starved",
 	Title: "GC threads use up the CPU quota",
@@ -93,7 +93,7 @@ func judgeStarved(c *check.Case) check.Verdict {
 	return v
 }
 
-// The quota is used up by collections where most of its stops lie in pauses, and more than by chance.
+// Collections use up the quota if most of its stops lie in pauses, and more than by chance.
 var (
 	mostlyPauses = check.Threshold{Name: "share of throttled time that lies in GC pauses", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
@@ -103,8 +103,8 @@ var (
 		Why: "a reading is coarser than a pause", Source: "judgement"}
 )
 
-// throttledIn returns the part of the throttled time that lies in GC pauses, as finely as cpu.stat
-// was read, and the part of all time that does; NaN if unknown.
+// throttledIn returns the part of the throttled time that lies in GC pauses, at the resolution of the cpu.stat readings, and
+// the part of all time that does; NaN if unknown.
 func (g *collector) throttledIn() (part, within float64) {
 	stops := metrics.ThrottledQueues(g.c.Bundle, g.c.Subject, g.Window)
 	if stops.Span() == 0 {

@@ -10,8 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// Gen2Pause is collections of the oldest generation that stop the program for as long as they
-// take, for reasons of the runtime's own.
+// Gen2Pause is blocking collections of the oldest generation that the runtime starts for its own reasons.
 var Gen2Pause = check.Check{
 	ID:    "dotnet.gen2-pause",
 	Title: "blocking gen 2 collections stop the program",
@@ -99,7 +98,7 @@ func (g *collector) formatExplainedGen2() string {
 	return " but " + strings.Join(but, " and ")
 }
 
-// why is a reason, and how many collections had it.
+// why is a reason with its number of collections.
 type why struct {
 	text  string
 	count int

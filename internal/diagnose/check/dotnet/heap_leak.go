@@ -49,8 +49,8 @@ larger heap.`,
 	Judge:   judgeLeak,
 }
 
-// A trend needs so many points over so long, and growth by so much of what lived at first; what
-// grows in the second half by less than a part of the whole trend levels out.
+// A trend needs this many points over this time, and growth by this part of the initial live heap. Growth that slows in the
+// second half to less than this part of the whole trend levels out.
 var (
 	leastPoints = check.Threshold{Name: "collections that a trend needs", Value: 5, Unit: "count",
 		Why: "of fewer a line fits anything", Source: "judgement"}
@@ -68,7 +68,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 		return unwatchedVerdict(c)
 	}
 	v := check.Verdict{Rule: check.TooLittle}
-	// All of the recording: what requests were watched beside is only a part of it.
+	// The whole recording: the time of the requests is only a part of it.
 	whole := metrics.ReadDotnetGC(c.Bundle, c.Subject, metrics.Whole)
 	if whole == nil {
 		return unwatchedVerdict(c)
@@ -81,7 +81,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	}
 	points := whole.Heap.Points
 	what := "gen 2 collections"
-	if g.promotedStays() { // then younger collections tell as well
+	if g.promotedStays() { // then younger collections count, too
 		what, points = "collections (almost nothing that they kept died)", pointsAfterBlocking(whole.Collections)
 	}
 	if n := len(points); n < leastPoints.Int() {
@@ -125,7 +125,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Live memory after collections grows by %s per minute.", units.MiB(60*slope))
-	p := g.pausesOf(isOrdinary) // all copy or mark what stays
+	p := g.pausesOf(isOrdinary) // all of them copy or mark the surviving objects
 	v.Weight = g.ShareOf(p)
 	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by GC", v.Weight, "1", g.Origin))
 	if b := c.BillOf(g.Collector, p); b != nil && c.Slow() && b.Sum() > 0 {
@@ -147,7 +147,7 @@ var remains = check.Threshold{Name: "part of what reaches gen 2 that may die the
 // a short time.
 func (g *collector) promotedStays() bool {
 	promoted, died, known := g.throughGen2()
-	if !known { // fewer than two collections of gen 2: what younger ones keep is what the heap grows by
+	if !known { // fewer than two collections of gen 2: the heap grows by what younger ones keep
 		promoted, died, known = g.keptByYoung()
 	}
 	return known && promoted >= reaching.Value && died <= remains.Value && check.SlowPausesMet(g.Collector, g.pausesOf(func(x *metrics.Collection) bool { return x.Generation >= evidence.Gen1 }))
@@ -163,7 +163,7 @@ func pointsAfterBlocking(all []metrics.Collection) (out []metrics.HeapPoint) {
 	return out
 }
 
-// addTopAllocators adds what allocates most: the leak is among it.
+// addTopAllocators adds the largest allocators: the leak is among them.
 func (g *collector) addTopAllocators(v *check.Verdict) {
 	if g.who == nil {
 		return

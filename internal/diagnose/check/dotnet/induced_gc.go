@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// InducedGC is somebody who asks for collections: the program, a library, a tool.
+// InducedGC is collections that the program, a library or a tool asks for.
 var InducedGC = check.Check{
 	ID:    "dotnet.induced-gc",
 	Title: "garbage collections requested by code (GC.Collect) pause the program",
@@ -84,7 +84,7 @@ func judgeInduced(c *check.Case) check.Verdict {
 	return v
 }
 
-// askerName names what asks for collections.
+// askerName names the code that asks for collections.
 func askerName(t *metrics.GCTrigger) string {
 	switch {
 	case t.Caller != "":

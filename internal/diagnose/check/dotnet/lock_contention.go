@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// LockContention is threads that queue for a lock that another holds.
+// LockContention is threads that queue for a lock that another thread holds.
 var LockContention = check.Check{
 	ID:    "dotnet.lock-contention",
 	Title: "threads wait for a lock",

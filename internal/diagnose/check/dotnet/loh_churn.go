@@ -15,8 +15,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// LOHChurn is large objects that are dead soon: each fills the budget of the large object heap,
-// which is collected only with the oldest generation.
+// LOHChurn is large objects that die soon: they fill the budget of the large object heap, which is collected only with the
+// oldest generation.
 var LOHChurn = check.Check{
 	ID:    "dotnet.loh-churn",
 	Title: "short-lived large objects trigger gen 2 collections",
@@ -55,8 +55,8 @@ longer.`,
 	Judge:   judgeChurn,
 }
 
-// Gen 2 collections for large objects are churn from so many on; where what they cost is not certain, they may be only if they
-// are this part of the collections of gen 1: what must be rare is not.
+// This many gen 2 collections for large objects are churn. Where their cost is uncertain, they must also be at least this part
+// of the gen 1 collections: gen 2 collections should be rare.
 var (
 	leastChurn = check.Threshold{Name: "gen 2 collections for large objects", Value: 2, Unit: "count",
 		Why: "one may be chance", Source: "judgement"}
@@ -70,7 +70,7 @@ func judgeChurn(c *check.Case) check.Verdict {
 		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	large := g.selectCollections(func(x *metrics.Collection) bool { return forLarge(x) && x.Generation == evidence.Gen2 }) // one of gen 1 may come first
+	large := g.selectCollections(func(x *metrics.Collection) bool { return forLarge(x) && x.Generation == evidence.Gen2 }) // a gen 1 collection may come first
 	gen1 := len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen1 }))
 	const what = "gen 2 collections for large objects"
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_for_large", what, float64(len(large)), "count", g.Origin),
@@ -107,8 +107,7 @@ func judgeChurn(c *check.Case) check.Verdict {
 	return v
 }
 
-// maxOfEach returns the larger of two figures for each slow request, and writes into a; either may
-// be nil.
+// maxOfEach returns the larger of two figures for each slow request, and overwrites a; either may be nil.
 func maxOfEach(a, b []int64) []int64 {
 	if a == nil {
 		return b
@@ -229,10 +228,9 @@ func largeObjectAdvice(class string) string {
 	return "make it smaller than 85,000 bytes, or reuse it"
 }
 
-// predictRemaining predicts the gen 2 collections that remain, and the pauses. Collections come
-// when the budget of large objects is used up, and the runtime makes the budget larger the more
-// was alive. Without a part of the bytes, collections come between as often as now and less often
-// by that part; [remainExponent] says where between.
+// predictRemaining predicts the gen 2 collections that remain, and the pauses. Collections come when the budget of large
+// objects is used up, and the runtime enlarges the budget with the live amount. With a part of the bytes gone, collections come
+// between as often as now and less often by that part; [remainExponent] says where between.
 func (g *collector) predictRemaining(large []*metrics.Collection, sites []metrics.AllocationSite) []check.Prediction {
 	now := g.perMinute(len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen2 })))
 	rest := now - g.perMinute(len(large))

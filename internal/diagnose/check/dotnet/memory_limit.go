@@ -11,15 +11,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// memoryLimit is what somebody who watches the memory of the process seems to compare it with:
-// collections are asked for only while it has more than that. It is inferred from when they
-// came, for no event tells it.
+// memoryLimit is the amount with which code that watches the process's memory seems to compare it: it asks for collections only
+// while the process has more. It is inferred from the times of collections, because no event reports it.
 type memoryLimit struct {
-	at     float64 // bytes of resident memory of the process, the least at which one was asked for
-	below  float64 // bytes, the most at which none was asked for though time enough had passed; NaN: it was always above
-	of     float64 // bytes of memory that it is a part of; NaN unknown
+	at     float64 // bytes of resident memory, the least at which a collection was asked for
+	below  float64 // bytes, the most at which none was asked for in enough time; NaN: the process always had more than at
+	of     float64 // bytes of the memory that the limit is a share of; NaN unknown
 	whose  string  // "the host's memory"
-	free   float64 // bytes of the host that were free meanwhile; NaN unknown
+	free   float64 // bytes of the host that were free at that time; NaN unknown
 	origin evidence.Origin
 }
 
@@ -44,7 +43,7 @@ func (g *collector) inferMemoryLimit(all []*metrics.Collection) *memoryLimit {
 		m.at = min(m.at, rss.At(c.From))
 	}
 	every := float64(last-first) / float64(len(all)-1)
-	// What it was where for longer than twice their usual distance none came.
+	// The memory in times without collections of more than twice their usual distance.
 	for i, t := range rss.T {
 		near := false
 		for _, c := range all {
@@ -54,7 +53,7 @@ func (g *collector) inferMemoryLimit(all []*metrics.Collection) *memoryLimit {
 			m.below = rss.V[i]
 		}
 	}
-	if m.below >= m.at { // it had as much before, and nobody asked
+	if m.below >= m.at { // it had as much before without a collection
 		return nil
 	}
 	room, who := metrics.RoomOf(g.c.Bundle, g.c.Subject)

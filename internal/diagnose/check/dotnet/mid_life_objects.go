@@ -42,8 +42,7 @@ not help: GC.Collect, which promotes all live objects.`,
 	Judge:   judgeMidLife,
 }
 
-// What young collections keep matters from so many bytes/s on, where more than a part of it dies
-// soon after.
+// What young collections keep matters from this many bytes/s on, if more than this part of it dies soon after.
 var (
 	reaching = check.Threshold{Name: "bytes that young collections keep", Value: 3e6, Unit: "bytes/s",
 		Why: "gen 2 then has to be collected within minutes on a usual heap", Source: "judgement"}
@@ -77,7 +76,7 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	what := "collections of gen 0 and gen 1"
 	promoted, there, ok := g.throughGen2()
 	toGen2 := ok && promoted >= reaching.Value && there >= mostDies.Value
-	if toGen2 { // it is for these that gen 2 is collected
+	if toGen2 { // gen 2 is collected for these
 		what = "collections, including gen 2 collections for objects that die there,"
 	}
 	p := g.pausesOf(func(x *metrics.Collection) bool { return isOrdinary(x) && (toGen2 || x.Generation < evidence.Gen2) })

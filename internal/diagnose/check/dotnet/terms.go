@@ -9,7 +9,7 @@ import (
 // terms are those of .NET's collector in the policy for pauses.
 var terms check.CollectorTerms
 
-// What is watched, and stopped, from which collections of .NET are worth naming.
+// Thresholds of watched and stopped time from which collections of .NET are reported.
 var (
 	leastWatched = check.Threshold{Name: "time that must be watched for a share of it to speak for the service", Value: 5, Unit: "s",
 		Why: "a recording of events shows each collection from its start", Source: "judgement"}

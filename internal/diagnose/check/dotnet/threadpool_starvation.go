@@ -12,8 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// ThreadPoolStarvation is code that blocks the pool's threads, so that none is left for
-// the work that would release them.
+// ThreadPoolStarvation is code that blocks the pool's threads, so that no thread is left for the work that would release them.
 var ThreadPoolStarvation = check.Check{
 	ID:    "dotnet.threadpool-starvation",
 	Title: "blocking code uses up the thread pool",
@@ -69,7 +68,7 @@ var (
 var blocking = check.Threshold{Name: "share of busy pool threads that are blocked", Value: .5, Unit: "1",
 	Why: "it is their standing still that uses up the pool, not their work", Source: "arithmetic: half"}
 
-// How a pool whose threads are blocked fares.
+// Thresholds for a pool whose threads are blocked.
 const (
 	starves   = "the pool starves"
 	madeUpFor = "extra threads compensate for it"
@@ -100,7 +99,7 @@ func judgeStarvation(c *check.Case) check.Verdict {
 	return v
 }
 
-// fewHeartbeats is how many heartbeats must be late for a pool to be named by the log of Kestrel alone.
+// fewHeartbeats is how many heartbeats must be late for Kestrel's log alone to support the cause.
 var fewHeartbeats = check.Threshold{Name: "late heartbeats of Kestrel", Value: 2, Unit: "count",
 	Why: "one may be a start or a long collection", Source: "judgement"}
 
@@ -128,7 +127,7 @@ var someBlocking = check.Threshold{Name: "share of busy pool threads that may us
 var idleEnough = check.Threshold{Name: "share of CPUs in use up to which queued work waits for threads, not for CPUs", Value: .75, Unit: "1",
 	Why: "above it work queues for CPUs", Source: "M/M/1: ρ/(1−ρ) is 3 at 75 %"}
 
-// starving is a case and what is known of its pool.
+// starving is a case with what is known of its pool.
 type starving struct {
 	c    *check.Case
 	pool *threadpool.Process
@@ -193,7 +192,7 @@ func (s *starving) byStacks(v *check.Verdict) {
 	case (2*locks > n || 2*s.work.Locked > s.work.Blocked && s.work.Blocked > 0) && s.lockNamed():
 		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
 		return
-	case s.behindLock() >= blocking.Value && s.lockNamed(): // by the runtime's events: more threads would only queue for it
+	case s.behindLock() >= blocking.Value && s.lockNamed(): // by the runtime's events: more threads would only queue for the lock
 		v.Summary = fmt.Sprintf("%s of the pool's threads wait for a lock or hold it: see dotnet.lock-contention", units.Percent(s.behindLock()))
 		return
 	case math.IsNaN(p.CPU) && !p.Above(blocked):
@@ -298,8 +297,8 @@ func (s *starving) byCount(v *check.Verdict) {
 	}
 }
 
-// What a client of the pool tells when it gave up waiting: so many times the minimum of threads at work, and so many more than it,
-// that they are not just the first burst, which is given threads at once.
+// Thresholds for the message of a client of the pool that gave up waiting: this many times the minimum of threads at work, and
+// this many more than it, are more than a first burst, which gets threads at once.
 var (
 	beyondMinimum = check.Threshold{Name: "busy threads over the minimum when a client of the pool gave up", Value: 3, Unit: "times",
 		Why: "the first burst is given threads at once", Source: "judgement"}
@@ -390,7 +389,7 @@ func (s *starving) fillSupported(v *check.Verdict, fares string) {
 	}
 	need := p.Needed()
 	if fares != madeUpFor {
-		v.Weight = 1 // as good as stopped: what is blocked does nothing
+		v.Weight = 1 // as bad as stopped: blocked threads do nothing
 		v.Saves = s.savedTime(need)
 	} else {
 		v.Weight = idleThread * p.Size()
@@ -407,6 +406,6 @@ func (s *starving) fillSupported(v *check.Verdict, fares string) {
 	}
 }
 
-// idleThread is what a thread that is there only because others are blocked weighs
-// against a stopped service: its memory, some of the scheduler's time.
+// idleThread is the weight of a thread that exists only because others are blocked, relative to a stopped service: its memory,
+// and some of the scheduler's time.
 const idleThread = 1e-4

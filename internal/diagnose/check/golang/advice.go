@@ -8,11 +8,11 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// grow is said where the recording does not show how large the heap is.
+// grow is the advice where the recording does not show the heap's size.
 var grow = check.Fix{Text: "let the heap grow more before GC starts: GOMEMLIMIT (since Go 1.19), or a ballast (before)"}
 
-// adviseHeap adds why, the fix and its prediction: the knee of what memory buys. The bill of
-// traced requests gives the p99; nil if it is not known.
+// adviseHeap adds the reason, the fix and its prediction: the knee of what memory buys. The p99 comes from the bill of traced
+// requests; nil if unknown.
 func (g *collector) adviseHeap(c *check.Case, v *check.Verdict, b *goheap.Bill) {
 	if !(g.Live.Number > 0 && g.Goal.Number > g.Live.Number) {
 		v.Fix = append(v.Fix, grow)

@@ -1,5 +1,4 @@
-// Package golang holds the causes that lie in the Go runtime and in how
-// programs use it.
+// Package golang holds the causes that lie in the Go runtime and in programs' use of it.
 //
 // Sources: the pacer (runtime/mgcpacer.go, https://go.dev/issue/44167,
 // https://go.dev/issue/48409), the GC guide (https://go.dev/doc/gc-guide), and

@@ -54,9 +54,8 @@ more goroutines, runtime.GC().`,
 	Judge:   judgeGCRate,
 }
 
-// A collector is worth slowing down if it runs at least once a second and marks
-// for a twentieth of the time: below, fewer than one request in twenty can meet it. One that
-// runs back to back is, however long its cycles take.
+// A collector is worth slowing down if it runs at least once a second and marks for a twentieth of the time: below, fewer than
+// one request in twenty can meet it. One that runs back to back is, too, however long its cycles take.
 var (
 	frequent = check.Threshold{Name: "GC cycles from which they are frequent", Value: 1.0, Unit: "1/s",
 		Why: "below, fewer than one request in twenty meets one that marks for 5 % of the time", Source: "arithmetic"}
@@ -64,11 +63,10 @@ var (
 		Why: "below, fewer than one request in twenty meets it", Source: "arithmetic"}
 )
 
-// What the collector burns decides where no requests tell what it costs them. Marking is
-// to take a quarter of the processors while it lasts (gcBackgroundUtilization in
-// https://go.dev/src/runtime/mgcpacer.go): a quarter of all CPU time is marking nearly all
-// the time. A tenth is bearable, in our opinion. Where processors are idle in part, less than
-// a quarter of all of them says as much.
+// The collector's CPU time decides where no requests show its cost. Marking is designed to take a quarter of the processors
+// while it lasts (gcBackgroundUtilization in https://go.dev/src/runtime/mgcpacer.go), so that a quarter of all CPU time is
+// marking nearly all the time. A tenth is bearable, in our opinion. Where some processors are idle, less than a quarter of all
+// of them has the same meaning.
 var (
 	burning = check.Threshold{Name: "share of the process's CPU time in GC, by a profile", Value: .25, Unit: "1",
 		Why: "marking takes a quarter of the CPUs: so much of all CPU time is marking nearly all the time", Source: "gcBackgroundUtilization in https://go.dev/src/runtime/mgcpacer.go"}
@@ -144,7 +142,7 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 	if share, origin, ok := c.LongRuns(); ok && share >= check.Starved.Value {
 		return starvedVerdict(c, v, share, origin)
 	}
-	// Without requests: what it burns.
+	// Without requests, CPU time decides.
 	v.Weight = g.Stopped.Number + g.Assist.Number + g.Background.Number
 	cores := g.Assist.Number + g.Background.Number
 	if g.Processors.Known() {
@@ -155,7 +153,7 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 		v.Rule = check.Matters
 		v.Title = g.formatOften() + " because the heap is too small."
 		v.Summary = fmt.Sprintf("requests during a GC cycle take %s × as long", units.Num(met.MeanOverlap/met.MeanFree))
-		// That they met does not prove that it was the collector: a bound.
+		// Meeting a cycle does not prove that the collector is the reason: a bound.
 		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
 		g.adviseHeap(c, &v, nil)
 		v.Needs = []check.Need{{What: "an execution trace, which shows exactly where that time goes", Command: platform.GoTrace}}
@@ -185,7 +183,7 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 	return v
 }
 
-// askedFor returns how many cycles the program asked for.
+// askedFor returns the number of cycles that the program asked for.
 func askedFor(g *collector) (n int) {
 	for _, x := range g.Cycles {
 		if x.Forced {
@@ -201,7 +199,7 @@ func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
 	if count == nil {
 		return v, false
 	}
-	var from, until int64 // the runtime's memory goes back beyond what was recorded
+	var from, until int64 // the runtime's counters cover more than the recording
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverHeap) {
 		if from == 0 || w.From < from {
 			from = w.From
@@ -282,8 +280,8 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 			return v
 		}
 		if h := &l.Host; c.Slow() && h.Measured && h.Denied < mostDenied.Value && profile >= burning.Value {
-			// How much the host withheld is known, and taken out of each figure; CPU time
-			// itself, which a profile samples, no host makes longer.
+			// The host's part is known and taken out of each figure. CPU time itself, which a profile samples,
+			// does not grow on a busy host.
 			v.Rule = check.Matters
 			v.Title = g.formatOften() + " because the heap is too small."
 			v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run the process; not counted above", h.Denied, "1", g.Origin))
@@ -318,8 +316,8 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 	return v
 }
 
-// crowding are waits for processors of which a collector that burns much of them is a reason,
-// whoever had the processor at that moment.
+// crowding are waits for processors to which a collector with much CPU time contributes, whichever work held the processor at
+// that moment.
 var crowding = []ledger.Mechanism{ledger.CollectorCPU, ledger.MarkAssist, ledger.StopTheWorld, ledger.RequestsCPU, ledger.BackgroundCPU}
 
 // crowdsCPUs says whether GC burns so much CPU (profile, its share of the process's) that slow

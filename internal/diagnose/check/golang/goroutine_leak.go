@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// GoroutineLeak is goroutines that are started and never end.
+// GoroutineLeak is goroutines that start and never end.
 var GoroutineLeak = check.Check{
 	ID:    "go.goroutine-leak",
 	Title: "goroutines are started but never end",
@@ -39,8 +39,7 @@ result that may never be read, a select with the context's Done.`,
 	Judge:   judgeLeak,
 }
 
-// profile is one goroutine profile: how many goroutines by where they were
-// started and where they wait.
+// profile is one goroutine profile: the number of goroutines by where they started and where they wait.
 type profile struct {
 	at     int64
 	total  int64
@@ -115,8 +114,7 @@ func rootOf(site string) string {
 	return site
 }
 
-// internalFrame says whether a function is the runtime's or of the packages
-// that implement waiting.
+// internalFrame reports whether a function belongs to the runtime or to packages that implement waiting.
 func internalFrame(f string) bool {
 	for _, p := range []string{"runtime.", "internal/", "sync.", "time.", "syscall.", "sync/atomic."} {
 		if strings.HasPrefix(f, p) {
@@ -126,8 +124,8 @@ func internalFrame(f string) bool {
 	return false
 }
 
-// Growth from which more goroutines at one place are a leak: a fifth more and
-// at least as many as a busy service's ordinary coming and going.
+// Growth at one place from which goroutines leak: a fifth more, and at least as many as the usual fluctuation of a busy
+// service.
 var (
 	leakGrowth = check.Threshold{Name: "growth of goroutines at one place", Value: 1.2, Unit: "times",
 		Why: "less is a busy service's coming and going", Source: "judgement"}
@@ -138,7 +136,7 @@ var (
 var steady = check.Threshold{Name: "part of goroutines left over that are of a trace's first half", Value: .25, Unit: "1",
 	Why: "a steady pace leaves a half there, work in progress hardly any", Source: "arithmetic: half of a half"}
 
-// twoProfiles show whether goroutines pile up.
+// twoProfiles asks for two profiles, which show whether goroutines pile up.
 var twoProfiles = check.Need{What: "two goroutine profiles a minute apart",
 	Command: "curl -o g1.pb.gz 'http://HOST:PORT/debug/pprof/goroutine'; sleep 60; curl -o g2.pb.gz 'http://HOST:PORT/debug/pprof/goroutine'"}
 
@@ -174,14 +172,14 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 			worst, grown = s, d
 		}
 	}
-	if last.total <= first.total { // what grew at one place was moved there from others
+	if last.total <= first.total { // goroutines moved from other places
 		return v
 	}
 	if grown < leakCount.Int64() || float64(last.sites[worst]) < leakGrowth.Value*float64(first.sites[worst]) {
 		return v
 	}
 	serves := servingSites(c)
-	var more int64 // that serve
+	var more int64 // growth of serving goroutines
 	for s, n := range last.sites {
 		if serves(s) {
 			more += n - first.sites[s]
@@ -207,8 +205,8 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 	return v
 }
 
-// leakCost adds what leaked goroutines cost requests if they do not only wait: the CPUs that their
-// work keeps busy. The collector, which marks them all again, is another cause.
+// leakCost adds the cost of leaked goroutines for requests if they do more than wait: the CPUs that their work keeps busy. The
+// collector, which marks them again each time, is another cause.
 func leakCost(c *check.Case, v *check.Verdict, site string) {
 	if !c.Traced() || !c.Slow() || c.Share(ledger.BackgroundCPU) < check.Material.Value {
 		return
@@ -231,7 +229,7 @@ func leakCost(c *check.Case, v *check.Verdict, site string) {
 var perRequest = check.Threshold{Name: "goroutines at one place for each that serves", Value: 1.5, Unit: "times",
 	Why: "a time limit runs the handler on one more", Source: "judgement"}
 
-// serving are where goroutines start that serve connections, or do it for a library.
+// serving are functions with which goroutines start that serve connections, directly or for a library.
 var serving = []string{"net/http.(*conn).", "net/http.(*persistConn).", "net/http.(*connReader).", "net/http.(*http2serverConn).", "net/http.(*timeoutHandler).",
 	"golang.org/x/net/http2.(*serverConn).", "google.golang.org/grpc", "github.com/valyala/fasthttp", "net/rpc."}
 
@@ -260,8 +258,8 @@ func servingSites(c *check.Case) func(site string) bool {
 	}
 }
 
-// keptFor are where goroutines wait for a connection of a pool, and what keeps those from it
-// that had one before.
+// keptFor are functions in which goroutines wait for a pooled connection, with what keeps the connections' users from
+// returning them.
 var keptFor = []struct{ at, fix string }{
 	{"net/http.(*Transport).getConn", "these goroutines wait for a connection to one host, and the holders do not return theirs: close the body of every response, of errors, too, and set a timeout (http.Client.Timeout)"},
 	{"database/sql.(*DB).conn", "these goroutines wait for a connection of the pool, and the holders do not return theirs: close rows and statements, and end each transaction on every path"},
@@ -297,8 +295,7 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 		v.Summary += fmt.Sprintf(", with %s in flight", units.Plural(open, "request"))
 		return v, true
 	}
-	// A leak leaves them at a steady pace all through the trace; work in
-	// progress leaves only the newest.
+	// A leak leaves goroutines at a steady pace all through the trace; work in progress leaves only new ones.
 	early, _ := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting_long", "of these, started in the first half of the trace", early.Number, "1", f.Origin))
 	if early.Number < steady.Value*f.Number {
@@ -313,7 +310,7 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 	return v, true
 }
 
-// underWay counts the requests in flight at the end of the trace that a fact is of.
+// underWay counts the requests in flight at the end of a fact's trace.
 func underWay(c *check.Case, f evidence.Fact) (n int) {
 	r := &c.Bundle.Requests
 	a, _ := f.Origin.Artifact()
@@ -325,8 +322,8 @@ func underWay(c *check.Case, f evidence.Fact) (n int) {
 	return n
 }
 
-// A count that only grows over some readings is a leak, or requests that pile up: how many it takes, by how much they must grow
-// in all, and how many more they must be.
+// A count that only grows over some readings is a leak, or requests that pile up. The thresholds are the number of readings,
+// the total growth, and the growth in goroutines.
 var (
 	countedFor = check.Threshold{Name: "time over which the number of goroutines was read", Value: 60e9, Unit: "ns",
 		Why: "a burst of requests passes within it", Source: "judgement"}

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// LockContention is requests waiting for a mutex that others hold.
+// LockContention is requests that wait for a mutex that other goroutines hold.
 var LockContention = check.Check{
 	ID:    "go.lock-contention",
 	Title: "requests wait for a mutex",
@@ -79,11 +79,11 @@ func judgeLock(c *check.Case) check.Verdict {
 	return v
 }
 
-// outside is what need not be done under a lock.
+// outside lists work that need not be done under a lock.
 var outside = map[ledger.Mechanism]string{ledger.Dependency: "a call to a dependency", ledger.Kernel: "a system call", ledger.Timer: "a delay", ledger.Pool: "a wait for a pool"}
 
-// A critical section that lasts a minute is none that requests should wait for: a dump tells
-// waits by whole minutes, of one minute on. One goroutine alone may wait for its turn by design.
+// Requests should not wait for a critical section of a minute: dumps give waits in whole minutes, from one minute on. A single
+// goroutine may wait for its turn by design.
 var (
 	stuck = check.Threshold{Name: "time that a goroutine waits for a mutex, by a dump", Value: 60e9, Unit: "ns",
 		Why: "no critical section that requests wait for lasts so long; dumps tell whole minutes", Source: "https://pkg.go.dev/runtime#Stack: waits are printed from one minute"}
@@ -91,7 +91,7 @@ var (
 		Why: "one alone may wait for its turn by design", Source: "judgement"}
 )
 
-// manyAtOne is how many goroutines wait for one mutex at a moment for that to be told without how long they do.
+// manyAtOne is the number of goroutines waiting for one mutex at a moment from which the wait's length does not matter.
 var manyAtOne = check.Threshold{Name: "goroutines that wait for one mutex at one moment", Value: 10, Unit: "count",
 	Why: "a goroutine that comes waits for ten others", Source: "judgement"}
 

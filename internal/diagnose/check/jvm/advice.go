@@ -14,8 +14,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// worthwhile is how many times the young generation is made larger at most: each doubling
-// saves half of what the one before did.
+// worthwhile is the largest factor by which the young generation is enlarged: each doubling saves half as much as the one
+// before.
 const worthwhile = 4
 
 // adviseYoung adds fixes for frequent young collections, and predicts what they do.
@@ -37,9 +37,8 @@ func (g *collector) adviseYoung(v *check.Verdict, p metrics.Pauses, l younggen.L
 	g.advisePauses(v)
 }
 
-// besideHeap is what a process takes of memory for each byte of its heap: metaspace, code,
-// threads and the collector's own tables, a quarter as a rule of thumb. A young generation
-// that can only grow by less than leastLarger is not worth a restart.
+// besideHeap is the memory that a process takes beside its heap, per byte of heap: metaspace, code, threads and the collector's
+// tables, a quarter as a rule of thumb. Growth of the young generation below leastLarger is not worth a restart.
 var leastLarger = check.Threshold{Name: "how much a young generation must be able to grow for the advice", Value: 1.5, Unit: "times",
 	Why: "less is not worth a restart", Source: "judgement"}
 
@@ -56,7 +55,7 @@ func (g *collector) adviseLargerYoung(v *check.Verdict, p metrics.Pauses, s youn
 	}
 	const step = 1.25
 	for s.Room > 0 && s.Heap > 0 && besideHeap*(s.Heap+(times-1)*s.Size) > s.Room && times > step {
-		times /= step // the heap grows with it
+		times /= step // the heap grows with the young generation
 	}
 	if times < leastLarger.Value {
 		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("a larger young generation would help, but %s GiB of memory is too little for a larger heap", units.Num(s.Room/(1<<30)))})
@@ -80,7 +79,7 @@ func (g *collector) adviseLargerYoung(v *check.Verdict, p metrics.Pauses, s youn
 	v.Fix = append(v.Fix, fix)
 	then := s.Generation.Predict(times, 1)
 	now := s.Generation.Predict(1, 1)
-	// The model is of all collections in the log, what it changes of those the finding is of.
+	// The model covers all collections in the log; the finding concerns some of them.
 	predict := func(id, metric, unit string, measured, modelled float64, then model.Estimate) {
 		if measured > 0 && modelled > 0 {
 			v.Predict(newPrediction(id, metric, unit, measured, then.Times(measured/modelled)))
@@ -113,13 +112,13 @@ func (g *collector) advisePauses(v *check.Verdict) {
 	}
 }
 
-// mostBytes is more memory than a processor's page tables reach (48 bits).
+// mostBytes is the limit of a processor's page tables (48 bits): no memory is larger.
 const mostBytes = 1 << 48
 
 // sizeFlag returns a flag with a size in MiB, "-Xmx600m"; "" where the size is unknown or not
 // sensible, so that the advice has no figure.
 func sizeFlag(flag string, bytes float64) string {
-	if !(bytes > 0 && bytes < mostBytes) { // NaN, too
+	if !(bytes > 0 && bytes < mostBytes) { // also for NaN
 		return ""
 	}
 	return fmt.Sprintf("%s%.0fm", flag, math.Ceil(bytes/(1<<20)))

@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// AllocationStall is threads that wait for memory until the collector has freed some.
+// AllocationStall is threads that wait until the collector has freed memory.
 var AllocationStall = check.Check{
 	ID:    "jvm.allocation-stall",
 	Title: "threads wait for GC to free memory",
@@ -78,13 +78,13 @@ func judgeStall(c *check.Case) check.Verdict {
 		v.Summary = "waiting for memory is " + check.OfSlow(part)
 		v.Weigh(part, check.Material)
 		v.Evidence = append(v.Evidence, c.Figure("slow.alloc_stall_ms", "slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
-		// Where most of what slow requests did was not seen they do not speak against the log.
+		// Where most of the slow requests' time was not seen, they do not contradict the log.
 		unseen := share >= stoppedSpecial.Value && g.Span >= leastWatched.Value && !c.HasRequestStates() && c.UserVisible(check.Noticeable)
 		if !c.Slow() || part < check.Material.Value && !unseen {
 			return v
 		}
-		// Which request a thread worked for is not known: at least nothing of it, at most
-		// all the time in which somebody stalled.
+		// The requests of stalled threads are unknown: the cost is between nothing and all the time in which any thread
+		// stalled.
 		var most int64
 		for _, row := range l.Slow {
 			end := c.Bundle.Requests.End.At(row)
@@ -102,7 +102,7 @@ func judgeStall(c *check.Case) check.Verdict {
 	}
 	v.Rule = check.Matters
 	title, longest := "ZGC", units.Time(1e9*s.longest)
-	if g.Is("Shenandoah") { // its log adds up what each thread was delayed
+	if g.Is("Shenandoah") { // its log sums up the delays of each thread
 		title, longest = "Shenandoah", longest+" in one cycle"
 	}
 	v.Title = fmt.Sprintf("Threads waited %s for GC to free memory, for up to %s, because the program allocates faster than %s frees.", units.Times(len(s.rows)), longest, title)
@@ -142,7 +142,7 @@ func tellsPacing(c *check.Case) bool {
 // stalls are the times in which single threads waited for memory, within the window.
 type stalls struct {
 	rows    []int
-	anybody metrics.Spans // when at least one thread did
+	anybody metrics.Spans // when at least one thread waited
 	sum     float64       // s, over all threads
 	longest float64       // s
 	origin  evidence.Origin

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// mostAllocators is how many places that allocate are told.
+// mostAllocators is how many allocating places are listed.
 const mostAllocators = 3
 
 var leastAllocated = check.Threshold{Name: "share of all that is allocated from which a place is reported", Value: .05, Unit: "1",

@@ -12,8 +12,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// CMSConcurrentModeFailure is CMS that did not keep up, or found no hole large enough, and
-// fell back to one thread with the world stopped.
+// CMSConcurrentModeFailure is a CMS collection that did not keep up, or found no free block large enough, and fell back to a
+// single-threaded collection with the world stopped.
 var CMSConcurrentModeFailure = check.Check{
 	ID:    "jvm.cms-concurrent-mode-failure",
 	Title: "CMS falls back to full collections on one thread",
@@ -86,9 +86,9 @@ func judgeCMS(c *check.Case) check.Verdict {
 	return v
 }
 
-// cms is what a log says of how CMS came to fail. NaN is not known.
+// cms is what a log says of CMS before its failures. NaN is unknown.
 type cms struct {
-	began    float64 // of the old generation, what was in use at initial marks, in the median
+	began    float64 // of the old generation, median use at initial marks
 	cycle    float64 // s from an initial mark to the end of the sweep, in the median
 	promoted float64 // bytes/s into the old generation
 	free     float64 // bytes free in the old generation when it failed, in the median
@@ -185,8 +185,8 @@ func (s cms) listFigures(g *collector) (out []check.Evidence) {
 	return out
 }
 
-// An old generation with so many times free what any young collection had needed, and such a
-// part of all of it, has room enough: what failed was to find a hole.
+// An old generation with this many times the need of any young collection free, and with this part of its size free, has enough
+// room: then CMS lacked a free block of the size.
 var (
 	timesFree = check.Threshold{Name: "free old generation over what a young collection needed", Value: 3, Unit: "times",
 		Why: "there was room enough: what failed was to find a hole", Source: "judgement"}
@@ -212,9 +212,8 @@ func (s cms) failureReason() string {
 	return "its cycles start too late or take too long"
 }
 
-// Of what is promoted during a cycle, how much is to be free when it begins; and between
-// which percentages a cycle can sensibly begin: where nothing tells, at half; below a third it
-// runs all the time. An advice is a round number.
+// The part of a cycle's promotions that must be free when it begins, and the percentages between which a cycle can begin
+// sensibly: without figures at half; below a third it would run all the time. Advice uses round numbers.
 const (
 	reserve         = 1.5
 	earliest, ahead = 30., 10.

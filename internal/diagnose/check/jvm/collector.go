@@ -13,10 +13,10 @@ type collector struct {
 	*metrics.Collector
 	c *check.Case
 
-	// What several causes ask of every pause, of which a log has a million, is found out when it is asked first.
+	// Answers that several causes need of every pause, of which a log may have a million, computed on first use.
 	why   map[int]reason // by row: see reasons
-	timed metrics.Pauses // whose CPU time is told; nil: not asked yet
-	speed paces          // of these
+	timed metrics.Pauses // pauses with a known CPU time; nil: not computed yet
+	speed paces          // of timed
 }
 
 // collectorOf returns the case's collector, nil if it was not watched.
@@ -69,8 +69,7 @@ func (g *collector) meetsRequests() bool { return g.Meets(g.c.Ledger.RequestsOf(
 // billOf charges pauses to the case's slow requests; nil where that is impossible.
 func (g *collector) billOf(p metrics.Pauses) *check.Bill { return g.c.BillOf(g.Collector, p) }
 
-// byCycles says whether a verdict rests on what cycles leave in the heap, which a log without
-// pauses shows.
+// byCycles reports whether a verdict rests on the heap after cycles, which a log without pauses shows, too.
 func byCycles(v *check.Verdict) bool {
 	return slices.ContainsFunc(v.Evidence, func(e check.Evidence) bool { return e.ID == "heap.growth_bytes_per_h" })
 }

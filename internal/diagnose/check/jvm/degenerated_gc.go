@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// DegeneratedGC is Shenandoah that ends its cycles with the world stopped.
+// DegeneratedGC is Shenandoah cycles that end with the world stopped.
 var DegeneratedGC = check.Check{
 	ID:    "jvm.degenerated-gc",
 	Title: "Shenandoah cannot keep up and pauses the program to finish its cycles",
@@ -86,7 +86,7 @@ func judgeDegenerated(c *check.Case) check.Verdict {
 	return v
 }
 
-// What helps where Shenandoah does not keep up.
+// Advice for a Shenandoah that does not keep up.
 var (
 	earlier      = check.Fix{Text: "start cycles while more is free (default: 10 %)", Setting: "-XX:+UnlockExperimentalVMOptions -XX:ShenandoahMinFreeThreshold=25"}
 	generational = check.Fix{Text: "use the generational mode: it frees short-lived objects without a whole cycle", Setting: "-XX:ShenandoahGCMode=generational"}

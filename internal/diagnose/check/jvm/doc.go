@@ -1,10 +1,8 @@
-// Package jvm holds the causes that lie in HotSpot's collectors, in how it stops threads,
-// and in how programs use both.
+// Package jvm holds the causes that lie in HotSpot's collectors, in how it stops threads, and in programs' use of both.
 //
-// Its opinion: a pause counts once, by what it did to requests that were under way; what
-// queued up behind it counts as far as a replay of the recorded arrivals reproduces what
-// was observed (package ledger); and the share of wall time that was stopped is no
-// substitute for either, for at 7 % of it a service near saturation may be slow or well.
+// Its opinion: a pause counts once, by its effect on requests under way. The queue behind it counts as far as a replay of the
+// recorded arrivals reproduces what was observed (package ledger). The stopped share of wall time replaces neither: at 7 % of
+// it a service near saturation may be slow or well.
 //
 // Sources: the collectors' own (https://github.com/openjdk/jdk/tree/master/src/hotspot/share/gc),
 // the tuning guide (https://docs.oracle.com/en/java/javase/21/gctuning/), and the changes
@@ -59,7 +57,7 @@ func namedRelease(c *check.Case) int {
 	return n
 }
 
-// logging is how a collector's log is had, of a running JVM and from its start on.
+// logging says how to get a collector's log from a running JVM and from its start on.
 var logging = []check.Need{
 	{What: "a GC log from the same time (unstall switches it on while it records)", Command: "unstall record PID"},
 	{What: "or start the JVM with (JDK 9 or later)", Command: "-Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags"},

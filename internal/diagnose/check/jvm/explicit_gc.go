@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// ExplicitGC is somebody who asks for collections: the program, a library, a tool.
+// ExplicitGC is collections that the program, a library or a tool asks for.
 var ExplicitGC = check.Check{
 	ID:    "jvm.explicit-gc",
 	Title: "garbage collections requested by code or tools (System.gc(), jcmd) pause the program",

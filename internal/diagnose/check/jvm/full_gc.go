@@ -13,8 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// FullGC is a heap in which live and long-lived objects leave so little room that the
-// whole of it is collected again and again.
+// FullGC is a heap in which live and long-lived objects leave so little room that it is collected completely again and again.
 var FullGC = check.Check{
 	ID:    "jvm.full-gc",
 	Title: "full collections pause the program",
@@ -53,8 +52,8 @@ problem. What does not help: calling System.gc() at quiet times.`,
 	Judge:   unlessPartial(judgeFull),
 }
 
-// stoppedFull is the share of the time from which full collections are worth naming where
-// no request tells what they cost; frequentFull how many there must be.
+// stoppedFull is the share of the time from which full collections are reported where no request shows their cost; frequentFull
+// is their least number.
 var (
 	stoppedFull = check.Threshold{Name: "share of the time in full collections, where no requests tell their cost", Value: .02, Unit: "1",
 		Why: "a healthy program needs next to none", Source: "judgement"}
@@ -120,8 +119,8 @@ func judgeFull(c *check.Case) check.Verdict {
 	return v
 }
 
-// A heap of which full collections leave so much in use, so many in a row, is at its end,
-// however short they are: the JVM gives up at 98 % (GCHeapFreeLimit).
+// A heap is at its end if this many full collections in a row leave this much in use, however short they are: the JVM gives up
+// at 98 % (GCHeapFreeLimit).
 var (
 	exhaustedHeap = check.Threshold{Name: "share of the heap that full collections leave in use", Value: .95, Unit: "1",
 		Why: "it is at its end, however short they are", Source: "GCHeapFreeLimit=2: the JVM gives up at 98 %"}
@@ -129,10 +128,10 @@ var (
 		Why: "one may come at the peak of what lives", Source: "judgement"}
 )
 
-// supportIfExhausted supports full collections that free almost nothing, by the JVM's own message
-// or by what they leave in use, and says whether they do.
+// supportIfExhausted supports full collections that free almost nothing, by the JVM's own message or by the heap they leave, and
+// reports whether they do.
 func (g *collector) supportIfExhausted(v *check.Verdict, p metrics.Pauses) bool {
-	if len(p) == 0 { // those there may be have a reason of their own
+	if len(p) == 0 { // other full collections have a reason of their own
 		return false
 	}
 	said, ok := g.c.Fact(evidence.FactOverheadLimit)
@@ -163,7 +162,7 @@ func (g *collector) supportIfExhausted(v *check.Verdict, p metrics.Pauses) bool 
 	return true
 }
 
-// titleFull says how many full collections there were, and which was worst.
+// titleFull says how many full collections there were, and which one was worst.
 func (g *collector) titleFull(p metrics.Pauses) string {
 	if len(p) == 1 {
 		return g.addWorstToTitle(fmt.Sprintf("A full collection paused the program for %s.", units.Time(1e9*p.Seconds())), p)
@@ -187,8 +186,8 @@ func (g *collector) afterFull(p metrics.Pauses) (live, before, capacity float64)
 	return live, before, g.Capacity.Number
 }
 
-// Of the heap, what is live from which on it is too small for that, and what a full
-// collection frees from which on most of it had died.
+// The live part of a heap from which it is too small, and the part that a full collection frees from which most of the heap was
+// dead.
 var (
 	crowded = check.Threshold{Name: "share of the heap that is live, from which it is too small for that", Value: .7, Unit: "1",
 		Why: "collections come ever more often above", Source: "judgement"}
@@ -196,8 +195,8 @@ var (
 		Why: "a young generation or a cycle could have freed it", Source: "arithmetic: half"}
 )
 
-// enlarged is how many times as large as now, or as what is live, a heap is advised to be
-// that is too small. Half as much again leaves a third free; a guess, to be measured.
+// enlarged is the factor by which a heap that is too small should grow, from its size or its live part. Half as much again
+// leaves a third free; a guess, to be measured.
 const enlarged = 1.5
 
 var roomy = check.Threshold{Name: "heap over what is live, that full collections leave", Value: 2, Unit: "times",

@@ -10,16 +10,15 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// mechanism is something the kernel does, and how it is recognised: by what stacks of the kernel
-// say (internal/format/kernelstacks), by the call in which a thread was seen (internal/format/syscalls), and by the
-// functions of runtimes and libraries that end in that call.
+// mechanism is a kind of kernel work or wait, with the ways to recognise it: by kernel stacks (internal/format/kernelstacks), by the call in which a
+// thread was seen (internal/format/syscalls), and by the functions of runtimes and libraries that end in that call.
 type mechanism struct {
 	what      string   // in words, as in "waits for …"
 	classes   []string // evidence.Kernel…
-	calls     []string // that are it, whatever they are on
-	onFiles   []string // that are it on a path; on sockets and pipes they are something else
-	functions []string // whose names contain this
-	locks     bool     // waits for locks are it, too
+	calls     []string // calls that belong to it on any object
+	onFiles   []string // calls that belong to it on a path, but not on sockets and pipes
+	functions []string // parts of function names
+	locks     bool     // waits for locks belong to it, too
 }
 
 // matchesWait says whether a wait is of the mechanism: by its class or call, else by the function
@@ -33,7 +32,7 @@ func (m *mechanism) matchesFunction(name string) bool {
 	return slices.ContainsFunc(m.functions, func(f string) bool { return strings.Contains(name, f) })
 }
 
-// matchesPlace says whether slow time at a place is the mechanism's.
+// matchesPlace reports whether slow time at a place belongs to the mechanism.
 func (m *mechanism) matchesPlace(c *check.Case, p *ledger.Place) bool {
 	switch p.Mechanism {
 	case ledger.Lock:
@@ -50,20 +49,19 @@ func (m *mechanism) matchesPlace(c *check.Case, p *ledger.Place) bool {
 	})
 }
 
-// charged is the slow time of requests in a mechanism: what they waited there themselves, and what
-// they waited for holders of locks and pools who were there.
+// charged is the slow time of requests in a mechanism: their own waits, and their waits for holders of locks and pools that were in it.
 type charged struct {
 	per     []int64 // ns, in the order of Ledger.Slow
 	ns      int64
 	share   float64 // of slow time
-	over    float64 // of slow time, beyond what is usual for such requests
+	over    float64 // of slow time, beyond the usual for such requests
 	usual   int64   // ns per request
 	places  []ledger.Place
-	linked  int64 // ns, of ns: behind holders
+	linked  int64 // ns of that behind holders
 	per1    func(row int) int64
-	waiters int     // slow requests that met it
-	locked  bool    // most of it is behind a lock whose holder was not seen, but by stacks of who was at work
-	work    float64 // of the requests' own work, what is this
+	waiters int     // slow requests with any
+	locked  bool    // most of it is behind a lock with an unseen holder, known by the stacks of threads at work
+	work    float64 // the mechanism's part of the requests' own work
 }
 
 // chargedOf returns the slow time that the ledger charges to the mechanism.
@@ -106,8 +104,7 @@ func (m *mechanism) chargedOf(c *check.Case) *charged {
 	return x
 }
 
-// kernel is what the kernel's stacks say of the process, while its requests were seen or, without
-// any, all the time; nil: they were not recorded.
+// kernel is what kernel stacks tell of the process, while its requests were seen or, without requests, all the time; nil: not recorded.
 type kernel struct {
 	*metrics.Kernel
 	work *metrics.KernelWork // nil: unknown
@@ -118,7 +115,7 @@ func kernelOf(c *check.Case) *kernel {
 	return check.Once(c, func(c *check.Case) *kernel {
 		w := requestWindow(c)
 		k := metrics.KernelOf(c.Bundle, c.Subject, w)
-		if k == nil && w != metrics.Whole { // requests and stacks are of different times
+		if k == nil && w != metrics.Whole { // requests and stacks are from different times
 			w = metrics.Whole
 			k = metrics.KernelOf(c.Bundle, c.Subject, w)
 		}

@@ -14,9 +14,9 @@ import (
 type met struct {
 	metrics.Window
 	value float64 // of the reading
-	slow  int64   // ns of slow requests in it, all together
-	all   int64   // ns of all requests in it
-	most  int64   // ns of slow requests, had each of them met all of the figure's seconds
+	slow  int64   // ns of slow requests in it, total
+	all   int64   // ns of all requests in it, total
+	most  int64   // ns of slow requests if each had met all of the figure's seconds
 }
 
 // heldTime returns the product of the figure and its time, ns: the figure is an average number of
@@ -78,9 +78,8 @@ func spanSinceSent(c *check.Case, row int) (from, to int64) {
 var noticeable = check.Threshold{Name: "mean length of slow requests from which waits for a CPU are named", Value: 20e6, Unit: "ns",
 	Why: "a few ms are what the scheduler gives to whatever is at work before", Source: "judgement"}
 
-// Shorter ones are worth naming where most requests meet them: most are slow, by more than a
-// slice of the scheduler in the mean, and a thread of the process waits for three times as
-// long as it runs.
+// Shorter requests are reported where most requests meet the waits: most are slow, by more than a slice of the scheduler on average, and a
+// thread of the process waits for three times as long as it runs.
 var (
 	mostSlow = check.Threshold{Name: "share of requests that are slow, for shorter ones to matter", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}

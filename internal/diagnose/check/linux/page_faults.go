@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// PageFaults is time lost to touching memory for the first time.
+// PageFaults is time lost to the first use of memory.
 var PageFaults = check.Check{
 	ID:    "linux.page-faults",
 	Title: "the process grows into new memory, with a page fault per page",
@@ -49,8 +49,7 @@ pre-touching before the service takes traffic; transparent huge pages for the he
 
 var faultEvidence = check.Need{What: "minor page faults of the process (field 10 of /proc/PID/stat). While it happens, with the service's PID", Command: Record}
 
-// A request met new memory if the heap grew for most of it. Its own work then takes longer
-// by a share that is more than how requests differ.
+// A request met new memory if the heap grew for most of it. Its own work then takes longer by a share that exceeds the differences among requests.
 var (
 	mostly = check.Threshold{Name: "part of a request in which the heap grew", Value: .5, Unit: "1",
 		Why: "the request met new memory", Source: "arithmetic: half"}
@@ -58,9 +57,8 @@ var (
 		Why: "requests differ by less", Source: "judgement"}
 )
 
-// Of its CPU time what a process clears for allocations from which on faults are worth
-// naming, and from which on they may be the reason where nothing can be compared. A profile
-// sees the clearing, about half of what a fault costs.
+// Parts of its CPU time that a process spends on clearing memory for allocations: from the first, faults are reported; from the second,
+// they may be the reason where nothing can be compared. A profile sees the clearing, about half of a fault's cost.
 var (
 	clears = check.Threshold{Name: "share of CPU time that clears memory, by a profile", Value: .1, Unit: "1",
 		Why: "a profile sees half of what a fault costs", Source: "judgement"}
@@ -178,7 +176,7 @@ func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Ve
 		sum += float64(of(row))
 		low += cleared * float64(ch[ledger.Own]+ch[ledger.Kernel])
 	}
-	v.Saves = c.Bound(sum, low, work*float64(l.Total)) // a queue shrinks by more than its work does
+	v.Saves = c.Bound(sum, low, work*float64(l.Total)) // a queue shrinks by more than the work does
 	v.Fix = append(v.Fix, passes)
 	v.Prediction = append(v.Prediction, c.PredictP99(of))
 	return v

@@ -9,15 +9,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// stoppedSeconds is what slow requests met in the seconds (between two readings of cpu.stat)
-// in which the quota stopped the process, and in the others. The kernel counts how long it
-// stopped it, but not when: where slow requests come with the stops, these are what they have
-// in common. All are parts of slow time.
+// stoppedSeconds is what slow requests met in the seconds (between two readings of cpu.stat) in which the quota stopped the process, and in
+// the others. The kernel counts how long it stopped the process, but not when: slow requests that come with the stops have these in common.
+// All figures are parts of slow time.
 type stoppedSeconds struct {
 	inside float64 // in such seconds
-	excess float64 // of that, above what as long a time without a stop has; NaN: there is too little of that to know
-	least  float64 // had the stops of all processors been at once
-	most   float64 // had they been one after another
+	excess float64 // of inside, beyond what as long a time without a stop has; NaN: too little such time
+	least  float64 // if the stops of all processors had been at once
+	most   float64 // if they had been one after another
 	when   metrics.Spans
 }
 
@@ -37,7 +36,7 @@ func (t *throttle) stoppedSecondsOf(c *check.Case) (s stoppedSeconds, ok bool) {
 	for i := range all {
 		m := &all[i]
 		if m.all == 0 {
-			continue // no request was there
+			continue // without requests
 		}
 		slow += float64(m.slow)
 		time += float64(m.Until - m.From)

@@ -74,7 +74,7 @@ func findSilences(c *check.Case, w metrics.Window) (out metrics.Spans) {
 	return out
 }
 
-// atWork are the states that would have gone on had the process been run.
+// atWork are the states that would have continued if the process had run.
 var atWork = map[evidence.Kind]bool{
 	evidence.Running: true, evidence.Runnable: true, evidence.Syscall: true, evidence.LockWait: true, evidence.Paused: true,
 	evidence.GCAssist: true, evidence.GCAssistWait: true, evidence.GCSweep: true, evidence.GCWait: true,
@@ -82,8 +82,8 @@ var atWork = map[evidence.Kind]bool{
 
 // lost is what requests lost in the stops.
 type lost struct {
-	in    func(row int) int64 // ns: also what it stood in a socket that no thread read
-	found int64               // ns that the process was stopped, as far as it was found when
+	in    func(row int) int64 // ns, including time in a socket that no thread read
+	found int64               // ns that the process was stopped, of stops with a known time
 }
 
 // lostBy finds what requests lost to the stops: by silences, where the states of requests are

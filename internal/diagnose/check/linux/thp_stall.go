@@ -62,8 +62,8 @@ predates this). MongoDB wants THP on from 8.0, off before; Oracle wants madvise;
 	JudgeHost: judgeHostTHP,
 }
 
-// Of the CPU time of a process what huge pages must take to be worth naming, and from which on the
-// counters of a host that has no stacks are worth a second look.
+// Parts of a process's CPU time for huge pages: from the first they are reported; from the second the counters of a host without stacks
+// justify a closer look.
 var (
 	worthTHP = check.Threshold{Name: "share of the process's CPU time in making huge pages", Value: .2, Unit: "1",
 		Why: "less is within what requests differ by", Source: "judgement"}
@@ -101,8 +101,8 @@ func judgeTHP(c *check.Case) check.Verdict {
 		}
 		return v
 	}
-	// Requests lose more than the threads that work on them: others wait behind these for a CPU or
-	// a lock of the memory map. They lose no more than the part of all work that it is.
+	// Requests lose more than the threads that work on them, because others wait behind these for a CPU or a lock of the memory map. They lose
+	// no more than its part of all work.
 	if ok && share < check.Arguable.Value {
 		v.Summary += fmt.Sprintf(", but that is %s of slow request time", units.Percent(share))
 		return v
@@ -154,7 +154,7 @@ func (t *thp) byCounters(c *check.Case, v check.Verdict) check.Verdict {
 		v.Summary = fmt.Sprintf("the process uses only %s of its CPU time in the kernel", units.Percent(s))
 	case t.System < leastTHP.Value && !inKernel(c):
 		v.Summary = fmt.Sprintf("the process uses only %s of a CPU in the kernel", units.Percent(t.System))
-	case t.isHelpful() && !(stalls.Number >= someStalls.Value): // what compacting costs is not in what its faults cost
+	case t.isHelpful() && !(stalls.Number >= someStalls.Value): // compaction is not included in the faults' cost
 		v.Summary = t.helpfulText()
 		v.Prediction = append(v.Prediction, t.predictWithoutTHP())
 	case stalls.Number >= someStalls.Value || excess >= suspectTHP.Value:

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// Connections is clients that connect again and again, or too many of them.
+// Connections is clients that reconnect again and again, or too many clients.
 var Connections = check.Check{
 	ID:    "redis.connections",
 	Title: "clients of Redis keep opening new connections",
@@ -56,7 +56,7 @@ var (
 )
 
 const (
-	costs = 60e3 // ns of the main thread for each, opened and closed
+	costs = 60e3 // ns of the main thread per connection, opened and closed
 )
 
 func judgeConnections(c *check.Case) check.Verdict {
@@ -78,7 +78,7 @@ func judgeConnections(c *check.Case) check.Verdict {
 		v.Rule = check.StandsAlone
 		v.Title = fmt.Sprintf("%s refuses connections: %s are open, which is its limit (maxclients), and %s more were refused.", s.productTitle(), units.Num(s.ClientsMost.Number), units.Num(refused))
 		v.Summary = fmt.Sprintf("%s connections were refused", units.Num(refused))
-		if s.ClientsMost.Number < almostFull.Value*s.MaxClients.Number { // the counter is of both
+		if s.ClientsMost.Number < almostFull.Value*s.MaxClients.Number { // the counter includes both
 			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.productTitle(), units.Num(refused), units.Num(s.ClientsMost.Number), units.Num(s.MaxClients.Number))
 			v.Fix = append(v.Fix, check.Fix{Text: "it runs in protected mode and answers only 127.0.0.1: set a password or an ACL, and bind it to the address that clients use"})
 		}
@@ -110,8 +110,8 @@ func judgeConnections(c *check.Case) check.Verdict {
 	return v
 }
 
-// A server that is full within minutes is one of today's incidents; connections are not closed if most of those that were opened are
-// still open, and a pool that fills has few.
+// A server that fills up within minutes is one of today's incidents. Connections count as not closed if most of the opened ones are still
+// open; a filling pool has few.
 var (
 	soon = check.Threshold{Name: "time until maxclients is reached", Value: 600, Unit: "s",
 		Why: "a server that is full within minutes is one of today's incidents", Source: "judgement"}
@@ -154,8 +154,7 @@ func (s *server) turnedAway() string {
 	return ""
 }
 
-// commands is how many a connection is used for, in words.
-// oneEach is from how many on commands are counted.
+// oneEach is the number of commands per connection from which they are counted.
 const oneEach = 1.5
 
 func formatCommands(n float64) string {

@@ -39,8 +39,8 @@ ones. More CPUs do not help, nor do io-threads if commands use the time.`,
 	Judge:   judgeSaturated,
 }
 
-// A thread that uses as much of a core makes a queue by itself: at 80 % it is four times as long as what is
-// served (M/M/1). One that waits for a CPU for part of its time has no time left when both add up to as much as full.
+// A thread that uses this part of a core makes a queue by itself: at 80 % the queue is four times the length of what is served (M/M/1). A
+// thread that waits for a CPU for part of its time has no time left when both parts add up to full.
 var (
 	saturated = check.Threshold{Name: "share of a CPU that the main thread uses", Value: .8, Unit: "1",
 		Why: "a queue at 80 % is four times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}

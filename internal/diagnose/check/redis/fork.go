@@ -45,8 +45,8 @@ do not avoid the fork.`,
 	Judge:   judgeFork,
 }
 
-// A fork of longFork (ns) and more is told of from rarely on, a part of the time: one command in a thousand meets it, which is p99.9, and waits
-// for longer than people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s).
+// A fork of longFork (ns) or more is reported from the part rarely of the time: one command in a thousand meets it, which is p99.9, and
+// waits for longer than people perceive as immediate (J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s).
 var (
 	longFork = check.Threshold{Name: "length of a fork", Value: 100e6, Unit: "ns",
 		Why: "people take less for immediate", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s"}
@@ -85,7 +85,7 @@ func isRecurring(forks []metrics.RedisKept) bool {
 func judgeFork(c *check.Case) check.Verdict {
 	s := serverOf(c)
 	if last := c.Series(evidence.SeriesRedisLatestFork); last != nil && (s == nil || s.Looks == 0) && last.V[len(last.V)-1]*1e3 >= longStop.Value {
-		return oneFork(c, s, last.V[len(last.V)-1]*1e3, last.Origin) // a section of INFO, without the time it is from
+		return oneFork(c, s, last.V[len(last.V)-1]*1e3, last.Origin) // a section of INFO, without its time
 	}
 	if s == nil || s.Looks == 0 && len(s.Events) == 0 && s.countLines(evidence.RedisSaveBegan)+s.countLines(evidence.RedisRewriteBegan)+s.countLines(evidence.RedisForkFailed) == 0 {
 		return notTold("")
@@ -153,7 +153,7 @@ func (s *server) forkStops() (all []metrics.RedisKept) {
 		return s.latencyEvents("fork")
 	}
 	k := metrics.RedisKept{What: "fork", Over: s.Seconds * 1e9, Origin: f.Last.Origin}
-	if f.Count.Number < few.Value && s.Forks() < few.Value { // one may be the only one there ever is
+	if f.Count.Number < few.Value && s.Forks() < few.Value { // a single fork may be the only one there ever is
 		return s.latencyEvents("fork")
 	}
 	each := f.Stopped.Number * s.Seconds * 1e9 / f.Count.Number

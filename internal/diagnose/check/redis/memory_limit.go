@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// MemoryLimit is memory that does not suffice for what is kept.
+// MemoryLimit is a memory limit too low for the data.
 var MemoryLimit = check.Check{
 	ID:    "redis.memory-limit",
 	Title: "Redis has reached its memory limit",
@@ -42,8 +42,8 @@ costs CPU.`,
 	Judge:   judgeMemory,
 }
 
-// A cache of which more than a tenth of look-ups miss makes pages wait for what it stands in for; evictions may be
-// why if there is at least one for ten misses, below most misses are of keys that were not evicted.
+// If more than a tenth of a cache's lookups miss, pages wait for the store behind it. Evictions may be the reason if there is at least one
+// per ten misses; below, most misses are of keys that were not evicted.
 var (
 	manyMisses = check.Threshold{Name: "share of lookups that miss", Value: .1, Unit: "1",
 		Why: "pages wait for what the cache stands in for", Source: "judgement"}
@@ -128,7 +128,7 @@ func (s *server) supportEvictions(c *check.Case, v *check.Verdict, misses float6
 	v.Title = fmt.Sprintf("%s evicts keys that are still in use: %s keys/s at its limit of %s, and %s of lookups miss.", s.productTitle(), units.Num(s.Evicted.Number),
 		units.Size(s.MaxMemory.Number), units.Percent(misses))
 	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of lookups miss", units.Num(s.Evicted.Number), units.Percent(misses))
-	part := math.Min(s.Evicted.Number, s.Misses.Number) // as many look-ups at most are of what was evicted
+	part := math.Min(s.Evicted.Number, s.Misses.Number) // upper bound on the lookups of evicted keys
 	v.Weight = math.Max(misses, part*elsewhereFor.Value)
 	v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin), c.Figure("redis.misses_per_s", "lookups that miss", s.Misses.Number, "1/s", s.Misses.Origin),
 		c.Figure("redis.misses_share", "share of lookups that miss", misses, "1", s.Misses.Origin))
@@ -172,7 +172,7 @@ func formatMegabytes(bytes float64) string {
 	return units.Num(bytes/(1<<20)) + "mb"
 }
 
-// memory is what else is known of it.
+// ofClients is the part of maxmemory in buffers of clients from which it is reported.
 var ofClients = check.Threshold{Name: "part of maxmemory in buffers of clients, from which it is reported", Value: .1, Unit: "1",
 	Why: "it is no data, and a client that does not read keeps it", Source: "judgement"}
 

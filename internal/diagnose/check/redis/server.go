@@ -1,10 +1,8 @@
-// Package redis holds the causes that lie in a Redis server, or in how its clients use it; Valkey and
-// KeyDB are judged alike.
+// Package redis holds the causes that lie in a Redis server, or in its clients' use of it; Valkey and KeyDB are judged alike.
 //
-// A server has no requests of its own. What is slow there is what its clients wait beyond what an answer takes
-// at its best, and one thread answers all of them: a command of d ms keeps everybody waiting who comes
-// meanwhile, d/2 in the mean. That is what causes are ranked by: clients that wait for it, on average
-// (seconds of waiting per second; rate of commands × mean wait, Little's law), bounded by how many clients there are.
+// A server has no requests of its own. Slow time there is its clients' wait beyond the best time of an answer. One thread answers all of
+// them: a command of d ms delays all clients that arrive during it, by d/2 on average. Causes are ranked by the mean number of clients that
+// wait for them (seconds of waiting per second; rate of commands × mean wait, Little's law), bounded by the number of clients.
 //
 // Sources: https://redis.io/docs/latest/operate/oss_and_stack/management/optimization/latency/,
 // src/server.c, src/evict.c, src/aof.c and src/rdb.c of Redis 7.0, src/latency.c for what LATENCY DOCTOR says.
@@ -22,13 +20,13 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// server is what is known of one.
+// server is what is known of one server.
 type server struct {
 	*metrics.Redis
 	waits  metrics.RedisWaits
 	kernel *metrics.KernelWork // nil: not recorded
 	all    metrics.Process
-	host   string // release of its kernel, "" unknown
+	host   string // release of the host's kernel, "" unknown
 }
 
 var often = check.Threshold{Name: "share of the time in which commands have to wait", Value: .005, Unit: "1",
@@ -37,7 +35,7 @@ var often = check.Threshold{Name: "share of the time in which commands have to w
 var forAll = check.Threshold{Name: "mean wait of all commands for stalls that are shorter, but many", Value: .25e6, Unit: "ns",
 	Why: "a page that asks ten times waits some ms", Source: "judgement; ten times what they wait at a healthy server"}
 
-// few stalls are an accident, unless one of them is as long as rare: a client gives up on it.
+// few is the number of stalls below which they are an accident, unless one is as long as rare: then a client gives up.
 var (
 	few = check.Threshold{Name: "stalls in a recording", Value: 2, Unit: "count",
 		Why: "one is an accident", Source: "judgement"}
@@ -73,7 +71,7 @@ func (s *server) productTitle() string {
 	return s.Release.Product
 }
 
-// What shows more.
+// Needs that would show more.
 var (
 	asked = check.Need{What: "the server's own figures while it is slow", Command: "unstall redis://HOST:PORT"}
 	again = check.Need{What: "a second INFO sample, half a minute after the first and given with it: counts since the server's start do not show what it does now",

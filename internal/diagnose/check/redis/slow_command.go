@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// SlowCommand is a command that takes long, and keeps all others waiting.
+// SlowCommand is a command that takes long and delays all others.
 var SlowCommand = check.Check{
 	ID:    "redis.slow-command",
 	Title: "a slow command delays all clients of Redis",
@@ -44,8 +44,7 @@ scans on a replica. More CPUs, io-threads and pipelines do not help.`,
 	Judge:   judgeSlow,
 }
 
-// single are commands that touch one element, or as many as they name: by themselves they take µs, and longer only by the
-// bytes they move.
+// single are commands that touch one element, or as many as they name: the command takes µs, and longer only through the bytes it moves.
 var single = map[string]bool{
 	"GET": true, "SET": true, "SETEX": true, "PSETEX": true, "SETNX": true, "GETSET": true, "GETEX": true, "GETDEL": true, "GETRANGE": true, "SETRANGE": true, "APPEND": true, "STRLEN": true, "MGET": true, "MSET": true, "MSETNX": true,
 	"INCR": true, "DECR": true, "INCRBY": true, "DECRBY": true, "INCRBYFLOAT": true, "EXISTS": true, "EXPIRE": true, "PEXPIRE": true, "EXPIREAT": true, "TTL": true, "PTTL": true, "TYPE": true, "PERSIST": true, "TOUCH": true,
@@ -53,7 +52,7 @@ var single = map[string]bool{
 	"ZADD": true, "ZSCORE": true, "ZRANK": true, "ZCARD": true, "ZINCRBY": true, "XADD": true, "XACK": true, "XLEN": true, "PUBLISH": true, "PING": true, "ECHO": true, "SELECT": true, "AUTH": true, "HELLO": true, "DUMP": true, "RESTORE": true, "SETBIT": true, "GETBIT": true, "PFADD": true, "UNLINK": true,
 }
 
-// forks are commands that take as long as a fork does.
+// forks are commands that take as long as a fork.
 var forks = map[string]bool{"BGSAVE": true, "BGREWRITEAOF": true, "SAVE": true}
 
 // belongsElsewhere says whether a command's time belongs to another cause, or is intended by its
@@ -80,7 +79,7 @@ func (s *server) splitLongCommands() (much, little []metrics.RedisKept) {
 var longCall = check.Threshold{Name: "length of a single command that is named however rare", Value: 500e6, Unit: "ns",
 	Why: "what arrives at that time waits for half of it, longer than the 200 ms of some clients' timeouts", Source: "arithmetic"}
 
-// Calls in the slow log that stand close together take much of the thread's time meanwhile, whatever it was before.
+// Calls close together in the slow log take much of the thread's time during that stretch, whatever it was before.
 var (
 	several = check.Threshold{Name: "long calls in the slow log that stand close together", Value: 3, Unit: "count",
 		Why: "two may come together by chance", Source: "judgement"}
@@ -88,7 +87,7 @@ var (
 		Why: "one command in twenty meets one", Source: "arithmetic"}
 )
 
-// rounded is what the stamps of the slow log are rounded to.
+// rounded is the resolution of the slow log's stamps.
 const rounded = time.Second
 
 // isWorthNaming says whether calls at a hardly known rate are worth reporting. They are not where
@@ -151,7 +150,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 		if len(much) == 0 {
 			v.Rule = check.Absent
 		}
-		if s.Looks == 0 { // a slow log that goes back as far as it does
+		if s.Looks == 0 { // a slow log of unknown length
 			v.Rule, v.Needs = check.NotRecorded, []check.Need{asked}
 			return v
 		}
@@ -213,7 +212,7 @@ func (s *server) describeCommand(k *metrics.RedisKept) string {
 	if slow == nil {
 		return name
 	}
-	if strings.HasPrefix(slow.Command, name+" ") && metrics.RedisScript(name) { // which script, which function
+	if strings.HasPrefix(slow.Command, name+" ") && metrics.RedisScript(name) { // the script or function
 		name = slow.Command
 	}
 	if len(slow.Hosts) > 0 {

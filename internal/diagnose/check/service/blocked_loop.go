@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// BlockedLoop is an event loop that one request keeps from the others.
+// BlockedLoop is an event loop on which one request delays the others.
 var BlockedLoop = check.Check{
 	ID:    "service.blocked-loop",
 	Title: "requests wait for an event loop that others block",
@@ -126,10 +126,10 @@ type loopWaits struct {
 	lanes    map[evidence.LaneID]bool
 }
 
-// loopHolder is what a loop went on with while others waited.
+// loopHolder is what a loop did while requests waited.
 type loopHolder struct {
 	route   string // "" unknown
-	blocked string // whose answer it waited for, "" it ran
+	blocked string // whose answer it waited for; "": it ran
 	ns      int64
 }
 
@@ -216,7 +216,7 @@ func (h *loopHolder) activityText() string {
 // loopSite is where the loops' threads were seen most while they had work.
 type loopSite struct {
 	check.Effort
-	waits string // what they waited for there, as a sentence about them goes on: "sleeping (nanosleep)"; "" they ran
+	waits string // what they waited for there, as the end of a sentence: "sleeping (nanosleep)"; "": they ran
 }
 
 // findSite finds the place where the loops' threads were seen most while they had work; with

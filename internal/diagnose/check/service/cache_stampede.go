@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// CacheStampede is requests that all make what a cache lost at the same time.
+// CacheStampede is requests that all recompute an entry that a cache lost, at the same time.
 var CacheStampede = check.Check{
 	ID:    "service.cache-stampede",
 	Title: "requests rebuild the same cached value at the same time",
@@ -57,13 +57,13 @@ var (
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
-// crowd is identical calls that run side by side.
+// crowd is identical calls that run at the same time.
 type crowd struct {
 	from, until int64
 	calls       []*exchangedCall
 }
 
-// stampede is one call that is made by crowds.
+// stampede is one call that crowds make.
 type stampede struct {
 	call    *exchangedCall
 	crowds  []crowd
@@ -71,7 +71,7 @@ type stampede struct {
 	quiet   int64 // ns, median: before each crowd
 	took    int64 // ns, median of such a call
 	route   evidence.NameID
-	without float64 // of the route's requests make no such call
+	without float64 // part of the route's requests without such a call
 	ns      int64
 }
 

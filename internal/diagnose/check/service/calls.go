@@ -12,24 +12,24 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// spanned is what spans tell of a subject's requests: how much of them passed in calls.
-// They may be others than those the ledger charges, of the same service and time.
+// spanned is what spans tell of a subject's requests: how much of their time passed in calls. The requests may be others than the ledger's,
+// of the same service and time.
 type spanned struct {
 	origin evidence.Origin
 	rows   []int // all requests
-	slow   []int // those that took longer than what is slow; all, if none did
-	own    bool  // they are what the ledger charges
+	slow   []int // those above the limit; all, if there are none
+	own    bool  // they are the ledger's requests
 
 	calls        int     // of the slow ones
 	call         float64 // ns, mean of a call
 	p50, p99     int64   // ns, of a call
-	there        float64 // ns, mean of those calls that the callee has told of
-	told         int     // how many
-	same         float64 // ns, mean of these as the caller saw them
+	there        float64 // ns, mean of the calls that the callee reported, too
+	told         int     // number of these calls
+	same         float64 // ns, mean of these calls by the caller
 	took, called float64 // ns, means of a slow request
 	pooled       float64
-	name         string // of the dependency that took most
-	what         string // what it was asked for most often
+	name         string // of the dependency with most time
+	what         string // its most frequent operation
 }
 
 // spansOf returns what the spans of a subject show, nil if there are none.
@@ -167,7 +167,7 @@ func (s *spanned) formatCalls() string {
 	return formatProduct(s.perRequest(), s.call, s.called, s.took)
 }
 
-// aboutOne is by how much the calls of a request may differ from one, in the mean, to be told as one.
+// aboutOne is how far the mean number of calls of a request may be from one to be printed as one.
 const aboutOne = .05
 
 var aside = check.Threshold{Name: "part of what calls take one by one, below which some ran side by side", Value: .95, Unit: "1",

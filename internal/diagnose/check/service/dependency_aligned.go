@@ -11,8 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// Whose calls are whose is not told where requests share connections (HTTP/2) or pass through a proxy. A request that takes long for
-// a call begins before it and ends right after it: within alignedEnd, and what the way back takes of its time.
+// The owner of a call is unknown where requests share connections (HTTP/2) or pass through a proxy. A request that is slow because of a
+// call begins before it and ends right after it: within alignedEnd, plus the way back.
 var (
 	alignedEnd = check.Threshold{Name: "time between the ends of calls of different requests", Value: 5e6, Unit: "ns",
 		Why: "they end together by one event", Source: "judgement"}

@@ -14,9 +14,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// A statement that each request of a route waits long for makes none of them slower than the others. It is a fault if it takes
-// alwaysLong, half of what a page may take without a delay that people notice (J. Nielsen, Usability Engineering, 1993, chapter 5),
-// while the same database answers others in a tenth of that: then it is this statement and not the database.
+// A statement that every request of a route waits long for makes none of them slower than the others. It is a fault if it takes alwaysLong,
+// half of the time that a page may take without a delay that people notice (J. Nielsen, Usability Engineering, 1993, chapter 5), while the
+// same database answers others in a tenth of that: then the statement is slow and not the database.
 var (
 	alwaysLong = check.Threshold{Name: "length of a statement that most requests of a route wait for", Value: 50e6, Unit: "ns",
 		Why: "an index answers in some ms", Source: "judgement"}
@@ -26,7 +26,7 @@ var (
 		Why: "then it is the statement, not the database", Source: "judgement"}
 )
 
-// alwaysWaited is what all requests of a route wait long for.
+// alwaysWaited is a statement that all requests of a route wait long for.
 type alwaysWaited struct {
 	to, operation, route evidence.NameID
 	p50, others          int64 // ns, of such a statement, and of others at the same database
@@ -36,7 +36,7 @@ type alwaysWaited struct {
 	byRow                map[int]int64
 }
 
-// databases are products whose statements may be slow one by one.
+// databases are products with statements that may be slow one by one.
 var databases = []string{"PostgreSQL at ", "MySQL/MariaDB at ", "SQL Server at ", "Oracle at "}
 
 // alwaysSlow adds to a verdict that rules a dependency out what all requests of a route wait for.
@@ -65,7 +65,7 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 		if ns, known := w.byRow[row]; known || r.Route.At(row) != w.route {
 			return ns
 		}
-		return min(w.p50, r.Latency(row)) // its own calls were not seen: they are as those of the others
+		return min(w.p50, r.Latency(row)) // its own calls were not seen: they count as the others'
 	}))
 	return v
 }
@@ -133,7 +133,7 @@ func (w *alwaysWaited) findRoute(c *check.Case, x *exchanged, long []*exchangedC
 		all += until - from
 		s.all++
 		s.took += until - from
-		var waited int64 // the longest that is within it and no other's
+		var waited int64 // the longest one within it and within no other
 		for i := sort.Search(len(long), func(i int) bool { return long[i].begun >= from }); i < len(long) && long[i].begun < until; i++ {
 			if call := long[i]; call.end <= until && (call.request < 0 || call.request == row) {
 				waited = max(waited, call.answerTime())

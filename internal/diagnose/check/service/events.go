@@ -9,11 +9,11 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// told are names of waits that end when others have something to tell.
+// told are names of waits that end with an event.
 type told map[evidence.NameID]bool
 
-// Of the requests that end others' waits, as many may have waited for the same themselves
-// as chance has it, for these waits to be for events; and so many must have been seen.
+// Waits are for events if the requests that end them waited for the same themselves no more often than by chance; and at least so many must
+// have been seen.
 var (
 	tellers = check.Threshold{Name: "requests seen to end others' waits", Value: 5, Unit: "count",
 		Why: "fewer say nothing", Source: "judgement"}

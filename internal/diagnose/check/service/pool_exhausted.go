@@ -238,14 +238,20 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		fix.Text = formatPlaces(needed) + fix.Text
 		v.Fix = append(v.Fix, fix)
 	}
-	waits := func(row int) (ns int64) {
-		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) { _, w := wait(&s, ch); ns += w })
+	waits := func(row int, inside bool) (ns int64) {
+		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			if _, w := wait(&s, ch); !inside || s.Kind != evidence.BeforeService {
+				ns += w
+			}
+		})
 		return ns
 	}
-	if busy == nil { // they hold what serves them while they wait
-		waits = l.FreeServers(waits)
-	}
-	v.Prediction = append(v.Prediction, c.PredictP99(waits))
+	freed := l.FreeServers(func(row int) int64 { return waits(row, true) }) // they hold what serves them while they wait
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+		all := waits(row, false)
+		before := l.BeforeService(row) - (all - waits(row, true)) // less what is such a wait itself
+		return all + min(freed(row), max(0, before))
+	}))
 	return v
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// RetryStorm is calls that fail and are made again, so that a dependency in trouble gets more of them.
+// RetryStorm is failing calls that are retried, so that a dependency in trouble gets more of them.
 var RetryStorm = check.Check{
 	ID:    "service.retry-storm",
 	Title: "failed calls are repeated, and add to the load of a dependency in trouble",
@@ -53,10 +53,10 @@ var (
 )
 
 const (
-	stormSecond = int64(1e9) // ns: calls and requests are counted by
+	stormSecond = int64(1e9) // ns: the unit of counting calls and requests
 )
 
-// storm is calls to one place that are repeated while they fail.
+// storm is calls to one place that are retried while they fail.
 type storm struct {
 	to            evidence.NameID
 	calls, failed int
@@ -96,7 +96,7 @@ func judgeRetries(c *check.Case) check.Verdict {
 	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Failed calls to %s are repeated: %s calls per request while they fail, %s else, and %s of slow time passes in these seconds.", to, units.Num(s.then), units.Num(s.usual), units.Percent(share))
-	again := 1 - 1/factor // of the calls are made again
+	again := 1 - 1/factor // part of the calls that are retries
 	v.Saves = c.Bound(again*float64(sumInts(per)), 0, float64(sumInts(per)))
 	v.Fix = append(v.Fix, check.Fix{Text: "give retries a budget (at most one in ten calls) and a growing, random pause before each, stop calling for a moment while most fail (circuit breaker), and set the timeout above the usual 99th percentile of the call"})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// RowLock is requests whose statements wait until another request's transaction ends.
+// RowLock is requests whose statements wait for the end of another request's transaction.
 var RowLock = check.Check{
 	ID:    "service.row-lock",
 	Title: "statements wait for a row that another transaction has locked",
@@ -64,7 +64,7 @@ var (
 		Why: "chance makes some", Source: "judgement"}
 )
 
-// lockWait is a call that waited until another connection's transaction ended.
+// lockWait is a call that waited for the end of another connection's transaction.
 type lockWait struct {
 	call, ender *exchangedCall
 	before      *exchangedCall // the holder's call that took the lock, or the one before the longest time in which it made none
@@ -76,12 +76,12 @@ type rowLocks struct {
 	to       evidence.NameID
 	long     int // calls that are long
 	chance   float64
-	told     bool // by the database, else by sizes and times
+	told     bool // by the database's report, else by sizes and times
 	waits    []lockWait
 	ns       int64  // of all waits
-	held     int64  // ns, median: from when the lock was taken until the transaction ended
-	away     int64  // ns, median of that: with no call to the database
-	calling  string // whom holders call meanwhile, "" unknown
+	held     int64  // ns, median: from the taking of the lock to the transaction's end
+	away     int64  // ns, median part of held without a call to the database
+	calling  string // what holders call during that time, "" unknown
 	callTook int64  // ns, median of such a call
 }
 
@@ -261,7 +261,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 	released := make(map[kindOf][]lockWait)
 	for _, x := range long {
 		seen := make(map[kindOf]bool)
-		// Calls are in order of time: those that began while this one waited.
+		// Calls are sorted by time: these began while this one waited.
 		first := sort.Search(len(calls), func(i int) bool { return calls[i].begun >= x.arrived-releasedWithin.Int64()-least })
 		for _, y := range calls[first:] {
 			if y.begun > x.arrived {

@@ -12,10 +12,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// Where nobody tells of requests, threads that serve connections tell how long they compute at a time, by
-// the kernel's clock of CPU time: each sample is 10 ms of it. Samples in a row in one function are one stretch.
-// What computes for less than the clock's period is met by one sample alone; if stretches have more in the mean, they
-// last as long as these. All others of which threads were given a processor are short.
+// Without records of requests, serving threads show how long they compute at a time, by the kernel's clock of CPU time: each sample is 10
+// ms of it. Consecutive samples in one function are one stretch. A computation shorter than the clock's period meets a single sample; if
+// stretches have more on average, their length is known. All other runs of these threads are short.
 var (
 	leastMean = check.Threshold{Name: "samples of a stretch on average", Value: 1.3, Unit: "count",
 		Why: "else one sample alone meets what is shorter than the clock's period", Source: "arithmetic: 10 ms each"}
@@ -35,7 +34,7 @@ const (
 	noGap = 1.6 // periods between samples of one stretch, at most
 )
 
-// stretches are those in one function.
+// stretches are the stretches in one function.
 type stretches struct {
 	count int
 	ns    int64

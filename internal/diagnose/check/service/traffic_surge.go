@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// TrafficSurge is more requests than were agreed on, or than there used to be.
+// TrafficSurge is more requests than agreed on, or than before.
 var TrafficSurge = check.Check{
 	ID:    "service.traffic-surge",
 	Title: "far more requests arrive than expected",
@@ -63,7 +63,7 @@ func hasSpareCPUs(c *check.Case) bool {
 	return known && busy < saturated.Value
 }
 
-// loaded is time that a high rate of requests may be the reason of.
+// loaded are mechanisms whose time a high rate of requests can cause.
 var loaded = []ledger.Mechanism{ledger.RequestsCPU, ledger.Queued, ledger.Pool, ledger.PoolThread, ledger.Unobserved, ledger.Unexplained}
 
 var (
@@ -197,8 +197,8 @@ func arrivalsOf(c *check.Case) *arrivals {
 	return a
 }
 
-// A rise lasts for so many stretches at least: fewer are a burst. Requests take longer after
-// one if their median grows by such a factor, more than it varies by itself.
+// A rise lasts for at least this many stretches: fewer are a burst. Requests are slower after it if their median grows by this factor, more
+// than it varies by itself.
 var (
 	shortest = check.Threshold{Name: "stretches that a rise lasts for", Value: 3, Unit: "count",
 		Why: "fewer are a burst", Source: "judgement"}

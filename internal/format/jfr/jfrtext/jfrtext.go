@@ -1,5 +1,5 @@
-// Package jfrtext makes flight recordings of a text, so that a test can hold one that is read at a
-// glance. A line is one of
+// Package jfrtext makes flight recordings from a text, so that a test's recording is readable.
+// A line is one of
 //
 //	chunk start=2026-11-23T12:00:00Z ticks=1000 frequency=1000000000 duration=5s [open] [wide] [deltas]
 //	class jdk.types.Symbol string:java.lang.String

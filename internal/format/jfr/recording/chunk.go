@@ -8,12 +8,12 @@ type Chunk struct {
 	Classes map[int64]*Class // of its metadata; nil: it has none
 
 	Events  int64 // that it holds, constants and metadata not counted
-	Unread  int64 // events and constants that are not what the metadata says
-	Damaged int64 // bytes from where on events could not be told apart
+	Unread  int64 // events and constants that contradict the metadata
+	Damaged int64 // bytes from which events could not be separated
 
 	data   []byte
 	counts map[int64]int64 // events by type
-	checks []int           // where checkpoints are, behind their type
+	checks []int           // positions of checkpoints, behind their type
 	base   int64           // ticks, see Header.Deltas
 	values []value
 }
@@ -44,7 +44,7 @@ func (c *Chunk) reset(h Header, data []byte) {
 			c.counts[int64(id)] = n
 		}
 	}
-	if c.Damaged > 0 { // what lies behind the damage may be found by the header
+	if c.Damaged > 0 { // the header may lead to data behind the damage
 		if at := c.findEventAt(c.metadata, metaType); at > meta {
 			meta = at
 		}
@@ -63,8 +63,8 @@ func (c *Chunk) reset(h Header, data []byte) {
 
 func (c *Chunk) cursorAt(at int) cursor { return cursor{b: c.data, at: at, wide: !c.Compressed} }
 
-// walkEvents goes from event to event as long as do returns true, and returns how many bytes it
-// could not go over.
+// walkEvents goes from event to event as long as do returns true, and returns the bytes it
+// could not walk.
 func (c *Chunk) walkEvents(do func(id int64, body cursor) bool) (damaged int64) {
 	for at := headerSize; at < len(c.data); {
 		body := c.cursorAt(at)
@@ -83,7 +83,7 @@ func (c *Chunk) walkEvents(do func(id int64, body cursor) bool) (damaged int64) 
 	return 0
 }
 
-// findEventAt returns where the event of a type lies, behind its type, that the header points at;
+// findEventAt returns the position, behind its type, of the event that the header points to;
 // -1 if it is not there.
 func (c *Chunk) findEventAt(position, id int64) int {
 	if position < headerSize || position >= int64(len(c.data)) {
@@ -96,7 +96,7 @@ func (c *Chunk) findEventAt(position, id int64) int {
 	return body.at
 }
 
-// followCheckpoints adds the checkpoints that the header and each of them point at, the last one
+// followCheckpoints adds the checkpoints that the header and each checkpoint point to, the last one
 // first.
 func (c *Chunk) followCheckpoints() {
 	known := make(map[int]bool)
@@ -121,7 +121,7 @@ func (c *Chunk) followCheckpoints() {
 	}
 }
 
-// Counts are how many events of each type there are, constants and metadata included.
+// Counts returns the number of events of each type, including constants and metadata.
 func (c *Chunk) Counts() map[int64]int64 { return c.counts }
 
 // ticksToTime converts a tick to ns since the epoch.
@@ -144,11 +144,11 @@ func (c *Chunk) ticksToDuration(ticks int64) int64 {
 	return int64(ns)
 }
 
-// fewTypes are those whose numbers are small: all of the JVM's own.
+// fewTypes bounds the small type numbers, which all of the JVM's own types have.
 const fewTypes = 1024
 
-// Each calls do for each event whose class wanted returns true of, which it is asked
-// once. The record is valid until do returns; one that is not as its class says is
+// Each calls do for each event of the classes for which wanted returns true; wanted is called
+// once per class. The record is valid until do returns. An event that contradicts its class is
 // counted and left out.
 func (c *Chunk) Each(wanted func(*Class) bool, do func(*Record)) {
 	var few [fewTypes]*Class

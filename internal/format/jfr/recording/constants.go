@@ -1,23 +1,23 @@
 package recording
 
-// pool holds where the constants of a class are.
+// pool has the positions of the constants of a class.
 type pool struct {
 	found []constant
 
-	// Made when one is first asked for: most pools are never.
+	// It is built on first use: most pools are never used.
 	first int64
-	dense []int32         // places by key from first on, 0: none
-	at    map[int64]int32 // where keys lie far apart
+	dense []int32         // positions by key from first on, 0: none
+	at    map[int64]int32 // if keys are sparse
 	ready bool
 }
 
-// constant is a key and where its value is; a chunk is shorter than 2 GiB.
+// constant is a key and the position of its value; a chunk is shorter than 2 GiB.
 type constant struct {
 	key int64
 	at  int32
 }
 
-// find returns where a constant is. The JVM counts stacks and threads, whose keys so lie side by side.
+// find returns the position of a constant. The JVM numbers stacks and threads consecutively, so their keys are dense.
 func (p *pool) find(key int64) (int, bool) {
 	if !p.ready {
 		p.buildIndex()
@@ -54,7 +54,7 @@ func (p *pool) buildIndex() {
 	}
 }
 
-// indexConstants notes where each constant is. One that comes again is the same.
+// indexConstants records the position of each constant. Repeated constants are equal.
 func (c *Chunk) indexConstants() {
 	for _, at := range c.checks {
 		if !c.decodeCheckpoint(c.cursorAt(at)) {
@@ -67,7 +67,7 @@ func (c *Chunk) indexConstants() {
 func (c *Chunk) decodeCheckpoint(body cursor) bool {
 	body.readLong() // start
 	body.readLong() // duration
-	body.readLong() // how far it is to the one before
+	body.readLong() // distance to the previous one
 	body.readByte() // its kind
 	for range body.readInt() {
 		id := body.readLong()
@@ -92,7 +92,7 @@ func (c *Chunk) decodeCheckpoint(body cursor) bool {
 	return !body.bad
 }
 
-// skipValue goes over a value of a class.
+// skipValue skips a value of a class.
 func skipValue(b *cursor, x *Class, depth int) {
 	if x == nil || depth > mostDepth {
 		b.markBad()
@@ -118,7 +118,7 @@ func skipValue(b *cursor, x *Class, depth int) {
 			b.skipNumbers(x.numbers)
 			return
 		}
-		if len(x.Fields) == 0 { // takes no room: a million of them would be none
+		if len(x.Fields) == 0 { // it has no size: a million of them would still be empty
 			b.markBad()
 		}
 		for i := range x.Fields {

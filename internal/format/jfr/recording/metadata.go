@@ -7,7 +7,7 @@ import (
 
 func utf16Text(s []uint16) string { return string(utf16.Decode(s)) }
 
-// Class is a type of events, of constants or of what they are made of.
+// Class is a type of events, of constants or of their parts.
 type Class struct {
 	ID     int64
 	Name   string // "jdk.ExecutionSample", "java.lang.Thread", "long"
@@ -15,14 +15,14 @@ type Class struct {
 	Super  string // "jdk.jfr.Event" of events
 	Simple bool   // it stands for its only field
 	Fields []Field
-	Tag    int // for whoever goes through events, to know what they have seen of the class
+	Tag    int // for callers, to store what they know of the class
 
 	kind    kind
-	numbers int   // a value of it is so many integers and nothing else, where those are compressed; 0: it is not
+	numbers int   // a value consists of this many integers, if those are compressed; 0: it does not
 	pool    *pool // its constants; nil: there are none
 }
 
-// Event says whether it is a type of events.
+// Event says whether the class is a type of events.
 func (c *Class) Event() bool { return c.Super == "jdk.jfr.Event" }
 
 // Field finds a field, -1 if there is none.
@@ -40,18 +40,18 @@ type Field struct {
 	Name   string
 	Class  *Class // nil: the metadata lacks it
 	Array  bool
-	Pooled bool // a key of a constant stands there
+	Pooled bool // a field holds the key of a constant
 	Unit   Unit
 
 	class int64
 	how   how
 }
 
-// how is what a value of a field is, all told: it is asked for each event.
+// how is how a field's value is decoded, precomputed because each event needs it.
 type how uint8
 
 const (
-	aside how = iota // where it is is enough
+	aside how = iota // only its position is needed
 	aByte
 	aShort
 	aChar
@@ -89,10 +89,10 @@ func (f *Field) valueForm() how {
 	return aStructure
 }
 
-// Unit is what a number counts, as annotations of a field say.
+// Unit is the unit of a number, from the annotations of its field.
 type Unit uint8
 
-// Units. Times are given in ns whatever they are recorded in.
+// Units. Times are returned in ns from any recorded unit.
 const (
 	Plain Unit = iota
 	SpanTicks
@@ -112,7 +112,7 @@ var units = map[string]map[string]Unit{
 	"jdk.jfr.Timestamp": {"TICKS": TimeTicks, "MILLISECONDS_SINCE_EPOCH": TimeMillis, "NANOSECONDS_SINCE_EPOCH": TimeNanos},
 }
 
-// kind is how a value of a class is written.
+// kind is the encoding of a class's value.
 type kind uint8
 
 const (
@@ -165,7 +165,7 @@ func decodeMetadata(c cursor) (map[int64]*Class, bool) {
 	return m.classes, !m.bad
 }
 
-// countIntegers counts the integers of a structure that has nothing else, such as a frame of a
+// countIntegers counts the integers of a structure that consists of integers only, such as a frame of a
 // stack; 0 for others.
 func (c *Class) countIntegers() int {
 	if c.kind != composite {
@@ -184,7 +184,7 @@ func (c *Class) countIntegers() int {
 	return len(c.Fields)
 }
 
-// tree is the metadata as it is read.
+// tree is the metadata while it is read.
 type tree struct {
 	cursor
 	strings []string
@@ -208,7 +208,7 @@ func (t *tree) readWord() string {
 	return ""
 }
 
-// readElement reads an element, which is within a class, and within a field or annotation of it.
+// readElement reads an element within a class, and within a field or annotation of it.
 func (t *tree) readElement(in *Class, field *Field, depth int) {
 	if depth > mostDepth {
 		t.markBad()
@@ -255,7 +255,7 @@ func (t *tree) readElement(in *Class, field *Field, depth int) {
 	}
 }
 
-// applyAnnotations applies annotations, whose classes may come behind them.
+// applyAnnotations applies annotations, whose classes may come after them.
 func (t *tree) applyAnnotations() {
 	for _, x := range t.notes {
 		c := t.classes[x.class]

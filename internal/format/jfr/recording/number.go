@@ -7,7 +7,7 @@ import (
 )
 
 // decodeVarint decodes a number: seven bits a byte, the lowest first, the ninth byte whole. n is
-// how many bytes it takes, 0 if it is cut.
+// its length in bytes, 0 if it is cut.
 func decodeVarint(b []byte) (v uint64, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -26,7 +26,7 @@ func decodeVarint(b []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-// cursor reads values one behind the other. After the first that is not there everything is 0.
+// cursor reads values in sequence. After the first missing value everything is 0.
 type cursor struct {
 	b    []byte
 	at   int
@@ -69,7 +69,7 @@ func (c *cursor) readNumber(width int) uint64 {
 // hasSmallNumber says whether a compressed number of one byte follows.
 func (c *cursor) hasSmallNumber() bool { return !c.wide && c.at < len(c.b) && c.b[c.at] < 0x80 }
 
-// skipNumbers goes over so many integers that are compressed.
+// skipNumbers skips that many compressed integers.
 func (c *cursor) skipNumbers(n int) {
 	b, at := c.b, c.at
 	for ; n > 0; n-- {
@@ -107,7 +107,7 @@ func (c *cursor) skipBytes(n int) {
 	c.at += n
 }
 
-// readCount reads how many of something follow; each takes a byte at least.
+// readCount reads how many items follow; each takes at least a byte.
 func (c *cursor) readCount() int {
 	n := c.readNumber(4)
 	if n > uint64(len(c.b)-c.at) {
@@ -133,7 +133,7 @@ func (c *cursor) readDouble() float64 {
 	return math.Float64frombits(binary.BigEndian.Uint64(c.b[at:]))
 }
 
-// How strings are written
+// Encodings of strings
 // (https://github.com/openjdk/jdk/blob/master/src/jdk.jfr/share/classes/jdk/jfr/internal/consumer/StringParser.java).
 const (
 	noString = iota
@@ -161,7 +161,7 @@ func (c *cursor) skipString() {
 	}
 }
 
-// readString reads a string; one that is a constant returns its key.
+// readString reads a string; for a constant it returns the key.
 func (c *cursor) readString() (s string, key int64, pooled bool) {
 	switch c.readByte() {
 	case noString, emptyString:

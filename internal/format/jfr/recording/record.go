@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// value is one of a field: a number, or where it is.
+// value is the value of a field: a number, or a position.
 type value struct {
 	n  int64 // a number, the bits of a double, or the key of a constant
-	at int   // where a string, array or structure is
+	at int   // position of a string, array or structure
 }
 
-// Record is an event, a constant or a structure: the values of the fields of a class. Fields are asked
-// for by name, and a field that the class does not have, as versions differ, is 0, "" or not there.
+// Record is an event, a constant or a structure: the values of the fields of a class. Fields are read
+// by name, and a field that the class lacks, as versions differ, is 0, "" or absent.
 type Record struct {
 	Class *Class
 	Key   int64 // of a constant
@@ -21,14 +21,14 @@ type Record struct {
 	values []value
 }
 
-// decode reads the values from where the cursor is, into the room that the record has for them.
+// decode reads the values at the cursor into the record's memory.
 func (r *Record) decode(b *cursor) bool {
 	values := slices.Grow(r.values, len(r.Class.Fields))[:len(r.Class.Fields)]
 	for i := range values {
 		f := &r.Class.Fields[i]
 		v := &values[i]
 		*v = value{at: b.at}
-		if f.how >= aShort && f.how <= aLong && b.hasSmallNumber() { // most numbers are, of frames above all
+		if f.how >= aShort && f.how <= aLong && b.hasSmallNumber() { // most numbers are small, above all those of frames
 			v.n = int64(b.b[b.at])
 			b.at++
 			continue
@@ -64,8 +64,8 @@ func (r *Record) decode(b *cursor) bool {
 	return true
 }
 
-// unpackTicks returns the ticks of an event where the recording has them as differences: those
-// that lie behind the chunk's start are absolute, others follow the last of these
+// unpackTicks returns the ticks of an event if the recording stores differences: ticks
+// after the chunk's start are absolute, others are relative to the last of these
 // (https://github.com/openjdk/jdk/blob/master/src/jdk.jfr/share/classes/jdk/jfr/internal/consumer/TimeConverter.java).
 func (c *Chunk) unpackTicks(ticks int64) int64 {
 	if ticks > c.Ticks {
@@ -86,13 +86,13 @@ func (r *Record) fieldValue(name string) (*Field, value, bool) {
 	return &r.Class.Fields[i], r.values[i], true
 }
 
-// Has says whether there is a field.
+// Has says whether the record has a field.
 func (r *Record) Has(name string) bool {
 	_, _, ok := r.fieldValue(name)
 	return ok
 }
 
-// Int is an integer; of a constant its key. What annotations say to be a time is in ns.
+// Int returns an integer; for a constant its key. Fields with a time annotation are in ns.
 func (r *Record) Int(name string) int64 {
 	f, v, ok := r.fieldValue(name)
 	if !ok || f.Array {
@@ -101,7 +101,7 @@ func (r *Record) Int(name string) int64 {
 	return r.chunk.convertUnit(f.Unit, v.n)
 }
 
-// Number is the integer, or key, of a field by its place in the class, as it is recorded; 0 of none.
+// Number returns the integer, or key, of a field by its position in the class, as recorded; 0 for a missing one.
 func (r *Record) Number(field int) int64 {
 	if field < 0 || field >= len(r.values) {
 		return 0
@@ -119,7 +119,7 @@ func (c *Chunk) convertUnit(u Unit, n int64) int64 {
 	}
 	switch u {
 	case SpanTicks:
-		if n == math.MaxInt64 || n == math.MinInt64 { // what stands for unknown, and for ever
+		if n == math.MaxInt64 || n == math.MinInt64 { // these stand for unknown, and for ever
 			return n
 		}
 		return c.ticksToDuration(n)
@@ -135,7 +135,7 @@ func (c *Chunk) convertUnit(u Unit, n int64) int64 {
 	return n
 }
 
-// Float is a number that may have a fraction.
+// Float returns a number that may have a fraction.
 func (r *Record) Float(name string) float64 {
 	f, v, ok := r.fieldValue(name)
 	if !ok || f.Class == nil || f.Array {
@@ -147,10 +147,10 @@ func (r *Record) Float(name string) float64 {
 	return float64(r.chunk.convertUnit(f.Unit, v.n))
 }
 
-// Bool is whether something is so.
+// Bool returns a boolean field.
 func (r *Record) Bool(name string) bool { return r.Int(name) != 0 }
 
-// Text is a string, or what a constant of a class that stands for a string says.
+// Text returns a string, or the text of a constant whose class stands for a string.
 func (r *Record) Text(name string) string {
 	f, v, ok := r.fieldValue(name)
 	if !ok || f.Class == nil || f.Array {
@@ -162,13 +162,13 @@ func (r *Record) Text(name string) string {
 	return r.chunk.readText(f.Class, v.at, 0)
 }
 
-// Start is when an event began, ns since the epoch.
+// Start returns when an event began, ns since the epoch.
 func (r *Record) Start() int64 { return r.Int("startTime") }
 
-// Duration is how long an event took, ns; 0 of one that is a moment.
+// Duration returns how long an event took, ns; 0 for an event without a duration.
 func (r *Record) Duration() int64 { return max(0, r.Int("duration")) }
 
-// Constant finds the constant that a field refers to.
+// Constant returns the constant that a field refers to.
 func (r *Record) Constant(name string) (Record, bool) {
 	f, v, ok := r.fieldValue(name)
 	if !ok || !f.Pooled || f.Class == nil || f.Array {
@@ -177,7 +177,7 @@ func (r *Record) Constant(name string) (Record, bool) {
 	return r.chunk.Constant(f.Class, v.n)
 }
 
-// Struct is a structure that stands in the record.
+// Struct returns a structure that is stored in the record.
 func (r *Record) Struct(name string) (Record, bool) {
 	f, v, ok := r.fieldValue(name)
 	if !ok || f.Pooled || f.Array || f.Class == nil || f.Class.kind != composite {

@@ -1,8 +1,8 @@
-// Package recording decodes the container of Java flight recordings: chunks, the metadata that says
-// what their events are made of, and the constants that events refer to. What events mean
-// is package jfr's business.
+// Package recording decodes the container of Java flight recordings: chunks, the metadata that describes
+// their events, and the constants that events refer to. Package jfr interprets the
+// events.
 //
-// There is no specification. What is here was learnt from those who write and read it:
+// There is no specification. The sources are the programs that write and read recordings:
 // the JVM's writer (https://github.com/openjdk/jdk/tree/master/src/hotspot/share/jfr),
 // the JDK's reader (https://github.com/openjdk/jdk/tree/master/src/jdk.jfr/share/classes/jdk/jfr/internal/consumer),
 // Mission Control's (https://github.com/openjdk/jmc/tree/master/core/org.openjdk.jmc.flightrecorder), and
@@ -12,13 +12,13 @@
 // 68 bytes and then events: a size, a type and the values of that type's fields. Two types are not
 // events of the program: type 0 is the metadata, type 1 a checkpoint, which holds constants.
 // Both may come at the end of a chunk (JDK 8 to 13) or every second (JDK 14 on),
-// and an event may refer to constants that follow it, so a chunk is held in memory as
-// long as it is read, and at most the next one beside it.
+// and an event may refer to constants that follow it. So a chunk is held in memory while
+// it is read, and at most the next one beside it.
 //
-// The package's opinion: a chunk is gone through from its beginning by the sizes of its events, not by the
-// positions in its header, so that one that was never finished, or is cut, gives all
-// that it holds; no value is made for an event, only those fields are decoded that somebody asks for;
-// and what is not as its metadata says is counted.
+// The package's opinion: a chunk is read from its beginning by the sizes of its events, and not by the
+// positions in its header, so that an unfinished or cut chunk gives all
+// its content; only the fields that a caller reads are decoded;
+// and data that contradicts its metadata is counted.
 package recording
 
 import (
@@ -27,16 +27,16 @@ import (
 	"io"
 )
 
-// Magic is how a chunk begins.
+// Magic is the beginning of a chunk.
 const Magic = "FLR\x00"
 
 const (
 	headerSize = 68
-	mostChunk  = 1 << 30 // bytes; a JVM begins another chunk at 12 MB unless it is told otherwise, async-profiler at 100
-	step       = 4 << 20 // bytes that are asked for at a time: a header may promise what is not there
+	mostChunk  = 1 << 30 // bytes; a JVM begins another chunk at 12 MB by default, async-profiler at 100
+	step       = 4 << 20 // bytes that are read at a time: a header may announce more than there is
 )
 
-// How a recording may end before its end, and what is none.
+// Errors for a recording that ends too early, and for other files.
 var (
 	ErrCut   = errors.New("it ends within a chunk")
 	ErrOpen  = errors.New("a chunk was never finished")
@@ -45,16 +45,16 @@ var (
 	ErrLarge = errors.New("a chunk is larger than 1 GiB")
 )
 
-// Header is what a chunk says of itself.
+// Header is the header of a chunk.
 type Header struct {
 	Major, Minor uint16
-	Size         int64 // bytes, as the header says; 0 where it was never finished
+	Size         int64 // bytes, as in the header; 0 if it was never finished
 	Start        int64 // ns since the epoch
 	Duration     int64 // ns
 	Ticks        int64 // at the start
 	Frequency    int64 // ticks per second
 	Compressed   bool  // numbers are LEB128
-	Deltas       bool  // ticks of events that are smaller than those of the start count from the last that is not
+	Deltas       bool  // an event's ticks that are smaller than those of the start are relative to the last that are not
 	Open         bool  // the JVM had not finished it
 
 	constants, metadata int64 // positions of the last checkpoint and of the metadata
@@ -81,22 +81,22 @@ func parseHeader(b []byte) Header {
 type Reader struct {
 	in    io.Reader
 	data  []byte // of the chunk, header included
-	ahead []byte // read of what follows
+	ahead []byte // already read of what follows
 	bytes int64  // of chunks that were read
 
-	chunk, prior *Chunk // that was returned last, and before that
+	chunk, prior *Chunk // the one returned last, and the one before
 	spare        []byte // the data of the prior one
 }
 
-// NewReader reads a recording.
+// NewReader returns a reader of a recording.
 func NewReader(in io.Reader) *Reader { return &Reader{in: in, chunk: new(Chunk), prior: new(Chunk)} }
 
-// Bytes is how much was read.
+// Bytes returns how many bytes were read.
 func (r *Reader) Bytes() int64 { return r.bytes }
 
 // Next returns the next chunk, which is valid until Next has been called twice more, so that one can be read while another
-// is gone through; io.EOF behind the last one. With another error, what there is of the chunk is returned, nil if
-// that is nothing.
+// is processed; io.EOF after the last one. With another error it returns the readable part of the chunk, nil if
+// there is none.
 func (r *Reader) Next() (*Chunk, error) {
 	r.data, r.spare = r.spare, r.data
 	r.chunk, r.prior = r.prior, r.chunk
@@ -162,8 +162,8 @@ func (r *Reader) readBody(h Header) error {
 	return r.readUnfinished(!h.Compressed)
 }
 
-// readUnfinished reads the rest of a chunk whose length is not known: event after event, until
-// there is another chunk.
+// readUnfinished reads the rest of a chunk of unknown length: event after event, until
+// another chunk begins.
 func (r *Reader) readUnfinished(wide bool) error {
 	for {
 		at := len(r.data)

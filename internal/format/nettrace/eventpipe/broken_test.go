@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe/eventpipetest"
 )
 
-// small is a stream with everything in it, and where each of its events ends.
+// small returns a stream with one of everything, and where each of its events ends.
 func small(major int) (data []byte, ends []int) {
 	w := begun(stream{Major: major})
 	w.Stacks(1, []uint64{1, 2}, []uint64{3})
@@ -45,8 +45,8 @@ func small(major int) (data []byte, ends []int) {
 	return data, ends
 }
 
-// TestCut breaks a stream off at every byte: every event that was whole is delivered,
-// then one error says where.
+// TestCut breaks a stream off at every byte: the reader delivers every complete event,
+// and then one error with the position.
 func TestCut(t *testing.T) {
 	for _, major := range []int{4, 5, 6} {
 		data, ends := small(major)
@@ -147,7 +147,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestDamaged: from where a stream is no longer one it is broken off.
+// TestDamaged checks that a stream breaks off where it is damaged.
 func TestDamaged(t *testing.T) {
 	data, _ := small(4)
 	at := bytes.Index(data, []byte("SPBlock"))
@@ -162,7 +162,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestLies: a size that is not there costs no memory.
+// TestLies checks that a false size allocates no memory.
 func TestLies(t *testing.T) {
 	for _, major := range []int{4, 6} {
 		for _, size := range []uint32{60 << 20, 0x7fffffff, 0xffffffff} {

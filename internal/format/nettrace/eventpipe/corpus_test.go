@@ -42,8 +42,8 @@ func corpus(t testing.TB, name string) []byte {
 	return data
 }
 
-// TestRecorded reads what runtimes of .NET Core 3.0 to .NET 10 wrote: everything is
-// understood, nothing lost, and sorted as a sort of the whole stream would have it.
+// TestRecorded reads streams of the runtimes .NET Core 3.0 to .NET 10: everything is
+// understood, nothing lost, and the order is that of a sort of the whole stream.
 func TestRecorded(t *testing.T) {
 	unsorted := 0
 	for _, name := range corpusFiles(t) {

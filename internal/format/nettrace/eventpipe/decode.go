@@ -19,9 +19,9 @@ type Value struct {
 	List  Record  // of an Object: its fields; of arrays: their elements
 }
 
-// Get is a value by its name, or by names from the outermost object inwards:
-// Get("Payload", "Mean"). Objects without a name are seen through: EventSources put
-// what an anonymous object holds into one.
+// Get returns a value by its name, or by names from the outermost object inwards:
+// Get("Payload", "Mean"). It looks through objects without a name, because EventSources put
+// the fields of an anonymous object into one.
 func (r Record) Get(path ...string) (Value, bool) {
 	if len(path) == 0 {
 		return Value{}, false
@@ -41,7 +41,7 @@ func (r Record) Get(path ...string) (Value, bool) {
 	return Value{}, false
 }
 
-// Number is a value of any numeric type.
+// Number returns a value of any numeric type.
 func (v Value) Number() float64 {
 	if v.Type == Single || v.Type == Double {
 		return v.Float
@@ -49,16 +49,16 @@ func (v Value) Number() float64 {
 	return float64(v.Int)
 }
 
-// ErrPayload: a payload is shorter than its type says.
+// ErrPayload says that a payload is shorter than its type.
 var ErrPayload = errors.New("eventpipe: a payload that is shorter than its type")
 
-// maxValues is how many values a payload can have. Its 64 KB have fewer, but elements
-// of no size would be without number.
+// maxValues bounds the values of a payload. Its 64 KB hold fewer, but elements
+// without a size would be unlimited.
 const maxValues = 1 << 17
 
-// Decode reads a payload by what its type says of itself, as types of EventSources
-// do. It allocates: it is for events that come some times a second. With ErrPayload
-// it returns the values before.
+// Decode reads a payload by its type's own description, which types of EventSources
+// have. It allocates: it is meant for events that come a few times a second. With ErrPayload
+// it returns the values before the end.
 func (r *Reader) Decode(m *Metadata, payload []byte) (Record, error) {
 	d := payloadDecoder{c: r.Cursor(payload), whole: payload, v6: r.decoder.v6, left: maxValues}
 	values := d.decodeFields(m.Fields)

@@ -104,7 +104,7 @@ func TestDecodeArrays(t *testing.T) {
 	}
 }
 
-// TestDecodeBounds: elements of no size do not make values without end.
+// TestDecodeBounds checks that elements without a size do not make unlimited values.
 func TestDecodeBounds(t *testing.T) {
 	empty := &field{Code: 1}
 	nothing := []field{{Name: "a", Code: 22, Count: 60000, Elem: &field{Code: 22, Count: 60000, Elem: empty}}}
@@ -135,7 +135,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// String is how tests compare values.
+// String formats values for comparison in tests.
 func (v Value) String() string {
 	switch v.Type {
 	case Single, Double:

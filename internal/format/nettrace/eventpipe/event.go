@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// What a compressed header may leave out. The fifth bit is the activity before
-// version 6 and the label list in it.
+// Parts that a compressed header may omit. The fifth bit is the activity before
+// version 6, and the label list in it.
 const (
 	hasMetadata = 1 << iota
 	hasCapture  // sequence number, capturing thread and its processor
@@ -21,8 +21,8 @@ const (
 	hasAll    = 0xff &^ isSorted
 )
 
-// decoder is where a block of events is being decoded: what the header before said,
-// and what that stands for.
+// decoder is the state of decoding a block of events: the values of the previous header,
+// and the objects that they refer to.
 type decoder struct {
 	v6         bool
 	compressed bool
@@ -44,7 +44,7 @@ type decoder struct {
 	size      uint32
 
 	captured *thread // capture looked up
-	record   record  // what is alike in all events until a header says else
+	record   record  // parts that are equal in all events until a header changes them
 }
 
 // beginBlock begins a block of events and tells whether it has a header.
@@ -133,19 +133,19 @@ func (r *Reader) decodeEvents() {
 	r.releaseBlock(b, 1)
 }
 
-// maxContexts is how many contexts a block may have before what waits is delivered: a
-// runtime's 100 KB have some thousands at most.
+// maxContexts is how many contexts a block may have before waiting events are delivered: a
+// runtime's 100 KB have at most some thousands.
 const maxContexts = 1 << 16
 
-// countDamaged counts a block whose next event is not whole. Where the stream itself ends there,
-// that is told once, by Next.
+// countDamaged counts a block whose next event is incomplete. If the stream itself ends there,
+// Next reports it once.
 func (r *Reader) countDamaged() {
 	if r.err == nil {
 		r.unknown.Blocks++
 	}
 }
 
-// lookUp resolves what a header names anew.
+// lookUp resolves the numbers in a header again.
 func (r *Reader) lookUp(flags byte, b *block) {
 	d := &r.decoder
 	if d.first {

@@ -3,16 +3,16 @@
 // metadata) and 6 (several processes, labels; record-trace and newer runtimes).
 //
 // Sources: NetTraceFormat_v5.md and NetTraceFormat.md in
-// https://github.com/microsoft/perfview/tree/main/src/TraceEvent/EventPipe and, where
-// they are silent, the reader beside them and src/native/eventpipe in
+// https://github.com/microsoft/perfview/tree/main/src/TraceEvent/EventPipe and, for what
+// they omit, the reader beside them and src/native/eventpipe in
 // https://github.com/dotnet/runtime. Versions 1 to 3 (netperf) never left previews
 // and .NET Core 2; they are refused by name.
 //
-// Its opinion: what events mean is not its business, only that each is whole, comes
-// in its turn and names its type, its thread and its stack. A writer may put events of
-// threads down one thread after the other; a Reader sorts them by time, in memory
-// that does not grow with the stream (see Reader). What is not understood is
-// skipped and counted, and a stream that breaks off has given all it held.
+// Its opinion: it does not interpret events; it only ensures that each is complete, comes
+// in order and has its type, its thread and its stack. A writer may write the events of
+// one thread after those of another; a Reader sorts them by time, in memory
+// that does not grow with the stream (see Reader). Unknown data is
+// skipped and counted, and a stream that breaks off gives everything before the break.
 package eventpipe
 
 import (
@@ -22,23 +22,23 @@ import (
 	"time"
 )
 
-// Header is what a stream says of itself, once.
+// Header is the stream's description of itself.
 type Header struct {
 	Major        int // of the format: 4, 5 or 6
 	PointerBytes int // 4 or 8, of the process traced; of the machine in version 6
 	PID          int // of the process traced, 0 where version 6 does not say
 	Processors   int // as the runtime saw them, 0 where version 6 does not say
-	SamplingRate int // ns between two samples of the sample profiler as asked, often 0 or 1000000
+	SamplingRate int // ns between two samples of the sample profiler as requested, often 0 or 1000000
 
 	SyncTime  time.Time // UTC, to the millisecond: the moment of SyncTicks
 	SyncTicks int64
 	Frequency int64 // ticks a second
 
-	Values map[string]string // what version 6 adds, by its own keys; else nil
+	Values map[string]string // further values of version 6, by their own keys; else nil
 }
 
-// Metadata is one type of event: pointers are equal for events of the same type,
-// until a version 6 stream flushes its types or labels override some of it.
+// Metadata is one type of event. Pointers are equal for events of the same type,
+// until a version 6 stream flushes its types or labels override parts of one.
 type Metadata struct {
 	Provider string
 	ID       int32
@@ -46,7 +46,7 @@ type Metadata struct {
 	Version  int32
 	Level    int // 1 critical … 5 verbose
 	Keywords int64
-	Opcode   int     // 0 where not said; 1 start, 2 stop
+	Opcode   int     // 0 if unspecified; 1 start, 2 stop
 	Fields   []Field // of the payload; nil for events of the runtime itself
 }
 
@@ -59,7 +59,7 @@ type Field struct {
 	Fields []Field // of Object
 }
 
-// TypeCode is how a field is written: .NET's TypeCode and what nettrace adds.
+// TypeCode is the encoding of a field: .NET's TypeCode and nettrace's additions.
 type TypeCode uint8
 
 // The type codes. Integers are little endian. From VarInt on only version 6 has them.
@@ -91,7 +91,7 @@ const (
 	Boolean8   TypeCode = 26 // 1 byte
 )
 
-// GUID is in the order of bytes it is written in.
+// GUID has the byte order of the stream.
 type GUID [16]byte
 
 func (g GUID) String() string {
@@ -99,17 +99,17 @@ func (g GUID) String() string {
 		binary.LittleEndian.Uint16(g[4:]), binary.LittleEndian.Uint16(g[6:]), g[8:10], g[10:])
 }
 
-// StackID names a stack for as long as its Reader lives, also across the sequence
-// points at which a stream gives its own numbers anew. 0 is no stack.
+// StackID names a stack for as long as its Reader lives, also across sequence
+// points, after which a stream reuses its own numbers. 0 is no stack.
 type StackID uint32
 
 // Event is one event. It and its payload are valid until the next call of Next;
 // Meta and Labels stay.
 type Event struct {
 	Meta      *Metadata
-	Type      uint32 // Meta's number, from 1: for a slice by type, where a map by Meta is too slow
+	Type      uint32 // Meta's number, from 1: an index for slices, where a map by Meta is too slow
 	Time      int64  // ns since 1970 UTC
-	Thread    int64  // the OS thread it is about; of a sample: the one sampled, not the sampler
+	Thread    int64  // the OS thread that it is about; for a sample: the sampled thread, and not the sampler
 	N         int64  // ordinal in the stream, from 1, not in order of time
 	PID       int32
 	Processor int32 // -1 where not known
@@ -118,13 +118,13 @@ type Event struct {
 	Related   GUID
 	Labels    *Labels // version 6; nil: none
 
-	// Where the payload is in a block, which seldom changes: a slice is a pointer written for each
-	// event, which took a tenth of the time of decoding where the collector marked meanwhile.
+	// The position of the payload in a block, which seldom changes: a slice would write a pointer for each
+	// event, which took a tenth of the time of decoding during GC marking.
 	block      *block
 	from, size uint32
 }
 
-// Payload is what the event's writer told, as Meta.Fields say.
+// Payload returns the event's payload, encoded as Meta.Fields describes.
 func (e *Event) Payload() []byte {
 	if e.block == nil {
 		return nil
@@ -132,7 +132,7 @@ func (e *Event) Payload() []byte {
 	return e.block.data[e.from : e.from+e.size : e.from+e.size]
 }
 
-// Labels are what version 6 can attach to an event. Activity and Related are in the
+// Labels are version 6's attachments to an event. Activity and Related are in the
 // Event too; an opcode, keywords, level or version are in its Meta.
 type Labels struct {
 	Activity, Related GUID
@@ -144,18 +144,18 @@ type Labels struct {
 	override *override
 }
 
-// ErrNotNettrace: what was read is no stream of .NET events.
+// ErrNotNettrace says that the input is no stream of .NET events.
 var ErrNotNettrace = errors.New("not a nettrace stream: it does not begin with \"Nettrace\"")
 
-// ErrVersion: a stream of .NET events, of a version that is not read.
+// ErrVersion says that the version of a stream of .NET events is not supported.
 var ErrVersion = errors.New("only nettrace versions 4 to 6 are read")
 
-// Cut is the error of a stream that ends before it says so, or from some point on
-// is not nettrace. All whole events before that point were delivered.
+// Cut is the error of a stream that ends without an end mark, or from some point on
+// is not nettrace. All complete events before that point were delivered.
 type Cut struct {
 	Offset int64  // bytes of the stream that were read
 	Events int64  // delivered
-	In     string // what was being read: "EventBlock"
+	In     string // the part being read: "EventBlock"
 	Err    error  // io.ErrUnexpectedEOF, the error of the reader, or what is wrong
 }
 
@@ -165,13 +165,13 @@ func (c *Cut) Error() string {
 
 func (c *Cut) Unwrap() error { return c.Err }
 
-// Unknown counts what a Reader skipped or could not keep its promise for.
+// Unknown counts what a Reader skipped, and where it broke its order.
 type Unknown struct {
-	Blocks     int64 // of a kind or size that is not known, or not whole within
+	Blocks     int64 // of unknown kind or size, or incomplete
 	Tags       int64 // in metadata, threads and labels
-	Types      int64 // event types whose fields are not understood: they have none
+	Types      int64 // event types with fields that are not understood: they have none
 	Events     int64 // of a type never declared: not delivered; and references to threads never declared: their events are, with Thread 0
 	Stacks     int64 // references to stacks never declared: their events are delivered without
 	OutOfOrder int64 // events older than one delivered before (see Reader)
-	Sequence   int64 // sequence numbers that went back: neither lost nor explained
+	Sequence   int64 // sequence numbers that decreased: neither lost nor explained
 }

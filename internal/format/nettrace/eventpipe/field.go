@@ -1,7 +1,7 @@
 package eventpipe
 
-// fieldParser reads what a type says of its fields. Once bad it yields nothing more:
-// the type has no fields then, the stream goes on.
+// fieldParser reads the fields of a type. Once bad, it returns nothing more:
+// the type then has no fields, and the stream goes on.
 type fieldParser struct {
 	c    *Cursor
 	left int // fields that may still be kept
@@ -69,7 +69,7 @@ func (p *fieldParser) parseList(n, depth int, field func() Field) []Field {
 	return fields
 }
 
-// parseWithin parses a field in size bytes and passes over those that are left of them.
+// parseWithin parses a field in size bytes and skips the rest of them.
 func (p *fieldParser) parseWithin(size int, field func() Field) Field {
 	outer := p.c
 	inner := Cursor{data: outer.Bytes(size)}
@@ -85,7 +85,7 @@ func (p *fieldParser) parseWithin(size int, field func() Field) Field {
 	return f
 }
 
-// parseType parses a type up to the highest code there is in this version.
+// parseType parses a type up to the highest code in this version.
 func (p *fieldParser) parseType(code func() TypeCode, highest TypeCode, fields func(depth int) []Field, depth int) (f Field) {
 	f.Type = code()
 	if !p.ok() {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// kind is what a block holds, as version 6 numbers them.
+// kind is the content of a block, numbered as in version 6.
 type kind uint8
 
 const (
@@ -35,8 +35,8 @@ func (k kind) String() string {
 	return fmt.Sprintf("block of kind %d", uint8(k))
 }
 
-// kindNamed is the kind of a block before version 6, endOfStream where its name is
-// not known.
+// kindNamed returns the kind of a block before version 6, endOfStream for an unknown
+// name.
 func kindNamed(name []byte) kind {
 	for k := traceBlock; k <= stackBlock; k++ {
 		if kinds[k] == string(name) {
@@ -46,7 +46,7 @@ func kindNamed(name []byte) kind {
 	return endOfStream
 }
 
-// What versions before 6 put around objects.
+// Tags around objects before version 6.
 const (
 	nullReference      = 1
 	beginObject        = 4 // netperf's
@@ -174,7 +174,7 @@ type object struct {
 	name           []byte // valid until the next is read
 }
 
-// maxName is the longest type name that is believed. The longest there is has 38.
+// maxName bounds the length of a type name. The longest known has 38 bytes.
 const maxName = 256
 
 func (r *Reader) readObject(begin byte) (o object, err error) {
@@ -245,8 +245,8 @@ func (r *Reader) readFrame4() error {
 	return r.cutError(k.String(), err)
 }
 
-// readBlock reads a block's content and takes it in. Of one that breaks off what is whole
-// is taken in.
+// readBlock reads and takes a block's content. From one that breaks off it takes the complete
+// part.
 func (r *Reader) readBlock(k kind, size int) error {
 	if k < eventBlock || k > labelList || size > maxBlock {
 		r.unknown.Blocks++
@@ -271,7 +271,7 @@ func (r *Reader) readBlock(k kind, size int) error {
 	return nil
 }
 
-// takeBlock interprets a block and tells whether it was whole.
+// takeBlock interprets a block and says whether it was complete.
 func (r *Reader) takeBlock(k kind, data []byte) bool {
 	switch k {
 	case eventBlock:

@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe/eventpipetest"
 )
 
-// FuzzNext: whatever comes, events are delivered, then there is one error; payloads
-// decode or do not; and what is held stays within its bound.
+// FuzzNext checks that any input gives events and then one error, that payloads
+// decode or fail, and that memory stays within its bound.
 func FuzzNext(f *testing.F) {
 	for _, major := range []int{4, 5, 6} {
 		data, _ := small(major)

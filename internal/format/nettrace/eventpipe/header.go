@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// decodeHeader decodes the header of the next event and returns its flags, as compression gives
-// them, and where its payload begins; 0 where the header is not whole.
+// decodeHeader decodes the header of the next event and returns its flags, in the form of compressed
+// headers, and where its payload begins; 0 if the header is incomplete.
 func (d *decoder) decodeHeader() (flags byte, n int) {
 	if d.compressed {
 		return d.decodeCompressed()
@@ -14,8 +14,8 @@ func (d *decoder) decodeHeader() (flags byte, n int) {
 	return d.decodePlain()
 }
 
-// decodeCompressed decodes a compressed header: what it leaves out is as in the one before. It
-// looks at slack behind the block where a header is not whole, and tells by its end.
+// decodeCompressed decodes a compressed header: omitted parts equal those of the previous one. It
+// reads slack behind the block if a header is incomplete, and notices that by its end.
 func (d *decoder) decodeCompressed() (flags byte, n int) {
 	b := d.data[:len(d.data)+slack]
 	flags, n = b[d.at], d.at+1
@@ -92,8 +92,8 @@ func decodeUvarint(b []byte, n int) (uint64, int) {
 	return v, n + size
 }
 
-// decodeNumber decodes a number of up to 8 bytes, without a branch: how many there are differs
-// from one to the next. For a longer one the size is 9.
+// decodeNumber decodes a number of up to 8 bytes, without a branch, as lengths differ
+// from one number to the next. For a longer one the size is 9.
 func decodeNumber(x uint64) (v uint64, size int) {
 	ends := ^x & 0x8080808080808080
 	x &= ends ^ (ends - 1) // up to the last byte
@@ -103,7 +103,7 @@ func decodeNumber(x uint64) (v uint64, size int) {
 	return x, bits.TrailingZeros64(ends)>>3 + 1
 }
 
-// decodeLong decodes a number of more than 8 bytes. One that does not end is 0 and 10 bytes.
+// decodeLong decodes a number of more than 8 bytes. One without an end is 0 and 10 bytes.
 func decodeLong(b []byte) (v uint64, size int) {
 	if v, size = binary.Uvarint(b); size <= 0 {
 		return 0, binary.MaxVarintLen64
@@ -128,8 +128,8 @@ const (
 )
 
 // unsorted marks an event that is not sorted in a header that is not compressed. The
-// specification says the bit marks those that are; both the runtime, which writes it,
-// and TraceEvent, which reads it, have it the other way round.
+// specification says that the bit marks sorted events; both the runtime, which writes it,
+// and TraceEvent, which reads it, use it the other way round.
 const unsorted = 1 << 31
 
 // decodePlain decodes a header that is not compressed.
@@ -160,9 +160,9 @@ func (d *decoder) decodePlain() (flags byte, n int) {
 	return flags, n
 }
 
-// skipPayload goes on to the event after the one whose payload begins at n. Without compression an
-// event's size counts what fills it up to whole words, which writers other than the runtime leave
-// out.
+// skipPayload goes to the event after the one whose payload begins at n. Without compression an
+// event's size includes padding to whole words, which writers other than the runtime
+// omit.
 func (d *decoder) skipPayload(n int) {
 	end := n + int(d.size)
 	if !d.compressed {

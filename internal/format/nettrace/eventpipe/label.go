@@ -1,6 +1,6 @@
 package eventpipe
 
-// What a label says.
+// The kinds of a label.
 const (
 	labelActivity = 1 + iota
 	labelRelated
@@ -16,7 +16,7 @@ const (
 	lastLabel = 0x80 // of its list
 )
 
-// What is kept of label lists between two sequence points.
+// Bounds of label lists between two sequence points.
 const (
 	maxLabelLists = 1 << 18
 	maxLabelBytes = 32 << 20
@@ -35,7 +35,7 @@ func (ls *labelLists) flush() {
 	ls.bytes = 0
 }
 
-// addBlock takes in a block of label lists and tells whether it was whole.
+// addBlock takes a block of label lists and says whether it was complete.
 func (ls *labelLists) addBlock(data []byte, u *Unknown) bool {
 	c := Cursor{data: data}
 	id, count := c.U32(), c.U32()

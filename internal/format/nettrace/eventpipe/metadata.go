@@ -1,6 +1,6 @@
 package eventpipe
 
-// What is kept of the types of events, far above what any process has: a runtime has
+// Bounds of the types of events, far above those of any process: a runtime has
 // some hundreds.
 const (
 	maxTypes  = 1 << 16
@@ -8,15 +8,15 @@ const (
 	maxDepth  = 16      // of objects within objects
 )
 
-// types are the types of events by the stream's numbers, which it may give anew. The
-// same type is the same Metadata, whatever its number.
+// types are the types of events by the stream's numbers, which the stream may reuse. The
+// same type is the same Metadata under any number.
 type types struct {
 	all    []*Metadata // from 1
 	index  map[string]uint32
 	number map[uint32]uint32 // in all, by the stream's number
-	dense  []uint32          // likewise, of low numbers: all there are as a rule
+	dense  []uint32          // likewise, for low numbers: usually all
 	fields int
-	under  map[derived]uint32 // in all: types as labels have them
+	under  map[derived]uint32 // in all: types as overridden by labels
 }
 
 type derived struct {
@@ -24,7 +24,7 @@ type derived struct {
 	with override
 }
 
-// override is what labels say instead of a type.
+// override is the values of labels that replace a type's.
 type override struct {
 	opcode, level, version int16 // -1: as the type has it
 	keywords               int64
@@ -40,7 +40,7 @@ func (ts *types) init() {
 	ts.under = map[derived]uint32{}
 }
 
-// get returns the place of a type in all, 0 where there is none.
+// get returns the index of a type in all, 0 if there is none.
 func (ts *types) get(number uint32) uint32 {
 	if uint64(number) < uint64(len(ts.dense)) {
 		return ts.dense[number]
@@ -62,7 +62,7 @@ func (ts *types) set(number, place uint32) {
 	ts.dense[number] = place
 }
 
-// add keeps a type that is written as row, without its number.
+// add keeps a type that is encoded as row, without its number.
 func (ts *types) add(row []byte, m *Metadata) (place uint32, ok bool) {
 	if len(ts.all) > maxTypes {
 		return 0, false
@@ -79,7 +79,7 @@ func (ts *types) flush() {
 	clear(ts.dense)
 }
 
-// overrideType returns a type with what labels say instead, always the same for the same.
+// overrideType returns a type with the values of labels, the same Metadata for the same values.
 func (ts *types) overrideType(place uint32, o override) uint32 {
 	key := derived{place, o}
 	if d := ts.under[key]; d != 0 {
@@ -123,7 +123,7 @@ func (r *Reader) decodeMetadata4(data []byte) bool {
 	return true
 }
 
-// What a tag of version 5 tells of a type.
+// Tags of version 5 in a type.
 const (
 	tagOpcode = 1
 	tagFields = 2 // instead of those before it, with arrays
@@ -193,7 +193,7 @@ func (r *Reader) decodeMetadata6(data []byte) bool {
 	return c.OK()
 }
 
-// What version 6 may tell of a type.
+// Optional parts of a type in version 6.
 const (
 	optionalOpcode   = 1
 	optionalKeywords = 3
@@ -230,8 +230,8 @@ func (r *Reader) defineType6(row []byte) {
 	r.defineType(number, row, m)
 }
 
-// decodeOptional decodes what may follow the fields. A kind that is not known has no known size,
-// so nothing after it is read.
+// decodeOptional decodes the optional parts after the fields. A part of unknown kind has an unknown size,
+// so the rest after it is not read.
 func (r *Reader) decodeOptional(m *Metadata, c Cursor) {
 	for c.Len() > 0 && c.OK() {
 		switch c.U8() {

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// record is an event that waits: without pointers, so that the collector need not
-// look at those that wait and writing one costs no barrier.
+// record is a waiting event, without pointers, so that GC need not
+// scan waiting events and writing one needs no write barrier.
 type record struct {
 	time      int64 // ns
 	n         int64
@@ -20,7 +20,7 @@ type record struct {
 	block     uint32 // in Reader.slots
 }
 
-// chunkEvents is few, since a thread that waits with one event holds a whole chunk.
+// chunkEvents is small, since a thread with one waiting event holds a whole chunk.
 const chunkEvents = 64
 
 type chunk struct {
@@ -31,7 +31,7 @@ type chunk struct {
 const chunkBytes = int(unsafe.Sizeof(chunk{}))
 
 // run is events of one thread in order of time, oldest first. A thread has one run,
-// but for streams that break their promise that a thread's events come in order.
+// except in streams that break the promise that a thread's events come in order.
 type run struct {
 	head, tail  *chunk
 	first, next int // in head and tail
@@ -44,18 +44,18 @@ func (q *run) isEmpty() bool  { return q.head == q.tail && q.first == q.next }
 
 // order merges runs.
 type order struct {
-	heap   []entry // by time, then by place in the stream
-	runs   []*run  // to be used again
+	heap   []entry // by time, then by position in the stream
+	runs   []*run  // to be reused
 	chunks *chunk  // likewise
 	spare  int     // how many chunks
 	inUse  int     // bytes of chunks that hold events
 
-	// Up to here the run at the top may be delivered without asking the heap.
+	// The run at the top may be delivered up to here without the heap.
 	limit  int64
 	limitN int64
 
-	// Of that run: what can be taken from its first chunk without more ado, all but
-	// the last record in it. Where threads take turns with each event that is nothing.
+	// Of that run: the records of its first chunk that can be taken without checks, all except
+	// the last one. If threads alternate with each event there are none.
 	aimed   bool
 	now     *chunk
 	at, end int
@@ -70,7 +70,7 @@ func (a entry) isBefore(b entry) bool { return a.time < b.time || a.time == b.ti
 
 func (o *order) isEmpty() bool { return len(o.heap) == 0 }
 
-// nextSlot returns where the next event of t is to be written, for the given time.
+// nextSlot returns where to write the next event of t, for the given time.
 func (o *order) nextSlot(t *thread, time, n int64) *record {
 	q := t.run
 	if q == nil || time < q.last || q.next == chunkEvents {
@@ -81,7 +81,7 @@ func (o *order) nextSlot(t *thread, time, n int64) *record {
 	return &q.tail.records[q.next-1]
 }
 
-// ensureRoom returns a run of t that has a place for an event of that time.
+// ensureRoom returns a run of t with room for an event of that time.
 func (o *order) ensureRoom(t *thread, time, n int64) *run {
 	q := t.run
 	if q == nil || time < q.last {
@@ -121,7 +121,7 @@ func (o *order) takeChunk() *chunk {
 	return c
 }
 
-// maxSpare chunks are kept to be used again: 32 MB.
+// maxSpare is how many chunks are kept for reuse: 32 MB.
 const maxSpare = 32 << 20 / chunkBytes
 
 func (o *order) recycleChunk(c *chunk) {
@@ -142,7 +142,7 @@ func (o *order) beginTaking(until int64) {
 	o.aimAtTop()
 }
 
-// updateLimit sets up to when the run at the top may be delivered.
+// updateLimit sets the time up to which the run at the top may be delivered.
 func (o *order) updateLimit(until int64) {
 	o.limit, o.limitN = until, math.MaxInt64
 	for i := 1; i <= 2 && i < len(o.heap); i++ {
@@ -152,7 +152,7 @@ func (o *order) updateLimit(until int64) {
 	}
 }
 
-// aimAtTop goes on to the first chunk of the run at the top.
+// aimAtTop selects the first chunk of the run at the top.
 func (o *order) aimAtTop() {
 	q := o.heap[0].run
 	if o.now != q.head {
@@ -172,8 +172,8 @@ func (o *order) stopTaking() {
 	}
 }
 
-// takeOldest takes the oldest event out if it is not younger than until. It is valid until an
-// event is added.
+// takeOldest removes the oldest event if it is not younger than until. The event is valid until another
+// is added.
 func (o *order) takeOldest(until int64) *record {
 	if o.at < o.end {
 		if e := &o.now.records[o.at]; e.time < o.limit {
@@ -184,8 +184,8 @@ func (o *order) takeOldest(until int64) *record {
 	return o.popOldest(until)
 }
 
-// popOldest is takeOldest where a chunk or a run may end. The keys of the heap are lower bounds:
-// that of the run events are taken from is only mended once its turn may be over.
+// popOldest is takeOldest at the end of a chunk or a run. The keys of the heap are lower bounds:
+// the key of the run that events are taken from is only corrected once its turn may be over.
 func (o *order) popOldest(until int64) *record {
 	o.stopTaking()
 	if len(o.heap) == 0 {

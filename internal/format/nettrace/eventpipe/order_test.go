@@ -31,8 +31,8 @@ func TestOrder(t *testing.T) {
 `)
 }
 
-// TestThreadOutOfOrder: a thread that breaks the promise of order is sorted all the
-// same, as far as what is held allows.
+// TestThreadOutOfOrder checks that a thread that breaks the promise of order is still sorted,
+// as far as the held events allow.
 func TestThreadOutOfOrder(t *testing.T) {
 	w := begun(stream{Plain: true})
 	w.Events(
@@ -50,8 +50,8 @@ unknown {Blocks:0 Tags:0 Types:0 Events:0 Stacks:0 OutOfOrder:1 Sequence:0}
 `)
 }
 
-// TestEarly delivers what a mark proves before the stream goes on, and with FileOrder
-// everything that was read.
+// TestEarly checks that a mark's proof delivers events before the stream goes on, and that FileOrder
+// delivers everything that was read.
 func TestEarly(t *testing.T) {
 	for inFileOrder, want := range map[bool]int{false: 3, true: 4} {
 		w := begun(stream{})
@@ -138,7 +138,7 @@ func TestManyThreads(t *testing.T) {
 	}
 }
 
-// TestBound holds no more than it may where nothing proves an order: here of two
+// TestBound holds no more than the bound where no order is proven: here with two
 // threads of which one is written long after the other.
 func TestBound(t *testing.T) {
 	const each = 20_000
@@ -175,7 +175,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestAllocations: reading on costs no memory, however many events there are.
+// TestAllocations checks that reading on allocates no memory, for any number of events.
 func TestAllocations(t *testing.T) {
 	written := func(blocks int) []byte {
 		w := begun(stream{})

@@ -8,30 +8,30 @@ import (
 )
 
 // Cursor reads a payload from its beginning. It never reads past the end: from the
-// first field that is not there on every field is zero and OK is false. So a payload
-// of an older version of an event is read by asking OK before the fields it lacks.
+// first missing field on every field is zero and OK is false. So a payload
+// of an older version of an event is read by checking OK before the fields it lacks.
 type Cursor struct {
 	data    []byte
-	at      int // what is left begins here: to move on writes no pointer, which costs while the collector marks
+	at      int // start of the rest: moving it writes no pointer, which is costly during GC marking
 	pointer int
 	over    bool
 }
 
-// Cursor reads payload, with pointers as wide as this stream's.
+// Cursor returns a cursor over payload, with the pointer size of this stream.
 func (r *Reader) Cursor(payload []byte) Cursor {
 	return Cursor{data: payload, pointer: r.head.PointerBytes}
 }
 
-// OK is whether all that was asked for was there.
+// OK says whether everything that was read was there.
 func (c *Cursor) OK() bool { return !c.over }
 
-// Len is how many bytes are left.
+// Len returns how many bytes are left.
 func (c *Cursor) Len() int { return len(c.data) - c.at }
 
-// Rest is what is left, not copied.
+// Rest returns the remaining bytes, not copied.
 func (c *Cursor) Rest() []byte { return c.data[c.at:] }
 
-// Bytes are the next n bytes, not copied; nil where they are not there.
+// Bytes returns the next n bytes, not copied; nil if they are not there.
 func (c *Cursor) Bytes(n int) []byte {
 	if n < 0 || n > len(c.data)-c.at {
 		c.at, c.over = len(c.data), true
@@ -42,7 +42,7 @@ func (c *Cursor) Bytes(n int) []byte {
 	return b
 }
 
-// Skip passes over n bytes.
+// Skip skips n bytes.
 func (c *Cursor) Skip(n int) { c.Bytes(n) }
 
 // U8 reads 1 byte.
@@ -89,7 +89,7 @@ func (c *Cursor) F32() float32 { return math.Float32frombits(c.U32()) }
 // F64 reads 8 bytes.
 func (c *Cursor) F64() float64 { return math.Float64frombits(c.U64()) }
 
-// Bool32 reads 4 bytes, as .NET writes a truth value.
+// Bool32 reads 4 bytes, .NET's encoding of a boolean.
 func (c *Cursor) Bool32() bool { return c.U32() != 0 }
 
 // Pointer reads 4 or 8 bytes, as wide as the stream's pointers.
@@ -106,7 +106,7 @@ func (c *Cursor) GUID() (g GUID) {
 	return g
 }
 
-// Uvarint reads as many bytes as are marked to go on, at most 10.
+// Uvarint reads bytes up to one without a continuation bit, at most 10.
 func (c *Cursor) Uvarint() uint64 {
 	v, n := binary.Uvarint(c.Rest())
 	if n <= 0 {
@@ -117,14 +117,14 @@ func (c *Cursor) Uvarint() uint64 {
 	return v
 }
 
-// Varint is an Uvarint with its sign in the lowest bit.
+// Varint reads a Uvarint with its sign in the lowest bit.
 func (c *Cursor) Varint() int64 {
 	v := c.Uvarint()
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// scanUTF16 returns the bytes of a string up to its zero, which is passed over. A string without a
-// zero ends with the payload and counts as one that is not there.
+// scanUTF16 returns the bytes of a string up to its zero, which it skips. A string without a
+// zero ends with the payload and counts as missing.
 func (c *Cursor) scanUTF16() []byte {
 	rest := c.Rest()
 	for i := 0; i+1 < len(rest); i += 2 {
@@ -150,7 +150,7 @@ func (c *Cursor) UTF16() string {
 	return string(AppendUTF16(short[:0], b))
 }
 
-// UTF16 is a string as a payload has it, up to its zero or its end.
+// UTF16 decodes a string of a payload, up to its zero or its end.
 func UTF16(b []byte) string {
 	c := Cursor{data: b}
 	if s := c.scanUTF16(); c.OK() {
@@ -160,8 +160,8 @@ func UTF16(b []byte) string {
 	return string(AppendUTF16(short[:0], b))
 }
 
-// AppendUTF16 reads a string up to its zero and appends it to dst as UTF-8: for
-// strings that are looked up far more often than they are new.
+// AppendUTF16 reads a string up to its zero and appends it to dst as UTF-8, for
+// strings that are mostly looked up and seldom new.
 func (c *Cursor) AppendUTF16(dst []byte) []byte { return AppendUTF16(dst, c.scanUTF16()) }
 
 // AppendUTF16 appends all of b, which is UTF-16, as UTF-8.

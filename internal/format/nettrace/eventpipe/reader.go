@@ -8,41 +8,41 @@ import (
 	"math/bits"
 )
 
-// maxPending is how many bytes of events may wait for those that sort before them:
-// blocks and what is decoded of them. A stream whose writer marks no point of
+// maxPending is how many bytes of events may wait for older ones:
+// blocks and their decoded events. A stream whose writer marks no point of
 // order for longer than that is sorted as well as this much memory allows.
 const maxPending = 128 << 20
 
 // Reader delivers the events of one stream in order of time.
 //
-// A writer puts the events of a thread down in order, threads one after the other.
-// It marks events that nothing older follows, and sequence points that separate
+// A writer writes the events of a thread in order, threads one after the other.
+// It marks events after which no older one follows, and sequence points that separate
 // older events from younger ones. A Reader holds events until such a mark proves
-// their turn, then merges those of all threads. What it holds is bounded: 128 MB of
-// events beside one block of up to 64 MB; beyond it delivers the older half at once,
-// and what then comes too late is delivered late and counted in Unknown.OutOfOrder.
-// Beside that it keeps each distinct stack, each type of event and each thread.
+// their order, then merges those of all threads. What it holds is bounded: 128 MB of
+// events beside one block of up to 64 MB; beyond that it delivers the older half at once,
+// delivers later events that are too old late, and counts them in Unknown.OutOfOrder.
+// It also keeps each distinct stack, each type of event and each thread.
 type Reader struct {
 	in      source
 	head    Header
 	clock   clock
-	frame   func() error // reads and takes in the next block
+	frame   func() error // reads and takes the next block
 	scratch [maxName]byte
 
 	order     order
 	until     int64 // events up to here are being delivered
-	relief    bool  // only until half of most is left
+	relief    bool  // deliver only until half of most is left
 	most      int   // bytes that may wait: maxPending
 	merging   bool
 	fileOrder bool
-	lately    []delivered // by type: an event each, so that it is not told its type each time
+	lately    []delivered // by type: a reused event each, so that its type is not set each time
 	last      *block      // of the event delivered last
 	gone      int         // events delivered of last, but not yet released
 	lastTime  int64
 
 	decoder decoder
 	current *block           // being decoded
-	slots   []*block         // those with events that wait
+	slots   []*block         // those with waiting events
 	vacant  []uint32         // in slots
 	free    map[int][][]byte // buffers of blocks, by their size
 	freed   int              // bytes of them
@@ -76,9 +76,9 @@ func NewReader(in io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Another is a Reader of the stream that follows this one in the same input, nil if none
-// does: what recorded sessions one after the other may have put them into one file. Called
-// after the end of this stream, it lets go of what was needed to read it; stacks stay.
+// Another returns a Reader of the stream that follows this one in the same input, nil if there is
+// none: recorders may put consecutive sessions into one file. Call it after the
+// end of this stream; it releases the memory for reading it, except the stacks.
 func (r *Reader) Another() (*Reader, error) {
 	if r.err != io.EOF {
 		return nil, nil
@@ -91,28 +91,28 @@ func (r *Reader) Another() (*Reader, error) {
 	return NewReader(r.in.in)
 }
 
-// Header is what the stream says of itself.
+// Header returns the stream's header.
 func (r *Reader) Header() Header { return r.head }
 
-// FileOrder, called before the first Next, has every event delivered as soon as it
-// was read, as the stream has it: for who looks at a live stream and wants the
+// FileOrder, called before the first Next, makes the Reader deliver every event as soon as it
+// was read, in the stream's order: for callers that follow a live stream and want the
 // last events before the next ones prove their order.
 func (r *Reader) FileOrder() { r.fileOrder = true }
 
-// Delivered is how many events Next gave.
+// Delivered returns how many events Next has returned.
 func (r *Reader) Delivered() int64 { return r.delivered }
 
-// Lost is how many events their writer gave a number but never wrote, by the gaps it
-// left in the numbers of each thread: its buffers were full.
+// Lost returns how many events their writer numbered but never wrote because its buffers were full:
+// the gaps in the numbers of each thread.
 func (r *Reader) Lost() int64 { return r.lost }
 
-// Unknown counts what was skipped so far.
+// Unknown returns the counts of skipped data so far.
 func (r *Reader) Unknown() Unknown { return r.unknown }
 
-// Stacks is how many distinct stacks there are so far, numbered from 1.
+// Stacks returns how many distinct stacks there are so far, numbered from 1.
 func (r *Reader) Stacks() int { return len(r.stacks.of) - 1 }
 
-// Addresses are the instruction pointers of a stack, the innermost first. They stay
+// Addresses returns the instruction pointers of a stack, the innermost first. They stay
 // valid and must not be changed.
 func (r *Reader) Addresses(id StackID) []uint64 {
 	if int64(id) >= int64(len(r.stacks.of)) {
@@ -121,8 +121,8 @@ func (r *Reader) Addresses(id StackID) []uint64 {
 	return r.stacks.of[id]
 }
 
-// Next is the next event by time. Its error is io.EOF at the end of the stream and
-// a *Cut, once all events before it were delivered, where it ends too early.
+// Next returns the next event by time. Its error is io.EOF at the end of the stream and
+// a *Cut, after all events before it were delivered, if the stream ends too early.
 func (r *Reader) Next() (*Event, error) {
 	for {
 		if r.merging {
@@ -200,14 +200,14 @@ func (r *Reader) addTypes() {
 	}
 }
 
-// enterContext goes on to a context. The first is the same in all blocks.
+// enterContext switches to a context. The first is the same in all blocks.
 func (e *delivered) enterContext(b *block, context uint32) {
 	e.context = context
 	c := &b.contexts[context]
 	e.PID, e.Activity, e.Related, e.Labels = c.pid, c.activity, c.related, c.labels
 }
 
-// releaseLast releases what was delivered of the last block.
+// releaseLast releases the delivered events of the last block.
 func (r *Reader) releaseLast() {
 	if r.last != nil {
 		r.releaseBlock(r.last, r.gone)
@@ -221,7 +221,7 @@ func (r *Reader) deliverUntil(until int64) {
 	r.order.beginTaking(until)
 }
 
-// holdBlock makes data the block that is being decoded.
+// holdBlock makes data the block being decoded.
 func (r *Reader) holdBlock(data []byte) {
 	var b *block
 	if n := len(r.vacant); n > 0 {
@@ -237,7 +237,7 @@ func (r *Reader) holdBlock(data []byte) {
 	r.blocks += cap(data)
 }
 
-// releaseBlock takes so many holds from a block, and frees it after the last.
+// releaseBlock removes that many holds from a block, and frees it after the last.
 func (r *Reader) releaseBlock(b *block, times int) {
 	if b.held -= times; b.held > 0 {
 		return
@@ -263,13 +263,13 @@ func (r *Reader) takeBuffer(size int) []byte {
 	return make([]byte, 0, size)
 }
 
-// roundSize rounds a size up, by a quarter at most: few sizes fit many blocks.
+// roundSize rounds a size up, by at most a quarter, so that few sizes fit many blocks.
 func roundSize(size int) int {
 	step := 1 << max(0, bits.Len(uint(size-1))-3)
 	return (size + step - 1) &^ (step - 1)
 }
 
-// dropLabels counts so many bytes of labels as dropped, and now and then drops also those of
+// dropLabels counts that many bytes of labels as dropped, and sometimes also drops those of
 // delivered events.
 func (r *Reader) dropLabels(bytes int) {
 	if r.dropped += bytes; r.dropped <= maxReused {
@@ -283,11 +283,11 @@ func (r *Reader) dropLabels(bytes int) {
 
 const maxReused = 1 << 20
 
-// maxFreed is how many bytes of buffers are kept: between two sequence points all threads write their
-// blocks, which wait for each other and are all free at once.
+// maxFreed is how many bytes of buffers are kept: between two sequence points all threads write
+// blocks, which wait for each other and become free together.
 const maxFreed = 16 << 20
 
-// keepBuffer keeps a buffer of the usual size to be used again.
+// keepBuffer keeps a buffer of the usual size for reuse.
 func (r *Reader) keepBuffer(b []byte) {
 	if n := cap(b); n <= maxReused && n == roundSize(n) && r.freed+n <= maxFreed {
 		r.free[n] = append(r.free[n], b[:0])

@@ -39,7 +39,7 @@ func open(t testing.TB, data []byte) *Reader {
 	return r
 }
 
-// dump is a line for each event and one for what came of the stream.
+// dump returns a line for each event and one for the end of the stream.
 func dump(r *Reader) string {
 	var b strings.Builder
 	for {
@@ -145,8 +145,8 @@ func TestType(t *testing.T) {
 	}
 }
 
-// TestClock reads ticks that are no whole number of ns, before and after the one that
-// is known, as Windows has them.
+// TestClock reads ticks that are no whole number of ns, before and after the known
+// one, as on Windows.
 func TestClock(t *testing.T) {
 	w := begun(stream{SyncTicks: 10_000_000_000, Frequency: 3_124_099})
 	w.Events(ev{Type: 1, Sequence: 1, Thread: 1, Ticks: 10_000_000_000 - 3_124_099},

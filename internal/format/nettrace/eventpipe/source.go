@@ -11,12 +11,12 @@ const (
 	// maxBlock is the largest block that is decoded. Runtimes end a block at 100 KB,
 	// version 6 cannot tell more than 16 MB.
 	maxBlock = 64 << 20
-	// firstRead is how much of a block is believed without having been seen, so that
-	// a size that is a lie costs no memory.
+	// firstRead is how much memory is allocated for a block before its bytes are read, so that
+	// a false size costs no memory.
 	firstRead = 256 << 10
 )
 
-// source reads the stream and knows how far it is.
+// source reads the stream and counts its bytes.
 type source struct {
 	in     *bufio.Reader
 	offset int64
@@ -68,7 +68,7 @@ func (s *source) skipBytes(n int64) error {
 	return nil
 }
 
-// slack is what may be read, but not used, behind a block: a compressed header has up
+// slack is how many bytes behind a block may be read but not used: a compressed header has up
 // to 1+5+(5+10+5)+10+5+10+32+5 bytes, and its last number is read 8 bytes at once.
 const slack = 128
 
@@ -94,7 +94,7 @@ func (s *source) readContent(buf []byte, size int) ([]byte, error) {
 	return buf, nil
 }
 
-// block is the content of an event block. Its bytes are used again once every event
+// block is the content of an event block. Its bytes are reused after every event
 // in it was delivered.
 type block struct {
 	data     []byte
@@ -103,7 +103,7 @@ type block struct {
 	contexts []context // that its records name
 }
 
-// context is what changes seldom from one event to the next.
+// context is the parts that seldom change from one event to the next.
 type context struct {
 	activity, related GUID
 	labels            *Labels

@@ -9,8 +9,8 @@ import (
 // stacks keeps each distinct stack once, under one number for the whole stream.
 type stacks struct {
 	of    [][]uint64 // by StackID
-	arena []uint64   // what is left of the memory stacks are put in
-	words int        // that it had
+	arena []uint64   // the unused rest of the memory for stacks
+	words int        // its size when new
 
 	seed  maphash.Seed
 	table []uint64 // by hash: its upper half above the StackID; 0: free
@@ -20,11 +20,11 @@ type stacks struct {
 	recent numbers   // of local, where the last one was found
 }
 
-// maxNumbers is how many ranges of numbers are known at a time. A writer numbers the
-// stacks between two sequence points one after the other, which makes one.
+// maxNumbers is how many ranges of numbers are kept at a time. A writer numbers the
+// stacks between two sequence points consecutively, which makes one range.
 const maxNumbers = 256
 
-// numbers are stacks that a stream numbered one after the other.
+// numbers are stacks with consecutive numbers of the stream.
 type numbers struct {
 	first uint32
 	ids   []StackID
@@ -62,7 +62,7 @@ func (s *stacks) addBlock(data []byte, pointer int) bool {
 	return true
 }
 
-// numbersFrom returns where stacks from first on are noted.
+// numbersFrom returns the numbers that begin with first.
 func (s *stacks) numbersFrom(first uint32) *numbers {
 	if last := len(s.local) - 1; last >= 0 {
 		n := &s.local[last]
@@ -101,7 +101,7 @@ func (s *stacks) find(number uint32) (id StackID, known bool) {
 }
 
 func (s *stacks) searchLocal(number uint32) (id StackID, known bool) {
-	for i := len(s.local) - 1; i >= 0; i-- { // the last one first: it may have the number anew
+	for i := len(s.local) - 1; i >= 0; i-- { // the last one first: it may have reused the number
 		if n := &s.local[i]; uint64(number-n.first) < uint64(len(n.ids)) {
 			s.recent = *n
 			return n.ids[number-n.first], true

@@ -12,8 +12,8 @@ func reached(thread uint64, sequence uint32) eventpipetest.Reached {
 	return eventpipetest.Reached{Thread: thread, Sequence: sequence}
 }
 
-// TestLost counts by the numbers that are missing: between two events of a thread,
-// before its first, up to a sequence point, and of a thread that wrote nothing.
+// TestLost counts missing numbers: between two events of a thread,
+// before its first, up to a sequence point, and of a thread without events.
 func TestLost(t *testing.T) {
 	w := begun(stream{})
 	w.Events(
@@ -58,8 +58,8 @@ unknown {Blocks:0 Tags:0 Types:0 Events:1 Stacks:0 OutOfOrder:0 Sequence:0}
 `)
 }
 
-// TestStacks: after a sequence point the stream gives its numbers anew. A stack keeps
-// the number it has here.
+// TestStacks checks that a stack keeps its StackID when the stream reuses its numbers after a sequence
+// point.
 func TestStacks(t *testing.T) {
 	for _, major := range []int{4, 6} {
 		w := begun(stream{Major: major})
@@ -125,7 +125,7 @@ func TestManyStacks(t *testing.T) {
 	}
 }
 
-// TestTags reads what version 5 may write behind a type.
+// TestTags reads the tags that version 5 may write behind a type.
 func TestTags(t *testing.T) {
 	number := eventpipetest.Field{Code: 9}
 	w := begun(stream{Major: 5}, eventpipetest.Type{Number: 2, Provider: "Shop", ID: 8, Name: "Sorted", Opcode: 2, Tagged: true,
@@ -148,7 +148,7 @@ unknown {Blocks:0 Tags:1 Types:1 Events:1 Stacks:0 OutOfOrder:0 Sequence:0}
 	}
 }
 
-// TestLabels: labels are text and numbers, and may say otherwise than a type does.
+// TestLabels checks that labels are text and numbers, and may override a type.
 func TestLabels(t *testing.T) {
 	w := begun(stream{Major: 6})
 	w.LabelLists(1,
@@ -185,7 +185,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestFlush forgets types and threads where version 6 says so; a type that comes again
+// TestFlush flushes types and threads in version 6; a type that comes again
 // is the same.
 func TestFlush(t *testing.T) {
 	w := begun(stream{Major: 6})
@@ -212,7 +212,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestSkipped passes over blocks of the future and such as are broken within.
+// TestSkipped skips blocks of future versions and blocks with damaged content.
 func TestSkipped(t *testing.T) {
 	for _, major := range []int{4, 6} {
 		w := begun(stream{Major: major})

@@ -3,24 +3,24 @@ package eventpipe
 import "math"
 
 // maxThreads is how many threads are known at a time. A process has thousands at
-// most; more come from thread IDs over hours of a version 4 stream, which never
-// says that one has ended.
+// most; a version 4 stream collects more thread IDs over hours, as it never
+// says that a thread has ended.
 const maxThreads = 1 << 16
 
-// thread is a thread that captures events. Before version 6 it is known by its OS
-// thread ID, in it by an index that a thread block declares.
+// thread is a thread that captures events. Before version 6 it is identified by its OS
+// thread ID, in version 6 by an index that a thread block declares.
 type thread struct {
 	id, pid  int64 // OS
 	sequence uint32
-	run      *run // of its events that wait, nil: none
+	run      *run // of its waiting events, nil: none
 }
 
 type threads struct {
 	by      map[uint64]*thread
-	last    *thread // looked up last, as by lastKey
+	last    *thread // the one looked up last, by lastKey
 	lastKey uint64
-	nobody  *thread // captures what threads never declared did
-	evicted bool    // a thread seen for the first time may be one that was forgotten
+	nobody  *thread // captures the events of undeclared threads
+	evicted bool    // a new thread may be one that was forgotten
 }
 
 func (ts *threads) init() {
@@ -77,8 +77,8 @@ func (ts *threads) osThread(key uint64, r *Reader) (id int64, pid int32) {
 	return 0, int32(r.head.PID)
 }
 
-// noteSequence notes the number of an event, or the one a thread had reached at a sequence point,
-// and counts those that are missing before it. Before version 6 a number of 1 is a new thread with
+// noteSequence takes the number of an event, or of a thread at a sequence point,
+// and counts the missing numbers before it. Before version 6 a number of 1 is a new thread with
 // an old ID.
 func (t *thread) noteSequence(sequence uint32, r *Reader) {
 	if gap := sequence - t.sequence - 1; gap != 0 {
@@ -98,8 +98,8 @@ func (r *Reader) countGap(t *thread, gap int32, sequence uint32) {
 	}
 }
 
-// sequencePoint separates what is older from what is younger, tells how far each
-// thread had got and makes the numbers of stacks and labels free.
+// sequencePoint separates older events from younger ones, gives each
+// thread's last number, and frees the numbers of stacks and labels.
 func (r *Reader) sequencePoint(data []byte) bool {
 	c := Cursor{data: data}
 	c.Skip(8) // its time
@@ -147,8 +147,8 @@ const (
 	flushMetadata = 2
 )
 
-// noteReached notes the least number a thread had got to and counts what is missing up to it. A
-// lower one than was seen is as good: it is a lower bound.
+// noteReached takes the least number that a thread had reached and counts the missing numbers up to it. A
+// number below a known one is fine: it is a lower bound.
 func (r *Reader) noteReached(key uint64, sequence uint32) *thread {
 	t := r.threads.find(key)
 	if t == nil {

@@ -42,7 +42,7 @@ func (r *Reader) decodeTrace6(data []byte) error {
 	return nil
 }
 
-// decodeSyncMoment decodes what both forms of a Trace have in common.
+// decodeSyncMoment decodes the common part of both forms of a Trace.
 func (r *Reader) decodeSyncMoment(c *Cursor) error {
 	r.head.SyncTime = systemTime(c)
 	r.head.SyncTicks, r.head.Frequency, r.head.PointerBytes = c.I64(), c.I64(), int(c.I32())
@@ -73,9 +73,9 @@ func systemTime(c *Cursor) time.Time {
 type clock struct {
 	base            int64
 	sync, frequency uint64
-	factor          int64 // ns a tick, 0 where that is no whole number
+	factor          int64 // ns a tick, 0 if that is no whole number
 
-	second, from uint64 // the second ticks were last in, and its first tick
+	second, from uint64 // the second of the last ticks, and its first tick
 }
 
 func (c *clock) toNanoseconds(ticks uint64) int64 {
@@ -86,8 +86,8 @@ func (c *clock) toNanoseconds(ticks uint64) int64 {
 	return c.base + int64(d)*c.factor
 }
 
-// scaleTicks counts whole seconds apart, so that it is exact, and divides once where time goes on
-// as a rule.
+// scaleTicks converts whole seconds separately, so that it is exact, and usually divides once as time
+// advances.
 func (c *clock) scaleTicks(d uint64) int64 {
 	if int64(d) < 0 {
 		seconds := -d/c.frequency + 1

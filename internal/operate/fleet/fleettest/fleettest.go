@@ -1,6 +1,6 @@
-// Package fleettest simulates hosts that write to a store of metrics what their services
-// lose, with known hosts unlike their peers and a known version that made it worse: for tests
-// and measurements of package fleet. The same fleet has the same series each time.
+// Package fleettest simulates, for tests and measurements of package fleet, hosts that write the slow time of
+// their services to a store of metrics. Some known hosts are unlike their peers, and a known version made slow
+// time worse. The same fleet has the same series each time.
 package fleettest
 
 import (
@@ -19,9 +19,9 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
-// Fleet is what is simulated. Every tenth host runs each of ten services; each counts its
-// requests and its slow time by some mechanisms, has causes and verdicts, and of the runtime
-// and the host what makes up Series.
+// Fleet describes a simulated fleet. Every tenth host runs each of ten services. A host counts its requests and
+// its slow time by some mechanisms, and has causes and verdicts. Series of the runtime and the host make up the
+// rest of Series.
 type Fleet struct {
 	Hosts       int
 	Series      int // of each host
@@ -29,20 +29,20 @@ type Fleet struct {
 	Step        time.Duration // between samples
 }
 
-// What is known of a fleet beforehand.
+// Known facts of a fleet.
 const (
 	Services     = 10
-	WorseService = "service-3" // got a new version in the middle of the time
-	Before       = "1.4.1"     // that
-	After        = "1.4.2"     // by this one
-	Times        = 2.5         // which takes so many times the slow time
-	UnlikeTimes  = 20          // the slow time of its peers that an unlike host takes
+	WorseService = "service-3" // the service that got a new version in the middle of the time
+	Before       = "1.4.1"     // its version before
+	After        = "1.4.2"     // its version after
+	Times        = 2.5         // factor of the slow time of the version after
+	UnlikeTimes  = 20          // factor of an unlike host's slow time over its peers'
 )
 
 // Most is the cause that makes most of a fleet's slow time.
 var Most = causes.Causes[0].ID
 
-// Unlike says whether a host is unlike its peers: one of 997.
+// Unlike says whether a host is unlike its peers. One host of 997 is.
 func Unlike(host int) bool { return host%997 == 17 }
 
 // Service returns the service that a host runs.
@@ -66,13 +66,13 @@ func (f *Fleet) Steps() (all []int64) {
 	return all
 }
 
-const rate = 200 // requests/s of a host
+const rate = 200 // requests/s of each host
 
 // Of yields the series of a host. The yielded series is overwritten by the next.
 func (f *Fleet) Of(host int, yield func(*Series)) {
 	steps := f.Steps()
 	random := rand.New(rand.NewPCG(uint64(host), 19))
-	usual := .002 * math.Exp(.6*(random.Float64()-.5)) // slow s for each request: no host by chance far from the rest
+	usual := .002 * math.Exp(.6*(random.Float64()-.5)) // slow s per request, so that no host is far from the rest by chance
 	if Unlike(host) {
 		usual = .002 * UnlikeTimes
 	}
@@ -138,7 +138,7 @@ func (f *Fleet) Of(host int, yield func(*Series)) {
 		for n, c := range causes.Causes[:judged] {
 			put(names.Verdict, func(int) float64 { return float64(max(0, 1-n)) }, names.Cause, c.ID)
 		}
-		// The rest is what a watch tells of the runtime and the host.
+		// A watch also exports series of the runtime and the host.
 		for n := range max(0, f.Series-count) {
 			m := series.All[n%len(series.All)].Metric
 			more := []string{"pid", strconv.Itoa(1000 + n/len(series.All))}
@@ -150,15 +150,14 @@ func (f *Fleet) Of(host int, yield func(*Series)) {
 	}
 }
 
-// Of how much a service has something to tell: what its slow requests waited for, which causes
-// were found, and which were judged.
+// How many mechanisms, causes found, and causes judged a service has.
 const (
 	mechanisms = 8
 	found      = 3
 	judged     = 14
 )
 
-// mechanismShare returns a mechanism's share of the slow time: the first ones make most.
+// mechanismShare returns a mechanism's share of the slow time; the first ones have most.
 func mechanismShare(m int) float64 {
 	return math.Pow(.6, float64(m)) * .4 / (1 - math.Pow(.6, float64(ledger.NumMechanisms)))
 }
@@ -198,9 +197,8 @@ func (f *Fleet) Lines(to io.Writer, from, until int) error {
 	return w.Flush()
 }
 
-// OpenMetrics writes all series as promtool makes blocks of
-// (https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md): a
-// metric's series together.
+// OpenMetrics writes all series, those of one metric together, in the form from which promtool makes blocks
+// (https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md).
 func (f *Fleet) OpenMetrics(to io.Writer) error {
 	w := bufio.NewWriterSize(to, 1<<16)
 	steps := f.Steps()

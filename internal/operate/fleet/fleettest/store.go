@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// Store is a store of metrics that runs here.
+// Store is a store of metrics that runs on this host.
 type Store struct {
 	Address string // http://127.0.0.1:…
 	cmd     *exec.Cmd
 	said    bytes.Buffer
 }
 
-// Find returns the path of a program that dev/tools/NAME.sh finds; the script's error says how to
-// fetch it. Root is the checkout.
+// Find returns the path of a program that dev/tools/NAME.sh finds. If it is missing, the script's error says how
+// to fetch it. root is the checkout.
 func Find(root, name string) (string, error) {
 	cmd := exec.Command("bash", filepath.Join(root, "dev/tools", name+".sh"), "find")
 	var said bytes.Buffer
@@ -35,14 +35,14 @@ func Find(root, name string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// VictoriaMetrics starts one with its data in a folder.
+// VictoriaMetrics starts a VictoriaMetrics with its data in a folder.
 func VictoriaMetrics(ctx context.Context, path, dir string, more ...string) (*Store, error) {
 	return startStore(ctx, path, func(address string) []string {
 		return append([]string{"-storageDataPath=" + dir, "-httpListenAddr=" + address, "-retentionPeriod=10y", "-loggerLevel=ERROR"}, more...)
 	}, "/health")
 }
 
-// Prometheus starts one with its data in a folder.
+// Prometheus starts a Prometheus with its data in a folder.
 func Prometheus(ctx context.Context, path, dir string) (*Store, error) {
 	config := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(config, []byte("global: {}\n"), 0o600); err != nil {
@@ -53,7 +53,7 @@ func Prometheus(ctx context.Context, path, dir string) (*Store, error) {
 	}, "/-/ready")
 }
 
-// patience is how long a store may take to begin; one with much data opens it first.
+// patience is how long a store may take to start. It opens its data first, which takes long if there is much.
 const patience = 60 * time.Second
 
 func startStore(ctx context.Context, path string, args func(address string) []string, ready string) (*Store, error) {
@@ -86,14 +86,14 @@ func startStore(ctx context.Context, path string, args func(address string) []st
 	}
 }
 
-// Stop ends it.
+// Stop ends the store.
 func (s *Store) Stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	_ = s.cmd.Wait()
 }
 
-// Import sends series of some hosts to a VictoriaMetrics as [Fleet.Lines] writes them;
-// [Store.Flush] makes them searchable.
+// Import sends the series of some hosts to a VictoriaMetrics, in the form that [Fleet.Lines] writes. [Store.Flush]
+// makes them searchable.
 func (s *Store) Import(f *Fleet, from, until int) error {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(f.Lines(w, from, until)) }()
@@ -109,7 +109,7 @@ func (s *Store) Import(f *Fleet, from, until int) error {
 	return nil
 }
 
-// Flush makes what was imported searchable at once.
+// Flush makes imported series searchable at once.
 func (s *Store) Flush() error {
 	resp, err := http.Get(s.Address + "/internal/force_flush")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package promql asks a store of metrics by the HTTP API that Prometheus defined
-// (https://prometheus.io/docs/prometheus/latest/querying/api) and VictoriaMetrics, Thanos, Mimir
-// and others answer, too. It is a client of the three endpoints that are needed, no more.
+// Package promql queries a store of metrics by the HTTP API that Prometheus defined
+// (https://prometheus.io/docs/prometheus/latest/querying/api). VictoriaMetrics, Thanos, Mimir and others have the
+// same API. The package uses only three of its endpoints.
 package promql
 
 import (
@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// Bounds of what is read, and how long is waited for an answer.
+// Bounds of the answer's size and of the time it may take.
 const (
 	maxAnswer = 512 << 20 // bytes
 	maxError  = 64 << 10
-	patience  = 2 * time.Minute // a store gives up a query earlier by itself
+	patience  = 2 * time.Minute // a store gives up a query earlier
 )
 
-// Store is where metrics are.
+// Store is a store of metrics at an address.
 type Store struct {
 	base   *url.URL
 	token  string
@@ -37,7 +37,7 @@ type Sample struct {
 	Value  float64
 }
 
-// Series is what a series was over time.
+// Series is the values of a series over time.
 type Series struct {
 	Labels map[string]string
 	Points []Point
@@ -49,9 +49,9 @@ type Point struct {
 	Value float64
 }
 
-// Open returns the store at an address: that before /api/v1, such as http://10.0.0.9:9090 or, of a
-// cluster of VictoriaMetrics, http://select:8481/select/0/prometheus. A name and password in the
-// address, or else the token, are sent with each query.
+// Open returns the store at an address. The address is the part before /api/v1, such as http://10.0.0.9:9090 or,
+// for a cluster of VictoriaMetrics, http://select:8481/select/0/prometheus. A name and password in the address, or
+// else the token, are sent with each query.
 func Open(address, token string) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -71,7 +71,7 @@ func (s *Store) String() string {
 	return u.String()
 }
 
-// Query asks for values at a moment; the zero time is now, by the store's clock.
+// Query returns values at a moment. The zero time means now, by the store's clock.
 func (s *Store) Query(ctx context.Context, query string, at time.Time) ([]Sample, error) {
 	form := url.Values{"query": {query}}
 	if !at.IsZero() {
@@ -103,7 +103,7 @@ func (s *Store) Query(ctx context.Context, query string, at time.Time) ([]Sample
 	return out, nil
 }
 
-// Range asks for values over a time, one for each step.
+// Range returns values over a time, one for each step.
 func (s *Store) Range(ctx context.Context, query string, from, until time.Time, step time.Duration) ([]Series, error) {
 	form := url.Values{"query": {query}, "start": {formatTimestamp(from)}, "end": {formatTimestamp(until)}, "step": {strconv.FormatFloat(step.Seconds(), 'f', -1, 64)}}
 	var data struct {
@@ -154,7 +154,7 @@ func (s *Store) fetchData(ctx context.Context, endpoint string, form url.Values,
 	at := *s.base
 	at.User, at.Path = nil, path.Join("/", at.Path, "api/v1", endpoint)
 	method, body := http.MethodPost, io.Reader(strings.NewReader(form.Encode()))
-	if strings.HasPrefix(endpoint, "label/") { // asked with GET only
+	if strings.HasPrefix(endpoint, "label/") { // these endpoints accept GET only
 		method, body = http.MethodGet, nil
 		at.RawQuery = form.Encode()
 	}

@@ -1,8 +1,8 @@
-// Package metrics tells monitoring systems what is watched: it is asked by Prometheus
-// (prometheus.go), and sends to stores by remote write, by OTLP, and to Zabbix.
+// Package exporter gives watched figures to monitoring systems. Prometheus asks for them (prometheus.go); the package
+// sends them to stores by remote write, by OTLP, and to Zabbix.
 //
-// Its opinion: a figure has one name and one meaning in all of them, that of internal/operate/watch/series; a store
-// that does not answer costs a bounded buffer and then figures, which are counted, and never the watch.
+// Its opinion: a figure has one name and one meaning in all systems, that of internal/operate/watch/series. A store
+// that does not answer costs a bounded buffer, then figures, which are counted, and never the watch.
 package exporter
 
 import (
@@ -14,26 +14,26 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
-// Kind is what a sample is.
+// Kind is the kind of a sample.
 type Kind uint8
 
 // Kinds of samples.
 const (
 	Gauge   Kind = iota
 	Counter      // a sum that grows
-	Untyped      // a sum, or a gauge, whose name follows conventions older than those for names
+	Untyped      // a sum or a gauge whose name is older than the naming conventions
 )
 
-// Label is one of a sample's.
+// Label is a label of a sample.
 type Label struct{ Name, Value string }
 
-// Sample is one figure as stores are told it.
+// Sample is one figure as it is given to stores.
 type Sample struct {
 	Name   string
-	Part   string // "count" or "sum" of a summary, "" it is none
+	Part   string // "count" or "sum" of a summary, "" if it is no summary
 	Kind   Kind
 	Help   string
-	Labels []Label // by name
+	Labels []Label // sorted by name
 	Value  float64
 	At     time.Time
 }
@@ -46,7 +46,7 @@ func (s *Sample) Full() string {
 	return s.Name + "_" + s.Part
 }
 
-// Sort sorts labels by name, as stores want them, and returns them.
+// Sort sorts labels by name, as stores require, and returns them.
 func Sort(l []Label) []Label {
 	slices.SortStableFunc(l, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
 	return l
@@ -58,8 +58,8 @@ func Of(s series.Series, v float64, at time.Time, labels ...Label) Sample {
 	if s.Metric.Counter {
 		out.Kind = Counter
 	}
-	// Names with such endings are others' to give: OpenTelemetry's gauges that count things, and
-	// what node_exporter copies from /proc/vmstat.
+	// Others define names with these endings: OpenTelemetry's gauges that count things, and what node_exporter
+	// copies from /proc/vmstat.
 	if out.Part == "" && (strings.HasSuffix(out.Name, "_count") || strings.HasPrefix(out.Name, "node_vmstat_")) {
 		out.Kind = Untyped
 	}
@@ -72,8 +72,7 @@ func Of(s series.Series, v float64, at time.Time, labels ...Label) Sample {
 	return out
 }
 
-// Figure is a value of a series in the unit that rules name it in, for systems whose rules are made of
-// these.
+// Figure is a value of a series in the unit that rules use, for systems whose rules are made from ours.
 type Figure struct {
 	Runtime string // as in [State.Runs]
 	Service string
@@ -82,13 +81,13 @@ type Figure struct {
 	At      time.Time
 }
 
-// Bound is what a rule of a service is held against, where that is no number of the rule's own.
+// Bound is the current bound of a rule for a service, if the rule has no fixed one.
 type Bound struct {
 	Runtime, Service, Rule string
 	Value                  float64
 }
 
-// State is all there is to tell at a time.
+// State is all that stores get at one time.
 type State struct {
 	At      time.Time
 	Samples []Sample

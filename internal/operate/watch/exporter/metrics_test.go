@@ -24,7 +24,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
-// everything is a state with each series there is, of two processes.
+// everything is a state with each existing series, of two processes.
 func everything() State {
 	s := State{At: time.Unix(1_800_000_000, 5e8), Runs: map[string][]string{"go": {"gateway"}, "host": {"web1"}}}
 	for i, x := range series.All {
@@ -43,7 +43,7 @@ func everything() State {
 	return s
 }
 
-// TestPrometheus holds that what Prometheus is told is whole, and by its conventions.
+// TestPrometheus checks that Prometheus gets all samples, named by its conventions.
 func TestPrometheus(t *testing.T) {
 	at, done, err := Serve("127.0.0.1:0", everything)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
-// asked is what the page says of a state to who accepts a type, and the type it is of.
+// asked returns the page of a state for a client that accepts a type, and the page's type.
 func asked(t *testing.T, accept string, s State) (contentType, text string) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
@@ -89,7 +89,7 @@ func asked(t *testing.T, accept string, s State) (contentType, text string) {
 	return w.Header().Get("Content-Type"), w.Body.String()
 }
 
-// TestPage holds the page to escapes, to each sample once, and to the type that was asked for.
+// TestPage checks the page's escapes, that each sample occurs once, and that the type is the requested one.
 func TestPage(t *testing.T) {
 	s := State{Samples: []Sample{
 		{Name: "b_total", Help: "two\nlines \\", Kind: Counter, Value: 3, Labels: []Label{{"z", `a"b\c` + "\n\xff"}, {"a", ""}}},
@@ -126,7 +126,7 @@ d_seconds_sum 2
 	}
 }
 
-// TestRemoteWrite holds that a store gets each sample, with sorted labels and its time.
+// TestRemoteWrite checks that a store gets each sample, with sorted labels and its time.
 func TestRemoteWrite(t *testing.T) {
 	var got []byte
 	var head http.Header
@@ -193,7 +193,7 @@ func TestRemoteWrite(t *testing.T) {
 	}
 }
 
-// fields goes through those of a message.
+// fields calls a function for each field of a message.
 func fields(t *testing.T, b []byte, each func(field protowire.Number, text []byte, number uint64)) {
 	t.Helper()
 	for len(b) > 0 {
@@ -220,7 +220,7 @@ func fields(t *testing.T, b []byte, each func(field protowire.Number, text []byt
 	}
 }
 
-// TestZabbix holds the sender to the documented form of what is sent and answered.
+// TestZabbix checks the sender against the documented form of requests and answers.
 func TestZabbix(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -287,7 +287,7 @@ func TestZabbix(t *testing.T) {
 	if err := store.Send(t.Context(), body); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "--zabbix-host") {
 		t.Errorf("a server that does not know the host: %v", err)
 	}
-	later, _ := store.Encode(everything()) // tells nothing of what there is to be discovered
+	later, _ := store.Encode(everything()) // contains no discovery
 	if err := store.Send(t.Context(), later); !errors.Is(err, ErrRefused) {
 		t.Errorf("it still does not: %v", err)
 	}
@@ -305,8 +305,8 @@ func TestZabbix(t *testing.T) {
 	}
 }
 
-// TestPusher holds that what a store does not take waits within a bound, then is lost and counted; that
-// a wrong token is told as that, once; and that all goes on once the store is there.
+// TestPusher checks that payloads which a store does not take wait within a bound, and are then lost and counted. It
+// checks that a wrong token is reported once and as such, and that sending continues once the store is up.
 func TestPusher(t *testing.T) {
 	var code atomic.Int32
 	var taken atomic.Int64
@@ -369,7 +369,7 @@ func TestPusher(t *testing.T) {
 	}
 }
 
-// TestOTLP holds what is sent by OTLP against its own definition.
+// TestOTLP checks OTLP payloads against its own definition.
 func TestOTLP(t *testing.T) {
 	state := everything()
 	body, n := encodeOTLP(state, time.Unix(1_700_000_000, 0))

@@ -8,10 +8,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/), as protobuf. Metrics have the names that all
-// stores are told, so that the same rules hold.
+// OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/), as protobuf. Metrics have the same names as in all
+// stores, so that the same rules hold.
 
-// OTLP returns a store that takes OTLP, such as a collector. The address is that of metrics:
+// OTLP returns a store that takes OTLP, such as a collector. The address is the one for metrics:
 // http://127.0.0.1:4318/v1/metrics.
 func OTLP(address, token string) (Store, error) {
 	where, auth, err := parseEndpoint(address)

@@ -11,18 +11,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// collector collects a state's samples as metrics of client_golang. Its registry keeps the first of two
-// samples of one name and the same labels.
+// collector collects a state's samples as metrics of client_golang. The registry keeps the first of two samples with
+// the same name and labels.
 type collector struct{ state func() State }
 
-// Describe describes no metric, as each state has other ones: the registry checks what is
-// collected.
+// Describe describes no metric, because each state has other ones. The registry then checks what is collected.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect makes the state and sends its metrics.
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	s := c.state()
-	first := make(map[string]*Sample)       // of each name: a metric has one help and one type
+	first := make(map[string]*Sample)       // by name: a metric has one help and one type
 	summaries := make(map[string][]*Sample) // by name and labels
 	for i := range s.Samples {
 		x := &s.Samples[i]
@@ -57,8 +56,8 @@ func newValueMetric(name, help string, kind Kind, x *Sample) prometheus.Metric {
 
 var valueTypes = map[Kind]prometheus.ValueType{Gauge: prometheus.GaugeValue, Counter: prometheus.CounterValue, Untyped: prometheus.UntypedValue}
 
-// newSummaryMetric returns a metric of a count and a sum. Where one of them is unknown, the other
-// is a metric of its own.
+// newSummaryMetric returns a metric of a count and a sum. If one of them is unknown, the other becomes a metric of its
+// own.
 func newSummaryMetric(help string, parts []*Sample) prometheus.Metric {
 	part := func(name string) int {
 		return slices.IndexFunc(parts, func(x *Sample) bool { return x.Part == name })
@@ -83,9 +82,8 @@ func newDesc(name, help string, x *Sample) (desc *prometheus.Desc, values []stri
 	return prometheus.NewDesc(name, help, names, nil), values
 }
 
-// Handler serves a state to Prometheus, in its text format or OpenMetrics. The state is made anew
-// for each request, so few requests are served at once. Samples that contradict others are left
-// out.
+// Handler serves a state to Prometheus, in its text format or OpenMetrics. It makes the state anew for each request, so
+// it serves few requests at once. It leaves out samples that contradict others.
 func Handler(state func() State) http.Handler {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collector{state})

@@ -13,31 +13,31 @@ import (
 	"time"
 )
 
-// Store is a system that is sent what is watched.
+// Store is a system that figures are sent to.
 type Store struct {
-	Name   string // as it is called in what is said: "remote write"
-	Where  string // without secrets
+	Name   string // its name in messages: "remote write"
+	Where  string // its address without secrets
 	Encode func(State) (payload []byte, points int)
 	Send   func(ctx context.Context, payload []byte) error
 }
 
-// ErrRefused is wrapped by errors of a store that will not take a payload however often it is sent.
+// ErrRefused is wrapped by errors of a store that refuses a payload each time it is sent.
 var ErrRefused = errors.New("it rejects the data")
 
-// ErrToken is wrapped by errors of a store that does not know who sends.
+// ErrToken is wrapped by errors of a store that does not recognise the sender.
 var ErrToken = errors.New("the token or password is wrong")
 
-// Bounds of what waits for a store: an hour of states, each 15 s, or this many bytes.
+// Bounds of the queue for a store: an hour of states every 15 s, or this many bytes.
 const (
 	mostStates = 240
 	mostBytes  = 8 << 20
 )
 
-// Pusher sends states to a store; what it does not take waits, and what is more than may wait is lost.
+// Pusher sends states to a store. States that the store does not take wait; those beyond the queue's bound are lost.
 type Pusher struct {
 	Store
-	Say func(what, text string) // told of a trouble once
-	OK  func(what, text string) // that it is over
+	Say func(what, text string) // called once when a trouble begins
+	OK  func(what, text string) // called when it is over
 
 	mu      sync.Mutex
 	waiting []payload
@@ -93,7 +93,7 @@ func (p *Pusher) Lost() (lost, sent, waiting int64) {
 	return p.lost, p.sent, waiting
 }
 
-// Pauses between two tries where a store does not take anything.
+// Pauses between two tries while a store takes nothing.
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute
@@ -126,7 +126,7 @@ func (p *Pusher) Run(ctx context.Context) {
 			return
 		case err == nil, errors.Is(err, ErrRefused):
 			p.mu.Lock()
-			// Meanwhile the oldest may have been given up.
+			// The oldest payload may have been given up since.
 			if len(p.waiting) > 0 && &p.waiting[0].text[0] == &first.text[0] {
 				if err == nil {
 					p.sent += int64(first.points)
@@ -154,10 +154,10 @@ func (p *Pusher) Run(ctx context.Context) {
 	}
 }
 
-// Auth is how a store knows who sends.
+// Auth identifies the sender to a store.
 type Auth struct {
-	Token          string // sent as bearer
-	User, Password string // of the URL
+	Token          string // sent as a bearer token
+	User, Password string // from the URL
 }
 
 // parseEndpoint splits a URL into the address and its user and password.
@@ -206,7 +206,7 @@ func postPayload(ctx context.Context, client *http.Client, where string, auth Au
 	case c == http.StatusUnauthorized || c == http.StatusForbidden:
 		return fmt.Errorf("%s: %w: give another by --token-file or in the URL", answer.Status, ErrToken)
 	case c == http.StatusTooManyRequests, c >= 500, c == http.StatusNotFound, c == http.StatusRequestTimeout:
-		return fmt.Errorf("%s %s", answer.Status, said) // of a proxy, or while it starts
+		return fmt.Errorf("%s %s", answer.Status, said) // from a proxy, or from a store that is starting
 	default:
 		return fmt.Errorf("%w: %s %s", ErrRefused, answer.Status, said)
 	}

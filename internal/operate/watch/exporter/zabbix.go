@@ -18,16 +18,16 @@ import (
 )
 
 // Zabbix's sender protocol
-// (https://www.zabbix.com/documentation/current/en/manual/appendix/protocols/zabbix_sender): a header,
-// the length, and JSON; values of items of type "Zabbix trapper" of a host that the server knows.
+// (https://www.zabbix.com/documentation/current/en/manual/appendix/protocols/zabbix_sender): a header, the length, and
+// JSON. It sends values for items of type "Zabbix trapper" of a host that the server knows.
 //
-// Keys are those of the template in deploy/zabbix, apart for each runtime, as a server makes the items of each
-// for itself: unstall.go[SERVICE,SERIES] has a series in the unit that rules name it in, unstall.go.bound[SERVICE,RULE]
-// what a rule is held against that knows what is usual, and unstall.services[go] the services of which the server
-// shall make items (low-level discovery). Services of other runtimes are at unstall.process, the machine at
-// unstall.host.
+// Keys are those of the template in deploy/zabbix. They are separate for each runtime, because a server makes the items
+// of each one separately. unstall.go[SERVICE,SERIES] is a series in the unit that rules use.
+// unstall.go.bound[SERVICE,RULE] is the bound of a rule that compares with usual values. unstall.services[go] lists the
+// services for which the server makes items (low-level discovery). Services of other runtimes are at unstall.process,
+// the machine at unstall.host.
 
-// ZabbixDiscovery is the key of what services there are.
+// ZabbixDiscovery is the key of the list of services.
 const ZabbixDiscovery = "unstall.services"
 
 // ZabbixKey returns the key of a runtime's items, and ZabbixBound the key of its rules' bounds.
@@ -44,7 +44,7 @@ func ZabbixItem(key string, parameters ...string) string {
 	return key + "[" + strings.Join(parameters, ",") + "]"
 }
 
-// Zabbix returns a store that sends to a server or proxy. Host is its name for this machine.
+// Zabbix returns a store that sends to a server or proxy. host is the server's name for this machine.
 func Zabbix(address, host string) (Store, error) {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		address = net.JoinHostPort(strings.Trim(address, "[]"), "10051")
@@ -52,7 +52,7 @@ func Zabbix(address, host string) (Store, error) {
 	if host == "" {
 		return Store{}, errors.New("zabbix: give the server's name for this host: --zabbix-host")
 	}
-	// A server makes items of what was discovered within a minute or so; it is told each few minutes.
+	// A server makes items of discovered services within a minute or so. Discovery is sent every few minutes.
 	turn, unknown := 0, false
 	return Store{Name: "Zabbix", Where: address, Encode: func(s State) ([]byte, int) {
 		turn++
@@ -62,8 +62,8 @@ func Zabbix(address, host string) (Store, error) {
 		if err != nil {
 			return err
 		}
-		// Of what was discovered it has no items for a minute or so; those by which it discovers are the
-		// template's own.
+		// For a minute or so the server has no items for discovered services. The items for discovery itself come
+		// from the template.
 		unknown = taken == 0 && failed && (unknown || bytes.Contains(body, []byte(ZabbixDiscovery)))
 		if unknown {
 			return fmt.Errorf("%w: it knows none of the items: is the template linked to the host, and is --zabbix-host its name there?", ErrRefused)
@@ -125,7 +125,7 @@ func frameMessage(text []byte) []byte {
 
 var failedOf = regexp.MustCompile(`processed: (\d+); failed: (\d+)`)
 
-// sendZabbix sends values; it returns how many the server has items for, and whether it lacks any.
+// sendZabbix sends values. It returns how many the server has items for, and whether it lacks any.
 func sendZabbix(ctx context.Context, address string, body []byte) (taken int, failed bool, err error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", address)
@@ -149,7 +149,7 @@ func sendZabbix(ctx context.Context, address string, body []byte) (taken int, fa
 	}
 	m := failedOf.FindStringSubmatch(said.Info)
 	if m == nil {
-		return 0, false, nil // a proxy may only say that it took them
+		return 0, false, nil // a proxy may only confirm that it took them
 	}
 	taken, _ = strconv.Atoi(m[1])
 	return taken, m[2] != "0", nil

@@ -1,6 +1,6 @@
-// Package generate makes of rules what monitoring systems watch by: rules for Prometheus and vmalert,
-// a dashboard for Grafana, a template for Zabbix. So that all of them watch for the same as unstall does:
-// those in deploy/ are made of the rules that come with it, and a test holds them equal.
+// Package generate writes rules in the form of other monitoring systems: rules for Prometheus and vmalert, a dashboard
+// for Grafana, a template for Zabbix. All of them then watch for the same things as unstall. Files in deploy/ are made
+// from the shipped rules, and a test keeps them equal.
 package generate
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// Form is a system that rules are made for.
+// Form is a system that rules are written for.
 type Form struct {
 	Name  string
-	File  string // in deploy/
+	File  string // its name in deploy/
 	About string
 	Write func(w io.Writer, rules []rule.Rule) error
 }
 
-// Forms are those that are known.
+// Forms are all known forms.
 var Forms = []Form{
 	{"prometheus", "prometheus/unstall.rules.yml", "rules for Prometheus and vmalert", Prometheus},
 	{"grafana", "grafana/unstall.json", "a dashboard for Grafana", Grafana},
@@ -48,7 +48,7 @@ func Of(name string) (Form, bool) {
 	return Forms[i], true
 }
 
-// ruleGroup returns what a rule's ID begins with: "jvm".
+// ruleGroup returns the beginning of a rule's ID: "jvm".
 func ruleGroup(r *rule.Rule) string {
 	before, _, _ := strings.Cut(r.ID, ".")
 	return before
@@ -72,15 +72,15 @@ func groupTitle(group string) string {
 	return cmp.Or(map[string]string{"host": "Machine", "process": "Processes", "requests": "Requests"}[group], platform.ByID(group).Title)
 }
 
-// pushed is how often stores are told where nobody says otherwise. What is taken over a time must meet
-// two of a gauge in it, and a rate more, as one may come late.
+// pushed is the default time between two pushes to a store. A value over a time needs at least two points of a gauge,
+// and one more of a rate, because a point may come late.
 const (
 	pushed     = rule.Duration(10 * time.Second)
 	leastGauge = 2 * pushed
 	leastRate  = 4 * pushed
 )
 
-// writeYAML writes YAML behind a line that says what it was made of.
+// writeYAML writes YAML after a line that says what it was made from.
 func writeYAML(w io.Writer, v any) error {
 	if _, err := io.WriteString(w, "# Made of the rules that come with unstall (internal/operate/watch/rule/default.yaml): change those.\n"); err != nil {
 		return err

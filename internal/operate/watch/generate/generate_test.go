@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write deploy")
 
-// TestFiles holds that what is in deploy is made of the rules that come with unstall.
+// TestFiles checks that the files in deploy are made from the shipped rules.
 func TestFiles(t *testing.T) {
 	rules, err := rule.Shipped()
 	if err != nil {
@@ -46,7 +46,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestNamed holds that each rule is in what is made of them, and asks for metrics that are told.
+// TestNamed checks that each form has every rule, and asks only for metrics that are exported.
 func TestNamed(t *testing.T) {
 	rules, err := rule.Shipped()
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
-// Grafana writes a dashboard (https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/):
-// first what slow time went to and which alarms there are, then a chart for each rule with its bound.
+// Grafana writes a dashboard
+// (https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/). It shows first what
+// slow time went to and which alarms there are, then a chart for each rule with its bound.
 func Grafana(w io.Writer, rules []rule.Rule) error {
 	d := dashboard{UID: UID, Title: "unstall", Tags: []string{"unstall"}, SchemaVersion: 39, Version: 1, Editable: true, Refresh: "30s", Timezone: "browser",
 		Time: span{"now-6h", "now"}, Panels: []panel{}, Annotations: annotated{List: []any{}}, Links: []any{}}
@@ -45,7 +46,7 @@ func Grafana(w io.Writer, rules []rule.Rule) error {
 	return e.Encode(d)
 }
 
-// ofRule returns the chart of a rule's series, with the bound where that is a number.
+// ofRule returns the chart of a rule's series, with the bound if it is a number.
 func ofRule(r *rule.Rule) panel {
 	s, _ := series.Of(r.Series)
 	c := r.Condition

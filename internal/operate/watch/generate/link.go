@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// UID is the dashboard's, by which Grafana links to it.
+// UID is the dashboard's identifier in links to Grafana.
 const UID = "unstall"
 
-// around is how much more than what was recorded a link shows on either side: figures come every 15 s or more.
+// around is the time that a link shows on either side of a recording, because points come every 15 s or more.
 const around = 5 * time.Minute
 
 // Linker links to the dashboard of [Grafana].

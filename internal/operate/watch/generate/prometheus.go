@@ -12,8 +12,8 @@ import (
 )
 
 // Prometheus writes a file of alerting rules
-// (https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/), which vmalert
-// reads, too. Only the watcher finds periods: a rule about a period is its own alarm there.
+// (https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/), which vmalert reads, too. Only the
+// watcher finds periods, so a rule about a period asks for the watcher's own alarm.
 func Prometheus(w io.Writer, rules []rule.Rule) error {
 	type alert struct {
 		Alert       string            `yaml:"alert"`
@@ -73,7 +73,7 @@ func alertName(id string) string {
 	return out
 }
 
-// whose tells subjects apart.
+// whose are the labels that distinguish subjects.
 const whose = "host, service, pid"
 
 // Expr returns a rule's condition in PromQL.
@@ -88,8 +88,7 @@ func Expr(r *rule.Rule) string {
 	return out
 }
 
-// matchingLabels returns the labels by which two series belong together: the machine has no
-// service.
+// matchingLabels returns the labels by which two series belong together. Series of the machine have no service.
 func matchingLabels(a, b string) string {
 	x, _ := series.Of(a)
 	y, _ := series.Of(b)
@@ -99,14 +98,14 @@ func matchingLabels(a, b string) string {
 	return whose
 }
 
-// conditionExpr returns the expression of one series against its bound.
+// conditionExpr returns the expression that compares one series with its bound.
 func conditionExpr(c *rule.Condition) string {
 	v := Taken(c)
 	switch {
 	case c.Below != nil:
 		return v + " < " + formatNumber(*c.Below)
 	case c.Usual != nil:
-		v = "max by (host, service) (" + v + ")" // over restarts
+		v = "max by (host, service) (" + v + ")" // one series over restarts
 		day := fmt.Sprintf("max_over_time(%s[1d:5m])", v)
 		out := fmt.Sprintf("%s > %s * quantile_over_time(0.5, %s[%dd:1d] offset 1d)", v, formatNumber(*c.Above), day, c.Usual.Days)
 		if c.Usual.Floor > 0 {
@@ -121,7 +120,7 @@ func conditionExpr(c *rule.Condition) string {
 	return v + " > " + formatNumber(*c.Above)
 }
 
-// Taken returns the expression of what a condition takes of its series, in its unit.
+// Taken returns the expression of a condition's value of its series, in the series' unit.
 func Taken(c *rule.Condition) string {
 	s, ok := series.Of(c.Series)
 	if !ok { // a variable of the program's own

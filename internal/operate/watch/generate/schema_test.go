@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// TestGrafanaSchema holds the dashboard against the schema of Grafana itself, and that what is against it is found.
+// TestGrafanaSchema checks the dashboard against Grafana's own schema, and that the check finds violations.
 func TestGrafanaSchema(t *testing.T) {
 	t.Parallel()
 	home := tooltest.Find(t, "grafana")

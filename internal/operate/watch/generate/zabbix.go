@@ -13,9 +13,9 @@ import (
 )
 
 // Zabbix writes a template
-// (https://www.zabbix.com/documentation/current/en/manual/xml_export_import/templates) in the form of 6.0, which
-// later servers import, too: for each runtime a discovery of its services, with an item for each series and a
-// trigger for each rule.
+// (https://www.zabbix.com/documentation/current/en/manual/xml_export_import/templates) in the form of 6.0, which later
+// servers import, too. For each runtime it has a discovery of services, with an item for each series and a trigger for
+// each rule.
 func Zabbix(w io.Writer, rules []rule.Rule) error {
 	const template = "unstall"
 	var out struct {
@@ -53,8 +53,8 @@ func Zabbix(w io.Writer, rules []rule.Rule) error {
 	return writeYAML(w, out)
 }
 
-// ZabbixRuntimes are those of which services are discovered; of a service of another, or of none, what any
-// process has.
+// ZabbixRuntimes are the runtimes whose services are discovered. A service of another runtime, or of none, has the items
+// of any process.
 var ZabbixRuntimes = []string{"jvm", "dotnet", "go", "redis", "process", "host"}
 
 // ZabbixHas says whether services of a runtime have a series.
@@ -80,8 +80,8 @@ func zabbixHolds(runtime string, r *rule.Rule) bool {
 	return true
 }
 
-// zabbixExpr returns when a rule begins to hold. A trigger has no minimum duration, so its
-// functions also cover the rule's For.
+// zabbixExpr returns when a rule begins to hold. A trigger has no minimum duration, so its functions also cover the
+// rule's For.
 func zabbixExpr(template, of string, r *rule.Rule) string {
 	out := zabbixCondition(template, of, r, &r.Condition, r.For)
 	for i := range r.And {
@@ -124,12 +124,12 @@ func zabbixEnd(template, of string, r *rule.Rule) string {
 	return v + "<" + formatNumber(*c.Above*.9)
 }
 
-// zabbixTaken returns the expression of what a condition takes of a series.
+// zabbixTaken returns the expression of a condition's value of its series.
 func zabbixTaken(template, of string, c *rule.Condition, id string, over rule.Duration) string {
 	item := "/" + template + "/" + exporter.ZabbixItem(exporter.ZabbixKey(of), "{#SERVICE}", id)
 	seconds := formatNumber(time.Duration(over).Seconds())
 	switch c.Take {
-	case rule.Sum: // of a rate
+	case rule.Sum: // the series is a rate
 		return fmt.Sprintf("avg(%s,%s)*%s", item, seconds+"s", seconds)
 	case rule.Climb:
 		return fmt.Sprintf("(last(%s)-first(%s,%s))/%s", item, item, seconds+"s", seconds)
@@ -139,8 +139,8 @@ func zabbixTaken(template, of string, c *rule.Condition, id string, over rule.Du
 	return fmt.Sprintf("avg(%s,%s)", item, seconds+"s")
 }
 
-// stableUUID returns the same UUID for the same thing each time, so that an import updates what is
-// there: version 4 by its form, as Zabbix asks.
+// stableUUID returns the same UUID for the same thing each time, so that an import updates existing things. Its form is
+// version 4, as Zabbix requires.
 func stableUUID(of string) string {
 	sum := sha256.Sum256([]byte("unstall zabbix " + of))
 	sum[6] = sum[6]&0x0f | 0x40

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Forms are those that are known, the generic one first. Where a service has addresses of its own, these tell its form.
+// Forms are the known forms, the generic one first. If a service has addresses of its own, they identify its form.
 var Forms = []Form{
-	// The line of the log as it is (docs/json.md, unstall.event/v1), with the host.
+	// The unchanged line of the log (docs/json.md, unstall.event/v1), with the host.
 	{Name: "json", Encode: encodeGeneric, Bearer: true},
 	// https://api.slack.com/messaging/webhooks
 	{Name: "slack", Encode: encodeSlack, host: func(u *url.URL) bool { return u.Hostname() == "hooks.slack.com" }},
@@ -47,7 +47,7 @@ func encodeGeneric(e Event) []byte {
 	return encodeJSON(line)
 }
 
-// severitySign returns a sign that shows at a glance how grave an event is.
+// severitySign returns a sign that shows the severity of an event at a glance.
 func severitySign(e Event) string {
 	switch {
 	case e.Kind == "resolved":
@@ -68,7 +68,7 @@ func formatSubject(e Event) string {
 	return e.Service + " on " + e.Host
 }
 
-// nextStep returns what to do: where to look, or the command that shows the capture.
+// nextStep returns what to do next: where to look, or the command that shows the capture.
 func nextStep(e Event) (text, command string) {
 	if e.Capture != "" {
 		return "", "unstall " + e.Capture
@@ -125,11 +125,10 @@ func encodeTeams(e Event) []byte {
 	return encodeJSON(map[string]any{"type": "message", "attachments": []map[string]any{{"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": nil, "content": card}}})
 }
 
-// lasts is until when Alertmanager takes an alarm for open that nobody says has ended.
+// lasts is how long Alertmanager keeps an alarm open without word that it has ended.
 const lasts = 24 * time.Hour
 
-// encodeAlertmanager returns an alert with a rule's labels; nil for a diagnosis, which would be
-// another alert.
+// encodeAlertmanager returns an alert with a rule's labels. It returns nil for a diagnosis, which would be another alert.
 func encodeAlertmanager(e Event) []byte {
 	if e.Kind == "diagnosis" {
 		return nil
@@ -153,9 +152,8 @@ func encodeAlertmanager(e Event) []byte {
 	return encodeJSON([]any{alert})
 }
 
-// encodeOTLP returns a log record with an event's name. Attributes have the names of the semantic
-// conventions where there are any (https://opentelemetry.io/docs/specs/semconv/): service.name,
-// host.name.
+// encodeOTLP returns a log record with an event's name. Attributes have the names of the semantic conventions if there
+// are any (https://opentelemetry.io/docs/specs/semconv/): service.name, host.name.
 func encodeOTLP(e Event) []byte {
 	type object = map[string]any
 	attributes := func(pairs ...string) (all []object) {
@@ -187,7 +185,7 @@ func encodeOTLP(e Event) []byte {
 func encodeJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return nil // of texts and maps: cannot happen
+		return nil // cannot happen: it has only texts and maps
 	}
 	return b
 }

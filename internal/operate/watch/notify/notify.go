@@ -1,9 +1,10 @@
-// Package notify tells people's chats and alert systems what the watcher found: each event is one HTTP POST in the form that the
+// Package notify sends the watcher's events to chats and alert systems. Each event is one HTTP POST in the form that the
 // receiver expects.
 //
-// The package's opinion: a receiver that is away must cost nothing else. Messages wait in a bounded queue, are retried while the
-// receiver may take them later, and are given up when it will not or when they are old; what was lost is counted and said. A
-// webhook's URL is a password, so only its host is ever printed, and no redirect is followed with it.
+// The package's opinion: a receiver that is down must cost nothing else. Messages wait in a bounded queue and are retried
+// while the receiver may take them later. They are given up when it will not, or when they are old; lost messages are
+// counted and reported. A webhook's URL is a password, so only its host is ever printed, and no redirect is followed with
+// it.
 package notify
 
 import (
@@ -20,45 +21,45 @@ import (
 	"time"
 )
 
-// Event is what is told.
+// Event is what a receiver is sent.
 type Event struct {
 	Kind     string // "alarm", "resolved", "diagnosis"
 	Text     string // one line
 	Time     time.Time
-	Since    time.Time // of an alarm: when it began
+	Since    time.Time // when the alarm began
 	Host     string
 	Target   string
 	Service  string
 	Rule     string
 	Severity string // "page", "warn", "note"; "" unknown
-	Look     string // what to look at next
+	Look     string // where to look next
 	Cause    string // of a diagnosis
 	Capture  string
-	Line     []byte // the line of the log, JSON
+	Line     []byte // the log's line, JSON
 }
 
-// Form is how a receiver wants to be told.
+// Form is the form of message that a receiver expects.
 type Form struct {
 	Name   string
-	Encode func(Event) []byte // nil: it is not told of this one
-	Bearer bool               // it takes a token as others do
+	Encode func(Event) []byte // returns nil for an event that is not sent
+	Bearer bool               // it takes a bearer token
 	host   func(*url.URL) bool
 }
 
-// Bounds of what waits for a receiver.
+// Bounds of the queue for a receiver.
 const (
 	mostWaiting = 200
 	mostTries   = 8
-	oldest      = 15 * time.Minute // then an event is no news
+	oldest      = 15 * time.Minute // age at which an event is given up
 	firstPause  = time.Second
-	longest     = 2 * time.Minute // between two tries
+	longest     = 2 * time.Minute // the longest pause between two tries
 	patience    = 10 * time.Second
 )
 
 // Hook is a receiver.
 type Hook struct {
 	Form  Form
-	Where string // its host: what may be said of it
+	Where string // its host, the only part that may be printed
 
 	url    string
 	token  string
@@ -78,8 +79,7 @@ type message struct {
 	tries int
 }
 
-// Open returns the receiver that [FORM=]URL names. Without a form the URL tells it, else the form
-// is the generic one.
+// Open returns the receiver that [FORM=]URL names. Without a form the URL decides it, else the form is the generic one.
 func Open(arg, token string) (*Hook, error) {
 	var form Form
 	name, address, given := strings.Cut(arg, "=")
@@ -88,7 +88,7 @@ func Open(arg, token string) (*Hook, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("not an address: give https://HOST/PATH, or FORM=https://HOST/PATH") // the error of parsing quotes all of it
+		return nil, errors.New("not an address: give https://HOST/PATH, or FORM=https://HOST/PATH") // the parser's error quotes the whole address
 	}
 	for _, f := range Forms {
 		if name == f.Name || name == "" && f.host != nil && f.host(u) {
@@ -135,8 +135,8 @@ func (h *Hook) Lost() int64 {
 	return h.lost
 }
 
-// Run sends what waits until the context ends; what waits then gets one more try. It calls say
-// about a trouble and over when sending works again.
+// Run sends waiting messages until the context ends; then each gets one more try. Run calls say about a trouble, and over
+// when sending works again.
 func (h *Hook) Run(ctx context.Context, say, over func(text string)) {
 	for {
 		select {
@@ -177,7 +177,7 @@ func (h *Hook) Run(ctx context.Context, say, over func(text string)) {
 	}
 }
 
-// oldestWaiting returns the oldest message that waits.
+// oldestWaiting returns the oldest waiting message.
 func (h *Hook) oldestWaiting() (message, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -208,8 +208,7 @@ func (h *Hook) countTry() {
 	}
 }
 
-// retryDelay returns how long to wait until the next try: twice as long each time, or as long as
-// the receiver asks for.
+// retryDelay returns the pause until the next try: twice as long each time, or as long as the receiver asks for.
 func retryDelay(tries int, r *refusal) time.Duration {
 	d := min(firstPause<<min(tries, 10), longest)
 	if r != nil && r.after > 0 {
@@ -227,11 +226,11 @@ func sleepWithContext(ctx context.Context, d time.Duration) {
 	}
 }
 
-// refusal is an answer that is no success.
+// refusal is an answer other than success.
 type refusal struct {
 	status int
-	final  bool          // it will be the same whenever it is sent
-	after  time.Duration // when the receiver wants to be asked again, 0 not said
+	final  bool          // a later try will fail the same way
+	after  time.Duration // the pause that the receiver asks for, 0 if none
 }
 
 func (r *refusal) Error() string {
@@ -254,14 +253,14 @@ func (h *Hook) postMessage(ctx context.Context, text []byte) error {
 	}
 	resp, err := h.client.Do(req)
 	if err != nil {
-		var of *url.Error // quotes the whole address
+		var of *url.Error // its text has the whole address
 		if errors.As(err, &of) {
 			err = of.Err
 		}
 		return err
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection is reused
 	if resp.StatusCode/100 == 2 {
 		return nil
 	}

@@ -28,7 +28,7 @@ var events = []Event{
 		Line: []byte(`{"schema":"unstall.event/v1","event":"resolved","rule":"go.gc-cpu"}`)},
 }
 
-// Each form is what its receiver expects, and no name in it is markup or calls a channel.
+// Each form is what its receiver expects, and no name in it acts as markup or notifies a channel.
 func TestForms(t *testing.T) {
 	for _, f := range Forms {
 		var b strings.Builder
@@ -86,7 +86,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// receiver answers with each status in turn, then with 200, and keeps what it was sent.
+// receiver answers with each status in turn, then with 200, and keeps the messages.
 type receiver struct {
 	mu       sync.Mutex
 	statuses []int
@@ -113,7 +113,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(status)
 }
 
-// run sends events to a receiver until it has taken or refused all; it returns the hook, what was said and how long was waited.
+// run sends events to a receiver until it has taken or refused all. It returns the hook, the reports and the waits.
 func run(t *testing.T, r *receiver, form string, all ...Event) (h *Hook, said []string, waited []time.Duration) {
 	t.Helper()
 	s := httptest.NewServer(r)
@@ -142,7 +142,7 @@ func run(t *testing.T, r *receiver, form string, all ...Event) (h *Hook, said []
 	return h, said, waited
 }
 
-// What a receiver may take later is sent again, with longer pauses, in order, once.
+// A message that a receiver may take later is sent again, with growing pauses, in order, once.
 func TestRetries(t *testing.T) {
 	r := &receiver{statuses: []int{503, 500, 429}}
 	h, said, waited := run(t, r, "json", events...)
@@ -157,7 +157,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// What it refuses is not sent again, and a redirect is not followed with the address that is a password.
+// A refused message is not sent again. A redirect is not followed, because the address is a password.
 func TestRefused(t *testing.T) {
 	for _, status := range []int{400, 403, 404, 410, 302} {
 		r := &receiver{statuses: []int{status}}
@@ -171,7 +171,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A receiver that never answers well is given up on, and what waits is bounded.
+// A receiver that only fails is given up on, and its queue is bounded.
 func TestBounds(t *testing.T) {
 	r := &receiver{after: "100000"}
 	for range 100 {

@@ -15,8 +15,8 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// told are the causes that figures of each second show: their sick recordings set off a rule that
-// names them. What only stacks, traces and logs show, as a lock that is held for long, does not.
+// told are the causes visible in figures of each second: their sick recordings set off a rule that names them. Causes that
+// only stacks, traces and logs show, such as a lock that is held for long, are not among them.
 var told = []string{
 	"dotnet.gc-cpu-starved", "dotnet.gen2-pause", "dotnet.induced-gc", "dotnet.loh-churn", "dotnet.mid-life-objects",
 	"go.gc-rate", "go.memory-limit-thrash",
@@ -26,9 +26,8 @@ var told = []string{
 	"redis.connections", "redis.memory-limit", "redis.slow-command",
 }
 
-// TestRecordings holds the rules that come with the program against the recordings of each cause,
-// as if the service had gone on like that: a sick one sets off a rule that names its cause within a
-// minute or so, a healthy one nothing.
+// TestRecordings evaluates the shipped rules against the recordings of each cause, as if the service had continued the
+// same way. A sick recording sets off a rule that names its cause within a minute or so; a healthy one sets off nothing.
 func TestRecordings(t *testing.T) {
 	rules, err := rule.Shipped()
 	if err != nil {
@@ -52,7 +51,7 @@ func TestRecordings(t *testing.T) {
 			defer done()
 			b := incident.NewBundle()
 			for _, a := range artifacts {
-				_ = incident.Read(context.Background(), a, b) // what cannot be read is no matter of this test
+				_ = incident.Read(context.Background(), a, b) // this test does not depend on files that cannot be read
 			}
 			r, err := Run(context.Background(), rules, nil, lasting(Sources(b, 0)))
 			if err != nil {
@@ -60,7 +59,7 @@ func TestRecordings(t *testing.T) {
 			}
 			found := false
 			for _, ev := range r.Alarms() {
-				// Of requests a few seconds, again and again, say nothing: these come back.
+				// A few seconds of repeated requests say nothing here, because slow ones come back by construction.
 				if healthy && !strings.HasPrefix(ev.Rule.ID, "requests.") {
 					t.Errorf("%s: %s: %.3g, bound %.3g", ev.Subject.Key, ev.Rule.ID, ev.Value, ev.Bound)
 				}
@@ -73,8 +72,7 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// lasting is what a recording of a few seconds would have shown, had the service gone on like that
-// for three minutes.
+// lasting extends a recording of a few seconds to three minutes, as if the service had continued the same way.
 func lasting(sources []Source) []Source {
 	from, until := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, s := range sources {

@@ -1,6 +1,5 @@
-// Package replay holds rules against what was recorded: captures, logs and tables of figures, of
-// seconds or of weeks. So that a rule can be tried before it may wake anybody, and so that tests
-// need no clock: the time is that of the points.
+// Package replay evaluates rules against recordings: captures, logs and tables of figures, of seconds or of weeks. So a
+// rule can be tried before it wakes anybody, and tests need no clock, because the time is that of the points.
 package replay
 
 import (
@@ -17,23 +16,23 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// Source is a subject and its series.
+// Source is a subject with its series.
 type Source struct {
 	rule.Subject
 	Series []metrics.Watchable
 }
 
-// Result is what rules said of a recording.
+// Result is what the rules found in a recording.
 type Result struct {
 	From, Until int64
 	Subjects    []string
 	Events      []rule.Event
 	Open        []rule.Event // alarms that had not ended
-	Unheld      []string     // rules of whose series nothing was recorded, by their IDs
+	Unheld      []string     // IDs of rules whose series were not recorded
 }
 
-// Sources returns the subjects of a bundle with their series. SLO is the latency above which a
-// request is slow, 0: as the ledger finds it.
+// Sources returns the subjects of a bundle with their series. slo is the latency above which a request is slow; 0: the
+// ledger decides.
 func Sources(read *evidence.Bundle, slo time.Duration) []Source {
 	i := incident.Of(read, incident.Options{SLO: slo})
 	b := i.Bundle
@@ -58,22 +57,22 @@ func Sources(read *evidence.Bundle, slo time.Duration) []Source {
 	return out
 }
 
-// isWatched says whether a process was recorded itself, and did not merely run on the same host.
+// isWatched says whether a process was recorded itself, rather than listed because it ran on the same host.
 func isWatched(b *evidence.Bundle, id evidence.SubjectID) bool {
 	return b.Subjects[id].Runtime != "" || b.Requests.Subject.Has(id) || slices.ContainsFunc(b.Coverage, func(c evidence.Coverage) bool { return c.Subject == id })
 }
 
-// step is how often the rules are asked, where points come more often.
+// step is the time between two evaluations of the rules, if points come more often.
 const step = int64(time.Second)
 
-// cursor goes through a series.
+// cursor is a position in a series.
 type cursor struct {
 	key, id string
 	t       []int64
 	v       []float64
 }
 
-// Run evaluates rules over sources. Usual may be nil.
+// Run evaluates rules over sources. usual may be nil.
 func Run(ctx context.Context, rules []rule.Rule, usual *rule.Usual, sources []Source) (*Result, error) {
 	e := rule.New(rules, usual)
 	r := &Result{From: math.MaxInt64, Until: math.MinInt64}
@@ -125,7 +124,7 @@ func Run(ctx context.Context, rules []rule.Rule, usual *rule.Usual, sources []So
 	return r, nil
 }
 
-// addEvents keeps what changed, and which alarms are open.
+// addEvents stores the changes, and tracks which alarms are open.
 func (r *Result) addEvents(events []rule.Event) {
 	for _, ev := range events {
 		r.Events = append(r.Events, ev)

@@ -19,22 +19,22 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
-// A table of figures, as a store exports them: the first column is the time, each other one a series
-// by the name that rules call it.
+// A table of figures, as a store exports them. The first column is the time. Each other column is a series, under the
+// name that rules use.
 //
 //	time,System.Runtime/loh-size,proc/cpu
 //	2026-11-01T00:00:00Z,83886080,12.5
 //
-// A blank is no figure. Times are RFC 3339, "2026-11-01 00:00:00" in UTC, or seconds or milliseconds since
-// 1970. A column service, if there is one, says whose the row is.
+// A blank cell is no figure. Times are RFC 3339, "2026-11-01 00:00:00" in UTC, or seconds or milliseconds since 1970. A
+// column service, if there is one, names the service of the row.
 
-// ErrNoTable says that a file is something else.
+// ErrNoTable says that a file is not such a table.
 var ErrNoTable = errors.New("no table of series")
 
 // mostRows bounds a table: 60 days of one row a second.
 const mostRows = 60 * 24 * 3600
 
-// Table reads the sources of a table. Odd is how many rows or cells could not be read.
+// Table reads the sources of a table. odd is how many rows or cells could not be read.
 func Table(r io.Reader, name string) (out []Source, odd int, err error) {
 	c := csv.NewReader(bufio.NewReaderSize(r, 1<<20))
 	c.ReuseRecord, c.FieldsPerRecord, c.TrimLeadingSpace = true, -1, true
@@ -60,7 +60,7 @@ func Table(r io.Reader, name string) (out []Source, odd int, err error) {
 		return nil, 0, ErrNoTable
 	}
 	of := make(map[string]*Source)
-	at := make(map[string][]int) // where each column's series is, by service
+	at := make(map[string][]int) // the index of each column's series, by service
 	var order []string
 	for row := 0; ; row++ {
 		fields, err := c.Read()
@@ -136,7 +136,7 @@ func parseTime(s string) (int64, bool) {
 	switch {
 	case err != nil || !(v > 0) || v > 1e14:
 		return 0, false
-	case v > 1e11: // ms: as seconds it would be after the year 5000
+	case v > 1e11: // in ms: as seconds it would be after the year 5000
 		return int64(v * 1e6), true
 	}
 	return int64(v * 1e9), true

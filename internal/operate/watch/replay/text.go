@@ -23,10 +23,10 @@ type checked struct {
 	Subjects []string  `json:"subjects"`
 	Rules    int       `json:"rules"`
 	Alarms   []Alarm   `json:"alarms"`
-	Unheld   []string  `json:"not_held"` // rules of whose series nothing is recorded
+	Unheld   []string  `json:"not_held"` // rules whose series were not recorded
 }
 
-// Alarm is one as JSON has it. Unknown is null.
+// Alarm is the JSON form of an alarm. Unknown is null.
 type Alarm struct {
 	Rule     string     `json:"rule"`
 	Title    string     `json:"title"`
@@ -44,7 +44,7 @@ type Alarm struct {
 	Causes   []string   `json:"causes"`
 }
 
-// AlarmOf returns an event that began an alarm, as JSON has it.
+// AlarmOf returns the JSON form of an event that began an alarm.
 func AlarmOf(ev rule.Event) Alarm {
 	s, _ := series.Of(ev.Rule.Series)
 	known := func(v float64) *float64 {
@@ -63,7 +63,7 @@ func AlarmOf(ev rule.Event) Alarm {
 
 func utcTime(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 
-// findEnd returns when an alarm ended, 0 if it had not.
+// findEnd returns when an alarm ended, 0 if it has not.
 func (r *Result) findEnd(alarm rule.Event) int64 {
 	for _, ev := range r.Events {
 		if !ev.Fired && ev.Rule == alarm.Rule && ev.Subject == alarm.Subject && ev.At > alarm.At {
@@ -73,7 +73,7 @@ func (r *Result) findEnd(alarm rule.Event) int64 {
 	return 0
 }
 
-// JSON writes what the rules said.
+// JSON writes the result as JSON.
 func (r *Result) JSON(w io.Writer, rules int) error {
 	out := checked{Schema: Schema, From: utcTime(r.From), Until: utcTime(r.Until), Subjects: append([]string{}, r.Subjects...), Rules: rules, Alarms: []Alarm{}, Unheld: append([]string{}, r.Unheld...)}
 	for _, ev := range r.Alarms() {
@@ -120,8 +120,7 @@ func (r *Result) Text(w io.Writer, rules int) error {
 	return err
 }
 
-// Found returns in words what an alarm's series was: "820 MiB, above 512 MiB (1.5 × the usual 341
-// MiB)".
+// Found describes the value of an alarm's series in words: "820 MiB, above 512 MiB (1.5 × the usual 341 MiB)".
 func Found(ev rule.Event) string {
 	c := &ev.Rule.Condition
 	unit := "count"
@@ -152,7 +151,7 @@ func Found(ev rule.Event) string {
 	}
 	held := time.Duration(max(ev.At-ev.Since, int64(c.Over)))
 	if held > time.Second {
-		held = held.Round(time.Second) // who looks each second is some ms off
+		held = held.Round(time.Second) // readings once per second are some ms off
 	}
 	return out + " for " + rule.Duration(held).String()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// How long a rule held is told in whole seconds, as that is how often it is looked at.
+// The time for which a rule held is in whole seconds, because it is evaluated once per second.
 func TestFoundFor(t *testing.T) {
 	rules, err := rule.Load(strings.NewReader("default: none\nrules:\n- {id: queue, title: work waits, series: proc/threads, over: 500ms, above: 4}\n"), "rules.yaml", nil)
 	if err != nil {

@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// Subject is whom points are of.
+// Subject is the process or machine that points belong to.
 type Subject struct {
-	Key     string // tells it from others: "gateway pid 4711"
-	Service string // what stays over restarts: "gateway"
-	Host    bool   // it is the machine
+	Key     string // distinguishes it from others: "gateway pid 4711"
+	Service string // stays the same over restarts: "gateway"
+	Host    bool   // the subject is the machine
 }
 
-// Event is that a rule begins to hold or does no longer.
+// Event says that a rule began or stopped to hold.
 type Event struct {
 	Rule    *Rule
 	Subject Subject
 	Fired   bool
 	At      int64   // ns
-	Since   int64   // when what fired it began, of an end when it fired
+	Since   int64   // when the rule began to hold; of an end, when the alarm fired
 	Value   float64 // of the rule's series
-	Bound   float64 // above or below which it is; NaN of a period
-	Usual   float64 // what is usual, NaN where the rule does not ask
-	Why     string  // an end's: "" it is below again, else why nothing is known any more
+	Bound   float64 // the bound the value is above or below; NaN of a period
+	Usual   float64 // the usual value, NaN if the rule does not use it
+	Why     string  // of an end: "" the value is back within its bound, else why it is unknown
 }
 
-// Evaluator holds rules against points. It is not safe for concurrent use.
+// Evaluator evaluates rules over points. It is not safe for concurrent use.
 type Evaluator struct {
 	Rules []Rule
-	Usual *Usual // kept by the caller
+	Usual *Usual // stored by the caller
 
-	// WarmUp is how long a process that has just begun is left alone: it loads, compiles and fills its
+	// WarmUp is how long rules ignore a process that has just begun, because it loads, compiles and fills its
 	// caches.
 	WarmUp time.Duration
 
@@ -42,25 +42,25 @@ type Evaluator struct {
 	last  int64
 }
 
-// state is what is known of a subject.
+// state holds what the evaluator knows about a subject.
 type state struct {
 	Subject
-	quiet  int64 // no rule holds before: it has just begun
+	quiet  int64 // until then no rule holds, because the process has just begun
 	tracks map[string]*track
-	rules  []ruling // as Evaluator.Rules
+	rules  []ruling // in the order of Evaluator.Rules
 }
 
-// ruling is how a rule stands for a subject.
+// ruling is the state of a rule for a subject. Times are in ns.
 type ruling struct {
-	since  int64 // that its conditions hold, 0: they do not
-	fired  int64 // 0: it has not
-	clear  int64 // since when an alarm's end is in sight, 0: it is not
-	known  int64 // when anything was known last
-	period int64 // when it was looked for
+	since  int64 // when its conditions began to hold, 0: they do not
+	fired  int64 // when the alarm fired, 0: it has not
+	clear  int64 // when the value came back within the clearing bound, 0: it has not
+	known  int64 // when the value was last known
+	period int64 // when a period was last looked for
 	found  float64
 }
 
-// New returns an evaluator of rules. Usual may be nil: then nothing is usual yet.
+// New returns an evaluator of rules. usual may be nil; then no value is usual yet.
 func New(rules []Rule, usual *Usual) *Evaluator {
 	if usual == nil {
 		usual = new(Usual)
@@ -80,10 +80,10 @@ func New(rules []Rule, usual *Usual) *Evaluator {
 	return e
 }
 
-// WarmUp is how long a process is left alone where nobody says otherwise.
+// WarmUp is the default time for which rules ignore a new process.
 const WarmUp = 30 * time.Second
 
-// Begin adds a subject. Born is when its process began (ns), 0 unknown.
+// Begin adds a subject. born is when its process began (ns), 0 unknown.
 func (e *Evaluator) Begin(s Subject, born int64) {
 	if e.of[s.Key] != nil {
 		return
@@ -136,13 +136,11 @@ func (e *Evaluator) Add(key, series string, at int64, v float64) {
 	k.addPoint(at, v)
 }
 
-// jump is from how much on time that passes between two looks is taken for a clock that was
-// set, or a machine that slept.
+// jump is the time between two evaluations from which on the clock was set, or the machine slept.
 const jump = int64(10 * time.Minute)
 
-// At evaluates the rules at a time (ns), and returns what changed. A time before the last one, as
-// of a clock that was set back, begins anew: what is under way is forgotten, alarms and usual
-// values stay.
+// At evaluates the rules at a time (ns), and returns what changed. After a time before the last one, as when a clock is
+// set back, conditions begin anew. Alarms and usual values stay.
 func (e *Evaluator) At(now int64) (out []Event) {
 	if e.last != 0 && (now < e.last || now-e.last > jump && e.isUnusualGap(now-e.last)) {
 		e.resetTracks(now)
@@ -171,7 +169,7 @@ func (e *Evaluator) isUnusualGap(gap int64) bool {
 	return true
 }
 
-// Bounds calls give with the current bounds of rules that compare with what is usual.
+// Bounds calls give with the current bounds of rules that compare with usual values.
 func (e *Evaluator) Bounds(give func(s Subject, r *Rule, bound float64)) {
 	for _, key := range e.order {
 		for i := range e.Rules {
@@ -205,13 +203,13 @@ func (e *Evaluator) resetTracks(now int64) {
 func (e *Evaluator) evaluateRule(x *state, i int, now int64) (Event, bool) {
 	rule, r := &e.Rules[i], &x.rules[i]
 	c := &rule.Condition
-	k := x.tracks[c.Series] // its own: a rule about the machine is the machine's
+	k := x.tracks[c.Series] // of its own: a rule about the machine has the machine's track
 	if k == nil && r.fired == 0 {
 		return Event{}, false
 	}
 	value, bound, usual := e.conditionValue(x, r, c, k, now)
 	holds, known := e.conditionHolds(c, value, bound)
-	alone := holds // without what must hold as well
+	alone := holds // before the further conditions
 	if k != nil && c.Usual != nil && !math.IsNaN(value) && now >= x.quiet {
 		e.Usual.addValue(x.Service, usualKey(c), now, value)
 	}
@@ -271,7 +269,7 @@ func (e *Evaluator) evaluateRule(x *state, i int, now int64) (Event, bool) {
 	return ev, true
 }
 
-// findTrack returns a track of a subject, or else of the machine.
+// findTrack returns a track of a subject, else that of the machine.
 func (e *Evaluator) findTrack(x *state, id string) *track {
 	if k := x.tracks[id]; k != nil {
 		return k
@@ -282,14 +280,13 @@ func (e *Evaluator) findTrack(x *state, id string) *track {
 	return nil
 }
 
-// usualKey returns the key that usual values are kept under.
+// usualKey returns the key of a condition's usual values.
 func usualKey(c *Condition) string { return c.Series + " " + string(c.Take) + " " + c.Over.String() }
 
-// each is how often a period is looked for.
+// each is the time between two searches for a period.
 const each = int64(5 * time.Second)
 
-// conditionValue returns what a condition takes of its series now, the bound for it, and what is
-// usual; NaN unknown.
+// conditionValue returns the current value of a condition, its bound, and the usual value; NaN unknown.
 func (e *Evaluator) conditionValue(x *state, r *ruling, c *Condition, k *track, now int64) (value, bound, usual float64) {
 	value, bound, usual = math.NaN(), math.NaN(), math.NaN()
 	if k == nil {
@@ -334,14 +331,14 @@ func (e *Evaluator) conditionHolds(c *Condition, value, bound float64) (holds, k
 	return value > bound, true
 }
 
-// back is how far an alarm's end lies from where it begins, of the bound.
+// back is the distance between the bounds at which an alarm begins and ends, as a share of the bound.
 const back = .1
 
 // canClear says whether a value is far enough on the good side of the bound for the alarm to end.
 func (r *Rule) canClear(value, bound float64) bool {
 	switch {
 	case r.Period != nil:
-		return true // what no longer comes
+		return true // the period has stopped
 	case r.Below != nil && r.Clear != nil:
 		return value > *r.Clear
 	case r.Below != nil:

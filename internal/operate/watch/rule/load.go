@@ -21,26 +21,26 @@ import (
 //go:embed default.yaml
 var shipped []byte
 
-// Shipped returns the rules that come with the program.
+// Shipped returns the rules that are part of the program.
 func Shipped() ([]Rule, error) { return Load(bytes.NewReader(shipped), "default.yaml", nil) }
 
-// ShippedText returns the text of the shipped rules, to start a file of one's own with.
+// ShippedText returns the text of the shipped rules, which a user can start an own file with.
 func ShippedText() []byte { return bytes.Clone(shipped) }
 
-// mostRules bounds a file.
+// mostRules bounds the rules of a file.
 const mostRules = 1000
 
-// file is one of rules.
+// file is a file of rules.
 type file struct {
-	// Default says which of the shipped rules hold as well: all (the default) or none.
+	// Default says which shipped rules apply as well: all (the default) or none.
 	Default string      `yaml:"default"`
-	Without []string    `yaml:"without"` // shipped rules that do not
+	Without []string    `yaml:"without"` // IDs of shipped rules that do not apply
 	Rules   []yaml.Node `yaml:"rules"`
 }
 
-// Load reads a file of rules: the shipped rules, unless the file says otherwise, and then its own.
-// Of two with one ID the file's counts. Also are series that are known beside [series.All]. The
-// error is a line for each mistake: where, what, what to do.
+// Load reads a file of rules. It returns the shipped rules, unless the file says otherwise, and then the file's own. If two share
+// their IDs, the file's rule replaces the shipped one. also are further known series beside [series.All]. The error has a
+// line for each mistake: where, what, what to do.
 func Load(r io.Reader, name string, also []string) ([]Rule, error) {
 	text, err := io.ReadAll(io.LimitReader(r, 4<<20))
 	if err != nil {
@@ -150,7 +150,7 @@ func formatSuggestion(name string) string {
 	return ": do you mean " + name + "?"
 }
 
-// Defaults of times.
+// Default times.
 const (
 	defaultOver  = Duration(10 * time.Second)
 	leastClear   = Duration(time.Minute)
@@ -212,7 +212,7 @@ func (r *Rule) displayName() string {
 
 var idForm = regexp.MustCompile(`^[a-z0-9]+([.-][a-z0-9]+)*$`)
 
-// findMistakes returns what is wrong with a rule.
+// findMistakes returns the mistakes of a rule.
 func (r *Rule) findMistakes(also []string) (wrong []error) {
 	if !idForm.MatchString(r.ID) {
 		wrong = append(wrong, fmt.Errorf("id %q: give small letters, digits, dots and dashes: jvm.full-gc", r.ID))

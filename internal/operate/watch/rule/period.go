@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// even is by how much the times between two comings may differ from their median: what is begun by
-// a timer comes as the clock says, a little late where the host is busy.
+// even is the largest relative deviation of the times between two occurrences from their median. A timer starts its work
+// by the clock, a little late if the host is busy.
 const even = .12
 
-// together is how far apart points of one coming may lie, of the shortest period that counts.
+// together is the largest distance between points of one occurrence, as a share of the shortest accepted period.
 const together = .3
 
-// findPeriod returns the time (ns) after which a track's points above a bound come back; 0 if they
-// do not, or it cannot be told yet. Other points above the bound may lie in between, as requests
-// are slow for many reasons, so only points of at least half the highest value count.
+// findPeriod returns the time (ns) after which points of a track above a bound come back; 0 if they do not, or if that is
+// unknown yet. Other points above the bound may lie in between, because requests are slow for many reasons. So only points
+// of at least half the highest value count.
 func (k *track) findPeriod(p *Period, now int64) int64 {
 	if len(k.at) == 0 {
 		return 0
@@ -29,7 +29,7 @@ func (k *track) findPeriod(p *Period, now int64) int64 {
 	if highest < p.Above || highest == 0 {
 		return 0
 	}
-	var began []int64 // of each coming
+	var began []int64 // start of each occurrence
 	last := int64(math.MinInt64 / 2)
 	hits, all := 0, 0
 	for i, at := range k.at {
@@ -46,7 +46,7 @@ func (k *track) findPeriod(p *Period, now int64) int64 {
 		}
 		last = at
 	}
-	// What is there half of the time does not come: it stays.
+	// A state that lasts half of the time does not come back: it stays.
 	if len(began) < p.Times || hits*2 > all {
 		return 0
 	}
@@ -56,13 +56,13 @@ func (k *track) findPeriod(p *Period, now int64) int64 {
 		gaps = append(gaps, began[i]-began[i-1])
 	}
 	median := slices.Sorted(slices.Values(gaps))[len(gaps)/2]
-	slack := max(even*float64(median), 1.5*k.step) // a point's time is no better known
+	slack := max(even*float64(median), 1.5*k.step) // the time of a point is no more exact
 	for _, g := range gaps {
 		if math.Abs(float64(g-median)) > slack {
 			return 0
 		}
 	}
-	// The next one is due: what has stopped does not come back.
+	// The next occurrence is due. If it is missing, the period has stopped.
 	if median < least || median > most || float64(median) < 4*k.step || float64(now-began[len(began)-1]) > 1.5*float64(median) {
 		return 0
 	}

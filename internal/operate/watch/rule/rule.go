@@ -1,14 +1,12 @@
-// Package rule has the rules by which figures are watched: what they say of a series, when
-// one holds, when it does no longer. A rule is a few lines of YAML; those that come with the
-// program are in default.yaml.
+// Package rule has the rules for watched figures. A rule says what a series must show for an alarm to begin and to end. It
+// is a few lines of YAML; the shipped rules are in default.yaml.
 //
-// Its opinion: an alarm is somebody's night. So a rule needs a minimum of time before it holds
-// and another before it ends, the bound at which it ends lies below the one at which it
-// begins, a figure that is not known is no reason for either, and what grows with a service is
-// held against what was usual for it, not against a number somebody chose.
+// Its opinion: an alarm may cost somebody's night. So a rule has a minimum time before it holds and another before it ends,
+// and it ends at a lower bound than it begins. An unknown figure neither begins nor ends an alarm. A figure that grows with
+// the service is compared with its usual value, not with a fixed number.
 //
-// It is a function of points and their times: it asks no clock, opens no file, and what it has
-// to remember for longer than a process lives is a [Usual] that its caller keeps.
+// The package computes on points and their times. It reads no clock and opens no file. State that outlives a process is a
+// [Usual] that the caller stores.
 package rule
 
 import (
@@ -17,67 +15,66 @@ import (
 	"time"
 )
 
-// Rule is what is watched for, and what to do about it.
+// Rule says which condition to watch for, and what to do about it.
 type Rule struct {
 	ID        string           `yaml:"id"`    // "dotnet.loh-size"
 	Title     string           `yaml:"title"` // what happens, in one line
-	Condition `yaml:",inline"` // of the series that the rule is about
-	And       []Condition      `yaml:"and"`       // what must hold as well
-	For       Duration         `yaml:"for"`       // how long it must hold before it is an alarm
-	Clear     *float64         `yaml:"clear"`     // the alarm ends below it (above it where the rule has below); default: a tenth short of the bound
-	ClearFor  Duration         `yaml:"clear-for"` // for that long; default: as long as For, one minute at least
-	Look      string           `yaml:"look"`      // what to look at next
-	Causes    []string         `yaml:"causes"`    // which it may be
+	Condition `yaml:",inline"` // the condition of the rule's own series
+	And       []Condition      `yaml:"and"`       // further conditions that must hold
+	For       Duration         `yaml:"for"`       // how long the conditions must hold before an alarm
+	Clear     *float64         `yaml:"clear"`     // the alarm ends below it (above it if the rule has below); default: a tenth short of the bound
+	ClearFor  Duration         `yaml:"clear-for"` // how long the value must be clear; default: as long as For, one minute at least
+	Look      string           `yaml:"look"`      // where to look next
+	Causes    []string         `yaml:"causes"`    // IDs of possible causes
 	Severity  string           `yaml:"severity"`  // page, warn or note; default warn
-	Line      int              `yaml:"-"`         // of the file
+	Line      int              `yaml:"-"`         // line in the file
 }
 
-// severities in the order of how grave they are.
+// severities are in ascending order.
 var severities = []string{"note", "warn", "page"}
 
-// Graver says whether a rule is of a graver severity than another's.
+// Graver says whether a rule is more severe than another.
 func (r *Rule) Graver(than string) bool {
 	return slices.Index(severities, r.Severity) > slices.Index(severities, than)
 }
 
-// Condition is what must hold of one series. One of Above, Below and Period says what; with
-// Usual, or Than, Above is a factor of that.
+// Condition is what one series must show. One of Above, Below and Period is set. With Usual or Than, Above is a factor.
 type Condition struct {
 	Series string   `yaml:"series"`
-	Take   Take     `yaml:"take"`   // what of the points of Over counts; default mean
+	Take   Take     `yaml:"take"`   // how the points of Over become one value; default mean
 	Over   Duration `yaml:"over"`   // default 10 s
 	Above  *float64 `yaml:"above"`  // in the series' unit
 	Below  *float64 `yaml:"below"`  // likewise
-	Usual  *Days    `yaml:"usual"`  // Above is a factor: of the median of the maxima of so many days before
-	Than   string   `yaml:"than"`   // Above is a factor: of this series
-	Period *Period  `yaml:"period"` // it comes back, again and again after the same time
+	Usual  *Days    `yaml:"usual"`  // Above is a factor of the median of the daily maxima of the days before
+	Than   string   `yaml:"than"`   // Above is a factor of this series
+	Period *Period  `yaml:"period"` // the series repeats with a constant period
 }
 
-// Take is what of the points of a time counts.
+// Take says how the points of a time become one value.
 type Take string
 
-// What can be taken.
+// Ways to take a value.
 const (
 	Mean  Take = "mean"
 	Max   Take = "max"
 	Min   Take = "min"
-	Climb Take = "climb" // growth per second, where it nearly never falls
-	Sum   Take = "sum"   // of a rate: how many there were
+	Climb Take = "climb" // growth per second, if the series hardly ever falls
+	Sum   Take = "sum"   // total count of a rate
 )
 
-// Days are those that say what is usual.
+// Days are the days that decide the usual value.
 type Days struct {
 	Days  int     `yaml:"days"`  // how many; default 14
-	Least int     `yaml:"least"` // nothing is usual before there are as many; default 3
-	Floor float64 `yaml:"floor"` // what is less than this is never unusual
+	Least int     `yaml:"least"` // fewer known days give no usual value; default 3
+	Floor float64 `yaml:"floor"` // smaller values are never unusual
 }
 
-// Period says what counts as coming back.
+// Period says when a series counts as repeating.
 type Period struct {
 	Least Duration `yaml:"least"` // shortest; default 10 s
 	Most  Duration `yaml:"most"`  // longest; default 15 min
-	Times int      `yaml:"times"` // how often it must have come; default 5
-	Above float64  `yaml:"above"` // what of the series counts as that it came
+	Times int      `yaml:"times"` // number of occurrences needed; default 5
+	Above float64  `yaml:"above"` // values above it count as an occurrence
 }
 
 // Duration is a time as people write it: 30s, 5m, 14d.

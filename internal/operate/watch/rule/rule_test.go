@@ -10,7 +10,7 @@ import (
 
 const second = int64(time.Second)
 
-// one is a rule of a file with nothing else in it.
+// one returns the rule of a file without other rules.
 func one(t *testing.T, text string) []Rule {
 	t.Helper()
 	rules, err := Load(strings.NewReader("default: none\nrules:\n"+text), "rules.yaml", nil)
@@ -20,7 +20,7 @@ func one(t *testing.T, text string) []Rule {
 	return rules
 }
 
-// feed gives a value each second and returns what changed, with the seconds.
+// feed adds a value each second and returns the changes, with the seconds.
 func feed(e *Evaluator, series string, from, until int64, v func(s int64) float64) (out []Event) {
 	for s := from; s < until; s++ {
 		e.Add("a", series, s*second, v(s))
@@ -35,18 +35,18 @@ func begin(rules []Rule, usual *Usual) *Evaluator {
 	return e
 }
 
-// TestMinimum holds that a rule must hold for its time, that it ends below its bound and not at
-// it, and that what swings about the bound is one alarm.
+// TestMinimum checks that a rule must hold for its time, that an alarm ends below its bound and not at it, and that a value
+// swinging about the bound gives one alarm.
 func TestMinimum(t *testing.T) {
 	rules := one(t, "- {id: x, title: x, series: jvm/gc-time, over: 1s, above: 10, for: 20s, clear-for: 30s}\n")
 	e := begin(rules, nil)
 	got := feed(e, "jvm/gc-time", 0, 400, func(s int64) float64 {
 		switch {
-		case s < 50: // shorter than the minimum, again and again
+		case s < 50: // shorter than the minimum, repeatedly
 			return map[bool]float64{true: 50, false: 0}[s%20 < 19]
 		case s < 100:
 			return 0
-		case s < 200: // about the bound
+		case s < 200: // around the bound
 			return map[bool]float64{true: 11, false: 9.5}[s%3 > 0 || s < 125]
 		}
 		return 1
@@ -65,8 +65,8 @@ func TestMinimum(t *testing.T) {
 	}
 }
 
-// TestUnknown holds that no figure is neither a reason for an alarm nor for its end, but that an
-// alarm about nothing ends.
+// TestUnknown checks that a missing figure neither begins nor ends an alarm at once, but that an alarm ends if figures stay
+// missing.
 func TestUnknown(t *testing.T) {
 	e := begin(one(t, "- {id: x, title: x, series: jvm/gc-time, over: 1s, above: 10, for: 5s, clear-for: 30s}\n"), nil)
 	got := feed(e, "jvm/gc-time", 0, 10, func(int64) float64 { return 50 })
@@ -84,7 +84,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestClock holds that a clock that is set ends no alarm and begins none.
+// TestClock checks that setting a clock neither ends nor begins an alarm.
 func TestClock(t *testing.T) {
 	e := begin(one(t, "- {id: x, title: x, series: jvm/gc-time, over: 5s, above: 10, for: 20s}\n"), nil)
 	sick := func(int64) float64 { return 50 }
@@ -105,7 +105,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// day20 is the size of a heap that swings by day, and is larger at weekends.
+// day20 is the size of a heap that varies over the day, and is larger at weekends.
 func day20(s int64) float64 {
 	d := s / 86400
 	base := 100e6 + 40e6*math.Sin(float64(s%86400)/86400*2*math.Pi)
@@ -115,8 +115,8 @@ func day20(s int64) float64 {
 	return base + float64(s*7919%1000)*1e4
 }
 
-// TestUsual holds that what is usual is the median of the days' maxima: 20 stable days set off
-// nothing, one bad day does, and does not become usual; restarts of the watcher forget nothing.
+// TestUsual checks that the usual value is the median of the days' maxima. 20 stable days set off nothing. One bad day sets
+// off an alarm and does not become usual. Restarts of the watcher forget nothing.
 func TestUsual(t *testing.T) {
 	rules := one(t, "- {id: x, title: x, series: System.Runtime/loh-size, over: 1m, above: 1.5, usual: {days: 14}, for: 2m}\n")
 	began := time.Now()
@@ -133,7 +133,7 @@ func TestUsual(t *testing.T) {
 	if got := minute(d, 21*d, day20); len(got) != 0 {
 		t.Fatalf("20 stable days: %+v", got)
 	}
-	text, err := json.Marshal(usual) // restart
+	text, err := json.Marshal(usual) // as on a restart
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +162,11 @@ func TestUsual(t *testing.T) {
 	}
 }
 
-// TestPeriod holds that what comes back is told from what comes as it likes.
+// TestPeriod checks that a periodic series is told from an irregular one.
 func TestPeriod(t *testing.T) {
 	rules := one(t, "- {id: x, title: x, series: requests/slow, over: 1s, period: {least: 10s, most: 15m, times: 5, above: 1}}\n")
 	run := func(v func(s int64) float64) []Event { return feed(begin(rules, nil), "requests/slow", 0, 1800, v) }
-	if got := run(func(s int64) float64 { // a stall of two seconds each minute, and a slow request now and then
+	if got := run(func(s int64) float64 { // a stall of two seconds each minute, and occasional slow requests
 		switch {
 		case s%60 < 2:
 			return 40
@@ -194,7 +194,7 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// TestClimb holds that what grows is told from what jumps or swings.
+// TestClimb checks that growth is told from jumps and swings.
 func TestClimb(t *testing.T) {
 	rules := one(t, "- {id: x, title: x, series: proc/threads, take: climb, over: 15s, above: 0.5, for: 3s}\n")
 	run := func(v func(s int64) float64) []Event { return feed(begin(rules, nil), "proc/threads", 0, 120, v) }
@@ -209,7 +209,7 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// TestMistakes holds that a mistake in a file is one line with its place and what is meant.
+// TestMistakes checks that a mistake in a file is one line with its place and the correct form.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "r.yaml: is empty: give rules, as unstall watch --print-rules writes them",
@@ -228,8 +228,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestOwn holds that a file adds rules to those that are shipped, changes one by its ID, and leaves
-// some out.
+// TestOwn checks that a file adds rules to the shipped ones, changes one by its ID, and leaves some out.
 func TestOwn(t *testing.T) {
 	shipped, err := Shipped()
 	if err != nil {

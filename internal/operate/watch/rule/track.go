@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// track is what a series of a subject has shown lately.
+// track holds the recent points of a subject's series.
 type track struct {
 	at   []int64 // ns, ascending
 	v    []float64
-	keep int64   // ns that are kept
-	step float64 // ns between two points, in the mean of the newest
+	keep int64   // how long points are kept, ns
+	step float64 // mean time between the newest points, ns
 }
 
-// mostPoints bounds a track: a day of one point a second would be more than any rule asks for
-// at once, and then the oldest go first.
+// mostPoints bounds a track: a day of one point a second, which is more than any rule needs. Beyond it the oldest points
+// are dropped.
 const mostPoints = 100_000
 
-// addPoint adds a point, unless it is not later than the last one.
+// addPoint adds a point if it is later than the last one.
 func (k *track) addPoint(at int64, v float64) {
 	n := len(k.at)
 	if math.IsNaN(v) || math.IsInf(v, 0) || n > 0 && at <= k.at[n-1] {
@@ -35,24 +35,23 @@ func (k *track) addPoint(at int64, v float64) {
 	for drop < len(k.at)-2 && (at-k.at[drop+1] > k.keep || len(k.at)-drop > mostPoints) {
 		drop++
 	}
-	if drop > 64 && drop > len(k.at)/2 { // a copy now and then, not each time
+	if drop > 64 && drop > len(k.at)/2 { // so that points are copied rarely
 		k.at = append(k.at[:0], k.at[drop:]...)
 		k.v = append(k.v[:0], k.v[drop:]...)
 	}
 }
 
-// patience is how old the newest point may be before nothing is known any more: three of its
-// steps, and no less than this.
+// patience is the age of the newest point from which the value is unknown. If three steps of the series are longer, they
+// count instead.
 const patience = 5 * time.Second
 
-// isFresh says whether the newest point is recent enough at a time for anything to be known.
+// isFresh says whether the newest point is recent enough for the value to be known.
 func (k *track) isFresh(now int64) bool {
 	n := len(k.at)
 	return n > 0 && float64(now-k.at[n-1]) <= max(float64(patience), 3*k.step)
 }
 
-// firstIndex returns the index of the first point within over (ns) before now; of the newest point
-// if none lies within.
+// firstIndex returns the index of the first point within over (ns) before now, or of the newest point if none lies within.
 func (k *track) firstIndex(now, over int64) int {
 	i := len(k.at) - 1
 	for i > 0 && k.at[i-1] > now-over {
@@ -61,15 +60,15 @@ func (k *track) firstIndex(now, over int64) int {
 	return i
 }
 
-// takeValue returns what a condition takes of a track; NaN unknown.
+// takeValue returns the value of a condition on a track; NaN unknown.
 func (k *track) takeValue(how Take, now, over int64) float64 {
 	if k == nil || !k.isFresh(now) {
 		return math.NaN()
 	}
 	from := k.firstIndex(now, over)
 	v := k.v[from:]
-	// Of a time that was watched for less than half nothing is known: what a process does in its
-	// first moment, it does not do all the time.
+	// If less than half of the time was watched, the value is unknown: the first moment of a process says nothing
+	// about the rest.
 	if span := k.at[len(k.at)-1] - k.at[0]; span < over/2 && float64(over) > k.step {
 		return math.NaN()
 	}
@@ -106,16 +105,16 @@ func (k *track) takeValue(how Take, now, over int64) float64 {
 	return sum / float64(len(v))
 }
 
-// most is the part of the way between the lowest and the highest value that what climbs has come: a
-// saw's teeth have not.
+// most is how much of the range between its lowest and highest value a climbing series must have risen. It excludes
+// sawtooth series.
 const most = .6
 
-// growthRate returns the growth per second over a time, 0 where more than a fifth of the steps
-// went down: a value that swings does not climb.
+// growthRate returns the growth per second over a time, 0 if more than a fifth of the steps went down, because such a
+// series swings and does not climb.
 func (k *track) growthRate(from int, now, over int64) float64 {
 	n := len(k.at)
 	if from > 0 {
-		from-- // what it was when the time began
+		from-- // the value at the beginning of the time
 	}
 	if n-from < 3 || k.at[n-1]-k.at[from] < over*3/4 {
 		return math.NaN()
@@ -131,7 +130,7 @@ func (k *track) growthRate(from int, now, over int64) float64 {
 			rises++
 		}
 	}
-	if falls*5 > n-1-from || rises < 2 || k.v[n-1]-k.v[from] < most*(high-low) { // one jump is no climb
+	if falls*5 > n-1-from || rises < 2 || k.v[n-1]-k.v[from] < most*(high-low) { // a single jump is no climb
 		return 0
 	}
 	return (k.v[n-1] - k.v[from]) / (float64(k.at[n-1]-k.at[from]) / 1e9)

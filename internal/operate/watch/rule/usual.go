@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// mostDays is how many days are remembered.
+// mostDays is how many days are kept.
 const mostDays = 62
 
-// Usual is what was usual: the largest value of each day, of each series of each service. It is
-// kept over restarts by its caller (it is JSON). Days are UTC's. It belongs to a service's name, not to
-// a process, so that a restart begins nothing anew.
+// Usual holds usual values: the largest value of each day, by series and service. It is JSON that its caller stores over
+// restarts. Days are in UTC. The values belong to a service's name and not to a process, so that they survive a restart.
 type Usual struct {
-	// Maxima is by service, then by series and what is taken of it, then by day: 2026-11-23.
+	// Maxima is by service, then by series and Take, then by day: 2026-11-23.
 	Maxima map[string]map[string]map[string]float64 `json:"maxima"`
 }
 
@@ -41,9 +40,8 @@ func (u *Usual) addValue(service, key string, at int64, v float64) {
 	}
 }
 
-// medianOfDays returns the median of the maxima of the last d.Days days before the day of at;
-// false where fewer than d.Least are known. Later days, as a clock that was wrong leaves them, do
-// not count.
+// medianOfDays returns the median of the maxima of the last d.Days days before the day of at; false if fewer than d.Least
+// are known. Later days, which a wrong clock leaves behind, do not count.
 func (u *Usual) medianOfDays(service, key string, at int64, d *Days) (float64, bool) {
 	today := time.Unix(0, at).UTC()
 	first := today.AddDate(0, 0, -d.Days).Format(day)
@@ -63,7 +61,7 @@ func (u *Usual) medianOfDays(service, key string, at int64, d *Days) (float64, b
 	return v[len(v)/2], true
 }
 
-// Forget drops days older than [mostDays], and services that have no other days.
+// Forget drops days older than [mostDays], and services without any other day.
 func (u *Usual) Forget(now int64) {
 	last := time.Unix(0, now).UTC().AddDate(0, 0, -mostDays).Format(day)
 	for service, keys := range u.Maxima {

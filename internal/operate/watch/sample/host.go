@@ -11,9 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/operate/top"
 )
 
-// Host reads what the kernel says of the machine: /proc/stat, /proc/pressure
-// (https://docs.kernel.org/accounting/psi.html), /proc/vmstat and /proc/meminfo. Files that a kernel does
-// not have are left out.
+// Host reads the machine's figures from /proc/stat, /proc/pressure (https://docs.kernel.org/accounting/psi.html),
+// /proc/vmstat and /proc/meminfo. It leaves out files that a kernel does not have.
 type Host struct {
 	root  string
 	files map[string]*os.File
@@ -21,15 +20,15 @@ type Host struct {
 	now   func() time.Time
 	turn  int
 	was   [8]float64 // ticks of /proc/stat
-	ticks float64    // of all modes
+	ticks float64    // sum over all modes
 }
 
-// OpenHost returns a reader of the machine, which opens each file when it is first read.
+// OpenHost returns a reader of the machine. It opens each file when it first reads it.
 func OpenHost(now func() time.Time) *Host {
 	return &Host{root: "/proc", files: make(map[string]*os.File), buf: make([]byte, 64<<10), now: now}
 }
 
-// Read reads the files once; those that change slowly every second time.
+// Read reads the files once, and every second time those that change slowly.
 func (h *Host) Read(context.Context) (out []top.Reading, err error) {
 	at := h.now()
 	add := func(id string, kind top.Kind, scale, v float64) {
@@ -73,8 +72,8 @@ func (h *Host) Read(context.Context) (out []top.Reading, err error) {
 	return out, nil
 }
 
-// addCPUModes reads "cpu user nice system idle iowait irq softirq steal …" of /proc/stat, as
-// percent of the time of all CPUs since the reading before.
+// addCPUModes reads "cpu user nice system idle iowait irq softirq steal …" of /proc/stat. It adds each mode as percent of
+// the time of all CPUs since the last reading.
 func (h *Host) addCPUModes(text []byte, add func(string, top.Kind, float64, float64)) {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	f := bytes.Fields(line)

@@ -17,8 +17,8 @@ import (
 // tick is the unit of times in /proc: USER_HZ is 100 wherever Go runs.
 const tick = .01
 
-// Proc reads what the kernel says of a process (proc_pid_stat(5), proc_pid_status(5)): two files that
-// stay open, some 20 µs each time.
+// Proc reads the kernel's figures of a process (proc_pid_stat(5), proc_pid_status(5)). It keeps two files open; a reading
+// takes some 20 µs.
 type Proc struct {
 	pid          int
 	stat, status *os.File
@@ -27,8 +27,7 @@ type Proc struct {
 	now          func() time.Time
 }
 
-// OpenProc opens the files of a process. An error that wraps [top.ErrEnded] says that there is no
-// such process.
+// OpenProc opens the files of a process. The error wraps [top.ErrEnded] if there is no such process.
 func OpenProc(pid int, now func() time.Time) (*Proc, error) {
 	p := &Proc{pid: pid, buf: make([]byte, 8<<10), now: now}
 	var err error
@@ -52,7 +51,7 @@ func (p *Proc) Read(context.Context) ([]top.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // from the 3rd on
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // from the third field on
 	if len(fields) < 22 {
 		return nil, fmt.Errorf("/proc/%d/stat: %d fields after the name, want 22 or more", p.pid, len(fields))
 	}
@@ -99,7 +98,7 @@ func (p *Proc) readFile(f *os.File) ([]byte, error) {
 // Close closes the files.
 func (p *Proc) Close() error { return errors.Join(p.stat.Close(), p.status.Close()) }
 
-// parseKiB returns the bytes that a line "VmSwap: 12 kB" gives.
+// parseKiB returns the bytes of a line such as "VmSwap: 12 kB".
 func parseKiB(text []byte, key string) (float64, bool) {
 	_, rest, ok := bytes.Cut(text, []byte(key))
 	if !ok {

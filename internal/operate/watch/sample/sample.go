@@ -1,8 +1,8 @@
-// Package sample reads, second by second, what is watched of processes and of the machine they run
-// on, and makes of it points of the series that rules name, and figures for stores.
+// Package sample reads, second by second, the watched figures of processes and of their machine. It makes points of the
+// series that rules name, and figures for stores.
 //
-// Its opinion: who watches for months must not be noticed. Files are kept open, and what a runtime
-// counts is read where it lies; nothing is parsed twice, and what is dear is read seldom.
+// Its opinion: a watcher that runs for months must not be noticeable. Files stay open, and a runtime's counters are read
+// where they are. Nothing is parsed twice, and expensive figures are read rarely.
 package sample
 
 import (
@@ -21,20 +21,20 @@ type Point struct {
 	V  float64
 }
 
-// renamed are readings of unstall top that are series by another name.
+// renamed maps readings of unstall top to series with another name.
 var renamed = map[string]string{
 	"jvm/gc-0":      "jvm/young-gc",
 	"jvm/gc-0-time": "jvm/young-gc-time",
 }
 
-// Tally makes points of readings, and keeps what stores are told: sums that only grow, even where the
-// process says by how much.
+// Tally makes points of readings, and keeps the figures for stores. A counter is kept as a growing sum, also if the process
+// reports only its increments.
 type Tally struct {
 	Born  int64   // when the process began, ns; 0 unknown
-	Cores float64 // that it may use; 0 unknown
+	Cores float64 // CPUs the process may use; 0 unknown
 
-	Value map[string]float64 // newest by series, in the metric's own unit; a counter's is its sum
-	At    time.Time          // of the newest reading
+	Value map[string]float64 // newest value by series, in the metric's own unit; a counter's is its sum
+	At    time.Time          // time of the newest reading
 
 	last  map[string]top.Reading
 	now   map[string]float64 // newest points
@@ -79,8 +79,7 @@ func (t *Tally) Newest(id string) float64 {
 	return math.NaN()
 }
 
-// Point adds a point of a series that is a rate or a gauge; seconds is the time that a rate
-// covers.
+// Point adds a point of a series that is a rate or a gauge. seconds is the time that a rate covers.
 func (t *Tally) Point(p Point, seconds float64) []Point {
 	if s, ok := series.Of(p.ID); ok {
 		if s.Metric.Counter {
@@ -92,7 +91,7 @@ func (t *Tally) Point(p Point, seconds float64) []Point {
 	return t.addPoint(p.ID, p.At, p.V)
 }
 
-// readingValue returns what a reading says of a series: of a total by how much it grew per second.
+// readingValue returns the value of a reading for a series; of a total, its growth per second.
 func (t *Tally) readingValue(id string, r top.Reading) (float64, bool) {
 	scale := r.Scale
 	if scale == 0 {
@@ -123,7 +122,7 @@ func (t *Tally) readingValue(id string, r top.Reading) (float64, bool) {
 	return r.Value * scale, true
 }
 
-// addPoint adds a point, and returns it with those that follow from it.
+// addPoint adds a point, and returns it with the points derived from it.
 func (t *Tally) addPoint(id string, at int64, v float64) []Point {
 	t.now[id] = v
 	out := []Point{{id, at, v}}
@@ -138,7 +137,7 @@ func (t *Tally) addPoint(id string, at int64, v float64) []Point {
 		if t.Cores > 0 {
 			also("proc/busy", v/t.Cores)
 		}
-	case evidence.SeriesCPU: // of all CPUs, where /proc is not there
+	case evidence.SeriesCPU: // of all CPUs, if /proc is missing
 		if _, told := t.now["proc/cpu"]; !told {
 			also("proc/busy", v)
 		}
@@ -158,12 +157,12 @@ func (t *Tally) addPoint(id string, at int64, v float64) []Point {
 	return out
 }
 
-// gcShare returns GC's share of the CPU time since the value before, in %, from its shares since
-// the start; NaN unknown.
+// gcShare returns GC's share of the CPU time since the last value, in %, computed from its shares since the start; NaN
+// unknown.
 func (t *Tally) gcShare(at int64, share float64) float64 {
 	was, before := t.share.v, t.share.at
 	if before != 0 && at-before < int64(4*time.Second) {
-		return math.NaN() // rounding would decide
+		return math.NaN() // the result would be mostly rounding
 	}
 	t.share.at, t.share.v = at, share
 	if before == 0 {

@@ -2,9 +2,9 @@ package series
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// All are the series that are known.
+// All are the known series.
 var All = []Series{
-	// What requests say.
+	// Requests.
 	{ID: "requests/rate", Unit: "1/s", About: "requests that ended", Metric: Metric{Name: "unstall_requests_total", Counter: true}},
 	{ID: "requests/slow", Unit: "1/s", About: "requests that were slow", Metric: Metric{Name: "unstall_slow_requests_total", Counter: true}},
 	{ID: "requests/slow-share", Unit: "%", About: "share of requests that were slow", Metric: Metric{Name: "unstall_slow_requests_ratio", Scale: 100}},
@@ -95,7 +95,7 @@ var All = []Series{
 	{ID: evidence.SeriesRedisPing, Unit: "ms", Runtime: "redis", About: "response time", Metric: Metric{Name: "unstall_redis_answer_seconds", Scale: 1e3}},
 }
 
-// newDotnetSeries returns the series of a counter of .NET.
+// newDotnetSeries returns the series of a .NET counter.
 func newDotnetSeries(id, unit, about string, m Metric) Series {
 	return Series{ID: id, Unit: unit, About: about, Runtime: "dotnet", Metric: m}
 }

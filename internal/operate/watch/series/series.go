@@ -1,14 +1,12 @@
-// Package series has the names of what is watched: those that rules name, unstall top reads
-// live, recordings hold, and monitoring systems are told. A row of [All] is one series: its
-// name, its unit, and what it is called by the conventions that monitoring systems follow.
+// Package series has the names of watched series. Rules, unstall top, recordings and monitoring systems all use them. A row
+// of [All] is one series: its name, its unit, and its names by the conventions of monitoring systems.
 //
-// Its opinion: one vocabulary. A rule that is written for a live process holds for a
-// recording of it, and for what a store has of it, or it is no rule.
+// Its opinion: one vocabulary. A rule written for a live process also holds for a recording of it and for a store's data of
+// it.
 //
-// The names for stores are those people's dashboards already ask for: of .NET and JVMs by
-// OpenTelemetry's conventions (https://opentelemetry.io/docs/specs/semconv/runtime/) as Prometheus
-// writes them, of Go and processes by client_golang, of Redis by redis_exporter, of hosts by
-// node_exporter. What none of them has begins with unstall_.
+// The names for stores are those that existing dashboards use. Series of .NET and JVMs follow OpenTelemetry's conventions
+// (https://opentelemetry.io/docs/specs/semconv/runtime/) in the form of Prometheus, series of Go and processes follow
+// client_golang, of Redis redis_exporter, and of hosts node_exporter. All other names begin with unstall_.
 package series
 
 import (
@@ -18,24 +16,24 @@ import (
 	"github.com/unstall/unstall/internal/base/suggest"
 )
 
-// Series is one thing that is watched.
+// Series is one watched figure.
 type Series struct {
-	ID      string // as rules name it
-	Unit    string // as [figure.Of] knows it: "%", "bytes", "1/s", "count", "ms", "bytes/s"
+	ID      string // name in rules
+	Unit    string // one that [figure.Of] knows: "%", "bytes", "1/s", "count", "ms", "bytes/s"
 	About   string // one line
-	Runtime string // that has it; "" any
+	Runtime string // runtime that has the series; "" any
 	Host    bool   // of the machine, not of a process
 	Metric  Metric
 }
 
-// Metric is what monitoring systems call a series.
+// Metric is the name of a series in monitoring systems.
 type Metric struct {
 	Name    string  // "process_cpu_seconds_total"
 	Part    string  // "count" or "sum" of a summary; "" it is none
-	Labels  string  // "gc_heap_generation=loh", several by commas; "" none
-	Help    string  // "" the series' About
-	Counter bool    // a sum that grows: the series is how much it does each second
-	Scale   float64 // the series is the metric, or what it grows by each second, times this; 0: 1
+	Labels  string  // "gc_heap_generation=loh", separated by commas; "" none
+	Help    string  // "": the series' About
+	Counter bool    // the metric is a growing sum, the series its growth per second
+	Scale   float64 // factor from the metric, or its growth per second, to the series; 0: 1
 }
 
 // Full returns the name that a store has the metric under.
@@ -63,8 +61,7 @@ func Of(id string) (Series, bool) {
 	return All[i], true
 }
 
-// Own says whether an ID is of a program's own variables, which are not known before they are
-// seen.
+// Own says whether an ID is one of a program's own variables, which are unknown until they are seen.
 func Own(id string) bool { return strings.HasPrefix(id, "expvar/") }
 
 // IDs returns the IDs of all series.
@@ -75,5 +72,5 @@ func IDs() (ids []string) {
 	return ids
 }
 
-// Nearest returns the ID of the series that was probably meant, "" if none is near.
+// Nearest returns the ID of the series that was probably meant, "" if none is similar.
 func Nearest(id string) string { return suggest.Nearest(id, IDs()) }

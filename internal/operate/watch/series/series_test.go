@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// TestAll holds that names are unique, for people and for stores, and that each says what it is.
+// TestAll checks that names are unique, for people and for stores, and that each series has a description.
 func TestAll(t *testing.T) {
 	ids, metrics := make(map[string]bool), make(map[string]string)
 	kinds := make(map[string]Metric)

@@ -14,21 +14,21 @@ import (
 	"github.com/unstall/unstall/internal/present/export/place"
 )
 
-// What is kept in memory, and how large files get. Row groups are what readers skip and share
-// out; an object of a store has to be sent whole.
+// Bounds of memory and of file sizes. Readers skip and distribute whole row groups; a store takes
+// an object only as a whole.
 const (
 	groupRows = 1 << 15
 	partBytes = 256 << 20
 )
 
-// Dataset is the tables at a place. Rows are written to files there, or here until they are
-// sent; a part of all tables is closed between two runs when it is large.
+// Dataset writes tables to a place. Rows go to files at the place, or to local files until they are
+// sent. A part spans all tables; it is closed between two runs once it is large.
 type Dataset struct {
 	to    place.Place
 	runs  []string // of the part that is open
 	seen  map[string]string
 	open  []*table // nil: no part is open
-	Parts int      // that are whole
+	Parts int      // complete ones
 	Rows  map[string]int64
 }
 
@@ -40,7 +40,7 @@ type table struct {
 	rows int64
 }
 
-// The tables in the order in which their files appear: who finds a run finds the rest of it.
+// The tables, in the order in which their files appear: a reader that finds a run also finds its other rows.
 const (
 	requests = "requests"
 	ledgers  = "ledger"
@@ -48,7 +48,7 @@ const (
 	runs     = "runs"
 )
 
-// Tables are the names of all.
+// Tables are the names of all tables.
 var Tables = []string{requests, ledgers, verdicts, runs}
 
 // SchemaOf returns the schema of a table.

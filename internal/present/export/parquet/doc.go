@@ -3,7 +3,7 @@
 // to read in place: runs, requests, ledger and verdicts. docs/export.md has the schema.
 //
 // Its opinion: the figures are those of the JSON form, under the same names; unknown is null,
-// never 0. What was given once is there once: a file's name follows from what the runs in it
-// were made of, so that exporting the same again takes its own place. A table never has half
-// of a run: parts are closed between runs, and appear when they are whole.
+// never 0. A run is there once: a file's name follows from the bytes that its runs were made of, so a
+// repeated export replaces the file. A table never has half of a run: parts are closed between
+// runs, and appear when they are complete.
 package parquet

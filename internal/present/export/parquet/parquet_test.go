@@ -85,7 +85,7 @@ func rowsOf[T any](t testing.TB, dir, name string) (rows []T) {
 	return rows
 }
 
-// jsonOf is what the JSON form says of a run, read as anybody would.
+// jsonOf returns the diagnosis of a run, parsed from its JSON form.
 func jsonOf(t testing.TB, r *Run) (d diagnose.Diagnosis) {
 	t.Helper()
 	var b bytes.Buffer
@@ -98,7 +98,7 @@ func jsonOf(t testing.TB, r *Run) (d diagnose.Diagnosis) {
 	return d
 }
 
-// TestAsJSON holds the tables against the JSON form of the same diagnosis.
+// TestAsJSON compares the tables with the JSON form of the same diagnosis.
 func TestAsJSON(t *testing.T) {
 	r := sickRun(t)
 	want := jsonOf(t, r)
@@ -166,8 +166,8 @@ func text(s *string) string {
 	return *s
 }
 
-// TestRequests holds the rows of requests against the ledger: mechanisms sum to the latency,
-// and slow ones to what the ledger says; what is not known is null.
+// TestRequests compares the rows of requests with the ledger: mechanisms sum to the latency, slow
+// requests sum to the ledger's slow time, and unknown is null.
 func TestRequests(t *testing.T) {
 	r := sickRun(t)
 	dir := written(t, r)
@@ -237,8 +237,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestSeveral sees that a run that cannot be read is a row that says why, that the same bytes
-// are known again, and that nothing but whole files is there.
+// TestSeveral checks that an unreadable run is a row with the reason, that the same bytes are
+// recognized, and that only complete files exist.
 func TestSeveral(t *testing.T) {
 	dir := t.TempDir()
 	odd := filepath.Join(dir, "notes.txt")
@@ -273,7 +273,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestReplaced sees that exporting the same again takes its own place.
+// TestReplaced checks that a repeated export replaces its own files.
 func TestReplaced(t *testing.T) {
 	r := Diagnose(t.Context(), artifacts(t, gcs+"/go.gc-rate/sick/gctrace.log"), everything)
 	dir := t.TempDir()
@@ -289,7 +289,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// full is a place that can take no more from some moment on.
+// full is a place that fails from some moment on.
 type full struct {
 	place.Place
 	after int
@@ -304,7 +304,7 @@ func (f *full) Put(ctx context.Context, name string, staged *os.File) error {
 	return f.Place.Put(ctx, name, staged)
 }
 
-// TestFull sees that a place that is full is said, and leaves nothing half.
+// TestFull checks that a full place is reported and that no partial file stays.
 func TestFull(t *testing.T) {
 	dir := t.TempDir()
 	to, _ := place.Of(dir)

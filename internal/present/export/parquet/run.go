@@ -18,23 +18,22 @@ import (
 	"github.com/unstall/unstall/internal/present/export"
 )
 
-// Run is what was said of one recording: of a capture, of a file, or of several files that
-// are of one incident.
+// Run is the diagnosis of one recording: a capture, a file, or several files of one incident.
 type Run struct {
-	ID      string   // of the bytes it was made of
+	ID      string   // digest of the bytes it was made of
 	Files   []string // their names
-	Skipped []string // others, that were found in a directory and are of no known format
+	Skipped []string // names of files in a directory whose format is unknown
 	Host    string   // where a capture was recorded, "" unknown
-	Err     error    // what could not be read, or why nothing could be said: a line for each
+	Err     error    // what could not be read, or why there is no diagnosis: a line for each
 
 	diagnosis *diagnose.Diagnosis
 	source    *export.Source
 }
 
-// idBytes of a SHA-256 name a run: no two of a billion share them.
+// idBytes is how many bytes of a SHA-256 name a run: no two of a billion runs share them.
 const idBytes = 16
 
-// Ask is what a diagnosis is asked with, told from what was read.
+// Ask returns the options of a diagnosis, chosen by the evidence that was read.
 type Ask func(*evidence.Bundle) (diagnose.Options, error)
 
 // Diagnose reads artifacts as one incident and says what slowed it down.

@@ -10,7 +10,7 @@ import (
 // The rows of the tables. Names, units and meanings are those of the JSON form (docs/json.md);
 // docs/export.md lists the columns. Times are µs since the epoch in UTC, as Spark reads no ns.
 
-// runRow is a row of runs: one for each, also of what nothing could be said of.
+// runRow is a row of runs: one for each run, also for a run without a diagnosis.
 type runRow struct {
 	Run         string      `parquet:"run"`
 	Files       []string    `parquet:"files,list"`
@@ -47,8 +47,8 @@ type targetRow struct {
 	Container *string `parquet:"container,optional"`
 }
 
-// ledgerRow is a row of ledger: slow request time with one mechanism. Those of a run add up to
-// its slow_total_ms.
+// ledgerRow is a row of ledger: the slow request time charged to one mechanism. The rows of a run
+// add up to its slow_total_ms.
 type ledgerRow struct {
 	Run       string   `parquet:"run"`
 	Subject   string   `parquet:"subject,dict"`

@@ -1,6 +1,6 @@
-// Package place is where files are written to that others read: a directory, or a bucket of
+// Package place writes files for other programs to read: into a directory, or into a bucket of
 // a store that speaks S3 (https://docs.aws.amazon.com/AmazonS3/latest/API). A file appears
-// under its name when it is whole, and takes the place of one of that name.
+// under its name once it is complete, and replaces a file of the same name.
 package place
 
 import (
@@ -14,13 +14,13 @@ import (
 
 // Place is where files go.
 type Place interface {
-	// Check says whether files can be put there, as far as that can be told without doing so.
+	// Check says whether files can be put there, as far as this is known without a write.
 	Check(ctx context.Context) error
-	// Stage opens a file to write a part of a table into. It is not there yet for others.
+	// Stage opens a file for a part of a table. Readers do not see it yet.
 	Stage(table string) (*os.File, error)
-	// Put has a staged file appear under a name with slashes.
+	// Put publishes a staged file under a name with slashes.
 	Put(ctx context.Context, name string, staged *os.File) error
-	// Drop removes a staged file, if it did not appear.
+	// Drop removes a staged file that was not published.
 	Drop(staged *os.File)
 	// String is the place as users gave it.
 	String() string
@@ -38,8 +38,8 @@ func Of(name string) (Place, error) {
 	return nil, fmt.Errorf("%s: cannot write to %s://: give a directory, or s3://BUCKET/PREFIX", name, scheme)
 }
 
-// directory is a place in the file system, made when it is written to first. What is in it
-// tells of services, as captures do: only its owner can read it.
+// directory is a place in the file system, made by the first write. Only its owner can read it, as
+// its files describe services, just as captures do.
 type directory string
 
 func (d directory) String() string { return string(d) }
@@ -56,7 +56,7 @@ func (d directory) Stage(table string) (*os.File, error) {
 	if err := os.MkdirAll(in, 0o700); err != nil {
 		return nil, stripPath(err)
 	}
-	f, err := os.CreateTemp(in, ".part-*") // no reader takes it for a table's, and it is renamed within the folder
+	f, err := os.CreateTemp(in, ".part-*") // readers ignore such names, and the rename stays within the folder
 	return f, stripPath(err)
 }
 

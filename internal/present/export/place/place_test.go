@@ -58,7 +58,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// settings are variables of the environment.
+// settings returns variables of the environment.
 func settings(pairs ...string) func(string) string {
 	all := map[string]string{"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI"}
 	for i := 0; i < len(pairs); i += 2 {
@@ -93,7 +93,7 @@ func TestSettings(t *testing.T) {
 // bucket is a store that answers as told and keeps what it was sent.
 type bucket struct {
 	sync.Mutex
-	answers []int // of the requests to come; then 200
+	answers []int // to the next requests; then 200
 	text    string
 	header  http.Header
 	seen    []string
@@ -164,7 +164,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestUnreachable sees that a store that is not there is said before anything is read.
+// TestUnreachable checks that an unreachable store is reported before anything is read.
 func TestUnreachable(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	at := server.URL

@@ -31,10 +31,10 @@ type store struct {
 	client         *http.Client
 }
 
-// How long is waited for a store, and how often it is asked again where it says that it is
-// busy or does not answer.
+// How long a request to a store may take, and how often it is repeated if the store is busy or does
+// not answer.
 const (
-	answers = 30 * time.Second // without a byte of the answer's head
+	answers = 30 * time.Second // until the first byte of the answer's head
 	tries   = 4
 	pause   = 500 * time.Millisecond // before the second try, twice that before the third
 )
@@ -54,7 +54,7 @@ func newStore(name, rest string, env func(string) string) (*store, error) {
 	}
 	s := &store{name: name, bucket: bucket, prefix: strings.Trim(prefix, "/"), region: first("AWS_REGION", "AWS_DEFAULT_REGION"), client: &http.Client{Transport: newTransport()}}
 	if s.region == "" {
-		s.region = "us-east-1" // what stores that have no regions call theirs
+		s.region = "us-east-1" // the region that stores without regions expect
 	}
 	s.keys = aws.Credentials{AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"), SessionToken: env("AWS_SESSION_TOKEN")}
 	if s.keys.AccessKeyID == "" || s.keys.SecretAccessKey == "" {
@@ -108,7 +108,7 @@ func (s *store) Drop(staged *os.File) {
 	_ = os.Remove(staged.Name())
 }
 
-// answer is an error that the store gave.
+// answer is an error response of the store.
 type answer struct {
 	status        int
 	code, message string

@@ -1,10 +1,10 @@
-// Package app is the part of the HTML report that moves: it encodes a
+// Package app is the interactive part of the HTML report: it encodes a
 // timeline.Timeline for a browser ([Payload]) and holds the script and the style
-// that draw it there ([Script], [Style]). Nothing is fetched: curves are drawn by
-// uPlot (https://github.com/leeoniya/uPlot, in the folder uplot), the rest on
-// canvases of its own, in plain JavaScript without a build step.
+// that draw it there ([Script], [Style]). The page fetches nothing: uPlot
+// (https://github.com/leeoniya/uPlot, in the folder uplot) draws the curves, and plain
+// JavaScript without a build step draws the rest on canvases of its own.
 //
-// Its opinion: what a reader cannot see at this width is drawn all the same. A
+// Its opinion: details too small for the width are drawn all the same. A
 // pause of a microsecond is a pixel wide, a pixel's colour says how much of it
 // was covered, a curve shows the highest and the lowest of each pixel, and every
 // picture has its figures in words or in a table beside it.
@@ -57,7 +57,7 @@ import (
 //go:embed script/*.js style/*.css uplot/uPlot.iife.min.js uplot/uPlot.min.css
 var files embed.FS
 
-// scripts in the order they build on each other.
+// scripts are in order: each uses only those before it.
 var scripts = []string{
 	"column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree", "link", // pure: no document
 	"page", "paint", "drawing", "save", "gesture", "tooltip",

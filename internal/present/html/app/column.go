@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// column is numbers as the browser's typed arrays hold them. The zero column is
-// left out of the JSON.
+// column holds numbers in the layout of the browser's typed arrays. The zero column
+// is left out of the JSON.
 type column struct {
 	kind   string // "u8", "u16", "u32", "i32", "f32", "f64"
 	values any    // a slice of that

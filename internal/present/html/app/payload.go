@@ -70,7 +70,7 @@ type band struct {
 	Number  column   `json:"number,omitzero"`
 	Longest column   `json:"longest,omitzero"`
 	Busy    column   `json:"busy,omitzero"`
-	// Since and Until are when it was watched; left out: all the time.
+	// Since and Until bound the times when it was watched; left out: all the time.
 	Since column `json:"since,omitzero"`
 	Until column `json:"until,omitzero"`
 }
@@ -109,8 +109,8 @@ type flame struct {
 	Value  column `json:"value"`
 }
 
-// Payload encodes a timeline for the script; the package comment says how. Columns
-// of one thing that differ in length are an error.
+// Payload encodes a timeline for the script in the form of the package comment. It returns
+// an error if columns of one thing differ in length.
 func Payload(t *timeline.Timeline) ([]byte, error) {
 	e := encoder{t: t, index: map[string]int64{"": 0}, strings: []string{""}}
 	p, err := e.encodePayload()

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// small has one of everything, and names as hostile as they come.
+// small returns a timeline with one of everything and with hostile names.
 func small() *timeline.Timeline {
 	const from = 1_763_695_082_000_000_007
 	const evil = "</script><!--<script>alert(1)</script>\u2028&"
@@ -135,7 +135,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// decoded is what the script is to see of a timeline.
+// decoded returns what the script should decode from a timeline's payload.
 func decoded(tl *timeline.Timeline) any {
 	type object = map[string]any
 	since := func(v []int64) (out []int64) {

@@ -66,7 +66,7 @@ func (e *encoder) encodeRequests(in []timeline.Request) (requests, error) {
 			Holder: newOptionalColumn(sHolder), Part: newOptionalColumn(part), PartMechanism: newOptionalColumn(partMechanism), PartDur: newOptionalColumn(partDur),
 		},
 	}
-	if len(part) > 0 { // all of the first state's: an index of zeros says something here
+	if len(part) > 0 { // zeros are kept: they refer to the first state
 		out.States.Part = newIntegerColumn(part)
 	}
 	if !gapless {
@@ -132,8 +132,8 @@ func (e *encoder) encodeProcessors(p *timeline.Processors) (processors, error) {
 	return processors{p.Source, p.From - e.t.From, max(p.To-p.From, 0), p.Apart, works[:], lanes}, err
 }
 
-// allShares returns all that a span was used for: its own work gets what the others leave, unless
-// it is among them.
+// allShares returns the shares of all kinds of work in a span. The span's own work gets the rest,
+// unless it has a share of its own.
 func allShares(s *timeline.Span) []timeline.Share {
 	rest := 1.0
 	for _, v := range s.Shares {

@@ -182,7 +182,7 @@ func (s synthetic) flame(id, title, unit string, n int) timeline.Flame {
 	return f
 }
 
-// The sizes that are drawn: one that a reader meets, and the largest there is.
+// The sizes to draw: a usual one, and the largest there is.
 var (
 	usual   = synthetic{requests: 14_500, each: 1, intervals: 240, slow: 200, states: 2500, span: 14_300_000_000, lanes: 4}
 	largest = synthetic{requests: timeline.MaxPoints, each: 34, intervals: 100_000, slow: timeline.MaxSlow, states: timeline.MaxStates, span: 600_000_000_000, lanes: 16}

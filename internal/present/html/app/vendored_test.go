@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestVendored holds the files of uPlot against the table in its folder.
+// TestVendored compares the files of uPlot with the table in its folder.
 func TestVendored(t *testing.T) {
 	readme, err := os.ReadFile("uplot/README.md")
 	if err != nil {

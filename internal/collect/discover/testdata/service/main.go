@@ -1,5 +1,4 @@
-// Command service listens on TCP and on a UNIX socket, and serves profiles. It
-// prints its address and ends when its standard input does.
+// Command service listens on TCP and on a UNIX socket, and serves profiles. It prints its address and ends with its standard input.
 package main
 
 import (

@@ -2,7 +2,7 @@ package ipc
 
 import "fmt"
 
-// Code is an error as the runtime tells it, an HRESULT.
+// Code is an error of the runtime, an HRESULT.
 type Code uint32
 
 // Codes of the protocol:
@@ -28,7 +28,7 @@ var codes = map[Code]string{
 	InvalidArgument: "an argument is not valid",
 }
 
-// Error is "this version does not know the command (0x80131385)".
+// Error returns a text such as "this version does not know the command (0x80131385)".
 func (c Code) Error() string {
 	text, ok := codes[c]
 	if !ok {

@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// Find looks for the socket of a process: where its TMPDIR says or in /tmp, as
-// the process sees it, in a container as well. The name holds the process's id as
-// it knows itself and when it was started, so that what a killed one left is not
+// Find looks for the socket of a process in its TMPDIR or in /tmp, as the process sees them, also in a container. The name has the
+// process's PID in its own namespace and its start time, so that the socket of a killed process is not taken for it:
+// https://github.com/dotnet/diagnostics/blob/main/documentation/design-docs/ipc-protocol.md#naming-and-location-conventions
 // taken for it: https://github.com/dotnet/diagnostics/blob/main/documentation/design-docs/ipc-protocol.md#naming-and-location-conventions
 func Find(pid int) (*Client, error) {
 	inner, started, err := readIdentity(pid)
@@ -31,7 +31,7 @@ func Find(pid int) (*Client, error) {
 	name := fmt.Sprintf("dotnet-diagnostic-%d-%d-socket", inner, started)
 	env, envErr := readEnvironment(pid)
 	refused := ""
-	var others []string // of a process with the same id
+	var others []string // sockets of other processes with this PID
 	for _, dir := range socketDirs(pid, env) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Lstat(path)
@@ -64,9 +64,9 @@ func Find(pid int) (*Client, error) {
 
 const restart = "restart it with DOTNET_EnableDiagnostics=1"
 
-// isListening says whether the process itself listens on the socket, although the socket's name
-// says that another did. A runtime in a PID namespace of its own that still sees the host's /proc
-// (unshare --pid --fork) takes from there when the host's process with its number was started.
+// isListening says whether the process itself listens on the socket, although the socket's name gives another start time. That happens
+// to a runtime in a PID namespace of its own that still sees the host's /proc (unshare --pid --fork): it reads the start time of the
+// host's process with its PID.
 func (c *Client) isListening() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -78,8 +78,7 @@ func (c *Client) isListening() bool {
 	return true
 }
 
-// readIdentity reads the id that a process has in its own PID namespace, and when it was started,
-// in ticks after boot: field 22 of its stat file.
+// readIdentity reads a process's PID in its own PID namespace, and its start time in ticks after boot: field 22 of its stat file.
 func readIdentity(pid int) (inner int, started uint64, err error) {
 	fields, err := readStat(pid)
 	if err != nil {
@@ -146,8 +145,7 @@ func ownerName(pid int) string {
 
 func procPath(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
 
-// readEnvironment returns the variables of a process that say where and whether it listens, and no
-// others.
+// readEnvironment returns only those variables of a process that say where and whether it listens.
 func readEnvironment(pid int) (map[string]string, error) {
 	text, err := os.ReadFile(procPath(pid, "environ"))
 	if err != nil {
@@ -184,7 +182,7 @@ func socketDirs(pid int, env map[string]string) []string {
 	ours, err := os.Readlink("/proc/self/ns/mnt")
 	theirs, err2 := os.Readlink(procPath(pid, "ns/mnt"))
 	if top, e := os.Readlink(root); err2 != nil || err == nil && ours == theirs && e == nil && top == "/" {
-		root = "" // shorter, and readable whoever we are
+		root = "" // shorter, and readable by any user
 	}
 	for i, dir := range where {
 		where[i] = root + dir
@@ -192,17 +190,15 @@ func socketDirs(pid int, env map[string]string) []string {
 	return where
 }
 
-// escapeGlob turns a directory's name into a pattern that matches just it.
+// escapeGlob turns a directory's name into a pattern that matches only that name.
 func escapeGlob(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
-// longest is how long the name of a socket may be: sun_path of unix(7), with the
-// zero at its end.
+// longest is the longest name of a socket, in bytes: sun_path of unix(7), with the zero at its end.
 const longest = 107
 
-// shortenPath returns a name of a socket that is short enough to connect to, and a function to
-// call after connecting.
+// shortenPath returns a name of a socket that is short enough to connect to, and a function to call after connecting.
 func shortenPath(path string) (string, func(), error) {
 	if len(path) <= longest {
 		return path, func() {}, nil
@@ -215,9 +211,8 @@ func shortenPath(path string) (string, func(), error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)), func() { _ = dir.Close() }, nil
 }
 
-// verifyPeer returns an error unless the process itself listens on the socket: SO_PEERCRED of
-// unix(7) is the process that called listen. An id of 0 is that of a process without an id here,
-// and is let pass.
+// verifyPeer returns an error unless the process itself listens on the socket: SO_PEERCRED of unix(7) is the process that called listen.
+// A PID of 0 is accepted; it means a process without a PID in this namespace.
 func (c *Client) verifyPeer(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -19,7 +19,7 @@ func TestNoSuchProcess(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	// A zombie, as nobody has waited for it yet.
+	// The process is a zombie, because Wait is not called yet.
 	for {
 		if _, err := Find(cmd.Process.Pid); errors.Is(err, ErrGone) {
 			break
@@ -49,7 +49,7 @@ func TestDisabled(t *testing.T) {
 	}
 }
 
-// TestStale leaves a socket of a process that had the same id before.
+// TestStale leaves a socket of an earlier process with the same PID.
 func TestStale(t *testing.T) {
 	dir := t.TempDir()
 	cmd := play(t, "idle", func(c *exec.Cmd) { c.Env = append(c.Env, "TMPDIR="+dir) })
@@ -63,7 +63,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestNobodyListens is a runtime that has ended while its process goes on.
+// TestNobodyListens has a runtime that ended while its process continues.
 func TestNobodyListens(t *testing.T) {
 	s := &ipctest.Server{}
 	c := serve(t, s)
@@ -79,7 +79,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestImpostor is a socket with the right name on which another process listens.
+// TestImpostor has a socket with the right name on which another process listens.
 func TestImpostor(t *testing.T) {
 	path, err := ipctest.Path(os.TempDir())
 	if err != nil {
@@ -97,7 +97,7 @@ func TestImpostor(t *testing.T) {
 	}
 }
 
-// TestElsewhere finds sockets where TMPDIR says, by names longer than sockets have.
+// TestElsewhere finds sockets in TMPDIR, also with names longer than a socket may have.
 func TestElsewhere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("deep", 30))
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -107,8 +107,7 @@ func TestElsewhere(t *testing.T) {
 	answers(t, cmd)
 }
 
-// TestContainer finds the socket of a process in namespaces of its own, where it
-// has another id and another /tmp.
+// TestContainer finds the socket of a process in namespaces of its own, where it has another PID and another /tmp.
 func TestContainer(t *testing.T) {
 	cmd := play(t, "serve", func(c *exec.Cmd) {
 		c.Env = append(c.Env, "IPC_TEST_TMPFS=1")

@@ -8,9 +8,9 @@ import (
 	"unicode/utf16"
 )
 
-// Info is what the runtime says of itself; "" is what its version does not tell.
+// Info is the runtime's description of itself. "" means that its version does not give it.
 type Info struct {
-	PID      int    // as the process knows itself: in a container not as we do
+	PID      int    // in the process's own PID namespace, which differs in a container
 	OS       string // "Linux"
 	Arch     string // "x64", "arm64"
 	Assembly string // entry assembly: "DiagnosticScenarios"; .NET 6 on
@@ -28,8 +28,7 @@ var processInfo = []struct {
 	{0x0400, false, false, false},
 }
 
-// Info asks for what the runtime is. .NET Core 3.1 knows no form of the question:
-// that is no error, and Info is zero.
+// Info asks the runtime for its description. .NET Core 3.1 does not know the request; that is no error, and Info is zero.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	for _, form := range processInfo {
 		p, err := c.runCommand(ctx, form.command, nil, patience)
@@ -63,7 +62,7 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return Info{}, nil
 }
 
-// decoder takes an answer apart.
+// decoder decodes the fields of an answer.
 type decoder struct {
 	b     []byte
 	short bool

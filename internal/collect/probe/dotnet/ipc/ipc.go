@@ -3,17 +3,13 @@
 //
 // Protocol: https://github.com/dotnet/diagnostics/blob/main/documentation/design-docs/ipc-protocol.md
 //
-// Where a version lacks a command it answers [UnknownCommand] (or [BadEncoding],
-// where it knows the command by an older layout), and the next lower one is tried;
-// nothing is concluded from version numbers, which are not asked for before.
-// The server has a thread of its own, not one of the pool's, so that a service
-// without a free thread still answers.
+// A version that lacks a command answers [UnknownCommand] (or [BadEncoding], if it knows the command in an older layout). Then the next
+// older form is tried. The package concludes nothing from version numbers, which it does not ask for before. The server has a thread of
+// its own, not one of the pool's, so that a service without a free thread still answers.
 //
-// The package's opinion: the socket is a door into the process, and everybody may
-// put a file of that name into /tmp, so it is used only if it bears the time at
-// which the process started and the process itself listens on it. Each step has
-// its time limit, and each error says what to do about it. Command lines, which
-// the server also tells, are not kept: they may hold secrets.
+// The package's opinion: the socket gives access to the process, and any user may put a file of that name into /tmp. So it is used only if
+// its name has the process's start time and the process itself listens on it. Each step has a time limit, and each error says what to do
+// about it. Command lines, which the server also sends, are not kept, because they may hold secrets.
 package ipc
 
 import (
@@ -30,7 +26,7 @@ import (
 	"time"
 )
 
-// Kinds of [Problem] that callers tell apart, beside [Code].
+// Kinds of [Problem] that callers distinguish, beside [Code].
 var (
 	ErrGone      = errors.New("no such process")
 	ErrDenied    = errors.New("permission denied")
@@ -41,28 +37,25 @@ var (
 	ErrProtocol  = errors.New("the answer is not from a .NET diagnostics server")
 )
 
-// patience is how long an answer may take: they come within a millisecond, but
-// for one on a host without a free processor.
+// patience is how long an answer may take. Answers come within a millisecond, except on a host without a free CPU.
 const patience = 5 * time.Second
 
-// Client is the diagnostics server of one process. Safe for concurrent use: each
-// command has a connection of its own.
+// Client is the diagnostics server of one process. It is safe for concurrent use, because each command has a connection of its own.
 type Client struct {
 	pid  int
 	path string // of the socket, as reachable from here
 
-	collect atomic.Int32         // the CollectTracing this runtime was found to know; 0 not tried yet
-	old     atomic.Pointer[bool] // before .NET 6; nil not asked yet
+	collect atomic.Int32         // the newest CollectTracing that this runtime is known to have; 0 not tried yet
+	old     atomic.Pointer[bool] // whether it is older than .NET 6; nil not asked yet
 }
 
-// Path is the socket, as reachable from here.
+// Path is the path of the socket, as reachable from here.
 func (c *Client) Path() string { return c.path }
 
-// PID is the process's number here, which in a container is another.
+// PID is the process's PID on this host, which differs from the one in its container.
 func (c *Client) PID() int { return c.pid }
 
-// Ended says whether the process has ended. Its connections close a moment before it
-// has: that moment is waited for.
+// Ended says whether the process has ended. Its connections close a moment before that, so Ended waits for a moment.
 func (c *Client) Ended() bool {
 	for range 50 {
 		if hasEnded(c.pid) {
@@ -95,8 +88,8 @@ func (c *Client) connect(ctx context.Context) (*net.UnixConn, error) {
 	return u, nil
 }
 
-// sendCommand sends a command over a connection and reads the answer's payload. within limits the
-// exchange; the connection stays open for what may follow.
+// sendCommand sends a command over a connection and reads the answer's payload. within limits the exchange; the connection then stays open
+// for further data.
 func (c *Client) sendCommand(ctx context.Context, conn *net.UnixConn, command uint16, payload []byte, within time.Duration) ([]byte, error) {
 	until := time.Now().Add(within)
 	if d, ok := ctx.Deadline(); ok && d.Before(until) {
@@ -169,21 +162,20 @@ func deniedError(pid int, what string) error {
 	return newProblem(pid, what, do, ErrDenied)
 }
 
-// Problem is an error of a process's diagnostics server.
+// Problem is an error in talking to a process's diagnostics server.
 type Problem struct {
 	PID  int
 	Why  string // "nothing listens on /tmp/…", may be ""
 	Do   string // what the user can do: "restart the process"
-	Kind error  // one of this package's sentinels, a Code, or what the system said
+	Kind error  // one of this package's sentinels, a Code, or the system's error
 }
 
 func newProblem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
 
-// Error is one line: "pid 4711: the diagnostics server does not answer: nothing
-// listens on /tmp/…: restart the process".
+// Error returns one line: "pid 4711: the diagnostics server does not answer: nothing listens on /tmp/…: restart the process".
 func (p *Problem) Error() string { return fmt.Sprintf("pid %d: %s: %s", p.PID, p.Reason(), p.Do) }
 
-// Reason is the error without the process and without what to do.
+// Reason returns the error without the process and without what to do.
 func (p *Problem) Reason() string {
 	switch kind := p.Kind.Error(); {
 	case p.Why == "":
@@ -209,8 +201,7 @@ const (
 	answerError = 0xffff
 )
 
-// encodeMessage puts a header before a payload. The error says that the protocol has no messages
-// that long.
+// encodeMessage puts a header before a payload. The error says that a message would be longer than the protocol allows.
 func encodeMessage(command uint16, payload []byte) ([]byte, error) {
 	size := headerSize + len(payload)
 	if size > 0xffff {
@@ -223,7 +214,7 @@ func encodeMessage(command uint16, payload []byte) ([]byte, error) {
 	return append(m, payload...), nil
 }
 
-// readMessage reads an answer: its payload, or a [Code].
+// readMessage reads an answer. It returns the payload, or a [Code] as the error.
 func readMessage(r io.Reader) ([]byte, error) {
 	var h [headerSize]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {

@@ -19,12 +19,12 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/dotnet/ipctest"
 )
 
-// TestMain lets the test binary be another process: IPC_TEST_ROLE says which.
+// TestMain lets the test binary play another process: IPC_TEST_ROLE says which.
 func TestMain(m *testing.M) {
 	switch os.Getenv("IPC_TEST_ROLE") {
 	case "":
 		os.Exit(m.Run())
-	case "serve": // at the path given, else where a runtime would
+	case "serve": // at the given path, else where a runtime would
 		path := ""
 		if len(os.Args) > 1 {
 			path = os.Args[1]
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// play starts the test binary in a role and returns it when it is up.
+// play starts the test binary in a role and returns it when it is ready.
 func play(t *testing.T, role string, prepare func(*exec.Cmd), args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -130,15 +130,14 @@ var wanted = Config{
 	},
 }
 
-// TestCollectTracing holds each form against a server that knows no newer one, and
-// says so in either way.
+// TestCollectTracing checks each form against a server that knows no newer one and says so in either way.
 func TestCollectTracing(t *testing.T) {
 	for form := 1; form <= 5; form++ {
 		for _, other := range []uint32{ipctest.UnknownCommand, ipctest.BadEncoding} {
 			t.Run(fmt.Sprintf("%d %x", form, other), func(t *testing.T) {
 				s := &ipctest.Server{Collect: form, Info: 2, Other: other, Names: []byte(" and names")}
 				c := serve(t, s)
-				for range 2 { // the second time it is known which
+				for range 2 { // the second time the form is known
 					x, err := c.Start(soon(t, time.Minute), wanted)
 					if err != nil {
 						t.Fatal(err)
@@ -182,7 +181,7 @@ func TestCollectTracing(t *testing.T) {
 	}
 }
 
-// TestQuiet stops a session of a runtime before .NET 6, and one of a later.
+// TestQuiet stops a session of a runtime before .NET 6, and one of a later runtime.
 func TestQuiet(t *testing.T) {
 	for info := 1; info <= 2; info++ {
 		var last time.Time
@@ -264,7 +263,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestProblems holds what users are told.
+// TestProblems checks the errors that users see.
 func TestProblems(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -307,8 +306,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestCanceledStart cancels what began a session before the runtime has answered: there is a session
-// all the same, and it can be stopped.
+// TestCanceledStart cancels the start of a session before the runtime has answered. The session exists all the same, and can be stopped.
 func TestCanceledStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := &ipctest.Server{Collect: 2, Info: 1, Asked: cancel}
@@ -330,7 +328,7 @@ func TestCanceledStart(t *testing.T) {
 	}
 }
 
-// TestDies kills a process in the middle of a session, and stops another.
+// TestDies kills a process during a session, and stops another one.
 func TestDies(t *testing.T) {
 	dir := t.TempDir()
 	cmd := play(t, "serve", func(c *exec.Cmd) { c.Env = append(c.Env, "TMPDIR="+dir) })

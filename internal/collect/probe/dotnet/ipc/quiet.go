@@ -9,33 +9,30 @@ import (
 	"time"
 )
 
-// Before .NET 6 a runtime may hang when a session is stopped while a thread writes
-// into it, and then spins, and nobody can attach any more: dotnet/runtime#51579 (the
-// stop waits for the thread, the thread for a lock that the stop holds) and #53887
-// (counters that are switched off as they are read). A session stopped as counters
-// come hung in 5 of 6 tries on a busy host (3.1.2). So there a session with counters
-// is stopped between them: what is known of their beat is when they arrived.
+// Before .NET 6 a runtime may hang when a session is stopped while a thread writes into it. It then spins, and no program can attach any
+// more: dotnet/runtime#51579 (the stop waits for the thread, the thread for a lock that the stop holds) and #53887 (counters that are
+// switched off while they are read). On a busy host a session stopped as counters came hung in 5 of 6 tries (3.1.2). So on these runtimes a
+// session with counters is stopped between them. Their rhythm is known only from the times of their arrival.
 const (
-	quietFrom = 250 * time.Millisecond // after they came, which is up to 100 ms after they were read
+	quietFrom = 250 * time.Millisecond // after their arrival, which is up to 100 ms after they were read
 	quietTo   = 600 * time.Millisecond
-	quietWait = 1500 * time.Millisecond // at most for such a moment
+	quietWait = 1500 * time.Millisecond // longest wait for such a moment
 )
 
-// beat notes when counters come.
+// beat notes when counters arrive.
 type beat struct {
 	mu      sync.Mutex
 	last    time.Time
-	changed chan struct{} // closed and made anew with last, closed for good at the end
+	changed chan struct{} // closed and replaced at each change of last, closed for good at the end
 	over    bool
 }
 
 func newBeat() *beat { return &beat{changed: make(chan struct{})} }
 
-// mark is in every event of a counter, but not in the names a session ends with.
+// mark is in every event of a counter, but not in the names at the end of a session.
 var mark = appendText(nil, "Interval=")[4 : 4+2*len("Interval=")]
 
-// noteCounters looks for counters in what was read and notes when they came; an error is the end
-// of the stream.
+// noteCounters looks for counters in the read bytes and notes their arrival. An error is the end of the stream.
 func (b *beat) noteCounters(data []byte, err error) {
 	ticks := bytes.Contains(data, mark)
 	if !ticks && err == nil {
@@ -55,7 +52,7 @@ func (b *beat) noteCounters(data []byte, err error) {
 	}
 }
 
-// waitQuiet waits for a moment between counters, up to quietWait.
+// waitQuiet waits up to quietWait for a moment between counters.
 func (b *beat) waitQuiet(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, quietWait)
 	defer cancel()
@@ -81,8 +78,8 @@ func (b *beat) waitQuiet(ctx context.Context) {
 	}
 }
 
-// mayHang says whether the runtime is one before .NET 6, which may hang as a session is stopped:
-// it does not know ProcessInfo2.
+// mayHang says whether the runtime is older than .NET 6, and so may hang when a session is stopped. Such a runtime does not know
+// ProcessInfo2.
 func (c *Client) mayHang(ctx context.Context) (bool, error) {
 	if known := c.old.Load(); known != nil {
 		return *known, nil

@@ -13,9 +13,8 @@ import (
 	"unicode/utf16"
 )
 
-// Rundown is the keyword of what a session tells at its end: loaded modules and the names
-// of all methods that have code. By default dotnet-trace asks for more, such as which
-// address is which line: a third more events.
+// Rundown is the keyword of what a session writes at its end: loaded modules and the names of all methods that have code. By default
+// dotnet-trace requests more, such as which address is which line, which is a third more events.
 const Rundown = 0x139
 
 // Provider is a source of events.
@@ -25,43 +24,39 @@ type Provider struct {
 	Level    uint32 // 1 critical … 4 informational, 5 verbose
 	Args     string // "EventCounterIntervalSec=1"
 
-	// Only are the ids of the events wanted; nil: all. Runtimes before .NET 10 send
-	// all of them whatever it says.
+	// Only are the IDs of the wanted events; nil: all. Runtimes before .NET 10 ignore it and send all events.
 	Only []uint32
 }
 
-// Config is what a session is to deliver.
+// Config says what a session delivers.
 type Config struct {
 	Providers []Provider
 
-	// BufferMB is how much of the target's memory may hold events not yet read;
-	// more are lost. It is taken as needed. > 0.
+	// BufferMB is how much of the target's memory may hold unread events; further events are lost. The memory is taken when
+	// needed. > 0.
 	BufferMB uint32
 
-	// Rundown is the keyword of what is told at the session's end, 0: nothing. A
-	// runtime before .NET 9 tells all or nothing, one before 3.1 all.
+	// Rundown is the keyword of what the session writes at its end, 0: nothing. A runtime before .NET 9 writes all or nothing, one
+	// before 3.1 all.
 	Rundown uint64
 
-	// NoStacks leaves the stacks of events out, which makes them cheaper. Runtimes
-	// before .NET 9 take them all the same.
+	// NoStacks leaves out the stacks of events, which makes events cheaper. Runtimes before .NET 9 ignore it.
 	NoStacks bool
 }
 
-// Session is a stream of events in the nettrace format, which ends with io.EOF
-// when the session has been stopped or the process has ended.
+// Session is a stream of events in the nettrace format. It ends with io.EOF when the session is stopped or the process has ended.
 type Session struct {
 	client *Client
 	conn   *net.UnixConn
 	id     uint64
-	beat   *beat // of its counters, nil: they do not matter
+	beat   *beat // rhythm of its counters, nil: it does not matter
 
-	Version int // of CollectTracing that was understood, 1 to 5
+	Version int // of CollectTracing that the runtime understood, 1 to 5
 }
 
-// Start begins a session. It ends when it is stopped, or when the connection is
-// closed in whatever way. Once asked for, it is waited for, also if the context ends: of a
-// connection that is closed before the answer has come nobody can stop the session, and where the next
-// one began meanwhile, .NET Core 3.1.2 crashed in one of three tries on a busy host.
+// Start begins a session. The session ends when it is stopped, or when its connection closes for any reason. Once the session is requested,
+// Start waits for the answer, also if the context ends. If the connection closes before the answer, the session cannot be stopped. If the
+// next session began at that time, .NET Core 3.1.2 crashed in one of three tries on a busy host.
 func (c *Client) Start(ctx context.Context, cfg Config) (*Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -115,8 +110,7 @@ func (c *Client) startVersion(ctx context.Context, cfg Config, version int) (*Se
 	return &Session{client: c, conn: conn, id: binary.LittleEndian.Uint64(answer), Version: version}, nil
 }
 
-// Read reads the stream. A connection that breaks off as the process ends is the
-// end of the stream; what came may be cut anywhere.
+// Read reads the stream. A connection that breaks as the process ends is the end of the stream; the data may be cut anywhere.
 func (s *Session) Read(p []byte) (int, error) {
 	n, err := s.conn.Read(p)
 	if errors.Is(err, syscall.ECONNRESET) {
@@ -128,14 +122,12 @@ func (s *Session) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline bounds [Session.Read], which then fails with
-// os.ErrDeadlineExceeded.
+// SetReadDeadline bounds [Session.Read], which then fails with os.ErrDeadlineExceeded.
 func (s *Session) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }
 
-// Stop asks the runtime to end the session. What it then still tells, such as the
-// rundown, comes by Read, which somebody must call meanwhile, up to io.EOF: the
-// answer comes only after that. Stopping what has ended is no error. Before .NET 6 a
-// session with counters is stopped between them, up to 1.5 s later.
+// Stop asks the runtime to end the session. The caller must read the rest, such as the rundown, by Read up to io.EOF at the same time,
+// because the answer comes only after that. Stopping an ended session is no error. Before .NET 6 a session with counters is stopped between
+// counters, up to 1.5 s later.
 func (s *Session) Stop(ctx context.Context, within time.Duration) error {
 	if s.beat != nil {
 		s.beat.waitQuiet(ctx)
@@ -144,13 +136,12 @@ func (s *Session) Stop(ctx context.Context, within time.Duration) error {
 	_, err := s.client.runCommand(ctx, 0x0201, id, within)
 	var code Code
 	if errors.As(err, &code) || errors.Is(err, ErrGone) {
-		return nil // there is none of this id any more
+		return nil // no session has this ID any more
 	}
 	return err
 }
 
-// Close closes the connection, by which the runtime ends the session if it still
-// goes on, without a rundown: when it next has something to send.
+// Close closes the connection. A session that still runs then ends, without a rundown, when the runtime next writes to it.
 func (s *Session) Close() error { return s.conn.Close() }
 
 // collectTracing are the forms of CollectTracing, oldest first.
@@ -170,7 +161,7 @@ var collectTracing = []struct {
 	}},
 }
 
-const nettrace = 1 // 0 is netperf
+const nettrace = 1 // the stream's format; 0 is netperf
 
 func (c Config) appendHead(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, c.BufferMB)
@@ -190,7 +181,7 @@ func (c Config) appendProviders(b []byte, filtered bool) []byte {
 		if !filtered {
 			continue
 		}
-		b = appendFlag(b, p.Only != nil) // without: none is left out
+		b = appendFlag(b, p.Only != nil) // false: all events
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(p.Only)))
 		for _, id := range p.Only {
 			b = binary.LittleEndian.AppendUint32(b, id)
@@ -206,7 +197,7 @@ func appendFlag(b []byte, on bool) []byte {
 	return append(b, 0)
 }
 
-// appendText is the reverse of decoder.readText; nothing has no zero at its end.
+// appendText is the reverse of decoder.readText. An empty text has no zero at its end.
 func appendText(b []byte, s string) []byte {
 	if s == "" {
 		return binary.LittleEndian.AppendUint32(b, 0)

@@ -1,5 +1,5 @@
-// Package ipctest is a diagnostics server of a .NET runtime for tests: it knows as
-// much of the protocol as the version it plays, and can be slow, wrong, or gone.
+// Package ipctest is a diagnostics server of a .NET runtime for tests. It knows as much of the protocol as the version it plays, and can be
+// slow, wrong, or gone.
 package ipctest
 
 import (
@@ -16,58 +16,58 @@ import (
 	"time"
 )
 
-// Answers that are no success.
+// Answers other than success.
 const (
 	UnknownCommand = 0x80131385
 	BadEncoding    = 0x80131384
 )
 
-// Server is what a runtime knows and does. Set it before [Server.Listen].
+// Server is the simulated runtime. Set its fields before [Server.Listen].
 type Server struct {
 	Collect int    // the newest CollectTracing known, 1 to 5; 0: none
 	Info    int    // the newest ProcessInfo known, 1 to 3; 0: none
-	Other   uint32 // what is answered to what is not known; 0: UnknownCommand
+	Other   uint32 // answer to an unknown command; 0: UnknownCommand
 
-	PID               int // as told by ProcessInfo
+	PID               int // PID in ProcessInfo
 	Assembly, Version string
 	CommandLine       string
 
-	Stream func(s Session) []byte // what a session delivers at once; nil: "Nettrace"
-	Every  time.Duration          // and then again and again; 0: once
-	Names  []byte                 // what a session that tells names delivers when it is stopped
+	Stream func(s Session) []byte // the first data of a session; nil: "Nettrace"
+	Every  time.Duration          // repeats the data at this interval; 0: once
+	Names  []byte                 // data of a session with names when it is stopped
 
-	Mute     bool // takes commands and does not answer
-	Garbage  bool // answers with something else
-	HangUp   bool // closes the connection instead of an answer
-	EndAfter int  // ends a session by itself after so many deliveries; 0: does not
+	Mute     bool // accepts commands and does not answer
+	Garbage  bool // answers with other data
+	HangUp   bool // closes the connection instead of answering
+	EndAfter int  // ends a session by itself after this many deliveries; 0: does not
 	Deaf     bool // does not answer StopTracing
 
-	Asked func() // called when a session was asked for, before the answer
+	Asked func() // called when a session is requested, before the answer
 
 	mu       sync.Mutex
 	sessions []*Session
 	listener *net.UnixListener
 }
 
-// Session is one that was begun.
+// Session is a session that was begun.
 type Session struct {
 	ID        uint64
 	Form      int // of CollectTracing
 	BufferMB  uint32
-	Rundown   uint64 // 1 where it is a flag; 1 for CollectTracing 1, which always tells names
+	Rundown   uint64 // 1 if it is only a flag; 1 for CollectTracing 1, which always writes names
 	Stacks    bool
 	Providers []Provider
-	Ended     string // "stopped", "closed" by the client, "" goes on
+	Ended     string // "stopped", "closed" by the client, "" still running
 
 	stop chan struct{}
 }
 
-// Provider is one of a session's.
+// Provider is a provider of a session.
 type Provider struct {
 	Name, Args string
 	Keywords   uint64
 	Level      uint32
-	Enable     bool // of the filter of events: only those, or without those
+	Enable     bool // the filter keeps only the listed events (else it drops them)
 	Events     []uint32
 }
 
@@ -81,7 +81,7 @@ func (s Session) Has(name string) bool {
 	return false
 }
 
-// Path is where this process would listen in a directory.
+// Path returns where this process would listen in a directory.
 func Path(dir string) (string, error) {
 	text, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -91,9 +91,9 @@ func Path(dir string) (string, error) {
 	return filepath.Join(dir, fmt.Sprintf("dotnet-diagnostic-%d-%s-socket", os.Getpid(), fields[22-3])), nil
 }
 
-// Listen begins to serve, until [Server.Close].
+// Listen serves until [Server.Close].
 func (s *Server) Listen(path string) error {
-	// The name may be too long for the system: it is given from within its folder.
+	// The name may be too long for the system, so it is relative to its folder.
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -116,10 +116,10 @@ func (s *Server) Listen(path string) error {
 	return nil
 }
 
-// Close ends the server; what it listened on stays, as of a killed runtime.
+// Close ends the server. Its socket stays, like that of a killed runtime.
 func (s *Server) Close() { _ = s.listener.Close() }
 
-// Sessions are all that were begun, in order.
+// Sessions returns all sessions that were begun, in order.
 func (s *Server) Sessions() []Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *Server) serve(c *net.UnixConn) {
 	}
 	switch {
 	case s.Mute:
-		_, _ = c.Read(h) // until the client goes
+		_, _ = c.Read(h) // until the client closes
 		return
 	case s.Garbage:
 		_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))

@@ -1,22 +1,18 @@
-// Package attach talks to the attach listener of a HotSpot JVM, JDK 8 to 25, as
-// jcmd does, without a JDK on this side.
+// Package attach talks to the attach listener of a HotSpot JVM, JDK 8 to 25, as jcmd does. This side needs no JDK.
 //
-// The listener is a thread of the JVM that is started on demand: a file
-// .attach_pidN in the JVM's working directory or in /tmp, of the JVM's own user, and a
-// SIGQUIT. It then listens on the UNIX socket /tmp/.java_pidN. N is the id that the
-// JVM knows itself by, and /tmp is the JVM's, whatever TMPDIR says. A request is
-// "1\0command\0argument\0argument\0argument\0", an answer a line with a number, 0 for
-// success, and then text up to the end of the connection. Sources:
+// The listener is a thread of the JVM that starts on demand: on a file .attach_pidN in the JVM's working directory or in /tmp, owned by the JVM's
+// user, and a SIGQUIT. It then listens on the UNIX socket /tmp/.java_pidN. N is the JVM's PID in its own namespace, and /tmp is the JVM's, whatever
+// TMPDIR says. A request is "1\0command\0argument\0argument\0argument\0". An answer is a line with a number, 0 for success, and then text up to the
+// end of the connection. Sources:
 // https://github.com/openjdk/jdk/blob/master/src/hotspot/os/posix/attachListener_posix.cpp
 // https://github.com/openjdk/jdk/blob/master/src/jdk.attach/linux/classes/sun/tools/attach/VirtualMachineImpl.java
 //
 // JDK 24 added a second version of the protocol, and still answers the first.
 //
-// The package's opinion: a signal that may kill is sent last. A listener that is there
-// is used as it is; SIGQUIT is sent only to a process that has libjvm.so mapped, that
-// catches it (under -Xrs it does not, and would die of it) and that does not run with
-// -XX:+DisableAttachMechanism (it would print all threads into its log). It is
-// sent once, to just that process, whoever gets its number later.
+// The package's opinion: a signal that may kill is sent last. A running listener is used as it is. SIGQUIT is sent only to a
+// process that has libjvm.so mapped, that catches the signal (with -Xrs it does not, and would die) and that does not run with
+// -XX:+DisableAttachMechanism (it would print all
+// threads into its log). The signal is sent once, and only to this process, even if its PID is reused.
 package attach
 
 import (
@@ -31,7 +27,7 @@ import (
 	"time"
 )
 
-// Kinds of [Problem] that callers tell apart.
+// Kinds of [Problem] that callers distinguish.
 var (
 	ErrGone     = errors.New("no such process")
 	ErrDenied   = errors.New("permission denied")
@@ -43,42 +39,41 @@ var (
 	ErrRefused  = errors.New("the JVM refused")
 )
 
-// Patience is how long an answer, or the start of the listener, may take: they
-// come within milliseconds, but not while a full collection stops all threads.
+// Patience is how long an answer, or the start of the listener, may take. Both take milliseconds, but longer while a full collection
+// stops all threads.
 const Patience = 10 * time.Second
 
-// longest is how long a request's argument may be: AttachOperation::arg_length_max.
+// longest is the longest argument of a request: AttachOperation::arg_length_max.
 const longest = 1024
 
-// VM is the attach listener of one process. Safe for concurrent use: the listener
-// answers one request after the other, and so are they sent.
+// VM is the attach listener of one process. It is safe for concurrent use: requests are sent one after the other, as the listener answers them.
 type VM struct {
-	pid, inner int // here, and as the process knows itself
+	pid, inner int // PID on this host, and in the process's own namespace
 	uid, gid   int
 	start      uint64 // when the process was started, ticks after boot
-	root       string // what comes before the JVM's paths here: "" or /proc/PID/root
+	root       string // prefix of the JVM's paths on this host: "" or /proc/PID/root
 
 	mu   sync.Mutex
 	open bool
 }
 
-// PID is the process's id here.
+// PID returns the process's PID on this host.
 func (v *VM) PID() int { return v.pid }
 
-// Inner is the process's id as it knows itself: in a container another.
+// Inner returns the process's PID in its own namespace, which differs in a container.
 func (v *VM) Inner() int { return v.inner }
 
-// Path is a file of the JVM's as reachable from here.
+// Path returns the path of one of the JVM's files, as reachable from here.
 func (v *VM) Path(name string) string { return v.root + name }
 
-// Socket is where the listener is, or will be, as reachable from here.
+// Socket returns where the listener is, or will be, as reachable from here.
 func (v *VM) Socket() string { return v.root + "/tmp/" + v.socketName() }
 
 func (v *VM) socketName() string { return fmt.Sprintf(".java_pid%d", v.inner) }
 
-// Ask runs a diagnostic command, as jcmd has it ("Thread.print -e"), and writes
-// its answer. What came before an error was written. A command that this JVM does
-// not know, or refuses, is an error of the kind [ErrRefused]; what it says is in it.
+// Ask runs a diagnostic command in the form of jcmd ("Thread.print -e"), and writes its answer. On an error, the part before it was
+// written. A command that
+// this JVM does not know, or refuses, is an error of the kind [ErrRefused] with the JVM's text.
 func (v *VM) Ask(ctx context.Context, command string, to io.Writer) error {
 	if len(command) > longest || strings.ContainsRune(command, 0) {
 		return fmt.Errorf("pid %d: a command of %d bytes is larger than the protocol's %d bytes", v.pid, len(command), longest)
@@ -124,14 +119,14 @@ func (v *VM) Ask(ctx context.Context, command string, to io.Writer) error {
 	return newProblem(v.pid, fmt.Sprintf("%s: %s", command, firstLine(said)), "", ErrRefused)
 }
 
-// Text is a short answer, up to limit bytes.
+// Text returns a short answer, up to limit bytes.
 func (v *VM) Text(ctx context.Context, command string, limit int) (string, error) {
 	var b bytes.Buffer
 	err := v.Ask(ctx, command, &bounded{&b, limit})
 	return b.String(), err
 }
 
-// bounded keeps the first bytes and takes all.
+// bounded keeps the first bytes and accepts all.
 type bounded struct {
 	to   *bytes.Buffer
 	left int
@@ -144,7 +139,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// answer reads what a JVM says, and waits for each piece no longer than [Patience].
+// answer reads a JVM's answer. It waits no longer than [Patience] for each piece.
 type answer struct {
 	conn net.Conn
 	ctx  context.Context
@@ -165,8 +160,7 @@ func (a *answer) Read(p []byte) (int, error) {
 	return a.conn.Read(p)
 }
 
-// WriteTo copies the answer and tells errors of the connection from those of the
-// one who stores it.
+// WriteTo copies the answer. It distinguishes errors of the connection from those of the writer.
 func (a *answer) WriteTo(to io.Writer) (all int64, err error) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -188,7 +182,7 @@ func (a *answer) WriteTo(to io.Writer) (all int64, err error) {
 
 type storeError struct{ error }
 
-// readCode reads the line before the answer, byte by byte: it is short.
+// readCode reads the line before the answer, byte by byte, because it is short.
 func (a *answer) readCode() (string, error) {
 	var line []byte
 	for len(line) < 12 {
@@ -215,6 +209,5 @@ func firstLine(b []byte) string {
 	return string(bytes.TrimSpace(line))
 }
 
-// At is the JVM with an id whose listener is in the directory tmp of root, as it
-// is; it is not looked at as [Find] does.
+// At returns the JVM with a PID whose listener is in the directory tmp of root. Unlike [Find] it does not examine the process.
 func At(pid int, root string) *VM { return newVM(pid, root) }

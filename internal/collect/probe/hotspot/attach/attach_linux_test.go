@@ -88,8 +88,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestNoSignal has a process that would die of SIGQUIT, with a socket that a JVM of its
-// number left: it lives on, and no file stays.
+// TestNoSignal has a process that would die of SIGQUIT, with a socket that a JVM with its PID left. The process stays alive, and no file stays.
 func TestNoSignal(t *testing.T) {
 	dir := t.TempDir()
 	c := exec.Command("sleep", "1000")

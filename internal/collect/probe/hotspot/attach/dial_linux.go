@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// dial connects to the listener. A JVM reads the credentials of its clients, and before JDK 11, or
-// in another user namespace, refuses root: so root connects as the JVM's own user.
+// dial connects to the listener. A JVM reads the credentials of its clients and refuses root before JDK 11, or in another user
+// namespace. So root connects as the JVM's user.
 func (v *VM) dial(ctx context.Context) (net.Conn, error) {
 	const oPath = 0x200000 // O_PATH
 	dir, err := os.OpenFile(v.root+"/tmp", oPath|syscall.O_DIRECTORY, 0)
@@ -18,7 +18,7 @@ func (v *VM) dial(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	// By way of the descriptor, whoever the thread is, and however long the path.
+	// Connect through the descriptor, whichever user the thread has, and however long the path is.
 	name := fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), v.socketName())
 	var conn *net.UnixConn
 	if os.Geteuid() == v.uid && os.Getegid() == v.gid {
@@ -40,8 +40,7 @@ func (v *VM) dial(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// dialAs connects from a thread that has taken the JVM's user and group, and that
-// ends afterwards.
+// dialAs connects from a thread that takes the JVM's user and group, and ends afterwards.
 func (v *VM) dialAs(name string) (*net.UnixConn, error) {
 	type dialed struct {
 		fd  int
@@ -72,11 +71,10 @@ func (v *VM) connectAs(name string) (int, error) {
 		return 0, err
 	}
 	patience := syscall.NsecToTimeval(Patience.Nanoseconds())
-	err = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &patience) // bounds connect, too
+	err = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &patience) // also bounds connect
 	const leave = ^uintptr(0)
 	if err == nil {
-		// Of this thread alone, unlike syscall.Setresuid: credentials are the kernel
-		// thread's.
+		// This affects only this thread, unlike syscall.Setresuid, because credentials belong to a kernel thread.
 		if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESGID, leave, uintptr(v.gid), leave); e != 0 {
 			err = e
 		} else if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, leave, uintptr(v.uid), leave); e != 0 {
@@ -93,9 +91,8 @@ func (v *VM) connectAs(name string) (int, error) {
 	return fd, nil
 }
 
-// verifyPeer returns an error unless the process itself listens on the socket: SO_PEERCRED of
-// unix(7) is the process that called listen. An id of 0 is that of a process without an id here,
-// and is let pass.
+// verifyPeer returns an error unless the process itself listens on the socket: SO_PEERCRED of unix(7) is the process that called
+// listen. A PID of 0 is accepted; it means a process without a PID in this namespace.
 func (v *VM) verifyPeer(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

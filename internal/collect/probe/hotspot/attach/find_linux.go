@@ -18,8 +18,7 @@ import (
 	"github.com/unstall/unstall/internal/base/hsperf"
 )
 
-// Find looks at a process, without touching it, and says whether it can be
-// attached to: the error is a [*Problem].
+// Find examines a process, without affecting it, and returns its listener if this user can attach to it. The error is a [*Problem].
 func Find(pid int) (*VM, error) {
 	v := &VM{pid: pid}
 	s, err := readStatus(pid)
@@ -53,7 +52,7 @@ func Find(pid int) (*VM, error) {
 	return v, nil
 }
 
-// status is what is used of /proc/PID/status.
+// status is the used part of /proc/PID/status.
 type status struct {
 	inner    int
 	uid, gid int // effective
@@ -126,8 +125,7 @@ func (v *VM) Ended() bool {
 	return err != nil && !errors.Is(err, fs.ErrPermission) || err == nil && at != v.start
 }
 
-// Stopped says whether a process is stopped by a signal or a debugger: it answers
-// nothing until it goes on.
+// Stopped says whether a process is stopped by a signal or a debugger. It answers nothing until it continues.
 func Stopped(pid int) bool { return isStopped(pid) }
 
 func isStopped(pid int) bool {
@@ -135,7 +133,7 @@ func isStopped(pid int) bool {
 	return err == nil && (f[0] == "T" || f[0] == "t")
 }
 
-// rootOf is what comes before a process's paths to reach them from here.
+// rootOf returns the prefix of a process's paths on this host.
 func rootOf(pid int) string {
 	root := procPath(pid, "root")
 	ours, err := os.Readlink("/proc/self/ns/mnt")
@@ -180,8 +178,8 @@ func checkHotspot(pid int) error {
 
 const disableFlag = "-XX:+DisableAttachMechanism"
 
-// disablingFlag returns the flag that switched attaching off, "" if none did as far as can be
-// seen. The counters say it for certain, however the JVM was told.
+// disablingFlag returns the flag that switched attaching off, "" if none is visible. The counters show it for certain, however the JVM
+// got the flag.
 func (v *VM) disablingFlag() string {
 	if d := v.readCounters(); d != nil {
 		if c := d.Text("sun.rt.jvmCapabilities"); c != "" {
@@ -215,7 +213,7 @@ func (v *VM) reducesSignals() bool {
 	return false
 }
 
-// readCounters returns the JVM's counters, nil if none can be read.
+// readCounters returns the JVM's counters, nil if they cannot be read.
 func (v *VM) readCounters() *hsperf.Data {
 	files, _ := filepath.Glob(fmt.Sprintf("%s/tmp/hsperfdata_*/%d", v.root, v.inner))
 	for _, name := range files {
@@ -225,7 +223,7 @@ func (v *VM) readCounters() *hsperf.Data {
 		}
 		fi, err := f.Stat()
 		if err == nil && fi.Mode().IsRegular() && isOwnedBy(fi, v.uid) {
-			d, _ := hsperf.Parse(f) // what was read of it may do
+			d, _ := hsperf.Parse(f) // the part that was read may suffice
 			_ = f.Close()
 			return d
 		}
@@ -241,7 +239,7 @@ func isOwnedBy(fi os.FileInfo, uid int) bool {
 
 func procPath(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
 
-// deniedError says which user may do what this user may not.
+// deniedError returns an error that says which user may do what this user may not.
 func deniedError(pid int, what string) error {
 	do := fmt.Sprintf("run unstall %d as root of the host or with the capability SYS_PTRACE", pid)
 	if fi, err := os.Stat(procPath(pid, ".")); err == nil && os.Geteuid() != 0 {
@@ -274,6 +272,5 @@ func newVM(pid int, root string) *VM {
 	return v
 }
 
-// Started is when a process was started, in ticks after boot; an error if it has
-// ended.
+// Started returns when a process was started, in ticks after boot; an error if it has ended.
 func Started(pid int) (uint64, error) { return readStartTime(pid) }

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// look is how often it is looked whether the listener has come up: that takes a
-// JVM some milliseconds.
+// look is the time between two checks whether the listener runs. A JVM takes some milliseconds to start it.
 const look = 5 * time.Millisecond
 
 // ensureListener makes the JVM listen, if it does not yet.
@@ -60,8 +59,7 @@ func (v *VM) noListener(ctx context.Context) error {
 		"try again; check whether it runs with "+disableFlag, ErrSilent)
 }
 
-// isListening says whether the JVM listens on the socket; it is an error if another process does,
-// or if that cannot be found out.
+// isListening says whether the JVM listens on the socket. It is an error if another process does, or if that is unknown.
 func (v *VM) isListening(ctx context.Context) (bool, error) {
 	switch fi, err := os.Lstat(v.Socket()); {
 	case errors.Is(err, fs.ErrPermission):
@@ -76,16 +74,15 @@ func (v *VM) isListening(ctx context.Context) (bool, error) {
 	conn, err := v.dial(ctx)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
-		return false, nil // another of its number left it
+		return false, nil // a JVM with the same PID left it
 	case err != nil:
 		return false, v.explainError(ctx, err)
 	}
-	return true, conn.Close() // asks nothing: the JVM reads an empty request, and waits for the next
+	return true, conn.Close() // sends nothing: the JVM reads an empty request, and waits for the next
 }
 
-// requestAttach leaves the file by which a JVM knows that SIGQUIT means an attach, and returns a
-// function that removes it. A file that is there already belongs to another program that attaches
-// at this moment, and serves as well.
+// requestAttach creates the file that tells a JVM that SIGQUIT means an attach, and returns a function that removes it. An existing
+// file belongs to another program that attaches at this moment, and also works.
 func (v *VM) requestAttach() (remove func(), err error) {
 	name := fmt.Sprintf(".attach_pid%d", v.inner)
 	var first error
@@ -105,7 +102,7 @@ func (v *VM) requestAttach() (remove func(), err error) {
 }
 
 func (v *VM) createAttachFile(dir, name string) (remove func(), err error) {
-	root, err := os.OpenRoot(dir) // so that the file is removed where it was made, even if the process ends
+	root, err := os.OpenRoot(dir) // so that the file is removed from the same folder, even if the process ends
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +128,9 @@ func (v *VM) createAttachFile(dir, name string) (remove func(), err error) {
 	return remove, nil
 }
 
-// sendQuit sends SIGQUIT to the process, if the process handles that signal, which would end it
-// otherwise.
+// sendQuit sends SIGQUIT to the process if the process handles that signal. Otherwise the signal would end it.
 func (v *VM) sendQuit() error {
-	p, err := os.FindProcess(v.pid) // a pidfd: the process is this one from here on
+	p, err := os.FindProcess(v.pid) // a pidfd, which from here on always means this process
 	if err != nil {
 		return newProblem(v.pid, "it has ended", "run unstall without arguments to list what runs here", ErrGone)
 	}

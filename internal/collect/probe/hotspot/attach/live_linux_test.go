@@ -26,7 +26,7 @@ func TestLive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // the listener is started, and is there
+			for range 2 { // the first time the listener is started, then it exists
 				text, err := vm.Text(t.Context(), "VM.version", 1000)
 				if err != nil || !strings.Contains(text, fmt.Sprintf("JDK %d.", release)) {
 					t.Errorf("%q, %v", text, err)
@@ -55,8 +55,7 @@ func nothingLeft(t *testing.T, pid int) {
 	}
 }
 
-// TestReduced attaches to a JVM that SIGQUIT would end: it listens from the
-// beginning. Without its socket it is left alone.
+// TestReduced attaches to a JVM that SIGQUIT would end and that listens from the beginning. Without its socket, no signal is sent to it.
 func TestReduced(t *testing.T) {
 	for _, release := range releases {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
@@ -87,8 +86,7 @@ func TestReduced(t *testing.T) {
 	}
 }
 
-// TestDisabled has the flag on the command line, in the environment, and there without
-// counters.
+// TestDisabled has the flag on the command line, in the environment, and in the environment without counters.
 func TestDisabled(t *testing.T) {
 	const flag = "-XX:+DisableAttachMechanism"
 	for _, c := range []struct {
@@ -138,7 +136,7 @@ func TestOtherUser(t *testing.T) {
 	}
 }
 
-// readable is a copy of a folder, within another, that everybody may read.
+// readable copies a folder into another one that all users may read.
 func readable(t *testing.T, dir, within string) string {
 	t.Helper()
 	to, err := os.MkdirTemp(within, "classes")

@@ -16,7 +16,7 @@ import (
 	"github.com/unstall/unstall/lab/jvmapp"
 )
 
-// TestMain is also another user, who tries to attach: what comes of it is printed.
+// TestMain is also another user who tries to attach, and prints the result.
 func TestMain(m *testing.M) {
 	if pid, err := strconv.Atoi(os.Getenv("ATTACH_TO")); err == nil {
 		_, err := attach.Find(pid)
@@ -26,8 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestNamespaces attaches to a JVM that has a /tmp and process ids of its own, as in
-// a container.
+// TestNamespaces attaches to a JVM that has a /tmp and PIDs of its own, as in a container.
 func TestNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

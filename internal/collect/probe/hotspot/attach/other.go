@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// Find has no process to look at: JVMs are attached to on Linux only.
+// Find finds no process, because attaching to JVMs needs Linux.
 func Find(pid int) (*VM, error) { return nil, unsupported(pid) }
 
 func unsupported(pid int) error {
@@ -30,6 +30,5 @@ func (v *VM) dial(context.Context) (net.Conn, error) { return nil, unsupported(v
 
 func newVM(pid int, root string) *VM { return &VM{pid: pid, inner: pid, root: root} }
 
-// Started is when a process was started, in ticks after boot; an error if it has
-// ended.
+// Started returns when a process was started, in ticks after boot; an error if it has ended.
 func Started(pid int) (uint64, error) { return 0, unsupported(pid) }

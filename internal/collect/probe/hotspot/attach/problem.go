@@ -15,13 +15,13 @@ type Problem struct {
 	PID  int
 	Why  string // "it runs with -XX:+DisableAttachMechanism", may be ""
 	Do   string // what the user can do: "restart it without -Xrs", may be ""
-	Kind error  // one of this package's sentinels, or what the system said
+	Kind error  // one of this package's sentinels, or the system's error
 }
 
 func newProblem(pid int, why, do string, kind error) error { return &Problem{pid, why, do, kind} }
 
-// Error is one line: "pid 4711: attaching is disabled: it runs with
-// -XX:+DisableAttachMechanism: restart it without -XX:+DisableAttachMechanism".
+// Error returns one line: "pid 4711: attaching is disabled: it runs with -XX:+DisableAttachMechanism: restart it without
+// -XX:+DisableAttachMechanism".
 func (p *Problem) Error() string {
 	text := fmt.Sprintf("pid %d: %s", p.PID, p.Reason())
 	if p.Do != "" {
@@ -30,7 +30,7 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// Reason is the error without the process and without what to do.
+// Reason returns the error without the process and without what to do.
 func (p *Problem) Reason() string {
 	switch kind := p.Kind.Error(); {
 	case p.Why == "":

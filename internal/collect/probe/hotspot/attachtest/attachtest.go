@@ -1,5 +1,4 @@
-// Package attachtest is an attach listener for tests, as a HotSpot JVM has one. It is
-// of the process of the test itself.
+// Package attachtest is an attach listener for tests, like that of a HotSpot JVM. It belongs to the test's own process.
 package attachtest
 
 import (
@@ -17,8 +16,7 @@ import (
 
 // Server is a listener.
 type Server struct {
-	// Answer is what a command is answered with, its code included: "0\n17.0.9\n".
-	// Nil: nothing ever is.
+	// Answer returns the answer to a command, with its code: "0\n17.0.9\n". Nil: the listener never answers.
 	Answer func(command string) string
 
 	HangUp bool // connections are closed at once
@@ -62,14 +60,14 @@ func (s *Server) Start(t testing.TB) *attach.VM {
 	return vm
 }
 
-// Commands are those that were asked, in order.
+// Commands returns the commands that were requested, in order.
 func (s *Server) Commands() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string{}, s.got...)
 }
 
-// Root is what the JVM's paths begin with.
+// Root returns the prefix of the JVM's paths.
 func (s *Server) Root() string { return s.root }
 
 func (s *Server) serve(c net.Conn, over <-chan struct{}) {
@@ -78,7 +76,7 @@ func (s *Server) serve(c net.Conn, over <-chan struct{}) {
 	}
 	request, err := readRequest(c)
 	if err != nil {
-		return // asked nothing: it was only looked whether somebody listens
+		return // an empty request: the client only checked whether the listener runs
 	}
 	s.mu.Lock()
 	s.got = append(s.got, request)

@@ -14,12 +14,11 @@ const (
 	mostKept   = 32
 )
 
-// frames are the rules by which the stack frames of a file's functions are left (.eh_frame: System V
-// ABI, AMD64 supplement, 3.7 and 4.2.4; DWARF 5, 6.4): compilers write them for all code, that built
-// without frame pointers, too, as exceptions and cleanups need them.
+// frames are the rules for leaving the stack frames of a file's functions (.eh_frame: System V ABI, AMD64 supplement, 3.7 and 4.2.4; DWARF 5,
+// 6.4). Compilers write them for all code, also without frame pointers, because exceptions and cleanups need them.
 type frames struct {
 	data  []byte
-	addr  uint64 // that it was linked for
+	addr  uint64 // address the section was linked for
 	order binary.ByteOrder
 	all   []function // in order of address
 }
@@ -31,7 +30,7 @@ type function struct {
 	rules      []byte
 }
 
-// common is what the rules of several functions begin with (CIE).
+// common is the common beginning of several functions' rules (CIE).
 type common struct {
 	code     uint64
 	data     int64
@@ -54,7 +53,7 @@ func readFrames(f *elf.File) *frames {
 	return x
 }
 
-// indexFunctions finds all functions; it ends at what it does not understand.
+// indexFunctions finds all functions. It stops at the first record it does not understand.
 func (x *frames) indexFunctions() {
 	known := make(map[uint64]*common)
 	for at := uint64(0); at+8 <= uint64(len(x.data)); {
@@ -87,16 +86,15 @@ func (x *frames) readFunction(c *reader, of *common) (f function) {
 	return f
 }
 
-// row is how a frame is left: where its caller's stack pointer was, and what of registers was
-// saved below that.
+// row says how to leave a frame: where its caller's stack pointer was, and which registers were saved below that.
 type row struct {
 	base   int // the register that offset is from
 	offset int64
-	odd    bool   // by a rule that is not followed: an expression
+	odd    bool   // by an unsupported rule: an expression
 	start  uint64 // of the function
 	saved  [registersKept]int64
 	is     [registersKept]bool
-	lost   [registersKept]bool // the register's value is not known any more
+	lost   [registersKept]bool // registers whose value is no longer known
 }
 
 // Registers by DWARF's numbers for amd64 (System V ABI, AMD64 supplement, figure 3.36).

@@ -1,13 +1,11 @@
-// Package symbol names the functions that addresses of a process and of the kernel lie in:
-// those of the kernel by /proc/kallsyms, those of mapped files by their symbols (ELF .symtab,
-// else .dynsym) or, of Go programs that were stripped, by the table their own runtime needs
-// (.gopclntab), and those of code made at run time by /tmp/perf-PID.map, which a JVM's agent
-// and .NET (DOTNET_PerfMapEnabled=1) write
+// Package symbol names the functions at addresses of a process and of the kernel. It names the kernel's by /proc/kallsyms, those of mapped
+// files by their symbols (ELF .symtab, else .dynsym) or, for stripped Go programs, by the table of Go's runtime (.gopclntab), and code made
+// at run time by /tmp/perf-PID.map, which a JVM's agent and .NET (DOTNET_PerfMapEnabled=1) write
 // (tools/perf/Documentation/jit-interface.txt of the kernel's sources).
 //
-// The package's opinion: a name is looked for while the process lives, since its files may be
-// gone with it; and what has no name is said by its file and offset, which can still be named
-// later. Addresses themselves are not told: those of the kernel would say where it was loaded.
+// The package's opinion: names are looked up while the process lives, because its files may disappear with it. A function without a name is
+// given by its file and offset, which can still be named later. Addresses themselves are not given: the kernel's would show where it was
+// loaded.
 package symbol
 
 import (
@@ -15,7 +13,7 @@ import (
 	"slices"
 )
 
-// table is functions in order of address, compact: a kernel has 100,000.
+// table is a compact list of functions in order of address, because a kernel has 100,000.
 type table struct {
 	starts []uint64
 	ends   []uint64 // 0: up to the next

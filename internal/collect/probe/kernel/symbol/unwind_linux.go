@@ -18,15 +18,13 @@ const (
 	leastStack = uint64(8) // an address is not as low
 )
 
-// Unwinds says whether stacks of threads that wait can be read here.
+// Unwinds says whether stacks of waiting threads can be read on this architecture.
 const Unwinds = runtime.GOARCH == "amd64"
 
-// Waiting are the addresses of a thread's callers in the program, innermost first, of which it is
-// known where it waits and where its stack ends then (proc_pid_syscall(5)): the first is pc itself,
-// the others lie behind calls. Frame pointers are not needed; what has no rules for its frames, as code
-// made at run time and Go's, ends the stack. It needs the right to trace the process, changes nothing
-// in it, and does not stop it: who calls this makes sure that the thread still waits there. What is
-// returned is valid until the next call.
+// Waiting returns the addresses of a waiting thread's callers in the program, innermost first. It needs the place where the thread waits and the
+// end of its stack there (proc_pid_syscall(5)). The first address is pc itself, the others are those after calls. Frame pointers are not needed.
+// The stack ends at code without rules for its frames, such as Go's and code made at run time. Waiting needs the right to trace the process,
+// changes nothing in it, and does not stop it. The caller makes sure that the thread still waits there. The result is valid until the next call.
 func (p *Process) Waiting(pc, sp uint64) (callers []uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,11 +46,10 @@ func (p *Process) Waiting(pc, sp uint64) (callers []uint64) {
 	return callers
 }
 
-// unwindFrame goes from a frame to its caller's. regs are the registers of the frame, and then of
-// the caller; known says which of them are known.
+// unwindFrame goes from a frame to its caller's. regs are the registers of the frame, and then of the caller. known says which are known.
 func (p *Process) unwindFrame(pc uint64, caller bool, regs *[registersKept]uint64, known *[registersKept]bool) (next uint64, ok bool) {
 	if caller {
-		pc-- // the call itself: behind it may be another function
+		pc-- // the call itself, because the address after it may belong to another function
 	}
 	r := p.rowAt(pc)
 	if r == nil {
@@ -84,8 +81,7 @@ func (p *Process) unwindFrame(pc uint64, caller bool, regs *[registersKept]uint6
 	return regs[regReturn], known[regReturn] && regs[regReturn] >= leastStack && p.mappingAt(regs[regReturn]-1) != nil
 }
 
-// rowAt is how the frame of the code at an address is left, nil if that is not known. Threads wait at few
-// places: each is looked for once.
+// rowAt returns how to leave the frame of the code at an address, nil if unknown. Threads wait at few places, so each is looked up once.
 func (p *Process) rowAt(pc uint64) *row {
 	if r, known := p.rows[pc]; known {
 		return r
@@ -114,10 +110,10 @@ func (p *Process) rowAt(pc uint64) *row {
 	return &r
 }
 
-// framePointer is that of a function which keeps one, where its value is not known: the system calls of
-// the C library leave it in its register, which the kernel does not tell. It is above what the function
-// saved and made room for when it began (sub $N,%rsp), and a return address behind a call stands above
-// it; else it is where the first return address stands that is behind a call of this very function.
+// framePointer returns the frame pointer of a function that keeps one, if its value is unknown: the C library's system calls leave it in its
+// register, which the kernel does not give. It lies above the registers that the function saved and the room it made at its start
+// (sub $N,%rsp), and above it stands a return address after a call. Otherwise it is at the first return address after a call of this same
+// function.
 func (p *Process) framePointer(r *row, start, sp uint64) (uint64, bool) {
 	room, known := p.rooms[start]
 	if !known {
@@ -141,10 +137,10 @@ func (p *Process) framePointer(r *row, start, sp uint64) (uint64, bool) {
 	return 0, false
 }
 
-// prologue is how many bytes of a function are looked through for the room it makes.
+// prologue is how many bytes of a function are searched for the room it makes.
 const prologue = 64
 
-// roomOf is how much a function takes off the stack pointer when it begins, in bytes; -1 unknown.
+// roomOf returns how much a function subtracts from the stack pointer at its start, in bytes; -1 unknown.
 func roomOf(code []byte) int64 {
 	for i := 0; i+7 <= len(code); i++ {
 		switch c := code[i:]; {
@@ -152,20 +148,20 @@ func roomOf(code []byte) int64 {
 			return int64(int8(c[3]))
 		case c[0] == 0x48 && c[1] == 0x81 && c[2] == 0xec:
 			return int64(int32(binary.LittleEndian.Uint32(c[3:])))
-		case c[0] == 0xe8: // a call: it has begun long ago
+		case c[0] == 0xe8: // a call: the start is over
 			return 0
 		}
 	}
 	return -1
 }
 
-// called is what stands before an address.
+// called describes the instruction before an address.
 type called struct {
 	is     bool   // it is a call
 	target uint64 // 0: not told there
 }
 
-// callBefore says whether an address lies behind a call, and of what.
+// callBefore says whether an address follows a call, and of which function.
 func (p *Process) callBefore(at uint64) (c called) {
 	if at < leastStack || at > 1<<47 {
 		return c
@@ -226,7 +222,7 @@ func (m *memory) read(at uint64, size int) {
 			m.n = n
 			return
 		}
-		size /= 4 // the stack's end, or a page that is not there, is nearer
+		size /= 4 // the stack's end, or a missing page, is nearer
 	}
 }
 

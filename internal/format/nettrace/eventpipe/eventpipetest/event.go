@@ -2,7 +2,7 @@ package eventpipetest
 
 import "encoding/binary"
 
-// Event is an event as a header says it. Ticks of events in a block must not fall, but
+// Event is an event as in a header. Ticks of events in a block must not fall, except
 // in headers that are not compressed.
 type Event struct {
 	Type      uint32 // its number in the stream
@@ -19,7 +19,7 @@ type Event struct {
 	Payload   []byte
 }
 
-// Events writes a block of events, leaving out of headers what is as before.
+// Events writes a block of events, and omits unchanged parts of headers.
 func (w *Writer) Events(events ...Event) { w.Block("EventBlock", w.encodeEvents(events)) }
 
 func (w *Writer) encodeEvents(events []Event) []byte {

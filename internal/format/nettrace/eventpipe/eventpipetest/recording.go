@@ -11,17 +11,17 @@ const (
 	samplerProvider = "Microsoft-DotNETCore-SampleProfiler"
 )
 
-// Recording is a stream of at least size bytes as a runtime of .NET 8 would write one
+// Recording returns a stream of at least size bytes as a runtime of .NET 8 would write one
 // of a busy service: 20 threads sampled every ms, each time with a suspension;
 // allocation ticks, contention and collections between; stacks of 10 to 50 frames of
 // which 200 recur; a batch every 100 ms, threads one after the other, a sequence
-// point every 10 batches; at the end the names of 4000 methods. It is always the
-// same for the same size. Of its bytes 3/4 are samples, as in recorded ones.
+// point every 10 batches; at the end the names of 4000 methods. Equal sizes give
+// equal streams. 3/4 of its bytes are samples, as in recorded streams.
 func Recording(size int) []byte {
 	return (&recording{workers: 20, distinct: 200, apart: 9_000}).writeStream(size)
 }
 
-// Crowd is such a stream of 300 threads with 3,000 stacks, of which each thread has others.
+// Crowd returns such a stream with 300 threads and 3,000 stacks, of which each thread has different ones.
 func Crowd(size int) []byte {
 	return (&recording{workers: 300, distinct: 3000, apart: 600}).writeStream(size)
 }
@@ -97,8 +97,8 @@ func (g *recording) writeTypes() {
 	g.Metadata(types...)
 }
 
-// writeBatch writes 100 ms: what the sampler wrote, then what each worker did, each in blocks of
-// its own beginning, so that a reader has to sort them.
+// writeBatch writes 100 ms: the sampler's events, then each worker's, each in blocks of
+// their own, so that a reader has to sort them.
 func (g *recording) writeBatch() {
 	const period = 1_000_000 // ns
 	began := g.ticks

@@ -1,7 +1,7 @@
 // Package eventpipetest writes nettrace streams of versions 4, 5 and 6 for tests,
-// block by block as told, also ones no runtime would write. It is written from the
-// same documents as the reader (see package eventpipe), but in the runtime's order
-// of bytes, not the reader's: for versions 4 and 5 that of
+// block by block, including ones that no runtime would write. It follows the
+// same documents as the reader (see package eventpipe), but writes bytes in the runtime's
+// order: for versions 4 and 5 that of
 // src/native/eventpipe/ep-block.c in https://github.com/dotnet/runtime.
 package eventpipetest
 
@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Stream is a stream's header. Zero fields are: version 4, 8-byte pointers, PID 42, 2
-// processors, a clock of ns that showed 0 at the beginning of 2026.
+// Stream is a stream's header. Zero fields mean: version 4, 8-byte pointers, PID 42, 2
+// processors, a clock of ns that was 0 at the beginning of 2026.
 type Stream struct {
 	Major, PointerBytes, PID, Processors int
 	SyncTime                             time.Time
@@ -23,7 +23,7 @@ type Stream struct {
 	Plain                                bool        // headers of events are not compressed
 }
 
-// Began is the SyncTime where a Stream has none.
+// Began is the default SyncTime of a Stream.
 var Began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Writer writes one stream.
@@ -75,7 +75,7 @@ func New(s Stream) *Writer {
 	return w
 }
 
-// Bytes is what was written so far.
+// Bytes returns the bytes written so far.
 func (w *Writer) Bytes() []byte { return w.buf.Bytes() }
 
 // End ends the stream and returns it.
@@ -131,13 +131,13 @@ func (w *Writer) Stacks(first uint32, stacks ...[]uint64) {
 	w.Block("StackBlock", b)
 }
 
-// What a sequence point of version 6 flushes as well.
+// What a sequence point of version 6 also flushes.
 const (
 	FlushThreads  = 1
 	FlushMetadata = 2
 )
 
-// Reached is how far the numbers of a thread have got.
+// Reached is the last sequence number of a thread.
 type Reached struct {
 	Thread   uint64
 	Sequence uint32
@@ -219,7 +219,7 @@ func TextLabel(key, value string) Label {
 	return Label{5, appendCounted(appendCounted(nil, key), value)}
 }
 
-// NumberLabel is a label with a key and a number.
+// NumberLabel returns a label with a key and a number.
 func NumberLabel(key string, value int64) Label {
 	return Label{6, binary.AppendVarint(appendCounted(nil, key), value)}
 }
