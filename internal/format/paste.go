@@ -219,6 +219,10 @@ func (p *paste) claimSection(formats []Format, from, until int) {
 		p.skipped++
 		return
 	}
+	if first, ok := p.findHeading(from); ok && p.claimAny(formats, append([]Line{first}, lines...)) {
+		p.changed = true
+		return
+	}
 	if runs := indentedRuns(lines); len(runs) > 0 {
 		some := false
 		for _, r := range runs {
@@ -240,6 +244,26 @@ func (p *paste) claimSection(formats []Format, from, until int) {
 		}
 	}
 }
+
+// findHeading is the heading above a block of code, without its mark: somebody may have made one of the first line of what the block holds.
+func (p *paste) findHeading(from int) (l Line, ok bool) {
+	for i := from - 1; i >= 0 && i >= from-mostAbove; i-- {
+		text := bytes.TrimSpace(p.lines[i].Text)
+		switch {
+		case len(text) == 0, isFence(text):
+		case text[0] == '#':
+			l = p.lines[i]
+			l.Text = bytes.TrimSpace(bytes.TrimLeft(text, "#"))
+			return l, len(l.Text) > 0
+		default:
+			return l, false
+		}
+	}
+	return l, false
+}
+
+// mostAbove is how many lines a heading stands above what it is of, at most: blank ones and the fence lie between.
+const mostAbove = 4
 
 // claimOtherBlocks claims blocks for formats that the lines as a whole do not match: the identifying part
 // of a log may stand below the output of a tool.
@@ -320,6 +344,10 @@ func (p *paste) claimAny(formats []Format, lines []Line) bool {
 		return true
 	}
 	if flat := stripCommonPrefix(lines); flat != nil && p.claimLines(formats, flat) {
+		p.changed = true
+		return true
+	}
+	if flat := stripProcessNames(lines); flat != nil && p.claimLines(formats, flat) {
 		p.changed = true
 		return true
 	}

@@ -46,6 +46,10 @@ func TestPaste(t *testing.T) {
 		"breaks":            {"apple &lt;1&gt;<br />words<br /> and\n\napple &lt;2&gt;<br />\n", "apples:1 apple <1>; apples:3 apple <2>"},
 		"patch":             {"```diff\n+apple <1>\n+apple <2>\n+apple <3>\n```\n", "apples:2 apple <1>; apples:3 apple <2>; apples:4 apple <3>"},
 		"names before":      {"May 25 00:51:27.83 dut INFO svc: apple <1>\nMay 25 00:51:27.9 dut INFO svc: apple <2>\nMay 25 00:51:28.1 dut INFO svc: apple <3>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
+		"processes":         {"12:00:01 web.1  | apple <1>\n12:00:01 db.1   | apple <2>\n12:00:02 web.1  | apple <3>\n12:00:09 db.1   | apple <4>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>; apples:4 apple <4>"},
+		"wrapper":           {"jvm 1    | apple <1>\njvm 1    | apple <2>\njvm 2    | apple <3>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
+		"wrapper's file":    {"INFO   | jvm 1    | 2018/03/02 12:00:01 | apple <1>\nSTATUS | wrapper  | 2018/03/02 12:00:04 | plum 1\nINFO   | jvm 1    | 2018/03/02 12:00:05 | apple <3>\nINFO   | jvm 1    | 2018/03/02 12:00:05 | apple <4>\n", "apples:1 apple <1>; apples:3 apple <3>; apples:4 apple <4>"},
+		"headed by a fruit": {"words\n\n# apple <1>\n\n```\nplum\nplum\n```\n", "apples:3 apple <1>"},
 		"as it is":          {"apple <1>\nwords\n", "apples:1 apple <1>"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +71,7 @@ func TestPaste(t *testing.T) {
 // Neither what is large nor what is binary is taken apart.
 func TestNoPaste(t *testing.T) {
 	formats := []Format{lineFormat("apples", "apple <")}
-	for _, in := range []string{"> apple <1>\n> apple <2>\n\x08", strings.Repeat("> apple <1>\n", HeadSize/12+1), "once upon a time\n"} {
+	for _, in := range []string{"> apple <1>\n> apple <2>\n\x08", strings.Repeat("> apple <1>\n", HeadSize/12+1), "apples | apple <1>\nplums | plum 1\nfigs | apple <3>\n", "once upon a time\n"} {
 		if err := Read(context.Background(), formats, text(in), evidence.NewBundle()); err == nil {
 			t.Errorf("%.20q was read", in)
 		}

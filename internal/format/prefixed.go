@@ -200,3 +200,86 @@ func prefixLength(l, shape []byte) int {
 	}
 	return at
 }
+
+// Bounds of the name of a process that a program puts before each line, with a bar behind it, and of how many of these there are.
+const (
+	mostNamed = 48
+	mostNames = 8
+)
+
+// stripProcessNames takes off lines the name of the process that wrote them, which a program that runs several puts before each with a bar behind it; nil if
+// not all have one. Words of a table stand before bars, too, but are not the same few in all of its lines.
+//
+//	12:00:01 web.1  | text                         foreman, goreman, honcho
+//	jvm 1    | text                                Java Service Wrapper: its console
+//	INFO   | jvm 1    | 2018/03/02 12:00:01 | text its file
+//	node#17|text                                   a shell for several hosts
+func stripProcessNames(lines []Line) (out []Line) {
+	names := map[string]bool{}
+	n := 0
+	for _, l := range lines {
+		at := processNameLength(l.Text)
+		if at == 0 {
+			if len(bytes.TrimSpace(l.Text)) == 0 {
+				out = append(out, l)
+				continue
+			}
+			return nil
+		}
+		n++
+		if names[string(shapeOf(l.Text[:at]))] = true; len(names) > mostNames {
+			return nil
+		}
+		l.Text = l.Text[at:]
+		out = append(out, l)
+	}
+	if n < leastMarked || n < 2*len(names) {
+		return nil
+	}
+	return out
+}
+
+// processNameLength is how long the name before a line is, with its bar and the blank behind that; 0 if there is none.
+func processNameLength(l []byte) int {
+	bar := findBar(l)
+	if bar < 0 {
+		return 0
+	}
+	if wrapperLevels[string(bytes.TrimSpace(l[:bar]))] { // the wrapper's file has the process and the time behind it
+		name := findBar(l[bar+1:])
+		if name < 0 {
+			return 0
+		}
+		bar += 1 + name
+	}
+	if stamp := bytes.IndexByte(l[bar+1:min(len(l), bar+2+len(wrapperTime))], '|'); stamp > 0 && string(shapeOf(bytes.TrimSpace(l[bar+1:bar+1+stamp]))) == wrapperShape {
+		bar += 1 + stamp
+	}
+	if bar+1 < len(l) && l[bar+1] == ' ' {
+		return bar + 2
+	}
+	return bar + 1
+}
+
+// What a time in the file of the Java Service Wrapper looks like, and its shape.
+const (
+	wrapperTime  = " 2018/03/02 12:00:01 "
+	wrapperShape = "0/0/0 0:0:0"
+)
+
+// wrapperLevels are what the file of the Java Service Wrapper begins a line with.
+var wrapperLevels = map[string]bool{"INFO": true, "STATUS": true, "WARN": true, "ERROR": true, "DEBUG": true, "FATAL": true, "NOTICE": true}
+
+// findBar is where the bar behind a name stands, -1 if there is none.
+func findBar(l []byte) int {
+	bar := bytes.IndexByte(l[:min(len(l), mostNamed)], '|')
+	if bar <= 0 || len(bytes.TrimSpace(l[:bar])) == 0 {
+		return -1
+	}
+	for _, c := range l[:bar] {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || isDigit(c) || bytes.IndexByte([]byte("_.-@#: "), c) >= 0) {
+			return -1
+		}
+	}
+	return bar
+}

@@ -6,7 +6,7 @@ import (
 )
 
 // A mail program breaks lines that are longer than about 72 columns. Lines of a JVM's unified log show a break: the
-// line of a pause ends with its time, that of a safepoint with its total.
+// line of a pause ends with its time, that of a safepoint with its total. A line of PHP-FPM about a pool ends with no comma.
 
 // longestBroken bounds a part of a broken line, longestJoined the joined line, and mostBroken the number of parts.
 const (
@@ -15,8 +15,11 @@ const (
 	mostBroken    = 5
 )
 
-// isBroken says whether a line is one of a unified log that goes on in the next.
+// isBroken says whether a line is one of a unified log, or of PHP-FPM's about a pool, that goes on in the next.
 func isBroken(l []byte) bool {
+	if len(l) <= longestJoined && len(l) > 0 && l[0] == '[' && bytes.Contains(l, []byte("] WARNING: [pool ")) {
+		return bytes.HasSuffix(bytes.TrimRight(l, " "), []byte(","))
+	}
 	if len(l) < 20 || len(l) > longestJoined || l[0] != '[' || bytes.IndexByte(l, ']') < 0 || !bytes.Contains(l[:min(len(l), 60)], []byte("][")) {
 		return false
 	}

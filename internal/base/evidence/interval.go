@@ -79,6 +79,7 @@ const (
 	ServerTime                   // ns that a call took on the called side
 	YoungTime                    // ns of collecting the young generation, in a pause that did more
 	WaitedWithin                 // ns before its end; the wait was within them, at an unknown time
+	MetaCapacity                 // bytes of the permanent generation, of full collections without a trigger in the log
 
 	// Figures of a .NET collection, see collection.go.
 	Resuming         // ns of a pause in which threads were resumed: the runtime's own sum leaves it out
@@ -128,7 +129,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"stw", "mark", "cpu fraction", "forced", "processors", "cycle", "generation", "pool threads",
 	"trigger", "failure", "pause of", "capacity", "young before", "young after", "young capacity", "old before", "old after", "old capacity",
 	"metaspace before", "metaspace after", "humongous before", "humongous after", "survivors", "tenuring threshold", "user cpu", "system cpu", "real",
-	"to safepoint", "region size", "operation", "server time", "young time", "waited within",
+	"to safepoint", "region size", "operation", "server time", "young time", "waited within", "perm capacity",
 	"resuming", "collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
 	"from stacks", "from finalizers", "from handles", "from older", "from others",
 	"arguments", "argument bytes", "client", "connection", "transaction", "sent", "status", "failed", "unread", "sent again", "unknown name",

@@ -191,14 +191,15 @@ const (
 
 	// Facts of a service with a pool of worker processes, each of which serves one request at a time (PHP-FPM). Value is the
 	// pool's name, or begins with it and a [Link].
-	FactWorkersMost    = "workers.most"               // how many it may have
-	FactWorkersSetting = "workers.setting"            // likewise; behind the link what sets it, and where
-	FactWorkersReached = "workers.reached"            // times it was found to have as many
-	FactQuotaPeriods   = "cgroup.cpu.periods.total"   // periods of a CPU quota since its group was created, where its counters were read once
-	FactQuotaThrottled = "cgroup.cpu.throttled.total" // of these, in which it was stopped
-	FactPoolTimedOut   = "pool.timed_out"             // requests that waited for a place of a pool in vain, of any kind of pool
-	FactPoolTimeout    = "pool.timeout"               // ns that one of these waited, at most
-	FactListens        = "workers.listens"            // behind the link where its clients connect: "unix:/run/php.sock", "127.0.0.1:9000"; of what keeps no workers, too
+	FactWorkersMost     = "workers.most"               // how many it may have
+	FactWorkersSetting  = "workers.setting"            // likewise; behind the link what sets it, and where
+	FactWorkersReached  = "workers.reached"            // times it was found to have as many
+	FactWorkersNoneIdle = "workers.none-idle"          // times that none of a pool's workers was idle; Value is the pool
+	FactQuotaPeriods    = "cgroup.cpu.periods.total"   // periods of a CPU quota since its group was created, where its counters were read once
+	FactQuotaThrottled  = "cgroup.cpu.throttled.total" // of these, in which it was stopped
+	FactPoolTimedOut    = "pool.timed_out"             // requests that waited for a place of a pool in vain, of any kind of pool
+	FactPoolTimeout     = "pool.timeout"               // ns that one of these waited, at most
+	FactListens         = "workers.listens"            // behind the link where its clients connect: "unix:/run/php.sock", "127.0.0.1:9000"; of what keeps no workers, too
 
 	// Cost of a route's requests as the service counts it: Value is the route.
 	FactRequestCPU    = "request.cpu"    // ns of CPU time, in the mean

@@ -56,7 +56,8 @@ var (
 	// From the C library, not the kernel: forks of one process take turns by the library's own locks.
 	forks  = []string{"__libc_fork", "__run_fork_handlers", "__run_prefork_handlers", "__malloc_fork_lock_parent"}
 	faults = []string{"asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault", "handle_mm_fault", "do_page_fault", "__do_page_fault", "async_page_fault", "page_fault", "do_mem_abort"}
-	disks  = []string{"io_schedule*", "folio_wait_bit*", "__folio_lock*", "wait_on_page_bit*", "submit_bio*", "blk_mq_*", "blk_finish_plug", "__blk_flush_plug", "blk_flush_plug*", "bio_*", "page_cache_ra_*", "page_cache_sync_ra", "filemap_read_folio", "blkdev_*", "dio_*", "iomap_dio_*"}
+	disks  = []string{"io_schedule*", "folio_wait_bit*", "__folio_lock*", "wait_on_page_bit*", "submit_bio*", "blk_mq_*", "blk_finish_plug", "__blk_flush_plug", "blk_flush_plug*", "bio_*", "page_cache_ra_*", "page_cache_sync_ra", "filemap_read_folio", "blkdev_*", "dio_*", "iomap_dio_*", "__wait_on_buffer",
+		"jbd2_log_wait_commit", "jbd2_log_do_checkpoint", "__jbd2_log_wait_for_space", "xlog_grant_head_wait", "xlog_wait_on_iclog"} // a journal that must be on the disk, or has no room until it is
 )
 
 // mechanisms finds the rule of a function.

@@ -32,6 +32,9 @@ func TestMechanisms(t *testing.T) {
 		{"__arm64_sys_fdatasync invoke_syscall el0_svc", evidence.KernelFsync},
 		{"__migrate_folio.isra.0 migrate_pages __compact_zone compact_node sysctl_compaction_handler vfs_write ksys_write do_syscall_64", evidence.KernelCompaction}, // 6.18
 		{"nobody_knows", ""},
+		{"__schedule schedule jbd2_log_wait_commit jbd2_log_do_checkpoint __jbd2_log_wait_for_space add_transaction_credits start_this_handle", evidence.KernelDisk},
+		{"__schedule schedule xlog_grant_head_wait xlog_grant_head_check xfs_log_reserve xfs_trans_alloc xfs_create", evidence.KernelDisk},
+		{"__schedule schedule jbd2_log_wait_commit jbd2_complete_transaction ext4_sync_file vfs_fsync_range do_fsync", evidence.KernelFsync},
 		{"__x64_sys_fsyncer", evidence.KernelOther},
 	} {
 		var set Set

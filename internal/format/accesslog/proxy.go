@@ -133,6 +133,11 @@ func (h *haproxy) parseLine(line []byte, e *entry) verdict {
 		e.peer = h.toks[1].textIn(head)
 	}
 	e.proxied = timersOf(timers)
+	if len(h.toks) > 7 {
+		if e.overdue = bytes.HasPrefix(h.toks[7].textIn(head), []byte("sQ")); e.overdue { // how it ended: by timeout queue
+			e.peer = h.toks[1].textIn(head)
+		}
+	}
 	if quote < 0 {
 		return garbled
 	}

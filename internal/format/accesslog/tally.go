@@ -25,6 +25,13 @@ type tally struct {
 	firstDamaged                                        int64
 	example                                             string
 
+	overdue      int64 // requests that waited for a place until their time was up
+	overdueLine  int64
+	overdueFrom  int64
+	overdueUntil int64
+	overdueMost  int64  // ns, the longest of these waits
+	places       string // of what
+
 	classes [7]int64 // 0 client gone, 1xx…5xx, 6 unknown
 	counts  []int64  // by route
 	timed   latencies
@@ -124,6 +131,13 @@ func (t *tally) addRequest(x *seen, line int64) {
 	}
 	t.newest = max(t.newest, e.time)
 	t.countPerSecond(end)
+
+	if e.overdue {
+		if t.overdue++; t.overdue == 1 {
+			t.overdueLine, t.overdueFrom, t.places = line, start, string(e.peer)
+		}
+		t.overdueUntil, t.overdueMost = max(t.overdueUntil, end), max(t.overdueMost, e.queue)
+	}
 
 	class := 6
 	switch {
@@ -331,6 +345,12 @@ func (t *tally) finish() {
 	}
 	t.b.Cover(evidence.Coverage{Subject: t.subject, Kind: evidence.CoverRequests, From: t.from, Until: t.until, Origin: t.b.Origin(0)})
 	t.repeats.emitShare(t.b, t.subject, t.from, t.until)
+	if t.overdue > 0 {
+		fact := evidence.Fact{Subject: t.subject, Key: evidence.FactPoolTimedOut, Value: "maxconn of " + t.places, Number: float64(t.overdue), From: t.overdueFrom, Until: t.overdueUntil, Origin: t.b.Origin(t.overdueLine)}
+		t.b.Fact(fact)
+		fact.Key, fact.Number = evidence.FactPoolTimeout, float64(t.overdueMost)
+		t.b.Fact(fact)
+	}
 	t.emitSeries()
 	t.emitTables()
 }

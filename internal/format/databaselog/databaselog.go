@@ -4,6 +4,8 @@
 //	2023-05-02 10:11:12.120 UTC [2211] app@shop LOG:  duration: 8123.441 ms  statement: SELECT …      PostgreSQL, log_min_duration_statement
 //	… LOG:  process 2213 still waiting for ShareLock on transaction 91223 after 1000.112 ms           log_lock_waits
 //	… ERROR:  deadlock detected                                                                       any settings
+//	… Deadlock found when trying to get lock; try restarting transaction                              MySQL and MariaDB, as clients log it
+//	… was deadlocked on lock resources with another process and has been chosen as the deadlock victim   SQL Server, likewise
 //	… LOG:  checkpoints are occurring too frequently (17 seconds apart)                               checkpoint_warning
 //	… LOG:  checkpoint complete: wrote 8123 buffers (49.6%); …; write=26.912 s, sync=2.801 s, total=29.989 s; …, longest=2.412 s, …
 //	2023-05-02 10:11:12.120 UTC,"app","shop",2211,…,LOG,00000,"duration: 8123.441 ms  statement: …",…     log_destination = csvlog
@@ -36,7 +38,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "databaselog",
-	About: "logs of PostgreSQL, MySQL and MariaDB with slow statements, waits for locks and checkpoints",
+	About: "logs of PostgreSQL, MySQL and MariaDB with slow statements, waits for locks and checkpoints; deadlocks as their clients and those of SQL Server log them",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -49,20 +51,24 @@ var (
 	queryTime  = []byte("# Query_time: ")
 	logLevel   = []byte("LOG: ") // followed by another blank, which web pages drop
 	deadlock   = []byte("deadlock detected")
+	// What clients of MySQL and SQL Server are told, and log: error 1213, error 1205.
+	mysqlDeadlock  = []byte("Deadlock found when trying to get lock; try restarting transaction")
+	serverDeadlock = []byte("has been chosen as the deadlock victim")
 	// The last line of PostgreSQL's report about a deadlock.
 	deadlockHint = []byte("HINT:  See server log for query details.")
 	tooOften     = []byte("checkpoints are occurring too frequently (")
 )
 
 func matchHead(head []byte) format.Confidence {
-	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) && !bytes.Contains(head, csvLevel) && !bytes.Contains(head, jsonLevel) && !bytes.Contains(head, deadlock) {
+	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) && !bytes.Contains(head, csvLevel) && !bytes.Contains(head, jsonLevel) && !bytes.Contains(head, deadlock) &&
+		!bytes.Contains(head, mysqlDeadlock) && !bytes.Contains(head, serverDeadlock) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
 		if plain := toStderrLine(l); plain != nil {
 			l = plain
 		}
-		if isDeadlock(l) {
+		if databaseOf(l) != "" {
 			return format.Sure
 		}
 		if bytes.HasPrefix(l, queryTime) && bytes.Contains(l, []byte("Lock_time: ")) {
@@ -85,10 +91,17 @@ const (
 	aWarning // that checkpoints come too often
 )
 
-// isDeadlock says whether a line reports a deadlock, which PostgreSQL ended by failing a statement.
-func isDeadlock(l []byte) bool {
-	i := bytes.Index(l, deadlock)
-	return i > 0 && bytes.HasSuffix(bytes.TrimRight(l[:i], " "), []byte("ERROR:"))
+// databaseOf names the database that a line is of which reports a deadlock, ended by failing a statement; "" for other lines.
+func databaseOf(l []byte) string {
+	switch i := bytes.Index(l, deadlock); {
+	case i > 0 && bytes.HasSuffix(bytes.TrimRight(l[:i], " "), []byte("ERROR:")):
+		return "PostgreSQL"
+	case bytes.Contains(l, mysqlDeadlock):
+		return "MySQL"
+	case bytes.Contains(l, serverDeadlock) && bytes.Contains(l, []byte("deadlocked on ")):
+		return "SQL Server"
+	}
+	return ""
 }
 
 // parsePostgres reads a message of PostgreSQL: its subject, and the duration in ns.
@@ -221,9 +234,9 @@ func (p *parser) parseLine(l format.Line) {
 	if plain := toStderrLine(text); plain != nil {
 		text = plain
 	}
-	if isDeadlock(text) {
+	if name := databaseOf(text); name != "" {
 		p.endEntry()
-		p.name = "PostgreSQL"
+		p.name = name
 		p.addTime(text, l.Stamp)
 		if p.deadlocks++; p.deadLine == 0 {
 			p.deadLine = l.Number

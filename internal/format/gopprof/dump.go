@@ -192,9 +192,14 @@ func (d *dumps) frameLine(text []byte, number int64) {
 	case bytes.HasPrefix(bare, []byte("...")): // "...additional frames elided..."
 	case bare[len(bare)-1] == ')' && findArguments(bare) > 0:
 		i := findArguments(bare)
-		d.call = clipText(string(bare[:i]))
+		d.call = clipText(restoreStars(string(bare[:i])))
 		if d.mutex == 0 && evidence.LocksMutex(d.call) {
 			d.mutex = firstAddress(bare[i+1 : len(bare)-1])
+		}
+	case findBrokenCall(bare) > 0: // the rest of its arguments is no frame
+		d.call = clipText(restoreStars(string(bare[:findBrokenCall(bare)])))
+		if d.mutex == 0 && evidence.LocksMutex(d.call) {
+			d.mutex = firstAddress(bare[findBrokenCall(bare)+1:])
 		}
 	case text[0] == '\t', bytes.HasPrefix(bare, []byte("goroutine running on other thread")): // its stack is unavailable
 		d.told = true
@@ -210,9 +215,25 @@ func (d *dumps) frameLine(text []byte, number int64) {
 	d.doubt = 0
 }
 
+// findBrokenCall is where the arguments begin of a call that a terminal broke within them, "net.(*conn).Read(0xc0001, 0x10"; 0 of anything else.
+func findBrokenCall(bare []byte) int {
+	i := max(bytes.LastIndex(bare, []byte("(0x")), bytes.LastIndex(bare, []byte("({0x")))
+	if i <= 0 || bytes.IndexByte(bare[i:], ')') >= 0 || bytes.IndexByte(bare[:i], ' ') >= 0 || bytes.IndexByte(bare[:i], '.') < 0 {
+		return 0
+	}
+	return i
+}
+
+// restoreStars writes "sync.(*Mutex).Lock" where Markdown took two stars for emphasis and a page writes it "sync.(_Mutex).Lock": only the receiver of
+// a method stands in brackets, and only if it is a pointer.
+func restoreStars(function string) string {
+	return strings.Replace(function, ".(_", ".(*", 1)
+}
+
 // isPosition recognises "/src/main.go:12 +0x5f0", also with further text behind it.
 func isPosition(bare []byte) bool {
 	place, _, _ := bytes.Cut(bare, []byte(" +0x"))
+	place = bytes.TrimSuffix(place, []byte(" +")) // broken right there
 	file, line, ok := cutLast(place, ':')
 	if !ok || len(line) == 0 || bytes.IndexByte(file, '.') < 0 && file[0] != '<' {
 		return false
@@ -289,6 +310,7 @@ func (d *dumps) addFrame(call, position string) {
 	}
 	position, _, _ = strings.Cut(position, " +0x")
 	position, _, _ = strings.Cut(position, " fp=0x")
+	position = strings.TrimSuffix(position, " +")
 	key := call + "\t" + position
 	l, ok := d.locations[key]
 	if !ok {

@@ -22,6 +22,7 @@ type event struct {
 	number     int64           // of the collection, GC(17); unknown without a number
 
 	heap, young, old, meta sizes
+	perm                   bool  // meta is of a permanent generation
 	humongousBefore        int64 // G1 regions
 	humongousAfter         int64
 	survivors              int64 // bytes of all ages

@@ -2,6 +2,8 @@ package hotspotgc
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,5 +70,32 @@ func TestNoCollector(t *testing.T) {
 	err := Format.Parse(context.Background(), formattest.Artifact("log", []byte("hello\nworld\n")), p)
 	if err == nil || !strings.Contains(err.Error(), "none of its 2 lines") || b.Intervals.Len() > 0 {
 		t.Errorf("%v, %d rows", err, b.Intervals.Len())
+	}
+}
+
+// Tools that prepare a log put the processor times behind the pause that they are of.
+func TestJoinedProcessorTimes(t *testing.T) {
+	const apart = "[1.500s][info][gc] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 741M->221M(776M) 11.902ms\n[1.501s][info][gc,cpu] GC(3) User=0.02s Sys=0.01s Real=0.01s\n" +
+		"[2.500s][info][gc] GC(4) Pause Full (System.gc()) 221M->120M(776M) 301.5ms\n[2.501s][info][gc,cpu] GC(4) User=0.90s Sys=0.01s Real=0.30s\n"
+	const joined = "[1.500s][info][gc] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 741M->221M(776M) 11.902ms User=0.02s Sys=0.01s Real=0.01s\n" +
+		"[2.500s][info][gc] GC(4) Pause Full (System.gc()) 221M->120M(776M) 301.5ms User=0.90s Sys=0.01s Real=0.30s\n"
+	rows := func(text string) (out []string) {
+		b := evidence.NewBundle()
+		if err := format.Read(context.Background(), []format.Format{Format}, formattest.Artifact("gc.log", []byte(text)), b); err != nil {
+			t.Fatal(err)
+		}
+		v := &b.Intervals
+		for i := range v.Start {
+			line := fmt.Sprint(v.Start[i], v.End[i])
+			for _, k := range []evidence.Key{evidence.UserCPU, evidence.SystemCPU, evidence.RealTime} {
+				x, _ := v.Get(i, k)
+				line += fmt.Sprint(" ", x)
+			}
+			out = append(out, line)
+		}
+		return out
+	}
+	if got, want := rows(joined), rows(apart); len(want) != 2 || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -52,21 +52,24 @@ var frameNames = [...]frameName{
 	{"PSYoungGen", youngFrame, "PSYoungGen", seenParallel},
 	{"DefNew", youngFrame, "DefNew", seenDefNew},
 	{"ASParNew", youngFrame, "ParNew", seenParNew},
-	{"CMS Perm", metaFrame, "", 0},
+	{"CMS Perm", metaFrame, perm, 0},
 	{"CMS", oldFrame, "CMS", seenCMS},
 	{"ASCMS", oldFrame, "CMS", seenCMS},
 	{"ParOldGen", oldFrame, "ParOldGen", seenParallel},
 	{"PSOldGen", oldFrame, "PSOldGen", seenParallel},
 	{"Tenured", oldFrame, "Tenured", seenTenured},
 	{"Train", oldFrame, "Train", 0},
-	{"PSPermGen", metaFrame, "", 0},
-	{"Perm", metaFrame, "", 0},
+	{"PSPermGen", metaFrame, perm, 0},
+	{"Perm", metaFrame, perm, 0},
 	{"Metaspace", metaFrame, "", 0},
 	{"1 CMS-initial-mark", initialFrame, "CMS", seenCMS},
 	{"1 CMS-remark", remarkFrame, "CMS", seenCMS},
 	{"1 ASCMS-initial-mark", initialFrame, "CMS", seenCMS},
 	{"1 ASCMS-remark", remarkFrame, "CMS", seenCMS},
 }
+
+// perm is what a permanent generation is called, whose capacity is of what it has, and that of a metaspace of what is reserved.
+const perm = "perm"
 
 // openBracket reads the text behind the bracket at i and returns the next position.
 func (l *legacy) openBracket(text []byte, i int) int {
@@ -233,6 +236,7 @@ func (l *legacy) closeBracket() {
 			return
 		}
 		l.setSizes(f, &l.e.meta)
+		l.e.perm = f.name == perm
 	case initialFrame:
 		l.setSizes(f, &l.e.old)
 		l.e.pause = evidence.PauseInitialMark

@@ -155,7 +155,7 @@ func (r *wholeReader) parseGeneration(text []byte, i int, p *wholePause) int {
 	case oldFrame:
 		e.old, e.name, e.pause = change, combinedName(e.name, f.name), evidence.PauseFull
 	case metaFrame:
-		e.meta = change
+		e.meta, e.perm = change, f.name == perm
 	default:
 		return -1
 	}

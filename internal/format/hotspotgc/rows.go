@@ -137,6 +137,9 @@ func (w *rows) writeEvent(e *event, of evidence.SubjectID) {
 	w.appendSizes(e.old, evidence.OldBefore, evidence.OldAfter, evidence.OldCapacity)
 	w.appendFigure(evidence.MetaBefore, e.meta.before)
 	w.appendFigure(evidence.MetaAfter, e.meta.after)
+	if e.perm && e.pause == evidence.PauseFull && e.trigger == "" { // why is not told: the generation may have been full
+		w.appendFigure(evidence.MetaCapacity, e.meta.capacity)
+	}
 	w.appendFigure(evidence.CycleNumber, e.number)
 	w.appendFigure(evidence.HumongousBefore, e.humongousBefore)
 	w.appendFigure(evidence.HumongousAfter, e.humongousAfter)

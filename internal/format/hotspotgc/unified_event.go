@@ -60,6 +60,9 @@ func (u *unified) parseEvent(id int64, b []byte, line int64) bool {
 	case 'P':
 		switch {
 		case bytes.HasPrefix(b, []byte("Pause ")):
+			if before, times, ok := bytes.Cut(b, []byte("ms User=")); ok { // a tool joined the line of the pause and that of its processor times
+				return u.parsePhase(id, b[:len(before)+len("ms")], line) && u.parseTimes(id, b[len(b)-len(times)-len("User="):])
+			}
 			return u.parsePhase(id, b, line)
 		case bytes.HasPrefix(b, []byte("PSYoungGen: ")), bytes.HasPrefix(b, []byte("ParNew: ")), bytes.HasPrefix(b, []byte("ParOldGen: ")), bytes.HasPrefix(b, []byte("PSOldGen: ")):
 			return u.generationSize(id, b)

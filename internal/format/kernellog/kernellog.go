@@ -213,7 +213,9 @@ type hang struct {
 	in     bool
 	at     int64
 	frames int
+	sure   int
 	set    kernelclass.Set
+	unsure kernelclass.Set // of frames behind question marks
 	waits  [len(hungFor)]int
 	lines  [len(hungFor)]int64
 }
@@ -224,6 +226,9 @@ const mostFrames = 64
 // beginTask ends the stack of the task before, and begins that of another one.
 func (h *hang) beginTask(task bool, line int64) {
 	if h.in && h.frames > 0 {
+		if h.sure == 0 { // a kernel without frame pointers is sure of none of its frames
+			h.set = h.unsure
+		}
 		m := h.set.Mechanism()
 		for i, x := range hungFor {
 			if x.mechanism == m {
@@ -234,19 +239,25 @@ func (h *hang) beginTask(task bool, line int64) {
 			}
 		}
 	}
-	h.in, h.at, h.frames, h.set = task, line, 0, 0
+	h.in, h.at, h.frames, h.sure, h.set, h.unsure = task, line, 0, 0, 0, 0
 }
 
 // addFrame adds a line of a stack: "[<ffffffff817203fd>] io_schedule+0x9d/0x140". It skips frames
 // with a question mark, which may be left from earlier calls.
 func (h *hang) addFrame(text string) {
 	i := strings.Index(text, "+0x")
-	if !h.in || i < 0 || h.frames == mostFrames || strings.Contains(text[:i], "? ") {
+	if !h.in || i < 0 || h.frames == mostFrames {
 		return
 	}
 	h.frames++
 	name := text[:i]
-	h.set |= kernelclass.Of(name[strings.LastIndexAny(name, " \t]")+1:])
+	is := kernelclass.Of(name[strings.LastIndexAny(name, " \t]")+1:])
+	if strings.Contains(name, "? ") {
+		h.unsure |= is
+		return
+	}
+	h.sure++
+	h.set |= is
 }
 
 // parseFigureAfter reads the figure behind words.

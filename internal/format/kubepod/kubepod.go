@@ -9,6 +9,8 @@
 //	  cpu:     500m
 //	  memory:  512Mi
 //
+// and the failed probes in its events, or in those of kubectl get events (events.go).
+//
 // It shows settings and ends, and nothing about the latency of requests. The environment, volumes and annotations are not read.
 package kubepod
 
@@ -28,7 +30,7 @@ import (
 // Format reads such a description.
 var Format = format.Format{
 	Name:  "kubepod",
-	About: "kubectl describe pod: limits of its containers, restarts, and why they ended",
+	About: "kubectl describe pod: limits of its containers, restarts, why they ended, and probes that failed, also of kubectl get events",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -36,7 +38,17 @@ var Format = format.Format{
 // mostContainers bounds the number of containers.
 const mostContainers = 200
 
+// mostLine is how much of a line is looked at.
+const mostLine = 512
+
 func matchHead(head []byte) format.Confidence {
+	if bytes.Contains(head, []byte("Unhealthy")) {
+		for l := range bytes.Lines(head) {
+			if _, ok := parseProbe(string(l[:min(len(l), mostLine)])); ok {
+				return format.Sure
+			}
+		}
+	}
 	if !bytes.Contains(head, []byte("State:")) || !bytes.Contains(head, []byte("Restart Count:")) && !bytes.Contains(head, []byte("Exit Code:")) {
 		return format.No
 	}
@@ -75,11 +87,16 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	var all []*container
 	var c *container
 	pod, before, section, last := "", "", "", false
+	var failed probes
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
-		text := strings.TrimRight(string(l.Text[:min(len(l.Text), 512)]), " \t")
+		text := strings.TrimRight(string(l.Text[:min(len(l.Text), mostLine)]), " \t")
+		if failed.addRow(text, l.Number) {
+			before = ""
+			return true
+		}
 		trimmed := strings.TrimSpace(text)
 		key, value, ok := strings.Cut(trimmed, ":")
 		value = strings.TrimSpace(value)
@@ -146,7 +163,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
-	some := false
+	some := len(failed.rows) > 0
 	for _, c := range all {
 		some = some || c.counted || c.coded && c.reason != ""
 	}
@@ -156,7 +173,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	case !some && err != nil:
 		return err
 	case !some:
-		return errors.New("kubepod: no container with its count of restarts, or why it ended, in it")
+		return errors.New("kubepod: no container with its count of restarts, or why it ended, in it, nor a probe that failed")
 	case err != nil:
 		b.Warnf(0, "the description is incomplete: %v", err)
 		b.Cut()
@@ -174,7 +191,10 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		t.Rows = append(t.Rows, []string{c.name, strconv.FormatFloat(c.restarts, 'f', 0, 64), end, c.cpu, c.memory})
 	}
-	b.Table(t)
+	if len(t.Rows) > 0 || len(failed.rows) == 0 {
+		b.Table(t)
+	}
+	failed.emit(b)
 	return nil
 }
 

@@ -4,6 +4,7 @@
 //	    24.80%     0.00%             0  exe              [kernel.kallsyms]         [k] try_to_free_mem_cgroup_pages
 //	    70.12%  php-fpm          [kernel.kallsyms]           [k] native_queued_spin_lock_slowpath           --no-children
 //	    12.10%  [kernel]             [k] shrink_lruvec                                                      perf top
+//	+  14.18%  php-fpm  [kernel.kallsyms]  [k] futex_wake                                                   its screen
 //
 // Source: tools/perf/ui/stdio/hist.c of Linux (https://github.com/torvalds/linux/tree/master/tools/perf), 3.7 to 6.18. --sort and --fields choose the
 // columns; it reads one share or two (with a function's callees, and without), and the function behind the
@@ -82,6 +83,9 @@ func parseRow(text string) (r row, ok bool) {
 		return r, false
 	}
 	f := strings.Fields(text[:mark])
+	if len(f) > 0 && (f[0] == "+" || f[0] == "-") { // of its screen: what a row unfolds
+		f = f[1:]
+	}
 	shares := 0
 	r = row{all: -1, kernel: kernel}
 	for shares < len(f) && shares < 2 {
@@ -133,6 +137,7 @@ var families = []struct {
 }{
 	{evidence.KernelReclaim, []string{"shrink_", "do_shrink_slab", "isolate_lru_", "list_lru_count_one", "super_cache_count", "super_cache_scan", "get_scan_count", "mem_cgroup_iter", "prune_", "folio_referenced", "page_referenced", "lru_gen_", "kswapd"}},
 	{evidence.KernelCompaction, []string{"compact_", "isolate_migratepages", "isolate_freepages", "split_map_pages", "pageblock_pfn_to_page", "get_pfnblock_flags_mask", "set_pfnblock_flags_mask", "clear_huge_page", "clear_subpage", "migrate_pages", "migrate_folio", "remove_migration_"}},
+	{evidence.KernelFutex, []string{"futex_", "do_futex", "__x64_sys_futex", "sys_futex", "get_futex_", "drop_futex_", "__futex_", "wake_futex", "__unqueue_futex", "mark_wake_futex"}},
 	{evidence.KernelSoftirq, []string{"__do_softirq", "handle_softirqs", "net_rx_action", "process_backlog", "__netif_receive_skb", "napi_", "ip_rcv", "tcp_v4_rcv", "nf_hook_slow", "ipt_do_table", "nft_do_chain"}},
 }
 
@@ -144,7 +149,7 @@ func hasAnyPrefix(name string, with []string) bool {
 }
 
 // Mechanisms whose shares are reported, and the share from which spinning is.
-var told = []string{evidence.KernelReclaim, evidence.KernelCompaction, evidence.KernelSoftirq, evidence.KernelFsync, evidence.KernelPageFault}
+var told = []string{evidence.KernelReclaim, evidence.KernelCompaction, evidence.KernelSoftirq, evidence.KernelFsync, evidence.KernelPageFault, evidence.KernelFutex}
 
 const muchSpinning = .2
 

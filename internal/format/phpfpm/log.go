@@ -127,6 +127,9 @@ type told struct {
 	most        int64 // the pool's maximum, by the newest line; -1 unknown
 }
 
+// noneIdle is when a pool told that none of its workers was idle: "there are 0 idle".
+type noneIdle struct{ n, first, last, line int64 }
+
 func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return readLog(ctx, a, b, newSubject(b))
 }
@@ -136,6 +139,7 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 	var order []*told
 	var lines, from, until int64
 	readings := make(map[string][]reading)
+	busy := make(map[string]*noneIdle)
 	kept := 0
 	err := a.Lines(func(l format.Line) bool {
 		at, text, ok := logTime(l.Text)
@@ -157,6 +161,14 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 		if active, ok := readingOf(text); ok && kept < mostReadings && (len(readings) < mostPools || readings[name] != nil) {
 			readings[name] = append(readings[name], reading{at, active, l.Number})
 			kept++
+		}
+		if bytes.Contains(text, []byte(" children, there are 0 idle, and ")) && (len(busy) < mostPools || busy[name] != nil) {
+			x := busy[name]
+			if x == nil {
+				x = &noneIdle{first: at, line: l.Number}
+				busy[name] = x
+			}
+			x.n, x.last = x.n+1, max(x.last, at)
 		}
 		for _, m := range messages {
 			if !bytes.Contains(text, []byte(m.has)) {
@@ -203,6 +215,10 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersMost, Value: x.pool, Number: float64(x.most), Origin: b.Origin(x.line)})
 			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersReached, Value: x.pool, Number: float64(x.n), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(busy)) {
+		x := busy[name]
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersNoneIdle, Value: name, Number: float64(x.n), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
 	}
 	b.Table(table)
 	emitReadings(b, subject, readings, by)

@@ -13,6 +13,7 @@ const (
 	noAnswer             // a call ended without an answer in time
 	blocked              // a worker was busy for longer than allowed
 	slowSync             // data took long to reach the disk
+	slowWork             // requests took long, for whatever reason: no cause follows
 )
 
 // kind is a line of a server.
@@ -35,6 +36,10 @@ var kinds = []kind{
 		"all file descriptors were in use", "no connection is accepted then: raise worker_rlimit_nofile"},
 	{"nginx-upstream", "nginx", []byte("upstream timed out (110: "), takeUpstream, noAnswer, "an upstream", "",
 		"an upstream gave no answer in time", "what the upstream did then shows why: its threads, and its own log; a log_format with $upstream_response_time shows how long it takes"},
+	{"nginx-backlog", "the upstream of nginx", []byte(" failed (11: Resource temporarily unavailable) while connecting to upstream"), socketBefore, usedUp, "places in the accept queue", "listen.backlog, backlog, net.core.somaxconn",
+		"the accept queue of an upstream's socket was full", "the request failed at once: what the upstream's workers did then shows why they took no connections; a longer queue (its backlog, net.core.somaxconn) lets requests wait instead"},
+	{"apache-backlog", "the upstream of Apache", []byte("(11)Resource temporarily unavailable: AH02454"), nil, usedUp, "places in the accept queue", "listen.backlog, backlog, net.core.somaxconn",
+		"the accept queue of an upstream's socket was full", "the request failed at once: what the upstream's workers did then shows why they took no connections; a longer queue (its backlog, net.core.somaxconn) lets requests wait instead"},
 	{"apache-workers", "Apache", []byte("server reached MaxRequestWorkers setting"), nil, usedUp, "workers", "MaxRequestWorkers",
 		"all workers were in use", "further requests wait in the backlog: mod_status shows what workers do"},
 	{"apache-clients", "Apache", []byte("server reached MaxClients setting"), nil, usedUp, "workers", "MaxClients",
@@ -73,6 +78,8 @@ var kinds = []kind{
 		"its log took long to be on the disk", "a disk of its own: iostat -x 1 shows its writes, and etcd_disk_wal_fsync_duration_seconds how long they take"},
 	{"etcd-sync-json", "etcd", []byte(`"msg":"slow fdatasync"`), tookAfter, slowSync, "its log", "",
 		"its log took long to be on the disk", "a disk of its own: iostat -x 1 shows its writes, and etcd_disk_wal_fsync_duration_seconds how long they take"},
+	{"etcd-apply", "etcd", []byte(" took too long"), tookTooLong, slowWork, "requests", "",
+		"requests took longer than 100 ms", "a slow disk makes all of them slow, and then the log has slow syncs, too; otherwise large ranges, passwords (auth) or too little CPU: etcd_disk_wal_fsync_duration_seconds and etcd_disk_backend_commit_duration_seconds show which"},
 	{"zookeeper-sync", "ZooKeeper", []byte("fsync-ing the write ahead log in "), tookWord, slowSync, "its log", "",
 		"its log took long to be on the disk", "a disk of its own for dataLogDir: iostat -x 1 shows its writes"},
 	{"elasticsearch-state", "Elasticsearch", []byte("writing cluster state took ["), durationAfter, slowSync, "the cluster's state", "",
@@ -89,6 +96,30 @@ func limitBefore(t *told, before, _ string) bool {
 	}
 	t.limit = parseWhole(f[len(f)-1])
 	return t.limit > 0
+}
+
+// socketBefore reads "connect() to unix:/run/app.sock" before the mark: only of such a socket the error says that its queue is full.
+func socketBefore(t *told, before, after string) bool {
+	if !strings.Contains(before, "connect() to unix:") {
+		return false
+	}
+	if _, rest, ok := strings.Cut(after, `upstream: "`); ok {
+		url, _, _ := strings.Cut(rest, `"`)
+		t.name = addressOf(strings.Replace(url, "unix:///", "unix:/", 1))
+	}
+	return true
+}
+
+// tookTooLong reads what etcd says of requests: "apply entries took too long [99.9ms for 1 entries]", "… took too long (616.6ms) to execute"
+// and `"msg":"apply request took too long","took":"4.9s"`.
+func tookTooLong(t *told, before, after string) bool {
+	switch {
+	case strings.Contains(before, "etcdserver: ") && (strings.HasPrefix(after, " [") || strings.HasPrefix(after, " (")):
+		t.took = durationOf(after[2:])
+	case strings.HasSuffix(before, `"msg":"apply request`):
+		return tookAfter(t, before, after)
+	}
+	return t.took > 0
 }
 
 // threadsBefore reads "All threads (200" before the mark.

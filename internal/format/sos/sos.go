@@ -4,6 +4,7 @@
 //	!syncblk               monitors, who holds them, and how many wait (MonitorHeld counts the holder once and each that waits twice)
 //	!dumpheap -stat        objects and bytes by type
 //	dotnet-gcdump report   likewise
+//	!threads, clrthreads   how many threads the runtime has, and how many of these ended
 //
 // https://learn.microsoft.com/dotnet/core/diagnostics/sos-debugging-extension, and the sources of SOS
 // (https://github.com/dotnet/diagnostics/tree/main/src/SOS), .NET Framework 4 to .NET 10. All of them are of one moment, which they do not
@@ -15,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -26,7 +28,7 @@ import (
 // Format reads such output.
 var Format = format.Format{
 	Name:  "sos",
-	About: "what SOS and dotnet-gcdump print of a .NET program: !threadpool, !syncblk, !dumpheap -stat, dotnet-gcdump report",
+	About: "what SOS and dotnet-gcdump print of a .NET program: !threadpool, !syncblk, !threads, !dumpheap -stat, dotnet-gcdump report",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -41,7 +43,8 @@ const (
 
 func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte("Worker Thread:")) && !bytes.Contains(head, []byte("Workers Running:")) && !bytes.Contains(head, []byte("MonitorHeld")) &&
-		!bytes.Contains(head, []byte("TotalSize")) && !bytes.Contains(head, []byte("GC Heap bytes")) {
+		!bytes.Contains(head, []byte("TotalSize")) && !bytes.Contains(head, []byte("GC Heap bytes")) &&
+		!bytes.Contains(head, []byte("DeadThread:")) {
 		return format.No
 	}
 	p := &parser{}
@@ -77,12 +80,15 @@ type parser struct {
 	heap   [2]float64 // bytes and objects, by dotnet-gcdump
 	line   int64
 
+	threads  map[string]string // by what !threads calls their number
+	threadAt int64
+
 	table   string // "syncblk", "dumpheap" or "gcdump" below its heading
 	dropped int64
 }
 
 func (p *parser) hasFindings() bool {
-	return p.pool["running"] > 0 || len(p.pool) > 2 || p.held > 0 || len(p.kinds) > 0
+	return len(p.threads) > 2 || p.pool["running"] > 0 || len(p.pool) > 2 || p.held > 0 || len(p.kinds) > 0
 }
 
 // poolWords are what !threadpool calls its figures, of the runtime's own pool and of the portable one (.NET 6 on).
@@ -90,6 +96,9 @@ var poolWords = []struct{ words, key string }{
 	{"CPU utilization: ", "cpu"}, {"CPU utilization:", "cpu"}, {"Work Request in Queue: ", "queue"}, {"Workers Total:", "total"}, {"Workers Running:", "running"}, {"Workers Idle:", "idle"},
 	{"Worker Min Limit:", "min"}, {"Worker Max Limit:", "max"},
 }
+
+// threadWords are what !threads, and clrthreads in other debuggers, calls its figures.
+var threadWords = []string{"ThreadCount", "UnstartedThread", "BackgroundThread", "PendingThread", "DeadThread"}
 
 func (p *parser) parseLine(text string, line int64) {
 	trimmed := strings.TrimSpace(text)
@@ -135,6 +144,15 @@ func (p *parser) parseLine(text string, line int64) {
 			}
 			return
 		}
+	}
+	if key, value, ok := strings.Cut(trimmed, ":"); ok && slices.Contains(threadWords, key) {
+		if n, ok := parseGrouped(strings.TrimSpace(value)); ok {
+			if p.threads == nil {
+				p.threads, p.threadAt = make(map[string]string), line
+			}
+			p.threads[key] = strconv.FormatFloat(n, 'f', 0, 64)
+		}
+		return
 	}
 	f := strings.Fields(trimmed)
 	switch p.table {
@@ -243,7 +261,22 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	p.emitPool(b, subject)
 	p.emitLocks(b, subject)
 	p.emitKinds(b, subject)
+	p.emitThreads(b)
 	return nil
+}
+
+func (p *parser) emitThreads(b *evidence.Builder) {
+	if len(p.threads) == 0 {
+		return
+	}
+	t := evidence.Table{Title: "threads of the runtime", Columns: []string{"", "threads"}}
+	for _, key := range threadWords {
+		if n, ok := p.threads[key]; ok {
+			t.Rows = append(t.Rows, []string{key, n})
+		}
+	}
+	b.Table(t)
+	b.Warnf(p.threadAt, "these are numbers of threads, not what they do: dotnet-stack report, or clrstack -all in the debugger, shows that, and syncblk which threads wait for a lock")
 }
 
 func (p *parser) emitPool(b *evidence.Builder, subject evidence.SubjectID) {

@@ -173,7 +173,7 @@ func readLock(text string) (k lock, ok bool) {
 	object := rest[:end]
 	if class, _, at := strings.Cut(object, "@"); at {
 		k.object, k.class = object, class
-	} else if strings.HasPrefix(object, "0x") {
+	} else if strings.HasPrefix(object, "0x") || isAddress(object) {
 		k.object = object
 	}
 	if class, is := strings.CutPrefix(strings.TrimLeft(rest[end+1:], " "), "(a "); is {
@@ -181,6 +181,11 @@ func readLock(text string) (k lock, ok bool) {
 		k.class = class
 	}
 	return k, true
+}
+
+// isAddress says whether a word is an address without 0x: "<7f44e2110>" of JDK 6 on a Mac, "<02EC2C28>" of JDK 1.4 on Windows.
+func isAddress(s string) bool {
+	return len(s) >= 8 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
 
 // ideLock reads what IntelliJ IDEA's debugger says of a thread that is blocked: "waiting for http-nio-8080-exec-5@10411 to release lock on

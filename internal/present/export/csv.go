@@ -212,6 +212,7 @@ var figureColumns = [evidence.NumKeys]string{
 	evidence.OldCapacity:       "old_capacity_bytes",
 	evidence.MetaBefore:        "metaspace_before_bytes",
 	evidence.MetaAfter:         "metaspace_after_bytes",
+	evidence.MetaCapacity:      "permgen_capacity_bytes",
 	evidence.HumongousBefore:   "humongous_regions_before",
 	evidence.HumongousAfter:    "humongous_regions_after",
 	evidence.SurvivorTotal:     "survivors_bytes",

@@ -334,7 +334,7 @@ func (s *starving) byClient(v *check.Verdict) bool {
 		v.Summary = fmt.Sprintf("%.0f busy %s, minimum %.0f", n, kind, of)
 		v.Evidence = append(v.Evidence, s.c.Figure("pool.busy_threads", kind+" of the pool with work", n, "count", busy.Origin),
 			s.c.Figure("pool.minimum_threads", "threads the pool creates without delay", of, "count", busy.Origin))
-	case told, !queued || !math.IsNaN(p.CPU):
+	case told && (!queued || busy.Number < least.Number), !told && (!queued || !math.IsNaN(p.CPU)): // below its minimum a pool creates threads at once
 		return false
 	default:
 		v.Title = fmt.Sprintf("Pool threads are probably blocked: %.0f work items wait for one of %.0f.", p.Queue.Last(), p.Threads.Last())

@@ -30,9 +30,9 @@ goroutines, background work included; only a trace shows which part made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
 it for long: its own counter is shared by all CPUs.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is",
 		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
+	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
 	Applies: isGo,
@@ -95,6 +95,16 @@ var (
 var manyAtOne = check.Threshold{Name: "goroutines that wait for one mutex at one moment", Value: 10, Unit: "count",
 	Why: "a goroutine that comes waits for ten others", Source: "judgement"}
 
+// stuckAlone is how long one goroutine waits for that to be told where somebody shows nothing else of a dump.
+var stuckAlone = check.Threshold{Name: "time that the only goroutine of a dump waits for a mutex", Value: 600e9, Unit: "ns",
+	Why: "a program that gives a mutex on by turns does so within minutes, and who chose this goroutine out of a dump looked for what hangs", Source: "judgement"}
+
+// isStuckAlone says whether a goroutine that waits for a mutex is all that a dump shows, and for so long that nothing may come of it. A program's main
+// goroutine may wait so for ever on purpose.
+func isStuckAlone(q *metrics.MutexQueue) bool {
+	return q.All && q.Waiting == 1 && q.Longest >= stuckAlone.Int64() && q.At[0] != "main.main"
+}
+
 // judgeLockByDump judges by the waits for a mutex in goroutine dumps; where they show nothing, by
 // the lock profiles.
 func judgeLockByDump(c *check.Case) check.Verdict {
@@ -102,7 +112,8 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 	v := judgeLockByProfile(c)
 	for _, q := range queues {
 		long := q.Waiting >= queuing.Int() && q.Longest >= stuck.Int64()
-		if !long && q.Waiting < manyAtOne.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
+		alone := isStuckAlone(&q)
+		if !long && !alone && q.Waiting < manyAtOne.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
 			continue
 		}
 		v.Rule = check.StandsAlone
@@ -111,6 +122,10 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 			v.Title = fmt.Sprintf("Probably: %s wait for one mutex at the same time: %s.", units.Plural(q.Waiting, "goroutine"), q.At[0])
 		}
 		v.Summary = fmt.Sprintf("%s wait for one mutex in the dump", units.Plural(q.Waiting, "goroutine"))
+		if alone {
+			v.Title = fmt.Sprintf("Probably: a goroutine waits in vain for a mutex, for %s so far: %s.", units.Time(float64(q.Longest)), q.At[0])
+			v.Summary = fmt.Sprintf("1 goroutine waits for a mutex for %s", units.Time(float64(q.Longest)))
+		}
 		v.Evidence = append(v.Evidence,
 			c.Figure("goroutines.waiting_for_mutex", "goroutines waiting for this mutex", float64(q.Waiting), "count", q.Origin),
 			c.Figure("goroutines.longest_mutex_wait_s", "longest wait for it so far, in whole minutes", float64(q.Longest)/1e9, "s", q.Origin))

@@ -19,6 +19,9 @@ func TestLockByDump(t *testing.T) {
 	for _, c := range []struct{ file, state, title, evidence string }{
 		{"mutex-go1.9.txt", check.Supported, "3 goroutines wait for one mutex, for up to 41 min: shop/cart.(*Cart).Total.", "goroutine 7 is in shop/cart.(*Cart).Refill beyond the lock, so it may hold it: select in shop/cart.(*Cart).fetch for 42 min"},
 		{"mutex-go1.24.txt", check.Supported, "2 goroutines wait for one mutex, for up to 180 s: main.(*store).put.", "locked in main.(*store).put"},
+		{"one-alone.txt", check.Supported, "Probably: a goroutine waits in vain for a mutex, for 38 min so far: shop/session.(*Store).Get.", "locked in shop/session.(*Store).Get"},
+		{"main-for-ever.txt", check.Inconclusive, "", "goroutines waiting for one mutex, in main.main"},
+		{"stars-eaten.txt", check.Supported, "2 goroutines wait for one mutex, for up to 420 s: shop/cart.(*Cart).Add.", "locked in shop/cart.(*Cart).Total"},
 		{"waitgroup.txt", check.Inconclusive, "", ""},
 		{"short-waits.txt", check.Inconclusive, "", "goroutines waiting for one mutex, in main.(*store).put"},
 	} {

@@ -39,7 +39,7 @@ heap only postpones it. What does not help: collecting more often.`,
 	Least: fmt.Sprintf("6 collections of the old generation in %v or more, a slope whose 95 %% interval is above 0, growth by %v (for G1 without mixed collections, by more than these leave), and more live memory after the last than after the first; with 2 to 5 of them, if pauses of 20 ms promote 3 MB/s and 80 %% of it stays, the same of the old generation after each young collection",
 		leastTrend, grown),
 	Thresholds: []check.Threshold{crowded, enough, grown, leastAllocated, leastMixed, leastPoints, leastTrend, leftInHeap, leftInRegions, levelling,
-		mostFreed, promotedDies, promoting, sameStop, starting, check.FullCPUs, check.HostFull, check.LongPause, check.MinRequests,
+		mostFreed, promotedDies, promoting, oldEmpty, oldRoomy, permFull, sameStop, starting, check.FullCPUs, check.HostFull, check.LongPause, check.MinRequests,
 		check.NearlyFull, check.OftenPaused, check.SlowShare, check.SomeSlow},
 
 	Needs:   "a GC log with many collections of the old generation: hours rather than seconds",

@@ -138,3 +138,21 @@ const jstatQuiet = `  S0     S1     E      O      M     CCS    YGC     YGCT    F
 const monitored = `[2018-09-10T16:06:49,468][INFO ][o.e.m.j.JvmGcMonitorService] [node-1] [gc][young][355198][16325] duration [756ms], collections [1]/[1.5s], total [756ms]/[22.4m], memory [6.7gb]->[8.4gb]/[11.7gb]
 [2018-09-10T16:07:02,914][INFO ][o.e.m.j.JvmGcMonitorService] [node-1] [gc][old][355204][472] duration [5.2s], collections [1]/[5.5s], total [5.2s]/[1.5m], memory [11.3gb]->[10.3gb]/[11.7gb]
 `
+
+// Logs of JDK 5 to 7 tell no trigger: a full collection came for class metadata where the permanent generation was full and the old one had room.
+func TestPermanentGeneration(t *testing.T) {
+	const times = " [Times: user=0.70 sys=0.01, real=0.71 secs] \n"
+	for _, x := range []struct{ name, text, want, not string }{
+		{"ParallelOld", "40.100: [Full GC [PSYoungGen: 10496K->0K(458752K)] [ParOldGen: 61440K->58880K(1048576K)] 71936K->58880K(1507328K) [PSPermGen: 83967K->83960K(84480K)], 0.7010000 secs]" + times +
+			"52.400: [Full GC [PSYoungGen: 14592K->0K(458752K)] [ParOldGen: 58880K->60160K(1048576K)] 73472K->60160K(1507328K) [PSPermGen: 84472K->84470K(85504K)], 0.6920000 secs]" + times, "jvm.metaspace-gc", "jvm.full-gc"},
+		{"Serial", "12.100: [Full GC 12.100: [Tenured: 9421K->9301K(174784K), 0.6010000 secs] 12012K->9301K(253440K), [Perm : 12287K->12287K(12288K)], 0.6015000 secs]" + times, "jvm.metaspace-gc", "jvm.full-gc"},
+		{"the old generation is full", "40.100: [Full GC [PSYoungGen: 10496K->0K(458752K)] [ParOldGen: 1040384K->1039360K(1048576K)] 1050880K->1039360K(1507328K) [PSPermGen: 84470K->84470K(84480K)], 1.7010000 secs] [Times: user=1.68 sys=0.01, real=1.70 secs] \n", "jvm.full-gc", "jvm.metaspace-gc"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			got := states(t, x.text)
+			if got[x.want].Verdict != check.Supported || got[x.not].Verdict == check.Supported {
+				t.Errorf("%s is %s (%s), %s is %s (%s)", x.want, got[x.want].Verdict, got[x.want].Summary, x.not, got[x.not].Verdict, got[x.not].Summary)
+			}
+		})
+	}
+}

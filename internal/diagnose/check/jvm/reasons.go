@@ -2,6 +2,7 @@ package jvm
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -47,8 +48,15 @@ func (g *collector) pauseReasons() map[int]reason {
 	g.why = out
 	var cycle, last reason
 	late := g.lateFullCollections()
+	perm := math.NaN() // capacity of the permanent generation after the full collection before
 	for i, p := range g.All {
 		r := g.reasonOf(p)
+		if p.Of == evidence.PauseFull {
+			if g.isFullOfMetadata(p, perm) {
+				r = metadata
+			}
+			perm = g.Get(p, evidence.MetaCapacity)
+		}
 		if r == ordinary && late[p.Row] {
 			r = fellBack
 		}
@@ -106,6 +114,32 @@ func (g *collector) freedHumongous(p metrics.Pause) bool {
 	return freed > 0 && freed >= mostFreed.Value*(g.Get(p, evidence.HeapBefore)-g.Get(p, evidence.HeapAfter))
 }
 
+// When a full collection is one for class metadata, though the log does not say so.
+var (
+	permFull = check.Threshold{Name: "part of the permanent generation in use from which it is full", Value: .98, Unit: "1",
+		Why: "it grows to what it needs: what is left is less than the next class loader asks for", Source: "permGen.cpp of JDK 6 and 7: it grows by MinPermHeapExpansion"}
+	oldEmpty = check.Threshold{Name: "part of the old generation in use below which no collection beside the program can have come too late", Value: .1, Unit: "1",
+		Why: "hardly anything is in it", Source: "judgement"}
+	oldRoomy = check.Threshold{Name: "part of the old generation in use below which it is not what was full", Value: .5, Unit: "1",
+		Why: "no collector runs because room is missing before it is half full", Source: "judgement"}
+)
+
+// hasRoom says whether a full collection did not come for want of room, as less than a part of the old generation was in use, and the log tells no trigger
+// (JDK 5 to 7). CMS calls each full collection a concurrent mode failure there, whatever it came for.
+func (g *collector) hasRoom(p metrics.Pause, part float64) bool {
+	if p.Of != evidence.PauseFull || g.TriggerOf(p) != "" || strings.Contains(strings.ToLower(g.FailureOf(p)), "promotion failed") {
+		return false
+	}
+	return g.Get(p, evidence.OldBefore)/g.Get(p, evidence.OldCapacity) < part
+}
+
+// isFullOfMetadata says whether a full collection came because the permanent generation was full, though the log does not say so: it is, or was made larger
+// than after the full collection before, and the old generation had room.
+func (g *collector) isFullOfMetadata(p metrics.Pause, before float64) bool {
+	capacity := g.Get(p, evidence.MetaCapacity)
+	return g.hasRoom(p, oldRoomy.Value) && (g.Get(p, evidence.MetaBefore)/capacity >= permFull.Value || capacity > before)
+}
+
 func (g *collector) reasonOf(p metrics.Pause) reason {
 	trigger, failure := g.TriggerOf(p), strings.ToLower(g.FailureOf(p))
 	switch {
@@ -113,7 +147,7 @@ func (g *collector) reasonOf(p metrics.Pause) reason {
 		return requested
 	case containsAny(trigger, metadataBy):
 		return metadata
-	case g.Is("CMS") && containsAny(failure, fellBackBy):
+	case g.Is("CMS") && containsAny(failure, fellBackBy) && !g.hasRoom(p, oldEmpty.Value):
 		return fellBack
 	case containsAny(failure, evacuatedBy) && !strings.HasSuffix(failure, ": pinned"): // a region that native code holds stays, which costs little
 		return evacuation

@@ -37,14 +37,15 @@ or shard instead of one for all; a read-write lock, RCU or a copy if most thread
 counters per thread. For sections of a few µs on more than one CPU, a lock that spins before it
 sleeps (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot); fewer threads that queue for it. Spinning does not
 help if CPUs are short: then the holder does not run.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, above the usual, in waits for locks whose holders ran, with a p99 of %v unless --slo is given; without requests, on average %v busy threads in it, and %v of the time of busy threads, or of their CPU time in lock operations",
-		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, leastWork, check.Material),
-	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastWork, ofBusyThreads, oneAtWork, check.Arguable, check.Material, check.MaterialBeyond,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, above the usual, in waits for locks whose holders ran, with a p99 of %v unless --slo is given; without requests, on average %v busy threads in it, and %v of the time of busy threads, or of their CPU time in lock operations; by a listing of perf report alone, %v of the samples",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, leastWork, check.Material, ofProfile),
+	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastWork, ofBusyThreads, ofProfile, oneAtWork, check.Arguable, check.Material, check.MaterialBeyond,
 		check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
 
-	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
-	Applies: func(c *check.Case) bool { return ownLocks(c) && locking.hasEvidence(c) },
-	Judge:   judgeFutex,
+	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
+	Applies:   func(c *check.Case) bool { return ownLocks(c) && locking.hasEvidence(c) },
+	Judge:     judgeFutex,
+	JudgeHost: judgeHostFutex,
 }
 
 var locking = mechanism{what: "waiting for locks", classes: []string{evidence.KernelFutex}, locks: true}

@@ -42,6 +42,12 @@ func judgeHostTHP(c *check.Case) (check.Verdict, bool) {
 		check.Fix{Text: "let the kernel make huge pages in the background", Setting: "/sys/kernel/mm/transparent_hugepage/defrag=defer+madvise"})
 }
 
+// judgeHostFutex judges a host by a profile.
+func judgeHostFutex(c *check.Case) (check.Verdict, bool) {
+	return judgeProfile(c, evidence.KernelFutex, "puts threads to sleep and wakes them at locks (futex)",
+		check.Fix{Text: "find the lock: perf record -g, and what of the program stands above its calls of pthread_mutex_lock; hold it for less time, or use one lock per key or shard; fewer threads that queue for it"})
+}
+
 // Syncs that a program's own log or page tells of.
 var (
 	fewSlowSyncs = check.Threshold{Name: "syncs that took so long that a program told of it", Value: 2, Unit: "count",

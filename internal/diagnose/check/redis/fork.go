@@ -36,9 +36,9 @@ What helps: snapshots only on a replica, or none if they are not needed (save ""
 smaller servers (several of 4 GB fork one after the other, each briefly); huge pages on Linux 5.8
 and later; fewer writes during a save; vm.overcommit_memory=1 against failing forks. Diskless syncs
 do not avoid the fork.`,
-	Least: fmt.Sprintf("forks of 10 ms and more that stop the server for %v of the time, two of them or one of a second; two of %v and more for %v of the time; or clients that wait 10 ms and more for %v of the time, twice as often during a save; or %v of commands refused after a failed fork; by one INFO alone, a last fork of a second",
-		often, longFork, rarely, often, often),
-	Thresholds: []check.Threshold{elsewhereFor, few, forAll, longFork, longStop, ofThread, often, rare, rarely},
+	Least: fmt.Sprintf("forks of 10 ms and more that stop the server for %v of the time, two of them or one of a second; two of %v and more for %v of the time; or clients that wait 10 ms and more for %v of the time, twice as often during a save; or %v of commands refused after a failed fork; by one INFO alone, a last fork of a second; by its log alone, %.0f lines about failed forks within ten minutes",
+		often, longFork, rarely, often, often, toldFailed.Value),
+	Thresholds: []check.Threshold{aside, elsewhereFor, few, forAll, longFork, longStop, ofThread, often, rare, rarely, toldFailed},
 
 	Needs:   "INFO twice, with a fork in between: unstall redis://HOST:PORT",
 	Applies: isRedis,
@@ -56,6 +56,26 @@ var (
 
 var longStop = check.Threshold{Name: "length of one fork alone", Value: 1e9, Unit: "ns",
 	Why: "after a second people lose their thought", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
+
+// toldFailed is how many lines about forks that failed say that Redis cannot save: it tries again after five seconds, and refuses writes until a
+// save succeeds (stop-writes-on-bgsave-error, which is on where nobody turned it off).
+var toldFailed = check.Threshold{Name: "log lines of failed forks within ten minutes", Value: 3, Unit: "count",
+	Why: "one or two may be a moment in which memory was short", Source: "src/rdb.c and src/server.c (CONFIG_BGSAVE_RETRY_DELAY) of Redis"}
+
+// judgeFailedForks judges by the log of a server whose forks fail.
+func (s *server) judgeFailedForks(c *check.Case) check.Verdict {
+	n, when := s.worstRush(evidence.RedisForkFailed)
+	v := check.Verdict{Rule: check.StandsAlone, Weight: often.Value,
+		Title:   fmt.Sprintf("%s cannot fork to save its data, and probably refuses writes (MISCONF): its forks failed %d times within ten minutes.", s.productTitle(), n),
+		Summary: fmt.Sprintf("%s failed", units.Plural(s.countLines(evidence.RedisForkFailed), "fork")),
+		Spends:  "refusing writes after a failed save"}
+	v.Evidence = append(v.Evidence, c.Figure("fork.failed_lines", "log lines: Can't save in background: fork", float64(s.countLines(evidence.RedisForkFailed)), "count", s.toldAt(evidence.RedisForkFailed)),
+		c.Figure("fork.failed_lines_worst", "of these, most within ten minutes, at "+formatMinute(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisForkFailed)))
+	v.Fix = []check.Fix{{Text: "allow forks to overcommit memory", Setting: "vm.overcommit_memory=1"}, {Text: "or give the host more memory, or Redis a limit (maxmemory) that leaves room for what changes during a save"},
+		{Text: "or accept writes despite the failed save", Setting: "stop-writes-on-bgsave-error no"}}
+	v.Needs = []check.Need{{What: "how many commands are refused: errorstat_MISCONF in INFO errorstats", Command: "unstall redis://HOST:PORT"}}
+	return v
+}
 
 // isRecurring says whether forks are long and come again, though rarely.
 func isRecurring(forks []metrics.RedisKept) bool {
@@ -113,6 +133,9 @@ func judgeFork(c *check.Case) check.Verdict {
 	}
 	if f.Last.Number >= longStop.Value && s.Single {
 		return oneFork(c, s, f.Last.Number, f.Last.Origin)
+	}
+	if !(failed.Number > 0) && s.inRush(evidence.RedisForkFailed, toldFailed.Int()) {
+		return s.judgeFailedForks(c)
 	}
 	if len(forks) == 0 {
 		v.Rule = check.Absent

@@ -198,6 +198,9 @@ func TestPasted(t *testing.T) {
 	fork := func(stamp string, at, took int) string {
 		return fmt.Sprintf("7:M 23 "+stamp+" 08:%02d:00.100 * 100 changes in 60 seconds. Saving...\n7:M 23 "+stamp+" 08:%02d:00.%03d * Background saving started by pid %d\n", at, at, 100+took, 100+at)
 	}
+	noFork := func(at, second int) string {
+		return fmt.Sprintf("[2481] 14 Jan %02d:%02d:07 # Can't save in background: fork: Cannot allocate memory\n", at, second)
+	}
 	const slow = " * Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for fsync to complete, this may slow down Redis.\n"
 	entry := func(command string, took int) string {
 		return fmt.Sprintf("1) (integer) 31\n   2) (integer) 1795423700\n   3) (integer) %d\n   4) 1) \"%s\"\n      2) \"a\"\n   5) \"10.0.0.7:51234\"\n   6) \"\"\n", took, command)
@@ -212,6 +215,9 @@ func TestPasted(t *testing.T) {
 		"long forks without a year":   {fork("Nov", 1, 190) + fork("Nov", 2, 187), "redis.fork", check.Supported, "every 60.2 s"},
 		"short forks":                 {fork("Nov", 1, 40) + fork("Nov", 2, 45), "redis.fork", check.Inconclusive, "45 ms"},
 		"one fork":                    {fork("Nov 2026", 1, 190), "redis.fork", check.Inconclusive, "190 ms"},
+		"failed forks of 2.6":         {noFork(9, 10) + noFork(9, 11) + noFork(9, 12), "redis.fork", check.Supported, "failed 3 times"},
+		"two failed forks":            {noFork(9, 10) + noFork(9, 11), "redis.fork", check.Inconclusive, ""},
+		"failed forks, hours apart":   {noFork(9, 10) + noFork(12, 11) + noFork(15, 12), "redis.fork", check.Inconclusive, ""},
 		"slow syncs of 2.4":           {"[7] 23 Nov 08:46:14" + slow + "[7] 23 Nov 08:46:24" + slow + "[7] 23 Nov 08:50:14" + slow, "redis.aof-fsync", check.Supported, "waits for the disk"},
 		"two slow syncs":              {"7:M 23 Nov 2026 08:46:14.001" + slow + "7:M 23 Nov 2026 08:46:24.001" + slow, "redis.aof-fsync", check.Inconclusive, "twice"},
 		"slow syncs, hours apart":     {"7:M 23 Nov 2026 08:46:14.001" + slow + "7:M 23 Nov 2026 10:46:24.001" + slow + "7:M 23 Nov 2026 12:46:24.001" + slow, "redis.aof-fsync", check.Inconclusive, "3 times"},

@@ -75,6 +75,22 @@ var (
 		Why: "later it is another burst", Source: "judgement"}
 )
 
+// atOnce is how far apart a pool's words that it has all its workers and that none is idle may be, to be of one moment.
+var atOnce = check.Threshold{Name: "time between the two lines in which a pool of workers has all it may have, and none is idle", Value: 10e9, Unit: "ns",
+	Why: "it looks at its workers once a second", Source: "sapi/fpm/fpm/fpm_process_ctl.c of php-src"}
+
+// hadNoneIdle says whether none of a pool's workers was idle when it had as many as it may: it tells of both only below pm.min_spare_servers,
+// and has requests to wait only with none.
+func hadNoneIdle(c *check.Case, reached evidence.Fact) bool {
+	for _, f := range c.Bundle.Facts {
+		if f.Subject == reached.Subject && f.Key == evidence.FactWorkersNoneIdle && f.Value == reached.Value && f.From > 0 && reached.From > 0 &&
+			float64(f.From-reached.Until) <= atOnce.Value && float64(reached.From-f.Until) <= atOnce.Value {
+			return true
+		}
+	}
+	return false
+}
+
 // judgeReached judges a pool of workers without requests, by how often it had as many workers as
 // it may: further requests then wait in the backlog of its socket. False where no pool had.
 func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
@@ -102,7 +118,7 @@ func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 		}
 		v.Needs = []check.Need{{What: "PHP-FPM's status page while it is slow (pm.status_path), whose listen queue tells how many requests wait, or an access log with durations from the same time"}}
 		soon := f.Number >= twiceReached.Value && f.From > 0 && float64(f.Until-f.From) <= again.Value
-		if !full && !soon && f.Number < oftenReached.Value {
+		if !full && !soon && f.Number < oftenReached.Value && !hadNoneIdle(c, f) {
 			continue
 		}
 		v.Rule, v.Weight, v.Summary = check.StandsAlone, 1, fmt.Sprintf("pool %s had all its workers %s: requests then wait in the backlog of its socket", w.pool, units.Times(int64(f.Number)))

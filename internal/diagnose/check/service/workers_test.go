@@ -67,7 +67,13 @@ func TestPoolAlone(t *testing.T) {
 	busy := func(active int) string {
 		return fmt.Sprintf("[28-May-2026 10:32:12.101874] DEBUG: pid 1, fpm_pctl_perform_idle_server_maintenance(), line 379: [pool www] currently %d active children, %d spare children, 5 running children. Spawning rate 1\n", active, 5-active)
 	}
+	short := func(at, idle int) string {
+		return fmt.Sprintf("[28-May-2026 10:%02d:13] WARNING: [pool www] seems busy (you may need to increase pm.start_servers, or pm.min/max_spare_servers), spawning 8 children, there are %d idle, and 4 total children\n", at, idle)
+	}
 	for name, x := range map[string]struct{ text, state, words string }{
+		"none idle then":           {reached(32) + short(32, 0), check.Supported, "All 5 workers"},
+		"some idle then":           {reached(32) + short(32, 1), check.Inconclusive, "once"},
+		"none idle before":         {short(30, 0) + reached(32), check.Inconclusive, "once"},
 		"gave up":                  {failure(1, 8, 0, 20) + failure(2, 8, 0, 25), check.Supported, "give up"},
 		"gave up, by an exception": {"2026-11-21 14:02:31.100 ERROR o.h.SqlExceptionHelper : orders - Connection is not available, request timed out after 30003ms.\n", check.Supported, "after 30 s"},
 		"no connection at all":     {failure(1, 0, 0, 3), check.Inconclusive, "opening them may fail"},
