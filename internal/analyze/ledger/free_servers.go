@@ -1,17 +1,18 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Requests queue before a service while as many as it serves at a time, and hardly fewer, are in it. Then what keeps those is what keeps the others.
+// What shows that requests queued before a service because its servers were taken, and how far a replay of that queue may be off.
 const (
-	nearlyAllServers = .9 // of the most that were served at a time
-	waitedForServers = .6 // part of the time before the service that so many were in it
-	queueReproduced  = .25
+	nearlyAllServers = .9  // of the most requests that were in service at a time
+	waitedForServers = .6  // part of the time before the service in which so many were in it
+	queueReproduced  = .25 // relative error of the time that all requests waited before the service
 )
 
 // FreeServers returns how much shorter (ns) requests would wait before the service if each were shorter within it by what less returns for its
@@ -88,16 +89,8 @@ func serversOf(m *replayed, before []int64) (servers int, full float64) {
 		begun, end := at+before[n], at+m.observed[n]
 		edges = append(edges, edge{at, 0, 1}, edge{begun, 1, -1}, edge{end, -1, 0})
 	}
-	slices.SortFunc(edges, func(a, b edge) int {
-		switch {
-		case a.at != b.at:
-			if a.at < b.at {
-				return -1
-			}
-			return 1
-		default: // who is done leaves before the next begins
-			return int(a.served - b.served)
-		}
+	slices.SortFunc(edges, func(a, b edge) int { // a request that is done leaves before the next begins
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.served, b.served))
 	})
 	var in, most int64
 	for _, e := range edges {

@@ -98,7 +98,7 @@ func (a Sidecar) Start(command []string) (*Host, error) {
 }
 
 func startCommand(title string, words []string) (*Host, error) {
-	h := &Host{Title: title, said: new(tail), beats: make(chan struct{}), ssh: uninterruptible(words[0], words[1:]...)}
+	h := &Host{Title: title, said: new(tail), beats: make(chan struct{}), ssh: newUninterruptibleCommand(words[0], words[1:]...)}
 	h.ssh.Stderr = h.said
 	h.ssh.WaitDelay = 5 * time.Second
 	out, err := h.ssh.StdoutPipe()
@@ -115,10 +115,10 @@ func startCommand(title string, words []string) (*Host, error) {
 	return h, nil
 }
 
-// uninterruptible returns a command that Ctrl-C does not end. A terminal sends Ctrl-C to all its foreground processes. Here it ends the
+// newUninterruptibleCommand returns a command that Ctrl-C does not end. A terminal sends Ctrl-C to all its foreground processes. Here it ends the
 // recording, and the rest of the data still has to come. A signal that is ignored when ssh starts stays ignored (clientloop.c). ssh stays
 // in the foreground of the terminal, where it asks for passwords.
-func uninterruptible(program string, args ...string) *exec.Cmd {
+func newUninterruptibleCommand(program string, args ...string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.Command(program, args...)
 	}

@@ -24,12 +24,7 @@ func (p *parser) findShared() {
 	}
 	ended := func(k int32) int64 { return max(p.calls[k].first, p.calls[k].last) }
 	slices.SortFunc(all, func(a, b int32) int { return cmp.Or(cmp.Compare(ended(a), ended(b)), cmp.Compare(a, b)) })
-	called := make([]bool, len(p.requests))
-	for i := range p.calls {
-		if r := p.calls[i].request; r >= 0 {
-			called[r] = true
-		}
-	}
+	called := p.markCalling()
 	for i := range p.requests {
 		x := &p.requests[i]
 		if called[i] || x.first == 0 {
@@ -106,4 +101,15 @@ func (p *parser) findAwaited(loops *loops) {
 func (c exchange) behindIt(request int32, from int64) exchange {
 	c.begun, c.request, c.behind, c.pool, c.pooled, c.ready = max(c.begun, from), request, true, 0, 0, 0
 	return c
+}
+
+// markCalling returns, by request, whether it makes a call.
+func (p *parser) markCalling() []bool {
+	called := make([]bool, len(p.requests))
+	for i := range p.calls {
+		if r := p.calls[i].request; r >= 0 {
+			called[r] = true
+		}
+	}
+	return called
 }

@@ -23,12 +23,7 @@ const (
 // findTurns finds, for ports without event loops, until when others were served before each request. It leaves out requests that
 // make calls, as the calls explain their waits.
 func (p *parser) findTurns(loops *loops) {
-	called := make([]bool, len(p.requests))
-	for i := range p.calls {
-		if r := p.calls[i].request; r >= 0 {
-			called[r] = true
-		}
-	}
+	called := p.markCalling()
 	type key struct {
 		port  int64
 		route evidence.NameID
@@ -37,8 +32,9 @@ func (p *parser) findTurns(loops *loops) {
 	for i := range p.requests {
 		x := &p.requests[i]
 		if x.first > 0 && !called[i] && !loops.isLoop(x.thread) && !x.isStreamed() {
-			for _, k := range []key{{port: x.port}, {x.port, x.what}} {
-				groups[k] = append(groups[k], i)
+			groups[key{port: x.port}] = append(groups[key{port: x.port}], i)
+			if x.what != 0 {
+				groups[key{x.port, x.what}] = append(groups[key{x.port, x.what}], i)
 			}
 		}
 	}

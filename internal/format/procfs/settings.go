@@ -111,11 +111,11 @@ func (p *parser) oneValue(line []byte) bool {
 }
 
 func (p *parser) addChoice(key, value string) {
-	p.settings.set(p, key, bracketed(value), math.NaN(), p.number)
+	p.settings.set(p, key, selectBracketed(value), math.NaN(), p.number)
 }
 
-// bracketed returns the text in brackets in "always [madvise] never", else all of it.
-func bracketed(value string) string {
+// selectBracketed returns the text in brackets in "always [madvise] never", else all of it.
+func selectBracketed(value string) string {
 	if _, rest, ok := strings.Cut(value, "["); ok {
 		if in, _, ok := strings.Cut(rest, "]"); ok {
 			return in
