@@ -55,3 +55,14 @@ func sum(of map[string]float64) (all float64) {
 	}
 	return all
 }
+
+// Requests whose protocol names no route wait for their turn as well.
+func TestTurnsWithoutRoute(t *testing.T) {
+	served, w := newText(), newText()
+	serve(served, 1, 7)
+	w.Reset()
+	w.WriteString(strings.ReplaceAll(served.String(), "http 200 GET /tides", "-"))
+	if got := spent(w.read(t, 3000), ""); got["sync wait | the requests before them, as one at a time is served"] < 200 {
+		t.Errorf("spent %v ms", got)
+	}
+}
