@@ -41,8 +41,8 @@ func init() { // in init because some readings walk through requests, which need
 			l.byKernel = sightings.SideOf(l.b, l.Rows[0]) == sightings.ByKernel
 			l.entrance = l.entranceOf()
 			l.queued = l.buildPoolQueue()
-			l.Unread = l.unreadBusy()
 			l.ownCPUs = l.ownCPUShare()
+			l.Unread = l.unreadBusy()
 		}},
 		{"what is awaited", nil, func(l *Ledger, in *input) {
 			l.awaiteds = l.awaitShares(in.opt.Stacks)

@@ -19,10 +19,10 @@ const (
 	fullUnread  = .75        // part of the processors busy, at least: then nothing else keeps the data from being read
 	fewUnread   = 20         // samples of the clock within the waits, at least
 	shortUnread = int64(1e6) // ns: shorter waits are wake-ups
-	mostQueued  = .5         // part of a state that the pool's queue explains
+	mostQueued  = .5         // part of a state that a queue explains
 )
 
-// waitsForThread reports whether a request waits until a thread takes it up: its data are unread, or it is in the queue of the runtime's pool
+// waitsForThread reports whether a request waits until a thread takes it up: its data are unread, or it is in the queue of the runtime's pool,
 // for most of a state.
 func (l *Ledger) waitsForThread(s *evidence.Segment, from int64) bool {
 	switch s.Kind {
@@ -30,7 +30,9 @@ func (l *Ledger) waitsForThread(s *evidence.Segment, from int64) bool {
 		if l.isWaitOf(s.Cause, evidence.ArrivedAt) {
 			return true
 		}
-		return s.Cause == 0 && l.queued != nil && l.queued.meanShare(from, s.Dur) >= mostQueued
+		return s.Cause == 0 && (l.queued != nil && l.queued.meanShare(from, s.Dur) >= mostQueued || l.entrance.isUnread(from, s.Dur))
+	case evidence.Unobserved:
+		return !l.Traced && l.entrance.isUnread(from, s.Dur)
 	case evidence.Awaiting:
 		return l.queued != nil && l.queued.meanShare(from, s.Dur) >= mostQueued
 	}
@@ -40,18 +42,21 @@ func (l *Ledger) waitsForThread(s *evidence.Segment, from int64) bool {
 // unreadBusy returns nil where that is not known, or where the processors were not full.
 func (l *Ledger) unreadBusy() *BusyWhileUnread {
 	on, x, cores := l.b.Names.Lookup(evidence.SampleOnCPU), &l.b.Samples, l.b.CPUsOf(l.Subject)
-	if on == 0 || cores == 0 {
+	if cores == 0 {
 		return nil
 	}
 	var at []int64
 	var period int64
 	for i := range x.Len() {
-		if x.Type[i] == on && x.Subject[i] == l.Subject {
+		if on != 0 && x.Type[i] == on && x.Subject[i] == l.Subject {
 			at = append(at, x.Time[i])
 			period = max(period, x.Value[i])
 		}
 	}
 	if len(at) == 0 {
+		if l.ownCPUs >= overloadedFrom { // always, and so then
+			return &BusyWhileUnread{Part: l.ownCPUs, CPUs: cores}
+		}
 		return nil
 	}
 	slices.Sort(at)

@@ -48,7 +48,7 @@ func (w *walker) walkRequest(l *Ledger, row int, yield func(at int64, s *evidenc
 	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
 	if l.Unread != nil {
 		w.yield = func(at int64, s *evidence.Segment, c *Charges, by derivation) {
-			l.chargeCPUsOfPool(s, c)
+			l.chargeCPUsWhileUnread(s, c)
 			yield(at, s, c, by)
 		}
 	}
