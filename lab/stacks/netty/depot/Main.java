@@ -23,7 +23,7 @@ import java.util.concurrent.Executors;
 /** A depot of parcels on Netty: places of parcels in Redis by Lettuce, customs over HTTP. */
 public class Main {
     private static final String FAULT = System.getenv().getOrDefault("FAULT", "off");
-    private static final int PARCELS = 120_000;
+    private static final int PARCELS = 60_000;
 
     static boolean fault(String name) {
         return FAULT.equals(name);

@@ -46,7 +46,7 @@ class Sessions {
 
     void start(Jedis jedis, int pupil) {
         Session session = new Session(pupil);
-        for (int n = Main.fault("fat-session") ? 6000 : 10; n > 0; n--) {
+        for (int n = Main.fault("fat-session") ? 4000 : 10; n > 0; n--) {
             session.answers.add(new Given(n));
         }
         jedis.set(key(pupil), bytes(session));
