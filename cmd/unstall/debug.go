@@ -68,7 +68,7 @@ func (c *debugCommand) printCommand(w io.Writer, a remote.Sidecar) error {
 	for _, f := range []struct {
 		on   bool
 		flag string
-	}{{c.Passive, "--passive"}, {c.JFR, "--jfr"}, {c.NoJFR, "--no-jfr"}, {c.Kernel, "--kernel"}, {c.Without, "--no-kernel"}, {c.Heap, "--heap"}} {
+	}{{c.Passive, "--passive"}, {c.JFR, "--jfr"}, {c.NoJFR, "--no-jfr"}, {c.Kernel, "--kernel"}, {c.NoKernel, "--no-kernel"}, {c.Heap, "--heap"}} {
 		if f.on {
 			words = append(words, f.flag)
 		}

@@ -13,8 +13,8 @@ const (
 	FromProxy                  // a proxy that passed them on to the service
 )
 
-// SideOf returns the vantage of a row's artifact.
-func (b *Bundle) SideOf(row int) Vantage {
+// VantageOf returns the vantage of a row's artifact.
+func (b *Bundle) VantageOf(row int) Vantage {
 	if a, ok := b.Requests.Origin.At(row).Artifact(); ok && int(a) < len(b.Artifacts) {
 		return b.Artifacts[a].Vantage
 	}

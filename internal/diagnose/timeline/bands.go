@@ -26,22 +26,22 @@ func (l *layout) addBands() {
 		{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did other work than commands", l.causeText},
 	} {
 		rows, artifacts, watched := l.listIntervals(k.kind, k.cover)
-		spells := make([]spell, 0, len(rows))
+		bandSpans := make([]bandSpan, 0, len(rows))
 		for _, i := range rows {
 			from, to := l.b.Intervals.Start[i], l.b.Intervals.End[i]
 			if to >= l.t.From && from <= l.t.To {
-				spells = append(spells, spell{from: from, to: to, row: i})
+				bandSpans = append(bandSpans, bandSpan{from: from, to: to, row: i})
 			}
 		}
-		l.addBand(k.id, k.title, l.nameOf(artifacts), spells, watched, k.text)
+		l.addBand(k.id, k.title, l.nameOf(artifacts), bandSpans, watched, k.text)
 	}
 	l.addPoolAdjustments()
 	l.addLockWaits()
 	l.addThrottled()
 }
 
-// spell is a lasting thing.
-type spell struct {
+// bandSpan is a lasting thing.
+type bandSpan struct {
 	from, to int64
 	row      int
 }
@@ -137,23 +137,23 @@ func (s spans) containsTime(t int64) bool {
 
 // addBand adds a band of spells in order of their beginning. Where there are more than [MaxBand],
 // those with the least time between them are drawn together.
-func (l *layout) addBand(id, title, source string, spells []spell, watched spans, text func(row int) string) {
-	if len(spells) == 0 {
+func (l *layout) addBand(id, title, source string, bandSpans []bandSpan, watched spans, text func(row int) string) {
+	if len(bandSpans) == 0 {
 		return
 	}
 	b := Band{ID: id, Title: title, Source: source, Watched: l.clipToShown(watched)}
-	least := mergeGap(spells)
+	least := mergeGap(bandSpans)
 	joined := least >= 0
-	for i := 0; i < len(spells); {
-		x := spells[i]
+	for i := 0; i < len(bandSpans); {
+		x := bandSpans[i]
 		longest, number, busy := x, uint32(1), x.to-x.from
 		i++
-		for ; i < len(spells) && joined && spells[i].from-x.to <= least; i++ {
-			if y := spells[i]; y.to-y.from > longest.to-longest.from {
+		for ; i < len(bandSpans) && joined && bandSpans[i].from-x.to <= least; i++ {
+			if y := bandSpans[i]; y.to-y.from > longest.to-longest.from {
 				longest = y
 			}
-			busy += max(0, spells[i].to-max(x.to, spells[i].from))
-			x.to = max(x.to, spells[i].to)
+			busy += max(0, bandSpans[i].to-max(x.to, bandSpans[i].from))
+			x.to = max(x.to, bandSpans[i].to)
 			number++
 		}
 		b.From, b.To = append(b.From, x.from), append(b.To, x.to)
@@ -202,18 +202,18 @@ func (l *layout) clipToShown(s spans) (out [][2]int64) {
 
 // mergeGap returns the gap (ns) up to which neighbours must be drawn together so that no more than
 // [MaxBand] are left; −1 if there are no more.
-func mergeGap(spells []spell) int64 {
-	if len(spells) <= MaxBand {
+func mergeGap(bandSpans []bandSpan) int64 {
+	if len(bandSpans) <= MaxBand {
 		return -1
 	}
-	gaps := make([]int64, 0, len(spells)-1)
-	end := spells[0].to
-	for _, x := range spells[1:] {
+	gaps := make([]int64, 0, len(bandSpans)-1)
+	end := bandSpans[0].to
+	for _, x := range bandSpans[1:] {
 		gaps = append(gaps, max(0, x.from-end))
 		end = max(end, x.to)
 	}
 	slices.Sort(gaps)
-	return gaps[len(spells)-MaxBand-1]
+	return gaps[len(bandSpans)-MaxBand-1]
 }
 
 func (l *layout) causeText(row int) string {

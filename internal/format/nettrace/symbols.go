@@ -23,17 +23,17 @@ type symbols struct {
 // at the end of a session (rundown), so addresses are looked up after the file's end,
 // and names are kept in encoded form and decoded only for used addresses.
 type nameTable struct {
-	methods []method
-	entries []method // of precompiled code: its beginning, without its length
-	unloads []unload
-	modules map[uint64]string
-	text    textStore
-	sorted  bool
-	told    bool // by code for other artifacts
+	methods     []method
+	entryPoints []method // of precompiled code: its beginning, without its length
+	unloads     []unload
+	modules     map[uint64]string
+	text        textStore
+	sorted      bool
+	offered     bool // by code for other artifacts
 
 	names      map[place]evidence.NameID
-	lately     []placed // by an address' hash: those with the same method at all times
-	unresolved int64    // addresses
+	recent     []resolved // by an address' hash: those with the same method at all times
+	unresolved int64      // addresses
 
 	subject evidence.SubjectID
 	covered []evidence.Coverage // by streams, in their order
@@ -61,12 +61,12 @@ type place struct {
 	method  int32 // of two consecutive methods at one address; -1 unknown
 }
 
-type placed struct {
+type resolved struct {
 	address uint64
 	name    evidence.NameID
 }
 
-const latelyBits = 12 // of an address' hash
+const recentBits = 12 // of an address' hash
 
 // maxMethods is how many methods' names are kept; a large program has 200,000.
 const maxMethods = 4 << 20
@@ -144,8 +144,8 @@ func (q *process) entryPoint(e *eventpipe.Event) {
 		q.countMalformed(e)
 		return
 	}
-	if s := q.symbols.nameTable; len(s.entries) < maxMethods {
-		s.entries = append(s.entries, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keepText(names)})
+	if s := q.symbols.nameTable; len(s.entryPoints) < maxMethods {
+		s.entryPoints = append(s.entryPoints, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keepText(names)})
 	}
 }
 
@@ -187,7 +187,7 @@ func (s *nameTable) sortMethods() {
 	}
 	s.sorted = true
 	byAddress(s.methods)
-	byAddress(s.entries)
+	byAddress(s.entryPoints)
 	for _, u := range s.unloads {
 		i, _ := slices.BinarySearchFunc(s.methods, u, func(m method, u unload) int {
 			if m.start < u.start || m.start == u.start && m.from < u.at {
@@ -243,12 +243,12 @@ func (s *nameTable) methodAt(address uint64, time int64) (index int32, sure bool
 // offerCode lets other artifacts name addresses of the process. The table must be
 // sorted.
 func (s *nameTable) offerCode(b *evidence.Builder) {
-	if s.told || len(s.methods)+len(s.entries) == 0 {
+	if s.offered || len(s.methods)+len(s.entryPoints) == 0 {
 		return
 	}
-	s.told = true
+	s.offered = true
 	subject := s.subject
-	s = &nameTable{methods: s.methods, entries: s.entries, text: s.text, modules: s.modules} // nothing else is kept for it
+	s = &nameTable{methods: s.methods, entryPoints: s.entryPoints, text: s.text, modules: s.modules} // nothing else is kept for it
 	var asked sync.Mutex
 	b.Code(evidence.Code{Subject: subject, At: func(address uint64, time int64) string {
 		asked.Lock()
@@ -269,15 +269,15 @@ const unknownFrame = "?!?"
 // frameAt names the method at an address.
 func (q *process) frameAt(address uint64, time int64) (id evidence.NameID, sure bool) {
 	s := q.symbols.nameTable
-	if s.lately == nil {
-		s.lately = make([]placed, 1<<latelyBits)
+	if s.recent == nil {
+		s.recent = make([]resolved, 1<<recentBits)
 	}
-	lately := &s.lately[address*0x9e3779b97f4a7c15>>(64-latelyBits)]
-	if lately.address == address && lately.name != 0 {
-		return lately.name, true
+	recent := &s.recent[address*0x9e3779b97f4a7c15>>(64-recentBits)]
+	if recent.address == address && recent.name != 0 {
+		return recent.name, true
 	}
 	if id, sure = q.lookUp(address, time); sure {
-		*lately = placed{address, id}
+		*recent = resolved{address, id}
 	}
 	return id, sure
 }
@@ -314,16 +314,16 @@ const entryReach = 4 << 10
 // entryAt finds precompiled code by its beginning: a stack holds return addresses, which are
 // within the code.
 func (s *nameTable) entryAt(address uint64) *method {
-	i, _ := slices.BinarySearchFunc(s.entries, address, func(m method, a uint64) int {
+	i, _ := slices.BinarySearchFunc(s.entryPoints, address, func(m method, a uint64) int {
 		if m.start <= a {
 			return -1
 		}
 		return 1
 	})
-	if i == 0 || address-s.entries[i-1].start >= entryReach {
+	if i == 0 || address-s.entryPoints[i-1].start >= entryReach {
 		return nil
 	}
-	return &s.entries[i-1]
+	return &s.entryPoints[i-1]
 }
 
 // nativeFrame ends stacks of threads that were not in managed code, as dotnet-stack

@@ -243,7 +243,7 @@ var (
 )
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	p := &parser{b: b, kinds: make(map[string]*told)}
+	p := &parser{b: b, kinds: make(map[string]*lineCount)}
 	p.about.Runtime = "redis"
 	var number int64
 	err := a.Lines(func(l format.Line) bool {
@@ -270,25 +270,25 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 type parser struct {
 	b     *evidence.Builder
 	about evidence.Subject
-	kinds map[string]*told
+	kinds map[string]*lineCount
 	order []string
 
-	lines         int
-	first, last   int64 // ns
-	line1         int64
-	unzoned       bool
-	yearless      bool
-	coarse        bool
-	odd, oddFirst int64
-	copied        []point
-	loads         []load
-	forks         []load
-	before        entry // the server's line before
-	child         int   // pid of the newest process that it forked
-	saves         int   // saves that are reported
+	lines                 int
+	first, last           int64 // ns
+	firstLine             int64
+	unzoned               bool
+	yearless              bool
+	coarse                bool
+	unknown, firstUnknown int64
+	copied                []point
+	loads                 []load
+	forks                 []load
+	before                entry // the server's line before
+	child                 int   // pid of the newest process that it forked
+	saves                 int   // saves that are reported
 }
 
-type told struct {
+type lineCount struct {
 	count int
 	text  string
 	line  int64
@@ -298,15 +298,15 @@ type told struct {
 	from, until int64   // when that was
 }
 
-// rush is the time (ns) within which the most lines of a kind are counted: a log may cover years.
-const rush = 600e9
+// burstWindow is the time (ns) within which the most lines of a kind are counted: a log may cover years.
+const burstWindow = 600e9
 
-// rushes bounds the count within it.
-const rushes = 10_000
+// maxBurstLines bounds the count within it.
+const maxBurstLines = 10_000
 
 // addTime adds when a line of this kind was written.
-func (k *told) addTime(t int64) {
-	for len(k.last) > 0 && (k.last[0] < t-rush || len(k.last) == rushes) {
+func (k *lineCount) addTime(t int64) {
+	for len(k.last) > 0 && (k.last[0] < t-burstWindow || len(k.last) == maxBurstLines) {
 		k.last = k.last[1:]
 	}
 	k.last = append(k.last, t)
@@ -331,8 +331,8 @@ func (p *parser) parseLine(l format.Line) {
 	if !ok {
 		// The drawing at the start, and the rest of texts of several lines: they begin with blanks, or unlike a line.
 		if p.lines > 0 && strings.IndexByte(text, ':') == 5 && strings.Contains(text, " * ") {
-			if p.odd++; p.odd == 1 {
-				p.oddFirst = l.Number
+			if p.unknown++; p.unknown == 1 {
+				p.firstUnknown = l.Number
 			}
 		}
 		return
@@ -348,7 +348,7 @@ func (p *parser) parseLine(l format.Line) {
 	}
 	p.coarse = p.coarse || e.coarse
 	if p.lines++; p.lines == 1 {
-		p.first, p.line1 = e.at, l.Number
+		p.first, p.firstLine = e.at, l.Number
 	}
 	p.last = max(p.last, e.at)
 	p.first = min(p.first, e.at)
@@ -422,7 +422,7 @@ func keepNewest[T any](all []T, most int) []T {
 func (p *parser) countLine(kind, text string, line, at int64) {
 	if p.kinds[kind] == nil {
 		text = named.ReplaceAllString(text, "$1=")
-		p.kinds[kind] = &told{text: strings.ToValidUTF8(text[:min(len(text), 300)], "?"), line: line}
+		p.kinds[kind] = &lineCount{text: strings.ToValidUTF8(text[:min(len(text), 300)], "?"), line: line}
 		p.order = append(p.order, kind)
 	}
 	p.kinds[kind].count++
@@ -471,7 +471,7 @@ func (p *parser) emitFacts() {
 	for _, x := range p.forks {
 		b.Interval(evidence.Interval{Subject: id, Lane: evidence.AllLanes, Kind: evidence.ServerStall, Start: x.at - x.took, End: x.at, Cause: b.Name(evidence.RedisForked), Origin: b.Origin(x.line)})
 	}
-	b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisLog, From: p.first, Until: max(p.last, p.first+1), Origin: b.Origin(p.line1)})
+	b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisLog, From: p.first, Until: max(p.last, p.first+1), Origin: b.Origin(p.firstLine)})
 	rows := make([][]string, 0, len(p.order))
 	for _, kind := range p.order {
 		rows = append(rows, []string{kind, fmt.Sprint(p.kinds[kind].count), p.kinds[kind].text})
@@ -479,8 +479,8 @@ func (p *parser) emitFacts() {
 	if len(rows) > 0 {
 		b.Table(evidence.Table{Title: "what the server said", Columns: []string{"", "lines", "the first"}, Rows: rows})
 	}
-	if p.odd > 0 {
-		b.Warnf(p.oddFirst, "lines not understood: %d; the first is line %d", p.odd, p.oddFirst)
+	if p.unknown > 0 {
+		b.Warnf(p.firstUnknown, "lines not understood: %d; the first is line %d", p.unknown, p.firstUnknown)
 	}
 	if older := p.saves - len(p.copied); older > 0 {
 		b.Warnf(0, "it has %d saves: the newest %d are kept", p.saves, len(p.copied))

@@ -19,7 +19,7 @@ type collector struct {
 	who *metrics.Allocations // nil: allocations were not recorded
 	c   *check.Case
 
-	of []int // by pause: the collection it was for; -1 none
+	collectionByPause []int // by pause: the collection it was for; -1 none
 }
 
 // collectorOf returns the case's collector, nil if its collections were not watched.
@@ -35,7 +35,7 @@ func collectorOf(c *check.Case) *collector {
 		}
 		x := &collector{Collector: g, gc: gc, who: metrics.ReadAllocations(c.Bundle, c.Subject, threadstack.Dotnet), c: c}
 		for _, p := range g.Pauses {
-			x.of = append(x.of, x.collectionOf(p))
+			x.collectionByPause = append(x.collectionByPause, x.collectionOf(p))
 		}
 		return x
 	})
@@ -58,9 +58,9 @@ func (g *collector) collectionOf(p metrics.Pause) int {
 }
 
 // pausesOf returns the pauses of those collections for which is returns true.
-func (g *collector) pausesOf(is func(*metrics.Collection) bool) (out metrics.Pauses) {
+func (g *collector) pausesOf(match func(*metrics.Collection) bool) (out metrics.Pauses) {
 	for i, p := range g.Pauses {
-		if n := g.of[i]; n >= 0 && is(&g.gc.Collections[n]) {
+		if n := g.collectionByPause[i]; n >= 0 && match(&g.gc.Collections[n]) {
 			out = append(out, p)
 		}
 	}
@@ -68,9 +68,9 @@ func (g *collector) pausesOf(is func(*metrics.Collection) bool) (out metrics.Pau
 }
 
 // selectCollections returns the collections for which is returns true.
-func (g *collector) selectCollections(is func(*metrics.Collection) bool) (out []*metrics.Collection) {
+func (g *collector) selectCollections(match func(*metrics.Collection) bool) (out []*metrics.Collection) {
 	for i := range g.gc.Collections {
-		if c := &g.gc.Collections[i]; is(c) {
+		if c := &g.gc.Collections[i]; match(c) {
 			out = append(out, c)
 		}
 	}
@@ -87,12 +87,12 @@ const (
 	noLargeSpace = "out of space for large objects"
 )
 
-func forLarge(c *metrics.Collection) bool {
+func isForLarge(c *metrics.Collection) bool {
 	return !c.Induced && (c.Reason == largeReason || c.Reason == noLargeSpace)
 }
 
 // isOrdinary reports whether a collection was caused by the allocation of small objects.
-func isOrdinary(c *metrics.Collection) bool { return !c.Induced && !forLarge(c) }
+func isOrdinary(c *metrics.Collection) bool { return !c.Induced && !isForLarge(c) }
 
 func isOrdinaryGen2(c *metrics.Collection) bool {
 	return isOrdinary(c) && c.Generation == evidence.Gen2

@@ -50,9 +50,9 @@ func isSwapping(c *check.Case) bool {
 	return s.SwapIn.Known() && s.SwapIn.Number >= fewPages.Value
 }
 
-// toAndFro says whether memory is freed by swapping out pages that are read back soon after,
+// isThrashing says whether memory is freed by swapping out pages that are read back soon after,
 // rather than by dropping files: freeing it is then a part of swapping.
-func toAndFro(c *check.Case) bool {
+func isThrashing(c *check.Case) bool {
 	s := strainOf(c)
 	return isSwapping(c) && s.SwapOut.Known() && s.SwapOut.Number >= fewPages.Value && !(s.Refaults.Known() && s.Refaults.Number > s.SwapIn.Number)
 }
@@ -61,7 +61,7 @@ func toAndFro(c *check.Case) bool {
 // are read from swap may wait for one of these.
 func swapIn(c *check.Case) *mechanism {
 	m := &mechanism{what: "reading memory back from swap", classes: []string{evidence.KernelSwapIn}}
-	if toAndFro(c) {
+	if isThrashing(c) {
 		m.what = "swapping memory out and reading it back"
 		m.classes = append(m.classes, evidence.KernelReclaim)
 	}
