@@ -9,22 +9,42 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
+// bandKinds are the kinds of intervals that are drawn as bands.
+var bandKinds = []struct {
+	kind             evidence.Kind
+	cover, id, title string
+	text             func(l *layout, row int) string
+}{
+	{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "GC cycles", (*layout).cycleText},
+	{evidence.GCMark, evidence.CoverGC, "gc-mark", "concurrent mark", (*layout).causeText},
+	{evidence.GCConcurrent, evidence.CoverGC, "gc-concurrent", "concurrent phases", (*layout).stopText},
+	{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stop-the-world pauses", (*layout).stopText},
+	{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", (*layout).stopText},
+	{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", (*layout).causeText},
+	{evidence.Command, evidence.CoverRedisSlow, "command", "slow commands", (*layout).causeText},
+	{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did other work than commands", (*layout).causeText},
+}
+
+// Ids of bands that are laid out by functions of their own.
+const (
+	bandPoolStarving = "pool-starving"
+	bandPoolAdjusted = "pool-adjusted"
+	bandLockWait     = "lock-wait"
+	bandThrottled    = "cpu-throttled"
+)
+
+// BandIDs returns the ids that bands can have. The page has a colour for each.
+func BandIDs() []string {
+	ids := []string{bandPoolStarving, bandPoolAdjusted, bandLockWait, bandThrottled}
+	for _, k := range bandKinds {
+		ids = append(ids, k.id)
+	}
+	return ids
+}
+
 // addBands lays out what the runtime and the host did for a while.
 func (l *layout) addBands() {
-	for _, k := range []struct {
-		kind             evidence.Kind
-		cover, id, title string
-		text             func(int) string
-	}{
-		{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "GC cycles", l.cycleText},
-		{evidence.GCMark, evidence.CoverGC, "gc-mark", "concurrent mark", l.causeText},
-		{evidence.GCConcurrent, evidence.CoverGC, "gc-concurrent", "concurrent phases", l.stopText},
-		{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stop-the-world pauses", l.stopText},
-		{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", l.stopText},
-		{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", l.causeText},
-		{evidence.Command, evidence.CoverRedisSlow, "command", "slow commands", l.causeText},
-		{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did other work than commands", l.causeText},
-	} {
+	for _, k := range bandKinds {
 		rows, artifacts, watched := l.listIntervals(k.kind, k.cover)
 		bandSpans := make([]bandSpan, 0, len(rows))
 		for _, i := range rows {
@@ -33,14 +53,14 @@ func (l *layout) addBands() {
 				bandSpans = append(bandSpans, bandSpan{from: from, to: to, row: i})
 			}
 		}
-		l.addBand(k.id, k.title, l.nameOf(artifacts), bandSpans, watched, k.text)
+		l.addBand(k.id, k.title, l.nameOf(artifacts), bandSpans, watched, func(row int) string { return k.text(l, row) })
 	}
 	l.addPoolAdjustments()
 	l.addLockWaits()
 	l.addThrottled()
 }
 
-// bandSpan is a lasting thing.
+// bandSpan is one entry of a band: an interval, or a moment, and its row in the bundle.
 type bandSpan struct {
 	from, to int64
 	row      int
@@ -135,7 +155,7 @@ func (s spans) containsTime(t int64) bool {
 	return ok || i > 0 && t < s[i-1].to
 }
 
-// addBand adds a band of spells in order of their beginning. Where there are more than [MaxBand],
+// addBand adds a band of spans in order of their beginning. Where there are more than [MaxBand],
 // those with the least time between them are drawn together.
 func (l *layout) addBand(id, title, source string, bandSpans []bandSpan, watched spans, text func(row int) string) {
 	if len(bandSpans) == 0 {
@@ -169,7 +189,7 @@ func (l *layout) addBand(id, title, source string, bandSpans []bandSpan, watched
 	l.t.Bands = append(l.t.Bands, b)
 }
 
-// keepLongestTexts keeps only the texts of the longest spells where there are too many.
+// keepLongestTexts keeps only the texts of the longest spans if there are too many.
 func (b *Band) keepLongestTexts() {
 	if len(b.Text) <= maxText {
 		return

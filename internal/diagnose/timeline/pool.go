@@ -62,9 +62,9 @@ func (l *layout) addPoolAdjustments() {
 	reasons := slices.Sorted(maps.Keys(byReason))
 	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(starvingRank(b), starvingRank(a)) })
 	for _, reason := range reasons {
-		id := "pool-adjusted"
+		id := bandPoolAdjusted
 		if starvingRank(reason) > 0 {
-			id = "pool-starving"
+			id = bandPoolStarving
 		}
 		title := "pool adjusted"
 		if reason != "" {
@@ -115,7 +115,7 @@ func (l *layout) addLockWaits() {
 			bandSpans = append(bandSpans, bandSpan{from: v.Start[i], to: v.End[i], row: i})
 		}
 	}
-	l.addBand("lock-wait", "waits for a lock", l.nameOf(artifacts), bandSpans, watched, l.lockWaitText)
+	l.addBand(bandLockWait, "waits for a lock", l.nameOf(artifacts), bandSpans, watched, l.lockWaitText)
 }
 
 func (l *layout) lockWaitText(row int) string {

@@ -73,6 +73,6 @@ func (l *layout) addThrottled() {
 		if len(watched) == 0 {
 			watched = spans{{s.T[0], s.T[len(s.T)-1]}}
 		}
-		l.addBand("cpu-throttled", ThrottledTitle, l.originName(s.Origin), bandSpans, watched, func(i int) string { return all[i].Text })
+		l.addBand(bandThrottled, ThrottledTitle, l.originName(s.Origin), bandSpans, watched, func(i int) string { return all[i].Text })
 	}
 }
