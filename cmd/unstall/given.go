@@ -48,7 +48,7 @@ func (g given) checkContradictions() error {
 	return nil
 }
 
-// recordingFlags are the flags about recording a process.
+// recordingFlags are the flags that are about recording a process only.
 var recordingFlags = []string{"for", "passive", "jfr", "no-jfr", "kernel", "no-kernel", "heap", "otlp", "capture"}
 
 // refuseRecordingFlags refuses flags about recording a process if only files are given.
