@@ -56,8 +56,8 @@ func judgeCountedSurge(c *check.Case, v *check.Verdict) bool {
 		until += a.Width
 	}
 	out := poolQueueWaitOf(c)
-	risen := metrics.Window{From: step.at, Until: until}
-	if !ok || out.meanWait(risen) < check.Noticeable.Duration() || out.meanWait(metrics.Window{From: a.From, Until: step.at}) >= check.Noticeable.Duration()/2 {
+	before, risen := metrics.Window{From: a.From, Until: step.at}, metrics.Window{From: step.at, Until: until}
+	if !ok || !out.isKnown(before) || out.meanWait(risen) < check.Noticeable.Duration() || out.meanWait(before) >= check.Noticeable.Duration()/2 {
 		return false
 	}
 	times := step.after / step.before

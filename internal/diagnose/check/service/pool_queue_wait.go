@@ -8,10 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// poolQueueWait is what requests wait before the service begins with them, where they are as it saw
-// them: in the queue of its pool, of which every reading tells, by Little's law (John D. C.
-// Little, Operations Research 9, 1961), how long the next work item will be in it. Nil where
-// that was not recorded, or requests are as their clients saw them.
+// poolQueueWait is the wait in the thread pool's queue before the service begins with a request. The queue's length
+// divided by the rate of work items gives it (Little's law: John D. C. Little, Operations Research 9, 1961). It is nil
+// if the queue was not recorded, or if clients timed the requests, whose latency then includes it.
 type poolQueueWait struct {
 	queue *metrics.Curve
 	rate  float64 // work items taken from it, 1/s
@@ -34,7 +33,8 @@ func poolQueueWaitOf(c *check.Case) *poolQueueWait {
 	})
 }
 
-// meanWait returns the mean wait over a time, 0 where that is not known.
+// meanWait returns the mean wait over a time. It returns 0 where the wait is unknown: callers add it to a latency or
+// compare it with a least wait, so that an unknown wait accuses nothing. See [poolQueueWait.isKnown].
 func (o *poolQueueWait) meanWait(w metrics.Window) time.Duration {
 	if o == nil {
 		return 0
@@ -45,7 +45,10 @@ func (o *poolQueueWait) meanWait(w metrics.Window) time.Duration {
 	return 0
 }
 
-// isNoticeable says whether the wait was long enough to be noticed in so many readings.
+// isKnown says whether the queue was watched in a time.
+func (o *poolQueueWait) isKnown(w metrics.Window) bool { return o != nil && o.queue.Over(w).Known() }
+
+// isNoticeable says whether the wait was long enough to be noticed in at least that many readings.
 func (o *poolQueueWait) isNoticeable(readings int) bool {
 	if o == nil {
 		return false
