@@ -55,7 +55,7 @@ func figureTable() string {
 			s.text = runtimeTexts[id]
 		}
 		if s.text == "" {
-			panic(id + ": its text is made as it goes: say in told what it is")
+			panic(id + ": its text is made as it goes: say in runtimeTexts what it is")
 		}
 		t.row(code(id), check.UnitOf(id), s.text, strings.Join(by, ", "))
 	}
