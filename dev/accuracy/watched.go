@@ -207,7 +207,7 @@ func (x watched) String() string {
 	return fmt.Sprintf("%s; alarms: %s", x.Case, x.formatAlarms())
 }
 
-// writeResults writes all results, and says whether they are as they must be.
+// writeResults writes a table of all results. It passes if they are as they must be.
 func writeResults(w io.Writer, all []watched) (pass bool) {
 	pass = true
 	healthy, falsely, sick, alarmed, right := 0, 0, 0, 0, 0

@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/lab/loadgen"
 )
 
-// captureFixture returns a capture: the load's rows are all that is known of its requests.
+// captureFixture returns a fixture that is a capture without an access log: only the load generator's rows show its requests.
 func captureFixture(id, about string, r recording) recording {
 	r = newFixture(id, about, r)
 	r.accessLog = false

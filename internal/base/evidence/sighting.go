@@ -25,8 +25,8 @@ func (b *Bundle) VantageOf(row int) Vantage {
 // have several requests.
 type RequestKey int64
 
-// KeyOf returns an id as 64 bits. It reads hexadecimal digits without leading zeros, because 64-bit trace ids are written with and
-// without them, or any other text. 0 is none.
+// KeyOf hashes an id to 64 bits; 0 is none. It hashes the id without leading zeros, because 64-bit trace ids occur with and
+// without them.
 func KeyOf(text []byte) RequestKey {
 	text = bytes.TrimLeft(text, "0")
 	if len(text) == 0 {

@@ -1,9 +1,9 @@
 package load
 
-// Reason returns an error in a few words, equal for all errors of its kind.
+// Reason returns an error in a few words, the same for all errors of its kind.
 func Reason(err error) string { return shortReason(err) }
 
-// Unreachable words an error of a service that gave no response at all; it wraps [ErrUnreachable].
+// Unreachable returns the error for a service that gave no response at all. It wraps [ErrUnreachable].
 func Unreachable(p Plan, err error) error {
 	u, bad := parseURL(p.URL)
 	if bad != nil {
@@ -12,5 +12,5 @@ func Unreachable(p Plan, err error) error {
 	return unreachableError(&p, u, err)
 }
 
-// PlanError wraps [ErrPlan].
+// PlanError returns an error that wraps [ErrPlan].
 func PlanError(format string, args ...any) error { return planError(format, args...) }

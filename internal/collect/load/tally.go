@@ -14,8 +14,8 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Tally sums up the requests of a run that another generator makes, and words the result as [Run] does. Its memory does not grow with the run,
-// except for 8 bytes a second. It is for one goroutine.
+// Tally counts the requests of a run that another generator makes, and returns a result as [Run] does. Its memory grows by 8 bytes a
+// second. It is for one goroutine.
 type Tally struct{ t *tally }
 
 // NewTally begins a tally. From the plan it needs the URL, the mode, the distribution of arrivals and the pattern, which gives the intended
@@ -38,7 +38,7 @@ func (t *Tally) Add(rows []Row) { t.t.addRows(rows) }
 // Progress shows the progress of the run, at most once a second. From the snapshot it needs Offered, UnderWay, Waiting, Conns and Users.
 func (t *Tally) Progress(now int64, s Snapshot) { t.t.showProgress(now, s) }
 
-// End says when the last request was due.
+// End says when the last request was due. It also ends the measurement of the generator's CPU time.
 func (t *Tally) End(now int64) {
 	t.t.endSchedule(now)
 	t.t.cpu.stop()

@@ -41,8 +41,7 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// matchHead demands that most of the first lines are of the log, and ignores the drawing that the server prints at
-// its start.
+// matchHead requires that most of the first lines are entries. Few entries suffice, because the server prints a drawing at its start.
 func matchHead(head []byte) format.Confidence {
 	seen, lines := 0, 0
 	for l := range bytes.Lines(head) {
@@ -59,7 +58,7 @@ func matchHead(head []byte) format.Confidence {
 	return format.No
 }
 
-// entry is a line.
+// entry is one line of the log.
 type entry struct {
 	pid  int
 	role byte
@@ -293,15 +292,15 @@ type lineCount struct {
 	text  string
 	line  int64
 
-	last        []int64 // ns: times of the last lines, within rush
-	most        int     // within rush
-	from, until int64   // when that was
+	last        []int64 // ns: times of the last lines, within burstWindow
+	most        int     // lines within burstWindow
+	from, until int64   // ns: when most were
 }
 
-// burstWindow is the time (ns) within which the most lines of a kind are counted: a log may cover years.
+// burstWindow is the window (10 min, in ns) in which the most lines of a kind are counted: a log may cover years.
 const burstWindow = 600e9
 
-// maxBurstLines bounds the count within it.
+// maxBurstLines caps the lines whose times are kept for that count.
 const maxBurstLines = 10_000
 
 // addTime adds when a line of this kind was written.
@@ -322,14 +321,14 @@ type point struct {
 
 type load struct{ at, took, line int64 }
 
-// mostPoints bounds the saves that are kept: in a log of years the newest.
+// mostPoints bounds the saves that are kept: the newest.
 const mostPoints = 100_000
 
 func (p *parser) parseLine(l format.Line) {
 	text := string(l.Text[:min(len(l.Text), 4<<10)])
 	e, ok := entryOf(text)
 	if !ok {
-		// The drawing at the start, and the rest of texts of several lines: they begin with blanks, or unlike a line.
+		// The drawing at the start and continued lines begin with blanks, or otherwise unlike an entry.
 		if p.lines > 0 && strings.IndexByte(text, ':') == 5 && strings.Contains(text, " * ") {
 			if p.unknown++; p.unknown == 1 {
 				p.firstUnknown = l.Number
@@ -382,7 +381,7 @@ func (p *parser) parseLine(l format.Line) {
 // rewriteAppendOnlyFileBackground, which opens a file in between from 7.0 on.
 var announced = []string{" seconds. Saving...", "Starting automatic rewriting of AOF", "Starting BGSAVE for SYNC", "Creating AOF incr file"}
 
-// forkedChild is what it writes right after it: "Background saving started by pid 4712".
+// forkedChild matches the line that a server writes right after a fork: "Background saving started by pid 4712".
 var forkedChild = regexp.MustCompile(`^Background (?:saving|append only file rewriting|RDB transfer) started by pid (\d+)`)
 
 // longestFork is the longest plausible fork.
@@ -410,7 +409,7 @@ func (p *parser) addFork(e *entry, line int64) {
 	p.forks = keepNewest(append(p.forks, load{e.at, took, line}), 2*mostPoints)
 }
 
-// keepNewest drops the oldest if there are more than most, and keeps the newest half of most.
+// keepNewest drops the oldest if there are more than most, down to half of most.
 func keepNewest[T any](all []T, most int) []T {
 	if len(all) <= most {
 		return all
@@ -487,8 +486,8 @@ func (p *parser) emitFacts() {
 	}
 }
 
-// setZone finds the offset of the server's local time from UTC: in a live recording the
-// newest line is about as old as the file. Zones differ by quarters of an hour.
+// setZone finds the offset of the server's local time from UTC, without which its lines cannot be laid beside other files.
+// In a live recording the newest line is about as old as the file. Zones differ by quarters of an hour.
 func (p *parser) setZone() {
 	const quarter = int64(15 * time.Minute)
 	if d := p.last - p.b.Modified(); p.b.Recorded() && p.b.Modified() > 0 && d > -14*4*quarter && d < 14*4*quarter {

@@ -21,10 +21,10 @@ type collectedView struct {
 	How        string
 	Figures    []figureView
 	Aria       string
-	SVG        template.HTML // how long pauses were; "": too few
+	SVG        template.HTML // histogram of pause lengths; "": too few pauses
 	Quantiles  []figureView
 	Tables     []pausesView
-	InTimeline bool // the time line shows it over time
+	InTimeline bool // the timeline shows the collector over time
 }
 
 type figureView struct{ Title, Text, Note string }

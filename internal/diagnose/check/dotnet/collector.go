@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// collector is a case's collector with all that its events tell, over the time of the requests where there are any.
+// collector is a case's collector with everything that its events record, over the time of the requests if there are any.
 type collector struct {
 	*metrics.Collector
 	gc  *metrics.DotnetGC
@@ -57,7 +57,7 @@ func (g *collector) collectionOf(p metrics.Pause) int {
 	return -1
 }
 
-// pausesOf returns the pauses of those collections for which is returns true.
+// pausesOf returns the pauses of the collections that match.
 func (g *collector) pausesOf(match func(*metrics.Collection) bool) (out metrics.Pauses) {
 	for i, p := range g.Pauses {
 		if n := g.collectionByPause[i]; n >= 0 && match(&g.gc.Collections[n]) {
@@ -67,7 +67,7 @@ func (g *collector) pausesOf(match func(*metrics.Collection) bool) (out metrics.
 	return out
 }
 
-// selectCollections returns the collections for which is returns true.
+// selectCollections returns the collections that match.
 func (g *collector) selectCollections(match func(*metrics.Collection) bool) (out []*metrics.Collection) {
 	for i := range g.gc.Collections {
 		if c := &g.gc.Collections[i]; match(c) {
@@ -116,9 +116,8 @@ func unwatchedVerdict(c *check.Case) check.Verdict {
 		Needs: []check.Need{{What: "GC events", Command: "unstall record PID"}, {What: "or", Command: "dotnet-trace collect -p PID --profile gc-verbose"}}}
 }
 
-// judgePauses judges the cost of collections by the policy that all collectors share: [check.Case.JudgePauses]. What is their
-// name: "induced collections"; stalled is how long (ns) each slow request waited for memory that they freed late, nil if none
-// did.
+// judgePauses judges the cost of collections by [check.Case.JudgePauses], which all collectors share. what names the
+// collections in the text. stalled is each slow request's wait (ns) for memory; nil: none waited.
 func (g *collector) judgePauses(v *check.Verdict, cause string, p metrics.Pauses, what string, stalled []int64) *check.Bill {
 	return g.c.JudgePauses(v, check.Paused{Cause: cause, Collector: g.Collector, Pauses: p, What: what, Least: terms.Own, Stalled: stalled, Terms: &terms})
 }

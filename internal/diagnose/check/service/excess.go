@@ -12,9 +12,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// excess says what slow requests would have taken at the expected rate, by the first
-// of four ways that the evidence allows: what they took at that rate in the recording, in
-// the baseline, in a replay of a part of the arrivals, or what the processors' use implies.
+// excess estimates the latency at the expected rate. Four methods are tried in order, the most direct first: requests
+// that arrived at that rate in the recording, the baseline, a replay of a part of the arrivals, and the use of the CPUs.
 type excess struct {
 	c            *check.Case
 	v            *check.Verdict
@@ -39,7 +38,7 @@ func (e *excess) byBaseline() bool {
 	p99, known := e.c.Bundle.Fact(e.c.Subject, evidence.FactBaselineP99)
 	rate, is := e.c.Bundle.Fact(e.c.Subject, evidence.FactBaselineRate)
 	if !ok || !known || !is || p50.Number <= 0 || rate.Number < e.expected/about.Value {
-		return false // of an idler service it says nothing
+		return false // a baseline at a lower rate does not show the latency at this rate
 	}
 	e.v.Evidence = append(e.v.Evidence, check.FigureOfOption("requests.p50_baseline_ms", fmt.Sprintf("p50 at %s/s in the baseline", units.Num(rate.Number)), p50.Number/1e6, "ms", "--baseline"))
 	return e.subtractUsual(int64(p50.Number), int64(p99.Number))

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// What one look at a program's threads says by itself, where nothing tells of requests.
+// Thresholds for a single thread dump, used when no requests are known.
 var (
 	fewAwaiting = check.Threshold{Name: "threads that wait for the network at one place, at one look", Value: 3, Unit: "threads",
 		Why: "one or two may be calls that are always made", Source: "judgement"}
@@ -23,8 +23,8 @@ func blockedLoop(c *check.Case) (evidence.Fact, bool) {
 	return f, ok && c.Ledger == nil
 }
 
-// judgeBlockedLoopDump judges an event loop that was seen in a blocking call: everything else on the
-// loop waits meanwhile.
+// judgeBlockedLoopDump judges an event loop that a thread dump shows in a blocking call, during which everything else on
+// the loop waits.
 func judgeBlockedLoopDump(c *check.Case, f evidence.Fact) check.Verdict {
 	what, where, _ := strings.Cut(f.Value, evidence.Link)
 	v := check.Verdict{Rule: check.StandsAlone, Weight: 1,
