@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build lab wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy stacks thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
+.PHONY: build lab wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy stacks thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint names site help
 
 GO            ?= go
 WHEELARCH     ?= amd64
@@ -123,6 +123,9 @@ linter := .tools/bin/golangci-lint-$(GOLANGCI_LINT)
 
 lint: $(linter) ## golangci-lint, built once into .tools (2–3 minutes)
 	$(linter) run ./...
+
+names: ## figures about names, comments and lines (dev/names)
+	$(GO) run ./dev/names
 
 $(linter):
 	GOBIN=$(CURDIR)/.tools/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)

@@ -433,7 +433,7 @@ const (
 	FactGoBusy                 = "go.sched.busy"            // share of the Ps that were not idle, on average
 	FactHeartbeatsLate         = "dotnet.heartbeat.late"    // times that Kestrel told of a heartbeat that no thread of the pool ran in time
 	FactHeartbeatMost          = "dotnet.heartbeat.longest" // ns of one of these, at most
-	FactLoopStands             = "threads.loopStands"       // threads that are to run an event loop and wait in a call that blocks, at one look; Value is where
+	FactLoopBlocked            = "threads.loopStands"       // threads that are to run an event loop and wait in a call that blocks, at one look; Value is where
 	FactThreadsBusy            = "threads.busy"             // threads that do not wait for work, at one look
 	FactThreadsAwait           = "threads.awaitNetwork"     // of these, those that wait for an answer of the network at the place where most do; Value is where
 	FactDeadlocks              = "database.deadlocks"       // transactions that a database ended, as they waited for each other

@@ -28,8 +28,8 @@ func (e Effort) Name() string {
 	return fmt.Sprintf("%s (calling %s)", e.Function, e.Callee)
 }
 
-// Worked returns the functions in which slow requests ran, the most first: by the samples taken
-// during them, else by the stacks of their threads.
+// Worked returns the functions in which slow requests ran, the most work first: by the samples taken during them, else by the
+// stacks of their threads.
 func (c *Case) Worked() []Effort {
 	sums := make(map[called]float64)
 	origin := From(c.Ledger.StatesFrom())
@@ -61,9 +61,8 @@ func (c *Case) Worked() []Effort {
 	return rankEfforts(sums, origin)
 }
 
-// sampledWork returns where threads that serve requests ran, by the runtime's own sampler (a JVM's
-// flight recording). It samples all requests, each for as long as it runs. The origin is that of
-// the largest sample.
+// sampledWork returns where threads that serve requests ran, by the runtime's own sampler (a JVM's flight recording), which
+// samples all requests in proportion to their CPU time. The origin is that of the largest sample.
 func (c *Case) sampledWork() (sums map[called]float64, at evidence.Origin) {
 	typ := c.Bundle.Names.Lookup(evidence.SampleRunning)
 	if typ == 0 || !c.OnThreads() {
@@ -85,13 +84,12 @@ func (c *Case) sampledWork() (sums map[called]float64, at evidence.Origin) {
 	return sums, at
 }
 
-// FewClocked is the samples of the kernel's CPU clock during slow requests.
+// FewClocked is the least number of samples of the kernel's CPU clock during slow requests.
 var FewClocked = Threshold{Name: "samples of the kernel's CPU clock during slow requests", Value: 10, Unit: "count",
 	Why: "each is 10 ms of CPU time; fewer say too little", Source: "binomial error of 10 samples: about 15 %"}
 
-// clockedWork returns where slow requests ran, by the kernel's CPU clock where its samples name
-// the runtime's functions: on the thread that began the request, as long as that works on
-// requests. Nil of too few samples.
+// clockedWork returns where slow requests ran, by samples of the kernel's CPU clock on the thread that began each request,
+// while that thread works on requests. It returns nil if there are fewer than [FewClocked].
 func (c *Case) clockedWork() map[called]float64 {
 	sums := make(map[called]float64)
 	r, n := &c.Bundle.Requests, 0
@@ -192,7 +190,7 @@ func rankEfforts(sums map[called]float64, origin evidence.Origin) (out []Effort)
 	return out
 }
 
-// samples are samples of what ran, by lane and time.
+// samples are samples of running code, by lane and time.
 type samples struct {
 	lanes map[evidence.LaneID][]int // rows of the bundle's samples, by time
 	at    []int64

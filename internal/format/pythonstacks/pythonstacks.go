@@ -313,7 +313,7 @@ func emitFacts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
 		t := &all[i]
 		what, where := placeOf(t), whereOf(t)
 		if runsLoop(t) && t.frames[0].function != "select" && (what == forPeer || what == asleep || what == forLock) {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactLoopStands, Value: what + evidence.Link + where, Number: 1, Origin: b.Origin(t.line)})
+			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactLoopBlocked, Value: what + evidence.Link + where, Number: 1, Origin: b.Origin(t.line)})
 		}
 		if what == forWork || what == forEvents {
 			continue

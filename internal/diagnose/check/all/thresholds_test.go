@@ -34,7 +34,7 @@ var noThreshold = map[string]string{
 	"jvm.reserve": "a factor for advice", "jvm.ahead": "a bound of advice", "jvm.earliest": "a bound of advice", "jvm.atHalf": "advice where nothing tells", "jvm.larger": "a factor for advice", "service.aboutOne": "how a number of calls is written", "service.stormSecond": "the length of a step", "jvm.moreHeap": "a factor for advice",
 	"jvm.enlarged": "a factor for advice", "jvm.regions": "how G1 sizes its regions", "jvm.leastRegion": "how G1 sizes its regions", "jvm.mostRegion": "how G1 sizes its regions", "jvm.mostRegion18": "how G1 sizes its regions",
 	"jvm.answered": "how long a dump takes to be written", "jvm.inTitle": "the length of a title", "jvm.paceOf": "a quantile", "service.nearlyNone": "a factor for advice", "service.noGap": "how samples are joined",
-	"linux.silence": "the scheduler's slice", "linux.cell": "the resolution of a raster", "check.leastShown": "how a share is written", "redis.oneEach": "how a rate is written", "redis.rarer": "how a rate is written", "check.spell": "the length of a step", "check.AMinute": "the length of a stretch", "linux.page": "the size of a page", "linux.ofFault": "the part of a fault that a profile sees",
+	"linux.silence": "the scheduler's slice", "linux.cell": "the resolution of a raster", "check.leastShown": "how a share is written", "redis.oneEach": "how a rate is written", "redis.rarer": "how a rate is written", "check.useWindow": "the length of a step", "check.AMinute": "the length of a stretch", "linux.page": "the size of a page", "linux.ofFault": "the part of a fault that a profile sees",
 	"jvm.besideHeap": "a factor for advice", "dotnet.usualLimit": "a default of ASP.NET", "redis.costs": "an estimate of a cost",
 }
 

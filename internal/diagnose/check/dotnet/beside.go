@@ -25,7 +25,7 @@ func (g *collector) excessDuringLargeGC(v *check.Verdict) []int64 {
 		return nil
 	}
 	var ran metrics.Spans
-	for _, x := range g.selectCollections(forLarge) {
+	for _, x := range g.selectCollections(isForLarge) {
 		if x.Kind == evidence.CollectionBackground {
 			ran = ran.Add(x.From, x.To)
 		}

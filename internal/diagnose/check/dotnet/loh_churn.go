@@ -70,7 +70,7 @@ func judgeChurn(c *check.Case) check.Verdict {
 		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	large := g.selectCollections(func(x *metrics.Collection) bool { return forLarge(x) && x.Generation == evidence.Gen2 }) // a gen 1 collection may come first
+	large := g.selectCollections(func(x *metrics.Collection) bool { return isForLarge(x) && x.Generation == evidence.Gen2 }) // a gen 1 collection may come first
 	gen1 := len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen1 }))
 	const what = "gen 2 collections for large objects"
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_for_large", what, float64(len(large)), "count", g.Origin),
@@ -81,7 +81,7 @@ func judgeChurn(c *check.Case) check.Verdict {
 	if len(waits) > 0 && c.Ledger != nil {
 		stalled = maxOfEach(stalled, c.Ledger.AllocStalls())
 	}
-	g.judgePauses(&v, "dotnet.loh-churn", g.pausesOf(forLarge), what, stalled)
+	g.judgePauses(&v, "dotnet.loh-churn", g.pausesOf(isForLarge), what, stalled)
 	if v.RuledOut() && len(waits) > 0 && c.Ledger != nil && !c.HasRequestStates() && c.Share(ledger.Unobserved) >= check.Material.Value {
 		v.Rule = check.Unseen
 		v.Summary += ", and threads also waited for memory; most waits of requests were not recorded"
@@ -234,7 +234,7 @@ func largeObjectAdvice(class string) string {
 func (g *collector) predictRemaining(large []*metrics.Collection, sites []metrics.AllocationSite) []check.Prediction {
 	now := g.perMinute(len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen2 })))
 	rest := now - g.perMinute(len(large))
-	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pausesOf(func(x *metrics.Collection) bool { return !forLarge(x) }))
+	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pausesOf(func(x *metrics.Collection) bool { return !isForLarge(x) }))
 	out := []check.Prediction{{ID: "gc.gen2_per_min", Metric: "gen 2 collections", Unit: "1/min", Now: check.Number(now), Then: check.Number(rest)},
 		{ID: "gc.paused_ms_per_s", Metric: "paused by GC", Unit: "ms/s", Now: check.Number(paused), Then: check.Number(without)}}
 	exponent := remainExponent(g.c)

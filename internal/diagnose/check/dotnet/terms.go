@@ -48,14 +48,14 @@ func pauseParts(c *check.Case) []check.Part {
 		has func(*metrics.Collection) bool
 	}{
 		{check.Part{Cause: InducedGC.ID, What: "induced collections", Least: terms.Spared}, isInduced},
-		{check.Part{Cause: LOHChurn.ID, What: "gen 2 collections for large objects", Least: terms.Own}, forLarge},
+		{check.Part{Cause: LOHChurn.ID, What: "gen 2 collections for large objects", Least: terms.Own}, isForLarge},
 		{check.Part{Cause: Gen2Pause.ID, What: "gen 2 collections", Least: terms.Own}, isOrdinaryGen2},
 		{check.Part{Cause: g.youngCause(), What: "collections of gen 0 and gen 1", Least: terms.Own}, func(x *metrics.Collection) bool { return x.Generation < evidence.Gen2 }},
 		{check.Part{What: "other pauses", Least: terms.Own}, func(*metrics.Collection) bool { return true }},
 	}
 	for i, p := range g.Pauses {
 		for k := range all {
-			if n := g.of[i]; n >= 0 && all[k].has(&g.gc.Collections[n]) || n < 0 && k == len(all)-1 {
+			if n := g.collectionByPause[i]; n >= 0 && all[k].has(&g.gc.Collections[n]) || n < 0 && k == len(all)-1 {
 				all[k].Pauses = append(all[k].Pauses, p)
 				break
 			}

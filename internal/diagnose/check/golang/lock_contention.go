@@ -168,9 +168,9 @@ func judgeLockByProfile(c *check.Case) check.Verdict {
 	}
 	v.Summary = fmt.Sprintf("%s s of waiting for locks and channels in the profiles; how much of it requests waited is unknown", units.Num(float64(p.Waited)/1e9))
 	v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_s", "time waited for locks and channels since the process started", float64(p.Waited)/1e9, "s", p.Origin))
-	for _, f := range c.Bundle.Stacks.Frames(p.At) {
+	for _, f := range c.Bundle.Stacks.Frames(p.LongestSite) {
 		if name := c.Bundle.Names.Text(f.Func); name != "" && !internalFrame(name) {
-			v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_at_s", "most of it at "+name, float64(p.There)/1e9, "s", p.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_at_s", "most of it at "+name, float64(p.LongestWait)/1e9, "s", p.Origin))
 			break
 		}
 	}

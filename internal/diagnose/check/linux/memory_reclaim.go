@@ -109,7 +109,7 @@ func judgeReclaim(c *check.Case) check.Verdict {
 		v.Weigh(p.Number, slight)
 	}
 	switch {
-	case toAndFro(c):
+	case isSwapThrashing(c):
 		v.Rule, v.Needs, v.Saves, v.Weight, v.Explains, v.Work, v.Prediction = check.Explained, nil, nil, 0, nil, 0, nil
 		v.Summary = "memory is freed by swapping out pages that are read back soon after: see linux.swap"
 		v.Evidence = append(v.Evidence, figures...)

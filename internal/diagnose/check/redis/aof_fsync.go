@@ -90,7 +90,7 @@ func judgeFsync(c *check.Case) check.Verdict {
 		s.supportSyncs(c, &v, nil)
 	case s.longSyncs() >= longStop.Value:
 		most, from := s.longestEvent(syncEvents...)
-		return aLongOne(c, fmt.Sprintf("%s probably waits for its disk when it writes the AOF, up to %s.", s.productTitle(), units.Time(most)), "waiting for the disk", "a write or sync of the AOF", most, from,
+		return judgeLongestEvent(c, fmt.Sprintf("%s probably waits for its disk when it writes the AOF, up to %s.", s.productTitle(), units.Time(most)), "waiting for the disk", "a write or sync of the AOF", most, from,
 			check.Fix{Text: "put the AOF on a faster disk, or on one that nothing else writes to", Setting: "appendfsync everysec"})
 	case a.Fsync == "always" && !s.waits.Mean.Known() && s.kernel == nil:
 		v.Rule, v.Summary = check.NotRecorded, "appendfsync always: each write waits for the disk; the wait was not measured"

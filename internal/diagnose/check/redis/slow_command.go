@@ -129,7 +129,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 	switch {
 	case !watched:
 		if most, from := s.longestEvent("command"); most >= longStop.Value {
-			return aLongOne(c, fmt.Sprintf("A command probably delays all clients of %s, up to %s.", s.productTitle(), units.Time(most)), "in long commands", "a command", most, from,
+			return judgeLongestEvent(c, fmt.Sprintf("A command probably delays all clients of %s, up to %s.", s.productTitle(), units.Time(most)), "in long commands", "a command", most, from,
 				check.Fix{Text: "find which one: the slow log names it", Code: "SLOWLOG GET 128"})
 		}
 		return notTold("")

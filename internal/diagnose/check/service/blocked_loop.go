@@ -42,7 +42,7 @@ blocking call by one that does not block. More loops or processes share the wait
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
-		if _, stands := loopStands(c); stands {
+		if _, stands := blockedLoop(c); stands {
 			return true
 		}
 		return len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0 && c.Ledger != nil && platform.ByID(c.Runtime()).OnThreads()
@@ -51,8 +51,8 @@ blocking call by one that does not block. More loops or processes share the wait
 }
 
 func judgeBlockedLoop(c *check.Case) check.Verdict {
-	if f, stands := loopStands(c); stands {
-		return judgeLoopStands(c, f)
+	if f, stands := blockedLoop(c); stands {
+		return judgeBlockedLoopDump(c, f)
 	}
 	l := c.Ledger
 	if len(l.Rows) < ledger.MinRequests {

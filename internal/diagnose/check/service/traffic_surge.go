@@ -45,7 +45,7 @@ service if one request costs many queries.`,
 			return false
 		}
 		rate, _ := metrics.ExpectedRate(c.Bundle, c.Subject)
-		return rate.Known() || c.Slow() && (c.Share(loaded...) >= check.Material.Value && !hasSpareCPUs(c) || outsideOf(c).isNoticeable(shortest.Int()))
+		return rate.Known() || c.Slow() && (c.Share(loaded...) >= check.Material.Value && !hasSpareCPUs(c) || poolQueueWaitOf(c).isNoticeable(shortest.Int()))
 	},
 	Judge: judgeSurge,
 }
@@ -97,7 +97,7 @@ func judgeSurge(c *check.Case) check.Verdict {
 		expected = step.before
 		v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+formatClock(step.at), step.before, "1/s", origin), c.Figure("requests.after_per_s", "after", step.after, "1/s", origin))
 		a.rate = step.after
-		if out := outsideOf(c); out.isNoticeable(shortest.Int()) {
+		if out := poolQueueWaitOf(c); out.isNoticeable(shortest.Int()) {
 			v.Evidence = append(v.Evidence, out.waitFigure(c, ", on average after "+formatClock(step.at), metrics.Window{From: step.at, Until: a.From + int64(len(a.Rates))*a.Width}))
 		}
 	case judgeCountedSurge(c, &v):
@@ -136,7 +136,7 @@ func judgeSurge(c *check.Case) check.Verdict {
 		v.Needs = []check.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + check.Digits(3, expected)}}
 		return v
 	}
-	e := explained{c: c, v: &v, a: a, expected: expected, times: times, than: than}
+	e := excess{c: c, v: &v, a: a, expected: expected, overRate: times, expectedFrom: than}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
 		v.Rule, v.Title = check.CostUnknown, ""
 		v.Summary = fmt.Sprintf("%s × %s, but whether requests would be fast at that rate is unknown", units.Num(times), than)
@@ -192,7 +192,7 @@ func arrivalsOf(c *check.Case) *arrivals {
 	}
 	for i := range a.Medians {
 		from := a.From + int64(i)*a.Width
-		a.Medians[i] += float64(outsideOf(c).meanWait(metrics.Window{From: from, Until: from + a.Width}))
+		a.Medians[i] += float64(poolQueueWaitOf(c).meanWait(metrics.Window{From: from, Until: from + a.Width}))
 	}
 	return a
 }

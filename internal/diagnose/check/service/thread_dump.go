@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// What one look at a program's threads says by itself, where nothing tells of requests.
+// Thresholds for a single thread dump, used when no requests are known.
 var (
 	fewAwaiting = check.Threshold{Name: "threads that wait for the network at one place, at one look", Value: 3, Unit: "threads",
 		Why: "one or two may be calls that are always made", Source: "judgement"}
@@ -17,15 +17,15 @@ var (
 		Why: "more of them wait than work", Source: "arithmetic: half"}
 )
 
-// loopStands returns where a single thread dump shows an event loop in a blocking call.
-func loopStands(c *check.Case) (evidence.Fact, bool) {
-	f, ok := c.Fact(evidence.FactLoopStands)
+// blockedLoop returns where a single thread dump shows an event loop in a blocking call.
+func blockedLoop(c *check.Case) (evidence.Fact, bool) {
+	f, ok := c.Fact(evidence.FactLoopBlocked)
 	return f, ok && c.Ledger == nil
 }
 
-// judgeLoopStands judges an event loop that was seen in a blocking call: everything else on the
-// loop waits meanwhile.
-func judgeLoopStands(c *check.Case, f evidence.Fact) check.Verdict {
+// judgeBlockedLoopDump judges an event loop that a thread dump shows in a blocking call, during which everything else on
+// the loop waits.
+func judgeBlockedLoopDump(c *check.Case, f evidence.Fact) check.Verdict {
 	what, where, _ := strings.Cut(f.Value, evidence.Link)
 	v := check.Verdict{Rule: check.StandsAlone, Weight: 1,
 		Title:   fmt.Sprintf("Probably: the event loop is blocked in %s, in a call that blocks: it is to %s there, and all other requests of it wait.", where, what),
