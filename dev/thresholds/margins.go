@@ -91,11 +91,13 @@ func measure(all []*recording, comparable map[string]bool) *causes.Margins {
 			m.Sick++
 		}
 		for _, f := range r.figures() {
-			k := key{f.cause, f.of.Name}
-			if len(causes.Users(f.of)) > causes.Shared {
-				k.cause = ""
+			shared := len(causes.Users(f.of)) > causes.Shared
+			if shared {
+				of[key{"", f.of.Name}] = append(of[key{"", f.of.Name}], f)
 			}
-			of[k] = append(of[k], f)
+			if !shared || f.of == check.Material {
+				of[key{f.cause, f.of.Name}] = append(of[key{f.cause, f.of.Name}], f)
+			}
 		}
 	}
 	for k, figures := range of {
@@ -134,6 +136,7 @@ func marginOf(cause string, figures []figure) causes.Margin {
 		}
 	}
 	m.With, m.Without = spreadOf(with, t.Value), spreadOf(without, t.Value)
+	m.With.P95, m.Without.Median = nil, nil // nothing asks for them
 	return m
 }
 

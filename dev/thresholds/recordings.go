@@ -134,6 +134,19 @@ func (r *recording) isSupported(cause string) bool {
 	return slices.ContainsFunc(r.lines, func(l meter.Line) bool { return l.Cause == cause && l.Supported })
 }
 
+// chooseAnswer takes those that were found of several answers that are right, or the first if none was. Nothing is known of the others.
+func (r *recording) chooseAnswer() {
+	if len(r.sick) < 2 {
+		return
+	}
+	right, untold := r.sick, r.untold
+	r.sick = slices.DeleteFunc(slices.Clone(right), func(cause string) bool { return !r.isSupported(cause) })
+	if len(r.sick) == 0 {
+		r.sick = right[:1]
+	}
+	r.untold = func(cause string) bool { return slices.Contains(right, cause) || untold(cause) }
+}
+
 func filesIn(dir, but string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -174,9 +187,7 @@ func (j *judge) judgeCases(ctx context.Context, dir string) (all []*recording, e
 			logLine("%v", err) // not every case can be read
 			continue
 		}
-		if len(x.Expect.Right) > 1 { // of several that may be right, those that are found
-			r.sick = slices.DeleteFunc(slices.Clone(x.Expect.Right), func(cause string) bool { return !r.isSupported(cause) })
-		}
+		r.chooseAnswer()
 		all = append(all, r)
 	}
 	logLine("%d cases", len(all))
@@ -225,6 +236,7 @@ func (j *judge) judgeKept(ctx context.Context, dir string) (all []*recording, er
 		if len(r.lines) == 0 {
 			return nil, fmt.Errorf("%s: nothing was compared in %s", dir, r.name)
 		}
+		r.chooseAnswer()
 		all = append(all, r)
 	}
 	logLine("%s: %d recordings", dir, len(all))

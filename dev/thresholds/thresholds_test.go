@@ -112,10 +112,10 @@ func TestMeasure(t *testing.T) {
 		{name: "other", sick: []string{"go.forced-gc"}, untold: func(cause string) bool { return cause == "linux.swap" }, lines: []meter.Line{of(k.ID, .24, false), of("linux.swap", .9, true)}},
 	}
 	m := measure(all, map[string]bool{check.Material.Name: true})
-	if m.Recordings != 2 || m.Sick != 2 || len(m.Margins) != 1 {
+	if m.Recordings != 2 || m.Sick != 2 || len(m.Margins) != 2 || m.Margins[1].Cause != k.ID {
 		t.Fatalf("%+v", m)
 	}
-	x := m.Margins[0]
+	x := m.Margins[0] // of all causes
 	if x.Cause != "" || x.With.Count != 1 || *x.With.Least != .6 || x.With.Reached != 1 || x.Without.Count != 1 || *x.Without.Most != .24 || x.Without.Reached != 0 || x.Near != 1 {
 		t.Errorf("%+v", x)
 	}

@@ -21,7 +21,7 @@ type Margins struct {
 // Margin is the margin of one threshold. A recording counts once, by the figure that its verdict keeps, or by the largest that was
 // compared.
 type Margin struct {
-	Cause   string  `json:"cause"` // "" all causes that compare with it, where these are many
+	Cause   string  `json:"cause"` // "" all causes that compare with it, where these are more than [Shared]
 	Name    string  `json:"name"`
 	Value   float64 `json:"value"`  // of the threshold when it was measured
 	With    Spread  `json:"with"`   // recordings with this cause
@@ -37,15 +37,15 @@ type Spread struct {
 	Count   int      `json:"n"`
 	Reached int      `json:"reached"` // at or above the threshold
 	Least   *float64 `json:"least,omitempty"`
-	Median  *float64 `json:"median,omitempty"`
-	P95     *float64 `json:"p95,omitempty"`
+	Median  *float64 `json:"median,omitempty"` // with the cause
+	P95     *float64 `json:"p95,omitempty"`    // without
 	Most    *float64 `json:"most,omitempty"`
 }
 
 // Near is the part of a threshold within which a figure is near it.
 const Near = .2
 
-// Shared is the number of causes above which a threshold has one margin for all of them.
+// Shared is the number of causes above which a threshold has one margin for all of them; [check.Material] also has one for each.
 const Shared = 3
 
 //go:embed margins.json
@@ -72,11 +72,8 @@ func Users(t check.Threshold) (ids []string) {
 	return ids
 }
 
-// Of returns the margin of a threshold for a cause, or for all causes that share it.
+// Of returns the margin of a threshold for a cause; with "", that for all causes which share it.
 func (m *Margins) Of(cause string, t check.Threshold) (Margin, bool) {
-	if len(Users(t)) > Shared {
-		cause = ""
-	}
 	for _, x := range m.Margins {
 		if x.Cause == cause && x.Name == t.Name && x.Value == t.Value {
 			return x, true

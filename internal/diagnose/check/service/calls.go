@@ -171,7 +171,7 @@ func (s *spanned) formatCalls() string {
 const aboutOne = .05
 
 var aside = check.Threshold{Name: "part of what calls take one by one, below which some ran side by side", Value: .95, Unit: "1",
-	Why: "what is above is rounding", Source: "judgement"}
+	Why: "what is above is rounding", Source: "judgement: weighs rounding of times, at most some µs for each call, against calls that overlap"}
 
 // formatProduct writes the time of so many calls of such a length; calls that run side by side
 // take less than their sum.
