@@ -35,6 +35,15 @@ func (l *Ledger) buildPoolQueue() *poolQueue {
 	return q
 }
 
+// chargeCPUsOfPool moves the part of a wait for a thread of the runtime's pool in which the process kept the CPUs busy: the pool's threads were
+// ready then and did not run.
+func (l *Ledger) chargeCPUsOfPool(s *evidence.Segment, c *Charges) {
+	if c[PoolThread] > 0 && !l.isWaitOf(s.Cause, evidence.EventLoop) {
+		part := int64(l.Unread.Part * float64(c[PoolThread]))
+		c[PoolThread], c[RequestsCPU] = c[PoolThread]-part, c[RequestsCPU]+part
+	}
+}
+
 // lengthAt returns the number of work items in the queue at a moment, interpolated between readings; 0 where unknown.
 func (q *poolQueue) lengthAt(at int64) float64 {
 	if q == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -110,6 +111,39 @@ func (c *Case) clockedWork() map[called]float64 {
 		return nil
 	}
 	return sums
+}
+
+// RanWhileSlow returns where the process's threads ran while slow requests were under way, by the kernel's CPU clock, and which part of that
+// was on behalf of no request; nil of too few samples.
+func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
+	on := c.Bundle.Names.Lookup(evidence.SampleOnCPU)
+	if on == 0 {
+		return nil, 0
+	}
+	var slow metrics.Spans
+	r, x := &c.Bundle.Requests, &c.Bundle.Samples
+	rows := slices.Clone(c.Ledger.Slow)
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
+	for _, row := range rows {
+		slow = slow.Add(r.Begins(row), r.End.At(row))
+	}
+	sums, n, apart := make(map[called]float64), 0, 0
+	var origin evidence.Origin
+	for i := range x.Len() {
+		if x.Type[i] != on || x.Subject[i] != c.Subject || slow.Within(x.Time[i], x.Time[i]+1) == 0 {
+			continue
+		}
+		site := c.SiteOf(x.Stack[i])
+		sums[called{site.Function, site.Callee}]++
+		origin = x.Origin[i]
+		if n++; !c.Threads().View(c.Subject, x.Stack[i]).Request {
+			apart++
+		}
+	}
+	if n < FewClocked.Int() {
+		return nil, 0
+	}
+	return rankEfforts(sums, origin), float64(apart) / float64(n)
 }
 
 // Background returns the functions in which goroutines ran that serve no request, the most first.

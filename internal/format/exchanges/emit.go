@@ -61,6 +61,7 @@ func (p *parser) linkAndEmit() {
 	p.findPools()
 	p.findLimiters()
 	p.findShared()
+	p.findSharedLookups()
 	loops.findBusy()
 	p.findAwaited(loops)
 	p.findTurns(loops)

@@ -49,7 +49,7 @@ func (p *parser) linkLookups() (left int) {
 		}
 	}
 	if len(rest) > 0 && len(p.requests) > 0 {
-		p.linkNamings(p.groupLookups(rest), p.findUnseen())
+		p.linkNamings(p.groupLookups(rest), p.findUnseen(false))
 	}
 	for i := range p.calls {
 		switch x := &p.calls[i]; {
@@ -101,8 +101,9 @@ func (p *parser) groupLookups(queries []int32) (all []naming) {
 	return all
 }
 
-// findUnseen finds the times in which requests showed no activity, in order of time.
-func (p *parser) findUnseen() (all []unseen) {
+// findUnseen finds the times in which requests showed no activity, in order of time: until their answer and until calls on new
+// connections, or until any call.
+func (p *parser) findUnseen(untilAnyCall bool) (all []unseen) {
 	first := make(map[ownEnd]int64) // the first calls of connections
 	byRequest := make([][]int32, len(p.requests))
 	for i := range p.calls {
@@ -133,8 +134,8 @@ func (p *parser) findUnseen() (all []unseen) {
 			return last
 		}
 		for _, k := range calls {
-			if x := &p.calls[k]; first[ownEnd{x.what, x.port}] == x.begun {
-				all = append(all, unseen{from: since(x.begun), until: x.begun, request: int32(i)})
+			if x := &p.calls[k]; untilAnyCall || first[ownEnd{x.what, x.port}] == x.begun {
+				all = append(all, unseen{from: since(x.begun), until: x.begun - x.pooled, request: int32(i)})
 			}
 		}
 		until := r.first

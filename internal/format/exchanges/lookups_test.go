@@ -77,3 +77,62 @@ func TestLinkLookups(t *testing.T) {
 		})
 	}
 }
+
+// asking is an event loop, thread 20, whose requests all want one name: the first of them asks, and the others wait for its answer and then call
+// the address on a connection that is open. Every few requests the name server takes its time. If apart, the calls begin at another moment.
+func asking(requests int, apart bool) (text string, waiting int) {
+	var w strings.Builder
+	random := rand.New(rand.NewPCG(3, 4))
+	w.WriteString("# exchanges of pid 4711\nfrom 1763689985000000000\n")
+	at, answered := int64(1763689985000000000), int64(0)
+	for i := range requests {
+		at += int64(random.ExpFloat64() * 25e6)
+		if at > answered {
+			took := int64(300_000)
+			if i%6 == 0 {
+				took = 400e6
+			}
+			answered = at + 100_000 + took
+			fmt.Fprintf(&w, "k %d 0 %d 0 57 52 1 1 21 21 37536 10.0.0.2:53 dns ok A example.com\n", at+100_000, took)
+		} else if answered-at >= awaitedLeast {
+			waiting++
+		}
+		call := answered + 500_000 + int64(random.Float64()*3e6)
+		if apart {
+			call = at + int64(random.Float64()*400e6)
+		}
+		fmt.Fprintf(&w, "k %d 0 10000000 0 500 200 1 1 20 20 %d 10.0.0.7:80 http 200 GET /stock\n", call, 30000+i%40)
+		fmt.Fprintf(&w, "q %d 0 %d 0 180 220 1 1 20 20 8080/%d - http 200 GET /stock\n", at, call+10_200_000-at, 1+i%40)
+	}
+	fmt.Fprintf(&w, "until %d\n", at+2e9)
+	return w.String(), waiting
+}
+
+// TestSharedLookups checks that requests which wait for a lookup that another request began are charged with it, and that others are not.
+func TestSharedLookups(t *testing.T) {
+	for _, apart := range []bool{false, true} {
+		text, waiting := asking(400, apart)
+		b := evidence.NewBundle()
+		if err := format.Read(t.Context(), []format.Format{Format}, formattest.Artifact("exchanges.txt", []byte(text)), b); err != nil {
+			t.Fatal(err)
+		}
+		r, waited := &b.Requests, 0
+		for row := range r.Len() {
+			for s := range r.Path(row).All {
+				if s.Kind == evidence.NetWait && b.Names.Wait(s.Cause).Kind == evidence.NameServer && float64(s.Dur) >= awaitedPart*float64(awaitedLeast) {
+					waited++
+					break
+				}
+			}
+		}
+		switch {
+		case !apart && float64(waited) < .9*float64(waiting):
+			t.Errorf("%d requests wait for a lookup, of %d that do", waited, waiting)
+		case apart && waited > requestsBySlowLookups(text):
+			t.Errorf("%d requests wait for a lookup, though their calls begin at other moments", waited)
+		}
+	}
+}
+
+// requestsBySlowLookups returns how many lookups took long: only the requests that began them may be charged.
+func requestsBySlowLookups(text string) int { return strings.Count(text, " 0 400000000 0 57 ") }

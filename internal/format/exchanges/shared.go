@@ -3,6 +3,8 @@ package exchanges
 import (
 	"cmp"
 	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // sharedEnd is the time (ns) after answers were read within which the last waiting request is answered: one follows the other.
@@ -94,6 +96,73 @@ func (p *parser) findAwaited(loops *loops) {
 	}
 	for _, w := range found {
 		p.calls = append(p.calls, p.calls[w.call].behindIt(w.request, p.requests[w.request].begun))
+	}
+}
+
+// findSharedLookups finds requests that wait for the lookup that another request began. Clients such as Netty's ask once for a name that
+// several requests want, and all of them go on when the answer has come: with their next call, or with their own answer. Times tell it, as
+// for findAwaited, by route.
+func (p *parser) findSharedLookups() {
+	var byEnd []int32
+	var took []int64
+	for i := range p.calls {
+		if c := &p.calls[i]; c.lookup && c.first-c.begun >= awaitedLeast {
+			byEnd = append(byEnd, int32(i))
+			took = append(took, c.first-c.begun)
+		}
+	}
+	if len(byEnd) == 0 {
+		return
+	}
+	slices.SortFunc(byEnd, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(p.calls[a].first, p.calls[b].first), cmp.Compare(a, b))
+	})
+	slices.Sort(took)
+	type wait struct {
+		request, call int32
+		from          int64
+	}
+	type waits struct {
+		found  []wait
+		long   int     // times without activity
+		chance float64 // how many of them would end after a lookup by chance
+	}
+	byRoute := make(map[evidence.NameID]*waits)
+	for _, u := range p.findUnseen(true) {
+		lasts := u.until - u.from
+		if lasts < awaitedLeast {
+			continue
+		}
+		r := &p.requests[u.request]
+		of := byRoute[r.what]
+		if of == nil {
+			of = new(waits)
+			byRoute[r.what] = of
+		}
+		of.long++
+		shorter, _ := slices.BinarySearch(took, int64(awaitedPart*float64(lasts)))
+		of.chance += min(1, float64(len(took)-shorter)*float64(sharedEnd)/float64(max(1, p.until-p.from)))
+		n, _ := slices.BinarySearchFunc(byEnd, u.until, func(k int32, at int64) int { return cmp.Compare(p.calls[k].first, at+1) })
+		for n--; n >= 0; n-- {
+			c := &p.calls[byEnd[n]]
+			if u.until-c.first > max(sharedEnd, int64((1-awaitedPart)*float64(lasts))) {
+				break
+			}
+			if c.request != u.request && float64(c.first-max(c.begun, u.from)) >= awaitedPart*float64(lasts) {
+				of.found = append(of.found, wait{u.request, byEnd[n], u.from})
+				break
+			}
+		}
+	}
+	var found []wait
+	for _, of := range byRoute {
+		if n := float64(len(of.found)); n >= awaitedTimes && n >= awaitedMost*float64(of.long) && n >= notByChance*of.chance {
+			found = append(found, of.found...)
+		}
+	}
+	slices.SortFunc(found, func(a, b wait) int { return cmp.Or(cmp.Compare(a.request, b.request), cmp.Compare(a.from, b.from)) })
+	for _, w := range found {
+		p.calls = append(p.calls, p.calls[w.call].behindIt(w.request, w.from))
 	}
 }
 

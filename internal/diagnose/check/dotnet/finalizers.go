@@ -73,7 +73,6 @@ func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept floa
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Objects wait for their finalizers: the finalizer thread is always in %s (%s), and GC retains %s/s.", threadstack.Bare(f.at), f.doing, units.MiB(kept))
 	v.Summary = fmt.Sprintf("%s/s retained while the finalizer thread is always busy", units.MiB(kept))
-	v.Weight = g.ShareOf(g.pausesOf(isOrdinary))
 	v.Evidence = append(v.Evidence,
 		c.Figure("finalizer.busy_share", fmt.Sprintf("samples (of %d) with the finalizer thread in %s", f.looks, f.at), float64(f.busy)/float64(f.looks), "1", f.origin),
 		c.Figure("gc.promoted_bytes_per_s", "bytes that survive collections", kept, "bytes/s", g.Origin))
@@ -84,6 +83,7 @@ func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept floa
 	if bytes > 0 && g.Span > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("gc.finalizable_bytes_per_s", "of these, kept only for finalizers and what they reference", bytes/g.Span, "bytes/s", g.Origin))
 	}
+	g.chargeOrdinaryPauses(v)
 	g.addTopAllocators(v)
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "dispose objects that have a finalizer as soon as they are unused (using, await using), and call GC.SuppressFinalize in Dispose: then no finalizer runs", Code: f.at},

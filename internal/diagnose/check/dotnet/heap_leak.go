@@ -125,18 +125,23 @@ func judgeLeak(c *check.Case) check.Verdict {
 	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Live memory after collections grows by %s per minute.", units.MiB(60*slope))
-	p := g.pausesOf(isOrdinary) // all of them copy or mark the surviving objects
+	g.chargeOrdinaryPauses(&v)
+	g.addTopAllocators(&v)
+	v.Fix = append(v.Fix,
+		check.Fix{Text: "find which types grow: two snapshots of the heap some minutes apart", Setting: "dotnet-gcdump collect -p PID"},
+		check.Fix{Text: "then fix what holds them: remove event handlers, dispose registrations and timers, limit caches by size and age; until then, restart before memory runs short"})
+	return v
+}
+
+// chargeOrdinaryPauses charges a leak with the pauses of all collections that the program did not ask for: each copies or marks what survives.
+func (g *collector) chargeOrdinaryPauses(v *check.Verdict) {
+	c, p := g.c, g.pausesOf(isOrdinary)
 	v.Weight = g.ShareOf(p)
 	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by GC", v.Weight, "1", g.Origin))
 	if b := c.BillOf(g.Collector, p); b != nil && c.Slow() && b.Sum() > 0 {
 		v.Evidence = append(v.Evidence, b.Figures(c, "collections")...)
 		v.Saves = b.Saves(c)
 	}
-	g.addTopAllocators(&v)
-	v.Fix = append(v.Fix,
-		check.Fix{Text: "find which types grow: two snapshots of the heap some minutes apart", Setting: "dotnet-gcdump collect -p PID"},
-		check.Fix{Text: "then fix what holds them: remove event handlers, dispose registrations and timers, limit caches by size and age; until then, restart before memory runs short"})
-	return v
 }
 
 var remains = check.Threshold{Name: "part of what reaches gen 2 that may die there", Value: .2, Unit: "1",
