@@ -64,7 +64,7 @@ var (
 	NearlyFull = Threshold{Name: "share of the CPUs that the service's own work takes, on a host with none free", Value: .8, Unit: "1",
 		Why: "others take the rest", Source: "M/M/1: ρ/(1−ρ) is 4 at 80 %"}
 	HostFull = Threshold{Name: "share of the host's CPUs in use when none is free", Value: .95, Unit: "1",
-		Why: "readings of busy CPUs miss some ticks", Source: "judgement"}
+		Why: "readings of busy CPUs miss some ticks", Source: "M/M/1: ρ/(1−ρ) is 19 at 95 %"}
 )
 
 // Full says whether the service's own work fills the processors, so that requests queue for them. It is false if that is

@@ -59,9 +59,9 @@ longer.`,
 // of the gen 1 collections: gen 2 collections should be rare.
 var (
 	leastChurn = check.Threshold{Name: "gen 2 collections for large objects", Value: 2, Unit: "count",
-		Why: "one may be chance", Source: "judgement"}
+		Why: "one may be chance", Source: "arithmetic: the least number that repeats itself"}
 	churning = check.Threshold{Name: "gen 2 collections for large objects, as part of gen 1 collections", Value: .1, Unit: "1",
-		Why: "what must be rare is not", Source: "judgement"}
+		Why: "what must be rare is not", Source: "Improving .NET Application Performance and Scalability, Microsoft, 2004, chapter 15: gen 2 collections a tenth of gen 1 where all is well"}
 )
 
 func judgeChurn(c *check.Case) check.Verdict {
@@ -137,7 +137,7 @@ func (g *collector) largeWaits(v *check.Verdict) []metrics.GCWait {
 }
 
 var worthType = check.Threshold{Name: "share of the bytes of large objects from which a type or place is reported", Value: .05, Unit: "1",
-	Why: "a report has room for some", Source: "judgement"}
+	Why: "a report has room for some", Source: "arithmetic: at most twenty can have it"}
 
 var onlyThere = check.Threshold{Name: "share that is reported as all of them", Value: .99, Unit: "1",
 	Why: "rounding", Source: "arithmetic: 99 %"}

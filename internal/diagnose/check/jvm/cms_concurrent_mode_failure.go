@@ -189,9 +189,9 @@ func (s cms) listFigures(g *collector) (out []check.Evidence) {
 // room: then CMS lacked a free block of the size.
 var (
 	timesFree = check.Threshold{Name: "free old generation over what a young collection needed", Value: 3, Unit: "times",
-		Why: "there was room enough: what failed was to find a hole", Source: "judgement"}
+		Why: "there was room enough: what failed was to find a hole", Source: "judgement: weighs holes against a heap that is merely full: at three times, two thirds of what is free would have to lie in holes"}
 	partFree = check.Threshold{Name: "free part of the old generation", Value: .2, Unit: "1",
-		Why: "there was room enough: what failed was to find a hole", Source: "judgement"}
+		Why: "there was room enough: what failed was to find a hole", Source: "arithmetic: more than twice what is free when CMS begins a cycle by default, 8 % (100 − MinHeapFreeRatio + CMSTriggerRatio · MinHeapFreeRatio/100 = 92 % in use)"}
 )
 
 func (s cms) isFragmented() bool {

@@ -93,10 +93,10 @@ var (
 )
 
 var concurrently = check.Threshold{Name: "heap over what is live, for a collector that frees beside the program", Value: 3, Unit: "times",
-	Why: "the program goes on allocating at that time", Source: "judgement"}
+	Why: "the program goes on allocating at that time", Source: "judgement: what lives, as much again for what is allocated during a cycle, and as much to spare; the collectors' documents give no factor"}
 
 var manyCores = check.Threshold{Name: "CPUs from which some can be spared for the collector", Value: 4, Unit: "CPUs",
-	Why: "of fewer each one is missed", Source: "judgement"}
+	Why: "of fewer each one is missed", Source: "HotSpot: -XX:ConcGCThreads is about a quarter of -XX:ParallelGCThreads by default (G1); of fewer than four CPUs one thread is more"}
 
 // adviseConcurrent adds advice for concurrent collectors that do not keep up.
 func (g *collector) adviseConcurrent(v *check.Verdict, live, capacity float64) {

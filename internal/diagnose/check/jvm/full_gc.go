@@ -56,9 +56,9 @@ problem. What does not help: calling System.gc() at quiet times.`,
 // is their least number.
 var (
 	stoppedFull = check.Threshold{Name: "share of the time in full collections, where no requests tell their cost", Value: .02, Unit: "1",
-		Why: "a healthy program needs next to none", Source: "judgement"}
+		Why: "a healthy program needs next to none", Source: "HotSpot, gc_globals.hpp: the Parallel collector aims for 1 % of the time in all collections (GCTimeRatio=99); full ones alone take twice that"}
 	frequentFull = check.Threshold{Name: "full collections in a recording", Value: 2, Unit: "count",
-		Why: "one may be on request or at the start", Source: "judgement"}
+		Why: "one may be on request or at the start", Source: "arithmetic: the least number that repeats itself"}
 )
 
 func containsAny(text string, words []string) bool {
@@ -125,7 +125,7 @@ var (
 	exhaustedHeap = check.Threshold{Name: "share of the heap that full collections leave in use", Value: .95, Unit: "1",
 		Why: "it is at its end, however short they are", Source: "GCHeapFreeLimit=2: the JVM gives up at 98 %"}
 	inARow = check.Threshold{Name: "full collections in a row that leave it so", Value: 3, Unit: "count",
-		Why: "one may come at the peak of what lives", Source: "judgement"}
+		Why: "one may come at the peak of what lives", Source: "judgement: weighs a peak of what lives against a heap that is full; the JVM itself gives up after 5 (AdaptiveSizePolicyGCTimeLimitThreshold in gc_globals.hpp)"}
 )
 
 // supportIfExhausted supports full collections that free almost nothing, by the JVM's own message or by the heap they leave, and
@@ -190,7 +190,7 @@ func (g *collector) afterFull(p metrics.Pauses) (live, before, capacity float64)
 // dead.
 var (
 	crowded = check.Threshold{Name: "share of the heap that is live, from which it is too small for that", Value: .7, Unit: "1",
-		Why: "collections come ever more often above", Source: "judgement"}
+		Why: "collections come ever more often above", Source: "arithmetic: a byte that is allocated costs live/(heap − live) of copying: 1 at 50 % live, 2.3 at 70 %, 9 at 90 %"}
 	freed = check.Threshold{Name: "share of the heap that a full collection frees, from which most of it had died", Value: .5, Unit: "1",
 		Why: "a young generation or a cycle could have freed it", Source: "arithmetic: half"}
 )

@@ -62,9 +62,9 @@ var (
 	worthStarved = check.Threshold{Name: "length of a collection that counts as short of CPU", Value: 50e6, Unit: "ns",
 		Why: "the times of logs have a resolution of 10 ms", Source: "arithmetic: a fifth"}
 	halfOne = check.Threshold{Name: "CPUs that a collection had", Value: .5, Unit: "CPUs",
-		Why: "one thread alone gets more where CPUs are free", Source: "judgement"}
+		Why: "one thread alone gets more where CPUs are free", Source: "arithmetic: a thread that never waits has 1; this one waited for a CPU for as long as it ran"}
 	pacePart = check.Threshold{Name: "part of the CPUs that the best of its kind had", Value: .5, Unit: "1",
-		Why: "collections of a kind differ by less", Source: "judgement"}
+		Why: "collections of a kind differ by less", Source: "arithmetic: the same work took twice as long"}
 )
 
 const (
@@ -200,9 +200,9 @@ func (g *collector) paceOfKind(p metrics.Pauses) float64 {
 // busy the share of the host's processors from which it has none to give.
 var (
 	oftenThrottled = check.Threshold{Name: "share of its periods from which a quota stops a process often", Value: .05, Unit: "1",
-		Why: "a p95 meets a stop", Source: "arithmetic"}
+		Why: "a p95 meets a stop", Source: "PASTA (R. Wolff, Operations Research 30, 1982): one request in twenty meets a stop: the p95"}
 	busy = check.Threshold{Name: "share of the host's CPUs from which it has none to give", Value: .9, Unit: "1",
-		Why: "M/M/1: ρ/(1−ρ) is 9 at 90 %", Source: "M/M/1"}
+		Why: "M/M/1: ρ/(1−ρ) is 9 at 90 %", Source: "M/M/1: ρ/(1−ρ) is 9 at 90 %"}
 )
 
 // judgeHost says what used the CPUs, by /proc; where the host had free CPUs, something else kept

@@ -89,9 +89,9 @@ func judgeMetaspace(c *check.Case) check.Verdict {
 // all the time; and how near to its limit metaspace is full, fragmented as it is.
 var (
 	unloaded = check.Threshold{Name: "part of class metadata that a collection frees", Value: .2, Unit: "1",
-		Why: "classes are made and dropped all the time", Source: "judgement"}
+		Why: "classes are made and dropped all the time", Source: "judgement: weighs class loaders that come and go against those that a start leaves behind"}
 	limitNear = check.Threshold{Name: "part of its limit from which metaspace is full", Value: .75, Unit: "1",
-		Why: "it is fragmented", Source: "judgement"}
+		Why: "it is fragmented", Source: "judgement: weighs what is in use against holes between class loaders, which no log shows"}
 )
 
 func (g *collector) adviseMetaspace(v *check.Verdict, p metrics.Pauses, before, after, limit float64) {

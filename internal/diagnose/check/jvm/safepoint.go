@@ -162,10 +162,10 @@ func judgeStops(c *check.Case) check.Verdict {
 }
 
 var perceptible = check.Threshold{Name: "length of a stop that is no collection, without requests", Value: .01, Unit: "s",
-	Why: "each JVM has many that are shorter", Source: "judgement"}
+	Why: "each JVM has many that are shorter", Source: "judgement: as long as a call that is noticed"}
 
 var crowding = check.Threshold{Name: "short stops one after another", Value: someCounted.Value, Unit: "count",
-	Why: "each of them alone, every JVM has", Source: "judgement"}
+	Why: "each of them alone, every JVM has", Source: "Poisson error: 1/√5"}
 
 // isCrowded says whether stops that are short each take much of the time, or of a minute of it.
 func (g *collector) isCrowded(p metrics.Pauses) bool {

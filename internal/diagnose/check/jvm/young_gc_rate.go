@@ -61,15 +61,15 @@ makes collections more frequent).`,
 // hardly any time.
 var (
 	oftenYoung = check.Threshold{Name: "young collections from which they are worth slowing down", Value: 10. / 60, Unit: "1/s",
-		Why: "below, they are rare", Source: "judgement; ten a minute"}
+		Why: "below, they are rare", Source: "arithmetic: ten a minute; at 0.1 s each, which people notice (J. Nielsen, Usability Engineering, 1993, chapter 5), they take 1.7 % of the time"}
 	someYoung = check.Threshold{Name: "young collections in what was watched", Value: 5, Unit: "count",
 		Why: "of five, a rate is known within a half", Source: "Poisson error: 1/√5"}
 	leastYoung = check.Threshold{Name: "share of the time in young collections, where requests tell their cost", Value: .02, Unit: "1",
-		Why: "below, they take hardly any time", Source: "judgement"}
+		Why: "below, they take hardly any time", Source: "HotSpot, gc_globals.hpp: twice the 1 % that the Parallel collector aims for (GCTimeRatio=99)"}
 	stoppedYoung = check.Threshold{Name: "share of the time in young collections, where no requests tell their cost", Value: .05, Unit: "1",
-		Why: "a program needs some", Source: "judgement"}
+		Why: "a program needs some", Source: "PASTA (R. Wolff, Operations Research 30, 1982): one request in twenty meets one: the p95"}
 	nearKnee = check.Threshold{Name: "part of the load's knee from which it is reported", Value: .5, Unit: "1",
-		Why: "there waits begin to grow", Source: "judgement"}
+		Why: "there waits begin to grow", Source: "M/M/1: ρ/(1−ρ) is 1 at 50 %: a request waits for as long as it is served"}
 	mostOfIt = check.Threshold{Name: "share of slow time that is theirs though the work alone were too much", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	longYoung = check.Threshold{Name: "length of a young collection that makes any request slow that meets it", Value: .1, Unit: "s",

@@ -10,7 +10,7 @@ import (
 
 // ofProfile is the part of a CPU profile from which on what the kernel does there is named by it alone.
 var ofProfile = check.Threshold{Name: "share of the samples of a CPU profile, where nothing else is known", Value: worthTHP.Value, Unit: "1",
-	Why: "as much of the CPU time of whatever was sampled does nothing else", Source: "judgement"}
+	Why: "as much of the CPU time of whatever was sampled does nothing else", Source: "judgement: as where the process was recorded (linux.thp-stall): without it the same work takes a fifth less CPU time"}
 
 // judgeProfile judges by a kernel mechanism's share of a listing of perf report.
 func judgeProfile(c *check.Case, mechanism, what string, fix check.Fix) (v check.Verdict, ok bool) {
@@ -51,13 +51,13 @@ func judgeHostFutex(c *check.Case) (check.Verdict, bool) {
 // Syncs that a program's own log or page tells of.
 var (
 	fewSlowSyncs = check.Threshold{Name: "syncs that took so long that a program told of it", Value: 2, Unit: "count",
-		Why: "one may follow a load of data", Source: "judgement"}
+		Why: "one may follow a load of data", Source: "arithmetic: the least number that repeats itself"}
 	longSync = check.Threshold{Name: "length of a single sync that a program told of", Value: 10e9, Unit: "ns",
 		Why: "whatever waits for it waits longer than people do", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
 	slowSync = check.Threshold{Name: "median of a sync", Value: 10e6, Unit: "ns",
 		Why: "of a disk that suits, 99 of 100 take less", Source: "etcd, Hardware recommendations, Disks; FAQ: \"p99 duration should be less than 10ms\""}
 	manySyncs = check.Threshold{Name: "syncs of which a median means something", Value: 20, Unit: "count",
-		Why: "of fewer one load decides", Source: "binomial error"}
+		Why: "of fewer one load decides", Source: "binomial error: of 20 the half that is slower is known within 11 % (√(0.5·0.5/20))"}
 )
 
 // tellsSyncs says whether a program reports its syncs.
@@ -101,7 +101,7 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 
 // busyKernelThread is how much of a CPU a thread of the kernel must use to be named by a list of processes alone.
 var busyKernelThread = check.Threshold{Name: "CPU that a thread of the kernel uses, by a list of processes", Value: .8, Unit: "CPUs",
-	Why: "it hardly ever has nothing to do", Source: "judgement"}
+	Why: "it hardly ever has nothing to do", Source: "M/M/1: ρ/(1−ρ) is 4 at 80 %"}
 
 // kernelThread returns a kernel thread whose name begins so; ok says whether it uses nearly a
 // whole CPU.

@@ -77,14 +77,14 @@ func (s *server) splitLongCommands() (much, little []metrics.RedisKept) {
 }
 
 var longCall = check.Threshold{Name: "length of a single command that is named however rare", Value: 500e6, Unit: "ns",
-	Why: "what arrives at that time waits for half of it, longer than the 200 ms of some clients' timeouts", Source: "arithmetic"}
+	Why: "what arrives at that time waits for half of it, longer than the 200 ms of some clients' timeouts", Source: "arithmetic: half of it is 250 ms"}
 
 // Calls close together in the slow log take much of the thread's time during that stretch, whatever it was before.
 var (
 	several = check.Threshold{Name: "long calls in the slow log that stand close together", Value: 3, Unit: "count",
-		Why: "two may come together by chance", Source: "judgement"}
+		Why: "two may come together by chance", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of recordings"}
 	closeBy = check.Threshold{Name: "share of the time from the first of them to the last", Value: .05, Unit: "1",
-		Why: "one command in twenty meets one", Source: "arithmetic"}
+		Why: "one command in twenty meets one", Source: "PASTA (R. Wolff, Operations Research 30, 1982): one command in twenty meets one: the p95"}
 )
 
 // rounded is the resolution of the slow log's stamps.

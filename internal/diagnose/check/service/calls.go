@@ -170,7 +170,7 @@ func (s *spanned) formatCalls() string {
 const aboutOne = .05
 
 var aside = check.Threshold{Name: "part of what calls take one by one, below which some ran side by side", Value: .95, Unit: "1",
-	Why: "what is above is rounding", Source: "judgement"}
+	Why: "what is above is rounding", Source: "judgement: weighs rounding of times, at most some µs for each call, against calls that overlap"}
 
 // formatProduct writes the time of n calls of a mean duration. Calls that run side by side take less time than their sum.
 func formatProduct(n, each, all, of float64) string {

@@ -11,7 +11,7 @@ import (
 )
 
 var leastCounted = check.Threshold{Name: "readings of a service's own counters", Value: 8, Unit: "count",
-	Why: "fewer do not tell how requests came", Source: "judgement"}
+	Why: "fewer do not tell how requests came", Source: "arithmetic: four before a change and four after"}
 
 // countedArrivals returns the arrivals of requests by the service's own counters: finished
 // requests and the growth of the queue. Counters show what nothing else does where requests are

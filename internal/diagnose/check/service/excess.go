@@ -105,7 +105,7 @@ func (e *excess) byReplay() bool {
 }
 
 var mostBusy = check.Threshold{Name: "share of CPUs in use above which a queue is just long", Value: .98, Unit: "1",
-	Why: "ρ/(1−ρ) grows without limit", Source: "M/M/1"}
+	Why: "ρ/(1−ρ) grows without limit", Source: "M/M/1: ρ/(1−ρ) is 49 at 98 %, and grows without limit above"}
 
 // byProcessors computes how busy the CPUs would be at the expected rate. The wait in a queue is
 // proportional to ρ/(1−ρ), ρ the utilisation (M/M/1; with more servers it falls more

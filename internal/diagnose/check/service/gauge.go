@@ -165,9 +165,9 @@ var longQueue = check.Threshold{Name: "requests that wait for a pool in a single
 
 var (
 	mostlyFree = check.Threshold{Name: "part of a pool in use up to which it is not exhausted", Value: .5, Unit: "1",
-		Why: "readings between may have seen more, not twice as much", Source: "judgement"}
+		Why: "readings between may have seen more, not twice as much", Source: "judgement: weighs a peak between two readings against a pool that was never used up"}
 	fewReadings = check.Threshold{Name: "readings of a pool's gauge", Value: 5, Unit: "count",
-		Why: "fewer may have missed when it was exhausted", Source: "judgement"}
+		Why: "fewer may have missed when it was exhausted", Source: "binomial: a pool that is used up half of the time is missed by 5 readings in 3 % of cases (2⁻⁵)"}
 )
 
 func enlargePool(name string) check.Fix {

@@ -132,11 +132,11 @@ func judgeCapacity(c *check.Case) check.Verdict {
 // What lines of Go's scheduler must show to say by themselves that more is to run than can.
 var (
 	fewLooks = check.Threshold{Name: "lines of Go's scheduler", Value: 3, Unit: "count",
-		Why: "one may be a burst", Source: "judgement"}
+		Why: "one may be a burst", Source: "judgement: weighs a burst, which a line of a second shows once, against a queue that stands"}
 	manyReady = check.Threshold{Name: "goroutines that are ready, for each P", Value: 3, Unit: "count",
-		Why: "each waits for three others", Source: "judgement"}
+		Why: "each waits for three others", Source: "arithmetic: each gets a quarter of a P"}
 	noneIdle = check.Threshold{Name: "share of Ps that are not idle when none is free", Value: .95, Unit: "1",
-		Why: "lines miss some moments", Source: "judgement"}
+		Why: "lines miss some moments", Source: "M/M/1: ρ/(1−ρ) is 19 at 95 %"}
 )
 
 // judgeScheduler judges a Go program without requests by its scheduler's trace lines: all its Ps

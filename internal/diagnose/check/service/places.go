@@ -12,9 +12,9 @@ import (
 // What lines of a server's own log say by themselves, where no request tells what they cost.
 var (
 	fewUnanswered = check.Threshold{Name: "calls without an answer in time, within a minute, by a proxy's log", Value: 3, Unit: "count",
-		Why: "one or two may be long polls, or a single request", Source: "judgement"}
+		Why: "one or two may be long polls, or a single request", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of recordings"}
 	fewBlocked = check.Threshold{Name: "different workers that do not answer at the same time", Value: 3, Unit: "count",
-		Why: "one or two may have a long request each", Source: "judgement"}
+		Why: "one or two may have a long request each", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of recordings"}
 )
 
 // judgePlaces judges a server by log lines that say that all places of a kind were in use, or that

@@ -197,7 +197,7 @@ func addLoadFixes(c *check.Case, v *check.Verdict, used float64) {
 }
 
 var outgrown = check.Threshold{Name: "requests that came over those that were served", Value: 1.1, Unit: "times",
-	Why: "less comes and goes by chance", Source: "judgement"}
+	Why: "less comes and goes by chance", Source: "Poisson: three standard deviations of 900 requests (3·√900 is 90)"}
 
 // offeredRatio returns how many times as many requests came as were served meanwhile: what CPUs do
 // at their limit does not measure the demand. 1 where that is not known.
