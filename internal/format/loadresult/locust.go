@@ -58,6 +58,9 @@ func locustText(r *run, line string) bool {
 			}
 		}
 		return true
+	case r.section == "rows" && strings.Trim(line, "- ") == "" && r.Completed > 0: // the line below the last row
+		r.section = "done"
+		return true
 	case r.section == "rows":
 		return locustRow(r, f)
 	case f[0] != "Aggregated" && f[0] != "Total":
@@ -158,4 +161,4 @@ func locustRow(r *run, f []string) bool {
 	return true
 }
 
-func locustWhole(r *run) bool { return r.Completed > 0 && (r.section == "done" || r.section == "rows") }
+func locustWhole(r *run) bool { return r.Completed > 0 && r.section == "done" }
