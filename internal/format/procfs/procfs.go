@@ -24,6 +24,8 @@
 //	==> /proc/stat <==
 //	cpu  114906 …
 //
+// grep with several files puts the name of each before its lines ("grep -H . /sys/fs/cgroup/*/memory.pressure").
+//
 // The output of date(1) is a moment, too. Files without moments, as people paste them into tickets, are successive readings: a
 // file that occurs again begins the next reading. /proc/uptime gives the time between them, or else the CPU time counted in
 // /proc/stat. /proc/stat, vmstat and meminfo need no header. In a copied shell session "$ cat FILE" and
@@ -88,7 +90,7 @@
 // and marks its end.
 //
 // The package's opinion: counters are better than averages that other programs made
-// (the avg10 of pressure files is not read), and the whole host is worth
+// (the avg10 of pressure files is read only of memory that was looked at once), and the whole host is worth
 // recording, because the CPUs are always taken by other processes than the slow one.
 package procfs
 
@@ -127,6 +129,9 @@ func matchHead(head []byte) format.Confidence {
 			}
 			rest = more
 			continue
+		}
+		if path, text, ok := grepLine(line); ok && len(text) > 0 && kernelFile(path) {
+			return format.Sure
 		}
 		if path, ok := tailHeader(line); ok && kernelFile(path) || first && fileOfLine(line) != "" && len(more) > 0 {
 			return format.Sure
@@ -175,6 +180,15 @@ func tailHeader(line []byte) ([]byte, bool) {
 		return nil, false
 	}
 	return bytes.CutSuffix(line, []byte(" <=="))
+}
+
+// grepLine reads "<path>:<line of the file>".
+func grepLine(line []byte) (path, text []byte, ok bool) {
+	if len(line) == 0 || line[0] != '/' || !kernelFile(line) {
+		return nil, nil, false
+	}
+	path, text, ok = bytes.Cut(line, []byte(":"))
+	return path, text, ok && len(text) > 0 && len(path) <= maxPath && bytes.IndexAny(path, " \t") < 0
 }
 
 // longestPrompt bounds the length of a prompt in a session of a shell.
@@ -277,6 +291,7 @@ type reading struct {
 type parser struct {
 	coming  [][]byte // files that the command prints after this one
 	single  bool     // this file has one line
+	grepped string   // the file that grep named before the last line
 	current []byte   // this file
 	fresh   bool     // no line of it has been read yet
 
@@ -324,6 +339,7 @@ type parser struct {
 	number    int64 // of the line
 	sections  int64
 	points    int
+	strained  []strained
 	ignored   int64 // lines, or whole files, that are known and not needed
 	damaged   int64 // lines not understood
 	strange   int64 // the last of them
@@ -352,6 +368,17 @@ func (p *parser) parseLine(l format.Line) {
 		p.closeSection()
 		p.openSection(path)
 		return
+	}
+	if path, text, ok := grepLine(l.Text); ok {
+		if string(path) != p.grepped {
+			p.closeSection()
+			p.openSection(path)
+			p.grepped = string(path)
+		}
+		l.Text = text
+	} else if p.grepped != "" {
+		p.closeSection()
+		p.reader, p.grepped = nil, ""
 	}
 	if command, ok := shellCommand(l.Text); ok {
 		p.closeSection()

@@ -42,7 +42,7 @@ problem. What does not help: calling System.gc() at quiet times.`,
 	Least: fmt.Sprintf("two full collections that take %v of the time (8 %% of the worst minute), or one of a second, or three in a row that leave %v of the heap in use, or the JVM's own line about GCTimeLimit; by counts since the start alone, two of a second on average; with requests, %v of slow time",
 		stoppedFull, exhaustedHeap, check.Material),
 	Thresholds: []check.Threshold{crowded, exhaustedHeap, freed, frequentFull, halfOne, inARow, leastWatched, longMinutes, mostFreed, mostOfThem,
-		pacePart, roomy, oldEmpty, oldRoomy, permFull, sameStop, someCounted, stoppedFull, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved,
+		pacePart, roomy, oldEmpty, oldRoomy, permFull, sameStop, someCounted, someUnstamped, stoppedFull, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved,
 		check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
 		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,
 		check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
@@ -75,6 +75,9 @@ func judgeFull(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
 		if v, ok := fullSinceStart(c); ok {
+			return v
+		}
+		if v, ok := longUnstamped(c, func(x unstamped) bool { return x.of == evidence.PauseFull && !x.metadata() && !x.requested() }, "full collections"); ok {
 			return v
 		}
 		return unwatchedVerdict(c)

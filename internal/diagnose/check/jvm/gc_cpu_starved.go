@@ -68,7 +68,8 @@ var (
 )
 
 const (
-	paceOf = .9
+	paceOf     = .9
+	leastPaced = 3 // pauses from which two can tell the pace
 )
 
 func judgeStarved(c *check.Case) check.Verdict {
@@ -177,7 +178,8 @@ func (s paces) bestPace(p metrics.Pauses) float64 {
 }
 
 // paceOfKind returns how many CPUs collections of a kind can use: the 9th decile of those used by
-// pauses long enough to be timed.
+// pauses long enough to be timed. Among few pauses that is the most of all; a pace that one pause
+// alone had says nothing about the others, so the second counts then.
 func (g *collector) paceOfKind(p metrics.Pauses) float64 {
 	var all []float64
 	for _, x := range p {
@@ -190,6 +192,9 @@ func (g *collector) paceOfKind(p metrics.Pauses) float64 {
 	}
 	slices.Sort(all)
 	pace := max(1, stats.Quantile(all, paceOf))
+	if n := len(all); n >= leastPaced {
+		pace = max(1, min(pace, all[n-2]))
+	}
 	if n := g.cpuCount(); n > 0 {
 		pace = min(pace, n)
 	}

@@ -61,6 +61,7 @@ type halt struct {
 	metrics.Pause
 	operation string
 	reaching  bool // it is the way to the safepoint, of a collection
+	leaving   bool // it is the way out of the safepoint, of a collection
 }
 
 func judgeSafepoint(c *check.Case) check.Verdict {
@@ -121,23 +122,30 @@ func judgeStops(c *check.Case) check.Verdict {
 	if !v.Supported() {
 		return v
 	}
-	reaching := make(map[bool]metrics.Pauses)
+	var operations metrics.Pauses
 	by := make(map[string]metrics.Pauses)
+	var late, left metrics.Pauses // all ways to safepoints and out of them, those of other operations included
 	for _, s := range stops {
-		reaching[s.reaching] = append(reaching[s.reaching], s.Pause)
 		by[s.operation] = append(by[s.operation], s.Pause)
-	}
-	var late metrics.Pauses // all ways to safepoints, those of other operations included
-	for _, s := range stops {
-		if d := g.Get(s.Pause, evidence.ToSafepoint); d > 0 {
+		if !s.reaching && !s.leaving {
+			operations = append(operations, s.Pause)
+		}
+		if d := g.Get(s.Pause, evidence.ToSafepoint); d > 0 && !s.leaving {
 			late = append(late, metrics.Pause{Row: s.Row, From: s.From, To: s.From + int64(d)})
+		}
+		if d := g.leavingOf(s.Pause); d > 0 && !s.reaching {
+			left = append(left, metrics.Pause{Row: s.Row, From: s.To - d, To: s.To})
 		}
 	}
 	v.Evidence = append(v.Evidence, c.Figure("safepoint.reaching_s", "time until all threads had stopped, in total", late.Seconds(), "s", g.Origin))
 	if most := late.Longest(); len(late) > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("safepoint.reaching_longest_ms", "longest time to safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
-	v.Evidence = append(v.Evidence, c.Figure("safepoint.operations_s", "VM operations other than GC, including the time to safepoint", reaching[false].Seconds(), "s", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("safepoint.operations_s", "VM operations other than GC, including the time to safepoint", operations.Seconds(), "s", g.Origin))
+	if most := left.Longest(); most.Seconds() >= perceptible.Value {
+		v.Evidence = append(v.Evidence, c.Figure("safepoint.leaving_s", "time until all threads ran again, in total", left.Seconds(), "s", g.Origin),
+			c.Figure("safepoint.leaving_longest_ms", "longest time to leave a safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
+	}
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(cmp.Compare(by[b].Seconds(), by[a].Seconds()), cmp.Compare(a, b))
 	})
@@ -150,6 +158,12 @@ func judgeStops(c *check.Case) check.Verdict {
 			v.Title = fmt.Sprintf("One thread took %s to reach a safepoint %s, and all others waited for it.", units.Time(1e9*most.Seconds()), g.formatMoment(most.From))
 		}
 		g.adviseLate(&v)
+		return v
+	}
+	if left.Seconds() >= p.Seconds()/2 && !crowded {
+		v.Title = fmt.Sprintf("The JVM took up to %s to leave a safepoint, and all threads waited for it, for %s in total.", units.Time(1e9*left.Longest().Seconds()), units.Time(1e9*left.Seconds()))
+		v.Fix = append(v.Fix, check.Fix{Text: "find why the VM thread does not run: a CPU quota, a host without free CPUs, or another process with a higher priority; it wakes the threads one after another"})
+		v.Needs = append(v.Needs, check.Need{What: "how long the JVM's threads waited for a CPU, and what else used the CPUs", Command: "unstall record PID"})
 		return v
 	}
 	v.Title = fmt.Sprintf("All threads were paused %[2]s, for %[3]s in total, by %[1]s.", operationTitle(names[0]), units.Times(len(by[names[0]])), units.Time(1e9*by[names[0]].Seconds()))
@@ -207,13 +221,16 @@ func (g *collector) nonGCStops() (out []halt, untold metrics.Pauses, seen bool) 
 		if isDump(name) && g.wasDumpTakenAt(v.End[i]) {
 			continue
 		}
-		s := halt{metrics.Pause{Row: i, From: v.Start[i], To: v.End[i]}, name, false}
+		s := halt{Pause: metrics.Pause{Row: i, From: v.Start[i], To: v.End[i]}, operation: name}
 		reach, told := v.Get(i, evidence.ToSafepoint)
 		unnamed := uncollected && (name == "" || name == nameless)
 		if unnamed {
 			untold = append(untold, metrics.Pause{Row: i, From: s.From + int64(max(0, reach)), To: s.To})
 		}
 		if unnamed || isCollection(name) || collected.Within(s.From, s.To) > (s.To-s.From)/10 {
+			if left := g.leavingOf(s.Pause); left > 0 {
+				out = append(out, halt{Pause: metrics.Pause{Row: i, From: s.To - left, To: s.To}, operation: name, leaving: true})
+			}
 			s.To, s.reaching = s.From+int64(reach), true
 			if !told || reach <= 0 {
 				continue
@@ -222,6 +239,14 @@ func (g *collector) nonGCStops() (out []halt, untold metrics.Pauses, seen bool) 
 		out = append(out, s)
 	}
 	return out, untold, seen
+}
+
+// leavingOf returns how long (ns) the threads of a stop took to run again, 0 if its log does not say.
+func (g *collector) leavingOf(p metrics.Pause) int64 {
+	if left := g.Get(p, evidence.Resuming); left > 0 {
+		return min(int64(left), p.To-p.From)
+	}
+	return 0
 }
 
 // isDump says whether an operation is part of a dump of all threads, as jcmd takes it.

@@ -83,8 +83,12 @@ func judgeYoung(c *check.Case) check.Verdict {
 	}
 	var v check.Verdict
 	long := g.longPauses()
-	p := g.ownPauses(g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed)).Where(func(x metrics.Pause) bool { return !slices.Contains(long, x) })
+	p := g.ownPauses(g.Pauses.Where(g.isYoung)).Where(func(x metrics.Pause) bool { return !slices.Contains(long, x) })
 	what := "young collections"
+	untold := len(p) > 0 && len(p.Of(evidence.PauseOther)) == len(p)
+	if untold {
+		what = "collections of which the log does not say what they collect"
+	}
 	b := g.judgePauses(&v, "jvm.young-gc-rate", p, what, stoppedYoung)
 	if len(p) == 0 {
 		return v
@@ -136,6 +140,9 @@ func judgeYoung(c *check.Case) check.Verdict {
 	if storm && g.ShareOf(p) < stoppedYoung.Value {
 		v.Title = g.addWorstToTitle(fmt.Sprintf("Young GC (%s) pauses the program %s of the time.", g.NameOf(p[0]), units.Percent(g.ShareOf(p))), p)
 	}
+	if untold {
+		v.Title = fmt.Sprintf("GC pauses the program %s of the time, second after second; the log does not say which collections they are.", units.Percent(g.ShareOf(p)))
+	}
 	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee.Value*knee.Value {
 		v.Summary += fmt.Sprintf("; %s requests/s arrived, and the CPUs can serve about %s/s", units.Num(load.Offered), units.Num(knee.Value))
 	}
@@ -147,6 +154,16 @@ func judgeYoung(c *check.Case) check.Verdict {
 		v.Fix = append(v.Fix, check.Fix{Text: "allocate less there: it fills eden more than any other place", Code: code})
 	}
 	return v
+}
+
+// isYoung says whether a pause is a young collection. Where a log sums up the collections of a second without saying what they
+// collect, they count as young ones: those of the old generation have lines of their own.
+func (g *collector) isYoung(p metrics.Pause) bool {
+	if p.Of == evidence.PauseOther {
+		_, sums := g.c.Fact(evidence.FactLongAlone)
+		return sums
+	}
+	return p.Of == evidence.PauseYoung || p.Of == evidence.PauseMixed
 }
 
 // youngFigures returns how often eden fills, by how much, and what the collections cost.

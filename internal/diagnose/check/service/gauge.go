@@ -88,7 +88,7 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 	g := &all[0]
 	v.Summary = g.formatUse()
 	l := c.Ledger
-	if (l == nil || len(l.Rows) == 0 || g.TimedOut > 0 && l.Requests.Count < check.MinRequests.Int()) && g.judgeWithoutRequests(c, &v) { // of few requests none is known to be slow
+	if (l == nil || len(l.Rows) == 0 || g.TimedOut > 0 && (l.Requests.Count < check.MinRequests.Int() || g.TimedOut >= check.Material.Value*float64(l.Requests.Count))) && g.judgeWithoutRequests(c, &v) { // of few requests none is known to be slow
 		return v
 	}
 	if l == nil || !c.Slow() || l.To <= l.From {

@@ -76,6 +76,27 @@ func judgeUnanswered(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
+// longConnect is how long connecting may take at most before what is asked is the reason.
+var longConnect = check.Threshold{Name: "time for which a pool with free places has been making a connection", Value: 5e9, Unit: "ns",
+	Why: "lost packets are sent again after 1 s and 3 s", Source: "RFC 6298"}
+
+// judgeConnect judges a dependency by a pool that has places, and waits for a connection that is being
+// made.
+func judgeConnect(c *check.Case) (v check.Verdict, ok bool) {
+	f, found := c.Fact(evidence.FactConnectingMost)
+	if !found || c.Ledger != nil || f.Number < longConnect.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("The database of the %s pool lets nobody connect: a connection has been being made for %s while the pool has places left.", f.Value, units.Time(f.Number)),
+		Summary: fmt.Sprintf("connecting took %s and more", units.Time(f.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("connecting.longest_ms", "longest time for which a connection was being made, by its pool", f.Number/1e6, "ms", f.Origin))
+	v.Fix = []check.Fix{{Text: "look at what the database, its host and the network between did at that time: its limit of connections, its log, a firewall; a larger pool does not help"},
+		{Text: "give connecting a timeout of its own (connectTimeout), so that it is tried again"}}
+	v.Needs = []check.Need{{What: "a thread dump from that time, to show what connecting waits for", Command: "jcmd PID Thread.print"}}
+	return v, true
+}
+
 // judgeDeadlocks judges a database by the transactions that it ended because they waited for each
 // other.
 func judgeDeadlocks(c *check.Case) (v check.Verdict, ok bool) {

@@ -36,6 +36,54 @@ func judgeBlockedLoopDump(c *check.Case, f evidence.Fact) check.Verdict {
 	return v
 }
 
+// fewCollections is how many collections must have been logged for their share of the time to mean something.
+var fewCollections = check.Threshold{Name: "collections on an event loop's thread that were logged", Value: 5, Unit: "count",
+	Why: "of five, a rate is known within a half", Source: "Poisson error: 1/√5"}
+
+// judgeLoopCollected judges an event loop by a log of the collections that stop it: V8 collects on the thread that
+// runs the program.
+func judgeLoopCollected(c *check.Case) check.Verdict {
+	share, _ := c.Fact(evidence.FactLoopCollected)
+	n, _ := c.Fact(evidence.FactLoopCollections)
+	most, _ := c.Fact(evidence.FactLoopCollectionMost)
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC stops the event loop for %s of the time", units.Percent(share.Number))}
+	v.Weigh(share.Number, check.Material)
+	v.Evidence = append(v.Evidence, c.Figure("loop.collected_share", "share of the time in which GC stopped the event loop", share.Number, "1", share.Origin),
+		c.Figure("loop.collections", "collections that were logged", n.Number, "count", n.Origin),
+		c.Figure("loop.collection_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
+	v.Counted(n.Number, fewCollections)
+	switch {
+	case share.Number < check.Material.Value:
+		return v
+	case n.Number < fewCollections.Value:
+		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer log of node --trace-gc: some minutes under load"}}
+		return v
+	}
+	v.Rule, v.Weight = check.StandsAlone, share.Number
+	v.Title = fmt.Sprintf("GC stops the event loop for %s of the time: %s of up to %s, during which no request goes on.", units.Percent(share.Number), units.Plural(int(n.Number), "collection"), units.Time(most.Number))
+	v.Fix = []check.Fix{{Text: "find what fills the heap, or what allocates beside it (buffers: \"external memory pressure\"): a heap snapshot, or --heap-prof", Setting: "--heap-prof"},
+		{Text: "give V8 room where the heap is at its limit", Setting: "--max-old-space-size=MEGABYTES"}}
+	v.Needs = []check.Need{{What: "requests of the same time, to show what it costs them: an access log"}}
+	return v
+}
+
+// judgeSlowSeen judges by a server's log of requests that took too long: most of them were in a call that
+// waits for the network, at one place.
+func judgeSlowSeen(c *check.Case) (v check.Verdict, ok bool) {
+	all, _ := c.Fact(evidence.FactSlowSeen)
+	f, told := c.Fact(evidence.FactSlowAwait)
+	if !told || c.Ledger != nil || f.Number < fewAwaiting.Value || f.Number < mostAwaiting.Value*all.Number {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: min(1, f.Number/max(1, all.Number)),
+		Title:   fmt.Sprintf("A dependency answers slowly: %.0f of %s that took too long were waiting for it in %s.", f.Number, units.Plural(int(all.Number), "request"), f.Value),
+		Summary: fmt.Sprintf("%.0f slow requests waited for the network in %s", f.Number, f.Value)}
+	v.Evidence = append(v.Evidence, c.Figure("requests.await_network", "requests in the slow log that waited for the network there", f.Number, "count", f.Origin))
+	v.Fix = []check.Fix{{Text: "look at what this code calls, and give the call a timeout", Code: f.Value}}
+	v.Needs = []check.Need{{What: "how many requests were not slow: the access log of the same time"}}
+	return v, true
+}
+
 // judgeAwaiting judges by a single thread dump in which most threads wait for the network at one
 // place.
 func judgeAwaiting(c *check.Case) (v check.Verdict, ok bool) {
