@@ -8,7 +8,7 @@ import (
 )
 
 // Update is the flag -update.
-var Update = flag.Bool("update", false, "write the golden files anew; read the diff")
+var Update = flag.Bool("update", false, "write the golden files again; read the diff")
 
 // Command returns the command that writes the golden files of the package under test: "go test ./internal/present -update". It asks the
 // directory in which the test began.

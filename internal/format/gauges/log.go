@@ -189,7 +189,7 @@ func (p *parser) emitConnecting(subject evidence.SubjectID) {
 	}
 	b := p.b
 	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactConnectingMost, Value: x.pool, Number: float64(x.longest), Origin: b.Origin(x.line)})
-	b.Warnf(x.line, "the pool has places, and waits for a connection that is being made: the database, or the way to it, lets nobody connect")
+	b.Warnf(x.line, "the pool has places, and waits for a connection that is being made: the database, or the way to it, accepts no connection")
 }
 
 // addExhaustion adds a message of a library whose pool was exhausted.

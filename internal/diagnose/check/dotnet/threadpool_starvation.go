@@ -303,7 +303,7 @@ var (
 	beyondMinimum = check.Threshold{Name: "busy threads over the minimum when a client of the pool gave up", Value: 3, Unit: "times",
 		Why: "the first burst is given threads at once", Source: "judgement: weighs a first burst, for which the pool makes threads at once, against one that it must follow thread by thread"}
 	beyondLeast = check.Threshold{Name: "busy threads more than the minimum when a client of the pool gave up", Value: 8, Unit: "threads",
-		Why: "the first burst is given threads at once", Source: "judgement: weighs a first burst, for which the pool makes threads at once, against one that it must follow thread by thread; it takes 4 s for eight (PortableThreadPool.GateThread.cs of dotnet/runtime: every 500 ms)"}
+		Why: "the first burst is given threads at once", Source: "judgement: weighs a first burst, for which the pool makes threads at once, against one that it must follow thread by thread, which is 4 s for eight (PortableThreadPool.GateThread.cs of dotnet/runtime: every 500 ms)"}
 )
 
 var longQueue = check.Threshold{Name: "work items that wait in a single reading", Value: 100, Unit: "count",

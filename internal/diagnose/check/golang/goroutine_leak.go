@@ -326,7 +326,7 @@ func underWay(c *check.Case, f evidence.Fact) (n int) {
 // the total growth, and the growth in goroutines.
 var (
 	countedFor = check.Threshold{Name: "time over which the number of goroutines was read", Value: 60e9, Unit: "ns",
-		Why: "a burst of requests passes within it", Source: "nginx, proxy_read_timeout: 60 s by default; whoever waited for these requests has given up"}
+		Why: "a burst of requests passes within it", Source: "nginx, proxy_read_timeout: 60 s by default; clients of these requests have given up"}
 	countedLooks = check.Threshold{Name: "readings of the number of goroutines", Value: 3, Unit: "count",
 		Why: "two are a line through anything", Source: "arithmetic: a line goes through any two points"}
 	countedGrowth = check.Threshold{Name: "growth of the number of goroutines", Value: 1.5, Unit: "times",

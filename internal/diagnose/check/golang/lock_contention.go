@@ -97,7 +97,7 @@ var manyAtOne = check.Threshold{Name: "goroutines that wait for one mutex at one
 
 // stuckAlone is how long one goroutine waits for that to be told where somebody shows nothing else of a dump.
 var stuckAlone = check.Threshold{Name: "time that the only goroutine of a dump waits for a mutex", Value: 600e9, Unit: "ns",
-	Why: "a program that gives a mutex on by turns does so within minutes, and who chose this goroutine out of a dump looked for what hangs", Source: "judgement: weighs goroutines that are meant to wait against one that hangs; Go hands a mutex to whoever has waited for 1 ms (starvationThresholdNs in https://go.dev/src/internal/sync/mutex.go)"}
+	Why: "a program that gives a mutex on by turns does so within minutes, and a goroutine is shown alone because it hangs", Source: "judgement: weighs goroutines that are meant to wait against one that hangs; Go hands a mutex to a goroutine that has waited for 1 ms (starvationThresholdNs in https://go.dev/src/internal/sync/mutex.go)"}
 
 // isStuckAlone says whether a goroutine that waits for a mutex is all that a dump shows, and for so long that nothing may come of it. A program's main
 // goroutine may wait so for ever on purpose.

@@ -16,7 +16,7 @@ var ConntrackFull = check.Check{
 	Step:  check.StepEntrance,
 	Doc: `Where a firewall or NAT needs to know connections (iptables with -m state, NAT, kube-proxy, Docker's
 bridge), the kernel keeps each in a table, nf_conntrack, also for a while after its end: minutes in
-TIME_WAIT, five days for an established one that nobody closed. At nf_conntrack_max it drops the packets of
+TIME_WAIT, five days for an established one that was not closed. At nf_conntrack_max it drops the packets of
 connections that are not in the table. A client that cannot connect then tries again after 1 s, 3 s, 7 s; datagrams of
 DNS are lost, and resolvers ask again after 5 s. Connections that exist go on as usual, so keep-alive
 hides it, and no CPU is busy.

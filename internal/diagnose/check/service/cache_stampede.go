@@ -46,7 +46,7 @@ var (
 	stampedeLeast = check.Threshold{Name: "time that such a call takes", Value: 5e6, Unit: "ns",
 		Why: "what is quicker needs no cache", Source: "judgement: half of a call that is noticed"}
 	begunBefore = check.Threshold{Name: "part of the calls begun before the first of them was answered", Value: .8, Unit: "1",
-		Why: "the others may follow from it", Source: "judgement: weighs calls that arrive while the first is answered against those that its answer set off"}
+		Why: "the others may follow from it", Source: "judgement: weighs calls that arrive while the first is answered against those that follow from its answer"}
 	mostInCrowds = check.Threshold{Name: "part of all such calls that are in crowds", Value: .8, Unit: "1",
 		Why: "else the call is made all the time", Source: "judgement: weighs calls that a cache makes when it is empty against calls that are always made"}
 	servedWithout = check.Threshold{Name: "part of the route's requests that need no such call", Value: .5, Unit: "1",

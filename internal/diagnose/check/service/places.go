@@ -88,7 +88,7 @@ func judgeConnect(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
-		Title:   fmt.Sprintf("The database of the %s pool lets nobody connect: a connection has been being made for %s while the pool has places left.", f.Value, units.Time(f.Number)),
+		Title:   fmt.Sprintf("The database of the %s pool accepts no connection: one has been in the making for %s while the pool has places left.", f.Value, units.Time(f.Number)),
 		Summary: fmt.Sprintf("connecting took %s and more", units.Time(f.Number))}
 	v.Evidence = append(v.Evidence, c.Figure("connecting.longest_ms", "longest time for which a connection was being made, by its pool", f.Number/1e6, "ms", f.Origin))
 	v.Fix = []check.Fix{{Text: "look at what the database, its host and the network between did at that time: its limit of connections, its log, a firewall; a larger pool does not help"},

@@ -63,7 +63,7 @@ func judgeLoopCollected(c *check.Case) check.Verdict {
 	v.Title = fmt.Sprintf("GC stops the event loop for %s of the time: %s of up to %s, during which no request goes on.", units.Percent(share.Number), units.Plural(int(n.Number), "collection"), units.Time(most.Number))
 	v.Fix = []check.Fix{{Text: "find what fills the heap, or what allocates beside it (buffers: \"external memory pressure\"): a heap snapshot, or --heap-prof", Setting: "--heap-prof"},
 		{Text: "give V8 room where the heap is at its limit", Setting: "--max-old-space-size=MEGABYTES"}}
-	v.Needs = []check.Need{{What: "requests of the same time, to show what it costs them: an access log"}}
+	v.Needs = []check.Need{{What: "requests from the same period, to show what it costs them: an access log"}}
 	return v
 }
 
@@ -80,7 +80,7 @@ func judgeSlowSeen(c *check.Case) (v check.Verdict, ok bool) {
 		Summary: fmt.Sprintf("%.0f slow requests waited for the network in %s", f.Number, f.Value)}
 	v.Evidence = append(v.Evidence, c.Figure("requests.await_network", "requests in the slow log that waited for the network there", f.Number, "count", f.Origin))
 	v.Fix = []check.Fix{{Text: "look at what this code calls, and give the call a timeout", Code: f.Value}}
-	v.Needs = []check.Need{{What: "how many requests were not slow: the access log of the same time"}}
+	v.Needs = []check.Need{{What: "how many requests were not slow: the access log from the same period"}}
 	return v, true
 }
 

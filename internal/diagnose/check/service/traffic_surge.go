@@ -76,7 +76,7 @@ var (
 	foreign = check.Threshold{Name: "share of the host's CPUs that others use", Value: .2, Unit: "1",
 		Why: "they are then a reason of their own", Source: "arithmetic: from 70 % of the CPUs, for which to plan (service.over-capacity), to the 90 % at which none is free"}
 	copied = check.Threshold{Name: "part of requests that repeat another", Value: .2, Unit: "1",
-		Why: "callers do not cache", Source: "judgement: weighs pages that are asked for again now and then against callers that ask all the time"}
+		Why: "callers do not cache", Source: "judgement: weighs pages that are requested repeatedly now and then against callers that ask all the time"}
 )
 
 func judgeSurge(c *check.Case) check.Verdict {
