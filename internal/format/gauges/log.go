@@ -2,6 +2,7 @@ package gauges
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -175,10 +176,9 @@ const connectingFor = "createElapseMillis "
 
 // connecting is the longest attempt to connect that a message tells of.
 type connecting struct {
-	longest  int64 // ns
-	pool     string
-	messages int
-	line     int64
+	longest int64 // ns
+	pool    string
+	line    int64
 }
 
 // emitConnecting writes that a pool waited for a connection to be made though it had places.
@@ -208,7 +208,12 @@ func (p *parser) addExhaustion(e *exhaustion, l *format.Line) {
 		if p.connecting.longest < int64(ms*millisecond) {
 			p.connecting.longest, p.connecting.line, p.connecting.pool = int64(ms*millisecond), l.Number, e.pool
 		}
-		p.connecting.messages++
+		p.process.runtime = cmp.Or(e.runtime, p.process.runtime)
+		if g.t = at; g.t == 0 {
+			g.t = p.b.Modified()
+		}
+		p.addReading(p.ensurePool(e.pool, "connections", l.Number), g)
+		return // it is not used up
 	}
 	x := p.timeouts[e.pool]
 	if x == nil {

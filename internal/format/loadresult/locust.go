@@ -150,11 +150,6 @@ func locustRow(r *run, f []string) bool {
 	}
 	r.Completed += n
 	r.Sent, r.counted = r.Completed, false
-	if most, err := strconv.ParseFloat(figures[k-1], 64); err == nil {
-		if v, ok := roundNanoseconds(most * 1e6); ok {
-			r.Max = max(r.Max, v)
-		}
-	}
 	if len(r.notes) < mostNamed {
 		r.notes = append(r.notes, [2]string{name, figures[0] + " requests, median " + figures[1] + " ms, p99 " + figures[max(1, k-2)] + " ms"})
 	}

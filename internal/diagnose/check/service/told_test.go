@@ -59,7 +59,7 @@ func TestTold(t *testing.T) {
 		{"a full table of connections", fmt.Sprintf(tracked, "table full, dropping packet"), "linux.conntrack-full", ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			a := &format.Artifact{Name: "told.txt", Size: int64(len(x.text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(x.text)), nil }}
+			a := &format.Artifact{Name: "told.txt", Size: int64(len(x.text)), Modified: 1_700_000_000e9, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(x.text)), nil }}
 			b := incident.NewBundle()
 			if err := format.Read(context.Background(), formats.Formats, a, b); err != nil {
 				t.Fatal(err)
