@@ -50,9 +50,10 @@ func allThresholds() (out []check.Threshold) {
 // sourceTable counts thresholds by the kind of their source and by what recordings say of them.
 func sourceTable() string {
 	m := causes.ReadMargins()
-	t := newTable("source", "thresholds", "measured", "with recordings of the cause", "never compared", "in a computation")
-	var rows [6][5]int
-	var all [5]int
+	t := newTable("source", "thresholds", "compared", "with recordings of the cause", "never compared", "in a computation", "not measured yet")
+	const columns = 6
+	var all [columns]int
+	rows := make([][columns]int, len(sourceKinds))
 	for _, x := range allThresholds() {
 		n := &rows[kindOfSource(x)]
 		count := func(i int) { n[i]++; all[i]++ }
@@ -70,11 +71,13 @@ func sourceTable() string {
 			}
 		case slices.Contains(m.Computed, x.Name):
 			count(4)
+		case !m.Measured(x.Name):
+			count(5)
 		default:
 			count(3)
 		}
 	}
-	row := func(title string, n [5]int) {
+	row := func(title string, n [columns]int) {
 		cells := []string{title}
 		for _, v := range n {
 			cells = append(cells, units.Count(v))
@@ -126,6 +129,8 @@ func ofRecordings(cause string, x check.Threshold) string {
 		return text
 	case slices.Contains(m.Computed, x.Name):
 		return "in a computation: no figure is compared with it alone"
+	case !m.Measured(x.Name):
+		return "not measured yet"
 	}
 	return fmt.Sprintf("never compared in %s", units.Plural(m.Recordings, "recording"))
 }

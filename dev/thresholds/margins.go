@@ -114,7 +114,22 @@ func measure(all []*recording, comparable map[string]bool) *causes.Margins {
 		}
 	}
 	slices.Sort(m.Computed)
+	setNever(m)
 	return m
+}
+
+// setNever notes the thresholds without a margin.
+func setNever(m *causes.Margins) {
+	m.Never = []string{}
+	for _, k := range causes.Causes {
+		for _, t := range k.Thresholds {
+			met := slices.ContainsFunc(m.Margins, func(x causes.Margin) bool { return x.Name == t.Name })
+			if !met && !slices.Contains(m.Computed, t.Name) && !slices.Contains(m.Never, t.Name) {
+				m.Never = append(m.Never, t.Name)
+			}
+		}
+	}
+	slices.Sort(m.Never)
 }
 
 func marginOf(cause string, figures []figure) causes.Margin {

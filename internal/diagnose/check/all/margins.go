@@ -3,6 +3,7 @@ package all
 import (
 	_ "embed"
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -15,7 +16,9 @@ type Margins struct {
 	Sick       int    `json:"sick"` // of these
 	// Computed are thresholds that no figure is compared with: they are part of a computation.
 	Computed []string `json:"computed"`
-	Margins  []Margin `json:"margins"` // by cause and name
+	// Never are thresholds that no figure of any recording was compared with.
+	Never   []string `json:"never"`
+	Margins []Margin `json:"margins"` // by cause and name
 }
 
 // Margin is the margin of one threshold. A recording counts once, by the figure that its verdict keeps, or by the largest that was
@@ -70,6 +73,11 @@ func Users(t check.Threshold) (ids []string) {
 		}
 	}
 	return ids
+}
+
+// Measured says whether a threshold was there when the margins were measured.
+func (m *Margins) Measured(name string) bool {
+	return slices.Contains(m.Computed, name) || slices.Contains(m.Never, name) || slices.ContainsFunc(m.Margins, func(x Margin) bool { return x.Name == name })
 }
 
 // Of returns the margin of a threshold for a cause; with "", that for all causes which share it.
